@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A context: the worker threads and the memory bound that stores share. */
+#ifndef RADIO_CONTEXT_H
+#define RADIO_CONTEXT_H
+
+#include <radio/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct radio_context;
+
+struct radio_context_options {
+  /* Threads that work on one operation, the calling one included.
+   * 0: one for each processor that this process may use. */
+  unsigned nthreads;
+
+  /* Upper bound of what the library holds at one time besides the caller's
+   * own buffers: tiles in flight, slabs being written, indexes, metadata
+   * documents.  An operation that cannot be done within it fails with
+   * RADIO_ERROR_LIMIT before it allocates.  0: 1 GiB. */
+  uint64_t memory_limit_nbytes;
+};
+
+/* Make a context.  options may be NULL.  The context is released by
+ * radio_context_close; stores opened with it keep it alive on their own.
+ * Errors: RADIO_ERROR_MEMORY, RADIO_ERROR_IO (no thread could be started).
+ */
+RADIO_API enum radio_status
+radio_context_open (const struct radio_context_options *options,
+                    struct radio_context **context) RADIO_USE_RESULT;
+
+/* Release the caller's hold of a context.  The last holder stops the
+ * threads.  Not to be called from a progress callback. */
+RADIO_API void radio_context_close (struct radio_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_CONTEXT_H */

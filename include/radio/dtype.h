@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The element types of arrays: Zarr v3's core data types. */
+#ifndef RADIO_DTYPE_H
+#define RADIO_DTYPE_H
+
+#include <radio/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* In memory every type is in the machine's own byte order.  BOOL is one
+ * byte, 0 or 1.  COMPLEX64 is two float32, COMPLEX128 two float64, real part
+ * first.  FLOAT16 is IEEE binary16.  RAW is Zarr's r<N>: bits without a
+ * meaning, of a size that only the array knows. */
+enum radio_dtype {
+  /* In a request: whatever the array stores.  No array has it. */
+  RADIO_STORED = 0,
+  RADIO_BOOL,
+  RADIO_INT8,
+  RADIO_INT16,
+  RADIO_INT32,
+  RADIO_INT64,
+  RADIO_UINT8,
+  RADIO_UINT16,
+  RADIO_UINT32,
+  RADIO_UINT64,
+  RADIO_FLOAT16,
+  RADIO_FLOAT32,
+  RADIO_FLOAT64,
+  RADIO_COMPLEX64,
+  RADIO_COMPLEX128,
+  RADIO_RAW,
+};
+
+/* The type's Zarr name, as "int16"; "raw" for RADIO_RAW, "stored" for
+ * RADIO_STORED.  Static storage; never NULL. */
+RADIO_API const char *radio_dtype_name (enum radio_dtype dtype);
+
+/* Bytes of one element; 0 for RADIO_RAW, RADIO_STORED and numbers that are
+ * no type. */
+RADIO_API size_t radio_dtype_nbytes (enum radio_dtype dtype);
+
+/* Find the type of a Zarr name.
+ * Returns RADIO_ERROR_UNSUPPORTED, naming it, when it is none of the above
+ * ("raw" and "stored" are not found either: they need a size or an array). */
+RADIO_API enum radio_status radio_dtype_parse (const char *name,
+                                               enum radio_dtype *dtype)
+  RADIO_USE_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_DTYPE_H */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Ingest: NIfTI files into a store's volumes. */
+#ifndef RADIO_INGEST_H
+#define RADIO_INGEST_H
+
+#include <radio/base.h>
+#include <radio/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What to do when the volume is already there. */
+enum radio_existing {
+  RADIO_EXISTING_ERROR = 0,   /* fail with RADIO_ERROR_EXISTS */
+  RADIO_EXISTING_SKIP,        /* leave it; result->skipped is set */
+  RADIO_EXISTING_REPLACE,     /* replace it at once */
+};
+
+/* What is known while a file is read.  total_nbytes is of the file as it
+ * lies on disk (compressed), done_nbytes how much of it was taken in. */
+struct radio_progress {
+  uint64_t done_nbytes;
+  uint64_t total_nbytes;
+};
+
+/* Called now and then on the calling thread; anything but RADIO_OK ends the
+ * operation with RADIO_ERROR_CANCELLED. */
+typedef enum radio_status radio_progress_fn (const struct radio_progress *p,
+                                             void *user_data);
+
+/* Called with a line about something worth knowing that is not an error,
+ * on the calling thread. */
+typedef void radio_warning_fn (const char *message, void *user_data);
+
+struct radio_ingest_options {
+  /* "balanced" (also NULL), "axial", "isotropic", or the tile's size as
+   * "X,Y,Z". */
+  const char *tiling;
+  /* "small", "medium" (also NULL), "fast", "none"; or a JSON list of Zarr
+   * codecs for the tiles (starting with an array->bytes codec). */
+  const char *codec;
+  /* Raw bytes of a shard to aim at.  0: 32 MiB, and one shard up to 64. */
+  uint64_t shard_nbytes;
+  enum radio_existing existing;
+  /* Blank the header's free-text fields (descrip, aux_file, intent_name,
+   * and db_name) and drop the extensions; each is told to warning. */
+  bool strip;
+  radio_progress_fn *progress;
+  radio_warning_fn *warning;
+  void *user_data;                    /* of both callbacks */
+};
+
+struct radio_ingest_result {
+  bool skipped;
+  uint64_t source_nbytes;             /* decompressed header and voxels */
+  uint64_t stored_nbytes;             /* shards written */
+};
+
+/* Ingest one NIfTI image (.nii, .nii.gz, .hdr or .img with its pair, either
+ * gzipped) as the volume at path ("collection/name").  The volume appears,
+ * or is replaced, at once when everything is on the disk, or not at all.
+ * options and result may be NULL.
+ *
+ * When two writers race for a new name, the second is told RADIO_OK if
+ * both hold the same bytes, else RADIO_ERROR_EXISTS; with
+ * RADIO_EXISTING_REPLACE the last one wins whole.
+ *
+ * Errors: RADIO_ERROR_NOT_FOUND (no such file); RADIO_ERROR_FORMAT (not
+ * NIfTI, cut short, lying header: the message names the field and value);
+ * RADIO_ERROR_UNSUPPORTED (float128, more than 5 dimensions, ...: named);
+ * RADIO_ERROR_EXISTS; RADIO_ERROR_ARGUMENT (illegal path, tiling or
+ * codec); RADIO_ERROR_LIMIT (one layer of tiles exceeds the memory
+ * limit); RADIO_ERROR_NO_SPACE, RADIO_ERROR_PERMISSION, RADIO_ERROR_IO;
+ * RADIO_ERROR_CANCELLED. */
+RADIO_API enum radio_status
+radio_ingest (struct radio_store *store, const char *file, const char *path,
+              const struct radio_ingest_options *options,
+              struct radio_ingest_result *result) RADIO_USE_RESULT;
+
+/* The volume path that a file's name stands for, without looking into it:
+ * the stem below collection; or, when collection is NULL, for a BIDS name
+ * ("sub-01_ses-2_T1w.nii.gz") "T1w/sub-01_ses-2", and else
+ * "images/STEM".  *path is allocated, the caller frees it with free ().
+ * Errors: RADIO_ERROR_ARGUMENT when the name cannot be a Zarr node's. */
+RADIO_API enum radio_status
+radio_ingest_path (const char *file, const char *collection, char **path)
+  RADIO_USE_RESULT;
+
+/* Whether a file name ends as those that radio_ingest takes (.nii, .nii.gz,
+ * .hdr, .hdr.gz; an .img is taken by its .hdr). */
+RADIO_API bool radio_ingest_is_image (const char *file);
+
+struct radio_phantom_options {
+  uint64_t shape[3];                  /* z, y, x; 0: 128, 256, 256 */
+  uint64_t seed;                      /* of its noise */
+  struct radio_ingest_options ingest; /* tiling, codec, existing, ... */
+};
+
+/* Make a synthetic head CT of any size (int16 Hounsfield units: air, skin,
+ * skull, brain, noise; 0.5 mm over a 256 mm field) as a volume, without a
+ * file.  The same options give the same voxels on every machine.  Errors as
+ * of radio_ingest. */
+RADIO_API enum radio_status
+radio_phantom (struct radio_store *store, const char *path,
+               const struct radio_phantom_options *options) RADIO_USE_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_INGEST_H */

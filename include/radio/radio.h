@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* radio: tiled 3-D volumes, in and out, fast.  Includes every public
+ * header; programs include this one. */
+#ifndef RADIO_H
+#define RADIO_H
+
+#include <radio/array.h>
+#include <radio/base.h>
+#include <radio/box.h>
+#include <radio/context.h>
+#include <radio/dtype.h>
+#include <radio/export.h>
+#include <radio/ingest.h>
+#include <radio/stats.h>
+#include <radio/store.h>
+#include <radio/volume.h>
+
+#endif /* RADIO_H */

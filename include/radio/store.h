@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Stores: the root of a tree of Zarr v3 groups and arrays.
+ *
+ * A store that radio makes holds collections (groups), and these hold
+ * volumes (groups too, in OME-Zarr's layout).  Any other Zarr v3 hierarchy
+ * opens as a store as well: its volumes are its OME-Zarr images, and its
+ * arrays are reached by radio_array_open.
+ */
+#ifndef RADIO_STORE_H
+#define RADIO_STORE_H
+
+#include <radio/base.h>
+#include <radio/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct radio_store;
+
+struct radio_store_options {
+  /* The context to work in; NULL: the store makes one of its own. */
+  struct radio_context *context;
+
+  /* Make the store when nothing is there yet.  (An existing store is
+   * opened all the same.) */
+  bool create;
+};
+
+/* Open a store.
+ *
+ * uri is a path of a local folder, or "memory:" for an empty store that
+ * lives in memory and is gone when it is closed.  The folder must hold a
+ * zarr.json (of a group or of an array), unless create is set and it holds
+ * none.
+ *
+ * Errors: RADIO_ERROR_NOT_FOUND (no zarr.json there), RADIO_ERROR_FORMAT
+ * (its zarr.json is broken), RADIO_ERROR_UNSUPPORTED (made by a newer major
+ * version, a Zarr v2 hierarchy, or an unknown URI scheme),
+ * RADIO_ERROR_PERMISSION, RADIO_ERROR_IO, RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_store_open (const char *uri, const struct radio_store_options *options,
+                  struct radio_store **store) RADIO_USE_RESULT;
+
+/* Close a store.  Its volumes and arrays that are still open stay usable. */
+RADIO_API void radio_store_close (struct radio_store *store);
+
+/* One node found by radio_store_list.  The strings live until the callback
+ * returns. */
+struct radio_entry {
+  const char *collection;     /* "" for a volume that stands at the root */
+  const char *name;           /* the volume's own name */
+  const char *path;           /* "collection/name", as others take it */
+};
+
+/* Called for each entry; anything but RADIO_OK ends the listing and becomes
+ * its result. */
+typedef enum radio_status radio_entry_fn (const struct radio_entry *entry,
+                                          void *user_data);
+
+/* List the committed volumes, in the byte order of their paths; all of them
+ * or, when collection is not NULL, those of one collection.  No metadata of
+ * a volume is read.
+ * Errors: RADIO_ERROR_NOT_FOUND (no such collection), those of reading. */
+RADIO_API enum radio_status
+radio_store_list (struct radio_store *store, const char *collection,
+                  radio_entry_fn *callback, void *user_data) RADIO_USE_RESULT;
+
+/* Find the path of a volume that is given as "collection/name", or by its
+ * bare name where only one collection has it.  *path is allocated, the
+ * caller frees it with free ().
+ * Errors: RADIO_ERROR_NOT_FOUND (the message suggests near names),
+ * RADIO_ERROR_ARGUMENT (the bare name is in several collections: the
+ * message lists them). */
+RADIO_API enum radio_status
+radio_store_find (struct radio_store *store, const char *name, char **path)
+  RADIO_USE_RESULT;
+
+/* Remove a volume: first its document, so that it is gone at once, then its
+ * data.  Readers that have it open may fail from then on.
+ * Errors: RADIO_ERROR_NOT_FOUND, RADIO_ERROR_PERMISSION, RADIO_ERROR_IO. */
+RADIO_API enum radio_status
+radio_store_remove (struct radio_store *store, const char *path)
+  RADIO_USE_RESULT;
+
+struct radio_gc_result {
+  uint64_t removed_count;     /* levels and temporary files removed */
+  uint64_t removed_nbytes;
+  uint64_t busy_count;        /* left alone: their writer is alive */
+  uint64_t repaired_count;    /* header arrays made whole again */
+};
+
+/* Remove what no volume names: data of writers that died or of volumes that
+ * were replaced.  What a living writer is writing is never taken.  With
+ * dry_run nothing is changed, only counted.  result may be NULL.
+ * Errors: those of listing and removing. */
+RADIO_API enum radio_status
+radio_store_gc (struct radio_store *store, bool dry_run,
+                struct radio_gc_result *result) RADIO_USE_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_STORE_H */

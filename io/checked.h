@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Size arithmetic that cannot wrap: a file's header can claim 2^63 voxels.
+ * Each function returns true when the result does NOT fit, as the compiler
+ * built-ins do, and leaves *result unusable then. */
+#ifndef RD_CHECKED_H
+#define RD_CHECKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool
+rd_mul_overflows (uint64_t a, uint64_t b, uint64_t *result)
+{
+  return __builtin_mul_overflow (a, b, result);
+}
+
+static inline bool
+rd_add_overflows (uint64_t a, uint64_t b, uint64_t *result)
+{
+  return __builtin_add_overflow (a, b, result);
+}
+
+/* a / b, rounded up; b > 0.  Cannot wrap. */
+static inline uint64_t
+rd_div_up (uint64_t a, uint64_t b)
+{
+  return a / b + (a % b != 0);
+}
+
+static inline uint64_t
+rd_min_u64 (uint64_t a, uint64_t b)
+{
+  return a < b ? a : b;
+}
+
+static inline uint64_t
+rd_max_u64 (uint64_t a, uint64_t b)
+{
+  return a > b ? a : b;
+}
+
+#endif /* RD_CHECKED_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* How a failure is told: each function returns a status and leaves one line
+ * in the calling thread's message.  A message is written once, where the
+ * cause is known; callers may put a name in front of it. */
+#ifndef RD_ERROR_H
+#define RD_ERROR_H
+
+#include <radio/base.h>
+
+/* Room for a path of PATH_MAX would be generous; a longer message is cut at
+ * a whole character and ends in "...". */
+#define RD_ERROR_NBYTES 1024
+
+/* A failure that travels from one thread to another. */
+struct rd_error {
+  enum radio_status status;
+  char message[RD_ERROR_NBYTES];
+};
+
+/* Set the thread's message and return status.  Control characters that come
+ * in with names are replaced by '?', so that a message stays one line. */
+enum radio_status rd_fail (enum radio_status status, const char *format, ...)
+  RADIO_PRINTF (2, 3);
+
+/* The same, with the status that errnum stands for and its text at the end:
+ * "FORMAT: No space left on device". */
+enum radio_status rd_fail_errno (int errnum, const char *format, ...)
+  RADIO_PRINTF (2, 3);
+
+/* RADIO_ERROR_MEMORY, saying how much was wanted. */
+enum radio_status rd_fail_memory (size_t nbytes);
+
+/* Put "FORMAT: " in front of the thread's message; returns status. */
+enum radio_status rd_fail_in (enum radio_status status,
+                              const char *format, ...) RADIO_PRINTF (2, 3);
+
+/* Take the thread's message along with status, to be raised elsewhere. */
+void rd_error_save (struct rd_error *error, enum radio_status status);
+
+/* Make a saved failure the calling thread's; returns its status. */
+enum radio_status rd_error_raise (const struct rd_error *error);
+
+/* Return from the function when a call failed. */
+#define RD_TRY(call)                                    \
+  do {                                                  \
+    enum radio_status rd_try_status_ = (call);          \
+    if (rd_try_status_ != RADIO_OK)                     \
+      return rd_try_status_;                            \
+  } while (0)
+
+#endif /* RD_ERROR_H */

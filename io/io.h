@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Stores of keyed objects behind one table of functions: posix and memory,
+ * later http and S3; and wrappers of the same shape (fault, deferred) that
+ * stand in front of another store.
+ *
+ * A key is a path of names joined by '/', without a leading or trailing
+ * one, as "ct/sub-01/zarr.json".  A prefix is a key of a folder; "" is the
+ * root.  Keys are bytes; no name is "", "." or "..".
+ *
+ * Every function of a store may be called from any thread, several at once.
+ */
+#ifndef RD_IO_H
+#define RD_IO_H
+
+#include <radio/base.h>
+
+#include "io/buffer.h"
+#include "io/error.h"
+
+struct rd_io;
+struct rd_io_writer;
+struct rd_io_lock;
+
+/* Which bytes of an object. */
+enum rd_range {
+  RD_RANGE_ALL,               /* the whole object */
+  RD_RANGE_SPAN,              /* nbytes from offset on */
+  RD_RANGE_SUFFIX,            /* the last nbytes */
+};
+
+/* One read.  The caller fills in the first part and keeps the struct, the
+ * key and the buffer alive until done was called. */
+struct rd_io_get {
+  const char *key;
+  enum rd_range range;
+  uint64_t offset;            /* SPAN */
+  size_t nbytes;              /* SPAN, SUFFIX; for ALL: the most to accept,
+                                 a larger object is RADIO_ERROR_LIMIT */
+  struct rd_buffer *into;     /* its content is replaced */
+  /* Called exactly once, maybe before get returns, maybe from another
+   * thread; never with a lock of the store held. */
+  void (*done) (struct rd_io_get *get);
+  void *user_data;
+
+  /* Set before done is called.  A range that reaches past the object's end
+   * is RADIO_OK with fewer bytes (into->nbytes): the caller knows better
+   * what that means.  A missing object is RADIO_ERROR_NOT_FOUND. */
+  struct rd_error error;
+  uint64_t object_nbytes;     /* size of the whole object */
+};
+
+/* A piece of what is written. */
+struct rd_part {
+  const void *data;
+  size_t nbytes;
+};
+
+enum rd_put {
+  RD_PUT_REPLACE,
+  RD_PUT_IF_ABSENT,           /* RADIO_ERROR_EXISTS when it is there */
+};
+
+/* One child of a prefix. */
+struct rd_io_entry {
+  const char *name;           /* relative to the listed prefix */
+  bool is_prefix;             /* a folder; never with recursion */
+  uint64_t nbytes;            /* of an object */
+};
+
+typedef enum radio_status rd_io_list_fn (const struct rd_io_entry *entry,
+                                         void *user_data);
+
+struct rd_io_ops {
+  const char *name;           /* "posix", "memory" */
+
+  /* get calls done before it returns, on the calling thread: whoever reads
+   * does so on its worker threads.  Otherwise reads are started from one
+   * thread and go on by themselves. */
+  bool is_blocking;
+
+  /* Two ranges of one object are better read as one when the gap between
+   * them is at most this, and the whole at most the cap. */
+  size_t coalesce_gap_nbytes;
+  size_t coalesce_cap_nbytes;
+
+  void (*close) (struct rd_io *io);
+
+  /* Start n reads. */
+  void (*get) (struct rd_io *io, struct rd_io_get *gets, size_t n);
+
+  /* The size of an object.  NOT_FOUND. */
+  enum radio_status (*size) (struct rd_io *io, const char *key,
+                             uint64_t *nbytes);
+
+  /* Call fn for each child of a prefix, or with recursive for each object
+   * below it, in byte order of their names.  A missing prefix is empty.
+   * Temporary files of writers are not listed. */
+  enum radio_status (*list) (struct rd_io *io, const char *prefix,
+                             bool recursive, rd_io_list_fn *fn,
+                             void *user_data);
+
+  /* Publish an object whole, at once and durably: a reader sees the old
+   * one or the new one, also after a crash. */
+  enum radio_status (*put) (struct rd_io *io, const char *key,
+                            const struct rd_part *parts, size_t n,
+                            enum rd_put how);
+
+  /* The same for an object that is written piece by piece. */
+  enum radio_status (*create) (struct rd_io *io, const char *key,
+                               struct rd_io_writer **writer);
+
+  /* Remove an object.  NOT_FOUND. */
+  enum radio_status (*remove) (struct rd_io *io, const char *key);
+
+  /* Remove whatever is below a prefix, and the prefix; none is no error. */
+  enum radio_status (*remove_tree) (struct rd_io *io, const char *prefix);
+
+  /* Hold a prefix exclusively, making it first when it is missing.  The
+   * hold ends with unlock or with the process, however that ends.  With
+   * wait false a prefix that another holder has gives *lock NULL and
+   * RADIO_OK.  Holders of one process exclude each other too.  A lock does
+   * not hinder readers or writers that take none. */
+  enum radio_status (*lock) (struct rd_io *io, const char *prefix, bool wait,
+                             struct rd_io_lock **lock);
+};
+
+/* Every store begins with this. */
+struct rd_io {
+  const struct rd_io_ops *ops;
+  char *uri;                  /* as messages name it; owned */
+};
+
+/* A writer begins with this.  append is called from one thread at a time.
+ * commit makes the object appear, durably (replacing an older one); after
+ * commit or abort the writer is gone. */
+struct rd_io_writer {
+  const struct rd_io_writer_ops *ops;
+};
+
+struct rd_io_writer_ops {
+  enum radio_status (*append) (struct rd_io_writer *writer,
+                               const struct rd_part *parts, size_t n);
+  enum radio_status (*commit) (struct rd_io_writer *writer);
+  void (*abort) (struct rd_io_writer *writer);
+};
+
+/* A lock begins with this. */
+struct rd_io_lock {
+  void (*unlock) (struct rd_io_lock *lock);
+};
+
+/* Open a store by its URI: a local path or "memory:".  The folder need not
+ * exist: then with create it is made, else RADIO_ERROR_NOT_FOUND. */
+enum radio_status rd_io_open (const char *uri, bool create,
+                              struct rd_io **io) RADIO_USE_RESULT;
+
+/* NULL is legal in all of these. */
+void rd_io_close (struct rd_io *io);
+void rd_io_writer_abort (struct rd_io_writer *writer);
+void rd_io_unlock (struct rd_io_lock *lock);
+
+/* Read one object, or one range of it, and wait for it.  From a thread that
+ * a non-blocking store calls done on this would never return. */
+enum radio_status rd_io_read (struct rd_io *io, struct rd_io_get *get)
+  RADIO_USE_RESULT;
+
+/* Read a whole object of at most max_nbytes.  A NUL byte follows the
+ * content (not counted), so that text can be parsed in place. */
+enum radio_status rd_io_read_all (struct rd_io *io, const char *key,
+                                  size_t max_nbytes, struct rd_buffer *into)
+  RADIO_USE_RESULT;
+
+/* Publish one object from one piece. */
+enum radio_status rd_io_put (struct rd_io *io, const char *key,
+                             const void *data, size_t nbytes,
+                             enum rd_put how) RADIO_USE_RESULT;
+
+/* "PREFIX/NAME", or "NAME" below the root; allocated, NULL without memory
+ * (the message is set). */
+char *rd_key_join (const char *prefix, const char *name);
+
+RD_DEFINE_CLEANUP (io, struct rd_io, rd_io_close);
+RD_DEFINE_CLEANUP (io_writer, struct rd_io_writer, rd_io_writer_abort);
+RD_DEFINE_CLEANUP (io_lock, struct rd_io_lock, rd_io_unlock);
+
+#endif /* RD_IO_H */

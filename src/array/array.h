@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of an array's handle, and what volumes need beyond the public
+ * API: opening from a document at hand, and writing chunks while the next
+ * ones are being read. */
+#ifndef RD_ARRAY_H
+#define RD_ARRAY_H
+
+#include <radio/array.h>
+
+#include "src/array/context.h"
+#include "src/array/pool.h"
+#include "src/zarr/document.h"
+
+struct rd_index_cache;
+
+struct radio_array {
+  struct radio_store *store;          /* a reference */
+  char *path;
+  struct rd_array_doc *doc;
+  struct rd_index_cache *indexes;     /* of shards, decoded and checked */
+  char *codecs_text;                  /* for info */
+  char *codecs_json;
+  char *attributes_json;
+};
+
+RD_DEFINE_CLEANUP (array, struct radio_array, radio_array_close);
+
+/* Make a handle from a parsed document (taken, also on failure). */
+enum radio_status rd_array_open_doc (struct radio_store *store,
+                                     const char *path,
+                                     struct rd_array_doc *doc,
+                                     struct radio_array **array)
+  RADIO_USE_RESULT;
+
+/* Read and parse a node's document.  NOT_FOUND when it has none. */
+enum radio_status rd_store_read_document (struct radio_store *store,
+                                          const char *path,
+                                          struct json_object **document)
+  RADIO_USE_RESULT;
+
+/* A write that is under way: the chunks of one box are encoded by the pool
+ * and published while the caller goes on.  The elements must stay until it
+ * was finished. */
+struct rd_write;
+
+/* Begin to write a box of whole chunks, as radio_array_write.  strides are
+ * of the box's elements in bytes, NULL for C order. */
+enum radio_status rd_write_start (struct radio_array *array,
+                                  const struct radio_box *box,
+                                  const void *elements,
+                                  const int64_t *strides,
+                                  struct rd_write **write) RADIO_USE_RESULT;
+
+/* Wait for its end; *stored_nbytes (may be NULL) is increased by what the
+ * chunks' objects hold.  The write is gone, also on failure. */
+enum radio_status rd_write_finish (struct rd_write *write,
+                                   uint64_t *stored_nbytes) RADIO_USE_RESULT;
+
+/* The most memory that writing such a box takes besides the elements. */
+uint64_t rd_write_nbytes (const struct radio_array *array,
+                          const struct radio_box *box);
+
+#endif /* RD_ARRAY_H */

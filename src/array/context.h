@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a context, and the store's handle, which both only hold
+ * things together: reference-counted, so that volumes outlive the handle
+ * they were opened with. */
+#ifndef RD_CONTEXT_H
+#define RD_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include <radio/context.h>
+#include <radio/store.h>
+
+#include "io/io.h"
+#include "src/array/pool.h"
+
+struct radio_context {
+  atomic_uint nrefs;
+  struct rd_pool *pool;
+  unsigned nthreads;
+  uint64_t memory_limit_nbytes;
+};
+
+struct radio_store {
+  atomic_uint nrefs;
+  struct radio_context *context;
+  struct rd_io *io;
+  bool is_array;              /* the root's zarr.json is an array's */
+  bool is_radio;              /* the root's attributes.radio is there */
+};
+
+struct radio_context *rd_context_ref (struct radio_context *context);
+struct radio_store *rd_store_ref (struct radio_store *store);
+RD_DEFINE_CLEANUP (store, struct radio_store, radio_store_close);
+
+/* Make a handle over a store that is open already (it is taken, also on
+ * failure).  How wrapped stores are tested. */
+enum radio_status rd_store_open_io (struct rd_io *io,
+                                    const struct radio_store_options *options,
+                                    struct radio_store **store)
+  RADIO_USE_RESULT;
+
+/* RADIO_ERROR_LIMIT naming `what' when nbytes exceeds the context's limit. */
+enum radio_status rd_context_allows (const struct radio_context *context,
+                                     uint64_t nbytes, const char *what)
+  RADIO_USE_RESULT;
+
+#endif /* RD_CONTEXT_H */

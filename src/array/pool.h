@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker pool of a context: jobs of numbered tasks, which idle workers
+ * and whoever waits for the job take by an atomic counter.  A job of one
+ * task that is run (not started) never leaves the calling thread. */
+#ifndef RD_POOL_H
+#define RD_POOL_H
+
+#include <stdatomic.h>
+
+#include "io/error.h"
+#include "src/codec/scratch.h"
+
+struct rd_pool;
+struct rd_job;
+
+/* Do one task with the scratch of the thread that took it.  Any failure
+ * stops the job: tasks not yet taken are dropped. */
+typedef enum radio_status rd_task_fn (struct rd_job *job, uint64_t task,
+                                      struct rd_scratch *scratch);
+
+/* Called once, on the thread that ended the last task of the job, failed or
+ * not, before waiters wake up; its failure becomes the job's.  May be
+ * NULL.  `status' is the job's until then. */
+typedef enum radio_status rd_job_end_fn (struct rd_job *job,
+                                         enum radio_status status);
+
+/* A job belongs to its caller (often on the stack, or the first member of a
+ * larger struct) and must stay until it was waited for. */
+struct rd_job {
+  rd_task_fn *run;
+  rd_job_end_fn *end;
+  uint64_t n;                       /* tasks 0 to n-1 */
+
+  /* The pool's own from here on. */
+  _Atomic uint64_t next;            /* the first task nobody took */
+  struct {
+    unsigned nactive;               /* threads that work on it */
+    bool finished;
+    struct rd_error error;          /* the first failure */
+    struct rd_job *following;       /* in the pool's queue */
+  } synced;
+};
+
+/* nthreads counts the callers' thread: nthreads - 1 workers are started. */
+enum radio_status rd_pool_open (unsigned nthreads, struct rd_pool **pool)
+  RADIO_USE_RESULT;
+
+/* Stop the workers; no job may be left. */
+void rd_pool_close (struct rd_pool *pool);
+
+/* Put a job into the queue and return.  With nthreads of 1 it is done by
+ * whoever waits for it.  RADIO_ERROR_FORKED in a child. */
+enum radio_status rd_pool_start (struct rd_pool *pool, struct rd_job *job)
+  RADIO_USE_RESULT;
+
+/* Work on a started job until no task is left, wait for its end, and return
+ * its status (the message becomes the caller's). */
+enum radio_status rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
+  RADIO_USE_RESULT;
+
+/* Start and wait. */
+enum radio_status rd_pool_run (struct rd_pool *pool, struct rd_job *job)
+  RADIO_USE_RESULT;
+
+/* A scratch of the pool's stock, for work outside of jobs; given back with
+ * rd_pool_give_scratch.  NULL without memory (the message is set). */
+struct rd_scratch *rd_pool_take_scratch (struct rd_pool *pool);
+void rd_pool_give_scratch (struct rd_pool *pool, struct rd_scratch *scratch);
+
+#endif /* RD_POOL_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Boxes and grids of chunks: plain arithmetic on starts and sizes. */
+#ifndef RD_BOX_H
+#define RD_BOX_H
+
+#include <radio/box.h>
+
+/* The box of a whole array. */
+struct radio_box rd_box_whole (size_t rank, const uint64_t *shape);
+
+/* Whether a box is of this rank and lies within the shape. */
+bool rd_box_fits (const struct radio_box *box, size_t rank,
+                  const uint64_t *shape);
+
+/* The part that two boxes of one rank share; false when it is empty. */
+bool rd_box_intersect (const struct radio_box *a, const struct radio_box *b,
+                       struct radio_box *result);
+
+/* The box of one cell of a regular grid, not clipped to the array. */
+struct radio_box rd_grid_cell (size_t rank, const uint64_t *cell_shape,
+                               const uint64_t *index);
+
+/* The cells of a regular grid that a box touches: *cells is in units of
+ * cells.  The box must not be empty. */
+void rd_grid_touched (const struct radio_box *box, const uint64_t *cell_shape,
+                      struct radio_box *cells);
+
+/* The coordinates of the i-th point of a box, in C order. */
+void rd_box_unravel (const struct radio_box *box, uint64_t i,
+                     uint64_t *coordinates);
+
+/* Step coordinates to the next point of a box in C order; false at the
+ * end. */
+bool rd_box_next (const struct radio_box *box, uint64_t *coordinates);
+
+/* Strides in bytes of a C-order array; false when they do not fit. */
+bool rd_c_strides (size_t rank, const uint64_t *shape, size_t item_nbytes,
+                   int64_t *strides);
+
+#endif /* RD_BOX_H */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The index of a shard (sharding_indexed, core codecs v1.0): for each inner
+ * chunk, in C order, its offset from the shard's start and its length, both
+ * 2^64-1 where there is none. */
+#ifndef RD_SHARD_H
+#define RD_SHARD_H
+
+#include "src/codec/chain.h"
+
+#define RD_SHARD_MISSING UINT64_MAX
+
+struct rd_shard_entry {
+  uint64_t offset;
+  uint64_t nbytes;
+};
+
+struct rd_shard_index {
+  uint64_t n;
+  struct rd_shard_entry entries[];
+};
+
+/* The inner chunks of a shard: how many along each axis (grid), and what
+ * each one is. */
+void rd_shard_layout (const struct rd_codec *sharding,
+                      const struct rd_chunk *shard,
+                      uint64_t *grid, struct rd_chunk *inner);
+
+/* Bytes of the encoded index. */
+uint64_t rd_shard_index_nbytes (const struct rd_codec *sharding,
+                                const struct rd_chunk *shard);
+
+/* Decode an index and check every entry against the size of its shard, so
+ * that later reads need not: RADIO_ERROR_FORMAT names the entry and its
+ * figures.  *index is allocated, freed with free (). */
+enum radio_status
+rd_shard_index_decode (const struct rd_codec *sharding,
+                       const struct rd_chunk *shard,
+                       struct rd_scratch *scratch,
+                       const void *encoded, size_t nbytes,
+                       uint64_t shard_nbytes, struct rd_shard_index **index)
+  RADIO_USE_RESULT;
+
+/* Encode an index; out is replaced. */
+enum radio_status
+rd_shard_index_encode (const struct rd_codec *sharding,
+                       const struct rd_chunk *shard,
+                       struct rd_scratch *scratch,
+                       const struct rd_shard_index *index,
+                       struct rd_buffer *out) RADIO_USE_RESULT;
+
+#endif /* RD_SHARD_H */

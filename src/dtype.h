@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engine needs to know of an element beyond its public type. */
+#ifndef RD_DTYPE_H
+#define RD_DTYPE_H
+
+#include <radio/dtype.h>
+
+/* The largest element but RAW: COMPLEX128. */
+#define RD_ITEM_MAX_NBYTES 16
+
+/* A type as an array has it. */
+struct rd_type {
+  enum radio_dtype dtype;
+  size_t item_nbytes;         /* of an element */
+  size_t unit_nbytes;         /* what byte order applies to: an element, one
+                                 part of a complex one, 1 for RAW */
+};
+
+/* Make the type of any dtype but RAW and STORED. */
+struct rd_type rd_type_of (enum radio_dtype dtype);
+
+/* Find the type of a Zarr name, r<N> included.  UNSUPPORTED names it. */
+enum radio_status rd_type_parse (const char *name, struct rd_type *type)
+  RADIO_USE_RESULT;
+
+/* The Zarr name of a type; buffer is for r<N> ("r" and 20 digits). */
+const char *rd_type_name (const struct rd_type *type, char buffer[24]);
+
+bool rd_dtype_is_integer (enum radio_dtype dtype);    /* bool is one too */
+bool rd_dtype_is_float (enum radio_dtype dtype);
+bool rd_dtype_is_complex (enum radio_dtype dtype);
+
+/* IEEE binary16 to and from float32, round to nearest even, NaN payloads
+ * kept as far as they fit. */
+float rd_half_to_float (uint16_t half);
+uint16_t rd_float_to_half (float value);
+
+#endif /* RD_DTYPE_H */

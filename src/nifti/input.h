@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A file read as a stream of bytes: plain, or gzip of any number of members
+ * (told by its first bytes, not by its name), inflated in bounded memory. */
+#ifndef RD_INPUT_H
+#define RD_INPUT_H
+
+#include "io/error.h"
+#include "io/cleanup.h"
+
+struct rd_input;
+
+enum radio_status rd_input_open (const char *file, struct rd_input **input)
+  RADIO_USE_RESULT;
+void rd_input_close (struct rd_input *input);
+RD_DEFINE_CLEANUP (input, struct rd_input, rd_input_close);
+
+/* Read up to nbytes; *got < nbytes only at the end.  A gzip stream that is
+ * cut short, damaged (CRC, length) or followed by something that is no
+ * member is RADIO_ERROR_FORMAT and names the byte of the file. */
+enum radio_status rd_input_read (struct rd_input *input, void *data,
+                                 size_t nbytes, size_t *got)
+  RADIO_USE_RESULT;
+
+/* Bytes of the file taken in, and its size; equal sizes and positions also
+ * of plain files. */
+uint64_t rd_input_position (const struct rd_input *input);
+uint64_t rd_input_file_nbytes (const struct rd_input *input);
+bool rd_input_is_gzip (const struct rd_input *input);
+
+/* The most bytes that the file can hold decompressed: its size, or 1032
+ * times that for gzip (deflate's limit).  What a header claims beyond it is
+ * a lie. */
+uint64_t rd_input_max_nbytes (const struct rd_input *input);
+
+#endif /* RD_INPUT_H */

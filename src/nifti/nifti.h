@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* NIfTI-1 and -2 headers: parsed into one struct, checked, and what follows
+ * from them (geometry, types).  Sources: nifti1.h and nifti2.h of the NIfTI
+ * Data Format Working Group; field names are theirs. */
+#ifndef RD_NIFTI_H
+#define RD_NIFTI_H
+
+#include <radio/box.h>
+
+#include "io/buffer.h"
+#include "src/dtype.h"
+
+#define RD_NIFTI1_NBYTES 348
+#define RD_NIFTI2_NBYTES 540
+
+/* Bytes before the voxels that are accepted: header and extensions. */
+#define RD_NIFTI_PREFIX_MAX_NBYTES ((size_t) 16 << 20)
+
+enum rd_nifti_colour { RD_COLOUR_NONE = 0, RD_COLOUR_RGB = 3,
+                       RD_COLOUR_RGBA = 4 };
+
+struct rd_nifti {
+  int version;                /* 1 or 2 */
+  bool swapped;               /* fields and voxels in the other byte order */
+  bool is_pair;               /* magic ni1/ni2: voxels in an .img */
+  int datatype;
+  const char *type_name;      /* NIfTI's: "int16", "rgb24", ... */
+  struct rd_type type;        /* of a stored element; uint8 for RGB */
+  enum rd_nifti_colour colour;
+  size_t voxel_nbytes;        /* in the file */
+  size_t ndim;                /* dim[0] */
+  int64_t dim[8];
+  double pixdim[8];
+  uint64_t vox_offset;
+  double scl_slope, scl_inter;    /* as they are in the header */
+  double cal_min, cal_max;
+  int qform_code, sform_code;
+  double quatern[3];          /* b, c, d */
+  double qoffset[3];
+  double srow[3][4];
+  int xyzt_units;
+  int intent_code;
+
+  /* What follows: the array that it becomes, C order. */
+  size_t rank;                        /* 3 to 5 */
+  uint64_t shape[RADIO_MAX_RANK];     /* z,y,x; t,z,y,x; t,c,z,y,x;
+                                         c,z,y,x or t,c,z,y,x for colours */
+  const char *axes;                   /* "zyx", "tzyx", "czyx", "tczyx" */
+  uint64_t voxel_count;               /* of the file; no overflow */
+  uint64_t data_nbytes;               /* voxel_count * voxel_nbytes */
+};
+
+/* Parse and check a header from the file's first bytes (at least 540 when
+ * the file has them).  file names it in messages.  RADIO_ERROR_FORMAT names
+ * the field and value; RADIO_ERROR_UNSUPPORTED names type or dimensions;
+ * an ANALYZE 7.5 header (no magic) is UNSUPPORTED in words. */
+enum radio_status rd_nifti_parse (const unsigned char *bytes, size_t nbytes,
+                                  const char *file, struct rd_nifti *nifti)
+  RADIO_USE_RESULT;
+
+/* Voxel (x, y, z) to RAS+ millimetre-or-whatever: sform, else qform, else
+ * method 1 of the standard (pixdim, no flip).  *source says which. */
+void rd_nifti_affine (const struct rd_nifti *nifti, double affine[3][4],
+                      const char **source);
+
+/* The anatomical axis closest to each voxel axis, as nibabel's
+ * io_orientation: letters[i] is where axis x, y, z rises to ("RAS"), and
+ * axis_of[plane] (enum radio_plane) is the voxel axis (0 = x) across it.
+ * A degenerate affine gives "RAS". */
+void rd_orientation (double affine[3][4], char letters[4],
+                     size_t axis_of[3]);
+
+/* Names of OME's and UDUNITS' for xyzt_units; "" when unknown. */
+const char *rd_nifti_space_unit (const struct rd_nifti *nifti);
+const char *rd_nifti_time_unit (const struct rd_nifti *nifti);
+
+/* Slope and intercept that apply: 1 and 0 when scl_slope is 0 or NaN. */
+void rd_nifti_scaling (const struct rd_nifti *nifti, double *slope,
+                       double *inter);
+
+/* Blank the free-text fields (descrip, aux_file, intent_name, db_name and
+ * the other unused texts of NIfTI-1) of a prefix and drop its extensions:
+ * vox_offset and the extension flag follow.  tell is called with a line for
+ * each thing dropped.  The prefix may become shorter. */
+void rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
+                     void (*tell) (const char *message, void *user_data),
+                     void *user_data);
+
+/* A header for a box (array order, rank of nifti) of the image: single
+ * file, without extensions; dim and the origin of sform and qform are the
+ * box's.  out is replaced by all bytes before the voxels. */
+enum radio_status rd_nifti_box_header (const struct rd_nifti *nifti,
+                                       const struct rd_buffer *prefix,
+                                       const struct radio_box *box,
+                                       struct rd_buffer *out)
+  RADIO_USE_RESULT;
+
+/* A fresh NIfTI-1 header (NIfTI-2 when a dimension exceeds 32767) and 4
+ * bytes of no extension, for images that come from no file. */
+struct rd_nifti_make {
+  enum radio_dtype dtype;
+  size_t rank;                        /* 3 to 5 */
+  uint64_t shape[RADIO_MAX_RANK];     /* array order */
+  double spacing[RADIO_MAX_RANK];     /* array order, millimetres, seconds */
+  double affine[3][4];                /* becomes the sform, code 1 */
+  const char *descrip;
+};
+enum radio_status rd_nifti_make (const struct rd_nifti_make *make,
+                                 struct rd_buffer *out) RADIO_USE_RESULT;
+
+/* Between the file's order of voxels and the array's: for a run of
+ * consecutive file voxels nothing is to be done but swapping bytes, except
+ * that colours are interleaved in the file.  Strides (bytes) by array axis
+ * of file-order data of the given array shape. */
+void rd_nifti_file_strides (const struct rd_nifti *nifti,
+                            const uint64_t *shape, int64_t *strides);
+
+#endif /* RD_NIFTI_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A file that appears whole or not at all: written under a temporary name,
+ * synced, renamed.  ".gz" is deflated on the way. */
+#ifndef RD_OUTPUT_H
+#define RD_OUTPUT_H
+
+#include "io/buffer.h"
+#include "io/error.h"
+#include "io/cleanup.h"
+
+struct rd_output;
+
+/* overwrite false: RADIO_ERROR_EXISTS when the file is there (checked again
+ * at commit, atomically). */
+enum radio_status rd_output_open (const char *file, bool overwrite,
+                                  struct rd_output **output)
+  RADIO_USE_RESULT;
+enum radio_status rd_output_write (struct rd_output *output,
+                                   const void *data, size_t nbytes)
+  RADIO_USE_RESULT;
+
+/* Make it appear; the output is gone, also on failure. */
+enum radio_status rd_output_commit (struct rd_output *output)
+  RADIO_USE_RESULT;
+void rd_output_abort (struct rd_output *output);
+RD_DEFINE_CLEANUP (output, struct rd_output, rd_output_abort);
+
+/* The header of a .npy file, version 1.0 (numpy.lib.format): shape in
+ * numpy's order.  descr for a colour is a structured type. */
+enum radio_status rd_npy_header (const char *descr, bool fortran_order,
+                                 size_t rank, const uint64_t *shape,
+                                 struct rd_buffer *out) RADIO_USE_RESULT;
+
+#endif /* RD_OUTPUT_H */

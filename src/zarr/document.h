@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* zarr.json: the documents of arrays and groups (Zarr v3 core), parsed into
+ * structs and written from them. */
+#ifndef RD_DOCUMENT_H
+#define RD_DOCUMENT_H
+
+#include "src/codec/chain.h"
+#include "src/json.h"
+
+/* A document larger than this is refused. */
+#define RD_DOCUMENT_MAX_NBYTES ((size_t) 64 << 20)
+
+enum rd_node { RD_NODE_ARRAY, RD_NODE_GROUP };
+
+struct rd_array_doc {
+  size_t rank;
+  uint64_t shape[RADIO_MAX_RANK];       /* 0 is legal */
+  uint64_t chunk_shape[RADIO_MAX_RANK]; /* of the chunk grid: of a key */
+  uint64_t tile_shape[RADIO_MAX_RANK];  /* innermost; chunk_shape unsharded */
+  struct rd_type type;
+  unsigned char *fill;                  /* one element, machine byte order */
+  bool keys_v2;                         /* "v2" chunk keys, else "default" */
+  char separator;                       /* '/' or '.' */
+  struct rd_chain *chain;
+  struct json_object *codecs;           /* as the document has them */
+  struct json_object *attributes;       /* NULL: none */
+  bool has_dimension_names;
+  char *dimension_names[RADIO_MAX_RANK];  /* NULL: null */
+};
+
+struct rd_group_doc {
+  struct json_object *attributes;       /* NULL: none */
+  struct json_object *consolidated;     /* path -> document; NULL: none */
+};
+
+/* What kind of node a document is.  RADIO_ERROR_FORMAT when it is none;
+ * RADIO_ERROR_UNSUPPORTED for zarr_format 2 or another. */
+enum radio_status rd_document_node (struct json_object *document,
+                                    const char *where, enum rd_node *node)
+  RADIO_USE_RESULT;
+
+/* Parse a document (a JSON object; not kept).  All rules of the spec are
+ * checked, with rd_chain_check: unknown members, codecs, data types are
+ * refused by name unless must_understand is false where that is legal. */
+enum radio_status rd_array_doc_parse (struct json_object *document,
+                                      const char *where,
+                                      struct rd_array_doc **doc)
+  RADIO_USE_RESULT;
+enum radio_status rd_group_doc_parse (struct json_object *document,
+                                      const char *where,
+                                      struct rd_group_doc **doc)
+  RADIO_USE_RESULT;
+
+void rd_array_doc_free (struct rd_array_doc *doc);
+void rd_group_doc_free (struct rd_group_doc *doc);
+RD_DEFINE_CLEANUP (array_doc, struct rd_array_doc, rd_array_doc_free);
+RD_DEFINE_CLEANUP (group_doc, struct rd_group_doc, rd_group_doc_free);
+
+/* Make documents as Zarr 3.0 readers take them: codecs as objects, every
+ * mandatory member.  The result is new, the caller puts it.  For a group
+ * attributes and consolidated (path -> document) may be NULL; references to
+ * them are taken. */
+enum radio_status rd_array_doc_write (const struct rd_array_doc *doc,
+                                      struct json_object **document)
+  RADIO_USE_RESULT;
+enum radio_status rd_group_doc_write (struct json_object *attributes,
+                                      struct json_object *consolidated,
+                                      struct json_object **document)
+  RADIO_USE_RESULT;
+
+/* The text of a document as it is stored: indented by two blanks, '/' not
+ * escaped, doubles that read back exactly.  Valid until the object changes.
+ * NULL without memory (the message is set). */
+const char *rd_document_text (struct json_object *document, size_t *nbytes);
+
+/* Parse a list of codecs for a chunk grid and type (and check the chain);
+ * what rd_array_doc_parse uses, for option strings.  `tile_shape' gets the
+ * innermost shape. */
+enum radio_status rd_chain_parse (struct json_object *codecs,
+                                  const struct rd_chunk *chunk,
+                                  const char *where, struct rd_chain **chain,
+                                  uint64_t *tile_shape) RADIO_USE_RESULT;
+
+/* Parse a fill value of any core type into one element (item_nbytes), and
+ * back. */
+enum radio_status rd_fill_parse (struct json_object *value,
+                                 const struct rd_type *type,
+                                 const char *where, void *element)
+  RADIO_USE_RESULT;
+enum radio_status rd_fill_write (const struct rd_type *type,
+                                 const void *element,
+                                 struct json_object **value)
+  RADIO_USE_RESULT;
+
+/* The key of a chunk, below the array's prefix: "c/0/1", "0.1". */
+#define RD_CHUNK_KEY_NBYTES (RADIO_MAX_RANK * 21 + 2)
+void rd_chunk_key (const struct rd_array_doc *doc, const uint64_t *index,
+                   char key[RD_CHUNK_KEY_NBYTES]);
+
+/* Whether a name is legal for a node (core spec, "Node names"): not empty,
+ * no '/', not all dots, not starting "__", not "zarr.json"; and, so that
+ * every file system can hold it, no control characters and at most 200
+ * bytes.  RADIO_ERROR_ARGUMENT says what is wrong with it. */
+enum radio_status rd_node_name_check (const char *name) RADIO_USE_RESULT;
+
+#endif /* RD_DOCUMENT_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What every unit test includes: cmocka, with the headers that it wants
+ * before it, and assertions in this project's terms. */
+#ifndef RD_TESTS_UNIT_H
+#define RD_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <radio/base.h>
+
+/* The call succeeds; else its message is shown. */
+#define assert_ok(call)                                                 \
+  do {                                                                  \
+    enum radio_status status_ = (call);                                 \
+    if (status_ != RADIO_OK)                                            \
+      fail_msg ("%s: %s: %s", #call, radio_status_name (status_),       \
+                radio_error_message ());                                \
+  } while (0)
+
+/* The call fails with this status, and its message holds `part'. */
+#define assert_fails(call, status, part)                                \
+  do {                                                                  \
+    enum radio_status status_ = (call);                                 \
+    if (status_ != (status))                                            \
+      fail_msg ("%s: %s instead of %s: %s", #call,                      \
+                radio_status_name (status_),                            \
+                radio_status_name (status), radio_error_message ());    \
+    if (strstr (radio_error_message (), part) == NULL)                  \
+      fail_msg ("%s: '%s' not in: %s", #call, part,                     \
+                radio_error_message ());                                \
+  } while (0)
+
+#endif /* RD_TESTS_UNIT_H */
