@@ -13,6 +13,10 @@
 #include "io/io.h"
 #include "src/array/pool.h"
 
+/* The format's version, in attributes.radio of the root and of volumes. */
+#define RD_FORMAT_MAJOR 1
+#define RD_FORMAT_VERSION "1.0"
+
 struct radio_context {
   atomic_uint nrefs;
   struct rd_pool *pool;

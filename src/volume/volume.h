@@ -9,10 +9,6 @@
 #include "src/array/array.h"
 #include "src/nifti/nifti.h"
 
-/* The format's version, in attributes.radio of the root and of volumes. */
-#define RD_FORMAT_MAJOR 1
-#define RD_FORMAT_VERSION "1.0"
-
 /* What a group document says of a volume, parsed. */
 struct rd_volume_meta {
   char *level_path;           /* datasets[0].path */
