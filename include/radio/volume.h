@@ -40,7 +40,7 @@ struct radio_volume_info {
   double spacing[RADIO_MAX_RANK];     /* of each axis, in unit */
   const char *space_unit;             /* "millimeter"; "" when unknown */
   const char *time_unit;              /* "second"; "" when unknown */
-  double affine[3][4];                /* voxel (x, y, z) -> RAS+, in space_unit */
+  double affine[3][4];                /* voxel x, y, z -> RAS+, space_unit */
   const char *affine_source;          /* "sform", "qform", "pixdim", "ome" */
   char orientation[4];                /* where x, y, z rise to: "RAS" */
   size_t plane_axis[3];               /* array axis of each enum radio_plane */

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What docs/architecture.md promises of the sources, checked: the rooms'
+# arrows, widths and lengths, and functions that are not to be used.
+. "$(dirname "$0")/../functions.sh"
+cd "$srcdir" || exit 99
+
+sources () {
+  find include io src tools tests profiler -name '*.[ch]' 2>/dev/null
+}
+
+every_file_begins_with_its_licence () {
+  sources | while read -r file; do
+    sed -n 1p "$file" | grep -q '^/\* SPDX-License-Identifier: MIT \*/$' ||
+      echo "$file"
+  done >"$tmp/out"
+  cat "$tmp/out"
+  [ ! -s "$tmp/out" ]
+}
+
+every_file_says_what_it_is_for () {
+  sources | while read -r file; do
+    sed -n 2p "$file" | grep -q '^/\*' || echo "$file"
+  done >"$tmp/out"
+  cat "$tmp/out"
+  [ ! -s "$tmp/out" ]
+}
+
+no_line_is_wider_than_80_columns () {
+  sources | xargs awk 'length ($0) > 80 { print FILENAME ":" FNR; bad = 1 }
+                       END { exit bad }'
+}
+
+no_line_has_tabs_or_blanks_at_its_end () {
+  ! sources | xargs grep -nE '	| $'
+}
+
+no_file_is_longer_than_900_lines () {
+  sources | xargs awk 'FNR == 901 { print FILENAME; bad = 1 }
+                       END { exit bad }'
+}
+
+no_function_is_longer_than_70_lines () {
+  sources | xargs awk '
+    /^{/ { start = FNR }
+    /^}/ { if (start && FNR - start - 1 > 70) {
+             print FILENAME ":" start ": " FNR - start - 1; bad = 1 }
+           start = 0 }
+    END { exit bad }'
+}
+
+# include_of ROOM PATTERN: no file of a room includes what matches.
+room_includes_nothing_of () {
+  ! grep -rnE "^ *# *include \"($2)/" "$1" --include='*.[ch]'
+}
+
+the_command_includes_the_public_api_only () {
+  room_includes_nothing_of tools 'io|src|profiler|tests'
+}
+
+the_library_prints_nothing () {
+  ! grep -rnwE 'printf|puts|putchar|perror|fputs|stdout|stderr' io src \
+      --include='*.[ch]' | grep -vE ':[0-9]+: *(/?\*|[A-Za-z ,.]*$)'
+}
+
+the_library_leaves_the_process_alone () {
+  ! grep -rnE '\b(getenv|setlocale|signal|sigaction|exit|abort|chdir|umask|srand|rand|strtok|localtime|gmtime|asctime|ctime|strerror) \(' \
+      io src --include='*.[ch]' | grep -vE '(umask|abort|exit) \(.*(\*/|;)$'
+}
+
+unsafe_functions_are_not_used () {
+  ! grep -rnE '\b(strcpy|strcat|sprintf|vsprintf|sscanf|atoi|atol|atof|gets|alloca|strtod|tmpnam|mktemp) \(' \
+      io src tools --include='*.[ch]'
+}
+
+check every_file_begins_with_its_licence
+check every_file_says_what_it_is_for
+check no_line_is_wider_than_80_columns
+check no_line_has_tabs_or_blanks_at_its_end
+check no_file_is_longer_than_900_lines
+check no_function_is_longer_than_70_lines
+check room_includes_nothing_of include 'io|src|tools|tests|profiler'
+check room_includes_nothing_of io 'src|tools|tests'
+check room_includes_nothing_of src 'tools|tests'
+check the_command_includes_the_public_api_only
+check the_library_prints_nothing
+check the_library_leaves_the_process_alone
+check unsafe_functions_are_not_used
+plan

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""What every interop test uses: the command, and the peers.
+
+A peer that is not installed skips its tests, by name; where CI is set that
+is a failure instead, since there the peers are part of the set-up.
+"""
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+BUILD = Path(os.environ["RADIO_TESTS_BUILDDIR"])
+RADIO = BUILD / "tools" / "radio"
+TEMPLATES = Path("/usr/share/mricron/templates")
+CRANIUM = Path("/usr/share/doc/invesalius-examples/examples/Cranium.inv3")
+
+
+def missing(what):
+    """Skip for a thing that is not there; in CI, fail."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{what} is missing, and CI must have it")
+    pytest.skip(f"{what} is missing")
+
+
+def peer(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return missing(f"Python's {name}")
+
+
+@pytest.fixture(scope="session")
+def np():
+    return peer("numpy")
+
+
+@pytest.fixture(scope="session")
+def nib():
+    return peer("nibabel")
+
+
+@pytest.fixture(scope="session")
+def zarr():
+    return peer("zarr")
+
+
+@pytest.fixture(scope="session")
+def ts():
+    return peer("tensorstore")
+
+
+def run_radio(*args, status=0, **keywords):
+    """Run the command; its exit status must be as expected."""
+    done = subprocess.run([RADIO, *map(str, args)], capture_output=True,
+                          text=True, timeout=300, **keywords)
+    assert done.returncode == status, (args, done.returncode, done.stderr)
+    return done
+
+
+@pytest.fixture(scope="session")
+def radio():
+    return run_radio
+
+
+@pytest.fixture(scope="session")
+def templates():
+    files = sorted(TEMPLATES.glob("*.nii.gz"))
+    return files or missing("Debian's mricron-data")
+
+
+@pytest.fixture(scope="session")
+def template_store(radio, templates, tmp_path_factory):
+    """All of mricron-data in one store."""
+    store = tmp_path_factory.mktemp("templates") / "study.zarr"
+    radio("ingest", "-s", store, *templates)
+    return store
+
+
+@pytest.fixture(scope="session")
+def ct_i16(np, tmp_path_factory):
+    """A 304x512x512 int16 CT made from a real one of 108x256x256.
+
+    Each quadrant and block of planes is another symmetry of the square, so
+    that the noise stays real and no codec finds the copies.
+    """
+    import tarfile
+    if not CRANIUM.exists():
+        missing("Debian's invesalius-examples")
+    with tarfile.open(CRANIUM) as tar:
+        member = next(m for m in tar.getmembers()
+                      if m.name.endswith("matrix.dat"))
+        raw = tar.extractfile(member).read()
+    head = np.frombuffer(raw, "<i2").reshape(108, 256, 256)
+
+    def turned(k):
+        a = head.transpose(0, 2, 1) if k & 1 else head
+        a = a[:, ::-1] if k & 2 else a
+        return a[:, :, ::-1] if k & 4 else a
+
+    blocks = [np.block([[turned(k), turned(k + 1)],
+                        [turned(k + 2), turned(k + 3)]])
+              for k in (0, 2, 4)]
+    return np.ascontiguousarray(np.concatenate(blocks)[:304])

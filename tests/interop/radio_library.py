@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""libradio's public API through ctypes: what the interop tests need of it.
+
+The shared library is the one that the build made; RADIO_TESTS_BUILDDIR
+names its folder.
+"""
+
+import ctypes as c
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+MAX_RANK = 8
+BUILD = Path(os.environ["RADIO_TESTS_BUILDDIR"])
+lib = c.CDLL(str(BUILD / ".libs" / "libradio.so.0"))
+lib.radio_error_message.restype = c.c_char_p
+
+DTYPES = ["stored", "bool", "int8", "int16", "int32", "int64", "uint8",
+          "uint16", "uint32", "uint64", "float16", "float32", "float64",
+          "complex64", "complex128", "raw"]
+
+
+class RadioError(Exception):
+    """A call that failed: its status and the library's one line."""
+
+    def __init__(self, status):
+        self.status = status
+        super().__init__(lib.radio_error_message().decode())
+
+
+def check(status):
+    if status:
+        raise RadioError(status)
+
+
+class Box(c.Structure):
+    _fields_ = [("rank", c.c_size_t),
+                ("start", c.c_uint64 * MAX_RANK),
+                ("size", c.c_uint64 * MAX_RANK)]
+
+    @classmethod
+    def of(cls, start, size):
+        n = len(size)
+        return cls(n, (c.c_uint64 * MAX_RANK)(*start),
+                   (c.c_uint64 * MAX_RANK)(*size))
+
+
+class StoreOptions(c.Structure):
+    _fields_ = [("context", c.c_void_p), ("create", c.c_bool)]
+
+
+class ArrayOptions(c.Structure):
+    _fields_ = [("rank", c.c_size_t),
+                ("shape", c.c_uint64 * MAX_RANK),
+                ("chunk_shape", c.c_uint64 * MAX_RANK),
+                ("data_type", c.c_char_p),
+                ("codecs_json", c.c_char_p),
+                ("fill_value_json", c.c_char_p),
+                ("chunk_key_encoding", c.c_char_p),
+                ("separator", c.c_char),
+                ("dimension_names", c.POINTER(c.c_char_p)),
+                ("attributes_json", c.c_char_p)]
+
+
+class ReadOptions(c.Structure):
+    _fields_ = [("strides", c.POINTER(c.c_int64)),
+                ("scaled", c.c_bool),
+                ("lead", c.c_uint64 * 2)]
+
+
+class Store:
+    def __init__(self, path, create=False):
+        self.handle = c.c_void_p()
+        options = StoreOptions(None, create)
+        check(lib.radio_store_open(os.fsencode(path), c.byref(options),
+                                   c.byref(self.handle)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        lib.radio_store_close(self.handle)
+
+    def write_array(self, path, values, chunk_shape, data_type, codecs,
+                    fill_value, encoding="default", separator="/",
+                    names=None, attributes=None):
+        """Make an array of values and write all of it."""
+        n = values.ndim
+        text = [None if s is None else s.encode() for s in names or []]
+        options = ArrayOptions(
+            n, (c.c_uint64 * MAX_RANK)(*values.shape),
+            (c.c_uint64 * MAX_RANK)(*chunk_shape), data_type.encode(),
+            json.dumps(codecs).encode(), json.dumps(fill_value).encode(),
+            encoding.encode(), separator.encode(),
+            (c.c_char_p * n)(*text) if names else None,
+            json.dumps(attributes).encode() if attributes else None)
+        array = c.c_void_p()
+        check(lib.radio_array_create(self.handle, path.encode(),
+                                     c.byref(options), c.byref(array)))
+        try:
+            data = np.ascontiguousarray(values)
+            box = Box.of([0] * n, values.shape)
+            check(lib.radio_array_write(
+                array, c.byref(box), data.ctypes.data_as(c.c_void_p),
+                c.c_size_t(data.nbytes)))
+        finally:
+            lib.radio_array_close(array)
+
+    def read_array(self, path, start, size, numpy_dtype, radio_dtype="stored"):
+        """Read a box of an array into a new numpy array."""
+        array = c.c_void_p()
+        check(lib.radio_array_open(self.handle, path.encode(),
+                                   c.byref(array)))
+        try:
+            out = np.empty(size, numpy_dtype)
+            box = Box.of(start, size)
+            check(lib.radio_array_read(
+                array, c.byref(box), DTYPES.index(radio_dtype),
+                out.ctypes.data_as(c.c_void_p), c.c_size_t(out.nbytes), None))
+            return out
+        finally:
+            lib.radio_array_close(array)
+
+    def open_volume(self, path):
+        return Volume(self, path)
+
+
+class Volume:
+    PLANES = {"axial": 0, "coronal": 1, "sagittal": 2}
+
+    def __init__(self, store, path):
+        self.handle = c.c_void_p()
+        check(lib.radio_volume_open(store.handle, path.encode(),
+                                    c.byref(self.handle)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        lib.radio_volume_close(self.handle)
+
+    def read(self, start, size, numpy_dtype, radio_dtype="stored",
+             scaled=False):
+        out = np.empty(size, numpy_dtype)
+        box = Box.of(start, size)
+        options = ReadOptions(None, scaled)
+        check(lib.radio_volume_read(
+            self.handle, c.byref(box), DTYPES.index(radio_dtype),
+            out.ctypes.data_as(c.c_void_p), c.c_size_t(out.nbytes),
+            c.byref(options)))
+        return out
+
+    def plane(self, plane, index, numpy_dtype, lead=(0, 0)):
+        shape = (c.c_uint64 * 2)()
+        number = self.PLANES[plane]
+        lib.radio_volume_plane_shape(self.handle, number, shape)
+        out = np.empty(tuple(shape), numpy_dtype)
+        options = ReadOptions(None, False, (c.c_uint64 * 2)(*lead))
+        check(lib.radio_volume_read_plane(
+            self.handle, number, c.c_uint64(index), 0,
+            out.ctypes.data_as(c.c_void_p), c.c_size_t(out.nbytes),
+            c.byref(options)))
+        return out

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Ingest under attack: killed, two at once, a full disk, little memory."""
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import RADIO
+
+
+def listed(radio, store):
+    if not (store / "zarr.json").exists():
+        return []
+    out = json.loads(radio("ls", "-s", store, "--json").stdout)
+    return [entry["path"] for entry in out]
+
+
+def test_killed_at_50_moments_nothing_committed_is_lost(
+        radio, templates, tmp_path):
+    files = [f for f in templates if f.stat().st_size < 1_500_000]
+    store = tmp_path / "s.zarr"
+    command = [RADIO, "ingest", "-s", store, "--overwrite", *files]
+    begin = time.monotonic()
+    subprocess.run(command, check=True, capture_output=True)
+    whole = time.monotonic() - begin
+    shutil.rmtree(store)
+    rng = random.Random(9)
+    committed, kills = set(), 0
+    for _ in range(50):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0, whole))
+        process.kill()
+        kills += process.wait() == -signal.SIGKILL
+        now = set(listed(radio, store))
+        assert committed <= now, "a committed volume was lost"
+        committed = now
+        if now:
+            radio("validate", "-s", store)
+    assert kills > 25
+    radio("ingest", "-s", store, "--overwrite", *files)
+    assert len(listed(radio, store)) == len(files)
+    radio("validate", "-s", store)
+    radio("gc", "-s", store)
+    levels = list(store.glob("images/*/0-*"))
+    assert len(levels) == len(files), "gc left what no volume names"
+    assert not [p for p in store.rglob("*") if ".tmp" in p.name]
+
+
+def test_two_processes_ingest_into_one_store(radio, templates, tmp_path):
+    store = tmp_path / "s.zarr"
+    files = templates[:12]
+    halves = [files[:6], files[6:]]
+    running = [subprocess.Popen([RADIO, "ingest", "-s", store, *half],
+                                stderr=subprocess.PIPE) for half in halves]
+    for process in running:
+        assert process.wait() == 0, process.stderr.read()
+    assert len(listed(radio, store)) == 12
+    radio("validate", "-s", store)
+
+
+@pytest.mark.parametrize("how", [[], ["--overwrite"]])
+def test_two_processes_ingest_the_same_name(radio, templates, tmp_path, how):
+    """Both succeed, and one of them wins whole."""
+    file = next(f for f in templates if f.name == "ch2bet.nii.gz")
+    for i in range(5):
+        store = tmp_path / f"{i}.zarr"
+        command = [RADIO, "ingest", "-s", store, *how, file]
+        running = [subprocess.Popen(command, stderr=subprocess.PIPE)
+                   for _ in range(2)]
+        for process in running:
+            error = process.stderr.read().decode()
+            assert process.wait() == 0 or (
+                not how and "exists" in error), error
+        assert listed(radio, store) == ["images/ch2bet"]
+        radio("validate", "-s", store)
+
+
+def test_overwriting_leaves_one_of_the_two(radio, nib, np, tmp_path):
+    """Different voxels under one name: never a mixture."""
+    values = [np.full((40, 41, 42), v, "i2") for v in (1, 2)]
+    for i, v in enumerate(values):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        nib.save(nib.Nifti1Image(v, np.eye(4)), folder / "x.nii.gz")
+    store = tmp_path / "s.zarr"
+    for _ in range(10):
+        running = [subprocess.Popen([RADIO, "ingest", "-s", store,
+                                     "--overwrite", tmp_path / i / "x.nii.gz"])
+                   for i in "01"]
+        assert [p.wait() for p in running] == [0, 0]
+        radio("validate", "-s", store)
+        radio("export", "-s", store, "x", "-o", tmp_path / "x.npy",
+              "--overwrite")
+        got = np.load(tmp_path / "x.npy")
+        assert any(np.array_equal(got, v) for v in values)
+
+
+def peak_rss_nbytes(*command):
+    """Run a command; the peak resident memory of its process."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    assert status == 0
+    return usage.ru_maxrss * 1024
+
+
+def test_a_float32_ct_is_ingested_within_256_mib(nib, np, ct_i16, tmp_path):
+    image = nib.Nifti1Image(ct_i16.astype("f4").transpose(2, 1, 0),
+                            np.diag([0.957, 0.957, 1.5, 1]))
+    nib.save(image, tmp_path / "ct.nii.gz")
+    peak = peak_rss_nbytes(RADIO, "ingest", "-s", tmp_path / "s.zarr",
+                           tmp_path / "ct.nii.gz")
+    assert peak < 256 << 20, peak
+    print(f"peak RSS {peak / 2**20:.0f} MiB")
+
+
+def test_a_header_that_lies_takes_no_memory(nib, np, tmp_path, radio):
+    """It claims 2 TB; the process stays small and says so."""
+    header = nib.Nifti1Header()
+    header.set_data_dtype("i2")
+    header.set_data_shape((10000, 10000, 10000))
+    header["magic"] = b"n+1"
+    header["vox_offset"] = 352
+    (tmp_path / "liar.nii").write_bytes(header.binaryblock + bytes(4 + 1000))
+    done = subprocess.run(
+        [RADIO, "ingest", "-s", tmp_path / "s.zarr", tmp_path / "liar.nii"],
+        capture_output=True, text=True, preexec_fn=lambda:
+        resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20)))
+    assert done.returncode == 1
+    assert "liar.nii" in done.stderr and len(
+        done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A real file system of 3 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m",
+                              "tmpfs", folder], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting a small tmpfs is not allowed here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_full_disk_loses_nothing(radio, templates, small_disk):
+    store = small_disk / "s.zarr"
+    small = next(f for f in templates if f.name == "aal.nii.gz")
+    large = next(f for f in templates if f.name == "ch2better.nii.gz")
+    radio("ingest", "-s", store, small)
+    done = radio("ingest", "-s", store, large, status=1)
+    assert "o space left" in done.stderr, done.stderr
+    assert listed(radio, store) == ["images/aal"]
+    radio("validate", "-s", store)
+    radio("gc", "-s", store)
+    # What the failed writer took is free again.
+    radio("ingest", "-s", store, "-c", "again", small)
+
+
+def test_no_permission_is_one_clear_line(templates, tmp_path):
+    store = tmp_path / "s.zarr"
+    store.mkdir(mode=0o755)
+    copy = tmp_path / "image.nii.gz"
+    shutil.copy(templates[0], copy)
+    for folder in [*tmp_path.parents]:
+        if folder.owner() == "root" and folder.stat().st_mode & 0o5 == 0:
+            folder.chmod(folder.stat().st_mode | 0o5)
+    tmp_path.chmod(0o755)
+
+    def drop_root():
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+
+    if os.geteuid() != 0:
+        store.chmod(0o555)
+    done = subprocess.run([RADIO, "ingest", "-s", store, copy],
+                          capture_output=True, text=True,
+                          preexec_fn=drop_root)
+    assert done.returncode == 1
+    assert "ermission denied" in done.stderr, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+# What the set-up scripts share; sourced, not run.  Says which packages are
+# needed, installs those that are missing, and configures a build folder.
+
+# Building: the tools, then the libraries (see configure.ac for why each).
+BUILD_PACKAGES="gcc make autoconf automake libtool pkg-config
+libzstd-dev liblz4-dev libblosc-dev libisal-dev libdeflate-dev libjson-c-dev
+libssl-dev libpng-dev"
+# Real images to try it on.
+DATA_PACKAGES="mricron-data invesalius-examples"
+# Testing.
+CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ xz-utils"
+
+say () {
+  printf '%s\n' "$*"
+}
+
+die () {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+# The packages of the arguments that are not installed.
+missing_packages () {
+  for package; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
+      grep -q 'ok installed' || printf '%s ' "$package"
+  done
+}
+
+as_root () {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "not root, and there is no sudo: install these packages first: $missing"
+  fi
+}
+
+# install_packages LOG PACKAGE...
+install_packages () {
+  log=$1
+  shift
+  if ! command -v apt-get >/dev/null; then
+    say "Not Debian or Ubuntu: going on with what is here.  Needed are the"
+    say "libraries zstd, lz4, c-blosc, ISA-L, libdeflate, json-c, OpenSSL"
+    say "and libpng with their headers, autotools, and a C compiler."
+    return 0
+  fi
+  missing=$(missing_packages "$@")
+  if [ -z "$missing" ]; then
+    return 0
+  fi
+  say "Installing: $missing"
+  as_root apt-get -qq update >"$log" 2>&1 || :
+  # shellcheck disable=SC2086 # a list of names
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
+    --no-install-recommends $missing >>"$log" 2>&1 ||
+    { tail -n 20 "$log" >&2; die "apt-get install failed: see $log"; }
+}
+
+# configure_in FOLDER [OPTION...], in the checkout's root; only when needed.
+configure_in () {
+  folder=$1
+  shift
+  mkdir -p "$folder"
+  [ configure -nt configure.ac ] || ./autogen.sh
+  if [ ! -f "$folder/Makefile" ]; then
+    (cd "$folder" && "$root/configure" -q "$@")
+  fi
+}
+
+ncpus () {
+  getconf _NPROCESSORS_ONLN
+}
