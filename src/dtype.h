@@ -35,4 +35,7 @@ bool rd_dtype_is_complex (enum radio_dtype dtype);
 float rd_half_to_float (uint16_t half);
 uint16_t rd_float_to_half (float value);
 
+/* The same from float64, rounded once (not by way of float32). */
+uint16_t rd_double_to_half (double value);
+
 #endif /* RD_DTYPE_H */
