@@ -8,6 +8,8 @@ import matrix
 from radio_library import RadioError, Store
 
 COUNT = 560
+# zarr-python takes a tenth of a second for each.
+FEWER = 280
 
 
 def write_with_zarr(zarr, case, folder):
@@ -45,27 +47,21 @@ def check_radio_reads(case, folder):
 
 
 def test_radio_reads_what_zarr_python_writes(zarr, tmp_path):
-    done = 0
-    for i, case in enumerate(matrix.cases(COUNT, 11)):
+    for i, case in enumerate(matrix.cases(FEWER, 11)):
+        if "snappy" in case.tail_name:
+            continue            # zarr-python is built without it
         folder = tmp_path / f"{i}.zarr"
         write_with_zarr(zarr, case, folder)
         check_radio_reads(case, folder)
-        done += 1
-    assert done == COUNT
 
 
 def test_radio_reads_what_tensorstore_writes(ts, tmp_path):
-    done = refused = 0
     for i, case in enumerate(matrix.cases(COUNT, 12, True)):
+        if case.sharding == "outer-crc32c":
+            continue            # tensorstore has no codecs outside of shards
         folder = tmp_path / f"{i}.zarr"
-        try:
-            write_with_tensorstore(ts, case, folder)
-        except ValueError:
-            refused += 1        # what tensorstore itself does not do
-            continue
+        write_with_tensorstore(ts, case, folder)
         check_radio_reads(case, folder)
-        done += 1
-    assert done > 0.6 * COUNT, (done, refused)
 
 
 def write_with_radio(case, folder):
@@ -76,7 +72,9 @@ def write_with_radio(case, folder):
 
 
 def test_zarr_python_reads_what_radio_writes(zarr, tmp_path):
-    for i, case in enumerate(matrix.cases(COUNT, 13)):
+    for i, case in enumerate(matrix.cases(FEWER, 13)):
+        if "snappy" in case.tail_name:
+            continue
         folder = tmp_path / f"{i}.zarr"
         write_with_radio(case, folder)
         array = zarr.open_array(folder / "a", mode="r")
@@ -87,18 +85,13 @@ def test_zarr_python_reads_what_radio_writes(zarr, tmp_path):
 
 
 def test_tensorstore_reads_what_radio_writes(ts, tmp_path):
-    done = refused = 0
     for i, case in enumerate(matrix.cases(COUNT, 14, True)):
+        if case.sharding == "outer-crc32c":
+            continue
         folder = tmp_path / f"{i}.zarr"
         write_with_radio(case, folder)
-        try:
-            got = read_with_tensorstore(ts, folder / "a")
-        except ValueError:
-            refused += 1
-            continue
+        got = read_with_tensorstore(ts, folder / "a")
         assert matrix.same(got, case.values), case
-        done += 1
-    assert done > 0.6 * COUNT, (done, refused)
 
 
 def test_radio_reads_its_own_back(tmp_path):
