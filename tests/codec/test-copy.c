@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Placing boxes: each layout against a loop over coordinates. */
+#include <config.h>
+
+#include "tests/unit.h"
+#include "tests/codec/random.h"
+
+#include "src/copy.h"
+
+enum { ROOM = 1 << 15 };
+
+struct boxes {
+  unsigned char from[ROOM], to[ROOM], expected[ROOM];
+};
+
+static void
+fill_random (uint64_t *seed, unsigned char *p, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    p[i] = (unsigned char) random_next (seed);
+}
+
+/* Strides of an array whose axes lie in memory in a random order, with
+ * random gaps and directions; *start is where its first element is. */
+static void
+random_strides (uint64_t *seed, const struct rd_copy *copy,
+                size_t item_nbytes, int64_t *strides, size_t *start)
+{
+  size_t order[RADIO_MAX_RANK];
+  for (size_t i = 0; i < copy->rank; i++)
+    order[i] = i;
+  for (size_t i = copy->rank; i > 1 && random_next (seed) % 2; i--) {
+    size_t j = random_next (seed) % i, swap = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = swap;
+  }
+  int64_t step = (int64_t) item_nbytes;
+  *start = 0;
+  for (size_t i = copy->rank; i-- > 0;) {
+    size_t axis = order[i];
+    step += random_next (seed) % 4 ? 0 : (int64_t) item_nbytes;
+    strides[axis] = step;
+    step *= (int64_t) copy->shape[axis];
+    if (random_next (seed) % 4 == 0) {
+      *start += (size_t) strides[axis] * (copy->shape[axis] - 1);
+      strides[axis] = -strides[axis];
+    }
+  }
+}
+
+/* Element by element, by coordinates; reverses units when swapped. */
+static void
+copy_by_definition (const struct rd_copy *copy, unsigned char *to)
+{
+  uint64_t n = 1;
+  for (size_t i = 0; i < copy->rank; i++)
+    n *= copy->shape[i];
+  size_t item = copy->from_type.item_nbytes;
+  size_t unit = copy->from_type.unit_nbytes;
+  for (uint64_t e = 0; e < n; e++) {
+    int64_t from = 0, at = 0;
+    uint64_t rest = e;
+    for (size_t i = copy->rank; i-- > 0; rest /= copy->shape[i]) {
+      from += (int64_t) (rest % copy->shape[i]) * copy->from_strides[i];
+      at += (int64_t) (rest % copy->shape[i]) * copy->to_strides[i];
+    }
+    for (size_t b = 0; b < item; b++) {
+      size_t inside = b % unit;
+      size_t source = copy->from_swapped ? b - inside + unit - 1 - inside
+                                         : b;
+      to[at + (int64_t) b] = copy->from[from + (int64_t) source];
+    }
+  }
+}
+
+static void
+check_random_box (uint64_t *seed, struct boxes *boxes,
+                  const struct rd_type *type)
+{
+  struct rd_copy copy = { .rank = 1 + random_next (seed) % 8,
+                          .from_type = *type, .to_dtype = type->dtype };
+  uint64_t room = 200;
+  for (size_t i = 0; i < copy.rank; i++) {
+    copy.shape[i] = 1 + random_next (seed) % (room < 40 ? room : 40);
+    room /= copy.shape[i];
+  }
+  size_t from_start, to_start;
+  random_strides (seed, &copy, type->item_nbytes, copy.from_strides,
+                  &from_start);
+  random_strides (seed, &copy, type->item_nbytes, copy.to_strides,
+                  &to_start);
+  copy.from_swapped = random_next (seed) % 2;
+  if (from_start >= ROOM / 2 || to_start >= ROOM / 2)
+    return;
+  copy.from = boxes->from + from_start;
+  copy.to = boxes->to + to_start;
+  fill_random (seed, boxes->from, ROOM);
+  memset (boxes->to, 0xee, ROOM);
+  memset (boxes->expected, 0xee, ROOM);
+  copy_by_definition (&copy, boxes->expected + to_start);
+  assert_ok (rd_copy_run (&copy));
+  assert_memory_equal (boxes->to, boxes->expected, ROOM);
+}
+
+static void
+every_layout_of_every_size_is_copied_element_by_element (void **state)
+{
+  (void) state;
+  static const char *const names[] = {
+    "int8", "uint16", "float32", "int64", "complex64", "complex128", "r24",
+    "r40",
+  };
+  struct boxes *boxes = malloc (sizeof *boxes);
+  assert_non_null (boxes);
+  uint64_t seed = 1;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    struct rd_type type;
+    assert_ok (rd_type_parse (names[i], &type));
+    for (int round = 0; round < 60; round++)
+      check_random_box (&seed, boxes, &type);
+  }
+  free (boxes);
+}
+
+static void
+a_stride_of_zero_repeats_an_element (void **state)
+{
+  (void) state;
+  const uint16_t fill = 0x1234;
+  uint16_t to[6 * 7];
+  struct rd_copy copy = {
+    .rank = 2, .shape = { 6, 7 }, .from = (const unsigned char *) &fill,
+    .from_type = rd_type_of (RADIO_UINT16), .to = (unsigned char *) to,
+    .to_strides = { 14, 2 }, .to_dtype = RADIO_UINT16,
+  };
+  assert_ok (rd_copy_run (&copy));
+  for (size_t i = 0; i < 6 * 7; i++)
+    assert_int_equal (to[i], 0x1234);
+}
+
+static void
+an_empty_box_touches_nothing (void **state)
+{
+  (void) state;
+  struct rd_copy copy = {
+    .rank = 3, .shape = { 1u << 30, 0, 5 },
+    .from_type = rd_type_of (RADIO_INT16), .to_dtype = RADIO_INT16,
+  };
+  assert_ok (rd_copy_run (&copy));
+}
+
+static void
+a_single_element_needs_no_sensible_strides (void **state)
+{
+  (void) state;
+  int32_t from = 7, to = 0;
+  struct rd_copy copy = {
+    .rank = 2, .shape = { 1, 1 }, .from = (unsigned char *) &from,
+    .from_strides = { INT64_MAX, INT64_MIN },
+    .from_type = rd_type_of (RADIO_INT32), .to = (unsigned char *) &to,
+    .to_strides = { INT64_MIN, 3 }, .to_dtype = RADIO_INT32,
+  };
+  assert_ok (rd_copy_run (&copy));
+  assert_int_equal (to, 7);
+}
+
+static void
+a_stored_bool_is_delivered_as_0_or_1 (void **state)
+{
+  (void) state;
+  unsigned char from[300], to[300];
+  for (size_t i = 0; i < 300; i++)
+    from[i] = (unsigned char) i;
+  struct rd_copy copy = {
+    .rank = 1, .shape = { 300 }, .from = from, .from_strides = { 1 },
+    .from_type = rd_type_of (RADIO_BOOL), .to = to, .to_strides = { 1 },
+    .to_dtype = RADIO_BOOL,
+  };
+  assert_ok (rd_copy_run (&copy));
+  for (size_t i = 0; i < 300; i++)
+    assert_int_equal (to[i], i % 256 != 0);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (
+      every_layout_of_every_size_is_copied_element_by_element),
+    cmocka_unit_test (a_stride_of_zero_repeats_an_element),
+    cmocka_unit_test (an_empty_box_touches_nothing),
+    cmocka_unit_test (a_single_element_needs_no_sensible_strides),
+    cmocka_unit_test (a_stored_bool_is_delivered_as_0_or_1),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
