@@ -125,13 +125,13 @@ rd_type_parse (const char *name, struct rd_type *type)
     *type = rd_type_of (dtype);
     return RADIO_OK;
   }
-  if (nbits % 8 != 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "data type '%.64s': the number of "
-                    "bits must be a multiple of 8", name);
   if (nbits > RAW_MAX_NBYTES * 8)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "data type '%.64s': more than "
                     "%" PRIu64 " bits are not supported", name,
                     RAW_MAX_NBYTES * 8);
+  if (nbits % 8 != 0)
+    return rd_fail (RADIO_ERROR_FORMAT, "data type '%.64s': the number of "
+                    "bits must be a multiple of 8", name);
   type->dtype = RADIO_RAW;
   type->item_nbytes = (size_t) (nbits / 8);
   type->unit_nbytes = 1;
