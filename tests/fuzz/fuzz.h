@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The two functions of a fuzz target.  With --enable-fuzzers each is linked
+ * to libFuzzer (libfuzzer-NAME); in every build replay.c makes an ordinary
+ * test of it (fuzz-NAME), which runs its seeds and mutations of them. */
+#ifndef RD_TESTS_FUZZ_H
+#define RD_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Use the bytes as hostile input.  A broken promise ends the process, by
+ * FUZZ_CHECK, or by a sanitizer.  Returns 0. */
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes);
+
+/* Make the i-th seed, counted from 0: an input that is right, or wrong in an
+ * interesting way.  Returns its size, at most room (RD_FUZZ_ROOM); 0 when
+ * there is none. */
+size_t rd_fuzz_seed (unsigned i, unsigned char *out, size_t room);
+
+#define RD_FUZZ_ROOM ((size_t) 1 << 20)
+
+#define FUZZ_CHECK(condition)                                           \
+  do {                                                                  \
+    if (!(condition)) {                                                 \
+      fprintf (stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__,       \
+               #condition);                                             \
+      abort ();                                                         \
+    }                                                                   \
+  } while (0)
+
+#endif /* RD_TESTS_FUZZ_H */
