@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that appears whole or not at all: written under a temporary name,
- * synced, renamed.  ".gz" is deflated on the way. */
+/* A file that appears whole or not at all: written under a temporary name
+ * in the same folder, synced, renamed.  A name that ends in ".gz" is
+ * deflated on the way.  A symbolic link is followed, so that it stays a link
+ * to the new content; what is there and is no regular file (a device, a
+ * folder) is refused rather than replaced. */
 #ifndef RD_OUTPUT_H
 #define RD_OUTPUT_H
 
@@ -24,11 +27,5 @@ enum radio_status rd_output_commit (struct rd_output *output)
   RADIO_USE_RESULT;
 void rd_output_abort (struct rd_output *output);
 RD_DEFINE_CLEANUP (output, struct rd_output, rd_output_abort);
-
-/* The header of a .npy file, version 1.0 (numpy.lib.format): shape in
- * numpy's order.  descr for a colour is a structured type. */
-enum radio_status rd_npy_header (const char *descr, bool fortran_order,
-                                 size_t rank, const uint64_t *shape,
-                                 struct rd_buffer *out) RADIO_USE_RESULT;
 
 #endif /* RD_OUTPUT_H */
