@@ -63,6 +63,18 @@ enum radio_status rd_nifti_parse (const unsigned char *bytes, size_t nbytes,
 void rd_nifti_affine (const struct rd_nifti *nifti, double affine[3][4],
                       const char **source);
 
+/* The spacing along NIfTI's axis 1 to 7: pixdim without its sign; 1 where it
+ * is 0 or not finite, as NIfTI's own library has it. */
+double rd_nifti_spacing (const struct rd_nifti *nifti, size_t axis);
+
+/* Whether sform and qform are set and all finite; the qform's affine. */
+bool rd_nifti_has_sform (const struct rd_nifti *nifti);
+bool rd_nifti_has_qform (const struct rd_nifti *nifti);
+void rd_nifti_qform (const struct rd_nifti *nifti, double affine[3][4]);
+
+/* NIfTI's axis (1 to 5: x, y, z, t, c) for the array's; 0 for a colour's. */
+size_t rd_nifti_axis (const struct rd_nifti *nifti, size_t axis);
+
 /* The anatomical axis closest to each voxel axis, as nibabel's
  * io_orientation: letters[i] is where axis x, y, z rises to ("RAS"), and
  * axis_of[plane] (enum radio_plane) is the voxel axis (0 = x) across it.

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening images: which file holds the header and which the voxels, and
+ * whether they can hold what the header claims. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/checked.h"
+#include "io/error.h"
+#include "src/nifti/image.h"
+
+/* The prefix of a hostile file is not allocated by its claim but grows as
+ * its bytes come. */
+#define PREFIX_STEP_NBYTES ((size_t) 64 << 10)
+
+static bool
+ends_with (const char *name, const char *suffix)
+{
+  size_t n = strlen (name), m = strlen (suffix);
+  return n > m && strcasecmp (name + n - m, suffix) == 0;
+}
+
+/* Where ".hdr" or ".img" begins in a name that ends in it, maybe with .gz
+ * behind; 0 when the name is of no pair. */
+static size_t
+pair_suffix (const char *file, const char *suffix)
+{
+  size_t n = strlen (file);
+  if (ends_with (file, suffix))
+    return n - 4;
+  if (ends_with (file, ".gz") && n > 7
+      && strncasecmp (file + n - 7, suffix, 4) == 0)
+    return n - 7;
+  return 0;
+}
+
+/* The other half's name: suffix swapped in the case of the given one, with
+ * or without .gz.  NULL without memory. */
+static char *
+partner_name (const char *file, size_t at, const char *suffix, bool gz)
+{
+  char *name = malloc (at + sizeof ".hdr.gz");
+  if (!name)
+    return NULL;
+  memcpy (name, file, at);
+  memcpy (name + at, suffix, 5);
+  if (gz)
+    memcpy (name + at + 4, ".gz", 4);
+  if (file[at + 1] >= 'A' && file[at + 1] <= 'Z')
+    for (char *p = name + at; *p; p++)
+      if (*p >= 'a' && *p <= 'z')
+        *p = (char) (*p - 'a' + 'A');
+  return name;
+}
+
+/* Open the half of a pair that was not named. */
+static enum radio_status
+open_partner (const char *file, size_t at, const char *suffix,
+              struct rd_input **input)
+{
+  bool gz = ends_with (file, ".gz");
+  RD_FREE char *first = partner_name (file, at, suffix, gz);
+  RD_FREE char *second = partner_name (file, at, suffix, !gz);
+  if (!first || !second)
+    return rd_fail_memory (at + sizeof ".hdr.gz");
+  enum radio_status status = rd_input_open (first, input);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    status = rd_input_open (second, input);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return rd_fail (RADIO_ERROR_NOT_FOUND,
+                    "%s: its other half is missing: neither %s nor %s "
+                    "exists", file, first, second);
+  return status;
+}
+
+/* Append up to nbytes of the input to the prefix. */
+static enum radio_status
+append_input (struct rd_buffer *prefix, struct rd_input *input,
+              uint64_t nbytes)
+{
+  while (nbytes > 0) {
+    size_t step = rd_min_u64 (nbytes, PREFIX_STEP_NBYTES), got;
+    RD_TRY (rd_buffer_reserve (prefix, prefix->nbytes + step));
+    RD_TRY (rd_input_read (input, prefix->data + prefix->nbytes, step,
+                           &got));
+    prefix->nbytes += got;
+    nbytes -= got;
+    if (got < step)
+      break;
+  }
+  return RADIO_OK;
+}
+
+/* Refuse a header that claims more than the file can hold, before anything
+ * is made of its claims.  A gzip file tells only a bound. */
+static enum radio_status
+check_claim (const struct rd_nifti *nifti, const struct rd_input *voxels,
+             const char *file)
+{
+  uint64_t max = rd_input_max_nbytes (voxels), wanted;
+  if (nifti->vox_offset > max)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: vox_offset is %" PRIu64 ", past the end of the file"
+                    " at %s%" PRIu64, file, nifti->vox_offset,
+                    rd_input_is_gzip (voxels) ? "most " : "", max);
+  if (!rd_add_overflows (nifti->vox_offset, nifti->data_nbytes, &wanted)
+      && wanted <= max)
+    return RADIO_OK;
+  if (rd_input_is_gzip (voxels))
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: the header claims %" PRIu64 " bytes of voxels, but "
+                    "the file can hold at most %" PRIu64, file,
+                    nifti->data_nbytes, max - nifti->vox_offset);
+  return rd_fail (RADIO_ERROR_FORMAT,
+                  "%s: cut short, or its header lies: %" PRIu64 " of %" PRIu64
+                  " bytes of voxels", file, max - nifti->vox_offset,
+                  nifti->data_nbytes);
+}
+
+/* Take in everything before the voxels of a single file. */
+static enum radio_status
+read_single_prefix (struct rd_image *image)
+{
+  const struct rd_nifti *nifti = &image->nifti;
+  if (nifti->vox_offset > RD_NIFTI_PREFIX_MAX_NBYTES)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: vox_offset is %" PRIu64 ": more than %zu MiB before "
+                    "the voxels are not supported", image->file,
+                    nifti->vox_offset, RD_NIFTI_PREFIX_MAX_NBYTES >> 20);
+  size_t have = image->prefix.nbytes;
+  RD_TRY (append_input (&image->prefix, image->voxels,
+                        nifti->vox_offset - have));
+  if (image->prefix.nbytes < nifti->vox_offset)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: vox_offset is %" PRIu64 ", past the end of the data "
+                    "at %zu", image->file, nifti->vox_offset,
+                    image->prefix.nbytes);
+  return RADIO_OK;
+}
+
+/* Take in all of a pair's .hdr. */
+static enum radio_status
+read_pair_prefix (struct rd_image *image, struct rd_input *header)
+{
+  size_t most = RD_NIFTI_PREFIX_MAX_NBYTES;
+  RD_TRY (append_input (&image->prefix, header,
+                        most + 1 - image->prefix.nbytes));
+  if (image->prefix.nbytes > most)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: its header file is larger than %zu MiB, which is "
+                    "not supported", image->file, most >> 20);
+  return RADIO_OK;
+}
+
+/* Read on to the first voxel of an .img. */
+static enum radio_status
+skip_to_voxels (struct rd_image *image)
+{
+  struct rd_buffer skipped RD_BUFFER_SCOPE = { 0 };
+  uint64_t left = image->nifti.vox_offset;
+  while (left > 0) {
+    uint64_t step = rd_min_u64 (left, PREFIX_STEP_NBYTES);
+    skipped.nbytes = 0;
+    RD_TRY (append_input (&skipped, image->voxels, step));
+    if (skipped.nbytes < step)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: vox_offset is %" PRIu64 ", past the end of the "
+                      "voxels' file", image->file, image->nifti.vox_offset);
+    left -= step;
+  }
+  return RADIO_OK;
+}
+
+/* The header's bytes, however many there are, into the prefix. */
+static enum radio_status
+read_header (struct rd_image *image, struct rd_input *input)
+{
+  RD_TRY (append_input (&image->prefix, input, RD_NIFTI1_NBYTES));
+  bool is_2 = image->prefix.nbytes >= 4
+              && (memcmp (image->prefix.data, "\x1c\x02\0\0", 4) == 0
+                  || memcmp (image->prefix.data, "\0\0\x02\x1c", 4) == 0);
+  if (is_2)
+    RD_TRY (append_input (&image->prefix, input,
+                          RD_NIFTI2_NBYTES - RD_NIFTI1_NBYTES));
+  return rd_nifti_parse (image->prefix.data, image->prefix.nbytes,
+                         image->file, &image->nifti);
+}
+
+static enum radio_status
+open_pair (struct rd_image *image, struct rd_input *header)
+{
+  const char *file = image->file;
+  size_t img = pair_suffix (file, ".img"), hdr = pair_suffix (file, ".hdr");
+  if (img == 0 && hdr == 0)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: says that its voxels are in an .img beside it, but "
+                    "is not named .hdr", file);
+  RD_TRY (read_pair_prefix (image, header));
+  if (img > 0)
+    RD_TRY (rd_input_open (file, &image->voxels));
+  else
+    RD_TRY (open_partner (file, hdr, ".img", &image->voxels));
+  RD_TRY (check_claim (&image->nifti, image->voxels, file));
+  return skip_to_voxels (image);
+}
+
+static enum radio_status
+open_image (struct rd_image *image)
+{
+  RD_CLEANUP (rd_cleanup_input) struct rd_input *input = NULL;
+  size_t img = pair_suffix (image->file, ".img");
+  if (img > 0)
+    RD_TRY (open_partner (image->file, img, ".hdr", &input));
+  else
+    RD_TRY (rd_input_open (image->file, &input));
+  RD_TRY (read_header (image, input));
+  if (image->nifti.is_pair)
+    return open_pair (image, input);
+  RD_TRY (check_claim (&image->nifti, input, image->file));
+  image->voxels = RD_STEAL (input);
+  return read_single_prefix (image);
+}
+
+enum radio_status
+rd_image_open (const char *file, struct rd_image **result)
+{
+  RD_CLEANUP (rd_cleanup_image) struct rd_image *image
+    = calloc (1, sizeof *image);
+  if (!image)
+    return rd_fail_memory (sizeof *image);
+  image->file = strdup (file);
+  if (!image->file)
+    return rd_fail_memory (strlen (file) + 1);
+  RD_TRY (open_image (image));
+  *result = RD_STEAL (image);
+  return RADIO_OK;
+}
+
+void
+rd_image_close (struct rd_image *image)
+{
+  if (!image)
+    return;
+  rd_input_close (image->voxels);
+  rd_buffer_free (&image->prefix);
+  free (image->file);
+  free (image);
+}
+
+enum radio_status
+rd_image_read (struct rd_image *image, void *data, size_t nbytes)
+{
+  size_t got;
+  RD_TRY (rd_input_read (image->voxels, data, nbytes, &got));
+  image->nread += got;
+  if (got < nbytes)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: cut short: %" PRIu64 " of %" PRIu64 " bytes of "
+                    "voxels", image->file, image->nread,
+                    image->nifti.data_nbytes);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_image_finish (struct rd_image *image, uint64_t *trailing_nbytes)
+{
+  RD_FREE unsigned char *rest = malloc (PREFIX_STEP_NBYTES);
+  if (!rest)
+    return rd_fail_memory (PREFIX_STEP_NBYTES);
+  uint64_t trailing = 0;
+  size_t got;
+  do {
+    RD_TRY (rd_input_read (image->voxels, rest, PREFIX_STEP_NBYTES, &got));
+    trailing += got;
+  } while (got > 0);
+  *trailing_nbytes = trailing;
+  return RADIO_OK;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Files read as streams.  gzip is inflated by ISA-L straight into the
+ * caller's memory; its members are walked here, since what may stand
+ * between and after them is a question of taste: zeros are padding (tapes,
+ * and gzip itself takes them so), anything else is damage. */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <isa-l/igzip_lib.h>
+
+#include "io/checked.h"
+#include "src/nifti/input.h"
+
+#define INPUT_BUFFER_NBYTES ((size_t) 256 << 10)
+
+/* Deflate's limit: 258 bytes from 2 bits. */
+#define DEFLATE_MAX_RATIO 1032
+
+/* ISA-L counts output in 32 bits. */
+#define INFLATE_STEP_NBYTES ((size_t) 1 << 30)
+
+struct rd_input {
+  char *file;
+  int fd;
+  uint64_t file_nbytes;
+  uint64_t taken_nbytes;        /* read from fd */
+  bool fd_ended;
+  bool is_gzip;
+  bool in_member;
+  struct inflate_state inflate; /* next_in and avail_in are the unread part
+                                   of buffer, also of a plain file */
+  unsigned char buffer[INPUT_BUFFER_NBYTES];
+};
+
+/* Read once, or until nbytes are there or the file ends. */
+static enum radio_status
+read_fd (struct rd_input *input, void *data, size_t nbytes, size_t *got)
+{
+  *got = 0;
+  while (*got < nbytes && !input->fd_ended) {
+    ssize_t n = read (input->fd, (unsigned char *) data + *got,
+                      nbytes - *got);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return rd_fail_errno (errno, "%s: byte %" PRIu64, input->file,
+                            input->taken_nbytes);
+    input->fd_ended = n == 0;
+    input->taken_nbytes += (uint64_t) n;
+    *got += (size_t) n;
+  }
+  return RADIO_OK;
+}
+
+/* Fill the buffer behind what is left in it. */
+static enum radio_status
+refill (struct rd_input *input)
+{
+  size_t left = input->inflate.avail_in;
+  if (left > 0)
+    memmove (input->buffer, input->inflate.next_in, left);
+  input->inflate.next_in = input->buffer;
+  size_t got;
+  RD_TRY (read_fd (input, input->buffer + left, sizeof input->buffer - left,
+                   &got));
+  input->inflate.avail_in += (uint32_t) got;
+  return RADIO_OK;
+}
+
+static enum radio_status
+open_regular (struct rd_input *input)
+{
+  /* Without O_NONBLOCK a FIFO that nobody writes would hang here. */
+  input->fd = open (input->file, O_RDONLY | O_CLOEXEC | O_NOCTTY
+                                   | O_NONBLOCK);
+  if (input->fd < 0)
+    return rd_fail_errno (errno, "%s", input->file);
+  struct stat st;
+  if (fstat (input->fd, &st) < 0)
+    return rd_fail_errno (errno, "%s", input->file);
+  if (S_ISDIR (st.st_mode))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: is a folder, not a file",
+                    input->file);
+  if (!S_ISREG (st.st_mode))
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "%s: is not a regular file (a pipe, socket or device)",
+                    input->file);
+  input->file_nbytes = (uint64_t) st.st_size;
+#ifdef POSIX_FADV_SEQUENTIAL
+  (void) posix_fadvise (input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+  return RADIO_OK;
+}
+
+static bool
+has_gzip_magic (const struct rd_input *input)
+{
+  return input->inflate.avail_in >= 2 && input->inflate.next_in[0] == 0x1f
+         && input->inflate.next_in[1] == 0x8b;
+}
+
+enum radio_status
+rd_input_open (const char *file, struct rd_input **result)
+{
+  RD_CLEANUP (rd_cleanup_input) struct rd_input *input
+    = malloc (sizeof *input);
+  if (!input)
+    return rd_fail_memory (sizeof *input);
+  memset (input, 0, offsetof (struct rd_input, inflate));
+  input->fd = -1;
+  isal_inflate_init (&input->inflate);
+  input->inflate.next_in = input->buffer;
+  input->inflate.avail_in = 0;
+  input->file = strdup (file);
+  if (!input->file)
+    return rd_fail_memory (strlen (file) + 1);
+  RD_TRY (open_regular (input));
+  RD_TRY (refill (input));
+  input->is_gzip = has_gzip_magic (input);
+  *result = RD_STEAL (input);
+  return RADIO_OK;
+}
+
+void
+rd_input_close (struct rd_input *input)
+{
+  if (!input)
+    return;
+  if (input->fd >= 0)
+    close (input->fd);
+  free (input->file);
+  free (input);
+}
+
+uint64_t
+rd_input_position (const struct rd_input *input)
+{
+  return input->taken_nbytes - input->inflate.avail_in;
+}
+
+uint64_t
+rd_input_file_nbytes (const struct rd_input *input)
+{
+  return input->file_nbytes;
+}
+
+bool
+rd_input_is_gzip (const struct rd_input *input)
+{
+  return input->is_gzip;
+}
+
+uint64_t
+rd_input_max_nbytes (const struct rd_input *input)
+{
+  uint64_t nbytes;
+  if (!input->is_gzip)
+    return input->file_nbytes;
+  if (rd_mul_overflows (input->file_nbytes, DEFLATE_MAX_RATIO, &nbytes))
+    return UINT64_MAX;
+  return nbytes;
+}
+
+/* What is buffered first; then large reads straight from the file, small
+ * ones by way of the buffer. */
+static enum radio_status
+read_plain (struct rd_input *input, unsigned char *data, size_t nbytes,
+            size_t *got)
+{
+  size_t done = 0;
+  while (done < nbytes) {
+    size_t n = rd_min_u64 (nbytes - done, input->inflate.avail_in);
+    memcpy (data + done, input->inflate.next_in, n);
+    input->inflate.next_in += n;
+    input->inflate.avail_in -= (uint32_t) n;
+    done += n;
+    if (done == nbytes || input->fd_ended)
+      break;
+    n = 0;
+    if (nbytes - done < sizeof input->buffer)
+      RD_TRY (refill (input));
+    else
+      RD_TRY (read_fd (input, data + done, nbytes - done, &n));
+    done += n;
+  }
+  *got = done;
+  return RADIO_OK;
+}
+
+/* Past zeros to the file's end, or to the first byte that is none. */
+static enum radio_status
+skip_padding (struct rd_input *input)
+{
+  for (;;) {
+    while (input->inflate.avail_in > 0 && *input->inflate.next_in == 0) {
+      input->inflate.next_in++;
+      input->inflate.avail_in--;
+    }
+    if (input->inflate.avail_in > 0 || input->fd_ended)
+      return RADIO_OK;
+    RD_TRY (refill (input));
+  }
+}
+
+/* Between members: begin the next one; in_member stays false at the end. */
+static enum radio_status
+begin_member (struct rd_input *input)
+{
+  if (input->inflate.avail_in < 2 && !input->fd_ended)
+    RD_TRY (refill (input));
+  if (has_gzip_magic (input)) {
+    isal_inflate_reset (&input->inflate);
+    input->inflate.crc_flag = ISAL_GZIP;
+    input->in_member = true;
+    return RADIO_OK;
+  }
+  RD_TRY (skip_padding (input));
+  if (input->inflate.avail_in > 0)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: rubbish after the gzip data, from byte %" PRIu64
+                    " of %" PRIu64 " on", input->file,
+                    rd_input_position (input), input->file_nbytes);
+  return RADIO_OK;
+}
+
+static const char *
+inflate_problem (int result)
+{
+  switch (result) {
+  case ISAL_INVALID_WRAPPER: return "its header is invalid";
+  case ISAL_UNSUPPORTED_METHOD: return "its method is not deflate";
+  case ISAL_INCORRECT_CHECKSUM: return "checksum or length do not match";
+  default: return "invalid deflate data";
+  }
+}
+
+/* Inflate into what is free of the output, once. */
+static enum radio_status
+inflate_some (struct rd_input *input)
+{
+  struct inflate_state *state = &input->inflate;
+  if (state->avail_in == 0 && !input->fd_ended)
+    RD_TRY (refill (input));
+  uint32_t avail_in = state->avail_in, avail_out = state->avail_out;
+  enum isal_block_state block_state = state->block_state;
+  int result = isal_inflate (state);
+  if (result != ISAL_DECOMP_OK)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: the gzip data is damaged near byte %" PRIu64
+                    ": %s", input->file, rd_input_position (input),
+                    inflate_problem (result));
+  input->in_member = state->block_state != ISAL_BLOCK_FINISH;
+  if (!input->in_member || avail_in != state->avail_in
+      || avail_out != state->avail_out || block_state != state->block_state)
+    return RADIO_OK;
+  if (!input->fd_ended)
+    return refill (input);
+  return rd_fail (RADIO_ERROR_FORMAT,
+                  "%s: the gzip data is cut short: it ends amid a member "
+                  "at byte %" PRIu64, input->file,
+                  rd_input_position (input));
+}
+
+static enum radio_status
+read_gzip (struct rd_input *input, unsigned char *data, size_t nbytes,
+           size_t *got)
+{
+  size_t done = 0;
+  while (done < nbytes) {
+    if (!input->in_member) {
+      RD_TRY (begin_member (input));
+      if (!input->in_member)
+        break;
+    }
+    size_t step = rd_min_u64 (nbytes - done, INFLATE_STEP_NBYTES);
+    input->inflate.next_out = data + done;
+    input->inflate.avail_out = (uint32_t) step;
+    RD_TRY (inflate_some (input));
+    done += step - input->inflate.avail_out;
+  }
+  *got = done;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_input_read (struct rd_input *input, void *data, size_t nbytes,
+               size_t *got)
+{
+  return input->is_gzip ? read_gzip (input, data, nbytes, got)
+                        : read_plain (input, data, nbytes, got);
+}
