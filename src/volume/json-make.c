@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Making JSON, with one check at the end. */
+#include <config.h>
+
+#include "io/error.h"
+#include "src/volume/json-make.h"
+
+void
+rd_make_member (struct rd_json_make *make, struct json_object *object,
+                const char *member, struct json_object *value)
+{
+  if (object && value
+      && json_object_object_add (object, member, value) == 0)
+    return;
+  json_object_put (value);
+  make->failed = true;
+}
+
+void
+rd_make_item (struct rd_json_make *make, struct json_object *list,
+              struct json_object *value)
+{
+  if (list && value && json_object_array_add (list, value) == 0)
+    return;
+  json_object_put (value);
+  make->failed = true;
+}
+
+void
+rd_make_string (struct rd_json_make *make, struct json_object *object,
+                const char *member, const char *value)
+{
+  rd_make_member (make, object, member, json_object_new_string (value));
+}
+
+void
+rd_make_double (struct rd_json_make *make, struct json_object *object,
+                const char *member, double value)
+{
+  rd_make_member (make, object, member, json_object_new_double (value));
+}
+
+void
+rd_make_u64 (struct rd_json_make *make, struct json_object *object,
+             const char *member, uint64_t value)
+{
+  rd_make_member (make, object, member, json_object_new_uint64 (value));
+}
+
+struct json_object *
+rd_make_shape (struct rd_json_make *make, size_t rank, const uint64_t *shape)
+{
+  struct json_object *list = json_object_new_array ();
+  for (size_t i = 0; i < rank; i++)
+    rd_make_item (make, list, json_object_new_uint64 (shape[i]));
+  return list;
+}
+
+/* The value if it found its place: then the object holds it. */
+static struct json_object *
+placed (struct json_object *object, const char *member,
+        struct json_object *value)
+{
+  if (object && value
+      && json_object_object_add (object, member, value) == 0)
+    return value;
+  json_object_put (value);
+  return NULL;
+}
+
+struct json_object *
+rd_make_object_in (struct rd_json_make *make, struct json_object *object,
+                   const char *member)
+{
+  struct json_object *value
+    = placed (object, member, json_object_new_object ());
+  make->failed = make->failed || value == NULL;
+  return value;
+}
+
+struct json_object *
+rd_make_list_in (struct rd_json_make *make, struct json_object *object,
+                 const char *member)
+{
+  struct json_object *value
+    = placed (object, member, json_object_new_array ());
+  make->failed = make->failed || value == NULL;
+  return value;
+}
+
+enum radio_status
+rd_make_end (struct rd_json_make *make, struct json_object *value,
+             struct json_object **result)
+{
+  if (make->failed || value == NULL) {
+    json_object_put (value);
+    return rd_fail (RADIO_ERROR_MEMORY, "out of memory for JSON metadata");
+  }
+  *result = value;
+  return RADIO_OK;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The growable list of strings. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/volume/strings.h"
+
+static enum radio_status
+make_room (struct rd_strings *strings)
+{
+  if (strings->n < strings->capacity)
+    return RADIO_OK;
+  size_t capacity = strings->capacity ? 2 * strings->capacity : 16;
+  size_t nbytes = capacity * sizeof strings->items[0];
+  char **items = realloc (strings->items, nbytes);
+  if (items == NULL)
+    return rd_fail_memory (nbytes);
+  strings->items = items;
+  strings->capacity = capacity;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_strings_add (struct rd_strings *strings, const char *text, size_t nbytes)
+{
+  RD_TRY (make_room (strings));
+  char *copy = strndup (text, nbytes);
+  if (copy == NULL)
+    return rd_fail_memory (nbytes + 1);
+  strings->items[strings->n++] = copy;
+  return RADIO_OK;
+}
+
+static enum radio_status
+add_folder (const struct rd_io_entry *entry, void *user_data)
+{
+  if (!entry->is_prefix)
+    return RADIO_OK;
+  return rd_strings_add (user_data, entry->name, strlen (entry->name));
+}
+
+enum radio_status
+rd_strings_add_folders (struct rd_strings *strings, struct rd_io *io,
+                        const char *prefix)
+{
+  return io->ops->list (io, prefix, false, add_folder, strings);
+}
+
+void
+rd_strings_free (struct rd_strings *strings)
+{
+  for (size_t i = 0; i < strings->n; i++)
+    free (strings->items[i]);
+  free (strings->items);
+  *strings = (struct rd_strings) { 0 };
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The presets, and the rule of shards: a slab of whole planes that is
+ * consecutive in the file, so that an image is tiled while it is read. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "io/error.h"
+#include "src/volume/tiling.h"
+
+#define MIB ((uint64_t) 1 << 20)
+
+/* Decoding an axial plane with larger tiles takes longer than its fetch. */
+#define AXIAL_MAX 512
+
+void
+rd_file_order (const struct rd_nifti *nifti, size_t order[RADIO_MAX_RANK])
+{
+  const char *letters = nifti->colour != RD_COLOUR_NONE ? "cxyzt" : "xyztc";
+  size_t n = 0;
+  for (const char *p = letters; *p; p++) {
+    const char *found = strchr (nifti->axes, *p);
+    if (found)
+      order[n++] = (size_t) (found - nifti->axes);
+  }
+}
+
+/* Three sizes z, y, x for the last three axes; the others are 1, and no
+ * tile is larger than the image. */
+static void
+set_tile (const struct rd_nifti *nifti, uint64_t z, uint64_t y, uint64_t x,
+          struct rd_tiling *tiling)
+{
+  const uint64_t sizes[3] = { z, y, x };
+  for (size_t i = 0; i < nifti->rank; i++) {
+    bool is_space = i + 3 >= nifti->rank;
+    uint64_t size = is_space ? sizes[i + 3 - nifti->rank] : 1;
+    tiling->tile_shape[i] = rd_min_u64 (size, nifti->shape[i]);
+  }
+}
+
+/* Tiles of 16 to 32 KiB: they and their decoded form stay in a core's own
+ * caches, and a small box does not decode much besides itself. */
+static void
+set_balanced (const struct rd_nifti *nifti, struct rd_tiling *tiling)
+{
+  switch (nifti->type.item_nbytes) {
+  case 1: set_tile (nifti, 16, 32, 32, tiling); break;
+  case 2: case 4: set_tile (nifti, 8, 32, 32, tiling); break;
+  case 8: set_tile (nifti, 4, 32, 32, tiling); break;
+  default: set_tile (nifti, 4, 16, 32, tiling); break;
+  }
+}
+
+/* A wide axis is cut into equal parts, so that the last one is not mostly
+ * padding. */
+static uint64_t
+equal_part (uint64_t size)
+{
+  return rd_div_up (size, rd_div_up (size, AXIAL_MAX));
+}
+
+/* Planes across the head-foot axis, wherever the file has it. */
+static void
+set_axial (const struct rd_tiling_input *input, struct rd_tiling *tiling)
+{
+  const struct rd_nifti *nifti = input->nifti;
+  uint64_t sizes[3];
+  for (size_t i = 0; i < 3; i++) {
+    size_t axis = nifti->rank - 3 + i;
+    sizes[i] = axis == input->axial_axis
+               ? 1 : equal_part (nifti->shape[axis]);
+  }
+  set_tile (nifti, sizes[0], sizes[1], sizes[2], tiling);
+}
+
+/* Read digits; false when there are none or too many. */
+static bool
+parse_size (const char **text, uint64_t *size)
+{
+  const char *p = *text;
+  *size = 0;
+  for (; *p >= '0' && *p <= '9' && p - *text < 10; p++)
+    *size = *size * 10 + (uint64_t) (*p - '0');
+  bool good = p > *text && *size > 0;
+  *text = p;
+  return good;
+}
+
+static enum radio_status
+set_sizes (const struct rd_tiling_input *input, struct rd_tiling *tiling)
+{
+  uint64_t xyz[3];
+  const char *p = input->tiling;
+  for (size_t i = 0; i < 3; i++) {
+    bool good = parse_size (&p, &xyz[i]) && *p == (i < 2 ? ',' : '\0');
+    if (!good)
+      return rd_fail (RADIO_ERROR_ARGUMENT,
+                      "tiling '%s' is not balanced, axial, isotropic or a "
+                      "tile's size X,Y,Z", input->tiling);
+    p++;
+  }
+  snprintf (tiling->name, sizeof tiling->name,
+            "%" PRIu64 "x%" PRIu64 "x%" PRIu64, xyz[2], xyz[1], xyz[0]);
+  set_tile (input->nifti, xyz[2], xyz[1], xyz[0], tiling);
+  return RADIO_OK;
+}
+
+static enum radio_status
+choose_tile (const struct rd_tiling_input *input, struct rd_tiling *tiling)
+{
+  const char *name = input->tiling ? input->tiling : "balanced";
+  if (name[0] >= '0' && name[0] <= '9')
+    return set_sizes (input, tiling);
+  if (strcmp (name, "balanced") == 0)
+    set_balanced (input->nifti, tiling);
+  else if (strcmp (name, "axial") == 0)
+    set_axial (input, tiling);
+  else if (strcmp (name, "isotropic") == 0)
+    set_tile (input->nifti, 32, 32, 32, tiling);
+  else
+    return set_sizes (input, tiling);
+  snprintf (tiling->name, sizeof tiling->name, "%s", name);
+  return RADIO_OK;
+}
+
+/* a * b, or the largest number. */
+static uint64_t
+times (uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t
+round_up (uint64_t size, uint64_t step)
+{
+  return times (rd_div_up (size, step), step);
+}
+
+/* How many elements of an axis a shard takes: all of them if that stays
+ * within the bound, else as many whole tiles as come close to the aim. */
+static uint64_t
+extend (uint64_t inner_nbytes, uint64_t size, uint64_t tile, uint64_t aim,
+        uint64_t bound)
+{
+  uint64_t whole = round_up (size, tile);
+  if (times (inner_nbytes, whole) <= bound)
+    return whole;
+  uint64_t layers = aim / times (inner_nbytes, tile);
+  return rd_max_u64 (layers, 1) * tile;
+}
+
+/* The raw bytes that a shard shall have: a quarter of the memory at most,
+ * as two slabs and an encoded one are held at a time. */
+static uint64_t
+shard_aim (const struct rd_tiling_input *input)
+{
+  uint64_t aim = input->shard_nbytes ? input->shard_nbytes : 32 * MIB;
+  uint64_t share = input->limit_nbytes / 4;
+  return rd_max_u64 (rd_min_u64 (aim, share), 1);
+}
+
+/* Colours, x and y are whole; then z, t and c as far as the bound goes.
+ * Once an axis is cut the slower ones stay at one tile: a shard is then
+ * still consecutive in the file. */
+static void
+choose_shard (const struct rd_tiling_input *input, struct rd_tiling *tiling)
+{
+  const struct rd_nifti *nifti = input->nifti;
+  uint64_t aim = shard_aim (input);
+  uint64_t bound = rd_min_u64 (times (aim, 2), input->limit_nbytes / 4);
+  size_t order[RADIO_MAX_RANK];
+  rd_file_order (nifti, order);
+  size_t nwhole = nifti->colour != RD_COLOUR_NONE ? 3 : 2;
+  uint64_t nbytes = nifti->type.item_nbytes;
+  bool cut = false;
+
+  for (size_t i = 0; i < nifti->rank; i++) {
+    size_t axis = order[i];
+    uint64_t tile = tiling->tile_shape[axis];
+    uint64_t size = round_up (nifti->shape[axis], tile);
+    if (i >= nwhole) {
+      uint64_t part = cut ? tile : extend (nbytes, size, tile, aim, bound);
+      cut = cut || part < size;
+      size = part;
+    }
+    tiling->shard_shape[axis] = size;
+    nbytes = times (nbytes, size);
+  }
+}
+
+enum radio_status
+rd_tiling_choose (const struct rd_tiling_input *input,
+                  struct rd_tiling *tiling)
+{
+  *tiling = (struct rd_tiling) { 0 };
+  RD_TRY (choose_tile (input, tiling));
+  choose_shard (input, tiling);
+  return RADIO_OK;
+}
