@@ -93,7 +93,8 @@ void rd_nifti_scaling (const struct rd_nifti *nifti, double *slope,
 /* Blank the free-text fields (descrip, aux_file, intent_name, db_name and
  * the other unused texts of NIfTI-1) of a prefix and drop its extensions:
  * vox_offset and the extension flag follow.  tell is called with a line for
- * each thing dropped.  The prefix may become shorter. */
+ * each thing dropped; NULL is legal.  The prefix may become shorter, and
+ * nifti's vox_offset is the old one: parse again what is kept. */
 void rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
                      void (*tell) (const char *message, void *user_data),
                      void *user_data);
