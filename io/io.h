@@ -125,9 +125,10 @@ struct rd_io_ops {
 
   /* Hold a prefix exclusively, making it first when it is missing.  The
    * hold ends with unlock or with the process, however that ends (a child
-   * that was forked meanwhile and lives on holds it too).  With wait false a prefix that another holder has gives *lock NULL and
-   * RADIO_OK.  Holders of one process exclude each other too.  A lock does
-   * not hinder readers or writers that take none. */
+   * that was forked meanwhile and lives on holds it too).  With wait false
+   * a prefix that another holder has gives *lock NULL and RADIO_OK.  Holders
+   * of one process exclude each other too.  A lock does not hinder readers
+   * or writers that take none. */
   enum radio_status (*lock) (struct rd_io *io, const char *prefix, bool wait,
                              struct rd_io_lock **lock);
 
