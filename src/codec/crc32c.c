@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The crc32c codec: four bytes after the data, little endian (core codecs
+ * v1.0; the polynomial of RFC 3720). */
+#include <config.h>
+
+#include <inttypes.h>
+#include <isa-l/crc.h>
+
+#include "io/error.h"
+#include "src/codec/codec.h"
+
+/* ISA-L takes the length as an int, and leaves both inversions to its
+ * caller. */
+static uint32_t
+checksum (const unsigned char *data, size_t nbytes)
+{
+  const size_t piece_nbytes = (size_t) 1 << 30;
+  uint32_t crc = UINT32_MAX;
+  while (nbytes > 0) {
+    size_t n = nbytes < piece_nbytes ? nbytes : piece_nbytes;
+    crc = crc32_iscsi ((unsigned char *) data, (int) n, crc);
+    data += n;
+    nbytes -= n;
+  }
+  return ~crc;
+}
+
+enum radio_status
+rd_crc32c_strip (struct rd_bytes *in)
+{
+  if (in->nbytes < 4)
+    return rd_fail (RADIO_ERROR_FORMAT, "crc32c: %zu bytes are too few to "
+                    "hold a checksum", in->nbytes);
+  size_t nbytes = in->nbytes - 4;
+  const unsigned char *end = in->data + nbytes;
+  uint32_t stored = (uint32_t) end[0] | (uint32_t) end[1] << 8
+    | (uint32_t) end[2] << 16 | (uint32_t) end[3] << 24;
+  uint32_t actual = checksum (in->data, nbytes);
+  if (stored != actual)
+    return rd_fail (RADIO_ERROR_CHECKSUM, "crc32c: the checksum of %zu bytes "
+                    "is %08" PRIx32 ", not the stored %08" PRIx32, nbytes,
+                    actual, stored);
+  in->nbytes = nbytes;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_crc32c_append (struct rd_buffer *buffer)
+{
+  uint32_t crc = checksum (buffer->data, buffer->nbytes);
+  unsigned char bytes[4] = {
+    (unsigned char) crc, (unsigned char) (crc >> 8),
+    (unsigned char) (crc >> 16), (unsigned char) (crc >> 24),
+  };
+  return rd_buffer_append (buffer, bytes, sizeof bytes);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a scratch and of the contexts in it. */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "io/error.h"
+#include "src/codec/contexts.h"
+
+struct rd_codec_contexts *
+rd_contexts (struct rd_scratch *scratch)
+{
+  if (!scratch->contexts) {
+    scratch->contexts = calloc (1, sizeof *scratch->contexts);
+    if (!scratch->contexts)
+      rd_fail_memory (sizeof *scratch->contexts);
+  }
+  return scratch->contexts;
+}
+
+/* NULL is told as what it is: the libraries fail for want of memory only. */
+static void *
+made (void *context, const char *what)
+{
+  if (!context)
+    rd_fail (RADIO_ERROR_MEMORY, "out of memory: no context for %s", what);
+  return context;
+}
+
+ZSTD_DCtx *
+rd_contexts_zstd_decoder (struct rd_scratch *scratch)
+{
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  if (contexts && !contexts->zstd_decoder)
+    contexts->zstd_decoder = made (ZSTD_createDCtx (), "zstd");
+  return contexts ? contexts->zstd_decoder : NULL;
+}
+
+ZSTD_CCtx *
+rd_contexts_zstd_encoder (struct rd_scratch *scratch)
+{
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  if (contexts && !contexts->zstd_encoder)
+    contexts->zstd_encoder = made (ZSTD_createCCtx (), "zstd");
+  return contexts ? contexts->zstd_encoder : NULL;
+}
+
+struct libdeflate_decompressor *
+rd_contexts_inflater (struct rd_scratch *scratch)
+{
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  if (contexts && !contexts->inflater)
+    contexts->inflater = made (libdeflate_alloc_decompressor (), "gzip");
+  return contexts ? contexts->inflater : NULL;
+}
+
+struct libdeflate_compressor *
+rd_contexts_deflater (struct rd_scratch *scratch, int level)
+{
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  if (!contexts)
+    return NULL;
+  if (contexts->deflater && contexts->deflater_level != level) {
+    libdeflate_free_compressor (contexts->deflater);
+    contexts->deflater = NULL;
+  }
+  if (!contexts->deflater)
+    contexts->deflater = made (libdeflate_alloc_compressor (level), "gzip");
+  contexts->deflater_level = level;
+  return contexts->deflater;
+}
+
+static void
+free_contexts (struct rd_codec_contexts *contexts)
+{
+  ZSTD_freeDCtx (contexts->zstd_decoder);
+  ZSTD_freeCCtx (contexts->zstd_encoder);
+  if (contexts->inflater)
+    libdeflate_free_decompressor (contexts->inflater);
+  if (contexts->deflater)
+    libdeflate_free_compressor (contexts->deflater);
+  rd_buffer_free (&contexts->blocks);
+  rd_buffer_free (&contexts->inner);
+  rd_scratch_free (&contexts->nested);
+  free (contexts);
+}
+
+void
+rd_scratch_free (struct rd_scratch *scratch)
+{
+  rd_buffer_free (&scratch->fetched);
+  rd_buffer_free (&scratch->tile);
+  rd_buffer_free (&scratch->stages[0]);
+  rd_buffer_free (&scratch->stages[1]);
+  if (scratch->contexts)
+    free_contexts (scratch->contexts);
+  scratch->contexts = NULL;
+}
