@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The blosc codec: frames of c-blosc 1.  They are read by our own reader;
+ * libblosc decodes only the two inner formats that it alone has, once the
+ * header was found right, and writes all frames. */
+#include <config.h>
+
+#include <blosc.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "io/error.h"
+#include "src/codec/blosc-frame.h"
+#include "src/codec/codec.h"
+
+enum radio_status
+rd_blosc_check (const struct rd_codec *codec, uint64_t nbytes)
+{
+  static const char *const cnames[] = { "blosclz", "lz4", "lz4hc", "snappy",
+                                        "zlib", "zstd" };
+  const char *cname = codec->u.blosc.cname;
+  bool known = false;
+  for (size_t i = 0; i < sizeof cnames / sizeof cnames[0]; i++)
+    known = known || strcmp (cname, cnames[i]) == 0;
+  if (!known)
+    return rd_fail (RADIO_ERROR_FORMAT, "blosc: cname '%.11s' is not known",
+                    cname);
+  if (blosc_compname_to_compcode (cname) < 0)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "blosc: cname '%s' is not in "
+                    "this system's libblosc", cname);
+  if (codec->u.blosc.clevel < 0 || codec->u.blosc.clevel > 9)
+    return rd_fail (RADIO_ERROR_FORMAT, "blosc: clevel %d is not within 0 to "
+                    "9", codec->u.blosc.clevel);
+  if (codec->u.blosc.typesize < 1 || codec->u.blosc.typesize > 255)
+    return rd_fail (RADIO_ERROR_FORMAT, "blosc: typesize %zu is not within 1 "
+                    "to 255", codec->u.blosc.typesize);
+  if (codec->u.blosc.shuffle > RD_BLOSC_BITSHUFFLE)
+    return rd_fail (RADIO_ERROR_FORMAT, "blosc: shuffle %d is not known",
+                    (int) codec->u.blosc.shuffle);
+  if (codec->u.blosc.blocksize > BLOSC_MAX_BUFFERSIZE)
+    return rd_fail (RADIO_ERROR_FORMAT, "blosc: blocksize %zu is too large",
+                    codec->u.blosc.blocksize);
+  if (nbytes > BLOSC_MAX_BUFFERSIZE)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "blosc: a chunk of %" PRIu64
+                    " bytes is larger than a frame can be (%d)", nbytes,
+                    BLOSC_MAX_BUFFERSIZE);
+  return RADIO_OK;
+}
+
+static enum radio_status
+decode_by_libblosc (const struct rd_blosc_frame *frame, struct rd_bytes in,
+                    unsigned char *out)
+{
+  int n = blosc_decompress_ctx (in.data, out, frame->nbytes, 1);
+  if (n < 0 || (size_t) n != frame->nbytes)
+    return rd_fail (RADIO_ERROR_FORMAT, "blosc: the frame is damaged (%d)",
+                    n);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_blosc_decode (struct rd_scratch *scratch, struct rd_bytes in,
+                 struct rd_extent extent, struct rd_buffer *out)
+{
+  struct rd_blosc_frame frame;
+  RD_TRY (rd_blosc_frame_parse (in, &frame));
+  RD_TRY (rd_codec_check_length ("blosc", frame.nbytes, extent));
+  RD_TRY (rd_codec_reserve (out, frame.nbytes));
+  if (frame.nbytes == 0)
+    return RADIO_OK;
+  if (frame.stored)
+    memcpy (out->data, in.data + RD_BLOSC_HEADER_NBYTES, frame.nbytes);
+  else if (frame.format == RD_BLOSC_BLOSCLZ
+           || frame.format == RD_BLOSC_SNAPPY)
+    RD_TRY (decode_by_libblosc (&frame, in, out->data));
+  else
+    RD_TRY (rd_blosc_frame_decode (&frame, scratch, in, out->data));
+  out->nbytes = frame.nbytes;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_blosc_encode (const struct rd_codec *codec, struct rd_bytes in,
+                 struct rd_buffer *out)
+{
+  size_t room = in.nbytes + BLOSC_MAX_OVERHEAD;
+  if (in.nbytes > BLOSC_MAX_BUFFERSIZE)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "blosc: %zu bytes are more than "
+                    "a frame can hold (%d)", in.nbytes,
+                    BLOSC_MAX_BUFFERSIZE);
+  RD_TRY (rd_codec_reserve (out, room));
+  int n = blosc_compress_ctx (codec->u.blosc.clevel,
+                              (int) codec->u.blosc.shuffle,
+                              codec->u.blosc.typesize, in.nbytes, in.data,
+                              out->data, room, codec->u.blosc.cname,
+                              codec->u.blosc.blocksize, 1);
+  if (n <= 0)
+    return rd_fail (RADIO_ERROR_MEMORY, "blosc: cannot encode %zu bytes by "
+                    "%s (%d)", in.nbytes, codec->u.blosc.cname, n);
+  out->nbytes = (size_t) n;
+  return RADIO_OK;
+}
