@@ -32,6 +32,7 @@ enum rd_blosc_shuffle {       /* c-blosc's own numbers */
   RD_BLOSC_BITSHUFFLE = 2,
 };
 
+/* In lists by axis the entries beyond the rank are 0. */
 struct rd_codec {
   enum rd_codec_id id;
   union {

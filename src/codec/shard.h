@@ -25,6 +25,12 @@ void rd_shard_layout (const struct rd_codec *sharding,
                       const struct rd_chunk *shard,
                       uint64_t *grid, struct rd_chunk *inner);
 
+/* What the index is as an array: uint64 of shape grid x 2 (of n x 2 where
+ * the rank has no room for another axis). */
+void rd_shard_index_chunk (const struct rd_codec *sharding,
+                           const struct rd_chunk *shard,
+                           struct rd_chunk *index);
+
 /* Bytes of the encoded index. */
 uint64_t rd_shard_index_nbytes (const struct rd_codec *sharding,
                                 const struct rd_chunk *shard);

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Chains as a whole: what goes in comes out, for every kind of chain, type
+ * and rank; sizes, bounds and words. */
+#include <config.h>
+
+#include "tests/codec/build.h"
+
+#include "io/cleanup.h"
+#include "src/box.h"
+#include "src/codec/codec.h"
+#include "src/copy.h"
+
+/* Copy a view into C order, as readers do. */
+static void
+take_view (const struct rd_chunk *chunk, const struct rd_view *view,
+           unsigned char *to)
+{
+  struct rd_copy copy = {
+    .rank = chunk->rank, .from = view->data, .from_type = chunk->type,
+    .from_swapped = view->swapped, .to = to,
+  };
+  memcpy (copy.shape, chunk->shape, sizeof copy.shape);
+  memcpy (copy.from_strides, view->strides, sizeof copy.from_strides);
+  assert_true (rd_c_strides (chunk->rank, chunk->shape,
+                             chunk->type.item_nbytes, copy.to_strides));
+  assert_ok (rd_copy_run (&copy));
+}
+
+/* Encode and decode, and compare.  The chain is freed. */
+static void
+check_round_trip (struct rd_chain *chain, const struct rd_chunk *chunk,
+                  struct rd_scratch *scratch)
+{
+  size_t nbytes = (size_t) rd_chunk_nbytes (chunk);
+  RD_FREE unsigned char *elements = make_elements (chunk, 7);
+  RD_FREE unsigned char *result = malloc (nbytes);
+  RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
+  struct rd_view view;
+  assert_non_null (result);
+  assert_ok (rd_chain_check (chain, chunk));
+  assert_ok (rd_chain_encode (chain, chunk, scratch, elements, &out));
+  assert_true (out.nbytes <= rd_chain_bound (chain, chunk));
+  assert_ok (rd_chain_decode (chain, chunk, scratch, out.data, out.nbytes,
+                              &view));
+  take_view (chunk, &view, result);
+  assert_memory_equal (result, elements, nbytes);
+  rd_chain_free (chain);
+}
+
+enum { KINDS = 16 };
+
+/* One of the ways to go on after the elements are bytes. */
+static void
+add_tail (struct rd_chain *chain, int kind, size_t typesize)
+{
+  switch (kind % 8) {
+  case 0: break;
+  case 1: add_codec (chain, RD_CODEC_CRC32C); break;
+  case 2: add_zstd (chain, 3, true); break;
+  case 3: add_gzip (chain, 6); break;
+  case 4:
+    add_blosc (chain, "lz4", 5, RD_BLOSC_BITSHUFFLE, typesize, 0);
+    add_codec (chain, RD_CODEC_CRC32C);
+    break;
+  case 5:
+    add_zstd (chain, 1, false);
+    add_codec (chain, RD_CODEC_CRC32C);
+    add_gzip (chain, 1);
+    break;
+  case 6:
+    add_codec (chain, RD_CODEC_CRC32C);
+    add_blosc (chain, "zstd", 3, RD_BLOSC_SHUFFLE, typesize, 0);
+    add_zstd (chain, 0, false);
+    add_codec (chain, RD_CODEC_CRC32C);
+    break;
+  default:
+    add_gzip (chain, 0);
+    add_blosc (chain, "blosclz", 9, RD_BLOSC_NOSHUFFLE, 1, 0);
+    break;
+  }
+}
+
+static struct rd_chain *
+make_chain (int kind, const struct rd_chunk *chunk)
+{
+  struct rd_chain *chain = new_chain ();
+  if (kind & 4)
+    add_transpose (chain, chunk->rank, chunk->rank - 1);
+  if (kind & 2) {
+    add_transpose (chain, chunk->rank, 1);
+    add_transpose (chain, chunk->rank, 2 % chunk->rank);
+  }
+  add_bytes (chain, kind >= KINDS / 2);
+  add_tail (chain, kind, chunk->type.item_nbytes);
+  return chain;
+}
+
+static void
+what_is_encoded_is_decoded_for_every_type_and_rank (void **state)
+{
+  (void) state;
+  struct rd_scratch scratch = { 0 };
+  for (int dtype = RADIO_BOOL; dtype < RADIO_RAW; dtype++)
+    for (size_t rank = 1; rank <= RADIO_MAX_RANK; rank++)
+      for (int kind = 0; kind < KINDS; kind++) {
+        struct rd_chunk chunk = cube ((enum radio_dtype) dtype, rank, 2);
+        chunk.shape[0] = 5;
+        chunk.shape[rank - 1] = 7;
+        check_round_trip (make_chain (kind, &chunk), &chunk, &scratch);
+      }
+  rd_scratch_free (&scratch);
+}
+
+static void
+raw_elements_of_odd_sizes_survive (void **state)
+{
+  (void) state;
+  struct rd_scratch scratch = { 0 };
+  unsigned char fill[300] = { 0 };
+  for (size_t nbytes = 1; nbytes < 300; nbytes += 37)
+    for (int kind = 0; kind < KINDS; kind++) {
+      struct rd_chunk chunk = cube (RADIO_UINT8, 3, 4);
+      chunk.type.dtype = RADIO_RAW;
+      chunk.type.item_nbytes = nbytes;
+      chunk.fill = fill;
+      struct rd_chain *chain = make_chain (kind, &chunk);
+      for (size_t i = 0; i < chain->n; i++)
+        if (chain->codecs[i].id == RD_CODEC_BLOSC
+            && chain->codecs[i].u.blosc.typesize > 255)
+          chain->codecs[i].u.blosc.typesize = 255;
+      check_round_trip (chain, &chunk, &scratch);
+    }
+  rd_scratch_free (&scratch);
+}
+
+/* What a fill value or shard of every depth does to it. */
+static struct rd_chain *
+make_shards (int depth, int kind, size_t rank)
+{
+  struct rd_chain *chain = new_chain ();
+  struct rd_chain *index = new_chain ();
+  if (depth == 0) {
+    add_bytes (chain, kind & 1);
+    add_tail (chain, kind, 2);
+    free (index);
+    return chain;
+  }
+  if (kind & 1)
+    add_transpose (chain, rank, rank - 1);
+  if (kind & 2)
+    add_transpose (index, rank + 1, 1);
+  add_bytes (index, kind & 4);
+  if (kind & 1)
+    add_codec (index, RD_CODEC_CRC32C);
+  struct rd_codec *codec = add_sharding (
+    chain, rank, (uint64_t) 1 << depth, make_shards (depth - 1, kind, rank),
+    index);
+  codec->u.sharding.index_at_start = kind & 4;
+  if (kind & 2)
+    add_tail (chain, kind, 2);
+  return chain;
+}
+
+static void
+shards_within_shards_survive (void **state)
+{
+  (void) state;
+  struct rd_scratch scratch = { 0 };
+  for (int depth = 1; depth <= RD_CHAIN_MAX_DEPTH; depth++)
+    for (int kind = 0; kind < 8; kind++)
+      for (size_t rank = 1; rank <= 2; rank++) {
+        struct rd_chunk chunk = cube (RADIO_INT16, rank, 32);
+        check_round_trip (make_shards (depth, kind, rank), &chunk, &scratch);
+      }
+  rd_scratch_free (&scratch);
+}
+
+/* Capacities after the first tile say whether the second one allocates. */
+static void
+a_second_tile_needs_no_larger_buffers (void **state)
+{
+  (void) state;
+  struct rd_scratch scratch = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
+  struct rd_chunk chunk = cube (RADIO_INT16, 3, 16);
+  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
+  struct rd_view view;
+  add_bytes (chain, true);
+  add_blosc (chain, "lz4", 5, RD_BLOSC_BITSHUFFLE, 2, 0);
+  add_codec (chain, RD_CODEC_CRC32C);
+  size_t total[3];
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < 4; k++) {
+      assert_ok (rd_chain_encode (chain, &chunk, &scratch, elements, &out));
+      assert_ok (rd_chain_decode (chain, &chunk, &scratch, out.data,
+                                  out.nbytes, &view));
+    }
+    total[i] = out.capacity + scratch.stages[0].capacity
+      + scratch.stages[1].capacity;
+  }
+  assert_int_equal (total[1], total[0]);
+  assert_int_equal (total[2], total[0]);
+  rd_scratch_free (&scratch);
+}
+
+static void
+plain_bytes_are_viewed_where_they_lie (void **state)
+{
+  (void) state;
+  struct rd_scratch scratch = { 0 };
+  struct rd_chunk chunk = cube (RADIO_INT16, 2, 3);
+  RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
+  unsigned char encoded[18 + 4] = { 0 };
+  struct rd_view view;
+  add_transpose (chain, 2, 1);
+  add_bytes (chain, true);
+  assert_ok (rd_chain_decode (chain, &chunk, &scratch, encoded, 18, &view));
+  assert_ptr_equal (view.data, encoded);
+  assert_true (view.swapped);
+  assert_int_equal (view.strides[0], 2);
+  assert_int_equal (view.strides[1], 6);
+  rd_scratch_free (&scratch);
+}
+
+static void
+a_chunk_of_another_length_is_refused_with_both_figures (void **state)
+{
+  (void) state;
+  struct rd_scratch scratch = { 0 };
+  struct rd_chunk chunk = cube (RADIO_INT16, 2, 3);
+  struct rd_chunk longer = cube (RADIO_INT16, 2, 4);
+  RD_FREE unsigned char *elements = make_elements (&longer, 1);
+  RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
+  struct rd_view view;
+  static const char *const parts[] = { "32", "32", "18", "18", "32", "18",
+                                       "32", "at most" };
+  for (int kind = 0; kind < 8; kind++) {
+    RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
+    add_bytes (chain, false);
+    add_tail (chain, kind, 2);
+    assert_ok (rd_chain_encode (chain, &longer, &scratch, elements, &out));
+    enum radio_status status = rd_chain_decode (
+      chain, &chunk, &scratch, out.data, out.nbytes, &view);
+    assert_int_equal (status, RADIO_ERROR_FORMAT);
+    if (kind < 6 && kind != 7)
+      assert_non_null (strstr (radio_error_message (), parts[kind]));
+  }
+  rd_scratch_free (&scratch);
+}
+
+static void
+a_fill_chunk_is_known_by_every_bit (void **state)
+{
+  (void) state;
+  const uint16_t fill = 0x8000;
+  uint16_t elements[27];
+  struct rd_chunk chunk = cube (RADIO_FLOAT16, 3, 3);
+  chunk.fill = &fill;
+  rd_chunk_fill (&chunk, elements);
+  for (size_t i = 0; i < 27; i++)
+    assert_int_equal (elements[i], 0x8000);
+  assert_true (rd_chunk_is_fill (&chunk, elements));
+  for (size_t i = 0; i < 27; i++) {
+    elements[i] = 0;          /* equal to -0.0 as a number only */
+    assert_false (rd_chunk_is_fill (&chunk, elements));
+    elements[i] = 0x8000;
+  }
+}
+
+static void
+a_chain_is_told_in_words (void **state)
+{
+  (void) state;
+  RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
+  struct rd_chain *inner = new_chain ();
+  add_transpose (inner, 3, 1);
+  add_bytes (inner, false);
+  add_blosc (inner, "lz4", 5, RD_BLOSC_BITSHUFFLE, 2, 0);
+  add_codec (inner, RD_CODEC_CRC32C);
+  struct rd_codec *codec = add_sharding (chain, 3, 8, inner, usual_index ());
+  codec->u.sharding.chunk_shape[2] = 64;
+  add_zstd (chain, -3, true);
+  RD_FREE char *text = rd_chain_describe (chain);
+  assert_string_equal (text, "sharding 8x8x64 (transpose 1-2-0, blosc lz4 5 "
+                       "bitshuffle, crc32c), zstd -3 checksum");
+  codec->u.sharding.index_at_start = true;
+  RD_FREE char *text2 = rd_chain_describe (chain);
+  assert_non_null (strstr (text2, ") index first, zstd"));
+}
+
+static void
+the_bytes_codec_is_told_only_when_it_says_something (void **state)
+{
+  (void) state;
+  static const char *const words[] = { "bytes", "bytes big", "gzip 6",
+                                       "bytes big, gzip 6" };
+  for (int i = 0; i < 4; i++) {
+    RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
+    add_bytes (chain, i % 2);
+    if (i >= 2)
+      add_gzip (chain, 6);
+    RD_FREE char *text = rd_chain_describe (chain);
+    assert_string_equal (text, words[i]);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (what_is_encoded_is_decoded_for_every_type_and_rank),
+    cmocka_unit_test (raw_elements_of_odd_sizes_survive),
+    cmocka_unit_test (shards_within_shards_survive),
+    cmocka_unit_test (a_second_tile_needs_no_larger_buffers),
+    cmocka_unit_test (plain_bytes_are_viewed_where_they_lie),
+    cmocka_unit_test (a_chunk_of_another_length_is_refused_with_both_figures),
+    cmocka_unit_test (a_fill_chunk_is_known_by_every_bit),
+    cmocka_unit_test (a_chain_is_told_in_words),
+    cmocka_unit_test (the_bytes_codec_is_told_only_when_it_says_something),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
