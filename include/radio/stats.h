@@ -14,11 +14,13 @@ extern "C" {
 #define RADIO_STATS_NBINS 64
 #define RADIO_STATS_NPERCENTILES 7
 
+/* Where there is no value to tell of (an empty array, nothing but NaN),
+ * min, max, mean, std and the percentiles are NaN. */
 struct radio_stats {
   uint64_t count;             /* elements looked at */
   uint64_t nan_count;         /* NaN: in no other figure */
   uint64_t inf_count;         /* infinite: in min and max only */
-  double min, max;
+  double min, max;            /* infinite when such a value is there */
   double mean, std;           /* population, of the finite values */
   /* 1, 5, 25, 50, 75, 95, 99 %, by linear interpolation between the order
    * statistics, as numpy's default; exact for integers of 8 and 16 bits,
