@@ -70,6 +70,12 @@ struct rd_io_entry {
 typedef enum radio_status rd_io_list_fn (const struct rd_io_entry *entry,
                                          void *user_data);
 
+/* What sweep removed, or would. */
+struct rd_io_swept {
+  uint64_t n_files;
+  uint64_t nbytes;
+};
+
 struct rd_io_ops {
   const char *name;           /* "posix", "memory" */
 
@@ -109,19 +115,27 @@ struct rd_io_ops {
   enum radio_status (*create) (struct rd_io *io, const char *key,
                                struct rd_io_writer **writer);
 
-  /* Remove an object.  NOT_FOUND. */
+  /* Remove an object.  NOT_FOUND.  Where folders are real, as on disk, they
+   * outlive their last object: list still tells of them. */
   enum radio_status (*remove) (struct rd_io *io, const char *key);
 
-  /* Remove whatever is below a prefix, and the prefix; none is no error. */
+  /* Remove whatever is below a prefix, temporary files too, and the prefix
+   * (not the root: "" empties the store); none is no error. */
   enum radio_status (*remove_tree) (struct rd_io *io, const char *prefix);
 
   /* Hold a prefix exclusively, making it first when it is missing.  The
-   * hold ends with unlock or with the process, however that ends.  With
-   * wait false a prefix that another holder has gives *lock NULL and
-   * RADIO_OK.  Holders of one process exclude each other too.  A lock does
-   * not hinder readers or writers that take none. */
+   * hold ends with unlock or with the process, however that ends (a child
+   * that was forked meanwhile and lives on holds it too).  With wait false
+   * a prefix that another holder has gives *lock NULL and RADIO_OK.  Holders
+   * of one process exclude each other too.  A lock does not hinder readers
+   * or writers that take none. */
   enum radio_status (*lock) (struct rd_io *io, const char *prefix, bool wait,
                              struct rd_io_lock **lock);
+
+  /* Remove the temporary files below a prefix that dead writers left, never
+   * one whose writer lives; with dry_run only count them. */
+  enum radio_status (*sweep) (struct rd_io *io, const char *prefix,
+                              bool dry_run, struct rd_io_swept *swept);
 };
 
 /* Every store begins with this. */
@@ -149,8 +163,10 @@ struct rd_io_lock {
   void (*unlock) (struct rd_io_lock *lock);
 };
 
-/* Open a store by its URI: a local path or "memory:".  The folder need not
- * exist: then with create it is made, else RADIO_ERROR_NOT_FOUND. */
+/* Open a store by its URI: a local path, "file:///PATH" or "memory:" (a new
+ * empty one each time); other schemes are RADIO_ERROR_UNSUPPORTED.  The
+ * folder need not exist: then with create it is made, else
+ * RADIO_ERROR_NOT_FOUND. */
 enum radio_status rd_io_open (const char *uri, bool create,
                               struct rd_io **io) RADIO_USE_RESULT;
 
@@ -159,7 +175,8 @@ void rd_io_close (struct rd_io *io);
 void rd_io_writer_abort (struct rd_io_writer *writer);
 void rd_io_unlock (struct rd_io_lock *lock);
 
-/* Read one object, or one range of it, and wait for it.  From a thread that
+/* Read one object, or one range of it, and wait for it; done and user_data
+ * of get are overwritten.  From a thread that
  * a non-blocking store calls done on this would never return. */
 enum radio_status rd_io_read (struct rd_io *io, struct rd_io_get *get)
   RADIO_USE_RESULT;

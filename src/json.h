@@ -21,7 +21,11 @@ rd_json_put (struct json_object *object)
 RD_DEFINE_CLEANUP (json, struct json_object, rd_json_put);
 
 /* Parse a whole document: one value, nothing after it, depth at most 64.
- * RADIO_ERROR_FORMAT says what and at which byte. */
+ * RADIO_ERROR_FORMAT says what and at which byte.  *value is NULL for null.
+ *
+ * Whole numbers beyond 64 bits, and "-0", become doubles: json-c would make
+ * them the nearest integer without a word.  Of members with one name the
+ * last one stays.  NaN and Infinity are taken, as Python writes them. */
 enum radio_status rd_json_parse (const char *text, size_t nbytes,
                                  const char *where,
                                  struct json_object **value)
@@ -46,6 +50,20 @@ enum radio_status rd_json_int (struct json_object *in, const char *member,
 enum radio_status rd_json_bool (struct json_object *in, const char *member,
                                 const char *where, bool *value)
   RADIO_USE_RESULT;
+
+/* A value that must be a string; one with a NUL character in it is refused,
+ * since it would be read short. */
+enum radio_status rd_json_text (struct json_object *value, const char *what,
+                                const char *where, const char **text)
+  RADIO_USE_RESULT;
+
+/* RADIO_ERROR_FORMAT: "WHERE: WHAT is VALUE, not WANTED". */
+enum radio_status rd_json_not (struct json_object *value, const char *what,
+                               const char *wanted, const char *where);
+
+/* A number of the fewest digits that read back as the same double, in any
+ * locale.  It must be finite.  NULL without memory. */
+struct json_object *rd_json_new_double (double value);
 
 /* A value that must be a whole number of 0 to 2^64-1. */
 enum radio_status rd_json_u64 (struct json_object *value, const char *what,

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* What is the same for every store: closing, waiting for a read, and the
+ * rule of which bytes a range means. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <pthread.h>
+
+#include "io/checked.h"
+#include "io/io.h"
+#include "io/range.h"
+
+void
+rd_io_close (struct rd_io *io)
+{
+  if (io)
+    io->ops->close (io);
+}
+
+void
+rd_io_writer_abort (struct rd_io_writer *writer)
+{
+  if (writer)
+    writer->ops->abort (writer);
+}
+
+void
+rd_io_unlock (struct rd_io_lock *lock)
+{
+  if (lock)
+    lock->unlock (lock);
+}
+
+enum radio_status
+rd_range_resolve (const struct rd_io *io, struct rd_io_get *get,
+                  uint64_t object_nbytes, struct rd_span *span)
+{
+  get->object_nbytes = object_nbytes;
+  *span = (struct rd_span) { 0, object_nbytes };
+  switch (get->range) {
+  case RD_RANGE_ALL:
+    if (object_nbytes > get->nbytes)
+      return rd_fail (RADIO_ERROR_LIMIT,
+                      "%s/%s: %" PRIu64 " bytes, but at most %zu are "
+                      "accepted here", io->uri, get->key, object_nbytes,
+                      get->nbytes);
+    break;
+  case RD_RANGE_SPAN:
+    span->offset = rd_min_u64 (get->offset, object_nbytes);
+    span->nbytes = rd_min_u64 (get->nbytes, object_nbytes - span->offset);
+    break;
+  case RD_RANGE_SUFFIX:
+    span->nbytes = rd_min_u64 (get->nbytes, object_nbytes);
+    span->offset = object_nbytes - span->nbytes;
+    break;
+  }
+  return RADIO_OK;
+}
+
+void
+rd_get_finish (struct rd_io_get *get, enum radio_status status)
+{
+  /* A success has no message worth copying. */
+  if (status == RADIO_OK) {
+    get->error.status = RADIO_OK;
+    get->error.message[0] = '\0';
+  } else {
+    get->into->nbytes = 0;
+    rd_error_save (&get->error, status);
+  }
+  get->done (get);
+}
+
+/* A thread that waits for one read. */
+struct waiter {
+  pthread_mutex_t mutex;
+  pthread_cond_t cond;
+  bool is_done;
+};
+
+static void
+wake (struct rd_io_get *get)
+{
+  struct waiter *waiter = get->user_data;
+  RD_LOCK_SCOPE (&waiter->mutex);
+  waiter->is_done = true;
+  /* Under the mutex, since the waiter's frame is gone once it sees this. */
+  pthread_cond_signal (&waiter->cond);
+}
+
+static void
+wait_for (struct waiter *waiter)
+{
+  RD_LOCK_SCOPE (&waiter->mutex);
+  while (!waiter->is_done)
+    pthread_cond_wait (&waiter->cond, &waiter->mutex);
+}
+
+static void
+do_nothing (struct rd_io_get *get)
+{
+  (void) get;
+}
+
+enum radio_status
+rd_io_read (struct rd_io *io, struct rd_io_get *get)
+{
+  if (io->ops->is_blocking) {
+    get->done = do_nothing;
+    io->ops->get (io, get, 1);
+    return rd_error_raise (&get->error);
+  }
+  struct waiter waiter = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .cond = PTHREAD_COND_INITIALIZER,
+  };
+  get->done = wake;
+  get->user_data = &waiter;
+  io->ops->get (io, get, 1);
+  wait_for (&waiter);
+  pthread_cond_destroy (&waiter.cond);
+  pthread_mutex_destroy (&waiter.mutex);
+  return rd_error_raise (&get->error);
+}
+
+enum radio_status
+rd_io_read_all (struct rd_io *io, const char *key, size_t max_nbytes,
+                struct rd_buffer *into)
+{
+  struct rd_io_get get = {
+    .key = key, .range = RD_RANGE_ALL, .nbytes = max_nbytes, .into = into,
+  };
+  RD_TRY (rd_io_read (io, &get));
+  if (into->nbytes == SIZE_MAX)
+    return rd_fail_memory (SIZE_MAX);
+  RD_TRY (rd_buffer_reserve (into, into->nbytes + 1));
+  into->data[into->nbytes] = '\0';
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_io_put (struct rd_io *io, const char *key, const void *data,
+           size_t nbytes, enum rd_put how)
+{
+  const struct rd_part part = { data, nbytes };
+  return io->ops->put (io, key, &part, 1, how);
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* The store in memory: a vector of objects sorted by key, behind a mutex.
+ * Contents never change once stored; a reader holds a reference while it
+ * copies, so that the mutex is held only for the look-up. */
+#include <config.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "io/entries.h"
+#include "io/key.h"
+#include "io/range.h"
+#include "io/stores.h"
+
+struct blob {
+  atomic_size_t n_refs;
+  struct rd_buffer content;
+};
+
+struct object {
+  char *key;
+  struct blob *blob;
+};
+
+struct held {
+  struct rd_io_lock base;
+  struct memory *memory;
+  struct held *next;
+  char prefix[];
+};
+
+struct memory {
+  struct rd_io base;
+  pthread_mutex_t mutex;      /* guards all below */
+  struct object *objects;
+  size_t n;
+  size_t capacity;
+  pthread_cond_t was_unlocked;
+  struct held *held;
+};
+
+/* What becomes an object at its commit. */
+struct memory_writer {
+  struct rd_io_writer base;
+  struct memory *memory;
+  struct blob *blob;
+  char key[];
+};
+
+static void
+blob_unref (struct blob *blob)
+{
+  if (blob == NULL || atomic_fetch_sub (&blob->n_refs, 1) > 1)
+    return;
+  rd_buffer_free (&blob->content);
+  free (blob);
+}
+
+RD_DEFINE_CLEANUP (blob, struct blob, blob_unref);
+#define BLOB_SCOPE RD_CLEANUP (rd_cleanup_blob)
+
+static struct blob *
+blob_new (void)
+{
+  struct blob *blob = calloc (1, sizeof *blob);
+  if (blob == NULL) {
+    rd_fail_memory (sizeof *blob);
+    return NULL;
+  }
+  atomic_init (&blob->n_refs, 1);
+  return blob;
+}
+
+static enum radio_status
+blob_append (struct blob *blob, const struct rd_part *parts, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    RD_TRY (rd_buffer_append (&blob->content, parts[i].data,
+                              parts[i].nbytes));
+  return RADIO_OK;
+}
+
+/* The first object whose key is not less than this one. */
+static size_t
+lower_bound (const struct memory *memory, const char *key)
+{
+  size_t low = 0, high = memory->n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (strcmp (memory->objects[middle].key, key) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static struct object *
+find (struct memory *memory, const char *key)
+{
+  size_t i = lower_bound (memory, key);
+  if (i < memory->n && strcmp (memory->objects[i].key, key) == 0)
+    return &memory->objects[i];
+  return NULL;
+}
+
+static enum radio_status
+not_found (const struct memory *memory, const char *key)
+{
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s/%s: no such object",
+                  memory->base.uri, key);
+}
+
+static enum radio_status
+take_blob (struct memory *memory, const char *key, struct blob **blob)
+{
+  RD_TRY (rd_key_check (&memory->base, key));
+  RD_LOCK_SCOPE (&memory->mutex);
+  struct object *object = find (memory, key);
+  if (object == NULL)
+    return not_found (memory, key);
+  atomic_fetch_add (&object->blob->n_refs, 1);
+  *blob = object->blob;
+  return RADIO_OK;
+}
+
+static enum radio_status
+get_one (struct memory *memory, struct rd_io_get *get)
+{
+  BLOB_SCOPE struct blob *blob = NULL;
+  RD_TRY (take_blob (memory, get->key, &blob));
+  struct rd_span span;
+  RD_TRY (rd_range_resolve (&memory->base, get, blob->content.nbytes,
+                            &span));
+  get->into->nbytes = 0;
+  RD_TRY (rd_buffer_reserve (get->into, span.nbytes));
+  if (span.nbytes > 0)
+    memcpy (get->into->data, blob->content.data + span.offset, span.nbytes);
+  get->into->nbytes = span.nbytes;
+  return RADIO_OK;
+}
+
+static void
+memory_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    rd_get_finish (&gets[i], get_one ((struct memory *) io, &gets[i]));
+}
+
+static enum radio_status
+memory_size (struct rd_io *io, const char *key, uint64_t *nbytes)
+{
+  BLOB_SCOPE struct blob *blob = NULL;
+  RD_TRY (take_blob ((struct memory *) io, key, &blob));
+  *nbytes = blob->content.nbytes;
+  return RADIO_OK;
+}
+
+/* Gather the children of a prefix.  The objects of one folder stand
+ * together, so that a folder is new when it is not the last one seen. */
+static enum radio_status
+gather (struct memory *memory, const char *prefix, bool recursive,
+        struct rd_entries *entries)
+{
+  RD_LOCK_SCOPE (&memory->mutex);
+  const char *last = "";
+  size_t last_nbytes = 0;
+  for (size_t i = lower_bound (memory, prefix); i < memory->n; i++) {
+    const struct object *object = &memory->objects[i];
+    if (strncmp (object->key, prefix, strlen (prefix)) != 0)
+      break;
+    const char *rest = rd_key_below (object->key, prefix);
+    if (rest == NULL)
+      continue;
+    size_t nbytes = recursive ? strlen (rest) : strcspn (rest, "/");
+    bool is_prefix = rest[nbytes] == '/';
+    if (is_prefix && nbytes == last_nbytes
+        && memcmp (rest, last, nbytes) == 0)
+      continue;
+    RD_TRY (rd_entries_add (entries, rest, nbytes, is_prefix,
+                            is_prefix ? 0 : object->blob->content.nbytes));
+    if (is_prefix) {
+      last = rest;
+      last_nbytes = nbytes;
+    }
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+memory_list (struct rd_io *io, const char *prefix, bool recursive,
+             rd_io_list_fn *fn, void *user_data)
+{
+  RD_TRY (rd_prefix_check (io, prefix));
+  RD_ENTRIES_SCOPE struct rd_entries entries = { 0 };
+  RD_TRY (gather ((struct memory *) io, prefix, recursive, &entries));
+  return rd_entries_tell (&entries, fn, user_data);
+}
+
+static enum radio_status
+make_room (struct memory *memory)
+{
+  if (memory->n < memory->capacity)
+    return RADIO_OK;
+  size_t capacity = memory->capacity / 2 * 3 + 16;
+  size_t nbytes = capacity * sizeof *memory->objects;
+  struct object *objects = realloc (memory->objects, nbytes);
+  if (objects == NULL)
+    return rd_fail_memory (nbytes);
+  memory->objects = objects;
+  memory->capacity = capacity;
+  return RADIO_OK;
+}
+
+static enum radio_status
+insert (struct memory *memory, const char *key, struct blob *blob)
+{
+  RD_TRY (make_room (memory));
+  char *copy = strdup (key);
+  if (copy == NULL)
+    return rd_fail_memory (strlen (key) + 1);
+  size_t i = lower_bound (memory, key);
+  memmove (&memory->objects[i + 1], &memory->objects[i],
+           (memory->n - i) * sizeof *memory->objects);
+  memory->objects[i] = (struct object) { copy, blob };
+  memory->n++;
+  return RADIO_OK;
+}
+
+/* Publish a blob; the store has its reference when this succeeds. */
+static enum radio_status
+publish (struct memory *memory, const char *key, struct blob *blob,
+         enum rd_put how)
+{
+  RD_LOCK_SCOPE (&memory->mutex);
+  struct object *object = find (memory, key);
+  if (object == NULL)
+    return insert (memory, key, blob);
+  if (how == RD_PUT_IF_ABSENT)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s: exists already",
+                    memory->base.uri, key);
+  blob_unref (object->blob);
+  object->blob = blob;
+  return RADIO_OK;
+}
+
+static enum radio_status
+memory_put (struct rd_io *io, const char *key, const struct rd_part *parts,
+            size_t n, enum rd_put how)
+{
+  RD_TRY (rd_key_check (io, key));
+  BLOB_SCOPE struct blob *blob = blob_new ();
+  if (blob == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (blob_append (blob, parts, n));
+  RD_TRY (publish ((struct memory *) io, key, blob, how));
+  (void) RD_STEAL (blob);
+  return RADIO_OK;
+}
+
+static enum radio_status
+writer_append (struct rd_io_writer *writer, const struct rd_part *parts,
+               size_t n)
+{
+  return blob_append (((struct memory_writer *) writer)->blob, parts, n);
+}
+
+static void
+writer_abort (struct rd_io_writer *writer)
+{
+  blob_unref (((struct memory_writer *) writer)->blob);
+  free (writer);
+}
+
+static enum radio_status
+writer_commit (struct rd_io_writer *writer)
+{
+  struct memory_writer *w = (struct memory_writer *) writer;
+  enum radio_status status
+    = publish (w->memory, w->key, w->blob, RD_PUT_REPLACE);
+  if (status == RADIO_OK)
+    w->blob = NULL;
+  writer_abort (writer);
+  return status;
+}
+
+static const struct rd_io_writer_ops writer_ops = {
+  .append = writer_append,
+  .commit = writer_commit,
+  .abort = writer_abort,
+};
+
+static enum radio_status
+memory_create (struct rd_io *io, const char *key,
+               struct rd_io_writer **writer)
+{
+  *writer = NULL;
+  RD_TRY (rd_key_check (io, key));
+  BLOB_SCOPE struct blob *blob = blob_new ();
+  if (blob == NULL)
+    return RADIO_ERROR_MEMORY;
+  size_t nbytes = strlen (key) + 1;
+  struct memory_writer *w = malloc (sizeof *w + nbytes);
+  if (w == NULL)
+    return rd_fail_memory (sizeof *w + nbytes);
+  *w = (struct memory_writer) {
+    .base.ops = &writer_ops,
+    .memory = (struct memory *) io,
+    .blob = RD_STEAL (blob),
+  };
+  memcpy (w->key, key, nbytes);
+  *writer = &w->base;
+  return RADIO_OK;
+}
+
+/* Remove n objects from the i-th on. */
+static void
+erase (struct memory *memory, size_t i, size_t n)
+{
+  for (size_t j = i; j < i + n; j++) {
+    free (memory->objects[j].key);
+    blob_unref (memory->objects[j].blob);
+  }
+  if (n > 0)
+    memmove (&memory->objects[i], &memory->objects[i + n],
+             (memory->n - i - n) * sizeof *memory->objects);
+  memory->n -= n;
+}
+
+static enum radio_status
+memory_remove (struct rd_io *io, const char *key)
+{
+  struct memory *memory = (struct memory *) io;
+  RD_TRY (rd_key_check (io, key));
+  RD_LOCK_SCOPE (&memory->mutex);
+  struct object *object = find (memory, key);
+  if (object == NULL)
+    return not_found (memory, key);
+  erase (memory, (size_t) (object - memory->objects), 1);
+  return RADIO_OK;
+}
+
+static enum radio_status
+memory_remove_tree (struct rd_io *io, const char *prefix)
+{
+  struct memory *memory = (struct memory *) io;
+  RD_TRY (rd_prefix_check (io, prefix));
+  RD_LOCK_SCOPE (&memory->mutex);
+  for (size_t i = lower_bound (memory, prefix); i < memory->n;) {
+    size_t n = 0;
+    while (i + n < memory->n
+           && rd_key_below (memory->objects[i + n].key, prefix))
+      n++;
+    erase (memory, i, n);
+    /* "a.b" stands between "a" and "a/b", so go on behind it. */
+    if (n == 0 && strncmp (memory->objects[i].key, prefix,
+                           strlen (prefix)) != 0)
+      break;
+    i += n == 0;
+  }
+  return RADIO_OK;
+}
+
+static bool
+is_held (const struct memory *memory, const char *prefix)
+{
+  for (const struct held *held = memory->held; held; held = held->next)
+    if (strcmp (held->prefix, prefix) == 0)
+      return true;
+  return false;
+}
+
+static void
+memory_unlock (struct rd_io_lock *lock)
+{
+  struct held *held = (struct held *) lock;
+  struct memory *memory = held->memory;
+  {
+    RD_LOCK_SCOPE (&memory->mutex);
+    struct held **p = &memory->held;
+    while (*p != held)
+      p = &(*p)->next;
+    *p = held->next;
+    pthread_cond_broadcast (&memory->was_unlocked);
+  }
+  free (held);
+}
+
+static enum radio_status
+memory_lock (struct rd_io *io, const char *prefix, bool wait,
+             struct rd_io_lock **lock)
+{
+  struct memory *memory = (struct memory *) io;
+  *lock = NULL;
+  RD_TRY (rd_prefix_check (io, prefix));
+  size_t nbytes = strlen (prefix) + 1;
+  RD_FREE struct held *held = malloc (sizeof *held + nbytes);
+  if (held == NULL)
+    return rd_fail_memory (sizeof *held + nbytes);
+  held->base.unlock = memory_unlock;
+  held->memory = memory;
+  memcpy (held->prefix, prefix, nbytes);
+  RD_LOCK_SCOPE (&memory->mutex);
+  while (is_held (memory, prefix)) {
+    if (!wait)
+      return RADIO_OK;
+    pthread_cond_wait (&memory->was_unlocked, &memory->mutex);
+  }
+  held->next = memory->held;
+  memory->held = held;
+  *lock = &RD_STEAL (held)->base;
+  return RADIO_OK;
+}
+
+/* Unfinished objects are in nobody's way here, and die with the process. */
+static enum radio_status
+memory_sweep (struct rd_io *io, const char *prefix, bool dry_run,
+              struct rd_io_swept *swept)
+{
+  (void) dry_run;
+  *swept = (struct rd_io_swept) { 0 };
+  return rd_prefix_check (io, prefix);
+}
+
+static void
+memory_close (struct rd_io *io)
+{
+  struct memory *memory = (struct memory *) io;
+  erase (memory, 0, memory->n);
+  free (memory->objects);
+  pthread_cond_destroy (&memory->was_unlocked);
+  pthread_mutex_destroy (&memory->mutex);
+  free (memory->base.uri);
+  free (memory);
+}
+
+static const struct rd_io_ops memory_ops = {
+  .name = "memory",
+  .is_blocking = true,
+  .close = memory_close,
+  .get = memory_get,
+  .size = memory_size,
+  .list = memory_list,
+  .put = memory_put,
+  .create = memory_create,
+  .remove = memory_remove,
+  .remove_tree = memory_remove_tree,
+  .lock = memory_lock,
+  .sweep = memory_sweep,
+};
+
+enum radio_status
+rd_io_memory_open (struct rd_io **io)
+{
+  RD_FREE struct memory *memory = calloc (1, sizeof *memory);
+  RD_FREE char *uri = strdup ("memory:");
+  if (memory == NULL || uri == NULL)
+    return rd_fail_memory (sizeof *memory);
+  if (pthread_mutex_init (&memory->mutex, NULL) != 0)
+    return rd_fail_memory (sizeof memory->mutex);
+  if (pthread_cond_init (&memory->was_unlocked, NULL) != 0) {
+    pthread_mutex_destroy (&memory->mutex);
+    return rd_fail_memory (sizeof memory->was_unlocked);
+  }
+  memory->base.ops = &memory_ops;
+  memory->base.uri = RD_STEAL (uri);
+  *io = &RD_STEAL (memory)->base;
+  return RADIO_OK;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Which store a URI means.  What has no scheme is a local path, also with a
+ * colon in it. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/stores.h"
+
+/* The length of SCHEME in "SCHEME://", or 0; by RFC 3986. */
+static size_t
+scheme_nbytes (const char *uri)
+{
+  static const char letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  static const char more[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
+  if (strspn (uri, letters) == 0)
+    return 0;
+  size_t n = strspn (uri, more);
+  return strncmp (uri + n, "://", 3) == 0 ? n : 0;
+}
+
+static int
+hex_value (char c)
+{
+  if (c >= '0' && c <= '9')
+    return c - '0';
+  if (c >= 'a' && c <= 'f')
+    return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F')
+    return c - 'A' + 10;
+  return -1;
+}
+
+/* Undo "%20" and the like in place; false for a broken one or a NUL. */
+static bool
+percent_decode (char *text)
+{
+  char *to = text;
+  for (const char *p = text; *p; to++) {
+    if (*p != '%') {
+      *to = *p++;
+      continue;
+    }
+    int high = hex_value (p[1]);
+    int low = high < 0 ? -1 : hex_value (p[2]);
+    if (low < 0 || high + low == 0)
+      return false;
+    *to = (char) (high * 16 + low);
+    p += 3;
+  }
+  *to = '\0';
+  return true;
+}
+
+static enum radio_status
+open_file_uri (const char *uri, bool create, struct rd_io **io)
+{
+  const char *path = uri + strlen ("file://");
+  if (strncmp (path, "localhost/", strlen ("localhost/")) == 0)
+    path += strlen ("localhost");
+  if (*path != '/')
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "%s: the path after 'file://' must begin with '/'", uri);
+  RD_FREE char *decoded = strdup (path);
+  if (decoded == NULL)
+    return rd_fail_memory (strlen (path) + 1);
+  if (!percent_decode (decoded))
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "%s: '%%' without two hexadecimal digits", uri);
+  return rd_io_posix_open (decoded, create, io);
+}
+
+enum radio_status
+rd_io_open (const char *uri, bool create, struct rd_io **io)
+{
+  *io = NULL;
+  if (*uri == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the name of the store is empty");
+  if (strcmp (uri, "memory:") == 0)
+    return rd_io_memory_open (io);
+  size_t nbytes = scheme_nbytes (uri);
+  if (nbytes == 0)
+    return rd_io_posix_open (uri, create, io);
+  if (nbytes == strlen ("file") && strncmp (uri, "file", nbytes) == 0)
+    return open_file_uri (uri, create, io);
+  return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                  "%s: stores of the kind '%.*s://' are not supported; "
+                  "a local path or 'memory:' is", uri, (int) nbytes, uri);
+}

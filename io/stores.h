@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The stores that rd_io_open chooses from. */
+#ifndef RD_STORES_H
+#define RD_STORES_H
+
+#include "io/io.h"
+
+/* A new empty store in this process's memory. */
+enum radio_status rd_io_memory_open (struct rd_io **io) RADIO_USE_RESULT;
+
+/* The folder `path'; with create it is made when missing. */
+enum radio_status rd_io_posix_open (const char *path, bool create,
+                                    struct rd_io **io) RADIO_USE_RESULT;
+
+#endif /* RD_STORES_H */

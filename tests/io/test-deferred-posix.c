@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A store on disk whose reads come late keeps what
+ * every store promises. */
+#include <config.h>
+
+#include "io/deferred.h"
+#include "tests/io/conformance.h"
+#include "tests/io/place.h"
+
+static enum radio_status
+make (void **place, struct rd_io **io)
+{
+  struct rd_io *inner;
+  *place = place_new ();
+  RD_TRY (rd_io_open (*place, false, &inner));
+  return rd_io_deferred_open (inner, 2, io);
+}
+
+static void
+unmake (void *place)
+{
+  if (place)
+    place_remove (place);
+}
+
+int
+main (void)
+{
+  const struct conformance_store store = { "deferred-posix", make, unmake };
+  return run_conformance (&store);
+}

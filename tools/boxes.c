@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Boxes on the command line: parsed strictly, and checked against the image
+ * in words, since a box that was silently clipped would be found out late. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/boxes.h"
+#include "tools/text.h"
+
+static const char letters[RD_BOX_NAXES + 1] = "xyztc";
+
+const char *
+rd_range_parse (const char *text, struct rd_range *range)
+{
+  struct rd_range result = { .given = true };
+  char part[24];
+  if (strchr (text, '-') != NULL)
+    return "positions count from 0 and are not negative";
+  size_t n = strcspn (text, ":");
+  if (n >= sizeof part || strlen (text) >= n + sizeof part)
+    return "the number is too large";
+  memcpy (part, text, n);
+  part[n] = '\0';
+  result.has_start = n > 0;
+  if (n > 0 && !rd_parse_u64 (part, &result.start))
+    return "it is not START:END, START:, :END, : or one position";
+  if (text[n] == '\0') {
+    if (n == 0)
+      return "it is empty";
+    result.has_end = true;
+    if (__builtin_add_overflow (result.start, 1, &result.end))
+      return "the number is too large";
+  } else if (text[n + 1] != '\0') {
+    result.has_end = true;
+    if (!rd_parse_u64 (text + n + 1, &result.end))
+      return "it is not START:END, START:, :END, : or one position";
+  }
+  if (result.has_end && result.end <= result.start)
+    return "its end is not behind its start (END is not included)";
+  *range = result;
+  return NULL;
+}
+
+static int
+take_range (struct rd_args *args, size_t axis, struct rd_box_options *box)
+{
+  const char *wrong = rd_range_parse (args->value, &box->ranges[axis]);
+  if (wrong == NULL)
+    return 1;
+  rd_usage_error (args, "--%c: '%s': %s", letters[axis], args->value, wrong);
+  return -1;
+}
+
+static int
+take_size (struct rd_args *args, struct rd_box_options *box)
+{
+  if (rd_parse_triple (args->value, true, box->size)
+      && box->size[0] > 0 && box->size[1] > 0 && box->size[2] > 0) {
+    box->has_size = true;
+    return 1;
+  }
+  rd_usage_error (args, "--size: '%s' is neither N nor X,Y,Z, from 1 on",
+                  args->value);
+  return -1;
+}
+
+int
+rd_box_take (struct rd_args *args, int id, struct rd_box_options *box)
+{
+  if (id >= RD_OPTION_X && id <= RD_OPTION_C)
+    return take_range (args, (size_t) (id - RD_OPTION_X), box);
+  if (id == RD_OPTION_SIZE)
+    return take_size (args, box);
+  if (id != RD_OPTION_AT)
+    return 0;
+  if (rd_parse_triple (args->value, false, box->at)) {
+    box->has_at = true;
+    return 1;
+  }
+  rd_usage_error (args, "--at: '%s' is not X,Y,Z, counted from 0",
+                  args->value);
+  return -1;
+}
+
+static bool
+has_space_range (const struct rd_box_options *box)
+{
+  return box->ranges[0].given || box->ranges[1].given || box->ranges[2].given;
+}
+
+bool
+rd_box_given (const struct rd_box_options *box)
+{
+  return has_space_range (box) || box->ranges[3].given
+         || box->ranges[4].given || box->has_at || box->has_size;
+}
+
+bool
+rd_box_consistent (struct rd_args *args, const struct rd_box_options *box)
+{
+  if (box->has_at && !box->has_size)
+    rd_usage_error (args, "--at needs --size");
+  else if (box->has_size && has_space_range (box))
+    rd_usage_error (args, "--size does not go with --x, --y or --z");
+  else
+    return true;
+  return false;
+}
+
+static int
+complain_no_axis (char letter, const char *axes)
+{
+  char list[3 * RADIO_MAX_RANK + 1] = "";
+  for (size_t i = strlen (axes); i-- > 0;) {
+    size_t used = strlen (list);
+    snprintf (list + used, sizeof list - used, "%s%c", used ? ", " : "",
+              axes[i]);
+  }
+  return rd_complain ("--%c: the image has no axis %c, its axes are %s",
+                      letter, letter, list);
+}
+
+/* Put a range of one axis into the box. */
+static int
+apply_range (const struct rd_range *range, char letter, const char *axes,
+             const uint64_t *shape, struct radio_box *box)
+{
+  const char *place = strchr (axes, letter);
+  if (place == NULL)
+    return complain_no_axis (letter, axes);
+  size_t axis = (size_t) (place - axes);
+  uint64_t n = shape[axis];
+  uint64_t end = range->has_end ? range->end : n;
+  if (end > n)
+    return rd_complain ("--%c: position %" PRIu64 " is outside: the axis "
+                        "has %" PRIu64 ", counted from 0", letter,
+                        end - 1, n);
+  if (range->start >= end)
+    return rd_complain ("--%c: start %" PRIu64 " is outside: the axis has %"
+                        PRIu64 ", counted from 0", letter, range->start, n);
+  box->start[axis] = range->start;
+  box->size[axis] = end - range->start;
+  return RD_EXIT_OK;
+}
+
+static int
+apply_size (const struct rd_box_options *options, size_t i, const char *axes,
+            const uint64_t *shape, struct radio_box *box)
+{
+  const char *place = strchr (axes, letters[i]);
+  if (place == NULL)
+    return complain_no_axis (letters[i], axes);
+  size_t axis = (size_t) (place - axes);
+  uint64_t n = shape[axis], size = options->size[i];
+  if (size > n)
+    return rd_complain ("--size: %" PRIu64 " is more than the %" PRIu64
+                        " that axis %c has", size, n, letters[i]);
+  uint64_t start = options->has_at ? options->at[i] : (n - size) / 2;
+  if (start > n - size)
+    return rd_complain ("--at: %c = %" PRIu64 " is too far: a size of %"
+                        PRIu64 " fits up to %" PRIu64, letters[i], start,
+                        size, n - size);
+  box->start[axis] = start;
+  box->size[axis] = size;
+  return RD_EXIT_OK;
+}
+
+int
+rd_box_resolve (const struct rd_box_options *options, const char *axes,
+                const uint64_t *shape, struct radio_box *box)
+{
+  memset (box, 0, sizeof *box);
+  box->rank = strlen (axes);
+  memcpy (box->size, shape, box->rank * sizeof *shape);
+  int status = RD_EXIT_OK;
+  for (size_t i = 0; i < RD_BOX_NAXES && status == RD_EXIT_OK; i++)
+    if (options->ranges[i].given)
+      status = apply_range (&options->ranges[i], letters[i], axes, shape,
+                            box);
+  for (size_t i = 0; i < 3 && status == RD_EXIT_OK; i++)
+    if (options->has_size)
+      status = apply_size (options, i, axes, shape, box);
+  return status;
+}
+
+/* The letter that a dimension's name stands for. */
+static char
+axis_letter (const char *name)
+{
+  if (name == NULL || name[0] == '\0' || name[1] != '\0')
+    return '?';
+  const char *letter = strchr (letters, name[0] | 0x20);
+  return letter ? *letter : '?';
+}
+
+void
+rd_array_axes (const struct radio_array_info *info,
+               char axes[RADIO_MAX_RANK + 1])
+{
+  static const char usual[] = "tczyx";
+  size_t nusual = sizeof usual - 1;
+  for (size_t i = 0; i < info->rank; i++) {
+    size_t from_end = info->rank - i;
+    if (info->dimension_names)
+      axes[i] = axis_letter (info->dimension_names[i]);
+    else
+      axes[i] = from_end <= nusual ? usual[nusual - from_end] : '?';
+  }
+  axes[info->rank] = '\0';
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON output: json-c, with what it leaves open decided.  NaN and infinity
+ * become null, doubles their shortest exact form, and broken UTF-8 (of file
+ * names) U+FFFD, so that what is printed is valid JSON always. */
+#ifndef RD_JSON_H
+#define RD_JSON_H
+
+#include <json-c/json.h>
+
+#include "tools/tool.h"
+
+void rd_json_put (struct json_object *object, const char *key,
+                  struct json_object *value);
+void rd_json_put_text (struct json_object *object, const char *key,
+                       const char *text);
+void rd_json_put_u64 (struct json_object *object, const char *key,
+                      uint64_t number);
+void rd_json_put_double (struct json_object *object, const char *key,
+                         double number);
+void rd_json_put_bool (struct json_object *object, const char *key,
+                       bool value);
+
+struct json_object *rd_json_text (const char *text);
+struct json_object *rd_json_double (double number);
+
+/* Numbers in reverse: array order as NIfTI's x, y, z. */
+struct json_object *rd_json_u64_reversed (const uint64_t *numbers, size_t n);
+struct json_object *rd_json_u64_list (const uint64_t *numbers, size_t n);
+struct json_object *rd_json_double_list (const double *numbers, size_t n);
+
+/* Print it with a newline and release it. */
+void rd_json_print (struct json_object *object);
+
+#endif /* RD_JSON_H */

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* What names on the command line stand for. */
+#include <config.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/names.h"
+
+const char *
+rd_store_name (const struct rd_args *args)
+{
+  if (args->store)
+    return args->store;
+  const char *name = getenv ("RADIO_STORE");
+  return name != NULL && *name != '\0' ? name : "radio.zarr";
+}
+
+static enum radio_status
+open_uri (const struct rd_args *args, const char *uri, bool create,
+          struct radio_store **store)
+{
+  struct radio_context_options context_options = {
+    .nthreads = args->nthreads,
+    .memory_limit_nbytes = args->memory_nbytes,
+  };
+  struct radio_context *context;
+  enum radio_status status = radio_context_open (&context_options, &context);
+  if (status != RADIO_OK)
+    return status;
+  struct radio_store_options options = { context, create };
+  status = radio_store_open (uri, &options, store);
+  radio_context_close (context);
+  return status;
+}
+
+int
+rd_store_open (const struct rd_args *args, bool create,
+               struct radio_store **store)
+{
+  const char *name = rd_store_name (args);
+  enum radio_status status = open_uri (args, name, create, store);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return rd_complain ("there is no store at '%s': name one by --store or "
+                        "RADIO_STORE, or make it by 'radio ingest'", name);
+  return rd_complain_library (name);
+}
+
+/* Whether a folder, named by the first n bytes of a path, is a Zarr node. */
+static bool
+is_node (const char *path, size_t n)
+{
+  char *file = NULL;
+  if (asprintf (&file, "%.*s/zarr.json", (int) n, path) < 0)
+    return false;
+  bool found = access (file, F_OK) == 0;
+  free (file);
+  return found;
+}
+
+/* The length of a path without its last part; 0 when it has only one. */
+static size_t
+parent_length (const char *path, size_t n)
+{
+  while (n > 0 && path[n - 1] != '/')
+    n--;
+  while (n > 0 && path[n - 1] == '/')
+    n--;
+  return n;
+}
+
+bool
+rd_split_path (const char *operand, char **root, char **path)
+{
+  size_t n = strlen (operand);
+  while (n > 1 && operand[n - 1] == '/')
+    n--;
+  if (n == 0 || n > 4096 || !is_node (operand, n))
+    return false;
+  size_t top = n;
+  for (size_t up = parent_length (operand, n);
+       up > 0 && is_node (operand, up); up = parent_length (operand, up))
+    top = up;
+  size_t below = top;
+  while (below < n && operand[below] == '/')
+    below++;
+  *root = strndup (operand, top);
+  *path = strndup (operand + below, n - below);
+  if (*root != NULL && *path != NULL)
+    return true;
+  free (*root);
+  free (*path);
+  return false;
+}
+
+/* Open a node as a volume or, when it is none, as an array. */
+static int
+open_node (struct rd_target *target, const char *operand, bool arrays)
+{
+  enum radio_status status;
+  if (arrays) {
+    status = radio_array_open (target->store, target->path, &target->array);
+    if (status == RADIO_OK)
+      return RD_EXIT_OK;
+  }
+  status = radio_volume_open (target->store, target->path, &target->volume);
+  if (status != RADIO_OK)
+    return rd_complain_library (operand);
+  target->array = radio_volume_array (target->volume);
+  return RD_EXIT_OK;
+}
+
+static int
+open_path (const struct rd_args *args, const char *operand, const char *root,
+           bool arrays, struct rd_target *target)
+{
+  if (open_uri (args, root, false, &target->store) != RADIO_OK)
+    return rd_complain_library (root);
+  return open_node (target, operand, arrays);
+}
+
+/* A name that the store has no volume of may be an array's path in it. */
+static int
+open_name (const struct rd_args *args, const char *operand, bool arrays,
+           struct rd_target *target)
+{
+  int failed = rd_store_open (args, false, &target->store);
+  if (failed)
+    return failed;
+  enum radio_status status = radio_store_find (target->store, operand,
+                                               &target->path);
+  if (status == RADIO_OK)
+    return open_node (target, operand, arrays);
+  RD_FREE char *message = rd_format ("%s", radio_error_message ());
+  if (status == RADIO_ERROR_NOT_FOUND && arrays
+      && radio_array_open (target->store, operand, &target->array)
+         == RADIO_OK) {
+    target->path = strdup (operand);
+    return target->path ? RD_EXIT_OK : rd_complain_memory ();
+  }
+  return rd_complain ("%s", message ? message : "out of memory");
+}
+
+bool
+rd_may_be_path (const struct rd_args *args, const char *operand)
+{
+  return args->store == NULL || *operand == '/'
+         || strncmp (operand, "./", 2) == 0
+         || strncmp (operand, "../", 3) == 0;
+}
+
+int
+rd_target_open (const struct rd_args *args, const char *operand, bool arrays,
+                struct rd_target *target)
+{
+  memset (target, 0, sizeof *target);
+  RD_FREE char *root = NULL;
+  if (rd_may_be_path (args, operand)
+      && rd_split_path (operand, &root, &target->path))
+    return open_path (args, operand, root, arrays, target);
+  return open_name (args, operand, arrays, target);
+}
+
+void
+rd_target_close (struct rd_target *target)
+{
+  if (target->volume)
+    radio_volume_close (target->volume);
+  else
+    radio_array_close (target->array);
+  radio_store_close (target->store);
+  free (target->path);
+}
+
+const char *
+rd_base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+  return slash ? slash + 1 : path;
+}

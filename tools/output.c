@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that commands write. */
+#include <config.h>
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/boxes.h"
+#include "tools/facts.h"
+#include "tools/output.h"
+#include "tools/text.h"
+
+bool
+rd_has_suffix (const char *file, const char *suffix)
+{
+  size_t n = strlen (file), m = strlen (suffix);
+  return n > m && strcmp (file + n - m, suffix) == 0
+         && file[n - m - 1] != '/';
+}
+
+bool
+rd_output_check (struct rd_args *args, const char *file, bool png,
+                 bool scaled)
+{
+  bool npy = rd_has_suffix (file, ".npy");
+  bool nii = rd_has_suffix (file, ".nii") || rd_has_suffix (file, ".nii.gz");
+  if (!npy && !nii && !(png && rd_has_suffix (file, ".png")))
+    rd_usage_error (args, "-o: '%s' ends in none of .nii, .nii.gz, .npy%s",
+                    file, png ? ", .png" : "");
+  else if (scaled && !npy)
+    rd_usage_error (args, "--scaled: only .npy files can hold scaled "
+                    "values");
+  else
+    return true;
+  return false;
+}
+
+void
+rd_output_tell (const char *file, const char *details)
+{
+  struct stat st;
+  char size[RD_TEXT_NBYTES];
+  fputs ("wrote ", stdout);
+  rd_text_print (stdout, file);
+  printf (": %s", details);
+  if (stat (file, &st) == 0)
+    printf (", %s", rd_text_size ((uint64_t) st.st_size, size));
+  putchar ('\n');
+}
+
+static int
+complain_export (enum radio_status status, const char *file)
+{
+  if (status == RADIO_ERROR_EXISTS)
+    return rd_complain ("%s: exists already (replace it by --overwrite)",
+                        file);
+  return rd_complain_library (NULL);
+}
+
+int
+rd_output_volume (const struct rd_target *target,
+                  const struct radio_box *box, const char *file,
+                  const struct radio_export_options *options)
+{
+  enum radio_status status = radio_volume_export (target->volume, box, file,
+                                                  options);
+  if (status != RADIO_OK)
+    return complain_export (status, file);
+  struct radio_volume_info info;
+  size_t axes[RADIO_MAX_RANK];
+  char type[32];
+  radio_volume_info (target->volume, &info);
+  size_t n = rd_display_axes (&info, axes);
+  RD_FREE char *shape = rd_join_u64 (box ? box->size : info.array.shape,
+                                     axes, n, " x ");
+  RD_FREE char *details =
+    rd_format ("%s %s", shape ? shape : "",
+               options->scaled ? "float32" : rd_volume_type (&info, type));
+  rd_output_tell (file, details ? details : "");
+  return RD_EXIT_OK;
+}
+
+int
+rd_output_array (const struct rd_target *target, const struct radio_box *box,
+                 const char *file,
+                 const struct radio_export_options *options)
+{
+  static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  enum radio_status status = radio_array_export (target->array, box, file,
+                                                 options);
+  if (status != RADIO_OK)
+    return complain_export (status, file);
+  struct radio_array_info info;
+  char type[32];
+  radio_array_info (target->array, &info);
+  RD_FREE char *shape = rd_join_u64 (box ? box->size : info.shape, axes,
+                                     info.rank, " x ");
+  RD_FREE char *details = rd_format ("%s %s", shape ? shape : "",
+                                     rd_array_type (&info, type));
+  rd_output_tell (file, details ? details : "");
+  return RD_EXIT_OK;
+}

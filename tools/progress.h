@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* A progress bar on the terminal; nothing at all anywhere else. */
+#ifndef RD_PROGRESS_H
+#define RD_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rd_progress {
+  bool enabled;               /* stderr is a terminal */
+  bool shown;                 /* a bar stands on the screen */
+  bool counts;                /* things, not bytes: no rate */
+  double start_s, drawn_s;
+};
+
+/* Seconds of a clock that never goes back. */
+double rd_clock_s (void);
+
+void rd_progress_start (struct rd_progress *progress, bool counts);
+
+/* Draw the bar anew, at most ten times a second. */
+void rd_progress_update (struct rd_progress *progress, const char *label,
+                         uint64_t done, uint64_t total);
+
+/* Take the bar off the screen, before something else is printed. */
+void rd_progress_clear (struct rd_progress *progress);
+
+/* The line for a terminal of so many columns, which it never exceeds.
+ * Returns text, which has room for 512 bytes. */
+#define RD_PROGRESS_NBYTES 512
+const char *rd_progress_line (const char *label, uint64_t done,
+                              uint64_t total, double elapsed_s, bool counts,
+                              size_t ncolumns,
+                              char text[RD_PROGRESS_NBYTES]);
+
+#endif /* RD_PROGRESS_H */

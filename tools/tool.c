@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Complaints, colours and the end of stdout: how the command talks. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/tool.h"
+#include "tools/text.h"
+
+/* A name on the command line may hold anything: what steers a terminal or
+ * breaks the line is shown as '?'. */
+static void
+print_complaint (const char *kind, const char *text)
+{
+  fprintf (stderr, "%sradio:%s %s", rd_color (stderr, RD_RED),
+           rd_color (stderr, RD_PLAIN), kind);
+  rd_text_print (stderr, text);
+  fputc ('\n', stderr);
+}
+
+static char *
+format_args (const char *format, va_list args)
+{
+  char *text = NULL;
+  if (vasprintf (&text, format, args) < 0)
+    return NULL;
+  return text;
+}
+
+int
+rd_complain (const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  RD_FREE char *text = format_args (format, args);
+  va_end (args);
+  print_complaint ("", text ? text : "out of memory");
+  return RD_EXIT_FAILED;
+}
+
+void
+rd_warn (const char *message)
+{
+  print_complaint ("warning: ", message);
+}
+
+int
+rd_complain_memory (void)
+{
+  return rd_complain ("out of memory");
+}
+
+int
+rd_complain_library (const char *subject)
+{
+  const char *message = radio_error_message ();
+  if (subject == NULL || strstr (message, subject) != NULL)
+    return rd_complain ("%s", message);
+  return rd_complain ("%s: %s", subject, message);
+}
+
+char *
+rd_format (const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  char *text = format_args (format, args);
+  va_end (args);
+  if (text == NULL)
+    rd_complain_memory ();
+  return text;
+}
+
+int
+rd_close_stdout (int status)
+{
+  bool failed = ferror (stdout) != 0;
+  errno = 0;
+  if (fclose (stdout) != 0)
+    failed = true;
+  /* A descriptor that was closed from the start is nobody's fault unless
+   * something was to be written, which ferror has seen. */
+  if (!failed || (errno == EBADF && status != RD_EXIT_OK))
+    return status;
+  rd_complain ("standard output: %s",
+               errno ? strerror (errno) : "cannot be written");
+  return status == RD_EXIT_OK ? RD_EXIT_FAILED : status;
+}
+
+const char *
+rd_color (FILE *file, const char *sequence)
+{
+  const char *off = getenv ("NO_COLOR");
+  const char *terminal = getenv ("TERM");
+  if (off != NULL && *off != '\0')
+    return "";
+  if (terminal == NULL || strcmp (terminal, "dumb") == 0)
+    return "";
+  return isatty (fileno (file)) ? sequence : "";
+}

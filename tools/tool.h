@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What every part of the command includes: the exit statuses, the one way to
+ * complain, and cleanup on every way out of a scope.  The command stands on
+ * the public API alone, so it has its own few macros for that. */
+#ifndef RD_TOOL_H
+#define RD_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <radio/radio.h>
+
+enum rd_exit {
+  RD_EXIT_OK = 0,
+  RD_EXIT_FAILED = 1,         /* the work failed: one line on stderr */
+  RD_EXIT_USAGE = 2,          /* the command line makes no sense */
+};
+
+/* Print "radio: MESSAGE" as one line on stderr; returns RD_EXIT_FAILED. */
+int rd_complain (const char *format, ...) RADIO_PRINTF (1, 2);
+
+/* Complain with the library's message, with subject before it unless the
+ * message names it already (or subject is NULL). */
+int rd_complain_library (const char *subject);
+
+/* Print "radio: warning: MESSAGE": worth knowing, but no failure. */
+void rd_warn (const char *message);
+
+/* Complain about memory. */
+int rd_complain_memory (void);
+
+/* Flush and close stdout: a full disk or a closed pipe makes a command that
+ * succeeded fail. */
+int rd_close_stdout (int status);
+
+/* The escape sequence, or "" when file is no terminal or NO_COLOR is set. */
+const char *rd_color (FILE *file, const char *sequence);
+#define RD_BOLD "\033[1m"
+#define RD_DIM "\033[2m"
+#define RD_RED "\033[31m"
+#define RD_GREEN "\033[32m"
+#define RD_PLAIN "\033[0m"
+
+/* Format into allocated memory; NULL (after complaining) without memory. */
+char *rd_format (const char *format, ...) RADIO_PRINTF (1, 2);
+
+#define RD_CLEANUP(fn) __attribute__ ((__cleanup__ (fn)))
+
+static inline void
+rd_cleanup_free (void *p)
+{
+  free (*(void **) p);
+}
+
+#define RD_FREE RD_CLEANUP (rd_cleanup_free)
+
+static inline void
+rd_cleanup_store (struct radio_store **store)
+{
+  radio_store_close (*store);
+}
+
+#define RD_CLOSE_STORE RD_CLEANUP (rd_cleanup_store)
+
+#endif /* RD_TOOL_H */

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Planes as people look at them. */
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/view.h"
+
+/* Which way the picture's columns and rows run, from its left and its top,
+ * as the letters that orientations are made of. */
+static const char runs[3][3] = {
+  [RADIO_AXIAL] = "LP",
+  [RADIO_CORONAL] = "LI",
+  [RADIO_SAGITTAL] = "PI",
+};
+
+static bool
+same_line (char a, char b)
+{
+  static const char pairs[3][3] = { "LR", "AP", "IS" };
+  for (int i = 0; i < 3; i++)
+    if (strchr (pairs[i], a) != NULL)
+      return strchr (pairs[i], b) != NULL;
+  return false;
+}
+
+/* Where an array axis rises to. */
+static char
+rises_to (const struct radio_volume_info *info, size_t axis)
+{
+  switch (info->axes[axis]) {
+  case 'x': return info->orientation[0];
+  case 'y': return info->orientation[1];
+  default: return info->orientation[2];
+  }
+}
+
+static double
+spacing_of (const struct radio_volume_info *info, size_t axis)
+{
+  double spacing = info->spacing[axis];
+  return isfinite (spacing) && spacing > 0 ? spacing : 0;
+}
+
+/* The array axes of a plane's rows and columns: the two axes of space that
+ * the plane does not cut across. */
+static void
+plane_axes (const struct radio_volume_info *info, enum radio_plane plane,
+            size_t axes[2])
+{
+  size_t n = 0;
+  for (size_t i = 0; i < info->array.rank && n < 2; i++)
+    if (strchr ("xyz", info->axes[i]) && i != info->plane_axis[plane])
+      axes[n++] = i;
+}
+
+void
+rd_view_of_plane (const struct radio_volume_info *info,
+                  enum radio_plane plane, struct rd_view *view)
+{
+  size_t axes[2] = { 0, 0 };
+  plane_axes (info, plane, axes);
+  const char *run = runs[plane];
+  view->transpose = same_line (rises_to (info, axes[0]), run[0]);
+  size_t down = axes[view->transpose ? 1 : 0];
+  size_t right = axes[view->transpose ? 0 : 1];
+  view->flip_columns = rises_to (info, right) != run[0];
+  view->flip_rows = rises_to (info, down) != run[1];
+  view->pixel_mm[0] = spacing_of (info, right);
+  view->pixel_mm[1] = spacing_of (info, down);
+}
+
+bool
+rd_view_turn (const struct rd_view *view, const float *plane,
+              const uint64_t shape[2], struct rd_raster *raster)
+{
+  size_t rows = (size_t) shape[0], columns = (size_t) shape[1];
+  size_t width = view->transpose ? rows : columns;
+  size_t height = view->transpose ? columns : rows;
+  raster->values = malloc (width * height * sizeof *raster->values);
+  if (raster->values == NULL)
+    return false;
+  raster->width = width;
+  raster->height = height;
+  for (size_t y = 0; y < height; y++)
+    for (size_t x = 0; x < width; x++) {
+      size_t down = view->flip_rows ? height - 1 - y : y;
+      size_t right = view->flip_columns ? width - 1 - x : x;
+      size_t from = view->transpose ? right * columns + down
+                                    : down * columns + right;
+      raster->values[y * width + x] = plane[from];
+    }
+  return true;
+}
+
+bool
+rd_square_size (size_t width, size_t height, const double pixel_mm[2],
+                size_t most, size_t size[2])
+{
+  if (!(pixel_mm[0] > 0) || !(pixel_mm[1] > 0))
+    return false;
+  double pixel = fmin (pixel_mm[0], pixel_mm[1]);
+  double w = round ((double) width * pixel_mm[0] / pixel);
+  double h = round ((double) height * pixel_mm[1] / pixel);
+  if (!(w <= (double) most) || !(h <= (double) most))
+    return false;
+  size[0] = (size_t) w;
+  size[1] = (size_t) h;
+  return true;
+}
+
+/* Where a pixel of n lies among `from' pixels that cover the same stretch:
+ * between *index and the next one. */
+static double
+sample_place (size_t i, size_t n, size_t from, size_t *index, size_t *next)
+{
+  double place = ((double) i + 0.5) * (double) from / (double) n - 0.5;
+  place = fmin (fmax (place, 0), (double) (from - 1));
+  *index = (size_t) place;
+  *next = *index + 1 < from ? *index + 1 : *index;
+  return place - (double) *index;
+}
+
+/* A weight of 0 must not let a neighbour's NaN or infinity through. */
+static double
+mix (double a, double b, double weight)
+{
+  return weight == 0 ? a : a + (b - a) * weight;
+}
+
+static double
+sample (const struct rd_raster *raster, size_t x, size_t y, size_t width,
+        size_t height)
+{
+  size_t x0, x1, y0, y1;
+  double fx = sample_place (x, width, raster->width, &x0, &x1);
+  double fy = sample_place (y, height, raster->height, &y0, &y1);
+  const float *top = raster->values + y0 * raster->width;
+  const float *bottom = raster->values + y1 * raster->width;
+  return mix (mix (top[x0], top[x1], fx), mix (bottom[x0], bottom[x1], fx),
+              fy);
+}
+
+bool
+rd_raster_resize (struct rd_raster *raster, size_t width, size_t height)
+{
+  if (width == raster->width && height == raster->height)
+    return true;
+  float *values = malloc (width * height * sizeof *values);
+  if (values == NULL)
+    return false;
+  for (size_t y = 0; y < height; y++)
+    for (size_t x = 0; x < width; x++)
+      values[y * width + x] = (float) sample (raster, x, y, width, height);
+  free (raster->values);
+  *raster = (struct rd_raster) { width, height, values };
+  return true;
+}
+
+static int
+compare_floats (const void *a, const void *b)
+{
+  float x = *(const float *) a, y = *(const float *) b;
+  return (x > y) - (x < y);
+}
+
+static size_t
+copy_finite (const float *values, size_t n, float *finite)
+{
+  size_t nfinite = 0;
+  for (size_t i = 0; i < n; i++)
+    if (isfinite (values[i]))
+      finite[nfinite++] = values[i];
+  return nfinite;
+}
+
+bool
+rd_robust_window (const float *values, size_t n, double *low, double *high)
+{
+  float *finite = malloc (n * sizeof *finite + 1);
+  if (finite == NULL)
+    return false;
+  size_t nfinite = copy_finite (values, n, finite);
+  *low = 0;
+  *high = 0;
+  if (nfinite > 0) {
+    size_t last = nfinite - 1;
+    qsort (finite, nfinite, sizeof *finite, compare_floats);
+    *low = finite[last / 100];
+    *high = finite[last - last / 100];
+    /* Mostly background: a few voxels are all that there is to see. */
+    if (*low == *high) {
+      *low = finite[0];
+      *high = finite[last];
+    }
+  }
+  if (*low == *high)
+    *high = *low + fmax (1, fabs (*low) * 1e-6);
+  free (finite);
+  return true;
+}
+
+void
+rd_raster_to_grey (const struct rd_raster *raster, double low, double high,
+                   uint8_t *grey, size_t step)
+{
+  size_t n = raster->width * raster->height;
+  double scale = 255 / (high - low);
+  for (size_t i = 0; i < n; i++) {
+    double value = (raster->values[i] - low) * scale;
+    if (!(value > 0))
+      value = 0;
+    if (value > 255)
+      value = 255;
+    grey[i * step] = (uint8_t) (value + 0.5);
+  }
+}

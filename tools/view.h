@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Planes as people look at them: turned into the radiological convention,
+ * pixels made square, values made grey. */
+#ifndef RD_VIEW_H
+#define RD_VIEW_H
+
+#include <radio/volume.h>
+
+/* How a plane in stored order (rows, then columns) becomes a picture. */
+struct rd_view {
+  bool transpose;             /* first: rows become columns */
+  bool flip_columns;          /* then: left to right */
+  bool flip_rows;             /* and top to bottom */
+  double pixel_mm[2];         /* of the picture: width and height */
+};
+
+/* Patient's right at the left of the picture, anterior up in an axial
+ * plane, superior up in the others, anterior at the left of a sagittal
+ * one. */
+void rd_view_of_plane (const struct radio_volume_info *info,
+                       enum radio_plane plane, struct rd_view *view);
+
+/* A picture of floats, rows from the top. */
+struct rd_raster {
+  size_t width, height;
+  float *values;              /* allocated */
+};
+
+/* Turn a plane of shape[0] rows and shape[1] columns; false without memory.
+ */
+bool rd_view_turn (const struct rd_view *view, const float *plane,
+                   const uint64_t shape[2], struct rd_raster *raster);
+
+/* The size at which pixels are square, never less than the given one; false
+ * when that is not possible (unknown spacing) or over `most' a side. */
+bool rd_square_size (size_t width, size_t height, const double pixel_mm[2],
+                     size_t most, size_t size[2]);
+
+/* Resample to another size, by linear interpolation between pixel centres;
+ * false without memory. */
+bool rd_raster_resize (struct rd_raster *raster, size_t width,
+                       size_t height);
+
+/* The 1st and 99th percentile of the finite values, or what comes next to
+ * that when these are equal; low < high in any case.  False without memory.
+ */
+bool rd_robust_window (const float *values, size_t n, double *low,
+                       double *high);
+
+/* Grey values: low and less is black, high and more is white, NaN black.
+ * Every step-th byte of grey is written. */
+void rd_raster_to_grey (const struct rd_raster *raster, double low,
+                        double high, uint8_t *grey, size_t step);
+
+#endif /* RD_VIEW_H */
