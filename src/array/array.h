@@ -41,6 +41,18 @@ enum radio_status rd_store_read_document (struct radio_store *store,
                                           struct json_object **document)
   RADIO_USE_RESULT;
 
+/* Publish a node's document if none is there: RADIO_ERROR_EXISTS. */
+enum radio_status rd_store_put_document (struct radio_store *store,
+                                         const char *path,
+                                         struct json_object *document)
+  RADIO_USE_RESULT;
+
+/* Whether a node's attributes (NULL: none) have a member radio, and of a
+ * version that this library knows; RADIO_ERROR_UNSUPPORTED else. */
+enum radio_status rd_store_check_version (struct json_object *attributes,
+                                          const char *where, bool *is_radio)
+  RADIO_USE_RESULT;
+
 /* A write that is under way: the chunks of one box are encoded by the pool
  * and published while the caller goes on.  The elements must stay until it
  * was finished. */

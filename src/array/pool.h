@@ -30,11 +30,15 @@ struct rd_job {
   rd_task_fn *run;
   rd_job_end_fn *end;
   uint64_t n;                       /* tasks 0 to n-1 */
+  unsigned max_active;              /* threads at one time, for jobs whose
+                                       tasks take much memory; 0: all */
 
   /* The pool's own from here on. */
   _Atomic uint64_t next;            /* the first task nobody took */
   struct {
     unsigned nactive;               /* threads that work on it */
+    bool queued;
+    bool ended;                     /* end is being or was called */
     bool finished;
     struct rd_error error;          /* the first failure */
     struct rd_job *following;       /* in the pool's queue */
@@ -45,8 +49,14 @@ struct rd_job {
 enum radio_status rd_pool_open (unsigned nthreads, struct rd_pool **pool)
   RADIO_USE_RESULT;
 
-/* Stop the workers; no job may be left. */
+/* Stop the workers; no job may be left.  In a child of the process that
+ * opened the pool there are no workers: what they held is left as it is. */
 void rd_pool_close (struct rd_pool *pool);
+
+/* RADIO_ERROR_FORKED in a child: its copy of the pool has no threads, and
+ * locks that nobody will release. */
+enum radio_status rd_pool_check (const struct rd_pool *pool)
+  RADIO_USE_RESULT;
 
 /* Put a job into the queue and return.  With nthreads of 1 it is done by
  * whoever waits for it.  RADIO_ERROR_FORKED in a child. */
@@ -58,7 +68,8 @@ enum radio_status rd_pool_start (struct rd_pool *pool, struct rd_job *job)
 enum radio_status rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
   RADIO_USE_RESULT;
 
-/* Start and wait. */
+/* Start and wait.  A job of one task, or one that only one thread may work
+ * on, is done by the caller alone. */
 enum radio_status rd_pool_run (struct rd_pool *pool, struct rd_job *job)
   RADIO_USE_RESULT;
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: how many threads, how much memory. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "io/cleanup.h"
+#include "src/array/context.h"
+
+#define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)
+
+/* More threads than this are a mistake of the caller's. */
+#define MAX_THREADS 1024
+
+/* Processors that this process may use.  The set grows until the kernel's
+ * fits into it. */
+static unsigned
+count_processors (void)
+{
+#ifdef CPU_COUNT_S
+  for (int room = 1024; room <= 1 << 20; room *= 2) {
+    cpu_set_t *set = CPU_ALLOC (room);
+    if (!set)
+      break;
+    size_t nbytes = CPU_ALLOC_SIZE (room);
+    int n = sched_getaffinity (0, nbytes, set) == 0
+      ? CPU_COUNT_S (nbytes, set) : 0;
+    CPU_FREE (set);
+    if (n > 0)
+      return (unsigned) n;
+  }
+#endif
+  long n = sysconf (_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (unsigned) n : 1;
+}
+
+static unsigned
+choose_nthreads (unsigned asked)
+{
+  unsigned n = asked ? asked : count_processors ();
+  return n < MAX_THREADS ? n : MAX_THREADS;
+}
+
+enum radio_status
+radio_context_open (const struct radio_context_options *options,
+                    struct radio_context **result)
+{
+  static const struct radio_context_options defaults;
+  if (!result)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_context_open: context is "
+                    "NULL");
+  if (!options)
+    options = &defaults;
+  RD_FREE struct radio_context *context = calloc (1, sizeof *context);
+  if (!context)
+    return rd_fail_memory (sizeof *context);
+  atomic_init (&context->nrefs, 1);
+  context->nthreads = choose_nthreads (options->nthreads);
+  context->memory_limit_nbytes = options->memory_limit_nbytes
+    ? options->memory_limit_nbytes : DEFAULT_LIMIT_NBYTES;
+  RD_TRY (rd_pool_open (context->nthreads, &context->pool));
+  *result = RD_STEAL (context);
+  return RADIO_OK;
+}
+
+struct radio_context *
+rd_context_ref (struct radio_context *context)
+{
+  atomic_fetch_add (&context->nrefs, 1);
+  return context;
+}
+
+void
+radio_context_close (struct radio_context *context)
+{
+  if (!context || atomic_fetch_sub (&context->nrefs, 1) != 1)
+    return;
+  rd_pool_close (context->pool);
+  free (context);
+}
+
+enum radio_status
+rd_context_allows (const struct radio_context *context, uint64_t nbytes,
+                   const char *what)
+{
+  if (nbytes <= context->memory_limit_nbytes)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_LIMIT, "%s needs %" PRIu64 " bytes of memory "
+                  "and the limit is %" PRIu64 ": raise memory_limit_nbytes",
+                  what, nbytes, context->memory_limit_nbytes);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker pool.  Jobs stand in one queue; a thread joins the first job
+ * that has tasks left and room for it, takes tasks by the job's counter
+ * until none is left, and leaves.  The last one to leave ends the job.  The
+ * mutex is taken when a thread joins and leaves, never for a task.
+ *
+ * A thread that waits for a job works on that job first, so a task may run
+ * jobs of its own: whatever a waiter still waits for is in the hands of
+ * threads that are running, and those wait only for jobs further down. */
+#include <config.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "io/cleanup.h"
+#include "src/array/pool.h"
+
+/* A scratch that goes back to the stock keeps at most this much memory. */
+#define SCRATCH_KEEP_NBYTES ((size_t) 8 << 20)
+
+struct stock {
+  struct rd_scratch scratch;        /* first, so that it is found again */
+  struct stock *following;
+};
+
+struct rd_pool {
+  pid_t pid;                        /* who opened it */
+  unsigned nworkers;
+  pthread_mutex_t mutex;
+  pthread_cond_t arrived;           /* a job, or the end, for workers */
+  pthread_cond_t finished;          /* a job, for those who wait for it */
+  struct {
+    bool closing;
+    struct rd_job *first, *last;
+    struct stock *stock;
+  } synced;
+  pthread_t workers[];
+};
+
+enum radio_status
+rd_pool_check (const struct rd_pool *pool)
+{
+  if (pool->pid == getpid ())
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORKED, "the handle was opened before fork: "
+                  "open it again in the child process");
+}
+
+/* Take a scratch from the stock; NULL when it is empty. */
+static struct stock *
+take_stock_synced (struct rd_pool *pool)
+{
+  struct stock *stock = pool->synced.stock;
+  if (stock)
+    pool->synced.stock = stock->following;
+  return stock;
+}
+
+struct rd_scratch *
+rd_pool_take_scratch (struct rd_pool *pool)
+{
+  pthread_mutex_lock (&pool->mutex);
+  struct stock *stock = take_stock_synced (pool);
+  pthread_mutex_unlock (&pool->mutex);
+  if (!stock)
+    stock = calloc (1, sizeof *stock);
+  if (!stock) {
+    rd_fail_memory (sizeof *stock);
+    return NULL;
+  }
+  return &stock->scratch;
+}
+
+static void
+trim (struct rd_buffer *buffer)
+{
+  if (buffer->capacity > SCRATCH_KEEP_NBYTES / 4)
+    rd_buffer_free (buffer);
+}
+
+void
+rd_pool_give_scratch (struct rd_pool *pool, struct rd_scratch *scratch)
+{
+  if (!scratch)
+    return;
+  trim (&scratch->fetched);
+  trim (&scratch->tile);
+  trim (&scratch->stages[0]);
+  trim (&scratch->stages[1]);
+  struct stock *stock = (struct stock *) scratch;
+  RD_LOCK_SCOPE (&pool->mutex);
+  stock->following = pool->synced.stock;
+  pool->synced.stock = stock;
+}
+
+/* Whether another thread may work on a job. */
+static bool
+has_room_synced (const struct rd_job *job)
+{
+  return !job->synced.ended
+    && (job->max_active == 0 || job->synced.nactive < job->max_active);
+}
+
+static void
+enqueue_synced (struct rd_pool *pool, struct rd_job *job)
+{
+  job->synced.queued = true;
+  if (pool->synced.last)
+    pool->synced.last->synced.following = job;
+  else
+    pool->synced.first = job;
+  pool->synced.last = job;
+}
+
+static void
+dequeue_synced (struct rd_pool *pool, struct rd_job *job)
+{
+  if (!job->synced.queued)
+    return;
+  struct rd_job *previous = NULL;
+  for (struct rd_job *j = pool->synced.first; j != job;
+       j = j->synced.following)
+    previous = j;
+  if (previous)
+    previous->synced.following = job->synced.following;
+  else
+    pool->synced.first = job->synced.following;
+  if (pool->synced.last == job)
+    pool->synced.last = previous;
+  job->synced.queued = false;
+}
+
+static struct rd_job *
+find_job_synced (const struct rd_pool *pool)
+{
+  struct rd_job *job = pool->synced.first;
+  while (job && !has_room_synced (job))
+    job = job->synced.following;
+  return job;
+}
+
+/* Do tasks until none is left or one fails. */
+static enum radio_status
+do_tasks (struct rd_job *job, struct rd_scratch *scratch)
+{
+  for (;;) {
+    uint64_t task = atomic_fetch_add_explicit (&job->next, 1,
+                                               memory_order_relaxed);
+    if (task >= job->n)
+      return RADIO_OK;
+    RD_TRY (job->run (job, task, scratch));
+  }
+}
+
+/* The first failure is the job's. */
+static void
+note_failure_synced (struct rd_job *job, enum radio_status status)
+{
+  if (status != RADIO_OK && job->synced.error.status == RADIO_OK)
+    rd_error_save (&job->synced.error, status);
+}
+
+/* Call the job's end without the mutex: it may take long, and start other
+ * jobs. */
+static void
+end_job_synced (struct rd_pool *pool, struct rd_job *job)
+{
+  job->synced.ended = true;
+  if (job->end) {
+    enum radio_status status = job->synced.error.status;
+    pthread_mutex_unlock (&pool->mutex);
+    status = job->end (job, status);
+    pthread_mutex_lock (&pool->mutex);
+    note_failure_synced (job, status);
+  }
+  job->synced.finished = true;
+  pthread_cond_broadcast (&pool->finished);
+}
+
+/* Work on a job that has room.  The mutex is held before and after, not
+ * meanwhile.  The last to leave ends the job; after that it may be gone. */
+static void
+work_synced (struct rd_pool *pool, struct rd_job *job)
+{
+  job->synced.nactive++;
+  pthread_mutex_unlock (&pool->mutex);
+  struct rd_scratch *scratch = rd_pool_take_scratch (pool);
+  enum radio_status status = scratch ? do_tasks (job, scratch)
+                                     : RADIO_ERROR_MEMORY;
+  rd_pool_give_scratch (pool, scratch);
+  if (status != RADIO_OK)
+    atomic_store (&job->next, job->n);
+  pthread_mutex_lock (&pool->mutex);
+  note_failure_synced (job, status);
+  dequeue_synced (pool, job);
+  if (--job->synced.nactive == 0)
+    end_job_synced (pool, job);
+}
+
+static void *
+run_worker (void *argument)
+{
+  struct rd_pool *pool = argument;
+  pthread_mutex_lock (&pool->mutex);
+  while (!pool->synced.closing) {
+    struct rd_job *job = find_job_synced (pool);
+    if (job)
+      work_synced (pool, job);
+    else
+      pthread_cond_wait (&pool->arrived, &pool->mutex);
+  }
+  pthread_mutex_unlock (&pool->mutex);
+  return NULL;
+}
+
+/* Signals are for the program's own threads. */
+static int
+start_workers (struct rd_pool *pool, unsigned n)
+{
+  sigset_t all, before;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  int errnum = 0;
+  while (errnum == 0 && pool->nworkers < n) {
+    errnum = pthread_create (&pool->workers[pool->nworkers], NULL,
+                             run_worker, pool);
+    if (errnum == 0)
+      pool->nworkers++;
+  }
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  return errnum;
+}
+
+enum radio_status
+rd_pool_open (unsigned nthreads, struct rd_pool **result)
+{
+  unsigned n = nthreads > 1 ? nthreads - 1 : 0;
+  size_t nbytes = sizeof (struct rd_pool) + n * sizeof (pthread_t);
+  struct rd_pool *pool = calloc (1, nbytes);
+  if (!pool)
+    return rd_fail_memory (nbytes);
+  pool->pid = getpid ();
+  pthread_mutex_init (&pool->mutex, NULL);
+  pthread_cond_init (&pool->arrived, NULL);
+  pthread_cond_init (&pool->finished, NULL);
+  int errnum = start_workers (pool, n);
+  /* Fewer threads than wanted are slower, not wrong; none is a failure. */
+  if (n > 0 && pool->nworkers == 0) {
+    rd_pool_close (pool);
+    rd_fail_errno (errnum, "cannot start a worker thread");
+    return RADIO_ERROR_IO;
+  }
+  *result = pool;
+  return RADIO_OK;
+}
+
+static void
+free_stock (struct stock *stock)
+{
+  while (stock) {
+    struct stock *following = stock->following;
+    rd_scratch_free (&stock->scratch);
+    free (stock);
+    stock = following;
+  }
+}
+
+void
+rd_pool_close (struct rd_pool *pool)
+{
+  if (!pool || pool->pid != getpid ())
+    return;
+  pthread_mutex_lock (&pool->mutex);
+  pool->synced.closing = true;
+  pthread_cond_broadcast (&pool->arrived);
+  pthread_mutex_unlock (&pool->mutex);
+  for (unsigned i = 0; i < pool->nworkers; i++)
+    pthread_join (pool->workers[i], NULL);
+  free_stock (pool->synced.stock);
+  pthread_cond_destroy (&pool->finished);
+  pthread_cond_destroy (&pool->arrived);
+  pthread_mutex_destroy (&pool->mutex);
+  free (pool);
+}
+
+static void
+reset_job (struct rd_job *job)
+{
+  atomic_store_explicit (&job->next, 0, memory_order_relaxed);
+  job->synced.nactive = 0;
+  job->synced.queued = false;
+  job->synced.ended = false;
+  job->synced.finished = false;
+  job->synced.error.status = RADIO_OK;
+  job->synced.following = NULL;
+}
+
+enum radio_status
+rd_pool_start (struct rd_pool *pool, struct rd_job *job)
+{
+  RD_TRY (rd_pool_check (pool));
+  reset_job (job);
+  RD_LOCK_SCOPE (&pool->mutex);
+  enqueue_synced (pool, job);
+  if (job->n > 1 && job->max_active != 1)
+    pthread_cond_broadcast (&pool->arrived);
+  else
+    pthread_cond_signal (&pool->arrived);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
+{
+  RD_TRY (rd_pool_check (pool));
+  pthread_mutex_lock (&pool->mutex);
+  if (has_room_synced (job))
+    work_synced (pool, job);
+  while (!job->synced.finished)
+    pthread_cond_wait (&pool->finished, &pool->mutex);
+  pthread_mutex_unlock (&pool->mutex);
+  return rd_error_raise (&job->synced.error);
+}
+
+/* Do a job on the calling thread, without the queue. */
+static enum radio_status
+run_alone (struct rd_pool *pool, struct rd_job *job)
+{
+  reset_job (job);
+  struct rd_scratch *scratch = rd_pool_take_scratch (pool);
+  enum radio_status status = scratch ? do_tasks (job, scratch)
+                                     : RADIO_ERROR_MEMORY;
+  rd_pool_give_scratch (pool, scratch);
+  if (!job->end)
+    return status;
+  note_failure_synced (job, status);
+  note_failure_synced (job, job->end (job, status));
+  return rd_error_raise (&job->synced.error);
+}
+
+enum radio_status
+rd_pool_run (struct rd_pool *pool, struct rd_job *job)
+{
+  RD_TRY (rd_pool_check (pool));
+  if (job->n <= 1 || job->max_active == 1 || pool->nworkers == 0)
+    return run_alone (pool, job);
+  RD_TRY (rd_pool_start (pool, job));
+  return rd_pool_wait (pool, job);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* A store's handle: the root's document is looked at once, to know what
+ * kind of hierarchy it is, or made when there is none. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "src/array/array.h"
+#include "src/array/path.h"
+
+struct radio_store *
+rd_store_ref (struct radio_store *store)
+{
+  atomic_fetch_add (&store->nrefs, 1);
+  return store;
+}
+
+/* In a child of the process that opened it, a store has no threads, and
+ * its locks may be held for ever: nothing of it is touched then. */
+void
+radio_store_close (struct radio_store *store)
+{
+  if (!store || atomic_fetch_sub (&store->nrefs, 1) != 1)
+    return;
+  if (store->context && rd_pool_check (store->context->pool) != RADIO_OK)
+    return;
+  rd_io_close (store->io);
+  radio_context_close (store->context);
+  free (store);
+}
+
+/* Whether there is an object; other failures count as no. */
+static bool
+exists (struct radio_store *store, const char *path, const char *name)
+{
+  char key[RD_KEY_NBYTES];
+  uint64_t nbytes;
+  rd_path_key (path, name, key);
+  return store->io->ops->size (store->io, key, &nbytes) == RADIO_OK;
+}
+
+/* There is no zarr.json: say so, or that it is Zarr's older version. */
+static enum radio_status
+fail_absent (struct radio_store *store, const char *path)
+{
+  const char *slash = path[0] ? "/" : "";
+  if (exists (store, path, ".zgroup") || exists (store, path, ".zarray"))
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s is Zarr version 2: only "
+                    "version 3 is read", store->io->uri, slash, path);
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s%s%s: there is no zarr.json",
+                  store->io->uri, slash, path);
+}
+
+enum radio_status
+rd_store_read_document (struct radio_store *store, const char *path,
+                        struct json_object **document)
+{
+  RD_TRY (rd_pool_check (store->context->pool));
+  RD_TRY (rd_path_check (path, false));
+  char key[RD_KEY_NBYTES];
+  rd_path_key (path, "zarr.json", key);
+  uint64_t most = rd_min_u64 (RD_DOCUMENT_MAX_NBYTES,
+                              store->context->memory_limit_nbytes);
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  enum radio_status status = rd_io_read_all (store->io, key, (size_t) most,
+                                             &text);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return fail_absent (store, path);
+  RD_TRY (status);
+  return rd_json_parse ((const char *) text.data, text.nbytes, key, document);
+}
+
+/* The number before the first point of "1.0". */
+static enum radio_status
+parse_major (const char *version, unsigned long *major)
+{
+  char *end;
+  errno = 0;
+  *major = strtoul (version, &end, 10);
+  bool is_number = version[0] >= '0' && version[0] <= '9' && errno == 0;
+  if (!is_number || (*end != '.' && *end != '\0'))
+    return rd_fail (RADIO_ERROR_FORMAT, "zarr.json: attributes.radio.version "
+                    "is '%s', not a version number", version);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_store_check_version (struct json_object *attributes, const char *where,
+                        bool *is_radio)
+{
+  struct json_object *radio = attributes
+    ? rd_json_member (attributes, "radio") : NULL;
+  *is_radio = radio != NULL;
+  if (!radio)
+    return RADIO_OK;
+  const char *version;
+  unsigned long major = 0;
+  RD_TRY (rd_json_object (attributes, "radio", where, &radio));
+  RD_TRY (rd_json_string (radio, "version", where, &version));
+  RD_TRY (parse_major (version, &major));
+  if (major > RD_FORMAT_MAJOR)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: made by a newer radio "
+                    "(format %s; this one knows %s)", where, version,
+                    RD_FORMAT_VERSION);
+  return RADIO_OK;
+}
+
+/* The root's document tells what kind of store it is. */
+static enum radio_status
+look_at_root (struct radio_store *store)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_TRY (rd_store_read_document (store, "", &document));
+  enum rd_node node;
+  RD_TRY (rd_document_node (document, "zarr.json", &node));
+  store->is_array = node == RD_NODE_ARRAY;
+  struct json_object *attributes = rd_json_member (document, "attributes");
+  if (attributes && !json_object_is_type (attributes, json_type_object))
+    return rd_fail (RADIO_ERROR_FORMAT, "zarr.json: attributes is no object");
+  return rd_store_check_version (attributes, "zarr.json", &store->is_radio);
+}
+
+static enum radio_status
+make_root (struct radio_store *store)
+{
+  static const char attributes_text[] =
+    "{ \"radio\": { \"version\": \"" RD_FORMAT_VERSION "\" } }";
+  RD_CLEANUP (rd_cleanup_json) struct json_object *attributes = NULL;
+  RD_TRY (rd_json_parse (attributes_text, sizeof attributes_text - 1,
+                         "zarr.json", &attributes));
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_TRY (rd_group_doc_write (attributes, NULL, &document));
+  return rd_store_put_document (store, "", document);
+}
+
+static enum radio_status
+open_root (struct radio_store *store, bool create)
+{
+  enum radio_status status = look_at_root (store);
+  if (status == RADIO_ERROR_NOT_FOUND && create) {
+    status = make_root (store);
+    /* Another process may have made it in between. */
+    if (status == RADIO_OK || status == RADIO_ERROR_EXISTS)
+      status = look_at_root (store);
+  }
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND
+      && !strstr (radio_error_message (), store->io->uri))
+    return rd_fail_in (status, "%s", store->io->uri);
+  return status;
+}
+
+enum radio_status
+rd_store_put_document (struct radio_store *store, const char *path,
+                       struct json_object *document)
+{
+  char key[RD_KEY_NBYTES];
+  rd_path_key (path, "zarr.json", key);
+  size_t nbytes;
+  const char *text = rd_document_text (document, &nbytes);
+  if (!text)
+    return RADIO_ERROR_MEMORY;
+  return rd_io_put (store->io, key, text, nbytes, RD_PUT_IF_ABSENT);
+}
+
+static enum radio_status
+new_context (const struct radio_store_options *options,
+             struct radio_context **context)
+{
+  if (options && options->context) {
+    *context = rd_context_ref (options->context);
+    return RADIO_OK;
+  }
+  return radio_context_open (NULL, context);
+}
+
+enum radio_status
+rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
+                  struct radio_store **result)
+{
+  RD_CLEANUP (rd_cleanup_io) struct rd_io *taken = io;
+  RD_FREE struct radio_store *room = calloc (1, sizeof *room);
+  if (!room)
+    return rd_fail_memory (sizeof *room);
+  RD_TRY (new_context (options, &room->context));
+  atomic_init (&room->nrefs, 1);
+  room->io = RD_STEAL (taken);
+  RD_CLEANUP (rd_cleanup_store) struct radio_store *store = RD_STEAL (room);
+  RD_TRY (open_root (store, options && options->create));
+  *result = RD_STEAL (store);
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_store_open (const char *uri, const struct radio_store_options *options,
+                  struct radio_store **store)
+{
+  if (!uri || !store)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_open: %s is NULL",
+                    uri ? "store" : "uri");
+  /* An empty store in memory is always made. */
+  struct radio_store_options made = { 0 };
+  if (options)
+    made = *options;
+  if (strcmp (uri, "memory:") == 0)
+    made.create = true;
+  struct rd_io *io;
+  RD_TRY (rd_io_open (uri, made.create, &io));
+  return rd_store_open_io (io, &made, store);
+}

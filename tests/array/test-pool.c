@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker pool: each task once, failures, ends, nested jobs, bounds on
+ * the number of threads, forks. */
+#include <config.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit.h"
+
+#include "src/array/pool.h"
+
+/* A job that counts how often each task was done. */
+struct counting {
+  struct rd_job job;
+  struct rd_pool *pool;
+  atomic_uint *done;
+  atomic_uint nends;
+  atomic_uint nactive, most_active;
+  uint64_t failing;                   /* this task fails */
+  enum radio_status end_status;       /* what its end returns */
+  enum radio_status seen;             /* what its end was told */
+  unsigned depth;                     /* of jobs within tasks */
+};
+
+static enum radio_status
+count_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct counting *counting = (struct counting *) job;
+  assert_non_null (scratch);
+  atomic_fetch_add (&counting->done[task], 1);
+  if (task == counting->failing)
+    return rd_fail (RADIO_ERROR_FORMAT, "task %u failed", (unsigned) task);
+  return RADIO_OK;
+}
+
+static enum radio_status
+note_end (struct rd_job *job, enum radio_status status)
+{
+  struct counting *counting = (struct counting *) job;
+  atomic_fetch_add (&counting->nends, 1);
+  counting->seen = status;
+  if (counting->end_status != RADIO_OK)
+    return rd_fail (counting->end_status, "the end failed");
+  return RADIO_OK;
+}
+
+static void
+counting_open (struct counting *counting, struct rd_pool *pool, uint64_t n)
+{
+  memset (counting, 0, sizeof *counting);
+  counting->job.run = count_task;
+  counting->job.end = note_end;
+  counting->job.n = n;
+  counting->pool = pool;
+  counting->failing = UINT64_MAX;
+  counting->done = calloc (n ? n : 1, sizeof *counting->done);
+  assert_non_null (counting->done);
+}
+
+static uint64_t
+count_done_once (const struct counting *counting)
+{
+  uint64_t n = 0;
+  for (uint64_t i = 0; i < counting->job.n; i++) {
+    assert_true (counting->done[i] <= 1);
+    n += counting->done[i];
+  }
+  return n;
+}
+
+static struct rd_pool *
+open_pool (unsigned nthreads)
+{
+  struct rd_pool *pool = NULL;
+  assert_ok (rd_pool_open (nthreads, &pool));
+  return pool;
+}
+
+static void
+every_task_is_done_once (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 8; nthreads *= 2) {
+    struct rd_pool *pool = open_pool (nthreads);
+    for (uint64_t n = 0; n < 300; n = 2 * n + 1) {
+      struct counting counting;
+      counting_open (&counting, pool, n);
+      assert_ok (rd_pool_run (pool, &counting.job));
+      assert_int_equal (count_done_once (&counting), n);
+      assert_int_equal (counting.nends, 1);
+      free (counting.done);
+    }
+    rd_pool_close (pool);
+  }
+}
+
+static void
+ten_thousand_jobs_in_a_row_all_end (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (4);
+  struct counting counting;
+  counting_open (&counting, pool, 5);
+  for (unsigned i = 1; i <= 10000; i++) {
+    assert_ok (rd_pool_run (pool, &counting.job));
+    assert_int_equal (counting.nends, i);
+  }
+  for (unsigned i = 0; i < 5; i++)
+    assert_int_equal (counting.done[i], 10000);
+  free (counting.done);
+  rd_pool_close (pool);
+}
+
+static void
+started_jobs_go_on_side_by_side (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 4; nthreads++) {
+    struct rd_pool *pool = open_pool (nthreads);
+    struct counting counting[20];
+    for (size_t i = 0; i < 20; i++) {
+      counting_open (&counting[i], pool, i);
+      assert_ok (rd_pool_start (pool, &counting[i].job));
+    }
+    for (size_t i = 20; i-- > 0;) {
+      assert_ok (rd_pool_wait (pool, &counting[i].job));
+      assert_int_equal (count_done_once (&counting[i]), i);
+      assert_int_equal (counting[i].nends, 1);
+      free (counting[i].done);
+    }
+    rd_pool_close (pool);
+  }
+}
+
+static void
+the_first_failure_ends_the_job_and_reaches_the_caller (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 4; nthreads++) {
+    struct rd_pool *pool = open_pool (nthreads);
+    for (uint64_t failing = 0; failing < 40; failing += 13) {
+      struct counting counting;
+      counting_open (&counting, pool, 100000);
+      counting.failing = failing;
+      char message[32];
+      snprintf (message, sizeof message, "task %u failed",
+                (unsigned) failing);
+      rd_fail (RADIO_ERROR_IO, "something older");
+      assert_fails (rd_pool_run (pool, &counting.job), RADIO_ERROR_FORMAT,
+                    message);
+      assert_true (count_done_once (&counting) < 100000);
+      assert_int_equal (counting.seen, RADIO_ERROR_FORMAT);
+      free (counting.done);
+    }
+    rd_pool_close (pool);
+  }
+}
+
+static void
+a_failing_end_fails_the_job (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (2);
+  for (uint64_t n = 0; n < 9; n++) {
+    struct counting counting;
+    counting_open (&counting, pool, n);
+    counting.end_status = RADIO_ERROR_NO_SPACE;
+    assert_fails (rd_pool_run (pool, &counting.job), RADIO_ERROR_NO_SPACE,
+                  "the end failed");
+    assert_int_equal (counting.seen, RADIO_OK);
+    free (counting.done);
+  }
+  rd_pool_close (pool);
+}
+
+static void
+the_tasks_failure_goes_before_that_of_the_end (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (2);
+  for (uint64_t n = 1; n < 9; n++) {
+    struct counting counting;
+    counting_open (&counting, pool, n);
+    counting.failing = n - 1;
+    counting.end_status = RADIO_ERROR_NO_SPACE;
+    assert_fails (rd_pool_run (pool, &counting.job), RADIO_ERROR_FORMAT,
+                  "failed");
+    assert_int_equal (counting.nends, 1);
+    free (counting.done);
+  }
+  rd_pool_close (pool);
+}
+
+/* Each task runs a job of its own, down to depth 0. */
+static enum radio_status
+nest_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct counting *outer = (struct counting *) job;
+  (void) scratch;
+  atomic_fetch_add (&outer->done[task], 1);
+  if (outer->depth == 0)
+    return RADIO_OK;
+  struct counting inner;
+  counting_open (&inner, outer->pool, 4);
+  inner.job.run = nest_task;
+  inner.depth = outer->depth - 1;
+  enum radio_status status = rd_pool_run (inner.pool, &inner.job);
+  uint64_t n = count_done_once (&inner);
+  free (inner.done);
+  return n == 4 ? status : rd_fail (RADIO_ERROR_FORMAT, "a task is missing");
+}
+
+static void
+tasks_may_run_jobs_of_their_own (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 5; nthreads += 2) {
+    struct rd_pool *pool = open_pool (nthreads);
+    for (unsigned i = 0; i < 5; i++) {
+      struct counting counting;
+      counting_open (&counting, pool, 4);
+      counting.job.run = nest_task;
+      counting.depth = 4;
+      assert_ok (rd_pool_run (pool, &counting.job));
+      assert_int_equal (count_done_once (&counting), 4);
+      free (counting.done);
+    }
+    rd_pool_close (pool);
+  }
+}
+
+static enum radio_status
+watch_active (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct counting *counting = (struct counting *) job;
+  unsigned now = atomic_fetch_add (&counting->nactive, 1) + 1;
+  unsigned most = counting->most_active;
+  while (most < now
+         && !atomic_compare_exchange_weak (&counting->most_active, &most,
+                                           now))
+    ;
+  sched_yield ();
+  enum radio_status status = count_task (job, task, scratch);
+  atomic_fetch_sub (&counting->nactive, 1);
+  return status;
+}
+
+static void
+no_more_threads_than_allowed_work_on_a_job (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (6);
+  for (unsigned max = 1; max <= 4; max++) {
+    struct counting counting;
+    counting_open (&counting, pool, 500);
+    counting.job.run = watch_active;
+    counting.job.max_active = max;
+    assert_ok (rd_pool_run (pool, &counting.job));
+    assert_int_equal (count_done_once (&counting), 500);
+    assert_in_range (counting.most_active, 1, max);
+    free (counting.done);
+  }
+  rd_pool_close (pool);
+}
+
+struct where {
+  struct rd_job job;
+  pthread_t thread;
+  sigset_t blocked;
+};
+
+static enum radio_status
+note_thread (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct where *where = (struct where *) job;
+  (void) task;
+  (void) scratch;
+  where->thread = pthread_self ();
+  pthread_sigmask (SIG_SETMASK, NULL, &where->blocked);
+  return RADIO_OK;
+}
+
+static void
+a_job_of_one_task_stays_on_the_caller (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (4);
+  for (unsigned i = 0; i < 100; i++) {
+    struct where where = { .job = { .run = note_thread, .n = 1 } };
+    assert_ok (rd_pool_run (pool, &where.job));
+    assert_true (pthread_equal (where.thread, pthread_self ()));
+  }
+  rd_pool_close (pool);
+}
+
+static void
+workers_take_no_signals_and_the_caller_still_does (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (2);
+  bool on_worker = false;
+  for (unsigned i = 0; i < 2000 && !on_worker; i++) {
+    struct where where = { .job = { .run = note_thread, .n = 1 } };
+    assert_ok (rd_pool_start (pool, &where.job));
+    usleep (1000);
+    assert_ok (rd_pool_wait (pool, &where.job));
+    on_worker = pthread_equal (where.thread, pthread_self ()) == 0;
+    assert_int_equal (sigismember (&where.blocked, SIGINT), on_worker);
+  }
+  assert_true (on_worker);
+  rd_pool_close (pool);
+}
+
+struct caller {
+  struct rd_pool *pool;
+  pthread_t thread;
+  uint64_t ndone;
+};
+
+static void *
+call_often (void *argument)
+{
+  struct caller *caller = argument;
+  for (unsigned i = 0; i < 200; i++) {
+    struct counting counting;
+    counting_open (&counting, caller->pool, 7);
+    if (rd_pool_run (caller->pool, &counting.job) == RADIO_OK)
+      caller->ndone += count_done_once (&counting);
+    free (counting.done);
+  }
+  return NULL;
+}
+
+static void
+many_callers_share_a_pool (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (3);
+  struct caller callers[6];
+  for (size_t i = 0; i < 6; i++) {
+    callers[i] = (struct caller) { .pool = pool };
+    assert_int_equal (pthread_create (&callers[i].thread, NULL, call_often,
+                                      &callers[i]), 0);
+  }
+  for (size_t i = 0; i < 6; i++) {
+    pthread_join (callers[i].thread, NULL);
+    assert_int_equal (callers[i].ndone, 1400);
+  }
+  rd_pool_close (pool);
+}
+
+/* What a forked child finds; its exit status. */
+static int
+use_in_child (struct rd_pool *pool, struct counting *counting)
+{
+  if (rd_pool_run (pool, &counting->job) != RADIO_ERROR_FORKED)
+    return 1;
+  if (rd_pool_start (pool, &counting->job) != RADIO_ERROR_FORKED)
+    return 2;
+  if (rd_pool_wait (pool, &counting->job) != RADIO_ERROR_FORKED)
+    return 3;
+  if (!strstr (radio_error_message (), "fork"))
+    return 4;
+  if (counting->nends != 0)
+    return 5;
+  rd_pool_close (pool);
+  return 0;
+}
+
+static void
+a_forked_child_is_told_and_does_not_hang (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (4);
+  for (uint64_t n = 1; n < 4; n++) {
+    struct counting counting;
+    counting_open (&counting, pool, n);
+    pid_t child = fork ();
+    assert_true (child >= 0);
+    if (child == 0) {
+      alarm (20);
+      _exit (use_in_child (pool, &counting));
+    }
+    int status;
+    assert_int_equal (waitpid (child, &status, 0), child);
+    assert_true (WIFEXITED (status));
+    assert_int_equal (WEXITSTATUS (status), 0);
+    assert_ok (rd_pool_run (pool, &counting.job));
+    free (counting.done);
+  }
+  rd_pool_close (pool);
+}
+
+static void
+scratches_are_reused_and_big_ones_trimmed (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (1);
+  struct rd_scratch *scratch = rd_pool_take_scratch (pool);
+  assert_non_null (scratch);
+  assert_ok (rd_buffer_reserve (&scratch->tile, 1000));
+  assert_ok (rd_buffer_reserve (&scratch->fetched, (size_t) 64 << 20));
+  rd_pool_give_scratch (pool, scratch);
+  struct rd_scratch *again = rd_pool_take_scratch (pool);
+  assert_ptr_equal (again, scratch);
+  assert_true (again->tile.capacity >= 1000);
+  assert_int_equal (again->fetched.capacity, 0);
+  struct rd_scratch *other = rd_pool_take_scratch (pool);
+  assert_ptr_not_equal (other, scratch);
+  rd_pool_give_scratch (pool, other);
+  rd_pool_give_scratch (pool, again);
+  rd_pool_close (pool);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_task_is_done_once),
+    cmocka_unit_test (ten_thousand_jobs_in_a_row_all_end),
+    cmocka_unit_test (started_jobs_go_on_side_by_side),
+    cmocka_unit_test (the_first_failure_ends_the_job_and_reaches_the_caller),
+    cmocka_unit_test (a_failing_end_fails_the_job),
+    cmocka_unit_test (the_tasks_failure_goes_before_that_of_the_end),
+    cmocka_unit_test (tasks_may_run_jobs_of_their_own),
+    cmocka_unit_test (no_more_threads_than_allowed_work_on_a_job),
+    cmocka_unit_test (a_job_of_one_task_stays_on_the_caller),
+    cmocka_unit_test (workers_take_no_signals_and_the_caller_still_does),
+    cmocka_unit_test (many_callers_share_a_pool),
+    cmocka_unit_test (a_forked_child_is_told_and_does_not_hang),
+    cmocka_unit_test (scratches_are_reused_and_big_ones_trimmed),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
