@@ -8,6 +8,7 @@
 #include <radio/array.h>
 
 #include "src/array/context.h"
+#include "src/array/layout.h"
 #include "src/array/pool.h"
 #include "src/zarr/document.h"
 
@@ -17,6 +18,7 @@ struct radio_array {
   struct radio_store *store;          /* a reference */
   char *path;
   struct rd_array_doc *doc;
+  struct rd_layout layout;            /* what follows from doc */
   struct rd_index_cache *indexes;     /* of shards, decoded and checked */
   /* What radio_read_options.scaled applies: 1 and 0 in an array that was
    * opened as one; a volume sets its own before it gives the handle out. */
@@ -35,6 +37,19 @@ enum radio_status rd_array_open_doc (struct radio_store *store,
                                      struct radio_array **array)
   RADIO_USE_RESULT;
 
+/* Slope and intercept of a volume's values. */
+struct rd_scaling {
+  double slope, inter;
+};
+
+/* As radio_array_read_many, delivering value * slope + inter unless scaling
+ * is NULL.  How volumes read. */
+enum radio_status
+rd_array_read_scaled (struct radio_array *array,
+                      const struct radio_request *requests, size_t n,
+                      enum radio_dtype dtype,
+                      const struct rd_scaling *scaling) RADIO_USE_RESULT;
+
 /* Read and parse a node's document.  NOT_FOUND when it has none. */
 enum radio_status rd_store_read_document (struct radio_store *store,
                                           const char *path,
@@ -46,6 +61,10 @@ enum radio_status rd_store_put_document (struct radio_store *store,
                                          const char *path,
                                          struct json_object *document)
   RADIO_USE_RESULT;
+
+/* Make the documents of the groups above a path that are missing. */
+enum radio_status rd_store_make_groups (struct radio_store *store,
+                                        const char *path) RADIO_USE_RESULT;
 
 /* Whether a node's attributes (NULL: none) have a member radio, and of a
  * version that this library knows; RADIO_ERROR_UNSUPPORTED else. */

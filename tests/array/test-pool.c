@@ -121,12 +121,12 @@ started_jobs_go_on_side_by_side (void **state)
   (void) state;
   for (unsigned nthreads = 1; nthreads <= 4; nthreads++) {
     struct rd_pool *pool = open_pool (nthreads);
-    struct counting counting[20];
-    for (size_t i = 0; i < 20; i++) {
+    struct counting counting[8];
+    for (size_t i = 0; i < 8; i++) {
       counting_open (&counting[i], pool, i);
       assert_ok (rd_pool_start (pool, &counting[i].job));
     }
-    for (size_t i = 20; i-- > 0;) {
+    for (size_t i = 8; i-- > 0;) {
       assert_ok (rd_pool_wait (pool, &counting[i].job));
       assert_int_equal (count_done_once (&counting[i]), i);
       assert_int_equal (counting[i].nends, 1);

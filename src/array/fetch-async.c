@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Fetching from a store that does not block.  The calling thread keeps a
+ * window of reads under way, each into a buffer of its own that is used
+ * again.  When one arrives, the store's thread only puts its tiles into the
+ * pool's queue; workers decode them, and so does the caller while it waits.
+ */
+#include <config.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "io/checked.h"
+#include "src/array/fetch.h"
+
+/* Reads under way at one time; the store's own limits apply as well. */
+#define MAX_WINDOW 64
+
+/* The part of the memory limit that they may take. */
+#define WINDOW_SHARE 2
+
+struct async;
+
+/* One read, then the decoding of what it brought. */
+struct flight {
+  struct rd_job job;                  /* one task an item */
+  struct async *async;
+  const struct rd_unit *unit;
+  struct rd_io_get get;
+  struct rd_buffer buffer;
+  char key[RD_KEY_NBYTES];
+  bool started;                       /* the job is in the pool's queue */
+  bool missing;
+  struct rd_error error;              /* when it is not */
+  struct flight *following;
+};
+
+struct async {
+  struct rd_fetch_job *batch_job;
+  struct rd_pool *pool;
+  uint32_t next;                      /* unit to fetch */
+  unsigned nflying;
+  unsigned max_active;
+  struct rd_error error;              /* the first failure */
+  pthread_mutex_t mutex;
+  pthread_cond_t arrived;
+  struct {
+    struct flight *first, **last;     /* arrived, in that order */
+  } synced;
+};
+
+static enum radio_status
+do_item (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct flight *flight = (struct flight *) job;
+  return rd_unit_item (flight->async->batch_job, flight->unit,
+                       flight->unit->first + (uint32_t) task, &flight->get,
+                       scratch);
+}
+
+static enum radio_status
+do_fill (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct flight *flight = (struct flight *) job;
+  (void) scratch;
+  return rd_unit_fill (flight->async->batch_job,
+                       flight->unit->first + (uint32_t) task);
+}
+
+/* On the store's thread: queue what came, and no more. */
+static void
+hand_over (struct rd_io_get *get)
+{
+  struct flight *flight = get->user_data;
+  struct async *async = flight->async;
+  enum radio_status status = rd_unit_look (async->batch_job, flight->unit,
+                                           get, &flight->missing);
+  flight->job.run = flight->missing ? do_fill : do_item;
+  if (status == RADIO_OK)
+    status = rd_pool_start (async->pool, &flight->job);
+  flight->started = status == RADIO_OK;
+  if (!flight->started)
+    rd_error_save (&flight->error, status);
+  RD_LOCK_SCOPE (&async->mutex);
+  flight->following = NULL;
+  *async->synced.last = flight;
+  async->synced.last = &flight->following;
+  pthread_cond_signal (&async->arrived);
+}
+
+static void
+note_failure (struct async *async, enum radio_status status)
+{
+  if (status != RADIO_OK && async->error.status == RADIO_OK)
+    rd_error_save (&async->error, status);
+}
+
+/* Start the read of the next unit that needs one; false when there is none
+ * or something has failed. */
+static bool
+launch (struct async *async, struct flight *flight)
+{
+  struct rd_fetch_job *job = async->batch_job;
+  struct rd_batch *batch = job->batch;
+  while (async->next < batch->nunits
+         && batch->units[async->next].kind == RD_UNIT_FILL)
+    async->next++;
+  if (async->next == batch->nunits || async->error.status != RADIO_OK)
+    return false;
+  struct rd_io *io = job->fetch->array->store->io;
+  flight->unit = &batch->units[async->next++];
+  const struct rd_item *item = &batch->items[flight->unit->first];
+  rd_fetch_key (job->fetch->array, batch->touches[item->touch].chunk,
+                flight->key);
+  enum radio_status status = rd_unit_ask (job, flight->unit, flight->key,
+                                          &flight->get);
+  note_failure (async, status);
+  if (status != RADIO_OK)
+    return false;
+  flight->job.n = flight->unit->n;
+  flight->job.max_active = async->max_active;
+  flight->get.into = &flight->buffer;
+  flight->get.done = hand_over;
+  flight->get.user_data = flight;
+  async->nflying++;
+  io->ops->get (io, &flight->get, 1);
+  return true;
+}
+
+/* The next flight that has arrived; waits for it. */
+static struct flight *
+take_arrived (struct async *async)
+{
+  RD_LOCK_SCOPE (&async->mutex);
+  while (!async->synced.first)
+    pthread_cond_wait (&async->arrived, &async->mutex);
+  struct flight *flight = async->synced.first;
+  async->synced.first = flight->following;
+  if (!async->synced.first)
+    async->synced.last = &async->synced.first;
+  return flight;
+}
+
+static void
+land (struct async *async, struct flight *flight)
+{
+  note_failure (async, flight->started
+                ? rd_pool_wait (async->pool, &flight->job)
+                : rd_error_raise (&flight->error));
+  async->nflying--;
+}
+
+static enum radio_status
+fill_one_unit (struct rd_job *base, uint64_t task,
+               struct rd_scratch *scratch)
+{
+  struct rd_fetch_job *job = (struct rd_fetch_job *) base;
+  const struct rd_unit *unit = &job->batch->units[task];
+  (void) scratch;
+  for (uint32_t i = 0; i < unit->n && unit->kind == RD_UNIT_FILL; i++)
+    RD_TRY (rd_unit_fill (job, unit->first + i));
+  return RADIO_OK;
+}
+
+/* What is not stored is placed while the first reads are under way. */
+static void
+fill_units (struct async *async)
+{
+  struct rd_fetch_job *job = async->batch_job;
+  bool any = false;
+  for (uint32_t i = 0; i < job->batch->nunits; i++)
+    any |= job->batch->units[i].kind == RD_UNIT_FILL;
+  job->job.run = fill_one_unit;
+  job->job.end = NULL;
+  job->job.n = job->batch->nunits;
+  job->job.max_active = 0;
+  if (any)
+    note_failure (async, rd_pool_run (async->pool, &job->job));
+}
+
+/* Every flight that was launched lands, also after a failure. */
+static void
+fly (struct async *async, struct flight *flights, unsigned window)
+{
+  for (unsigned i = 0; i < window; i++) {
+    flights[i].async = async;
+    if (!launch (async, &flights[i]))
+      break;
+  }
+  fill_units (async);
+  while (async->nflying > 0) {
+    struct flight *flight = take_arrived (async);
+    land (async, flight);
+    launch (async, flight);
+  }
+}
+
+static unsigned
+choose_window (const struct rd_fetch_job *job)
+{
+  const struct rd_fetch *fetch = job->fetch;
+  const struct radio_context *context = fetch->array->store->context;
+  uint64_t each = job->batch->most_unit_nbytes;
+  if (!fetch->array->layout.sharding)
+    each = fetch->array->layout.tile_bound_nbytes;
+  uint64_t n = context->memory_limit_nbytes / WINDOW_SHARE
+    / rd_max_u64 (each, 1);
+  n = rd_min_u64 (rd_max_u64 (n, 1), MAX_WINDOW);
+  return (unsigned) rd_min_u64 (n, job->batch->nunits);
+}
+
+enum radio_status
+rd_fetch_units_async (struct rd_fetch_job *job)
+{
+  unsigned window = choose_window (job);
+  RD_FREE struct flight *flights = calloc (window, sizeof *flights);
+  if (!flights)
+    return rd_fail_memory (window * sizeof *flights);
+  struct async async = {
+    .batch_job = job,
+    .pool = job->fetch->array->store->context->pool,
+    .max_active = rd_fetch_max_active (
+      job->fetch, job->fetch->array->layout.decode_nbytes),
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .arrived = PTHREAD_COND_INITIALIZER,
+  };
+  async.synced.last = &async.synced.first;
+  fly (&async, flights, window);
+  for (unsigned i = 0; i < window; i++)
+    rd_buffer_free (&flights[i].buffer);
+  pthread_cond_destroy (&async.arrived);
+  pthread_mutex_destroy (&async.mutex);
+  return rd_error_raise (&async.error);
+}

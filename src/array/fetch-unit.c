@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* One unit: what to ask the store for, what to think of the answer, and its
+ * tiles.  Messages get the key and the tile put before them here. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "src/array/fetch.h"
+
+void
+rd_fetch_key (const struct radio_array *array, const uint64_t *chunk,
+              char key[RD_KEY_NBYTES])
+{
+  char name[RD_CHUNK_KEY_NBYTES];
+  rd_chunk_key (array->doc, chunk, name);
+  rd_path_key (array->path, name, key);
+}
+
+static const struct rd_touch *
+touch_of (const struct rd_fetch_job *job, uint32_t item)
+{
+  return &job->batch->touches[job->batch->items[item].touch];
+}
+
+/* Put the key before the message and, of a shard, the tile. */
+static enum radio_status
+fail_at (const struct rd_fetch_job *job, uint32_t item,
+         enum radio_status status)
+{
+  const struct radio_array *array = job->fetch->array;
+  uint64_t tile = job->batch->items[item].tile;
+  char key[RD_KEY_NBYTES], name[RD_TILE_NAME_NBYTES];
+  rd_fetch_key (array, touch_of (job, item)->chunk, key);
+  if (!array->layout.sharding)
+    return rd_fail_in (status, "%s/%s", array->store->io->uri, key);
+  return rd_fail_in (status, "%s/%s, %s", array->store->io->uri, key,
+                     rd_layout_tile_name (&array->layout, tile, name));
+}
+
+/* Whether items i-1 and i of a unit are of one tile. */
+static bool
+is_same_tile (const struct rd_fetch_job *job, uint32_t i)
+{
+  const struct rd_item *items = job->batch->items;
+  return items[i - 1].tile == items[i].tile;
+}
+
+static enum radio_status
+forgive (const struct rd_fetch_job *job, uint32_t item,
+         enum radio_status status)
+{
+  struct rd_fetch *fetch = job->fetch;
+  if (!fetch->forgive)
+    return status;
+  return fetch->forgive (fetch, status, 1, ((uint64_t) 1 << 32) + item);
+}
+
+enum radio_status
+rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
+             const char *key, struct rd_io_get *get)
+{
+  const struct radio_array *array = job->fetch->array;
+  const struct radio_context *context = array->store->context;
+  uint64_t decode_nbytes = array->layout.decode_nbytes, need;
+  if (rd_add_overflows (unit->nbytes, decode_nbytes, &need))
+    need = UINT64_MAX;
+  enum radio_status status = rd_context_allows (
+    context, need, unit->kind == RD_UNIT_SPAN ? "a tile" : "the chunk");
+  if (status != RADIO_OK)
+    return fail_at (job, unit->first, status);
+  get->key = key;
+  get->range = RD_RANGE_SPAN;
+  get->offset = unit->offset;
+  get->nbytes = unit->nbytes;
+  if (unit->kind == RD_UNIT_OBJECT) {
+    get->range = RD_RANGE_ALL;
+    get->nbytes = context->memory_limit_nbytes - decode_nbytes;
+  }
+  return RADIO_OK;
+}
+
+/* The shard is not the one whose index is known. */
+static enum radio_status
+fail_changed (const struct rd_fetch_job *job, const struct rd_unit *unit,
+              uint64_t object_nbytes)
+{
+  rd_fail (RADIO_ERROR_IO, "the shard changed while it was read: %" PRIu64
+           " bytes instead of %" PRIu64, object_nbytes, unit->shard_nbytes);
+  return fail_at (job, unit->first, RADIO_ERROR_IO);
+}
+
+enum radio_status
+rd_unit_look (const struct rd_fetch_job *job, const struct rd_unit *unit,
+              const struct rd_io_get *get, bool *missing)
+{
+  enum radio_status status = rd_error_raise (&get->error);
+  *missing = status == RADIO_ERROR_NOT_FOUND
+    && unit->kind == RD_UNIT_OBJECT;
+  if (*missing)
+    return RADIO_OK;
+  bool changed = unit->kind == RD_UNIT_SPAN
+    && (status == RADIO_ERROR_NOT_FOUND
+        || (status == RADIO_OK && get->object_nbytes != unit->shard_nbytes));
+  if (changed)
+    rd_index_cache_drop (job->fetch->array->indexes,
+                         touch_of (job, unit->first)->chunk);
+  if (changed && status == RADIO_OK)
+    return fail_changed (job, unit, get->object_nbytes);
+  return status;
+}
+
+/* The bytes of an item within what came. */
+static enum radio_status
+find_bytes (const struct rd_unit *unit, const struct rd_item *item,
+            const struct rd_io_get *get, const unsigned char **data,
+            size_t *nbytes)
+{
+  uint64_t start = 0, end = get->into->nbytes;
+  if (unit->kind == RD_UNIT_SPAN) {
+    start = item->offset - unit->offset;
+    end = start + item->nbytes;
+  }
+  if (end > get->into->nbytes)
+    return rd_fail (RADIO_ERROR_FORMAT, "the shard ends at byte %" PRIu64
+                    " within the tile's %" PRIu64 " bytes at %" PRIu64,
+                    unit->offset + get->into->nbytes, item->nbytes,
+                    item->offset);
+  *data = get->into->data + start;
+  *nbytes = (size_t) (end - start);
+  return RADIO_OK;
+}
+
+/* Decode an item's tile and place it for the items that want it. */
+static enum radio_status
+decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
+             uint32_t i, const struct rd_io_get *get,
+             struct rd_scratch *scratch)
+{
+  struct rd_fetch *fetch = job->fetch;
+  const struct rd_layout *layout = &fetch->array->layout;
+  const struct rd_item *item = &job->batch->items[i];
+  const unsigned char *data = NULL;
+  size_t nbytes = 0;
+  struct rd_view view;
+  RD_TRY (find_bytes (unit, item, get, &data, &nbytes));
+  RD_TRY (rd_chain_decode (layout->chain, &layout->tile, scratch, data,
+                           nbytes, &view));
+  const struct radio_box box = rd_layout_tile (
+    layout, touch_of (job, i)->chunk, item->tile);
+  do
+    RD_TRY (fetch->place (fetch, touch_of (job, i)->request, &box, &view));
+  while (++i < unit->first + unit->n && is_same_tile (job, i));
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_unit_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
+              uint32_t i, const struct rd_io_get *get,
+              struct rd_scratch *scratch)
+{
+  if (i > unit->first && is_same_tile (job, i))
+    return RADIO_OK;
+  enum radio_status status = decode_item (job, unit, i, get, scratch);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return forgive (job, i, fail_at (job, i, status));
+}
+
+enum radio_status
+rd_unit_fill (const struct rd_fetch_job *job, uint32_t i)
+{
+  struct rd_fetch *fetch = job->fetch;
+  const struct rd_layout *layout = &fetch->array->layout;
+  const struct rd_touch *touch = touch_of (job, i);
+  uint64_t tile = job->batch->items[i].tile;
+  struct radio_box box;
+  if (tile == RD_ITEM_WHOLE) {
+    box.rank = layout->rank;
+    for (size_t axis = 0; axis < layout->rank; axis++) {
+      box.size[axis] = layout->chunk.shape[axis];
+      box.start[axis] = touch->chunk[axis] * box.size[axis];
+    }
+  } else
+    box = rd_layout_tile (layout, touch->chunk, tile);
+  enum radio_status status = fetch->place (fetch, touch->request, &box,
+                                           NULL);
+  return status == RADIO_OK ? status : fail_at (job, i, status);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Batch after batch: plan it, read the indexes it needs, fetch its units.
+ * Of a store that blocks each worker reads for itself. */
+#include <config.h>
+
+#include "io/checked.h"
+#include "src/array/fetch.h"
+
+/* Decoding less than this is done before another thread is awake. */
+#define ALONE_NBYTES ((uint64_t) 128 << 10)
+
+/* The part of the memory limit that the indexes of one batch may take. */
+#define INDEX_SHARE 8
+
+unsigned
+rd_fetch_max_active (const struct rd_fetch *fetch, uint64_t nbytes_each)
+{
+  const struct radio_context *context = fetch->array->store->context;
+  uint64_t n = context->memory_limit_nbytes / rd_max_u64 (nbytes_each, 1);
+  return (unsigned) rd_min_u64 (rd_max_u64 (n, 1), context->nthreads);
+}
+
+/* What a thread holds at one time. */
+static uint64_t
+thread_nbytes (const struct rd_fetch_job *job)
+{
+  const struct rd_layout *layout = &job->fetch->array->layout;
+  uint64_t unit = job->batch->most_unit_nbytes, sum;
+  if (!layout->sharding)
+    unit = layout->tile_bound_nbytes;
+  return rd_add_overflows (unit, layout->decode_nbytes, &sum) ? UINT64_MAX
+                                                              : sum;
+}
+
+static bool
+is_small (const struct rd_fetch_job *job)
+{
+  uint64_t nbytes;
+  return !rd_mul_overflows (job->batch->nitems,
+                            job->fetch->array->layout.tile_nbytes, &nbytes)
+    && nbytes <= ALONE_NBYTES;
+}
+
+/* Read a unit and place its tiles. */
+static enum radio_status
+get_unit (struct rd_fetch_job *job, const struct rd_unit *unit,
+          struct rd_scratch *scratch, bool *missing)
+{
+  struct radio_array *array = job->fetch->array;
+  const struct rd_item *item = &job->batch->items[unit->first];
+  char key[RD_KEY_NBYTES];
+  struct rd_io_get get;
+  get.into = &scratch->fetched;
+  rd_fetch_key (array, job->batch->touches[item->touch].chunk, key);
+  RD_TRY (rd_unit_ask (job, unit, key, &get));
+  enum radio_status status = rd_io_read (array->store->io, &get);
+  (void) status;                      /* it is in get.error as well */
+  RD_TRY (rd_unit_look (job, unit, &get, missing));
+  for (uint32_t i = 0; i < unit->n && !*missing; i++)
+    RD_TRY (rd_unit_item (job, unit, unit->first + i, &get, scratch));
+  return RADIO_OK;
+}
+
+static enum radio_status
+fill_unit (const struct rd_fetch_job *job, const struct rd_unit *unit)
+{
+  for (uint32_t i = 0; i < unit->n; i++)
+    RD_TRY (rd_unit_fill (job, unit->first + i));
+  return RADIO_OK;
+}
+
+static enum radio_status
+do_unit (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct rd_fetch_job *job = (struct rd_fetch_job *) base;
+  const struct rd_unit *unit = &job->batch->units[task];
+  bool missing = unit->kind == RD_UNIT_FILL;
+  if (!missing)
+    RD_TRY (get_unit (job, unit, scratch, &missing));
+  return missing ? fill_unit (job, unit) : RADIO_OK;
+}
+
+static enum radio_status
+do_units (struct rd_fetch *fetch, struct rd_batch *batch)
+{
+  struct radio_store *store = fetch->array->store;
+  struct rd_fetch_job job = { .fetch = fetch, .batch = batch };
+  if (!store->io->ops->is_blocking)
+    return rd_fetch_units_async (&job);
+  job.job.run = do_unit;
+  job.job.n = batch->nunits;
+  job.job.max_active = is_small (&job)
+    ? 1 : rd_fetch_max_active (fetch, thread_nbytes (&job));
+  return rd_pool_run (store->context->pool, &job.job);
+}
+
+static enum radio_status
+do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
+{
+  const struct radio_store *store = fetch->array->store;
+  const struct rd_io_ops *ops = store->io->ops;
+  const struct rd_coalesce coalesce = {
+    .gap_nbytes = ops->coalesce_gap_nbytes,
+    .cap_nbytes = ops->coalesce_cap_nbytes,
+    .nworkers = ops->is_blocking ? store->context->nthreads : 0,
+  };
+  enum radio_status status = rd_fetch_indexes (fetch, batch);
+  if (status == RADIO_OK)
+    status = rd_plan_units (&fetch->array->layout, &coalesce, batch);
+  rd_fetch_release_indexes (fetch, batch);
+  RD_TRY (status);
+  if (batch->nunits > 0)
+    RD_TRY (do_units (fetch, batch));
+  return fetch->batch_done ? fetch->batch_done (fetch) : RADIO_OK;
+}
+
+enum radio_status
+rd_fetch_run (struct rd_fetch *fetch)
+{
+  const struct radio_context *context = fetch->array->store->context;
+  struct rd_walk walk = {
+    .layout = &fetch->array->layout,
+    .requests = fetch->requests,
+    .n = fetch->n,
+  };
+  RD_BATCH_SCOPE struct rd_batch batch;
+  rd_batch_init (&batch);
+  for (;;) {
+    RD_TRY (rd_plan_touches (&walk, context->memory_limit_nbytes
+                             / INDEX_SHARE, &batch));
+    if (batch.ntouches == 0)
+      return RADIO_OK;
+    RD_TRY (do_batch (fetch, &batch));
+  }
+}

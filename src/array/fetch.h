@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Getting tiles: every tile that some boxes touch is read, decoded and
+ * handed over, in any order, by the pool's threads.  Reading and checking
+ * differ only in what is done with a tile, and with one that fails. */
+#ifndef RD_FETCH_H
+#define RD_FETCH_H
+
+#include "src/array/array.h"
+#include "src/array/path.h"
+#include "src/array/plan.h"
+
+struct rd_fetch {
+  struct radio_array *array;
+  const struct radio_request *requests;
+  size_t n;
+
+  /* Do not believe indexes that were read before. */
+  bool fresh_indexes;
+
+  /* Take a part of the array: a tile or, where view is NULL, a tile or
+   * whole chunk that is not stored.  box is not clipped to the array.
+   * Called by several threads at once. */
+  enum radio_status (*place) (struct rd_fetch *fetch, size_t request,
+                              const struct radio_box *box,
+                              const struct rd_view *view);
+
+  /* ntiles tiles failed, and the thread's message says why.  RADIO_OK goes
+   * on with the others.  `order' rises with the place in the batch.  Called
+   * by several threads at once.  NULL: the first failure ends it all. */
+  enum radio_status (*forgive) (struct rd_fetch *fetch,
+                                enum radio_status status, uint64_t ntiles,
+                                uint64_t order);
+
+  /* A batch is done; called on the calling thread.  May be NULL. */
+  enum radio_status (*batch_done) (struct rd_fetch *fetch);
+};
+
+/* Get all tiles that the requests touch; only their boxes are used here,
+ * and they lie within the array. */
+enum radio_status rd_fetch_run (struct rd_fetch *fetch) RADIO_USE_RESULT;
+
+/* What the ways of fetching share; src/array/fetch-*.c. */
+
+/* A batch of a fetch, as a job's tasks see it. */
+struct rd_fetch_job {
+  struct rd_job job;
+  struct rd_fetch *fetch;
+  struct rd_batch *batch;
+};
+
+/* The key of a chunk. */
+void rd_fetch_key (const struct radio_array *array, const uint64_t *chunk,
+                   char key[RD_KEY_NBYTES]);
+
+/* The part of the chunk's object that a unit needs; RADIO_ERROR_LIMIT when
+ * that and decoding it would take too much memory. */
+enum radio_status rd_unit_ask (const struct rd_fetch_job *job,
+                               const struct rd_unit *unit,
+                               const char *key, struct rd_io_get *get)
+  RADIO_USE_RESULT;
+
+/* Look at what came: *missing when there is no such object. */
+enum radio_status rd_unit_look (const struct rd_fetch_job *job,
+                                const struct rd_unit *unit,
+                                const struct rd_io_get *get, bool *missing)
+  RADIO_USE_RESULT;
+
+/* Decode item i of a unit from what came, and place it for all items of
+ * its tile; nothing to do when i is not the first of its tile. */
+enum radio_status rd_unit_item (const struct rd_fetch_job *job,
+                                const struct rd_unit *unit, uint32_t i,
+                                const struct rd_io_get *get,
+                                struct rd_scratch *scratch)
+  RADIO_USE_RESULT;
+
+/* Place fill values for item i. */
+enum radio_status rd_unit_fill (const struct rd_fetch_job *job, uint32_t i)
+  RADIO_USE_RESULT;
+
+/* Fill in the entries of a batch's touches, by blocking reads on the pool
+ * or by reads that are all started at once. */
+enum radio_status rd_fetch_indexes (struct rd_fetch *fetch,
+                                    struct rd_batch *batch)
+  RADIO_USE_RESULT;
+void rd_fetch_release_indexes (struct rd_fetch *fetch,
+                               struct rd_batch *batch);
+
+/* Do a batch's units by reads that go on by themselves. */
+enum radio_status rd_fetch_units_async (struct rd_fetch_job *job)
+  RADIO_USE_RESULT;
+
+/* Threads that may decode at once within the memory limit, when each holds
+ * so much; at least 1. */
+unsigned rd_fetch_max_active (const struct rd_fetch *fetch,
+                              uint64_t nbytes_each);
+
+#endif /* RD_FETCH_H */

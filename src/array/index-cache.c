@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* A hash table with a list in order of use, behind one mutex that is taken
+ * once for each chunk of a read, not for its tiles. */
+#include <config.h>
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/cleanup.h"
+#include "io/error.h"
+#include "src/array/index-cache.h"
+
+#define FIRST_NBUCKETS 16
+
+struct rd_index_cache {
+  size_t rank;
+  uint64_t max_nbytes;
+  pthread_mutex_t mutex;
+  struct {
+    struct rd_index_entry **buckets;
+    size_t nbuckets;                  /* a power of two */
+    size_t n;
+    uint64_t nbytes;
+    uint64_t generation;
+    struct rd_index_entry *newest, *oldest;
+  } synced;
+};
+
+enum radio_status
+rd_index_cache_open (size_t rank, uint64_t max_nbytes,
+                     struct rd_index_cache **result)
+{
+  RD_FREE struct rd_index_cache *cache = calloc (1, sizeof *cache);
+  if (!cache)
+    return rd_fail_memory (sizeof *cache);
+  cache->rank = rank;
+  cache->max_nbytes = max_nbytes;
+  cache->synced.nbuckets = FIRST_NBUCKETS;
+  cache->synced.buckets = calloc (FIRST_NBUCKETS,
+                                  sizeof *cache->synced.buckets);
+  if (!cache->synced.buckets)
+    return rd_fail_memory (FIRST_NBUCKETS * sizeof *cache->synced.buckets);
+  pthread_mutex_init (&cache->mutex, NULL);
+  *result = RD_STEAL (cache);
+  return RADIO_OK;
+}
+
+static void
+free_entry (struct rd_index_entry *entry)
+{
+  free (entry->index);
+  free (entry);
+}
+
+void
+rd_index_cache_close (struct rd_index_cache *cache)
+{
+  if (!cache)
+    return;
+  struct rd_index_entry *entry = cache->synced.newest;
+  while (entry) {
+    struct rd_index_entry *older = entry->synced.older;
+    free_entry (entry);
+    entry = older;
+  }
+  free (cache->synced.buckets);
+  pthread_mutex_destroy (&cache->mutex);
+  free (cache);
+}
+
+static uint64_t
+entry_nbytes (const struct rd_index_entry *entry)
+{
+  return sizeof *entry + sizeof *entry->index
+    + entry->index->n * sizeof entry->index->entries[0];
+}
+
+static uint64_t
+hash (const struct rd_index_cache *cache, const uint64_t *chunk)
+{
+  uint64_t h = 0x9e3779b97f4a7c15;
+  for (size_t i = 0; i < cache->rank; i++) {
+    h = (h ^ chunk[i]) * 0xbf58476d1ce4e5b9;
+    h ^= h >> 29;
+  }
+  return h;
+}
+
+/* The link that points to a chunk's entry, or to the end of its bucket. */
+static struct rd_index_entry **
+find_link_synced (struct rd_index_cache *cache, const uint64_t *chunk)
+{
+  size_t bucket = hash (cache, chunk) & (cache->synced.nbuckets - 1);
+  struct rd_index_entry **link = &cache->synced.buckets[bucket];
+  while (*link
+         && memcmp ((*link)->chunk, chunk, cache->rank * sizeof *chunk) != 0)
+    link = &(*link)->synced.chain;
+  return link;
+}
+
+static void
+unlist_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
+{
+  if (entry->synced.newer)
+    entry->synced.newer->synced.older = entry->synced.older;
+  else
+    cache->synced.newest = entry->synced.older;
+  if (entry->synced.older)
+    entry->synced.older->synced.newer = entry->synced.newer;
+  else
+    cache->synced.oldest = entry->synced.newer;
+}
+
+static void
+list_newest_synced (struct rd_index_cache *cache,
+                    struct rd_index_entry *entry)
+{
+  entry->synced.newer = NULL;
+  entry->synced.older = cache->synced.newest;
+  if (cache->synced.newest)
+    cache->synced.newest->synced.newer = entry;
+  else
+    cache->synced.oldest = entry;
+  cache->synced.newest = entry;
+}
+
+/* Take an entry out of the table; it is freed now or by its last user. */
+static void
+remove_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
+{
+  *find_link_synced (cache, entry->chunk) = entry->synced.chain;
+  unlist_synced (cache, entry);
+  cache->synced.n--;
+  cache->synced.nbytes -= entry_nbytes (entry);
+  entry->synced.cached = false;
+  if (entry->synced.nusers == 0)
+    free_entry (entry);
+}
+
+static void
+evict_synced (struct rd_index_cache *cache)
+{
+  struct rd_index_entry *entry = cache->synced.oldest;
+  while (entry && cache->synced.nbytes > cache->max_nbytes) {
+    struct rd_index_entry *newer = entry->synced.newer;
+    if (entry->synced.nusers == 0)
+      remove_synced (cache, entry);
+    entry = newer;
+  }
+}
+
+/* Twice the buckets; without memory the chains just get longer. */
+static void
+grow_synced (struct rd_index_cache *cache)
+{
+  size_t n = 2 * cache->synced.nbuckets;
+  struct rd_index_entry **buckets = calloc (n, sizeof (*buckets));
+  if (!buckets)
+    return;
+  free (cache->synced.buckets);
+  cache->synced.buckets = buckets;
+  cache->synced.nbuckets = n;
+  for (struct rd_index_entry *entry = cache->synced.newest; entry;
+       entry = entry->synced.older) {
+    size_t bucket = hash (cache, entry->chunk) & (n - 1);
+    entry->synced.chain = buckets[bucket];
+    buckets[bucket] = entry;
+  }
+}
+
+static void
+use_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
+{
+  entry->synced.nusers++;
+  if (cache->synced.newest != entry) {
+    unlist_synced (cache, entry);
+    list_newest_synced (cache, entry);
+  }
+}
+
+struct rd_index_entry *
+rd_index_cache_find (struct rd_index_cache *cache, const uint64_t *chunk,
+                     uint64_t *generation)
+{
+  RD_LOCK_SCOPE (&cache->mutex);
+  *generation = cache->synced.generation;
+  struct rd_index_entry *entry = *find_link_synced (cache, chunk);
+  if (entry)
+    use_synced (cache, entry);
+  return entry;
+}
+
+static struct rd_index_entry *
+new_entry (const struct rd_index_cache *cache, const uint64_t *chunk,
+           struct rd_shard_index *index, uint64_t shard_nbytes)
+{
+  struct rd_index_entry *entry = calloc (1, sizeof *entry);
+  if (!entry) {
+    rd_fail_memory (sizeof *entry);
+    return NULL;
+  }
+  memcpy (entry->chunk, chunk, cache->rank * sizeof *chunk);
+  entry->index = index;
+  entry->shard_nbytes = shard_nbytes;
+  entry->synced.nusers = 1;
+  return entry;
+}
+
+static void
+insert_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
+{
+  if (cache->synced.n >= 2 * cache->synced.nbuckets)
+    grow_synced (cache);
+  struct rd_index_entry **link = find_link_synced (cache, entry->chunk);
+  entry->synced.chain = NULL;
+  *link = entry;
+  entry->synced.cached = true;
+  list_newest_synced (cache, entry);
+  cache->synced.n++;
+  cache->synced.nbytes += entry_nbytes (entry);
+  evict_synced (cache);
+}
+
+enum radio_status
+rd_index_cache_add (struct rd_index_cache *cache, const uint64_t *chunk,
+                    struct rd_shard_index *index, uint64_t shard_nbytes,
+                    uint64_t generation, struct rd_index_entry **result)
+{
+  struct rd_index_entry *entry = new_entry (cache, chunk, index,
+                                            shard_nbytes);
+  if (!entry) {
+    free (index);
+    return RADIO_ERROR_MEMORY;
+  }
+  RD_LOCK_SCOPE (&cache->mutex);
+  /* Another thread may have read the same one meanwhile. */
+  bool is_current = cache->synced.generation == generation;
+  if (is_current && !*find_link_synced (cache, chunk))
+    insert_synced (cache, entry);
+  *result = entry;
+  return RADIO_OK;
+}
+
+void
+rd_index_cache_release (struct rd_index_cache *cache,
+                        struct rd_index_entry *entry)
+{
+  if (!entry)
+    return;
+  RD_LOCK_SCOPE (&cache->mutex);
+  entry->synced.nusers--;
+  if (entry->synced.nusers == 0 && !entry->synced.cached)
+    free_entry (entry);
+  else
+    evict_synced (cache);
+}
+
+void
+rd_index_cache_drop (struct rd_index_cache *cache, const uint64_t *chunk)
+{
+  RD_LOCK_SCOPE (&cache->mutex);
+  cache->synced.generation++;
+  struct rd_index_entry *entry = *find_link_synced (cache, chunk);
+  if (entry)
+    remove_synced (cache, entry);
+}
+
+uint64_t
+rd_index_cache_nbytes (struct rd_index_cache *cache)
+{
+  RD_LOCK_SCOPE (&cache->mutex);
+  return cache->synced.nbytes;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* What follows from an array's document for reading and writing. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "src/array/layout.h"
+#include "src/box.h"
+
+/* Sizes that only serve as bounds stop at the largest number. */
+static uint64_t
+add_sat (uint64_t a, uint64_t b)
+{
+  uint64_t sum;
+  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t
+mul_sat (uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
+}
+
+/* Codecs that need room for what they make.  The others (transpose, bytes,
+ * crc32c) look at what is there. */
+static unsigned
+count_rooms (const struct rd_chain *chain)
+{
+  unsigned n = 0;
+  for (size_t i = 0; i < chain->n; i++)
+    switch (chain->codecs[i].id) {
+    case RD_CODEC_SHARDING: case RD_CODEC_BLOSC: case RD_CODEC_ZSTD:
+    case RD_CODEC_GZIP:
+      n++;
+      break;
+    default:
+      break;
+    }
+  return n < 3 ? n : 3;
+}
+
+static void
+make_sizes (struct rd_layout *layout)
+{
+  layout->tile_nbytes = rd_chunk_nbytes (&layout->tile);
+  uint64_t bound = rd_chain_bound (layout->chain, &layout->tile);
+  if (bound == UINT64_MAX)
+    bound = add_sat (layout->tile_nbytes, layout->tile_nbytes / 8 + 65536);
+  layout->tile_bound_nbytes = bound;
+  layout->decode_nbytes = mul_sat (layout->tile_nbytes,
+                                   count_rooms (layout->chain));
+  layout->encode_nbytes = add_sat (layout->tile_nbytes, mul_sat (bound, 3));
+}
+
+void
+rd_layout_make (const struct rd_array_doc *doc, struct rd_layout *layout)
+{
+  memset (layout, 0, sizeof *layout);
+  layout->rank = doc->rank;
+  layout->shape = doc->shape;
+  layout->chunk.rank = doc->rank;
+  layout->chunk.type = doc->type;
+  layout->chunk.fill = doc->fill;
+  for (size_t i = 0; i < doc->rank; i++) {
+    layout->chunk.shape[i] = doc->chunk_shape[i];
+    layout->chunks[i] = rd_div_up (doc->shape[i], doc->chunk_shape[i]);
+    layout->grid[i] = 1;
+  }
+  layout->tile = layout->chunk;
+  layout->chain = doc->chain;
+  layout->ntiles = 1;
+  const struct rd_codec *first = &doc->chain->codecs[0];
+  if (doc->chain->n == 1 && first->id == RD_CODEC_SHARDING) {
+    layout->sharding = first;
+    layout->chain = first->u.sharding.inner;
+    rd_shard_layout (first, &layout->chunk, layout->grid, &layout->tile);
+    layout->index_nbytes = rd_shard_index_nbytes (first, &layout->chunk);
+    for (size_t i = 0; i < doc->rank; i++)
+      layout->ntiles *= layout->grid[i];
+  }
+  make_sizes (layout);
+}
+
+/* The coordinates of a tile in its chunk. */
+static void
+locate (const struct rd_layout *layout, uint64_t tile, uint64_t *at)
+{
+  for (size_t i = layout->rank; i-- > 0;) {
+    at[i] = tile % layout->grid[i];
+    tile /= layout->grid[i];
+  }
+}
+
+struct radio_box
+rd_layout_tile (const struct rd_layout *layout, const uint64_t *chunk,
+                uint64_t tile)
+{
+  uint64_t at[RADIO_MAX_RANK];
+  struct radio_box box = { .rank = layout->rank };
+  locate (layout, tile, at);
+  for (size_t i = 0; i < layout->rank; i++) {
+    box.size[i] = layout->tile.shape[i];
+    box.start[i] = chunk[i] * layout->chunk.shape[i] + at[i] * box.size[i];
+  }
+  return box;
+}
+
+const char *
+rd_layout_tile_name (const struct rd_layout *layout, uint64_t tile,
+                     char name[RD_TILE_NAME_NBYTES])
+{
+  uint64_t at[RADIO_MAX_RANK];
+  locate (layout, tile, at);
+  int n = snprintf (name, RD_TILE_NAME_NBYTES, "tile (");
+  for (size_t i = 0; i < layout->rank; i++)
+    n += snprintf (name + n, RD_TILE_NAME_NBYTES - (size_t) n,
+                   "%s%" PRIu64, i ? ", " : "", at[i]);
+  snprintf (name + n, RD_TILE_NAME_NBYTES - (size_t) n, ")");
+  return name;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* How an array lies in its store, as reading and writing see it: chunks,
+ * which are objects, made of tiles, which are decoded at once.
+ *
+ * Where the only codec is sharding_indexed, a tile is an inner chunk and is
+ * fetched by its bytes alone.  In all other arrays (no sharding, or codecs
+ * before or after it) the tile is the whole chunk. */
+#ifndef RD_LAYOUT_H
+#define RD_LAYOUT_H
+
+#include "src/codec/shard.h"
+#include "src/zarr/document.h"
+
+struct rd_layout {
+  size_t rank;
+  const uint64_t *shape;                  /* of the array */
+  uint64_t chunks[RADIO_MAX_RANK];        /* of the array, by axis */
+  struct rd_chunk chunk;
+  struct rd_chunk tile;
+  const struct rd_codec *sharding;        /* NULL: a tile is a chunk */
+  const struct rd_chain *chain;           /* of a tile */
+  uint64_t grid[RADIO_MAX_RANK];          /* tiles of a chunk, by axis */
+  uint64_t ntiles;                        /* of a chunk */
+  uint64_t tile_nbytes;                   /* of its elements */
+  uint64_t tile_bound_nbytes;             /* encoded, at most; a guess when
+                                             no codec tells */
+  uint64_t decode_nbytes;                 /* buffers to decode one tile,
+                                             besides its encoded bytes */
+  uint64_t encode_nbytes;                 /* buffers to encode one tile,
+                                             its encoded bytes included */
+  uint64_t index_nbytes;                  /* encoded; 0 without sharding */
+};
+
+/* Derive it from a document, which must outlive it. */
+void rd_layout_make (const struct rd_array_doc *doc,
+                     struct rd_layout *layout);
+
+/* The box of a tile in the array, not clipped: its chunk, and its number
+ * there in C order. */
+struct radio_box rd_layout_tile (const struct rd_layout *layout,
+                                 const uint64_t *chunk, uint64_t tile);
+
+/* "tile (0, 3, 2)": a tile's place in its chunk; for messages. */
+#define RD_TILE_NAME_NBYTES (RADIO_MAX_RANK * 22 + 8)
+const char *rd_layout_tile_name (const struct rd_layout *layout,
+                                 uint64_t tile,
+                                 char name[RD_TILE_NAME_NBYTES]);
+
+#endif /* RD_LAYOUT_H */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading into the caller's memory: the requests are checked, then each
+ * tile that was fetched is placed where its part of the box belongs. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "src/array/fetch.h"
+#include "src/box.h"
+#include "src/copy.h"
+
+struct read {
+  struct rd_fetch fetch;
+  enum radio_dtype dtype;             /* never STORED */
+  size_t item_nbytes;                 /* delivered */
+  bool scaled;
+  double slope, inter;
+};
+
+/* Strides of the caller's memory. */
+static void
+find_strides (const struct read *read, const struct radio_request *request,
+              int64_t *strides)
+{
+  if (request->strides)
+    memcpy (strides, request->strides,
+            request->box.rank * sizeof *strides);
+  else
+    (void) rd_c_strides (request->box.rank, request->box.size,
+                         read->item_nbytes, strides);
+}
+
+/* Where, relative to some start, a point lies in memory. */
+static int64_t
+distance (size_t rank, const uint64_t *from, const uint64_t *to,
+          const int64_t *strides)
+{
+  uint64_t sum = 0;
+  for (size_t i = 0; i < rank; i++)
+    sum += (to[i] - from[i]) * (uint64_t) strides[i];
+  return (int64_t) sum;
+}
+
+static enum radio_status
+place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
+       const struct rd_view *view)
+{
+  const struct read *read = (const struct read *) fetch;
+  const struct radio_request *request = &fetch->requests[number];
+  const struct rd_array_doc *doc = fetch->array->doc;
+  struct radio_box part;
+  if (!rd_box_intersect (box, &request->box, &part))
+    return RADIO_OK;
+  struct rd_copy copy = {
+    .rank = part.rank,
+    .from = doc->fill,
+    .from_type = doc->type,
+    .to_dtype = read->dtype,
+    .scaled = read->scaled,
+    .slope = read->slope,
+    .inter = read->inter,
+  };
+  memcpy (copy.shape, part.size, sizeof copy.shape);
+  if (view) {
+    memcpy (copy.from_strides, view->strides, sizeof copy.from_strides);
+    copy.from = view->data + distance (part.rank, box->start, part.start,
+                                       view->strides);
+    copy.from_swapped = view->swapped;
+  }
+  find_strides (read, request, copy.to_strides);
+  copy.to = (unsigned char *) request->buffer
+    + distance (part.rank, request->box.start, part.start, copy.to_strides);
+  return rd_copy_run (&copy);
+}
+
+static enum radio_status
+check_box (const struct radio_array *array, const struct radio_box *box)
+{
+  const struct rd_array_doc *doc = array->doc;
+  if (box->rank != doc->rank)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has rank %zu, the array "
+                    "'%s' has %zu", box->rank, array->path, doc->rank);
+  for (size_t i = 0; i < doc->rank; i++)
+    if (box->start[i] > doc->shape[i]
+        || box->size[i] > doc->shape[i] - box->start[i])
+      return rd_fail (RADIO_ERROR_ARGUMENT, "on axis %zu the box starts at %"
+                      PRIu64 " and has size %" PRIu64 ", but the array '%s' "
+                      "has %" PRIu64 " elements", i, box->start[i],
+                      box->size[i], array->path, doc->shape[i]);
+  return RADIO_OK;
+}
+
+/* Whether a request can be served: within the array and the buffer. */
+static enum radio_status
+check_request (const struct read *read, const struct radio_request *request)
+{
+  RD_TRY (check_box (read->fetch.array, &request->box));
+  uint64_t count = radio_box_count (&request->box), nbytes;
+  if (count == 0)
+    return RADIO_OK;
+  if (!request->buffer)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer is NULL");
+  if (request->strides)
+    return RADIO_OK;
+  bool overflows = count == UINT64_MAX
+    || rd_mul_overflows (count, read->item_nbytes, &nbytes);
+  if (overflows || nbytes > request->nbytes)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer has %zu bytes, the box "
+                    "needs %" PRIu64 " elements of %zu bytes",
+                    request->nbytes, count, read->item_nbytes);
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_requests (struct radio_array *array,
+               const struct radio_request *requests, size_t n,
+               enum radio_dtype dtype, const struct rd_scaling *scaling)
+{
+  const struct rd_type *stored = &array->doc->type;
+  struct read read = {
+    .fetch = { .array = array, .requests = requests, .n = n,
+               .place = place },
+    .dtype = dtype == RADIO_STORED ? stored->dtype : dtype,
+    .scaled = scaling != NULL,
+    .slope = scaling ? scaling->slope : 1,
+    .inter = scaling ? scaling->inter : 0,
+  };
+  RD_TRY (rd_copy_check (stored, dtype, read.scaled));
+  read.item_nbytes = read.dtype == stored->dtype
+    ? stored->item_nbytes : radio_dtype_nbytes (read.dtype);
+  for (size_t i = 0; i < n; i++) {
+    enum radio_status status = check_request (&read, &requests[i]);
+    if (status != RADIO_OK)
+      return n == 1 ? status : rd_fail_in (status, "request %zu", i);
+  }
+  RD_TRY (rd_pool_check (array->store->context->pool));
+  return rd_fetch_run (&read.fetch);
+}
+
+enum radio_status
+rd_array_read_scaled (struct radio_array *array,
+                      const struct radio_request *requests, size_t n,
+                      enum radio_dtype dtype,
+                      const struct rd_scaling *scaling)
+{
+  return read_requests (array, requests, n, dtype, scaling);
+}
+
+/* An array alone has no scaling: its values stand for themselves. */
+static const struct rd_scaling unscaled = { 1, 0 };
+
+static const struct rd_scaling *
+scaling_of (const struct radio_read_options *options)
+{
+  return options && options->scaled ? &unscaled : NULL;
+}
+
+enum radio_status
+radio_array_read_many (struct radio_array *array,
+                       const struct radio_request *requests, size_t n,
+                       enum radio_dtype dtype,
+                       const struct radio_read_options *options)
+{
+  if (!array || (!requests && n > 0))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read_many: %s is "
+                    "NULL", array ? "requests" : "array");
+  return read_requests (array, requests, n, dtype, scaling_of (options));
+}
+
+enum radio_status
+radio_array_read (struct radio_array *array, const struct radio_box *box,
+                  enum radio_dtype dtype, void *buffer, size_t nbytes,
+                  const struct radio_read_options *options)
+{
+  if (!array || !box)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read: %s is NULL",
+                    array ? "box" : "array");
+  struct radio_request request = { .box = *box, .buffer = buffer,
+                                   .nbytes = nbytes };
+  if (options)
+    request.strides = options->strides;
+  return read_requests (array, &request, 1, dtype, scaling_of (options));
+}
