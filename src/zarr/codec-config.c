@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* The configurations of the codecs that the library has.  A member that is
+ * not known may change what the bytes mean, so it is refused by name. */
+#include <config.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "io/error.h"
+#include "src/zarr/codec-config.h"
+#include "src/zarr/named.h"
+
+typedef enum radio_status config_fn (struct json_object *configuration,
+                                     struct rd_codec_place *place,
+                                     const char *where,
+                                     struct rd_codec *codec);
+
+/* One of a list of words that ends in NULL; *index is its number. */
+static enum radio_status
+parse_word (struct json_object *configuration, const char *member,
+            const char *const *words, const char *where, size_t *index)
+{
+  const char *word;
+
+  RD_TRY (rd_json_string (configuration, member, where, &word));
+  for (size_t i = 0; words[i]; i++)
+    if (strcmp (word, words[i]) == 0) {
+      *index = i;
+      return RADIO_OK;
+    }
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: unknown %s \"%s\"", where, member,
+                  word);
+}
+
+static bool
+is_there (struct json_object *configuration, const char *member)
+{
+  return json_object_object_get_ex (configuration, member, NULL);
+}
+
+static enum radio_status
+parse_bytes (struct json_object *configuration,
+             struct rd_codec_place *place, const char *where,
+             struct rd_codec *codec)
+{
+  static const char *const orders[] = { "little", "big", NULL };
+  size_t order = 0;
+
+  if (is_there (configuration, "endian"))
+    RD_TRY (parse_word (configuration, "endian", orders, where, &order));
+  else if (place->type.unit_nbytes > 1)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: endian is missing, which a type"
+                    " of more than one byte needs", where);
+  codec->u.bytes.big_endian = order == 1;
+  return RADIO_OK;
+}
+
+/* Encoded axis i is axis order[i] of what comes in. */
+static enum radio_status
+parse_transpose (struct json_object *configuration,
+                 struct rd_codec_place *place, const char *where,
+                 struct rd_codec *codec)
+{
+  struct json_object *list = rd_json_member (configuration, "order");
+  uint64_t order[RADIO_MAX_RANK];
+  size_t axis[RADIO_MAX_RANK], n;
+  unsigned seen = 0;
+
+  RD_TRY (rd_json_shape (list, "order", where, 0, &n, order));
+  if (n != place->rank)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: order has %zu entries for %zu"
+                    " axes", where, n, place->rank);
+  for (size_t i = 0; i < n; i++) {
+    if (order[i] >= n || (seen & 1u << order[i]))
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: order[%zu] is %llu: not a"
+                      " permutation of the %zu axes", where, i,
+                      (unsigned long long) order[i], n);
+    seen |= 1u << order[i];
+    codec->u.transpose.order[i] = (size_t) order[i];
+    axis[i] = place->axis[order[i]];
+  }
+  memcpy (place->axis, axis, n * sizeof axis[0]);
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_blosc (struct json_object *configuration,
+             struct rd_codec_place *place, const char *where,
+             struct rd_codec *codec)
+{
+  static const char *const cnames[] = { "blosclz", "lz4", "lz4hc", "snappy",
+                                        "zlib", "zstd", NULL };
+  static const char *const shuffles[] = {
+    [RD_BLOSC_NOSHUFFLE] = "noshuffle", [RD_BLOSC_SHUFFLE] = "shuffle",
+    [RD_BLOSC_BITSHUFFLE] = "bitshuffle", NULL
+  };
+  int64_t clevel, typesize = 1, blocksize = 0;
+  size_t cname, shuffle;
+
+  (void) place;
+  RD_TRY (parse_word (configuration, "cname", cnames, where, &cname));
+  RD_TRY (parse_word (configuration, "shuffle", shuffles, where, &shuffle));
+  RD_TRY (rd_json_int (configuration, "clevel", where, 0, 9, &clevel));
+  if (shuffle != RD_BLOSC_NOSHUFFLE || is_there (configuration, "typesize"))
+    RD_TRY (rd_json_int (configuration, "typesize", where, 1, 255,
+                         &typesize));
+  if (is_there (configuration, "blocksize"))
+    RD_TRY (rd_json_int (configuration, "blocksize", where, 0, INT32_MAX,
+                         &blocksize));
+  snprintf (codec->u.blosc.cname, sizeof codec->u.blosc.cname, "%s",
+            cnames[cname]);
+  codec->u.blosc.shuffle = (enum rd_blosc_shuffle) shuffle;
+  codec->u.blosc.clevel = (int) clevel;
+  codec->u.blosc.typesize = (size_t) typesize;
+  codec->u.blosc.blocksize = (size_t) blocksize;
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_zstd (struct json_object *configuration,
+            struct rd_codec_place *place, const char *where,
+            struct rd_codec *codec)
+{
+  int64_t level;
+
+  (void) place;
+  RD_TRY (rd_json_int (configuration, "level", where, -131072, 22, &level));
+  if (is_there (configuration, "checksum"))
+    RD_TRY (rd_json_bool (configuration, "checksum", where,
+                          &codec->u.zstd.checksum));
+  codec->u.zstd.level = (int) level;
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_gzip (struct json_object *configuration,
+            struct rd_codec_place *place, const char *where,
+            struct rd_codec *codec)
+{
+  int64_t level;
+
+  (void) place;
+  RD_TRY (rd_json_int (configuration, "level", where, 0, 9, &level));
+  codec->u.gzip.level = (int) level;
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_crc32c (struct json_object *configuration,
+              struct rd_codec_place *place, const char *where,
+              struct rd_codec *codec)
+{
+  (void) configuration, (void) place, (void) where, (void) codec;
+  return RADIO_OK;
+}
+
+/* The index is an array of uint64, its last axis of two. */
+static enum radio_status
+parse_index (struct json_object *configuration,
+             const struct rd_codec_place *place, const char *where,
+             struct rd_codec *codec)
+{
+  static const char *const locations[] = { "end", "start", NULL };
+  struct rd_codec_place index = {
+    .rank = place->rank + 1, .type = rd_type_of (RADIO_UINT64),
+    .depth = place->depth + 1
+  };
+  struct json_object *list;
+  size_t location = 0;
+
+  RD_TRY (rd_json_array (configuration, "index_codecs", where, &list));
+  RD_TRY (rd_codecs_parse (list, index, where, &codec->u.sharding.index));
+  if (is_there (configuration, "index_location"))
+    RD_TRY (parse_word (configuration, "index_location", locations, where,
+                        &location));
+  codec->u.sharding.index_at_start = location == 1;
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_sharding (struct json_object *configuration,
+                struct rd_codec_place *place, const char *where,
+                struct rd_codec *codec)
+{
+  struct rd_codec_place inner = *place;
+  struct json_object *list;
+  size_t rank;
+
+  if (place->tile_shape == NULL)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: an index cannot be sharded",
+                    where);
+  RD_TRY (rd_json_array (configuration, "chunk_shape", where, &list));
+  RD_TRY (rd_json_shape (list, "chunk_shape", where, 1, &rank,
+                         codec->u.sharding.chunk_shape));
+  if (rank != place->rank)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: chunk_shape has %zu entries for"
+                    " %zu axes", where, rank, place->rank);
+  for (size_t i = 0; i < rank; i++)
+    place->tile_shape[place->axis[i]] = codec->u.sharding.chunk_shape[i];
+  inner.depth++;
+  RD_TRY (rd_json_array (configuration, "codecs", where, &list));
+  RD_TRY (rd_codecs_parse (list, inner, where, &codec->u.sharding.inner));
+  return parse_index (configuration, place, where, codec);
+}
+
+static const struct {
+  const char *name;
+  enum rd_codec_id id;
+  config_fn *parse;
+  const char *members[6];
+} codecs[] = {
+  { "bytes", RD_CODEC_BYTES, parse_bytes, { "endian" } },
+  { "transpose", RD_CODEC_TRANSPOSE, parse_transpose, { "order" } },
+  { "sharding_indexed", RD_CODEC_SHARDING, parse_sharding,
+    { "chunk_shape", "codecs", "index_codecs", "index_location" } },
+  { "blosc", RD_CODEC_BLOSC, parse_blosc,
+    { "cname", "clevel", "shuffle", "typesize", "blocksize" } },
+  { "zstd", RD_CODEC_ZSTD, parse_zstd, { "level", "checksum" } },
+  { "gzip", RD_CODEC_GZIP, parse_gzip, { "level" } },
+  { "crc32c", RD_CODEC_CRC32C, parse_crc32c, { NULL } },
+};
+
+#define N_CODECS (sizeof codecs / sizeof codecs[0])
+
+static size_t
+find_codec (const char *name)
+{
+  size_t i = 0;
+
+  while (i < N_CODECS && strcmp (codecs[i].name, name) != 0)
+    i++;
+  return i;
+}
+
+enum radio_status
+rd_codec_parse (struct json_object *value, struct rd_codec_place *place,
+                const char *where, struct rd_codec *codec, bool *ignored)
+{
+  struct rd_named named;
+  char in[256];
+
+  RD_TRY (rd_named_parse (value, "a codec", where, &named));
+  size_t i = find_codec (named.name);
+  if (i == N_CODECS) {
+    *ignored = named.may_be_ignored;
+    if (*ignored)
+      return RADIO_OK;
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: codec \"%s\" is not supported", where, named.name);
+  }
+  RD_TRY (rd_named_check (&named, codecs[i].members, where));
+  codec->id = codecs[i].id;
+  snprintf (in, sizeof in, "%.200s: %s", where, named.name);
+  return codecs[i].parse (named.configuration, place, in, codec);
+}
