@@ -6,7 +6,7 @@
  * To use it, add to the test program in its Makefile.inc
  *
  *   tests_x_test_y_SOURCES = tests/x/test-y.c $(ALLOC_FAIL_SOURCES)
- *   tests_x_test_y_LDFLAGS = $(ALLOC_FAIL_LDFLAGS)
+ *   tests_x_test_y_LDFLAGS = $(ALLOC_FAIL_WRAPS)
  *
  * and go through every allocation of an operation, which must succeed once
  * none fails any more:
