@@ -225,14 +225,21 @@ append (struct fault_writer *w, const struct rd_part *parts, size_t n)
 }
 
 static enum radio_status
+fail_earlier (const struct fault_writer *w)
+{
+  return rd_fail (w->status, "%s/%s: an earlier append failed",
+                  w->store->wrap.base.uri, w->key);
+}
+
+static enum radio_status
 writer_append (struct rd_io_writer *writer, const struct rd_part *parts,
                size_t n)
 {
   struct fault_writer *w = (struct fault_writer *) writer;
-  enum radio_status status = append (w, parts, n);
-  if (w->status == RADIO_OK)
-    w->status = status;
-  return status;
+  if (w->status != RADIO_OK)
+    return fail_earlier (w);
+  w->status = append (w, parts, n);
+  return w->status;
 }
 
 static void
@@ -251,8 +258,7 @@ writer_commit (struct rd_io_writer *writer)
   enum radio_status status
     = meet_fate (w->store, RD_FAULT_COMMIT, w->key, NULL);
   if (status == RADIO_OK && w->status != RADIO_OK)
-    status = rd_fail (w->status, "%s/%s: an earlier append failed",
-                      w->store->wrap.base.uri, w->key);
+    status = fail_earlier (w);
   if (status == RADIO_OK) {
     struct rd_io_writer *inner = RD_STEAL (w->inner);
     status = inner->ops->commit (inner);

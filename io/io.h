@@ -144,9 +144,10 @@ struct rd_io {
   char *uri;                  /* as messages name it; owned */
 };
 
-/* A writer begins with this.  append is called from one thread at a time.
- * commit makes the object appear, durably (replacing an older one); after
- * commit or abort the writer is gone. */
+/* A writer begins with this.  append is called from one thread at a time;
+ * after one that failed the others fail too, and so does commit: nothing
+ * with a hole is published.  commit makes the object appear, durably
+ * (replacing an older one); after commit or abort the writer is gone. */
 struct rd_io_writer {
   const struct rd_io_writer_ops *ops;
 };

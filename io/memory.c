@@ -47,6 +47,7 @@ struct memory_writer {
   struct rd_io_writer base;
   struct memory *memory;
   struct blob *blob;
+  enum radio_status status;   /* of the first append that failed */
   char key[];
 };
 
@@ -265,7 +266,10 @@ static enum radio_status
 writer_append (struct rd_io_writer *writer, const struct rd_part *parts,
                size_t n)
 {
-  return blob_append (((struct memory_writer *) writer)->blob, parts, n);
+  struct memory_writer *w = (struct memory_writer *) writer;
+  if (w->status == RADIO_OK)
+    w->status = blob_append (w->blob, parts, n);
+  return w->status;
 }
 
 static void
@@ -279,8 +283,12 @@ static enum radio_status
 writer_commit (struct rd_io_writer *writer)
 {
   struct memory_writer *w = (struct memory_writer *) writer;
-  enum radio_status status
-    = publish (w->memory, w->key, w->blob, RD_PUT_REPLACE);
+  enum radio_status status = w->status;
+  if (status == RADIO_OK)
+    status = publish (w->memory, w->key, w->blob, RD_PUT_REPLACE);
+  else
+    rd_fail (status, "%s/%s: not committed, since an earlier write failed",
+             w->memory->base.uri, w->key);
   if (status == RADIO_OK)
     w->blob = NULL;
   writer_abort (writer);

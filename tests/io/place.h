@@ -12,7 +12,8 @@ char *place_new (void);
 /* Remove the folder with all in it, and free its name. */
 void place_remove (char *place);
 
-/* How many directory entries a folder has, hidden ones too. */
+/* How many directory entries a folder has, hidden ones too; SIZE_MAX when it
+ * cannot be read. */
 size_t place_count (const char *folder);
 
 /* A posix store in a new place; aborts the test on failure. */

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* The store on disk at the edge to the operating system: the linker sends
+ * its calls here, which note them, interrupt them, cut them short, or end
+ * the process in front of one. */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "tests/io/child.h"
+#include "tests/io/place.h"
+#include "tests/io/store-asserts.h"
+
+/* What the calls do; tests set it, set_up clears it. */
+static struct {
+  char log[4096];
+  bool cuts;                  /* calls end early, every second with EINTR */
+  unsigned int n_calls;
+  bool has_no_noreplace;      /* as on file systems without it */
+  const char *exit_before;    /* the process ends at this call */
+  int fail_fsync;             /* with this errno */
+  const char *shrinks;        /* the file is cut before the first pread */
+} os;
+
+ssize_t __real_pread (int fd, void *data, size_t nbytes, off_t offset);
+ssize_t __wrap_pread (int fd, void *data, size_t nbytes, off_t offset);
+ssize_t __real_writev (int fd, const struct iovec *vec, int n);
+ssize_t __wrap_writev (int fd, const struct iovec *vec, int n);
+int __real_fsync (int fd);
+int __wrap_fsync (int fd);
+int __real_renameat (int fd, const char *from, int to_fd, const char *to);
+int __wrap_renameat (int fd, const char *from, int to_fd, const char *to);
+int __real_renameat2 (int fd, const char *from, int to_fd, const char *to,
+                      unsigned int flags);
+int __wrap_renameat2 (int fd, const char *from, int to_fd, const char *to,
+                      unsigned int flags);
+int __real_linkat (int fd, const char *from, int to_fd, const char *to,
+                   int flags);
+int __wrap_linkat (int fd, const char *from, int to_fd, const char *to,
+                   int flags);
+
+static void
+note (const char *call, const char *what)
+{
+  if (os.exit_before && strcmp (os.exit_before, call) == 0)
+    _exit (43);
+  size_t used = strlen (os.log);
+  snprintf (os.log + used, sizeof os.log - used, "%s %s\n", call, what);
+}
+
+/* The last name of an open file, "tmp" for a temporary one. */
+static void
+note_fd (const char *call, int fd)
+{
+  char link[64], path[512];
+  snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t n = readlink (link, path, sizeof path - 1);
+  path[n > 0 ? n : 0] = '\0';
+  const char *slash = strrchr (path, '/');
+  const char *name = slash ? slash + 1 : path;
+  if (strncmp (name, "radio-test-", 11) == 0)
+    name = "root";
+  note (call, strncmp (name, ".radio-tmp-", 11) == 0 ? "tmp" : name);
+}
+
+static bool
+is_interrupted (void)
+{
+  os.n_calls++;
+  if (!os.cuts || os.n_calls % 2 == 0)
+    return false;
+  errno = EINTR;
+  return true;
+}
+
+ssize_t
+__wrap_pread (int fd, void *data, size_t nbytes, off_t offset)
+{
+  if (os.shrinks && truncate (os.shrinks, 3) == 0)
+    os.shrinks = NULL;
+  if (is_interrupted ())
+    return -1;
+  return __real_pread (fd, data, os.cuts && nbytes > 7 ? 7 : nbytes, offset);
+}
+
+ssize_t
+__wrap_writev (int fd, const struct iovec *vec, int n)
+{
+  if (is_interrupted ())
+    return -1;
+  if (!os.cuts)
+    return __real_writev (fd, vec, n);
+  /* Across the border of two pieces where there are two. */
+  struct iovec two[2] = { vec[0], n > 1 ? vec[1] : vec[0] };
+  if (n == 1 || two[1].iov_len == 1) {
+    two[0].iov_len = two[0].iov_len / 2 + 1;
+    return __real_writev (fd, two, 1);
+  }
+  two[1].iov_len = 1;
+  return __real_writev (fd, two, 2);
+}
+
+int
+__wrap_fsync (int fd)
+{
+  if (is_interrupted ())
+    return -1;
+  note_fd ("fsync", fd);
+  if (os.fail_fsync) {
+    errno = os.fail_fsync;
+    return -1;
+  }
+  return __real_fsync (fd);
+}
+
+int
+__wrap_renameat (int fd, const char *from, int to_fd, const char *to)
+{
+  note ("rename", to);
+  return __real_renameat (fd, from, to_fd, to);
+}
+
+int
+__wrap_renameat2 (int fd, const char *from, int to_fd, const char *to,
+                  unsigned int flags)
+{
+  if (os.has_no_noreplace) {
+    errno = EINVAL;
+    return -1;
+  }
+  note ("rename2", to);
+  return __real_renameat2 (fd, from, to_fd, to, flags);
+}
+
+int
+__wrap_linkat (int fd, const char *from, int to_fd, const char *to,
+               int flags)
+{
+  note ("link", to);
+  int result = __real_linkat (fd, from, to_fd, to, flags);
+  if (os.exit_before && strcmp (os.exit_before, "after link") == 0)
+    _exit (43);
+  return result;
+}
+
+struct site {
+  char *place;
+  struct rd_io *io;
+};
+
+static struct rd_io *
+io_of (void **state)
+{
+  return ((struct site *) *state)->io;
+}
+
+/* --- the order of calls --- */
+
+static void
+a_put_is_on_disk_before_it_has_its_name (void **state)
+{
+  put_text (io_of (state), "k", "x");
+  assert_string_equal (os.log, "fsync tmp\nrename k\nfsync root\n");
+}
+
+static void
+new_folders_are_on_disk_before_the_object (void **state)
+{
+  put_text (io_of (state), "a/b/k", "x");
+  assert_string_equal (os.log, "fsync root\nfsync a\n"
+                       "fsync tmp\nrename a/b/k\nfsync b\n");
+}
+
+static void
+a_writer_syncs_once_at_its_commit (void **state)
+{
+  struct rd_io *io = io_of (state);
+  struct rd_io_writer *writer;
+  assert_ok (io->ops->create (io, "k", &writer));
+  for (int i = 0; i < 3; i++)
+    assert_ok (writer->ops->append (writer, &(struct rd_part) { "x", 1 },
+                                    1));
+  assert_string_equal (os.log, "");
+  assert_ok (writer->ops->commit (writer));
+  assert_string_equal (os.log, "fsync tmp\nrename k\nfsync root\n");
+}
+
+static void
+a_removal_is_made_durable (void **state)
+{
+  struct rd_io *io = io_of (state);
+  put_text (io, "a/k", "x");
+  os.log[0] = '\0';
+  assert_ok (io->ops->remove (io, "a/k"));
+  assert_string_equal (os.log, "fsync a\n");
+  os.log[0] = '\0';
+  assert_ok (io->ops->remove_tree (io, "a"));
+  assert_string_equal (os.log, "fsync root\n");
+}
+
+/* --- calls that do less than asked --- */
+
+static void
+interrupted_and_short_calls_lose_nothing (void **state)
+{
+  struct rd_io *io = io_of (state);
+  os.cuts = true;
+  const struct rd_part parts[] = {
+    { "The quick brown fox ", 20 }, { "", 0 }, { "j", 1 }, { "umps ", 5 },
+    { "over the lazy dog", 17 },
+  };
+  assert_ok (io->ops->put (io, "k", parts, 5, RD_PUT_REPLACE));
+  assert_text (io, "k", "The quick brown fox jumps over the lazy dog");
+  struct rd_io_writer *writer;
+  assert_ok (io->ops->create (io, "w", &writer));
+  assert_ok (writer->ops->append (writer, parts, 3));
+  assert_ok (writer->ops->append (writer, parts + 3, 2));
+  assert_ok (writer->ops->commit (writer));
+  assert_text (io, "w", "The quick brown fox jumps over the lazy dog");
+  assert_true (os.n_calls > 20);
+}
+
+static void
+a_file_that_shrinks_ends_early (void **state)
+{
+  struct rd_io *io = io_of (state);
+  put_text (io, "k", "a longer text");
+  char path[64];
+  snprintf (path, sizeof path, "%s/k", ((struct site *) *state)->place);
+  os.shrinks = path;
+  RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
+  assert_ok (rd_io_read_all (io, "k", 100, &buffer));
+  assert_null (os.shrinks);
+  assert_int_equal (buffer.nbytes, 3);
+  assert_string_equal ((char *) buffer.data, "a l");
+}
+
+static void
+a_failed_fsync_publishes_nothing (void **state)
+{
+  struct rd_io *io = io_of (state);
+  put_text (io, "k", "old");
+  os.fail_fsync = EIO;
+  assert_fails (rd_io_put (io, "k", "new", 3, RD_PUT_REPLACE),
+                RADIO_ERROR_IO, "/k: cannot write to disk");
+  struct rd_io_writer *writer;
+  assert_ok (io->ops->create (io, "k", &writer));
+  assert_fails (writer->ops->commit (writer), RADIO_ERROR_IO, "/k");
+  os.fail_fsync = 0;
+  assert_text (io, "k", "old");
+  assert_int_equal (place_count (((struct site *) *state)->place), 1);
+}
+
+/* --- file systems without an exclusive rename --- */
+
+static void
+without_exclusive_rename_a_link_does_it (void **state)
+{
+  struct rd_io *io = io_of (state);
+  os.has_no_noreplace = true;
+  assert_ok (rd_io_put (io, "k", "1", 1, RD_PUT_IF_ABSENT));
+  assert_string_equal (os.log, "fsync tmp\nlink k\nfsync root\n");
+  assert_fails (rd_io_put (io, "k", "2", 1, RD_PUT_IF_ABSENT),
+                RADIO_ERROR_EXISTS, "/k");
+  assert_text (io, "k", "1");
+  assert_int_equal (place_count (((struct site *) *state)->place), 1);
+}
+
+/* --- death between two calls --- */
+
+static int
+put_replacing (void *arg)
+{
+  return rd_io_put (arg, "k", "new", 3, RD_PUT_REPLACE) == RADIO_OK ? 0 : 1;
+}
+
+static int
+put_if_absent (void *arg)
+{
+  return rd_io_put (arg, "n", "new", 3, RD_PUT_IF_ABSENT) == RADIO_OK ? 0
+                                                                      : 1;
+}
+
+static void
+assert_swept (struct rd_io *io, uint64_t n_files, uint64_t nbytes)
+{
+  struct rd_io_swept swept;
+  assert_ok (io->ops->sweep (io, "", false, &swept));
+  assert_int_equal (swept.n_files, n_files);
+  assert_int_equal (swept.nbytes, nbytes);
+}
+
+static void
+death_before_the_rename_leaves_the_old_object (void **state)
+{
+  static const char *const calls[] = { "fsync", "rename" };
+  struct rd_io *io = io_of (state);
+  put_text (io, "k", "old");
+  for (size_t i = 0; i < 2; i++) {
+    os.exit_before = calls[i];
+    int result = child_run (put_replacing, io);
+    os.exit_before = NULL;
+    assert_int_equal (result, 43);
+    assert_text (io, "k", "old");
+    assert_list (io, "", false, "k 3\n");
+    assert_swept (io, 1, 3);
+  }
+}
+
+static void
+death_before_an_exclusive_rename_leaves_nothing (void **state)
+{
+  struct rd_io *io = io_of (state);
+  os.exit_before = "rename2";
+  int result = child_run (put_if_absent, io);
+  os.exit_before = NULL;
+  assert_int_equal (result, 43);
+  assert_list (io, "", false, "");
+  assert_swept (io, 1, 3);
+  assert_ok (rd_io_put (io, "n", "x", 1, RD_PUT_IF_ABSENT));
+}
+
+static void
+death_after_the_link_leaves_a_whole_object (void **state)
+{
+  struct rd_io *io = io_of (state);
+  os.has_no_noreplace = true;
+  os.exit_before = "after link";
+  int result = child_run (put_if_absent, io);
+  os.exit_before = NULL;
+  assert_int_equal (result, 43);
+  assert_text (io, "n", "new");
+  /* The second name goes, the bytes stay. */
+  assert_swept (io, 1, 0);
+  assert_text (io, "n", "new");
+  assert_int_equal (place_count (((struct site *) *state)->place), 1);
+}
+
+static int
+set_up (void **state)
+{
+  memset (&os, 0, sizeof os);
+  struct site *site = calloc (1, sizeof *site);
+  site->place = place_new ();
+  *state = site;
+  site->io = place_open (site->place);
+  return 0;
+}
+
+static int
+tear_down (void **state)
+{
+  struct site *site = *state;
+  rd_io_close (site->io);
+  place_remove (site->place);
+  free (site);
+  return 0;
+}
+
+#define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    CASE (a_put_is_on_disk_before_it_has_its_name),
+    CASE (new_folders_are_on_disk_before_the_object),
+    CASE (a_writer_syncs_once_at_its_commit),
+    CASE (a_removal_is_made_durable),
+    CASE (interrupted_and_short_calls_lose_nothing),
+    CASE (a_file_that_shrinks_ends_early),
+    CASE (a_failed_fsync_publishes_nothing),
+    CASE (without_exclusive_rename_a_link_does_it),
+    CASE (death_before_the_rename_leaves_the_old_object),
+    CASE (death_before_an_exclusive_rename_leaves_nothing),
+    CASE (death_after_the_link_leaves_a_whole_object),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
