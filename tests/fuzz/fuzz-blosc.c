@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Hostile blosc frames: our reader neither reads nor writes outside, and
+ * gets to libblosc's verdict and bytes. */
+#include <config.h>
+
+#include <blosc.h>
+#include <string.h>
+
+#include "tests/fuzz/fuzz.h"
+
+#include "src/codec/blosc-frame.h"
+
+enum { DECODED_MOST = 1 << 18 };
+
+/* What libblosc makes of a frame; it must be told the truth about its
+ * length.  zlib and libdeflate differ on which broken streams they take. */
+static void
+compare (struct rd_bytes in, const struct rd_blosc_frame *frame, bool taken,
+         const struct rd_buffer *ours)
+{
+  if (frame->format == RD_BLOSC_ZLIB || frame->nbytes == 0
+      || frame->nbytes > DECODED_MOST)
+    return;
+  unsigned char *theirs = malloc (frame->nbytes);
+  FUZZ_CHECK (theirs != NULL);
+  int n = blosc_decompress_ctx (in.data, theirs, frame->nbytes, 1);
+  FUZZ_CHECK (taken == (n == (int) frame->nbytes));
+  if (taken)
+    FUZZ_CHECK (memcmp (ours->data, theirs, frame->nbytes) == 0);
+  free (theirs);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
+{
+  struct rd_scratch scratch = { 0 };
+  struct rd_buffer out = { 0 };
+  struct rd_bytes in = { data, nbytes };
+  struct rd_extent extent = { DECODED_MOST, false };
+  struct rd_blosc_frame frame;
+  bool taken = rd_blosc_decode (&scratch, in, extent, &out) == RADIO_OK;
+  FUZZ_CHECK (!taken || out.nbytes <= DECODED_MOST);
+  FUZZ_CHECK (out.capacity <= DECODED_MOST);
+  if (rd_blosc_frame_parse (in, &frame) == RADIO_OK)
+    compare (in, &frame, taken, &out);
+  else
+    FUZZ_CHECK (!taken);
+  rd_buffer_free (&out);
+  rd_scratch_free (&scratch);
+  return 0;
+}
+
+size_t
+rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
+{
+  static const char *const cnames[] = { "blosclz", "lz4", "lz4hc", "snappy",
+                                        "zlib", "zstd" };
+  static const size_t sizes[] = { 100, 1500, 5003 };
+  static const size_t typesizes[] = { 2, 1, 5, 8 };
+  unsigned char data[5003];
+  if (i >= 6 * 3 * 3)
+    return 0;
+  size_t nbytes = sizes[i / 18];
+  size_t typesize = typesizes[i % 4];
+  for (size_t k = 0; k < nbytes; k++)
+    data[k] = (unsigned char) (k / typesize / 9 * (k % typesize + 1));
+  int n = blosc_compress_ctx (5, (int) (i / 6 % 3), typesize, nbytes, data,
+                              out, room, cnames[i % 6], i % 2 * 1024, 1);
+  return n > 0 ? (size_t) n : 0;
+}
