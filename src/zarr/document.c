@@ -3,6 +3,7 @@
  * text that is stored. */
 #include <config.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/error.h"
@@ -46,18 +47,30 @@ rd_document_node (struct json_object *document, const char *where,
   return RADIO_OK;
 }
 
+static void
+free_text (struct json_object *document, void *text)
+{
+  (void) document;
+  free (text);
+}
+
 const char *
 rd_document_text (struct json_object *document, size_t *nbytes)
 {
-  size_t n;
+  size_t n = 0;
   const char *text = json_object_to_json_string_length (
     document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED
               | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
+  char *line = text ? malloc (n + 2) : NULL;
 
-  if (text == NULL) {
-    (void) rd_fail_memory (0);
+  if (line == NULL) {
+    (void) rd_fail_memory (n + 2);
     return NULL;
   }
-  *nbytes = n;
-  return text;
+  memcpy (line, text, n);
+  memcpy (line + n, "\n", 2);
+  /* The document keeps it. */
+  json_object_set_userdata (document, line, free_text);
+  *nbytes = n + 1;
+  return line;
 }
