@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing: checks, memory, and the tasks.  A task encodes one tile (or one
+ * chunk, of an array whose chunks cannot be written by tiles).  Tasks are
+ * taken in order, so at most a few shards are under way; one whose slot is
+ * still being published is waited for. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "src/array/write.h"
+#include "src/box.h"
+
+/* What a tile takes in the tables of a slot and of its index, encoded and
+ * not. */
+#define TILE_BOOK_NBYTES 64
+
+/* How a write shall go about. */
+struct budget {
+  uint64_t arena_nbytes;
+  uint64_t nbytes;                    /* in all */
+  unsigned nslots, nthreads;
+};
+
+static uint64_t
+mul_sat (uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t
+add_sat (uint64_t a, uint64_t b)
+{
+  uint64_t sum;
+  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Tiles of the box's largest chunk that hold elements. */
+static uint64_t
+count_tiles (const struct rd_layout *layout, const struct radio_box *box)
+{
+  uint64_t n = 1;
+  for (size_t i = 0; i < layout->rank; i++)
+    n = mul_sat (n, rd_div_up (rd_min_u64 (box->size[i],
+                                           layout->chunk.shape[i]),
+                               layout->tile.shape[i]));
+  return n;
+}
+
+static uint64_t
+total_nbytes (const struct rd_layout *layout, const struct budget *budget)
+{
+  uint64_t slot = add_sat (budget->arena_nbytes,
+                           mul_sat (layout->ntiles, TILE_BOOK_NBYTES));
+  return add_sat (mul_sat (slot, budget->nslots),
+                  mul_sat (layout->encode_nbytes, budget->nthreads));
+}
+
+/* As much at once as the limit allows, at least one shard by one thread. */
+static struct budget
+make_budget (const struct radio_array *array, const struct radio_box *box)
+{
+  const struct rd_layout *layout = &array->layout;
+  const struct radio_context *context = array->store->context;
+  struct budget budget = { .nthreads = context->nthreads };
+  struct radio_box chunks;
+  if (radio_box_count (box) == 0)
+    return budget;
+  rd_grid_touched (box, layout->chunk.shape, &chunks);
+  uint64_t nchunks = radio_box_count (&chunks);
+  if (layout->sharding) {
+    budget.nslots = nchunks > 1 ? RD_WRITE_MAX_SLOTS : 1;
+    budget.arena_nbytes = mul_sat (count_tiles (layout, box),
+                                   layout->tile_bound_nbytes);
+  } else
+    budget.nthreads = (unsigned) rd_min_u64 (nchunks, budget.nthreads);
+  while ((budget.nbytes = total_nbytes (layout, &budget))
+         > context->memory_limit_nbytes) {
+    if (budget.nslots > 1)
+      budget.nslots--;
+    else if (budget.nthreads > 1)
+      budget.nthreads--;
+    else
+      break;
+  }
+  return budget;
+}
+
+uint64_t
+rd_write_nbytes (const struct radio_array *array, const struct radio_box *box)
+{
+  return make_budget (array, box).nbytes;
+}
+
+/* On each axis the box must consist of whole chunks. */
+static enum radio_status
+check_box (const struct radio_array *array, const struct radio_box *box)
+{
+  const struct rd_array_doc *doc = array->doc;
+  if (box->rank != doc->rank)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has rank %zu, the array "
+                    "'%s' has %zu", box->rank, array->path, doc->rank);
+  if (!rd_box_fits (box, doc->rank, doc->shape))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box lies outside of the array "
+                    "'%s'", array->path);
+  for (size_t i = 0; i < doc->rank; i++) {
+    uint64_t chunk = doc->chunk_shape[i], end = box->start[i] + box->size[i];
+    if (box->start[i] % chunk || (end % chunk && end != doc->shape[i]))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "on axis %zu the box from %"
+                      PRIu64 " to %" PRIu64 " does not consist of whole "
+                      "chunks of %" PRIu64, i, box->start[i], end, chunk);
+  }
+  return RADIO_OK;
+}
+
+/* Encode one tile into the arena; an entry tells where. */
+static enum radio_status
+encode_tile (struct rd_write *write, struct rd_slot *slot,
+             const struct radio_box *box, struct rd_scratch *scratch,
+             struct rd_shard_entry *entry)
+{
+  const struct rd_layout *layout = &write->array->layout;
+  const void *elements;
+  entry->offset = entry->nbytes = RD_SHARD_MISSING;
+  RD_TRY (rd_write_gather (write, box, scratch, &elements));
+  if (!elements)
+    return RADIO_OK;
+  RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
+                           &scratch->fetched));
+  uint64_t nbytes = scratch->fetched.nbytes;
+  uint64_t offset = atomic_fetch_add (&slot->used, nbytes);
+  if (offset > write->arena_nbytes || nbytes > write->arena_nbytes - offset)
+    return rd_fail (RADIO_ERROR_LIMIT, "tiles grow beyond their bound of %"
+                    PRIu64 " bytes when encoded", layout->tile_bound_nbytes);
+  memcpy (slot->arena + offset, scratch->fetched.data, nbytes);
+  entry->offset = offset;
+  entry->nbytes = nbytes;
+  return RADIO_OK;
+}
+
+static void
+open_slot (struct rd_write *write, struct rd_slot *slot, uint64_t turn)
+{
+  atomic_store (&slot->used, 0);
+  atomic_store (&slot->nleft, write->array->layout.ntiles);
+  atomic_store (&slot->turn, turn);
+}
+
+/* Wait until a slot is free for a chunk, or the write has failed. */
+static enum radio_status
+wait_turn (struct rd_write *write, struct rd_slot *slot, uint64_t turn)
+{
+  if (atomic_load (&slot->turn) == turn)
+    return RADIO_OK;
+  RD_LOCK_SCOPE (&write->mutex);
+  while (atomic_load (&slot->turn) != turn
+         && write->synced.error.status == RADIO_OK)
+    pthread_cond_wait (&write->changed, &write->mutex);
+  return rd_error_raise (&write->synced.error);
+}
+
+/* Publish a shard whose tiles are all encoded and free its slot. */
+static enum radio_status
+end_shard (struct rd_write *write, struct rd_slot *slot, uint64_t number,
+           const uint64_t *chunk, struct rd_scratch *scratch)
+{
+  RD_TRY (rd_write_publish_shard (write, slot, chunk, scratch));
+  RD_LOCK_SCOPE (&write->mutex);
+  open_slot (write, slot, number + write->nslots);
+  pthread_cond_broadcast (&write->changed);
+  return RADIO_OK;
+}
+
+static enum radio_status
+do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct rd_layout *layout = &write->array->layout;
+  uint64_t number = task / layout->ntiles, tile = task % layout->ntiles;
+  struct rd_slot *slot = &write->slots[number % write->nslots];
+  uint64_t chunk[RADIO_MAX_RANK] = { 0 };
+  rd_box_unravel (&write->chunks, number, chunk);
+  RD_TRY (wait_turn (write, slot, number));
+  const struct radio_box box = rd_layout_tile (layout, chunk, tile);
+  RD_TRY (encode_tile (write, slot, &box, scratch, &slot->tiles[tile]));
+  if (atomic_fetch_sub (&slot->nleft, 1) > 1)
+    return RADIO_OK;
+  return end_shard (write, slot, number, chunk, scratch);
+}
+
+static enum radio_status
+do_chunk (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct rd_layout *layout = &write->array->layout;
+  uint64_t chunk[RADIO_MAX_RANK] = { 0 };
+  const void *elements;
+  rd_box_unravel (&write->chunks, task, chunk);
+  const struct radio_box box = rd_layout_tile (layout, chunk, 0);
+  RD_TRY (rd_write_gather (write, &box, scratch, &elements));
+  if (!elements)
+    return rd_write_publish_object (write, chunk, NULL);
+  RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
+                           &scratch->fetched));
+  return rd_write_publish_object (write, chunk, &scratch->fetched);
+}
+
+/* A failure is told to those who wait for a slot before the pool hears of
+ * it, so that theirs is not another one. */
+static enum radio_status
+do_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct rd_write *write = (struct rd_write *) job;
+  enum radio_status status = write->array->layout.sharding
+    ? do_tile (write, task, scratch) : do_chunk (write, task, scratch);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  RD_LOCK_SCOPE (&write->mutex);
+  if (write->synced.error.status == RADIO_OK)
+    rd_error_save (&write->synced.error, status);
+  pthread_cond_broadcast (&write->changed);
+  return rd_error_raise (&write->synced.error);
+}
+
+static void
+free_write (struct rd_write *write)
+{
+  if (!write)
+    return;
+  for (unsigned i = 0; i < RD_WRITE_MAX_SLOTS; i++) {
+    free (write->slots[i].arena);
+    free (write->slots[i].tiles);
+  }
+  pthread_cond_destroy (&write->changed);
+  pthread_mutex_destroy (&write->mutex);
+  free (write);
+}
+
+RD_DEFINE_CLEANUP (write, struct rd_write, free_write);
+
+static enum radio_status
+make_slots (struct rd_write *write, unsigned nslots)
+{
+  const struct rd_layout *layout = &write->array->layout;
+  size_t nbytes = (size_t) layout->ntiles * sizeof (struct rd_shard_entry);
+  write->nslots = nslots;
+  for (unsigned i = 0; i < nslots; i++) {
+    struct rd_slot *slot = &write->slots[i];
+    slot->arena = malloc (write->arena_nbytes);
+    slot->tiles = malloc (nbytes);
+    if (!slot->arena || !slot->tiles)
+      return rd_fail_memory (write->arena_nbytes + nbytes);
+    open_slot (write, slot, i);
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+make_strides (struct rd_write *write, const int64_t *strides)
+{
+  const struct radio_box *box = &write->box;
+  if (strides)
+    memcpy (write->strides, strides, box->rank * sizeof *strides);
+  else if (!rd_c_strides (box->rank, box->size,
+                          write->array->doc->type.item_nbytes,
+                          write->strides))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more elements than "
+                    "memory can hold");
+  return RADIO_OK;
+}
+
+static enum radio_status
+make_tasks (struct rd_write *write, const struct budget *budget)
+{
+  const struct rd_layout *layout = &write->array->layout;
+  if (radio_box_count (&write->box) == 0)
+    return RADIO_OK;
+  rd_grid_touched (&write->box, layout->chunk.shape, &write->chunks);
+  if (rd_mul_overflows (radio_box_count (&write->chunks), layout->ntiles,
+                        &write->job.n))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more than 2^64 "
+                    "tiles");
+  write->job.max_active = budget->nthreads;
+  write->arena_nbytes = budget->arena_nbytes;
+  return layout->sharding ? make_slots (write, budget->nslots) : RADIO_OK;
+}
+
+static enum radio_status
+new_write (struct radio_array *array, const struct radio_box *box,
+           const void *elements, const int64_t *strides,
+           struct rd_write **result)
+{
+  RD_TRY (rd_pool_check (array->store->context->pool));
+  RD_TRY (check_box (array, box));
+  const struct budget budget = make_budget (array, box);
+  enum radio_status status = rd_context_allows (array->store->context,
+                                                budget.nbytes,
+                                                "writing a chunk");
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s/%s", array->store->io->uri, array->path);
+  RD_CLEANUP (rd_cleanup_write) struct rd_write *write
+    = calloc (1, sizeof *write);
+  if (!write)
+    return rd_fail_memory (sizeof *write);
+  pthread_mutex_init (&write->mutex, NULL);
+  pthread_cond_init (&write->changed, NULL);
+  write->job.run = do_task;
+  write->array = array;
+  write->box = *box;
+  write->elements = elements;
+  RD_TRY (make_strides (write, strides));
+  RD_TRY (make_tasks (write, &budget));
+  *result = RD_STEAL (write);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_write_start (struct radio_array *array, const struct radio_box *box,
+                const void *elements, const int64_t *strides,
+                struct rd_write **result)
+{
+  RD_CLEANUP (rd_cleanup_write) struct rd_write *write = NULL;
+  RD_TRY (new_write (array, box, elements, strides, &write));
+  RD_TRY (rd_pool_start (array->store->context->pool, &write->job));
+  *result = RD_STEAL (write);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_write_finish (struct rd_write *write, uint64_t *stored_nbytes)
+{
+  struct rd_pool *pool = write->array->store->context->pool;
+  /* In a forked child its tasks are nobody's. */
+  RD_TRY (rd_pool_check (pool));
+  enum radio_status status = rd_pool_wait (pool, &write->job);
+  if (stored_nbytes)
+    *stored_nbytes += atomic_load (&write->stored_nbytes);
+  free_write (write);
+  return status;
+}
+
+enum radio_status
+radio_array_write (struct radio_array *array, const struct radio_box *box,
+                   const void *buffer, size_t nbytes)
+{
+  if (!array || !box)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_write: %s is NULL",
+                    array ? "box" : "array");
+  RD_CLEANUP (rd_cleanup_write) struct rd_write *write = NULL;
+  RD_TRY (check_box (array, box));
+  uint64_t count = radio_box_count (box), needed;
+  if (count > 0 && !buffer)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer is NULL");
+  if (count == UINT64_MAX
+      || rd_mul_overflows (count, array->doc->type.item_nbytes, &needed)
+      || needed > nbytes)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer has %zu bytes, the box "
+                    "needs %" PRIu64 " elements of %zu bytes", nbytes, count,
+                    array->doc->type.item_nbytes);
+  RD_TRY (new_write (array, box, buffer, NULL, &write));
+  return rd_pool_run (array->store->context->pool, &write->job);
+}
