@@ -20,9 +20,6 @@ struct radio_array {
   struct rd_array_doc *doc;
   struct rd_layout layout;            /* what follows from doc */
   struct rd_index_cache *indexes;     /* of shards, decoded and checked */
-  /* What radio_read_options.scaled applies: 1 and 0 in an array that was
-   * opened as one; a volume sets its own before it gives the handle out. */
-  double slope, inter;
   char *codecs_text;                  /* for info */
   char *codecs_json;
   char *attributes_json;

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Codec presets, and the documents of the arrays that an ingest writes. */
+#include <config.h>
+
+#include <string.h>
+
+#include "io/error.h"
+#include "src/volume/codec.h"
+#include "src/volume/json-make.h"
+
+/* What stands behind a preset: the compressor for elements of several
+ * bytes, and for those of one byte, where a shuffle of bytes does nothing.
+ */
+struct preset {
+  const char *name;
+  const char *cname;          /* NULL: no compression */
+  int clevel;
+  const char *shuffle;
+  const char *byte_shuffle;
+};
+
+static const struct preset presets[] = {
+  { "small", "zstd", 1, "shuffle", "noshuffle" },
+  { "medium", "lz4", 5, "bitshuffle", "bitshuffle" },
+  { "fast", "lz4hc", 5, "shuffle", "noshuffle" },
+  { "none", NULL, 0, NULL, NULL },
+};
+
+#define NPRESETS (sizeof presets / sizeof presets[0])
+
+static const struct preset *
+find_preset (const char *name)
+{
+  for (size_t i = 0; i < NPRESETS; i++)
+    if (strcmp (presets[i].name, name) == 0)
+      return &presets[i];
+  return NULL;
+}
+
+/* Append {name, configuration} and return the configuration.  Always an
+ * object, as readers of Zarr 3.0 want it. */
+static struct json_object *
+add_codec (struct rd_json_make *make, struct json_object *codecs,
+           const char *name)
+{
+  struct json_object *codec = json_object_new_object ();
+  rd_make_string (make, codec, "name", name);
+  struct json_object *configuration
+    = rd_make_object_in (make, codec, "configuration");
+  rd_make_item (make, codecs, codec);
+  return make->failed ? NULL : configuration;
+}
+
+static void
+add_plain_codec (struct rd_json_make *make, struct json_object *codecs,
+                 const char *name)
+{
+  struct json_object *codec = json_object_new_object ();
+  rd_make_string (make, codec, "name", name);
+  rd_make_item (make, codecs, codec);
+}
+
+/* Elements of one byte have no byte order to tell. */
+static void
+add_bytes (struct rd_json_make *make, struct json_object *codecs,
+           size_t unit_nbytes)
+{
+  if (unit_nbytes == 1) {
+    add_plain_codec (make, codecs, "bytes");
+    return;
+  }
+  struct json_object *configuration = add_codec (make, codecs, "bytes");
+  rd_make_string (make, configuration, "endian", "little");
+}
+
+static void
+add_blosc (struct rd_json_make *make, struct json_object *codecs,
+           const struct preset *preset, size_t item_nbytes)
+{
+  struct json_object *to = add_codec (make, codecs, "blosc");
+  rd_make_string (make, to, "cname", preset->cname);
+  rd_make_u64 (make, to, "clevel", (uint64_t) preset->clevel);
+  rd_make_string (make, to, "shuffle",
+                  item_nbytes == 1 ? preset->byte_shuffle : preset->shuffle);
+  rd_make_u64 (make, to, "typesize", item_nbytes);
+  rd_make_u64 (make, to, "blocksize", 0);
+}
+
+static enum radio_status
+preset_codecs (const struct preset *preset, const struct rd_type *type,
+               struct json_object **codecs)
+{
+  struct rd_json_make make = { false };
+  struct json_object *list = json_object_new_array ();
+  add_bytes (&make, list, type->unit_nbytes);
+  if (preset->cname)
+    add_blosc (&make, list, preset, type->item_nbytes);
+  add_plain_codec (&make, list, "crc32c");
+  return rd_make_end (&make, list, codecs);
+}
+
+/* A list that the user wrote; whether it can be used is seen when the
+ * document is parsed. */
+static enum radio_status
+given_codecs (const char *codec, struct json_object **codecs)
+{
+  struct json_object *list RD_CLEANUP (rd_cleanup_json) = NULL;
+  enum radio_status status
+    = rd_json_parse (codec, strlen (codec), "codec", &list);
+  if (status == RADIO_ERROR_FORMAT)
+    return RADIO_ERROR_ARGUMENT;
+  RD_TRY (status);
+  if (!json_object_is_type (list, json_type_array)
+      || json_object_array_length (list) == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "codec: a JSON list of Zarr codecs must not be empty");
+  *codecs = RD_STEAL (list);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_codec_choose (const char *codec, const struct rd_type *type,
+                 const char **name, struct json_object **codecs)
+{
+  if (codec == NULL)
+    codec = "medium";
+  const struct preset *preset = find_preset (codec);
+  *name = preset ? preset->name : "";
+  if (preset)
+    return preset_codecs (preset, type, codecs);
+  if (codec[0] == '[')
+    return given_codecs (codec, codecs);
+  return rd_fail (RADIO_ERROR_ARGUMENT,
+                  "codec '%s' is not small, medium, fast, none or a JSON "
+                  "list of Zarr codecs", codec);
+}
+
+/* What all arrays of a volume have in common. */
+static struct json_object *
+begin_array (struct rd_json_make *make, size_t rank, const uint64_t *shape,
+             const char *data_type, const uint64_t *chunk_shape)
+{
+  struct json_object *array = json_object_new_object ();
+  rd_make_u64 (make, array, "zarr_format", 3);
+  rd_make_string (make, array, "node_type", "array");
+  rd_make_member (make, array, "shape", rd_make_shape (make, rank, shape));
+  rd_make_string (make, array, "data_type", data_type);
+
+  struct json_object *grid = rd_make_object_in (make, array, "chunk_grid");
+  rd_make_string (make, grid, "name", "regular");
+  struct json_object *to = rd_make_object_in (make, grid, "configuration");
+  rd_make_member (make, to, "chunk_shape",
+                  rd_make_shape (make, rank, chunk_shape));
+
+  struct json_object *keys
+    = rd_make_object_in (make, array, "chunk_key_encoding");
+  rd_make_string (make, keys, "name", "default");
+  to = rd_make_object_in (make, keys, "configuration");
+  rd_make_string (make, to, "separator", "/");
+  return array;
+}
+
+/* Zero, as the type has it. */
+static void
+add_fill_value (struct rd_json_make *make, struct json_object *array,
+                enum radio_dtype dtype)
+{
+  if (rd_dtype_is_complex (dtype)) {
+    struct json_object *pair
+      = rd_make_list_in (make, array, "fill_value");
+    rd_make_item (make, pair, json_object_new_double (0));
+    rd_make_item (make, pair, json_object_new_double (0));
+  } else if (rd_dtype_is_float (dtype)) {
+    rd_make_double (make, array, "fill_value", 0);
+  } else {
+    rd_make_u64 (make, array, "fill_value", 0);
+  }
+}
+
+static void
+add_sharding (struct rd_json_make *make, struct json_object *array,
+              size_t rank, const uint64_t *tile_shape,
+              struct json_object *codecs)
+{
+  struct json_object *outer = rd_make_list_in (make, array, "codecs");
+  struct json_object *to = add_codec (make, outer, "sharding_indexed");
+  rd_make_member (make, to, "chunk_shape",
+                  rd_make_shape (make, rank, tile_shape));
+  rd_make_member (make, to, "codecs", json_object_get (codecs));
+  struct json_object *index = rd_make_list_in (make, to, "index_codecs");
+  add_bytes (make, index, 8);
+  add_plain_codec (make, index, "crc32c");
+  rd_make_string (make, to, "index_location", "end");
+}
+
+static void
+add_dimension_names (struct rd_json_make *make, struct json_object *array,
+                     const char *axes)
+{
+  struct json_object *names = rd_make_list_in (make, array,
+                                               "dimension_names");
+  for (; *axes; axes++)
+    rd_make_item (make, names, json_object_new_string_len (axes, 1));
+}
+
+/* The codecs may be the user's: what is wrong with them is the caller's
+ * mistake, not the store's. */
+static enum radio_status
+check_document (struct json_object *document)
+{
+  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
+  enum radio_status status = rd_array_doc_parse (document, "codec", &doc);
+  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
+    return RADIO_ERROR_ARGUMENT;
+  return status;
+}
+
+enum radio_status
+rd_level_document (const struct rd_nifti *nifti,
+                   const struct rd_tiling *tiling,
+                   struct json_object *codecs, struct json_object **document)
+{
+  char buffer[24];
+  struct rd_json_make make = { false };
+  struct json_object *array
+    = begin_array (&make, nifti->rank, nifti->shape,
+                   rd_type_name (&nifti->type, buffer),
+                   tiling->shard_shape);
+  add_fill_value (&make, array, nifti->type.dtype);
+  add_sharding (&make, array, nifti->rank, tiling->tile_shape, codecs);
+  add_dimension_names (&make, array, nifti->axes);
+
+  struct json_object *made RD_CLEANUP (rd_cleanup_json) = NULL;
+  RD_TRY (rd_make_end (&make, array, &made));
+  RD_TRY (check_document (made));
+  *document = RD_STEAL (made);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_header_document (size_t nbytes, struct json_object **document)
+{
+  const uint64_t shape[1] = { nbytes };
+  struct rd_json_make make = { false };
+  struct json_object *array = begin_array (&make, 1, shape, "uint8", shape);
+  add_fill_value (&make, array, RADIO_UINT8);
+  struct json_object *codecs = rd_make_list_in (&make, array, "codecs");
+  add_bytes (&make, codecs, 1);
+  return rd_make_end (&make, array, document);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Removing what no volume names.  The order of locks is what keeps living
+ * writers safe: a writer makes its level's folder and takes that level's
+ * lock while it holds the volume's, and publishes the volume's document
+ * while it holds both.  So whoever holds the volume's lock sees every level
+ * that a writer has, either locked or named. */
+#ifndef RD_COLLECT_H
+#define RD_COLLECT_H
+
+#include "src/array/context.h"
+
+/* Clean the folder of one volume, whose lock the caller holds: remove
+ * unnamed levels whose lock is free, mend the header array, and remove the
+ * folder when nothing is left in it and no document names it.  Folders whose
+ * document is damaged or not radio's stay as they are.  *result (its counts
+ * grow) may not be NULL. */
+enum radio_status rd_collect_volume (struct radio_store *store,
+                                     const char *path, bool dry_run,
+                                     struct radio_gc_result *result)
+  RADIO_USE_RESULT;
+
+/* The same with the lock taken and given back; failures are let pass: what
+ * could not be removed stays for gc. */
+void rd_collect_quietly (struct radio_store *store, const char *path);
+
+/* Remove the data of a level that the caller has locked: its document
+ * first, so that no reader takes the missing chunks for zeros. */
+enum radio_status rd_level_remove (struct radio_store *store,
+                                   const char *path) RADIO_USE_RESULT;
+
+/* The bytes of all objects below a prefix. */
+enum radio_status rd_prefix_nbytes (struct radio_store *store,
+                                    const char *prefix, uint64_t *nbytes)
+  RADIO_USE_RESULT;
+
+#endif /* RD_COLLECT_H */

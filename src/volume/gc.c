@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Collecting the garbage of a whole store. */
+#include <config.h>
+
+#include "src/volume/collect.h"
+#include "src/volume/list.h"
+
+static enum radio_status
+collect_locked (struct radio_store *store, const char *path, bool dry_run,
+                struct radio_gc_result *result)
+{
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  return rd_collect_volume (store, path, dry_run, result);
+}
+
+static enum radio_status
+collect_collection (struct radio_store *store, const char *collection,
+                    bool dry_run, struct radio_gc_result *result)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_strings_add_folders (&names, store->io, collection));
+  for (size_t i = 0; i < names.n; i++) {
+    char *path RD_FREE = rd_key_join (collection, names.items[i]);
+    if (path == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (collect_locked (store, path, dry_run, result));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+sweep (struct radio_store *store, bool dry_run,
+       struct radio_gc_result *result)
+{
+  struct rd_io_swept swept = { 0 };
+  RD_TRY (store->io->ops->sweep (store->io, "", dry_run, &swept));
+  result->removed_count += swept.n_files;
+  result->removed_nbytes += swept.nbytes;
+  return RADIO_OK;
+}
+
+/* Temporary files go first: those in a folder that is removed afterwards
+ * are then counted as well. */
+enum radio_status
+radio_store_gc (struct radio_store *store, bool dry_run,
+                struct radio_gc_result *result)
+{
+  struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
+  struct radio_gc_result counts = { 0 };
+  if (store == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_gc: store is NULL");
+  RD_TRY (sweep (store, dry_run, &counts));
+  if (store->is_radio)
+    RD_TRY (rd_list_collections (store, &collections));
+  for (size_t i = 0; i < collections.n; i++)
+    RD_TRY (collect_collection (store, collections.items[i], dry_run,
+                                &counts));
+  if (result)
+    *result = counts;
+  return RADIO_OK;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What finding and collecting need of listing. */
+#ifndef RD_LIST_H
+#define RD_LIST_H
+
+#include "src/array/context.h"
+#include "src/volume/strings.h"
+
+/* Append the names of the root's collections, in byte order.  Folders whose
+ * document is missing or damaged are left out. */
+enum radio_status rd_list_collections (struct radio_store *store,
+                                       struct rd_strings *names)
+  RADIO_USE_RESULT;
+
+/* The fewest insertions, removals and replacements of bytes that make one
+ * text of another, case counting half (so 2 for a whole step, 1 for a
+ * change of case); texts are compared up to 255 bytes. */
+unsigned rd_edit_distance (const char *a, const char *b);
+
+#endif /* RD_LIST_H */

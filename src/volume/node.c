@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes and their names. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "src/volume/meta.h"
+#include "src/volume/node.h"
+
+#define LEVEL_SUFFIX_LENGTH 8
+
+char *
+rd_document_key (const char *path)
+{
+  return rd_key_join (path, "zarr.json");
+}
+
+static bool
+is_image (struct json_object *document)
+{
+  return rd_meta_is_image (rd_json_member (document, "attributes"));
+}
+
+enum radio_status
+rd_node_kind (struct radio_store *store, const char *path,
+              enum rd_kind *kind)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  enum radio_status status = rd_store_read_document (store, path, &document);
+  *kind = RD_KIND_NONE;
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  enum rd_node node;
+  RD_TRY (rd_document_node (document, path, &node));
+  *kind = node == RD_NODE_ARRAY ? RD_KIND_ARRAY
+          : is_image (document) ? RD_KIND_IMAGE : RD_KIND_GROUP;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_node_exists (struct radio_store *store, const char *path, bool *exists)
+{
+  char *key RD_FREE = rd_document_key (path);
+  uint64_t nbytes;
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = store->io->ops->size (store->io, key, &nbytes);
+  *exists = status == RADIO_OK;
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
+bool
+rd_is_level_name (const char *name)
+{
+  size_t n = strspn (name, "0123456789");
+  if (n == 0 || name[n] != '-')
+    return false;
+  const char *suffix = name + n + 1;
+  return strlen (suffix) == LEVEL_SUFFIX_LENGTH
+         && strspn (suffix, "0123456789abcdef") == LEVEL_SUFFIX_LENGTH;
+}
+
+enum radio_status
+rd_level_name (unsigned level, char name[RD_LEVEL_NAME_NBYTES])
+{
+  uint32_t number;
+  if (getentropy (&number, sizeof number) != 0)
+    return rd_fail_errno (errno, "no random number for a level's name");
+  snprintf (name, RD_LEVEL_NAME_NBYTES, "%u-%08x", level,
+            (unsigned) number);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_group_read (struct radio_store *store, const char *path,
+               struct rd_group_doc **doc)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  char *where RD_FREE = rd_document_key (path);
+  if (where == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum rd_node node;
+  RD_TRY (rd_store_read_document (store, path, &document));
+  RD_TRY (rd_document_node (document, where, &node));
+  if (node == RD_NODE_ARRAY)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: an array, not the group of a "
+                    "volume", where);
+  return rd_group_doc_parse (document, where, doc);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Removing a volume. */
+#include <config.h>
+
+#include <string.h>
+
+#include "src/volume/collect.h"
+#include "src/volume/node.h"
+#include "src/volume/strings.h"
+
+/* A volume whose document is damaged can be removed where only volumes
+ * stand: below a collection of radio's. */
+static enum radio_status
+check_is_volume (struct radio_store *store, const char *path)
+{
+  enum rd_kind kind;
+  enum radio_status status = rd_node_kind (store, path, &kind);
+  const char *slash = strchr (path, '/');
+  bool is_place = store->is_radio && slash && strchr (slash + 1, '/') == NULL;
+  if (is_place
+      && (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED))
+    return RADIO_OK;
+  RD_TRY (status);
+  if (kind == RD_KIND_NONE)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s", path,
+                    store->io->uri);
+  if (kind != RD_KIND_IMAGE)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: %s, not a volume", path,
+                    kind == RD_KIND_ARRAY ? "an array" : "a group");
+  return RADIO_OK;
+}
+
+/* Remove a child, unless it is a level that a writer holds. */
+static enum radio_status
+remove_child (struct radio_store *store, const char *path, const char *name,
+              bool *is_busy)
+{
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  char *child RD_FREE = rd_key_join (path, name);
+  if (child == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (rd_is_level_name (name)) {
+    RD_TRY (store->io->ops->lock (store->io, child, false, &lock));
+    if (lock == NULL) {
+      *is_busy = true;
+      return RADIO_OK;
+    }
+  }
+  return rd_level_remove (store, child);
+}
+
+/* The caller holds the volume's lock, so no writer begins meanwhile. */
+static enum radio_status
+remove_data (struct radio_store *store, const char *path)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  bool is_busy = false;
+  RD_TRY (rd_strings_add_folders (&names, store->io, path));
+  for (size_t i = 0; i < names.n; i++)
+    RD_TRY (remove_child (store, path, names.items[i], &is_busy));
+  return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
+}
+
+enum radio_status
+radio_store_remove (struct radio_store *store, const char *path)
+{
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  if (store == NULL || path == NULL || path[0] == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: store or "
+                    "path is missing");
+  RD_TRY (check_is_volume (store, path));
+  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  char *key RD_FREE = rd_document_key (path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (store->io->ops->remove (store->io, key));
+  return remove_data (store, path);
+}
