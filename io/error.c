@@ -67,7 +67,7 @@ mark_cut (char *message, size_t nbytes)
 
 /* Format into the thread's message by way of a copy, since an argument may
  * point to the message itself. */
-static void
+RADIO_PRINTF (1, 0) static void
 set_message (const char *format, va_list args, const char *tail)
 {
   char text[RD_ERROR_NBYTES];

@@ -160,6 +160,42 @@ a_sweep_spares_the_living_beside_the_dead (void **state)
   assert_text (io, "a/b/k", "live");
 }
 
+static int
+sweep_on_and_on (void *arg)
+{
+  struct rd_io *io = arg;
+  struct rd_io_swept swept;
+  uint64_t n_files = 0;
+  /* Ends when the other one says that it is done. */
+  while (read_key (io, "done") == RADIO_ERROR_NOT_FOUND) {
+    CHILD_CHECK (io->ops->sweep (io, "s", false, &swept) == RADIO_OK);
+    n_files += swept.n_files;
+  }
+  /* A file may be taken between its making and its being held: then the
+   * writer makes another.  It is empty, and that is rare. */
+  CHILD_CHECK (n_files < 50);
+  return 0;
+}
+
+static void
+writing_goes_on_while_others_sweep (void **state)
+{
+  struct rd_io *io = io_of (state);
+  pid_t pid = child_start (sweep_on_and_on, io);
+  enum radio_status status = RADIO_OK;
+  for (int i = 0; i < 50 && status == RADIO_OK; i++) {
+    char key[16];
+    snprintf (key, sizeof key, "s/%d", i);
+    status = rd_io_put (io, key, "text", 4, RD_PUT_IF_ABSENT);
+  }
+  put_text (io, "done", "");
+  assert_int_equal (child_wait (pid), 0);
+  assert_ok (status);
+  struct listing listing = { 0 };
+  assert_ok (io->ops->list (io, "s", false, note_entry, &listing));
+  assert_int_equal (listing.n, 50);
+}
+
 /* A child that holds something until it is killed. */
 struct holder {
   struct rd_io *io;
@@ -420,6 +456,7 @@ main (void)
     CASE (of_racing_processes_exactly_one_wins_each_key),
     CASE (a_writer_that_died_shows_nothing_and_is_swept),
     CASE (a_sweep_spares_the_living_beside_the_dead),
+    CASE (writing_goes_on_while_others_sweep),
     CASE (a_killed_holder_frees_its_lock),
     CASE (who_waited_for_a_removed_folder_holds_the_new_one),
     CASE (missing_rights_are_told_by_name),
