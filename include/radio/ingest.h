@@ -98,9 +98,10 @@ struct radio_phantom_options {
 };
 
 /* Make a synthetic head CT of any size (int16 Hounsfield units: air, skin,
- * skull, brain, noise; 0.5 mm over a 256 mm field) as a volume, without a
- * file.  The same options give the same voxels on every machine.  Errors as
- * of radio_ingest. */
+ * skull, brain, noise; a field of 256 x 256 x 192 mm, whatever the shape) as
+ * a volume, without a file.  The same options give the same voxels on every
+ * machine.  RADIO_ERROR_ARGUMENT for an axis of more than 65535 voxels;
+ * other errors as of radio_ingest. */
 RADIO_API enum radio_status
 radio_phantom (struct radio_store *store, const char *path,
                const struct radio_phantom_options *options) RADIO_USE_RESULT;

@@ -108,6 +108,12 @@ enum radio_status rd_nifti_box_header (const struct rd_nifti *nifti,
                                        struct rd_buffer *out)
   RADIO_USE_RESULT;
 
+/* Turn the prefix of a pair into that of a single file: the same header and
+ * extensions, but voxels follow, and the magic says so. */
+enum radio_status rd_nifti_make_single (const struct rd_nifti *nifti,
+                                        struct rd_buffer *prefix)
+  RADIO_USE_RESULT;
+
 /* A fresh NIfTI-1 header (NIfTI-2 when a dimension exceeds 32767) and 4
  * bytes of no extension, for images that come from no file. */
 struct rd_nifti_make {

@@ -29,13 +29,20 @@ rd_stats_nbytes (enum radio_dtype dtype)
 }
 
 enum radio_status
-rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
-                  rd_scan_fn *scan, void *source, struct radio_stats *stats)
+rd_stats_check (enum radio_dtype dtype)
 {
   if (rd_dtype_is_complex (dtype) || radio_dtype_nbytes (dtype) == 0)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "statistics are of real numbers, not of %s",
                     radio_dtype_name (dtype));
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
+                  rd_scan_fn *scan, void *source, struct radio_stats *stats)
+{
+  RD_TRY (rd_stats_check (dtype));
   struct radio_stats result;
   if (rd_values_are_narrow (dtype))
     RD_TRY (rd_stats_narrow (dtype, slope, inter, scan, source, &result));

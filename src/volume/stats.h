@@ -20,11 +20,14 @@ typedef enum radio_status rd_scan_fn (void *source, rd_take_fn *take,
  * counted exactly. */
 #define RD_STATS_MAX_COUNT (UINT64_C (1) << 47)
 
+/* RADIO_ERROR_UNSUPPORTED names a type that is not of real numbers. */
+enum radio_status rd_stats_check (enum radio_dtype dtype) RADIO_USE_RESULT;
+
 /* The most memory that rd_stats_compute takes. */
 uint64_t rd_stats_nbytes (enum radio_dtype dtype);
 
-/* Statistics of value * slope + inter over all elements of a real type;
- * slope is not 0. */
+/* Statistics of value * slope + inter over all elements of a real type
+ * (rd_stats_check); slope is not 0. */
 enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
                                     double inter, rd_scan_fn *scan,
                                     void *source, struct radio_stats *stats)

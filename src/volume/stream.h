@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* A box of an array as one run of bytes, in an order of axes of choice: read
+ * slab by slab in bounded memory, each slab being taken while the next one
+ * is read. */
+#ifndef RD_STREAM_H
+#define RD_STREAM_H
+
+#include <radio/array.h>
+
+struct rd_stream {
+  struct radio_array *array;
+  struct radio_box box;
+  /* The array's axes, from the one that is slowest in the run of bytes to
+   * the fastest. */
+  size_t order[RADIO_MAX_RANK];
+  enum radio_dtype dtype;     /* of the elements delivered; not STORED */
+  size_t item_nbytes;         /* of one */
+  bool scaled;
+};
+
+/* Takes the next bytes; on any thread, but one call after the other.  It
+ * may change them. */
+typedef enum radio_status rd_stream_fn (void *user_data, void *data,
+                                        size_t nbytes);
+
+enum radio_status rd_stream_run (const struct rd_stream *stream,
+                                 rd_stream_fn *take, void *user_data)
+  RADIO_USE_RESULT;
+
+/* How a box is cut into slabs: the axes before order[cut] one element at a
+ * time, that one by `step' elements from multiples of `step' on, those after
+ * it whole. */
+struct rd_slabs {
+  size_t cut;
+  uint64_t step;
+};
+
+/* Choose slabs of about target_nbytes and, where tiles leave the choice, of
+ * at most max_nbytes, so that tiles are decoded once: slabs are layers of
+ * whole tiles where one such layer fits. */
+void rd_slabs_choose (const struct rd_stream *stream,
+                      const uint64_t *tile_shape, uint64_t target_nbytes,
+                      uint64_t max_nbytes, struct rd_slabs *slabs);
+
+/* The first slab of a stream's box, which must not be empty, and the next
+ * one; false after the last. */
+void rd_slabs_first (const struct rd_stream *stream,
+                     const struct rd_slabs *slabs, struct radio_box *slab);
+bool rd_slabs_next (const struct rd_stream *stream,
+                    const struct rd_slabs *slabs, struct radio_box *slab);
+
+#endif /* RD_STREAM_H */
