@@ -45,6 +45,21 @@ radio_store_open (const char *uri, const struct radio_store_options *options,
 /* Close a store.  Its volumes and arrays that are still open stay usable. */
 RADIO_API void radio_store_close (struct radio_store *store);
 
+/* What a node of the tree is. */
+enum radio_node {
+  RADIO_NODE_GROUP = 0,       /* radio_volume_open may open it */
+  RADIO_NODE_ARRAY,           /* radio_array_open does */
+};
+
+/* Tell what stands at a path below the store's root; "" is the root itself.
+ * Only its kind is looked at: it may turn out to be broken when it is
+ * opened.
+ * Errors: RADIO_ERROR_NOT_FOUND, RADIO_ERROR_FORMAT (the document is none
+ * of a node), RADIO_ERROR_UNSUPPORTED (Zarr v2), those of reading. */
+RADIO_API enum radio_status
+radio_store_node (struct radio_store *store, const char *path,
+                  enum radio_node *node) RADIO_USE_RESULT;
+
 /* One node found by radio_store_list.  The strings live until the callback
  * returns. */
 struct radio_entry {
