@@ -62,11 +62,29 @@ print_indented (const char *lines)
   putchar ('\n');
 }
 
+/* Break a paragraph into lines of at most 78 columns. */
+static void
+print_paragraph (const char *text)
+{
+  size_t column = 0;
+  while (*text) {
+    size_t length = strcspn (text, " ");
+    if (column > 0 && column + 1 + length > 78) {
+      putchar ('\n');
+      column = 0;
+    }
+    column += (size_t) printf ("%s%.*s", column > 0 ? " " : "", (int) length,
+                               text);
+    text += length + strspn (text + length, " ");
+  }
+  putchar ('\n');
+}
+
 void
 rd_help_command (const struct rd_command *command)
 {
-  printf ("Usage: radio %s %s\n\n%s\n", command->name, command->operands,
-          command->description);
+  printf ("Usage: radio %s %s\n\n", command->name, command->operands);
+  print_paragraph (command->description);
   print_title ("Options");
   size_t width = options_width (command->options);
   for (const struct rd_option *o = command->options; o->id != 0; o++)

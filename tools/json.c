@@ -9,14 +9,14 @@
 #include "tools/text.h"
 
 void
-rd_json_put (struct json_object *object, const char *key,
+rd_report_put (struct json_object *object, const char *key,
              struct json_object *value)
 {
   json_object_object_add (object, key, value);
 }
 
 struct json_object *
-rd_json_text (const char *text)
+rd_report_text (const char *text)
 {
   /* A broken byte becomes the three of U+FFFD. */
   RD_FREE char *clean = malloc (3 * strlen (text) + 1);
@@ -40,7 +40,7 @@ rd_json_text (const char *text)
 }
 
 struct json_object *
-rd_json_double (double number)
+rd_report_double (double number)
 {
   char text[RD_TEXT_NBYTES];
   if (!isfinite (number))
@@ -49,34 +49,34 @@ rd_json_double (double number)
 }
 
 void
-rd_json_put_text (struct json_object *object, const char *key,
+rd_report_put_text (struct json_object *object, const char *key,
                   const char *text)
 {
-  rd_json_put (object, key, rd_json_text (text));
+  rd_report_put (object, key, rd_report_text (text));
 }
 
 void
-rd_json_put_u64 (struct json_object *object, const char *key,
+rd_report_put_u64 (struct json_object *object, const char *key,
                  uint64_t number)
 {
-  rd_json_put (object, key, json_object_new_uint64 (number));
+  rd_report_put (object, key, json_object_new_uint64 (number));
 }
 
 void
-rd_json_put_double (struct json_object *object, const char *key,
+rd_report_put_double (struct json_object *object, const char *key,
                     double number)
 {
-  rd_json_put (object, key, rd_json_double (number));
+  rd_report_put (object, key, rd_report_double (number));
 }
 
 void
-rd_json_put_bool (struct json_object *object, const char *key, bool value)
+rd_report_put_bool (struct json_object *object, const char *key, bool value)
 {
-  rd_json_put (object, key, json_object_new_boolean (value));
+  rd_report_put (object, key, json_object_new_boolean (value));
 }
 
 struct json_object *
-rd_json_u64_list (const uint64_t *numbers, size_t n)
+rd_report_u64_list (const uint64_t *numbers, size_t n)
 {
   struct json_object *list = json_object_new_array ();
   for (size_t i = 0; i < n; i++)
@@ -85,7 +85,7 @@ rd_json_u64_list (const uint64_t *numbers, size_t n)
 }
 
 struct json_object *
-rd_json_u64_reversed (const uint64_t *numbers, size_t n)
+rd_report_u64_reversed (const uint64_t *numbers, size_t n)
 {
   struct json_object *list = json_object_new_array ();
   while (n-- > 0)
@@ -94,19 +94,51 @@ rd_json_u64_reversed (const uint64_t *numbers, size_t n)
 }
 
 struct json_object *
-rd_json_double_list (const double *numbers, size_t n)
+rd_report_double_list (const double *numbers, size_t n)
 {
   struct json_object *list = json_object_new_array ();
   for (size_t i = 0; i < n; i++)
-    json_object_array_add (list, rd_json_double (numbers[i]));
+    json_object_array_add (list, rd_report_double (numbers[i]));
   return list;
 }
 
-void
-rd_json_print (struct json_object *object)
+static const char *
+one_line (struct json_object *value)
 {
-  const int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED
-                    | JSON_C_TO_STRING_NOSLASHESCAPE;
-  puts (json_object_to_json_string_ext (object, flags));
+  return json_object_to_json_string_ext (value, JSON_C_TO_STRING_SPACED
+                                         | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
+static void
+print_list (struct json_object *list)
+{
+  size_t n = json_object_array_length (list);
+  puts (n > 0 ? "[" : "[]");
+  for (size_t i = 0; i < n; i++)
+    printf ("  %s%s\n", one_line (json_object_array_get_idx (list, i)),
+            i + 1 < n ? "," : "\n]");
+}
+
+static void
+print_object (struct json_object *object)
+{
+  const char *before = "{\n";
+  json_object_object_foreach (object, key, value) {
+    struct json_object *quoted = json_object_new_string (key);
+    printf ("%s  %s: ", before, one_line (quoted));
+    fputs (one_line (value), stdout);
+    json_object_put (quoted);
+    before = ",\n";
+  }
+  puts ("\n}");
+}
+
+void
+rd_report_print (struct json_object *object)
+{
+  if (json_object_is_type (object, json_type_array))
+    print_list (object);
+  else
+    print_object (object);
   json_object_put (object);
 }

@@ -9,26 +9,26 @@
 
 #include "tools/tool.h"
 
-void rd_json_put (struct json_object *object, const char *key,
+void rd_report_put (struct json_object *object, const char *key,
                   struct json_object *value);
-void rd_json_put_text (struct json_object *object, const char *key,
+void rd_report_put_text (struct json_object *object, const char *key,
                        const char *text);
-void rd_json_put_u64 (struct json_object *object, const char *key,
+void rd_report_put_u64 (struct json_object *object, const char *key,
                       uint64_t number);
-void rd_json_put_double (struct json_object *object, const char *key,
+void rd_report_put_double (struct json_object *object, const char *key,
                          double number);
-void rd_json_put_bool (struct json_object *object, const char *key,
+void rd_report_put_bool (struct json_object *object, const char *key,
                        bool value);
 
-struct json_object *rd_json_text (const char *text);
-struct json_object *rd_json_double (double number);
+struct json_object *rd_report_text (const char *text);
+struct json_object *rd_report_double (double number);
 
 /* Numbers in reverse: array order as NIfTI's x, y, z. */
-struct json_object *rd_json_u64_reversed (const uint64_t *numbers, size_t n);
-struct json_object *rd_json_u64_list (const uint64_t *numbers, size_t n);
-struct json_object *rd_json_double_list (const double *numbers, size_t n);
+struct json_object *rd_report_u64_reversed (const uint64_t *numbers, size_t n);
+struct json_object *rd_report_u64_list (const uint64_t *numbers, size_t n);
+struct json_object *rd_report_double_list (const double *numbers, size_t n);
 
-/* Print it with a newline and release it. */
-void rd_json_print (struct json_object *object);
+/* Print it, a line for each of its own members, and release it. */
+void rd_report_print (struct json_object *object);
 
 #endif /* RD_JSON_H */

@@ -95,20 +95,22 @@ rd_split_path (const char *operand, char **root, char **path)
   return false;
 }
 
-/* Open a node as a volume or, when it is none, as an array. */
+/* Open a node as what it is.  Without arrays it is to be a volume. */
 static int
-open_node (struct rd_target *target, const char *operand, bool arrays)
+open_node (struct rd_target *target, bool arrays)
 {
-  enum radio_status status;
-  if (arrays) {
+  enum radio_node node;
+  enum radio_status status = radio_store_node (target->store, target->path,
+                                               &node);
+  if (status == RADIO_OK && node == RADIO_NODE_ARRAY && arrays)
     status = radio_array_open (target->store, target->path, &target->array);
-    if (status == RADIO_OK)
-      return RD_EXIT_OK;
-  }
-  status = radio_volume_open (target->store, target->path, &target->volume);
+  else if (status == RADIO_OK)
+    status = radio_volume_open (target->store, target->path,
+                                &target->volume);
   if (status != RADIO_OK)
-    return rd_complain_library (operand);
-  target->array = radio_volume_array (target->volume);
+    return rd_complain_library (target->name);
+  if (target->volume)
+    target->array = radio_volume_array (target->volume);
   return RD_EXIT_OK;
 }
 
@@ -116,12 +118,22 @@ static int
 open_path (const struct rd_args *args, const char *operand, const char *root,
            bool arrays, struct rd_target *target)
 {
+  target->name = operand;
   if (open_uri (args, root, false, &target->store) != RADIO_OK)
     return rd_complain_library (root);
-  return open_node (target, operand, arrays);
+  return open_node (target, arrays);
 }
 
-/* A name that the store has no volume of may be an array's path in it. */
+/* Whether a name that no volume has is the path of an array in the store. */
+static bool
+is_array (struct rd_target *target, const char *operand)
+{
+  enum radio_node node;
+  return radio_store_node (target->store, operand, &node) == RADIO_OK
+         && node == RADIO_NODE_ARRAY
+         && (target->path = strdup (operand)) != NULL;
+}
+
 static int
 open_name (const struct rd_args *args, const char *operand, bool arrays,
            struct rd_target *target)
@@ -131,16 +143,15 @@ open_name (const struct rd_args *args, const char *operand, bool arrays,
     return failed;
   enum radio_status status = radio_store_find (target->store, operand,
                                                &target->path);
-  if (status == RADIO_OK)
-    return open_node (target, operand, arrays);
-  RD_FREE char *message = rd_format ("%s", radio_error_message ());
-  if (status == RADIO_ERROR_NOT_FOUND && arrays
-      && radio_array_open (target->store, operand, &target->array)
-         == RADIO_OK) {
-    target->path = strdup (operand);
-    return target->path ? RD_EXIT_OK : rd_complain_memory ();
+  if (status != RADIO_OK) {
+    /* Looking for an array overwrites the message, which suggests names. */
+    RD_FREE char *message = rd_format ("%s", radio_error_message ());
+    if (status != RADIO_ERROR_NOT_FOUND || !arrays
+        || !is_array (target, operand))
+      return rd_complain ("%s", message ? message : "out of memory");
   }
-  return rd_complain ("%s", message ? message : "out of memory");
+  target->name = target->path;
+  return open_node (target, arrays);
 }
 
 bool
@@ -174,9 +185,14 @@ rd_target_close (struct rd_target *target)
   free (target->path);
 }
 
-const char *
+char *
 rd_base_name (const char *path)
 {
-  const char *slash = strrchr (path, '/');
-  return slash ? slash + 1 : path;
+  size_t n = strlen (path);
+  while (n > 1 && path[n - 1] == '/')
+    n--;
+  size_t start = n;
+  while (start > 0 && path[start - 1] != '/')
+    start--;
+  return rd_format ("%.*s", (int) (n - start), path + start);
 }

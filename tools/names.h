@@ -18,6 +18,8 @@ int rd_store_open (const struct rd_args *args, bool create,
 struct rd_target {
   struct radio_store *store;
   char *path;                     /* of the node below the store's root */
+  const char *name;               /* to call it by: the path, or the operand
+                                     when that was a path of the disk */
   struct radio_volume *volume;    /* NULL when it is an array */
   struct radio_array *array;      /* a volume's array is its own */
 };
@@ -42,7 +44,8 @@ bool rd_may_be_path (const struct rd_args *args, const char *operand);
  * is allocated then. */
 bool rd_split_path (const char *operand, char **root, char **path);
 
-/* The last part of a node's path, for naming files after it. */
-const char *rd_base_name (const char *path);
+/* The last part of a node's path, for naming files after it; allocated,
+ * NULL after complaining. */
+char *rd_base_name (const char *path);
 
 #endif /* RD_NAMES_H */

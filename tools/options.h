@@ -60,7 +60,7 @@ struct rd_command {
   const char *name;
   const char *operands;       /* "VOLUME [OPTION]..." */
   const char *summary;        /* for the list of commands */
-  const char *description;    /* paragraphs for --help */
+  const char *description;    /* a paragraph for --help */
   const struct rd_option *options;
   const char *examples;       /* a line each */
   int (*run) (struct rd_args *args);
