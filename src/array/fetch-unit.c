@@ -54,7 +54,7 @@ forgive (const struct rd_fetch_job *job, uint32_t item,
   struct rd_fetch *fetch = job->fetch;
   if (!fetch->forgive)
     return status;
-  return fetch->forgive (fetch, status, 1, ((uint64_t) 1 << 32) + item);
+  return fetch->forgive (fetch, status, 1, RD_FETCH_FIRST_ITEM_ORDER + item);
 }
 
 enum radio_status

@@ -9,6 +9,9 @@
 #include "src/array/path.h"
 #include "src/array/plan.h"
 
+/* Failures are ordered: those of indexes first, then those of tiles. */
+#define RD_FETCH_FIRST_ITEM_ORDER ((uint64_t) 1 << 32)
+
 struct rd_fetch {
   struct radio_array *array;
   const struct radio_request *requests;

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Checking an array: the objects that are there are listed (a grid can be
+ * far larger than what is stored), and every tile of those that are chunks
+ * is read and decoded.  Damage is collected by the threads that find it and
+ * told on the caller's, in order. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/checked.h"
+#include "src/array/fetch.h"
+#include "src/box.h"
+
+/* Chunks that are checked together. */
+#define CHUNKS_AT_ONCE 1024
+
+struct damage {
+  uint64_t order;
+  char *message;
+};
+
+struct check {
+  struct rd_fetch fetch;
+  struct rd_buffer chunks;            /* coordinates of those stored */
+  size_t nchunks;
+  uint64_t stored_nbytes;
+  _Atomic uint64_t tile_count;
+  radio_damage_fn *tell;
+  void *user_data;
+  pthread_mutex_t mutex;
+  struct {
+    uint64_t damaged_count;
+    struct rd_buffer list;            /* of struct damage */
+    char *index_message;              /* the last about an index */
+  } synced;
+};
+
+/* The coordinates that a key stands for; false when it is no chunk's of the
+ * grid.  The key that they make must be this one: "c/01" is nothing. */
+static bool
+parse_key (const struct radio_array *array, const char *name,
+           uint64_t *chunk)
+{
+  const struct rd_layout *layout = &array->layout;
+  const char *p = name;
+  if (!array->doc->keys_v2 && *p++ != 'c')
+    return false;
+  for (size_t i = 0; i < layout->rank; i++) {
+    if (i > 0 || !array->doc->keys_v2)
+      if (*p++ != array->doc->separator)
+        return false;
+    uint64_t n = 0;
+    for (; *p >= '0' && *p <= '9'; p++)
+      if (rd_mul_overflows (n, 10, &n)
+          || rd_add_overflows (n, (uint64_t) (*p - '0'), &n))
+        return false;
+    if (n >= layout->chunks[i])
+      return false;
+    chunk[i] = n;
+  }
+  char key[RD_CHUNK_KEY_NBYTES];
+  rd_chunk_key (array->doc, chunk, key);
+  return strcmp (key, name) == 0;
+}
+
+static enum radio_status
+note_object (const struct rd_io_entry *entry, void *user_data)
+{
+  struct check *check = user_data;
+  const struct radio_array *array = check->fetch.array;
+  uint64_t chunk[RADIO_MAX_RANK] = { 0 };
+  if (!parse_key (array, entry->name, chunk))
+    return RADIO_OK;
+  check->nchunks++;
+  check->stored_nbytes += entry->nbytes;
+  RD_TRY (rd_context_allows (array->store->context,
+                             (uint64_t) check->chunks.nbytes
+                             + sizeof chunk, "the list of chunks"));
+  return rd_buffer_append (&check->chunks, chunk, sizeof chunk);
+}
+
+static enum radio_status
+count_tile (struct rd_fetch *fetch, size_t request,
+            const struct radio_box *box, const struct rd_view *view)
+{
+  struct check *check = (struct check *) fetch;
+  (void) request;
+  (void) box;
+  if (view)
+    atomic_fetch_add_explicit (&check->tile_count, 1, memory_order_relaxed);
+  return RADIO_OK;
+}
+
+/* Keep the thread's message until it can be told.  A shard of very many
+ * tiles comes in several batches, each of which finds its index damaged:
+ * that is told once. */
+static enum radio_status
+note_message_synced (struct check *check, uint64_t order, bool of_index)
+{
+  const char *message = radio_error_message ();
+  const char *last = check->synced.index_message;
+  if (of_index && last && strcmp (last, message) == 0)
+    return RADIO_OK;
+  struct damage damage = { order, strdup (message) };
+  if (!damage.message)
+    return rd_fail_memory (strlen (message));
+  enum radio_status status = rd_buffer_append (&check->synced.list, &damage,
+                                               sizeof damage);
+  if (status != RADIO_OK)
+    free (damage.message);
+  else if (of_index) {
+    free (check->synced.index_message);
+    check->synced.index_message = strdup (message);
+  }
+  return status;
+}
+
+static bool
+is_damage (enum radio_status status)
+{
+  return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_CHECKSUM
+    || status == RADIO_ERROR_UNSUPPORTED;
+}
+
+static enum radio_status
+note_damage (struct rd_fetch *fetch, enum radio_status status,
+             uint64_t ntiles, uint64_t order)
+{
+  struct check *check = (struct check *) fetch;
+  if (!is_damage (status))
+    return status;
+  RD_LOCK_SCOPE (&check->mutex);
+  check->synced.damaged_count += ntiles;
+  return note_message_synced (check, order,
+                              order < RD_FETCH_FIRST_ITEM_ORDER);
+}
+
+static int
+compare_damage (const void *a, const void *b)
+{
+  const struct damage *x = a, *y = b;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Tell what a batch has brought. */
+static enum radio_status
+tell_damage (struct rd_fetch *fetch)
+{
+  struct check *check = (struct check *) fetch;
+  struct rd_buffer *list = &check->synced.list;
+  struct damage *damage = (struct damage *) (void *) list->data;
+  size_t n = list->nbytes / sizeof *damage;
+  if (n > 0)
+    qsort (damage, n, sizeof *damage, compare_damage);
+  for (size_t i = 0; i < n; i++) {
+    if (check->tell)
+      check->tell (damage[i].message, check->user_data);
+    free (damage[i].message);
+  }
+  list->nbytes = 0;
+  return RADIO_OK;
+}
+
+/* What was collected by a batch that failed is not told. */
+static void
+free_check (struct check *check)
+{
+  check->tell = NULL;
+  (void) tell_damage (&check->fetch);
+  rd_buffer_free (&check->synced.list);
+  rd_buffer_free (&check->chunks);
+  free (check->synced.index_message);
+  pthread_mutex_destroy (&check->mutex);
+}
+
+/* The part of the array that a chunk is. */
+static struct radio_box
+chunk_box (const struct rd_layout *layout, const uint64_t *chunk)
+{
+  struct radio_box whole = rd_box_whole (layout->rank, layout->shape);
+  struct radio_box cell = rd_grid_cell (layout->rank, layout->chunk.shape,
+                                        chunk);
+  struct radio_box part = { .rank = layout->rank };
+  (void) rd_box_intersect (&cell, &whole, &part);
+  return part;
+}
+
+static enum radio_status
+check_chunks (struct check *check)
+{
+  size_t most = rd_min_u64 (check->nchunks, CHUNKS_AT_ONCE);
+  RD_FREE struct radio_request *requests = calloc (most + 1,
+                                                   sizeof *requests);
+  if (!requests)
+    return rd_fail_memory (most * sizeof *requests);
+  check->fetch.requests = requests;
+  for (size_t first = 0; first < check->nchunks; first += most) {
+    check->fetch.n = rd_min_u64 (most, check->nchunks - first);
+    for (size_t i = 0; i < check->fetch.n; i++) {
+      uint64_t chunk[RADIO_MAX_RANK];
+      memcpy (chunk, check->chunks.data + (first + i) * sizeof chunk,
+              sizeof chunk);
+      requests[i].box = chunk_box (&check->fetch.array->layout, chunk);
+    }
+    RD_TRY (rd_fetch_run (&check->fetch));
+  }
+  return RADIO_OK;
+}
+
+/* All tiles of the array, stored or not. */
+static uint64_t
+count_all (const struct rd_layout *layout)
+{
+  struct radio_box tiles = { .rank = layout->rank };
+  for (size_t i = 0; i < layout->rank; i++)
+    tiles.size[i] = rd_div_up (layout->shape[i], layout->tile.shape[i]);
+  return radio_box_count (&tiles);
+}
+
+static enum radio_status
+run_check (struct check *check, struct radio_check *result)
+{
+  const struct radio_array *array = check->fetch.array;
+  struct rd_io *io = array->store->io;
+  RD_TRY (rd_pool_check (array->store->context->pool));
+  RD_TRY (io->ops->list (io, array->path, true, note_object, check));
+  RD_TRY (check_chunks (check));
+  result->tile_count = check->tile_count;
+  result->damaged_count = check->synced.damaged_count;
+  result->missing_count = count_all (&array->layout) - result->tile_count
+    - result->damaged_count;
+  result->stored_nbytes = check->stored_nbytes;
+  if (result->damaged_count == 0)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_CHECKSUM, "%s/%s: %" PRIu64 " of %" PRIu64
+                  " tiles are damaged", io->uri, array->path,
+                  result->damaged_count, count_all (&array->layout));
+}
+
+enum radio_status
+radio_array_check (struct radio_array *array, struct radio_check *result,
+                   radio_damage_fn *damage, void *user_data)
+{
+  if (!array || !result)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_check: %s is NULL",
+                    array ? "check" : "array");
+  RD_CLEANUP (free_check) struct check check = {
+    .fetch = {
+      .array = array,
+      .fresh_indexes = true,
+      .place = count_tile,
+      .forgive = note_damage,
+      .batch_done = tell_damage,
+    },
+    .tell = damage,
+    .user_data = user_data,
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+  };
+  return run_check (&check, result);
+}
