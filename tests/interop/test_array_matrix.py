@@ -147,7 +147,7 @@ def test_what_is_not_supported_is_refused_by_name(tmp_path):
         "rectilinear": {"chunk_grid": {"name": "rectilinear"}},
         "float8_e4m3": {"data_type": "float8_e4m3"},
         "frobnicate": {"frobnicate": {"must_understand": True}},
-        "storage_transformers": {"storage_transformers": [{"name": "x"}]},
+        "storage transformer": {"storage_transformers": [{"name": "x"}]},
     }
     for word, change in changes.items():
         folder = tmp_path / f"{word}.zarr"
