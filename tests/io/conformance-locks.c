@@ -119,7 +119,7 @@ put_all (void *arg)
   char text[4000];
   memset (text, race->letter, sizeof text);
   for (int i = 0; i < 20; i++) {
-    char key[16];
+    char key[24];
     snprintf (key, sizeof key, "race/%d", i);
     enum radio_status status = rd_io_put (race->io, key, text, sizeof text,
                                           RD_PUT_IF_ABSENT);
