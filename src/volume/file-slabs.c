@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Walking through an image in the order of its file. */
+#include <config.h>
+
+#include <string.h>
+
+#include "io/checked.h"
+#include "io/error.h"
+#include "src/volume/file-slabs.h"
+#include "src/volume/tiling.h"
+
+/* Chunks follow each other when, from the fastest axis on, they are whole,
+ * then one axis is cut, then all others are 1. */
+static bool
+is_consecutive (const struct rd_file_slabs *slabs)
+{
+  bool cut = false;
+  for (size_t i = 0; i < slabs->nifti->rank; i++) {
+    size_t axis = slabs->order[i];
+    if (cut && slabs->shape[axis] > 1)
+      return false;
+    cut = cut || slabs->shape[axis] < slabs->nifti->shape[axis];
+  }
+  return true;
+}
+
+void
+rd_file_slabs_begin (struct rd_file_slabs *slabs,
+                     const struct rd_nifti *nifti,
+                     const uint64_t *chunk_shape)
+{
+  *slabs = (struct rd_file_slabs) { .nifti = nifti };
+  rd_file_order (nifti, slabs->order);
+  for (size_t i = 0; i < nifti->rank; i++)
+    slabs->shape[i] = rd_min_u64 (chunk_shape[i], nifti->shape[i]);
+  if (is_consecutive (slabs))
+    return;
+  size_t nplane = nifti->colour != RD_COLOUR_NONE ? 3 : 2;
+  for (size_t i = 0; i < nifti->rank; i++) {
+    size_t axis = slabs->order[i];
+    slabs->shape[axis] = i < nplane ? nifti->shape[axis] : 1;
+  }
+}
+
+bool
+rd_file_slabs_next (struct rd_file_slabs *slabs, struct radio_box *box)
+{
+  const struct rd_nifti *nifti = slabs->nifti;
+  if (slabs->at_end)
+    return false;
+  box->rank = nifti->rank;
+  for (size_t i = 0; i < nifti->rank; i++) {
+    box->start[i] = slabs->start[i];
+    box->size[i] = rd_min_u64 (slabs->shape[i],
+                               nifti->shape[i] - slabs->start[i]);
+  }
+  for (size_t i = 0; i < nifti->rank; i++) {
+    size_t axis = slabs->order[i];
+    slabs->start[axis] += box->size[axis];
+    if (slabs->start[axis] < nifti->shape[axis])
+      return true;
+    slabs->start[axis] = 0;
+  }
+  slabs->at_end = true;
+  return true;
+}
+
+/* The image's own size is known not to overflow, and a slab is no larger. */
+uint64_t
+rd_file_slabs_nbytes (const struct rd_file_slabs *slabs)
+{
+  uint64_t nbytes = slabs->nifti->type.item_nbytes;
+  for (size_t i = 0; i < slabs->nifti->rank; i++)
+    nbytes *= slabs->shape[i];
+  return nbytes;
+}
+
+/* memcpy, since the elements need not be aligned; compilers make plain loads
+ * and vector shuffles of these. */
+#define SWAP_LOOP(type, swap)                           \
+  do {                                                  \
+    for (size_t i = 0; i < nbytes; i += sizeof (type)) {        \
+      type value;                                       \
+      memcpy (&value, p + i, sizeof value);             \
+      value = swap (value);                             \
+      memcpy (p + i, &value, sizeof value);             \
+    }                                                   \
+  } while (0)
+
+void
+rd_swap_units (void *data, size_t nbytes, size_t unit_nbytes)
+{
+  unsigned char *p = data;
+  switch (unit_nbytes) {
+  case 2: SWAP_LOOP (uint16_t, __builtin_bswap16); break;
+  case 4: SWAP_LOOP (uint32_t, __builtin_bswap32); break;
+  case 8: SWAP_LOOP (uint64_t, __builtin_bswap64); break;
+  default: break;
+  }
+}
+
+static enum radio_status
+fail_sha256 (void)
+{
+  return rd_fail (RADIO_ERROR_MEMORY, "the SHA-256 of libcrypto failed");
+}
+
+enum radio_status
+rd_sha256_begin (EVP_MD_CTX **sha)
+{
+  EVP_MD_CTX *made = EVP_MD_CTX_new ();
+  if (made == NULL || !EVP_DigestInit_ex (made, EVP_sha256 (), NULL)) {
+    EVP_MD_CTX_free (made);
+    return fail_sha256 ();
+  }
+  *sha = made;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_sha256_add (EVP_MD_CTX *sha, const void *data, size_t nbytes)
+{
+  return EVP_DigestUpdate (sha, data, nbytes) ? RADIO_OK : fail_sha256 ();
+}
+
+enum radio_status
+rd_sha256_end (EVP_MD_CTX *sha, char text[RD_SHA256_TEXT_NBYTES])
+{
+  static const char digits[] = "0123456789abcdef";
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned n = 0;
+  if (!EVP_DigestFinal_ex (sha, digest, &n) || n != 32)
+    return fail_sha256 ();
+  for (size_t i = 0; i < n; i++) {
+    text[2 * i] = digits[digest[i] >> 4];
+    text[2 * i + 1] = digits[digest[i] & 15];
+  }
+  text[2 * n] = '\0';
+  return RADIO_OK;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of volumes share: a folder of their own, images as sources
+ * that can be stopped anywhere, and what an array must hold by a naive walk
+ * through the file. */
+#ifndef RD_TESTS_VOLUME_FIXTURE_H
+#define RD_TESTS_VOLUME_FIXTURE_H
+
+#include "tests/unit.h"
+
+#include <radio/radio.h>
+
+#include "src/array/context.h"
+#include "src/volume/source.h"
+#include "tests/nifti/make-nifti.h"
+
+/* cmocka's setup and teardown: a fresh folder, entered and left. */
+int enter_folder (void **state);
+int leave_folder (void **state);
+
+/* Remove a file or a folder with all that is in it. */
+void remove_all (const char *path);
+
+/* An image in memory as a source. */
+struct bytes_source {
+  struct rd_source source;
+  struct rd_buffer file;      /* header and voxels */
+  size_t at;                  /* the next byte to read */
+  size_t trailing_nbytes;     /* what finish tells */
+  /* Called before each read; a failure becomes the read's. */
+  enum radio_status (*hook) (struct bytes_source *source, void *user_data);
+  void *user_data;
+};
+
+void bytes_source_open (struct bytes_source *source,
+                        const struct nifti_spec *spec);
+void bytes_source_close (struct bytes_source *source);
+#define BYTES_SOURCE_SCOPE RD_CLEANUP (bytes_source_close)
+
+/* A spec of a small image whose voxels depend on its seed. */
+struct nifti_spec small_spec (void);
+
+/* Open a store, made when it is missing; a failure ends the test. */
+struct radio_store *must_open_store (const char *uri);
+
+/* Ingest an image of a spec, or fail the test. */
+void must_ingest (struct radio_store *store, const char *path,
+                  const struct nifti_spec *spec,
+                  const struct radio_ingest_options *options);
+
+/* The elements that the array of an image must hold, in C order and the
+ * machine's byte order. */
+void expected_elements (const struct nifti_spec *spec,
+                        const struct rd_buffer *file, struct rd_buffer *out);
+
+/* A volume holds just this image: header, voxels, validation. */
+void assert_volume_is (struct radio_store *store, const char *path,
+                       const struct nifti_spec *spec);
+
+/* The paths that a store lists, joined by blanks. */
+void list_paths (struct radio_store *store, char *text, size_t nbytes);
+
+/* How many objects and folders lie below a prefix. */
+size_t count_objects (struct radio_store *store, const char *prefix);
+size_t count_folders (struct radio_store *store, const char *prefix);
+
+#endif /* RD_TESTS_VOLUME_FIXTURE_H */
