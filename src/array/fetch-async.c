@@ -62,8 +62,8 @@ do_fill (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
   struct flight *flight = (struct flight *) job;
   (void) scratch;
-  return rd_unit_fill (flight->async->batch_job,
-                       flight->unit->first + (uint32_t) task);
+  return rd_unit_fill_item (flight->async->batch_job,
+                            flight->unit->first + (uint32_t) task);
 }
 
 /* On the store's thread: queue what came, and no more. */
@@ -94,27 +94,37 @@ note_failure (struct async *async, enum radio_status status)
     rd_error_save (&async->error, status);
 }
 
-/* Start the read of the next unit that needs one; false when there is none
- * or something has failed. */
+/* The next unit that must be read, asked for in the flight's get; NULL when
+ * there is none or something has failed. */
+static const struct rd_unit *
+ask_next (struct async *async, struct flight *flight)
+{
+  struct rd_fetch_job *job = async->batch_job;
+  const struct rd_batch *batch = job->batch;
+  while (async->next < batch->nunits && async->error.status == RADIO_OK) {
+    const struct rd_unit *unit = &batch->units[async->next++];
+    if (unit->kind == RD_UNIT_FILL)
+      continue;
+    const struct rd_item *item = &batch->items[unit->first];
+    bool missing;
+    rd_fetch_key (job->fetch->array, batch->touches[item->touch].chunk,
+                  flight->key);
+    enum radio_status status = rd_unit_ask (job, unit, flight->key,
+                                            &flight->get, &missing);
+    if (status == RADIO_OK && !missing)
+      return unit;
+    note_failure (async, missing ? rd_unit_fill (job, unit) : status);
+  }
+  return NULL;
+}
+
+/* Start the next read; false when there is none. */
 static bool
 launch (struct async *async, struct flight *flight)
 {
-  struct rd_fetch_job *job = async->batch_job;
-  struct rd_batch *batch = job->batch;
-  while (async->next < batch->nunits
-         && batch->units[async->next].kind == RD_UNIT_FILL)
-    async->next++;
-  if (async->next == batch->nunits || async->error.status != RADIO_OK)
-    return false;
-  struct rd_io *io = job->fetch->array->store->io;
-  flight->unit = &batch->units[async->next++];
-  const struct rd_item *item = &batch->items[flight->unit->first];
-  rd_fetch_key (job->fetch->array, batch->touches[item->touch].chunk,
-                flight->key);
-  enum radio_status status = rd_unit_ask (job, flight->unit, flight->key,
-                                          &flight->get);
-  note_failure (async, status);
-  if (status != RADIO_OK)
+  struct rd_io *io = async->batch_job->fetch->array->store->io;
+  flight->unit = ask_next (async, flight);
+  if (!flight->unit)
     return false;
   flight->job.n = flight->unit->n;
   flight->job.max_active = async->max_active;
@@ -156,9 +166,7 @@ fill_one_unit (struct rd_job *base, uint64_t task,
   struct rd_fetch_job *job = (struct rd_fetch_job *) base;
   const struct rd_unit *unit = &job->batch->units[task];
   (void) scratch;
-  for (uint32_t i = 0; i < unit->n && unit->kind == RD_UNIT_FILL; i++)
-    RD_TRY (rd_unit_fill (job, unit->first + i));
-  return RADIO_OK;
+  return unit->kind == RD_UNIT_FILL ? rd_unit_fill (job, unit) : RADIO_OK;
 }
 
 /* What is not stored is placed while the first reads are under way. */

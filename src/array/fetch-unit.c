@@ -57,9 +57,23 @@ forgive (const struct rd_fetch_job *job, uint32_t item,
   return fetch->forgive (fetch, status, 1, RD_FETCH_FIRST_ITEM_ORDER + item);
 }
 
+/* There is too little memory for a unit; its object may not even exist. */
+static enum radio_status
+fail_limit (const struct rd_fetch_job *job, const struct rd_unit *unit,
+            const char *key, enum radio_status status, bool *missing)
+{
+  struct rd_io *io = job->fetch->array->store->io;
+  uint64_t nbytes;
+  struct rd_error error;
+  rd_error_save (&error, fail_at (job, unit->first, status));
+  *missing = unit->kind == RD_UNIT_OBJECT
+    && io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND;
+  return *missing ? RADIO_OK : rd_error_raise (&error);
+}
+
 enum radio_status
 rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
-             const char *key, struct rd_io_get *get)
+             const char *key, struct rd_io_get *get, bool *missing)
 {
   const struct radio_array *array = job->fetch->array;
   const struct radio_context *context = array->store->context;
@@ -68,8 +82,9 @@ rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
     need = UINT64_MAX;
   enum radio_status status = rd_context_allows (
     context, need, unit->kind == RD_UNIT_SPAN ? "a tile" : "the chunk");
+  *missing = false;
   if (status != RADIO_OK)
-    return fail_at (job, unit->first, status);
+    return fail_limit (job, unit, key, status, missing);
   get->key = key;
   get->range = RD_RANGE_SPAN;
   get->offset = unit->offset;
@@ -169,7 +184,7 @@ rd_unit_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
 }
 
 enum radio_status
-rd_unit_fill (const struct rd_fetch_job *job, uint32_t i)
+rd_unit_fill_item (const struct rd_fetch_job *job, uint32_t i)
 {
   struct rd_fetch *fetch = job->fetch;
   const struct rd_layout *layout = &fetch->array->layout;
@@ -187,4 +202,12 @@ rd_unit_fill (const struct rd_fetch_job *job, uint32_t i)
   enum radio_status status = fetch->place (fetch, touch->request, &box,
                                            NULL);
   return status == RADIO_OK ? status : fail_at (job, i, status);
+}
+
+enum radio_status
+rd_unit_fill (const struct rd_fetch_job *job, const struct rd_unit *unit)
+{
+  for (uint32_t i = 0; i < unit->n; i++)
+    RD_TRY (rd_unit_fill_item (job, unit->first + i));
+  return RADIO_OK;
 }

@@ -52,20 +52,14 @@ get_unit (struct rd_fetch_job *job, const struct rd_unit *unit,
   struct rd_io_get get;
   get.into = &scratch->fetched;
   rd_fetch_key (array, job->batch->touches[item->touch].chunk, key);
-  RD_TRY (rd_unit_ask (job, unit, key, &get));
+  RD_TRY (rd_unit_ask (job, unit, key, &get, missing));
+  if (*missing)
+    return RADIO_OK;
   enum radio_status status = rd_io_read (array->store->io, &get);
   (void) status;                      /* it is in get.error as well */
   RD_TRY (rd_unit_look (job, unit, &get, missing));
   for (uint32_t i = 0; i < unit->n && !*missing; i++)
     RD_TRY (rd_unit_item (job, unit, unit->first + i, &get, scratch));
-  return RADIO_OK;
-}
-
-static enum radio_status
-fill_unit (const struct rd_fetch_job *job, const struct rd_unit *unit)
-{
-  for (uint32_t i = 0; i < unit->n; i++)
-    RD_TRY (rd_unit_fill (job, unit->first + i));
   return RADIO_OK;
 }
 
@@ -77,7 +71,7 @@ do_unit (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   bool missing = unit->kind == RD_UNIT_FILL;
   if (!missing)
     RD_TRY (get_unit (job, unit, scratch, &missing));
-  return missing ? fill_unit (job, unit) : RADIO_OK;
+  return missing ? rd_unit_fill (job, unit) : RADIO_OK;
 }
 
 static enum radio_status

@@ -56,11 +56,12 @@ void rd_fetch_key (const struct radio_array *array, const uint64_t *chunk,
                    char key[RD_KEY_NBYTES]);
 
 /* The part of the chunk's object that a unit needs; RADIO_ERROR_LIMIT when
- * that and decoding it would take too much memory. */
+ * that and decoding it would take too much memory.  Then *missing when there
+ * is no such object: filling needs no memory, however large a chunk is. */
 enum radio_status rd_unit_ask (const struct rd_fetch_job *job,
                                const struct rd_unit *unit,
-                               const char *key, struct rd_io_get *get)
-  RADIO_USE_RESULT;
+                               const char *key, struct rd_io_get *get,
+                               bool *missing) RADIO_USE_RESULT;
 
 /* Look at what came: *missing when there is no such object. */
 enum radio_status rd_unit_look (const struct rd_fetch_job *job,
@@ -76,8 +77,11 @@ enum radio_status rd_unit_item (const struct rd_fetch_job *job,
                                 struct rd_scratch *scratch)
   RADIO_USE_RESULT;
 
-/* Place fill values for item i. */
-enum radio_status rd_unit_fill (const struct rd_fetch_job *job, uint32_t i)
+/* Place fill values for item i, or for all of a unit. */
+enum radio_status rd_unit_fill_item (const struct rd_fetch_job *job,
+                                     uint32_t i) RADIO_USE_RESULT;
+enum radio_status rd_unit_fill (const struct rd_fetch_job *job,
+                                const struct rd_unit *unit)
   RADIO_USE_RESULT;
 
 /* Fill in the entries of a batch's touches, by blocking reads on the pool
