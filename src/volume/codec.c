@@ -168,8 +168,8 @@ add_fill_value (struct rd_json_make *make, struct json_object *array,
   if (rd_dtype_is_complex (dtype)) {
     struct json_object *pair
       = rd_make_list_in (make, array, "fill_value");
-    rd_make_item (make, pair, json_object_new_double (0));
-    rd_make_item (make, pair, json_object_new_double (0));
+    rd_make_item (make, pair, rd_json_new_double (0));
+    rd_make_item (make, pair, rd_json_new_double (0));
   } else if (rd_dtype_is_float (dtype)) {
     rd_make_double (make, array, "fill_value", 0);
   } else {

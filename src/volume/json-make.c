@@ -37,7 +37,7 @@ void
 rd_make_double (struct rd_json_make *make, struct json_object *object,
                 const char *member, double value)
 {
-  rd_make_member (make, object, member, json_object_new_double (value));
+  rd_make_member (make, object, member, rd_json_new_double (value));
 }
 
 void

@@ -136,7 +136,7 @@ add_dataset (struct rd_json_make *make, struct json_object *image,
   rd_make_string (make, transform, "type", "scale");
   struct json_object *list = rd_make_list_in (make, transform, "scale");
   for (size_t i = 0; i < meta->nifti->rank; i++)
-    rd_make_item (make, list, json_object_new_double (scale[i]));
+    rd_make_item (make, list, rd_json_new_double (scale[i]));
   rd_make_item (make, transforms, transform);
   rd_make_item (make, rd_make_list_in (make, image, "datasets"), dataset);
 }
