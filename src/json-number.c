@@ -3,6 +3,7 @@
  * point, whatever the process's locale says of commas. */
 #include <config.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,17 +35,29 @@ reads_back (const char *text, double value)
          && json_object_get_double (number) == value;
 }
 
+/* The fewest digits; whole numbers that people write out are: 100, not
+ * 1e+02. */
+static void
+print_shortest (double value, char *text, size_t nbytes)
+{
+  if (fabs (value) < 1e15 && value == trunc (value)) {
+    snprintf (text, nbytes, "%.0f", value);
+    return;
+  }
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf (text, nbytes, "%.*g", digits, value);
+    put_point (text);
+    if (reads_back (text, value))
+      break;
+  }
+}
+
 struct json_object *
 rd_json_new_double (double value)
 {
   char text[40];
 
-  for (int digits = 1; digits <= 17; digits++) {
-    snprintf (text, sizeof text - 2, "%.*g", digits, value);
-    put_point (text);
-    if (reads_back (text, value))
-      break;
-  }
+  print_shortest (value, text, sizeof text - 2);
   /* So that readers see that it is no integer. */
   if (strpbrk (text, ".e") == NULL)
     memcpy (text + strlen (text), ".0", sizeof ".0");
