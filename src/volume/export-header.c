@@ -142,18 +142,34 @@ shape_of_header (const struct rd_nifti *nifti, uint64_t *shape)
   return nifti->ndim;
 }
 
+/* A voxel of some of its colours has no type. */
+static enum radio_status
+check_colours (const struct radio_volume *volume,
+               const struct radio_box *box)
+{
+  const struct rd_nifti *nifti = &volume->meta.nifti;
+  for (size_t i = 0; i < box->rank; i++)
+    if (rd_export_axis (volume, i) == 0
+        && box->size[i] != (uint64_t) nifti->colour)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: a box of %s must hold all "
+                      "%d channels", volume->path, nifti->type_name,
+                      (int) nifti->colour);
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_export_npy_header (const struct radio_volume *volume,
                       const struct radio_box *box,
                       const struct rd_stream *stream, struct rd_buffer *out)
 {
   const struct rd_volume_meta *meta = &volume->meta;
+  RD_TRY (check_colours (volume, &stream->box));
   char room[RD_NPY_DESCR_NBYTES];
   uint64_t shape[RADIO_MAX_RANK];
   size_t rank = meta->has_nifti && box == NULL
     ? shape_of_header (&meta->nifti, shape)
     : shape_of_box (volume, stream, shape);
-  const struct rd_type type = stream->scaled ? rd_type_of (stream->dtype)
+  const struct rd_type type = stream->scaling ? rd_type_of (stream->dtype)
                                              : volume->array->doc->type;
   const char *descr = rd_npy_descr (&type, room);
   if (meta->has_nifti && meta->nifti.colour != RD_COLOUR_NONE)

@@ -125,12 +125,12 @@ take_box (const struct radio_array *array, const struct radio_box *box,
 
 static enum radio_status
 set_stream (struct radio_array *array, const struct radio_box *box,
-            bool scaled, struct rd_stream *stream)
+            const struct rd_scaling *scaling, struct rd_stream *stream)
 {
   const struct rd_type *type = &array->doc->type;
-  *stream = (struct rd_stream) { .array = array, .scaled = scaled };
-  stream->dtype = scaled ? RADIO_FLOAT32 : type->dtype;
-  stream->item_nbytes = scaled ? sizeof (float) : type->item_nbytes;
+  *stream = (struct rd_stream) { .array = array, .scaling = scaling };
+  stream->dtype = scaling ? RADIO_FLOAT32 : type->dtype;
+  stream->item_nbytes = scaling ? sizeof (float) : type->item_nbytes;
   for (size_t i = 0; i < array->doc->rank; i++)
     stream->order[i] = i;
   return take_box (array, box, &stream->box);
@@ -183,8 +183,12 @@ radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
   enum rd_format format;
   RD_TRY (rd_export_format (file, &format));
   RD_TRY (check_volume (volume, file, format, options->scaled));
+  const struct rd_scaling scaling = {
+    volume->info.scl_slope, volume->info.scl_inter,
+  };
   struct rd_stream stream;
-  RD_TRY (set_stream (volume->array, box, options->scaled, &stream));
+  RD_TRY (set_stream (volume->array, box, options->scaled ? &scaling : NULL,
+                      &stream));
   set_file_order (volume, &stream);
   RD_BUFFER_SCOPE struct rd_buffer header = { 0 };
   bool swapped = false;
@@ -212,7 +216,7 @@ radio_array_export (struct radio_array *array, const struct radio_box *box,
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: an array without a volume is "
                     "written as .npy, unscaled", file);
   struct rd_stream stream;
-  RD_TRY (set_stream (array, box, false, &stream));
+  RD_TRY (set_stream (array, box, NULL, &stream));
   char room[RD_NPY_DESCR_NBYTES];
   RD_BUFFER_SCOPE struct rd_buffer header = { 0 };
   RD_TRY (rd_npy_header (rd_npy_descr (&array->doc->type, room), false,

@@ -116,11 +116,11 @@ read_slab (const struct rd_stream *stream, const struct radio_box *slab,
 {
   int64_t strides[RADIO_MAX_RANK];
   *nbytes = slab_strides (stream, slab, strides);
-  const struct radio_read_options options = {
-    .strides = strides, .scaled = stream->scaled,
+  const struct radio_request request = {
+    .box = *slab, .buffer = data, .nbytes = *nbytes, .strides = strides,
   };
-  return radio_array_read (stream->array, slab, stream->dtype, data,
-                           *nbytes, &options);
+  return rd_array_read_scaled (stream->array, &request, 1, stream->dtype,
+                               stream->scaling);
 }
 
 static enum radio_status

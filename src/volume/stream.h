@@ -7,6 +7,8 @@
 
 #include <radio/array.h>
 
+struct rd_scaling;
+
 struct rd_stream {
   struct radio_array *array;
   struct radio_box box;
@@ -15,7 +17,7 @@ struct rd_stream {
   size_t order[RADIO_MAX_RANK];
   enum radio_dtype dtype;     /* of the elements delivered; not STORED */
   size_t item_nbytes;         /* of one */
-  bool scaled;
+  const struct rd_scaling *scaling;   /* NULL: values as they are stored */
 };
 
 /* Takes the next bytes; on any thread, but one call after the other.  It
