@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The example programs of docs/examples do on a phantom what they say.
+. "$(dirname "$0")/../functions.sh"
+examples=$builddir/docs/examples
+
+make_phantom () {
+  mkdir "$tmp/files"
+  "$examples/make-phantom" "$tmp/store" "$tmp/files/head.nii.gz"
+  [ -s "$tmp/files/head.nii.gz" ]
+}
+
+read_plane_writes_a_picture_of_a_head () {
+  "$examples/read-plane" "$tmp/store" ct/head >"$tmp/plane.pgm"
+  [ "$(head -c 15 "$tmp/plane.pgm" | tr '\n' ' ')" = "P5 56 48 255 " ] ||
+    [ "$(head -n 3 "$tmp/plane.pgm" | tr '\n' ' ')" = "P5 56 48 255 " ]
+  # 13 bytes of header and a byte a pixel, not all of them alike.
+  [ "$(wc -c <"$tmp/plane.pgm")" -eq $((13 + 56 * 48)) ]
+  [ "$(tail -c $((56 * 48)) "$tmp/plane.pgm" | od -An -v -tu1 -w1 |
+       sort -u | wc -l)" -gt 20 ]
+}
+
+many_boxes_reads_from_all_its_threads () {
+  [ "$("$examples/many-boxes" "$tmp/store" ct/head)" = \
+    "4 threads read 32 boxes each" ]
+}
+
+ingest_folder_takes_images_once () {
+  echo text >"$tmp/files/notes.txt"
+  "$examples/ingest-folder" "$tmp/new" "$tmp/files" >"$tmp/first"
+  grep -q '^images/head: .* MB$' "$tmp/first"
+  [ "$(wc -l <"$tmp/first")" -eq 1 ]
+  [ "$("$examples/ingest-folder" "$tmp/new" "$tmp/files")" = \
+    "images/head: is there already" ]
+}
+
+the_ingested_copy_shows_the_same_plane () {
+  "$examples/read-plane" "$tmp/store" ct/head >"$tmp/a.pgm"
+  "$examples/read-plane" "$tmp/new" images/head >"$tmp/b.pgm"
+  cmp "$tmp/a.pgm" "$tmp/b.pgm"
+}
+
+ingest_folder_tells_of_a_broken_image_and_goes_on () {
+  mkdir "$tmp/mixed"
+  echo rubbish >"$tmp/mixed/a.nii"
+  cp "$tmp/files/head.nii.gz" "$tmp/mixed/b.nii.gz"
+  if "$examples/ingest-folder" "$tmp/other" "$tmp/mixed" 2>"$tmp/errors"; then
+    return 1
+  fi
+  grep -q 'a\.nii' "$tmp/errors"
+  "$examples/read-plane" "$tmp/other" images/b >/dev/null
+}
+
+examples_fail_in_words () {
+  for program in read-plane many-boxes; do
+    if "$examples/$program" "$tmp/none" ct/head 2>"$tmp/errors"; then
+      return 1
+    fi
+    grep -q "^$program: .*none" "$tmp/errors"
+  done
+}
+
+check make_phantom
+check read_plane_writes_a_picture_of_a_head
+check many_boxes_reads_from_all_its_threads
+check ingest_folder_takes_images_once
+check the_ingested_copy_shows_the_same_plane
+check ingest_folder_tells_of_a_broken_image_and_goes_on
+check examples_fail_in_words
+plan
