@@ -21,7 +21,7 @@ print_complaint (const char *kind, const char *text)
   fputc ('\n', stderr);
 }
 
-static char *
+static RADIO_PRINTF (1, 0) char *
 format_args (const char *format, va_list args)
 {
   char *text = NULL;

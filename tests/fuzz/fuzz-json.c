@@ -90,9 +90,9 @@ static const char *const seeds[] = {
   "\"bytes\",{\"name\":\"gzip\",\"configuration\":{\"level\":9}}]}",
   HEAD GRID ",\"data_type\":\"uint64\",\"fill_value\":18446744073709551615,"
   "\"codecs\":[" BYTES "]}",
-  "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"\\u0000\""
-  ":\"\\ud800\"},\"consolidated_metadata\":{\"kind\":\"inline\","
-  "\"must_understand\":false,\"metadata\":{\"a\":{}}}}",
+  ("{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"\\u0000\""
+   ":\"\\ud800\"},\"consolidated_metadata\":{\"kind\":\"inline\","
+   "\"must_understand\":false,\"metadata\":{\"a\":{}}}}"),
   "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"a/b\":"
   "\"\xc3\xa9\\n\"},\"consolidated_metadata\":null}",
 };
