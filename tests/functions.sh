@@ -17,7 +17,9 @@ trap 'rm -rf "$tmp"' EXIT
 # prints is shown when it fails.
 check () {
   count=$((count + 1))
-  if ( set -e; "$@" ) >"$tmp/.output" 2>&1; then
+  # Not as the condition of the if: there the shell ignores set -e.
+  ( set -e; "$@" ) >"$tmp/.output" 2>&1
+  if [ $? -eq 0 ]; then
     echo "ok $count - $*"
   else
     echo "not ok $count - $*"
