@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "tools/files.h"
@@ -115,12 +116,12 @@ static size_t
 pair_stem (const char *name, bool *is_img)
 {
   size_t n = strlen (name);
-  if (n > 3 && strcmp (name + n - 3, ".gz") == 0)
+  if (n > 3 && strcasecmp (name + n - 3, ".gz") == 0)
     n -= 3;
   if (n < 5)
     return 0;
-  *is_img = strncmp (name + n - 4, ".img", 4) == 0;
-  if (!*is_img && strncmp (name + n - 4, ".hdr", 4) != 0)
+  *is_img = strncasecmp (name + n - 4, ".img", 4) == 0;
+  if (!*is_img && strncasecmp (name + n - 4, ".hdr", 4) != 0)
     return 0;
   return n - 4;
 }

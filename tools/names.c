@@ -194,5 +194,10 @@ rd_base_name (const char *path)
   size_t start = n;
   while (start > 0 && path[start - 1] != '/')
     start--;
-  return rd_format ("%.*s", (int) (n - start), path + start);
+  const char *suffix = ".zarr";
+  size_t length = n - start, nsuffix = strlen (suffix);
+  if (length > nsuffix
+      && strncmp (path + n - nsuffix, suffix, nsuffix) == 0)
+    length -= nsuffix;
+  return rd_format ("%.*s", (int) length, path + start);
 }

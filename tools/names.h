@@ -44,8 +44,8 @@ bool rd_may_be_path (const struct rd_args *args, const char *operand);
  * is allocated then. */
 bool rd_split_path (const char *operand, char **root, char **path);
 
-/* The last part of a node's path, for naming files after it; allocated,
- * NULL after complaining. */
+/* The last part of a node's path without ".zarr", for naming files after
+ * it; allocated, NULL after complaining. */
 char *rd_base_name (const char *path);
 
 #endif /* RD_NAMES_H */

@@ -223,6 +223,21 @@ a_path_is_split_at_its_topmost_node (void **state)
   assert_int_equal (system (command), 0);
 }
 
+static void
+files_are_named_after_the_last_part_of_a_path (void **state)
+{
+  (void) state;
+  static const char *const cases[][2] = {
+    { "ct/sub-01", "sub-01" }, { "sub-01", "sub-01" }, { "a/b//", "b" },
+    { "a/b.zarr/", "b" }, { ".zarr", ".zarr" }, { "/", "" }, { "", "" }
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char *name = rd_base_name (cases[i][0]);
+    assert_string_equal (name, cases[i][1]);
+    free (name);
+  }
+}
+
 int
 main (void)
 {
@@ -238,6 +253,7 @@ main (void)
     cmocka_unit_test (integers_of_64_bits_are_exact),
     cmocka_unit_test (broken_utf8_is_replaced),
     cmocka_unit_test (a_path_is_split_at_its_topmost_node),
+    cmocka_unit_test (files_are_named_after_the_last_part_of_a_path),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
