@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* radio gc: reclaim what no volume names. */
+#include <config.h>
+
+#include <inttypes.h>
+
+#include "tools/commands.h"
+#include "tools/names.h"
+#include "tools/text.h"
+
+static void
+tell (const struct radio_gc_result *result, bool dry_run)
+{
+  char size[RD_TEXT_NBYTES];
+  printf ("%s %" PRIu64 " unused item%s, %s",
+          dry_run ? "would remove" : "removed", result->removed_count,
+          result->removed_count == 1 ? "" : "s",
+          rd_text_size (result->removed_nbytes, size));
+  if (result->repaired_count > 0)
+    printf ("; %s %" PRIu64 " header%s",
+            dry_run ? "would mend" : "mended", result->repaired_count,
+            result->repaired_count == 1 ? "" : "s");
+  if (result->busy_count > 0)
+    printf ("; left %" PRIu64 " alone, being written now",
+            result->busy_count);
+  putchar ('\n');
+}
+
+static int
+run_gc (struct rd_args *args)
+{
+  bool dry_run = false;
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    dry_run = true;
+  if (id < 0 || !rd_args_want (args, 0, 0, ""))
+    return args->status;
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  int failed = rd_store_open (args, false, &store);
+  if (failed)
+    return failed;
+  struct radio_gc_result result = { 0 };
+  if (radio_store_gc (store, dry_run, &result) != RADIO_OK)
+    return rd_complain_library (rd_store_name (args));
+  tell (&result, dry_run);
+  return RD_EXIT_OK;
+}
+
+static const struct rd_option options[] = {
+  RD_STORE_OPTION,
+  { RD_OPTION_DRY_RUN, "dry-run", NULL,
+    "change nothing, tell what would be removed" },
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_command_gc = {
+  .name = "gc",
+  .operands = "[OPTION]...",
+  .summary = "remove what no volume uses",
+  .description =
+    "Removes from the store what no volume uses: data of ingests that were "
+    "killed, and of volumes that were replaced. What is being written is left "
+    "alone.",
+  .options = options,
+  .examples =
+    "radio gc --dry-run\n"
+    "radio gc -s study.zarr",
+  .run = run_gc,
+};

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* radio info: all that is known of a volume, or of any Zarr v3 array. */
+#include <config.h>
+
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/facts.h"
+#include "tools/names.h"
+#include "tools/text.h"
+
+/* "label:      text", the text with what steers a terminal taken out. */
+static void
+put (const char *label, const char *text)
+{
+  printf ("%s%-12s%s ", rd_color (stdout, RD_BOLD), label,
+          rd_color (stdout, RD_PLAIN));
+  rd_text_print (stdout, text ? text : "-");
+  putchar ('\n');
+}
+
+static void
+put_owned (const char *label, char *text)
+{
+  put (label, text);
+  free (text);
+}
+
+/* "x, y, z" for "zyx". */
+static char *
+axis_names (const char *letters, const size_t *axes, size_t n)
+{
+  char text[3 * RADIO_MAX_RANK + 1] = "";
+  for (size_t i = 0; i < n; i++) {
+    size_t used = strlen (text);
+    snprintf (text + used, sizeof text - used, "%s%c", i ? ", " : "",
+              letters[axes[i]]);
+  }
+  return rd_format ("%s", text);
+}
+
+static void
+put_spacing (const struct radio_volume_info *info, const size_t *axes,
+             size_t n)
+{
+  char number[RD_TEXT_NBYTES];
+  size_t nspace = 0;
+  while (nspace < n && strchr ("xyz", info->axes[axes[nspace]]))
+    nspace++;
+  RD_FREE char *space = rd_join_double (info->spacing, axes, nspace, " x ");
+  const char *unit = rd_short_unit (info->space_unit);
+  RD_FREE char *text = rd_format ("%s%s%s", space ? space : "", *unit ? " " :
+                                  " (unit unknown)", unit);
+  const char *t = strchr (info->axes, 't');
+  if (t == NULL || text == NULL) {
+    put ("spacing", text);
+    return;
+  }
+  unit = rd_short_unit (info->time_unit);
+  rd_text_number (info->spacing[t - info->axes], number);
+  put_owned ("spacing", rd_format ("%s, %s%s%s in time", text, number,
+                                   *unit ? " " : "", unit));
+}
+
+static void
+put_affine (const struct radio_volume_info *info)
+{
+  put_owned ("orientation", rd_format ("%s (by %s)", info->orientation,
+                                       info->affine_source));
+  for (int i = 0; i < 3; i++) {
+    printf ("%-12s", i == 0 ? "affine" : "");
+    for (int j = 0; j < 4; j++) {
+      char number[RD_TEXT_NBYTES];
+      printf (" %11s", rd_text_number (info->affine[i][j], number));
+    }
+    putchar ('\n');
+  }
+}
+
+static void
+put_values (const struct radio_volume_info *info)
+{
+  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], type[32];
+  put ("type", rd_volume_type (info, type));
+  if (info->scl_slope != 1 || info->scl_inter != 0)
+    put_owned ("scaling", rd_format ("stored x %s + %s",
+                                     rd_text_number (info->scl_slope, a),
+                                     rd_text_number (info->scl_inter, b)));
+  if (info->window_low < info->window_high)
+    put_owned ("window", rd_format ("%s to %s",
+                                    rd_text_number (info->window_low, a),
+                                    rd_text_number (info->window_high, b)));
+}
+
+static void
+put_sizes (uint64_t raw, uint64_t stored)
+{
+  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
+  put_owned ("size", rd_format ("%s raw, %s stored, ratio %s",
+                                rd_text_size (raw, a),
+                                rd_text_size (stored, b),
+                                rd_text_ratio (raw, stored, ratio)));
+}
+
+static void
+put_layout (const struct radio_volume_info *info, const size_t *axes,
+            size_t n)
+{
+  const struct radio_array_info *array = &info->array;
+  RD_FREE char *tile = rd_join_u64 (array->tile_shape, axes, n, " x ");
+  RD_FREE char *chunk = rd_join_u64 (array->chunk_shape, axes, n, " x ");
+  bool named = *info->tiling && (*info->tiling < '0' || *info->tiling > '9');
+  put_owned ("tiling", rd_format ("%s%stiles of %s%s%s",
+                                  named ? info->tiling : "",
+                                  named ? ", " : "", tile ? tile : "",
+                                  array->sharded ? ", shards of " : "",
+                                  array->sharded && chunk ? chunk : ""));
+  put_owned ("codec", rd_format ("%s%s%s", info->codec,
+                                 *info->codec ? ": " : "", array->codecs));
+}
+
+static void
+put_source (const struct radio_volume_info *info)
+{
+  char text[RD_TEXT_NBYTES];
+  if (*info->source_name)
+    put_owned ("source", rd_format ("%s, %s decompressed", info->source_name,
+                                    rd_text_size (info->source_nbytes,
+                                                  text)));
+  if (*info->source_sha256)
+    put ("sha256", info->source_sha256);
+}
+
+static void
+put_header (const struct radio_volume_info *info)
+{
+  struct rd_header_facts facts;
+  rd_header_facts (info, &facts);
+  if (facts.version == 0)
+    return;
+  put_owned ("header", rd_format ("NIfTI-%d, %s-endian, qform %d, sform %d",
+                                  facts.version,
+                                  facts.big_endian ? "big" : "little",
+                                  facts.qform_code, facts.sform_code));
+  if (*facts.descrip)
+    put ("descrip", facts.descrip);
+  if (*facts.aux_file)
+    put ("aux_file", facts.aux_file);
+  if (*facts.intent_name || facts.intent_code != 0)
+    put_owned ("intent", rd_format ("%d %s", facts.intent_code,
+                                    facts.intent_name));
+  if (facts.extension_nbytes > 0)
+    put_owned ("extensions", rd_format ("%zu bytes",
+                                        facts.extension_nbytes));
+}
+
+static int
+tell_volume (const char *name, struct radio_volume *volume, bool json)
+{
+  struct radio_volume_info info;
+  size_t axes[RADIO_MAX_RANK];
+  uint64_t stored;
+  if (radio_volume_stored_nbytes (volume, &stored) != RADIO_OK)
+    return rd_complain_library (name);
+  radio_volume_info (volume, &info);
+  if (json) {
+    rd_report_print (rd_volume_json (name, &info, stored));
+    return RD_EXIT_OK;
+  }
+  size_t n = rd_display_axes (&info, axes);
+  RD_FREE char *names = axis_names (info.axes, axes, n);
+  RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, " x ");
+  put ("volume", name);
+  put_owned ("shape", rd_format ("%s (%s)", shape ? shape : "",
+                                 names ? names : ""));
+  put_values (&info);
+  put_spacing (&info, axes, n);
+  put_affine (&info);
+  put_layout (&info, axes, n);
+  put_sizes (rd_raw_nbytes (&info.array), stored);
+  put_source (&info);
+  put_header (&info);
+  return RD_EXIT_OK;
+}
+
+/* "z, y, x"; "-" for those without a name. */
+static char *
+dimension_names (const struct radio_array_info *info)
+{
+  char *text = NULL;
+  for (size_t i = 0; i < info->rank; i++) {
+    const char *name = info->dimension_names[i];
+    char *longer = rd_format ("%s%s%s", text ? text : "", text ? ", " : "",
+                              name ? name : "-");
+    free (text);
+    text = longer;
+  }
+  return text;
+}
+
+static int
+tell_array (const char *name, struct radio_array *array, bool json)
+{
+  static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  struct radio_array_info info;
+  char text[32], size[RD_TEXT_NBYTES];
+  radio_array_info (array, &info);
+  if (json) {
+    rd_report_print (rd_array_json (name, &info));
+    return RD_EXIT_OK;
+  }
+  size_t n = info.rank;
+  put ("array", name);
+  put_owned ("shape", rd_join_u64 (info.shape, axes, n, " x "));
+  if (info.dimension_names)
+    put_owned ("dimensions", dimension_names (&info));
+  put ("type", rd_array_type (&info, text));
+  put_owned ("chunks", rd_join_u64 (info.chunk_shape, axes, n, " x "));
+  if (info.sharded)
+    put_owned ("tiles", rd_join_u64 (info.tile_shape, axes, n, " x "));
+  put ("codecs", info.codecs);
+  put_owned ("size", rd_format ("%s raw",
+                                rd_text_size (rd_raw_nbytes (&info), size)));
+  if (strcmp (info.attributes_json, "{}") != 0)
+    put ("attributes", info.attributes_json);
+  return RD_EXIT_OK;
+}
+
+static int
+run_info (struct rd_args *args)
+{
+  bool json = false;
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    json = true;
+  if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
+    return args->status;
+  RD_CLOSE_TARGET struct rd_target target;
+  int failed = rd_target_open (args, args->operands[0], true, &target);
+  if (failed)
+    return failed;
+  const char *name = target.name;
+  if (target.volume)
+    return tell_volume (name, target.volume, json);
+  return tell_array (name, target.array, json);
+}
+
+static const struct rd_option options[] = {
+  RD_STORE_OPTION,
+  { RD_OPTION_JSON, "json", NULL, "print a JSON object" },
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_command_info = {
+  .name = "info",
+  .operands = "[OPTION]... VOLUME|ARRAY",
+  .summary = "tell all about a volume, or any Zarr v3 array",
+  .description =
+    "Tells a volume's shape, type, spacing, orientation, tiling, codec, sizes "
+    "and source. The axes of a volume are in NIfTI order (x, y, z), those of "
+    "an array as its own document has them.",
+  .options = options,
+  .examples =
+    "radio info sub-01\n"
+    "radio info --json study.zarr/ct/sub-01\n"
+    "radio info any/array.zarr/0",
+  .run = run_info,
+};

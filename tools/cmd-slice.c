@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* radio slice: a plane of a volume, as a picture or as data. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/facts.h"
+#include "tools/names.h"
+#include "tools/output.h"
+#include "tools/png.h"
+#include "tools/text.h"
+#include "tools/view.h"
+
+/* The longest side that making pixels square may give a picture. */
+#define MAX_SIDE 16384
+
+static const char *const plane_names[] = {
+  "axial", "coronal", "sagittal", NULL
+};
+
+struct slice {
+  enum radio_plane plane;
+  bool has_index, has_window, no_aspect, overwrite;
+  uint64_t index, time, channel;
+  double low, high;
+  const char *file;
+  uint64_t memory_nbytes;
+
+  struct rd_target target;
+  struct radio_volume_info info;
+};
+
+/* Usual windows of CT, in Hounsfield units. */
+static const struct {
+  const char *name;
+  double low, high;
+} presets[] = {
+  { "brain", 0, 80 },
+  { "bone", -500, 1300 },
+  { "lung", -1350, 150 },
+  { "soft", -160, 240 },
+};
+
+static bool
+take_window (struct slice *slice, struct rd_args *args)
+{
+  slice->has_window = true;
+  for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
+    if (strcmp (args->value, presets[i].name) == 0) {
+      slice->low = presets[i].low;
+      slice->high = presets[i].high;
+      return true;
+    }
+  if (rd_parse_range (args->value, &slice->low, &slice->high))
+    return true;
+  rd_usage_error (args, "--window: '%s' is neither LO,HI with LO < HI nor "
+                  "brain, bone, lung or soft", args->value);
+  return false;
+}
+
+static bool
+take_number (struct rd_args *args, const char *option, uint64_t *number)
+{
+  if (rd_parse_u64 (args->value, number))
+    return true;
+  rd_usage_error (args, "%s: '%s' is not a number from 0 on", option,
+                  args->value);
+  return false;
+}
+
+static bool
+take_axis (struct slice *slice, struct rd_args *args)
+{
+  int plane = rd_args_choose (args, "--axis", plane_names);
+  if (plane >= 0)
+    slice->plane = (enum radio_plane) plane;
+  return plane >= 0;
+}
+
+static bool
+take_option (struct slice *slice, int id, struct rd_args *args)
+{
+  switch (id) {
+  case RD_OPTION_AXIS:
+    return take_axis (slice, args);
+  case 'i':
+    slice->has_index = true;
+    return take_number (args, "--index", &slice->index);
+  case RD_OPTION_TIME:
+    return take_number (args, "--time", &slice->time);
+  case RD_OPTION_CHANNEL:
+    return take_number (args, "--channel", &slice->channel);
+  case RD_OPTION_WINDOW:
+    return take_window (slice, args);
+  case RD_OPTION_NO_ASPECT:
+    return slice->no_aspect = true;
+  case RD_OPTION_OVERWRITE:
+    return slice->overwrite = true;
+  default:
+    slice->file = args->value;
+    return true;
+  }
+}
+
+static bool
+parse (struct slice *slice, struct rd_args *args)
+{
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    if (!take_option (slice, id, args))
+      return false;
+  if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
+    return false;
+  slice->memory_nbytes = args->memory_nbytes ? args->memory_nbytes
+                                             : (uint64_t) 1 << 30;
+  if (slice->file == NULL)
+    return true;
+  if (!rd_output_check (args, slice->file, true, false))
+    return false;
+  if (rd_has_suffix (slice->file, ".png")
+      || !(slice->has_window || slice->no_aspect))
+    return true;
+  rd_usage_error (args, "--window and --no-aspect are for .png only");
+  return false;
+}
+
+/* The axis of a letter, or of the array's rank when there is none. */
+static size_t
+axis_of (const struct radio_volume_info *info, char letter)
+{
+  const char *place = strchr (info->axes, letter);
+  return place ? (size_t) (place - info->axes) : info->array.rank;
+}
+
+/* Check a position on an axis; without the axis only 0 is there. */
+static int
+check_place (const struct slice *slice, const char *option, size_t axis,
+             uint64_t place)
+{
+  const struct radio_array_info *array = &slice->info.array;
+  uint64_t n = axis < array->rank ? array->shape[axis] : 1;
+  if (place < n)
+    return RD_EXIT_OK;
+  return rd_complain ("%s: %" PRIu64 " is outside: the image has %" PRIu64
+                      " there, counted from 0", option, place, n);
+}
+
+static int
+check_places (struct slice *slice)
+{
+  size_t axis = slice->info.plane_axis[slice->plane];
+  size_t channel = rd_is_colour (&slice->info)
+    ? slice->info.array.rank : axis_of (&slice->info, 'c');
+  if (!slice->has_index)
+    slice->index = slice->info.array.shape[axis] / 2;
+  int failed = check_place (slice, "--index", axis, slice->index);
+  if (!failed)
+    failed = check_place (slice, "--time", axis_of (&slice->info, 't'),
+                          slice->time);
+  if (!failed)
+    failed = check_place (slice, "--channel", channel, slice->channel);
+  return failed;
+}
+
+/* The plane as a box: what is not NIfTI or NumPy is one voxel thick. */
+static int
+write_data (const struct slice *slice)
+{
+  const struct radio_volume_info *info = &slice->info;
+  struct radio_box box = { .rank = info->array.rank };
+  memcpy (box.size, info->array.shape, sizeof box.size);
+  size_t across = info->plane_axis[slice->plane];
+  size_t time = axis_of (info, 't'), channel = axis_of (info, 'c');
+  box.start[across] = slice->index;
+  box.size[across] = 1;
+  if (time < box.rank) {
+    box.start[time] = slice->time;
+    box.size[time] = 1;
+  }
+  if (channel < box.rank && !rd_is_colour (info)) {
+    box.start[channel] = slice->channel;
+    box.size[channel] = 1;
+  }
+  struct radio_export_options options = { .overwrite = slice->overwrite };
+  return rd_output_volume (&slice->target, &box, slice->file, &options);
+}
+
+/* Read the plane's values, of one channel of a colour or of the whole. */
+static int
+read_plane (const struct slice *slice, uint64_t channel, float *plane,
+            size_t nbytes)
+{
+  bool colour = rd_is_colour (&slice->info);
+  struct radio_read_options options = { .scaled = !colour };
+  size_t n = 0;
+  for (const char *letter = slice->info.axes; *letter && n < 2; letter++) {
+    if (*letter == 't')
+      options.lead[n++] = slice->time;
+    if (*letter == 'c')
+      options.lead[n++] = channel;
+  }
+  if (radio_volume_read_plane (slice->target.volume, slice->plane,
+                               slice->index, RADIO_FLOAT32, plane, nbytes,
+                               &options) == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_complain_library (slice->target.name);
+}
+
+/* Read, turn and make pixels square. */
+static int
+make_raster (const struct slice *slice, uint64_t channel,
+             struct rd_view *view, struct rd_raster *raster)
+{
+  uint64_t shape[2], nbytes;
+  size_t size[2];
+  radio_volume_plane_shape (slice->target.volume, slice->plane, shape);
+  if (__builtin_mul_overflow (shape[0], shape[1], &nbytes)
+      || __builtin_mul_overflow (nbytes, sizeof (float), &nbytes)
+      || nbytes > slice->memory_nbytes / 4)
+    return rd_complain ("a plane of %" PRIu64 " x %" PRIu64 " voxels needs "
+                        "more memory than allowed (raise it by --memory)",
+                        shape[1], shape[0]);
+  RD_FREE float *plane = malloc ((size_t) nbytes + 1);
+  if (plane == NULL)
+    return rd_complain_memory ();
+  int failed = read_plane (slice, channel, plane, (size_t) nbytes);
+  if (failed)
+    return failed;
+  if (!rd_view_turn (view, plane, shape, raster))
+    return rd_complain_memory ();
+  if (slice->no_aspect
+      || !rd_square_size (raster->width, raster->height, view->pixel_mm,
+                          MAX_SIDE, size))
+    return RD_EXIT_OK;
+  if (!rd_raster_resize (raster, size[0], size[1]))
+    return rd_complain_memory ();
+  double pixel = view->pixel_mm[0] < view->pixel_mm[1] ? view->pixel_mm[0]
+                                                       : view->pixel_mm[1];
+  view->pixel_mm[0] = view->pixel_mm[1] = pixel;
+  return RD_EXIT_OK;
+}
+
+static int
+choose_window (struct slice *slice, const struct rd_raster *raster)
+{
+  const struct radio_volume_info *info = &slice->info;
+  if (slice->has_window)
+    return RD_EXIT_OK;
+  slice->has_window = true;
+  slice->low = info->window_low;
+  slice->high = info->window_high;
+  if (rd_is_colour (info)) {
+    slice->low = 0;
+    slice->high = 255;
+  } else if (!(slice->low < slice->high)
+             && !rd_robust_window (raster->values,
+                                   raster->width * raster->height,
+                                   &slice->low, &slice->high))
+    return rd_complain_memory ();
+  return RD_EXIT_OK;
+}
+
+/* Put one channel's values into the picture, which the first one makes. */
+static int
+add_channel (struct slice *slice, size_t i, struct rd_picture *picture)
+{
+  struct rd_view view;
+  struct rd_raster raster = { 0 };
+  rd_view_of_plane (&slice->info, slice->plane, &view);
+  uint64_t channel = picture->nchannels > 1 ? i : slice->channel;
+  int failed = make_raster (slice, channel, &view, &raster);
+  if (!failed)
+    failed = choose_window (slice, &raster);
+  if (!failed && picture->pixels == NULL) {
+    picture->width = raster.width;
+    picture->height = raster.height;
+    memcpy (picture->pixel_mm, view.pixel_mm, sizeof view.pixel_mm);
+    picture->pixels = malloc (raster.width * raster.height
+                              * picture->nchannels + 1);
+    if (picture->pixels == NULL)
+      failed = rd_complain_memory ();
+  }
+  if (!failed)
+    rd_raster_to_grey (&raster, slice->low, slice->high,
+                       picture->pixels + i, picture->nchannels);
+  free (raster.values);
+  return failed;
+}
+
+static void
+tell_picture (const struct slice *slice, const struct rd_picture *picture,
+              const char *file)
+{
+  char low[RD_TEXT_NBYTES], high[RD_TEXT_NBYTES];
+  RD_FREE char *details = picture->nchannels > 1
+    ? rd_format ("%zu x %zu pixels, in colour", picture->width,
+                 picture->height)
+    : rd_format ("%zu x %zu pixels, window %s to %s", picture->width,
+                 picture->height, rd_text_number (slice->low, low),
+                 rd_text_number (slice->high, high));
+  rd_output_tell (file, details ? details : "");
+}
+
+static int
+write_picture (struct slice *slice, const char *file)
+{
+  const struct radio_volume_info *info = &slice->info;
+  struct rd_picture picture = { .nchannels = 1 };
+  if (rd_is_colour (info))
+    picture.nchannels = info->array.shape[axis_of (info, 'c')] == 4 ? 4 : 3;
+  RD_FREE char *title = rd_format ("%s, %s plane %" PRIu64,
+                                   slice->target.name,
+                                   plane_names[slice->plane], slice->index);
+  if (title == NULL)
+    return RD_EXIT_FAILED;
+  picture.title = title;
+  int failed = RD_EXIT_OK;
+  for (size_t i = 0; i < picture.nchannels && !failed; i++)
+    failed = add_channel (slice, i, &picture);
+  if (!failed)
+    failed = rd_png_write (file, &picture, slice->overwrite);
+  if (!failed)
+    tell_picture (slice, &picture, file);
+  free (picture.pixels);
+  return failed;
+}
+
+static int
+write_slice (struct slice *slice)
+{
+  radio_volume_info (slice->target.volume, &slice->info);
+  int failed = check_places (slice);
+  if (failed)
+    return failed;
+  if (slice->file == NULL) {
+    RD_FREE char *name = rd_base_name (slice->target.name);
+    RD_FREE char *file = name == NULL ? NULL
+      : rd_format ("%s_%s_%" PRIu64 ".png", name, plane_names[slice->plane],
+                   slice->index);
+    return file ? write_picture (slice, file) : RD_EXIT_FAILED;
+  }
+  if (rd_has_suffix (slice->file, ".png"))
+    return write_picture (slice, slice->file);
+  return write_data (slice);
+}
+
+static int
+run_slice (struct rd_args *args)
+{
+  struct slice slice = { 0 };
+  if (!parse (&slice, args))
+    return args->status;
+  int status = rd_target_open (args, args->operands[0], false,
+                               &slice.target);
+  if (status == RD_EXIT_OK)
+    status = write_slice (&slice);
+  rd_target_close (&slice.target);
+  return status;
+}
+
+static const struct rd_option options[] = {
+  RD_STORE_OPTION,
+  { 'o', "output", "FILE",
+    "write to FILE: .png, .nii, .nii.gz or .npy\n"
+    "(default: NAME_AXIS_INDEX.png)" },
+  { RD_OPTION_AXIS, "axis", "AXIS",
+    "axial (default), coronal or sagittal" },
+  { 'i', "index", "N", "the plane's index (default: the middle)" },
+  { RD_OPTION_TIME, "time", "N", "the point in time (default: 0)" },
+  { RD_OPTION_CHANNEL, "channel", "N", "the channel (default: 0)" },
+  { RD_OPTION_WINDOW, "window", "LO,HI",
+    "values that are black and white; or brain, bone,\n"
+    "lung, soft for CT (default: the image's own, else\n"
+    "the plane's 1st to 99th percentile)" },
+  { RD_OPTION_NO_ASPECT, "no-aspect", NULL,
+    "a pixel a voxel, also where voxels are not square" },
+  { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
+  RD_WORK_OPTIONS,
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_command_slice = {
+  .name = "slice",
+  .operands = "VOLUME [OPTION]...",
+  .summary = "write a plane of a volume, as a picture or as data",
+  .description =
+    "Writes a plane across the array axis that is nearest to the anatomical "
+    "one. A picture is in radiological convention (the patient's right at the "
+    "left, anterior or superior up; sagittal: anterior at the left). Data "
+    "(.nii, .npy) are as stored, a box that is one voxel thick.",
+  .options = options,
+  .examples =
+    "radio slice sub-01\n"
+    "radio slice ct/sub-01 --axis coronal -i 120 --window bone -o bone.png\n"
+    "radio slice sub-01 -i 64 -o plane.npy",
+  .run = run_slice,
+};

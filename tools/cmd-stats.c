@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* radio stats: figures and a histogram of a volume's or array's values. */
+#include <config.h>
+
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/histogram.h"
+#include "tools/json.h"
+#include "tools/names.h"
+#include "tools/text.h"
+
+static const int percents[RADIO_STATS_NPERCENTILES] = {
+  1, 5, 25, 50, 75, 95, 99
+};
+
+static void
+put_count (const char *label, uint64_t count)
+{
+  char text[RD_TEXT_NBYTES];
+  printf ("%-8s %16s\n", label, rd_text_count (count, text));
+}
+
+static void
+put_number (const char *label, double number)
+{
+  char text[RD_TEXT_NBYTES];
+  printf ("%-8s %16s\n", label, rd_text_number (number, text));
+}
+
+static void
+tell (const char *name, const struct radio_stats *stats)
+{
+  rd_text_print (stdout, name);
+  putchar ('\n');
+  put_count ("count", stats->count);
+  if (stats->nan_count > 0)
+    put_count ("nan", stats->nan_count);
+  if (stats->inf_count > 0)
+    put_count ("infinite", stats->inf_count);
+  if (stats->count == stats->nan_count)
+    return;
+  put_number ("min", stats->min);
+  put_number ("max", stats->max);
+  put_number ("mean", stats->mean);
+  put_number ("std", stats->std);
+  for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
+    char label[16];
+    snprintf (label, sizeof label, "%2d %%", percents[i]);
+    put_number (label, stats->percentile[i]);
+  }
+  putchar ('\n');
+  rd_histogram_print (stdout, stats);
+}
+
+static void
+tell_json (const char *name, const struct radio_stats *stats, bool raw)
+{
+  struct json_object *object = json_object_new_object ();
+  struct json_object *percentiles = json_object_new_object ();
+  struct json_object *histogram = json_object_new_object ();
+  double edges[2] = { stats->bin_low, stats->bin_high };
+  rd_report_put_text (object, "path", name);
+  rd_report_put_text (object, "values", raw ? "stored" : "scaled");
+  rd_report_put_u64 (object, "count", stats->count);
+  rd_report_put_u64 (object, "nan_count", stats->nan_count);
+  rd_report_put_u64 (object, "inf_count", stats->inf_count);
+  rd_report_put_double (object, "min", stats->min);
+  rd_report_put_double (object, "max", stats->max);
+  rd_report_put_double (object, "mean", stats->mean);
+  rd_report_put_double (object, "std", stats->std);
+  for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
+    char key[8];
+    snprintf (key, sizeof key, "%d", percents[i]);
+    rd_report_put_double (percentiles, key, stats->percentile[i]);
+  }
+  rd_report_put (object, "percentiles", percentiles);
+  rd_report_put (histogram, "range", rd_report_double_list (edges, 2));
+  rd_report_put (histogram, "counts",
+               rd_report_u64_list (stats->histogram, RADIO_STATS_NBINS));
+  rd_report_put (object, "histogram", histogram);
+  rd_report_print (object);
+}
+
+static int
+run_stats (struct rd_args *args)
+{
+  bool json = false, raw = false;
+  int id;
+  while ((id = rd_args_next (args)) > 0) {
+    json = json || id == RD_OPTION_JSON;
+    raw = raw || id == RD_OPTION_RAW;
+  }
+  if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
+    return args->status;
+  RD_CLOSE_TARGET struct rd_target target;
+  int failed = rd_target_open (args, args->operands[0], true, &target);
+  if (failed)
+    return failed;
+  struct radio_stats stats;
+  const char *name = target.name;
+  enum radio_status status = target.volume
+    ? radio_volume_stats (target.volume, raw, &stats)
+    : radio_array_stats (target.array, &stats);
+  if (status != RADIO_OK)
+    return rd_complain_library (name);
+  if (json)
+    tell_json (name, &stats, raw || target.volume == NULL);
+  else
+    tell (name, &stats);
+  return RD_EXIT_OK;
+}
+
+static const struct rd_option options[] = {
+  RD_STORE_OPTION,
+  { RD_OPTION_RAW, "raw", NULL,
+    "of stored values (default: scaled by scl_slope and\n"
+    "scl_inter)" },
+  { RD_OPTION_JSON, "json", NULL,
+    "print a JSON object, with all 64 bins" },
+  RD_WORK_OPTIONS,
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_command_stats = {
+  .name = "stats",
+  .operands = "[OPTION]... VOLUME|ARRAY",
+  .summary = "tell range, mean, percentiles and histogram",
+  .description =
+    "Tells minimum, maximum, mean, standard deviation, percentiles and the "
+    "histogram of a volume, or of any Zarr v3 array of real numbers. All "
+    "figures are exact.",
+  .options = options,
+  .examples =
+    "radio stats sub-01\n"
+    "radio stats --raw --json ct/sub-01\n"
+    "radio stats any/array.zarr/0",
+  .run = run_stats,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands; each stands in a file of its own. */
+#ifndef RD_COMMANDS_H
+#define RD_COMMANDS_H
+
+#include "tools/options.h"
+
+extern const struct rd_command rd_command_export;
+extern const struct rd_command rd_command_gc;
+extern const struct rd_command rd_command_info;
+extern const struct rd_command rd_command_ingest;
+extern const struct rd_command rd_command_ls;
+extern const struct rd_command rd_command_phantom;
+extern const struct rd_command rd_command_rm;
+extern const struct rd_command rd_command_roi;
+extern const struct rd_command rd_command_slice;
+extern const struct rd_command rd_command_stats;
+extern const struct rd_command rd_command_validate;
+
+#endif /* RD_COMMANDS_H */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The command: finds the sub-command and runs it. */
+#include <config.h>
+
+#include <locale.h>
+#include <signal.h>
+#include <string.h>
+
+#include "tools/commands.h"
+#include "tools/text.h"
+
+static const struct rd_command *const commands[] = {
+  &rd_command_ingest,
+  &rd_command_ls,
+  &rd_command_info,
+  &rd_command_slice,
+  &rd_command_roi,
+  &rd_command_export,
+  &rd_command_stats,
+  &rd_command_validate,
+  &rd_command_rm,
+  &rd_command_gc,
+  &rd_command_phantom,
+  NULL
+};
+
+static const struct rd_command *
+find_command (const char *name)
+{
+  for (const struct rd_command *const *c = commands; *c; c++)
+    if (strcmp ((*c)->name, name) == 0)
+      return *c;
+  return NULL;
+}
+
+/* The command nearest to what was typed, or NULL when none is near. */
+static const char *
+near_command (const char *name)
+{
+  const char *best = NULL;
+  size_t least = 3;
+  for (const struct rd_command *const *c = commands; *c; c++) {
+    size_t distance = rd_text_distance (name, (*c)->name);
+    if (distance < least && distance < strlen ((*c)->name)) {
+      least = distance;
+      best = (*c)->name;
+    }
+  }
+  return best;
+}
+
+static int
+complain_unknown (const char *name)
+{
+  const char *near = near_command (name);
+  if (near)
+    rd_complain ("there is no command '%s', did you mean '%s'?", name, near);
+  else
+    rd_complain ("there is no command '%s' (see 'radio --help')", name);
+  return RD_EXIT_USAGE;
+}
+
+static int
+run_help (int argc, char **argv)
+{
+  if (argc < 2) {
+    rd_help (commands);
+    return RD_EXIT_OK;
+  }
+  const struct rd_command *command = find_command (argv[1]);
+  if (command == NULL)
+    return complain_unknown (argv[1]);
+  rd_help_command (command);
+  return RD_EXIT_OK;
+}
+
+static int
+run (int argc, char **argv)
+{
+  if (argc < 1) {
+    rd_complain ("no command given (see 'radio --help')");
+    return RD_EXIT_USAGE;
+  }
+  if (strcmp (argv[0], "--version") == 0 || strcmp (argv[0], "-V") == 0) {
+    printf ("radio %s\n", radio_version ());
+    return RD_EXIT_OK;
+  }
+  if (strcmp (argv[0], "--help") == 0 || strcmp (argv[0], "-h") == 0
+      || strcmp (argv[0], "help") == 0)
+    return run_help (argc, argv);
+  const struct rd_command *command = find_command (argv[0]);
+  if (command == NULL)
+    return complain_unknown (argv[0]);
+  struct rd_args args = { .command = command, .argc = argc, .argv = argv };
+  return command->run (&args);
+}
+
+/* Only the letters' widths follow the user's locale; numbers stay as they
+ * are written everywhere.  A closed pipe shall be an error like any other,
+ * not a silent death. */
+int
+main (int argc, char **argv)
+{
+  if (setlocale (LC_CTYPE, "") == NULL)
+    setlocale (LC_CTYPE, "C.UTF-8");
+  signal (SIGPIPE, SIG_IGN);
+  int skip = argc > 0;
+  return rd_close_stdout (run (argc - skip, argv + skip));
+}
