@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# What the tests of the command share; sourced after functions.sh.
+unset RADIO_STORE NO_COLOR
+cd "$tmp" || exit 99
+
+# fails STATUS TEXT ARGUMENT...: the command ends with the status, prints
+# nothing on stdout, and one line on stderr that holds the text.
+fails () {
+  want=$1 text=$2
+  shift 2
+  status=0
+  "$RADIO" "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+  if [ "$status" -eq "$want" ] && [ ! -s "$tmp/out" ] &&
+     [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q '^radio: ' "$tmp/err" &&
+     grep -qF -e "$text" "$tmp/err"; then
+    return 0
+  fi
+  echo "radio $*: status $status, expected $want with: $text"
+  cat "$tmp/out" "$tmp/err"
+  return 1
+}
+
+# runs ARGUMENT...: it succeeds without a word on stderr; stdout is in
+# $tmp/out.
+runs () {
+  status=0
+  "$RADIO" "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+  if [ "$status" -eq 0 ] && [ ! -s "$tmp/err" ]; then
+    return 0
+  fi
+  echo "radio $*: status $status"
+  cat "$tmp/out" "$tmp/err"
+  return 1
+}
+
+# says TEXT...: each is somewhere in what `runs' printed.
+says () {
+  for text; do
+    grep -qF -e "$text" "$tmp/out" && continue
+    echo "'$text' is not in:"
+    cat "$tmp/out"
+    return 1
+  done
+}
+
+python3=$(command -v python3) || python3=
+
+# json EXPRESSION: what `runs' printed is JSON, and the expression is true
+# of it, as j.
+json () {
+  "$python3" -c 'import json, math, sys
+j = json.load(open(sys.argv[1]),
+              parse_constant=lambda c: sys.exit("not JSON: " + c))
+assert eval("(" + sys.argv[2] + ")"), j' "$tmp/out" "$1"
+}
+
+# check_json NAME: a test that needs python3.
+check_json () {
+  if [ -n "$python3" ]; then
+    check "$@"
+  else
+    skip "$*" "no python3"
+  fi
+}

@@ -1,0 +1,392 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A store from outside: made, listed, read, checked, emptied.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+fixtures=$tmp/fixtures
+mkdir "$fixtures" scans
+"$builddir/tests/fixtures/make-fixtures" "$fixtures" >/dev/null || exit 99
+cp "$fixtures/good-scaled.nii" scans/scaled.nii
+cp "$fixtures/good-nifti1-le-int16-3d.nii" scans/a.nii
+cp "$fixtures/good-nifti2-be-float32-4d.nii" scans/four.nii
+cp "$fixtures/good-nifti1-le-rgb24-3d.nii" scans/colour.nii
+mkdir scans/deep
+cp "$fixtures/good-gzip.nii.gz" scans/deep/sub-01_ses-2_T1w.nii.gz
+"$RADIO" phantom -s p.zarr ct/head --size 48,40,32 >/dev/null || exit 99
+
+the_store_is_named_by_option_else_environment_else_default () {
+  mkdir -p names
+  cd names
+  runs ingest ../scans/a.nii
+  [ -f radio.zarr/zarr.json ]
+  RADIO_STORE=env.zarr runs ingest ../scans/a.nii
+  RADIO_STORE=env.zarr runs ingest -s opt.zarr ../scans/a.nii
+  [ -f env.zarr/zarr.json ] && [ -f opt.zarr/zarr.json ]
+  RADIO_STORE=env.zarr runs ls
+  says images/a
+  RADIO_STORE='' runs ls
+  says images/a
+}
+
+a_missing_store_is_explained () {
+  fails 1 "there is no store at 'none.zarr'" ls -s none.zarr
+  fails 1 "there is no store at 'none.zarr'" info -s none.zarr a
+  fails 1 "there is no store at 'none.zarr'" validate -s none.zarr
+  fails 1 "there is no store at 'none.zarr'" gc -s none.zarr
+  fails 1 "there is no store at 'none.zarr'" rm -s none.zarr a
+  [ ! -e none.zarr ]
+  fails 2 "--store: the name is empty" ls -s ''
+}
+
+a_folder_is_searched_and_named_by_its_files () {
+  runs ingest -s f.zarr scans
+  says '5 volumes' images/a T1w/sub-01_ses-2 ' -> '
+  runs ls -s f.zarr
+  printf '%s\n' T1w/sub-01_ses-2 images/a images/colour images/four \
+    images/scaled | cmp - "$tmp/out"
+}
+
+a_collection_can_be_given_and_listed_alone () {
+  runs ingest -q -s c.zarr -c ct scans/a.nii
+  [ "$(wc -l <"$tmp/out")" -eq 1 ]
+  runs ingest -q -s c.zarr -c mr scans/a.nii scans/scaled.nii
+  runs ls -s c.zarr ct
+  [ "$(cat "$tmp/out")" = ct/a ]
+  fails 1 none ls -s c.zarr none
+}
+
+a_bad_file_costs_only_itself () {
+  mkdir -p mixed
+  cp scans/a.nii mixed/1.nii
+  cp "$fixtures/bad-bitpix.nii" mixed/2.nii
+  cp "$fixtures/bad-gzip-crc.nii.gz" mixed/3.nii.gz
+  cp scans/scaled.nii mixed/4.nii
+  status=0
+  "$RADIO" ingest -s m.zarr mixed >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  says '2 volumes' '2 failed'
+  cat "$tmp/err"
+  [ "$(wc -l <"$tmp/err")" -eq 2 ]
+  grep -q '^radio: .*mixed/2.nii' "$tmp/err"
+  grep -q '^radio: .*mixed/3.nii.gz' "$tmp/err"
+  runs ls -s m.zarr
+  [ "$(wc -l <"$tmp/out")" -eq 2 ]
+  runs validate -s m.zarr
+}
+
+# Every fixture that is not right gives one line that names it.
+a_broken_file_gives_one_clear_line () {
+  for file in "$fixtures"/bad-* "$fixtures"/unsupported-* \
+    "$fixtures"/missing-*; do
+    case $file in
+      *.img | *bad-pair-short.img*) continue ;;
+    esac
+    status=0
+    "$RADIO" ingest -q -s b.zarr "$file" >"$tmp/out" 2>"$tmp/err" ||
+      status=$?
+    if [ "$status" -ne 1 ] || [ "$(wc -l <"$tmp/err")" -ne 1 ] ||
+       ! grep -qF "radio: $file" "$tmp/err"; then
+      echo "$file: status $status"
+      cat "$tmp/err"
+      return 1
+    fi
+  done
+  runs ls -s b.zarr
+  [ ! -s "$tmp/out" ]
+}
+
+clashing_names_name_both_files_and_write_nothing () {
+  mkdir -p x y
+  cp scans/a.nii x
+  cp scans/scaled.nii y/a.nii
+  fails 1 "'x/a.nii' and 'y/a.nii' would both become images/a" \
+    ingest -s clash.zarr x/a.nii y/a.nii
+  fails 1 "'x/a.nii' and 'y/a.nii' would both become ct/a" \
+    ingest -s clash.zarr -c ct x y
+  [ ! -e clash.zarr ]
+}
+
+the_same_file_twice_is_one_volume () {
+  runs ingest -s twice.zarr scans/a.nii ./scans/a.nii scans/../scans/a.nii
+  says '1 volume,'
+}
+
+both_halves_of_a_pair_are_one_volume () {
+  mkdir -p pair
+  cp "$fixtures/good-pair.hdr" "$fixtures/good-pair.img" pair
+  runs ingest -s pair.zarr pair/good-pair.img pair/good-pair.hdr
+  says '1 volume,'
+  runs ingest -s pair.zarr --overwrite pair
+  says '1 volume,'
+}
+
+a_missing_file_is_reported () {
+  status=0
+  "$RADIO" ingest -s g.zarr none.nii scans/a.nii >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 1 ]
+  grep -q '^radio: .*none.nii' "$tmp/err"
+  says '1 volume,' '1 failed'
+  mkdir -p empty
+  fails 1 "no NIfTI images in this folder" ingest -s g2.zarr empty
+}
+
+what_is_there_is_kept_skipped_or_replaced () {
+  runs ingest -s e.zarr scans/a.nii
+  status=0
+  "$RADIO" ingest -s e.zarr scans/a.nii >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  runs ingest -s e.zarr --skip-existing scans/a.nii
+  says 'skipped' '0 volumes; 1 skipped'
+  cp scans/scaled.nii x/a.nii
+  runs ingest -s e.zarr --overwrite x/a.nii
+  runs export -s e.zarr a -o e.nii
+  cmp e.nii x/a.nii
+}
+
+strip_says_what_it_drops () {
+  cp "$fixtures/good-extensions.nii" person.nii
+  "$RADIO" ingest -s s.zarr --strip person.nii >"$tmp/out" 2>"$tmp/err"
+  grep -q '^radio: warning: person.nii' "$tmp/err"
+  runs export -s s.zarr person -o stripped.nii
+  ! cmp -s person.nii stripped.nii
+}
+
+a_whole_export_is_the_source_byte_for_byte () {
+  for name in a scaled four colour; do
+    runs export -s f.zarr "$name" -o "$name.nii"
+    says "wrote $name.nii: "
+    cmp "$name.nii" "scans/$name.nii"
+    runs export -s f.zarr "$name" -o "$name.nii.gz"
+    gzip -dc "$name.nii.gz" | cmp - "scans/$name.nii"
+  done
+}
+
+an_existing_output_stays_without_overwrite () {
+  echo mine >keep.nii
+  fails 1 "keep.nii: exists already (replace it by --overwrite)" \
+    export -s f.zarr a -o keep.nii
+  [ "$(cat keep.nii)" = mine ]
+  runs export -s f.zarr a -o keep.nii --overwrite
+  cmp keep.nii scans/a.nii
+}
+
+a_volume_is_named_in_three_ways () {
+  runs info -s p.zarr head
+  says 'ct/head' '48 x 40 x 32 (x, y, z)' int16
+  runs info -s p.zarr ct/head
+  runs info p.zarr/ct/head
+  says 'ct/head'
+  runs info "$tmp/p.zarr/ct/head/"
+  fails 1 head info -s p.zarr haed
+  fails 1 a info -s c.zarr a
+}
+
+an_array_is_named_by_its_path () {
+  level=$(cd p.zarr/ct/head && echo 0-*)
+  runs info "p.zarr/ct/head/$level"
+  says 'array' '32 x 40 x 48' 'z, y, x'
+  runs info -s p.zarr "ct/head/$level"
+  runs stats "p.zarr/ct/head/$level"
+  runs validate "p.zarr/ct/head/$level"
+  says ' ok ' '1 checked, 0 bad'
+  runs export "p.zarr/ct/head/$level" --z 3 -o array.npy
+  says 'wrote array.npy: 1 x 40 x 48 int16'
+  fails 1 "it goes into .npy" export "p.zarr/ct/head/$level" -o x.nii
+}
+
+boxes_outside_are_refused_in_words () {
+  fails 1 "--x: position 48 is outside: the axis has 48" \
+    roi -s p.zarr head --x 40:49 -o r.nii
+  fails 1 "--size: 41 is more than the 40 that axis y has" \
+    roi -s p.zarr head --size 41 -o r.nii
+  fails 1 "--at: z = 30 is too far: a size of 4 fits up to 28" \
+    roi -s p.zarr head --at 0,0,30 --size 4 -o r.nii
+  fails 1 "--t: the image has no axis t, its axes are x, y, z" \
+    roi -s p.zarr head --t 0 -o r.nii
+  [ ! -e r.nii ]
+}
+
+boxes_by_range_and_by_corner_are_the_same () {
+  runs roi -s p.zarr head --x 10:18 --y 4:12 --z 20:28 -o r1.nii
+  says 'wrote r1.nii: 8 x 8 x 8 int16'
+  runs roi -s p.zarr head --at 10,4,20 --size 8 -o r2.nii
+  cmp r1.nii r2.nii
+  runs roi -s p.zarr head --size 8 -o r3.nii
+  runs roi -s p.zarr head --at 20,16,12 --size 8,8,8 -o r4.nii
+  cmp r3.nii r4.nii
+}
+
+planes_have_names_of_their_own () {
+  runs slice -s p.zarr head
+  says 'wrote head_axial_16.png: 48 x 48 pixels, window '
+  runs slice -s p.zarr head --axis coronal --window brain
+  says 'wrote head_coronal_20.png: 48 x 36 pixels, window 0 to 80'
+  runs slice -s p.zarr head --axis sagittal -i 3 --window -160,240.5 \
+    --no-aspect
+  says 'wrote head_sagittal_3.png: 40 x 32 pixels, window -160 to 240.5'
+  fails 1 "exists already" slice -s p.zarr head
+  fails 1 "--index: 32 is outside: the image has 32 there" \
+    slice -s p.zarr head -i 32
+  fails 1 "--time: 1 is outside: the image has 1 there" \
+    slice -s p.zarr head --time 1
+}
+
+planes_of_time_and_colour_are_taken () {
+  runs slice -s f.zarr four --time 1 -o t.png
+  fails 1 "--time: 99 is outside" slice -s f.zarr four --time 99 -o u.png
+  runs slice -s f.zarr colour -o c.png
+  says 'in colour'
+  runs slice -s f.zarr colour -o c.nii
+  runs slice -s p.zarr head -i 7 -o plane.nii
+  runs roi -s p.zarr head --z 7 -o box.nii
+  cmp plane.nii box.nii
+}
+
+a_listing_has_a_line_for_each_and_a_sum () {
+  runs ls -l -s f.zarr
+  says VOLUME SHAPE RATIO images/scaled T1w/sub-01_ses-2 '5 volumes, '
+  [ "$(wc -l <"$tmp/out")" -eq 7 ]
+  ! grep -q ' $' "$tmp/out"
+}
+
+stats_are_figures_and_bars () {
+  LC_ALL=C runs stats -s p.zarr head
+  says 'count' '61,440' 'min' '50 %' '#'
+  [ "$(wc -l <"$tmp/out")" -le 40 ]
+}
+
+damage_is_found_and_named () {
+  cp -r p.zarr damaged.zarr
+  shard=$(find damaged.zarr -path '*/0-*/c/*' -type f)
+  size=$(wc -c <"$shard")
+  printf '\377\000\377' |
+    dd of="$shard" bs=1 seek=$((size / 3)) conv=notrunc 2>/dev/null
+  status=0
+  "$RADIO" validate -s damaged.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q '^radio: .*ct/head' "$tmp/err"
+  says 'DAMAGED' '1 checked, 1 bad'
+  runs validate -s p.zarr
+  says ' ok ' '1 checked, 0 bad'
+}
+
+a_removed_volume_is_gone () {
+  cp -r f.zarr rm.zarr
+  runs rm -s rm.zarr images/a four
+  says 'removed images/a' 'removed images/four'
+  runs ls -s rm.zarr
+  [ "$(wc -l <"$tmp/out")" -eq 3 ]
+  fails 1 images/a rm -s rm.zarr images/a
+  runs rm rm.zarr/images/scaled
+  runs ls -s rm.zarr
+  [ "$(wc -l <"$tmp/out")" -eq 2 ]
+}
+
+gc_takes_what_was_replaced () {
+  runs gc -s e.zarr --dry-run
+  says 'would remove'
+  cp "$tmp/out" before
+  runs gc -s e.zarr --dry-run
+  cmp "$tmp/out" before
+  runs gc -s e.zarr
+  says 'removed'
+  ! grep -q 'removed 0 ' "$tmp/out"
+  runs gc -s e.zarr
+  says 'removed 0 unused items'
+  runs validate -s e.zarr
+}
+
+a_phantom_is_the_same_every_time () {
+  runs phantom -s q.zarr one --size 20,21,22 --seed 5
+  says 'made phantoms/one: 20 x 21 x 22 int16'
+  runs phantom -s q.zarr two --size 20,21,22 --seed 5
+  runs phantom -s q.zarr three --size 20,21,22 --seed 6
+  for n in one two three; do
+    runs export -s q.zarr $n -o $n.npy
+  done
+  cmp one.npy two.npy
+  ! cmp -s one.npy three.npy
+  fails 1 phantoms/one phantom -s q.zarr one
+}
+
+a_full_disk_behind_stdout_is_noticed () {
+  [ -c /dev/full ] || return 0
+  status=0
+  "$RADIO" ls -s f.zarr >/dev/full 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q '^radio: standard output: ' "$tmp/err"
+}
+
+listings_are_json () {
+  runs ls -s f.zarr --json
+  json '[v["path"] for v in j] == ["T1w/sub-01_ses-2", "images/a",
+    "images/colour", "images/four", "images/scaled"]'
+  json 'j[0]["collection"] == "T1w" and j[0]["name"] == "sub-01_ses-2"'
+  runs ls -s f.zarr --json -l
+  json 'len(j) == 5 and all(v["raw_nbytes"] > 0 for v in j)'
+  runs ls -s b.zarr --json
+  json 'j == []'
+}
+
+info_is_json () {
+  runs info -s p.zarr head --json
+  json 'j["kind"] == "volume" and j["shape"] == [48, 40, 32]'
+  json 'j["axes"] == ["x", "y", "z"] and j["dtype"] == "int16"'
+  json 'len(j["affine"]) == 3 and len(j["affine"][0]) == 4'
+  json 'j["stored_nbytes"] > 0 and j["codecs_json"]'
+  runs info -s f.zarr scaled --json
+  json 'j["scl_slope"] != 1 and j["nifti"]["version"] == 1'
+  runs info -s f.zarr colour --json
+  json 'j["type"] == "rgb24" and len(j["shape"]) == 3'
+  level=$(cd p.zarr/ct/head && echo 0-*)
+  runs info "p.zarr/ct/head/$level" --json
+  json 'j["kind"] == "array" and j["shape"] == [32, 40, 48]'
+}
+
+stats_are_json () {
+  runs stats -s p.zarr head --json
+  json 'j["count"] == 61440 and len(j["histogram"]["counts"]) == 64'
+  json 'sum(j["histogram"]["counts"]) == 61440'
+  json 'j["min"] <= j["percentiles"]["50"] <= j["max"]'
+  runs stats -s f.zarr scaled --json
+  json 'j["values"] == "scaled"'
+  cp "$tmp/out" scaled.json
+  runs stats -s f.zarr scaled --json --raw
+  json 'j["values"] == "stored" and
+    j["max"] != json.load(open("scaled.json"))["max"]'
+}
+
+check the_store_is_named_by_option_else_environment_else_default
+check a_missing_store_is_explained
+check a_folder_is_searched_and_named_by_its_files
+check a_collection_can_be_given_and_listed_alone
+check a_bad_file_costs_only_itself
+check a_broken_file_gives_one_clear_line
+check clashing_names_name_both_files_and_write_nothing
+check the_same_file_twice_is_one_volume
+check both_halves_of_a_pair_are_one_volume
+check a_missing_file_is_reported
+check what_is_there_is_kept_skipped_or_replaced
+check strip_says_what_it_drops
+check a_whole_export_is_the_source_byte_for_byte
+check an_existing_output_stays_without_overwrite
+check a_volume_is_named_in_three_ways
+check an_array_is_named_by_its_path
+check boxes_outside_are_refused_in_words
+check boxes_by_range_and_by_corner_are_the_same
+check planes_have_names_of_their_own
+check planes_of_time_and_colour_are_taken
+check a_listing_has_a_line_for_each_and_a_sum
+check stats_are_figures_and_bars
+check damage_is_found_and_named
+check a_removed_volume_is_gone
+check gc_takes_what_was_replaced
+check a_phantom_is_the_same_every_time
+check a_full_disk_behind_stdout_is_noticed
+check_json listings_are_json
+check_json info_is_json
+check_json stats_are_json
+plan

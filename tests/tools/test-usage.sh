@@ -1,0 +1,194 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The command line itself: --help, mistakes, exit statuses, output that
+# cannot be written.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+commands="ingest ls info slice roi export stats validate rm gc phantom"
+
+# To make them anew: for c in COMMANDS; do radio help $c >help/$c.txt; done
+help_is_as_recorded () {
+  "$RADIO" help "$1" >"$tmp/help" 2>"$tmp/err"
+  diff "$srcdir/tests/tools/help/$1.txt" "$tmp/help"
+  [ ! -s "$tmp/err" ]
+}
+
+help_is_the_same_by_every_way () {
+  "$RADIO" "$1" --help | cmp - "$srcdir/tests/tools/help/$1.txt"
+  "$RADIO" "$1" -h | cmp - "$srcdir/tests/tools/help/$1.txt"
+}
+
+help_fits_80_columns () {
+  awk 'length ($0) > 80 { print FILENAME ": " $0; bad = 1 }
+       END { exit bad }' "$srcdir"/tests/tools/help/*.txt
+}
+
+help_has_two_to_three_examples_of_its_own_command () {
+  for c in $commands; do
+    n=$(sed -n '/^Examples:/,$p' "$srcdir/tests/tools/help/$c.txt" |
+      grep -c "^  radio $c")
+    [ "$n" -ge 2 ] && [ "$n" -le 3 ]
+  done
+}
+
+every_command_is_in_the_list () {
+  "$RADIO" --help >"$tmp/list"
+  for c in $commands; do
+    grep -q "^  $c  *[a-z]" "$tmp/list"
+  done
+  "$RADIO" help | cmp - "$tmp/list"
+  "$RADIO" -h | cmp - "$tmp/list"
+}
+
+every_option_is_in_the_man_page () {
+  sed 's/\\-/-/g' "$srcdir/docs/radio.1" >"$tmp/man"
+  for c in $commands; do
+    grep -qF "radio $c" "$tmp/man" || { echo "no $c"; return 1; }
+    sed -n 's/^ .*\(--[a-z-]*\).*/\1/p' "$srcdir/tests/tools/help/$c.txt" |
+      sort -u >"$tmp/options"
+    while read -r option; do
+      grep -qF -e "$option" "$tmp/man" || { echo "no $option"; return 1; }
+    done <"$tmp/options"
+  done
+}
+
+version_is_one_line () {
+  "$RADIO" --version >"$tmp/out"
+  grep -qE '^radio [0-9]+\.[0-9]+\.[0-9]+$' "$tmp/out"
+  [ "$(wc -l <"$tmp/out")" -eq 1 ]
+}
+
+a_wrong_command_suggests_the_near_one () {
+  fails 2 "no command 'ingst', did you mean 'ingest'" ingst
+  fails 2 "did you mean 'ls'" l
+  fails 2 "no command 'help-me' (see 'radio --help')" help-me
+  fails 2 "did you mean 'stats'" help stat
+  fails 2 "no command given"
+}
+
+a_wrong_option_suggests_the_near_one () {
+  fails 2 "unknown option '--jsno', did you mean '--json'" ls --jsno
+  fails 2 "unknown option '-x'" ls -x
+  fails 2 "option '--json=1' takes no value" ls --json=1
+  fails 2 "option '-o' needs a value" slice a -o
+  fails 2 "option '--axis' needs a value" slice a --axis
+}
+
+missing_and_surplus_operands_are_usage_errors () {
+  fails 2 "FILE is missing" ingest
+  fails 2 "VOLUME is missing" info
+  fails 2 "VOLUME is missing" slice
+  fails 2 "VOLUME is missing" rm
+  fails 2 "NAME is missing" phantom
+  fails 2 "'b' is one operand too many" info a b
+  fails 2 "'a' is one operand too many" gc a
+  fails 2 "-o FILE is missing" export a
+  fails 2 "-o FILE is missing" roi a --size 3
+}
+
+wrong_numbers_are_usage_errors () {
+  for n in x -1 1.5 1e3 '' 99999999999999999999; do
+    fails 2 "--index: '$n' is not a number" slice a "--index=$n"
+  done
+  fails 2 "--threads: '0' is not a number from 1" stats a --threads 0
+  fails 2 "--threads: '1025' is not" stats a --threads 1025
+  fails 2 "--memory: '0' is not a size" stats a --memory 0
+  fails 2 "--memory: '5X' is not a size" stats a --memory 5X
+  fails 2 "--seed: '-1'" phantom a --seed=-1
+  fails 2 "--size: '0' is neither" phantom a --size 0
+  fails 2 "--size: '1,2' is neither" phantom a --size 1,2
+}
+
+wrong_words_are_usage_errors () {
+  fails 2 "--axis: 'up' is none of axial, coronal, sagittal" \
+    slice a --axis up
+  fails 2 "--window: 'liver' is neither" slice a --window liver
+  fails 2 "--window: '5,5' is neither" slice a --window 5,5
+  fails 2 "--window: '1,nan' is neither" slice a --window 1,nan
+}
+
+wrong_boxes_are_usage_errors () {
+  fails 2 "--x: '5:3': its end is not behind" roi a --x 5:3 -o a.nii
+  fails 2 "--y: '-3:': positions count from 0" roi a --y=-3: -o a.nii
+  fails 2 "--z: 'a:b': it is not START:END" roi a --z a:b -o a.nii
+  fails 2 "--at: '1,2' is not X,Y,Z" roi a --at 1,2 -o a.nii
+  fails 2 "--at needs --size" roi a --at 1,2,3 -o a.nii
+  fails 2 "--size does not go with --x" roi a --size 2 --x 1 -o a.nii
+  fails 2 "no box given" roi a -o a.nii
+}
+
+wrong_suffixes_are_usage_errors () {
+  fails 2 "ends in none of .nii, .nii.gz, .npy" export a -o a.txt
+  fails 2 "ends in none of" roi a --size 2 -o a.png
+  fails 2 "ends in none of .nii, .nii.gz, .npy, .png" slice a -o a.jpg
+  fails 2 "ends in none of" export a -o .nii
+  fails 2 "only .npy files can hold scaled" export a --scaled -o a.nii
+  fails 2 "are for .png only" slice a --window 1,2 -o a.npy
+}
+
+options_that_exclude_each_other_are_usage_errors () {
+  fails 2 "exclude each other" ingest a --overwrite --skip-existing
+  fails 2 "exclude each other" phantom a --overwrite --skip-existing
+}
+
+control_characters_are_not_echoed () {
+  name=$(printf 'a\033[2Jb\nc')
+  fails 2 "no command 'a?[2Jb?c'" "$name"
+}
+
+a_full_stdout_is_noticed () {
+  [ -c /dev/full ] || return 0
+  status=0
+  "$RADIO" --help >/dev/full 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q '^radio: standard output: ' "$tmp/err"
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+}
+
+a_closed_pipe_is_noticed () {
+  { status=0; "$RADIO" --help 2>"$tmp/err" || status=$?
+    echo "$status" >"$tmp/status"; } | (exec <&-; sleep 0.2)
+  # The help may have been written before the reader left.
+  case $(cat "$tmp/status") in
+    0) [ ! -s "$tmp/err" ] ;;
+    1) grep -q '^radio: standard output: ' "$tmp/err" ;;
+    *) false ;;
+  esac
+}
+
+a_closed_stdout_is_noticed () {
+  status=0
+  "$RADIO" --version >&- 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q '^radio: standard output: ' "$tmp/err"
+}
+
+nothing_is_coloured_in_a_pipe () {
+  "$RADIO" --help | grep -q "$(printf '\033')" && return 1
+  ! "$RADIO" help ls | grep -q "$(printf '\033')"
+}
+
+for c in $commands; do
+  check help_is_as_recorded "$c"
+  check help_is_the_same_by_every_way "$c"
+done
+check help_fits_80_columns
+check help_has_two_to_three_examples_of_its_own_command
+check every_command_is_in_the_list
+check every_option_is_in_the_man_page
+check version_is_one_line
+check a_wrong_command_suggests_the_near_one
+check a_wrong_option_suggests_the_near_one
+check missing_and_surplus_operands_are_usage_errors
+check wrong_numbers_are_usage_errors
+check wrong_words_are_usage_errors
+check wrong_boxes_are_usage_errors
+check wrong_suffixes_are_usage_errors
+check options_that_exclude_each_other_are_usage_errors
+check control_characters_are_not_echoed
+check a_full_stdout_is_noticed
+check a_closed_pipe_is_noticed
+check a_closed_stdout_is_noticed
+check nothing_is_coloured_in_a_pipe
+plan
