@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Completion for bash, as bash would ask for it.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+script=$srcdir/tools/completion/radio.bash
+bash=$(command -v bash) || bash=
+
+# completes WANTED WORD...: the last word is being typed; WANTED is all that
+# is offered, sorted, in one line.
+completes () {
+  wanted=$1
+  shift
+  got=$("$bash" -c '
+    script=$1 radio=$2
+    shift 2
+    . "$script"
+    COMP_WORDS=(radio "$@") COMP_CWORD=$#
+    COMP_LINE="radio $*" COMP_POINT=${#COMP_LINE}
+    _radio "$radio" "${COMP_WORDS[COMP_CWORD]}" \
+      "${COMP_WORDS[COMP_CWORD - 1]}"
+    printf "%s\n" "${COMPREPLY[@]}" | LC_ALL=C sort | tr "\n" " "
+  ' bash "$script" "$RADIO" "$@")
+  [ "$got" = "$wanted " ] && return 0
+  echo "radio $*: offered '$got', expected '$wanted'"
+  return 1
+}
+
+the_script_parses () {
+  "$bash" -n "$script"
+}
+
+commands_are_completed () {
+  completes 'info ingest' in
+  completes 'slice stats' s
+  completes 'validate' help v
+  completes '--help --version' --
+}
+
+options_are_those_of_the_help () {
+  completes '--json' info --j
+  completes '--skip-existing --store --strip' ingest --s
+  completes '--help --json --long --store -h -l -s' ls -
+}
+
+words_of_options_are_completed () {
+  completes 'axial coronal sagittal' slice a --axis ''
+  completes 'coronal' slice a --axis = c
+  completes 'lung' slice a --window l
+  completes 'balanced' ingest --tiling b
+  completes 'fast' phantom --codec f
+}
+
+volumes_of_the_store_are_completed () {
+  "$RADIO" phantom -s c.zarr ct/one --size 8 >/dev/null
+  "$RADIO" phantom -s c.zarr mr/two --size 8 >/dev/null
+  completes 'ct/one mr/two' info -s c.zarr ''
+  completes 'mr/two' slice --store = c.zarr m
+  completes 'ct mr' ls -s c.zarr ''
+  export RADIO_STORE=c.zarr
+  completes 'ct/one' stats c
+  completes 'ct mr' ingest -c ''
+}
+
+files_are_completed_where_they_are_wanted () {
+  touch scan1.nii scan2.nii
+  completes 'scan1.nii scan2.nii' ingest sc
+  completes 'scan1.nii scan2.nii' export a -o sc
+}
+
+if [ -n "$bash" ]; then
+  check the_script_parses
+  check commands_are_completed
+  check options_are_those_of_the_help
+  check words_of_options_are_completed
+  check volumes_of_the_store_are_completed
+  check files_are_completed_where_they_are_wanted
+else
+  skip completion "no bash"
+fi
+if command -v zsh >/dev/null; then
+  check zsh -n "$srcdir/tools/completion/_radio"
+else
+  skip the_zsh_function_parses "no zsh"
+fi
+plan

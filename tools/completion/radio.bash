@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+# Completion of radio for bash: commands, their options as --help has them,
+# the words that an option takes, and the volumes of the store.
+
+# The options of a command, from its help.
+_radio_options () {
+  "$1" help "$2" 2>/dev/null | sed -n \
+    's/^ *\(\(-[a-zA-Z]\), \)\{0,1\}\(--[a-z-]*\).*/\2 \3/p'
+}
+
+_radio_commands () {
+  "$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+  echo help
+}
+
+# The volumes of the store that the line names, or of the usual one.
+# "--store=NAME" comes as three words, as bash breaks them at the equals
+# sign.
+_radio_volumes () {
+  local i store=()
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      -s | --store)
+        store=(-s "${COMP_WORDS[i + 1]}")
+        [[ ${store[1]} != "=" ]] || store=(-s "${COMP_WORDS[i + 2]}")
+        ;;
+    esac
+  done
+  "$1" ls "${store[@]}" 2>/dev/null
+}
+
+_radio_collections () {
+  _radio_volumes "$1" | sed -n 's|/[^/]*$||p' | sort -u
+}
+
+# What an option takes; fails when that is not known.
+_radio_values () {
+  case $2 in
+    --axis) echo axial coronal sagittal ;;
+    --tiling) echo balanced axial isotropic ;;
+    --codec) echo small medium fast none ;;
+    --window) echo brain bone lung soft ;;
+    -c | --collection) _radio_collections "$1" ;;
+    *) return 1 ;;
+  esac
+}
+
+# Options whose value is a file or a folder, or nothing that can be known.
+_radio_takes_value () {
+  case $1 in
+    -s | --store | -o | --output) return 0 ;;
+  esac
+  return 1
+}
+
+_radio_reply () {
+  local IFS=$' \t\n'
+  COMPREPLY=($(compgen -W "$1" -- "$2"))
+}
+
+_radio_files () {
+  compopt -o filenames 2>/dev/null
+  local IFS=$'\n'
+  COMPREPLY+=($(compgen -f -- "$1"))
+}
+
+_radio () {
+  local radio=$1 word=$2 before=$3 values
+  local command=${COMP_WORDS[1]-}
+  COMPREPLY=()
+  # "--axis=c" comes as three words.
+  if [[ $word == "=" ]]; then
+    word=
+  elif [[ $before == "=" ]]; then
+    before=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  if ((COMP_CWORD == 1)); then
+    _radio_reply "$(_radio_commands "$radio") --help --version" "$word"
+  elif [[ $command == help ]]; then
+    _radio_reply "$(_radio_commands "$radio")" "$word"
+  elif values=$(_radio_values "$radio" "$before"); then
+    _radio_reply "$values" "$word"
+  elif _radio_takes_value "$before"; then
+    _radio_files "$word"
+  elif [[ $word == -* ]]; then
+    _radio_reply "$(_radio_options "$radio" "$command")" "$word"
+  elif [[ $command == ingest ]]; then
+    _radio_files "$word"
+  elif [[ $command == ls ]]; then
+    _radio_reply "$(_radio_collections "$radio")" "$word"
+  elif [[ $command != phantom && $command != gc ]]; then
+    _radio_reply "$(_radio_volumes "$radio")" "$word"
+    # An array, or a volume elsewhere, is named by its path.
+    [[ ${#COMPREPLY[@]} -gt 0 ]] || _radio_files "$word"
+  fi
+}
+
+complete -F _radio radio
