@@ -14,10 +14,12 @@
 
 #define MAX_DEPTH 64
 
+/* json-c itself does not take NULL. */
 static inline void
 free_tokener (struct json_tokener *tokener)
 {
-  json_tokener_free (tokener);
+  if (tokener)
+    json_tokener_free (tokener);
 }
 
 RD_DEFINE_CLEANUP (tokener, struct json_tokener, free_tokener);

@@ -127,9 +127,13 @@ add_zero (struct json_object *document, const char *data_type)
   }
   value = json_object_new_array ();
   RD_TRY (add (document, "fill_value", value));
-  for (size_t i = 0; i < type.item_nbytes; i++)
-    if (json_object_array_add (value, json_object_new_int (0)) != 0)
+  for (size_t i = 0; i < type.item_nbytes; i++) {
+    struct json_object *byte = json_object_new_int (0);
+    if (!byte || json_object_array_add (value, byte) != 0) {
+      json_object_put (byte);
       return rd_fail_memory (64);
+    }
+  }
   return RADIO_OK;
 }
 
