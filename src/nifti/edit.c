@@ -11,14 +11,14 @@
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 
-static struct rd_layout
+static struct rd_field_layout
 layout_of (const struct rd_nifti *nifti)
 {
   const uint16_t one = 1;
   unsigned char first;
   memcpy (&first, &one, 1);
-  return (struct rd_layout) { nifti->version,
-                              nifti->swapped != (first == 0) };
+  return (struct rd_field_layout) { nifti->version,
+                                    nifti->swapped != (first == 0) };
 }
 
 static bool
@@ -31,7 +31,7 @@ all_zero (const unsigned char *bytes, size_t nbytes)
 }
 
 static void
-strip_texts (const struct rd_layout *layout, unsigned char *bytes,
+strip_texts (const struct rd_field_layout *layout, unsigned char *bytes,
              void (*tell) (const char *message, void *user_data),
              void *user_data)
 {
@@ -61,12 +61,13 @@ strip_texts (const struct rd_layout *layout, unsigned char *bytes,
 /* Whatever follows the header: flag, extensions, padding. */
 static void
 strip_extensions (const struct rd_nifti *nifti,
-                  const struct rd_layout *layout, struct rd_buffer *prefix,
+                  const struct rd_field_layout *layout,
+                  struct rd_buffer *prefix,
                   void (*tell) (const char *message, void *user_data),
                   void *user_data)
 {
-  size_t header = rd_layout_header_nbytes (layout);
-  size_t end = rd_layout_single_nbytes (layout);
+  size_t header = rd_field_header_nbytes (layout);
+  size_t end = rd_field_single_nbytes (layout);
   if (!all_zero (prefix->data + header, prefix->nbytes - header) && tell) {
     char message[96];
     snprintf (message, sizeof message,
@@ -87,7 +88,7 @@ rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
                 void (*tell) (const char *message, void *user_data),
                 void *user_data)
 {
-  struct rd_layout layout = layout_of (nifti);
+  struct rd_field_layout layout = layout_of (nifti);
   strip_texts (&layout, prefix->data, tell, user_data);
   strip_extensions (nifti, &layout, prefix, tell, user_data);
 }
@@ -106,7 +107,7 @@ shift (double affine[3][4], const double start[3], double result[3])
 /* Put the box's first voxel where it was.  Method 1 of the standard has no
  * origin to move. */
 static void
-move_origin (const struct rd_nifti *nifti, const struct rd_layout *layout,
+move_origin (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
              unsigned char *bytes, const double start[3])
 {
   double affine[3][4], origin[3];
@@ -126,7 +127,7 @@ move_origin (const struct rd_nifti *nifti, const struct rd_layout *layout,
 
 /* The order of acquisition says nothing of some of the slices. */
 static void
-clear_slices (const struct rd_layout *layout, unsigned char *bytes)
+clear_slices (const struct rd_field_layout *layout, unsigned char *bytes)
 {
   rd_field_set_int (layout, bytes, RD_FIELD_SLICE_CODE, 0, 0);
   rd_field_set_int (layout, bytes, RD_FIELD_SLICE_START, 0, 0);
@@ -134,7 +135,7 @@ clear_slices (const struct rd_layout *layout, unsigned char *bytes)
 }
 
 static void
-set_box (const struct rd_nifti *nifti, const struct rd_layout *layout,
+set_box (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
          const struct radio_box *box, unsigned char *bytes)
 {
   double start[6] = { 0 };
@@ -181,9 +182,9 @@ rd_nifti_box_header (const struct rd_nifti *nifti,
                      const struct radio_box *box, struct rd_buffer *out)
 {
   RD_TRY (check_box (nifti, box));
-  struct rd_layout layout = layout_of (nifti);
-  size_t header = rd_layout_header_nbytes (&layout);
-  size_t end = rd_layout_single_nbytes (&layout);
+  struct rd_field_layout layout = layout_of (nifti);
+  size_t header = rd_field_header_nbytes (&layout);
+  size_t end = rd_field_single_nbytes (&layout);
   if (prefix->nbytes < header)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "the header has %zu of %zu bytes", prefix->nbytes,

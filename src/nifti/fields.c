@@ -91,22 +91,22 @@ kind_nbytes (enum kind kind)
 }
 
 static const struct place *
-find_place (const struct rd_layout *layout, enum rd_field field)
+find_place (const struct rd_field_layout *layout, enum rd_field field)
 {
   return layout->version == 2 ? &nifti2_places[field]
                               : &nifti1_places[field];
 }
 
 size_t
-rd_layout_header_nbytes (const struct rd_layout *layout)
+rd_field_header_nbytes (const struct rd_field_layout *layout)
 {
   return layout->version == 2 ? RD_NIFTI2_NBYTES : RD_NIFTI1_NBYTES;
 }
 
 size_t
-rd_layout_single_nbytes (const struct rd_layout *layout)
+rd_field_single_nbytes (const struct rd_field_layout *layout)
 {
-  return rd_layout_header_nbytes (layout) + 4;
+  return rd_field_header_nbytes (layout) + 4;
 }
 
 /* The n bytes of a number, most significant last or first. */
@@ -127,7 +127,7 @@ store (unsigned char *bytes, size_t n, bool big_endian, uint64_t value)
 }
 
 int64_t
-rd_field_int (const struct rd_layout *layout, const unsigned char *bytes,
+rd_field_int (const struct rd_field_layout *layout, const unsigned char *bytes,
               enum rd_field field, size_t i)
 {
   const struct place *place = find_place (layout, field);
@@ -143,7 +143,7 @@ rd_field_int (const struct rd_layout *layout, const unsigned char *bytes,
 }
 
 double
-rd_field_real (const struct rd_layout *layout, const unsigned char *bytes,
+rd_field_real (const struct rd_field_layout *layout, const unsigned char *bytes,
                enum rd_field field, size_t i)
 {
   const struct place *place = find_place (layout, field);
@@ -162,7 +162,7 @@ rd_field_real (const struct rd_layout *layout, const unsigned char *bytes,
 }
 
 void
-rd_field_set_int (const struct rd_layout *layout, unsigned char *bytes,
+rd_field_set_int (const struct rd_field_layout *layout, unsigned char *bytes,
                   enum rd_field field, size_t i, int64_t value)
 {
   const struct place *place = find_place (layout, field);
@@ -186,7 +186,7 @@ narrow (double value)
 }
 
 void
-rd_field_set_real (const struct rd_layout *layout, unsigned char *bytes,
+rd_field_set_real (const struct rd_field_layout *layout, unsigned char *bytes,
                    enum rd_field field, size_t i, double value)
 {
   const struct place *place = find_place (layout, field);
@@ -203,7 +203,7 @@ rd_field_set_real (const struct rd_layout *layout, unsigned char *bytes,
 }
 
 size_t
-rd_field_text (const struct rd_layout *layout, enum rd_field field,
+rd_field_text (const struct rd_field_layout *layout, enum rd_field field,
                size_t *nbytes)
 {
   const struct place *place = find_place (layout, field);

@@ -42,35 +42,36 @@ enum rd_field {
 };
 
 /* Which table, and which byte order. */
-struct rd_layout {
+struct rd_field_layout {
   int version;                  /* 1 or 2 */
   bool big_endian;
 };
 
 /* Bytes of the header: 348 or 540. */
-size_t rd_layout_header_nbytes (const struct rd_layout *layout);
+size_t rd_field_header_nbytes (const struct rd_field_layout *layout);
 
 /* Header and the 4 bytes of the extension flag: where the voxels of a
  * single file begin at the earliest, 352 or 544. */
-size_t rd_layout_single_nbytes (const struct rd_layout *layout);
+size_t rd_field_single_nbytes (const struct rd_field_layout *layout);
 
 /* Values of the i-th number of a field; the bytes hold a whole header.  A
  * floating-point field has no integer and the other way round, but
  * VOX_OFFSET, which is a float in NIfTI-1, can be set as an integer. */
-int64_t rd_field_int (const struct rd_layout *layout,
+int64_t rd_field_int (const struct rd_field_layout *layout,
                       const unsigned char *bytes, enum rd_field field,
                       size_t i);
-double rd_field_real (const struct rd_layout *layout,
+double rd_field_real (const struct rd_field_layout *layout,
                       const unsigned char *bytes, enum rd_field field,
                       size_t i);
-void rd_field_set_int (const struct rd_layout *layout, unsigned char *bytes,
-                       enum rd_field field, size_t i, int64_t value);
-void rd_field_set_real (const struct rd_layout *layout,
+void rd_field_set_int (const struct rd_field_layout *layout,
+                       unsigned char *bytes, enum rd_field field, size_t i,
+                       int64_t value);
+void rd_field_set_real (const struct rd_field_layout *layout,
                         unsigned char *bytes, enum rd_field field, size_t i,
                         double value);
 
 /* Where a text lies: *nbytes is 0 when the version has no such field. */
-size_t rd_field_text (const struct rd_layout *layout, enum rd_field field,
+size_t rd_field_text (const struct rd_field_layout *layout, enum rd_field field,
                       size_t *nbytes);
 
 #endif /* RD_NIFTI_FIELDS_H */

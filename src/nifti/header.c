@@ -16,10 +16,10 @@
 /* Tell version and byte order by sizeof_hdr, the one field that has a known
  * value. */
 static bool
-find_layout (const unsigned char *bytes, struct rd_layout *layout)
+find_layout (const unsigned char *bytes, struct rd_field_layout *layout)
 {
   for (int big = 0; big < 2; big++) {
-    *layout = (struct rd_layout) { 1, big };
+    *layout = (struct rd_field_layout) { 1, big };
     int64_t n = rd_field_int (layout, bytes, RD_FIELD_SIZEOF_HDR, 0);
     layout->version = n == RD_NIFTI2_NBYTES ? 2 : 1;
     if (n == RD_NIFTI1_NBYTES || n == RD_NIFTI2_NBYTES)
@@ -65,7 +65,7 @@ check_magic_2 (const unsigned char *magic, const char *file, bool *is_pair)
 
 static enum radio_status
 check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
-            struct rd_layout *layout, struct rd_nifti *nifti)
+            struct rd_field_layout *layout, struct rd_nifti *nifti)
 {
   if (nbytes < 4)
     return rd_fail (RADIO_ERROR_FORMAT,
@@ -75,7 +75,7 @@ check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
                     "%s: is not a NIfTI image: its first 4 bytes are "
                     "%02x %02x %02x %02x instead of 348 or 540", file,
                     bytes[0], bytes[1], bytes[2], bytes[3]);
-  size_t wanted = rd_layout_header_nbytes (layout);
+  size_t wanted = rd_field_header_nbytes (layout);
   if (nbytes < wanted)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: the header is cut short: %zu of %zu bytes", file,
@@ -92,7 +92,7 @@ check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
 
 /* dim[0] and the dim that it counts. */
 static enum radio_status
-read_dims (const struct rd_layout *layout, const unsigned char *bytes,
+read_dims (const struct rd_field_layout *layout, const unsigned char *bytes,
            const char *file, struct rd_nifti *nifti)
 {
   int64_t ndim = rd_field_int (layout, bytes, RD_FIELD_DIM, 0);
@@ -174,7 +174,8 @@ set_shape (struct rd_nifti *nifti)
 
 /* A float in NIfTI-1, where only whole numbers up to 2^24 are exact. */
 static enum radio_status
-read_vox_offset (const struct rd_layout *layout, const unsigned char *bytes,
+read_vox_offset (const struct rd_field_layout *layout,
+                 const unsigned char *bytes,
                  const char *file, struct rd_nifti *nifti)
 {
   if (layout->version == 2) {
@@ -201,10 +202,10 @@ read_vox_offset (const struct rd_layout *layout, const unsigned char *bytes,
 }
 
 static enum radio_status
-check_vox_offset (const struct rd_layout *layout, const char *file,
+check_vox_offset (const struct rd_field_layout *layout, const char *file,
                   const struct rd_nifti *nifti)
 {
-  size_t least = rd_layout_single_nbytes (layout);
+  size_t least = rd_field_single_nbytes (layout);
   if (!nifti->is_pair && nifti->vox_offset < least)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: vox_offset is %" PRIu64 ", but the voxels of a "
@@ -214,7 +215,7 @@ check_vox_offset (const struct rd_layout *layout, const char *file,
 }
 
 static void
-read_geometry (const struct rd_layout *layout, const unsigned char *bytes,
+read_geometry (const struct rd_field_layout *layout, const unsigned char *bytes,
                struct rd_nifti *nifti)
 {
   for (size_t i = 0; i < 8; i++)
@@ -235,7 +236,7 @@ read_geometry (const struct rd_layout *layout, const unsigned char *bytes,
 }
 
 static void
-read_values (const struct rd_layout *layout, const unsigned char *bytes,
+read_values (const struct rd_field_layout *layout, const unsigned char *bytes,
              struct rd_nifti *nifti)
 {
   nifti->scl_slope = rd_field_real (layout, bytes, RD_FIELD_SCL_SLOPE, 0);
@@ -251,7 +252,7 @@ rd_nifti_parse (const unsigned char *bytes, size_t nbytes, const char *file,
                 struct rd_nifti *nifti)
 {
   struct rd_nifti n = { 0 };
-  struct rd_layout layout;
+  struct rd_field_layout layout;
   RD_TRY (check_kind (bytes, nbytes, file, &layout, &n));
   RD_TRY (rd_nifti_set_type (
             &n, rd_field_int (&layout, bytes, RD_FIELD_DATATYPE, 0),

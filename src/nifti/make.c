@@ -13,7 +13,7 @@
 #define NIFTI1_MAX_DIM 32767
 
 static enum radio_status
-check_make (const struct rd_nifti_make *make, struct rd_layout *layout)
+check_make (const struct rd_nifti_make *make, struct rd_field_layout *layout)
 {
   if (rd_nifti_datatype_of (make->dtype) == 0)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "NIfTI has no data type %s",
@@ -21,7 +21,7 @@ check_make (const struct rd_nifti_make *make, struct rd_layout *layout)
   if (make->rank < 3 || make->rank > 5)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "an array of rank %zu does not become NIfTI", make->rank);
-  *layout = (struct rd_layout) { 1, false };
+  *layout = (struct rd_field_layout) { 1, false };
   for (size_t i = 0; i < make->rank; i++) {
     if (make->shape[i] == 0 || make->shape[i] > INT64_MAX)
       return rd_fail (RADIO_ERROR_ARGUMENT,
@@ -34,7 +34,7 @@ check_make (const struct rd_nifti_make *make, struct rd_layout *layout)
 }
 
 static void
-set_text (const struct rd_layout *layout, unsigned char *bytes,
+set_text (const struct rd_field_layout *layout, unsigned char *bytes,
           enum rd_field field, const char *text)
 {
   size_t nbytes, at = rd_field_text (layout, field, &nbytes);
@@ -53,7 +53,8 @@ nifti_axis (size_t rank, size_t i)
 }
 
 static void
-set_axes (const struct rd_nifti_make *make, const struct rd_layout *layout,
+set_axes (const struct rd_nifti_make *make,
+          const struct rd_field_layout *layout,
           unsigned char *bytes)
 {
   rd_field_set_int (layout, bytes, RD_FIELD_DIM, 0, (int64_t) make->rank);
@@ -77,10 +78,10 @@ set_axes (const struct rd_nifti_make *make, const struct rd_layout *layout,
 enum radio_status
 rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
 {
-  struct rd_layout layout;
+  struct rd_field_layout layout;
   RD_TRY (check_make (make, &layout));
-  size_t header = rd_layout_header_nbytes (&layout);
-  size_t end = rd_layout_single_nbytes (&layout);
+  size_t header = rd_field_header_nbytes (&layout);
+  size_t end = rd_field_single_nbytes (&layout);
   RD_TRY (rd_buffer_reserve (out, end));
   unsigned char *bytes = out->data;
   memset (bytes, 0, end);

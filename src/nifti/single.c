@@ -11,13 +11,13 @@
 /* NIfTI wants the voxels to begin at a multiple of this. */
 #define VOX_OFFSET_ALIGNMENT 16
 
-static struct rd_layout
+static struct rd_field_layout
 layout_of (const struct rd_nifti *nifti)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  return (struct rd_layout) { nifti->version, !nifti->swapped };
+  return (struct rd_field_layout) { nifti->version, !nifti->swapped };
 #else
-  return (struct rd_layout) { nifti->version, nifti->swapped };
+  return (struct rd_field_layout) { nifti->version, nifti->swapped };
 #endif
 }
 
@@ -25,8 +25,8 @@ enum radio_status
 rd_nifti_make_single (const struct rd_nifti *nifti, struct rd_buffer *prefix)
 {
   static const unsigned char zeros[VOX_OFFSET_ALIGNMENT];
-  struct rd_layout layout = layout_of (nifti);
-  size_t least = rd_layout_single_nbytes (&layout);
+  struct rd_field_layout layout = layout_of (nifti);
+  size_t least = rd_field_single_nbytes (&layout);
   while (prefix->nbytes < least)
     RD_TRY (rd_buffer_append (prefix, zeros, 1));
   size_t over = prefix->nbytes % VOX_OFFSET_ALIGNMENT;
