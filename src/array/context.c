@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "io/checked.h"
 #include "io/cleanup.h"
 #include "src/array/context.h"
 
@@ -14,6 +15,11 @@
 
 /* More threads than this are a mistake of the caller's. */
 #define MAX_THREADS 1024
+
+/* A thread keeps this much from one tile to the next, and all threads
+ * together not more than a share of the limit. */
+#define KEEP_NBYTES ((uint64_t) 8 << 20)
+#define KEEP_SHARE 8
 
 /* Processors that this process may use.  The set grows until the kernel's
  * fits into it. */
@@ -61,7 +67,11 @@ radio_context_open (const struct radio_context_options *options,
   context->nthreads = choose_nthreads (options->nthreads);
   context->memory_limit_nbytes = options->memory_limit_nbytes
     ? options->memory_limit_nbytes : DEFAULT_LIMIT_NBYTES;
-  RD_TRY (rd_pool_open (context->nthreads, &context->pool));
+  uint64_t keep_nbytes = context->memory_limit_nbytes / KEEP_SHARE
+    / context->nthreads;
+  RD_TRY (rd_pool_open (context->nthreads,
+                        (size_t) rd_min_u64 (keep_nbytes, KEEP_NBYTES),
+                        &context->pool));
   *result = RD_STEAL (context);
   return RADIO_OK;
 }

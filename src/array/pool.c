@@ -18,9 +18,6 @@
 #include "io/cleanup.h"
 #include "src/array/pool.h"
 
-/* A scratch that goes back to the stock keeps at most this much memory. */
-#define SCRATCH_KEEP_NBYTES ((size_t) 8 << 20)
-
 struct stock {
   struct rd_scratch scratch;        /* first, so that it is found again */
   struct stock *following;
@@ -29,6 +26,7 @@ struct stock {
 struct rd_pool {
   pid_t pid;                        /* who opened it */
   unsigned nworkers;
+  size_t keep_nbytes;               /* by each scratch in the stock */
   pthread_mutex_t mutex;
   pthread_cond_t arrived;           /* a job, or the end, for workers */
   pthread_cond_t finished;          /* a job, for those who wait for it */
@@ -74,22 +72,12 @@ rd_pool_take_scratch (struct rd_pool *pool)
   return &stock->scratch;
 }
 
-static void
-trim (struct rd_buffer *buffer)
-{
-  if (buffer->capacity > SCRATCH_KEEP_NBYTES / 4)
-    rd_buffer_free (buffer);
-}
-
 void
 rd_pool_give_scratch (struct rd_pool *pool, struct rd_scratch *scratch)
 {
   if (!scratch)
     return;
-  trim (&scratch->fetched);
-  trim (&scratch->tile);
-  trim (&scratch->stages[0]);
-  trim (&scratch->stages[1]);
+  rd_scratch_trim (scratch, pool->keep_nbytes);
   struct stock *stock = (struct stock *) scratch;
   RD_LOCK_SCOPE (&pool->mutex);
   stock->following = pool->synced.stock;
@@ -235,7 +223,8 @@ start_workers (struct rd_pool *pool, unsigned n)
 }
 
 enum radio_status
-rd_pool_open (unsigned nthreads, struct rd_pool **result)
+rd_pool_open (unsigned nthreads, size_t keep_nbytes,
+              struct rd_pool **result)
 {
   unsigned n = nthreads > 1 ? nthreads - 1 : 0;
   size_t nbytes = sizeof (struct rd_pool) + n * sizeof (pthread_t);
@@ -243,6 +232,7 @@ rd_pool_open (unsigned nthreads, struct rd_pool **result)
   if (!pool)
     return rd_fail_memory (nbytes);
   pool->pid = getpid ();
+  pool->keep_nbytes = keep_nbytes;
   pthread_mutex_init (&pool->mutex, NULL);
   pthread_cond_init (&pool->arrived, NULL);
   pthread_cond_init (&pool->finished, NULL);

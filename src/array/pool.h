@@ -45,9 +45,10 @@ struct rd_job {
   } synced;
 };
 
-/* nthreads counts the callers' thread: nthreads - 1 workers are started. */
-enum radio_status rd_pool_open (unsigned nthreads, struct rd_pool **pool)
-  RADIO_USE_RESULT;
+/* nthreads counts the callers' thread: nthreads - 1 workers are started.  A
+ * scratch that nobody uses keeps at most keep_nbytes. */
+enum radio_status rd_pool_open (unsigned nthreads, size_t keep_nbytes,
+                                struct rd_pool **pool) RADIO_USE_RESULT;
 
 /* Stop the workers; no job may be left.  In a child of the process that
  * opened the pool there are no workers: what they held is left as it is. */

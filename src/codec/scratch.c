@@ -96,3 +96,57 @@ rd_scratch_free (struct rd_scratch *scratch)
     free_contexts (scratch->contexts);
   scratch->contexts = NULL;
 }
+
+static void
+trim_buffer (struct rd_buffer *buffer, size_t *keep_nbytes)
+{
+  if (buffer->capacity > *keep_nbytes)
+    rd_buffer_free (buffer);
+  *keep_nbytes -= buffer->capacity;
+}
+
+static void trim (struct rd_scratch *scratch, size_t *keep_nbytes);
+
+/* A context of zstd keeps the tables of the largest input that it saw. */
+static void
+trim_contexts (struct rd_codec_contexts *contexts, size_t *keep_nbytes)
+{
+  if (ZSTD_sizeof_CCtx (contexts->zstd_encoder) > *keep_nbytes) {
+    ZSTD_freeCCtx (contexts->zstd_encoder);
+    contexts->zstd_encoder = NULL;
+  }
+  *keep_nbytes -= ZSTD_sizeof_CCtx (contexts->zstd_encoder);
+  trim_buffer (&contexts->blocks, keep_nbytes);
+  trim_buffer (&contexts->inner, keep_nbytes);
+  trim (&contexts->nested, keep_nbytes);
+}
+
+static void
+trim (struct rd_scratch *scratch, size_t *keep_nbytes)
+{
+  trim_buffer (&scratch->stages[0], keep_nbytes);
+  trim_buffer (&scratch->stages[1], keep_nbytes);
+  trim_buffer (&scratch->tile, keep_nbytes);
+  trim_buffer (&scratch->fetched, keep_nbytes);
+  if (scratch->contexts)
+    trim_contexts (scratch->contexts, keep_nbytes);
+}
+
+void
+rd_scratch_trim (struct rd_scratch *scratch, size_t keep_nbytes)
+{
+  trim (scratch, &keep_nbytes);
+}
+
+size_t
+rd_scratch_nbytes (const struct rd_scratch *scratch)
+{
+  const struct rd_codec_contexts *contexts = scratch->contexts;
+  size_t nbytes = scratch->fetched.capacity + scratch->tile.capacity
+    + scratch->stages[0].capacity + scratch->stages[1].capacity;
+  if (contexts)
+    nbytes += contexts->blocks.capacity + contexts->inner.capacity
+      + ZSTD_sizeof_CCtx (contexts->zstd_encoder)
+      + rd_scratch_nbytes (&contexts->nested);
+  return nbytes;
+}

@@ -19,4 +19,12 @@ struct rd_scratch {
 /* Release everything; the scratch is empty and usable again. */
 void rd_scratch_free (struct rd_scratch *scratch);
 
+/* Release what is beyond keep_nbytes, the buffers and contexts of shards
+ * within shards included: those that fit are kept for the next tile. */
+void rd_scratch_trim (struct rd_scratch *scratch, size_t keep_nbytes);
+
+/* What the buffers hold, and the encoder, which is the only context that
+ * grows with what it is given. */
+size_t rd_scratch_nbytes (const struct rd_scratch *scratch);
+
 #endif /* RD_SCRATCH_H */

@@ -13,6 +13,9 @@
 
 #include "src/array/pool.h"
 
+/* What a scratch of these pools may keep. */
+#define KEEP_NBYTES ((size_t) 8 << 20)
+
 /* A job that counts how often each task was done. */
 struct counting {
   struct rd_job job;
@@ -76,7 +79,7 @@ static struct rd_pool *
 open_pool (unsigned nthreads)
 {
   struct rd_pool *pool = NULL;
-  assert_ok (rd_pool_open (nthreads, &pool));
+  assert_ok (rd_pool_open (nthreads, KEEP_NBYTES, &pool));
   return pool;
 }
 

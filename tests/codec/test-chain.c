@@ -204,6 +204,58 @@ a_second_tile_needs_no_larger_buffers (void **state)
   rd_scratch_free (&scratch);
 }
 
+/* What a scratch still holds after shards of some depth went through it and
+ * it was trimmed. */
+static size_t
+trimmed (int depth, size_t keep_nbytes, size_t *before)
+{
+  struct rd_scratch scratch = { 0 };
+  struct rd_chunk chunk = cube (RADIO_INT16, 2, 256);
+  check_round_trip (make_shards (depth, 0, 2), &chunk, &scratch);
+  *before = rd_scratch_nbytes (&scratch);
+  rd_scratch_trim (&scratch, keep_nbytes);
+  size_t after = rd_scratch_nbytes (&scratch);
+  /* It works on with what was left of it. */
+  check_round_trip (make_shards (depth, 0, 2), &chunk, &scratch);
+  rd_scratch_free (&scratch);
+  assert_int_equal (rd_scratch_nbytes (&scratch), 0);
+  return after;
+}
+
+static void
+a_trimmed_scratch_holds_no_more_than_allowed_at_any_depth (void **state)
+{
+  (void) state;
+  for (int depth = 1; depth <= RD_CHAIN_MAX_DEPTH; depth++) {
+    size_t before, after = trimmed (depth, 0, &before);
+    assert_true (before > (size_t) depth * 2 * 256);
+    assert_int_equal (after, 0);
+    for (size_t keep = 1000; keep < before; keep *= 4)
+      assert_true (trimmed (depth, keep, &before) <= keep);
+    after = trimmed (depth, before, &before);
+    assert_int_equal (after, before);
+  }
+}
+
+static void
+a_trimmed_scratch_drops_an_encoder_that_has_grown (void **state)
+{
+  (void) state;
+  struct rd_scratch scratch = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
+  struct rd_chunk chunk = cube (RADIO_UINT8, 2, 512);
+  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
+  add_bytes (chain, false);
+  add_zstd (chain, 19, false);
+  assert_ok (rd_chain_encode (chain, &chunk, &scratch, elements, &out));
+  assert_true (rd_scratch_nbytes (&scratch) > (size_t) 1 << 20);
+  rd_scratch_trim (&scratch, (size_t) 1 << 20);
+  assert_true (rd_scratch_nbytes (&scratch) <= (size_t) 1 << 20);
+  assert_ok (rd_chain_encode (chain, &chunk, &scratch, elements, &out));
+  rd_scratch_free (&scratch);
+}
+
 static void
 plain_bytes_are_viewed_where_they_lie (void **state)
 {
@@ -314,6 +366,9 @@ main (void)
     cmocka_unit_test (raw_elements_of_odd_sizes_survive),
     cmocka_unit_test (shards_within_shards_survive),
     cmocka_unit_test (a_second_tile_needs_no_larger_buffers),
+    cmocka_unit_test (
+      a_trimmed_scratch_holds_no_more_than_allowed_at_any_depth),
+    cmocka_unit_test (a_trimmed_scratch_drops_an_encoder_that_has_grown),
     cmocka_unit_test (plain_bytes_are_viewed_where_they_lie),
     cmocka_unit_test (a_chunk_of_another_length_is_refused_with_both_figures),
     cmocka_unit_test (a_fill_chunk_is_known_by_every_bit),
