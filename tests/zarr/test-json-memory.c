@@ -9,6 +9,7 @@
 #include <radio/array.h>
 
 #include "io/error.h"
+#include "src/volume/codec.h"
 #include "src/zarr/document.h"
 
 #define JSON RD_CLEANUP (rd_cleanup_json)
@@ -217,6 +218,26 @@ arrays_without_memory_are_not_made (void **state)
     try_all (do_create, names[i]);
 }
 
+/* What an ingest makes: a tile's codecs, and the array of header bytes. */
+static enum radio_status
+do_choose (const void *with)
+{
+  JSON struct json_object *codecs = NULL, *document = NULL;
+  const struct rd_type type = rd_type_of (RADIO_INT16);
+  const char *name;
+  RD_TRY (rd_codec_choose (with, &type, &name, &codecs));
+  return rd_header_document (352, &document);
+}
+
+static void
+volumes_documents_without_memory_are_not_made (void **state)
+{
+  (void) state;
+  try_all (do_choose, "small");
+  try_all (do_choose, "none");
+  try_all (do_choose, "[" BYTES "]");
+}
+
 int
 main (void)
 {
@@ -226,6 +247,7 @@ main (void)
     cmocka_unit_test (a_group_without_memory_is_not_written),
     cmocka_unit_test (fill_values_without_memory_are_not_written),
     cmocka_unit_test (arrays_without_memory_are_not_made),
+    cmocka_unit_test (volumes_documents_without_memory_are_not_made),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
