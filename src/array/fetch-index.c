@@ -93,8 +93,10 @@ accept_index (const struct index_job *job, uint32_t head,
   struct rd_touch *touch = &job->batch->touches[head];
   enum radio_status status = rd_error_raise (&get->error);
   touch->missing = status == RADIO_ERROR_NOT_FOUND;
-  if (touch->missing)
+  if (touch->missing) {
+    job->fetch->found_missing = true;
     return RADIO_OK;
+  }
   RD_TRY (status);
   struct rd_shard_index *index;
   status = decode (job, get, scratch, &index);

@@ -68,7 +68,10 @@ fail_limit (const struct rd_fetch_job *job, const struct rd_unit *unit,
   rd_error_save (&error, fail_at (job, unit->first, status));
   *missing = unit->kind == RD_UNIT_OBJECT
     && io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND;
-  return *missing ? RADIO_OK : rd_error_raise (&error);
+  if (!*missing)
+    return rd_error_raise (&error);
+  job->fetch->found_missing = true;
+  return RADIO_OK;
 }
 
 enum radio_status
@@ -113,8 +116,10 @@ rd_unit_look (const struct rd_fetch_job *job, const struct rd_unit *unit,
   enum radio_status status = rd_error_raise (&get->error);
   *missing = status == RADIO_ERROR_NOT_FOUND
     && unit->kind == RD_UNIT_OBJECT;
-  if (*missing)
+  if (*missing) {
+    job->fetch->found_missing = true;
     return RADIO_OK;
+  }
   bool changed = unit->kind == RD_UNIT_SPAN
     && (status == RADIO_ERROR_NOT_FOUND
         || (status == RADIO_OK && get->object_nbytes != unit->shard_nbytes));

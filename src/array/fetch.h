@@ -36,6 +36,9 @@ struct rd_fetch {
 
   /* A batch is done; called on the calling thread.  May be NULL. */
   enum radio_status (*batch_done) (struct rd_fetch *fetch);
+
+  /* Set when some chunk had no object, and so was placed as fill. */
+  atomic_bool found_missing;
 };
 
 /* Get all tiles that the requests touch; only their boxes are used here,

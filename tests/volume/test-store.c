@@ -241,6 +241,34 @@ gc_removes_unnamed_levels_and_replaced_ones (void **state)
   radio_store_close (store);
 }
 
+/* Missing chunks stand for fill values; those of a level that is gone do
+ * not. */
+static void
+a_volume_that_gc_took_is_not_read_as_zeros (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  struct nifti_spec spec = small_spec ();
+  struct radio_ingest_options replace = {
+    .existing = RADIO_EXISTING_REPLACE,
+  };
+  must_ingest (store, "c/a", &spec, NULL);
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, "c/a", &volume));
+  must_ingest (store, "c/a", &spec, &replace);
+  assert_volume_is (store, "c/a", &spec);
+  struct radio_volume_info info;
+  radio_volume_info (volume, &info);
+  struct radio_box box = { info.array.rank, { 0 }, { 1, 1, 1 } };
+  unsigned char voxel[16];
+  assert_ok (radio_store_gc (store, false, NULL));
+  assert_fails (radio_volume_read (volume, &box, RADIO_STORED, voxel,
+                                   sizeof voxel, NULL),
+                RADIO_ERROR_NOT_FOUND, "removed or replaced");
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
 static void
 gc_leaves_what_is_not_radios (void **state)
 {
@@ -476,6 +504,7 @@ main (void)
     cmocka_unit_test (only_volumes_are_removed),
     cmocka_unit_test (a_volume_with_a_damaged_document_can_be_removed),
     cmocka_unit_test (gc_removes_unnamed_levels_and_replaced_ones),
+    cmocka_unit_test (a_volume_that_gc_took_is_not_read_as_zeros),
     cmocka_unit_test (gc_leaves_what_is_not_radios),
     cmocka_unit_test (gc_leaves_others_stores_alone),
     cmocka_unit_test (gc_mends_a_header_array_that_differs),
