@@ -20,9 +20,14 @@ static const char *const plane_names[] = {
   "axial", "coronal", "sagittal", NULL
 };
 
+static const char *const interpolation_names[] = {
+  [RD_NEAREST] = "nearest", [RD_LINEAR] = "linear", NULL
+};
+
 struct slice {
   enum radio_plane plane;
-  bool has_index, has_window, no_aspect, overwrite;
+  enum rd_interpolation interpolation;
+  bool has_index, has_window, has_interpolation, no_aspect, overwrite;
   uint64_t index, time, channel;
   double low, high;
   const char *file;
@@ -80,6 +85,16 @@ take_axis (struct slice *slice, struct rd_args *args)
 }
 
 static bool
+take_interpolation (struct slice *slice, struct rd_args *args)
+{
+  int how = rd_args_choose (args, "--interpolate", interpolation_names);
+  slice->has_interpolation = true;
+  if (how >= 0)
+    slice->interpolation = (enum rd_interpolation) how;
+  return how >= 0;
+}
+
+static bool
 take_option (struct slice *slice, int id, struct rd_args *args)
 {
   switch (id) {
@@ -94,6 +109,8 @@ take_option (struct slice *slice, int id, struct rd_args *args)
     return take_number (args, "--channel", &slice->channel);
   case RD_OPTION_WINDOW:
     return take_window (slice, args);
+  case RD_OPTION_INTERPOLATE:
+    return take_interpolation (slice, args);
   case RD_OPTION_NO_ASPECT:
     return slice->no_aspect = true;
   case RD_OPTION_OVERWRITE:
@@ -120,9 +137,11 @@ parse (struct slice *slice, struct rd_args *args)
   if (!rd_output_check (args, slice->file, true, false))
     return false;
   if (rd_has_suffix (slice->file, ".png")
-      || !(slice->has_window || slice->no_aspect))
+      || !(slice->has_window || slice->has_interpolation
+           || slice->no_aspect))
     return true;
-  rd_usage_error (args, "--window and --no-aspect are for .png only");
+  rd_usage_error (args, "--window, --interpolate and --no-aspect are for "
+                  ".png only");
   return false;
 }
 
@@ -234,7 +253,9 @@ make_raster (const struct slice *slice, uint64_t channel,
       || !rd_square_size (raster->width, raster->height, view->pixel_mm,
                           MAX_SIDE, size))
     return RD_EXIT_OK;
-  if (!rd_raster_resize (raster, size[0], size[1]))
+  enum rd_interpolation how = slice->has_interpolation
+    ? slice->interpolation : rd_raster_interpolation (raster, &slice->info);
+  if (!rd_raster_resize (raster, size[0], size[1], how))
     return rd_complain_memory ();
   double pixel = view->pixel_mm[0] < view->pixel_mm[1] ? view->pixel_mm[0]
                                                        : view->pixel_mm[1];
@@ -374,6 +395,11 @@ static const struct rd_option options[] = {
     "values that are black and white; or brain, bone,\n"
     "lung, soft for CT (default: the image's own, else\n"
     "the plane's 1st to 99th percentile)" },
+  { RD_OPTION_INTERPOLATE, "interpolate", "HOW",
+    "nearest or linear, where making pixels square needs\n"
+    "values between voxels (default: linear; nearest for\n"
+    "labels: intent_code 1002, or integers of which the\n"
+    "plane has at most 64 different ones)" },
   { RD_OPTION_NO_ASPECT, "no-aspect", NULL,
     "a pixel a voxel, also where voxels are not square" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },

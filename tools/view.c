@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/facts.h"
 #include "tools/view.h"
+
+/* NIfTI's intent_code of images whose values are labels. */
+#define INTENT_LABEL 1002
 
 /* Which way the picture's columns and rows run, from its left and its top,
  * as the letters that orientations are made of. */
@@ -111,32 +115,88 @@ rd_square_size (size_t width, size_t height, const double pixel_mm[2],
   return true;
 }
 
+/* A value's place in ascending order: before the first that is not less. */
+static size_t
+place_of (const float *sorted, size_t n, float value)
+{
+  size_t low = 0, high = n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (sorted[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Whether a raster has at most RD_MAX_LABELS different values. */
+static bool
+has_few_values (const struct rd_raster *raster)
+{
+  float seen[RD_MAX_LABELS];
+  size_t nseen = 0, n = raster->width * raster->height;
+  for (size_t i = 0; i < n; i++) {
+    float value = raster->values[i];
+    size_t place = place_of (seen, nseen, value);
+    if (place < nseen && seen[place] == value)
+      continue;
+    if (nseen == RD_MAX_LABELS)
+      return false;
+    memmove (seen + place + 1, seen + place,
+             (nseen - place) * sizeof *seen);
+    seen[place] = value;
+    nseen++;
+  }
+  return true;
+}
+
+enum rd_interpolation
+rd_raster_interpolation (const struct rd_raster *raster,
+                         const struct radio_volume_info *info)
+{
+  struct rd_header_facts facts;
+  if (rd_is_colour (info))
+    return RD_LINEAR;
+  rd_header_facts (info, &facts);
+  if (facts.version != 0 && facts.intent_code == INTENT_LABEL)
+    return RD_NEAREST;
+  /* RADIO_BOOL to RADIO_UINT64 are the integers. */
+  if (info->array.dtype < RADIO_BOOL || info->array.dtype > RADIO_UINT64)
+    return RD_LINEAR;
+  return has_few_values (raster) ? RD_NEAREST : RD_LINEAR;
+}
+
 /* Where a pixel of n lies among `from' pixels that cover the same stretch:
  * between *index and the next one. */
 static double
-sample_place (size_t i, size_t n, size_t from, size_t *index, size_t *next)
+sample_place (size_t i, size_t n, size_t from, enum rd_interpolation how,
+              size_t *index, size_t *next)
 {
   double place = ((double) i + 0.5) * (double) from / (double) n - 0.5;
   place = fmin (fmax (place, 0), (double) (from - 1));
   *index = (size_t) place;
   *next = *index + 1 < from ? *index + 1 : *index;
-  return place - (double) *index;
+  double weight = place - (double) *index;
+  return how == RD_LINEAR ? weight : round (weight);
 }
 
-/* A weight of 0 must not let a neighbour's NaN or infinity through. */
+/* A weight of 0 or 1 must not let a neighbour's NaN or infinity through. */
 static double
 mix (double a, double b, double weight)
 {
+  if (weight == 1)
+    return b;
   return weight == 0 ? a : a + (b - a) * weight;
 }
 
 static double
 sample (const struct rd_raster *raster, size_t x, size_t y, size_t width,
-        size_t height)
+        size_t height, enum rd_interpolation how)
 {
   size_t x0, x1, y0, y1;
-  double fx = sample_place (x, width, raster->width, &x0, &x1);
-  double fy = sample_place (y, height, raster->height, &y0, &y1);
+  double fx = sample_place (x, width, raster->width, how, &x0, &x1);
+  double fy = sample_place (y, height, raster->height, how, &y0, &y1);
   const float *top = raster->values + y0 * raster->width;
   const float *bottom = raster->values + y1 * raster->width;
   return mix (mix (top[x0], top[x1], fx), mix (bottom[x0], bottom[x1], fx),
@@ -144,7 +204,8 @@ sample (const struct rd_raster *raster, size_t x, size_t y, size_t width,
 }
 
 bool
-rd_raster_resize (struct rd_raster *raster, size_t width, size_t height)
+rd_raster_resize (struct rd_raster *raster, size_t width, size_t height,
+                  enum rd_interpolation how)
 {
   if (width == raster->width && height == raster->height)
     return true;
@@ -153,7 +214,8 @@ rd_raster_resize (struct rd_raster *raster, size_t width, size_t height)
     return false;
   for (size_t y = 0; y < height; y++)
     for (size_t x = 0; x < width; x++)
-      values[y * width + x] = (float) sample (raster, x, y, width, height);
+      values[y * width + x] = (float) sample (raster, x, y, width,
+                                                   height, how);
   free (raster->values);
   *raster = (struct rd_raster) { width, height, values };
   return true;

@@ -36,10 +36,24 @@ bool rd_view_turn (const struct rd_view *view, const float *plane,
 bool rd_square_size (size_t width, size_t height, const double pixel_mm[2],
                      size_t most, size_t size[2]);
 
-/* Resample to another size, by linear interpolation between pixel centres;
- * false without memory. */
+/* Values between pixel centres: of the nearest one, or in proportion. */
+enum rd_interpolation {
+  RD_NEAREST = 0,
+  RD_LINEAR,
+};
+
+/* What suits a plane best.  A mean of labels is another label, a wrong one:
+ * so the nearest for images whose header says that they are labels
+ * (intent_code 1002), and for integers of which the plane has so few
+ * different ones that they are most likely labels. */
+#define RD_MAX_LABELS 64
+enum rd_interpolation
+rd_raster_interpolation (const struct rd_raster *raster,
+                         const struct radio_volume_info *info);
+
+/* Resample to another size; false without memory. */
 bool rd_raster_resize (struct rd_raster *raster, size_t width,
-                       size_t height);
+                       size_t height, enum rd_interpolation how);
 
 /* The 1st and 99th percentile of the finite values, or what comes next to
  * that when these are equal; low < high in any case.  False without memory.

@@ -47,6 +47,7 @@ options_are_those_of_the_help () {
 words_of_options_are_completed () {
   completes 'axial coronal sagittal' slice a --axis ''
   completes 'coronal' slice a --axis = c
+  completes 'nearest' slice a --interpolate n
   completes 'lung' slice a --window l
   completes 'balanced' ingest --tiling b
   completes 'fast' phantom --codec f

@@ -234,6 +234,25 @@ planes_have_names_of_their_own () {
     slice -s p.zarr head --time 1
 }
 
+pixels_between_voxels_are_linear_but_of_labels_the_nearest () {
+  # Bone or not: the same head with two values.
+  runs export -s p.zarr head -o head.nii
+  head -c 352 head.nii >labels.nii
+  tail -c +353 head.nii | tr '\000-\377' '[\000*128][\001*]' >>labels.nii
+  runs ingest -q -s labels.zarr -c ct labels.nii
+  runs ingest -q -s head.zarr -c ct head.nii
+  for name in head labels; do
+    runs slice "$name.zarr/ct/$name" --axis coronal -o $name.png
+    for how in nearest linear; do
+      runs slice "$name.zarr/ct/$name" --axis coronal --interpolate $how \
+        -o $name-$how.png
+    done
+    ! cmp -s $name-nearest.png $name-linear.png || return 1
+  done
+  cmp head.png head-linear.png
+  cmp labels.png labels-nearest.png
+}
+
 planes_of_time_and_colour_are_taken () {
   runs slice -s f.zarr four --time 1 -o t.png
   fails 1 "--time: 99 is outside" slice -s f.zarr four --time 99 -o u.png
@@ -378,6 +397,7 @@ check an_array_is_named_by_its_path
 check boxes_outside_are_refused_in_words
 check boxes_by_range_and_by_corner_are_the_same
 check planes_have_names_of_their_own
+check pixels_between_voxels_are_linear_but_of_labels_the_nearest
 check planes_of_time_and_colour_are_taken
 check a_listing_has_a_line_for_each_and_a_sum
 check stats_are_figures_and_bars

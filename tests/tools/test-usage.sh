@@ -103,6 +103,8 @@ wrong_numbers_are_usage_errors () {
 wrong_words_are_usage_errors () {
   fails 2 "--axis: 'up' is none of axial, coronal, sagittal" \
     slice a --axis up
+  fails 2 "--interpolate: 'cubic' is none of nearest, linear" \
+    slice a --interpolate cubic
   fails 2 "--window: 'liver' is neither" slice a --window liver
   fails 2 "--window: '5,5' is neither" slice a --window 5,5
   fails 2 "--window: '1,nan' is neither" slice a --window 1,nan
@@ -125,6 +127,7 @@ wrong_suffixes_are_usage_errors () {
   fails 2 "ends in none of" export a -o .nii
   fails 2 "only .npy files can hold scaled" export a --scaled -o a.nii
   fails 2 "are for .png only" slice a --window 1,2 -o a.npy
+  fails 2 "are for .png only" slice a --interpolate linear -o a.nii
 }
 
 options_that_exclude_each_other_are_usage_errors () {

@@ -15,6 +15,7 @@ oriented (const char *letters)
 {
   struct radio_volume_info info = {
     .array = { .rank = 3 }, .axes = "zyx", .spacing = { 3, 2, 1 },
+    .nifti_type = "",
   };
   memcpy (info.orientation, letters, 4);
   static const char lines[3][3] = { "SI", "AP", "LR" };
@@ -146,10 +147,84 @@ resizing_interpolates_between_pixel_centres (void **state)
   (void) state;
   struct rd_raster raster = { 2, 1, calloc (2, sizeof (float)) };
   raster.values[1] = 4;
-  assert_true (rd_raster_resize (&raster, 4, 2));
+  assert_true (rd_raster_resize (&raster, 4, 2, RD_LINEAR));
   static const float want[] = { 0, 1, 3, 4, 0, 1, 3, 4 };
   assert_memory_equal (raster.values, want, sizeof want);
   free (raster.values);
+}
+
+static void
+the_nearest_pixel_makes_no_new_values (void **state)
+{
+  (void) state;
+  struct rd_raster raster = { 3, 1, calloc (3, sizeof (float)) };
+  raster.values[1] = 4;
+  raster.values[2] = NAN;
+  assert_true (rd_raster_resize (&raster, 7, 2, RD_NEAREST));
+  static const float want[] = { 0, 0, 4, 4, 4 };
+  assert_memory_equal (raster.values, want, sizeof want);
+  assert_memory_equal (raster.values + 7, want, sizeof want);
+  assert_true (isnan (raster.values[5]) && isnan (raster.values[6]));
+  free (raster.values);
+}
+
+/* What is chosen for a plane of 0, 1, ... n - 1, each of them twice. */
+static enum rd_interpolation
+chosen_for (size_t n, enum radio_dtype dtype)
+{
+  struct radio_volume_info info = oriented ("RAS");
+  struct rd_raster raster = { n, 2, calloc (2 * n, sizeof (float)) };
+  for (size_t i = 0; i < 2 * n; i++)
+    raster.values[i] = (float) (i * 7 % n);
+  info.array.dtype = dtype;
+  enum rd_interpolation how = rd_raster_interpolation (&raster, &info);
+  free (raster.values);
+  return how;
+}
+
+static void
+few_different_integers_are_taken_for_labels (void **state)
+{
+  (void) state;
+  assert_int_equal (chosen_for (2, RADIO_BOOL), RD_NEAREST);
+  assert_int_equal (chosen_for (64, RADIO_UINT8), RD_NEAREST);
+  assert_int_equal (chosen_for (64, RADIO_UINT64), RD_NEAREST);
+  assert_int_equal (chosen_for (65, RADIO_UINT8), RD_LINEAR);
+  assert_int_equal (chosen_for (300, RADIO_INT16), RD_LINEAR);
+  assert_int_equal (chosen_for (2, RADIO_FLOAT32), RD_LINEAR);
+  assert_int_equal (chosen_for (2, RADIO_FLOAT16), RD_LINEAR);
+}
+
+static void
+a_header_that_says_labels_is_believed (void **state)
+{
+  (void) state;
+  struct radio_volume_info info = oriented ("RAS");
+  float value = 0.5f;
+  struct rd_raster raster = { 1, 1, &value };
+  uint8_t header[352] = { 0x5c, 0x01 };         /* sizeof_hdr: 348 */
+  memcpy (header + 344, "n+1", 4);
+  info.array.dtype = RADIO_FLOAT32;
+  info.header = header;
+  info.header_nbytes = sizeof header;
+  assert_int_equal (rd_raster_interpolation (&raster, &info), RD_LINEAR);
+  header[68] = 0xea;                            /* intent_code: 1002 */
+  header[69] = 0x03;
+  assert_int_equal (rd_raster_interpolation (&raster, &info), RD_NEAREST);
+}
+
+static void
+colours_are_no_labels (void **state)
+{
+  (void) state;
+  struct radio_volume_info info = oriented ("RAS");
+  float value = 7;
+  struct rd_raster raster = { 1, 1, &value };
+  info.axes = "czyx";
+  info.array.rank = 4;
+  info.array.dtype = RADIO_UINT8;
+  info.nifti_type = "rgb24";
+  assert_int_equal (rd_raster_interpolation (&raster, &info), RD_LINEAR);
 }
 
 static void
@@ -160,7 +235,7 @@ resizing_to_the_same_size_changes_nothing (void **state)
   raster.values[0] = NAN;
   raster.values[1] = INFINITY;
   float *before = raster.values;
-  assert_true (rd_raster_resize (&raster, 2, 1));
+  assert_true (rd_raster_resize (&raster, 2, 1, RD_LINEAR));
   assert_ptr_equal (raster.values, before);
   free (raster.values);
 }
@@ -223,6 +298,10 @@ main (void)
     cmocka_unit_test (pixels_become_square_by_growing),
     cmocka_unit_test (unknown_or_extreme_spacing_leaves_pixels_as_they_are),
     cmocka_unit_test (resizing_interpolates_between_pixel_centres),
+    cmocka_unit_test (the_nearest_pixel_makes_no_new_values),
+    cmocka_unit_test (few_different_integers_are_taken_for_labels),
+    cmocka_unit_test (a_header_that_says_labels_is_believed),
+    cmocka_unit_test (colours_are_no_labels),
     cmocka_unit_test (resizing_to_the_same_size_changes_nothing),
     cmocka_unit_test (a_robust_window_leaves_out_a_percent_on_each_side),
     cmocka_unit_test (a_window_is_never_empty),

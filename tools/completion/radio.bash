@@ -37,6 +37,7 @@ _radio_collections () {
 _radio_values () {
   case $2 in
     --axis) echo axial coronal sagittal ;;
+    --interpolate) echo nearest linear ;;
     --tiling) echo balanced axial isotropic ;;
     --codec) echo small medium fast none ;;
     --window) echo brain bone lung soft ;;
