@@ -15,8 +15,8 @@
 /* Reads under way at one time; the store's own limits apply as well. */
 #define MAX_WINDOW 64
 
-/* The part of the memory limit that they may take. */
-#define WINDOW_SHARE 2
+/* The parts of the memory limit that they may take. */
+#define WINDOW_PARTS (RD_FETCH_TILE_PARTS / 2)
 
 struct async;
 
@@ -202,32 +202,45 @@ fly (struct async *async, struct flight *flights, unsigned window)
   }
 }
 
+/* How many reads are under way, and how many threads decode what one of
+ * them brought: half of what tiles may take is for what came, half for
+ * decoding it.  All flights that have arrived are decoded at once. */
 static unsigned
-choose_window (const struct rd_fetch_job *job)
+choose_window (struct rd_fetch_job *job, unsigned *max_active)
 {
   const struct rd_fetch *fetch = job->fetch;
   const struct radio_context *context = fetch->array->store->context;
-  uint64_t each = job->batch->most_unit_nbytes;
-  if (!fetch->array->layout.sharding)
-    each = fetch->array->layout.tile_bound_nbytes;
-  uint64_t n = context->memory_limit_nbytes / WINDOW_SHARE
-    / rd_max_u64 (each, 1);
-  n = rd_min_u64 (rd_max_u64 (n, 1), MAX_WINDOW);
-  return (unsigned) rd_min_u64 (n, job->batch->nunits);
+  const struct rd_layout *layout = &fetch->array->layout;
+  uint64_t each = layout->sharding ? job->batch->most_unit_nbytes
+                                   : layout->tile_bound_nbytes;
+  unsigned window = rd_fetch_share (
+    fetch, WINDOW_PARTS, each,
+    (unsigned) rd_min_u64 (MAX_WINDOW, job->batch->nunits));
+  unsigned ndecoders = rd_fetch_share (
+    fetch, RD_FETCH_TILE_PARTS - WINDOW_PARTS, layout->decode_nbytes,
+    context->nthreads);
+  if (ndecoders < context->nthreads && window > ndecoders)
+    window = ndecoders;
+  *max_active = ndecoders < context->nthreads ? ndecoders / window
+                                              : ndecoders;
+  job->most_object_nbytes = context->memory_limit_nbytes;
+  if (window > 1)
+    job->most_object_nbytes = context->memory_limit_nbytes / RD_FETCH_PARTS
+      * WINDOW_PARTS / window + layout->decode_nbytes;
+  return window;
 }
 
 enum radio_status
 rd_fetch_units_async (struct rd_fetch_job *job)
 {
-  unsigned window = choose_window (job);
+  unsigned max_active, window = choose_window (job, &max_active);
   RD_FREE struct flight *flights = calloc (window, sizeof *flights);
   if (!flights)
     return rd_fail_memory (window * sizeof *flights);
   struct async async = {
     .batch_job = job,
     .pool = job->fetch->array->store->context->pool,
-    .max_active = rd_fetch_max_active (
-      job->fetch, job->fetch->array->layout.decode_nbytes),
+    .max_active = max_active,
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .arrived = PTHREAD_COND_INITIALIZER,
   };

@@ -197,7 +197,9 @@ load (struct index_job *job)
     return rd_fail_in (status, "%s/%s", array->store->io->uri, array->path);
   job->job.n = job->n;
   job->job.end = NULL;
-  job->job.max_active = rd_fetch_max_active (job->fetch, nbytes);
+  job->job.max_active = rd_fetch_share (job->fetch, RD_FETCH_TILE_PARTS,
+                                        nbytes,
+                                        array->store->context->nthreads);
   if (!array->store->io->ops->is_blocking)
     return load_async (job);
   job->job.run = read_index;

@@ -94,7 +94,9 @@ rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
   get->nbytes = unit->nbytes;
   if (unit->kind == RD_UNIT_OBJECT) {
     get->range = RD_RANGE_ALL;
-    get->nbytes = context->memory_limit_nbytes - decode_nbytes;
+    uint64_t most = rd_min_u64 (job->most_object_nbytes,
+                                context->memory_limit_nbytes);
+    get->nbytes = most > decode_nbytes ? most - decode_nbytes : 0;
   }
   return RADIO_OK;
 }

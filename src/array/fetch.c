@@ -9,15 +9,14 @@
 /* Decoding less than this is done before another thread is awake. */
 #define ALONE_NBYTES ((uint64_t) 128 << 10)
 
-/* The part of the memory limit that the indexes of one batch may take. */
-#define INDEX_SHARE 8
-
 unsigned
-rd_fetch_max_active (const struct rd_fetch *fetch, uint64_t nbytes_each)
+rd_fetch_share (const struct rd_fetch *fetch, unsigned part,
+                uint64_t nbytes_each, unsigned most)
 {
   const struct radio_context *context = fetch->array->store->context;
-  uint64_t n = context->memory_limit_nbytes / rd_max_u64 (nbytes_each, 1);
-  return (unsigned) rd_min_u64 (rd_max_u64 (n, 1), context->nthreads);
+  uint64_t n = context->memory_limit_nbytes / RD_FETCH_PARTS * part
+    / rd_max_u64 (nbytes_each, 1);
+  return (unsigned) rd_min_u64 (rd_max_u64 (n, 1), most);
 }
 
 /* What a thread holds at one time. */
@@ -83,8 +82,12 @@ do_units (struct rd_fetch *fetch, struct rd_batch *batch)
     return rd_fetch_units_async (&job);
   job.job.run = do_unit;
   job.job.n = batch->nunits;
-  job.job.max_active = is_small (&job)
-    ? 1 : rd_fetch_max_active (fetch, thread_nbytes (&job));
+  const struct radio_context *context = store->context;
+  unsigned nthreads = rd_fetch_share (fetch, RD_FETCH_TILE_PARTS,
+                                      thread_nbytes (&job),
+                                      context->nthreads);
+  job.most_object_nbytes = context->memory_limit_nbytes / nthreads;
+  job.job.max_active = is_small (&job) ? 1 : nthreads;
   return rd_pool_run (store->context->pool, &job.job);
 }
 
@@ -121,7 +124,8 @@ rd_fetch_run (struct rd_fetch *fetch)
   rd_batch_init (&batch);
   for (;;) {
     RD_TRY (rd_plan_touches (&walk, context->memory_limit_nbytes
-                             / INDEX_SHARE, &batch));
+                             / RD_FETCH_PARTS * RD_FETCH_INDEX_PARTS,
+                             &batch));
     if (batch.ntouches == 0)
       return RADIO_OK;
     RD_TRY (do_batch (fetch, &batch));

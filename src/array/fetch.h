@@ -52,7 +52,15 @@ struct rd_fetch_job {
   struct rd_job job;
   struct rd_fetch *fetch;
   struct rd_batch *batch;
+  uint64_t most_object_nbytes;        /* to accept of one that is read
+                                         whole: each read has its share */
 };
+
+/* The memory limit in parts: indexes kept and indexes in use have one each,
+ * the rest is for tiles. */
+#define RD_FETCH_PARTS 8
+#define RD_FETCH_INDEX_PARTS 1
+#define RD_FETCH_TILE_PARTS 6
 
 /* The key of a chunk. */
 void rd_fetch_key (const struct radio_array *array, const uint64_t *chunk,
@@ -99,9 +107,9 @@ void rd_fetch_release_indexes (struct rd_fetch *fetch,
 enum radio_status rd_fetch_units_async (struct rd_fetch_job *job)
   RADIO_USE_RESULT;
 
-/* Threads that may decode at once within the memory limit, when each holds
- * so much; at least 1. */
-unsigned rd_fetch_max_active (const struct rd_fetch *fetch,
-                              uint64_t nbytes_each);
+/* How many of so much fit into a part of the memory limit; at least 1, and
+ * no more than `most'. */
+unsigned rd_fetch_share (const struct rd_fetch *fetch, unsigned part,
+                         uint64_t nbytes_each, unsigned most);
 
 #endif /* RD_FETCH_H */

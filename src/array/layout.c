@@ -18,31 +18,6 @@ add_sat (uint64_t a, uint64_t b)
   return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static uint64_t
-mul_sat (uint64_t a, uint64_t b)
-{
-  uint64_t product;
-  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
-}
-
-/* Codecs that need room for what they make.  The others (transpose, bytes,
- * crc32c) look at what is there. */
-static unsigned
-count_rooms (const struct rd_chain *chain)
-{
-  unsigned n = 0;
-  for (size_t i = 0; i < chain->n; i++)
-    switch (chain->codecs[i].id) {
-    case RD_CODEC_SHARDING: case RD_CODEC_BLOSC: case RD_CODEC_ZSTD:
-    case RD_CODEC_GZIP:
-      n++;
-      break;
-    default:
-      break;
-    }
-  return n < 3 ? n : 3;
-}
-
 static void
 make_sizes (struct rd_layout *layout)
 {
@@ -51,9 +26,11 @@ make_sizes (struct rd_layout *layout)
   if (bound == UINT64_MAX)
     bound = add_sat (layout->tile_nbytes, layout->tile_nbytes / 8 + 65536);
   layout->tile_bound_nbytes = bound;
-  layout->decode_nbytes = mul_sat (layout->tile_nbytes,
-                                   count_rooms (layout->chain));
-  layout->encode_nbytes = add_sat (layout->tile_nbytes, mul_sat (bound, 3));
+  layout->decode_nbytes = rd_chain_decode_nbytes (layout->chain,
+                                                  &layout->tile);
+  layout->encode_nbytes = add_sat (
+    layout->tile_nbytes, rd_chain_encode_nbytes (layout->chain,
+                                                 &layout->tile));
 }
 
 void

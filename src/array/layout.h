@@ -24,9 +24,9 @@ struct rd_layout {
   uint64_t tile_nbytes;                   /* of its elements */
   uint64_t tile_bound_nbytes;             /* encoded, at most; a guess when
                                              no codec tells */
-  uint64_t decode_nbytes;                 /* buffers to decode one tile,
+  uint64_t decode_nbytes;                 /* memory to decode one tile,
                                              besides its encoded bytes */
-  uint64_t encode_nbytes;                 /* buffers to encode one tile,
+  uint64_t encode_nbytes;                 /* memory to encode one tile,
                                              its encoded bytes included */
   uint64_t index_nbytes;                  /* encoded; 0 without sharding */
 };

@@ -59,7 +59,8 @@ total_nbytes (const struct rd_layout *layout, const struct budget *budget)
                   mul_sat (layout->encode_nbytes, budget->nthreads));
 }
 
-/* As much at once as the limit allows, at least one shard by one thread. */
+/* As much at once as half of the limit allows (the elements may be held by
+ * the library, too), at least one shard by one thread. */
 static struct budget
 make_budget (const struct radio_array *array, const struct radio_box *box)
 {
@@ -78,7 +79,7 @@ make_budget (const struct radio_array *array, const struct radio_box *box)
   } else
     budget.nthreads = (unsigned) rd_min_u64 (nchunks, budget.nthreads);
   while ((budget.nbytes = total_nbytes (layout, &budget))
-         > context->memory_limit_nbytes) {
+         > context->memory_limit_nbytes / 2) {
     if (budget.nslots > 1)
       budget.nslots--;
     else if (budget.nthreads > 1)

@@ -113,8 +113,8 @@ rd_codec_bound (const struct rd_codec *codec, uint64_t nbytes)
 }
 
 /* A shard of other writers may have gaps. */
-static uint64_t
-shard_bound (const struct rd_codec *sharding, const struct rd_chunk *shard)
+uint64_t
+rd_shard_bound (const struct rd_codec *sharding, const struct rd_chunk *shard)
 {
   uint64_t grid[RADIO_MAX_RANK], nbytes;
   struct rd_chunk inner;
@@ -136,7 +136,7 @@ array_extent (const struct rd_chain *chain, const struct rd_chunk *encoded)
   const struct rd_codec *codec = &chain->codecs[chain->n_array];
   struct rd_extent extent = { 0, codec->id == RD_CODEC_BYTES };
   extent.nbytes = extent.exact ? rd_chunk_nbytes (encoded)
-                               : shard_bound (codec, encoded);
+                               : rd_shard_bound (codec, encoded);
   return extent;
 }
 

@@ -131,6 +131,14 @@ enum radio_status rd_chain_encode (const struct rd_chain *chain,
 uint64_t rd_chain_bound (const struct rd_chain *chain,
                          const struct rd_chunk *chunk);
 
+/* The most that a scratch comes to hold by decoding such a chunk, besides
+ * its encoded bytes, and by encoding one, besides its elements but with the
+ * result.  UINT64_MAX: more than there can be. */
+uint64_t rd_chain_decode_nbytes (const struct rd_chain *chain,
+                                 const struct rd_chunk *chunk);
+uint64_t rd_chain_encode_nbytes (const struct rd_chain *chain,
+                                 const struct rd_chunk *chunk);
+
 /* The chain in words, for people: "blosc lz4 5 bitshuffle, crc32c".
  * Allocated; NULL without memory. */
 char *rd_chain_describe (const struct rd_chain *chain);

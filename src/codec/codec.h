@@ -21,6 +21,13 @@ struct rd_extent {
  * ours.  UINT64_MAX stays what it is. */
 uint64_t rd_codec_bound (const struct rd_codec *codec, uint64_t nbytes);
 
+/* The most that a shard can have.  UINT64_MAX: unknown. */
+uint64_t rd_shard_bound (const struct rd_codec *sharding,
+                         const struct rd_chunk *shard);
+
+/* The most that zstd's encoder holds after an input of this size. */
+uint64_t rd_zstd_encoder_nbytes (int level, uint64_t nbytes);
+
 /* bytes->bytes.  Decoders replace out by what they decode, which fits
  * extent; encoders replace out.  `in' does not lie in out. */
 enum radio_status rd_zstd_decode (struct rd_scratch *scratch,

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* How much memory a scratch comes to hold by decoding or encoding one chunk:
+ * what is asked for before any of it is taken.  These are upper bounds from
+ * the chunk's shape and the codecs alone, all of them saturating. */
+#include <config.h>
+
+#include <string.h>
+#include <zstd.h>
+
+#include "io/checked.h"
+#include "src/codec/codec.h"
+#include "src/codec/shard.h"
+
+/* Contexts of the libraries that do not grow with what they are given. */
+#define ZSTD_DECODER_NBYTES ((uint64_t) 192 << 10)
+#define INFLATER_NBYTES ((uint64_t) 64 << 10)
+#define DEFLATER_NBYTES ((uint64_t) 2 << 20)
+#define BLOSC_ENCODER_NBYTES ((uint64_t) 320 << 10)   /* lz4hc, zlib */
+
+/* Blocks that libblosc chooses by itself are at most this large. */
+#define BLOSC_BLOCK_NBYTES ((uint64_t) 8 << 20)
+
+static uint64_t
+add_sat (uint64_t a, uint64_t b)
+{
+  uint64_t sum;
+  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t
+mul_sat (uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
+}
+
+/* The tables of zstd's encoder: about 24 bytes for each byte of an input
+ * that is rounded up to a power of 2, until the level's own tables are as
+ * large as they get.  (zstd tells such figures only to those who link it
+ * statically.) */
+uint64_t
+rd_zstd_encoder_nbytes (int level, uint64_t nbytes)
+{
+  static const struct {
+    int up_to;
+    uint64_t base_kib, most_kib;
+  } levels[] = {
+    { 2, 32, 640 }, { 4, 32, 4 << 10 }, { 8, 32, 8 << 10 },
+    { 12, 256, 64 << 10 }, { 19, 256, 96 << 10 }, { 20, 256, 192 << 10 },
+    { 21, 256, 384 << 10 }, { 22, 256, 768 << 10 },
+  };
+  size_t i = 0;
+  if (level == 0)
+    level = ZSTD_CLEVEL_DEFAULT;
+  while (i + 1 < sizeof levels / sizeof levels[0] && level > levels[i].up_to)
+    i++;
+  uint64_t window = 1024;
+  while (window < nbytes && window < (uint64_t) 1 << 40)
+    window *= 2;
+  return (levels[i].base_kib << 10)
+    + rd_min_u64 (24 * window, levels[i].most_kib << 10);
+}
+
+static uint64_t
+blosc_block_nbytes (const struct rd_codec *codec, uint64_t nbytes)
+{
+  return rd_min_u64 (nbytes, rd_max_u64 (codec->u.blosc.blocksize,
+                                         BLOSC_BLOCK_NBYTES));
+}
+
+/* What libblosc takes while it encodes. */
+static uint64_t
+blosc_encoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
+{
+  int clevel = codec->u.blosc.clevel;
+  uint64_t block = blosc_block_nbytes (codec, nbytes);
+  uint64_t encoder = BLOSC_ENCODER_NBYTES;
+  if (strcmp (codec->u.blosc.cname, "zstd") == 0)
+    encoder = rd_zstd_encoder_nbytes (clevel < 9 ? 2 * clevel : 22, block);
+  return 3 * block + encoder;
+}
+
+static uint64_t
+encoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
+{
+  switch (codec->id) {
+  case RD_CODEC_ZSTD:
+    return rd_zstd_encoder_nbytes (codec->u.zstd.level, nbytes);
+  case RD_CODEC_BLOSC:
+    return blosc_encoder_nbytes (codec, nbytes);
+  case RD_CODEC_GZIP:
+    return DEFLATER_NBYTES;
+  default:
+    return 0;
+  }
+}
+
+/* The context, and of blosc a block before its bytes are put in order.  A
+ * frame whose blocks are larger than its codec says is none that the usual
+ * writers make; its blocks are still no larger than the chunk. */
+static uint64_t
+decoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
+{
+  switch (codec->id) {
+  case RD_CODEC_ZSTD:
+    return ZSTD_DECODER_NBYTES;
+  case RD_CODEC_BLOSC:
+    return 3 * blosc_block_nbytes (codec, nbytes) + ZSTD_DECODER_NBYTES
+      + INFLATER_NBYTES;
+  case RD_CODEC_GZIP:
+    return INFLATER_NBYTES;
+  default:
+    return 0;
+  }
+}
+
+/* An index, decoded. */
+static uint64_t
+index_nbytes (const struct rd_codec *sharding, const struct rd_chunk *shard)
+{
+  return add_sat (rd_shard_index_nbytes (sharding, shard),
+                  sizeof (struct rd_shard_index));
+}
+
+/* The scratch inside of a shard serves its chunks and its index. */
+static uint64_t
+nested_nbytes (const struct rd_codec *sharding, const struct rd_chunk *shard,
+               uint64_t (*need) (const struct rd_chain *,
+                                 const struct rd_chunk *))
+{
+  uint64_t grid[RADIO_MAX_RANK];
+  struct rd_chunk inner, index;
+  rd_shard_layout (sharding, shard, grid, &inner);
+  rd_shard_index_chunk (sharding, shard, &index);
+  return add_sat (need (sharding->u.sharding.inner, &inner),
+                  need (sharding->u.sharding.index, &index));
+}
+
+uint64_t
+rd_chain_decode_nbytes (const struct rd_chain *chain,
+                        const struct rd_chunk *chunk)
+{
+  const struct rd_codec *codec = &chain->codecs[chain->n_array];
+  struct rd_chunk encoded;
+  rd_transpose_shape (chain, chunk, &encoded);
+  bool sharded = codec->id == RD_CODEC_SHARDING;
+  uint64_t need = 0, nrooms = 0;
+  uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
+                            : rd_chunk_nbytes (&encoded);
+  uint64_t most = nbytes;
+  for (size_t i = chain->n_array + 1; i < chain->n; i++) {
+    if (chain->codecs[i].id != RD_CODEC_CRC32C) {
+      nrooms = nrooms < 2 ? nrooms + 1 : 2;
+      most = nbytes;
+    }
+    need = add_sat (need, decoder_nbytes (&chain->codecs[i], nbytes));
+    nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
+  }
+  need = add_sat (need, mul_sat (most, nrooms));
+  if (!sharded)
+    return need;
+  need = add_sat (need, rd_chunk_nbytes (&encoded));
+  need = add_sat (need, index_nbytes (codec, &encoded));
+  return add_sat (need, nested_nbytes (codec, &encoded,
+                                       rd_chain_decode_nbytes));
+}
+
+uint64_t
+rd_chain_encode_nbytes (const struct rd_chain *chain,
+                        const struct rd_chunk *chunk)
+{
+  const struct rd_codec *codec = &chain->codecs[chain->n_array];
+  struct rd_chunk encoded;
+  rd_transpose_shape (chain, chunk, &encoded);
+  bool sharded = codec->id == RD_CODEC_SHARDING;
+  uint64_t need = 0;
+  uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
+                            : rd_chunk_nbytes (&encoded);
+  for (size_t i = chain->n_array + 1; i < chain->n; i++) {
+    need = add_sat (need, encoder_nbytes (&chain->codecs[i], nbytes));
+    nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
+  }
+  /* Two stages and the result change places from chunk to chunk, and what
+   * is appended to grows by half. */
+  need = add_sat (need, add_sat (mul_sat (nbytes, 4), nbytes / 2));
+  if (!sharded)
+    return need;
+  need = add_sat (need, rd_chunk_nbytes (chunk));
+  need = add_sat (need, index_nbytes (codec, &encoded));
+  return add_sat (need, nested_nbytes (codec, &encoded,
+                                       rd_chain_encode_nbytes));
+}

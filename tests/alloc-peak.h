@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* How much memory is held at one time, by all threads together, of what is
+ * allocated by code that is linked statically into the test, hence by the
+ * library.  To use it, add to the test program in its Makefile.inc
+ *
+ *   tests_x_test_y_SOURCES = tests/x/test-y.c $(ALLOC_PEAK_SOURCES)
+ *   tests_x_test_y_LDFLAGS = $(ALLOC_PEAK_WRAPS)
+ */
+#ifndef RD_TESTS_ALLOC_PEAK_H
+#define RD_TESTS_ALLOC_PEAK_H
+
+#include <stddef.h>
+
+/* Count from here on: what is held now is nothing. */
+void alloc_peak_begin (void);
+
+/* The most that was held since, and what still is. */
+size_t alloc_peak (void);
+size_t alloc_peak_held (void);
+
+#endif /* RD_TESTS_ALLOC_PEAK_H */
