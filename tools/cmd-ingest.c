@@ -42,10 +42,12 @@ struct ingest {
   struct rd_progress progress;
   const struct rd_file *current;
   size_t path_width;
-  uint64_t done_nbytes, total_nbytes;   /* of files on the disk */
+  /* Of the files as they lie on the disk; skipped and failed ones are taken
+   * out of the total, so that they do not count as work done. */
+  uint64_t done_nbytes, total_nbytes, current_nbytes;
 
   size_t ningested, nskipped, nfailed;
-  uint64_t source_nbytes, stored_nbytes;
+  uint64_t source_nbytes, stored_nbytes;        /* decompressed, in tiles */
 };
 
 static void
@@ -104,10 +106,11 @@ on_progress (const struct radio_progress *p, void *user_data)
   struct ingest *ingest = user_data;
   if (interrupted_by)
     return RADIO_ERROR_CANCELLED;
-  uint64_t total = ingest->total_nbytes - ingest->current->nbytes
-                   + p->total_nbytes;
+  ingest->total_nbytes += p->total_nbytes - ingest->current_nbytes;
+  ingest->current_nbytes = p->total_nbytes;
   rd_progress_update (&ingest->progress, ingest->current->path,
-                      ingest->done_nbytes + p->done_nbytes, total);
+                      ingest->done_nbytes + p->done_nbytes,
+                      ingest->total_nbytes);
   return RADIO_OK;
 }
 
@@ -164,8 +167,12 @@ ingest_one (struct ingest *ingest, const struct rd_file *file)
 {
   struct radio_ingest_result result = { 0 };
   ingest->current = file;
+  ingest->current_nbytes = file->nbytes;
   enum radio_status status = ingest_file (ingest, file, &result);
-  ingest->done_nbytes += file->nbytes;
+  if (status == RADIO_OK && !result.skipped)
+    ingest->done_nbytes += ingest->current_nbytes;
+  else
+    ingest->total_nbytes -= ingest->current_nbytes;
   if (status == RADIO_OK) {
     tell_done (ingest, &result);
     ingest->nskipped += result.skipped;
@@ -188,17 +195,18 @@ ingest_one (struct ingest *ingest, const struct rd_file *file)
   return status != RADIO_ERROR_NO_SPACE;
 }
 
+/* The rate is of the files' bytes, as that of the bar. */
 static void
 tell_summary (const struct ingest *ingest)
 {
   char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], c[RD_TEXT_NBYTES];
   char d[RD_TEXT_NBYTES], e[RD_TEXT_NBYTES];
   double seconds = rd_clock_s () - ingest->progress.start_s;
-  double per_s = (double) ingest->source_nbytes / (seconds + 1e-9);
+  double per_s = (double) ingest->done_nbytes / (seconds + 1e-9);
   printf ("%zu volume%s", ingest->ningested,
           ingest->ningested == 1 ? "" : "s");
   if (ingest->ningested > 0)
-    printf (", %s -> %s (%s) in %s, %s/s",
+    printf (", %s -> %s (%s) in %s, %s/s read",
             rd_text_size (ingest->source_nbytes, a),
             rd_text_size (ingest->stored_nbytes, b),
             rd_text_ratio (ingest->source_nbytes, ingest->stored_nbytes, c),
@@ -238,7 +246,7 @@ ingest_all (struct ingest *ingest, const struct rd_args *args)
     return failed;
   measure (ingest);
   catch_signals ();
-  rd_progress_start (&ingest->progress, false);
+  rd_progress_start (&ingest->progress, "read");
   for (size_t i = 0; i < ingest->files.n; i++)
     if (!ingest_one (ingest, &ingest->files.list[i]))
       break;

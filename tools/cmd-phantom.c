@@ -106,7 +106,7 @@ make (struct phantom *phantom, const struct rd_args *args)
   int failed = rd_store_open (args, true, &store);
   if (failed)
     return failed;
-  rd_progress_start (&phantom->progress, false);
+  rd_progress_start (&phantom->progress, "made");
   enum radio_status status = radio_phantom (store, phantom->path,
                                             &phantom->options);
   rd_progress_clear (&phantom->progress);

@@ -152,7 +152,7 @@ validate (struct validation *v, struct rd_args *args)
   for (size_t i = 0; i < args->noperands; i++)
     if (!add_name (v, args->operands[i]))
       return rd_complain_memory ();
-  rd_progress_start (&v->progress, true);
+  rd_progress_start (&v->progress, NULL);
   for (size_t i = 0; i < v->n; i++) {
     rd_progress_update (&v->progress, v->names[i], i, v->n);
     validate_one (v, store, v->names[i]);

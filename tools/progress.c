@@ -24,17 +24,17 @@ rd_clock_s (void)
 }
 
 void
-rd_progress_start (struct rd_progress *progress, bool counts)
+rd_progress_start (struct rd_progress *progress, const char *did)
 {
   memset (progress, 0, sizeof *progress);
   progress->enabled = isatty (STDERR_FILENO) != 0;
-  progress->counts = counts;
+  progress->did = did;
   progress->start_s = rd_clock_s ();
 }
 
-/* "  42 %  61.9 MB/s  3.2 s left" */
+/* "  42 %  61.9 MB/s read  3.20 s left" */
 static void
-put_figures (uint64_t done, uint64_t total, double elapsed_s, bool counts,
+put_figures (uint64_t done, uint64_t total, double elapsed_s, const char *did,
              char *text, size_t nbytes)
 {
   char rate[RD_TEXT_NBYTES], left[RD_TEXT_NBYTES];
@@ -43,9 +43,9 @@ put_figures (uint64_t done, uint64_t total, double elapsed_s, bool counts,
   int n = snprintf (text, nbytes, " %3.0f %%", 100 * fraction);
   if (done == 0 || elapsed_s < 0.5)
     return;
-  if (!counts)
-    n += snprintf (text + n, nbytes - (size_t) n, "  %s/s",
-                   rd_text_size ((uint64_t) per_s, rate));
+  if (did)
+    n += snprintf (text + n, nbytes - (size_t) n, "  %s/s %s",
+                   rd_text_size ((uint64_t) per_s, rate), did);
   snprintf (text + n, nbytes - (size_t) n, "  %s left",
             rd_text_time ((double) (total - done) / per_s, left));
 }
@@ -88,14 +88,14 @@ put_label (char *text, const char *label, size_t ncolumns)
 
 const char *
 rd_progress_line (const char *label, uint64_t done, uint64_t total,
-                  double elapsed_s, bool counts, size_t ncolumns,
+                  double elapsed_s, const char *did, size_t ncolumns,
                   char text[RD_PROGRESS_NBYTES])
 {
   char figures[3 * RD_TEXT_NBYTES];
   text[0] = '\0';
   if (done > total)
     done = total;
-  put_figures (done, total, elapsed_s, counts, figures, sizeof figures);
+  put_figures (done, total, elapsed_s, did, figures, sizeof figures);
   size_t wanted = strlen (figures);
   if (wanted > ncolumns)
     return text;
@@ -136,7 +136,7 @@ rd_progress_update (struct rd_progress *progress, const char *label,
     return;
   char text[RD_PROGRESS_NBYTES];
   rd_progress_line (label, done, total, now_s - progress->start_s,
-                    progress->counts, terminal_columns () - 1, text);
+                    progress->did, terminal_columns () - 1, text);
   fputc ('\r', stderr);
   rd_text_print (stderr, text);
   fputs ("\033[K", stderr);

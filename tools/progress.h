@@ -10,14 +10,15 @@
 struct rd_progress {
   bool enabled;               /* stderr is a terminal */
   bool shown;                 /* a bar stands on the screen */
-  bool counts;                /* things, not bytes: no rate */
+  const char *did;            /* "read": with the bytes of the rate; NULL:
+                                 things are counted, there is no rate */
   double start_s, drawn_s;
 };
 
 /* Seconds of a clock that never goes back. */
 double rd_clock_s (void);
 
-void rd_progress_start (struct rd_progress *progress, bool counts);
+void rd_progress_start (struct rd_progress *progress, const char *did);
 
 /* Draw the bar anew, at most ten times a second. */
 void rd_progress_update (struct rd_progress *progress, const char *label,
@@ -30,7 +31,7 @@ void rd_progress_clear (struct rd_progress *progress);
  * Returns text, which has room for 512 bytes. */
 #define RD_PROGRESS_NBYTES 512
 const char *rd_progress_line (const char *label, uint64_t done,
-                              uint64_t total, double elapsed_s, bool counts,
+                              uint64_t total, double elapsed_s, const char *did,
                               size_t ncolumns,
                               char text[RD_PROGRESS_NBYTES]);
 

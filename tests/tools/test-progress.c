@@ -16,8 +16,8 @@ static void
 a_line_tells_how_far_how_fast_and_how_long_yet (void **state)
 {
   (void) state;
-  rd_progress_line ("ct/a", 25000000, 100000000, 0.5, false, 100, line);
-  assert_non_null (strstr (line, "  25 %  50.0 MB/s  1.50 s left  ct/a"));
+  rd_progress_line ("ct/a", 25000000, 100000000, 0.5, "read", 100, line);
+  assert_non_null (strstr (line, "  25 %  50.0 MB/s read  1.50 s left  ct/a"));
   assert_int_equal (line[0], '[');
 }
 
@@ -25,7 +25,7 @@ static void
 a_count_has_no_rate (void **state)
 {
   (void) state;
-  rd_progress_line ("ct/a", 1, 4, 1, true, 100, line);
+  rd_progress_line ("ct/a", 1, 4, 1, NULL, 100, line);
   assert_null (strstr (line, "B/s"));
   assert_non_null (strstr (line, "  25 %  3.00 s left  ct/a"));
 }
@@ -34,9 +34,9 @@ static void
 the_beginning_promises_nothing (void **state)
 {
   (void) state;
-  rd_progress_line ("ct/a", 1, 100, 0.01, false, 100, line);
+  rd_progress_line ("ct/a", 1, 100, 0.01, "read", 100, line);
   assert_null (strstr (line, "left"));
-  rd_progress_line ("ct/a", 0, 0, 5, false, 100, line);
+  rd_progress_line ("ct/a", 0, 0, 5, "read", 100, line);
   assert_non_null (strstr (line, "   0 %  ct/a"));
 }
 
@@ -51,7 +51,7 @@ no_line_is_wider_than_the_terminal (void **state)
     "long-name-that-goes-on-and-on-and-on-and-on-and-on-and-on-and-on-and";
   for (size_t width = 0; width < 400; width++)
     for (uint64_t done = 0; done <= 10; done += 5) {
-      rd_progress_line (label, done, 10, 100, false, width, line);
+      rd_progress_line (label, done, 10, 100, "read", width, line);
       assert_true (rd_text_width (line) <= width);
     }
 }
@@ -60,7 +60,7 @@ static void
 more_than_all_is_all (void **state)
 {
   (void) state;
-  rd_progress_line ("a", 11, 10, 1, true, 80, line);
+  rd_progress_line ("a", 11, 10, 1, NULL, 80, line);
   assert_non_null (strstr (line, " 100 %"));
   assert_null (strstr (line, ".]"));
 }
