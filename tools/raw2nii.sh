@@ -1,18 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Put a NIfTI-1 header before a matrix of voxels: little-endian int16 on
-# stdin, x fastest; the image goes to stdout.
+# Put a NIfTI-1 header before a matrix of voxels on stdin, little-endian, x
+# fastest; the image goes to stdout.
 #
-#   raw2nii.sh X,Y,Z SPACING_X,SPACING_Y,SPACING_Z LETTERS TEXT <RAW >NII
+#   raw2nii.sh X,Y,Z SPACING_X,SPACING_Y,SPACING_Z LETTERS TEXT \
+#     [int16|labels [BORDER]] <RAW >NII
 #
 # LETTERS says where x, y and z rise to, as LAS; these three lie along the
-# axes of space in this order, and the middle of the matrix is the origin.
+# axes of space in this order.  Labels are uint8.  The origin is the middle of
+# the matrix without its first BORDER (0) planes, rows and columns.
 set -eu
 LC_ALL=C
 export LC_ALL
 
 # The header as octal escapes, since awk cannot print every byte.
-header=$(awk -v shape="$1" -v spacing="$2" -v letters="$3" -v text="$4" '
+header=$(awk -v shape="$1" -v spacing="$2" -v letters="$3" -v text="$4" \
+  -v type="${5:-int16}" -v border="${6:-0}" '
   function put (at, n, value,    i) {
     for (i = 0; i < n; i++) {
       byte[at + i] = value % 256
@@ -46,8 +49,10 @@ header=$(awk -v shape="$1" -v spacing="$2" -v letters="$3" -v text="$4" '
     put(40, 2, 3)                                 # dim
     for (i = 1; i <= 7; i++)
       put(40 + 2 * i, 2, i <= 3 ? n[i] : 1)
-    put(70, 2, 4)                                 # datatype: int16
-    put(72, 2, 16)                                # bitpix
+    labels = type == "labels"
+    put(68, 2, labels ? 1002 : 0)                 # intent_code
+    put(70, 2, labels ? 2 : 4)                    # datatype: uint8, int16
+    put(72, 2, labels ? 8 : 16)                   # bitpix
     put_float(76, 1)                              # pixdim
     for (i = 1; i <= 3; i++)
       put_float(76 + 4 * i, mm[i])
@@ -59,7 +64,7 @@ header=$(awk -v shape="$1" -v spacing="$2" -v letters="$3" -v text="$4" '
     for (i = 1; i <= 3; i++) {                    # srow_x, srow_y, srow_z
       step = index ("LPI", substr (letters, i, 1)) ? -mm[i] : mm[i]
       put_float(280 + 16 * (i - 1) + 4 * (i - 1), step)
-      put_float(280 + 16 * (i - 1) + 12, -step * (n[i] - 1) / 2)
+      put_float(280 + 16 * (i - 1) + 12, -step * (n[i] + border - 1) / 2)
     }
     put_text(344, 4, "n+1")                       # magic
     for (i = 0; i < 352; i++)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What the set-up scripts share; sourced, not run.  Says which packages are
-# needed, installs those that are missing, and configures a build folder.
+# What the set-up scripts share; sourced in the checkout, whose path is $root,
+# not run.  Says which packages are needed, installs those that are missing,
+# and configures a build folder.
 
 # Building: the tools, then the libraries (see configure.ac for why each).
 BUILD_PACKAGES="gcc make autoconf automake libtool pkg-config
@@ -31,12 +32,18 @@ missing_packages () {
 as_root () {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"
-  elif command -v sudo >/dev/null; then
-    sudo "$@"
   else
-    die "not root, and there is no sudo: install these packages first: $missing"
+    sudo "$@"
   fi
 }
+
+# Autoconf and make refuse such folders, in words that help nobody.
+case $root in
+  *[!-a-zA-Z0-9_./+,%@:]*)
+    die "'$root' cannot be built in: autotools take no blanks or special" \
+      "characters in a path.  Move the checkout to one without them."
+    ;;
+esac
 
 # install_packages LOG PACKAGE...
 install_packages () {
@@ -51,6 +58,10 @@ install_packages () {
   missing=$(missing_packages "$@")
   if [ -z "$missing" ]; then
     return 0
+  fi
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    die "packages are missing, and only root may install them (there is no" \
+      "sudo either).  As root: apt-get install $missing"
   fi
   say "Installing: $missing"
   as_root apt-get -qq update >"$log" 2>&1 || :

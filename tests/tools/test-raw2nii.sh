@@ -25,6 +25,29 @@ radio_reads_it_with_its_geometry () {
     'A head, "CT"'
 }
 
+# A box without the border lies where a matrix without one does.
+a_border_does_not_move_the_rest () {
+  make_image
+  tail -c 48 raw.nii | head -c 24 |
+    sh "$srcdir/tools/raw2nii.sh" 2,3,4 2,2,1.5 RAS mask labels >inner.nii
+  head -c 60 /dev/zero |
+    sh "$srcdir/tools/raw2nii.sh" 3,4,5 2,2,1.5 RAS mask labels 1 >outer.nii
+  runs ingest -s border.zarr inner.nii outer.nii
+  runs roi -s border.zarr outer --x 1: --y 1: --z 1: -o cut.nii
+  runs ingest -s border.zarr cut.nii
+  for name in inner cut; do
+    runs info -s border.zarr $name
+    says '2 x 3 x 4 (x, y, z)' uint8
+    runs info --json -s border.zarr $name
+    cp "$tmp/out" $name.json
+  done
+  [ -z "$python3" ] || "$python3" -c 'import json
+a, b = (json.load (open (n + ".json")) for n in ("inner", "cut"))
+assert a["affine"] == b["affine"] == [
+    [2, 0, 0, -1], [0, 2, 0, -2], [0, 0, 1.5, -2.25]], (a, b)'
+}
+
 check the_voxels_follow_as_they_are
 check radio_reads_it_with_its_geometry
+check a_border_does_not_move_the_rest
 plan
