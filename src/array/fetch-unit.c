@@ -136,10 +136,14 @@ rd_unit_look (const struct rd_fetch_job *job, const struct rd_unit *unit,
 /* The bytes of an item within what came. */
 static enum radio_status
 find_bytes (const struct rd_unit *unit, const struct rd_item *item,
-            const struct rd_io_get *get, const unsigned char **data,
-            size_t *nbytes)
+            uint64_t most, const struct rd_io_get *get,
+            const unsigned char **data, size_t *nbytes)
 {
   uint64_t start = 0, end = get->into->nbytes;
+  if (unit->kind == RD_UNIT_SPAN && item->nbytes == most)
+    return rd_fail (RADIO_ERROR_FORMAT, "the index claims at least %" PRIu64
+                    " bytes at %" PRIu64 ": the codecs cannot make so much "
+                    "of a tile", most, item->offset);
   if (unit->kind == RD_UNIT_SPAN) {
     start = item->offset - unit->offset;
     end = start + item->nbytes;
@@ -166,7 +170,8 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
   const unsigned char *data = NULL;
   size_t nbytes = 0;
   struct rd_view view;
-  RD_TRY (find_bytes (unit, item, get, &data, &nbytes));
+  RD_TRY (find_bytes (unit, item, layout->tile_most_nbytes, get, &data,
+                      &nbytes));
   RD_TRY (rd_chain_decode (layout->chain, &layout->tile, scratch, data,
                            nbytes, &view));
   const struct radio_box box = rd_layout_tile (

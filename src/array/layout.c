@@ -26,6 +26,10 @@ make_sizes (struct rd_layout *layout)
   if (bound == UINT64_MAX)
     bound = add_sat (layout->tile_nbytes, layout->tile_nbytes / 8 + 65536);
   layout->tile_bound_nbytes = bound;
+  /* Shards within shards may have gaps of any size. */
+  const struct rd_chain *chain = layout->chain;
+  bool has_bound = chain->codecs[chain->n_array].id == RD_CODEC_BYTES;
+  layout->tile_most_nbytes = has_bound ? add_sat (bound, 1) : UINT64_MAX;
   layout->decode_nbytes = rd_chain_decode_nbytes (layout->chain,
                                                   &layout->tile);
   layout->encode_nbytes = add_sat (

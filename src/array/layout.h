@@ -24,6 +24,8 @@ struct rd_layout {
   uint64_t tile_nbytes;                   /* of its elements */
   uint64_t tile_bound_nbytes;             /* encoded, at most; a guess when
                                              no codec tells */
+  uint64_t tile_most_nbytes;              /* to read of one: a byte more, or
+                                             UINT64_MAX */
   uint64_t decode_nbytes;                 /* memory to decode one tile,
                                              besides its encoded bytes */
   uint64_t encode_nbytes;                 /* memory to encode one tile,

@@ -223,7 +223,10 @@ add_tiles (const struct rd_layout *layout, uint32_t number,
     uint64_t tile = ravel (layout, at);
     const struct rd_shard_entry *entry = &index->entries[tile];
     bool missing = entry->offset == RD_SHARD_MISSING;
-    struct rd_item item = { entry->offset, missing ? 0 : entry->nbytes, tile,
+    /* One that is longer than a tile can be is an error, of which a byte
+     * is proof enough. */
+    uint64_t nbytes = rd_min_u64 (entry->nbytes, layout->tile_most_nbytes);
+    struct rd_item item = { entry->offset, missing ? 0 : nbytes, tile,
                             number };
     RD_TRY (add_item (batch, &item));
     rd_box_next (&touch.tiles, at);
