@@ -116,13 +116,16 @@ rd_progress_line (const char *label, uint64_t done, uint64_t total,
   return text;
 }
 
+/* The columns that may be used: a terminal that shows Ctrl-C as ^C must not
+ * break the line for it, or the bar could not be taken away. */
 static size_t
 terminal_columns (void)
 {
   struct winsize size;
+  size_t ncolumns = 80;
   if (ioctl (STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return size.ws_col;
-  return 80;
+    ncolumns = size.ws_col;
+  return ncolumns > 3 ? ncolumns - 3 : 0;
 }
 
 void
@@ -136,7 +139,7 @@ rd_progress_update (struct rd_progress *progress, const char *label,
     return;
   char text[RD_PROGRESS_NBYTES];
   rd_progress_line (label, done, total, now_s - progress->start_s,
-                    progress->did, terminal_columns () - 1, text);
+                    progress->did, terminal_columns (), text);
   fputc ('\r', stderr);
   rd_text_print (stderr, text);
   fputs ("\033[K", stderr);
