@@ -161,6 +161,11 @@ rd_text_number (double number, char text[RD_TEXT_NBYTES])
 const char *
 rd_text_exact (double number, char text[RD_TEXT_NBYTES])
 {
+  /* Whole numbers in full: 1 figure would make -9e+01 of -90. */
+  if (fabs (number) < 1e15 && number == trunc (number)) {
+    snprintf (text, RD_TEXT_NBYTES, "%.0f", number);
+    return text;
+  }
   for (int figures = 1; figures <= 17; figures++) {
     snprintf (text, RD_TEXT_NBYTES, "%.*g", figures, number);
     double back;

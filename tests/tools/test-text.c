@@ -58,6 +58,9 @@ exact_numbers_are_the_shortest_that_read_back (void **state)
   char text[RD_TEXT_NBYTES];
   assert_string_equal (rd_text_exact (0.1, text), "0.1");
   assert_string_equal (rd_text_exact (-1024, text), "-1024");
+  assert_string_equal (rd_text_exact (-90, text), "-90");
+  assert_string_equal (rd_text_exact (100000, text), "100000");
+  assert_string_equal (rd_text_exact (1e300, text), "1e+300");
   assert_string_equal (rd_text_exact (1.0 / 3, text), "0.3333333333333333");
   assert_string_equal (rd_text_exact (5e-324, text), "5e-324");
 }
