@@ -35,17 +35,25 @@ scan_array (void *source, rd_take_fn *take, void *sink)
 }
 
 static enum radio_status
-check_array (const struct radio_array *array, const struct radio_box *box)
+check_type_and_count (enum radio_dtype dtype, uint64_t count)
 {
-  uint64_t count = radio_box_count (box);
   if (count > RD_STATS_MAX_COUNT)
     return rd_fail (RADIO_ERROR_LIMIT,
-                    "%s: statistics of %" PRIu64 " elements would never be "
-                    "done; at most %" PRIu64 " are possible", array->path,
-                    count, RD_STATS_MAX_COUNT);
-  enum radio_status status = rd_stats_check (array->doc->type.dtype);
+                    "statistics of %" PRIu64 " elements would never be done; "
+                    "at most %" PRIu64 " are possible", count,
+                    RD_STATS_MAX_COUNT);
+  return rd_stats_check (dtype);
+}
+
+/* An array may be the store itself: its path is empty then. */
+static enum radio_status
+check_array (const struct radio_array *array, const struct radio_box *box)
+{
+  enum radio_status status
+    = check_type_and_count (array->doc->type.dtype, radio_box_count (box));
   if (status != RADIO_OK)
-    return rd_fail_in (status, "%s", array->path);
+    return rd_fail_in (status, "%s%s%s", array->store->io->uri,
+                       *array->path ? "/" : "", array->path);
   return rd_context_allows (array->store->context,
                             rd_stats_nbytes (array->doc->type.dtype),
                             "statistics");

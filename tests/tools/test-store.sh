@@ -339,6 +339,17 @@ a_full_disk_behind_stdout_is_noticed () {
   grep -q '^radio: standard output: ' "$tmp/err"
 }
 
+an_array_that_is_the_store_is_named () {
+  mkdir -p raw.zarr
+  echo '{ "zarr_format": 3, "node_type": "array", "shape": [4],
+    "data_type": "complex64", "fill_value": [0, 0], "codecs": [
+    { "name": "bytes", "configuration": { "endian": "little" } }],
+    "chunk_grid": { "name": "regular", "configuration":
+    { "chunk_shape": [4] } }, "chunk_key_encoding": { "name": "default" } }' \
+    >raw.zarr/zarr.json
+  fails 1 'radio: raw.zarr: statistics are of real numbers' stats raw.zarr
+}
+
 listings_are_json () {
   runs ls -s f.zarr --json
   json '[v["path"] for v in j] == ["T1w/sub-01_ses-2", "images/a",
@@ -406,6 +417,7 @@ check a_removed_volume_is_gone
 check gc_takes_what_was_replaced
 check a_phantom_is_the_same_every_time
 check a_full_disk_behind_stdout_is_noticed
+check an_array_that_is_the_store_is_named
 check_json listings_are_json
 check_json info_is_json
 check_json stats_are_json
