@@ -53,11 +53,35 @@ rd_complain_memory (void)
   return rd_complain ("out of memory");
 }
 
+/* The text as rd_text_print shows it. */
+static char *
+shown (const char *text)
+{
+  char *copy = NULL;
+  size_t length;
+  FILE *file = open_memstream (&copy, &length);
+  if (file == NULL)
+    return NULL;
+  rd_text_print (file, text);
+  fclose (file);
+  return copy;
+}
+
+/* The library has its own way to show a name with control characters, so
+ * both are compared as they will be seen. */
+static bool
+mentions (const char *message, const char *subject)
+{
+  RD_FREE char *seen = shown (message);
+  RD_FREE char *sought = shown (subject);
+  return seen != NULL && sought != NULL && strstr (seen, sought) != NULL;
+}
+
 int
 rd_complain_library (const char *subject)
 {
   const char *message = radio_error_message ();
-  if (subject == NULL || strstr (message, subject) != NULL)
+  if (subject == NULL || mentions (message, subject))
     return rd_complain ("%s", message);
   return rd_complain ("%s: %s", subject, message);
 }

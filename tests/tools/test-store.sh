@@ -339,6 +339,13 @@ a_full_disk_behind_stdout_is_noticed () {
   grep -q '^radio: standard output: ' "$tmp/err"
 }
 
+a_name_of_control_characters_is_shown_once () {
+  name=$(printf 'l\033m.nii')
+  cp scans/a.nii "$name"
+  ! "$RADIO" ingest -q -s l.zarr "$name" >"$tmp/out" 2>"$tmp/err"
+  grep -q '^radio: l?m.nii: name of' "$tmp/err"
+}
+
 an_array_that_is_the_store_is_named () {
   mkdir -p raw.zarr
   echo '{ "zarr_format": 3, "node_type": "array", "shape": [4],
@@ -417,6 +424,7 @@ check a_removed_volume_is_gone
 check gc_takes_what_was_replaced
 check a_phantom_is_the_same_every_time
 check a_full_disk_behind_stdout_is_noticed
+check a_name_of_control_characters_is_shown_once
 check an_array_that_is_the_store_is_named
 check_json listings_are_json
 check_json info_is_json
