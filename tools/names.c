@@ -42,7 +42,7 @@ rd_store_open (const struct rd_args *args, bool create,
   enum radio_status status = open_uri (args, name, create, store);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  if (status == RADIO_ERROR_NOT_FOUND)
+  if (status == RADIO_ERROR_NOT_FOUND && !create)
     return rd_complain ("there is no store at '%s': name one by --store or "
                         "RADIO_STORE, or make it by 'radio ingest'", name);
   return rd_complain_library (name);

@@ -357,6 +357,12 @@ an_array_that_is_the_store_is_named () {
   fails 1 'radio: raw.zarr: statistics are of real numbers' stats raw.zarr
 }
 
+a_store_inside_a_file_is_not_to_be_made_by_ingest () {
+  fails 1 'scans/a.nii/s: cannot open the store: Not a directory' \
+    phantom -s scans/a.nii/s x --size 4
+  ! grep -q "radio ingest" "$tmp/err"
+}
+
 listings_are_json () {
   runs ls -s f.zarr --json
   json '[v["path"] for v in j] == ["T1w/sub-01_ses-2", "images/a",
@@ -426,6 +432,7 @@ check a_phantom_is_the_same_every_time
 check a_full_disk_behind_stdout_is_noticed
 check a_name_of_control_characters_is_shown_once
 check an_array_that_is_the_store_is_named
+check a_store_inside_a_file_is_not_to_be_made_by_ingest
 check_json listings_are_json
 check_json info_is_json
 check_json stats_are_json
