@@ -96,14 +96,16 @@ run (int argc, char **argv)
 }
 
 /* Only the letters' widths follow the user's locale; numbers stay as they
- * are written everywhere.  A closed pipe shall be an error like any other,
- * not a silent death. */
+ * are written everywhere.  A closed pipe, and a file that grew to the size
+ * that `ulimit -f' allows, shall be errors like any other, not a silent
+ * death. */
 int
 main (int argc, char **argv)
 {
   if (setlocale (LC_CTYPE, "") == NULL)
     setlocale (LC_CTYPE, "C.UTF-8");
   signal (SIGPIPE, SIG_IGN);
+  signal (SIGXFSZ, SIG_IGN);
   int skip = argc > 0;
   return rd_close_stdout (run (argc - skip, argv + skip));
 }

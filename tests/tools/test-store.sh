@@ -339,6 +339,14 @@ a_full_disk_behind_stdout_is_noticed () {
   grep -q '^radio: standard output: ' "$tmp/err"
 }
 
+a_file_size_limit_is_an_error () {
+  rm -f l.nii
+  ( ulimit -f 8
+    fails 1 'l.nii: cannot write: File too large' \
+      export -s p.zarr head -o l.nii )
+  [ ! -e l.nii ]
+}
+
 a_name_of_control_characters_is_shown_once () {
   name=$(printf 'l\033m.nii')
   cp scans/a.nii "$name"
@@ -430,6 +438,7 @@ check a_removed_volume_is_gone
 check gc_takes_what_was_replaced
 check a_phantom_is_the_same_every_time
 check a_full_disk_behind_stdout_is_noticed
+check a_file_size_limit_is_an_error
 check a_name_of_control_characters_is_shown_once
 check an_array_that_is_the_store_is_named
 check a_store_inside_a_file_is_not_to_be_made_by_ingest
