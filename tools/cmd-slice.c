@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "tools/commands.h"
@@ -206,13 +207,21 @@ write_data (const struct slice *slice)
   return rd_output_volume (&slice->target, &box, slice->file, &options);
 }
 
-/* Read the plane's values, of one channel of a colour or of the whole. */
-static int
-read_plane (const struct slice *slice, uint64_t channel, float *plane,
-            size_t nbytes)
+static bool
+is_complex (const struct slice *slice)
 {
-  bool colour = rd_is_colour (&slice->info);
-  struct radio_read_options options = { .scaled = !colour };
+  enum radio_dtype dtype = slice->info.array.dtype;
+  return dtype == RADIO_COMPLEX64 || dtype == RADIO_COMPLEX128;
+}
+
+/* Read the plane as a type: scaled, unless it is colour or complex. */
+static int
+read_as (const struct slice *slice, uint64_t channel, enum radio_dtype dtype,
+         void *plane, size_t nbytes)
+{
+  struct radio_read_options options = {
+    .scaled = !rd_is_colour (&slice->info) && !is_complex (slice),
+  };
   size_t n = 0;
   for (const char *letter = slice->info.axes; *letter && n < 2; letter++) {
     if (*letter == 't')
@@ -221,10 +230,40 @@ read_plane (const struct slice *slice, uint64_t channel, float *plane,
       options.lead[n++] = channel;
   }
   if (radio_volume_read_plane (slice->target.volume, slice->plane,
-                               slice->index, RADIO_FLOAT32, plane, nbytes,
+                               slice->index, dtype, plane, nbytes,
                                &options) == RADIO_OK)
     return RD_EXIT_OK;
   return rd_complain_library (slice->target.name);
+}
+
+/* Of complex values their magnitude is shown. */
+static int
+read_magnitudes (const struct slice *slice, uint64_t channel, float *plane,
+                 size_t n)
+{
+  enum radio_dtype dtype = slice->info.array.dtype;
+  size_t nbytes = n * radio_dtype_nbytes (dtype);
+  RD_FREE void *values = malloc (nbytes + 1);
+  if (values == NULL)
+    return rd_complain_memory ();
+  int failed = read_as (slice, channel, dtype, values, nbytes);
+  const float *narrow = values;
+  const double *wide = values;
+  for (size_t i = 0; i < n && !failed; i++)
+    plane[i] = dtype == RADIO_COMPLEX64
+      ? hypotf (narrow[2 * i], narrow[2 * i + 1])
+      : (float) hypot (wide[2 * i], wide[2 * i + 1]);
+  return failed;
+}
+
+/* Read the plane's values, of one channel of a colour or of the whole. */
+static int
+read_plane (const struct slice *slice, uint64_t channel, float *plane,
+            size_t nbytes)
+{
+  if (is_complex (slice))
+    return read_magnitudes (slice, channel, plane, nbytes / sizeof *plane);
+  return read_as (slice, channel, RADIO_FLOAT32, plane, nbytes);
 }
 
 /* Read, turn and make pixels square. */
@@ -237,7 +276,7 @@ make_raster (const struct slice *slice, uint64_t channel,
   radio_volume_plane_shape (slice->target.volume, slice->plane, shape);
   if (__builtin_mul_overflow (shape[0], shape[1], &nbytes)
       || __builtin_mul_overflow (nbytes, sizeof (float), &nbytes)
-      || nbytes > slice->memory_nbytes / 4)
+      || nbytes > slice->memory_nbytes / (is_complex (slice) ? 16 : 4))
     return rd_complain ("a plane of %" PRIu64 " x %" PRIu64 " voxels needs "
                         "more memory than allowed (raise it by --memory)",
                         shape[1], shape[0]);

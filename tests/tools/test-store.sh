@@ -264,6 +264,22 @@ planes_of_time_and_colour_are_taken () {
   cmp plane.nii box.nii
 }
 
+complex_planes_are_shown_by_their_magnitude () {
+  # 2 x 1 x 1: 3 + 4i and -5 + 12i, after a header of complex64.
+  mkdir -p complex
+  { head -c 40 scans/a.nii
+    printf '\003\000\002\000\001\000\001\000\001\000\001\000'
+    printf '\001\000\001\000'
+    head -c 70 scans/a.nii | tail -c 14
+    printf '\040\000\100\000'
+    head -c 352 scans/a.nii | tail -c 278
+    printf '\000\000\100\100\000\000\200\100'
+    printf '\000\000\240\300\000\000\100\101'; } >complex/z.nii
+  runs ingest -q -s z.zarr complex/z.nii
+  runs slice -s z.zarr z -o z.png
+  says '2 x 1 pixels, window 5 to 13'
+}
+
 a_listing_has_a_line_for_each_and_a_sum () {
   runs ls -l -s f.zarr
   says VOLUME SHAPE RATIO images/scaled T1w/sub-01_ses-2 '5 volumes, '
@@ -431,6 +447,7 @@ check boxes_by_range_and_by_corner_are_the_same
 check planes_have_names_of_their_own
 check pixels_between_voxels_are_linear_but_of_labels_the_nearest
 check planes_of_time_and_colour_are_taken
+check complex_planes_are_shown_by_their_magnitude
 check a_listing_has_a_line_for_each_and_a_sum
 check stats_are_figures_and_bars
 check damage_is_found_and_named
