@@ -46,11 +46,24 @@ rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
   return RADIO_OK;
 }
 
+/* Something has the name.  A link to nothing is refused, since whoever makes
+ * folders and tries again would do so for ever. */
+static enum radio_status
+check_existing (const struct rd_posix *posix, const char *path)
+{
+  struct stat st;
+  if (fstatat (posix->root_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0
+      && S_ISLNK (st.st_mode)
+      && fstatat (posix->root_fd, path, &st, 0) < 0)
+    return rd_posix_fail (posix, path, "follow the link");
+  return RADIO_OK;
+}
+
 static enum radio_status
 make_folder (const struct rd_posix *posix, const char *path)
 {
   if (mkdirat (posix->root_fd, path, 0777) < 0)
-    return errno == EEXIST ? RADIO_OK
+    return errno == EEXIST ? check_existing (posix, path)
                            : rd_posix_fail (posix, path, "make the folder");
   RD_FREE char *parent = rd_posix_parent (path);
   if (parent == NULL)

@@ -53,6 +53,21 @@ a_link_to_nothing_is_not_there (void **state)
 }
 
 static void
+a_link_to_nothing_cannot_be_locked_or_written_below (void **state)
+{
+  struct rd_io *io = io_of (state);
+  struct rd_io_lock *lock;
+  char path[512];
+  assert_int_equal (symlink ("none", path_of (state, "link", path)), 0);
+  assert_fails (io->ops->lock (io, "link", true, &lock),
+                RADIO_ERROR_NOT_FOUND, "/link: cannot follow the link");
+  assert_fails (io->ops->lock (io, "link/a", false, &lock),
+                RADIO_ERROR_NOT_FOUND, "/link: cannot follow the link");
+  assert_fails (rd_io_put (io, "link/k", "1", 1, RD_PUT_REPLACE),
+                RADIO_ERROR_NOT_FOUND, "/link: cannot follow the link");
+}
+
+static void
 a_link_that_leads_back_ends_no_listing (void **state)
 {
   struct rd_io *io = io_of (state);
@@ -291,6 +306,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     CASE (a_link_to_a_file_is_read_and_listed),
     CASE (a_link_to_nothing_is_not_there),
+    CASE (a_link_to_nothing_cannot_be_locked_or_written_below),
     CASE (a_link_that_leads_back_ends_no_listing),
     CASE (removing_a_tree_spares_what_links_lead_to),
     CASE (a_put_through_a_link_replaces_the_link),
