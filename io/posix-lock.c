@@ -48,6 +48,20 @@ flock_folder (int fd, bool wait)
   return result == 0;
 }
 
+/* NFS turns these locks into ones of byte ranges, which folders cannot have,
+ * and says EBADF; others know no locks at all. */
+static enum radio_status
+fail_lock (const struct rd_posix *posix, const char *prefix)
+{
+  if (errno != EBADF && errno != ENOLCK && errno != ENOSYS
+      && errno != EINVAL && errno != EOPNOTSUPP)
+    return rd_posix_fail (posix, prefix, "lock the folder");
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s: cannot lock the folder: "
+                  "its file system has no such locks (is it NFS?); write to "
+                  "a local disk", posix->base.uri, *prefix ? "/" : "",
+                  prefix);
+}
+
 /* What one attempt came to. */
 enum attempt { HELD, BUSY, AGAIN };
 
@@ -65,7 +79,7 @@ try_lock (const struct rd_posix *posix, const char *prefix, bool wait,
     return rd_posix_fail (posix, prefix, "open the folder");
   if (!flock_folder (fd, wait)) {
     if (errno != EWOULDBLOCK)
-      return rd_posix_fail (posix, prefix, "lock the folder");
+      return fail_lock (posix, prefix);
     *attempt = BUSY;
     return RADIO_OK;
   }

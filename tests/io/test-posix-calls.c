@@ -22,6 +22,7 @@ static struct {
   bool has_no_noreplace;      /* as on file systems without it */
   const char *exit_before;    /* the process ends at this call */
   int fail_fsync;             /* with this errno */
+  int fail_flock;
   const char *shrinks;        /* the file is cut before the first pread */
 } os;
 
@@ -31,6 +32,8 @@ ssize_t __real_writev (int fd, const struct iovec *vec, int n);
 ssize_t __wrap_writev (int fd, const struct iovec *vec, int n);
 int __real_fsync (int fd);
 int __wrap_fsync (int fd);
+int __real_flock (int fd, int operation);
+int __wrap_flock (int fd, int operation);
 int __real_renameat (int fd, const char *from, int to_fd, const char *to);
 int __wrap_renameat (int fd, const char *from, int to_fd, const char *to);
 int __real_renameat2 (int fd, const char *from, int to_fd, const char *to,
@@ -114,6 +117,16 @@ __wrap_fsync (int fd)
     return -1;
   }
   return __real_fsync (fd);
+}
+
+int
+__wrap_flock (int fd, int operation)
+{
+  if (os.fail_flock) {
+    errno = os.fail_flock;
+    return -1;
+  }
+  return __real_flock (fd, operation);
 }
 
 int
@@ -254,7 +267,27 @@ a_failed_fsync_publishes_nothing (void **state)
   assert_int_equal (place_count (((struct site *) *state)->place), 1);
 }
 
-/* --- file systems without an exclusive rename --- */
+/* --- file systems that lack something --- */
+
+/* A put needs no lock; who wants one is told what is wrong. */
+static void
+without_locks_on_folders_only_locking_fails (void **state)
+{
+  static const int errnums[] = { EBADF, ENOLCK, EOPNOTSUPP };
+  struct rd_io *io = io_of (state);
+  struct rd_io_lock *lock;
+  for (size_t i = 0; i < 3; i++) {
+    os.fail_flock = errnums[i];
+    assert_fails (io->ops->lock (io, "a", i == 0, &lock),
+                  RADIO_ERROR_UNSUPPORTED, "/a: cannot lock the folder: its "
+                  "file system has no such locks");
+    assert_null (lock);
+    put_text (io, "k", "old");
+  }
+  os.fail_flock = EIO;
+  assert_fails (io->ops->lock (io, "a", true, &lock), RADIO_ERROR_IO,
+                "/a: cannot lock the folder");
+}
 
 static void
 without_exclusive_rename_a_link_does_it (void **state)
@@ -373,6 +406,7 @@ main (void)
     CASE (interrupted_and_short_calls_lose_nothing),
     CASE (a_file_that_shrinks_ends_early),
     CASE (a_failed_fsync_publishes_nothing),
+    CASE (without_locks_on_folders_only_locking_fails),
     CASE (without_exclusive_rename_a_link_does_it),
     CASE (death_before_the_rename_leaves_the_old_object),
     CASE (death_before_an_exclusive_rename_leaves_nothing),
