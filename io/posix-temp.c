@@ -226,7 +226,10 @@ enum radio_status
 rd_temp_publish (const struct rd_posix *posix, struct rd_temp *temp,
                  const char *key, enum rd_put how)
 {
-  enum radio_status status = sync_and_rename (posix, temp, key, how);
+  /* Before the object appears, since little should fail afterwards. */
+  RD_FREE char *folder = rd_posix_parent (key);
+  enum radio_status status = folder
+    ? sync_and_rename (posix, temp, key, how) : RADIO_ERROR_MEMORY;
   if (status != RADIO_OK) {
     rd_temp_discard (posix, temp);
     return status;
@@ -234,8 +237,5 @@ rd_temp_publish (const struct rd_posix *posix, struct rd_temp *temp,
   close (temp->fd);
   free (temp->path);
   *temp = (struct rd_temp) { .fd = -1 };
-  RD_FREE char *folder = rd_posix_parent (key);
-  if (folder == NULL)
-    return RADIO_ERROR_MEMORY;
   return rd_posix_sync_folder (posix, folder);
 }
