@@ -57,8 +57,10 @@ is_due (struct planned *planned, enum rd_fault_op op, const char *key)
 }
 
 /* What a read is to be damaged by; without one, offset and length are so
- * large that nothing comes of them. */
+ * large that nothing comes of them.  And what becomes of a put that was
+ * done. */
 struct damage {
+  enum radio_status late_status;
   uint64_t max_nbytes;
   uint64_t flip_offset;
   unsigned char flip_mask;
@@ -69,6 +71,8 @@ note_damage (const struct rd_fault *fault, struct damage *damage)
 {
   if (damage == NULL)
     return;
+  if (fault->kind == RD_FAULT_LATE)
+    damage->late_status = (enum radio_status) fault->status;
   if (fault->kind == RD_FAULT_SHORT)
     damage->max_nbytes = fault->offset;
   if (fault->kind == RD_FAULT_FLIP) {
@@ -161,7 +165,7 @@ start_get (struct fault *store, struct rd_io_get *get)
   if (fault_get == NULL)
     return rd_fail_memory (sizeof *fault_get);
   *fault_get = (struct fault_get) {
-    get->done, get->user_data, { UINT64_MAX, UINT64_MAX, 0 },
+    get->done, get->user_data, { RADIO_OK, UINT64_MAX, UINT64_MAX, 0 },
   };
   RD_TRY (meet_fate (store, RD_FAULT_GET, get->key, &fault_get->damage));
   get->done = inner_done;
@@ -203,9 +207,15 @@ fault_put (struct rd_io *io, const char *key, const struct rd_part *parts,
            size_t n, enum rd_put how)
 {
   struct fault *store = (struct fault *) io;
-  RD_TRY (meet_fate (store, RD_FAULT_PUT, key, NULL));
+  struct damage damage = { 0 };
+  RD_TRY (meet_fate (store, RD_FAULT_PUT, key, &damage));
   RD_TRY (use_space (store, key, parts, n));
-  return store->wrap.inner->ops->put (store->wrap.inner, key, parts, n, how);
+  RD_TRY (store->wrap.inner->ops->put (store->wrap.inner, key, parts, n,
+                                       how));
+  if (damage.late_status == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail (damage.late_status, "%s/%s: planned failure after put",
+                  io->uri, key);
 }
 
 struct fault_writer {

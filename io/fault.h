@@ -24,6 +24,8 @@ enum rd_fault_op {
 
 enum rd_fault_kind {
   RD_FAULT_FAIL,              /* with `status', without being done */
+  RD_FAULT_LATE,              /* PUT: with `status', after it was done, as
+                                 when a folder cannot be synced */
   RD_FAULT_SHORT,             /* GET: at most `offset' bytes come back */
   RD_FAULT_FLIP,              /* GET: bit `bit' of the object's byte
                                  `offset' is the other one, if read */

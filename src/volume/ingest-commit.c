@@ -198,19 +198,41 @@ make_document (struct rd_ingest *ingest, struct json_object **document)
   return rd_meta_write (&meta, document);
 }
 
+/* Whether a document that could not be published is there all the same: a
+ * store may fail after it gave the object its name, as when the folder cannot
+ * be synced.  What cannot be told counts as yes, since a level that nobody
+ * names is found again by gc, and one that is missing is lost. */
+static bool
+is_published (struct rd_ingest *ingest)
+{
+  struct existing now RD_CLEANUP (free_existing) = { 0 };
+  if (look (ingest, &now) != RADIO_OK)
+    return true;
+  return now.is_there && now.meta.level_path
+         && strcmp (now.meta.level_path, ingest->level_name) == 0;
+}
+
 /* The header array is written before the document that speaks of it.  When
  * the document cannot be published, the array of the volume that stays is
  * put back; whoever dies in between leaves that to gc. */
 static enum radio_status
 publish (struct rd_ingest *ingest, const struct existing *existing,
-         struct json_object *document)
+         struct json_object *document, bool *is_ours)
 {
   enum rd_put how = existing->is_there ? RD_PUT_REPLACE : RD_PUT_IF_ABSENT;
   enum radio_status status
     = rd_header_write (ingest->store, ingest->path, &ingest->prefix);
-  if (status == RADIO_OK)
+  if (status == RADIO_OK) {
     status = put_document (ingest->store, ingest->path, document, how);
-  if (status != RADIO_OK && existing->meta.has_nifti) {
+    *is_ours = status == RADIO_OK;
+    if (status != RADIO_OK) {
+      struct rd_error error;
+      rd_error_save (&error, status);
+      *is_ours = is_published (ingest);
+      rd_error_raise (&error);
+    }
+  }
+  if (status != RADIO_OK && !*is_ours && existing->meta.has_nifti) {
     struct rd_error error;
     rd_error_save (&error, status);
     if (rd_header_write (ingest->store, ingest->path,
@@ -240,16 +262,14 @@ rd_ingest_commit (struct rd_ingest *ingest, bool *is_ours)
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct existing existing RD_CLEANUP (free_existing) = { 0 };
+  *is_ours = false;
   RD_TRY (make_document (ingest, &document));
   RD_TRY (lock_volume (ingest, &lock));
   RD_TRY (look (ingest, &existing));
-  *is_ours = false;
   if (existing.is_there) {
     if (ingest->options->existing != RADIO_EXISTING_REPLACE)
       return settle_race (ingest, &existing);
     RD_TRY (check_replaceable (ingest, &existing));
   }
-  RD_TRY (publish (ingest, &existing, document));
-  *is_ours = true;
-  return RADIO_OK;
+  return publish (ingest, &existing, document, is_ours);
 }

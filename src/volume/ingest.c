@@ -177,10 +177,10 @@ write_volume (struct rd_ingest *ingest)
   if (ingest->trailing_nbytes > 0)
     rd_ingest_warn (ingest, "%" PRIu64 " bytes after the voxels are not "
                     "kept", ingest->trailing_nbytes);
-  RD_TRY (rd_ingest_commit (ingest, &is_ours));
+  enum radio_status status = rd_ingest_commit (ingest, &is_ours);
   if (is_ours)
     rd_io_unlock (RD_STEAL (ingest->level_lock));
-  return RADIO_OK;
+  return status;
 }
 
 enum radio_status

@@ -57,7 +57,8 @@ enum radio_status rd_ingest_check_existing (struct rd_ingest *ingest)
   RADIO_USE_RESULT;
 
 /* Publish the volume's document.  *is_ours tells whether the level is named
- * by it now: another writer's volume may stand instead. */
+ * by it now, or may be, also after a failure: another writer's volume may
+ * stand instead. */
 enum radio_status rd_ingest_commit (struct rd_ingest *ingest, bool *is_ours)
   RADIO_USE_RESULT;
 

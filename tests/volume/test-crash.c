@@ -431,6 +431,76 @@ processes_that_replace_each_other_leave_one_whole_volume (void **state)
   remove_all (STORE);
 }
 
+/* A store whose put of the volume's document gives it its name and fails
+ * then, as when the folder cannot be synced. */
+static struct radio_store *
+open_failing_late (void)
+{
+  const struct rd_fault fault = {
+    .op = RD_FAULT_PUT, .key = "ct/a/zarr.json", .kind = RD_FAULT_LATE,
+    .status = RADIO_ERROR_IO,
+  };
+  const struct rd_fault_plan plan = { &fault, 1, 0 };
+  struct rd_io *io;
+  struct radio_store *store;
+  assert_ok (rd_io_open (STORE, false, &io));
+  assert_ok (rd_io_fault_open (io, &plan, &io));
+  assert_ok (rd_store_open_io (io, NULL, &store));
+  return store;
+}
+
+static void
+a_commit_that_fails_late_loses_no_voxels (void **state)
+{
+  (void) state;
+  struct nifti_spec old = old_spec (), new = new_spec ();
+  for (int replaces = 0; replaces < 2; replaces++) {
+    struct radio_store *store = must_open_store (STORE);
+    if (replaces)
+      must_ingest (store, "ct/a", &old, NULL);
+    radio_store_close (store);
+    store = open_failing_late ();
+    assert_fails (ingest_new (store), RADIO_ERROR_IO, "ct/a/zarr.json");
+    radio_store_close (store);
+    store = must_open_store (STORE);
+    assert_volume_is (store, "ct/a", &new);
+    assert_cleaned (store);
+    assert_volume_is (store, "ct/a", &new);
+    assert_int_equal (count_folders (store, "ct/a"), 2);
+    radio_store_close (store);
+    remove_all (STORE);
+  }
+}
+
+/* Another removal, whole, right before this one takes the lock. */
+static enum radio_status
+lock_after_removal (struct rd_io *io, const char *prefix, bool wait,
+                    struct rd_io_lock **lock)
+{
+  struct radio_store *other = must_open_store (STORE);
+  assert_ok (radio_store_remove (other, "ct/a"));
+  const struct rd_io_ops *ops = other->io->ops;
+  io->ops = ops;
+  radio_store_close (other);
+  return ops->lock (io, prefix, wait, lock);
+}
+
+static void
+the_second_of_two_removals_finds_nothing_and_leaves_nothing (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store (STORE);
+  assert_ok (ingest_new (store));
+  struct rd_io_ops ops = *store->io->ops;
+  ops.lock = lock_after_removal;
+  store->io->ops = &ops;
+  assert_fails (radio_store_remove (store, "ct/a"), RADIO_ERROR_NOT_FOUND,
+                "ct/a: no such volume");
+  assert_int_equal (count_folders (store, "ct"), 0);
+  radio_store_close (store);
+  remove_all (STORE);
+}
+
 int
 main (void)
 {
@@ -447,6 +517,9 @@ main (void)
     cmocka_unit_test (the_last_of_two_that_replace_wins),
     cmocka_unit_test (
       processes_that_replace_each_other_leave_one_whole_volume),
+    cmocka_unit_test (a_commit_that_fails_late_loses_no_voxels),
+    cmocka_unit_test (
+      the_second_of_two_removals_finds_nothing_and_leaves_nothing),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }
