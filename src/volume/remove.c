@@ -69,10 +69,18 @@ radio_store_remove (struct radio_store *store, const char *path)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: store or "
                     "path is missing");
   RD_TRY (check_is_volume (store, path));
-  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (store->io->ops->remove (store->io, key));
+  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  enum radio_status status = store->io->ops->remove (store->io, key);
+  if (status == RADIO_ERROR_NOT_FOUND) {
+    /* Another was faster; taking the lock may have made the folder again. */
+    RD_TRY (remove_data (store, path));
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s: "
+                    "somebody else removed it just now", path,
+                    store->io->uri);
+  }
+  RD_TRY (status);
   return remove_data (store, path);
 }
