@@ -242,21 +242,21 @@ boxes_of_one_tile_share_one_read (void **state)
   (void) state;
   for (int deferred = 0; deferred < 2; deferred++) {
     struct setting setting;
-    struct radio_request requests[100];
-    unsigned char values[100];
+    struct radio_request requests[50];
+    unsigned char values[50];
     setting_open (&setting, 2, deferred);
-    for (uint64_t i = 0; i < 100; i++)
+    for (uint64_t i = 0; i < 50; i++)
       requests[i] = (struct radio_request) {
         .box = { 3, { i % 2, i / 2 % 16, i % 16 }, { 1, 1, 1 } },
         .buffer = &values[i], .nbytes = 1,
       };
     restart (setting.recorder, 0, 1 << 20);
-    assert_ok (radio_array_read_many (setting.array, requests, 100,
+    assert_ok (radio_array_read_many (setting.array, requests, 50,
                                       RADIO_STORED, NULL));
     assert_int_equal (setting.recorder->nindexes, 1);
     assert_int_equal (setting.recorder->nspans, 1);
     assert_int_equal (setting.recorder->spans_nbytes, TILE_NBYTES);
-    for (uint64_t i = 0; i < 100; i++)
+    for (uint64_t i = 0; i < 50; i++)
       assert_int_equal (values[i], setting.elements[
         (i % 2 * SIDE + i / 2 % 16) * SIDE + i % 16]);
     setting_close (&setting);
