@@ -20,6 +20,9 @@ struct radio_array {
   struct rd_array_doc *doc;
   struct rd_layout layout;            /* what follows from doc */
   struct rd_index_cache *indexes;     /* of shards, decoded and checked */
+  /* Every chunk has an object, also one of nothing but fill value, as in
+   * all that radio ingests: a missing one was lost. */
+  bool is_complete;
   char *codecs_text;                  /* for info */
   char *codecs_json;
   char *attributes_json;

@@ -93,13 +93,16 @@ accept_index (const struct index_job *job, uint32_t head,
   struct rd_touch *touch = &job->batch->touches[head];
   enum radio_status status = rd_error_raise (&get->error);
   touch->missing = status == RADIO_ERROR_NOT_FOUND;
-  if (touch->missing) {
-    job->fetch->found_missing = true;
-    return RADIO_OK;
-  }
-  RD_TRY (status);
   struct rd_shard_index *index;
-  status = decode (job, get, scratch, &index);
+  if (touch->missing) {
+    status = rd_fetch_missing (job->fetch);
+    touch->missing = status == RADIO_OK;
+    if (status == RADIO_OK)
+      return RADIO_OK;
+  } else {
+    RD_TRY (status);
+    status = decode (job, get, scratch, &index);
+  }
   if (status != RADIO_OK)
     return forgive (job, head, rd_fail_in (status, "%s/%s",
                                            array->store->io->uri, get->key));

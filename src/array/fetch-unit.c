@@ -70,8 +70,7 @@ fail_limit (const struct rd_fetch_job *job, const struct rd_unit *unit,
     && io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND;
   if (!*missing)
     return rd_error_raise (&error);
-  job->fetch->found_missing = true;
-  return RADIO_OK;
+  return rd_fetch_missing (job->fetch);
 }
 
 enum radio_status
@@ -118,10 +117,8 @@ rd_unit_look (const struct rd_fetch_job *job, const struct rd_unit *unit,
   enum radio_status status = rd_error_raise (&get->error);
   *missing = status == RADIO_ERROR_NOT_FOUND
     && unit->kind == RD_UNIT_OBJECT;
-  if (*missing) {
-    job->fetch->found_missing = true;
-    return RADIO_OK;
-  }
+  if (*missing)
+    return rd_fetch_missing (job->fetch);
   bool changed = unit->kind == RD_UNIT_SPAN
     && (status == RADIO_ERROR_NOT_FOUND
         || (status == RADIO_OK && get->object_nbytes != unit->shard_nbytes));

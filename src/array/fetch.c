@@ -112,6 +112,31 @@ do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
 }
 
 enum radio_status
+rd_fetch_check_array (const struct radio_array *array)
+{
+  struct rd_io *io = array->store->io;
+  char key[RD_KEY_NBYTES];
+  uint64_t nbytes;
+  rd_path_key (array->path, "zarr.json", key);
+  enum radio_status status = io->ops->size (io, key, &nbytes);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  return rd_fail (status, "%s/%s: the array was removed or replaced while it "
+                  "was open; open it again", io->uri, key);
+}
+
+enum radio_status
+rd_fetch_missing (struct rd_fetch *fetch)
+{
+  fetch->found_missing = true;
+  if (!fetch->array->is_complete)
+    return RADIO_OK;
+  RD_TRY (rd_fetch_check_array (fetch->array));
+  return rd_fail (RADIO_ERROR_FORMAT, "the shard is missing: radio stores "
+                  "every shard, so this one was lost");
+}
+
+enum radio_status
 rd_fetch_run (struct rd_fetch *fetch)
 {
   const struct radio_context *context = fetch->array->store->context;

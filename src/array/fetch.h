@@ -45,7 +45,18 @@ struct rd_fetch {
  * and they lie within the array. */
 enum radio_status rd_fetch_run (struct rd_fetch *fetch) RADIO_USE_RESULT;
 
+/* RADIO_ERROR_NOT_FOUND when the array was removed under its handle.  Who
+ * removes an array removes its document first: if that is still there after
+ * a read, no chunk was missing because it was gone. */
+enum radio_status rd_fetch_check_array (const struct radio_array *array)
+  RADIO_USE_RESULT;
+
 /* What the ways of fetching share; src/array/fetch-*.c. */
+
+/* A chunk has no object: RADIO_OK when it stands for fill values; else the
+ * array was removed, or it is one that stores every chunk and lost it. */
+enum radio_status rd_fetch_missing (struct rd_fetch *fetch)
+  RADIO_USE_RESULT;
 
 /* A batch of a fetch, as a job's tasks see it. */
 struct rd_fetch_job {

@@ -113,24 +113,6 @@ check_request (const struct read *read, const struct radio_request *request)
   return RADIO_OK;
 }
 
-/* A chunk that is not there reads as fill values, unless the whole array was
- * removed under the handle: then its chunks are missing because they are
- * gone.  Whoever removes an array removes its document first, so if that is
- * still there after the read, no chunk was missed that had been written. */
-static enum radio_status
-check_not_removed (const struct radio_array *array)
-{
-  struct rd_io *io = array->store->io;
-  char key[RD_KEY_NBYTES];
-  uint64_t nbytes;
-  rd_path_key (array->path, "zarr.json", key);
-  enum radio_status status = io->ops->size (io, key, &nbytes);
-  if (status != RADIO_ERROR_NOT_FOUND)
-    return status;
-  return rd_fail (status, "%s/%s: the array was removed or replaced while it "
-                  "was open; open it again", io->uri, key);
-}
-
 static enum radio_status
 read_requests (struct radio_array *array,
                const struct radio_request *requests, size_t n,
@@ -155,7 +137,7 @@ read_requests (struct radio_array *array,
   }
   RD_TRY (rd_pool_check (array->store->context->pool));
   RD_TRY (rd_fetch_run (&read.fetch));
-  return read.fetch.found_missing ? check_not_removed (array) : RADIO_OK;
+  return read.fetch.found_missing ? rd_fetch_check_array (array) : RADIO_OK;
 }
 
 enum radio_status

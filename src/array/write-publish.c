@@ -112,7 +112,7 @@ rd_write_publish_shard (struct rd_write *write, struct rd_slot *slot,
   struct radio_array *array = write->array;
   uint64_t used = atomic_load (&slot->used);
   enum radio_status status;
-  if (used == 0)
+  if (used == 0 && !array->is_complete)
     status = rd_write_publish_object (write, chunk, NULL);
   else {
     char key[RD_KEY_NBYTES];

@@ -140,8 +140,10 @@ open_level (struct rd_ingest *ingest)
                         ingest->level_document, RD_PUT_REPLACE));
   RD_TRY (rd_array_doc_parse (ingest->level_document, ingest->level_path,
                               &doc));
-  return rd_array_open_doc (ingest->store, ingest->level_path, doc,
-                            &ingest->array);
+  RD_TRY (rd_array_open_doc (ingest->store, ingest->level_path, doc,
+                             &ingest->array));
+  ingest->array->is_complete = true;
+  return RADIO_OK;
 }
 
 /* What dead writers and replaced volumes left is removed on the way; that

@@ -76,7 +76,8 @@ hash_volume (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
   return rd_sha256_end (sha, text);
 }
 
-/* Only of undamaged tiles: damaged ones cannot be read, and are told. */
+/* Only of undamaged tiles: damaged ones cannot be read, and are told.  What
+ * can still be wrong is that a whole shard is missing. */
 static enum radio_status
 check_sha256 (struct validation *validation)
 {
@@ -85,7 +86,12 @@ check_sha256 (struct validation *validation)
   if (!meta->has_nifti || meta->source_sha256 == NULL
       || meta->source_sha256[0] == '\0')
     return RADIO_OK;
-  RD_TRY (hash_volume (validation->volume, text));
+  enum radio_status status = hash_volume (validation->volume, text);
+  if (status == RADIO_ERROR_FORMAT) {
+    tell_damage (validation, radio_error_message ());
+    return RADIO_OK;
+  }
+  RD_TRY (status);
   if (strcmp (text, meta->source_sha256) == 0)
     return RADIO_OK;
   rd_fail (RADIO_ERROR_CHECKSUM, "%s: SHA-256 of header and voxels is %s, "

@@ -78,7 +78,7 @@ check_header (const struct radio_volume *volume, const char *where)
 }
 
 static enum radio_status
-check_level (const struct radio_volume *volume, const char *where)
+check_level (struct radio_volume *volume, const char *where)
 {
   size_t rank = strlen (volume->meta.axes);
   if (volume->array->doc->rank != rank)
@@ -86,6 +86,7 @@ check_level (const struct radio_volume *volume, const char *where)
                     "%s: axes has %zu entries, but %s has %zu dimensions",
                     where, rank, volume->meta.level_path,
                     volume->array->doc->rank);
+  volume->array->is_complete = volume->meta.has_nifti;
   return volume->meta.has_nifti ? check_header (volume, where) : RADIO_OK;
 }
 

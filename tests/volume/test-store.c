@@ -9,6 +9,7 @@
 #include "src/volume/collect.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
+#include "src/volume/volume.h"
 #include "tests/volume/fixture.h"
 
 static void
@@ -269,6 +270,66 @@ a_volume_that_gc_took_is_not_read_as_zeros (void **state)
   radio_store_close (store);
 }
 
+/* Ingest an image of zeros in two shards, and lose the second. */
+static void
+ingest_and_lose_a_shard (struct radio_store *store)
+{
+  struct nifti_spec spec = small_spec ();
+  const struct radio_ingest_options options = { .shard_nbytes = 1,
+                                                .tiling = "8,8,1" };
+  must_ingest (store, "c/a", &spec, &options);
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, "c/a", &volume));
+  char key[200];
+  snprintf (key, sizeof key, "c/a/%s/c/1/0/0", volume->meta.level_path);
+  radio_volume_close (volume);
+  assert_ok (store->io->ops->remove (store->io, key));
+}
+
+static void
+a_lost_shard_is_not_read_as_zeros (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  ingest_and_lose_a_shard (store);
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, "c/a", &volume));
+  struct radio_box box = radio_box3 (0, 2, 0, 1, 0, 1);
+  unsigned char voxels[32];
+  assert_fails (radio_volume_read (volume, &box, RADIO_STORED, voxels,
+                                   sizeof voxels, NULL),
+                RADIO_ERROR_FORMAT, "c/1/0/0: the shard is missing");
+  box.size[0] = 1;
+  assert_ok (radio_volume_read (volume, &box, RADIO_STORED, voxels,
+                                sizeof voxels, NULL));
+  struct radio_check check;
+  assert_fails (radio_volume_validate (volume, &check, NULL, NULL),
+                RADIO_ERROR_CHECKSUM, "1 damaged");
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
+shards_of_zeros_are_stored (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  struct nifti_spec spec = small_spec ();
+  struct bytes_source source;
+  bytes_source_open (&source, &spec);
+  memset (source.file.data + source.source.prefix.nbytes, 0,
+          source.file.nbytes - source.source.prefix.nbytes);
+  assert_ok (rd_ingest_source (store, &source.source, "c/zeros", NULL, NULL));
+  bytes_source_close (&source);
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, "c/zeros", &volume));
+  struct radio_check check;
+  assert_ok (radio_volume_validate (volume, &check, NULL, NULL));
+  assert_true (check.stored_nbytes > 0);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
 static void
 gc_leaves_what_is_not_radios (void **state)
 {
@@ -505,6 +566,8 @@ main (void)
     cmocka_unit_test (a_volume_with_a_damaged_document_can_be_removed),
     cmocka_unit_test (gc_removes_unnamed_levels_and_replaced_ones),
     cmocka_unit_test (a_volume_that_gc_took_is_not_read_as_zeros),
+    cmocka_unit_test (a_lost_shard_is_not_read_as_zeros),
+    cmocka_unit_test (shards_of_zeros_are_stored),
     cmocka_unit_test (gc_leaves_what_is_not_radios),
     cmocka_unit_test (gc_leaves_others_stores_alone),
     cmocka_unit_test (gc_mends_a_header_array_that_differs),
