@@ -10,8 +10,8 @@ libssl-dev libpng-dev"
 # Real images to try it on.
 DATA_PACKAGES="mricron-data invesalius-examples"
 # Testing.
-CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ locales time
-xz-utils"
+CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ git groff locales
+time xz-utils zsh"
 
 say () {
   printf '%s\n' "$*"
