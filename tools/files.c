@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -93,12 +94,31 @@ add_folder (struct rd_files *files, const char *name, int depth)
   return ok;
 }
 
+/* A pattern that no shell expanded, as from a list or a service's unit; one
+ * that matches nothing is a file that is not there. */
+static bool
+add_pattern (struct rd_files *files, const char *name)
+{
+  glob_t found;
+  int status = glob (name, GLOB_NOCHECK, NULL, &found);
+  if (status != 0)
+    return status != GLOB_NOSPACE && add_file (files, name, NULL);
+  bool is_itself = found.gl_pathc == 1
+    && strcmp (found.gl_pathv[0], name) == 0;
+  bool ok = !is_itself || add_file (files, name, NULL);
+  for (size_t i = 0; !is_itself && ok && i < found.gl_pathc; i++)
+    ok = rd_files_add (files, found.gl_pathv[i]);
+  globfree (&found);
+  return ok;
+}
+
 bool
 rd_files_add (struct rd_files *files, const char *name)
 {
   struct stat st;
   if (stat (name, &st) != 0)
-    return add_file (files, name, NULL);
+    return strpbrk (name, "*?[") ? add_pattern (files, name)
+                                 : add_file (files, name, NULL);
   if (!S_ISDIR (st.st_mode))
     return add_file (files, name, &st);
   size_t before = files->n, bad = files->nbad;

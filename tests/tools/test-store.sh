@@ -47,6 +47,15 @@ a_folder_is_searched_and_named_by_its_files () {
     images/scaled | cmp - "$tmp/out"
 }
 
+a_pattern_that_no_shell_expanded_is_expanded () {
+  runs ingest -s glob.zarr 'scans/[as]*.nii'
+  says images/a images/scaled
+  status=0
+  "$RADIO" ingest -q -s glob.zarr 'scans/nope*.nii' 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q '^radio: scans/nope[*].nii: No such file' "$tmp/err"
+}
+
 a_collection_can_be_given_and_listed_alone () {
   runs ingest -q -s c.zarr -c ct scans/a.nii
   [ "$(wc -l <"$tmp/out")" -eq 1 ]
@@ -429,6 +438,7 @@ stats_are_json () {
 check the_store_is_named_by_option_else_environment_else_default
 check a_missing_store_is_explained
 check a_folder_is_searched_and_named_by_its_files
+check a_pattern_that_no_shell_expanded_is_expanded
 check a_collection_can_be_given_and_listed_alone
 check a_bad_file_costs_only_itself
 check a_broken_file_gives_one_clear_line
