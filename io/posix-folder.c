@@ -71,8 +71,8 @@ make_folder (const struct rd_posix *posix, const char *path)
   return rd_posix_sync_folder (posix, parent);
 }
 
-enum radio_status
-rd_posix_make_folders (const struct rd_posix *posix, const char *path)
+static enum radio_status
+make_each_folder (const struct rd_posix *posix, const char *path)
 {
   RD_FREE char *folder = strdup (path);
   if (folder == NULL)
@@ -86,6 +86,17 @@ rd_posix_make_folders (const struct rd_posix *posix, const char *path)
     p += strspn (p, "/");
   }
   return RADIO_OK;
+}
+
+/* A folder that was just found can be gone before its child is made, when
+ * another process removes empty ones: then it is all begun again. */
+enum radio_status
+rd_posix_make_folders (const struct rd_posix *posix, const char *path)
+{
+  enum radio_status status = RADIO_ERROR_NOT_FOUND;
+  for (int i = 0; status == RADIO_ERROR_NOT_FOUND && i < 1000; i++)
+    status = make_each_folder (posix, path);
+  return status;
 }
 
 static bool
