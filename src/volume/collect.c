@@ -199,8 +199,8 @@ remove_if_empty (struct radio_store *store, const char *path)
 }
 
 enum radio_status
-rd_collect_volume (struct radio_store *store, const char *path, bool dry_run,
-                   struct radio_gc_result *result)
+rd_collect_contents (struct radio_store *store, const char *path,
+                     bool dry_run, struct radio_gc_result *result)
 {
   struct folder folder RD_CLEANUP (free_folder) = { 0 };
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
@@ -211,8 +211,15 @@ rd_collect_volume (struct radio_store *store, const char *path, bool dry_run,
   for (size_t i = 0; i < names.n; i++)
     RD_TRY (collect_child (store, &folder, path, names.items[i], dry_run,
                            result));
-  if (folder.has_document)
-    return repair_header (store, path, &folder, dry_run, result);
+  return folder.has_document
+    ? repair_header (store, path, &folder, dry_run, result) : RADIO_OK;
+}
+
+enum radio_status
+rd_collect_volume (struct radio_store *store, const char *path, bool dry_run,
+                   struct radio_gc_result *result)
+{
+  RD_TRY (rd_collect_contents (store, path, dry_run, result));
   return dry_run ? RADIO_OK : remove_if_empty (store, path);
 }
 

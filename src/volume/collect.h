@@ -19,8 +19,15 @@ enum radio_status rd_collect_volume (struct radio_store *store,
                                      struct radio_gc_result *result)
   RADIO_USE_RESULT;
 
-/* The same with the lock taken and given back; failures are let pass: what
- * could not be removed stays for gc. */
+/* The same, but the folder stays: for who is about to fill it.  Its lock is
+ * on the folder itself and would be one on nothing. */
+enum radio_status rd_collect_contents (struct radio_store *store,
+                                       const char *path, bool dry_run,
+                                       struct radio_gc_result *result)
+  RADIO_USE_RESULT;
+
+/* Clean and remove with the lock taken and given back; failures are let
+ * pass: what could not be removed stays for gc. */
 void rd_collect_quietly (struct radio_store *store, const char *path);
 
 /* Remove the data of a level that the caller has locked: its document

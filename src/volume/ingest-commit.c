@@ -155,7 +155,8 @@ rd_ingest_begin_level (struct rd_ingest *ingest)
   struct radio_gc_result removed = { 0 };
   RD_TRY (lock_volume (ingest, &lock));
   enum radio_status status
-    = rd_collect_volume (ingest->store, ingest->path, false, &removed);
+    = rd_collect_contents (ingest->store, ingest->path, false,
+                           &removed);
   if (status == RADIO_ERROR_MEMORY)
     return status;
   RD_TRY (lock_new_level (ingest));
