@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "io/fault.h"
 #include "io/range.h"
 #include "io/wrap.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "io/io.h"
 #include "io/range.h"
 

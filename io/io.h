@@ -14,8 +14,8 @@
 
 #include <radio/base.h>
 
-#include "io/buffer.h"
-#include "io/error.h"
+#include "profiler/base/buffer.h"
+#include "profiler/base/error.h"
 
 struct rd_io;
 struct rd_io_writer;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/box.h"
 
 uint64_t

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/convert.h"
 #include "src/copy.h"
 #include "src/move.h"

@@ -9,7 +9,7 @@
 
 #include "src/dtype.h"
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 
 /* A raw element larger than this is no element; a name can claim any size.
  */

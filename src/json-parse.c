@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/json.h"
 
 #define MAX_DEPTH 64

@@ -9,8 +9,8 @@
 
 #include <radio/base.h>
 
-#include "io/buffer.h"
-#include "io/cleanup.h"
+#include "profiler/base/buffer.h"
+#include "profiler/base/cleanup.h"
 
 static inline void
 rd_json_put (struct json_object *object)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/fetch.h"
 #include "src/box.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "io/checked.h"
-#include "io/cleanup.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/cleanup.h"
 #include "src/array/context.h"
 
 #define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)

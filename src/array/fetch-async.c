@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/fetch.h"
 
 /* Reads under way at one time; the store's own limits apply as well. */

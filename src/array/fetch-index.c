@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/fetch.h"
 
 /* One index that is read. */

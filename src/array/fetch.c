@@ -3,7 +3,7 @@
  * Of a store that blocks each worker reads for itself. */
 #include <config.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/fetch.h"
 
 /* Decoding less than this is done before another thread is awake. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/layout.h"
 #include "src/box.h"
 

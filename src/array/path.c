@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/array/path.h"
 
 static bool

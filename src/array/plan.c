@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/checked.h"
-#include "io/cleanup.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/cleanup.h"
+#include "profiler/base/error.h"
 #include "src/array/plan.h"
 #include "src/box.h"
 

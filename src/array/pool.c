@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 #include "src/array/pool.h"
 
 struct stock {

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/codec/scratch.h"
 
 struct rd_pool;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/fetch.h"
 #include "src/box.h"
 #include "src/copy.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/array.h"
 #include "src/array/path.h"
 

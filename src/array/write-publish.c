@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/array/fetch.h"
 #include "src/array/write.h"
 

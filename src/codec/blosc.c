@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/codec/blosc-frame.h"
 #include "src/codec/codec.h"
 

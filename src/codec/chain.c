@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 #include "src/box.h"
 #include "src/codec/codec.h"
 #include "src/codec/shard.h"

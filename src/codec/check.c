@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <zstd.h>
 
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 #include "src/codec/codec.h"
 #include "src/codec/shard.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <isa-l/crc.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/codec/codec.h"
 
 /* ISA-L takes the length as an int, and leaves both inversions to its

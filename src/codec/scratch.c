@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/codec/contexts.h"
 
 struct rd_codec_contexts *

@@ -5,7 +5,7 @@
 #ifndef RD_SCRATCH_H
 #define RD_SCRATCH_H
 
-#include "io/buffer.h"
+#include "profiler/base/buffer.h"
 
 struct rd_codec_contexts;     /* zstd, libdeflate, ...: made when first used */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/box.h"
 #include "src/codec/shard.h"
 #include "src/copy.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/box.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"

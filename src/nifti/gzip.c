@@ -6,7 +6,7 @@
 
 #include <isa-l/igzip_lib.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/nifti/gzip.h"
 
 /* Its best level, close to zlib's lower ones in size and several times as

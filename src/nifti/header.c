@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 #include "src/nifti/types.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 #include "src/nifti/image.h"
 
 /* The prefix of a hostile file is not allocated by its claim but grows as

@@ -14,7 +14,7 @@
 
 #include <isa-l/igzip_lib.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/nifti/input.h"
 
 #define INPUT_BUFFER_NBYTES ((size_t) 256 << 10)

@@ -4,8 +4,8 @@
 #ifndef RD_INPUT_H
 #define RD_INPUT_H
 
-#include "io/error.h"
-#include "io/cleanup.h"
+#include "profiler/base/error.h"
+#include "profiler/base/cleanup.h"
 
 struct rd_input;
 

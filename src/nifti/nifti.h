@@ -7,7 +7,7 @@
 
 #include <radio/box.h>
 
-#include "io/buffer.h"
+#include "profiler/base/buffer.h"
 #include "src/dtype.h"
 
 #define RD_NIFTI1_NBYTES 348

@@ -4,7 +4,7 @@
 #ifndef RD_NPY_H
 #define RD_NPY_H
 
-#include "io/buffer.h"
+#include "profiler/base/buffer.h"
 #include "src/dtype.h"
 
 /* Room for any descr, also that of a four-coloured voxel. */

@@ -7,9 +7,9 @@
 #ifndef RD_OUTPUT_H
 #define RD_OUTPUT_H
 
-#include "io/buffer.h"
-#include "io/error.h"
-#include "io/cleanup.h"
+#include "profiler/base/buffer.h"
+#include "profiler/base/error.h"
+#include "profiler/base/cleanup.h"
 
 struct rd_output;
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/nifti/types.h"
 
 struct nifti_type {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/box.h"
 #include "src/nifti/npy.h"
 #include "src/volume/export.h"

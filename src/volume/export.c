@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/box.h"
 #include "src/nifti/npy.h"
 #include "src/nifti/output.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/tiling.h"
 

@@ -5,7 +5,7 @@
 
 #include <openssl/evp.h>
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 #include "src/nifti/nifti.h"
 
 struct rd_file_slabs {

@@ -5,7 +5,7 @@
 #ifndef RD_HEADER_H
 #define RD_HEADER_H
 
-#include "io/buffer.h"
+#include "profiler/base/buffer.h"
 #include "src/array/array.h"
 
 #define RD_HEADER_NAME "nifti"

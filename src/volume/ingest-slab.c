@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/volume/ingest.h"
 
 /* What is read at a time: it is hashed and swapped while it is in a core's

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/array/array.h"
 #include "src/json.h"
 #include "src/volume/meta.h"

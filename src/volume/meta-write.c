@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/array/context.h"
 #include "src/volume/json-make.h"
 #include "src/volume/meta.h"

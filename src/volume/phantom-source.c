@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 #include "src/array/context.h"
 #include "src/volume/phantom.h"
 #include "src/volume/source.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/volume/volume.h"
 
 /* The volume's slope and intercept, if they are asked for. */

@@ -10,7 +10,7 @@
 
 #include <radio/base.h>
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 
 struct rd_select;
 

@@ -2,7 +2,7 @@
 /* The cutting of a stream's box into slabs. */
 #include <config.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "src/volume/stream.h"
 
 /* The product, or the largest number. */

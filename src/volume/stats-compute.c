@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/volume/quantile.h"
 #include "src/volume/select.h"
 #include "src/volume/stats.h"

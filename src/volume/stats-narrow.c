@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/cleanup.h"
-#include "io/error.h"
+#include "profiler/base/cleanup.h"
+#include "profiler/base/error.h"
 #include "src/volume/bins.h"
 #include "src/volume/quantile.h"
 #include "src/volume/stats.h"

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/cleanup.h"
-#include "io/error.h"
+#include "profiler/base/cleanup.h"
+#include "profiler/base/error.h"
 #include "src/volume/bins.h"
 #include "src/volume/moments.h"
 #include "src/volume/quantile.h"

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/box.h"
 #include "src/volume/stats.h"
 #include "src/volume/stream.h"

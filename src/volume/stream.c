@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "io/checked.h"
-#include "io/cleanup.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/cleanup.h"
 #include "src/array/array.h"
 #include "src/box.h"
 #include "src/volume/stream.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 #include "src/volume/tiling.h"
 
 #define MIB ((uint64_t) 1 << 20)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 #include "src/volume/geometry.h"
 #include "src/volume/meta.h"
 #include "src/volume/node.h"

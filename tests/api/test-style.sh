@@ -59,18 +59,18 @@ the_command_includes_the_public_api_only () {
 }
 
 the_library_prints_nothing () {
-  ! grep -rnwE 'printf|puts|putchar|perror|fputs|stdout|stderr' io src \
+  ! grep -rnwE 'printf|puts|putchar|perror|fputs|stdout|stderr' profiler io src \
       --include='*.[ch]' | grep -vE ':[0-9]+: *(/?\*|[A-Za-z ,.]*$)'
 }
 
 the_library_leaves_the_process_alone () {
   ! grep -rnE '\b(getenv|setlocale|signal|sigaction|exit|abort|chdir|umask|srand|rand|strtok|localtime|gmtime|asctime|ctime|strerror) \(' \
-      io src --include='*.[ch]' | grep -vE '(umask|abort|exit) \(.*(\*/|;)$'
+      profiler io src --include='*.[ch]' | grep -vE '(umask|abort|exit) \(.*(\*/|;)$'
 }
 
 unsafe_functions_are_not_used () {
   ! grep -rnE '\b(strcpy|strcat|sprintf|vsprintf|sscanf|atoi|atol|atof|gets|alloca|strtod|tmpnam|mktemp) \(' \
-      io src tools --include='*.[ch]'
+      profiler io src tools --include='*.[ch]'
 }
 
 check every_file_begins_with_its_licence
@@ -80,6 +80,7 @@ check no_line_has_tabs_or_blanks_at_its_end
 check no_file_is_longer_than_900_lines
 check no_function_is_longer_than_70_lines
 check room_includes_nothing_of include 'io|src|tools|tests|profiler'
+check room_includes_nothing_of profiler 'io|src|tools|tests'
 check room_includes_nothing_of io 'src|tools|tests'
 check room_includes_nothing_of src 'tools|tests'
 check the_command_includes_the_public_api_only

@@ -9,7 +9,7 @@
 
 #include <radio/array.h>
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 #include "io/deferred.h"
 #include "io/wrap.h"
 #include "src/array/fetch.h"

@@ -9,7 +9,7 @@
 
 #include <radio/array.h>
 
-#include "io/checked.h"
+#include "profiler/base/checked.h"
 #include "io/deferred.h"
 #include "src/array/array.h"
 

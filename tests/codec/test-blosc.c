@@ -7,7 +7,7 @@
 
 #include "tests/codec/build.h"
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 #include "src/codec/codec.h"
 #include "src/codec/unshuffle.h"
 

@@ -5,7 +5,7 @@
 
 #include "tests/codec/build.h"
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 #include "src/box.h"
 #include "src/codec/codec.h"
 #include "src/copy.h"

@@ -4,8 +4,8 @@
 
 #include "tests/unit.h"
 
-#include "io/buffer.h"
-#include "io/error.h"
+#include "profiler/base/buffer.h"
+#include "profiler/base/error.h"
 #include "tests/alloc-fail.h"
 
 static void

@@ -6,7 +6,7 @@
 
 #include "tests/unit.h"
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 
 static void
 a_failure_sets_the_thread_message (void **state)

@@ -10,7 +10,7 @@
 
 #include "tests/volume/fixture.h"
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 #include "src/box.h"
 #include "src/volume/phantom.h"
 #include "src/volume/volume.h"

@@ -8,7 +8,7 @@
 
 #include "tests/unit.h"
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 #include "src/volume/bins.h"
 #include "src/volume/moments.h"
 #include "src/volume/quantile.h"

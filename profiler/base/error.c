@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/error.h"
+#include "profiler/base/error.h"
 
 static _Thread_local char thread_message[RD_ERROR_NBYTES];
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/buffer.h"
-#include "io/checked.h"
-#include "io/error.h"
+#include "profiler/base/buffer.h"
+#include "profiler/base/checked.h"
+#include "profiler/base/error.h"
 
 enum radio_status
 rd_buffer_reserve (struct rd_buffer *buffer, size_t nbytes)

@@ -6,7 +6,7 @@
 
 #include <radio/base.h>
 
-#include "io/cleanup.h"
+#include "profiler/base/cleanup.h"
 
 struct rd_buffer {
   unsigned char *data;        /* NULL as long as capacity is 0 */
