@@ -4,13 +4,16 @@
 #ifndef RADIO_H
 #define RADIO_H
 
+#include <radio/allocator.h>
 #include <radio/array.h>
 #include <radio/base.h>
 #include <radio/box.h>
+#include <radio/calltree.h>
 #include <radio/context.h>
 #include <radio/dtype.h>
 #include <radio/export.h>
 #include <radio/ingest.h>
+#include <radio/profile.h>
 #include <radio/stats.h>
 #include <radio/store.h>
 #include <radio/volume.h>

@@ -4,10 +4,11 @@
 # and every one of these functions has a comment and a place in libradio(3).
 . "$(dirname "$0")/../functions.sh"
 
+# Functions, and the one variable that inline functions read.
 documented () {
   cat "$srcdir"/include/radio/*.h | tr '\n' ' ' |
-    grep -oE 'RADIO_API[^;(]*\(' | grep -oE 'radio_[a-z0-9_]+ *\($' |
-    tr -d ' (' | sort -u
+    grep -oE 'RADIO_API[^;(]*[;(]' | grep -oE 'radio_[a-z0-9_]+ *[;(]$' |
+    tr -d ' (;' | sort -u
 }
 
 the_map_lists_what_the_headers_declare () {

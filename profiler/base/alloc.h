@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's memory: everything that the library allocates for itself
+ * comes from here, so that the caller can replace the allocator and the
+ * recorder can count.  A block carries its size and the node of the call
+ * tree that asked for it in front of itself.  What is documented as freed by
+ * the caller with free () does not come from here. */
+#ifndef RD_ALLOC_H
+#define RD_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As their namesakes of C; sizes of 0 give a block all the same. */
+void *rd_malloc (size_t nbytes) __attribute__ ((__malloc__));
+void *rd_calloc (size_t n, size_t nbytes) __attribute__ ((__malloc__));
+void *rd_realloc (void *block, size_t nbytes);
+void rd_free (void *block);
+char *rd_strdup (const char *text) __attribute__ ((__malloc__));
+char *rd_strndup (const char *text, size_t nbytes)
+  __attribute__ ((__malloc__));
+
+/* Blocks held, by all the library: what must be 0 when everything was
+ * closed. */
+uint64_t rd_alloc_live_count (void);
+
+/* The recorder's hooks, in front of which alloc.c tests radio_profile_switch
+ * (so they cost a branch when nothing records).  allocated returns what the
+ * block shall carry: whose it is, 0 for nobody's; released gets that back,
+ * on whatever thread. */
+uint64_t rd_record_allocated (size_t nbytes);
+void rd_record_released (uint64_t owner, size_t nbytes);
+
+#endif /* RD_ALLOC_H */

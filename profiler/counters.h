@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What the library counts, and the sites' categories: the vocabulary that
+ * users read in profiles, that findings look for, and that the page colours
+ * by.  docs/profile.md lists it for users. */
+#ifndef RD_COUNTERS_H
+#define RD_COUNTERS_H
+
+#include <radio/profile.h>
+
+/* How a read goes: what the caller wanted, what came from the store, what
+ * came out of the codecs, what went into the caller's memory.  fetched /
+ * asked is the read amplification of requests, decoded / delivered that of
+ * tiles. */
+extern const struct radio_counter rd_count_asked;       /* "bytes asked" */
+extern const struct radio_counter rd_count_fetched;     /* "bytes fetched" */
+extern const struct radio_counter rd_count_decoded;     /* "bytes decoded" */
+extern const struct radio_counter rd_count_delivered;   /* "bytes delivered"*/
+
+/* How a write goes. */
+extern const struct radio_counter rd_count_inflated;    /* "bytes inflated" */
+extern const struct radio_counter rd_count_encoded;     /* "bytes encoded":
+                                                           before coding */
+extern const struct radio_counter rd_count_written;     /* "bytes written" */
+
+extern const struct radio_counter rd_count_requests;    /* "requests" */
+extern const struct radio_counter rd_count_retries;     /* "retries" */
+extern const struct radio_counter rd_count_hits;        /* "cache hits" */
+extern const struct radio_counter rd_count_misses;      /* "cache misses" */
+extern const struct radio_counter rd_count_tiles;       /* "tiles" */
+extern const struct radio_counter rd_count_errors;      /* "errors" */
+
+/* Categories. */
+#define RD_IN_OPERATION "operation"     /* what the user called */
+#define RD_IN_METADATA "metadata"       /* documents, plans, indexes */
+#define RD_IN_DISK "disk"               /* reading and writing files */
+#define RD_IN_NETWORK "network"
+#define RD_IN_DECODE "decode"           /* codecs, inflating */
+#define RD_IN_ENCODE "encode"
+#define RD_IN_PLACE "place"             /* moving and converting elements */
+#define RD_IN_QUEUE "queue"             /* waiting for other threads */
+
+/* The macros of the library's own sources: RADIO_SCOPE_FULL, or nothing with
+ * --disable-profiler. */
+#define RD_SCOPE(name, category) \
+  RADIO_SCOPE_FULL (name, category, RADIO_SCOPE_WORK)
+#define RD_SCOPE_WAIT(name, category) \
+  RADIO_SCOPE_FULL (name, category, RADIO_SCOPE_WAIT)
+#define RD_SCOPE_BLOCKING(name, category) \
+  RADIO_SCOPE_FULL (name, category, RADIO_SCOPE_BLOCKING)
+
+/* Add to one of the counters above: RD_COUNT (fetched, nbytes). */
+#define RD_COUNT(counter, value)                                \
+  do {                                                          \
+    if (radio_profile_is_on ())                                 \
+      radio_scope_add (&rd_count_##counter, (value));           \
+  } while (0)
+
+#endif /* RD_COUNTERS_H */

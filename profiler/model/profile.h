@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* A finished profile as it lies in memory: what the collector, the reader
+ * and the joiner build, and what the exporters and the findings look at.
+ * Builders call the functions below in any order that keeps parents before
+ * children, then rd_profile_finish, after which nothing changes any more. */
+#ifndef RD_PROFILE_H
+#define RD_PROFILE_H
+
+#include <radio/calltree.h>
+
+#include "profiler/base/cleanup.h"
+#include "profiler/base/error.h"
+
+#define RD_NO_INDEX UINT32_MAX
+
+/* A text that is part of the profile. */
+struct rd_fact {
+  char *key;
+  char *value;
+  bool is_name;               /* replaced when redacted */
+};
+
+/* A row of the timeline: a thread, or a row of requests that do not overlap
+ * but by nesting. */
+struct rd_lane {
+  char *name;
+  bool is_async;
+  uint64_t os_tid;            /* 0 for rows of requests */
+  uint32_t part;
+};
+
+enum {
+  RD_SPAN_OPEN = 1,           /* had not ended */
+  RD_SPAN_LATE = 2,           /* ended after its parent */
+};
+
+/* A run of a node.  Times count from the profile's beginning. */
+struct rd_span {
+  uint64_t begin_ns;
+  uint64_t duration_ns;
+  uint64_t submitted_ns;      /* when it was handed on; begin_ns if not */
+  uint64_t wait_ns;           /* of its own self time */
+  uint32_t id;                /* 1 and up, unique in the profile */
+  uint32_t parent;            /* an id, which the log may have dropped; 0 */
+  uint32_t node;
+  uint32_t lane;
+  uint32_t flags;
+  uint64_t nbytes;            /* its own counters of unit "bytes", added */
+};
+
+/* A text of one span, or without a span (0) of a node: its first one. */
+struct rd_note {
+  uint32_t span;
+  uint32_t node;
+  char *key;
+  char *value;
+  bool is_name;
+  bool varies;                /* of a node: others followed */
+};
+
+/* A gauge at a time. */
+struct rd_sample {
+  uint64_t time_ns;
+  int64_t value;
+  uint32_t gauge;
+};
+
+struct rd_counter {
+  char *name;
+  char *unit;
+};
+
+struct rd_part {
+  char *name;
+  uint64_t wall_ns;
+  uint64_t work_ns;
+  uint64_t started_unix_ns;
+};
+
+/* Growing arrays: n in use of capacity. */
+#define RD_VECTOR(type) struct { type *at; size_t n, capacity; }
+
+struct radio_profile {
+  struct radio_profile_info info;       /* strings owned by `strings' */
+  RD_VECTOR (struct radio_profile_node) nodes;  /* strings likewise */
+  RD_VECTOR (struct rd_counter) counters;
+  RD_VECTOR (struct rd_counter) gauges;
+  uint64_t *values;           /* [node * ncounters + counter], own ones */
+  struct radio_profile_share *shares;   /* [node * nparts + part] */
+  RD_VECTOR (struct rd_part) parts;
+  RD_VECTOR (struct rd_lane) lanes;
+  RD_VECTOR (struct rd_span) spans;     /* by lane, then begin, then longer
+                                           first */
+  RD_VECTOR (struct rd_note) notes;
+  RD_VECTOR (struct rd_sample) samples; /* by time */
+  RD_VECTOR (struct rd_fact) facts;
+  RD_VECTOR (struct radio_finding) findings;    /* strings likewise */
+  struct rd_strings *strings; /* every string once */
+};
+
+/* An empty profile.  RADIO_ERROR_MEMORY. */
+enum radio_status rd_profile_new (struct radio_profile **profile)
+  RADIO_USE_RESULT;
+
+RD_DEFINE_CLEANUP (profile, struct radio_profile, radio_profile_close);
+#define RD_PROFILE_SCOPE RD_CLEANUP (rd_cleanup_profile)
+
+/* The profile's own copy of a string, equal ones once; bytes that are not
+ * UTF-8, and control characters, become U+FFFD.  NULL gives "".  NULL is
+ * returned without memory. */
+const char *rd_profile_string (struct radio_profile *profile,
+                               const char *text);
+
+/* Add a node; its parent is there already.  Name, category, function and
+ * file are copied.  *index may be NULL. */
+enum radio_status
+rd_profile_add_node (struct radio_profile *profile,
+                     const struct radio_profile_node *node, uint32_t *index)
+  RADIO_USE_RESULT;
+
+/* The child of a parent (RD_NO_INDEX: a root) with this name, category and
+ * edge; RD_NO_INDEX if there is none.  By hash: constant time. */
+uint32_t rd_profile_find_node (const struct radio_profile *profile,
+                               uint32_t parent, const char *name,
+                               const char *category, enum radio_edge edge);
+
+/* The index of a counter or gauge, added if it is new. */
+enum radio_status
+rd_profile_add_counter (struct radio_profile *profile, const char *name,
+                        const char *unit, uint32_t *index) RADIO_USE_RESULT;
+enum radio_status
+rd_profile_add_gauge (struct radio_profile *profile, const char *name,
+                      const char *unit, uint32_t *index) RADIO_USE_RESULT;
+
+/* Add to a node's own counter, or to what a part has of a node.  Nodes,
+ * counters and parts may still be added afterwards. */
+enum radio_status
+rd_profile_add_value (struct radio_profile *profile, uint32_t node,
+                      uint32_t counter, uint64_t value) RADIO_USE_RESULT;
+enum radio_status
+rd_profile_add_share (struct radio_profile *profile, uint32_t node,
+                      uint32_t part,
+                      const struct radio_profile_share *share)
+  RADIO_USE_RESULT;
+
+enum radio_status
+rd_profile_add_part (struct radio_profile *profile,
+                     const struct rd_part *part, uint32_t *index)
+  RADIO_USE_RESULT;
+enum radio_status
+rd_profile_add_lane (struct radio_profile *profile,
+                     const struct rd_lane *lane, uint32_t *index)
+  RADIO_USE_RESULT;
+enum radio_status
+rd_profile_add_span (struct radio_profile *profile,
+                     const struct rd_span *span) RADIO_USE_RESULT;
+enum radio_status
+rd_profile_add_note (struct radio_profile *profile,
+                     const struct rd_note *note) RADIO_USE_RESULT;
+enum radio_status
+rd_profile_add_sample (struct radio_profile *profile,
+                       const struct rd_sample *sample) RADIO_USE_RESULT;
+
+/* Facts with equal keys replace each other. */
+enum radio_status
+rd_profile_add_fact (struct radio_profile *profile, const char *key,
+                     const char *value, bool is_name) RADIO_USE_RESULT;
+
+/* The value of a fact, or NULL. */
+const char *rd_profile_find_fact (const struct radio_profile *profile,
+                                  const char *key);
+
+/* Make the profile whole: what follows from the rest (depth, tree_work_ns,
+ * tree_wait_ns, the counts of info) is computed, a single part is made of
+ * the whole where there is none, spans and samples are sorted, findings are
+ * found.  Refuses with RADIO_ERROR_FORMAT what does not hold together (an
+ * index out of range): the reader relies on it. */
+enum radio_status rd_profile_finish (struct radio_profile *profile)
+  RADIO_USE_RESULT;
+
+/* Lay requests that overlap into rows: spans whose lane is RD_NO_INDEX get
+ * lanes "requests 1", ... of the part, so that in each row every two either
+ * nest or do not meet.  A request's phases share its row.  Called by
+ * rd_profile_finish. */
+enum radio_status rd_profile_pack (struct radio_profile *profile)
+  RADIO_USE_RESULT;
+
+/* Fill profile->findings (see findings.c).  Called by rd_profile_finish. */
+enum radio_status rd_profile_find_facts (struct radio_profile *profile)
+  RADIO_USE_RESULT;
+
+/* A copy with every name replaced (see redact.c); NULL key: none. */
+enum radio_status
+rd_profile_redact (const struct radio_profile *profile, const void *key,
+                   size_t key_nbytes, struct radio_profile **redacted)
+  RADIO_USE_RESULT;
+
+#endif /* RD_PROFILE_H */
