@@ -23,10 +23,11 @@ char *rd_strndup (const char *text, size_t nbytes)
  * closed. */
 uint64_t rd_alloc_live_count (void);
 
-/* The recorder's hooks, in front of which alloc.c tests radio_profile_switch
- * (so they cost a branch when nothing records).  allocated returns what the
- * block shall carry: whose it is, 0 for nobody's; released gets that back,
- * on whatever thread. */
+/* The recorder's hooks.  allocated is called while radio_profile_switch is
+ * not zero, and returns what the block shall carry: whose it is, 0 for
+ * nobody's.  released gets that back, on whatever thread, for every block
+ * that carries anything but 0, also when nothing records any more: it holds
+ * a reference.  A block that is resized is released and allocated. */
 uint64_t rd_record_allocated (size_t nbytes);
 void rd_record_released (uint64_t owner, size_t nbytes);
 

@@ -30,6 +30,9 @@
 #include <radio/profile.h>
 
 #include "profiler/base/error.h"
+#include "profiler/record/gauge.h"
+#include "profiler/record/memory.h"
+#include "profiler/record/text.h"
 
 struct rd_writer_state;
 
@@ -76,10 +79,10 @@ struct rd_node {
   struct rd_text_note *notes;
   unsigned nnotes, notes_capacity;
 
-  /* Memory.  live is changed by whatever thread releases a block. */
+  /* Memory that was asked for; what is held is in the account, which is
+   * made with the first block (NULL before) and outlives the node. */
   uint64_t alloc_count, alloc_nbytes;
-  _Atomic int64_t alloc_live;
-  int64_t alloc_peak;         /* of live; by this node's thread */
+  struct rd_account *account;
 
   uint32_t index;             /* in the collector's profile */
 };
@@ -117,19 +120,6 @@ struct rd_log_extra {
   uint32_t flags;
 };
 
-struct rd_log_text {
-  uint32_t sequence;
-  enum radio_text_kind kind;
-  const char *key;
-  char *value;
-};
-
-struct rd_log_sample {
-  uint64_t time;
-  int64_t value;
-  const struct radio_counter *gauge;
-};
-
 /* A thread that had the writer: spans whose sequence is at least `first'
  * and below the next session's are its. */
 struct rd_session {
@@ -149,12 +139,16 @@ struct rd_shared;
 struct rd_frame {
   struct rd_node *node;
   uint64_t begin;
-  uint64_t covered;           /* by children that ended, on this thread */
-  uint64_t thread_children;   /* the same, where a shared counts coverage */
+  uint64_t covered;           /* by scopes that ended, on this thread */
+  uint64_t elsewhere;         /* of these, by ones that were received and so
+                                 are no children */
   uint64_t cpu_begin;         /* of BLOCKING scopes, in ns */
   uint64_t nbytes;            /* counters of unit "bytes", added */
   struct rd_shared *shared;   /* made by radio_handoff_give, else NULL */
-  struct rd_shared *remote_parent;      /* of a received scope, else NULL */
+  struct rd_shared *via;      /* its parent's, if that has one; else NULL */
+  bool received;              /* the parent is not the frame below */
+  bool attached;              /* the thread got the writer for this scope */
+  struct rd_writer_state *previous;     /* the thread's before, then */
   uint64_t submitted;         /* of a received scope, else 0 */
   uint32_t sequence;
   uint32_t nskipped;          /* scopes deeper than RD_MAX_DEPTH, open */
@@ -177,7 +171,9 @@ struct rd_writer_state {
   uint64_t nscopes;
   struct rd_writer_state *following;    /* in the recorder's list of all */
   bool is_free;               /* its thread ended: may be given again */
-  /* The log's chunks, sessions, texts and samples follow here; see log.h.
+  struct rd_texts texts;
+  struct rd_samples samples;
+  /* The log's chunks and sessions follow here; see log.h.
    * The writer of requests (recorder->async_writer) is used under the
    * recorder's mutex by whichever thread ends one. */
 };
@@ -185,13 +181,14 @@ struct rd_writer_state {
 /* A parent for other threads.  Its fields are guarded by mutex. */
 struct rd_shared {
   pthread_mutex_t mutex;
-  unsigned nrefs;
+  atomic_uint nrefs;          /* not under the mutex */
   struct radio_recorder *recorder;
   struct rd_node *node;
   uint32_t writer, sequence;  /* which span it is */
   unsigned nactive;           /* children that run now */
   uint64_t cover_begin;       /* since when, if nactive > 0 */
   uint64_t covered;           /* before that */
+  uint64_t latest;            /* the clock, when it was last read here */
   bool ended;                 /* the frame is gone: children are late */
 };
 
