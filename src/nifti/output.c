@@ -1,125 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole: a temporary file beside the target, which commit
- * renames. */
+/* Images as files that appear whole, deflated where their name says so. */
 #include <config.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>     /* getentropy of macOS; else in unistd.h */
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "profiler/base/newfile.h"
 #include "src/nifti/gzip.h"
 #include "src/nifti/output.h"
 
-/* Some systems refuse a single write of 2 GiB or more. */
-#define WRITE_MAX_NBYTES ((size_t) 1 << 30)
-
-/* Names drawn before giving up: one is enough unless someone cheats. */
-#define NAME_TRIES 16
-
 struct rd_output {
-  char *file;                 /* as messages name it */
-  char *target;               /* the same, links resolved */
-  char *temporary;            /* NULL when there is none to remove */
-  int fd;
-  bool overwrite;
+  struct rd_newfile *newfile;
   struct rd_gzip *gzip;       /* NULL: written as it is */
 };
 
-/* Write to the file itself. */
 static enum radio_status
-write_all (void *user_data, const void *data, size_t nbytes)
+write_deflated (void *user_data, const void *data, size_t nbytes)
 {
-  struct rd_output *output = user_data;
-  const unsigned char *p = data;
-  while (nbytes > 0) {
-    size_t n = nbytes < WRITE_MAX_NBYTES ? nbytes : WRITE_MAX_NBYTES;
-    ssize_t written = write (output->fd, p, n);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return rd_fail_errno (errno, "%s: cannot write", output->file);
-    p += written;
-    nbytes -= (size_t) written;
-  }
-  return RADIO_OK;
-}
-
-/* Look at what bears the name already, and find where the file shall be. */
-static enum radio_status
-resolve_target (struct rd_output *output)
-{
-  struct stat st;
-  const char *file = output->file;
-  bool exists = lstat (file, &st) == 0;
-  if (!exists && errno != ENOENT)
-    return rd_fail_errno (errno, "%s", file);
-  if (exists && !output->overwrite)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s: exists already", file);
-  if (exists && stat (file, &st) != 0)
-    return rd_fail_errno (errno, "%s", file);
-  if (exists && !S_ISREG (st.st_mode))
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "%s: is not a regular file, and is not replaced", file);
-  output->target = exists ? realpath (file, NULL) : strdup (file);
-  if (output->target == NULL)
-    return rd_fail_errno (errno, "%s", file);
-  return RADIO_OK;
-}
-
-/* A number that another writer beside us hardly draws. */
-static uint64_t
-draw_number (void)
-{
-  uint64_t number;
-  if (getentropy (&number, sizeof number) == 0)
-    return number;
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec
-         ^ (uint64_t) getpid () << 20;
-}
-
-/* The bytes of a path up to and with its last slash. */
-static size_t
-folder_nbytes (const char *path)
-{
-  const char *slash = strrchr (path, '/');
-  return slash ? (size_t) (slash - path) + 1 : 0;
-}
-
-/* Make "FOLDER/.radio-NUMBER.tmp", which does not repeat the target's name
- * since that may be as long as names can be. */
-static enum radio_status
-open_temporary (struct rd_output *output)
-{
-  size_t folder = folder_nbytes (output->target);
-  size_t room = folder + sizeof ".radio-0123456789abcdef.tmp";
-  char *path = malloc (room);
-  if (path == NULL)
-    return rd_fail_memory (room);
-  memcpy (path, output->target, folder);
-  for (int try = 0; try < NAME_TRIES && output->fd < 0; try++) {
-    snprintf (path + folder, room - folder, ".radio-%016" PRIx64 ".tmp",
-              draw_number ());
-    output->fd = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (output->fd < 0 && errno != EEXIST)
-      break;
-  }
-  if (output->fd >= 0) {
-    output->temporary = path;
-    return RADIO_OK;
-  }
-  int errnum = errno;
-  free (path);
-  return rd_fail_errno (errnum, "%s: cannot make a file in its folder",
-                        output->file);
+  return rd_newfile_write (user_data, data, nbytes);
 }
 
 static bool
@@ -136,15 +35,9 @@ rd_output_open (const char *file, bool overwrite, struct rd_output **result)
     = calloc (1, sizeof *output);
   if (output == NULL)
     return rd_fail_memory (sizeof *output);
-  output->fd = -1;
-  output->overwrite = overwrite;
-  output->file = strdup (file);
-  if (output->file == NULL)
-    return rd_fail_memory (strlen (file));
-  RD_TRY (resolve_target (output));
-  RD_TRY (open_temporary (output));
+  RD_TRY (rd_newfile_open (file, overwrite, 0666, &output->newfile));
   if (ends_in_gz (file))
-    RD_TRY (rd_gzip_open (write_all, output, &output->gzip));
+    RD_TRY (rd_gzip_open (write_deflated, output->newfile, &output->gzip));
   *result = RD_STEAL (output);
   return RADIO_OK;
 }
@@ -154,90 +47,17 @@ rd_output_write (struct rd_output *output, const void *data, size_t nbytes)
 {
   if (output->gzip)
     return rd_gzip_write (output->gzip, data, nbytes);
-  return write_all (output, data, nbytes);
-}
-
-/* Everything to the disk, and the descriptor closed: some file systems tell
- * only there that the disk is full. */
-static enum radio_status
-sync_and_close (struct rd_output *output)
-{
-  if (fsync (output->fd) != 0)
-    return rd_fail_errno (errno, "%s: cannot write", output->file);
-  int fd = output->fd;
-  output->fd = -1;
-  if (close (fd) != 0)
-    return rd_fail_errno (errno, "%s: cannot write", output->file);
-  return RADIO_OK;
-}
-
-/* File systems without hard links: hold the name by an empty file, which
- * only one of several writers can make, and replace that. */
-static int
-rename_over_own (const char *from, const char *to)
-{
-  int fd = open (to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return -1;
-  close (fd);
-  if (rename (from, to) == 0)
-    return 0;
-  int errnum = errno;
-  unlink (to);
-  errno = errnum;
-  return -1;
-}
-
-/* rename, but never over an existing file: link fails when there is one. */
-static int
-rename_if_absent (const char *from, const char *to)
-{
-  if (link (from, to) == 0) {
-    unlink (from);
-    return 0;
-  }
-  if (errno == EEXIST)
-    return -1;
-  return rename_over_own (from, to);
-}
-
-/* Make the new name itself durable. */
-static enum radio_status
-sync_folder (const struct rd_output *output)
-{
-  size_t n = folder_nbytes (output->target);
-  RD_FREE char *folder = n ? strndup (output->target, n) : strdup (".");
-  if (folder == NULL)
-    return rd_fail_memory (n);
-  RD_CLOSE_FD int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  /* A folder that may be written but not read cannot be synced, and some
-   * file systems do not know how. */
-  if (fd < 0 || fsync (fd) == 0 || errno == EINVAL || errno == ENOTSUP)
-    return RADIO_OK;
-  return rd_fail_errno (errno, "%s: cannot sync its folder", output->file);
-}
-
-static enum radio_status
-publish (struct rd_output *output)
-{
-  if (output->gzip)
-    RD_TRY (rd_gzip_finish (output->gzip));
-  RD_TRY (sync_and_close (output));
-  int failed = output->overwrite
-    ? rename (output->temporary, output->target)
-    : rename_if_absent (output->temporary, output->target);
-  if (failed && errno == EEXIST)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s: exists already", output->file);
-  if (failed)
-    return rd_fail_errno (errno, "%s: cannot rename", output->file);
-  free (RD_STEAL (output->temporary));
-  return sync_folder (output);
+  return rd_newfile_write (output->newfile, data, nbytes);
 }
 
 enum radio_status
 rd_output_commit (struct rd_output *output)
 {
-  enum radio_status status = publish (output);
+  enum radio_status status = RADIO_OK;
+  if (output->gzip)
+    status = rd_gzip_finish (output->gzip);
+  if (status == RADIO_OK)
+    status = rd_newfile_commit (RD_STEAL (output->newfile));
   rd_output_abort (output);
   return status;
 }
@@ -248,12 +68,6 @@ rd_output_abort (struct rd_output *output)
   if (output == NULL)
     return;
   rd_gzip_close (output->gzip);
-  if (output->fd >= 0)
-    close (output->fd);
-  if (output->temporary)
-    unlink (output->temporary);
-  free (output->temporary);
-  free (output->target);
-  free (output->file);
+  rd_newfile_abort (output->newfile);
   free (output);
 }

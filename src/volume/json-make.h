@@ -4,7 +4,7 @@
 #ifndef RD_JSON_MAKE_H
 #define RD_JSON_MAKE_H
 
-#include "src/json.h"
+#include "profiler/base/json.h"
 
 struct rd_json_make {
   bool failed;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
-#include "src/json.h"
+#include "profiler/base/json.h"
 #include "src/volume/meta.h"
 
 bool

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
+#include "profiler/base/json.h"
 #include "src/array/array.h"
-#include "src/json.h"
 #include "src/volume/meta.h"
 
 /* A copy of a string member, "" where it is missing. */

@@ -3,8 +3,8 @@
 #ifndef RD_CODEC_CONFIG_H
 #define RD_CODEC_CONFIG_H
 
+#include "profiler/base/json.h"
 #include "src/codec/chain.h"
-#include "src/json.h"
 
 /* What comes into a codec. */
 struct rd_codec_place {

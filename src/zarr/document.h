@@ -4,8 +4,8 @@
 #ifndef RD_DOCUMENT_H
 #define RD_DOCUMENT_H
 
+#include "profiler/base/json.h"
 #include "src/codec/chain.h"
-#include "src/json.h"
 
 /* A document larger than this is refused. */
 #define RD_DOCUMENT_MAX_NBYTES ((size_t) 64 << 20)

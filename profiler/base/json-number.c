@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/json.h"
+#include "profiler/base/json.h"
 
 /* printf uses the locale's decimal mark, of one or more bytes; all else
  * that it writes is digits, signs and the exponent. */

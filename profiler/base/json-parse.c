@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
-#include "src/json.h"
+#include "profiler/base/json.h"
 
 #define MAX_DEPTH 64
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
-#include "src/json.h"
+#include "profiler/base/json.h"
 
 #define BRIEF_NBYTES 48
 
