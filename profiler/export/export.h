@@ -5,6 +5,8 @@
 #ifndef RD_EXPORT_H
 #define RD_EXPORT_H
 
+#include <sys/types.h>
+
 #include "profiler/base/buffer.h"
 #include "profiler/model/profile.h"
 
@@ -38,6 +40,10 @@ void rd_write_format (struct rd_writer *writer, const char *format, ...)
  * that it may stand in a script of a page. */
 void rd_write_json_string (struct rd_writer *writer, const char *text);
 
+/* The bytes of the UTF-8 character that a text begins with, 0 when there is
+ * none that is valid.  Not for the end of the text. */
+size_t rd_utf8_length (const char *text);
+
 /* Hand over what is left; the first failure. */
 enum radio_status rd_writer_end (struct rd_writer *writer) RADIO_USE_RESULT;
 
@@ -54,5 +60,12 @@ rd_export_fn rd_export_speedscope;
 rd_export_fn rd_export_folded;
 rd_export_fn rd_export_pprof;
 rd_export_fn rd_export_text;
+
+/* What radio_profile_write does; options->format is set.  Without overwrite
+ * RADIO_ERROR_EXISTS when there is such a file. */
+enum radio_status
+rd_profile_write_file (const struct radio_profile *profile, const char *path,
+                       const struct radio_profile_write_options *options,
+                       bool overwrite, mode_t mode) RADIO_USE_RESULT;
 
 #endif /* RD_EXPORT_H */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles to files and to sinks: redacts where that is asked for, and lets
+ * the exporter of the format write. */
+#include <config.h>
+
+#include "profiler/base/newfile.h"
+#include "profiler/export/export.h"
+
+static rd_export_fn *const exporters[] = {
+  [RADIO_PROFILE_JSON] = rd_export_json,
+  [RADIO_PROFILE_HTML] = rd_export_html,
+  [RADIO_PROFILE_CHROME] = rd_export_chrome,
+  [RADIO_PROFILE_SPEEDSCOPE] = rd_export_speedscope,
+  [RADIO_PROFILE_FOLDED] = rd_export_folded,
+  [RADIO_PROFILE_PPROF] = rd_export_pprof,
+  [RADIO_PROFILE_TEXT] = rd_export_text,
+};
+
+static enum radio_status
+check_format (enum radio_profile_format format)
+{
+  size_t n = sizeof exporters / sizeof exporters[0];
+  if ((size_t) format >= n || exporters[format] == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "format %d is no format of profiles", (int) format);
+  return RADIO_OK;
+}
+
+static enum radio_status
+export_as_it_is (const struct radio_profile *profile,
+                 const struct radio_profile_write_options *options,
+                 radio_profile_sink_fn *sink, void *user_data)
+{
+  struct rd_writer writer;
+  rd_writer_init (&writer, sink, user_data);
+  enum radio_status status
+    = exporters[options->format] (profile, options, &writer);
+  if (status != RADIO_OK)
+    return status;
+  return rd_writer_end (&writer);
+}
+
+enum radio_status
+radio_profile_write_to (const struct radio_profile *profile,
+                        const struct radio_profile_write_options *options,
+                        radio_profile_sink_fn *sink, void *user_data)
+{
+  RD_PROFILE_SCOPE struct radio_profile *redacted = NULL;
+  if (profile == NULL || options == NULL || sink == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_write_to: NULL");
+  RD_TRY (check_format (options->format));
+  if (options->redact)
+    RD_TRY (rd_profile_redact (profile, options->redact_key,
+                               options->redact_key_nbytes, &redacted));
+  return export_as_it_is (redacted ? redacted : profile, options, sink,
+                          user_data);
+}
+
+static enum radio_status
+write_to_newfile (const void *data, size_t nbytes, void *user_data)
+{
+  return rd_newfile_write (user_data, data, nbytes);
+}
+
+enum radio_status
+rd_profile_write_file (const struct radio_profile *profile, const char *path,
+                       const struct radio_profile_write_options *options,
+                       bool overwrite, mode_t mode)
+{
+  RD_CLEANUP (rd_cleanup_newfile) struct rd_newfile *newfile = NULL;
+  RD_TRY (rd_newfile_open (path, overwrite, mode, &newfile));
+  RD_TRY (radio_profile_write_to (profile, options, write_to_newfile,
+                                  newfile));
+  return rd_newfile_commit (RD_STEAL (newfile));
+}
+
+enum radio_status
+radio_profile_write (const struct radio_profile *profile, const char *path,
+                     const struct radio_profile_write_options *options)
+{
+  struct radio_profile_write_options chosen = { 0 };
+  if (profile == NULL || path == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_write: NULL");
+  if (options)
+    chosen = *options;
+  if (chosen.format == 0)
+    RD_TRY (radio_profile_format_of (path, &chosen.format));
+  return rd_profile_write_file (profile, path, &chosen, true, 0666);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The writer under all exporters: gathers small pieces, hands large ones to
+ * the sink, remembers the first failure, and knows how numbers and JSON
+ * strings are spelt. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/export/export.h"
+
+void
+rd_writer_init (struct rd_writer *writer, radio_profile_sink_fn *sink,
+                void *user_data)
+{
+  writer->sink = sink;
+  writer->user_data = user_data;
+  writer->status = RADIO_OK;
+  writer->nbytes = 0;
+}
+
+static void
+hand_over (struct rd_writer *writer, const void *data, size_t nbytes)
+{
+  if (writer->status == RADIO_OK && nbytes > 0)
+    writer->status = writer->sink (data, nbytes, writer->user_data);
+}
+
+static void
+flush (struct rd_writer *writer)
+{
+  hand_over (writer, writer->bytes, writer->nbytes);
+  writer->nbytes = 0;
+}
+
+void
+rd_write_bytes (struct rd_writer *writer, const void *data, size_t nbytes)
+{
+  if (writer->status != RADIO_OK || nbytes == 0)
+    return;
+  if (nbytes > sizeof writer->bytes - writer->nbytes)
+    flush (writer);
+  if (nbytes >= sizeof writer->bytes) {
+    hand_over (writer, data, nbytes);
+    return;
+  }
+  memcpy (writer->bytes + writer->nbytes, data, nbytes);
+  writer->nbytes += nbytes;
+}
+
+void
+rd_write_text (struct rd_writer *writer, const char *text)
+{
+  rd_write_bytes (writer, text, strlen (text));
+}
+
+void
+rd_write_u64 (struct rd_writer *writer, uint64_t value)
+{
+  char digits[20];            /* of 2^64 - 1 */
+  size_t at = sizeof digits;
+  do
+    digits[--at] = (char) ('0' + value % 10);
+  while ((value /= 10) > 0);
+  rd_write_bytes (writer, digits + at, sizeof digits - at);
+}
+
+void
+rd_write_i64 (struct rd_writer *writer, int64_t value)
+{
+  if (value < 0)
+    rd_write_bytes (writer, "-", 1);
+  rd_write_u64 (writer, value < 0 ? -(uint64_t) value : (uint64_t) value);
+}
+
+void
+rd_write_us (struct rd_writer *writer, uint64_t ns)
+{
+  char fraction[] = { '.', (char) ('0' + ns / 100 % 10),
+                      (char) ('0' + ns / 10 % 10), (char) ('0' + ns % 10) };
+  rd_write_u64 (writer, ns / 1000);
+  rd_write_bytes (writer, fraction, sizeof fraction);
+}
+
+/* What does not fit into the room of rd_write_format. */
+RADIO_PRINTF (3, 0) static void
+write_long (struct rd_writer *writer, size_t nbytes, const char *format,
+            va_list args)
+{
+  char *text = malloc (nbytes + 1);
+  if (text == NULL) {
+    if (writer->status == RADIO_OK)
+      writer->status = rd_fail_memory (nbytes + 1);
+    return;
+  }
+  vsnprintf (text, nbytes + 1, format, args);
+  rd_write_bytes (writer, text, nbytes);
+  free (text);
+}
+
+void
+rd_write_format (struct rd_writer *writer, const char *format, ...)
+{
+  char room[256];
+  va_list args, again;
+  va_start (args, format);
+  va_copy (again, args);
+  int n = vsnprintf (room, sizeof room, format, args);
+  if (n >= 0 && (size_t) n < sizeof room)
+    rd_write_bytes (writer, room, (size_t) n);
+  else if (n >= 0)
+    write_long (writer, (size_t) n, format, again);
+  va_end (again);
+  va_end (args);
+}
+
+enum radio_status
+rd_writer_end (struct rd_writer *writer)
+{
+  flush (writer);
+  return writer->status;
+}
