@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's counters; their names are what users read and what findings
+ * look for. */
+#include <config.h>
+
+#include "profiler/counters.h"
+
+const struct radio_counter rd_count_asked = { "bytes asked", "bytes" };
+const struct radio_counter rd_count_fetched = { "bytes fetched", "bytes" };
+const struct radio_counter rd_count_decoded = { "bytes decoded", "bytes" };
+const struct radio_counter rd_count_delivered
+  = { "bytes delivered", "bytes" };
+
+const struct radio_counter rd_count_inflated = { "bytes inflated", "bytes" };
+const struct radio_counter rd_count_encoded = { "bytes encoded", "bytes" };
+const struct radio_counter rd_count_written = { "bytes written", "bytes" };
+
+const struct radio_counter rd_count_requests = { "requests", "count" };
+const struct radio_counter rd_count_retries = { "retries", "count" };
+const struct radio_counter rd_count_hits = { "cache hits", "count" };
+const struct radio_counter rd_count_misses = { "cache misses", "count" };
+const struct radio_counter rd_count_tiles = { "tiles", "count" };
+const struct radio_counter rd_count_errors = { "errors", "count" };
