@@ -64,7 +64,7 @@ enqueue (struct deferred *deferred, struct rd_io_get *gets, size_t n)
   size_t needed = deferred->n + n;
   if (needed > deferred->capacity) {
     size_t nbytes = needed * 2 * sizeof *deferred->queue;
-    struct rd_io_get **queue = realloc (deferred->queue, nbytes);
+    struct rd_io_get **queue = rd_realloc (deferred->queue, nbytes);
     if (queue == NULL)
       return rd_fail_memory (nbytes);
     deferred->queue = queue;
@@ -100,9 +100,9 @@ deferred_close (struct rd_io *io)
   pthread_join (deferred->thread, NULL);
   pthread_cond_destroy (&deferred->has_work);
   pthread_mutex_destroy (&deferred->mutex);
-  free (deferred->queue);
+  rd_free (deferred->queue);
   rd_wrap_finish (&deferred->wrap);
-  free (deferred);
+  rd_free (deferred);
 }
 
 static enum radio_status
@@ -128,7 +128,7 @@ rd_io_deferred_open (struct rd_io *inner, uint64_t seed, struct rd_io **io)
 {
   *io = NULL;
   RD_CLEANUP (rd_cleanup_io) struct rd_io *owned = inner;
-  RD_FREE struct deferred *deferred = calloc (1, sizeof *deferred);
+  RD_FREE struct deferred *deferred = rd_calloc (1, sizeof *deferred);
   if (deferred == NULL)
     return rd_fail_memory (sizeof *deferred);
   RD_TRY (rd_wrap_init (&deferred->wrap, "deferred", inner));
@@ -138,7 +138,7 @@ rd_io_deferred_open (struct rd_io *inner, uint64_t seed, struct rd_io **io)
   deferred->random = seed | (uint64_t) 1 << 63;
   enum radio_status status = start (deferred);
   if (status != RADIO_OK) {
-    free (deferred->wrap.base.uri);
+    rd_free (deferred->wrap.base.uri);
     return status;
   }
   (void) RD_STEAL (owned);

@@ -14,7 +14,7 @@ make_room (struct rd_entries *entries)
     return RADIO_OK;
   size_t capacity = entries->capacity / 2 * 3 + 16;
   size_t nbytes = capacity * sizeof *entries->items;
-  struct rd_io_entry *items = realloc (entries->items, nbytes);
+  struct rd_io_entry *items = rd_realloc (entries->items, nbytes);
   if (items == NULL)
     return rd_fail_memory (nbytes);
   entries->items = items;
@@ -27,7 +27,7 @@ rd_entries_add (struct rd_entries *entries, const char *name,
                 size_t name_nbytes, bool is_prefix, uint64_t nbytes)
 {
   RD_TRY (make_room (entries));
-  char *copy = malloc (name_nbytes + 1);
+  char *copy = rd_malloc (name_nbytes + 1);
   if (copy == NULL)
     return rd_fail_memory (name_nbytes + 1);
   memcpy (copy, name, name_nbytes);
@@ -61,7 +61,7 @@ void
 rd_entries_free (struct rd_entries *entries)
 {
   for (size_t i = 0; i < entries->n; i++)
-    free ((char *) entries->items[i].name);
-  free (entries->items);
+    rd_free ((char *) entries->items[i].name);
+  rd_free (entries->items);
   *entries = (struct rd_entries) { 0 };
 }

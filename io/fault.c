@@ -161,7 +161,7 @@ inner_done (struct rd_io_get *get)
 static enum radio_status
 start_get (struct fault *store, struct rd_io_get *get)
 {
-  RD_FREE struct fault_get *fault_get = malloc (sizeof *fault_get);
+  RD_FREE struct fault_get *fault_get = rd_malloc (sizeof *fault_get);
   if (fault_get == NULL)
     return rd_fail_memory (sizeof *fault_get);
   *fault_get = (struct fault_get) {
@@ -257,7 +257,7 @@ writer_abort (struct rd_io_writer *writer)
 {
   struct fault_writer *w = (struct fault_writer *) writer;
   rd_io_writer_abort (w->inner);
-  free (w);
+  rd_free (w);
 }
 
 /* As every store: what had a failed append is not published. */
@@ -291,7 +291,7 @@ fault_create (struct rd_io *io, const char *key,
   *writer = NULL;
   RD_TRY (meet_fate (store, RD_FAULT_CREATE, key, NULL));
   size_t nbytes = strlen (key) + 1;
-  RD_FREE struct fault_writer *w = calloc (1, sizeof *w + nbytes);
+  RD_FREE struct fault_writer *w = rd_calloc (1, sizeof *w + nbytes);
   if (w == NULL)
     return rd_fail_memory (sizeof *w + nbytes);
   w->base.ops = &writer_ops;
@@ -347,7 +347,7 @@ fault_close (struct rd_io *io)
   struct fault *store = (struct fault *) io;
   rd_wrap_finish (&store->wrap);
   pthread_mutex_destroy (&store->mutex);
-  free (store);
+  rd_free (store);
 }
 
 static void
@@ -372,7 +372,7 @@ rd_io_fault_open (struct rd_io *inner, const struct rd_fault_plan *plan,
   *io = NULL;
   RD_CLEANUP (rd_cleanup_io) struct rd_io *owned = inner;
   size_t nbytes = sizeof (struct fault) + plan->n * sizeof (struct planned);
-  RD_FREE struct fault *store = calloc (1, nbytes);
+  RD_FREE struct fault *store = rd_calloc (1, nbytes);
   if (store == NULL)
     return rd_fail_memory (nbytes);
   store->capacity_nbytes = plan->capacity_nbytes;

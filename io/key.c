@@ -51,7 +51,7 @@ rd_key_join (const char *prefix, const char *name)
 {
   size_t prefix_nbytes = strlen (prefix);
   size_t name_nbytes = strlen (name);
-  char *key = malloc (prefix_nbytes + 1 + name_nbytes + 1);
+  char *key = rd_malloc (prefix_nbytes + 1 + name_nbytes + 1);
   if (key == NULL) {
     rd_fail_memory (prefix_nbytes + name_nbytes + 2);
     return NULL;

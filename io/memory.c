@@ -57,7 +57,7 @@ blob_unref (struct blob *blob)
   if (blob == NULL || atomic_fetch_sub (&blob->n_refs, 1) > 1)
     return;
   rd_buffer_free (&blob->content);
-  free (blob);
+  rd_free (blob);
 }
 
 RD_DEFINE_CLEANUP (blob, struct blob, blob_unref);
@@ -66,7 +66,7 @@ RD_DEFINE_CLEANUP (blob, struct blob, blob_unref);
 static struct blob *
 blob_new (void)
 {
-  struct blob *blob = calloc (1, sizeof *blob);
+  struct blob *blob = rd_calloc (1, sizeof *blob);
   if (blob == NULL) {
     rd_fail_memory (sizeof *blob);
     return NULL;
@@ -208,7 +208,7 @@ make_room (struct memory *memory)
     return RADIO_OK;
   size_t capacity = memory->capacity / 2 * 3 + 16;
   size_t nbytes = capacity * sizeof *memory->objects;
-  struct object *objects = realloc (memory->objects, nbytes);
+  struct object *objects = rd_realloc (memory->objects, nbytes);
   if (objects == NULL)
     return rd_fail_memory (nbytes);
   memory->objects = objects;
@@ -220,7 +220,7 @@ static enum radio_status
 insert (struct memory *memory, const char *key, struct blob *blob)
 {
   RD_TRY (make_room (memory));
-  char *copy = strdup (key);
+  char *copy = rd_strdup (key);
   if (copy == NULL)
     return rd_fail_memory (strlen (key) + 1);
   size_t i = lower_bound (memory, key);
@@ -276,7 +276,7 @@ static void
 writer_abort (struct rd_io_writer *writer)
 {
   blob_unref (((struct memory_writer *) writer)->blob);
-  free (writer);
+  rd_free (writer);
 }
 
 static enum radio_status
@@ -311,7 +311,7 @@ memory_create (struct rd_io *io, const char *key,
   if (blob == NULL)
     return RADIO_ERROR_MEMORY;
   size_t nbytes = strlen (key) + 1;
-  struct memory_writer *w = malloc (sizeof *w + nbytes);
+  struct memory_writer *w = rd_malloc (sizeof *w + nbytes);
   if (w == NULL)
     return rd_fail_memory (sizeof *w + nbytes);
   *w = (struct memory_writer) {
@@ -329,7 +329,7 @@ static void
 erase (struct memory *memory, size_t i, size_t n)
 {
   for (size_t j = i; j < i + n; j++) {
-    free (memory->objects[j].key);
+    rd_free (memory->objects[j].key);
     blob_unref (memory->objects[j].blob);
   }
   if (n > 0)
@@ -394,7 +394,7 @@ memory_unlock (struct rd_io_lock *lock)
     *p = held->next;
     pthread_cond_broadcast (&memory->was_unlocked);
   }
-  free (held);
+  rd_free (held);
 }
 
 static enum radio_status
@@ -405,7 +405,7 @@ memory_lock (struct rd_io *io, const char *prefix, bool wait,
   *lock = NULL;
   RD_TRY (rd_prefix_check (io, prefix));
   size_t nbytes = strlen (prefix) + 1;
-  RD_FREE struct held *held = malloc (sizeof *held + nbytes);
+  RD_FREE struct held *held = rd_malloc (sizeof *held + nbytes);
   if (held == NULL)
     return rd_fail_memory (sizeof *held + nbytes);
   held->base.unlock = memory_unlock;
@@ -438,11 +438,11 @@ memory_close (struct rd_io *io)
 {
   struct memory *memory = (struct memory *) io;
   erase (memory, 0, memory->n);
-  free (memory->objects);
+  rd_free (memory->objects);
   pthread_cond_destroy (&memory->was_unlocked);
   pthread_mutex_destroy (&memory->mutex);
-  free (memory->base.uri);
-  free (memory);
+  rd_free (memory->base.uri);
+  rd_free (memory);
 }
 
 static const struct rd_io_ops memory_ops = {
@@ -463,8 +463,8 @@ static const struct rd_io_ops memory_ops = {
 enum radio_status
 rd_io_memory_open (struct rd_io **io)
 {
-  RD_FREE struct memory *memory = calloc (1, sizeof *memory);
-  RD_FREE char *uri = strdup ("memory:");
+  RD_FREE struct memory *memory = rd_calloc (1, sizeof *memory);
+  RD_FREE char *uri = rd_strdup ("memory:");
   if (memory == NULL || uri == NULL)
     return rd_fail_memory (sizeof *memory);
   if (pthread_mutex_init (&memory->mutex, NULL) != 0)

@@ -64,7 +64,7 @@ open_file_uri (const char *uri, bool create, struct rd_io **io)
   if (*path != '/')
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: the path after 'file://' must begin with '/'", uri);
-  RD_FREE char *decoded = strdup (path);
+  RD_FREE char *decoded = rd_strdup (path);
   if (decoded == NULL)
     return rd_fail_memory (strlen (path) + 1);
   if (!percent_decode (decoded))

@@ -16,7 +16,7 @@ rd_posix_parent (const char *path)
 {
   const char *slash = strrchr (path, '/');
   size_t nbytes = slash ? (size_t) (slash - path) : 0;
-  char *parent = strndup (path, nbytes);
+  char *parent = rd_strndup (path, nbytes);
   if (parent == NULL)
     rd_fail_memory (nbytes + 1);
   return parent;
@@ -74,7 +74,7 @@ make_folder (const struct rd_posix *posix, const char *path)
 static enum radio_status
 make_each_folder (const struct rd_posix *posix, const char *path)
 {
-  RD_FREE char *folder = strdup (path);
+  RD_FREE char *folder = rd_strdup (path);
   if (folder == NULL)
     return rd_fail_memory (strlen (path) + 1);
   for (char *p = folder; *p;) {

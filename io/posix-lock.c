@@ -25,7 +25,7 @@ posix_unlock (struct rd_io_lock *lock)
   /* Said outright, since a forked child may have the descriptor too. */
   flock (held->fd, LOCK_UN);
   close (held->fd);
-  free (held);
+  rd_free (held);
 }
 
 static bool
@@ -97,7 +97,7 @@ rd_posix_lock (struct rd_io *io, const char *prefix, bool wait,
 {
   *lock = NULL;
   RD_TRY (rd_prefix_check (io, prefix));
-  RD_FREE struct posix_lock *held = malloc (sizeof *held);
+  RD_FREE struct posix_lock *held = rd_malloc (sizeof *held);
   if (held == NULL)
     return rd_fail_memory (sizeof *held);
   held->base.unlock = posix_unlock;

@@ -52,7 +52,7 @@ writer_abort (struct rd_io_writer *writer)
 {
   struct posix_writer *w = (struct posix_writer *) writer;
   rd_temp_discard (w->posix, &w->temp);
-  free (w);
+  rd_free (w);
 }
 
 /* What is incomplete is not published. */
@@ -83,7 +83,7 @@ rd_posix_create (struct rd_io *io, const char *key,
   *writer = NULL;
   RD_TRY (rd_key_check (io, key));
   size_t nbytes = strlen (key) + 1;
-  RD_FREE struct posix_writer *w = calloc (1, sizeof *w + nbytes);
+  RD_FREE struct posix_writer *w = rd_calloc (1, sizeof *w + nbytes);
   if (w == NULL)
     return rd_fail_memory (sizeof *w + nbytes);
   w->base.ops = &writer_ops;

@@ -55,7 +55,7 @@ rd_temp_discard (const struct rd_posix *posix, struct rd_temp *temp)
     return;
   unlinkat (posix->root_fd, temp->path, 0);
   close (temp->fd);
-  free (temp->path);
+  rd_free (temp->path);
   *temp = (struct rd_temp) { .fd = -1 };
 }
 
@@ -85,7 +85,7 @@ try_create (const struct rd_posix *posix, const char *folder,
     return RADIO_OK;
   }
   int errnum = errno;
-  free (RD_STEAL (temp->path));
+  rd_free (RD_STEAL (temp->path));
   if (errnum == EEXIST)
     return RADIO_OK;
   if (errnum == ENOENT)
@@ -235,7 +235,7 @@ rd_temp_publish (const struct rd_posix *posix, struct rd_temp *temp,
     return status;
   }
   close (temp->fd);
-  free (temp->path);
+  rd_free (temp->path);
   *temp = (struct rd_temp) { .fd = -1 };
   return rd_posix_sync_folder (posix, folder);
 }

@@ -60,8 +60,8 @@ posix_close (struct rd_io *io)
 {
   struct rd_posix *posix = (struct rd_posix *) io;
   close (posix->root_fd);
-  free (posix->base.uri);
-  free (posix);
+  rd_free (posix->base.uri);
+  rd_free (posix);
 }
 
 /* On local disks a gap is cheaper to read than a call is to make, up to
@@ -90,7 +90,7 @@ copy_path (const char *path)
   size_t nbytes = strlen (path);
   while (nbytes > 1 && path[nbytes - 1] == '/')
     nbytes--;
-  char *copy = strndup (path, nbytes);
+  char *copy = rd_strndup (path, nbytes);
   if (copy == NULL)
     rd_fail_memory (nbytes + 1);
   return copy;
@@ -119,7 +119,7 @@ enum radio_status
 rd_io_posix_open (const char *path, bool create, struct rd_io **io)
 {
   *io = NULL;
-  RD_FREE struct rd_posix *posix = calloc (1, sizeof *posix);
+  RD_FREE struct rd_posix *posix = rd_calloc (1, sizeof *posix);
   if (posix == NULL)
     return rd_fail_memory (sizeof *posix);
   RD_FREE char *uri = copy_path (path);

@@ -83,7 +83,7 @@ wrap_sweep (struct rd_io *io, const char *prefix, bool dry_run,
 enum radio_status
 rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
 {
-  char *uri = strdup (inner->uri);
+  char *uri = rd_strdup (inner->uri);
   if (uri == NULL)
     return rd_fail_memory (strlen (inner->uri) + 1);
   wrap->ops = (struct rd_io_ops) {
@@ -111,5 +111,5 @@ void
 rd_wrap_finish (struct rd_wrap *wrap)
 {
   rd_io_close (wrap->inner);
-  free (wrap->base.uri);
+  rd_free (wrap->base.uri);
 }

@@ -2,22 +2,33 @@
 /* The library's memory: everything that the library allocates for itself
  * comes from here, so that the caller can replace the allocator and the
  * recorder can count.  A block carries its size and the node of the call
- * tree that asked for it in front of itself.  What is documented as freed by
- * the caller with free () does not come from here. */
+ * tree that asked for it in front of itself.
+ *
+ * Two kinds of memory do not come from here: what is documented as freed by
+ * the caller with free (), and what the recorder, the model of profiles and
+ * the exporters hold (profiler/record, model, export), which use malloc so
+ * that the recorder never counts itself. */
 #ifndef RD_ALLOC_H
 #define RD_ALLOC_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* As their namesakes of C; sizes of 0 give a block all the same. */
-void *rd_malloc (size_t nbytes) __attribute__ ((__malloc__));
-void *rd_calloc (size_t n, size_t nbytes) __attribute__ ((__malloc__));
-void *rd_realloc (void *block, size_t nbytes);
 void rd_free (void *block);
-char *rd_strdup (const char *text) __attribute__ ((__malloc__));
-char *rd_strndup (const char *text, size_t nbytes)
-  __attribute__ ((__malloc__));
+
+/* GCC then warns of blocks that are given to free (), and the other way. */
+#if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
+#define RD_ALLOCATES __attribute__ ((__malloc__, __malloc__ (rd_free, 1)))
+#else
+#define RD_ALLOCATES __attribute__ ((__malloc__))
+#endif
+
+/* As their namesakes of C; sizes of 0 give a block all the same. */
+void *rd_malloc (size_t nbytes) RD_ALLOCATES;
+void *rd_calloc (size_t n, size_t nbytes) RD_ALLOCATES;
+void *rd_realloc (void *block, size_t nbytes);
+char *rd_strdup (const char *text) RD_ALLOCATES;
+char *rd_strndup (const char *text, size_t max_nbytes) RD_ALLOCATES;
 
 /* Blocks held, by all the library: what must be 0 when everything was
  * closed. */

@@ -14,7 +14,7 @@ rd_buffer_reserve (struct rd_buffer *buffer, size_t nbytes)
 {
   if (nbytes <= buffer->capacity)
     return RADIO_OK;
-  unsigned char *data = realloc (buffer->data, nbytes);
+  unsigned char *data = rd_realloc (buffer->data, nbytes);
   if (data == NULL)
     return rd_fail_memory (nbytes);
   buffer->data = data;
@@ -42,6 +42,6 @@ rd_buffer_append (struct rd_buffer *buffer, const void *data, size_t nbytes)
 void
 rd_buffer_free (struct rd_buffer *buffer)
 {
-  free (buffer->data);
+  rd_free (buffer->data);
   *buffer = (struct rd_buffer) { 0 };
 }

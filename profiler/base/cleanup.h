@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "profiler/base/alloc.h"
+
 #define RD_CLEANUP(fn) __attribute__ ((__cleanup__ (fn)))
 
 /* Defines rd_cleanup_NAME for a variable of type "TYPE *". */
@@ -23,6 +25,12 @@
 
 static inline void
 rd_cleanup_free (void *p)
+{
+  rd_free (*(void **) p);
+}
+
+static inline void
+rd_cleanup_plain_free (void *p)
 {
   free (*(void **) p);
 }
@@ -41,7 +49,9 @@ rd_cleanup_unlock (pthread_mutex_t **mutex)
     pthread_mutex_unlock (*mutex);
 }
 
+/* Memory of rd_malloc and its kin; PLAIN: of malloc, realpath, ... */
 #define RD_FREE RD_CLEANUP (rd_cleanup_free)
+#define RD_FREE_PLAIN RD_CLEANUP (rd_cleanup_plain_free)
 #define RD_CLOSE_FD RD_CLEANUP (rd_cleanup_fd)
 
 #define RD_CONCAT_(a, b) a##b

@@ -25,7 +25,7 @@
 
 struct rd_newfile {
   char *file;                 /* as messages name it */
-  char *target;               /* the same, links resolved */
+  char *target;               /* the same, links resolved; of malloc */
   char *temporary;            /* NULL when there is none to remove */
   int fd;
   mode_t mode;                /* less the process's umask */
@@ -99,7 +99,7 @@ open_temporary (struct rd_newfile *newfile)
 {
   size_t folder = folder_nbytes (newfile->target);
   size_t room = folder + sizeof ".radio-0123456789abcdef.tmp";
-  char *path = malloc (room);
+  char *path = rd_malloc (room);
   if (path == NULL)
     return rd_fail_memory (room);
   memcpy (path, newfile->target, folder);
@@ -116,7 +116,7 @@ open_temporary (struct rd_newfile *newfile)
     return RADIO_OK;
   }
   int errnum = errno;
-  free (path);
+  rd_free (path);
   return rd_fail_errno (errnum, "%s: cannot make a file in its folder",
                         newfile->file);
 }
@@ -126,13 +126,13 @@ rd_newfile_open (const char *file, bool overwrite, mode_t mode,
                  struct rd_newfile **result)
 {
   RD_CLEANUP (rd_cleanup_newfile) struct rd_newfile *newfile
-    = calloc (1, sizeof *newfile);
+    = rd_calloc (1, sizeof *newfile);
   if (newfile == NULL)
     return rd_fail_memory (sizeof *newfile);
   newfile->fd = -1;
   newfile->overwrite = overwrite;
   newfile->mode = mode;
-  newfile->file = strdup (file);
+  newfile->file = rd_strdup (file);
   if (newfile->file == NULL)
     return rd_fail_memory (strlen (file));
   RD_TRY (resolve_target (newfile));
@@ -190,7 +190,8 @@ static enum radio_status
 sync_folder (const struct rd_newfile *newfile)
 {
   size_t n = folder_nbytes (newfile->target);
-  RD_FREE char *folder = n ? strndup (newfile->target, n) : strdup (".");
+  RD_FREE char *folder = n ? rd_strndup (newfile->target, n)
+                           : rd_strdup (".");
   if (folder == NULL)
     return rd_fail_memory (n);
   RD_CLOSE_FD int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -212,7 +213,7 @@ publish (struct rd_newfile *newfile)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: exists already", newfile->file);
   if (failed)
     return rd_fail_errno (errno, "%s: cannot rename", newfile->file);
-  free (RD_STEAL (newfile->temporary));
+  rd_free (RD_STEAL (newfile->temporary));
   return sync_folder (newfile);
 }
 
@@ -233,8 +234,8 @@ rd_newfile_abort (struct rd_newfile *newfile)
     close (newfile->fd);
   if (newfile->temporary)
     unlink (newfile->temporary);
-  free (newfile->temporary);
+  rd_free (newfile->temporary);
   free (newfile->target);
-  free (newfile->file);
-  free (newfile);
+  rd_free (newfile->file);
+  rd_free (newfile);
 }

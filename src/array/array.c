@@ -26,11 +26,11 @@ radio_array_close (struct radio_array *array)
   rd_index_cache_close (array->indexes);
   rd_array_doc_free (array->doc);
   radio_store_close (array->store);
-  free (array->path);
-  free (array->codecs_text);
-  free (array->codecs_json);
-  free (array->attributes_json);
-  free (array);
+  rd_free (array->path);
+  rd_free (array->codecs_text);
+  rd_free (array->codecs_json);
+  rd_free (array->attributes_json);
+  rd_free (array);
 }
 
 /* A copy of a value's text. */
@@ -41,7 +41,7 @@ copy_text (struct json_object *value, const char *absent, char **copy)
   if (value)
     text = json_object_to_json_string_ext (value, JSON_C_TO_STRING_PLAIN
                                            | JSON_C_TO_STRING_NOSLASHESCAPE);
-  *copy = text ? strdup (text) : NULL;
+  *copy = text ? rd_strdup (text) : NULL;
   return *copy ? RADIO_OK : rd_fail_memory (text ? strlen (text) : 0);
 }
 
@@ -60,7 +60,7 @@ rd_array_open_doc (struct radio_store *store, const char *path,
                    struct rd_array_doc *doc, struct radio_array **result)
 {
   RD_CLEANUP (rd_cleanup_array) struct radio_array *array
-    = calloc (1, sizeof *array);
+    = rd_calloc (1, sizeof *array);
   if (!array) {
     rd_array_doc_free (doc);
     return rd_fail_memory (sizeof *array);
@@ -68,7 +68,7 @@ rd_array_open_doc (struct radio_store *store, const char *path,
   array->doc = doc;
   array->store = rd_store_ref (store);
   RD_TRY (rd_path_check (path, false));
-  array->path = strdup (path);
+  array->path = rd_strdup (path);
   if (!array->path)
     return rd_fail_memory (strlen (path));
   RD_TRY (describe (array));

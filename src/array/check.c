@@ -104,16 +104,16 @@ note_message_synced (struct check *check, uint64_t order, bool of_index)
   const char *last = check->synced.index_message;
   if (of_index && last && strcmp (last, message) == 0)
     return RADIO_OK;
-  struct damage damage = { order, strdup (message) };
+  struct damage damage = { order, rd_strdup (message) };
   if (!damage.message)
     return rd_fail_memory (strlen (message));
   enum radio_status status = rd_buffer_append (&check->synced.list, &damage,
                                                sizeof damage);
   if (status != RADIO_OK)
-    free (damage.message);
+    rd_free (damage.message);
   else if (of_index) {
-    free (check->synced.index_message);
-    check->synced.index_message = strdup (message);
+    rd_free (check->synced.index_message);
+    check->synced.index_message = rd_strdup (message);
   }
   return status;
 }
@@ -158,7 +158,7 @@ tell_damage (struct rd_fetch *fetch)
   for (size_t i = 0; i < n; i++) {
     if (check->tell)
       check->tell (damage[i].message, check->user_data);
-    free (damage[i].message);
+    rd_free (damage[i].message);
   }
   list->nbytes = 0;
   return RADIO_OK;
@@ -172,7 +172,7 @@ free_check (struct check *check)
   (void) tell_damage (&check->fetch);
   rd_buffer_free (&check->synced.list);
   rd_buffer_free (&check->chunks);
-  free (check->synced.index_message);
+  rd_free (check->synced.index_message);
   pthread_mutex_destroy (&check->mutex);
 }
 
@@ -192,8 +192,8 @@ static enum radio_status
 check_chunks (struct check *check)
 {
   size_t most = rd_min_u64 (check->nchunks, CHUNKS_AT_ONCE);
-  RD_FREE struct radio_request *requests = calloc (most + 1,
-                                                   sizeof *requests);
+  RD_FREE struct radio_request *requests = rd_calloc (most + 1,
+                                                      sizeof *requests);
   if (!requests)
     return rd_fail_memory (most * sizeof *requests);
   check->fetch.requests = requests;

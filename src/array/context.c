@@ -60,7 +60,7 @@ radio_context_open (const struct radio_context_options *options,
                     "NULL");
   if (!options)
     options = &defaults;
-  RD_FREE struct radio_context *context = calloc (1, sizeof *context);
+  RD_FREE struct radio_context *context = rd_calloc (1, sizeof *context);
   if (!context)
     return rd_fail_memory (sizeof *context);
   atomic_init (&context->nrefs, 1);
@@ -89,7 +89,7 @@ radio_context_close (struct radio_context *context)
   if (!context || atomic_fetch_sub (&context->nrefs, 1) != 1)
     return;
   rd_pool_close (context->pool);
-  free (context);
+  rd_free (context);
 }
 
 enum radio_status

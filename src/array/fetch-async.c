@@ -234,7 +234,7 @@ enum radio_status
 rd_fetch_units_async (struct rd_fetch_job *job)
 {
   unsigned max_active, window = choose_window (job, &max_active);
-  RD_FREE struct flight *flights = calloc (window, sizeof *flights);
+  RD_FREE struct flight *flights = rd_calloc (window, sizeof *flights);
   if (!flights)
     return rd_fail_memory (window * sizeof *flights);
   struct async async = {

@@ -172,8 +172,8 @@ read_all_at_once (struct index_job *job)
 static enum radio_status
 load_async (struct index_job *job)
 {
-  RD_FREE struct rd_io_get *gets = calloc (job->n, sizeof *gets);
-  RD_FREE struct reading *readings = calloc (job->n, sizeof *readings);
+  RD_FREE struct rd_io_get *gets = rd_calloc (job->n, sizeof *gets);
+  RD_FREE struct reading *readings = rd_calloc (job->n, sizeof *readings);
   if (!gets || !readings)
     return rd_fail_memory (job->n * sizeof *readings);
   job->gets = gets;

@@ -31,14 +31,14 @@ enum radio_status
 rd_index_cache_open (size_t rank, uint64_t max_nbytes,
                      struct rd_index_cache **result)
 {
-  RD_FREE struct rd_index_cache *cache = calloc (1, sizeof *cache);
+  RD_FREE struct rd_index_cache *cache = rd_calloc (1, sizeof *cache);
   if (!cache)
     return rd_fail_memory (sizeof *cache);
   cache->rank = rank;
   cache->max_nbytes = max_nbytes;
   cache->synced.nbuckets = FIRST_NBUCKETS;
-  cache->synced.buckets = calloc (FIRST_NBUCKETS,
-                                  sizeof *cache->synced.buckets);
+  cache->synced.buckets = rd_calloc (FIRST_NBUCKETS,
+                                     sizeof *cache->synced.buckets);
   if (!cache->synced.buckets)
     return rd_fail_memory (FIRST_NBUCKETS * sizeof *cache->synced.buckets);
   pthread_mutex_init (&cache->mutex, NULL);
@@ -49,8 +49,8 @@ rd_index_cache_open (size_t rank, uint64_t max_nbytes,
 static void
 free_entry (struct rd_index_entry *entry)
 {
-  free (entry->index);
-  free (entry);
+  rd_free (entry->index);
+  rd_free (entry);
 }
 
 void
@@ -64,9 +64,9 @@ rd_index_cache_close (struct rd_index_cache *cache)
     free_entry (entry);
     entry = older;
   }
-  free (cache->synced.buckets);
+  rd_free (cache->synced.buckets);
   pthread_mutex_destroy (&cache->mutex);
-  free (cache);
+  rd_free (cache);
 }
 
 static uint64_t
@@ -155,10 +155,10 @@ static void
 grow_synced (struct rd_index_cache *cache)
 {
   size_t n = 2 * cache->synced.nbuckets;
-  struct rd_index_entry **buckets = calloc (n, sizeof (*buckets));
+  struct rd_index_entry **buckets = rd_calloc (n, sizeof (*buckets));
   if (!buckets)
     return;
-  free (cache->synced.buckets);
+  rd_free (cache->synced.buckets);
   cache->synced.buckets = buckets;
   cache->synced.nbuckets = n;
   for (struct rd_index_entry *entry = cache->synced.newest; entry;
@@ -195,7 +195,7 @@ static struct rd_index_entry *
 new_entry (const struct rd_index_cache *cache, const uint64_t *chunk,
            struct rd_shard_index *index, uint64_t shard_nbytes)
 {
-  struct rd_index_entry *entry = calloc (1, sizeof *entry);
+  struct rd_index_entry *entry = rd_calloc (1, sizeof *entry);
   if (!entry) {
     rd_fail_memory (sizeof *entry);
     return NULL;
@@ -230,7 +230,7 @@ rd_index_cache_add (struct rd_index_cache *cache, const uint64_t *chunk,
   struct rd_index_entry *entry = new_entry (cache, chunk, index,
                                             shard_nbytes);
   if (!entry) {
-    free (index);
+    rd_free (index);
     return RADIO_ERROR_MEMORY;
   }
   RD_LOCK_SCOPE (&cache->mutex);

@@ -36,11 +36,11 @@ void
 rd_batch_free (struct rd_batch *batch)
 {
   if (batch->touches != batch->inline_touches)
-    free (batch->touches);
+    rd_free (batch->touches);
   if (batch->items != batch->inline_items)
-    free (batch->items);
+    rd_free (batch->items);
   if (batch->units != batch->inline_units)
-    free (batch->units);
+    rd_free (batch->units);
   rd_batch_init (batch);
 }
 
@@ -54,7 +54,7 @@ reserve_one (void **list, const void *inline_list, uint32_t used,
     return RADIO_OK;
   size_t nbytes = 2 * (size_t) *room * item_nbytes;
   bool on_heap = *list != inline_list;
-  void *grown = realloc (on_heap ? *list : NULL, nbytes);
+  void *grown = rd_realloc (on_heap ? *list : NULL, nbytes);
   if (!grown)
     return rd_fail_memory (nbytes);
   if (!on_heap)

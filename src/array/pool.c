@@ -64,7 +64,7 @@ rd_pool_take_scratch (struct rd_pool *pool)
   struct stock *stock = take_stock_synced (pool);
   pthread_mutex_unlock (&pool->mutex);
   if (!stock)
-    stock = calloc (1, sizeof *stock);
+    stock = rd_calloc (1, sizeof *stock);
   if (!stock) {
     rd_fail_memory (sizeof *stock);
     return NULL;
@@ -228,7 +228,7 @@ rd_pool_open (unsigned nthreads, size_t keep_nbytes,
 {
   unsigned n = nthreads > 1 ? nthreads - 1 : 0;
   size_t nbytes = sizeof (struct rd_pool) + n * sizeof (pthread_t);
-  struct rd_pool *pool = calloc (1, nbytes);
+  struct rd_pool *pool = rd_calloc (1, nbytes);
   if (!pool)
     return rd_fail_memory (nbytes);
   pool->pid = getpid ();
@@ -253,7 +253,7 @@ free_stock (struct stock *stock)
   while (stock) {
     struct stock *following = stock->following;
     rd_scratch_free (&stock->scratch);
-    free (stock);
+    rd_free (stock);
     stock = following;
   }
 }
@@ -273,7 +273,7 @@ rd_pool_close (struct rd_pool *pool)
   pthread_cond_destroy (&pool->finished);
   pthread_cond_destroy (&pool->arrived);
   pthread_mutex_destroy (&pool->mutex);
-  free (pool);
+  rd_free (pool);
 }
 
 static void

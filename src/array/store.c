@@ -29,7 +29,7 @@ radio_store_close (struct radio_store *store)
     return;
   rd_io_close (store->io);
   radio_context_close (store->context);
-  free (store);
+  rd_free (store);
 }
 
 /* Whether there is an object; other failures count as no. */
@@ -181,7 +181,7 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
                   struct radio_store **result)
 {
   RD_CLEANUP (rd_cleanup_io) struct rd_io *taken = io;
-  RD_FREE struct radio_store *room = calloc (1, sizeof *room);
+  RD_FREE struct radio_store *room = rd_calloc (1, sizeof *room);
   if (!room)
     return rd_fail_memory (sizeof *room);
   RD_TRY (new_context (options, &room->context));

@@ -42,7 +42,7 @@ make_index (const struct rd_write *write, const struct rd_slot *slot,
   const struct rd_layout *layout = &write->array->layout;
   size_t nbytes = sizeof **result
     + (size_t) layout->ntiles * sizeof (struct rd_shard_entry);
-  struct rd_shard_index *index = malloc (nbytes);
+  struct rd_shard_index *index = rd_malloc (nbytes);
   if (!index)
     return rd_fail_memory (nbytes);
   uint64_t offset = layout->sharding->u.sharding.index_at_start

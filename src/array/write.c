@@ -230,12 +230,12 @@ free_write (struct rd_write *write)
   if (!write)
     return;
   for (unsigned i = 0; i < RD_WRITE_MAX_SLOTS; i++) {
-    free (write->slots[i].arena);
-    free (write->slots[i].tiles);
+    rd_free (write->slots[i].arena);
+    rd_free (write->slots[i].tiles);
   }
   pthread_cond_destroy (&write->changed);
   pthread_mutex_destroy (&write->mutex);
-  free (write);
+  rd_free (write);
 }
 
 RD_DEFINE_CLEANUP (write, struct rd_write, free_write);
@@ -248,8 +248,8 @@ make_slots (struct rd_write *write, unsigned nslots)
   write->nslots = nslots;
   for (unsigned i = 0; i < nslots; i++) {
     struct rd_slot *slot = &write->slots[i];
-    slot->arena = malloc (write->arena_nbytes);
-    slot->tiles = malloc (nbytes);
+    slot->arena = rd_malloc (write->arena_nbytes);
+    slot->tiles = rd_malloc (nbytes);
     if (!slot->arena || !slot->tiles)
       return rd_fail_memory (write->arena_nbytes + nbytes);
     open_slot (write, slot, i);
@@ -301,7 +301,7 @@ new_write (struct radio_array *array, const struct radio_box *box,
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s/%s", array->store->io->uri, array->path);
   RD_CLEANUP (rd_cleanup_write) struct rd_write *write
-    = calloc (1, sizeof *write);
+    = rd_calloc (1, sizeof *write);
   if (!write)
     return rd_fail_memory (sizeof *write);
   pthread_mutex_init (&write->mutex, NULL);

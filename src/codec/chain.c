@@ -28,7 +28,7 @@ rd_chain_free (struct rd_chain *chain)
       rd_chain_free (chain->codecs[i].u.sharding.inner);
       rd_chain_free (chain->codecs[i].u.sharding.index);
     }
-  free (chain);
+  rd_free (chain);
 }
 
 uint64_t

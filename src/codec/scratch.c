@@ -11,7 +11,7 @@ struct rd_codec_contexts *
 rd_contexts (struct rd_scratch *scratch)
 {
   if (!scratch->contexts) {
-    scratch->contexts = calloc (1, sizeof *scratch->contexts);
+    scratch->contexts = rd_calloc (1, sizeof *scratch->contexts);
     if (!scratch->contexts)
       rd_fail_memory (sizeof *scratch->contexts);
   }
@@ -82,7 +82,7 @@ free_contexts (struct rd_codec_contexts *contexts)
   rd_buffer_free (&contexts->blocks);
   rd_buffer_free (&contexts->inner);
   rd_scratch_free (&contexts->nested);
-  free (contexts);
+  rd_free (contexts);
 }
 
 void

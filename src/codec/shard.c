@@ -121,7 +121,7 @@ rd_shard_index_decode (const struct rd_codec *sharding,
   uint64_t n = count_inner (sharding, shard);
   size_t size = sizeof (struct rd_shard_index)
     + (size_t) n * sizeof (struct rd_shard_entry);
-  RD_FREE struct rd_shard_index *result = malloc (size);
+  RD_FREE struct rd_shard_index *result = rd_malloc (size);
   if (!result)
     return rd_fail_memory (size);
   result->n = n;

@@ -37,7 +37,7 @@ uint64_t rd_shard_index_nbytes (const struct rd_codec *sharding,
 
 /* Decode an index and check every entry against the size of its shard, so
  * that later reads need not: RADIO_ERROR_FORMAT names the entry and its
- * figures.  *index is allocated, freed with free (). */
+ * figures.  *index is allocated, freed with rd_free (). */
 enum radio_status
 rd_shard_index_decode (const struct rd_codec *sharding,
                        const struct rd_chunk *shard,

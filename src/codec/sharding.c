@@ -176,7 +176,7 @@ make_index (const struct walk *walk, struct rd_shard_index **index)
   uint64_t n = radio_box_count (&walk->grid);
   size_t nbytes = sizeof **index
     + (size_t) n * sizeof (struct rd_shard_entry);
-  *index = malloc (nbytes);
+  *index = rd_malloc (nbytes);
   if (!*index)
     return rd_fail_memory (nbytes);
   (*index)->n = n;

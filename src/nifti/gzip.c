@@ -6,6 +6,7 @@
 
 #include <isa-l/igzip_lib.h>
 
+#include "profiler/base/alloc.h"
 #include "profiler/base/error.h"
 #include "src/nifti/gzip.h"
 
@@ -31,13 +32,13 @@ enum radio_status
 rd_gzip_open (rd_gzip_sink_fn *sink, void *user_data,
               struct rd_gzip **result)
 {
-  struct rd_gzip *gzip = calloc (1, sizeof *gzip);
+  struct rd_gzip *gzip = rd_calloc (1, sizeof *gzip);
   if (gzip == NULL)
     return rd_fail_memory (sizeof *gzip);
   gzip->sink = sink;
   gzip->user_data = user_data;
-  gzip->level_room = malloc (LEVEL_NBYTES);
-  gzip->out = malloc (OUT_NBYTES);
+  gzip->level_room = rd_malloc (LEVEL_NBYTES);
+  gzip->out = rd_malloc (OUT_NBYTES);
   if (gzip->level_room == NULL || gzip->out == NULL) {
     rd_gzip_close (gzip);
     return rd_fail_memory (LEVEL_NBYTES + OUT_NBYTES);
@@ -101,7 +102,7 @@ rd_gzip_close (struct rd_gzip *gzip)
 {
   if (gzip == NULL)
     return;
-  free (gzip->out);
-  free (gzip->level_room);
-  free (gzip);
+  rd_free (gzip->out);
+  rd_free (gzip->level_room);
+  rd_free (gzip);
 }

@@ -41,7 +41,7 @@ pair_suffix (const char *file, const char *suffix)
 static char *
 partner_name (const char *file, size_t at, const char *suffix, bool gz)
 {
-  char *name = malloc (at + sizeof ".hdr.gz");
+  char *name = rd_malloc (at + sizeof ".hdr.gz");
   if (!name)
     return NULL;
   memcpy (name, file, at);
@@ -227,10 +227,10 @@ enum radio_status
 rd_image_open (const char *file, struct rd_image **result)
 {
   RD_CLEANUP (rd_cleanup_image) struct rd_image *image
-    = calloc (1, sizeof *image);
+    = rd_calloc (1, sizeof *image);
   if (!image)
     return rd_fail_memory (sizeof *image);
-  image->file = strdup (file);
+  image->file = rd_strdup (file);
   if (!image->file)
     return rd_fail_memory (strlen (file) + 1);
   RD_TRY (open_image (image));
@@ -245,8 +245,8 @@ rd_image_close (struct rd_image *image)
     return;
   rd_input_close (image->voxels);
   rd_buffer_free (&image->prefix);
-  free (image->file);
-  free (image);
+  rd_free (image->file);
+  rd_free (image);
 }
 
 enum radio_status
@@ -266,7 +266,7 @@ rd_image_read (struct rd_image *image, void *data, size_t nbytes)
 enum radio_status
 rd_image_finish (struct rd_image *image, uint64_t *trailing_nbytes)
 {
-  RD_FREE unsigned char *rest = malloc (PREFIX_STEP_NBYTES);
+  RD_FREE unsigned char *rest = rd_malloc (PREFIX_STEP_NBYTES);
   if (!rest)
     return rd_fail_memory (PREFIX_STEP_NBYTES);
   uint64_t trailing = 0;

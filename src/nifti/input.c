@@ -109,7 +109,7 @@ enum radio_status
 rd_input_open (const char *file, struct rd_input **result)
 {
   RD_CLEANUP (rd_cleanup_input) struct rd_input *input
-    = malloc (sizeof *input);
+    = rd_malloc (sizeof *input);
   if (!input)
     return rd_fail_memory (sizeof *input);
   memset (input, 0, offsetof (struct rd_input, inflate));
@@ -117,7 +117,7 @@ rd_input_open (const char *file, struct rd_input **result)
   isal_inflate_init (&input->inflate);
   input->inflate.next_in = input->buffer;
   input->inflate.avail_in = 0;
-  input->file = strdup (file);
+  input->file = rd_strdup (file);
   if (!input->file)
     return rd_fail_memory (strlen (file) + 1);
   RD_TRY (open_regular (input));
@@ -134,8 +134,8 @@ rd_input_close (struct rd_input *input)
     return;
   if (input->fd >= 0)
     close (input->fd);
-  free (input->file);
-  free (input);
+  rd_free (input->file);
+  rd_free (input);
 }
 
 uint64_t

@@ -32,7 +32,7 @@ enum radio_status
 rd_output_open (const char *file, bool overwrite, struct rd_output **result)
 {
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output
-    = calloc (1, sizeof *output);
+    = rd_calloc (1, sizeof *output);
   if (output == NULL)
     return rd_fail_memory (sizeof *output);
   RD_TRY (rd_newfile_open (file, overwrite, 0666, &output->newfile));
@@ -69,5 +69,5 @@ rd_output_abort (struct rd_output *output)
     return;
   rd_gzip_close (output->gzip);
   rd_newfile_abort (output->newfile);
-  free (output);
+  rd_free (output);
 }

@@ -62,7 +62,7 @@ static void
 free_suggestions (struct suggestions *near)
 {
   for (size_t i = 0; i < near->n; i++)
-    free (near->paths[i]);
+    rd_free (near->paths[i]);
 }
 
 /* Names that have a third of their letters wrong are no help. */
@@ -84,11 +84,11 @@ suggest (const struct radio_entry *entry, void *user_data)
     at--;
   if (distance > farthest (near->wanted) || at == NSUGGESTIONS)
     return RADIO_OK;
-  char *path = strdup (entry->path);
+  char *path = rd_strdup (entry->path);
   if (path == NULL)
     return rd_fail_memory (strlen (entry->path) + 1);
   if (near->n == NSUGGESTIONS)
-    free (near->paths[--near->n]);
+    rd_free (near->paths[--near->n]);
   size_t nmoved = near->n - at;
   memmove (near->paths + at + 1, near->paths + at,
            nmoved * sizeof near->paths[0]);
@@ -191,6 +191,6 @@ radio_store_find (struct radio_store *store, const char *name, char **path)
     return fail_not_found (store, name);
   if (found.n > 1)
     return fail_ambiguous (name, &found);
-  *path = RD_STEAL (found.items[0]);
-  return RADIO_OK;
+  *path = strdup (found.items[0]);      /* for the caller's free () */
+  return *path ? RADIO_OK : rd_fail_memory (strlen (found.items[0]) + 1);
 }

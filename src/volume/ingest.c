@@ -21,8 +21,8 @@ free_ingest (struct rd_ingest *ingest)
 {
   rd_ingest_abandon_level (ingest);
   radio_array_close (ingest->array);
-  free (ingest->level_path);
-  free (ingest->collection);
+  rd_free (ingest->level_path);
+  rd_free (ingest->collection);
   json_object_put (ingest->level_document);
   json_object_put (ingest->header_document);
   rd_buffer_free (&ingest->prefix);
@@ -53,7 +53,7 @@ check_path (struct rd_ingest *ingest)
                     ingest->path);
   ingest->name = slash + 1;
   ingest->collection
-    = strndup (ingest->path, (size_t) (slash - ingest->path));
+    = rd_strndup (ingest->path, (size_t) (slash - ingest->path));
   if (ingest->collection == NULL)
     return rd_fail_memory (strlen (ingest->path));
   enum radio_status status = rd_node_name_check (ingest->collection);

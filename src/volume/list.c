@@ -109,7 +109,8 @@ list_children (const struct listing *listing)
 {
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   RD_TRY (rd_strings_add_folders (&names, listing->store->io, ""));
-  struct child *children RD_FREE = calloc (names.n + 1, sizeof *children);
+  struct child *children RD_FREE
+    = rd_calloc (names.n + 1, sizeof *children);
   if (children == NULL)
     return rd_fail_memory ((names.n + 1) * sizeof *children);
   for (size_t i = 0; i < names.n; i++) {

@@ -23,7 +23,7 @@ rd_meta_is_image (struct json_object *attributes)
 static enum radio_status
 copy_string (const char *text, char **copy)
 {
-  *copy = strdup (text);
+  *copy = rd_strdup (text);
   return *copy ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 

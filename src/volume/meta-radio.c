@@ -18,7 +18,7 @@ take_string (struct json_object *in, const char *member, const char *where,
   const char *text = "";
   if (rd_json_member (in, member))
     RD_TRY (rd_json_string (in, member, where, &text));
-  *copy = strdup (text);
+  *copy = rd_strdup (text);
   return *copy ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
@@ -86,15 +86,15 @@ rd_meta_parse (struct json_object *attributes, const char *where,
 void
 rd_meta_free (struct rd_volume_meta *meta)
 {
-  free (meta->level_path);
-  free (meta->space_unit);
-  free (meta->time_unit);
+  rd_free (meta->level_path);
+  rd_free (meta->space_unit);
+  rd_free (meta->time_unit);
   for (size_t i = 0; i < RADIO_MAX_RANK; i++)
-    free (meta->orientation[i]);
+    rd_free (meta->orientation[i]);
   rd_buffer_free (&meta->prefix);
-  free (meta->source_name);
-  free (meta->source_sha256);
-  free (meta->tiling);
-  free (meta->codec);
+  rd_free (meta->source_name);
+  rd_free (meta->source_sha256);
+  rd_free (meta->tiling);
+  rd_free (meta->codec);
   *meta = (struct rd_volume_meta) { 0 };
 }

@@ -96,14 +96,14 @@ bids_suffix (const char *stem, size_t length)
   }
 }
 
-/* "COLLECTION/NAME", both checked. */
+/* "COLLECTION/NAME", both checked; for the caller's free (). */
 static enum radio_status
 join_checked (const char *file, const char *collection,
               size_t collection_length, const char *name, size_t name_length,
               char **path)
 {
   size_t nbytes = collection_length + name_length + 2;
-  char *text RD_FREE = malloc (nbytes);
+  char *text RD_FREE_PLAIN = malloc (nbytes);
   if (text == NULL)
     return rd_fail_memory (nbytes);
   memcpy (text, collection, collection_length);

@@ -168,7 +168,7 @@ rd_phantom_open (const uint64_t shape[3], uint64_t seed,
                       RD_PHANTOM_MAX_SIZE, "zyx"[i],
                       (unsigned long long) shape[i]);
   RD_CLEANUP (rd_cleanup_phantom) struct rd_phantom *phantom
-    = calloc (1, sizeof *phantom);
+    = rd_calloc (1, sizeof *phantom);
   if (phantom == NULL)
     return rd_fail_memory (sizeof *phantom);
   memcpy (phantom->shape, shape, sizeof phantom->shape);
@@ -179,7 +179,7 @@ rd_phantom_open (const uint64_t shape[3], uint64_t seed,
       add_painted (phantom, &head[i], -1);
   }
   size_t nbytes = phantom->npainted * shape[2] * sizeof (int64_t);
-  phantom->squares = malloc (nbytes);
+  phantom->squares = rd_malloc (nbytes);
   if (phantom->squares == NULL)
     return rd_fail_memory (nbytes);
   fill_squares (phantom);
@@ -192,8 +192,8 @@ rd_phantom_close (struct rd_phantom *phantom)
 {
   if (phantom == NULL)
     return;
-  free (phantom->squares);
-  free (phantom);
+  rd_free (phantom->squares);
+  rd_free (phantom);
 }
 
 /* Paint the part of a row that lies inside; left is what the squares of y

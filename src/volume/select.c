@@ -59,14 +59,14 @@ rd_select_open (unsigned key_nbits, size_t max_nranks,
                 struct rd_select **result)
 {
   RD_CLEANUP (rd_cleanup_select) struct rd_select *select
-    = calloc (1, sizeof *select);
+    = rd_calloc (1, sizeof *select);
   if (select == NULL)
     return rd_fail_memory (sizeof *select);
-  select->wanted = calloc (max_nranks, sizeof *select->wanted);
-  select->groups = calloc (max_nranks, sizeof *select->groups);
-  select->next_groups = calloc (max_nranks, sizeof *select->next_groups);
-  select->tables = calloc (2 * max_nranks * NBUCKETS, sizeof (uint64_t));
-  select->map = calloc (NBUCKETS, 1);
+  select->wanted = rd_calloc (max_nranks, sizeof *select->wanted);
+  select->groups = rd_calloc (max_nranks, sizeof *select->groups);
+  select->next_groups = rd_calloc (max_nranks, sizeof *select->next_groups);
+  select->tables = rd_calloc (2 * max_nranks * NBUCKETS, sizeof (uint64_t));
+  select->map = rd_calloc (NBUCKETS, 1);
   if (!select->wanted || !select->groups || !select->next_groups
       || !select->tables || !select->map)
     return rd_fail_memory (rd_select_nbytes (max_nranks));
@@ -88,12 +88,12 @@ rd_select_close (struct rd_select *select)
 {
   if (select == NULL)
     return;
-  free (select->map);
-  free (select->tables);
-  free (select->next_groups);
-  free (select->groups);
-  free (select->wanted);
-  free (select);
+  rd_free (select->map);
+  rd_free (select->tables);
+  rd_free (select->next_groups);
+  rd_free (select->groups);
+  rd_free (select->wanted);
+  rd_free (select);
 }
 
 static void

@@ -134,9 +134,9 @@ rd_stats_narrow (enum radio_dtype dtype, double slope, double inter,
                  rd_scan_fn *scan, void *source, struct radio_stats *stats)
 {
   size_t nkeys = rd_values_key_count (dtype);
-  RD_FREE uint64_t *counts = calloc (2 * nkeys, sizeof *counts);
-  RD_FREE double *values = malloc (nkeys * sizeof *values);
-  RD_FREE uint64_t *occurring = malloc (nkeys * sizeof *occurring);
+  RD_FREE uint64_t *counts = rd_calloc (2 * nkeys, sizeof *counts);
+  RD_FREE double *values = rd_malloc (nkeys * sizeof *values);
+  RD_FREE uint64_t *occurring = rd_malloc (nkeys * sizeof *occurring);
   if (!counts || !values || !occurring)
     return rd_fail_memory (rd_stats_nbytes (dtype));
   struct counting counting = { dtype, counts };

@@ -60,8 +60,8 @@ end_run (struct run *run)
   rd_error_save (&first, RADIO_ERROR_IO);
   if (run->taking.started && wait_taken (run) != RADIO_OK)
     rd_error_raise (&first);
-  free (run->rooms[0]);
-  free (run->rooms[1]);
+  rd_free (run->rooms[0]);
+  rd_free (run->rooms[1]);
 }
 
 static enum radio_status
@@ -158,8 +158,8 @@ rd_stream_run (const struct rd_stream *stream, rd_stream_fn *take,
   size_t room;
   RD_TRY (slab_room (&run, &room));
   RD_TRY (rd_context_allows (context, 2 * room, "two slabs"));
-  run.rooms[0] = malloc (room);
-  run.rooms[1] = malloc (room);
+  run.rooms[0] = rd_malloc (room);
+  run.rooms[1] = rd_malloc (room);
   if (run.rooms[0] == NULL || run.rooms[1] == NULL)
     return rd_fail_memory (2 * room);
   return run_slabs (&run);

@@ -14,7 +14,7 @@ make_room (struct rd_strings *strings)
     return RADIO_OK;
   size_t capacity = strings->capacity ? 2 * strings->capacity : 16;
   size_t nbytes = capacity * sizeof strings->items[0];
-  char **items = realloc (strings->items, nbytes);
+  char **items = rd_realloc (strings->items, nbytes);
   if (items == NULL)
     return rd_fail_memory (nbytes);
   strings->items = items;
@@ -26,7 +26,7 @@ enum radio_status
 rd_strings_add (struct rd_strings *strings, const char *text, size_t nbytes)
 {
   RD_TRY (make_room (strings));
-  char *copy = strndup (text, nbytes);
+  char *copy = rd_strndup (text, nbytes);
   if (copy == NULL)
     return rd_fail_memory (nbytes + 1);
   strings->items[strings->n++] = copy;
@@ -52,7 +52,7 @@ void
 rd_strings_free (struct rd_strings *strings)
 {
   for (size_t i = 0; i < strings->n; i++)
-    free (strings->items[i]);
-  free (strings->items);
+    rd_free (strings->items[i]);
+  rd_free (strings->items);
   *strings = (struct rd_strings) { 0 };
 }

@@ -113,10 +113,10 @@ radio_volume_open (struct radio_store *store, const char *path,
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_volume_open: an argument is NULL");
   struct radio_volume *made RD_CLEANUP (rd_cleanup_volume)
-    = calloc (1, sizeof *made);
+    = rd_calloc (1, sizeof *made);
   if (made == NULL)
     return rd_fail_memory (sizeof *made);
-  made->path = strdup (path);
+  made->path = rd_strdup (path);
   if (made->path == NULL)
     return rd_fail_memory (strlen (path) + 1);
   RD_TRY (load (store, made));
@@ -131,8 +131,8 @@ radio_volume_close (struct radio_volume *volume)
     return;
   radio_array_close (volume->array);
   rd_meta_free (&volume->meta);
-  free (volume->path);
-  free (volume);
+  rd_free (volume->path);
+  rd_free (volume);
 }
 
 void

@@ -102,7 +102,7 @@ parse_fill (struct json_object *document, const char *where,
 
   if (!json_object_object_get_ex (document, "fill_value", &value))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: fill_value is missing", where);
-  doc->fill = calloc (1, doc->type.item_nbytes);
+  doc->fill = rd_calloc (1, doc->type.item_nbytes);
   if (doc->fill == NULL)
     return rd_fail_memory (doc->type.item_nbytes);
   return rd_fill_parse (value, &doc->type, where, doc->fill);
@@ -153,7 +153,7 @@ parse_dimension_name (struct json_object *value, const char *where,
   if (value == NULL)
     return RADIO_OK;
   RD_TRY (rd_json_text (value, "an entry of dimension_names", where, &text));
-  *name = strdup (text);
+  *name = rd_strdup (text);
   return *name ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
@@ -213,7 +213,7 @@ rd_array_doc_parse (struct json_object *document, const char *where,
                     where);
   RD_TRY (rd_members_check (document, known, where));
   RD_CLEANUP (rd_cleanup_array_doc) struct rd_array_doc *parsed
-    = calloc (1, sizeof *parsed);
+    = rd_calloc (1, sizeof *parsed);
   if (parsed == NULL)
     return rd_fail_memory (sizeof *parsed);
   RD_TRY (parse_members (document, where, parsed));
@@ -226,11 +226,11 @@ rd_array_doc_free (struct rd_array_doc *doc)
 {
   if (doc == NULL)
     return;
-  free (doc->fill);
+  rd_free (doc->fill);
   rd_chain_free (doc->chain);
   json_object_put (doc->codecs);
   json_object_put (doc->attributes);
   for (size_t i = 0; i < doc->rank; i++)
-    free (doc->dimension_names[i]);
-  free (doc);
+    rd_free (doc->dimension_names[i]);
+  rd_free (doc);
 }

@@ -20,7 +20,7 @@ rd_codecs_parse (struct json_object *codecs, struct rd_codec_place place,
                     "%s: shards are nested deeper than %d", where,
                     RD_CHAIN_MAX_DEPTH);
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *made
-    = calloc (1, sizeof *made);
+    = rd_calloc (1, sizeof *made);
   if (made == NULL)
     return rd_fail_memory (sizeof *made);
   for (size_t i = 0; i < json_object_array_length (codecs); i++) {

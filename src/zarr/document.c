@@ -51,7 +51,7 @@ static void
 free_text (struct json_object *document, void *text)
 {
   (void) document;
-  free (text);
+  rd_free (text);
 }
 
 const char *
@@ -61,7 +61,7 @@ rd_document_text (struct json_object *document, size_t *nbytes)
   const char *text = json_object_to_json_string_length (
     document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED
               | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
-  char *line = text ? malloc (n + 2) : NULL;
+  char *line = text ? rd_malloc (n + 2) : NULL;
 
   if (line == NULL) {
     (void) rd_fail_memory (n + 2);

@@ -69,7 +69,7 @@ rd_group_doc_parse (struct json_object *document, const char *where,
   RD_TRY (rd_members_check (document, known, where));
   RD_TRY (rd_attributes_parse (document, where, &attributes));
   RD_TRY (parse_consolidated (document, where, &consolidated));
-  struct rd_group_doc *parsed = calloc (1, sizeof *parsed);
+  struct rd_group_doc *parsed = rd_calloc (1, sizeof *parsed);
   if (parsed == NULL)
     return rd_fail_memory (sizeof *parsed);
   parsed->attributes = json_object_get (attributes);
@@ -85,5 +85,5 @@ rd_group_doc_free (struct rd_group_doc *doc)
     return;
   json_object_put (doc->attributes);
   json_object_put (doc->consolidated);
-  free (doc);
+  rd_free (doc);
 }

@@ -73,6 +73,18 @@ unsafe_functions_are_not_used () {
       profiler io src tools --include='*.[ch]'
 }
 
+# The library's memory comes from rd_malloc and its kin (profiler/base/alloc.h)
+# so that the caller can replace the allocator and the recorder can count;
+# only what is for the caller's free (), or from realpath, is plain.
+the_librarys_memory_comes_from_one_place () {
+  ! grep -nE '(^|[^_a-z>.])((malloc|calloc|realloc|free|strdup|strndup|aligned_alloc|posix_memalign) \(|RD_FREE_PLAIN)' \
+      -r profiler/base io src --include='*.[ch]' |
+    grep -vE '^[^:]*:[0-9]+: *(/\*|\*) ' |
+    grep -vE '^profiler/base/(alloc\.[ch]|cleanup\.h):' |
+    grep -vE '^profiler/base/newfile\.c:.*target' |
+    grep -vE '^src/volume/(names\.c:.*char \*text|find\.c:.*\*path = strdup)'
+}
+
 check every_file_begins_with_its_licence
 check every_file_says_what_it_is_for
 check no_line_is_wider_than_80_columns
@@ -87,4 +99,5 @@ check the_command_includes_the_public_api_only
 check the_library_prints_nothing
 check the_library_leaves_the_process_alone
 check unsafe_functions_are_not_used
+check the_librarys_memory_comes_from_one_place
 plan

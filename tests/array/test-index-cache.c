@@ -15,7 +15,7 @@
 static struct rd_shard_index *
 make_index (uint64_t mark)
 {
-  struct rd_shard_index *index = malloc (
+  struct rd_shard_index *index = rd_malloc (
     sizeof *index + N * sizeof index->entries[0]);
   assert_non_null (index);
   index->n = N;

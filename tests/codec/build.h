@@ -11,7 +11,7 @@
 static inline struct rd_chain *
 new_chain (void)
 {
-  struct rd_chain *chain = calloc (1, sizeof *chain);
+  struct rd_chain *chain = rd_calloc (1, sizeof *chain);
   assert_non_null (chain);
   return chain;
 }

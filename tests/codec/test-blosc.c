@@ -93,7 +93,7 @@ static void
 check_every_frame (int split_mode)
 {
   struct rd_scratch scratch = { 0 };
-  RD_FREE struct frame *frame = malloc (sizeof *frame);
+  RD_FREE_PLAIN struct frame *frame = malloc (sizeof *frame);
   assert_non_null (frame);
   blosc_set_splitmode (split_mode);
   for (size_t c = 0; c < CNAMES; c++)
@@ -125,7 +125,7 @@ stored_frames_are_read_too (void **state)
 {
   (void) state;
   struct rd_scratch scratch = { 0 };
-  RD_FREE struct frame *frame = malloc (sizeof *frame);
+  RD_FREE_PLAIN struct frame *frame = malloc (sizeof *frame);
   assert_non_null (frame);
   uint64_t seed = 5;
   for (size_t i = 0; i < 5000; i++)
@@ -157,7 +157,7 @@ bits_come_back_for_every_size_and_tail (void **state)
 {
   (void) state;
   enum { MOST = 24 * 700 };
-  RD_FREE unsigned char *rooms = malloc (4 * MOST);
+  RD_FREE_PLAIN unsigned char *rooms = malloc (4 * MOST);
   assert_non_null (rooms);
   unsigned char *from = rooms, *shuffled = rooms + MOST;
   unsigned char *to = rooms + 2 * MOST, *room = rooms + 3 * MOST;
@@ -229,7 +229,7 @@ every_lie_of_a_header_is_named (void **state)
   };
   struct rd_scratch scratch = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
-  RD_FREE struct frame *frame = malloc (sizeof *frame);
+  RD_FREE_PLAIN struct frame *frame = malloc (sizeof *frame);
   assert_non_null (frame);
   for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
     make_frame (frame, "lz4", 1, 2, 0, 3000);
@@ -248,13 +248,13 @@ a_frame_cut_anywhere_is_refused (void **state)
   (void) state;
   struct rd_scratch scratch = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
-  RD_FREE struct frame *frame = malloc (sizeof *frame);
+  RD_FREE_PLAIN struct frame *frame = malloc (sizeof *frame);
   assert_non_null (frame);
   for (size_t c = 0; c < CNAMES; c++) {
     make_frame (frame, cnames[c], 2, 2, 0, 2000);
     struct rd_extent extent = { 2000, true };
     for (size_t cut = 0; cut < frame->cbytes; cut++) {
-      RD_FREE unsigned char *part = malloc (cut + 1);
+      RD_FREE_PLAIN unsigned char *part = malloc (cut + 1);
       memcpy (part, frame->encoded, cut);
       if (cut >= 16)
         put_u32 (part + 12, (uint32_t) cut);
@@ -296,7 +296,7 @@ one_flipped_bit_gets_the_verdict_of_libblosc (void **state)
 {
   (void) state;
   struct rd_scratch scratch = { 0 };
-  RD_FREE struct frame *frame = malloc (sizeof *frame);
+  RD_FREE_PLAIN struct frame *frame = malloc (sizeof *frame);
   assert_non_null (frame);
   for (size_t c = 0; c < CNAMES; c++) {
     make_frame (frame, cnames[c], (int) c % 3, 2, 256, 600);

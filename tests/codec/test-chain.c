@@ -32,8 +32,8 @@ check_round_trip (struct rd_chain *chain, const struct rd_chunk *chunk,
                   struct rd_scratch *scratch)
 {
   size_t nbytes = (size_t) rd_chunk_nbytes (chunk);
-  RD_FREE unsigned char *elements = make_elements (chunk, 7);
-  RD_FREE unsigned char *result = malloc (nbytes);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (chunk, 7);
+  RD_FREE_PLAIN unsigned char *result = malloc (nbytes);
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_view view;
   assert_non_null (result);
@@ -142,7 +142,7 @@ make_shards (int depth, int kind, size_t rank)
   if (depth == 0) {
     add_bytes (chain, kind & 1);
     add_tail (chain, kind, 2);
-    free (index);
+    rd_free (index);
     return chain;
   }
   if (kind & 1)
@@ -183,7 +183,7 @@ a_second_tile_needs_no_larger_buffers (void **state)
   struct rd_scratch scratch = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_chunk chunk = cube (RADIO_INT16, 3, 16);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 1);
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
   struct rd_view view;
   add_bytes (chain, true);
@@ -244,7 +244,7 @@ a_trimmed_scratch_drops_an_encoder_that_has_grown (void **state)
   struct rd_scratch scratch = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_chunk chunk = cube (RADIO_UINT8, 2, 512);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 1);
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
   add_bytes (chain, false);
   add_zstd (chain, 19, false);
@@ -282,7 +282,7 @@ a_chunk_of_another_length_is_refused_with_both_figures (void **state)
   struct rd_scratch scratch = { 0 };
   struct rd_chunk chunk = cube (RADIO_INT16, 2, 3);
   struct rd_chunk longer = cube (RADIO_INT16, 2, 4);
-  RD_FREE unsigned char *elements = make_elements (&longer, 1);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&longer, 1);
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_view view;
   static const char *const parts[] = {

@@ -271,7 +271,7 @@ a_bomb_in_the_middle_of_a_chain_finds_no_memory (void **state)
   struct rd_chunk large = cube (RADIO_UINT8, 1, 64 << 20);
   struct rd_scratch other = { 0 };
   struct rd_view view;
-  RD_FREE unsigned char *zeros = calloc (1, 64 << 20);
+  RD_FREE_PLAIN unsigned char *zeros = calloc (1, 64 << 20);
   assert_non_null (zeros);
   add_bytes (chain, false);
   add_gzip (chain, 1);
@@ -296,7 +296,7 @@ every_flipped_bit_is_found_or_harmless (void **state)
   (void) state;
   struct rd_scratch scratch = { 0 };
   struct rd_chunk chunk = cube (RADIO_INT16, 3, 6);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 5);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 5);
   for (int kind = 0; kind < 8; kind++) {
     RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
     RD_BUFFER_SCOPE struct rd_buffer out = { 0 };

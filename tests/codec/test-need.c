@@ -18,7 +18,7 @@ an_encoder_of_zstd_holds_no_more_than_was_said (void **state)
       struct rd_scratch scratch = { 0 };
       RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
       struct rd_chunk chunk = cube (RADIO_UINT8, 1, sizes[k]);
-      RD_FREE unsigned char *elements = make_elements (&chunk, 3);
+      RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 3);
       RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
       add_bytes (chain, false);
       add_zstd (chain, levels[i], true);
@@ -75,7 +75,7 @@ make_chain (unsigned kind, int depth)
 static void
 check_need (const struct rd_chain *chain, const struct rd_chunk *chunk)
 {
-  RD_FREE unsigned char *elements = make_elements (chunk, 5);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (chunk, 5);
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_scratch to = { 0 }, from = { 0 };
   struct rd_view view;

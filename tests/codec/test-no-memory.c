@@ -31,7 +31,7 @@ an_encoder_without_memory_says_so (void **state)
   (void) state;
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_full_chain ();
   struct rd_chunk chunk = cube (RADIO_INT16, 3, 16);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 1);
   for (size_t nth = 1;; nth++) {
     struct rd_scratch scratch = { 0 };
     struct rd_buffer out = { 0 };
@@ -54,7 +54,7 @@ a_decoder_without_memory_says_so (void **state)
   (void) state;
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_full_chain ();
   struct rd_chunk chunk = cube (RADIO_INT16, 3, 16);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 1);
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_scratch encoder = { 0 };
   struct rd_view view;
@@ -79,7 +79,7 @@ a_second_tile_allocates_nothing (void **state)
 {
   (void) state;
   struct rd_chunk chunk = cube (RADIO_INT16, 3, 16);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 1);
   for (int kind = 0; kind < 4; kind++) {
     RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
     RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
@@ -117,7 +117,7 @@ no_blosc_header_takes_memory_by_what_it_claims (void **state)
   (void) state;
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
   struct rd_chunk chunk = cube (RADIO_INT16, 1, 2048);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 1);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 1);
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_scratch encoder = { 0 };
   struct rd_view view;
@@ -137,7 +137,8 @@ no_blosc_header_takes_memory_by_what_it_claims (void **state)
       alloc_fail_end ();
       out.data[at] = old;
       rd_scratch_free (&scratch);
-      assert_true (largest <= 2 * 4096);
+      /* A block has a header beside what was asked for. */
+      assert_true (largest <= 2 * 4096 + 64);
       assert_true (status == RADIO_OK || status == RADIO_ERROR_FORMAT
                    || status == RADIO_ERROR_UNSUPPORTED);
     }
@@ -153,7 +154,7 @@ a_description_without_memory_is_null (void **state)
     char *text = rd_chain_describe (chain);
     bool failed = alloc_fail_end ();
     assert_true (failed == (text == NULL));
-    free (text);
+    rd_free (text);
     if (!failed)
       break;
   }

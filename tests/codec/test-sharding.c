@@ -212,7 +212,7 @@ a_damaged_index_fails_its_checksum (void **state)
   struct rd_scratch scratch = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_chunk chunk = cube (RADIO_UINT8, 3, 4);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 3);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 3);
   struct rd_view view;
   add_bytes (inner, false);
   add_codec (inner, RD_CODEC_CRC32C);
@@ -256,7 +256,7 @@ fill_chunks_are_left_out_of_a_shard (void **state)
       assert_true (index->entries[i].nbytes
                    == (kept ? CHUNK_NBYTES : RD_SHARD_MISSING));
     }
-    free (index);
+    rd_free (index);
     free_fixture (f);
   }
 }
@@ -268,7 +268,7 @@ chunks_are_written_in_c_order_without_gaps (void **state)
   struct fixture *f = new_fixture (true, true);
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_shard_index *index = NULL;
-  RD_FREE unsigned char *elements = make_elements (&f->chunk, 2);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&f->chunk, 2);
   assert_ok (rd_chain_encode (f->chain, &f->chunk, &f->scratch, elements,
                               &out));
   assert_ok (rd_shard_index_decode (f->codec, &f->chunk, &f->scratch,
@@ -277,7 +277,7 @@ chunks_are_written_in_c_order_without_gaps (void **state)
   for (size_t i = 0; i < 4; i++)
     assert_int_equal (index->entries[i].offset,
                       INDEX_NBYTES + i * CHUNK_NBYTES);
-  free (index);
+  rd_free (index);
   free_fixture (f);
 }
 
@@ -290,7 +290,7 @@ an_index_survives_at_rank_8 (void **state)
   struct rd_scratch scratch = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   struct rd_chunk chunk = cube (RADIO_UINT8, 8, 2);
-  RD_FREE unsigned char *elements = make_elements (&chunk, 3);
+  RD_FREE_PLAIN unsigned char *elements = make_elements (&chunk, 3);
   struct rd_view view;
   add_bytes (inner, false);
   add_sharding (chain, 8, 1, inner, usual_index ());

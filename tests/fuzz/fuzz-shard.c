@@ -18,7 +18,7 @@ static const int16_t fill = 3;
 static struct rd_chain *
 new_chain (void)
 {
-  struct rd_chain *chain = calloc (1, sizeof *chain);
+  struct rd_chain *chain = rd_calloc (1, sizeof *chain);
   FUZZ_CHECK (chain != NULL);
   return chain;
 }

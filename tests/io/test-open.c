@@ -130,10 +130,10 @@ keys_are_joined_with_one_slash (void **state)
   (void) state;
   char *key = rd_key_join ("ct/sub-01", "zarr.json");
   assert_string_equal (key, "ct/sub-01/zarr.json");
-  free (key);
+  rd_free (key);
   key = rd_key_join ("", "zarr.json");
   assert_string_equal (key, "zarr.json");
-  free (key);
+  rd_free (key);
 }
 
 static void

@@ -178,7 +178,7 @@ a_header_cut_anywhere_is_refused (void **state)
     spec_header (&spec, &bytes);
     for (size_t nbytes = 0; nbytes < bytes.nbytes - 4; nbytes++) {
       /* A copy of its own, so that a sanitizer sees a read beyond it. */
-      RD_FREE unsigned char *copy = malloc (nbytes + 1);
+      RD_FREE_PLAIN unsigned char *copy = malloc (nbytes + 1);
       assert_non_null (copy);
       memcpy (copy, bytes.data, nbytes);
       assert_fails (rd_nifti_parse (copy, nbytes, "c.nii", &n),

@@ -31,7 +31,7 @@ assert_reads_as (const char *file, const struct rd_buffer *plain,
                  size_t step)
 {
   RD_CLEANUP (rd_cleanup_input) struct rd_input *input = NULL;
-  RD_FREE unsigned char *data = malloc (step);
+  RD_FREE_PLAIN unsigned char *data = malloc (step);
   assert_non_null (data);
   assert_ok (rd_input_open (file, &input));
   assert_true (rd_input_max_nbytes (input) >= plain->nbytes);

@@ -135,7 +135,7 @@ gz_holds_the_same_bytes (void **state)
   spec_image (&spec, &image);
   assert_ok (radio_volume_export (volume, NULL, "back.nii.gz", NULL));
   slurp ("back.nii.gz", &packed);
-  RD_FREE unsigned char *plain = malloc (image.nbytes);
+  RD_FREE_PLAIN unsigned char *plain = malloc (image.nbytes);
   size_t n;
   struct libdeflate_decompressor *inflate = libdeflate_alloc_decompressor ();
   assert_int_equal (libdeflate_gzip_decompress (inflate, packed.data,
@@ -452,7 +452,7 @@ foreign_image (const char *type, size_t rank, const uint64_t *shape,
   RD_CLEANUP (rd_cleanup_array) struct radio_array *array = NULL;
   assert_ok (radio_array_create (store, "im/0", &options, &array));
   const struct radio_box all = rd_box_whole (rank, shape);
-  RD_FREE int16_t *elements
+  RD_FREE_PLAIN int16_t *elements
     = calloc (radio_box_count (&all), sizeof *elements);
   assert_non_null (elements);
   for (uint64_t i = 0; i < radio_box_count (&all); i++)

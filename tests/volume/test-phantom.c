@@ -50,9 +50,9 @@ static void
 voxels_are_the_same_on_every_machine (void **state)
 {
   (void) state;
-  RD_FREE int16_t *a = make_volume (NZ, NY, NX, 0);
+  RD_FREE_PLAIN int16_t *a = make_volume (NZ, NY, NX, 0);
   assert_int_equal (hash_of (a, NZ * NY * NX), UINT64_C (0x9d7936b7d3371d92));
-  RD_FREE int16_t *b = make_volume (5, 7, 33, 42);
+  RD_FREE_PLAIN int16_t *b = make_volume (5, 7, 33, 42);
   assert_int_equal (hash_of (b, 5 * 7 * 33), UINT64_C (0xa25785d9c422fedd));
 }
 
@@ -60,7 +60,7 @@ static void
 a_row_does_not_depend_on_those_made_before (void **state)
 {
   (void) state;
-  RD_FREE int16_t *whole = make_volume (NZ, NY, NX, 7);
+  RD_FREE_PLAIN int16_t *whole = make_volume (NZ, NY, NX, 7);
   RD_CLEANUP (rd_cleanup_phantom) struct rd_phantom *phantom
     = open_phantom (NZ, NY, NX, 7);
   int16_t row[NX];
@@ -106,7 +106,7 @@ static void
 tissues_are_where_a_head_has_them (void **state)
 {
   (void) state;
-  RD_FREE int16_t *voxels = make_volume (NZ, NY, NX, 1);
+  RD_FREE_PLAIN int16_t *voxels = make_volume (NZ, NY, NX, 1);
   assert_tissue (voxels, 120, 120, 90, 1, -1002, -998);   /* air */
   assert_tissue (voxels, 31, 0, 30, 2, 24, 32);           /* white matter */
   assert_tissue (voxels, -31, 0, 30, 2, 24, 32);
@@ -122,7 +122,7 @@ static void
 the_noise_of_soft_tissue_is_that_of_a_scanner (void **state)
 {
   (void) state;
-  RD_FREE int16_t *voxels = make_volume (NZ, NY, NX, 3);
+  RD_FREE_PLAIN int16_t *voxels = make_volume (NZ, NY, NX, 3);
   double mean, variance;
   measure (voxels, 31, 0, 30, 4, &mean, &variance);
   assert_true (variance > 9 * 9 && variance < 13 * 13);
@@ -132,7 +132,7 @@ static void
 values_stay_within_what_scanners_store (void **state)
 {
   (void) state;
-  RD_FREE int16_t *voxels = make_volume (NZ, NY, NX, 9);
+  RD_FREE_PLAIN int16_t *voxels = make_volume (NZ, NY, NX, 9);
   for (size_t i = 0; i < NZ * NY * NX; i++)
     assert_in_range (voxels[i] + 1024, 0, 4095);
 }
@@ -141,8 +141,8 @@ static void
 another_seed_is_other_noise_on_the_same_head (void **state)
 {
   (void) state;
-  RD_FREE int16_t *a = make_volume (NZ, NY, NX, 1);
-  RD_FREE int16_t *b = make_volume (NZ, NY, NX, 2);
+  RD_FREE_PLAIN int16_t *a = make_volume (NZ, NY, NX, 1);
+  RD_FREE_PLAIN int16_t *b = make_volume (NZ, NY, NX, 2);
   size_t nequal = 0;
   int64_t difference = 0;
   for (size_t i = 0; i < NZ * NY * NX; i++) {
@@ -158,7 +158,7 @@ static void
 noise_does_not_repeat (void **state)
 {
   (void) state;
-  RD_FREE int16_t *voxels = make_volume (4, 8, NX, 5);
+  RD_FREE_PLAIN int16_t *voxels = make_volume (4, 8, NX, 5);
   for (int i = 0; i < 32; i++)
     for (int j = 0; j < i; j++)
       assert_memory_not_equal (voxels + i * NX, voxels + j * NX, 2 * NX);
@@ -168,7 +168,7 @@ static void
 a_single_voxel_is_a_phantom_too (void **state)
 {
   (void) state;
-  RD_FREE int16_t *voxel = make_volume (1, 1, 1, 0);
+  RD_FREE_PLAIN int16_t *voxel = make_volume (1, 1, 1, 0);
   assert_in_range (voxel[0] + 100, 0, 300);
 }
 

@@ -186,7 +186,7 @@ all_types_agree_with_numpy (void **state)
   (void) state;
   for (size_t i = 0; i < NCASES; i++) {
     const struct stats_case *c = &stats_cases[i];
-    RD_FREE unsigned char *elements = make_numbers (c->dtype, c->kind);
+    RD_FREE_PLAIN unsigned char *elements = make_numbers (c->dtype, c->kind);
     struct memory memory = memory_of (elements, COUNT, c->dtype);
     struct radio_stats stats;
     assert_ok (rd_stats_compute (c->dtype, c->slope, c->inter, scan_memory,
@@ -198,7 +198,7 @@ all_types_agree_with_numpy (void **state)
 static unsigned
 count_scans (enum radio_dtype dtype, enum kind kind)
 {
-  RD_FREE unsigned char *elements = make_numbers (dtype, kind);
+  RD_FREE_PLAIN unsigned char *elements = make_numbers (dtype, kind);
   struct memory memory = memory_of (elements, COUNT, dtype);
   struct radio_stats stats;
   assert_ok (rd_stats_compute (dtype, 1, 0, scan_memory, &memory, &stats));
@@ -240,7 +240,7 @@ assert_finite_part (enum radio_dtype dtype, double slope)
   static const double numbers[] = {
     NAN, 3, INFINITY, 1, NAN, 5, -INFINITY, 2, 4, -NAN,
   };
-  RD_FREE unsigned char *elements = malloc (sizeof numbers);
+  RD_FREE_PLAIN unsigned char *elements = malloc (sizeof numbers);
   assert_non_null (elements);
   size_t item = radio_dtype_nbytes (dtype);
   for (int i = 0; i < 10; i++)
@@ -302,7 +302,7 @@ no_value_at_all_gives_nan_and_empty_bins (void **state)
 static void
 assert_constant (enum radio_dtype dtype, double value, size_t n)
 {
-  RD_FREE unsigned char *elements = malloc (n * 8);
+  RD_FREE_PLAIN unsigned char *elements = malloc (n * 8);
   assert_non_null (elements);
   size_t item = radio_dtype_nbytes (dtype);
   for (size_t i = 0; i < n; i++)
@@ -426,7 +426,7 @@ static void
 selected_keys_are_those_of_sorting (void **state)
 {
   (void) state;
-  RD_FREE uint64_t *keys = malloc (4000 * sizeof *keys);
+  RD_FREE_PLAIN uint64_t *keys = malloc (4000 * sizeof *keys);
   assert_non_null (keys);
   static const uint64_t masks[] = {
     UINT64_MAX, UINT32_MAX, 0xffff, 0x3, UINT64_C (0xff00000000000001),
@@ -489,7 +489,7 @@ a_small_deviation_survives_a_large_mean (void **state)
 {
   (void) state;
   enum { N = 100000 };
-  RD_FREE double *values = malloc (N * sizeof *values);
+  RD_FREE_PLAIN double *values = malloc (N * sizeof *values);
   assert_non_null (values);
   for (int i = 0; i < N; i++)
     values[i] = 1e9 + i % 2;
@@ -527,9 +527,9 @@ keys_are_ordered_as_their_values (void **state)
     RADIO_FLOAT64,
   };
   for (size_t t = 0; t < sizeof wide / sizeof wide[0]; t++) {
-    RD_FREE unsigned char *elements = make_numbers (wide[t], SPREAD);
-    RD_FREE double *values = malloc (COUNT * sizeof *values);
-    RD_FREE uint64_t *keys = malloc (COUNT * sizeof *keys);
+    RD_FREE_PLAIN unsigned char *elements = make_numbers (wide[t], SPREAD);
+    RD_FREE_PLAIN double *values = malloc (COUNT * sizeof *values);
+    RD_FREE_PLAIN uint64_t *keys = malloc (COUNT * sizeof *keys);
     assert_true (values && keys);
     rd_values_load (wide[t], elements, COUNT, values, keys);
     for (size_t i = 0; i + 1 < COUNT; i++) {

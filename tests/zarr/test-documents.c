@@ -23,7 +23,7 @@ static const char plain[] =
 static struct json_object *
 parse (const char *text)
 {
-  RD_FREE char *json = strdup (text);
+  RD_FREE_PLAIN char *json = strdup (text);
   struct json_object *value = NULL;
 
   assert_non_null (json);
