@@ -5,11 +5,11 @@
  * Each recorded thread owns a writer: a stack of open frames, a tree of
  * nodes, and a log of spans in chunks.  One thread writes a writer at a time,
  * without locks or shared atomics.  Stopping is asymmetric: the writer sets
- * `busy' with a plain store around each change and looks at the recorder's
- * `stopped'; the stopper sets `stopped', makes every processor see it
- * (membarrier, or, where that is missing, the writers fence themselves) and
- * waits until nobody is busy.  After that nothing writes, and the collector
- * reads at leisure.
+ * `busy' with a plain store around each change and looks whether it was
+ * stopped; the stopper says so, makes every processor see it (membarrier,
+ * or, where that is missing, the writers fence themselves) and waits until
+ * nobody is busy.  After that nothing writes, and the collector reads at
+ * leisure.
  *
  * A thread that ends gives its writer back to the recorder, and the next
  * thread goes on with it: the tree grows with the number of paths, not with
@@ -30,11 +30,13 @@
 #include <radio/profile.h>
 
 #include "profiler/base/error.h"
+#include "profiler/record/clock.h"
 #include "profiler/record/gauge.h"
 #include "profiler/record/memory.h"
 #include "profiler/record/text.h"
 
 struct rd_writer_state;
+struct rd_shared;
 
 /*------------------------------------------------------------------------
  * The tree, as one writer has it.  Times are in ticks of the clock.
@@ -43,6 +45,7 @@ struct rd_writer_state;
 struct rd_tally {
   const struct radio_counter *counter;
   uint64_t value;
+  bool is_bytes;              /* the counter's unit is "bytes" */
 };
 
 struct rd_text_note {
@@ -53,26 +56,39 @@ struct rd_text_note {
 };
 
 struct rd_node {
-  const struct radio_site *site;        /* NULL: a stand-in for `foreign' */
+  /* What the end of a scope changes: one line of the cache. */
+  const struct radio_site *site;        /* NULL: a stand-in for `foreign',
+                                           or a writer's root */
+  uint64_t calls;
+  uint64_t total;
+  uint64_t self;              /* of the interval: less the union */
+  uint64_t min, max;          /* min is UINT64_MAX before the first call */
+  uint64_t threshold;         /* shorter spans are not logged */
+  uint64_t drops;             /* spans that the log does not have */
+
+  /* What the begin of a child looks at. */
+  struct rd_node *latest_child;         /* never NULL: see tree.c */
+  struct rd_node *successor;  /* the sibling that began after this one */
+  struct rd_node *parent;     /* in this tree */
   struct rd_node *foreign;    /* the parent in another writer's tree; set in
                                  stand-ins, which are the roots of what was
                                  handed over */
   enum radio_edge edge;
-  struct rd_node *parent;     /* in this tree */
-  struct rd_node *first_child, *next_sibling;
-  struct rd_node *latest_child;         /* found last: mostly found next */
+  uint32_t number;            /* in writer->nodes, parents first */
 
-  uint64_t calls;
-  uint64_t total;
-  uint64_t self;              /* of the interval: less the union */
-  uint64_t work;              /* of the own thread's time */
+  /* The thread's own time (less all that it did inside) is self + this,
+   * modulo 2^64: more than self where children ran on other threads, less
+   * where scopes inside were received from elsewhere. */
+  uint64_t own_above_self;
   uint64_t wait;
+  uint64_t work;              /* set when stopping: own less wait */
   uint64_t queue;
-  uint64_t min, max;
-  uint64_t opens, lates, drops;         /* opens: filled when stopping */
+  uint64_t opens, lates;
+  uint64_t nskipped;          /* scopes below it that were not recorded: too
+                                 deep, or no memory */
+  bool throttled;             /* tiny and frequent: no longer logged */
   uint64_t histogram[RADIO_HISTOGRAM_BUCKETS];  /* of nanoseconds, by the
                                                    rate known at the start */
-  bool throttled;             /* tiny and frequent: no longer logged */
 
   struct rd_tally *tallies;   /* a few; looked through */
   unsigned ntallies, tallies_capacity;
@@ -98,34 +114,75 @@ enum {
   RD_LOG_REMOTE_PARENT = 8,   /* parent is of another sequence: handed */
 };
 
+/* Sequences have 48 bits: at 30 ns a scope they last for three months. */
+#define RD_SEQUENCE_MASK ((UINT64_C (1) << 48) - 1)
+
 /* One run, written when it ends.  A span is known by its writer's number
  * and the count of scopes that the writer had opened before it. */
 struct rd_log_span {
   uint64_t begin;
   uint64_t duration;
-  struct rd_node *node;
-  uint32_t sequence;          /* of this writer, when it began */
-  uint32_t parent;            /* the parent's sequence; its writer's number
-                                 is this one's, or in `extra' */
+  uint64_t sequence_node;     /* sequence, and the node's number's low half */
+  uint64_t parent_node;       /* the parent's sequence (0: none), and the
+                                 high half.  The parent's writer is this
+                                 one, or in `extra' */
 };
 
-/* What few spans have: for those handed over, those that waited, those with
- * bytes or texts.  Beside the log, found by sequence. */
+static inline uint64_t
+rd_span_sequence (const struct rd_log_span *span)
+{
+  return span->sequence_node & RD_SEQUENCE_MASK;
+}
+
+static inline uint64_t
+rd_span_parent (const struct rd_log_span *span)
+{
+  return span->parent_node & RD_SEQUENCE_MASK;
+}
+
+/* Index into the writer's nodes. */
+static inline uint32_t
+rd_span_node (const struct rd_log_span *span)
+{
+  return (uint32_t) (span->sequence_node >> 48)
+         | (uint32_t) (span->parent_node >> 48) << 16;
+}
+
+/* What few spans have: those handed over, those that waited, those with
+ * bytes.  Beside the log, in the order of the log, and found by sequence. */
 struct rd_log_extra {
-  uint32_t sequence;
-  uint32_t parent_writer;     /* its number */
+  uint64_t sequence;
   uint64_t submitted;
   uint64_t wait;
   uint64_t nbytes;
+  uint32_t parent_writer;     /* its number, with RD_LOG_REMOTE_PARENT */
   uint32_t flags;
+};
+
+/* Spans in the order in which they ended. */
+struct rd_chunk {
+  struct rd_chunk *next;
+  struct rd_log_span *spans;
+  size_t nspans;              /* of the last one: see rd_log_settle */
 };
 
 /* A thread that had the writer: spans whose sequence is at least `first'
  * and below the next session's are its. */
 struct rd_session {
-  uint32_t first;
+  uint64_t first;
   uint64_t os_tid;
+  bool is_named;              /* by radio_thread_name */
   char name[64];
+};
+
+#define RD_ARRAY(type) struct { type *at; size_t n, capacity; }
+
+/* The cold part of a log; the hot one is in the writer. */
+struct rd_log {
+  struct rd_chunk *first, *last;
+  size_t nchunks;
+  uint64_t threshold;         /* since the last compaction; in ticks */
+  RD_ARRAY (struct rd_log_extra) extras;
 };
 
 /*------------------------------------------------------------------------
@@ -134,48 +191,82 @@ struct rd_session {
 
 #define RD_MAX_DEPTH 256      /* deeper scopes count into the deepest */
 
-struct rd_shared;
-
+/* All from `special' on is zero in frames that are not open, and in open
+ * ones unless special is set: the hot path neither looks at it nor clears
+ * it, and whoever sets any of it sets special too. */
 struct rd_frame {
   struct rd_node *node;
   uint64_t begin;
   uint64_t covered;           /* by scopes that ended, on this thread */
-  uint64_t elsewhere;         /* of these, by ones that were received and so
-                                 are no children */
-  uint64_t cpu_begin;         /* of BLOCKING scopes, in ns */
+  uint64_t id;                /* the token; its low 48 bits the sequence */
+
+  bool special;
+  bool received;              /* the parent is not the frame below */
+  bool attached;              /* the thread got the writer for this scope:
+                                 rd_writer_pop at its end */
+  uint64_t elsewhere;         /* of covered, by scopes that were received
+                                 and so are no children */
   uint64_t nbytes;            /* counters of unit "bytes", added */
   struct rd_shared *shared;   /* made by radio_handoff_give, else NULL */
   struct rd_shared *via;      /* its parent's, if that has one; else NULL */
-  bool received;              /* the parent is not the frame below */
-  bool attached;              /* the thread got the writer for this scope */
-  struct rd_writer_state *previous;     /* the thread's before, then */
   uint64_t submitted;         /* of a received scope, else 0 */
-  uint32_t sequence;
-  uint32_t nskipped;          /* scopes deeper than RD_MAX_DEPTH, open */
+  uint64_t cpu_begin;         /* of BLOCKING scopes, in ns */
+  uint64_t waited_before;     /* of these: writer->waited at the beginning */
 };
 
+static inline uint64_t
+rd_frame_sequence (const struct rd_frame *frame)
+{
+  return frame->id & RD_SEQUENCE_MASK;
+}
+
+/* What a writer has to heed in its hot path. */
+enum {
+  RD_ATTEND_STOPPED = 1,
+  RD_ATTEND_FENCES = 2,       /* no membarrier: fence in the hot path */
+  RD_ATTEND_TAPS = 4,
+};
+
+struct rd_node_block;
+
 struct rd_writer_state {
+  /* Hot: one line of the cache. */
+  atomic_uint busy;
+  atomic_uint attention;
+  struct rd_frame *top;       /* frames[0] is the root's */
+  uint64_t next_id;
+  struct rd_log_span *log_next, *log_end;       /* room in the last chunk */
+  struct rd_rate rate;
+  uint64_t last_end;
+
+  struct rd_clock clock;
+  uint64_t first_begin;       /* 0: nothing began yet */
+  uint64_t waited;            /* ticks of wait, in all */
+
   struct radio_recorder *recorder;
-  uint32_t number;            /* of this writer in the recorder */
-  uint32_t epoch;             /* part of the tokens: other recorders' and
-                                 other threads' tokens do not fit */
-  bool tsc;                   /* which clock */
-  bool fences;                /* no membarrier: fence in the hot path */
-  bool logs;
-  atomic_int busy;
-  unsigned depth;             /* frames in use; frames[0] is the root's */
-  struct rd_frame frames[RD_MAX_DEPTH];
+  uint32_t number;            /* in recorder->writers */
   struct rd_node root;        /* its children are what began by itself; or,
                                  with `foreign', what was handed over */
-  uint32_t next_sequence;
-  uint64_t nscopes;
-  struct rd_writer_state *following;    /* in the recorder's list of all */
-  bool is_free;               /* its thread ended: may be given again */
+  struct rd_node **nodes;     /* by number; [0] is the root */
+  size_t nnodes, nodes_capacity;
+  struct rd_node_block *node_blocks;
+  uint32_t *node_table;       /* children by parent and site; see tree.c */
+  size_t node_table_size;
+
+  struct rd_log log;
   struct rd_texts texts;
   struct rd_samples samples;
-  /* The log's chunks and sessions follow here; see log.h.
-   * The writer of requests (recorder->async_writer) is used under the
-   * recorder's mutex by whichever thread ends one. */
+  RD_ARRAY (struct rd_session) sessions;
+  bool session_logged;        /* the last session has spans in the log */
+
+  /* Whose it is.  Guarded by the recorder's mutex: */
+  bool is_free;               /* its thread ended: may be given again */
+  struct rd_writer_state *next_free;
+  /* Of the thread that has it: */
+  struct rd_writer_state *next_mine;    /* in the thread's list */
+  struct rd_writer_state *below;        /* current again when this one is
+                                           no longer */
+  struct rd_frame frames[RD_MAX_DEPTH];
 };
 
 /* A parent for other threads.  Its fields are guarded by mutex. */
@@ -184,12 +275,83 @@ struct rd_shared {
   atomic_uint nrefs;          /* not under the mutex */
   struct radio_recorder *recorder;
   struct rd_node *node;
-  uint32_t writer, sequence;  /* which span it is */
+  uint32_t writer;            /* which span it is */
+  uint64_t sequence;
   unsigned nactive;           /* children that run now */
   uint64_t cover_begin;       /* since when, if nactive > 0 */
   uint64_t covered;           /* before that */
   uint64_t latest;            /* the clock, when it was last read here */
   bool ended;                 /* the frame is gone: children are late */
 };
+
+/*------------------------------------------------------------------------
+ * Recorders
+ *----------------------------------------------------------------------*/
+
+struct rd_recorder_fact {
+  char *key;
+  char *value;
+  enum radio_text_kind kind;
+};
+
+struct rd_pool;
+
+struct radio_recorder {
+  atomic_uint nrefs;          /* the handle, each thread's writer, ... */
+  unsigned generation;        /* of the process; another one in children */
+  bool whole_process;
+  bool tree_only;
+  bool fences;
+  bool taps;
+  char *title;                /* NULL: the program's name */
+  struct rd_clock clock;
+  struct rd_rate rate;        /* at the start as known then; when stopped,
+                                 between the anchors */
+  struct rd_anchor start, stop;
+  uint64_t started_unix_ns;
+  double scope_cost_ns;       /* of one scope */
+  uint64_t throttle_below;    /* ticks: a mean that is not worth logging */
+  struct rd_pool *pool;       /* of chunks */
+
+  pthread_mutex_t mutex;
+  struct {
+    bool stopped;
+    RD_ARRAY (struct rd_writer_state *) writers;        /* by number */
+    struct rd_writer_state *free_writers;
+    struct rd_writer_state *async_writer;       /* of requests; see
+                                                   rd_async_writer */
+    RD_ARRAY (struct rd_recorder_fact) facts;
+    uint64_t nrefused;        /* threads that could not be recorded */
+  } synced;
+};
+
+struct rd_recorder_setup {
+  struct rd_clock clock;      /* used if read is set */
+  bool fences;                /* as if there were no membarrier */
+  double scope_cost_ns;       /* instead of a measured one, if not 0 */
+};
+
+/* radio_recorder_start, with what only tests choose; setup may be NULL. */
+enum radio_status
+rd_recorder_start (const struct radio_recorder_options *options,
+                   const struct rd_recorder_setup *setup,
+                   struct radio_recorder **recorder) RADIO_USE_RESULT;
+
+/* Keep the recorder's struct, and those of its writers with their nodes,
+ * in memory (not: recording), and let them go.  Thread-safe. */
+void rd_recorder_ref (struct radio_recorder *recorder);
+void rd_recorder_unref (struct radio_recorder *recorder);
+
+/* The writer that requests are written to, under the recorder's mutex by
+ * whichever thread ends one; made at the first call.  The mutex is held.
+ * NULL: no memory, or the recorder was stopped. */
+struct rd_writer_state *rd_async_writer (struct radio_recorder *recorder);
+
+/* All writers' ticks into one profile.  Called once, by radio_recorder_stop,
+ * when nothing writes any more and all frames are closed.  Built in
+ * collect.c. */
+enum radio_status
+rd_collect (const struct radio_recorder *recorder,
+            struct radio_profile **profile) RADIO_USE_RESULT;
 
 #endif /* RD_RECORD_H */

@@ -13,7 +13,7 @@ struct rd_node;
 
 /* A text of a span. */
 struct rd_log_text {
-  uint32_t sequence;
+  uint64_t sequence;
   enum radio_text_kind kind;
   const char *key;            /* static */
   char *value;

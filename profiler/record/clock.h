@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The recorder's clock.  Where the processor's time stamp counter can be
+ * trusted it is read bare, without fences: two reads are most of what a
+ * scope costs.  Elsewhere, or on demand, it is CLOCK_MONOTONIC.  Tests bring
+ * a clock of their own, and with it histories that come out to the tick. */
+#ifndef RD_CLOCK_H
+#define RD_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined __x86_64__ || defined __i386__
+#include <x86intrin.h>
+#endif
+
+struct rd_clock {
+  bool tsc;                   /* bare reads of the counter */
+  /* What a test puts in the place of the clocks; NULL: the real ones.  The
+   * first one's unit is the tick, the second's the nanosecond of the calling
+   * thread's CPU time. */
+  uint64_t (*read) (void *user_data);
+  uint64_t (*read_cpu_ns) (void *user_data);
+  void *user_data;
+  uint64_t ticks_per_us;      /* of a test's clock; 0: 1000 */
+};
+
+/* One moment on both clocks. */
+struct rd_anchor {
+  uint64_t ticks;
+  uint64_t ns;                /* CLOCK_MONOTONIC */
+};
+
+/* Nanoseconds per tick: whole + fraction / 2^64. */
+struct rd_rate {
+  uint64_t whole;
+  uint64_t fraction;
+};
+
+/* Whether the counter counts time: it runs at one rate in every state of
+ * the processor, and the kernel keeps time by it. */
+bool rd_clock_has_tsc (void);
+
+/* The clock of this machine. */
+void rd_clock_choose (struct rd_clock *clock, bool portable);
+
+/* The slow ways to read it. */
+uint64_t rd_clock_read (const struct rd_clock *clock);
+
+/* What the calling thread has run, in nanoseconds; 0 where the system does
+ * not say. */
+uint64_t rd_clock_cpu_ns (const struct rd_clock *clock);
+
+static inline uint64_t
+rd_counter_read (void)
+{
+#if defined __x86_64__ || defined __i386__
+  return __rdtsc ();
+#elif defined __aarch64__
+  uint64_t ticks;
+  __asm__ volatile ("mrs %0, cntvct_el0" : "=r" (ticks));
+  return ticks;
+#else
+  return 0;
+#endif
+}
+
+static inline uint64_t
+rd_clock_now (const struct rd_clock *clock)
+{
+  if (__builtin_expect (clock->tsc, 1))
+    return rd_counter_read ();
+  return rd_clock_read (clock);
+}
+
+/* Both clocks at one moment: the closest of some tries. */
+void rd_clock_anchor (const struct rd_clock *clock,
+                      struct rd_anchor *anchor);
+
+/* The rate as it is known at the moment: from the first anchor of this
+ * process to now.  The first call takes half a millisecond. */
+void rd_clock_rate (const struct rd_clock *clock, struct rd_rate *rate);
+
+/* The rate between two anchors of one recording: theirs when they are far
+ * enough apart, otherwise that of the process. */
+void rd_clock_rate_between (const struct rd_clock *clock,
+                            const struct rd_anchor *start,
+                            const struct rd_anchor *stop,
+                            struct rd_rate *rate);
+
+/* Ticks as nanoseconds, rounded down; never wraps below 2^63 ns. */
+static inline uint64_t
+rd_rate_ns (const struct rd_rate *rate, uint64_t ticks)
+{
+  __extension__ typedef unsigned __int128 wide;
+  return ticks * rate->whole
+         + (uint64_t) (((wide) ticks * rate->fraction) >> 64);
+}
+
+/* The other way round, rounded. */
+uint64_t rd_rate_ticks (const struct rd_rate *rate, uint64_t ns);
+
+#endif /* RD_CLOCK_H */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Which writer a thread has, and how it may write into it. */
+#ifndef RD_WRITER_H
+#define RD_WRITER_H
+
+#include "profiler/record/record.h"
+
+/* What each thread knows.  Initial-exec: an access is one load. */
+struct rd_thread {
+  struct rd_writer_state *current;      /* where its scopes go; or NULL */
+  struct rd_writer_state *mine;         /* all that it has, by next_mine */
+  uint64_t refused_epoch;     /* of recorders that could not take it */
+  bool is_named;
+  char name[64];
+};
+
+extern _Thread_local struct rd_thread rd_this_thread
+  __attribute__ ((__tls_model__ ("initial-exec"),
+                  __visibility__ ("hidden")));
+
+/* The calling thread's writer; the process's recorder takes the thread on if
+ * it has none.  NULL: it is not recorded. */
+struct rd_writer_state *rd_writer_current (void);
+
+/* The calling thread's own writer of this recorder, made current on top of
+ * what was current before, until rd_writer_pop.  NULL: the recorder was
+ * stopped, or there is no memory.  A thread keeps the writer, so that doing
+ * this again costs no lock.  Pushing what is current already is fine. */
+struct rd_writer_state *rd_writer_push (struct radio_recorder *recorder);
+void rd_writer_pop (struct rd_writer_state *writer);
+
+bool rd_writer_enter_slowly (struct rd_writer_state *writer);
+
+/* Begin and end of a change.  Nothing of the writer, its nodes and its log
+ * may be touched outside.  False, without a need to leave: its recorder was
+ * stopped.  Does not nest; what runs between must be short, and must not
+ * call the public functions. */
+static inline bool
+rd_writer_enter (struct rd_writer_state *writer)
+{
+  atomic_store_explicit (&writer->busy, 1, memory_order_relaxed);
+  atomic_signal_fence (memory_order_seq_cst);
+  unsigned attention
+    = atomic_load_explicit (&writer->attention, memory_order_acquire);
+  if (__builtin_expect (attention
+                        & (RD_ATTEND_STOPPED | RD_ATTEND_FENCES), 0))
+    return rd_writer_enter_slowly (writer);
+  return true;
+}
+
+static inline void
+rd_writer_leave (struct rd_writer_state *writer)
+{
+  atomic_store_explicit (&writer->busy, 0, memory_order_release);
+}
+
+#endif /* RD_WRITER_H */
