@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What formats with tables of functions need: the places in the program that
+ * the nodes of a tree stand for, each once, and the path of a node. */
+#ifndef RD_FRAMES_H
+#define RD_FRAMES_H
+
+#include "profiler/model/profile.h"
+
+/* Nodes of equal name, file and line are one frame, wherever in the tree
+ * they stand. */
+struct rd_frames {
+  uint32_t *of_node;          /* the frame of each node */
+  uint32_t *node;             /* of each frame: one node that it is of */
+  uint32_t n;
+};
+
+/* Frames are in the order of their names.  RADIO_ERROR_MEMORY. */
+enum radio_status rd_frames_make (const struct radio_profile *profile,
+                                  struct rd_frames *frames)
+  RADIO_USE_RESULT;
+
+void rd_frames_free (struct rd_frames *frames);
+
+#define RD_FRAMES_SCOPE RD_CLEANUP (rd_frames_free)
+
+/* All nodes in the order of a walk through the tree: each is followed by what
+ * is below it.  order has room for as many as there are nodes.
+ * RADIO_ERROR_MEMORY. */
+enum radio_status rd_frames_walk (const struct radio_profile *profile,
+                                  uint32_t *order) RADIO_USE_RESULT;
+
+/* The node that a frame's name, file and line are taken from. */
+static inline const struct radio_profile_node *
+rd_frames_node (const struct radio_profile *profile,
+                const struct rd_frames *frames, uint32_t frame)
+{
+  return &profile->nodes.at[frames->node[frame]];
+}
+
+#endif /* RD_FRAMES_H */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Names and numbers of lanes. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/base/alloc.h"
+#include "profiler/export/lanes.h"
+
+/* Linux has no larger numbers; those above are for lanes without one.  They
+ * stay below 2^32, where some tools end. */
+#define FIRST_MADE_UP ((uint64_t) 1 << 22)
+
+struct entry {
+  uint64_t os_tid;
+  uint32_t lane;
+};
+
+static int
+compare_entries (const void *pa, const void *pb)
+{
+  const struct entry *a = pa, *b = pb;
+  if (a->os_tid != b->os_tid)
+    return a->os_tid < b->os_tid ? -1 : 1;
+  return (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+enum radio_status
+rd_lane_ids_make (const struct radio_profile *profile,
+                  struct rd_lane_ids *ids)
+{
+  size_t n = profile->lanes.n;
+  RD_FREE struct entry *entries = rd_calloc (n + 1, sizeof *entries);
+  ids->tid = rd_calloc (n + 1, sizeof *ids->tid);
+  if (entries == NULL || ids->tid == NULL)
+    return rd_fail_memory ((n + 1) * sizeof *entries);
+  for (size_t i = 0; i < n; i++)
+    entries[i] = (struct entry) { profile->lanes.at[i].os_tid,
+                                  (uint32_t) i };
+  qsort (entries, n, sizeof *entries, compare_entries);
+  for (size_t i = 0; i < n; i++) {
+    bool usable = entries[i].os_tid > 0 && entries[i].os_tid < FIRST_MADE_UP;
+    bool again = i > 0 && entries[i].os_tid == entries[i - 1].os_tid;
+    ids->tid[entries[i].lane] = usable && !again
+      ? entries[i].os_tid : FIRST_MADE_UP + entries[i].lane;
+  }
+  return RADIO_OK;
+}
+
+void
+rd_lane_ids_free (struct rd_lane_ids *ids)
+{
+  rd_free (ids->tid);
+  ids->tid = NULL;
+}
+
+enum radio_status
+rd_lane_name (const struct radio_profile *profile, uint32_t lane,
+              bool with_part, struct rd_buffer *name)
+{
+  const struct rd_lane *of = &profile->lanes.at[lane];
+  if (with_part) {
+    const char *part = profile->parts.at[of->part].name;
+    RD_TRY (rd_buffer_append (name, part, strlen (part)));
+    RD_TRY (rd_buffer_append (name, ": ", 2));
+  }
+  return rd_buffer_append (name, of->name, strlen (of->name) + 1);
+}
+
+size_t
+rd_lanes_first_note (const struct radio_profile *profile, uint32_t span_id)
+{
+  size_t low = 0, high = profile->notes.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (profile->notes.at[middle].span < span_id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* speedscope's own format: a profile of events for each lane of the log, and
+ * one of weighted stacks for the whole tree, which crosses threads.
+ *
+ * https://www.speedscope.app/file-format-schema.json.  Times are whole
+ * nanoseconds, since the application adds them up. */
+#include <config.h>
+
+#include "profiler/base/alloc.h"
+#include "profiler/base/checked.h"
+#include "profiler/export/export.h"
+#include "profiler/export/frames.h"
+#include "profiler/export/nest.h"
+
+struct state {
+  const struct radio_profile *profile;
+  const struct rd_frames *frames;
+  struct rd_writer *writer;
+  bool first_profile;
+  bool first_event;
+  uint64_t end_ns;
+};
+
+static const char *
+comma (bool *first)
+{
+  const char *text = *first ? "\n" : ",\n";
+  *first = false;
+  return text;
+}
+
+static void
+write_frame (struct rd_writer *writer,
+             const struct radio_profile_node *node)
+{
+  rd_write_text (writer, "{\"name\":");
+  rd_write_json_string (writer, node->name);
+  if (node->file[0] != '\0') {
+    rd_write_text (writer, ",\"file\":");
+    rd_write_json_string (writer, node->file);
+    rd_write_format (writer, ",\"line\":%u", node->line);
+  }
+  rd_write_text (writer, "}");
+}
+
+static void
+write_shared (struct state *state)
+{
+  bool first = true;
+  rd_write_text (state->writer, "\"shared\":{\"frames\":[");
+  for (uint32_t i = 0; i < state->frames->n; i++) {
+    rd_write_text (state->writer, comma (&first));
+    write_frame (state->writer,
+                 rd_frames_node (state->profile, state->frames, i));
+  }
+  rd_write_text (state->writer, "]}");
+}
+
+static void
+begin_profile (struct state *state, const char *type, const char *name)
+{
+  rd_write_text (state->writer, comma (&state->first_profile));
+  rd_write_format (state->writer, "{\"type\":\"%s\",\"name\":", type);
+  rd_write_json_string (state->writer, name);
+  rd_write_text (state->writer,
+                 ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
+  rd_write_u64 (state->writer, state->end_ns);
+}
+
+/*------------------------------------------------------------------------
+ * Lanes
+ *----------------------------------------------------------------------*/
+
+static void
+write_event (struct state *state, char type, const struct rd_span *span,
+             uint64_t at)
+{
+  if (state->profile->nodes.at[span->node].edge == RADIO_EDGE_INSTANT)
+    return;
+  rd_write_text (state->writer, comma (&state->first_event));
+  rd_write_format (state->writer, "{\"type\":\"%c\",\"at\":", type);
+  rd_write_u64 (state->writer, at);
+  rd_write_format (state->writer, ",\"frame\":%u}",
+                   (unsigned) state->frames->of_node[span->node]);
+}
+
+static void
+enter (const struct rd_span *span, uint64_t end_ns, void *context)
+{
+  (void) end_ns;
+  write_event (context, 'O', span, span->begin_ns);
+}
+
+static void
+leave (const struct rd_span *span, uint64_t end_ns, void *context)
+{
+  write_event (context, 'C', span, end_ns);
+}
+
+static enum radio_status
+write_lane (struct state *state, const struct rd_span *spans, size_t n)
+{
+  const struct rd_nest_visitor visitor = { enter, leave, state };
+  begin_profile (state, "evented",
+                 state->profile->lanes.at[spans[0].lane].name);
+  rd_write_text (state->writer, ",\"events\":[");
+  state->first_event = true;
+  RD_TRY (rd_nest_visit (spans, n, &visitor));
+  rd_write_text (state->writer, "]}");
+  return RADIO_OK;
+}
+
+static enum radio_status
+write_lanes (struct state *state)
+{
+  const struct radio_profile *profile = state->profile;
+  for (size_t i = 0, n; i < profile->spans.n; i += n) {
+    n = rd_nest_lane_length (profile, i);
+    RD_TRY (write_lane (state, &profile->spans.at[i], n));
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * The tree
+ *----------------------------------------------------------------------*/
+
+/* The frames from the root to a node.  The path is found from its end, so it
+ * is put into `path' backwards, which has room for the deepest. */
+static void
+write_stack (struct state *state, uint32_t node, uint32_t *path)
+{
+  const struct radio_profile_node *nodes = state->profile->nodes.at;
+  size_t n = 0;
+  for (size_t i = node; i != RADIO_NO_PARENT; i = nodes[i].parent)
+    path[n++] = state->frames->of_node[i];
+  rd_write_text (state->writer, "[");
+  while (n > 0) {
+    rd_write_u64 (state->writer, path[--n]);
+    rd_write_text (state->writer, n > 0 ? "," : "]");
+  }
+}
+
+static void
+write_stacks (struct state *state, const uint32_t *order, uint32_t *path)
+{
+  bool first = true;
+  for (size_t i = 0; i < state->profile->nodes.n; i++)
+    if (state->profile->nodes.at[order[i]].self_ns > 0) {
+      rd_write_text (state->writer, comma (&first));
+      write_stack (state, order[i], path);
+    }
+}
+
+static void
+write_weights (struct state *state, const uint32_t *order)
+{
+  bool first = true;
+  for (size_t i = 0; i < state->profile->nodes.n; i++) {
+    uint64_t self_ns = state->profile->nodes.at[order[i]].self_ns;
+    if (self_ns > 0) {
+      rd_write_text (state->writer, comma (&first));
+      rd_write_u64 (state->writer, self_ns);
+    }
+  }
+}
+
+/* The sum of self times: what the stacks' axis is as long as. */
+static uint64_t
+sum_of_self (const struct radio_profile *profile)
+{
+  uint64_t sum = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (rd_add_overflows (sum, profile->nodes.at[i].self_ns, &sum))
+      return UINT64_MAX;
+  return sum;
+}
+
+static enum radio_status
+write_tree (struct state *state)
+{
+  size_t n = state->profile->nodes.n;
+  RD_FREE uint32_t *order = rd_calloc (n + 1, sizeof *order);
+  RD_FREE uint32_t *path = rd_calloc (n + 1, sizeof *path);
+  if (order == NULL || path == NULL)
+    return rd_fail_memory (n * sizeof *path);
+  RD_TRY (rd_frames_walk (state->profile, order));
+  state->end_ns = sum_of_self (state->profile);
+  begin_profile (state, "sampled", "call tree, self time");
+  rd_write_text (state->writer, ",\"samples\":[");
+  write_stacks (state, order, path);
+  rd_write_text (state->writer, "],\"weights\":[");
+  write_weights (state, order);
+  rd_write_text (state->writer, "]}");
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * The file
+ *----------------------------------------------------------------------*/
+
+static uint64_t
+latest_end (const struct radio_profile *profile)
+{
+  uint64_t end_ns = profile->info.wall_ns;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    end_ns = rd_max_u64 (end_ns, rd_span_end (&profile->spans.at[i]));
+  return end_ns;
+}
+
+static void
+write_head (struct state *state)
+{
+  struct rd_writer *writer = state->writer;
+  rd_write_text (writer, "{\"$schema\":\"https://www.speedscope.app/"
+                         "file-format-schema.json\",\n");
+  rd_write_text (writer, "\"exporter\":\"radio@" PACKAGE_VERSION "\",\n");
+  rd_write_text (writer, "\"name\":");
+  rd_write_json_string (writer, state->profile->info.title);
+  rd_write_text (writer, ",\n\"activeProfileIndex\":0,\n");
+  write_shared (state);
+  rd_write_text (writer, ",\n\"profiles\":[");
+}
+
+enum radio_status
+rd_export_speedscope (const struct radio_profile *profile,
+                      const struct radio_profile_write_options *options,
+                      struct rd_writer *writer)
+{
+  (void) options;
+  RD_FRAMES_SCOPE struct rd_frames frames = { 0 };
+  RD_TRY (rd_frames_make (profile, &frames));
+  struct state state = {
+    .profile = profile,
+    .frames = &frames,
+    .writer = writer,
+    .first_profile = true,
+    .end_ns = latest_end (profile),
+  };
+  write_head (&state);
+  RD_TRY (write_lanes (&state));
+  RD_TRY (write_tree (&state));
+  rd_write_text (writer, "]}\n");
+  return rd_writer_end (writer);
+}
