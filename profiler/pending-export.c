@@ -19,7 +19,6 @@
 PENDING (rd_export_json)
 PENDING (rd_export_html)
 PENDING (rd_export_folded)
-PENDING (rd_export_pprof)
 PENDING (rd_export_text)
 
 enum radio_status

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* pprof's profile.proto, gzipped: what "go tool pprof" reads.
+ *
+ * A node of the tree is a sample of its path, leaf first, with what is its
+ * own: calls, self time (wall), work, wait, the sum of its counters of unit
+ * "bytes", and its counter "requests".  pprof adds them up itself, so its
+ * "flat" is this project's self and its "cum" the sum below.  Numbers are
+ * signed there: larger ones are cut to 2^63 - 1. */
+#include <config.h>
+
+#include <libdeflate.h>
+#include <string.h>
+
+#include "profiler/base/alloc.h"
+#include "profiler/base/checked.h"
+#include "profiler/export/export.h"
+#include "profiler/export/frames.h"
+#include "profiler/export/pprof-texts.h"
+#include "profiler/export/pprof-wire.h"
+
+/* Field numbers of the messages of profile.proto. */
+enum {
+  PROFILE_SAMPLE_TYPE = 1,
+  PROFILE_SAMPLE = 2,
+  PROFILE_MAPPING = 3,
+  PROFILE_LOCATION = 4,
+  PROFILE_FUNCTION = 5,
+  PROFILE_STRING_TABLE = 6,
+  PROFILE_TIME_NANOS = 9,
+  PROFILE_DURATION_NANOS = 10,
+  PROFILE_COMMENT = 13,
+  PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+  VALUE_TYPE = 1,
+  VALUE_UNIT = 2,
+  SAMPLE_LOCATION_ID = 1,
+  SAMPLE_VALUE = 2,
+  SAMPLE_LABEL = 3,
+  LABEL_KEY = 1,
+  LABEL_STR = 2,
+  MAPPING_ID = 1,
+  MAPPING_FILENAME = 5,
+  MAPPING_HAS_FUNCTIONS = 7,
+  MAPPING_HAS_FILENAMES = 8,
+  MAPPING_HAS_LINE_NUMBERS = 9,
+  LOCATION_ID = 1,
+  LOCATION_MAPPING_ID = 2,
+  LOCATION_LINE = 4,
+  LINE_FUNCTION_ID = 1,
+  LINE_LINE = 2,
+  FUNCTION_ID = 1,
+  FUNCTION_NAME = 2,
+  FUNCTION_SYSTEM_NAME = 3,
+  FUNCTION_FILENAME = 4,
+};
+
+enum { CALLS, WALL, WORK, WAIT, BYTES, REQUESTS, NVALUES };
+
+static const struct {
+  const char *type, *unit;
+} sample_types[NVALUES] = {
+  [CALLS] = { "calls", "count" },
+  [WALL] = { "wall", "nanoseconds" },
+  [WORK] = { "work", "nanoseconds" },
+  [WAIT] = { "wait", "nanoseconds" },
+  [BYTES] = { "bytes", "bytes" },
+  [REQUESTS] = { "requests", "count" },
+};
+
+struct state {
+  const struct radio_profile *profile;
+  const struct rd_frames *frames;
+  const struct rd_texts *texts;
+  struct rd_wire wire;        /* of the whole */
+  struct rd_wire message;     /* of the part that is being made */
+  struct rd_wire inner;       /* of a part of that */
+};
+
+static void
+free_state (struct state *state)
+{
+  rd_wire_free (&state->wire);
+  rd_wire_free (&state->message);
+  rd_wire_free (&state->inner);
+}
+
+static void
+put_text (struct state *state, struct rd_wire *wire, unsigned field,
+          const char *text)
+{
+  rd_wire_number (wire, field, rd_texts_index (state->texts, text));
+}
+
+/*------------------------------------------------------------------------
+ * Samples
+ *----------------------------------------------------------------------*/
+
+static uint64_t
+add_cut (uint64_t a, uint64_t b)
+{
+  uint64_t sum;
+  if (rd_add_overflows (a, b, &sum))
+    return INT64_MAX;
+  return rd_min_u64 (sum, INT64_MAX);
+}
+
+static void
+add_counters (const struct radio_profile *profile, size_t node,
+              uint64_t values[NVALUES])
+{
+  for (size_t i = 0; i < profile->counters.n; i++) {
+    const struct rd_counter *counter = &profile->counters.at[i];
+    uint64_t value = profile->values[node * profile->counters.n + i];
+    if (strcmp (counter->unit, "bytes") == 0)
+      values[BYTES] = add_cut (values[BYTES], value);
+    if (strcmp (counter->name, "requests") == 0)
+      values[REQUESTS] = add_cut (values[REQUESTS], value);
+  }
+}
+
+static void
+put_label (struct state *state, const char *key, const char *value)
+{
+  put_text (state, &state->inner, LABEL_KEY, key);
+  put_text (state, &state->inner, LABEL_STR, value);
+  rd_wire_message (&state->message, SAMPLE_LABEL, &state->inner);
+}
+
+/* path has room for the deepest one. */
+static void
+put_sample (struct state *state, size_t i, uint64_t *path)
+{
+  const struct radio_profile_node *nodes = state->profile->nodes.at;
+  uint64_t values[NVALUES] = {
+    [CALLS] = add_cut (nodes[i].calls, 0),
+    [WALL] = add_cut (nodes[i].self_ns, 0),
+    [WORK] = add_cut (nodes[i].work_ns, 0),
+    [WAIT] = add_cut (nodes[i].wait_ns, 0),
+  };
+  add_counters (state->profile, i, values);
+  size_t n = 0;
+  for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)
+    path[n++] = state->frames->of_node[at] + 1;
+  rd_wire_packed (&state->message, SAMPLE_LOCATION_ID, path, n);
+  rd_wire_packed (&state->message, SAMPLE_VALUE, values, NVALUES);
+  if (nodes[i].category[0] != '\0')
+    put_label (state, "category", nodes[i].category);
+  rd_wire_message (&state->wire, PROFILE_SAMPLE, &state->message);
+}
+
+static enum radio_status
+put_samples (struct state *state)
+{
+  size_t n = state->profile->nodes.n;
+  RD_FREE uint64_t *path = rd_calloc (n + 1, sizeof *path);
+  if (path == NULL)
+    return rd_fail_memory (n * sizeof *path);
+  for (size_t i = 0; i < n && state->wire.status == RADIO_OK; i++)
+    put_sample (state, i, path);
+  return state->wire.status;
+}
+
+/*------------------------------------------------------------------------
+ * Tables
+ *----------------------------------------------------------------------*/
+
+static void
+put_sample_types (struct state *state)
+{
+  for (size_t i = 0; i < NVALUES; i++) {
+    put_text (state, &state->message, VALUE_TYPE, sample_types[i].type);
+    put_text (state, &state->message, VALUE_UNIT, sample_types[i].unit);
+    rd_wire_message (&state->wire, PROFILE_SAMPLE_TYPE, &state->message);
+  }
+}
+
+/* One mapping that says that everything has its name, so that no tool looks
+ * for symbols. */
+static void
+put_mapping (struct state *state)
+{
+  rd_wire_number (&state->message, MAPPING_ID, 1);
+  put_text (state, &state->message, MAPPING_FILENAME,
+            state->profile->info.program);
+  rd_wire_number (&state->message, MAPPING_HAS_FUNCTIONS, 1);
+  rd_wire_number (&state->message, MAPPING_HAS_FILENAMES, 1);
+  rd_wire_number (&state->message, MAPPING_HAS_LINE_NUMBERS, 1);
+  rd_wire_message (&state->wire, PROFILE_MAPPING, &state->message);
+}
+
+/* A frame is one location, in one function. */
+static void
+put_frame (struct state *state, uint32_t frame)
+{
+  const struct radio_profile_node *node =
+    rd_frames_node (state->profile, state->frames, frame);
+  uint64_t id = (uint64_t) frame + 1;
+  rd_wire_number (&state->inner, LINE_FUNCTION_ID, id);
+  rd_wire_number (&state->inner, LINE_LINE, node->line);
+  rd_wire_number (&state->message, LOCATION_ID, id);
+  rd_wire_number (&state->message, LOCATION_MAPPING_ID, 1);
+  rd_wire_message (&state->message, LOCATION_LINE, &state->inner);
+  rd_wire_message (&state->wire, PROFILE_LOCATION, &state->message);
+
+  rd_wire_number (&state->message, FUNCTION_ID, id);
+  put_text (state, &state->message, FUNCTION_NAME, node->name);
+  put_text (state, &state->message, FUNCTION_SYSTEM_NAME, node->function);
+  put_text (state, &state->message, FUNCTION_FILENAME, node->file);
+  rd_wire_message (&state->wire, PROFILE_FUNCTION, &state->message);
+}
+
+static void
+put_rest (struct state *state)
+{
+  const struct radio_profile_info *info = &state->profile->info;
+  for (size_t i = 0; i < state->texts->n; i++)
+    rd_wire_text (&state->wire, PROFILE_STRING_TABLE, state->texts->at[i]);
+  rd_wire_number (&state->wire, PROFILE_TIME_NANOS,
+                  add_cut (info->started_unix_ns, 0));
+  rd_wire_number (&state->wire, PROFILE_DURATION_NANOS,
+                  add_cut (info->wall_ns, 0));
+  put_text (state, &state->wire, PROFILE_COMMENT, info->title);
+  put_text (state, &state->wire, PROFILE_DEFAULT_SAMPLE_TYPE,
+            sample_types[WALL].type);
+}
+
+/* Every text that put_text is asked for. */
+static enum radio_status
+collect_texts (const struct radio_profile *profile, struct rd_texts *texts)
+{
+  RD_TRY (rd_texts_add (texts, ""));
+  RD_TRY (rd_texts_add (texts, "category"));
+  RD_TRY (rd_texts_add (texts, profile->info.title));
+  RD_TRY (rd_texts_add (texts, profile->info.program));
+  for (size_t i = 0; i < NVALUES; i++) {
+    RD_TRY (rd_texts_add (texts, sample_types[i].type));
+    RD_TRY (rd_texts_add (texts, sample_types[i].unit));
+  }
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    RD_TRY (rd_texts_add (texts, node->name));
+    RD_TRY (rd_texts_add (texts, node->category));
+    RD_TRY (rd_texts_add (texts, node->function));
+    RD_TRY (rd_texts_add (texts, node->file));
+  }
+  rd_texts_sort (texts);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * The file
+ *----------------------------------------------------------------------*/
+
+static void
+free_compressor (struct libdeflate_compressor **compressor)
+{
+  libdeflate_free_compressor (*compressor);
+}
+
+static enum radio_status
+write_gzip (const struct rd_buffer *raw, struct rd_writer *writer)
+{
+  RD_CLEANUP (free_compressor) struct libdeflate_compressor *compressor =
+    libdeflate_alloc_compressor (6);
+  if (compressor == NULL)
+    return rd_fail_memory (1 << 16);
+  size_t room = libdeflate_gzip_compress_bound (compressor, raw->nbytes);
+  RD_BUFFER_SCOPE struct rd_buffer packed = { 0 };
+  RD_TRY (rd_buffer_reserve (&packed, room));
+  packed.nbytes = libdeflate_gzip_compress (compressor, raw->data,
+                                            raw->nbytes, packed.data, room);
+  rd_write_bytes (writer, packed.data, packed.nbytes);
+  return rd_writer_end (writer);
+}
+
+enum radio_status
+rd_export_pprof (const struct radio_profile *profile,
+                 const struct radio_profile_write_options *options,
+                 struct rd_writer *writer)
+{
+  (void) options;
+  RD_FRAMES_SCOPE struct rd_frames frames = { 0 };
+  RD_TEXTS_SCOPE struct rd_texts texts = { 0 };
+  RD_TRY (rd_frames_make (profile, &frames));
+  RD_TRY (collect_texts (profile, &texts));
+  RD_CLEANUP (free_state) struct state state = {
+    .profile = profile, .frames = &frames, .texts = &texts
+  };
+  put_sample_types (&state);
+  RD_TRY (put_samples (&state));
+  put_mapping (&state);
+  for (uint32_t i = 0; i < frames.n; i++)
+    put_frame (&state, i);
+  put_rest (&state);
+  RD_TRY (state.wire.status);
+  return write_gzip (&state.wire.bytes, writer);
+}
