@@ -4,97 +4,7 @@
 
 #include <radio/radio.h>
 
-#include "profiler/base/error.h"
-
-void
-radio_profile_close (struct radio_profile *profile)
-{
-  (void) profile;
-}
-
-void
-radio_profile_info (const struct radio_profile *profile,
-                    struct radio_profile_info *info)
-{
-  (void) profile;
-  (void) info;
-}
-
-const struct radio_profile_node *
-radio_profile_node (const struct radio_profile *profile, size_t i)
-{
-  (void) profile;
-  (void) i;
-  return 0;
-}
-
-uint64_t
-radio_profile_counter (const struct radio_profile *profile,
-                       size_t node,
-                       const char *counter,
-                       bool inclusive)
-{
-  (void) profile;
-  (void) node;
-  (void) counter;
-  (void) inclusive;
-  return 0;
-}
-
-const char *
-radio_profile_counter_name (const struct radio_profile *profile,
-                            size_t i,
-                            const char **unit)
-{
-  (void) profile;
-  (void) i;
-  (void) unit;
-  return 0;
-}
-
-void
-radio_profile_node_part (const struct radio_profile *profile,
-                         size_t node,
-                         size_t part,
-                         struct radio_profile_share *share)
-{
-  (void) profile;
-  (void) node;
-  (void) part;
-  (void) share;
-}
-
-const char *
-radio_profile_part (const struct radio_profile *profile,
-                    size_t i,
-                    uint64_t *wall_ns,
-                    uint64_t *work_ns)
-{
-  (void) profile;
-  (void) i;
-  (void) wall_ns;
-  (void) work_ns;
-  return 0;
-}
-
-const char *
-radio_profile_fact (const struct radio_profile *profile,
-                    size_t i,
-                    const char **key)
-{
-  (void) profile;
-  (void) i;
-  (void) key;
-  return 0;
-}
-
-const struct radio_finding *
-radio_profile_finding (const struct radio_profile *profile, size_t i)
-{
-  (void) profile;
-  (void) i;
-  return 0;
-}
+#include "profiler/model/profile.h"
 
 enum radio_status
 radio_profile_join (struct radio_profile *const *profiles,
@@ -149,4 +59,11 @@ void
 radio_comparison_close (struct radio_comparison *comparison)
 {
   (void) comparison;
+}
+
+enum radio_status
+rd_profile_find_facts (struct radio_profile *profile)
+{
+  (void) profile;
+  return RADIO_OK;
 }

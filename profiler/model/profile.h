@@ -2,7 +2,10 @@
 /* A finished profile as it lies in memory: what the collector, the reader
  * and the joiner build, and what the exporters and the findings look at.
  * Builders call the functions below in any order that keeps parents before
- * children, then rd_profile_finish, after which nothing changes any more. */
+ * children, set profile->info (its strings by rd_profile_string), then
+ * rd_profile_finish, after which nothing changes any more.  Strings are
+ * copied by the functions that add them, and equal ones are one: within a
+ * finished profile they may be compared by their addresses. */
 #ifndef RD_PROFILE_H
 #define RD_PROFILE_H
 
@@ -13,17 +16,24 @@
 
 #define RD_NO_INDEX UINT32_MAX
 
+/* A deeper node is refused: whoever builds a tree folds what is below into
+ * it, whoever walks one may do so by recursion. */
+#define RD_MAX_NODE_DEPTH 4096
+
+/* Counters, gauges or facts of one profile, at most. */
+#define RD_MAX_KEYS 4096
+
 /* A text that is part of the profile. */
 struct rd_fact {
-  char *key;
-  char *value;
+  const char *key;
+  const char *value;
   bool is_name;               /* replaced when redacted */
 };
 
 /* A row of the timeline: a thread, or a row of requests that do not overlap
  * but by nesting. */
 struct rd_lane {
-  char *name;
+  const char *name;
   bool is_async;
   uint64_t os_tid;            /* 0 for rows of requests */
   uint32_t part;
@@ -51,9 +61,9 @@ struct rd_span {
 /* A text of one span, or without a span (0) of a node: its first one. */
 struct rd_note {
   uint32_t span;
-  uint32_t node;
-  char *key;
-  char *value;
+  uint32_t node;              /* of a span: RD_NO_INDEX will do */
+  const char *key;
+  const char *value;
   bool is_name;
   bool varies;                /* of a node: others followed */
 };
@@ -66,12 +76,12 @@ struct rd_sample {
 };
 
 struct rd_counter {
-  char *name;
-  char *unit;
+  const char *name;
+  const char *unit;
 };
 
 struct rd_part {
-  char *name;
+  const char *name;
   uint64_t wall_ns;
   uint64_t work_ns;
   uint64_t started_unix_ns;
@@ -85,17 +95,21 @@ struct radio_profile {
   RD_VECTOR (struct radio_profile_node) nodes;  /* strings likewise */
   RD_VECTOR (struct rd_counter) counters;
   RD_VECTOR (struct rd_counter) gauges;
-  uint64_t *values;           /* [node * ncounters + counter], own ones */
+  uint64_t *values;           /* [node * ncounters + counter], own ones;
+                                 NULL without counters or nodes */
+  uint64_t *tree_values;      /* the same, with all nodes below */
   struct radio_profile_share *shares;   /* [node * nparts + part] */
   RD_VECTOR (struct rd_part) parts;
   RD_VECTOR (struct rd_lane) lanes;
   RD_VECTOR (struct rd_span) spans;     /* by lane, then begin, then longer
-                                           first */
-  RD_VECTOR (struct rd_note) notes;
+                                           first, then node; in a lane every
+                                           two nest or do not meet */
+  RD_VECTOR (struct rd_note) notes;     /* by span, then node, then key */
   RD_VECTOR (struct rd_sample) samples; /* by time */
   RD_VECTOR (struct rd_fact) facts;
   RD_VECTOR (struct radio_finding) findings;    /* strings likewise */
-  struct rd_strings *strings; /* every string once */
+  struct rd_intern *strings;   /* every string once */
+  struct rd_builder *builder; /* see builder.h */
 };
 
 /* An empty profile.  RADIO_ERROR_MEMORY. */
@@ -111,8 +125,10 @@ RD_DEFINE_CLEANUP (profile, struct radio_profile, radio_profile_close);
 const char *rd_profile_string (struct radio_profile *profile,
                                const char *text);
 
-/* Add a node; its parent is there already.  Name, category, function and
- * file are copied.  *index may be NULL. */
+/* Add a node; its parent is there already, and no child of it with this
+ * name, category and edge: else RADIO_ERROR_FORMAT.  Its depth is computed,
+ * its strings are copied, parent is an index or RADIO_NO_PARENT.  *index may
+ * be NULL here and below. */
 enum radio_status
 rd_profile_add_node (struct radio_profile *profile,
                      const struct radio_profile_node *node, uint32_t *index)
@@ -170,18 +186,26 @@ rd_profile_add_fact (struct radio_profile *profile, const char *key,
 const char *rd_profile_find_fact (const struct radio_profile *profile,
                                   const char *key);
 
-/* Make the profile whole: what follows from the rest (depth, tree_work_ns,
+/* Make the profile whole: what follows from the rest (tree_work_ns,
  * tree_wait_ns, the counts of info) is computed, a single part is made of
- * the whole where there is none, spans and samples are sorted, findings are
- * found.  Refuses with RADIO_ERROR_FORMAT what does not hold together (an
- * index out of range): the reader relies on it. */
+ * the whole where there is none, requests are packed into rows, spans,
+ * notes and samples are sorted, findings are found.  Sums saturate.  Of
+ * info, the builder sets title, program, clock, started_unix_ns, wall_ns
+ * (0: the end of the last span), scope_cost_ns, scope_count (0: all calls),
+ * parts, alloc_peak_nbytes, and what of alloc_count, alloc_nbytes,
+ * alloc_live_nbytes and dropped_count no node has (0: what the nodes have).
+ * Spans that stick out of the one around them in their lane, by the rounding
+ * of clocks, are cut.  Refuses with RADIO_ERROR_FORMAT what does not hold
+ * together (an index out of range, an id twice, a time above 2^63 ns, spans
+ * that are their own parents): the reader relies on it. */
 enum radio_status rd_profile_finish (struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 /* Lay requests that overlap into rows: spans whose lane is RD_NO_INDEX get
- * lanes "requests 1", ... of the part, so that in each row every two either
- * nest or do not meet.  A request's phases share its row.  Called by
- * rd_profile_finish. */
+ * lanes "requests 1", ... of part 0.  A request's phases share its row and
+ * lie within it; no other two in a row meet, since tools would take the one
+ * for the other's child.  First fit: as few rows as there are requests at
+ * one time.  Called by rd_profile_finish. */
 enum radio_status rd_profile_pack (struct radio_profile *profile)
   RADIO_USE_RESULT;
 

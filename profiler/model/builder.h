@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What a profile keeps beside its contract, mostly while it is built: values
+ * in the order they come, until the numbers of nodes and counters are known,
+ * and a hash table of nodes by parent and name. */
+#ifndef RD_BUILDER_H
+#define RD_BUILDER_H
+
+#include "profiler/model/profile.h"
+
+struct rd_value {
+  uint32_t node, counter;
+  uint64_t value;
+};
+
+struct rd_part_share {
+  uint32_t node, part;
+  struct radio_profile_share share;
+};
+
+struct rd_builder {
+  RD_VECTOR (struct rd_value) values;           /* until finished */
+  RD_VECTOR (struct rd_part_share) shares;      /* until finished */
+  uint32_t *slots;            /* of nodes; RD_NO_INDEX: free */
+  size_t nslots;              /* a power of 2, or 0 */
+};
+
+/* Steps of rd_profile_finish, in files of their own. */
+
+/* Check and order the log (spans.c): indexes, ids, parents; by lane and
+ * time; cut to nest. */
+enum radio_status rd_profile_check_spans (struct radio_profile *profile)
+  RADIO_USE_RESULT;
+enum radio_status rd_profile_sort_spans (struct radio_profile *profile)
+  RADIO_USE_RESULT;
+
+/* Which span has an id: a table that the caller frees.  Refuses ids of 0 and
+ * ids that are there twice. */
+struct rd_span_ids {
+  uint32_t *slots;            /* of spans; RD_NO_INDEX: free */
+  size_t nslots;
+  uint64_t seed;
+};
+
+enum radio_status rd_span_ids_make (const struct radio_profile *profile,
+                                    struct rd_span_ids *ids) RADIO_USE_RESULT;
+void rd_span_ids_free (struct rd_span_ids *ids);
+
+/* Index of the span with an id, or RD_NO_INDEX. */
+uint32_t rd_span_ids_find (const struct rd_span_ids *ids,
+                           const struct radio_profile *profile, uint32_t id);
+
+#define RD_SPAN_IDS_SCOPE RD_CLEANUP (rd_span_ids_free)
+
+#endif /* RD_BUILDER_H */

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* Making a profile whole: what was added is checked, put in order, and what
+ * follows from it is computed.  The numbers may come from a file that
+ * somebody made up, so sums saturate, and tables of nodes by counters are
+ * refused where nearly nothing would be in them. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/model/builder.h"
+#include "profiler/model/vector.h"
+
+/*------------------------------------------------------------------------
+ * Numbers that may be taken as signed
+ *----------------------------------------------------------------------*/
+
+struct field {
+  const char *name;
+  size_t offset;
+};
+
+#define NODE_FIELD(name) { #name, offsetof (struct radio_profile_node, name) }
+#define INFO_FIELD(name) { #name, offsetof (struct radio_profile_info, name) }
+
+static const struct field node_fields[] = {
+  NODE_FIELD (calls), NODE_FIELD (total_ns), NODE_FIELD (self_ns),
+  NODE_FIELD (work_ns), NODE_FIELD (wait_ns), NODE_FIELD (queue_ns),
+  NODE_FIELD (min_ns), NODE_FIELD (max_ns), NODE_FIELD (open_count),
+  NODE_FIELD (late_count), NODE_FIELD (dropped_count),
+  NODE_FIELD (alloc_count), NODE_FIELD (alloc_nbytes),
+  NODE_FIELD (alloc_peak_nbytes), NODE_FIELD (alloc_live_nbytes),
+};
+
+static const struct field info_fields[] = {
+  INFO_FIELD (started_unix_ns), INFO_FIELD (wall_ns),
+  INFO_FIELD (dropped_count), INFO_FIELD (scope_count),
+  INFO_FIELD (alloc_count), INFO_FIELD (alloc_nbytes),
+  INFO_FIELD (alloc_peak_nbytes), INFO_FIELD (alloc_live_nbytes),
+};
+
+#define NFIELDS(fields) (sizeof (fields) / sizeof (fields)[0])
+
+/* The first field that is too large, or NULL. */
+static const char *
+find_too_large (const void *object, const struct field *fields, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    uint64_t value;
+    memcpy (&value, (const char *) object + fields[i].offset, sizeof value);
+    if (value > RD_MAX_VALUE)
+      return fields[i].name;
+  }
+  return NULL;
+}
+
+static enum radio_status
+check_node (const struct radio_profile_node *node, size_t i)
+{
+  const char *name = find_too_large (node, node_fields,
+                                     NFIELDS (node_fields));
+  for (size_t j = 0; name == NULL && j < RADIO_HISTOGRAM_BUCKETS; j++)
+    if (node->histogram[j] > RD_MAX_VALUE)
+      name = "histogram";
+  if (name)
+    return rd_fail (RADIO_ERROR_FORMAT, "node %zu '%s': %s is above 2^63", i,
+                    node->name, name);
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_info (const struct radio_profile_info *info, size_t nparts)
+{
+  const char *name = find_too_large (info, info_fields,
+                                     NFIELDS (info_fields));
+  if (name)
+    return rd_fail (RADIO_ERROR_FORMAT, "the whole: %s is above 2^63", name);
+  if (!isfinite (info->scope_cost_ns) || info->scope_cost_ns < 0
+      || info->scope_cost_ns > 1e9)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "the whole: scope_cost_ns is not within 0 to 10^9");
+  if ((unsigned) info->parts > RADIO_PARTS_RANKS)
+    return rd_fail (RADIO_ERROR_FORMAT, "the whole: no kind of parts is %d",
+                    (int) info->parts);
+  if (info->parts == RADIO_PARTS_NONE && nparts > 1)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%zu parts, which are neither runs nor ranks", nparts);
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_parts (const struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->parts.n; i++) {
+    const struct rd_part *part = &profile->parts.at[i];
+    if (rd_max_u64 (rd_max_u64 (part->wall_ns, part->work_ns),
+                    part->started_unix_ns) > RD_MAX_VALUE)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "part %zu '%s': a time above 2^63 ns", i, part->name);
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_numbers (const struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    RD_TRY (check_node (&profile->nodes.at[i], i));
+  RD_TRY (check_info (&profile->info, profile->parts.n));
+  return check_parts (profile);
+}
+
+/*------------------------------------------------------------------------
+ * Indexes from one table into another
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+check_lanes (const struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->lanes.n; i++)
+    if (profile->lanes.at[i].part >= profile->parts.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "lane %zu is of part %" PRIu32 " where there are only "
+                      "%zu", i, profile->lanes.at[i].part, profile->parts.n);
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_notes (const struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->notes.n; i++) {
+    const struct rd_note *note = &profile->notes.at[i];
+    if (note->span != 0 && note->node == RD_NO_INDEX)
+      continue;
+    if (note->node >= profile->nodes.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "the text '%s' is of node %" PRIu32 " where there are "
+                      "only %zu", note->key, note->node, profile->nodes.n);
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_samples (const struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->samples.n; i++) {
+    const struct rd_sample *sample = &profile->samples.at[i];
+    if (sample->gauge >= profile->gauges.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "sample %zu is of gauge %" PRIu32 " where there are "
+                      "only %zu", i, sample->gauge, profile->gauges.n);
+    if (sample->time_ns > RD_MAX_VALUE)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "sample %zu is later than 2^63 ns", i);
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Order of notes and samples
+ *----------------------------------------------------------------------*/
+
+static int
+order (uint64_t a, uint64_t b)
+{
+  return (a > b) - (a < b);
+}
+
+static int
+compare_notes (const void *a, const void *b)
+{
+  const struct rd_note *x = a, *y = b;
+  int by = order (x->span, y->span);
+  by = by ? by : order (x->node, y->node);
+  by = by ? by : strcmp (x->key, y->key);
+  return by ? by : strcmp (x->value, y->value);
+}
+
+static int
+compare_samples (const void *a, const void *b)
+{
+  const struct rd_sample *x = a, *y = b;
+  int by = order (x->time_ns, y->time_ns);
+  by = by ? by : order (x->gauge, y->gauge);
+  return by ? by : (x->value > y->value) - (x->value < y->value);
+}
+
+static void
+sort_notes_and_samples (struct radio_profile *profile)
+{
+  if (profile->notes.n > 1)
+    qsort (profile->notes.at, profile->notes.n, sizeof *profile->notes.at,
+           compare_notes);
+  if (profile->samples.n > 1)
+    qsort (profile->samples.at, profile->samples.n,
+           sizeof *profile->samples.at, compare_samples);
+}
+
+/*------------------------------------------------------------------------
+ * Tables by node
+ *----------------------------------------------------------------------*/
+
+/* A table may have few columns, or be small, or be filled for a sixteenth
+ * at least: a file of a few kilobytes must not ask for gigabytes. */
+static enum radio_status
+check_table (size_t nrows, size_t ncolumns, size_t nentries, const char *of)
+{
+  uint64_t n = (uint64_t) nrows * ncolumns;
+  if (ncolumns <= 64 || n <= (uint64_t) 1 << 22 || n / 16 <= nentries)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                  "a profile of %zu nodes and %zu %s with only %zu values "
+                  "between them", nrows, ncolumns, of, nentries);
+}
+
+static enum radio_status
+spread_values (struct radio_profile *profile)
+{
+  struct rd_builder *builder = profile->builder;
+  size_t ncounters = profile->counters.n;
+  size_t n = profile->nodes.n * ncounters;
+  void *values;
+  RD_TRY (check_table (profile->nodes.n, ncounters, builder->values.n,
+                       "counters"));
+  RD_TRY (rd_new_array (n, sizeof (uint64_t), &values));
+  profile->values = values;
+  for (size_t i = 0; i < builder->values.n; i++) {
+    const struct rd_value *entry = &builder->values.at[i];
+    uint64_t *value = &profile->values[entry->node * ncounters
+                                       + entry->counter];
+    *value = rd_sum (*value, entry->value);
+  }
+  RD_TRY (rd_new_array (n, sizeof (uint64_t), &values));
+  profile->tree_values = values;
+  if (n > 0)
+    memcpy (profile->tree_values, profile->values, n * sizeof (uint64_t));
+  return RADIO_OK;
+}
+
+static void
+add_share (struct radio_profile_share *to,
+           const struct radio_profile_share *from)
+{
+  to->calls = rd_sum (to->calls, from->calls);
+  to->total_ns = rd_sum (to->total_ns, from->total_ns);
+  to->self_ns = rd_sum (to->self_ns, from->self_ns);
+}
+
+/* A single part has all of every node. */
+static void
+share_all (struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    profile->shares[i] = (struct radio_profile_share) {
+      node->calls, node->total_ns, node->self_ns
+    };
+  }
+}
+
+static enum radio_status
+spread_shares (struct radio_profile *profile)
+{
+  struct rd_builder *builder = profile->builder;
+  size_t nparts = profile->parts.n;
+  void *shares;
+  RD_TRY (check_table (profile->nodes.n, nparts, builder->shares.n,
+                       "parts"));
+  RD_TRY (rd_new_array (profile->nodes.n * nparts,
+                        sizeof *profile->shares, &shares));
+  profile->shares = shares;
+  for (size_t i = 0; i < builder->shares.n; i++) {
+    const struct rd_part_share *entry = &builder->shares.at[i];
+    add_share (&profile->shares[entry->node * nparts + entry->part],
+               &entry->share);
+  }
+  if (nparts == 1 && builder->shares.n == 0)
+    share_all (profile);
+  return RADIO_OK;
+}
+
+/* What was only for building. */
+static void
+free_entries (struct rd_builder *builder)
+{
+  free (builder->values.at);
+  free (builder->shares.at);
+  builder->values.at = NULL;
+  builder->values.n = builder->values.capacity = 0;
+  builder->shares.at = NULL;
+  builder->shares.n = builder->shares.capacity = 0;
+}
+
+/*------------------------------------------------------------------------
+ * What follows
+ *----------------------------------------------------------------------*/
+
+/* Children come after their parents, so from the last node on each is done
+ * when it is added to its parent. */
+static void
+sum_trees (struct radio_profile *profile)
+{
+  struct radio_profile_node *nodes = profile->nodes.at;
+  size_t ncounters = profile->counters.n;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    nodes[i].tree_work_ns = nodes[i].work_ns;
+    nodes[i].tree_wait_ns = nodes[i].wait_ns;
+  }
+  for (size_t i = profile->nodes.n; i-- > 0;) {
+    if (nodes[i].parent == RADIO_NO_PARENT)
+      continue;
+    struct radio_profile_node *above = &nodes[nodes[i].parent];
+    above->tree_work_ns = rd_sum (above->tree_work_ns,
+                                  nodes[i].tree_work_ns);
+    above->tree_wait_ns = rd_sum (above->tree_wait_ns,
+                                  nodes[i].tree_wait_ns);
+    for (size_t j = 0; j < ncounters; j++) {
+      uint64_t *sum = &profile->tree_values[nodes[i].parent * ncounters + j];
+      *sum = rd_sum (*sum, profile->tree_values[i * ncounters + j]);
+    }
+  }
+}
+
+/* Sums over the nodes; of what may have happened outside all nodes, the
+ * builder's number if it is larger. */
+static void
+sum_nodes (struct radio_profile *profile)
+{
+  struct radio_profile_info *info = &profile->info;
+  struct radio_profile_node sum = { 0 };
+  uint64_t peak = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    sum.calls = rd_sum (sum.calls, node->calls);
+    sum.work_ns = rd_sum (sum.work_ns, node->work_ns);
+    sum.wait_ns = rd_sum (sum.wait_ns, node->wait_ns);
+    sum.open_count = rd_sum (sum.open_count, node->open_count);
+    sum.late_count = rd_sum (sum.late_count, node->late_count);
+    sum.dropped_count = rd_sum (sum.dropped_count, node->dropped_count);
+    sum.alloc_count = rd_sum (sum.alloc_count, node->alloc_count);
+    sum.alloc_nbytes = rd_sum (sum.alloc_nbytes, node->alloc_nbytes);
+    sum.alloc_live_nbytes = rd_sum (sum.alloc_live_nbytes,
+                                    node->alloc_live_nbytes);
+    peak = rd_max_u64 (peak, node->alloc_peak_nbytes);
+  }
+  info->work_ns = sum.work_ns;
+  info->wait_ns = sum.wait_ns;
+  info->open_count = sum.open_count;
+  info->late_count = sum.late_count;
+  info->dropped_count = rd_max_u64 (info->dropped_count, sum.dropped_count);
+  info->alloc_count = rd_max_u64 (info->alloc_count, sum.alloc_count);
+  info->alloc_nbytes = rd_max_u64 (info->alloc_nbytes, sum.alloc_nbytes);
+  info->alloc_live_nbytes = rd_max_u64 (info->alloc_live_nbytes,
+                                        sum.alloc_live_nbytes);
+  info->alloc_peak_nbytes = rd_max_u64 (info->alloc_peak_nbytes, peak);
+  info->scope_count = info->scope_count ? info->scope_count : sum.calls;
+}
+
+static void
+measure (struct radio_profile *profile)
+{
+  struct radio_profile_info *info = &profile->info;
+  uint64_t end = 0;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    end = rd_max_u64 (end, profile->spans.at[i].begin_ns
+                           + profile->spans.at[i].duration_ns);
+  info->wall_ns = info->wall_ns ? info->wall_ns : end;
+  double overhead = (double) info->scope_count * info->scope_cost_ns;
+  info->overhead_ns = overhead < 9e18 ? (uint64_t) overhead : RD_MAX_VALUE;
+}
+
+static enum radio_status
+make_part (struct radio_profile *profile)
+{
+  if (profile->parts.n > 0)
+    return RADIO_OK;
+  return rd_profile_add_part (
+    profile, &(struct rd_part) {
+      .name = "run 1",
+      .wall_ns = profile->info.wall_ns,
+      .work_ns = profile->info.work_ns,
+      .started_unix_ns = profile->info.started_unix_ns,
+    }, NULL);
+}
+
+static void
+count (struct radio_profile *profile)
+{
+  struct radio_profile_info *info = &profile->info;
+  info->nnodes = profile->nodes.n;
+  info->ncounters = profile->counters.n;
+  info->nlanes = profile->lanes.n;
+  info->nspans = profile->spans.n;
+  info->nparts = profile->parts.n;
+  info->nfacts = profile->facts.n;
+  info->nfindings = profile->findings.n;
+}
+
+static enum radio_status
+make_tables (struct radio_profile *profile)
+{
+  RD_TRY (spread_values (profile));
+  sum_nodes (profile);
+  measure (profile);
+  RD_TRY (make_part (profile));
+  RD_TRY (spread_shares (profile));
+  free_entries (profile->builder);
+  sum_trees (profile);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_profile_finish (struct radio_profile *profile)
+{
+  RD_TRY (check_numbers (profile));
+  RD_TRY (rd_profile_check_spans (profile));
+  RD_TRY (rd_profile_pack (profile));
+  RD_TRY (rd_profile_sort_spans (profile));
+  RD_TRY (make_tables (profile));
+  RD_TRY (check_lanes (profile));
+  RD_TRY (check_notes (profile));
+  RD_TRY (check_samples (profile));
+  sort_notes_and_samples (profile);
+  count (profile);
+  RD_TRY (rd_profile_find_facts (profile));
+  count (profile);
+  return RADIO_OK;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* The set of strings: an open hash table of pointers into blocks that are
+ * released all at once. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "profiler/model/intern.h"
+#include "profiler/model/vector.h"
+
+#define BLOCK_NBYTES ((size_t) 32 << 10)
+
+struct rd_text_block {
+  struct rd_text_block *next;
+  size_t nbytes, capacity;    /* of text[] */
+  char text[];
+};
+
+struct rd_text_slot {
+  const char *text;           /* NULL: free */
+  uint64_t hash;
+};
+
+struct rd_intern {
+  struct rd_text_block *blocks;    /* the first has room, maybe */
+  struct rd_text_slot *slots;
+  size_t n, nslots;           /* nslots: a power of 2, or 0 */
+  uint64_t seed;
+};
+
+struct rd_intern *
+rd_intern_new (void)
+{
+  struct rd_intern *texts = calloc (1, sizeof *texts);
+  if (texts == NULL)
+    return NULL;
+  struct timespec now = { 0 };
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  texts->seed = rd_mix ((uint64_t) (uintptr_t) texts)
+                  ^ rd_mix ((uint64_t) now.tv_nsec);
+  return texts;
+}
+
+void
+rd_intern_free (struct rd_intern *texts)
+{
+  if (texts == NULL)
+    return;
+  while (texts->blocks) {
+    struct rd_text_block *block = texts->blocks;
+    texts->blocks = block->next;
+    free (block);
+  }
+  free (texts->slots);
+  free (texts);
+}
+
+uint64_t
+rd_intern_seed (const struct rd_intern *texts)
+{
+  return texts->seed;
+}
+
+/*------------------------------------------------------------------------
+ * Cleaning
+ *----------------------------------------------------------------------*/
+
+/* How many bytes follow a first byte, and the smallest and largest second
+ * byte that it allows (Unicode's table 3-7); 0 for a byte that is none. */
+static unsigned
+sequence_rule (unsigned char first, unsigned char *low, unsigned char *high)
+{
+  *low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  *high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (first >= 0xc2 && first <= 0xdf)
+    return 1;
+  if (first >= 0xe0 && first <= 0xef)
+    return 2;
+  return first >= 0xf0 && first <= 0xf4 ? 3 : 0;
+}
+
+/* The length of the character at text, 0 if it is none that may stay. */
+static size_t
+good_character (const unsigned char *text)
+{
+  unsigned char low, high;
+  if (text[0] < 0x80)
+    return text[0] >= 0x20 && text[0] != 0x7f;
+  unsigned nmore = sequence_rule (text[0], &low, &high);
+  if (nmore == 0 || text[1] < low || text[1] > high)
+    return 0;
+  if (text[0] == 0xc2 && text[1] < 0xa0)
+    return 0;
+  for (unsigned i = 2; i <= nmore; i++)
+    if ((text[i] & 0xc0) != 0x80)
+      return 0;
+  return nmore + 1;
+}
+
+/* How much of a bad place one U+FFFD stands for: a character that is not
+ * wanted whole, of a broken one its first byte. */
+static size_t
+bad_character (const unsigned char *text)
+{
+  return text[0] == 0xc2 && (text[1] & 0xc0) == 0x80 ? 2 : 1;
+}
+
+/* The next clean character of *text as bytes, with their number; 0 at the
+ * end. */
+static size_t
+next_character (const char **text, const char **bytes)
+{
+  const unsigned char *p = (const unsigned char *) *text;
+  if (*p == '\0')
+    return 0;
+  size_t n = good_character (p);
+  *bytes = n > 0 ? *text : "\xef\xbf\xbd";
+  *text += n > 0 ? n : bad_character (p);
+  return n > 0 ? n : 3;
+}
+
+static uint64_t
+hash_of (const struct rd_intern *texts, const char *text, size_t *nbytes)
+{
+  uint64_t hash = texts->seed;
+  const char *bytes;
+  size_t n;
+  *nbytes = 0;
+  while ((n = next_character (&text, &bytes)) > 0) {
+    for (size_t i = 0; i < n; i++)
+      hash = (hash ^ (unsigned char) bytes[i]) * 0x100000001b3;
+    *nbytes += n;
+  }
+  return rd_mix (hash);
+}
+
+/* Whether text, cleaned, is this clean one. */
+static bool
+is_same (const char *clean, const char *text)
+{
+  const char *bytes;
+  size_t n;
+  while ((n = next_character (&text, &bytes)) > 0) {
+    if (strncmp (clean, bytes, n) != 0)
+      return false;
+    clean += n;
+  }
+  return *clean == '\0';
+}
+
+/*------------------------------------------------------------------------
+ * The table
+ *----------------------------------------------------------------------*/
+
+/* Where a text is, or where it would be put; nslots > 0. */
+static struct rd_text_slot *
+find_slot (const struct rd_intern *texts, const char *text, uint64_t hash)
+{
+  size_t i = hash & (texts->nslots - 1);
+  while (texts->slots[i].text
+         && (texts->slots[i].hash != hash
+             || !is_same (texts->slots[i].text, text)))
+    i = (i + 1) & (texts->nslots - 1);
+  return &texts->slots[i];
+}
+
+static bool
+grow_table (struct rd_intern *texts)
+{
+  size_t nslots = texts->nslots ? 2 * texts->nslots : 64;
+  struct rd_text_slot *slots = calloc (nslots, sizeof *slots);
+  if (slots == NULL)
+    return false;
+  for (size_t i = 0; i < texts->nslots; i++) {
+    if (texts->slots[i].text == NULL)
+      continue;
+    size_t to = texts->slots[i].hash & (nslots - 1);
+    while (slots[to].text)
+      to = (to + 1) & (nslots - 1);
+    slots[to] = texts->slots[i];
+  }
+  free (texts->slots);
+  texts->slots = slots;
+  texts->nslots = nslots;
+  return true;
+}
+
+/* Memory for nbytes of text; NULL if there is none. */
+static char *
+take_bytes (struct rd_intern *texts, size_t nbytes)
+{
+  struct rd_text_block *block = texts->blocks;
+  if (block == NULL || block->capacity - block->nbytes < nbytes) {
+    size_t capacity = nbytes > BLOCK_NBYTES ? nbytes : BLOCK_NBYTES;
+    block = malloc (sizeof *block + capacity);
+    if (block == NULL)
+      return NULL;
+    block->capacity = capacity;
+    block->nbytes = 0;
+    block->next = texts->blocks;
+    texts->blocks = block;
+  }
+  char *bytes = block->text + block->nbytes;
+  block->nbytes += nbytes;
+  return bytes;
+}
+
+static const char *
+copy_clean (struct rd_intern *texts, const char *text, size_t nbytes)
+{
+  char *copy = take_bytes (texts, nbytes + 1);
+  if (copy == NULL)
+    return NULL;
+  char *to = copy;
+  const char *bytes;
+  size_t n;
+  while ((n = next_character (&text, &bytes)) > 0) {
+    memcpy (to, bytes, n);
+    to += n;
+  }
+  *to = '\0';
+  return copy;
+}
+
+const char *
+rd_intern_add (struct rd_intern *texts, const char *text)
+{
+  if (2 * (texts->n + 1) > texts->nslots && !grow_table (texts))
+    return NULL;
+  size_t nbytes;
+  uint64_t hash = hash_of (texts, text, &nbytes);
+  struct rd_text_slot *slot = find_slot (texts, text, hash);
+  if (slot->text)
+    return slot->text;
+  const char *copy = copy_clean (texts, text, nbytes);
+  if (copy == NULL)
+    return NULL;
+  *slot = (struct rd_text_slot) { copy, hash };
+  texts->n++;
+  return copy;
+}
+
+const char *
+rd_intern_find (const struct rd_intern *texts, const char *text)
+{
+  if (texts->nslots == 0)
+    return NULL;
+  size_t nbytes;
+  uint64_t hash = hash_of (texts, text, &nbytes);
+  return find_slot (texts, text, hash)->text;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking at a finished profile: the public accessors. */
+#include <config.h>
+
+#include "profiler/model/builder.h"
+#include "profiler/model/intern.h"
+
+void
+radio_profile_info (const struct radio_profile *profile,
+                    struct radio_profile_info *info)
+{
+  *info = profile->info;
+}
+
+const struct radio_profile_node *
+radio_profile_node (const struct radio_profile *profile, size_t i)
+{
+  return i < profile->nodes.n ? &profile->nodes.at[i] : NULL;
+}
+
+uint64_t
+radio_profile_counter (const struct radio_profile *profile, size_t node,
+                       const char *counter, bool inclusive)
+{
+  const char *name = rd_intern_find (profile->strings, counter);
+  const uint64_t *values =
+    inclusive ? profile->tree_values : profile->values;
+  if (name == NULL || node >= profile->nodes.n || values == NULL)
+    return 0;
+  for (size_t i = 0; i < profile->counters.n; i++)
+    if (profile->counters.at[i].name == name)
+      return values[node * profile->counters.n + i];
+  return 0;
+}
+
+const char *
+radio_profile_counter_name (const struct radio_profile *profile, size_t i,
+                            const char **unit)
+{
+  if (i >= profile->counters.n)
+    return NULL;
+  if (unit)
+    *unit = profile->counters.at[i].unit;
+  return profile->counters.at[i].name;
+}
+
+void
+radio_profile_node_part (const struct radio_profile *profile, size_t node,
+                         size_t part, struct radio_profile_share *share)
+{
+  *share = (struct radio_profile_share) { 0 };
+  if (node < profile->nodes.n && part < profile->parts.n)
+    *share = profile->shares[node * profile->parts.n + part];
+}
+
+const char *
+radio_profile_part (const struct radio_profile *profile, size_t i,
+                    uint64_t *wall_ns, uint64_t *work_ns)
+{
+  if (i >= profile->parts.n)
+    return NULL;
+  if (wall_ns)
+    *wall_ns = profile->parts.at[i].wall_ns;
+  if (work_ns)
+    *work_ns = profile->parts.at[i].work_ns;
+  return profile->parts.at[i].name;
+}
+
+const char *
+radio_profile_fact (const struct radio_profile *profile, size_t i,
+                    const char **key)
+{
+  if (i >= profile->facts.n)
+    return NULL;
+  if (key)
+    *key = profile->facts.at[i].key;
+  return profile->facts.at[i].value;
+}
+
+const struct radio_finding *
+radio_profile_finding (const struct radio_profile *profile, size_t i)
+{
+  return i < profile->findings.n ? &profile->findings.at[i] : NULL;
+}

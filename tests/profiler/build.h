@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles for tests, made in a few lines and without a recorder.
+ *
+ *   struct radio_profile *profile = build_new ("two reads");
+ *   uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+ *   uint32_t decode = build_node (profile, read, "decode", "decode");
+ *   uint32_t main_lane = build_lane (profile, "main");
+ *   uint32_t id = build_span (profile, main_lane, read, 0, 0, 100);
+ *   build_span (profile, main_lane, decode, id, 10, 50);
+ *   build_count (profile, decode, "bytes decoded", "bytes", 4096);
+ *   build_finish (profile);
+ *   ...
+ *   radio_profile_close (profile);
+ *
+ * Each span is also added to its node: calls, total, min, max, histogram at
+ * once, self, work and wait when build_finish looks at all children, one by
+ * one and without the model's help.  Members of profile->nodes.at[] that
+ * spans do not touch (or all of them, where a tree needs no log) are set
+ * directly, before build_finish.  Everything asserts that it succeeds. */
+#ifndef RD_TESTS_BUILD_H
+#define RD_TESTS_BUILD_H
+
+#include "tests/unit.h"
+
+#include "profiler/model/profile.h"
+
+struct radio_profile *build_new (const char *title);
+
+/* A node below parent (RD_NO_INDEX: a root), called on the same thread;
+ * build_edge_node for those that came in another way. */
+uint32_t build_node (struct radio_profile *profile, uint32_t parent,
+                     const char *name, const char *category);
+uint32_t build_edge_node (struct radio_profile *profile, uint32_t parent,
+                          const char *name, const char *category,
+                          enum radio_edge edge);
+
+/* Numbers of a node for which there are no spans. */
+void build_times (struct radio_profile *profile, uint32_t node,
+                  uint64_t calls, uint64_t total_ns, uint64_t self_ns,
+                  uint64_t work_ns, uint64_t wait_ns);
+
+/* A thread of part 0, and of any part. */
+uint32_t build_lane (struct radio_profile *profile, const char *name);
+uint32_t build_part_lane (struct radio_profile *profile, const char *name,
+                          uint32_t part);
+
+/* A run of a node; its id, which counts up from 1.  A lane of RD_NO_INDEX is
+ * for requests and their phases, which rd_profile_finish packs. */
+uint32_t build_span (struct radio_profile *profile, uint32_t lane,
+                     uint32_t node, uint32_t parent, uint64_t begin_ns,
+                     uint64_t duration_ns);
+
+/* The span added last, to set its other members. */
+struct rd_span *build_last (struct radio_profile *profile);
+
+/* Add to a node's counter. */
+void build_count (struct radio_profile *profile, uint32_t node,
+                  const char *counter, const char *unit, uint64_t value);
+
+/* A text of a node (span 0) or of a span. */
+void build_note (struct radio_profile *profile, uint32_t span, uint32_t node,
+                 const char *key, const char *value, bool is_name);
+
+/* A gauge at a time. */
+void build_sample (struct radio_profile *profile, const char *gauge,
+                   uint64_t time_ns, int64_t value);
+
+void build_fact (struct radio_profile *profile, const char *key,
+                 const char *value, bool is_name);
+
+/* Compute self, work and wait from the spans, then rd_profile_finish. */
+void build_finish (struct radio_profile *profile);
+
+/* One of everything, finished: a read of a box on two threads with requests
+ * that overlap, retries, late and open scopes, a recursion, instants, names
+ * of a patient, odd names ("</script>", "a;b 3", quotes, Greek), counters,
+ * gauges, memory, dropped spans.  Its wall time is 10 ms. */
+struct radio_profile *build_specimen (void);
+
+/* nspans spans on nlanes threads, finished; the same for the same seed. */
+struct radio_profile *build_random (uint64_t seed, size_t nspans,
+                                    size_t nlanes);
+
+#endif /* RD_TESTS_BUILD_H */
