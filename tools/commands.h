@@ -5,12 +5,14 @@
 
 #include "tools/options.h"
 
+extern const struct rd_command rd_command_diff;
 extern const struct rd_command rd_command_export;
 extern const struct rd_command rd_command_gc;
 extern const struct rd_command rd_command_info;
 extern const struct rd_command rd_command_ingest;
 extern const struct rd_command rd_command_ls;
 extern const struct rd_command rd_command_phantom;
+extern const struct rd_command rd_command_profile;
 extern const struct rd_command rd_command_rm;
 extern const struct rd_command rd_command_roi;
 extern const struct rd_command rd_command_slice;

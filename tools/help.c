@@ -85,6 +85,12 @@ rd_help_command (const struct rd_command *command)
 {
   printf ("Usage: radio %s %s\n\n", command->name, command->operands);
   print_paragraph (command->description);
+  if (command->subs) {
+    print_title ("What");
+    for (const struct rd_command *const *sub = command->subs; *sub; sub++)
+      printf ("  %-10s %s\n", strchr ((*sub)->name, ' ') + 1,
+              (*sub)->summary);
+  }
   print_title ("Options");
   size_t width = options_width (command->options);
   for (const struct rd_option *o = command->options; o->id != 0; o++)

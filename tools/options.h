@@ -41,6 +41,20 @@ enum {
   RD_OPTION_RAW,
   RD_OPTION_DRY_RUN,
   RD_OPTION_SEED,
+  RD_OPTION_RUNS,
+  RD_OPTION_WARMUP,
+  RD_OPTION_ROI,
+  RD_OPTION_COLD,
+  RD_OPTION_REDACT,
+  RD_OPTION_REDACT_KEY,
+  RD_OPTION_ARGUMENTS,
+  RD_OPTION_PHANTOM,
+  RD_OPTION_AS,
+  RD_OPTION_ALL,
+  RD_OPTION_FAIL_IF_SLOWER,
+  RD_OPTION_SIZES,
+  RD_OPTION_CSV,
+  RD_OPTION_CHECK,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -63,6 +77,8 @@ struct rd_command {
   const char *summary;        /* for the list of commands */
   const char *description;    /* a paragraph for --help */
   const struct rd_option *options;
+  const struct rd_command *const *subs; /* sub-commands, "profile slice";
+                                           NULL: none */
   const char *examples;       /* a line each */
   int (*run) (struct rd_args *args);
 };

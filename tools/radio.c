@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/commands.h"
+#include "tools/profile-commands.h"
 #include "tools/text.h"
 
 static const struct rd_command *const commands[] = {
@@ -21,6 +22,8 @@ static const struct rd_command *const commands[] = {
   &rd_command_rm,
   &rd_command_gc,
   &rd_command_phantom,
+  &rd_command_profile,
+  &rd_command_diff,
   NULL
 };
 
@@ -70,8 +73,37 @@ run_help (int argc, char **argv)
   const struct rd_command *command = find_command (argv[1]);
   if (command == NULL)
     return complain_unknown (argv[1]);
+  if (argc > 2 && command->subs) {
+    const struct rd_command *sub = rd_find_sub_command (command->subs,
+                                                        argc - 1, argv + 1);
+    if (sub == NULL)
+      return rd_complain_sub_command (command, command->subs, argv[2]);
+    command = sub;
+  }
   rd_help_command (command);
   return RD_EXIT_OK;
+}
+
+/* Run a command, recorded when RADIO_PROFILE names a file.  That a profile
+ * fails is told and changes nothing else. */
+static int
+run_recorded (struct rd_args *args)
+{
+  const char *variable = getenv ("RADIO_PROFILE");
+  bool asked = variable != NULL && *variable != '\0';
+  /* These two make recordings of their own. */
+  if (!asked || args->command == &rd_command_profile)
+    return args->command->run (args);
+  bool recorded = radio_profile_from_env () == RADIO_OK;
+  if (!recorded)
+    rd_complain ("RADIO_PROFILE: %s", radio_error_message ());
+  int status = args->command->run (args);
+  RD_FREE char *saved = NULL;
+  if (recorded && radio_profile_finish_env (&saved) != RADIO_OK)
+    rd_complain ("RADIO_PROFILE: %s%s%s", radio_error_message (),
+                 saved ? "; the profile was saved as " : "",
+                 saved ? saved : "");
+  return status;
 }
 
 static int
@@ -92,7 +124,7 @@ run (int argc, char **argv)
   if (command == NULL)
     return complain_unknown (argv[0]);
   struct rd_args args = { .command = command, .argc = argc, .argv = argv };
-  return command->run (&args);
+  return run_recorded (&args);
 }
 
 /* Only the letters' widths follow the user's locale; numbers stay as they

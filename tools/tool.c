@@ -15,7 +15,10 @@
 static void
 print_complaint (const char *kind, const char *text)
 {
-  fprintf (stderr, "%sradio:%s %s", rd_color (stderr, RD_RED),
+  /* A bar of progress may stand there. */
+  fprintf (stderr, "%s%sradio:%s %s",
+           isatty (STDERR_FILENO) ? "\r\033[K" : "",
+           rd_color (stderr, RD_RED),
            rd_color (stderr, RD_PLAIN), kind);
   rd_text_print (stderr, text);
   fputc ('\n', stderr);

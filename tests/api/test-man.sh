@@ -47,6 +47,31 @@ commands () {
   "$RADIO" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
+# "profile slice", a line each.
+sub_commands () {
+  commands | while read -r command; do
+    "$RADIO" help "$command" |
+      sed -n "/^What:/,/^$/s/^  \([a-z]*\) .*/$command \1/p"
+  done
+}
+
+every_sub_command_and_option_is_in_radio_1 () {
+  plain radio.1 >"$tmp/page"
+  sub_commands >"$tmp/subs"
+  [ -s "$tmp/subs" ]
+  while read -r command sub; do
+    grep -q "radio $command.* $sub" "$tmp/page" ||
+      { echo "$command $sub is missing"; return 1; }
+    "$RADIO" help "$command" "$sub" | sed -n '/^Options:/,/^$/p' |
+      grep -o -e ' --[a-z][a-z-]*' >"$tmp/options"
+    [ -s "$tmp/options" ]
+    while read -r option; do
+      grep -q -e "$option\( \|=\|\$\)" "$tmp/page" ||
+        { echo "$command $sub: $option is missing"; return 1; }
+    done <"$tmp/options"
+  done <"$tmp/subs"
+}
+
 every_command_and_option_is_in_radio_1 () {
   plain radio.1 >"$tmp/page"
   commands >"$tmp/commands"
@@ -75,8 +100,10 @@ check every_function_of_libradio_3_is_in_a_header
 check every_status_is_in_libradio_3
 if [ -x "$RADIO" ]; then
   check every_command_and_option_is_in_radio_1
+  check every_sub_command_and_option_is_in_radio_1
 else
   skip every_command_and_option_is_in_radio_1 "the command is not built"
+  skip every_sub_command_and_option_is_in_radio_1 "the command is not built"
 fi
 for page in radio.1 libradio.3; do
   if command -v groff >/dev/null; then

@@ -53,6 +53,25 @@ words_of_options_are_completed () {
   completes 'fast' phantom --codec f
 }
 
+sub_commands_are_completed () {
+  completes 'show slice' profile s
+  completes 'ingest' profile i
+  completes 'merge' help profile m
+  completes '--redact --redact-key' profile show x.json --r
+  completes '--redact --redact-key --roi --runs' profile slice --r
+  completes 'sagittal' profile slice --axis s
+  completes 'ranks runs' profile merge a.json --as ''
+}
+
+what_sub_commands_take_is_completed () {
+  "$RADIO" phantom -s p.zarr ct/one --size 8 >/dev/null
+  touch run1.json run2.json
+  completes 'ct/one' profile slice -s p.zarr c
+  completes 'run1.json run2.json' profile merge ru
+  completes 'run1.json run2.json' diff ru
+  completes 'run1.json' profile -- cat run1
+}
+
 volumes_of_the_store_are_completed () {
   "$RADIO" phantom -s c.zarr ct/one --size 8 >/dev/null
   "$RADIO" phantom -s c.zarr mr/two --size 8 >/dev/null
@@ -75,6 +94,8 @@ if [ -n "$bash" ]; then
   check commands_are_completed
   check options_are_those_of_the_help
   check words_of_options_are_completed
+  check sub_commands_are_completed
+  check what_sub_commands_take_is_completed
   check volumes_of_the_store_are_completed
   check files_are_completed_where_they_are_wanted
 else

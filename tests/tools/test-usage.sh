@@ -6,6 +6,8 @@
 . "$(dirname "$0")/command.sh"
 
 commands="ingest ls info slice roi export stats validate rm gc phantom"
+commands="$commands profile diff"
+subs="ingest full slice roi merge show convert"
 
 # To make them anew: for c in COMMANDS; do radio help $c >help/$c.txt; done
 help_is_as_recorded () {
@@ -19,6 +21,15 @@ help_is_the_same_by_every_way () {
   "$RADIO" "$1" -h | cmp - "$srcdir/tests/tools/help/$1.txt"
 }
 
+# The same of "profile WHAT", recorded as profile-WHAT.txt.
+help_of_profile_is_as_recorded () {
+  "$RADIO" help profile "$1" >"$tmp/help" 2>"$tmp/err"
+  diff "$srcdir/tests/tools/help/profile-$1.txt" "$tmp/help"
+  [ ! -s "$tmp/err" ]
+  "$RADIO" profile "$1" --help | cmp - "$tmp/help"
+  "$RADIO" profile "$1" -h | cmp - "$tmp/help"
+}
+
 help_fits_80_columns () {
   awk 'length ($0) > 80 { print FILENAME ": " $0; bad = 1 }
        END { exit bad }' "$srcdir"/tests/tools/help/*.txt
@@ -28,6 +39,11 @@ help_has_two_to_three_examples_of_its_own_command () {
   for c in $commands; do
     n=$(sed -n '/^Examples:/,$p' "$srcdir/tests/tools/help/$c.txt" |
       grep -c "^  radio $c")
+    [ "$n" -ge 2 ] && [ "$n" -le 3 ]
+  done
+  for c in $subs; do
+    n=$(sed -n '/^Examples:/,$p' "$srcdir/tests/tools/help/profile-$c.txt" |
+      grep -c "^  radio profile $c")
     [ "$n" -ge 2 ] && [ "$n" -le 3 ]
   done
 }
@@ -65,6 +81,15 @@ a_wrong_command_suggests_the_near_one () {
   fails 2 "no command 'help-me' (see 'radio --help')" help-me
   fails 2 "did you mean 'stats'" help stat
   fails 2 "no command given"
+}
+
+a_wrong_sub_command_suggests_the_near_one () {
+  fails 2 "there is no 'slcie', did you mean 'radio profile slice'" \
+    profile slcie
+  fails 2 "there is no 'everything' (see 'radio profile --help')" \
+    profile everything
+  fails 2 "there is no 'cow'" help profile cow
+  fails 2 "say what: ingest, full, slice" profile
 }
 
 a_wrong_option_suggests_the_near_one () {
@@ -176,12 +201,16 @@ for c in $commands; do
   check help_is_as_recorded "$c"
   check help_is_the_same_by_every_way "$c"
 done
+for c in $subs; do
+  check help_of_profile_is_as_recorded "$c"
+done
 check help_fits_80_columns
 check help_has_two_to_three_examples_of_its_own_command
 check every_command_is_in_the_list
 check every_option_is_in_the_man_page
 check version_is_one_line
 check a_wrong_command_suggests_the_near_one
+check a_wrong_sub_command_suggests_the_near_one
 check a_wrong_option_suggests_the_near_one
 check missing_and_surplus_operands_are_usage_errors
 check wrong_numbers_are_usage_errors

@@ -2,15 +2,20 @@
 # Completion of radio for bash: commands, their options as --help has them,
 # the words that an option takes, and the volumes of the store.
 
-# The options of a command, from its help.
+# The options of a command or sub-command, from its help.
 _radio_options () {
-  "$1" help "$2" 2>/dev/null | sed -n \
+  "$1" help "${@:2}" 2>/dev/null | sed -n \
     's/^ *\(\(-[a-zA-Z]\), \)\{0,1\}\(--[a-z-]*\).*/\2 \3/p'
 }
 
 _radio_commands () {
   "$1" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
   echo help
+}
+
+# The words behind "profile" and the like, from its help.
+_radio_subs () {
+  "$1" help "$2" 2>/dev/null | sed -n '/^What:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
 # The volumes of the store that the line names, or of the usual one.
@@ -41,6 +46,7 @@ _radio_values () {
     --tiling) echo balanced axial isotropic ;;
     --codec) echo small medium fast none ;;
     --window) echo brain bone lung soft ;;
+    --as) echo ranks runs ;;
     -c | --collection) _radio_collections "$1" ;;
     *) return 1 ;;
   esac
@@ -49,7 +55,7 @@ _radio_values () {
 # Options whose value is a file or a folder, or nothing that can be known.
 _radio_takes_value () {
   case $1 in
-    -s | --store | -o | --output) return 0 ;;
+    -s | --store | -o | --output | --redact-key) return 0 ;;
   esac
   return 1
 }
@@ -65,9 +71,39 @@ _radio_files () {
   COMPREPLY+=($(compgen -f -- "$1"))
 }
 
+# Operands of a command: what they may be.
+_radio_operands () {
+  case $2 in
+    ingest | diff | "profile ingest" | "profile merge" | "profile show" | \
+      "profile convert") _radio_files "$3" ;;
+    ls) _radio_reply "$(_radio_collections "$1")" "$3" ;;
+    phantom | gc | bench*) ;;
+    *)
+      _radio_reply "$(_radio_volumes "$1")" "$3"
+      # An array, or a volume elsewhere, is named by its path.
+      [[ ${#COMPREPLY[@]} -gt 0 ]] || _radio_files "$3"
+      ;;
+  esac
+}
+
+# Behind "profile ... --" stands another command.
+_radio_wraps () {
+  local i
+  [[ ${COMP_WORDS[1]-} == profile ]] || return 1
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    [[ ${COMP_WORDS[i]} != -- ]] || return 0
+  done
+  return 1
+}
+
 _radio () {
   local radio=$1 word=$2 before=$3 values
-  local command=${COMP_WORDS[1]-}
+  local command=${COMP_WORDS[1]-} subs=
+  if [[ $command == profile || $command == bench ]]; then
+    subs=$(_radio_subs "$radio" "$command")
+    [[ $COMP_CWORD -eq 2 || ${COMP_WORDS[2]-} == -* ]] ||
+      command="$command ${COMP_WORDS[2]}"
+  fi
   COMPREPLY=()
   # "--axis=c" comes as three words.
   if [[ $word == "=" ]]; then
@@ -77,22 +113,24 @@ _radio () {
   fi
   if ((COMP_CWORD == 1)); then
     _radio_reply "$(_radio_commands "$radio") --help --version" "$word"
+  elif [[ $command == help && $COMP_CWORD -eq 3 ]]; then
+    _radio_reply "$(_radio_subs "$radio" "${COMP_WORDS[2]}")" "$word"
   elif [[ $command == help ]]; then
     _radio_reply "$(_radio_commands "$radio")" "$word"
+  elif _radio_wraps; then
+    COMPREPLY=($(compgen -c -- "$word"))
+    _radio_files "$word"
   elif values=$(_radio_values "$radio" "$before"); then
     _radio_reply "$values" "$word"
   elif _radio_takes_value "$before"; then
     _radio_files "$word"
   elif [[ $word == -* ]]; then
-    _radio_reply "$(_radio_options "$radio" "$command")" "$word"
-  elif [[ $command == ingest ]]; then
-    _radio_files "$word"
-  elif [[ $command == ls ]]; then
-    _radio_reply "$(_radio_collections "$radio")" "$word"
-  elif [[ $command != phantom && $command != gc ]]; then
-    _radio_reply "$(_radio_volumes "$radio")" "$word"
-    # An array, or a volume elsewhere, is named by its path.
-    [[ ${#COMPREPLY[@]} -gt 0 ]] || _radio_files "$word"
+    # Two words for a sub-command.
+    _radio_reply "$(_radio_options "$radio" $command)" "$word"
+  elif [[ -n $subs && $COMP_CWORD -eq 2 ]]; then
+    _radio_reply "$subs" "$word"
+  else
+    _radio_operands "$radio" "$command" "$word"
   fi
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Making files cold: their pages leave the memory, so that the next read
+ * waits for the disk. */
+#ifndef RD_PROFILE_COLD_H
+#define RD_PROFILE_COLD_H
+
+#include <stdint.h>
+
+/* What became of it. */
+struct rd_cold {
+  uint64_t nfiles;
+  uint64_t nbytes;            /* of all files */
+  uint64_t resident_nbytes;   /* still in memory afterwards */
+  uint64_t refused_count;     /* files that could not be opened or dropped */
+  int error;                  /* errno of the first of these */
+};
+
+/* Drop a file, or all files in and below a folder, from the page cache; what
+ * was not written to the disk yet is written before. */
+void rd_cold_drop (const char *path, struct rd_cold *cold);
+
+/* What a user should know of it, in one line without a newline: allocated,
+ * NULL when everything is cold (or without memory). */
+char *rd_cold_problem (const struct rd_cold *cold);
+
+#endif /* RD_PROFILE_COLD_H */

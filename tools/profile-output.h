@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that a profile is written to, as -o and its companions name
+ * them: checked before anything is measured, and never lost when the disk
+ * is full. */
+#ifndef RD_PROFILE_OUTPUT_H
+#define RD_PROFILE_OUTPUT_H
+
+#include "tools/options.h"
+
+#define RD_PROFILE_MAX_FILES 16
+
+struct rd_profile_output {
+  const char *files[RD_PROFILE_MAX_FILES];
+  size_t nfiles;
+  bool overwrite;
+  bool redact, arguments;
+  const char *key_file;
+  void *key;                  /* its bytes; allocated */
+  size_t key_nbytes;
+  char *default_name;         /* allocated; files[0] when none was given */
+};
+
+#define RD_PROFILE_OUTPUT_OPTIONS                                       \
+  { 'o', "output", "FILE",                                              \
+    "write to FILE; its suffix chooses the format: .html,\n"            \
+    ".json, .trace.json, .speedscope.json, .folded,\n"                  \
+    ".pb.gz, .txt; may be given several times" },                       \
+  { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },           \
+  { RD_OPTION_REDACT, "redact", NULL,                                   \
+    "replace names of files, volumes, hosts by pseudonyms" },           \
+  { RD_OPTION_REDACT_KEY, "redact-key", "FILE",                         \
+    "redact, with pseudonyms that only who has FILE's\n"                \
+    "bytes can test" },                                                 \
+  { RD_OPTION_ARGUMENTS, "arguments", NULL,                             \
+    ".trace.json: texts and counters with each span" }
+
+/* Take one of the options above: 1, 0 when it is none of them, -1 after
+ * telling a mistake. */
+int rd_profile_output_take (struct rd_args *args, int id,
+                            struct rd_profile_output *output);
+
+/* See that every file can be what is asked, before long work: none is there
+ * without --overwrite, the key is read.  Without -o a name is chosen in the
+ * current folder, radio-profile-WHAT.html, with a number when that is there
+ * (WHAT NULL: none is chosen).  Returns an exit status, after complaining. */
+int rd_profile_output_settle (struct rd_profile_output *output,
+                              const char *what);
+
+/* Write all files, and tell each on stdout unless quiet.  What cannot be
+ * written is saved as JSON in the folder for temporary files.  Returns an
+ * exit status, after complaining. */
+int rd_profile_output_write (const struct rd_profile_output *output,
+                             const struct radio_profile *profile,
+                             bool quiet);
+
+/* Print the profile's tree and findings on stdout, as wide as the terminal.
+ * Returns an exit status, after complaining. */
+int rd_profile_print (const struct radio_profile *profile,
+                      const struct rd_profile_output *output);
+
+void rd_profile_output_clear (struct rd_profile_output *output);
+#define RD_CLEAR_OUTPUT RD_CLEANUP (rd_profile_output_clear)
+
+static inline void
+rd_cleanup_profile (struct radio_profile **profile)
+{
+  radio_profile_close (*profile);
+}
+
+#define RD_CLOSE_PROFILE RD_CLEANUP (rd_cleanup_profile)
+
+#endif /* RD_PROFILE_OUTPUT_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The arithmetic of measurements: what many runs of one thing say together,
+ * how sure that is, and numbers that are random and yet the same again. */
+#ifndef RD_PROFILE_SAMPLES_H
+#define RD_PROFILE_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What n values are like.  All 0 when there are none. */
+struct rd_summary {
+  size_t n;
+  double mean, median, min, max;
+  double std;                 /* of a sample (n - 1); 0 of a single value */
+  double low, high;           /* quartiles: half of the values lie between */
+};
+
+/* Sort the values, and describe them. */
+void rd_summarize (double *values, size_t n, struct rd_summary *summary);
+
+/* The value below which a fraction (0 to 1) of sorted values lies, between
+ * two of them in proportion, as numpy has it.  0 when there are none. */
+double rd_quantile (const double *sorted, size_t n, double fraction);
+
+/* The interval that holds the median of what the sorted values were drawn
+ * from with at least 95 % confidence, whatever their distribution: two of
+ * the values, chosen by the binomial distribution (the sign test turned
+ * round).  False with fewer than 6, which cannot say. */
+bool rd_median_interval (const double *sorted, size_t n, double *low,
+                         double *high);
+
+/* The next number of a sequence that its first state decides (Vigna's
+ * SplitMix64). */
+uint64_t rd_random (uint64_t *state);
+
+/* The next number of 0 to n - 1, each as likely as any other; 0 when n is
+ * 0. */
+uint64_t rd_random_below (uint64_t *state, uint64_t n);
+
+#endif /* RD_PROFILE_SAMPLES_H */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* A folder for what a measurement needs and nobody wants to keep, and
+ * Ctrl-C that ends in good order, so that the folder goes in any case. */
+#ifndef RD_PROFILE_TEMP_H
+#define RD_PROFILE_TEMP_H
+
+#include "tools/tool.h"
+
+/* The folder for temporary files: $TMPDIR, else /tmp. */
+const char *rd_temp_folder (void);
+
+/* Make a folder in the one for temporary files or, when beside is not NULL,
+ * on the disk where that path lies.  *path is allocated.  Returns an exit
+ * status, after complaining. */
+int rd_temp_make (const char *beside, char **path);
+
+/* Remove a folder with all that is in it, and release the path.  NULL is
+ * legal. */
+void rd_temp_remove (char *path);
+
+static inline void
+rd_cleanup_temp (char **path)
+{
+  rd_temp_remove (*path);
+}
+
+#define RD_REMOVE_TEMP RD_CLEANUP (rd_cleanup_temp)
+
+/* From here on the first SIGINT, SIGTERM or SIGHUP is only noted; a second
+ * one kills. */
+void rd_interrupt_catch (void);
+
+/* The signal that was noted, or 0. */
+int rd_interrupted (void);
+
+/* Die of the signal that was noted, if any, so that a shell's loop ends as
+ * well. */
+void rd_interrupt_die (void);
+
+#endif /* RD_PROFILE_TEMP_H */
