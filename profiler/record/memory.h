@@ -24,4 +24,9 @@ struct rd_account *rd_account_new (struct rd_account *whole);
 /* NULL is legal. */
 void rd_account_unref (struct rd_account *account);
 
+/* A block is held, and refers to the account; and no more.  The whole's
+ * figures follow.  From any thread, at any time. */
+void rd_account_add (struct rd_account *account, size_t nbytes);
+void rd_account_remove (struct rd_account *account, size_t nbytes);
+
 #endif /* RD_MEMORY_H */

@@ -312,6 +312,7 @@ struct radio_recorder {
   double scope_cost_ns;       /* of one scope */
   uint64_t throttle_below;    /* ticks: a mean that is not worth logging */
   struct rd_pool *pool;       /* of chunks */
+  struct rd_account *account; /* of all memory; made when starting */
 
   pthread_mutex_t mutex;
   struct {
@@ -320,6 +321,7 @@ struct radio_recorder {
     struct rd_writer_state *free_writers;
     struct rd_writer_state *async_writer;       /* of requests; see
                                                    rd_async_writer */
+    struct radio_async *asyncs; /* that are open; see async.h */
     RD_ARRAY (struct rd_recorder_fact) facts;
     uint64_t nrefused;        /* threads that could not be recorded */
   } synced;

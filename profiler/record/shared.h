@@ -21,10 +21,11 @@
 
 #include "profiler/record/record.h"
 
-/* The shared of a frame of this writer, made if there is none yet; NULL
- * without memory.  The frame keeps its own reference. */
-struct rd_shared *rd_shared_of (struct rd_writer_state *writer,
-                                struct rd_frame *frame);
+/* A reference to the shared of the innermost frame, made if there is none
+ * yet; NULL without memory.  The frame keeps a reference of its own; outside
+ * of all scopes, where nothing is to be covered, each call makes another
+ * shared, which no frame keeps. */
+struct rd_shared *rd_shared_take (struct rd_writer_state *writer);
 
 struct rd_shared *rd_shared_ref (struct rd_shared *shared);
 
@@ -48,9 +49,11 @@ struct rd_ending {
 void rd_shared_finish (struct rd_writer_state *writer,
                        struct rd_frame *frame, struct rd_ending *ending);
 
-/* The same at a given time: what stopping does to frames that are open. */
-void rd_shared_finish_at (struct rd_frame *frame, uint64_t end,
-                          struct rd_ending *ending);
+/* The same two for a child without a frame, a request; the references are
+ * the caller's.  It ends not before `begin'.  Returns whether it is late. */
+uint64_t rd_shared_enter_request (struct rd_shared *shared);
+bool rd_shared_leave_request (struct rd_shared *shared, uint64_t begin,
+                              uint64_t *end);
 
 /* What the end of a received scope does beside rd_shared_finish, after the
  * node was updated and the frame popped: the frame below on this thread

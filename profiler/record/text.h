@@ -28,9 +28,10 @@ struct rd_texts {
 };
 
 /* Keep a text of a span, and of its node if it is the node's first of this
- * key.  logs: false keeps the node's alone. */
+ * key.  text has all but the value, which is copied.  logs: false keeps the
+ * node's alone. */
 void rd_texts_add (struct rd_texts *texts, struct rd_node *node, bool logs,
-                   const struct rd_log_text *text);
+                   const struct rd_log_text *text, const char *value);
 
 void rd_texts_free (struct rd_texts *texts);
 
