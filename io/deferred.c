@@ -5,16 +5,23 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "profiler/counters.h"
 #include "io/deferred.h"
 #include "io/range.h"
 #include "io/wrap.h"
+
+/* A read that waits, and the request that profiles show (or NULL). */
+struct waiting {
+  struct rd_io_get *get;
+  struct radio_async *request;
+};
 
 struct deferred {
   struct rd_wrap wrap;
   pthread_t thread;
   pthread_mutex_t mutex;      /* guards all below */
   pthread_cond_t has_work;
-  struct rd_io_get **queue;
+  struct waiting *queue;
   size_t n;
   size_t capacity;
   uint64_t random;            /* never 0 */
@@ -31,20 +38,75 @@ next_random (uint64_t *state)
   return *state;
 }
 
-/* Take any one of the queue; NULL when it is closing and empty. */
-static struct rd_io_get *
-take_one (struct deferred *deferred)
+/* Take any one of the queue; false when it is closing and empty. */
+static bool
+take_one (struct deferred *deferred, struct waiting *one)
 {
   RD_LOCK_SCOPE (&deferred->mutex);
   while (deferred->n == 0) {
     if (deferred->is_closing)
-      return NULL;
+      return false;
     pthread_cond_wait (&deferred->has_work, &deferred->mutex);
   }
   size_t i = next_random (&deferred->random) % deferred->n;
-  struct rd_io_get *get = deferred->queue[i];
+  *one = deferred->queue[i];
   deferred->queue[i] = deferred->queue[--deferred->n];
-  return get;
+  return true;
+}
+
+static const struct radio_site request_site = {
+  "fetch", RD_IN_NETWORK, "deferred_get", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+static const struct radio_site queued_site = {
+  "queued", RD_IN_QUEUE, "deferred_get", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+static const struct radio_site transfer_site = {
+  "transfer", RD_IN_NETWORK, "deferred_get", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+/* A read that is recorded is passed on as a copy, so that its request ends
+ * before the caller, who may release it all, hears of it. */
+struct passed {
+  struct rd_io_get get;
+  struct rd_io_get *outer;
+  struct radio_async *request;
+};
+
+static void
+tell_request (void *scope, const struct radio_counter *counter,
+              uint64_t value)
+{
+  radio_async_add (scope, counter, value);
+}
+
+static void
+finish_passed (struct rd_io_get *get)
+{
+  struct passed *passed = get->user_data;
+  struct rd_io_get *outer = passed->outer;
+  outer->error = get->error;
+  outer->object_nbytes = get->object_nbytes;
+  rd_get_tell (get, tell_request, passed->request);
+  radio_async_text (passed->request, "key", get->key, RADIO_TEXT_NAME);
+  radio_async_end (passed->request);
+  outer->done (outer);
+}
+
+static void
+pass_on (struct rd_io *inner, const struct waiting *one)
+{
+  if (one->request == NULL) {
+    inner->ops->get (inner, one->get, 1);
+    return;
+  }
+  radio_async_phase (one->request, &transfer_site);
+  struct passed passed = { *one->get, one->get, one->request };
+  passed.get.done = finish_passed;
+  passed.get.user_data = &passed;
+  inner->ops->get (inner, &passed.get, 1);
 }
 
 static void *
@@ -52,26 +114,43 @@ work (void *arg)
 {
   struct deferred *deferred = arg;
   struct rd_io *inner = deferred->wrap.inner;
-  for (struct rd_io_get *get; (get = take_one (deferred)) != NULL;)
-    inner->ops->get (inner, get, 1);
+  for (struct waiting one; take_one (deferred, &one);)
+    pass_on (inner, &one);
   return NULL;
+}
+
+static enum radio_status
+make_room (struct deferred *deferred, size_t needed)
+{
+  if (needed <= deferred->capacity)
+    return RADIO_OK;
+  size_t nbytes = needed * 2 * sizeof *deferred->queue;
+  struct waiting *queue = rd_realloc (deferred->queue, nbytes);
+  if (queue == NULL)
+    return rd_fail_memory (nbytes);
+  deferred->queue = queue;
+  deferred->capacity = needed * 2;
+  return RADIO_OK;
+}
+
+static struct radio_async *
+begin_request (void)
+{
+  if (!radio_profile_is_on ())
+    return NULL;
+  struct radio_async *request = radio_async_begin (&request_site);
+  radio_async_phase (request, &queued_site);
+  return request;
 }
 
 static enum radio_status
 enqueue (struct deferred *deferred, struct rd_io_get *gets, size_t n)
 {
   RD_LOCK_SCOPE (&deferred->mutex);
-  size_t needed = deferred->n + n;
-  if (needed > deferred->capacity) {
-    size_t nbytes = needed * 2 * sizeof *deferred->queue;
-    struct rd_io_get **queue = rd_realloc (deferred->queue, nbytes);
-    if (queue == NULL)
-      return rd_fail_memory (nbytes);
-    deferred->queue = queue;
-    deferred->capacity = needed * 2;
-  }
+  RD_TRY (make_room (deferred, deferred->n + n));
   for (size_t i = 0; i < n; i++)
-    deferred->queue[deferred->n++] = &gets[i];
+    deferred->queue[deferred->n++]
+      = (struct waiting) { &gets[i], begin_request () };
   pthread_cond_signal (&deferred->has_work);
   return RADIO_OK;
 }

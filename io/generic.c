@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "io/io.h"
 #include "io/range.h"
 
@@ -91,6 +92,7 @@ wake (struct rd_io_get *get)
 static void
 wait_for (struct waiter *waiter)
 {
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
   RD_LOCK_SCOPE (&waiter->mutex);
   while (!waiter->is_done)
     pthread_cond_wait (&waiter->cond, &waiter->mutex);
@@ -102,14 +104,44 @@ do_nothing (struct rd_io_get *get)
   (void) get;
 }
 
+void
+rd_get_tell (const struct rd_io_get *get, rd_get_tell_fn *tell, void *scope)
+{
+  enum radio_status status = get->error.status;
+  uint64_t nbytes = get->into->nbytes;
+  uint64_t needed = get->needed_nbytes ? get->needed_nbytes : nbytes;
+  tell (scope, &rd_count_requests, 1);
+  tell (scope, &rd_count_asked, rd_min_u64 (needed, nbytes));
+  tell (scope, &rd_count_fetched, nbytes);
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
+    tell (scope, &rd_count_errors, 1);
+}
+
+static void
+tell_scope (void *scope, const struct radio_counter *counter, uint64_t value)
+{
+  (void) scope;
+  radio_scope_add (counter, value);
+}
+
+static enum radio_status
+read_blocking (struct rd_io *io, struct rd_io_get *get)
+{
+  RD_SCOPE_BLOCKING ("fetch", RD_IN_DISK);
+  get->done = do_nothing;
+  io->ops->get (io, get, 1);
+  if (radio_profile_is_on ()) {
+    rd_get_tell (get, tell_scope, NULL);
+    radio_scope_text ("key", get->key, RADIO_TEXT_NAME);
+  }
+  return rd_error_raise (&get->error);
+}
+
 enum radio_status
 rd_io_read (struct rd_io *io, struct rd_io_get *get)
 {
-  if (io->ops->is_blocking) {
-    get->done = do_nothing;
-    io->ops->get (io, get, 1);
-    return rd_error_raise (&get->error);
-  }
+  if (io->ops->is_blocking)
+    return read_blocking (io, get);
   struct waiter waiter = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .cond = PTHREAD_COND_INITIALIZER,

@@ -37,6 +37,8 @@ struct rd_io_get {
   size_t nbytes;              /* SPAN, SUFFIX; for ALL: the most to accept,
                                  a larger object is RADIO_ERROR_LIMIT */
   struct rd_buffer *into;     /* its content is replaced */
+  uint64_t needed_nbytes;     /* of what is asked for, as profiles tell it;
+                                 0: all */
   /* Called exactly once, maybe before get returns, maybe from another
    * thread; never with a lock of the store held. */
   void (*done) (struct rd_io_get *get);
@@ -80,8 +82,9 @@ struct rd_io_ops {
   const char *name;           /* "posix", "memory" */
 
   /* get calls done before it returns, on the calling thread: whoever reads
-   * does so on its worker threads.  Otherwise reads are started from one
-   * thread and go on by themselves. */
+   * does so on its worker threads (by rd_io_read, which is a scope of
+   * profiles).  Otherwise reads are started from one thread and go on by
+   * themselves: then each is a request that the store tells profiles of. */
   bool is_blocking;
 
   /* Two ranges of one object are better read as one when the gap between

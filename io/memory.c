@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "io/entries.h"
 #include "io/key.h"
 #include "io/range.h"
@@ -78,9 +79,12 @@ blob_new (void)
 static enum radio_status
 blob_append (struct blob *blob, const struct rd_part *parts, size_t n)
 {
-  for (size_t i = 0; i < n; i++)
+  RD_SCOPE ("write", RD_IN_DISK);
+  for (size_t i = 0; i < n; i++) {
     RD_TRY (rd_buffer_append (&blob->content, parts[i].data,
                               parts[i].nbytes));
+    RD_COUNT (written, parts[i].nbytes);
+  }
   return RADIO_OK;
 }
 
@@ -401,6 +405,8 @@ static enum radio_status
 memory_lock (struct rd_io *io, const char *prefix, bool wait,
              struct rd_io_lock **lock)
 {
+  RD_SCOPE_WAIT ("lock", RD_IN_QUEUE);
+  RD_NOTE_NAME ("folder", prefix);
   struct memory *memory = (struct memory *) io;
   *lock = NULL;
   RD_TRY (rd_prefix_check (io, prefix));

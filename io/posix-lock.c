@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
+#include "profiler/counters.h"
 #include "io/key.h"
 #include "io/posix.h"
 
@@ -95,6 +96,8 @@ enum radio_status
 rd_posix_lock (struct rd_io *io, const char *prefix, bool wait,
                struct rd_io_lock **lock)
 {
+  RD_SCOPE_BLOCKING ("lock", RD_IN_DISK);
+  RD_NOTE_NAME ("folder", prefix);
   *lock = NULL;
   RD_TRY (rd_prefix_check (io, prefix));
   RD_FREE struct posix_lock *held = rd_malloc (sizeof *held);

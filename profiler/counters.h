@@ -7,10 +7,11 @@
 
 #include <radio/profile.h>
 
-/* How a read goes: what the caller wanted, what came from the store, what
- * came out of the codecs, what went into the caller's memory.  fetched /
- * asked is the read amplification of requests, decoded / delivered that of
- * tiles. */
+/* How a read goes: the stored bytes of the tiles and documents that are
+ * needed, what came from the store (with the gaps between tiles that are
+ * read at once), what came out of the codecs, what went into the caller's
+ * memory.  fetched / asked is the read amplification of requests, decoded /
+ * delivered that of tiles. */
 extern const struct radio_counter rd_count_asked;       /* "bytes asked" */
 extern const struct radio_counter rd_count_fetched;     /* "bytes fetched" */
 extern const struct radio_counter rd_count_decoded;     /* "bytes decoded" */
@@ -47,6 +48,29 @@ extern const struct radio_counter rd_count_errors;      /* "errors" */
   RADIO_SCOPE_FULL (name, category, RADIO_SCOPE_WAIT)
 #define RD_SCOPE_BLOCKING(name, category) \
   RADIO_SCOPE_FULL (name, category, RADIO_SCOPE_BLOCKING)
+
+/* The same for a site that is chosen at run time. */
+#ifndef RADIO_NO_PROFILE
+#define RD_SCOPE_OF(site)                                               \
+  __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))       \
+  const uint64_t RADIO_PASTE (radio_scope_, __LINE__) =                 \
+    radio_scope_begin_if_on (site)
+#else
+#define RD_SCOPE_OF(site) (void) (site)
+#endif
+
+/* Say what the innermost scope is about: RD_NOTE_NAME for files, volumes and
+ * subjects.  value is not evaluated while nothing records. */
+#define RD_NOTE(key, value)                                     \
+  do {                                                          \
+    if (radio_profile_is_on ())                                 \
+      radio_scope_text ((key), (value), RADIO_TEXT_PLAIN);      \
+  } while (0)
+#define RD_NOTE_NAME(key, value)                                \
+  do {                                                          \
+    if (radio_profile_is_on ())                                 \
+      radio_scope_text ((key), (value), RADIO_TEXT_NAME);       \
+  } while (0)
 
 /* Add to one of the counters above: RD_COUNT (fetched, nbytes). */
 #define RD_COUNT(counter, value)                                \

@@ -4,6 +4,8 @@
  * saturates or is refused. */
 #include <config.h>
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "profiler/base/checked.h"
@@ -141,4 +143,15 @@ rd_c_strides (size_t rank, const uint64_t *shape, size_t item_nbytes,
       return false;
   }
   return true;
+}
+
+const char *
+rd_shape_text (size_t rank, const uint64_t *shape, char text[RD_SHAPE_NBYTES])
+{
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < rank && used < RD_SHAPE_NBYTES; i++)
+    used += (size_t) snprintf (text + used, RD_SHAPE_NBYTES - used,
+                               "%s%" PRIu64, i ? "," : "", shape[i]);
+  return text;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/index-cache.h"
 #include "src/array/path.h"
@@ -89,6 +90,8 @@ radio_array_open (struct radio_store *store, const char *path,
   if (!store || !path || !array)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_open: %s is NULL",
                     !store ? "store" : !path ? "path" : "array");
+  RD_SCOPE ("open array", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", path);
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_TRY (rd_store_read_document (store, path, &document));
   char key[RD_KEY_NBYTES];

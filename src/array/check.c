@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/box.h"
 
@@ -221,12 +222,21 @@ count_all (const struct rd_layout *layout)
 }
 
 static enum radio_status
+list_objects (struct check *check)
+{
+  RD_SCOPE_BLOCKING ("list", RD_IN_DISK);
+  const struct radio_array *array = check->fetch.array;
+  struct rd_io *io = array->store->io;
+  return io->ops->list (io, array->path, true, note_object, check);
+}
+
+static enum radio_status
 run_check (struct check *check, struct radio_check *result)
 {
   const struct radio_array *array = check->fetch.array;
   struct rd_io *io = array->store->io;
   RD_TRY (rd_pool_check (array->store->context->pool));
-  RD_TRY (io->ops->list (io, array->path, true, note_object, check));
+  RD_TRY (list_objects (check));
   RD_TRY (check_chunks (check));
   result->tile_count = check->tile_count;
   result->damaged_count = check->synced.damaged_count;
@@ -247,6 +257,8 @@ radio_array_check (struct radio_array *array, struct radio_check *result,
   if (!array || !result)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_check: %s is NULL",
                     array ? "check" : "array");
+  RD_SCOPE ("check", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
   RD_CLEANUP (free_check) struct check check = {
     .fetch = {
       .array = array,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/fetch.h"
 
 /* Reads under way at one time; the store's own limits apply as well. */
@@ -40,6 +41,7 @@ struct async {
   uint32_t next;                      /* unit to fetch */
   unsigned nflying;
   unsigned max_active;
+  struct radio_handoff handoff;       /* whom the work is for */
   struct rd_error error;              /* the first failure */
   pthread_mutex_t mutex;
   pthread_cond_t arrived;
@@ -118,6 +120,17 @@ ask_next (struct async *async, struct flight *flight)
   return NULL;
 }
 
+static const struct radio_counter in_flight = {
+  "requests in flight", "count"
+};
+
+static void
+show_flying (const struct async *async)
+{
+  if (radio_profile_is_on ())
+    radio_gauge_set (&in_flight, async->nflying);
+}
+
 /* Start the next read; false when there is none. */
 static bool
 launch (struct async *async, struct flight *flight)
@@ -128,10 +141,13 @@ launch (struct async *async, struct flight *flight)
     return false;
   flight->job.n = flight->unit->n;
   flight->job.max_active = async->max_active;
+  flight->job.site = &rd_fetch_tiles_site;
+  flight->job.parent = &async->handoff;
   flight->get.into = &flight->buffer;
   flight->get.done = hand_over;
   flight->get.user_data = flight;
   async->nflying++;
+  show_flying (async);
   io->ops->get (io, &flight->get, 1);
   return true;
 }
@@ -140,6 +156,7 @@ launch (struct async *async, struct flight *flight)
 static struct flight *
 take_arrived (struct async *async)
 {
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
   RD_LOCK_SCOPE (&async->mutex);
   while (!async->synced.first)
     pthread_cond_wait (&async->arrived, &async->mutex);
@@ -157,6 +174,7 @@ land (struct async *async, struct flight *flight)
                 ? rd_pool_wait (async->pool, &flight->job)
                 : rd_error_raise (&flight->error));
   async->nflying--;
+  show_flying (async);
 }
 
 static enum radio_status
@@ -178,6 +196,7 @@ fill_units (struct async *async)
   for (uint32_t i = 0; i < job->batch->nunits; i++)
     any |= job->batch->units[i].kind == RD_UNIT_FILL;
   job->job.run = fill_one_unit;
+  job->job.site = &rd_fetch_tiles_site;
   job->job.end = NULL;
   job->job.n = job->batch->nunits;
   job->job.max_active = 0;
@@ -233,6 +252,7 @@ choose_window (struct rd_fetch_job *job, unsigned *max_active)
 enum radio_status
 rd_fetch_units_async (struct rd_fetch_job *job)
 {
+  RD_SCOPE ("requests", RD_IN_OPERATION);
   unsigned max_active, window = choose_window (job, &max_active);
   RD_FREE struct flight *flights = rd_calloc (window, sizeof *flights);
   if (!flights)
@@ -245,7 +265,11 @@ rd_fetch_units_async (struct rd_fetch_job *job)
     .arrived = PTHREAD_COND_INITIALIZER,
   };
   async.synced.last = &async.synced.first;
+  if (radio_profile_is_on ())
+    radio_handoff_give (&async.handoff);
   fly (&async, flights, window);
+  if (async.handoff.parent)
+    radio_handoff_release (&async.handoff);
   for (unsigned i = 0; i < window; i++)
     rd_buffer_free (&flights[i].buffer);
   pthread_cond_destroy (&async.arrived);

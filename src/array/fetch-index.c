@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/fetch.h"
 
 /* One index that is read. */
@@ -44,6 +45,7 @@ ask (const struct index_job *job, const char *key, struct rd_buffer *into,
                                                            : RD_RANGE_SUFFIX;
   get->offset = 0;
   get->nbytes = (size_t) layout->index_nbytes;
+  get->needed_nbytes = 0;
   get->into = into;
 }
 
@@ -56,6 +58,7 @@ decode (const struct index_job *job, const struct rd_io_get *get,
     return rd_fail (RADIO_ERROR_FORMAT, "the shard has %" PRIu64 " bytes, "
                     "less than its index of %" PRIu64, get->object_nbytes,
                     layout->index_nbytes);
+  RD_SCOPE ("decode index", RD_IN_METADATA);
   return rd_shard_index_decode (layout->sharding, &layout->chunk, scratch,
                                 get->into->data, get->into->nbytes,
                                 get->object_nbytes, index);
@@ -144,6 +147,15 @@ note_arrival (struct rd_io_get *get)
     pthread_cond_signal (&job->arrived);
 }
 
+static void
+wait_arrivals (struct index_job *job)
+{
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+  RD_LOCK_SCOPE (&job->mutex);
+  while (job->synced.narrived < job->n)
+    pthread_cond_wait (&job->arrived, &job->mutex);
+}
+
 /* Start all reads and wait for them. */
 static void
 read_all_at_once (struct index_job *job)
@@ -161,10 +173,7 @@ read_all_at_once (struct index_job *job)
     job->gets[i].user_data = job;
   }
   array->store->io->ops->get (array->store->io, job->gets, job->n);
-  pthread_mutex_lock (&job->mutex);
-  while (job->synced.narrived < job->n)
-    pthread_cond_wait (&job->arrived, &job->mutex);
-  pthread_mutex_unlock (&job->mutex);
+  wait_arrivals (job);
   pthread_cond_destroy (&job->arrived);
   pthread_mutex_destroy (&job->mutex);
 }
@@ -187,6 +196,11 @@ load_async (struct index_job *job)
   return status;
 }
 
+static const struct radio_site indexes_site = {
+  "indexes", RD_IN_METADATA, "rd_fetch_indexes", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
 static enum radio_status
 load (struct index_job *job)
 {
@@ -200,6 +214,8 @@ load (struct index_job *job)
     return rd_fail_in (status, "%s/%s", array->store->io->uri, array->path);
   job->job.n = job->n;
   job->job.end = NULL;
+  job->job.site = &indexes_site;
+  job->job.parent = NULL;
   job->job.max_active = rd_fetch_share (job->fetch, RD_FETCH_TILE_PARTS,
                                         nbytes,
                                         array->store->context->nthreads);
@@ -209,30 +225,43 @@ load (struct index_job *job)
   return rd_pool_run (array->store->context->pool, &job->job);
 }
 
-enum radio_status
-rd_fetch_indexes (struct rd_fetch *fetch, struct rd_batch *batch)
+/* Take what the cache has; what is missing becomes the job's. */
+static void
+look_up (struct rd_fetch *fetch, struct index_job *job)
 {
-  struct rd_index_cache *cache = fetch->array->indexes;
-  if (!fetch->array->layout.sharding)
-    return RADIO_OK;
-  struct index_job job;
-  job.fetch = fetch;
-  job.batch = batch;
-  job.generation = RD_NEVER_KEPT;
-  job.n = 0;
+  struct rd_batch *batch = job->batch;
+  uint32_t nhits = 0;
+  job->generation = RD_NEVER_KEPT;
+  job->n = 0;
   for (uint32_t i = 0; i < batch->ntouches; i++) {
     uint64_t generation;
     if (!rd_touch_is_head (batch, i))
       continue;
     if (!fetch->fresh_indexes)
       batch->touches[i].entry = rd_index_cache_find (
-        cache, batch->touches[i].chunk, &generation);
-    if (batch->touches[i].entry)
+        fetch->array->indexes, batch->touches[i].chunk, &generation);
+    if (batch->touches[i].entry) {
+      nhits++;
       continue;
-    if (job.n == 0 && !fetch->fresh_indexes)
-      job.generation = generation;
-    job.heads[job.n++] = i;
+    }
+    if (job->n == 0 && !fetch->fresh_indexes)
+      job->generation = generation;
+    job->heads[job->n++] = i;
   }
+  RD_COUNT (hits, nhits);
+  RD_COUNT (misses, job->n);
+}
+
+enum radio_status
+rd_fetch_indexes (struct rd_fetch *fetch, struct rd_batch *batch)
+{
+  if (!fetch->array->layout.sharding)
+    return RADIO_OK;
+  RD_SCOPE ("shard index", RD_IN_METADATA);
+  struct index_job job;
+  job.fetch = fetch;
+  job.batch = batch;
+  look_up (fetch, &job);
   return job.n > 0 ? load (&job) : RADIO_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/fetch.h"
 
 void
@@ -73,6 +74,17 @@ fail_limit (const struct rd_fetch_job *job, const struct rd_unit *unit,
   return rd_fetch_missing (job->fetch);
 }
 
+/* The stored bytes of a unit's tiles, without the gaps between them. */
+static uint64_t
+count_needed (const struct rd_fetch_job *job, const struct rd_unit *unit)
+{
+  uint64_t nbytes = 0;
+  for (uint32_t i = unit->first; i < unit->first + unit->n; i++)
+    if (i == unit->first || !is_same_tile (job, i))
+      nbytes += job->batch->items[i].nbytes;
+  return nbytes;
+}
+
 enum radio_status
 rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
              const char *key, struct rd_io_get *get, bool *missing)
@@ -91,6 +103,9 @@ rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
   get->range = RD_RANGE_SPAN;
   get->offset = unit->offset;
   get->nbytes = unit->nbytes;
+  get->needed_nbytes = 0;
+  if (unit->kind == RD_UNIT_SPAN && radio_profile_is_on ())
+    get->needed_nbytes = count_needed (job, unit);
   if (unit->kind == RD_UNIT_OBJECT) {
     get->range = RD_RANGE_ALL;
     uint64_t most = rd_min_u64 (job->most_object_nbytes,
@@ -155,6 +170,18 @@ find_bytes (const struct rd_unit *unit, const struct rd_item *item,
   return RADIO_OK;
 }
 
+static enum radio_status
+decode_tile (const struct rd_layout *layout, struct rd_scratch *scratch,
+             const unsigned char *data, size_t nbytes, struct rd_view *view)
+{
+  RD_SCOPE ("decode", RD_IN_DECODE);
+  RD_TRY (rd_chain_decode (layout->chain, &layout->tile, scratch, data,
+                           nbytes, view));
+  RD_COUNT (tiles, 1);
+  RD_COUNT (decoded, layout->tile_nbytes);
+  return RADIO_OK;
+}
+
 /* Decode an item's tile and place it for the items that want it. */
 static enum radio_status
 decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
@@ -169,8 +196,7 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
   struct rd_view view;
   RD_TRY (find_bytes (unit, item, layout->tile_most_nbytes, get, &data,
                       &nbytes));
-  RD_TRY (rd_chain_decode (layout->chain, &layout->tile, scratch, data,
-                           nbytes, &view));
+  RD_TRY (decode_tile (layout, scratch, data, nbytes, &view));
   const struct radio_box box = rd_layout_tile (
     layout, touch_of (job, i)->chunk, item->tile);
   do

@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/fetch.h"
 
 /* Decoding less than this is done before another thread is awake. */
@@ -39,6 +40,11 @@ is_small (const struct rd_fetch_job *job)
                             job->fetch->array->layout.tile_nbytes, &nbytes)
     && nbytes <= ALONE_NBYTES;
 }
+
+const struct radio_site rd_fetch_tiles_site = {
+  "tiles", RD_IN_OPERATION, "rd_fetch_run", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
 
 /* Read a unit and place its tiles. */
 static enum radio_status
@@ -81,6 +87,7 @@ do_units (struct rd_fetch *fetch, struct rd_batch *batch)
   if (!store->io->ops->is_blocking)
     return rd_fetch_units_async (&job);
   job.job.run = do_unit;
+  job.job.site = &rd_fetch_tiles_site;
   job.job.n = batch->nunits;
   const struct radio_context *context = store->context;
   unsigned nthreads = rd_fetch_share (fetch, RD_FETCH_TILE_PARTS,
@@ -89,6 +96,24 @@ do_units (struct rd_fetch *fetch, struct rd_batch *batch)
   job.most_object_nbytes = context->memory_limit_nbytes / nthreads;
   job.job.max_active = is_small (&job) ? 1 : nthreads;
   return rd_pool_run (store->context->pool, &job.job);
+}
+
+static enum radio_status
+plan_touches (const struct rd_fetch *fetch, struct rd_walk *walk,
+              struct rd_batch *batch)
+{
+  RD_SCOPE ("plan", RD_IN_METADATA);
+  const struct radio_context *context = fetch->array->store->context;
+  return rd_plan_touches (walk, context->memory_limit_nbytes
+                          / RD_FETCH_PARTS * RD_FETCH_INDEX_PARTS, batch);
+}
+
+static enum radio_status
+plan_units (const struct rd_fetch *fetch, const struct rd_coalesce *coalesce,
+            struct rd_batch *batch)
+{
+  RD_SCOPE ("plan", RD_IN_METADATA);
+  return rd_plan_units (&fetch->array->layout, coalesce, batch);
 }
 
 static enum radio_status
@@ -103,7 +128,7 @@ do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
   };
   enum radio_status status = rd_fetch_indexes (fetch, batch);
   if (status == RADIO_OK)
-    status = rd_plan_units (&fetch->array->layout, &coalesce, batch);
+    status = plan_units (fetch, &coalesce, batch);
   rd_fetch_release_indexes (fetch, batch);
   RD_TRY (status);
   if (batch->nunits > 0)
@@ -139,7 +164,6 @@ rd_fetch_missing (struct rd_fetch *fetch)
 enum radio_status
 rd_fetch_run (struct rd_fetch *fetch)
 {
-  const struct radio_context *context = fetch->array->store->context;
   struct rd_walk walk = {
     .layout = &fetch->array->layout,
     .requests = fetch->requests,
@@ -148,9 +172,7 @@ rd_fetch_run (struct rd_fetch *fetch)
   RD_BATCH_SCOPE struct rd_batch batch;
   rd_batch_init (&batch);
   for (;;) {
-    RD_TRY (rd_plan_touches (&walk, context->memory_limit_nbytes
-                             / RD_FETCH_PARTS * RD_FETCH_INDEX_PARTS,
-                             &batch));
+    RD_TRY (plan_touches (fetch, &walk, &batch));
     if (batch.ntouches == 0)
       return RADIO_OK;
     RD_TRY (do_batch (fetch, &batch));

@@ -67,6 +67,9 @@ struct rd_fetch_job {
                                          whole: each read has its share */
 };
 
+/* The scope of those who decode, and place or fill. */
+extern const struct radio_site rd_fetch_tiles_site;
+
 /* The memory limit in parts: indexes kept and indexes in use have one each,
  * the rest is for tiles. */
 #define RD_FETCH_PARTS 8

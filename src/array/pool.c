@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "profiler/base/cleanup.h"
+#include "profiler/counters.h"
 #include "src/array/pool.h"
 
 struct stock {
@@ -168,17 +169,41 @@ end_job_synced (struct rd_pool *pool, struct rd_job *job)
   pthread_cond_broadcast (&pool->finished);
 }
 
-/* Work on a job that has room.  The mutex is held before and after, not
- * meanwhile.  The last to leave ends the job; after that it may be gone. */
-static void
-work_synced (struct rd_pool *pool, struct rd_job *job)
+static const struct radio_site tasks_site = {
+  "tasks", RD_IN_OPERATION, "rd_pool_run", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+static const struct radio_site *
+site_of (const struct rd_job *job)
 {
-  job->synced.nactive++;
-  pthread_mutex_unlock (&pool->mutex);
+  return job->site ? job->site : &tasks_site;
+}
+
+/* Do tasks on a worker, in the scope that hangs below whoever started the
+ * job, or in one of the caller's own. */
+static enum radio_status
+work (struct rd_pool *pool, struct rd_job *job, bool is_worker)
+{
+  __attribute__ ((__cleanup__ (radio_scope_cleanup)))
+  const uint64_t scope = !radio_profile_is_on () ? 0
+    : is_worker ? radio_scope_receive (&job->handoff, site_of (job))
+    : radio_scope_begin (site_of (job));
   struct rd_scratch *scratch = rd_pool_take_scratch (pool);
   enum radio_status status = scratch ? do_tasks (job, scratch)
                                      : RADIO_ERROR_MEMORY;
   rd_pool_give_scratch (pool, scratch);
+  return status;
+}
+
+/* Work on a job that has room.  The mutex is held before and after, not
+ * meanwhile.  The last to leave ends the job; after that it may be gone. */
+static void
+work_synced (struct rd_pool *pool, struct rd_job *job, bool is_worker)
+{
+  job->synced.nactive++;
+  pthread_mutex_unlock (&pool->mutex);
+  enum radio_status status = work (pool, job, is_worker);
   if (status != RADIO_OK)
     atomic_store (&job->next, job->n);
   pthread_mutex_lock (&pool->mutex);
@@ -196,7 +221,7 @@ run_worker (void *argument)
   while (!pool->synced.closing) {
     struct rd_job *job = find_job_synced (pool);
     if (job)
-      work_synced (pool, job);
+      work_synced (pool, job, true);
     else
       pthread_cond_wait (&pool->arrived, &pool->mutex);
   }
@@ -279,6 +304,7 @@ rd_pool_close (struct rd_pool *pool)
 static void
 reset_job (struct rd_job *job)
 {
+  job->handoff = (struct radio_handoff) { 0 };
   atomic_store_explicit (&job->next, 0, memory_order_relaxed);
   job->synced.nactive = 0;
   job->synced.queued = false;
@@ -293,6 +319,12 @@ rd_pool_start (struct rd_pool *pool, struct rd_job *job)
 {
   RD_TRY (rd_pool_check (pool));
   reset_job (job);
+  if (radio_profile_is_on ()) {
+    if (job->parent)
+      job->handoff = *job->parent;
+    else
+      radio_handoff_give (&job->handoff);
+  }
   RD_LOCK_SCOPE (&pool->mutex);
   enqueue_synced (pool, job);
   if (job->n > 1 && job->max_active != 1)
@@ -302,16 +334,26 @@ rd_pool_start (struct rd_pool *pool, struct rd_job *job)
   return RADIO_OK;
 }
 
+static void
+wait_finished_synced (struct rd_pool *pool, struct rd_job *job)
+{
+  RD_SCOPE_WAIT ("wait for workers", RD_IN_QUEUE);
+  while (!job->synced.finished)
+    pthread_cond_wait (&pool->finished, &pool->mutex);
+}
+
 enum radio_status
 rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
 {
   RD_TRY (rd_pool_check (pool));
   pthread_mutex_lock (&pool->mutex);
   if (has_room_synced (job))
-    work_synced (pool, job);
-  while (!job->synced.finished)
-    pthread_cond_wait (&pool->finished, &pool->mutex);
+    work_synced (pool, job, false);
+  if (!job->synced.finished)
+    wait_finished_synced (pool, job);
   pthread_mutex_unlock (&pool->mutex);
+  if (job->handoff.parent && !job->parent)
+    radio_handoff_release (&job->handoff);
   return rd_error_raise (&job->synced.error);
 }
 
@@ -320,10 +362,7 @@ static enum radio_status
 run_alone (struct rd_pool *pool, struct rd_job *job)
 {
   reset_job (job);
-  struct rd_scratch *scratch = rd_pool_take_scratch (pool);
-  enum radio_status status = scratch ? do_tasks (job, scratch)
-                                     : RADIO_ERROR_MEMORY;
-  rd_pool_give_scratch (pool, scratch);
+  enum radio_status status = work (pool, job, false);
   if (!job->end)
     return status;
   note_failure_synced (job, status);

@@ -7,6 +7,8 @@
 
 #include <stdatomic.h>
 
+#include <radio/profile.h>
+
 #include "profiler/base/error.h"
 #include "src/codec/scratch.h"
 
@@ -19,8 +21,8 @@ typedef enum radio_status rd_task_fn (struct rd_job *job, uint64_t task,
                                       struct rd_scratch *scratch);
 
 /* Called once, on the thread that ended the last task of the job, failed or
- * not, before waiters wake up; its failure becomes the job's.  May be
- * NULL.  `status' is the job's until then. */
+ * not, outside of the job's scope and before waiters wake up; its failure
+ * becomes the job's.  May be NULL.  `status' is the job's until then. */
 typedef enum radio_status rd_job_end_fn (struct rd_job *job,
                                          enum radio_status status);
 
@@ -33,7 +35,14 @@ struct rd_job {
   unsigned max_active;              /* threads at one time, for jobs whose
                                        tasks take much memory; 0: all */
 
+  /* In profiles: the scope of each thread that works on the job (NULL:
+   * "tasks"), below the scope of whoever starts it or, where that is not who
+   * it is done for, below a parent that is released after the wait. */
+  const struct radio_site *site;
+  const struct radio_handoff *parent;
+
   /* The pool's own from here on. */
+  struct radio_handoff handoff;
   _Atomic uint64_t next;            /* the first task nobody took */
   struct {
     unsigned nactive;               /* threads that work on it */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/box.h"
 #include "src/copy.h"
@@ -43,6 +44,16 @@ distance (size_t rank, const uint64_t *from, const uint64_t *to,
   return (int64_t) sum;
 }
 
+static const struct radio_site fill_site = {
+  "fill", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
+};
+static const struct radio_site place_site = {
+  "place", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
+};
+static const struct radio_site convert_site = {
+  "convert", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
+};
+
 static enum radio_status
 place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
        const struct rd_view *view)
@@ -53,6 +64,9 @@ place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
   struct radio_box part;
   if (!rd_box_intersect (box, &request->box, &part))
     return RADIO_OK;
+  bool converts = read->scaled || read->dtype != doc->type.dtype;
+  RD_SCOPE_OF (!view ? &fill_site : converts ? &convert_site : &place_site);
+  RD_COUNT (delivered, radio_box_count (&part) * read->item_nbytes);
   struct rd_copy copy = {
     .rank = part.rank,
     .from = doc->fill,
@@ -113,6 +127,20 @@ check_request (const struct read *read, const struct radio_request *request)
   return RADIO_OK;
 }
 
+/* What the innermost scope reads, of an array of what form. */
+static void
+note_read (const struct radio_array *array,
+           const struct radio_request *requests, size_t n)
+{
+  const struct rd_array_doc *doc = array->doc;
+  char text[RD_SHAPE_NBYTES];
+  RD_NOTE ("array shape", rd_shape_text (doc->rank, doc->shape, text));
+  RD_NOTE ("tile shape", rd_shape_text (doc->rank, doc->tile_shape, text));
+  if (n > 0)
+    RD_NOTE ("box shape", rd_shape_text (requests[0].box.rank,
+                                         requests[0].box.size, text));
+}
+
 static enum radio_status
 read_requests (struct radio_array *array,
                const struct radio_request *requests, size_t n,
@@ -136,6 +164,8 @@ read_requests (struct radio_array *array,
       return n == 1 ? status : rd_fail_in (status, "request %zu", i);
   }
   RD_TRY (rd_pool_check (array->store->context->pool));
+  if (radio_profile_is_on ())
+    note_read (array, requests, n);
   RD_TRY (rd_fetch_run (&read.fetch));
   return read.fetch.found_missing ? rd_fetch_check_array (array) : RADIO_OK;
 }
@@ -167,6 +197,8 @@ radio_array_read_many (struct radio_array *array,
   if (!array || (!requests && n > 0))
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read_many: %s is "
                     "NULL", array ? "requests" : "array");
+  RD_SCOPE ("read many", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
   return read_requests (array, requests, n, dtype, scaling_of (options));
 }
 
@@ -178,6 +210,8 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
   if (!array || !box)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read: %s is NULL",
                     array ? "box" : "array");
+  RD_SCOPE ("read", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
   struct radio_request request = { .box = *box, .buffer = buffer,
                                    .nbytes = nbytes };
   if (options)

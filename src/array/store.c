@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/path.h"
 
@@ -64,12 +65,15 @@ rd_store_read_document (struct radio_store *store, const char *path,
   rd_path_key (path, "zarr.json", key);
   uint64_t most = rd_min_u64 (RD_DOCUMENT_MAX_NBYTES,
                               store->context->memory_limit_nbytes);
+  RD_SCOPE ("metadata", RD_IN_METADATA);
+  RD_NOTE_NAME ("key", key);
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
   enum radio_status status = rd_io_read_all (store->io, key, (size_t) most,
                                              &text);
   if (status == RADIO_ERROR_NOT_FOUND)
     return fail_absent (store, path);
   RD_TRY (status);
+  RD_SCOPE ("parse", RD_IN_METADATA);
   return rd_json_parse ((const char *) text.data, text.nbytes, key, document);
 }
 
@@ -200,6 +204,8 @@ radio_store_open (const char *uri, const struct radio_store_options *options,
   if (!uri || !store)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_open: %s is NULL",
                     uri ? "store" : "uri");
+  RD_SCOPE ("open store", RD_IN_OPERATION);
+  RD_NOTE_NAME ("store", uri);
   /* An empty store in memory is always made. */
   struct radio_store_options made = { 0 };
   if (options)

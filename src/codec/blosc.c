@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/codec/blosc-frame.h"
 #include "src/codec/codec.h"
 
@@ -46,6 +47,47 @@ rd_blosc_check (const struct rd_codec *codec, uint64_t nbytes)
   return RADIO_OK;
 }
 
+#define BLOSC_SITE(name, category) \
+  { name, category, "blosc", __FILE__, __LINE__, RADIO_SCOPE_WORK }
+
+/* The scope of a codec, by the inner format of its frames. */
+static const struct radio_site *
+site_of (unsigned format, bool encodes)
+{
+  static const struct radio_site sites[][6] = {
+    {
+      BLOSC_SITE ("blosc blosclz", RD_IN_DECODE),
+      BLOSC_SITE ("blosc lz4", RD_IN_DECODE),
+      BLOSC_SITE ("blosc snappy", RD_IN_DECODE),
+      BLOSC_SITE ("blosc zlib", RD_IN_DECODE),
+      BLOSC_SITE ("blosc zstd", RD_IN_DECODE),
+      BLOSC_SITE ("blosc", RD_IN_DECODE),
+    }, {
+      BLOSC_SITE ("blosc blosclz", RD_IN_ENCODE),
+      BLOSC_SITE ("blosc lz4", RD_IN_ENCODE),
+      BLOSC_SITE ("blosc snappy", RD_IN_ENCODE),
+      BLOSC_SITE ("blosc zlib", RD_IN_ENCODE),
+      BLOSC_SITE ("blosc zstd", RD_IN_ENCODE),
+      BLOSC_SITE ("blosc", RD_IN_ENCODE),
+    },
+  };
+  return &sites[encodes][format <= RD_BLOSC_ZSTD ? format : 5];
+}
+
+/* The inner format that a compressor makes. */
+static unsigned
+format_of (const char *cname)
+{
+  static const char *const names[] = { "blosclz", "lz4", "snappy", "zlib",
+                                       "zstd" };
+  unsigned n = sizeof names / sizeof names[0], i = 0;
+  if (strcmp (cname, "lz4hc") == 0)
+    return RD_BLOSC_LZ4;
+  while (i < n && strcmp (cname, names[i]) != 0)
+    i++;
+  return i;
+}
+
 static enum radio_status
 decode_by_libblosc (const struct rd_blosc_frame *frame, struct rd_bytes in,
                     unsigned char *out)
@@ -63,6 +105,7 @@ rd_blosc_decode (struct rd_scratch *scratch, struct rd_bytes in,
 {
   struct rd_blosc_frame frame;
   RD_TRY (rd_blosc_frame_parse (in, &frame));
+  RD_SCOPE_OF (site_of (frame.format, false));
   RD_TRY (rd_codec_check_length ("blosc", frame.nbytes, extent));
   RD_TRY (rd_codec_reserve (out, frame.nbytes));
   if (frame.nbytes == 0)
@@ -82,6 +125,7 @@ enum radio_status
 rd_blosc_encode (const struct rd_codec *codec, struct rd_bytes in,
                  struct rd_buffer *out)
 {
+  RD_SCOPE_OF (site_of (format_of (codec->u.blosc.cname), true));
   size_t room = in.nbytes + BLOSC_MAX_OVERHEAD;
   if (in.nbytes > BLOSC_MAX_BUFFERSIZE)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "blosc: %zu bytes are more than "

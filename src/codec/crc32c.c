@@ -7,6 +7,7 @@
 #include <isa-l/crc.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/codec/codec.h"
 
 /* ISA-L takes the length as an int, and leaves both inversions to its
@@ -28,6 +29,7 @@ checksum (const unsigned char *data, size_t nbytes)
 enum radio_status
 rd_crc32c_strip (struct rd_bytes *in)
 {
+  RD_SCOPE ("crc32c", RD_IN_DECODE);
   if (in->nbytes < 4)
     return rd_fail (RADIO_ERROR_FORMAT, "crc32c: %zu bytes are too few to "
                     "hold a checksum", in->nbytes);
@@ -47,6 +49,7 @@ rd_crc32c_strip (struct rd_bytes *in)
 enum radio_status
 rd_crc32c_append (struct rd_buffer *buffer)
 {
+  RD_SCOPE ("crc32c", RD_IN_ENCODE);
   uint32_t crc = checksum (buffer->data, buffer->nbytes);
   unsigned char bytes[4] = {
     (unsigned char) crc, (unsigned char) (crc >> 8),

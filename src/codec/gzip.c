@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/codec/codec.h"
 #include "src/codec/contexts.h"
 
@@ -20,6 +21,7 @@ enum radio_status
 rd_gzip_decode (struct rd_scratch *scratch, struct rd_bytes in,
                 struct rd_extent extent, struct rd_buffer *out)
 {
+  RD_SCOPE ("gzip", RD_IN_DECODE);
   struct libdeflate_decompressor *inflater = rd_contexts_inflater (scratch);
   if (!inflater)
     return RADIO_ERROR_MEMORY;
@@ -42,6 +44,7 @@ enum radio_status
 rd_gzip_encode (const struct rd_codec *codec, struct rd_scratch *scratch,
                 struct rd_bytes in, struct rd_buffer *out)
 {
+  RD_SCOPE ("gzip", RD_IN_ENCODE);
   struct libdeflate_compressor *deflater =
     rd_contexts_deflater (scratch, codec->u.gzip.level);
   if (!deflater)

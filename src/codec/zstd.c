@@ -7,6 +7,7 @@
 #include <zstd_errors.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/codec/codec.h"
 #include "src/codec/contexts.h"
 
@@ -31,6 +32,7 @@ enum radio_status
 rd_zstd_decode (struct rd_scratch *scratch, struct rd_bytes in,
                 struct rd_extent extent, struct rd_buffer *out)
 {
+  RD_SCOPE ("zstd", RD_IN_DECODE);
   ZSTD_DCtx *decoder = rd_contexts_zstd_decoder (scratch);
   if (!decoder)
     return RADIO_ERROR_MEMORY;
@@ -48,6 +50,7 @@ enum radio_status
 rd_zstd_encode (const struct rd_codec *codec, struct rd_scratch *scratch,
                 struct rd_bytes in, struct rd_buffer *out)
 {
+  RD_SCOPE ("zstd", RD_IN_ENCODE);
   ZSTD_CCtx *encoder = rd_contexts_zstd_encoder (scratch);
   if (!encoder)
     return RADIO_ERROR_MEMORY;

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/box.h"
 #include "src/nifti/npy.h"
 #include "src/nifti/output.h"
@@ -123,12 +124,19 @@ take_box (const struct radio_array *array, const struct radio_box *box,
   return RADIO_OK;
 }
 
+static const struct radio_site write_site = {
+  "write elements", RD_IN_OPERATION, "write_elements", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
 static enum radio_status
 set_stream (struct radio_array *array, const struct radio_box *box,
             const struct rd_scaling *scaling, struct rd_stream *stream)
 {
   const struct rd_type *type = &array->doc->type;
-  *stream = (struct rd_stream) { .array = array, .scaling = scaling };
+  *stream = (struct rd_stream) {
+    .array = array, .scaling = scaling, .site = &write_site,
+  };
   stream->dtype = scaling ? RADIO_FLOAT32 : type->dtype;
   stream->item_nbytes = scaling ? sizeof (float) : type->item_nbytes;
   for (size_t i = 0; i < array->doc->rank; i++)
@@ -178,6 +186,8 @@ radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
   if (volume == NULL || file == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_volume_export: an argument is NULL");
+  RD_SCOPE ("export", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", volume->path);
   if (options == NULL)
     options = &defaults;
   enum rd_format format;
@@ -208,6 +218,8 @@ radio_array_export (struct radio_array *array, const struct radio_box *box,
   if (array == NULL || file == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_array_export: an argument is NULL");
+  RD_SCOPE ("export", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
   if (options == NULL)
     options = &defaults;
   enum rd_format format;

@@ -7,6 +7,7 @@
 
 #include "profiler/base/error.h"
 #include "profiler/base/json.h"
+#include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/volume/meta.h"
 
@@ -69,6 +70,7 @@ enum radio_status
 rd_meta_parse (struct json_object *attributes, const char *where,
                struct rd_volume_meta *meta)
 {
+  RD_SCOPE ("parse volume", RD_IN_METADATA);
   struct json_object *ome, *radio;
   bool is_radio = false;
   if (!rd_meta_is_image (attributes))

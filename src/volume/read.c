@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/volume/volume.h"
 
 /* The volume's slope and intercept, if they are asked for. */
@@ -19,6 +20,7 @@ read_requests (struct radio_volume *volume,
   const struct rd_scaling scaling
     = { volume->info.scl_slope, volume->info.scl_inter };
   bool scaled = options && options->scaled;
+  RD_NOTE_NAME ("volume", volume->path);
   return rd_array_read_scaled (volume->array, requests, n, dtype,
                                scaled ? &scaling : NULL);
 }
@@ -31,6 +33,7 @@ radio_volume_read (struct radio_volume *volume, const struct radio_box *box,
   if (volume == NULL || box == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read: %s is NULL",
                     volume ? "box" : "volume");
+  RD_SCOPE ("read", RD_IN_OPERATION);
   const struct radio_request request = {
     *box, buffer, nbytes, options ? options->strides : NULL,
   };
@@ -46,6 +49,7 @@ radio_volume_read_many (struct radio_volume *volume,
   if (volume == NULL || (requests == NULL && n > 0))
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_many: %s is "
                     "NULL", volume ? "requests" : "volume");
+  RD_SCOPE ("read many", RD_IN_OPERATION);
   return read_requests (volume, requests, n, dtype, options);
 }
 
@@ -115,6 +119,7 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
   if (volume == NULL || (unsigned) plane > RADIO_SAGITTAL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane: volume "
                     "is NULL, or the plane %d unknown", (int) plane);
+  RD_SCOPE ("read plane", RD_IN_OPERATION);
   if (options == NULL)
     options = &defaults;
   int64_t strides[RADIO_MAX_RANK];

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/box.h"
 #include "src/volume/stats.h"
 #include "src/volume/stream.h"
@@ -59,6 +60,12 @@ check_array (const struct radio_array *array, const struct radio_box *box)
                             "statistics");
 }
 
+/* Counting values is neither decoding nor moving: the operation's own. */
+static const struct radio_site count_site = {
+  "count values", RD_IN_OPERATION, "radio_volume_stats", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
 static enum radio_status
 compute (struct radio_array *array, double slope, double inter,
          struct radio_stats *stats)
@@ -68,6 +75,7 @@ compute (struct radio_array *array, double slope, double inter,
     .stream = {
       .array = array, .box = rd_box_whole (doc->rank, doc->shape),
       .dtype = doc->type.dtype, .item_nbytes = doc->type.item_nbytes,
+      .site = &count_site,
     },
   };
   for (size_t i = 0; i < doc->rank; i++)
@@ -83,6 +91,8 @@ radio_array_stats (struct radio_array *array, struct radio_stats *stats)
   if (array == NULL || stats == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_array_stats: an argument is NULL");
+  RD_SCOPE ("stats", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
   return compute (array, 1, 0, stats);
 }
 
@@ -101,6 +111,8 @@ radio_volume_stats (struct radio_volume *volume, bool raw,
   if (volume == NULL || stats == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_volume_stats: an argument is NULL");
+  RD_SCOPE ("stats", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", volume->path);
   const struct radio_volume_info *info = &volume->info;
   bool scaled = !raw && has_scaling (volume);
   double slope = scaled ? info->scl_slope : 1;

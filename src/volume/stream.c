@@ -7,6 +7,7 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/base/cleanup.h"
+#include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/box.h"
 #include "src/volume/stream.h"
@@ -68,7 +69,9 @@ static enum radio_status
 start_taking (struct run *run, void *data, size_t nbytes)
 {
   struct taking *taking = &run->taking;
-  taking->job = (struct rd_job) { .run = take_slab, .n = 1 };
+  taking->job = (struct rd_job) {
+    .run = take_slab, .n = 1, .site = run->stream->site,
+  };
   taking->data = data;
   taking->nbytes = nbytes;
   RD_TRY (rd_pool_start (run->pool, &taking->job));
@@ -114,6 +117,7 @@ static enum radio_status
 read_slab (const struct rd_stream *stream, const struct radio_box *slab,
            void *data, size_t *nbytes)
 {
+  RD_SCOPE ("read slab", RD_IN_OPERATION);
   int64_t strides[RADIO_MAX_RANK];
   *nbytes = slab_strides (stream, slab, strides);
   const struct radio_request request = {

@@ -6,6 +6,7 @@
 #define RD_STREAM_H
 
 #include <radio/array.h>
+#include <radio/profile.h>
 
 struct rd_scaling;
 
@@ -18,6 +19,7 @@ struct rd_stream {
   enum radio_dtype dtype;     /* of the elements delivered; not STORED */
   size_t item_nbytes;         /* of one */
   const struct rd_scaling *scaling;   /* NULL: values as they are stored */
+  const struct radio_site *site;      /* of taking, in profiles */
 };
 
 /* Takes the next bytes; on any thread, but one call after the other.  It

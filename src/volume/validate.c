@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/volume/header.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/volume.h"
@@ -32,6 +33,7 @@ check_header (struct validation *validation)
   bool matches;
   if (!volume->meta.has_nifti)
     return RADIO_OK;
+  RD_SCOPE ("check header", RD_IN_OPERATION);
   RD_TRY (rd_header_matches (volume->array->store, volume->path,
                              &volume->meta.prefix, &matches));
   if (!matches)
@@ -86,6 +88,7 @@ check_sha256 (struct validation *validation)
   if (!meta->has_nifti || meta->source_sha256 == NULL
       || meta->source_sha256[0] == '\0')
     return RADIO_OK;
+  RD_SCOPE ("check sha256", RD_IN_OPERATION);
   enum radio_status status = hash_volume (validation->volume, text);
   if (status == RADIO_ERROR_FORMAT) {
     tell_damage (validation, radio_error_message ());
@@ -125,6 +128,8 @@ radio_volume_validate (struct radio_volume *volume,
   if (volume == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_validate: volume is "
                     "NULL");
+  RD_SCOPE ("validate", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", volume->path);
   RD_TRY (run (&validation));
   if (check)
     *check = validation.check;

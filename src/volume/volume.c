@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/volume/geometry.h"
 #include "src/volume/meta.h"
 #include "src/volume/node.h"
@@ -112,6 +113,8 @@ radio_volume_open (struct radio_store *store, const char *path,
   if (store == NULL || path == NULL || volume == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_volume_open: an argument is NULL");
+  RD_SCOPE ("open volume", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
   struct radio_volume *made RD_CLEANUP (rd_cleanup_volume)
     = rd_calloc (1, sizeof *made);
   if (made == NULL)

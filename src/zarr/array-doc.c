@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/zarr/document.h"
 #include "src/zarr/named.h"
 
@@ -200,6 +201,7 @@ enum radio_status
 rd_array_doc_parse (struct json_object *document, const char *where,
                     struct rd_array_doc **doc)
 {
+  RD_SCOPE ("parse array", RD_IN_METADATA);
   static const char *const known[] = {
     "zarr_format", "node_type", "shape", "data_type", "chunk_grid",
     "chunk_key_encoding", "fill_value", "codecs", "attributes",
