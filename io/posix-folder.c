@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "io/posix.h"
 
 char *
@@ -33,6 +34,7 @@ open_folder (const struct rd_posix *posix, const char *path)
 enum radio_status
 rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
 {
+  RD_SCOPE_BLOCKING ("fsync folder", RD_IN_DISK);
   RD_CLOSE_FD int fd = open_folder (posix, path);
   if (fd < 0)
     return rd_posix_fail (posix, path, "open the folder");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
+#include "profiler/counters.h"
 #include "io/key.h"
 #include "io/posix.h"
 
@@ -22,6 +23,7 @@ sync_parent (const struct rd_posix *posix, const char *path)
 enum radio_status
 rd_posix_remove (struct rd_io *io, const char *key)
 {
+  RD_SCOPE_BLOCKING ("remove file", RD_IN_DISK);
   const struct rd_posix *posix = (const struct rd_posix *) io;
   RD_TRY (rd_key_check (io, key));
   struct stat st;
@@ -63,6 +65,7 @@ empty_folder (const struct rd_posix *posix, const char *path)
 enum radio_status
 rd_posix_remove_tree (struct rd_io *io, const char *prefix)
 {
+  RD_SCOPE_BLOCKING ("remove folder", RD_IN_DISK);
   const struct rd_posix *posix = (const struct rd_posix *) io;
   RD_TRY (rd_prefix_check (io, prefix));
   struct stat st;

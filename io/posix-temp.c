@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/uio.h>
 
+#include "profiler/counters.h"
 #include "io/posix.h"
 
 #define TEMP_PREFIX ".radio-tmp-"
@@ -123,6 +124,7 @@ enum radio_status
 rd_temp_create (const struct rd_posix *posix, const char *key,
                 struct rd_temp *temp)
 {
+  RD_SCOPE_BLOCKING ("create file", RD_IN_DISK);
   *temp = (struct rd_temp) { .fd = -1 };
   RD_TRY (check_name (posix, key));
   RD_FREE char *folder = rd_posix_parent (key);
@@ -152,10 +154,21 @@ fill (struct iovec *vec, int max_n, const struct rd_part *parts, size_t n,
   return used;
 }
 
+static uint64_t
+sum_parts (const struct rd_part *parts, size_t n)
+{
+  uint64_t nbytes = 0;
+  for (size_t i = 0; i < n; i++)
+    nbytes += parts[i].nbytes;
+  return nbytes;
+}
+
 enum radio_status
 rd_temp_append (const struct rd_posix *posix, const struct rd_temp *temp,
                 const struct rd_part *parts, size_t n)
 {
+  RD_SCOPE_BLOCKING ("write", RD_IN_DISK);
+  RD_COUNT (written, sum_parts (parts, n));
   struct iovec vec[64];
   size_t i = 0, skip = 0;
   for (;;) {
@@ -204,15 +217,23 @@ rename_if_absent (const struct rd_posix *posix, const char *from,
 }
 
 static enum radio_status
-sync_and_rename (const struct rd_posix *posix, const struct rd_temp *temp,
-                 const char *key, enum rd_put how)
+sync_file (const struct rd_posix *posix, const struct rd_temp *temp,
+           const char *key)
 {
+  RD_SCOPE_BLOCKING ("fsync", RD_IN_DISK);
   int result;
   do
     result = fsync (temp->fd);
   while (result < 0 && errno == EINTR);
-  if (result < 0)
-    return rd_posix_fail (posix, key, "write to disk");
+  return result < 0 ? rd_posix_fail (posix, key, "write to disk") : RADIO_OK;
+}
+
+static enum radio_status
+give_name (const struct rd_posix *posix, const struct rd_temp *temp,
+           const char *key, enum rd_put how)
+{
+  RD_SCOPE_BLOCKING ("rename", RD_IN_DISK);
+  int result;
   if (how == RD_PUT_IF_ABSENT)
     result = rename_if_absent (posix, temp->path, key);
   else
@@ -220,6 +241,14 @@ sync_and_rename (const struct rd_posix *posix, const struct rd_temp *temp,
   if (result < 0)
     return rd_posix_fail (posix, key, "give the written file its name");
   return RADIO_OK;
+}
+
+static enum radio_status
+sync_and_rename (const struct rd_posix *posix, const struct rd_temp *temp,
+                 const char *key, enum rd_put how)
+{
+  RD_TRY (sync_file (posix, temp, key));
+  return give_name (posix, temp, key, how);
 }
 
 enum radio_status

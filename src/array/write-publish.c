@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/write.h"
 
@@ -91,6 +92,8 @@ static enum radio_status
 write_shard (const struct rd_write *write, const struct rd_slot *slot,
              const struct rd_buffer *index, const char *key)
 {
+  RD_SCOPE ("write shard", RD_IN_DISK);
+  RD_NOTE_NAME ("key", key);
   struct rd_io *io = write->array->store->io;
   const struct rd_codec *sharding = write->array->layout.sharding;
   bool at_start = sharding->u.sharding.index_at_start;

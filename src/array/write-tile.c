@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/array/write.h"
 #include "src/box.h"
 #include "src/copy.h"
@@ -53,6 +54,7 @@ enum radio_status
 rd_write_gather (const struct rd_write *write, const struct radio_box *tile,
                  struct rd_scratch *scratch, const void **elements)
 {
+  RD_SCOPE ("gather", RD_IN_PLACE);
   const struct rd_layout *layout = &write->array->layout;
   const struct rd_chunk *chunk = &layout->tile;
   int64_t c_strides[RADIO_MAX_RANK] = { 0 };

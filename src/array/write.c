@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/array/write.h"
 #include "src/box.h"
 
@@ -123,12 +124,15 @@ encode_tile (struct rd_write *write, struct rd_slot *slot,
              const struct radio_box *box, struct rd_scratch *scratch,
              struct rd_shard_entry *entry)
 {
+  RD_SCOPE ("encode", RD_IN_ENCODE);
   const struct rd_layout *layout = &write->array->layout;
   const void *elements;
   entry->offset = entry->nbytes = RD_SHARD_MISSING;
   RD_TRY (rd_write_gather (write, box, scratch, &elements));
   if (!elements)
     return RADIO_OK;
+  RD_COUNT (encoded, layout->tile_nbytes);
+  RD_COUNT (tiles, 1);
   RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
                            &scratch->fetched));
   uint64_t nbytes = scratch->fetched.nbytes;
@@ -156,6 +160,7 @@ wait_turn (struct rd_write *write, struct rd_slot *slot, uint64_t turn)
 {
   if (atomic_load (&slot->turn) == turn)
     return RADIO_OK;
+  RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
   RD_LOCK_SCOPE (&write->mutex);
   while (atomic_load (&slot->turn) != turn
          && write->synced.error.status == RADIO_OK)
@@ -191,20 +196,35 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   return end_shard (write, slot, number, chunk, scratch);
 }
 
+/* Encode a chunk that is an object by itself; *has_object is false when it
+ * is nothing but fill value. */
+static enum radio_status
+encode_chunk (struct rd_write *write, const uint64_t *chunk,
+              struct rd_scratch *scratch, bool *has_object)
+{
+  RD_SCOPE ("encode", RD_IN_ENCODE);
+  const struct rd_layout *layout = &write->array->layout;
+  const void *elements;
+  const struct radio_box box = rd_layout_tile (layout, chunk, 0);
+  RD_TRY (rd_write_gather (write, &box, scratch, &elements));
+  *has_object = elements != NULL;
+  if (!elements)
+    return RADIO_OK;
+  RD_COUNT (encoded, layout->tile_nbytes);
+  RD_COUNT (tiles, 1);
+  return rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
+                          &scratch->fetched);
+}
+
 static enum radio_status
 do_chunk (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
 {
-  const struct rd_layout *layout = &write->array->layout;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
-  const void *elements;
+  bool has_object;
   rd_box_unravel (&write->chunks, task, chunk);
-  const struct radio_box box = rd_layout_tile (layout, chunk, 0);
-  RD_TRY (rd_write_gather (write, &box, scratch, &elements));
-  if (!elements)
-    return rd_write_publish_object (write, chunk, NULL);
-  RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
-                           &scratch->fetched));
-  return rd_write_publish_object (write, chunk, &scratch->fetched);
+  RD_TRY (encode_chunk (write, chunk, scratch, &has_object));
+  return rd_write_publish_object (write, chunk,
+                                  has_object ? &scratch->fetched : NULL);
 }
 
 /* A failure is told to those who wait for a slot before the pool hears of
@@ -287,6 +307,11 @@ make_tasks (struct rd_write *write, const struct budget *budget)
   return layout->sharding ? make_slots (write, budget->nslots) : RADIO_OK;
 }
 
+static const struct radio_site encode_site = {
+  "encode tiles", RD_IN_OPERATION, "rd_write_start", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
 static enum radio_status
 new_write (struct radio_array *array, const struct radio_box *box,
            const void *elements, const int64_t *strides,
@@ -307,6 +332,7 @@ new_write (struct radio_array *array, const struct radio_box *box,
   pthread_mutex_init (&write->mutex, NULL);
   pthread_cond_init (&write->changed, NULL);
   write->job.run = do_task;
+  write->job.site = &encode_site;
   write->array = array;
   write->box = *box;
   write->elements = elements;
@@ -348,6 +374,8 @@ radio_array_write (struct radio_array *array, const struct radio_box *box,
   if (!array || !box)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_write: %s is NULL",
                     array ? "box" : "array");
+  RD_SCOPE ("write", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
   RD_CLEANUP (rd_cleanup_write) struct rd_write *write = NULL;
   RD_TRY (check_box (array, box));
   uint64_t count = radio_box_count (box), needed;

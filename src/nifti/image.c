@@ -9,6 +9,7 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/nifti/image.h"
 
 /* The prefix of a hostile file is not allocated by its claim but grows as
@@ -226,6 +227,7 @@ open_image (struct rd_image *image)
 enum radio_status
 rd_image_open (const char *file, struct rd_image **result)
 {
+  RD_SCOPE ("open image", RD_IN_METADATA);
   RD_CLEANUP (rd_cleanup_image) struct rd_image *image
     = rd_calloc (1, sizeof *image);
   if (!image)

@@ -15,6 +15,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/nifti/input.h"
 
 #define INPUT_BUFFER_NBYTES ((size_t) 256 << 10)
@@ -42,6 +43,7 @@ struct rd_input {
 static enum radio_status
 read_fd (struct rd_input *input, void *data, size_t nbytes, size_t *got)
 {
+  RD_SCOPE_BLOCKING ("read file", RD_IN_DISK);
   *got = 0;
   while (*got < nbytes && !input->fd_ended) {
     ssize_t n = read (input->fd, (unsigned char *) data + *got,
@@ -55,6 +57,8 @@ read_fd (struct rd_input *input, void *data, size_t nbytes, size_t *got)
     input->taken_nbytes += (uint64_t) n;
     *got += (size_t) n;
   }
+  RD_COUNT (asked, *got);
+  RD_COUNT (fetched, *got);
   return RADIO_OK;
 }
 
@@ -271,6 +275,7 @@ static enum radio_status
 read_gzip (struct rd_input *input, unsigned char *data, size_t nbytes,
            size_t *got)
 {
+  RD_SCOPE ("inflate", RD_IN_DECODE);
   size_t done = 0;
   while (done < nbytes) {
     if (!input->in_member) {
@@ -284,6 +289,7 @@ read_gzip (struct rd_input *input, unsigned char *data, size_t nbytes,
     RD_TRY (inflate_some (input));
     done += step - input->inflate.avail_out;
   }
+  RD_COUNT (inflated, done);
   *got = done;
   return RADIO_OK;
 }

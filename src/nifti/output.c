@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "profiler/base/newfile.h"
+#include "profiler/counters.h"
 #include "src/nifti/gzip.h"
 #include "src/nifti/output.h"
 
@@ -16,8 +17,10 @@ struct rd_output {
 };
 
 static enum radio_status
-write_deflated (void *user_data, const void *data, size_t nbytes)
+write_plain (void *user_data, const void *data, size_t nbytes)
 {
+  RD_SCOPE_BLOCKING ("write file", RD_IN_DISK);
+  RD_COUNT (written, nbytes);
   return rd_newfile_write (user_data, data, nbytes);
 }
 
@@ -37,7 +40,7 @@ rd_output_open (const char *file, bool overwrite, struct rd_output **result)
     return rd_fail_memory (sizeof *output);
   RD_TRY (rd_newfile_open (file, overwrite, 0666, &output->newfile));
   if (ends_in_gz (file))
-    RD_TRY (rd_gzip_open (write_deflated, output->newfile, &output->gzip));
+    RD_TRY (rd_gzip_open (write_plain, output->newfile, &output->gzip));
   *result = RD_STEAL (output);
   return RADIO_OK;
 }
@@ -45,14 +48,17 @@ rd_output_open (const char *file, bool overwrite, struct rd_output **result)
 enum radio_status
 rd_output_write (struct rd_output *output, const void *data, size_t nbytes)
 {
-  if (output->gzip)
-    return rd_gzip_write (output->gzip, data, nbytes);
-  return rd_newfile_write (output->newfile, data, nbytes);
+  if (!output->gzip)
+    return write_plain (output->newfile, data, nbytes);
+  RD_SCOPE ("deflate", RD_IN_ENCODE);
+  RD_COUNT (encoded, nbytes);
+  return rd_gzip_write (output->gzip, data, nbytes);
 }
 
 enum radio_status
 rd_output_commit (struct rd_output *output)
 {
+  RD_SCOPE_BLOCKING ("commit file", RD_IN_DISK);
   enum radio_status status = RADIO_OK;
   if (output->gzip)
     status = rd_gzip_finish (output->gzip);

@@ -6,6 +6,7 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/tiling.h"
 
@@ -90,6 +91,7 @@ rd_file_slabs_nbytes (const struct rd_file_slabs *slabs)
 void
 rd_swap_units (void *data, size_t nbytes, size_t unit_nbytes)
 {
+  RD_SCOPE ("swap bytes", RD_IN_PLACE);
   unsigned char *p = data;
   switch (unit_nbytes) {
   case 2: SWAP_LOOP (uint16_t, __builtin_bswap16); break;
@@ -120,6 +122,7 @@ rd_sha256_begin (EVP_MD_CTX **sha)
 enum radio_status
 rd_sha256_add (EVP_MD_CTX *sha, const void *data, size_t nbytes)
 {
+  RD_SCOPE ("sha256", RD_IN_DECODE);
   return EVP_DigestUpdate (sha, data, nbytes) ? RADIO_OK : fail_sha256 ();
 }
 

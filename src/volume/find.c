@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 
@@ -179,6 +180,8 @@ radio_store_find (struct radio_store *store, const char *name, char **path)
   if (store == NULL || name == NULL || path == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_store_find: an argument is NULL");
+  RD_SCOPE ("find", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", name);
   const char *slash = strrchr (name, '/');
   if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
     return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",

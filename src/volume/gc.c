@@ -2,6 +2,7 @@
 /* Collecting the garbage of a whole store. */
 #include <config.h>
 
+#include "profiler/counters.h"
 #include "src/volume/collect.h"
 #include "src/volume/list.h"
 
@@ -50,6 +51,7 @@ radio_store_gc (struct radio_store *store, bool dry_run,
   struct radio_gc_result counts = { 0 };
   if (store == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_gc: store is NULL");
+  RD_SCOPE ("gc", RD_IN_OPERATION);
   RD_TRY (sweep (store, dry_run, &counts));
   if (store->is_radio)
     RD_TRY (rd_list_collections (store, &collections));

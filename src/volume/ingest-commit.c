@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/volume/collect.h"
 #include "src/volume/header.h"
 #include "src/volume/ingest.h"
@@ -151,6 +152,7 @@ open_level (struct rd_ingest *ingest)
 enum radio_status
 rd_ingest_begin_level (struct rd_ingest *ingest)
 {
+  RD_SCOPE ("begin level", RD_IN_METADATA);
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct radio_gc_result removed = { 0 };
   RD_TRY (lock_volume (ingest, &lock));
@@ -262,6 +264,7 @@ settle_race (struct rd_ingest *ingest, const struct existing *existing)
 enum radio_status
 rd_ingest_commit (struct rd_ingest *ingest, bool *is_ours)
 {
+  RD_SCOPE ("commit", RD_IN_OPERATION);
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct existing existing RD_CLEANUP (free_existing) = { 0 };

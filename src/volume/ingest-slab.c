@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/counters.h"
 #include "src/volume/ingest.h"
 
 /* What is read at a time: it is hashed and swapped while it is in a core's
@@ -63,6 +64,7 @@ tell_progress (struct rd_ingest *ingest)
 static enum radio_status
 fill_slab (struct rd_ingest *ingest, struct rd_buffer *buffer, size_t nbytes)
 {
+  RD_SCOPE ("read slab", RD_IN_OPERATION);
   const struct rd_nifti *nifti = &ingest->nifti;
   for (size_t done = 0; done < nbytes;) {
     unsigned char *at = buffer->data + done;

@@ -12,6 +12,8 @@
 
 #include <radio/volume.h>
 
+#include "profiler/counters.h"
+#include "src/box.h"
 #include "src/nifti/image.h"
 #include "src/volume/codec.h"
 #include "src/volume/ingest.h"
@@ -167,10 +169,25 @@ plan_level (struct rd_ingest *ingest)
                             &ingest->level_document);
 }
 
+/* What the operation's scope writes. */
+static void
+note_form (const struct rd_ingest *ingest)
+{
+  const struct rd_nifti *nifti = &ingest->nifti;
+  const struct rd_tiling *tiling = &ingest->tiling;
+  char text[RD_SHAPE_NBYTES];
+  RD_NOTE ("array shape", rd_shape_text (nifti->rank, nifti->shape, text));
+  RD_NOTE ("tile shape", rd_shape_text (nifti->rank, tiling->tile_shape,
+                                        text));
+  RD_NOTE ("codec", ingest->codec);
+}
+
 static enum radio_status
 write_volume (struct rd_ingest *ingest)
 {
   bool is_ours;
+  if (radio_profile_is_on ())
+    note_form (ingest);
   RD_TRY (make_collection (ingest));
   RD_TRY (rd_ingest_begin_level (ingest));
   RD_TRY (rd_ingest_voxels (ingest));
@@ -245,6 +262,9 @@ radio_ingest (struct radio_store *store, const char *file, const char *path,
   if (store == NULL || file == NULL || path == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_ingest: an argument is NULL");
+  RD_SCOPE ("ingest", RD_IN_OPERATION);
+  RD_NOTE_NAME ("file", file);
+  RD_NOTE_NAME ("volume", path);
   RD_TRY (rd_image_open (file, &image));
   struct file_source from = {
     .source = {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
@@ -144,6 +145,7 @@ radio_store_list (struct radio_store *store, const char *collection,
   if (store == NULL || callback == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_store_list: an argument is NULL");
+  RD_SCOPE ("list", RD_IN_OPERATION);
   const struct listing listing = { store, callback, user_data };
   if (collection == NULL)
     return list_root (&listing);

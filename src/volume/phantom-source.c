@@ -7,6 +7,7 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/array/context.h"
 #include "src/volume/phantom.h"
 #include "src/volume/source.h"
@@ -60,6 +61,11 @@ make_rows (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
   return RADIO_OK;
 }
 
+static const struct radio_site rows_site = {
+  "make phantom", RD_IN_OPERATION, "read_phantom", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
 static enum radio_status
 read_phantom (struct rd_source *source, void *data, size_t nbytes)
 {
@@ -75,6 +81,7 @@ read_phantom (struct rd_source *source, void *data, size_t nbytes)
   uint64_t nrows = (making.end - 1) / from->row_nbytes
                    - making.start / from->row_nbytes + 1;
   making.job.run = make_rows;
+  making.job.site = &rows_site;
   making.job.n = rd_div_up (nrows, ROWS_PER_TASK);
   RD_TRY (rd_pool_run (from->pool, &making.job));
   from->done_nbytes = making.end;
@@ -153,6 +160,8 @@ radio_phantom (struct radio_store *store, const char *path,
   if (store == NULL || path == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_phantom: an argument is NULL");
+  RD_SCOPE ("phantom", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
   if (options == NULL)
     options = &defaults;
   uint64_t shape[3];

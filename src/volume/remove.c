@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/volume/collect.h"
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
@@ -68,6 +69,8 @@ radio_store_remove (struct radio_store *store, const char *path)
   if (store == NULL || path == NULL || path[0] == '\0')
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: store or "
                     "path is missing");
+  RD_SCOPE ("remove", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
   RD_TRY (check_is_volume (store, path));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
