@@ -17,7 +17,6 @@
   }
 
 PENDING (rd_export_json)
-PENDING (rd_export_html)
 PENDING (rd_export_folded)
 PENDING (rd_export_text)
 

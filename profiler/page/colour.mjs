@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The colour of a scope: its category's, in one of three shades by its name.
+// The hues are Okabe and Ito's, which colour-blind people tell apart, made
+// light enough that dark text stands on all of them in both themes.
+
+const CATEGORIES = {
+  operation: '#7db4e6',
+  metadata: '#d291b8',
+  disk: '#eda939',
+  network: '#ef8354',
+  decode: '#3fbf97',
+  encode: '#e3d34a',
+  place: '#66c5ea',
+  queue: '#b4bac4',
+};
+
+// For categories of other programs.
+const OTHERS = ['#b9a5ec', '#9ccc65', '#f2a7a7', '#8fd0c8'];
+
+export const INK = '#14181d';
+
+// FNV-1a: the same in every run and browser.
+function hash(text) {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++)
+    value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return value;
+}
+
+// Mixed with white, by a share of 0 to 1.
+function tint(colour, share) {
+  let mixed = '#';
+  for (let i = 1; i < 7; i += 2) {
+    const part = parseInt(colour.slice(i, i + 2), 16);
+    mixed += Math.round(part + (255 - part) * share)
+      .toString(16).padStart(2, '0');
+  }
+  return mixed;
+}
+
+export function categoryColour(category) {
+  if (Object.hasOwn(CATEGORIES, category))
+    return CATEGORIES[category];
+  return OTHERS[hash(category) % OTHERS.length];
+}
+
+export function scopeColour(category, name) {
+  return tint(categoryColour(category), hash(name) % 3 * 0.14);
+}
+
+// The colours of all nodes of a profile.
+export function nodeColours(profile) {
+  return profile.names.map((name, i) =>
+    scopeColour(profile.categories[i], name));
+}
+
+// The contrast of two colours as WCAG defines it.
+export function contrast(a, b) {
+  const luminance = (colour) => [1, 3, 5].map((i) => {
+    const part = parseInt(colour.slice(i, i + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The packed blocks of docs/profile-format.md: base64 of a raw deflate stream
+// of columns of varints.
+
+function fromBase64(text) {
+  if (Uint8Array.fromBase64)
+    return Uint8Array.fromBase64(text);
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++)
+    bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+// Inflate, refusing what becomes longer than it was said to be.
+async function inflate(bytes, nbytes) {
+  if (typeof DecompressionStream === 'undefined')
+    throw new Error('this browser cannot inflate its spans; browsers of '
+      + '2023 and later can');
+  const stream = new Blob([bytes]).stream()
+    .pipeThrough(new DecompressionStream('deflate-raw'));
+  const reader = stream.getReader();
+  const inflated = new Uint8Array(nbytes);
+  let at = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done)
+      break;
+    if (at + value.length > nbytes)
+      throw new Error('its spans are longer than they claim');
+    inflated.set(value, at);
+    at += value.length;
+  }
+  return inflated.subarray(0, at);
+}
+
+// The bytes of a block's columns.
+async function unpack(block) {
+  const bytes = fromBase64(block.data);
+  // Deflate shortens by at most 1032 : 1; no claim beyond is believed.
+  if (!(block.nbytes >= 0 && block.nbytes <= bytes.length * 1032))
+    throw new Error('its spans claim ' + block.nbytes + ' bytes');
+  const columns = block.encoding === 'none' ? bytes
+    : await inflate(bytes, block.nbytes);
+  if (columns.length !== block.nbytes)
+    throw new Error('its spans are cut short');
+  return columns;
+}
+
+// Numbers above 2^53, which no time of a profile reaches, are rounded.
+function readColumn(bytes, from, count) {
+  const column = new Float64Array(count);
+  let at = from;
+  for (let i = 0; i < count; i++) {
+    let byte = bytes[at++];
+    let value = byte & 127;
+    for (let scale = 128; byte > 127; scale *= 128) {
+      byte = bytes[at++];
+      value += (byte & 127) * scale;
+    }
+    column[i] = value;
+  }
+  if (at > bytes.length)
+    throw new Error('its spans are damaged');
+  return [column, at];
+}
+
+// The columns of a block, each an array of block.count numbers.
+export async function readColumns(block, ncolumns) {
+  const empty = !block || block.count === 0;
+  const bytes = empty ? new Uint8Array(0) : await unpack(block);
+  const count = empty ? 0 : block.count;
+  if (!(count >= 0 && count * ncolumns <= bytes.length))
+    throw new Error('its spans claim to be ' + count);
+  const columns = [];
+  let at = 0;
+  for (let i = 0; i < ncolumns; i++) {
+    let column;
+    [column, at] = readColumn(bytes, at, count);
+    columns.push(column);
+  }
+  if (at !== bytes.length)
+    throw new Error('something follows its spans');
+  return columns;
+}
+
+// 0, 1, 2, 3, ... are 0, -1, 1, -2, ...
+export function zigzag(value) {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}

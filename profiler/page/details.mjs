@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// All that is known of the selected scope.
+
+import { element, nameElement } from './dom.mjs';
+import { formatShare, formatTime, formatUnit, exactUnit,
+         formatCount, formatRate } from './units.mjs';
+
+function table(lines) {
+  const list = element('dl', { class: 'details' });
+  for (const [name, value, title] of lines)
+    if (value !== '')
+      list.append(element('dt', {}, name),
+                  element('dd', { title: title ?? null }, value));
+  return list;
+}
+
+function timeLine(name, ns, always = false) {
+  return [name, ns > 0 || always ? formatTime(ns) : '',
+          exactUnit(ns, 'time')];
+}
+
+// Bucket i of the histogram holds runs of 2^i to 2^(i + 1) - 1 ns.
+export function histogramBars(histogram) {
+  let first = histogram.findIndex((count) => count > 0);
+  if (first < 0)
+    return null;
+  let last = histogram.length - 1;
+  while (histogram[last] === 0)
+    last--;
+  const most = Math.max(...histogram);
+  const bars = element('div', { class: 'bars', role: 'img',
+    'aria-label': 'Calls by duration, from '
+      + formatTime(first === 0 ? 0 : 2 ** first) + ' to '
+      + formatTime(2 ** (last + 1)) });
+  for (; first <= last; first++) {
+    const bar = element('span', {
+      title: formatTime(first === 0 ? 0 : 2 ** first) + ' to '
+        + formatTime(2 ** (first + 1)) + ': '
+        + formatCount(histogram[first]),
+    });
+    bar.style.height = histogram[first] > 0
+      ? Math.max(6, 100 * histogram[first] / most) + '%' : '0';
+    bars.append(bar);
+  }
+  return element('figure', {}, element('figcaption', {},
+    'Calls by duration, each bar twice the last'), bars);
+}
+
+export class Details {
+  constructor({ profile, state, model }) {
+    Object.assign(this, { profile, state, model });
+    this.view = element('aside', { class: 'panel',
+                                   'aria-label': 'Selected scope' });
+    state.listen((keys) => keys.has('node') && this.render());
+    this.render();
+  }
+
+  render() {
+    const node = this.state.get('node');
+    if (!(node >= 0 && node < this.profile.tree.size)) {
+      this.view.replaceChildren(element('p', { class: 'muted' },
+        'Select a scope to see all that is known of it.'));
+      return;
+    }
+    this.view.replaceChildren(...[
+      element('h2', {}, nameElement(this.profile.names[node])),
+      this.path(node),
+      table(this.times(node)),
+      table(this.counters(node)),
+      histogramBars(this.profile.histogram(node)),
+      this.parts(node),
+      table(this.profile.nodeNotes(node)),
+      table(this.place(node)),
+    ].filter((one) => one !== null && one.childElementCount > 0));
+  }
+
+  path(node) {
+    const links = this.profile.tree.path(node).slice(0, -1).map((one) =>
+      element('button', { type: 'button', class: 'link',
+                          onclick: () => this.state.set({ node: one }) },
+              this.profile.names[one]));
+    return element('nav', { class: 'path', 'aria-label': 'Called from' },
+                   ...links);
+  }
+
+  times(node) {
+    const { profile } = this;
+    const calls = profile.calls[node];
+    const total = profile.total[node];
+    return [
+      timeLine('total', total, true),
+      ['of all', formatShare(total, this.model.metrics[0].sum)],
+      timeLine('self', profile.self[node], true),
+      timeLine('work here', profile.work[node]),
+      timeLine('work with below', profile.treeWork[node]),
+      timeLine('wait here', profile.wait[node]),
+      timeLine('wait with below', profile.treeWait[node]),
+      timeLine('queued', profile.queue[node]),
+      ['calls', formatCount(calls)],
+      timeLine('mean', calls > 0 ? total / calls : 0),
+      timeLine('shortest', profile.min[node]),
+      timeLine('longest', profile.max[node]),
+      ['open at the end', this.count(profile.open[node])],
+      ['ended late', this.count(profile.late[node])],
+      ['not in the log', this.count(profile.dropped[node])],
+    ];
+  }
+
+  count(value) {
+    return value > 0 ? formatCount(value) : '';
+  }
+
+  // Counters with everything below, and their rates.
+  counters(node) {
+    const lines = [];
+    for (const metric of this.model.metrics) {
+      if (!metric.id.startsWith('c:') || !(metric.total[node] > 0))
+        continue;
+      const rate = metric.unit === 'bytes'
+        ? formatRate(metric.total[node], this.profile.total[node]) : '';
+      lines.push([metric.label, formatUnit(metric.total[node], metric.unit)
+        + (rate ? ' \u00b7 ' + rate : ''),
+                  exactUnit(metric.total[node], metric.unit)]);
+    }
+    const { profile } = this;
+    lines.push(['allocations', this.count(profile.allocCount[node])]);
+    for (const [label, values] of [['allocated', profile.allocBytes],
+                                   ['held at most', profile.allocPeak],
+                                   ['never released', profile.allocLive]])
+      lines.push([label, values[node] > 0
+        ? formatUnit(values[node], 'bytes') : '']);
+    return lines;
+  }
+
+  // What each run or rank has of the total.
+  parts(node) {
+    const { parts } = this.profile;
+    if (parts.length < 2)
+      return null;
+    const totals = parts.map((part, i) => this.profile.share(node, i).total);
+    const most = Math.max(...totals, 1);
+    const rows = parts.map((part, i) => {
+      const bar = element('td', { class: 'bar' }, formatTime(totals[i]));
+      bar.style.setProperty('--share', 100 * totals[i] / most + '%');
+      return element('tr', {}, element('th', { scope: 'row' },
+                                       nameElement(part.name)), bar);
+    });
+    return element('table', { class: 'parts' },
+      element('caption', {}, 'Total by ' + this.profile.partKind()),
+      element('tbody', {}, ...rows));
+  }
+
+  place(node) {
+    const { profile } = this;
+    const file = profile.files[node];
+    return [
+      ['category', profile.categories[node]],
+      ['function', profile.functions[node]],
+      ['source', file === '' ? '' : file + ':' + profile.lines[node]],
+    ];
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Elements.  What comes from a profile becomes text or an attribute's value
+// here, never markup: a name may be anything.
+
+// element('td', { class: 'number', onclick: f }, 'text', otherElement)
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false)
+      continue;
+    if (name.startsWith('on'))
+      made.addEventListener(name.slice(2), value);
+    else
+      made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
+
+// A name from the profile: whichever way its letters run, what follows it
+// does not turn with it.
+export function nameElement(name, attributes = {}) {
+  return element('bdi', attributes, name === '' ? '(no name)' : name);
+}
+
+export function button(label, onclick, attributes = {}) {
+  return element('button', { type: 'button', onclick, ...attributes }, label);
+}
+
+// A choice of [value, label] pairs.
+export function choice(label, pairs, value, onchange) {
+  const select = element('select', {
+    onchange: () => onchange(select.value),
+  }, ...pairs.map(([key, text]) => element('option', { value: key }, text)));
+  select.value = value;
+  return element('label', { class: 'choice' }, label + ' ', select);
+}
+
+export function plural(n, one, many) {
+  return n === 1 ? one : many;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// The rows of the timeline: each lane (a thread, or a row of requests) has
+// one for each depth of nesting.  In a row spans do not overlap, so both
+// their begins and their ends are sorted, and a search finds what is seen.
+
+// Depths of spans in their lanes; spans lie by lane, then begin, then longer
+// first.
+function spanDepths(spans) {
+  const depths = new Uint16Array(spans.count);
+  const ends = [];
+  let lane = -1;
+  for (let i = 0; i < spans.count; i++) {
+    if (spans.lane[i] !== lane) {
+      lane = spans.lane[i];
+      ends.length = 0;
+    }
+    while (ends.length > 0 && ends[ends.length - 1] <= spans.begin[i])
+      ends.pop();
+    depths[i] = ends.length;
+    ends.push(spans.begin[i] + spans.duration[i]);
+  }
+  return depths;
+}
+
+// Requests last; else as they are in the profile.
+function laneOrder(lanes) {
+  return lanes.map((lane, i) => i)
+    .sort((a, b) => lanes[a].isAsync - lanes[b].isAsync || a - b);
+}
+
+export class Lanes {
+  constructor(profile) {
+    const { spans, lanes } = profile;
+    this.spans = spans;
+    this.depths = spanDepths(spans);
+    const heights = new Uint32Array(lanes.length);
+    for (let i = 0; i < spans.count; i++)
+      heights[spans.lane[i]] =
+        Math.max(heights[spans.lane[i]], this.depths[i] + 1);
+    this.firstRow = new Uint32Array(lanes.length);
+    this.lanes = [];
+    let nrows = 0;
+    for (const lane of laneOrder(lanes)) {
+      if (heights[lane] === 0)
+        continue;
+      this.firstRow[lane] = nrows;
+      this.lanes.push({ lane, row: nrows, height: heights[lane],
+                        name: lanes[lane].name,
+                        isAsync: lanes[lane].isAsync });
+      nrows += heights[lane];
+    }
+    this.fill(nrows);
+  }
+
+  fill(nrows) {
+    const { spans } = this;
+    const counts = new Uint32Array(nrows);
+    for (let i = 0; i < spans.count; i++)
+      counts[this.rowOf(i)]++;
+    this.rows = Array.from(counts, (count) => new Uint32Array(count));
+    counts.fill(0);
+    for (let i = 0; i < spans.count; i++) {
+      const row = this.rowOf(i);
+      this.rows[row][counts[row]++] = i;
+    }
+  }
+
+  rowOf(span) {
+    return this.firstRow[this.spans.lane[span]] + this.depths[span];
+  }
+
+  // In a row: the place of the first span, from `low' on, that ends after a
+  // time.
+  firstEnding(row, time, low = 0) {
+    const { begin, duration } = this.spans;
+    const spans = this.rows[row];
+    let high = spans.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const span = spans[middle];
+      if (begin[span] + duration[span] <= time)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  // The same, that begins at a time or later.
+  firstBeginning(row, time, low = 0) {
+    const { begin } = this.spans;
+    const spans = this.rows[row];
+    let high = spans.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (begin[spans[middle]] < time)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  // The span of a row at a time, or the nearest within a tolerance; -1.
+  at(row, time, tolerance) {
+    const spans = this.rows[row];
+    const { begin, duration } = this.spans;
+    let best = -1, distance = tolerance;
+    const first = Math.max(0, this.firstEnding(row, time) - 1);
+    for (let i = first; i < Math.min(spans.length, first + 3); i++) {
+      const span = spans[i];
+      const away = Math.max(begin[span] - time,
+                            time - begin[span] - duration[span], 0);
+      if (away <= distance) {
+        best = span;
+        distance = away;
+      }
+    }
+    return best;
+  }
+}

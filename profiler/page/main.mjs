@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Starts the page when its document is there.  If the data cannot be read,
+// the reason is told above what C wrote into the page.
+
+import { readProfile } from './profile.mjs';
+import { startApp } from './app.mjs';
+
+async function start() {
+  const data = document.getElementById('radio-profile');
+  try {
+    if (data === null)
+      throw new Error('its data are missing');
+    const profile = await readProfile(data.textContent);
+    data.textContent = '';
+    // For the console, and for tests.
+    window.radio = startApp(profile, document.getElementById('app'));
+    document.getElementById('static').hidden = true;
+  } catch (error) {
+    document.getElementById('app').hidden = true;
+    document.getElementById('notice').textContent =
+      'This page cannot show its profile: ' + error.message
+      + '. What follows was written with it, and needs no script.';
+  }
+}
+
+if (document.readyState === 'loading')
+  document.addEventListener('DOMContentLoaded', start);
+else
+  start();

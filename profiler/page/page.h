@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The page's sources as strings, made at build time by embed.awk; and the
+ * parts of the page that are written by C. */
+#ifndef RD_PAGE_H
+#define RD_PAGE_H
+
+#include "profiler/export/export.h"
+
+/* page.html; between '@' stand the names of what html.c puts there. */
+extern const char rd_page_template[];
+extern const char rd_page_style[];
+extern const char rd_page_script[];
+
+/* Text as HTML, also in attributes. */
+void rd_write_html (struct rd_writer *writer, const char *text);
+
+/* What reads without JavaScript, and in print: the summary, the findings
+ * and a table of the scopes with the most self time. */
+void rd_page_write_static (struct rd_writer *writer,
+                           const struct radio_profile *profile);
+
+#endif /* RD_PAGE_H */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// A canvas as large as its window onto a picture that may be much higher:
+// browsers refuse canvases of more than some 32,000 pixels.  An empty element
+// of the picture's height makes the scroll bar; the canvas sticks.
+
+import { element } from './dom.mjs';
+
+export const FONT_PX = 12;
+
+// The theme's colours by the names of their properties in the style.
+export function themeColours() {
+  const style = getComputedStyle(document.documentElement);
+  const colours = {};
+  for (const name of ['text', 'muted', 'panel', 'border', 'accent', 'sunken'])
+    colours[name] = style.getPropertyValue('--' + name).trim();
+  return colours;
+}
+
+export class Pane {
+  // draw (context, width, height, scrollTop) paints all; label says what
+  // the canvas shows to those who do not see it.
+  constructor({ label, draw, height, className }) {
+    this.draw = draw;
+    this.canvas = element('canvas', {
+      tabindex: 0, role: 'application', 'aria-label': label,
+      'aria-roledescription': 'chart',
+    });
+    this.spacer = element('div', { class: 'spacer' });
+    this.box = element('div', { class: 'pane ' + className }, this.canvas,
+                       this.spacer);
+    this.pictureHeight = height;
+    this.width = this.height = 0;
+    this.pending = false;
+    this.widths = new Map();
+    this.box.addEventListener('scroll', () => this.redraw());
+    new ResizeObserver(() => this.resize()).observe(this.box);
+  }
+
+  setHeight(pictureHeight) {
+    this.pictureHeight = pictureHeight;
+    this.resize();
+  }
+
+  resize() {
+    this.width = this.box.clientWidth;
+    this.height = this.box.clientHeight;
+    const ratio = devicePixelRatio || 1;
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.canvas.style.width = this.width + 'px';
+    this.canvas.style.height = this.height + 'px';
+    this.spacer.style.height =
+      Math.max(0, this.pictureHeight - this.height) + 'px';
+    this.redraw();
+  }
+
+  // Draw once before the next picture, however often it is asked for.
+  redraw() {
+    if (this.pending)
+      return;
+    this.pending = true;
+    requestAnimationFrame(() => {
+      this.pending = false;
+      if (this.width > 0 && this.height > 0)
+        this.paint();
+    });
+  }
+
+  paint() {
+    const context = this.canvas.getContext('2d');
+    const ratio = devicePixelRatio || 1;
+    this.context = context;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    context.font = FONT_PX + 'px system-ui, sans-serif';
+    context.textBaseline = 'middle';
+    this.draw(context, this.width, this.height, this.box.scrollTop);
+  }
+
+  // Text in a width: whole, with its end replaced by an ellipsis, or not at
+  // all where less than three letters would remain.
+  text(text, x, y, width) {
+    let shown = text;
+    const full = this.textWidth(text);
+    if (full > width) {
+      const fitting = Math.floor(text.length * (width - 10) / full);
+      if (fitting < 3)
+        return;
+      shown = text.slice(0, fitting).trimEnd() + '\u2026';
+    }
+    this.context.fillText(shown, x, y);
+  }
+
+  textWidth(text) {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      width = this.context.measureText(text).width;
+      this.widths.set(text, width);
+    }
+    return width;
+  }
+
+  // Where the pointer is, in the picture.
+  position(event) {
+    const box = this.canvas.getBoundingClientRect();
+    return { x: event.clientX - box.left,
+             y: event.clientY - box.top + this.box.scrollTop };
+  }
+
+  // Scroll so that a stretch of the picture is seen.
+  reveal(top, bottom) {
+    if (top < this.box.scrollTop)
+      this.box.scrollTop = top;
+    else if (bottom > this.box.scrollTop + this.height)
+      this.box.scrollTop = bottom - this.height;
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The runs or ranks of a joined profile, beside one another.
+
+import { element, nameElement } from './dom.mjs';
+import { exactUnit, formatRatio, formatTime } from './units.mjs';
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[half]
+    : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+// Of some values, none empty: what a line about them says.
+export function spread(values) {
+  const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
+  return { mean, median: median(values), least: Math.min(...values),
+           most: Math.max(...values) };
+}
+
+function timeCell(ns, most) {
+  const cell = element('td', { title: exactUnit(ns, 'time') },
+                       formatTime(ns));
+  if (most > 0) {
+    cell.classList.add('bar');
+    cell.style.setProperty('--share', 100 * ns / most + '%');
+  }
+  return cell;
+}
+
+export function partsPanel(profile) {
+  const { parts } = profile;
+  const walls = parts.map((part) => part.wall);
+  const { mean, median: middle, least, most } = spread(walls);
+  const rows = parts.map((part) => element('tr', {},
+    element('th', { scope: 'row' }, nameElement(part.name)),
+    timeCell(part.wall, most), timeCell(part.work, 0),
+    element('td', {}, part.wall > 0
+      ? formatRatio(part.work / part.wall) : '')));
+  const heads = [profile.partKind(), 'wall', 'work', 'threads busy']
+    .map((label) => element('th', { scope: 'col' }, label));
+  return element('div', { class: 'scroll' },
+    element('p', {}, 'Wall of ' + parts.length + ' ' + profile.partKind()
+      + 's: mean ' + formatTime(mean) + ', median ' + formatTime(middle)
+      + ', ' + formatTime(least) + ' to ' + formatTime(most) + '.'),
+    element('table', { class: 'parts' },
+      element('thead', {}, element('tr', {}, ...heads)),
+      element('tbody', {}, ...rows)));
+}

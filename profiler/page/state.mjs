@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What the page shows: one object, kept in the address's fragment, so that a
+// link opens the same view and the browser's Back goes back.  Views listen
+// to what changes; none knows of another.
+
+export class State {
+  constructor(defaults) {
+    this.defaults = defaults;
+    this.values = { ...defaults };
+    this.listeners = [];
+  }
+
+  get(key) {
+    return this.values[key];
+  }
+
+  // `keys' of those that changed go to every listener.
+  listen(listener) {
+    this.listeners.push(listener);
+  }
+
+  // Change some values.  With `step', Back returns to what was before.
+  set(changes, { step = false } = {}) {
+    const keys = this.assign(changes);
+    if (keys.size === 0)
+      return;
+    this.save(step);
+    this.tell(keys);
+  }
+
+  assign(changes) {
+    const keys = new Set();
+    for (const [key, value] of Object.entries(changes)) {
+      if (this.values[key] !== value)
+        keys.add(key);
+      this.values[key] = value;
+    }
+    return keys;
+  }
+
+  tell(keys) {
+    for (const listener of this.listeners)
+      listener(keys);
+  }
+
+  // "#view=icicle&node=12": what differs from the defaults.
+  fragment() {
+    const parameters = new URLSearchParams();
+    for (const [key, value] of Object.entries(this.values))
+      if (value !== this.defaults[key])
+        parameters.set(key, String(value));
+    return parameters.toString();
+  }
+
+  // Values of known keys, in their default's type.
+  parse(fragment) {
+    const values = { ...this.defaults };
+    for (const [key, text] of new URLSearchParams(fragment)) {
+      if (!Object.hasOwn(values, key))
+        continue;
+      const number = Number(text);
+      if (typeof values[key] !== 'number')
+        values[key] = text;
+      else if (Number.isFinite(number))
+        values[key] = number;
+    }
+    return values;
+  }
+
+  save(step) {
+    const fragment = '#' + this.fragment();
+    if (fragment === (location.hash || '#'))
+      return;
+    if (step)
+      history.pushState(null, '', fragment);
+    else
+      history.replaceState(null, '', fragment);
+  }
+
+  // Take the address's values now, and when it changes.
+  follow() {
+    this.assign(this.parse(location.hash.slice(1)));
+    addEventListener('popstate', () =>
+      this.tell(this.assign(this.parse(location.hash.slice(1)))));
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The head of the page: what was recorded, its main figures, what is missing
+// in it, and what the data say by themselves.
+
+import { element, nameElement, plural } from './dom.mjs';
+import { exactUnit, formatBytes, formatCount, formatRate, formatRatio,
+         formatShare, formatTime } from './units.mjs';
+
+function figure(label, value, title, note) {
+  return element('div', { class: 'figure', title },
+    element('dt', {}, label),
+    element('dd', {}, value,
+            note ? element('small', {}, note) : null));
+}
+
+// The bytes that say most, of the whole.
+function bytesFigures(profile, model) {
+  const metric = model.byteCounters[0];
+  if (!metric)
+    return [];
+  const rate = formatRate(metric.sum, profile.info.wall);
+  return [figure(metric.label, formatBytes(metric.sum),
+                 exactUnit(metric.sum, 'bytes'), rate)];
+}
+
+function figures(profile, model) {
+  const { info } = profile;
+  const time = (label, ns, note) =>
+    figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
+  const cost = formatShare(info.overhead, info.work);
+  return element('dl', { class: 'figures' },
+    time('wall', info.wall),
+    time('work', info.work,
+         info.wall > 0
+           ? formatRatio(info.work / info.wall) + ' threads busy' : ''),
+    time('wait', info.wait),
+    ...bytesFigures(profile, model),
+    info.allocPeak > 0
+      ? figure('memory', formatBytes(info.allocPeak),
+               'The most that the library held at one time', 'at most')
+      : '',
+    figure('scopes', formatCount(info.scopes), 'Scopes opened in all',
+           'cost ' + cost));
+}
+
+// What a reader must know before believing the rest.
+function warnings(info) {
+  const told = [];
+  if (info.dropped > 0)
+    told.push('The timeline lacks ' + formatCount(info.dropped)
+      + plural(info.dropped, ' span', ' spans')
+      + ': the log was full and kept the longest. Tree and totals are '
+      + 'exact.');
+  if (info.open > 0)
+    told.push(formatCount(info.open)
+      + plural(info.open, ' scope was', ' scopes were')
+      + ' open when the recording ended; they end there.');
+  if (info.late > 0)
+    told.push(formatCount(info.late)
+      + plural(info.late, ' scope', ' scopes')
+      + ' ended after the one that asked for it.');
+  if (info.allocLive > 0)
+    told.push(formatBytes(info.allocLive)
+      + ' of memory were held when the recording ended.');
+  return told.map((text) => element('p', { class: 'warning' }, text));
+}
+
+function when(unixNs) {
+  if (!(unixNs > 0))
+    return null;
+  const iso = new Date(unixNs / 1e6).toISOString();
+  return element('time', { datetime: iso },
+                 iso.slice(0, 19).replace('T', ' ') + ' UTC');
+}
+
+const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
+                 ['problem', '!', 'Problem']];
+
+function finding(profile, one, onselect) {
+  const [name, glyph, label] = WEIGHTS[one.weight] ?? WEIGHTS[0];
+  const there = one.node >= 0;
+  const title = there
+    ? element('button', { type: 'button', class: 'link',
+                          title: 'Show ' + profile.names[one.node],
+                          onclick: () => onselect(one.node) }, one.title)
+    : element('strong', {}, one.title);
+  return element('li', { class: name },
+    element('span', { class: 'weight', title: label }, glyph,
+            element('span', { class: 'unseen' }, label + ': ')),
+    element('div', {}, title, element('p', {}, one.evidence)));
+}
+
+export function findingsPanel(profile, onselect) {
+  if (profile.findings.length === 0)
+    return '';
+  return element('section', { class: 'findings', 'aria-label': 'Findings' },
+    element('h2', {}, 'Findings'),
+    element('ul', {}, ...profile.findings.map((one) =>
+      finding(profile, one, onselect))));
+}
+
+export function summaryPanel(profile, model, themeButton) {
+  const { info } = profile;
+  return element('header', {},
+    element('div', { class: 'title' },
+      element('h1', {}, nameElement(info.title)),
+      element('p', { class: 'muted' },
+              info.program === info.title || info.program === ''
+                ? '' : nameElement(info.program),
+              ' ', when(info.started) ?? ''),
+      themeButton),
+    figures(profile, model),
+    ...warnings(info));
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* The page's sources as strings; the file included is made by embed.awk. */
+#include <config.h>
+
+#include "profiler/page/page.h"
+
+#include "profiler/page/page-text.inc"

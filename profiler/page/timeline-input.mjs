@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// The timeline by pointer, wheel, touch and keyboard.
+
+// Pixels that a click may move before it is a drag.
+const SLACK = 4;
+
+export class TimelineInput {
+  constructor(timeline) {
+    this.timeline = timeline;
+    this.pane = timeline.pane;
+    this.pointers = new Map();
+    const { canvas } = this.pane;
+    const on = (type, handler, options) =>
+      canvas.addEventListener(type, handler, options);
+    on('wheel', (event) => this.wheel(event), { passive: false });
+    on('pointerdown', (event) => this.down(event));
+    on('pointermove', (event) => this.move(event));
+    on('pointerup', (event) => this.up(event));
+    on('pointercancel', (event) => this.pointers.delete(event.pointerId));
+    on('pointerleave', () => timeline.tooltip.hide());
+    on('keydown', (event) => this.key(event));
+  }
+
+  // Up and down zooms at the pointer, left and right moves; with shift the
+  // picture scrolls.
+  wheel(event) {
+    const unit = event.deltaMode === 1 ? 20 : 1;
+    if (event.shiftKey) {
+      this.pane.box.scrollTop += (event.deltaY || event.deltaX) * unit;
+    } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      this.timeline.pan(event.deltaX * unit / this.pane.width);
+    } else {
+      const at = this.timeline.time(this.pane.position(event).x);
+      this.timeline.zoom(1.002 ** (event.deltaY * unit), at);
+    }
+    event.preventDefault();
+  }
+
+  down(event) {
+    if (event.button !== 0)
+      return;
+    this.pane.canvas.setPointerCapture(event.pointerId);
+    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    this.dragged = this.pointers.size > 1;
+    this.start = { x: event.clientX, y: event.clientY };
+    this.timeline.tooltip.hide();
+  }
+
+  move(event) {
+    const last = this.pointers.get(event.pointerId);
+    if (!last) {
+      this.hover(event);
+      return;
+    }
+    const dx = event.clientX - last.x, dy = event.clientY - last.y;
+    if (Math.abs(event.clientX - this.start.x) > SLACK
+        || Math.abs(event.clientY - this.start.y) > SLACK)
+      this.dragged = true;
+    if (!this.dragged)
+      return;
+    if (this.pointers.size === 1) {
+      this.timeline.pan(-dx / this.timeline.viewport().width);
+      this.pane.box.scrollTop -= dy;
+    } else {
+      this.pinch(event, last);
+    }
+    last.x = event.clientX;
+    last.y = event.clientY;
+  }
+
+  pinch(event, last) {
+    const other = [...this.pointers.values()].find((one) => one !== last);
+    const before = Math.max(10, Math.abs(last.x - other.x));
+    const after = Math.max(10, Math.abs(event.clientX - other.x));
+    const middle = { clientX: (event.clientX + other.x) / 2, clientY: 0 };
+    this.timeline.zoom(before / after,
+                       this.timeline.time(this.pane.position(middle).x));
+  }
+
+  up(event) {
+    if (!this.pointers.delete(event.pointerId) || this.dragged)
+      return;
+    const span = this.timeline.hit(this.pane.position(event));
+    if (span >= 0)
+      this.timeline.select(span);
+    else
+      this.timeline.state.set({ span: -1 });
+  }
+
+  hover(event) {
+    const { timeline } = this;
+    const span = timeline.hit(this.pane.position(event));
+    this.pane.canvas.style.cursor = span >= 0 ? 'pointer' : 'grab';
+    if (span < 0) {
+      timeline.tooltip.hide();
+      return;
+    }
+    const node = timeline.profile.spans.node[span];
+    timeline.tooltip.show(event.clientX, event.clientY,
+                          timeline.profile.names[node], timeline.lines(span),
+                          timeline.model.colours[node]);
+  }
+
+  key(event) {
+    const { timeline } = this;
+    const actions = {
+      ArrowLeft: () => timeline.pan(-0.2), a: () => timeline.pan(-0.2),
+      ArrowRight: () => timeline.pan(0.2), d: () => timeline.pan(0.2),
+      ArrowUp: () => { this.pane.box.scrollTop -= 60; },
+      ArrowDown: () => { this.pane.box.scrollTop += 60; },
+      '+': () => timeline.zoom(0.5), w: () => timeline.zoom(0.5),
+      '=': () => timeline.zoom(0.5),
+      '-': () => timeline.zoom(2), s: () => timeline.zoom(2),
+      0: () => timeline.show(0, timeline.end),
+      ',': () => this.step(-1), '.': () => this.step(1),
+      p: () => this.toParent(),
+      Escape: () => timeline.state.set({ span: -1 }),
+    };
+    if (event.ctrlKey || event.metaKey || event.altKey
+        || !Object.hasOwn(actions, event.key))
+      return;
+    actions[event.key]();
+    event.preventDefault();
+  }
+
+  // To the span before or after, in the order of lanes and times.
+  step(by) {
+    const count = this.timeline.profile.spans.count;
+    const span = this.timeline.state.get('span') + by;
+    if (count > 0)
+      this.timeline.select(Math.max(0, Math.min(count - 1, span)));
+  }
+
+  toParent() {
+    const span = this.timeline.state.get('span');
+    const parent = span >= 0 ? this.timeline.profile.parentOf(span) : -1;
+    if (parent >= 0)
+      this.timeline.select(parent);
+  }
+}
