@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "profiler/base/base64.h"
 #include "profiler/base/error.h"
 #include "profiler/base/json.h"
 #include "profiler/counters.h"

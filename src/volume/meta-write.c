@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/base/base64.h"
 #include "profiler/base/error.h"
 #include "src/array/context.h"
 #include "src/volume/json-make.h"

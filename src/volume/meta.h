@@ -61,13 +61,4 @@ void rd_meta_scale (const struct rd_nifti *nifti,
 const char *rd_orientation_words (char letter);
 char rd_orientation_letter (const char *words);
 
-/* Base64 without line ends.  Decoding is strict: RADIO_ERROR_FORMAT, with
- * the place, for anything but whole groups of the alphabet. */
-enum radio_status rd_base64_encode (const void *data, size_t nbytes,
-                                    struct rd_buffer *text)
-  RADIO_USE_RESULT;
-enum radio_status rd_base64_decode (const char *text, size_t nbytes,
-                                    struct rd_buffer *data)
-  RADIO_USE_RESULT;
-
 #endif /* RD_META_H */

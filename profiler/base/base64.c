@@ -8,7 +8,8 @@
 
 #include <openssl/evp.h>
 
-#include "src/volume/meta.h"
+#include "profiler/base/base64.h"
+#include "profiler/base/error.h"
 
 enum radio_status
 rd_base64_encode (const void *data, size_t nbytes, struct rd_buffer *text)
