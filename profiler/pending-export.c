@@ -16,7 +16,6 @@
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "not there yet");              \
   }
 
-PENDING (rd_export_json)
 PENDING (rd_export_folded)
 PENDING (rd_export_text)
 

@@ -213,6 +213,14 @@ struct radio_profile_write_options {
    * 0: 80. */
   bool colour;
   unsigned columns;
+
+  /* RADIO_PROFILE_JSON and HTML: spans are not deflated, for readers that
+   * cannot inflate. */
+  bool plain_blocks;
+
+  /* RADIO_PROFILE_TEXT: bars and branches are drawn with characters beyond
+   * ASCII. */
+  bool utf8;
 };
 
 /* Write a file, whole or not at all: under a temporary name beside it, then

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/* radio's own JSON: docs/profile-format.md, written. */
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/base/json.h"
+#include "profiler/export/export.h"
+#include "profiler/export/json-blocks.h"
+#include "profiler/export/json-strings.h"
+#include "profiler/export/json-tables.h"
+
+struct json {
+  struct rd_writer *writer;
+  const struct radio_profile *profile;
+  struct rd_json_strings strings;
+};
+
+static void
+free_json (struct json *json)
+{
+  rd_json_strings_free (&json->strings);
+}
+
+static void
+fail_memory (struct json *json)
+{
+  if (json->writer->status == RADIO_OK)
+    json->writer->status = rd_fail_memory (sizeof (void *));
+}
+
+static void
+write_member (struct json *json, const char *name)
+{
+  rd_write_text (json->writer, ",\n");
+  rd_write_json_string (json->writer, name);
+  rd_write_text (json->writer, ": ");
+}
+
+/*------------------------------------------------------------------------
+ * Tables
+ *----------------------------------------------------------------------*/
+
+/* A member that is a char * or a const char *. */
+static const char *
+text_at (const void *at)
+{
+  const char *text;
+  memcpy (&text, at, sizeof text);
+  return text ? text : "";
+}
+
+static void
+write_string (struct json *json, const char *text)
+{
+  uint32_t index = rd_json_strings_add (&json->strings, text);
+  if (index == RD_NO_INDEX)
+    fail_memory (json);
+  rd_write_u64 (json->writer, index);
+}
+
+static void
+write_reference (struct json *json, uint64_t index, uint64_t none)
+{
+  if (index == none)
+    rd_write_text (json->writer, "-1");
+  else
+    rd_write_u64 (json->writer, index);
+}
+
+static void
+write_cell (struct json *json, const struct rd_column *column,
+            const unsigned char *row)
+{
+  const void *at = row + column->offset;
+  switch (column->kind) {
+  case RD_COLUMN_TEXT:
+    rd_write_json_string (json->writer, text_at (at));
+    break;
+  case RD_COLUMN_STRING:
+    write_string (json, text_at (at));
+    break;
+  case RD_COLUMN_U64:
+    rd_write_u64 (json->writer, *(const uint64_t *) at);
+    break;
+  case RD_COLUMN_U32:
+    rd_write_u64 (json->writer, *(const uint32_t *) at);
+    break;
+  case RD_COLUMN_BOOL:
+    rd_write_u64 (json->writer, *(const bool *) at);
+    break;
+  case RD_COLUMN_REF:
+    write_reference (json, *(const size_t *) at, SIZE_MAX);
+    break;
+  case RD_COLUMN_REF32:
+    write_reference (json, *(const uint32_t *) at, RD_NO_INDEX);
+    break;
+  }
+}
+
+static void
+write_column (struct json *json, const struct rd_table *table,
+              const struct rd_column *column, const void *rows, size_t n)
+{
+  const unsigned char *row = rows;
+  rd_write_json_string (json->writer, column->name);
+  rd_write_text (json->writer, ": [");
+  for (size_t i = 0; i < n; i++, row += table->row_nbytes) {
+    if (i > 0)
+      rd_write_text (json->writer, ",");
+    write_cell (json, column, row);
+  }
+  rd_write_text (json->writer, "]");
+}
+
+static void
+write_table (struct json *json, const struct rd_table *table,
+             const void *rows, size_t n)
+{
+  write_member (json, table->name);
+  rd_write_text (json->writer, "{\n");
+  for (size_t i = 0; i < table->ncolumns; i++) {
+    if (i > 0)
+      rd_write_text (json->writer, ",\n");
+    write_column (json, table, &table->columns[i], rows, n);
+  }
+  rd_write_text (json->writer, "\n}");
+}
+
+/*------------------------------------------------------------------------
+ * Tables that are matrices in memory: what is not 0, as rows
+ *----------------------------------------------------------------------*/
+
+/* Room for the next row of a table; NULL without memory. */
+static void *
+append_row (struct json *json, struct rd_buffer *rows, size_t nbytes)
+{
+  static const unsigned char zeros[sizeof (struct rd_share_row)];
+  if (rd_buffer_append (rows, zeros, nbytes) != RADIO_OK) {
+    fail_memory (json);
+    return NULL;
+  }
+  return rows->data + rows->nbytes - nbytes;
+}
+
+static void
+write_rows (struct json *json, const struct rd_table *table,
+            const struct rd_buffer *rows)
+{
+  write_table (json, table, rows->data, rows->nbytes / table->row_nbytes);
+}
+
+static void
+write_values (struct json *json)
+{
+  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
+  size_t ncounters = json->profile->counters.n;
+  const uint64_t *value = json->profile->values;
+  for (size_t node = 0; value && node < json->profile->nodes.n; node++)
+    for (size_t counter = 0; counter < ncounters; counter++, value++) {
+      struct rd_value_row *row
+        = *value ? append_row (json, &rows, sizeof *row) : NULL;
+      if (row)
+        *row = (struct rd_value_row) { (uint32_t) node, (uint32_t) counter,
+                                       *value };
+    }
+  write_rows (json, &rd_values_table, &rows);
+}
+
+static void
+write_histograms (struct json *json)
+{
+  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
+  for (size_t node = 0; node < json->profile->nodes.n; node++)
+    for (uint32_t bucket = 0; bucket < RADIO_HISTOGRAM_BUCKETS; bucket++) {
+      uint64_t count = json->profile->nodes.at[node].histogram[bucket];
+      struct rd_bucket_row *row
+        = count ? append_row (json, &rows, sizeof *row) : NULL;
+      if (row)
+        *row = (struct rd_bucket_row) { (uint32_t) node, bucket, count };
+    }
+  write_rows (json, &rd_histograms_table, &rows);
+}
+
+static void
+write_shares (struct json *json)
+{
+  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
+  const struct radio_profile_share *share = json->profile->shares;
+  size_t nparts = json->profile->parts.n;
+  if (nparts < 2)
+    share = NULL;             /* they say what the nodes say */
+  for (size_t node = 0; share && node < json->profile->nodes.n; node++)
+    for (size_t part = 0; part < nparts; part++, share++) {
+      bool is_there = share->calls || share->total_ns || share->self_ns;
+      struct rd_share_row *row
+        = is_there ? append_row (json, &rows, sizeof *row) : NULL;
+      if (row)
+        *row = (struct rd_share_row) { (uint32_t) node, (uint32_t) part,
+                                       *share };
+    }
+  write_rows (json, &rd_shares_table, &rows);
+}
+
+static void
+write_lanes (struct json *json)
+{
+  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
+  const struct radio_profile *profile = json->profile;
+  size_t span = 0;
+  for (size_t i = 0; i < profile->lanes.n; i++) {
+    size_t first = span;
+    while (span < profile->spans.n && profile->spans.at[span].lane == i)
+      span++;
+    struct rd_lane_row *row = append_row (json, &rows, sizeof *row);
+    if (row)
+      *row = (struct rd_lane_row) { profile->lanes.at[i],
+                                    (uint32_t) (span - first) };
+  }
+  write_rows (json, &rd_lanes_table, &rows);
+}
+
+/*------------------------------------------------------------------------
+ * The rest
+ *----------------------------------------------------------------------*/
+
+static void
+write_double (struct json *json, double value)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *number
+    = rd_json_new_double (value);
+  if (number == NULL)
+    fail_memory (json);
+  else
+    rd_write_text (json->writer, json_object_to_json_string (number));
+}
+
+static void
+write_info (struct json *json)
+{
+  const struct radio_profile_info *info = &json->profile->info;
+  const char *parts = rd_parts_word (info->parts);
+  write_member (json, "info");
+  rd_write_text (json->writer, "{\n\"title\": ");
+  rd_write_json_string (json->writer, info->title ? info->title : "");
+  write_member (json, "program");
+  rd_write_json_string (json->writer, info->program ? info->program : "");
+  write_member (json, "clock");
+  rd_write_json_string (json->writer, info->clock ? info->clock : "");
+  write_member (json, "parts");
+  rd_write_json_string (json->writer, parts ? parts : "none");
+  write_member (json, "scope_cost_ns");
+  write_double (json, isfinite (info->scope_cost_ns) ? info->scope_cost_ns
+                                                     : 0);
+  for (size_t i = 0; i < rd_info_table.ncolumns; i++) {
+    write_member (json, rd_info_table.columns[i].name);
+    write_cell (json, &rd_info_table.columns[i],
+                (const unsigned char *) info);
+  }
+  rd_write_text (json->writer, "\n}");
+}
+
+static void
+write_strings (struct json *json)
+{
+  write_member (json, "strings");
+  rd_write_text (json->writer, "[\n");
+  for (uint32_t i = 0; i < json->strings.n; i++) {
+    if (i > 0)
+      rd_write_text (json->writer, ",\n");
+    rd_write_json_string (json->writer, json->strings.texts[i]);
+  }
+  rd_write_text (json->writer, "\n]");
+}
+
+static void
+write_tables (struct json *json)
+{
+  const struct radio_profile *profile = json->profile;
+  write_table (json, &rd_facts_table, profile->facts.at, profile->facts.n);
+  write_table (json, &rd_parts_table, profile->parts.at, profile->parts.n);
+  write_table (json, &rd_findings_table, profile->findings.at,
+               profile->findings.n);
+  write_table (json, &rd_counters_table, profile->counters.at,
+               profile->counters.n);
+  write_table (json, &rd_gauges_table, profile->gauges.at,
+               profile->gauges.n);
+  write_table (json, &rd_nodes_table, profile->nodes.at, profile->nodes.n);
+  write_values (json);
+  write_histograms (json);
+  write_shares (json);
+  write_lanes (json);
+  write_table (json, &rd_notes_table, profile->notes.at, profile->notes.n);
+}
+
+enum radio_status
+rd_export_json (const struct radio_profile *profile,
+                const struct radio_profile_write_options *options,
+                struct rd_writer *writer)
+{
+  RD_CLEANUP (free_json)
+  struct json json = { .writer = writer, .profile = profile };
+  if (rd_json_strings_add (&json.strings, "") == RD_NO_INDEX)
+    fail_memory (&json);
+  rd_write_format (writer, "{\n\"format\": \"%s\",\n\"version\": %d",
+                   RD_JSON_FORMAT, RD_JSON_VERSION);
+  write_member (&json, "generator");
+  rd_write_format (writer, "\"radio %s\"", radio_version ());
+  write_info (&json);
+  write_tables (&json);
+  write_strings (&json);
+  write_member (&json, "samples");
+  rd_write_samples (writer, profile, options->plain_blocks);
+  write_member (&json, "spans");
+  rd_write_spans (writer, profile, options->plain_blocks);
+  rd_write_text (writer, "\n}\n");
+  return writer->status;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* From the document to the profile: table after table into the model's
+ * builder, which checks what hangs together.  Findings are not taken: the
+ * model finds them anew. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/base/error.h"
+#include "profiler/export/read.h"
+
+struct reading {
+  struct json_object *document;
+  const char *where;
+  struct rd_read_strings strings;
+  struct radio_profile *profile;
+};
+
+static void
+free_reading (struct reading *reading)
+{
+  free (reading->strings.texts);
+  radio_profile_close (reading->profile);
+}
+
+/* Whether it is a document of this version at all. */
+static enum radio_status
+check_version (const struct reading *reading)
+{
+  int64_t version;
+  RD_TRY (rd_json_int (reading->document, "version", reading->where, 1,
+                       INT64_MAX, &version));
+  if (version > RD_JSON_VERSION)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: is a profile of version %" PRId64 ", this radio"
+                    " reads version %d: a newer radio wrote it",
+                    reading->where, version, RD_JSON_VERSION);
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_strings (struct reading *reading)
+{
+  struct json_object *list;
+  RD_TRY (rd_json_array (reading->document, "strings", reading->where,
+                         &list));
+  size_t n = json_object_array_length (list);
+  reading->strings.texts = calloc (n + 1, sizeof (char *));
+  if (reading->strings.texts == NULL)
+    return rd_fail_memory (n * sizeof (char *));
+  for (size_t i = 0; i < n; i++)
+    RD_TRY (rd_json_text (json_object_array_get_idx (list, i), "a string",
+                          reading->where, &reading->strings.texts[i]));
+  reading->strings.n = n;
+  return RADIO_OK;
+}
+
+/* A member of info as the profile's own string. */
+static enum radio_status
+read_text (const struct reading *reading, struct json_object *info,
+           const char *member, const char **text)
+{
+  const char *found;
+  RD_TRY (rd_json_string (info, member, reading->where, &found));
+  *text = rd_profile_string (reading->profile, found);
+  return *text ? RADIO_OK : rd_fail_memory (strlen (found));
+}
+
+static enum radio_status
+read_scope_cost (const struct reading *reading, struct json_object *object,
+                 double *cost)
+{
+  struct json_object *value = rd_json_member (object, "scope_cost_ns");
+  if (!json_object_is_type (value, json_type_double)
+      && !json_object_is_type (value, json_type_int))
+    return rd_json_not (value, "scope_cost_ns", "a number", reading->where);
+  *cost = json_object_get_double (value);
+  if (!(*cost >= 0 && *cost < 1e9))
+    return rd_json_not (value, "scope_cost_ns", "a number of 0 to 1e9",
+                        reading->where);
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_info (struct reading *reading)
+{
+  struct radio_profile_info *info = &reading->profile->info;
+  struct json_object *object;
+  const char *parts;
+  RD_TRY (rd_json_object (reading->document, "info", reading->where,
+                          &object));
+  RD_TRY (read_text (reading, object, "title", &info->title));
+  RD_TRY (read_text (reading, object, "program", &info->program));
+  RD_TRY (read_text (reading, object, "clock", &info->clock));
+  RD_TRY (rd_json_string (object, "parts", reading->where, &parts));
+  if (!rd_parts_of_word (parts, &info->parts))
+    return rd_json_not (rd_json_member (object, "parts"), "parts",
+                        "\"none\", \"runs\" or \"ranks\"", reading->where);
+  RD_TRY (read_scope_cost (reading, object, &info->scope_cost_ns));
+  return rd_read_members (object, &rd_info_table, reading->where, info);
+}
+
+/*------------------------------------------------------------------------
+ * Tables
+ *----------------------------------------------------------------------*/
+
+typedef enum radio_status add_row_fn (struct reading *reading,
+                                      const void *row);
+
+static enum radio_status
+add_fact (struct reading *reading, const void *row)
+{
+  const struct rd_fact *fact = row;
+  return rd_profile_add_fact (reading->profile, fact->key, fact->value,
+                              fact->is_name);
+}
+
+static enum radio_status
+add_part (struct reading *reading, const void *row)
+{
+  return rd_profile_add_part (reading->profile, row, NULL);
+}
+
+/* Equal names would become one, and the numbers that follow be wrong. */
+static enum radio_status
+check_index (const struct reading *reading, const char *what,
+             const struct rd_counter *counter, size_t index, size_t before)
+{
+  if (index == before)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: two %s are named \"%.40s\"",
+                  reading->where, what, counter->name);
+}
+
+static enum radio_status
+add_counter (struct reading *reading, const void *row)
+{
+  const struct rd_counter *counter = row;
+  size_t before = reading->profile->counters.n;
+  uint32_t index;
+  RD_TRY (rd_profile_add_counter (reading->profile, counter->name,
+                                  counter->unit, &index));
+  return check_index (reading, "counters", counter, index, before);
+}
+
+static enum radio_status
+add_gauge (struct reading *reading, const void *row)
+{
+  const struct rd_counter *gauge = row;
+  size_t before = reading->profile->gauges.n;
+  uint32_t index;
+  RD_TRY (rd_profile_add_gauge (reading->profile, gauge->name, gauge->unit,
+                                &index));
+  return check_index (reading, "gauges", gauge, index, before);
+}
+
+static enum radio_status
+add_node (struct reading *reading, const void *row)
+{
+  const struct radio_profile_node *node = row;
+  size_t n = reading->profile->nodes.n;
+  if (node->parent != RADIO_NO_PARENT && node->parent >= n)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: the parent of node %zu is node %zu, which does not"
+                    " stand before it", reading->where, n, node->parent);
+  return rd_profile_add_node (reading->profile, node, NULL);
+}
+
+/* An index that a row of another table gives. */
+static enum radio_status
+check_row (const struct reading *reading, const char *table,
+           const char *what, size_t index, size_t n)
+{
+  if (index < n)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: a row of %s is of %s %zu, there"
+                  " are %zu", reading->where, table, what, index, n);
+}
+
+static enum radio_status
+add_value (struct reading *reading, const void *row)
+{
+  const struct rd_value_row *value = row;
+  struct radio_profile *profile = reading->profile;
+  RD_TRY (check_row (reading, "values", "node", value->node,
+                     profile->nodes.n));
+  RD_TRY (check_row (reading, "values", "counter", value->counter,
+                     profile->counters.n));
+  return rd_profile_add_value (profile, value->node, value->counter,
+                               value->value);
+}
+
+static enum radio_status
+add_bucket (struct reading *reading, const void *row)
+{
+  const struct rd_bucket_row *bucket = row;
+  struct radio_profile *profile = reading->profile;
+  RD_TRY (check_row (reading, "histograms", "node", bucket->node,
+                     profile->nodes.n));
+  profile->nodes.at[bucket->node].histogram[bucket->bucket] = bucket->count;
+  return RADIO_OK;
+}
+
+static enum radio_status
+add_share (struct reading *reading, const void *row)
+{
+  const struct rd_share_row *share = row;
+  struct radio_profile *profile = reading->profile;
+  RD_TRY (check_row (reading, "shares", "node", share->node,
+                     profile->nodes.n));
+  RD_TRY (check_row (reading, "shares", "part", share->part,
+                     profile->parts.n));
+  return rd_profile_add_share (profile, share->node, share->part,
+                               &share->share);
+}
+
+static enum radio_status
+add_lane (struct reading *reading, const void *row)
+{
+  const struct rd_lane_row *lane = row;
+  RD_TRY (check_row (reading, "lanes", "part", lane->lane.part,
+                     reading->profile->parts.n));
+  return rd_profile_add_lane (reading->profile, &lane->lane, NULL);
+}
+
+static enum radio_status
+add_note (struct reading *reading, const void *row)
+{
+  return rd_profile_add_note (reading->profile, row);
+}
+
+/* Read a table and add its rows; they stay with the caller if rows is not
+ * NULL. */
+static enum radio_status
+take_table (struct reading *reading, const struct rd_table *table,
+            add_row_fn *add_row, void **rows, size_t *n)
+{
+  RD_FREE_PLAIN void *own = NULL;
+  size_t nrows;
+  RD_TRY (rd_read_table (reading->document, table, &reading->strings,
+                         reading->where, &own, &nrows));
+  for (size_t i = 0; i < nrows; i++)
+    RD_TRY (add_row (reading, (unsigned char *) own + i * table->row_nbytes));
+  if (rows) {
+    *rows = RD_STEAL (own);
+    *n = nrows;
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_tables (struct reading *reading)
+{
+  static const struct {
+    const struct rd_table *table;
+    add_row_fn *add_row;
+  } tables[] = {
+    { &rd_facts_table, add_fact },
+    { &rd_parts_table, add_part },
+    { &rd_counters_table, add_counter },
+    { &rd_gauges_table, add_gauge },
+    { &rd_nodes_table, add_node },
+    { &rd_values_table, add_value },
+    { &rd_histograms_table, add_bucket },
+    { &rd_shares_table, add_share },
+    { &rd_notes_table, add_note },
+  };
+  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+    RD_TRY (take_table (reading, tables[i].table, tables[i].add_row, NULL,
+                        NULL));
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_all (struct reading *reading)
+{
+  RD_FREE_PLAIN void *lanes = NULL;
+  size_t nlanes = 0;
+  RD_TRY (check_version (reading));
+  if (rd_json_member (reading->document, "nodes") == NULL)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: nodes is missing",
+                    reading->where);
+  RD_TRY (read_strings (reading));
+  RD_TRY (read_info (reading));
+  RD_TRY (read_tables (reading));
+  RD_TRY (take_table (reading, &rd_lanes_table, add_lane, &lanes, &nlanes));
+  RD_TRY (rd_read_samples (reading->document, reading->where,
+                           reading->profile));
+  return rd_read_spans (reading->document, lanes, nlanes, reading->where,
+                        reading->profile);
+}
+
+static enum radio_status
+read_document (struct json_object *document, const char *where,
+               struct radio_profile **profile)
+{
+  RD_CLEANUP (free_reading)
+  struct reading reading = { .document = document, .where = where };
+  RD_TRY (rd_profile_new (&reading.profile));
+  RD_TRY (read_all (&reading));
+  enum radio_status status = rd_profile_finish (reading.profile);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", where);
+  *profile = RD_STEAL (reading.profile);
+  return RADIO_OK;
+}
+
+/* The document within a page; the bytes themselves where there is none. */
+static void
+find_document (const char **text, size_t *nbytes)
+{
+  const char *opening = memmem (*text, *nbytes, RD_JSON_OPENING,
+                                strlen (RD_JSON_OPENING));
+  if (opening == NULL)
+    return;
+  const char *begin = opening + strlen (RD_JSON_OPENING);
+  size_t rest = *nbytes - (size_t) (begin - *text);
+  const char *end = memchr (begin, '<', rest);
+  *text = begin;
+  *nbytes = end ? (size_t) (end - begin) : rest;
+}
+
+static bool
+is_profile (struct json_object *document)
+{
+  struct json_object *format
+    = json_object_is_type (document, json_type_object)
+        ? rd_json_member (document, "format") : NULL;
+  return json_object_is_type (format, json_type_string)
+         && strcmp (json_object_get_string (format), RD_JSON_FORMAT) == 0;
+}
+
+/* Whether bytes that are no JSON were meant to be a profile: then the
+ * parser's message is what helps. */
+static bool
+looks_like_profile (const char *text, size_t nbytes)
+{
+  const char *key = "\"format\": \"" RD_JSON_FORMAT "\"";
+  return memmem (text, nbytes < 256 ? nbytes : 256, key, strlen (key));
+}
+
+enum radio_status
+rd_profile_parse (const char *text, size_t nbytes, const char *where,
+                  struct radio_profile **profile)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  const char *json = text;
+  size_t json_nbytes = nbytes;
+  find_document (&json, &json_nbytes);
+  enum radio_status status = rd_json_parse (json, json_nbytes, where,
+                                            &document);
+  if (status == RADIO_ERROR_MEMORY || status == RADIO_ERROR_LIMIT
+      || (status != RADIO_OK && looks_like_profile (json, json_nbytes)))
+    return status;
+  if (!is_profile (document))
+    return rd_read_foreign (text, nbytes, document, where);
+  return read_document (document, where, profile);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of reading a profile back.  All of the bytes are hostile: counts
+ * are believed only as far as there are bytes behind them. */
+#ifndef RD_READ_H
+#define RD_READ_H
+
+#include "profiler/base/json.h"
+#include "profiler/export/json-tables.h"
+
+/* How a profile as text begins. */
+#define RD_TEXT_OPENING "radio profile: "
+
+/* Bytes that may be a profile: the document itself, or a page with one.
+ * `where' names them in messages. */
+enum radio_status rd_profile_parse (const char *text, size_t nbytes,
+                                    const char *where,
+                                    struct radio_profile **profile)
+  RADIO_USE_RESULT;
+
+/* Raise that bytes are no profile of radio's, and say what they are where
+ * that can be told; document: them as JSON, or NULL. */
+enum radio_status rd_read_foreign (const char *text, size_t nbytes,
+                                   struct json_object *document,
+                                   const char *where);
+
+/* What a table's strings point to. */
+struct rd_read_strings {
+  const char **texts;
+  size_t n;
+};
+
+/* Read a table's rows, of table->row_nbytes each, for free (); texts belong
+ * to the document.  A table that is missing has none. */
+enum radio_status rd_read_table (struct json_object *document,
+                                 const struct rd_table *table,
+                                 const struct rd_read_strings *strings,
+                                 const char *where, void **rows, size_t *n)
+  RADIO_USE_RESULT;
+
+/* Read members of an object as if it were a row (the numbers of "info"). */
+enum radio_status rd_read_members (struct json_object *object,
+                                   const struct rd_table *table,
+                                   const char *where, void *row)
+  RADIO_USE_RESULT;
+
+/* Read the block "samples", and "spans"; nspans: how many each lane has. */
+enum radio_status rd_read_samples (struct json_object *document,
+                                   const char *where,
+                                   struct radio_profile *profile)
+  RADIO_USE_RESULT;
+enum radio_status rd_read_spans (struct json_object *document,
+                                 const struct rd_lane_row *lanes,
+                                 size_t nlanes, const char *where,
+                                 struct radio_profile *profile)
+  RADIO_USE_RESULT;
+
+#endif /* RD_READ_H */

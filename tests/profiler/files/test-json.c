@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* radio's JSON there and back: everything survives, to the last bit. */
+#include <config.h>
+
+#include <inttypes.h>
+
+#include "tests/profiler/build.h"
+#include "tests/profiler/files/sink.h"
+
+#include <json-c/json.h>
+
+#include "profiler/export/json-tables.h"
+
+/* Write, read, compare, write again, compare the bytes. */
+static void
+check_round_trip (const struct radio_profile *profile, bool plain)
+{
+  struct radio_profile_write_options options = { .plain_blocks = plain };
+  struct sink first = sink_write (profile, RADIO_PROFILE_JSON, &options);
+  struct radio_profile *back = NULL;
+  assert_ok (sink_parse (first.text, first.nbytes, &back));
+  assert_same_profile (profile, back);
+  struct sink second = sink_write (back, RADIO_PROFILE_JSON, &options);
+  assert_int_equal (first.nbytes, second.nbytes);
+  assert_memory_equal (first.text, second.text, first.nbytes);
+  radio_profile_close (back);
+  free (first.text);
+  free (second.text);
+}
+
+static void
+a_specimen_of_everything_survives (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  check_round_trip (profile, false);
+  check_round_trip (profile, true);
+  radio_profile_close (profile);
+}
+
+static void
+random_profiles_survive (void **state)
+{
+  (void) state;
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    struct radio_profile *profile = build_random (seed, 17 * (seed % 31),
+                                                  1 + seed % 9);
+    check_round_trip (profile, seed % 2);
+    radio_profile_close (profile);
+  }
+}
+
+static void
+an_empty_profile_survives (void **state)
+{
+  (void) state;
+  struct radio_profile *profile;
+  assert_ok (rd_profile_new (&profile));
+  assert_ok (rd_profile_finish (profile));
+  check_round_trip (profile, false);
+  radio_profile_close (profile);
+}
+
+/* Odd in all their bits, so that a rounded double would show. */
+static void
+numbers_near_2_to_the_63_survive (void **state)
+{
+  (void) state;
+  const uint64_t large = INT64_MAX - 12345;
+  struct radio_profile *profile = build_new ("large");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "a", "c");
+  uint32_t lane = build_lane (profile, "main");
+  build_span (profile, lane, node, 0, large - 1000, 999);
+  build_last (profile)->submitted_ns = 1;
+  build_last (profile)->id = UINT32_MAX;
+  build_last (profile)->parent = UINT32_MAX - 1;
+  build_last (profile)->nbytes = large;
+  build_count (profile, node, "n", "count", large);
+  build_sample (profile, "g", 1, INT64_MIN);
+  build_sample (profile, "g", 2, INT64_MAX);
+  build_sample (profile, "g", large, -1);
+  profile->lanes.at[lane].os_tid = UINT64_MAX;
+  profile->nodes.at[node].alloc_nbytes = large;
+  profile->nodes.at[node].line = UINT32_MAX;
+  profile->info.started_unix_ns = large;
+  profile->info.scope_cost_ns = 1.0 / 3;
+  assert_ok (rd_profile_finish (profile));
+  check_round_trip (profile, false);
+  radio_profile_close (profile);
+}
+
+static void
+joined_parts_survive (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("runs");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "a", "c");
+  profile->info.parts = RADIO_PARTS_RANKS;
+  for (uint32_t i = 0; i < 3; i++) {
+    char name[] = { 'r', (char) ('0' + i), '\0' };
+    struct rd_part part = { name, 10 * i + 1, 5 * i, 1000 + i };
+    struct radio_profile_share share = { i, 100 * i, 10 * i };
+    assert_ok (rd_profile_add_part (profile, &part, NULL));
+    assert_ok (rd_profile_add_share (profile, node, i, &share));
+    build_part_lane (profile, name, i);
+  }
+  assert_ok (rd_profile_finish (profile));
+  check_round_trip (profile, false);
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  assert_non_null (strstr (sink.text, "\"parts\": \"ranks\""));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+/* The document as docs/profile-format.md says it is, by another reader. */
+static void
+json_c_finds_the_documented_members (void **state)
+{
+  (void) state;
+  static const char *const members[] = {
+    "format", "version", "generator", "info", "facts", "parts", "findings",
+    "counters", "gauges", "nodes", "values", "histograms", "shares",
+    "lanes", "notes", "strings", "samples", "spans",
+  };
+  struct radio_profile *profile = build_specimen ();
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  struct json_object *document = json_tokener_parse (sink.text);
+  assert_non_null (document);
+  assert_int_equal (json_object_object_length (document),
+                    sizeof members / sizeof members[0]);
+  for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+    assert_true (json_object_object_get_ex (document, members[i], NULL));
+  struct json_object *nodes, *names;
+  assert_true (json_object_object_get_ex (document, "nodes", &nodes));
+  assert_true (json_object_object_get_ex (nodes, "name", &names));
+  assert_int_equal (json_object_array_length (names), profile->nodes.n);
+  json_object_put (document);
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+the_first_bytes_tell_the_format (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  const char *begin = "{\n\"format\": \"radio-profile\",\n\"version\": 1,\n";
+  assert_memory_equal (sink.text, begin, strlen (begin));
+  assert_int_equal (sink.text[sink.nbytes - 1], '\n');
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+no_angle_bracket_ends_a_script_early (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  assert_non_null (strstr (sink.text, "\\u003c/script>"));
+  assert_null (strchr (sink.text, '<'));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+a_page_gives_the_profile_that_it_holds (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen (), *back = NULL;
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  size_t room = sink.nbytes + 1000;
+  char *page = malloc (room);
+  assert_non_null (page);
+  int n = snprintf (page, room, "<!DOCTYPE html>\n<title>%s</title>\n%s\n%s"
+                    "</script><p>more</p>\n", "x", RD_JSON_OPENING,
+                    sink.text);
+  assert_ok (sink_parse (page, (size_t) n, &back));
+  assert_same_profile (profile, back);
+  radio_profile_close (back);
+  radio_profile_close (profile);
+  free (page);
+  free (sink.text);
+}
+
+static void
+strings_stand_in_the_file_once (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("many");
+  uint32_t parent = RD_NO_INDEX;
+  for (int i = 0; i < 2000; i++)
+    parent = build_node (profile, parent, i % 2 ? "deep-as" : "a-well",
+                         "cat-e-gory");
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  const char *first = strstr (sink.text, "cat-e-gory");
+  assert_non_null (first);
+  assert_null (strstr (first + 1, "cat-e-gory"));
+  check_round_trip (profile, false);
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+many_different_strings_keep_their_numbers (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("many");
+  for (int i = 0; i < 3000; i++) {
+    char name[16];
+    snprintf (name, sizeof name, "n%d", i * 7919 % 3001);
+    build_node (profile, RD_NO_INDEX, name, name);
+  }
+  assert_ok (rd_profile_finish (profile));
+  check_round_trip (profile, false);
+  radio_profile_close (profile);
+}
+
+/* How many bytes of the file one span is. */
+static double
+span_nbytes (size_t nspans)
+{
+  struct radio_profile *profile = build_random (7, nspans, 8);
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  const char *data = strstr (sink.text, "\"spans\": {");
+  assert_non_null (data);
+  double nbytes = (double) (sink.nbytes - (size_t) (data - sink.text))
+                  / (double) profile->spans.n;
+  free (sink.text);
+  radio_profile_close (profile);
+  return nbytes;
+}
+
+/* Durations that are drawn at random are the worst case. */
+static void
+a_span_takes_few_bytes (void **state)
+{
+  (void) state;
+  double nbytes = span_nbytes (20000);
+  print_message ("# %.1f bytes a span\n", nbytes);
+  assert_true (nbytes < 14);
+}
+
+/* A log that is all alike deflates so well that the reader would not
+ * believe it: the writer leaves it as it is. */
+static void
+a_log_that_deflates_too_well_is_left_plain (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("alike");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "a", "c");
+  uint32_t lane = build_lane (profile, "main");
+  for (uint64_t i = 0; i < 700000; i++)
+    build_span (profile, lane, node, 0, 10 * i, 10);
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  assert_non_null (strstr (strstr (sink.text, "\"spans\""),
+                           "\"encoding\": \"none\""));
+  struct radio_profile *back = NULL;
+  assert_ok (sink_parse (sink.text, sink.nbytes, &back));
+  assert_int_equal (back->spans.n, 700000);
+  radio_profile_close (back);
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_specimen_of_everything_survives),
+    cmocka_unit_test (random_profiles_survive),
+    cmocka_unit_test (an_empty_profile_survives),
+    cmocka_unit_test (numbers_near_2_to_the_63_survive),
+    cmocka_unit_test (joined_parts_survive),
+    cmocka_unit_test (json_c_finds_the_documented_members),
+    cmocka_unit_test (the_first_bytes_tell_the_format),
+    cmocka_unit_test (no_angle_bracket_ends_a_script_early),
+    cmocka_unit_test (a_page_gives_the_profile_that_it_holds),
+    cmocka_unit_test (strings_stand_in_the_file_once),
+    cmocka_unit_test (many_different_strings_keep_their_numbers),
+    cmocka_unit_test (a_span_takes_few_bytes),
+    cmocka_unit_test (a_log_that_deflates_too_well_is_left_plain),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
