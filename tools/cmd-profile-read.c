@@ -100,12 +100,7 @@ take_option (struct read *read, int id, struct rd_args *args)
 static bool
 settle_options (struct read *read, struct rd_args *args)
 {
-  struct rd_subject_options *options = &read->subject_options;
   const char *wrong = NULL;
-  if (options->tiling || options->codec)
-    options->phantom = true;
-  if (options->phantom && args->noperands > 0)
-    wrong = "--phantom, --tiling and --codec do not go with VOLUME";
   if (read->kind == SLICE && read->has_roi) {
     if (read->has_axis || read->has_index)
       wrong = "--roi reads a box: --axis and --index are of planes";
@@ -126,7 +121,8 @@ parse (struct read *read, struct rd_args *args)
     if (!take_option (read, id, args))
       return false;
   return id == 0 && rd_args_want (args, 0, 1, "VOLUME")
-         && settle_options (read, args);
+         && settle_options (read, args)
+         && rd_subject_settle (args, &read->subject_options);
 }
 
 /* The plane of the next run. */
@@ -250,28 +246,12 @@ describe (struct read *read, char **name)
     failed = rd_conditions_add (c, "box", box, RADIO_TEXT_PLAIN);
   bool fixed = read->has_at || read->has_index || read->kind == FULL;
   if (!failed)
-    failed = rd_conditions_add (c, "positions", fixed ? "fixed" : "random",
+    failed = rd_conditions_add (c, "places", fixed ? "fixed" : "random",
                                 RADIO_TEXT_PLAIN);
   *name = read->kind == SLICE
     ? rd_format ("%s plane", plane_names[read->plane])
     : rd_format ("%s", box ? box : "");
   return failed || *name == NULL ? RD_EXIT_FAILED : RD_EXIT_OK;
-}
-
-/* "slice of ct/a, 256 x 256 x 128 int16, balanced tiles of ..." */
-static void
-tell_subject (const struct read *read)
-{
-  const struct rd_conditions *c = &read->measure.conditions;
-  if (read->measure.json)
-    return;
-  printf ("%s of ", read->measure.operation);
-  rd_text_print (stdout, read->measure.output.redact
-                 ? "a volume" : rd_conditions_find (c, "volume"));
-  printf (": %s %s, tiles of %s (%s), codec %s, %s\n\n",
-          rd_conditions_find (c, "shape"), rd_conditions_find (c, "dtype"),
-          rd_conditions_find (c, "tile"), rd_conditions_find (c, "tiling"),
-          rd_conditions_find (c, "codec"), rd_conditions_find (c, "cache"));
 }
 
 static int
@@ -291,7 +271,7 @@ measure (struct read *read, struct rd_args *args)
     failed = describe (read, &name);
   if (failed)
     return failed;
-  tell_subject (read);
+  rd_measure_tell (&read->measure);
   read->measure.random = read->measure.seed;
   struct rd_operation operation = {
     .title = name,

@@ -60,6 +60,7 @@ static const struct rd_command *const subs[] = {
   &rd_profile_full,
   &rd_profile_slice,
   &rd_profile_roi,
+  &rd_profile_sweep,
   &rd_profile_merge,
   &rd_profile_show,
   &rd_profile_convert,
@@ -94,7 +95,7 @@ run_profile (struct rd_args *args)
       return args->status;
   if (id == 0)
     rd_usage_error (args, "say what: ingest, full, slice, roi, "
-                    "merge, show, convert, or -- COMMAND");
+                    "sweep, merge, show, convert, or -- COMMAND");
   return args->status;
 }
 

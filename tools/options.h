@@ -55,6 +55,7 @@ enum {
   RD_OPTION_SIZES,
   RD_OPTION_CSV,
   RD_OPTION_CHECK,
+  RD_OPTION_ROUNDS,
 };
 
 #define RD_STORE_OPTION                                                 \

@@ -116,6 +116,24 @@ rd_measure_describe (struct rd_measure *measure,
   return failed;
 }
 
+/* "slice of ct/a: 256 x 256 x 128 int16, tiles of 32 x 32 x 8 (balanced),
+ * codec medium, warm". */
+void
+rd_measure_tell (const struct rd_measure *measure)
+{
+  const struct rd_conditions *c = &measure->conditions;
+  if (measure->json)
+    return;
+  printf ("%s of ", measure->operation);
+  rd_text_print (stdout, measure->output.redact
+                 ? "a volume" : rd_conditions_find (c, "volume"));
+  printf (": %s %s,\ntiles of %s (%s), codec %s, %s, places %s\n\n",
+          rd_conditions_find (c, "shape"), rd_conditions_find (c, "dtype"),
+          rd_conditions_find (c, "tile"), rd_conditions_find (c, "tiling"),
+          rd_conditions_find (c, "codec"), rd_conditions_find (c, "cache"),
+          rd_conditions_find (c, "places"));
+}
+
 void
 rd_measure_cool (struct rd_measure *measure, const char *path)
 {

@@ -46,6 +46,9 @@ int rd_measure_begin (struct rd_measure *measure);
 int rd_measure_describe (struct rd_measure *measure,
                          const struct rd_subject *subject);
 
+/* Print what is measured, unless --json. */
+void rd_measure_tell (const struct rd_measure *measure);
+
 /* Drop the pages of a file or folder, if --cold; told at the end. */
 void rd_measure_cool (struct rd_measure *measure, const char *path);
 

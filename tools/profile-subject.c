@@ -41,6 +41,18 @@ rd_subject_take (struct rd_args *args, int id,
   }
 }
 
+bool
+rd_subject_settle (struct rd_args *args, struct rd_subject_options *options)
+{
+  if (options->tiling || options->codec)
+    options->phantom = true;
+  if (!options->phantom || args->noperands == 0)
+    return true;
+  rd_usage_error (args, "--phantom, --tiling and --codec do not go with "
+                  "VOLUME");
+  return false;
+}
+
 /* Whether the user has a store: named, or where it is looked for. */
 static bool
 has_store (const struct rd_args *args)

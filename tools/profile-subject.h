@@ -35,6 +35,11 @@ struct rd_subject_options {
 int rd_subject_take (struct rd_args *args, int id,
                      struct rd_subject_options *options);
 
+/* After the last option: whether they go together with the operands; false
+ * after telling. */
+bool rd_subject_settle (struct rd_args *args,
+                        struct rd_subject_options *options);
+
 /* Open what is to be measured; operand may be NULL.  What was chosen without
  * being named is told on stderr unless quiet.  Returns an exit status, after
  * complaining; the subject is to be closed in any case. */

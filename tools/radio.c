@@ -24,6 +24,7 @@ static const struct rd_command *const commands[] = {
   &rd_command_phantom,
   &rd_command_profile,
   &rd_command_diff,
+  &rd_command_bench,
   NULL
 };
 
@@ -92,7 +93,8 @@ run_recorded (struct rd_args *args)
   const char *variable = getenv ("RADIO_PROFILE");
   bool asked = variable != NULL && *variable != '\0';
   /* These two make recordings of their own. */
-  if (!asked || args->command == &rd_command_profile)
+  if (!asked || args->command == &rd_command_profile
+      || args->command == &rd_command_bench)
     return args->command->run (args);
   bool recorded = radio_profile_from_env () == RADIO_OK;
   if (!recorded)

@@ -54,7 +54,8 @@ words_of_options_are_completed () {
 }
 
 sub_commands_are_completed () {
-  completes 'show slice' profile s
+  completes 'show slice sweep' profile s
+  completes 'profiler' bench p
   completes 'ingest' profile i
   completes 'merge' help profile m
   completes '--redact --redact-key' profile show x.json --r

@@ -6,8 +6,9 @@
 . "$(dirname "$0")/command.sh"
 
 commands="ingest ls info slice roi export stats validate rm gc phantom"
-commands="$commands profile diff"
-subs="ingest full slice roi merge show convert"
+commands="$commands profile diff bench"
+subs="profile-ingest profile-full profile-slice profile-roi profile-sweep
+profile-merge profile-show profile-convert bench-profiler"
 
 # To make them anew: for c in COMMANDS; do radio help $c >help/$c.txt; done
 help_is_as_recorded () {
@@ -22,12 +23,13 @@ help_is_the_same_by_every_way () {
 }
 
 # The same of "profile WHAT", recorded as profile-WHAT.txt.
-help_of_profile_is_as_recorded () {
-  "$RADIO" help profile "$1" >"$tmp/help" 2>"$tmp/err"
-  diff "$srcdir/tests/tools/help/profile-$1.txt" "$tmp/help"
+help_of_what_is_as_recorded () {
+  command=${1%-*} what=${1#*-}
+  "$RADIO" help "$command" "$what" >"$tmp/help" 2>"$tmp/err"
+  diff "$srcdir/tests/tools/help/$1.txt" "$tmp/help"
   [ ! -s "$tmp/err" ]
-  "$RADIO" profile "$1" --help | cmp - "$tmp/help"
-  "$RADIO" profile "$1" -h | cmp - "$tmp/help"
+  "$RADIO" "$command" "$what" --help | cmp - "$tmp/help"
+  "$RADIO" "$command" "$what" -h | cmp - "$tmp/help"
 }
 
 help_fits_80_columns () {
@@ -42,8 +44,8 @@ help_has_two_to_three_examples_of_its_own_command () {
     [ "$n" -ge 2 ] && [ "$n" -le 3 ]
   done
   for c in $subs; do
-    n=$(sed -n '/^Examples:/,$p' "$srcdir/tests/tools/help/profile-$c.txt" |
-      grep -c "^  radio profile $c")
+    n=$(sed -n '/^Examples:/,$p' "$srcdir/tests/tools/help/$c.txt" |
+      grep -c "^  radio ${c%-*} ${c#*-}")
     [ "$n" -ge 2 ] && [ "$n" -le 3 ]
   done
 }
@@ -110,6 +112,35 @@ missing_and_surplus_operands_are_usage_errors () {
   fails 2 "'a' is one operand too many" gc a
   fails 2 "-o FILE is missing" export a
   fails 2 "-o FILE is missing" roi a --size 3
+}
+
+wrong_options_of_profile_are_usage_errors () {
+  fails 2 "--runs: '0' is not a number from 1 to" profile slice --runs 0
+  fails 2 "--warmup: '-1' is not a number" profile slice --warmup=-1
+  fails 2 "--roi: '0' is neither N nor X,Y,Z" profile slice --roi 0
+  fails 2 "--at: '1,2' is not X,Y,Z" profile roi --at 1,2
+  fails 2 "--axis: 'up' is none of" profile slice --axis up
+  fails 2 "--roi reads a box" profile slice --roi 64 --axis axial
+  fails 2 "--index and --at exclude" profile slice -i 3 --at 1,2,3
+  fails 2 "--phantom: 'big' is neither" profile full --phantom big
+  fails 2 "do not go with VOLUME" profile full a --codec fast
+  fails 2 "--phantom does not go with FILE" profile ingest a --phantom 8
+  fails 2 "'b' is one operand too many" profile slice a b
+  for sizes in '' x 8,,16 8, ,8 0 8,-1; do
+    fails 2 "--sizes: '$sizes' is not a list" profile sweep "--sizes=$sizes"
+  done
+  fails 2 "COMMAND is missing behind --" profile --
+  fails 2 "'true' is one operand too many" profile -o a.html true -- false
+  fails 2 "--as: 'sums' is none of ranks, runs" profile merge a --as sums
+  fails 2 "FILE is missing" profile merge
+  fails 2 "IN is missing" profile convert
+  fails 2 "OUT is missing" profile convert a.json
+  fails 2 "BEFORE is missing" diff
+  fails 2 "AFTER is missing" diff a
+  fails 2 "--fail-if-slower: '-3' is not a percentage" \
+    diff a b --fail-if-slower=-3
+  fails 2 "say what: profiler" bench
+  fails 2 "--rounds: '5' is not a number from 6" bench profiler --rounds 5
 }
 
 wrong_numbers_are_usage_errors () {
@@ -202,7 +233,7 @@ for c in $commands; do
   check help_is_the_same_by_every_way "$c"
 done
 for c in $subs; do
-  check help_of_profile_is_as_recorded "$c"
+  check help_of_what_is_as_recorded "$c"
 done
 check help_fits_80_columns
 check help_has_two_to_three_examples_of_its_own_command
@@ -213,6 +244,7 @@ check a_wrong_command_suggests_the_near_one
 check a_wrong_sub_command_suggests_the_near_one
 check a_wrong_option_suggests_the_near_one
 check missing_and_surplus_operands_are_usage_errors
+check wrong_options_of_profile_are_usage_errors
 check wrong_numbers_are_usage_errors
 check wrong_words_are_usage_errors
 check wrong_boxes_are_usage_errors

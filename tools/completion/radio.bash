@@ -55,7 +55,7 @@ _radio_values () {
 # Options whose value is a file or a folder, or nothing that can be known.
 _radio_takes_value () {
   case $1 in
-    -s | --store | -o | --output | --redact-key) return 0 ;;
+    -s | --store | -o | --output | --redact-key | --csv) return 0 ;;
   esac
   return 1
 }
@@ -77,7 +77,7 @@ _radio_operands () {
     ingest | diff | "profile ingest" | "profile merge" | "profile show" | \
       "profile convert") _radio_files "$3" ;;
     ls) _radio_reply "$(_radio_collections "$1")" "$3" ;;
-    phantom | gc | bench*) ;;
+    phantom | gc) ;;
     *)
       _radio_reply "$(_radio_volumes "$1")" "$3"
       # An array, or a volume elsewhere, is named by its path.
