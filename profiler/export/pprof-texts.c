@@ -10,7 +10,7 @@
 #include "profiler/export/pprof-texts.h"
 
 enum radio_status
-rd_texts_add (struct rd_texts *texts, const char *text)
+rd_pprof_texts_add (struct rd_pprof_texts *texts, const char *text)
 {
   if (texts->n == texts->capacity) {
     size_t capacity = texts->capacity ? 2 * texts->capacity : 64;
@@ -31,7 +31,7 @@ compare_texts (const void *a, const void *b)
 }
 
 void
-rd_texts_sort (struct rd_texts *texts)
+rd_pprof_texts_sort (struct rd_pprof_texts *texts)
 {
   qsort (texts->at, texts->n, sizeof *texts->at, compare_texts);
   size_t n = 0;
@@ -42,7 +42,7 @@ rd_texts_sort (struct rd_texts *texts)
 }
 
 size_t
-rd_texts_index (const struct rd_texts *texts, const char *text)
+rd_pprof_texts_index (const struct rd_pprof_texts *texts, const char *text)
 {
   const char **found = bsearch (&text, texts->at, texts->n,
                                 sizeof *texts->at, compare_texts);
@@ -50,8 +50,8 @@ rd_texts_index (const struct rd_texts *texts, const char *text)
 }
 
 void
-rd_texts_free (struct rd_texts *texts)
+rd_pprof_texts_free (struct rd_pprof_texts *texts)
 {
   rd_free (texts->at);
-  *texts = (struct rd_texts) { 0 };
+  *texts = (struct rd_pprof_texts) { 0 };
 }

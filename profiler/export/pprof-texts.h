@@ -6,24 +6,26 @@
 
 #include "profiler/base/buffer.h"
 
-struct rd_texts {
+struct rd_pprof_texts {
   const char **at;            /* not owned */
   size_t n, capacity;
 };
 
 /* Add a text, which must stay; more than once is fine.
  * RADIO_ERROR_MEMORY. */
-enum radio_status rd_texts_add (struct rd_texts *texts, const char *text)
+enum radio_status rd_pprof_texts_add (struct rd_pprof_texts *texts,
+                                      const char *text)
   RADIO_USE_RESULT;
 
-/* Bring them into order, each once; then rd_texts_index works. */
-void rd_texts_sort (struct rd_texts *texts);
+/* Bring them into order, each once; then rd_pprof_texts_index works. */
+void rd_pprof_texts_sort (struct rd_pprof_texts *texts);
 
 /* The number of a text that was added. */
-size_t rd_texts_index (const struct rd_texts *texts, const char *text);
+size_t rd_pprof_texts_index (const struct rd_pprof_texts *texts,
+                             const char *text);
 
-void rd_texts_free (struct rd_texts *texts);
+void rd_pprof_texts_free (struct rd_pprof_texts *texts);
 
-#define RD_TEXTS_SCOPE RD_CLEANUP (rd_texts_free)
+#define RD_PPROF_TEXTS_SCOPE RD_CLEANUP (rd_pprof_texts_free)
 
 #endif /* RD_PPROF_TEXTS_H */

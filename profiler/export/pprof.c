@@ -69,7 +69,7 @@ static const struct {
 struct state {
   const struct radio_profile *profile;
   const struct rd_frames *frames;
-  const struct rd_texts *texts;
+  const struct rd_pprof_texts *texts;
   struct rd_wire wire;        /* of the whole */
   struct rd_wire message;     /* of the part that is being made */
   struct rd_wire inner;       /* of a part of that */
@@ -87,7 +87,7 @@ static void
 put_text (struct state *state, struct rd_wire *wire, unsigned field,
           const char *text)
 {
-  rd_wire_number (wire, field, rd_texts_index (state->texts, text));
+  rd_wire_number (wire, field, rd_pprof_texts_index (state->texts, text));
 }
 
 /*------------------------------------------------------------------------
@@ -225,24 +225,25 @@ put_rest (struct state *state)
 
 /* Every text that put_text is asked for. */
 static enum radio_status
-collect_texts (const struct radio_profile *profile, struct rd_texts *texts)
+collect_texts (const struct radio_profile *profile,
+               struct rd_pprof_texts *texts)
 {
-  RD_TRY (rd_texts_add (texts, ""));
-  RD_TRY (rd_texts_add (texts, "category"));
-  RD_TRY (rd_texts_add (texts, profile->info.title));
-  RD_TRY (rd_texts_add (texts, profile->info.program));
+  RD_TRY (rd_pprof_texts_add (texts, ""));
+  RD_TRY (rd_pprof_texts_add (texts, "category"));
+  RD_TRY (rd_pprof_texts_add (texts, profile->info.title));
+  RD_TRY (rd_pprof_texts_add (texts, profile->info.program));
   for (size_t i = 0; i < NVALUES; i++) {
-    RD_TRY (rd_texts_add (texts, sample_types[i].type));
-    RD_TRY (rd_texts_add (texts, sample_types[i].unit));
+    RD_TRY (rd_pprof_texts_add (texts, sample_types[i].type));
+    RD_TRY (rd_pprof_texts_add (texts, sample_types[i].unit));
   }
   for (size_t i = 0; i < profile->nodes.n; i++) {
     const struct radio_profile_node *node = &profile->nodes.at[i];
-    RD_TRY (rd_texts_add (texts, node->name));
-    RD_TRY (rd_texts_add (texts, node->category));
-    RD_TRY (rd_texts_add (texts, node->function));
-    RD_TRY (rd_texts_add (texts, node->file));
+    RD_TRY (rd_pprof_texts_add (texts, node->name));
+    RD_TRY (rd_pprof_texts_add (texts, node->category));
+    RD_TRY (rd_pprof_texts_add (texts, node->function));
+    RD_TRY (rd_pprof_texts_add (texts, node->file));
   }
-  rd_texts_sort (texts);
+  rd_pprof_texts_sort (texts);
   return RADIO_OK;
 }
 
@@ -279,7 +280,7 @@ rd_export_pprof (const struct radio_profile *profile,
 {
   (void) options;
   RD_FRAMES_SCOPE struct rd_frames frames = { 0 };
-  RD_TEXTS_SCOPE struct rd_texts texts = { 0 };
+  RD_PPROF_TEXTS_SCOPE struct rd_pprof_texts texts = { 0 };
   RD_TRY (rd_frames_make (profile, &frames));
   RD_TRY (collect_texts (profile, &texts));
   RD_CLEANUP (free_state) struct state state = {

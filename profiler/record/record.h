@@ -57,14 +57,15 @@ struct rd_text_note {
 
 struct rd_node {
   /* What the end of a scope changes: one line of the cache. */
-  const struct radio_site *site;        /* NULL: a stand-in for `foreign',
-                                           or a writer's root */
+  _Alignas (64) const struct radio_site *site;  /* NULL: a stand-in for
+                                           `foreign', or a writer's root */
   uint64_t calls;
   uint64_t total;
   uint64_t self;              /* of the interval: less the union */
   uint64_t min, max;          /* min is UINT64_MAX before the first call */
   uint64_t threshold;         /* shorter spans are not logged */
-  uint64_t drops;             /* spans that the log does not have */
+  enum radio_scope_kind kind; /* the site's */
+  uint32_t number;            /* in writer->nodes, parents first */
 
   /* What the begin of a child looks at. */
   struct rd_node *latest_child;         /* never NULL: see tree.c */
@@ -73,8 +74,10 @@ struct rd_node {
   struct rd_node *foreign;    /* the parent in another writer's tree; set in
                                  stand-ins, which are the roots of what was
                                  handed over */
+  uint64_t drops;             /* spans that the log does not have */
   enum radio_edge edge;
-  uint32_t number;            /* in writer->nodes, parents first */
+  uint32_t nfirst;            /* of its first spans, what a compaction of
+                                 the log keeps */
 
   /* The thread's own time (less all that it did inside) is self + this,
    * modulo 2^64: more than self where children ran on other threads, less
@@ -163,7 +166,8 @@ struct rd_log_extra {
 struct rd_chunk {
   struct rd_chunk *next;
   struct rd_log_span *spans;
-  size_t nspans;              /* of the last one: see rd_log_settle */
+  size_t nspans;              /* known when the chunk was left, or the
+                                 recorder stopped */
 };
 
 /* A thread that had the writer: spans whose sequence is at least `first'
@@ -181,6 +185,7 @@ struct rd_session {
 struct rd_log {
   struct rd_chunk *first, *last;
   size_t nchunks;
+  uint64_t nappended;         /* in chunks that were left, in all */
   uint64_t threshold;         /* since the last compaction; in ticks */
   RD_ARRAY (struct rd_log_extra) extras;
 };
@@ -231,7 +236,7 @@ struct rd_node_block;
 
 struct rd_writer_state {
   /* Hot: one line of the cache. */
-  atomic_uint busy;
+  _Alignas (64) atomic_uint busy;
   atomic_uint attention;
   struct rd_frame *top;       /* frames[0] is the root's */
   uint64_t next_id;
@@ -244,7 +249,7 @@ struct rd_writer_state {
   uint64_t waited;            /* ticks of wait, in all */
 
   struct radio_recorder *recorder;
-  uint32_t number;            /* in recorder->writers */
+  uint32_t number;            /* in recorder->synced.writers */
   struct rd_node root;        /* its children are what began by itself; or,
                                  with `foreign', what was handed over */
   struct rd_node **nodes;     /* by number; [0] is the root */
@@ -257,12 +262,13 @@ struct rd_writer_state {
   struct rd_texts texts;
   struct rd_samples samples;
   RD_ARRAY (struct rd_session) sessions;
-  bool session_logged;        /* the last session has spans in the log */
+  uint64_t session_mark;      /* how far the log was when it began */
 
   /* Whose it is.  Guarded by the recorder's mutex: */
   bool is_free;               /* its thread ended: may be given again */
   struct rd_writer_state *next_free;
   /* Of the thread that has it: */
+  bool is_own;                /* started by radio_recorder_start there */
   struct rd_writer_state *next_mine;    /* in the thread's list */
   struct rd_writer_state *below;        /* current again when this one is
                                            no longer */
@@ -299,6 +305,7 @@ struct rd_pool;
 struct radio_recorder {
   atomic_uint nrefs;          /* the handle, each thread's writer, ... */
   unsigned generation;        /* of the process; another one in children */
+  uint64_t serial;            /* of the recorder in the process; not 0 */
   bool whole_process;
   bool tree_only;
   bool fences;
@@ -339,10 +346,15 @@ rd_recorder_start (const struct radio_recorder_options *options,
                    const struct rd_recorder_setup *setup,
                    struct radio_recorder **recorder) RADIO_USE_RESULT;
 
-/* Keep the recorder's struct, and those of its writers with their nodes,
- * in memory (not: recording), and let them go.  Thread-safe. */
+/* Keep the recorder's struct and those of its writers in memory, though not
+ * recording, and let them go.  Nodes, logs and texts are gone when it was
+ * stopped.  Thread-safe. */
 void rd_recorder_ref (struct radio_recorder *recorder);
 void rd_recorder_unref (struct radio_recorder *recorder);
+
+/* Whether this process is a child of the one that started the recorder:
+ * nothing of it, its mutex least, may be touched then. */
+bool rd_recorder_is_forked (const struct radio_recorder *recorder);
 
 /* The writer that requests are written to, under the recorder's mutex by
  * whichever thread ends one; made at the first call.  The mutex is held.

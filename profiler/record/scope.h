@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames: scopes while they are open.  For scopes that come over from
- * another thread, which open and close a frame with a little more about
- * it. */
+ * another thread, which open a frame with a little more about it, and for
+ * those that end by other means than radio_scope_end. */
 #ifndef RD_SCOPE_H
 #define RD_SCOPE_H
 
@@ -15,12 +15,28 @@ struct rd_frame *rd_frame_open (struct rd_writer_state *writer,
                                 struct rd_node *node,
                                 struct rd_shared *shared);
 
-/* Close the innermost frame.  Calls what shared.h has where others are
- * concerned. */
-void rd_frame_close (struct rd_writer_state *writer);
+/* The innermost frame ends now without having been closed; on the entered
+ * writer, or when nobody writes it any more. */
+void rd_frame_abandon (struct rd_writer_state *writer);
 
-/* Add to the innermost scope on the entered writer. */
+/* Add to the innermost scope on the entered writer; without one to
+ * nothing. */
 void rd_frame_count (struct rd_writer_state *writer,
                      const struct radio_counter *counter, uint64_t value);
+
+/* Something without duration, below the innermost scope. */
+void rd_frame_instant (struct rd_writer_state *writer,
+                       const struct radio_site *site);
+
+/* For scope.c: the child of a path, which will be guessed from now on; NULL
+ * as rd_tree_child. */
+struct rd_node *rd_frame_child (struct rd_writer_state *writer,
+                                struct rd_node *parent,
+                                const struct radio_site *site);
+
+/* End the frame with this token, and those in it as open.  False: there is
+ * none. */
+bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
+                   uint64_t now);
 
 #endif /* RD_SCOPE_H */

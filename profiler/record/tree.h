@@ -25,12 +25,35 @@ struct rd_node *rd_tree_stand_in (struct rd_writer_state *writer,
 
 /* Add a run to a node's figures: calls, total, self, min, max, histogram.
  * The log is not touched. */
-void rd_node_add_run (struct rd_writer_state *writer, struct rd_node *node,
-                      uint64_t duration, uint64_t self);
+static inline void
+rd_node_add_run (const struct rd_writer_state *writer, struct rd_node *node,
+                 uint64_t duration, uint64_t self)
+{
+  uint64_t ns = rd_rate_ns (&writer->rate, duration);
+  unsigned bucket = 63 - (unsigned) __builtin_clzll (ns | 1);
+  if (__builtin_expect (bucket >= RADIO_HISTOGRAM_BUCKETS, 0))
+    bucket = RADIO_HISTOGRAM_BUCKETS - 1;
+  node->calls++;
+  node->total += duration;
+  node->self += self;
+  if (duration < node->min)
+    node->min = duration;
+  if (duration > node->max)
+    node->max = duration;
+  node->histogram[bucket]++;
+}
 
 /* Add to a counter of a node.  Returns the tally, NULL without memory. */
 struct rd_tally *rd_node_count (struct rd_node *node,
                                 const struct radio_counter *counter,
                                 uint64_t value);
+
+/* Make the root of a new writer.  False: no memory. */
+bool rd_tree_init (struct rd_writer_state *writer);
+
+/* Work out what the hot path left open, when nothing runs any more. */
+void rd_tree_settle (struct rd_writer_state *writer);
+
+void rd_tree_free (struct rd_writer_state *writer);
 
 #endif /* RD_TREE_H */

@@ -9,7 +9,8 @@
 struct rd_thread {
   struct rd_writer_state *current;      /* where its scopes go; or NULL */
   struct rd_writer_state *mine;         /* all that it has, by next_mine */
-  uint64_t refused_epoch;     /* of recorders that could not take it */
+  uint64_t refused_serial;    /* of the process's recorder, when that could
+                                 not take the thread */
   bool is_named;
   char name[64];
 };
@@ -25,7 +26,8 @@ struct rd_writer_state *rd_writer_current (void);
 /* The calling thread's own writer of this recorder, made current on top of
  * what was current before, until rd_writer_pop.  NULL: the recorder was
  * stopped, or there is no memory.  A thread keeps the writer, so that doing
- * this again costs no lock.  Pushing what is current already is fine. */
+ * this again costs no lock.  Pushing what is on the stack already is a
+ * mistake. */
 struct rd_writer_state *rd_writer_push (struct radio_recorder *recorder);
 void rd_writer_pop (struct rd_writer_state *writer);
 
@@ -53,5 +55,37 @@ rd_writer_leave (struct rd_writer_state *writer)
 {
   atomic_store_explicit (&writer->busy, 0, memory_order_release);
 }
+
+static inline bool
+rd_writer_is_stopped (struct rd_writer_state *writer)
+{
+  return atomic_load_explicit (&writer->attention, memory_order_acquire)
+         & RD_ATTEND_STOPPED;
+}
+
+/* For recorder.c: a writer of a recorder; NULL without memory.  Not yet in
+ * its list. */
+struct rd_writer_state *rd_writer_new (struct radio_recorder *recorder,
+                                       uint32_t number);
+
+/* Stop it, as far as the flag goes. */
+void rd_writer_stop (struct rd_writer_state *writer);
+
+/* Wait until its thread is not busy. */
+void rd_writer_wait (struct rd_writer_state *writer);
+
+/* Release all that it recorded; then the struct. */
+void rd_writer_clear (struct rd_writer_state *writer);
+void rd_writer_free (struct rd_writer_state *writer);
+
+/* Drop writers of stopped recorders from the calling thread's list. */
+void rd_thread_purge (void);
+
+/* Forget everything, in the child of a fork. */
+void rd_thread_forget (void);
+
+/* Once in the process, before any thread is taken on.  False: the system
+ * has no more keys for threads' ends. */
+bool rd_thread_init (void);
 
 #endif /* RD_WRITER_H */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Which clock can be trusted, and how fast it ticks. */
+#include <config.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined __x86_64__ || defined __i386__
+#include <cpuid.h>
+#endif
+
+#include "profiler/base/cleanup.h"
+#include "profiler/record/clock.h"
+
+#define TRIES 5
+#define FIRST_MEASUREMENT_NS 500000     /* 0.01 % by two reads of 25 ns */
+#define LONG_ENOUGH_NS 10000000
+
+/* What the kernel itself keeps time by.  It leaves the counter when it finds
+ * that it stops, jumps, or differs between processors. */
+#ifdef __linux__
+static bool
+kernel_trusts (const char *source)
+{
+  char name[32] = "";
+  RD_CLOSE_FD int fd = open ("/sys/devices/system/clocksource/"
+                             "clocksource0/current_clocksource",
+                             O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return false;
+  ssize_t n = read (fd, name, sizeof name - 1);
+  return n > 1 && name[n - 1] == '\n' && (size_t) n - 1 == strlen (source)
+         && memcmp (name, source, (size_t) n - 1) == 0;
+}
+#else
+static bool
+kernel_trusts (const char *source)
+{
+  (void) source;
+  return true;
+}
+#endif
+
+#if defined __x86_64__ || defined __i386__
+bool
+rd_clock_has_tsc (void)
+{
+  unsigned a, b, c, d;
+  if (!__get_cpuid (0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+    return false;
+  return kernel_trusts ("tsc");
+}
+#elif defined __aarch64__
+bool
+rd_clock_has_tsc (void)
+{
+  return kernel_trusts ("arch_sys_counter");
+}
+#else
+bool
+rd_clock_has_tsc (void)
+{
+  return false;
+}
+#endif
+
+void
+rd_clock_choose (struct rd_clock *clock, bool portable)
+{
+  *clock = (struct rd_clock) { .tsc = !portable && rd_clock_has_tsc () };
+}
+
+static uint64_t
+system_ns (clockid_t id)
+{
+  struct timespec t;
+  if (clock_gettime (id, &t) < 0)
+    return 0;
+  return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+}
+
+uint64_t
+rd_clock_read (const struct rd_clock *clock)
+{
+  if (clock->read)
+    return clock->read (clock->user_data);
+  return system_ns (CLOCK_MONOTONIC);
+}
+
+uint64_t
+rd_clock_cpu_ns (const struct rd_clock *clock)
+{
+  if (clock->read_cpu_ns)
+    return clock->read_cpu_ns (clock->user_data);
+  if (clock->read)
+    return 0;
+  return system_ns (CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void
+rate_of (uint64_t ns, uint64_t ticks, struct rd_rate *rate)
+{
+  __extension__ typedef unsigned __int128 wide;
+  rate->whole = ns / ticks;
+  rate->fraction = (uint64_t) (((wide) (ns % ticks) << 64) / ticks);
+}
+
+/* A clock that is not the counter has one rate for ever. */
+static void
+rate_known (const struct rd_clock *clock, struct rd_rate *rate)
+{
+  uint64_t ticks = clock->read ? clock->ticks_per_us : 0;
+  rate_of (1000, ticks ? ticks : 1000, rate);
+}
+
+void
+rd_clock_anchor (const struct rd_clock *clock, struct rd_anchor *anchor)
+{
+  uint64_t closest = UINT64_MAX;
+  if (!clock->tsc) {
+    struct rd_rate rate;
+    rate_known (clock, &rate);
+    anchor->ticks = rd_clock_read (clock);
+    anchor->ns = rd_rate_ns (&rate, anchor->ticks);
+    return;
+  }
+  for (int i = 0; i < TRIES; i++) {
+    uint64_t before = rd_counter_read ();
+    uint64_t ns = system_ns (CLOCK_MONOTONIC);
+    uint64_t gap = rd_counter_read () - before;
+    if (gap < closest) {
+      closest = gap;
+      anchor->ticks = before + gap / 2;
+      anchor->ns = ns;
+    }
+  }
+}
+
+static const struct rd_clock counter = { .tsc = true };
+static struct rd_anchor first_anchor;
+static pthread_once_t first_once = PTHREAD_ONCE_INIT;
+
+static void
+take_first_anchor (void)
+{
+  rd_clock_anchor (&counter, &first_anchor);
+  while (system_ns (CLOCK_MONOTONIC) - first_anchor.ns
+         < FIRST_MEASUREMENT_NS)
+    continue;
+}
+
+static void
+rate_of_process (const struct rd_anchor *now, struct rd_rate *rate)
+{
+  uint64_t ticks = now->ticks - first_anchor.ticks;
+  rate_of (now->ns - first_anchor.ns, ticks ? ticks : 1, rate);
+}
+
+void
+rd_clock_rate (const struct rd_clock *clock, struct rd_rate *rate)
+{
+  struct rd_anchor now;
+  if (!clock->tsc) {
+    rate_known (clock, rate);
+    return;
+  }
+  pthread_once (&first_once, take_first_anchor);
+  rd_clock_anchor (clock, &now);
+  rate_of_process (&now, rate);
+}
+
+void
+rd_clock_rate_between (const struct rd_clock *clock,
+                       const struct rd_anchor *start,
+                       const struct rd_anchor *stop, struct rd_rate *rate)
+{
+  if (!clock->tsc)
+    rate_known (clock, rate);
+  else if (stop->ns - start->ns >= LONG_ENOUGH_NS)
+    rate_of (stop->ns - start->ns, stop->ticks - start->ticks, rate);
+  else {
+    pthread_once (&first_once, take_first_anchor);
+    rate_of_process (stop, rate);
+  }
+}
+
+uint64_t
+rd_rate_ticks (const struct rd_rate *rate, uint64_t ns)
+{
+  double ns_per_tick
+    = (double) rate->whole + (double) rate->fraction * 0x1p-64;
+  return (uint64_t) ((double) ns / ns_per_tick + 0.5);
+}

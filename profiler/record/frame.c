@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Scopes that are out of the ordinary: the first of their path, waiting,
+ * shared with other threads, received from one, with bytes, left open. */
+#include <config.h>
+
+#include <string.h>
+
+#include "profiler/record/log.h"
+#include "profiler/record/scope.h"
+#include "profiler/record/shared.h"
+#include "profiler/record/tree.h"
+#include "profiler/record/writer.h"
+
+/*------------------------------------------------------------------------
+ * Begin
+ *----------------------------------------------------------------------*/
+
+struct rd_node *
+rd_frame_child (struct rd_writer_state *writer, struct rd_node *parent,
+                const struct radio_site *site)
+{
+  struct rd_node *latest = parent->latest_child;
+  if (latest->site == site)
+    return latest;
+  struct rd_node *node
+    = rd_tree_child (writer, parent, site, RADIO_EDGE_CALL);
+  if (!node)
+    return NULL;
+  if (latest != &writer->root)
+    latest->successor = node;
+  parent->latest_child = node;
+  return node;
+}
+
+static void
+begin_kind (struct rd_writer_state *writer, struct rd_frame *frame)
+{
+  if (frame->node->kind == RADIO_SCOPE_WORK)
+    return;
+  frame->special = true;
+  if (frame->node->kind != RADIO_SCOPE_BLOCKING)
+    return;
+  frame->waited_before = writer->waited;
+  frame->cpu_begin = rd_clock_cpu_ns (&writer->clock);
+}
+
+struct rd_frame *
+rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
+               struct rd_shared *shared)
+{
+  struct rd_frame *frame = writer->top + 1;
+  if (frame == &writer->frames[RD_MAX_DEPTH]) {
+    writer->top->node->nskipped++;
+    return NULL;
+  }
+  frame->node = node;
+  frame->covered = 0;
+  frame->id = writer->next_id++;
+  begin_kind (writer, frame);
+  writer->top = frame;
+  if (shared) {
+    frame->special = true;
+    frame->begin = rd_shared_enter (writer, shared, frame);
+  } else
+    frame->begin = rd_clock_now (&writer->clock);
+  if (writer->first_begin == 0)
+    writer->first_begin = frame->begin;
+  return frame;
+}
+
+/*------------------------------------------------------------------------
+ * End
+ *----------------------------------------------------------------------*/
+
+/* A run that ended, with all that is to be said of it. */
+struct run {
+  uint64_t duration;
+  uint64_t self;              /* less the union of its children */
+  uint64_t own;               /* less all that its thread did inside */
+  struct rd_log_extra extra;
+  uint64_t parent;            /* its sequence */
+  bool has_extra;
+};
+
+/* What the thread did not run, less what scopes inside waited for. */
+static uint64_t
+blocked_time (const struct rd_writer_state *writer,
+              const struct rd_frame *frame, const struct run *run)
+{
+  uint64_t ran_ns = rd_clock_cpu_ns (&writer->clock) - frame->cpu_begin;
+  uint64_t other = rd_rate_ticks (&writer->rate, ran_ns)
+                   + (writer->waited - frame->waited_before);
+  uint64_t blocked = other < run->duration ? run->duration - other : 0;
+  return blocked < run->own ? blocked : run->own;
+}
+
+/* A system call that is still open when another thread asks is taken to be
+ * waiting: what it ran only its own thread could say. */
+static uint64_t
+wait_of (const struct rd_writer_state *writer, const struct rd_frame *frame,
+         const struct run *run)
+{
+  if (frame->node->kind == RADIO_SCOPE_WORK)
+    return 0;
+  bool is_mine = false;
+  for (struct rd_writer_state *w = rd_this_thread.mine; w; w = w->next_mine)
+    is_mine |= w == writer;
+  if (frame->node->kind == RADIO_SCOPE_WAIT || !is_mine)
+    return run->own;
+  return blocked_time (writer, frame, run);
+}
+
+static uint64_t
+less (uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
+/* When it ended, and what of it others cover. */
+static void
+finish_times (struct rd_writer_state *writer, struct rd_frame *frame,
+              uint64_t now, struct run *run)
+{
+  uint64_t covered = frame->covered;
+  struct rd_ending ending = { now, covered - frame->elsewhere, false };
+  if (frame->shared || frame->via)
+    rd_shared_finish (writer, frame, &ending);
+  run->duration = less (ending.end, frame->begin);
+  if (run->duration < covered)          /* as in end_frame of scope.c */
+    run->duration = covered;
+  run->self = less (run->duration, ending.covered);
+  run->own = run->duration - covered;
+  writer->last_end = frame->begin + run->duration;
+  if (ending.late) {
+    run->extra.flags |= RD_LOG_LATE;
+    frame->node->lates++;
+  }
+}
+
+/* Which span is the parent: the frame below, or one elsewhere. */
+static void
+find_parent (struct rd_frame *frame, struct run *run)
+{
+  run->parent = rd_frame_sequence (frame - 1);
+  if (!frame->received)
+    return;
+  run->extra.submitted = frame->submitted;
+  frame->node->queue += less (frame->begin, frame->submitted);
+  run->parent = frame->via ? frame->via->sequence : 0;
+  run->extra.parent_writer = frame->via ? frame->via->writer : 0;
+  run->extra.flags |= RD_LOG_REMOTE_PARENT;
+}
+
+static void
+add_run (struct rd_writer_state *writer, struct rd_frame *frame,
+         struct run *run)
+{
+  struct rd_node *node = frame->node;
+  uint64_t sequence = rd_frame_sequence (frame);
+  struct rd_log_extra *extra = &run->extra;
+  rd_node_add_run (writer, node, run->duration, run->self);
+  node->own_above_self += run->own - run->self;
+  node->wait += extra->wait;
+  writer->waited += extra->wait;
+  if (rd_log_append_now (writer, node, frame->begin, run->duration,
+                         sequence, run->parent)
+      && (extra->flags || extra->wait || extra->nbytes)) {
+    extra->sequence = sequence;
+    rd_log_add_extra (writer, extra);
+  }
+}
+
+/* Take the frame off the stack, and leave its rare members zero. */
+static void
+pop (struct rd_writer_state *writer, struct rd_frame *frame,
+     uint64_t duration)
+{
+  writer->top = frame - 1;
+  if (frame->received)
+    rd_received_end (writer, frame, duration);
+  else
+    (frame - 1)->covered += duration;
+  if (frame->special)
+    memset ((char *) frame + offsetof (struct rd_frame, special), 0,
+            sizeof *frame - offsetof (struct rd_frame, special));
+}
+
+static void
+end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open)
+{
+  struct rd_frame *frame = writer->top;
+  struct run run = { .extra.nbytes = frame->nbytes };
+  if (is_open) {
+    run.extra.flags |= RD_LOG_OPEN;
+    frame->node->opens++;
+  }
+  find_parent (frame, &run);
+  finish_times (writer, frame, now, &run);
+  run.extra.wait = wait_of (writer, frame, &run);
+  add_run (writer, frame, &run);
+  pop (writer, frame, run.duration);
+}
+
+static bool
+has_frame (const struct rd_writer_state *writer, uint64_t token)
+{
+  const struct rd_frame *frame = writer->top;
+  while (frame > writer->frames && frame->id != token)
+    frame--;
+  return frame > writer->frames;
+}
+
+bool
+rd_frame_end (struct rd_writer_state *writer, uint64_t token, uint64_t now)
+{
+  if (!has_frame (writer, token))
+    return false;
+  while (writer->top->id != token)
+    end_innermost (writer, now, true);
+  end_innermost (writer, now, false);
+  return true;
+}
+
+void
+rd_frame_abandon (struct rd_writer_state *writer)
+{
+  end_innermost (writer, rd_clock_now (&writer->clock), true);
+}
+
+/*------------------------------------------------------------------------
+ * Within a scope
+ *----------------------------------------------------------------------*/
+
+void
+rd_frame_count (struct rd_writer_state *writer,
+                const struct radio_counter *counter, uint64_t value)
+{
+  struct rd_frame *frame = writer->top;
+  if (frame == writer->frames)
+    return;
+  struct rd_tally *tally = rd_node_count (frame->node, counter, value);
+  if (!tally || !tally->is_bytes)
+    return;
+  frame->special = true;
+  frame->nbytes += value;
+}
+
+void
+rd_frame_instant (struct rd_writer_state *writer,
+                  const struct radio_site *site)
+{
+  struct rd_node *node = rd_tree_child (writer, writer->top->node, site,
+                                        RADIO_EDGE_INSTANT);
+  if (!node)
+    return;
+  uint64_t now = rd_clock_now (&writer->clock);
+  uint64_t sequence = writer->next_id++ & RD_SEQUENCE_MASK;
+  rd_node_add_run (writer, node, 0, 0);
+  rd_log_append_now (writer, node, now, 0, sequence,
+                     rd_frame_sequence (writer->top));
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Nodes by parent and site.  Which child is wanted is mostly the one that
+ * was wanted last, or the one that followed it then (see scope.c); what is
+ * left comes here, to a hash table over all nodes of the writer.  Nodes
+ * never move and never go while the recorder runs. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/record/log.h"
+#include "profiler/record/tree.h"
+
+#define BLOCK_NODES 16
+#define FIRST_TABLE_SIZE 64
+
+struct rd_node_block {
+  struct rd_node nodes[BLOCK_NODES];
+  struct rd_node_block *next;
+  unsigned nused;
+};
+
+struct key {
+  const struct rd_node *parent, *foreign;
+  const struct radio_site *site;
+  enum radio_edge edge;
+};
+
+static uint32_t
+hash_of (const struct key *key)
+{
+  uint64_t h = (uint64_t) (uintptr_t) key->parent;
+  h = (h ^ (uint64_t) (uintptr_t) key->site) * UINT64_C (0x9e3779b97f4a7c15);
+  h = (h ^ h >> 29 ^ (uint64_t) (uintptr_t) key->foreign ^ key->edge)
+      * UINT64_C (0xbf58476d1ce4e5b9);
+  return (uint32_t) (h >> 32);
+}
+
+static bool
+has_key (const struct rd_node *node, const struct key *key)
+{
+  return node->parent == key->parent && node->site == key->site
+         && node->foreign == key->foreign && node->edge == key->edge;
+}
+
+/* The slot of a key, or the empty one where it would go; the root, which no
+ * slot holds, makes 0 the mark of empty ones. */
+static uint32_t *
+find_slot (const struct rd_writer_state *writer, const struct key *key)
+{
+  size_t mask = writer->node_table_size - 1;
+  size_t i = hash_of (key) & mask;
+  while (writer->node_table[i] != 0
+         && !has_key (writer->nodes[writer->node_table[i]], key))
+    i = (i + 1) & mask;
+  return &writer->node_table[i];
+}
+
+static void
+enter_into_table (struct rd_writer_state *writer, struct rd_node *node)
+{
+  struct key key = { node->parent, node->foreign, node->site, node->edge };
+  *find_slot (writer, &key) = node->number;
+}
+
+/* Keep at least half of the table empty. */
+static bool
+grow_table (struct rd_writer_state *writer)
+{
+  if (writer->nnodes * 2 < writer->node_table_size)
+    return true;
+  size_t size = writer->node_table_size * 2;
+  uint32_t *table = calloc (size, sizeof *table);
+  if (!table)
+    return false;
+  free (writer->node_table);
+  writer->node_table = table;
+  writer->node_table_size = size;
+  for (size_t i = 1; i < writer->nnodes; i++)
+    enter_into_table (writer, writer->nodes[i]);
+  return true;
+}
+
+static struct rd_node *
+take_memory (struct rd_writer_state *writer)
+{
+  struct rd_node_block *block = writer->node_blocks;
+  if (!block || block->nused == BLOCK_NODES) {
+    block = aligned_alloc (_Alignof (struct rd_node_block), sizeof *block);
+    if (!block)
+      return NULL;
+    memset (block, 0, sizeof *block);
+    block->next = writer->node_blocks;
+    writer->node_blocks = block;
+  }
+  return &block->nodes[block->nused++];
+}
+
+static void
+init_node (struct rd_writer_state *writer, struct rd_node *node,
+           const struct key *key)
+{
+  node->site = key->site;
+  node->kind = key->site ? key->site->kind : RADIO_SCOPE_WORK;
+  node->parent = (struct rd_node *) key->parent;
+  node->foreign = (struct rd_node *) key->foreign;
+  node->edge = key->edge;
+  node->min = UINT64_MAX;
+  node->threshold = writer->recorder->tree_only ? UINT64_MAX : 0;
+  /* The root stands for "none": it has no site that could be wanted. */
+  node->latest_child = &writer->root;
+  node->successor = &writer->root;
+}
+
+static struct rd_node *
+add_node (struct rd_writer_state *writer, const struct key *key)
+{
+  if (!rd_array_grow (&writer->nodes, &writer->nodes_capacity,
+                      writer->nnodes, RD_MAX_NODES, sizeof *writer->nodes)
+      || !grow_table (writer))
+    return NULL;
+  struct rd_node *node = take_memory (writer);
+  if (!node)
+    return NULL;
+  init_node (writer, node, key);
+  node->number = (uint32_t) writer->nnodes;
+  writer->nodes[writer->nnodes++] = node;
+  enter_into_table (writer, node);
+  return node;
+}
+
+static struct rd_node *
+find_or_add (struct rd_writer_state *writer, const struct key *key)
+{
+  uint32_t number = *find_slot (writer, key);
+  if (number != 0)
+    return writer->nodes[number];
+  struct rd_node *node = add_node (writer, key);
+  if (!node)
+    ((struct rd_node *) key->parent)->nskipped++;
+  return node;
+}
+
+struct rd_node *
+rd_tree_child (struct rd_writer_state *writer, struct rd_node *parent,
+               const struct radio_site *site, enum radio_edge edge)
+{
+  struct key key = { .parent = parent, .site = site, .edge = edge };
+  return find_or_add (writer, &key);
+}
+
+struct rd_node *
+rd_tree_stand_in (struct rd_writer_state *writer, struct rd_node *foreign)
+{
+  struct key key = { .parent = &writer->root, .foreign = foreign };
+  return find_or_add (writer, &key);
+}
+
+struct rd_tally *
+rd_node_count (struct rd_node *node, const struct radio_counter *counter,
+               uint64_t value)
+{
+  struct rd_tally *tally = node->tallies;
+  for (unsigned i = 0; i < node->ntallies; i++, tally++)
+    if (tally->counter == counter) {
+      tally->value += value;
+      return tally;
+    }
+  if (node->ntallies == node->tallies_capacity) {
+    unsigned capacity = node->tallies_capacity ? node->tallies_capacity * 2
+                                               : 4;
+    tally = realloc (node->tallies, capacity * sizeof *tally);
+    if (!tally)
+      return NULL;
+    node->tallies = tally;
+    node->tallies_capacity = capacity;
+  }
+  tally = &node->tallies[node->ntallies++];
+  *tally = (struct rd_tally) {
+    counter, value, strcmp (counter->unit, "bytes") == 0
+  };
+  return tally;
+}
+
+bool
+rd_tree_init (struct rd_writer_state *writer)
+{
+  struct key none = { .site = NULL };
+  writer->node_table = calloc (FIRST_TABLE_SIZE, sizeof (uint32_t));
+  if (!writer->node_table
+      || !rd_array_grow (&writer->nodes, &writer->nodes_capacity, 0,
+                         RD_MAX_NODES, sizeof *writer->nodes))
+    return false;
+  writer->node_table_size = FIRST_TABLE_SIZE;
+  init_node (writer, &writer->root, &none);
+  writer->nodes[0] = &writer->root;
+  writer->nnodes = 1;
+  return true;
+}
+
+void
+rd_tree_settle (struct rd_writer_state *writer)
+{
+  for (size_t i = 0; i < writer->nnodes; i++) {
+    struct rd_node *node = writer->nodes[i];
+    node->work = node->self + node->own_above_self - node->wait;
+    if (node->calls == 0)
+      node->min = 0;
+    if (writer->recorder->tree_only)
+      node->drops = 0;
+  }
+}
+
+static void
+free_node_parts (struct rd_node *node)
+{
+  free (node->tallies);
+  rd_node_free_notes (node);
+  rd_account_unref (node->account);
+}
+
+void
+rd_tree_free (struct rd_writer_state *writer)
+{
+  for (size_t i = 0; i < writer->nnodes; i++)
+    free_node_parts (writer->nodes[i]);
+  while (writer->node_blocks) {
+    struct rd_node_block *block = writer->node_blocks;
+    writer->node_blocks = block->next;
+    free (block);
+  }
+  free (writer->nodes);
+  free (writer->node_table);
+  writer->nodes = NULL;
+  writer->node_table = NULL;
+  writer->nnodes = 0;
+}
