@@ -36,7 +36,8 @@ struct rd_lane {
   const char *name;
   bool is_async;
   uint64_t os_tid;            /* 0 for rows of requests */
-  uint32_t part;
+  uint32_t part;              /* of runs that were joined: the first in
+                                 which it was; the others go on in it */
 };
 
 enum {

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Comparing two profiles: which paths changed, and by how much, told apart
+ * from what differs between any two runs.  The paths of both are one tree,
+ * each above what is below it, in the order of the first profile. */
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "profiler/model/builder.h"
+#include "profiler/model/spread.h"
+#include "profiler/model/vector.h"
+
+struct radio_comparison {
+  const struct radio_profile *before, *after;
+  RD_VECTOR (struct radio_difference) paths;
+};
+
+/* A path of the union, while the tree of both is made. */
+struct path {
+  uint32_t before, after;     /* nodes, or RD_NO_INDEX */
+  uint32_t parent;            /* of the union, or RD_NO_INDEX */
+  uint32_t first_child, last_child, next;
+};
+
+struct pairing {
+  RD_VECTOR (struct path) paths;
+  uint32_t *of_before;        /* path of each node */
+  uint32_t *of_after;
+  uint32_t first_root, last_root;
+  uint64_t *values;           /* room for the runs of either */
+};
+
+static void
+free_pairing (struct pairing *pairing)
+{
+  free (pairing->paths.at);
+  free (pairing->of_before);
+  free (pairing->of_after);
+  free (pairing->values);
+}
+
+/*------------------------------------------------------------------------
+ * Pairing
+ *----------------------------------------------------------------------*/
+
+/* Append a path, as the last child of its parent. */
+static enum radio_status
+add_path (struct pairing *pairing, uint32_t parent, uint32_t before,
+          uint32_t after, uint32_t *index)
+{
+  struct path path = {
+    before, after, parent, RD_NO_INDEX, RD_NO_INDEX, RD_NO_INDEX
+  };
+  if (pairing->paths.n >= RD_NO_INDEX)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "more than 2^32 paths");
+  RD_TRY (rd_vector_append (&pairing->paths, path));
+  *index = (uint32_t) (pairing->paths.n - 1);
+  struct path *above =
+    parent == RD_NO_INDEX ? NULL : &pairing->paths.at[parent];
+  uint32_t *first = above ? &above->first_child : &pairing->first_root;
+  uint32_t *last = above ? &above->last_child : &pairing->last_root;
+  if (*last == RD_NO_INDEX)
+    *first = *index;
+  else
+    pairing->paths.at[*last].next = *index;
+  *last = *index;
+  return RADIO_OK;
+}
+
+static uint32_t
+path_above (const struct radio_profile_node *node, const uint32_t *paths)
+{
+  return node->parent == RADIO_NO_PARENT ? RD_NO_INDEX
+                                         : paths[node->parent];
+}
+
+static enum radio_status
+pair_before (struct pairing *pairing, const struct radio_profile *before)
+{
+  for (uint32_t i = 0; i < before->nodes.n; i++) {
+    uint32_t parent = path_above (&before->nodes.at[i], pairing->of_before);
+    RD_TRY (add_path (pairing, parent, i, RD_NO_INDEX,
+                      &pairing->of_before[i]));
+  }
+  return RADIO_OK;
+}
+
+/* The node of `before' on the same path as one of `after' whose parent is
+ * paired already. */
+static uint32_t
+find_partner (const struct pairing *pairing,
+              const struct radio_profile *before, uint32_t parent,
+              const struct radio_profile_node *node)
+{
+  uint32_t above = RD_NO_INDEX;
+  if (parent != RD_NO_INDEX) {
+    above = pairing->paths.at[parent].before;
+    if (above == RD_NO_INDEX)
+      return RD_NO_INDEX;
+  }
+  return rd_profile_find_node (before, above, node->name, node->category,
+                               node->edge);
+}
+
+static enum radio_status
+pair_after (struct pairing *pairing, const struct radio_profile *before,
+            const struct radio_profile *after)
+{
+  for (uint32_t i = 0; i < after->nodes.n; i++) {
+    const struct radio_profile_node *node = &after->nodes.at[i];
+    uint32_t parent = path_above (node, pairing->of_after);
+    uint32_t partner = find_partner (pairing, before, parent, node);
+    if (partner == RD_NO_INDEX) {
+      RD_TRY (add_path (pairing, parent, RD_NO_INDEX, i,
+                        &pairing->of_after[i]));
+    } else {
+      pairing->of_after[i] = pairing->of_before[partner];
+      pairing->paths.at[pairing->of_after[i]].after = i;
+    }
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Judging
+ *----------------------------------------------------------------------*/
+
+/* How many runs there are to judge by: ranks ran once, together. */
+static size_t
+count_runs (const struct radio_profile *profile)
+{
+  return profile->info.parts == RADIO_PARTS_RUNS ? profile->parts.n : 1;
+}
+
+enum what { CALLS, TOTAL, SELF };
+
+static uint64_t
+pick (enum what what, uint64_t calls, uint64_t total_ns, uint64_t self_ns)
+{
+  return what == CALLS ? calls : what == TOTAL ? total_ns : self_ns;
+}
+
+/* The spread of a node over the runs; nothing where there is no node. */
+static struct rd_spread
+spread_of (const struct radio_profile *profile, uint32_t i, enum what what,
+           uint64_t *values)
+{
+  size_t n = count_runs (profile);
+  if (i == RD_NO_INDEX)
+    return (struct rd_spread) { .n = n };
+  if (n == 1) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    values[0] = pick (what, node->calls, node->total_ns, node->self_ns);
+    return rd_spread_of (values, 1);
+  }
+  for (size_t part = 0; part < n; part++) {
+    const struct radio_profile_share *share = &profile->shares[i * n + part];
+    values[part] = pick (what, share->calls, share->total_ns,
+                         share->self_ns);
+  }
+  return rd_spread_of (values, n);
+}
+
+/* A time as a signed number; what does not fit is at the end. */
+static int64_t
+to_ns (double value)
+{
+  if (!(fabs (value) < 9.2e18))
+    return value > 0 ? INT64_MAX : -INT64_MAX;
+  return (int64_t) (value < 0 ? value - 0.5 : value + 0.5);
+}
+
+static void
+judge (const struct rd_spread *before, const struct rd_spread *after,
+       struct radio_difference *path)
+{
+  if (path->before == RADIO_NO_PARENT) {
+    path->change = RADIO_CHANGE_NEW;
+    return;
+  }
+  if (path->after == RADIO_NO_PARENT) {
+    path->change = RADIO_CHANGE_GONE;
+    return;
+  }
+  path->change = RADIO_CHANGE_UNKNOWN;
+  if (before->n < 2 || after->n < 2)
+    return;
+  double delta = after->median - before->median;
+  double half = rd_spread_half_width (before, after);
+  path->delta_low_ns = to_ns (delta - half);
+  path->delta_high_ns = to_ns (delta + half);
+  path->change = delta - half > 0   ? RADIO_CHANGE_SLOWER
+                 : delta + half < 0 ? RADIO_CHANGE_FASTER
+                                    : RADIO_CHANGE_NONE;
+}
+
+static size_t
+node_index (uint32_t index)
+{
+  return index == RD_NO_INDEX ? RADIO_NO_PARENT : index;
+}
+
+/* The difference of a path, whose parent has the index `parent' and the
+ * depth one less. */
+static struct radio_difference
+measure (const struct radio_comparison *comparison, const struct path *path,
+         uint64_t *values)
+{
+  const struct radio_profile *before = comparison->before;
+  const struct radio_profile *after = comparison->after;
+  struct rd_spread total[2] = {
+    spread_of (before, path->before, TOTAL, values),
+    spread_of (after, path->after, TOTAL, values),
+  };
+  struct radio_difference difference = {
+    .name = path->before != RD_NO_INDEX
+            ? before->nodes.at[path->before].name
+            : after->nodes.at[path->after].name,
+    .before = node_index (path->before),
+    .after = node_index (path->after),
+    .total_before_ns = to_ns (total[0].median),
+    .total_after_ns = to_ns (total[1].median),
+    .self_before_ns =
+      to_ns (spread_of (before, path->before, SELF, values).median),
+    .self_after_ns =
+      to_ns (spread_of (after, path->after, SELF, values).median),
+    .calls_before = (uint64_t)
+      to_ns (spread_of (before, path->before, CALLS, values).median),
+    .calls_after = (uint64_t)
+      to_ns (spread_of (after, path->after, CALLS, values).median),
+  };
+  judge (&total[0], &total[1], &difference);
+  return difference;
+}
+
+/*------------------------------------------------------------------------
+ * The whole
+ *----------------------------------------------------------------------*/
+
+/* Where to go on after a path and all below it: with its sibling, or that of
+ * the nearest path above which has one. */
+static uint32_t
+after_subtree (const struct pairing *pairing, uint32_t i)
+{
+  while (i != RD_NO_INDEX && pairing->paths.at[i].next == RD_NO_INDEX)
+    i = pairing->paths.at[i].parent;
+  return i == RD_NO_INDEX ? i : pairing->paths.at[i].next;
+}
+
+/* Go through the tree, each path before those below it.  places[] is where a
+ * path came to stand. */
+static enum radio_status
+list_paths (struct radio_comparison *comparison,
+            const struct pairing *pairing, uint32_t *places)
+{
+  uint32_t i = pairing->first_root;
+  while (i != RD_NO_INDEX) {
+    const struct path *path = &pairing->paths.at[i];
+    struct radio_difference difference =
+      measure (comparison, path, pairing->values);
+    difference.parent = RADIO_NO_PARENT;
+    if (path->parent != RD_NO_INDEX) {
+      difference.parent = places[path->parent];
+      difference.depth =
+        comparison->paths.at[difference.parent].depth + 1;
+    }
+    places[i] = (uint32_t) comparison->paths.n;
+    RD_TRY (rd_vector_append (&comparison->paths, difference));
+    i = path->first_child != RD_NO_INDEX ? path->first_child
+                                         : after_subtree (pairing, i);
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+compare (struct radio_comparison *comparison, struct pairing *pairing)
+{
+  const struct radio_profile *before = comparison->before;
+  const struct radio_profile *after = comparison->after;
+  RD_FREE_PLAIN void *places = NULL;
+  void *at;
+  RD_TRY (rd_new_array (before->nodes.n, sizeof (uint32_t), &at));
+  pairing->of_before = at;
+  RD_TRY (rd_new_array (after->nodes.n, sizeof (uint32_t), &at));
+  pairing->of_after = at;
+  RD_TRY (rd_new_array (rd_max_u64 (before->parts.n, after->parts.n),
+                        sizeof (uint64_t), &at));
+  pairing->values = at;
+  RD_TRY (pair_before (pairing, before));
+  RD_TRY (pair_after (pairing, before, after));
+  RD_TRY (rd_new_array (pairing->paths.n, sizeof (uint32_t), &places));
+  return list_paths (comparison, pairing, places);
+}
+
+RD_DEFINE_CLEANUP (comparison, struct radio_comparison,
+                   radio_comparison_close);
+
+enum radio_status
+radio_profile_compare (const struct radio_profile *before,
+                       const struct radio_profile *after,
+                       struct radio_comparison **result)
+{
+  RD_CLEANUP (rd_cleanup_comparison) struct radio_comparison *comparison =
+    calloc (1, sizeof *comparison);
+  if (comparison == NULL)
+    return rd_fail_memory (sizeof *comparison);
+  RD_CLEANUP (free_pairing) struct pairing pairing = {
+    .first_root = RD_NO_INDEX, .last_root = RD_NO_INDEX
+  };
+  comparison->before = before;
+  comparison->after = after;
+  RD_TRY (compare (comparison, &pairing));
+  *result = RD_STEAL (comparison);
+  return RADIO_OK;
+}
+
+size_t
+radio_comparison_count (const struct radio_comparison *comparison)
+{
+  return comparison->paths.n;
+}
+
+const struct radio_difference *
+radio_comparison_get (const struct radio_comparison *comparison, size_t i)
+{
+  return i < comparison->paths.n ? &comparison->paths.at[i] : NULL;
+}
+
+void
+radio_comparison_close (struct radio_comparison *comparison)
+{
+  if (comparison == NULL)
+    return;
+  free (comparison->paths.at);
+  free (comparison);
+}

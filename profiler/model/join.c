@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/* Joining profiles of runs, which came one after the other, or of ranks,
+ * which ran at the same time: one tree, one log, and what each part had of
+ * every node. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/model/join.h"
+#include "profiler/model/vector.h"
+
+/* Whether a source stays in one piece: runs as one rank do. */
+static bool
+is_one_part (const struct radio_profile *source,
+             enum radio_profile_parts parts)
+{
+  return source->info.parts != parts;
+}
+
+static enum radio_status
+check_kinds (struct radio_profile *const *profiles, size_t n,
+             enum radio_profile_parts parts)
+{
+  if (n == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "no profiles to join");
+  if (parts != RADIO_PARTS_RUNS && parts != RADIO_PARTS_RANKS)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "profiles are joined as runs or as ranks, not as %d",
+                    (int) parts);
+  for (size_t i = 0; parts == RADIO_PARTS_RUNS && i < n; i++)
+    if (profiles[i]->info.parts == RADIO_PARTS_RANKS)
+      return rd_fail (RADIO_ERROR_ARGUMENT,
+                      "profile %zu of %zu, '%s', is one of ranks, and cannot "
+                      "be a run", i + 1, n, profiles[i]->info.title);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Nodes
+ *----------------------------------------------------------------------*/
+
+/* Add up what the two have; `to' may have nothing yet. */
+static void
+add_node (struct radio_profile_node *to,
+          const struct radio_profile_node *from)
+{
+  bool is_first = to->calls == 0;
+  if (from->calls > 0)
+    to->min_ns = is_first ? from->min_ns
+                          : rd_min_u64 (to->min_ns, from->min_ns);
+  to->max_ns = rd_max_u64 (to->max_ns, from->max_ns);
+  to->calls = rd_sum (to->calls, from->calls);
+  to->total_ns = rd_sum (to->total_ns, from->total_ns);
+  to->self_ns = rd_sum (to->self_ns, from->self_ns);
+  to->work_ns = rd_sum (to->work_ns, from->work_ns);
+  to->wait_ns = rd_sum (to->wait_ns, from->wait_ns);
+  to->queue_ns = rd_sum (to->queue_ns, from->queue_ns);
+  to->open_count = rd_sum (to->open_count, from->open_count);
+  to->late_count = rd_sum (to->late_count, from->late_count);
+  to->dropped_count = rd_sum (to->dropped_count, from->dropped_count);
+  to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
+  to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
+  to->alloc_live_nbytes = rd_sum (to->alloc_live_nbytes,
+                                  from->alloc_live_nbytes);
+  to->alloc_peak_nbytes = rd_max_u64 (to->alloc_peak_nbytes,
+                                      from->alloc_peak_nbytes);
+  for (size_t i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
+    to->histogram[i] = rd_sum (to->histogram[i], from->histogram[i]);
+}
+
+/* The joined profile's node for one of the source, whose parent has one
+ * already. */
+static enum radio_status
+find_or_add_node (struct rd_join *join, const struct radio_profile_node *node,
+                  uint32_t *index)
+{
+  uint32_t parent = node->parent == RADIO_NO_PARENT
+                    ? RD_NO_INDEX : join->nodes[node->parent];
+  *index = rd_profile_find_node (join->joined, parent, node->name,
+                                 node->category, node->edge);
+  if (*index != RD_NO_INDEX)
+    return RADIO_OK;
+  struct radio_profile_node empty = {
+    .name = node->name,
+    .category = node->category,
+    .function = node->function,
+    .file = node->file,
+    .line = node->line,
+    .edge = node->edge,
+    .parent = parent == RD_NO_INDEX ? RADIO_NO_PARENT : parent,
+  };
+  return rd_profile_add_node (join->joined, &empty, index);
+}
+
+static enum radio_status
+join_nodes (struct rd_join *join)
+{
+  const struct radio_profile *source = join->source;
+  for (size_t i = 0; i < source->nodes.n; i++) {
+    const struct radio_profile_node *node = &source->nodes.at[i];
+    RD_TRY (find_or_add_node (join, node, &join->nodes[i]));
+    add_node (&join->joined->nodes.at[join->nodes[i]], node);
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+join_values (struct rd_join *join)
+{
+  const struct radio_profile *source = join->source;
+  for (size_t i = 0; i < source->counters.n; i++)
+    RD_TRY (rd_profile_add_counter (join->joined, source->counters.at[i].name,
+                                    source->counters.at[i].unit,
+                                    &join->counters[i]));
+  size_t n = source->counters.n;
+  for (size_t i = 0; i < source->nodes.n * n; i++)
+    if (source->values[i] > 0)
+      RD_TRY (rd_profile_add_value (join->joined, join->nodes[i / n],
+                                    join->counters[i % n],
+                                    source->values[i]));
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Parts
+ *----------------------------------------------------------------------*/
+
+/* Runs count from 1, ranks from 0. */
+static enum radio_status
+add_part (struct rd_join *join, uint64_t wall_ns, uint64_t work_ns,
+          uint64_t started_unix_ns)
+{
+  char name[32];
+  size_t n = join->joined->parts.n;
+  if (join->parts == RADIO_PARTS_RUNS)
+    snprintf (name, sizeof name, "run %zu", n + 1);
+  else
+    snprintf (name, sizeof name, "rank %zu", n);
+  struct rd_part part = { name, wall_ns, work_ns, started_unix_ns };
+  return rd_profile_add_part (join->joined, &part, NULL);
+}
+
+static enum radio_status
+add_parts (struct rd_join *join)
+{
+  const struct radio_profile *source = join->source;
+  const struct radio_profile_info *info = &source->info;
+  if (is_one_part (source, join->parts))
+    return add_part (join, info->wall_ns, info->work_ns,
+                     info->started_unix_ns);
+  for (size_t i = 0; i < source->parts.n; i++) {
+    const struct rd_part *part = &source->parts.at[i];
+    RD_TRY (add_part (join, part->wall_ns, part->work_ns,
+                      part->started_unix_ns));
+  }
+  return RADIO_OK;
+}
+
+static bool
+is_nothing (const struct radio_profile_share *share)
+{
+  return share->calls == 0 && share->total_ns == 0 && share->self_ns == 0;
+}
+
+static enum radio_status
+share_node (struct rd_join *join, size_t i)
+{
+  const struct radio_profile *source = join->source;
+  const struct radio_profile_node *node = &source->nodes.at[i];
+  if (is_one_part (source, join->parts)) {
+    struct radio_profile_share all = {
+      node->calls, node->total_ns, node->self_ns
+    };
+    return rd_profile_add_share (join->joined, join->nodes[i],
+                                 join->first_part, &all);
+  }
+  for (size_t part = 0; part < source->parts.n; part++) {
+    const struct radio_profile_share *share =
+      &source->shares[i * source->parts.n + part];
+    if (!is_nothing (share))
+      RD_TRY (rd_profile_add_share (join->joined, join->nodes[i],
+                                    join->first_part + (uint32_t) part,
+                                    share));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+join_parts (struct rd_join *join)
+{
+  join->first_part = (uint32_t) join->joined->parts.n;
+  RD_TRY (add_parts (join));
+  for (size_t i = 0; i < join->source->nodes.n; i++)
+    RD_TRY (share_node (join, i));
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * The whole
+ *----------------------------------------------------------------------*/
+
+/* When the last of its log ends, which may be after its wall time. */
+static uint64_t
+end_of (const struct radio_profile *profile)
+{
+  uint64_t end = profile->info.wall_ns;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    end = rd_max_u64 (end, profile->spans.at[i].begin_ns
+                           + profile->spans.at[i].duration_ns);
+  return end;
+}
+
+/* When the first of them was started; 0 is unknown. */
+static uint64_t
+earliest (struct radio_profile *const *profiles, size_t n)
+{
+  uint64_t first = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t started = profiles[i]->info.started_unix_ns;
+    if (started > 0 && (first == 0 || started < first))
+      first = started;
+  }
+  return first;
+}
+
+static const char *
+if_equal (const char *a, const char *b, const char *otherwise)
+{
+  return strcmp (a, b) == 0 ? a : otherwise;
+}
+
+/* What cannot be added up over the nodes.  The cost of a scope is the mean
+ * over all scopes. */
+static void
+add_info (struct radio_profile_info *to,
+          const struct radio_profile_info *from, bool is_first)
+{
+  double scopes = (double) to->scope_count + (double) from->scope_count;
+  if (scopes > 0)
+    to->scope_cost_ns += (from->scope_cost_ns - to->scope_cost_ns)
+                         * ((double) from->scope_count / scopes);
+  to->scope_count = rd_sum (to->scope_count, from->scope_count);
+  to->dropped_count = rd_sum (to->dropped_count, from->dropped_count);
+  to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
+  to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
+  to->alloc_live_nbytes = rd_sum (to->alloc_live_nbytes,
+                                  from->alloc_live_nbytes);
+  to->alloc_peak_nbytes = rd_max_u64 (to->alloc_peak_nbytes,
+                                      from->alloc_peak_nbytes);
+  to->wall_ns = to->parts == RADIO_PARTS_RUNS
+                ? rd_sum (to->wall_ns, from->wall_ns)
+                : rd_max_u64 (to->wall_ns, from->wall_ns);
+  if (is_first) {
+    to->title = from->title;
+    to->program = from->program;
+    to->clock = from->clock;
+  } else {
+    to->program = if_equal (to->program, from->program, "several programs");
+    to->clock = if_equal (to->clock, from->clock, "mixed");
+  }
+}
+
+/* "TITLE", or "TITLE and 3 more" if they differ. */
+static enum radio_status
+set_title (struct radio_profile *joined,
+           struct radio_profile *const *profiles, size_t n)
+{
+  const char *first = profiles[0]->info.title;
+  bool all_equal = true;
+  for (size_t i = 1; i < n; i++)
+    all_equal &= strcmp (profiles[i]->info.title, first) == 0;
+  char more[40];
+  snprintf (more, sizeof more, " and %zu more", n - 1);
+  size_t nbytes = strlen (first) + sizeof more;
+  RD_FREE_PLAIN char *title = malloc (nbytes);
+  if (title == NULL)
+    return rd_fail_memory (nbytes);
+  snprintf (title, nbytes, "%s%s", first, all_equal ? "" : more);
+  joined->info.title = rd_profile_string (joined, title);
+  return joined->info.title ? RADIO_OK : rd_fail_memory (nbytes);
+}
+
+/* The strings that add_info took from the sources, as own ones. */
+static enum radio_status
+own_info (struct radio_profile *joined)
+{
+  joined->info.program = rd_profile_string (joined, joined->info.program);
+  joined->info.clock = rd_profile_string (joined, joined->info.clock);
+  if (joined->info.program == NULL || joined->info.clock == NULL)
+    return rd_fail_memory (1);
+  return RADIO_OK;
+}
+
+static enum radio_status
+new_map (size_t n, uint32_t **map)
+{
+  void *at;
+  RD_TRY (rd_new_array (n, sizeof (uint32_t), &at));
+  *map = at;
+  return RADIO_OK;
+}
+
+/* Everything of one source.  nodes[] goes to the caller. */
+static enum radio_status
+join_one (struct rd_join *join)
+{
+  const struct radio_profile *source = join->source;
+  RD_TRY (new_map (source->nodes.n, &join->nodes));
+  RD_TRY (new_map (source->counters.n, &join->counters));
+  RD_TRY (new_map (source->lanes.n, &join->lanes));
+  RD_TRY (new_map (source->gauges.n, &join->gauges));
+  RD_TRY (join_nodes (join));
+  RD_TRY (join_values (join));
+  RD_TRY (join_parts (join));
+  return rd_join_log (join);
+}
+
+static void
+free_maps (struct rd_join *join)
+{
+  free (join->counters);
+  free (join->lanes);
+  free (join->gauges);
+}
+
+/* The nodes of each source, by source. */
+struct maps {
+  size_t n;
+  uint32_t **nodes;
+};
+
+static void
+free_all_maps (struct maps *maps)
+{
+  for (size_t i = 0; maps->nodes && i < maps->n; i++)
+    free (maps->nodes[i]);
+  free (maps->nodes);
+}
+
+static enum radio_status
+join_all (struct radio_profile *joined,
+          struct radio_profile *const *profiles, size_t n,
+          enum radio_profile_parts parts, uint32_t **nodes)
+{
+  uint32_t next_id = 1;
+  uint64_t after = 0;
+  uint64_t first = earliest (profiles, n);
+  joined->info.parts = parts;
+  joined->info.started_unix_ns = first;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t started = profiles[i]->info.started_unix_ns;
+    RD_CLEANUP (free_maps) struct rd_join join = {
+      .joined = joined, .source = profiles[i], .parts = parts,
+      .next_id = next_id,
+    };
+    join.offset_ns = parts == RADIO_PARTS_RUNS ? after
+                     : started > first ? started - first : 0;
+    enum radio_status status = join_one (&join);
+    nodes[i] = join.nodes;
+    RD_TRY (status);
+    next_id = join.next_id;
+    after = rd_sum (after, end_of (profiles[i]));
+    add_info (&joined->info, &profiles[i]->info, i == 0);
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_profile_join (struct radio_profile *const *profiles, size_t n,
+                    enum radio_profile_parts parts,
+                    struct radio_profile **result)
+{
+  RD_TRY (check_kinds (profiles, n, parts));
+  RD_PROFILE_SCOPE struct radio_profile *joined = NULL;
+  RD_CLEANUP (free_all_maps) struct maps maps = { .n = n };
+  void *nodes;
+  RD_TRY (rd_profile_new (&joined));
+  RD_TRY (rd_new_array (n, sizeof *maps.nodes, &nodes));
+  maps.nodes = nodes;
+  RD_TRY (join_all (joined, profiles, n, parts, maps.nodes));
+  RD_TRY (set_title (joined, profiles, n));
+  RD_TRY (own_info (joined));
+  RD_TRY (rd_join_facts (joined, profiles, n));
+  RD_TRY (rd_join_node_notes (joined, profiles, n, maps.nodes));
+  RD_TRY (rd_profile_finish (joined));
+  *result = RD_STEAL (joined);
+  return RADIO_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* How far repeated measurements scatter. */
+#ifndef RD_SPREAD_H
+#define RD_SPREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* n measurements: their median, and how uncertain it is. */
+struct rd_spread {
+  size_t n;
+  double median;
+  double variance;            /* of the median, not of a measurement */
+};
+
+/* Sorts the values.  n > 0; with 1 the variance is 0 and means nothing. */
+struct rd_spread rd_spread_of (uint64_t *values, size_t n);
+
+/* Half the width of the interval that holds the difference of two medians
+ * with 95 % confidence; both n > 1. */
+double rd_spread_half_width (const struct rd_spread *a,
+                             const struct rd_spread *b);
+
+#endif /* RD_SPREAD_H */

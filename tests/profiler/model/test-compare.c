@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* Comparing profiles: noise is called noise, changes are found, and paths
+ * are paired.  Simulations are seeded. */
+#include <config.h>
+
+#include <math.h>
+
+#include "tests/profiler/build.h"
+
+#include "profiler/model/spread.h"
+
+/* A uniform number within 0 and 1, neither included. */
+static double
+next_uniform (uint64_t *state)
+{
+  *state ^= *state >> 12;
+  *state ^= *state << 25;
+  *state ^= *state >> 27;
+  uint64_t bits = (*state * 0x2545f4914f6cdd1d) >> 11;
+  return ((double) bits + 0.5) / 9007199254740992.0;
+}
+
+static double
+next_normal (uint64_t *state)
+{
+  double radius = sqrt (-2 * log (next_uniform (state)));
+  return radius * cos (6.283185307179586 * next_uniform (state));
+}
+
+/* Times of runs around 10 ms, as they scatter in one way or another. */
+typedef double noise_fn (uint64_t *state);
+
+static double
+normal (uint64_t *state)
+{
+  return 1e7 + 2e5 * next_normal (state);
+}
+
+static double
+skewed (uint64_t *state)
+{
+  return 1e7 * exp (0.5 * next_normal (state));
+}
+
+static double
+with_outliers (uint64_t *state)
+{
+  double factor = next_uniform (state) < 0.1 ? 3 : 1;
+  return factor * (1e7 + 2e5 * next_normal (state));
+}
+
+static struct rd_spread
+sample (noise_fn *noise, size_t n, double factor, uint64_t *state)
+{
+  uint64_t values[100];
+  for (size_t i = 0; i < n; i++)
+    values[i] = (uint64_t) (factor * noise (state));
+  return rd_spread_of (values, n);
+}
+
+/* How often of 1000 times two sets of runs, the second slower by a factor,
+ * are told to differ. */
+static unsigned
+count_changes (noise_fn *noise, size_t n, size_t m, double factor)
+{
+  unsigned count = 0;
+  uint64_t state = 88172645463325252;
+  for (unsigned i = 0; i < 1000; i++) {
+    struct rd_spread before = sample (noise, n, 1, &state);
+    struct rd_spread after = sample (noise, m, factor, &state);
+    double delta = fabs (after.median - before.median);
+    count += delta > rd_spread_half_width (&before, &after);
+  }
+  return count;
+}
+
+/* 5 % is what 95 % confidence allows; 7.5 % leaves room for what 1000 draws
+ * scatter (0.7 %) and for estimates that are not exact. */
+static void
+noise_is_called_noise (void **state)
+{
+  (void) state;
+  static noise_fn *const noises[] = { normal, skewed, with_outliers };
+  static const size_t sizes[][2] = {
+    { 3, 3 }, { 4, 4 }, { 5, 5 }, { 7, 7 }, { 10, 10 }, { 20, 20 },
+    { 100, 100 }, { 3, 10 }, { 10, 3 }, { 5, 50 }, { 3, 100 },
+  };
+  for (size_t i = 0; i < 3; i++)
+    for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
+      unsigned n = count_changes (noises[i], sizes[j][0], sizes[j][1], 1);
+      if (n > 75)
+        fail_msg ("noise %zu, %zu and %zu runs: %u of 1000 called a change",
+                  i, sizes[j][0], sizes[j][1], n);
+    }
+}
+
+/* Many runs must not make it blind either. */
+static void
+with_many_runs_about_5_percent_are_called_a_change (void **state)
+{
+  (void) state;
+  unsigned n = count_changes (normal, 100, 100, 1);
+  assert_in_range (n, 30, 75);
+}
+
+static void
+a_change_that_is_well_above_the_noise_is_found (void **state)
+{
+  (void) state;
+  assert_in_range (count_changes (normal, 5, 5, 1.2), 950, 1000);
+  assert_in_range (count_changes (normal, 10, 10, 1.06), 900, 1000);
+  assert_in_range (count_changes (normal, 100, 100, 1.02), 950, 1000);
+  assert_in_range (count_changes (with_outliers, 20, 20, 1.06), 900, 1000);
+}
+
+/* Of a normal distribution the median scatters by sqrt (pi / 2) sigma /
+ * sqrt (n). */
+static void
+the_variance_of_a_median_is_estimated_well (void **state)
+{
+  (void) state;
+  uint64_t random = 4711;
+  double sum = 0;
+  for (unsigned i = 0; i < 500; i++)
+    sum += sqrt (sample (normal, 100, 1, &random).variance);
+  double expected = 2e5 * sqrt (3.14159265 / 2) / 10;
+  assert_true (sum / 500 > 0.9 * expected && sum / 500 < 1.1 * expected);
+}
+
+static void
+a_median_is_the_middle_value (void **state)
+{
+  (void) state;
+  uint64_t odd[] = { 9, 1, 5 }, even[] = { 4, 1, 100, 2 }, one[] = { 7 };
+  assert_true (rd_spread_of (odd, 3).median == 5);
+  assert_true (rd_spread_of (even, 4).median == 3);
+  assert_true (rd_spread_of (one, 1).median == 7);
+  assert_true (rd_spread_of (one, 1).variance == 0);
+}
+
+/* With 3 runs: c = 1, z = 1.1503 (of 1/8), so the error is the range / 2.3007;
+ * equal on both sides gives 4 degrees of freedom, t = 2.7764. */
+static void
+the_interval_is_what_the_formula_says (void **state)
+{
+  (void) state;
+  uint64_t a[] = { 100, 110, 120 }, b[] = { 200, 210, 220 };
+  struct rd_spread before = rd_spread_of (a, 3);
+  struct rd_spread after = rd_spread_of (b, 3);
+  double expected = 2.7764 * sqrt (2) * 20 / (2 * 1.150349);
+  double half = rd_spread_half_width (&before, &after);
+  assert_true (fabs (half - expected) < 1e-3 * expected);
+}
+
+/*------------------------------------------------------------------------
+ * Paths
+ *----------------------------------------------------------------------*/
+
+/* A profile of runs: root > a, each run with the totals given. */
+static struct radio_profile *
+new_runs (const uint64_t *totals, size_t n, const char *child)
+{
+  struct radio_profile *profile = build_new ("runs");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "operation");
+  uint32_t below = build_node (profile, root, child, "decode");
+  profile->info.parts = RADIO_PARTS_RUNS;
+  for (size_t i = 0; i < n; i++) {
+    struct rd_part part = { .name = "run", .wall_ns = totals[i] };
+    uint32_t index;
+    struct radio_profile_share all = { 1, totals[i], totals[i] / 2 };
+    struct radio_profile_share half = { 4, totals[i] / 2, totals[i] / 2 };
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    assert_ok (rd_profile_add_share (profile, root, index, &all));
+    assert_ok (rd_profile_add_share (profile, below, index, &half));
+  }
+  build_finish (profile);
+  return profile;
+}
+
+static const struct radio_difference *
+find_path (const struct radio_comparison *comparison, const char *name)
+{
+  for (size_t i = 0; i < radio_comparison_count (comparison); i++)
+    if (strcmp (radio_comparison_get (comparison, i)->name, name) == 0)
+      return radio_comparison_get (comparison, i);
+  fail_msg ("no path '%s'", name);
+  return NULL;
+}
+
+static const uint64_t slow[] = { 1000, 1020, 1010, 990, 1000 };
+static const uint64_t fast[] = { 700, 720, 710, 690, 705 };
+static const uint64_t slow_again[] = { 1005, 995, 1015, 1010, 985 };
+
+static void
+compare_runs (const uint64_t *before, const uint64_t *after,
+              struct radio_difference *root)
+{
+  struct radio_profile *a = new_runs (before, 5, "a");
+  struct radio_profile *b = new_runs (after, 5, "a");
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  *root = *radio_comparison_get (comparison, 0);
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+}
+
+static void
+runs_that_differ_by_noise_are_unchanged (void **state)
+{
+  (void) state;
+  struct radio_difference root;
+  compare_runs (slow, slow_again, &root);
+  assert_int_equal (root.change, RADIO_CHANGE_NONE);
+  assert_true (root.delta_low_ns < 0 && root.delta_high_ns > 0);
+}
+
+static void
+faster_and_slower_are_told_with_their_interval (void **state)
+{
+  (void) state;
+  struct radio_difference root;
+  compare_runs (slow, fast, &root);
+  assert_int_equal (root.change, RADIO_CHANGE_FASTER);
+  assert_int_equal (root.total_before_ns, 1000);
+  assert_int_equal (root.total_after_ns, 705);
+  assert_int_equal (root.self_after_ns, 352);
+  assert_int_equal (root.calls_after, 1);
+  assert_true (root.delta_low_ns < -295 && root.delta_high_ns > -295);
+  assert_true (root.delta_high_ns < 0);
+  compare_runs (fast, slow, &root);
+  assert_int_equal (root.change, RADIO_CHANGE_SLOWER);
+  assert_true (root.delta_low_ns > 0);
+}
+
+static void
+runs_without_any_spread_differ_by_any_delta (void **state)
+{
+  (void) state;
+  static const uint64_t even[] = { 1000, 1000, 1000, 1000, 1000 };
+  static const uint64_t other[] = { 1002, 1002, 1002, 1002, 1002 };
+  struct radio_difference root;
+  compare_runs (even, even, &root);
+  assert_int_equal (root.change, RADIO_CHANGE_NONE);
+  compare_runs (even, other, &root);
+  assert_int_equal (root.change, RADIO_CHANGE_SLOWER);
+  assert_int_equal (root.delta_low_ns, 2);
+}
+
+static void
+single_runs_cannot_be_judged (void **state)
+{
+  (void) state;
+  struct radio_profile *a = build_specimen (), *b = build_specimen ();
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  assert_int_equal (radio_comparison_count (comparison), a->nodes.n);
+  for (size_t i = 0; i < a->nodes.n; i++) {
+    const struct radio_difference *path =
+      radio_comparison_get (comparison, i);
+    assert_int_equal (path->change, RADIO_CHANGE_UNKNOWN);
+    assert_int_equal (path->before, path->after);
+    assert_int_equal (path->total_before_ns,
+                      a->nodes.at[path->before].total_ns);
+    assert_int_equal (path->depth, a->nodes.at[path->before].depth);
+    assert_int_equal (path->delta_low_ns, 0);
+    assert_int_equal (path->delta_high_ns, 0);
+  }
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+}
+
+static void
+paths_of_one_side_are_new_or_gone (void **state)
+{
+  (void) state;
+  struct radio_profile *a = new_runs (slow, 5, "lz4");
+  struct radio_profile *b = new_runs (fast, 5, "zstd");
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  assert_int_equal (radio_comparison_count (comparison), 3);
+  const struct radio_difference *gone = find_path (comparison, "lz4");
+  const struct radio_difference *new = find_path (comparison, "zstd");
+  assert_int_equal (gone->change, RADIO_CHANGE_GONE);
+  assert_int_equal (gone->after, RADIO_NO_PARENT);
+  assert_int_equal (gone->total_before_ns, 500);
+  assert_int_equal (gone->total_after_ns, 0);
+  assert_int_equal (new->change, RADIO_CHANGE_NEW);
+  assert_int_equal (new->before, RADIO_NO_PARENT);
+  assert_int_equal (new->calls_after, 4);
+  assert_int_equal (new->parent, 0);
+  assert_int_equal (new->depth, 1);
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+}
+
+static void
+paths_are_listed_as_a_tree (void **state)
+{
+  (void) state;
+  struct radio_profile *a = build_new ("a"), *b = build_new ("b");
+  uint32_t root = build_node (a, RD_NO_INDEX, "root", "");
+  uint32_t one = build_node (a, root, "one", "");
+  build_node (a, root, "two", "");
+  build_node (a, one, "three", "");
+  build_finish (a);
+  uint32_t other = build_node (b, RD_NO_INDEX, "other", "");
+  root = build_node (b, RD_NO_INDEX, "root", "");
+  build_node (b, other, "one", "");
+  one = build_node (b, root, "one", "");
+  build_node (b, one, "four", "");
+  build_finish (b);
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  static const char *const names[] = {
+    "root", "one", "three", "four", "two", "other", "one"
+  };
+  static const size_t parents[] = {
+    RADIO_NO_PARENT, 0, 1, 1, 0, RADIO_NO_PARENT, 5
+  };
+  assert_int_equal (radio_comparison_count (comparison), 7);
+  for (size_t i = 0; i < 7; i++) {
+    const struct radio_difference *path =
+      radio_comparison_get (comparison, i);
+    assert_string_equal (path->name, names[i]);
+    assert_int_equal (path->parent, parents[i]);
+  }
+  assert_null (radio_comparison_get (comparison, 7));
+  radio_comparison_close (comparison);
+  radio_comparison_close (NULL);
+  radio_profile_close (a);
+  radio_profile_close (b);
+}
+
+static void
+empty_profiles_have_no_paths (void **state)
+{
+  (void) state;
+  struct radio_profile *a = build_new ("a"), *b = build_specimen ();
+  build_finish (a);
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, a, &comparison));
+  assert_int_equal (radio_comparison_count (comparison), 0);
+  radio_comparison_close (comparison);
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  assert_int_equal (radio_comparison_count (comparison), b->nodes.n);
+  assert_int_equal (radio_comparison_get (comparison, 0)->change,
+                    RADIO_CHANGE_NEW);
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (noise_is_called_noise),
+    cmocka_unit_test (with_many_runs_about_5_percent_are_called_a_change),
+    cmocka_unit_test (a_change_that_is_well_above_the_noise_is_found),
+    cmocka_unit_test (the_variance_of_a_median_is_estimated_well),
+    cmocka_unit_test (a_median_is_the_middle_value),
+    cmocka_unit_test (the_interval_is_what_the_formula_says),
+    cmocka_unit_test (runs_that_differ_by_noise_are_unchanged),
+    cmocka_unit_test (faster_and_slower_are_told_with_their_interval),
+    cmocka_unit_test (runs_without_any_spread_differ_by_any_delta),
+    cmocka_unit_test (single_runs_cannot_be_judged),
+    cmocka_unit_test (paths_of_one_side_are_new_or_gone),
+    cmocka_unit_test (paths_are_listed_as_a_tree),
+    cmocka_unit_test (empty_profiles_have_no_paths),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Joining runs and ranks: sums, parts, logs, texts. */
+#include <config.h>
+
+#include "tests/profiler/build.h"
+
+#define SECOND 1000000000
+
+/* A read that takes `total', of which decode is the half; on two threads. */
+static struct radio_profile *
+new_run (uint64_t total, uint64_t started_s)
+{
+  struct radio_profile *profile = build_new ("a read");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t decode = build_edge_node (profile, read, "decode", "decode",
+                                     RADIO_EDGE_HANDOFF);
+  uint32_t main_lane = build_lane (profile, "main");
+  uint32_t worker = build_lane (profile, "worker 1");
+  uint32_t id = build_span (profile, main_lane, read, 0, 0, total);
+  build_span (profile, worker, decode, id, total / 4, total / 2);
+  build_count (profile, decode, "tiles", "count", 3);
+  build_note (profile, 0, read, "file", "a.nii", true);
+  build_note (profile, id, read, "file", "a.nii", true);
+  build_sample (profile, "held", total / 4, 1);
+  profile->info.started_unix_ns = started_s * SECOND;
+  profile->info.wall_ns = total;
+  profile->info.scope_count = 2;
+  profile->info.scope_cost_ns = 10;
+  profile->nodes.at[read].alloc_peak_nbytes = total;
+  profile->nodes.at[read].alloc_count = 1;
+  build_finish (profile);
+  return profile;
+}
+
+/* Closes the sources. */
+static struct radio_profile *
+join (struct radio_profile **profiles, size_t n,
+      enum radio_profile_parts parts)
+{
+  struct radio_profile *joined = NULL;
+  assert_ok (radio_profile_join (profiles, n, parts, &joined));
+  for (size_t i = 0; i < n; i++)
+    radio_profile_close (profiles[i]);
+  return joined;
+}
+
+static struct radio_profile *
+join_two (enum radio_profile_parts parts)
+{
+  struct radio_profile *runs[] = { new_run (1000, 100), new_run (3000, 102) };
+  return join (runs, 2, parts);
+}
+
+static void
+numbers_of_equal_paths_are_added_up (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_two (RADIO_PARTS_RUNS);
+  const struct radio_profile_node *read = radio_profile_node (joined, 0);
+  const struct radio_profile_node *decode = radio_profile_node (joined, 1);
+  assert_int_equal (joined->info.nnodes, 2);
+  assert_int_equal (read->calls, 2);
+  assert_int_equal (read->total_ns, 4000);
+  assert_int_equal (read->self_ns, 2000);
+  assert_int_equal (read->work_ns, 4000);
+  assert_int_equal (read->min_ns, 1000);
+  assert_int_equal (read->max_ns, 3000);
+  assert_int_equal (read->alloc_peak_nbytes, 3000);
+  assert_int_equal (read->alloc_count, 2);
+  assert_int_equal (decode->total_ns, 2000);
+  assert_int_equal (decode->edge, RADIO_EDGE_HANDOFF);
+  assert_int_equal (decode->histogram[8] + decode->histogram[10], 2);
+  assert_int_equal (radio_profile_counter (joined, 0, "tiles", true), 6);
+  radio_profile_close (joined);
+}
+
+static void
+runs_take_the_sum_of_their_time_and_ranks_the_longest (void **state)
+{
+  (void) state;
+  struct radio_profile *runs = join_two (RADIO_PARTS_RUNS);
+  struct radio_profile *ranks = join_two (RADIO_PARTS_RANKS);
+  assert_int_equal (runs->info.wall_ns, 4000);
+  assert_int_equal (ranks->info.wall_ns, 3000);
+  assert_int_equal (runs->info.work_ns, 6000);
+  assert_int_equal (ranks->info.work_ns, 6000);
+  assert_int_equal (ranks->info.started_unix_ns, (uint64_t) 100 * SECOND);
+  assert_int_equal (runs->info.scope_count, 4);
+  assert_int_equal (runs->info.overhead_ns, 40);
+  radio_profile_close (runs);
+  radio_profile_close (ranks);
+}
+
+static void
+each_part_has_its_share_of_each_node (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_two (RADIO_PARTS_RANKS);
+  struct radio_profile_share share;
+  uint64_t wall, work;
+  assert_int_equal (joined->info.nparts, 2);
+  assert_int_equal (joined->info.parts, RADIO_PARTS_RANKS);
+  assert_string_equal (radio_profile_part (joined, 1, &wall, &work),
+                       "rank 1");
+  assert_int_equal (wall, 3000);
+  assert_int_equal (work, 4500);
+  radio_profile_node_part (joined, 1, 0, &share);
+  assert_int_equal (share.total_ns, 500);
+  radio_profile_node_part (joined, 1, 1, &share);
+  assert_int_equal (share.total_ns, 1500);
+  assert_int_equal (share.calls, 1);
+  radio_profile_close (joined);
+}
+
+static void
+runs_follow_each_other_in_the_same_lanes (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_two (RADIO_PARTS_RUNS);
+  assert_int_equal (joined->lanes.n, 2);
+  assert_string_equal (joined->lanes.at[1].name, "worker 1");
+  assert_int_equal (joined->spans.n, 4);
+  assert_int_equal (joined->spans.at[1].begin_ns, 1000);
+  assert_int_equal (joined->spans.at[3].begin_ns, 1750);
+  assert_int_equal (joined->samples.at[1].time_ns, 1750);
+  assert_string_equal (radio_profile_part (joined, 0, NULL, NULL), "run 1");
+  radio_profile_close (joined);
+}
+
+static void
+a_run_waits_for_what_ended_late_in_the_one_before (void **state)
+{
+  (void) state;
+  struct radio_profile *late = build_new ("late");
+  uint32_t node = build_node (late, RD_NO_INDEX, "read", "operation");
+  build_span (late, build_lane (late, "main"), node, 0, 0, 5000);
+  late->info.wall_ns = 1000;
+  build_finish (late);
+  struct radio_profile *runs[] = { late, new_run (1000, 100) };
+  struct radio_profile *joined = join (runs, 2, RADIO_PARTS_RUNS);
+  assert_int_equal (joined->spans.at[1].begin_ns, 5000);
+  assert_int_equal (joined->spans.at[1].duration_ns, 1000);
+  radio_profile_close (joined);
+}
+
+static void
+ranks_begin_by_their_clocks_in_lanes_of_their_own (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_two (RADIO_PARTS_RANKS);
+  assert_int_equal (joined->lanes.n, 4);
+  assert_string_equal (joined->lanes.at[0].name, "rank 0: main");
+  assert_string_equal (joined->lanes.at[3].name, "rank 1: worker 1");
+  assert_int_equal (joined->lanes.at[3].part, 1);
+  assert_int_equal (joined->spans.at[0].begin_ns, 0);
+  assert_int_equal (joined->spans.at[2].begin_ns, (uint64_t) 2 * SECOND);
+  radio_profile_close (joined);
+}
+
+static void
+lanes_that_look_alike_in_one_run_stay_apart (void **state)
+{
+  (void) state;
+  struct radio_profile *runs[2];
+  for (size_t i = 0; i < 2; i++) {
+    runs[i] = build_new ("x");
+    uint32_t node = build_node (runs[i], RD_NO_INDEX, "read", "operation");
+    for (size_t j = 0; j < 3; j++) {
+      uint32_t lane = build_lane (runs[i], "worker");
+      runs[i]->lanes.at[lane].os_tid = 7;
+      build_span (runs[i], lane, node, 0, 0, 100);
+    }
+    build_finish (runs[i]);
+  }
+  struct radio_profile *joined = join (runs, 2, RADIO_PARTS_RUNS);
+  assert_int_equal (joined->lanes.n, 3);
+  for (size_t i = 0; i < 6; i++)
+    assert_int_equal (joined->spans.at[i].begin_ns, i % 2 * 100);
+  radio_profile_close (joined);
+}
+
+static void
+ids_are_new_and_parents_follow (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_two (RADIO_PARTS_RANKS);
+  for (size_t i = 0; i < 4; i++)
+    for (size_t j = 0; j < i; j++)
+      assert_int_not_equal (joined->spans.at[i].id, joined->spans.at[j].id);
+  for (size_t i = 0; i < 4; i += 2) {
+    const struct rd_span *read = &joined->spans.at[i];
+    assert_int_equal (read->parent, 0);
+    assert_int_equal (read[1].parent, read->id);
+  }
+  radio_profile_close (joined);
+}
+
+static void
+texts_go_with_their_spans (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_two (RADIO_PARTS_RUNS);
+  assert_int_equal (joined->notes.n, 3);
+  assert_int_equal (joined->notes.at[0].span, 0);
+  assert_false (joined->notes.at[0].varies);
+  for (size_t i = 1; i < 3; i++) {
+    const struct rd_note *note = &joined->notes.at[i];
+    assert_int_equal (note->span, joined->spans.at[i - 1].id);
+    assert_true (note->is_name);
+  }
+  radio_profile_close (joined);
+}
+
+static void
+a_text_that_differs_is_told_to_vary (void **state)
+{
+  (void) state;
+  struct radio_profile *runs[3];
+  for (size_t i = 0; i < 3; i++) {
+    runs[i] = build_new ("x");
+    build_node (runs[i], RD_NO_INDEX, "read", "operation");
+    build_note (runs[i], 0, 0, "file", i == 2 ? "b" : "a", false);
+    build_note (runs[i], 0, 0, "codec", "zstd", false);
+    build_finish (runs[i]);
+  }
+  struct radio_profile *joined = join (runs, 3, RADIO_PARTS_RUNS);
+  assert_int_equal (joined->notes.n, 2);
+  assert_string_equal (joined->notes.at[0].key, "codec");
+  assert_false (joined->notes.at[0].varies);
+  assert_string_equal (joined->notes.at[1].value, "a");
+  assert_true (joined->notes.at[1].varies);
+  radio_profile_close (joined);
+}
+
+static void
+facts_are_kept_once_or_listed (void **state)
+{
+  (void) state;
+  struct radio_profile *runs[12];
+  for (size_t i = 0; i < 12; i++) {
+    char host[20];
+    snprintf (host, sizeof host, "h%zu", i);
+    runs[i] = build_new ("x");
+    build_fact (runs[i], "operation", "slice", false);
+    build_fact (runs[i], "host", host, true);
+    build_fact (runs[i], "ncpus", i % 2 ? "2" : "4", false);
+    if (i == 5)
+      build_fact (runs[i], "extra", "only here", false);
+    build_finish (runs[i]);
+  }
+  struct radio_profile *joined = join (runs, 12, RADIO_PARTS_RANKS);
+  assert_string_equal (rd_profile_find_fact (joined, "operation"), "slice");
+  assert_string_equal (rd_profile_find_fact (joined, "ncpus"), "4, 2");
+  assert_string_equal (rd_profile_find_fact (joined, "host"),
+                       "h0, h1, h2, h3, h4, h5, h6, h7, ...");
+  assert_string_equal (rd_profile_find_fact (joined, "extra"), "only here");
+  assert_int_equal (joined->facts.n, 4);
+  assert_true (joined->facts.at[1].is_name);
+  radio_profile_close (joined);
+}
+
+static void
+paths_that_only_some_have_are_in_the_whole (void **state)
+{
+  (void) state;
+  struct radio_profile *one = build_new ("one");
+  struct radio_profile *two = build_new ("two");
+  uint32_t root = build_node (one, RD_NO_INDEX, "root", "");
+  build_times (one, build_node (one, root, "a", ""), 1, 10, 10, 10, 0);
+  build_finish (one);
+  build_times (two, build_node (two, RD_NO_INDEX, "b", ""), 1, 5, 5, 5, 0);
+  root = build_node (two, RD_NO_INDEX, "root", "");
+  build_times (two, build_node (two, root, "c", ""), 1, 20, 20, 20, 0);
+  build_finish (two);
+  struct radio_profile *both[] = { one, two };
+  struct radio_profile *joined = join (both, 2, RADIO_PARTS_RUNS);
+  struct radio_profile_share share;
+  assert_int_equal (joined->nodes.n, 4);
+  uint32_t c = rd_profile_find_node (joined, 0, "c", "", RADIO_EDGE_CALL);
+  radio_profile_node_part (joined, c, 0, &share);
+  assert_int_equal (share.calls, 0);
+  radio_profile_node_part (joined, c, 1, &share);
+  assert_int_equal (share.total_ns, 20);
+  assert_string_equal (joined->info.title, "one and 1 more");
+  radio_profile_close (joined);
+}
+
+static void
+joined_profiles_bring_their_parts (void **state)
+{
+  (void) state;
+  struct radio_profile *pair[] = { join_two (RADIO_PARTS_RANKS),
+                                   new_run (500, 101) };
+  struct radio_profile *joined = join (pair, 2, RADIO_PARTS_RANKS);
+  struct radio_profile_share share;
+  assert_int_equal (joined->info.nparts, 3);
+  assert_string_equal (radio_profile_part (joined, 2, NULL, NULL), "rank 2");
+  assert_string_equal (joined->lanes.at[3].name, "rank 1: worker 1");
+  assert_string_equal (joined->lanes.at[4].name, "rank 2: main");
+  radio_profile_node_part (joined, 0, 1, &share);
+  assert_int_equal (share.total_ns, 3000);
+  radio_profile_node_part (joined, 0, 2, &share);
+  assert_int_equal (share.total_ns, 500);
+  radio_profile_close (joined);
+}
+
+static void
+a_rank_that_was_joined_second_gets_a_new_number (void **state)
+{
+  (void) state;
+  struct radio_profile *pair[] = { new_run (500, 101),
+                                   join_two (RADIO_PARTS_RANKS) };
+  struct radio_profile *joined = join (pair, 2, RADIO_PARTS_RANKS);
+  assert_string_equal (joined->lanes.at[0].name, "rank 0: main");
+  assert_string_equal (joined->lanes.at[2].name, "rank 1: main");
+  assert_string_equal (joined->lanes.at[5].name, "rank 2: worker 1");
+  radio_profile_close (joined);
+}
+
+static void
+runs_become_one_rank (void **state)
+{
+  (void) state;
+  struct radio_profile *pair[] = { join_two (RADIO_PARTS_RUNS),
+                                   new_run (500, 101) };
+  struct radio_profile *joined = join (pair, 2, RADIO_PARTS_RANKS);
+  struct radio_profile_share share;
+  assert_int_equal (joined->info.nparts, 2);
+  radio_profile_node_part (joined, 0, 0, &share);
+  assert_int_equal (share.calls, 2);
+  assert_int_equal (share.total_ns, 4000);
+  radio_profile_close (joined);
+}
+
+static void
+ranks_cannot_be_runs (void **state)
+{
+  (void) state;
+  struct radio_profile *ranks = join_two (RADIO_PARTS_RANKS);
+  struct radio_profile *joined = NULL;
+  assert_fails (radio_profile_join (&ranks, 1, RADIO_PARTS_RUNS, &joined),
+                RADIO_ERROR_ARGUMENT, "is one of ranks");
+  assert_fails (radio_profile_join (&ranks, 0, RADIO_PARTS_RANKS, &joined),
+                RADIO_ERROR_ARGUMENT, "no profiles");
+  assert_fails (radio_profile_join (&ranks, 1, RADIO_PARTS_NONE, &joined),
+                RADIO_ERROR_ARGUMENT, "as runs or as ranks");
+  assert_null (joined);
+  radio_profile_close (ranks);
+}
+
+static void
+joining_pair_by_pair_is_joining_all_at_once (void **state)
+{
+  (void) state;
+  struct radio_profile *all[] = { new_run (1000, 1), new_run (2000, 2),
+                                  new_run (4000, 3) };
+  struct radio_profile *flat = NULL, *nested = NULL, *pair = NULL;
+  assert_ok (radio_profile_join (all, 3, RADIO_PARTS_RUNS, &flat));
+  assert_ok (radio_profile_join (all, 2, RADIO_PARTS_RUNS, &pair));
+  struct radio_profile *two[] = { pair, all[2] };
+  assert_ok (radio_profile_join (two, 2, RADIO_PARTS_RUNS, &nested));
+  assert_int_equal (flat->nodes.n, nested->nodes.n);
+  assert_memory_equal (flat->shares, nested->shares,
+                       flat->nodes.n * 3 * sizeof *flat->shares);
+  for (size_t i = 0; i < flat->spans.n; i++) {
+    const struct rd_span *x = &flat->spans.at[i];
+    const struct rd_span *y = &nested->spans.at[i];
+    assert_int_equal (x->begin_ns, y->begin_ns);
+    assert_int_equal (x->duration_ns, y->duration_ns);
+    assert_int_equal (x->lane, y->lane);
+  }
+  for (size_t i = 0; i < 3; i++)
+    assert_string_equal (flat->parts.at[i].name, nested->parts.at[i].name);
+  for (size_t i = 0; i < 3; i++)
+    radio_profile_close (all[i]);
+  radio_profile_close (flat);
+  radio_profile_close (pair);
+  radio_profile_close (nested);
+}
+
+static void
+a_large_random_profile_joined_with_itself_is_twice_it (void **state)
+{
+  (void) state;
+  struct radio_profile *one = build_random (3, 4000, 4), *joined = NULL;
+  struct radio_profile *twice[] = { one, one };
+  assert_ok (radio_profile_join (twice, 2, RADIO_PARTS_RANKS, &joined));
+  assert_int_equal (joined->info.nspans, 2 * one->info.nspans);
+  assert_int_equal (joined->info.work_ns, 2 * one->info.work_ns);
+  for (size_t i = 0; i < one->nodes.n; i++) {
+    assert_int_equal (joined->nodes.at[i].total_ns,
+                      2 * one->nodes.at[i].total_ns);
+    assert_int_equal (joined->nodes.at[i].min_ns, one->nodes.at[i].min_ns);
+  }
+  radio_profile_close (joined);
+  radio_profile_close (one);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (numbers_of_equal_paths_are_added_up),
+    cmocka_unit_test (runs_take_the_sum_of_their_time_and_ranks_the_longest),
+    cmocka_unit_test (each_part_has_its_share_of_each_node),
+    cmocka_unit_test (runs_follow_each_other_in_the_same_lanes),
+    cmocka_unit_test (a_run_waits_for_what_ended_late_in_the_one_before),
+    cmocka_unit_test (ranks_begin_by_their_clocks_in_lanes_of_their_own),
+    cmocka_unit_test (lanes_that_look_alike_in_one_run_stay_apart),
+    cmocka_unit_test (ids_are_new_and_parents_follow),
+    cmocka_unit_test (texts_go_with_their_spans),
+    cmocka_unit_test (a_text_that_differs_is_told_to_vary),
+    cmocka_unit_test (facts_are_kept_once_or_listed),
+    cmocka_unit_test (paths_that_only_some_have_are_in_the_whole),
+    cmocka_unit_test (joined_profiles_bring_their_parts),
+    cmocka_unit_test (a_rank_that_was_joined_second_gets_a_new_number),
+    cmocka_unit_test (runs_become_one_rank),
+    cmocka_unit_test (ranks_cannot_be_runs),
+    cmocka_unit_test (joining_pair_by_pair_is_joining_all_at_once),
+    cmocka_unit_test (a_large_random_profile_joined_with_itself_is_twice_it),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
