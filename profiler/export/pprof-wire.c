@@ -49,17 +49,12 @@ append_key (struct rd_wire *wire, unsigned field, unsigned type)
 }
 
 void
-rd_wire_number_always (struct rd_wire *wire, unsigned field, uint64_t value)
-{
-  append_key (wire, field, TYPE_NUMBER);
-  append_varint (wire, value);
-}
-
-void
 rd_wire_number (struct rd_wire *wire, unsigned field, uint64_t value)
 {
-  if (value != 0)
-    rd_wire_number_always (wire, field, value);
+  if (value == 0)
+    return;
+  append_key (wire, field, TYPE_NUMBER);
+  append_varint (wire, value);
 }
 
 static void

@@ -16,10 +16,6 @@ struct rd_wire {
 /* A field that is a number; 0 is the default, and not written. */
 void rd_wire_number (struct rd_wire *wire, unsigned field, uint64_t value);
 
-/* The same, but 0 is written too. */
-void rd_wire_number_always (struct rd_wire *wire, unsigned field,
-                            uint64_t value);
-
 /* A field that is a text; written also when it is empty. */
 void rd_wire_text (struct rd_wire *wire, unsigned field, const char *text);
 
