@@ -109,7 +109,8 @@ radio_volume_array (struct radio_volume *volume);
 
 /* Read every tile and header byte of a volume, and compare all voxels with
  * the SHA-256 recorded at ingest.  As radio_array_check; a checksum of the
- * whole that differs is reported to damage as well. */
+ * whole that differs is reported to damage as well.  RADIO_ERROR_NOT_FOUND:
+ * the volume was replaced or removed since it was opened. */
 RADIO_API enum radio_status
 radio_volume_validate (struct radio_volume *volume,
                        struct radio_check *check,

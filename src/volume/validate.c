@@ -8,6 +8,8 @@
 #include "profiler/counters.h"
 #include "src/volume/header.h"
 #include "src/volume/file-slabs.h"
+#include "src/volume/meta.h"
+#include "src/volume/node.h"
 #include "src/volume/volume.h"
 
 /* What a validation carries through its steps. */
@@ -26,6 +28,63 @@ tell_damage (struct validation *validation, const char *message)
     validation->damage (message, validation->user_data);
 }
 
+/* Another writer may have put another image in the volume's place: then what
+ * looks like damage is none.  The document says whose the level is. */
+static enum radio_status
+check_current (const struct radio_volume *volume)
+{
+  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
+  struct rd_volume_meta now RD_META_SCOPE = { 0 };
+  enum radio_status status
+    = rd_group_read (volume->array->store, volume->path, &group);
+  if (status == RADIO_OK)
+    status = rd_meta_parse (group->attributes, volume->path, &now);
+  bool is_bad = status == RADIO_ERROR_FORMAT
+                || status == RADIO_ERROR_UNSUPPORTED;
+  bool is_same = status == RADIO_OK
+                 && strcmp (now.level_path, volume->meta.level_path) == 0;
+  if (is_same || is_bad)
+    return RADIO_OK;
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the volume was %s while it was "
+                  "open; open it again", volume->path,
+                  status == RADIO_OK ? "replaced" : "removed");
+}
+
+/* The thread's message tells of damage, unless the volume is another one. */
+static enum radio_status
+tell_damage_if_current (struct validation *validation)
+{
+  struct rd_error damage;
+  rd_error_save (&damage, RADIO_ERROR_FORMAT);
+  RD_TRY (check_current (validation->volume));
+  tell_damage (validation, damage.message);
+  return RADIO_OK;
+}
+
+/* A writer that replaces the volume writes the header array before the
+ * document, both under the volume's lock.  So a header that differs counts
+ * when it still does under the lock; where there are no locks (a store that
+ * cannot be written) it counts as it is. */
+static enum radio_status
+check_header_again (struct validation *validation)
+{
+  const struct radio_volume *volume = validation->volume;
+  struct radio_store *store = volume->array->store;
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_error damage;
+  rd_error_save (&damage, RADIO_ERROR_FORMAT);
+  RD_TRY (check_current (volume));
+  bool matches = false;
+  if (store->io->ops->lock (store->io, volume->path, true, &lock) == RADIO_OK)
+    RD_TRY (rd_header_matches (store, volume->path, &volume->meta.prefix,
+                               &matches));
+  else
+    rd_error_raise (&damage);
+  return matches ? RADIO_OK : tell_damage_if_current (validation);
+}
+
 static enum radio_status
 check_header (struct validation *validation)
 {
@@ -36,9 +95,7 @@ check_header (struct validation *validation)
   RD_SCOPE ("check header", RD_IN_OPERATION);
   RD_TRY (rd_header_matches (volume->array->store, volume->path,
                              &volume->meta.prefix, &matches));
-  if (!matches)
-    tell_damage (validation, radio_error_message ());
-  return RADIO_OK;
+  return matches ? RADIO_OK : check_header_again (validation);
 }
 
 /* Read a slab as the file had it: its order, its byte order. */
@@ -90,18 +147,15 @@ check_sha256 (struct validation *validation)
     return RADIO_OK;
   RD_SCOPE ("check sha256", RD_IN_OPERATION);
   enum radio_status status = hash_volume (validation->volume, text);
-  if (status == RADIO_ERROR_FORMAT) {
-    tell_damage (validation, radio_error_message ());
-    return RADIO_OK;
-  }
+  if (status == RADIO_ERROR_FORMAT)
+    return tell_damage_if_current (validation);
   RD_TRY (status);
   if (strcmp (text, meta->source_sha256) == 0)
     return RADIO_OK;
   rd_fail (RADIO_ERROR_CHECKSUM, "%s: SHA-256 of header and voxels is %s, "
            "but %s was recorded at ingest", validation->volume->path, text,
            meta->source_sha256);
-  tell_damage (validation, radio_error_message ());
-  return RADIO_OK;
+  return tell_damage_if_current (validation);
 }
 
 static enum radio_status

@@ -405,6 +405,62 @@ gc_mends_a_header_array_that_differs (void **state)
 }
 
 static void
+count_damage (const char *message, void *user_data)
+{
+  (void) message;
+  ++*(int *) user_data;
+}
+
+static void
+a_volume_that_was_replaced_is_not_damaged (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  struct nifti_spec spec = small_spec ();
+  const struct radio_ingest_options options = {
+    .existing = RADIO_EXISTING_REPLACE,
+  };
+  must_ingest (store, "ct/a", &spec, &options);
+  struct radio_volume *volume;
+  struct radio_check check;
+  int ndamages = 0;
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  spec.descrip = "another";
+  must_ingest (store, "ct/a", &spec, &options);
+  assert_fails (radio_volume_validate (volume, &check, count_damage,
+                                       &ndamages),
+                RADIO_ERROR_NOT_FOUND, "ct/a: the volume was replaced");
+  assert_int_equal (ndamages, 0);
+  radio_volume_close (volume);
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  assert_ok (radio_volume_validate (volume, &check, count_damage,
+                                    &ndamages));
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+/* As a writer does between the header array and the document. */
+static void
+a_header_that_is_being_replaced_is_looked_at_again (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  ingest_small (store, "ct/a");
+  struct radio_volume *volume;
+  struct radio_check check;
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  assert_ok (store->io->ops->remove (store->io, "ct/a/zarr.json"));
+  put_text (store, "ct/a/nifti/c/0", "other");
+  assert_fails (radio_volume_validate (volume, &check, NULL, NULL),
+                RADIO_ERROR_NOT_FOUND, "ct/a: the volume was removed");
+  put_text (store, "ct/a/zarr.json", "{");
+  assert_fails (radio_volume_validate (volume, &check, NULL, NULL),
+                RADIO_ERROR_CHECKSUM, "1 damaged");
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
 others_images_open_with_their_geometry (void **state)
 {
   (void) state;
@@ -571,6 +627,8 @@ main (void)
     cmocka_unit_test (gc_leaves_what_is_not_radios),
     cmocka_unit_test (gc_leaves_others_stores_alone),
     cmocka_unit_test (gc_mends_a_header_array_that_differs),
+    cmocka_unit_test (a_volume_that_was_replaced_is_not_damaged),
+    cmocka_unit_test (a_header_that_is_being_replaced_is_looked_at_again),
     cmocka_unit_test (others_images_open_with_their_geometry),
     cmocka_unit_test (others_orientation_counts_when_all_three_are_told),
     cmocka_unit_test (documents_that_contradict_themselves_are_refused),
