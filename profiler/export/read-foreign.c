@@ -8,6 +8,7 @@
 
 #include "profiler/base/error.h"
 #include "profiler/export/read.h"
+#include "profiler/export/text.h"
 
 #define LOOKED_AT_NBYTES 4096
 

@@ -7,9 +7,6 @@
 #include "profiler/base/json.h"
 #include "profiler/export/json-tables.h"
 
-/* How a profile as text begins. */
-#define RD_TEXT_OPENING "radio profile: "
-
 /* Bytes that may be a profile: the document itself, or a page with one.
  * `where' names them in messages. */
 enum radio_status rd_profile_parse (const char *text, size_t nbytes,

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile as text: what it is of, its sums, the tree, the findings. */
+#include <config.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "profiler/base/checked.h"
+#include "profiler/export/text.h"
+
+#define DEFAULT_COLUMNS 80
+#define LEAST_COLUMNS 50
+
+/* Widths of the keys of sums and facts. */
+#define KEY_WIDTH 12
+
+void
+rd_text_colour (const struct rd_text *text, enum rd_colour colour)
+{
+  if (text->colour)
+    rd_write_format (text->writer, "\033[%dm", (int) colour);
+}
+
+/*------------------------------------------------------------------------
+ * Bytes
+ *----------------------------------------------------------------------*/
+
+/* What says best what an operation did, first. */
+static const struct {
+  const char *counter;
+  const char *word;
+} moves[] = {
+  { "bytes delivered", "delivered" }, { "bytes encoded", "encoded" },
+  { "bytes decoded", "decoded" }, { "bytes inflated", "inflated" },
+  { "bytes written", "written" }, { "bytes fetched", "fetched" },
+  { "bytes asked", "asked for" },
+};
+
+#define NMOVES (sizeof moves / sizeof moves[0])
+
+uint64_t
+rd_text_moved (const struct radio_profile *profile, size_t node)
+{
+  uint64_t most = 0;
+  for (size_t i = 0; i < NMOVES; i++) {
+    uint64_t value = radio_profile_counter (profile, node, moves[i].counter,
+                                            true);
+    if (value > 0)
+      return value;
+  }
+  for (size_t i = 0; i < profile->counters.n; i++)
+    if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
+      most = rd_max_u64 (most, radio_profile_counter (
+        profile, node, profile->counters.at[i].name, true));
+  return most;
+}
+
+/* A counter over the whole tree. */
+static uint64_t
+sum_counter (const struct radio_profile *profile, const char *counter)
+{
+  uint64_t sum = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (profile->nodes.at[i].parent == RADIO_NO_PARENT)
+      if (rd_add_overflows (sum, radio_profile_counter (profile, i, counter,
+                                                        true), &sum))
+        return UINT64_MAX;
+  return sum;
+}
+
+/*------------------------------------------------------------------------
+ * The head
+ *----------------------------------------------------------------------*/
+
+/* A line "KEY         item, item", which goes on in the next line where it
+ * becomes too long. */
+struct line {
+  const struct rd_text *text;
+  size_t column;              /* 0: no item was written */
+};
+
+static void
+begin_line (const struct rd_text *text, const char *key)
+{
+  size_t n = rd_write_cut (text->writer, key, KEY_WIDTH - 1);
+  rd_write_blanks (text->writer, KEY_WIDTH - n);
+}
+
+RADIO_PRINTF (3, 4) static void
+add_item (struct line *line, const char *key, const char *format, ...)
+{
+  struct rd_writer *writer = line->text->writer;
+  char item[96];
+  va_list args;
+  va_start (args, format);
+  vsnprintf (item, sizeof item, format, args);
+  va_end (args);
+  size_t n = rd_text_width (item);
+  if (line->column == 0) {
+    begin_line (line->text, key);
+    line->column = KEY_WIDTH;
+  } else if (line->column + 3 + n > line->text->columns) {
+    rd_write_text (writer, ",\n");
+    rd_write_blanks (writer, KEY_WIDTH);
+    line->column = KEY_WIDTH;
+  } else {
+    rd_write_text (writer, ", ");
+    line->column += 2;
+  }
+  rd_write_text (writer, item);
+  line->column += n;
+}
+
+static void
+end_line (struct line *line)
+{
+  if (line->column > 0)
+    rd_write_text (line->text->writer, "\n");
+}
+
+static void
+write_title (const struct rd_text *text)
+{
+  const struct radio_profile_info *info = &text->profile->info;
+  const char *title = *info->title ? info->title : info->program;
+  rd_write_text (text->writer, RD_TEXT_OPENING);
+  rd_text_colour (text, RD_BOLD);
+  rd_write_cut (text->writer, *title ? title : "(no title)",
+                text->columns - strlen (RD_TEXT_OPENING));
+  rd_text_colour (text, RD_PLAIN);
+  rd_write_text (text->writer, "\n");
+}
+
+static void
+write_date (const struct rd_text *text)
+{
+  time_t seconds = (time_t) (text->profile->info.started_unix_ns
+                             / 1000000000);
+  struct tm tm;
+  if (seconds == 0 || gmtime_r (&seconds, &tm) == NULL)
+    return;
+  begin_line (text, "recorded");
+  rd_write_format (text->writer, "%04d-%02d-%02d %02d:%02d:%02d UTC",
+                   tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                   tm.tm_min, tm.tm_sec);
+  if (*text->profile->info.program)
+    rd_write_format (text->writer, ", %s", text->profile->info.program);
+  rd_write_text (text->writer, "\n");
+}
+
+/* work / wall, with one decimal. */
+static void
+print_parallelism (const struct rd_text *text, char words[64])
+{
+  double work = (double) text->profile->info.work_ns;
+  double tenths = text->whole_ns ? 10.0 * work / (double) text->whole_ns : 0;
+  unsigned n = tenths < 1e9 ? (unsigned) (tenths + 0.5) : 0;
+  *words = '\0';
+  if (n > 0)
+    snprintf (words, 64, " (%u.%u threads at work)", n / 10, n % 10);
+}
+
+static void
+write_times (const struct rd_text *text)
+{
+  const struct radio_profile_info *info = &text->profile->info;
+  struct line line = { .text = text };
+  char number[RD_NUMBER_NBYTES], words[64];
+  rd_text_time (info->wall_ns, number);
+  add_item (&line, "time", "%s wall", number);
+  rd_text_time (info->work_ns, number);
+  print_parallelism (text, words);
+  add_item (&line, "time", "%s work%s", number, words);
+  rd_text_time (info->wait_ns, number);
+  add_item (&line, "time", "%s wait", number);
+  end_line (&line);
+}
+
+static void
+write_parts (const struct rd_text *text)
+{
+  const struct radio_profile *profile = text->profile;
+  uint64_t least = UINT64_MAX, most = 0;
+  char low[RD_NUMBER_NBYTES], high[RD_NUMBER_NBYTES];
+  if (profile->parts.n < 2)
+    return;
+  for (size_t i = 0; i < profile->parts.n; i++) {
+    least = rd_min_u64 (least, profile->parts.at[i].wall_ns);
+    most = rd_max_u64 (most, profile->parts.at[i].wall_ns);
+  }
+  rd_text_time (least, low);
+  rd_text_time (most, high);
+  bool is_ranks = profile->info.parts == RADIO_PARTS_RANKS;
+  begin_line (text, is_ranks ? "ranks" : "runs");
+  rd_write_format (text->writer, "%zu, of %s to %s each\n", profile->parts.n,
+                   low, high);
+}
+
+static void
+write_moves (const struct rd_text *text)
+{
+  struct line line = { .text = text };
+  for (size_t i = 0; i < NMOVES; i++) {
+    char number[RD_NUMBER_NBYTES], rate[RD_NUMBER_NBYTES];
+    uint64_t nbytes = sum_counter (text->profile, moves[i].counter);
+    if (nbytes == 0)
+      continue;
+    rd_text_bytes (nbytes, number);
+    rd_text_rate (nbytes, text->whole_ns, rate);
+    if (line.column == 0 && *rate)
+      add_item (&line, "bytes", "%s %s (%s MB/s)", number, moves[i].word,
+                rate);
+    else
+      add_item (&line, "bytes", "%s %s", number, moves[i].word);
+  }
+  end_line (&line);
+}
+
+static void
+write_memory (const struct rd_text *text)
+{
+  const struct radio_profile_info *info = &text->profile->info;
+  struct line line = { .text = text };
+  char number[RD_NUMBER_NBYTES];
+  if (info->alloc_count == 0)
+    return;
+  rd_text_bytes (info->alloc_peak_nbytes, number);
+  add_item (&line, "memory", "%s at most", number);
+  rd_text_count (info->alloc_count, number);
+  add_item (&line, "memory", "%s allocations", number);
+  rd_text_bytes (info->alloc_live_nbytes, number);
+  if (info->alloc_live_nbytes > 0)
+    add_item (&line, "memory", "%s not released", number);
+  end_line (&line);
+}
+
+/* A count, if there is anything to tell. */
+static void
+add_count (struct line *line, uint64_t count, const char *word)
+{
+  char number[RD_NUMBER_NBYTES];
+  rd_text_count (count, number);
+  if (count > 0)
+    add_item (line, "scopes", "%s %s", number, word);
+}
+
+/* What the recorder itself did, and what it could not keep. */
+static void
+write_scopes (const struct rd_text *text)
+{
+  const struct radio_profile_info *info = &text->profile->info;
+  struct line line = { .text = text };
+  char number[RD_NUMBER_NBYTES];
+  rd_text_count (info->scope_count, number);
+  add_item (&line, "scopes", "%s", number);
+  rd_text_share (info->overhead_ns, info->work_ns + info->wait_ns, number);
+  if (info->overhead_ns > 0)
+    add_item (&line, "scopes", "recording took %s %%", number);
+  add_count (&line, info->dropped_count, "not in the log");
+  add_count (&line, info->open_count, "open at the end");
+  add_count (&line, info->late_count, "late");
+  end_line (&line);
+}
+
+static void
+write_facts (const struct rd_text *text)
+{
+  for (size_t i = 0; i < text->profile->facts.n; i++) {
+    const struct rd_fact *fact = &text->profile->facts.at[i];
+    begin_line (text, fact->key);
+    rd_write_cut (text->writer, fact->value, text->columns - KEY_WIDTH);
+    rd_write_text (text->writer, "\n");
+  }
+}
+
+void
+rd_text_head (const struct rd_text *text)
+{
+  write_title (text);
+  write_date (text);
+  write_times (text);
+  write_parts (text);
+  write_moves (text);
+  write_memory (text);
+  write_scopes (text);
+  write_facts (text);
+}
+
+/*------------------------------------------------------------------------
+ * The findings
+ *----------------------------------------------------------------------*/
+
+static const struct {
+  const char *mark;
+  enum rd_colour colour;
+} weights[] = {
+  [RADIO_FINDING_NOTE] = { "- ", RD_PLAIN },
+  [RADIO_FINDING_HINT] = { "* ", RD_YELLOW },
+  [RADIO_FINDING_PROBLEM] = { "! ", RD_RED },
+};
+
+void
+rd_text_findings (const struct rd_text *text)
+{
+  for (size_t i = 0; i < text->profile->findings.n; i++) {
+    const struct radio_finding *finding = &text->profile->findings.at[i];
+    rd_write_text (text->writer, i == 0 ? "\nFindings\n" : "");
+    rd_text_colour (text, weights[finding->weight].colour);
+    rd_write_text (text->writer, weights[finding->weight].mark);
+    rd_write_wrapped (text->writer, finding->title, 2, text->columns);
+    rd_text_colour (text, RD_PLAIN);
+    rd_write_text (text->writer, "\n    ");
+    rd_write_wrapped (text->writer, finding->evidence, 4, text->columns);
+    rd_write_text (text->writer, "\n");
+  }
+}
+
+/* Ranks ran at the same time, and their times add up beyond the longest. */
+static uint64_t
+whole_of (const struct radio_profile *profile)
+{
+  uint64_t whole = profile->info.wall_ns, sum = 0;
+  if (profile->info.parts != RADIO_PARTS_RANKS)
+    return whole;
+  for (size_t i = 0; i < profile->parts.n; i++)
+    if (rd_add_overflows (sum, profile->parts.at[i].wall_ns, &sum))
+      return UINT64_MAX;
+  return rd_max_u64 (whole, sum);
+}
+
+enum radio_status
+rd_export_text (const struct radio_profile *profile,
+                const struct radio_profile_write_options *options,
+                struct rd_writer *writer)
+{
+  unsigned columns = options->columns ? options->columns : DEFAULT_COLUMNS;
+  struct rd_text text = {
+    .writer = writer,
+    .profile = profile,
+    .colour = options->colour,
+    .utf8 = options->utf8,
+    .columns = columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns,
+    .whole_ns = whole_of (profile),
+  };
+  rd_text_head (&text);
+  RD_TRY (rd_text_tree (&text));
+  rd_text_findings (&text);
+  return writer->status;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles as text for people: how numbers and names are put into columns.
+ * Widths are in characters, each taken as one column of the terminal. */
+#ifndef RD_TEXT_H
+#define RD_TEXT_H
+
+#include "profiler/export/export.h"
+
+/* How a profile as text begins: its reader tells it by this. */
+#define RD_TEXT_OPENING "radio profile: "
+
+/* Room for any number below. */
+#define RD_NUMBER_NBYTES 32
+
+/* Three digits and a unit: "812 ms", "1.23 s", "45 ns". */
+void rd_text_time (uint64_t ns, char text[RD_NUMBER_NBYTES]);
+
+/* The same: "33.5 MB" (10^6), "812 B". */
+void rd_text_bytes (uint64_t nbytes, char text[RD_NUMBER_NBYTES]);
+
+/* Whole, with commas: "1,234,567". */
+void rd_text_count (uint64_t count, char text[RD_NUMBER_NBYTES]);
+
+/* The same in at most seven characters: "1234567", "12.3M". */
+void rd_text_short_count (uint64_t count, char text[RD_NUMBER_NBYTES]);
+
+/* MB/s, three digits: "412", "9.81". */
+void rd_text_rate (uint64_t nbytes, uint64_t ns,
+                   char text[RD_NUMBER_NBYTES]);
+
+/* Per cent with at most one decimal: "<0.1", "0.3", "71"; part may be above
+ * whole. */
+void rd_text_share (uint64_t part, uint64_t whole,
+                    char text[RD_NUMBER_NBYTES]);
+
+/* How many characters a text has. */
+size_t rd_text_width (const char *text);
+
+/* Write a text in at most `width' characters: a longer one loses its middle
+ * ("bytes ..d written"), since names differ at both ends.  Returns how many
+ * were written. */
+size_t rd_write_cut (struct rd_writer *writer, const char *text,
+                     size_t width);
+
+/* Write a text at the right end of `width' characters. */
+void rd_write_right (struct rd_writer *writer, const char *text,
+                     size_t width);
+
+/* Write n blanks. */
+void rd_write_blanks (struct rd_writer *writer, size_t n);
+
+/* Write a text in lines of at most `width' characters, broken at blanks;
+ * lines but the first are indented. */
+void rd_write_wrapped (struct rd_writer *writer, const char *text,
+                       size_t indent, size_t width);
+
+/*------------------------------------------------------------------------
+ * The parts of the page
+ *----------------------------------------------------------------------*/
+
+/* What all parts need to know. */
+struct rd_text {
+  struct rd_writer *writer;
+  const struct radio_profile *profile;
+  bool colour, utf8;
+  size_t columns;
+  uint64_t whole_ns;          /* what shares of total are of */
+};
+
+enum rd_colour {
+  RD_PLAIN = 0, RD_BOLD = 1, RD_DIM = 2, RD_RED = 31, RD_GREEN = 32,
+  RD_YELLOW = 33, RD_CYAN = 36,
+};
+
+/* From here on; RD_PLAIN ends it.  Nothing without colours. */
+void rd_text_colour (const struct rd_text *text, enum rd_colour colour);
+
+/* The title, the sums and the facts. */
+void rd_text_head (const struct rd_text *text);
+
+/* The tree. */
+enum radio_status rd_text_tree (const struct rd_text *text)
+  RADIO_USE_RESULT;
+
+/* The findings. */
+void rd_text_findings (const struct rd_text *text);
+
+/* The bytes that a node and all below it moved, by the counter that says
+ * best what its work was; 0: none. */
+uint64_t rd_text_moved (const struct radio_profile *profile, size_t node);
+
+#endif /* RD_TEXT_H */

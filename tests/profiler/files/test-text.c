@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles as text: numbers, columns, the tree. */
+#include <config.h>
+
+#include "tests/profiler/build.h"
+#include "tests/profiler/files/sink.h"
+
+#include "profiler/export/text.h"
+
+#define MS 1000000
+
+typedef void print_fn (uint64_t value, char text[RD_NUMBER_NBYTES]);
+
+static void
+check_number (print_fn *print, uint64_t value, const char *expected)
+{
+  char text[RD_NUMBER_NBYTES];
+  print (value, text);
+  assert_string_equal (text, expected);
+}
+
+static void
+times_have_three_digits_and_a_unit (void **state)
+{
+  (void) state;
+  check_number (rd_text_time, 0, "0 ns");
+  check_number (rd_text_time, 999, "999 ns");
+  check_number (rd_text_time, 1000, "1.00 us");
+  check_number (rd_text_time, 9994, "9.99 us");
+  check_number (rd_text_time, 9995, "10.0 us");
+  check_number (rd_text_time, 99949, "99.9 us");
+  check_number (rd_text_time, 99950, "100 us");
+  check_number (rd_text_time, 999499, "999 us");
+  check_number (rd_text_time, 999500, "1.00 ms");
+  check_number (rd_text_time, 1234567890, "1.23 s");
+  check_number (rd_text_time, 3600ull * 1000 * MS, "3600 s");
+  check_number (rd_text_time, UINT64_MAX, "18446744074 s");
+}
+
+static void
+bytes_have_three_digits_and_a_unit (void **state)
+{
+  (void) state;
+  check_number (rd_text_bytes, 1, "1 B");
+  check_number (rd_text_bytes, 65536, "65.5 kB");
+  check_number (rd_text_bytes, 33554432, "33.6 MB");
+  check_number (rd_text_bytes, 999999999, "1.00 GB");
+  check_number (rd_text_bytes, UINT64_MAX, "18446744 TB");
+}
+
+static void
+counts_are_exact_where_they_fit (void **state)
+{
+  (void) state;
+  check_number (rd_text_count, 0, "0");
+  check_number (rd_text_count, 999, "999");
+  check_number (rd_text_count, 1000, "1,000");
+  check_number (rd_text_count, UINT64_MAX, "18,446,744,073,709,551,615");
+  check_number (rd_text_short_count, 9999999, "9999999");
+  check_number (rd_text_short_count, 12345678, "12.3M");
+}
+
+/* Against long double, on numbers of every size. */
+static void
+three_digits_are_the_nearest_ones (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *unit;
+    long double size;
+  } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+  uint64_t value = 1;
+  for (int i = 0; i < 5000; i++) {
+    char text[RD_NUMBER_NBYTES], *unit;
+    value = value * 6364136223846793005u + 1442695040888963407u;
+    uint64_t ns = value >> (i % 60);
+    rd_text_time (ns, text);
+    long double shown = strtold (text, &unit);
+    size_t k = 0;
+    while (strcmp (units[k].unit, unit + 1) != 0)
+      k++;
+    long double exact = (long double) ns;
+    long double off = shown * units[k].size - exact;
+    long double step = shown < 9.995L ? 0.01L : shown < 99.95L ? 0.1L : 1;
+    assert_true (k == 0 ? off == 0
+                 : (off < 0 ? -off : off) <= 0.5001L * step * units[k].size);
+  }
+}
+
+static void
+shares_and_rates_are_those_of_the_numbers (void **state)
+{
+  (void) state;
+  char text[RD_NUMBER_NBYTES];
+  rd_text_share (1, 3, text);
+  assert_string_equal (text, "33");
+  rd_text_share (3, 1000, text);
+  assert_string_equal (text, "0.3");
+  rd_text_share (1, 100000, text);
+  assert_string_equal (text, "<0.1");
+  rd_text_share (19, 10, text);
+  assert_string_equal (text, "190");
+  rd_text_share (0, 0, text);
+  assert_string_equal (text, "0");
+  rd_text_rate (1 << 20, 1 * MS, text);
+  assert_string_equal (text, "1049");
+  rd_text_rate (9810000, 1000 * MS, text);
+  assert_string_equal (text, "9.81");
+  rd_text_rate (0, 5, text);
+  assert_string_equal (text, "");
+}
+
+static struct sink
+print (const struct radio_profile *profile, unsigned columns, bool colour,
+       bool utf8)
+{
+  struct radio_profile_write_options options = {
+    .columns = columns, .colour = colour, .utf8 = utf8
+  };
+  return sink_write (profile, RADIO_PROFILE_TEXT, &options);
+}
+
+/* Takes lines off a text; NULL at its end. */
+static char *
+next_line (char **rest)
+{
+  char *line = *rest;
+  char *end = line ? strchr (line, '\n') : NULL;
+  if (end == NULL)
+    return NULL;
+  *end = '\0';
+  *rest = end + 1;
+  return line;
+}
+
+static void
+check_widths (const struct radio_profile *profile, unsigned columns,
+              bool utf8)
+{
+  struct sink sink = print (profile, columns, false, utf8);
+  char *rest = sink.text, *line;
+  while ((line = next_line (&rest)) != NULL) {
+    if (rd_text_width (line) > columns)
+      fail_msg ("%zu wide: %s", rd_text_width (line), line);
+    assert_false (strlen (line) > 0 && line[strlen (line) - 1] == ' ');
+  }
+  assert_string_equal (rest, "");
+  free (sink.text);
+}
+
+static void
+no_line_is_wider_than_was_asked_for (void **state)
+{
+  (void) state;
+  struct radio_profile *profiles[] = {
+    build_specimen (), build_random (3, 4000, 5), build_random (4, 50, 1),
+  };
+  for (size_t i = 0; i < 3; i++) {
+    for (unsigned columns = 60; columns < 200; columns += 7)
+      check_widths (profiles[i], columns, columns % 2);
+    radio_profile_close (profiles[i]);
+  }
+}
+
+/* The line of a scope, from the sink's text; its numbers come first. */
+static char *
+find_line (const char *text, const char *name)
+{
+  const char *at = strstr (strstr (text, "  scope\n"), name);
+  assert_non_null (at);
+  while (at[-1] != '\n')
+    at--;
+  size_t n = strcspn (at, "\n");
+  char *line = strndup (at, n);
+  assert_non_null (line);
+  return line;
+}
+
+/* Runs of blanks count as one. */
+static void
+check_line (const char *text, const char *name, const char *expected)
+{
+  char *line = find_line (text, name), *to = line;
+  for (const char *p = line; *p != '\0'; p++)
+    if (*p != ' ' || to == line || to[-1] != ' ')
+      *to++ = *p;
+  *to = '\0';
+  assert_string_equal (line, expected);
+  free (line);
+}
+
+/* read 100 ms: disk 30 ms of wait, tiles on two threads 120 ms. */
+static struct radio_profile *
+build_read (void)
+{
+  struct radio_profile *profile = build_new ("a read");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t disk = build_node (profile, read, "fetch", "disk");
+  uint32_t tiles = build_edge_node (profile, read, "tiles", "decode",
+                                    RADIO_EDGE_HANDOFF);
+  build_times (profile, read, 1, 100 * MS, 10 * MS, 10 * MS, 0);
+  build_times (profile, disk, 3, 30 * MS, 30 * MS, 0, 30 * MS);
+  build_times (profile, tiles, 2, 120 * MS, 120 * MS, 120 * MS, 0);
+  build_count (profile, disk, "bytes fetched", "bytes", 6 * MS);
+  build_count (profile, tiles, "bytes decoded", "bytes", 12 * MS);
+  build_note (profile, 0, read, "axis", "axial", false);
+  profile->info.wall_ns = 100 * MS;
+  assert_ok (rd_profile_finish (profile));
+  return profile;
+}
+
+static void
+a_line_shows_the_numbers_of_its_scope (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_read ();
+  struct sink sink = print (profile, 110, false, false);
+  check_line (sink.text, "read",
+              "######## 100% 100 ms 10.0 ms 130 ms 30.0 ms 1 100 ms 120 read"
+              " axis=axial");
+  check_line (sink.text, "tiles",
+              "######## 120% 120 ms 120 ms 120 ms 2 60.0 ms 100 |- => tiles");
+  check_line (sink.text, "fetch",
+              "##. 30% 30.0 ms 30.0 ms 30.0 ms 3 10.0 ms 200 `- fetch");
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+narrow_texts_show_what_matters_most (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_read ();
+  struct sink sink = print (profile, 60, false, false);
+  assert_non_null (strstr (sink.text, "total"));
+  assert_non_null (strstr (sink.text, "self"));
+  assert_null (strstr (sink.text, " mean "));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+columns_without_numbers_are_left_out (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_read ();
+  struct sink sink = print (profile, 200, false, false);
+  assert_non_null (strstr (sink.text, " wait "));
+  assert_null (strstr (sink.text, " queue "));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+the_head_has_the_sums (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_read ();
+  struct sink sink = print (profile, 0, false, false);
+  assert_memory_equal (sink.text, "radio profile: a read\n", 22);
+  assert_non_null (strstr (sink.text, "\ntime        100 ms wall, 130 ms work "
+                           "(1.3 threads at work), 30.0 ms wait\n"));
+  assert_non_null (strstr (sink.text, "\nbytes       12.0 MB decoded "
+                           "(120 MB/s), 6.00 MB fetched\n"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+siblings_come_heaviest_first (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("order");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "c");
+  build_times (profile, root, 1, 90 * MS, 0, 0, 0);
+  for (unsigned i = 0; i < 9; i++) {
+    char name[] = { 's', (char) ('1' + i), '\0' };
+    uint32_t node = build_node (profile, root, name, "c");
+    build_times (profile, node, 1, (1 + i * 5 % 9) * MS, MS, MS, 0);
+  }
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 80, false, false);
+  uint64_t before = UINT64_MAX;
+  char *rest = strstr (sink.text, "  root\n"), *line;
+  next_line (&rest);
+  for (unsigned i = 0; i < 9; i++) {
+    line = next_line (&rest);
+    const char *name = strrchr (line, 's');
+    uint64_t total = 1 + (uint64_t) (name[1] - '1') * 5 % 9;
+    assert_true (total < before);
+    before = total;
+    assert_non_null (strstr (line, i < 8 ? "|- s" : "`- s"));
+  }
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+tiny_scopes_share_a_line (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("tiny");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "c");
+  build_times (profile, root, 1, 100 * MS, 99 * MS, MS, 0);
+  for (int i = 0; i < 40; i++) {
+    char name[16];
+    snprintf (name, sizeof name, "tiny-%d", i);
+    build_times (profile, build_node (profile, root, name, "c"), 1, 1000,
+                 1000, 1000, 0);
+  }
+  build_edge_node (profile, root, "event", "c", RADIO_EDGE_INSTANT);
+  assert_ok (rd_profile_finish (profile));
+  profile->info.wall_ns = 100 * MS;
+  struct sink sink = print (profile, 80, false, false);
+  assert_null (strstr (sink.text, "tiny-"));
+  assert_non_null (strstr (sink.text, "`- (40 smaller ones)\n"));
+  assert_non_null (strstr (sink.text, "40.0 us"));
+  assert_non_null (strstr (sink.text, "|- ! event\n"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+long_names_lose_their_middle (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("long");
+  build_times (profile,
+               build_node (profile, RD_NO_INDEX,
+                           "begins here and goes on and on and on and on and"
+                           " on and on until the \xce\xb5\xce\xbd\xce\xb4",
+                           "c"), 1, MS, MS, MS, 0);
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 80, false, false);
+  char *line = find_line (sink.text, "begins");
+  assert_int_equal (rd_text_width (line), 80);
+  assert_non_null (strstr (line, ".."));
+  assert_string_equal (line + strlen (line) - 6,
+                       "\xce\xb5\xce\xbd\xce\xb4");
+  free (line);
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+a_tree_as_deep_as_there_may_be_is_shown (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("deep");
+  uint32_t node = RD_NO_INDEX;
+  for (int i = 0; i < RD_MAX_NODE_DEPTH; i++) {
+    node = build_node (profile, node, i < RD_MAX_NODE_DEPTH - 1 ? "down"
+                                                                : "bottom",
+                       "c");
+    build_times (profile, node, 1, MS, MS, MS, 0);
+  }
+  assert_ok (rd_profile_finish (profile));
+  check_widths (profile, 80, false);
+  struct sink sink = print (profile, 80, false, true);
+  assert_non_null (strstr (sink.text, "bottom\n"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+colours_and_drawing_are_there_only_when_asked_for (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_read ();
+  struct sink plain = print (profile, 80, false, false);
+  for (const char *p = plain.text; *p != '\0'; p++)
+    assert_true (*p == '\n' || (*p >= ' ' && *p < 0x7f));
+  struct sink coloured = print (profile, 80, true, true);
+  assert_non_null (strstr (coloured.text, "\033[31m"));
+  assert_non_null (strstr (coloured.text, "\xe2\x94\x94\xe2\x94\x80 "));
+  /* Without its colours it is the text without colours. */
+  struct sink drawn = print (profile, 80, false, true);
+  char *to = coloured.text;
+  for (const char *p = coloured.text; *p != '\0'; p++)
+    if (*p == '\033')
+      p += strcspn (p, "m");
+    else
+      *to++ = *p;
+  *to = '\0';
+  assert_string_equal (coloured.text, drawn.text);
+  free (plain.text);
+  free (coloured.text);
+  free (drawn.text);
+  radio_profile_close (profile);
+}
+
+static void
+findings_stand_at_the_end_and_are_wrapped (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_read ();
+  profile->findings.n = 0;
+  struct radio_finding findings[] = {
+    { "a", RADIO_FINDING_PROBLEM, "Bound by decoding",
+      "decode is 71 % of 812 ms of work; the rest of the sentence is there "
+      "to need a second line of text", 0 },
+    { "b", RADIO_FINDING_NOTE, "Cold", "12 files", RADIO_NO_PARENT },
+  };
+  struct radio_finding *own = profile->findings.at;
+  profile->findings.at = findings;
+  profile->findings.n = 2;
+  struct sink sink = print (profile, 80, false, false);
+  assert_non_null (strstr (
+    sink.text, "\nFindings\n! Bound by decoding\n    decode is 71 % of 812 ms "
+    "of work; the rest of the sentence is there to need\n    a second line "
+    "of text\n- Cold\n    12 files\n"));
+  profile->findings.at = own;
+  profile->findings.n = 0;
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+an_empty_profile_is_told_in_words (void **state)
+{
+  (void) state;
+  struct radio_profile *profile;
+  assert_ok (rd_profile_new (&profile));
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 80, true, true);
+  assert_non_null (strstr (sink.text, "Nothing was recorded.\n"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (times_have_three_digits_and_a_unit),
+    cmocka_unit_test (bytes_have_three_digits_and_a_unit),
+    cmocka_unit_test (counts_are_exact_where_they_fit),
+    cmocka_unit_test (three_digits_are_the_nearest_ones),
+    cmocka_unit_test (shares_and_rates_are_those_of_the_numbers),
+    cmocka_unit_test (no_line_is_wider_than_was_asked_for),
+    cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
+    cmocka_unit_test (narrow_texts_show_what_matters_most),
+    cmocka_unit_test (columns_without_numbers_are_left_out),
+    cmocka_unit_test (the_head_has_the_sums),
+    cmocka_unit_test (siblings_come_heaviest_first),
+    cmocka_unit_test (tiny_scopes_share_a_line),
+    cmocka_unit_test (long_names_lose_their_middle),
+    cmocka_unit_test (a_tree_as_deep_as_there_may_be_is_shown),
+    cmocka_unit_test (colours_and_drawing_are_there_only_when_asked_for),
+    cmocka_unit_test (findings_stand_at_the_end_and_are_wrapped),
+    cmocka_unit_test (an_empty_profile_is_told_in_words),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
