@@ -97,9 +97,9 @@ print_scopes (const struct bench *bench)
             rd_verdict_name (rd_judge (&bench->log, BAR_LOG)));
   for (size_t i = 0; i < 5 && ok; i++)
     ok = rd_table_add (&table, titles[i]);
-  ok = ok && add_scope (&table, &series[RD_BENCH_BARE], NULL, "")
+  ok = ok && add_scope (&table, &series[RD_BENCH_BARE], NULL, "-")
        && add_scope (&table, &series[RD_BENCH_OFF], &off_x, off)
-       && add_scope (&table, &series[RD_BENCH_TREE], &bench->tree, "")
+       && add_scope (&table, &series[RD_BENCH_TREE], &bench->tree, "-")
        && add_scope (&table, &series[RD_BENCH_LOG], &bench->log, log);
   if (ok) {
     rd_table_print (&table, stdout);

@@ -1,43 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* radio diff: what changed between two profiles, path by path, and whether
- * it is more than noise. */
+/* radio diff: two profiles, compared. */
 #include <config.h>
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 #include "tools/commands.h"
-#include "tools/json.h"
+#include "tools/profile-diff.h"
 #include "tools/profile-output.h"
-#include "tools/profile-report.h"
-#include "tools/table.h"
 #include "tools/text.h"
 
-/* Paths whose times are below this part of the whole are left out, unless
- * --all. */
-#define LEAST_SHARE 0.01
-
-struct diff {
-  bool all, json;
-  double fail_percent;        /* negative: not asked for */
-  struct radio_profile *before, *after;
-  struct radio_comparison *comparison;
-  size_t n;
-  int64_t whole_ns;           /* the larger of both roots' sums */
-};
-
-static const char *const change_names[] = {
-  [RADIO_CHANGE_NONE] = "noise",
-  [RADIO_CHANGE_FASTER] = "faster",
-  [RADIO_CHANGE_SLOWER] = "slower",
-  [RADIO_CHANGE_NEW] = "new",
-  [RADIO_CHANGE_GONE] = "gone",
-  [RADIO_CHANGE_UNKNOWN] = "one run",
-};
-
 static bool
-take_percent (struct diff *diff, struct rd_args *args)
+take_percent (struct rd_diff *diff, struct rd_args *args)
 {
   if (rd_parse_double (args->value, &diff->fail_percent)
       && diff->fail_percent >= 0)
@@ -48,7 +19,7 @@ take_percent (struct diff *diff, struct rd_args *args)
 }
 
 static bool
-parse (struct diff *diff, struct rd_args *args)
+parse (struct rd_diff *diff, struct rd_args *args)
 {
   int id;
   while ((id = rd_args_next (args)) > 0) {
@@ -63,263 +34,31 @@ parse (struct diff *diff, struct rd_args *args)
                                   ? "BEFORE" : "AFTER");
 }
 
-static const struct radio_difference *
-path_of (const struct diff *diff, size_t i)
-{
-  return radio_comparison_get (diff->comparison, i);
-}
-
-static int64_t
-larger (int64_t a, int64_t b)
-{
-  return a > b ? a : b;
-}
-
-/* Sums of the roots: the whole before and after. */
-static void
-sum_roots (const struct diff *diff, int64_t *before, int64_t *after)
-{
-  *before = *after = 0;
-  for (size_t i = 0; i < diff->n; i++) {
-    const struct radio_difference *d = path_of (diff, i);
-    if (d->parent != RADIO_NO_PARENT)
-      continue;
-    *before += d->total_before_ns;
-    *after += d->total_after_ns;
-  }
-}
-
-/* What is shown: a path that changed, or takes its share, and all paths
- * above one that is shown.  Parents come first, so from the end. */
-static void
-choose (const struct diff *diff, bool *shown)
-{
-  for (size_t i = diff->n; i-- > 0;) {
-    const struct radio_difference *d = path_of (diff, i);
-    double most = (double) larger (d->total_before_ns, d->total_after_ns);
-    if (diff->all || most >= LEAST_SHARE * (double) diff->whole_ns)
-      shown[i] = true;
-    if (shown[i] && d->parent != RADIO_NO_PARENT)
-      shown[d->parent] = true;
-  }
-}
-
-/* "+0.123", "-1.2": milliseconds with their sign. */
-static void
-signed_ms (int64_t ns, char text[32])
-{
-  char plain[32];
-  rd_text_ms (fabs ((double) ns) / 1e9, plain);
-  snprintf (text, 32, "%s%.30s", ns < 0 ? "-" : "+", plain);
-}
-
-static void
-percent (int64_t before, int64_t after, char text[32])
-{
-  if (before <= 0 || after <= 0)
-    snprintf (text, 32, "-");
-  else
-    snprintf (text, 32, "%+.1f %%",
-              100 * (double) (after - before) / (double) before);
-}
-
-static void
-interval (const struct radio_difference *d, char text[80])
-{
-  char low[32], high[32];
-  if (d->delta_low_ns == 0 && d->delta_high_ns == 0) {
-    snprintf (text, 80, "-");
-    return;
-  }
-  signed_ms (d->delta_low_ns, low);
-  signed_ms (d->delta_high_ns, high);
-  snprintf (text, 80, "%s to %s", low, high);
-}
-
-static bool
-add_path (struct rd_table *table, const struct radio_difference *d)
-{
-  char before[32], after[32], delta[32], share[32], range[80], self[32];
-  RD_FREE char *name = rd_format ("%*s%s", (int) (2 * (d->depth % 40)), "",
-                                  d->name);
-  if (name == NULL)
-    return false;
-  rd_text_ms ((double) d->total_before_ns / 1e9, before);
-  rd_text_ms ((double) d->total_after_ns / 1e9, after);
-  signed_ms (d->total_after_ns - d->total_before_ns, delta);
-  percent (d->total_before_ns, d->total_after_ns, share);
-  interval (d, range);
-  signed_ms (d->self_after_ns - d->self_before_ns, self);
-  const char *cells[] = {
-    name, d->change == RADIO_CHANGE_NEW ? "-" : before,
-    d->change == RADIO_CHANGE_GONE ? "-" : after, delta, share, range, self,
-    change_names[d->change]
-  };
-  bool ok = true;
-  for (size_t i = 0; i < table->ncolumns && ok; i++)
-    ok = rd_table_add (table, cells[i]);
-  return ok;
-}
-
 static int
-print_table (const struct diff *diff, const bool *shown)
+compare (struct rd_diff *diff, const struct rd_args *args)
 {
-  static const char *const titles[] = {
-    "ms of a run", "before", "after", "delta", "", "95 % of delta",
-    "self", ""
-  };
-  struct rd_table table = { .ncolumns = 8, .alignment = "lrrrrrrl" };
-  bool ok = true;
-  size_t hidden = 0;
-  for (size_t i = 0; i < table.ncolumns && ok; i++)
-    ok = rd_table_add (&table, titles[i]);
-  for (size_t i = 0; i < diff->n && ok; i++)
-    if (shown[i])
-      ok = add_path (&table, path_of (diff, i));
-    else
-      hidden++;
-  if (ok)
-    rd_table_print (&table, stdout);
-  if (ok && hidden > 0)
-    printf ("and %zu path%s below 1 %% (--all shows them)\n", hidden,
-            hidden == 1 ? "" : "s");
-  rd_table_clear (&table);
-  return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
-}
-
-/* What it comes to, in a sentence. */
-static void
-print_sentence (const struct diff *diff)
-{
-  size_t counts[RADIO_CHANGE_UNKNOWN + 1] = { 0 };
-  int64_t before, after;
-  char a[32], b[32], change[32];
-  for (size_t i = 0; i < diff->n; i++)
-    counts[path_of (diff, i)->change]++;
-  sum_roots (diff, &before, &after);
-  percent (before, after, change);
-  printf ("\n%s ms -> %s ms (%s); ", rd_text_ms ((double) before / 1e9, a),
-          rd_text_ms ((double) after / 1e9, b), change);
-  if (counts[RADIO_CHANGE_UNKNOWN] > 0)
-    puts ("a single run has no spread: whether this is noise cannot be "
-          "told (--runs)");
-  else
-    printf ("paths: %zu slower, %zu faster, %zu new, %zu gone, %zu within "
-            "noise\n", counts[RADIO_CHANGE_SLOWER],
-            counts[RADIO_CHANGE_FASTER], counts[RADIO_CHANGE_NEW],
-            counts[RADIO_CHANGE_GONE], counts[RADIO_CHANGE_NONE]);
-}
-
-static struct json_object *
-path_json (const struct radio_difference *d)
-{
-  struct json_object *object = json_object_new_object ();
-  rd_report_put_text (object, "name", d->name);
-  rd_report_put (object, "parent", d->parent == RADIO_NO_PARENT
-                 ? NULL : json_object_new_uint64 (d->parent));
-  rd_report_put_u64 (object, "depth", d->depth);
-  rd_report_put_text (object, "change", change_names[d->change]);
-  const struct {
-    const char *key;
-    int64_t value;
-  } numbers[] = {
-    { "total_before_ns", d->total_before_ns },
-    { "total_after_ns", d->total_after_ns },
-    { "self_before_ns", d->self_before_ns },
-    { "self_after_ns", d->self_after_ns },
-    { "delta_low_ns", d->delta_low_ns },
-    { "delta_high_ns", d->delta_high_ns },
-  };
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    rd_report_put (object, numbers[i].key,
-                   json_object_new_int64 (numbers[i].value));
-  rd_report_put_u64 (object, "calls_before", d->calls_before);
-  rd_report_put_u64 (object, "calls_after", d->calls_after);
-  return object;
-}
-
-static void
-print_json (const struct diff *diff)
-{
-  struct json_object *object = json_object_new_object ();
-  struct json_object *paths = json_object_new_array ();
-  int64_t before, after;
-  sum_roots (diff, &before, &after);
-  for (size_t i = 0; i < diff->n; i++)
-    json_object_array_add (paths, path_json (path_of (diff, i)));
-  rd_report_put (object, "before_ns", json_object_new_int64 (before));
-  rd_report_put (object, "after_ns", json_object_new_int64 (after));
-  rd_report_put (object, "paths", paths);
-  rd_report_print (object);
-}
-
-/* Slower by more than was allowed, and not by noise: the exit status of a
- * check.  A root decides; of single runs the figures alone can. */
-static int
-judge (const struct diff *diff)
-{
-  if (diff->fail_percent < 0)
-    return RD_EXIT_OK;
-  for (size_t i = 0; i < diff->n; i++) {
-    const struct radio_difference *d = path_of (diff, i);
-    if (d->parent != RADIO_NO_PARENT || d->total_before_ns <= 0
-        || (d->change != RADIO_CHANGE_SLOWER
-            && d->change != RADIO_CHANGE_UNKNOWN))
-      continue;
-    double slower = 100 * (double) (d->total_after_ns - d->total_before_ns)
-                    / (double) d->total_before_ns;
-    if (slower > diff->fail_percent)
-      return rd_complain ("'%s' is slower by %.1f %%, more than the %g %% "
-                          "allowed", d->name, slower, diff->fail_percent);
-  }
-  return RD_EXIT_OK;
-}
-
-static int
-report (struct diff *diff)
-{
-  int64_t before, after;
-  diff->n = radio_comparison_count (diff->comparison);
-  sum_roots (diff, &before, &after);
-  diff->whole_ns = larger (before, after);
-  if (diff->json) {
-    print_json (diff);
-    return judge (diff);
-  }
-  RD_FREE bool *shown = calloc (diff->n + 1, sizeof *shown);
-  if (shown == NULL)
-    return rd_complain_memory ();
-  choose (diff, shown);
-  int failed = print_table (diff, shown);
-  if (failed)
-    return failed;
-  print_sentence (diff);
-  return judge (diff);
-}
-
-static int
-compare (struct diff *diff, const struct rd_args *args)
-{
-  const char *before = args->operands[0], *after = args->operands[1];
-  if (radio_profile_read (before, &diff->before) != RADIO_OK)
-    return rd_complain_library (before);
-  if (radio_profile_read (after, &diff->after) != RADIO_OK)
-    return rd_complain_library (after);
-  if (radio_profile_compare (diff->before, diff->after, &diff->comparison)
-      != RADIO_OK)
+  const char *before_file = args->operands[0];
+  const char *after_file = args->operands[1];
+  RD_CLOSE_PROFILE struct radio_profile *before = NULL;
+  RD_CLOSE_PROFILE struct radio_profile *after = NULL;
+  struct radio_comparison *comparison = NULL;
+  if (radio_profile_read (before_file, &before) != RADIO_OK)
+    return rd_complain_library (before_file);
+  if (radio_profile_read (after_file, &after) != RADIO_OK)
+    return rd_complain_library (after_file);
+  if (radio_profile_compare (before, after, &comparison) != RADIO_OK)
     return rd_complain_library (NULL);
-  return report (diff);
+  diff->comparison = comparison;
+  int status = rd_diff_report (diff);
+  radio_comparison_close (comparison);
+  return status;
 }
 
 static int
 run_diff (struct rd_args *args)
 {
-  struct diff diff = { .fail_percent = -1 };
-  int status = parse (&diff, args) ? compare (&diff, args) : args->status;
-  radio_comparison_close (diff.comparison);
-  radio_profile_close (diff.before);
-  radio_profile_close (diff.after);
-  return status;
+  struct rd_diff diff = { .fail_percent = -1 };
+  return parse (&diff, args) ? compare (&diff, args) : args->status;
 }
 
 static const struct rd_option options[] = {

@@ -20,7 +20,7 @@ struct ingest {
   struct rd_subject_options options;    /* the phantom's, and the ingest's */
   char *temp, *store_name;
   struct radio_store *store;
-  const char *file;
+  const char *file, *label;             /* label: what to call it */
   char *phantom_file;                   /* allocated */
   uint64_t nbytes;                      /* decompressed */
   uint64_t stored_nbytes;
@@ -78,8 +78,10 @@ make_file (struct ingest *ingest)
   if (status == RADIO_OK)
     status = radio_store_remove (ingest->store, "source/head");
   if (status != RADIO_OK)
-    return rd_complain_library ("phantom");
+    return rd_interrupted () ? RD_EXIT_FAILED
+                             : rd_complain_library ("phantom");
   ingest->file = ingest->phantom_file;
+  ingest->label = "a phantom";
   return RD_EXIT_OK;
 }
 
@@ -113,7 +115,8 @@ perform (void *data, size_t run)
     return RD_EXIT_FAILED;
   if (radio_ingest (ingest->store, ingest->file, path, &options, &result)
       != RADIO_OK)
-    return rd_complain_library (ingest->file);
+    return rd_interrupted () ? RD_EXIT_FAILED
+                             : rd_complain_library (ingest->file);
   ingest->nbytes = result.source_nbytes;
   ingest->stored_nbytes = result.stored_nbytes;
   return RD_EXIT_OK;
@@ -157,7 +160,12 @@ describe (struct ingest *ingest, const struct rd_args *args)
   if (!failed)
     failed = rd_measure_describe (&ingest->measure, &subject);
   if (!failed)
-    failed = rd_conditions_add (c, "volume", ingest->file, RADIO_TEXT_NAME);
+    failed = rd_conditions_add (c, "volume", ingest->label, RADIO_TEXT_NAME);
+  if (!failed && ingest->phantom_file)
+    failed = rd_conditions_add (c, "store", "a phantom's", RADIO_TEXT_NAME);
+  else if (!failed)
+    failed = rd_conditions_add (c, "store", args->store ? args->store
+                                : "a temporary one", RADIO_TEXT_NAME);
   rd_subject_close (&subject);
   return failed ? failed : settle (ingest, 0);
 }
@@ -171,8 +179,8 @@ tell_subject (const struct ingest *ingest)
     return;
   fputs ("ingest of ", stdout);
   rd_text_print (stdout, ingest->measure.output.redact ? "an image"
-                                                       : ingest->file);
-  printf (": %s %s, %s -> %s, tiles of %s (%s), codec %s, %s\n\n",
+                                                       : ingest->label);
+  printf (": %s %s, %s -> %s,\ntiles of %s (%s), codec %s, %s\n\n",
           rd_conditions_find (c, "shape"), rd_conditions_find (c, "dtype"),
           rd_text_size (ingest->nbytes, raw),
           rd_text_size (ingest->stored_nbytes, stored),
@@ -203,7 +211,7 @@ measure (struct ingest *ingest, struct rd_args *args)
   if (!failed && args->noperands == 0)
     failed = make_file (ingest);
   else if (!failed)
-    ingest->file = args->operands[0];
+    ingest->file = ingest->label = args->operands[0];
   if (!failed)
     failed = describe (ingest, args);
   if (failed)

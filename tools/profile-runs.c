@@ -85,7 +85,8 @@ rd_runs_measure (struct rd_runs *runs, const struct rd_operation *operation)
     failed = do_run (runs, operation, run);
   }
   rd_progress_clear (&progress);
-  return failed;
+  /* A run that Ctrl-C cut short takes nothing from those before it. */
+  return rd_interrupted () ? RD_EXIT_OK : failed;
 }
 
 int

@@ -91,7 +91,8 @@ make_phantom (const struct rd_subject_options *options,
     return failed;
   if (radio_phantom (store, "phantoms/head", &phantom) == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library ("phantom");
+  return rd_interrupted () ? RD_EXIT_FAILED
+                           : rd_complain_library ("phantom");
 }
 
 static enum radio_status

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Several profiles told together, ranks and differences, on profiles whose
+ * figures were made up: what is printed is what follows from them. */
+#include <config.h>
+
+#include <unistd.h>
+
+#include "tests/tools/made-profiles.h"
+#include "tests/unit.h"
+
+#include "tools/profile-diff.h"
+#include "tools/profile-ranks.h"
+
+/* What was printed on stdout between the two calls. */
+struct capture {
+  int saved;
+  FILE *file;
+  char text[4096];
+};
+
+static void
+capture_begin (struct capture *capture)
+{
+  fflush (stdout);
+  capture->saved = dup (STDOUT_FILENO);
+  capture->file = tmpfile ();
+  assert_non_null (capture->file);
+  assert_true (dup2 (fileno (capture->file), STDOUT_FILENO) >= 0);
+}
+
+static void
+capture_end (struct capture *capture)
+{
+  fflush (stdout);
+  dup2 (capture->saved, STDOUT_FILENO);
+  close (capture->saved);
+  rewind (capture->file);
+  size_t n = fread (capture->text, 1, sizeof capture->text - 1,
+                    capture->file);
+  capture->text[n] = '\0';
+  fclose (capture->file);
+}
+
+static void
+assert_says (const struct capture *capture, const char *part)
+{
+  if (strstr (capture->text, part) == NULL)
+    fail_msg ("'%s' is not in:\n%s", part, capture->text);
+}
+
+static void
+assert_says_not (const struct capture *capture, const char *part)
+{
+  if (strstr (capture->text, part) != NULL)
+    fail_msg ("'%s' is in:\n%s", part, capture->text);
+}
+
+static void
+each_rank_has_a_row (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *profile = make_ranks ();
+  capture_begin (&capture);
+  assert_int_equal (rd_ranks_print (profile), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "rank 0    2.000    2.000            50 %\n");
+  assert_says (&capture, "rank 2    4.000    4.000           100 %\n");
+  radio_profile_close (profile);
+}
+
+/* decode: mean (1 + 1 + 3 + 1) / 4 = 1.5 ms, 3 / 1.5 = 2. */
+static void
+a_straggler_is_named (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *profile = make_ranks ();
+  capture_begin (&capture);
+  assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "read / decode");
+  assert_says (&capture, "1.500   3.000   2.00  rank 2 (straggler)\n");
+  assert_says (&capture, "2.500   4.000   1.60  rank 2 (straggler)\n");
+  radio_profile_close (profile);
+}
+
+static void
+even_ranks_are_told_to_be_even (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *profile = make_runs (4, RADIO_PARTS_RANKS, 2000,
+                                             1000, 0, NULL);
+  capture_begin (&capture);
+  assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "all paths are shared evenly");
+  radio_profile_close (profile);
+}
+
+static double
+member (struct json_object *list, size_t i, const char *key)
+{
+  struct json_object *value;
+  struct json_object *object = json_object_array_get_idx (list, i);
+  assert_non_null (object);
+  assert_true (json_object_object_get_ex (object, key, &value));
+  return json_object_get_double (value);
+}
+
+static void
+ranks_as_json_have_the_same_figures (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = make_ranks ();
+  struct json_object *ranks = rd_ranks_json (profile);
+  struct json_object *uneven = rd_imbalance_json (profile);
+  assert_int_equal (json_object_array_length (ranks), 4);
+  assert_true (member (ranks, 2, "wall_ns") == 4e6);
+  assert_true (member (ranks, 3, "wall_ns") == 2e6);
+  assert_int_equal (json_object_array_length (uneven), 2);
+  /* Equal time is lost on both; either may come first. */
+  assert_true (member (uneven, 0, "max_ns") + member (uneven, 1, "max_ns")
+               == 7e6);
+  assert_true (member (uneven, 0, "slowest") == 2);
+  json_object_put (ranks);
+  json_object_put (uneven);
+  radio_profile_close (profile);
+}
+
+static void
+paths_are_written_from_the_root (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = make_run (2000, 1000, "fetch", 100);
+  char *path = rd_profile_path (profile, 2);
+  assert_string_equal (path, "read / fetch");
+  free (path);
+  path = rd_profile_path (profile, 0);
+  assert_string_equal (path, "read");
+  free (path);
+  radio_profile_close (profile);
+}
+
+/* Report the difference of two profiles, which are closed. */
+static int
+report (struct radio_profile *before, struct radio_profile *after,
+        struct rd_diff *diff, struct capture *capture)
+{
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (before, after, &comparison));
+  diff->comparison = comparison;
+  capture_begin (capture);
+  int status = rd_diff_report (diff);
+  capture_end (capture);
+  radio_comparison_close (comparison);
+  radio_profile_close (before);
+  radio_profile_close (after);
+  return status;
+}
+
+static struct radio_profile *
+runs_of (uint64_t read_us, uint64_t decode_us, uint64_t jitter_us,
+         const char *other)
+{
+  return make_runs (11, RADIO_PARTS_RUNS, read_us, decode_us, jitter_us,
+                    other);
+}
+
+static void
+what_became_slower_is_named_with_its_delta (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = -1 };
+  struct capture capture;
+  assert_int_equal (report (runs_of (2000, 1000, 20, NULL),
+                            runs_of (3000, 2000, 20, NULL), &diff,
+                            &capture), RD_EXIT_OK);
+  assert_says (&capture, "+1.000");
+  assert_says (&capture, "slower");
+  assert_says (&capture, "2 slower, 0 faster, 0 new, 0 gone, 0 within");
+}
+
+static void
+what_became_faster_is_no_failure (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = 0 };
+  struct capture capture;
+  assert_int_equal (report (runs_of (3000, 2000, 20, NULL),
+                            runs_of (2000, 1000, 20, NULL), &diff,
+                            &capture), RD_EXIT_OK);
+  assert_says (&capture, "-1.000");
+  assert_says (&capture, "0 slower, 2 faster");
+}
+
+static void
+what_the_spread_explains_is_noise (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = 0 };
+  struct capture capture;
+  assert_int_equal (report (runs_of (2000, 1000, 900, NULL),
+                            runs_of (2010, 1010, 900, NULL), &diff,
+                            &capture), RD_EXIT_OK);
+  assert_says (&capture, "noise");
+  assert_says (&capture, "0 slower, 0 faster, 0 new, 0 gone, 2 within");
+}
+
+static void
+new_and_gone_paths_are_called_so (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = -1 };
+  struct capture capture;
+  assert_int_equal (report (runs_of (2000, 1000, 20, "pread"),
+                            runs_of (2000, 1000, 20, "mmap"), &diff,
+                            &capture), RD_EXIT_OK);
+  assert_says (&capture, "1 new, 1 gone");
+  assert_says (&capture, "  pread");
+  assert_says (&capture, "gone\n");
+  assert_says (&capture, "new\n");
+}
+
+static void
+the_check_fails_beyond_its_percentage_only (void **state)
+{
+  (void) state;
+  struct rd_diff strict = { .fail_percent = 49 };
+  struct rd_diff lenient = { .fail_percent = 51 };
+  struct capture capture;
+  /* 2 ms -> 3 ms: 50 %, less the jitter. */
+  assert_int_equal (report (runs_of (2000, 1000, 2, NULL),
+                            runs_of (3000, 2000, 2, NULL), &strict,
+                            &capture), RD_EXIT_FAILED);
+  assert_int_equal (report (runs_of (2000, 1000, 2, NULL),
+                            runs_of (3000, 2000, 2, NULL), &lenient,
+                            &capture), RD_EXIT_OK);
+}
+
+static void
+single_runs_are_judged_by_their_figures (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = 10 };
+  struct capture capture;
+  assert_int_equal (report (make_run (2000, 1000, NULL, 0),
+                            make_run (2100, 1100, NULL, 0), &diff,
+                            &capture), RD_EXIT_OK);
+  assert_says (&capture, "a single run has no spread");
+  assert_int_equal (report (make_run (2000, 1000, NULL, 0),
+                            make_run (2300, 1300, NULL, 0), &diff,
+                            &capture), RD_EXIT_FAILED);
+}
+
+static void
+tiny_paths_are_shown_only_when_asked (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = -1 };
+  struct rd_diff all = { .fail_percent = -1, .all = true };
+  struct capture capture;
+  /* "place" takes 100 us of 20 ms. */
+  report (runs_of (20000, 1000, 20, "place"),
+          runs_of (20000, 1000, 20, "place"), &diff, &capture);
+  assert_says_not (&capture, "place");
+  assert_says (&capture, "and 1 path below 1 % (--all shows them)");
+  report (runs_of (20000, 1000, 20, "place"),
+          runs_of (20000, 1000, 20, "place"), &all, &capture);
+  assert_says (&capture, "  place");
+}
+
+static void
+differences_as_json_are_complete (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = -1, .json = true };
+  struct capture capture;
+  report (runs_of (2000, 1000, 20, NULL), runs_of (3000, 2000, 20, NULL),
+          &diff, &capture);
+  struct json_object *object = json_tokener_parse (capture.text), *paths;
+  assert_non_null (object);
+  assert_true (json_object_object_get_ex (object, "paths", &paths));
+  assert_int_equal (json_object_array_length (paths), 2);
+  assert_true (member (paths, 0, "total_after_ns")
+               - member (paths, 0, "total_before_ns") == 1e6);
+  assert_true (member (paths, 0, "delta_low_ns") <= 1e6);
+  assert_true (member (paths, 0, "delta_high_ns") >= 1e6);
+  assert_true (member (paths, 1, "parent") == 0);
+  json_object_put (object);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (each_rank_has_a_row),
+    cmocka_unit_test (a_straggler_is_named),
+    cmocka_unit_test (even_ranks_are_told_to_be_even),
+    cmocka_unit_test (ranks_as_json_have_the_same_figures),
+    cmocka_unit_test (paths_are_written_from_the_root),
+    cmocka_unit_test (what_became_slower_is_named_with_its_delta),
+    cmocka_unit_test (what_became_faster_is_no_failure),
+    cmocka_unit_test (what_the_spread_explains_is_noise),
+    cmocka_unit_test (new_and_gone_paths_are_called_so),
+    cmocka_unit_test (the_check_fails_beyond_its_percentage_only),
+    cmocka_unit_test (single_runs_are_judged_by_their_figures),
+    cmocka_unit_test (tiny_paths_are_shown_only_when_asked),
+    cmocka_unit_test (differences_as_json_are_complete),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
