@@ -7,23 +7,6 @@
 #include "profiler/base/error.h"
 
 void
-radio_scope_text (const char *key,
-                  const char *value,
-                  enum radio_text_kind kind)
-{
-  (void) key;
-  (void) value;
-  (void) kind;
-}
-
-void
-radio_gauge_set (const struct radio_counter *gauge, int64_t value)
-{
-  (void) gauge;
-  (void) value;
-}
-
-void
 radio_handoff_give (struct radio_handoff *handoff)
 {
   (void) handoff;

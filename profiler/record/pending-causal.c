@@ -43,24 +43,6 @@ rd_async_stop (struct radio_recorder *recorder, uint64_t now)
   (void) now;
 }
 
-void
-rd_texts_free (struct rd_texts *texts)
-{
-  (void) texts;
-}
-
-void
-rd_samples_free (struct rd_samples *samples)
-{
-  (void) samples;
-}
-
-void
-rd_node_free_notes (struct rd_node *node)
-{
-  (void) node;
-}
-
 struct rd_account *
 rd_account_new (struct rd_account *whole)
 {

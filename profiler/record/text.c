@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts of spans and of nodes. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/record/record.h"
+#include "profiler/record/text.h"
+#include "profiler/record/writer.h"
+
+/* What a writer keeps at most of its spans' texts. */
+#define MAX_TEXTS 65536
+#define MAX_NBYTES ((size_t) 8 << 20)
+
+/* Keys of one node, and bytes of one value. */
+#define MAX_NOTES 16
+#define MAX_VALUE 1024
+
+/* A copy, cut at a whole character of UTF-8. */
+static char *
+copy_value (const char *value, size_t *nbytes)
+{
+  size_t n = strnlen (value, MAX_VALUE + 1);
+  if (n > MAX_VALUE) {
+    n = MAX_VALUE;
+    while (n > 0 && ((unsigned char) value[n] & 0xc0) == 0x80)
+      n--;
+  }
+  *nbytes = n + 1;
+  return strndup (value, n);
+}
+
+/* Whether a value is what copy_value made of it. */
+static bool
+is_copy (const char *copy, const char *value)
+{
+  size_t n = strlen (copy);
+  return strncmp (copy, value, n) == 0
+         && (value[n] == '\0' || n > MAX_VALUE - 4);
+}
+
+static struct rd_text_note *
+find_note (struct rd_node *node, const char *key)
+{
+  for (unsigned i = 0; i < node->nnotes; i++) {
+    if (strcmp (node->notes[i].key, key) == 0)
+      return &node->notes[i];
+  }
+  return NULL;
+}
+
+/* Room for one more note of a node; NULL without. */
+static struct rd_text_note *
+new_note (struct rd_node *node)
+{
+  if (node->nnotes == node->notes_capacity) {
+    unsigned capacity = node->notes_capacity ? 2 * node->notes_capacity : 2;
+    void *notes = capacity > MAX_NOTES
+      ? NULL
+      : realloc (node->notes, capacity * sizeof *node->notes);
+    if (!notes)
+      return NULL;
+    node->notes = notes;
+    node->notes_capacity = capacity;
+  }
+  return &node->notes[node->nnotes];
+}
+
+/* The node keeps its first text of each key.  False if it was not kept. */
+static bool
+note (struct rd_node *node, const struct rd_log_text *text,
+      const char *value)
+{
+  struct rd_text_note *old = find_note (node, text->key);
+  if (old) {
+    old->varies = old->varies || !is_copy (old->value, value);
+    return true;
+  }
+  struct rd_text_note *new = new_note (node);
+  size_t nbytes;
+  char *own = new ? copy_value (value, &nbytes) : NULL;
+  if (!own)
+    return false;
+  *new = (struct rd_text_note) { text->key, own, text->kind, false };
+  node->nnotes++;
+  return true;
+}
+
+/* Room for one more text of a span; false without. */
+static bool
+grow (struct rd_texts *texts)
+{
+  if (texts->n < texts->capacity)
+    return true;
+  size_t capacity = texts->capacity ? 2 * texts->capacity : 16;
+  void *at = capacity > MAX_TEXTS
+    ? NULL
+    : realloc (texts->at, capacity * sizeof *texts->at);
+  if (!at)
+    return false;
+  texts->at = at;
+  texts->capacity = capacity;
+  return true;
+}
+
+static bool
+keep (struct rd_texts *texts, const struct rd_log_text *text,
+      const char *value)
+{
+  if (texts->nbytes >= MAX_NBYTES || !grow (texts))
+    return false;
+  struct rd_log_text own = *text;
+  size_t nbytes;
+  own.value = copy_value (value, &nbytes);
+  if (!own.value)
+    return false;
+  texts->at[texts->n++] = own;
+  texts->nbytes += nbytes;
+  return true;
+}
+
+void
+rd_texts_add (struct rd_texts *texts,
+              struct rd_node *node,
+              bool logs,
+              const struct rd_log_text *text,
+              const char *value)
+{
+  bool noted = note (node, text, value);
+  bool kept = !logs || keep (texts, text, value);
+  if (!noted || !kept)
+    texts->dropped_count++;
+}
+
+void
+rd_texts_free (struct rd_texts *texts)
+{
+  for (size_t i = 0; i < texts->n; i++)
+    free (texts->at[i].value);
+  free (texts->at);
+  *texts = (struct rd_texts) { .at = NULL };
+}
+
+void
+rd_node_free_notes (struct rd_node *node)
+{
+  for (unsigned i = 0; i < node->nnotes; i++)
+    free (node->notes[i].value);
+  free (node->notes);
+  node->notes = NULL;
+  node->nnotes = node->notes_capacity = 0;
+}
+
+void
+radio_scope_text (const char *key,
+                  const char *value,
+                  enum radio_text_kind kind)
+{
+  if (!radio_profile_is_on ())
+    return;
+  struct rd_writer_state *writer = rd_writer_current ();
+  if (!writer || !rd_writer_enter (writer))
+    return;
+  const struct rd_frame *frame = writer->top;
+  struct rd_log_text text = {
+    .sequence = rd_frame_sequence (frame), .kind = kind, .key = key
+  };
+  if (frame > writer->frames)
+    rd_texts_add (&writer->texts, frame->node, !writer->recorder->tree_only,
+                  &text, value);
+  rd_writer_leave (writer);
+}
