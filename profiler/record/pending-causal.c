@@ -43,21 +43,6 @@ rd_async_stop (struct radio_recorder *recorder, uint64_t now)
   (void) now;
 }
 
-struct rd_account *
-rd_account_new (struct rd_account *whole)
-{
-  struct rd_account *account = calloc (1, sizeof *account);
-  if (account)
-    account->whole = whole;
-  return account;
-}
-
-void
-rd_account_unref (struct rd_account *account)
-{
-  free (account);
-}
-
 enum radio_status
 rd_collect (const struct radio_recorder *recorder,
             struct radio_profile **profile)
