@@ -6,27 +6,6 @@
 
 #include "profiler/base/error.h"
 
-void
-radio_handoff_give (struct radio_handoff *handoff)
-{
-  (void) handoff;
-}
-
-uint64_t
-radio_scope_receive (const struct radio_handoff *handoff,
-                     const struct radio_site *site)
-{
-  (void) handoff;
-  (void) site;
-  return 0;
-}
-
-void
-radio_handoff_release (struct radio_handoff *handoff)
-{
-  (void) handoff;
-}
-
 struct radio_async *
 radio_async_begin (const struct radio_site *site)
 {

@@ -9,33 +9,6 @@
 #include "profiler/record/scope.h"
 #include "profiler/record/shared.h"
 
-uint64_t
-rd_shared_enter (struct rd_writer_state *writer, struct rd_shared *shared,
-                 struct rd_frame *frame)
-{
-  (void) shared;
-  (void) frame;
-  return rd_clock_now (&writer->clock);
-}
-
-void
-rd_shared_finish (struct rd_writer_state *writer, struct rd_frame *frame,
-                  struct rd_ending *ending)
-{
-  (void) writer;
-  (void) frame;
-  (void) ending;
-}
-
-void
-rd_received_end (struct rd_writer_state *writer, struct rd_frame *frame,
-                 uint64_t duration)
-{
-  (void) writer;
-  (void) frame;
-  (void) duration;
-}
-
 void
 rd_async_stop (struct radio_recorder *recorder, uint64_t now)
 {

@@ -55,6 +55,9 @@ uint64_t rd_shared_enter_request (struct rd_shared *shared);
 bool rd_shared_leave_request (struct rd_shared *shared, uint64_t begin,
                               uint64_t *end);
 
+/* Whether the frame ended, by itself: not because recording did. */
+bool rd_shared_has_ended (struct rd_shared *shared);
+
 /* What the end of a received scope does beside rd_shared_finish, after the
  * node was updated and the frame popped: the frame below on this thread
  * lacks the time, though the scope is no child of it, and a thread that was
