@@ -9,13 +9,6 @@
 #include "profiler/record/scope.h"
 #include "profiler/record/shared.h"
 
-void
-rd_async_stop (struct radio_recorder *recorder, uint64_t now)
-{
-  (void) recorder;
-  (void) now;
-}
-
 enum radio_status
 rd_collect (const struct radio_recorder *recorder,
             struct radio_profile **profile)
