@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* All writers' logs into the profile's one: spans with ids of their own, and
+ * parents wherever these ran. */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "profiler/base/checked.h"
+#include "profiler/record/collect.h"
+
+/* What it takes to make spans of one writer's log. */
+struct walk {
+  struct rd_collection *collection;
+  const struct rd_writer_state *writer;
+  const uint32_t *lanes;      /* of the writer's sessions; NULL: requests */
+  size_t next_extra;
+};
+
+uint64_t
+rd_collect_time (const struct rd_collection *collection, uint64_t ticks)
+{
+  uint64_t since = ticks > collection->origin
+    ? ticks - collection->origin
+    : 0;
+  return rd_rate_ns (&collection->recorder->rate, since);
+}
+
+/* The lane of the thread that had the writer; the last session that began
+ * before the span. */
+static uint32_t
+lane_of (const struct walk *walk, uint64_t sequence)
+{
+  const struct rd_session *sessions = walk->writer->sessions.at;
+  size_t low = 0, high = walk->writer->sessions.n;
+  if (!walk->lanes || high == 0)
+    return RD_NO_INDEX;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (sessions[middle].first <= sequence)
+      low = middle;
+    else
+      high = middle;
+  }
+  return walk->lanes[low];
+}
+
+/* What is said beside the log of this span; both are in the same order. */
+static const struct rd_log_extra *
+extra_of (struct walk *walk, uint64_t sequence)
+{
+  static const struct rd_log_extra nothing = { .sequence = 0 };
+  const struct rd_log *log = &walk->writer->log;
+  if (walk->next_extra == log->extras.n
+      || log->extras.at[walk->next_extra].sequence != sequence)
+    return &nothing;
+  return &log->extras.at[walk->next_extra++];
+}
+
+static bool
+came_from_elsewhere (const struct rd_node *node)
+{
+  return node->edge == RADIO_EDGE_HANDOFF || node->edge == RADIO_EDGE_ASYNC;
+}
+
+/* Where there was no memory to say which writer's, there is no parent. */
+static enum radio_status
+parent_of (const struct walk *walk, const struct rd_log_span *span,
+           const struct rd_log_extra *extra, uint32_t *parent)
+{
+  uint64_t sequence = rd_span_parent (span);
+  bool is_remote = (extra->flags & RD_LOG_REMOTE_PARENT) != 0;
+  const struct rd_node *node = walk->writer->nodes[rd_span_node (span)];
+  *parent = 0;
+  if (sequence == 0 || (came_from_elsewhere (node) && !is_remote))
+    return RADIO_OK;
+  return rd_ids_give (&walk->collection->ids,
+                      is_remote ? extra->parent_writer
+                                : walk->writer->number,
+                      sequence, parent);
+}
+
+static uint32_t
+flags_of (const struct rd_log_extra *extra)
+{
+  return (extra->flags & RD_LOG_OPEN ? RD_SPAN_OPEN : 0)
+         | (extra->flags & RD_LOG_LATE ? RD_SPAN_LATE : 0);
+}
+
+static enum radio_status
+add_span (struct walk *walk, const struct rd_log_span *span)
+{
+  struct rd_collection *collection = walk->collection;
+  uint64_t sequence = rd_span_sequence (span);
+  const struct rd_log_extra *extra = extra_of (walk, sequence);
+  uint64_t begin = rd_collect_time (collection, span->begin);
+  uint64_t end = rd_collect_time (collection, span->begin + span->duration);
+  struct rd_span new = {
+    .begin_ns = begin,
+    .duration_ns = end - begin,
+    .submitted_ns = extra->submitted
+      ? rd_min_u64 (rd_collect_time (collection, extra->submitted), begin)
+      : begin,
+    .wait_ns = rd_rate_ns (&collection->recorder->rate, extra->wait),
+    .id = rd_ids_find (&collection->ids, walk->writer->number, sequence),
+    .node = walk->writer->nodes[rd_span_node (span)]->index,
+    .lane = lane_of (walk, sequence),
+    .flags = flags_of (extra),
+    .nbytes = extra->nbytes,
+  };
+  RD_TRY (parent_of (walk, span, extra, &new.parent));
+  return rd_profile_add_span (collection->profile, &new);
+}
+
+/* A span gets the id that is one more than its place in the profile. */
+static enum radio_status
+give_id (struct walk *walk, const struct rd_log_span *span)
+{
+  uint32_t id;
+  return rd_ids_give (&walk->collection->ids, walk->writer->number,
+                      rd_span_sequence (span), &id);
+}
+
+static enum radio_status
+walk_log (struct walk *walk,
+          enum radio_status (*visit) (struct walk *,
+                                      const struct rd_log_span *))
+{
+  const struct rd_chunk *chunk = walk->writer->log.first;
+  for (; chunk; chunk = chunk->next) {
+    for (size_t i = 0; i < chunk->nspans; i++)
+      RD_TRY (visit (walk, &chunk->spans[i]));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+walk_logs (struct rd_collection *collection,
+           enum radio_status (*visit) (struct walk *,
+                                       const struct rd_log_span *))
+{
+  const struct radio_recorder *recorder = collection->recorder;
+  const uint32_t *lanes = collection->lanes;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    struct walk walk = {
+      .collection = collection,
+      .writer = writer,
+      .lanes = writer == recorder->synced.async_writer ? NULL : lanes,
+    };
+    lanes += writer->sessions.n;
+    RD_TRY (walk_log (&walk, visit));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_collect_log (struct rd_collection *collection)
+{
+  RD_TRY (walk_logs (collection, give_id));
+  return walk_logs (collection, add_span);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* From what the writers of a recorder wrote to one profile: the steps, in
+ * their order.  Nothing writes any more. */
+#ifndef RD_COLLECT_H
+#define RD_COLLECT_H
+
+#include "profiler/model/profile.h"
+#include "profiler/record/record.h"
+
+/* The ids of spans, by writer and sequence; see collect-ids.c. */
+struct rd_ids {
+  struct rd_id_slot *slots;
+  size_t nslots, n;
+};
+
+struct rd_collection {
+  const struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  uint64_t origin;            /* ticks: the profile's beginning */
+  struct rd_ids ids;
+  uint32_t *lanes;            /* of all sessions, writer after writer */
+};
+
+/* A point in time. */
+uint64_t rd_collect_time (const struct rd_collection *collection,
+                          uint64_t ticks);
+
+/* The tree (collect-tree.c): every rd_node gets its index in the profile. */
+enum radio_status rd_collect_tree (struct rd_collection *collection)
+  RADIO_USE_RESULT;
+
+/* Threads (collect-lanes.c): fills lanes. */
+enum radio_status rd_collect_lanes (struct rd_collection *collection)
+  RADIO_USE_RESULT;
+
+/* The log (collect-log.c); needs the tree and the lanes. */
+enum radio_status rd_collect_log (struct rd_collection *collection)
+  RADIO_USE_RESULT;
+
+/* Texts and samples (collect-notes.c); need the log. */
+enum radio_status rd_collect_notes (struct rd_collection *collection)
+  RADIO_USE_RESULT;
+enum radio_status rd_collect_samples (struct rd_collection *collection)
+  RADIO_USE_RESULT;
+
+/* The id of a span, new or as it was given before, in *id.
+ * RADIO_ERROR_MEMORY. */
+enum radio_status rd_ids_give (struct rd_ids *ids, uint32_t writer,
+                               uint64_t sequence, uint32_t *id)
+  RADIO_USE_RESULT;
+
+/* The same of a span that may have none: then 0. */
+uint32_t rd_ids_find (const struct rd_ids *ids, uint32_t writer,
+                      uint64_t sequence);
+
+#endif /* RD_COLLECT_H */
