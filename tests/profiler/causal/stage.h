@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* A stage on which histories are played: a clock that stands still until it
+ * is told to go on, and several threads played by one, so that everything
+ * comes out to the tick.  One tick is one nanosecond, unless a test wants
+ * another rate. */
+#ifndef RD_TESTS_STAGE_H
+#define RD_TESTS_STAGE_H
+
+#include "tests/unit.h"
+
+#include <radio/profile.h>
+
+#include "profiler/model/profile.h"
+#include "profiler/record/writer.h"
+
+#define STAGE_THREADS 4
+
+struct stage {
+  uint64_t now;
+  uint64_t cpu_ns;
+  struct radio_recorder *recorder;
+  struct rd_thread threads[STAGE_THREADS];
+  unsigned current;
+};
+
+/* Start recording on thread 0; the clock shows 1000. */
+void stage_open (struct stage *stage,
+                 const struct radio_recorder_options *options,
+                 uint64_t ticks_per_us);
+
+/* What follows happens on this thread. */
+void stage_on (struct stage *stage, unsigned thread);
+
+/* Stop, and release what the threads have; or only the latter, where the
+ * test has stopped the recorder. */
+struct radio_profile *stage_close (struct stage *stage);
+void stage_leave (struct stage *stage);
+
+/* The node at a path of names, "a/b/c"; asserts that it is there.  Edges are
+ * whatever they are, but must not leave a choice. */
+const struct radio_profile_node *
+stage_node (const struct radio_profile *profile, const char *path);
+size_t stage_index (const struct radio_profile *profile, const char *path);
+
+#endif /* RD_TESTS_STAGE_H */

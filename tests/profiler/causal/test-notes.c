@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts of spans and nodes, and gauges: what is kept, what is not, and that
+ * the latter is told. */
+#include <config.h>
+
+#include <string.h>
+
+#include "tests/profiler/causal/stage.h"
+
+#define SITE(name) \
+  static const struct radio_site name##_site = { \
+    #name, "test", "f", "f.c", 1, RADIO_SCOPE_WORK \
+  }
+
+SITE (read);
+SITE (fetch);
+
+static const struct radio_counter held = { "bytes held", "bytes" };
+static const struct radio_counter running = { "requests running", "count" };
+
+static struct stage stage;
+
+static int
+open_stage (void **state)
+{
+  (void) state;
+  stage_open (&stage, NULL, 0);
+  return 0;
+}
+
+static int
+open_tree_only (void **state)
+{
+  (void) state;
+  struct radio_recorder_options options = { .tree_only = true };
+  stage_open (&stage, &options, 0);
+  return 0;
+}
+
+static void
+fetch_with (const char *key, const char *value)
+{
+  uint64_t token = radio_scope_begin (&fetch_site);
+  radio_scope_text (key, value, RADIO_TEXT_PLAIN);
+  stage.now += 10;
+  radio_scope_end (token);
+}
+
+/* The note of a node (span 0) or of a span; NULL if there is none. */
+static const struct rd_note *
+find_note (const struct radio_profile *profile, uint32_t span,
+           const char *key)
+{
+  const struct rd_note *found = NULL;
+  for (size_t i = 0; i < profile->notes.n; i++) {
+    const struct rd_note *note = &profile->notes.at[i];
+    if (note->span != span || strcmp (note->key, key) != 0)
+      continue;
+    assert_null (found);
+    found = note;
+  }
+  return found;
+}
+
+static void
+each_span_keeps_its_own_and_a_node_the_first (void **state)
+{
+  (void) state;
+  fetch_with ("file", "a");
+  fetch_with ("file", "b");
+  fetch_with ("file", "c");
+  struct radio_profile *profile = stage_close (&stage);
+  const struct rd_note *note = find_note (profile, 0, "file");
+  assert_string_equal (note->value, "a");
+  assert_true (note->varies);
+  assert_int_equal (profile->spans.n, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    note = find_note (profile, profile->spans.at[i].id, "file");
+    assert_int_equal (note->value[0], 'a' + i);
+    assert_false (note->varies);
+  }
+  radio_profile_close (profile);
+}
+
+static void
+equal_ones_do_not_vary (void **state)
+{
+  (void) state;
+  fetch_with ("codec", "zstd");
+  fetch_with ("codec", "zstd");
+  struct radio_profile *profile = stage_close (&stage);
+  assert_false (find_note (profile, 0, "codec")->varies);
+  radio_profile_close (profile);
+}
+
+static void
+the_last_of_one_key_counts_for_a_span (void **state)
+{
+  (void) state;
+  uint64_t token = radio_scope_begin (&read_site);
+  radio_scope_text ("axis", "x", RADIO_TEXT_PLAIN);
+  fetch_with ("axis", "-");
+  radio_scope_text ("file", "f", RADIO_TEXT_NAME);
+  radio_scope_text ("axis", "z", RADIO_TEXT_PLAIN);
+  radio_scope_end (token);
+  struct radio_profile *profile = stage_close (&stage);
+  uint32_t span = profile->spans.at[0].id;
+  assert_string_equal (find_note (profile, span, "axis")->value, "z");
+  assert_string_equal (find_note (profile, span, "file")->value, "f");
+  assert_true (find_note (profile, span, "file")->is_name);
+  assert_false (find_note (profile, span, "axis")->is_name);
+  radio_profile_close (profile);
+}
+
+static void
+notes_of_one_node_on_two_threads_are_joined (void **state)
+{
+  (void) state;
+  struct radio_handoff handoff;
+  uint64_t top = radio_scope_begin (&read_site);
+  radio_handoff_give (&handoff);
+  for (unsigned i = 1; i <= 2; i++) {
+    stage_on (&stage, i);
+    uint64_t far = radio_scope_receive (&handoff, &fetch_site);
+    radio_scope_text ("thread", i == 1 ? "one" : "two", RADIO_TEXT_PLAIN);
+    radio_scope_text ("codec", "lz4", RADIO_TEXT_PLAIN);
+    radio_scope_end (far);
+  }
+  stage_on (&stage, 0);
+  radio_scope_end (top);
+  radio_handoff_release (&handoff);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_string_equal (find_note (profile, 0, "thread")->value, "one");
+  assert_true (find_note (profile, 0, "thread")->varies);
+  assert_false (find_note (profile, 0, "codec")->varies);
+  radio_profile_close (profile);
+}
+
+static void
+a_long_text_is_cut_at_a_whole_character (void **state)
+{
+  (void) state;
+  for (size_t shift = 0; shift < 2; shift++) {
+    char value[4001] = "x";
+    for (size_t i = shift; i + 2 < sizeof value; i += 2)
+      memcpy (value + i, "\xc3\xa9", 2);
+    fetch_with (shift ? "odd" : "even", value);
+    fetch_with (shift ? "odd" : "even", value);
+  }
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (strlen (find_note (profile, 0, "even")->value), 1024);
+  assert_int_equal (strlen (find_note (profile, 0, "odd")->value), 1023);
+  assert_false (find_note (profile, 0, "odd")->varies);
+  radio_profile_close (profile);
+}
+
+static void
+texts_without_end_are_bounded_and_told (void **state)
+{
+  (void) state;
+  uint64_t top = radio_scope_begin (&read_site);
+  for (unsigned i = 0; i < 70000; i++)
+    radio_scope_text ("key", i % 2 ? "a" : "b", RADIO_TEXT_PLAIN);
+  radio_scope_end (top);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_string_equal (rd_profile_find_fact (profile, "texts not kept"),
+                       "4464");
+  assert_string_equal (find_note (profile, 0, "key")->value, "b");
+  radio_profile_close (profile);
+}
+
+static void
+a_node_has_sixteen_keys_at_most (void **state)
+{
+  (void) state;
+  static char keys[20][8];
+  uint64_t top = radio_scope_begin (&read_site);
+  for (unsigned i = 0; i < 20; i++) {
+    snprintf (keys[i], sizeof keys[i], "key %u", i);
+    radio_scope_text (keys[i], "value", RADIO_TEXT_PLAIN);
+  }
+  radio_scope_end (top);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_non_null (find_note (profile, 0, "key 15"));
+  assert_null (find_note (profile, 0, "key 16"));
+  assert_non_null (find_note (profile, 1, "key 16"));
+  assert_string_equal (rd_profile_find_fact (profile, "texts not kept"),
+                       "4");
+  radio_profile_close (profile);
+}
+
+static void
+without_a_log_only_nodes_have_texts_and_nothing_gauges (void **state)
+{
+  (void) state;
+  fetch_with ("file", "a");
+  radio_gauge_set (&held, 1);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (profile->notes.n, 1);
+  assert_string_equal (find_note (profile, 0, "file")->value, "a");
+  assert_int_equal (profile->samples.n, 0);
+  assert_null (rd_profile_find_fact (profile, "texts not kept"));
+  radio_profile_close (profile);
+}
+
+static void
+a_text_outside_all_scopes_is_nobodys (void **state)
+{
+  (void) state;
+  radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (profile->notes.n, 0);
+  radio_profile_close (profile);
+  radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
+}
+
+/*------------------------------------------------------------------------
+ * Gauges
+ *----------------------------------------------------------------------*/
+
+static void
+gauges_are_sampled_on_all_threads_in_time (void **state)
+{
+  (void) state;
+  struct radio_handoff handoff;
+  uint64_t top = radio_scope_begin (&read_site);
+  radio_handoff_give (&handoff);
+  radio_gauge_set (&held, 100);
+  stage.now += 10;
+  stage_on (&stage, 1);
+  uint64_t far = radio_scope_receive (&handoff, &fetch_site);
+  radio_gauge_set (&held, -5);
+  radio_gauge_set (&running, 2);
+  radio_scope_end (far);
+  stage.now += 10;
+  stage_on (&stage, 0);
+  radio_gauge_set (&held, 7);
+  radio_scope_end (top);
+  radio_handoff_release (&handoff);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (profile->gauges.n, 2);
+  assert_int_equal (profile->samples.n, 4);
+  static const uint64_t times[] = { 0, 10, 10, 20 };
+  static const int64_t values[] = { 100, -5, 2, 7 };
+  for (size_t i = 0; i < 4; i++) {
+    const struct rd_sample *sample = &profile->samples.at[i];
+    assert_int_equal (sample->time_ns, times[i]);
+    assert_int_equal (sample->value, values[i]);
+    assert_string_equal (profile->gauges.at[sample->gauge].name,
+                         i == 2 ? "requests running" : "bytes held");
+  }
+  radio_profile_close (profile);
+}
+
+/* Every gauge keeps its last value, and samples are all over the time. */
+static void
+check_thinned_out (const struct radio_profile *profile, uint64_t n)
+{
+  const struct rd_sample *samples = profile->samples.at;
+  size_t nsamples = profile->samples.n;
+  assert_true (nsamples > 8192 && nsamples <= 32768);
+  int64_t last[2] = { 0, 0 };
+  uint64_t largest_step = 0;
+  for (size_t i = 0; i < nsamples; i++) {
+    last[samples[i].gauge] = samples[i].value;
+    if (i > 0 && samples[i].time_ns - samples[i - 1].time_ns > largest_step)
+      largest_step = samples[i].time_ns - samples[i - 1].time_ns;
+    assert_int_equal (samples[i].value, samples[i].time_ns / 10);
+  }
+  assert_int_equal (last[0], n - 2);
+  assert_int_equal (last[1], n - 1);
+  assert_true (largest_step <= 10 * n / 4096);
+}
+
+static void
+many_samples_are_thinned_out_evenly_and_told (void **state)
+{
+  (void) state;
+  enum { N = 500000 };
+  uint64_t top = radio_scope_begin (&read_site);
+  for (int64_t i = 0; i < N; i++) {
+    radio_gauge_set (i % 2 ? &running : &held, i);
+    stage.now += 10;
+  }
+  radio_scope_end (top);
+  struct radio_profile *profile = stage_close (&stage);
+  check_thinned_out (profile, N);
+  const char *told = rd_profile_find_fact (profile,
+                                           "gauge samples not kept");
+  assert_int_equal (strtoul (told, NULL, 10) + profile->samples.n, N);
+  radio_profile_close (profile);
+}
+
+static void
+samples_at_one_time_end_with_the_last (void **state)
+{
+  (void) state;
+  uint64_t top = radio_scope_begin (&read_site);
+  for (int64_t i = 0; i < 40000; i++)
+    radio_gauge_set (&held, i);
+  radio_scope_end (top);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_true (profile->samples.n <= 32768);
+  int64_t largest = 0;
+  for (size_t i = 0; i < profile->samples.n; i++) {
+    if (profile->samples.at[i].value > largest)
+      largest = profile->samples.at[i].value;
+  }
+  assert_int_equal (largest, 39999);
+  radio_profile_close (profile);
+}
+
+#define TEST(name) cmocka_unit_test_setup (name, open_stage)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    TEST (each_span_keeps_its_own_and_a_node_the_first),
+    TEST (equal_ones_do_not_vary),
+    TEST (the_last_of_one_key_counts_for_a_span),
+    TEST (notes_of_one_node_on_two_threads_are_joined),
+    TEST (a_long_text_is_cut_at_a_whole_character),
+    TEST (texts_without_end_are_bounded_and_told),
+    TEST (a_node_has_sixteen_keys_at_most),
+    cmocka_unit_test_setup (
+      without_a_log_only_nodes_have_texts_and_nothing_gauges,
+      open_tree_only),
+    TEST (a_text_outside_all_scopes_is_nobodys),
+    TEST (gauges_are_sampled_on_all_threads_in_time),
+    TEST (many_samples_are_thinned_out_evenly_and_told),
+    TEST (samples_at_one_time_end_with_the_last),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
