@@ -81,6 +81,7 @@ rd_writer_new (struct radio_recorder *recorder, uint32_t number)
   writer->rate = recorder->rate;
   writer->top = writer->frames;
   writer->frames[0].node = &writer->root;
+  writer->frames[0].id = RD_ROOT_ID;
   writer->next_id = rd_recorder_first_id ();
   if (!rd_tree_init (writer)) {
     rd_writer_free (writer);

@@ -391,6 +391,22 @@ a_zero_handoff_is_none (void **state)
 }
 
 static void
+the_token_zero_ends_nothing (void **state)
+{
+  (void) state;
+  radio_scope_end (0);
+  uint64_t top = radio_scope_begin (&read_site);
+  radio_scope_end (0);
+  pass (10);
+  radio_scope_end (top);
+  radio_scope_end (0);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_times (profile, "read", 10, 10, 10);
+  assert_int_equal (profile->nodes.n, 1);
+  radio_profile_close (profile);
+}
+
+static void
 nothing_is_given_where_nothing_records (void **state)
 {
   (void) state;
@@ -604,6 +620,7 @@ main (void)
     TEST (an_inner_scope_left_open_ends_with_the_received_one),
     TEST (a_handoff_outside_all_scopes_makes_a_root),
     TEST (a_zero_handoff_is_none),
+    TEST (the_token_zero_ends_nothing),
     TEST (nothing_is_given_where_nothing_records),
     TEST (a_handoff_is_of_no_use_when_its_recorder_stopped),
     TEST (what_is_open_on_other_threads_ends_with_the_recording),
