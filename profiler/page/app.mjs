@@ -14,6 +14,7 @@ import { partsPanel } from './parts.mjs';
 import { factsPanel } from './facts.mjs';
 import { summaryPanel, findingsPanel } from './summary.mjs';
 import { byteMetrics, makeMetrics } from './metrics.mjs';
+import { breakdownPanel } from './breakdown.mjs';
 import { nodeColours } from './colour.mjs';
 import { formatCount, formatRate, formatTime, formatUnit } from './units.mjs';
 
@@ -123,7 +124,9 @@ function metricChoice(model, state) {
 }
 
 export function startApp(profile, root) {
-  const state = new State(DEFAULTS);
+  // At first the heaviest operation is selected.
+  const [first = -1] = profile.tree.sorted(-1, profile.total);
+  const state = new State({ ...DEFAULTS, node: first });
   state.follow();
   const model = makeModel(profile, state);
   const tooltip = new Tooltip();
@@ -133,6 +136,7 @@ export function startApp(profile, root) {
   tabs.model = model;
   root.append(
     summaryPanel(profile, model, themeButton(state)),
+    breakdownPanel(profile),
     findingsPanel(profile, (node) => state.set({ node }, { step: true })),
     element('div', { class: 'bar-of-tools' }, tabs.list,
             metricChoice(model, state), search.view),

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The colour of a scope: its category's, in one of three shades by its name.
-// The hues are Okabe and Ito's, which colour-blind people tell apart, made
-// light enough that dark text stands on all of them in both themes.
+// The hues come from Okabe and Ito's, which colour-blind people tell apart,
+// made light enough that dark text stands on all of them in both themes.
 
 const CATEGORIES = {
-  operation: '#7db4e6',
-  metadata: '#d291b8',
-  disk: '#eda939',
-  network: '#ef8354',
-  decode: '#3fbf97',
+  operation: '#93a5f5',
+  metadata: '#c98bb9',
+  disk: '#eba531',
+  network: '#ef7f5a',
+  decode: '#37b48c',
   encode: '#e3d34a',
-  place: '#66c5ea',
-  queue: '#b4bac4',
+  place: '#7fd3f2',
+  queue: '#c3c8d0',
+  waiting: '#858e9a',
 };
 
 // For categories of other programs.

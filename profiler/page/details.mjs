@@ -27,6 +27,8 @@ export function histogramBars(histogram) {
   let last = histogram.length - 1;
   while (histogram[last] === 0)
     last--;
+  if (first === last)
+    return null;
   const most = Math.max(...histogram);
   const bars = element('div', { class: 'bars', role: 'img',
     'aria-label': 'Calls by duration, from '

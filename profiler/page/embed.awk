@@ -60,6 +60,16 @@ FNR == 1 {
 
 /[^ -~]/ { fail("a character that is neither ASCII nor printable") }
 
+# What a module has at its top: its name must be its own.
+kind == "script" && /^(export )?(async )?(function|class|const|let) / {
+  name = $0
+  sub(/^(export )?(async )?(function|class|const|let) /, "", name)
+  sub(/[^A-Za-z0-9_].*/, "", name)
+  if (name in owner)
+    fail(name " is also in " owner[name])
+  owner[name] = FILENAME
+}
+
 { sub(/^ +/, "") }
 
 in_comment {

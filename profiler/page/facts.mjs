@@ -14,7 +14,7 @@ const WORDS = [
     + 'the width of their parent in the icicle.'],
 ];
 
-function rows(pairs) {
+function factTable(pairs) {
   return element('table', { class: 'facts' }, element('tbody', {},
     ...pairs.map(([name, value]) => element('tr', {},
       element('th', { scope: 'row' }, nameElement(name)),
@@ -36,9 +36,9 @@ export function factsPanel(profile, model) {
   const counted = model.metrics.filter((one) => one.id.startsWith('c:'))
     .map((one) => [one.label, formatUnit(one.sum, one.unit)]);
   return element('div', { class: 'scroll columns' },
-    element('section', {}, element('h2', {}, 'Recording'), rows(recorded)),
+    element('section', {}, element('h2', {}, 'Recording'), factTable(recorded)),
     element('section', {}, element('h2', {}, 'Counted'),
-            counted.length > 0 ? rows(counted)
+            counted.length > 0 ? factTable(counted)
               : element('p', { class: 'muted' }, 'Nothing.')),
-    element('section', {}, element('h2', {}, 'Words'), rows(WORDS)));
+    element('section', {}, element('h2', {}, 'Words'), factTable(WORDS)));
 }

@@ -9,7 +9,7 @@ export function layoutIcicle(tree, metric) {
   const right = new Float64Array(tree.size);
   const place = (children, from, to, whole) => {
     const sum = children.reduce((s, i) => s + total[i], 0);
-    const scale = (to - from) / Math.max(whole, sum, Number.MIN_VALUE);
+    const scale = (to - from) / (Math.max(whole, sum) || 1);
     let at = from;
     for (const i of children) {
       left[i] = at;

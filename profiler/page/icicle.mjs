@@ -8,7 +8,7 @@ import { Pane, themeColours } from './pane.mjs';
 import { layoutIcicle, firstAfter } from './icicle-layout.mjs';
 import { formatShare, formatUnit } from './units.mjs';
 
-const ROW = 22;
+const ROW = 26;
 
 export class Icicle {
   constructor({ profile, state, model, tooltip }) {

@@ -28,16 +28,18 @@ export class Pane {
     this.spacer = element('div', { class: 'spacer' });
     this.box = element('div', { class: 'pane ' + className }, this.canvas,
                        this.spacer);
-    this.pictureHeight = height;
     this.width = this.height = 0;
     this.pending = false;
     this.widths = new Map();
+    this.setHeight(height);
     this.box.addEventListener('scroll', () => this.redraw());
     new ResizeObserver(() => this.resize()).observe(this.box);
   }
 
+  // The box is as high as the picture, as far as the style allows.
   setHeight(pictureHeight) {
     this.pictureHeight = pictureHeight;
+    this.box.style.height = pictureHeight + 'px';
     this.resize();
   }
 

@@ -19,12 +19,11 @@ export class SearchBox {
     });
     this.answer = element('output', { 'aria-live': 'polite' });
     this.view = element('div', { class: 'search', role: 'search' },
-      this.input,
+      this.answer, this.input,
       button('\u2191', () => this.step(-1),
              { 'aria-label': 'Match before', title: 'Match before: N' }),
       button('\u2193', () => this.step(1),
-             { 'aria-label': 'Next match', title: 'Next match: n' }),
-      this.answer);
+             { 'aria-label': 'Next match', title: 'Next match: n' }));
     // First of all listeners: the views draw by what it finds.
     state.listen((keys) => {
       if (keys.has('query'))

@@ -12,6 +12,7 @@ export const SPAN_HEIGHT = 18;
 export class RowPainter {
   constructor(pane, lanes, profile, model) {
     Object.assign(this, { pane, lanes, profile, model });
+    this.run = { node: -1, from: 0, to: 0 };
   }
 
   draw(row, y, view, theme) {
@@ -33,35 +34,60 @@ export class RowPainter {
         continue;
       }
       const pixel = Math.floor(x);
-      this.stroke(span, view.left + pixel, y);
       const next = view.from + (pixel + 1) / scale;
-      i = Math.max(i + 1, this.lanes.firstBeginning(row, next, i));
+      const after = Math.max(i + 1, this.lanes.firstBeginning(row, next, i));
+      this.stroke(this.longest(spans, i, after), view.left + pixel, y);
+      i = after;
     }
+    this.endRun(y);
   }
 
   box(span, x, y, width) {
-    const { context } = this.pane;
     const node = this.profile.spans.node[span];
-    const faint = this.isFaint(node);
-    context.globalAlpha = faint ? 0.25 : 1;
-    context.fillStyle = this.model.colours[node];
-    context.fillRect(x, y + 1, width > 3 ? width - 1 : width,
-                     SPAN_HEIGHT - 2);
-    context.globalAlpha = 1;
+    this.fill(node, x, y, width > 3 ? width - 1 : width);
     if (width < 34)
       return;
-    context.fillStyle = faint ? this.theme.text : INK;
+    this.pane.context.fillStyle = this.isFaint(node) ? this.theme.text : INK;
     this.pane.text(this.profile.names[node], x + 4, y + SPAN_HEIGHT / 2,
                    width - 8);
   }
 
-  stroke(span, x, y) {
+  fill(node, x, y, width) {
     const { context } = this.pane;
-    const node = this.profile.spans.node[span];
-    context.globalAlpha = this.isFaint(node) ? 0.15 : 0.8;
+    const faint = this.isFaint(node);
+    if (faint)
+      context.globalAlpha = 0.25;
     context.fillStyle = this.model.colours[node];
-    context.fillRect(x, y + 1, 1, SPAN_HEIGHT - 2);
-    context.globalAlpha = 1;
+    context.fillRect(x, y + 1, width, SPAN_HEIGHT - 2);
+    if (faint)
+      context.globalAlpha = 1;
+  }
+
+  // What takes most of a pixel, of the first few in it.
+  longest(spans, from, to) {
+    const { duration } = this.profile.spans;
+    let longest = spans[from];
+    for (let i = from + 1; i < Math.min(to, from + 16); i++)
+      if (duration[spans[i]] > duration[longest])
+        longest = spans[i];
+    return longest;
+  }
+
+  // Strokes of one node that touch each other are drawn as one.
+  stroke(span, x, y) {
+    const node = this.profile.spans.node[span];
+    if (node !== this.run.node || x !== this.run.to) {
+      this.endRun(y);
+      this.run = { node, from: x, to: x };
+    }
+    this.run.to = x + 1;
+  }
+
+  endRun(y) {
+    const { node, from, to } = this.run;
+    if (node >= 0)
+      this.fill(node, from, y, to - from);
+    this.run.node = -1;
   }
 
   isFaint(node) {

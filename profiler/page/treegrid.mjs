@@ -13,7 +13,8 @@ const SIBLINGS = 100;
 // text or [text, title, share of the bar].
 function timeColumn(id, label, hint, values, whole) {
   return { id, label, hint, value: (node) => values[node],
-           cell: (node) => [formatUnit(values[node], 'time'),
+           cell: (node) => [values[node] > 0 || id === 'total'
+                              ? formatUnit(values[node], 'time') : '',
                             exactUnit(values[node], 'time'),
                             whole > 0 ? values[node] / whole : 0] };
 }
@@ -39,7 +40,8 @@ export function makeColumns(profile, model) {
   return [
     timeColumn('total', 'total', 'From begin to end, of all calls', total,
                wall),
-    { id: 'share', label: '%', hint: 'Share of the total of all roots',
+    { id: 'share', label: '%', hint: 'Share of the total of all roots; above '
+      + '100 % where several threads ran at once',
       value: (node) => total[node],
       cell: (node) => [formatShare(total[node], wall), '', 0] },
     timeColumn('self', 'self', 'What no scope inside accounts for', self,
@@ -228,7 +230,8 @@ export class TreeGrid {
     }, text);
     if (share > 0) {
       made.classList.add('bar');
-      made.style.setProperty('--share', (100 * share).toFixed(2) + '%');
+      made.style.setProperty('--share',
+                             Math.min(100, 100 * share).toFixed(2) + '%');
     }
     return made;
   }
