@@ -1,0 +1,791 @@
+# SPDX-License-Identifier: MIT
+"""The page in a real browser, with its network off: what it shows is what
+the profile holds, by mouse, by keyboard, and to those who do not see it."""
+
+import base64
+import json
+import random
+import re
+import zlib
+
+import pytest
+
+import chromium
+from conftest import missing, run_radio
+from profile_document import ProfileDocument, zigzag
+
+VIEWS = ("tree", "icicle", "timeline", "facts")
+HOSTILE = ("</script><script>window.hacked=1</script>",
+           "<img src=x onerror=window.hacked=2>", "\"'`&amp;<b>",
+           "\u202egpj.exe", "\u05e9\u05dc\u05d5\u05dd", "a\u0001b", "",
+           "{{7*7}}", "__proto__", "\U0001f9e0" * 40, "x" * 3000)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not chromium.find():
+        missing("chromium")
+    with chromium.Chromium.start() as started:
+        yield started
+
+
+def write_page(document, folder, name="page", encoding="deflate"):
+    """A document as a page, by radio itself."""
+    source = folder / (name + ".json")
+    source.write_text(document if isinstance(document, str)
+                      else document.json(encoding))
+    page = folder / (name + ".html")
+    run_radio("profile", "convert", source, page)
+    return page
+
+
+def made_read(seed=1, nreads=3, nthreads=3):
+    """A read as radio does it: plan, requests, tiles on several threads."""
+    rng = random.Random(seed)
+    made = ProfileDocument("radio slice ct/sub-01", dropped_count=12)
+    main = made.lane("main")
+    workers = [made.lane(f"worker {i + 1}") for i in range(nthreads)]
+    requests = [made.lane(f"requests {i + 1}", 1) for i in range(2)]
+    for i in range(nreads):
+        t = i * 20_000_000
+        read = made.span(main, "read plane", "operation", t, 18_000_000,
+                         counters={"bytes asked": 4_000_000,
+                                   "bytes delivered": 1_048_576})
+        made.span(main, "plan", "metadata", t + 10_000, 120_000, read)
+        for lane in requests:
+            begin, took = t + 300_000, rng.randrange(2_000_000, 5_000_000)
+            get = made.span(lane, "get", "network", begin, took, read,
+                            edge=2, queue=50_000, nbytes=1 << 20,
+                            counters={"bytes fetched": 1 << 20})
+            made.span(lane, "first byte", "network", begin, took // 3, get,
+                      edge=3)
+        for k, lane in enumerate([main, *workers]):
+            begin = t + 6_000_000 + 100_000 * k
+            tiles = made.span(lane, "tiles", "operation", begin, 9_000_000,
+                              read, edge=int(lane != main),
+                              queue=100_000 * k)
+            at = begin + 5_000
+            while at + 1_000_000 < begin + 9_000_000:
+                took = rng.randrange(300_000, 900_000)
+                decode = made.span(lane, "decode", "decode", at, took, tiles,
+                                   nbytes=524_288,
+                                   counters={"bytes decoded": 524_288})
+                made.span(lane, "blosc lz4", "decode", at + 5_000,
+                          took - 50_000, decode)
+                at += took + 60_000
+        made.span(main, "wait for workers", "queue", t + 15_200_000, 600_000,
+                  read, wait=600_000)
+    made.facts = [("command", "radio slice ct/sub-01", 1)]
+    made.gauges = [("requests in flight", "count")]
+    made.samples = [(300_000, 0, 2), (5_000_000, 0, 1), (6_000_000, 0, 0)]
+    made.notes = [(0, 0, "tile shape", "64,64,64", 0)]
+    return made
+
+
+@pytest.fixture(scope="module")
+def read_document():
+    return made_read()
+
+
+@pytest.fixture(scope="module")
+def read_page(read_document, tmp_path_factory):
+    return write_page(read_document, tmp_path_factory.mktemp("page"))
+
+
+@pytest.fixture
+def opened(browser, request):
+    """Open a page; at the end it must have complained of nothing and asked
+    nobody for anything."""
+    pages = []
+
+    def go(path, **keywords):
+        page = browser.open(path, **keywords)
+        pages.append(page)
+        if keywords.get("script", True):
+            page.wait("window.radio || "
+                      "document.getElementById('notice').textContent")
+        return page
+
+    yield go
+    for page in pages:
+        complaints, requests = page.complaints(), page.requests()
+        page.close()
+        assert complaints == []
+        assert [url for url in requests if url != "data:,"] == []
+
+
+def rows(page):
+    """The tree's rows: { node: { column: [text, title] } }, in order."""
+    return dict(page.evaluate("""
+      [...document.querySelectorAll('.tree tbody tr[data-node]')].map(row => [
+        row.dataset.node, Object.fromEntries(
+          [...row.querySelectorAll('td')].map(cell =>
+            [cell.dataset.column, [cell.textContent, cell.title]])
+          .concat([['name', row.querySelector('bdi').textContent],
+                   ['level', row.getAttribute('aria-level')]]))])"""))
+
+
+def open_all(page):
+    for _ in range(12):
+        closed = page.evaluate("""
+          [...document.querySelectorAll('tr[aria-expanded=false] .marker')]
+            .map(one => one.click()).length""")
+        if closed == 0:
+            return
+
+
+def number(text):
+    return int(re.sub(r"\D", "", text))
+
+
+def state(page, key):
+    return page.evaluate(f"radio.state.get({json.dumps(key)})")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_view_opens_without_a_complaint(opened, read_page, view, dark):
+    page = opened(read_page, fragment=f"#view={view}", dark=dark)
+    page.settle()
+    shown = page.evaluate("""[...document.querySelectorAll(
+      '[role=tabpanel]')].filter(one => !one.hidden).map(one => one.id)""")
+    assert shown == [f"view-{view}"]
+    assert page.evaluate("getComputedStyle(document.documentElement)"
+                         ".colorScheme") == ("dark" if dark else "light")
+
+
+def test_a_second_writer_s_profile_is_decoded_exactly(opened, read_document,
+                                                      read_page):
+    page = opened(read_page)
+    got = page.evaluate("""(spans => ['id', 'begin', 'duration', 'submitted',
+      'wait', 'parent', 'node', 'bytes', 'lane'].map(name =>
+        Array.from(spans[name])))(radio.profile.spans)""")
+    expected = [[i + 1, s["begin"], s["duration"], s["begin"] - s["queue"],
+                 s["wait"], 0 if s["parent"] is None else s["parent"] + 1,
+                 s["node"], s["nbytes"], s["lane"]]
+                for i, s in enumerate(read_document.spans)]
+    by_id = sorted(zip(*got))
+    assert [list(one) for one in by_id] == sorted(expected)
+
+
+def test_an_uncompressed_block_shows_the_same(opened, tmp_path, read_page):
+    plain = write_page(made_read(), tmp_path, encoding="none")
+    assert rows(opened(plain)) == rows(opened(read_page))
+
+
+def test_the_tree_shows_the_profile_s_numbers(opened, read_document,
+                                              read_page):
+    page = opened(read_page)
+    open_all(page)
+    shown = rows(page)
+    nodes = read_document.nodes
+    assert len(shown) == len(nodes)
+    for i, node in enumerate(nodes):
+        row = shown[str(i)]
+        assert row["name"] == node["name"]
+        assert number(row["total"][1]) == node["total_ns"]
+        assert number(row["self"][1]) == node["self_ns"]
+        assert number(row["calls"][0]) == node["calls"]
+        below = [k for k in range(len(nodes)) if is_below(nodes, k, i)]
+        assert number(row["work"][1]) == sum(nodes[k]["work_ns"]
+                                             for k in below)
+        assert number(row["wait"][1]) == sum(nodes[k]["wait_ns"]
+                                             for k in below)
+        assert row["level"] == str(depth(nodes, i) + 1)
+
+
+def depth(nodes, node):
+    return 0 if nodes[node]["parent"] < 0 else \
+        1 + depth(nodes, nodes[node]["parent"])
+
+
+def is_below(nodes, node, top):
+    while node >= 0:
+        if node == top:
+            return True
+        node = nodes[node]["parent"]
+    return False
+
+
+def test_bytes_and_rates_follow_from_counters(opened, read_document,
+                                              read_page):
+    page = opened(read_page)
+    open_all(page)
+    shown = rows(page)
+    decode = next(i for i, n in enumerate(read_document.nodes)
+                  if n["name"] == "decode")
+    nbytes = read_document.values[decode, read_document.counters.index(
+        ("bytes decoded", "bytes"))]
+    total = read_document.nodes[decode]["total_ns"]
+    assert number(shown[str(decode)]["bytes"][1].split(":")[1]) == nbytes
+    assert shown[str(decode)]["bytes"][1].startswith("bytes decoded")
+    rate = float(shown[str(decode)]["rate"][0])
+    assert rate == pytest.approx(nbytes * 1e3 / total, rel=0.006)
+    assert shown["0"]["bytes"][1].startswith("bytes delivered")
+
+
+def test_the_summary_shows_the_profile_s_figures(opened, read_document,
+                                                 read_page):
+    page = opened(read_page)
+    info = read_document.whole()
+    titles = dict(page.evaluate("""
+      [...document.querySelectorAll('.figure')].map(one =>
+        [one.querySelector('dt').textContent, one.title])"""))
+    assert number(titles["wall"]) == info["wall_ns"]
+    assert number(titles["work"]) == info["work_ns"]
+    assert number(titles["wait"]) == info["wait_ns"]
+    assert number(titles["bytes delivered"]) == 3 * 1_048_576
+    assert "12 spans" in page.evaluate(
+        "document.querySelector('.warning').textContent")
+
+
+def test_the_heaviest_siblings_come_first_by_any_column(opened, read_page):
+    page = opened(read_page)
+    for column in ("total", "self", "work", "calls", "mean"):
+        page.evaluate(f"radio.state.set({{ sort: '{column}' }})")
+        values = page.evaluate("""
+          (({ total, self, treeWork: work, calls }) =>
+            [...document.querySelectorAll('[aria-level="2"]')].map(row =>
+              ({ total, self, work, calls, mean: total.map((ns, i) =>
+                ns / calls[i]) })[radio.state.get('sort')][row.dataset.node])
+          )(radio.profile)""")
+        assert len(values) > 2
+        assert values == sorted(values, reverse=True)
+        assert page.evaluate("""document.querySelector(
+          '[aria-sort=descending]').textContent""").startswith(column)
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory):
+    made = ProfileDocument(HOSTILE[0])
+    lane = made.lane(HOSTILE[1])
+    parent = None
+    for i, name in enumerate(HOSTILE):
+        parent = made.span(lane, name, name, i, 1000 - 2 * i, parent,
+                           counters={name or "x": 5})
+    made.facts = [(name or "k", name, 1) for name in HOSTILE]
+    made.notes = [(1, 0, name, name, 0) for name in HOSTILE]
+    made.notes += [(0, 0, name, name, 1) for name in HOSTILE]
+    made.gauges = [(HOSTILE[1], "count")]
+    made.samples = [(1, 0, 1)]
+    return write_page(made, tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_names_are_text_wherever_they_stand(opened, hostile_page,
+                                                    view):
+    page = opened(hostile_page, fragment=f"#view={view}&span=0&node=0")
+    page.settle()
+    for selector in ("#view-tree [data-node='1']", ".timeline canvas"):
+        if page.evaluate(f"Boolean(document.querySelector({selector!r}))"):
+            page.mouse("mouseMoved", *page.middle(selector))
+    assert page.evaluate("window.hacked === undefined")
+    assert page.evaluate("document.images.length") == 0
+    assert page.evaluate("document.scripts.length") == 2
+    assert page.evaluate("document.querySelector('h1').textContent") \
+        == HOSTILE[0]
+
+
+def test_hostile_names_are_shown_as_they_are(opened, hostile_page):
+    page = opened(hostile_page)
+    open_all(page)
+    shown = [row["name"] for row in rows(page).values()]
+    assert shown == [(name or "(no name)").replace("\1", "\ufffd")
+                     for name in HOSTILE]
+
+
+def test_without_a_script_the_summary_can_be_read(opened, read_page,
+                                                  read_document):
+    page = opened(read_page, script=False)
+    text = page.call("DOM.getDocument")["root"]["nodeId"]
+    main = page.call("DOM.querySelector", nodeId=text, selector="#static")
+    html = page.call("DOM.getOuterHTML", nodeId=main["nodeId"])["outerHTML"]
+    box = page.call("DOM.getBoxModel", nodeId=main["nodeId"])["model"]
+    assert box["height"] > 200
+    for node in read_document.nodes:
+        assert f"<bdi>{node['name']}</bdi>" in html
+    assert "blosc lz4" in html and "radio slice ct/sub-01" in html
+
+
+def test_in_print_the_summary_stands_alone(opened, read_page):
+    page = opened(read_page)
+    visible = ("[...document.querySelectorAll('#app, #static')].map(one => "
+               "getComputedStyle(one).display)")
+    assert page.evaluate(visible) == ["block", "none"]
+    page.call("Emulation.setEmulatedMedia", media="print")
+    assert page.evaluate(visible) == ["none", "block"]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])
+def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
+                                           share):
+    text = read_page.read_text()
+    begin = text.index('id="radio-profile">')
+    cut = tmp_path / "cut.html"
+    cut.write_text(text[:begin + int(share * (len(text) - begin))])
+    page = opened(cut)
+    notice = page.evaluate("document.getElementById('notice').textContent")
+    assert "damaged or cut short" in notice
+    assert page.evaluate("document.getElementById('static')"
+                         ".getBoundingClientRect().height > 200")
+
+
+def test_damaged_spans_are_told_and_the_summary_stays(opened, read_page,
+                                                      tmp_path):
+    text = read_page.read_text()
+    data = re.search(r'"spans":\s*{[^}]*"data":\s*"([^"]{40,})"', text)[1]
+    raw = bytearray(base64.b64decode(data))
+    raw[len(raw) // 2] ^= 0x55
+    bad = tmp_path / "bad.html"
+    bad.write_text(text.replace(data, base64.b64encode(raw).decode()))
+    page = opened(bad)
+    assert "cannot show its profile" in page.evaluate(
+        "document.getElementById('notice').textContent")
+    assert page.evaluate("document.getElementById('app').hidden")
+
+
+def test_the_tree_goes_by_keyboard(opened, read_page):
+    page = opened(read_page)
+    focused = "document.activeElement.dataset.node"
+    page.evaluate("document.querySelector('.tree [tabindex=\"0\"]').focus()")
+    assert page.evaluate(focused) == "0"
+    page.press("ArrowLeft")
+    assert len(rows(page)) == 1
+    page.press("ArrowRight")
+    first = [node for node, row in rows(page).items() if row["level"] == "2"]
+    page.press("ArrowRight")
+    assert page.evaluate(focused) == first[0]
+    page.press("ArrowDown")
+    page.press("ArrowUp")
+    assert page.evaluate(focused) == first[0]
+    page.press("Enter")
+    expanded = page.evaluate(
+        "document.activeElement.getAttribute('aria-expanded')")
+    page.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute("
+                         "'aria-expanded')") != expanded
+    page.press("End")
+    assert page.evaluate(focused) == list(rows(page))[-1]
+    page.press("Home")
+    assert page.evaluate(focused) == "0"
+    assert state(page, "node") == 0
+
+
+def test_tabs_and_views_go_by_keyboard(opened, read_page):
+    page = opened(read_page)
+    page.evaluate("document.querySelector('[role=tab]').focus()")
+    page.press("ArrowRight")
+    assert state(page, "view") == "icicle"
+    assert page.evaluate("document.activeElement.id") == "tab-icicle"
+    page.press("3")
+    assert state(page, "view") == "timeline"
+    page.press("/")
+    page.type("decode")
+    assert state(page, "query") == "decode"
+    assert state(page, "view") == "timeline"
+
+
+def test_everything_can_be_reached_by_tab(opened, read_page):
+    page = opened(read_page, fragment="#view=icicle")
+    seen = set()
+    for _ in range(60):
+        page.press("Tab")
+        seen.add(page.evaluate(
+            "document.activeElement.tagName + ' ' + "
+            "(document.activeElement.id || document.activeElement.className "
+            "|| document.activeElement.type)"))
+    assert {"BUTTON tab-icicle", "INPUT search"} <= seen
+    assert any(one.startswith("CANVAS") for one in seen)
+    assert any(one.startswith("SELECT") for one in seen)
+
+
+def icicle_box(page):
+    """Left, top and width of the icicle in the window."""
+    return page.evaluate("""(at => [at.x, at.y, at.width])(document
+      .querySelector('.icicle canvas').getBoundingClientRect())""")
+
+
+def test_the_icicle_zooms_by_click_and_back_by_escape(opened, read_page):
+    page = opened(read_page, fragment="#view=icicle")
+    page.settle()
+    x, y, width = icicle_box(page)
+    page.click(x + 10, y + 26 + 13)
+    inner = state(page, "zoom")
+    assert page.evaluate(f"radio.profile.tree.depths[{inner}]") == 1
+    heaviest = page.evaluate("radio.profile.tree.sorted(0, "
+                             "radio.profile.total)[0]")
+    assert inner == heaviest
+    assert f"zoom={inner}" in page.evaluate("location.hash")
+    page.evaluate("document.querySelector('.icicle canvas').focus()")
+    page.press("Escape")
+    assert state(page, "zoom") == 0
+    page.press("Escape")
+    assert state(page, "zoom") == -1
+
+
+def test_the_icicle_goes_by_keyboard(opened, read_page):
+    page = opened(read_page, fragment="#view=icicle")
+    page.evaluate("document.querySelector('.icicle canvas').focus()")
+    page.press("ArrowDown")
+    children = page.evaluate("radio.profile.tree.sorted(0, "
+                             "radio.profile.total)")
+    assert state(page, "node") == children[0]
+    page.press("ArrowRight")
+    assert state(page, "node") == children[1]
+    page.press("Enter")
+    assert state(page, "zoom") == children[1]
+    page.press("ArrowUp")
+    assert state(page, "node") == 0
+
+
+def test_a_tooltip_says_what_is_under_the_pointer(opened, read_page):
+    page = opened(read_page, fragment="#view=icicle")
+    page.settle()
+    x, y, width = icicle_box(page)
+    page.mouse("mouseMoved", x + width / 2, y + 13)
+    text = page.evaluate("document.querySelector('.tooltip').innerText")
+    assert text.startswith("read plane")
+    assert "54.0" in text and "bytes delivered" in text
+    page.mouse("mouseMoved", x + width / 2, y - 60)
+    assert page.evaluate("document.querySelector('.tooltip').hidden")
+
+
+def test_back_and_reload_keep_what_was_shown(opened, read_page):
+    page = opened(read_page)
+    page.click_on("#tab-icicle")
+    page.evaluate("radio.state.set({ metric: 'work', query: 'decode' })")
+    page.click_on("#tab-timeline")
+    page.evaluate("history.back()")
+    page.wait("radio.state.get('view') === 'icicle'")
+    assert state(page, "query") == "decode"
+    page.evaluate("radio = undefined, location.reload()")
+    page.wait("window.radio")
+    assert state(page, "view") == "icicle"
+    assert state(page, "metric") == "work"
+    assert page.evaluate("document.querySelector('select').value") == "work"
+    assert page.evaluate("document.querySelector('input').value") == "decode"
+
+
+def test_the_share_matched_is_a_union(opened, read_document, read_page):
+    page = opened(read_page)
+    page.evaluate("radio.state.set({ metric: 'work' })")
+    nodes = read_document.nodes
+    whole = sum(n["work_ns"] for n in nodes)
+    for query, names in (("decode", {"decode"}), ("o", None),
+                         ("/^(decode|blosc lz4)$/", {"decode", "blosc lz4"}),
+                         ("nothing", set())):
+        page.evaluate(f"radio.state.set({{ query: {json.dumps(query)} }})")
+        hit = [i for i, n in enumerate(nodes)
+               if (n["name"] in names if names is not None
+                   else "o" in n["name"])]
+        under = {k for k in range(len(nodes)) for i in hit
+                 if is_below(nodes, k, i)}
+        share = 100 * sum(nodes[k]["work_ns"] for k in under) / whole
+        answer = page.evaluate("document.querySelector('output').value")
+        if hit:
+            assert answer.startswith(f"{len(hit)} match")
+            found = float(re.search(r"([\d.]+)\s*%", answer)[1])
+            assert found == pytest.approx(share, abs=0.051)
+        else:
+            assert answer == "no match"
+
+
+def test_n_goes_from_match_to_match(opened, read_document, read_page):
+    page = opened(read_page)
+    page.evaluate("radio.state.set({ query: 'decode' })")
+    page.evaluate("document.activeElement.blur()")
+    matches = {i for i, n in enumerate(read_document.nodes)
+               if n["name"] == "decode"}
+    seen = []
+    for _ in range(len(matches)):
+        page.press("n")
+        seen.append(state(page, "node"))
+    assert set(seen) == matches
+    page.press("n")
+    assert state(page, "node") == seen[0]
+    page.press("N", shift=True)
+    assert state(page, "node") == seen[-1]
+    assert page.evaluate("document.querySelector('tr.selected bdi')"
+                         ".textContent") == "decode"
+
+
+def test_a_broken_expression_is_told(opened, read_page):
+    page = opened(read_page)
+    page.evaluate("radio.state.set({ query: '/(/' })")
+    assert page.evaluate("document.querySelector('output').value") \
+        == "not a regular expression"
+    assert page.evaluate("document.querySelector('input').ariaInvalid") \
+        == "true"
+
+
+def drawn_text(page):
+    """[text, x] of all that the timeline writes when it is drawn again."""
+    return page.evaluate("""(() => {
+      const texts = [];
+      const own = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+        texts.push([text, at[0]]);
+        return own.call(this, text, ...at);
+      };
+      document.querySelector('.timeline').dispatchEvent(new Event('scroll'));
+      return new Promise(done => requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          CanvasRenderingContext2D.prototype.fillText = own;
+          done(texts);
+        })));
+    })()""")
+
+
+def seen_text(page):
+    return [text for text, _ in drawn_text(page)]
+
+
+def milliseconds_seen(page):
+    text = next(one for one in seen_text(page) if one.endswith("seen"))
+    number, unit = text.replace("\u00a0", " ").split(" ")[:2]
+    return float(number) * {"ms": 1, "\u00b5s": 1e-3, "s": 1e3,
+                            "ns": 1e-6}[unit]
+
+
+def test_the_timeline_names_lanes_and_scopes(opened, read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    texts = seen_text(page)
+    for name in ("main", "worker 1", "worker 3", "requests 2", "read plane",
+                 "requests in flight"):
+        assert any(one.startswith(name[:8]) for one in texts), name
+    assert texts.index("main") < texts.index("worker 1") \
+        < texts.index("requests 1") < texts.index("requests in flight")
+
+
+def test_the_timeline_zooms_by_wheel_and_moves_by_dragging(opened,
+                                                           read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    page.settle()
+    whole = milliseconds_seen(page)
+    assert whole == pytest.approx(58, abs=0.5)
+    x, y = page.middle(".timeline canvas")
+    page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-500)
+    zoomed = milliseconds_seen(page)
+    assert zoomed == pytest.approx(whole / 1.002 ** 500, rel=0.02)
+    before = dict(drawn_text(page))["25\u00a0ms"]
+    page.mouse("mousePressed", x, y, button="left", clickCount=1)
+    page.mouse("mouseMoved", x - 80, y, button="left", buttons=1)
+    page.mouse("mouseMoved", x - 160, y, button="left", buttons=1)
+    page.mouse("mouseReleased", x - 160, y, button="left", clickCount=1)
+    assert milliseconds_seen(page) == pytest.approx(zoomed, rel=0.01)
+    after = dict(drawn_text(page))["25\u00a0ms"]
+    assert after == pytest.approx(before - 160, abs=1.5)
+    assert state(page, "span") == -1
+    page.evaluate("document.querySelector('.timeline canvas').focus()")
+    page.press("0")
+    assert milliseconds_seen(page) == pytest.approx(whole)
+    page.press("+")
+    assert milliseconds_seen(page) == pytest.approx(whole / 2, rel=0.02)
+    page.press("-")
+    assert milliseconds_seen(page) == pytest.approx(whole, rel=0.02)
+
+
+def test_a_span_leads_to_who_asked_for_it_on_another_thread(opened,
+                                                            read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    span = page.evaluate("""(({ spans, names, parentOf }) =>
+      [...spans.node.keys()].find(i => names[spans.node[i]] === 'tiles'
+        && spans.lane[i] === 2))(radio.profile)""")
+    page.evaluate(f"radio.state.set({{ span: {span} }})")
+    page.settle()
+    page.evaluate("document.querySelector('.timeline canvas').focus()")
+    page.press("p")
+    parent = state(page, "span")
+    assert page.evaluate(f"radio.profile.spans.lane[{parent}]") == 0
+    assert page.evaluate("radio.profile.names[radio.state.get('node')]") \
+        == "read plane"
+    page.press(".")
+    assert state(page, "span") == parent + 1
+    page.press("Escape")
+    assert state(page, "span") == -1
+
+
+def test_a_click_on_a_span_selects_it(opened, read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    page.settle()
+    x, y, width, height = page.evaluate("""(b => [b.x, b.y, b.width,
+      b.height])(document.querySelector('.timeline canvas')
+      .getBoundingClientRect())""")
+    page.click(x + 150 + 20, y + 24 + 6 + 9)
+    assert state(page, "span") == 0
+    assert page.evaluate("document.querySelector('aside h2').textContent") \
+        == "read plane"
+
+
+def test_roles_and_names_are_there(opened, read_page):
+    page = opened(read_page)
+    page.call("Accessibility.enable")
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    named = [(n["role"]["value"], n.get("name", {}).get("value", ""))
+             for n in nodes if not n.get("ignored") and "role" in n]
+    roles = {role for role, _ in named}
+    assert {"treegrid", "tab", "tablist", "tabpanel", "row", "gridcell",
+            "columnheader", "rowheader", "search", "heading", "main",
+            "complementary", "searchbox"} <= roles
+    for role, name in named:
+        if role in ("button", "tab", "searchbox", "combobox", "treegrid",
+                    "Canvas", "application", "columnheader", "row"):
+            assert name.strip() != "", role
+    rows_there = [n for n in nodes if n.get("role", {}).get("value") == "row"
+                  and any(p["name"] == "level" for p in n["properties"])]
+    assert len(rows_there) >= 4
+
+
+def test_ids_are_unique_and_references_hold(opened, read_page):
+    page = opened(read_page)
+    assert page.evaluate("""(ids => ids.length === new Set(ids).size)(
+      [...document.querySelectorAll('[id]')].map(one => one.id))""")
+    assert page.evaluate("""[...document.querySelectorAll(
+      '[aria-controls], [aria-labelledby]')].every(one =>
+        document.getElementById(one.getAttribute('aria-controls')
+          ?? one.getAttribute('aria-labelledby')))""")
+
+
+def test_findings_lead_to_their_scope(opened, read_page):
+    page = opened(read_page)
+    found = page.evaluate("radio.profile.findings.map(one => one.node)")
+    buttons = page.evaluate("document.querySelectorAll("
+                            "'.findings button').length")
+    assert buttons == sum(node >= 0 for node in found)
+    if buttons:
+        page.click_on(".findings button")
+        assert state(page, "node") == [n for n in found if n >= 0][0]
+
+
+@pytest.mark.parametrize("kind, label", [("runs", "Runs"),
+                                         ("ranks", "Ranks")])
+def test_parts_are_named(opened, tmp_path, kind, label):
+    made = made_read()
+    made.given["parts"] = kind
+    made.parts = [(f"{kind[:-1]} {i}", 10_000_000 * (i + 1), 8_000_000 * i, 0)
+                  for i in range(4)]
+    made.shares = [(0, i, 1, 4_000_000 * (i + 1), 0) for i in range(4)]
+    page = opened(write_page(made, tmp_path), fragment="#view=parts")
+    text = page.evaluate("document.querySelector('#view-parts').innerText")
+    assert page.evaluate("document.querySelector('#tab-parts').textContent") \
+        == label
+    for i in range(4):
+        assert f"{kind[:-1]} {i}" in text
+    assert "median 25.0\u00a0ms" in text
+    assert "16.0\u00a0ms" in page.evaluate(
+        "document.querySelector('aside .parts').innerText")
+
+
+def test_a_tree_without_spans_has_no_timeline(opened, tmp_path):
+    made = ProfileDocument("tree only")
+    made.node("read", "operation", calls=2, total_ns=500, self_ns=500,
+              work_ns=500)
+    page = opened(write_page(made, tmp_path), fragment="#view=timeline")
+    assert page.evaluate("document.querySelector('#tab-timeline')") is None
+    assert list(rows(page)) == ["0"]
+
+
+def test_a_profile_of_nothing_is_a_page(opened, tmp_path):
+    page = opened(write_page(ProfileDocument("nothing"), tmp_path))
+    assert rows(page) == {}
+    for view in ("icicle", "facts"):
+        page.click_on(f"#tab-{view}")
+        page.settle()
+
+
+def test_many_siblings_are_shown_in_steps(opened, tmp_path):
+    made = ProfileDocument("siblings")
+    root = made.node("root", "operation", calls=1, total_ns=10**6)
+    for i in range(2500):
+        made.node(f"child {i}", "user", root, calls=1, total_ns=1 + i)
+    page = opened(write_page(made, tmp_path))
+    assert len(rows(page)) == 101
+    page.evaluate("[...document.querySelectorAll('.tree tbody button')]"
+                  ".at(-1).click()")
+    assert 1000 <= len(rows(page)) <= 1200
+
+
+def packed(np, columns):
+    """Columns of numbers below 2^63 as varints, by whole arrays."""
+    out = []
+    for column in columns:
+        column = np.asarray(column, np.uint64)
+        sizes = np.ones(len(column), np.int64)
+        for k in range(1, 9):
+            sizes += column >= np.uint64(1 << 7 * k)
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        data = np.zeros(int(sizes.sum()), np.uint8)
+        for k in range(9):
+            there = sizes > k
+            part = (column[there] >> np.uint64(7 * k)) & np.uint64(127)
+            more = (sizes[there] > k + 1).astype(np.uint8) << 7
+            data[starts[there] + k] = part.astype(np.uint8) | more
+        out.append(data.tobytes())
+    return b"".join(out)
+
+
+@pytest.fixture(scope="module")
+def million_page(np, tmp_path_factory):
+    """A million spans on 16 threads, two deep."""
+    made = ProfileDocument("a million")
+    lanes = [made.lane(f"worker {i}") for i in range(16)]
+    first = made.span(lanes[0], "tiles", "operation", 0, 10)
+    made.span(lanes[0], "decode", "decode", 1, 5, first)
+    document = made.document()
+    n = 62_500
+    rng = np.random.default_rng(7)
+    pairs = n // 2
+    begin = np.empty(n, np.int64)
+    duration = np.empty(n, np.int64)
+    duration[0::2] = rng.integers(2_000, 90_000, pairs)
+    duration[1::2] = duration[0::2] // 2
+    begin[0::2] = np.concatenate([[0], np.cumsum(duration[0:-2:2] + 500)])
+    begin[1::2] = begin[0::2] + 100
+    step = np.diff(begin, prepend=0)
+    node = np.tile([0, 1], pairs)
+    parent = np.tile([0, zigzag(1)], pairs)
+    zeros = np.zeros(16 * n, np.int64)
+    ids = np.full((16, n), zigzag(1))
+    ids[:, 0] = [zigzag(1 + i * n) for i in range(16)]
+    raw = packed(np, [np.tile(step, 16), np.tile(duration, 16), zeros, zeros,
+                      ids.ravel(), np.tile(parent, 16), np.tile(node, 16),
+                      zeros, np.tile(node * 524_288, 16)])
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+    data = deflate.compress(raw) + deflate.flush()
+    document["spans"] = {"count": 16 * n, "encoding": "deflate",
+                         "nbytes": len(raw),
+                         "data": base64.b64encode(data).decode()}
+    document["lanes"]["span_count"] = [n] * 16
+    return write_page(json.dumps(document),
+                      tmp_path_factory.mktemp("million"))
+
+
+def test_a_million_spans_open_in_seconds_and_draw_in_a_frame(
+        opened, million_page, record_property):
+    page = opened(million_page, fragment="#view=timeline")
+    assert page.evaluate("radio.profile.spans.count") == 1_000_000
+    loaded = page.evaluate("performance.now()")
+    # The picture is drawn again and again, at ever closer zoom.
+    took = page.evaluate("""(async () => {
+      const canvas = document.querySelector('.timeline canvas');
+      const own = window.requestAnimationFrame;
+      const took = [];
+      window.requestAnimationFrame = (draw) => own((time) => {
+        const begin = performance.now();
+        draw(time);
+        took.push(performance.now() - begin);
+      });
+      for (let i = 0; i < 40; i++) {
+        canvas.dispatchEvent(new WheelEvent('wheel', { deltaY: -150,
+          clientX: 700, clientY: 500, cancelable: true }));
+        await new Promise(done => own(() => own(done)));
+      }
+      window.requestAnimationFrame = own;
+      return took.sort((a, b) => a - b);
+    })()""")
+    assert len(took) >= 40
+    record_property("milliseconds_until_open", loaded)
+    record_property("milliseconds_of_drawing_p95", took[-2])
+    print(f"open after {loaded:.0f} ms, drawing p95 {took[-2]:.1f} ms")
+    # Generous: the machine may be busy with other tests.
+    assert loaded < 20_000

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Colours: the same in every run, with enough contrast, and told apart also
+// by those who see fewer of them.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { INK, categoryColour, contrast,
+         scopeColour } from '../../../profiler/page/colour.mjs';
+
+const CATEGORIES = ['operation', 'metadata', 'disk', 'network', 'decode',
+                    'encode', 'place', 'queue', 'waiting'];
+
+test('contrast is as WCAG defines it', () => {
+  assert.equal(contrast('#000000', '#ffffff'), 21);
+  assert.equal(contrast('#ffffff', '#ffffff'), 1);
+  assert.ok(Math.abs(contrast('#777777', '#ffffff') - 4.48) < 0.01);
+});
+
+test('text on every colour has a contrast of 4.5 or more', () => {
+  for (const category of [...CATEGORIES, 'user', 'mine', 'x', 'y', 'z', ''])
+    for (const name of ['a', 'b', 'c', 'd', 'decode', 'read', ''])
+      assert.ok(contrast(INK, scopeColour(category, name)) >= 4.5,
+                category + ' ' + name);
+});
+
+test('a colour depends on nothing but category and name', () => {
+  assert.equal(scopeColour('decode', 'blosc'), scopeColour('decode',
+                                                           'blosc'));
+  assert.equal(categoryColour('decode'), '#37b48c');
+  assert.equal(categoryColour('constructor'),
+               categoryColour('constructor'));
+  assert.match(categoryColour('__proto__'), /^#[0-9a-f]{6}$/);
+});
+
+// Vienot, Brettel and Mollon (1999): what a protanope or a deuteranope sees,
+// in linear light.
+const SIMULATIONS = {
+  protanopia: [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0],
+               [0.00401, -0.00401, 1]],
+  deuteranopia: [[0.29275, 0.70725, 0], [0.29275, 0.70725, 0],
+                 [-0.02234, 0.02234, 1]],
+};
+
+function linear(colour) {
+  return [1, 3, 5].map((i) => {
+    const part = parseInt(colour.slice(i, i + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+}
+
+// Linear light to CIE L*a*b*.
+function lab([r, g, b]) {
+  const f = (t) => t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116;
+  const x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505);
+  const y = f(0.2126 * r + 0.7152 * g + 0.0722 * b);
+  const z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089);
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+test('categories differ also for colour-blind readers', () => {
+  for (const [name, matrix] of Object.entries(SIMULATIONS)) {
+    const seen = CATEGORIES.map((category) => {
+      const light = linear(categoryColour(category));
+      return lab(matrix.map((row) => Math.max(0, row.reduce((sum, one, i) =>
+        sum + one * light[i], 0))));
+    });
+    for (let i = 0; i < seen.length; i++)
+      for (let k = 0; k < i; k++) {
+        const distance = Math.hypot(...seen[i].map((one, at) =>
+          one - seen[k][at]));
+        assert.ok(distance >= 9, name + ': ' + CATEGORIES[i] + ' and '
+          + CATEGORIES[k] + ' are ' + distance.toFixed(1) + ' apart');
+      }
+  }
+});
+
+test('the text of both themes has a contrast of 4.5 or more', () => {
+  const style = readFileSync(new URL('../../../profiler/page/page.css',
+                                     import.meta.url), 'utf8');
+  const themes = [...style.matchAll(/\{([^{}]*--text:[^{}]*)\}/g)].map(
+    ([, body]) => Object.fromEntries(
+      [...body.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(
+        ([, name, value]) => [name, value])));
+  assert.equal(themes.length, 3);
+  assert.deepEqual(themes[1], themes[2]);
+  for (const theme of themes.slice(0, 2))
+    for (const [ink, paper] of [
+      ['text', 'panel'], ['text', 'page'], ['text', 'sunken'],
+      ['text', 'hover'], ['text', 'selected'], ['text', 'match'],
+      ['muted', 'panel'], ['muted', 'page'], ['muted', 'sunken'],
+      ['muted', 'hover'], ['muted', 'selected'], ['accent', 'panel'],
+      ['problem', 'panel'], ['hint', 'panel'], ['note', 'panel'],
+      ['warning-text', 'warning'],
+    ])
+      assert.ok(contrast(theme[ink], theme[paper]) >= 4.5,
+                ink + ' on ' + paper + ': '
+                + contrast(theme[ink], theme[paper]).toFixed(2));
+});

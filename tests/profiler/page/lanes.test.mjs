@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The rows of the timeline.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { Lanes } from '../../../profiler/page/lanes.mjs';
+
+// spans: [lane, begin, duration], in the order of a profile.
+function lanes(spans, kinds = [0]) {
+  const column = (i) => Float64Array.from(spans, (span) => span[i]);
+  return new Lanes({
+    spans: { count: spans.length, lane: column(0), begin: column(1),
+             duration: column(2) },
+    lanes: kinds.map((isAsync, i) => ({ name: 'lane ' + i, isAsync })),
+  });
+}
+
+test('what is inside lies one row lower', () => {
+  const made = lanes([[0, 0, 100], [0, 10, 20], [0, 12, 5], [0, 40, 10],
+                      [0, 100, 5]]);
+  assert.deepEqual(Array.from(made.depths), [0, 1, 2, 1, 0]);
+  assert.deepEqual(made.rows.map((row) => Array.from(row)),
+                   [[0, 4], [1, 3], [2]]);
+});
+
+test('threads come before requests, and empty lanes are not shown', () => {
+  const made = lanes([[0, 0, 1], [1, 0, 1], [3, 0, 1]], [1, 0, 0, 1]);
+  assert.deepEqual(made.lanes.map((lane) => lane.lane), [1, 0, 3]);
+  assert.deepEqual(made.lanes.map((lane) => lane.row), [0, 1, 2]);
+  assert.equal(made.rowOf(0), 1);
+});
+
+test('in a row begins and ends only grow', () => {
+  let state = 11;
+  const next = (n) => (state = (state * 48271) % 2147483647) % n;
+  const spans = Array.from({ length: 2000 }, () =>
+    [next(3), next(10000), next(300)])
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || b[2] - a[2]);
+  const made = lanes(spans, [0, 0, 1]);
+  let count = 0;
+  for (const row of made.rows) {
+    count += row.length;
+    for (let i = 1; i < row.length; i++) {
+      const [, begin, duration] = spans[row[i - 1]];
+      assert.ok(spans[row[i]][1] >= begin + duration);
+    }
+  }
+  assert.equal(count, 2000);
+});
+
+test('searches agree with looking at every span', () => {
+  const spans = Array.from({ length: 60 }, (_, i) => [0, 10 * i, 4]);
+  const made = lanes(spans);
+  for (let time = -5; time < 610; time++) {
+    const ending = spans.findIndex(([, begin, duration]) =>
+      begin + duration > time);
+    const beginning = spans.findIndex(([, begin]) => begin >= time);
+    assert.equal(made.firstEnding(0, time), ending < 0 ? 60 : ending);
+    assert.equal(made.firstBeginning(0, time), beginning < 0 ? 60
+      : beginning);
+  }
+});
+
+test('a point finds its span, or the nearest within reach', () => {
+  const made = lanes([[0, 100, 10], [0, 200, 0]]);
+  assert.equal(made.at(0, 105, 0), 0);
+  assert.equal(made.at(0, 97, 3), 0);
+  assert.equal(made.at(0, 96, 3), -1);
+  assert.equal(made.at(0, 112, 3), 0);
+  assert.equal(made.at(0, 199, 3), 1);
+  assert.equal(made.at(0, 203, 3), 1);
+  assert.equal(made.at(0, 150, 3), -1);
+});

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Profiles from documents, and documents that are none.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { readProfile } from '../../../profiler/page/profile.mjs';
+import { timeByCategory } from '../../../profiler/page/breakdown.mjs';
+import { splitSamples } from '../../../profiler/page/gauges.mjs';
+import { spread } from '../../../profiler/page/parts.mjs';
+
+const NUMBERS = ['line', 'edge', 'calls', 'total_ns', 'self_ns', 'work_ns',
+                 'wait_ns', 'queue_ns', 'min_ns', 'max_ns', 'open_count',
+                 'late_count', 'dropped_count', 'alloc_count',
+                 'alloc_nbytes', 'alloc_peak_nbytes', 'alloc_live_nbytes'];
+
+function block(columns) {
+  const bytes = [];
+  for (let value of columns.flat()) {
+    for (; value > 127; value = Math.floor(value / 128))
+      bytes.push(value % 128 + 128);
+    bytes.push(value);
+  }
+  return { count: columns[0].length, encoding: 'none', nbytes: bytes.length,
+           data: Buffer.from(bytes).toString('base64') };
+}
+
+// read (0 to 1000) on lane 0; below it decode (100, 200 long) on lane 1, and
+// place, of which no span is in the log.
+function makeDocument() {
+  const nodes = { name: [1, 2, 3], category: [4, 2, 3], function: [0, 0, 0],
+                  file: [0, 0, 0], parent: [-1, 0, 0] };
+  for (const name of NUMBERS)
+    nodes[name] = [0, 0, 0];
+  nodes.edge = [0, 1, 0];
+  nodes.work_ns = [10, 20, 30];
+  nodes.wait_ns = [1, 0, 2];
+  return {
+    format: 'radio-profile', version: 1,
+    info: { title: 't', program: 'p', parts: 'none', wall_ns: 900 },
+    strings: ['', 'read', 'decode', 'place', 'operation', 'key', 'value'],
+    nodes, counters: { name: ['n'], unit: ['bytes'] },
+    values: { node: [1], counter: [0], value: [7] },
+    histograms: { node: [1], bucket: [7], count: [1] },
+    parts: { name: ['run 1'], wall_ns: [900], work_ns: [60],
+             started_unix_ns: [0] },
+    shares: { node: [1], part: [0], calls: [1], total_ns: [200],
+              self_ns: [200] },
+    gauges: { name: ['g'], unit: ['count'] },
+    lanes: { name: ['a', 'b'], is_async: [0, 0], os_tid: [1, 2],
+             part: [0, 0], span_count: [1, 1] },
+    notes: { span: [0, 2], node: [0, 1], key: [5, 5], value: [6, 1],
+             is_name: [0, 0], varies: [1, 0] },
+    samples: block([[5, 10], [0, 0], [6, 3]]),
+    // begin, duration, queue, wait, id, parent, node, flags, nbytes
+    spans: block([[0, 100], [1000, 200], [0, 30], [0, 4], [2, 4], [0, 2],
+                  [0, 1], [0, 2], [0, 7]]),
+  };
+}
+
+function read(changes = {}) {
+  return readProfile(JSON.stringify({ ...makeDocument(), ...changes }));
+}
+
+test('columns, sums and spans are as the document has them', async () => {
+  const profile = await read();
+  assert.deepEqual(profile.names, ['read', 'decode', 'place']);
+  assert.deepEqual(Array.from(profile.treeWork), [60, 20, 30]);
+  assert.deepEqual(Array.from(profile.counters[0].own), [0, 7, 0]);
+  assert.equal(profile.spans.count, 2);
+  assert.deepEqual(Array.from(profile.spans.begin), [0, 100]);
+  assert.deepEqual(Array.from(profile.spans.submitted), [0, 70]);
+  assert.deepEqual(Array.from(profile.spans.id), [1, 2]);
+  assert.deepEqual(Array.from(profile.spans.parent), [0, 1]);
+  assert.deepEqual(Array.from(profile.spans.lane), [0, 1]);
+  assert.equal(profile.end, 1000);
+  assert.equal(profile.edgeName(1), 'other thread');
+});
+
+test('parents are found across lanes, and dropped ones are not', async () => {
+  const profile = await read();
+  assert.equal(profile.parentOf(1), 0);
+  assert.equal(profile.parentOf(0), -1);
+  profile.spans.parent[1] = 77;
+  assert.equal(profile.parentOf(1), -1);
+});
+
+test('notes, histograms, shares and samples find their place', async () => {
+  const profile = await read();
+  assert.deepEqual(profile.nodeNotes(0), [['key', 'value, and others']]);
+  assert.deepEqual(profile.nodeNotes(1), []);
+  assert.deepEqual(profile.spanNotes(1), [['key', 'read']]);
+  assert.equal(profile.histogram(1)[7], 1);
+  assert.equal(profile.share(1, 0).total, 200);
+  assert.equal(profile.share(2, 0).total, 0);
+  const [gauge] = splitSamples(profile);
+  assert.deepEqual(gauge.times, [5, 15]);
+  assert.deepEqual(gauge.values, [3, 1]);
+  assert.equal(gauge.most, 3);
+});
+
+test('the time by category is all work and all wait', async () => {
+  const slices = timeByCategory(await read());
+  assert.deepEqual(slices, [['place', 30], ['decode', 20], ['operation', 10],
+                            ['waiting', 3]]);
+});
+
+test('tables and blocks may be missing', async () => {
+  const { format, version, info, strings, nodes } = makeDocument();
+  const profile = await readProfile(JSON.stringify(
+    { format, version, info, strings, nodes }));
+  assert.equal(profile.spans.count, 0);
+  assert.equal(profile.findings.length, 0);
+  assert.deepEqual(profile.nodeNotes(0), []);
+  assert.equal(profile.histogram(0).length, 48);
+});
+
+test('columns that a later version adds are ignored', async () => {
+  const profile = await read({ later: 1 });
+  assert.equal(profile.info.title, 't');
+});
+
+test('a document that is cut short says so', async () => {
+  await assert.rejects(readProfile('{"format":"radio-prof'),
+                       /damaged or cut short after 21 characters/);
+  await assert.rejects(readProfile(''), /cut short/);
+});
+
+test('another format or version is refused by name', async () => {
+  await assert.rejects(read({ version: 2 }), /version 2/);
+  await assert.rejects(read({ format: 'x' }), /does not know/);
+});
+
+for (const [name, change] of Object.entries({
+  'a parent that comes later': (one) => { one.nodes.parent[1] = 2; },
+  'a parent of itself': (one) => { one.nodes.parent[1] = 1; },
+  'a parent below -1': (one) => { one.nodes.parent[1] = -2; },
+  'a span of no node': (one) => {
+    one.spans = block([[0, 0], [1, 1], [0, 0], [0, 0], [2, 4], [0, 0],
+                       [0, 3], [0, 0], [0, 0]]);
+  },
+  'spans of no lane': (one) => { one.lanes.span_count = [1, 0]; },
+  'a value of no node': (one) => { one.values.node = [3]; },
+  'a sample of no gauge': (one) => { one.samples = block([[5], [1], [6]]); },
+}))
+  test('refused: ' + name, async () => {
+    const changed = makeDocument();
+    change(changed);
+    await assert.rejects(readProfile(JSON.stringify(changed)));
+  });
+
+test('a spread has its mean, median and ends', () => {
+  assert.deepEqual(spread([4, 1, 7]), { mean: 4, median: 4, least: 1,
+                                        most: 7 });
+  assert.deepEqual(spread([1, 2]), { mean: 1.5, median: 1.5, least: 1,
+                                     most: 2 });
+});

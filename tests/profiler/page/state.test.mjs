@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// What the page shows, as part of its address.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { State } from '../../../profiler/page/state.mjs';
+
+const DEFAULTS = { view: 'tree', node: -1, query: '' };
+
+function browser(hash = '') {
+  const calls = [];
+  let onpopstate;
+  globalThis.location = { hash };
+  globalThis.history = {
+    pushState: (a, b, fragment) => {
+      calls.push('push ' + fragment);
+      location.hash = fragment;
+    },
+    replaceState: (a, b, fragment) => {
+      calls.push('replace ' + fragment);
+      location.hash = fragment;
+    },
+  };
+  globalThis.addEventListener = (type, listener) => {
+    onpopstate = listener;
+  };
+  return { calls, back: (to) => { location.hash = to; onpopstate(); } };
+}
+
+test('the fragment holds what differs from the defaults', () => {
+  browser();
+  const state = new State(DEFAULTS);
+  state.set({ view: 'icicle', node: 12 });
+  assert.equal(state.fragment(), 'view=icicle&node=12');
+  state.set({ view: 'tree' });
+  assert.equal(state.fragment(), 'node=12');
+});
+
+test('any text survives the address', () => {
+  browser();
+  const state = new State(DEFAULTS);
+  const query = 'a&b=c #%20+\u05e9</script>';
+  state.set({ query });
+  assert.equal(new State(DEFAULTS).parse(state.fragment()).query, query);
+});
+
+test('an address with nonsense does no harm', () => {
+  browser();
+  const state = new State(DEFAULTS);
+  assert.deepEqual(state.parse('node=abc&nothing=1&__proto__=2&%&=&view=x'),
+                   { view: 'x', node: -1, query: '' });
+});
+
+test('steps can be gone back, other changes cannot', () => {
+  const { calls } = browser();
+  const state = new State(DEFAULTS);
+  state.set({ node: 1 });
+  state.set({ view: 'icicle' }, { step: true });
+  assert.deepEqual(calls, ['replace #node=1', 'push #view=icicle&node=1']);
+});
+
+test('listeners hear of what changed, and of nothing else', () => {
+  browser();
+  const state = new State(DEFAULTS);
+  const heard = [];
+  state.listen((keys) => heard.push([...keys].join()));
+  state.set({ node: 1, view: 'tree' });
+  state.set({ node: 1 });
+  state.set({ node: 2, query: 'x' });
+  assert.deepEqual(heard, ['node', 'node,query']);
+});
+
+test('the address is followed, now and when it changes', () => {
+  const { back } = browser('#view=icicle&node=3');
+  const state = new State(DEFAULTS);
+  state.follow();
+  assert.equal(state.get('view'), 'icicle');
+  assert.equal(state.get('node'), 3);
+  const heard = [];
+  state.listen((keys) => heard.push(...keys));
+  back('#node=3');
+  assert.equal(state.get('view'), 'tree');
+  assert.deepEqual(heard, ['view']);
+});

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/* The page as a file: what is in it, what is not, and how large it is.  How
+ * it behaves in a browser is tested in tests/interop/test_page.py. */
+#include <config.h>
+
+#include <openssl/evp.h>
+
+#include "tests/profiler/build.h"
+#include "tests/profiler/files/sink.h"
+
+#include "profiler/export/export.h"
+#include "profiler/page/page.h"
+
+#define DATA_BEGIN "<script type=\"application/json\" id=\"radio-profile\">"
+
+/* What stands between two texts. */
+static char *
+between (const char *text, const char *begin, const char *end)
+{
+  const char *from = strstr (text, begin);
+  if (from == NULL)
+    fail_msg ("'%s' is not in the page", begin);
+  from += strlen (begin);
+  const char *to = strstr (from, end);
+  if (to == NULL)
+    fail_msg ("'%s' does not follow in the page", end);
+  char *found = strndup (from, (size_t) (to - from));
+  assert_non_null (found);
+  return found;
+}
+
+static size_t
+count_of (const char *text, const char *part)
+{
+  size_t n = 0;
+  while ((text = strstr (text, part)) != NULL) {
+    n++;
+    text += strlen (part);
+  }
+  return n;
+}
+
+static char *
+page_of (const struct radio_profile *profile)
+{
+  return sink_write (profile, RADIO_PROFILE_HTML, NULL).text;
+}
+
+/* The page of a profile with one scope of this name, which is finding,
+ * title, fact and note too. */
+static char *
+page_named (const char *name)
+{
+  struct radio_profile *profile = build_new (name);
+  uint32_t node = build_node (profile, RD_NO_INDEX, name, name);
+  uint32_t lane = build_lane (profile, name);
+  uint32_t span = build_span (profile, lane, node, 0, 0, 100);
+  build_note (profile, span, node, "key", name, false);
+  build_fact (profile, name, name, false);
+  build_count (profile, node, name, "bytes", 5);
+  build_finish (profile);
+  char *page = page_of (profile);
+  radio_profile_close (profile);
+  return page;
+}
+
+static void
+the_data_are_exactly_radio_s_json (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  struct sink json = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  char *page = page_of (profile);
+  char *data = between (page, DATA_BEGIN, "</script>");
+  assert_string_equal (data, json.text);
+  free (data);
+  free (page);
+  free (json.text);
+  radio_profile_close (profile);
+}
+
+static void
+a_profile_is_read_back_from_its_page (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen (), *again;
+  char *page = page_of (profile);
+  assert_ok (sink_parse (page, strlen (page), &again));
+  assert_same_profile (profile, again);
+  radio_profile_close (again);
+  free (page);
+  radio_profile_close (profile);
+}
+
+/* "sha256-..." of what stands between two texts of the page is in its
+ * policy. */
+static void
+assert_digest_is_in_policy (const char *page, const char *begin,
+                            const char *end)
+{
+  char *policy = between (page, "Content-Security-Policy\" content=\"", "\"");
+  char *text = between (page, begin, end);
+  unsigned char sha256[32];
+  char expected[8 + 45] = "'sha256-";
+  assert_int_equal (EVP_Digest (text, strlen (text), sha256, NULL,
+                                EVP_sha256 (), NULL), 1);
+  EVP_EncodeBlock ((unsigned char *) expected + 8, sha256, sizeof sha256);
+  if (strstr (policy, expected) == NULL)
+    fail_msg ("%s is not in %s", expected, policy);
+  free (text);
+  free (policy);
+}
+
+static void
+the_policy_forbids_all_but_its_own_script_and_style (void **state)
+{
+  (void) state;
+  char *page = page_named ("scope");
+  char *policy = between (page, "Content-Security-Policy\" content=\"", "\"");
+  assert_int_equal (strncmp (policy, "default-src 'none'; ", 20), 0);
+  assert_null (strstr (policy, "unsafe"));
+  assert_null (strstr (policy, "http"));
+  assert_null (strchr (policy, '*'));
+  assert_digest_is_in_policy (page, "<style>", "</style>");
+  assert_digest_is_in_policy (page, "<script>", "</script>");
+  free (policy);
+  free (page);
+}
+
+static void
+the_page_names_no_address_of_a_network (void **state)
+{
+  (void) state;
+  char *page = page_named ("scope");
+  static const char *const addresses[] = {
+    "http:", "https:", "//www", "url(", "@import", "src=", "fetch(",
+    "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts",
+  };
+  for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+    if (strstr (page, addresses[i]))
+      fail_msg ("the page holds '%s'", addresses[i]);
+  free (page);
+}
+
+static void
+no_slot_of_the_template_is_left_and_none_is_unknown (void **state)
+{
+  (void) state;
+  static const char *const names[] = {
+    "@POLICY@", "@VERSION@", "@TITLE@", "@STYLE@", "@SCRIPT@", "@STATIC@",
+    "@DATA@",
+  };
+  char *page = page_named ("scope");
+  size_t n = 0;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    assert_int_equal (count_of (rd_page_template, names[i]), 1);
+    assert_null (strstr (page, names[i]));
+    n++;
+  }
+  assert_int_equal (count_of (rd_page_template, "@"), 2 * n);
+  free (page);
+}
+
+static void
+a_name_like_a_slot_is_a_name (void **state)
+{
+  (void) state;
+  char *page = page_named ("@DATA@");
+  assert_int_equal (count_of (page, "</html>"), 1);
+  assert_non_null (strstr (page, "<h1><bdi>@DATA@</bdi></h1>"));
+  free (page);
+}
+
+static void
+a_name_that_is_markup_stays_text (void **state)
+{
+  (void) state;
+  char *plain = page_named ("x");
+  char *page = page_named ("</script></title><img src=x onerror='a()'>&\"");
+  assert_null (strstr (page, "<img"));
+  assert_int_equal (count_of (page, "<"), count_of (plain, "<"));
+  assert_non_null (strstr (page, "&lt;img src=x onerror=&#39;a()&#39;&gt;"
+                                 "&amp;&quot;"));
+  free (page);
+  free (plain);
+}
+
+static void
+names_run_whichever_way_without_turning_the_rest (void **state)
+{
+  (void) state;
+  char *page = page_named ("\327\251\327\234\327\225\327\235 \342\200\256x");
+  char *fixed = between (page, "<main id=\"static\">", "</main>");
+  const char *at = fixed;
+  size_t n = 0;
+  while ((at = strstr (at, "\327\251")) != NULL) {
+    assert_int_equal (strncmp (at - 5, "<bdi>", 5), 0);
+    at++;
+    n++;
+  }
+  assert_true (n >= 4);
+  free (fixed);
+  free (page);
+}
+
+/* The page's own text, that C wrote. */
+static char *
+static_of (struct radio_profile *profile)
+{
+  build_finish (profile);
+  char *page = page_of (profile);
+  char *fixed = between (page, "<main id=\"static\">", "</main>");
+  free (page);
+  radio_profile_close (profile);
+  return fixed;
+}
+
+static void
+assert_row (const char *text, const char *name, const char *value)
+{
+  char row[256];
+  snprintf (row, sizeof row, "<bdi>%s</bdi></th><td>%s</td>", name, value);
+  if (strstr (text, row) == NULL)
+    fail_msg ("no row %s in %s", row, text);
+}
+
+static void
+the_summary_reads_without_a_script (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("two reads");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t lane = build_lane (profile, "main");
+  build_span (profile, lane, read, 0, 0, 12345678);
+  build_count (profile, read, "bytes fetched", "bytes", 999);
+  build_count (profile, read, "requests", "count", 12);
+  build_fact (profile, "host", "a-host", true);
+  profile->info.title = rd_profile_string (profile, "two reads");
+  profile->info.started_unix_ns = 1000000000000000000;
+  char *text = static_of (profile);
+  assert_row (text, "wall", "12.3\302\240ms");
+  assert_row (text, "work", "12.3\302\240ms");
+  assert_row (text, "bytes fetched", "999\302\240B");
+  assert_row (text, "requests", "12");
+  assert_row (text, "host", "<bdi>a-host</bdi>");
+  assert_row (text, "parallelism", "1.00");
+  assert_non_null (strstr (text, "2001-09-09 01:46:40 UTC"));
+  free (text);
+}
+
+static void
+times_have_three_digits_and_a_unit (void **state)
+{
+  (void) state;
+  static const struct {
+    uint64_t ns;
+    const char *text;
+  } cases[] = {
+    { 0, "0\302\240ns" },           { 1, "1\302\240ns" },
+    { 999, "999\302\240ns" },       { 1000, "1.00\302\240\302\265s" },
+    { 1005, "1.01\302\240\302\265s" },  { 9994, "9.99\302\240\302\265s" },
+    { 123456, "123\302\240\302\265s" }, { 1500000, "1.50\302\240ms" },
+    { 59999999999, "60.0\302\240s" },   { 7200000000000, "7200\302\240s" },
+    { UINT64_MAX / 2, "9223372037\302\240s" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct radio_profile *profile = build_new ("t");
+    uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+    build_times (profile, read, 1, cases[i].ns, cases[i].ns, 0, 0);
+    char *text = static_of (profile);
+    char cell[64];
+    snprintf (cell, sizeof cell, "</th><td>%s</td>", cases[i].text);
+    if (strstr (text, cell) == NULL)
+      fail_msg ("%llu ns: no %s in %s", (unsigned long long) cases[i].ns,
+                cell, text);
+    free (text);
+  }
+}
+
+static void
+the_table_has_the_most_self_time_first (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("many");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "operation");
+  build_times (profile, root, 1, 1000000, 0, 0, 0);
+  for (uint64_t i = 0; i < 100; i++) {
+    char name[16];
+    snprintf (name, sizeof name, "s%03u", (unsigned) (i * 37 % 100));
+    uint32_t node = build_node (profile, root, name, "decode");
+    build_times (profile, node, 1, 10, 1 + i * 37 % 100, 0, 0);
+  }
+  char *text = static_of (profile);
+  const char *at = strstr (text, "class=\"scopes\"");
+  assert_non_null (at);
+  for (unsigned i = 0; i < 30; i++) {
+    char path[80];
+    snprintf (path, sizeof path,
+              "<bdi>root</bdi> \342\200\272 <bdi>s%03u</bdi></th>", 99 - i);
+    at = strstr (at, path);
+    if (at == NULL)
+      fail_msg ("%s is not where it belongs", path);
+  }
+  assert_null (strstr (text, "<bdi>s069</bdi>"));
+  assert_non_null (strstr (text, "30 of 101 scopes."));
+  free (text);
+}
+
+static void
+a_path_that_is_deep_shows_its_end (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("deep");
+  uint32_t node = RD_NO_INDEX;
+  for (unsigned i = 0; i < 200; i++) {
+    char name[16];
+    snprintf (name, sizeof name, "d%u", i);
+    node = build_node (profile, node, name, "user");
+    build_times (profile, node, 1, 1000 - i, i, 0, 0);
+  }
+  char *text = static_of (profile);
+  assert_non_null (strstr (text, "<th scope=\"row\">\342\200\246 \342\200\272 "
+                                 "<bdi>d192</bdi>"));
+  assert_null (strstr (text, "<bdi>d0</bdi>"));
+  free (text);
+}
+
+static void
+an_empty_profile_has_a_page (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("nothing");
+  char *text = static_of (profile);
+  assert_row (text, "wall", "0\302\240ns");
+  assert_null (strstr (text, "parallelism"));
+  free (text);
+}
+
+static enum radio_status
+refuse_after (const void *data, size_t nbytes, void *user_data)
+{
+  size_t *left = user_data;
+  (void) data;
+  if (nbytes > *left)
+    return rd_fail (RADIO_ERROR_NO_SPACE, "no space");
+  *left -= nbytes;
+  return RADIO_OK;
+}
+
+static void
+a_sink_that_is_full_ends_it_wherever_it_is (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  const struct radio_profile_write_options options = {
+    .format = RADIO_PROFILE_HTML,
+  };
+  char *page = page_of (profile);
+  size_t nbytes = strlen (page);
+  free (page);
+  for (size_t room = 0; room < nbytes; room += 9973) {
+    size_t left = room;
+    assert_fails (radio_profile_write_to (profile, &options, refuse_after,
+                                          &left),
+                  RADIO_ERROR_NO_SPACE, "no space");
+  }
+  size_t left = nbytes;
+  assert_ok (radio_profile_write_to (profile, &options, refuse_after,
+                                     &left));
+  assert_int_equal (left, 0);
+  radio_profile_close (profile);
+}
+
+static void
+the_page_without_data_takes_at_most_80_kb (void **state)
+{
+  (void) state;
+  size_t nbytes = strlen (rd_page_template) + strlen (rd_page_style)
+                  + strlen (rd_page_script);
+  print_message ("template, style and script: %zu bytes\n", nbytes);
+  assert_true (nbytes <= 80000);
+}
+
+static void
+the_script_and_style_end_no_element_by_themselves (void **state)
+{
+  (void) state;
+  assert_null (strstr (rd_page_script, "</"));
+  assert_null (strstr (rd_page_script, "<!--"));
+  assert_null (strstr (rd_page_style, "</"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (the_data_are_exactly_radio_s_json),
+    cmocka_unit_test (a_profile_is_read_back_from_its_page),
+    cmocka_unit_test (the_policy_forbids_all_but_its_own_script_and_style),
+    cmocka_unit_test (the_page_names_no_address_of_a_network),
+    cmocka_unit_test (no_slot_of_the_template_is_left_and_none_is_unknown),
+    cmocka_unit_test (a_name_like_a_slot_is_a_name),
+    cmocka_unit_test (a_name_that_is_markup_stays_text),
+    cmocka_unit_test (names_run_whichever_way_without_turning_the_rest),
+    cmocka_unit_test (the_summary_reads_without_a_script),
+    cmocka_unit_test (times_have_three_digits_and_a_unit),
+    cmocka_unit_test (the_table_has_the_most_self_time_first),
+    cmocka_unit_test (a_path_that_is_deep_shows_its_end),
+    cmocka_unit_test (an_empty_profile_has_a_page),
+    cmocka_unit_test (a_sink_that_is_full_ends_it_wherever_it_is),
+    cmocka_unit_test (the_page_without_data_takes_at_most_80_kb),
+    cmocka_unit_test (the_script_and_style_end_no_element_by_themselves),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

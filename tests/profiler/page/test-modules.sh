@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The page's modules, one by one, by node's own test runner, and the script
+# that the build makes of them.
+. "$(dirname "$0")/../../functions.sh"
+
+here=$srcdir/tests/profiler/page
+page=$srcdir/profiler/page
+tests='colour decode icicle lanes profile search state tree units'
+
+embed () {
+  (cd "$srcdir" && LC_ALL=C awk -f "$page/embed.awk" "$@")
+}
+
+# What C makes of the strings, but for the names in front.
+strings () {
+  sed -n 's/^  "\(.*\)"$/\1/p' | awk '{
+    gsub(/\\n/, "\001"); gsub(/\\"/, "\""); gsub(/\\\?/, "?")
+    gsub(/\\\\/, "\\"); gsub(/\001/, "\n"); printf "%s", $0 }'
+}
+
+every_module_is_in_the_page () {
+  for module in "$page"/*.mjs; do
+    grep -q "profiler/page/${module##*/} " "$page/Makefile.inc" ||
+      { echo "${module##*/} is not in PAGE_MODULES"; return 1; }
+  done
+}
+
+every_module_test_is_run () {
+  for file in "$here"/*.test.mjs; do
+    name=${file##*/}
+    case " $tests " in
+      *" ${name%.test.mjs} "*) ;;
+      *) echo "$name is not run"; return 1 ;;
+    esac
+  done
+}
+
+two_modules_with_one_name_are_refused () {
+  echo 'export function same() {}' >"$tmp/a.mjs"
+  echo 'const same = 1;' >"$tmp/b.mjs"
+  if embed kind=script "$tmp/a.mjs" "$tmp/b.mjs" 2>"$tmp/err"; then
+    return 1
+  fi
+  grep 'b.mjs:1: same is also in .*a.mjs' "$tmp/err"
+}
+
+what_is_not_ascii_is_refused () {
+  printf 'const a = "\303\251";\n' >"$tmp/a.mjs"
+  if embed kind=script "$tmp/a.mjs" 2>"$tmp/err"; then
+    return 1
+  fi
+  grep 'a.mjs:1: a character that is neither' "$tmp/err"
+}
+
+strings_and_signs_survive_the_embedding () {
+  cat >"$tmp/a.mjs" <<'END'
+// Gone.
+import { b,
+         c } from './b.mjs';
+export const a = '  { , } ?? \\ \' "x"  ';
+  const d = a - -1 + +2, e = 4 / 2;
+END
+  embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
+  cat >"$tmp/expected" <<'END'
+const a='  { , } ?? \\ \' "x"  ';const d=a- -1+ +2,e=4/2;
+END
+  tr -d '\n' <"$tmp/expected" >"$tmp/expected-line"
+  cmp "$tmp/out" "$tmp/expected-line"
+}
+
+module () {
+  node --test "$here/$1.test.mjs"
+}
+
+the_whole_script_is_valid () {
+  embed kind=script $(sed -n 's/^\t\(profiler.*mjs\).*/\1/p' \
+    "$page/Makefile.inc") | strings >"$tmp/script.js"
+  [ "$(wc -c <"$tmp/script.js")" -gt 30000 ]
+  node --check "$tmp/script.js"
+}
+
+check every_module_is_in_the_page
+check every_module_test_is_run
+check two_modules_with_one_name_are_refused
+check what_is_not_ascii_is_refused
+check strings_and_signs_survive_the_embedding
+if command -v node >/dev/null; then
+  check the_whole_script_is_valid
+  for name in $tests; do
+    check module "$name"
+  done
+else
+  for name in the_whole_script $tests; do
+    skip "$name" "node is missing"
+  done
+fi
+plan

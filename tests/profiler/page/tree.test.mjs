@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+// The shape of trees, against slower ways to the same answers.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { Tree } from '../../../profiler/page/tree.mjs';
+import { makeMetrics, byteMetrics,
+         nodeBytes } from '../../../profiler/page/metrics.mjs';
+
+// A generator of numbers that is the same in every run.
+export function random(seed) {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor(state / 2 ** 32 * below);
+  };
+}
+
+function randomParents(seed, n) {
+  const next = random(seed);
+  return Int32Array.from({ length: n }, (_, i) => next(i + 1) - 1);
+}
+
+test('children are those whose parent a node is', () => {
+  const parents = randomParents(1, 300);
+  const tree = new Tree(parents);
+  for (let node = -1; node < 300; node++)
+    assert.deepEqual(Array.from(tree.children(node)),
+                     Array.from(parents.keys()).filter((i) =>
+                       parents[i] === node));
+});
+
+test('depths and paths lead to the roots', () => {
+  const parents = randomParents(2, 300);
+  const tree = new Tree(parents);
+  for (let node = 0; node < 300; node++) {
+    const path = tree.path(node);
+    assert.equal(path.length, tree.depths[node] + 1);
+    assert.equal(parents[path[0]], -1);
+    assert.equal(path.at(-1), node);
+  }
+  assert.deepEqual(tree.path(-1), []);
+});
+
+test('sums hold all that is below', () => {
+  const parents = randomParents(3, 300);
+  const next = random(4);
+  const own = Float64Array.from(parents, () => next(1000));
+  const tree = new Tree(parents);
+  const below = (node) => own[node] + Array.from(tree.children(node))
+    .reduce((sum, child) => sum + below(child), 0);
+  const sums = tree.sums(own);
+  for (let node = 0; node < 300; node++)
+    assert.equal(sums[node], below(node));
+});
+
+test('a walk comes to each node once, parents first, heaviest first', () => {
+  const parents = randomParents(5, 300);
+  const next = random(6);
+  const value = Float64Array.from(parents, () => next(50));
+  const tree = new Tree(parents);
+  const order = [...tree.walk(value)];
+  assert.equal(new Set(order).size, 300);
+  const place = new Map(order.map((node, i) => [node, i]));
+  for (let node = 0; node < 300; node++) {
+    if (parents[node] >= 0)
+      assert.ok(place.get(parents[node]) < place.get(node));
+    const children = tree.sorted(node, value);
+    for (let i = 1; i < children.length; i++) {
+      assert.ok(value[children[i - 1]] >= value[children[i]]);
+      assert.ok(place.get(children[i - 1]) < place.get(children[i]));
+    }
+  }
+});
+
+test('very many siblings are no trouble', () => {
+  const parents = new Int32Array(300000).fill(0);
+  parents[0] = -1;
+  const tree = new Tree(parents);
+  let count = 0;
+  for (const node of tree.walk(new Float64Array(300000)))
+    count += node >= 0 ? 1 : 0;
+  assert.equal(count, 300000);
+});
+
+function profileWith(counters) {
+  const tree = new Tree(Int32Array.from([-1, 0, 0]));
+  const zeros = () => new Float64Array(3);
+  return { tree, self: zeros(), total: Float64Array.of(10, 4, 5),
+           work: zeros(), treeWork: zeros(), wait: zeros(),
+           treeWait: zeros(), queue: zeros(), calls: Float64Array.of(1, 2, 3),
+           allocBytes: zeros(),
+           counters: counters.map(([name, own]) =>
+             ({ name, unit: 'bytes', own: Float64Array.from(own) })) };
+}
+
+test('a metric that nobody counted is not offered', () => {
+  const metrics = makeMetrics(profileWith([['bytes asked', [0, 0, 0]]]));
+  assert.deepEqual(metrics.map((one) => one.id), ['wall', 'calls']);
+  assert.equal(metrics[0].sum, 10);
+  assert.equal(metrics[1].sum, 6);
+});
+
+test('what was delivered says more than what was asked for', () => {
+  const metrics = makeMetrics(profileWith([
+    ['bytes asked', [9, 0, 0]], ['something', [1, 1, 1]],
+    ['bytes decoded', [0, 7, 0]], ['bytes delivered', [0, 0, 3]]]));
+  const counters = byteMetrics(metrics);
+  assert.deepEqual(counters.map((one) => one.label),
+                   ['bytes delivered', 'bytes decoded', 'bytes asked',
+                    'something']);
+  assert.equal(nodeBytes(counters, 0).label, 'bytes delivered');
+  assert.equal(nodeBytes(counters, 1).label, 'bytes decoded');
+  assert.equal(nodeBytes(counters, 2).label, 'bytes delivered');
+  assert.equal(nodeBytes([], 0), null);
+});

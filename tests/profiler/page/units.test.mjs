@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Numbers as people read them.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { formatTime, formatBytes, formatCount, formatShare, formatRate,
+         exactUnit, formatUnit } from '../../../profiler/page/units.mjs';
+import { roundStep, tickLabel } from '../../../profiler/page/axis.mjs';
+
+const plain = (text) => text.replaceAll('\u00a0', ' ');
+
+test('times have three digits and a unit', () => {
+  for (const [ns, text] of [
+    [0, '0 ns'], [1, '1 ns'], [999, '999 ns'], [1000, '1.00 \u00b5s'],
+    [9994, '9.99 \u00b5s'], [9996, '10.0 \u00b5s'],
+    [123456, '123 \u00b5s'], [999600, '1.00 ms'], [1.5e6, '1.50 ms'],
+    [59999999999, '60.0 s'], [7.2e12, '7200 s'],
+  ])
+    assert.equal(plain(formatTime(ns)), text);
+});
+
+test('a number never shows four digits before a smaller unit ends', () => {
+  for (let ns = 1; ns < 1e12; ns = Math.ceil(ns * 1.0007)) {
+    const number = parseFloat(formatTime(ns));
+    assert.ok(ns >= 1e12 || number < 1000 || ns >= 9.99e11,
+              ns + ': ' + formatTime(ns));
+  }
+});
+
+test('what is shown is within half a digit of what is', () => {
+  const sizes = { ns: 1, '\u00b5s': 1e3, ms: 1e6, s: 1e9 };
+  for (let ns = 1; ns < 1e12; ns = Math.ceil(ns * 1.0013)) {
+    const [number, unit] = plain(formatTime(ns)).split(' ');
+    const shown = Number(number) * sizes[unit];
+    assert.ok(Math.abs(shown - ns) <= 0.0051 * ns, ns + ': ' + number);
+  }
+});
+
+test('bytes are counted by thousands', () => {
+  assert.equal(plain(formatBytes(999)), '999 B');
+  assert.equal(plain(formatBytes(524288)), '524 kB');
+  assert.equal(plain(formatBytes(6291456)), '6.29 MB');
+  assert.equal(plain(formatBytes(3.2e13)), '32.0 TB');
+});
+
+test('counts are grouped', () => {
+  assert.equal(formatCount(0), '0');
+  assert.equal(formatCount(999), '999');
+  assert.equal(formatCount(1234567), '1,234,567');
+});
+
+test('shares keep one decimal, and tell little from nothing', () => {
+  assert.equal(plain(formatShare(0, 10)), '0.0 %');
+  assert.equal(plain(formatShare(1, 3)), '33.3 %');
+  assert.equal(plain(formatShare(1, 1)), '100 %');
+  assert.equal(plain(formatShare(9997, 10000)), '100 %');
+  assert.equal(plain(formatShare(1, 1e6)), '<\u20090.1 %');
+  assert.equal(plain(formatShare(5, 0)), '0.0 %');
+});
+
+test('rates are megabytes in seconds, or nothing', () => {
+  assert.equal(plain(formatRate(1e6, 1e9)), '1.00 MB/s');
+  assert.equal(plain(formatRate(5e9, 1e9)), '5000 MB/s');
+  assert.equal(formatRate(0, 1e9), '');
+  assert.equal(formatRate(1, 0), '');
+});
+
+test('exact values lose nothing', () => {
+  assert.equal(plain(exactUnit(123456789, 'time')), '123,456,789 ns');
+  assert.equal(plain(exactUnit(5, 'bytes')), '5 bytes');
+  assert.equal(formatUnit(1500, 'count'), '1,500');
+});
+
+test('steps of the axis are round, and no more than fit', () => {
+  for (let span = 7; span < 1e13; span *= 3.7)
+    for (const most of [2, 5, 9]) {
+      const step = roundStep(span, most);
+      const lead = Number(String(step.toExponential()).split('e')[0]);
+      assert.ok([1, 2, 5].includes(lead), 'step ' + step);
+      assert.ok(step >= 1 && span / step <= most + 1e-6
+                || step === 1, span + ' / ' + step);
+    }
+});
+
+test('labels of neighbouring ticks differ', () => {
+  for (let step = 1; step < 1e10; step *= 10)
+    for (const factor of [1, 2, 5])
+      for (const base of [0, 1, 17, 4321]) {
+        const at = base * step * factor;
+        assert.notEqual(tickLabel(at, step * factor),
+                        tickLabel(at + step * factor, step * factor));
+      }
+});
