@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/* A copy of a profile without names: of files, volumes, subjects, the
+ * command line and the host.  Each becomes a pseudonym, "name-" and 12
+ * digits of its HMAC-SHA256, so that equal names stay equal in every profile
+ * with the same key, and nobody without the key can test a guess.  A suffix
+ * that says what a file is stays readable.
+ *
+ * Names may also stand within texts that are none: in the title, in a fact,
+ * in what a thread was called.  There they are replaced as well, as a whole
+ * and by their last component.  Nodes, counters and categories are constants
+ * of the program, and stay. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "profiler/base/buffer.h"
+#include "profiler/model/builder.h"
+#include "profiler/model/intern.h"
+#include "profiler/model/vector.h"
+
+#define NDIGITS 12
+#define PSEUDONYM_NBYTES (sizeof "name-" + NDIGITS + 16)
+
+/* Shorter pieces are not looked for within other texts: "a" is everywhere. */
+#define MIN_PIECE_NBYTES 3
+
+/* So many comparisons at most, of pieces with texts; texts beyond it are
+ * taken out whole. */
+#define MAX_SEARCHES ((uint64_t) 1 << 24)
+
+struct piece {
+  const char *name;           /* the source's, or of words */
+  const char *pseudonym;      /* the copy's */
+  size_t nbytes;              /* of name */
+};
+
+struct redaction {
+  const struct radio_profile *source;
+  struct radio_profile *copy;
+  const void *key;
+  size_t key_nbytes;
+  RD_VECTOR (struct piece) names;       /* by address */
+  RD_VECTOR (struct piece) pieces;      /* longest first */
+  struct rd_intern *words;    /* of commands: must not be in the copy */
+  uint64_t nsearches;
+};
+
+static void
+free_redaction (struct redaction *redaction)
+{
+  free (redaction->names.at);
+  free (redaction->pieces.at);
+  rd_intern_free (redaction->words);
+}
+
+/*------------------------------------------------------------------------
+ * Pseudonyms
+ *----------------------------------------------------------------------*/
+
+/* The end of a name that says what kind of file it is. */
+static const char *
+harmless_suffix (const char *name)
+{
+  static const char *const suffixes[] = {
+    ".nii.gz", ".nii", ".zarr", ".ome.zarr", ".npy", ".png", ".json",
+    ".dcm", ".html", ".zip", ".gz",
+  };
+  size_t nbytes = strlen (name);
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+    size_t n = strlen (suffixes[i]);
+    if (nbytes > n && strcmp (name + nbytes - n, suffixes[i]) == 0)
+      return suffixes[i];
+  }
+  return "";
+}
+
+static enum radio_status
+make_pseudonym (const struct redaction *redaction, const char *name,
+                char text[PSEUDONYM_NBYTES])
+{
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned nbytes = sizeof digest;
+  if (redaction->key_nbytes > INT32_MAX)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "a key of %zu bytes for the pseudonyms",
+                    redaction->key_nbytes);
+  if (HMAC (EVP_sha256 (), redaction->key_nbytes ? redaction->key : "",
+            (int) redaction->key_nbytes, (const unsigned char *) name,
+            strlen (name), digest, &nbytes) == NULL)
+    return rd_fail (RADIO_ERROR_MEMORY, "no SHA-256 for the pseudonyms");
+  char digits[NDIGITS + 1];
+  for (size_t i = 0; i < NDIGITS / 2; i++)
+    snprintf (digits + 2 * i, 3, "%02x", digest[i]);
+  snprintf (text, PSEUDONYM_NBYTES, "name-%s%s", digits,
+            harmless_suffix (name));
+  return RADIO_OK;
+}
+
+static enum radio_status
+give_pseudonym (struct redaction *redaction, struct piece *piece)
+{
+  char text[PSEUDONYM_NBYTES];
+  RD_TRY (make_pseudonym (redaction, piece->name, text));
+  piece->pseudonym = rd_profile_string (redaction->copy, text);
+  return piece->pseudonym ? RADIO_OK : rd_fail_memory (sizeof text);
+}
+
+/*------------------------------------------------------------------------
+ * All names
+ *----------------------------------------------------------------------*/
+
+/* Facts whose values are names whatever their builder said. */
+static bool
+is_name_fact (const struct rd_fact *fact)
+{
+  return fact->is_name || strcmp (fact->key, "command") == 0
+         || strcmp (fact->key, "host") == 0;
+}
+
+static int
+compare_addresses (const void *a, const void *b)
+{
+  uintptr_t x = (uintptr_t) ((const struct piece *) a)->name;
+  uintptr_t y = (uintptr_t) ((const struct piece *) b)->name;
+  return (x > y) - (x < y);
+}
+
+static enum radio_status
+list_names (struct redaction *redaction)
+{
+  const struct radio_profile *source = redaction->source;
+  for (size_t i = 0; i < source->facts.n; i++) {
+    struct piece name = { .name = source->facts.at[i].value };
+    if (is_name_fact (&source->facts.at[i]) && *name.name)
+      RD_TRY (rd_vector_append (&redaction->names, name));
+  }
+  for (size_t i = 0; i < source->notes.n; i++) {
+    struct piece name = { .name = source->notes.at[i].value };
+    if (source->notes.at[i].is_name && *name.name)
+      RD_TRY (rd_vector_append (&redaction->names, name));
+  }
+  return RADIO_OK;
+}
+
+/* Equal names have one address, since a profile has each string once. */
+static void
+drop_equal_names (struct redaction *redaction)
+{
+  size_t n = 0;
+  if (redaction->names.n == 0)
+    return;
+  struct piece *names = redaction->names.at;
+  qsort (names, redaction->names.n, sizeof *names, compare_addresses);
+  for (size_t i = 0; i < redaction->names.n; i++)
+    if (n == 0 || names[n - 1].name != names[i].name)
+      names[n++] = names[i];
+  redaction->names.n = n;
+}
+
+static enum radio_status
+add_piece (struct redaction *redaction, const char *name)
+{
+  struct piece piece = { .name = name, .nbytes = strlen (name) };
+  if (piece.nbytes < MIN_PIECE_NBYTES)
+    return RADIO_OK;
+  RD_TRY (give_pseudonym (redaction, &piece));
+  return rd_vector_append (&redaction->pieces, piece);
+}
+
+/* A name as a whole, and what is behind its last slash. */
+static enum radio_status
+add_pieces (struct redaction *redaction, const char *name)
+{
+  RD_TRY (add_piece (redaction, name));
+  const char *slash = strrchr (name, '/');
+  return slash ? add_piece (redaction, slash + 1) : RADIO_OK;
+}
+
+/* The words of a command line that look like names of files. */
+static enum radio_status
+add_words (struct redaction *redaction, const char *command)
+{
+  while (*command) {
+    size_t nbytes = strcspn (command, " ");
+    RD_FREE_PLAIN char *word = strndup (command, nbytes);
+    if (word == NULL)
+      return rd_fail_memory (nbytes + 1);
+    if (strpbrk (word, "/.")) {
+      const char *kept = rd_intern_add (redaction->words, word);
+      if (kept == NULL)
+        return rd_fail_memory (nbytes + 1);
+      RD_TRY (add_pieces (redaction, kept));
+    }
+    command += nbytes;
+    command += strspn (command, " ");
+  }
+  return RADIO_OK;
+}
+
+static int
+longer_first (const void *a, const void *b)
+{
+  const struct piece *x = a, *y = b;
+  if (x->nbytes != y->nbytes)
+    return x->nbytes > y->nbytes ? -1 : 1;
+  return strcmp (x->name, y->name);
+}
+
+static enum radio_status
+find_names (struct redaction *redaction)
+{
+  redaction->words = rd_intern_new ();
+  if (redaction->words == NULL)
+    return rd_fail_memory (1);
+  RD_TRY (list_names (redaction));
+  drop_equal_names (redaction);
+  for (size_t i = 0; i < redaction->names.n; i++) {
+    RD_TRY (give_pseudonym (redaction, &redaction->names.at[i]));
+    RD_TRY (add_pieces (redaction, redaction->names.at[i].name));
+  }
+  const char *command = rd_profile_find_fact (redaction->source, "command");
+  RD_TRY (add_words (redaction, command ? command : ""));
+  if (redaction->pieces.n > 0)
+    qsort (redaction->pieces.at, redaction->pieces.n,
+           sizeof *redaction->pieces.at, longer_first);
+  return RADIO_OK;
+}
+
+static const char *
+pseudonym_of (const struct redaction *redaction, const char *name)
+{
+  struct piece key = { .name = name };
+  const struct piece *found = NULL;
+  if (redaction->names.n > 0)
+    found = bsearch (&key, redaction->names.at, redaction->names.n,
+                     sizeof key, compare_addresses);
+  return found ? found->pseudonym : name;
+}
+
+/*------------------------------------------------------------------------
+ * Texts that are no names
+ *----------------------------------------------------------------------*/
+
+/* The longest piece at the beginning of text, or NULL. */
+static const struct piece *
+piece_at (const struct redaction *redaction, const char *text)
+{
+  for (size_t i = 0; i < redaction->pieces.n; i++) {
+    const struct piece *piece = &redaction->pieces.at[i];
+    if (*piece->name == *text
+        && strncmp (text, piece->name, piece->nbytes) == 0)
+      return piece;
+  }
+  return NULL;
+}
+
+static enum radio_status
+replace_pieces (const struct redaction *redaction, const char *text,
+                struct rd_buffer *buffer)
+{
+  while (*text) {
+    const struct piece *piece = piece_at (redaction, text);
+    const char *put = piece ? piece->pseudonym : text;
+    RD_TRY (rd_buffer_append (buffer, put, piece ? strlen (put) : 1));
+    text += piece ? piece->nbytes : 1;
+  }
+  return rd_buffer_append (buffer, "", 1);
+}
+
+/* A text without the names in it; the copy's own. */
+static enum radio_status
+clean (struct redaction *redaction, const char *text, const char **result)
+{
+  RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
+  redaction->nsearches = rd_sum (
+    redaction->nsearches,
+    (uint64_t) strlen (text) * (redaction->pieces.n + 1));
+  const char *cleaned = "[redacted]";
+  if (redaction->nsearches <= MAX_SEARCHES) {
+    RD_TRY (replace_pieces (redaction, text, &buffer));
+    cleaned = (const char *) buffer.data;
+  }
+  *result = rd_profile_string (redaction->copy, cleaned);
+  return *result ? RADIO_OK : rd_fail_memory (strlen (cleaned) + 1);
+}
+
+/*------------------------------------------------------------------------
+ * Copying
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+copy_tree (struct redaction *redaction)
+{
+  const struct radio_profile *source = redaction->source;
+  struct radio_profile *copy = redaction->copy;
+  size_t ncounters = source->counters.n, nparts = source->parts.n;
+  for (size_t i = 0; i < source->nodes.n; i++)
+    RD_TRY (rd_profile_add_node (copy, &source->nodes.at[i], NULL));
+  for (size_t i = 0; i < ncounters; i++)
+    RD_TRY (rd_profile_add_counter (copy, source->counters.at[i].name,
+                                    source->counters.at[i].unit, NULL));
+  for (size_t i = 0; i < source->gauges.n; i++)
+    RD_TRY (rd_profile_add_gauge (copy, source->gauges.at[i].name,
+                                  source->gauges.at[i].unit, NULL));
+  for (size_t i = 0; i < source->nodes.n * ncounters; i++)
+    if (source->values[i] > 0)
+      RD_TRY (rd_profile_add_value (copy, (uint32_t) (i / ncounters),
+                                    (uint32_t) (i % ncounters),
+                                    source->values[i]));
+  for (size_t i = 0; i < nparts; i++)
+    RD_TRY (rd_profile_add_part (copy, &source->parts.at[i], NULL));
+  for (size_t i = 0; i < source->nodes.n * nparts; i++)
+    RD_TRY (rd_profile_add_share (copy, (uint32_t) (i / nparts),
+                                  (uint32_t) (i % nparts),
+                                  &source->shares[i]));
+  return RADIO_OK;
+}
+
+static enum radio_status
+copy_log (struct redaction *redaction)
+{
+  const struct radio_profile *source = redaction->source;
+  struct radio_profile *copy = redaction->copy;
+  for (size_t i = 0; i < source->lanes.n; i++) {
+    struct rd_lane lane = source->lanes.at[i];
+    if (!lane.is_async)
+      RD_TRY (clean (redaction, lane.name, &lane.name));
+    RD_TRY (rd_profile_add_lane (copy, &lane, NULL));
+  }
+  for (size_t i = 0; i < source->spans.n; i++)
+    RD_TRY (rd_profile_add_span (copy, &source->spans.at[i]));
+  for (size_t i = 0; i < source->samples.n; i++)
+    RD_TRY (rd_profile_add_sample (copy, &source->samples.at[i]));
+  return RADIO_OK;
+}
+
+static enum radio_status
+copy_texts (struct redaction *redaction)
+{
+  const struct radio_profile *source = redaction->source;
+  for (size_t i = 0; i < source->notes.n; i++) {
+    struct rd_note note = source->notes.at[i];
+    note.value = pseudonym_of (redaction, note.value);
+    RD_TRY (rd_profile_add_note (redaction->copy, &note));
+  }
+  for (size_t i = 0; i < source->facts.n; i++) {
+    const struct rd_fact *fact = &source->facts.at[i];
+    const char *value = pseudonym_of (redaction, fact->value);
+    if (!is_name_fact (fact) && value == fact->value)
+      RD_TRY (clean (redaction, fact->value, &value));
+    RD_TRY (rd_profile_add_fact (redaction->copy, fact->key, value,
+                                 is_name_fact (fact)));
+  }
+  return RADIO_OK;
+}
+
+/* A program's name without its folder, which may be somebody's. */
+static const char *
+base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static enum radio_status
+copy_info (struct redaction *redaction)
+{
+  struct radio_profile *copy = redaction->copy;
+  copy->info = redaction->source->info;
+  RD_TRY (clean (redaction, copy->info.title, &copy->info.title));
+  RD_TRY (clean (redaction, base_name (copy->info.program),
+                 &copy->info.program));
+  copy->info.clock = rd_profile_string (copy, copy->info.clock);
+  return copy->info.clock ? RADIO_OK : rd_fail_memory (1);
+}
+
+enum radio_status
+rd_profile_redact (const struct radio_profile *profile, const void *key,
+                   size_t key_nbytes, struct radio_profile **redacted)
+{
+  RD_PROFILE_SCOPE struct radio_profile *copy = NULL;
+  RD_TRY (rd_profile_new (&copy));
+  RD_CLEANUP (free_redaction) struct redaction redaction = {
+    .source = profile,
+    .copy = copy,
+    .key = key,
+    .key_nbytes = key ? key_nbytes : 0,
+  };
+  RD_TRY (find_names (&redaction));
+  RD_TRY (copy_info (&redaction));
+  RD_TRY (copy_tree (&redaction));
+  RD_TRY (copy_log (&redaction));
+  RD_TRY (copy_texts (&redaction));
+  RD_TRY (rd_profile_finish (copy));
+  *redacted = RD_STEAL (copy);
+  return RADIO_OK;
+}

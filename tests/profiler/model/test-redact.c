@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Redacted copies: no name is left, in memory or in any format, and all the
+ * rest is. */
+#include <config.h>
+
+#include <libdeflate.h>
+
+#include "tests/profiler/build.h"
+
+#include "profiler/base/buffer.h"
+
+/* What may nowhere be found. */
+static const char *const secrets[] = {
+  "Doe", "Jane", "scanner", "/data", "/home", "hospital",
+};
+#define NSECRETS (sizeof secrets / sizeof secrets[0])
+
+static struct radio_profile *
+new_with_names (void)
+{
+  struct radio_profile *profile = build_new ("slice Doe^Jane.nii.gz at 5");
+  uint32_t lane = build_lane (profile, "loader of /data/Doe^Jane.nii.gz");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t id = build_span (profile, lane, read, 0, 0, 1000);
+  profile->info.program =
+    rd_profile_string (profile, "/home/hospital/bin/radio");
+  build_fact (profile, "command", "radio slice /data/Doe^Jane.nii.gz -o "
+              "/home/hospital/Jane.png --axis axial", false);
+  build_fact (profile, "host", "scanner-7", false);
+  build_fact (profile, "volume", "ct/Doe^Jane", true);
+  build_fact (profile, "result", "wrote /home/hospital/Jane.png", false);
+  build_fact (profile, "operation", "slice", false);
+  build_note (profile, 0, read, "file", "/data/Doe^Jane.nii.gz", true);
+  build_note (profile, id, read, "file", "/data/Doe^Jane.nii.gz", true);
+  build_note (profile, id, read, "store", "s3://hospital/Doe.zarr", true);
+  build_note (profile, id, read, "shape", "64,64,64", false);
+  build_count (profile, read, "bytes asked", "bytes", 77);
+  build_finish (profile);
+  return profile;
+}
+
+static struct radio_profile *
+redact (const struct radio_profile *profile, const char *key)
+{
+  struct radio_profile *redacted = NULL;
+  assert_ok (rd_profile_redact (profile, key, key ? strlen (key) : 0,
+                                &redacted));
+  return redacted;
+}
+
+static void
+assert_no_secret (const char *text)
+{
+  for (size_t i = 0; i < NSECRETS; i++)
+    if (strstr (text, secrets[i]))
+      fail_msg ("'%s' is in '%s'", secrets[i], text);
+}
+
+static void
+no_name_is_left_in_the_copy (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_names ();
+  struct radio_profile *copy = redact (profile, "key");
+  assert_no_secret (copy->info.title);
+  assert_no_secret (copy->info.program);
+  for (size_t i = 0; i < copy->facts.n; i++)
+    assert_no_secret (copy->facts.at[i].value);
+  for (size_t i = 0; i < copy->notes.n; i++)
+    assert_no_secret (copy->notes.at[i].value);
+  for (size_t i = 0; i < copy->lanes.n; i++)
+    assert_no_secret (copy->lanes.at[i].name);
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+static enum radio_status
+append (const void *data, size_t nbytes, void *user_data)
+{
+  return rd_buffer_append (user_data, data, nbytes);
+}
+
+/* Put the bytes of pprof, which are compressed, in their clear form. */
+static void
+gunzip (struct rd_buffer *buffer)
+{
+  struct libdeflate_decompressor *inflater =
+    libdeflate_alloc_decompressor ();
+  size_t n, capacity = 1 << 20;
+  struct rd_buffer clear = { 0 };
+  assert_ok (rd_buffer_reserve (&clear, capacity));
+  assert_int_equal (libdeflate_gzip_decompress (inflater, buffer->data,
+                                                buffer->nbytes, clear.data,
+                                                capacity, &n),
+                    LIBDEFLATE_SUCCESS);
+  libdeflate_free_decompressor (inflater);
+  clear.nbytes = n;
+  rd_buffer_free (buffer);
+  *buffer = clear;
+}
+
+/* Whether bytes are within the buffer. */
+static bool
+holds (const struct rd_buffer *buffer, const char *text)
+{
+  size_t n = strlen (text);
+  for (size_t i = 0; i + n <= buffer->nbytes; i++)
+    if (memcmp (buffer->data + i, text, n) == 0)
+      return true;
+  return false;
+}
+
+static void
+write_all (const struct radio_profile *profile,
+           enum radio_profile_format format, bool is_redacted,
+           struct rd_buffer *buffer)
+{
+  struct radio_profile_write_options options = {
+    .format = format,
+    .redact = is_redacted,
+    .redact_key = "key",
+    .redact_key_nbytes = 3,
+    .arguments = true,
+  };
+  assert_ok (radio_profile_write_to (profile, &options, append, buffer));
+  if (format == RADIO_PROFILE_PPROF)
+    gunzip (buffer);
+}
+
+static void
+no_name_is_left_in_any_format (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_names ();
+  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_TEXT;
+       format++) {
+    if (format == RADIO_PROFILE_FOLDED || format == RADIO_PROFILE_TEXT)
+      continue;
+    RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
+    write_all (profile, (enum radio_profile_format) format, true, &buffer);
+    for (size_t i = 0; i < NSECRETS; i++)
+      if (holds (&buffer, secrets[i]))
+        fail_msg ("format %d: '%s'", format, secrets[i]);
+    assert_true (holds (&buffer, "read"));
+  }
+  radio_profile_close (profile);
+}
+
+/* Else the test above would prove nothing. */
+static void
+without_redacting_names_are_there (void **state)
+{
+  (void) state;
+  static const enum radio_profile_format formats[] = {
+    RADIO_PROFILE_JSON, RADIO_PROFILE_HTML, RADIO_PROFILE_CHROME,
+  };
+  struct radio_profile *profile = new_with_names ();
+  for (size_t i = 0; i < 3; i++) {
+    RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
+    write_all (profile, formats[i], false, &buffer);
+    assert_true (holds (&buffer, "Doe^Jane"));
+  }
+  radio_profile_close (profile);
+}
+
+/* HMAC-SHA256 of "/data/Doe^Jane.nii.gz" with the keys "key" and "", as
+ * python's hmac module has them. */
+static void
+pseudonyms_are_hmacs_with_the_suffix_kept (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_names ();
+  struct radio_profile *keyed = redact (profile, "key");
+  struct radio_profile *plain = redact (profile, NULL);
+  assert_string_equal (keyed->notes.at[0].value, "name-2deaed7b481e.nii.gz");
+  assert_string_equal (plain->notes.at[0].value, "name-181911ec9f77.nii.gz");
+  radio_profile_close (profile);
+  radio_profile_close (keyed);
+  radio_profile_close (plain);
+}
+
+static void
+equal_names_stay_equal_and_different_ones_different (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_names ();
+  struct radio_profile *copy = redact (profile, "key");
+  assert_ptr_equal (copy->notes.at[0].value, copy->notes.at[1].value);
+  assert_string_not_equal (copy->notes.at[0].value,
+                           copy->notes.at[3].value);
+  assert_string_equal (copy->notes.at[3].key, "store");
+  const char *end = strrchr (copy->notes.at[3].value, '.');
+  assert_non_null (end);
+  assert_string_equal (end, ".zarr");
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+static void
+what_is_no_name_stays (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_names ();
+  struct radio_profile *copy = redact (profile, "key");
+  assert_string_equal (rd_profile_find_fact (copy, "operation"), "slice");
+  assert_string_equal (copy->notes.at[2].value, "64,64,64");
+  assert_string_equal (copy->info.program, "radio");
+  assert_string_equal (copy->nodes.at[0].file, "src/file.c");
+  assert_int_equal (strncmp (copy->info.title, "slice name-", 11), 0);
+  assert_int_equal (strncmp (rd_profile_find_fact (copy, "result"),
+                             "wrote name-", 11), 0);
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+static void
+numbers_are_all_copied (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  struct radio_profile *copy = redact (profile, "key");
+  assert_int_equal (copy->nodes.n, profile->nodes.n);
+  for (size_t i = 0; i < copy->nodes.n; i++) {
+    struct radio_profile_node x = copy->nodes.at[i];
+    const struct radio_profile_node *y = &profile->nodes.at[i];
+    assert_string_equal (x.name, y->name);
+    x.name = y->name;
+    x.category = y->category;
+    x.function = y->function;
+    x.file = y->file;
+    assert_memory_equal (&x, y, sizeof x);
+  }
+  assert_memory_equal (copy->values, profile->values,
+                       copy->nodes.n * copy->counters.n * sizeof (uint64_t));
+  assert_memory_equal (copy->shares, profile->shares,
+                       copy->nodes.n * sizeof *copy->shares);
+  assert_memory_equal (copy->spans.at, profile->spans.at,
+                       copy->spans.n * sizeof *copy->spans.at);
+  assert_int_equal (copy->spans.n, profile->spans.n);
+  assert_int_equal (copy->samples.n, profile->samples.n);
+  assert_int_equal (copy->info.wall_ns, profile->info.wall_ns);
+  assert_int_equal (copy->info.alloc_peak_nbytes,
+                    profile->info.alloc_peak_nbytes);
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+/* Looking for 20,000 names in as many texts would take minutes. */
+static void
+too_many_names_to_look_for_take_out_whole_texts (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("Doe^Jane's scan");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "read", "operation");
+  char text[2000];
+  memset (text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = '\0';
+  for (unsigned i = 0; i < 20000; i++) {
+    char name[40];
+    snprintf (name, sizeof name, "/data/Doe-%u.nii", i);
+    build_note (profile, 1, node, "file", name, true);
+  }
+  build_fact (profile, "log", text, false);
+  build_finish (profile);
+  struct radio_profile *copy = redact (profile, "key");
+  assert_string_equal (rd_profile_find_fact (copy, "log"), "[redacted]");
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (no_name_is_left_in_the_copy),
+    cmocka_unit_test (no_name_is_left_in_any_format),
+    cmocka_unit_test (without_redacting_names_are_there),
+    cmocka_unit_test (pseudonyms_are_hmacs_with_the_suffix_kept),
+    cmocka_unit_test (equal_names_stay_equal_and_different_ones_different),
+    cmocka_unit_test (what_is_no_name_stays),
+    cmocka_unit_test (numbers_are_all_copied),
+    cmocka_unit_test (too_many_names_to_look_for_take_out_whole_texts),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
