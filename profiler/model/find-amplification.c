@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* How much more was fetched and decoded than was wanted, and which tiling
+ * would cut it.
+ *
+ * A box of b elements on an axis, at a place that may be any, touches on
+ * average (b - 1) / t + 1 tiles of t elements, which hold b + t - 1; never
+ * more than the axis rounded up to whole tiles.  So a read decodes the
+ * product over the axes of (b + t - 1) / b times what it delivers.  The
+ * tilings that radio writes are those of src/volume/tiling.c. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "profiler/model/findings.h"
+#include "profiler/model/vector.h"
+
+/* Twice as much as wanted is worth telling, if it is a megabyte at least. */
+#define MIN_RATIO 2
+#define MIN_EXCESS_NBYTES 1000000
+
+/* Another tiling is named if it would read this much less. */
+#define MIN_GAIN 1.5
+
+#define MAX_AXES 8
+#define MAX_SIZE ((uint64_t) 1 << 40)
+
+/* Wide planes are cut into parts of at most this size (tiling "axial"). */
+#define AXIAL_MAX 512
+
+struct shape {
+  size_t rank;
+  uint64_t sizes[MAX_AXES];
+};
+
+/* What was read: a box, of an array, in tiles. */
+struct geometry {
+  size_t node;
+  struct shape array, tile, box;
+  uint64_t item_nbytes;
+};
+
+/* "64,64,64"; false for anything else. */
+static bool
+parse_shape (const char *text, struct shape *shape)
+{
+  shape->rank = 0;
+  while (shape->rank < MAX_AXES) {
+    uint64_t size = 0;
+    const char *p = text;
+    for (; *p >= '0' && *p <= '9' && size <= MAX_SIZE; p++)
+      size = 10 * size + (uint64_t) (*p - '0');
+    if (p == text || size == 0 || size > MAX_SIZE)
+      return false;
+    shape->sizes[shape->rank++] = size;
+    if (*p == '\0')
+      return true;
+    if (*p != ',')
+      return false;
+    text = p + 1;
+  }
+  return false;
+}
+
+/* One of the node's shapes, if all its calls had the same. */
+static bool
+find_shape (const struct rd_finder *finder, size_t node, const char *key,
+            struct shape *shape)
+{
+  bool varies = false;
+  const char *text = rd_finder_note (finder, node, key, &varies);
+  return text && !varies && parse_shape (text, shape);
+}
+
+static double
+count_elements (const struct shape *shape)
+{
+  double count = 1;
+  for (size_t i = 0; i < shape->rank; i++)
+    count *= (double) shape->sizes[i];
+  return count;
+}
+
+/* The size of an element, from what a decoded tile held; that of CT if it
+ * cannot be told. */
+static uint64_t
+item_nbytes (const struct rd_finder *finder, const struct shape *tile)
+{
+  double ntiles = (double) rd_finder_sum (finder, &rd_count_tiles);
+  double nbytes = (double) rd_finder_sum (finder, &rd_count_decoded);
+  double item = ntiles > 0 ? nbytes / ntiles / count_elements (tile) : 0;
+  for (uint64_t size = 1; size <= 16; size *= 2)
+    if (item > 0.9 * (double) size && item < 1.1 * (double) size)
+      return size;
+  return 2;
+}
+
+/* The node with the most decoded below it that tells its shapes. */
+static bool
+find_geometry (const struct rd_finder *finder, struct geometry *best)
+{
+  uint64_t most = 0;
+  for (size_t i = 0; i < finder->profile->nodes.n; i++) {
+    struct geometry found = { .node = i };
+    uint64_t decoded = radio_profile_counter (
+      finder->profile, i, rd_count_decoded.name, true);
+    if (decoded <= most
+        || !find_shape (finder, i, "array shape", &found.array)
+        || !find_shape (finder, i, "tile shape", &found.tile)
+        || !find_shape (finder, i, "box shape", &found.box)
+        || found.array.rank < 3 || found.tile.rank != found.array.rank
+        || found.box.rank != found.array.rank)
+      continue;
+    most = decoded;
+    *best = found;
+  }
+  if (most > 0)
+    best->item_nbytes = item_nbytes (finder, &best->tile);
+  return most > 0;
+}
+
+/*------------------------------------------------------------------------
+ * Tilings
+ *----------------------------------------------------------------------*/
+
+/* z, y, x of the last three axes; others have 1, none more than the array. */
+static struct shape
+make_tile (const struct shape *array, uint64_t z, uint64_t y, uint64_t x)
+{
+  const uint64_t sizes[3] = { z, y, x };
+  struct shape tile = { .rank = array->rank };
+  for (size_t i = 0; i < array->rank; i++) {
+    bool is_space = i + 3 >= array->rank;
+    uint64_t size = is_space ? sizes[i + 3 - array->rank] : 1;
+    tile.sizes[i] = rd_min_u64 (size, array->sizes[i]);
+  }
+  return tile;
+}
+
+static uint64_t
+equal_part (uint64_t size)
+{
+  return rd_div_up (size, rd_div_up (size, AXIAL_MAX));
+}
+
+enum { AXIAL, BALANCED, ISOTROPIC, NTILINGS };
+
+static const char *const tiling_names[] = {
+  [AXIAL] = "axial", [BALANCED] = "balanced", [ISOTROPIC] = "isotropic",
+};
+
+static struct shape
+tile_of (const struct geometry *geometry, int tiling)
+{
+  const struct shape *array = &geometry->array;
+  const uint64_t *sizes = array->sizes + array->rank - 3;
+  if (tiling == AXIAL)
+    return make_tile (array, 1, equal_part (sizes[1]),
+                      equal_part (sizes[2]));
+  if (tiling == ISOTROPIC)
+    return make_tile (array, 32, 32, 32);
+  switch (geometry->item_nbytes) {
+  case 1: return make_tile (array, 16, 32, 32);
+  case 2: case 4: return make_tile (array, 8, 32, 32);
+  case 8: return make_tile (array, 4, 32, 32);
+  default: return make_tile (array, 4, 16, 32);
+  }
+}
+
+/* How many times itself a box takes in such tiles. */
+static double
+amplification (const struct geometry *geometry, const struct shape *tile)
+{
+  double product = 1;
+  for (size_t i = 0; i < tile->rank; i++) {
+    uint64_t size = tile->sizes[i], box = geometry->box.sizes[i];
+    uint64_t whole = rd_div_up (geometry->array.sizes[i], size) * size;
+    product *= (double) rd_min_u64 (box + size - 1, whole) / (double) box;
+  }
+  return product;
+}
+
+static int
+best_tiling (const struct geometry *geometry, double *ratio)
+{
+  int best = AXIAL;
+  *ratio = 0;
+  for (int i = 0; i < NTILINGS; i++) {
+    struct shape tile = tile_of (geometry, i);
+    double this_one = amplification (geometry, &tile);
+    if (*ratio > 0 && this_one >= *ratio)
+      continue;
+    best = i;
+    *ratio = this_one;
+  }
+  return best;
+}
+
+/*------------------------------------------------------------------------
+ * Telling
+ *----------------------------------------------------------------------*/
+
+static void
+print_shape (const struct shape *shape, char *text, size_t nbytes)
+{
+  size_t n = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < shape->rank && n < nbytes; i++)
+    n += (size_t) snprintf (text + n, nbytes - n, "%s%" PRIu64,
+                            i ? "," : "", shape->sizes[i]);
+}
+
+/* What another tiling would do, into text. */
+static void
+tell_tiling (const struct geometry *geometry, char *text, size_t nbytes)
+{
+  char box[128], tile[128], other[128];
+  double now = amplification (geometry, &geometry->tile), then;
+  int best = best_tiling (geometry, &then);
+  struct shape other_tile = tile_of (geometry, best);
+  print_shape (&geometry->box, box, sizeof box);
+  print_shape (&geometry->tile, tile, sizeof tile);
+  print_shape (&other_tile, other, sizeof other);
+  int n = snprintf (
+    text, nbytes, "; a box of %s anywhere in tiles of %s takes %s x (the "
+    "product of (b + t - 1) / b over the axes)", box, tile,
+    rd_human_number (now).text);
+  if (n < 0 || (size_t) n >= nbytes)
+    return;
+  if (now >= MIN_GAIN * then)
+    snprintf (text + n, nbytes - (size_t) n,
+              ", with --tiling %s (%s) %s x", tiling_names[best], other,
+              rd_human_number (then).text);
+  else
+    snprintf (text + n, nbytes - (size_t) n,
+              ", which no other tiling would cut by a third");
+}
+
+static bool
+is_amplified (uint64_t got, uint64_t wanted)
+{
+  return wanted > 0 && got / MIN_RATIO >= wanted
+         && got - wanted >= MIN_EXCESS_NBYTES;
+}
+
+/* Weighed by what share of the decoding it costs. */
+static enum radio_status
+find_decoded (struct rd_finder *finder)
+{
+  uint64_t decoded = rd_finder_sum (finder, &rd_count_decoded);
+  uint64_t delivered = rd_finder_sum (finder, &rd_count_delivered);
+  if (!is_amplified (decoded, delivered))
+    return RADIO_OK;
+  struct geometry geometry = { .node = RADIO_NO_PARENT };
+  char advice[448] = "";
+  if (find_geometry (finder, &geometry))
+    tell_tiling (&geometry, advice, sizeof advice);
+  double ratio = (double) decoded / (double) delivered;
+  struct rd_claim claim = {
+    "read-amplification", "Decodes much more than it delivers",
+    ratio >= 8 ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT, 1 - 1 / ratio,
+    geometry.node
+  };
+  return rd_found (finder, &claim, "%s decoded for %s delivered (%s x)%s",
+                   rd_human_nbytes (decoded).text,
+                   rd_human_nbytes (delivered).text,
+                   rd_human_number (ratio).text, advice);
+}
+
+static enum radio_status
+find_fetched (struct rd_finder *finder)
+{
+  uint64_t fetched = rd_finder_sum (finder, &rd_count_fetched);
+  uint64_t asked = rd_finder_sum (finder, &rd_count_asked);
+  if (!is_amplified (fetched, asked))
+    return RADIO_OK;
+  double ratio = (double) fetched / (double) asked;
+  struct rd_claim claim = {
+    "fetch-amplification", "Fetches much more than it needs",
+    RADIO_FINDING_HINT, 1 - 1 / ratio, RADIO_NO_PARENT
+  };
+  return rd_found (finder, &claim,
+                   "%s fetched where %s were asked for (%s x): ranges that "
+                   "lie close together are fetched as one",
+                   rd_human_nbytes (fetched).text,
+                   rd_human_nbytes (asked).text,
+                   rd_human_number (ratio).text);
+}
+
+enum radio_status
+rd_find_amplification (struct rd_finder *finder)
+{
+  RD_TRY (find_decoded (finder));
+  return find_fetched (finder);
+}

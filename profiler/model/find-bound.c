@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* What the time went into: decoding, the disk, the network, waiting for
+ * other threads, or all of it on one thread.
+ *
+ * Threads' time is compared by category: work, and waiting in system calls
+ * and for requests.  A network is what holds a read up when requests are
+ * under way for most of it while the threads have little to do. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "profiler/counters.h"
+#include "profiler/model/findings.h"
+#include "profiler/model/vector.h"
+
+/* Shares from which on a category, or requests, are what bounds. */
+#define BOUND_SHARE 0.5
+#define PROBLEM_SHARE 0.75
+
+/* A waiting caller and its worker share their time evenly; above that, more
+ * threads wait than run. */
+#define QUEUE_SHARE 0.6
+
+/* As much work as time: one thread did it. */
+#define ONE_THREAD_FROM 0.7
+#define ONE_THREAD_TO 1.3
+
+/* A shorter part does not pay for a second thread. */
+#define MIN_PARALLEL_NS 10000000
+
+static enum radio_finding_weight
+weight_of (double share)
+{
+  return share >= PROBLEM_SHARE ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT;
+}
+
+/* How many threads worked at a time, in words. */
+static struct rd_human
+parallelism (const struct rd_finder *finder)
+{
+  return rd_human_number (
+    finder->span_ns ? (double) finder->work_ns / (double) finder->span_ns
+                    : 0);
+}
+
+/* " on 8 CPUs", if it is known. */
+static struct rd_human
+cpus (const struct rd_finder *finder)
+{
+  struct rd_human human = { "" };
+  if (finder->ncpus > 0)
+    snprintf (human.text, sizeof human.text, " on %" PRIu64 " CPUs",
+              finder->ncpus);
+  return human;
+}
+
+/*------------------------------------------------------------------------
+ * Categories
+ *----------------------------------------------------------------------*/
+
+struct kind {
+  enum rd_category category;
+  const char *id, *title, *what;
+  const struct radio_counter *counter;  /* of bytes, or NULL */
+};
+
+static const struct kind kinds[] = {
+  { RD_DECODE, "bound-by-decode", "Bound by decoding", "decoding",
+    &rd_count_decoded },
+  { RD_DISK, "bound-by-disk", "Bound by the disk", "files", NULL },
+  { RD_NETWORK, "bound-by-network", "Bound by the network", "the network",
+    &rd_count_fetched },
+  { RD_ENCODE, "bound-by-encode", "Bound by encoding", "encoding",
+    &rd_count_encoded },
+  { RD_PLACE, "bound-by-place", "Bound by moving elements",
+    "moving elements", &rd_count_delivered },
+  { RD_METADATA, "bound-by-metadata", "Bound by metadata",
+    "documents, plans and indexes", NULL },
+};
+
+/* "; 134 MB at 1.2 GB/s a thread", or nothing. */
+static void
+tell_rate (const struct rd_finder *finder, const struct kind *kind,
+           uint64_t ns, char *text, size_t nbytes)
+{
+  text[0] = '\0';
+  uint64_t count = kind->counter ? rd_finder_sum (finder, kind->counter) : 0;
+  if (count > 0 && ns > 0)
+    snprintf (text, nbytes, "; %s at %s a thread",
+              rd_human_nbytes (count).text, rd_human_rate (count, ns).text);
+}
+
+static enum radio_status
+tell_category (struct rd_finder *finder, const struct kind *kind)
+{
+  const struct rd_category_times *times = &finder->times[kind->category];
+  uint64_t ns = rd_sum (times->work_ns, times->wait_ns);
+  double share = (double) ns / (double) finder->busy_ns;
+  char rate[80];
+  tell_rate (finder, kind, ns, rate, sizeof rate);
+  struct rd_claim claim = {
+    kind->id, kind->title, weight_of (share), share, times->most
+  };
+  return rd_found (
+    finder, &claim,
+    "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s threads "
+    "worked at a time%s",
+    kind->what, rd_human_ns (ns).text, rd_human_ns (finder->busy_ns).text,
+    rd_human_percent ((double) ns, (double) finder->busy_ns).text,
+    rd_human_ns (times->most_ns).text,
+    finder->profile->nodes.at[times->most].name, rate,
+    parallelism (finder).text, cpus (finder).text);
+}
+
+static bool
+is_bound_by (const struct rd_finder *finder, enum rd_category category)
+{
+  const struct rd_category_times *times = &finder->times[category];
+  return (double) rd_sum (times->work_ns, times->wait_ns)
+         >= BOUND_SHARE * (double) finder->busy_ns;
+}
+
+/* At most one category has more than the half. */
+static enum radio_status
+find_category (struct rd_finder *finder)
+{
+  if (finder->busy_ns == 0)
+    return RADIO_OK;
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    if (is_bound_by (finder, kinds[i].category))
+      return tell_category (finder, &kinds[i]);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Requests without threads
+ *----------------------------------------------------------------------*/
+
+static bool
+is_bound_by_requests (const struct rd_finder *finder)
+{
+  double span = (double) finder->span_ns;
+  return finder->span_ns > 0
+         && (double) finder->request_ns >= BOUND_SHARE * span
+         && (double) finder->work_ns < BOUND_SHARE * span;
+}
+
+/* The node of requests with the most time. */
+static size_t
+largest_request (const struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  size_t largest = RADIO_NO_PARENT;
+  uint64_t most = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    if (node->edge != RADIO_EDGE_ASYNC || node->total_ns <= most
+        || rd_category_of (finder, i) != RD_NETWORK)
+      continue;
+    most = node->total_ns;
+    largest = i;
+  }
+  return largest;
+}
+
+static enum radio_status
+tell_requests (struct rd_finder *finder)
+{
+  size_t at = largest_request (finder);
+  if (at == RADIO_NO_PARENT)
+    return RADIO_OK;
+  const struct radio_profile_node *node = &finder->profile->nodes.at[at];
+  uint64_t fetched = rd_finder_sum (finder, &rd_count_fetched);
+  double share = (double) finder->request_ns / (double) finder->span_ns;
+  struct rd_claim claim = {
+    "bound-by-network", "Bound by the network", weight_of (share), share, at
+  };
+  return rd_found (
+    finder, &claim,
+    "requests were under way in %s of %s, while threads worked %s of it; "
+    "%" PRIu64 " '%.60s' of %s each; %s at %s",
+    rd_human_ns (finder->request_ns).text,
+    rd_human_ns (finder->span_ns).text,
+    rd_human_percent ((double) finder->work_ns,
+                      (double) finder->span_ns).text,
+    node->calls, node->name,
+    rd_human_ns (node->total_ns / rd_max_u64 (node->calls, 1)).text,
+    rd_human_nbytes (fetched).text,
+    rd_human_rate (fetched, finder->request_ns).text);
+}
+
+/*------------------------------------------------------------------------
+ * Threads
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+find_queueing (struct rd_finder *finder)
+{
+  const struct rd_category_times *queue = &finder->times[RD_QUEUE];
+  uint64_t all = rd_sum (finder->busy_ns, queue->wait_ns);
+  if (all == 0
+      || (double) queue->wait_ns < QUEUE_SHARE * (double) all)
+    return RADIO_OK;
+  double share = (double) queue->wait_ns / (double) all;
+  struct rd_claim claim = {
+    "bound-by-queueing", "Threads wait for each other", weight_of (share),
+    share, queue->most
+  };
+  return rd_found (
+    finder, &claim,
+    "threads waited for others in %s of their %s (%s), %s of it in "
+    "'%.60s'; %s threads of %" PRIu64 " worked at a time%s",
+    rd_human_ns (queue->wait_ns).text, rd_human_ns (all).text,
+    rd_human_percent ((double) queue->wait_ns, (double) all).text,
+    rd_human_ns (queue->most_ns).text,
+    finder->profile->nodes.at[queue->most].name, parallelism (finder).text,
+    finder->nthreads, cpus (finder).text);
+}
+
+static enum radio_status
+find_one_thread (struct rd_finder *finder)
+{
+  uint64_t nparts = finder->profile->parts.n;
+  if (finder->ncpus < 2 || finder->span_ns < MIN_PARALLEL_NS * nparts)
+    return RADIO_OK;
+  double parallel = (double) finder->work_ns / (double) finder->span_ns;
+  if (parallel < ONE_THREAD_FROM || parallel > ONE_THREAD_TO)
+    return RADIO_OK;
+  double unused = 1 - parallel / (double) finder->ncpus;
+  struct rd_claim claim = {
+    "bound-by-one-thread", "One thread does the work", RADIO_FINDING_HINT,
+    unused, RADIO_NO_PARENT
+  };
+  return rd_found (
+    finder, &claim,
+    "%s of work in %s: %s threads of %" PRIu64 " worked at a time on %"
+    PRIu64 " CPUs, so %s of them was not used",
+    rd_human_ns (finder->work_ns).text, rd_human_ns (finder->span_ns).text,
+    parallelism (finder).text, finder->nthreads, finder->ncpus,
+    rd_human_percent (unused, 1).text);
+}
+
+enum radio_status
+rd_find_bound (struct rd_finder *finder)
+{
+  if (is_bound_by_requests (finder))
+    RD_TRY (tell_requests (finder));
+  else
+    RD_TRY (find_category (finder));
+  RD_TRY (find_queueing (finder));
+  return find_one_thread (finder);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* What differs between the parts of a joined profile: ranks that the others
+ * wait for, runs that warm up or scatter. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "profiler/model/findings.h"
+#include "profiler/model/spread.h"
+#include "profiler/model/vector.h"
+
+/* The slowest rank over the mean: time that the others wait. */
+#define IMBALANCE 1.2
+
+/* A first run that took so much more than the others was a warm-up. */
+#define WARM_UP 1.5
+
+/* The others' range over their median. */
+#define SCATTER 0.2
+
+/*------------------------------------------------------------------------
+ * Ranks
+ *----------------------------------------------------------------------*/
+
+/* What a part has more of a node's self time than the mean of all. */
+static double
+excess (const struct radio_profile *profile, size_t node, size_t part)
+{
+  const struct radio_profile_share *shares =
+    &profile->shares[node * profile->parts.n];
+  double sum = 0;
+  for (size_t i = 0; i < profile->parts.n; i++)
+    sum += (double) shares[i].self_ns;
+  return (double) shares[part].self_ns - sum / (double) profile->parts.n;
+}
+
+/* The node that explains most of why a part is slow. */
+static size_t
+find_culprit (const struct radio_profile *profile, size_t part, double *most)
+{
+  size_t culprit = 0;
+  *most = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    double more = excess (profile, i, part);
+    if (more > *most) {
+      *most = more;
+      culprit = i;
+    }
+  }
+  return culprit;
+}
+
+static size_t
+largest_root (const struct radio_profile *profile)
+{
+  size_t largest = RADIO_NO_PARENT;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (profile->nodes.at[i].parent == RADIO_NO_PARENT
+        && (largest == RADIO_NO_PARENT
+            || profile->nodes.at[i].total_ns
+               > profile->nodes.at[largest].total_ns))
+      largest = i;
+  return largest;
+}
+
+static enum radio_status
+find_imbalance (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  size_t root = largest_root (profile);
+  struct radio_imbalance is;
+  radio_profile_imbalance (profile, root, &is);
+  if (is.imbalance < IMBALANCE)
+    return RADIO_OK;
+  double more;
+  size_t culprit = find_culprit (profile, is.slowest, &more);
+  struct rd_claim claim = {
+    is.straggler ? "straggler" : "imbalance",
+    is.straggler ? "One rank is far slower than the others"
+                 : "Ranks take differently long",
+    is.imbalance >= 2 ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT,
+    1 - 1 / is.imbalance, culprit
+  };
+  return rd_found (
+    finder, &claim,
+    "'%.60s' took %s in %.40s, %s in the mean of %zu (%s x), %s in the "
+    "fastest; %s more than the mean of it in '%.60s'",
+    profile->nodes.at[root].name, rd_human_ns (is.max_ns).text,
+    profile->parts.at[is.slowest].name, rd_human_ns (is.mean_ns).text,
+    profile->parts.n, rd_human_number (is.imbalance).text,
+    rd_human_ns (is.min_ns).text, rd_human_ns ((uint64_t) more).text,
+    profile->nodes.at[culprit].name);
+}
+
+/*------------------------------------------------------------------------
+ * Runs
+ *----------------------------------------------------------------------*/
+
+/* The runs after the first. */
+struct others {
+  double median;
+  uint64_t min_ns, max_ns;
+};
+
+static enum radio_status
+sum_others (const struct radio_profile *profile, struct others *others)
+{
+  RD_FREE_PLAIN void *memory = NULL;
+  size_t n = profile->parts.n - 1;
+  RD_TRY (rd_new_array (n, sizeof (uint64_t), &memory));
+  uint64_t *values = memory;
+  for (size_t i = 0; i < n; i++)
+    values[i] = profile->parts.at[i + 1].wall_ns;
+  others->median = rd_spread_of (values, n).median;
+  others->min_ns = values[0];
+  others->max_ns = values[n - 1];
+  return RADIO_OK;
+}
+
+static enum radio_status
+find_warm_up (struct rd_finder *finder, const struct others *others)
+{
+  uint64_t first = finder->profile->parts.at[0].wall_ns;
+  if ((double) first < WARM_UP * others->median || first <= others->max_ns)
+    return RADIO_OK;
+  double ratio = (double) first / others->median;
+  struct rd_claim claim = {
+    "warm-up", "The first run was slower", RADIO_FINDING_NOTE,
+    1 - 1 / ratio, RADIO_NO_PARENT
+  };
+  return rd_found (finder, &claim,
+                   "%s in run 1, %s in the median of the %zu others (%s x): "
+                   "files, caches and threads warm up",
+                   rd_human_ns (first).text,
+                   rd_human_ns ((uint64_t) others->median).text,
+                   finder->profile->parts.n - 1,
+                   rd_human_number (ratio).text);
+}
+
+static enum radio_status
+find_scatter (struct rd_finder *finder, const struct others *others)
+{
+  double range = (double) (others->max_ns - others->min_ns);
+  double share = range / others->median;
+  if (share < SCATTER)
+    return RADIO_OK;
+  struct rd_claim claim = {
+    "runs-scatter", "Runs take differently long", RADIO_FINDING_HINT,
+    share < 1 ? share / 2 : 0.5, RADIO_NO_PARENT
+  };
+  return rd_found (finder, &claim,
+                   "from %s to %s over %zu runs after the first, %s of "
+                   "their median of %s: smaller differences are noise",
+                   rd_human_ns (others->min_ns).text,
+                   rd_human_ns (others->max_ns).text,
+                   finder->profile->parts.n - 1,
+                   rd_human_percent (share, 1).text,
+                   rd_human_ns ((uint64_t) others->median).text);
+}
+
+enum radio_status
+rd_find_parts (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  if (profile->info.parts == RADIO_PARTS_RANKS && profile->parts.n > 1
+      && profile->nodes.n > 0)
+    return find_imbalance (finder);
+  if (profile->info.parts != RADIO_PARTS_RUNS || profile->parts.n < 3)
+    return RADIO_OK;
+  struct others others;
+  RD_TRY (sum_others (profile, &others));
+  if (!(others.median > 0))
+    return RADIO_OK;
+  RD_TRY (find_warm_up (finder, &others));
+  return find_scatter (finder, &others);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* The few facts that matter, from the data of a profile: a summary is made,
+ * each kind of finding is looked for, and what matters most comes first.
+ * None is told without the numbers that it rests on. */
+#include <config.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "profiler/model/findings.h"
+#include "profiler/model/vector.h"
+
+/* More would not be read. */
+#define MAX_FINDINGS 8
+
+static void
+free_finder (struct rd_finder *finder)
+{
+  free (finder->found.at);
+}
+
+/*------------------------------------------------------------------------
+ * Telling
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_found (struct rd_finder *finder, const struct rd_claim *claim,
+          const char *format, ...)
+{
+  char evidence[512];
+  va_list args;
+  va_start (args, format);
+  vsnprintf (evidence, sizeof evidence, format, args);
+  va_end (args);
+  struct rd_scored scored = {
+    .finding = {
+      .id = rd_profile_string (finder->profile, claim->id),
+      .weight = claim->weight,
+      .title = rd_profile_string (finder->profile, claim->title),
+      .evidence = rd_profile_string (finder->profile, evidence),
+      .node = claim->node,
+    },
+    .score = claim->score,
+  };
+  if (!scored.finding.id || !scored.finding.title || !scored.finding.evidence)
+    return rd_fail_memory (sizeof evidence);
+  return rd_vector_append (&finder->found, scored);
+}
+
+/*------------------------------------------------------------------------
+ * Asking
+ *----------------------------------------------------------------------*/
+
+enum rd_category
+rd_category_of (const struct rd_finder *finder, size_t node)
+{
+  static const char *const names[] = {
+    [RD_DECODE] = RD_IN_DECODE, [RD_DISK] = RD_IN_DISK,
+    [RD_NETWORK] = RD_IN_NETWORK, [RD_ENCODE] = RD_IN_ENCODE,
+    [RD_PLACE] = RD_IN_PLACE, [RD_METADATA] = RD_IN_METADATA,
+    [RD_QUEUE] = RD_IN_QUEUE,
+  };
+  const char *name = finder->profile->nodes.at[node].category;
+  int i = 0;
+  while (i < RD_OTHER && strcmp (names[i], name) != 0)
+    i++;
+  return (enum rd_category) i;
+}
+
+uint64_t
+rd_finder_sum (const struct rd_finder *finder,
+               const struct radio_counter *counter)
+{
+  const struct radio_profile *profile = finder->profile;
+  uint64_t sum = 0;
+  size_t at = 0;
+  while (at < profile->counters.n
+         && strcmp (profile->counters.at[at].name, counter->name) != 0)
+    at++;
+  for (size_t i = 0; at < profile->counters.n && i < profile->nodes.n; i++)
+    sum = rd_sum (sum, profile->values[i * profile->counters.n + at]);
+  return sum;
+}
+
+/* The nodes' texts come first, by node and key. */
+static int
+compare_note (const struct rd_note *note, size_t node, const char *key)
+{
+  if (note->span != 0 || note->node > node)
+    return 1;
+  return note->node < node ? -1 : strcmp (note->key, key);
+}
+
+const char *
+rd_finder_note (const struct rd_finder *finder, size_t node, const char *key,
+                bool *varies)
+{
+  const struct radio_profile *profile = finder->profile;
+  size_t low = 0, high = profile->notes.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (compare_note (&profile->notes.at[middle], node, key) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == profile->notes.n
+      || compare_note (&profile->notes.at[low], node, key) != 0)
+    return NULL;
+  *varies = profile->notes.at[low].varies;
+  return profile->notes.at[low].value;
+}
+
+uint64_t
+rd_parse_digits (const char *text)
+{
+  uint64_t value = 0;
+  size_t n = 0;
+  for (; text[n] >= '0' && text[n] <= '9' && n < 18; n++)
+    value = 10 * value + (uint64_t) (text[n] - '0');
+  return text[n] == '\0' ? value : 0;
+}
+
+/*------------------------------------------------------------------------
+ * The summary
+ *----------------------------------------------------------------------*/
+
+static void
+sum_categories (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  for (int i = 0; i < RD_NCATEGORIES; i++)
+    finder->times[i].most = RADIO_NO_PARENT;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    enum rd_category category = rd_category_of (finder, i);
+    struct rd_category_times *times = &finder->times[category];
+    uint64_t both = rd_sum (node->work_ns, node->wait_ns);
+    times->work_ns = rd_sum (times->work_ns, node->work_ns);
+    times->wait_ns = rd_sum (times->wait_ns, node->wait_ns);
+    if (both > times->most_ns) {
+      times->most_ns = both;
+      times->most = i;
+    }
+    finder->work_ns = rd_sum (finder->work_ns, node->work_ns);
+    finder->busy_ns = rd_sum (finder->busy_ns,
+                              category == RD_QUEUE ? node->work_ns : both);
+  }
+}
+
+/* Parents come first, so it is known of each whether it is within an
+ * operation. */
+static enum radio_status
+count_operations (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  RD_FREE_PLAIN void *memory = NULL;
+  RD_TRY (rd_new_array (profile->nodes.n, sizeof (bool), &memory));
+  bool *is_within = memory;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    bool is_one = strcmp (node->category, RD_IN_OPERATION) == 0;
+    bool is_inner = node->parent != RADIO_NO_PARENT
+                    && is_within[node->parent];
+    is_within[i] = is_one || is_inner;
+    if (is_one && !is_inner)
+      finder->noperations = rd_sum (finder->noperations, node->calls);
+  }
+  return RADIO_OK;
+}
+
+static bool
+is_request (const struct rd_finder *finder, const struct rd_span *span)
+{
+  return finder->profile->nodes.at[span->node].edge == RADIO_EDGE_ASYNC
+         && rd_category_of (finder, span->node) == RD_NETWORK;
+}
+
+struct interval {
+  uint64_t begin_ns, end_ns;
+};
+
+static int
+compare_intervals (const void *a, const void *b)
+{
+  const struct interval *x = a, *y = b;
+  return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* The union of the intervals in which requests were under way. */
+static enum radio_status
+sum_requests (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  RD_FREE_PLAIN void *memory = NULL;
+  size_t n = 0;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    n += is_request (finder, &profile->spans.at[i]);
+  if (n == 0)
+    return RADIO_OK;
+  RD_TRY (rd_new_array (n, sizeof (struct interval), &memory));
+  struct interval *intervals = memory;
+  n = 0;
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    if (is_request (finder, span))
+      intervals[n++] = (struct interval) {
+        span->begin_ns, span->begin_ns + span->duration_ns
+      };
+  }
+  qsort (intervals, n, sizeof *intervals, compare_intervals);
+  uint64_t until = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t begin = rd_max_u64 (intervals[i].begin_ns, until);
+    if (intervals[i].end_ns > begin)
+      finder->request_ns += intervals[i].end_ns - begin;
+    until = rd_max_u64 (until, intervals[i].end_ns);
+  }
+  return RADIO_OK;
+}
+
+static void
+count_threads (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  uint64_t nthreads = 0;
+  for (size_t i = 0; i < profile->lanes.n; i++)
+    nthreads += !profile->lanes.at[i].is_async;
+  if (profile->info.parts == RADIO_PARTS_RANKS)
+    nthreads = rd_div_up (nthreads, profile->parts.n);
+  finder->nthreads = rd_max_u64 (nthreads, 1);
+  const char *ncpus = rd_profile_find_fact (profile, "ncpus");
+  finder->ncpus = ncpus ? rd_parse_digits (ncpus) : 0;
+  for (size_t i = 0; i < profile->parts.n; i++)
+    finder->span_ns = rd_sum (finder->span_ns,
+                              profile->parts.at[i].wall_ns);
+}
+
+/*------------------------------------------------------------------------
+ * The order
+ *----------------------------------------------------------------------*/
+
+static int
+compare_scored (const void *a, const void *b)
+{
+  const struct rd_scored *x = a, *y = b;
+  if (x->finding.weight != y->finding.weight)
+    return x->finding.weight > y->finding.weight ? -1 : 1;
+  if (x->score > y->score || x->score < y->score)
+    return x->score > y->score ? -1 : 1;
+  return strcmp (x->finding.id, y->finding.id);
+}
+
+static enum radio_status
+take_best (struct rd_finder *finder)
+{
+  if (finder->found.n > 0)
+    qsort (finder->found.at, finder->found.n, sizeof *finder->found.at,
+           compare_scored);
+  size_t n = rd_min_u64 (finder->found.n, MAX_FINDINGS);
+  for (size_t i = 0; i < n; i++)
+    RD_TRY (rd_vector_append (&finder->profile->findings,
+                              finder->found.at[i].finding));
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_profile_find_facts (struct radio_profile *profile)
+{
+  static rd_find_fn *const kinds[] = {
+    rd_find_bound, rd_find_amplification, rd_find_transfer, rd_find_memory,
+    rd_find_recorder, rd_find_parts,
+  };
+  RD_CLEANUP (free_finder) struct rd_finder finder = { .profile = profile };
+  sum_categories (&finder);
+  RD_TRY (count_operations (&finder));
+  RD_TRY (sum_requests (&finder));
+  count_threads (&finder);
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    RD_TRY (kinds[i] (&finder));
+  return take_best (&finder);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files that look for findings share: a summary of the profile, and
+ * how a finding is told. */
+#ifndef RD_FINDINGS_H
+#define RD_FINDINGS_H
+
+#include <radio/profile.h>
+
+#include "profiler/model/builder.h"
+#include "profiler/model/human.h"
+
+/* Categories by their number. */
+enum rd_category {
+  RD_DECODE, RD_DISK, RD_NETWORK, RD_ENCODE, RD_PLACE, RD_METADATA, RD_QUEUE,
+  RD_OTHER,
+  RD_NCATEGORIES
+};
+
+/* What threads did in the scopes of a category. */
+struct rd_category_times {
+  uint64_t work_ns, wait_ns;
+  uint64_t most_ns;           /* of both, in one node */
+  size_t most;                /* that node, or RADIO_NO_PARENT */
+};
+
+struct rd_scored {
+  struct radio_finding finding;
+  double score;               /* among those of its weight */
+};
+
+struct rd_finder {
+  struct radio_profile *profile;
+  struct rd_category_times times[RD_NCATEGORIES];
+  uint64_t span_ns;           /* wall time of all parts, added up */
+  uint64_t work_ns;
+  uint64_t busy_ns;           /* work and waits, but those for threads */
+  uint64_t request_ns;        /* in which a network request was under way;
+                                 0 without a log */
+  uint64_t nthreads;          /* lanes of threads a part, at least 1 */
+  uint64_t ncpus;             /* 0: unknown */
+  uint64_t noperations;       /* calls of those not within others */
+  RD_VECTOR (struct rd_scored) found;
+};
+
+enum rd_category rd_category_of (const struct rd_finder *finder, size_t node);
+
+/* The sum of a counter over all nodes. */
+uint64_t rd_finder_sum (const struct rd_finder *finder,
+                        const struct radio_counter *counter);
+
+/* The text of a node (not of a span), or NULL; with *varies. */
+const char *rd_finder_note (const struct rd_finder *finder, size_t node,
+                            const char *key, bool *varies);
+
+/* Digits and nothing else as a number; 0 for anything else, and what is too
+ * large. */
+uint64_t rd_parse_digits (const char *text);
+
+/* What a finding is, but its evidence. */
+struct rd_claim {
+  const char *id, *title;
+  enum radio_finding_weight weight;
+  double score;
+  size_t node;
+};
+
+/* Tell a finding; the format gives its evidence. */
+enum radio_status rd_found (struct rd_finder *finder,
+                            const struct rd_claim *claim,
+                            const char *format, ...)
+  RADIO_PRINTF (3, 4) RADIO_USE_RESULT;
+
+/* The kinds, each in its file. */
+typedef enum radio_status rd_find_fn (struct rd_finder *finder);
+
+rd_find_fn rd_find_bound;             /* find-bound.c */
+rd_find_fn rd_find_amplification;     /* find-amplification.c */
+rd_find_fn rd_find_transfer;          /* find-transfer.c */
+rd_find_fn rd_find_memory;            /* find-memory.c */
+rd_find_fn rd_find_recorder;          /* find-recorder.c */
+rd_find_fn rd_find_parts;             /* find-parts.c */
+
+#endif /* RD_FINDINGS_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers as people read them: three digits that count and a unit, whatever
+ * the locale. */
+#ifndef RD_HUMAN_H
+#define RD_HUMAN_H
+
+#include <stdint.h>
+
+/* A number with its text, made in place:
+ *   rd_human_ns (812345678).text is "812 ms". */
+struct rd_human {
+  char text[32];
+};
+
+struct rd_human rd_human_ns (uint64_t ns);
+struct rd_human rd_human_nbytes (uint64_t nbytes);      /* 1 kB is 1000 B */
+
+/* "0.25", "2.5", "134", "20400": at least 0. */
+struct rd_human rd_human_number (double value);
+
+/* Share of a whole, "2.5 %"; 0 of 0 is "0 %". */
+struct rd_human rd_human_percent (double part, double whole);
+
+/* nbytes in ns as "1.2 GB/s". */
+struct rd_human rd_human_rate (uint64_t nbytes, uint64_t ns);
+
+#endif /* RD_HUMAN_H */

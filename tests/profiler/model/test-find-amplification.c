@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Read amplification: when it is told, and whether the tilings' arithmetic
+ * is right, held against counting tiles one by one. */
+#include <config.h>
+
+#include "tests/profiler/model/found.h"
+
+#include "profiler/model/human.h"
+
+static struct radio_profile *
+build_read (uint64_t decoded, uint64_t delivered)
+{
+  struct radio_profile *profile = build_new ("a read");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t tile = build_node (profile, read, "tile", "decode");
+  build_count (profile, tile, "bytes decoded", "bytes", decoded);
+  build_count (profile, read, "bytes delivered", "bytes", delivered);
+  return profile;
+}
+
+/* The same, of a box in tiles of an array, and of elements of 2 bytes. */
+static struct radio_profile *
+build_shapes (const char *array, const char *tile, const char *box)
+{
+  struct radio_profile *profile = build_read (64000000, 1000000);
+  build_note (profile, 0, 0, "array shape", array, false);
+  build_note (profile, 0, 0, "tile shape", tile, false);
+  build_note (profile, 0, 0, "box shape", box, false);
+  return profile;
+}
+
+static void
+twice_as_much_decoded_as_delivered_is_told (void **state)
+{
+  (void) state;
+  assert_found (build_read (2000000, 1000000), "read-amplification",
+                RADIO_FINDING_HINT, "2 MB decoded for 1 MB delivered (2 x)");
+  assert_not_found (build_read (1999998, 1000000), "read-amplification");
+}
+
+static void
+eight_times_as_much_is_a_problem (void **state)
+{
+  (void) state;
+  assert_found (build_read (8000000, 1000000), "read-amplification",
+                RADIO_FINDING_PROBLEM, "(8 x)");
+  assert_found (build_read (7900000, 1000000), "read-amplification",
+                RADIO_FINDING_HINT, "(7.9 x)");
+}
+
+static void
+less_than_a_megabyte_does_not_matter (void **state)
+{
+  (void) state;
+  assert_found (build_read (1001000, 1000), "read-amplification",
+                RADIO_FINDING_PROBLEM, "(1001 x)");
+  assert_not_found (build_read (1000999, 1000), "read-amplification");
+}
+
+static void
+twice_as_much_fetched_as_asked_is_told (void **state)
+{
+  (void) state;
+  for (uint64_t less = 0; less <= 2; less += 2) {
+    struct radio_profile *profile = build_new ("fetch");
+    uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+    build_count (profile, read, "bytes fetched", "bytes", 4000000 - less);
+    build_count (profile, read, "bytes asked", "bytes", 2000000);
+    if (less == 0)
+      assert_found (profile, "fetch-amplification", RADIO_FINDING_HINT,
+                    "4 MB fetched where 2 MB were asked for (2 x)");
+    else
+      assert_not_found (profile, "fetch-amplification");
+  }
+}
+
+/* z: 64 / 64; y and x: 64 + 255 is more than the axis, so 256 / 64.  With
+ * balanced: 71 / 64 * (95 / 64)^2; with isotropic: (95 / 64)^3. */
+static void
+planes_are_wrong_for_boxes (void **state)
+{
+  (void) state;
+  assert_found (build_shapes ("256,256,256", "1,256,256", "64,64,64"),
+                "read-amplification", RADIO_FINDING_PROBLEM,
+                "a box of 64,64,64 anywhere in tiles of 1,256,256 takes 16 "
+                "x (the product of (b + t - 1) / b over the axes), with "
+                "--tiling balanced (8,32,32) 2.44 x");
+}
+
+static void
+boxes_are_wrong_for_planes (void **state)
+{
+  (void) state;
+  assert_found (build_shapes ("256,512,512", "32,32,32", "1,512,512"),
+                "read-amplification", RADIO_FINDING_PROBLEM,
+                "tiles of 32,32,32 takes 32 x (the product of (b + t - 1) / "
+                "b over the axes), with --tiling axial (1,512,512) 1 x");
+}
+
+static void
+wide_planes_are_cut_as_axial_cuts_them (void **state)
+{
+  (void) state;
+  assert_found (build_shapes ("100,1000,600", "8,32,32", "1,1000,600"),
+                "read-amplification", RADIO_FINDING_PROBLEM,
+                "--tiling axial (1,500,300) 1 x");
+}
+
+static void
+a_time_axis_has_tiles_of_one (void **state)
+{
+  (void) state;
+  assert_found (build_shapes ("10,64,64,64", "1,1,64,64", "1,16,16,16"),
+                "read-amplification", RADIO_FINDING_PROBLEM,
+                "a box of 1,16,16,16 anywhere in tiles of 1,1,64,64 takes "
+                "16 x");
+}
+
+static void
+the_best_tiling_is_not_told_to_be_cut (void **state)
+{
+  (void) state;
+  assert_found (build_shapes ("256,256,256", "8,32,32", "4,4,4"),
+                "read-amplification", RADIO_FINDING_PROBLEM,
+                "which no other tiling would cut by a third");
+}
+
+/* balanced is 16,32,32 for bytes, 4,32,32 for 8 of them; told by what a tile
+ * held. */
+static void
+the_size_of_elements_is_told_by_what_tiles_held (void **state)
+{
+  (void) state;
+  static const struct {
+    uint64_t nbytes;
+    const char *tile;
+  } rows[] = {
+    { 1, "(16,32,32)" }, { 2, "(8,32,32)" }, { 4, "(8,32,32)" },
+    { 8, "(4,32,32)" }, { 16, "(4,16,32)" },
+  };
+  for (size_t i = 0; i < 5; i++) {
+    struct radio_profile *profile =
+      build_shapes ("256,256,256", "1,256,256", "64,64,64");
+    uint64_t ntiles = 64000000 / (65536 * rows[i].nbytes);
+    build_count (profile, 1, "tiles", "count", ntiles);
+    assert_found (profile, "read-amplification", RADIO_FINDING_PROBLEM,
+                  rows[i].tile);
+  }
+}
+
+/* How many elements the tiles hold that a run of box elements touches, on
+ * average over all its places relative to the tiles. */
+static double
+count_touched (uint64_t box, uint64_t tile)
+{
+  uint64_t sum = 0;
+  for (uint64_t start = 0; start < tile; start++)
+    for (uint64_t at = 0; at <= start + box - 1; at += tile)
+      sum += at + tile > start ? tile : 0;
+  return (double) sum / (double) tile;
+}
+
+static void
+the_product_is_what_counting_tiles_gives (void **state)
+{
+  (void) state;
+  static const uint64_t sizes[][2] = {
+    { 7, 16 }, { 16, 16 }, { 17, 16 }, { 40, 9 }, { 3, 50 },
+  };
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    uint64_t box = sizes[i][0], tile = sizes[i][1];
+    char tiles[64], boxes[64], expected[64];
+    double one = count_touched (box, tile) / (double) box;
+    snprintf (tiles, sizeof tiles, "%u,%u,%u", (unsigned) tile,
+              (unsigned) tile, (unsigned) tile);
+    snprintf (boxes, sizeof boxes, "%u,%u,%u", (unsigned) box,
+              (unsigned) box, (unsigned) box);
+    snprintf (expected, sizeof expected, "takes %s x",
+              rd_human_number (one * one * one).text);
+    assert_found (build_shapes ("10000,10000,10000", tiles, boxes),
+                  "read-amplification", RADIO_FINDING_PROBLEM, expected);
+  }
+}
+
+/* The finding is there, without advice. */
+static void
+assert_no_advice (struct radio_profile *profile)
+{
+  build_finish (profile);
+  const struct radio_finding *finding =
+    find_finding (profile, "read-amplification");
+  assert_non_null (finding);
+  assert_null (strstr (finding->evidence, "box"));
+  assert_int_equal (finding->node, RADIO_NO_PARENT);
+  radio_profile_close (profile);
+}
+
+static void
+without_shapes_there_is_no_advice (void **state)
+{
+  (void) state;
+  static const char *const bad[] = {
+    "", "64", "64,64", "64,64,", ",64,64", "0,64,64", "a,b,c", "64 64 64",
+    "-1,64,64", "99999999999999999999,1,1", "64,64,64x",
+    "1,1,1,1,1,1,64,64,64",
+  };
+  assert_no_advice (build_read (64000000, 1000000));
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    assert_no_advice (build_shapes (bad[i], bad[i], bad[i]));
+  assert_no_advice (build_shapes ("64,64,64", "8,8,8", "1,64,64,64"));
+}
+
+static void
+boxes_that_differ_give_no_advice (void **state)
+{
+  (void) state;
+  struct radio_profile *profile =
+    build_shapes ("256,256,256", "1,256,256", "64,64,64");
+  for (size_t i = 0; i < profile->notes.n; i++)
+    profile->notes.at[i].varies = true;
+  assert_no_advice (profile);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (twice_as_much_decoded_as_delivered_is_told),
+    cmocka_unit_test (eight_times_as_much_is_a_problem),
+    cmocka_unit_test (less_than_a_megabyte_does_not_matter),
+    cmocka_unit_test (twice_as_much_fetched_as_asked_is_told),
+    cmocka_unit_test (planes_are_wrong_for_boxes),
+    cmocka_unit_test (boxes_are_wrong_for_planes),
+    cmocka_unit_test (wide_planes_are_cut_as_axial_cuts_them),
+    cmocka_unit_test (a_time_axis_has_tiles_of_one),
+    cmocka_unit_test (the_best_tiling_is_not_told_to_be_cut),
+    cmocka_unit_test (the_size_of_elements_is_told_by_what_tiles_held),
+    cmocka_unit_test (the_product_is_what_counting_tiles_gives),
+    cmocka_unit_test (without_shapes_there_is_no_advice),
+    cmocka_unit_test (boxes_that_differ_give_no_advice),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

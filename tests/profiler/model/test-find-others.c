@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* The other findings: transfers, memory, the recorder, parts, and the order
+ * of all. */
+#include <config.h>
+
+#include "tests/profiler/model/found.h"
+
+/*------------------------------------------------------------------------
+ * Transfers
+ *----------------------------------------------------------------------*/
+
+static struct radio_profile *
+build_counts (const char *one, uint64_t n, const char *other, uint64_t m)
+{
+  struct radio_profile *profile = build_new ("counts");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "GET", "network");
+  build_times (profile, node, 7, 0, 0, 0, 0);
+  build_count (profile, node, one, "count", n);
+  build_count (profile, node, other, "count", m);
+  return profile;
+}
+
+static void
+retries_are_told (void **state)
+{
+  (void) state;
+  assert_found (build_counts ("retries", 1, "requests", 100), "retries",
+                RADIO_FINDING_HINT, "1 retries of 100 requests (1 %)");
+  assert_found (build_counts ("retries", 1, "requests", 101), "retries",
+                RADIO_FINDING_NOTE, "1 retries of 101 requests");
+  assert_not_found (build_counts ("retries", 0, "requests", 100),
+                    "retries");
+}
+
+static void
+errors_are_a_problem (void **state)
+{
+  (void) state;
+  assert_found (build_counts ("errors", 3, "requests", 100), "errors",
+                RADIO_FINDING_PROBLEM,
+                "3 errors, most of them in 'GET' (3 of its 7 calls)");
+  assert_not_found (build_counts ("errors", 0, "requests", 100), "errors");
+}
+
+static void
+a_cache_that_seldom_helps_is_told (void **state)
+{
+  (void) state;
+  assert_found (build_counts ("cache hits", 9, "cache misses", 11),
+                "cache-misses", RADIO_FINDING_HINT,
+                "9 of 20 look-ups were in the cache (45 %)");
+  assert_not_found (build_counts ("cache hits", 10, "cache misses", 10),
+                    "cache-misses");
+  assert_not_found (build_counts ("cache hits", 0, "cache misses", 19),
+                    "cache-misses");
+}
+
+/* Work and wait in reading files, beside other work. */
+static struct radio_profile *
+build_disk (uint64_t work_ms, uint64_t wait_ms, uint64_t other_ms)
+{
+  struct radio_profile *profile =
+    BUILD_TWO ("disk", work_ms, wait_ms, "user", other_ms, 0);
+  build_count (profile, 1, "bytes fetched", "bytes", 1000);
+  return profile;
+}
+
+static void
+cold_files_are_told_by_waiting (void **state)
+{
+  (void) state;
+  assert_found (build_disk (50, 50, 0), "cold-files", RADIO_FINDING_NOTE,
+                "50 ms of the 100 ms in reading files was waiting (50 %)");
+  assert_not_found (build_disk (51, 49, 0), "cold-files");
+}
+
+static void
+warm_files_are_told_by_not_waiting (void **state)
+{
+  (void) state;
+  assert_found (build_disk (91, 9, 0), "warm-files", RADIO_FINDING_NOTE,
+                "only 9 ms of the 100 ms in reading files was waiting");
+  assert_not_found (build_disk (90, 10, 0), "warm-files");
+}
+
+static void
+reading_that_takes_little_is_neither (void **state)
+{
+  (void) state;
+  assert_found (build_disk (0, 5, 95), "cold-files", RADIO_FINDING_NOTE,
+                "5 ms");
+  assert_not_found (build_disk (0, 5, 96), "cold-files");
+}
+
+static void
+writing_files_does_not_tell_cold_from_warm (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = BUILD_TWO ("disk", 0, 100, "user", 0, 0);
+  build_count (profile, 1, "bytes written", "bytes", 1000);
+  assert_not_found (profile, "cold-files");
+}
+
+/*------------------------------------------------------------------------
+ * Memory
+ *----------------------------------------------------------------------*/
+
+static struct radio_profile *
+build_churn (uint64_t calls, uint64_t nallocs, uint64_t ntiles)
+{
+  struct radio_profile *profile = build_new ("churn");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t inner = build_node (profile, read, "open", "operation");
+  build_times (profile, read, calls, 0, 0, 0, 0);
+  build_times (profile, inner, 1000 * calls, 0, 0, 0, 0);
+  profile->nodes.at[inner].alloc_count = nallocs;
+  profile->nodes.at[inner].alloc_nbytes = 64 * nallocs;
+  profile->info.alloc_peak_nbytes = 128;
+  build_count (profile, read, "tiles", "count", ntiles);
+  return profile;
+}
+
+static void
+many_allocations_an_operation_are_told (void **state)
+{
+  (void) state;
+  assert_found (build_churn (5, 1000, 0), "allocation-churn",
+                RADIO_FINDING_HINT, "1000 allocations of 64 kB in 5 "
+                "operations (200 each) and 0 tiles, where at most 128 B "
+                "were held; most in 'open'");
+  assert_not_found (build_churn (5, 999, 0), "allocation-churn");
+  assert_not_found (build_churn (6, 1000, 0), "allocation-churn");
+}
+
+static void
+allocations_that_tiles_explain_are_no_churn (void **state)
+{
+  (void) state;
+  assert_found (build_churn (1, 5000, 5000), "allocation-churn",
+                RADIO_FINDING_HINT, "5000 tiles");
+  assert_not_found (build_churn (1, 5000, 5001), "allocation-churn");
+}
+
+static void
+memory_that_is_never_released_is_told (void **state)
+{
+  (void) state;
+  for (uint64_t less = 0; less <= 1; less++) {
+    struct radio_profile *profile = build_churn (1, 10, 0);
+    profile->nodes.at[1].alloc_live_nbytes = 65536 - less;
+    profile->nodes.at[1].alloc_nbytes = 131072;
+    if (less == 0)
+      assert_found (profile, "memory-held", RADIO_FINDING_HINT,
+                    "65.5 kB of 131 kB allocated were not released when the "
+                    "recording ended, 65.5 kB of it from 'open'");
+    else
+      assert_not_found (profile, "memory-held");
+  }
+}
+
+/*------------------------------------------------------------------------
+ * The recorder
+ *----------------------------------------------------------------------*/
+
+static struct radio_profile *
+build_overhead (double cost_ns)
+{
+  struct radio_profile *profile = BUILD_TWO ("user", 1, 0, "user", 0, 0);
+  profile->info.scope_count = 1000;
+  profile->info.scope_cost_ns = cost_ns;
+  return profile;
+}
+
+static void
+overhead_is_told_from_3_percent_on (void **state)
+{
+  (void) state;
+  assert_found (build_overhead (30), "profiler-overhead",
+                RADIO_FINDING_HINT, "1000 scopes of 30 ns are 30 us, 3 % of "
+                "the threads' work; 'one' has 4 of them");
+  assert_not_found (build_overhead (29.9), "profiler-overhead");
+  assert_found (build_overhead (100), "profiler-overhead",
+                RADIO_FINDING_PROBLEM, "10 %");
+}
+
+static struct radio_profile *
+build_log (uint64_t ndropped, size_t nspans)
+{
+  struct radio_profile *profile = build_new ("log");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "tile", "user");
+  uint32_t lane = build_lane (profile, "main");
+  for (size_t i = 0; i < nspans; i++)
+    build_span (profile, lane, node, 0, 10 * i, 5);
+  profile->nodes.at[node].dropped_count = ndropped;
+  return profile;
+}
+
+static void
+spans_that_were_not_kept_are_told (void **state)
+{
+  (void) state;
+  struct radio_profile *throttled = build_log (30, 10);
+  build_fact (throttled, "paths no longer logged", "2", false);
+  assert_found (throttled, "log-incomplete", RADIO_FINDING_NOTE,
+                "30 spans of 40 were not kept (75 %), most of them of "
+                "'tile'; 2 paths were too tiny");
+  assert_found (build_log (1, 10), "log-incomplete", RADIO_FINDING_NOTE,
+                "of 'tile'; the call tree");
+  assert_not_found (build_log (0, 10), "log-incomplete");
+}
+
+static void
+a_profile_without_a_log_is_not_incomplete (void **state)
+{
+  (void) state;
+  assert_not_found (build_log (30, 0), "log-incomplete");
+}
+
+static void
+open_scopes_are_told (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_log (0, 3);
+  build_last (profile)->flags = RD_SPAN_OPEN;
+  assert_found (profile, "open-scopes", RADIO_FINDING_NOTE,
+                "1 scopes had not ended when the recording did, the "
+                "outermost in 'tile'");
+  assert_not_found (build_log (0, 3), "open-scopes");
+}
+
+/*------------------------------------------------------------------------
+ * Parts
+ *----------------------------------------------------------------------*/
+
+/* root > GET, of which each part has so much; GET's self explains it. */
+static struct radio_profile *
+build_parts (enum radio_profile_parts parts, const uint64_t *ms, size_t n)
+{
+  struct radio_profile *profile = build_new ("parts");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t get = build_node (profile, root, "GET", "user");
+  profile->info.parts = parts;
+  for (size_t i = 0; i < n; i++) {
+    char name[32];
+    snprintf (name, sizeof name, "part %zu", i);
+    struct rd_part part = { .name = name, .wall_ns = ms[i] * MS };
+    struct radio_profile_share all = { 1, ms[i] * MS, 0 };
+    struct radio_profile_share own = { 1, ms[i] * MS, ms[i] * MS };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    assert_ok (rd_profile_add_share (profile, root, index, &all));
+    assert_ok (rd_profile_add_share (profile, get, index, &own));
+  }
+  return profile;
+}
+
+#define BUILD_PARTS(parts, ...)                                         \
+  build_parts (parts, (const uint64_t[]) { __VA_ARGS__ },               \
+               sizeof ((const uint64_t[]) { __VA_ARGS__ })              \
+               / sizeof (uint64_t))
+#define RANKS(...) BUILD_PARTS (RADIO_PARTS_RANKS, __VA_ARGS__)
+#define RUNS(...) BUILD_PARTS (RADIO_PARTS_RUNS, __VA_ARGS__)
+
+static void
+ranks_that_take_differently_long_are_told (void **state)
+{
+  (void) state;
+  assert_found (RANKS (80, 120, 80, 120), "imbalance", RADIO_FINDING_HINT,
+                "'read' took 120 ms in part 1, 100 ms in the mean of 4 (1.2 "
+                "x), 80 ms in the fastest; 20 ms more than the mean of it "
+                "in 'GET'");
+  assert_not_found (RANKS (81, 119, 81, 119), "imbalance");
+}
+
+static void
+a_straggler_is_named (void **state)
+{
+  (void) state;
+  assert_found (RANKS (100, 100, 100, 160), "straggler", RADIO_FINDING_HINT,
+                "160 ms in part 3");
+  assert_found (RANKS (100, 100, 100, 400), "straggler",
+                RADIO_FINDING_PROBLEM, "400 ms in part 3");
+  assert_not_found (RANKS (100, 100, 160, 160), "straggler");
+}
+
+static void
+a_first_run_that_was_slower_is_a_warm_up (void **state)
+{
+  (void) state;
+  assert_found (RUNS (150, 100, 101, 99), "warm-up", RADIO_FINDING_NOTE,
+                "150 ms in run 1, 100 ms in the median of the 3 others (1.5 "
+                "x)");
+  assert_not_found (RUNS (149, 100, 101, 99), "warm-up");
+  assert_not_found (RUNS (150, 100, 151, 99), "warm-up");
+  assert_not_found (RUNS (150, 100), "warm-up");
+}
+
+static void
+runs_that_scatter_are_told (void **state)
+{
+  (void) state;
+  assert_found (RUNS (500, 100, 90, 110), "runs-scatter",
+                RADIO_FINDING_HINT, "from 90 ms to 110 ms over 3 runs after "
+                "the first, 20 % of their median of 100 ms");
+  assert_not_found (RUNS (500, 100, 91, 110), "runs-scatter");
+}
+
+static void
+ranks_do_not_warm_up_and_runs_have_no_stragglers (void **state)
+{
+  (void) state;
+  assert_not_found (RANKS (300, 100, 100, 100), "warm-up");
+  assert_not_found (RUNS (300, 100, 100, 100), "straggler");
+}
+
+/*------------------------------------------------------------------------
+ * All together
+ *----------------------------------------------------------------------*/
+
+/* Nearly everything at once. */
+static struct radio_profile *
+build_mess (void)
+{
+  struct radio_profile *profile = RUNS (500, 100, 50, 150);
+  uint32_t disk = build_node (profile, 0, "pread", "disk");
+  build_times (profile, disk, 10, 700 * MS, 700 * MS, 10 * MS, 690 * MS);
+  build_count (profile, disk, "bytes fetched", "bytes", 80000000);
+  build_count (profile, disk, "bytes asked", "bytes", 10000000);
+  build_count (profile, disk, "bytes decoded", "bytes", 80000000);
+  build_count (profile, disk, "bytes delivered", "bytes", 1000000);
+  build_count (profile, disk, "retries", "count", 7);
+  build_count (profile, disk, "errors", "count", 7);
+  build_count (profile, disk, "cache misses", "count", 70);
+  profile->nodes.at[disk].alloc_count = 10000;
+  profile->nodes.at[disk].alloc_nbytes = 1000000;
+  profile->nodes.at[disk].alloc_live_nbytes = 1000000;
+  profile->nodes.at[disk].open_count = 1;
+  profile->info.scope_cost_ns = 1000000;
+  return profile;
+}
+
+static void
+what_matters_most_comes_first_and_at_most_eight_are_told (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_mess ();
+  build_finish (profile);
+  assert_int_equal (profile->info.nfindings, 8);
+  for (size_t i = 1; i < 8; i++)
+    assert_true (radio_profile_finding (profile, i)->weight
+                 <= radio_profile_finding (profile, i - 1)->weight);
+  assert_int_equal (radio_profile_finding (profile, 0)->weight,
+                    RADIO_FINDING_PROBLEM);
+  assert_non_null (find_finding (profile, "errors"));
+  assert_non_null (find_finding (profile, "bound-by-disk"));
+  assert_non_null (find_finding (profile, "read-amplification"));
+  assert_null (radio_profile_finding (profile, 8));
+  radio_profile_close (profile);
+}
+
+static void
+an_empty_profile_has_nothing_to_tell (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("nothing");
+  build_finish (profile);
+  assert_int_equal (profile->info.nfindings, 0);
+  radio_profile_close (profile);
+}
+
+static void
+numbers_at_their_limits_do_no_harm (void **state)
+{
+  (void) state;
+  static const char *const counters[] = {
+    "bytes asked", "bytes fetched", "bytes decoded", "bytes delivered",
+    "tiles", "requests", "retries", "errors", "cache hits", "cache misses",
+  };
+  struct radio_profile *profile = RUNS (1, 2, 3, 4);
+  for (uint32_t i = 0; i < 2; i++) {
+    struct radio_profile_node *node = &profile->nodes.at[i];
+    node->calls = node->total_ns = node->self_ns = INT64_MAX;
+    node->work_ns = node->wait_ns = node->open_count = INT64_MAX;
+    node->alloc_count = node->alloc_nbytes = INT64_MAX;
+    node->alloc_live_nbytes = node->dropped_count = INT64_MAX;
+    for (size_t j = 0; j < sizeof counters / sizeof counters[0]; j++)
+      build_count (profile, i, counters[j], "count", INT64_MAX);
+  }
+  profile->info.scope_cost_ns = 1e9;
+  build_fact (profile, "ncpus", "999999999999999999999999", false);
+  build_finish (profile);
+  for (size_t i = 0; i < profile->info.nfindings; i++)
+    assert_true (strlen (radio_profile_finding (profile, i)->evidence) > 0);
+  radio_profile_close (profile);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (retries_are_told),
+    cmocka_unit_test (errors_are_a_problem),
+    cmocka_unit_test (a_cache_that_seldom_helps_is_told),
+    cmocka_unit_test (cold_files_are_told_by_waiting),
+    cmocka_unit_test (warm_files_are_told_by_not_waiting),
+    cmocka_unit_test (reading_that_takes_little_is_neither),
+    cmocka_unit_test (writing_files_does_not_tell_cold_from_warm),
+    cmocka_unit_test (many_allocations_an_operation_are_told),
+    cmocka_unit_test (allocations_that_tiles_explain_are_no_churn),
+    cmocka_unit_test (memory_that_is_never_released_is_told),
+    cmocka_unit_test (overhead_is_told_from_3_percent_on),
+    cmocka_unit_test (spans_that_were_not_kept_are_told),
+    cmocka_unit_test (a_profile_without_a_log_is_not_incomplete),
+    cmocka_unit_test (open_scopes_are_told),
+    cmocka_unit_test (ranks_that_take_differently_long_are_told),
+    cmocka_unit_test (a_straggler_is_named),
+    cmocka_unit_test (a_first_run_that_was_slower_is_a_warm_up),
+    cmocka_unit_test (runs_that_scatter_are_told),
+    cmocka_unit_test (ranks_do_not_warm_up_and_runs_have_no_stragglers),
+    cmocka_unit_test (
+      what_matters_most_comes_first_and_at_most_eight_are_told),
+    cmocka_unit_test (an_empty_profile_has_nothing_to_tell),
+    cmocka_unit_test (numbers_at_their_limits_do_no_harm),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
