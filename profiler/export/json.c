@@ -137,8 +137,13 @@ write_table (struct json *json, const struct rd_table *table,
 static void *
 append_row (struct json *json, struct rd_buffer *rows, size_t nbytes)
 {
-  static const unsigned char zeros[sizeof (struct rd_share_row)];
-  if (rd_buffer_append (rows, zeros, nbytes) != RADIO_OK) {
+  static const union {
+    struct rd_value_row value;
+    struct rd_bucket_row bucket;
+    struct rd_share_row share;
+    struct rd_lane_row lane;
+  } zeros;
+  if (rd_buffer_append (rows, &zeros, nbytes) != RADIO_OK) {
     fail_memory (json);
     return NULL;
   }
