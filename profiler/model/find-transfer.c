@@ -144,8 +144,9 @@ find_cold (struct rd_finder *finder)
   };
   if (share >= COLD_SHARE)
     return rd_found (finder, &cold,
-                     "%s of the %s in reading files was waiting (%s): they "
-                     "came from the device, a second run may be faster",
+                     "%s of the %s in reading files was waiting (%s): for "
+                     "the device, so a second run may be faster, or for a "
+                     "CPU that others had",
                      rd_human_ns (disk.wait_ns).text, rd_human_ns (ns).text,
                      rd_human_percent (share, 1).text);
   if (share < WARM_SHARE)

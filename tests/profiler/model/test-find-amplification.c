@@ -148,6 +148,28 @@ the_size_of_elements_is_told_by_what_tiles_held (void **state)
   }
 }
 
+/* A plane of 512 x 512 elements of 2 bytes, in tiles of 8 planes: 8 times
+ * itself, whatever it is read as. */
+static void
+elements_that_are_converted_do_not_hide_it (void **state)
+{
+  (void) state;
+  for (uint64_t times = 1; times <= 8; times *= 2) {
+    struct radio_profile *profile = build_new ("a plane as float");
+    build_node (profile, RD_NO_INDEX, "read", "operation");
+    build_times (profile, 0, 3, 0, 0, 0, 0);
+    build_count (profile, 0, "bytes decoded", "bytes", 3 * (8 << 19));
+    build_count (profile, 0, "tiles", "count", 3 * 256);
+    build_count (profile, 0, "bytes delivered", "bytes", 3 * times << 19);
+    build_note (profile, 0, 0, "array shape", "304,512,512", false);
+    build_note (profile, 0, 0, "tile shape", "8,32,32", false);
+    build_note (profile, 0, 0, "box shape", "1,512,512", false);
+    assert_found (profile, "read-amplification", RADIO_FINDING_PROBLEM,
+                  "12.6 MB decoded for 1.57 MB delivered (8 x); a box of "
+                  "1,512,512 anywhere in tiles of 8,32,32 takes 8 x");
+  }
+}
+
 /* How many elements the tiles hold that a run of box elements touches, on
  * average over all its places relative to the tiles. */
 static double
@@ -235,6 +257,7 @@ main (void)
     cmocka_unit_test (a_time_axis_has_tiles_of_one),
     cmocka_unit_test (the_best_tiling_is_not_told_to_be_cut),
     cmocka_unit_test (the_size_of_elements_is_told_by_what_tiles_held),
+    cmocka_unit_test (elements_that_are_converted_do_not_hide_it),
     cmocka_unit_test (the_product_is_what_counting_tiles_gives),
     cmocka_unit_test (without_shapes_there_is_no_advice),
     cmocka_unit_test (boxes_that_differ_give_no_advice),
