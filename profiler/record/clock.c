@@ -187,10 +187,14 @@ rd_clock_rate_between (const struct rd_clock *clock,
   }
 }
 
+double
+rd_rate_ns_per_tick (const struct rd_rate *rate)
+{
+  return (double) rate->whole + (double) rate->fraction * 0x1p-64;
+}
+
 uint64_t
 rd_rate_ticks (const struct rd_rate *rate, uint64_t ns)
 {
-  double ns_per_tick
-    = (double) rate->whole + (double) rate->fraction * 0x1p-64;
-  return (uint64_t) ((double) ns / ns_per_tick + 0.5);
+  return (uint64_t) ((double) ns / rd_rate_ns_per_tick (rate) + 0.5);
 }

@@ -96,6 +96,8 @@ rd_rate_ns (const struct rd_rate *rate, uint64_t ticks)
          + (uint64_t) (((wide) ticks * rate->fraction) >> 64);
 }
 
+double rd_rate_ns_per_tick (const struct rd_rate *rate);
+
 /* The other way round, rounded. */
 uint64_t rd_rate_ticks (const struct rd_rate *rate, uint64_t ns);
 

@@ -24,8 +24,8 @@ rd_frame_child (struct rd_writer_state *writer, struct rd_node *parent,
     return latest;
   struct rd_node *node
     = rd_tree_child (writer, parent, site, RADIO_EDGE_CALL);
-  if (!node)
-    return NULL;
+  if (!node || node->kind != RADIO_SCOPE_WORK)
+    return node;
   if (latest != &writer->root)
     latest->successor = node;
   parent->latest_child = node;
@@ -55,7 +55,8 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
   }
   frame->node = node;
   frame->covered = 0;
-  frame->id = writer->next_id++;
+  frame->id = writer->next_id;
+  writer->next_id += RD_ID_STEP;
   begin_kind (writer, frame);
   writer->top = frame;
   if (shared) {
@@ -77,6 +78,7 @@ struct run {
   uint64_t duration;
   uint64_t self;              /* less the union of its children */
   uint64_t own;               /* less all that its thread did inside */
+  uint64_t children;          /* that part of it that its children did */
   struct rd_log_extra extra;
   uint64_t parent;            /* its sequence */
   bool has_extra;
@@ -130,6 +132,7 @@ finish_times (struct rd_writer_state *writer, struct rd_frame *frame,
     run->duration = covered;
   run->self = less (run->duration, ending.covered);
   run->own = run->duration - covered;
+  run->children = covered - frame->elsewhere;
   writer->last_end = frame->begin + run->duration;
   if (ending.late) {
     run->extra.flags |= RD_LOG_LATE;
@@ -158,16 +161,22 @@ add_run (struct rd_writer_state *writer, struct rd_frame *frame,
   struct rd_node *node = frame->node;
   uint64_t sequence = rd_frame_sequence (frame);
   struct rd_log_extra *extra = &run->extra;
-  rd_node_add_run (writer, node, run->duration, run->self);
+  rd_node_add_run (writer, node, run->duration, run->self + run->children);
   node->own_above_self += run->own - run->self;
   node->wait += extra->wait;
   writer->waited += extra->wait;
-  if (rd_log_append_now (writer, node, frame->begin, run->duration,
-                         sequence, run->parent)
+  if (rd_log_append (writer, node, frame->begin, run->duration, sequence,
+                     run->parent)
       && (extra->flags || extra->wait || extra->nbytes)) {
     extra->sequence = sequence;
     rd_log_add_extra (writer, extra);
   }
+}
+
+static bool
+is_last (const struct rd_writer_state *writer, const struct rd_frame *frame)
+{
+  return frame == &writer->frames[RD_MAX_DEPTH - 1];
 }
 
 /* Take the frame off the stack, and leave its rare members zero. */
@@ -183,6 +192,7 @@ pop (struct rd_writer_state *writer, struct rd_frame *frame,
   if (frame->special)
     memset ((char *) frame + offsetof (struct rd_frame, special), 0,
             sizeof *frame - offsetof (struct rd_frame, special));
+  frame->fenced = is_last (writer, frame);
 }
 
 static void
@@ -254,8 +264,8 @@ rd_frame_instant (struct rd_writer_state *writer,
   if (!node)
     return;
   uint64_t now = rd_clock_now (&writer->clock);
-  uint64_t sequence = writer->next_id++ & RD_SEQUENCE_MASK;
+  uint64_t sequence = rd_writer_next_sequence (writer);
   rd_node_add_run (writer, node, 0, 0);
-  rd_log_append_now (writer, node, now, 0, sequence,
-                     rd_frame_sequence (writer->top));
+  rd_log_append (writer, node, now, 0, sequence,
+                 rd_frame_sequence (writer->top));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logging spans: chunks that fill up, and nodes that are not worth it. */
+/* Logging spans into chunks that fill up. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -30,14 +30,6 @@ rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
   memcpy (array_at, &grown, sizeof grown);
   *capacity = wanted;
   return true;
-}
-
-bool
-rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
-               uint64_t begin, uint64_t duration, uint64_t sequence,
-               uint64_t parent)
-{
-  return rd_log_append_now (writer, node, begin, duration, sequence, parent);
 }
 
 static size_t
@@ -96,25 +88,34 @@ make_room (struct rd_writer_state *writer)
 
 bool
 rd_log_append_slowly (struct rd_writer_state *writer, struct rd_node *node,
-                      const struct rd_log_span *span)
+                      uint64_t begin, uint64_t duration, uint64_t sequence,
+                      uint64_t parent)
 {
-  if (!writer->recorder->pool || !make_room (writer)
-      || span->duration < node->threshold) {
+  bool has_room = writer->log_next < writer->log_end
+                  || (writer->recorder->pool && make_room (writer));
+  if (!has_room || duration < node->threshold) {
     node->drops++;
     return false;
   }
-  *writer->log_next++ = *span;
+  rd_span_set (writer->log_next++, node, begin, duration, sequence, parent);
   return true;
 }
 
-void
-rd_log_consider (struct rd_writer_state *writer, struct rd_node *node)
+bool
+rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
+               uint64_t begin, uint64_t duration, uint64_t sequence,
+               uint64_t parent)
 {
-  if (node->calls <= RD_THROTTLE_CALLS || node->throttled
-      || node->total / node->calls >= writer->recorder->throttle_below)
-    return;
-  node->throttled = true;
-  node->threshold = UINT64_MAX;
+  if (duration >= node->threshold && writer->log_next < writer->log_end) {
+    rd_span_set (writer->log_next++, node, begin, duration, sequence,
+                 parent);
+    return true;
+  }
+  if (duration >= node->threshold)
+    return rd_log_append_slowly (writer, node, begin, duration, sequence,
+                                 parent);
+  node->drops++;
+  return false;
 }
 
 void

@@ -13,23 +13,16 @@
 /* Spans of each node that a compaction keeps, however short. */
 #define RD_KEEP_FIRST 8
 
-/* A node that was called more often than this, with a mean below
- * recorder->throttle_below, is not logged any more. */
-#define RD_THROTTLE_CALLS 100000
-#define RD_THROTTLE_EVERY 16384 /* looked at so often; a power of two */
-
 /* Log a run.  False: dropped, and counted so on the node. */
 bool rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
                     uint64_t begin, uint64_t duration, uint64_t sequence,
                     uint64_t parent);
 
-/* Find room, or drop the span, when the chunk is full. */
+/* The same, when the chunk is full. */
 bool rd_log_append_slowly (struct rd_writer_state *writer,
-                           struct rd_node *node,
-                           const struct rd_log_span *span);
-
-/* Look whether a node is tiny and frequent. */
-void rd_log_consider (struct rd_writer_state *writer, struct rd_node *node);
+                           struct rd_node *node, uint64_t begin,
+                           uint64_t duration, uint64_t sequence,
+                           uint64_t parent);
 
 /* What else is to be said of the span that was logged last. */
 void rd_log_add_extra (struct rd_writer_state *writer,
@@ -47,28 +40,16 @@ size_t rd_log_count (const struct rd_log *log);
 /* The chunks themselves are the pool's. */
 void rd_log_free (struct rd_log *log);
 
-/* The inline part of the above, for scope.c. */
-static inline bool
-rd_log_append_now (struct rd_writer_state *writer, struct rd_node *node,
-                   uint64_t begin, uint64_t duration, uint64_t sequence,
-                   uint64_t parent)
+/* Where there is room, and nothing to consider. */
+static inline void
+rd_span_set (struct rd_log_span *span, const struct rd_node *node,
+             uint64_t begin, uint64_t duration, uint64_t sequence,
+             uint64_t parent)
 {
-  if (duration < node->threshold) {
-    node->drops++;
-    return false;
-  }
-  if (__builtin_expect ((node->calls & (RD_THROTTLE_EVERY - 1)) == 0, 0))
-    rd_log_consider (writer, node);
-  struct rd_log_span span = {
-    .begin = begin,
-    .duration = duration,
-    .sequence_node = sequence | (uint64_t) node->number << 48,
-    .parent_node = parent | (uint64_t) (node->number >> 16) << 48,
-  };
-  if (__builtin_expect (writer->log_next == writer->log_end, 0))
-    return rd_log_append_slowly (writer, node, &span);
-  *writer->log_next++ = span;
-  return true;
+  span->begin = begin;
+  span->duration = duration;
+  span->sequence_node = sequence << 16 | node->number;
+  span->parent_epoch = parent << 16;
 }
 
 /* Make room for one more of n elements, up to limit in all.  False: there

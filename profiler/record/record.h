@@ -59,25 +59,32 @@ struct rd_node {
   /* What the end of a scope changes: one line of the cache. */
   _Alignas (64) const struct radio_site *site;  /* NULL: a stand-in for
                                            `foreign', or a writer's root */
-  uint64_t calls;
   uint64_t total;
-  uint64_t self;              /* of the interval: less the union */
   uint64_t min, max;          /* min is UINT64_MAX before the first call */
   uint64_t threshold;         /* shorter spans are not logged */
-  enum radio_scope_kind kind; /* the site's */
+  uint64_t drops;             /* spans that the log does not have */
+  uint64_t tag;               /* makes a span's first word of a frame's id */
   uint32_t number;            /* in writer->nodes, parents first */
+  enum radio_scope_kind kind; /* the site's */
 
   /* What the begin of a child looks at. */
-  struct rd_node *latest_child;         /* never NULL: see tree.c */
+  struct rd_node *latest_child;         /* of ordinary kind; never NULL:
+                                           see tree.c */
   struct rd_node *successor;  /* the sibling that began after this one */
   struct rd_node *parent;     /* in this tree */
   struct rd_node *foreign;    /* the parent in another writer's tree; set in
                                  stand-ins, which are the roots of what was
                                  handed over */
-  uint64_t drops;             /* spans that the log does not have */
   enum radio_edge edge;
   uint32_t nfirst;            /* of its first spans, what a compaction of
                                  the log keeps */
+
+  /* These are set when stopping: the hot path counts in the histogram, and
+   * self is what the children on the same thread leave of total, but for
+   * what `self_adjust' adds to it, modulo 2^64. */
+  uint64_t calls;
+  uint64_t self;              /* of the interval: less the union */
+  uint64_t self_adjust;
 
   /* The thread's own time (less all that it did inside) is self + this,
    * modulo 2^64: more than self where children ran on other threads, less
@@ -125,34 +132,35 @@ enum {
 #define RD_ROOT_ID (UINT64_C (1) << 48)
 
 /* One run, written when it ends.  A span is known by its writer's number
- * and the count of scopes that the writer had opened before it. */
+ * and its sequence: the count of scopes that the writer had opened before it,
+ * and 1.  Sequences have 48 bits: at 30 ns a scope they last for three
+ * months. */
 struct rd_log_span {
   uint64_t begin;
   uint64_t duration;
-  uint64_t sequence_node;     /* sequence, and the node's number's low half */
-  uint64_t parent_node;       /* the parent's sequence (0: none), and the
-                                 high half.  The parent's writer is this
-                                 one, or in `extra' */
+  uint64_t sequence_node;     /* sequence, and the node's number below */
+  uint64_t parent_epoch;      /* the parent's sequence (0: none) above what
+                                 does not matter.  Its writer is this one,
+                                 or in `extra' */
 };
 
 static inline uint64_t
 rd_span_sequence (const struct rd_log_span *span)
 {
-  return span->sequence_node & RD_SEQUENCE_MASK;
+  return span->sequence_node >> 16;
 }
 
 static inline uint64_t
 rd_span_parent (const struct rd_log_span *span)
 {
-  return span->parent_node & RD_SEQUENCE_MASK;
+  return span->parent_epoch >> 16;
 }
 
 /* Index into the writer's nodes. */
 static inline uint32_t
 rd_span_node (const struct rd_log_span *span)
 {
-  return (uint32_t) (span->sequence_node >> 48)
-         | (uint32_t) (span->parent_node >> 48) << 16;
+  return span->sequence_node & 0xffff;
 }
 
 /* What few spans have: those handed over, those that waited, those with
@@ -207,8 +215,13 @@ struct rd_frame {
   struct rd_node *node;
   uint64_t begin;
   uint64_t covered;           /* by scopes that ended, on this thread */
-  uint64_t id;                /* the token; its low 48 bits the sequence */
+  uint64_t id;                /* the token: the sequence above the writer's
+                                 epoch */
+  bool fenced;                /* children are out of the ordinary: there is a
+                                 shared, or no room for them.  Whoever sets
+                                 shared sets it too */
 
+  /* From here on zero, unless special. */
   bool special;
   bool received;              /* the parent is not the frame below */
   bool attached;              /* the thread got the writer for this scope:
@@ -226,14 +239,19 @@ struct rd_frame {
 static inline uint64_t
 rd_frame_sequence (const struct rd_frame *frame)
 {
-  return frame->id & RD_SEQUENCE_MASK;
+  return frame->id >> 16;
 }
+
+/* Ids are a sequence in the high 48 bits, and the writer's epoch, which is
+ * not 0, in the low 16. */
+#define RD_ID_STEP 0x10000
 
 /* What a writer has to heed in its hot path. */
 enum {
   RD_ATTEND_STOPPED = 1,
   RD_ATTEND_FENCES = 2,       /* no membarrier: fence in the hot path */
   RD_ATTEND_TAPS = 4,
+  RD_ATTEND_CLOCK = 8,        /* not the counter */
 };
 
 struct rd_node_block;
@@ -243,12 +261,16 @@ struct rd_writer_state {
   _Alignas (64) atomic_uint busy;
   atomic_uint attention;
   struct rd_frame *top;       /* frames[0] is the root's */
-  uint64_t next_id;
+  uint64_t next_id;           /* in steps of RD_ID_STEP */
   struct rd_log_span *log_next, *log_end;       /* room in the last chunk */
-  struct rd_rate rate;
+  double ns_per_tick;
   uint64_t last_end;
+  struct rd_node *pending_node;         /* of the last run that ended: not
+                                           in the histogram yet */
+  uint64_t pending_duration;
 
   struct rd_clock clock;
+  struct rd_rate rate;
   uint64_t first_begin;       /* 0: nothing began yet */
   uint64_t waited;            /* ticks of wait, in all */
 
@@ -278,6 +300,15 @@ struct rd_writer_state {
                                            no longer */
   struct rd_frame frames[RD_MAX_DEPTH];
 };
+
+/* The sequence of a run that has no frame. */
+static inline uint64_t
+rd_writer_next_sequence (struct rd_writer_state *writer)
+{
+  uint64_t id = writer->next_id;
+  writer->next_id += RD_ID_STEP;
+  return id >> 16;
+}
 
 /* A parent for other threads.  Its fields are guarded by mutex. */
 struct rd_shared {

@@ -36,13 +36,6 @@ guess_child (struct rd_node *parent, const struct radio_site *site)
   return node;
 }
 
-static inline bool
-is_last_frame (const struct rd_writer_state *writer,
-               const struct rd_frame *frame)
-{
-  return frame == &writer->frames[RD_MAX_DEPTH - 1];
-}
-
 /* The writer is entered, and left here. */
 COLD static uint64_t
 begin_rarely (struct rd_writer_state *writer, const struct radio_site *site)
@@ -68,27 +61,46 @@ begin_anew (const struct radio_site *site)
   return 0;
 }
 
-uint64_t
-radio_scope_begin (const struct radio_site *site)
+/* On the entered writer, which is left here.  Reads the counter alone if
+ * is_tsc. */
+static inline __attribute__ ((__always_inline__)) uint64_t
+begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
+               bool is_tsc)
 {
-  struct rd_writer_state *writer = rd_this_thread.current;
-  if (unlikely (!writer) || unlikely (!rd_writer_enter (writer)))
-    return begin_anew (site);
   struct rd_frame *parent = writer->top;
   struct rd_node *node = guess_child (parent->node, site);
-  if (unlikely (!node) || unlikely (node->kind != RADIO_SCOPE_WORK)
-      || unlikely (parent->shared != NULL)
-      || unlikely (is_last_frame (writer, parent)))
+  if (unlikely (!node) || unlikely (parent->fenced))
     return begin_rarely (writer, site);
   struct rd_frame *frame = parent + 1;
-  uint64_t id = writer->next_id++;
+  uint64_t id = writer->next_id;
+  writer->next_id = id + RD_ID_STEP;
   frame->node = node;
   frame->covered = 0;
   frame->id = id;
   writer->top = frame;
-  frame->begin = rd_clock_now (&writer->clock);
+  frame->begin = is_tsc ? rd_counter_read () : rd_clock_now (&writer->clock);
   rd_writer_leave (writer);
   return id;
+}
+
+/* The writer has something to heed; it may be busy already. */
+COLD static uint64_t
+begin_heeding (struct rd_writer_state *writer, const struct radio_site *site)
+{
+  if (!rd_writer_enter (writer))
+    return begin_anew (site);
+  return begin_entered (writer, site, false);
+}
+
+uint64_t
+radio_scope_begin (const struct radio_site *site)
+{
+  struct rd_writer_state *writer = rd_this_thread.current;
+  if (unlikely (!writer))
+    return begin_anew (site);
+  if (unlikely (rd_writer_enter_quickly (writer) != 0))
+    return begin_heeding (writer, site);
+  return begin_entered (writer, site, true);
 }
 
 /*------------------------------------------------------------------------
@@ -121,47 +133,91 @@ end_rarely (struct rd_writer_state *writer, uint64_t token, uint64_t now)
     end_elsewhere (token);
 }
 
-/* A parent is as long as its children at least, even if the clock, which is
- * read without fences, should say otherwise by a few ticks: so total is self
- * and children, exactly. */
-static inline void
-end_frame (struct rd_writer_state *writer, struct rd_frame *frame,
-           uint64_t now)
+/* The log has no room, or a node is to be considered. */
+COLD static void
+log_rarely (struct rd_writer_state *writer, const struct rd_frame *frame,
+            uint64_t duration, struct rd_node *considered)
 {
-  struct rd_node *node = frame->node;
-  struct rd_frame *parent = frame - 1;
-  uint64_t covered = frame->covered;
-  uint64_t duration = now - frame->begin;
-  if (unlikely ((int64_t) (duration - covered) < 0))
-    duration = covered;
-  writer->top = parent;
-  writer->last_end = now;
-  parent->covered += duration;
-  rd_node_add_run (writer, node, duration, duration - covered);
-  rd_log_append_now (writer, node, frame->begin, duration,
-                     rd_frame_sequence (frame), rd_frame_sequence (parent));
+  if (considered)
+    rd_node_consider (writer, considered);
+  rd_log_append (writer, frame->node, frame->begin, duration,
+                 rd_frame_sequence (frame), rd_frame_sequence (frame - 1));
+  rd_writer_leave (writer);
 }
 
-void
-radio_scope_end (uint64_t token)
+/* On the entered writer, which is left here. */
+static inline void
+log_frame (struct rd_writer_state *writer, const struct rd_frame *frame,
+           uint64_t duration, struct rd_node *considered)
 {
-  struct rd_writer_state *writer = rd_this_thread.current;
-  if (unlikely (!writer)) {
-    end_elsewhere (token);
+  struct rd_node *node = frame->node;
+  struct rd_log_span *span = writer->log_next;
+  if (unlikely (considered != NULL)
+      || (unlikely (span == writer->log_end)
+          && likely (duration >= node->threshold))) {
+    log_rarely (writer, frame, duration, considered);
     return;
   }
-  uint64_t now = rd_clock_now (&writer->clock);
-  if (unlikely (!rd_writer_enter (writer))) {
-    end_elsewhere (token);
-    return;
+  if (unlikely (duration < node->threshold))
+    node->drops++;
+  else {
+    writer->log_next = span + 1;
+    span->begin = frame->begin;
+    span->duration = duration;
+    span->sequence_node = frame->id + node->tag;
+    span->parent_epoch = (frame - 1)->id;
   }
+  rd_writer_leave (writer);
+}
+
+/* On the entered writer, which is left here.  A parent is as long as its
+ * children at least, even if the clock, which is read without fences, should
+ * say otherwise by a few ticks: so total is self and children, exactly. */
+static inline __attribute__ ((__always_inline__)) void
+end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
+{
   struct rd_frame *frame = writer->top;
   if (unlikely (frame->id != token) || unlikely (frame->special)) {
     end_rarely (writer, token, now);
     return;
   }
-  end_frame (writer, frame, now);
-  rd_writer_leave (writer);
+  uint64_t covered = frame->covered;
+  uint64_t duration = now - frame->begin;
+  if (unlikely ((int64_t) (duration - covered) < 0))
+    duration = covered;
+  writer->top = frame - 1;
+  writer->last_end = now;
+  (frame - 1)->covered += duration;
+  struct rd_node *considered
+    = rd_node_add_time (writer, frame->node, duration);
+  log_frame (writer, frame, duration, considered);
+}
+
+/* The writer has something to heed; it may be busy already. */
+COLD static void
+end_heeding (struct rd_writer_state *writer, uint64_t token)
+{
+  uint64_t now = rd_clock_now (&writer->clock);
+  if (rd_writer_enter (writer))
+    end_entered (writer, token, now);
+  else
+    end_elsewhere (token);
+}
+
+void
+radio_scope_end (uint64_t token)
+{
+  uint64_t now = rd_counter_read ();
+  struct rd_writer_state *writer = rd_this_thread.current;
+  if (unlikely (!writer)) {
+    end_elsewhere (token);
+    return;
+  }
+  if (unlikely (rd_writer_enter_quickly (writer) != 0)) {
+    end_heeding (writer, token);
+    return;
+  }
+  end_entered (writer, token, now);
 }
 
 /*------------------------------------------------------------------------

@@ -65,7 +65,7 @@ choose_session (struct rd_writer_state *writer, uint64_t os_tid)
   else
     session = last;
   if (session)
-    session->first = writer->next_id & RD_SEQUENCE_MASK;
+    session->first = writer->next_id >> 16;
   return session;
 }
 

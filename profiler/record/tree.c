@@ -102,6 +102,8 @@ init_node (struct rd_writer_state *writer, struct rd_node *node,
 {
   node->site = key->site;
   node->kind = key->site ? key->site->kind : RADIO_SCOPE_WORK;
+  node->number = (uint32_t) writer->nnodes;
+  node->tag = node->number - (writer->next_id & (RD_ID_STEP - 1));
   node->parent = (struct rd_node *) key->parent;
   node->foreign = (struct rd_node *) key->foreign;
   node->edge = key->edge;
@@ -123,7 +125,6 @@ add_node (struct rd_writer_state *writer, const struct key *key)
   if (!node)
     return NULL;
   init_node (writer, node, key);
-  node->number = (uint32_t) writer->nnodes;
   writer->nodes[writer->nnodes++] = node;
   enter_into_table (writer, node);
   return node;
@@ -193,16 +194,62 @@ rd_tree_init (struct rd_writer_state *writer)
     return false;
   writer->node_table_size = FIRST_TABLE_SIZE;
   init_node (writer, &writer->root, &none);
+  writer->pending_node = &writer->root;
   writer->nodes[0] = &writer->root;
   writer->nnodes = 1;
   return true;
 }
 
+/* Tiny and frequent: from now on in the tree only. */
+void
+rd_node_consider (struct rd_writer_state *writer, struct rd_node *node)
+{
+  uint64_t calls = rd_node_calls (node);
+  if (calls <= RD_THROTTLE_CALLS || node->throttled
+      || node->total / calls >= writer->recorder->throttle_below)
+    return;
+  node->throttled = true;
+  node->threshold = UINT64_MAX;
+}
+
+uint64_t
+rd_node_calls (const struct rd_node *node)
+{
+  uint64_t n = 0;
+  for (unsigned i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
+    n += node->histogram[i];
+  return n;
+}
+
+/* A stand-in and the root have no time of their own. */
+static void
+settle_self (struct rd_node *node)
+{
+  node->self += node->total + node->self_adjust;
+  if (node->edge == RADIO_EDGE_CALL && node->site)
+    node->parent->self -= node->total;
+}
+
+/* No run is pending: a next one would only be added to the root. */
+static void
+flush_pending (struct rd_writer_state *writer)
+{
+  rd_histogram_add_pending (writer);
+  writer->pending_node = &writer->root;
+}
+
 void
 rd_tree_settle (struct rd_writer_state *writer)
 {
+  flush_pending (writer);
+  for (size_t i = 0; i < writer->nnodes; i++) {
+    settle_self (writer->nodes[i]);
+    writer->nodes[i]->calls = rd_node_calls (writer->nodes[i]);
+  }
   for (size_t i = 0; i < writer->nnodes; i++) {
     struct rd_node *node = writer->nodes[i];
+    if (!node->site)
+      node->self = node->calls = 0;
     node->work = node->self + node->own_above_self - node->wait;
     if (node->calls == 0)
       node->min = 0;

@@ -63,7 +63,8 @@ static unsigned
 attention_of (const struct radio_recorder *recorder)
 {
   return (recorder->fences ? RD_ATTEND_FENCES : 0)
-         | (recorder->taps ? RD_ATTEND_TAPS : 0);
+         | (recorder->taps ? RD_ATTEND_TAPS : 0)
+         | (recorder->clock.tsc ? 0 : RD_ATTEND_CLOCK);
 }
 
 struct rd_writer_state *
@@ -79,9 +80,11 @@ rd_writer_new (struct radio_recorder *recorder, uint32_t number)
   writer->number = number;
   writer->clock = recorder->clock;
   writer->rate = recorder->rate;
+  writer->ns_per_tick = rd_rate_ns_per_tick (&recorder->rate);
   writer->top = writer->frames;
   writer->frames[0].node = &writer->root;
   writer->frames[0].id = RD_ROOT_ID;
+  writer->frames[RD_MAX_DEPTH - 1].fenced = true;
   writer->next_id = rd_recorder_first_id ();
   if (!rd_tree_init (writer)) {
     rd_writer_free (writer);

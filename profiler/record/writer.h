@@ -33,6 +33,15 @@ void rd_writer_pop (struct rd_writer_state *writer);
 
 bool rd_writer_enter_slowly (struct rd_writer_state *writer);
 
+/* The first half of entering: what it has to heed.  Only 0 means entered. */
+static inline unsigned
+rd_writer_enter_quickly (struct rd_writer_state *writer)
+{
+  atomic_store_explicit (&writer->busy, 1, memory_order_relaxed);
+  atomic_signal_fence (memory_order_seq_cst);
+  return atomic_load_explicit (&writer->attention, memory_order_acquire);
+}
+
 /* Begin and end of a change.  Nothing of the writer, its nodes and its log
  * may be touched outside.  False, without a need to leave: its recorder was
  * stopped.  Does not nest; what runs between must be short, and must not
@@ -40,11 +49,7 @@ bool rd_writer_enter_slowly (struct rd_writer_state *writer);
 static inline bool
 rd_writer_enter (struct rd_writer_state *writer)
 {
-  atomic_store_explicit (&writer->busy, 1, memory_order_relaxed);
-  atomic_signal_fence (memory_order_seq_cst);
-  unsigned attention
-    = atomic_load_explicit (&writer->attention, memory_order_acquire);
-  if (__builtin_expect (attention
+  if (__builtin_expect (rd_writer_enter_quickly (writer)
                         & (RD_ATTEND_STOPPED | RD_ATTEND_FENCES), 0))
     return rd_writer_enter_slowly (writer);
   return true;
