@@ -45,9 +45,7 @@ begin_run (struct rd_writer_state *writer, struct rd_node *node,
 {
   if (writer->first_begin == 0 || now < writer->first_begin)
     writer->first_begin = now;
-  return (struct run) {
-    node, now, writer->next_id++ & RD_SEQUENCE_MASK
-  };
+  return (struct run) { node, now, rd_writer_next_sequence (writer) };
 }
 
 /* Add the run to its node and to the log. */

@@ -124,12 +124,9 @@ enum {
   RD_LOG_REMOTE_PARENT = 8,   /* parent is of another sequence: handed */
 };
 
-/* Sequences have 48 bits: at 30 ns a scope they last for three months. */
-#define RD_SEQUENCE_MASK ((UINT64_C (1) << 48) - 1)
-
 /* The id of what is below all scopes: of sequence 0, and not the token 0,
  * which is nobody's. */
-#define RD_ROOT_ID (UINT64_C (1) << 48)
+#define RD_ROOT_ID 1
 
 /* One run, written when it ends.  A span is known by its writer's number
  * and its sequence: the count of scopes that the writer had opened before it,

@@ -46,6 +46,7 @@ rd_shared_take (struct rd_writer_state *writer)
     if (!frame->shared)
       return NULL;
     frame->special = true;
+    frame->fenced = true;
   }
   return rd_shared_ref (frame->shared);
 }
