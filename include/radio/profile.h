@@ -140,7 +140,9 @@ RADIO_API void radio_handoff_give (struct radio_handoff *handoff);
  * queued.  Scopes that this thread opens until radio_scope_end are its
  * children.  With a zero handoff it is radio_scope_begin.  The parent may
  * have ended: the child is then counted as late, and takes nothing away
- * from its parent's self time. */
+ * from its parent's self time.  A thread that another recorder records is
+ * recorded by the handoff's as long as the scope is open.  A handoff whose
+ * recorder was stopped, or that fork copied, is as good as a zero one. */
 RADIO_API uint64_t radio_scope_receive (const struct radio_handoff *handoff,
                                         const struct radio_site *site);
 

@@ -33,8 +33,9 @@ collect_session (struct radio_profile *profile, struct rd_ids *known,
                  const struct rd_session *session, uint32_t *lane)
 {
   const char *name = name_of (session);
+  uint64_t key = session->os_tid ^ (uint64_t) hash_name (name) << 32;
   uint32_t id;
-  RD_TRY (rd_ids_give (known, hash_name (name), session->os_tid, &id));
+  RD_TRY (rd_ids_give (known, 0, key, &id));
   *lane = id - 1;
   if (*lane < profile->lanes.n)
     return RADIO_OK;
@@ -129,9 +130,8 @@ rd_collect_lanes (struct rd_collection *collection)
   collection->lanes = calloc (n ? n : 1, sizeof *collection->lanes);
   if (!collection->lanes)
     return rd_fail_memory (n * sizeof *collection->lanes);
-  struct rd_ids known = { .slots = NULL };
-  enum radio_status status = collect_sessions (collection, &known);
-  free (known.slots);
-  RD_TRY (status);
+  RD_IDS_SCOPE struct rd_ids known;
+  RD_TRY (rd_ids_init (&known, 1));
+  RD_TRY (collect_sessions (collection, &known));
   return tell_apart (collection->profile);
 }

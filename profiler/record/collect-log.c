@@ -101,7 +101,7 @@ add_span (struct walk *walk, const struct rd_log_span *span)
       ? rd_min_u64 (rd_collect_time (collection, extra->submitted), begin)
       : begin,
     .wait_ns = rd_rate_ns (&collection->recorder->rate, extra->wait),
-    .id = rd_ids_find (&collection->ids, walk->writer->number, sequence),
+    .id = (uint32_t) (collection->profile->spans.n + 1),
     .node = walk->writer->nodes[rd_span_node (span)]->index,
     .lane = lane_of (walk, sequence),
     .flags = flags_of (extra),

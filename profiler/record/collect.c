@@ -226,8 +226,9 @@ rd_collect (const struct radio_recorder *recorder,
   struct rd_collection collection = {
     .recorder = recorder, .profile = new
   };
+  RD_TRY (rd_ids_init (&collection.ids, recorder->synced.writers.n));
   enum radio_status status = collect (&collection);
-  free (collection.ids.slots);
+  rd_ids_free (&collection.ids);
   free (collection.lanes);
   RD_TRY (status);
   RD_TRY (rd_profile_finish (new));

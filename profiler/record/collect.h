@@ -9,8 +9,9 @@
 
 /* The ids of spans, by writer and sequence; see collect-ids.c. */
 struct rd_ids {
-  struct rd_id_slot *slots;
-  size_t nslots, n;
+  struct rd_id_table *tables; /* of each writer */
+  size_t nwriters;
+  uint32_t n;                 /* ids that were given */
 };
 
 struct rd_collection {
@@ -42,6 +43,13 @@ enum radio_status rd_collect_notes (struct rd_collection *collection)
   RADIO_USE_RESULT;
 enum radio_status rd_collect_samples (struct rd_collection *collection)
   RADIO_USE_RESULT;
+
+/* Room for spans of so many writers.  RADIO_ERROR_MEMORY. */
+enum radio_status rd_ids_init (struct rd_ids *ids, size_t nwriters)
+  RADIO_USE_RESULT;
+void rd_ids_free (struct rd_ids *ids);
+
+#define RD_IDS_SCOPE RD_CLEANUP (rd_ids_free)
 
 /* The id of a span, new or as it was given before, in *id.
  * RADIO_ERROR_MEMORY. */

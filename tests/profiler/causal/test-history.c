@@ -147,7 +147,8 @@ begin_request (struct play *play)
     return;
   unsigned h = play->nhandoffs ? roll (play, 2 * play->nhandoffs) : 1;
   bool received = h < play->nhandoffs;
-  const struct radio_handoff *handoff = &play->handoffs[h].handoff;
+  const struct radio_handoff *handoff
+    = received ? &play->handoffs[h].handoff : NULL;
   struct radio_async *async = received
     ? radio_async_receive (handoff, &request_site)
     : radio_async_begin (&request_site);

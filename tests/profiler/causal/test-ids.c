@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Ids of spans: each its own, found again, however sequences lie. */
+#include <config.h>
+
+#include "tests/unit.h"
+
+#include "profiler/record/collect.h"
+
+#define N 20000
+
+/* Sequences base, base + stride, ... of three writers. */
+static void
+give_and_find (uint64_t base, uint64_t stride)
+{
+  RD_IDS_SCOPE struct rd_ids ids;
+  uint32_t id;
+  assert_ok (rd_ids_init (&ids, 3));
+  for (uint32_t i = 0; i < 3 * N; i++) {
+    assert_ok (rd_ids_give (&ids, i % 3, base + i / 3 * stride, &id));
+    assert_int_equal (id, i + 1);
+  }
+  for (uint32_t i = 0; i < 3 * N; i++) {
+    assert_int_equal (rd_ids_find (&ids, i % 3, base + i / 3 * stride),
+                      i + 1);
+    assert_ok (rd_ids_give (&ids, i % 3, base + i / 3 * stride, &id));
+    assert_int_equal (id, i + 1);
+  }
+  assert_int_equal (rd_ids_find (&ids, 0, base + N * stride), 0);
+}
+
+static void
+sequences_beside_each_other_have_their_own (void **state)
+{
+  (void) state;
+  give_and_find (1, 1);
+}
+
+static void
+sequences_far_apart_do_too (void **state)
+{
+  (void) state;
+  for (unsigned shift = 1; shift < 30; shift += 4)
+    give_and_find (3, UINT64_C (1) << shift);
+}
+
+static void
+a_writer_without_spans_has_none (void **state)
+{
+  (void) state;
+  RD_IDS_SCOPE struct rd_ids ids;
+  assert_ok (rd_ids_init (&ids, 2));
+  assert_int_equal (rd_ids_find (&ids, 1, 1), 0);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (sequences_beside_each_other_have_their_own),
+    cmocka_unit_test (sequences_far_apart_do_too),
+    cmocka_unit_test (a_writer_without_spans_has_none),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
