@@ -128,6 +128,9 @@ export function startApp(profile, root) {
   const [first = -1] = profile.tree.sorted(-1, profile.total);
   const state = new State({ ...DEFAULTS, node: first });
   state.follow();
+  const span = state.get('span');
+  if (span >= 0 && span < profile.spans.count && state.get('node') === first)
+    state.assign({ node: profile.spans.node[span] });
   const model = makeModel(profile, state);
   const tooltip = new Tooltip();
   const shared = { profile, state, model, tooltip };

@@ -2,6 +2,7 @@
 // All that is known of the selected scope.
 
 import { element, nameElement } from './dom.mjs';
+import { spanFacts } from './span-facts.mjs';
 import { formatShare, formatTime, formatUnit, exactUnit,
          formatCount, formatRate } from './units.mjs';
 
@@ -51,22 +52,30 @@ export function histogramBars(histogram) {
 export class Details {
   constructor({ profile, state, model }) {
     Object.assign(this, { profile, state, model });
-    this.view = element('aside', { class: 'panel',
-                                   'aria-label': 'Selected scope' });
-    state.listen((keys) => keys.has('node') && this.render());
+    // Who goes through a canvas by keyboard hears where they are.
+    this.told = element('p', { class: 'unseen', 'aria-live': 'polite' });
+    this.content = element('div', { class: 'content' });
+    this.view = element('aside', { class: 'panel', 'aria-label':
+      'Selected scope' }, this.told, this.content);
+    state.listen((keys) =>
+      (keys.has('node') || keys.has('span')) && this.render());
     this.render();
   }
 
   render() {
     const node = this.state.get('node');
     if (!(node >= 0 && node < this.profile.tree.size)) {
-      this.view.replaceChildren(element('p', { class: 'muted' },
+      this.content.replaceChildren(element('p', { class: 'muted' },
         'Select a scope to see all that is known of it.'));
       return;
     }
-    this.view.replaceChildren(...[
+    this.told.textContent = this.profile.names[node] + ', '
+      + formatTime(this.profile.total[node]) + ', '
+      + formatCount(this.profile.calls[node]) + ' calls';
+    this.content.replaceChildren(...[
       element('h2', {}, nameElement(this.profile.names[node])),
       this.path(node),
+      this.span(node),
       table(this.times(node)),
       table(this.counters(node)),
       histogramBars(this.profile.histogram(node)),
@@ -74,6 +83,17 @@ export class Details {
       table(this.profile.nodeNotes(node)),
       table(this.place(node)),
     ].filter((one) => one !== null && one.childElementCount > 0));
+  }
+
+  // The selected run, if it is one of this scope's.
+  span(node) {
+    const span = this.state.get('span');
+    const { spans } = this.profile;
+    if (!(span >= 0 && span < spans.count && spans.node[span] === node))
+      return null;
+    return element('section', { class: 'run' }, element('h3', {}, 'This run'),
+                   table(spanFacts(this.profile, span)),
+                   element('h3', {}, 'All runs'));
   }
 
   path(node) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The timeline by pointer, wheel, touch and keyboard.
 
+import { spanFacts } from './span-facts.mjs';
+
 // Pixels that a click may move before it is a drag.
 const SLACK = 4;
 
@@ -97,7 +99,8 @@ export class TimelineInput {
     }
     const node = timeline.profile.spans.node[span];
     timeline.tooltip.show(event.clientX, event.clientY,
-                          timeline.profile.names[node], timeline.lines(span),
+                          timeline.profile.names[node],
+                          spanFacts(timeline.profile, span),
                           timeline.model.colours[node]);
   }
 

@@ -9,7 +9,6 @@ import { GAUGE_HEIGHT, splitSamples, drawGauge } from './gauges.mjs';
 import { Lanes } from './lanes.mjs';
 import { RowPainter, SPAN_HEIGHT } from './timeline-rows.mjs';
 import { TimelineInput } from './timeline-input.mjs';
-import { formatBytes, formatRate, formatTime } from './units.mjs';
 
 const GUTTER = 150;
 const GAP = 6;
@@ -215,26 +214,5 @@ export class Timeline {
       const middle = begin[span] + Math.min(duration[span], half) / 2;
       this.show(middle - half, middle + half);
     }
-  }
-
-  // The lines of a span's tooltip.
-  lines(span) {
-    const { spans } = this.profile;
-    const parent = this.profile.parentOf(span);
-    const queued = spans.begin[span] - spans.submitted[span];
-    return [
-      ['took', formatTime(spans.duration[span])],
-      ['began at', formatTime(spans.begin[span])],
-      ['waited', spans.wait[span] > 0 ? formatTime(spans.wait[span]) : ''],
-      ['queued', queued > 0 ? formatTime(queued) : ''],
-      ['bytes', spans.bytes[span] > 0 ? formatBytes(spans.bytes[span]) : ''],
-      ['rate', formatRate(spans.bytes[span], spans.duration[span])],
-      ['asked for by', parent >= 0
-        ? this.profile.names[spans.node[parent]]
-        : spans.parent[span] > 0 ? 'a span that was dropped' : ''],
-      ['', spans.flags[span] & 1 ? 'still open at the end' : ''],
-      ['', spans.flags[span] & 2 ? 'ended after who asked for it' : ''],
-      ...this.profile.spanNotes(span),
-    ];
   }
 }

@@ -605,6 +605,20 @@ def test_a_span_leads_to_who_asked_for_it_on_another_thread(opened,
     assert state(page, "span") == -1
 
 
+def test_a_selected_run_tells_its_own_numbers(opened, read_document,
+                                              read_page):
+    page = opened(read_page, fragment="#view=timeline&span=1")
+    span = sorted((s for s in read_document.spans if s["lane"] == 0),
+                  key=lambda s: (s["begin"], -s["duration"]))[1]
+    text = page.evaluate("document.querySelector('aside').innerText")
+    name = read_document.nodes[span["node"]]["name"]
+    assert name in text and "This run" in text and "read plane" in text
+    assert "120\u00a0\u00b5s" in text and span["duration"] == 120_000
+    told = page.evaluate("document.querySelector('[aria-live=polite].unseen')"
+                         ".textContent")
+    assert told == f"{name}, 360\u00a0\u00b5s, 3 calls"
+
+
 def test_a_click_on_a_span_selects_it(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
     page.settle()
