@@ -55,7 +55,7 @@ export class Details {
     // Who goes through a canvas by keyboard hears where they are.
     this.told = element('p', { class: 'unseen', 'aria-live': 'polite' });
     this.content = element('div', { class: 'content' });
-    this.view = element('aside', { class: 'panel', 'aria-label':
+    this.view = element('aside', { class: 'panel', tabindex: 0, 'aria-label':
       'Selected scope' }, this.told, this.content);
     state.listen((keys) =>
       (keys.has('node') || keys.has('span')) && this.render());
@@ -141,7 +141,7 @@ export class Details {
       const rate = metric.unit === 'bytes'
         ? formatRate(metric.total[node], this.profile.total[node]) : '';
       lines.push([metric.label, formatUnit(metric.total[node], metric.unit)
-        + (rate ? ' \u00b7 ' + rate : ''),
+        + (rate ? ', ' + rate : ''),
                   exactUnit(metric.total[node], metric.unit)]);
     }
     const { profile } = this;

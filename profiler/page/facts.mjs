@@ -35,7 +35,7 @@ export function factsPanel(profile, model) {
   ];
   const counted = model.metrics.filter((one) => one.id.startsWith('c:'))
     .map((one) => [one.label, formatUnit(one.sum, one.unit)]);
-  return element('div', { class: 'scroll columns' },
+  return element('div', { class: 'scroll columns', tabindex: 0 },
     element('section', {}, element('h2', {}, 'Recording'), factTable(recorded)),
     element('section', {}, element('h2', {}, 'Counted'),
             counted.length > 0 ? factTable(counted)

@@ -39,7 +39,7 @@ export function partsPanel(profile) {
       ? formatRatio(part.work / part.wall) : '')));
   const heads = [profile.partKind(), 'wall', 'work', 'threads busy']
     .map((label) => element('th', { scope: 'col' }, label));
-  return element('div', { class: 'scroll' },
+  return element('div', { class: 'scroll', tabindex: 0 },
     element('p', {}, 'Wall of ' + parts.length + ' ' + profile.partKind()
       + 's: mean ' + formatTime(mean) + ', median ' + formatTime(middle)
       + ', ' + formatTime(least) + ' to ' + formatTime(most) + '.'),

@@ -37,7 +37,8 @@ function figures(profile, model) {
     ...bytesFigures(profile, model),
     info.allocPeak > 0
       ? figure('memory', formatBytes(info.allocPeak),
-               'The most that the library held at one time', 'at most')
+               'The most that the library held at one time; when the '
+               + 'recording ended: ' + formatBytes(info.allocLive), 'at most')
       : '',
     figure('scopes', formatCount(info.scopes), 'Scopes opened in all',
            'cost ' + cost));
@@ -59,9 +60,6 @@ function warnings(info) {
     told.push(formatCount(info.late)
       + plural(info.late, ' scope', ' scopes')
       + ' ended after the one that asked for it.');
-  if (info.allocLive > 0)
-    told.push(formatBytes(info.allocLive)
-      + ' of memory were held when the recording ended.');
   return told.map((text) => element('p', { class: 'warning' }, text));
 }
 
@@ -105,9 +103,8 @@ export function summaryPanel(profile, model, themeButton) {
     element('div', { class: 'title' },
       element('h1', {}, nameElement(info.title)),
       element('p', { class: 'muted' },
-              info.program === info.title || info.program === ''
-                ? '' : nameElement(info.program),
-              ' ', when(info.started) ?? ''),
+              nameElement(info.program), ' \u00b7 ',
+              when(info.started) ?? ''),
       themeButton),
     figures(profile, model),
     ...warnings(info));
