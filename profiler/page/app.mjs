@@ -141,11 +141,11 @@ export function startApp(profile, root) {
     summaryPanel(profile, model, themeButton(state)),
     breakdownPanel(profile),
     findingsPanel(profile, (node) => state.set({ node }, { step: true })),
-    element('div', { class: 'bar-of-tools' }, tabs.list,
-            metricChoice(model, state), search.view),
-    element('main', {}, element('div', { class: 'views panel' },
-                                ...tabs.panels),
-            new Details(shared).view),
+    element('main', {},
+      element('div', { class: 'bar-of-tools' }, tabs.list,
+              metricChoice(model, state), search.view),
+      element('div', { class: 'views panel' }, ...tabs.panels),
+      new Details(shared).view),
     tooltip.box);
   root.hidden = false;
   tabs.show();
