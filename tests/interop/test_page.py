@@ -719,6 +719,45 @@ def test_many_siblings_are_shown_in_steps(opened, tmp_path):
     assert 1000 <= len(rows(page)) <= 1200
 
 
+@pytest.fixture(scope="module", params=["full", "slice", "roi", "ingest"])
+def recording(request, tmp_path_factory):
+    """A real recording, as a page and as JSON."""
+    folder = tmp_path_factory.mktemp("recording")
+    page, data = folder / "out.html", folder / "out.json"
+    run_radio("profile", request.param, "--runs", "2", "-o", page, "-o",
+              data)
+    return page, json.loads(data.read_text())
+
+
+def test_a_real_recording_s_page_shows_its_numbers(opened, recording):
+    path, document = recording
+    page = opened(path)
+    open_all(page)
+    shown, nodes = rows(page), document["nodes"]
+    assert len(shown) == len(nodes["name"])
+    for i, row in ((int(key), row) for key, row in shown.items()):
+        assert row["name"] == document["strings"][nodes["name"][i]]
+        assert number(row["total"][1]) == nodes["total_ns"][i]
+        assert number(row["self"][1]) == nodes["self_ns"][i]
+        assert number(row["calls"][0]) == nodes["calls"][i]
+    work = [number(row["work"][1]) for row in shown.values()
+            if row["level"] == "1"]
+    assert sum(work) == document["info"]["work_ns"]
+    assert page.evaluate("radio.profile.spans.count") \
+        == document["spans"]["count"]
+    text = page.evaluate("document.querySelector('.findings')?.innerText "
+                         "?? ''")
+    for title in document["findings"]["title"]:
+        assert title in text
+
+
+@pytest.mark.parametrize("view", (*VIEWS, "parts"))
+def test_a_real_recording_opens_in_every_view(opened, recording, view):
+    page = opened(recording[0], fragment=f"#view={view}")
+    page.settle()
+    assert page.evaluate(f"!document.getElementById('view-{view}').hidden")
+
+
 def packed(np, columns):
     """Columns of numbers below 2^63 as varints, by whole arrays."""
     out = []
