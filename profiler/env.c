@@ -18,7 +18,6 @@
 
 #include <radio/profile.h>
 
-#include "profiler/base/checked.h"
 #include "profiler/export/export.h"
 
 /* A key of more bytes is no key but a file given by mistake. */
@@ -130,14 +129,14 @@ read_spans (struct radio_recorder_options *options)
   uint64_t value = 0;
   if (text == NULL)
     return RADIO_OK;
-  for (const char *p = text; *p != '\0'; p++) {
-    if (*p < '0' || *p > '9' || value > UINT32_MAX)
-      return rd_fail (RADIO_ERROR_ARGUMENT,
-                      "RADIO_PROFILE_SPANS is \"%s\", not a number of 0 to"
-                      " 2^32", text);
-    value = 10 * value + (uint64_t) (*p - '0');
-  }
-  options->max_spans = (size_t) rd_min_u64 (value, SIZE_MAX);
+  for (const char *p = text; *p != '\0' && value <= UINT32_MAX; p++)
+    value = *p >= '0' && *p <= '9' ? 10 * value + (uint64_t) (*p - '0')
+                                   : UINT64_MAX;
+  if (value > UINT32_MAX)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "RADIO_PROFILE_SPANS is \"%s\", not a number of 0 to"
+                    " 2^32 - 1", text);
+  options->max_spans = (size_t) value;
   options->tree_only = value == 0;
   return RADIO_OK;
 }

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* What reading refuses, and in which words: damaged files, files of others,
+ * files from the future, files that lie about sizes. */
+#include <config.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/alloc-fail.h"
+#include "tests/profiler/build.h"
+#include "tests/profiler/files/sink.h"
+
+static struct sink
+specimen (void)
+{
+  struct radio_profile *profile = build_specimen ();
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  radio_profile_close (profile);
+  return sink;
+}
+
+static void
+check_refused (const char *text, size_t nbytes, enum radio_status status,
+               const char *part)
+{
+  struct radio_profile *profile = NULL;
+  assert_fails (sink_parse (text, nbytes, &profile), status, part);
+  assert_null (profile);
+  const char *message = radio_error_message ();
+  assert_memory_equal (message, "file: ", 6);
+  assert_null (strchr (message, '\n'));
+}
+
+/*------------------------------------------------------------------------
+ * Damage
+ *----------------------------------------------------------------------*/
+
+static void
+a_file_that_is_cut_anywhere_is_refused (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  /* The last byte is a line's end that nobody misses. */
+  for (size_t n = 0; n + 1 < sink.nbytes; n += n < 200 ? 1 : 37)
+    check_refused (sink.text, n, RADIO_ERROR_FORMAT, "");
+  free (sink.text);
+}
+
+static void
+a_byte_that_changed_gives_an_error_or_a_whole_profile (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  uint64_t random = 1;
+  size_t nread = 0;
+  for (int i = 0; i < 1500; i++) {
+    struct radio_profile *profile = NULL;
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    size_t at = (random >> 20) % sink.nbytes;
+    char before = sink.text[at];
+    sink.text[at] ^= (char) (1 << (random >> 60 & 7));
+    if (sink_parse (sink.text, sink.nbytes, &profile) == RADIO_OK) {
+      struct sink again = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+      free (again.text);
+      nread++;
+    }
+    radio_profile_close (profile);
+    sink.text[at] = before;
+  }
+  assert_true (nread < 1500);
+  free (sink.text);
+}
+
+/* One text of a good file replaced by another: FORMAT, and a message that
+ * says where. */
+static const struct {
+  const char *from, *to, *part;
+} wrong[] = {
+  { "\"version\": 1", "\"version\": 0", "version is 0" },
+  { "\"version\": 1", "\"version\": \"1\"", "version is \"1\"" },
+  { "\"info\": {", "\"inf\": {", "info is missing" },
+  { "\"title\": ", "\"titel\": ", "title is missing" },
+  { "\"clock\": ", "\"clock\": 1, \"c\": ", "clock is 1" },
+  { "\"wall_ns\": ", "\"wall_ns\": -", "wall_ns is -10000000" },
+  { "\"scope_cost_ns\": 17.5", "\"scope_cost_ns\": \"x\"",
+    "scope_cost_ns is \"x\"" },
+  { "\"scope_cost_ns\": 17.5", "\"scope_cost_ns\": -1", "scope_cost_ns" },
+  { "\"scope_cost_ns\": 17.5", "\"scope_cost_ns\": NaN", "scope_cost_ns" },
+  { "\"parts\": \"none\"", "\"parts\": \"some\"", "parts is \"some\"" },
+  { "\"strings\": [", "\"strings\": [7,", "a string is 7" },
+  { "\"strings\": [", "\"strings\": [\"\\u0000\",", "NUL" },
+  { "\"strings\": [", "\"things\": [", "strings is missing" },
+  { "\"nodes\": {", "\"nods\": {", "nodes is missing" },
+  { "\"nodes\": {", "\"nodes\": 5, \"n\": {", "nodes is 5" },
+  { "\"parent\": [-1,0", "\"parent\": [-1,7", "node 1" },
+  { "\"parent\": [-1,0", "\"parent\": [-1,1", "node 1" },
+  { "\"parent\": [-1,0", "\"parent\": [-1,-2", "nodes.parent[1] is -2" },
+  { "\"parent\": [-1,0", "\"parent\": [-1,0,0", "parent has" },
+  { "\"edge\": [0,", "\"edge\": [5,", "nodes.edge[0] is 5" },
+  { "\"line\": [1,", "\"line\": [4294967296,", "nodes.line[0] is 429" },
+  { "\"category\": [15,", "\"category\": [99,", "nodes.category[0] is 99" },
+  { "\"calls\": [1,", "\"calls\": [1.5,", "nodes.calls[0] is 1.5" },
+  { "\"calls\": [1,", "\"calls\": [null,", "nodes.calls[0] is null" },
+  { "\"calls\": [1,", "\"calls\": [18446744073709551616,", "nodes.calls[0]" },
+  { "\"self_ns\": [", "\"selves\": [", "self_ns is missing" },
+  { "\"counter\": [0,", "\"counter\": [99,", "counter 99, there are 7" },
+  { "\"bucket\": [23,", "\"bucket\": [48,",
+    "histograms.bucket[0] is 48" },
+  { "\"is_name\": [0,", "\"is_name\": [2,", "facts.is_name[0] is 2" },
+  { "\"span_count\": [", "\"span_count\": [1,", "entries" },
+  { "\"samples\": {\n\"count\": 4", "\"samples\": {\n\"count\": 5",
+    "samples" },
+  { "\"samples\": {\n\"count\": 4", "\"samples\": {\n\"count\": 3",
+    "samples" },
+  { "\"spans\": {\n\"count\": ", "\"spans\": {\n\"count\": 1", "spans" },
+  { "\"spans\": {", "\"spans\": [], \"s\": {", "spans is a list" },
+  { "\"encoding\": \"deflate\"", "\"encoding\": \"zip\"",
+    "encoding is \"zip\"" },
+  { "\"encoding\": \"deflate\"", "\"encoding\": \"none\"", "nbytes is" },
+  { "\"data\": \"", "\"data\": \"!!!!", "alphabet" },
+  { "\"data\": \"", "\"data\": \"AAA", "cut short" },
+  { "\"data\": \"", "\"data\": \"AAAA", "does not inflate" },
+};
+
+static void
+what_is_wrong_is_named (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    char *text = sink_replace (sink.text, wrong[i].from, wrong[i].to);
+    check_refused (text, strlen (text), RADIO_ERROR_FORMAT, wrong[i].part);
+    free (text);
+  }
+  free (sink.text);
+}
+
+static void
+what_is_not_known_is_passed_over (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  struct radio_profile *plain = NULL, *more = NULL;
+  char *text = sink_replace (sink.text, "\"nodes\": {",
+                             "\"future\": [1, {}],\n\"nodes\": {\n"
+                             "\"colour\": [\"red\"],");
+  assert_ok (sink_parse (sink.text, sink.nbytes, &plain));
+  assert_ok (sink_parse (text, strlen (text), &more));
+  assert_same_profile (plain, more);
+  radio_profile_close (plain);
+  radio_profile_close (more);
+  free (text);
+  free (sink.text);
+}
+
+static void
+a_newer_version_is_refused_in_words (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  char *text = sink_replace (sink.text, "\"version\": 1", "\"version\": 2");
+  check_refused (text, strlen (text), RADIO_ERROR_UNSUPPORTED,
+                 "version 2, this radio reads version 1: a newer radio");
+  free (text);
+  free (sink.text);
+}
+
+/*------------------------------------------------------------------------
+ * Lies about sizes
+ *----------------------------------------------------------------------*/
+
+static const struct {
+  const char *from, *to;
+} lies[] = {
+  { "\"spans\": {\n\"count\": ", "\"spans\": {\n\"count\": 9999999999999" },
+  { "\"samples\": {\n\"count\": ", "\"samples\": {\n\"count\": 999999999999" },
+  { "\"nbytes\": ", "\"nbytes\": 99999999999999" },
+  { "\"nbytes\": ", "\"nbytes\": 999999" },
+  { "\"span_count\": [", "\"span_count\": [4294967295,4294967295,4" },
+};
+
+/* No count makes the reader take more than the file is worth. */
+static void
+counts_without_bytes_behind_them_take_no_memory (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+    char *text = sink_replace (sink.text, lies[i].from, lies[i].to);
+    struct radio_profile *profile = NULL;
+    size_t n = strlen (text);
+    alloc_fail_above (8 << 20);
+    enum radio_status status = sink_parse (text, n, &profile);
+    bool failed = alloc_fail_end ();
+    assert_false (failed);
+    assert_int_equal (status, RADIO_ERROR_FORMAT);
+    free (text);
+  }
+  free (sink.text);
+}
+
+static void
+every_allocation_may_fail (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  for (size_t nth = 1;; nth++) {
+    struct radio_profile *profile = NULL;
+    alloc_fail_nth (nth);
+    enum radio_status status = sink_parse (sink.text, sink.nbytes, &profile);
+    if (!alloc_fail_end ()) {
+      assert_ok (status);
+      radio_profile_close (profile);
+      break;
+    }
+    assert_int_equal (status, RADIO_ERROR_MEMORY);
+    assert_null (profile);
+  }
+  free (sink.text);
+}
+
+static enum radio_status
+count_bytes (const void *data, size_t nbytes, void *user_data)
+{
+  (void) data;
+  *(size_t *) user_data += nbytes;
+  return RADIO_OK;
+}
+
+static void
+every_allocation_of_writing_may_fail (void **state)
+{
+  (void) state;
+  static const enum radio_profile_format formats[] = {
+    RADIO_PROFILE_JSON, RADIO_PROFILE_TEXT, RADIO_PROFILE_FOLDED,
+  };
+  struct radio_profile *profile = build_specimen ();
+  for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+    for (size_t nth = 1;; nth++) {
+      struct radio_profile_write_options options = { .format = formats[i] };
+      size_t nbytes = 0;
+      alloc_fail_nth (nth);
+      enum radio_status status
+        = radio_profile_write_to (profile, &options, count_bytes, &nbytes);
+      if (!alloc_fail_end ()) {
+        assert_ok (status);
+        break;
+      }
+      assert_int_equal (status, RADIO_ERROR_MEMORY);
+    }
+  radio_profile_close (profile);
+}
+
+/*------------------------------------------------------------------------
+ * Foreign files
+ *----------------------------------------------------------------------*/
+
+static void
+other_formats_of_radio_are_named (void **state)
+{
+  (void) state;
+  static const struct {
+    enum radio_profile_format format;
+    const char *part;
+  } cases[] = {
+    { RADIO_PROFILE_CHROME, "is a Chrome trace, which radio only writes: give"
+                            " radio's .json or .html" },
+    { RADIO_PROFILE_SPEEDSCOPE, "is a speedscope file, which radio only" },
+    { RADIO_PROFILE_FOLDED, "is folded stacks, which radio only writes" },
+    { RADIO_PROFILE_PPROF, "is compressed by gzip" },
+    { RADIO_PROFILE_TEXT, "is a profile as text, which radio only writes" },
+  };
+  struct radio_profile *profile = build_specimen ();
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct sink sink = sink_write (profile, cases[i].format, NULL);
+    check_refused (sink.text, sink.nbytes, RADIO_ERROR_UNSUPPORTED,
+                   cases[i].part);
+    free (sink.text);
+  }
+  radio_profile_close (profile);
+}
+
+static void
+files_of_others_are_named (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *text, *part;
+  } cases[] = {
+    { "", "is empty" },
+    { "<!DOCTYPE html><p>hello", "is a page without radio's data" },
+    { " \n<svg/>", "is a page without radio's data" },
+    { "{\"zarr_format\": 3}", "is a document of a Zarr store" },
+    { "{\"format\": \"other\"}", "is a JSON document" },
+    { "[1, 2, 3]", "is a JSON document" },
+    { "\"text\"", "is a JSON document" },
+    { "null", "not a profile of radio's" },
+    { "hello world", "is something else" },
+    { "17", "is something else" },
+    { "a;b;c\n", "is something else" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    check_refused (cases[i].text, strlen (cases[i].text), RADIO_ERROR_FORMAT,
+                   cases[i].part);
+  check_refused ("\x00\x01\x02\x03", 4, RADIO_ERROR_FORMAT,
+                 "is binary data");
+  check_refused ("[{\"ph\": \"X\"}]", 13, RADIO_ERROR_UNSUPPORTED,
+                 "a Chrome trace");
+  check_refused ("{\"traceEvents\": [{", 18, RADIO_ERROR_UNSUPPORTED,
+                 "a damaged Chrome trace");
+}
+
+/* json-c would go down as far as there are brackets. */
+static void
+deep_nesting_is_refused (void **state)
+{
+  (void) state;
+  static char text[100000];
+  const char *begin = "{\n\"format\": \"radio-profile\", \"x\": ";
+  size_t n = strlen (begin);
+  memcpy (text, begin, n);
+  memset (text + n, '[', sizeof text - n);
+  check_refused (text, sizeof text, RADIO_ERROR_FORMAT, "nesting");
+}
+
+/*------------------------------------------------------------------------
+ * Files
+ *----------------------------------------------------------------------*/
+
+static void
+write_bytes (const char *path, const struct sink *sink)
+{
+  FILE *file = fopen (path, "wb");
+  assert_non_null (file);
+  assert_int_equal (fwrite (sink->text, 1, sink->nbytes, file),
+                    sink->nbytes);
+  assert_int_equal (fclose (file), 0);
+}
+
+static void
+files_and_pipes_are_read (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  struct radio_profile *profile = NULL, *piped = NULL;
+  write_bytes ("a.json", &sink);
+  assert_ok (radio_profile_read ("a.json", &profile));
+  assert_int_equal (mkfifo ("fifo", 0600), 0);
+  pid_t pid = fork ();
+  if (pid == 0) {
+    write_bytes ("fifo", &sink);
+    _exit (0);
+  }
+  assert_ok (radio_profile_read ("fifo", &piped));
+  assert_same_profile (profile, piped);
+  radio_profile_close (profile);
+  radio_profile_close (piped);
+  unlink ("fifo");
+  unlink ("a.json");
+  free (sink.text);
+}
+
+static void
+files_that_cannot_be_read_are_told (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = NULL;
+  assert_fails (radio_profile_read ("missing.json", &profile),
+                RADIO_ERROR_NOT_FOUND, "missing.json: ");
+  assert_fails (radio_profile_read (".", &profile), RADIO_ERROR_FORMAT,
+                ".: is a folder");
+  assert_fails (radio_profile_read (NULL, &profile), RADIO_ERROR_ARGUMENT,
+                "NULL");
+  assert_fails (radio_profile_read ("/dev/null", &profile),
+                RADIO_ERROR_FORMAT, "/dev/null: is empty");
+}
+
+static void
+a_written_file_is_whole_or_not_there (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen (), *back = NULL;
+  struct radio_profile_write_options odd = { .format = 99 };
+  assert_ok (radio_profile_write (profile, "w.json", NULL));
+  assert_ok (radio_profile_read ("w.json", &back));
+  assert_same_profile (profile, back);
+  assert_fails (radio_profile_write (profile, "w.doc", NULL),
+                RADIO_ERROR_ARGUMENT, "w.doc");
+  assert_fails (radio_profile_write (profile, "w.json", &odd),
+                RADIO_ERROR_ARGUMENT, "99");
+  assert_fails (radio_profile_write (profile, "no/w.json", NULL),
+                RADIO_ERROR_NOT_FOUND, "no/w.json");
+  assert_fails (radio_profile_write (profile, "/dev/full",
+                                     &(struct radio_profile_write_options) {
+                                       .format = RADIO_PROFILE_JSON }),
+                RADIO_ERROR_ARGUMENT, "/dev/full");
+  radio_profile_close (back);
+  assert_ok (radio_profile_read ("w.json", &back));
+  radio_profile_close (back);
+  radio_profile_close (profile);
+  unlink ("w.json");
+}
+
+static enum radio_status
+refuse (const void *data, size_t nbytes, void *user_data)
+{
+  (void) data;
+  (void) nbytes;
+  (void) user_data;
+  return RADIO_ERROR_CANCELLED;
+}
+
+static void
+the_status_of_a_sink_becomes_the_result (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_TEXT;
+       format++) {
+    struct radio_profile_write_options options = {
+      .format = (enum radio_profile_format) format
+    };
+    assert_int_equal (radio_profile_write_to (profile, &options, refuse,
+                                              NULL),
+                      RADIO_ERROR_CANCELLED);
+  }
+  radio_profile_close (profile);
+}
+
+static int
+enter_folder (void **state)
+{
+  char *folder = strdup ("test-read.XXXXXX");
+  *state = folder;
+  return folder == NULL || mkdtemp (folder) == NULL || chdir (folder) != 0;
+}
+
+static int
+leave_folder (void **state)
+{
+  int failed = chdir ("..") != 0 || rmdir (*state) != 0;
+  free (*state);
+  return failed;
+}
+
+#define in_folder(f) \
+  cmocka_unit_test_setup_teardown (f, enter_folder, leave_folder)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_file_that_is_cut_anywhere_is_refused),
+    cmocka_unit_test (a_byte_that_changed_gives_an_error_or_a_whole_profile),
+    cmocka_unit_test (what_is_wrong_is_named),
+    cmocka_unit_test (what_is_not_known_is_passed_over),
+    cmocka_unit_test (a_newer_version_is_refused_in_words),
+    cmocka_unit_test (counts_without_bytes_behind_them_take_no_memory),
+    cmocka_unit_test (every_allocation_may_fail),
+    cmocka_unit_test (every_allocation_of_writing_may_fail),
+    cmocka_unit_test (other_formats_of_radio_are_named),
+    cmocka_unit_test (files_of_others_are_named),
+    cmocka_unit_test (deep_nesting_is_refused),
+    in_folder (files_and_pipes_are_read),
+    in_folder (files_that_cannot_be_read_are_told),
+    in_folder (a_written_file_is_whole_or_not_there),
+    cmocka_unit_test (the_status_of_a_sink_becomes_the_result),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
