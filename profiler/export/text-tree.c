@@ -11,8 +11,13 @@
 
 #include "profiler/export/text.h"
 
-/* What the tree itself gets at least before the next column is shown. */
+/* What the tree itself gets before the next column is shown: what its
+ * deepest scope needs, within these. */
 #define SCOPE_MIN_WIDTH 28
+#define SCOPE_MAX_WIDTH 36
+
+/* Of that, for a name behind its branches. */
+#define NAME_MIN_WIDTH 12
 
 #define BAR_WIDTH 8
 #define LEVEL_WIDTH 3
@@ -166,6 +171,20 @@ measure_column (struct tree *tree, size_t column)
   tree->widths[column] = width;
 }
 
+static size_t
+measure_scopes (const struct rd_text *text)
+{
+  size_t most = SCOPE_MIN_WIDTH;
+  for (size_t i = 0; i < text->profile->nodes.n; i++) {
+    const struct radio_profile_node *node = node_at (text, i);
+    size_t width = (size_t) node->depth * LEVEL_WIDTH
+                   + rd_text_width (node->name);
+    if (width > most)
+      most = width;
+  }
+  return most < SCOPE_MAX_WIDTH ? most : SCOPE_MAX_WIDTH;
+}
+
 /* What matters most is shown first, as long as there is room. */
 static void
 choose_columns (struct tree *tree)
@@ -179,12 +198,12 @@ choose_columns (struct tree *tree)
   const struct radio_profile_info *info = &tree->text->profile->info;
   const unsigned char *order = info->wait_ns > info->work_ns ? by_wait
                                                              : by_work;
-  size_t used = BAR_WIDTH + 2;
+  size_t used = BAR_WIDTH + 2, least = measure_scopes (tree->text);
   for (size_t i = 0; i < NCOLUMNS; i++) {
     size_t column = order[i];
     measure_column (tree, column);
     size_t needed = tree->widths[column] + 2;
-    bool fits = used + needed + SCOPE_MIN_WIDTH <= tree->text->columns;
+    bool fits = used + needed + least <= tree->text->columns;
     tree->shown[column] = tree->widths[column] > 0
                           && (fits || column == TOTAL);
     used += tree->shown[column] ? needed : 0;
@@ -351,7 +370,7 @@ write_branches (const struct tree *tree, const struct branches *at,
                 unsigned depth)
 {
   const struct rd_text *text = tree->text;
-  size_t most = tree->scope_width / 2 / LEVEL_WIDTH;
+  size_t most = (tree->scope_width - NAME_MIN_WIDTH) / LEVEL_WIDTH;
   if (depth == 0)
     return 0;
   bool is_cut = depth > most;

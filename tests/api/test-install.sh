@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A program of somebody else: docs/examples/pipeline.c, compiled against an
+# installed library with nothing but what pkg-config says, gets one tree with
+# its own scopes and the library's inside.
+. "$(dirname "$0")/../functions.sh"
+
+# What configure was told, by name.
+setting () {
+  sed -n "s/^$1 = //p" "$builddir/Makefile"
+}
+
+CC=$(setting CC)
+prefix=$(setting prefix)
+root=$tmp/root
+
+the_library_is_installed_into_a_folder () {
+  # Not a part of the make that runs the tests.
+  unset MAKEFLAGS MFLAGS MAKELEVEL
+  make -s -C "$builddir" DESTDIR="$root" install-data \
+    install-libLTLIBRARIES >"$tmp/install.log" 2>&1 || {
+      cat "$tmp/install.log"
+      return 1
+    }
+  [ -f "$root$prefix/include/radio/radio.h" ]
+  pc=$(find "$root" -name libradio.pc)
+  [ -f "$pc" ]
+}
+
+# The prefix is where the library was put for this test, not where it is to
+# be used from.
+flags () {
+  PKG_CONFIG_PATH=$(dirname "$(find "$root" -name libradio.pc)") \
+    pkg-config --define-variable=prefix="$root$prefix" "$@" libradio
+}
+
+# Nothing but an installed prefix: no folder of the source or the build.
+an_example_compiles_by_pkg_config_alone () {
+  mkdir "$tmp/elsewhere"
+  cp "$srcdir/docs/examples/pipeline.c" "$tmp/elsewhere"
+  cd "$tmp/elsewhere"
+  # shellcheck disable=SC2046 disable=SC2086
+  $CC $(setting SANITIZER_CFLAGS) -Wall -Wextra -Werror \
+    $(flags --cflags) -o pipeline pipeline.c $(flags --libs) -lm -pthread
+}
+
+run_example () {
+  LD_LIBRARY_PATH=$(dirname "$(find "$root" -name 'libradio.so.?')") \
+    "$tmp/elsewhere/pipeline" "$@"
+}
+
+it_records_one_tree_with_both_in_it () {
+  run_example "$tmp/store" ct/head "$tmp/out.folded" >"$tmp/out"
+  grep -q "^48 patches; the profile is in $tmp/out.folded$" "$tmp/out"
+  # One root; and the library's reading below the program's loading.
+  [ "$(sed 's/[; ].*//' "$tmp/out.folded" | sort -u)" = pipeline ]
+  grep -q '^pipeline;batch;load patch;normalise [0-9]*$' "$tmp/out.folded"
+  grep -q '^pipeline;batch;load patch;read;.*decode' "$tmp/out.folded"
+  grep -q '^pipeline;batch;wait for patches [0-9]*$' "$tmp/out.folded"
+}
+
+every_patch_is_counted_where_it_belongs () {
+  run_example "$tmp/store" ct/head "$tmp/out.txt" >/dev/null
+  grep -q ' 6 .*- batch' "$tmp/out.txt"
+  grep -q ' 48 .*=> load patch' "$tmp/out.txt"
+  grep -q ' 48 .*- normalise' "$tmp/out.txt"
+}
+
+its_page_is_read_back () {
+  run_example "$tmp/store" ct/head "$tmp/out.html" >/dev/null
+  grep -q '"load patch"' "$tmp/out.html"
+  grep -q '"voxels normalised"' "$tmp/out.html"
+}
+
+failures_are_told_in_words () {
+  if run_example "$tmp/none" ct/head "$tmp/no.html" 2>"$tmp/errors"; then
+    return 1
+  fi
+  grep -q '^pipeline: .*none' "$tmp/errors"
+  if run_example "$tmp/store" ct/head "$tmp/no.doc" 2>"$tmp/errors"; then
+    return 1
+  fi
+  grep -q '^pipeline: .*no.doc' "$tmp/errors"
+}
+
+if ! command -v pkg-config >/dev/null; then
+  echo "1..0 # SKIP no pkg-config"
+  exit 0
+fi
+check the_library_is_installed_into_a_folder
+check an_example_compiles_by_pkg_config_alone
+"$builddir/docs/examples/make-phantom" "$tmp/store" "$tmp/head.nii"
+run_example "$tmp/store" ct/head "$tmp/probe.json" >/dev/null 2>"$tmp/errors"
+if grep -qE 'disable-profiler|not there yet' "$tmp/errors"; then
+  skip it_records_one_tree_with_both_in_it "$(cat "$tmp/errors")"
+else
+  check it_records_one_tree_with_both_in_it
+  check every_patch_is_counted_where_it_belongs
+  check its_page_is_read_back
+  check failures_are_told_in_words
+fi
+plan

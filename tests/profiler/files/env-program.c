@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* A program as users write them, for test-env.sh: asks for what the
+ * environment says and does as its first argument says. */
+#include <config.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <radio/radio.h>
+
+static int released[2];
+
+static void
+work (void)
+{
+  RADIO_SCOPE ("env work");
+  radio_scope_text ("file", "Doe^Jane.nii.gz", RADIO_TEXT_NAME);
+  for (int i = 0; i < 3; i++) {
+    RADIO_SCOPE ("env inner");
+    RADIO_COUNT ("rows", "count", 7);
+  }
+}
+
+/* Ends in another process, by exit and so by way of its atexit list. */
+static int
+fork_and_work (void)
+{
+  int status;
+  pid_t pid = fork ();
+  if (pid < 0)
+    return 1;
+  if (pid == 0) {
+    work ();
+    exit (5);
+  }
+  if (waitpid (pid, &status, 0) != pid || !WIFEXITED (status))
+    return 1;
+  return WEXITSTATUS (status) == 5 ? 3 : 1;
+}
+
+/* Is within a scope while main returns. */
+static void *
+stay (void *unused)
+{
+  char byte = 0;
+  RADIO_SCOPE ("env stays");
+  if (write (released[1], &byte, 1) == 1)
+    for (;;)
+      pause ();
+  return unused;
+}
+
+static int
+leave_a_thread (void)
+{
+  pthread_t thread;
+  char byte;
+  if (pipe (released) || pthread_create (&thread, NULL, stay, NULL))
+    return 1;
+  return read (released[0], &byte, 1) == 1 ? 0 : 1;
+}
+
+/* Writes now; what follows is not recorded, nor written at exit. */
+static int
+finish (void)
+{
+  char *path;
+  if (radio_profile_finish_env (&path) != RADIO_OK) {
+    printf ("failed: %s\n", radio_error_message ());
+    printf ("%s\n", path ? path : "nothing");
+    free (path);
+    return 1;
+  }
+  printf ("%s\n", path ? path : "nothing");
+  free (path);
+  {
+    RADIO_SCOPE ("env after");
+  }
+  return radio_profile_finish_env (NULL) == RADIO_OK ? 0 : 1;
+}
+
+int
+main (int argc, char **argv)
+{
+  const char *what = argc > 1 ? argv[1] : "";
+  if (radio_profile_from_env () != RADIO_OK) {
+    fprintf (stderr, "env-program: %s\n", radio_error_message ());
+    return 9;
+  }
+  work ();
+  if (strcmp (what, "exit") == 0)
+    exit (atoi (argv[2]));
+  if (strcmp (what, "_exit") == 0)
+    _exit (4);
+  if (strcmp (what, "fork") == 0)
+    return fork_and_work ();
+  if (strcmp (what, "thread") == 0)
+    return leave_a_thread ();
+  if (strcmp (what, "finish") == 0)
+    return finish ();
+  if (strcmp (what, "chdir") == 0)
+    return chdir ("/") != 0;
+  if (strcmp (what, "twice") == 0)
+    return radio_profile_from_env () != RADIO_OK;
+  return 0;
+}
