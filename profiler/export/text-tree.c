@@ -474,7 +474,7 @@ write_rest (const struct tree *tree, const uint32_t *children, uint32_t n,
   rd_write_blanks (text->writer, 2);
   rd_text_colour (text, RD_DIM);
   size_t used = write_branches (tree, branches, depth);
-  snprintf (words, sizeof words, "(%u smaller ones)", (unsigned) tiny);
+  snprintf (words, sizeof words, "(%u more)", (unsigned) tiny);
   rd_write_cut (text->writer, words, tree->scope_width - used);
   rd_text_colour (text, RD_PLAIN);
   rd_write_text (text->writer, "\n");

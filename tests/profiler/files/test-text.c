@@ -313,7 +313,7 @@ tiny_scopes_share_a_line (void **state)
   profile->info.wall_ns = 100 * MS;
   struct sink sink = print (profile, 80, false, false);
   assert_null (strstr (sink.text, "tiny-"));
-  assert_non_null (strstr (sink.text, "`- (40 smaller ones)\n"));
+  assert_non_null (strstr (sink.text, "`- (40 more)\n"));
   assert_non_null (strstr (sink.text, "40.0 us"));
   assert_non_null (strstr (sink.text, "|- ! event\n"));
   free (sink.text);
