@@ -98,10 +98,21 @@ visit (const char *path, const struct stat *st, int type, struct FTW *place)
   return 0;
 }
 
+/* A URI, "s3://...", or a store in memory: nothing of this machine's page
+ * cache. */
+static bool
+is_elsewhere (const char *path)
+{
+  return strstr (path, "://") != NULL || strncmp (path, "memory:", 7) == 0;
+}
+
 void
 rd_cold_drop (const char *path, struct rd_cold *cold)
 {
   memset (cold, 0, sizeof *cold);
+  cold->elsewhere = is_elsewhere (path);
+  if (cold->elsewhere)
+    return;
   current = cold;
   if (nftw (path, visit, 16, FTW_PHYS) != 0)
     refuse (cold, errno);
@@ -112,6 +123,9 @@ char *
 rd_cold_problem (const struct rd_cold *cold)
 {
   char resident[RD_TEXT_NBYTES], all[RD_TEXT_NBYTES];
+  if (cold->elsewhere)
+    return rd_format ("--cold: the store is not on a local disk, there is "
+                      "no page cache to drop it from");
   if (cold->refused_count > 0)
     return rd_format ("--cold: %" PRIu64 " of %" PRIu64 " files could not be "
                       "dropped from memory (%s)", cold->refused_count,

@@ -4,6 +4,7 @@
 #ifndef RD_PROFILE_COLD_H
 #define RD_PROFILE_COLD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What became of it. */
@@ -12,6 +13,7 @@ struct rd_cold {
   uint64_t nbytes;            /* of all files */
   uint64_t resident_nbytes;   /* still in memory afterwards */
   uint64_t refused_count;     /* files that could not be opened or dropped */
+  bool elsewhere;             /* not on a local disk: nothing was done */
   int error;                  /* errno of the first of these */
 };
 

@@ -110,7 +110,7 @@ rd_measure_describe (struct rd_measure *measure,
   if (!failed)
     failed = rd_conditions_add_u64 (c, "runs", measure->nruns);
   if (!failed)
-    failed = rd_conditions_add_u64 (c, "warm-up runs", measure->nwarm);
+    failed = rd_conditions_add_u64 (c, "warmup", measure->nwarm);
   if (!failed)
     failed = rd_conditions_add_u64 (c, "seed", measure->seed);
   return failed;
@@ -142,7 +142,7 @@ rd_measure_cool (struct rd_measure *measure, const char *path)
     return;
   rd_cold_drop (path, &cold);
   const struct rd_cold *worst = &measure->worst;
-  if (cold.refused_count > worst->refused_count
+  if (cold.elsewhere || cold.refused_count > worst->refused_count
       || (cold.refused_count == worst->refused_count
           && cold.resident_nbytes >= worst->resident_nbytes))
     measure->worst = cold;
@@ -152,8 +152,9 @@ rd_measure_cool (struct rd_measure *measure, const char *path)
 static int
 judge_cold (struct rd_measure *measure)
 {
-  RD_FREE char *problem = measure->cold ? rd_cold_problem (&measure->worst)
-                                        : NULL;
+  if (!measure->cold)
+    return RD_EXIT_OK;
+  RD_FREE char *problem = rd_cold_problem (&measure->worst);
   if (problem == NULL)
     return RD_EXIT_OK;
   rd_warn (problem);

@@ -169,6 +169,15 @@ save_elsewhere (const struct rd_profile_output *output,
                rd_temp_folder ());
 }
 
+/* Whether a file's format can be read back. */
+static bool
+holds_all (const char *file)
+{
+  enum radio_profile_format format;
+  return radio_profile_format_of (file, &format) == RADIO_OK
+         && (format == RADIO_PROFILE_JSON || format == RADIO_PROFILE_HTML);
+}
+
 int
 rd_profile_output_write (const struct rd_profile_output *output,
                          const struct radio_profile *profile, bool quiet)
@@ -178,7 +187,7 @@ rd_profile_output_write (const struct rd_profile_output *output,
   for (size_t i = 0; i < output->nfiles; i++) {
     const char *file = output->files[i];
     if (radio_profile_write (profile, file, &options) == RADIO_OK) {
-      saved = true;
+      saved = saved || holds_all (file);
       if (!quiet)
         rd_output_tell (file, rd_has_suffix (file, ".html")
                         ? "open it in a browser" : "the profile");

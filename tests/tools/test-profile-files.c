@@ -157,6 +157,18 @@ files_that_are_not_there_are_refused (void **state)
 }
 
 static void
+stores_elsewhere_cannot_be_made_cold (void **state)
+{
+  (void) state;
+  struct rd_cold cold;
+  rd_cold_drop ("s3://bucket/study.zarr/ct/a", &cold);
+  char *problem = rd_cold_problem (&cold);
+  assert_non_null (problem);
+  assert_non_null (strstr (problem, "not on a local disk"));
+  free (problem);
+}
+
+static void
 all_cold_is_no_problem (void **state)
 {
   (void) state;
@@ -185,6 +197,7 @@ main (void)
     cmocka_unit_test (cold_counts_all_files_and_bytes),
     cmocka_unit_test (what_stays_in_memory_is_told),
     cmocka_unit_test (files_that_are_not_there_are_refused),
+    cmocka_unit_test (stores_elsewhere_cannot_be_made_cold),
     cmocka_unit_test (all_cold_is_no_problem),
     cmocka_unit_test (the_first_signal_is_noted_only),
   };

@@ -1,0 +1,481 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Measurements and profiles by command, from outside.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+unset RADIO_PROFILE RADIO_PROFILE_REDACT RADIO_PROFILE_SPANS
+TMPDIR=$tmp/scratch
+mkdir "$TMPDIR"
+export TMPDIR
+
+# tells ARGUMENT...: it succeeds; stdout is in $tmp/out, stderr in $tmp/err.
+tells () {
+  status=0
+  "$RADIO" "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 0 ] && return 0
+  echo "radio $*: status $status"
+  cat "$tmp/out" "$tmp/err"
+  return 1
+}
+
+nothing_is_left () {
+  [ -z "$(ls -A "$TMPDIR")" ] || { ls -lA "$TMPDIR"; return 1; }
+}
+
+# What is compared and converted below.
+make_files () {
+  "$RADIO" phantom -s s.zarr ct/one --size 96 >/dev/null
+  tells profile slice -s s.zarr ct/one --roi 16 --runs 8 -o small.json \
+    -o small.html
+  tells profile slice -s s.zarr ct/one --roi 64 --runs 8 -o large.json
+  nothing_is_left
+}
+
+without_a_store_a_phantom_is_measured_and_said_so () {
+  tells profile slice --roi 16 --phantom 32 --runs 3 -o a.html
+  grep -q 'phantom of 32 x 32 x 32' "$tmp/err"
+  says 'slice of phantoms/head' 'mean ms' 'median' 'MB/s' '16 x 16 x 16'
+  says 'wrote a.html'
+  [ -s a.html ]
+  nothing_is_left
+}
+
+the_first_volume_is_measured_when_none_is_named () {
+  tells profile roi -s s.zarr --roi 8 --runs 2 -o b.json
+  grep -q 'measuring ct/one, the first of s.zarr' "$tmp/err"
+  says 'roi of ct/one: 96 x 96 x 96 int16'
+}
+
+the_figures_are_of_the_runs () {
+  runs profile slice -s s.zarr ct/one --roi 16 --runs 7 --warmup 2 --seed 3 \
+    --json -o c.json
+  json 'j["time"]["n"] == 7 and len (j["times_s"]) == 7
+        and j["time"]["nbytes"] == 16 ** 3 * 2
+        and j["runs"] == "7" and j["warmup"] == "2"
+        and j["seed"] == "3" and j["places"] == "random"
+        and j["volume"] == "ct/one" and j["shape"] == "96 x 96 x 96"
+        and j["dtype"] == "int16" and j["cache"] == "warm"
+        and j["files"] == ["c.json"]'
+  json 'abs (sum (j["times_s"]) / 7 - j["time"]["mean_s"]) < 1e-9
+        and min (j["times_s"]) == j["time"]["min_s"]
+        and sorted (j["times_s"])[3] == j["time"]["median_s"]'
+  json 'abs (j["time"]["mb_per_s"]
+             - 16 ** 3 * 2 / 1e6 / j["time"]["median_s"]) < 1e-6'
+}
+
+# A root for each operation, entered once a run; all below it within it.
+the_tree_has_the_runs () {
+  runs profile roi -s s.zarr ct/one --roi 32 --runs 5 --json -o d.json
+  json 'len (j["scopes"]) > 3'
+  json 'sum (s["calls"] for s in j["scopes"] if s["parent"] is None) == 5'
+  json 'all (s["self_ns"] <= s["total_ns"] for s in j["scopes"])'
+  json 'all (s["parent"] is None or s["parent"] < i
+             for i, s in enumerate (j["scopes"]))'
+  json 'sum (s["counters"].get ("bytes delivered", 0) for s in j["scopes"]
+             if s["parent"] is None) == 5 * 32 ** 3 * 2'
+}
+
+planes_boxes_and_volumes_have_their_bytes () {
+  for axis in axial coronal sagittal; do
+    runs profile slice -s s.zarr ct/one --axis $axis --runs 2 --json -o \
+      "$axis.json"
+    json "j['time']['nbytes'] == 96 * 96 * 2 and j['axis'] == '$axis'"
+  done
+  runs profile roi -s s.zarr ct/one --size 5,6,7 --runs 2 --json -o e.json
+  json 'j["time"]["nbytes"] == 5 * 6 * 7 * 2 and j["box"] == "5 x 6 x 7"'
+  runs profile full -s s.zarr ct/one --runs 2 --json -o f.json
+  json 'j["time"]["nbytes"] == 96 ** 3 * 2'
+}
+
+fixed_places_are_checked () {
+  runs profile roi -s s.zarr ct/one --at 90,0,0 --roi 6 --runs 2 --json \
+    -o g.json
+  json 'j["places"] == "fixed"'
+  fails 1 "--at: x = 91 is too far: a size of 6 fits up to 90" \
+    profile roi -s s.zarr ct/one --at 91,0,0 --roi 6 -o h.json
+  fails 1 "a box of 97 voxels along x does not fit" \
+    profile roi -s s.zarr ct/one --roi 97 -o h.json
+  fails 1 "plane 96 is outside: the image has 96 axial ones" \
+    profile slice -s s.zarr ct/one -i 96 -o h.json
+  [ ! -e h.json ]
+}
+
+cold_runs_are_cold_or_it_is_told () {
+  tells profile full -s s.zarr ct/one --cold --runs 2 -o i.json
+  if [ -s "$tmp/err" ]; then
+    grep -q 'warning: --cold: ' "$tmp/err"
+  fi
+  says ', cold, places fixed'
+}
+
+an_ingest_is_measured_beside_the_store () {
+  "$RADIO" export -s s.zarr ct/one -o one.nii.gz >/dev/null
+  before=$(find s.zarr | sort | cksum)
+  runs profile ingest one.nii.gz -s s.zarr --runs 2 --codec small --json \
+    -o j.json
+  json 'j["time"]["n"] == 2 and j["codec"] == "small"
+        and j["time"]["nbytes"] >= 96 ** 3 * 2
+        and any (s["name"] == "ingest" for s in j["scopes"])'
+  [ "$before" = "$(find s.zarr | sort | cksum)" ]
+  ! ls -d radio-profile-?????? 2>/dev/null
+}
+
+an_ingest_of_a_phantom_leaves_nothing () {
+  tells profile ingest --phantom 32 --runs 2 -o k.json
+  says 'ingest of a phantom: 32 x 32 x 32 int16'
+  nothing_is_left
+}
+
+a_sweep_gives_a_curve () {
+  runs profile sweep -s s.zarr ct/one --sizes 8,16,32 --runs 7 --csv c.csv \
+    -o l.json --json
+  json '[p["size"] for p in j["curve"]] == [8, 16, 32]
+        and all (p["n"] == 7 and p["nbytes"] == p["size"] ** 3 * 2
+                 and p["min_s"] <= p["low_s"] <= p["median_s"] <= p["high_s"]
+                 <= p["max_s"] for p in j["curve"])'
+  json '[s["name"] for s in j["scopes"] if s["parent"] is None]
+        == ["box 8", "box 16", "box 32"]'
+  [ "$(wc -l <c.csv)" -eq 4 ]
+  [ "$(sed -n 1p c.csv | tr ',' '\n' | wc -l)" -eq 13 ]
+  sed -n 4p c.csv | grep -q '^32,65536,7,[0-9.e-]*,'
+  tells profile sweep -s s.zarr ct/one --sizes 8 --runs 2 -o m.json
+  says 'box 8' 'median ms' 'quartiles'
+}
+
+pages_are_numbered_not_overwritten () {
+  mkdir numbered
+  cd numbered
+  tells profile roi -s ../s.zarr ct/one --roi 8 --runs 1
+  says 'wrote radio-profile-roi.html'
+  first=$(cksum <radio-profile-roi.html)
+  tells profile roi -s ../s.zarr ct/one --roi 8 --runs 1
+  says 'wrote radio-profile-roi-2.html'
+  [ "$first" = "$(cksum <radio-profile-roi.html)" ]
+}
+
+files_are_not_overwritten_unless_asked () {
+  before=$(cksum <small.json)
+  fails 1 "small.json: exists already (replace it by --overwrite)" \
+    profile roi -s s.zarr ct/one --runs 1 -o small.json
+  [ "$before" = "$(cksum <small.json)" ]
+  cp small.json again.json
+  tells profile roi -s s.zarr ct/one --roi 8 --runs 1 -o again.json \
+    --overwrite
+  ! cmp -s small.json again.json
+}
+
+wrong_outputs_are_found_before_the_work () {
+  fails 1 "nowhere/a.html: cannot be written: nowhere: No such file" \
+    profile full -s s.zarr ct/one -o nowhere/a.html
+  fails 2 ".speedscope.json" profile full -s s.zarr ct/one -o a.png
+  fails 1 "--redact-key: nokey: No such file" \
+    profile full -s s.zarr ct/one -o n.html --redact-key nokey
+  : >empty
+  fails 1 "--redact-key: empty: is empty" \
+    profile full -s s.zarr ct/one -o n.html --redact-key empty
+}
+
+redacted_files_and_figures_hold_no_names () {
+  "$RADIO" phantom -s s.zarr ct/janedoe --size 16 >/dev/null
+  runs profile full -s s.zarr ct/janedoe --runs 1 --redact --json \
+    -o r.json -o r.html -o r.txt -o r.folded -o r.trace.json
+  ! grep -l janedoe "$tmp/out" r.json r.html r.txt r.folded r.trace.json
+  tells profile full -s s.zarr ct/janedoe --runs 1 --redact -o r2.json
+  ! grep janedoe "$tmp/out"
+  "$RADIO" rm -s s.zarr ct/janedoe >/dev/null
+}
+
+show_prints_what_was_measured () {
+  runs profile show small.json
+  cp "$tmp/out" shown
+  runs profile show small.html
+  cmp "$tmp/out" shown
+  grep -q read shown
+  runs profile show small.json --json
+  json 'j["nparts"] == 8 and j["facts"]["volume"] == "ct/one"
+        and len (j["scopes"]) > 3'
+}
+
+convert_writes_every_format () {
+  runs profile convert small.json v.html v.trace.json v.speedscope.json \
+    v.folded v.pb.gz v.txt w.json
+  for file in v.html v.trace.json v.speedscope.json v.folded v.pb.gz v.txt; do
+    [ -s $file ]
+    says "wrote $file"
+  done
+  cmp small.json w.json
+  fails 1 "w.json: exists already" profile convert small.json w.json
+  fails 2 "-o: " profile convert small.json v.what
+}
+
+merge_tells_ranks_and_imbalance () {
+  runs profile merge small.json large.json -o merged.json
+  says 'wall ms' 'rank 0' 'rank 1' 'imbalance' 'wrote merged.json'
+  runs profile merge small.json large.json --json -o merged2.json
+  json 'len (j["parts"]) == 2 and j["nparts"] == 2
+        and all (i["max_ns"] >= i["mean_ns"] for i in j["imbalance"])'
+  runs profile merge small.json large.json --as runs --json -o merged3.json
+  json 'len (j["parts"]) == 16'
+}
+
+equal_profiles_differ_by_noise_only () {
+  runs diff small.json small.html
+  says 'noise' '0 slower, 0 faster, 0 new, 0 gone'
+  runs diff small.json small.json --fail-if-slower 0
+  runs diff small.json small.json --json
+  json 'j["before_ns"] == j["after_ns"] > 0
+        and all (p["change"] == "noise" for p in j["paths"])'
+}
+
+a_slower_operation_is_seen_and_fails_the_check () {
+  runs diff small.json large.json
+  says 'slower' ' ms -> '
+  status=0
+  "$RADIO" diff small.json large.json --fail-if-slower 10 >"$tmp/out" \
+    2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q "is slower by [0-9.]* %, more than the 10 % allowed" "$tmp/err"
+  runs diff large.json small.json --fail-if-slower 10
+  says 'faster'
+}
+
+single_runs_have_no_noise_to_judge_by () {
+  "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 1 -o x1.json \
+    >/dev/null
+  "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 1 -o x2.json \
+    >/dev/null
+  runs diff x1.json x2.json
+  says 'a single run has no spread'
+}
+
+damaged_and_foreign_files_are_refused () {
+  head -c 200 small.json >cut.json
+  : >nothing.json
+  echo '{"traceEvents": []}' >chrome.json
+  echo 'not JSON at all' >words.json
+  echo '<html></html>' >other.html
+  mkdir folder.json
+  for file in cut.json nothing.json chrome.json words.json other.html \
+      folder.json missing.json; do
+    fails 1 "$file" diff "$file" small.json
+    fails 1 "$file" diff small.json "$file"
+    fails 1 "$file" profile merge small.json "$file" -o no.json
+    fails 1 "$file" profile show "$file"
+    fails 1 "$file" profile convert "$file" no.html
+  done
+  [ ! -e no.json ] && [ ! -e no.html ]
+}
+
+# wraps STATUS ARGUMENT...: stdout in $tmp/out, stderr in $tmp/err.
+wraps () {
+  want=$1
+  shift
+  status=0
+  "$RADIO" profile "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq "$want" ] && return 0
+  echo "radio profile $*: status $status, expected $want"
+  cat "$tmp/out" "$tmp/err"
+  return 1
+}
+
+a_wrapped_program_is_recorded () {
+  wraps 0 -o wrap.html -o wrap.json -- "$RADIO" stats -s s.zarr ct/one
+  says 'mean' 'wrote wrap.html'
+  runs profile show wrap.json --json
+  json 'j["nparts"] == 1 and len (j["scopes"]) > 3'
+  nothing_is_left
+}
+
+children_are_joined () {
+  wraps 0 -o kids.json -- sh -c \
+    '"$0" info -s s.zarr ct/one >/dev/null; "$0" ls -s s.zarr' "$RADIO"
+  says 'rank 0' 'rank 1' 'ct/one'
+  runs profile show kids.json --json
+  json 'j["nparts"] == 2'
+}
+
+the_status_is_the_programs () {
+  wraps 7 -o st1.json -- sh -c '"$0" info -s s.zarr ct/one; exit 7' "$RADIO"
+  [ -s st1.json ]
+  wraps 1 -o st2.json -- "$RADIO" info -s s.zarr ct/none
+  wraps 137 -o st3.json -- sh -c 'kill -9 $$'
+  wraps 143 -o st4.json -- sh -c 'kill $$'
+  wraps 127 -o st5.json -- ./no-such-program
+  grep -q 'no-such-program: cannot be run: No such file' "$tmp/err"
+  wraps 126 -o st6.json -- ./s.zarr
+  grep -q 's.zarr: cannot be run: Permission denied' "$tmp/err"
+  wraps 125 -o small.json -- true
+  nothing_is_left
+}
+
+a_program_that_records_nothing_is_told () {
+  wraps 0 -o none.json -- true
+  grep -q 'true recorded nothing: it is not linked' "$tmp/err"
+  [ ! -e none.json ]
+  wraps 3 -o none.json -- sh -c 'exit 3'
+  grep -q 'recorded nothing' "$tmp/err"
+}
+
+the_page_is_named_after_the_program () {
+  mkdir named
+  cd named
+  wraps 0 -- "$RADIO" ls -s ../s.zarr
+  [ -s radio-profile-radio.html ]
+}
+
+a_profile_that_cannot_be_written_is_saved () {
+  mkdir goes
+  wraps 1 -o goes/a.html -- sh -c 'rmdir goes; "$0" ls -s s.zarr' "$RADIO"
+  says 'ct/one'
+  saved=$(sed -n 's/.*the profile was saved as \([^ ]*\).*/\1/p' "$tmp/err")
+  [ -s "$saved" ]
+  runs profile show "$saved"
+  says 'list'
+  rm "$saved"
+  nothing_is_left
+}
+
+a_full_disk_loses_nothing () {
+  mkdir full
+  mount -t tmpfs -o size=64k none full
+  head -c 65536 /dev/zero >full/ballast 2>/dev/null || :
+  status=0
+  "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 2 -o full/a.html \
+    >"$tmp/out" 2>"$tmp/err" || status=$?
+  umount full
+  [ "$status" -eq 1 ]
+  says 'mean ms'
+  saved=$(sed -n 's/.*the profile was saved as \([^ ]*\).*/\1/p' "$tmp/err")
+  [ -s "$saved" ]
+  runs profile show "$saved"
+  rm "$saved"
+}
+
+every_command_honours_the_environment () {
+  RADIO_PROFILE=env-%p.json "$RADIO" stats -s s.zarr ct/one >"$tmp/out" \
+    2>"$tmp/err"
+  [ ! -s "$tmp/err" ]
+  file=$(ls env-*.json)
+  runs profile show "$file" --json
+  json 'any (s["name"] == "stats" for s in j["scopes"])'
+}
+
+the_environment_changes_no_status () {
+  status=0
+  RADIO_PROFILE=nowhere/a.json "$RADIO" ls -s s.zarr >"$tmp/out" \
+    2>"$tmp/err" || status=$?
+  [ "$status" -eq 0 ]
+  says ct/one
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  grep -q '^radio: RADIO_PROFILE: .*nowhere' "$tmp/err"
+  rm -f "$TMPDIR"/*
+  status=0
+  RADIO_PROFILE=a.what "$RADIO" ls -s s.zarr >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 0 ]
+  says ct/one
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  RADIO_PROFILE=z.json "$RADIO" info -s s.zarr ct/none 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 1 ]
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  [ -s z.json ]
+}
+
+measurements_ignore_the_environment () {
+  RADIO_PROFILE=ignored.json tells profile roi -s s.zarr ct/one --roi 8 \
+    --runs 1 -o y.json
+  [ -s y.json ] && [ ! -e ignored.json ]
+}
+
+an_interrupted_measurement_leaves_nothing () {
+  "$RADIO" profile full --phantom 64 --runs 100000 -o int.json \
+    >"$tmp/out" 2>"$tmp/err" &
+  pid=$!
+  # Until it measures: the phantom is made then.
+  for i in 1 2 3 4 5 6 7 8 9 10; do
+    sleep 0.2
+    grep -q 'full of' "$tmp/out" && break
+  done
+  kill "$pid"
+  status=0
+  wait "$pid" || status=$?
+  [ "$status" -eq 143 ]
+  nothing_is_left
+}
+
+the_bench_prints_its_bars () {
+  runs bench profiler -s s.zarr ct/one --rounds 6 --runs 6 --json
+  json 'j["off"]["bar"] == 1 and j["log_ratio"]["bar"] == 1.3
+        and j["box"]["ratio"]["bar"] == 1.03
+        and j["whole"]["ratio"]["bar"] == 1.01
+        and 0 <= j["off_ns"]["median"] < j["bare_ns"]["median"]
+        and j["box"]["nbytes"] == 64 ** 3 * 2
+        and j["whole"]["nbytes"] == 96 ** 3 * 2
+        and j["log_ratio"]["verdict"] in ("met", "unclear", "missed")
+        and j["log_ratio"]["low"] <= j["log_ratio"]["value"]
+        <= j["log_ratio"]["high"]'
+  tells bench profiler -s s.zarr ct/one --rounds 6 --runs 6
+  says 'cost of a scope' 'x bare' 'box of 64 each way' 'whole volume' '<= 3 %'
+}
+
+names_of_terminals_are_harmless () {
+  name=$(printf 'a\033[2Jb.json')
+  fails 1 "a?[2Jb.json" profile show "$name"
+}
+
+# A library without its profiler has nothing to measure with.
+"$RADIO" profile roi --phantom 8 --roi 4 --runs 1 -o probe.json \
+  >"$tmp/out" 2>"$tmp/err" || :
+if grep -q 'disable-profiler\|not there yet' "$tmp/err"; then
+  skip profile "built without the profiler"
+  plan
+  exit 0
+fi
+
+for test in make_files \
+    without_a_store_a_phantom_is_measured_and_said_so \
+    the_first_volume_is_measured_when_none_is_named \
+    fixed_places_are_checked \
+    cold_runs_are_cold_or_it_is_told \
+    an_ingest_of_a_phantom_leaves_nothing \
+    pages_are_numbered_not_overwritten \
+    files_are_not_overwritten_unless_asked \
+    wrong_outputs_are_found_before_the_work \
+    redacted_files_and_figures_hold_no_names \
+    convert_writes_every_format \
+    a_slower_operation_is_seen_and_fails_the_check \
+    single_runs_have_no_noise_to_judge_by \
+    damaged_and_foreign_files_are_refused \
+    the_status_is_the_programs \
+    a_program_that_records_nothing_is_told \
+    the_page_is_named_after_the_program \
+    a_profile_that_cannot_be_written_is_saved \
+    the_environment_changes_no_status \
+    measurements_ignore_the_environment \
+    an_interrupted_measurement_leaves_nothing \
+    names_of_terminals_are_harmless; do
+  check $test
+done
+for test in the_figures_are_of_the_runs \
+    the_tree_has_the_runs \
+    planes_boxes_and_volumes_have_their_bytes \
+    an_ingest_is_measured_beside_the_store \
+    a_sweep_gives_a_curve \
+    show_prints_what_was_measured \
+    merge_tells_ranks_and_imbalance \
+    equal_profiles_differ_by_noise_only \
+    a_wrapped_program_is_recorded \
+    children_are_joined \
+    every_command_honours_the_environment \
+    the_bench_prints_its_bars; do
+  check_json $test
+done
+mkdir probe
+if mount -t tmpfs none probe 2>/dev/null; then
+  umount probe
+  check a_full_disk_loses_nothing
+else
+  skip a_full_disk_loses_nothing "no file system can be mounted"
+fi
+plan
