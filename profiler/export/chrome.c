@@ -6,10 +6,12 @@
  * laid into, so that nothing overlaps on a tid but by nesting.  Work that was
  * handed on has an arrow (s and f) from the span that submitted it.  Events
  * without a time of their own still have "ts", which speedscope demands.
- * Times are in microseconds with three decimals: whole nanoseconds. */
+ * Times are in microseconds with three decimals: whole nanoseconds, and with
+ * some more where it matters what of one nanosecond comes first. */
 #include <config.h>
 
 #include "profiler/export/chrome-flow.h"
+#include "profiler/export/chrome-times.h"
 #include "profiler/export/export.h"
 #include "profiler/export/lanes.h"
 #include "profiler/export/nest.h"
@@ -22,6 +24,7 @@ struct state {
   struct rd_writer *writer;
   const struct rd_lane_ids *ids;
   const struct rd_flows *flows;
+  const struct rd_shift *shifts;
   bool arguments;
   bool first_event;
 };
@@ -40,6 +43,19 @@ write_time (struct state *state, const char *key, uint64_t ns)
 {
   rd_write_format (state->writer, ",\"%s\":", key);
   rd_write_us (state->writer, ns);
+}
+
+/* The same with picoseconds, of which there are mostly none. */
+static void
+write_fine_time (struct state *state, const char *key, uint64_t ns, int ps)
+{
+  if (ps < 0 && ns > 0) {
+    ns--;
+    ps += 1000;
+  }
+  write_time (state, key, ns);
+  if (ps > 0)
+    rd_write_format (state->writer, "%03d", ps);
 }
 
 static void
@@ -88,25 +104,21 @@ write_processes (struct state *state)
     write_process (state, (unsigned) i + 1, profile->parts.at[i].name);
 }
 
-static enum radio_status
+static void
 write_thread (struct state *state, uint32_t lane)
 {
-  RD_BUFFER_SCOPE struct rd_buffer name = { 0 };
-  RD_TRY (rd_lane_name (state->profile, lane,
-                        state->profile->info.parts == RADIO_PARTS_RUNS,
-                        &name));
   begin_event (state, 'M', "thread_name");
   rd_write_text (state->writer, ",\"ts\":0");
   write_place (state, lane);
   rd_write_text (state->writer, ",\"args\":{\"name\":");
-  rd_write_json_string (state->writer, (const char *) name.data);
+  rd_write_json_string (state->writer,
+                        rd_lane_short_name (state->profile, lane));
   rd_write_text (state->writer, "}}");
   begin_event (state, 'M', "thread_sort_index");
   rd_write_text (state->writer, ",\"ts\":0");
   write_place (state, lane);
   rd_write_format (state->writer, ",\"args\":{\"sort_index\":%u}}",
                    (unsigned) lane);
-  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -191,11 +203,14 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
   bool instant = node->edge == RADIO_EDGE_INSTANT;
   begin_event (state, instant ? 'i' : 'X', node->name);
   write_category (state, node->category);
-  write_time (state, "ts", span->begin_ns);
+  const struct rd_shift *shift =
+    &state->shifts[span - state->profile->spans.at];
+  write_fine_time (state, "ts", span->begin_ns, shift->begin_ps);
   if (instant)
     rd_write_text (state->writer, ",\"s\":\"t\"");
   else
-    write_time (state, "dur", end_ns - span->begin_ns);
+    write_fine_time (state, "dur", end_ns - span->begin_ns,
+                     shift->end_ps - shift->begin_ps);
   write_place (state, span->lane);
   if (state->arguments)
     write_arguments (state, span);
@@ -263,7 +278,7 @@ write_events (struct state *state)
   rd_write_text (state->writer, "{\"traceEvents\":[");
   write_processes (state);
   for (uint32_t i = 0; i < state->profile->lanes.n; i++)
-    RD_TRY (write_thread (state, i));
+    write_thread (state, i);
   RD_TRY (write_spans (state));
   write_samples (state);
   write_tail (state);
@@ -278,12 +293,15 @@ rd_export_chrome (const struct radio_profile *profile,
   RD_LANE_IDS_SCOPE struct rd_lane_ids ids = { 0 };
   RD_FLOWS_SCOPE struct rd_flows flows = { 0 };
   RD_TRY (rd_lane_ids_make (profile, &ids));
+  RD_FREE struct rd_shift *shifts = NULL;
   RD_TRY (rd_flows_make (profile, &flows));
+  RD_TRY (rd_shifts_make (profile, &shifts));
   struct state state = {
     .profile = profile,
     .writer = writer,
     .ids = &ids,
     .flows = &flows,
+    .shifts = shifts,
     .arguments = options != NULL && options->arguments,
     .first_event = true,
   };

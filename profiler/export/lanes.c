@@ -55,17 +55,17 @@ rd_lane_ids_free (struct rd_lane_ids *ids)
   ids->tid = NULL;
 }
 
-enum radio_status
-rd_lane_name (const struct radio_profile *profile, uint32_t lane,
-              bool with_part, struct rd_buffer *name)
+const char *
+rd_lane_short_name (const struct radio_profile *profile, uint32_t lane)
 {
   const struct rd_lane *of = &profile->lanes.at[lane];
-  if (with_part) {
-    const char *part = profile->parts.at[of->part].name;
-    RD_TRY (rd_buffer_append (name, part, strlen (part)));
-    RD_TRY (rd_buffer_append (name, ": ", 2));
-  }
-  return rd_buffer_append (name, of->name, strlen (of->name) + 1);
+  const char *part = profile->parts.at[of->part].name;
+  size_t nbytes = strlen (part);
+  if (profile->info.parts == RADIO_PARTS_RANKS
+      && strncmp (of->name, part, nbytes) == 0
+      && strncmp (of->name + nbytes, ": ", 2) == 0)
+    return of->name + nbytes + 2;
+  return of->name;
 }
 
 size_t

@@ -3,7 +3,6 @@
 #ifndef RD_LANES_H
 #define RD_LANES_H
 
-#include "profiler/base/buffer.h"
 #include "profiler/model/profile.h"
 
 /* The number of each lane as a thread: the one that the operating system
@@ -30,11 +29,10 @@ rd_lane_pid (const struct radio_profile *profile, uint32_t lane)
     ? profile->lanes.at[lane].part + 1 : 1;
 }
 
-/* The name of a lane, NUL-terminated, into an empty buffer; with_part puts
- * that of its part in front.  RADIO_ERROR_MEMORY. */
-enum radio_status rd_lane_name (const struct radio_profile *profile,
-                                uint32_t lane, bool with_part,
-                                struct rd_buffer *name) RADIO_USE_RESULT;
+/* The name of a lane within its process: without that of its rank in front,
+ * which joining puts there. */
+const char *rd_lane_short_name (const struct radio_profile *profile,
+                                uint32_t lane);
 
 /* The first note of a span, or some other note if it has none. */
 size_t rd_lanes_first_note (const struct radio_profile *profile,

@@ -10,7 +10,6 @@
 #include "profiler/base/checked.h"
 #include "profiler/export/export.h"
 #include "profiler/export/frames.h"
-#include "profiler/export/lanes.h"
 #include "profiler/export/nest.h"
 
 struct state {
@@ -102,11 +101,8 @@ static enum radio_status
 write_lane (struct state *state, const struct rd_span *spans, size_t n)
 {
   const struct rd_nest_visitor visitor = { enter, leave, state };
-  RD_BUFFER_SCOPE struct rd_buffer name = { 0 };
-  RD_TRY (rd_lane_name (state->profile, spans[0].lane,
-                        state->profile->info.parts != RADIO_PARTS_NONE,
-                        &name));
-  begin_profile (state, "evented", (const char *) name.data);
+  begin_profile (state, "evented",
+                 state->profile->lanes.at[spans[0].lane].name);
   rd_write_text (state->writer, ",\"events\":[");
   state->first_event = true;
   RD_TRY (rd_nest_visit (spans, n, &visitor));

@@ -71,17 +71,24 @@ json_u64 (struct json_object *object, const char *key)
 }
 
 uint64_t
-json_ns (struct json_object *object, const char *key)
+json_ps (struct json_object *object, const char *key)
 {
   const char *text = json_object_to_json_string (json_at (object, key));
-  char *end;
-  uint64_t us = strtoull (text, &end, 10);
-  assert_int_equal (*end, '.');
-  char *last;
-  uint64_t ns = strtoull (end + 1, &last, 10);
-  assert_int_equal (last - end, 4);
-  assert_int_equal (*last, '\0');
-  return us * 1000 + ns;
+  char *point, *end;
+  uint64_t us = strtoull (text, &point, 10);
+  assert_int_equal (*point, '.');
+  uint64_t fraction = strtoull (point + 1, &end, 10);
+  assert_int_equal (*end, '\0');
+  if (end - point == 7)
+    return us * 1000000 + fraction;
+  assert_int_equal (end - point, 4);
+  return (us * 1000 + fraction) * 1000;
+}
+
+uint64_t
+json_ns (struct json_object *object, const char *key)
+{
+  return (json_ps (object, key) + 500) / 1000;
 }
 
 struct json_object *

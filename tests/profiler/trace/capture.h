@@ -24,7 +24,8 @@ struct json_object *json_at (struct json_object *object, const char *key);
 const char *json_text (struct json_object *object, const char *key);
 uint64_t json_u64 (struct json_object *object, const char *key);
 
-/* A time in microseconds with three decimals, in ns. */
+/* A time in microseconds with three decimals, or six; rounded to ns. */
+uint64_t json_ps (struct json_object *object, const char *key);
 uint64_t json_ns (struct json_object *object, const char *key);
 
 /* The events of a Chrome trace with this phase ("X"): a new array. */

@@ -181,28 +181,24 @@ lanes_keep_the_numbers_of_their_threads_if_they_can (void **state)
 }
 
 static struct radio_profile *
-build_parts (enum radio_profile_parts parts)
+build_joined (enum radio_profile_parts parts)
 {
-  struct radio_profile *profile = build_new ("joined");
-  struct rd_part part = { .name = "part 0" };
-  assert_ok (rd_profile_add_part (profile, &part, NULL));
-  part.name = "part 1";
-  assert_ok (rd_profile_add_part (profile, &part, NULL));
-  profile->info.parts = parts;
-  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "");
-  for (uint32_t i = 0; i < 2; i++) {
-    uint32_t lane = build_part_lane (profile, "main", i);
-    build_span (profile, lane, read, 0, 100 * i, 10);
+  struct radio_profile *profiles[2], *joined;
+  for (size_t i = 0; i < 2; i++) {
+    uint32_t lane, read;
+    profiles[i] = end_simple (begin_simple (&lane, &read));
   }
-  build_finish (profile);
-  return profile;
+  assert_ok (radio_profile_join (profiles, 2, parts, &joined));
+  for (size_t i = 0; i < 2; i++)
+    radio_profile_close (profiles[i]);
+  return joined;
 }
 
 static void
 each_rank_is_a_process (void **state)
 {
   (void) state;
-  struct json_object *trace = captured (build_parts (RADIO_PARTS_RANKS),
+  struct json_object *trace = captured (build_joined (RADIO_PARTS_RANKS),
                                         false);
   for (size_t i = 0; i < 2; i++) {
     struct json_object *event = chrome_event (trace, "X", "read", i);
@@ -210,24 +206,40 @@ each_rank_is_a_process (void **state)
     event = chrome_event (trace, "M", "process_name", i);
     assert_int_equal (json_u64 (event, "pid"), i + 1);
     assert_string_equal (json_text (json_at (event, "args"), "name"),
-                         i ? "part 1" : "part 0");
+                         i ? "rank 1" : "rank 0");
+    event = chrome_event (trace, "M", "thread_name", i);
+    assert_string_equal (json_text (json_at (event, "args"), "name"),
+                         "main");
   }
   json_object_put (trace);
 }
 
+/* Some readers know a thread by its tid alone. */
 static void
-runs_are_one_process_with_lanes_of_their_own (void **state)
+threads_of_two_ranks_differ_in_their_numbers_too (void **state)
 {
   (void) state;
-  struct json_object *trace = captured (build_parts (RADIO_PARTS_RUNS),
+  struct json_object *trace = captured (build_joined (RADIO_PARTS_RANKS),
                                         false);
-  for (size_t i = 0; i < 2; i++) {
-    struct json_object *event = chrome_event (trace, "X", "read", i);
-    assert_int_equal (json_u64 (event, "pid"), 1);
-    event = chrome_event (trace, "M", "thread_name", i);
-    assert_string_equal (json_text (json_at (event, "args"), "name"),
-                         i ? "part 1: main" : "part 0: main");
-  }
+  assert_int_equal (json_u64 (chrome_event (trace, "X", "read", 0), "tid"),
+                    1000);
+  assert_int_equal (json_u64 (chrome_event (trace, "X", "read", 1), "tid"),
+                    4194304 + 1);
+  json_object_put (trace);
+}
+
+static void
+runs_follow_each_other_on_one_thread (void **state)
+{
+  (void) state;
+  struct json_object *trace = captured (build_joined (RADIO_PARTS_RUNS),
+                                        false);
+  struct json_object *first = chrome_event (trace, "X", "read", 0);
+  struct json_object *second = chrome_event (trace, "X", "read", 1);
+  assert_int_equal (json_u64 (second, "pid"), 1);
+  assert_int_equal (json_u64 (second, "tid"), json_u64 (first, "tid"));
+  assert_true (json_ns (second, "ts")
+               >= json_ns (first, "ts") + json_ns (first, "dur"));
   json_object_put (trace);
 }
 
@@ -444,7 +456,8 @@ main (void)
     cmocka_unit_test (a_process_without_a_title_is_called_as_the_program),
     cmocka_unit_test (lanes_keep_the_numbers_of_their_threads_if_they_can),
     cmocka_unit_test (each_rank_is_a_process),
-    cmocka_unit_test (runs_are_one_process_with_lanes_of_their_own),
+    cmocka_unit_test (threads_of_two_ranks_differ_in_their_numbers_too),
+    cmocka_unit_test (runs_follow_each_other_on_one_thread),
     cmocka_unit_test (instants_are_on_their_thread),
     cmocka_unit_test (gauges_are_counters_also_below_zero),
     cmocka_unit_test (requests_that_overlap_are_on_rows_of_their_own),

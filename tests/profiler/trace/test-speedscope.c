@@ -281,30 +281,6 @@ spans_without_duration_are_balanced (void **state)
 }
 
 static void
-lanes_of_ranks_carry_their_names (void **state)
-{
-  (void) state;
-  struct radio_profile *profile = build_new ("ranks");
-  struct rd_part part = { .name = "rank 0" };
-  assert_ok (rd_profile_add_part (profile, &part, NULL));
-  part.name = "rank 1";
-  assert_ok (rd_profile_add_part (profile, &part, NULL));
-  profile->info.parts = RADIO_PARTS_RANKS;
-  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "");
-  for (uint32_t i = 0; i < 2; i++) {
-    uint32_t lane = build_part_lane (profile, "main", i);
-    build_span (profile, lane, read, 0, i, 10);
-  }
-  build_finish (profile);
-  struct json_object *file = captured (profile);
-  assert_string_equal (json_text (profile_of (file, 0), "name"),
-                       "rank 0: main");
-  assert_string_equal (json_text (profile_of (file, 1), "name"),
-                       "rank 1: main");
-  json_object_put (file);
-}
-
-static void
 an_empty_profile_is_a_file_too (void **state)
 {
   (void) state;
@@ -355,7 +331,6 @@ main (void)
     cmocka_unit_test (equal_places_are_one_frame_and_others_are_not),
     cmocka_unit_test (instants_are_no_frames_of_a_lane),
     cmocka_unit_test (spans_without_duration_are_balanced),
-    cmocka_unit_test (lanes_of_ranks_carry_their_names),
     cmocka_unit_test (an_empty_profile_is_a_file_too),
     cmocka_unit_test (the_specimen_is_balanced_in_each_lane),
   };
