@@ -10,6 +10,8 @@
  * some more where it matters what of one nanosecond comes first. */
 #include <config.h>
 
+#include <string.h>
+
 #include "profiler/export/chrome-flow.h"
 #include "profiler/export/chrome-times.h"
 #include "profiler/export/export.h"
@@ -29,13 +31,28 @@ struct state {
   bool first_event;
 };
 
+/* A string with as few escapes as JSON allows: Perfetto shows "\u003c" as
+ * it stands.  Texts of a profile are UTF-8 without control characters. */
+static void
+write_string (struct state *state, const char *text)
+{
+  rd_write_text (state->writer, "\"");
+  for (size_t n; *text != '\0'; text += n) {
+    n = strcspn (text, "\"\\");
+    rd_write_bytes (state->writer, text, n);
+    if (text[n] != '\0')
+      rd_write_bytes (state->writer, (char[]) { '\\', text[n++] }, 2);
+  }
+  rd_write_text (state->writer, "\"");
+}
+
 static void
 begin_event (struct state *state, char phase, const char *name)
 {
   rd_write_text (state->writer, state->first_event ? "\n" : ",\n");
   state->first_event = false;
   rd_write_format (state->writer, "{\"ph\":\"%c\",\"name\":", phase);
-  rd_write_json_string (state->writer, name);
+  write_string (state, name);
 }
 
 static void
@@ -70,7 +87,7 @@ static void
 write_category (struct state *state, const char *category)
 {
   rd_write_text (state->writer, ",\"cat\":");
-  rd_write_json_string (state->writer, category);
+  write_string (state, category);
 }
 
 /*------------------------------------------------------------------------
@@ -84,7 +101,7 @@ write_process (struct state *state, unsigned pid, const char *name)
   begin_event (state, 'M', "process_name");
   rd_write_format (state->writer,
                    ",\"ts\":0,\"pid\":%u,\"args\":{\"name\":", pid);
-  rd_write_json_string (state->writer, name);
+  write_string (state, name);
   rd_write_text (state->writer, "}}");
   begin_event (state, 'M', "process_sort_index");
   rd_write_format (state->writer, ",\"ts\":0,\"pid\":%u,"
@@ -111,8 +128,7 @@ write_thread (struct state *state, uint32_t lane)
   rd_write_text (state->writer, ",\"ts\":0");
   write_place (state, lane);
   rd_write_text (state->writer, ",\"args\":{\"name\":");
-  rd_write_json_string (state->writer,
-                        rd_lane_short_name (state->profile, lane));
+  write_string (state, rd_lane_short_name (state->profile, lane));
   rd_write_text (state->writer, "}}");
   begin_event (state, 'M', "thread_sort_index");
   rd_write_text (state->writer, ",\"ts\":0");
@@ -130,7 +146,7 @@ write_key (struct state *state, bool *first, const char *key)
 {
   rd_write_text (state->writer, *first ? ",\"args\":{" : ",");
   *first = false;
-  rd_write_json_string (state->writer, key);
+  write_string (state, key);
   rd_write_text (state->writer, ":");
 }
 
@@ -156,7 +172,7 @@ write_arguments (struct state *state, const struct rd_span *span)
   for (size_t i = rd_lanes_first_note (profile, span->id);
        i < profile->notes.n && profile->notes.at[i].span == span->id; i++) {
     write_key (state, &first, profile->notes.at[i].key);
-    rd_write_json_string (state->writer, profile->notes.at[i].value);
+    write_string (state, profile->notes.at[i].value);
   }
   write_number_argument (state, &first, "bytes", span->nbytes);
   write_number_argument (state, &first, "wait_ns", span->wait_ns);
@@ -245,7 +261,7 @@ write_samples (struct state *state)
     begin_event (state, 'C', gauge->name);
     write_time (state, "ts", sample->time_ns);
     rd_write_text (state->writer, ",\"pid\":1,\"args\":{");
-    rd_write_json_string (state->writer, gauge->unit);
+    write_string (state, gauge->unit);
     rd_write_text (state->writer, ":");
     rd_write_i64 (state->writer, sample->value);
     rd_write_text (state->writer, "}}");
@@ -260,11 +276,11 @@ write_tail (struct state *state)
   rd_write_text (writer, "],\n\"displayTimeUnit\":\"ns\",\n"
                          "\"otherData\":{\"exporter\":\"radio "
                          PACKAGE_VERSION "\",\"title\":");
-  rd_write_json_string (writer, info->title);
+  write_string (state, info->title);
   rd_write_text (writer, ",\"program\":");
-  rd_write_json_string (writer, info->program);
+  write_string (state, info->program);
   rd_write_text (writer, ",\"clock\":");
-  rd_write_json_string (writer, info->clock);
+  write_string (state, info->clock);
   rd_write_text (writer, ",\"started_unix_ns\":\"");
   rd_write_u64 (writer, info->started_unix_ns);
   rd_write_text (writer, "\",\"dropped_spans\":\"");
