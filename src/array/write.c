@@ -220,7 +220,7 @@ static enum radio_status
 do_chunk (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
 {
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
-  bool has_object;
+  bool has_object = false;
   rd_box_unravel (&write->chunks, task, chunk);
   RD_TRY (encode_chunk (write, chunk, scratch, &has_object));
   return rd_write_publish_object (write, chunk,
