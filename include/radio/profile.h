@@ -48,8 +48,9 @@ enum radio_scope_kind {
   RADIO_SCOPE_WORK = 0,       /* it runs: self time is work */
   RADIO_SCOPE_WAIT,           /* it waits for others: self time is wait */
   RADIO_SCOPE_BLOCKING,       /* a system call that may do either: the
-                                 thread's CPU clock is read at both ends
-                                 (some 0.4 us) and tells them apart */
+                                 thread's CPU clock tells them apart (some
+                                 0.5 us), unless it took less than 20 us,
+                                 which counts as work */
 };
 
 /* A site is static and constant, and must stay until every recorder that

@@ -67,10 +67,20 @@ rd_clock_has_tsc (void)
 }
 #endif
 
+/* Disks and networks take longer than this, the page cache takes less. */
+#define LEAST_WAIT_NS 20000
+
+/* Within this, a thread is seldom sent off its processor unasked; when it is,
+ * that counts as waiting where it next waits, not beyond. */
+#define CPU_FRESH_NS 1000000
+
 void
 rd_clock_choose (struct rd_clock *clock, bool portable)
 {
-  *clock = (struct rd_clock) { .tsc = !portable && rd_clock_has_tsc () };
+  *clock = (struct rd_clock) {
+    .tsc = !portable && rd_clock_has_tsc (),
+    .least_wait_ns = LEAST_WAIT_NS, .cpu_fresh_ns = CPU_FRESH_NS,
+  };
 }
 
 static uint64_t

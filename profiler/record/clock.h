@@ -22,6 +22,13 @@ struct rd_clock {
   uint64_t (*read_cpu_ns) (void *user_data);
   void *user_data;
   uint64_t ticks_per_us;      /* of a test's clock; 0: 1000 */
+  /* The CPU clock is read by a system call of half a microsecond, which is
+   * more than many a read from the page cache can bear.  So scopes that
+   * block are taken to have run when they are shorter than this; and a
+   * reading that is not older than that stands for a new one, had the thread
+   * run since.  In ns; both 0 in tests' clocks: always read. */
+  uint64_t least_wait_ns;
+  uint64_t cpu_fresh_ns;
 };
 
 /* One moment on both clocks. */

@@ -32,6 +32,29 @@ rd_frame_child (struct rd_writer_state *writer, struct rd_node *parent,
   return node;
 }
 
+/* What the thread has run, by its clock. */
+static uint64_t
+read_cpu (struct rd_writer_state *writer, uint64_t now)
+{
+  writer->cpu.time = now;
+  writer->cpu.ns = rd_clock_cpu_ns (&writer->clock);
+  writer->cpu.waited = writer->waited;
+  return writer->cpu.ns;
+}
+
+/* The same, or what it would say had the thread run since it was read, but
+ * for the waits that are known. */
+static uint64_t
+estimate_cpu (struct rd_writer_state *writer)
+{
+  uint64_t now = rd_clock_now (&writer->clock);
+  uint64_t passed = rd_rate_ns (&writer->rate, now - writer->cpu.time);
+  if (writer->cpu.time == 0 || passed >= writer->clock.cpu_fresh_ns)
+    return read_cpu (writer, now);
+  uint64_t waited = writer->waited - writer->cpu.waited;
+  return writer->cpu.ns + passed - rd_rate_ns (&writer->rate, waited);
+}
+
 static void
 begin_kind (struct rd_writer_state *writer, struct rd_frame *frame)
 {
@@ -41,7 +64,7 @@ begin_kind (struct rd_writer_state *writer, struct rd_frame *frame)
   if (frame->node->kind != RADIO_SCOPE_BLOCKING)
     return;
   frame->waited_before = writer->waited;
-  frame->cpu_begin = rd_clock_cpu_ns (&writer->clock);
+  frame->cpu_begin = estimate_cpu (writer);
 }
 
 struct rd_frame *
@@ -84,12 +107,21 @@ struct run {
   bool has_extra;
 };
 
+static uint64_t
+less (uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
 /* What the thread did not run, less what scopes inside waited for. */
 static uint64_t
-blocked_time (const struct rd_writer_state *writer,
-              const struct rd_frame *frame, const struct run *run)
+blocked_time (struct rd_writer_state *writer, const struct rd_frame *frame,
+              const struct run *run)
 {
-  uint64_t ran_ns = rd_clock_cpu_ns (&writer->clock) - frame->cpu_begin;
+  if (rd_rate_ns (&writer->rate, run->own) < writer->clock.least_wait_ns)
+    return 0;
+  uint64_t now = frame->begin + run->duration;
+  uint64_t ran_ns = less (read_cpu (writer, now), frame->cpu_begin);
   uint64_t other = rd_rate_ticks (&writer->rate, ran_ns)
                    + (writer->waited - frame->waited_before);
   uint64_t blocked = other < run->duration ? run->duration - other : 0;
@@ -99,7 +131,7 @@ blocked_time (const struct rd_writer_state *writer,
 /* A system call that is still open when another thread asks is taken to be
  * waiting: what it ran only its own thread could say. */
 static uint64_t
-wait_of (const struct rd_writer_state *writer, const struct rd_frame *frame,
+wait_of (struct rd_writer_state *writer, const struct rd_frame *frame,
          const struct run *run)
 {
   if (frame->node->kind == RADIO_SCOPE_WORK)
@@ -110,12 +142,6 @@ wait_of (const struct rd_writer_state *writer, const struct rd_frame *frame,
   if (frame->node->kind == RADIO_SCOPE_WAIT || !is_mine)
     return run->own;
   return blocked_time (writer, frame, run);
-}
-
-static uint64_t
-less (uint64_t a, uint64_t b)
-{
-  return a > b ? a - b : 0;
 }
 
 /* When it ended, and what of it others cover. */

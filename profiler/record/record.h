@@ -270,6 +270,11 @@ struct rd_writer_state {
   struct rd_rate rate;
   uint64_t first_begin;       /* 0: nothing began yet */
   uint64_t waited;            /* ticks of wait, in all */
+  struct {
+    uint64_t time;            /* when the CPU clock was read last; 0: never */
+    uint64_t ns;              /* what it said */
+    uint64_t waited;          /* `waited' then */
+  } cpu;
 
   struct radio_recorder *recorder;
   uint32_t number;            /* in recorder->synced.writers */
