@@ -8,6 +8,7 @@
  */
 #include <config.h>
 
+#include "profiler/handoff.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/shared.h"
 #include "profiler/record/tree.h"
@@ -26,6 +27,16 @@ radio_handoff_give (struct radio_handoff *handoff)
   if (handoff->parent)
     handoff->submitted = rd_clock_now (&writer->clock);
   rd_writer_leave (writer);
+}
+
+struct radio_handoff
+rd_handoff_again (const struct radio_handoff *handoff)
+{
+  const struct rd_shared *shared = handoff->parent;
+  struct radio_handoff again = *handoff;
+  if (shared)
+    again.submitted = rd_clock_now (&shared->recorder->clock);
+  return again;
 }
 
 /* Open the scope on the entered writer; 0 if it cannot be recorded. */

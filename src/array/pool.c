@@ -11,12 +11,14 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "profiler/base/cleanup.h"
 #include "profiler/counters.h"
+#include "profiler/handoff.h"
 #include "src/array/pool.h"
 
 struct stock {
@@ -33,6 +35,7 @@ struct rd_pool {
   pthread_cond_t finished;          /* a job, for those who wait for it */
   struct {
     bool closing;
+    unsigned nstarted;              /* workers that run */
     struct rd_job *first, *last;
     struct stock *stock;
   } synced;
@@ -213,11 +216,20 @@ work_synced (struct rd_pool *pool, struct rd_job *job, bool is_worker)
     end_job_synced (pool, job);
 }
 
+static void
+name_worker (unsigned number)
+{
+  char name[32];
+  snprintf (name, sizeof name, "radio worker %u", number);
+  radio_thread_name (name);
+}
+
 static void *
 run_worker (void *argument)
 {
   struct rd_pool *pool = argument;
   pthread_mutex_lock (&pool->mutex);
+  name_worker (++pool->synced.nstarted);
   while (!pool->synced.closing) {
     struct rd_job *job = find_job_synced (pool);
     if (job)
@@ -321,7 +333,7 @@ rd_pool_start (struct rd_pool *pool, struct rd_job *job)
   reset_job (job);
   if (radio_profile_is_on ()) {
     if (job->parent)
-      job->handoff = *job->parent;
+      job->handoff = rd_handoff_again (job->parent);
     else
       radio_handoff_give (&job->handoff);
   }
