@@ -398,23 +398,35 @@ settle (struct radio_recorder *recorder)
   }
 }
 
+void
+rd_recorder_freeze (struct radio_recorder *recorder)
+{
+  silence (recorder);
+  rd_process_leave (recorder);
+  settle (recorder);
+}
+
+void
+rd_recorder_release (struct radio_recorder *recorder)
+{
+  free_contents (recorder);
+  rd_thread_purge ();
+  rd_recorder_unref (recorder);
+}
+
 enum radio_status
 radio_recorder_stop (struct radio_recorder *recorder,
                      struct radio_profile **profile)
 {
-  RD_CLEANUP (cleanup_recorder) struct radio_recorder *handle = NULL;
+  enum radio_status status = RADIO_OK;
   if (profile)
     *profile = NULL;
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
                     "fork, by the parent: this child records nothing");
-  handle = recorder;
-  silence (recorder);
-  rd_process_leave (recorder);
-  settle (recorder);
-  enum radio_status status
-    = profile ? rd_collect (recorder, profile) : RADIO_OK;
-  free_contents (recorder);
-  rd_thread_purge ();
+  rd_recorder_freeze (recorder);
+  if (profile)
+    status = rd_collect (recorder, profile);
+  rd_recorder_release (recorder);
   return status;
 }

@@ -18,6 +18,11 @@ void rd_recorder_give_writer (struct radio_recorder *recorder,
  * recorder was stopped. */
 bool rd_recorder_refuse (struct radio_recorder *recorder);
 
+/* The two halves of radio_recorder_stop, between which the tree and the log
+ * are whole and nobody writes any more. */
+void rd_recorder_freeze (struct radio_recorder *recorder);
+void rd_recorder_release (struct radio_recorder *recorder);
+
 /*------------------------------------------------------------------------
  * process.c
  *----------------------------------------------------------------------*/

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Recorders with a clock of their own. */
+#include <config.h>
+
+#include "tests/profiler/record/history.h"
+
+#include "profiler/record/recorder.h"
+
+static uint64_t
+read_now (void *user_data)
+{
+  struct history *history = user_data;
+  return atomic_load (&history->now);
+}
+
+static uint64_t
+read_cpu_ns (void *user_data)
+{
+  struct history *history = user_data;
+  return atomic_load (&history->cpu_ns);
+}
+
+void
+history_start (struct history *history,
+               const struct radio_recorder_options *options)
+{
+  struct rd_recorder_setup setup = {
+    .clock = { .read = read_now, .read_cpu_ns = read_cpu_ns,
+               .user_data = history },
+    .scope_cost_ns = 1,
+  };
+  atomic_store (&history->now, 1000);
+  atomic_store (&history->cpu_ns, 0);
+  assert_ok (rd_recorder_start (options, &setup, &history->recorder));
+}
+
+void
+history_pass (struct history *history, uint64_t ticks)
+{
+  atomic_fetch_add (&history->now, ticks);
+}
+
+void
+history_leaf (struct history *history, const struct radio_site *site,
+              uint64_t ticks)
+{
+  uint64_t token = radio_scope_begin (site);
+  assert_true (token != 0);
+  history_pass (history, ticks);
+  radio_scope_end (token);
+}
+
+void
+history_freeze (struct history *history)
+{
+  rd_recorder_freeze (history->recorder);
+}
+
+void
+history_release (struct history *history)
+{
+  rd_recorder_release (history->recorder);
+  history->recorder = NULL;
+}
+
+static const struct rd_writer_state *
+writer_at (struct history *history, size_t i)
+{
+  assert_true (i < history->recorder->synced.writers.n);
+  return history->recorder->synced.writers.at[i];
+}
+
+static struct rd_node *
+child_named (const struct rd_writer_state *writer,
+             const struct rd_node *parent, const char *name, size_t nbytes)
+{
+  for (size_t i = 1; i < writer->nnodes; i++) {
+    struct rd_node *node = writer->nodes[i];
+    if (node->parent == parent && node->site
+        && strlen (node->site->name) == nbytes
+        && memcmp (node->site->name, name, nbytes) == 0)
+      return node;
+  }
+  return NULL;
+}
+
+struct rd_node *
+history_find (struct history *history, size_t writer_number,
+              const char *path)
+{
+  const struct rd_writer_state *writer = writer_at (history, writer_number);
+  struct rd_node *node = writer->nodes[0];
+  while (node && *path) {
+    size_t nbytes = strcspn (path, "/");
+    node = child_named (writer, node, path, nbytes);
+    path += nbytes;
+    path += *path == '/';
+  }
+  return node;
+}
+
+struct rd_node *
+history_node (struct history *history, const char *path)
+{
+  struct rd_node *node = history_find (history, 0, path);
+  if (!node)
+    fail_msg ("there is no node %s", path);
+  return node;
+}
+
+const struct rd_log_span *
+history_span (struct history *history, size_t i)
+{
+  const struct rd_chunk *chunk = writer_at (history, 0)->log.first;
+  while (chunk && i >= chunk->nspans) {
+    i -= chunk->nspans;
+    chunk = chunk->next;
+  }
+  return chunk ? &chunk->spans[i] : NULL;
+}
+
+size_t
+history_nspans (struct history *history)
+{
+  return rd_log_count (&writer_at (history, 0)->log);
+}
+
+const char *
+history_span_name (struct history *history, const struct rd_log_span *span)
+{
+  return writer_at (history, 0)->nodes[rd_span_node (span)]->site->name;
+}
+
+const struct rd_log_extra *
+history_extra (struct history *history, const struct rd_log_span *span)
+{
+  const struct rd_log *log = &writer_at (history, 0)->log;
+  for (size_t i = 0; i < log->extras.n; i++)
+    if (log->extras.at[i].sequence == rd_span_sequence (span))
+      return &log->extras.at[i];
+  return NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Histories that come out to the tick: a recorder with a clock that only the
+ * test moves, and looks into its tree and log once it is frozen. */
+#ifndef RD_TESTS_HISTORY_H
+#define RD_TESTS_HISTORY_H
+
+#include <radio/profile.h>
+
+#include "profiler/record/log.h"
+#include "profiler/record/record.h"
+
+#include "tests/unit.h"
+
+/* The clock, in ticks of a nanosecond, and the threads' CPU time. */
+struct history {
+  _Atomic uint64_t now;
+  _Atomic uint64_t cpu_ns;
+  struct radio_recorder *recorder;
+};
+
+/* Start a recorder of the calling thread; options may be NULL.  A scope is
+ * said to cost 1 ns. */
+void history_start (struct history *history,
+                    const struct radio_recorder_options *options);
+
+/* Let time pass. */
+void history_pass (struct history *history, uint64_t ticks);
+
+/* A scope of so many ticks. */
+void history_leaf (struct history *history, const struct radio_site *site,
+                   uint64_t ticks);
+
+/* Stop recording, and keep tree and log to be looked at; then release. */
+void history_freeze (struct history *history);
+void history_release (struct history *history);
+
+/* The node of a path of names ("read/fetch") in a writer; it must exist, or,
+ * with find, may be NULL. */
+struct rd_node *history_find (struct history *history, size_t writer,
+                              const char *path);
+struct rd_node *history_node (struct history *history, const char *path);
+
+/* Span i of the first writer's log; NULL beyond the last. */
+const struct rd_log_span *history_span (struct history *history, size_t i);
+size_t history_nspans (struct history *history);
+
+/* The name of a span's node. */
+const char *history_span_name (struct history *history,
+                               const struct rd_log_span *span);
+
+/* What was said of a span besides, or NULL. */
+const struct rd_log_extra *
+history_extra (struct history *history, const struct rd_log_span *span);
+
+/* total, self, work and wait of a node. */
+#define assert_times(node, total_, self_, work_, wait_)         \
+  do {                                                          \
+    const struct rd_node *node_ = (node);                       \
+    assert_int_equal (node_->total, (total_));                  \
+    assert_int_equal (node_->self, (self_));                    \
+    assert_int_equal (node_->work, (work_));                    \
+    assert_int_equal (node_->wait, (wait_));                    \
+  } while (0)
+
+/* A site named like its variable. */
+#define SITE(variable, kind)                                    \
+  static const struct radio_site variable = {                   \
+    #variable, "test", "", "", 0, kind                          \
+  }
+
+#endif /* RD_TESTS_HISTORY_H */
