@@ -15,20 +15,36 @@
  * Begin
  *----------------------------------------------------------------------*/
 
-struct rd_node *
-rd_frame_child (struct rd_writer_state *writer, struct rd_node *parent,
-                const struct radio_site *site)
+static bool
+is_last (const struct rd_writer_state *writer, const struct rd_frame *frame)
+{
+  return frame == &writer->frames[RD_MAX_DEPTH - 1];
+}
+
+static void
+guess_next_time (struct rd_writer_state *writer, struct rd_node *parent,
+                 struct rd_node *child)
 {
   struct rd_node *latest = parent->latest_child;
-  if (latest->site == site)
-    return latest;
-  struct rd_node *node
-    = rd_tree_child (writer, parent, site, RADIO_EDGE_CALL);
-  if (!node || node->kind != RADIO_SCOPE_WORK)
-    return node;
   if (latest != &writer->root)
-    latest->successor = node;
-  parent->latest_child = node;
+    latest->successor = child;
+  parent->latest_child = child;
+}
+
+struct rd_node *
+rd_frame_child (struct rd_writer_state *writer, struct rd_frame *parent,
+                const struct radio_site *site)
+{
+  if (is_last (writer, parent)) {
+    parent->node->nskipped++;
+    return NULL;
+  }
+  if (parent->node->latest_child->site == site)
+    return parent->node->latest_child;
+  struct rd_node *node
+    = rd_tree_child (writer, parent->node, site, RADIO_EDGE_CALL);
+  if (node && node->kind == RADIO_SCOPE_WORK)
+    guess_next_time (writer, parent->node, node);
   return node;
 }
 
@@ -72,7 +88,7 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
                struct rd_shared *shared)
 {
   struct rd_frame *frame = writer->top + 1;
-  if (frame == &writer->frames[RD_MAX_DEPTH]) {
+  if (is_last (writer, writer->top)) {
     writer->top->node->nskipped++;
     return NULL;
   }
@@ -197,12 +213,6 @@ add_run (struct rd_writer_state *writer, struct rd_frame *frame,
     extra->sequence = sequence;
     rd_log_add_extra (writer, extra);
   }
-}
-
-static bool
-is_last (const struct rd_writer_state *writer, const struct rd_frame *frame)
-{
-  return frame == &writer->frames[RD_MAX_DEPTH - 1];
 }
 
 /* Take the frame off the stack, and leave its rare members zero. */

@@ -42,7 +42,7 @@ begin_rarely (struct rd_writer_state *writer, const struct radio_site *site)
 {
   struct rd_frame *parent = writer->top;
   struct rd_frame *frame = NULL;
-  struct rd_node *node = rd_frame_child (writer, parent->node, site);
+  struct rd_node *node = rd_frame_child (writer, parent, site);
   if (node)
     frame = rd_frame_open (writer, node, parent->shared);
   uint64_t token = frame ? frame->id : 0;

@@ -28,10 +28,10 @@ void rd_frame_count (struct rd_writer_state *writer,
 void rd_frame_instant (struct rd_writer_state *writer,
                        const struct radio_site *site);
 
-/* For scope.c: the child of a path, which will be guessed from now on; NULL
- * as rd_tree_child. */
+/* For scope.c: the child of a frame's path, which will be guessed from now
+ * on; NULL as rd_tree_child, or where there is no room for its frame. */
 struct rd_node *rd_frame_child (struct rd_writer_state *writer,
-                                struct rd_node *parent,
+                                struct rd_frame *parent,
                                 const struct radio_site *site);
 
 /* End the frame with this token, and those in it as open.  False: there is

@@ -86,6 +86,8 @@ rd_writer_new (struct radio_recorder *recorder, uint32_t number)
   writer->frames[0].id = RD_ROOT_ID;
   writer->frames[RD_MAX_DEPTH - 1].fenced = true;
   writer->next_id = rd_recorder_first_id ();
+  /* The root has sequence 0, which no token has. */
+  writer->frames[0].id = writer->next_id - RD_ID_STEP;
   if (!rd_tree_init (writer)) {
     rd_writer_free (writer);
     return NULL;
@@ -215,7 +217,7 @@ attach_to_process (void)
   if (!recorder)
     return NULL;
   struct rd_writer_state *writer = rd_writer_push (recorder);
-  if (!writer && !rd_recorder_refuse (recorder))
+  if (!writer && rd_recorder_refuse (recorder))
     thread->refused_serial = recorder->serial;
   rd_recorder_unref (recorder);
   return writer;
@@ -280,15 +282,24 @@ rd_thread_init (void)
  * Names
  *----------------------------------------------------------------------*/
 
+/* A name is cut at a whole character. */
+static size_t
+name_nbytes (const char *name)
+{
+  size_t n = strlen (name), room = sizeof rd_this_thread.name - 1;
+  if (n <= room)
+    return n;
+  while (room > 0 && ((unsigned char) name[room] & 0xc0) == 0x80)
+    room--;
+  return room;
+}
+
 void
 radio_thread_name (const char *name)
 {
   struct rd_thread *thread = &rd_this_thread;
-  size_t n = strlen (name);
-  if (n >= sizeof thread->name)
-    n = sizeof thread->name - 1;
   memset (thread->name, 0, sizeof thread->name);
-  memcpy (thread->name, name, n);
+  memcpy (thread->name, name, name_nbytes (name));
   thread->is_named = true;
   for (struct rd_writer_state *w = thread->mine; w; w = w->next_mine)
     if (rd_writer_enter (w)) {

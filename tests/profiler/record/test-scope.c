@@ -199,6 +199,8 @@ zero_and_tokens_of_other_recorders_are_ignored (void **state)
   history_freeze (&first);
   history_release (&first);
   history_start (&second, NULL);
+  radio_scope_end (0);
+  radio_scope_end (stale);
   uint64_t token = radio_scope_begin (&b);
   history_pass (&second, 1);
   radio_scope_end (0);

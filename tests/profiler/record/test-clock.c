@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks: rates, anchors, and that the counter goes with the time. */
+#include <config.h>
+
+#include <time.h>
+
+#include "tests/unit.h"
+
+#include "profiler/record/clock.h"
+
+static uint64_t
+read_ticks (void *user_data)
+{
+  return *(uint64_t *) user_data;
+}
+
+static void
+a_rate_of_one_is_exact (void **state)
+{
+  struct rd_rate rate = { 1, 0 };
+  (void) state;
+  assert_int_equal (rd_rate_ns (&rate, 0), 0);
+  assert_int_equal (rd_rate_ns (&rate, INT64_MAX), INT64_MAX);
+  assert_int_equal (rd_rate_ticks (&rate, 12345), 12345);
+}
+
+static void
+ticks_become_nanoseconds_by_the_tests_rate (void **state)
+{
+  static const struct { uint64_t per_us, ticks, ns; } cases[] = {
+    { 1000, 77, 77 }, { 3000, 3000, 1000 }, { 2500, 250000, 100000 },
+    { 25, 100, 4000 }, { 1, 7, 7000 },
+  };
+  (void) state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    uint64_t now = 0;
+    struct rd_clock clock = { .read = read_ticks, .user_data = &now,
+                              .ticks_per_us = cases[i].per_us };
+    struct rd_rate rate;
+    rd_clock_rate (&clock, &rate);
+    uint64_t ns = rd_rate_ns (&rate, cases[i].ticks);
+    assert_in_range (ns, cases[i].ns - 1, cases[i].ns);
+    assert_int_equal (rd_rate_ticks (&rate, cases[i].ns), cases[i].ticks);
+  }
+}
+
+static void
+a_rate_never_makes_later_earlier (void **state)
+{
+  struct rd_rate rate = { 0, UINT64_C (7083549724304467820) };  /* 0.384 */
+  uint64_t before = 0;
+  (void) state;
+  for (uint64_t ticks = 0; ticks < 10000; ticks++) {
+    uint64_t ns = rd_rate_ns (&rate, ticks);
+    assert_true (ns >= before && ns <= before + 1);
+    before = ns;
+  }
+}
+
+static void
+a_tests_clock_is_read_for_everything (void **state)
+{
+  uint64_t now = 4000;
+  struct rd_clock clock = { .read = read_ticks, .user_data = &now,
+                            .ticks_per_us = 2000 };
+  struct rd_anchor anchor;
+  (void) state;
+  rd_clock_anchor (&clock, &anchor);
+  assert_int_equal (rd_clock_now (&clock), 4000);
+  assert_int_equal (anchor.ticks, 4000);
+  assert_int_equal (anchor.ns, 2000);
+  assert_int_equal (rd_clock_cpu_ns (&clock), 0);
+}
+
+static void
+the_portable_clock_is_the_systems (void **state)
+{
+  struct rd_clock clock;
+  struct rd_rate rate;
+  struct timespec t;
+  (void) state;
+  rd_clock_choose (&clock, true);
+  assert_false (clock.tsc);
+  rd_clock_rate (&clock, &rate);
+  assert_int_equal (rate.whole, 1);
+  assert_int_equal (rate.fraction, 0);
+  uint64_t before = rd_clock_now (&clock);
+  clock_gettime (CLOCK_MONOTONIC, &t);
+  uint64_t between = (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+  assert_true (before <= between && between <= rd_clock_now (&clock));
+}
+
+/* 2 %, since other programs may keep the processor between the two clocks;
+ * a wrong rate would be off by far more. */
+static void
+the_counter_goes_with_the_system_clock (void **state)
+{
+  struct rd_clock clock;
+  struct rd_anchor start, stop;
+  struct rd_rate rate, between;
+  (void) state;
+  if (!rd_clock_has_tsc ())
+    skip ();
+  rd_clock_choose (&clock, false);
+  assert_true (clock.tsc);
+  rd_clock_rate (&clock, &rate);
+  rd_clock_anchor (&clock, &start);
+  do
+    rd_clock_anchor (&clock, &stop);
+  while (stop.ns - start.ns < 12000000);
+  rd_clock_rate_between (&clock, &start, &stop, &between);
+  uint64_t real_ns = stop.ns - start.ns;
+  uint64_t ticks = stop.ticks - start.ticks;
+  assert_in_range (rd_rate_ns (&rate, ticks), real_ns - real_ns / 50,
+                   real_ns + real_ns / 50);
+  assert_in_range (rd_rate_ns (&between, ticks), real_ns - 2, real_ns + 2);
+}
+
+static void
+a_short_recording_has_the_rate_of_the_process (void **state)
+{
+  struct rd_clock clock;
+  struct rd_anchor start, stop;
+  struct rd_rate rate, between;
+  (void) state;
+  if (!rd_clock_has_tsc ())
+    skip ();
+  rd_clock_choose (&clock, false);
+  rd_clock_rate (&clock, &rate);
+  rd_clock_anchor (&clock, &start);
+  rd_clock_anchor (&clock, &stop);
+  stop.ns = start.ns;           /* as bad as anchors can be */
+  rd_clock_rate_between (&clock, &start, &stop, &between);
+  double ratio = rd_rate_ns_per_tick (&between)
+                 / rd_rate_ns_per_tick (&rate);
+  assert_true (ratio > 0.9 && ratio < 1.1);
+}
+
+static void
+cpu_time_grows_with_work (void **state)
+{
+  struct rd_clock clock;
+  (void) state;
+  rd_clock_choose (&clock, false);
+  uint64_t before = rd_clock_cpu_ns (&clock);
+  for (volatile int i = 0; i < 1000000; i++)
+    continue;
+  assert_true (rd_clock_cpu_ns (&clock) > before);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_rate_of_one_is_exact),
+    cmocka_unit_test (ticks_become_nanoseconds_by_the_tests_rate),
+    cmocka_unit_test (a_rate_never_makes_later_earlier),
+    cmocka_unit_test (a_tests_clock_is_read_for_everything),
+    cmocka_unit_test (the_portable_clock_is_the_systems),
+    cmocka_unit_test (the_counter_goes_with_the_system_clock),
+    cmocka_unit_test (a_short_recording_has_the_rate_of_the_process),
+    cmocka_unit_test (cpu_time_grows_with_work),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

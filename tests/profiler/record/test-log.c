@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* The log: what a span says, and what a full log keeps. */
+#include <config.h>
+
+#include "tests/profiler/record/history.h"
+
+#include "profiler/record/recorder.h"
+
+SITE (a, RADIO_SCOPE_WORK);
+SITE (b, RADIO_SCOPE_WORK);
+SITE (rare, RADIO_SCOPE_WORK);
+SITE (waits, RADIO_SCOPE_WAIT);
+
+static void
+a_span_says_when_what_and_in_which_it_was (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t outer = radio_scope_begin (&a);
+  history_pass (&h, 10);
+  history_leaf (&h, &b, 20);
+  history_leaf (&h, &b, 30);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  const struct rd_log_span *first = history_span (&h, 0);
+  const struct rd_log_span *second = history_span (&h, 1);
+  const struct rd_log_span *parent = history_span (&h, 2);
+  assert_string_equal (history_span_name (&h, first), "b");
+  assert_string_equal (history_span_name (&h, parent), "a");
+  assert_int_equal (first->begin, 1010);
+  assert_int_equal (first->duration, 20);
+  assert_int_equal (second->begin, 1030);
+  assert_int_equal (parent->duration, 60);
+  assert_int_equal (rd_span_parent (first), rd_span_sequence (parent));
+  assert_int_equal (rd_span_parent (second), rd_span_sequence (parent));
+  assert_int_equal (rd_span_parent (parent), 0);
+  assert_int_not_equal (rd_span_sequence (first), rd_span_sequence (second));
+  assert_int_equal (history_nspans (&h), 3);
+  history_release (&h);
+}
+
+static void
+without_a_log_the_tree_is_the_same (void **state)
+{
+  struct radio_recorder_options options = { .tree_only = true };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 100; i++)
+    history_leaf (&h, &a, 10);
+  history_leaf (&h, &waits, 10);
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a")->total, 1000);
+  assert_int_equal (history_node (&h, "a")->drops, 0);
+  assert_int_equal (history_node (&h, "waits")->wait, 10);
+  assert_int_equal (history_nspans (&h), 0);
+  history_release (&h);
+}
+
+/* Spans of the first writer that are logged, by the name of their node. */
+static size_t
+count_logged (struct history *h, const char *name)
+{
+  const struct rd_log_span *span;
+  size_t n = 0;
+  for (size_t i = 0; (span = history_span (h, i)) != NULL; i++)
+    n += strcmp (history_span_name (h, span), name) == 0;
+  return n;
+}
+
+static void
+a_full_log_keeps_the_longest_and_counts_the_rest (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 1000 };
+  struct history h;
+  uint32_t random = 7;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 20000; i++) {
+    random = random * 1664525 + 1013904223;
+    history_leaf (&h, &a, i % 1000 == 999 ? 1000000 : random >> 24);
+  }
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "a");
+  size_t n = history_nspans (&h), nlong = 0;
+  assert_int_equal (node->calls, 20000);
+  assert_int_equal (node->drops, 20000 - n);
+  assert_in_range (n, 20, 1000);
+  for (size_t i = 0; i < n; i++)
+    nlong += history_span (&h, i)->duration == 1000000;
+  assert_int_equal (nlong, 20);
+  history_release (&h);
+}
+
+static void
+what_is_left_of_a_full_log_is_in_order_and_once (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 500 };
+  struct history h;
+  uint32_t random = 3;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 5000; i++) {
+    random = random * 1664525 + 1013904223;
+    history_leaf (&h, &a, random >> 20);
+  }
+  history_freeze (&h);
+  for (size_t i = 1; i < history_nspans (&h); i++)
+    assert_true (rd_span_sequence (history_span (&h, i - 1))
+                 < rd_span_sequence (history_span (&h, i)));
+  history_release (&h);
+}
+
+static void
+the_first_few_of_each_path_stay (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 640 };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 3; i++)
+    history_leaf (&h, &rare, 1);
+  for (int i = 0; i < 5000; i++)
+    history_leaf (&h, &a, 100 + (uint64_t) i);
+  history_leaf (&h, &b, 2);
+  for (int i = 0; i < 5000; i++)
+    history_leaf (&h, &a, 6000 + (uint64_t) i);
+  history_freeze (&h);
+  assert_int_equal (count_logged (&h, "rare"), 3);
+  assert_int_equal (count_logged (&h, "b"), 1);
+  assert_int_equal (history_node (&h, "rare")->drops, 0);
+  size_t nfirst = 0;
+  for (size_t i = 0; i < history_nspans (&h); i++)
+    nfirst += history_span (&h, i)->duration < 100 + RD_KEEP_FIRST
+              && history_span (&h, i)->duration >= 100;
+  assert_int_equal (nfirst, RD_KEEP_FIRST);
+  history_release (&h);
+}
+
+static void
+equal_durations_leave_half_of_the_log (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 1000 };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 10000; i++)
+    history_leaf (&h, &a, 50);
+  history_freeze (&h);
+  assert_in_range (history_nspans (&h), 300, 1000);
+  history_release (&h);
+}
+
+static void
+what_was_said_of_a_span_goes_with_it (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 1000 };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (uint64_t i = 0; i < 10000; i++)
+    history_leaf (&h, i % 3 ? &a : &waits, i * 7919 % 5000);
+  history_freeze (&h);
+  size_t nextras = 0;
+  for (size_t i = 0; i < history_nspans (&h); i++) {
+    const struct rd_log_span *span = history_span (&h, i);
+    const struct rd_log_extra *extra = history_extra (&h, span);
+    bool is_wait = strcmp (history_span_name (&h, span), "waits") == 0;
+    assert_true ((extra != NULL) == (is_wait && span->duration > 0));
+    if (extra)
+      assert_int_equal (extra->wait, span->duration);
+    nextras += extra != NULL;
+  }
+  const struct rd_log *log = &h.recorder->synced.writers.at[0]->log;
+  assert_int_equal (log->extras.n, nextras);
+  history_release (&h);
+}
+
+static void
+the_smallest_logs_hold_what_they_may (void **state)
+{
+  (void) state;
+  for (size_t max = 1; max < 40; max++) {
+    struct radio_recorder_options options = { .max_spans = max };
+    struct history h;
+    history_start (&h, &options);
+    for (uint64_t i = 0; i < 200; i++)
+      history_leaf (&h, &a, i * 37 % 101);
+    history_freeze (&h);
+    size_t n = history_nspans (&h);
+    assert_in_range (n, 0, max);
+    assert_int_equal (history_node (&h, "a")->drops, 200 - n);
+    assert_int_equal (history_node (&h, "a")->calls, 200);
+    history_release (&h);
+  }
+}
+
+static void
+tiny_and_frequent_paths_are_no_longer_logged (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 400000 };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);         /* a scope costs 1 ns */
+  for (int i = 0; i < 150000; i++)
+    history_leaf (&h, &a, 15);
+  for (int i = 0; i < 150000; i++)
+    history_leaf (&h, &b, 25);
+  history_freeze (&h);
+  const struct rd_node *tiny = history_node (&h, "a");
+  assert_true (tiny->throttled);
+  assert_in_range (tiny->drops, 1, 50000);
+  assert_int_equal (tiny->calls, 150000);
+  assert_int_equal (tiny->total, 150000 * 15);
+  assert_false (history_node (&h, "b")->throttled);
+  assert_int_equal (history_node (&h, "b")->drops, 0);
+  history_release (&h);
+}
+
+static void
+a_long_run_of_a_tiny_path_stays_in_the_tree_alone (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  for (int i = 0; i < 120000; i++)
+    history_leaf (&h, &a, 1);
+  history_leaf (&h, &a, 1000000);
+  history_freeze (&h);
+  assert_true (history_node (&h, "a")->throttled);
+  assert_int_equal (history_node (&h, "a")->max, 1000000);
+  history_release (&h);
+}
+
+static void
+a_log_that_no_memory_holds_is_refused (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = SIZE_MAX / 2 };
+  struct radio_recorder *recorder;
+  (void) state;
+  assert_fails (radio_recorder_start (&options, &recorder),
+                RADIO_ERROR_MEMORY, "spans");
+  assert_null (recorder);
+  assert_false (radio_profile_is_on ());
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_span_says_when_what_and_in_which_it_was),
+    cmocka_unit_test (without_a_log_the_tree_is_the_same),
+    cmocka_unit_test (a_full_log_keeps_the_longest_and_counts_the_rest),
+    cmocka_unit_test (what_is_left_of_a_full_log_is_in_order_and_once),
+    cmocka_unit_test (the_first_few_of_each_path_stay),
+    cmocka_unit_test (equal_durations_leave_half_of_the_log),
+    cmocka_unit_test (what_was_said_of_a_span_goes_with_it),
+    cmocka_unit_test (the_smallest_logs_hold_what_they_may),
+    cmocka_unit_test (tiny_and_frequent_paths_are_no_longer_logged),
+    cmocka_unit_test (a_long_run_of_a_tiny_path_stays_in_the_tree_alone),
+    cmocka_unit_test (a_log_that_no_memory_holds_is_refused),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Allocations that fail: starting says so; what runs goes on, and what could
+ * not be kept is told. */
+#include <config.h>
+
+#include "tests/alloc-fail.h"
+#include "tests/profiler/record/history.h"
+
+#include "profiler/record/recorder.h"
+
+SITE (a, RADIO_SCOPE_WORK);
+SITE (b, RADIO_SCOPE_WORK);
+SITE (waits, RADIO_SCOPE_WAIT);
+
+static const struct radio_counter bytes = { "bytes", "bytes" };
+
+static void
+starting_fails_or_works_whole (void **state)
+{
+  struct radio_recorder_options options = { .title = "title",
+                                            .max_spans = 100 };
+  (void) state;
+  for (size_t nth = 1;; nth++) {
+    struct radio_recorder *recorder;
+    alloc_fail_nth (nth);
+    enum radio_status status = radio_recorder_start (&options, &recorder);
+    bool failed = alloc_fail_end ();
+    if (status == RADIO_OK)
+      assert_ok (radio_recorder_stop (recorder, NULL));
+    else {
+      assert_int_equal (status, RADIO_ERROR_MEMORY);
+      assert_null (recorder);
+      assert_true (failed);
+    }
+    assert_false (radio_profile_is_on ());
+    if (!failed)
+      break;
+  }
+}
+
+/* Twenty paths, some of which may be missing. */
+static void
+run_paths (struct history *h, struct radio_site sites[20])
+{
+  for (int i = 0; i < 20; i++) {
+    uint64_t token = radio_scope_begin (&sites[i]);
+    radio_scope_add (&bytes, 1);
+    history_pass (h, 1);
+    radio_scope_end (radio_scope_begin (&waits));
+    radio_scope_instant (&b);
+    radio_scope_end (token);
+  }
+}
+
+static void
+check_told (const struct history *h)
+{
+  const struct rd_writer_state *writer = h->recorder->synced.writers.at[0];
+  uint64_t calls = 0, skipped = 0;
+  for (size_t i = 0; i < writer->nnodes; i++) {
+    calls += writer->nodes[i]->calls;
+    skipped += writer->nodes[i]->nskipped;
+    assert_true (writer->nodes[i]->self <= writer->nodes[i]->total);
+  }
+  assert_int_equal (calls + skipped, 60);
+}
+
+static void
+a_path_without_memory_counts_into_its_parent (void **state)
+{
+  static struct radio_site sites[20];
+  (void) state;
+  for (int i = 0; i < 20; i++)
+    sites[i] = (struct radio_site) { "s", "test", "", "", 0, 0 };
+  for (size_t nth = 1;; nth++) {
+    struct history h;
+    history_start (&h, NULL);
+    alloc_fail_nth (nth);
+    run_paths (&h, sites);
+    bool failed = alloc_fail_end ();
+    history_freeze (&h);
+    check_told (&h);
+    history_release (&h);
+    if (!failed)
+      break;
+  }
+}
+
+static void
+a_thread_without_memory_is_counted_as_refused (void **state)
+{
+  struct radio_recorder_options options = { .whole_process = true };
+  struct radio_recorder_options own = { .tree_only = true };
+  struct history process, thread;
+  (void) state;
+  history_start (&thread, &own);
+  history_start (&process, &options);
+  history_freeze (&thread);
+  history_release (&thread);
+  alloc_fail_nth (1);
+  uint64_t token = radio_scope_begin (&a);
+  bool failed = alloc_fail_end ();
+  assert_true (failed);
+  assert_int_equal (token, 0);
+  assert_int_equal (radio_scope_begin (&a), 0);
+  assert_int_equal (process.recorder->synced.nrefused, 1);
+  history_freeze (&process);
+  history_release (&process);
+}
+
+static void
+a_fact_without_memory_changes_nothing (void **state)
+{
+  struct radio_recorder *recorder;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  assert_ok (radio_recorder_fact (recorder, "k", "old", RADIO_TEXT_PLAIN));
+  for (size_t nth = 1;; nth++) {
+    alloc_fail_nth (nth);
+    enum radio_status status
+      = radio_recorder_fact (recorder, "k", "new", RADIO_TEXT_NAME);
+    if (!alloc_fail_end ()) {
+      assert_ok (status);
+      break;
+    }
+    assert_int_equal (status, RADIO_ERROR_MEMORY);
+    assert_string_equal (recorder->synced.facts.at[0].value, "old");
+  }
+  assert_string_equal (recorder->synced.facts.at[0].value, "new");
+  assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (starting_fails_or_works_whole),
+    cmocka_unit_test (a_path_without_memory_counts_into_its_parent),
+    cmocka_unit_test (a_thread_without_memory_is_counted_as_refused),
+    cmocka_unit_test (a_fact_without_memory_changes_nothing),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

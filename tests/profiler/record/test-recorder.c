@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting, stopping, facts, one recorder beside another, and fork. */
+#include <config.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/io/child.h"
+#include "tests/profiler/record/history.h"
+
+#include "profiler/record/recorder.h"
+#include "profiler/record/writer.h"
+
+SITE (a, RADIO_SCOPE_WORK);
+SITE (b, RADIO_SCOPE_WORK);
+
+static void
+nothing_is_recorded_without_a_recorder (void **state)
+{
+  (void) state;
+  assert_false (radio_profile_is_on ());
+  assert_int_equal (radio_scope_begin (&a), 0);
+  radio_scope_end (0);
+  radio_scope_end (1);
+  radio_scope_instant (&a);
+}
+
+static void
+the_switch_is_on_while_anything_records (void **state)
+{
+  struct radio_recorder_options process = { .whole_process = true };
+  struct radio_recorder *first, *second;
+  (void) state;
+  assert_ok (radio_recorder_start (&process, &first));
+  assert_ok (radio_recorder_start (NULL, &second));
+  assert_ok (radio_recorder_stop (first, NULL));
+  assert_true (radio_profile_is_on ());
+  assert_ok (radio_recorder_stop (second, NULL));
+  assert_false (radio_profile_is_on ());
+}
+
+static void
+a_second_recorder_of_a_kind_is_refused (void **state)
+{
+  struct radio_recorder_options process = { .whole_process = true };
+  struct radio_recorder *first, *second;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &first));
+  assert_fails (radio_recorder_start (NULL, &second), RADIO_ERROR_EXISTS,
+                "this thread");
+  assert_null (second);
+  assert_ok (radio_recorder_stop (first, NULL));
+  assert_ok (radio_recorder_start (&process, &first));
+  assert_fails (radio_recorder_start (&process, &second),
+                RADIO_ERROR_EXISTS, "whole process");
+  assert_ok (radio_recorder_stop (first, NULL));
+  assert_false (radio_profile_is_on ());
+}
+
+static void
+a_threads_recorder_goes_before_the_processes (void **state)
+{
+  struct radio_recorder_options process = { .whole_process = true };
+  struct history all, own;
+  (void) state;
+  history_start (&all, &process);
+  uint64_t outer = radio_scope_begin (&a);
+  history_start (&own, NULL);
+  history_leaf (&own, &b, 5);
+  history_freeze (&own);
+  history_release (&own);
+  history_leaf (&all, &b, 7);
+  radio_scope_end (outer);
+  history_freeze (&all);
+  assert_int_equal (history_node (&all, "a/b")->total, 7);
+  assert_int_equal (history_node (&all, "a")->total, 7);
+  history_release (&all);
+}
+
+static void
+a_scope_ends_in_the_recorder_where_it_began (void **state)
+{
+  struct radio_recorder_options process = { .whole_process = true };
+  struct history all, own;
+  (void) state;
+  history_start (&all, &process);
+  uint64_t token = radio_scope_begin (&a);
+  history_start (&own, NULL);
+  uint64_t other = radio_scope_begin (&b);
+  history_pass (&all, 3);
+  radio_scope_end (token);
+  history_pass (&own, 4);
+  radio_scope_end (other);
+  history_freeze (&own);
+  assert_int_equal (history_node (&own, "b")->total, 4);
+  history_release (&own);
+  history_freeze (&all);
+  assert_int_equal (history_node (&all, "a")->total, 3);
+  assert_int_equal (history_node (&all, "a")->opens, 0);
+  history_release (&all);
+}
+
+static void
+equal_facts_replace_each_other (void **state)
+{
+  struct radio_recorder *recorder;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  assert_ok (radio_recorder_fact (recorder, "axis", "x", RADIO_TEXT_PLAIN));
+  assert_ok (radio_recorder_fact (recorder, "volume", "v",
+                                  RADIO_TEXT_NAME));
+  assert_ok (radio_recorder_fact (recorder, "axis", "y", RADIO_TEXT_PLAIN));
+  assert_int_equal (recorder->synced.facts.n, 2);
+  assert_string_equal (recorder->synced.facts.at[0].value, "y");
+  assert_int_equal (recorder->synced.facts.at[1].kind, RADIO_TEXT_NAME);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
+static void
+the_cost_of_a_scope_is_measured (void **state)
+{
+  struct radio_recorder_options portable = { .portable_clock = true };
+  struct radio_recorder *recorder;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  assert_true (recorder->scope_cost_ns > 0.5);
+  assert_true (recorder->throttle_below > 0);
+  double cost = recorder->scope_cost_ns;
+  assert_ok (radio_recorder_stop (recorder, NULL));
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  assert_true (recorder->scope_cost_ns == cost);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+  assert_ok (radio_recorder_start (&portable, &recorder));
+  assert_false (recorder->clock.tsc);
+  assert_true (recorder->scope_cost_ns > 0.5);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
+static void
+the_portable_clock_measures_the_same_time (void **state)
+{
+  (void) state;
+  for (int portable = 0; portable < 2; portable++) {
+    struct radio_recorder_options options = { .portable_clock = portable };
+    struct radio_recorder *recorder;
+    assert_ok (radio_recorder_start (&options, &recorder));
+    uint64_t token = radio_scope_begin (&a);
+    usleep (2000);
+    radio_scope_end (token);
+    rd_recorder_freeze (recorder);
+    struct history h = { .recorder = recorder };
+    uint64_t ns = rd_rate_ns (&recorder->rate,
+                              history_node (&h, "a")->total);
+    assert_in_range (ns, 1990000, 60000000000);
+    rd_recorder_release (recorder);
+  }
+}
+
+static void
+a_thread_keeps_its_writer_from_push_to_push (void **state)
+{
+  struct radio_recorder_options process = { .whole_process = true };
+  struct history h;
+  (void) state;
+  history_start (&h, &process);
+  struct rd_writer_state *all = rd_this_thread.current;
+  struct radio_recorder *alone = rd_recorder_alone (&h.recorder->clock, 100);
+  for (int i = 0; i < 3; i++) {
+    struct rd_writer_state *writer = rd_writer_push (alone);
+    assert_ptr_equal (rd_writer_current (), writer);
+    history_leaf (&h, &a, 3);
+    rd_writer_pop (writer);
+    assert_ptr_equal (rd_writer_current (), all);
+  }
+  assert_int_equal (alone->synced.writers.n, 1);
+  assert_int_equal (alone->synced.writers.at[0]->sessions.n, 1);
+  rd_writer_stop (alone->synced.writers.at[0]);
+  history_freeze (&h);
+  history_release (&h);
+  rd_thread_purge ();
+  assert_null (rd_this_thread.mine);
+  rd_recorder_unref (alone);
+}
+
+/*------------------------------------------------------------------------
+ * fork
+ *----------------------------------------------------------------------*/
+
+static int
+live_in_a_child (void *arg)
+{
+  struct radio_recorder *recorder = arg, *own;
+  struct radio_profile *profile;
+  CHILD_CHECK (!radio_profile_is_on ());
+  CHILD_CHECK (radio_scope_begin (&b) == 0);
+  radio_scope_end (1);
+  CHILD_CHECK (radio_recorder_fact (recorder, "a", "b", RADIO_TEXT_PLAIN)
+               == RADIO_ERROR_FORKED);
+  CHILD_CHECK (radio_recorder_stop (recorder, &profile)
+               == RADIO_ERROR_FORKED);
+  CHILD_CHECK (profile == NULL);
+  CHILD_CHECK (radio_recorder_start (NULL, &own) == RADIO_OK);
+  uint64_t token = radio_scope_begin (&b);
+  CHILD_CHECK (token != 0);
+  radio_scope_end (token);
+  CHILD_CHECK (radio_recorder_stop (own, NULL) == RADIO_OK);
+  CHILD_CHECK (!radio_profile_is_on ());
+  return 0;
+}
+
+static void
+a_child_of_fork_records_nothing_of_its_parents (void **state)
+{
+  struct radio_recorder_options process = { .whole_process = true };
+  struct radio_recorder *recorder;
+  (void) state;
+  assert_ok (radio_recorder_start (&process, &recorder));
+  uint64_t token = radio_scope_begin (&a);
+  assert_int_equal (child_run (live_in_a_child, recorder), 0);
+  radio_scope_end (token);
+  rd_recorder_freeze (recorder);
+  struct history h = { .recorder = recorder };
+  assert_int_equal (history_node (&h, "a")->opens, 0);
+  assert_null (history_find (&h, 0, "a/b"));
+  rd_recorder_release (recorder);
+}
+
+/* The child stops it while the parent's lock is held, as another thread
+ * might have held it. */
+static void
+a_lock_that_was_held_does_not_hang_the_child (void **state)
+{
+  struct radio_recorder *recorder;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  pthread_mutex_lock (&recorder->mutex);
+  int status = child_run (live_in_a_child, recorder);
+  pthread_mutex_unlock (&recorder->mutex);
+  assert_int_equal (status, 0);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (nothing_is_recorded_without_a_recorder),
+    cmocka_unit_test (the_switch_is_on_while_anything_records),
+    cmocka_unit_test (a_second_recorder_of_a_kind_is_refused),
+    cmocka_unit_test (a_threads_recorder_goes_before_the_processes),
+    cmocka_unit_test (a_scope_ends_in_the_recorder_where_it_began),
+    cmocka_unit_test (equal_facts_replace_each_other),
+    cmocka_unit_test (the_cost_of_a_scope_is_measured),
+    cmocka_unit_test (the_portable_clock_measures_the_same_time),
+    cmocka_unit_test (a_thread_keeps_its_writer_from_push_to_push),
+    cmocka_unit_test (a_child_of_fork_records_nothing_of_its_parents),
+    cmocka_unit_test (a_lock_that_was_held_does_not_hang_the_child),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

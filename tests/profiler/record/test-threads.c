@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* Real threads: they come, work, are stopped in the middle, and end. */
+#include <config.h>
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "tests/profiler/record/history.h"
+
+#include "profiler/record/recorder.h"
+
+SITE (a, RADIO_SCOPE_WORK);
+SITE (b, RADIO_SCOPE_WORK);
+
+#define NTHREADS 4
+
+static pthread_t
+start_thread (void *(*fn) (void *), void *arg)
+{
+  pthread_t thread;
+  assert_int_equal (pthread_create (&thread, NULL, fn, arg), 0);
+  return thread;
+}
+
+static struct radio_recorder *
+start_process (bool fences)
+{
+  struct radio_recorder_options options = { .whole_process = true,
+                                            .max_spans = 100000 };
+  struct rd_recorder_setup setup = { .fences = fences };
+  struct radio_recorder *recorder;
+  assert_ok (rd_recorder_start (&options, &setup, &recorder));
+  return recorder;
+}
+
+/* All writers' calls of a root node, and their opens. */
+static uint64_t
+count_calls (struct radio_recorder *recorder, const char *path,
+             uint64_t *opens)
+{
+  struct history h = { .recorder = recorder };
+  uint64_t n = 0;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_node *node = history_find (&h, i, path);
+    n += node ? node->calls : 0;
+    if (opens)
+      *opens += node ? node->opens : 0;
+  }
+  return n;
+}
+
+/*------------------------------------------------------------------------
+ * Attaching
+ *----------------------------------------------------------------------*/
+
+static void *
+run_scopes (void *arg)
+{
+  int n = *(int *) arg;
+  for (int i = 0; i < n; i++) {
+    uint64_t outer = radio_scope_begin (&a);
+    radio_scope_end (radio_scope_begin (&b));
+    radio_scope_end (outer);
+  }
+  return NULL;
+}
+
+static void
+every_thread_of_a_recorded_process_is_in_the_tree (void **state)
+{
+  struct radio_recorder *recorder = start_process (false);
+  pthread_t threads[NTHREADS];
+  int n = 1000;
+  (void) state;
+  for (int i = 0; i < NTHREADS; i++)
+    threads[i] = start_thread (run_scopes, &n);
+  run_scopes (&n);
+  for (int i = 0; i < NTHREADS; i++)
+    pthread_join (threads[i], NULL);
+  rd_recorder_freeze (recorder);
+  assert_int_equal (count_calls (recorder, "a", NULL), 1000 * 5);
+  assert_int_equal (count_calls (recorder, "a/b", NULL), 1000 * 5);
+  rd_recorder_release (recorder);
+}
+
+static void
+other_threads_are_not_in_one_threads_recorder (void **state)
+{
+  struct radio_recorder *recorder;
+  int n = 10;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  pthread_join (start_thread (run_scopes, &n), NULL);
+  radio_scope_end (radio_scope_begin (&a));
+  rd_recorder_freeze (recorder);
+  assert_int_equal (recorder->synced.writers.n, 1);
+  assert_int_equal (count_calls (recorder, "a", NULL), 1);
+  rd_recorder_release (recorder);
+}
+
+/*------------------------------------------------------------------------
+ * Stopping in the middle
+ *----------------------------------------------------------------------*/
+
+struct runner {
+  atomic_bool goes_on;
+  atomic_int nrunning;
+};
+
+static void *
+run_until_told (void *arg)
+{
+  struct runner *runner = arg;
+  atomic_fetch_add (&runner->nrunning, 1);
+  while (atomic_load (&runner->goes_on)) {
+    uint64_t outer = radio_scope_begin (&a);
+    for (int i = 0; i < 3; i++) {
+      uint64_t inner = radio_scope_begin (&b);
+      radio_scope_add (&(struct radio_counter) { "n", "count" }, 1);
+      radio_scope_end (inner);
+    }
+    radio_scope_instant (&b);
+    radio_scope_end (outer);
+  }
+  return NULL;
+}
+
+static void
+check_consistent (struct radio_recorder *recorder)
+{
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    uint64_t roots = 0, selves = 0;
+    assert_ptr_equal (writer->top, writer->frames);
+    for (size_t k = 1; k < writer->nnodes; k++) {
+      const struct rd_node *node = writer->nodes[k];
+      roots += node->parent == writer->nodes[0] ? node->total : 0;
+      selves += node->self;
+      assert_true (node->self <= node->total);
+    }
+    assert_int_equal (roots, selves);
+  }
+}
+
+static void
+stop_while_threads_run (bool fences)
+{
+  struct runner runner = { .goes_on = true };
+  pthread_t threads[NTHREADS];
+  struct radio_recorder *recorder = start_process (fences);
+  for (int i = 0; i < NTHREADS; i++)
+    threads[i] = start_thread (run_until_told, &runner);
+  while (atomic_load (&runner.nrunning) < NTHREADS)
+    sched_yield ();
+  for (int i = 0; i < 8; i++) {
+    for (int k = 0; k < 20; k++)
+      sched_yield ();
+    rd_recorder_freeze (recorder);
+    check_consistent (recorder);
+    rd_recorder_release (recorder);
+    recorder = start_process (fences);
+  }
+  assert_ok (radio_recorder_stop (recorder, NULL));
+  atomic_store (&runner.goes_on, false);
+  for (int i = 0; i < NTHREADS; i++)
+    pthread_join (threads[i], NULL);
+  assert_false (radio_profile_is_on ());
+}
+
+static void
+recorders_stop_while_threads_are_in_scopes (void **state)
+{
+  (void) state;
+  stop_while_threads_run (false);
+}
+
+static void
+the_same_without_membarrier (void **state)
+{
+  (void) state;
+  stop_while_threads_run (true);
+}
+
+struct meeting {
+  pthread_barrier_t barrier;
+};
+
+static void *
+stay_in_a_scope (void *arg)
+{
+  struct meeting *meeting = arg;
+  uint64_t outer = radio_scope_begin (&a);
+  uint64_t inner = radio_scope_begin (&b);
+  pthread_barrier_wait (&meeting->barrier);
+  pthread_barrier_wait (&meeting->barrier);
+  radio_scope_end (inner);
+  radio_scope_end (outer);
+  return NULL;
+}
+
+static void
+scopes_of_other_threads_that_are_open_at_the_stop_are_told (void **state)
+{
+  struct radio_recorder *recorder = start_process (false);
+  struct meeting meeting;
+  (void) state;
+  pthread_barrier_init (&meeting.barrier, NULL, 2);
+  pthread_t thread = start_thread (stay_in_a_scope, &meeting);
+  pthread_barrier_wait (&meeting.barrier);
+  rd_recorder_freeze (recorder);
+  uint64_t opens = 0;
+  assert_int_equal (count_calls (recorder, "a", &opens), 1);
+  assert_int_equal (count_calls (recorder, "a/b", &opens), 1);
+  assert_int_equal (opens, 2);
+  check_consistent (recorder);
+  rd_recorder_release (recorder);
+  pthread_barrier_wait (&meeting.barrier);
+  pthread_join (thread, NULL);
+  pthread_barrier_destroy (&meeting.barrier);
+}
+
+static void *
+stop_it (void *arg)
+{
+  enum radio_status status = radio_recorder_stop (arg, NULL);
+  return (void *) (uintptr_t) status;
+}
+
+static void
+another_thread_may_stop_a_threads_recorder (void **state)
+{
+  struct radio_recorder *recorder, *next;
+  void *status;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  uint64_t token = radio_scope_begin (&a);
+  pthread_join (start_thread (stop_it, recorder), &status);
+  assert_int_equal ((uintptr_t) status, RADIO_OK);
+  radio_scope_end (token);
+  assert_int_equal (radio_scope_begin (&a), 0);
+  assert_ok (radio_recorder_start (NULL, &next));
+  assert_int_not_equal (radio_scope_begin (&a), 0);
+  assert_ok (radio_recorder_stop (next, NULL));
+}
+
+/*------------------------------------------------------------------------
+ * The ends of threads
+ *----------------------------------------------------------------------*/
+
+static void *
+leave_open (void *arg)
+{
+  (void) arg;
+  assert_int_not_equal (radio_scope_begin (&a), 0);
+  assert_int_not_equal (radio_scope_begin (&b), 0);
+  return NULL;
+}
+
+static void
+scopes_that_a_thread_leaves_open_end_with_it (void **state)
+{
+  struct radio_recorder *recorder = start_process (false);
+  (void) state;
+  for (int i = 0; i < 3; i++)
+    pthread_join (start_thread (leave_open, NULL), NULL);
+  rd_recorder_freeze (recorder);
+  uint64_t opens = 0;
+  assert_int_equal (count_calls (recorder, "a", NULL), 3);
+  assert_int_equal (count_calls (recorder, "a/b", &opens), 3);
+  assert_int_equal (opens, 3);
+  assert_null (history_find (&(struct history) { .recorder = recorder }, 1,
+                             "b"));
+  rd_recorder_release (recorder);
+}
+
+static void *
+name_and_run (void *arg)
+{
+  char name[32];
+  snprintf (name, sizeof name, "loader %d", *(int *) arg);
+  radio_thread_name (name);
+  radio_scope_end (radio_scope_begin (&a));
+  return NULL;
+}
+
+static void
+ten_thousand_threads_take_the_memory_of_one (void **state)
+{
+  struct radio_recorder *recorder = start_process (false);
+  char name[32];
+  (void) state;
+  radio_scope_end (radio_scope_begin (&b));
+  for (int i = 0; i < 10000; i++)
+    pthread_join (start_thread (name_and_run, &i), NULL);
+  rd_recorder_freeze (recorder);
+  assert_int_equal (recorder->synced.writers.n, 2);
+  assert_int_equal (count_calls (recorder, "a", NULL), 10000);
+  const struct rd_writer_state *writer = recorder->synced.writers.at[1];
+  assert_int_equal (writer->nnodes, 2);
+  assert_int_equal (writer->sessions.n, 10000);
+  for (size_t i = 0; i < 10000; i += 99) {
+    snprintf (name, sizeof name, "loader %zu", i);
+    assert_string_equal (writer->sessions.at[i].name, name);
+    assert_int_equal (writer->sessions.at[i].first, i + 1);
+  }
+  rd_recorder_release (recorder);
+}
+
+static void *
+have_a_name_of_the_system (void *arg)
+{
+  (void) arg;
+  pthread_setname_np (pthread_self (), "system name");
+  radio_scope_end (radio_scope_begin (&a));
+  return NULL;
+}
+
+static void
+without_a_name_of_its_own_a_thread_has_the_systems (void **state)
+{
+  struct radio_recorder *recorder = start_process (false);
+  (void) state;
+  pthread_join (start_thread (have_a_name_of_the_system, NULL), NULL);
+  rd_recorder_freeze (recorder);
+  const struct rd_writer_state *writer = recorder->synced.writers.at[1];
+  assert_string_equal (writer->sessions.at[0].name, "system name");
+  assert_int_not_equal (writer->sessions.at[0].os_tid, 0);
+  rd_recorder_release (recorder);
+}
+
+static void *
+have_a_long_name (void *arg)
+{
+  char name[100] = "";
+  for (size_t i = 0; i + 1 < sizeof name; i += 2)
+    memcpy (name + i, "\xc3\xa9", 2);
+  (void) arg;
+  name[98] = '\0';
+  radio_thread_name (name);
+  radio_scope_end (radio_scope_begin (&a));
+  return NULL;
+}
+
+static void
+a_long_name_is_cut_at_a_whole_character (void **state)
+{
+  struct radio_recorder *recorder = start_process (false);
+  (void) state;
+  pthread_join (start_thread (have_a_long_name, NULL), NULL);
+  rd_recorder_freeze (recorder);
+  const struct rd_writer_state *writer = recorder->synced.writers.at[1];
+  assert_int_equal (strlen (writer->sessions.at[0].name), 62);
+  rd_recorder_release (recorder);
+}
+
+static void *
+end_after_the_stop (void *arg)
+{
+  struct meeting *meeting = arg;
+  radio_scope_begin (&a);
+  pthread_barrier_wait (&meeting->barrier);
+  pthread_barrier_wait (&meeting->barrier);
+  return NULL;
+}
+
+static void
+a_thread_may_end_long_after_its_recorder (void **state)
+{
+  struct radio_recorder *recorder = start_process (false);
+  struct meeting meeting;
+  (void) state;
+  pthread_barrier_init (&meeting.barrier, NULL, 2);
+  pthread_t thread = start_thread (end_after_the_stop, &meeting);
+  pthread_barrier_wait (&meeting.barrier);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+  pthread_barrier_wait (&meeting.barrier);
+  pthread_join (thread, NULL);
+  pthread_barrier_destroy (&meeting.barrier);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_thread_of_a_recorded_process_is_in_the_tree),
+    cmocka_unit_test (other_threads_are_not_in_one_threads_recorder),
+    cmocka_unit_test (recorders_stop_while_threads_are_in_scopes),
+    cmocka_unit_test (the_same_without_membarrier),
+    cmocka_unit_test (
+      scopes_of_other_threads_that_are_open_at_the_stop_are_told),
+    cmocka_unit_test (another_thread_may_stop_a_threads_recorder),
+    cmocka_unit_test (scopes_that_a_thread_leaves_open_end_with_it),
+    cmocka_unit_test (ten_thousand_threads_take_the_memory_of_one),
+    cmocka_unit_test (without_a_name_of_its_own_a_thread_has_the_systems),
+    cmocka_unit_test (a_long_name_is_cut_at_a_whole_character),
+    cmocka_unit_test (a_thread_may_end_long_after_its_recorder),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
