@@ -19,12 +19,25 @@ hash_name (const char *name)
   return hash;
 }
 
-static const char *
-name_of (const struct rd_session *session)
+/* Whether the system's name is what a thread has that nobody named: that of
+ * the process, which it keeps 15 bytes of. */
+static bool
+is_inherited (const char *name, const char *program)
 {
-  if (!session->is_named && session->os_tid == (uint64_t) getpid ())
+  return strncmp (name, program, 15) == 0
+         && strlen (name) == strnlen (program, 15);
+}
+
+static const char *
+name_of (const struct rd_session *session, const char *program)
+{
+  if (session->is_named)
+    return session->name;
+  if (session->os_tid == (uint64_t) getpid ())
     return "main";
-  return session->name[0] ? session->name : "thread";
+  return session->name[0] && !is_inherited (session->name, program)
+    ? session->name
+    : "thread";
 }
 
 /* The lane of a session, which is new or known. */
@@ -32,7 +45,7 @@ static enum radio_status
 collect_session (struct radio_profile *profile, struct rd_ids *known,
                  const struct rd_session *session, uint32_t *lane)
 {
-  const char *name = name_of (session);
+  const char *name = name_of (session, profile->info.program);
   uint64_t key = session->os_tid ^ (uint64_t) hash_name (name) << 32;
   uint32_t id;
   RD_TRY (rd_ids_give (known, 0, key, &id));

@@ -341,6 +341,14 @@ run_named (void *arg)
   return NULL;
 }
 
+static void *
+run_unnamed (void *arg)
+{
+  const struct radio_handoff *handoff = arg;
+  radio_scope_end (radio_scope_receive (handoff, &a_site));
+  return NULL;
+}
+
 static bool
 has_lane (const struct radio_profile *profile, const char *name)
 {
@@ -351,32 +359,50 @@ has_lane (const struct radio_profile *profile, const char *name)
   return false;
 }
 
+/* Three threads, one after the other, below a scope of this one. */
+static struct radio_profile *
+record_threads (void *(*function) (void *))
+{
+  struct radio_recorder *recorder;
+  struct radio_handoff handoff;
+  struct radio_profile *profile;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  uint64_t top = radio_scope_begin (&read_site);
+  radio_handoff_give (&handoff);
+  for (size_t i = 0; i < 3; i++) {
+    pthread_t thread;
+    assert_int_equal (pthread_create (&thread, NULL, function, &handoff),
+                      0);
+    pthread_join (thread, NULL);
+  }
+  radio_scope_end (top);
+  radio_handoff_release (&handoff);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_int_equal (stage_node (profile, "read/a")->calls, 3);
+  assert_int_equal (profile->lanes.n, 4);
+  assert_true (has_lane (profile, "main"));
+  return profile;
+}
+
 static void
 threads_of_one_name_are_numbered (void **state)
 {
   (void) state;
-  enum { N = 3 };
-  struct radio_recorder *recorder;
-  struct radio_handoff handoff;
-  struct radio_profile *profile;
-  pthread_t threads[N];
-  assert_ok (radio_recorder_start (NULL, &recorder));
-  uint64_t top = radio_scope_begin (&read_site);
-  radio_handoff_give (&handoff);
-  for (size_t i = 0; i < N; i++)
-    assert_int_equal (pthread_create (&threads[i], NULL, run_named,
-                                      &handoff), 0);
-  for (size_t i = 0; i < N; i++)
-    pthread_join (threads[i], NULL);
-  radio_scope_end (top);
-  radio_handoff_release (&handoff);
-  assert_ok (radio_recorder_stop (recorder, &profile));
-  assert_int_equal (profile->lanes.n, N + 1);
-  assert_true (has_lane (profile, "main"));
+  struct radio_profile *profile = record_threads (run_named);
   assert_true (has_lane (profile, "loader"));
   assert_true (has_lane (profile, "loader 2"));
   assert_true (has_lane (profile, "loader 3"));
-  assert_int_equal (stage_node (profile, "read/a")->calls, N);
+  radio_profile_close (profile);
+}
+
+static void
+a_thread_without_a_name_is_not_the_programs (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = record_threads (run_unnamed);
+  assert_true (has_lane (profile, "thread"));
+  assert_true (has_lane (profile, "thread 2"));
+  assert_true (has_lane (profile, "thread 3"));
   radio_profile_close (profile);
 }
 
@@ -397,6 +423,7 @@ main (void)
     TEST (the_process_is_told_and_names_are_marked),
     TEST (the_callers_title_and_facts_win),
     cmocka_unit_test (threads_of_one_name_are_numbered),
+    cmocka_unit_test (a_thread_without_a_name_is_not_the_programs),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

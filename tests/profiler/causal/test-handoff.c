@@ -375,6 +375,37 @@ a_handoff_outside_all_scopes_makes_a_root (void **state)
   radio_profile_close (profile);
 }
 
+/* There is room for RD_MAX_DEPTH scopes with what is below them all. */
+static void
+what_is_received_too_deep_is_told (void **state)
+{
+  (void) state;
+  struct radio_handoff handoff;
+  uint64_t tokens[RD_MAX_DEPTH];
+  uint64_t top = radio_scope_begin (&read_site);
+  radio_handoff_give (&handoff);
+  stage_on (&stage, 1);
+  for (unsigned i = 1; i < RD_MAX_DEPTH; i++) {
+    tokens[i] = radio_scope_receive (&handoff, &tiles_site);
+    assert_int_not_equal (tokens[i], 0);
+  }
+  assert_int_equal (radio_scope_receive (&handoff, &tiles_site), 0);
+  pass (1);
+  for (unsigned i = RD_MAX_DEPTH - 1; i > 0; i--)
+    radio_scope_end (tokens[i]);
+  stage_on (&stage, 0);
+  radio_scope_end (top);
+  radio_handoff_release (&handoff);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (stage_node (profile, "read/tiles")->calls,
+                    RD_MAX_DEPTH - 1);
+  assert_times (profile, "read", 1, 0, 1);
+  assert_int_equal (stage_node (profile, "read/tiles")->work_ns, 1);
+  assert_string_equal (rd_profile_find_fact (profile,
+                                             "scopes not recorded"), "1");
+  radio_profile_close (profile);
+}
+
 static void
 a_zero_handoff_is_none (void **state)
 {
@@ -619,6 +650,7 @@ main (void)
     TEST (a_thread_is_recorded_only_while_it_has_received),
     TEST (an_inner_scope_left_open_ends_with_the_received_one),
     TEST (a_handoff_outside_all_scopes_makes_a_root),
+    TEST (what_is_received_too_deep_is_told),
     TEST (a_zero_handoff_is_none),
     TEST (the_token_zero_ends_nothing),
     TEST (nothing_is_given_where_nothing_records),
