@@ -273,8 +273,11 @@ measure (struct read *read, struct rd_args *args)
     return failed;
   rd_measure_tell (&read->measure);
   read->measure.random = read->measure.seed;
+  RD_FREE char *title = rd_format ("%s: %s", read->measure.operation, name);
+  if (title == NULL)
+    return RD_EXIT_FAILED;
   struct rd_operation operation = {
-    .title = name,
+    .title = title,
     .prepare = prepare,
     .perform = perform,
     .facts = attach_facts,
