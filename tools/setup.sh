@@ -13,6 +13,9 @@ DATA_PACKAGES="mricron-data invesalius-examples"
 CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ git groff locales
 time xz-utils zsh"
 
+# The version of speedscope's application, an npm package.
+SPEEDSCOPE=1.25.0
+
 say () {
   printf '%s\n' "$*"
 }
@@ -28,6 +31,17 @@ missing_packages () {
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
       grep -q 'ok installed' || printf '%s ' "$package"
   done
+}
+
+# The packages of the programs that read profiles besides us, as far as the
+# programs are missing: a browser for speedscope and Perfetto, node to drive
+# it, go for its pprof.
+reader_packages () {
+  command -v chromium >/dev/null || command -v google-chrome >/dev/null ||
+    printf 'chromium '
+  command -v node >/dev/null || printf 'nodejs '
+  command -v npm >/dev/null || printf 'npm '
+  command -v go >/dev/null || printf 'golang-go '
 }
 
 as_root () {
