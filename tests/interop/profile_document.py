@@ -1,181 +1,245 @@
 # SPDX-License-Identifier: MIT
-"""radio's own profile format, read as docs/profile-format.md describes it,
-and what follows from it: times by path, in the whole and in each lane.
+"""Profiles by hand, in the format of docs/profile-format.md: a second writer
+of it, which knows nothing of the first.
 
-Other programs' views of the same profile are held against this.
+    document = ProfileDocument("a title")
+    main = document.lane("main")
+    read = document.span(main, "read", "operation", 0, 1000)
+    document.span(main, "decode", "decode", 100, 400, parent=read)
+    text = document.json()
+
+The tree is made of the spans: a path of names is a node.  Times are in
+nanoseconds.
 """
 
 import base64
-import collections
 import json
 import zlib
 
-CALL, HANDOFF, ASYNC, PHASE, INSTANT = range(5)
-
-Span = collections.namedtuple(
-    "Span", "lane id parent node begin duration submitted flags nbytes")
-
-
-def varints(data, count):
-    """Columns of count unsigned LEB128 numbers, one after the other."""
-    at = 0
-    while at < len(data):
-        column = []
-        for _ in range(count):
-            value = shift = 0
-            while True:
-                byte = data[at]
-                at += 1
-                value |= (byte & 127) << shift
-                shift += 7
-                if byte < 128:
-                    break
-            column.append(value)
-        yield column
+NODE_NUMBERS = ("line edge calls total_ns self_ns work_ns wait_ns queue_ns "
+                "min_ns max_ns open_count late_count dropped_count "
+                "alloc_count alloc_nbytes alloc_peak_nbytes "
+                "alloc_live_nbytes").split()
 
 
-def signed(value):
-    return value >> 1 ^ -(value & 1)
+def varint(value, out):
+    value &= (1 << 64) - 1
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
 
 
-def rows(table):
-    """The rows of a table of columns, as dicts."""
-    return [dict(zip(table, values)) for values in zip(*table.values())]
+def zigzag(value):
+    return value << 1 if value >= 0 else (-value << 1) - 1
 
 
-class Document:
-    """A profile."""
-
-    def __init__(self, path):
-        self.raw = json.loads(path.read_text(encoding="utf-8"))
-        assert self.raw["format"] == "radio-profile"
-        assert self.raw["version"] == 1
-        self.info = self.raw["info"]
-        self.strings = self.raw["strings"]
-        self.nodes = rows(self.raw["nodes"])
-        for node in self.nodes:
-            for key in ("name", "category", "function", "file"):
-                node[key] = self.strings[node[key]]
-            node["counters"] = collections.Counter()
-        counters = rows(self.raw.get("counters", {}))
-        for value in rows(self.raw.get("values", {})):
-            counter = counters[value["counter"]]
-            node = self.nodes[value["node"]]
-            node["counters"][counter["name"], counter["unit"]] += \
-                value["value"]
-        self.lanes = rows(self.raw.get("lanes", {}))
-        self.parts = rows(self.raw.get("parts", {}))
-        self.gauges = rows(self.raw.get("gauges", {}))
-        self.spans = list(self.read_spans())
-        self.by_id = {span.id: span for span in self.spans}
-
-    def block(self, name):
-        block = self.raw.get(name)
-        if not block or not block["count"]:
-            return None
-        data = base64.b64decode(block["data"], validate=True)
-        if block["encoding"] == "deflate":
-            data = zlib.decompress(data, wbits=-15)
-        assert len(data) == block["nbytes"]
-        return list(varints(data, block["count"]))
-
-    def read_spans(self):
-        columns = self.block("spans")
-        if columns is None:
-            return
-        begin, duration, queue, _, ids, parents, nodes, flags, nbytes = columns
-        at = 0
-        for lane, row in enumerate(self.lanes):
-            time = id_ = 0
-            for i in range(at, at + row["span_count"]):
-                time += begin[i]
-                id_ += signed(ids[i])
-                parent = id_ - signed(parents[i]) if parents[i] else 0
-                yield Span(lane, id_, parent, nodes[i], time, duration[i],
-                           time - queue[i], flags[i], nbytes[i])
-            at += row["span_count"]
-
-    def samples(self):
-        """Values of gauges: (name, time, value)."""
-        columns = self.block("samples")
-        last = collections.Counter()
-        time = 0
-        for delta, gauge, value in zip(*columns or [[], [], []]):
-            time += delta
-            last[gauge] += signed(value)
-            yield self.gauges[gauge]["name"], time, last[gauge]
-
-    def stack(self, node):
-        """The nodes from the root to one, by their indexes."""
-        found = []
-        while node >= 0:
-            found.append(node)
-            node = self.nodes[node]["parent"]
-        return found[::-1]
-
-    def path(self, node):
-        return tuple(self.nodes[i]["name"] for i in self.stack(node))
-
-    def value(self, node, kind):
-        """A node's own calls, wall, work, wait, bytes or requests."""
-        node = self.nodes[node]
-        if kind == "bytes":
-            return sum(value for (_, unit), value in node["counters"].items()
-                       if unit == "bytes")
-        if kind == "requests":
-            return sum(value for (name, _), value in node["counters"].items()
-                       if name == "requests")
-        return node[{"calls": "calls", "wall": "self_ns", "work": "work_ns",
-                     "wait": "wait_ns"}[kind]]
-
-    def tree(self, kind="wall"):
-        """Own values by path; what is 0 is left out."""
-        sums = collections.Counter()
-        for i in range(len(self.nodes)):
-            sums[self.path(i)] += self.value(i, kind)
-        return +sums
-
-    def lane_spans(self, lane):
-        return [s for s in self.spans if s.lane == lane
-                and self.nodes[s.node]["edge"] != INSTANT]
-
-    def name(self, node):
-        return self.nodes[node]["name"]
-
-    def place(self, node):
-        """What tells frames apart where there is more than a name."""
-        node = self.nodes[node]
-        return node["name"], node["file"], node["line"]
-
-    def lane_tree(self, lane, label=name):
-        """Self time by path within a lane, found by nesting alone."""
-        sums = collections.Counter()
-        stack = []
-        for span in self.lane_spans(lane):
-            end = span.begin + span.duration
-            while stack and end > stack[-1][1]:
-                stack.pop()
-            above = stack[-1][0] if stack else ()
-            path = above + (label(self, span.node),)
-            stack.append((path, end))
-            sums[path] += span.duration
-            if above:
-                sums[above] -= span.duration
-        return +sums
+def block(columns, count, encoding):
+    """Columns of unsigned numbers as a block."""
+    raw = bytearray()
+    for column in columns:
+        for value in column:
+            varint(value, raw)
+    data = bytes(raw)
+    if encoding == "deflate":
+        packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+        data = packer.compress(data) + packer.flush()
+    return {"count": count, "encoding": encoding, "nbytes": len(raw),
+            "data": base64.b64encode(data).decode()}
 
 
-def self_by_name(tree):
-    """Of values by path: by the last name."""
-    sums = collections.Counter()
-    for path, value in tree.items():
-        sums[path[-1]] += value
-    return +sums
+def union(intervals, low, high):
+    """How much of low..high some intervals cover together."""
+    covered, at = 0, low
+    for begin, end in sorted(intervals):
+        begin, end = max(begin, at), min(end, high)
+        if end > begin:
+            covered += end - begin
+            at = end
+    return covered
 
 
-def total_by_name(tree):
-    """Of values by path: with all below, a recursion counted once."""
-    sums = collections.Counter()
-    for path, value in tree.items():
-        for name in set(path):
-            sums[name] += value
-    return +sums
+def table(names, rows):
+    return {name: [row[i] for row in rows]
+            for i, name in enumerate(names.split())}
+
+
+class ProfileDocument:
+    def __init__(self, title, **info):
+        self.info = {
+            "title": title, "program": "radio", "clock": "tsc",
+            "parts": "none", "scope_cost_ns": 21.5,
+            "started_unix_ns": 1790000000123456789, "wall_ns": 0,
+            "work_ns": 0, "wait_ns": 0, "dropped_count": 0, "scope_count": 0,
+            "overhead_ns": 0, "open_count": 0, "late_count": 0,
+            "alloc_count": 0, "alloc_nbytes": 0, "alloc_peak_nbytes": 0,
+            "alloc_live_nbytes": 0,
+        }
+        self.given = info
+        self.lanes, self.spans, self.nodes = [], [], []
+        self.paths, self.values = {}, {}
+        self.counters, self.gauges, self.samples = [], [], []
+        self.facts, self.findings, self.notes, self.parts = [], [], [], []
+        self.shares = []
+
+    def lane(self, name, is_async=0, part=0):
+        self.lanes.append((name, is_async, 1000 + len(self.lanes), part))
+        return len(self.lanes) - 1
+
+    def node(self, name, category="user", parent=-1, edge=0, **numbers):
+        """The index of a node, made if there is none with this path."""
+        key = (parent, name, category, edge)
+        if key not in self.paths:
+            self.paths[key] = len(self.nodes)
+            self.nodes.append({
+                **dict.fromkeys(NODE_NUMBERS, 0), "name": name,
+                "category": category, "function": name + "_function",
+                "file": "src/file.c", "parent": parent, "edge": edge,
+                "line": 7, "histogram": [0] * 48,
+            })
+        node = self.nodes[self.paths[key]]
+        node.update(numbers)
+        return self.paths[key]
+
+    def span(self, lane, name, category, begin, duration, parent=None,
+             edge=0, queue=0, wait=0, nbytes=0, flags=0, counters=None):
+        above = self.spans[parent]["node"] if parent is not None else -1
+        node = self.node(name, category, above, edge)
+        self.spans.append({
+            "lane": lane, "node": node, "begin": begin, "duration": duration,
+            "parent": parent, "queue": queue, "wait": wait, "flags": flags,
+            "nbytes": nbytes, "children": [],
+        })
+        if parent is not None:
+            self.spans[parent]["children"].append(len(self.spans) - 1)
+        for counter, value in (counters or {}).items():
+            self.count(node, counter, value)
+        return len(self.spans) - 1
+
+    def count(self, node, counter, value, unit="bytes"):
+        if (counter, unit) not in self.counters:
+            self.counters.append((counter, unit))
+        key = (node, self.counters.index((counter, unit)))
+        self.values[key] = self.values.get(key, 0) + value
+
+    def sum_up(self):
+        """The tree's times from the spans."""
+        for span in self.spans:
+            node = self.nodes[span["node"]]
+            begin, duration = span["begin"], span["duration"]
+            children = [self.spans[i] for i in span["children"]]
+            inside = [(c["begin"], c["begin"] + c["duration"])
+                      for c in children]
+            here = [(c["begin"], c["begin"] + c["duration"])
+                    for c in children if c["lane"] == span["lane"]]
+            end = begin + duration
+            node["min_ns"] = min(node["min_ns"], duration) \
+                if node["calls"] else duration
+            node["max_ns"] = max(node["max_ns"], duration)
+            node["calls"] += 1
+            node["total_ns"] += duration
+            node["self_ns"] += duration - union(inside, begin, end)
+            if not self.lanes[span["lane"]][1]:
+                node["work_ns"] += (duration - union(here, begin, end)
+                                    - span["wait"])
+            node["wait_ns"] += span["wait"]
+            node["queue_ns"] += span["queue"]
+            node["open_count"] += span["flags"] & 1
+            node["late_count"] += span["flags"] >> 1 & 1
+            bucket = min(47, max(0, duration.bit_length() - 1))
+            node["histogram"][bucket] += 1
+
+    def span_block(self, encoding):
+        for i, span in enumerate(self.spans):
+            span["id"] = i + 1
+        order = sorted(self.spans, key=lambda s: (s["lane"], s["begin"],
+                                                  -s["duration"], s["id"]))
+        columns = [[] for _ in range(9)]
+        lane = None
+        for span in order:
+            if span["lane"] != lane:
+                lane, time, number = span["lane"], 0, 0
+            parent = 0 if span["parent"] is None else span["parent"] + 1
+            row = (span["begin"] - time, span["duration"], span["queue"],
+                   span["wait"], zigzag(span["id"] - number),
+                   zigzag(span["id"] - parent) if parent else 0,
+                   span["node"], span["flags"], span["nbytes"])
+            for column, value in zip(columns, row):
+                column.append(value)
+            time, number = span["begin"], span["id"]
+        return block(columns, len(order), encoding)
+
+    def sample_block(self, encoding):
+        last, time, columns = {}, 0, [[], [], []]
+        for when, gauge, value in sorted(self.samples):
+            columns[0].append(when - time)
+            columns[1].append(gauge)
+            columns[2].append(zigzag(value - last.get(gauge, 0)))
+            last[gauge], time = value, when
+        return block(columns, len(self.samples), encoding)
+
+    def whole(self):
+        ends = [s["begin"] + s["duration"] for s in self.spans]
+        begins = [s["begin"] for s in self.spans]
+        info = {**self.info, "scope_count": len(self.spans)}
+        info["wall_ns"] = max(ends) - min(begins) if ends else 0
+        info["work_ns"] = sum(n["work_ns"] for n in self.nodes)
+        info["wait_ns"] = sum(n["wait_ns"] for n in self.nodes)
+        info["overhead_ns"] = int(21.5 * len(self.spans))
+        return {**info, **self.given}
+
+    def document(self, encoding="deflate"):
+        self.sum_up()
+        strings = [""]
+
+        def string(text):
+            if text not in strings:
+                strings.append(text)
+            return strings.index(text)
+
+        nodes = {"name": [], "category": [], "function": [], "file": [],
+                 "parent": [n["parent"] for n in self.nodes]}
+        for column in ("name", "category", "function", "file"):
+            nodes[column] = [string(n[column]) for n in self.nodes]
+        for column in NODE_NUMBERS:
+            nodes[column] = [n[column] for n in self.nodes]
+        info = self.whole()
+        parts = self.parts or [("run 1", info["wall_ns"], info["work_ns"],
+                                info["started_unix_ns"])]
+        counts = [0] * len(self.lanes)
+        for span in self.spans:
+            counts[span["lane"]] += 1
+        return {
+            "format": "radio-profile", "version": 1,
+            "generator": "a test", "info": info,
+            "facts": table("key value is_name", self.facts),
+            "parts": table("name wall_ns work_ns started_unix_ns", parts),
+            "findings": table("id weight title evidence node",
+                              self.findings),
+            "counters": table("name unit", self.counters),
+            "gauges": table("name unit", self.gauges),
+            "nodes": nodes,
+            "values": table("node counter value",
+                            [(*k, v) for k, v in sorted(self.values.items())
+                             if v]),
+            "histograms": table("node bucket count", [
+                (i, bucket, count) for i, node in enumerate(self.nodes)
+                for bucket, count in enumerate(node["histogram"]) if count]),
+            "shares": table("node part calls total_ns self_ns",
+                            sorted(self.shares)),
+            "lanes": table("name is_async os_tid part span_count", [
+                (*lane, count) for lane, count in zip(self.lanes, counts)]),
+            "notes": table("span node key value is_name varies", [
+                (span, node, string(key), string(value), 0, varies)
+                for span, node, key, value, varies in self.notes]),
+            "strings": strings,
+            "samples": self.sample_block(encoding),
+            "spans": self.span_block(encoding),
+        }
+
+    def json(self, encoding="deflate"):
+        text = json.dumps(self.document(encoding), ensure_ascii=False,
+                          separators=(",", ":"))
+        for c in "<\u2028\u2029":
+            text = text.replace(c, "\\u%04x" % ord(c))
+        return text
