@@ -205,6 +205,15 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_overhead (writer, info);
   if (info->dropped_count > 0)
     write_count_row (writer, "not in the timeline", info->dropped_count);
+  rd_write_text (writer, "</table>\n");
+}
+
+static void
+write_facts (struct rd_writer *writer, const struct radio_profile *profile)
+{
+  if (profile->facts.n == 0)
+    return;
+  rd_write_text (writer, "<h2>Recording</h2>\n<table class=\"facts\">\n");
   for (size_t i = 0; i < profile->facts.n; i++) {
     begin_row (writer, profile->facts.at[i].key);
     write_name (writer, profile->facts.at[i].value);
@@ -233,7 +242,7 @@ write_head (struct rd_writer *writer, const struct radio_profile_info *info)
   rd_write_text (writer, "</h1>\n<p>");
   write_name (writer, info->program);
   write_started (writer, info->started_unix_ns);
-  rd_write_text (writer, " \302\267 recorded by radio " PACKAGE_VERSION
+  rd_write_text (writer, " \302\267 written by radio " PACKAGE_VERSION
                          "</p>\n");
 }
 
@@ -363,4 +372,5 @@ rd_page_write_static (struct rd_writer *writer,
                  "<b>self</b> what no scope inside accounts for, "
                  "<b>work</b> and <b>wait</b> are the thread's running and "
                  "waiting in the scope itself.</p>\n");
+  write_facts (writer, profile);
 }

@@ -244,6 +244,8 @@ the_summary_reads_without_a_script (void **state)
   assert_row (text, "requests", "12");
   assert_row (text, "host", "<bdi>a-host</bdi>");
   assert_row (text, "parallelism", "1.00");
+  assert_true (strstr (text, "class=\"scopes\"")
+               < strstr (text, "<h2>Recording</h2>"));
   assert_non_null (strstr (text, "2001-09-09 01:46:40 UTC"));
   free (text);
 }
