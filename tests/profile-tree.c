@@ -3,11 +3,24 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/model/profile.h"
 #include "tests/profile-tree.h"
+
+bool
+tree_skip_all (void)
+{
+  struct radio_recorder *recorder;
+  enum radio_status status = radio_recorder_start (NULL, &recorder);
+  if (status == RADIO_OK)
+    status = radio_recorder_stop (recorder, NULL);
+  if (status == RADIO_ERROR_UNSUPPORTED)
+    puts ("1..0 # SKIP built with --disable-profiler");
+  return status == RADIO_ERROR_UNSUPPORTED;
+}
 
 struct radio_recorder *
 tree_begin (void)

@@ -10,6 +10,10 @@
 
 #include <radio/radio.h>
 
+/* Whether the library was built without its profiler; says so as a plan of
+ * TAP that skips all.  The first thing that main does. */
+bool tree_skip_all (void);
+
 /* Record the calling thread from here on, and make the profile. */
 struct radio_recorder *tree_begin (void);
 struct radio_profile *tree_end (struct radio_recorder *recorder);
