@@ -38,4 +38,13 @@
                 radio_error_message ());                                \
   } while (0)
 
+/* What main returns where the tests record. */
+#ifndef RADIO_NO_PROFILE
+#define run_recording_tests(tests) \
+  cmocka_run_group_tests (tests, NULL, NULL)
+#else
+#define run_recording_tests(tests) \
+  ((void) tests, puts ("1..0 # SKIP built with --disable-profiler"), 0)
+#endif
+
 #endif /* RD_TESTS_UNIT_H */

@@ -8,6 +8,7 @@
 #include "profiler/record/log.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/shared.h"
+#include "profiler/record/tap.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -105,6 +106,8 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
     frame->begin = rd_clock_now (&writer->clock);
   if (writer->first_begin == 0)
     writer->first_begin = frame->begin;
+  if (rd_writer_has_taps (writer))
+    rd_tap_begin (node->site);
   return frame;
 }
 
@@ -144,6 +147,16 @@ blocked_time (struct rd_writer_state *writer, const struct rd_frame *frame,
   return blocked < run->own ? blocked : run->own;
 }
 
+/* Whether the calling thread is the writer's own. */
+static bool
+is_mine (const struct rd_writer_state *writer)
+{
+  const struct rd_writer_state *w = rd_this_thread.mine;
+  while (w && w != writer)
+    w = w->next_mine;
+  return w != NULL;
+}
+
 /* A system call that is still open when another thread asks is taken to be
  * waiting: what it ran only its own thread could say. */
 static uint64_t
@@ -152,10 +165,7 @@ wait_of (struct rd_writer_state *writer, const struct rd_frame *frame,
 {
   if (frame->node->kind == RADIO_SCOPE_WORK)
     return 0;
-  bool is_mine = false;
-  for (struct rd_writer_state *w = rd_this_thread.mine; w; w = w->next_mine)
-    is_mine |= w == writer;
-  if (frame->node->kind == RADIO_SCOPE_WAIT || !is_mine)
+  if (frame->node->kind == RADIO_SCOPE_WAIT || !is_mine (writer))
     return run->own;
   return blocked_time (writer, frame, run);
 }
@@ -244,6 +254,8 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open)
   finish_times (writer, frame, now, &run);
   run.extra.wait = wait_of (writer, frame, &run);
   add_run (writer, frame, &run);
+  if (rd_writer_has_taps (writer) && is_mine (writer))
+    rd_tap_end (frame->node->site);
   pop (writer, frame, run.duration);
 }
 
@@ -304,4 +316,6 @@ rd_frame_instant (struct rd_writer_state *writer,
   rd_node_add_run (writer, node, 0, 0);
   rd_log_append (writer, node, now, 0, sequence,
                  rd_frame_sequence (writer->top));
+  if (rd_writer_has_taps (writer))
+    rd_tap_instant (site);
 }

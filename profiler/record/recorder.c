@@ -256,6 +256,25 @@ begin_recording (struct radio_recorder *recorder)
   return status;
 }
 
+#ifdef RADIO_NO_PROFILE
+
+static enum radio_status
+refuse (void)
+{
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "this library was built with "
+                  "--disable-profiler: it records nothing");
+}
+
+#else
+
+static enum radio_status
+refuse (void)
+{
+  return RADIO_OK;
+}
+
+#endif
+
 enum radio_status
 rd_recorder_start (const struct radio_recorder_options *options,
                    const struct rd_recorder_setup *setup,
@@ -265,6 +284,7 @@ rd_recorder_start (const struct radio_recorder_options *options,
   RD_CLEANUP (cleanup_recorder) struct radio_recorder *recorder = NULL;
   struct rd_clock clock;
   *result = NULL;
+  RD_TRY (refuse ());
   if (!options)
     options = &defaults;
   if (!rd_process_init ())

@@ -89,6 +89,8 @@ begin_heeding (struct rd_writer_state *writer, const struct radio_site *site)
 {
   if (!rd_writer_enter (writer))
     return begin_anew (site);
+  if (rd_writer_has_taps (writer))
+    return begin_rarely (writer, site);
   return begin_entered (writer, site, false);
 }
 
@@ -198,10 +200,12 @@ COLD static void
 end_heeding (struct rd_writer_state *writer, uint64_t token)
 {
   uint64_t now = rd_clock_now (&writer->clock);
-  if (rd_writer_enter (writer))
-    end_entered (writer, token, now);
-  else
+  if (!rd_writer_enter (writer))
     end_elsewhere (token);
+  else if (rd_writer_has_taps (writer))
+    end_rarely (writer, token, now);
+  else
+    end_entered (writer, token, now);
 }
 
 void

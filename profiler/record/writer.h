@@ -68,6 +68,13 @@ rd_writer_is_stopped (struct rd_writer_state *writer)
          & RD_ATTEND_STOPPED;
 }
 
+static inline bool
+rd_writer_has_taps (struct rd_writer_state *writer)
+{
+  return atomic_load_explicit (&writer->attention, memory_order_relaxed)
+         & RD_ATTEND_TAPS;
+}
+
 /* For recorder.c: a writer of a recorder; NULL without memory.  Not yet in
  * its list. */
 struct rd_writer_state *rd_writer_new (struct radio_recorder *recorder,

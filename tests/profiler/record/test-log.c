@@ -261,5 +261,5 @@ main (void)
     cmocka_unit_test (a_long_run_of_a_tiny_path_stays_in_the_tree_alone),
     cmocka_unit_test (a_log_that_no_memory_holds_is_refused),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

@@ -139,5 +139,5 @@ main (void)
     cmocka_unit_test (a_thread_without_memory_is_counted_as_refused),
     cmocka_unit_test (a_fact_without_memory_changes_nothing),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

@@ -256,5 +256,5 @@ main (void)
     cmocka_unit_test (a_child_of_fork_records_nothing_of_its_parents),
     cmocka_unit_test (a_lock_that_was_held_does_not_hang_the_child),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

@@ -405,6 +405,29 @@ a_clock_that_goes_back_makes_nothing_negative (void **state)
   history_release (&h);
 }
 
+static void
+other_tools_change_nothing_in_the_tree (void **state)
+{
+  struct radio_recorder_options options = { .taps = true };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 3; i++) {
+    uint64_t outer = radio_scope_begin (&a);
+    history_leaf (&h, &b, 3);
+    radio_scope_instant (&c);
+    if (i == 1)
+      radio_scope_begin (&c);
+    history_pass (&h, 4);
+    radio_scope_end (outer);
+  }
+  history_freeze (&h);
+  assert_times (history_node (&h, "a"), 21, 8, 8, 0);
+  assert_times (history_node (&h, "a/b"), 9, 9, 9, 0);
+  assert_int_equal (history_node (&h, "a/b")->calls, 3);
+  history_release (&h);
+}
+
 /*------------------------------------------------------------------------
  * Random histories against a model that keeps every interval
  *----------------------------------------------------------------------*/
@@ -516,7 +539,8 @@ main (void)
     cmocka_unit_test (an_instant_is_a_node_without_duration),
     cmocka_unit_test (the_histogram_has_its_edges_at_powers_of_two),
     cmocka_unit_test (a_clock_that_goes_back_makes_nothing_negative),
+    cmocka_unit_test (other_tools_change_nothing_in_the_tree),
     cmocka_unit_test (random_histories_agree_with_a_model),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

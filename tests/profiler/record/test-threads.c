@@ -395,5 +395,5 @@ main (void)
     cmocka_unit_test (a_long_name_is_cut_at_a_whole_character),
     cmocka_unit_test (a_thread_may_end_long_after_its_recorder),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }
