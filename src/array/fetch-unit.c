@@ -174,7 +174,7 @@ static enum radio_status
 decode_tile (const struct rd_layout *layout, struct rd_scratch *scratch,
              const unsigned char *data, size_t nbytes, struct rd_view *view)
 {
-  RD_SCOPE ("decode", RD_IN_DECODE);
+  RD_SCOPE_OF (layout->decode_site);
   RD_TRY (rd_chain_decode (layout->chain, &layout->tile, scratch, data,
                            nbytes, view));
   RD_COUNT (tiles, 1);

@@ -63,6 +63,7 @@ rd_layout_make (const struct rd_array_doc *doc, struct rd_layout *layout)
     for (size_t i = 0; i < doc->rank; i++)
       layout->ntiles *= layout->grid[i];
   }
+  layout->decode_site = rd_chain_decode_site (layout->chain);
   make_sizes (layout);
 }
 

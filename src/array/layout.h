@@ -19,6 +19,7 @@ struct rd_layout {
   struct rd_chunk tile;
   const struct rd_codec *sharding;        /* NULL: a tile is a chunk */
   const struct rd_chain *chain;           /* of a tile */
+  const struct radio_site *decode_site;   /* the scope of decoding one */
   uint64_t grid[RADIO_MAX_RANK];          /* tiles of a chunk, by axis */
   uint64_t ntiles;                        /* of a chunk */
   uint64_t tile_nbytes;                   /* of its elements */

@@ -47,31 +47,22 @@ rd_blosc_check (const struct rd_codec *codec, uint64_t nbytes)
   return RADIO_OK;
 }
 
-#define BLOSC_SITE(name, category) \
-  { name, category, "blosc", __FILE__, __LINE__, RADIO_SCOPE_WORK }
+#define BLOSC_SITE(name) \
+  { name, RD_IN_ENCODE, "blosc", __FILE__, __LINE__, RADIO_SCOPE_WORK }
 
-/* The scope of a codec, by the inner format of its frames. */
+/* The scope of encoding, by the inner format of the frames. */
 static const struct radio_site *
-site_of (unsigned format, bool encodes)
+site_of (unsigned format)
 {
-  static const struct radio_site sites[][6] = {
-    {
-      BLOSC_SITE ("blosc blosclz", RD_IN_DECODE),
-      BLOSC_SITE ("blosc lz4", RD_IN_DECODE),
-      BLOSC_SITE ("blosc snappy", RD_IN_DECODE),
-      BLOSC_SITE ("blosc zlib", RD_IN_DECODE),
-      BLOSC_SITE ("blosc zstd", RD_IN_DECODE),
-      BLOSC_SITE ("blosc", RD_IN_DECODE),
-    }, {
-      BLOSC_SITE ("blosc blosclz", RD_IN_ENCODE),
-      BLOSC_SITE ("blosc lz4", RD_IN_ENCODE),
-      BLOSC_SITE ("blosc snappy", RD_IN_ENCODE),
-      BLOSC_SITE ("blosc zlib", RD_IN_ENCODE),
-      BLOSC_SITE ("blosc zstd", RD_IN_ENCODE),
-      BLOSC_SITE ("blosc", RD_IN_ENCODE),
-    },
+  static const struct radio_site sites[] = {
+    BLOSC_SITE ("blosc blosclz"),
+    BLOSC_SITE ("blosc lz4"),
+    BLOSC_SITE ("blosc snappy"),
+    BLOSC_SITE ("blosc zlib"),
+    BLOSC_SITE ("blosc zstd"),
+    BLOSC_SITE ("blosc"),
   };
-  return &sites[encodes][format <= RD_BLOSC_ZSTD ? format : 5];
+  return &sites[format <= RD_BLOSC_ZSTD ? format : 5];
 }
 
 /* The inner format that a compressor makes. */
@@ -105,7 +96,6 @@ rd_blosc_decode (struct rd_scratch *scratch, struct rd_bytes in,
 {
   struct rd_blosc_frame frame;
   RD_TRY (rd_blosc_frame_parse (in, &frame));
-  RD_SCOPE_OF (site_of (frame.format, false));
   RD_TRY (rd_codec_check_length ("blosc", frame.nbytes, extent));
   RD_TRY (rd_codec_reserve (out, frame.nbytes));
   if (frame.nbytes == 0)
@@ -125,7 +115,7 @@ enum radio_status
 rd_blosc_encode (const struct rd_codec *codec, struct rd_bytes in,
                  struct rd_buffer *out)
 {
-  RD_SCOPE_OF (site_of (format_of (codec->u.blosc.cname), true));
+  RD_SCOPE_OF (site_of (format_of (codec->u.blosc.cname)));
   size_t room = in.nbytes + BLOSC_MAX_OVERHEAD;
   if (in.nbytes > BLOSC_MAX_BUFFERSIZE)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "blosc: %zu bytes are more than "

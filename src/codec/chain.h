@@ -108,6 +108,10 @@ struct rd_view {
   bool swapped;                       /* units not in the machine's order */
 };
 
+/* The scope that decoding by this chain is recorded in: "decode blosc lz4".
+ * Static. */
+const struct radio_site *rd_chain_decode_site (const struct rd_chain *chain);
+
 /* Decode one chunk from its encoded bytes.  The view points into scratch or
  * into the input and is valid until either is used again.  A result that is
  * not exactly a chunk long, or a checksum that differs, is an error that

@@ -29,7 +29,6 @@ checksum (const unsigned char *data, size_t nbytes)
 enum radio_status
 rd_crc32c_strip (struct rd_bytes *in)
 {
-  RD_SCOPE ("crc32c", RD_IN_DECODE);
   if (in->nbytes < 4)
     return rd_fail (RADIO_ERROR_FORMAT, "crc32c: %zu bytes are too few to "
                     "hold a checksum", in->nbytes);

@@ -21,7 +21,6 @@ enum radio_status
 rd_gzip_decode (struct rd_scratch *scratch, struct rd_bytes in,
                 struct rd_extent extent, struct rd_buffer *out)
 {
-  RD_SCOPE ("gzip", RD_IN_DECODE);
   struct libdeflate_decompressor *inflater = rd_contexts_inflater (scratch);
   if (!inflater)
     return RADIO_ERROR_MEMORY;

@@ -32,7 +32,6 @@ enum radio_status
 rd_zstd_decode (struct rd_scratch *scratch, struct rd_bytes in,
                 struct rd_extent extent, struct rd_buffer *out)
 {
-  RD_SCOPE ("zstd", RD_IN_DECODE);
   ZSTD_DCtx *decoder = rd_contexts_zstd_decoder (scratch);
   if (!decoder)
     return RADIO_ERROR_MEMORY;

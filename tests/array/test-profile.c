@@ -243,10 +243,9 @@ check_bytes (struct site *site, const struct radio_profile *profile,
                     nshards - nindexes);
   assert_int_equal (tree_counter (profile, "read", "cache misses"),
                     nindexes);
-  assert_int_equal (tree_calls_of (profile, "decode"), ntiles);
-  assert_int_equal (tree_calls_of (profile, "blosc lz4"), ntiles);
+  assert_int_equal (tree_calls_of (profile, "decode blosc lz4"), ntiles);
   assert_int_equal (tree_calls_of (profile, "place"), ntiles);
-  assert_int_equal (tree_calls_of (profile, "crc32c"), ntiles + nindexes);
+  assert_int_equal (tree_calls_of (profile, "decode index"), nindexes);
 }
 
 /* The caller's elements are those of the box. */
@@ -333,9 +332,8 @@ a_read_names_its_steps (void **state)
   (void) state;
   static const char *const paths[] = {
     "read/plan", "read/shard index/indexes/fetch",
-    "read/shard index/indexes/decode index/crc32c", "read/tiles/fetch",
-    "read/tiles/decode/crc32c", "read/tiles/decode/blosc lz4",
-    "read/tiles/place",
+    "read/shard index/indexes/decode index", "read/tiles/fetch",
+    "read/tiles/decode blosc lz4", "read/tiles/place",
   };
   struct site site;
   site_open (&site, 1, false);
@@ -398,7 +396,8 @@ requests_have_phases (void **state)
   assert_true (queued->total_ns + transfer->total_ns <= fetch->total_ns);
   assert_int_equal (fetch->work_ns, 0);
   assert_true (tree_calls (profile, "read/requests/wait for requests") > 0);
-  assert_true (tree_calls (profile, "read/requests/tiles/decode") > 0);
+  assert_true (tree_calls (profile,
+                           "read/requests/tiles/decode blosc lz4") > 0);
   assert_non_null (tree_node (profile, "read/shard index/fetch",
                               RADIO_EDGE_ASYNC));
   radio_profile_close (profile);
@@ -441,7 +440,7 @@ filling_is_not_decoding (void **state)
                                sizeof room, NULL));
   struct radio_profile *profile = tree_end (recorder);
   assert_true (tree_calls_of (profile, "fill") > 0);
-  assert_int_equal (tree_calls_of (profile, "decode"), 0);
+  assert_int_equal (tree_calls_of (profile, "decode blosc lz4"), 0);
   assert_int_equal (tree_counter (profile, "read", "bytes delivered"),
                     sizeof room);
   assert_int_equal (tree_counter (profile, "read", "bytes decoded"), 0);
@@ -465,7 +464,7 @@ a_tile_for_two_boxes_is_decoded_once (void **state)
   assert_ok (radio_array_read_many (site.array, requests, 2, RADIO_STORED,
                                     NULL));
   struct radio_profile *profile = tree_end (recorder);
-  assert_int_equal (tree_calls_of (profile, "decode"), 1);
+  assert_int_equal (tree_calls_of (profile, "decode blosc lz4"), 1);
   assert_int_equal (tree_calls_of (profile, "place"), 2);
   assert_int_equal (tree_counter (profile, "read many", "bytes decoded"),
                     TILE_NBYTES);
@@ -528,7 +527,7 @@ read_recorded (void *argument)
                                  RADIO_STORED, room, nbytes, NULL));
   struct radio_profile *profile = tree_end (recorder);
   assert_int_equal (tree_calls (profile, "read"), 20);
-  assert_int_equal (tree_calls_of (profile, "decode"),
+  assert_int_equal (tree_calls_of (profile, "decode blosc lz4"),
                     20 * count_cells (reader->box, TILE));
   assert_int_equal (tree_counter (profile, "read", "bytes delivered"),
                     20 * nbytes);

@@ -189,7 +189,7 @@ planes_show_how_much_is_decoded_for_them (void **state)
   assert_ok (radio_volume_read_plane (volume, RADIO_AXIAL, 9, RADIO_STORED,
                                       plane, sizeof plane, NULL));
   struct radio_profile *profile = tree_end (recorder);
-  assert_int_equal (tree_calls_of (profile, "decode"), 9);
+  assert_int_equal (tree_calls_of (profile, "decode blosc lz4"), 9);
   assert_int_equal (tree_counter (profile, "read plane", "bytes decoded"),
                     9 * 16 * 16 * 8 * 2);
   assert_int_equal (tree_counter (profile, "read plane", "bytes delivered"),
@@ -234,12 +234,12 @@ exports_stats_and_validation_name_their_steps (void **state)
 {
   (void) state;
   static const char *const paths[] = {
-    "export/read slab/tiles/decode", "export/write elements/deflate",
+    "export/read slab/tiles/decode blosc lz4", "export/write elements/deflate",
     "export/commit file/write file",
     "stats/read slab/tiles/place", "stats/count values",
-    "validate/check/list", "validate/check/tiles/decode",
+    "validate/check/list", "validate/check/tiles/decode blosc lz4",
     "validate/check header/open array/metadata",
-    "validate/check sha256/read/tiles/decode",
+    "validate/check sha256/read/tiles/decode blosc lz4",
     "validate/check sha256/sha256", "find/metadata", "list", "gc/lock",
     "remove/lock", "remove/remove file", "remove/remove folder", NULL
   };
