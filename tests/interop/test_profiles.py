@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Other programs agree with us on profiles: what they show of a file that
 radio has written is held against radio's own document of the same profile,
-read by profile_document.py.
+read by document_reader.py.
 
 Constructed histories have everything in them that can go wrong; real
 recordings show that it does not."""
@@ -15,7 +15,7 @@ import subprocess
 import pytest
 
 import profile_readers as readers
-from profile_document import (
+from document_reader import (
     ASYNC, HANDOFF, INSTANT, Document, self_by_name, total_by_name)
 
 SUFFIXES = {"chrome": ".trace.json", "speedscope": ".speedscope.json",

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""radio's own profile format, read as docs/profile-format.md describes it,
+and what follows from it: times by path, in the whole and in each lane.
+
+Other programs' views of the same profile are held against this.
+"""
+
+import base64
+import collections
+import json
+import zlib
+
+CALL, HANDOFF, ASYNC, PHASE, INSTANT = range(5)
+
+Span = collections.namedtuple(
+    "Span", "lane id parent node begin duration submitted flags nbytes")
+
+
+def varints(data, count):
+    """Columns of count unsigned LEB128 numbers, one after the other."""
+    at = 0
+    while at < len(data):
+        column = []
+        for _ in range(count):
+            value = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    break
+            column.append(value)
+        yield column
+
+
+def signed(value):
+    return value >> 1 ^ -(value & 1)
+
+
+def rows(table):
+    """The rows of a table of columns, as dicts."""
+    return [dict(zip(table, values)) for values in zip(*table.values())]
+
+
+class Document:
+    """A profile."""
+
+    def __init__(self, path):
+        self.raw = json.loads(path.read_text(encoding="utf-8"))
+        assert self.raw["format"] == "radio-profile"
+        assert self.raw["version"] == 1
+        self.info = self.raw["info"]
+        self.strings = self.raw["strings"]
+        self.nodes = rows(self.raw["nodes"])
+        for node in self.nodes:
+            for key in ("name", "category", "function", "file"):
+                node[key] = self.strings[node[key]]
+            node["counters"] = collections.Counter()
+        counters = rows(self.raw.get("counters", {}))
+        for value in rows(self.raw.get("values", {})):
+            counter = counters[value["counter"]]
+            node = self.nodes[value["node"]]
+            node["counters"][counter["name"], counter["unit"]] += \
+                value["value"]
+        self.lanes = rows(self.raw.get("lanes", {}))
+        self.parts = rows(self.raw.get("parts", {}))
+        self.gauges = rows(self.raw.get("gauges", {}))
+        self.spans = list(self.read_spans())
+        self.by_id = {span.id: span for span in self.spans}
+
+    def block(self, name):
+        block = self.raw.get(name)
+        if not block or not block["count"]:
+            return None
+        data = base64.b64decode(block["data"], validate=True)
+        if block["encoding"] == "deflate":
+            data = zlib.decompress(data, wbits=-15)
+        assert len(data) == block["nbytes"]
+        return list(varints(data, block["count"]))
+
+    def read_spans(self):
+        columns = self.block("spans")
+        if columns is None:
+            return
+        begin, duration, queue, _, ids, parents, nodes, flags, nbytes = columns
+        at = 0
+        for lane, row in enumerate(self.lanes):
+            time = id_ = 0
+            for i in range(at, at + row["span_count"]):
+                time += begin[i]
+                id_ += signed(ids[i])
+                parent = id_ - signed(parents[i]) if parents[i] else 0
+                yield Span(lane, id_, parent, nodes[i], time, duration[i],
+                           time - queue[i], flags[i], nbytes[i])
+            at += row["span_count"]
+
+    def samples(self):
+        """Values of gauges: (name, time, value)."""
+        columns = self.block("samples")
+        last = collections.Counter()
+        time = 0
+        for delta, gauge, value in zip(*columns or [[], [], []]):
+            time += delta
+            last[gauge] += signed(value)
+            yield self.gauges[gauge]["name"], time, last[gauge]
+
+    def stack(self, node):
+        """The nodes from the root to one, by their indexes."""
+        found = []
+        while node >= 0:
+            found.append(node)
+            node = self.nodes[node]["parent"]
+        return found[::-1]
+
+    def path(self, node):
+        return tuple(self.nodes[i]["name"] for i in self.stack(node))
+
+    def value(self, node, kind):
+        """A node's own calls, wall, work, wait, bytes or requests."""
+        node = self.nodes[node]
+        if kind == "bytes":
+            return sum(value for (_, unit), value in node["counters"].items()
+                       if unit == "bytes")
+        if kind == "requests":
+            return sum(value for (name, _), value in node["counters"].items()
+                       if name == "requests")
+        return node[{"calls": "calls", "wall": "self_ns", "work": "work_ns",
+                     "wait": "wait_ns"}[kind]]
+
+    def tree(self, kind="wall"):
+        """Own values by path; what is 0 is left out."""
+        sums = collections.Counter()
+        for i in range(len(self.nodes)):
+            sums[self.path(i)] += self.value(i, kind)
+        return +sums
+
+    def lane_spans(self, lane):
+        return [s for s in self.spans if s.lane == lane
+                and self.nodes[s.node]["edge"] != INSTANT]
+
+    def name(self, node):
+        return self.nodes[node]["name"]
+
+    def place(self, node):
+        """What tells frames apart where there is more than a name."""
+        node = self.nodes[node]
+        return node["name"], node["file"], node["line"]
+
+    def lane_tree(self, lane, label=name):
+        """Self time by path within a lane, found by nesting alone."""
+        sums = collections.Counter()
+        stack = []
+        for span in self.lane_spans(lane):
+            end = span.begin + span.duration
+            while stack and end > stack[-1][1]:
+                stack.pop()
+            above = stack[-1][0] if stack else ()
+            path = above + (label(self, span.node),)
+            stack.append((path, end))
+            sums[path] += span.duration
+            if above:
+                sums[above] -= span.duration
+        return +sums
+
+
+def self_by_name(tree):
+    """Of values by path: by the last name."""
+    sums = collections.Counter()
+    for path, value in tree.items():
+        sums[path[-1]] += value
+    return +sums
+
+
+def total_by_name(tree):
+    """Of values by path: with all below, a recursion counted once."""
+    sums = collections.Counter()
+    for path, value in tree.items():
+        for name in set(path):
+            sums[name] += value
+    return +sums
