@@ -127,7 +127,7 @@ int
 rd_bench_scopes (size_t nrounds, struct rd_bench_scopes *bench)
 {
   static const char *const names[] = {
-    [RD_BENCH_BARE] = "bare pair of " TIMER,
+    [RD_BENCH_BARE] = ("bare pair of " TIMER),
     [RD_BENCH_OFF] = "scope, nothing records",
     [RD_BENCH_TREE] = "scope, tree only",
     [RD_BENCH_LOG] = "scope, tree and log",

@@ -188,7 +188,7 @@ site_of (const struct rd_job *job)
 static enum radio_status
 work (struct rd_pool *pool, struct rd_job *job, bool is_worker)
 {
-  __attribute__ ((__cleanup__ (radio_scope_cleanup)))
+  __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))
   const uint64_t scope = !radio_profile_is_on () ? 0
     : is_worker ? radio_scope_receive (&job->handoff, site_of (job))
     : radio_scope_begin (site_of (job));

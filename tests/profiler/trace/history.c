@@ -7,7 +7,7 @@
 const char *const odd_names[] = {
   "</script><script>alert(1)</script>",
   "\"quoted\" and \\ back",
-  "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xe2\x80\xae" "gnp.exe",
+  ("\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xe2\x80\xae" "gnp.exe"),
   "line\nfeed\ttab\rreturn",
   "a;b;c 12",
   "trailing 34",
