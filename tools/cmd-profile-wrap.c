@@ -111,26 +111,30 @@ start (const struct wrap *wrap, char **environment,
   return number;
 }
 
-static int
-run_program (const struct wrap *wrap)
+/* Run the program to its end: *status is what to exit with.  false: it was
+ * not run, which is told.  The status alone cannot say so, since programs
+ * may exit with any, 127 as well. */
+static bool
+run_program (const struct wrap *wrap, int *status)
 {
   struct signals before;
   RD_FREE char *pattern = rd_format ("RADIO_PROFILE=%s/%%p.json",
                                      wrap->temp);
   RD_FREE char **environment = pattern ? make_environment (pattern) : NULL;
   pid_t pid;
+  *status = EXIT_OURS;
   if (environment == NULL)
-    return EXIT_OURS;
+    return false;
   /* What is still in our buffer comes before what the program prints. */
   fflush (stdout);
   ignore_signals (&before);
   int number = start (wrap, environment, &before, &pid);
-  int status = number == 0 ? wait_for (pid)
+  *status = number == 0 ? wait_for (pid)
     : number == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
   restore_signals (&before);
   if (number != 0)
     rd_complain ("%s: cannot be run: %s", wrap->argv[0], strerror (number));
-  return status;
+  return number == 0;
 }
 
 static int
@@ -209,9 +213,8 @@ run_and_report (struct wrap *wrap)
   int failed = rd_temp_make (NULL, &wrap->temp);
   if (failed)
     return EXIT_OURS;
-  int status = run_program (wrap);
-  if (status == EXIT_OURS || status == EXIT_NOT_FOUND
-      || status == EXIT_NOT_EXECUTABLE)
+  int status;
+  if (!run_program (wrap, &status))
     return status;
   failed = collect (wrap);
   if (!failed && wrap->n == 0) {

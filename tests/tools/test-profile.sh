@@ -308,6 +308,17 @@ the_status_is_the_programs () {
   nothing_is_left
 }
 
+# These are also what this command says when nothing could be run.
+no_status_of_the_program_loses_its_profile () {
+  for status in 125 126 127; do
+    wraps $status -o own$status.json -- sh -c \
+      '"$0" info -s s.zarr ct/one; exit $1' "$RADIO" $status
+    says 'ct/one' "wrote own$status.json"
+    [ -s own$status.json ]
+  done
+  nothing_is_left
+}
+
 a_program_that_records_nothing_is_told () {
   wraps 0 -o none.json -- true
   grep -q 'true recorded nothing: it is not linked' "$tmp/err"
@@ -448,6 +459,7 @@ for test in make_files \
     single_runs_have_no_noise_to_judge_by \
     damaged_and_foreign_files_are_refused \
     the_status_is_the_programs \
+    no_status_of_the_program_loses_its_profile \
     a_program_that_records_nothing_is_told \
     the_page_is_named_after_the_program \
     a_profile_that_cannot_be_written_is_saved \
