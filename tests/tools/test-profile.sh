@@ -438,7 +438,7 @@ names_of_terminals_are_harmless () {
 # A library without its profiler has nothing to measure with.
 "$RADIO" profile roi --phantom 8 --roi 4 --runs 1 -o probe.json \
   >"$tmp/out" 2>"$tmp/err" || :
-if grep -q 'disable-profiler\|not there yet' "$tmp/err"; then
+if grep -q disable-profiler "$tmp/err"; then
   skip profile "built without the profiler"
   plan
   exit 0
