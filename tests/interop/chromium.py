@@ -90,7 +90,7 @@ class Chromium:
         message, _, self.received = self.received.partition(b"\0")
         return json.loads(message)
 
-    def call(self, method, session=None, timeout=60, **parameters):
+    def call(self, method, session=None, timeout=240, **parameters):
         self.number += 1
         request = {"id": self.number, "method": method, "params": parameters}
         if session:
@@ -139,7 +139,7 @@ class Page:
     def close(self):
         self.browser.call("Target.closeTarget", targetId=self.target)
 
-    def wait_loaded(self, timeout=60):
+    def wait_loaded(self, timeout=240):
         deadline = time.monotonic() + timeout
         while True:
             if any(e.get("sessionId") == self.session
@@ -156,7 +156,7 @@ class Page:
             raise Failure(json.dumps(result["exceptionDetails"])[:2000])
         return result["result"].get("value")
 
-    def wait(self, expression, timeout=30):
+    def wait(self, expression, timeout=240):
         """Wait until an expression is true."""
         deadline = time.monotonic() + timeout
         while not self.evaluate(f"Boolean({expression})"):
