@@ -100,11 +100,9 @@ run_recorded (struct rd_args *args)
   if (!recorded)
     rd_complain ("RADIO_PROFILE: %s", radio_error_message ());
   int status = args->command->run (args);
-  RD_FREE char *saved = NULL;
-  if (recorded && radio_profile_finish_env (&saved) != RADIO_OK)
-    rd_complain ("RADIO_PROFILE: %s%s%s", radio_error_message (),
-                 saved ? "; the profile was saved as " : "",
-                 saved ? saved : "");
+  /* The message also says where the profile is instead. */
+  if (recorded && radio_profile_finish_env (NULL) != RADIO_OK)
+    rd_complain ("RADIO_PROFILE: %s", radio_error_message ());
   return status;
 }
 
