@@ -111,6 +111,24 @@ start (const struct wrap *wrap, char **environment,
   return number;
 }
 
+/* What RADIO_PROFILE is to be.  Absolute, since children may go to other
+ * folders; and none of its own may stand for a number. */
+static char *
+make_pattern (const struct wrap *wrap)
+{
+  RD_FREE char *folder = realpath (wrap->temp, NULL);
+  if (folder == NULL) {
+    rd_complain ("%s: %s", wrap->temp, strerror (errno));
+    return NULL;
+  }
+  if (strstr (folder, "%p") != NULL) {
+    rd_complain ("%s: '%%p' in the folder for temporary files would become "
+                 "a number: set TMPDIR to another", rd_temp_folder ());
+    return NULL;
+  }
+  return rd_format ("RADIO_PROFILE=%s/%%p.json", folder);
+}
+
 /* Run the program to its end: *status is what to exit with.  false: it was
  * not run, which is told.  The status alone cannot say so, since programs
  * may exit with any, 127 as well. */
@@ -118,8 +136,7 @@ static bool
 run_program (const struct wrap *wrap, int *status)
 {
   struct signals before;
-  RD_FREE char *pattern = rd_format ("RADIO_PROFILE=%s/%%p.json",
-                                     wrap->temp);
+  RD_FREE char *pattern = make_pattern (wrap);
   RD_FREE char **environment = pattern ? make_environment (pattern) : NULL;
   pid_t pid;
   *status = EXIT_OURS;

@@ -327,6 +327,25 @@ a_program_that_records_nothing_is_told () {
   grep -q 'recorded nothing' "$tmp/err"
 }
 
+# Children may go to other folders before they write.
+a_relative_folder_for_temporary_files_will_do () {
+  mkdir -p relative
+  (TMPDIR=./relative
+   wraps 0 -o rel.json -- sh -c 'cd / && "$0" ls -s "$1"' "$RADIO" \
+     "$PWD/s.zarr")
+  [ -s rel.json ]
+  [ -z "$(ls -A relative)" ]
+}
+
+a_folder_that_would_become_a_number_is_refused () {
+  mkdir -p 'a%p'
+  (TMPDIR=$PWD/a%p
+   wraps 125 -o per.json -- "$RADIO" ls -s s.zarr)
+  grep -q "a%p: '%p' in the folder for temporary files" "$tmp/err"
+  [ ! -s "$tmp/out" ] && [ ! -e per.json ]
+  [ -z "$(ls -A 'a%p')" ]
+}
+
 the_page_is_named_after_the_program () {
   mkdir named
   cd named
@@ -463,6 +482,8 @@ for test in make_files \
     the_status_is_the_programs \
     no_status_of_the_program_loses_its_profile \
     a_program_that_records_nothing_is_told \
+    a_relative_folder_for_temporary_files_will_do \
+    a_folder_that_would_become_a_number_is_refused \
     the_page_is_named_after_the_program \
     a_profile_that_cannot_be_written_is_saved \
     the_environment_changes_no_status \
