@@ -5,33 +5,26 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tools/output.h"
+#include "tools/profile-child.h"
 #include "tools/profile-commands.h"
 #include "tools/profile-output.h"
 #include "tools/profile-ranks.h"
 #include "tools/profile-temp.h"
 
-/* As env and nohup have them. */
-enum {
-  EXIT_OURS = 125,            /* this command failed before the other ran */
-  EXIT_NOT_EXECUTABLE = 126,
-  EXIT_NOT_FOUND = 127,
-};
-
 extern char **environ;
 
 struct wrap {
   struct rd_profile_output output;
+  struct rd_child child;
   char **argv;                /* the program's */
   char *temp;
+  bool keep;                  /* the folder: it has what is nowhere else */
   struct radio_profile **profiles;
   size_t n;
+  size_t nunreadable;
 };
 
 /* Of the environment, what asks for profiles is replaced. */
@@ -49,66 +42,6 @@ make_environment (const char *pattern)
       list[used++] = environ[i];
   list[used] = (char *) pattern;
   return list;
-}
-
-/* Wait for the program.  Ctrl-C goes to it as well, and shall not end us
- * before it has ended: its profile is to be collected. */
-static int
-wait_for (pid_t pid)
-{
-  int status;
-  while (waitpid (pid, &status, 0) < 0)
-    if (errno != EINTR) {
-      rd_complain ("cannot wait for the program: %s", strerror (errno));
-      return EXIT_OURS;
-    }
-  return WIFSIGNALED (status) ? 128 + WTERMSIG (status)
-                              : WEXITSTATUS (status);
-}
-
-/* Signals as this process got them, for the program. */
-struct signals {
-  struct sigaction interrupt, quit;
-};
-
-static void
-ignore_signals (struct signals *before)
-{
-  struct sigaction ignore = { .sa_handler = SIG_IGN };
-  sigemptyset (&ignore.sa_mask);
-  sigaction (SIGINT, &ignore, &before->interrupt);
-  sigaction (SIGQUIT, &ignore, &before->quit);
-}
-
-static void
-restore_signals (const struct signals *before)
-{
-  sigaction (SIGINT, &before->interrupt, NULL);
-  sigaction (SIGQUIT, &before->quit, NULL);
-}
-
-/* The signals that this command ignores or catches are the program's to
- * decide on. */
-static int
-start (const struct wrap *wrap, char **environment,
-       const struct signals *before, pid_t *pid)
-{
-  posix_spawnattr_t attributes;
-  sigset_t defaults;
-  sigemptyset (&defaults);
-  sigaddset (&defaults, SIGPIPE);
-  sigaddset (&defaults, SIGXFSZ);
-  if (before->interrupt.sa_handler != SIG_IGN)
-    sigaddset (&defaults, SIGINT);
-  if (before->quit.sa_handler != SIG_IGN)
-    sigaddset (&defaults, SIGQUIT);
-  posix_spawnattr_init (&attributes);
-  posix_spawnattr_setsigdefault (&attributes, &defaults);
-  posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETSIGDEF);
-  int number = posix_spawnp (pid, wrap->argv[0], NULL, &attributes,
-                             wrap->argv, environment);
-  posix_spawnattr_destroy (&attributes);
-  return number;
 }
 
 /* What RADIO_PROFILE is to be.  Absolute, since children may go to other
@@ -129,31 +62,22 @@ make_pattern (const struct wrap *wrap)
   return rd_format ("RADIO_PROFILE=%s/%%p.json", folder);
 }
 
-/* Run the program to its end: *status is what to exit with.  false: it was
- * not run, which is told.  The status alone cannot say so, since programs
- * may exit with any, 127 as well. */
+/* Run the program to its end; false: it was not run, which is told. */
 static bool
-run_program (const struct wrap *wrap, int *status)
+run_program (struct wrap *wrap, int *status)
 {
-  struct signals before;
   RD_FREE char *pattern = make_pattern (wrap);
   RD_FREE char **environment = pattern ? make_environment (pattern) : NULL;
-  pid_t pid;
-  *status = EXIT_OURS;
+  *status = RD_EXIT_OURS;
   if (environment == NULL)
     return false;
   /* What is still in our buffer comes before what the program prints. */
   fflush (stdout);
-  ignore_signals (&before);
-  int number = start (wrap, environment, &before, &pid);
-  *status = number == 0 ? wait_for (pid)
-    : number == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-  restore_signals (&before);
-  if (number != 0)
-    rd_complain ("%s: cannot be run: %s", wrap->argv[0], strerror (number));
-  return number == 0;
+  return rd_child_run (&wrap->child, wrap->argv, environment, status);
 }
 
+/* A profile that cannot be read is told, and takes nothing from the
+ * others. */
 static int
 add_profile (struct wrap *wrap, const char *name)
 {
@@ -163,9 +87,14 @@ add_profile (struct wrap *wrap, const char *name)
   if (path == NULL || longer == NULL)
     return rd_complain_memory ();
   wrap->profiles = longer;
-  if (radio_profile_read (path, &wrap->profiles[wrap->n]) != RADIO_OK)
-    return rd_complain_library (path);
-  wrap->n++;
+  if (radio_profile_read (path, &wrap->profiles[wrap->n]) == RADIO_OK) {
+    wrap->n++;
+    return RD_EXIT_OK;
+  }
+  wrap->nunreadable++;
+  RD_FREE char *text = rd_format ("a process's profile is left out: %s",
+                                  radio_error_message ());
+  rd_warn (text ? text : radio_error_message ());
   return RD_EXIT_OK;
 }
 
@@ -193,7 +122,7 @@ collect (struct wrap *wrap)
   int failed = n < 0 ? rd_complain ("%s: %s", wrap->temp, strerror (errno))
                      : RD_EXIT_OK;
   for (int i = 0; i < n; i++) {
-    if (!failed)
+    if (!failed && !rd_interrupted ())
       failed = add_profile (wrap, entries[i]->d_name);
     free (entries[i]);
   }
@@ -202,14 +131,16 @@ collect (struct wrap *wrap)
 }
 
 static int
-report (const struct wrap *wrap)
+report (struct wrap *wrap)
 {
   RD_CLOSE_PROFILE struct radio_profile *joined = NULL;
   const struct radio_profile *profile = wrap->profiles[0];
   if (wrap->n > 1) {
     if (radio_profile_join (wrap->profiles, wrap->n, RADIO_PARTS_RANKS,
-                            &joined) != RADIO_OK)
-      return rd_complain_library (NULL);
+                            &joined) != RADIO_OK) {
+      wrap->keep = true;
+      return rd_complain_library ("the profiles cannot be joined");
+    }
     profile = joined;
   }
   int failed = RD_EXIT_OK;
@@ -223,27 +154,55 @@ report (const struct wrap *wrap)
   return failed ? failed : unwritten;
 }
 
+/* Why there is nothing to report. */
+static int
+complain_empty (struct wrap *wrap, int status)
+{
+  if (wrap->nunreadable > 0) {
+    wrap->keep = true;
+    return rd_complain ("%s: none of its profiles can be read",
+                        wrap->argv[0]);
+  }
+  rd_complain ("%s recorded nothing: %s", wrap->argv[0], status > 128
+               ? "a signal ended it before it could write"
+               : "it is not linked with this library, or does not call "
+                 "radio_profile_from_env");
+  return RD_EXIT_OK;
+}
+
 /* The program's own status goes before ours. */
+static int
+collect_and_report (struct wrap *wrap, int status)
+{
+  int failed = collect (wrap);
+  if (rd_interrupted ())
+    return RD_EXIT_FAILED;
+  if (!failed)
+    failed = wrap->n == 0 ? complain_empty (wrap, status) : report (wrap);
+  return status ? status : failed;
+}
+
 static int
 run_and_report (struct wrap *wrap)
 {
-  int failed = rd_temp_make (NULL, &wrap->temp);
-  if (failed)
-    return EXIT_OURS;
-  int status;
-  if (!run_program (wrap, &status))
-    return status;
-  failed = collect (wrap);
-  if (!failed && wrap->n == 0) {
-    rd_complain ("%s recorded nothing: %s", wrap->argv[0], status > 128
-                 ? "a signal ended it before it could write"
-                 : "it is not linked with this library, or does not call "
-                   "radio_profile_from_env");
-    return status;
+  int status = RD_EXIT_OURS;
+  rd_child_hold (&wrap->child);
+  bool was_run = rd_temp_make (NULL, &wrap->temp) == RD_EXIT_OK
+                 && run_program (wrap, &status);
+  rd_child_release (&wrap->child);
+  return was_run ? collect_and_report (wrap, status) : status;
+}
+
+static void
+leave_folder (struct wrap *wrap)
+{
+  if (!wrap->keep) {
+    rd_temp_remove (wrap->temp);
+    return;
   }
-  if (!failed)
-    failed = report (wrap);
-  return status ? status : failed;
+  rd_complain ("the profiles of the single processes%s are in %s",
+               wrap->output.redact ? ", not redacted," : "", wrap->temp);
+  free (wrap->temp);
 }
 
 /* A name for the page, of the program's. */
@@ -286,11 +245,13 @@ rd_profile_wrap (struct rd_args *args)
   RD_FREE char *name = page_name (wrap.argv[0]);
   int status = name == NULL
                || rd_profile_output_settle (&wrap.output, name)
-    ? EXIT_OURS : run_and_report (&wrap);
+    ? RD_EXIT_OURS : run_and_report (&wrap);
   for (size_t i = 0; i < wrap.n; i++)
     radio_profile_close (wrap.profiles[i]);
   free (wrap.profiles);
-  rd_temp_remove (wrap.temp);
+  leave_folder (&wrap);
   rd_profile_output_clear (&wrap.output);
+  rd_interrupt_note (wrap.child.number);
+  rd_interrupt_die ();
   return status;
 }

@@ -45,6 +45,7 @@ rd_temp_make (const char *beside, char **path)
                  n ? beside : ".");
   if (name == NULL)
     return RD_EXIT_FAILED;
+  rd_interrupt_catch ();
   if (mkdtemp (name) != NULL) {
     *path = name;
     return RD_EXIT_OK;
@@ -94,8 +95,13 @@ void
 rd_interrupt_catch (void)
 {
   static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+  static bool caught;
   struct sigaction action = { .sa_handler = note,
                               .sa_flags = (int) SA_RESETHAND };
+  /* Again, it would make the second signal one that is only noted. */
+  if (caught)
+    return;
+  caught = true;
   sigemptyset (&action.sa_mask);
   for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
     struct sigaction before;
@@ -104,6 +110,13 @@ rd_interrupt_catch (void)
         && before.sa_handler != SIG_IGN)
       sigaction (signals[i], &action, NULL);
   }
+}
+
+void
+rd_interrupt_note (int number)
+{
+  if (number != 0)
+    noted = number;
 }
 
 int

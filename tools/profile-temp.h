@@ -10,7 +10,8 @@
 const char *rd_temp_folder (void);
 
 /* Make a folder in the one for temporary files or, when beside is not NULL,
- * on the disk where that path lies.  *path is allocated.  Returns an exit
+ * on the disk where that path lies.  *path is allocated.  Signals are caught
+ * from before there is a folder (rd_interrupt_catch).  Returns an exit
  * status, after complaining. */
 int rd_temp_make (const char *beside, char **path);
 
@@ -27,11 +28,14 @@ rd_cleanup_temp (char **path)
 #define RD_REMOVE_TEMP RD_CLEANUP (rd_cleanup_temp)
 
 /* From here on the first SIGINT, SIGTERM or SIGHUP is only noted; a second
- * one kills. */
+ * one kills.  Calls after the first do nothing. */
 void rd_interrupt_catch (void);
 
 /* The signal that was noted, or 0. */
 int rd_interrupted (void);
+
+/* Note a signal that came in another way; 0: none did. */
+void rd_interrupt_note (int number);
 
 /* Die of the signal that was noted, if any, so that a shell's loop ends as
  * well. */

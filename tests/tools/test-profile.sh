@@ -346,6 +346,90 @@ a_folder_that_would_become_a_number_is_refused () {
   [ -z "$(ls -A 'a%p')" ]
 }
 
+a_damaged_profile_takes_nothing_from_the_others () {
+  wraps 0 -o rest.json -- sh -c '"$0" ls -s s.zarr
+    echo damaged >"${RADIO_PROFILE%/*}/1.json"' "$RADIO"
+  grep -q "warning: a process's profile is left out: .*/1.json" "$tmp/err"
+  says 'ct/one' 'wrote rest.json'
+  runs profile show rest.json
+  says 'list'
+  nothing_is_left
+}
+
+# kept: the folder that the last line says the profiles are in.
+kept () {
+  sed -n '$s/.*of the single processes.* are in //p' "$tmp/err"
+}
+
+profiles_that_cannot_be_read_are_kept () {
+  wraps 1 -o bad.json -- sh -c 'echo damaged >"${RADIO_PROFILE%/*}/1.json"'
+  grep -q 'sh: none of its profiles can be read' "$tmp/err"
+  [ "$(cat "$(kept)/1.json")" = damaged ]
+  rm -r "$(kept)"
+  nothing_is_left
+}
+
+# The library knows 4096 counters in a profile.
+profiles_that_cannot_be_joined_are_kept () {
+  PYTHONPATH=$srcdir/tests/interop "$python3" -B -c '
+from profile_document import ProfileDocument
+for name in "many", "more":
+  made = ProfileDocument (name)
+  made.span (made.lane ("main"), "read", "operation", 0, 1000, counters={
+             f"{name} {i}": 1 for i in range (3000)})
+  open (name + ".json", "w").write (made.json ())'
+  wraps 1 -o joined.json -- sh -c 'cp many.json "${RADIO_PROFILE%/*}/1.json"
+    cp more.json "${RADIO_PROFILE%/*}/2.json"'
+  grep -q 'cannot be joined: .*4096 counters' "$tmp/err"
+  cmp many.json "$(kept)/1.json"
+  cmp more.json "$(kept)/2.json"
+  rm -r "$(kept)"
+  [ ! -e joined.json ]
+  nothing_is_left
+}
+
+# waits_for COMMAND...: until it succeeds, for a minute at most.
+waits_for () {
+  for i in $(seq 600); do
+    "$@" && return 0
+    sleep 0.1
+  done
+  echo "in vain: $*"
+  return 1
+}
+
+# ends_as SIGNAL COMMAND: the wrapper is sent the signal once the command,
+# which first makes a profile, has written its number into the file `number'.
+ends_as () {
+  rm -f number sent.json
+  "$RADIO" profile -o sent.json -- sh -c '"$0" ls -s s.zarr; '"$2" \
+    "$RADIO" >"$tmp/out" 2>"$tmp/err" &
+  pid=$!
+  waits_for test -s number
+  kill -s "$1" "$pid"
+  status=0
+  wait "$pid" || status=$?
+  [ "$(kill -l "$status")" = "$1" ]
+  ! kill -0 "$(cat number)"
+  says 'ct/one' 'wrote sent.json'
+  runs profile show sent.json
+  nothing_is_left
+}
+
+signals_go_on_to_the_program_and_leave_nothing () {
+  for signal in TERM HUP; do
+    ends_as $signal 'echo $$ >number.new; mv number.new number
+      exec sleep 1000'
+  done
+}
+
+a_program_may_end_in_good_order_by_a_signal () {
+  ends_as TERM 'trap "echo caught >how; exit 0" TERM
+    echo $$ >number.new; mv number.new number
+    while :; do sleep 0.1; done'
+  [ "$(cat how)" = caught ]
+}
+
 the_page_is_named_after_the_program () {
   mkdir named
   cd named
@@ -484,6 +568,10 @@ for test in make_files \
     a_program_that_records_nothing_is_told \
     a_relative_folder_for_temporary_files_will_do \
     a_folder_that_would_become_a_number_is_refused \
+    a_damaged_profile_takes_nothing_from_the_others \
+    profiles_that_cannot_be_read_are_kept \
+    signals_go_on_to_the_program_and_leave_nothing \
+    a_program_may_end_in_good_order_by_a_signal \
     the_page_is_named_after_the_program \
     a_profile_that_cannot_be_written_is_saved \
     the_environment_changes_no_status \
@@ -500,6 +588,7 @@ for test in the_figures_are_of_the_runs \
     show_prints_what_was_measured \
     merge_tells_ranks_and_imbalance \
     equal_profiles_differ_by_noise_only \
+    profiles_that_cannot_be_joined_are_kept \
     a_wrapped_program_is_recorded \
     children_are_joined \
     every_command_honours_the_environment \
