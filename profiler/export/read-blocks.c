@@ -11,6 +11,7 @@
 #include <libdeflate.h>
 
 #include "profiler/base/base64.h"
+#include "profiler/base/checked.h"
 #include "profiler/export/json-blocks.h"
 #include "profiler/export/read.h"
 
@@ -217,7 +218,8 @@ make_span (const struct block *block, const uint64_t numbers[], size_t i,
     return fail_span (block, "node", numbers[6], i);
   if (numbers[7] > (RD_SPAN_OPEN | RD_SPAN_LATE))
     return fail_span (block, "flags", numbers[7], i);
-  span->begin_ns += numbers[0];
+  if (rd_add_overflows (span->begin_ns, numbers[0], &span->begin_ns))
+    return fail_span (block, "begin", numbers[0], i);
   span->duration_ns = numbers[1];
   if (span->duration_ns > UINT64_MAX - span->begin_ns)
     return fail_span (block, "duration", numbers[1], i);
@@ -258,7 +260,10 @@ rd_read_spans (struct json_object *document, const struct rd_lane_row *lanes,
   uint64_t all = 0;
   RD_TRY (open_block (&block, document));
   for (size_t i = 0; i < nlanes; i++)
-    all += lanes[i].nspans;
+    if (rd_add_overflows (all, lanes[i].nspans, &all))
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: lanes.span_count is more than 2^64 together",
+                      where);
   if (all != block.count)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: spans.count is %zu, its lanes have %" PRIu64, where,
@@ -284,7 +289,10 @@ read_sample (struct block *block, struct radio_profile *profile,
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: a sample is of gauge %" PRIu64 ", there are %zu",
                     block->where, numbers[1], profile->gauges.n);
-  sample->time_ns += numbers[0];
+  if (rd_add_overflows (sample->time_ns, numbers[0], &sample->time_ns))
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: a sample is %" PRIu64 " ns after the one before,"
+                    " beyond 2^64", block->where, numbers[0]);
   sample->gauge = (uint32_t) numbers[1];
   latest[sample->gauge] = (int64_t) ((uint64_t) latest[sample->gauge]
                                      + rd_unzigzag (numbers[2]));

@@ -166,6 +166,44 @@ a_newer_version_is_refused_in_words (void **state)
   free (sink.text);
 }
 
+/* Two spans and two samples at 5 and 8 ns; and then the second 2^64 - 3
+ * after the first, which must not become one at 2 ns. */
+static const struct {
+  const char *from, *to, *part;
+} late[] = {
+  { "\"nbytes\": 18,\n\"data\": \"BQMAAAAAAAACAgAAAAAAAAAA\"",
+    "\"nbytes\": 27,\n\"data\": "
+    "\"Bf3//////////wEAAAAAAAACAgAAAAAAAAAA\"",
+    "the begin of span 1 is 18446744073709551613" },
+  { "\"nbytes\": 6,\n\"data\": \"BQMAAAAA\"",
+    "\"nbytes\": 15,\n\"data\": "
+    "\"Bf3//////////wEAAAAA\"",
+    "a sample is 18446744073709551613 ns after the one before" },
+};
+
+static void
+times_beyond_64_bits_are_refused (void **state)
+{
+  (void) state;
+  struct radio_profile_write_options options = { .plain_blocks = true };
+  struct radio_profile *profile = build_new ("late");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "read", "operation");
+  for (uint64_t time_ns = 5; time_ns <= 8; time_ns += 3) {
+    build_span (profile, lane, node, 0, time_ns, 0);
+    build_sample (profile, "queued", time_ns, 0);
+  }
+  build_finish (profile);
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, &options);
+  for (size_t i = 0; i < sizeof late / sizeof late[0]; i++) {
+    char *text = sink_replace (sink.text, late[i].from, late[i].to);
+    check_refused (text, strlen (text), RADIO_ERROR_FORMAT, late[i].part);
+    free (text);
+  }
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
 /*------------------------------------------------------------------------
  * Lies about sizes
  *----------------------------------------------------------------------*/
@@ -456,6 +494,7 @@ main (void)
     cmocka_unit_test (what_is_wrong_is_named),
     cmocka_unit_test (what_is_not_known_is_passed_over),
     cmocka_unit_test (a_newer_version_is_refused_in_words),
+    cmocka_unit_test (times_beyond_64_bits_are_refused),
     cmocka_unit_test (counts_without_bytes_behind_them_take_no_memory),
     cmocka_unit_test (every_allocation_may_fail),
     cmocka_unit_test (every_allocation_of_writing_may_fail),
