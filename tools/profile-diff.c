@@ -36,6 +36,13 @@ larger (int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
+/* A sum of two times; files can claim any below 2^63. */
+static int64_t
+sum (int64_t a, int64_t b)
+{
+  return b > 0 && a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
 /* Sums of the roots: the whole before and after. */
 static void
 sum_roots (const struct rd_diff *diff, int64_t *before, int64_t *after)
@@ -45,8 +52,8 @@ sum_roots (const struct rd_diff *diff, int64_t *before, int64_t *after)
     const struct radio_difference *d = path_of (diff, i);
     if (d->parent != RADIO_NO_PARENT)
       continue;
-    *before += d->total_before_ns;
-    *after += d->total_after_ns;
+    *before = sum (*before, d->total_before_ns);
+    *after = sum (*after, d->total_after_ns);
   }
 }
 

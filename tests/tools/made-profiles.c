@@ -52,3 +52,16 @@ make_ranks (void)
     radio_profile_close (ranks[i]);
   return joined;
 }
+
+struct radio_profile *
+make_longest (void)
+{
+  struct radio_profile *profile = build_new ("for ever");
+  for (int i = 0; i < 2; i++) {
+    uint32_t node = build_node (profile, RD_NO_INDEX, i ? "read" : "write",
+                                "operation");
+    build_times (profile, node, 1, INT64_MAX, INT64_MAX, 0, 0);
+  }
+  build_finish (profile);
+  return profile;
+}

@@ -18,4 +18,7 @@ struct radio_profile *make_runs (size_t n, enum radio_profile_parts parts,
 /* Three equal ranks, and one whose decoding takes three times as long. */
 struct radio_profile *make_ranks (void);
 
+/* Two roots that both claim the longest time there is. */
+struct radio_profile *make_longest (void);
+
 #endif /* RD_TESTS_MADE_PROFILES_H */

@@ -291,6 +291,19 @@ differences_as_json_are_complete (void **state)
   json_object_put (object);
 }
 
+static void
+sums_of_claimed_times_stay_at_the_largest (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = 0, .json = true };
+  struct capture capture;
+  assert_int_equal (report (make_longest (), make_longest (), &diff,
+                            &capture), RD_EXIT_OK);
+  assert_int_equal (diff.whole_ns, INT64_MAX);
+  assert_says (&capture, "\"before_ns\": 9223372036854775807");
+  assert_says (&capture, "\"after_ns\": 9223372036854775807");
+}
+
 int
 main (void)
 {
@@ -308,6 +321,7 @@ main (void)
     cmocka_unit_test (single_runs_are_judged_by_their_figures),
     cmocka_unit_test (tiny_paths_are_shown_only_when_asked),
     cmocka_unit_test (differences_as_json_are_complete),
+    cmocka_unit_test (sums_of_claimed_times_stay_at_the_largest),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
