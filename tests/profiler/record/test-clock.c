@@ -2,6 +2,7 @@
 /* Clocks: rates, anchors, and that the counter goes with the time. */
 #include <config.h>
 
+#include <math.h>
 #include <time.h>
 
 #include "tests/unit.h"
@@ -90,50 +91,72 @@ the_portable_clock_is_the_systems (void **state)
   assert_true (before <= between && between <= rd_clock_now (&clock));
 }
 
-/* 2 %, since other programs may keep the processor between the two clocks;
- * a wrong rate would be off by far more. */
+/* Other programs may keep the processor between the two clocks of an anchor:
+ * the best of several measurements counts, a wrong rate makes all wrong.
+ * The rate is that of the process, whose first anchor may have suffered too:
+ * the farther it is back, the less that matters, so each try waits longer
+ * than the one before. */
+#define TRIES 8
+
+static double
+error_of_rate (const struct rd_clock *clock, uint64_t wait_ns)
+{
+  struct rd_anchor start, stop;
+  struct rd_rate rate, between;
+  rd_clock_anchor (clock, &start);
+  do
+    rd_clock_anchor (clock, &stop);
+  while (stop.ns - start.ns < wait_ns);
+  rd_clock_rate (clock, &rate);
+  rd_clock_rate_between (clock, &start, &stop, &between);
+  uint64_t real_ns = stop.ns - start.ns;
+  uint64_t ticks = stop.ticks - start.ticks;
+  assert_in_range (rd_rate_ns (&between, ticks), real_ns - 2, real_ns + 2);
+  return fabs ((double) rd_rate_ns (&rate, ticks) / (double) real_ns - 1);
+}
+
+/* A rate that is wrong is wrong by far more than 2 %. */
 static void
 the_counter_goes_with_the_system_clock (void **state)
 {
   struct rd_clock clock;
-  struct rd_anchor start, stop;
-  struct rd_rate rate, between;
+  double error = 1;
   (void) state;
   if (!rd_clock_has_tsc ())
     skip ();
   rd_clock_choose (&clock, false);
   assert_true (clock.tsc);
-  rd_clock_rate (&clock, &rate);
-  rd_clock_anchor (&clock, &start);
-  do
-    rd_clock_anchor (&clock, &stop);
-  while (stop.ns - start.ns < 12000000);
-  rd_clock_rate_between (&clock, &start, &stop, &between);
-  uint64_t real_ns = stop.ns - start.ns;
-  uint64_t ticks = stop.ticks - start.ticks;
-  assert_in_range (rd_rate_ns (&rate, ticks), real_ns - real_ns / 50,
-                   real_ns + real_ns / 50);
-  assert_in_range (rd_rate_ns (&between, ticks), real_ns - 2, real_ns + 2);
+  for (int i = 0; i < TRIES && error > 0.02; i++)
+    error = fmin (error, error_of_rate (&clock, UINT64_C (12000000) << i));
+  assert_true (error <= 0.02);
+}
+
+static double
+error_of_short_recording (const struct rd_clock *clock)
+{
+  struct rd_anchor start, stop;
+  struct rd_rate rate, between;
+  rd_clock_rate (clock, &rate);
+  rd_clock_anchor (clock, &start);
+  rd_clock_anchor (clock, &stop);
+  stop.ns = start.ns;           /* as bad as anchors can be */
+  rd_clock_rate_between (clock, &start, &stop, &between);
+  return fabs (rd_rate_ns_per_tick (&between) / rd_rate_ns_per_tick (&rate)
+               - 1);
 }
 
 static void
 a_short_recording_has_the_rate_of_the_process (void **state)
 {
   struct rd_clock clock;
-  struct rd_anchor start, stop;
-  struct rd_rate rate, between;
+  double error = 1;
   (void) state;
   if (!rd_clock_has_tsc ())
     skip ();
   rd_clock_choose (&clock, false);
-  rd_clock_rate (&clock, &rate);
-  rd_clock_anchor (&clock, &start);
-  rd_clock_anchor (&clock, &stop);
-  stop.ns = start.ns;           /* as bad as anchors can be */
-  rd_clock_rate_between (&clock, &start, &stop, &between);
-  double ratio = rd_rate_ns_per_tick (&between)
-                 / rd_rate_ns_per_tick (&rate);
-  assert_true (ratio > 0.9 && ratio < 1.1);
+  for (int i = 0; i < TRIES && !(error < 0.1); i++)
+    error = fmin (error, error_of_short_recording (&clock));
+  assert_true (error < 0.1);
 }
 
 static void
