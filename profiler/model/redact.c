@@ -6,9 +6,9 @@
  * that says what a file is stays readable.
  *
  * Names may also stand within texts that are none: in the title, in a fact,
- * in what a thread was called.  There they are replaced as well, as a whole
- * and by their last component.  Nodes, counters and categories are constants
- * of the program, and stay. */
+ * in what a thread was called.  There they are replaced as well,
+ * as a whole and by each of their components (pieces.c).  Nodes, counters and
+ * categories are constants of the program, and stay. */
 #include <config.h>
 
 #include <stdio.h>
@@ -20,23 +20,19 @@
 
 #include "profiler/base/buffer.h"
 #include "profiler/model/builder.h"
-#include "profiler/model/intern.h"
+#include "profiler/model/pieces.h"
 #include "profiler/model/vector.h"
 
 #define NDIGITS 12
 #define PSEUDONYM_NBYTES (sizeof "name-" + NDIGITS + 16)
 
-/* Shorter pieces are not looked for within other texts: "a" is everywhere. */
-#define MIN_PIECE_NBYTES 3
-
 /* So many comparisons at most, of pieces with texts; texts beyond it are
  * taken out whole. */
-#define MAX_SEARCHES ((uint64_t) 1 << 24)
+#define MAX_COMPARISONS ((uint64_t) 1 << 25)
 
-struct piece {
-  const char *name;           /* the source's, or of words */
+struct name {
+  const char *text;           /* the source's */
   const char *pseudonym;      /* the copy's */
-  size_t nbytes;              /* of name */
 };
 
 struct redaction {
@@ -44,40 +40,21 @@ struct redaction {
   struct radio_profile *copy;
   const void *key;
   size_t key_nbytes;
-  RD_VECTOR (struct piece) names;       /* by address */
-  RD_VECTOR (struct piece) pieces;      /* longest first */
-  struct rd_intern *words;    /* of commands: must not be in the copy */
-  uint64_t nsearches;
+  RD_VECTOR (struct name) names;        /* by address */
+  struct rd_pieces pieces;
+  uint64_t ncomparisons;
 };
 
 static void
 free_redaction (struct redaction *redaction)
 {
   free (redaction->names.at);
-  free (redaction->pieces.at);
-  rd_intern_free (redaction->words);
+  rd_pieces_free (&redaction->pieces);
 }
 
 /*------------------------------------------------------------------------
  * Pseudonyms
  *----------------------------------------------------------------------*/
-
-/* The end of a name that says what kind of file it is. */
-static const char *
-harmless_suffix (const char *name)
-{
-  static const char *const suffixes[] = {
-    ".nii.gz", ".nii", ".zarr", ".ome.zarr", ".npy", ".png", ".json",
-    ".dcm", ".html", ".zip", ".gz",
-  };
-  size_t nbytes = strlen (name);
-  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-    size_t n = strlen (suffixes[i]);
-    if (nbytes > n && strcmp (name + nbytes - n, suffixes[i]) == 0)
-      return suffixes[i];
-  }
-  return "";
-}
 
 static enum radio_status
 make_pseudonym (const struct redaction *redaction, const char *name,
@@ -97,17 +74,18 @@ make_pseudonym (const struct redaction *redaction, const char *name,
   for (size_t i = 0; i < NDIGITS / 2; i++)
     snprintf (digits + 2 * i, 3, "%02x", digest[i]);
   snprintf (text, PSEUDONYM_NBYTES, "name-%s%s", digits,
-            harmless_suffix (name));
+            rd_harmless_suffix (name));
   return RADIO_OK;
 }
 
 static enum radio_status
-give_pseudonym (struct redaction *redaction, struct piece *piece)
+give_pseudonym (struct redaction *redaction, const char *name,
+                const char **pseudonym)
 {
   char text[PSEUDONYM_NBYTES];
-  RD_TRY (make_pseudonym (redaction, piece->name, text));
-  piece->pseudonym = rd_profile_string (redaction->copy, text);
-  return piece->pseudonym ? RADIO_OK : rd_fail_memory (sizeof text);
+  RD_TRY (make_pseudonym (redaction, name, text));
+  *pseudonym = rd_profile_string (redaction->copy, text);
+  return *pseudonym ? RADIO_OK : rd_fail_memory (sizeof text);
 }
 
 /*------------------------------------------------------------------------
@@ -125,8 +103,8 @@ is_name_fact (const struct rd_fact *fact)
 static int
 compare_addresses (const void *a, const void *b)
 {
-  uintptr_t x = (uintptr_t) ((const struct piece *) a)->name;
-  uintptr_t y = (uintptr_t) ((const struct piece *) b)->name;
+  uintptr_t x = (uintptr_t) ((const struct name *) a)->text;
+  uintptr_t y = (uintptr_t) ((const struct name *) b)->text;
   return (x > y) - (x < y);
 }
 
@@ -135,13 +113,13 @@ list_names (struct redaction *redaction)
 {
   const struct radio_profile *source = redaction->source;
   for (size_t i = 0; i < source->facts.n; i++) {
-    struct piece name = { .name = source->facts.at[i].value };
-    if (is_name_fact (&source->facts.at[i]) && *name.name)
+    struct name name = { .text = source->facts.at[i].value };
+    if (is_name_fact (&source->facts.at[i]) && *name.text)
       RD_TRY (rd_vector_append (&redaction->names, name));
   }
   for (size_t i = 0; i < source->notes.n; i++) {
-    struct piece name = { .name = source->notes.at[i].value };
-    if (source->notes.at[i].is_name && *name.name)
+    struct name name = { .text = source->notes.at[i].value };
+    if (source->notes.at[i].is_name && *name.text)
       RD_TRY (rd_vector_append (&redaction->names, name));
   }
   return RADIO_OK;
@@ -154,88 +132,40 @@ drop_equal_names (struct redaction *redaction)
   size_t n = 0;
   if (redaction->names.n == 0)
     return;
-  struct piece *names = redaction->names.at;
+  struct name *names = redaction->names.at;
   qsort (names, redaction->names.n, sizeof *names, compare_addresses);
   for (size_t i = 0; i < redaction->names.n; i++)
-    if (n == 0 || names[n - 1].name != names[i].name)
+    if (n == 0 || names[n - 1].text != names[i].text)
       names[n++] = names[i];
   redaction->names.n = n;
 }
 
 static enum radio_status
-add_piece (struct redaction *redaction, const char *name)
-{
-  struct piece piece = { .name = name, .nbytes = strlen (name) };
-  if (piece.nbytes < MIN_PIECE_NBYTES)
-    return RADIO_OK;
-  RD_TRY (give_pseudonym (redaction, &piece));
-  return rd_vector_append (&redaction->pieces, piece);
-}
-
-/* A name as a whole, and what is behind its last slash. */
-static enum radio_status
-add_pieces (struct redaction *redaction, const char *name)
-{
-  RD_TRY (add_piece (redaction, name));
-  const char *slash = strrchr (name, '/');
-  return slash ? add_piece (redaction, slash + 1) : RADIO_OK;
-}
-
-/* The words of a command line that look like names of files. */
-static enum radio_status
-add_words (struct redaction *redaction, const char *command)
-{
-  while (*command) {
-    size_t nbytes = strcspn (command, " ");
-    RD_FREE_PLAIN char *word = strndup (command, nbytes);
-    if (word == NULL)
-      return rd_fail_memory (nbytes + 1);
-    if (strpbrk (word, "/.")) {
-      const char *kept = rd_intern_add (redaction->words, word);
-      if (kept == NULL)
-        return rd_fail_memory (nbytes + 1);
-      RD_TRY (add_pieces (redaction, kept));
-    }
-    command += nbytes;
-    command += strspn (command, " ");
-  }
-  return RADIO_OK;
-}
-
-static int
-longer_first (const void *a, const void *b)
-{
-  const struct piece *x = a, *y = b;
-  if (x->nbytes != y->nbytes)
-    return x->nbytes > y->nbytes ? -1 : 1;
-  return strcmp (x->name, y->name);
-}
-
-static enum radio_status
 find_names (struct redaction *redaction)
 {
-  redaction->words = rd_intern_new ();
-  if (redaction->words == NULL)
-    return rd_fail_memory (1);
+  struct rd_pieces *pieces = &redaction->pieces;
   RD_TRY (list_names (redaction));
   drop_equal_names (redaction);
   for (size_t i = 0; i < redaction->names.n; i++) {
-    RD_TRY (give_pseudonym (redaction, &redaction->names.at[i]));
-    RD_TRY (add_pieces (redaction, redaction->names.at[i].name));
+    struct name *name = &redaction->names.at[i];
+    RD_TRY (give_pseudonym (redaction, name->text, &name->pseudonym));
+    RD_TRY (rd_pieces_add_name (pieces, name->text));
   }
   const char *command = rd_profile_find_fact (redaction->source, "command");
-  RD_TRY (add_words (redaction, command ? command : ""));
-  if (redaction->pieces.n > 0)
-    qsort (redaction->pieces.at, redaction->pieces.n,
-           sizeof *redaction->pieces.at, longer_first);
+  RD_TRY (rd_pieces_add_command (pieces, command ? command : ""));
+  rd_pieces_close (pieces);
+  for (size_t i = 0; i < pieces->list.n; i++) {
+    struct rd_piece *piece = &pieces->list.at[i];
+    RD_TRY (give_pseudonym (redaction, piece->name, &piece->pseudonym));
+  }
   return RADIO_OK;
 }
 
 static const char *
 pseudonym_of (const struct redaction *redaction, const char *name)
 {
-  struct piece key = { .name = name };
-  const struct piece *found = NULL;
+  struct name key = { .text = name };
+  const struct name *found = NULL;
   if (redaction->names.n > 0)
     found = bsearch (&key, redaction->names.at, redaction->names.n,
                      sizeof key, compare_addresses);
@@ -246,25 +176,13 @@ pseudonym_of (const struct redaction *redaction, const char *name)
  * Texts that are no names
  *----------------------------------------------------------------------*/
 
-/* The longest piece at the beginning of text, or NULL. */
-static const struct piece *
-piece_at (const struct redaction *redaction, const char *text)
-{
-  for (size_t i = 0; i < redaction->pieces.n; i++) {
-    const struct piece *piece = &redaction->pieces.at[i];
-    if (*piece->name == *text
-        && strncmp (text, piece->name, piece->nbytes) == 0)
-      return piece;
-  }
-  return NULL;
-}
-
 static enum radio_status
-replace_pieces (const struct redaction *redaction, const char *text,
+replace_pieces (struct redaction *redaction, const char *text,
                 struct rd_buffer *buffer)
 {
-  while (*text) {
-    const struct piece *piece = piece_at (redaction, text);
+  while (*text && redaction->ncomparisons <= MAX_COMPARISONS) {
+    const struct rd_piece *piece =
+      rd_pieces_at (&redaction->pieces, text, &redaction->ncomparisons);
     const char *put = piece ? piece->pseudonym : text;
     RD_TRY (rd_buffer_append (buffer, put, piece ? strlen (put) : 1));
     text += piece ? piece->nbytes : 1;
@@ -277,16 +195,20 @@ static enum radio_status
 clean (struct redaction *redaction, const char *text, const char **result)
 {
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
-  redaction->nsearches = rd_sum (
-    redaction->nsearches,
-    (uint64_t) strlen (text) * (redaction->pieces.n + 1));
-  const char *cleaned = "[redacted]";
-  if (redaction->nsearches <= MAX_SEARCHES) {
-    RD_TRY (replace_pieces (redaction, text, &buffer));
-    cleaned = (const char *) buffer.data;
-  }
+  RD_TRY (replace_pieces (redaction, text, &buffer));
+  const char *cleaned = redaction->ncomparisons <= MAX_COMPARISONS
+                          ? (const char *) buffer.data : "[redacted]";
   *result = rd_profile_string (redaction->copy, cleaned);
   return *result ? RADIO_OK : rd_fail_memory (strlen (cleaned) + 1);
+}
+
+/* What stands in the copy for a fact's value. */
+static enum radio_status
+clean_value (struct redaction *redaction, const char *value,
+             const char **result)
+{
+  *result = pseudonym_of (redaction, value);
+  return *result == value ? clean (redaction, value, result) : RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -350,9 +272,8 @@ copy_texts (struct redaction *redaction)
   }
   for (size_t i = 0; i < source->facts.n; i++) {
     const struct rd_fact *fact = &source->facts.at[i];
-    const char *value = pseudonym_of (redaction, fact->value);
-    if (!is_name_fact (fact) && value == fact->value)
-      RD_TRY (clean (redaction, fact->value, &value));
+    const char *value;
+    RD_TRY (clean_value (redaction, fact->value, &value));
     RD_TRY (rd_profile_add_fact (redaction->copy, fact->key, value,
                                  is_name_fact (fact)));
   }

@@ -243,25 +243,144 @@ numbers_are_all_copied (void **state)
   radio_profile_close (copy);
 }
 
-/* Looking for 20,000 names in as many texts would take minutes. */
+/* A file in a patient's folder, and texts that tell parts of its name. */
+static struct radio_profile *
+new_with_parts_of_names (void)
+{
+  struct radio_profile *profile = build_new ("ingest of janedoe");
+  uint32_t lane = build_lane (profile, "loader of johnroe");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t id = build_span (profile, lane, read, 0, 0, 1000);
+  build_note (profile, id, read, "file",
+              "/data/johnroe/anat/janedoe.nii.gz", true);
+  build_note (profile, id, read, "second", "ct/li/annroe.img", true);
+  build_note (profile, id, read, "state",
+              "while reading /data/johnroe/anat/janedoe.nii.gz", false);
+  build_note (profile, 0, read, "state", "annroe before janedoe", false);
+  build_note (profile, id, read, "tile", "anat data in ct, line 3", false);
+  build_fact (profile, "log", "made johnroe/new, then janedoe.png", false);
+  build_finish (profile);
+  return profile;
+}
+
+/* The value of the note of this key that is no name. */
+static const char *
+plain_note (const struct radio_profile *profile, const char *key, size_t skip)
+{
+  for (size_t i = 0; i < profile->notes.n; i++)
+    if (!profile->notes.at[i].is_name
+        && strcmp (profile->notes.at[i].key, key) == 0 && skip-- == 0)
+      return profile->notes.at[i].value;
+  fail_msg ("no note '%s'", key);
+  return NULL;
+}
+
+/* HMAC-SHA256 of "janedoe" and of "johnroe", as python's hmac has them. */
 static void
-too_many_names_to_look_for_take_out_whole_texts (void **state)
+components_and_stems_are_names_too (void **state)
 {
   (void) state;
+  struct radio_profile *profile = new_with_parts_of_names ();
+  struct radio_profile *copy = redact (profile, "key");
+  assert_string_equal (copy->info.title, "ingest of name-5766b5d80d52");
+  assert_string_equal (copy->lanes.at[0].name, "loader of name-14578835b1bc");
+  assert_string_equal (rd_profile_find_fact (copy, "log"),
+                       "made name-14578835b1bc/new, then "
+                       "name-5766b5d80d52.png");
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+static void
+common_folders_and_short_ones_are_no_names (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_parts_of_names ();
+  struct radio_profile *copy = redact (profile, "key");
+  assert_string_equal (plain_note (copy, "tile", 0),
+                       "anat data in ct, line 3");
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+/* Of pieces that begin with each other, whichever comes first in order. */
+static void
+the_longest_name_is_replaced (void **state)
+{
+  (void) state;
+  static const char *const names[] = {
+    "roes", "roes-a", "roes-a-b", "roes-a-b-c", "roes-ab", "roes-b",
+  };
+  enum { NNAMES = sizeof names / sizeof names[0] };
+  struct radio_profile *profile = build_new ("x");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "read", "operation");
+  for (size_t i = 0; i < NNAMES; i++) {
+    build_note (profile, 0, node, names[i], names[i], true);
+    char text[40];
+    snprintf (text, sizeof text, "%s|%s-a-b-x", names[i], names[i]);
+    build_fact (profile, names[i], text, false);
+  }
+  build_finish (profile);
+  struct radio_profile *copy = redact (profile, "key");
+  for (size_t i = 0; i < NNAMES; i++) {
+    const char *name = copy->notes.at[i].value;
+    const char *text = rd_profile_find_fact (copy, copy->notes.at[i].key);
+    assert_memory_equal (text, name, strlen (name));
+    assert_int_equal (text[strlen (name)], '|');
+  }
+  const char *text = rd_profile_find_fact (copy, "roes");
+  assert_string_equal (strrchr (text, '-'), "-x");
+  assert_null (strstr (text, "-a-b"));
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+/* Many names and nfacts long texts that might begin with each of them. */
+static struct radio_profile *
+new_with_many_names (unsigned nfacts)
+{
   struct radio_profile *profile = build_new ("Doe^Jane's scan");
   uint32_t node = build_node (profile, RD_NO_INDEX, "read", "operation");
-  char text[2000];
+  char text[4000];
   memset (text, 'x', sizeof text - 1);
   text[sizeof text - 1] = '\0';
   for (unsigned i = 0; i < 20000; i++) {
     char name[40];
-    snprintf (name, sizeof name, "/data/Doe-%u.nii", i);
+    snprintf (name, sizeof name, "/data/xDoe-%u.nii", i);
     build_note (profile, 1, node, "file", name, true);
   }
-  build_fact (profile, "log", text, false);
+  for (unsigned i = 0; i < nfacts; i++) {
+    char key[20];
+    snprintf (key, sizeof key, "log %u", i);
+    snprintf (text, sizeof key, "%s", key);
+    text[strlen (key)] = 'x';
+    build_fact (profile, key, text, false);
+  }
   build_finish (profile);
+  return profile;
+}
+
+static void
+many_names_are_looked_for_in_long_texts (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_many_names (1);
   struct radio_profile *copy = redact (profile, "key");
-  assert_string_equal (rd_profile_find_fact (copy, "log"), "[redacted]");
+  assert_string_equal (rd_profile_find_fact (copy, "log 0"),
+                       rd_profile_find_fact (profile, "log 0"));
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+/* Else somebody's file could make redacting take minutes. */
+static void
+texts_beyond_the_limit_are_taken_out_whole (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_many_names (1000);
+  struct radio_profile *copy = redact (profile, "key");
+  assert_string_equal (rd_profile_find_fact (copy, "log 999"), "[redacted]");
+  assert_string_equal (copy->info.title, profile->info.title);
   radio_profile_close (profile);
   radio_profile_close (copy);
 }
@@ -277,7 +396,11 @@ main (void)
     cmocka_unit_test (equal_names_stay_equal_and_different_ones_different),
     cmocka_unit_test (what_is_no_name_stays),
     cmocka_unit_test (numbers_are_all_copied),
-    cmocka_unit_test (too_many_names_to_look_for_take_out_whole_texts),
+    cmocka_unit_test (components_and_stems_are_names_too),
+    cmocka_unit_test (common_folders_and_short_ones_are_no_names),
+    cmocka_unit_test (the_longest_name_is_replaced),
+    cmocka_unit_test (many_names_are_looked_for_in_long_texts),
+    cmocka_unit_test (texts_beyond_the_limit_are_taken_out_whole),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
