@@ -5,8 +5,8 @@
  * with the same key, and nobody without the key can test a guess.  A suffix
  * that says what a file is stays readable.
  *
- * Names may also stand within texts that are none: in the title, in a fact,
- * in what a thread was called.  There they are replaced as well,
+ * Names may also stand within texts that are none: in the title, in a fact
+ * or a note, in what a thread was called.  There they are replaced as well,
  * as a whole and by each of their components (pieces.c).  Nodes, counters and
  * categories are constants of the program, and stay. */
 #include <config.h>
@@ -202,7 +202,7 @@ clean (struct redaction *redaction, const char *text, const char **result)
   return *result ? RADIO_OK : rd_fail_memory (strlen (cleaned) + 1);
 }
 
-/* What stands in the copy for a fact's value. */
+/* What stands in the copy for a note's or a fact's value. */
 static enum radio_status
 clean_value (struct redaction *redaction, const char *value,
              const char **result)
@@ -267,7 +267,7 @@ copy_texts (struct redaction *redaction)
   const struct radio_profile *source = redaction->source;
   for (size_t i = 0; i < source->notes.n; i++) {
     struct rd_note note = source->notes.at[i];
-    note.value = pseudonym_of (redaction, note.value);
+    RD_TRY (clean_value (redaction, note.value, &note.value));
     RD_TRY (rd_profile_add_note (redaction->copy, &note));
   }
   for (size_t i = 0; i < source->facts.n; i++) {

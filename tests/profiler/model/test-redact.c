@@ -263,6 +263,15 @@ new_with_parts_of_names (void)
   return profile;
 }
 
+static void
+assert_nobody (const char *text)
+{
+  static const char *const people[] = { "johnroe", "janedoe", "annroe" };
+  for (size_t i = 0; i < sizeof people / sizeof people[0]; i++)
+    if (strstr (text, people[i]))
+      fail_msg ("'%s' is in '%s'", people[i], text);
+}
+
 /* The value of the note of this key that is no name. */
 static const char *
 plain_note (const struct radio_profile *profile, const char *key, size_t skip)
@@ -273,6 +282,21 @@ plain_note (const struct radio_profile *profile, const char *key, size_t skip)
       return profile->notes.at[i].value;
   fail_msg ("no note '%s'", key);
   return NULL;
+}
+
+static void
+plain_notes_are_cleaned_of_names (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_parts_of_names ();
+  struct radio_profile *copy = redact (profile, "key");
+  for (size_t i = 0; i < copy->notes.n; i++)
+    assert_nobody (copy->notes.at[i].value);
+  bool first = strncmp (plain_note (copy, "state", 0), "while", 5) != 0;
+  assert_string_equal (plain_note (copy, "state", first),
+                       "while reading name-648f0136f845.nii.gz");
+  radio_profile_close (profile);
+  radio_profile_close (copy);
 }
 
 /* HMAC-SHA256 of "janedoe" and of "johnroe", as python's hmac has them. */
@@ -396,6 +420,7 @@ main (void)
     cmocka_unit_test (equal_names_stay_equal_and_different_ones_different),
     cmocka_unit_test (what_is_no_name_stays),
     cmocka_unit_test (numbers_are_all_copied),
+    cmocka_unit_test (plain_notes_are_cleaned_of_names),
     cmocka_unit_test (components_and_stems_are_names_too),
     cmocka_unit_test (common_folders_and_short_ones_are_no_names),
     cmocka_unit_test (the_longest_name_is_replaced),
