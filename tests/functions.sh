@@ -27,6 +27,17 @@ check () {
   fi
 }
 
+# not COMMAND...: it ends with status 1, by which grep, cmp and radio say no;
+# 2, as of a file that is missing, is no answer.  A mere `! COMMAND' is not
+# seen by set -e: it tests something only as the last line of a function.
+not () {
+  answer=0
+  "$@" || answer=$?
+  [ "$answer" -eq 1 ] && return 0
+  echo "status $answer, expected 1: $*"
+  return 1
+}
+
 # skip NAME REASON
 skip () {
   count=$((count + 1))

@@ -88,6 +88,17 @@ the_librarys_memory_comes_from_one_place () {
     grep -vE '^src/volume/(names\.c:.*char \*text|find\.c:.*\*path = strdup)'
 }
 
+# set -e does not see `! COMMAND', so in the middle of a test it tests
+# nothing: it has to be the last line (`not' is for the others).
+no_test_goes_on_behind_a_negation () {
+  find tests -name '*.sh' | xargs awk '
+    FNR == 1 { open = 0 }
+    open && !goes_on && !/^}/ { print place; bad = 1 }
+    !goes_on { open = /^ *! /; place = FILENAME ":" FNR ": " $0 }
+    { goes_on = /[\\|]$/ }
+    END { exit bad }'
+}
+
 check every_file_begins_with_its_licence
 check every_file_says_what_it_is_for
 check no_line_is_wider_than_80_columns
@@ -103,4 +114,5 @@ check the_library_prints_nothing
 check the_library_leaves_the_process_alone
 check unsafe_functions_are_not_used
 check the_librarys_memory_comes_from_one_place
+check no_test_goes_on_behind_a_negation
 plan

@@ -161,7 +161,7 @@ files_are_not_overwritten_unless_asked () {
   cp small.json again.json
   tells profile roi -s s.zarr ct/one --roi 8 --runs 1 -o again.json \
     --overwrite
-  ! cmp -s small.json again.json
+  not cmp -s small.json again.json
 }
 
 wrong_outputs_are_found_before_the_work () {
@@ -179,9 +179,9 @@ redacted_files_and_figures_hold_no_names () {
   "$RADIO" phantom -s s.zarr ct/janedoe --size 16 >/dev/null
   runs profile full -s s.zarr ct/janedoe --runs 1 --redact --json \
     -o r.json -o r.html -o r.txt -o r.folded -o r.trace.json
-  ! grep -l janedoe "$tmp/out" r.json r.html r.txt r.folded r.trace.json
+  not grep -l janedoe "$tmp/out" r.json r.html r.txt r.folded r.trace.json
   tells profile full -s s.zarr ct/janedoe --runs 1 --redact -o r2.json
-  ! grep janedoe "$tmp/out"
+  not grep janedoe "$tmp/out"
   "$RADIO" rm -s s.zarr ct/janedoe >/dev/null
 }
 

@@ -22,7 +22,8 @@ the_store_is_named_by_option_else_environment_else_default () {
   [ -f radio.zarr/zarr.json ]
   RADIO_STORE=env.zarr runs ingest ../scans/a.nii
   RADIO_STORE=env.zarr runs ingest -s opt.zarr ../scans/a.nii
-  [ -f env.zarr/zarr.json ] && [ -f opt.zarr/zarr.json ]
+  [ -f env.zarr/zarr.json ]
+  [ -f opt.zarr/zarr.json ]
   RADIO_STORE=env.zarr runs ls
   says images/a
   RADIO_STORE='' runs ls
@@ -146,7 +147,8 @@ what_is_there_is_kept_skipped_or_replaced () {
   status=0
   "$RADIO" ingest -s e.zarr scans/a.nii >"$tmp/out" 2>"$tmp/err" ||
     status=$?
-  [ "$status" -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  [ "$status" -eq 1 ]
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
   runs ingest -s e.zarr --skip-existing scans/a.nii
   says 'skipped' '0 volumes; 1 skipped'
   cp scans/scaled.nii x/a.nii
@@ -160,7 +162,7 @@ strip_says_what_it_drops () {
   "$RADIO" ingest -s s.zarr --strip person.nii >"$tmp/out" 2>"$tmp/err"
   grep -q '^radio: warning: person.nii' "$tmp/err"
   runs export -s s.zarr person -o stripped.nii
-  ! cmp -s person.nii stripped.nii
+  not cmp -s person.nii stripped.nii
 }
 
 a_whole_export_is_the_source_byte_for_byte () {
@@ -256,7 +258,7 @@ pixels_between_voxels_are_linear_but_of_labels_the_nearest () {
       runs slice "$name.zarr/ct/$name" --axis coronal --interpolate $how \
         -o $name-$how.png
     done
-    ! cmp -s $name-nearest.png $name-linear.png || return 1
+    not cmp -s $name-nearest.png $name-linear.png
   done
   cmp head.png head-linear.png
   cmp labels.png labels-nearest.png
@@ -293,7 +295,7 @@ a_listing_has_a_line_for_each_and_a_sum () {
   runs ls -l -s f.zarr
   says VOLUME SHAPE RATIO images/scaled T1w/sub-01_ses-2 '5 volumes, '
   [ "$(wc -l <"$tmp/out")" -eq 7 ]
-  ! grep -q ' $' "$tmp/out"
+  not grep -q ' $' "$tmp/out"
 }
 
 stats_are_figures_and_bars () {
@@ -337,7 +339,7 @@ gc_takes_what_was_replaced () {
   cmp "$tmp/out" before
   runs gc -s e.zarr
   says 'removed'
-  ! grep -q 'removed 0 ' "$tmp/out"
+  not grep -q 'removed 0 ' "$tmp/out"
   runs gc -s e.zarr
   says 'removed 0 unused items'
   runs validate -s e.zarr
@@ -352,7 +354,7 @@ a_phantom_is_the_same_every_time () {
     runs export -s q.zarr $n -o $n.npy
   done
   cmp one.npy two.npy
-  ! cmp -s one.npy three.npy
+  not cmp -s one.npy three.npy
   fails 1 phantoms/one phantom -s q.zarr one
 }
 
@@ -375,7 +377,7 @@ a_file_size_limit_is_an_error () {
 a_name_of_control_characters_is_shown_once () {
   name=$(printf 'l\033m.nii')
   cp scans/a.nii "$name"
-  ! "$RADIO" ingest -q -s l.zarr "$name" >"$tmp/out" 2>"$tmp/err"
+  not "$RADIO" ingest -q -s l.zarr "$name" >"$tmp/out" 2>"$tmp/err"
   grep -q '^radio: l?m.nii: name of' "$tmp/err"
 }
 
@@ -393,7 +395,7 @@ an_array_that_is_the_store_is_named () {
 a_store_inside_a_file_is_not_to_be_made_by_ingest () {
   fails 1 'scans/a.nii/s: cannot open the store: Not a directory' \
     phantom -s scans/a.nii/s x --size 4
-  ! grep -q "radio ingest" "$tmp/err"
+  not grep -q "radio ingest" "$tmp/err"
 }
 
 listings_are_json () {

@@ -41,12 +41,14 @@ help_has_two_to_three_examples_of_its_own_command () {
   for c in $commands; do
     n=$(sed -n '/^Examples:/,$p' "$srcdir/tests/tools/help/$c.txt" |
       grep -c "^  radio $c")
-    [ "$n" -ge 2 ] && [ "$n" -le 3 ]
+    [ "$n" -ge 2 ]
+    [ "$n" -le 3 ]
   done
   for c in $subs; do
     n=$(sed -n '/^Examples:/,$p' "$srcdir/tests/tools/help/$c.txt" |
       grep -c "^  radio ${c%-*} ${c#*-}")
-    [ "$n" -ge 2 ] && [ "$n" -le 3 ]
+    [ "$n" -ge 2 ]
+    [ "$n" -le 3 ]
   done
 }
 

@@ -108,7 +108,7 @@ finishing_writes_at_once_and_ends_the_recording () {
   RADIO_PROFILE=$tmp/finish.json run 0 finish
   [ "$(cat "$tmp/out")" = "$tmp/finish.json" ]
   is_profile "$tmp/finish.json"
-  ! grep -q 'env after' "$tmp/finish.json"
+  not grep -q 'env after' "$tmp/finish.json"
   run 0 finish
   [ "$(cat "$tmp/out")" = nothing ]
 }
@@ -139,10 +139,10 @@ names_are_replaced_where_that_is_asked_for () {
   grep -q 'Doe^Jane' "$tmp/names.json"
   RADIO_PROFILE=$tmp/redacted.json RADIO_PROFILE_REDACT=1 run 0
   is_profile "$tmp/redacted.json"
-  ! grep -q 'Doe' "$tmp/redacted.json"
+  not grep -q 'Doe' "$tmp/redacted.json"
   # The command line, which has the program's path in it.
   grep -qF "$program" "$tmp/names.json"
-  ! grep -qF "$program" "$tmp/redacted.json"
+  not grep -qF "$program" "$tmp/redacted.json"
 }
 
 a_key_asks_for_pseudonyms_of_its_own () {
@@ -151,11 +151,11 @@ a_key_asks_for_pseudonyms_of_its_own () {
   for i in 1 2; do
     RADIO_PROFILE=$tmp/keyed-$i.json RADIO_PROFILE_REDACT_KEY=$tmp/key-$i \
       run 0
-    ! grep -q 'Doe' "$tmp/keyed-$i.json"
+    not grep -q 'Doe' "$tmp/keyed-$i.json"
     sed -n '/^"notes"/,/^}/p; /^"strings"/,/^]/p' "$tmp/keyed-$i.json" \
       >"$tmp/keyed-$i.names"
   done
-  ! cmp -s "$tmp/keyed-1.names" "$tmp/keyed-2.names"
+  not cmp -s "$tmp/keyed-1.names" "$tmp/keyed-2.names"
 }
 
 a_key_that_is_none_is_told () {
@@ -185,7 +185,7 @@ the_function_says_where_it_was_kept () {
 
 what_is_kept_elsewhere_is_redacted_too () {
   RADIO_PROFILE=$tmp/no/x.html RADIO_PROFILE_REDACT=1 run 0
-  ! grep -q Doe "$TMPDIR"/radio-profile-*.json
+  not grep -q Doe "$TMPDIR"/radio-profile-*.json
   rm "$TMPDIR"/*
 }
 
