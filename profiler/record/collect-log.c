@@ -56,6 +56,12 @@ extra_of (struct walk *walk, uint64_t sequence)
   return &log->extras.at[walk->next_extra++];
 }
 
+static const struct rd_node *
+node_of (const struct walk *walk, const struct rd_log_span *span)
+{
+  return walk->writer->nodes[rd_span_node (span)];
+}
+
 static bool
 came_from_elsewhere (const struct rd_node *node)
 {
@@ -69,7 +75,7 @@ parent_of (const struct walk *walk, const struct rd_log_span *span,
 {
   uint64_t sequence = rd_span_parent (span);
   bool is_remote = (extra->flags & RD_LOG_REMOTE_PARENT) != 0;
-  const struct rd_node *node = walk->writer->nodes[rd_span_node (span)];
+  const struct rd_node *node = node_of (walk, span);
   *parent = 0;
   if (sequence == 0 || (came_from_elsewhere (node) && !is_remote))
     return RADIO_OK;
@@ -92,6 +98,8 @@ add_span (struct walk *walk, const struct rd_log_span *span)
   struct rd_collection *collection = walk->collection;
   uint64_t sequence = rd_span_sequence (span);
   const struct rd_log_extra *extra = extra_of (walk, sequence);
+  if (node_of (walk, span)->folded)
+    return RADIO_OK;
   uint64_t begin = rd_collect_time (collection, span->begin);
   uint64_t end = rd_collect_time (collection, span->begin + span->duration);
   struct rd_span new = {
@@ -102,7 +110,7 @@ add_span (struct walk *walk, const struct rd_log_span *span)
       : begin,
     .wait_ns = rd_rate_ns (&collection->recorder->rate, extra->wait),
     .id = (uint32_t) (collection->profile->spans.n + 1),
-    .node = walk->writer->nodes[rd_span_node (span)]->index,
+    .node = node_of (walk, span)->index,
     .lane = lane_of (walk, sequence),
     .flags = flags_of (extra),
     .nbytes = extra->nbytes,
@@ -111,11 +119,14 @@ add_span (struct walk *walk, const struct rd_log_span *span)
   return rd_profile_add_span (collection->profile, &new);
 }
 
-/* A span gets the id that is one more than its place in the profile. */
+/* A span gets the id that is one more than its place in the profile, where
+ * those of folded nodes have none. */
 static enum radio_status
 give_id (struct walk *walk, const struct rd_log_span *span)
 {
   uint32_t id;
+  if (node_of (walk, span)->folded)
+    return RADIO_OK;
   return rd_ids_give (&walk->collection->ids, walk->writer->number,
                       rd_span_sequence (span), &id);
 }

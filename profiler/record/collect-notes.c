@@ -107,12 +107,19 @@ push_mark (struct marks *marks, uint32_t node,
   return RADIO_OK;
 }
 
+/* Whether the profile has it; stand-ins and folded ones it has not. */
+static bool
+is_listed (const struct rd_node *node)
+{
+  return node->site && !node->folded;
+}
+
 static enum radio_status
 push_marks (struct marks *marks, const struct rd_writer_state *writer)
 {
   for (size_t i = 0; i < writer->nnodes; i++) {
     const struct rd_node *node = writer->nodes[i];
-    for (unsigned j = 0; node->site && j < node->nnotes; j++)
+    for (unsigned j = 0; is_listed (node) && j < node->nnotes; j++)
       RD_TRY (push_mark (marks, node->index, &node->notes[j]));
   }
   return RADIO_OK;

@@ -49,6 +49,13 @@ above (const struct rd_node *node)
   return parent;
 }
 
+/* A profile has no room below: chains of handoffs may be of any length. */
+static bool
+is_deepest (const struct radio_profile *profile, uint32_t index)
+{
+  return profile->nodes.at[index].depth == RD_MAX_NODE_DEPTH - 1;
+}
+
 /* Find or add the profile's node for one whose parent has its index. */
 static enum radio_status
 resolve (struct radio_profile *profile, struct rd_node *node)
@@ -56,6 +63,11 @@ resolve (struct radio_profile *profile, struct rd_node *node)
   const struct rd_node *parent = above (node);
   const struct radio_site *site = node->site;
   uint32_t parent_index = parent ? parent->index : RD_NO_INDEX;
+  if (parent && is_deepest (profile, parent_index)) {
+    node->index = parent_index;
+    node->folded = true;
+    return RADIO_OK;
+  }
   node->index = rd_profile_find_node (profile, parent_index, site->name,
                                       site->category, node->edge);
   if (node->index != RD_NO_INDEX)
@@ -120,15 +132,12 @@ add_memory (struct radio_profile_node *to, const struct rd_node *node)
   to->alloc_peak_nbytes += peak > 0 ? (uint64_t) peak : 0;
 }
 
-static enum radio_status
-add_figures (struct radio_profile *profile, const struct rd_node *node)
+/* What is of single runs; a folded node's are none of the one above. */
+static void
+add_runs (struct radio_profile_node *to, const struct rd_node *node)
 {
-  struct radio_profile_node *to = &profile->nodes.at[node->index];
   to->calls += node->calls;
   to->total_ns += node->total;
-  to->self_ns += node->self;
-  to->work_ns += node->work;
-  to->wait_ns += node->wait;
   to->queue_ns += node->queue;
   to->min_ns = rd_min_u64 (to->min_ns, node->min);
   to->max_ns = rd_max_u64 (to->max_ns, node->max);
@@ -137,6 +146,17 @@ add_figures (struct radio_profile *profile, const struct rd_node *node)
   to->dropped_count += node->drops;
   for (unsigned i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
     to->histogram[i] += node->histogram[i];
+}
+
+static enum radio_status
+add_figures (struct radio_profile *profile, const struct rd_node *node)
+{
+  struct radio_profile_node *to = &profile->nodes.at[node->index];
+  if (!node->folded)
+    add_runs (to, node);
+  to->self_ns += node->self;
+  to->work_ns += node->work;
+  to->wait_ns += node->wait;
   add_memory (to, node);
   return add_counters (profile, node);
 }
@@ -247,6 +267,7 @@ collect_writer (struct rd_collection *collection,
     }
     RD_TRY (resolve_path (profile, way, node));
     RD_TRY (add_figures (profile, node));
+    collection->nfolded += node->folded ? node->calls : 0;
     add_outside (&profile->info, node);
   }
   return RADIO_OK;
@@ -257,8 +278,10 @@ forget_indexes (const struct radio_recorder *recorder)
 {
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    for (size_t j = 0; j < writer->nnodes; j++)
+    for (size_t j = 0; j < writer->nnodes; j++) {
       writer->nodes[j]->index = RD_NO_INDEX;
+      writer->nodes[j]->folded = false;
+    }
   }
 }
 

@@ -145,7 +145,8 @@ add_losses (const struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
-  uint64_t nskipped = 0, nthrottled = 0, ntexts = 0, nsamples = 0;
+  uint64_t nskipped = collection->nfolded;
+  uint64_t nthrottled = 0, ntexts = 0, nsamples = 0;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     ntexts += writer->texts.dropped_count;

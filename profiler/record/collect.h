@@ -20,13 +20,17 @@ struct rd_collection {
   uint64_t origin;            /* ticks: the profile's beginning */
   struct rd_ids ids;
   uint32_t *lanes;            /* of all sessions, writer after writer */
+  uint64_t nfolded;           /* scopes deeper than a profile may be */
 };
 
 /* A point in time. */
 uint64_t rd_collect_time (const struct rd_collection *collection,
                           uint64_t ticks);
 
-/* The tree (collect-tree.c): every rd_node gets its index in the profile. */
+/* The tree (collect-tree.c): every rd_node gets its index in the profile.
+ * Those that are too deep get that of the node above, with what adds up:
+ * self time, work, wait, counters and memory.  Their runs are no runs of
+ * that node, so neither they nor their spans are in the profile. */
 enum radio_status rd_collect_tree (struct rd_collection *collection)
   RADIO_USE_RESULT;
 

@@ -111,6 +111,8 @@ struct rd_node {
   struct rd_account *account;
 
   uint32_t index;             /* in the collector's profile */
+  bool folded;                /* index is of the node above: this one is
+                                 deeper than profiles may be */
 };
 
 /*------------------------------------------------------------------------

@@ -3,6 +3,7 @@
  * number worked out by hand. */
 #include <config.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/profiler/causal/stage.h"
@@ -406,6 +407,91 @@ what_is_received_too_deep_is_told (void **state)
   radio_profile_close (profile);
 }
 
+/*------------------------------------------------------------------------
+ * Chains: each task gives the next one from inside its own scope
+ *----------------------------------------------------------------------*/
+
+#define NLINKS 5000
+#define NDEEP (NLINKS - RD_MAX_NODE_DEPTH)      /* too deep for a profile */
+
+static const struct radio_counter nbytes = { "read", "bytes" };
+
+/* Receive, and give in its place the next; *handoff is zero at first. */
+static void
+link_up (struct radio_handoff *handoff, unsigned i)
+{
+  struct radio_handoff next;
+  stage_on (&stage, i % STAGE_THREADS);
+  uint64_t token = radio_scope_receive (handoff, &tiles_site);
+  radio_handoff_give (&next);
+  radio_handoff_release (handoff);
+  *handoff = next;
+  radio_scope_text ("link", i % 2 ? "odd" : "even", RADIO_TEXT_PLAIN);
+  radio_scope_add (&nbytes, 3);
+  pass (2);
+  radio_scope_end (token);
+}
+
+static struct radio_profile *
+make_chain (void)
+{
+  struct radio_handoff handoff = { .parent = NULL };
+  for (unsigned i = 0; i < NLINKS; i++)
+    link_up (&handoff, i);
+  radio_handoff_release (&handoff);
+  return stage_close (&stage);
+}
+
+static void
+a_chain_too_deep_for_a_profile_is_folded (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = make_chain ();
+  assert_int_equal (profile->nodes.n, RD_MAX_NODE_DEPTH);
+  uint64_t work = 0, total = 0, calls = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = radio_profile_node (profile, i);
+    work += node->work_ns;
+    total += node->total_ns;
+    calls += node->calls;
+    assert_true (node->self_ns <= node->total_ns);
+  }
+  const struct radio_profile_node *last
+    = radio_profile_node (profile, RD_MAX_NODE_DEPTH - 1);
+  assert_int_equal (last->depth, RD_MAX_NODE_DEPTH - 1);
+  assert_int_equal (last->work_ns, 2 * (NDEEP + 1));
+  assert_int_equal (last->calls, 1);
+  assert_int_equal (last->max_ns, 2);
+  assert_int_equal (work, 2 * NLINKS);
+  assert_int_equal (profile->info.work_ns, work);
+  assert_int_equal (total, 2 * RD_MAX_NODE_DEPTH);
+  assert_int_equal (calls, RD_MAX_NODE_DEPTH);
+  assert_int_equal (radio_profile_counter (profile, 0, "read", true),
+                    3 * NLINKS);
+  radio_profile_close (profile);
+}
+
+static void
+what_a_profile_is_too_flat_for_is_told (void **state)
+{
+  (void) state;
+  char ndeep[20];
+  snprintf (ndeep, sizeof ndeep, "%d", NDEEP);
+  struct radio_profile *profile = make_chain ();
+  assert_string_equal (rd_profile_find_fact (profile,
+                                             "scopes not recorded"), ndeep);
+  assert_int_equal (profile->spans.n, RD_MAX_NODE_DEPTH);
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    assert_int_equal (span->nbytes, 3);
+    assert_int_equal (span->begin_ns, 2 * span->node);
+  }
+  for (size_t i = 0; i < profile->notes.n; i++)
+    assert_false (profile->notes.at[i].varies);
+  assert_int_equal (profile->notes.n, 2 * RD_MAX_NODE_DEPTH);
+  radio_profile_close (profile);
+}
+
 static void
 a_zero_handoff_is_none (void **state)
 {
@@ -651,6 +737,8 @@ main (void)
     TEST (an_inner_scope_left_open_ends_with_the_received_one),
     TEST (a_handoff_outside_all_scopes_makes_a_root),
     TEST (what_is_received_too_deep_is_told),
+    TEST (a_chain_too_deep_for_a_profile_is_folded),
+    TEST (what_a_profile_is_too_flat_for_is_told),
     TEST (a_zero_handoff_is_none),
     TEST (the_token_zero_ends_nothing),
     TEST (nothing_is_given_where_nothing_records),
