@@ -303,7 +303,7 @@ tiny_scopes_share_a_line (void **state)
   uint32_t root = build_node (profile, RD_NO_INDEX, "root", "c");
   build_times (profile, root, 1, 100 * MS, 99 * MS, MS, 0);
   for (int i = 0; i < 40; i++) {
-    char name[16];
+    char name[24];
     snprintf (name, sizeof name, "tiny-%d", i);
     build_times (profile, build_node (profile, root, name, "c"), 1, 1000,
                  1000, 1000, 0);
