@@ -99,7 +99,7 @@ children_in_any_order_find_their_nodes (void **state)
   struct history h;
   unsigned calls[200] = { 0 };
   uint32_t random = 1;
-  char names[200][8];
+  char names[200][16];
   (void) state;
   for (int i = 0; i < 200; i++) {
     snprintf (names[i], sizeof names[i], "s%d", i);

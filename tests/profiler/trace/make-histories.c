@@ -28,7 +28,7 @@ static void
 put_joined (const char *folder, const char *name, size_t n,
             enum radio_profile_parts parts)
 {
-  struct radio_profile *profiles[4], *joined;
+  struct radio_profile *profiles[4] = { NULL }, *joined;
   for (size_t i = 0; i < n; i++)
     profiles[i] = history_random (10 + i, false);
   assert_ok (radio_profile_join (profiles, n, parts, &joined));
