@@ -56,7 +56,7 @@ struct rd_span {
   uint32_t node;
   uint32_t lane;
   uint32_t flags;
-  uint64_t nbytes;            /* its own counters of unit "bytes", added */
+  uint64_t nbytes;            /* its largest own counter of unit "bytes" */
 };
 
 /* A text of one span, or without a span (0) of a node: its first one. */

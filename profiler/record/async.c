@@ -32,7 +32,7 @@ struct radio_async {
   struct run request, phase;
   uint64_t submitted;
   uint64_t covered;           /* by the phases that ended */
-  uint64_t nbytes;
+  struct rd_run_bytes bytes;
 };
 
 /*------------------------------------------------------------------------
@@ -92,7 +92,7 @@ end_request (struct radio_async *async, uint64_t end, unsigned flags)
 {
   struct rd_log_extra extra = {
     .submitted = async->submitted,
-    .nbytes = async->nbytes,
+    .nbytes = rd_run_bytes_most (&async->bytes),
     .parent_writer = async->parent->writer,
     .flags = flags | RD_LOG_REMOTE_PARENT,
   };
@@ -227,7 +227,7 @@ radio_async_add (struct radio_async *async,
   const struct rd_tally *tally
     = rd_node_count (async->request.node, counter, value);
   if (tally && tally->is_bytes)
-    async->nbytes += value;
+    rd_run_bytes_add (&async->bytes, tally, value);
 }
 
 void

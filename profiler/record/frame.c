@@ -245,7 +245,9 @@ static void
 end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open)
 {
   struct rd_frame *frame = writer->top;
-  struct run run = { .extra.nbytes = frame->nbytes };
+  struct run run = {
+    .extra.nbytes = frame->special ? rd_run_bytes_most (&frame->bytes) : 0
+  };
   if (is_open) {
     run.extra.flags |= RD_LOG_OPEN;
     frame->node->opens++;
@@ -300,7 +302,7 @@ rd_frame_count (struct rd_writer_state *writer,
   if (!tally || !tally->is_bytes)
     return;
   frame->special = true;
-  frame->nbytes += value;
+  rd_run_bytes_add (&frame->bytes, tally, value);
 }
 
 void

@@ -46,7 +46,35 @@ struct rd_tally {
   const struct radio_counter *counter;
   uint64_t value;
   bool is_bytes;              /* the counter's unit is "bytes" */
+  unsigned slot;              /* how many of these are before it */
 };
+
+/* What one run added to its node's counters of bytes, by their slots.  The
+ * same bytes are asked for, fetched, decoded and delivered: a run moved as
+ * many as its largest counter says, not all of these together. */
+#define RD_NSLOTS 8           /* counters in further ones are left out */
+
+struct rd_run_bytes {
+  uint64_t of[RD_NSLOTS];
+};
+
+static inline void
+rd_run_bytes_add (struct rd_run_bytes *bytes, const struct rd_tally *tally,
+                  uint64_t value)
+{
+  if (tally->slot < RD_NSLOTS)
+    bytes->of[tally->slot] += value;
+}
+
+static inline uint64_t
+rd_run_bytes_most (const struct rd_run_bytes *bytes)
+{
+  uint64_t most = 0;
+  for (unsigned i = 0; i < RD_NSLOTS; i++)
+    if (bytes->of[i] > most)
+      most = bytes->of[i];
+  return most;
+}
 
 struct rd_text_note {
   const char *key;            /* static */
@@ -227,7 +255,7 @@ struct rd_frame {
                                  rd_writer_pop at its end */
   uint64_t elsewhere;         /* of covered, by scopes that were received
                                  and so are no children */
-  uint64_t nbytes;            /* counters of unit "bytes", added */
+  struct rd_run_bytes bytes;
   struct rd_shared *shared;   /* made by radio_handoff_give, else NULL */
   struct rd_shared *via;      /* its parent's, if that has one; else NULL */
   uint64_t submitted;         /* of a received scope, else 0 */

@@ -162,11 +162,14 @@ rd_node_count (struct rd_node *node, const struct radio_counter *counter,
                uint64_t value)
 {
   struct rd_tally *tally = node->tallies;
-  for (unsigned i = 0; i < node->ntallies; i++, tally++)
+  unsigned slot = 0;
+  for (unsigned i = 0; i < node->ntallies; i++, tally++) {
     if (tally->counter == counter) {
       tally->value += value;
       return tally;
     }
+    slot += tally->is_bytes;
+  }
   if (node->ntallies == node->tallies_capacity) {
     unsigned capacity = node->tallies_capacity ? node->tallies_capacity * 2
                                                : 4;
@@ -178,7 +181,7 @@ rd_node_count (struct rd_node *node, const struct radio_counter *counter,
   }
   tally = &node->tallies[node->ntallies++];
   *tally = (struct rd_tally) {
-    counter, value, strcmp (counter->unit, "bytes") == 0
+    counter, value, strcmp (counter->unit, "bytes") == 0, slot
   };
   return tally;
 }

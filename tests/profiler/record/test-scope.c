@@ -325,6 +325,59 @@ counters_stay_where_they_were_added (void **state)
   history_release (&h);
 }
 
+/* The same bytes are asked for, fetched and delivered: not three times as
+ * many. */
+static void
+a_run_has_the_bytes_of_its_largest_counter (void **state)
+{
+  static const struct radio_counter asked = { "asked", "bytes" };
+  static const struct radio_counter fetched = { "fetched", "bytes" };
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  for (uint64_t i = 0; i < 2; i++) {
+    uint64_t token = radio_scope_begin (&a);
+    radio_scope_add (&rows, 1000);
+    radio_scope_add (&asked, 5);
+    radio_scope_add (&fetched, 7 + i);
+    radio_scope_add (&asked, 4 * i);
+    radio_scope_add (&bytes, 1);
+    radio_scope_end (token);
+  }
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a")->ntallies, 4);
+  assert_int_equal (history_extra (&h, history_span (&h, 0))->nbytes, 7);
+  assert_int_equal (history_extra (&h, history_span (&h, 1))->nbytes, 9);
+  history_release (&h);
+}
+
+static void
+more_counters_of_bytes_than_a_run_remembers_do_no_harm (void **state)
+{
+  static const char *const names[] = {
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11",
+  };
+  enum { NNAMES = sizeof names / sizeof names[0] };
+  struct radio_counter counters[NNAMES];
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t token = radio_scope_begin (&a);
+  for (size_t i = 0; i < NNAMES; i++) {
+    counters[i] = (struct radio_counter) { names[i], "bytes" };
+    radio_scope_add (&counters[i], 10 * i);
+  }
+  radio_scope_end (token);
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "a");
+  assert_int_equal (node->ntallies, NNAMES);
+  for (size_t i = 0; i < NNAMES; i++)
+    assert_int_equal (node->tallies[i].value, 10 * i);
+  assert_int_equal (history_extra (&h, history_span (&h, 0))->nbytes,
+                    10 * (RD_NSLOTS - 1));
+  history_release (&h);
+}
+
 static void
 a_frame_used_again_does_not_remember (void **state)
 {
@@ -535,6 +588,9 @@ main (void)
     cmocka_unit_test (a_system_call_waits_as_far_as_its_thread_did_not_run),
     cmocka_unit_test (waits_inside_a_system_call_are_not_counted_twice),
     cmocka_unit_test (counters_stay_where_they_were_added),
+    cmocka_unit_test (a_run_has_the_bytes_of_its_largest_counter),
+    cmocka_unit_test (
+      more_counters_of_bytes_than_a_run_remembers_do_no_harm),
     cmocka_unit_test (a_frame_used_again_does_not_remember),
     cmocka_unit_test (an_instant_is_a_node_without_duration),
     cmocka_unit_test (the_histogram_has_its_edges_at_powers_of_two),
