@@ -2,10 +2,10 @@
 /* pprof's profile.proto, gzipped: what "go tool pprof" reads.
  *
  * A node of the tree is a sample of its path, leaf first, with what is its
- * own: calls, self time (wall), work, wait, the sum of its counters of unit
- * "bytes", and its counter "requests".  pprof adds them up itself, so its
- * "flat" is this project's self and its "cum" the sum below.  Numbers are
- * signed there: larger ones are cut to 2^63 - 1. */
+ * own: calls, self time (wall), work, wait, the bytes that it moved by the
+ * counter that says it best, and its counter "requests".  pprof adds them up
+ * itself, so its "flat" is this project's self and its "cum" the sum below.
+ * Numbers are signed there: larger ones are cut to 2^63 - 1. */
 #include <config.h>
 
 #include <libdeflate.h>
@@ -15,6 +15,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/export/export.h"
 #include "profiler/export/frames.h"
+#include "profiler/export/moved.h"
 #include "profiler/export/pprof-texts.h"
 #include "profiler/export/pprof-wire.h"
 
@@ -104,14 +105,12 @@ add_cut (uint64_t a, uint64_t b)
 }
 
 static void
-add_counters (const struct radio_profile *profile, size_t node,
+add_requests (const struct radio_profile *profile, size_t node,
               uint64_t values[NVALUES])
 {
   for (size_t i = 0; i < profile->counters.n; i++) {
     const struct rd_counter *counter = &profile->counters.at[i];
     uint64_t value = profile->values[node * profile->counters.n + i];
-    if (strcmp (counter->unit, "bytes") == 0)
-      values[BYTES] = add_cut (values[BYTES], value);
     if (strcmp (counter->name, "requests") == 0)
       values[REQUESTS] = add_cut (values[REQUESTS], value);
   }
@@ -135,8 +134,9 @@ put_sample (struct state *state, size_t i, uint64_t *path)
     [WALL] = add_cut (nodes[i].self_ns, 0),
     [WORK] = add_cut (nodes[i].work_ns, 0),
     [WAIT] = add_cut (nodes[i].wait_ns, 0),
+    [BYTES] = add_cut (rd_moved (state->profile, i, false), 0),
   };
-  add_counters (state->profile, i, values);
+  add_requests (state->profile, i, values);
   size_t n = 0;
   for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)
     path[n++] = state->frames->of_node[at] + 1;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/export/moved.h"
 #include "profiler/export/text.h"
 
 /* What the tree itself gets before the next column is shown: what its
@@ -113,7 +114,7 @@ static void
 rate_cell (const struct rd_text *text, size_t node,
            char cell[RD_NUMBER_NBYTES])
 {
-  rd_text_rate (rd_text_moved (text->profile, node),
+  rd_text_rate (rd_moved (text->profile, node, true),
                 node_at (text, node)->total_ns, cell);
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/export/moved.h"
 #include "profiler/export/text.h"
 
 #define DEFAULT_COLUMNS 80
@@ -21,40 +22,6 @@ rd_text_colour (const struct rd_text *text, enum rd_colour colour)
 {
   if (text->colour)
     rd_write_format (text->writer, "\033[%dm", (int) colour);
-}
-
-/*------------------------------------------------------------------------
- * Bytes
- *----------------------------------------------------------------------*/
-
-/* What says best what an operation did, first. */
-static const struct {
-  const char *counter;
-  const char *word;
-} moves[] = {
-  { "bytes delivered", "delivered" }, { "bytes encoded", "encoded" },
-  { "bytes decoded", "decoded" }, { "bytes inflated", "inflated" },
-  { "bytes written", "written" }, { "bytes fetched", "fetched" },
-  { "bytes asked", "asked for" },
-};
-
-#define NMOVES (sizeof moves / sizeof moves[0])
-
-uint64_t
-rd_text_moved (const struct radio_profile *profile, size_t node)
-{
-  uint64_t most = 0;
-  for (size_t i = 0; i < NMOVES; i++) {
-    uint64_t value = radio_profile_counter (profile, node, moves[i].counter,
-                                            true);
-    if (value > 0)
-      return value;
-  }
-  for (size_t i = 0; i < profile->counters.n; i++)
-    if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
-      most = rd_max_u64 (most, radio_profile_counter (
-        profile, node, profile->counters.at[i].name, true));
-  return most;
 }
 
 /* A counter over the whole tree. */
@@ -202,18 +169,18 @@ static void
 write_moves (const struct rd_text *text)
 {
   struct line line = { .text = text };
-  for (size_t i = 0; i < NMOVES; i++) {
+  for (size_t i = 0; i < RD_NMOVES; i++) {
     char number[RD_NUMBER_NBYTES], rate[RD_NUMBER_NBYTES];
-    uint64_t nbytes = sum_counter (text->profile, moves[i].counter);
+    uint64_t nbytes = sum_counter (text->profile, rd_moves[i].counter);
     if (nbytes == 0)
       continue;
     rd_text_bytes (nbytes, number);
     rd_text_rate (nbytes, text->whole_ns, rate);
     if (line.column == 0 && *rate)
-      add_item (&line, "bytes", "%s %s (%s MB/s)", number, moves[i].word,
+      add_item (&line, "bytes", "%s %s (%s MB/s)", number, rd_moves[i].word,
                 rate);
     else
-      add_item (&line, "bytes", "%s %s", number, moves[i].word);
+      add_item (&line, "bytes", "%s %s", number, rd_moves[i].word);
   }
   end_line (&line);
 }

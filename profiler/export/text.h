@@ -85,8 +85,4 @@ enum radio_status rd_text_tree (const struct rd_text *text)
 /* The findings. */
 void rd_text_findings (const struct rd_text *text);
 
-/* The bytes that a node and all below it moved, by the counter that says
- * best what its work was; 0: none. */
-uint64_t rd_text_moved (const struct radio_profile *profile, size_t node);
-
 #endif /* RD_TEXT_H */

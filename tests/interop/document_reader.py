@@ -43,6 +43,21 @@ def rows(table):
     return [dict(zip(table, values)) for values in zip(*table.values())]
 
 
+# The counter that says best what was done, first.
+MOVES = ["delivered", "encoded", "decoded", "inflated", "written", "fetched",
+         "asked"]
+
+
+def moved(counters):
+    """The bytes that a node moved: one counter's, since all count the same
+    ones."""
+    found = {name: value for (name, unit), value in counters.items()
+             if unit == "bytes" and value}
+    told = [found[f"bytes {move}"] for move in MOVES
+            if f"bytes {move}" in found]
+    return told[0] if told else max(found.values(), default=0)
+
+
 class Document:
     """A profile."""
 
@@ -120,8 +135,7 @@ class Document:
         """A node's own calls, wall, work, wait, bytes or requests."""
         node = self.nodes[node]
         if kind == "bytes":
-            return sum(value for (_, unit), value in node["counters"].items()
-                       if unit == "bytes")
+            return moved(node["counters"])
         if kind == "requests":
             return sum(value for (name, _), value in node["counters"].items()
                        if name == "requests")

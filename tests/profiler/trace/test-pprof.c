@@ -82,7 +82,7 @@ each_node_is_a_sample_with_what_is_its_own (void **state)
     int64_t calls, wall, work, wait, bytes, requests;
   } expected[] = {
     { "read", 1, 100, 90, 10, 0, 0 },
-    { "read;fetch", 2, 400, 50, 350, 5096, 7 },
+    { "read;fetch", 2, 400, 50, 350, 4096, 7 },
     { "read;decode", 3, 500, 480, 20, 65536, 0 },
   };
   struct pprof *pprof = captured (build_read ());
@@ -188,6 +188,57 @@ sums_beyond_signed_numbers_are_cut (void **state)
   assert_int_equal (value_at (pprof, "a", "wall"), INT64_MAX);
   assert_int_equal (value_at (pprof, "a", "bytes"), INT64_MAX);
   assert_null (pprof->samples[0].label);
+  pprof_free (pprof);
+}
+
+/* The same bytes, whatever order they were counted in: the sum is nothing
+ * that moved. */
+static void
+bytes_are_those_of_the_most_telling_counter (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *counter;
+    uint64_t value;
+  } counts[] = {
+    { "bytes asked", 9000 }, { "bytes fetched", 8000 },
+    { "bytes written", 7000 }, { "bytes inflated", 6000 },
+    { "bytes decoded", 5000 }, { "bytes encoded", 4000 },
+    { "bytes delivered", 3000 },
+  };
+  enum { NCOUNTS = sizeof counts / sizeof counts[0] };
+  for (size_t last = 0; last < NCOUNTS; last++) {
+    struct radio_profile *profile = build_new ("moves");
+    uint32_t node = build_node (profile, RD_NO_INDEX, "a", "");
+    uint32_t below = build_node (profile, node, "b", "");
+    build_times (profile, node, 1, 2, 1, 1, 0);
+    build_times (profile, below, 1, 1, 1, 1, 0);
+    build_count (profile, below, "bytes delivered", "bytes", 77);
+    for (size_t i = 0; i <= last; i++)
+      build_count (profile, node, counts[i].counter, "bytes",
+                   counts[i].value);
+    build_finish (profile);
+    struct pprof *pprof = captured (profile);
+    assert_int_equal (value_at (pprof, "a", "bytes"), counts[last].value);
+    assert_int_equal (value_at (pprof, "a;b", "bytes"), 77);
+    pprof_free (pprof);
+  }
+}
+
+static void
+bytes_of_unknown_counters_are_those_of_the_largest (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("own counters");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "a", "");
+  build_times (profile, node, 1, 1, 1, 1, 0);
+  build_count (profile, node, "bytes hashed", "bytes", 30);
+  build_count (profile, node, "bytes sent", "bytes", 40);
+  build_count (profile, node, "bytes seen", "bytes", 20);
+  build_count (profile, node, "rows", "count", 1000);
+  build_finish (profile);
+  struct pprof *pprof = captured (profile);
+  assert_int_equal (value_at (pprof, "a", "bytes"), 40);
   pprof_free (pprof);
 }
 
@@ -299,6 +350,8 @@ main (void)
     cmocka_unit_test (samples_are_labelled_with_their_category),
     cmocka_unit_test (a_recursion_is_one_function_at_several_depths),
     cmocka_unit_test (sums_beyond_signed_numbers_are_cut),
+    cmocka_unit_test (bytes_are_those_of_the_most_telling_counter),
+    cmocka_unit_test (bytes_of_unknown_counters_are_those_of_the_largest),
     cmocka_unit_test (an_empty_profile_is_a_file_too),
     cmocka_unit_test (strings_are_in_the_table_once),
     cmocka_unit_test (the_deepest_tree_is_written),
