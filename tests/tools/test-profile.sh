@@ -428,7 +428,7 @@ ends_as () {
   status=0
   wait "$pid" || status=$?
   [ "$(kill -l "$status")" = "$1" ]
-  ! kill -0 "$(cat number)"
+  not kill -0 "$(cat number)"
   says 'ct/one' 'wrote sent.json'
   runs profile show sent.json
   nothing_is_left
