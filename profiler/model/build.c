@@ -245,6 +245,17 @@ find_key (const struct rd_counter *keys, size_t n, const char *name)
   return i;
 }
 
+bool
+rd_profile_has_room (const struct radio_profile *profile,
+                     const struct rd_counters *counters, const char *name)
+{
+  if (counters->n < RD_MAX_KEYS)
+    return true;
+  const char *own_name = rd_intern_find (profile->strings, name);
+  return own_name
+         && find_key (counters->at, counters->n, own_name) < counters->n;
+}
+
 static enum radio_status
 fail_too_many (const char *what)
 {

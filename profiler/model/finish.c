@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a profile whole: what was added is checked, put in order, and what
  * follows from it is computed.  The numbers may come from a file that
- * somebody made up, so sums saturate, and tables of nodes by counters are
- * refused where nearly nothing would be in them. */
+ * somebody made up, so sums saturate, and readers have tables of nodes by
+ * counters refused where nearly nothing would be in them. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -215,6 +215,16 @@ check_table (size_t nrows, size_t ncolumns, size_t nentries, const char *of)
                   "between them", nrows, ncolumns, of, nentries);
 }
 
+enum radio_status
+rd_profile_check_tables (const struct radio_profile *profile)
+{
+  const struct rd_builder *builder = profile->builder;
+  RD_TRY (check_table (profile->nodes.n, profile->counters.n,
+                       builder->values.n, "counters"));
+  return check_table (profile->nodes.n, profile->parts.n, builder->shares.n,
+                      "parts");
+}
+
 static enum radio_status
 spread_values (struct radio_profile *profile)
 {
@@ -222,8 +232,6 @@ spread_values (struct radio_profile *profile)
   size_t ncounters = profile->counters.n;
   size_t n = profile->nodes.n * ncounters;
   void *values;
-  RD_TRY (check_table (profile->nodes.n, ncounters, builder->values.n,
-                       "counters"));
   RD_TRY (rd_new_array (n, sizeof (uint64_t), &values));
   profile->values = values;
   for (size_t i = 0; i < builder->values.n; i++) {
@@ -266,8 +274,6 @@ spread_shares (struct radio_profile *profile)
   struct rd_builder *builder = profile->builder;
   size_t nparts = profile->parts.n;
   void *shares;
-  RD_TRY (check_table (profile->nodes.n, nparts, builder->shares.n,
-                       "parts"));
   RD_TRY (rd_new_array (profile->nodes.n * nparts,
                         sizeof *profile->shares, &shares));
   profile->shares = shares;

@@ -384,6 +384,7 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
   RD_TRY (own_info (joined));
   RD_TRY (rd_join_facts (joined, profiles, n));
   RD_TRY (rd_join_node_notes (joined, profiles, n, maps.nodes));
+  RD_TRY (rd_profile_check_tables (joined));
   RD_TRY (rd_profile_finish (joined));
   *result = RD_STEAL (joined);
   return RADIO_OK;

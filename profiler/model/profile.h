@@ -91,11 +91,16 @@ struct rd_part {
 /* Growing arrays: n in use of capacity. */
 #define RD_VECTOR(type) struct { type *at; size_t n, capacity; }
 
+struct rd_counters {
+  struct rd_counter *at;
+  size_t n, capacity;
+};
+
 struct radio_profile {
   struct radio_profile_info info;       /* strings owned by `strings' */
   RD_VECTOR (struct radio_profile_node) nodes;  /* strings likewise */
-  RD_VECTOR (struct rd_counter) counters;
-  RD_VECTOR (struct rd_counter) gauges;
+  struct rd_counters counters;
+  struct rd_counters gauges;
   uint64_t *values;           /* [node * ncounters + counter], own ones;
                                  NULL without counters or nodes */
   uint64_t *tree_values;      /* the same, with all nodes below */
@@ -149,6 +154,12 @@ enum radio_status
 rd_profile_add_gauge (struct radio_profile *profile, const char *name,
                       const char *unit, uint32_t *index) RADIO_USE_RESULT;
 
+/* Whether a counter or gauge is among these of the profile, or may still be
+ * added. */
+bool rd_profile_has_room (const struct radio_profile *profile,
+                          const struct rd_counters *counters,
+                          const char *name);
+
 /* Add to a node's own counter, or to what a part has of a node.  Nodes,
  * counters and parts may still be added afterwards. */
 enum radio_status
@@ -200,6 +211,14 @@ const char *rd_profile_find_fact (const struct radio_profile *profile,
  * together (an index out of range, an id twice, a time above 2^63 ns, spans
  * that are their own parents): the reader relies on it. */
 enum radio_status rd_profile_finish (struct radio_profile *profile)
+  RADIO_USE_RESULT;
+
+/* Before that, for what comes from files: refuse with
+ * RADIO_ERROR_UNSUPPORTED tables of nodes by counters or parts that are huge
+ * and nearly empty, since a small file can ask for any.  What was recorded
+ * here is taken as it is. */
+enum radio_status
+rd_profile_check_tables (const struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 /* Lay requests that overlap into rows: spans whose lane is RD_NO_INDEX get

@@ -207,6 +207,12 @@ add_sample (struct rd_collection *collection,
     .time_ns = rd_collect_time (collection, sample->time),
     .value = sample->value,
   };
+  if (!rd_profile_has_room (collection->profile,
+                            &collection->profile->gauges,
+                            sample->gauge->name)) {
+    collection->nsamples_lost++;
+    return RADIO_OK;
+  }
   RD_TRY (rd_profile_add_gauge (collection->profile, sample->gauge->name,
                                 sample->gauge->unit, &new.gauge));
   return rd_profile_add_sample (collection->profile, &new);

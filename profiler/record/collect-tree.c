@@ -101,12 +101,19 @@ resolve_path (struct radio_profile *profile, struct way *way,
  * Figures, in ticks
  *----------------------------------------------------------------------*/
 
+/* Of more counters than a profile may have, the first ones are there. */
 static enum radio_status
-add_counters (struct radio_profile *profile, const struct rd_node *node)
+add_counters (struct rd_collection *collection, const struct rd_node *node)
 {
+  struct radio_profile *profile = collection->profile;
   for (unsigned i = 0; i < node->ntallies; i++) {
     const struct rd_tally *tally = &node->tallies[i];
     uint32_t counter;
+    if (!rd_profile_has_room (profile, &profile->counters,
+                              tally->counter->name)) {
+      collection->nvalues_lost++;
+      continue;
+    }
     RD_TRY (rd_profile_add_counter (profile, tally->counter->name,
                                     tally->counter->unit, &counter));
     RD_TRY (rd_profile_add_value (profile, node->index, counter,
@@ -149,16 +156,17 @@ add_runs (struct radio_profile_node *to, const struct rd_node *node)
 }
 
 static enum radio_status
-add_figures (struct radio_profile *profile, const struct rd_node *node)
+add_figures (struct rd_collection *collection, const struct rd_node *node)
 {
-  struct radio_profile_node *to = &profile->nodes.at[node->index];
+  struct radio_profile_node *to
+    = &collection->profile->nodes.at[node->index];
   if (!node->folded)
     add_runs (to, node);
   to->self_ns += node->self;
   to->work_ns += node->work;
   to->wait_ns += node->wait;
   add_memory (to, node);
-  return add_counters (profile, node);
+  return add_counters (collection, node);
 }
 
 /*------------------------------------------------------------------------
@@ -266,7 +274,7 @@ collect_writer (struct rd_collection *collection,
       continue;
     }
     RD_TRY (resolve_path (profile, way, node));
-    RD_TRY (add_figures (profile, node));
+    RD_TRY (add_figures (collection, node));
     collection->nfolded += node->folded ? node->calls : 0;
     add_outside (&profile->info, node);
   }

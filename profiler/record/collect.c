@@ -146,7 +146,8 @@ add_losses (const struct rd_collection *collection)
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
   uint64_t nskipped = collection->nfolded;
-  uint64_t nthrottled = 0, ntexts = 0, nsamples = 0;
+  uint64_t nthrottled = 0, ntexts = 0;
+  uint64_t nsamples = collection->nsamples_lost;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     ntexts += writer->texts.dropped_count;
@@ -159,6 +160,8 @@ add_losses (const struct rd_collection *collection)
   RD_TRY (add_number_if_any (profile, "scopes not recorded", nskipped));
   RD_TRY (add_number_if_any (profile, "paths no longer logged", nthrottled));
   RD_TRY (add_number_if_any (profile, "texts not kept", ntexts));
+  RD_TRY (add_number_if_any (profile, "counter values not kept",
+                             collection->nvalues_lost));
   RD_TRY (add_number_if_any (profile, "gauge samples not kept", nsamples));
   return add_number_if_any (profile, "threads not recorded",
                             recorder->synced.nrefused);

@@ -21,6 +21,8 @@ struct rd_collection {
   struct rd_ids ids;
   uint32_t *lanes;            /* of all sessions, writer after writer */
   uint64_t nfolded;           /* scopes deeper than a profile may be */
+  uint64_t nvalues_lost;      /* of more counters than it may have */
+  uint64_t nsamples_lost;     /* of more gauges */
 };
 
 /* A point in time. */

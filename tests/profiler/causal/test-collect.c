@@ -3,6 +3,8 @@
 #include <config.h>
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +44,83 @@ run (const struct radio_site *site, uint64_t ticks)
   uint64_t token = radio_scope_begin (site);
   stage.now += ticks;
   radio_scope_end (token);
+}
+
+/*------------------------------------------------------------------------
+ * Counters and gauges
+ *----------------------------------------------------------------------*/
+
+/* One more than there may be. */
+static struct radio_counter *
+make_counters (char (*names)[16])
+{
+  struct radio_counter *counters
+    = calloc (RD_MAX_KEYS + 1, sizeof *counters);
+  assert_non_null (counters);
+  for (unsigned i = 0; i <= RD_MAX_KEYS; i++) {
+    snprintf (names[i], sizeof names[i], "counter %u", i);
+    counters[i] = (struct radio_counter) { names[i], "count" };
+  }
+  return counters;
+}
+
+static void
+of_too_many_counters_the_first_are_kept (void **state)
+{
+  (void) state;
+  char (*names)[16] = calloc (RD_MAX_KEYS + 1, sizeof *names);
+  assert_non_null (names);
+  struct radio_counter *counters = make_counters (names);
+  uint64_t top = radio_scope_begin (&read_site);
+  for (unsigned i = 0; i <= RD_MAX_KEYS; i++)
+    radio_scope_add (&counters[i], i + 1);
+  run (&a_site, 10);
+  radio_scope_end (top);
+  run (&a_site, 10);
+  uint64_t again = radio_scope_begin (&b_site);
+  radio_scope_add (&counters[RD_MAX_KEYS - 1], 7);
+  radio_scope_end (again);
+  struct radio_profile *profile = stage_close (&stage);
+  size_t read = stage_index (profile, "read"), b = stage_index (profile, "b");
+  assert_int_equal (profile->info.ncounters, RD_MAX_KEYS);
+  assert_int_equal (radio_profile_counter (profile, read, "counter 4095",
+                                           false), 4096);
+  assert_int_equal (radio_profile_counter (profile, read, "counter 4096",
+                                           false), 0);
+  assert_int_equal (radio_profile_counter (profile, b, "counter 4095",
+                                           false), 7);
+  assert_string_equal (rd_profile_find_fact (profile,
+                                             "counter values not kept"), "1");
+  radio_profile_close (profile);
+  free (counters);
+  free (names);
+}
+
+/* A table of as many nodes as counters, with as many values. */
+static void
+a_recording_is_not_refused_for_its_empty_tables (void **state)
+{
+  (void) state;
+  enum { n = 2100 };
+  char (*names)[16] = calloc (RD_MAX_KEYS + 1, sizeof *names);
+  struct radio_site *sites = calloc (n, sizeof *sites);
+  assert_true (names && sites);
+  struct radio_counter *counters = make_counters (names);
+  for (unsigned i = 0; i < n; i++) {
+    sites[i] = a_site;
+    sites[i].name = names[i];
+    uint64_t token = radio_scope_begin (&sites[i]);
+    radio_scope_add (&counters[i], 5);
+    radio_scope_end (token);
+  }
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (profile->info.ncounters, n);
+  assert_int_equal (radio_profile_counter (profile, n - 1, names[n - 1],
+                                           false), 5);
+  radio_profile_close (profile);
+  free (counters);
+  free (sites);
+  free (names);
 }
 
 /*------------------------------------------------------------------------
@@ -412,6 +491,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    TEST (of_too_many_counters_the_first_are_kept),
+    TEST (a_recording_is_not_refused_for_its_empty_tables),
     TEST (equal_names_in_one_place_are_one_node),
     TEST (threads_that_do_the_same_are_one_node),
     TEST (a_call_and_a_handoff_are_two_nodes),

@@ -352,7 +352,7 @@ a_huge_table_of_nearly_nothing_is_refused (void **state)
     build_node (profile, RD_NO_INDEX, name, "");
     assert_ok (rd_profile_add_counter (profile, name, "count", NULL));
   }
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_UNSUPPORTED,
+  assert_fails (rd_profile_check_tables (profile), RADIO_ERROR_UNSUPPORTED,
                 "3000 nodes and 3000 counters");
   radio_profile_close (profile);
 }
