@@ -251,9 +251,13 @@ begin_recording (struct radio_recorder *recorder)
   rd_clock_anchor (&recorder->clock, &recorder->start);
   RD_TRY (rd_process_enter (recorder));
   enum radio_status status = take_this_thread (recorder);
-  if (status != RADIO_OK)
-    rd_process_leave (recorder);
-  return status;
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  /* Other threads may have been taken on since. */
+  struct rd_error error;
+  rd_error_save (&error, status);
+  rd_recorder_freeze (recorder);
+  return rd_error_raise (&error);
 }
 
 #ifdef RADIO_NO_PROFILE
@@ -399,6 +403,20 @@ close_frames (struct radio_recorder *recorder)
     rd_frame_abandon (writer);
 }
 
+/* Threads that end give their writers back meanwhile. */
+static void
+settle_writers (struct radio_recorder *recorder)
+{
+  RD_LOCK_SCOPE (&recorder->mutex);
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    rd_tree_settle (writer);
+    rd_log_settle (writer);
+    if (!writer->is_free && writer->sessions.n > 0)
+      rd_session_ask_name (&writer->sessions.at[writer->sessions.n - 1]);
+  }
+}
+
 static void
 settle (struct radio_recorder *recorder)
 {
@@ -409,13 +427,7 @@ settle (struct radio_recorder *recorder)
   rd_clock_anchor (&recorder->clock, &recorder->stop);
   rd_clock_rate_between (&recorder->clock, &recorder->start,
                          &recorder->stop, &recorder->rate);
-  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
-    struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    rd_tree_settle (writer);
-    rd_log_settle (writer);
-    if (!writer->is_free && writer->sessions.n > 0)
-      rd_session_ask_name (&writer->sessions.at[writer->sessions.n - 1]);
-  }
+  settle_writers (recorder);
 }
 
 void
