@@ -255,8 +255,8 @@ end_thread (void *arg)
   while (thread->mine) {
     struct rd_writer_state *writer = thread->mine;
     struct radio_recorder *recorder = writer->recorder;
+    end_session (writer);     /* as the thread's own: it reads its clock */
     thread->mine = writer->next_mine;
-    end_session (writer);
     rd_recorder_give_writer (recorder, writer);
     rd_recorder_unref (recorder);
   }

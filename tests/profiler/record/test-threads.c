@@ -11,6 +11,7 @@
 
 SITE (a, RADIO_SCOPE_WORK);
 SITE (b, RADIO_SCOPE_WORK);
+SITE (blocks, RADIO_SCOPE_BLOCKING);
 
 #define NTHREADS 4
 
@@ -353,6 +354,33 @@ a_long_name_is_cut_at_a_whole_character (void **state)
   rd_recorder_release (recorder);
 }
 
+/* Of 1000 ticks it runs 700. */
+static void *
+end_in_a_call (void *arg)
+{
+  struct history *h = arg;
+  radio_scope_begin (&blocks);
+  history_pass (h, 1000);
+  h->cpu_ns += 700;
+  return NULL;
+}
+
+static void
+what_a_thread_ran_in_the_call_that_it_leaves_open_is_work (void **state)
+{
+  struct radio_recorder_options options = { .whole_process = true };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  pthread_join (start_thread (end_in_a_call, &h), NULL);
+  history_freeze (&h);
+  const struct rd_node *node = history_find (&h, 1, "blocks");
+  assert_non_null (node);
+  assert_int_equal (node->opens, 1);
+  assert_times (node, 1000, 1000, 700, 300);
+  history_release (&h);
+}
+
 static void *
 end_after_the_stop (void *arg)
 {
@@ -390,6 +418,8 @@ main (void)
       scopes_of_other_threads_that_are_open_at_the_stop_are_told),
     cmocka_unit_test (another_thread_may_stop_a_threads_recorder),
     cmocka_unit_test (scopes_that_a_thread_leaves_open_end_with_it),
+    cmocka_unit_test (
+      what_a_thread_ran_in_the_call_that_it_leaves_open_is_work),
     cmocka_unit_test (ten_thousand_threads_take_the_memory_of_one),
     cmocka_unit_test (without_a_name_of_its_own_a_thread_has_the_systems),
     cmocka_unit_test (a_long_name_is_cut_at_a_whole_character),
