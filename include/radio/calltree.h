@@ -44,8 +44,9 @@ struct radio_profile_info {
   const char *title;
   const char *program;        /* its arguments are a fact: "command" */
   uint64_t started_unix_ns;   /* since 1970 */
-  uint64_t wall_ns;           /* first begin to last end; of runs: added up;
-                                 of ranks: the longest */
+  uint64_t wall_ns;           /* first begin to last end, of ranks by the
+                                 clocks they were started at; of runs: added
+                                 up */
   uint64_t work_ns;           /* the sum of all nodes' work */
   uint64_t wait_ns;
   size_t nnodes;
@@ -60,8 +61,10 @@ struct radio_profile_info {
   uint64_t late_count;        /* children that ended after their parent */
   uint64_t alloc_count;       /* the library's allocations */
   uint64_t alloc_nbytes;
-  uint64_t alloc_peak_nbytes; /* held at one time */
-  uint64_t alloc_live_nbytes; /* and never released */
+  uint64_t alloc_peak_nbytes; /* held at one time; of runs: the most of any;
+                                 of ranks: added up */
+  uint64_t alloc_live_nbytes; /* and never released; of runs: by the last;
+                                 of ranks: added up */
   const char *clock;          /* "tsc" or "monotonic" */
   enum radio_profile_parts parts;
   size_t nparts;              /* at least 1 */
@@ -110,7 +113,7 @@ struct radio_profile_node {
   uint64_t dropped_count;     /* of calls: not in the log */
   uint64_t alloc_count;       /* by this node alone */
   uint64_t alloc_nbytes;
-  uint64_t alloc_peak_nbytes;
+  uint64_t alloc_peak_nbytes; /* as in the whole, when joined */
   uint64_t alloc_live_nbytes;
   /* Bucket i counts runs of 2^i to 2^(i+1) - 1 ns; bucket 0 those of 0
    * too, the last all longer ones. */

@@ -284,7 +284,7 @@ rd_text_findings (const struct rd_text *text)
   }
 }
 
-/* Ranks ran at the same time, and their times add up beyond the longest. */
+/* Ranks ran at the same time, and their times add up beyond the whole's. */
 static uint64_t
 whole_of (const struct radio_profile *profile)
 {

@@ -41,10 +41,26 @@ check_kinds (struct radio_profile *const *profiles, size_t n,
  * Nodes
  *----------------------------------------------------------------------*/
 
+/* What is held at most: by ranks, which ran at the same time, all together;
+ * by runs, which came one after the other, by one of them. */
+static uint64_t
+join_peaks (enum radio_profile_parts parts, uint64_t a, uint64_t b)
+{
+  return parts == RADIO_PARTS_RANKS ? rd_sum (a, b) : rd_max_u64 (a, b);
+}
+
+/* What is held in the end: of runs what the last one left. */
+static uint64_t
+join_lives (enum radio_profile_parts parts, uint64_t before, uint64_t last)
+{
+  return parts == RADIO_PARTS_RANKS ? rd_sum (before, last) : last;
+}
+
 /* Add up what the two have; `to' may have nothing yet. */
 static void
 add_node (struct radio_profile_node *to,
-          const struct radio_profile_node *from)
+          const struct radio_profile_node *from,
+          enum radio_profile_parts parts)
 {
   bool is_first = to->calls == 0;
   if (from->calls > 0)
@@ -62,9 +78,9 @@ add_node (struct radio_profile_node *to,
   to->dropped_count = rd_sum (to->dropped_count, from->dropped_count);
   to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
   to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
-  to->alloc_live_nbytes = rd_sum (to->alloc_live_nbytes,
-                                  from->alloc_live_nbytes);
-  to->alloc_peak_nbytes = rd_max_u64 (to->alloc_peak_nbytes,
+  to->alloc_live_nbytes = join_lives (parts, to->alloc_live_nbytes,
+                                      from->alloc_live_nbytes);
+  to->alloc_peak_nbytes = join_peaks (parts, to->alloc_peak_nbytes,
                                       from->alloc_peak_nbytes);
   for (size_t i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
     to->histogram[i] = rd_sum (to->histogram[i], from->histogram[i]);
@@ -94,14 +110,25 @@ find_or_add_node (struct rd_join *join, const struct radio_profile_node *node,
   return rd_profile_add_node (join->joined, &empty, index);
 }
 
+/* What the runs before had left is not held any more: also of nodes that
+ * this one does not have. */
+static void
+forget_lives (struct radio_profile *joined)
+{
+  for (size_t i = 0; i < joined->nodes.n; i++)
+    joined->nodes.at[i].alloc_live_nbytes = 0;
+}
+
 static enum radio_status
 join_nodes (struct rd_join *join)
 {
   const struct radio_profile *source = join->source;
+  if (join->parts == RADIO_PARTS_RUNS)
+    forget_lives (join->joined);
   for (size_t i = 0; i < source->nodes.n; i++) {
     const struct radio_profile_node *node = &source->nodes.at[i];
     RD_TRY (find_or_add_node (join, node, &join->nodes[i]));
-    add_node (&join->joined->nodes.at[join->nodes[i]], node);
+    add_node (&join->joined->nodes.at[join->nodes[i]], node, join->parts);
   }
   return RADIO_OK;
 }
@@ -231,11 +258,24 @@ if_equal (const char *a, const char *b, const char *otherwise)
   return strcmp (a, b) == 0 ? a : otherwise;
 }
 
-/* What cannot be added up over the nodes.  The cost of a scope is the mean
- * over all scopes. */
+static void
+add_memory (struct radio_profile_info *to,
+            const struct radio_profile_info *from)
+{
+  to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
+  to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
+  to->alloc_live_nbytes = join_lives (to->parts, to->alloc_live_nbytes,
+                                      from->alloc_live_nbytes);
+  to->alloc_peak_nbytes = join_peaks (to->parts, to->alloc_peak_nbytes,
+                                      from->alloc_peak_nbytes);
+}
+
+/* What cannot be added up over the nodes, of a profile that begins at
+ * offset_ns.  The cost of a scope is the mean over all scopes. */
 static void
 add_info (struct radio_profile_info *to,
-          const struct radio_profile_info *from, bool is_first)
+          const struct radio_profile_info *from, uint64_t offset_ns,
+          bool is_first)
 {
   double scopes = (double) to->scope_count + (double) from->scope_count;
   if (scopes > 0)
@@ -243,15 +283,11 @@ add_info (struct radio_profile_info *to,
                          * ((double) from->scope_count / scopes);
   to->scope_count = rd_sum (to->scope_count, from->scope_count);
   to->dropped_count = rd_sum (to->dropped_count, from->dropped_count);
-  to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
-  to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
-  to->alloc_live_nbytes = rd_sum (to->alloc_live_nbytes,
-                                  from->alloc_live_nbytes);
-  to->alloc_peak_nbytes = rd_max_u64 (to->alloc_peak_nbytes,
-                                      from->alloc_peak_nbytes);
   to->wall_ns = to->parts == RADIO_PARTS_RUNS
                 ? rd_sum (to->wall_ns, from->wall_ns)
-                : rd_max_u64 (to->wall_ns, from->wall_ns);
+                : rd_max_u64 (to->wall_ns,
+                              rd_sum (offset_ns, from->wall_ns));
+  add_memory (to, from);
   if (is_first) {
     to->title = from->title;
     to->program = from->program;
@@ -362,7 +398,7 @@ join_all (struct radio_profile *joined,
     RD_TRY (status);
     next_id = join.next_id;
     after = rd_sum (after, end_of (profiles[i]));
-    add_info (&joined->info, &profiles[i]->info, i == 0);
+    add_info (&joined->info, &profiles[i]->info, join.offset_ns, i == 0);
   }
   return RADIO_OK;
 }

@@ -75,13 +75,13 @@ numbers_of_equal_paths_are_added_up (void **state)
 }
 
 static void
-runs_take_the_sum_of_their_time_and_ranks_the_longest (void **state)
+runs_take_the_sum_of_their_time_and_ranks_until_the_last_end (void **state)
 {
   (void) state;
   struct radio_profile *runs = join_two (RADIO_PARTS_RUNS);
   struct radio_profile *ranks = join_two (RADIO_PARTS_RANKS);
   assert_int_equal (runs->info.wall_ns, 4000);
-  assert_int_equal (ranks->info.wall_ns, 3000);
+  assert_int_equal (ranks->info.wall_ns, (uint64_t) 2 * SECOND + 3000);
   assert_int_equal (runs->info.work_ns, 6000);
   assert_int_equal (ranks->info.work_ns, 6000);
   assert_int_equal (ranks->info.started_unix_ns, (uint64_t) 100 * SECOND);
@@ -89,6 +89,67 @@ runs_take_the_sum_of_their_time_and_ranks_the_longest (void **state)
   assert_int_equal (runs->info.overhead_ns, 40);
   radio_profile_close (runs);
   radio_profile_close (ranks);
+}
+
+static void
+a_long_rank_may_end_after_one_that_began_later (void **state)
+{
+  (void) state;
+  struct radio_profile *ranks[] = {
+    new_run ((uint64_t) 5 * SECOND, 100), new_run (SECOND, 102)
+  };
+  struct radio_profile *joined = join (ranks, 2, RADIO_PARTS_RANKS);
+  assert_int_equal (joined->info.wall_ns, (uint64_t) 5 * SECOND);
+  radio_profile_close (joined);
+}
+
+/* A run that held `peak' in all, and left `live' at a node of this name. */
+static struct radio_profile *
+new_holder (const char *name, uint64_t peak, uint64_t live)
+{
+  struct radio_profile *profile = build_new ("a read");
+  uint32_t node = build_node (profile, RD_NO_INDEX, name, "operation");
+  profile->nodes.at[node].calls = 1;
+  profile->nodes.at[node].alloc_peak_nbytes = peak;
+  profile->nodes.at[node].alloc_live_nbytes = live;
+  profile->info.alloc_peak_nbytes = peak;
+  build_finish (profile);
+  return profile;
+}
+
+static struct radio_profile *
+join_holders (enum radio_profile_parts parts)
+{
+  struct radio_profile *holders[] = { new_holder ("read", 100, 60),
+                                      new_holder ("write", 90, 80),
+                                      new_holder ("read", 70, 50) };
+  return join (holders, 3, parts);
+}
+
+static void
+runs_hold_memory_one_after_the_other (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_holders (RADIO_PARTS_RUNS);
+  assert_int_equal (joined->info.alloc_peak_nbytes, 100);
+  assert_int_equal (joined->info.alloc_live_nbytes, 50);
+  assert_int_equal (joined->nodes.at[0].alloc_peak_nbytes, 100);
+  assert_int_equal (joined->nodes.at[0].alloc_live_nbytes, 50);
+  assert_int_equal (joined->nodes.at[1].alloc_peak_nbytes, 90);
+  assert_int_equal (joined->nodes.at[1].alloc_live_nbytes, 0);
+  radio_profile_close (joined);
+}
+
+static void
+ranks_hold_memory_at_the_same_time (void **state)
+{
+  (void) state;
+  struct radio_profile *joined = join_holders (RADIO_PARTS_RANKS);
+  assert_int_equal (joined->info.alloc_peak_nbytes, 260);
+  assert_int_equal (joined->info.alloc_live_nbytes, 190);
+  assert_int_equal (joined->nodes.at[0].alloc_peak_nbytes, 170);
+  assert_int_equal (joined->nodes.at[0].alloc_live_nbytes, 110);
+  radio_profile_close (joined);
 }
 
 static void
@@ -401,7 +462,11 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (numbers_of_equal_paths_are_added_up),
-    cmocka_unit_test (runs_take_the_sum_of_their_time_and_ranks_the_longest),
+    cmocka_unit_test (
+      runs_take_the_sum_of_their_time_and_ranks_until_the_last_end),
+    cmocka_unit_test (a_long_rank_may_end_after_one_that_began_later),
+    cmocka_unit_test (runs_hold_memory_one_after_the_other),
+    cmocka_unit_test (ranks_hold_memory_at_the_same_time),
     cmocka_unit_test (each_part_has_its_share_of_each_node),
     cmocka_unit_test (runs_follow_each_other_in_the_same_lanes),
     cmocka_unit_test (a_run_waits_for_what_ended_late_in_the_one_before),
