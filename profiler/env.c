@@ -37,6 +37,7 @@ struct request {
 /* The recording that is on. */
 static struct {
   pthread_mutex_t mutex;
+  _Atomic pid_t mutex_pid;    /* whose the mutex is; 0: nobody used it yet */
   _Atomic pid_t pid;          /* who records; a child of fork does not */
   bool is_registered;         /* with atexit */
   struct radio_recorder *recorder;      /* NULL: none */
@@ -367,6 +368,18 @@ write_at_exit (void)
     tell (radio_error_message ());
 }
 
+/* In a child of fork a thread that is only the parent's may hold the mutex:
+ * it is made anew there. */
+static void
+own_mutex (void)
+{
+  pid_t pid = getpid (), owner = atomic_load (&recording.mutex_pid);
+  if (owner != pid
+      && atomic_compare_exchange_strong (&recording.mutex_pid, &owner, pid)
+      && owner != 0)
+    pthread_mutex_init (&recording.mutex, NULL);
+}
+
 /* What a parent recorded before fork is nothing of this process's. */
 static void
 forget_parent (void)
@@ -384,6 +397,7 @@ radio_profile_from_env (void)
   RD_TRY (read_environment (&request));
   if (request.path == NULL)
     return RADIO_OK;
+  own_mutex ();
   RD_LOCK_SCOPE (&recording.mutex);
   forget_parent ();
   if (recording.recorder != NULL)
