@@ -30,6 +30,8 @@ struct rd_newfile {
   int fd;
   mode_t mode;                /* less the process's umask */
   bool overwrite;
+  bool replaces;              /* there is a file, whose mode is kept: */
+  mode_t kept_mode;
 };
 
 enum radio_status
@@ -65,6 +67,8 @@ resolve_target (struct rd_newfile *newfile)
   if (exists && !S_ISREG (st.st_mode))
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: is not a regular file, and is not replaced", file);
+  newfile->replaces = exists;
+  newfile->kept_mode = exists ? st.st_mode & 0777 : 0;
   newfile->target = exists ? realpath (file, NULL) : strdup (file);
   if (newfile->target == NULL)
     return rd_fail_errno (errno, "%s", file);
@@ -121,6 +125,16 @@ open_temporary (struct rd_newfile *newfile)
                         newfile->file);
 }
 
+/* What was for few to read stays so; nothing is in the file yet. */
+static enum radio_status
+keep_mode (const struct rd_newfile *newfile)
+{
+  if (newfile->replaces && fchmod (newfile->fd, newfile->kept_mode) != 0)
+    return rd_fail_errno (errno, "%s: cannot keep its permissions",
+                          newfile->file);
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_newfile_open (const char *file, bool overwrite, mode_t mode,
                  struct rd_newfile **result)
@@ -137,6 +151,7 @@ rd_newfile_open (const char *file, bool overwrite, mode_t mode,
     return rd_fail_memory (strlen (file));
   RD_TRY (resolve_target (newfile));
   RD_TRY (open_temporary (newfile));
+  RD_TRY (keep_mode (newfile));
   *result = RD_STEAL (newfile);
   return RADIO_OK;
 }

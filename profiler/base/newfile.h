@@ -15,7 +15,8 @@
 struct rd_newfile;
 
 /* overwrite false: RADIO_ERROR_EXISTS when the file is there (checked again
- * at commit, atomically).  mode: of the new file, less the umask. */
+ * at commit, atomically).  mode: of the new file, less the umask; one
+ * that is replaced keeps its own. */
 enum radio_status rd_newfile_open (const char *file, bool overwrite,
                                    mode_t mode, struct rd_newfile **newfile)
   RADIO_USE_RESULT;

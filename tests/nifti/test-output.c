@@ -160,6 +160,24 @@ permissions_are_those_that_the_umask_leaves (void **state)
 }
 
 static void
+a_file_that_is_replaced_keeps_its_permissions (void **state)
+{
+  (void) state;
+  static const mode_t modes[] = { 0600, 0640, 0666, 0400 };
+  mode_t old = umask (022);
+  for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+    struct stat st;
+    write_text ("a.nii", true, "old");
+    assert_int_equal (chmod ("a.nii", modes[i]), 0);
+    write_text ("a.nii", true, "new");
+    assert_int_equal (stat ("a.nii", &st), 0);
+    assert_int_equal (st.st_mode & 0777, modes[i]);
+    assert_content ("a.nii", "new");
+  }
+  umask (old);
+}
+
+static void
 a_link_stays_a_link_to_the_new_content (void **state)
 {
   (void) state;
@@ -302,6 +320,7 @@ main (void)
     TEST (a_file_that_came_meanwhile_is_kept),
     TEST (an_old_file_stays_when_overwriting_is_aborted),
     TEST (permissions_are_those_that_the_umask_leaves),
+    TEST (a_file_that_is_replaced_keeps_its_permissions),
     TEST (a_link_stays_a_link_to_the_new_content),
     TEST (what_is_no_regular_file_is_not_replaced),
     TEST (a_missing_folder_is_named),
