@@ -133,7 +133,9 @@ move_spans (struct rd_writer_state *writer, struct plan *plan,
 {
   struct rd_log *log = &writer->log;
   struct rd_chunk *to = log->first;
+  struct rd_text_sweep sweep;
   size_t n = 0, extra_from = 0, extra_to = 0;
+  rd_text_sweep_begin (&sweep, &writer->texts);
   for (struct rd_chunk *c = log->first; c; c = c->next) {
     size_t nspans = c->nspans;          /* c may be `to' */
     for (size_t i = 0; i < nspans; i++) {
@@ -144,6 +146,7 @@ move_spans (struct rd_writer_state *writer, struct plan *plan,
                   keep);
       if (!keep) {
         node->drops++;
+        rd_text_sweep_drop (&sweep, rd_span_sequence (&span));
         continue;
       }
       if (n == chunk_spans) {
@@ -154,6 +157,7 @@ move_spans (struct rd_writer_state *writer, struct plan *plan,
     }
   }
   log->extras.n = extra_to;
+  rd_text_sweep_end (&sweep);
   writer->log_next = to->spans + n;
   writer->log_end = to->spans + chunk_spans;
   return to;

@@ -217,9 +217,10 @@ add_run (struct rd_writer_state *writer, struct rd_frame *frame,
   node->own_above_self += run->own - run->self;
   node->wait += extra->wait;
   writer->waited += extra->wait;
-  if (rd_log_append (writer, node, frame->begin, run->duration, sequence,
-                     run->parent)
-      && (extra->flags || extra->wait || extra->nbytes)) {
+  if (!rd_log_append (writer, node, frame->begin, run->duration, sequence,
+                      run->parent))
+    rd_texts_drop_last (&writer->texts, sequence);
+  else if (extra->flags || extra->wait || extra->nbytes) {
     extra->sequence = sequence;
     rd_log_add_extra (writer, extra);
   }

@@ -133,6 +133,77 @@ rd_texts_add (struct rd_texts *texts,
     texts->dropped_count++;
 }
 
+/*------------------------------------------------------------------------
+ * Those of spans that the log does not keep
+ *----------------------------------------------------------------------*/
+
+static void
+drop (struct rd_texts *texts, struct rd_log_text *text)
+{
+  if (!text->value)
+    return;
+  texts->nbytes -= strlen (text->value) + 1;
+  free (text->value);
+  text->value = NULL;
+}
+
+void
+rd_texts_drop_last (struct rd_texts *texts, uint64_t sequence)
+{
+  while (texts->n > 0 && texts->at[texts->n - 1].sequence == sequence)
+    drop (texts, &texts->at[--texts->n]);
+}
+
+static int
+compare_sequences (const void *a, const void *b)
+{
+  const struct rd_log_text *x = *(struct rd_log_text *const *) a;
+  const struct rd_log_text *y = *(struct rd_log_text *const *) b;
+  return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+void
+rd_text_sweep_begin (struct rd_text_sweep *sweep, struct rd_texts *texts)
+{
+  *sweep = (struct rd_text_sweep) { .texts = texts };
+  if (texts->n == 0)
+    return;
+  sweep->at = malloc (texts->n * sizeof *sweep->at);
+  if (!sweep->at)
+    return;
+  sweep->n = texts->n;
+  for (size_t i = 0; i < texts->n; i++)
+    sweep->at[i] = &texts->at[i];
+  qsort (sweep->at, sweep->n, sizeof *sweep->at, compare_sequences);
+}
+
+/* From where the span before was found it is mostly a step; back over a
+ * text only for each scope around it. */
+void
+rd_text_sweep_drop (struct rd_text_sweep *sweep, uint64_t sequence)
+{
+  size_t i = sweep->next;
+  while (i > 0 && sweep->at[i - 1]->sequence >= sequence)
+    i--;
+  while (i < sweep->n && sweep->at[i]->sequence < sequence)
+    i++;
+  for (; i < sweep->n && sweep->at[i]->sequence == sequence; i++)
+    drop (sweep->texts, sweep->at[i]);
+  sweep->next = i;
+}
+
+void
+rd_text_sweep_end (struct rd_text_sweep *sweep)
+{
+  struct rd_texts *texts = sweep->texts;
+  size_t n = 0;
+  for (size_t i = 0; i < texts->n; i++)
+    if (texts->at[i].value)
+      texts->at[n++] = texts->at[i];
+  texts->n = n;
+  free (sweep->at);
+}
+
 void
 rd_texts_free (struct rd_texts *texts)
 {
@@ -162,12 +233,14 @@ radio_scope_text (const char *key,
   struct rd_writer_state *writer = rd_writer_current ();
   if (!writer || !rd_writer_enter (writer))
     return;
-  const struct rd_frame *frame = writer->top;
+  struct rd_frame *frame = writer->top;
   struct rd_log_text text = {
     .sequence = rd_frame_sequence (frame), .kind = kind, .key = key
   };
-  if (frame > writer->frames)
+  if (frame > writer->frames) {
+    frame->special = true;      /* its end may have to drop the text */
     rd_texts_add (&writer->texts, frame->node, !writer->recorder->tree_only,
                   &text, value);
+  }
   rd_writer_leave (writer);
 }

@@ -4,6 +4,7 @@
 #ifndef RD_TEXT_H
 #define RD_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@ struct rd_log_text {
   char *value;
 };
 
-/* The texts of one writer, in the order of sequence. */
+/* The texts of one writer, in the order in which they were set. */
 struct rd_texts {
   struct rd_log_text *at;
   size_t n, capacity;
@@ -32,6 +33,24 @@ struct rd_texts {
  * node's alone. */
 void rd_texts_add (struct rd_texts *texts, struct rd_node *node, bool logs,
                    const struct rd_log_text *text, const char *value);
+
+/* Drop the texts of a span that just ended, and which the log does not have,
+ * but for those that were set before others that stay. */
+void rd_texts_drop_last (struct rd_texts *texts, uint64_t sequence);
+
+/* Dropping texts of many spans, which come more or less in the order of
+ * their sequences: texts that were not told of stay.  Where there is no
+ * memory to do it with, all do. */
+struct rd_text_sweep {
+  struct rd_texts *texts;
+  struct rd_log_text **at;    /* by sequence */
+  size_t n, next;
+};
+
+void rd_text_sweep_begin (struct rd_text_sweep *sweep,
+                          struct rd_texts *texts);
+void rd_text_sweep_drop (struct rd_text_sweep *sweep, uint64_t sequence);
+void rd_text_sweep_end (struct rd_text_sweep *sweep);
 
 void rd_texts_free (struct rd_texts *texts);
 

@@ -177,6 +177,67 @@ what_was_said_of_a_span_goes_with_it (void **state)
   history_release (&h);
 }
 
+/* A leaf whose text is its duration, set while it runs. */
+static void
+tell_duration (struct history *h, uint64_t ticks)
+{
+  char text[24];
+  snprintf (text, sizeof text, "%u", (unsigned) ticks);
+  uint64_t token = radio_scope_begin (&a);
+  radio_scope_text ("ticks", text, RADIO_TEXT_PLAIN);
+  history_pass (h, ticks);
+  radio_scope_end (token);
+}
+
+/* The text of a span; only one is there. */
+static const char *
+text_of (const struct rd_texts *texts, const struct rd_log_span *span)
+{
+  const char *found = NULL;
+  for (size_t i = 0; i < texts->n; i++)
+    if (texts->at[i].sequence == rd_span_sequence (span)) {
+      assert_null (found);
+      found = texts->at[i].value;
+    }
+  return found;
+}
+
+/* More of them than a writer keeps.  A scope that is open meanwhile, and is
+ * told of now and then, keeps its own. */
+static void
+texts_of_spans_that_a_full_log_drops_go_too (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 1000 };
+  struct history h;
+  uint32_t random = 5;
+  (void) state;
+  history_start (&h, &options);
+  uint64_t outer = radio_scope_begin (&rare);
+  for (int i = 0; i < 100000; i++) {
+    random = random * 1664525 + 1013904223;
+    tell_duration (&h, random >> 20);
+    if (i % 20000 == 0)
+      radio_scope_text ("outer", "still here", RADIO_TEXT_PLAIN);
+  }
+  radio_scope_end (outer);
+  history_freeze (&h);
+  const struct rd_texts *texts = &h.recorder->synced.writers.at[0]->texts;
+  size_t nspans = history_nspans (&h);
+  uint64_t nbytes = 0;
+  assert_int_equal (texts->dropped_count, 0);
+  assert_int_equal (texts->n, nspans - 1 + 5);
+  for (size_t i = 0; i + 1 < nspans; i++) {
+    const struct rd_log_span *span = history_span (&h, i);
+    const char *text = text_of (texts, span);
+    assert_non_null (text);
+    assert_int_equal (strtoul (text, NULL, 10), span->duration);
+  }
+  for (size_t i = 0; i < texts->n; i++)
+    nbytes += strlen (texts->at[i].value) + 1;
+  assert_int_equal (texts->nbytes, nbytes);
+  history_release (&h);
+}
+
 static void
 the_smallest_logs_hold_what_they_may (void **state)
 {
@@ -256,6 +317,7 @@ main (void)
     cmocka_unit_test (the_first_few_of_each_path_stay),
     cmocka_unit_test (equal_durations_leave_half_of_the_log),
     cmocka_unit_test (what_was_said_of_a_span_goes_with_it),
+    cmocka_unit_test (texts_of_spans_that_a_full_log_drops_go_too),
     cmocka_unit_test (the_smallest_logs_hold_what_they_may),
     cmocka_unit_test (tiny_and_frequent_paths_are_no_longer_logged),
     cmocka_unit_test (a_long_run_of_a_tiny_path_stays_in_the_tree_alone),
