@@ -40,4 +40,11 @@ rd_max_u64 (uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
+/* Below 0, 0 or above 0, as qsort's callers want it. */
+static inline int
+rd_compare_u64 (uint64_t a, uint64_t b)
+{
+  return (a > b) - (a < b);
+}
+
 #endif /* RD_CHECKED_H */

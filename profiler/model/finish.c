@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/base/checked.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/vector.h"
 
@@ -163,17 +164,11 @@ check_samples (const struct radio_profile *profile)
  *----------------------------------------------------------------------*/
 
 static int
-order (uint64_t a, uint64_t b)
-{
-  return (a > b) - (a < b);
-}
-
-static int
 compare_notes (const void *a, const void *b)
 {
   const struct rd_note *x = a, *y = b;
-  int by = order (x->span, y->span);
-  by = by ? by : order (x->node, y->node);
+  int by = rd_compare_u64 (x->span, y->span);
+  by = by ? by : rd_compare_u64 (x->node, y->node);
   by = by ? by : strcmp (x->key, y->key);
   return by ? by : strcmp (x->value, y->value);
 }
@@ -182,8 +177,8 @@ static int
 compare_samples (const void *a, const void *b)
 {
   const struct rd_sample *x = a, *y = b;
-  int by = order (x->time_ns, y->time_ns);
-  by = by ? by : order (x->gauge, y->gauge);
+  int by = rd_compare_u64 (x->time_ns, y->time_ns);
+  by = by ? by : rd_compare_u64 (x->gauge, y->gauge);
   return by ? by : (x->value > y->value) - (x->value < y->value);
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profiler/base/checked.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/intern.h"
 #include "profiler/model/vector.h"
@@ -140,23 +141,17 @@ rd_profile_check_spans (struct radio_profile *profile)
  * Order
  *----------------------------------------------------------------------*/
 
-static int
-order (uint64_t a, uint64_t b)
-{
-  return (a > b) - (a < b);
-}
-
 /* Of spans with equal times, the node above comes first: it has the smaller
  * index. */
 static int
 compare_spans (const void *a, const void *b)
 {
   const struct rd_span *x = a, *y = b;
-  int by = order (x->lane, y->lane);
-  by = by ? by : order (x->begin_ns, y->begin_ns);
-  by = by ? by : order (y->duration_ns, x->duration_ns);
-  by = by ? by : order (x->node, y->node);
-  return by ? by : order (x->id, y->id);
+  int by = rd_compare_u64 (x->lane, y->lane);
+  by = by ? by : rd_compare_u64 (x->begin_ns, y->begin_ns);
+  by = by ? by : rd_compare_u64 (y->duration_ns, x->duration_ns);
+  by = by ? by : rd_compare_u64 (x->node, y->node);
+  return by ? by : rd_compare_u64 (x->id, y->id);
 }
 
 static bool

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "profiler/base/checked.h"
 #include "profiler/model/spread.h"
 
 /* The chance of at most k heads in n throws of a coin. */
@@ -52,8 +53,7 @@ normal_quantile (double p)
 static int
 compare_values (const void *a, const void *b)
 {
-  uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
-  return (x > y) - (x < y);
+  return rd_compare_u64 (*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
 /* The variance of the median of n sorted values: the c-th and the c-th last

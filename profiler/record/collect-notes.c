@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/base/checked.h"
+#include "profiler/model/vector.h"
 #include "profiler/record/collect.h"
-
-static int
-order (uint64_t a, uint64_t b)
-{
-  return (a > b) - (a < b);
-}
 
 /*------------------------------------------------------------------------
  * Of spans
@@ -23,7 +19,7 @@ compare_texts (const void *a, const void *b)
 {
   const struct rd_log_text *x = *(const struct rd_log_text *const *) a;
   const struct rd_log_text *y = *(const struct rd_log_text *const *) b;
-  int by = order (x->sequence, y->sequence);
+  int by = rd_compare_u64 (x->sequence, y->sequence);
   by = by ? by : strcmp (x->key, y->key);
   return by ? by : (y > x) - (y < x);
 }
@@ -94,17 +90,8 @@ static enum radio_status
 push_mark (struct marks *marks, uint32_t node,
            const struct rd_text_note *note)
 {
-  if (marks->n == marks->capacity) {
-    size_t capacity = marks->capacity ? 2 * marks->capacity : 64;
-    void *at = realloc (marks->at, capacity * sizeof *marks->at);
-    if (!at)
-      return rd_fail_memory (capacity * sizeof *marks->at);
-    marks->at = at;
-    marks->capacity = capacity;
-  }
-  marks->at[marks->n] = (struct mark) { node, marks->n, note };
-  marks->n++;
-  return RADIO_OK;
+  struct mark mark = { node, marks->n, note };
+  return rd_vector_append (marks, mark);
 }
 
 /* Whether the profile has it; stand-ins and folded ones it has not. */
@@ -129,9 +116,9 @@ static int
 compare_marks (const void *a, const void *b)
 {
   const struct mark *x = a, *y = b;
-  int by = order (x->node, y->node);
+  int by = rd_compare_u64 (x->node, y->node);
   by = by ? by : strcmp (x->note->key, y->note->key);
-  return by ? by : order (x->place, y->place);
+  return by ? by : rd_compare_u64 (x->place, y->place);
 }
 
 static bool

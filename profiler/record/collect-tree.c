@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "profiler/base/checked.h"
+#include "profiler/model/vector.h"
 #include "profiler/record/collect.h"
 
 /*------------------------------------------------------------------------
@@ -23,21 +24,6 @@ struct way {
   struct rd_node **at;
   size_t n, capacity;
 };
-
-static enum radio_status
-push (struct way *way, struct rd_node *node)
-{
-  if (way->n == way->capacity) {
-    size_t capacity = way->capacity ? 2 * way->capacity : 64;
-    void *at = realloc (way->at, capacity * sizeof *way->at);
-    if (!at)
-      return rd_fail_memory (capacity * sizeof *way->at);
-    way->at = at;
-    way->capacity = capacity;
-  }
-  way->at[way->n++] = node;
-  return RADIO_OK;
-}
 
 /* The node above, past stand-ins; NULL for roots. */
 static struct rd_node *
@@ -91,7 +77,7 @@ resolve_path (struct radio_profile *profile, struct way *way,
               struct rd_node *node)
 {
   for (; node && node->index == RD_NO_INDEX; node = above (node))
-    RD_TRY (push (way, node));
+    RD_TRY (rd_vector_append (way, node));
   while (way->n > 0)
     RD_TRY (resolve (profile, way->at[--way->n]));
   return RADIO_OK;

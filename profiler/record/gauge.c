@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "profiler/record/gauge.h"
+#include "profiler/record/log.h"
 #include "profiler/record/writer.h"
 
 /* What a writer holds at most: 768 KiB. */
@@ -73,17 +74,9 @@ make_room (struct rd_samples *samples)
 static bool
 grow (struct rd_samples *samples)
 {
-  if (samples->n < samples->capacity)
+  if (rd_array_grow (&samples->at, &samples->capacity, samples->n,
+                     MAX_SAMPLES, sizeof *samples->at))
     return true;
-  size_t capacity = samples->capacity ? 2 * samples->capacity : 64;
-  void *at = capacity > MAX_SAMPLES
-    ? NULL
-    : realloc (samples->at, capacity * sizeof *samples->at);
-  if (at) {
-    samples->at = at;
-    samples->capacity = capacity;
-    return true;
-  }
   if (samples->n == MAX_SAMPLES)
     make_room (samples);
   return samples->n < samples->capacity;

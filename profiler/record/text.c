@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/record/log.h"
 #include "profiler/record/record.h"
 #include "profiler/record/text.h"
 #include "profiler/record/writer.h"
@@ -91,17 +92,8 @@ note (struct rd_node *node, const struct rd_log_text *text,
 static bool
 grow (struct rd_texts *texts)
 {
-  if (texts->n < texts->capacity)
-    return true;
-  size_t capacity = texts->capacity ? 2 * texts->capacity : 16;
-  void *at = capacity > MAX_TEXTS
-    ? NULL
-    : realloc (texts->at, capacity * sizeof *texts->at);
-  if (!at)
-    return false;
-  texts->at = at;
-  texts->capacity = capacity;
-  return true;
+  return rd_array_grow (&texts->at, &texts->capacity, texts->n, MAX_TEXTS,
+                        sizeof *texts->at);
 }
 
 static bool
