@@ -186,13 +186,13 @@ judge (const struct rd_spread *before, const struct rd_spread *after,
   path->change = RADIO_CHANGE_UNKNOWN;
   if (before->n < 2 || after->n < 2)
     return;
-  double delta = after->median - before->median;
-  double half = rd_spread_half_width (before, after);
-  path->delta_low_ns = to_ns (delta - half);
-  path->delta_high_ns = to_ns (delta + half);
-  path->change = delta - half > 0   ? RADIO_CHANGE_SLOWER
-                 : delta + half < 0 ? RADIO_CHANGE_FASTER
-                                    : RADIO_CHANGE_NONE;
+  double low, high;
+  rd_spread_interval (before, after, &low, &high);
+  path->delta_low_ns = to_ns (low);
+  path->delta_high_ns = to_ns (high);
+  path->change = low > 0    ? RADIO_CHANGE_SLOWER
+                 : high < 0 ? RADIO_CHANGE_FASTER
+                            : RADIO_CHANGE_NONE;
 }
 
 static size_t

@@ -13,14 +13,31 @@
  * They take the quantile of the normal distribution; here it is Student's,
  * with the degrees of freedom of Welch and Satterthwaite, which holds what it
  * promises from 3 runs on (tests/profiler/model/test-compare.c simulates
- * it). */
+ * it).
+ *
+ * With fewer than some ten runs the order statistics are the smallest and
+ * the largest one, and a single run that something disturbed would make the
+ * interval as wide as its own distance.  Two rules take care of that: a run
+ * that lies alone, far from all others, counts as the one next to it; and
+ * where all runs of one side are beyond all of the other, by more than the
+ * other scatters, the interval is that of the differences of any two runs,
+ * which does not hold 0. */
 #include <config.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "profiler/base/checked.h"
 #include "profiler/model/spread.h"
+
+/* A run that is so many times as far from the next one as all others are
+ * from each other lies alone.  Of fewer runs that cannot be said. */
+#define ALONE 4
+#define ALONE_MIN_RUNS 4
+
+/* Two runs are beyond two others by chance far too often. */
+#define APART_MIN_RUNS 3
 
 /* The chance of at most k heads in n throws of a coin. */
 static double
@@ -56,17 +73,35 @@ compare_values (const void *a, const void *b)
   return rd_compare_u64 (*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
+/* The smallest and the largest of sorted values, but one that lies alone. */
+static void
+find_ends (const uint64_t *values, size_t n, struct rd_spread *spread)
+{
+  spread->min = (double) values[0];
+  spread->max = (double) values[n - 1];
+  if (n < ALONE_MIN_RUNS)
+    return;
+  double second = (double) values[1], second_last = (double) values[n - 2];
+  if (spread->max - second_last > ALONE * (second_last - spread->min))
+    spread->max = second_last;
+  else if (second - spread->min > ALONE * (spread->max - second))
+    spread->min = second;
+}
+
 /* The variance of the median of n sorted values: the c-th and the c-th last
  * are as far apart as 2 z standard errors. */
 static double
-median_variance (const uint64_t *values, size_t n)
+median_variance (const uint64_t *values, const struct rd_spread *spread)
 {
+  size_t n = spread->n;
   if (n < 2)
     return 0;
   double rounded = floor ((double) (n + 1) / 2 - sqrt ((double) n) + 0.5);
   size_t c = rounded < 1 ? 1 : (size_t) rounded;
   double z = normal_quantile (binomial_tail (n, c - 1));
-  double error = (double) (values[n - c] - values[c - 1]) / (2 * z);
+  double low = fmax ((double) values[c - 1], spread->min);
+  double high = fmin ((double) values[n - c], spread->max);
+  double error = (high - low) / (2 * z);
   return error * error;
 }
 
@@ -75,11 +110,10 @@ rd_spread_of (uint64_t *values, size_t n)
 {
   qsort (values, n, sizeof *values, compare_values);
   double low = (double) values[(n - 1) / 2], high = (double) values[n / 2];
-  return (struct rd_spread) {
-    .n = n,
-    .median = low + (high - low) / 2,
-    .variance = median_variance (values, n),
-  };
+  struct rd_spread spread = { .n = n, .median = low + (high - low) / 2 };
+  find_ends (values, n, &spread);
+  spread.variance = median_variance (values, &spread);
+  return spread;
 }
 
 /* What Student's t stays below with a chance of 97.5 %.  Between the rows
@@ -107,8 +141,9 @@ student_quantile (double degrees)
          + at * (rows[i].quantile - rows[i - 1].quantile);
 }
 
-double
-rd_spread_half_width (const struct rd_spread *a, const struct rd_spread *b)
+/* Half the width of the interval around the difference of the medians. */
+static double
+half_width (const struct rd_spread *a, const struct rd_spread *b)
 {
   double sum = a->variance + b->variance;
   if (!(sum > 0))
@@ -116,4 +151,30 @@ rd_spread_half_width (const struct rd_spread *a, const struct rd_spread *b)
   double inverse = a->variance * a->variance / (double) (a->n - 1)
                    + b->variance * b->variance / (double) (b->n - 1);
   return student_quantile (sum * sum / inverse) * sqrt (sum);
+}
+
+/* Whether all of one side are above all of the other, by more than the side
+ * scatters that scatters less. */
+static bool
+are_apart (const struct rd_spread *below, const struct rd_spread *above)
+{
+  double gap = above->min - below->max;
+  double range = fmin (below->max - below->min, above->max - above->min);
+  return below->n >= APART_MIN_RUNS && above->n >= APART_MIN_RUNS
+         && gap > 0 && gap > range;
+}
+
+void
+rd_spread_interval (const struct rd_spread *before,
+                    const struct rd_spread *after, double *low, double *high)
+{
+  double delta = after->median - before->median;
+  double half = half_width (before, after);
+  *low = delta - half;
+  *high = delta + half;
+  bool holds_0 = *low <= 0 && *high >= 0;
+  if (!holds_0 || (!are_apart (before, after) && !are_apart (after, before)))
+    return;
+  *low = after->min - before->max;
+  *high = after->max - before->min;
 }

@@ -11,14 +11,16 @@ struct rd_spread {
   size_t n;
   double median;
   double variance;            /* of the median, not of a measurement */
+  double min, max;            /* but for one that lies alone (spread.c) */
 };
 
 /* Sorts the values.  n > 0; with 1 the variance is 0 and means nothing. */
 struct rd_spread rd_spread_of (uint64_t *values, size_t n);
 
-/* Half the width of the interval that holds the difference of two medians
+/* The interval that holds the difference of two medians, after less before,
  * with 95 % confidence; both n > 1. */
-double rd_spread_half_width (const struct rd_spread *a,
-                             const struct rd_spread *b);
+void rd_spread_interval (const struct rd_spread *before,
+                         const struct rd_spread *after, double *low,
+                         double *high);
 
 #endif /* RD_SPREAD_H */

@@ -49,6 +49,14 @@ with_outliers (uint64_t *state)
   return factor * (1e7 + 2e5 * next_normal (state));
 }
 
+/* Most runs are even; every seventh was disturbed by something else. */
+static double
+disturbed (uint64_t *state)
+{
+  double extra = next_uniform (state) < 0.15 ? -log (next_uniform (state)) : 0;
+  return 1e7 + 1e5 * next_normal (state) + 5e6 * extra;
+}
+
 static struct rd_spread
 sample (noise_fn *noise, size_t n, double factor, uint64_t *state)
 {
@@ -68,8 +76,9 @@ count_changes (noise_fn *noise, size_t n, size_t m, double factor)
   for (unsigned i = 0; i < 1000; i++) {
     struct rd_spread before = sample (noise, n, 1, &state);
     struct rd_spread after = sample (noise, m, factor, &state);
-    double delta = fabs (after.median - before.median);
-    count += delta > rd_spread_half_width (&before, &after);
+    double low, high;
+    rd_spread_interval (&before, &after, &low, &high);
+    count += low > 0 || high < 0;
   }
   return count;
 }
@@ -80,12 +89,14 @@ static void
 noise_is_called_noise (void **state)
 {
   (void) state;
-  static noise_fn *const noises[] = { normal, skewed, with_outliers };
+  static noise_fn *const noises[] = {
+    normal, skewed, with_outliers, disturbed
+  };
   static const size_t sizes[][2] = {
-    { 3, 3 }, { 4, 4 }, { 5, 5 }, { 7, 7 }, { 10, 10 }, { 20, 20 },
+    { 3, 3 }, { 3, 4 }, { 4, 4 }, { 5, 5 }, { 7, 7 }, { 10, 10 }, { 20, 20 },
     { 100, 100 }, { 3, 10 }, { 10, 3 }, { 5, 50 }, { 3, 100 },
   };
-  for (size_t i = 0; i < 3; i++)
+  for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++)
     for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
       unsigned n = count_changes (noises[i], sizes[j][0], sizes[j][1], 1);
       if (n > 75)
@@ -148,8 +159,80 @@ the_interval_is_what_the_formula_says (void **state)
   struct rd_spread before = rd_spread_of (a, 3);
   struct rd_spread after = rd_spread_of (b, 3);
   double expected = 2.7764 * sqrt (2) * 20 / (2 * 1.150349);
-  double half = rd_spread_half_width (&before, &after);
-  assert_true (fabs (half - expected) < 1e-3 * expected);
+  double low, high;
+  rd_spread_interval (&before, &after, &low, &high);
+  assert_true (fabs (100 - low - expected) < 1e-3 * expected);
+  assert_true (fabs (high - 100 - expected) < 1e-3 * expected);
+}
+
+static void
+interval_of (const uint64_t *before, size_t n, const uint64_t *after,
+             size_t m, double ends[2])
+{
+  uint64_t a[16], b[16];
+  assert_true (n <= 16 && m <= 16);
+  memcpy (a, before, n * sizeof a[0]);
+  memcpy (b, after, m * sizeof b[0]);
+  struct rd_spread spreads[] = { rd_spread_of (a, n), rd_spread_of (b, m) };
+  rd_spread_interval (&spreads[0], &spreads[1], &ends[0], &ends[1]);
+}
+
+static void
+one_run_that_lies_alone_does_not_hide_a_change (void **state)
+{
+  (void) state;
+  static const uint64_t before[] = { 100, 102, 101, 99, 5000 };
+  static const uint64_t after[] = { 1700, 1690, 1710, 1705, 1695 };
+  double ends[2];
+  interval_of (before, 5, after, 5, ends);
+  assert_true (ends[0] > 1500 && ends[1] < 1700);
+  interval_of (after, 5, before, 5, ends);
+  assert_true (ends[1] < -1500);
+  /* Nor does one that is far below the others. */
+  static const uint64_t late[] = { 1700, 1690, 1710, 1705, 3 };
+  static const uint64_t later[] = { 1800, 1790, 1810, 1805, 1800 };
+  interval_of (late, 5, later, 5, ends);
+  assert_true (ends[0] > 0);
+}
+
+static void
+two_runs_far_from_the_others_are_no_accident (void **state)
+{
+  (void) state;
+  static const uint64_t before[] = { 100, 102, 101, 5000, 5100 };
+  static const uint64_t after[] = { 1700, 1690, 1710, 1705, 1695 };
+  double ends[2];
+  interval_of (before, 5, after, 5, ends);
+  assert_true (ends[0] < 0 && ends[1] > 0);
+}
+
+/* 3 runs, one of them far away: the formula's interval is 40 times as wide
+ * as the change, yet no run of the one is anywhere near the other's. */
+static void
+runs_beyond_all_of_the_other_side_are_a_change (void **state)
+{
+  (void) state;
+  static const uint64_t before[] = { 100, 110, 120 };
+  static const uint64_t after[] = { 1700, 1800, 5000 };
+  double ends[2];
+  interval_of (before, 3, after, 3, ends);
+  assert_true (ends[0] == 1700 - 120 && ends[1] == 5000 - 100);
+  interval_of (after, 3, before, 3, ends);
+  assert_true (ends[0] == 100 - 5000 && ends[1] == 120 - 1700);
+}
+
+static void
+runs_that_are_apart_by_less_than_they_scatter_are_not (void **state)
+{
+  (void) state;
+  static const uint64_t before[] = { 100, 110, 120 };
+  static const uint64_t after[] = { 130, 140, 190 };
+  static const uint64_t two[] = { 1700, 5000 };
+  double ends[2];
+  interval_of (before, 3, after, 3, ends);
+  assert_true (ends[0] < 0 && ends[1] > 0);
+  interval_of (before, 2, two, 2, ends);
+  assert_true (ends[0] < 0 && ends[1] > 0);
 }
 
 /*------------------------------------------------------------------------
@@ -363,6 +446,10 @@ main (void)
     cmocka_unit_test (the_variance_of_a_median_is_estimated_well),
     cmocka_unit_test (a_median_is_the_middle_value),
     cmocka_unit_test (the_interval_is_what_the_formula_says),
+    cmocka_unit_test (one_run_that_lies_alone_does_not_hide_a_change),
+    cmocka_unit_test (two_runs_far_from_the_others_are_no_accident),
+    cmocka_unit_test (runs_beyond_all_of_the_other_side_are_a_change),
+    cmocka_unit_test (runs_that_are_apart_by_less_than_they_scatter_are_not),
     cmocka_unit_test (runs_that_differ_by_noise_are_unchanged),
     cmocka_unit_test (faster_and_slower_are_told_with_their_interval),
     cmocka_unit_test (runs_without_any_spread_differ_by_any_delta),
