@@ -170,6 +170,26 @@ rd_io_read_all (struct rd_io *io, const char *key, size_t max_nbytes,
   return RADIO_OK;
 }
 
+struct rd_io_file *
+rd_io_hold (struct rd_io *io, const char *key, bool keep)
+{
+  return io->ops->hold ? io->ops->hold (io, key, keep) : NULL;
+}
+
+void
+rd_io_release (struct rd_io *io, struct rd_io_file *file)
+{
+  if (file)
+    io->ops->release (io, file);
+}
+
+void
+rd_io_forget (struct rd_io *io, const char *prefix)
+{
+  if (io->ops->forget)
+    io->ops->forget (io, prefix);
+}
+
 enum radio_status
 rd_io_put (struct rd_io *io, const char *key, const void *data,
            size_t nbytes, enum rd_put how)

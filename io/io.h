@@ -20,6 +20,7 @@
 struct rd_io;
 struct rd_io_writer;
 struct rd_io_lock;
+struct rd_io_file;
 
 /* Which bytes of an object. */
 enum rd_range {
@@ -32,6 +33,7 @@ enum rd_range {
  * key and the buffer alive until done was called. */
 struct rd_io_get {
   const char *key;
+  struct rd_io_file *file;    /* the same object, held; or NULL */
   enum rd_range range;
   uint64_t offset;            /* SPAN */
   size_t nbytes;              /* SPAN, SUFFIX; for ALL: the most to accept,
@@ -96,6 +98,19 @@ struct rd_io_ops {
 
   /* Start n reads. */
   void (*get) (struct rd_io *io, struct rd_io_get *gets, size_t n);
+
+  /* Hold an object, so that reads of it (get->file) need not find and open
+   * it again.  What is held stays what it was, also when the object is
+   * replaced or removed.  keep is for objects that never change: what was
+   * released is then kept open for the next to hold it, within a bound.
+   * NULL when it cannot be held for whatever reason: a read by the key
+   * tells of it.  The three are NULL in stores that know no such thing. */
+  struct rd_io_file *(*hold) (struct rd_io *io, const char *key, bool keep);
+  void (*release) (struct rd_io *io, struct rd_io_file *file);
+
+  /* Keep nothing open any more of an object, or of those below a prefix;
+   * what is held meanwhile ends with its release. */
+  void (*forget) (struct rd_io *io, const char *prefix);
 
   /* The size of an object.  NOT_FOUND. */
   enum radio_status (*size) (struct rd_io *io, const char *key,
@@ -190,6 +205,12 @@ enum radio_status rd_io_read (struct rd_io *io, struct rd_io_get *get)
 enum radio_status rd_io_read_all (struct rd_io *io, const char *key,
                                   size_t max_nbytes, struct rd_buffer *into)
   RADIO_USE_RESULT;
+
+/* As hold, release and forget of the table, in any store; the file may be
+ * NULL. */
+struct rd_io_file *rd_io_hold (struct rd_io *io, const char *key, bool keep);
+void rd_io_release (struct rd_io *io, struct rd_io_file *file);
+void rd_io_forget (struct rd_io *io, const char *prefix);
 
 /* Publish one object from one piece. */
 enum radio_status rd_io_put (struct rd_io *io, const char *key,

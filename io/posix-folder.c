@@ -27,8 +27,8 @@ rd_posix_parent (const char *path)
 static int
 open_folder (const struct rd_posix *posix, const char *path)
 {
-  return openat (posix->root_fd, rd_posix_path (path),
-                 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  return rd_posix_openat (posix, rd_posix_path (path),
+                          O_RDONLY | O_DIRECTORY);
 }
 
 enum radio_status

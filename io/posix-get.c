@@ -33,40 +33,82 @@ read_span (const struct rd_posix *posix, int fd, const char *key,
   return RADIO_OK;
 }
 
-/* One read, from the file *fd if that is open already. */
-static enum radio_status
-get_one (const struct rd_posix *posix, int *fd, struct rd_io_get *get)
+int
+rd_posix_openat (const struct rd_posix *posix, const char *path, int flags)
 {
-  RD_TRY (rd_key_check (&posix->base, get->key));
-  if (*fd < 0)
-    /* O_NONBLOCK, since a pipe of that name must not stop us. */
-    *fd = openat (posix->root_fd, get->key,
-                  O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (*fd < 0)
-    return rd_posix_fail (posix, get->key, "open");
+  int fd;
+  do
+    fd = openat (posix->root_fd, path, flags | O_CLOEXEC, 0666);
+  while (fd < 0 && (errno == EMFILE || errno == ENFILE)
+         && rd_posix_files_yield (posix->files));
+  return fd;
+}
+
+/* The size of an open object. */
+static enum radio_status
+find_size (const struct rd_posix *posix, const char *key, int fd,
+           uint64_t *nbytes)
+{
   struct stat st;
-  if (fstat (*fd, &st) < 0)
-    return rd_posix_fail (posix, get->key, "find the size");
-  RD_TRY (rd_posix_check_file (posix, get->key, &st));
+  if (fstat (fd, &st) < 0)
+    return rd_posix_fail (posix, key, "find the size");
+  RD_TRY (rd_posix_check_file (posix, key, &st));
+  *nbytes = (uint64_t) st.st_size;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_posix_open_object (const struct rd_posix *posix, const char *key,
+                      int *result, uint64_t *nbytes)
+{
+  RD_TRY (rd_key_check (&posix->base, key));
+  /* O_NONBLOCK, since a pipe of that name must not stop us. */
+  RD_CLOSE_FD int fd = rd_posix_openat (posix, key, O_RDONLY | O_NOCTTY
+                                                    | O_NONBLOCK);
+  if (fd < 0)
+    return rd_posix_fail (posix, key, "open");
+  RD_TRY (find_size (posix, key, fd, nbytes));
+  *result = fd;
+  fd = -1;
+  return RADIO_OK;
+}
+
+/* A file that several reads in turn may be of. */
+struct open_file {
+  int fd;                     /* -1: none is open */
+  uint64_t nbytes;
+};
+
+/* One read: of what is held, or of the file that the read before was of and
+ * that this one leaves open. */
+static enum radio_status
+get_one (const struct rd_posix *posix, struct open_file *file,
+         struct rd_io_get *get)
+{
+  const struct rd_io_file *held = get->file;
+  if (!held && file->fd < 0)
+    RD_TRY (rd_posix_open_object (posix, get->key, &file->fd,
+                                  &file->nbytes));
   struct rd_span span;
-  RD_TRY (rd_range_resolve (&posix->base, get, (uint64_t) st.st_size,
-                            &span));
+  RD_TRY (rd_range_resolve (&posix->base, get,
+                            held ? held->nbytes : file->nbytes, &span));
   get->into->nbytes = 0;
-  return read_span (posix, *fd, get->key, &span, get->into);
+  return read_span (posix, held ? held->fd : file->fd, get->key, &span,
+                    get->into);
 }
 
 void
 rd_posix_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
 {
-  int fd = -1;
+  struct open_file file = { .fd = -1 };
   for (size_t i = 0; i < n; i++) {
     /* Asked before done, which may release the key. */
     bool is_same = i + 1 < n && strcmp (gets[i].key, gets[i + 1].key) == 0;
     enum radio_status status
-      = get_one ((const struct rd_posix *) io, &fd, &gets[i]);
-    if (!is_same && fd >= 0) {
-      close (fd);
-      fd = -1;
+      = get_one ((const struct rd_posix *) io, &file, &gets[i]);
+    if (!is_same && file.fd >= 0) {
+      close (file.fd);
+      file.fd = -1;
     }
     rd_get_finish (&gets[i], status);
   }

@@ -72,8 +72,8 @@ try_lock (const struct rd_posix *posix, const char *prefix, bool wait,
 {
   const char *path = rd_posix_path (prefix);
   *attempt = AGAIN;
-  RD_CLOSE_FD int fd = openat (posix->root_fd, path,
-                               O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  RD_CLOSE_FD int fd = rd_posix_openat (posix, path,
+                                        O_RDONLY | O_DIRECTORY);
   if (fd < 0 && errno == ENOENT)
     return rd_posix_make_folders (posix, prefix);
   if (fd < 0)

@@ -33,6 +33,7 @@ rd_posix_remove (struct rd_io *io, const char *key)
     return rd_posix_check_file (posix, key, &st);
   if (unlinkat (posix->root_fd, key, 0) < 0)
     return rd_posix_fail (posix, key, "remove");
+  rd_posix_forget (io, key);
   return sync_parent (posix, key);
 }
 
@@ -68,6 +69,7 @@ rd_posix_remove_tree (struct rd_io *io, const char *prefix)
   RD_SCOPE_BLOCKING ("remove folder", RD_IN_DISK);
   const struct rd_posix *posix = (const struct rd_posix *) io;
   RD_TRY (rd_prefix_check (io, prefix));
+  rd_posix_forget (io, prefix);
   struct stat st;
   if (fstatat (posix->root_fd, rd_posix_path (prefix), &st,
                AT_SYMLINK_NOFOLLOW) < 0)
@@ -92,8 +94,8 @@ static enum radio_status
 sweep_file (const struct rd_posix *posix, const char *path, bool dry_run,
             struct rd_io_swept *swept)
 {
-  RD_CLOSE_FD int fd = openat (posix->root_fd, path,
-                               O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  RD_CLOSE_FD int fd = rd_posix_openat (posix, path,
+                                        O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0)
     return errno == ENOENT ? RADIO_OK
                            : rd_posix_fail (posix, path, "open");

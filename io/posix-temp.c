@@ -77,9 +77,8 @@ try_create (const struct rd_posix *posix, const char *folder,
             struct rd_temp *temp)
 {
   RD_TRY (random_path (folder, &temp->path));
-  temp->fd = openat (posix->root_fd, temp->path,
-                     O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                     0666);
+  temp->fd = rd_posix_openat (posix, temp->path,
+                              O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (temp->fd >= 0) {
     if (!hold (temp))
       rd_temp_discard (posix, temp);
@@ -266,5 +265,6 @@ rd_temp_publish (const struct rd_posix *posix, struct rd_temp *temp,
   close (temp->fd);
   rd_free (temp->path);
   *temp = (struct rd_temp) { .fd = -1 };
+  rd_posix_forget ((struct rd_io *) &posix->base, key);
   return rd_posix_sync_folder (posix, folder);
 }

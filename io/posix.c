@@ -59,6 +59,7 @@ static void
 posix_close (struct rd_io *io)
 {
   struct rd_posix *posix = (struct rd_posix *) io;
+  rd_posix_files_close (posix->files);
   close (posix->root_fd);
   rd_free (posix->base.uri);
   rd_free (posix);
@@ -73,6 +74,9 @@ static const struct rd_io_ops posix_ops = {
   .coalesce_cap_nbytes = 4 << 20,
   .close = posix_close,
   .get = rd_posix_get,
+  .hold = rd_posix_hold,
+  .release = rd_posix_release,
+  .forget = rd_posix_forget,
   .size = posix_size,
   .list = rd_posix_list,
   .put = rd_posix_put,
@@ -115,6 +119,12 @@ make_root (const char *path)
   return rd_posix_make_folders (&above, path + strspn (path, "/"));
 }
 
+static void
+close_files (struct rd_posix_files **files)
+{
+  rd_posix_files_close (*files);
+}
+
 enum radio_status
 rd_io_posix_open (const char *path, bool create, struct rd_io **io)
 {
@@ -125,6 +135,8 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
   RD_FREE char *uri = copy_path (path);
   if (uri == NULL)
     return RADIO_ERROR_MEMORY;
+  RD_CLEANUP (close_files) struct rd_posix_files *files = NULL;
+  RD_TRY (rd_posix_files_open (&files));
   posix->root_fd = open_folder (uri);
   if (posix->root_fd < 0 && errno == ENOENT && create) {
     RD_TRY (make_root (uri));
@@ -134,6 +146,7 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
     return rd_fail_errno (errno, "%s: cannot open the store", uri);
   posix->base.ops = &posix_ops;
   posix->base.uri = RD_STEAL (uri);
+  posix->files = RD_STEAL (files);
   *io = &RD_STEAL (posix)->base;
   return RADIO_OK;
 }

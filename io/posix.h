@@ -18,9 +18,12 @@
 #include "io/entries.h"
 #include "io/io.h"
 
+struct rd_posix_files;
+
 struct rd_posix {
   struct rd_io base;
   int root_fd;
+  struct rd_posix_files *files;       /* that are held; NULL: none can be */
 };
 
 /* The failure errno, naming the path (relative to the root) and what could
@@ -39,6 +42,28 @@ char *rd_posix_parent (const char *path);
 enum radio_status rd_posix_check_file (const struct rd_posix *posix,
                                        const char *key,
                                        const struct stat *st);
+
+/* openat below the root.  When the process has no descriptor left those of
+ * files that are merely kept are given up for it. */
+int rd_posix_openat (const struct rd_posix *posix, const char *path,
+                     int flags);
+
+/* Open an object for reading, and tell its size. */
+enum radio_status rd_posix_open_object (const struct rd_posix *posix,
+                                        const char *key, int *fd,
+                                        uint64_t *nbytes);
+
+/* The files that are held open, at most this many at one time. */
+#define RD_POSIX_MAX_FILES 64
+
+enum radio_status rd_posix_files_open (struct rd_posix_files **files)
+  RADIO_USE_RESULT;
+
+/* None may be in use. */
+void rd_posix_files_close (struct rd_posix_files *files);
+
+/* Close what nobody uses; false when there is nothing. */
+bool rd_posix_files_yield (struct rd_posix_files *files);
 
 /* Make a folder and those above it, durably. */
 enum radio_status rd_posix_make_folders (const struct rd_posix *posix,
@@ -84,8 +109,27 @@ void rd_temp_discard (const struct rd_posix *posix, struct rd_temp *temp);
 /* Whether a name is one that rd_temp_create makes. */
 bool rd_temp_is_name (const char *name);
 
+/* One that is held. */
+struct rd_io_file {
+  int fd;
+  uint64_t nbytes;                    /* when it was opened */
+
+  /* The store's own from here on. */
+  uint64_t hash;
+  struct {
+    unsigned nusers;
+    bool is_kept;
+    uint64_t last_use;
+  } synced;
+  char key[];
+};
+
 /* The entries of the table that stand in files of their own. */
 void rd_posix_get (struct rd_io *io, struct rd_io_get *gets, size_t n);
+struct rd_io_file *rd_posix_hold (struct rd_io *io, const char *key,
+                                  bool keep);
+void rd_posix_release (struct rd_io *io, struct rd_io_file *file);
+void rd_posix_forget (struct rd_io *io, const char *prefix);
 enum radio_status rd_posix_list (struct rd_io *io, const char *prefix,
                                  bool recursive, rd_io_list_fn *fn,
                                  void *user_data);

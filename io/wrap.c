@@ -20,6 +20,24 @@ wrap_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
   inner->ops->get (inner, gets, n);
 }
 
+static struct rd_io_file *
+wrap_hold (struct rd_io *io, const char *key, bool keep)
+{
+  return rd_io_hold (inner_of (io), key, keep);
+}
+
+static void
+wrap_release (struct rd_io *io, struct rd_io_file *file)
+{
+  rd_io_release (inner_of (io), file);
+}
+
+static void
+wrap_forget (struct rd_io *io, const char *prefix)
+{
+  rd_io_forget (inner_of (io), prefix);
+}
+
 static enum radio_status
 wrap_size (struct rd_io *io, const char *key, uint64_t *nbytes)
 {
@@ -92,6 +110,9 @@ rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
     .coalesce_gap_nbytes = inner->ops->coalesce_gap_nbytes,
     .coalesce_cap_nbytes = inner->ops->coalesce_cap_nbytes,
     .get = wrap_get,
+    .hold = wrap_hold,
+    .release = wrap_release,
+    .forget = wrap_forget,
     .size = wrap_size,
     .list = wrap_list,
     .put = wrap_put,

@@ -24,6 +24,8 @@ radio_array_close (struct radio_array *array)
     return;
   if (array->store && rd_pool_check (array->store->context->pool) != RADIO_OK)
     return;
+  if (array->store && array->path)
+    rd_io_forget (array->store->io, array->path);
   rd_index_cache_close (array->indexes);
   rd_array_doc_free (array->doc);
   radio_store_close (array->store);

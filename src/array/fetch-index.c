@@ -36,11 +36,12 @@ struct index_job {
 };
 
 static void
-ask (const struct index_job *job, const char *key, struct rd_buffer *into,
-     struct rd_io_get *get)
+ask (const struct index_job *job, uint32_t head, const char *key,
+     struct rd_buffer *into, struct rd_io_get *get)
 {
   const struct rd_layout *layout = &job->fetch->array->layout;
   get->key = key;
+  get->file = job->batch->touches[head].file;
   get->range = layout->sharding->u.sharding.index_at_start ? RD_RANGE_SPAN
                                                            : RD_RANGE_SUFFIX;
   get->offset = 0;
@@ -124,7 +125,7 @@ read_index (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   char key[RD_KEY_NBYTES];
   struct rd_io_get get;
   rd_fetch_key (array, job->batch->touches[head].chunk, key);
-  ask (job, key, &scratch->fetched, &get);
+  ask (job, head, key, &scratch->fetched, &get);
   enum radio_status status = rd_io_read (array->store->io, &get);
   (void) status;                      /* it is in get.error as well */
   return accept_index (job, head, &get, scratch);
@@ -168,7 +169,8 @@ read_all_at_once (struct index_job *job)
     struct reading *reading = &job->readings[i];
     rd_fetch_key (array, job->batch->touches[job->heads[i]].chunk,
                   reading->key);
-    ask (job, reading->key, &reading->buffer, &job->gets[i]);
+    ask (job, job->heads[i], reading->key, &reading->buffer,
+         &job->gets[i]);
     job->gets[i].done = note_arrival;
     job->gets[i].user_data = job;
   }
@@ -225,6 +227,21 @@ load (struct index_job *job)
   return rd_pool_run (array->store->context->pool, &job->job);
 }
 
+/* Only what never changes is kept open from one read to the next: the shards
+ * that radio has written. */
+static void
+hold_file (struct rd_fetch *fetch, struct rd_touch *touch)
+{
+  const struct radio_array *array = fetch->array;
+  struct rd_io *io = array->store->io;
+  if (!io->ops->hold)
+    return;
+  char key[RD_KEY_NBYTES];
+  rd_fetch_key (array, touch->chunk, key);
+  touch->file = rd_io_hold (io, key,
+                            array->is_complete && !fetch->fresh_indexes);
+}
+
 /* Take what the cache has; what is missing becomes the job's. */
 static void
 look_up (struct rd_fetch *fetch, struct index_job *job)
@@ -237,6 +254,7 @@ look_up (struct rd_fetch *fetch, struct index_job *job)
     uint64_t generation;
     if (!rd_touch_is_head (batch, i))
       continue;
+    hold_file (fetch, &batch->touches[i]);
     if (!fetch->fresh_indexes)
       batch->touches[i].entry = rd_index_cache_find (
         fetch->array->indexes, batch->touches[i].chunk, &generation);
@@ -272,5 +290,15 @@ rd_fetch_release_indexes (struct rd_fetch *fetch, struct rd_batch *batch)
     rd_index_cache_release (fetch->array->indexes,
                             batch->touches[i].entry);
     batch->touches[i].entry = NULL;
+  }
+}
+
+void
+rd_fetch_release_files (struct rd_fetch *fetch, struct rd_batch *batch)
+{
+  struct rd_io *io = fetch->array->store->io;
+  for (uint32_t i = 0; i < batch->ntouches; i++) {
+    rd_io_release (io, batch->touches[i].file);
+    batch->touches[i].file = NULL;
   }
 }

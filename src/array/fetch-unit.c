@@ -100,6 +100,7 @@ rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
   if (status != RADIO_OK)
     return fail_limit (job, unit, key, status, missing);
   get->key = key;
+  get->file = unit->file;
   get->range = RD_RANGE_SPAN;
   get->offset = unit->offset;
   get->nbytes = unit->nbytes;
@@ -137,9 +138,11 @@ rd_unit_look (const struct rd_fetch_job *job, const struct rd_unit *unit,
   bool changed = unit->kind == RD_UNIT_SPAN
     && (status == RADIO_ERROR_NOT_FOUND
         || (status == RADIO_OK && get->object_nbytes != unit->shard_nbytes));
-  if (changed)
+  if (changed) {
     rd_index_cache_drop (job->fetch->array->indexes,
                          touch_of (job, unit->first)->chunk);
+    rd_io_forget (job->fetch->array->store->io, get->key);
+  }
   if (changed && status == RADIO_OK)
     return fail_changed (job, unit, get->object_nbytes);
   return status;

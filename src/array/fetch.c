@@ -130,9 +130,10 @@ do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
   if (status == RADIO_OK)
     status = plan_units (fetch, &coalesce, batch);
   rd_fetch_release_indexes (fetch, batch);
+  if (status == RADIO_OK && batch->nunits > 0)
+    status = do_units (fetch, batch);
+  rd_fetch_release_files (fetch, batch);
   RD_TRY (status);
-  if (batch->nunits > 0)
-    RD_TRY (do_units (fetch, batch));
   return fetch->batch_done ? fetch->batch_done (fetch) : RADIO_OK;
 }
 

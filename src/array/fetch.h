@@ -117,6 +117,9 @@ enum radio_status rd_fetch_indexes (struct rd_fetch *fetch,
 void rd_fetch_release_indexes (struct rd_fetch *fetch,
                                struct rd_batch *batch);
 
+/* End the hold of the shards' files, which the units read. */
+void rd_fetch_release_files (struct rd_fetch *fetch, struct rd_batch *batch);
+
 /* Do a batch's units by reads that go on by themselves. */
 enum radio_status rd_fetch_units_async (struct rd_fetch_job *job)
   RADIO_USE_RESULT;

@@ -296,7 +296,7 @@ static struct rd_unit
 unit_of (const struct rd_item *item, uint32_t first,
          const struct rd_touch *head)
 {
-  struct rd_unit unit = { .first = first, .n = 1 };
+  struct rd_unit unit = { .first = first, .n = 1, .file = head->file };
   if (item->offset == RD_SHARD_MISSING)
     unit.kind = RD_UNIT_FILL;
   else if (!head->entry)

@@ -25,6 +25,7 @@ struct rd_touch {
   /* Filled in when the indexes were read; the first touch of a chunk has
    * them for all touches of that chunk that follow it. */
   struct rd_index_entry *entry;
+  struct rd_io_file *file;            /* its object, held, or NULL */
   bool missing;                       /* there is no such object */
   bool failed;                        /* its index is damaged */
   uint32_t first_item;                /* of the chunk's items */
@@ -50,6 +51,7 @@ struct rd_unit {
   uint32_t first, n;                  /* items */
   uint64_t offset, nbytes;            /* SPAN */
   uint64_t shard_nbytes;              /* SPAN */
+  struct rd_io_file *file;            /* the object, held, or NULL */
 };
 
 #define RD_BATCH_INLINE 16
