@@ -56,7 +56,8 @@ struct radio_profile_info {
   uint64_t dropped_count;     /* spans that the log did not keep */
   uint64_t scope_count;       /* scopes opened in all */
   double scope_cost_ns;       /* of one, as measured on this machine */
-  uint64_t overhead_ns;       /* the two multiplied */
+  uint64_t overhead_ns;       /* the two multiplied; as a share, always of
+                                 work_ns */
   uint64_t open_count;        /* scopes that were open at the end */
   uint64_t late_count;        /* children that ended after their parent */
   uint64_t alloc_count;       /* the library's allocations */
@@ -281,7 +282,8 @@ struct radio_imbalance {
   double imbalance;           /* max / mean; 1: even; 0: nothing there */
   size_t slowest;             /* the part with the most */
   bool straggler;             /* it takes more than the median by half, and
-                                 by more than the others' spread */
+                                 by more than the others' spread; and by
+                                 1 ms and 1 % of the longest part */
 };
 
 RADIO_API void

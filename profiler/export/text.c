@@ -14,8 +14,10 @@
 #define DEFAULT_COLUMNS 80
 #define LEAST_COLUMNS 50
 
-/* Widths of the keys of sums and facts. */
+/* Of the keys of sums and facts; the long ones among those that programs
+ * give may push their values to the right. */
 #define KEY_WIDTH 12
+#define KEY_MAX_WIDTH 32
 
 void
 rd_text_colour (const struct rd_text *text, enum rd_colour colour)
@@ -48,11 +50,14 @@ struct line {
   size_t column;              /* 0: no item was written */
 };
 
-static void
+/* Returns the column of what follows. */
+static size_t
 begin_line (const struct rd_text *text, const char *key)
 {
-  size_t n = rd_write_cut (text->writer, key, KEY_WIDTH - 1);
-  rd_write_blanks (text->writer, KEY_WIDTH - n);
+  size_t n = rd_write_cut (text->writer, key, KEY_MAX_WIDTH);
+  size_t column = n < KEY_WIDTH ? KEY_WIDTH : n + 1;
+  rd_write_blanks (text->writer, column - n);
+  return column;
 }
 
 RADIO_PRINTF (3, 4) static void
@@ -66,8 +71,7 @@ add_item (struct line *line, const char *key, const char *format, ...)
   va_end (args);
   size_t n = rd_text_width (item);
   if (line->column == 0) {
-    begin_line (line->text, key);
-    line->column = KEY_WIDTH;
+    line->column = begin_line (line->text, key);
   } else if (line->column + 3 + n > line->text->columns) {
     rd_write_text (writer, ",\n");
     rd_write_blanks (writer, KEY_WIDTH);
@@ -222,9 +226,9 @@ write_scopes (const struct rd_text *text)
   char number[RD_NUMBER_NBYTES];
   rd_text_count (info->scope_count, number);
   add_item (&line, "scopes", "%s", number);
-  rd_text_share (info->overhead_ns, info->work_ns + info->wait_ns, number);
+  rd_text_share (info->overhead_ns, info->work_ns, number);
   if (info->overhead_ns > 0)
-    add_item (&line, "scopes", "recording took %s %%", number);
+    add_item (&line, "scopes", "recording took %s %% of work", number);
   add_count (&line, info->dropped_count, "not in the log");
   add_count (&line, info->open_count, "open at the end");
   add_count (&line, info->late_count, "late");
@@ -236,8 +240,8 @@ write_facts (const struct rd_text *text)
 {
   for (size_t i = 0; i < text->profile->facts.n; i++) {
     const struct rd_fact *fact = &text->profile->facts.at[i];
-    begin_line (text, fact->key);
-    rd_write_cut (text->writer, fact->value, text->columns - KEY_WIDTH);
+    size_t column = begin_line (text, fact->key);
+    rd_write_cut (text->writer, fact->value, text->columns - column);
     rd_write_text (text->writer, "\n");
   }
 }

@@ -35,23 +35,14 @@ weight_of (double share)
   return share >= PROBLEM_SHARE ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT;
 }
 
-/* How many threads worked at a time, in words. */
-static struct rd_human
-parallelism (const struct rd_finder *finder)
-{
-  return rd_human_number (
-    finder->span_ns ? (double) finder->work_ns / (double) finder->span_ns
-                    : 0);
-}
-
 /* " on 8 CPUs", if it is known. */
 static struct rd_human
 cpus (const struct rd_finder *finder)
 {
   struct rd_human human = { "" };
   if (finder->ncpus > 0)
-    snprintf (human.text, sizeof human.text, " on %" PRIu64 " CPUs",
-              finder->ncpus);
+    snprintf (human.text, sizeof human.text, " on %.20s",
+              rd_human_count (finder->ncpus, "CPU", "CPUs").text);
   return human;
 }
 
@@ -97,20 +88,20 @@ tell_category (struct rd_finder *finder, const struct kind *kind)
   const struct rd_category_times *times = &finder->times[kind->category];
   uint64_t ns = rd_sum (times->work_ns, times->wait_ns);
   double share = (double) ns / (double) finder->busy_ns;
-  char rate[80];
+  char rate[100];
   tell_rate (finder, kind, ns, rate, sizeof rate);
   struct rd_claim claim = {
     kind->id, kind->title, weight_of (share), share, times->most
   };
   return rd_found (
     finder, &claim,
-    "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s threads "
-    "worked at a time%s",
+    "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s worked "
+    "at a time%s",
     kind->what, rd_human_ns (ns).text, rd_human_ns (finder->busy_ns).text,
     rd_human_percent ((double) ns, (double) finder->busy_ns).text,
     rd_human_ns (times->most_ns).text,
     finder->profile->nodes.at[times->most].name, rate,
-    parallelism (finder).text, cpus (finder).text);
+    rd_finder_threads (finder).text, cpus (finder).text);
 }
 
 static bool
@@ -210,11 +201,11 @@ find_queueing (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "threads waited for others in %s of their %s (%s), %s of it in "
-    "'%.60s'; %s threads of %" PRIu64 " worked at a time%s",
+    "'%.60s'; %s of %" PRIu64 " worked at a time%s",
     rd_human_ns (queue->wait_ns).text, rd_human_ns (all).text,
     rd_human_percent ((double) queue->wait_ns, (double) all).text,
     rd_human_ns (queue->most_ns).text,
-    finder->profile->nodes.at[queue->most].name, parallelism (finder).text,
+    finder->profile->nodes.at[queue->most].name, rd_finder_threads (finder).text,
     finder->nthreads, cpus (finder).text);
 }
 
@@ -224,7 +215,7 @@ find_one_thread (struct rd_finder *finder)
   uint64_t nparts = finder->profile->parts.n;
   if (finder->ncpus < 2 || finder->span_ns < MIN_PARALLEL_NS * nparts)
     return RADIO_OK;
-  double parallel = (double) finder->work_ns / (double) finder->span_ns;
+  double parallel = (double) finder->ran_ns / (double) finder->span_ns;
   if (parallel < ONE_THREAD_FROM || parallel > ONE_THREAD_TO)
     return RADIO_OK;
   double unused = 1 - parallel / (double) finder->ncpus;
@@ -234,10 +225,9 @@ find_one_thread (struct rd_finder *finder)
   };
   return rd_found (
     finder, &claim,
-    "%s of work in %s: %s threads of %" PRIu64 " worked at a time on %"
-    PRIu64 " CPUs, so %s of them was not used",
-    rd_human_ns (finder->work_ns).text, rd_human_ns (finder->span_ns).text,
-    parallelism (finder).text, finder->nthreads, finder->ncpus,
+    "%s of work in %s: %s of %" PRIu64 " worked at a time on %" PRIu64
+    " CPUs, so %s of them was not used", rd_human_ns (finder->ran_ns).text, rd_human_ns (finder->span_ns).text,
+    rd_finder_threads (finder).text, finder->nthreads, finder->ncpus,
     rd_human_percent (unused, 1).text);
 }
 

@@ -13,6 +13,12 @@
 /* The slowest rank over the mean: time that the others wait. */
 #define IMBALANCE 1.2
 
+/* Less time is lost by nobody: of the mean over the others' waiting, and of
+ * what a run is beside the others. */
+#define MIN_LOST_NS 1000000
+#define MIN_LOST_SHARE 0.01
+#define MIN_RANGE_NS 100000
+
 /* A first run that took so much more than the others was a warm-up. */
 #define WARM_UP 1.5
 
@@ -71,7 +77,9 @@ find_imbalance (struct rd_finder *finder)
   size_t root = largest_root (profile);
   struct radio_imbalance is;
   radio_profile_imbalance (profile, root, &is);
-  if (is.imbalance < IMBALANCE)
+  if (is.imbalance < IMBALANCE || is.max_ns - is.mean_ns < MIN_LOST_NS
+      || (double) (is.max_ns - is.mean_ns)
+         < MIN_LOST_SHARE * (double) profile->info.wall_ns)
     return RADIO_OK;
   double more;
   size_t culprit = find_culprit (profile, is.slowest, &more);
@@ -122,7 +130,8 @@ static enum radio_status
 find_warm_up (struct rd_finder *finder, const struct others *others)
 {
   uint64_t first = finder->profile->parts.at[0].wall_ns;
-  if ((double) first < WARM_UP * others->median || first <= others->max_ns)
+  if ((double) first < WARM_UP * others->median || first <= others->max_ns
+      || first - others->max_ns < MIN_RANGE_NS)
     return RADIO_OK;
   double ratio = (double) first / others->median;
   struct rd_claim claim = {
@@ -143,19 +152,19 @@ find_scatter (struct rd_finder *finder, const struct others *others)
 {
   double range = (double) (others->max_ns - others->min_ns);
   double share = range / others->median;
-  if (share < SCATTER)
+  if (share < SCATTER || range < MIN_RANGE_NS)
     return RADIO_OK;
   struct rd_claim claim = {
     "runs-scatter", "Runs take differently long", RADIO_FINDING_HINT,
     share < 1 ? share / 2 : 0.5, RADIO_NO_PARENT
   };
   return rd_found (finder, &claim,
-                   "from %s to %s over %zu runs after the first, %s of "
-                   "their median of %s: smaller differences are noise",
+                   "from %s to %s over %zu runs after the first, a range of "
+                   "%s%s their median of %s: smaller differences are noise",
                    rd_human_ns (others->min_ns).text,
                    rd_human_ns (others->max_ns).text,
                    finder->profile->parts.n - 1,
-                   rd_human_percent (share, 1).text,
+                   rd_human_percent (share, 1).text, share < 2 ? " of" : "",
                    rd_human_ns ((uint64_t) others->median).text);
 }
 

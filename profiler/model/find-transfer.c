@@ -19,6 +19,7 @@
 
 /* Reading files that takes less of the threads' time does not matter. */
 #define MIN_DISK_SHARE 0.05
+#define MIN_DISK_NS 1000000
 
 /* A cache that is right less often does not help much; fewer look-ups say
  * nothing. */
@@ -56,8 +57,9 @@ find_retries (struct rd_finder *finder)
     largest (finder, &rd_count_retries)
   };
   return rd_found (finder, &claim,
-                   "%" PRIu64 " retries of %" PRIu64 " requests (%s)",
-                   retries, requests,
+                   "%s of %s (%s)",
+                   rd_human_count (retries, "retry", "retries").text,
+                   rd_human_count (requests, "request", "requests").text,
                    rd_human_percent ((double) retries,
                                      (double) requests).text);
 }
@@ -75,8 +77,9 @@ find_errors (struct rd_finder *finder)
   const char *name =
     at == RADIO_NO_PARENT ? "" : finder->profile->nodes.at[at].name;
   return rd_found (finder, &claim,
-                   "%" PRIu64 " errors, most of them in '%.60s' (%" PRIu64
-                   " of its %" PRIu64 " calls)", errors, name,
+                   "%s, most in '%.60s' (%" PRIu64 " of its %" PRIu64
+                   " calls)", rd_human_count (errors, "error", "errors").text,
+                   name,
                    radio_profile_counter (finder->profile, at,
                                           rd_count_errors.name, false),
                    at == RADIO_NO_PARENT
@@ -131,7 +134,7 @@ find_cold (struct rd_finder *finder)
 {
   struct disk disk = sum_disk (finder);
   double both = (double) disk.work_ns + (double) disk.wait_ns;
-  if (both == 0 || both < MIN_DISK_SHARE * (double) finder->busy_ns)
+  if (both < MIN_DISK_NS || both < MIN_DISK_SHARE * (double) finder->busy_ns)
     return RADIO_OK;
   double share = (double) disk.wait_ns / both;
   uint64_t ns = rd_sum (disk.work_ns, disk.wait_ns);

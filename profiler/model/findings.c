@@ -124,6 +124,25 @@ rd_parse_digits (const char *text)
   return text[n] == '\0' ? value : 0;
 }
 
+uint64_t
+rd_finder_number (const struct rd_finder *finder, const char *key)
+{
+  const char *value = rd_profile_find_fact (finder->profile, key);
+  return value ? rd_parse_digits (value) : 0;
+}
+
+struct rd_human
+rd_finder_threads (const struct rd_finder *finder)
+{
+  struct rd_human threads;
+  struct rd_human number = rd_human_number (
+    finder->span_ns ? (double) finder->ran_ns / (double) finder->span_ns
+                    : 0);
+  snprintf (threads.text, sizeof threads.text, "%.20s thread%s", number.text,
+            strcmp (number.text, "1") == 0 ? "" : "s");
+  return threads;
+}
+
 /*------------------------------------------------------------------------
  * The summary
  *----------------------------------------------------------------------*/
@@ -232,8 +251,10 @@ count_threads (struct rd_finder *finder)
   if (profile->info.parts == RADIO_PARTS_RANKS)
     nthreads = rd_div_up (nthreads, profile->parts.n);
   finder->nthreads = rd_max_u64 (nthreads, 1);
-  const char *ncpus = rd_profile_find_fact (profile, "ncpus");
-  finder->ncpus = ncpus ? rd_parse_digits (ncpus) : 0;
+  finder->ncpus = rd_finder_number (finder, "ncpus");
+  uint64_t cpu_ns = rd_finder_number (finder, RD_FACT_CPU_NS);
+  finder->ran_ns = cpu_ns ? rd_min_u64 (finder->work_ns, cpu_ns)
+                          : finder->work_ns;
   for (size_t i = 0; i < profile->parts.n; i++)
     finder->span_ns = rd_sum (finder->span_ns,
                               profile->parts.at[i].wall_ns);
@@ -271,7 +292,7 @@ enum radio_status
 rd_profile_find_facts (struct radio_profile *profile)
 {
   static rd_find_fn *const kinds[] = {
-    rd_find_bound, rd_find_amplification, rd_find_transfer, rd_find_memory,
+    rd_find_process, rd_find_bound, rd_find_amplification, rd_find_transfer, rd_find_memory,
     rd_find_recorder, rd_find_parts,
   };
   RD_CLEANUP (free_finder) struct rd_finder finder = { .profile = profile };

@@ -33,6 +33,8 @@ struct rd_finder {
   struct rd_category_times times[RD_NCATEGORIES];
   uint64_t span_ns;           /* wall time of all parts, added up */
   uint64_t work_ns;
+  uint64_t ran_ns;            /* of work: at most; the process had no more
+                                 of the CPUs */
   uint64_t busy_ns;           /* work and waits, but those for threads */
   uint64_t request_ns;        /* in which a network request was under way;
                                  0 without a log */
@@ -56,6 +58,12 @@ const char *rd_finder_note (const struct rd_finder *finder, size_t node,
  * large. */
 uint64_t rd_parse_digits (const char *text);
 
+/* A fact that is a number; 0 where there is none. */
+uint64_t rd_finder_number (const struct rd_finder *finder, const char *key);
+
+/* How many threads worked at a time: "1 thread", "0.7 threads". */
+struct rd_human rd_finder_threads (const struct rd_finder *finder);
+
 /* What a finding is, but its evidence. */
 struct rd_claim {
   const char *id, *title;
@@ -73,6 +81,7 @@ enum radio_status rd_found (struct rd_finder *finder,
 /* The kinds, each in its file. */
 typedef enum radio_status rd_find_fn (struct rd_finder *finder);
 
+rd_find_fn rd_find_process;           /* find-process.c */
 rd_find_fn rd_find_bound;             /* find-bound.c */
 rd_find_fn rd_find_amplification;     /* find-amplification.c */
 rd_find_fn rd_find_transfer;          /* find-transfer.c */

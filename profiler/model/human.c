@@ -72,8 +72,19 @@ rd_human_nbytes (uint64_t nbytes)
 struct rd_human
 rd_human_percent (double part, double whole)
 {
-  static const char *const units[] = { "%" };
-  return with_unit (whole > 0 ? 100 * part / whole : 0, units, 1);
+  static const char *const units[] = { "%" }, *const times[] = { "x" };
+  double share = whole > 0 ? part / whole : 0;
+  return share < 2 ? with_unit (100 * share, units, 1)
+                   : with_unit (share, times, 1);
+}
+
+struct rd_human
+rd_human_count (uint64_t n, const char *one, const char *many)
+{
+  struct rd_human human;
+  snprintf (human.text, sizeof human.text, "%" PRIu64 " %.15s", n,
+            n == 1 ? one : many);
+  return human;
 }
 
 struct rd_human

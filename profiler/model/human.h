@@ -9,7 +9,7 @@
 /* A number with its text, made in place:
  *   rd_human_ns (812345678).text is "812 ms". */
 struct rd_human {
-  char text[32];
+  char text[40];
 };
 
 struct rd_human rd_human_ns (uint64_t ns);
@@ -18,8 +18,13 @@ struct rd_human rd_human_nbytes (uint64_t nbytes);      /* 1 kB is 1000 B */
 /* "0.25", "2.5", "134", "20400": at least 0. */
 struct rd_human rd_human_number (double value);
 
-/* Share of a whole, "2.5 %"; 0 of 0 is "0 %". */
+/* Share of a whole, "2.5 %", and from twice the whole on "2.5 x"; 0 of 0 is
+ * "0 %". */
 struct rd_human rd_human_percent (double part, double whole);
+
+/* "1 thread", "2 threads", "0 threads": a count of things. */
+struct rd_human rd_human_count (uint64_t n, const char *one,
+                                const char *many);
 
 /* nbytes in ns as "1.2 GB/s". */
 struct rd_human rd_human_rate (uint64_t nbytes, uint64_t ns);

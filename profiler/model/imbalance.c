@@ -63,13 +63,29 @@ spread_of_others (const struct radio_profile *profile, size_t node,
   return max > min ? max - min : 0;
 }
 
+/* A part that takes so little more than the others keeps nobody waiting:
+ * this, and a hundredth of the longest part. */
+#define MIN_LAG_NS 1000000
+#define MIN_LAG_SHARE 100
+
+static uint64_t
+longest_wall (const struct radio_profile *profile)
+{
+  uint64_t longest = 0;
+  for (size_t i = 0; i < profile->parts.n; i++)
+    longest = rd_max_u64 (longest, profile->parts.at[i].wall_ns);
+  return longest;
+}
+
 static bool
 is_straggler (const struct radio_profile *profile, size_t node, size_t part)
 {
   uint64_t total = total_of (profile, node, part);
   uint64_t median = median_total (profile, node);
-  return profile->parts.n > 1 && total - median > median / 2
-         && total - median > spread_of_others (profile, node, part);
+  uint64_t lag = total - median;
+  return profile->parts.n > 1 && lag > median / 2 && lag >= MIN_LAG_NS
+         && lag >= longest_wall (profile) / MIN_LAG_SHARE
+         && lag > spread_of_others (profile, node, part);
 }
 
 void

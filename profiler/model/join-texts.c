@@ -4,9 +4,12 @@
  * the first one stands for all, as within one profile. */
 #include <config.h>
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/model/findings.h"
 #include "profiler/model/join.h"
 #include "profiler/model/vector.h"
 
@@ -73,11 +76,41 @@ add_listing (struct radio_profile *joined, const char *key,
   return rd_profile_add_fact (joined, key, text, listing->is_name);
 }
 
+/* Numbers that are of each part alone, and add up. */
+static bool
+is_sum (const char *key)
+{
+  static const char *const keys[] = {
+    RD_FACT_CPU_NS, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_TEXTS,
+    RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
+  };
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (strcmp (keys[i], key) == 0)
+      return true;
+  return false;
+}
+
+static enum radio_status
+add_sum (struct radio_profile *joined, struct radio_profile *const *sources,
+         size_t n, const char *key)
+{
+  uint64_t sum = 0;
+  char text[24];
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_fact *fact = find_fact (sources[i], key);
+    sum = rd_sum (sum, fact ? rd_parse_digits (fact->value) : 0);
+  }
+  snprintf (text, sizeof text, "%" PRIu64, sum);
+  return rd_profile_add_fact (joined, key, text, false);
+}
+
 static enum radio_status
 join_fact (struct radio_profile *joined,
            struct radio_profile *const *sources, size_t n, const char *key)
 {
   struct listing listing = { 0 };
+  if (is_sum (key))
+    return add_sum (joined, sources, n, key);
   for (size_t i = 0; i < n; i++) {
     const struct rd_fact *fact = find_fact (sources[i], key);
     if (fact)

@@ -23,6 +23,17 @@
 /* Counters, gauges or facts of one profile, at most. */
 #define RD_MAX_KEYS 4096
 
+/* Facts that findings look for.  Of profiles that are joined, the numbers
+ * are added up (join-texts.c). */
+#define RD_FACT_FAILED "failed"         /* the message */
+#define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process */
+#define RD_FACT_SKIPPED "scopes not recorded"
+#define RD_FACT_THROTTLED "paths no longer logged"
+#define RD_FACT_TEXTS "texts not kept"
+#define RD_FACT_VALUES "counter values not kept"
+#define RD_FACT_SAMPLES "gauge samples not kept"
+#define RD_FACT_THREADS "threads not recorded"
+
 /* A text that is part of the profile. */
 struct rd_fact {
   const char *key;

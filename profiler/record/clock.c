@@ -130,6 +130,7 @@ void
 rd_clock_anchor (const struct rd_clock *clock, struct rd_anchor *anchor)
 {
   uint64_t closest = UINT64_MAX;
+  anchor->cpu_ns = clock->read ? 0 : system_ns (CLOCK_PROCESS_CPUTIME_ID);
   if (!clock->tsc) {
     struct rd_rate rate;
     rate_known (clock, &rate);

@@ -35,6 +35,7 @@ struct rd_clock {
 struct rd_anchor {
   uint64_t ticks;
   uint64_t ns;                /* CLOCK_MONOTONIC */
+  uint64_t cpu_ns;            /* of the whole process; 0 of tests' clocks */
 };
 
 /* Nanoseconds per tick: whole + fraction / 2^64. */

@@ -125,7 +125,8 @@ add_command (struct radio_profile *profile)
 }
 
 static enum radio_status
-add_process (struct radio_profile *profile)
+add_process (const struct radio_recorder *recorder,
+             struct radio_profile *profile)
 {
   char host[256];
   if (gethostname (host, sizeof host) == 0) {
@@ -136,6 +137,8 @@ add_process (struct radio_profile *profile)
   long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
   if (ncpus > 0)
     RD_TRY (add_number (profile, "ncpus", (uint64_t) ncpus));
+  RD_TRY (add_number_if_any (profile, RD_FACT_CPU_NS,
+                             recorder->stop.cpu_ns - recorder->start.cpu_ns));
   return add_command (profile);
 }
 
@@ -157,13 +160,13 @@ add_losses (const struct rd_collection *collection)
       nthrottled += writer->nodes[j]->throttled;
     }
   }
-  RD_TRY (add_number_if_any (profile, "scopes not recorded", nskipped));
-  RD_TRY (add_number_if_any (profile, "paths no longer logged", nthrottled));
-  RD_TRY (add_number_if_any (profile, "texts not kept", ntexts));
-  RD_TRY (add_number_if_any (profile, "counter values not kept",
+  RD_TRY (add_number_if_any (profile, RD_FACT_SKIPPED, nskipped));
+  RD_TRY (add_number_if_any (profile, RD_FACT_THROTTLED, nthrottled));
+  RD_TRY (add_number_if_any (profile, RD_FACT_TEXTS, ntexts));
+  RD_TRY (add_number_if_any (profile, RD_FACT_VALUES,
                              collection->nvalues_lost));
-  RD_TRY (add_number_if_any (profile, "gauge samples not kept", nsamples));
-  return add_number_if_any (profile, "threads not recorded",
+  RD_TRY (add_number_if_any (profile, RD_FACT_SAMPLES, nsamples));
+  return add_number_if_any (profile, RD_FACT_THREADS,
                             recorder->synced.nrefused);
 }
 
@@ -173,7 +176,7 @@ add_facts (struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
-  RD_TRY (add_process (profile));
+  RD_TRY (add_process (recorder, profile));
   RD_TRY (add_losses (collection));
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {
     const struct rd_recorder_fact *fact = &recorder->synced.facts.at[i];

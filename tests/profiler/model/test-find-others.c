@@ -25,9 +25,9 @@ retries_are_told (void **state)
 {
   (void) state;
   assert_found (build_counts ("retries", 1, "requests", 100), "retries",
-                RADIO_FINDING_HINT, "1 retries of 100 requests (1 %)");
+                RADIO_FINDING_HINT, "1 retry of 100 requests (1 %)");
   assert_found (build_counts ("retries", 1, "requests", 101), "retries",
-                RADIO_FINDING_NOTE, "1 retries of 101 requests");
+                RADIO_FINDING_NOTE, "1 retry of 101 requests");
   assert_not_found (build_counts ("retries", 0, "requests", 100),
                     "retries");
 }
@@ -38,7 +38,7 @@ errors_are_a_problem (void **state)
   (void) state;
   assert_found (build_counts ("errors", 3, "requests", 100), "errors",
                 RADIO_FINDING_PROBLEM,
-                "3 errors, most of them in 'GET' (3 of its 7 calls)");
+                "3 errors, most in 'GET' (3 of its 7 calls)");
   assert_not_found (build_counts ("errors", 0, "requests", 100), "errors");
 }
 
@@ -63,6 +63,17 @@ build_disk (uint64_t work_ms, uint64_t wait_ms, uint64_t other_ms)
     BUILD_TWO ("disk", work_ms, wait_ms, "user", other_ms, 0);
   build_count (profile, 1, "bytes fetched", "bytes", 1000);
   return profile;
+}
+
+static void
+reading_for_microseconds_is_neither_cold_nor_warm (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_disk (1, 0, 0);
+  profile->nodes.at[1].work_ns -= 1;
+  assert_not_found (profile, "warm-files");
+  assert_found (build_disk (1, 0, 0), "warm-files", RADIO_FINDING_NOTE,
+                "of the 1 ms in reading files");
 }
 
 static void
@@ -202,7 +213,7 @@ spans_that_were_not_kept_are_told (void **state)
   struct radio_profile *throttled = build_log (30, 10);
   build_fact (throttled, "paths no longer logged", "2", false);
   assert_found (throttled, "log-incomplete", RADIO_FINDING_NOTE,
-                "30 spans of 40 were not kept (75 %), most of them of "
+                "30 of 40 spans were not kept (75 %), most of them of "
                 "'tile'; 2 paths were too tiny");
   assert_found (build_log (1, 10), "log-incomplete", RADIO_FINDING_NOTE,
                 "of 'tile'; the call tree");
@@ -223,7 +234,7 @@ open_scopes_are_told (void **state)
   struct radio_profile *profile = build_log (0, 3);
   build_last (profile)->flags = RD_SPAN_OPEN;
   assert_found (profile, "open-scopes", RADIO_FINDING_NOTE,
-                "1 scopes had not ended when the recording did, the "
+                "1 scope had not ended when the recording did, the "
                 "outermost in 'tile'");
   assert_not_found (build_log (0, 3), "open-scopes");
 }
@@ -301,7 +312,7 @@ runs_that_scatter_are_told (void **state)
   (void) state;
   assert_found (RUNS (500, 100, 90, 110), "runs-scatter",
                 RADIO_FINDING_HINT, "from 90 ms to 110 ms over 3 runs after "
-                "the first, 20 % of their median of 100 ms");
+                "the first, a range of 20 % of their median of 100 ms");
   assert_not_found (RUNS (500, 100, 91, 110), "runs-scatter");
 }
 
@@ -311,6 +322,158 @@ ranks_do_not_warm_up_and_runs_have_no_stragglers (void **state)
   (void) state;
   assert_not_found (RANKS (300, 100, 100, 100), "warm-up");
   assert_not_found (RUNS (300, 100, 100, 100), "straggler");
+}
+
+/* root alone, of which each part has so many us. */
+static struct radio_profile *
+build_short (enum radio_profile_parts parts, const uint64_t *us, size_t n)
+{
+  struct radio_profile *profile = build_new ("short");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "read", "operation");
+  profile->info.parts = parts;
+  for (size_t i = 0; i < n; i++) {
+    struct rd_part part = { .name = "part", .wall_ns = us[i] * 1000 };
+    struct radio_profile_share all = { 1, us[i] * 1000, us[i] * 1000 };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    assert_ok (rd_profile_add_share (profile, root, index, &all));
+  }
+  return profile;
+}
+
+#define BUILD_SHORT(parts, ...)                                         \
+  build_short (parts, (const uint64_t[]) { __VA_ARGS__ },               \
+               sizeof ((const uint64_t[]) { __VA_ARGS__ })              \
+               / sizeof (uint64_t))
+
+static void
+what_costs_microseconds_is_no_finding_about_parts (void **state)
+{
+  (void) state;
+  assert_not_found (BUILD_SHORT (RADIO_PARTS_RANKS, 10, 10, 900),
+                    "straggler");
+  assert_not_found (BUILD_SHORT (RADIO_PARTS_RANKS, 100, 300, 100, 300),
+                    "imbalance");
+  assert_found (BUILD_SHORT (RADIO_PARTS_RANKS, 100, 100, 4000),
+                "straggler", RADIO_FINDING_PROBLEM, "4 ms");
+  assert_not_found (BUILD_SHORT (RADIO_PARTS_RUNS, 33, 10, 10, 10),
+                    "warm-up");
+  assert_not_found (BUILD_SHORT (RADIO_PARTS_RUNS, 20, 10, 50, 30),
+                    "runs-scatter");
+}
+
+/* A node that takes a small part of a long time. */
+static void
+an_imbalance_of_less_than_1_percent_is_none (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = RANKS (10, 10, 40);
+  profile->info.wall_ns = 3000 * MS;
+  assert_not_found (profile, "straggler");
+  profile = RANKS (10, 10, 40);
+  profile->info.wall_ns = 1000 * MS;
+  assert_found (profile, "straggler", RADIO_FINDING_PROBLEM, "40 ms");
+}
+
+static void
+a_range_of_many_times_the_median_is_told_in_times (void **state)
+{
+  (void) state;
+  assert_found (RUNS (5, 10, 10, 650), "runs-scatter", RADIO_FINDING_HINT,
+                "a range of 64 x their median of 10 ms");
+}
+
+/*------------------------------------------------------------------------
+ * The process
+ *----------------------------------------------------------------------*/
+
+static void
+a_failure_comes_before_all_else (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_counts ("errors", 3, "retries", 4);
+  profile->info.wall_ns = 12 * MS;
+  build_fact (profile, "failed", "ct/a: tile 0,1,2: checksum", true);
+  build_finish (profile);
+  const struct radio_finding *first = radio_profile_finding (profile, 0);
+  assert_string_equal (first->id, "failed");
+  assert_int_equal (first->weight, RADIO_FINDING_PROBLEM);
+  assert_string_equal (first->evidence,
+                       "within 12 ms: ct/a: tile 0,1,2: checksum");
+  radio_profile_close (profile);
+  assert_not_found (build_counts ("errors", 3, "retries", 4), "failed");
+}
+
+/* 100 ms of work on the clock, of which the CPUs gave so much. */
+static struct radio_profile *
+build_ran (const char *cpu_ns)
+{
+  struct radio_profile *profile = BUILD_TWO ("user", 60, 0, "decode", 40, 0);
+  if (cpu_ns)
+    build_fact (profile, "cpu ns", cpu_ns, false);
+  build_fact (profile, "ncpus", "2", false);
+  return profile;
+}
+
+static void
+work_without_a_cpu_is_told (void **state)
+{
+  (void) state;
+  assert_found (build_ran ("25000000"), "threads-off-cpu",
+                RADIO_FINDING_HINT,
+                "in 100 ms that count as work the process had CPUs for 25 "
+                "ms (25 %): in the rest a scope slept, or other processes "
+                "had the 2 CPUs");
+  assert_found (build_ran ("79000000"), "threads-off-cpu",
+                RADIO_FINDING_HINT, "79 ms (79 %)");
+  assert_not_found (build_ran ("80000000"), "threads-off-cpu");
+  assert_not_found (build_ran ("900000000"), "threads-off-cpu");
+  assert_not_found (build_ran ("damaged"), "threads-off-cpu");
+  assert_not_found (build_ran (NULL), "threads-off-cpu");
+}
+
+static void
+scopes_that_slept_are_not_one_thread_at_work (void **state)
+{
+  (void) state;
+  assert_found (build_ran ("99000000"), "bound-by-one-thread",
+                RADIO_FINDING_HINT, "99 ms of work in 100 ms");
+  assert_not_found (build_ran ("25000000"), "bound-by-one-thread");
+}
+
+/*------------------------------------------------------------------------
+ * Limits
+ *----------------------------------------------------------------------*/
+
+static struct radio_profile *
+build_limit (const char *fact, const char *number)
+{
+  struct radio_profile *profile = build_new ("limits");
+  build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_fact (profile, fact, number, false);
+  return profile;
+}
+
+static void
+limits_that_were_reached_are_told (void **state)
+{
+  (void) state;
+  assert_found (build_limit ("scopes not recorded", "70000"),
+                "limits-reached", RADIO_FINDING_HINT,
+                "70000 scopes were counted into what is above");
+  assert_found (build_limit ("threads not recorded", "1"), "limits-reached",
+                RADIO_FINDING_HINT, "1 thread was not recorded");
+  assert_found (build_limit ("counter values not kept", "5"),
+                "limits-reached", RADIO_FINDING_HINT, "5 values were not");
+  assert_found (build_limit ("texts not kept", "1"), "limits-reached",
+                RADIO_FINDING_NOTE, "1 text was not kept");
+  assert_found (build_limit ("gauge samples not kept", "9"),
+                "limits-reached", RADIO_FINDING_NOTE, "9 samples were not");
+  assert_not_found (build_limit ("texts not kept", "0"), "limits-reached");
+  struct radio_profile *profile = build_limit ("texts not kept", "2");
+  build_fact (profile, "threads not recorded", "3", false);
+  assert_found (profile, "limits-reached", RADIO_FINDING_HINT,
+                "3 threads were not recorded; 2 texts were not kept");
 }
 
 /*------------------------------------------------------------------------
@@ -401,6 +564,7 @@ main (void)
     cmocka_unit_test (retries_are_told),
     cmocka_unit_test (errors_are_a_problem),
     cmocka_unit_test (a_cache_that_seldom_helps_is_told),
+    cmocka_unit_test (reading_for_microseconds_is_neither_cold_nor_warm),
     cmocka_unit_test (cold_files_are_told_by_waiting),
     cmocka_unit_test (warm_files_are_told_by_not_waiting),
     cmocka_unit_test (reading_that_takes_little_is_neither),
@@ -417,6 +581,13 @@ main (void)
     cmocka_unit_test (a_first_run_that_was_slower_is_a_warm_up),
     cmocka_unit_test (runs_that_scatter_are_told),
     cmocka_unit_test (ranks_do_not_warm_up_and_runs_have_no_stragglers),
+    cmocka_unit_test (what_costs_microseconds_is_no_finding_about_parts),
+    cmocka_unit_test (an_imbalance_of_less_than_1_percent_is_none),
+    cmocka_unit_test (a_range_of_many_times_the_median_is_told_in_times),
+    cmocka_unit_test (a_failure_comes_before_all_else),
+    cmocka_unit_test (work_without_a_cpu_is_told),
+    cmocka_unit_test (scopes_that_slept_are_not_one_thread_at_work),
+    cmocka_unit_test (limits_that_were_reached_are_told),
     cmocka_unit_test (
       what_matters_most_comes_first_and_at_most_eight_are_told),
     cmocka_unit_test (an_empty_profile_has_nothing_to_tell),

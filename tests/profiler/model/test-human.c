@@ -70,6 +70,26 @@ a_share_of_nothing_is_nothing (void **state)
 }
 
 static void
+more_than_twice_the_whole_is_told_in_times (void **state)
+{
+  (void) state;
+  assert_text (rd_human_percent (199, 100), "199 %");
+  assert_text (rd_human_percent (2, 1), "2 x");
+  assert_text (rd_human_percent (63.8, 1), "63.8 x");
+}
+
+static void
+one_thing_is_no_plural (void **state)
+{
+  (void) state;
+  assert_text (rd_human_count (0, "thread", "threads"), "0 threads");
+  assert_text (rd_human_count (1, "retry", "retries"), "1 retry");
+  assert_text (rd_human_count (2, "retry", "retries"), "2 retries");
+  assert_text (rd_human_count (UINT64_MAX, "scope was", "scopes were"),
+               "18446744073709551615 scopes were");
+}
+
+static void
 rates_are_bytes_a_second (void **state)
 {
   (void) state;
@@ -87,6 +107,8 @@ main (void)
     cmocka_unit_test (times_have_the_unit_that_fits),
     cmocka_unit_test (bytes_have_the_unit_that_fits),
     cmocka_unit_test (a_share_of_nothing_is_nothing),
+    cmocka_unit_test (more_than_twice_the_whole_is_told_in_times),
+    cmocka_unit_test (one_thing_is_no_plural),
     cmocka_unit_test (rates_are_bytes_a_second),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -30,6 +30,22 @@ measure (const uint64_t *totals, size_t n)
            sizeof ((const uint64_t[]) { __VA_ARGS__ })                  \
            / sizeof (uint64_t))
 
+/* The same in microseconds. */
+static struct radio_imbalance
+measure_us (const uint64_t *totals, size_t n)
+{
+  uint64_t ns[8];
+  assert_true (n <= 8);
+  for (size_t i = 0; i < n; i++)
+    ns[i] = 1000 * totals[i];
+  return measure (ns, n);
+}
+
+#define MEASURE_US(...)                                                 \
+  measure_us ((const uint64_t[]) { __VA_ARGS__ },                       \
+              sizeof ((const uint64_t[]) { __VA_ARGS__ })               \
+              / sizeof (uint64_t))
+
 static void
 even_ranks_have_an_imbalance_of_one (void **state)
 {
@@ -58,19 +74,27 @@ a_straggler_is_slower_by_half_and_by_more_than_the_others_spread (
   void **state)
 {
   (void) state;
-  /* The median of all four is 101, and 1.5 of it 151.5. */
-  assert_true (MEASURE (100, 102, 98, 152).straggler);
-  assert_false (MEASURE (100, 102, 98, 151).straggler);
-  /* The others lie between 50 and 150 themselves. */
-  assert_false (MEASURE (50, 100, 150, 100, 195).straggler);
-  assert_true (MEASURE (50, 100, 150, 100, 201).straggler);
+  /* In us: the median of all four is 10100, and 1.5 of it 15150. */
+  assert_true (MEASURE_US (10000, 10200, 9800, 15200).straggler);
+  assert_false (MEASURE_US (10000, 10200, 9800, 15100).straggler);
+  /* The others lie between 5000 and 15000 themselves. */
+  assert_false (MEASURE_US (5000, 10000, 15000, 10000, 19500).straggler);
+  assert_true (MEASURE_US (5000, 10000, 15000, 10000, 20100).straggler);
+}
+
+static void
+a_straggler_is_slower_by_a_millisecond_at_least (void **state)
+{
+  (void) state;
+  assert_false (MEASURE_US (10, 10, 10, 1009).straggler);
+  assert_true (MEASURE_US (10, 10, 10, 1010).straggler);
 }
 
 static void
 two_slow_ranks_are_no_stragglers (void **state)
 {
   (void) state;
-  assert_false (MEASURE (100, 100, 100, 300, 300).straggler);
+  assert_false (MEASURE_US (10000, 10000, 10000, 30000, 30000).straggler);
 }
 
 static void
@@ -112,6 +136,7 @@ main (void)
     cmocka_unit_test (imbalance_is_the_slowest_over_the_mean),
     cmocka_unit_test (
       a_straggler_is_slower_by_half_and_by_more_than_the_others_spread),
+    cmocka_unit_test (a_straggler_is_slower_by_a_millisecond_at_least),
     cmocka_unit_test (two_slow_ranks_are_no_stragglers),
     cmocka_unit_test (one_rank_is_no_straggler),
     cmocka_unit_test (where_no_rank_has_time_there_is_no_imbalance),

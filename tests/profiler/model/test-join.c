@@ -294,6 +294,32 @@ a_text_that_differs_is_told_to_vary (void **state)
 }
 
 static void
+facts_of_each_part_alone_are_added_up (void **state)
+{
+  (void) state;
+  static const char *const keys[] = {
+    "cpu ns", "scopes not recorded", "paths no longer logged",
+    "texts not kept", "counter values not kept", "gauge samples not kept",
+    "threads not recorded",
+  };
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    struct radio_profile *runs[3], *joined;
+    for (size_t j = 0; j < 3; j++)
+      runs[j] = build_new ("part");
+    build_fact (runs[0], keys[i], "100000000000", false);
+    build_fact (runs[2], keys[i], "23", false);
+    for (size_t j = 0; j < 3; j++)
+      build_finish (runs[j]);
+    assert_ok (radio_profile_join (runs, 3, RADIO_PARTS_RUNS, &joined));
+    assert_string_equal (rd_profile_find_fact (joined, keys[i]),
+                         "100000000023");
+    for (size_t j = 0; j < 3; j++)
+      radio_profile_close (runs[j]);
+    radio_profile_close (joined);
+  }
+}
+
+static void
 facts_are_kept_once_or_listed (void **state)
 {
   (void) state;
@@ -475,6 +501,7 @@ main (void)
     cmocka_unit_test (ids_are_new_and_parents_follow),
     cmocka_unit_test (texts_go_with_their_spans),
     cmocka_unit_test (a_text_that_differs_is_told_to_vary),
+    cmocka_unit_test (facts_of_each_part_alone_are_added_up),
     cmocka_unit_test (facts_are_kept_once_or_listed),
     cmocka_unit_test (paths_that_only_some_have_are_in_the_whole),
     cmocka_unit_test (joined_profiles_bring_their_parts),

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* What became of the whole: whether it failed, and whether its threads had
+ * the CPUs while they were in scopes of work. */
+#include <config.h>
+
+#include "profiler/model/findings.h"
+#include "profiler/model/vector.h"
+
+/* Of the work: below, the threads did not have the CPUs that they could have
+ * used; if it is so much at least. */
+#define RAN_SHARE 0.8
+#define MIN_IDLE_NS 10000000
+
+/* Before all others: whatever else the profile shows is of a failure. */
+static enum radio_status
+find_failure (struct rd_finder *finder)
+{
+  const char *message = rd_profile_find_fact (finder->profile,
+                                              RD_FACT_FAILED);
+  if (message == NULL)
+    return RADIO_OK;
+  struct rd_claim claim = {
+    "failed", "It failed", RADIO_FINDING_PROBLEM, 2, RADIO_NO_PARENT
+  };
+  return rd_found (finder, &claim, "within %s: %.400s",
+                   rd_human_ns (finder->profile->info.wall_ns).text,
+                   message);
+}
+
+/* Work is the time on the clock in which a scope did not say that it waits.
+ * The process cannot have worked longer than its threads had CPUs: the rest
+ * was sleep, or the CPUs were others'. */
+static enum radio_status
+find_idle (struct rd_finder *finder)
+{
+  uint64_t idle = finder->work_ns - finder->ran_ns;
+  double share = finder->work_ns
+                 ? (double) finder->ran_ns / (double) finder->work_ns : 1;
+  if (idle < MIN_IDLE_NS || share >= RAN_SHARE)
+    return RADIO_OK;
+  struct rd_claim claim = {
+    "threads-off-cpu", "Threads did not have a CPU all the time",
+    RADIO_FINDING_HINT, 1 - share, RADIO_NO_PARENT
+  };
+  return rd_found (
+    finder, &claim,
+    "in %s that count as work the process had CPUs for %s (%s): in the rest "
+    "a scope slept, or other processes had the %s; times of work are too "
+    "large", rd_human_ns (finder->work_ns).text,
+    rd_human_ns (finder->ran_ns).text, rd_human_percent (share, 1).text,
+    finder->ncpus ? rd_human_count (finder->ncpus, "CPU", "CPUs").text
+                  : "CPUs");
+}
+
+enum radio_status
+rd_find_process (struct rd_finder *finder)
+{
+  RD_TRY (find_failure (finder));
+  return find_idle (finder);
+}
