@@ -190,20 +190,32 @@ take_streams (const struct block *block, unsigned char *out)
   return RADIO_OK;
 }
 
+/* Put what is shuffled of a block in order again: its whole elements; with
+ * bits only if their number is a multiple of 8.  The rest is as it is. */
+static void
+unshuffle (const struct block *block, const unsigned char *from,
+           unsigned char *to)
+{
+  const struct rd_blosc_frame *frame = block->frame;
+  size_t n = block->nbytes / frame->typesize, done = 0;
+  const struct rd_shuffled shuffled = { from, frame->typesize, n,
+                                        frame->bitshuffled };
+  if (!frame->bitshuffled || n % 8 == 0) {
+    rd_unshuffle (&shuffled, 0, n, to);
+    done = n * frame->typesize;
+  }
+  memcpy (to + done, from + done, block->nbytes - done);
+}
+
 static enum radio_status
 decode_block (const struct block *block, unsigned char *out)
 {
   const struct rd_blosc_frame *frame = block->frame;
   unsigned char *room = block->scratch->contexts->blocks.data;
-  bool bits = frame->bitshuffled && block->nbytes >= frame->typesize;
-  if (!frame->shuffled && !bits)
+  if (!frame->shuffled && !frame->bitshuffled)
     return take_streams (block, out);
   RD_TRY (take_streams (block, room));
-  if (bits)
-    rd_bitunshuffle (frame->typesize, room, out, block->nbytes,
-                     room + frame->blocksize);
-  else
-    rd_unshuffle (frame->typesize, room, out, block->nbytes);
+  unshuffle (block, room, out);
   return RADIO_OK;
 }
 
@@ -218,8 +230,7 @@ prepare (const struct rd_blosc_frame *frame, struct rd_scratch *scratch)
       || (frame->format == RD_BLOSC_ZLIB
           && !rd_contexts_inflater (scratch)))
     return RADIO_ERROR_MEMORY;
-  return rd_codec_reserve (&contexts->blocks,
-                           2 * (uint64_t) frame->blocksize);
+  return rd_codec_reserve (&contexts->blocks, frame->blocksize);
 }
 
 enum radio_status

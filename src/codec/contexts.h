@@ -17,7 +17,7 @@ struct rd_codec_contexts {
   struct libdeflate_compressor *deflater;
   int deflater_level;
   struct rd_buffer blocks;    /* blosc: a block before its bytes are put in
-                                 order again, twice */
+                                 order again */
   struct rd_buffer inner;     /* sharding: an inner chunk, encoded */
   struct rd_scratch nested;   /* for the chains inside of a shard */
 };

@@ -1,125 +1,267 @@
 /* SPDX-License-Identifier: MIT */
-/* Byte planes back to elements: by SSE2 (which every x86-64 has) for the
- * sizes that images have, element by element for the rest. */
+/* What is wanted of a block is done by the best vectors that this machine
+ * has, and by plain C where they do not fit.  Rows that are too short for
+ * vectors, or do not begin where a byte of bits does, are made with what
+ * lies between them in a room that stays in the cache. */
 #include <config.h>
 
 #include <string.h>
 
 #include "src/codec/unshuffle.h"
+#include "src/rows.h"
 
-#ifdef __SSE2__
-#include <emmintrin.h>
+#define ROOM_NBYTES 4096
 
-static inline __m128i
-load (const unsigned char *from)
+/* Rows of at least so many elements are worth a call each. */
+#define LONG_ROW 16
+
+static bool
+always (void)
 {
-  return _mm_loadu_si128 ((const __m128i *) from);
+  return true;
 }
 
-static inline void
-store (unsigned char *to, __m128i value)
-{
-  _mm_storeu_si128 ((__m128i *) to, value);
-}
+static const struct rd_unshuffler plain = { .name = "c", .runs = always };
 
-/* Each function does 16 elements at a time, and returns how many it did. */
-static size_t
-unshuffle_2 (const unsigned char *from, unsigned char *to, size_t n)
-{
-  size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    __m128i a = load (from + i), b = load (from + n + i);
-    store (to + 2 * i, _mm_unpacklo_epi8 (a, b));
-    store (to + 2 * i + 16, _mm_unpackhi_epi8 (a, b));
-  }
-  return i;
-}
+const struct rd_unshuffler *const rd_unshufflers[] = {
+#ifdef __x86_64__
+  &rd_unshuffle_avx2, &rd_unshuffle_sse2,
+#endif
+#ifdef __aarch64__
+  &rd_unshuffle_neon,
+#endif
+  &plain, NULL
+};
 
-static size_t
-unshuffle_4 (const unsigned char *from, unsigned char *to, size_t n)
-{
-  size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    __m128i a = load (from + i), b = load (from + n + i);
-    __m128i c = load (from + 2 * n + i), d = load (from + 3 * n + i);
-    __m128i ab = _mm_unpacklo_epi8 (a, b), cd = _mm_unpacklo_epi8 (c, d);
-    store (to + 4 * i, _mm_unpacklo_epi16 (ab, cd));
-    store (to + 4 * i + 16, _mm_unpackhi_epi16 (ab, cd));
-    ab = _mm_unpackhi_epi8 (a, b);
-    cd = _mm_unpackhi_epi8 (c, d);
-    store (to + 4 * i + 32, _mm_unpacklo_epi16 (ab, cd));
-    store (to + 4 * i + 48, _mm_unpackhi_epi16 (ab, cd));
-  }
-  return i;
-}
+/* A block, and who does it. */
+struct work {
+  const struct rd_unshuffler *const *by;
+  const struct rd_shuffled *block;
+  int log2;                   /* of the typesize; -1: none */
+};
 
-/* Four elements of 8 bytes from pairs of their bytes 0-1, 2-3, 4-5, 6-7. */
-static inline void
-store_quads (unsigned char *to, __m128i ab, __m128i cd, __m128i ef,
-             __m128i gh)
-{
-  __m128i low = _mm_unpacklo_epi16 (ab, cd);
-  __m128i high = _mm_unpacklo_epi16 (ef, gh);
-  store (to, _mm_unpacklo_epi32 (low, high));
-  store (to + 16, _mm_unpackhi_epi32 (low, high));
-  low = _mm_unpackhi_epi16 (ab, cd);
-  high = _mm_unpackhi_epi16 (ef, gh);
-  store (to + 32, _mm_unpacklo_epi32 (low, high));
-  store (to + 48, _mm_unpackhi_epi32 (low, high));
-}
-
-static size_t
-unshuffle_8 (const unsigned char *from, unsigned char *to, size_t n)
-{
-  size_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    __m128i p[8];
-    for (size_t k = 0; k < 8; k++)
-      p[k] = load (from + k * n + i);
-    store_quads (to + 8 * i, _mm_unpacklo_epi8 (p[0], p[1]),
-                 _mm_unpacklo_epi8 (p[2], p[3]),
-                 _mm_unpacklo_epi8 (p[4], p[5]),
-                 _mm_unpacklo_epi8 (p[6], p[7]));
-    store_quads (to + 8 * i + 64, _mm_unpackhi_epi8 (p[0], p[1]),
-                 _mm_unpackhi_epi8 (p[2], p[3]),
-                 _mm_unpackhi_epi8 (p[4], p[5]),
-                 _mm_unpackhi_epi8 (p[6], p[7]));
-  }
-  return i;
-}
-
-static size_t
-unshuffle_vectors (size_t typesize, const unsigned char *from,
-                   unsigned char *to, size_t n)
+static int
+find_log2 (size_t typesize)
 {
   switch (typesize) {
-  case 2: return unshuffle_2 (from, to, n);
-  case 4: return unshuffle_4 (from, to, n);
-  case 8: return unshuffle_8 (from, to, n);
-  default: return 0;
+  case 1: return 0;
+  case 2: return 1;
+  case 4: return 2;
+  case 8: return 3;
+  default: return -1;
   }
 }
 
-#else
-
-static size_t
-unshuffle_vectors (size_t typesize, const unsigned char *from,
-                   unsigned char *to, size_t n)
+static void
+plain_bytes (const struct rd_planes *planes, size_t typesize)
 {
-  (void) typesize, (void) from, (void) to, (void) n;
-  return 0;
+  const unsigned char *from = planes->from;
+  unsigned char *to = planes->to;
+  for (size_t row = 0; row < planes->nrows; row++) {
+    for (size_t i = 0; i < planes->n; i++)
+      for (size_t k = 0; k < typesize; k++)
+        to[i * typesize + k] = from[k * planes->plane_nbytes + i];
+    from += planes->from_step;
+    to += planes->to_step;
+  }
 }
 
-#endif
+static void
+do_bytes (const struct work *work, const struct rd_shuffled_rows *rows)
+{
+  const struct rd_shuffled *block = work->block;
+  const struct rd_planes planes = {
+    .from = block->data + rows->first,
+    .plane_nbytes = block->n,
+    .n = rows->n,
+    .nrows = rows->nrows,
+    .from_step = rows->step,
+    .to = rows->to,
+    .to_step = rows->to_step,
+  };
+  for (size_t i = 0; work->log2 >= 0 && work->by[i]; i++) {
+    rd_unshuffle_bytes_fn *bytes = work->by[i]->bytes[work->log2];
+    if (bytes && bytes (&planes))
+      return;
+  }
+  plain_bytes (&planes, block->typesize);
+}
+
+/* Transpose the 8 x 8 bits of a word, whose byte k is row k. */
+static inline uint64_t
+transpose_word (uint64_t x)
+{
+  uint64_t t = (x ^ x >> 7) & 0x00aa00aa00aa00aa;
+  x ^= t ^ t << 7;
+  t = (x ^ x >> 14) & 0x0000cccc0000cccc;
+  x ^= t ^ t << 14;
+  t = (x ^ x >> 28) & 0x00000000f0f0f0f0;
+  return x ^ t ^ t << 28;
+}
+
+static void
+plain_bits (const unsigned char *from, size_t row_nbytes, unsigned char *to,
+            size_t ncolumns)
+{
+  for (size_t i = 0; i < ncolumns; i++) {
+    uint64_t x = 0;
+    for (unsigned k = 0; k < 8; k++)
+      x |= (uint64_t) from[k * row_nbytes + i] << 8 * k;
+    x = transpose_word (x);
+    for (unsigned k = 0; k < 8; k++)
+      to[8 * i + k] = (unsigned char) (x >> 8 * k);
+  }
+}
+
+/* Elements of a size that the vectors know; false when they do not. */
+static bool
+do_bits (const struct work *work, int log2, const unsigned char *from,
+         unsigned char *to, size_t ncolumns)
+{
+  size_t row_nbytes = work->block->n / 8;
+  for (size_t i = 0; log2 >= 0 && work->by[i]; i++) {
+    rd_unshuffle_bits_fn *bits = work->by[i]->bits[log2];
+    if (bits && bits (from, row_nbytes, to, ncolumns))
+      return true;
+  }
+  if (log2 != 0)
+    return false;
+  plain_bits (from, row_nbytes, to, ncolumns);
+  return true;
+}
+
+/* Elements of any size: each of their bytes for itself, then together. */
+static void
+do_bits_by_planes (const struct work *work, const unsigned char *from,
+                   unsigned char *to, size_t ncolumns)
+{
+  _Alignas (32) unsigned char room[ROOM_NBYTES];
+  const struct rd_shuffled *block = work->block;
+  size_t typesize = block->typesize, most = ROOM_NBYTES / 8 / typesize;
+  for (size_t i = 0; i < ncolumns; i += most) {
+    size_t n = ncolumns - i < most ? ncolumns - i : most;
+    for (size_t k = 0; k < typesize; k++)
+      (void) do_bits (work, 0, from + k * block->n + i, room + 8 * k * n, n);
+    const struct rd_planes planes = { room, 8 * n, 8 * n, 1, 0,
+                                      to + 8 * i * typesize, 0 };
+    plain_bytes (&planes, typesize);
+  }
+}
+
+/* Elements one after the other; they begin and end with a column. */
+static void
+do_columns (const struct work *work, size_t first, size_t count,
+            unsigned char *to)
+{
+  const unsigned char *from = work->block->data + first / 8;
+  if (!do_bits (work, work->log2, from, to, count / 8))
+    do_bits_by_planes (work, from, to, count / 8);
+}
+
+/* Elements in the room, and some before and behind so that no column is cut.
+ * Returns where the first one is. */
+static const unsigned char *
+fill_room (const struct work *work, size_t first, size_t count,
+           unsigned char *room)
+{
+  if (!work->block->bits) {
+    const struct rd_shuffled_rows row = { first, count, 1, 0, room, 0 };
+    do_bytes (work, &row);
+    return room;
+  }
+  size_t start = first / 8 * 8, end = (first + count + 7) / 8 * 8;
+  do_columns (work, start, end - start, room);
+  return room + (first - start) * work->block->typesize;
+}
+
+/* A row that is longer than the room, piece by piece. */
+static void
+do_long_row (const struct work *work, size_t first, size_t n, size_t most,
+             unsigned char *to)
+{
+  _Alignas (32) unsigned char room[ROOM_NBYTES];
+  size_t typesize = work->block->typesize;
+  for (size_t i = 0; i < n; i += most) {
+    size_t piece = n - i < most ? n - i : most;
+    const unsigned char *from = fill_room (work, first + i, piece, room);
+    memcpy (to + i * typesize, from, piece * typesize);
+  }
+}
+
+/* As many rows at a time as fit into the room together with what lies
+ * between them. */
+static void
+do_by_room (const struct work *work, const struct rd_shuffled_rows *rows)
+{
+  _Alignas (32) unsigned char room[ROOM_NBYTES];
+  size_t typesize = work->block->typesize, row_nbytes = rows->n * typesize;
+  size_t most = ROOM_NBYTES / typesize - 14, taken = 0;
+  unsigned char *to = rows->to;
+  for (size_t i = 0; i < rows->nrows; i += taken) {
+    size_t first = rows->first + i * rows->step, left = rows->nrows - i;
+    taken = 1;
+    if (rows->n > most)
+      do_long_row (work, first, rows->n, most, to);
+    else {
+      if (rows->step > 0)
+        taken += (most - rows->n) / rows->step;
+      if (taken > left)
+        taken = left;
+      size_t count = (taken - 1) * rows->step + rows->n;
+      const unsigned char *from = fill_room (work, first, count, room);
+      rd_rows_copy (from, (int64_t) (rows->step * typesize), to,
+                    rows->to_step, row_nbytes, taken);
+    }
+    to += (int64_t) taken * rows->to_step;
+  }
+}
+
+static bool
+has_whole_columns (const struct rd_shuffled_rows *rows)
+{
+  return ((rows->first | rows->n | rows->step) & 7) == 0;
+}
 
 void
-rd_unshuffle (size_t typesize, const unsigned char *from, unsigned char *to,
-              size_t nbytes)
+rd_unshuffle_rows_by (const struct rd_unshuffler *const *by,
+                      const struct rd_shuffled *block,
+                      const struct rd_shuffled_rows *asked)
 {
-  size_t n = nbytes / typesize;
-  size_t done = n * typesize;
-  for (size_t i = unshuffle_vectors (typesize, from, to, n); i < n; i++)
-    for (size_t k = 0; k < typesize; k++)
-      to[i * typesize + k] = from[k * n + i];
-  memcpy (to + done, from + done, nbytes - done);
+  const struct work work = { by, block, find_log2 (block->typesize) };
+  struct rd_shuffled_rows rows = *asked;
+  int64_t row_nbytes = (int64_t) (rows.n * block->typesize);
+  if (rows.n == 0 || rows.nrows == 0)
+    return;
+  if (rows.step == rows.n && rows.to_step == row_nbytes) {
+    rows.n *= rows.nrows;
+    rows.nrows = 1;
+  }
+  if (rows.nrows == 1)
+    rows.step = 0;
+  if (!block->bits && rows.n >= LONG_ROW)
+    do_bytes (&work, &rows);
+  else if (block->bits && rows.n >= 8 * LONG_ROW && has_whole_columns (&rows))
+    for (size_t i = 0; i < rows.nrows; i++)
+      do_columns (&work, rows.first + i * rows.step, rows.n,
+                  rows.to + (int64_t) i * rows.to_step);
+  else
+    do_by_room (&work, &rows);
+}
+
+void
+rd_unshuffle_rows (const struct rd_shuffled *block,
+                   const struct rd_shuffled_rows *rows)
+{
+  const struct rd_unshuffler *const *by = rd_unshufflers;
+  while (!(*by)->runs ())
+    by++;
+  rd_unshuffle_rows_by (by, block, rows);
+}
+
+void
+rd_unshuffle (const struct rd_shuffled *block, size_t first, size_t count,
+              unsigned char *to)
+{
+  const struct rd_shuffled_rows row = { first, count, 1, 0, to, 0 };
+  rd_unshuffle_rows (block, &row);
 }

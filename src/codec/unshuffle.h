@@ -1,19 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /* Undoing the two filters of blosc: shuffle keeps the i-th bytes of all
- * elements of a block together, bitshuffle the i-th bits. */
+ * elements of a block together (a plane), bitshuffle the i-th bits (a row of
+ * bits, eight rows for each byte of an element).  Elements can be wanted in
+ * part, and go straight to where the caller has them. */
 #ifndef RD_UNSHUFFLE_H
 #define RD_UNSHUFFLE_H
 
 #include <radio/base.h>
 
-/* Put the bytes of a block in order again.  What is left over of a whole
- * element is at the end, as it is.  The blocks do not overlap. */
-void rd_unshuffle (size_t typesize, const unsigned char *from,
-                   unsigned char *to, size_t nbytes);
+/* A block of n elements as a filter left it. */
+struct rd_shuffled {
+  const unsigned char *data;  /* n * typesize bytes */
+  size_t typesize;            /* 1-255 */
+  size_t n;                   /* of bits: a multiple of 8 */
+  bool bits;
+};
 
-/* Put the bits of a block in order again.  A block whose number of whole
- * elements is no multiple of 8 is as it is.  room is for another block. */
-void rd_bitunshuffle (size_t typesize, const unsigned char *from,
-                      unsigned char *to, size_t nbytes, unsigned char *room);
+/* Rows of n elements of a block, `step' elements from start to start, and
+ * where they go, to_step bytes from start to start. */
+struct rd_shuffled_rows {
+  size_t first, n, nrows, step;
+  unsigned char *to;
+  int64_t to_step;
+};
+
+/* Elements first to first + count - 1 of a block, one after the other. */
+void rd_unshuffle (const struct rd_shuffled *block, size_t first,
+                   size_t count, unsigned char *to);
+
+void rd_unshuffle_rows (const struct rd_shuffled *block,
+                        const struct rd_shuffled_rows *rows);
+
+/* How it is done; for its tests. */
+
+/* Rows of elements in planes of bytes.  Steps are in bytes. */
+struct rd_planes {
+  const unsigned char *from;  /* the first element's byte 0 */
+  size_t plane_nbytes;        /* to its next byte */
+  size_t n, nrows;            /* elements */
+  size_t from_step;
+  unsigned char *to;
+  int64_t to_step;
+};
+
+/* False, and nothing done, when the rows are too short. */
+typedef bool rd_unshuffle_bytes_fn (const struct rd_planes *planes);
+
+/* ncolumns bytes of each of the rows of bits, which are row_nbytes apart:
+ * each byte is eight elements, which go to `to' one after the other.
+ * False, and nothing done, when they are too few. */
+typedef bool rd_unshuffle_bits_fn (const unsigned char *from,
+                                   size_t row_nbytes, unsigned char *to,
+                                   size_t ncolumns);
+
+/* What one instruction set does, by the binary logarithm of the typesize;
+ * NULL and what is too short are left to the next one. */
+struct rd_unshuffler {
+  const char *name;
+  bool (*runs) (void);        /* on this machine */
+  rd_unshuffle_bytes_fn *bytes[4];
+  rd_unshuffle_bits_fn *bits[4];
+};
+
+extern const struct rd_unshuffler rd_unshuffle_sse2;
+extern const struct rd_unshuffler rd_unshuffle_avx2;
+extern const struct rd_unshuffler rd_unshuffle_neon;
+
+/* All that were compiled, the fastest first, plain C last; then NULL. */
+extern const struct rd_unshuffler *const rd_unshufflers[];
+
+/* The same by one of them and those behind it. */
+void rd_unshuffle_rows_by (const struct rd_unshuffler *const *by,
+                           const struct rd_shuffled *block,
+                           const struct rd_shuffled_rows *rows);
 
 #endif /* RD_UNSHUFFLE_H */

@@ -9,7 +9,6 @@
 
 #include "profiler/base/cleanup.h"
 #include "src/codec/codec.h"
-#include "src/codec/unshuffle.h"
 
 static const char *const cnames[] = { "blosclz", "lz4", "lz4hc", "snappy",
                                       "zlib", "zstd" };
@@ -137,64 +136,6 @@ stored_frames_are_read_too (void **state)
   frame->cbytes = 5016;
   check_frame (&scratch, frame);
   rd_scratch_free (&scratch);
-}
-
-/* Bits as the definition of bitshuffle has them: for each bit of an element
- * a row, of one bit an element. */
-static void
-bitshuffle_by_definition (const unsigned char *from, unsigned char *to,
-                          size_t typesize, size_t n)
-{
-  memset (to, 0, n * typesize);
-  for (size_t i = 0; i < n; i++)
-    for (size_t bit = 0; bit < 8 * typesize; bit++)
-      if (from[i * typesize + bit / 8] >> bit % 8 & 1)
-        to[bit * (n / 8) + i / 8] |= (unsigned char) (1u << i % 8);
-}
-
-static void
-bits_come_back_for_every_size_and_tail (void **state)
-{
-  (void) state;
-  enum { MOST = 24 * 700 };
-  RD_FREE_PLAIN unsigned char *rooms = malloc (4 * MOST);
-  assert_non_null (rooms);
-  unsigned char *from = rooms, *shuffled = rooms + MOST;
-  unsigned char *to = rooms + 2 * MOST, *room = rooms + 3 * MOST;
-  uint64_t seed = 9;
-  for (size_t i = 0; i < MOST; i++)
-    from[i] = (unsigned char) random_next (&seed);
-  for (size_t typesize = 1; typesize <= 24; typesize++)
-    for (size_t n = 8; n <= 696; n += n < 300 ? 8 : 132) {
-      if (n % 8 != 0)
-        continue;
-      size_t nbytes = n * typesize, tail = typesize / 2;
-      bitshuffle_by_definition (from, shuffled, typesize, n);
-      memcpy (shuffled + nbytes, from + nbytes, tail);
-      memset (to, 0, MOST);
-      rd_bitunshuffle (typesize, shuffled, to, nbytes + tail, room);
-      assert_memory_equal (to, from, nbytes + tail);
-    }
-}
-
-static void
-bytes_come_back_for_every_size_and_tail (void **state)
-{
-  (void) state;
-  enum { MOST = 20 * 90 };
-  unsigned char from[MOST], to[MOST];
-  for (size_t i = 0; i < MOST; i++)
-    from[i] = (unsigned char) (i * 31 >> 3);
-  for (size_t typesize = 1; typesize <= 20; typesize++)
-    for (size_t n = 0; n < 80; n++) {
-      size_t nbytes = n * typesize + typesize / 2;
-      rd_unshuffle (typesize, from, to, nbytes);
-      for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < typesize; k++)
-          assert_int_equal (to[i * typesize + k], from[k * n + i]);
-      assert_memory_equal (to + n * typesize, from + n * typesize,
-                           typesize / 2);
-    }
 }
 
 static void
@@ -341,8 +282,6 @@ main (void)
     cmocka_unit_test (frames_of_libblosc_are_read_as_they_were),
     cmocka_unit_test (frames_without_splits_are_read_too),
     cmocka_unit_test (stored_frames_are_read_too),
-    cmocka_unit_test (bits_come_back_for_every_size_and_tail),
-    cmocka_unit_test (bytes_come_back_for_every_size_and_tail),
     cmocka_unit_test (every_lie_of_a_header_is_named),
     cmocka_unit_test (a_frame_cut_anywhere_is_refused),
     cmocka_unit_test (one_flipped_bit_gets_the_verdict_of_libblosc),

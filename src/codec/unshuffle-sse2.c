@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Unshuffling by SSE2, which every x86-64 has: 16 elements,
+ * or 128 of bits, at a time. */
+#include <config.h>
+
+#include "src/codec/unshuffle.h"
+
+#ifdef __x86_64__
+#include <emmintrin.h>
+#include <string.h>
+
+#define TARGET
+#define HELPER static inline TARGET __attribute__ ((__always_inline__))
+
+typedef uint64_t vector __attribute__ ((__vector_size__ (16)));
+
+#define DEFINE_INTERLEAVE(name, bits, unpack)           \
+  HELPER vector                                         \
+  name##_##bits (vector a, vector b)                    \
+  {                                                     \
+    return (vector) unpack ((__m128i) a, (__m128i) b);  \
+  }
+
+DEFINE_INTERLEAVE (low, 8, _mm_unpacklo_epi8)
+DEFINE_INTERLEAVE (high, 8, _mm_unpackhi_epi8)
+DEFINE_INTERLEAVE (low, 16, _mm_unpacklo_epi16)
+DEFINE_INTERLEAVE (high, 16, _mm_unpackhi_epi16)
+DEFINE_INTERLEAVE (low, 32, _mm_unpacklo_epi32)
+DEFINE_INTERLEAVE (high, 32, _mm_unpackhi_epi32)
+
+HELPER void
+store_pair (unsigned char *to, vector a, vector b, size_t far)
+{
+  (void) far;
+  memcpy (to, &a, sizeof a);
+  memcpy (to + sizeof a, &b, sizeof b);
+}
+
+#include "src/codec/unshuffle-vectors.h"
+
+static bool
+runs (void)
+{
+  return true;
+}
+
+const struct rd_unshuffler rd_unshuffle_sse2 = {
+  .name = "sse2",
+  .runs = runs,
+  .bytes = { NULL, unshuffle_bytes_2, unshuffle_bytes_4,
+             unshuffle_bytes_8 },
+  .bits = { unshuffle_bits_1, unshuffle_bits_2, unshuffle_bits_4,
+            unshuffle_bits_8 },
+};
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Unshuffling by vectors, for any instruction set that can interleave the
+ * bytes of two of them.  Who includes this has defined:
+ *
+ *   vector               uint64_t in GCC's vectors
+ *   TARGET               the attribute of functions that use them
+ *   HELPER               static inline functions, those always inlined
+ *   low_8, high_8, ...   interleave the lower, upper halves of each 128-bit
+ *                        lane of two vectors by 8, 16, 32 bits
+ *   store_pair           store the first lanes of two vectors together, and
+ *                        their second lanes, if there are any, `far' bytes
+ *                        behind
+ *
+ * and gets unshuffle_bytes_2, _4, _8 (of at least a vector of elements) and
+ * unshuffle_bits_1, _2, _4, _8. */
+
+#define WIDTH sizeof (vector)
+
+/* Loops that have to be unrolled whatever the compiler thinks of it. */
+#define EACH_2(statement) statement (0) statement (1)
+#define EACH_4(statement) EACH_2 (statement) statement (2) statement (3)
+#define EACH_8(statement) EACH_4 (statement) statement (4) statement (5) \
+  statement (6) statement (7)
+
+HELPER vector
+load (const unsigned char *from)
+{
+  vector value;
+  memcpy (&value, from, sizeof value);
+  return value;
+}
+
+/* Elements of so many bytes from vectors of their first, second ... bytes:
+ * of each lane the 16 elements follow each other, and the lanes are `far'
+ * bytes apart. */
+HELPER void
+join_2 (const vector *p, unsigned char *to, size_t far)
+{
+  store_pair (to, low_8 (p[0], p[1]), high_8 (p[0], p[1]), far);
+}
+
+HELPER void
+join_4 (const vector *p, unsigned char *to, size_t far)
+{
+  vector ab = low_8 (p[0], p[1]), cd = low_8 (p[2], p[3]);
+  store_pair (to, low_16 (ab, cd), high_16 (ab, cd), far);
+  ab = high_8 (p[0], p[1]);
+  cd = high_8 (p[2], p[3]);
+  store_pair (to + 32, low_16 (ab, cd), high_16 (ab, cd), far);
+}
+
+/* Four elements of 8 bytes of each lane from pairs of their bytes 0-1, 2-3,
+ * 4-5, 6-7. */
+HELPER void
+join_pairs (vector ab, vector cd, vector ef, vector gh, unsigned char *to,
+            size_t far)
+{
+  vector abcd = low_16 (ab, cd), efgh = low_16 (ef, gh);
+  store_pair (to, low_32 (abcd, efgh), high_32 (abcd, efgh), far);
+  abcd = high_16 (ab, cd);
+  efgh = high_16 (ef, gh);
+  store_pair (to + 32, low_32 (abcd, efgh), high_32 (abcd, efgh), far);
+}
+
+HELPER void
+join_8 (const vector *p, unsigned char *to, size_t far)
+{
+  join_pairs (low_8 (p[0], p[1]), low_8 (p[2], p[3]), low_8 (p[4], p[5]),
+              low_8 (p[6], p[7]), to, far);
+  join_pairs (high_8 (p[0], p[1]), high_8 (p[2], p[3]), high_8 (p[4], p[5]),
+              high_8 (p[6], p[7]), to + 64, far);
+}
+
+/* The last vector of a row or block ends with it, and may so do again what
+ * the one before did. */
+static inline size_t
+next_start (size_t i, size_t n)
+{
+  return i + 2 * WIDTH <= n ? i + WIDTH : n - WIDTH;
+}
+
+#define LOAD_PLANE(k) p[k] = load (from + k * planes->plane_nbytes);
+
+#define DEFINE_BYTES(typesize)                                          \
+  HELPER void                                                           \
+  unshuffle_at_##typesize (const struct rd_planes *planes,              \
+                           const unsigned char *from, unsigned char *to) \
+  {                                                                     \
+    vector p[typesize];                                                 \
+    EACH_##typesize (LOAD_PLANE)                                        \
+    join_##typesize (p, to, 16 * typesize);                             \
+  }                                                                     \
+                                                                        \
+  static TARGET bool                                                    \
+  unshuffle_bytes_##typesize (const struct rd_planes *planes)           \
+  {                                                                     \
+    if (planes->n < WIDTH)                                              \
+      return false;                                                     \
+    const unsigned char *from = planes->from;                           \
+    unsigned char *to = planes->to;                                     \
+    for (size_t row = 0; row < planes->nrows; row++) {                  \
+      for (size_t i = 0;; i = next_start (i, planes->n)) {              \
+        unshuffle_at_##typesize (planes, from + i, to + typesize * i);  \
+        if (i + WIDTH == planes->n)                                     \
+          break;                                                        \
+      }                                                                 \
+      from += planes->from_step;                                        \
+      to += planes->to_step;                                            \
+    }                                                                   \
+    return true;                                                        \
+  }
+
+DEFINE_BYTES (2)
+DEFINE_BYTES (4)
+DEFINE_BYTES (8)
+
+/* Exchange the bits of a that are `shift' above those in mask with those of
+ * b in mask. */
+HELPER void
+exchange (vector *a, vector *b, int shift, uint64_t mask)
+{
+  vector t = ((*a >> shift) ^ *b) & mask;
+  *b ^= t;
+  *a ^= t << shift;
+}
+
+/* Transpose bits across eight vectors, each with bytes of one row of bits:
+ * afterwards byte i of p[k] is element k of the 8 x 8 square that the bytes
+ * i were. */
+HELPER void
+transpose_bits (vector *p)
+{
+  const uint64_t ones = 0x5555555555555555u, twos = 0x3333333333333333u;
+  const uint64_t fours = 0x0f0f0f0f0f0f0f0fu;
+  exchange (&p[0], &p[1], 1, ones);
+  exchange (&p[2], &p[3], 1, ones);
+  exchange (&p[4], &p[5], 1, ones);
+  exchange (&p[6], &p[7], 1, ones);
+  exchange (&p[0], &p[2], 2, twos);
+  exchange (&p[1], &p[3], 2, twos);
+  exchange (&p[4], &p[6], 2, twos);
+  exchange (&p[5], &p[7], 2, twos);
+  exchange (&p[0], &p[4], 4, fours);
+  exchange (&p[1], &p[5], 4, fours);
+  exchange (&p[2], &p[6], 4, fours);
+  exchange (&p[3], &p[7], 4, fours);
+}
+
+/* Two lanes of elements from vectors of elements 0 and 1, 2 and 3, ... */
+HELPER void
+interleave_pairs (vector ab, vector cd, vector ef, vector gh, vector *result)
+{
+  vector abcd = low_16 (ab, cd), efgh = low_16 (ef, gh);
+  result[0] = low_32 (abcd, efgh);
+  result[1] = high_32 (abcd, efgh);
+  abcd = high_16 (ab, cd);
+  efgh = high_16 (ef, gh);
+  result[2] = low_32 (abcd, efgh);
+  result[3] = high_32 (abcd, efgh);
+}
+
+/* One byte of 8 * WIDTH elements, from its eight rows.  Each lane of
+ * plane[j] has the elements of two columns, 2 j and 2 j + 1 of the lane. */
+HELPER void
+make_plane (const unsigned char *from, size_t row_nbytes, vector *plane)
+{
+  vector p[8] = {
+    load (from), load (from + row_nbytes), load (from + 2 * row_nbytes),
+    load (from + 3 * row_nbytes), load (from + 4 * row_nbytes),
+    load (from + 5 * row_nbytes), load (from + 6 * row_nbytes),
+    load (from + 7 * row_nbytes),
+  };
+  transpose_bits (p);
+  interleave_pairs (low_8 (p[0], p[1]), low_8 (p[2], p[3]),
+                    low_8 (p[4], p[5]), low_8 (p[6], p[7]), plane);
+  interleave_pairs (high_8 (p[0], p[1]), high_8 (p[2], p[3]),
+                    high_8 (p[4], p[5]), high_8 (p[6], p[7]), plane + 4);
+}
+
+HELPER void
+columns_1 (const unsigned char *from, size_t row_nbytes, unsigned char *to)
+{
+  vector p[8];
+  make_plane (from, row_nbytes, p);
+  for (size_t j = 0; j < 8; j += 2)
+    store_pair (to + 16 * j, p[j], p[j + 1], 128);
+}
+
+#define MAKE_PLANE(k) \
+  make_plane (from + 8 * k * row_nbytes, row_nbytes, planes[k]);
+#define TAKE_VECTOR(k) p[k] = planes[k][j];
+
+#define DEFINE_COLUMNS(typesize)                                        \
+  HELPER void                                                           \
+  columns_##typesize (const unsigned char *from, size_t row_nbytes,     \
+                      unsigned char *to)                                \
+  {                                                                     \
+    vector planes[typesize][8];                                         \
+    EACH_##typesize (MAKE_PLANE)                                        \
+    for (size_t j = 0; j < 8; j++) {                                    \
+      vector p[typesize];                                               \
+      EACH_##typesize (TAKE_VECTOR)                                     \
+      join_##typesize (p, to + 16 * typesize * j, 128 * typesize);      \
+    }                                                                   \
+  }
+
+DEFINE_COLUMNS (2)
+DEFINE_COLUMNS (4)
+DEFINE_COLUMNS (8)
+
+#define DEFINE_BITS(typesize)                                           \
+  static TARGET bool                                                    \
+  unshuffle_bits_##typesize (const unsigned char *from,                 \
+                             size_t row_nbytes, unsigned char *to,      \
+                             size_t ncolumns)                           \
+  {                                                                     \
+    if (ncolumns < WIDTH)                                               \
+      return false;                                                     \
+    for (size_t i = 0;; i = next_start (i, ncolumns)) {                 \
+      columns_##typesize (from + i, row_nbytes, to + 8 * typesize * i); \
+      if (i + WIDTH == ncolumns)                                        \
+        return true;                                                    \
+    }                                                                   \
+  }
+
+DEFINE_BITS (1)
+DEFINE_BITS (2)
+DEFINE_BITS (4)
+DEFINE_BITS (8)
