@@ -1,14 +1,119 @@
 /* SPDX-License-Identifier: MIT */
-/* radio bench: finds what is to be measured. */
+/* radio bench: how fast reading and writing are on this machine. */
 #include <config.h>
 
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/bench-report.h"
 #include "tools/commands.h"
 #include "tools/profile-commands.h"
+#include "tools/profile-measure.h"
+#include "tools/profile-temp.h"
 
 static const struct rd_command *const subs[] = {
   &rd_bench_profiler,
   NULL
 };
+
+static bool
+take_destination (struct rd_bench *bench, struct rd_args *args)
+{
+  int kind = rd_args_choose (args, "--destination", rd_destination_names);
+  if (kind >= 0)
+    bench->destination.kind = (enum rd_destination_kind) kind;
+  return kind >= 0;
+}
+
+static bool
+take_phantom (struct rd_bench *bench, struct rd_args *args)
+{
+  struct rd_subject_options options = { 0 };
+  if (rd_subject_take (args, RD_OPTION_PHANTOM, &options) < 0)
+    return false;
+  memcpy (bench->shape, options.shape, sizeof bench->shape);
+  return bench->phantom = true;
+}
+
+static bool
+take_option (struct rd_bench *bench, int id, struct rd_args *args)
+{
+  switch (id) {
+  case RD_OPTION_ROWS:
+    return rd_rows_parse (args, bench->chosen);
+  case RD_OPTION_TILING:
+    return rd_words_add (args, "--tiling", &bench->tilings);
+  case RD_OPTION_CODEC:
+    return rd_words_add (args, "--codec", &bench->codecs);
+  case RD_OPTION_DESTINATION:
+    return take_destination (bench, args);
+  case RD_OPTION_ROUNDS:
+    return rd_take_number (args, "--rounds", 1, 1000, &bench->nrounds);
+  case RD_OPTION_RUNS:
+    return rd_take_number (args, "--runs", 1, 100000, &bench->nruns);
+  case RD_OPTION_WARMUP:
+    return rd_take_number (args, "--warmup", 1, 1000, &bench->nwarm);
+  case RD_OPTION_SEED:
+    return rd_take_number (args, "--seed", 0, UINT64_MAX, &bench->seed);
+  case RD_OPTION_JSON:
+    return bench->json = true;
+  default:
+    return id != RD_OPTION_PHANTOM || take_phantom (bench, args);
+  }
+}
+
+/* An operand is an image when it is called like one and is there; else it
+ * names a volume. */
+static bool
+settle_operand (struct rd_bench *bench, struct rd_args *args)
+{
+  const char *operand = args->noperands ? args->operands[0] : NULL;
+  bool lists = bench->tilings.n || bench->codecs.n;
+  if (operand && bench->phantom) {
+    rd_usage_error (args, "--phantom does not go with '%s'", operand);
+    return false;
+  }
+  if (operand && radio_ingest_is_image (operand)
+      && access (operand, F_OK) == 0)
+    bench->file = operand;
+  else if (operand)
+    bench->volume = operand;
+  else
+    bench->phantom = true;
+  if (bench->volume && lists) {
+    rd_usage_error (args, "--tiling and --codec are for an image that is "
+                    "ingested: '%s' is no such file", operand);
+    return false;
+  }
+  return true;
+}
+
+static bool
+parse (struct rd_bench *bench, struct rd_args *args)
+{
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    if (!take_option (bench, id, args))
+      return false;
+  return id == 0 && rd_args_want (args, 0, 1, "IMAGE")
+         && settle_operand (bench, args);
+}
+
+static int
+measure (struct rd_bench *bench)
+{
+  struct rd_limits limits = { 0 };
+  rd_interrupt_catch ();
+  int failed = rd_layouts_open (bench);
+  if (!failed)
+    failed = rd_bench_measure (bench, &limits);
+  if (failed || rd_interrupted ())
+    return RD_EXIT_FAILED;
+  if (!bench->json)
+    return rd_bench_print (bench, &limits);
+  rd_bench_print_json (bench, &limits);
+  return RD_EXIT_OK;
+}
 
 static int
 run_bench (struct rd_args *args)
@@ -17,29 +122,68 @@ run_bench (struct rd_args *args)
                                                       args->argv);
   if (sub)
     return rd_run_sub_command (sub, args);
-  if (args->argc > 1 && args->argv[1][0] != '-')
-    return rd_complain_sub_command (args->command, subs, args->argv[1]);
-  if (rd_args_next (args) == 0)
-    rd_usage_error (args, "say what: profiler");
-  return args->status;
+  struct rd_bench bench = {
+    .args = args,
+    .nrounds = 7,
+    .nwarm = 2,
+    .shape = RD_SUBJECT_SHAPE,
+  };
+  memset (bench.chosen, true, sizeof bench.chosen);
+  int status = parse (&bench, args) ? measure (&bench) : args->status;
+  rd_layouts_close (&bench);
+  rd_words_clear (&bench.tilings);
+  rd_words_clear (&bench.codecs);
+  rd_interrupt_die ();
+  return status;
 }
 
 static const struct rd_option options[] = {
+  { 's', "store", "STORE",
+    "the store of VOLUME; with an IMAGE: the temporary\n"
+    "stores are made beside it" },
+  { RD_OPTION_TILING, "tiling", "LIST",
+    "tilings to ingest IMAGE with, as balanced,axial" },
+  { RD_OPTION_CODEC, "codec", "LIST",
+    "codecs to ingest it with, as small,medium,fast" },
+  { RD_OPTION_ROWS, "rows", "LIST",
+    "what to measure, as full,axial,box64 (default: all)" },
+  { RD_OPTION_DESTINATION, "destination", "WHICH",
+    "where to read to: fresh (default; malloc before each\n"
+    "read), numpy (the same, huge pages from 4 MiB on),\n"
+    "reused (memory that was written to)" },
+  { RD_OPTION_ROUNDS, "rounds", "N",
+    "how often to go through everything (default: 7)" },
+  { RD_OPTION_RUNS, "runs", "N",
+    "runs of a row in each round (default: some 0.1 s)" },
+  { RD_OPTION_WARMUP, "warmup", "N",
+    "runs before the first round (default: 2)" },
+  { RD_OPTION_SEED, "seed", "N", "other random places (default: 0)" },
+  { RD_OPTION_PHANTOM, "phantom", "N|X,Y,Z",
+    "without IMAGE: the size of the phantom (default: 256)" },
+  { RD_OPTION_JSON, "json", NULL,
+    "print everything, also each time, as a JSON object" },
+  RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
 
 const struct rd_command rd_command_bench = {
   .name = "bench",
-  .operands = "WHAT [OPTION]...",
-  .summary = "measure this software on this machine",
+  .operands = "[IMAGE|VOLUME|WHAT] [OPTION]...",
+  .summary = "measure how fast reads and writes are",
   .description =
-    "Measures this software itself on this machine, and holds the figures "
-    "against what it promises.",
+    "Measures reading (whole volumes, planes, boxes at random places, "
+    "scrolling, opening), ingest and export on this machine: an image (.nii, "
+    ".nii.gz) in one or several layouts, a volume of a store, or without "
+    "either a phantom. MB/s are of bytes delivered; 'decoded' is how much "
+    "more was decoded; 'of limit' is the share of what the processors and "
+    "the memory can do, which is measured beside it, or of ingest-gz the "
+    "share of a bare inflate.",
   .options = options,
   .subs = subs,
   .examples =
-    "radio bench profiler\n"
-    "radio bench profiler --json",
+    "radio bench scan.nii.gz --tiling balanced,axial --codec small,fast\n"
+    "radio bench -s study.zarr ct/sub-01 --rows full,axial,box64 --json\n"
+    "radio bench profiler",
   .run = run_bench,
 };

@@ -56,6 +56,8 @@ enum {
   RD_OPTION_CSV,
   RD_OPTION_CHECK,
   RD_OPTION_ROUNDS,
+  RD_OPTION_ROWS,
+  RD_OPTION_DESTINATION,
 };
 
 #define RD_STORE_OPTION                                                 \

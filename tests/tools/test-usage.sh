@@ -141,7 +141,16 @@ wrong_options_of_profile_are_usage_errors () {
   fails 2 "AFTER is missing" diff a
   fails 2 "--fail-if-slower: '-3' is not a percentage" \
     diff a b --fail-if-slower=-3
-  fails 2 "say what: profiler" bench
+  fails 2 "'b' is one operand too many" bench a b
+  fails 2 "--rows: 'box65' is none of full, axial" bench --rows full,box65
+  fails 2 "--rows: '' is none of" bench --rows=
+  fails 2 "--destination: 'new' is none of fresh" bench --destination new
+  fails 2 "--tiling: 'axial,' has an empty word" bench --tiling axial,
+  fails 2 "--codec: 'a,b,c,d,e,f,g,h,i' is more" bench \
+    --codec a,b,c,d,e,f,g,h,i
+  fails 2 "--phantom does not go with 'a'" bench a --phantom 8
+  fails 2 "--tiling and --codec are for an image" bench a --codec fast
+  fails 2 "--warmup: '0' is not a number from 1" bench --warmup 0
   fails 2 "--rounds: '5' is not a number from 6" bench profiler --rounds 5
 }
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* How fast a layout's tiles are decoded, by one processor and by all. */
+#include <config.h>
+
+#include <string.h>
+
+#include "tools/bench-limits.h"
+#include "tools/profile-samples.h"
+
+/* A box holds whole tiles of about so many bytes: large enough that the call
+ * costs nothing beside them, small enough for a processor's cache. */
+#define BOX_NBYTES ((uint64_t) 256 << 10)
+#define NPLACES 64
+
+/* The best of so many is kept: it is a limit. */
+#define NREPEATS 3
+
+struct reader {
+  struct rd_target target;
+  void *buffer;
+  struct radio_box places[NPLACES];
+  uint64_t decoded_nbytes;    /* of all places */
+  uint64_t buffer_nbytes;
+};
+
+/* Whole tiles along an axis; one that sticks out where there is no other. */
+static uint64_t
+tiles_along (const struct radio_array_info *info, size_t axis)
+{
+  uint64_t n = info->shape[axis] / info->tile_shape[axis];
+  return n ? n : 1;
+}
+
+static uint64_t
+tile_nbytes (const struct radio_array_info *info)
+{
+  uint64_t n = info->item_nbytes;
+  for (size_t i = 0; i < info->rank; i++)
+    n *= info->tile_shape[i];
+  return n;
+}
+
+/* How many tiles the boxes have along each axis: doubled in turn, from the
+ * fastest axis on.  Returns bytes of the box. */
+static uint64_t
+choose_counts (const struct radio_array_info *info, uint64_t *counts)
+{
+  uint64_t nbytes = tile_nbytes (info);
+  bool grown = true;
+  for (size_t i = 0; i < info->rank; i++)
+    counts[i] = 1;
+  while (grown) {
+    grown = false;
+    for (size_t i = info->rank; i-- > 0 && nbytes < BOX_NBYTES;)
+      if (2 * counts[i] <= tiles_along (info, i)) {
+        counts[i] *= 2;
+        nbytes *= 2;
+        grown = true;
+      }
+  }
+  return nbytes;
+}
+
+static void
+choose_places (const struct radio_array_info *info, uint64_t state,
+               struct reader *reader)
+{
+  uint64_t counts[RADIO_MAX_RANK];
+  reader->buffer_nbytes = choose_counts (info, counts);
+  reader->decoded_nbytes = NPLACES * reader->buffer_nbytes;
+  for (size_t k = 0; k < NPLACES; k++) {
+    struct radio_box *box = &reader->places[k];
+    box->rank = info->rank;
+    for (size_t i = 0; i < info->rank; i++) {
+      uint64_t tile = info->tile_shape[i];
+      uint64_t n = tiles_along (info, i) - counts[i] + 1;
+      box->start[i] = tile * rd_random_below (&state, n);
+      box->size[i] = tile * counts[i];
+      if (box->size[i] > info->shape[i])
+        box->size[i] = info->shape[i];
+    }
+  }
+}
+
+static int
+read_places (struct reader *reader)
+{
+  for (size_t i = 0; i < NPLACES; i++)
+    if (radio_array_read (reader->target.array, &reader->places[i],
+                          RADIO_STORED, reader->buffer,
+                          (size_t) reader->buffer_nbytes, NULL) != RADIO_OK)
+      return rd_complain_library (reader->target.name);
+  return RD_EXIT_OK;
+}
+
+/* With a context of its own that has no other thread; every place is read
+ * once, so that it is in memory. */
+static int
+open_reader (const struct rd_layout *layout, uint64_t state,
+             struct reader *reader)
+{
+  const struct rd_subject *subject = &layout->subject;
+  struct rd_args args = subject->args;
+  args.nthreads = 1;
+  int failed = rd_target_open (&args, subject->target.name, false,
+                               &reader->target);
+  if (failed)
+    return failed;
+  choose_places (&subject->info.array, state, reader);
+  reader->buffer = malloc ((size_t) reader->buffer_nbytes);
+  if (reader->buffer == NULL)
+    return rd_complain_memory ();
+  return read_places (reader);
+}
+
+static void
+close_readers (struct reader *readers, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++) {
+    rd_target_close (&readers[i].target);
+    free (readers[i].buffer);
+  }
+}
+
+static int
+read_part (void *data, unsigned i)
+{
+  struct reader *readers = data;
+  return read_places (&readers[i]);
+}
+
+static int
+measure (struct reader *readers, unsigned n, double *most)
+{
+  int failed = RD_EXIT_OK;
+  for (int i = 0; i < NREPEATS && !failed; i++) {
+    double seconds = 0;
+    failed = rd_gang_run (n, read_part, readers, &seconds);
+    double rate = n * (double) readers[0].decoded_nbytes / seconds;
+    if (!failed && rate > *most)
+      *most = rate;
+  }
+  return failed;
+}
+
+int
+rd_limits_decode (const struct rd_limits *limits, uint64_t seed,
+                  struct rd_layout *layout)
+{
+  unsigned n = limits->nthreads;
+  RD_FREE struct reader *readers = calloc (n, sizeof *readers);
+  int failed = RD_EXIT_OK;
+  if (readers == NULL)
+    return rd_complain_memory ();
+  for (unsigned i = 0; i < n && !failed; i++)
+    failed = open_reader (layout, seed + i, &readers[i]);
+  if (!failed)
+    failed = measure (readers, 1, &layout->decode_one);
+  if (!failed)
+    failed = measure (readers, n, &layout->decode_all);
+  close_readers (readers, n);
+  return failed;
+}

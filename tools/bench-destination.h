@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the benchmark reads to.  Half of a whole read into fresh memory is
+ * page faults, so figures mean little without saying which it was. */
+#ifndef RD_BENCH_DESTINATION_H
+#define RD_BENCH_DESTINATION_H
+
+#include "tools/options.h"
+
+enum rd_destination_kind {
+  RD_DESTINATION_FRESH = 0,   /* malloc before each read, free after it */
+  RD_DESTINATION_NUMPY,       /* the same, as numpy does: from 4 MiB on with
+                                 huge pages, where the system has them */
+  RD_DESTINATION_REUSED,      /* memory that was written to before */
+};
+
+/* Their names, for --destination; ends with NULL. */
+extern const char *const rd_destination_names[];
+
+struct rd_destination {
+  enum rd_destination_kind kind;
+  void *buffer;               /* the one that is reused */
+  size_t nbytes;
+};
+
+/* Memory for one read, and the end of it; both are parts of what is timed.
+ * NULL after complaining. */
+void *rd_destination_take (struct rd_destination *destination, size_t nbytes);
+void rd_destination_return (struct rd_destination *destination, void *buffer);
+
+/* Whether a read of so many bytes goes into pages that nobody touched. */
+bool rd_destination_faults (const struct rd_destination *destination,
+                            uint64_t nbytes);
+
+void rd_destination_clear (struct rd_destination *destination);
+
+#endif /* RD_BENCH_DESTINATION_H */

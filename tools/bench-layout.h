@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What the benchmark measures: one image, laid out in one or several ways,
+ * and what was measured of each. */
+#ifndef RD_BENCH_LAYOUT_H
+#define RD_BENCH_LAYOUT_H
+
+#include "tools/bench-destination.h"
+#include "tools/bench-rows.h"
+#include "tools/profile-subject.h"
+
+/* What was measured of one row of one layout. */
+struct rd_sample {
+  double *seconds;            /* of one run each, in the order measured */
+  size_t n, capacity;
+  size_t nperround;           /* runs of a round; 0 before the first */
+  double sum_s;
+  uint64_t sum_nbytes;        /* delivered by all runs */
+  uint64_t counted_nbytes;    /* delivered by the runs that were recorded */
+  uint64_t decoded_nbytes, fetched_nbytes, ntiles;    /* and their counters */
+  const char *skipped;        /* why it is not measured; or NULL */
+};
+
+struct rd_layout {
+  const char *tiling, *codec; /* as asked for; NULL: the default, or of a
+                                 volume that was there already */
+  struct rd_subject subject;
+  char *store_name;           /* of a temporary one; allocated */
+  uint64_t raw_nbytes, stored_nbytes;
+  char **paths;               /* what the loader reads; allocated */
+  size_t npaths;
+  struct rd_sample samples[RD_NROWS];
+  double decode_one, decode_all;      /* bytes a second: of one thread alone,
+                                         of all together */
+};
+
+#define RD_MAX_LAYOUTS 16
+#define RD_MAX_WORDS 8
+
+struct rd_words {
+  char *at[RD_MAX_WORDS];     /* allocated */
+  size_t n;
+};
+
+/* Split "balanced,axial,32,32,8" or "small,medium", adding to what is there;
+ * three numbers are one tiling, and what starts with '[' is one codec.
+ * False without memory or room, after telling. */
+bool rd_words_add (struct rd_args *args, const char *option,
+                   struct rd_words *words);
+void rd_words_clear (struct rd_words *words);
+
+/* Everything that a run of the benchmark knows. */
+struct rd_bench {
+  bool chosen[RD_NROWS];
+  bool json;
+  uint64_t nrounds, nruns, nwarm, seed;       /* nruns 0: by the clock */
+  struct rd_destination destination;
+  struct rd_words tilings, codecs;
+  uint64_t shape[3];          /* of the phantom: z, y, x */
+  bool phantom;               /* asked for */
+  const struct rd_args *args;
+  const char *file;           /* the user's image; NULL: none */
+  const char *volume;         /* the user's volume; NULL: none */
+
+  char *temp;                 /* allocated */
+  char *sources[2];           /* the image as .nii and .nii.gz; allocated */
+  struct radio_store *scratch;        /* where it is ingested to */
+  struct rd_layout *layouts;  /* allocated */
+  size_t nlayouts;
+  bool told_cold;             /* that files did not leave memory */
+};
+
+/* Make or open all layouts.  Returns an exit status, after complaining; to
+ * be closed in any case. */
+int rd_layouts_open (struct rd_bench *bench);
+void rd_layouts_close (struct rd_bench *bench);
+
+/* The image as a file that is compressed or not: the user's own, or one that
+ * is made.  NULL after complaining. */
+const char *rd_bench_source (struct rd_bench *bench, bool compressed);
+
+#endif /* RD_BENCH_LAYOUT_H */
