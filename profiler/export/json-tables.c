@@ -32,12 +32,12 @@ static const struct rd_column fact_columns[] = {
 TABLE (rd_facts_table, "facts", rd_fact, fact_columns);
 
 static const struct rd_column part_columns[] = {
-  COLUMN (rd_part, name, TEXT),
-  COLUMN (rd_part, wall_ns, U64),
-  COLUMN (rd_part, work_ns, U64),
-  COLUMN (rd_part, started_unix_ns, U64),
+  COLUMN (rd_profile_part, name, TEXT),
+  COLUMN (rd_profile_part, wall_ns, U64),
+  COLUMN (rd_profile_part, work_ns, U64),
+  COLUMN (rd_profile_part, started_unix_ns, U64),
 };
-TABLE (rd_parts_table, "parts", rd_part, part_columns);
+TABLE (rd_parts_table, "parts", rd_profile_part, part_columns);
 
 static const struct rd_column finding_columns[] = {
   COLUMN (radio_finding, id, TEXT),

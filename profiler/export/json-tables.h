@@ -62,7 +62,7 @@ struct rd_lane_row {
 };
 
 extern const struct rd_table rd_facts_table;      /* of struct rd_fact */
-extern const struct rd_table rd_parts_table;      /* rd_part */
+extern const struct rd_table rd_parts_table;      /* rd_profile_part */
 extern const struct rd_table rd_findings_table;   /* radio_finding */
 extern const struct rd_table rd_counters_table;   /* rd_counter */
 extern const struct rd_table rd_gauges_table;     /* rd_counter */

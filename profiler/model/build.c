@@ -334,9 +334,9 @@ rd_profile_add_share (struct radio_profile *profile, uint32_t node,
 
 enum radio_status
 rd_profile_add_part (struct radio_profile *profile,
-                     const struct rd_part *part, uint32_t *index)
+                     const struct rd_profile_part *part, uint32_t *index)
 {
-  struct rd_part copy = *part;
+  struct rd_profile_part copy = *part;
   RD_TRY (check_room (profile->parts.n, "parts", index));
   RD_TRY (own (profile, &copy.name));
   return rd_vector_append (&profile->parts, copy);

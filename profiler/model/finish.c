@@ -95,7 +95,7 @@ static enum radio_status
 check_parts (const struct radio_profile *profile)
 {
   for (size_t i = 0; i < profile->parts.n; i++) {
-    const struct rd_part *part = &profile->parts.at[i];
+    const struct rd_profile_part *part = &profile->parts.at[i];
     if (rd_max_u64 (rd_max_u64 (part->wall_ns, part->work_ns),
                     part->started_unix_ns) > RD_MAX_VALUE)
       return rd_fail (RADIO_ERROR_FORMAT,
@@ -378,7 +378,7 @@ make_part (struct radio_profile *profile)
   if (profile->parts.n > 0)
     return RADIO_OK;
   return rd_profile_add_part (
-    profile, &(struct rd_part) {
+    profile, &(struct rd_profile_part) {
       .name = "run 1",
       .wall_ns = profile->info.wall_ns,
       .work_ns = profile->info.work_ns,

@@ -165,7 +165,7 @@ add_part (struct rd_join *join, uint64_t wall_ns, uint64_t work_ns,
     snprintf (name, sizeof name, "run %zu", n + 1);
   else
     snprintf (name, sizeof name, "rank %zu", n);
-  struct rd_part part = { name, wall_ns, work_ns, started_unix_ns };
+  struct rd_profile_part part = { name, wall_ns, work_ns, started_unix_ns };
   return rd_profile_add_part (join->joined, &part, NULL);
 }
 
@@ -178,7 +178,7 @@ add_parts (struct rd_join *join)
     return add_part (join, info->wall_ns, info->work_ns,
                      info->started_unix_ns);
   for (size_t i = 0; i < source->parts.n; i++) {
-    const struct rd_part *part = &source->parts.at[i];
+    const struct rd_profile_part *part = &source->parts.at[i];
     RD_TRY (add_part (join, part->wall_ns, part->work_ns,
                       part->started_unix_ns));
   }

@@ -92,7 +92,7 @@ struct rd_counter {
   const char *unit;
 };
 
-struct rd_part {
+struct rd_profile_part {
   const char *name;
   uint64_t wall_ns;
   uint64_t work_ns;
@@ -116,7 +116,7 @@ struct radio_profile {
                                  NULL without counters or nodes */
   uint64_t *tree_values;      /* the same, with all nodes below */
   struct radio_profile_share *shares;   /* [node * nparts + part] */
-  RD_VECTOR (struct rd_part) parts;
+  RD_VECTOR (struct rd_profile_part) parts;
   RD_VECTOR (struct rd_lane) lanes;
   RD_VECTOR (struct rd_span) spans;     /* by lane, then begin, then longer
                                            first, then node; in a lane every
@@ -184,7 +184,7 @@ rd_profile_add_share (struct radio_profile *profile, uint32_t node,
 
 enum radio_status
 rd_profile_add_part (struct radio_profile *profile,
-                     const struct rd_part *part, uint32_t *index)
+                     const struct rd_profile_part *part, uint32_t *index)
   RADIO_USE_RESULT;
 enum radio_status
 rd_profile_add_lane (struct radio_profile *profile,

@@ -158,7 +158,7 @@ compare_lanes (const struct radio_profile *a, const struct radio_profile *b)
     SAME_TEXT (name); SAME (is_async); SAME (os_tid); SAME (part);
   }
   for (size_t i = 0; i < a->parts.n; i++) {
-    const struct rd_part *x = &a->parts.at[i], *y = &b->parts.at[i];
+    const struct rd_profile_part *x = &a->parts.at[i], *y = &b->parts.at[i];
     SAME_TEXT (name); SAME (wall_ns); SAME (work_ns); SAME (started_unix_ns);
   }
 }

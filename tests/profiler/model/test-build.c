@@ -406,7 +406,7 @@ parts_of_no_kind_are_refused (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
-  struct rd_part part = { .name = "p" };
+  struct rd_profile_part part = { .name = "p" };
   assert_ok (rd_profile_add_part (profile, &part, NULL));
   assert_ok (rd_profile_add_part (profile, &part, NULL));
   assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,

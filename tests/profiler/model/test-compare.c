@@ -248,7 +248,7 @@ new_runs (const uint64_t *totals, size_t n, const char *child)
   uint32_t below = build_node (profile, root, child, "decode");
   profile->info.parts = RADIO_PARTS_RUNS;
   for (size_t i = 0; i < n; i++) {
-    struct rd_part part = { .name = "run", .wall_ns = totals[i] };
+    struct rd_profile_part part = { .name = "run", .wall_ns = totals[i] };
     uint32_t index;
     struct radio_profile_share all = { 1, totals[i], totals[i] / 2 };
     struct radio_profile_share half = { 4, totals[i] / 2, totals[i] / 2 };

@@ -254,7 +254,7 @@ build_parts (enum radio_profile_parts parts, const uint64_t *ms, size_t n)
   for (size_t i = 0; i < n; i++) {
     char name[32];
     snprintf (name, sizeof name, "part %zu", i);
-    struct rd_part part = { .name = name, .wall_ns = ms[i] * MS };
+    struct rd_profile_part part = { .name = name, .wall_ns = ms[i] * MS };
     struct radio_profile_share all = { 1, ms[i] * MS, 0 };
     struct radio_profile_share own = { 1, ms[i] * MS, ms[i] * MS };
     uint32_t index;
@@ -332,7 +332,7 @@ build_short (enum radio_profile_parts parts, const uint64_t *us, size_t n)
   uint32_t root = build_node (profile, RD_NO_INDEX, "read", "operation");
   profile->info.parts = parts;
   for (size_t i = 0; i < n; i++) {
-    struct rd_part part = { .name = "part", .wall_ns = us[i] * 1000 };
+    struct rd_profile_part part = { .name = "part", .wall_ns = us[i] * 1000 };
     struct radio_profile_share all = { 1, us[i] * 1000, us[i] * 1000 };
     uint32_t index;
     assert_ok (rd_profile_add_part (profile, &part, &index));

@@ -38,7 +38,7 @@ add_tree (struct radio_profile *profile)
     };
     RD_TRY (rd_profile_add_node (profile, &one, &node));
   }
-  struct rd_part run = { .name = "run" };
+  struct rd_profile_part run = { .name = "run" };
   struct radio_profile_share share = { 1, 1, 1 };
   RD_TRY (rd_profile_add_part (profile, &run, &part));
   RD_TRY (rd_profile_add_share (profile, node, part, &share));
