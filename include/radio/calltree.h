@@ -251,7 +251,9 @@ radio_profile_write_to (const struct radio_profile *profile,
                         radio_profile_sink_fn *sink, void *user_data)
   RADIO_USE_RESULT;
 
-/* Read a profile back: radio's JSON, or a page that holds it.
+/* Read a profile back: radio's JSON, or a page that holds it; from a file,
+ * or a pipe, which is read to its end (at most 2 GiB) when its first bytes
+ * come within 5 s.
  * Errors: RADIO_ERROR_FORMAT (damaged, or no profile of radio's: the message
  * says what it is where it can tell), RADIO_ERROR_UNSUPPORTED (of a newer
  * version, or written in a format that is only written),

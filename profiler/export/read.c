@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +15,10 @@
 
 /* What is read at once of something that does not tell its size. */
 #define STEP_NBYTES ((size_t) 1 << 16)
+
+/* How long a pipe may take to get its first bytes: whoever makes a profile
+ * for it has begun. */
+#define WRITER_TIMEOUT_MS 5000
 
 /* Read on to the end; room doubles, so that a pipe is no quadratic work. */
 static enum radio_status
@@ -38,16 +43,48 @@ read_whole (int fd, const char *path, struct rd_buffer *bytes)
   }
 }
 
+/* Refuse what is neither a file nor a pipe: a terminal or another device may
+ * have no end.  A pipe is read to its own. */
+static enum radio_status
+check_kind (const char *path, mode_t mode)
+{
+  if (S_ISREG (mode) || S_ISFIFO (mode))
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: is %s, not a profile", path,
+                  S_ISDIR (mode)    ? "a folder"
+                  : S_ISSOCK (mode) ? "a socket"
+                                    : "a device");
+}
+
+/* Wait for the first bytes of a pipe; from then on it is read as usual. */
+static enum radio_status
+wait_for_writer (int fd, const char *path)
+{
+  struct pollfd pipe = { .fd = fd, .events = POLLIN };
+  int n;
+  do
+    n = poll (&pipe, 1, WRITER_TIMEOUT_MS);
+  while (n < 0 && errno == EINTR);
+  if (n == 0)
+    return rd_fail (RADIO_ERROR_IO, "%s: nobody wrote to this pipe in %d s",
+                    path, WRITER_TIMEOUT_MS / 1000);
+  if (n < 0 || fcntl (fd, F_SETFL, 0) != 0)
+    return rd_fail_errno (errno, "%s", path);
+  return RADIO_OK;
+}
+
 static enum radio_status
 read_file (const char *path, struct rd_buffer *bytes)
 {
   struct stat st;
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+  /* To open a pipe that nobody writes to would wait for ever. */
+  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK
+                             | O_NOCTTY);
   if (fd < 0 || fstat (fd, &st) != 0)
     return rd_fail_errno (errno, "%s", path);
-  if (S_ISDIR (st.st_mode))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is a folder, not a profile",
-                    path);
+  RD_TRY (check_kind (path, st.st_mode));
+  if (S_ISFIFO (st.st_mode))
+    RD_TRY (wait_for_writer (fd, path));
   if (S_ISREG (st.st_mode) && st.st_size > 0 && st.st_size <= INT_MAX)
     RD_TRY (rd_buffer_reserve (bytes, (size_t) st.st_size + STEP_NBYTES));
   return read_whole (fd, path, bytes);

@@ -399,6 +399,27 @@ files_and_pipes_are_read (void **state)
   free (sink.text);
 }
 
+/* The library waits 5 s for a first byte, and then gives up. */
+static void
+a_pipe_that_nobody_writes_to_is_given_up (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = NULL;
+  assert_int_equal (mkfifo ("silent", 0600), 0);
+  assert_fails (radio_profile_read ("silent", &profile), RADIO_ERROR_IO,
+                "silent: nobody wrote to this pipe");
+  unlink ("silent");
+}
+
+static void
+devices_are_no_profiles (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = NULL;
+  assert_fails (radio_profile_read ("/dev/zero", &profile),
+                RADIO_ERROR_FORMAT, "/dev/zero: is a device");
+}
+
 static void
 files_that_cannot_be_read_are_told (void **state)
 {
@@ -411,7 +432,7 @@ files_that_cannot_be_read_are_told (void **state)
   assert_fails (radio_profile_read (NULL, &profile), RADIO_ERROR_ARGUMENT,
                 "NULL");
   assert_fails (radio_profile_read ("/dev/null", &profile),
-                RADIO_ERROR_FORMAT, "/dev/null: is empty");
+                RADIO_ERROR_FORMAT, "/dev/null: is a device");
 }
 
 static void
@@ -502,6 +523,8 @@ main (void)
     cmocka_unit_test (files_of_others_are_named),
     cmocka_unit_test (deep_nesting_is_refused),
     in_folder (files_and_pipes_are_read),
+    in_folder (a_pipe_that_nobody_writes_to_is_given_up),
+    in_folder (devices_are_no_profiles),
     in_folder (files_that_cannot_be_read_are_told),
     in_folder (a_written_file_is_whole_or_not_there),
     cmocka_unit_test (the_status_of_a_sink_becomes_the_result),
