@@ -43,14 +43,6 @@ parse (struct ingest *ingest, struct rd_args *args)
   return true;
 }
 
-static enum radio_status
-stop_when_interrupted (const struct radio_progress *p, void *user_data)
-{
-  (void) p;
-  (void) user_data;
-  return rd_interrupted () ? RADIO_ERROR_CANCELLED : RADIO_OK;
-}
-
 /* A phantom as a compressed file, as images come. */
 static int
 make_file (struct ingest *ingest)
@@ -59,7 +51,7 @@ make_file (struct ingest *ingest)
   struct radio_phantom_options phantom = {
     .shape = { shape[0], shape[1], shape[2] },
     .ingest.codec = "none",
-    .ingest.progress = stop_when_interrupted,
+    .ingest.progress = rd_interrupt_stop,
   };
   struct radio_volume *volume = NULL;
   ingest->phantom_file = rd_format ("%s/head.nii.gz", ingest->temp);
@@ -107,7 +99,7 @@ perform (void *data, size_t run)
   struct radio_ingest_options options = {
     .tiling = ingest->options.tiling,
     .codec = ingest->options.codec,
-    .progress = stop_when_interrupted,
+    .progress = rd_interrupt_stop,
   };
   struct radio_ingest_result result = { 0 };
   RD_FREE char *path = run_path (run);

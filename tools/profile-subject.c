@@ -63,14 +63,6 @@ has_store (const struct rd_args *args)
   return access ("radio.zarr/zarr.json", F_OK) == 0;
 }
 
-static enum radio_status
-stop_when_interrupted (const struct radio_progress *p, void *user_data)
-{
-  (void) p;
-  (void) user_data;
-  return rd_interrupted () ? RADIO_ERROR_CANCELLED : RADIO_OK;
-}
-
 static int
 make_phantom (const struct rd_subject_options *options,
               struct rd_subject *subject)
@@ -82,7 +74,7 @@ make_phantom (const struct rd_subject_options *options,
     .shape = { options->shape[0], options->shape[1], options->shape[2] },
     .ingest.tiling = options->tiling,
     .ingest.codec = options->codec,
-    .ingest.progress = stop_when_interrupted,
+    .ingest.progress = rd_interrupt_stop,
   };
   RD_CLOSE_STORE struct radio_store *store = NULL;
   subject->args.store = subject->temp;

@@ -85,10 +85,26 @@ rd_temp_remove (char *path)
   free (path);
 }
 
+/* Whoever ends a group of processes may send a signal twice at once
+ * (timeout(1) does): only the third one is impatience. */
 static void
 note (int number)
 {
+  static volatile sig_atomic_t count;
   noted = number;
+  count = count + 1;
+  if (count < 3)
+    return;
+  signal (number, SIG_DFL);
+  raise (number);
+}
+
+enum radio_status
+rd_interrupt_stop (const struct radio_progress *progress, void *user_data)
+{
+  (void) progress;
+  (void) user_data;
+  return rd_interrupted () ? RADIO_ERROR_CANCELLED : RADIO_OK;
 }
 
 void
@@ -96,9 +112,7 @@ rd_interrupt_catch (void)
 {
   static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
   static bool caught;
-  struct sigaction action = { .sa_handler = note,
-                              .sa_flags = (int) SA_RESETHAND };
-  /* Again, it would make the second signal one that is only noted. */
+  struct sigaction action = { .sa_handler = note };
   if (caught)
     return;
   caught = true;

@@ -27,9 +27,13 @@ rd_cleanup_temp (char **path)
 
 #define RD_REMOVE_TEMP RD_CLEANUP (rd_cleanup_temp)
 
-/* From here on the first SIGINT, SIGTERM or SIGHUP is only noted; a second
- * one kills.  Calls after the first do nothing. */
+/* From here on SIGINT, SIGTERM and SIGHUP are only noted; the third one
+ * kills.  Calls after the first do nothing. */
 void rd_interrupt_catch (void);
+
+/* Progress that cancels what it is told of once a signal was noted. */
+enum radio_status rd_interrupt_stop (const struct radio_progress *progress,
+                                     void *user_data);
 
 /* The signal that was noted, or 0. */
 int rd_interrupted (void);
