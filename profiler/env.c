@@ -348,6 +348,18 @@ radio_profile_finish_env (char **path)
   return status;
 }
 
+enum radio_status
+radio_profile_env_fact (const char *key, const char *value,
+                        enum radio_text_kind kind)
+{
+  if (!is_own_process ())
+    return RADIO_OK;
+  RD_LOCK_SCOPE (&recording.mutex);
+  return recording.recorder
+         ? radio_recorder_fact (recording.recorder, key, value, kind)
+         : RADIO_OK;
+}
+
 /* One line, at once: so that lines of several processes do not mix. */
 static void
 tell (const char *message)

@@ -198,8 +198,8 @@ const struct rd_command rd_profile_convert = {
   .description =
     "Reads a profile (.json or .html) and writes it as what the suffix of "
     "OUT says: .html (a page), .json (radio's own), .trace.json (Perfetto, "
-    "Chrome), .speedscope.json, .folded (flamegraph.pl), .pb.gz (go tool "
-    "pprof), .txt.",
+    "Chrome), .speedscope.json, .folded (flamegraph.pl), .pb.gz or .pprof "
+    "(go tool pprof), .txt.",
   .options = convert_options,
   .examples =
     "radio profile convert run.html run.trace.json run.pb.gz\n"

@@ -112,12 +112,23 @@ take_threads (struct rd_args *args)
   return true;
 }
 
+/* A document of a store takes some of it: with less there is a unit that was
+ * forgotten. */
+#define LEAST_MEMORY_NBYTES 65536
+
 static bool
 take_memory (struct rd_args *args)
 {
-  if (rd_parse_size (args->value, &args->memory_nbytes)
-      && args->memory_nbytes > 0)
+  bool is_size = rd_parse_size (args->value, &args->memory_nbytes)
+                 && args->memory_nbytes > 0;
+  if (is_size && args->memory_nbytes >= LEAST_MEMORY_NBYTES)
     return true;
+  if (is_size) {
+    rd_usage_error (args, "--memory: '%s' means bytes, too few to read "
+                    "anything: give a size such as 512M or 2G",
+                    args->value);
+    return false;
+  }
   rd_usage_error (args, "--memory: '%s' is not a size such as 512M or 2G",
                   args->value);
   return false;

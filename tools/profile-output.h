@@ -24,7 +24,7 @@ struct rd_profile_output {
   { 'o', "output", "FILE",                                              \
     "write to FILE; its suffix chooses the format: .html,\n"            \
     ".json, .trace.json, .speedscope.json, .folded,\n"                  \
-    ".pb.gz, .txt; may be given several times" },                       \
+    ".pb.gz (or .pprof), .txt; may be given several times" },           \
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },           \
   { RD_OPTION_REDACT, "redact", NULL,                                   \
     "replace names of files, volumes, hosts by pseudonyms" },           \

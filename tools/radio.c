@@ -85,6 +85,19 @@ run_help (int argc, char **argv)
   return RD_EXIT_OK;
 }
 
+/* A profile of a command that failed says so, and why. */
+static void
+tell_failure (int status)
+{
+  char number[32];
+  const char *message = rd_first_complaint ();
+  snprintf (number, sizeof number, "exit status %d", status);
+  if (status != RD_EXIT_OK
+      && radio_profile_env_fact ("failed", message ? message : number,
+                                 RADIO_TEXT_NAME) != RADIO_OK)
+    rd_complain_library (NULL);
+}
+
 /* Run a command, recorded when RADIO_PROFILE names a file.  That a profile
  * fails is told and changes nothing else. */
 static int
@@ -92,14 +105,18 @@ run_recorded (struct rd_args *args)
 {
   const char *variable = getenv ("RADIO_PROFILE");
   bool asked = variable != NULL && *variable != '\0';
-  /* These two make recordings of their own. */
-  if (!asked || args->command == &rd_command_profile
-      || args->command == &rd_command_bench)
+  bool records = args->command == &rd_command_profile
+                 || args->command == &rd_command_bench;
+  if (asked && records)
+    fprintf (stderr, "radio: RADIO_PROFILE is left aside: 'radio %s' makes "
+             "recordings of its own\n", args->command->name);
+  if (!asked || records)
     return args->command->run (args);
   bool recorded = radio_profile_from_env () == RADIO_OK;
   if (!recorded)
-    rd_complain ("RADIO_PROFILE: %s", radio_error_message ());
+    rd_complain_library ("RADIO_PROFILE");
   int status = args->command->run (args);
+  tell_failure (status);
   /* The message also says where the profile is instead. */
   if (recorded && radio_profile_finish_env (NULL) != RADIO_OK)
     rd_complain ("RADIO_PROFILE: %s", radio_error_message ());

@@ -33,6 +33,15 @@ format_args (const char *format, va_list args)
   return text;
 }
 
+/* Kept to be told in a profile as well. */
+static char *first_complaint;
+
+const char *
+rd_first_complaint (void)
+{
+  return first_complaint;
+}
+
 int
 rd_complain (const char *format, ...)
 {
@@ -41,6 +50,10 @@ rd_complain (const char *format, ...)
   RD_FREE char *text = format_args (format, args);
   va_end (args);
   print_complaint ("", text ? text : "out of memory");
+  if (first_complaint == NULL) {
+    first_complaint = text;
+    text = NULL;
+  }
   return RD_EXIT_FAILED;
 }
 

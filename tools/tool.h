@@ -22,6 +22,9 @@ enum rd_exit {
 /* Print "radio: MESSAGE" as one line on stderr; returns RD_EXIT_FAILED. */
 int rd_complain (const char *format, ...) RADIO_PRINTF (1, 2);
 
+/* The first complaint of this process, or NULL: why a command failed. */
+const char *rd_first_complaint (void);
+
 /* Complain with the library's message, with subject before it unless the
  * message names it already (or subject is NULL). */
 int rd_complain_library (const char *subject);

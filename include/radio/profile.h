@@ -261,6 +261,15 @@ radio_recorder_stop (struct radio_recorder *recorder,
  * number), those of radio_recorder_start. */
 RADIO_API enum radio_status radio_profile_from_env (void) RADIO_USE_RESULT;
 
+/* Attach a fact to the recording that radio_profile_from_env began, as
+ * radio_recorder_fact does; nothing happens where none is on.  A program
+ * that fails says so by a fact "failed", its message (RADIO_TEXT_NAME, where
+ * it names a file): this comes first in the profile then.
+ * RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_profile_env_fact (const char *key, const char *value,
+                        enum radio_text_kind kind) RADIO_USE_RESULT;
+
 /* Write the profile of radio_profile_from_env now, and stop recording; what
  * would happen at exit then does not.  *path (may be NULL) is set to the
  * name of the file written, allocated for free (); NULL when nothing was

@@ -509,16 +509,32 @@ the_environment_changes_no_status () {
   [ "$status" -eq 0 ]
   says ct/one
   [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  grep -q '^radio: RADIO_PROFILE: a.what' "$tmp/err"
+}
+
+a_command_that_failed_says_so_first_in_its_profile () {
+  status=0
   RADIO_PROFILE=z.json "$RADIO" info -s s.zarr ct/none 2>"$tmp/err" ||
     status=$?
   [ "$status" -eq 1 ]
   [ "$(wc -l <"$tmp/err")" -eq 1 ]
-  [ -s z.json ]
+  runs profile show z.json --json
+  json 'j["findings"][0]["id"] == "failed"'
+  json '"ct/none" in j["findings"][0]["evidence"]'
+  RADIO_PROFILE=z2.json "$RADIO" info -s s.zarr ct/one >"$tmp/out"
+  runs profile show z2.json --json
+  json 'all (f["id"] != "failed" for f in j["findings"])'
+  # The message names a volume.
+  RADIO_PROFILE=z3.json RADIO_PROFILE_REDACT=1 \
+    "$RADIO" info -s s.zarr ct/none 2>"$tmp/err" || status=$?
+  not grep -q ct/none z3.json
+  grep -q '"failed"' z3.json
 }
 
 measurements_ignore_the_environment () {
   RADIO_PROFILE=ignored.json tells profile roi -s s.zarr ct/one --roi 8 \
     --runs 1 -o y.json
+  grep -q "^radio: RADIO_PROFILE is left aside: 'radio profile'" "$tmp/err"
   [ -s y.json ] && [ ! -e ignored.json ]
 }
 
@@ -532,6 +548,8 @@ an_interrupted_measurement_leaves_nothing () {
     >"$tmp/out" 2>"$tmp/err" &
   pid=$!
   waits_for has_folder
+  kill "$pid"
+  # As timeout(1) does: one to the process, one to its group.
   kill "$pid"
   status=0
   wait "$pid" || status=$?
@@ -593,6 +611,7 @@ for test in make_files \
     the_page_is_named_after_the_program \
     a_profile_that_cannot_be_written_is_saved \
     the_environment_changes_no_status \
+    a_command_that_failed_says_so_first_in_its_profile \
     measurements_ignore_the_environment \
     an_interrupted_measurement_leaves_nothing \
     names_of_terminals_are_harmless; do

@@ -116,6 +116,9 @@ main (int argc, char **argv)
     return leave_a_thread ();
   if (strcmp (what, "finish") == 0)
     return finish ();
+  if (strcmp (what, "fail") == 0)
+    return radio_profile_env_fact ("failed", "Doe^Jane: out of luck",
+                                   RADIO_TEXT_NAME) != RADIO_OK;
   if (strcmp (what, "limit") == 0)
     return limit_files ();
   if (strcmp (what, "chdir") == 0)

@@ -113,6 +113,19 @@ finishing_writes_at_once_and_ends_the_recording () {
   [ "$(cat "$tmp/out")" = nothing ]
 }
 
+a_program_that_says_so_has_failed_in_its_profile () {
+  run 0 fail
+  RADIO_PROFILE=$tmp/failed.json run 0 fail
+  is_profile "$tmp/failed.json"
+  grep -q 'Doe^Jane: out of luck' "$tmp/failed.json"
+  RADIO_PROFILE=$tmp/failed.txt run 0 fail
+  sed -n '/^Findings/,$p' "$tmp/failed.txt" >"$tmp/findings"
+  grep -q '^! It failed' "$tmp/findings"
+  RADIO_PROFILE_REDACT=1 RADIO_PROFILE=$tmp/failed-2.txt run 0 fail
+  grep -q '^! It failed' "$tmp/failed-2.txt"
+  not grep -q Doe "$tmp/failed-2.txt"
+}
+
 asking_twice_is_asking_once () {
   RADIO_PROFILE=$tmp/twice.json run 0 twice
   is_profile "$tmp/twice.json"
@@ -264,6 +277,7 @@ check a_child_of_fork_writes_nothing
 check ending_without_exit_writes_nothing
 check a_thread_within_a_scope_is_in_the_profile_as_open
 check finishing_writes_at_once_and_ends_the_recording
+check a_program_that_says_so_has_failed_in_its_profile
 check asking_twice_is_asking_once
 check no_spans_leave_the_tree
 check a_number_of_spans_that_is_none_is_told
