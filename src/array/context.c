@@ -21,6 +21,9 @@
 #define KEEP_NBYTES ((uint64_t) 8 << 20)
 #define KEEP_SHARE 8
 
+/* Sleeping and waking takes some 10 to 50 us, a box of 32^3 some 100. */
+#define SPIN_NS 50000
+
 /* Processors that this process may use.  The set grows until the kernel's
  * fits into it. */
 static unsigned
@@ -44,9 +47,9 @@ count_processors (void)
 }
 
 static unsigned
-choose_nthreads (unsigned asked)
+choose_nthreads (unsigned asked, unsigned nprocessors)
 {
-  unsigned n = asked ? asked : count_processors ();
+  unsigned n = asked ? asked : nprocessors;
   return n < MAX_THREADS ? n : MAX_THREADS;
 }
 
@@ -64,14 +67,18 @@ radio_context_open (const struct radio_context_options *options,
   if (!context)
     return rd_fail_memory (sizeof *context);
   atomic_init (&context->nrefs, 1);
-  context->nthreads = choose_nthreads (options->nthreads);
+  unsigned nprocessors = count_processors ();
+  context->nthreads = choose_nthreads (options->nthreads, nprocessors);
   context->memory_limit_nbytes = options->memory_limit_nbytes
     ? options->memory_limit_nbytes : DEFAULT_LIMIT_NBYTES;
   uint64_t keep_nbytes = context->memory_limit_nbytes / KEEP_SHARE
     / context->nthreads;
-  RD_TRY (rd_pool_open (context->nthreads,
-                        (size_t) rd_min_u64 (keep_nbytes, KEEP_NBYTES),
-                        &context->pool));
+  const struct rd_pool_options pool_options = {
+    .nthreads = context->nthreads,
+    .keep_nbytes = (size_t) rd_min_u64 (keep_nbytes, KEEP_NBYTES),
+    .spin_ns = context->nthreads <= nprocessors ? SPIN_NS : 0,
+  };
+  RD_TRY (rd_pool_open (&pool_options, &context->pool));
   *result = RD_STEAL (context);
   return RADIO_OK;
 }

@@ -89,6 +89,7 @@ do_units (struct rd_fetch *fetch, struct rd_batch *batch)
   job.job.run = do_unit;
   job.job.site = &rd_fetch_tiles_site;
   job.job.n = batch->nunits;
+  job.job.spread = true;
   const struct radio_context *context = store->context;
   unsigned nthreads = rd_fetch_share (fetch, RD_FETCH_TILE_PARTS,
                                       thread_nbytes (&job),

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker pool.  Jobs stand in one queue; a thread joins the first job
- * that has tasks left and room for it, takes tasks by the job's counter
+ * that has tasks left and room for it, takes tasks by the job's counters
  * until none is left, and leaves.  The last one to leave ends the job.  The
  * mutex is taken when a thread joins and leaves, never for a task.
+ *
+ * A worker that finds no job watches the bell for a while, and then sleeps;
+ * so whoever starts a job must ring, but wake only those that it needs.
  *
  * A thread that waits for a job works on that job first, so a task may run
  * jobs of its own: whatever a waiter still waits for is in the hands of
@@ -16,28 +19,29 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "profiler/base/checked.h"
 #include "profiler/base/cleanup.h"
 #include "profiler/counters.h"
 #include "profiler/handoff.h"
 #include "src/array/pool.h"
-
-struct stock {
-  struct rd_scratch scratch;        /* first, so that it is found again */
-  struct stock *following;
-};
+#include "src/array/spin.h"
+#include "src/array/stock.h"
 
 struct rd_pool {
   pid_t pid;                        /* who opened it */
   unsigned nworkers;
-  size_t keep_nbytes;               /* by each scratch in the stock */
+  struct rd_stock stock;
+  uint64_t spin_ns;
+  atomic_uint bell;                 /* rises with each job that has come */
+  atomic_uint nwatching;            /* workers that watch it */
   pthread_mutex_t mutex;
   pthread_cond_t arrived;           /* a job, or the end, for workers */
   pthread_cond_t finished;          /* a job, for those who wait for it */
   struct {
     bool closing;
     unsigned nstarted;              /* workers that run */
+    unsigned nsleeping;             /* of these */
     struct rd_job *first, *last;
-    struct stock *stock;
   } synced;
   pthread_t workers[];
 };
@@ -51,41 +55,16 @@ rd_pool_check (const struct rd_pool *pool)
                   "open it again in the child process");
 }
 
-/* Take a scratch from the stock; NULL when it is empty. */
-static struct stock *
-take_stock_synced (struct rd_pool *pool)
-{
-  struct stock *stock = pool->synced.stock;
-  if (stock)
-    pool->synced.stock = stock->following;
-  return stock;
-}
-
 struct rd_scratch *
 rd_pool_take_scratch (struct rd_pool *pool)
 {
-  pthread_mutex_lock (&pool->mutex);
-  struct stock *stock = take_stock_synced (pool);
-  pthread_mutex_unlock (&pool->mutex);
-  if (!stock)
-    stock = rd_calloc (1, sizeof *stock);
-  if (!stock) {
-    rd_fail_memory (sizeof *stock);
-    return NULL;
-  }
-  return &stock->scratch;
+  return rd_stock_take (&pool->stock);
 }
 
 void
 rd_pool_give_scratch (struct rd_pool *pool, struct rd_scratch *scratch)
 {
-  if (!scratch)
-    return;
-  rd_scratch_trim (scratch, pool->keep_nbytes);
-  struct stock *stock = (struct stock *) scratch;
-  RD_LOCK_SCOPE (&pool->mutex);
-  stock->following = pool->synced.stock;
-  pool->synced.stock = stock;
+  rd_stock_give (&pool->stock, scratch);
 }
 
 /* Whether another thread may work on a job. */
@@ -136,15 +115,13 @@ find_job_synced (const struct rd_pool *pool)
 
 /* Do tasks until none is left or one fails. */
 static enum radio_status
-do_tasks (struct rd_job *job, struct rd_scratch *scratch)
+do_tasks (struct rd_job *job, unsigned number, struct rd_scratch *scratch)
 {
-  for (;;) {
-    uint64_t task = atomic_fetch_add_explicit (&job->next, 1,
-                                               memory_order_relaxed);
-    if (task >= job->n)
-      return RADIO_OK;
+  struct rd_taker taker = { number, 0 };
+  uint64_t task;
+  while (rd_shares_take (&job->shares, &taker, &task))
     RD_TRY (job->run (job, task, scratch));
-  }
+  return RADIO_OK;
 }
 
 /* The first failure is the job's. */
@@ -168,7 +145,8 @@ end_job_synced (struct rd_pool *pool, struct rd_job *job)
     pthread_mutex_lock (&pool->mutex);
     note_failure_synced (job, status);
   }
-  job->synced.finished = true;
+  /* The job's owner may have it gone at once. */
+  atomic_store_explicit (&job->finished, true, memory_order_release);
   pthread_cond_broadcast (&pool->finished);
 }
 
@@ -186,30 +164,51 @@ site_of (const struct rd_job *job)
 /* Do tasks on a worker, in the scope that hangs below whoever started the
  * job, or in one of the caller's own. */
 static enum radio_status
-work (struct rd_pool *pool, struct rd_job *job, bool is_worker)
+work (struct rd_pool *pool, struct rd_job *job, unsigned number,
+      bool is_worker)
 {
   __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))
   const uint64_t scope = !radio_profile_is_on () ? 0
     : is_worker ? radio_scope_receive (&job->handoff, site_of (job))
     : radio_scope_begin (site_of (job));
   struct rd_scratch *scratch = rd_pool_take_scratch (pool);
-  enum radio_status status = scratch ? do_tasks (job, scratch)
+  enum radio_status status = scratch ? do_tasks (job, number, scratch)
                                      : RADIO_ERROR_MEMORY;
   rd_pool_give_scratch (pool, scratch);
   return status;
 }
 
-/* Work on a job that has room.  The mutex is held before and after, not
- * meanwhile.  The last to leave ends the job; after that it may be gone. */
-static void
-work_synced (struct rd_pool *pool, struct rd_job *job, bool is_worker)
+/* Be one of those who work on a job that has room. */
+static unsigned
+join_synced (struct rd_job *job)
 {
   job->synced.nactive++;
-  pthread_mutex_unlock (&pool->mutex);
-  enum radio_status status = work (pool, job, is_worker);
-  if (status != RADIO_OK)
-    atomic_store (&job->next, job->n);
+  return job->synced.njoined++;
+}
+
+/* Those who end their tasks at one time leave in turn: sleeping until the
+ * other has left takes longer than that does. */
+static void
+lock_soon (struct rd_pool *pool)
+{
+  for (int i = 0; i < 100; i++) {
+    if (pthread_mutex_trylock (&pool->mutex) == 0)
+      return;
+    rd_relax ();
+  }
   pthread_mutex_lock (&pool->mutex);
+}
+
+/* Work on a job that was joined, and leave it.  The mutex is held after
+ * that.  The last to leave ends the job; after that it may be gone. */
+static void
+work_and_lock (struct rd_pool *pool, struct rd_job *job, unsigned number,
+               bool is_worker)
+{
+  enum radio_status status = work (pool, job, number, is_worker);
+  if (status != RADIO_OK)
+    rd_shares_cancel (&job->shares);
+  lock_soon (pool);
   note_failure_synced (job, status);
   dequeue_synced (pool, job);
   if (--job->synced.nactive == 0)
@@ -224,18 +223,48 @@ name_worker (unsigned number)
   radio_thread_name (name);
 }
 
+/* Look out for the bell; whether it rang or not, the queue must be looked at
+ * once more before sleeping. */
+static void
+watch_synced (struct rd_pool *pool)
+{
+  unsigned heard = atomic_load (&pool->bell);
+  atomic_fetch_add (&pool->nwatching, 1);
+  pthread_mutex_unlock (&pool->mutex);
+  struct rd_spin spin;
+  rd_spin_begin (&spin, pool->spin_ns);
+  while (atomic_load (&pool->bell) == heard && rd_spin_again (&spin))
+    ;
+  atomic_fetch_sub (&pool->nwatching, 1);
+  pthread_mutex_lock (&pool->mutex);
+}
+
+static void
+sleep_synced (struct rd_pool *pool)
+{
+  pool->synced.nsleeping++;
+  pthread_cond_wait (&pool->arrived, &pool->mutex);
+  pool->synced.nsleeping--;
+}
+
 static void *
 run_worker (void *argument)
 {
   struct rd_pool *pool = argument;
   pthread_mutex_lock (&pool->mutex);
   name_worker (++pool->synced.nstarted);
+  bool has_watched = true;
   while (!pool->synced.closing) {
     struct rd_job *job = find_job_synced (pool);
-    if (job)
-      work_synced (pool, job, true);
+    if (job) {
+      unsigned number = join_synced (job);
+      pthread_mutex_unlock (&pool->mutex);
+      work_and_lock (pool, job, number, true);
+    } else if (has_watched)
+      sleep_synced (pool);
     else
-      pthread_cond_wait (&pool->arrived, &pool->mutex);
+      watch_synced (pool);
+    has_watched = !job && !has_watched;
   }
   pthread_mutex_unlock (&pool->mutex);
   return NULL;
@@ -260,16 +289,17 @@ start_workers (struct rd_pool *pool, unsigned n)
 }
 
 enum radio_status
-rd_pool_open (unsigned nthreads, size_t keep_nbytes,
+rd_pool_open (const struct rd_pool_options *options,
               struct rd_pool **result)
 {
-  unsigned n = nthreads > 1 ? nthreads - 1 : 0;
+  unsigned n = options->nthreads > 1 ? options->nthreads - 1 : 0;
   size_t nbytes = sizeof (struct rd_pool) + n * sizeof (pthread_t);
   struct rd_pool *pool = rd_calloc (1, nbytes);
   if (!pool)
     return rd_fail_memory (nbytes);
   pool->pid = getpid ();
-  pool->keep_nbytes = keep_nbytes;
+  rd_stock_init (&pool->stock, options->keep_nbytes);
+  pool->spin_ns = options->spin_ns;
   pthread_mutex_init (&pool->mutex, NULL);
   pthread_cond_init (&pool->arrived, NULL);
   pthread_cond_init (&pool->finished, NULL);
@@ -284,17 +314,6 @@ rd_pool_open (unsigned nthreads, size_t keep_nbytes,
   return RADIO_OK;
 }
 
-static void
-free_stock (struct stock *stock)
-{
-  while (stock) {
-    struct stock *following = stock->following;
-    rd_scratch_free (&stock->scratch);
-    rd_free (stock);
-    stock = following;
-  }
-}
-
 void
 rd_pool_close (struct rd_pool *pool)
 {
@@ -302,11 +321,12 @@ rd_pool_close (struct rd_pool *pool)
     return;
   pthread_mutex_lock (&pool->mutex);
   pool->synced.closing = true;
+  atomic_fetch_add (&pool->bell, 1);
   pthread_cond_broadcast (&pool->arrived);
   pthread_mutex_unlock (&pool->mutex);
   for (unsigned i = 0; i < pool->nworkers; i++)
     pthread_join (pool->workers[i], NULL);
-  free_stock (pool->synced.stock);
+  rd_stock_free (&pool->stock);
   pthread_cond_destroy (&pool->finished);
   pthread_cond_destroy (&pool->arrived);
   pthread_mutex_destroy (&pool->mutex);
@@ -314,44 +334,106 @@ rd_pool_close (struct rd_pool *pool)
 }
 
 static void
-reset_job (struct rd_job *job)
+reset_job (const struct rd_pool *pool, struct rd_job *job)
 {
   job->handoff = (struct radio_handoff) { 0 };
-  atomic_store_explicit (&job->next, 0, memory_order_relaxed);
+  rd_shares_make (&job->shares, job->n, job->spread ? pool->nworkers + 1 : 1);
+  atomic_store_explicit (&job->finished, false, memory_order_relaxed);
   job->synced.nactive = 0;
+  job->synced.njoined = 0;
   job->synced.queued = false;
   job->synced.ended = false;
-  job->synced.finished = false;
   job->synced.error.status = RADIO_OK;
   job->synced.following = NULL;
+}
+
+/* Make a job ready for the queue. */
+static void
+prepare_job (const struct rd_pool *pool, struct rd_job *job)
+{
+  reset_job (pool, job);
+  if (!radio_profile_is_on ())
+    return;
+  if (job->parent)
+    job->handoff = rd_handoff_again (job->parent);
+  else
+    radio_handoff_give (&job->handoff);
+}
+
+/* How many sleeping workers a job needs that is wanted by so many; those
+ * who watch come by themselves. */
+static unsigned
+count_wakes_synced (const struct rd_pool *pool, uint64_t nwanted)
+{
+  unsigned nwatching = atomic_load (&pool->nwatching);
+  uint64_t n = nwanted > nwatching ? nwanted - nwatching : 0;
+  return (unsigned) rd_min_u64 (n, pool->synced.nsleeping);
+}
+
+/* Tell workers of a new job, the mutex being free, so that they do not run
+ * into it. */
+static void
+ring (struct rd_pool *pool, unsigned nwakes)
+{
+  atomic_fetch_add (&pool->bell, 1);
+  for (unsigned i = 0; i < nwakes; i++)
+    pthread_cond_signal (&pool->arrived);
+}
+
+/* Threads that can work on a job at one time. */
+static uint64_t
+most_threads (const struct rd_job *job)
+{
+  return job->max_active ? rd_min_u64 (job->n, job->max_active) : job->n;
 }
 
 enum radio_status
 rd_pool_start (struct rd_pool *pool, struct rd_job *job)
 {
   RD_TRY (rd_pool_check (pool));
-  reset_job (job);
-  if (radio_profile_is_on ()) {
-    if (job->parent)
-      job->handoff = rd_handoff_again (job->parent);
-    else
-      radio_handoff_give (&job->handoff);
-  }
-  RD_LOCK_SCOPE (&pool->mutex);
+  prepare_job (pool, job);
+  pthread_mutex_lock (&pool->mutex);
   enqueue_synced (pool, job);
-  if (job->n > 1 && job->max_active != 1)
-    pthread_cond_broadcast (&pool->arrived);
-  else
-    pthread_cond_signal (&pool->arrived);
+  /* A job of no task has an end all the same. */
+  uint64_t nwanted = rd_max_u64 (most_threads (job), 1);
+  unsigned nwakes = count_wakes_synced (pool, nwanted);
+  pthread_mutex_unlock (&pool->mutex);
+  ring (pool, nwakes);
   return RADIO_OK;
 }
 
+static bool
+is_finished (struct rd_job *job)
+{
+  return atomic_load_explicit (&job->finished, memory_order_acquire);
+}
+
+/* Wait for those who still work: the job is nearly done. */
 static void
-wait_finished_synced (struct rd_pool *pool, struct rd_job *job)
+wait_finished (struct rd_pool *pool, struct rd_job *job)
 {
   RD_SCOPE_WAIT ("wait for workers", RD_IN_QUEUE);
-  while (!job->synced.finished)
+  struct rd_spin spin;
+  rd_spin_begin (&spin, pool->spin_ns);
+  while (!is_finished (job))
+    if (!rd_spin_again (&spin))
+      break;
+  if (is_finished (job))
+    return;
+  RD_LOCK_SCOPE (&pool->mutex);
+  while (!is_finished (job))
     pthread_cond_wait (&pool->finished, &pool->mutex);
+}
+
+/* Wait for a job that the caller has worked on, if there was room. */
+static enum radio_status
+finish (struct rd_pool *pool, struct rd_job *job)
+{
+  if (!is_finished (job))
+    wait_finished (pool, job);
+  if (job->handoff.parent && !job->parent)
+    radio_handoff_release (&job->handoff);
+  return rd_error_raise (&job->synced.error);
 }
 
 enum radio_status
@@ -359,22 +441,21 @@ rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
 {
   RD_TRY (rd_pool_check (pool));
   pthread_mutex_lock (&pool->mutex);
-  if (has_room_synced (job))
-    work_synced (pool, job, false);
-  if (!job->synced.finished)
-    wait_finished_synced (pool, job);
+  if (has_room_synced (job)) {
+    unsigned number = join_synced (job);
+    pthread_mutex_unlock (&pool->mutex);
+    work_and_lock (pool, job, number, false);
+  }
   pthread_mutex_unlock (&pool->mutex);
-  if (job->handoff.parent && !job->parent)
-    radio_handoff_release (&job->handoff);
-  return rd_error_raise (&job->synced.error);
+  return finish (pool, job);
 }
 
 /* Do a job on the calling thread, without the queue. */
 static enum radio_status
 run_alone (struct rd_pool *pool, struct rd_job *job)
 {
-  reset_job (job);
-  enum radio_status status = work (pool, job, false);
+  reset_job (pool, job);
+  enum radio_status status = work (pool, job, 0, false);
   if (!job->end)
     return status;
   note_failure_synced (job, status);
@@ -388,6 +469,14 @@ rd_pool_run (struct rd_pool *pool, struct rd_job *job)
   RD_TRY (rd_pool_check (pool));
   if (job->n <= 1 || job->max_active == 1 || pool->nworkers == 0)
     return run_alone (pool, job);
-  RD_TRY (rd_pool_start (pool, job));
-  return rd_pool_wait (pool, job);
+  prepare_job (pool, job);
+  pthread_mutex_lock (&pool->mutex);
+  enqueue_synced (pool, job);
+  unsigned number = join_synced (job);
+  unsigned nwakes = count_wakes_synced (pool, most_threads (job) - 1);
+  pthread_mutex_unlock (&pool->mutex);
+  ring (pool, nwakes);
+  work_and_lock (pool, job, number, false);
+  pthread_mutex_unlock (&pool->mutex);
+  return finish (pool, job);
 }

@@ -10,6 +10,7 @@
 #include <radio/profile.h>
 
 #include "profiler/base/error.h"
+#include "src/array/shares.h"
 #include "src/codec/scratch.h"
 
 struct rd_pool;
@@ -34,6 +35,9 @@ struct rd_job {
   uint64_t n;                       /* tasks 0 to n-1 */
   unsigned max_active;              /* threads at one time, for jobs whose
                                        tasks take much memory; 0: all */
+  bool spread;                      /* each thread begins at a place of its
+                                       own, since neighbours get into each
+                                       other's way; else in order */
 
   /* In profiles: the scope of each thread that works on the job (NULL:
    * "tasks"), below the scope of whoever starts it or, where that is not who
@@ -43,20 +47,29 @@ struct rd_job {
 
   /* The pool's own from here on. */
   struct radio_handoff handoff;
-  _Atomic uint64_t next;            /* the first task nobody took */
+  struct rd_shares shares;
+  atomic_bool finished;             /* the pool's last word */
   struct {
     unsigned nactive;               /* threads that work on it */
+    unsigned njoined;               /* or did */
     bool queued;
     bool ended;                     /* end is being or was called */
-    bool finished;
     struct rd_error error;          /* the first failure */
     struct rd_job *following;       /* in the pool's queue */
   } synced;
 };
 
-/* nthreads counts the callers' thread: nthreads - 1 workers are started.  A
- * scratch that nobody uses keeps at most keep_nbytes. */
-enum radio_status rd_pool_open (unsigned nthreads, size_t keep_nbytes,
+struct rd_pool_options {
+  unsigned nthreads;          /* with the caller's: one worker less */
+  size_t keep_nbytes;         /* that a scratch nobody uses keeps */
+
+  /* How long a thread that has nothing to do looks out for more before it
+   * sleeps: waking takes longer than a small job.  0 where threads are more
+   * than processors. */
+  uint64_t spin_ns;
+};
+
+enum radio_status rd_pool_open (const struct rd_pool_options *options,
                                 struct rd_pool **pool) RADIO_USE_RESULT;
 
 /* Stop the workers; no job may be left.  In a child of the process that

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -76,22 +77,32 @@ count_done_once (const struct counting *counting)
 }
 
 static struct rd_pool *
-open_pool (unsigned nthreads)
+open_spinning_pool (unsigned nthreads, uint64_t spin_ns)
 {
   struct rd_pool *pool = NULL;
-  assert_ok (rd_pool_open (nthreads, KEEP_NBYTES, &pool));
+  const struct rd_pool_options options = {
+    .nthreads = nthreads, .keep_nbytes = KEEP_NBYTES, .spin_ns = spin_ns,
+  };
+  assert_ok (rd_pool_open (&options, &pool));
   return pool;
+}
+
+static struct rd_pool *
+open_pool (unsigned nthreads)
+{
+  return open_spinning_pool (nthreads, 20000);
 }
 
 static void
 every_task_is_done_once (void **state)
 {
   (void) state;
-  for (unsigned nthreads = 1; nthreads <= 8; nthreads *= 2) {
+  for (unsigned nthreads = 1; nthreads <= 16; nthreads++) {
     struct rd_pool *pool = open_pool (nthreads);
-    for (uint64_t n = 0; n < 300; n = 2 * n + 1) {
+    for (uint64_t n = 0; n < 300; n += 1 + n / 4) {
       struct counting counting;
       counting_open (&counting, pool, n);
+      counting.job.spread = (n + nthreads) % 2;
       assert_ok (rd_pool_run (pool, &counting.job));
       assert_int_equal (count_done_once (&counting), n);
       assert_int_equal (counting.nends, 1);
@@ -102,10 +113,9 @@ every_task_is_done_once (void **state)
 }
 
 static void
-ten_thousand_jobs_in_a_row_all_end (void **state)
+run_ten_thousand_jobs (uint64_t spin_ns)
 {
-  (void) state;
-  struct rd_pool *pool = open_pool (4);
+  struct rd_pool *pool = open_spinning_pool (4, spin_ns);
   struct counting counting;
   counting_open (&counting, pool, 5);
   for (unsigned i = 1; i <= 10000; i++) {
@@ -115,6 +125,85 @@ ten_thousand_jobs_in_a_row_all_end (void **state)
   for (unsigned i = 0; i < 5; i++)
     assert_int_equal (counting.done[i], 10000);
   free (counting.done);
+  rd_pool_close (pool);
+}
+
+#define HOUR_NS ((uint64_t) 3600 * 1000000000)
+
+/* Whether workers sleep at once, or soon, or never: then only the bell of
+ * the pool's end gets them from their watch. */
+static void
+ten_thousand_jobs_in_a_row_all_end (void **state)
+{
+  (void) state;
+  run_ten_thousand_jobs (0);
+  run_ten_thousand_jobs (20000);
+  run_ten_thousand_jobs (HOUR_NS);
+}
+
+/* Processor time of the process. */
+static double
+used_seconds (void)
+{
+  struct timespec used;
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &used);
+  return (double) used.tv_sec + 1e-9 * (double) used.tv_nsec;
+}
+
+/* A worker that did not sleep would use as much as the nap takes. */
+static void
+an_idle_pool_uses_no_processor (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (3);
+  struct counting counting;
+  counting_open (&counting, pool, 5);
+  assert_ok (rd_pool_run (pool, &counting.job));
+  const struct timespec nap = { .tv_nsec = 300000000 };
+  double before = used_seconds ();
+  nanosleep (&nap, NULL);
+  assert_true (used_seconds () - before < 0.15);
+  free (counting.done);
+  rd_pool_close (pool);
+}
+
+/* A job whose threads wait until all of them have begun. */
+struct meeting {
+  struct rd_job job;
+  atomic_uint nhere;
+  unsigned nwanted;
+  _Atomic uint64_t firsts[4];         /* the first task of each */
+};
+
+static enum radio_status
+meet (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct meeting *meeting = (struct meeting *) job;
+  (void) scratch;
+  unsigned i = atomic_fetch_add (&meeting->nhere, 1);
+  if (i < meeting->nwanted)
+    meeting->firsts[i] = task;
+  while (meeting->nhere < meeting->nwanted)
+    sched_yield ();
+  return RADIO_OK;
+}
+
+static void
+threads_begin_apart_where_a_job_is_spread (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (4);
+  for (int spread = 0; spread < 2; spread++) {
+    struct meeting meeting = {
+      .job = { .run = meet, .n = 400, .spread = spread }, .nwanted = 4,
+    };
+    assert_ok (rd_pool_run (pool, &meeting.job));
+    assert_int_equal (meeting.nhere, 400);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < 4; i++)
+      sum += meeting.firsts[i];
+    assert_int_equal (sum, spread ? 0 + 100 + 200 + 300 : 0 + 1 + 2 + 3);
+  }
   rd_pool_close (pool);
 }
 
@@ -425,6 +514,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_task_is_done_once),
     cmocka_unit_test (ten_thousand_jobs_in_a_row_all_end),
+    cmocka_unit_test (an_idle_pool_uses_no_processor),
+    cmocka_unit_test (threads_begin_apart_where_a_job_is_spread),
     cmocka_unit_test (started_jobs_go_on_side_by_side),
     cmocka_unit_test (the_first_failure_ends_the_job_and_reaches_the_caller),
     cmocka_unit_test (a_failing_end_fails_the_job),
