@@ -71,6 +71,7 @@ radio_context_open (const struct radio_context_options *options,
   context->nthreads = choose_nthreads (options->nthreads, nprocessors);
   context->memory_limit_nbytes = options->memory_limit_nbytes
     ? options->memory_limit_nbytes : DEFAULT_LIMIT_NBYTES;
+  context->no_huge_pages = options->no_huge_pages;
   uint64_t keep_nbytes = context->memory_limit_nbytes / KEEP_SHARE
     / context->nthreads;
   const struct rd_pool_options pool_options = {

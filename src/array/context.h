@@ -22,6 +22,7 @@ struct radio_context {
   struct rd_pool *pool;
   unsigned nthreads;
   uint64_t memory_limit_nbytes;
+  bool no_huge_pages;
 };
 
 struct radio_store {

@@ -9,6 +9,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
+#include "src/array/pages.h"
 #include "src/box.h"
 #include "src/copy.h"
 
@@ -166,6 +167,8 @@ read_requests (struct radio_array *array,
   RD_TRY (rd_pool_check (array->store->context->pool));
   if (radio_profile_is_on ())
     note_read (array, requests, n);
+  for (size_t i = 0; i < n && !array->store->context->no_huge_pages; i++)
+    rd_pages_advise (&requests[i], read.item_nbytes);
   RD_TRY (rd_fetch_run (&read.fetch));
   return read.fetch.found_missing ? rd_fetch_check_array (array) : RADIO_OK;
 }
