@@ -66,12 +66,13 @@ posix_close (struct rd_io *io)
 }
 
 /* On local disks a gap is cheaper to read than a call is to make, up to
- * about 16 KiB; the cap keeps a worker's buffer small. */
+ * about 16 KiB; what is read at once shall still be in a core's cache when it
+ * is decoded. */
 static const struct rd_io_ops posix_ops = {
   .name = "posix",
   .is_blocking = true,
   .coalesce_gap_nbytes = 16 << 10,
-  .coalesce_cap_nbytes = 4 << 20,
+  .coalesce_cap_nbytes = 128 << 10,
   .close = posix_close,
   .get = rd_posix_get,
   .hold = rd_posix_hold,

@@ -122,10 +122,11 @@ do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
 {
   const struct radio_store *store = fetch->array->store;
   const struct rd_io_ops *ops = store->io->ops;
+  unsigned nthreads = store->context->nthreads;
   const struct rd_coalesce coalesce = {
     .gap_nbytes = ops->coalesce_gap_nbytes,
     .cap_nbytes = ops->coalesce_cap_nbytes,
-    .nworkers = ops->is_blocking ? store->context->nthreads : 0,
+    .nworkers = ops->is_blocking && nthreads > 1 ? nthreads : 0,
   };
   enum radio_status status = rd_fetch_indexes (fetch, batch);
   if (status == RADIO_OK)

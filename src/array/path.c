@@ -2,7 +2,6 @@
 /* Paths of nodes: legal or not, and the keys below them. */
 #include <config.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #include "profiler/base/error.h"
@@ -56,5 +55,9 @@ rd_path_check (const char *path, bool is_new)
 void
 rd_path_key (const char *path, const char *name, char key[RD_KEY_NBYTES])
 {
-  snprintf (key, RD_KEY_NBYTES, "%s%s%s", path, path[0] ? "/" : "", name);
+  size_t path_nbytes = strlen (path);
+  memcpy (key, path, path_nbytes);
+  if (path_nbytes > 0)
+    key[path_nbytes++] = '/';
+  memcpy (key + path_nbytes, name, strlen (name) + 1);
 }
