@@ -20,6 +20,14 @@ struct bytes {
   size_t n;
 };
 
+static void
+clear_bytes (struct bytes *bytes)
+{
+  free (bytes->at);
+}
+
+#define CLEAR_BYTES RD_CLEANUP (clear_bytes)
+
 static int
 read_open_file (FILE *file, const char *name, struct bytes *bytes)
 {
@@ -108,17 +116,15 @@ int
 rd_limits_inflate (struct rd_limits *limits, const char *file,
                    uint64_t nbytes)
 {
-  struct bytes in = { 0 };
+  CLEAR_BYTES struct bytes in = { 0 };
+  CLEAR_BYTES struct bytes out = { .n = (size_t) nbytes };
   int failed = read_file (file, &in);
-  RD_FREE unsigned char *source = in.at;
   if (failed)
     return failed;
-  struct bytes out = { .n = (size_t) nbytes };
-  RD_FREE unsigned char *target = malloc (out.n + WINDOW_NBYTES);
-  if (target == NULL)
+  out.at = malloc (out.n + WINDOW_NBYTES);
+  if (out.at == NULL)
     return rd_complain_memory ();
-  out.at = target;
-  memset (target, 1, out.n + WINDOW_NBYTES);
+  memset (out.at, 1, out.n + WINDOW_NBYTES);
   measure (limits, "libdeflate", inflate_whole, &in, &out);
   if (in.n <= UINT32_MAX)
     measure (limits, "ISA-L", inflate_stream, &in, &out);

@@ -12,6 +12,7 @@
 #include "tools/profile-temp.h"
 
 static const struct rd_command *const subs[] = {
+  &rd_bench_compare,
   &rd_bench_profiler,
   NULL
 };
@@ -184,6 +185,6 @@ const struct rd_command rd_command_bench = {
   .examples =
     "radio bench scan.nii.gz --tiling balanced,axial --codec small,fast\n"
     "radio bench -s study.zarr ct/sub-01 --rows full,axial,box64 --json\n"
-    "radio bench profiler",
+    "radio bench compare old.json new.json",
   .run = run_bench,
 };

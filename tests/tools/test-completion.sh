@@ -71,6 +71,11 @@ what_sub_commands_take_is_completed () {
   completes 'run1.json run2.json' profile merge ru
   completes 'run1.json run2.json' diff ru
   completes 'run1.json' profile -- cat run1
+  completes 'run1.json' bench run1
+  completes 'run1.json run2.json' bench compare ru
+  completes '--rounds --rows --runs' bench run1.json --r
+  completes '--json' bench compare --j
+  completes 'numpy' bench run1.json --destination n
 }
 
 volumes_of_the_store_are_completed () {

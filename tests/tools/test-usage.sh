@@ -8,7 +8,7 @@
 commands="ingest ls info slice roi export stats validate rm gc phantom"
 commands="$commands profile diff bench"
 subs="profile-ingest profile-full profile-slice profile-roi profile-sweep
-profile-merge profile-show profile-convert bench-profiler"
+profile-merge profile-show profile-convert bench-compare bench-profiler"
 
 # To make them anew: for c in COMMANDS; do radio help $c >help/$c.txt; done
 help_is_as_recorded () {
@@ -151,6 +151,10 @@ wrong_options_of_profile_are_usage_errors () {
   fails 2 "--phantom does not go with 'a'" bench a --phantom 8
   fails 2 "--tiling and --codec are for an image" bench a --codec fast
   fails 2 "--warmup: '0' is not a number from 1" bench --warmup 0
+  fails 2 "OLD is missing" bench compare
+  fails 2 "NEW is missing" bench compare a
+  fails 2 "--fail-if-slower: 'x' is not a percentage" \
+    bench compare a b --fail-if-slower x
   fails 2 "--rounds: '5' is not a number from 6" bench profiler --rounds 5
 }
 

@@ -47,6 +47,7 @@ _radio_values () {
     --codec) echo small medium fast none ;;
     --window) echo brain bone lung soft ;;
     --as) echo ranks runs ;;
+    --destination) echo fresh numpy reused ;;
     -c | --collection) _radio_collections "$1" ;;
     *) return 1 ;;
   esac
@@ -74,8 +75,10 @@ _radio_files () {
 # Operands of a command: what they may be.
 _radio_operands () {
   case $2 in
-    ingest | diff | "profile ingest" | "profile merge" | "profile show" | \
-      "profile convert") _radio_files "$3" ;;
+    ingest | diff | bench | "bench compare" | "profile ingest" | \
+      "profile merge" | "profile show" | "profile convert")
+      _radio_files "$3"
+      ;;
     ls) _radio_reply "$(_radio_collections "$1")" "$3" ;;
     phantom | gc) ;;
     *)
@@ -101,8 +104,12 @@ _radio () {
   local command=${COMP_WORDS[1]-} subs=
   if [[ $command == profile || $command == bench ]]; then
     subs=$(_radio_subs "$radio" "$command")
-    [[ $COMP_CWORD -eq 2 || ${COMP_WORDS[2]-} == -* ]] ||
+    # What bench measures may stand there as well.
+    if [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[2]-} != -* &&
+          ($command == profile ||
+           " ${subs//$'\n'/ } " == *" ${COMP_WORDS[2]} "*) ]]; then
       command="$command ${COMP_WORDS[2]}"
+    fi
   fi
   COMPREPLY=()
   # "--axis=c" comes as three words.
@@ -129,6 +136,7 @@ _radio () {
     _radio_reply "$(_radio_options "$radio" $command)" "$word"
   elif [[ -n $subs && $COMP_CWORD -eq 2 ]]; then
     _radio_reply "$subs" "$word"
+    [[ $command != bench ]] || _radio_files "$word"
   else
     _radio_operands "$radio" "$command" "$word"
   fi

@@ -1,0 +1,256 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# radio bench: what it says of a volume is true of it, whatever the times
+# are; and comparing two of its results.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+peers=$srcdir/tools/peers
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$peers
+export PYTHONDONTWRITEBYTECODE PYTHONPATH
+temp=$tmp/temp
+mkdir -p "$temp"
+TMPDIR=$temp
+export TMPDIR
+
+# bench ARGUMENT...: short, as JSON.
+bench () {
+  runs bench --rounds 1 --runs 2 --warmup 1 --json "$@"
+}
+
+an_image_is_measured_in_every_layout () {
+  bench image.nii.gz --tiling balanced,axial --codec small,fast \
+    --rows axial,box32
+  json '[(l["tiling"], l["codec"]) for l in j["layouts"]]
+        == [(t, c) for t in ("balanced", "axial") for c in ("small", "fast")]'
+  json '[[r["row"] for r in l["rows"]] for l in j["layouts"]]
+        == 4 * [["axial", "box32"]]'
+  json 'j["shape"] == [70, 60, 50] and j["dtype"] == "int16"'
+  json 'j["raw_nbytes"] == 2 * 70 * 60 * 50'
+}
+
+every_row_has_times_that_are_summed_up_right () {
+  bench image.nii --runs 5
+  json 'len(j["layouts"][0]["rows"]) == 16'
+  json 'all(r["n"] == len(r["times_s"]) >= 3 and min(r["times_s"]) > 0
+            for r in j["layouts"][0]["rows"] if "skipped" not in r)'
+  json 'all(r["min_s"] == min(r["times_s"]) and r["max_s"] ==
+            max(r["times_s"]) and r["min_s"] <= r["quartile_low_s"] <=
+            r["median_s"] <= r["quartile_high_s"] <= r["p95_s"] <= r["max_s"]
+            for r in j["layouts"][0]["rows"] if "skipped" not in r)'
+  json 'all(r["median_s"] == __import__("statistics").median(r["times_s"])
+            for r in j["layouts"][0]["rows"] if r.get("n", 0) % 2)'
+}
+
+what_does_not_fit_is_said_to_be_left_out () {
+  bench image.nii
+  json '[r["row"] for r in j["layouts"][0]["rows"] if "skipped" in r]
+        == ["box64", "box128"]'
+  json 'all("larger than" in r["skipped"] for r in j["layouts"][0]["rows"]
+            if "skipped" in r)'
+}
+
+# The tiles that each place touches are counted by other code, so this holds
+# the places as well as the counters.
+as_much_is_decoded_as_the_tiles_hold () {
+  for tiling in balanced axial 7,9,11; do
+    for seed in 0 5; do
+      bench image.nii --tiling $tiling --seed $seed --runs 9 \
+        --rows full,axial,coronal,sagittal,box32,scroll
+      json '__import__("places") and all(
+        r["decoded_nbytes"] == 2 * sum(
+          __import__("places").decoded_voxels(
+            r["row"], j["shape"][::-1], j["layouts"][0]["tile"][::-1],
+            j["seed"], i) for i in range(9))
+        for r in j["layouts"][0]["rows"])'
+    done
+  done
+}
+
+bytes_delivered_are_those_of_the_rows () {
+  bench image.nii --rows full,axial,coronal,sagittal,box32,scroll,open
+  json '[r["nbytes"] for r in j["layouts"][0]["rows"]]
+        == [420000, 8400, 7000, 6000, 65536, 8400, 0]'
+}
+
+no_row_is_faster_than_no_time () {
+  bench image.nii --rows full,ingest-nii,ingest-gz,export,loader,cold-plane
+  json 'all(v > 0 for k, v in j["limits_bytes_per_s"].items()
+            if k != "inflated_by")'
+  json 'j["limits_bytes_per_s"]["inflated_by"] in ("ISA-L", "libdeflate")'
+  json 'all(l["decode_one_bytes_per_s"] > 0 and l["decode_all_bytes_per_s"]
+            > 0 for l in j["layouts"])'
+  json '{r["row"] for r in j["layouts"][0]["rows"] if r.get("limit_s")}
+        == {"full", "loader", "cold-plane", "ingest-gz"}'
+}
+
+a_volume_is_measured_where_it_is () {
+  "$RADIO" ls -s s.zarr >before
+  bench -s s.zarr one --rows full,loader,ingest-nii,export
+  json 'j["subject"] == "ct/one" and len(j["layouts"]) == 1'
+  json 'j["layouts"][0]["tiling"] == "axial"'
+  json 'j["layouts"][0]["codec"] == "small"'
+  "$RADIO" ls -s s.zarr | cmp - before
+}
+
+the_loader_reads_the_volumes_of_the_collection () {
+  # One is a quarter of the other, so the sum is of both but for chance.
+  bench -s s.zarr one --rows loader --runs 40
+  json '420000 / 8 < j["layouts"][0]["rows"][0]["nbytes"] < 420000'
+}
+
+each_destination_is_one () {
+  for destination in fresh numpy reused; do
+    bench image.nii --destination $destination --rows full,axial
+    json "j['destination'] == '$destination'"
+    json 'all(r["n"] == 2 for r in j["layouts"][0]["rows"])'
+  done
+}
+
+the_table_names_what_was_measured () {
+  runs bench image.nii --rounds 1 --runs 1 --codec none
+  says 'image.nii: 70 x 60 x 50 int16, 420 KB; ' 'balanced none: tiles of' \
+    'median ms' 'of limit' 'scroll' 'ingest-gz' 'box128: not measured' \
+    'memcpy' 'inflate by'
+  awk 'length ($0) > 80 { print; bad = 1 } END { exit bad }' "$tmp/out"
+}
+
+without_anything_a_phantom_is_measured () {
+  runs bench --phantom 20,18,16 --rounds 1 --runs 1 --rows full,ingest-gz
+  says 'a phantom: 20 x 18 x 16 int16' 'full' 'ingest-gz'
+}
+
+nothing_is_left_behind () {
+  [ -z "$(ls -A "$temp")" ]
+  [ ! -e radio.zarr ]
+}
+
+what_cannot_be_measured_is_told () {
+  fails 1 "nosuch" bench -s s.zarr nosuch
+  fails 1 "there is no store" bench -s none.zarr a
+  printf 'no image' >bad.nii
+  fails 1 "bad.nii" bench bad.nii --rows full
+  fails 1 "tiling" bench image.nii --tiling sideways --rows full
+  fails 1 "codec" bench image.nii --codec tiny --rows full
+  nothing_is_left_behind
+}
+
+# results FACTOR: two layouts, six rounds of two runs, all times times FACTOR.
+results () {
+  awk -v f="$1" 'BEGIN {
+    printf "{\"radio_bench\":1,\"threads\":2,\"layouts\":["
+    for (l = 0; l < 2; l++) {
+      printf "%s{\"tiling\":\"t%d\",\"codec\":\"c\",\"stored_nbytes\":9,", \
+        l ? "," : "", l
+      printf "\"rows\":[{\"row\":\"full\",\"runs_of_a_round\":2,\"times_s\":["
+      for (i = 0; i < 12; i++)
+        printf "%s%.9f", i ? "," : "", (10 + i % 5 + l) * (l ? 1 : f)
+      printf "]},{\"row\":\"box64\",\"skipped\":\"large\"}]}"
+    }
+    printf "]}" }'
+}
+
+a_change_is_told_from_noise () {
+  results 1 >one.json
+  results 2 >two.json
+  results 0.5 >half.json
+  runs bench compare one.json two.json --json
+  json '[r["change"] for r in j["rows"]] == ["slower", "noise"]'
+  json 'abs(j["rows"][0]["ratio"] - 2) < 1e-6'
+  json 'j["rows"][0]["low"] <= 2 <= j["rows"][0]["high"]'
+  json 'j["rows"][1]["ratio"] == 1 and j["rows"][1]["tiling"] == "t1"'
+  json 'abs(j["geometric_mean"] - 2 ** 0.5) < 1e-6'
+  runs bench compare one.json half.json
+  says 't0 c' 'faster' '2 rows: 1 faster, 0 slower, 1 within noise'
+}
+
+a_change_below_two_percent_is_noise () {
+  results 1.015 >little.json
+  runs bench compare one.json little.json --json
+  json '[r["change"] for r in j["rows"]] == 2 * ["noise"]'
+}
+
+slower_than_allowed_fails () {
+  "$RADIO" bench compare one.json two.json --fail-if-slower 120 >"$tmp/out"
+  status=0
+  "$RADIO" bench compare one.json two.json --fail-if-slower 50 \
+    >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q 't0 c, full: slower by 100.0 %, more than the 50 %' "$tmp/err"
+}
+
+other_conditions_are_warned_of () {
+  sed 's/"threads":2/"threads":1/' one.json >other.json
+  "$RADIO" bench compare one.json other.json >"$tmp/out" 2>"$tmp/err"
+  grep -q 'warning: threads differs: 2 before, 1 after' "$tmp/err"
+}
+
+its_own_output_is_read_back () {
+  runs bench image.nii --rounds 4 --runs 1 --json --rows full,box32
+  cp "$tmp/out" mine.json
+  runs bench compare mine.json mine.json --json
+  json '[(r["row"], r["ratio"]) for r in j["rows"]]
+        == [("full", 1), ("box32", 1)]'
+}
+
+damaged_results_are_told () {
+  fails 1 "nosuch.json: No such file" bench compare nosuch.json one.json
+  fails 1 "it is no file that" bench compare /dev/zero one.json
+  fails 1 "it is no file that" bench compare . one.json
+  printf '{"radio_bench":2}' >bad.json
+  fails 1 "bad.json: radio_bench is 2" bench compare bad.json one.json
+  printf '{"radio_bench":1}' >bad.json
+  fails 1 "'layouts' is missing" bench compare bad.json one.json
+  for bad in '' '[]' '{' 'x' '{"a":1}'; do
+    printf '%s' "$bad" >bad.json
+    fails 1 "bad.json: it is not what" bench compare one.json bad.json
+  done
+  sed 's/"times_s":\[[0-9.]*,/"times_s":[0,/' one.json >bad.json
+  fails 1 "bad.json: a time of row 'full' is not above 0" \
+    bench compare bad.json one.json
+  sed 's/"times_s":\[/"times_s":["x",/' one.json >bad.json
+  fails 1 "is not above 0" bench compare bad.json one.json
+  for key in rows row times_s runs_of_a_round tiling codec stored_nbytes; do
+    sed "s/\"$key\"/\"other\"/g" one.json >bad.json
+    fails 1 "'$key' is missing" bench compare bad.json one.json
+    sed "s/\"$key\":[^,]*/\"$key\":null/" one.json >bad.json
+    status=0
+    "$RADIO" bench compare bad.json one.json >out 2>err || status=$?
+    [ "$status" -eq 1 ] && [ "$(wc -l <err)" -eq 1 ]
+  done
+  printf '{"radio_bench":1,"layouts":[]}' >bad.json
+  fails 1 "have no layout and row in common" bench compare bad.json one.json
+}
+
+"$RADIO" phantom -s s.zarr ct/one --size 70,60,50 --tiling axial \
+  --codec small >/dev/null
+"$RADIO" phantom -s s.zarr ct/two --size 35,30,25 >/dev/null
+"$RADIO" export -s s.zarr one -o image.nii >/dev/null
+"$RADIO" export -s s.zarr one -o image.nii.gz >/dev/null
+
+for name in an_image_is_measured_in_every_layout \
+    every_row_has_times_that_are_summed_up_right \
+    what_does_not_fit_is_said_to_be_left_out \
+    bytes_delivered_are_those_of_the_rows no_row_is_faster_than_no_time \
+    a_volume_is_measured_where_it_is \
+    the_loader_reads_the_volumes_of_the_collection each_destination_is_one; do
+  check_json "$name"
+done
+if "$RADIO" profile full -s s.zarr one -o p.json >/dev/null 2>&1; then
+  check_json as_much_is_decoded_as_the_tiles_hold
+else
+  skip as_much_is_decoded_as_the_tiles_hold "built without the profiler"
+fi
+check the_table_names_what_was_measured
+check without_anything_a_phantom_is_measured
+check what_cannot_be_measured_is_told
+check_json a_change_is_told_from_noise
+results 1 >one.json
+results 2 >two.json
+check_json a_change_below_two_percent_is_noise
+check slower_than_allowed_fails
+check other_conditions_are_warned_of
+check_json its_own_output_is_read_back
+check damaged_results_are_told
+check nothing_is_left_behind
+plan
