@@ -60,18 +60,17 @@ make_index (const struct rd_write *write, const struct rd_slot *slot,
   return RADIO_OK;
 }
 
-static enum radio_status
-append_tiles (const struct rd_write *write, const struct rd_slot *slot,
-              struct rd_io_writer *writer)
+enum radio_status
+rd_write_append (struct rd_io_writer *writer, const struct rd_arena *arena,
+                 const struct rd_shard_entry *tiles, uint64_t ntiles)
 {
   struct rd_part parts[PARTS];
   size_t n = 0;
-  for (uint64_t i = 0; i < write->array->layout.ntiles; i++) {
-    const struct rd_shard_entry *tile = &slot->tiles[i];
-    if (tile->offset == RD_SHARD_MISSING)
+  for (uint64_t i = 0; i < ntiles; i++) {
+    if (tiles[i].offset == RD_SHARD_MISSING)
       continue;
-    parts[n++] = (struct rd_part) { slot->arena + tile->offset,
-                                    (size_t) tile->nbytes };
+    parts[n++] = (struct rd_part) { arena->data + tiles[i].offset,
+                                    (size_t) tiles[i].nbytes };
     if (n == PARTS) {
       RD_TRY (writer->ops->append (writer, parts, n));
       n = 0;
@@ -101,7 +100,8 @@ write_shard (const struct rd_write *write, const struct rd_slot *slot,
   RD_TRY (io->ops->create (io, key, &writer));
   if (at_start)
     RD_TRY (append_index (index, writer));
-  RD_TRY (append_tiles (write, slot, writer));
+  RD_TRY (rd_write_append (writer, &slot->arena, slot->tiles,
+                           write->array->layout.ntiles));
   if (!at_start)
     RD_TRY (append_index (index, writer));
   struct rd_io_writer *complete = RD_STEAL (writer);
@@ -113,7 +113,7 @@ rd_write_publish_shard (struct rd_write *write, struct rd_slot *slot,
                         const uint64_t *chunk, struct rd_scratch *scratch)
 {
   struct radio_array *array = write->array;
-  uint64_t used = atomic_load (&slot->used);
+  uint64_t used = atomic_load (&slot->arena.used);
   enum radio_status status;
   if (used == 0 && !array->is_complete)
     status = rd_write_publish_object (write, chunk, NULL);

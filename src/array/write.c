@@ -118,38 +118,10 @@ check_box (const struct radio_array *array, const struct radio_box *box)
   return RADIO_OK;
 }
 
-/* Encode one tile into the arena; an entry tells where. */
-static enum radio_status
-encode_tile (struct rd_write *write, struct rd_slot *slot,
-             const struct radio_box *box, struct rd_scratch *scratch,
-             struct rd_shard_entry *entry)
-{
-  RD_SCOPE ("encode", RD_IN_ENCODE);
-  const struct rd_layout *layout = &write->array->layout;
-  const void *elements;
-  entry->offset = entry->nbytes = RD_SHARD_MISSING;
-  RD_TRY (rd_write_gather (write, box, scratch, &elements));
-  if (!elements)
-    return RADIO_OK;
-  RD_COUNT (encoded, layout->tile_nbytes);
-  RD_COUNT (tiles, 1);
-  RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
-                           &scratch->fetched));
-  uint64_t nbytes = scratch->fetched.nbytes;
-  uint64_t offset = atomic_fetch_add (&slot->used, nbytes);
-  if (offset > write->arena_nbytes || nbytes > write->arena_nbytes - offset)
-    return rd_fail (RADIO_ERROR_LIMIT, "tiles grow beyond their bound of %"
-                    PRIu64 " bytes when encoded", layout->tile_bound_nbytes);
-  memcpy (slot->arena + offset, scratch->fetched.data, nbytes);
-  entry->offset = offset;
-  entry->nbytes = nbytes;
-  return RADIO_OK;
-}
-
 static void
 open_slot (struct rd_write *write, struct rd_slot *slot, uint64_t turn)
 {
-  atomic_store (&slot->used, 0);
+  atomic_store (&slot->arena.used, 0);
   atomic_store (&slot->nleft, write->array->layout.ntiles);
   atomic_store (&slot->turn, turn);
 }
@@ -190,7 +162,8 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   rd_box_unravel (&write->chunks, number, chunk);
   RD_TRY (wait_turn (write, slot, number));
   const struct radio_box box = rd_layout_tile (layout, chunk, tile);
-  RD_TRY (encode_tile (write, slot, &box, scratch, &slot->tiles[tile]));
+  RD_TRY (rd_write_tile (layout, &write->given, &box, scratch, &slot->arena,
+                         &slot->tiles[tile]));
   if (atomic_fetch_sub (&slot->nleft, 1) > 1)
     return RADIO_OK;
   return end_shard (write, slot, number, chunk, scratch);
@@ -206,7 +179,7 @@ encode_chunk (struct rd_write *write, const uint64_t *chunk,
   const struct rd_layout *layout = &write->array->layout;
   const void *elements;
   const struct radio_box box = rd_layout_tile (layout, chunk, 0);
-  RD_TRY (rd_write_gather (write, &box, scratch, &elements));
+  RD_TRY (rd_write_gather (layout, &write->given, &box, scratch, &elements));
   *has_object = elements != NULL;
   if (!elements)
     return RADIO_OK;
@@ -250,7 +223,7 @@ free_write (struct rd_write *write)
   if (!write)
     return;
   for (unsigned i = 0; i < RD_WRITE_MAX_SLOTS; i++) {
-    rd_free (write->slots[i].arena);
+    rd_free (write->slots[i].arena.data);
     rd_free (write->slots[i].tiles);
   }
   pthread_cond_destroy (&write->changed);
@@ -268,9 +241,10 @@ make_slots (struct rd_write *write, unsigned nslots)
   write->nslots = nslots;
   for (unsigned i = 0; i < nslots; i++) {
     struct rd_slot *slot = &write->slots[i];
-    slot->arena = rd_malloc (write->arena_nbytes);
+    slot->arena.nbytes = write->arena_nbytes;
+    slot->arena.data = rd_malloc (write->arena_nbytes);
     slot->tiles = rd_malloc (nbytes);
-    if (!slot->arena || !slot->tiles)
+    if (!slot->arena.data || !slot->tiles)
       return rd_fail_memory (write->arena_nbytes + nbytes);
     open_slot (write, slot, i);
   }
@@ -280,12 +254,12 @@ make_slots (struct rd_write *write, unsigned nslots)
 static enum radio_status
 make_strides (struct rd_write *write, const int64_t *strides)
 {
-  const struct radio_box *box = &write->box;
+  const struct radio_box *box = &write->given.box;
   if (strides)
-    memcpy (write->strides, strides, box->rank * sizeof *strides);
+    memcpy (write->given.strides, strides, box->rank * sizeof *strides);
   else if (!rd_c_strides (box->rank, box->size,
                           write->array->doc->type.item_nbytes,
-                          write->strides))
+                          write->given.strides))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more elements than "
                     "memory can hold");
   return RADIO_OK;
@@ -295,9 +269,9 @@ static enum radio_status
 make_tasks (struct rd_write *write, const struct budget *budget)
 {
   const struct rd_layout *layout = &write->array->layout;
-  if (radio_box_count (&write->box) == 0)
+  if (radio_box_count (&write->given.box) == 0)
     return RADIO_OK;
-  rd_grid_touched (&write->box, layout->chunk.shape, &write->chunks);
+  rd_grid_touched (&write->given.box, layout->chunk.shape, &write->chunks);
   if (rd_mul_overflows (radio_box_count (&write->chunks), layout->ntiles,
                         &write->job.n))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more than 2^64 "
@@ -334,8 +308,8 @@ new_write (struct radio_array *array, const struct radio_box *box,
   write->job.run = do_task;
   write->job.site = &encode_site;
   write->array = array;
-  write->box = *box;
-  write->elements = elements;
+  write->given.box = *box;
+  write->given.elements = elements;
   RD_TRY (make_strides (write, strides));
   RD_TRY (make_tasks (write, &budget));
   *result = RD_STEAL (write);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inside of a write: tasks encode tiles into the arena of their shard,
- * and whoever encodes a shard's last tile publishes it. */
+ * and whoever encodes a shard's last tile publishes it.  What writing layer
+ * by layer (write-layers.h) has in common with that is here as well. */
 #ifndef RD_WRITE_H
 #define RD_WRITE_H
 
@@ -13,21 +14,33 @@
  * disk the next is being encoded. */
 #define RD_WRITE_MAX_SLOTS 2
 
+/* The elements of a box, wherever the caller has them. */
+struct rd_given {
+  struct radio_box box;
+  const unsigned char *elements;      /* the first one */
+  int64_t strides[RADIO_MAX_RANK];    /* bytes */
+  bool swapped;                       /* not in the machine's byte order */
+};
+
+/* Encoded tiles, in any order. */
+struct rd_arena {
+  unsigned char *data;
+  uint64_t nbytes;
+  _Atomic uint64_t used;
+};
+
 /* A shard being made. */
 struct rd_slot {
   _Atomic uint64_t turn;              /* the chunk that it is free for */
   _Atomic uint64_t nleft;             /* tiles not yet encoded */
-  _Atomic uint64_t used;              /* of the arena */
-  unsigned char *arena;               /* encoded tiles, in any order */
+  struct rd_arena arena;
   struct rd_shard_entry *tiles;       /* where they are in it, by number */
 };
 
 struct rd_write {
   struct rd_job job;                  /* first: tasks find the write by it */
   struct radio_array *array;
-  struct radio_box box;
-  const unsigned char *elements;
-  int64_t strides[RADIO_MAX_RANK];    /* bytes */
+  struct rd_given given;
   struct radio_box chunks;            /* of the box */
   uint64_t arena_nbytes;              /* of a slot */
   _Atomic uint64_t stored_nbytes;
@@ -41,12 +54,29 @@ struct rd_write {
 };
 
 /* The elements of a tile (or whole chunk) in C order, edges filled up; NULL
- * in *elements when it lies outside of the array or holds nothing but the
- * fill value. */
-enum radio_status rd_write_gather (const struct rd_write *write,
+ * in *elements when it lies outside of what is given or holds nothing but
+ * the fill value. */
+enum radio_status rd_write_gather (const struct rd_layout *layout,
+                                   const struct rd_given *given,
                                    const struct radio_box *tile,
                                    struct rd_scratch *scratch,
                                    const void **elements) RADIO_USE_RESULT;
+
+/* Encode one tile into an arena, which many threads share; *entry tells
+ * where in it the tile is, or that it is missing. */
+enum radio_status rd_write_tile (const struct rd_layout *layout,
+                                 const struct rd_given *given,
+                                 const struct radio_box *tile,
+                                 struct rd_scratch *scratch,
+                                 struct rd_arena *arena,
+                                 struct rd_shard_entry *entry)
+  RADIO_USE_RESULT;
+
+/* Append those of n tiles that are not missing to a shard. */
+enum radio_status rd_write_append (struct rd_io_writer *writer,
+                                   const struct rd_arena *arena,
+                                   const struct rd_shard_entry *tiles,
+                                   uint64_t n) RADIO_USE_RESULT;
 
 /* Write the object of a sharded chunk from its slot, or remove it when all
  * tiles are missing. */
