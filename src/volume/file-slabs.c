@@ -25,6 +25,47 @@ is_consecutive (const struct rd_file_slabs *slabs)
   return true;
 }
 
+/* Axes that no slab cuts: a plane's, and its colours. */
+static size_t
+count_plane_axes (const struct rd_nifti *nifti)
+{
+  return nifti->colour != RD_COLOUR_NONE ? 3 : 2;
+}
+
+/* The largest divisor of n that is at most this, which is at least 1. */
+static uint64_t
+divisor_within (uint64_t n, uint64_t most)
+{
+  uint64_t k = rd_min_u64 (n, most);
+  while (n % k != 0)
+    k--;
+  return k;
+}
+
+void
+rd_file_slabs_layer (const struct rd_nifti *nifti,
+                     const uint64_t *chunk_shape, const uint64_t *tile_shape,
+                     uint64_t target_nbytes, uint64_t *layer_shape)
+{
+  size_t order[RADIO_MAX_RANK], nplane = count_plane_axes (nifti);
+  uint64_t nbytes = nifti->type.item_nbytes;
+  rd_file_order (nifti, order);
+  for (size_t i = 0; i < nifti->rank; i++) {
+    size_t axis = order[i];
+    layer_shape[axis] = i < nplane ? chunk_shape[axis] : tile_shape[axis];
+    nbytes *= rd_min_u64 (layer_shape[axis], nifti->shape[axis]);
+  }
+  for (size_t i = nplane; i < nifti->rank; i++) {
+    size_t axis = order[i];
+    uint64_t n = chunk_shape[axis] / tile_shape[axis];
+    uint64_t k = divisor_within (n, rd_max_u64 (target_nbytes / nbytes, 1));
+    layer_shape[axis] *= k;
+    nbytes *= k;
+    if (k < n)
+      return;
+  }
+}
+
 void
 rd_file_slabs_begin (struct rd_file_slabs *slabs,
                      const struct rd_nifti *nifti,
@@ -36,7 +77,7 @@ rd_file_slabs_begin (struct rd_file_slabs *slabs,
     slabs->shape[i] = rd_min_u64 (chunk_shape[i], nifti->shape[i]);
   if (is_consecutive (slabs))
     return;
-  size_t nplane = nifti->colour != RD_COLOUR_NONE ? 3 : 2;
+  size_t nplane = count_plane_axes (nifti);
   for (size_t i = 0; i < nifti->rank; i++) {
     size_t axis = slabs->order[i];
     slabs->shape[axis] = i < nplane ? nifti->shape[axis] : 1;

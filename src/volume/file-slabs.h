@@ -16,6 +16,14 @@ struct rd_file_slabs {
   bool at_end;
 };
 
+/* Cut chunks that follow each other in the file into layers that do so, too:
+ * whole tiles, and as many as make target_nbytes of the image, at least the
+ * fewest that are whole planes. */
+void rd_file_slabs_layer (const struct rd_nifti *nifti,
+                          const uint64_t *chunk_shape,
+                          const uint64_t *tile_shape, uint64_t target_nbytes,
+                          uint64_t *layer_shape);
+
 /* Begin at the first slab.  chunk_shape is the wanted shape; where chunks
  * of that shape would not follow each other in the file, slabs are single
  * planes. */

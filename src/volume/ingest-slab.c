@@ -1,49 +1,94 @@
 /* SPDX-License-Identifier: MIT */
-/* The voxels' way into the store: the calling thread reads the next slab
- * (inflating, hashing, swapping bytes) while the pool encodes the one
- * before.  Two slabs are in memory, whatever the size of the image. */
+/* The voxels' way into the store, layer by layer of tiles: the calling
+ * thread reads (and inflates) the next layer while the pool hashes and
+ * encodes the ones before.  Inflating cannot be shared among threads, so
+ * with two of them or more the calling one does nothing else, as long as the
+ * others keep up.  A few layers are in memory, whatever the size of the
+ * image. */
 #include <config.h>
-
-#include <inttypes.h>
 
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
+#include "src/array/write-layers.h"
 #include "src/volume/ingest.h"
 
-/* What is read at a time: it is hashed and swapped while it is in a core's
- * caches, and the caller hears of it. */
+/* What is read at a time: the caller hears of it. */
 #define PIECE_NBYTES ((size_t) 1 << 20)
+
+/* What a layer shall be: tasks for several threads, and small enough to stay
+ * in the caches that they share. */
+#define LAYER_NBYTES ((uint64_t) 4 << 20)
+
+/* The hash of the layer that was given last.  One is hashed after the other,
+ * by any thread. */
+struct hashing {
+  struct rd_job job;          /* first: what the task gets */
+  EVP_MD_CTX *sha;
+  const void *data;
+  size_t nbytes;
+  bool started;
+};
 
 struct pipeline {
   struct rd_ingest *ingest;
+  struct rd_pool *pool;
   struct rd_file_slabs slabs;
-  struct rd_buffer buffers[2];
-  size_t nbuffers;            /* 1 when there is room or need for one only */
-  size_t next;                /* the buffer to fill */
-  struct rd_write *write;     /* of the other one, or NULL */
+  struct rd_layers *layers;
+  struct hashing hashing;
 };
 
-/* Elements are not touched any more once the write was waited for. */
 static enum radio_status
-finish_write (struct pipeline *pipeline)
+hash_layer (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
-  struct rd_write *write = RD_STEAL (pipeline->write);
-  if (write == NULL)
+  const struct hashing *hashing = (const struct hashing *) job;
+  (void) task;
+  (void) scratch;
+  return rd_sha256_add (hashing->sha, hashing->data, hashing->nbytes);
+}
+
+static enum radio_status
+wait_hashed (struct pipeline *pipeline)
+{
+  if (!pipeline->hashing.started)
     return RADIO_OK;
-  return rd_write_finish (write, &pipeline->ingest->result.stored_nbytes);
+  pipeline->hashing.started = false;
+  return rd_pool_wait (pipeline->pool, &pipeline->hashing.job);
 }
 
 static void
 close_pipeline (struct pipeline *pipeline)
 {
-  if (pipeline->write) {
-    struct rd_error error;
-    rd_error_save (&error, RADIO_ERROR_IO);
-    if (finish_write (pipeline) != RADIO_OK)
-      rd_error_raise (&error);
+  struct rd_error error;
+  rd_error_save (&error, RADIO_ERROR_IO);
+  if (wait_hashed (pipeline) != RADIO_OK)
+    rd_error_raise (&error);
+  rd_layers_close (pipeline->layers);
+}
+
+static const struct radio_site hash_site = {
+  "hash voxels", RD_IN_OPERATION, "rd_ingest_voxels", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+/* Hash a layer while the next one is read; where there is only one layer at
+ * a time, or one thread, at once. */
+static enum radio_status
+start_hashing (struct pipeline *pipeline, const void *data, size_t nbytes)
+{
+  struct hashing *hashing = &pipeline->hashing;
+  EVP_MD_CTX *sha = pipeline->ingest->sha;
+  RD_TRY (wait_hashed (pipeline));
+  if (rd_layers_count (pipeline->layers) == 1) {
+    RD_SCOPE_OF (&hash_site);
+    return rd_sha256_add (sha, data, nbytes);
   }
-  rd_buffer_free (&pipeline->buffers[0]);
-  rd_buffer_free (&pipeline->buffers[1]);
+  *hashing = (struct hashing) {
+    .job = { .run = hash_layer, .n = 1, .site = &hash_site },
+    .sha = sha, .data = data, .nbytes = nbytes,
+  };
+  RD_TRY (rd_pool_start (pipeline->pool, &hashing->job));
+  hashing->started = true;
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -60,85 +105,62 @@ tell_progress (struct rd_ingest *ingest)
                   ingest->source->name);
 }
 
-/* Pieces are whole units long, as PIECE_NBYTES and all slabs are. */
 static enum radio_status
-fill_slab (struct rd_ingest *ingest, struct rd_buffer *buffer, size_t nbytes)
+read_layer (struct rd_ingest *ingest, unsigned char *room, size_t nbytes)
 {
   RD_SCOPE ("read slab", RD_IN_OPERATION);
-  const struct rd_nifti *nifti = &ingest->nifti;
   for (size_t done = 0; done < nbytes;) {
-    unsigned char *at = buffer->data + done;
     size_t piece = rd_min_u64 (nbytes - done, PIECE_NBYTES);
-    RD_TRY (ingest->source->read (ingest->source, at, piece));
-    RD_TRY (rd_sha256_add (ingest->sha, at, piece));
-    if (nifti->swapped)
-      rd_swap_units (at, piece, nifti->type.unit_nbytes);
+    RD_TRY (ingest->source->read (ingest->source, room + done, piece));
     RD_TRY (tell_progress (ingest));
     done += piece;
   }
-  buffer->nbytes = nbytes;
   return RADIO_OK;
 }
 
 static enum radio_status
-pass_slab (struct pipeline *pipeline, const struct radio_box *box)
+pass_layer (struct pipeline *pipeline, const struct radio_box *box)
 {
   struct rd_ingest *ingest = pipeline->ingest;
-  struct rd_buffer *buffer = &pipeline->buffers[pipeline->next];
-  size_t nbytes = radio_box_count (box) * ingest->nifti.type.item_nbytes;
+  const struct rd_nifti *nifti = &ingest->nifti;
+  size_t nbytes = radio_box_count (box) * nifti->type.item_nbytes;
   int64_t strides[RADIO_MAX_RANK];
-  if (pipeline->nbuffers == 1)
-    RD_TRY (finish_write (pipeline));
-  RD_TRY (fill_slab (ingest, buffer, nbytes));
-  RD_TRY (finish_write (pipeline));
-  rd_nifti_file_strides (&ingest->nifti, box->size, strides);
-  RD_TRY (rd_write_start (ingest->array, box, buffer->data, strides,
-                          &pipeline->write));
-  pipeline->next = (pipeline->next + 1) % pipeline->nbuffers;
-  return RADIO_OK;
+  unsigned char *room;
+  RD_TRY (rd_layers_room (pipeline->layers, &room));
+  RD_TRY (read_layer (ingest, room, nbytes));
+  RD_TRY (start_hashing (pipeline, room, nbytes));
+  rd_nifti_file_strides (nifti, box->size, strides);
+  return rd_layers_give (pipeline->layers, box, strides, nifti->swapped);
 }
 
-/* Two buffers if the memory bound allows them besides what encoding takes,
- * and if there is a second slab. */
 static enum radio_status
-make_buffers (struct pipeline *pipeline)
+open_layers (struct pipeline *pipeline)
 {
   struct rd_ingest *ingest = pipeline->ingest;
-  const struct radio_context *context = ingest->store->context;
-  uint64_t slab_nbytes = rd_file_slabs_nbytes (&pipeline->slabs);
-  struct radio_box box = { .rank = ingest->nifti.rank };
-  for (size_t i = 0; i < box.rank; i++)
-    box.size[i] = pipeline->slabs.shape[i];
-  uint64_t encoding = rd_write_nbytes (ingest->array, &box);
-  uint64_t total;
-  if (rd_add_overflows (encoding, slab_nbytes, &total))
-    total = UINT64_MAX;
-  RD_TRY (rd_context_allows (context, total, "one slab of the image"));
-
-  bool is_alone = slab_nbytes == ingest->nifti.data_nbytes;
-  bool fits = context->memory_limit_nbytes - total >= slab_nbytes;
-  pipeline->nbuffers = fits && !is_alone ? 2 : 1;
-  for (size_t i = 0; i < pipeline->nbuffers; i++)
-    RD_TRY (rd_buffer_reserve (&pipeline->buffers[i], slab_nbytes));
-  return RADIO_OK;
+  uint64_t shape[RADIO_MAX_RANK];
+  rd_file_slabs_layer (&ingest->nifti, ingest->tiling.shard_shape,
+                       ingest->tiling.tile_shape, LAYER_NBYTES, shape);
+  rd_file_slabs_begin (&pipeline->slabs, &ingest->nifti, shape);
+  return rd_layers_open (ingest->array, pipeline->slabs.shape,
+                         &pipeline->layers);
 }
 
 enum radio_status
 rd_ingest_voxels (struct rd_ingest *ingest)
 {
-  struct pipeline pipeline RD_CLEANUP (close_pipeline)
-    = { .ingest = ingest };
+  struct pipeline pipeline RD_CLEANUP (close_pipeline) = {
+    .ingest = ingest, .pool = ingest->store->context->pool,
+  };
   struct radio_box box;
   RD_TRY (rd_sha256_begin (&ingest->sha));
   RD_TRY (rd_sha256_add (ingest->sha, ingest->prefix.data,
                          ingest->prefix.nbytes));
-  rd_file_slabs_begin (&pipeline.slabs, &ingest->nifti,
-                       ingest->tiling.shard_shape);
-  RD_TRY (make_buffers (&pipeline));
+  RD_TRY (open_layers (&pipeline));
   while (rd_file_slabs_next (&pipeline.slabs, &box))
-    RD_TRY (pass_slab (&pipeline, &box));
-  RD_TRY (finish_write (&pipeline));
+    RD_TRY (pass_layer (&pipeline, &box));
   RD_TRY (ingest->source->finish (ingest->source,
                                   &ingest->trailing_nbytes));
+  RD_TRY (wait_hashed (&pipeline));
+  RD_TRY (rd_layers_finish (pipeline.layers, &ingest->result.stored_nbytes));
   return rd_sha256_end (ingest->sha, ingest->sha256);
 }

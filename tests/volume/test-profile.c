@@ -91,15 +91,16 @@ an_ingest_names_its_steps (void **state)
   static const char *const paths[] = {
     "ingest/open image", "ingest/begin level/lock",
     "ingest/open image/read file", "ingest/read slab/inflate",
-    "ingest/read slab/sha256",
+    "ingest/hash voxels/sha256",
     "ingest/encode tiles/encode/gather",
     "ingest/encode tiles/encode/blosc lz4",
     "ingest/encode tiles/encode/crc32c",
     "ingest/encode tiles/write shard/create file",
     "ingest/encode tiles/write shard/write",
-    "ingest/encode tiles/write shard/fsync",
-    "ingest/encode tiles/write shard/rename",
-    "ingest/encode tiles/write shard/fsync folder",
+    "ingest/encode tiles/write shard/end shard/fsync",
+    "ingest/encode tiles/write shard/end shard/rename",
+    "ingest/encode tiles/write shard/end shard/fsync folder",
+    "ingest/end shard/fsync",
     "ingest/commit/lock", "ingest/commit/write", "ingest/commit/fsync",
     "ingest/commit/rename", NULL
   };

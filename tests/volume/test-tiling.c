@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Tilings: what each preset makes of an image, and the rule that a shard is
- * consecutive in the file. */
+ * consecutive in the file, and so are the layers that it is written by. */
 #include <config.h>
 
 #include "tests/unit.h"
 
+#include "src/volume/file-slabs.h"
 #include "src/volume/tiling.h"
 
 #define MIB ((uint64_t) 1 << 20)
@@ -260,6 +261,79 @@ every_shard_is_consecutive_in_the_file (void **state)
   }
 }
 
+static void
+layers_are_as_many_tiles_as_make_the_wanted_size (void **state)
+{
+  (void) state;
+  const uint64_t shape[] = { 304, 512, 500 };
+  uint64_t layer[RADIO_MAX_RANK];
+  struct rd_nifti nifti = make_image ("zyx", 2, shape);
+  struct rd_tiling tiling = choose (&nifti, "balanced");
+  rd_file_slabs_layer (&nifti, tiling.shard_shape, tiling.tile_shape, 1,
+                       layer);
+  EXPECT (layer, 8, 512, 512);
+  /* Of 8 layers of tiles in a shard, 4 fit and 3 divide nothing. */
+  rd_file_slabs_layer (&nifti, tiling.shard_shape, tiling.tile_shape,
+                       31 * 512 * 500 * 2, layer);
+  EXPECT (layer, 16, 512, 512);
+  rd_file_slabs_layer (&nifti, tiling.shard_shape, tiling.tile_shape,
+                       UINT64_MAX, layer);
+  EXPECT (layer, 64, 512, 512);
+}
+
+static void
+layers_of_a_series_take_several_times (void **state)
+{
+  (void) state;
+  const uint64_t shape[] = { 100, 36, 64, 64 };
+  uint64_t layer[RADIO_MAX_RANK];
+  struct rd_nifti nifti = make_image ("tzyx", 2, shape);
+  struct rd_tiling tiling = choose (&nifti, "balanced");
+  rd_file_slabs_layer (&nifti, tiling.shard_shape, tiling.tile_shape,
+                       4 * MIB, layer);
+  EXPECT (layer, 10, 40, 64, 64);
+}
+
+/* The parts of some chunk that an image has. */
+static void
+assert_layers_fit (const struct rd_nifti *nifti,
+                   const struct rd_tiling *tiling, uint64_t target_nbytes)
+{
+  uint64_t layer[RADIO_MAX_RANK], size[RADIO_MAX_RANK];
+  rd_file_slabs_layer (nifti, tiling->shard_shape, tiling->tile_shape,
+                       target_nbytes, layer);
+  for (size_t k = 0; k < nifti->rank; k++) {
+    assert_true (layer[k] > 0);
+    assert_int_equal (layer[k] % tiling->tile_shape[k], 0);
+    assert_int_equal (tiling->shard_shape[k] % layer[k], 0);
+    size[k] = layer[k] < nifti->shape[k] ? layer[k] : nifti->shape[k];
+  }
+  assert_true (is_consecutive (nifti, size));
+}
+
+static void
+every_layer_is_consecutive_and_divides_its_shard (void **state)
+{
+  static const char *const axes[] = { "zyx", "tzyx", "tczyx", "czyx" };
+  static const char *const names[] = { "balanced", "axial", "isotropic",
+                                       "7,11,5" };
+  (void) state;
+  uint64_t noise = 1;
+  for (size_t i = 0; i < 2000; i++) {
+    uint64_t shape[RADIO_MAX_RANK];
+    for (size_t k = 0; k < RADIO_MAX_RANK; k++) {
+      noise = noise * 6364136223846793005u + 1442695040888963407u;
+      shape[k] = 1 + (noise >> 33) % 300;
+    }
+    struct rd_nifti nifti = make_image (axes[i % 4], (size_t) 1 << i % 5,
+                                        shape);
+    if (i % 8 == 3)
+      nifti.colour = RD_COLOUR_RGB;
+    struct rd_tiling tiling = choose (&nifti, names[i / 4 % 4]);
+    assert_layers_fit (&nifti, &tiling, MIB << i % 6);
+  }
+}
+
 int
 main (void)
 {
@@ -278,6 +352,9 @@ main (void)
     cmocka_unit_test (little_memory_makes_smaller_shards),
     cmocka_unit_test (sizes_near_2_to_the_63_do_not_wrap),
     cmocka_unit_test (every_shard_is_consecutive_in_the_file),
+    cmocka_unit_test (layers_are_as_many_tiles_as_make_the_wanted_size),
+    cmocka_unit_test (layers_of_a_series_take_several_times),
+    cmocka_unit_test (every_layer_is_consecutive_and_divides_its_shard),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

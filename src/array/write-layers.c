@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* Layers on their way into shards.  Each layer is a job of the pool with a
+ * task a tile; whoever encodes the last tile of a layer appends it, and all
+ * layers behind it that are ready, unless another thread is appending
+ * already: that one will see them.  So the order holds, and nobody waits
+ * for the disk who could encode.  A shard is closed when a layer of the next
+ * one arrives: by then the system has begun to write it. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/base/checked.h"
+#include "profiler/counters.h"
+#include "src/array/fetch.h"
+#include "src/array/write-layers.h"
+#include "src/array/write.h"
+#include "src/box.h"
+
+/* Layers at one time: one being filled, one being encoded, and what lets
+ * both go on while the disk is waited for. */
+#define MAX_LAYERS 4
+
+struct layer {
+  struct rd_job job;                  /* first: tasks find the layer by it */
+  struct rd_layers *layers;
+  struct rd_given given;
+  unsigned char *elements;
+  struct radio_box tiles;             /* in the array's grid of tiles */
+  uint64_t ntiles;
+  uint64_t number;                    /* counted from the first one given */
+  bool started;                       /* and not yet waited for */
+  _Atomic uint64_t nleft;             /* tiles not yet encoded */
+  struct rd_arena arena;
+  struct rd_shard_entry *entries;     /* of the tiles, in C order */
+};
+
+/* The shard that is being appended to. */
+struct shard {
+  struct rd_io_writer *writer;        /* NULL: none */
+  uint64_t chunk[RADIO_MAX_RANK];
+  uint64_t nbytes;                    /* so far */
+  struct rd_shard_index *index;
+};
+
+/* How much at a time. */
+struct budget {
+  uint64_t elements_nbytes, arena_nbytes;       /* of a layer */
+  uint64_t ntiles;                              /* of a layer */
+  uint64_t nbytes;                              /* in all */
+  unsigned nlayers, nthreads;
+};
+
+struct rd_layers {
+  struct radio_array *array;
+  struct budget budget;
+  uint64_t ngiven;
+  struct layer layers[MAX_LAYERS];
+  struct shard shard;                 /* of whoever is appending */
+  uint64_t stored_nbytes;             /* the same */
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;             /* any of these */
+  struct {
+    bool appending;
+    bool encoded[MAX_LAYERS];         /* waits for being appended */
+    uint64_t nappended;
+    struct rd_error error;            /* the first failure */
+  } synced;
+};
+
+static uint64_t
+mul_sat (uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t
+add_sat (uint64_t a, uint64_t b)
+{
+  uint64_t sum;
+  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t
+total_nbytes (const struct rd_layout *layout, const struct budget *budget)
+{
+  uint64_t layer = add_sat (budget->elements_nbytes, budget->arena_nbytes);
+  layer = add_sat (layer, mul_sat (budget->ntiles,
+                                   sizeof (struct rd_shard_entry)));
+  uint64_t shard = add_sat (mul_sat (layout->ntiles,
+                                     sizeof (struct rd_shard_entry)),
+                            mul_sat (layout->index_nbytes, 2));
+  return add_sat (add_sat (mul_sat (layer, budget->nlayers), shard),
+                  mul_sat (layout->encode_nbytes, budget->nthreads));
+}
+
+/* A single thread has its layer still in the caches when it encodes it at
+ * once.  Several take what half of the limit allows, as others may ingest at
+ * the same time; at least one layer by one thread. */
+static struct budget
+make_budget (const struct radio_array *array, const uint64_t *shape)
+{
+  const struct rd_layout *layout = &array->layout;
+  const struct radio_context *context = array->store->context;
+  struct budget budget = { .nthreads = context->nthreads, .ntiles = 1 };
+  budget.nlayers = budget.nthreads > 1 ? MAX_LAYERS : 1;
+  budget.elements_nbytes = layout->tile.type.item_nbytes;
+  for (size_t i = 0; i < layout->rank; i++) {
+    budget.elements_nbytes = mul_sat (budget.elements_nbytes, shape[i]);
+    budget.ntiles = mul_sat (budget.ntiles,
+                             rd_div_up (shape[i], layout->tile.shape[i]));
+  }
+  budget.arena_nbytes = mul_sat (budget.ntiles, layout->tile_bound_nbytes);
+  while ((budget.nbytes = total_nbytes (layout, &budget))
+         > context->memory_limit_nbytes / 2) {
+    if (budget.nlayers > 1)
+      budget.nlayers--;
+    else if (budget.nthreads > 1)
+      budget.nthreads--;
+    else
+      break;
+  }
+  return budget;
+}
+
+static enum radio_status
+make_layer (struct layer *layer, struct rd_layers *layers)
+{
+  const struct budget *budget = &layers->budget;
+  uint64_t tiles_nbytes = mul_sat (budget->ntiles, sizeof *layer->entries);
+  layer->layers = layers;
+  layer->arena.nbytes = budget->arena_nbytes;
+  layer->elements = rd_malloc (budget->elements_nbytes);
+  layer->arena.data = rd_malloc (budget->arena_nbytes);
+  layer->entries = rd_malloc (tiles_nbytes);
+  if (!layer->elements || !layer->arena.data || !layer->entries)
+    return rd_fail_memory (budget->elements_nbytes + budget->arena_nbytes
+                           + tiles_nbytes);
+  return RADIO_OK;
+}
+
+static enum radio_status
+make_index (struct rd_layers *layers)
+{
+  uint64_t n = layers->array->layout.ntiles;
+  size_t nbytes = sizeof (struct rd_shard_index)
+    + (size_t) n * sizeof (struct rd_shard_entry);
+  layers->shard.index = rd_malloc (nbytes);
+  if (!layers->shard.index)
+    return rd_fail_memory (nbytes);
+  layers->shard.index->n = n;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_layers_open (struct radio_array *array, const uint64_t *shape,
+                struct rd_layers **result)
+{
+  const struct rd_codec *sharding = array->layout.sharding;
+  if (!sharding || sharding->u.sharding.index_at_start)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: only shards with their "
+                    "index at the end are written by layers", array->path);
+  struct budget budget = make_budget (array, shape);
+  RD_TRY (rd_context_allows (array->store->context, budget.nbytes,
+                             "a slab of the image"));
+  RD_CLEANUP (rd_cleanup_layers) struct rd_layers *layers
+    = rd_calloc (1, sizeof *layers);
+  if (!layers)
+    return rd_fail_memory (sizeof *layers);
+  pthread_mutex_init (&layers->mutex, NULL);
+  pthread_cond_init (&layers->changed, NULL);
+  layers->array = array;
+  layers->budget = budget;
+  RD_TRY (make_index (layers));
+  for (unsigned i = 0; i < budget.nlayers; i++)
+    RD_TRY (make_layer (&layers->layers[i], layers));
+  *result = RD_STEAL (layers);
+  return RADIO_OK;
+}
+
+unsigned
+rd_layers_count (const struct rd_layers *layers)
+{
+  return layers->budget.nlayers;
+}
+
+static enum radio_status
+begin_shard (struct rd_layers *layers, const uint64_t *chunk)
+{
+  struct rd_io *io = layers->array->store->io;
+  struct shard *shard = &layers->shard;
+  char key[RD_KEY_NBYTES];
+  rd_fetch_key (layers->array, chunk, key);
+  RD_NOTE_NAME ("key", key);
+  memcpy (shard->chunk, chunk, sizeof shard->chunk);
+  shard->nbytes = 0;
+  memset (shard->index->entries, 0xff,
+          (size_t) shard->index->n * sizeof shard->index->entries[0]);
+  return io->ops->create (io, key, &shard->writer);
+}
+
+/* Index and commit. */
+static enum radio_status
+end_shard (struct rd_layers *layers, struct rd_scratch *scratch)
+{
+  struct radio_array *array = layers->array;
+  struct shard *shard = &layers->shard;
+  struct rd_buffer *index = &scratch->fetched;
+  if (!shard->writer)
+    return RADIO_OK;
+  RD_SCOPE ("end shard", RD_IN_DISK);
+  RD_TRY (rd_shard_index_encode (array->layout.sharding,
+                                 &array->layout.chunk, scratch, shard->index,
+                                 index));
+  const struct rd_part part = { index->data, index->nbytes };
+  RD_TRY (shard->writer->ops->append (shard->writer, &part, 1));
+  struct rd_io_writer *complete = RD_STEAL (shard->writer);
+  RD_TRY (complete->ops->commit (complete));
+  layers->stored_nbytes += shard->nbytes + part.nbytes;
+  rd_index_cache_drop (array->indexes, shard->chunk);
+  return RADIO_OK;
+}
+
+/* Tell the shard's index where the tiles of a layer will lie. */
+static void
+place_tiles (const struct layer *layer, struct shard *shard)
+{
+  const struct rd_layout *layout = &layer->layers->array->layout;
+  uint64_t at[RADIO_MAX_RANK] = { 0 };
+  for (uint64_t i = 0; i < layer->ntiles; i++) {
+    const struct rd_shard_entry *tile = &layer->entries[i];
+    uint64_t number = 0;
+    if (tile->offset == RD_SHARD_MISSING)
+      continue;
+    rd_box_unravel (&layer->tiles, i, at);
+    for (size_t axis = 0; axis < layout->rank; axis++)
+      number = number * layout->grid[axis] + at[axis] % layout->grid[axis];
+    shard->index->entries[number] = (struct rd_shard_entry) {
+      shard->nbytes, tile->nbytes,
+    };
+    shard->nbytes += tile->nbytes;
+  }
+}
+
+static enum radio_status
+append_layer (const struct layer *layer, struct rd_scratch *scratch)
+{
+  RD_SCOPE ("write shard", RD_IN_DISK);
+  struct rd_layers *layers = layer->layers;
+  const struct rd_layout *layout = &layers->array->layout;
+  uint64_t chunk[RADIO_MAX_RANK] = { 0 };
+  for (size_t i = 0; i < layout->rank; i++)
+    chunk[i] = layer->given.box.start[i] / layout->chunk.shape[i];
+  if (memcmp (chunk, layers->shard.chunk, sizeof chunk) != 0)
+    RD_TRY (end_shard (layers, scratch));
+  if (!layers->shard.writer)
+    RD_TRY (begin_shard (layers, chunk));
+  place_tiles (layer, &layers->shard);
+  return rd_write_append (layers->shard.writer, &layer->arena,
+                          layer->entries, layer->ntiles);
+}
+
+/* Append the next layers as long as they are ready, one after the other,
+ * without the mutex. */
+static enum radio_status
+append_ready_synced (struct rd_layers *layers, struct rd_scratch *scratch)
+{
+  enum radio_status status = RADIO_OK;
+  layers->synced.appending = true;
+  while (status == RADIO_OK) {
+    size_t turn = layers->synced.nappended % layers->budget.nlayers;
+    if (!layers->synced.encoded[turn])
+      break;
+    layers->synced.encoded[turn] = false;
+    pthread_mutex_unlock (&layers->mutex);
+    status = append_layer (&layers->layers[turn], scratch);
+    pthread_mutex_lock (&layers->mutex);
+    layers->synced.nappended += status == RADIO_OK;
+    pthread_cond_broadcast (&layers->changed);
+  }
+  layers->synced.appending = false;
+  return status;
+}
+
+/* All tiles of a layer are encoded. */
+static enum radio_status
+end_layer (struct layer *layer, struct rd_scratch *scratch)
+{
+  struct rd_layers *layers = layer->layers;
+  RD_LOCK_SCOPE (&layers->mutex);
+  layers->synced.encoded[layer->number % layers->budget.nlayers] = true;
+  if (layers->synced.appending || layers->synced.error.status != RADIO_OK)
+    return RADIO_OK;
+  return append_ready_synced (layers, scratch);
+}
+
+static enum radio_status
+do_tile (struct layer *layer, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct rd_layout *layout = &layer->layers->array->layout;
+  uint64_t at[RADIO_MAX_RANK] = { 0 };
+  struct radio_box tile = { .rank = layout->rank };
+  rd_box_unravel (&layer->tiles, task, at);
+  for (size_t i = 0; i < layout->rank; i++) {
+    tile.size[i] = layout->tile.shape[i];
+    tile.start[i] = at[i] * tile.size[i];
+  }
+  RD_TRY (rd_write_tile (layout, &layer->given, &tile, scratch,
+                         &layer->arena, &layer->entries[task]));
+  if (atomic_fetch_sub (&layer->nleft, 1) > 1)
+    return RADIO_OK;
+  return end_layer (layer, scratch);
+}
+
+/* The first failure is told to all that come after it. */
+static enum radio_status
+do_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct layer *layer = (struct layer *) job;
+  struct rd_layers *layers = layer->layers;
+  enum radio_status status = do_tile (layer, task, scratch);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  RD_LOCK_SCOPE (&layers->mutex);
+  if (layers->synced.error.status == RADIO_OK)
+    rd_error_save (&layers->synced.error, status);
+  pthread_cond_broadcast (&layers->changed);
+  return rd_error_raise (&layers->synced.error);
+}
+
+/* Wait until a layer was appended, by whomever. */
+static enum radio_status
+wait_appended (struct rd_layers *layers, const struct layer *layer)
+{
+  RD_LOCK_SCOPE (&layers->mutex);
+  if (layers->synced.nappended <= layer->number
+      && layers->synced.error.status == RADIO_OK) {
+    RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
+    while (layers->synced.nappended <= layer->number
+           && layers->synced.error.status == RADIO_OK)
+      pthread_cond_wait (&layers->changed, &layers->mutex);
+  }
+  return rd_error_raise (&layers->synced.error);
+}
+
+static enum radio_status
+wait_layer (struct rd_layers *layers, struct layer *layer)
+{
+  if (!layer->started)
+    return RADIO_OK;
+  layer->started = false;
+  RD_TRY (rd_pool_wait (layers->array->store->context->pool, &layer->job));
+  return wait_appended (layers, layer);
+}
+
+enum radio_status
+rd_layers_room (struct rd_layers *layers, unsigned char **room)
+{
+  struct layer *layer
+    = &layers->layers[layers->ngiven % layers->budget.nlayers];
+  RD_TRY (wait_layer (layers, layer));
+  *room = layer->elements;
+  return RADIO_OK;
+}
+
+static const struct radio_site encode_site = {
+  "encode tiles", RD_IN_OPERATION, "rd_layers_give", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+enum radio_status
+rd_layers_give (struct rd_layers *layers, const struct radio_box *box,
+                const int64_t *strides, bool swapped)
+{
+  const struct rd_layout *layout = &layers->array->layout;
+  struct layer *layer
+    = &layers->layers[layers->ngiven % layers->budget.nlayers];
+  layer->given = (struct rd_given) {
+    .box = *box, .elements = layer->elements, .swapped = swapped,
+  };
+  memcpy (layer->given.strides, strides, box->rank * sizeof *strides);
+  rd_grid_touched (box, layout->tile.shape, &layer->tiles);
+  layer->ntiles = radio_box_count (&layer->tiles);
+  layer->number = layers->ngiven++;
+  atomic_store (&layer->nleft, layer->ntiles);
+  atomic_store (&layer->arena.used, 0);
+  layer->job = (struct rd_job) {
+    .run = do_task, .n = layer->ntiles, .site = &encode_site,
+    .max_active = layers->budget.nthreads,
+  };
+  RD_TRY (rd_pool_start (layers->array->store->context->pool, &layer->job));
+  layer->started = true;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_layers_finish (struct rd_layers *layers, uint64_t *stored_nbytes)
+{
+  struct rd_pool *pool = layers->array->store->context->pool;
+  unsigned n = layers->budget.nlayers;
+  for (uint64_t i = 0; i < n; i++)
+    RD_TRY (wait_layer (layers, &layers->layers[(layers->ngiven + i) % n]));
+  struct rd_scratch *scratch = rd_pool_take_scratch (pool);
+  enum radio_status status = scratch ? end_shard (layers, scratch)
+                                     : RADIO_ERROR_MEMORY;
+  rd_pool_give_scratch (pool, scratch);
+  *stored_nbytes += layers->stored_nbytes;
+  return status;
+}
+
+/* In a forked child the tasks are nobody's, and waiting fails at once. */
+static void
+stop (struct rd_layers *layers)
+{
+  struct rd_error error;
+  rd_error_save (&error, RADIO_ERROR_IO);
+  for (unsigned i = 0; i < layers->budget.nlayers; i++)
+    if (wait_layer (layers, &layers->layers[i]) != RADIO_OK)
+      rd_error_raise (&error);
+}
+
+void
+rd_layers_close (struct rd_layers *layers)
+{
+  if (!layers)
+    return;
+  stop (layers);
+  rd_io_writer_abort (layers->shard.writer);
+  rd_free (layers->shard.index);
+  for (unsigned i = 0; i < MAX_LAYERS; i++) {
+    rd_free (layers->layers[i].elements);
+    rd_free (layers->layers[i].arena.data);
+    rd_free (layers->layers[i].entries);
+  }
+  pthread_cond_destroy (&layers->changed);
+  pthread_mutex_destroy (&layers->mutex);
+  rd_free (layers);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing a whole array as it comes out of a file: layer by layer of tiles,
+ * each encoded by the pool while the caller gets the next ones ready, and
+ * appended to its shard in the order in which the layers were given.  So a
+ * shard is never in memory, encoded or not: a few layers are.
+ *
+ * A layer is a box of whole tiles (or up to the array's end) within one
+ * shard.  The layers of a shard follow each other without those of another
+ * one in between; together they are all of it.  A shard holds its tiles layer
+ * by layer, in C order within each. */
+#ifndef RD_WRITE_LAYERS_H
+#define RD_WRITE_LAYERS_H
+
+#include "src/array/array.h"
+
+struct rd_layers;
+
+/* Begin to write a sharded array in layers of at most this shape, holding as
+ * many of them at a time as the context's memory allows.
+ * RADIO_ERROR_LIMIT when that is none. */
+enum radio_status rd_layers_open (struct radio_array *array,
+                                  const uint64_t *shape,
+                                  struct rd_layers **layers)
+  RADIO_USE_RESULT;
+
+/* How many layers are held at a time.  From 2 on, the elements of one are
+ * not touched while the next one is being filled. */
+unsigned rd_layers_count (const struct rd_layers *layers);
+
+/* Memory for the elements of the next layer, free once an earlier layer has
+ * been written: a failure of that is told here. */
+enum radio_status rd_layers_room (struct rd_layers *layers,
+                                  unsigned char **room) RADIO_USE_RESULT;
+
+/* Encode and write what was put there.  strides are of the box's elements in
+ * bytes; swapped says that they are not in the machine's byte order.  The
+ * elements may still be read, by other tasks too, until room has been asked
+ * for as often as there are layers held, or until the end. */
+enum radio_status rd_layers_give (struct rd_layers *layers,
+                                  const struct radio_box *box,
+                                  const int64_t *strides, bool swapped)
+  RADIO_USE_RESULT;
+
+/* Write what is left; *stored_nbytes is increased by what the shards hold.
+ * Everything given is durable then. */
+enum radio_status rd_layers_finish (struct rd_layers *layers,
+                                    uint64_t *stored_nbytes)
+  RADIO_USE_RESULT;
+
+/* Wait for whatever still runs, drop the shard that is not complete, and
+ * release the rest.  The thread's message is kept; NULL is legal. */
+void rd_layers_close (struct rd_layers *layers);
+RD_DEFINE_CLEANUP (layers, struct rd_layers, rd_layers_close);
+
+#endif /* RD_WRITE_LAYERS_H */
