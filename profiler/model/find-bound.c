@@ -205,7 +205,8 @@ find_queueing (struct rd_finder *finder)
     rd_human_ns (queue->wait_ns).text, rd_human_ns (all).text,
     rd_human_percent ((double) queue->wait_ns, (double) all).text,
     rd_human_ns (queue->most_ns).text,
-    finder->profile->nodes.at[queue->most].name, rd_finder_threads (finder).text,
+    finder->profile->nodes.at[queue->most].name,
+    rd_finder_threads (finder).text,
     finder->nthreads, cpus (finder).text);
 }
 
@@ -226,7 +227,8 @@ find_one_thread (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "%s of work in %s: %s of %" PRIu64 " worked at a time on %" PRIu64
-    " CPUs, so %s of them was not used", rd_human_ns (finder->ran_ns).text, rd_human_ns (finder->span_ns).text,
+    " CPUs, so %s of them was not used",
+    rd_human_ns (finder->ran_ns).text, rd_human_ns (finder->span_ns).text,
     rd_finder_threads (finder).text, finder->nthreads, finder->ncpus,
     rd_human_percent (unused, 1).text);
 }
