@@ -85,7 +85,9 @@ open_threaded (unsigned nthreads, uint64_t limit)
 {
   struct radio_context *context;
   struct radio_store *store;
-  const struct radio_context_options how = { nthreads, limit };
+  const struct radio_context_options how = {
+    .nthreads = nthreads, .memory_limit_nbytes = limit
+  };
   assert_ok (radio_context_open (&how, &context));
   const struct radio_store_options options = { context, true };
   assert_ok (radio_store_open ("memory:", &options, &store));
