@@ -77,6 +77,17 @@ struct radio_counter {
  * Scopes
  *----------------------------------------------------------------------*/
 
+/* What is called for each scope is called without a jump between, where the
+ * compiler can. */
+#ifdef __has_attribute
+#if __has_attribute (__noplt__)
+#define RADIO_DIRECT __attribute__ ((__noplt__))
+#endif
+#endif
+#ifndef RADIO_DIRECT
+#define RADIO_DIRECT
+#endif
+
 /* Not zero while any recorder of this process is on.  Read by the inline
  * functions below; never to be written. */
 extern RADIO_API unsigned radio_profile_switch;
@@ -84,16 +95,17 @@ extern RADIO_API unsigned radio_profile_switch;
 /* Open a scope on the calling thread.  Returns a token for radio_scope_end,
  * 0 when this thread is not recorded.  Thread-safe; never fails: what cannot
  * be kept is counted and told in the profile. */
-RADIO_API uint64_t radio_scope_begin (const struct radio_site *site);
+RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
+  RADIO_DIRECT;
 
 /* Close the scope of a token, on the thread that opened it; scopes inside it
  * that were left open end here too, and are told so in the profile.  0, and
  * tokens of a recorder that was stopped meanwhile, are ignored. */
-RADIO_API void radio_scope_end (uint64_t token);
+RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
 /* Add to a counter of the innermost open scope of the calling thread. */
 RADIO_API void radio_scope_add (const struct radio_counter *counter,
-                                uint64_t value);
+                                uint64_t value) RADIO_DIRECT;
 
 /* Whether a text may go into an exported profile as it is. */
 enum radio_text_kind {
@@ -198,7 +210,8 @@ struct radio_recorder_options {
   bool whole_process;
 
   /* Spans that the log holds at most; what is longest is kept, the rest is
-   * counted.  0: 1,048,576 (some 32 MiB). */
+   * counted.  Those with bytes, that waited, or that were handed on take the
+   * room of two.  0: 1,048,576 (some 32 MiB). */
   size_t max_spans;
 
   /* No log, only the tree. */
