@@ -65,13 +65,15 @@ end_run (struct radio_async *async,
   run->node->opens += (extra->flags & RD_LOG_OPEN) != 0;
   run->node->lates += (extra->flags & RD_LOG_LATE) != 0;
   writer->last_end = rd_max_u64 (writer->last_end, end);
-  uint64_t parent = is_request ? async->parent->sequence
-                               : async->request.sequence;
-  extra->sequence = run->sequence;
   extra->flags |= RD_LOG_ASYNC;
-  if (rd_log_append (writer, run->node, run->begin, duration, run->sequence,
-                     parent))
-    rd_log_add_extra (writer, extra);
+  const struct rd_log_run logged = {
+    .begin = run->begin,
+    .duration = duration,
+    .sequence = run->sequence,
+    .parent = is_request ? async->parent->sequence : async->request.sequence,
+    .extra = extra,
+  };
+  rd_log_append (writer, run->node, &logged);
 }
 
 static void
@@ -92,7 +94,7 @@ end_request (struct radio_async *async, uint64_t end, unsigned flags)
 {
   struct rd_log_extra extra = {
     .submitted = async->submitted,
-    .nbytes = rd_run_bytes_most (&async->bytes),
+    .nbytes = rd_run_bytes_take (&async->bytes),
     .parent_writer = async->parent->writer,
     .flags = flags | RD_LOG_REMOTE_PARENT,
   };

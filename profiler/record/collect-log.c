@@ -13,7 +13,6 @@ struct walk {
   struct rd_collection *collection;
   const struct rd_writer_state *writer;
   const uint32_t *lanes;      /* of the writer's sessions; NULL: requests */
-  size_t next_extra;
 };
 
 uint64_t
@@ -44,40 +43,20 @@ lane_of (const struct walk *walk, uint64_t sequence)
   return walk->lanes[low];
 }
 
-/* What is said beside the log of this span; both are in the same order. */
-static const struct rd_log_extra *
-extra_of (struct walk *walk, uint64_t sequence)
-{
-  static const struct rd_log_extra nothing = { .sequence = 0 };
-  const struct rd_log *log = &walk->writer->log;
-  if (walk->next_extra == log->extras.n
-      || log->extras.at[walk->next_extra].sequence != sequence)
-    return &nothing;
-  return &log->extras.at[walk->next_extra++];
-}
-
 static const struct rd_node *
 node_of (const struct walk *walk, const struct rd_log_span *span)
 {
   return walk->writer->nodes[rd_span_node (span)];
 }
 
-static bool
-came_from_elsewhere (const struct rd_node *node)
-{
-  return node->edge == RADIO_EDGE_HANDOFF || node->edge == RADIO_EDGE_ASYNC;
-}
-
-/* Where there was no memory to say which writer's, there is no parent. */
 static enum radio_status
 parent_of (const struct walk *walk, const struct rd_log_span *span,
            const struct rd_log_extra *extra, uint32_t *parent)
 {
   uint64_t sequence = rd_span_parent (span);
   bool is_remote = (extra->flags & RD_LOG_REMOTE_PARENT) != 0;
-  const struct rd_node *node = node_of (walk, span);
   *parent = 0;
-  if (sequence == 0 || (came_from_elsewhere (node) && !is_remote))
+  if (sequence == 0)
     return RADIO_OK;
   return rd_ids_give (&walk->collection->ids,
                       is_remote ? extra->parent_writer
@@ -97,11 +76,12 @@ add_span (struct walk *walk, const struct rd_log_span *span)
 {
   struct rd_collection *collection = walk->collection;
   uint64_t sequence = rd_span_sequence (span);
-  const struct rd_log_extra *extra = extra_of (walk, sequence);
+  const struct rd_log_extra *extra = rd_span_extra (span);
   if (node_of (walk, span)->folded)
     return RADIO_OK;
   uint64_t begin = rd_collect_time (collection, span->begin);
-  uint64_t end = rd_collect_time (collection, span->begin + span->duration);
+  uint64_t end = rd_collect_time (collection, span->begin
+                                              + rd_span_duration (span));
   struct rd_span new = {
     .begin_ns = begin,
     .duration_ns = end - begin,
@@ -138,8 +118,11 @@ walk_log (struct walk *walk,
 {
   const struct rd_chunk *chunk = walk->writer->log.first;
   for (; chunk; chunk = chunk->next) {
-    for (size_t i = 0; i < chunk->nspans; i++)
-      RD_TRY (visit (walk, &chunk->spans[i]));
+    for (size_t i = 0; i < chunk->nslots;) {
+      const struct rd_log_span *span = &chunk->slots[i].span;
+      RD_TRY (visit (walk, span));
+      i += rd_span_nslots (span);
+    }
   }
   return RADIO_OK;
 }

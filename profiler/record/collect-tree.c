@@ -14,6 +14,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/model/vector.h"
 #include "profiler/record/collect.h"
+#include "profiler/record/tree.h"
 
 /*------------------------------------------------------------------------
  * Paths
@@ -127,7 +128,8 @@ add_memory (struct radio_profile_node *to, const struct rd_node *node)
 
 /* What is of single runs; a folded node's are none of the one above. */
 static void
-add_runs (struct radio_profile_node *to, const struct rd_node *node)
+add_runs (struct radio_profile_node *to, const struct rd_writer_state *writer,
+          const struct rd_node *node)
 {
   to->calls += node->calls;
   to->total_ns += node->total;
@@ -137,17 +139,19 @@ add_runs (struct radio_profile_node *to, const struct rd_node *node)
   to->open_count += node->opens;
   to->late_count += node->lates;
   to->dropped_count += node->drops;
-  for (unsigned i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
-    to->histogram[i] += node->histogram[i];
+  for (size_t i = 0; i < RD_NOCTAVES; i++)
+    to->histogram[rd_octave_bucket (writer, i)] += node->octaves[i];
 }
 
 static enum radio_status
-add_figures (struct rd_collection *collection, const struct rd_node *node)
+add_figures (struct rd_collection *collection,
+             const struct rd_writer_state *writer,
+             const struct rd_node *node)
 {
   struct radio_profile_node *to
     = &collection->profile->nodes.at[node->index];
   if (!node->folded)
-    add_runs (to, node);
+    add_runs (to, writer, node);
   to->self_ns += node->self;
   to->work_ns += node->work;
   to->wait_ns += node->wait;
@@ -260,7 +264,7 @@ collect_writer (struct rd_collection *collection,
       continue;
     }
     RD_TRY (resolve_path (profile, way, node));
-    RD_TRY (add_figures (collection, node));
+    RD_TRY (add_figures (collection, writer, node));
     collection->nfolded += node->folded ? node->calls : 0;
     add_outside (&profile->info, node);
   }

@@ -12,12 +12,12 @@
 #define NBUCKETS 256
 
 struct plan {
-  size_t nspans;
+  size_t nslots;
   size_t nlogged;             /* nodes with spans in the log */
   size_t keep_first;          /* of each node */
-  size_t counts[NBUCKETS];    /* of the others, by duration */
+  size_t counts[NBUCKETS];    /* slots of the others, by duration */
   unsigned bucket;            /* the shortest that is kept... */
-  size_t left;                /* ... of which so many */
+  size_t left;                /* ... of which so many slots */
 };
 
 /* The order of the durations is that of their buckets. */
@@ -57,11 +57,14 @@ static void
 count_nodes (struct rd_writer_state *writer, struct plan *plan)
 {
   forget_firsts (writer);
-  for (struct rd_chunk *c = writer->log.first; c; c = c->next)
-    for (size_t i = 0; i < c->nspans; i++) {
-      plan->nspans++;
-      plan->nlogged += node_of (writer, &c->spans[i])->nfirst++ == 0;
+  for (struct rd_chunk *c = writer->log.first; c; c = c->next) {
+    plan->nslots += c->nslots;
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      plan->nlogged += node_of (writer, span)->nfirst++ == 0;
+      i += rd_span_nslots (span);
     }
+  }
 }
 
 /* Whether a span is among the first of its node; asked once for each, in
@@ -75,24 +78,38 @@ is_first (struct rd_node *node, const struct plan *plan)
   return true;
 }
 
-/* The first ones take a quarter of the log at most, and all together a
- * half. */
+/* Count the slots of a chunk's spans; those of first ones are returned. */
+static size_t
+count_slots (struct rd_writer_state *writer, const struct rd_chunk *chunk,
+             struct plan *plan)
+{
+  size_t nfirst = 0;
+  for (size_t i = 0; i < chunk->nslots;) {
+    const struct rd_log_span *span = &chunk->slots[i].span;
+    size_t nslots = rd_span_nslots (span);
+    if (is_first (node_of (writer, span), plan))
+      nfirst += nslots;
+    else
+      plan->counts[bucket_of (rd_span_duration (span))] += nslots;
+    i += nslots;
+  }
+  return nfirst;
+}
+
+/* All that is kept takes half of the log at most: the first ones are as
+ * many as fill a quarter, if they have no extras. */
 static void
 make_plan (struct rd_writer_state *writer, struct plan *plan)
 {
   size_t nfirst = 0;
   count_nodes (writer, plan);
-  plan->keep_first = plan->nspans / 4 / plan->nlogged;
+  plan->keep_first = plan->nslots / 4 / plan->nlogged;
   if (plan->keep_first > RD_KEEP_FIRST)
     plan->keep_first = RD_KEEP_FIRST;
   forget_firsts (writer);
   for (struct rd_chunk *c = writer->log.first; c; c = c->next)
-    for (size_t i = 0; i < c->nspans; i++)
-      if (is_first (node_of (writer, &c->spans[i]), plan))
-        nfirst++;
-      else
-        plan->counts[bucket_of (c->spans[i].duration)]++;
-  plan->left = plan->nspans / 2 - nfirst;
+    nfirst += count_slots (writer, c, plan);
+  plan->left = plan->nslots / 2 - nfirst;
   plan->bucket = NBUCKETS - 1;
   while (plan->counts[plan->bucket] <= plan->left)
     plan->left -= plan->counts[plan->bucket--];
@@ -104,63 +121,74 @@ is_kept (struct rd_node *node, const struct rd_log_span *span,
 {
   if (is_first (node, plan))
     return true;
-  unsigned bucket = bucket_of (span->duration);
-  if (bucket == plan->bucket && plan->left > 0) {
-    plan->left--;
+  unsigned bucket = bucket_of (rd_span_duration (span));
+  if (bucket == plan->bucket && plan->left >= rd_span_nslots (span)) {
+    plan->left -= rd_span_nslots (span);
     return true;
   }
   return bucket > plan->bucket;
 }
 
-/* Extras stand in the order of their spans: `from' those that are still to
- * be passed, `to' those that stay. */
+/* Where spans are moved to: never beyond where they come from, since what
+ * fitted into a chunk there does so here. */
+struct target {
+  struct rd_chunk *chunk;
+  size_t n;                   /* slots of it that are filled */
+  size_t chunk_slots;
+};
+
 static void
-move_extra (struct rd_log *log, size_t *from, size_t *to, uint64_t sequence,
-            bool keep)
+move_span (struct target *to, const union rd_log_slot *from)
 {
-  if (*from == log->extras.n || log->extras.at[*from].sequence != sequence)
-    return;
-  if (keep)
-    log->extras.at[(*to)++] = log->extras.at[*from];
-  ++*from;
+  union rd_log_slot span = from[0], extra;
+  size_t nslots = rd_span_nslots (&span.span);
+  if (nslots > 1)
+    extra = from[1];
+  if (to->n + nslots > to->chunk_slots) {
+    to->chunk->nslots = to->n;
+    to->chunk = to->chunk->next;
+    to->n = 0;
+  }
+  to->chunk->slots[to->n++] = span;
+  if (nslots > 1)
+    to->chunk->slots[to->n++] = extra;
+}
+
+/* Move what stays of a chunk, which may be the one that it goes to. */
+static void
+move_chunk (struct rd_writer_state *writer, const struct rd_chunk *chunk,
+            struct plan *plan, struct rd_text_sweep *sweep,
+            struct target *to)
+{
+  size_t nslots = chunk->nslots;
+  for (size_t i = 0, n; i < nslots; i += n) {
+    const struct rd_log_span *span = &chunk->slots[i].span;
+    struct rd_node *node = node_of (writer, span);
+    n = rd_span_nslots (span);
+    if (is_kept (node, span, plan))
+      move_span (to, &chunk->slots[i]);
+    else {
+      node->drops++;
+      rd_text_sweep_drop (sweep, rd_span_sequence (span));
+    }
+  }
 }
 
 /* Move what stays to the front of the list of chunks; the chunk where it
  * ends. */
 static struct rd_chunk *
 move_spans (struct rd_writer_state *writer, struct plan *plan,
-            size_t chunk_spans)
+            size_t chunk_slots)
 {
-  struct rd_log *log = &writer->log;
-  struct rd_chunk *to = log->first;
+  struct target to = { writer->log.first, 0, chunk_slots };
   struct rd_text_sweep sweep;
-  size_t n = 0, extra_from = 0, extra_to = 0;
   rd_text_sweep_begin (&sweep, &writer->texts);
-  for (struct rd_chunk *c = log->first; c; c = c->next) {
-    size_t nspans = c->nspans;          /* c may be `to' */
-    for (size_t i = 0; i < nspans; i++) {
-      struct rd_log_span span = c->spans[i];
-      struct rd_node *node = node_of (writer, &span);
-      bool keep = is_kept (node, &span, plan);
-      move_extra (log, &extra_from, &extra_to, rd_span_sequence (&span),
-                  keep);
-      if (!keep) {
-        node->drops++;
-        rd_text_sweep_drop (&sweep, rd_span_sequence (&span));
-        continue;
-      }
-      if (n == chunk_spans) {
-        to = to->next;
-        n = 0;
-      }
-      to->spans[n++] = span;
-    }
-  }
-  log->extras.n = extra_to;
+  for (struct rd_chunk *c = writer->log.first; c; c = c->next)
+    move_chunk (writer, c, plan, &sweep, &to);
   rd_text_sweep_end (&sweep);
-  writer->log_next = to->spans + n;
-  writer->log_end = to->spans + chunk_spans;
-  return to;
+  writer->log_next = to.chunk->slots + to.n;
+  writer->log_end = to.chunk->slots + chunk_slots;
+  return to.chunk;
 }
 
 /* A node that has not had its first few yet is logged all the same. */
@@ -179,13 +207,13 @@ raise_thresholds (struct rd_writer_state *writer, const struct plan *plan)
 }
 
 void
-rd_log_compact (struct rd_writer_state *writer, size_t chunk_spans)
+rd_log_compact (struct rd_writer_state *writer, size_t chunk_slots)
 {
   struct rd_log *log = &writer->log;
-  struct plan plan = { .nspans = 0 };
+  struct plan plan = { .nslots = 0 };
   make_plan (writer, &plan);
   forget_firsts (writer);
-  log->last = move_spans (writer, &plan, chunk_spans);
+  log->last = move_spans (writer, &plan, chunk_slots);
   raise_thresholds (writer, &plan);
   if (log->last->next)
     rd_pool_give (writer->recorder->pool, log->last->next);

@@ -9,6 +9,6 @@
  * the shortest, but not the first few of each node.  Raises the thresholds
  * of the nodes accordingly, gives chunks that became empty back to the pool,
  * and leaves the writer at the end of what was kept. */
-void rd_log_compact (struct rd_writer_state *writer, size_t chunk_spans);
+void rd_log_compact (struct rd_writer_state *writer, size_t chunk_slots);
 
 #endif /* RD_COMPACT_H */

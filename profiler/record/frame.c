@@ -77,7 +77,7 @@ begin_kind (struct rd_writer_state *writer, struct rd_frame *frame)
 {
   if (frame->node->kind == RADIO_SCOPE_WORK)
     return;
-  frame->special = true;
+  rd_frame_mark (frame, RD_FRAME_SPECIAL);
   if (frame->node->kind != RADIO_SCOPE_BLOCKING)
     return;
   frame->waited_before = writer->waited;
@@ -99,10 +99,9 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
   writer->next_id += RD_ID_STEP;
   begin_kind (writer, frame);
   writer->top = frame;
-  if (shared) {
-    frame->special = true;
+  if (shared)
     frame->begin = rd_shared_enter (writer, shared, frame);
-  } else
+  else
     frame->begin = rd_clock_now (&writer->clock);
   if (writer->first_begin == 0)
     writer->first_begin = frame->begin;
@@ -123,7 +122,6 @@ struct run {
   uint64_t children;          /* that part of it that its children did */
   struct rd_log_extra extra;
   uint64_t parent;            /* its sequence */
-  bool has_extra;
 };
 
 static uint64_t
@@ -180,7 +178,7 @@ finish_times (struct rd_writer_state *writer, struct rd_frame *frame,
   if (frame->shared || frame->via)
     rd_shared_finish (writer, frame, &ending);
   run->duration = less (ending.end, frame->begin);
-  if (run->duration < covered)          /* as in end_frame of scope.c */
+  if (run->duration < covered)          /* as in end_quickly */
     run->duration = covered;
   run->self = less (run->duration, ending.covered);
   run->own = run->duration - covered;
@@ -207,23 +205,31 @@ find_parent (struct rd_frame *frame, struct run *run)
 }
 
 static void
-add_run (struct rd_writer_state *writer, struct rd_frame *frame,
-         struct run *run)
+log_run (struct rd_writer_state *writer, const struct rd_frame *frame,
+         const struct run *run)
+{
+  const struct rd_log_extra *extra = &run->extra;
+  const struct rd_log_run logged = {
+    .begin = frame->begin,
+    .duration = run->duration,
+    .sequence = rd_frame_sequence (frame),
+    .parent = run->parent,
+    .extra = extra->flags || extra->wait || extra->nbytes ? extra : NULL,
+  };
+  if (!rd_log_append (writer, frame->node, &logged))
+    rd_texts_drop_last (&writer->texts, logged.sequence);
+}
+
+static void
+add_run (struct rd_writer_state *writer, const struct rd_frame *frame,
+         const struct run *run)
 {
   struct rd_node *node = frame->node;
-  uint64_t sequence = rd_frame_sequence (frame);
-  struct rd_log_extra *extra = &run->extra;
   rd_node_add_run (writer, node, run->duration, run->self + run->children);
   node->own_above_self += run->own - run->self;
-  node->wait += extra->wait;
-  writer->waited += extra->wait;
-  if (!rd_log_append (writer, node, frame->begin, run->duration, sequence,
-                      run->parent))
-    rd_texts_drop_last (&writer->texts, sequence);
-  else if (extra->flags || extra->wait || extra->nbytes) {
-    extra->sequence = sequence;
-    rd_log_add_extra (writer, extra);
-  }
+  node->wait += run->extra.wait;
+  writer->waited += run->extra.wait;
+  log_run (writer, frame, run);
 }
 
 /* Take the frame off the stack, and leave its rare members zero. */
@@ -246,9 +252,7 @@ static void
 end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open)
 {
   struct rd_frame *frame = writer->top;
-  struct run run = {
-    .extra.nbytes = frame->special ? rd_run_bytes_most (&frame->bytes) : 0
-  };
+  struct run run = { .extra.nbytes = rd_run_bytes_take (&frame->bytes) };
   if (is_open) {
     run.extra.flags |= RD_LOG_OPEN;
     frame->node->opens++;
@@ -266,7 +270,7 @@ static bool
 has_frame (const struct rd_writer_state *writer, uint64_t token)
 {
   const struct rd_frame *frame = writer->top;
-  while (frame > writer->frames && frame->id != token)
+  while (frame > writer->frames && rd_frame_token (frame) != token)
     frame--;
   return frame > writer->frames;
 }
@@ -276,7 +280,7 @@ rd_frame_end (struct rd_writer_state *writer, uint64_t token, uint64_t now)
 {
   if (!has_frame (writer, token))
     return false;
-  while (writer->top->id != token)
+  while (rd_frame_token (writer->top) != token)
     end_innermost (writer, now, true);
   end_innermost (writer, now, false);
   return true;
@@ -302,7 +306,7 @@ rd_frame_count (struct rd_writer_state *writer,
   struct rd_tally *tally = rd_node_count (frame->node, counter, value);
   if (!tally || !tally->is_bytes)
     return;
-  frame->special = true;
+  rd_frame_mark (frame, RD_FRAME_COUNTED);
   rd_run_bytes_add (&frame->bytes, tally, value);
 }
 
@@ -314,11 +318,13 @@ rd_frame_instant (struct rd_writer_state *writer,
                                         RADIO_EDGE_INSTANT);
   if (!node)
     return;
-  uint64_t now = rd_clock_now (&writer->clock);
-  uint64_t sequence = rd_writer_next_sequence (writer);
+  const struct rd_log_run run = {
+    .begin = rd_clock_now (&writer->clock),
+    .sequence = rd_writer_next_sequence (writer),
+    .parent = rd_frame_sequence (writer->top),
+  };
   rd_node_add_run (writer, node, 0, 0);
-  rd_log_append (writer, node, now, 0, sequence,
-                 rd_frame_sequence (writer->top));
+  rd_log_append (writer, node, &run);
   if (rd_writer_has_taps (writer))
     rd_tap_instant (site);
 }

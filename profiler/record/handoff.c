@@ -54,11 +54,11 @@ open_received (struct rd_writer_state *writer,
   struct rd_frame *frame = node ? rd_frame_open (writer, node, shared) : NULL;
   if (!frame)
     return 0;
-  frame->special = true;
+  rd_frame_mark (frame, RD_FRAME_SPECIAL);
   frame->received = true;
   frame->attached = attached;
   frame->submitted = handoff->submitted;
-  return frame->id;
+  return rd_frame_token (frame);
 }
 
 /* How a thread stands to a recorder. */

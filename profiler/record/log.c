@@ -8,6 +8,7 @@
 #include "profiler/record/compact.h"
 #include "profiler/record/log.h"
 #include "profiler/record/pool.h"
+#include "profiler/record/tree.h"
 
 bool
 rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
@@ -33,9 +34,9 @@ rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
 }
 
 static size_t
-chunk_spans (const struct rd_writer_state *writer)
+chunk_slots (const struct rd_writer_state *writer)
 {
-  return rd_pool_chunk_spans (writer->recorder->pool);
+  return rd_pool_chunk_slots (writer->recorder->pool);
 }
 
 static void
@@ -43,10 +44,14 @@ leave_chunk (struct rd_writer_state *writer)
 {
   struct rd_log *log = &writer->log;
   if (log->last) {
-    log->last->nspans = chunk_spans (writer);
-    log->nappended += log->last->nspans;
+    log->last->nslots = (size_t) (writer->log_next - log->last->slots);
+    log->nappended += log->last->nslots;
   }
 }
+
+/* Each node is looked at once in a while; that costs a span next to
+ * nothing, since chunks are long. */
+#define CONSIDER_EACH 64
 
 static void
 begin_chunk (struct rd_writer_state *writer, struct rd_chunk *chunk)
@@ -59,8 +64,9 @@ begin_chunk (struct rd_writer_state *writer, struct rd_chunk *chunk)
     log->first = chunk;
   log->last = chunk;
   log->nchunks++;
-  writer->log_next = chunk->spans;
-  writer->log_end = chunk->spans + chunk_spans (writer);
+  writer->log_next = chunk->slots;
+  writer->log_end = chunk->slots + chunk_slots (writer);
+  rd_tree_consider (writer, chunk_slots (writer) / CONSIDER_EACH + 1);
 }
 
 static bool
@@ -73,58 +79,57 @@ take_chunk (struct rd_writer_state *writer)
   return chunk != NULL;
 }
 
-/* Room for one more, by taking a chunk or by dropping what is shortest. */
 static bool
-make_room (struct rd_writer_state *writer)
+has_room (const struct rd_writer_state *writer, size_t nslots)
 {
+  return (size_t) (writer->log_end - writer->log_next) >= nslots;
+}
+
+/* Room for so many slots, by taking a chunk or by dropping what is
+ * shortest. */
+static bool
+make_room (struct rd_writer_state *writer, size_t nslots)
+{
+  if (!writer->recorder->pool || nslots > chunk_slots (writer))
+    return false;
   if (take_chunk (writer))
     return true;
   if (!writer->log.last)
     return false;
   leave_chunk (writer);
-  rd_log_compact (writer, chunk_spans (writer));
-  return writer->log_next < writer->log_end || take_chunk (writer);
+  rd_log_compact (writer, chunk_slots (writer));
+  return has_room (writer, nslots) || take_chunk (writer);
 }
 
-bool
-rd_log_append_slowly (struct rd_writer_state *writer, struct rd_node *node,
-                      uint64_t begin, uint64_t duration, uint64_t sequence,
-                      uint64_t parent)
+static void
+write_span (union rd_log_slot *slot, const struct rd_node *node,
+            const struct rd_log_run *run)
 {
-  bool has_room = writer->log_next < writer->log_end
-                  || (writer->recorder->pool && make_room (writer));
-  if (!has_room || duration < node->threshold) {
+  slot->span = (struct rd_log_span) {
+    .begin = run->begin,
+    .duration_more = run->duration | (run->extra ? RD_SPAN_HAS_EXTRA : 0),
+    .sequence_node = run->sequence << 16 | node->number,
+    .parent_epoch = run->parent << 16,
+  };
+  if (run->extra)
+    slot[1].extra = *run->extra;
+}
+
+/* Making room may raise the threshold. */
+bool
+rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
+               const struct rd_log_run *run)
+{
+  size_t nslots = run->extra ? 2 : 1;
+  if (run->duration < node->threshold
+      || (!has_room (writer, nslots) && !make_room (writer, nslots))
+      || run->duration < node->threshold) {
     node->drops++;
     return false;
   }
-  rd_span_set (writer->log_next++, node, begin, duration, sequence, parent);
+  write_span (writer->log_next, node, run);
+  writer->log_next += nslots;
   return true;
-}
-
-bool
-rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
-               uint64_t begin, uint64_t duration, uint64_t sequence,
-               uint64_t parent)
-{
-  if (duration >= node->threshold && writer->log_next < writer->log_end) {
-    rd_span_set (writer->log_next++, node, begin, duration, sequence,
-                 parent);
-    return true;
-  }
-  if (duration >= node->threshold)
-    return rd_log_append_slowly (writer, node, begin, duration, sequence,
-                                 parent);
-  node->drops++;
-  return false;
-}
-
-void
-rd_log_add_extra (struct rd_writer_state *writer,
-                  const struct rd_log_extra *extra)
-{
-  struct rd_log_extra *e = RD_ARRAY_ADD (&writer->log.extras, SIZE_MAX);
-  if (e)
-    *e = *extra;
 }
 
 uint64_t
@@ -132,7 +137,7 @@ rd_log_mark (const struct rd_writer_state *writer)
 {
   const struct rd_log *log = &writer->log;
   return log->last
-         ? log->nappended + (uint64_t) (writer->log_next - log->last->spans)
+         ? log->nappended + (uint64_t) (writer->log_next - log->last->slots)
          : 0;
 }
 
@@ -141,7 +146,16 @@ rd_log_settle (struct rd_writer_state *writer)
 {
   struct rd_log *log = &writer->log;
   if (log->last)
-    log->last->nspans = (size_t) (writer->log_next - log->last->spans);
+    log->last->nslots = (size_t) (writer->log_next - log->last->slots);
+}
+
+static size_t
+count_spans (const struct rd_chunk *chunk)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < chunk->nslots; n++)
+    i += rd_span_nslots (&chunk->slots[i].span);
+  return n;
 }
 
 size_t
@@ -149,13 +163,12 @@ rd_log_count (const struct rd_log *log)
 {
   size_t n = 0;
   for (const struct rd_chunk *c = log->first; c; c = c->next)
-    n += c->nspans;
+    n += count_spans (c);
   return n;
 }
 
 void
-rd_log_free (struct rd_log *log)
+rd_log_clear (struct rd_log *log)
 {
-  free (log->extras.at);
   *log = (struct rd_log) { .first = NULL };
 }

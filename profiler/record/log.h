@@ -13,20 +13,17 @@
 /* Spans of each node that a compaction keeps, however short. */
 #define RD_KEEP_FIRST 8
 
-/* Log a run.  False: dropped, and counted so on the node. */
+/* A run that is to be logged. */
+struct rd_log_run {
+  uint64_t begin, duration;
+  uint64_t sequence;
+  uint64_t parent;            /* its sequence; 0: none */
+  const struct rd_log_extra *extra;     /* NULL: there is nothing to say */
+};
+
+/* Log a run of a node.  False: dropped, and counted so on the node. */
 bool rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
-                    uint64_t begin, uint64_t duration, uint64_t sequence,
-                    uint64_t parent);
-
-/* The same, when the chunk is full. */
-bool rd_log_append_slowly (struct rd_writer_state *writer,
-                           struct rd_node *node, uint64_t begin,
-                           uint64_t duration, uint64_t sequence,
-                           uint64_t parent);
-
-/* What else is to be said of the span that was logged last. */
-void rd_log_add_extra (struct rd_writer_state *writer,
-                       const struct rd_log_extra *extra);
+                    const struct rd_log_run *run);
 
 /* Where the log is; changes with every span that is logged. */
 uint64_t rd_log_mark (const struct rd_writer_state *writer);
@@ -37,20 +34,8 @@ void rd_log_settle (struct rd_writer_state *writer);
 /* Spans in the log, once it is settled. */
 size_t rd_log_count (const struct rd_log *log);
 
-/* The chunks themselves are the pool's. */
-void rd_log_free (struct rd_log *log);
-
-/* Where there is room, and nothing to consider. */
-static inline void
-rd_span_set (struct rd_log_span *span, const struct rd_node *node,
-             uint64_t begin, uint64_t duration, uint64_t sequence,
-             uint64_t parent)
-{
-  span->begin = begin;
-  span->duration = duration;
-  span->sequence_node = sequence << 16 | node->number;
-  span->parent_epoch = parent << 16;
-}
+/* Nothing is in it any more; the chunks themselves are the pool's. */
+void rd_log_clear (struct rd_log *log);
 
 /* Make room for one more of n elements, up to limit in all.  False: there
  * are that many, or no memory. */

@@ -12,7 +12,7 @@
 #include "profiler/base/cleanup.h"
 #include "profiler/record/pool.h"
 
-#define CHUNK_SPANS 2048      /* 64 KiB */
+#define CHUNK_SLOTS 2048      /* 64 KiB */
 #define MIN_CHUNKS 64         /* of small pools, as far as there are spans */
 #define STEP_CHUNKS 32        /* faulted in at once: one huge page */
 #define HUGE_PAGE 0x200000
@@ -20,9 +20,9 @@
 #define NEWCOMER_CHUNKS 2
 
 struct rd_pool {
-  size_t chunk_spans;
+  size_t chunk_slots;
   size_t nchunks;             /* that there may be */
-  struct rd_log_span *memory; /* on a huge page's boundary... */
+  union rd_log_slot *memory; /* on a huge page's boundary... */
   void *mapping;              /* ... within this */
   size_t mapping_nbytes;
   struct rd_chunk *chunks;
@@ -36,10 +36,10 @@ struct rd_pool {
 };
 
 static size_t
-chunk_spans_of (size_t max_spans)
+chunk_slots_of (size_t max_spans)
 {
   size_t n = max_spans / MIN_CHUNKS;
-  return n < 1 ? 1 : n > CHUNK_SPANS ? CHUNK_SPANS : n;
+  return max_spans < 2 ? 1 : n < 2 ? 2 : n > CHUNK_SLOTS ? CHUNK_SLOTS : n;
 }
 
 /* Where the kernel cannot do it at once, writing to each page does. */
@@ -62,8 +62,8 @@ fault_in_more_synced (struct rd_pool *pool)
 {
   size_t n = pool->synced.nfaulted;
   size_t step = rd_min_u64 (STEP_CHUNKS, pool->nchunks - n);
-  fault_in ((unsigned char *) (pool->memory + n * pool->chunk_spans),
-            step * pool->chunk_spans * sizeof *pool->memory);
+  fault_in ((unsigned char *) (pool->memory + n * pool->chunk_slots),
+            step * pool->chunk_slots * sizeof *pool->memory);
   pool->synced.nfaulted += step;
 }
 
@@ -79,7 +79,7 @@ map_memory (struct rd_pool *pool, size_t nbytes)
   pool->mapping = mapping;
   uintptr_t begin = ((uintptr_t) mapping + HUGE_PAGE - 1)
                     & ~(uintptr_t) (HUGE_PAGE - 1);
-  pool->memory = (struct rd_log_span *) begin;
+  pool->memory = (union rd_log_slot *) begin;
 #ifdef MADV_HUGEPAGE
   if (nbytes >= HUGE_PAGE)
     madvise (pool->memory, nbytes & ~(size_t) (HUGE_PAGE - 1),
@@ -92,7 +92,7 @@ static bool
 reserve_memory (struct rd_pool *pool)
 {
   uint64_t nbytes;
-  if (rd_mul_overflows (pool->nchunks, pool->chunk_spans, &nbytes)
+  if (rd_mul_overflows (pool->nchunks, pool->chunk_slots, &nbytes)
       || rd_mul_overflows (nbytes, sizeof *pool->memory, &nbytes)
       || nbytes > SIZE_MAX / 2)
     return false;
@@ -109,8 +109,8 @@ rd_pool_new (size_t max_spans)
   if (!pool)
     return NULL;
   pthread_mutex_init (&pool->mutex, NULL);
-  pool->chunk_spans = chunk_spans_of (max_spans);
-  pool->nchunks = max_spans / pool->chunk_spans;
+  pool->chunk_slots = chunk_slots_of (max_spans);
+  pool->nchunks = max_spans / pool->chunk_slots;
   if (!reserve_memory (pool)) {
     rd_pool_free (pool);
     return NULL;
@@ -132,9 +132,9 @@ rd_pool_free (struct rd_pool *pool)
 }
 
 size_t
-rd_pool_chunk_spans (const struct rd_pool *pool)
+rd_pool_chunk_slots (const struct rd_pool *pool)
 {
-  return pool->chunk_spans;
+  return pool->chunk_slots;
 }
 
 static struct rd_chunk *
@@ -145,7 +145,7 @@ make_chunk_synced (struct rd_pool *pool)
   if (pool->synced.nmade == pool->synced.nfaulted)
     fault_in_more_synced (pool);
   size_t i = pool->synced.nmade++;
-  pool->chunks[i].spans = pool->memory + i * pool->chunk_spans;
+  pool->chunks[i].slots = pool->memory + i * pool->chunk_slots;
   return &pool->chunks[i];
 }
 
@@ -164,7 +164,7 @@ rd_pool_take (struct rd_pool *pool, size_t nchunks)
     chunk = make_chunk_synced (pool);
   if (chunk) {
     chunk->next = NULL;
-    chunk->nspans = 0;
+    chunk->nslots = 0;
   }
   return chunk;
 }

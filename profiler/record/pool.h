@@ -7,15 +7,16 @@
 
 #include "profiler/record/record.h"
 
-/* A pool for max_spans spans at most; some of it is faulted in at once.
- * NULL: no memory for that many. */
+/* A pool for max_spans spans at most, of which those with an extra count
+ * twice; some of it is faulted in at once.  NULL: no memory for that
+ * many. */
 struct rd_pool *rd_pool_new (size_t max_spans);
 
 /* NULL is legal. */
 void rd_pool_free (struct rd_pool *pool);
 
-/* Spans in each chunk. */
-size_t rd_pool_chunk_spans (const struct rd_pool *pool);
+/* Slots in each chunk; 2 at least, unless there may be only one span. */
+size_t rd_pool_chunk_slots (const struct rd_pool *pool);
 
 /* An unused chunk for a writer that has nchunks.  NULL: there is none, or
  * those left are kept for writers that have next to nothing.  Thread-safe.

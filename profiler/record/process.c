@@ -96,12 +96,12 @@ rd_recorder_next_serial (void)
   return atomic_fetch_add (&process.next_serial, 1) + 1;
 }
 
-/* The low 16 bits tell writers apart, and are not all zero. */
+/* The low 15 bits tell writers apart, and are not all zero. */
 uint64_t
 rd_recorder_first_id (void)
 {
   unsigned epoch = atomic_fetch_add (&process.next_epoch, 1);
-  return RD_ID_STEP | (epoch % 0xffff + 1);
+  return RD_ID_STEP | (epoch % (RD_ID_MARK - 1) + 1);
 }
 
 /*------------------------------------------------------------------------

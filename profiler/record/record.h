@@ -55,6 +55,7 @@ struct rd_tally {
 #define RD_NSLOTS 8           /* counters in further ones are left out */
 
 struct rd_run_bytes {
+  unsigned nslots;            /* those from here on are zero */
   uint64_t of[RD_NSLOTS];
 };
 
@@ -62,17 +63,24 @@ static inline void
 rd_run_bytes_add (struct rd_run_bytes *bytes, const struct rd_tally *tally,
                   uint64_t value)
 {
-  if (tally->slot < RD_NSLOTS)
-    bytes->of[tally->slot] += value;
+  if (tally->slot >= RD_NSLOTS)
+    return;
+  if (bytes->nslots <= tally->slot)
+    bytes->nslots = tally->slot + 1;
+  bytes->of[tally->slot] += value;
 }
 
+/* The largest of them; all are zero then. */
 static inline uint64_t
-rd_run_bytes_most (const struct rd_run_bytes *bytes)
+rd_run_bytes_take (struct rd_run_bytes *bytes)
 {
   uint64_t most = 0;
-  for (unsigned i = 0; i < RD_NSLOTS; i++)
+  for (unsigned i = 0; i < bytes->nslots; i++) {
     if (bytes->of[i] > most)
       most = bytes->of[i];
+    bytes->of[i] = 0;
+  }
+  bytes->nslots = 0;
   return most;
 }
 
@@ -82,6 +90,9 @@ struct rd_text_note {
   enum radio_text_kind kind;
   bool varies;
 };
+
+/* Durations below one unit, and those of each octave from there on. */
+#define RD_NOCTAVES 65
 
 struct rd_node {
   /* What the end of a scope changes: one line of the cache. */
@@ -107,7 +118,7 @@ struct rd_node {
   uint32_t nfirst;            /* of its first spans, what a compaction of
                                  the log keeps */
 
-  /* These are set when stopping: the hot path counts in the histogram, and
+  /* These are set when stopping: the hot path counts in the octaves, and
    * self is what the children on the same thread leave of total, but for
    * what `self_adjust' adds to it, modulo 2^64. */
   uint64_t calls;
@@ -125,8 +136,7 @@ struct rd_node {
   uint64_t nskipped;          /* scopes below it that were not recorded: too
                                  deep, or no memory */
   bool throttled;             /* tiny and frequent: no longer logged */
-  uint64_t histogram[RADIO_HISTOGRAM_BUCKETS];  /* of nanoseconds, by the
-                                                   rate known at the start */
+  uint64_t octaves[RD_NOCTAVES];        /* runs by duration; see tree.h */
 
   struct rd_tally *tallies;   /* a few; looked through */
   unsigned ntallies, tallies_capacity;
@@ -154,22 +164,32 @@ enum {
   RD_LOG_REMOTE_PARENT = 8,   /* parent is of another sequence: handed */
 };
 
-/* The id of what is below all scopes: of sequence 0, and not the token 0,
- * which is nobody's. */
-#define RD_ROOT_ID 1
-
 /* One run, written when it ends.  A span is known by its writer's number
  * and its sequence: the count of scopes that the writer had opened before it,
  * and 1.  Sequences have 48 bits: at 30 ns a scope they last for three
  * months. */
 struct rd_log_span {
   uint64_t begin;
-  uint64_t duration;
+  uint64_t duration_more;     /* the highest bit: an extra is behind it */
   uint64_t sequence_node;     /* sequence, and the node's number below */
   uint64_t parent_epoch;      /* the parent's sequence (0: none) above what
                                  does not matter.  Its writer is this one,
-                                 or in `extra' */
+                                 or in the extra */
 };
+
+#define RD_SPAN_HAS_EXTRA ((uint64_t) 1 << 63)
+
+static inline uint64_t
+rd_span_duration (const struct rd_log_span *span)
+{
+  return span->duration_more & ~RD_SPAN_HAS_EXTRA;
+}
+
+static inline bool
+rd_span_has_extra (const struct rd_log_span *span)
+{
+  return (span->duration_more & RD_SPAN_HAS_EXTRA) != 0;
+}
 
 static inline uint64_t
 rd_span_sequence (const struct rd_log_span *span)
@@ -190,10 +210,9 @@ rd_span_node (const struct rd_log_span *span)
   return span->sequence_node & 0xffff;
 }
 
-/* What few spans have: those handed over, those that waited, those with
- * bytes.  Beside the log, in the order of the log, and found by sequence. */
+/* What not all spans have: those handed over, those that waited, those with
+ * bytes.  In the log, right behind the span. */
 struct rd_log_extra {
-  uint64_t sequence;
   uint64_t submitted;
   uint64_t wait;
   uint64_t nbytes;
@@ -201,13 +220,35 @@ struct rd_log_extra {
   uint32_t flags;
 };
 
-/* Spans in the order in which they ended. */
+union rd_log_slot {
+  struct rd_log_span span;
+  struct rd_log_extra extra;  /* of the span before */
+};
+
+/* Spans in the order in which they ended.  A span and its extra are in the
+ * same chunk. */
 struct rd_chunk {
   struct rd_chunk *next;
-  struct rd_log_span *spans;
-  size_t nspans;              /* known when the chunk was left, or the
+  union rd_log_slot *slots;
+  size_t nslots;              /* used; known when the chunk was left, or the
                                  recorder stopped */
 };
+
+/* Slots that a span takes. */
+static inline size_t
+rd_span_nslots (const struct rd_log_span *span)
+{
+  return rd_span_has_extra (span) ? 2 : 1;
+}
+
+/* The extra of a span; where it has none, of zeros. */
+static inline const struct rd_log_extra *
+rd_span_extra (const struct rd_log_span *span)
+{
+  static const struct rd_log_extra none;
+  const union rd_log_slot *slot = (const union rd_log_slot *) span;
+  return rd_span_has_extra (span) ? &slot[1].extra : &none;
+}
 
 /* A thread that had the writer: spans whose sequence is at least `first'
  * and below the next session's are its. */
@@ -224,9 +265,9 @@ struct rd_session {
 struct rd_log {
   struct rd_chunk *first, *last;
   size_t nchunks;
-  uint64_t nappended;         /* in chunks that were left, in all */
+  uint64_t nappended;         /* slots of chunks that were left, in all */
   uint64_t threshold;         /* since the last compaction; in ticks */
-  RD_ARRAY (struct rd_log_extra) extras;
+  size_t next_considered;     /* of the writer's nodes; see tree.h */
 };
 
 /*------------------------------------------------------------------------
@@ -235,27 +276,34 @@ struct rd_log {
 
 #define RD_MAX_DEPTH 256      /* deeper scopes count into the deepest */
 
+/* How a frame is out of the ordinary. */
+enum {
+  RD_FRAME_COUNTED = 1,       /* it has bytes */
+  RD_FRAME_SPECIAL = 2,       /* it has anything else from `special' on */
+};
+
 /* All from `special' on is zero in frames that are not open, and in open
- * ones unless special is set: the hot path neither looks at it nor clears
- * it, and whoever sets any of it sets special too. */
+ * ones unless rd_frame_mark said otherwise: the hot path neither looks at it
+ * nor clears it.  What it does look at is in one line of the cache, with the
+ * bytes of a first counter. */
 struct rd_frame {
-  struct rd_node *node;
+  _Alignas (64) struct rd_node *node;
   uint64_t begin;
   uint64_t covered;           /* by scopes that ended, on this thread */
   uint64_t id;                /* the token: the sequence above the writer's
-                                 epoch */
+                                 epoch; and RD_ID_MARK, which no token has */
   bool fenced;                /* children are out of the ordinary: there is a
                                  shared, or no room for them.  Whoever sets
                                  shared sets it too */
 
-  /* From here on zero, unless special. */
-  bool special;
+  /* From here on zero, unless marked. */
+  unsigned char special;
   bool received;              /* the parent is not the frame below */
   bool attached;              /* the thread got the writer for this scope:
                                  rd_writer_pop at its end */
+  struct rd_run_bytes bytes;
   uint64_t elsewhere;         /* of covered, by scopes that were received
                                  and so are no children */
-  struct rd_run_bytes bytes;
   struct rd_shared *shared;   /* made by radio_handoff_give, else NULL */
   struct rd_shared *via;      /* its parent's, if that has one; else NULL */
   uint64_t submitted;         /* of a received scope, else 0 */
@@ -270,8 +318,23 @@ rd_frame_sequence (const struct rd_frame *frame)
 }
 
 /* Ids are a sequence in the high 48 bits, and the writer's epoch, which is
- * not 0, in the low 16. */
+ * not 0, in the low 15. */
 #define RD_ID_STEP 0x10000
+#define RD_ID_MARK 0x8000
+
+/* The scope's end will go another way. */
+static inline void
+rd_frame_mark (struct rd_frame *frame, unsigned how)
+{
+  frame->special |= (unsigned char) how;
+  frame->id |= RD_ID_MARK;
+}
+
+static inline uint64_t
+rd_frame_token (const struct rd_frame *frame)
+{
+  return frame->id & ~(uint64_t) RD_ID_MARK;
+}
 
 /* What a writer has to heed in its hot path. */
 enum {
@@ -289,15 +352,16 @@ struct rd_writer_state {
   atomic_uint attention;
   struct rd_frame *top;       /* frames[0] is the root's */
   uint64_t next_id;           /* in steps of RD_ID_STEP */
-  struct rd_log_span *log_next, *log_end;       /* room in the last chunk */
-  double ns_per_tick;
-  uint64_t last_end;
+  union rd_log_slot *log_next, *log_end;        /* room in the last chunk */
+  double octave_scale;        /* what ticks are in units; see tree.h */
+  uint64_t last_end;           /* of all that ended */
   struct rd_node *pending_node;         /* of the last run that ended: not
-                                           in the histogram yet */
+                                           in its octaves yet */
   uint64_t pending_duration;
 
   struct rd_clock clock;
   struct rd_rate rate;
+  int octave_shift;           /* a unit is 2 to the power of this, in ns */
   uint64_t first_begin;       /* 0: nothing began yet */
   uint64_t waited;            /* ticks of wait, in all */
   struct {

@@ -16,6 +16,7 @@
 #define likely(x) __builtin_expect (!!(x), 1)
 #define unlikely(x) __builtin_expect (!!(x), 0)
 #define COLD __attribute__ ((__noinline__, __cold__))
+#define HOT __attribute__ ((__aligned__ (64)))
 
 /*------------------------------------------------------------------------
  * Begin
@@ -45,7 +46,7 @@ begin_rarely (struct rd_writer_state *writer, const struct radio_site *site)
   struct rd_node *node = rd_frame_child (writer, parent, site);
   if (node)
     frame = rd_frame_open (writer, node, parent->shared);
-  uint64_t token = frame ? frame->id : 0;
+  uint64_t token = frame ? rd_frame_token (frame) : 0;
   rd_writer_leave (writer);
   return token;
 }
@@ -94,7 +95,7 @@ begin_heeding (struct rd_writer_state *writer, const struct radio_site *site)
   return begin_entered (writer, site, false);
 }
 
-uint64_t
+HOT uint64_t
 radio_scope_begin (const struct radio_site *site)
 {
   struct rd_writer_state *writer = rd_this_thread.current;
@@ -135,64 +136,93 @@ end_rarely (struct rd_writer_state *writer, uint64_t token, uint64_t now)
     end_elsewhere (token);
 }
 
-/* The log has no room, or a node is to be considered. */
+/* The chunk has no room. */
 COLD static void
 log_rarely (struct rd_writer_state *writer, const struct rd_frame *frame,
-            uint64_t duration, struct rd_node *considered)
+            uint64_t duration, const struct rd_log_extra *extra)
 {
-  if (considered)
-    rd_node_consider (writer, considered);
-  rd_log_append (writer, frame->node, frame->begin, duration,
-                 rd_frame_sequence (frame), rd_frame_sequence (frame - 1));
+  const struct rd_log_run run = {
+    .begin = frame->begin,
+    .duration = duration,
+    .sequence = rd_frame_sequence (frame),
+    .parent = rd_frame_sequence (frame - 1),
+    .extra = extra,
+  };
+  rd_log_append (writer, frame->node, &run);
   rd_writer_leave (writer);
 }
 
 /* On the entered writer, which is left here. */
-static inline void
-log_frame (struct rd_writer_state *writer, const struct rd_frame *frame,
-           uint64_t duration, struct rd_node *considered)
+static inline __attribute__ ((__always_inline__)) void
+log_quickly (struct rd_writer_state *writer, const struct rd_frame *frame,
+             uint64_t token, uint64_t duration,
+             const struct rd_log_extra *extra)
 {
   struct rd_node *node = frame->node;
-  struct rd_log_span *span = writer->log_next;
-  if (unlikely (considered != NULL)
-      || (unlikely (span == writer->log_end)
-          && likely (duration >= node->threshold))) {
-    log_rarely (writer, frame, duration, considered);
-    return;
-  }
-  if (unlikely (duration < node->threshold))
+  union rd_log_slot *slot = writer->log_next;
+  if (duration < node->threshold)
     node->drops++;
-  else {
-    writer->log_next = span + 1;
-    span->begin = frame->begin;
-    span->duration = duration;
-    span->sequence_node = frame->id + node->tag;
-    span->parent_epoch = (frame - 1)->id;
+  else if (unlikely ((size_t) (writer->log_end - slot) < (extra ? 2 : 1))) {
+    log_rarely (writer, frame, duration, extra);
+    return;
+  } else {
+    writer->log_next = slot + (extra ? 2 : 1);
+    slot->span.begin = frame->begin;
+    slot->span.duration_more = duration | (extra ? RD_SPAN_HAS_EXTRA : 0);
+    slot->span.sequence_node = token + node->tag;
+    slot->span.parent_epoch = (frame - 1)->id;
+    if (extra)
+      slot[1].extra = *extra;
   }
   rd_writer_leave (writer);
 }
 
-/* On the entered writer, which is left here.  A parent is as long as its
- * children at least, even if the clock, which is read without fences, should
- * say otherwise by a few ticks: so total is self and children, exactly. */
+/* Take the frame off the stack; how long it was is returned.  A parent is as
+ * long as its children at least, even if the clock, which is read without
+ * fences, should say otherwise by a few ticks: so total is self and
+ * children, exactly. */
+static inline __attribute__ ((__always_inline__)) uint64_t
+end_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
+             uint64_t now)
+{
+  uint64_t duration = now - frame->begin;
+  if (unlikely ((int64_t) duration < (int64_t) frame->covered)) {
+    __asm__ ("");             /* rather jump than let all else wait for it */
+    duration = frame->covered;
+  }
+  writer->top = frame - 1;
+  writer->last_end = now;
+  (frame - 1)->covered += duration;
+  rd_node_add_time (writer, frame->node, duration);
+  return duration;
+}
+
+/* A frame that has bytes, and is ordinary otherwise. */
+static __attribute__ ((__noinline__)) void
+end_counted (struct rd_writer_state *writer, struct rd_frame *frame,
+             uint64_t now)
+{
+  const struct rd_log_extra extra = {
+    .nbytes = rd_run_bytes_take (&frame->bytes)
+  };
+  uint64_t duration = end_quickly (writer, frame, now);
+  frame->special = 0;
+  log_quickly (writer, frame, rd_frame_token (frame), duration, &extra);
+}
+
+/* On the entered writer, which is left here. */
 static inline __attribute__ ((__always_inline__)) void
 end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
 {
   struct rd_frame *frame = writer->top;
-  if (unlikely (frame->id != token) || unlikely (frame->special)) {
+  if (likely (frame->id == token)) {
+    uint64_t duration = end_quickly (writer, frame, now);
+    log_quickly (writer, frame, token, duration, NULL);
+  } else if (frame->id == (token | RD_ID_MARK)
+             && frame->special == RD_FRAME_COUNTED)
+    end_counted (writer, frame, now);
+  else
     end_rarely (writer, token, now);
-    return;
-  }
-  uint64_t covered = frame->covered;
-  uint64_t duration = now - frame->begin;
-  if (unlikely ((int64_t) (duration - covered) < 0))
-    duration = covered;
-  writer->top = frame - 1;
-  writer->last_end = now;
-  (frame - 1)->covered += duration;
-  struct rd_node *considered
-    = rd_node_add_time (writer, frame->node, duration);
-  log_frame (writer, frame, duration, considered);
 }
 
 /* The writer has something to heed; it may be busy already. */
@@ -208,7 +238,7 @@ end_heeding (struct rd_writer_state *writer, uint64_t token)
     end_entered (writer, token, now);
 }
 
-void
+HOT void
 radio_scope_end (uint64_t token)
 {
   uint64_t now = rd_counter_read ();

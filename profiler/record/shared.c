@@ -45,7 +45,7 @@ rd_shared_take (struct rd_writer_state *writer)
     frame->shared = make (writer, frame);
     if (!frame->shared)
       return NULL;
-    frame->special = true;
+    rd_frame_mark (frame, RD_FRAME_SPECIAL);
     frame->fenced = true;
   }
   return rd_shared_ref (frame->shared);
@@ -94,7 +94,7 @@ rd_shared_enter (struct rd_writer_state *writer,
                  struct rd_frame *frame)
 {
   frame->via = rd_shared_ref (shared);
-  frame->special = true;
+  rd_frame_mark (frame, RD_FRAME_SPECIAL);
   return enter (shared, &writer->clock);
 }
 
@@ -200,7 +200,7 @@ rd_received_end (struct rd_writer_state *writer,
   if (below > writer->frames) {
     below->covered += duration;
     below->elsewhere += duration;
-    below->special = true;
+    rd_frame_mark (below, RD_FRAME_SPECIAL);
   }
   if (frame->attached)
     rd_writer_pop (writer);

@@ -230,7 +230,8 @@ radio_scope_text (const char *key,
     .sequence = rd_frame_sequence (frame), .kind = kind, .key = key
   };
   if (frame > writer->frames) {
-    frame->special = true;      /* its end may have to drop the text */
+    /* Its end may have to drop the text. */
+    rd_frame_mark (frame, RD_FRAME_SPECIAL);
     rd_texts_add (&writer->texts, frame->node, !writer->recorder->tree_only,
                   &text, value);
   }

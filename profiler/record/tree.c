@@ -158,18 +158,13 @@ rd_tree_stand_in (struct rd_writer_state *writer, struct rd_node *foreign)
 }
 
 struct rd_tally *
-rd_node_count (struct rd_node *node, const struct radio_counter *counter,
-               uint64_t value)
+rd_node_count_anew (struct rd_node *node,
+                    const struct radio_counter *counter, uint64_t value)
 {
-  struct rd_tally *tally = node->tallies;
+  struct rd_tally *tally;
   unsigned slot = 0;
-  for (unsigned i = 0; i < node->ntallies; i++, tally++) {
-    if (tally->counter == counter) {
-      tally->value += value;
-      return tally;
-    }
-    slot += tally->is_bytes;
-  }
+  for (unsigned i = 0; i < node->ntallies; i++)
+    slot += node->tallies[i].is_bytes;
   if (node->ntallies == node->tallies_capacity) {
     unsigned capacity = node->tallies_capacity ? node->tallies_capacity * 2
                                                : 4;
@@ -204,8 +199,8 @@ rd_tree_init (struct rd_writer_state *writer)
 }
 
 /* Tiny and frequent: from now on in the tree only. */
-void
-rd_node_consider (struct rd_writer_state *writer, struct rd_node *node)
+static void
+consider (struct rd_writer_state *writer, struct rd_node *node)
 {
   uint64_t calls = rd_node_calls (node);
   if (calls <= RD_THROTTLE_CALLS || node->throttled
@@ -215,12 +210,33 @@ rd_node_consider (struct rd_writer_state *writer, struct rd_node *node)
   node->threshold = UINT64_MAX;
 }
 
+void
+rd_tree_consider (struct rd_writer_state *writer, size_t n)
+{
+  size_t *next = &writer->log.next_considered;
+  for (n = n < writer->nnodes ? n : writer->nnodes; n > 0; n--) {
+    *next = (*next + 1) % writer->nnodes;
+    consider (writer, writer->nodes[*next]);
+  }
+}
+
+/* Durations below a unit, the first octave, are none at all. */
+unsigned
+rd_octave_bucket (const struct rd_writer_state *writer, size_t octave)
+{
+  int power = (int) octave - 1 + writer->octave_shift;
+  if (octave == 0 || power < 0)
+    return 0;
+  return power < RADIO_HISTOGRAM_BUCKETS ? (unsigned) power
+                                         : RADIO_HISTOGRAM_BUCKETS - 1;
+}
+
 uint64_t
 rd_node_calls (const struct rd_node *node)
 {
   uint64_t n = 0;
-  for (unsigned i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
-    n += node->histogram[i];
+  for (size_t i = 0; i < RD_NOCTAVES; i++)
+    n += node->octaves[i];
   return n;
 }
 
@@ -237,7 +253,7 @@ settle_self (struct rd_node *node)
 static void
 flush_pending (struct rd_writer_state *writer)
 {
-  rd_histogram_add_pending (writer);
+  rd_octaves_add_pending (writer);
   writer->pending_node = &writer->root;
 }
 

@@ -14,7 +14,6 @@
 /* A node that was called more often than this, with a mean below
  * recorder->throttle_below, is not logged any more. */
 #define RD_THROTTLE_CALLS 100000
-#define RD_CONSIDER_EVERY 16384 /* hits of a bucket of its histogram */
 
 /* The child of a parent, made if it is new.  NULL: no memory or too many;
  * then the parent counts it as skipped. */
@@ -28,44 +27,47 @@ struct rd_node *rd_tree_child (struct rd_writer_state *writer,
 struct rd_node *rd_tree_stand_in (struct rd_writer_state *writer,
                                   struct rd_node *foreign);
 
-/* The histogram's bucket of a duration: the logarithm of its nanoseconds is
- * the exponent of a floating-point number, which processors are quicker to
- * give than to count zeros. */
-static inline unsigned
-rd_bucket_of (const struct rd_writer_state *writer, uint64_t duration)
+/* The octave of a duration.  Its logarithm is the exponent of a
+ * floating-point number, which processors are quicker to give than to count
+ * zeros.  It counts in units, which are a tick at most and a power of two in
+ * nanoseconds: so the octaves are those of nanoseconds, and no duration is
+ * in one that there is not. */
+static inline size_t
+rd_octave_of (const struct rd_writer_state *writer, uint64_t duration)
 {
-  const double longest = 0x1p+47;
-  double ns = (double) (int64_t) duration * writer->ns_per_tick;
+  double units = (double) (int64_t) duration * writer->octave_scale;
   uint64_t bits;
-  ns = ns > 1 ? ns : 1;
-  ns = ns < longest ? ns : longest;
-  __builtin_memcpy (&bits, &ns, sizeof bits);
-  return (unsigned) (bits >> 52) - 1023;
+  units = units > 0.5 ? units : 0.5;
+#ifdef __SSE2__
+  __asm__ ("" : "+x" (units));  /* a maximum, rather than a jump */
+#endif
+  __builtin_memcpy (&bits, &units, sizeof bits);
+  return (size_t) (bits >> 52) - 1022;
 }
 
-/* Put the last run into its node's histogram.  The node is returned if it is
- * to be considered, else NULL. */
-static inline struct rd_node *
-rd_histogram_add_pending (struct rd_writer_state *writer)
+/* The bucket of a profile's histogram that an octave belongs to. */
+unsigned rd_octave_bucket (const struct rd_writer_state *writer,
+                           size_t octave);
+
+/* Put the last run into its node's octaves. */
+static inline void
+rd_octaves_add_pending (struct rd_writer_state *writer)
 {
-  struct rd_node *node = writer->pending_node;
-  unsigned bucket = rd_bucket_of (writer, writer->pending_duration);
-  uint64_t n = ++node->histogram[bucket];
-  return __builtin_expect (n % RD_CONSIDER_EVERY == 0, 0) ? node : NULL;
+  size_t octave = rd_octave_of (writer, writer->pending_duration);
+  writer->pending_node->octaves[octave]++;
 }
 
 /* Add a run to a node's figures, apart from its self time: that is what its
- * children on the same thread leave.  The node to be considered, or NULL.
+ * children on the same thread leave.
  *
- * The histogram gets a run when the next one ends.  Where a store goes must
- * not depend on a clock that was only just read: processors let the next
- * reading wait until they know, which would make a scope half as long
- * again. */
-static inline struct rd_node *
+ * The octaves get a run when the next one ends.  Where a store goes must not
+ * depend on a clock that was only just read: processors let the next reading
+ * wait until they know, which would make a scope half as long again. */
+static inline void
 rd_node_add_time (struct rd_writer_state *writer, struct rd_node *node,
                   uint64_t duration)
 {
-  struct rd_node *considered = rd_histogram_add_pending (writer);
+  rd_octaves_add_pending (writer);
   writer->pending_node = node;
   writer->pending_duration = duration;
   node->total += duration;
@@ -73,11 +75,11 @@ rd_node_add_time (struct rd_writer_state *writer, struct rd_node *node,
     node->min = duration;
   if (__builtin_expect (duration > node->max, 0))
     node->max = duration;
-  return considered;
 }
 
-/* Look whether a node is tiny and frequent, and then log it no more. */
-void rd_node_consider (struct rd_writer_state *writer, struct rd_node *node);
+/* Look which of the next n nodes, after the last ones that were looked at,
+ * are tiny and frequent, and log these no more. */
+void rd_tree_consider (struct rd_writer_state *writer, size_t n);
 
 /* Add a run with what is self time of it, not counting what its children on
  * the same thread (there are none, if it has no thread) take away. */
@@ -85,19 +87,31 @@ static inline void
 rd_node_add_run (struct rd_writer_state *writer, struct rd_node *node,
                  uint64_t duration, uint64_t self)
 {
-  struct rd_node *considered = rd_node_add_time (writer, node, duration);
-  if (considered)
-    rd_node_consider (writer, considered);
+  rd_node_add_time (writer, node, duration);
   node->self_adjust += self - duration;
 }
 
 /* How often a node was called, while it runs. */
 uint64_t rd_node_calls (const struct rd_node *node);
 
+/* The same for a counter that the node may not have yet. */
+struct rd_tally *rd_node_count_anew (struct rd_node *node,
+                                     const struct radio_counter *counter,
+                                     uint64_t value);
+
 /* Add to a counter of a node.  Returns the tally, NULL without memory. */
-struct rd_tally *rd_node_count (struct rd_node *node,
-                                const struct radio_counter *counter,
-                                uint64_t value);
+static inline struct rd_tally *
+rd_node_count (struct rd_node *node, const struct radio_counter *counter,
+               uint64_t value)
+{
+  struct rd_tally *end = node->tallies + node->ntallies;
+  for (struct rd_tally *tally = node->tallies; tally < end; tally++)
+    if (tally->counter == counter) {
+      tally->value += value;
+      return tally;
+    }
+  return rd_node_count_anew (node, counter, value);
+}
 
 /* Make the root of a new writer.  False: no memory. */
 bool rd_tree_init (struct rd_writer_state *writer);

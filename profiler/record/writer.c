@@ -67,6 +67,19 @@ attention_of (const struct radio_recorder *recorder)
          | (recorder->clock.tsc ? 0 : RD_ATTEND_CLOCK);
 }
 
+/* Split nanoseconds per tick into a power of two, which is the unit, and
+ * units per tick, which are one to two. */
+static void
+set_octaves (struct rd_writer_state *writer)
+{
+  double ns_per_tick = rd_rate_ns_per_tick (&writer->rate);
+  uint64_t bits;
+  memcpy (&bits, &ns_per_tick, sizeof bits);
+  writer->octave_shift = (int) (bits >> 52) - 1023;
+  bits = (bits & ((UINT64_C (1) << 52) - 1)) | UINT64_C (1023) << 52;
+  memcpy (&writer->octave_scale, &bits, sizeof bits);
+}
+
 struct rd_writer_state *
 rd_writer_new (struct radio_recorder *recorder, uint32_t number)
 {
@@ -80,10 +93,9 @@ rd_writer_new (struct radio_recorder *recorder, uint32_t number)
   writer->number = number;
   writer->clock = recorder->clock;
   writer->rate = recorder->rate;
-  writer->ns_per_tick = rd_rate_ns_per_tick (&recorder->rate);
+  set_octaves (writer);
   writer->top = writer->frames;
   writer->frames[0].node = &writer->root;
-  writer->frames[0].id = RD_ROOT_ID;
   writer->frames[RD_MAX_DEPTH - 1].fenced = true;
   writer->next_id = rd_recorder_first_id ();
   /* The root has sequence 0, which no token has. */
@@ -99,7 +111,7 @@ void
 rd_writer_clear (struct rd_writer_state *writer)
 {
   rd_tree_free (writer);
-  rd_log_free (&writer->log);
+  rd_log_clear (&writer->log);
   rd_texts_free (&writer->texts);
   rd_samples_free (&writer->samples);
   free (writer->sessions.at);

@@ -21,17 +21,25 @@ read_cpu_ns (void *user_data)
 }
 
 void
-history_start (struct history *history,
-               const struct radio_recorder_options *options)
+history_start_at (struct history *history,
+                  const struct radio_recorder_options *options,
+                  uint64_t ticks_per_us)
 {
   struct rd_recorder_setup setup = {
     .clock = { .read = read_now, .read_cpu_ns = read_cpu_ns,
-               .user_data = history },
+               .user_data = history, .ticks_per_us = ticks_per_us },
     .scope_cost_ns = 1,
   };
   atomic_store (&history->now, 1000);
   atomic_store (&history->cpu_ns, 0);
   assert_ok (rd_recorder_start (options, &setup, &history->recorder));
+}
+
+void
+history_start (struct history *history,
+               const struct radio_recorder_options *options)
+{
+  history_start_at (history, options, 1000);
 }
 
 void
@@ -112,11 +120,15 @@ const struct rd_log_span *
 history_span (struct history *history, size_t i)
 {
   const struct rd_chunk *chunk = writer_at (history, 0)->log.first;
-  while (chunk && i >= chunk->nspans) {
-    i -= chunk->nspans;
-    chunk = chunk->next;
-  }
-  return chunk ? &chunk->spans[i] : NULL;
+  size_t slot = 0;
+  for (; chunk; chunk = chunk->next, slot = 0)
+    for (; slot < chunk->nslots; i--) {
+      const struct rd_log_span *span = &chunk->slots[slot].span;
+      if (i == 0)
+        return span;
+      slot += rd_span_nslots (span);
+    }
+  return NULL;
 }
 
 size_t
@@ -129,14 +141,4 @@ const char *
 history_span_name (struct history *history, const struct rd_log_span *span)
 {
   return writer_at (history, 0)->nodes[rd_span_node (span)]->site->name;
-}
-
-const struct rd_log_extra *
-history_extra (struct history *history, const struct rd_log_span *span)
-{
-  const struct rd_log *log = &writer_at (history, 0)->log;
-  for (size_t i = 0; i < log->extras.n; i++)
-    if (log->extras.at[i].sequence == rd_span_sequence (span))
-      return &log->extras.at[i];
-  return NULL;
 }

@@ -23,6 +23,11 @@ struct history {
 void history_start (struct history *history,
                     const struct radio_recorder_options *options);
 
+/* The same with another clock. */
+void history_start_at (struct history *history,
+                       const struct radio_recorder_options *options,
+                       uint64_t ticks_per_us);
+
 /* Let time pass. */
 void history_pass (struct history *history, uint64_t ticks);
 
@@ -47,10 +52,6 @@ size_t history_nspans (struct history *history);
 /* The name of a span's node. */
 const char *history_span_name (struct history *history,
                                const struct rd_log_span *span);
-
-/* What was said of a span besides, or NULL. */
-const struct rd_log_extra *
-history_extra (struct history *history, const struct rd_log_span *span);
 
 /* total, self, work and wait of a node. */
 #define assert_times(node, total_, self_, work_, wait_)         \

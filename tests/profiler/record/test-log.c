@@ -29,9 +29,9 @@ a_span_says_when_what_and_in_which_it_was (void **state)
   assert_string_equal (history_span_name (&h, first), "b");
   assert_string_equal (history_span_name (&h, parent), "a");
   assert_int_equal (first->begin, 1010);
-  assert_int_equal (first->duration, 20);
+  assert_int_equal (rd_span_duration (first), 20);
   assert_int_equal (second->begin, 1030);
-  assert_int_equal (parent->duration, 60);
+  assert_int_equal (rd_span_duration (parent), 60);
   assert_int_equal (rd_span_parent (first), rd_span_sequence (parent));
   assert_int_equal (rd_span_parent (second), rd_span_sequence (parent));
   assert_int_equal (rd_span_parent (parent), 0);
@@ -88,7 +88,7 @@ a_full_log_keeps_the_longest_and_counts_the_rest (void **state)
   assert_int_equal (node->drops, 20000 - n);
   assert_in_range (n, 20, 1000);
   for (size_t i = 0; i < n; i++)
-    nlong += history_span (&h, i)->duration == 1000000;
+    nlong += rd_span_duration (history_span (&h, i)) == 1000000;
   assert_int_equal (nlong, 20);
   history_release (&h);
 }
@@ -131,9 +131,10 @@ the_first_few_of_each_path_stay (void **state)
   assert_int_equal (count_logged (&h, "b"), 1);
   assert_int_equal (history_node (&h, "rare")->drops, 0);
   size_t nfirst = 0;
-  for (size_t i = 0; i < history_nspans (&h); i++)
-    nfirst += history_span (&h, i)->duration < 100 + RD_KEEP_FIRST
-              && history_span (&h, i)->duration >= 100;
+  for (size_t i = 0; i < history_nspans (&h); i++) {
+    uint64_t duration = rd_span_duration (history_span (&h, i));
+    nfirst += duration >= 100 && duration < 100 + RD_KEEP_FIRST;
+  }
   assert_int_equal (nfirst, RD_KEEP_FIRST);
   history_release (&h);
 }
@@ -152,28 +153,119 @@ equal_durations_leave_half_of_the_log (void **state)
   history_release (&h);
 }
 
+static const struct radio_counter bytes = { "bytes", "bytes" };
+static const struct radio_counter more_bytes = { "more bytes", "bytes" };
+static const struct radio_counter rows = { "rows", "count" };
+
+/* A leaf with as many bytes as ticks. */
+static void
+count_leaf (struct history *h, const struct radio_site *site, uint64_t ticks)
+{
+  uint64_t token = radio_scope_begin (site);
+  radio_scope_add (&bytes, ticks / 2);
+  radio_scope_add (&rows, 1);
+  history_pass (h, ticks);
+  radio_scope_add (&bytes, ticks - ticks / 2);
+  radio_scope_end (token);
+}
+
+/* Plain spans, those that waited and those that moved bytes. */
+static void
+make_spans (struct history *h, uint64_t n)
+{
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t ticks = i * 7919 % 5000 + 1;
+    if (i % 3 == 1)
+      count_leaf (h, &b, ticks);
+    else
+      history_leaf (h, i % 3 ? &a : &waits, ticks);
+  }
+}
+
+static void
+check_said (struct history *h, const struct rd_log_span *span)
+{
+  const struct rd_log_extra *extra = rd_span_extra (span);
+  const char *name = history_span_name (h, span);
+  uint64_t duration = rd_span_duration (span);
+  assert_int_equal (rd_span_has_extra (span), strcmp (name, "a") != 0);
+  assert_int_equal (extra->wait, strcmp (name, "waits") ? 0 : duration);
+  assert_int_equal (extra->nbytes, strcmp (name, "b") ? 0 : duration);
+  assert_int_equal (extra->submitted, 0);
+  assert_int_equal (extra->flags, 0);
+}
+
 static void
 what_was_said_of_a_span_goes_with_it (void **state)
 {
-  struct radio_recorder_options options = { .max_spans = 1000 };
+  (void) state;
+  for (size_t max = 2; max < 2000; max += max / 5 + 1) {
+    struct radio_recorder_options options = { .max_spans = max };
+    struct history h;
+    history_start (&h, &options);
+    make_spans (&h, 5000);
+    history_freeze (&h);
+    size_t n = history_nspans (&h), nslots = 0;
+    for (size_t i = 0; i < n; i++) {
+      check_said (&h, history_span (&h, i));
+      nslots += rd_span_nslots (history_span (&h, i));
+    }
+    assert_in_range (nslots, max / 8, max);
+    assert_int_equal (n + history_node (&h, "a")->drops
+                      + history_node (&h, "b")->drops
+                      + history_node (&h, "waits")->drops, 5000);
+    history_release (&h);
+  }
+}
+
+/* In the order in which spans are: every other is twice as long as the one
+ * before, in chunks of an odd size. */
+static void
+a_span_is_in_one_chunk_with_what_is_said_of_it (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 64 * 7 };
   struct history h;
   (void) state;
   history_start (&h, &options);
-  for (uint64_t i = 0; i < 10000; i++)
-    history_leaf (&h, i % 3 ? &a : &waits, i * 7919 % 5000);
+  for (uint64_t i = 0; i < 200; i++)
+    if (i % 2)
+      count_leaf (&h, &b, i + 1);
+    else
+      history_leaf (&h, &a, i + 1);
   history_freeze (&h);
-  size_t nextras = 0;
-  for (size_t i = 0; i < history_nspans (&h); i++) {
+  assert_int_equal (history_nspans (&h), 200);
+  for (uint64_t i = 0; i < 200; i++) {
     const struct rd_log_span *span = history_span (&h, i);
-    const struct rd_log_extra *extra = history_extra (&h, span);
-    bool is_wait = strcmp (history_span_name (&h, span), "waits") == 0;
-    assert_true ((extra != NULL) == (is_wait && span->duration > 0));
-    if (extra)
-      assert_int_equal (extra->wait, span->duration);
-    nextras += extra != NULL;
+    assert_int_equal (rd_span_duration (span), i + 1);
+    assert_int_equal (rd_span_extra (span)->nbytes, i % 2 ? i + 1 : 0);
   }
-  const struct rd_log *log = &h.recorder->synced.writers.at[0]->log;
-  assert_int_equal (log->extras.n, nextras);
+  history_release (&h);
+}
+
+static void
+a_span_has_the_bytes_of_its_largest_counter (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t outer = radio_scope_begin (&a);
+  radio_scope_add (&more_bytes, 5);
+  count_leaf (&h, &b, 10);
+  uint64_t token = radio_scope_begin (&b);
+  radio_scope_add (&more_bytes, 12);
+  radio_scope_add (&bytes, 7);
+  radio_scope_add (&more_bytes, 1);
+  radio_scope_end (token);
+  history_leaf (&h, &b, 3);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  static const uint64_t wanted[] = { 10, 13, 0, 5 };
+  for (size_t i = 0; i < 4; i++)
+    assert_int_equal (rd_span_extra (history_span (&h, i))->nbytes,
+                      wanted[i]);
+  assert_int_equal (history_node (&h, "a/b")->ntallies, 3);
+  assert_times (history_node (&h, "a"), 13, 0, 0, 0);
+  assert_times (history_node (&h, "a/b"), 13, 13, 13, 0);
   history_release (&h);
 }
 
@@ -230,7 +322,7 @@ texts_of_spans_that_a_full_log_drops_go_too (void **state)
     const struct rd_log_span *span = history_span (&h, i);
     const char *text = text_of (texts, span);
     assert_non_null (text);
-    assert_int_equal (strtoul (text, NULL, 10), span->duration);
+    assert_int_equal (strtoul (text, NULL, 10), rd_span_duration (span));
   }
   for (size_t i = 0; i < texts->n; i++)
     nbytes += strlen (texts->at[i].value) + 1;
@@ -317,6 +409,8 @@ main (void)
     cmocka_unit_test (the_first_few_of_each_path_stay),
     cmocka_unit_test (equal_durations_leave_half_of_the_log),
     cmocka_unit_test (what_was_said_of_a_span_goes_with_it),
+    cmocka_unit_test (a_span_is_in_one_chunk_with_what_is_said_of_it),
+    cmocka_unit_test (a_span_has_the_bytes_of_its_largest_counter),
     cmocka_unit_test (texts_of_spans_that_a_full_log_drops_go_too),
     cmocka_unit_test (the_smallest_logs_hold_what_they_may),
     cmocka_unit_test (tiny_and_frequent_paths_are_no_longer_logged),

@@ -157,9 +157,8 @@ a_scope_open_at_the_stop_ends_there_and_is_told (void **state)
   assert_times (node, 12, 5, 5, 0);
   assert_int_equal (node->calls, 1);
   assert_int_equal (node->opens, 1);
-  const struct rd_log_extra *extra
-    = history_extra (&h, history_span (&h, 1));
-  assert_int_equal (extra->flags, RD_LOG_OPEN);
+  const struct rd_log_span *span = history_span (&h, 1);
+  assert_int_equal (rd_span_extra (span)->flags, RD_LOG_OPEN);
   history_release (&h);
   radio_scope_end (outer);
 }
@@ -256,7 +255,7 @@ waiting_is_not_work (void **state)
   assert_times (history_node (&h, "a"), 35, 10, 10, 0);
   assert_times (history_node (&h, "a/waits"), 25, 20, 0, 20);
   assert_times (history_node (&h, "a/waits/b"), 5, 5, 5, 0);
-  assert_int_equal (history_extra (&h, history_span (&h, 1))->wait, 20);
+  assert_int_equal (rd_span_extra (history_span (&h, 1))->wait, 20);
   history_release (&h);
 }
 
@@ -320,8 +319,8 @@ counters_stay_where_they_were_added (void **state)
   assert_int_equal (node->tallies[1].value, 2);
   assert_int_equal (history_node (&h, "a")->tallies[0].value, 5);
   assert_int_equal (history_node (&h, "")->ntallies, 0);
-  assert_int_equal (history_extra (&h, history_span (&h, 0))->nbytes, 8);
-  assert_int_equal (history_extra (&h, history_span (&h, 1))->nbytes, 5);
+  assert_int_equal (rd_span_extra (history_span (&h, 0))->nbytes, 8);
+  assert_int_equal (rd_span_extra (history_span (&h, 1))->nbytes, 5);
   history_release (&h);
 }
 
@@ -346,8 +345,8 @@ a_run_has_the_bytes_of_its_largest_counter (void **state)
   }
   history_freeze (&h);
   assert_int_equal (history_node (&h, "a")->ntallies, 4);
-  assert_int_equal (history_extra (&h, history_span (&h, 0))->nbytes, 7);
-  assert_int_equal (history_extra (&h, history_span (&h, 1))->nbytes, 9);
+  assert_int_equal (rd_span_extra (history_span (&h, 0))->nbytes, 7);
+  assert_int_equal (rd_span_extra (history_span (&h, 1))->nbytes, 9);
   history_release (&h);
 }
 
@@ -373,7 +372,7 @@ more_counters_of_bytes_than_a_run_remembers_do_no_harm (void **state)
   assert_int_equal (node->ntallies, NNAMES);
   for (size_t i = 0; i < NNAMES; i++)
     assert_int_equal (node->tallies[i].value, 10 * i);
-  assert_int_equal (history_extra (&h, history_span (&h, 0))->nbytes,
+  assert_int_equal (rd_span_extra (history_span (&h, 0))->nbytes,
                     10 * (RD_NSLOTS - 1));
   history_release (&h);
 }
@@ -390,7 +389,7 @@ a_frame_used_again_does_not_remember (void **state)
   history_leaf (&h, &waits, 3);
   history_leaf (&h, &a, 4);
   history_freeze (&h);
-  assert_null (history_extra (&h, history_span (&h, 2)));
+  assert_false (rd_span_has_extra (history_span (&h, 2)));
   assert_times (history_node (&h, "a"), 4, 4, 4, 0);
   history_release (&h);
 }
@@ -419,6 +418,16 @@ an_instant_is_a_node_without_duration (void **state)
 }
 
 static void
+fill_histogram (const struct history *h, const struct rd_node *node,
+                uint64_t histogram[RADIO_HISTOGRAM_BUCKETS])
+{
+  memset (histogram, 0, RADIO_HISTOGRAM_BUCKETS * sizeof *histogram);
+  for (size_t i = 0; i < RD_NOCTAVES; i++)
+    histogram[rd_octave_bucket (h->recorder->synced.writers.at[0], i)]
+      += node->octaves[i];
+}
+
+static void
 the_histogram_has_its_edges_at_powers_of_two (void **state)
 {
   struct history h;
@@ -433,10 +442,47 @@ the_histogram_has_its_edges_at_powers_of_two (void **state)
   history_freeze (&h);
   const struct rd_node *node = history_node (&h, "a");
   assert_int_equal (node->calls, 100);
+  uint64_t histogram[RADIO_HISTOGRAM_BUCKETS];
+  fill_histogram (&h, node, histogram);
   for (unsigned i = 0; i < RADIO_HISTOGRAM_BUCKETS - 1; i++)
-    assert_int_equal (node->histogram[i], 2);
-  assert_int_equal (node->histogram[RADIO_HISTOGRAM_BUCKETS - 1], 6);
+    assert_int_equal (histogram[i], 2);
+  assert_int_equal (histogram[RADIO_HISTOGRAM_BUCKETS - 1], 6);
   history_release (&h);
+}
+
+/* By the definition: the logarithm of the nanoseconds, rounded down. */
+static unsigned
+bucket_of (const struct rd_rate *rate, uint64_t ticks)
+{
+  double ns = (double) ticks * rd_rate_ns_per_tick (rate);
+  unsigned bucket = 0;
+  while (ns >= 2 && bucket < RADIO_HISTOGRAM_BUCKETS - 1) {
+    ns /= 2;
+    bucket++;
+  }
+  return bucket;
+}
+
+static void
+the_histogram_is_of_nanoseconds_whatever_a_tick_is (void **state)
+{
+  static const uint64_t per_us[] = { 1, 3, 24, 999, 1000, 1001, 2450, 999999 };
+  (void) state;
+  for (size_t i = 0; i < sizeof per_us / sizeof per_us[0]; i++) {
+    uint64_t wanted[RADIO_HISTOGRAM_BUCKETS] = { 0 };
+    uint64_t histogram[RADIO_HISTOGRAM_BUCKETS];
+    struct history h;
+    history_start_at (&h, NULL, per_us[i]);
+    for (uint64_t ticks = 0; ticks < UINT64_C (1) << 60;
+         ticks += ticks / 7 + 1) {
+      history_leaf (&h, &a, ticks);
+      wanted[bucket_of (&h.recorder->rate, ticks)]++;
+    }
+    history_freeze (&h);
+    fill_histogram (&h, history_node (&h, "a"), histogram);
+    assert_memory_equal (histogram, wanted, sizeof wanted);
+    history_release (&h);
+  }
 }
 
 static void
@@ -519,11 +565,26 @@ path_name (int path, char name[32])
   return name;
 }
 
+/* The log is whole: its spans' bytes are the nodes'. */
+static void
+check_bytes_of_spans (struct history *h)
+{
+  uint64_t in_spans = 0, in_nodes = 0;
+  for (size_t i = 0; i < history_nspans (h); i++)
+    in_spans += rd_span_extra (history_span (h, i))->nbytes;
+  const struct rd_writer_state *writer = h->recorder->synced.writers.at[0];
+  for (size_t i = 0; i < writer->nnodes; i++)
+    if (writer->nodes[i]->ntallies)
+      in_nodes += writer->nodes[i]->tallies[0].value;
+  assert_true (in_nodes > 0);
+  assert_int_equal (in_spans, in_nodes);
+}
+
 static void
 random_histories_agree_with_a_model (void **state)
 {
   static const struct radio_site *const sites[] = { NULL, &a, &b, &waits };
-  static uint64_t totals[1024], selves[1024];
+  static uint64_t totals[1024], selves[1024], counted[1024];
   struct model_frame stack[6] = { { 0 } };
   struct history h;
   uint32_t random = 12345;
@@ -545,6 +606,10 @@ random_histories_agree_with_a_model (void **state)
       count_run (totals, selves, stack, depth, atomic_load (&h.now));
       radio_scope_end (stack[depth--].token);
     }
+    if (random >> 18 & 1) {
+      radio_scope_add (&bytes, random >> 20);
+      counted[stack[depth].path] += random >> 20;
+    }
   }
   for (; depth > 0; depth--) {
     count_run (totals, selves, stack, depth, atomic_load (&h.now));
@@ -562,10 +627,13 @@ random_histories_agree_with_a_model (void **state)
     assert_int_equal (node->self, selves[path]);
     assert_int_equal (node->work + node->wait, selves[path]);
     assert_int_equal (path % 4 == 3 ? node->work : node->wait, 0);
+    assert_int_equal (node->ntallies ? node->tallies[0].value : 0,
+                      counted[path]);
     roots += path < 4 ? node->total : 0;
     all += node->self;
   }
   assert_int_equal (roots, all);
+  check_bytes_of_spans (&h);
   history_release (&h);
 }
 
@@ -594,6 +662,7 @@ main (void)
     cmocka_unit_test (a_frame_used_again_does_not_remember),
     cmocka_unit_test (an_instant_is_a_node_without_duration),
     cmocka_unit_test (the_histogram_has_its_edges_at_powers_of_two),
+    cmocka_unit_test (the_histogram_is_of_nanoseconds_whatever_a_tick_is),
     cmocka_unit_test (a_clock_that_goes_back_makes_nothing_negative),
     cmocka_unit_test (other_tools_change_nothing_in_the_tree),
     cmocka_unit_test (random_histories_agree_with_a_model),
