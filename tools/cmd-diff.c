@@ -49,6 +49,8 @@ compare (struct rd_diff *diff, const struct rd_args *args)
   if (radio_profile_compare (before, after, &comparison) != RADIO_OK)
     return rd_complain_library (NULL);
   diff->comparison = comparison;
+  diff->before = before;
+  diff->after = after;
   int status = rd_diff_report (diff);
   radio_comparison_close (comparison);
   return status;
@@ -79,8 +81,9 @@ const struct rd_command rd_command_diff = {
     "Compares two profiles (.json or .html of 'radio profile' or of "
     "RADIO_PROFILE), path by path: times of one run (medians over the runs), "
     "their difference, and the interval that holds it with 95 % confidence. "
-    "What the spread over the runs explains is called noise. The exit status "
-    "is 0 also when there are differences.",
+    "What the spread over the runs explains is called noise. That the profiles "
+    "are of different operations, or under other conditions, is told first. "
+    "The exit status is 0 also when there are differences.",
   .options = options,
   .examples =
     "radio diff before.json after.json\n"

@@ -8,8 +8,10 @@
 
 #include "tools/json.h"
 #include "tools/profile-diff.h"
+#include "tools/profile-ranks.h"
 #include "tools/profile-report.h"
 #include "tools/table.h"
+#include "tools/text.h"
 
 /* Paths whose times are below this part of the whole are left out, unless
  * all are asked for. */
@@ -28,6 +30,131 @@ static const struct radio_difference *
 path_of (const struct rd_diff *diff, size_t i)
 {
   return radio_comparison_get (diff->comparison, i);
+}
+
+/*------------------------------------------------------------------------
+ * What was measured
+ *----------------------------------------------------------------------*/
+
+/* Facts that differ between any two recordings. */
+static bool
+is_passing (const char *key)
+{
+  static const char *const keys[] = {
+    "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
+    "scopes not recorded", "paths no longer logged", "texts not kept",
+    "counter values not kept", "gauge samples not kept",
+    "threads not recorded",
+  };
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (strcmp (keys[i], key) == 0)
+      return true;
+  return false;
+}
+
+static const char *
+find_fact (const struct radio_profile *profile, const char *wanted)
+{
+  struct radio_profile_info info;
+  radio_profile_info (profile, &info);
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key;
+    const char *value = radio_profile_fact (profile, i, &key);
+    if (strcmp (key, wanted) == 0)
+      return value;
+  }
+  return NULL;
+}
+
+/* Condition i of the one profile, where the other has another value. */
+static bool
+differs (const struct radio_profile *profile, size_t i,
+         const struct radio_profile *other, const char **key,
+         const char **value, const char **other_value)
+{
+  *value = radio_profile_fact (profile, i, key);
+  *other_value = find_fact (other, *key);
+  return !is_passing (*key) && *other_value != NULL
+         && strcmp (*value, *other_value) != 0;
+}
+
+/* Whether the same was done: no other name of the operation, and some root
+ * in common, if both have any. */
+static bool
+is_same_operation (const struct rd_diff *diff)
+{
+  const char *before = find_fact (diff->before, "operation");
+  const char *after = find_fact (diff->after, "operation");
+  size_t nbefore = 0, nafter = 0;
+  if (before && after && strcmp (before, after) != 0)
+    return false;
+  for (size_t i = 0; i < diff->n; i++) {
+    const struct radio_difference *d = path_of (diff, i);
+    if (d->parent != RADIO_NO_PARENT)
+      continue;
+    if (d->before != RADIO_NO_PARENT && d->after != RADIO_NO_PARENT)
+      return true;
+    nbefore += d->before != RADIO_NO_PARENT;
+    nafter += d->after != RADIO_NO_PARENT;
+  }
+  return nbefore == 0 || nafter == 0;
+}
+
+/* Before any figure: what makes them no comparison of like with like. */
+static void
+print_conditions (const struct rd_diff *diff)
+{
+  struct radio_profile_info info;
+  bool any = !is_same_operation (diff);
+  radio_profile_info (diff->before, &info);
+  if (any)
+    puts ("These are profiles of different operations.");
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key, *before, *after;
+    if (!differs (diff->before, i, diff->after, &key, &before, &after))
+      continue;
+    any = true;
+    fputs ("differs: ", stdout);
+    rd_text_print (stdout, key);
+    fputs (": ", stdout);
+    rd_text_print (stdout, before);
+    fputs (" -> ", stdout);
+    rd_text_print (stdout, after);
+    putchar ('\n');
+  }
+  if (any)
+    putchar ('\n');
+}
+
+static struct json_object *
+conditions_json (const struct rd_diff *diff)
+{
+  struct radio_profile_info info;
+  struct json_object *list = json_object_new_array ();
+  radio_profile_info (diff->before, &info);
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key, *before, *after;
+    if (!differs (diff->before, i, diff->after, &key, &before, &after))
+      continue;
+    struct json_object *object = json_object_new_object ();
+    rd_report_put_text (object, "name", key);
+    rd_report_put_text (object, "before", before);
+    rd_report_put_text (object, "after", after);
+    json_object_array_add (list, object);
+  }
+  return list;
+}
+
+/*------------------------------------------------------------------------
+ * The paths
+ *----------------------------------------------------------------------*/
+
+static enum radio_edge
+edge_of (const struct rd_diff *diff, const struct radio_difference *d)
+{
+  return d->before != RADIO_NO_PARENT
+         ? radio_profile_node (diff->before, d->before)->edge
+         : radio_profile_node (diff->after, d->after)->edge;
 }
 
 static int64_t
@@ -86,6 +213,8 @@ percent (int64_t before, int64_t after, char text[32])
 {
   if (before <= 0 || after <= 0)
     snprintf (text, 32, "-");
+  else if (after / 3 >= before)
+    snprintf (text, 32, "%.1f x", (double) after / (double) before);
   else
     snprintf (text, 32, "%+.1f %%",
               100 * (double) (after - before) / (double) before);
@@ -105,11 +234,12 @@ interval (const struct radio_difference *d, char text[80])
 }
 
 static bool
-add_path (struct rd_table *table, const struct radio_difference *d)
+add_path (struct rd_table *table, const struct rd_diff *diff,
+          const struct radio_difference *d)
 {
   char before[32], after[32], delta[32], share[32], range[80], self[32];
-  RD_FREE char *name = rd_format ("%*s%s", (int) (2 * (d->depth % 40)), "",
-                                  d->name);
+  RD_FREE char *name = rd_format ("%*s%s%s", (int) (2 * (d->depth % 40)), "",
+                                  rd_edge_mark (edge_of (diff, d)), d->name);
   if (name == NULL)
     return false;
   rd_text_ms ((double) d->total_before_ns / 1e9, before);
@@ -143,7 +273,7 @@ print_table (const struct rd_diff *diff, const bool *shown)
     ok = rd_table_add (&table, titles[i]);
   for (size_t i = 0; i < diff->n && ok; i++)
     if (shown[i])
-      ok = add_path (&table, path_of (diff, i));
+      ok = add_path (&table, diff, path_of (diff, i));
     else
       hidden++;
   if (ok)
@@ -178,11 +308,18 @@ print_sentence (const struct rd_diff *diff)
             counts[RADIO_CHANGE_GONE], counts[RADIO_CHANGE_NONE]);
 }
 
+static const char *const edge_names[] = {
+  [RADIO_EDGE_CALL] = "call", [RADIO_EDGE_HANDOFF] = "handoff",
+  [RADIO_EDGE_ASYNC] = "request", [RADIO_EDGE_PHASE] = "phase",
+  [RADIO_EDGE_INSTANT] = "instant",
+};
+
 static struct json_object *
-path_json (const struct radio_difference *d)
+path_json (const struct rd_diff *diff, const struct radio_difference *d)
 {
   struct json_object *object = json_object_new_object ();
   rd_report_put_text (object, "name", d->name);
+  rd_report_put_text (object, "edge", edge_names[edge_of (diff, d)]);
   rd_report_put (object, "parent", d->parent == RADIO_NO_PARENT
                  ? NULL : json_object_new_uint64 (d->parent));
   rd_report_put_u64 (object, "depth", d->depth);
@@ -214,7 +351,9 @@ print_json (const struct rd_diff *diff)
   int64_t before, after;
   sum_roots (diff, &before, &after);
   for (size_t i = 0; i < diff->n; i++)
-    json_object_array_add (paths, path_json (path_of (diff, i)));
+    json_object_array_add (paths, path_json (diff, path_of (diff, i)));
+  rd_report_put_bool (object, "same_operation", is_same_operation (diff));
+  rd_report_put (object, "conditions", conditions_json (diff));
   rd_report_put (object, "before_ns", json_object_new_int64 (before));
   rd_report_put (object, "after_ns", json_object_new_int64 (after));
   rd_report_put (object, "paths", paths);
@@ -258,6 +397,7 @@ rd_diff_report (struct rd_diff *diff)
   if (shown == NULL)
     return rd_complain_memory ();
   choose (diff, shown);
+  print_conditions (diff);
   int failed = print_table (diff, shown);
   if (failed)
     return failed;

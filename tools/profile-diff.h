@@ -7,6 +7,7 @@
 
 struct rd_diff {
   const struct radio_comparison *comparison;
+  const struct radio_profile *before, *after;   /* which it compares */
   bool all, json;
   double fail_percent;        /* negative: differences do not fail */
 

@@ -65,3 +65,23 @@ make_longest (void)
   build_finish (profile);
   return profile;
 }
+
+struct radio_profile *
+make_operation (const char *root, const char *operation, const char *box,
+                const char *pid)
+{
+  struct radio_profile *profile = build_new ("operation");
+  uint32_t read = build_node (profile, RD_NO_INDEX, root, "operation");
+  uint32_t own = build_node (profile, read, "tiles", "");
+  uint32_t other = build_edge_node (profile, read, "tiles", "",
+                                    RADIO_EDGE_HANDOFF);
+  build_times (profile, read, 1, 9000000, 0, 0, 0);
+  build_times (profile, own, 1, 4000000, 0, 0, 0);
+  build_times (profile, other, 1, 5000000, 0, 0, 0);
+  build_fact (profile, "operation", operation, false);
+  build_fact (profile, "box", box, false);
+  build_fact (profile, "pid", pid, false);
+  build_fact (profile, "only", root, false);
+  build_finish (profile);
+  return profile;
+}

@@ -21,4 +21,9 @@ struct radio_profile *make_ranks (void);
 /* Two roots that both claim the longest time there is. */
 struct radio_profile *make_longest (void);
 
+/* A run of an operation on a box, in which a scope "tiles" is run by the
+ * caller and by another thread; root: the name of its root. */
+struct radio_profile *make_operation (const char *root, const char *operation,
+                                      const char *box, const char *pid);
+
 #endif /* RD_TESTS_MADE_PROFILES_H */

@@ -151,6 +151,8 @@ report (struct radio_profile *before, struct radio_profile *after,
   struct radio_comparison *comparison = NULL;
   assert_ok (radio_profile_compare (before, after, &comparison));
   diff->comparison = comparison;
+  diff->before = before;
+  diff->after = after;
   capture_begin (capture);
   int status = rd_diff_report (diff);
   capture_end (capture);
@@ -292,6 +294,78 @@ differences_as_json_are_complete (void **state)
 }
 
 static void
+equal_names_on_other_threads_are_told_apart (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = -1 }, json = diff;
+  struct capture capture;
+  json.json = true;
+  report (make_operation ("read", "roi", "8", "1"),
+          make_operation ("read", "roi", "8", "2"), &diff, &capture);
+  assert_says (&capture, "\n  tiles  ");
+  assert_says (&capture, "\n  => tiles  ");
+  assert_says_not (&capture, "differs");
+  report (make_operation ("read", "roi", "8", "1"),
+          make_operation ("read", "roi", "8", "2"), &json, &capture);
+  assert_says (&capture, "\"edge\": \"handoff\"");
+  assert_says (&capture, "\"same_operation\": true");
+  struct radio_profile *profile = make_operation ("read", "roi", "8", "1");
+  char *path = rd_profile_path (profile, 2);
+  assert_string_equal (path, "read / => tiles");
+  free (path);
+  radio_profile_close (profile);
+}
+
+static void
+other_conditions_are_told_first (void **state)
+{
+  (void) state;
+  static const char told[] =
+    "differs: box: 8 x 8 x 8 -> 16 x 16 x 16\n\n";
+  struct rd_diff diff = { .fail_percent = -1 }, json = diff;
+  struct capture capture;
+  json.json = true;
+  report (make_operation ("read", "roi", "8 x 8 x 8", "1"),
+          make_operation ("read", "roi", "16 x 16 x 16", "2"), &diff,
+          &capture);
+  assert_true (strncmp (capture.text, told, strlen (told)) == 0);
+  assert_says_not (&capture, "different operations");
+  report (make_operation ("read", "roi", "8 x 8 x 8", "1"),
+          make_operation ("read", "roi", "16 x 16 x 16", "2"), &json,
+          &capture);
+  assert_says (&capture, "\"name\": \"box\"");
+  assert_says (&capture, "\"after\": \"16 x 16 x 16\"");
+}
+
+static void
+other_operations_are_told_first (void **state)
+{
+  (void) state;
+  static const char told[] = "These are profiles of different operations.\n";
+  struct rd_diff diff = { .fail_percent = -1 };
+  struct capture capture;
+  report (make_operation ("read", "roi", "8", "1"),
+          make_operation ("read", "slice", "8", "2"), &diff, &capture);
+  assert_true (strncmp (capture.text, told, strlen (told)) == 0);
+  assert_says (&capture, "differs: operation: roi -> slice\n");
+  report (make_operation ("read", "all", "8", "1"),
+          make_operation ("write", "all", "8", "2"), &diff, &capture);
+  assert_true (strncmp (capture.text, told, strlen (told)) == 0);
+}
+
+static void
+a_slow_down_by_times_is_told_in_times (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = -1 };
+  struct capture capture;
+  report (runs_of (1000, 900, 2, NULL), runs_of (17000, 900, 2, NULL), &diff,
+          &capture);
+  assert_says (&capture, "  17.0 x  ");
+  assert_says (&capture, "(17.0 x)");
+}
+
+static void
 sums_of_claimed_times_stay_at_the_largest (void **state)
 {
   (void) state;
@@ -321,6 +395,10 @@ main (void)
     cmocka_unit_test (single_runs_are_judged_by_their_figures),
     cmocka_unit_test (tiny_paths_are_shown_only_when_asked),
     cmocka_unit_test (differences_as_json_are_complete),
+    cmocka_unit_test (equal_names_on_other_threads_are_told_apart),
+    cmocka_unit_test (other_conditions_are_told_first),
+    cmocka_unit_test (other_operations_are_told_first),
+    cmocka_unit_test (a_slow_down_by_times_is_told_in_times),
     cmocka_unit_test (sums_of_claimed_times_stay_at_the_largest),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
