@@ -174,12 +174,14 @@ find_bytes (const struct rd_unit *unit, const struct rd_item *item,
 }
 
 static enum radio_status
-decode_tile (const struct rd_layout *layout, struct rd_scratch *scratch,
+decode_tile (const struct rd_fetch *fetch, struct rd_scratch *scratch,
              const unsigned char *data, size_t nbytes, struct rd_view *view)
 {
+  const struct rd_layout *layout = &fetch->array->layout;
   RD_SCOPE_OF (layout->decode_site);
-  RD_TRY (rd_chain_decode (layout->chain, &layout->tile, scratch, data,
-                           nbytes, view));
+  RD_TRY ((fetch->takes_shuffled ? rd_chain_decode_shuffled
+           : rd_chain_decode) (layout->chain, &layout->tile, scratch, data,
+                               nbytes, view));
   RD_COUNT (tiles, 1);
   RD_COUNT (decoded, layout->tile_nbytes);
   return RADIO_OK;
@@ -199,7 +201,7 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
   struct rd_view view;
   RD_TRY (find_bytes (unit, item, layout->tile_most_nbytes, get, &data,
                       &nbytes));
-  RD_TRY (decode_tile (layout, scratch, data, nbytes, &view));
+  RD_TRY (decode_tile (fetch, scratch, data, nbytes, &view));
   const struct radio_box box = rd_layout_tile (
     layout, touch_of (job, i)->chunk, item->tile);
   do

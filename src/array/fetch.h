@@ -20,6 +20,9 @@ struct rd_fetch {
   /* Do not believe indexes that were read before. */
   bool fresh_indexes;
 
+  /* place takes views of shuffled elements, too. */
+  bool takes_shuffled;
+
   /* Take a part of the array: a tile or, where view is NULL, a tile or
    * whole chunk that is not stored.  box is not clipped to the array.
    * Called by several threads at once. */

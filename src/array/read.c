@@ -55,6 +55,24 @@ static const struct radio_site convert_site = {
   "convert", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
 };
 
+/* Put a part of a tile in order on its way to the caller. */
+static void
+unshuffle (const struct rd_view *view, const struct rd_copy *copy,
+           int64_t offset)
+{
+  int64_t item_nbytes = (int64_t) copy->from_type.item_nbytes;
+  struct rd_shuffled_box box = {
+    .rank = copy->rank,
+    .first = (size_t) (offset / item_nbytes),
+    .to = copy->to,
+  };
+  memcpy (box.shape, copy->shape, sizeof box.shape);
+  memcpy (box.to_steps, copy->to_strides, sizeof box.to_steps);
+  for (size_t i = 0; i < copy->rank; i++)
+    box.steps[i] = view->strides[i] / item_nbytes;
+  rd_unshuffle_box (&view->block, &box);
+}
+
 static enum radio_status
 place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
        const struct rd_view *view)
@@ -78,15 +96,20 @@ place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
     .inter = read->inter,
   };
   memcpy (copy.shape, part.size, sizeof copy.shape);
-  if (view) {
-    memcpy (copy.from_strides, view->strides, sizeof copy.from_strides);
-    copy.from = view->data + distance (part.rank, box->start, part.start,
-                                       view->strides);
-    copy.from_swapped = view->swapped;
-  }
   find_strides (read, request, copy.to_strides);
   copy.to = (unsigned char *) request->buffer
     + distance (part.rank, request->box.start, part.start, copy.to_strides);
+  if (!view)
+    return rd_copy_run (&copy);
+  int64_t offset = distance (part.rank, box->start, part.start,
+                             view->strides);
+  if (view->shuffled) {
+    unshuffle (view, &copy, offset);
+    return RADIO_OK;
+  }
+  memcpy (copy.from_strides, view->strides, sizeof copy.from_strides);
+  copy.from = view->data + offset;
+  copy.from_swapped = view->swapped;
   return rd_copy_run (&copy);
 }
 
@@ -128,6 +151,20 @@ check_request (const struct read *read, const struct radio_request *request)
   return RADIO_OK;
 }
 
+/* Whether a request's elements follow each other along the last axis, and so
+ * do those of a tile: then rows can be unshuffled straight into memory. */
+static bool
+takes_rows (const struct read *read, const struct radio_request *request)
+{
+  const struct rd_layout *layout = &read->fetch.array->layout;
+  const struct radio_box *box = &request->box;
+  if (box->rank == 0 || layout->chain->n_array > 0)
+    return false;
+  size_t last = box->rank - 1;
+  return !request->strides || box->size[last] <= 1
+    || request->strides[last] == (int64_t) read->item_nbytes;
+}
+
 /* What the innermost scope reads, of an array of what form. */
 static void
 note_read (const struct radio_array *array,
@@ -159,10 +196,13 @@ read_requests (struct radio_array *array,
   RD_TRY (rd_copy_check (stored, dtype, read.scaled));
   read.item_nbytes = read.dtype == stored->dtype
     ? stored->item_nbytes : radio_dtype_nbytes (read.dtype);
+  read.fetch.takes_shuffled = !read.scaled && read.dtype == stored->dtype
+    && read.dtype != RADIO_BOOL;
   for (size_t i = 0; i < n; i++) {
     enum radio_status status = check_request (&read, &requests[i]);
     if (status != RADIO_OK)
       return n == 1 ? status : rd_fail_in (status, "request %zu", i);
+    read.fetch.takes_shuffled &= takes_rows (&read, &requests[i]);
   }
   RD_TRY (rd_pool_check (array->store->context->pool));
   if (radio_profile_is_on ())

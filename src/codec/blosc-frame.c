@@ -12,7 +12,6 @@
 #include "profiler/base/error.h"
 #include "src/codec/blosc-frame.h"
 #include "src/codec/contexts.h"
-#include "src/codec/unshuffle.h"
 
 /* The only version of the frame that c-blosc 1.x reads, and that of all its
  * inner formats. */
@@ -114,7 +113,16 @@ struct block {
   struct rd_bytes in;         /* the whole frame */
   size_t index;
   size_t nbytes;              /* decoded */
+  unsigned char *end;         /* of what may be written: what comes behind
+                                 a stream is decoded after it */
 };
+
+static int
+room_for_lz4 (const struct block *block, const unsigned char *out)
+{
+  ptrdiff_t room = block->end - out;
+  return room < INT_MAX ? (int) room : INT_MAX;
+}
 
 /* Decode one stream of one of the formats to exactly nbytes. */
 static bool
@@ -125,8 +133,8 @@ decode_stream (const struct block *block, struct rd_bytes in,
   switch (block->frame->format) {
   case RD_BLOSC_LZ4:
     return LZ4_decompress_safe ((const char *) in.data, (char *) out,
-                                (int) in.nbytes, (int) nbytes)
-      == (int) nbytes;
+                                (int) in.nbytes,
+                                room_for_lz4 (block, out)) == (int) nbytes;
   case RD_BLOSC_ZSTD:
     return ZSTD_decompressDCtx (rd_contexts_zstd_decoder (scratch), out,
                                 nbytes, in.data, in.nbytes) == nbytes;
@@ -230,7 +238,8 @@ prepare (const struct rd_blosc_frame *frame, struct rd_scratch *scratch)
       || (frame->format == RD_BLOSC_ZLIB
           && !rd_contexts_inflater (scratch)))
     return RADIO_ERROR_MEMORY;
-  return rd_codec_reserve (&contexts->blocks, frame->blocksize);
+  return rd_codec_reserve (&contexts->blocks,
+                           (uint64_t) frame->blocksize + RD_BLOSC_SLACK_NBYTES);
 }
 
 enum radio_status
@@ -239,12 +248,47 @@ rd_blosc_frame_decode (const struct rd_blosc_frame *frame,
                        unsigned char *out)
 {
   RD_TRY (prepare (frame, scratch));
-  struct block block = { frame, scratch, in, 0, 0 };
+  struct block block = { .frame = frame, .scratch = scratch, .in = in,
+                         .end = out + frame->nbytes };
+  if (frame->shuffled || frame->bitshuffled)
+    block.end = scratch->contexts->blocks.data + frame->blocksize;
+  block.end += RD_BLOSC_SLACK_NBYTES;
   for (; block.index < frame->nblocks; block.index++) {
     size_t at = block.index * frame->blocksize;
     size_t rest = frame->nbytes - at;
     block.nbytes = rest < frame->blocksize ? rest : frame->blocksize;
     RD_TRY (decode_block (&block, out + at));
   }
+  return RADIO_OK;
+}
+
+bool
+rd_blosc_frame_is_shuffled (const struct rd_blosc_frame *frame,
+                            size_t item_nbytes)
+{
+  size_t n = frame->nbytes / frame->typesize;
+  bool is_ours = frame->format == RD_BLOSC_LZ4
+    || frame->format == RD_BLOSC_ZLIB || frame->format == RD_BLOSC_ZSTD;
+  return is_ours && !frame->stored && frame->nblocks == 1
+    && frame->typesize == item_nbytes && frame->nbytes % item_nbytes == 0
+    && (frame->shuffled || (frame->bitshuffled && n % 8 == 0));
+}
+
+enum radio_status
+rd_blosc_frame_decode_shuffled (const struct rd_blosc_frame *frame,
+                                struct rd_scratch *scratch,
+                                struct rd_bytes in,
+                                struct rd_shuffled *shuffled)
+{
+  RD_TRY (prepare (frame, scratch));
+  unsigned char *room = scratch->contexts->blocks.data;
+  const struct block block = {
+    .frame = frame, .scratch = scratch, .in = in, .nbytes = frame->nbytes,
+    .end = room + frame->nbytes + RD_BLOSC_SLACK_NBYTES,
+  };
+  RD_TRY (take_streams (&block, room));
+  *shuffled = (struct rd_shuffled) { room, frame->typesize,
+                                     frame->nbytes / frame->typesize,
+                                     frame->bitshuffled };
   return RADIO_OK;
 }

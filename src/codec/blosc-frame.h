@@ -4,6 +4,7 @@
 #define RD_BLOSC_FRAME_H
 
 #include "src/codec/codec.h"
+#include "src/codec/unshuffle.h"
 
 #define RD_BLOSC_HEADER_NBYTES 16
 
@@ -36,12 +37,28 @@ enum radio_status rd_blosc_frame_parse (struct rd_bytes in,
                                         struct rd_blosc_frame *frame)
   RADIO_USE_RESULT;
 
+/* LZ4 is faster at the end of a stream where it may write behind it. */
+#define RD_BLOSC_SLACK_NBYTES 64
+
 /* Decode a frame that is not stored and whose format is LZ4, ZLIB or ZSTD
- * to frame->nbytes bytes. */
+ * to frame->nbytes bytes.  `out' has the slack behind them. */
 enum radio_status rd_blosc_frame_decode (const struct rd_blosc_frame *frame,
                                          struct rd_scratch *scratch,
                                          struct rd_bytes in,
                                          unsigned char *out)
   RADIO_USE_RESULT;
+
+/* Whether a frame is one block of whole elements of this size, shuffled by
+ * bytes or bits, that the following can decode. */
+bool rd_blosc_frame_is_shuffled (const struct rd_blosc_frame *frame,
+                                 size_t item_nbytes);
+
+/* Decode such a frame but for unshuffling.  The block points into scratch
+ * and is valid until that is used again. */
+enum radio_status
+rd_blosc_frame_decode_shuffled (const struct rd_blosc_frame *frame,
+                                struct rd_scratch *scratch,
+                                struct rd_bytes in,
+                                struct rd_shuffled *block) RADIO_USE_RESULT;
 
 #endif /* RD_BLOSC_FRAME_H */

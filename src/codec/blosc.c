@@ -90,25 +90,54 @@ decode_by_libblosc (const struct rd_blosc_frame *frame, struct rd_bytes in,
   return RADIO_OK;
 }
 
+static enum radio_status
+parse_frame (struct rd_bytes in, struct rd_extent extent,
+             struct rd_blosc_frame *frame)
+{
+  RD_TRY (rd_blosc_frame_parse (in, frame));
+  return rd_codec_check_length ("blosc", frame->nbytes, extent);
+}
+
+static enum radio_status
+decode_frame (const struct rd_blosc_frame *frame, struct rd_scratch *scratch,
+              struct rd_bytes in, struct rd_buffer *out)
+{
+  RD_TRY (rd_codec_reserve (out, (uint64_t) frame->nbytes
+                            + RD_BLOSC_SLACK_NBYTES));
+  if (frame->nbytes == 0)
+    return RADIO_OK;
+  if (frame->stored)
+    memcpy (out->data, in.data + RD_BLOSC_HEADER_NBYTES, frame->nbytes);
+  else if (frame->format == RD_BLOSC_BLOSCLZ
+           || frame->format == RD_BLOSC_SNAPPY)
+    RD_TRY (decode_by_libblosc (frame, in, out->data));
+  else
+    RD_TRY (rd_blosc_frame_decode (frame, scratch, in, out->data));
+  out->nbytes = frame->nbytes;
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_blosc_decode (struct rd_scratch *scratch, struct rd_bytes in,
                  struct rd_extent extent, struct rd_buffer *out)
 {
   struct rd_blosc_frame frame;
-  RD_TRY (rd_blosc_frame_parse (in, &frame));
-  RD_TRY (rd_codec_check_length ("blosc", frame.nbytes, extent));
-  RD_TRY (rd_codec_reserve (out, frame.nbytes));
-  if (frame.nbytes == 0)
-    return RADIO_OK;
-  if (frame.stored)
-    memcpy (out->data, in.data + RD_BLOSC_HEADER_NBYTES, frame.nbytes);
-  else if (frame.format == RD_BLOSC_BLOSCLZ
-           || frame.format == RD_BLOSC_SNAPPY)
-    RD_TRY (decode_by_libblosc (&frame, in, out->data));
-  else
-    RD_TRY (rd_blosc_frame_decode (&frame, scratch, in, out->data));
-  out->nbytes = frame.nbytes;
-  return RADIO_OK;
+  RD_TRY (parse_frame (in, extent, &frame));
+  return decode_frame (&frame, scratch, in, out);
+}
+
+enum radio_status
+rd_blosc_decode_shuffled (struct rd_scratch *scratch, struct rd_bytes in,
+                          struct rd_extent extent, size_t item_nbytes,
+                          struct rd_buffer *out, bool *shuffled,
+                          struct rd_shuffled *block)
+{
+  struct rd_blosc_frame frame;
+  RD_TRY (parse_frame (in, extent, &frame));
+  *shuffled = rd_blosc_frame_is_shuffled (&frame, item_nbytes);
+  if (*shuffled)
+    return rd_blosc_frame_decode_shuffled (&frame, scratch, in, block);
+  return decode_frame (&frame, scratch, in, out);
 }
 
 enum radio_status

@@ -194,6 +194,13 @@ decode_bytes (const struct rd_codec *codec, struct rd_scratch *scratch,
   return RADIO_OK;
 }
 
+static bool
+is_swapped (const struct rd_codec *codec, const struct rd_type *type)
+{
+  return codec->id == RD_CODEC_BYTES && type->unit_nbytes > 1
+    && codec->u.bytes.big_endian != MACHINE_IS_BIG_ENDIAN;
+}
+
 /* Undo the array->bytes codec: a view of the chunk as it was given to it. */
 static enum radio_status
 decode_array (const struct rd_codec *codec, const struct rd_chunk *encoded,
@@ -201,15 +208,10 @@ decode_array (const struct rd_codec *codec, const struct rd_chunk *encoded,
               struct rd_view *view)
 {
   uint64_t nbytes = rd_chunk_nbytes (encoded);
-  if (!rd_c_strides (encoded->rank, encoded->shape,
-                     encoded->type.item_nbytes, view->strides))
-    return rd_fail (RADIO_ERROR_FORMAT, "a chunk of %" PRIu64 " bytes has "
-                    "no strides", nbytes);
+  view->swapped = is_swapped (codec, &encoded->type);
   if (codec->id == RD_CODEC_BYTES) {
     struct rd_extent extent = { nbytes, true };
     view->data = bytes.data;
-    view->swapped = encoded->type.unit_nbytes > 1
-      && codec->u.bytes.big_endian != MACHINE_IS_BIG_ENDIAN;
     return rd_codec_check_length ("bytes", bytes.nbytes, extent);
   }
   RD_TRY (rd_codec_reserve (&scratch->tile, nbytes));
@@ -217,7 +219,93 @@ decode_array (const struct rd_codec *codec, const struct rd_chunk *encoded,
                               scratch->tile.data));
   scratch->tile.nbytes = (size_t) nbytes;
   view->data = scratch->tile.data;
-  view->swapped = false;
+  return RADIO_OK;
+}
+
+/* A chain that is being undone. */
+struct decoding {
+  const struct rd_chain *chain;
+  struct rd_scratch *scratch;
+  struct rd_chunk inside;             /* what the array->bytes codec got */
+  struct rd_extent extents[RD_CHAIN_MAX];   /* what each codec got */
+  struct rd_bytes bytes;
+};
+
+static void
+begin_decoding (struct decoding *decoding, const struct rd_chunk *chunk)
+{
+  const struct rd_chain *chain = decoding->chain;
+  struct rd_extent *extents = decoding->extents;
+  rd_transpose_shape (chain, chunk, &decoding->inside);
+  extents[chain->n_array] = array_extent (chain, &decoding->inside);
+  for (size_t i = chain->n_array + 1; i < chain->n; i++)
+    extents[i] = next_extent (&chain->codecs[i], extents[i - 1]);
+}
+
+/* Undo codecs as long as more than n are left. */
+static enum radio_status
+undo_codecs (struct decoding *decoding, size_t n, size_t *left)
+{
+  for (; *left > n; --*left)
+    RD_TRY (decode_bytes (&decoding->chain->codecs[*left - 1],
+                          decoding->scratch, decoding->extents[*left - 2],
+                          &decoding->bytes));
+  return RADIO_OK;
+}
+
+/* Undo the rest of the chain but for its array->array codecs. */
+static enum radio_status
+undo_rest (struct decoding *decoding, size_t left, struct rd_view *view)
+{
+  const struct rd_chain *chain = decoding->chain;
+  RD_TRY (undo_codecs (decoding, chain->n_array + 1, &left));
+  return decode_array (&chain->codecs[chain->n_array], &decoding->inside,
+                       decoding->scratch, decoding->bytes, view);
+}
+
+/* The last codec to undo is a blosc that may leave items as it finds them.
+ * Without it this is no different. */
+static enum radio_status
+undo_blosc (struct decoding *decoding, size_t left, struct rd_view *view)
+{
+  const struct rd_chain *chain = decoding->chain;
+  size_t first = chain->n_array;
+  const struct rd_chunk *inside = &decoding->inside;
+  if (first + 1 >= chain->n || chain->codecs[first + 1].id != RD_CODEC_BLOSC
+      || chain->codecs[first].id != RD_CODEC_BYTES
+      || is_swapped (&chain->codecs[first], &inside->type))
+    return undo_rest (decoding, left, view);
+  RD_TRY (undo_codecs (decoding, first + 2, &left));
+  struct rd_bytes *bytes = &decoding->bytes;
+  struct rd_buffer *out = other_stage (decoding->scratch, bytes->data);
+  RD_TRY (rd_blosc_decode_shuffled (decoding->scratch, *bytes,
+                                    decoding->extents[first],
+                                    inside->type.item_nbytes, out,
+                                    &view->shuffled, &view->block));
+  if (view->shuffled)
+    return RADIO_OK;
+  bytes->data = out->data;
+  bytes->nbytes = out->nbytes;
+  return undo_rest (decoding, first + 1, view);
+}
+
+static enum radio_status
+decode (const struct rd_chain *chain, const struct rd_chunk *chunk,
+        struct rd_scratch *scratch, struct rd_bytes encoded, bool shuffled,
+        struct rd_view *view)
+{
+  struct decoding decoding = { .chain = chain, .scratch = scratch,
+                               .bytes = encoded };
+  const struct rd_chunk *inside = &decoding.inside;
+  begin_decoding (&decoding, chunk);
+  view->data = NULL;
+  view->swapped = view->shuffled = false;
+  RD_TRY ((shuffled ? undo_blosc : undo_rest) (&decoding, chain->n, view));
+  if (!rd_c_strides (inside->rank, inside->shape, inside->type.item_nbytes,
+                     view->strides))
+    return rd_fail (RADIO_ERROR_FORMAT, "a chunk of %" PRIu64 " bytes has "
+                    "no strides", rd_chunk_nbytes (inside));
+  rd_transpose_strides (chain, chunk->rank, view->strides);
   return RADIO_OK;
 }
 
@@ -226,23 +314,18 @@ rd_chain_decode (const struct rd_chain *chain, const struct rd_chunk *chunk,
                  struct rd_scratch *scratch, const void *encoded,
                  size_t nbytes, struct rd_view *view)
 {
-  struct rd_bytes bytes = { encoded, nbytes };
-  struct rd_extent extents[RD_CHAIN_MAX];
-  struct rd_chunk inside;
-  size_t first = chain->n_array + 1;
+  const struct rd_bytes bytes = { encoded, nbytes };
+  return decode (chain, chunk, scratch, bytes, false, view);
+}
 
-  rd_transpose_shape (chain, chunk, &inside);
-  extents[first - 1] = array_extent (chain, &inside);
-  for (size_t i = first; i < chain->n; i++)
-    extents[i] = next_extent (&chain->codecs[i], extents[i - 1]);
-
-  for (size_t i = chain->n; i-- > first;)
-    RD_TRY (decode_bytes (&chain->codecs[i], scratch, extents[i - 1],
-                          &bytes));
-  RD_TRY (decode_array (&chain->codecs[first - 1], &inside, scratch, bytes,
-                        view));
-  rd_transpose_strides (chain, chunk->rank, view->strides);
-  return RADIO_OK;
+enum radio_status
+rd_chain_decode_shuffled (const struct rd_chain *chain,
+                          const struct rd_chunk *chunk,
+                          struct rd_scratch *scratch, const void *encoded,
+                          size_t nbytes, struct rd_view *view)
+{
+  const struct rd_bytes bytes = { encoded, nbytes };
+  return decode (chain, chunk, scratch, bytes, true, view);
 }
 
 /* Lay the elements out as the bytes codec wants them.  *bytes are the

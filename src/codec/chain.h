@@ -8,6 +8,7 @@
 #include <radio/base.h>
 
 #include "src/codec/scratch.h"
+#include "src/codec/unshuffle.h"
 #include "src/dtype.h"
 
 /* More codecs in one chain than anyone needs, fewer than hurt. */
@@ -106,6 +107,11 @@ struct rd_view {
   const unsigned char *data;
   int64_t strides[RADIO_MAX_RANK];    /* bytes, by axis of the chunk */
   bool swapped;                       /* units not in the machine's order */
+
+  /* They are still shuffled, in a block whose item i would be at byte
+   * i * item_nbytes; data is NULL.  Not swapped then. */
+  bool shuffled;
+  struct rd_shuffled block;
 };
 
 /* The scope that decoding by this chain is recorded in: "decode blosc lz4".
@@ -121,6 +127,16 @@ enum radio_status rd_chain_decode (const struct rd_chain *chain,
                                    struct rd_scratch *scratch,
                                    const void *encoded, size_t nbytes,
                                    struct rd_view *view) RADIO_USE_RESULT;
+
+/* The same, but the view may be of shuffled elements, for whoever can put
+ * them in order on their way to where they are wanted. */
+enum radio_status rd_chain_decode_shuffled (const struct rd_chain *chain,
+                                            const struct rd_chunk *chunk,
+                                            struct rd_scratch *scratch,
+                                            const void *encoded,
+                                            size_t nbytes,
+                                            struct rd_view *view)
+  RADIO_USE_RESULT;
 
 /* Encode one chunk of C-order elements in the machine's byte order; out is
  * replaced.  elements may lie in scratch->tile, but not in its stages.

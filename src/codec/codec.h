@@ -4,6 +4,7 @@
 #define RD_CODEC_H
 
 #include "src/codec/chain.h"
+#include "src/codec/unshuffle.h"
 
 struct rd_bytes {
   const unsigned char *data;
@@ -50,6 +51,18 @@ enum radio_status rd_blosc_decode (struct rd_scratch *scratch,
                                    struct rd_bytes in,
                                    struct rd_extent extent,
                                    struct rd_buffer *out) RADIO_USE_RESULT;
+
+/* The same, but whole items that are shuffled may be left so: then
+ * *shuffled is set, block is of extent's bytes and points into scratch, and
+ * out is not used. */
+enum radio_status rd_blosc_decode_shuffled (struct rd_scratch *scratch,
+                                            struct rd_bytes in,
+                                            struct rd_extent extent,
+                                            size_t item_nbytes,
+                                            struct rd_buffer *out,
+                                            bool *shuffled,
+                                            struct rd_shuffled *block)
+  RADIO_USE_RESULT;
 enum radio_status rd_blosc_encode (const struct rd_codec *codec,
                                    struct rd_bytes in,
                                    struct rd_buffer *out) RADIO_USE_RESULT;

@@ -265,3 +265,40 @@ rd_unshuffle (const struct rd_shuffled *block, size_t first, size_t count,
   const struct rd_shuffled_rows row = { first, count, 1, 0, to, 0 };
   rd_unshuffle_rows (block, &row);
 }
+
+/* Step to the next rows of a box; false after the last. */
+static bool
+next_rows (const struct rd_shuffled_box *box, uint64_t *at,
+           struct rd_shuffled_rows *rows)
+{
+  for (size_t i = box->rank > 1 ? box->rank - 2 : 0; i-- > 0;) {
+    int64_t size = (int64_t) box->shape[i];
+    rows->first += (size_t) box->steps[i];
+    rows->to += box->to_steps[i];
+    if (++at[i] < box->shape[i])
+      return true;
+    rows->first -= (size_t) (box->steps[i] * size);
+    rows->to -= box->to_steps[i] * size;
+    at[i] = 0;
+  }
+  return false;
+}
+
+void
+rd_unshuffle_box (const struct rd_shuffled *block,
+                  const struct rd_shuffled_box *box)
+{
+  size_t last = box->rank - 1;
+  uint64_t at[RADIO_MAX_RANK] = { 0 };
+  struct rd_shuffled_rows rows = { .first = box->first, .to = box->to,
+                                   .n = (size_t) box->shape[last],
+                                   .nrows = 1 };
+  if (last > 0) {
+    rows.nrows = (size_t) box->shape[last - 1];
+    rows.step = (size_t) box->steps[last - 1];
+    rows.to_step = box->to_steps[last - 1];
+  }
+  do
+    rd_unshuffle_rows (block, &rows);
+  while (next_rows (box, at, &rows));
+}

@@ -6,7 +6,7 @@
 #ifndef RD_UNSHUFFLE_H
 #define RD_UNSHUFFLE_H
 
-#include <radio/base.h>
+#include <radio/box.h>
 
 /* A block of n elements as a filter left it. */
 struct rd_shuffled {
@@ -30,6 +30,21 @@ void rd_unshuffle (const struct rd_shuffled *block, size_t first,
 
 void rd_unshuffle_rows (const struct rd_shuffled *block,
                         const struct rd_shuffled_rows *rows);
+
+/* A box of elements: its size along each axis, steps in elements of the
+ * block and in bytes at `to'.  Along the last axis, unless it is of one
+ * element, both follow each other. */
+struct rd_shuffled_box {
+  size_t rank;                /* at least 1 */
+  uint64_t shape[RADIO_MAX_RANK];
+  size_t first;
+  int64_t steps[RADIO_MAX_RANK];
+  unsigned char *to;
+  int64_t to_steps[RADIO_MAX_RANK];
+};
+
+void rd_unshuffle_box (const struct rd_shuffled *block,
+                       const struct rd_shuffled_box *box);
 
 /* How it is done; for its tests. */
 

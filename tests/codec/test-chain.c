@@ -10,6 +10,8 @@
 #include "src/codec/codec.h"
 #include "src/copy.h"
 
+#define MACHINE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 /* Copy a view into C order, as readers do. */
 static void
 take_view (const struct rd_chunk *chunk, const struct rd_view *view,
@@ -26,7 +28,28 @@ take_view (const struct rd_chunk *chunk, const struct rd_view *view,
   assert_ok (rd_copy_run (&copy));
 }
 
-/* Encode and decode, and compare.  The chain is freed. */
+/* The same of a view that may be of shuffled elements. */
+static void
+take_shuffled (const struct rd_chunk *chunk, const struct rd_view *view,
+               unsigned char *to)
+{
+  int64_t item_nbytes = (int64_t) chunk->type.item_nbytes;
+  if (!view->shuffled) {
+    take_view (chunk, view, to);
+    return;
+  }
+  assert_false (view->swapped);
+  for (size_t i = 0; i < rd_chunk_nbytes (chunk); i += (size_t) item_nbytes) {
+    /* Element by element, as transposed views are in any order. */
+    int64_t place = 0;
+    size_t rest = i / (size_t) item_nbytes;
+    for (size_t k = chunk->rank; k-- > 0; rest /= (size_t) chunk->shape[k])
+      place += (int64_t) (rest % chunk->shape[k]) * view->strides[k];
+    rd_unshuffle (&view->block, (size_t) (place / item_nbytes), 1, to + i);
+  }
+}
+
+/* Encode and decode, both ways, and compare.  The chain is freed. */
 static void
 check_round_trip (struct rd_chain *chain, const struct rd_chunk *chunk,
                   struct rd_scratch *scratch)
@@ -43,6 +66,11 @@ check_round_trip (struct rd_chain *chain, const struct rd_chunk *chunk,
   assert_ok (rd_chain_decode (chain, chunk, scratch, out.data, out.nbytes,
                               &view));
   take_view (chunk, &view, result);
+  assert_memory_equal (result, elements, nbytes);
+  memset (result, 0x77, nbytes);
+  assert_ok (rd_chain_decode_shuffled (chain, chunk, scratch, out.data,
+                                       out.nbytes, &view));
+  take_shuffled (chunk, &view, result);
   assert_memory_equal (result, elements, nbytes);
   rd_chain_free (chain);
 }
@@ -358,6 +386,79 @@ the_bytes_codec_is_told_only_when_it_says_something (void **state)
   }
 }
 
+/* Whether a chain of int16 leaves them shuffled; it is freed. */
+static bool
+leaves_shuffled (struct rd_chain *chain)
+{
+  struct rd_scratch scratch = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
+  const int16_t fill = 0;
+  int16_t elements[2048], result[2048];
+  struct rd_view view;
+  const struct rd_chunk chunk = {
+    .rank = 2, .shape = { 32, 64 }, .type = rd_type_of (RADIO_INT16),
+    .fill = &fill,
+  };
+  for (int i = 0; i < 2048; i++)
+    elements[i] = (int16_t) (i / 40);
+  assert_ok (rd_chain_encode (chain, &chunk, &scratch, elements, &out));
+  assert_ok (rd_chain_decode_shuffled (chain, &chunk, &scratch, out.data,
+                                       out.nbytes, &view));
+  bool shuffled = view.shuffled;
+  take_shuffled (&chunk, &view, (unsigned char *) result);
+  assert_memory_equal (result, elements, sizeof elements);
+  rd_scratch_free (&scratch);
+  rd_chain_free (chain);
+  return shuffled;
+}
+
+static bool
+blosc_leaves_shuffled (const char *cname, enum rd_blosc_shuffle shuffle,
+                       size_t typesize, size_t blocksize, bool big_endian)
+{
+  struct rd_chain *chain = new_chain ();
+  add_bytes (chain, big_endian);
+  add_blosc (chain, cname, 5, shuffle, typesize, blocksize);
+  add_codec (chain, RD_CODEC_CRC32C);
+  return leaves_shuffled (chain);
+}
+
+static void
+only_whole_items_in_one_block_are_left_shuffled (void **state)
+{
+  (void) state;
+  const enum rd_blosc_shuffle bytes = RD_BLOSC_SHUFFLE;
+  const enum rd_blosc_shuffle bits = RD_BLOSC_BITSHUFFLE;
+  const bool big_endian = MACHINE_IS_BIG_ENDIAN;
+  assert_true (blosc_leaves_shuffled ("lz4", bytes, 2, 0, big_endian));
+  assert_true (blosc_leaves_shuffled ("lz4", bits, 2, 0, big_endian));
+  assert_true (blosc_leaves_shuffled ("zstd", bits, 2, 0, big_endian));
+  assert_true (blosc_leaves_shuffled ("zlib", bytes, 2, 0, big_endian));
+  assert_false (blosc_leaves_shuffled ("lz4", RD_BLOSC_NOSHUFFLE, 2, 0,
+                                       big_endian));
+  assert_false (blosc_leaves_shuffled ("blosclz", bytes, 2, 0, big_endian));
+  assert_false (blosc_leaves_shuffled ("lz4", bytes, 4, 0, big_endian));
+  assert_false (blosc_leaves_shuffled ("zstd", bytes, 2, 1024, big_endian));
+  assert_false (blosc_leaves_shuffled ("lz4", bytes, 2, 0, !big_endian));
+}
+
+static void
+what_follows_blosc_is_undone_before_it (void **state)
+{
+  (void) state;
+  struct rd_chain *chain = new_chain ();
+  add_bytes (chain, MACHINE_IS_BIG_ENDIAN);
+  add_blosc (chain, "lz4", 5, RD_BLOSC_BITSHUFFLE, 2, 0);
+  add_gzip (chain, 1);
+  add_zstd (chain, 1, false);
+  assert_true (leaves_shuffled (chain));
+  chain = new_chain ();
+  add_bytes (chain, MACHINE_IS_BIG_ENDIAN);
+  add_gzip (chain, 1);
+  add_blosc (chain, "lz4", 5, RD_BLOSC_SHUFFLE, 2, 0);
+  assert_false (leaves_shuffled (chain));
+}
+
 int
 main (void)
 {
@@ -374,6 +475,8 @@ main (void)
     cmocka_unit_test (a_fill_chunk_is_known_by_every_bit),
     cmocka_unit_test (a_chain_is_told_in_words),
     cmocka_unit_test (the_bytes_codec_is_told_only_when_it_says_something),
+    cmocka_unit_test (only_whole_items_in_one_block_are_left_shuffled),
+    cmocka_unit_test (what_follows_blosc_is_undone_before_it),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
