@@ -61,4 +61,22 @@ rd_blosc_frame_decode_shuffled (const struct rd_blosc_frame *frame,
                                 struct rd_bytes in,
                                 struct rd_shuffled *block) RADIO_USE_RESULT;
 
+/* How blocks are compressed. */
+enum rd_blosc_method {
+  RD_BLOSC_BY_LZ4,
+  RD_BLOSC_BY_LZ4HC,
+  RD_BLOSC_BY_ZSTD,
+  RD_BLOSC_BY_OTHERS,         /* libblosc's own */
+};
+
+enum rd_blosc_method rd_blosc_method (const char *cname);
+
+/* Encode a frame by one of the methods that are ours; out is replaced.  At
+ * most 16 bytes longer than the input. */
+enum radio_status rd_blosc_frame_encode (const struct rd_codec *codec,
+                                         struct rd_scratch *scratch,
+                                         struct rd_bytes in,
+                                         struct rd_buffer *out)
+  RADIO_USE_RESULT;
+
 #endif /* RD_BLOSC_FRAME_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The blosc codec: frames of c-blosc 1.  They are read by our own reader;
- * libblosc decodes only the two inner formats that it alone has, once the
- * header was found right, and writes all frames. */
+/* The blosc codec: frames of c-blosc 1.  They are read and written by our
+ * own code, except for the inner formats that images are not written in:
+ * libblosc decodes the two that it alone has, once the header was found
+ * right, and encodes those and zlib. */
 #include <config.h>
 
 #include <blosc.h>
@@ -140,16 +141,11 @@ rd_blosc_decode_shuffled (struct rd_scratch *scratch, struct rd_bytes in,
   return decode_frame (&frame, scratch, in, out);
 }
 
-enum radio_status
-rd_blosc_encode (const struct rd_codec *codec, struct rd_bytes in,
-                 struct rd_buffer *out)
+static enum radio_status
+encode_by_libblosc (const struct rd_codec *codec, struct rd_bytes in,
+                    struct rd_buffer *out)
 {
-  RD_SCOPE_OF (site_of (format_of (codec->u.blosc.cname)));
   size_t room = in.nbytes + BLOSC_MAX_OVERHEAD;
-  if (in.nbytes > BLOSC_MAX_BUFFERSIZE)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "blosc: %zu bytes are more than "
-                    "a frame can hold (%d)", in.nbytes,
-                    BLOSC_MAX_BUFFERSIZE);
   RD_TRY (rd_codec_reserve (out, room));
   int n = blosc_compress_ctx (codec->u.blosc.clevel,
                               (int) codec->u.blosc.shuffle,
@@ -161,4 +157,18 @@ rd_blosc_encode (const struct rd_codec *codec, struct rd_bytes in,
                     "%s (%d)", in.nbytes, codec->u.blosc.cname, n);
   out->nbytes = (size_t) n;
   return RADIO_OK;
+}
+
+enum radio_status
+rd_blosc_encode (const struct rd_codec *codec, struct rd_scratch *scratch,
+                 struct rd_bytes in, struct rd_buffer *out)
+{
+  RD_SCOPE_OF (site_of (format_of (codec->u.blosc.cname)));
+  if (in.nbytes > BLOSC_MAX_BUFFERSIZE)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "blosc: %zu bytes are more than "
+                    "a frame can hold (%d)", in.nbytes,
+                    BLOSC_MAX_BUFFERSIZE);
+  if (rd_blosc_method (codec->u.blosc.cname) == RD_BLOSC_BY_OTHERS)
+    return encode_by_libblosc (codec, in, out);
+  return rd_blosc_frame_encode (codec, scratch, in, out);
 }

@@ -425,7 +425,7 @@ encode_bytes (const struct rd_codec *codec, struct rd_scratch *scratch,
   struct rd_buffer *out = other_stage (scratch, bytes->data);
   switch (codec->id) {
   case RD_CODEC_BLOSC:
-    RD_TRY (rd_blosc_encode (codec, *bytes, out));
+    RD_TRY (rd_blosc_encode (codec, scratch, *bytes, out));
     break;
   case RD_CODEC_ZSTD:
     RD_TRY (rd_zstd_encode (codec, scratch, *bytes, out));

@@ -64,6 +64,7 @@ enum radio_status rd_blosc_decode_shuffled (struct rd_scratch *scratch,
                                             struct rd_shuffled *block)
   RADIO_USE_RESULT;
 enum radio_status rd_blosc_encode (const struct rd_codec *codec,
+                                   struct rd_scratch *scratch,
                                    struct rd_bytes in,
                                    struct rd_buffer *out) RADIO_USE_RESULT;
 

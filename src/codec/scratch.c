@@ -2,6 +2,8 @@
 /* The life of a scratch and of the contexts in it. */
 #include <config.h>
 
+#include <lz4.h>
+#include <lz4hc.h>
 #include <stdlib.h>
 
 #include "profiler/base/error.h"
@@ -45,6 +47,33 @@ rd_contexts_zstd_encoder (struct rd_scratch *scratch)
   return contexts ? contexts->zstd_encoder : NULL;
 }
 
+/* The memory of an encoder that is nothing but memory. */
+static void *
+encoder_room (void **room, int nbytes)
+{
+  if (*room == NULL)
+    *room = rd_malloc ((size_t) nbytes);
+  if (*room == NULL)
+    rd_fail_memory ((size_t) nbytes);
+  return *room;
+}
+
+void *
+rd_contexts_lz4_encoder (struct rd_scratch *scratch)
+{
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  return contexts ? encoder_room (&contexts->lz4_encoder,
+                                  LZ4_sizeofState ()) : NULL;
+}
+
+void *
+rd_contexts_lz4hc_encoder (struct rd_scratch *scratch)
+{
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  return contexts ? encoder_room (&contexts->lz4hc_encoder,
+                                  LZ4_sizeofStateHC ()) : NULL;
+}
+
 struct libdeflate_decompressor *
 rd_contexts_inflater (struct rd_scratch *scratch)
 {
@@ -75,6 +104,8 @@ free_contexts (struct rd_codec_contexts *contexts)
 {
   ZSTD_freeDCtx (contexts->zstd_decoder);
   ZSTD_freeCCtx (contexts->zstd_encoder);
+  rd_free (contexts->lz4_encoder);
+  rd_free (contexts->lz4hc_encoder);
   if (contexts->inflater)
     libdeflate_free_decompressor (contexts->inflater);
   if (contexts->deflater)

@@ -256,6 +256,7 @@ what_we_write_is_what_libblosc_reads (void **state)
 {
   (void) state;
   struct rd_chain *chain = new_chain ();
+  struct rd_scratch scratch = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
   unsigned char data[5000], result[5000];
   fill_walk (data, sizeof data, 4);
@@ -264,7 +265,7 @@ what_we_write_is_what_libblosc_reads (void **state)
     add_blosc (chain, cnames[c], (int) c, (enum rd_blosc_shuffle) (c % 3), 4,
                c % 2 * 1024);
   for (size_t c = 0; c < CNAMES; c++) {
-    assert_ok (rd_blosc_encode (&chain->codecs[c], in, &out));
+    assert_ok (rd_blosc_encode (&chain->codecs[c], &scratch, in, &out));
     size_t nbytes, cbytes, blocksize;
     blosc_cbuffer_sizes (out.data, &nbytes, &cbytes, &blocksize);
     assert_int_equal (cbytes, out.nbytes);
@@ -272,6 +273,7 @@ what_we_write_is_what_libblosc_reads (void **state)
                       5000);
     assert_memory_equal (result, data, sizeof data);
   }
+  rd_scratch_free (&scratch);
   rd_chain_free (chain);
 }
 
