@@ -28,6 +28,13 @@ void stage_open (struct stage *stage,
                  const struct radio_recorder_options *options,
                  uint64_t ticks_per_us);
 
+/* Let time pass. */
+static inline void
+stage_pass (struct stage *stage, uint64_t ticks)
+{
+  stage->now += ticks;
+}
+
 /* What follows happens on this thread. */
 void stage_on (struct stage *stage, unsigned thread);
 
@@ -41,5 +48,25 @@ void stage_leave (struct stage *stage);
 const struct radio_profile_node *
 stage_node (const struct radio_profile *profile, const char *path);
 size_t stage_index (const struct radio_profile *profile, const char *path);
+
+/* A site of a scope that works: in a variable, of a category; or in
+ * NAME_site, of the category "test". */
+#define STAGE_SITE(variable, name, category) \
+  static const struct radio_site variable = { \
+    name, category, "f", "f.c", 1, RADIO_SCOPE_WORK \
+  }
+#define SITE_IN(name, category) STAGE_SITE (name##_site, #name, category)
+#define SITE(name) SITE_IN (name, "test")
+
+/* `stage', and what cmocka calls to open it before each test. */
+#define STAGE_FIXTURE \
+  static struct stage stage; \
+  static int \
+  open_stage (void **state) \
+  { \
+    (void) state; \
+    stage_open (&stage, NULL, 0); \
+    return 0; \
+  }
 
 #endif /* RD_TESTS_STAGE_H */

@@ -8,11 +8,6 @@
 
 #include "profiler/base/alloc.h"
 
-#define SITE(name) \
-  static const struct radio_site name##_site = { \
-    #name, "test", "f", "f.c", 1, RADIO_SCOPE_WORK \
-  }
-
 SITE (read);
 SITE (tiles);
 SITE (decode);

@@ -4,36 +4,17 @@
 
 #include "tests/profiler/causal/stage.h"
 
-#define SITE(name, category) \
-  static const struct radio_site name##_site = { \
-    #name, category, "f", "f.c", 1, RADIO_SCOPE_WORK \
-  }
-
-SITE (read, "operation");
-SITE (get, "network");
-SITE (connect, "network");
-SITE (body, "network");
-SITE (decode, "decode");
+SITE_IN (read, "operation");
+SITE_IN (get, "network");
+SITE_IN (connect, "network");
+SITE_IN (body, "network");
+SITE_IN (decode, "decode");
 
 static const struct radio_counter bytes = { "bytes fetched", "bytes" };
 static const struct radio_counter asked = { "bytes asked", "bytes" };
 static const struct radio_counter retries = { "retries", "count" };
 
-static struct stage stage;
-
-static int
-open_stage (void **state)
-{
-  (void) state;
-  stage_open (&stage, NULL, 0);
-  return 0;
-}
-
-static void
-pass (uint64_t ticks)
-{
-  stage.now += ticks;
-}
+STAGE_FIXTURE
 
 static void
 assert_times (const struct radio_profile *profile, const char *path,
@@ -61,15 +42,15 @@ requests_at_once_cover_their_union (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);        /* 0-100 */
-  pass (10);
+  stage_pass (&stage, 10);
   struct radio_async *one = radio_async_begin (&get_site);      /* 10-40 */
-  pass (10);
+  stage_pass (&stage, 10);
   struct radio_async *two = radio_async_begin (&get_site);      /* 20-70 */
-  pass (20);
+  stage_pass (&stage, 20);
   radio_async_end (one);
-  pass (30);
+  stage_pass (&stage, 30);
   radio_async_end (two);
-  pass (30);
+  stage_pass (&stage, 30);
   radio_scope_end (top);
   struct radio_profile *profile = stage_close (&stage);
   assert_times (profile, "read", 100, 40);
@@ -91,12 +72,12 @@ phases_follow_each_other (void **state)
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
   struct radio_async *async = radio_async_begin (&get_site);
-  pass (5);
+  stage_pass (&stage, 5);
   radio_async_phase (async, &connect_site);     /* 5-25 */
-  pass (20);
+  stage_pass (&stage, 20);
   stage_on (&stage, 1);
   radio_async_phase (async, &body_site);        /* 25-65 */
-  pass (40);
+  stage_pass (&stage, 40);
   stage_on (&stage, 2);
   radio_async_end (async);
   stage_on (&stage, 0);
@@ -126,9 +107,9 @@ a_phase_may_come_again (void **state)
   struct radio_async *async = radio_async_begin (&get_site);
   for (int i = 0; i < 3; i++) {
     radio_async_phase (async, &connect_site);
-    pass (10);
+    stage_pass (&stage, 10);
     radio_async_phase (async, &body_site);
-    pass (1);
+    stage_pass (&stage, 1);
   }
   radio_async_end (async);
   radio_scope_end (top);
@@ -182,10 +163,10 @@ a_request_of_a_handoff_was_queued (void **state)
   struct radio_handoff handoff;
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&handoff);
-  pass (15);
+  stage_pass (&stage, 15);
   stage_on (&stage, 3);
   struct radio_async *async = radio_async_receive (&handoff, &get_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_async_end (async);
   stage_on (&stage, 0);
   radio_scope_end (top);
@@ -202,11 +183,11 @@ a_request_that_outlives_its_parent_is_late (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
-  pass (10);
+  stage_pass (&stage, 10);
   struct radio_async *async = radio_async_begin (&get_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (top);
-  pass (80);
+  stage_pass (&stage, 80);
   radio_async_end (async);
   struct radio_profile *profile = stage_close (&stage);
   assert_times (profile, "read", 20, 10);
@@ -223,12 +204,12 @@ what_runs_when_recording_stops_is_open (void **state)
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
   struct radio_async *async = radio_async_begin (&get_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_async_phase (async, &body_site);
-  pass (10);
+  stage_pass (&stage, 10);
   struct radio_profile *profile = NULL;
   assert_ok (radio_recorder_stop (stage.recorder, &profile));
-  pass (10);
+  stage_pass (&stage, 10);
   radio_async_phase (async, &connect_site);
   radio_async_add (async, &bytes, 1);
   radio_async_text (async, "key", "value", RADIO_TEXT_PLAIN);
@@ -264,13 +245,13 @@ scopes_go_on_beside_a_request (void **state)
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);        /* 0-60 */
   struct radio_async *async = radio_async_begin (&get_site);    /* 0-40 */
-  pass (10);
+  stage_pass (&stage, 10);
   uint64_t near = radio_scope_begin (&decode_site);     /* 10-50 */
-  pass (30);
+  stage_pass (&stage, 30);
   radio_async_end (async);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (near);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (top);
   struct radio_profile *profile = stage_close (&stage);
   assert_times (profile, "read", 60, 10);
@@ -299,7 +280,7 @@ a_request_outside_all_scopes_is_a_root (void **state)
 {
   (void) state;
   struct radio_async *async = radio_async_begin (&get_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_async_end (async);
   struct radio_profile *profile = stage_close (&stage);
   assert_times (profile, "get", 10, 10);

@@ -10,16 +10,11 @@
 
 #include "tests/profiler/causal/stage.h"
 
-#define SITE(variable, name, category) \
-  static const struct radio_site variable = { \
-    name, category, "f", "f.c", 1, RADIO_SCOPE_WORK \
-  }
-
-SITE (read_site, "read", "operation");
-SITE (same_site, "read", "operation");
-SITE (read_disk_site, "read", "disk");
-SITE (a_site, "a", "x");
-SITE (b_site, "b", "x");
+STAGE_SITE (read_site, "read", "operation");
+STAGE_SITE (same_site, "read", "operation");
+STAGE_SITE (read_disk_site, "read", "disk");
+STAGE_SITE (a_site, "a", "x");
+STAGE_SITE (b_site, "b", "x");
 
 static const struct radio_site wait_site = {
   "wait", "queue", "f", "f.c", 1, RADIO_SCOPE_WAIT
@@ -28,15 +23,7 @@ static const struct radio_site wait_site = {
 static const struct radio_counter tiles = { "tiles", "count" };
 static const struct radio_counter also_tiles = { "tiles", "count" };
 
-static struct stage stage;
-
-static int
-open_stage (void **state)
-{
-  (void) state;
-  stage_open (&stage, NULL, 0);
-  return 0;
-}
+STAGE_FIXTURE
 
 static void
 run (const struct radio_site *site, uint64_t ticks)

@@ -8,11 +8,6 @@
 
 #include "tests/profiler/causal/stage.h"
 
-#define SITE(name) \
-  static const struct radio_site name##_site = { \
-    #name, "test", "f", "f.c", 1, RADIO_SCOPE_WORK \
-  }
-
 SITE (read);
 SITE (tiles);
 SITE (decode);
@@ -23,21 +18,7 @@ static const struct radio_site rest_site = {
   "rest", "queue", "f", "f.c", 2, RADIO_SCOPE_WAIT
 };
 
-static struct stage stage;
-
-static int
-open_stage (void **state)
-{
-  (void) state;
-  stage_open (&stage, NULL, 0);
-  return 0;
-}
-
-static void
-pass (uint64_t ticks)
-{
-  stage.now += ticks;
-}
+STAGE_FIXTURE
 
 static void
 assert_times (const struct radio_profile *profile, const char *path,
@@ -56,19 +37,19 @@ children_at_once_cover_their_union (void **state)
   struct radio_handoff handoff;
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&handoff);
-  pass (10);
+  stage_pass (&stage, 10);
   stage_on (&stage, 1);
   uint64_t one = radio_scope_receive (&handoff, &tiles_site);        /* 10-50 */
-  pass (20);
+  stage_pass (&stage, 20);
   stage_on (&stage, 2);
   uint64_t two = radio_scope_receive (&handoff, &tiles_site);        /* 30-80 */
-  pass (20);
+  stage_pass (&stage, 20);
   stage_on (&stage, 1);
   radio_scope_end (one);
-  pass (30);
+  stage_pass (&stage, 30);
   stage_on (&stage, 2);
   radio_scope_end (two);
-  pass (5);
+  stage_pass (&stage, 5);
   stage_on (&stage, 0);
   radio_scope_end (top);
   radio_handoff_release (&handoff);
@@ -90,23 +71,23 @@ a_parents_own_children_are_in_the_union (void **state)
   (void) state;
   struct radio_handoff handoff;
   uint64_t top = radio_scope_begin (&read_site);             /* 0-100 */
-  pass (10);
+  stage_pass (&stage, 10);
   uint64_t first = radio_scope_begin (&plan_site);           /* 10-20 */
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (first);
   radio_handoff_give (&handoff);
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);        /* 20-60 */
-  pass (20);
+  stage_pass (&stage, 20);
   stage_on (&stage, 0);
   uint64_t near = radio_scope_begin (&plan_site);            /* 40-80 */
-  pass (20);
+  stage_pass (&stage, 20);
   stage_on (&stage, 1);
   radio_scope_end (far);
-  pass (20);
+  stage_pass (&stage, 20);
   stage_on (&stage, 0);
   radio_scope_end (near);
-  pass (20);
+  stage_pass (&stage, 20);
   radio_scope_end (top);
   radio_handoff_release (&handoff);
   struct radio_profile *profile = stage_close (&stage);
@@ -123,13 +104,13 @@ a_child_that_outlives_its_parent_is_late_and_cut (void **state)
   struct radio_handoff handoff;
   uint64_t top = radio_scope_begin (&read_site);             /* 0-40 */
   radio_handoff_give (&handoff);
-  pass (30);
+  stage_pass (&stage, 30);
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);     /* 30-100 */
-  pass (10);
+  stage_pass (&stage, 10);
   stage_on (&stage, 0);
   radio_scope_end (top);
-  pass (60);
+  stage_pass (&stage, 60);
   stage_on (&stage, 1);
   radio_scope_end (far);
   radio_handoff_release (&handoff);
@@ -149,12 +130,12 @@ a_child_of_an_ended_parent_takes_nothing_from_it (void **state)
   struct radio_handoff handoff;
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&handoff);
-  pass (40);
+  stage_pass (&stage, 40);
   radio_scope_end (top);
-  pass (10);
+  stage_pass (&stage, 10);
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);
-  pass (25);
+  stage_pass (&stage, 25);
   radio_scope_end (far);
   radio_handoff_release (&handoff);
   struct radio_profile *profile = stage_close (&stage);
@@ -174,12 +155,12 @@ a_chain_goes_over_three_threads_and_back (void **state)
   tokens[0] = radio_scope_begin (&read_site);
   for (unsigned i = 0; i < 3; i++) {
     radio_handoff_give (&handoffs[i]);
-    pass (10);
+    stage_pass (&stage, 10);
     stage_on (&stage, (i + 1) % 3);
     tokens[i + 1] = radio_scope_receive (&handoffs[i], &tiles_site);
   }
   for (unsigned i = 4; i-- > 0;) {
-    pass (10);
+    stage_pass (&stage, 10);
     stage_on (&stage, i % 3);
     radio_scope_end (tokens[i]);
   }
@@ -205,7 +186,7 @@ recursion_across_threads_keeps_its_levels (void **state)
     radio_handoff_give (&handoffs[i]);
     stage_on (&stage, (i + 1) % STAGE_THREADS);
     tokens[i] = radio_scope_receive (&handoffs[i], &tiles_site);
-    pass (1);
+    stage_pass (&stage, 1);
   }
   for (unsigned i = DEPTH; i-- > 0;) {
     stage_on (&stage, (i + 1) % STAGE_THREADS);
@@ -232,14 +213,14 @@ fan_in_is_charged_to_one_parent (void **state)
   struct radio_handoff one, two;
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&one);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (top);
   top = radio_scope_begin (&other_site);
   radio_handoff_give (&two);
-  pass (10);
+  stage_pass (&stage, 10);
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&two, &tiles_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (far);
   stage_on (&stage, 0);
   radio_scope_end (top);
@@ -261,11 +242,11 @@ what_was_received_on_top_of_a_scope_is_not_its_work (void **state)
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&handoff);
   uint64_t near = radio_scope_begin (&plan_site);            /* 0-60 */
-  pass (10);
+  stage_pass (&stage, 10);
   uint64_t received = radio_scope_receive (&handoff, &tiles_site);   /* 10-40 */
-  pass (30);
+  stage_pass (&stage, 30);
   radio_scope_end (received);
-  pass (20);
+  stage_pass (&stage, 20);
   radio_scope_end (near);
   radio_scope_end (top);
   radio_handoff_release (&handoff);
@@ -287,14 +268,14 @@ waiting_for_workers_is_wait_and_covers (void **state)
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);
   stage_on (&stage, 0);
-  pass (5);
+  stage_pass (&stage, 5);
   uint64_t waiting = radio_scope_begin (&rest_site);
-  pass (20);
+  stage_pass (&stage, 20);
   stage_on (&stage, 1);
   radio_scope_end (far);
   stage_on (&stage, 0);
   radio_scope_end (waiting);
-  pass (3);
+  stage_pass (&stage, 3);
   radio_scope_end (top);
   radio_handoff_release (&handoff);
   struct radio_profile *profile = stage_close (&stage);
@@ -318,7 +299,7 @@ a_thread_is_recorded_only_while_it_has_received (void **state)
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);
   uint64_t inside = radio_scope_begin (&decode_site);
   assert_int_not_equal (inside, 0);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (inside);
   radio_scope_end (far);
   assert_int_equal (radio_scope_begin (&decode_site), 0);
@@ -341,7 +322,7 @@ an_inner_scope_left_open_ends_with_the_received_one (void **state)
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);
   radio_scope_begin (&decode_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (far);
   assert_int_equal (radio_scope_begin (&decode_site), 0);
   stage_on (&stage, 0);
@@ -362,10 +343,10 @@ a_handoff_outside_all_scopes_makes_a_root (void **state)
   struct radio_handoff handoff;
   radio_handoff_give (&handoff);
   assert_non_null (handoff.parent);
-  pass (10);
+  stage_pass (&stage, 10);
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (far);
   radio_handoff_release (&handoff);
   struct radio_profile *profile = stage_close (&stage);
@@ -391,7 +372,7 @@ what_is_received_too_deep_is_told (void **state)
     assert_int_not_equal (tokens[i], 0);
   }
   assert_int_equal (radio_scope_receive (&handoff, &tiles_site), 0);
-  pass (1);
+  stage_pass (&stage, 1);
   for (unsigned i = RD_MAX_DEPTH - 1; i > 0; i--)
     radio_scope_end (tokens[i]);
   stage_on (&stage, 0);
@@ -428,7 +409,7 @@ link_up (struct radio_handoff *handoff, unsigned i)
   *handoff = next;
   radio_scope_text ("link", i % 2 ? "odd" : "even", RADIO_TEXT_PLAIN);
   radio_scope_add (&nbytes, 3);
-  pass (2);
+  stage_pass (&stage, 2);
   radio_scope_end (token);
 }
 
@@ -498,7 +479,7 @@ a_zero_handoff_is_none (void **state)
   (void) state;
   struct radio_handoff handoff = { .parent = NULL };
   uint64_t near = radio_scope_receive (&handoff, &tiles_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (near);
   radio_handoff_release (&handoff);
   struct radio_profile *profile = stage_close (&stage);
@@ -514,7 +495,7 @@ the_token_zero_ends_nothing (void **state)
   radio_scope_end (0);
   uint64_t top = radio_scope_begin (&read_site);
   radio_scope_end (0);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (top);
   radio_scope_end (0);
   struct radio_profile *profile = stage_close (&stage);
@@ -551,7 +532,7 @@ a_handoff_is_of_no_use_when_its_recorder_stopped (void **state)
   radio_profile_close (stage_close (&stage));
   stage_open (&stage, NULL, 0);
   uint64_t near = radio_scope_receive (&handoff, &tiles_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (near);
   stage_on (&stage, 1);
   assert_int_equal (radio_scope_receive (&handoff, &tiles_site), 0);
@@ -569,13 +550,13 @@ what_is_open_on_other_threads_ends_with_the_recording (void **state)
   struct radio_handoff handoff;
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&handoff);
-  pass (10);
+  stage_pass (&stage, 10);
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);
-  pass (10);
+  stage_pass (&stage, 10);
   struct radio_profile *profile = NULL;
   assert_ok (radio_recorder_stop (stage.recorder, &profile));
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (far);
   stage_on (&stage, 0);
   radio_scope_end (top);
@@ -597,10 +578,10 @@ spans_know_their_parents_on_other_threads (void **state)
   struct radio_handoff handoff;
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&handoff);
-  pass (10);
+  stage_pass (&stage, 10);
   stage_on (&stage, 1);
   uint64_t far = radio_scope_receive (&handoff, &tiles_site);
-  pass (10);
+  stage_pass (&stage, 10);
   radio_scope_end (far);
   stage_on (&stage, 0);
   radio_scope_end (top);

@@ -7,24 +7,11 @@
 
 #include "profiler/base/alloc.h"
 
-#define SITE(name) \
-  static const struct radio_site name##_site = { \
-    #name, "test", "f", "f.c", 1, RADIO_SCOPE_WORK \
-  }
-
 SITE (read);
 SITE (decode);
 SITE (tiles);
 
-static struct stage stage;
-
-static int
-open_stage (void **state)
-{
-  (void) state;
-  stage_open (&stage, NULL, 0);
-  return 0;
-}
+STAGE_FIXTURE
 
 static void *
 take (size_t nbytes)

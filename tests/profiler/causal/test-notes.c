@@ -7,26 +7,13 @@
 
 #include "tests/profiler/causal/stage.h"
 
-#define SITE(name) \
-  static const struct radio_site name##_site = { \
-    #name, "test", "f", "f.c", 1, RADIO_SCOPE_WORK \
-  }
-
 SITE (read);
 SITE (fetch);
 
 static const struct radio_counter held = { "bytes held", "bytes" };
 static const struct radio_counter running = { "requests running", "count" };
 
-static struct stage stage;
-
-static int
-open_stage (void **state)
-{
-  (void) state;
-  stage_open (&stage, NULL, 0);
-  return 0;
-}
+STAGE_FIXTURE
 
 static int
 open_tree_only (void **state)

@@ -18,11 +18,6 @@
 #define NTHREADS 4
 #define NJOBS 200
 
-#define SITE(name) \
-  static const struct radio_site name##_site = { \
-    #name, "test", "f", "f.c", 1, RADIO_SCOPE_WORK \
-  }
-
 SITE (read);
 SITE (tiles);
 SITE (decode);
