@@ -2,7 +2,7 @@
 # Makes C strings of the page's sources, each file's of the kind that a
 # "kind=..." in front of it says, all files of one kind in one string:
 #
-#   awk -f embed.awk kind=template page.html kind=style page.css \
+#   awk -f shorten.awk -f embed.awk kind=template page.html kind=style page.css \
 #     kind=script a.mjs b.mjs
 #
 # What only readers of the sources need goes: comments on lines of their own,
@@ -10,7 +10,8 @@
 # expression in a module holds neither quotes nor blanks beside punctuation;
 # a test runs the script that comes out.)  The modules become one script:
 # import statements go, and so does the word export; names at the top of a
-# module are therefore unique in all of them.  Only ASCII is let through, so
+# module are therefore unique in all of them, and shorten.awk makes names of
+# all modules shorter.  Only ASCII is let through, so
 # that no compiler's idea of character sets matters.
 
 function fail(message) {
@@ -19,11 +20,26 @@ function fail(message) {
   exit 1
 }
 
+function print_line(line, ends) {
+  gsub(/[\\"?]/, "\\\\&", line)
+  print "  \"" line (ends ? "\\n" : "") "\""
+}
+
+function end_string(   lines, n, i) {
+  if (string == "script") {
+    n = split(shortened(), lines, "\n")
+    for (i = 1; i <= n; i++)
+      if (lines[i] != "")
+        print_line(lines[i], i < n)
+  }
+  if (string != "")
+    print "  ;"
+}
+
 function begin_string() {
   if (kind == string)
     return
-  if (string != "")
-    print "  ;"
+  end_string()
   string = kind
   print "const char rd_page_" kind "[] ="
 }
@@ -112,12 +128,13 @@ kind == "style" { $0 = squeeze($0, "{};,>") }
 
 # After these a line's end means nothing to a script.
 {
-  ends = kind != "script" || !/[{;,(]$/
-  gsub(/[\\"?]/, "\\\\&")
-  print "  \"" $0 (ends ? "\\n" : "") "\""
+  if (kind == "script")
+    shorten_line($0, !/[{;,(]$/)
+  else
+    print_line($0, 1)
 }
 
 END {
   if (!failed)
-    print "  ;"
+    end_string()
 }
