@@ -206,8 +206,7 @@ find_queueing (struct rd_finder *finder)
     rd_human_percent ((double) queue->wait_ns, (double) all).text,
     rd_human_ns (queue->most_ns).text,
     finder->profile->nodes.at[queue->most].name,
-    rd_finder_threads (finder).text,
-    finder->nthreads, cpus (finder).text);
+    rd_finder_threads (finder).text, finder->nthreads, cpus (finder).text);
 }
 
 static enum radio_status
