@@ -10,6 +10,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/export/moved.h"
 #include "profiler/export/text.h"
+#include "profiler/model/findings.h"
 
 #define DEFAULT_COLUMNS 80
 #define LEAST_COLUMNS 50
@@ -146,6 +147,11 @@ write_times (const struct rd_text *text)
   add_item (&line, "time", "%s work%s", number, words);
   rd_text_time (info->wait_ns, number);
   add_item (&line, "time", "%s wait", number);
+  const char *cpu = rd_profile_find_fact (text->profile, RD_FACT_CPU_NS);
+  if (cpu) {
+    rd_text_time (rd_parse_digits (cpu), number);
+    add_item (&line, "time", "%s on CPUs", number);
+  }
   end_line (&line);
 }
 
@@ -240,6 +246,8 @@ write_facts (const struct rd_text *text)
 {
   for (size_t i = 0; i < text->profile->facts.n; i++) {
     const struct rd_fact *fact = &text->profile->facts.at[i];
+    if (strcmp (fact->key, RD_FACT_CPU_NS) == 0)
+      continue;               /* is among the times */
     size_t column = begin_line (text, fact->key);
     rd_write_cut (text->writer, fact->value, text->columns - column);
     rd_write_text (text->writer, "\n");

@@ -266,6 +266,53 @@ the_head_has_the_sums (void **state)
   radio_profile_close (profile);
 }
 
+/* 130 ms of work and 30 ms of wait: of work alone it is 5 %. */
+static void
+the_recorders_share_is_of_work (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("a read");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_times (profile, read, 1, 160 * MS, 160 * MS, 130 * MS, 30 * MS);
+  profile->info.scope_cost_ns = 6.5 * MS;
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 0, false, false);
+  assert_non_null (strstr (sink.text, "recording took 5.0 % of work"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+the_cpu_time_stands_among_the_times (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("a read");
+  build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_fact (profile, "cpu ns", "18059565", false);
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 0, false, false);
+  assert_non_null (strstr (sink.text, ", 18.1 ms on CPUs\n"));
+  assert_null (strstr (sink.text, "cpu ns"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
+keys_of_facts_are_whole (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("a read");
+  build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_fact (profile, "counter values not kept", "17", false);
+  build_fact (profile, "host", "h", false);
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 0, false, false);
+  assert_non_null (strstr (sink.text, "\ncounter values not kept 17\n"));
+  assert_non_null (strstr (sink.text, "\nhost        h\n"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
 static void
 siblings_come_heaviest_first (void **state)
 {
@@ -442,6 +489,9 @@ main (void)
     cmocka_unit_test (narrow_texts_show_what_matters_most),
     cmocka_unit_test (columns_without_numbers_are_left_out),
     cmocka_unit_test (the_head_has_the_sums),
+    cmocka_unit_test (the_recorders_share_is_of_work),
+    cmocka_unit_test (the_cpu_time_stands_among_the_times),
+    cmocka_unit_test (keys_of_facts_are_whole),
     cmocka_unit_test (siblings_come_heaviest_first),
     cmocka_unit_test (tiny_scopes_share_a_line),
     cmocka_unit_test (long_names_lose_their_middle),
