@@ -105,6 +105,20 @@ write_title (const struct rd_text *text)
   rd_write_text (text->writer, "\n");
 }
 
+/* Whatever else it shows is of a failure. */
+static void
+write_failure (const struct rd_text *text)
+{
+  const char *message = rd_profile_find_fact (text->profile, RD_FACT_FAILED);
+  if (message == NULL)
+    return;
+  rd_text_colour (text, RD_RED);
+  size_t column = begin_line (text, RD_FACT_FAILED);
+  rd_write_wrapped (text->writer, message, column, text->columns);
+  rd_text_colour (text, RD_PLAIN);
+  rd_write_text (text->writer, "\n");
+}
+
 static void
 write_date (const struct rd_text *text)
 {
@@ -246,8 +260,10 @@ write_facts (const struct rd_text *text)
 {
   for (size_t i = 0; i < text->profile->facts.n; i++) {
     const struct rd_fact *fact = &text->profile->facts.at[i];
-    if (strcmp (fact->key, RD_FACT_CPU_NS) == 0)
-      continue;               /* is among the times */
+    /* These have lines of their own. */
+    if (strcmp (fact->key, RD_FACT_CPU_NS) == 0
+        || strcmp (fact->key, RD_FACT_FAILED) == 0)
+      continue;
     size_t column = begin_line (text, fact->key);
     rd_write_cut (text->writer, fact->value, text->columns - column);
     rd_write_text (text->writer, "\n");
@@ -258,6 +274,7 @@ void
 rd_text_head (const struct rd_text *text)
 {
   write_title (text);
+  write_failure (text);
   write_date (text);
   write_times (text);
   write_parts (text);

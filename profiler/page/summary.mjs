@@ -45,8 +45,8 @@ function figures(profile, model) {
 }
 
 // What a reader must know before believing the rest.
-function warnings(info) {
-  const told = [];
+function warnings(info, failure) {
+  const told = failure ? ['It failed: ' + failure.value] : [];
   if (info.dropped > 0)
     told.push('The timeline lacks ' + formatCount(info.dropped)
       + plural(info.dropped, ' span', ' spans')
@@ -106,6 +106,6 @@ export function summaryPanel(profile, model, themeButton) {
               nameElement(info.program), ' \u00b7 ',
               when(info.started) ?? ''),
       themeButton),
-    figures(profile, model),
-    ...warnings(info));
+    ...warnings(info, profile.facts.find(({ key }) => key === 'failed')),
+    figures(profile, model));
 }

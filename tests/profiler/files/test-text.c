@@ -298,6 +298,26 @@ the_cpu_time_stands_among_the_times (void **state)
 }
 
 static void
+a_failure_stands_below_the_title (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("a read");
+  build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_fact (profile, "failed", "ct/a: tile 1,2,3 is damaged, so that the "
+              "whole of it cannot be read any more", true);
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 0, false, false);
+  static const char head[] =
+    "radio profile: a read\n"
+    "failed      ct/a: tile 1,2,3 is damaged, so that the whole of it cannot "
+    "be read\n"
+    "            any more\n";
+  assert_memory_equal (sink.text, head, strlen (head));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+static void
 keys_of_facts_are_whole (void **state)
 {
   (void) state;
@@ -491,6 +511,7 @@ main (void)
     cmocka_unit_test (the_head_has_the_sums),
     cmocka_unit_test (the_recorders_share_is_of_work),
     cmocka_unit_test (the_cpu_time_stands_among_the_times),
+    cmocka_unit_test (a_failure_stands_below_the_title),
     cmocka_unit_test (keys_of_facts_are_whole),
     cmocka_unit_test (siblings_come_heaviest_first),
     cmocka_unit_test (tiny_scopes_share_a_line),
