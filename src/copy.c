@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Placing boxes of elements.  The axes are first brought into the order of
  * the destination's memory and those that lie seamlessly in both are joined,
- * so that the loops below see few axes and long rows.  A row is then copied
+ * so that the loops below see few axes and long rows.  Rows are then copied
  * whole, moved by strides, or converted in blocks that stay in the cache. */
 #include <config.h>
 
@@ -13,6 +13,7 @@
 #include "src/convert.h"
 #include "src/copy.h"
 #include "src/move.h"
+#include "src/rows.h"
 
 /* Elements converted at a time. */
 #define BLOCK 256
@@ -28,7 +29,6 @@ struct plan {
   rd_move_fn *move_in, *move_out;
   rd_convert_fn *convert;                   /* NULL: the types are equal */
   bool swapped;
-  bool whole_rows;                          /* memcpy does */
 };
 
 enum radio_status
@@ -112,6 +112,7 @@ join_axes (struct plan *plan)
 static bool
 plan_axes (struct plan *plan, const struct rd_copy *copy)
 {
+  plan->rank = 0;
   for (size_t i = 0; i < copy->rank; i++) {
     if (copy->shape[i] == 0)
       return false;
@@ -149,6 +150,7 @@ plan_types (struct plan *plan, const struct rd_copy *copy)
   plan->swapped = copy->from_swapped && plan->from_type.unit_nbytes > 1;
   plan->move_in = rd_move_find (&plan->from_type, plan->swapped);
   plan->move_out = rd_move_find (&plan->to_type, false);
+  plan->convert = NULL;
   /* A stored bool may be any byte; the caller gets 0 or 1. */
   if (to != from || copy->scaled || to == RADIO_BOOL)
     plan->convert = rd_convert_find (plan->from_part, plan->to_part);
@@ -264,19 +266,17 @@ copy_row (const struct plan *plan, const struct rd_copy *copy,
   size_t item_nbytes = plan->from_type.item_nbytes;
   if (plan->convert)
     return convert_row (plan, copy, from, to);
-  if (plan->whole_rows)
-    memcpy (to, from, plan->shape[axis] * item_nbytes);
-  else
-    plan->move_in (from, plan->from_strides[axis], to,
-                   plan->to_strides[axis], plan->shape[axis], item_nbytes);
+  plan->move_in (from, plan->from_strides[axis], to, plan->to_strides[axis],
+                 plan->shape[axis], item_nbytes);
   return RADIO_OK;
 }
 
-/* Step to the next row; false after the last. */
+/* Step along the axes but the last n; false after the last step. */
 static bool
-next_row (const struct plan *plan, uint64_t *at, int64_t *from, int64_t *to)
+next_rows (const struct plan *plan, size_t n, uint64_t *at, int64_t *from,
+           int64_t *to)
 {
-  for (size_t i = plan->rank - 1; i-- > 0;) {
+  for (size_t i = plan->rank - n; i-- > 0;) {
     *from += plan->from_strides[i];
     *to += plan->to_strides[i];
     if (++at[i] < plan->shape[i])
@@ -288,22 +288,46 @@ next_row (const struct plan *plan, uint64_t *at, int64_t *from, int64_t *to)
   return false;
 }
 
+/* Rows along the last axis, many at a time along the one before it. */
+static void
+copy_whole_rows (const struct plan *plan, const struct rd_copy *copy)
+{
+  size_t axis = plan->rank - 1, nouter = axis > 0 ? 2 : 1;
+  size_t nbytes = plan->shape[axis] * plan->from_type.item_nbytes;
+  size_t nrows = axis > 0 ? plan->shape[axis - 1] : 1;
+  int64_t from_step = axis > 0 ? plan->from_strides[axis - 1] : 0;
+  int64_t to_step = axis > 0 ? plan->to_strides[axis - 1] : 0;
+  uint64_t at[RADIO_MAX_RANK] = { 0 };
+  int64_t from = 0, to = 0;
+  rd_rows_expect (copy->to, to_step, nbytes, nrows);
+  for (bool more = true; more;) {
+    const unsigned char *from_rows = copy->from + from;
+    unsigned char *to_rows = copy->to + to;
+    more = next_rows (plan, nouter, at, &from, &to);
+    if (more)
+      rd_rows_expect (copy->to + to, to_step, nbytes, nrows);
+    rd_rows_copy (from_rows, from_step, to_rows, to_step, nbytes, nrows);
+  }
+}
+
 enum radio_status
 rd_copy_run (const struct rd_copy *copy)
 {
-  struct plan plan = { 0 };
+  struct plan plan;
   plan_types (&plan, copy);
   if (!plan_axes (&plan, copy))
     return RADIO_OK;
   int64_t item = (int64_t) plan.from_type.item_nbytes;
   size_t axis = plan.rank - 1;
-  plan.whole_rows = !plan.convert && !plan.swapped
-    && plan.from_strides[axis] == item && plan.to_strides[axis] == item;
-
+  if (!plan.convert && !plan.swapped && plan.from_strides[axis] == item
+      && plan.to_strides[axis] == item) {
+    copy_whole_rows (&plan, copy);
+    return RADIO_OK;
+  }
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
   do
     RD_TRY (copy_row (&plan, copy, copy->from + from, copy->to + to));
-  while (next_row (&plan, at, &from, &to));
+  while (next_rows (&plan, 1, at, &from, &to));
   return RADIO_OK;
 }

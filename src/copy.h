@@ -34,7 +34,7 @@ enum radio_status rd_copy_check (const struct rd_type *from,
   RADIO_USE_RESULT;
 
 /* Move the elements.  Rows that are contiguous on both sides and need no
- * conversion go by memcpy.  RADIO_ERROR_RANGE names the first value that
+ * conversion are copied whole.  RADIO_ERROR_RANGE names the first value that
  * does not fit. */
 enum radio_status rd_copy_run (const struct rd_copy *copy) RADIO_USE_RESULT;
 

@@ -10,6 +10,8 @@
 /* Longer rows are memcpy's. */
 #define SHORT_ROW 256
 
+#define CACHE_LINE 64
+
 #define EACH_ROW(...)                           \
   do {                                          \
     for (size_t row = 0; row < nrows; row++) {  \
@@ -58,4 +60,18 @@ rd_rows_copy (const unsigned char *from, int64_t from_step,
     EACH_ROW (COPY_ENDS (2));
   else if (nbytes == 1)
     EACH_ROW (*to = *from);
+}
+
+void
+rd_rows_expect (const unsigned char *to, int64_t to_step, size_t nbytes,
+                size_t nrows)
+{
+  if (nbytes == 0 || nbytes > SHORT_ROW)
+    return;
+  for (size_t row = 0; row < nrows; row++) {
+    for (size_t i = 0; i < nbytes; i += CACHE_LINE)
+      __builtin_prefetch (to + i, 1);
+    __builtin_prefetch (to + nbytes - 1, 1);
+    to += to_step;
+  }
 }

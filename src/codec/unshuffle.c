@@ -284,6 +284,14 @@ next_rows (const struct rd_shuffled_box *box, uint64_t *at,
   return false;
 }
 
+static void
+expect_rows (const struct rd_shuffled *block,
+             const struct rd_shuffled_rows *rows)
+{
+  rd_rows_expect (rows->to, rows->to_step, rows->n * block->typesize,
+                  rows->nrows);
+}
+
 void
 rd_unshuffle_box (const struct rd_shuffled *block,
                   const struct rd_shuffled_box *box)
@@ -298,7 +306,12 @@ rd_unshuffle_box (const struct rd_shuffled *block,
     rows.step = (size_t) box->steps[last - 1];
     rows.to_step = box->to_steps[last - 1];
   }
-  do
-    rd_unshuffle_rows (block, &rows);
-  while (next_rows (box, at, &rows));
+  expect_rows (block, &rows);
+  for (bool more = true; more;) {
+    const struct rd_shuffled_rows now = rows;
+    more = next_rows (box, at, &rows);
+    if (more)
+      expect_rows (block, &rows);
+    rd_unshuffle_rows (block, &now);
+  }
 }
