@@ -29,7 +29,18 @@ struct radio_context_options {
    * filled in about half the time.  Memory beyond the destination is never
    * touched. */
   bool no_huge_pages;
+
+  /* Decoded tiles that are kept for reads that follow, of all stores of the
+   * context: planes and boxes that follow their neighbours, as a reader
+   * scrolls, or that are read again, and no others, so that those who read
+   * at random or whole volumes pay nothing.  Only what radio ingested is
+   * kept.  At most an eighth of memory_limit_nbytes, which it is part of.
+   * 0: 64 MiB, or none where the limit is below 512 MiB;
+   * RADIO_NO_CACHE: none. */
+  uint64_t cache_nbytes;
 };
+
+#define RADIO_NO_CACHE UINT64_MAX
 
 /* Make a context.  options may be NULL.  The context is released by
  * radio_context_close; stores opened with it keep it alive on their own.

@@ -10,6 +10,7 @@
 #include "src/array/array.h"
 #include "src/array/index-cache.h"
 #include "src/array/path.h"
+#include "src/array/tile-cache.h"
 
 /* Indexes kept, of one array: this much, but not more than a share of the
  * context's limit. */
@@ -26,6 +27,9 @@ radio_array_close (struct radio_array *array)
     return;
   if (array->store && array->path)
     rd_io_forget (array->store->io, array->path);
+  if (array->store && array->store->context->tiles)
+    rd_tile_cache_forget (array->store->context->tiles, array->number);
+  rd_recent_destroy (&array->recent);
   rd_index_cache_close (array->indexes);
   rd_array_doc_free (array->doc);
   radio_store_close (array->store);
@@ -70,6 +74,8 @@ rd_array_open_doc (struct radio_store *store, const char *path,
   }
   array->doc = doc;
   array->store = rd_store_ref (store);
+  array->number = atomic_fetch_add (&store->context->narrays, 1);
+  rd_recent_init (&array->recent);
   RD_TRY (rd_path_check (path, false));
   array->path = rd_strdup (path);
   if (!array->path)

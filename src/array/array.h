@@ -10,6 +10,7 @@
 #include "src/array/context.h"
 #include "src/array/layout.h"
 #include "src/array/pool.h"
+#include "src/array/recent.h"
 #include "src/zarr/document.h"
 
 struct rd_index_cache;
@@ -20,6 +21,9 @@ struct radio_array {
   struct rd_array_doc *doc;
   struct rd_layout layout;            /* what follows from doc */
   struct rd_index_cache *indexes;     /* of shards, decoded and checked */
+  uint64_t number;                    /* no other of the context has it */
+  struct rd_recent recent;            /* reads */
+  atomic_bool is_written;             /* by this handle: no tile is kept */
   /* Every chunk has an object, also one of nothing but fill value, as in
    * all that radio ingests: a missing one was lost. */
   bool is_complete;
@@ -49,6 +53,14 @@ rd_array_read_scaled (struct radio_array *array,
                       const struct radio_request *requests, size_t n,
                       enum radio_dtype dtype,
                       const struct rd_scaling *scaling) RADIO_USE_RESULT;
+
+/* The same for those who read every tile once: tiles that were decoded
+ * before are neither used nor kept. */
+enum radio_status
+rd_array_read_once (struct radio_array *array,
+                    const struct radio_request *request,
+                    enum radio_dtype dtype,
+                    const struct rd_scaling *scaling) RADIO_USE_RESULT;
 
 /* Read and parse a node's document.  NOT_FOUND when it has none. */
 enum radio_status rd_store_read_document (struct radio_store *store,

@@ -10,6 +10,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/base/cleanup.h"
 #include "src/array/context.h"
+#include "src/array/tile-cache.h"
 
 #define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)
 
@@ -23,6 +24,11 @@
 
 /* Sleeping and waking takes some 10 to 50 us, a box of 32^3 some 100. */
 #define SPIN_NS 50000
+
+/* Decoded tiles, by default and at most. */
+#define CACHE_NBYTES ((uint64_t) 64 << 20)
+#define CACHE_MIN_LIMIT_NBYTES ((uint64_t) 512 << 20)
+#define CACHE_SHARE 8
 
 /* Processors that this process may use.  The set grows until the kernel's
  * fits into it. */
@@ -53,6 +59,24 @@ choose_nthreads (unsigned asked, unsigned nprocessors)
   return n < MAX_THREADS ? n : MAX_THREADS;
 }
 
+static void
+cleanup_tiles (struct rd_tile_cache **tiles)
+{
+  rd_tile_cache_close (*tiles);
+}
+
+/* Four layers of tiles of 512 x 512 float32 voxels are 32 MiB: room for one
+ * reader in each direction. */
+static uint64_t
+choose_cache (uint64_t asked, uint64_t limit_nbytes)
+{
+  if (asked == RADIO_NO_CACHE)
+    return 0;
+  if (asked == 0)
+    return limit_nbytes < CACHE_MIN_LIMIT_NBYTES ? 0 : CACHE_NBYTES;
+  return rd_min_u64 (asked, limit_nbytes / CACHE_SHARE);
+}
+
 enum radio_status
 radio_context_open (const struct radio_context_options *options,
                     struct radio_context **result)
@@ -79,7 +103,14 @@ radio_context_open (const struct radio_context_options *options,
     .keep_nbytes = (size_t) rd_min_u64 (keep_nbytes, KEEP_NBYTES),
     .spin_ns = context->nthreads <= nprocessors ? SPIN_NS : 0,
   };
+  RD_CLEANUP (cleanup_tiles) struct rd_tile_cache *tiles = NULL;
+  uint64_t cache_nbytes = choose_cache (options->cache_nbytes,
+                                        context->memory_limit_nbytes);
+  if (cache_nbytes > 0)
+    RD_TRY (rd_tile_cache_open (cache_nbytes, &tiles));
   RD_TRY (rd_pool_open (&pool_options, &context->pool));
+  context->work_nbytes = context->memory_limit_nbytes - cache_nbytes;
+  context->tiles = RD_STEAL (tiles);
   *result = RD_STEAL (context);
   return RADIO_OK;
 }
@@ -96,7 +127,11 @@ radio_context_close (struct radio_context *context)
 {
   if (!context || atomic_fetch_sub (&context->nrefs, 1) != 1)
     return;
+  bool is_forked = rd_pool_check (context->pool) != RADIO_OK;
   rd_pool_close (context->pool);
+  /* Locks may be held for ever in a forked child. */
+  if (!is_forked)
+    rd_tile_cache_close (context->tiles);
   rd_free (context);
 }
 
@@ -104,9 +139,9 @@ enum radio_status
 rd_context_allows (const struct radio_context *context, uint64_t nbytes,
                    const char *what)
 {
-  if (nbytes <= context->memory_limit_nbytes)
+  if (nbytes <= context->work_nbytes)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_LIMIT, "%s needs %" PRIu64 " bytes of memory "
                   "and the limit is %" PRIu64 ": raise memory_limit_nbytes",
-                  what, nbytes, context->memory_limit_nbytes);
+                  what, nbytes, context->work_nbytes);
 }

@@ -23,6 +23,9 @@ struct radio_context {
   unsigned nthreads;
   uint64_t memory_limit_nbytes;
   bool no_huge_pages;
+  uint64_t work_nbytes;               /* of the limit, beside the cache */
+  struct rd_tile_cache *tiles;        /* NULL: none */
+  _Atomic uint64_t narrays;           /* numbers given to arrays */
 };
 
 struct radio_store {

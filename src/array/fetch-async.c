@@ -105,7 +105,7 @@ ask_next (struct async *async, struct flight *flight)
   const struct rd_batch *batch = job->batch;
   while (async->next < batch->nunits && async->error.status == RADIO_OK) {
     const struct rd_unit *unit = &batch->units[async->next++];
-    if (unit->kind == RD_UNIT_FILL)
+    if (unit->kind == RD_UNIT_FILL || unit->kind == RD_UNIT_CACHED)
       continue;
     const struct rd_item *item = &batch->items[unit->first];
     bool missing;
@@ -184,17 +184,21 @@ fill_one_unit (struct rd_job *base, uint64_t task,
   struct rd_fetch_job *job = (struct rd_fetch_job *) base;
   const struct rd_unit *unit = &job->batch->units[task];
   (void) scratch;
+  if (unit->kind == RD_UNIT_CACHED)
+    return rd_unit_place_cached (job, unit);
   return unit->kind == RD_UNIT_FILL ? rd_unit_fill (job, unit) : RADIO_OK;
 }
 
-/* What is not stored is placed while the first reads are under way. */
+/* What is not stored, or known, is placed while the first reads are under
+ * way. */
 static void
 fill_units (struct async *async)
 {
   struct rd_fetch_job *job = async->batch_job;
   bool any = false;
   for (uint32_t i = 0; i < job->batch->nunits; i++)
-    any |= job->batch->units[i].kind == RD_UNIT_FILL;
+    any |= job->batch->units[i].kind == RD_UNIT_FILL
+      || job->batch->units[i].kind == RD_UNIT_CACHED;
   job->job.run = fill_one_unit;
   job->job.site = &rd_fetch_tiles_site;
   job->job.end = NULL;

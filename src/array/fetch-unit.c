@@ -9,6 +9,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
+#include "src/box.h"
 
 void
 rd_fetch_key (const struct radio_array *array, const uint64_t *chunk,
@@ -174,16 +175,85 @@ find_bytes (const struct rd_unit *unit, const struct rd_item *item,
 }
 
 static enum radio_status
-decode_tile (const struct rd_fetch *fetch, struct rd_scratch *scratch,
-             const unsigned char *data, size_t nbytes, struct rd_view *view)
+decode_tile (const struct rd_layout *layout, bool shuffled,
+             struct rd_scratch *scratch, const unsigned char *data,
+             size_t nbytes, struct rd_view *view)
 {
-  const struct rd_layout *layout = &fetch->array->layout;
   RD_SCOPE_OF (layout->decode_site);
-  RD_TRY ((fetch->takes_shuffled ? rd_chain_decode_shuffled
-           : rd_chain_decode) (layout->chain, &layout->tile, scratch, data,
-                               nbytes, view));
+  RD_TRY ((shuffled ? rd_chain_decode_shuffled : rd_chain_decode) (
+    layout->chain, &layout->tile, scratch, data, nbytes, view));
   RD_COUNT (tiles, 1);
   RD_COUNT (decoded, layout->tile_nbytes);
+  return RADIO_OK;
+}
+
+/* Whether a view is of elements in C order, as tiles are kept. */
+static bool
+is_plain (const struct rd_layout *layout, const struct rd_view *view)
+{
+  int64_t strides[RADIO_MAX_RANK];
+  return !view->swapped
+    && rd_c_strides (layout->rank, layout->tile.shape,
+                     layout->tile.type.item_nbytes, strides)
+    && memcmp (strides, view->strides, layout->rank * sizeof *strides) == 0;
+}
+
+/* Whether the tile of item i is to be kept for later reads. */
+static bool
+is_admitted (const struct rd_fetch_job *job, uint32_t i,
+             const struct radio_box *box)
+{
+  const struct rd_fetch *fetch = job->fetch;
+  size_t request = touch_of (job, i)->request;
+  return request < fetch->nadmissions
+    && rd_recent_admits (&fetch->admissions[request],
+                         &fetch->requests[request].box, box,
+                         fetch->array->layout.shape);
+}
+
+static void
+keep_tile (const struct rd_fetch_job *job, uint32_t i,
+           const struct rd_view *view)
+{
+  const struct rd_fetch *fetch = job->fetch;
+  const struct rd_layout *layout = &fetch->array->layout;
+  const struct rd_touch *touch = touch_of (job, i);
+  RD_COUNT (misses, 1);
+  if (!is_plain (layout, view))
+    return;
+  struct rd_tile_key key = { .array = fetch->known.array,
+                             .tile = job->batch->items[i].tile };
+  memcpy (key.chunk, touch->chunk, sizeof key.chunk);
+  rd_tile_cache_add (fetch->known.cache, &key, view->data,
+                     (size_t) layout->tile_nbytes);
+}
+
+static enum radio_status
+place_cached (const struct rd_fetch_job *job, uint32_t i)
+{
+  struct rd_fetch *fetch = job->fetch;
+  const struct rd_layout *layout = &fetch->array->layout;
+  const struct rd_item *item = &job->batch->items[i];
+  const struct rd_touch *touch = touch_of (job, i);
+  const struct radio_box box = rd_layout_tile (layout, touch->chunk,
+                                               item->tile);
+  struct rd_view view = { .data = item->cached->data };
+  (void) rd_c_strides (layout->rank, layout->tile.shape,
+                       layout->tile.type.item_nbytes, view.strides);
+  return fetch->place (fetch, touch->request, &box, &view);
+}
+
+enum radio_status
+rd_unit_place_cached (const struct rd_fetch_job *job,
+                      const struct rd_unit *unit)
+{
+  RD_SCOPE ("cache hit", RD_IN_PLACE);
+  RD_COUNT (hits, unit->n);
+  for (uint32_t i = unit->first; i < unit->first + unit->n; i++) {
+    enum radio_status status = place_cached (job, i);
+    if (status != RADIO_OK)
+      return fail_at (job, i, status);
+  }
   return RADIO_OK;
 }
 
@@ -201,9 +271,14 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
   struct rd_view view;
   RD_TRY (find_bytes (unit, item, layout->tile_most_nbytes, get, &data,
                       &nbytes));
-  RD_TRY (decode_tile (fetch, scratch, data, nbytes, &view));
   const struct radio_box box = rd_layout_tile (
     layout, touch_of (job, i)->chunk, item->tile);
+  bool keeps = fetch->nadmissions > 0 && is_admitted (job, i, &box);
+  /* What is kept is in order, as whoever finds it takes it to be. */
+  RD_TRY (decode_tile (layout, fetch->takes_shuffled && !keeps, scratch,
+                       data, nbytes, &view));
+  if (keeps)
+    keep_tile (job, i, &view);
   do
     RD_TRY (fetch->place (fetch, touch_of (job, i)->request, &box, &view));
   while (++i < unit->first + unit->n && is_same_tile (job, i));

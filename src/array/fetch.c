@@ -15,7 +15,7 @@ rd_fetch_share (const struct rd_fetch *fetch, unsigned part,
                 uint64_t nbytes_each, unsigned most)
 {
   const struct radio_context *context = fetch->array->store->context;
-  uint64_t n = context->memory_limit_nbytes / RD_FETCH_PARTS * part
+  uint64_t n = context->work_nbytes / RD_FETCH_PARTS * part
     / rd_max_u64 (nbytes_each, 1);
   return (unsigned) rd_min_u64 (rd_max_u64 (n, 1), most);
 }
@@ -73,6 +73,8 @@ do_unit (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 {
   struct rd_fetch_job *job = (struct rd_fetch_job *) base;
   const struct rd_unit *unit = &job->batch->units[task];
+  if (unit->kind == RD_UNIT_CACHED)
+    return rd_unit_place_cached (job, unit);
   bool missing = unit->kind == RD_UNIT_FILL;
   if (!missing)
     RD_TRY (get_unit (job, unit, scratch, &missing));
@@ -114,7 +116,8 @@ plan_units (const struct rd_fetch *fetch, const struct rd_coalesce *coalesce,
             struct rd_batch *batch)
 {
   RD_SCOPE ("plan", RD_IN_METADATA);
-  return rd_plan_units (&fetch->array->layout, coalesce, batch);
+  return rd_plan_units (&fetch->array->layout, coalesce, &fetch->known,
+                        batch);
 }
 
 static enum radio_status
@@ -134,6 +137,7 @@ do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
   rd_fetch_release_indexes (fetch, batch);
   if (status == RADIO_OK && batch->nunits > 0)
     status = do_units (fetch, batch);
+  rd_plan_release (&fetch->known, batch);
   rd_fetch_release_files (fetch, batch);
   RD_TRY (status);
   return fetch->batch_done ? fetch->batch_done (fetch) : RADIO_OK;

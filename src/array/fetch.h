@@ -23,6 +23,12 @@ struct rd_fetch {
   /* place takes views of shuffled elements, too. */
   bool takes_shuffled;
 
+  /* Tiles decoded before, and those of the first requests that are to be
+   * kept; others are not. */
+  struct rd_known known;
+  const struct rd_admission *admissions;
+  size_t nadmissions;
+
   /* Take a part of the array: a tile or, where view is NULL, a tile or
    * whole chunk that is not stored.  box is not clipped to the array.
    * Called by several threads at once. */
@@ -103,6 +109,11 @@ enum radio_status rd_unit_item (const struct rd_fetch_job *job,
                                 const struct rd_unit *unit, uint32_t i,
                                 const struct rd_io_get *get,
                                 struct rd_scratch *scratch)
+  RADIO_USE_RESULT;
+
+/* Place the tiles of a unit that were decoded before. */
+enum radio_status rd_unit_place_cached (const struct rd_fetch_job *job,
+                                        const struct rd_unit *unit)
   RADIO_USE_RESULT;
 
 /* Place fill values for item i, or for all of a unit. */

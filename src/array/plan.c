@@ -20,6 +20,9 @@
 /* Fill values that are placed as one unit. */
 #define MAX_FILL_ITEMS 64
 
+/* And tiles that were decoded before. */
+#define MAX_CACHED_ITEMS 32
+
 void
 rd_batch_init (struct rd_batch *batch)
 {
@@ -29,6 +32,7 @@ rd_batch_init (struct rd_batch *batch)
   batch->ntouches = batch->nitems = batch->nunits = 0;
   batch->touch_room = RD_BATCH_INLINE / 2;
   batch->item_room = batch->unit_room = RD_BATCH_INLINE;
+  batch->ncached = 0;
   batch->most_unit_nbytes = 0;
 }
 
@@ -76,13 +80,12 @@ add_touch (struct rd_batch *batch, const struct rd_touch *touch)
 }
 
 static enum radio_status
-add_item (struct rd_batch *batch, const struct rd_item *item)
+reserve_item (struct rd_batch *batch)
 {
   void *list = batch->items;
   RD_TRY (reserve_one (&list, batch->inline_items, batch->nitems,
-                       &batch->item_room, sizeof *item));
+                       &batch->item_room, sizeof *batch->items));
   batch->items = list;
-  batch->items[batch->nitems++] = *item;
   return RADIO_OK;
 }
 
@@ -211,10 +214,25 @@ ravel (const struct rd_layout *layout, const uint64_t *at)
   return tile;
 }
 
+/* Take an item's tile from those decoded before, if it is there. */
+static void
+look_for_tile (const struct rd_known *known, const struct rd_touch *touch,
+               struct rd_item *item)
+{
+  struct rd_tile_key key = { .array = known->array, .tile = item->tile };
+  memcpy (key.chunk, touch->chunk, sizeof key.chunk);
+  item->cached = rd_tile_cache_find (known->cache, &key);
+  if (!item->cached)
+    return;
+  item->offset = RD_ITEM_CACHED;
+  item->nbytes = 0;
+}
+
 /* Items of a touch whose shard's index is at hand. */
 static enum radio_status
 add_tiles (const struct rd_layout *layout, uint32_t number,
-           const struct rd_shard_index *index, struct rd_batch *batch)
+           const struct rd_shard_index *index, const struct rd_known *known,
+           struct rd_batch *batch)
 {
   const struct rd_touch touch = batch->touches[number];
   uint64_t at[RADIO_MAX_RANK] = { 0 };
@@ -226,9 +244,13 @@ add_tiles (const struct rd_layout *layout, uint32_t number,
     /* One that is longer than a tile can be is an error, of which a byte
      * is proof enough. */
     uint64_t nbytes = rd_min_u64 (entry->nbytes, layout->tile_most_nbytes);
-    struct rd_item item = { entry->offset, missing ? 0 : nbytes, tile,
+    struct rd_item item = { NULL, entry->offset, missing ? 0 : nbytes, tile,
                             number };
-    RD_TRY (add_item (batch, &item));
+    RD_TRY (reserve_item (batch));
+    if (known->cache && !missing)
+      look_for_tile (known, &touch, &item);
+    batch->ncached += item.cached != NULL;
+    batch->items[batch->nitems++] = item;
     rd_box_next (&touch.tiles, at);
   }
   return RADIO_OK;
@@ -236,21 +258,24 @@ add_tiles (const struct rd_layout *layout, uint32_t number,
 
 static enum radio_status
 add_items (const struct rd_layout *layout, uint32_t number,
-           const struct rd_touch *head, struct rd_batch *batch)
+           const struct rd_touch *head, const struct rd_known *known,
+           struct rd_batch *batch)
 {
   const struct rd_touch *touch = &batch->touches[number];
   if (head->failed)
     return RADIO_OK;
   if (head->entry)
-    return add_tiles (layout, number, head->entry->index, batch);
-  struct rd_item item = { 0, 0, 0, number };
+    return add_tiles (layout, number, head->entry->index, known, batch);
+  struct rd_item item = { NULL, 0, 0, 0, number };
   if (head->missing) {
     item.offset = RD_SHARD_MISSING;
     item.tile = RD_ITEM_WHOLE;
     if (touch->first > 0)
       return RADIO_OK;
   }
-  return add_item (batch, &item);
+  RD_TRY (reserve_item (batch));
+  batch->items[batch->nitems++] = item;
+  return RADIO_OK;
 }
 
 static int
@@ -282,6 +307,9 @@ joins (const struct rd_unit *unit, const struct rd_item *items,
 {
   if (unit->kind == RD_UNIT_FILL)
     return item->offset == RD_SHARD_MISSING && unit->n < MAX_FILL_ITEMS;
+  if (unit->kind == RD_UNIT_CACHED || item->cached)
+    return unit->kind == RD_UNIT_CACHED && item->cached
+      && unit->n < MAX_CACHED_ITEMS;
   if (items[unit->first + unit->n - 1].tile == item->tile)
     return true;
   if (item->offset == RD_SHARD_MISSING || unit->kind == RD_UNIT_OBJECT)
@@ -299,6 +327,8 @@ unit_of (const struct rd_item *item, uint32_t first,
   struct rd_unit unit = { .first = first, .n = 1, .file = head->file };
   if (item->offset == RD_SHARD_MISSING)
     unit.kind = RD_UNIT_FILL;
+  else if (item->cached)
+    unit.kind = RD_UNIT_CACHED;
   else if (!head->entry)
     unit.kind = RD_UNIT_OBJECT;
   else {
@@ -350,9 +380,10 @@ share_out (const struct rd_coalesce *asked, const struct rd_batch *batch)
 
 enum radio_status
 rd_plan_units (const struct rd_layout *layout,
-               const struct rd_coalesce *asked, struct rd_batch *batch)
+               const struct rd_coalesce *asked,
+               const struct rd_known *known, struct rd_batch *batch)
 {
-  batch->nitems = batch->nunits = 0;
+  batch->nitems = batch->nunits = batch->ncached = 0;
   batch->most_unit_nbytes = 0;
   struct rd_touch *head = NULL;
   for (uint32_t i = 0; i < batch->ntouches; i++) {
@@ -360,7 +391,7 @@ rd_plan_units (const struct rd_layout *layout,
       head = &batch->touches[i];
       head->first_item = batch->nitems;
     }
-    RD_TRY (add_items (layout, i, head, batch));
+    RD_TRY (add_items (layout, i, head, known, batch));
   }
   struct rd_coalesce coalesce = share_out (asked, batch);
   for (uint32_t i = 0, next = 0; i < batch->ntouches; i = next) {
@@ -374,4 +405,15 @@ rd_plan_units (const struct rd_layout *layout,
       RD_TRY (join_items (first, end, &batch->touches[i], &coalesce, batch));
   }
   return RADIO_OK;
+}
+
+void
+rd_plan_release (const struct rd_known *known, struct rd_batch *batch)
+{
+  for (uint32_t i = 0; batch->ncached > 0 && i < batch->nitems; i++)
+    if (batch->items[i].cached) {
+      rd_tile_cache_release (known->cache, batch->items[i].cached);
+      batch->items[i].cached = NULL;
+      batch->ncached--;
+    }
 }

@@ -10,6 +10,7 @@
 
 #include "src/array/index-cache.h"
 #include "src/array/layout.h"
+#include "src/array/tile-cache.h"
 
 /* Of one batch, at most. */
 #define RD_BATCH_MAX_TOUCHES 1024
@@ -33,14 +34,19 @@ struct rd_touch {
 
 /* One tile for one request. */
 struct rd_item {
+  struct rd_cached_tile *cached;      /* in use until the batch is done */
   uint64_t offset, nbytes;            /* in the object */
   uint64_t tile;                      /* number in the chunk, or: */
   uint32_t touch;
 };
 #define RD_ITEM_WHOLE UINT64_MAX      /* all of a chunk that is missing */
 
+/* The offset of a tile that need not be fetched, beyond those of others. */
+#define RD_ITEM_CACHED (RD_SHARD_MISSING - 1)
+
 enum rd_unit_kind {
   RD_UNIT_FILL,                       /* nothing is stored */
+  RD_UNIT_CACHED,                     /* tiles that were decoded before */
   RD_UNIT_SPAN,                       /* some tiles of a shard */
   RD_UNIT_OBJECT,                     /* a whole object, one tile */
 };
@@ -62,6 +68,7 @@ struct rd_batch {
   struct rd_unit *units;
   uint32_t ntouches, nitems, nunits;
   uint32_t touch_room, item_room, unit_room;
+  uint32_t ncached;                   /* items */
   uint64_t most_unit_nbytes;          /* of the largest unit */
   struct rd_touch inline_touches[RD_BATCH_INLINE / 2];
   struct rd_item inline_items[RD_BATCH_INLINE];
@@ -97,11 +104,21 @@ struct rd_coalesce {
                                          as the cap lets them */
 };
 
+/* Where to look for tiles of an array that were decoded before. */
+struct rd_known {
+  struct rd_tile_cache *cache;        /* NULL: nowhere */
+  uint64_t array;
+};
+
 /* Make items and units of the batch's touches, whose entries were filled
  * in. */
 enum radio_status rd_plan_units (const struct rd_layout *layout,
                                  const struct rd_coalesce *coalesce,
+                                 const struct rd_known *known,
                                  struct rd_batch *batch) RADIO_USE_RESULT;
+
+/* End the use of cached tiles. */
+void rd_plan_release (const struct rd_known *known, struct rd_batch *batch);
 
 /* Whether touch i is the first of its chunk. */
 bool rd_touch_is_head (const struct rd_batch *batch, uint32_t i);

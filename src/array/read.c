@@ -165,6 +165,48 @@ takes_rows (const struct read *read, const struct radio_request *request)
     || request->strides[last] == (int64_t) read->item_nbytes;
 }
 
+/* Bytes of the tiles that a box touches. */
+static uint64_t
+count_tile_nbytes (const struct rd_layout *layout,
+                   const struct radio_box *box)
+{
+  struct radio_box tiles;
+  uint64_t nbytes;
+  if (radio_box_count (box) == 0)
+    return UINT64_MAX;
+  rd_grid_touched (box, layout->tile.shape, &tiles);
+  return rd_mul_overflows (radio_box_count (&tiles), layout->tile_nbytes,
+                           &nbytes) ? UINT64_MAX : nbytes;
+}
+
+/* Planes of three directions may be read together. */
+#define MAX_ADMISSIONS 3
+
+/* Use the tiles that were decoded before, and find which ones to keep.  That
+ * only works for chunks that never change, and only what is small beside the
+ * cache is worth it. */
+static void
+look_back (struct read *read, struct rd_admission *admissions)
+{
+  struct rd_fetch *fetch = &read->fetch;
+  struct radio_array *array = fetch->array;
+  struct rd_tile_cache *cache = array->store->context->tiles;
+  if (!cache || !array->layout.sharding || array->is_written)
+    return;
+  fetch->known = (struct rd_known) { cache, array->number };
+  if (fetch->n > MAX_ADMISSIONS)
+    return;
+  uint64_t share = rd_tile_cache_share (cache);
+  for (size_t i = 0; i < fetch->n; i++) {
+    const struct radio_box *box = &fetch->requests[i].box;
+    if (count_tile_nbytes (&array->layout, box) > share)
+      return;
+    rd_recent_note (&array->recent, box, &admissions[i]);
+  }
+  fetch->admissions = admissions;
+  fetch->nadmissions = fetch->n;
+}
+
 /* What the innermost scope reads, of an array of what form. */
 static void
 note_read (const struct radio_array *array,
@@ -182,7 +224,8 @@ note_read (const struct radio_array *array,
 static enum radio_status
 read_requests (struct radio_array *array,
                const struct radio_request *requests, size_t n,
-               enum radio_dtype dtype, const struct rd_scaling *scaling)
+               enum radio_dtype dtype, const struct rd_scaling *scaling,
+               bool is_once)
 {
   const struct rd_type *stored = &array->doc->type;
   struct read read = {
@@ -207,6 +250,9 @@ read_requests (struct radio_array *array,
   RD_TRY (rd_pool_check (array->store->context->pool));
   if (radio_profile_is_on ())
     note_read (array, requests, n);
+  struct rd_admission admissions[MAX_ADMISSIONS];
+  if (array->is_complete && !is_once)
+    look_back (&read, admissions);
   for (size_t i = 0; i < n && !array->store->context->no_huge_pages; i++)
     rd_pages_advise (&requests[i], read.item_nbytes);
   RD_TRY (rd_fetch_run (&read.fetch));
@@ -219,7 +265,15 @@ rd_array_read_scaled (struct radio_array *array,
                       enum radio_dtype dtype,
                       const struct rd_scaling *scaling)
 {
-  return read_requests (array, requests, n, dtype, scaling);
+  return read_requests (array, requests, n, dtype, scaling, false);
+}
+
+enum radio_status
+rd_array_read_once (struct radio_array *array,
+                    const struct radio_request *request,
+                    enum radio_dtype dtype, const struct rd_scaling *scaling)
+{
+  return read_requests (array, request, 1, dtype, scaling, true);
 }
 
 /* An array alone has no scaling: its values stand for themselves. */
@@ -242,7 +296,8 @@ radio_array_read_many (struct radio_array *array,
                     "NULL", array ? "requests" : "array");
   RD_SCOPE ("read many", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
-  return read_requests (array, requests, n, dtype, scaling_of (options));
+  return read_requests (array, requests, n, dtype, scaling_of (options),
+                        false);
 }
 
 enum radio_status
@@ -259,5 +314,6 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
                                    .nbytes = nbytes };
   if (options)
     request.strides = options->strides;
-  return read_requests (array, &request, 1, dtype, scaling_of (options));
+  return read_requests (array, &request, 1, dtype, scaling_of (options),
+                        false);
 }

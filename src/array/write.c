@@ -305,6 +305,7 @@ new_write (struct radio_array *array, const struct radio_box *box,
     return rd_fail_memory (sizeof *write);
   pthread_mutex_init (&write->mutex, NULL);
   pthread_cond_init (&write->changed, NULL);
+  array->is_written = true;
   write->job.run = do_task;
   write->job.site = &encode_site;
   write->array = array;

@@ -123,8 +123,8 @@ read_slab (const struct rd_stream *stream, const struct radio_box *slab,
   const struct radio_request request = {
     .box = *slab, .buffer = data, .nbytes = *nbytes, .strides = strides,
   };
-  return rd_array_read_scaled (stream->array, &request, 1, stream->dtype,
-                               stream->scaling);
+  return rd_array_read_once (stream->array, &request, stream->dtype,
+                             stream->scaling);
 }
 
 static enum radio_status

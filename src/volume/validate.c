@@ -98,6 +98,14 @@ check_header (struct validation *validation)
   return matches ? RADIO_OK : check_header_again (validation);
 }
 
+/* From the shards themselves, whatever was decoded before. */
+static enum radio_status
+read_slab (struct radio_array *array, const struct radio_request *request)
+{
+  RD_SCOPE ("read", RD_IN_OPERATION);
+  return rd_array_read_once (array, request, RADIO_STORED, NULL);
+}
+
 /* Read a slab as the file had it: its order, its byte order. */
 static enum radio_status
 hash_slab (struct radio_volume *volume, const struct radio_box *box,
@@ -106,10 +114,11 @@ hash_slab (struct radio_volume *volume, const struct radio_box *box,
   const struct rd_nifti *nifti = &volume->meta.nifti;
   size_t nbytes = radio_box_count (box) * nifti->type.item_nbytes;
   int64_t strides[RADIO_MAX_RANK];
-  const struct radio_read_options options = { .strides = strides };
+  const struct radio_request request = {
+    *box, buffer->data, nbytes, strides,
+  };
   rd_nifti_file_strides (nifti, box->size, strides);
-  RD_TRY (radio_array_read (volume->array, box, RADIO_STORED, buffer->data,
-                            nbytes, &options));
+  RD_TRY (read_slab (volume->array, &request));
   if (nifti->swapped)
     rd_swap_units (buffer->data, nbytes, nifti->type.unit_nbytes);
   return rd_sha256_add (sha, buffer->data, nbytes);
