@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""What tools/bench-peers makes and says: its volumes, its arithmetic, its
+tables.  The stores themselves are measured by its smoke run."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+PEERS = Path(__file__).resolve().parents[2] / "tools" / "peers"
+sys.path.insert(0, str(PEERS))
+
+READS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128"]
+
+
+@pytest.fixture(scope="module")
+def modules(np):
+    import goals
+    import report
+    import stores
+    import volumes
+    return goals, report, stores, volumes
+
+
+def reads(name, times, nbytes=1, rounds=3, **more):
+    """Records of a store: so many rounds, each a little slower."""
+    return [{"kind": "reads", "round": r, "name": name,
+             "stored_nbytes": nbytes,
+             "times_s": {k: [v * (1 + r / 10)] for k, v in times.items()},
+             **more} for r in range(rounds)]
+
+
+def all_at(seconds):
+    return dict.fromkeys(READS, seconds)
+
+
+def test_the_large_volume_is_made_of_the_head_in_all_symmetries(modules, np):
+    volumes = modules[3]
+    head = np.arange(108 * 256 * 256, dtype="<i4").reshape(108, 256, 256)
+    large = volumes.lay_out(head)
+    assert large.shape == (304, 512, 512)
+    blocks = [large[z, y:y + 256, x:x + 256]
+              for z in (0, 108, 216) for y in (0, 256) for x in (0, 256)]
+    for block in blocks:
+        assert (np.sort(block, axis=None) == head[0].reshape(-1)).all()
+    assert len({block.tobytes() for block in blocks}) == 8
+    # Not one block stands beside its own copy.
+    for a, b in ((0, 1), (0, 2), (1, 3), (2, 3)):
+        assert (blocks[a] != blocks[b]).any()
+
+
+def test_a_ratio_is_taken_round_by_round(modules):
+    report = modules[1]
+    slow = [{"kind": "reads", "round": r, "name": "a",
+             "times_s": {"full": [8 * (r + 1), 1000, 0]}} for r in range(3)]
+    mine = [{"kind": "reads", "round": r, "name": "b",
+             "times_s": {"full": [2 * (r + 1)]}} for r in (2, 1, 5)]
+    results = report.Results(slow + mine)
+    assert results.rounds("a", "full") == {0: 8, 1: 16, 2: 24}
+    assert results.ratio("a", "b", "full") == (4, 4, 4)
+    assert results.ratio("b", "a", "axial") is None
+    assert results.seconds("a", "full") == 16
+    assert results.seconds("a", "write_s") is None
+
+
+def test_the_best_of_a_column_leaves_plane_wise_stores_out(modules):
+    goals, report = modules[:2]
+    results = report.Results(
+        reads("radio-balanced-medium", all_at(1.0))
+        + reads("blosc2", {**all_at(9.0), "axial": 0.1})
+        + reads("ts-shard", all_at(3.0))
+        + reads("python-balanced-medium", all_at(0.5)))
+    columns = goals.columns(results, "radio-balanced-medium")
+    assert set(columns) == set(READS)
+    for other, ratio in columns.values():
+        assert other == "ts-shard" and ratio[0] == pytest.approx(3)
+
+
+def test_the_geometric_mean_is_one(modules):
+    goals = modules[0]
+    assert goals.geometric_mean([2, 8]) == pytest.approx(4)
+    assert goals.geometric_mean([]) == 0
+
+
+def everything(report, speed):
+    """A result of every store; radio is so many times faster."""
+    records = []
+    for codec in ("small", "medium", "fast"):
+        for tiling in ("balanced", "axial"):
+            name = f"radio-{tiling}-{codec}"
+            bench = {"rows": {"full": {"limit_s": speed / 20,
+                                       "median_s": 1.0}}}
+            records += reads(name, {**all_at(1 / speed), "scroll": 1 / speed},
+                             60_000_000, bench=bench)
+            records.append({"kind": "writes", "round": 0, "name": name,
+                            "write_s": [1 / speed], "ingest_s": [1 / speed],
+                            "inflate_s": 0.05})
+    for name in ("tiledb-axial", "tiledb-64", "radiobject", "ts-shard",
+                 "ts-axial", "blosc2", "blosc2-nnunet", "h5"):
+        records += reads(name, all_at(1.0))
+        records.append({"kind": "writes", "round": 0, "name": name,
+                        "write_s": [1.0], "ingest_s": [1.0]})
+    records += reads("ts-cache", {"scroll": 1.0})
+    return report.Results(records)
+
+
+def test_every_aim_is_answered_and_can_be_missed(modules):
+    goals, report = modules[:2]
+    met = goals.answers({"int16": everything(report, 20),
+                         "float32": everything(report, 20)})
+    missed = goals.answers({"int16": everything(report, 0.5)})
+    assert {row[-1] for row in met} == {"yes"}
+    assert len(met) > 90 and all(len(row) == 5 for row in met)
+    # Sizes alone are as they were.
+    assert {row[0] for row in missed if row[-1] == "yes"} == {
+        "balanced-small, int16: size on disk",
+        "balanced-medium, int16: size on disk",
+        "balanced-fast, int16: size on disk",
+        "axial-small, int16: size on disk"}
+
+
+def test_tables_have_a_cell_for_every_title(modules):
+    report = modules[1]
+    results = everything(report, 2)
+    for text in (report.absolute(results), report.ingests(results),
+                 report.ratios(results, "radio-balanced-medium"),
+                 report.limits(results)):
+        lines = text.splitlines()
+        assert len(lines) > 3
+        assert len({line.count("|") for line in lines}) == 1
+
+
+def test_times_have_three_figures(modules):
+    report = modules[1]
+    assert [report.ms(s) for s in (0.123456, 0.0123456, 0.00123456,
+                                   0.000123456, 1.23456, None)] == [
+        "123", "12.3", "1.23", "0.123", "1235", ""]
+
+
+def test_only_what_stands_between_the_markers_is_replaced(modules, tmp_path):
+    report = modules[1]
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n")
+    report.put(page, "x", "new\n")
+    report.put(page, "x", "newer\n")
+    assert page.read_text() == (
+        "a\n<!-- x: begin -->\n\nnewer\n\n<!-- x: end -->\nb\n")
+    with pytest.raises(SystemExit, match="no markers"):
+        report.put(page, "y", "new\n")
+    assert "newer" in page.read_text()
+
+
+def test_names_of_stores_are_one_each(modules):
+    stores = modules[2]
+    assert len(stores.BY_NAME) == len(stores.STORES)
+    assert set(stores.QUICK) <= set(stores.BY_NAME)

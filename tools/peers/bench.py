@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: MIT
+"""radio and the stores that a user could pick instead, in one run.
+
+Steps: prepare (volumes, stores, are all voxels the same everywhere), reads
+and writes (rounds, in which everything is done once, radio's layouts between
+the others, so that what slows the machine for a while hits all alike), and
+report.  Each adds to what is in the folder, so a long measurement can be
+done in pieces.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+import places
+import report
+import stores
+import volumes
+
+READS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128"]
+# Scrolling takes long, so only stores that matter for it do it.
+SCROLLERS = ["ts-shard", "ts-cache", "blosc2", "blosc2-nnunet"]
+HERE = Path(__file__).resolve().parent
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="bench-peers")
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--threads", type=int,
+                        default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--step", action="append",
+                        choices=["prepare", "reads", "writes", "report"])
+    parser.add_argument("--dtype", action="append",
+                        choices=list(volumes.DTYPES))
+    parser.add_argument("--docs", type=Path)
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 5)
+    options.step = options.step or ["prepare", "reads", "writes", "report"]
+    return options
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.folder = options.folder.resolve()
+        self.radio = options.build.resolve() / "tools" / "radio"
+        wanted = stores.QUICK if options.quick else list(stores.BY_NAME)
+        self.stores = [stores.find(n) for n in wanted if self.usable(n)]
+        self.layouts = [(t, c) for t in stores.TILINGS
+                        for c in stores.CODECS]
+        if options.quick:
+            self.layouts = [("balanced", "medium"), ("axial", "small")]
+        kinds = {store.module for store in self.stores if store.module}
+        if len(kinds) < 3:
+            raise SystemExit("bench-peers: fewer than three of the other "
+                             "stores can be imported: "
+                             "pip install -r tools/peers/requirements.txt")
+
+    @staticmethod
+    def usable(name):
+        module = stores.find(name).module
+        if module is None or importlib.util.find_spec(module):
+            return True
+        print(f"bench-peers: {name} is left out: there is no {module}")
+        return False
+
+    # Where things are.
+
+    def data(self, dtype, suffix):
+        return str(self.folder / "data" / f"{dtype}{suffix}")
+
+    def path(self, dtype, name):
+        """Of a store, or of the file that is read in place of one."""
+        if name == "nii":
+            return self.data(dtype, ".nii")
+        if name == "ts-cache":
+            name = "ts-shard"
+        if name.startswith("python-"):
+            name = name.replace("python-", "radio-")
+        suffix = {"h5": ".h5"}.get(name, "")
+        if name.startswith("blosc2"):
+            suffix = ".b2nd"
+        return str(self.folder / "stores" / dtype / (name + suffix))
+
+    def shape(self, dtype):
+        return list(np.load(self.data(dtype, ".npy"), mmap_mode="r").shape)
+
+    def results(self, dtype):
+        return self.folder / f"results-{dtype}.jsonl"
+
+    # Running things.
+
+    def work(self, store, dtype, phase, **task):
+        """One task in a process of its own."""
+        task = {"store": store.name, "phase": phase, "dtype": dtype,
+                "path": self.path(dtype, store.name),
+                "threads": self.options.threads,
+                "shape": self.shape(dtype), **task}
+        env = {**os.environ, "RADIO_BENCH_DTYPE": dtype,
+               "RADIO_TESTS_BUILDDIR": str(self.options.build.resolve()),
+               "OMP_NUM_THREADS": str(self.options.threads)}
+        done = subprocess.run(
+            [sys.executable, HERE / "worker.py", json.dumps(task)], env=env,
+            capture_output=True, text=True, timeout=1800, check=False)
+        if done.returncode:
+            raise SystemExit(f"bench-peers: {store.name}, {phase}:\n"
+                             + done.stderr[-2000:])
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def run_radio(self, *arguments):
+        done = subprocess.run([self.radio, *map(str, arguments)],
+                              capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"bench-peers: radio: {done.stderr}")
+        return done.stdout
+
+    def keep(self, dtype, record):
+        with open(self.results(dtype), "a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+
+    # Steps.
+
+    def prepare(self):
+        """What was measured of other stores is of no use any more."""
+        made = volumes.make(self.folder / "data", self.options.quick)
+        for dtype in self.dtypes(made):
+            (self.folder / "stores" / dtype).mkdir(parents=True,
+                                                   exist_ok=True)
+            for layout in self.layouts:
+                self.make_layout(dtype, *layout)
+            for store in self.stores:
+                path = self.path(dtype, store.name)
+                if store.writes and not os.path.exists(path):
+                    print(f"writing {store.name}, {dtype}")
+                    self.work(store, dtype, "write", times=1,
+                              array=self.data(dtype, ".npy"))
+            self.verify(dtype)
+            self.results(dtype).unlink(missing_ok=True)
+
+    def dtypes(self, made=None):
+        if self.options.dtype:
+            return self.options.dtype
+        return made or (["int16"] if self.options.quick
+                        else list(volumes.DTYPES))
+
+    def make_layout(self, dtype, tiling, codec):
+        """Always anew: the library may have changed."""
+        path = self.path(dtype, f"radio-{tiling}-{codec}")
+        shutil.rmtree(path, ignore_errors=True)
+        link = self.folder / "data" / dtype / "head.nii.gz"
+        link.parent.mkdir(exist_ok=True)
+        if not link.exists():
+            os.link(self.data(dtype, ".nii.gz"), link)
+        self.run_radio("ingest", "-s", path, "-c", "ct", "--tiling", tiling,
+                       "--codec", codec, link)
+
+    def verify(self, dtype):
+        """Everybody returns the same voxels as numpy has."""
+        values = np.load(self.data(dtype, ".npy"), mmap_mode="r")
+        expected = {}
+        for row in READS:
+            start, size = places.region(row, values.shape, 0, 0)
+            box = values[stores.selection(start, size, False)]
+            expected[row] = zlib.crc32(np.ascontiguousarray(box).tobytes())
+        through = [stores.Radio(*layout) for layout in self.layouts]
+        names = {store.name for store in through}
+        others = [s for s in self.stores if s.name not in names]
+        for store in through + others:
+            rows = [r for r in READS if store.rows is None
+                    or r in store.rows]
+            if not rows:
+                continue
+            sums = self.work(store, dtype, "read", checked=rows, rows=[],
+                             seed=0)["checksums"]
+            wrong = [r for r in rows if sums[r] != expected[r]]
+            if wrong:
+                raise SystemExit(f"bench-peers: {store.name} returns other "
+                                 f"voxels than numpy: {', '.join(wrong)}")
+        print(f"{len(through + others)} stores return the same voxels, "
+              f"{dtype}")
+
+    def turns(self):
+        """Everything once: a layout of radio behind each two others."""
+        layouts, others = list(self.layouts), list(self.stores)
+        while layouts or others:
+            yield from (("store", s) for s in others[:2])
+            others = others[2:]
+            if layouts:
+                yield "radio", layouts.pop(0)
+
+    def first_round(self, dtype, kind):
+        """Rounds go on where the last call ended."""
+        rounds = [r["round"] for r in report.load(self.results(dtype))
+                  if r["kind"] == kind]
+        return max(rounds, default=-1) + 1
+
+    def each_turn(self, dtype, kind, radio, store):
+        first = self.first_round(dtype, kind)
+        for r in range(first, first + self.options.rounds):
+            print(f"{kind} of {dtype}, round {r + 1}", flush=True)
+            for who, what in self.turns():
+                if who == "radio":
+                    radio(dtype, r, *what)
+                else:
+                    store(dtype, r, what)
+
+    def reads(self):
+        for dtype in self.dtypes():
+            self.each_turn(dtype, "reads", self.read_radio, self.read_store)
+
+    def bench(self, *arguments):
+        return json.loads(self.run_radio(
+            "bench", "--json", "--rounds", 1, "--threads",
+            self.options.threads, *arguments))
+
+    def read_radio(self, dtype, r, tiling, codec):
+        """With memory as numpy takes it; the whole also as malloc does."""
+        path = self.path(dtype, f"radio-{tiling}-{codec}")
+        common = ["-s", path, "ct/head", "--seed", r]
+        rows = ",".join(READS + ["scroll", "open", "first-plane"])
+        got = self.bench(*common, "--rows", rows, "--destination", "numpy")
+        malloc = self.bench(*common, "--rows", "full")
+        self.keep(dtype, {
+            "kind": "reads", "round": r, "name": f"radio-{tiling}-{codec}",
+            "stored_nbytes": got["layouts"][0]["stored_nbytes"],
+            "times_s": {row["row"]: row["times_s"]
+                        for row in got["layouts"][0]["rows"]
+                        if "skipped" not in row},
+            "malloc_full_s": malloc["layouts"][0]["rows"][0]["times_s"],
+            "bench": strip(got)})
+
+    def read_store(self, dtype, r, store):
+        rows = READS + (["scroll"] if store.name in SCROLLERS
+                        or store.name.startswith("python-") else [])
+        rows = [row for row in rows
+                if store.rows is None or row in store.rows]
+        if not rows:
+            return
+        got = self.work(store, dtype, "read", seed=r, rows=rows,
+                        checked=["box64"] if "box64" in rows else [])
+        got.pop("checksums")
+        self.keep(dtype, {"kind": "reads", "round": r,
+                          "name": got.pop("store"), **got})
+
+    def writes(self):
+        for dtype in self.dtypes():
+            self.each_turn(dtype, "writes", self.write_radio,
+                           self.write_store)
+
+    def write_radio(self, dtype, r, tiling, codec):
+        """The temporary stores are made beside those of the others."""
+        beside = self.path(dtype, "radio-beside")
+        got = self.bench("-s", beside, self.data(dtype, ".nii.gz"),
+                         "--tiling", tiling, "--codec", codec, "--rows",
+                         "ingest-nii,ingest-gz", "--runs", 1, "--warmup", 1)
+        times = {row["row"]: row["times_s"]
+                 for row in got["layouts"][0]["rows"]}
+        self.keep(dtype, {
+            "kind": "writes", "round": r, "name": f"radio-{tiling}-{codec}",
+            "write_s": times["ingest-nii"], "ingest_s": times["ingest-gz"],
+            "inflate_s": (os.path.getsize(self.data(dtype, ".nii"))
+                          / got["limits_bytes_per_s"]["inflate"]),
+            "inflated_by": got["limits_bytes_per_s"]["inflated_by"]})
+
+    def write_store(self, dtype, r, store):
+        record = {"kind": "writes", "round": r, "name": store.name}
+        path = self.path(dtype, f"new-{store.name}")
+        times = 1 if self.options.quick else 2
+        if store.writes:
+            record["write_s"] = [self.work(
+                store, dtype, "write", path=path, times=times,
+                array=self.data(dtype, ".npy"))["seconds"]]
+        if store.ingests:
+            record["ingest_s"] = [self.work(
+                store, dtype, "ingest", path=path, times=times,
+                file=self.data(dtype, ".nii.gz"))["seconds"]]
+        remove(path)
+        if len(record) > 3:
+            self.keep(dtype, record)
+
+    def report(self):
+        for dtype in self.dtypes():
+            if not report.load(self.results(dtype)):
+                raise SystemExit(f"bench-peers: nothing of {dtype} was "
+                                 "measured yet")
+        text = report.text(
+            {d: report.load(self.results(d)) for d in self.dtypes()},
+            {d: self.shape(d) for d in self.dtypes()}, self.options,
+            self.run_radio("--version").strip())
+        if self.options.docs:
+            report.put(self.options.docs, "bench-peers", text)
+            print(f"the tables are in {self.options.docs}")
+        else:
+            print(text)
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
+
+
+def strip(got):
+    """What the report needs of radio bench's own figures."""
+    layout = got["layouts"][0]
+    rows = {r["row"]: {k: r[k] for k in
+                       ("nbytes", "decoded_nbytes", "counted_nbytes",
+                        "limit_s", "median_s") if k in r}
+            for r in layout["rows"]}
+    return {"limits": got["limits_bytes_per_s"], "rows": rows,
+            "decode_one": layout["decode_one_bytes_per_s"],
+            "decode_all": layout["decode_all_bytes_per_s"],
+            "tile": layout["tile"], "codecs": layout["codecs"]}
+
+
+def main():
+    bench = Bench(parse())
+    for step in bench.options.step:
+        getattr(bench, step)()
+
+
+main()

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""The tables of docs/performance.md.
+
+A ratio is how many times faster radio is: the other's median by radio's,
+round by round; told are the median of the rounds and the least and the most
+of them.
+"""
+
+import importlib.metadata
+import json
+import math
+import os
+import platform
+from pathlib import Path
+from statistics import median
+
+import goals
+import stores
+
+COLUMNS = ["full", "axial", "coronal", "sagittal", "box32", "box64",
+           "box128", "scroll"]
+PACKAGES = ["blosc2", "h5py", "medrs", "nibabel", "numpy", "radiobject",
+            "tensorstore", "tiledb", "zarr", "zarrs"]
+
+
+def load(path):
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+class Results:
+    """What was measured of one type of voxels."""
+
+    def __init__(self, records):
+        self.records = records
+        self.names = list(dict.fromkeys(r["name"] for r in records))
+
+    def of(self, name, kind="reads"):
+        return [r for r in self.records
+                if r["name"] == name and r["kind"] == kind]
+
+    @staticmethod
+    def times_in(record, what):
+        if what in ("write_s", "ingest_s", "malloc_full_s"):
+            return record.get(what, [])
+        return record.get("times_s", {}).get(what, [])
+
+    def rounds(self, name, what):
+        """The median of each round, by its number."""
+        kind = "writes" if what in ("write_s", "ingest_s") else "reads"
+        return {r["round"]: median(self.times_in(r, what))
+                for r in self.of(name, kind) if self.times_in(r, what)}
+
+    def seconds(self, name, what):
+        """The median of the rounds; None where it was not measured."""
+        values = self.rounds(name, what).values()
+        return median(values) if values else None
+
+    def spread(self, name):
+        """The middle half of each row's rounds by its median, the median
+        of that over the rows."""
+        spreads = []
+        for what in COLUMNS:
+            values = sorted(self.rounds(name, what).values())
+            if len(values) > 2:
+                n = len(values) - 1
+                low, high = values[n // 4], values[n - n // 4]
+                spreads.append((high - low) / median(values))
+        return median(spreads) if spreads else None
+
+    def nbytes(self, name):
+        sizes = [r["stored_nbytes"] for r in self.of(name)
+                 if "stored_nbytes" in r]
+        return sizes[-1] if sizes else None
+
+    def ratio(self, other, mine, what):
+        """(median, least, most) over the rounds that both have."""
+        a, b = self.rounds(other, what), self.rounds(mine, what)
+        ratios = [a[r] / b[r] for r in a if r in b]
+        if not ratios:
+            return None
+        return median(ratios), min(ratios), max(ratios)
+
+    def limit(self, name, row):
+        """The share of the machine's limit, the median of the rounds."""
+        shares = [r["bench"]["rows"][row]["limit_s"]
+                  / r["bench"]["rows"][row]["median_s"]
+                  for r in self.of(name) if "bench" in r
+                  and "limit_s" in r["bench"]["rows"].get(row, {})]
+        return median(shares) if shares else None
+
+    def amplification(self, name, row):
+        """Bytes decoded for a byte delivered."""
+        found = [r["bench"]["rows"][row] for r in self.of(name)
+                 if "bench" in r and r["bench"]["rows"].get(row, {})
+                 .get("counted_nbytes")]
+        if not found:
+            return None
+        return (sum(f["decoded_nbytes"] for f in found)
+                / sum(f["counted_nbytes"] for f in found))
+
+    def inflate_ratio(self, name):
+        """Ingest of the .nii.gz by the bare inflate, per round."""
+        return [median(r["ingest_s"]) / r["inflate_s"]
+                for r in self.of(name, "writes") if "inflate_s" in r]
+
+
+def ms(seconds):
+    if seconds is None:
+        return ""
+    value = 1000 * seconds
+    digits = max(0, 2 - int(math.floor(math.log10(value)))) if value else 0
+    return f"{value:.{min(digits, 3)}f}"
+
+
+def percent(value):
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def table(titles, rows):
+    """Markdown; the first column to the left, the others to the right."""
+    lines = ["| " + " | ".join(titles) + " |",
+             "|---" + "|---:" * (len(titles) - 1) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def title_of(name):
+    if name.startswith("radio-"):
+        _, tiling, codec = name.split("-")
+        return f"**radio {tiling} {codec}**"
+    return stores.find(name).title
+
+
+def ordered(results):
+    """radio's own first, then through Python, then the others."""
+    def place(name):
+        return (not name.startswith("radio-"),
+                not name.startswith("python-"), results.names.index(name))
+    return sorted(results.names, key=place)
+
+
+def absolute(results):
+    rows = []
+    for name in ordered(results):
+        size = results.nbytes(name)
+        rows.append([title_of(name), f"{size / 1e6:.1f}" if size else "",
+                     ms(results.seconds(name, "write_s"))]
+                    + [ms(results.seconds(name, c)) for c in COLUMNS]
+                    + [percent(results.spread(name))])
+    return table(["ms", "MB", "write"] + COLUMNS + ["spread"], rows)
+
+
+def ratios(results, mine):
+    """How many times faster than each of the others one layout is."""
+    rows = []
+    for name in ordered(results):
+        if name.startswith(("radio-", "python-")):
+            continue
+        cells = []
+        for column in ["write_s"] + COLUMNS:
+            ratio = results.ratio(name, mine, column)
+            cells.append(f"{ratio[0]:.2f}" if ratio else "")
+        if any(cells):
+            rows.append([title_of(name)] + cells)
+    return table([f"times slower than {title_of(mine)}", "write"] + COLUMNS,
+                 rows)
+
+
+def ingests(results):
+    rows = []
+    for name in ordered(results):
+        seconds = results.seconds(name, "ingest_s")
+        if seconds is None:
+            continue
+        inflate = results.inflate_ratio(name)
+        rows.append([title_of(name), ms(seconds),
+                     f"{median(inflate):.2f}" if inflate else ""])
+    return table(["from .nii.gz to a store", "ms", "by a bare inflate"],
+                 rows)
+
+
+def limits(results):
+    rows = []
+    for name in ordered(results):
+        if not name.startswith("radio-"):
+            continue
+        cells = []
+        for row in COLUMNS:
+            more = results.amplification(name, row)
+            share = results.limit(name, row)
+            cells.append(f"{more:.1f}x, {percent(share)}" if more and share
+                         else "")
+        rows.append([title_of(name)] + cells
+                    + [ms(results.seconds(name, "malloc_full_s"))])
+    return table(["decoded, of limit"] + COLUMNS + ["full, malloc"], rows)
+
+
+def machine(options):
+    model = "?"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    huge = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    mode = "?"
+    if huge.exists():
+        mode = huge.read_text().partition("[")[2].partition("]")[0]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return (f"{model}, {os.cpu_count()} processors, "
+            f"{memory / 2**30:.0f} GiB, Linux {platform.release()}, "
+            f"transparent huge pages: {mode}; {options.threads} threads "
+            "for everybody")
+
+
+def versions(radio):
+    found = []
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return (f"{radio}; Python {platform.python_version()}, "
+            + ", ".join(found))
+
+
+def round_count(records):
+    return len({r["round"] for r in records if r["kind"] == "reads"})
+
+
+def of_dtype(dtype, records, shape):
+    results = Results(records)
+    size = "x".join(map(str, shape))
+    parts = [f"### {dtype}, {size}, {round_count(records)} rounds",
+             absolute(results), ratios(results, "radio-balanced-medium")]
+    if any(r["kind"] == "writes" for r in records):
+        parts.append(ingests(results))
+    parts.append(limits(results))
+    return "\n\n".join(parts)
+
+
+def text(records, shapes, options, radio):
+    parts = [f"Machine: {machine(options)}.", f"Versions: {versions(radio)}."]
+    if not options.quick:
+        parts.append("### What was to be reached")
+        parts.append(table(
+            ["what", "against", "to reach", "reached", ""],
+            goals.answers({d: Results(r) for d, r in records.items()})))
+    parts += [of_dtype(d, r, shapes[d]) for d, r in records.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def put(path, name, body):
+    """Replace what stands between a page's markers."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    page = path.read_text(encoding="utf-8")
+    if page.count(begin) != 1 or page.count(end) != 1:
+        raise SystemExit(f"bench-peers: {path} has no markers of {name}")
+    head, _, rest = page.partition(begin)
+    tail = rest.partition(end)[2]
+    path.write_text(head + begin + "\n" + body + "\n" + end + tail,
+                    encoding="utf-8")

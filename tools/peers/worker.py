@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""One store in a process of its own: written, ingested, or read.
+
+The task comes as JSON on the command line; one line of JSON goes out.  As in
+radio bench a row is done for some 0.1 s, 50 runs at most, after two that are
+not timed; each run makes a new array and gives it back while the clock runs.
+"""
+
+import gc
+import json
+import os
+import shutil
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+import places
+import stores
+
+SLICE_S = 0.1
+MOST_RUNS = 50
+FLAT = ("axial", "coronal", "sagittal", "scroll")
+
+
+def disk_nbytes(path):
+    path = Path(path)
+    if path.is_file():
+        return path.stat().st_size
+    return sum(f.stat().st_size for f in path.rglob("*") if f.is_file())
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
+
+
+def checksum(store, got, size):
+    """Of the voxels in z, y, x order, whatever shape they came in."""
+    got = np.asarray(got)
+    if store.reversed:
+        got = got.reshape(size[::-1]).transpose(2, 1, 0)
+    return zlib.crc32(np.ascontiguousarray(got).tobytes())
+
+
+def perform(store, read, row, shape, seed, i):
+    """Seconds of one run, and its result's checksum function."""
+    start, size = places.region(row, shape, seed, i)
+    flat = row in FLAT
+    if row != "scroll":
+        begin = time.perf_counter()
+        read(start, size, flat)
+        return time.perf_counter() - begin
+    plane = (1,) + tuple(size[1:])
+    begin = time.perf_counter()
+    for k in range(size[0]):
+        read((start[0] + k,) + tuple(start[1:]), plane, True)
+    return (time.perf_counter() - begin) / size[0]
+
+
+def time_row(store, task, read, row):
+    shape, seed = task["shape"], task["seed"]
+
+    def run(i):
+        handle = read
+        if row == "scroll" and store.fresh_for_scroll:
+            handle = store.open(task["path"], task["threads"])
+        return perform(store, handle, row, shape, seed, i)
+    last = run(0)
+    if last < 1:
+        last = run(1)
+    n = min(max(int(SLICE_S / last), 1), MOST_RUNS)
+    return [run(i) for i in range(n)]
+
+
+def check(store, task, read):
+    """A checksum of the first place of each row; of all where asked."""
+    sums = {}
+    for row in task["checked"]:
+        start, size = places.region(row, task["shape"], task["seed"], 0)
+        if row == "scroll":
+            size = (1,) + tuple(size[1:])
+        got = read(start, size, row in FLAT)
+        sums[row] = checksum(store, got, size)
+    return sums
+
+
+def read_all(store, task):
+    read = store.open(task["path"], task["threads"])
+    sums = check(store, task, read)
+    gc.collect()
+    times = {row: time_row(store, task, read, row) for row in task["rows"]}
+    return {"times_s": times, "checksums": sums,
+            "stored_nbytes": disk_nbytes(task["path"])}
+
+
+def write(store, task):
+    values = np.load(task["array"])
+    return repeat(task, lambda path, threads:
+                  store.write(values, path, threads))
+
+
+def ingest(store, task):
+    return repeat(task, lambda path, threads:
+                  store.ingest(task["file"], path, threads))
+
+
+def repeat(task, act):
+    """The last of so many times is timed: those before warm up."""
+    seconds = 0
+    for _ in range(task["times"]):
+        remove(task["path"])
+        begin = time.perf_counter()
+        act(task["path"], task["threads"])
+        seconds = time.perf_counter() - begin
+    return {"seconds": seconds, "stored_nbytes": disk_nbytes(task["path"])}
+
+
+def main():
+    task = json.loads(sys.argv[1])
+    store = stores.find(task["store"])
+    phases = {"read": read_all, "write": write, "ingest": ingest}
+    result = phases[task["phase"]](store, task)
+    print(json.dumps({"store": store.name, **result}))
+
+
+main()
