@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The same few small reads again and again, for counting instructions: what
+ * one costs is the difference of two runs of different length, so that
+ * neither starting nor opening counts.  Run by tools/count-instructions.
+ *
+ *   count-reads STORE VOLUME WHAT N
+ */
+#include <config.h>
+
+#include <string.h>
+
+#include "tools/text.h"
+#include "tools/tool.h"
+
+/* Places are taken in turn, all before a run begins anew. */
+#define NPLACES 16
+
+struct reads {
+  struct radio_store *store;
+  struct radio_volume *volume;
+  struct radio_volume_info info;
+  const char *path;
+  void *buffer;
+  size_t nbytes;
+};
+
+/* The first of so many elements along an axis, for place i. */
+static uint64_t
+start_of (const struct reads *reads, size_t axis, uint64_t size, uint64_t i)
+{
+  uint64_t room = reads->info.array.shape[axis] - size + 1;
+  return (i % NPLACES * 7919 + axis * 104729 + 13) % room;
+}
+
+static enum radio_status
+read_box (struct reads *reads, uint64_t edge, uint64_t i)
+{
+  struct radio_box box = { .rank = 3 };
+  for (size_t axis = 0; axis < 3; axis++) {
+    box.start[axis] = start_of (reads, axis, edge, i);
+    box.size[axis] = edge;
+  }
+  return radio_volume_read (reads->volume, &box, RADIO_STORED,
+                            reads->buffer, reads->nbytes, NULL);
+}
+
+static enum radio_status
+do_box32 (struct reads *reads, uint64_t i)
+{
+  return read_box (reads, 32, i);
+}
+
+static enum radio_status
+do_box64 (struct reads *reads, uint64_t i)
+{
+  return read_box (reads, 64, i);
+}
+
+/* One whole tile, as it lies. */
+static enum radio_status
+do_tile (struct reads *reads, uint64_t i)
+{
+  const uint64_t *tile = reads->info.array.tile_shape;
+  struct radio_box box = { .rank = 3 };
+  for (size_t axis = 0; axis < 3; axis++) {
+    uint64_t start = start_of (reads, axis, tile[axis], i);
+    box.start[axis] = start - start % tile[axis];
+    box.size[axis] = tile[axis];
+  }
+  return radio_volume_read (reads->volume, &box, RADIO_STORED,
+                            reads->buffer, reads->nbytes, NULL);
+}
+
+static enum radio_status
+read_plane (struct reads *reads, enum radio_plane plane, uint64_t i)
+{
+  size_t axis = reads->info.plane_axis[plane];
+  return radio_volume_read_plane (reads->volume, plane,
+                                  start_of (reads, axis, 1, i), RADIO_STORED,
+                                  reads->buffer, reads->nbytes, NULL);
+}
+
+static enum radio_status
+do_axial (struct reads *reads, uint64_t i)
+{
+  return read_plane (reads, RADIO_AXIAL, i);
+}
+
+static enum radio_status
+do_sagittal (struct reads *reads, uint64_t i)
+{
+  return read_plane (reads, RADIO_SAGITTAL, i);
+}
+
+static enum radio_status
+do_open (struct reads *reads, uint64_t i)
+{
+  (void) i;
+  radio_volume_close (reads->volume);
+  reads->volume = NULL;
+  enum radio_status status = radio_volume_open (reads->store, reads->path,
+                                                &reads->volume);
+  if (status == RADIO_OK)
+    radio_volume_info (reads->volume, &reads->info);
+  return status;
+}
+
+static enum radio_status
+do_open_axial (struct reads *reads, uint64_t i)
+{
+  enum radio_status status = do_open (reads, i);
+  return status == RADIO_OK ? do_axial (reads, i) : status;
+}
+
+static const struct {
+  const char *name;
+  enum radio_status (*perform) (struct reads *reads, uint64_t i);
+} kinds[] = {
+  { "tile", do_tile },
+  { "box32", do_box32 },
+  { "box64", do_box64 },
+  { "axial", do_axial },
+  { "sagittal", do_sagittal },
+  { "open", do_open },
+  { "open-axial", do_open_axial },
+};
+
+static int
+open_all (struct reads *reads, const char *store)
+{
+  struct radio_context_options context_options = { .nthreads = 1 };
+  struct radio_store_options options = { 0 };
+  if (radio_context_open (&context_options, &options.context) != RADIO_OK)
+    return rd_complain_library (store);
+  enum radio_status status = radio_store_open (store, &options,
+                                               &reads->store);
+  radio_context_close (options.context);
+  if (status == RADIO_OK)
+    status = do_open (reads, 0);
+  if (status != RADIO_OK)
+    return rd_complain_library (store);
+  for (size_t axis = 0; axis < 3; axis++)
+    if (reads->info.array.rank != 3 || reads->info.array.shape[axis] < 64)
+      return rd_complain ("%s: it must have three axes of at least 64",
+                          reads->path);
+  reads->nbytes = 1 << 24;
+  reads->buffer = calloc (1, reads->nbytes);
+  return reads->buffer ? RD_EXIT_OK : rd_complain_memory ();
+}
+
+static int
+repeat (struct reads *reads, const char *what, uint64_t n)
+{
+  size_t kind = 0, nkinds = sizeof kinds / sizeof kinds[0];
+  while (kind < nkinds && strcmp (kinds[kind].name, what) != 0)
+    kind++;
+  if (kind == nkinds)
+    return rd_complain ("'%s' is nothing that is counted", what);
+  for (uint64_t i = 0; i < n; i++)
+    if (kinds[kind].perform (reads, i) != RADIO_OK)
+      return rd_complain_library (reads->path);
+  return RD_EXIT_OK;
+}
+
+int
+main (int argc, char **argv)
+{
+  struct reads reads = { 0 };
+  uint64_t n;
+  if (argc != 5 || !rd_parse_u64 (argv[4], &n)) {
+    rd_complain ("usage: count-reads STORE VOLUME WHAT N");
+    return RD_EXIT_USAGE;
+  }
+  reads.path = argv[2];
+  int status = open_all (&reads, argv[1]);
+  if (status == RD_EXIT_OK)
+    status = repeat (&reads, argv[3], n);
+  radio_volume_close (reads.volume);
+  radio_store_close (reads.store);
+  free (reads.buffer);
+  return status;
+}
