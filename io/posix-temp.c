@@ -22,6 +22,9 @@
  * again, but not for ever. */
 #define MAX_TRIES 100
 
+/* Less than this is not begun to be written before the end. */
+#define BEGIN_NBYTES ((uint64_t) 4 << 20)
+
 bool
 rd_temp_is_name (const char *name)
 {
@@ -162,12 +165,26 @@ sum_parts (const struct rd_part *parts, size_t n)
   return nbytes;
 }
 
-enum radio_status
-rd_temp_append (const struct rd_posix *posix, const struct rd_temp *temp,
-                const struct rd_part *parts, size_t n)
+/* Only a hint: whatever comes of it, fsync waits for all. */
+static void
+begin_writing (struct rd_temp *temp)
 {
-  RD_SCOPE_BLOCKING ("write", RD_IN_DISK);
-  RD_COUNT (written, sum_parts (parts, n));
+#ifdef SYNC_FILE_RANGE_WRITE
+  if (temp->nbytes - temp->begun_nbytes < BEGIN_NBYTES)
+    return;
+  (void) sync_file_range (temp->fd, (off_t) temp->begun_nbytes,
+                          (off_t) (temp->nbytes - temp->begun_nbytes),
+                          SYNC_FILE_RANGE_WRITE);
+  temp->begun_nbytes = temp->nbytes;
+#else
+  (void) temp;
+#endif
+}
+
+static enum radio_status
+write_parts (const struct rd_posix *posix, const struct rd_temp *temp,
+             const struct rd_part *parts, size_t n)
+{
   struct iovec vec[64];
   size_t i = 0, skip = 0;
   for (;;) {
@@ -194,6 +211,19 @@ rd_temp_append (const struct rd_posix *posix, const struct rd_temp *temp,
       }
     }
   }
+}
+
+enum radio_status
+rd_temp_append (const struct rd_posix *posix, struct rd_temp *temp,
+                const struct rd_part *parts, size_t n)
+{
+  RD_SCOPE_BLOCKING ("write", RD_IN_DISK);
+  uint64_t nbytes = sum_parts (parts, n);
+  RD_COUNT (written, nbytes);
+  RD_TRY (write_parts (posix, temp, parts, n));
+  temp->nbytes += nbytes;
+  begin_writing (temp);
+  return RADIO_OK;
 }
 
 /* Rename, unless the new name is there already. */

@@ -89,14 +89,19 @@ enum radio_status rd_posix_scan (const struct rd_posix *posix,
 struct rd_temp {
   int fd;
   char *path;
+  uint64_t nbytes;            /* appended */
+  uint64_t begun_nbytes;      /* of these, what the system was asked to begin
+                                 to write to the disk */
 };
 
 /* Make one beside the future object, with the folders that are missing. */
 enum radio_status rd_temp_create (const struct rd_posix *posix,
                                   const char *key, struct rd_temp *temp);
 
+/* Of a large file the system begins to write what is there, so that there is
+ * little left to wait for in the end. */
 enum radio_status rd_temp_append (const struct rd_posix *posix,
-                                  const struct rd_temp *temp,
+                                  struct rd_temp *temp,
                                   const struct rd_part *parts, size_t n);
 
 /* Give it its name, durably.  It is gone afterwards, also on failure. */

@@ -3,8 +3,10 @@
  * task a tile; whoever encodes the last tile of a layer appends it, and all
  * layers behind it that are ready, unless another thread is appending
  * already: that one will see them.  So the order holds, and nobody waits
- * for the disk who could encode.  A shard is closed when a layer of the next
- * one arrives: by then the system has begun to write it. */
+ * for the disk who could encode.  Shards that are complete are committed when
+ * all are, or when there are many: nothing refers to them before, the store
+ * has begun to write them meanwhile, and who waits for that does not
+ * encode. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -21,6 +23,9 @@
  * both go on while the disk is waited for. */
 #define MAX_LAYERS 4
 
+/* Complete shards that may wait for being committed, each an open file. */
+#define MAX_COMPLETE 8
+
 struct layer {
   struct rd_job job;                  /* first: tasks find the layer by it */
   struct rd_layers *layers;
@@ -35,12 +40,11 @@ struct layer {
   struct rd_shard_entry *entries;     /* of the tiles, in C order */
 };
 
-/* The shard that is being appended to. */
+/* The shard that is being appended to, or one that is complete. */
 struct shard {
   struct rd_io_writer *writer;        /* NULL: none */
   uint64_t chunk[RADIO_MAX_RANK];
   uint64_t nbytes;                    /* so far */
-  struct rd_shard_index *index;
 };
 
 /* How much at a time. */
@@ -56,8 +60,14 @@ struct rd_layers {
   struct budget budget;
   uint64_t ngiven;
   struct layer layers[MAX_LAYERS];
-  struct shard shard;                 /* of whoever is appending */
-  uint64_t stored_nbytes;             /* the same */
+
+  /* Of whoever is appending. */
+  struct shard shard;
+  struct rd_shard_index *index;       /* its */
+  struct shard complete[MAX_COMPLETE];
+  unsigned ncomplete;
+  uint64_t stored_nbytes;             /* of those committed */
+
   pthread_mutex_t mutex;
   pthread_cond_t changed;             /* any of these */
   struct {
@@ -146,10 +156,10 @@ make_index (struct rd_layers *layers)
   uint64_t n = layers->array->layout.ntiles;
   size_t nbytes = sizeof (struct rd_shard_index)
     + (size_t) n * sizeof (struct rd_shard_entry);
-  layers->shard.index = rd_malloc (nbytes);
-  if (!layers->shard.index)
+  layers->index = rd_malloc (nbytes);
+  if (!layers->index)
     return rd_fail_memory (nbytes);
-  layers->shard.index->n = n;
+  layers->index->n = n;
   return RADIO_OK;
 }
 
@@ -195,38 +205,55 @@ begin_shard (struct rd_layers *layers, const uint64_t *chunk)
   RD_NOTE_NAME ("key", key);
   memcpy (shard->chunk, chunk, sizeof shard->chunk);
   shard->nbytes = 0;
-  memset (shard->index->entries, 0xff,
-          (size_t) shard->index->n * sizeof shard->index->entries[0]);
+  memset (layers->index->entries, 0xff,
+          (size_t) layers->index->n * sizeof layers->index->entries[0]);
   return io->ops->create (io, key, &shard->writer);
 }
 
-/* Index and commit. */
+/* Make all complete shards durable. */
+static enum radio_status
+commit_shards (struct rd_layers *layers)
+{
+  RD_SCOPE ("commit shards", RD_IN_DISK);
+  for (unsigned i = 0; i < layers->ncomplete; i++) {
+    struct shard *shard = &layers->complete[i];
+    struct rd_io_writer *writer = RD_STEAL (shard->writer);
+    RD_TRY (writer->ops->commit (writer));
+    layers->stored_nbytes += shard->nbytes;
+    rd_index_cache_drop (layers->array->indexes, shard->chunk);
+  }
+  layers->ncomplete = 0;
+  return RADIO_OK;
+}
+
+/* Append the index, to be committed later. */
 static enum radio_status
 end_shard (struct rd_layers *layers, struct rd_scratch *scratch)
 {
   struct radio_array *array = layers->array;
   struct shard *shard = &layers->shard;
-  struct rd_buffer *index = &scratch->fetched;
+  struct rd_buffer *encoded = &scratch->fetched;
   if (!shard->writer)
     return RADIO_OK;
-  RD_SCOPE ("end shard", RD_IN_DISK);
   RD_TRY (rd_shard_index_encode (array->layout.sharding,
-                                 &array->layout.chunk, scratch, shard->index,
-                                 index));
-  const struct rd_part part = { index->data, index->nbytes };
+                                 &array->layout.chunk, scratch,
+                                 layers->index, encoded));
+  const struct rd_part part = { encoded->data, encoded->nbytes };
   RD_TRY (shard->writer->ops->append (shard->writer, &part, 1));
-  struct rd_io_writer *complete = RD_STEAL (shard->writer);
-  RD_TRY (complete->ops->commit (complete));
-  layers->stored_nbytes += shard->nbytes + part.nbytes;
-  rd_index_cache_drop (array->indexes, shard->chunk);
+  shard->nbytes += part.nbytes;
+  if (layers->ncomplete == MAX_COMPLETE)
+    RD_TRY (commit_shards (layers));
+  layers->complete[layers->ncomplete++] = *shard;
+  shard->writer = NULL;
   return RADIO_OK;
 }
 
 /* Tell the shard's index where the tiles of a layer will lie. */
 static void
-place_tiles (const struct layer *layer, struct shard *shard)
+place_tiles (const struct layer *layer, struct rd_layers *layers)
 {
-  const struct rd_layout *layout = &layer->layers->array->layout;
+  const struct rd_layout *layout = &layers->array->layout;
+  struct shard *shard = &layers->shard;
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   for (uint64_t i = 0; i < layer->ntiles; i++) {
     const struct rd_shard_entry *tile = &layer->entries[i];
@@ -236,7 +263,7 @@ place_tiles (const struct layer *layer, struct shard *shard)
     rd_box_unravel (&layer->tiles, i, at);
     for (size_t axis = 0; axis < layout->rank; axis++)
       number = number * layout->grid[axis] + at[axis] % layout->grid[axis];
-    shard->index->entries[number] = (struct rd_shard_entry) {
+    layers->index->entries[number] = (struct rd_shard_entry) {
       shard->nbytes, tile->nbytes,
     };
     shard->nbytes += tile->nbytes;
@@ -256,7 +283,7 @@ append_layer (const struct layer *layer, struct rd_scratch *scratch)
     RD_TRY (end_shard (layers, scratch));
   if (!layers->shard.writer)
     RD_TRY (begin_shard (layers, chunk));
-  place_tiles (layer, &layers->shard);
+  place_tiles (layer, layers);
   return rd_write_append (layers->shard.writer, &layer->arena,
                           layer->entries, layer->ntiles);
 }
@@ -405,8 +432,10 @@ rd_layers_finish (struct rd_layers *layers, uint64_t *stored_nbytes)
   enum radio_status status = scratch ? end_shard (layers, scratch)
                                      : RADIO_ERROR_MEMORY;
   rd_pool_give_scratch (pool, scratch);
+  RD_TRY (status);
+  RD_TRY (commit_shards (layers));
   *stored_nbytes += layers->stored_nbytes;
-  return status;
+  return RADIO_OK;
 }
 
 /* In a forked child the tasks are nobody's, and waiting fails at once. */
@@ -427,7 +456,9 @@ rd_layers_close (struct rd_layers *layers)
     return;
   stop (layers);
   rd_io_writer_abort (layers->shard.writer);
-  rd_free (layers->shard.index);
+  for (unsigned i = 0; i < layers->ncomplete; i++)
+    rd_io_writer_abort (layers->complete[i].writer);
+  rd_free (layers->index);
   for (unsigned i = 0; i < MAX_LAYERS; i++) {
     rd_free (layers->layers[i].elements);
     rd_free (layers->layers[i].arena.data);

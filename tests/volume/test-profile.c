@@ -97,10 +97,9 @@ an_ingest_names_its_steps (void **state)
     "ingest/encode tiles/encode/crc32c",
     "ingest/encode tiles/write shard/create file",
     "ingest/encode tiles/write shard/write",
-    "ingest/encode tiles/write shard/end shard/fsync",
-    "ingest/encode tiles/write shard/end shard/rename",
-    "ingest/encode tiles/write shard/end shard/fsync folder",
-    "ingest/end shard/fsync",
+    "ingest/commit shards/fsync",
+    "ingest/commit shards/rename",
+    "ingest/commit shards/fsync folder",
     "ingest/commit/lock", "ingest/commit/write", "ingest/commit/fsync",
     "ingest/commit/rename", NULL
   };
