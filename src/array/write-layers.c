@@ -3,10 +3,9 @@
  * task a tile; whoever encodes the last tile of a layer appends it, and all
  * layers behind it that are ready, unless another thread is appending
  * already: that one will see them.  So the order holds, and nobody waits
- * for the disk who could encode.  Shards that are complete are committed when
- * all are, or when there are many: nothing refers to them before, the store
- * has begun to write them meanwhile, and who waits for that does not
- * encode. */
+ * for the disk who could encode.  A shard that is complete is committed only
+ * when the next one is, too: nothing refers to it before, and the store has
+ * written most of it meanwhile, so that little is waited for. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -23,8 +22,8 @@
  * both go on while the disk is waited for. */
 #define MAX_LAYERS 4
 
-/* Complete shards that may wait for being committed, each an open file. */
-#define MAX_COMPLETE 8
+/* Complete shards that wait for being committed, each an open file. */
+#define MAX_COMPLETE 1
 
 struct layer {
   struct rd_job job;                  /* first: tasks find the layer by it */
