@@ -297,20 +297,6 @@ rd_frame_abandon (struct rd_writer_state *writer)
  *----------------------------------------------------------------------*/
 
 void
-rd_frame_count (struct rd_writer_state *writer,
-                const struct radio_counter *counter, uint64_t value)
-{
-  struct rd_frame *frame = writer->top;
-  if (frame == writer->frames)
-    return;
-  struct rd_tally *tally = rd_node_count (frame->node, counter, value);
-  if (!tally || !tally->is_bytes)
-    return;
-  rd_frame_mark (frame, RD_FRAME_COUNTED);
-  rd_run_bytes_add (&frame->bytes, tally, value);
-}
-
-void
 rd_frame_instant (struct rd_writer_state *writer,
                   const struct radio_site *site)
 {

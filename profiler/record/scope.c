@@ -258,14 +258,47 @@ radio_scope_end (uint64_t token)
  * Within a scope
  *----------------------------------------------------------------------*/
 
+/* On the entered writer, which is left here: to the innermost scope, without
+ * one to nothing. */
+static inline void
+add_entered (struct rd_writer_state *writer,
+             const struct radio_counter *counter, uint64_t value)
+{
+  struct rd_frame *frame = writer->top;
+  if (likely (frame > writer->frames)) {
+    struct rd_tally *tally = rd_node_count (frame->node, counter, value);
+    if (tally && tally->is_bytes) {
+      rd_frame_mark (frame, RD_FRAME_COUNTED);
+      rd_run_bytes_add (&frame->bytes, tally, value);
+    }
+  }
+  rd_writer_leave (writer);
+}
+
+/* There is no writer, or it has something to heed; it may be busy already,
+ * which entering it ends if it was stopped. */
+COLD static void
+add_heeding (struct rd_writer_state *writer,
+             const struct radio_counter *counter, uint64_t value)
+{
+  bool entered = writer && rd_writer_enter (writer);
+  if (!entered) {
+    writer = rd_writer_current ();
+    entered = writer && rd_writer_enter (writer);
+  }
+  if (entered)
+    add_entered (writer, counter, value);
+}
+
 void
 radio_scope_add (const struct radio_counter *counter, uint64_t value)
 {
-  struct rd_writer_state *writer = rd_writer_current ();
-  if (!writer || !rd_writer_enter (writer))
-    return;
-  rd_frame_count (writer, counter, value);
-  rd_writer_leave (writer);
+  struct rd_writer_state *writer = rd_this_thread.current;
+  if (likely (writer != NULL)
+      && likely (rd_writer_enter_quickly (writer) == 0))
+    add_entered (writer, counter, value);
+  else
+    add_heeding (writer, counter, value);
 }
 
 void

@@ -19,11 +19,6 @@ struct rd_frame *rd_frame_open (struct rd_writer_state *writer,
  * writer, or when nobody writes it any more. */
 void rd_frame_abandon (struct rd_writer_state *writer);
 
-/* Add to the innermost scope on the entered writer; without one to
- * nothing. */
-void rd_frame_count (struct rd_writer_state *writer,
-                     const struct radio_counter *counter, uint64_t value);
-
 /* Something without duration, below the innermost scope. */
 void rd_frame_instant (struct rd_writer_state *writer,
                        const struct radio_site *site);
