@@ -4,8 +4,6 @@
  * saturates or is refused. */
 #include <config.h>
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "profiler/base/checked.h"
@@ -145,13 +143,29 @@ rd_c_strides (size_t rank, const uint64_t *shape, size_t item_nbytes,
   return true;
 }
 
+/* The digits of a number; how many. */
+static size_t
+write_digits (uint64_t number, char *to)
+{
+  size_t n = 1;
+  for (uint64_t rest = number / 10; rest > 0; rest /= 10)
+    n++;
+  for (size_t i = n; i > 0; number /= 10)
+    to[--i] = (char) ('0' + number % 10);
+  return n;
+}
+
+/* While something records, each read asks for some of these: snprintf would
+ * be much of what recording a small one costs. */
 const char *
 rd_shape_text (size_t rank, const uint64_t *shape, char text[RD_SHAPE_NBYTES])
 {
   size_t used = 0;
-  text[0] = '\0';
-  for (size_t i = 0; i < rank && used < RD_SHAPE_NBYTES; i++)
-    used += (size_t) snprintf (text + used, RD_SHAPE_NBYTES - used,
-                               "%s%" PRIu64, i ? "," : "", shape[i]);
+  for (size_t i = 0; i < rank && i < RADIO_MAX_RANK; i++) {
+    if (i > 0)
+      text[used++] = ',';
+    used += write_digits (shape[i], text + used);
+  }
+  text[used] = '\0';
   return text;
 }

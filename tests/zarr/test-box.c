@@ -218,6 +218,30 @@ an_empty_array_has_strides_whatever_its_other_axes (void **state)
   assert_true (rd_c_strides (3, shape, 8, strides));
 }
 
+static void
+a_shape_as_text_has_its_numbers_and_commas (void **state)
+{
+  static const uint64_t shape[RADIO_MAX_RANK] = {
+    0, 9, 10, 512, UINT64_MAX, 100, 99, 1000000007
+  };
+  static const char *const texts[] = {
+    "", "0", "0,9", "0,9,10", "0,9,10,512",
+    "0,9,10,512,18446744073709551615",
+  };
+  static const uint64_t largest[RADIO_MAX_RANK] = {
+    UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+    UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX
+  };
+  char text[RD_SHAPE_NBYTES];
+  (void) state;
+  for (size_t rank = 0; rank < sizeof texts / sizeof texts[0]; rank++)
+    assert_string_equal (rd_shape_text (rank, shape, text), texts[rank]);
+  assert_string_equal (rd_shape_text (RADIO_MAX_RANK, shape, text),
+                       "0,9,10,512,18446744073709551615,100,99,1000000007");
+  rd_shape_text (RADIO_MAX_RANK, largest, text);
+  assert_int_equal (strlen (text), RADIO_MAX_RANK * 21 - 1);
+}
+
 int
 main (void)
 {
@@ -240,6 +264,7 @@ main (void)
     cmocka_unit_test (
       strides_of_more_bytes_than_can_be_addressed_are_refused),
     cmocka_unit_test (an_empty_array_has_strides_whatever_its_other_axes),
+    cmocka_unit_test (a_shape_as_text_has_its_numbers_and_commas),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
