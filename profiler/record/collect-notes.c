@@ -44,7 +44,7 @@ add_text (struct rd_collection *collection, uint32_t writer,
     .span = id,
     .node = profile->spans.at[id - 1].node,
     .key = (char *) text->key,
-    .value = text->value,
+    .value = text->value->at,
     .is_name = text->kind == RADIO_TEXT_NAME,
   };
   return rd_profile_add_note (profile, &note);

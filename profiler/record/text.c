@@ -18,9 +18,9 @@
 #define MAX_NOTES 16
 #define MAX_VALUE 1024
 
-/* A copy, cut at a whole character of UTF-8. */
-static char *
-copy_value (const char *value, size_t *nbytes)
+/* The length of a value, cut at a whole character of UTF-8. */
+static size_t
+cut_length (const char *value)
 {
   size_t n = strnlen (value, MAX_VALUE + 1);
   if (n > MAX_VALUE) {
@@ -28,15 +28,13 @@ copy_value (const char *value, size_t *nbytes)
     while (n > 0 && ((unsigned char) value[n] & 0xc0) == 0x80)
       n--;
   }
-  *nbytes = n + 1;
-  return strndup (value, n);
+  return n;
 }
 
-/* Whether a value is what copy_value made of it. */
+/* Whether a copy of n bytes is of this value, which may have been cut. */
 static bool
-is_copy (const char *copy, const char *value)
+is_copy (const char *copy, size_t n, const char *value)
 {
-  size_t n = strlen (copy);
   return strncmp (copy, value, n) == 0
          && (value[n] == '\0' || n > MAX_VALUE - 4);
 }
@@ -45,7 +43,7 @@ static struct rd_text_note *
 find_note (struct rd_node *node, const char *key)
 {
   for (unsigned i = 0; i < node->nnotes; i++) {
-    if (strcmp (node->notes[i].key, key) == 0)
+    if (node->notes[i].key == key || strcmp (node->notes[i].key, key) == 0)
       return &node->notes[i];
   }
   return NULL;
@@ -75,17 +73,59 @@ note (struct rd_node *node, const struct rd_log_text *text,
 {
   struct rd_text_note *old = find_note (node, text->key);
   if (old) {
-    old->varies = old->varies || !is_copy (old->value, value);
+    old->varies = old->varies
+                  || !is_copy (old->value, strlen (old->value), value);
     return true;
   }
   struct rd_text_note *new = new_note (node);
-  size_t nbytes;
-  char *own = new ? copy_value (value, &nbytes) : NULL;
+  char *own = new ? strndup (value, cut_length (value)) : NULL;
   if (!own)
     return false;
   *new = (struct rd_text_note) { text->key, own, text->kind, false };
   node->nnotes++;
   return true;
+}
+
+static struct rd_text_value *
+new_value (struct rd_texts *texts, const char *value)
+{
+  size_t n = cut_length (value);
+  struct rd_text_value *new = malloc (sizeof *new + n + 1);
+  if (!new)
+    return NULL;
+  new->nrefs = 1;
+  new->nbytes = n + 1;
+  memcpy (new->at, value, n);
+  new->at[n] = '\0';
+  texts->nbytes += new->nbytes;
+  return new;
+}
+
+static void
+unref_value (struct rd_texts *texts, struct rd_text_value *value)
+{
+  if (!value || --value->nrefs > 0)
+    return;
+  texts->nbytes -= value->nbytes;
+  free (value);
+}
+
+/* A reference to a copy of the value, which may be the last one of the key;
+ * NULL without memory. */
+static struct rd_text_value *
+share_value (struct rd_texts *texts, const char *key, const char *value)
+{
+  struct rd_text_value **recent
+    = &texts->recent[(uintptr_t) key / sizeof (void *) % RD_NRECENT];
+  if (!*recent || !is_copy ((*recent)->at, (*recent)->nbytes - 1, value)) {
+    struct rd_text_value *new = new_value (texts, value);
+    if (!new)
+      return NULL;
+    unref_value (texts, *recent);
+    *recent = new;
+  }
+  (*recent)->nrefs++;
+  return *recent;
 }
 
 /* Room for one more text of a span; false without. */
@@ -103,12 +143,10 @@ keep (struct rd_texts *texts, const struct rd_log_text *text,
   if (texts->nbytes >= MAX_NBYTES || !grow (texts))
     return false;
   struct rd_log_text own = *text;
-  size_t nbytes;
-  own.value = copy_value (value, &nbytes);
+  own.value = share_value (texts, text->key, value);
   if (!own.value)
     return false;
   texts->at[texts->n++] = own;
-  texts->nbytes += nbytes;
   return true;
 }
 
@@ -132,10 +170,7 @@ rd_texts_add (struct rd_texts *texts,
 static void
 drop (struct rd_texts *texts, struct rd_log_text *text)
 {
-  if (!text->value)
-    return;
-  texts->nbytes -= strlen (text->value) + 1;
-  free (text->value);
+  unref_value (texts, text->value);
   text->value = NULL;
 }
 
@@ -200,7 +235,9 @@ void
 rd_texts_free (struct rd_texts *texts)
 {
   for (size_t i = 0; i < texts->n; i++)
-    free (texts->at[i].value);
+    unref_value (texts, texts->at[i].value);
+  for (size_t i = 0; i < RD_NRECENT; i++)
+    unref_value (texts, texts->recent[i]);
   free (texts->at);
   *texts = (struct rd_texts) { .at = NULL };
 }

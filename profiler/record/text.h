@@ -12,19 +12,30 @@
 
 struct rd_node;
 
+/* What spans are about is mostly what those before were about: so texts
+ * share their values. */
+struct rd_text_value {
+  size_t nrefs;
+  size_t nbytes;              /* with the NUL */
+  char at[];
+};
+
 /* A text of a span. */
 struct rd_log_text {
   uint64_t sequence;
   enum radio_text_kind kind;
   const char *key;            /* static */
-  char *value;
+  struct rd_text_value *value;
 };
+
+#define RD_NRECENT 8
 
 /* The texts of one writer, in the order in which they were set. */
 struct rd_texts {
   struct rd_log_text *at;
   size_t n, capacity;
   size_t nbytes;              /* of the values */
+  struct rd_text_value *recent[RD_NRECENT];     /* references, by key */
   uint64_t dropped_count;
 };
 

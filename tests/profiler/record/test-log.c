@@ -289,7 +289,7 @@ text_of (const struct rd_texts *texts, const struct rd_log_span *span)
   for (size_t i = 0; i < texts->n; i++)
     if (texts->at[i].sequence == rd_span_sequence (span)) {
       assert_null (found);
-      found = texts->at[i].value;
+      found = texts->at[i].value->at;
     }
   return found;
 }
@@ -325,8 +325,41 @@ texts_of_spans_that_a_full_log_drops_go_too (void **state)
     assert_int_equal (strtoul (text, NULL, 10), rd_span_duration (span));
   }
   for (size_t i = 0; i < texts->n; i++)
-    nbytes += strlen (texts->at[i].value) + 1;
-  assert_int_equal (texts->nbytes, nbytes);
+    nbytes += texts->at[i].value->nbytes;
+  assert_in_range (texts->nbytes, 1, nbytes + RD_NRECENT * 8);
+  history_release (&h);
+}
+
+static void
+equal_texts_are_kept_once_and_as_long_as_one_is_needed (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 100 };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 1000; i++) {
+    uint64_t token = radio_scope_begin (&a);
+    radio_scope_text ("odd", i % 2 ? "one" : "other", RADIO_TEXT_PLAIN);
+    radio_scope_text ("even", "the same", RADIO_TEXT_PLAIN);
+    radio_scope_end (token);
+  }
+  struct rd_texts *texts = &h.recorder->synced.writers.at[0]->texts;
+  size_t n = texts->n;
+  assert_in_range (n, 2, 200);
+  for (size_t i = 0; i < n; i += 2) {
+    uint64_t sequence = texts->at[i].sequence;
+    assert_string_equal (texts->at[i].value->at,
+                         sequence % 2 ? "other" : "one");
+    assert_string_equal (texts->at[i + 1].value->at, "the same");
+    assert_ptr_equal (texts->at[i + 1].value, texts->at[1].value);
+  }
+  assert_int_equal (texts->at[1].value->nrefs, n / 2 + 1);
+  for (size_t i = n; i > 0; i -= 2)
+    rd_texts_drop_last (texts, texts->at[i - 1].sequence);
+  assert_int_equal (texts->n, 0);
+  assert_in_range (texts->nbytes, sizeof "one" + sizeof "the same",
+                   sizeof "other" + sizeof "the same");
+  history_freeze (&h);
   history_release (&h);
 }
 
@@ -412,6 +445,7 @@ main (void)
     cmocka_unit_test (a_span_is_in_one_chunk_with_what_is_said_of_it),
     cmocka_unit_test (a_span_has_the_bytes_of_its_largest_counter),
     cmocka_unit_test (texts_of_spans_that_a_full_log_drops_go_too),
+    cmocka_unit_test (equal_texts_are_kept_once_and_as_long_as_one_is_needed),
     cmocka_unit_test (the_smallest_logs_hold_what_they_may),
     cmocka_unit_test (tiny_and_frequent_paths_are_no_longer_logged),
     cmocka_unit_test (a_long_run_of_a_tiny_path_stays_in_the_tree_alone),
