@@ -11,9 +11,18 @@
 #include "tools/profile-temp.h"
 #include "tools/progress.h"
 
-/* A measurement takes about so long, if the reads are short. */
+/* A measurement is of so many reads that it takes about so long: short
+ * enough for what slows the machine to slow both sides of a pair, long
+ * enough for the clock and the first read of a recording not to matter. */
 #define LEAST_S 0.02
+#define MIN_READS 8           /* of reads that are shorter than that */
 #define MAX_READS 200
+#define PROBES 5
+
+/* Pairs, if it was not said how many: as many as fit into the time. */
+#define MIN_PAIRS 40
+#define MAX_PAIRS 2000
+#define BUDGET_S 5.0
 
 struct reads {
   const struct rd_subject *subject;
@@ -78,17 +87,32 @@ measure_pair (const struct reads *reads, struct rd_bench_reads *bench,
                : time_recorded (reads, n, random, on);
 }
 
-/* Settle how many reads make a measurement, after warming up. */
+static size_t
+count_for (double seconds)
+{
+  double wanted = seconds > 0 ? LEAST_S / seconds : MAX_READS;
+  if (wanted < 1)
+    return 1;
+  if (wanted < MIN_READS)
+    return MIN_READS;
+  return wanted > MAX_READS ? MAX_READS : (size_t) wanted;
+}
+
+/* Settle how many reads make a measurement, after warming up: by the
+ * fastest of some, since another program may have had the processor during
+ * the others. */
 static int
 settle_count (const struct reads *reads, struct rd_bench_reads *bench)
 {
-  double seconds;
-  int failed = time_reads (reads, 1, 1, &seconds);
-  if (!failed)
-    failed = time_reads (reads, 3, 2, &seconds);
-  double wanted = seconds > 0 ? LEAST_S / seconds : MAX_READS;
-  bench->nreads = wanted < 1 ? 1
-    : wanted > MAX_READS ? MAX_READS : (size_t) wanted;
+  double fastest;
+  int failed = time_reads (reads, 1, 1, &fastest);
+  for (unsigned i = 0; i < PROBES && !failed; i++) {
+    double seconds;
+    failed = time_reads (reads, 1, i + 2, &seconds);
+    if (seconds < fastest)
+      fastest = seconds;
+  }
+  bench->nreads = count_for (fastest);
   return failed;
 }
 
@@ -120,19 +144,32 @@ prepare (struct reads *reads, uint64_t size, struct rd_bench_reads *bench)
   return RD_EXIT_OK;
 }
 
+/* Whether i pairs are enough. */
+static bool
+is_enough (size_t i, size_t npairs, double since)
+{
+  if (npairs > 0)
+    return i >= npairs;
+  return i >= MAX_PAIRS
+    || (i >= MIN_PAIRS && rd_clock_s () - since >= BUDGET_S);
+}
+
 static int
 measure (const struct reads *reads, size_t npairs, uint64_t seed,
          struct rd_bench_reads *bench)
 {
+  size_t most = npairs > 0 ? npairs : MAX_PAIRS, i = 0;
   struct rd_progress progress;
-  if (!rd_series_open (&bench->off, "off", npairs)
-      || !rd_series_open (&bench->on, "on", npairs))
+  if (!rd_series_open (&bench->off, "off", most)
+      || !rd_series_open (&bench->on, "on", most))
     return RD_EXIT_FAILED;
   int failed = settle_count (reads, bench);
-  size_t i = 0;
+  double since = rd_clock_s ();
   rd_progress_start (&progress, NULL);
-  for (; i < npairs && !failed && !rd_interrupted (); i++) {
-    rd_progress_update (&progress, bench->name, i, npairs);
+  for (; !is_enough (i, npairs, since) && !failed && !rd_interrupted ();
+       i++) {
+    size_t expected = npairs > 0 ? npairs : i < MIN_PAIRS ? MIN_PAIRS : i + 1;
+    rd_progress_update (&progress, bench->name, i, expected);
     failed = measure_pair (reads, bench, i, rd_random (&seed));
   }
   rd_progress_clear (&progress);

@@ -14,8 +14,8 @@ struct rd_bench_reads {
 };
 
 /* Read boxes of so many voxels each way at random places, or with size 0
- * the whole volume; pairs of measurements, the order within a pair changing
- * from one to the next.  Returns an exit status, after complaining; to be
+ * the whole volume; npairs pairs of measurements (0: as many as take some
+ * seconds), the order within a pair changing from one to the next.  Returns an exit status, after complaining; to be
  * cleared in any case. */
 int rd_bench_reads (const struct rd_subject *subject, uint64_t size,
                     size_t npairs, uint64_t seed,

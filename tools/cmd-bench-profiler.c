@@ -279,7 +279,6 @@ run_profiler (struct rd_args *args)
 {
   struct bench bench = {
     .nrounds = 100,
-    .npairs = 40,
     .subject_options.shape = RD_SUBJECT_SHAPE,
   };
   int status = parse (&bench, args) ? measure (&bench, args) : args->status;
@@ -295,7 +294,8 @@ static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_ROUNDS, "rounds", "N",
     "rounds of scopes (default: 100)" },
-  { RD_OPTION_RUNS, "runs", "N", "pairs of reads (default: 40)" },
+  { RD_OPTION_RUNS, "runs", "N", "pairs of reads (default: 40 or more, for "
+    "5 s)" },
   { RD_OPTION_SEED, "seed", "N", "other random positions (default: 0)" },
   { RD_OPTION_CHECK, "check", NULL,
     "exit 1 when a bar is missed beyond doubt" },
