@@ -707,6 +707,34 @@ def test_a_profile_of_nothing_is_a_page(opened, tmp_path):
         page.settle()
 
 
+def test_a_failure_is_told_before_the_figures(opened, tmp_path):
+    made = ProfileDocument("failed")
+    made.node("read", "operation", calls=1, total_ns=10**6)
+    made.facts = [("failed", "ct/a: tile 1,2,3: checksum mismatch", 1)]
+    page = opened(write_page(made, tmp_path))
+    assert page.evaluate(
+        "document.querySelector('header > .warning').textContent") \
+        == "It failed: ct/a: tile 1,2,3: checksum mismatch"
+    assert page.evaluate(
+        "document.querySelector('.warning').compareDocumentPosition("
+        "document.querySelector('.figures')) & 4") == 4
+    assert "It failed" in page.evaluate(
+        "document.querySelector('.findings li').textContent")
+
+
+def test_a_long_text_does_not_fill_the_details(opened, tmp_path):
+    made = ProfileDocument("long texts")
+    made.node("n" * 4000, "operation", calls=1, total_ns=10**6)
+    made.notes = [(0, 0, "key", "long " * 2000, 0)]
+    page = opened(write_page(made, tmp_path), fragment="#node=0")
+    for text, selector in (("nnnn", "aside h2"), ("long", "dl.details dd")):
+        heights = page.evaluate(
+            f"[...document.querySelectorAll('{selector}')]"
+            f".filter((one) => one.textContent.startsWith('{text}'))"
+            ".map((one) => one.clientHeight)")
+        assert len(heights) == 1 and heights[0] < 250
+
+
 def test_many_siblings_are_shown_in_steps(opened, tmp_path):
     made = ProfileDocument("siblings")
     root = made.node("root", "operation", calls=1, total_ns=10**6)
