@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__
 #include <x86intrin.h>
 #endif
 
@@ -14,7 +14,7 @@
 #include "tools/profile-temp.h"
 #include "tools/progress.h"
 
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__
 #define TIMER "rdtsc"
 static inline uint64_t
 read_timer (void)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__
 #include <cpuid.h>
 #endif
 
@@ -44,7 +44,7 @@ kernel_trusts (const char *source)
 }
 #endif
 
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__
 bool
 rd_clock_has_tsc (void)
 {

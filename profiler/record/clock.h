@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__
 #include <x86intrin.h>
 #endif
 
@@ -61,7 +61,7 @@ uint64_t rd_clock_cpu_ns (const struct rd_clock *clock);
 static inline uint64_t
 rd_counter_read (void)
 {
-#if defined __x86_64__ || defined __i386__
+#if defined __x86_64__
   return __rdtsc ();
 #elif defined __aarch64__
   uint64_t ticks;
