@@ -53,7 +53,7 @@ extern const struct radio_counter rd_count_errors;      /* "errors" */
 #ifndef RADIO_NO_PROFILE
 #define RD_SCOPE_OF(site)                                               \
   __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))       \
-  const uint64_t RADIO_PASTE (radio_scope_, __LINE__) =                 \
+  const uint64_t RADIO_PASTE (radio_scope_, RADIO_UNIQUE) =             \
     radio_scope_begin_if_on (site)
 #else
 #define RD_SCOPE_OF(site) (void) (site)

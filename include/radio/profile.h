@@ -328,6 +328,13 @@ radio_scope_cleanup (const uint64_t *token)
 #define RADIO_PASTE_(a, b) a##b
 #define RADIO_PASTE(a, b) RADIO_PASTE_ (a, b)
 
+/* A number that no other scope of the block has. */
+#ifdef __COUNTER__
+#define RADIO_UNIQUE __COUNTER__
+#else
+#define RADIO_UNIQUE __LINE__
+#endif
+
 /* A site as a static constant named VARIABLE. */
 #define RADIO_SITE(variable, name, category, kind)                      \
   static const struct radio_site variable = {                           \
@@ -338,12 +345,13 @@ radio_scope_cleanup (const uint64_t *token)
  * left (but longjmp, exit and the cancelling of a thread: the scope then
  * ends with the one around it).  Not in the head of another statement. */
 #ifndef RADIO_NO_PROFILE
-#define RADIO_SCOPE_FULL(name, category, kind)                          \
-  RADIO_SITE (RADIO_PASTE (radio_site_, __LINE__), name, category,      \
-              kind);                                                    \
+#define RADIO_SCOPE_AS(number, name, category, kind)                    \
+  RADIO_SITE (RADIO_PASTE (radio_site_, number), name, category, kind); \
   __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))       \
-  const uint64_t RADIO_PASTE (radio_scope_, __LINE__) =                 \
-    radio_scope_begin_if_on (&RADIO_PASTE (radio_site_, __LINE__))
+  const uint64_t RADIO_PASTE (radio_scope_, number) =                   \
+    radio_scope_begin_if_on (&RADIO_PASTE (radio_site_, number))
+#define RADIO_SCOPE_FULL(name, category, kind)                          \
+  RADIO_SCOPE_AS (RADIO_UNIQUE, name, category, kind)
 #else
 #define RADIO_SCOPE_FULL(name, category, kind)                          \
   struct radio_scope_needs_semicolon

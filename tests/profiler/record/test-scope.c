@@ -75,6 +75,25 @@ a_scope_that_recurs_is_a_path_of_its_own (void **state)
   history_release (&h);
 }
 
+#define BOTH RADIO_SCOPE ("outer"); RADIO_SCOPE ("inner")
+
+static void
+two_scopes_may_stand_in_one_line (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  {
+    BOTH;
+    history_pass (&h, 5);
+  }
+  history_freeze (&h);
+  assert_times (history_node (&h, "outer"), 5, 0, 0, 0);
+  assert_times (history_node (&h, "outer/inner"), 5, 5, 5, 0);
+  assert_int_equal (history_node (&h, "outer")->opens, 0);
+  history_release (&h);
+}
+
 static void
 the_same_name_under_two_parents_is_two_nodes (void **state)
 {
@@ -644,6 +663,7 @@ main (void)
     cmocka_unit_test (self_is_total_less_the_children),
     cmocka_unit_test (runs_of_one_path_add_up_with_their_extremes),
     cmocka_unit_test (a_scope_that_recurs_is_a_path_of_its_own),
+    cmocka_unit_test (two_scopes_may_stand_in_one_line),
     cmocka_unit_test (the_same_name_under_two_parents_is_two_nodes),
     cmocka_unit_test (children_in_any_order_find_their_nodes),
     cmocka_unit_test (
