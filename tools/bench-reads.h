@@ -15,8 +15,8 @@ struct rd_bench_reads {
 
 /* Read boxes of so many voxels each way at random places, or with size 0
  * the whole volume; npairs pairs of measurements (0: as many as take some
- * seconds), the order within a pair changing from one to the next.  Returns an exit status, after complaining; to be
- * cleared in any case. */
+ * seconds), the order within a pair changing from one to the next.  Returns
+ * an exit status, after complaining; to be cleared in any case. */
 int rd_bench_reads (const struct rd_subject *subject, uint64_t size,
                     size_t npairs, uint64_t seed,
                     struct rd_bench_reads *bench);
