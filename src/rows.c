@@ -21,13 +21,6 @@
     }                                           \
   } while (0)
 
-/* The first `size' bytes of a row and the last, which may overlap. */
-#define COPY_ENDS(size)                                         \
-  do {                                                          \
-    memcpy (to, from, (size));                                  \
-    memcpy (to + nbytes - (size), from + nbytes - (size), (size)); \
-  } while (0)
-
 /* From 16 bytes on: the last 16 may overlap those before. */
 static inline void
 copy_medium (unsigned char *to, const unsigned char *from, size_t nbytes)
@@ -35,6 +28,34 @@ copy_medium (unsigned char *to, const unsigned char *from, size_t nbytes)
   for (size_t i = 0; i + 16 < nbytes; i += 16)
     memcpy (to + i, from + i, 16);
   memcpy (to + nbytes - 16, from + nbytes - 16, 16);
+}
+
+/* The first `size' bytes of a row and the last, which may overlap. */
+#define COPY_ENDS(size)                                                \
+  do {                                                                  \
+    memcpy (to, from, (size));                                          \
+    memcpy (to + nbytes - (size), from + nbytes - (size), (size));      \
+  } while (0)
+
+/* Less than 16 bytes; of single elements there are many. */
+static void
+copy_short (const unsigned char *from, int64_t from_step, unsigned char *to,
+            int64_t to_step, size_t nbytes, size_t nrows)
+{
+  if (nbytes == 2)
+    EACH_ROW (memcpy (to, from, 2));
+  else if (nbytes == 4)
+    EACH_ROW (memcpy (to, from, 4));
+  else if (nbytes == 8)
+    EACH_ROW (memcpy (to, from, 8));
+  else if (nbytes > 8)
+    EACH_ROW (COPY_ENDS (8));
+  else if (nbytes > 4)
+    EACH_ROW (COPY_ENDS (4));
+  else if (nbytes > 2)
+    EACH_ROW (COPY_ENDS (2));
+  else if (nbytes == 1)
+    EACH_ROW (*to = *from);
 }
 
 void
@@ -52,14 +73,16 @@ rd_rows_copy (const unsigned char *from, int64_t from_step,
     EACH_ROW (memcpy (to, from, 128));
   else if (nbytes >= 16)
     EACH_ROW (copy_medium (to, from, nbytes));
-  else if (nbytes >= 8)
-    EACH_ROW (COPY_ENDS (8));
-  else if (nbytes >= 4)
-    EACH_ROW (COPY_ENDS (4));
-  else if (nbytes >= 2)
-    EACH_ROW (COPY_ENDS (2));
-  else if (nbytes == 1)
-    EACH_ROW (*to = *from);
+  else
+    copy_short (from, from_step, to, to_step, nbytes, nrows);
+}
+
+static void
+expect (const unsigned char *to, size_t nbytes)
+{
+  for (size_t i = 0; i < nbytes; i += CACHE_LINE)
+    __builtin_prefetch (to + i, 1);
+  __builtin_prefetch (to + nbytes - 1, 1);
 }
 
 void
@@ -68,10 +91,9 @@ rd_rows_expect (const unsigned char *to, int64_t to_step, size_t nbytes,
 {
   if (nbytes == 0 || nbytes > SHORT_ROW)
     return;
-  for (size_t row = 0; row < nrows; row++) {
-    for (size_t i = 0; i < nbytes; i += CACHE_LINE)
-      __builtin_prefetch (to + i, 1);
-    __builtin_prefetch (to + nbytes - 1, 1);
-    to += to_step;
-  }
+  /* Rows that share lines of the cache are few of those. */
+  if (to_step > -CACHE_LINE && to_step < CACHE_LINE)
+    return;
+  for (size_t row = 0; row < nrows; row++, to += to_step)
+    expect (to, nbytes);
 }

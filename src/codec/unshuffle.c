@@ -15,6 +15,10 @@
 /* Rows of at least so many elements are worth a call each. */
 #define LONG_ROW 16
 
+/* What the widest vectors do at once, and the room can hold. */
+#define LEAST_BYTES 32
+#define LEAST_BITS 256
+
 static bool
 always (void)
 {
@@ -158,19 +162,39 @@ do_columns (const struct work *work, size_t first, size_t count,
     do_bits_by_planes (work, from, to, count / 8);
 }
 
-/* Elements in the room, and some before and behind so that no column is cut.
- * Returns where the first one is. */
+/* A few elements more than are wanted, so that vectors do them: of bits at
+ * least whole columns. */
+static void
+widen (const struct work *work, size_t *start, size_t *end)
+{
+  const struct rd_shuffled *block = work->block;
+  size_t least = block->bits ? LEAST_BITS : LEAST_BYTES;
+  if (block->bits) {
+    *start = *start / 8 * 8;
+    *end = (*end + 7) / 8 * 8;
+  }
+  if (work->log2 < 0 || *end - *start >= least || block->n < least)
+    return;
+  if (*start > block->n - least)
+    *start = block->n - least;
+  *end = *start + least;
+}
+
+/* Elements in the room, and some before and behind.  Returns where the first
+ * one is. */
 static const unsigned char *
 fill_room (const struct work *work, size_t first, size_t count,
            unsigned char *room)
 {
-  if (!work->block->bits) {
-    const struct rd_shuffled_rows row = { first, count, 1, 0, room, 0 };
+  size_t start = first, end = first + count;
+  widen (work, &start, &end);
+  if (work->block->bits)
+    do_columns (work, start, end - start, room);
+  else {
+    const struct rd_shuffled_rows row = { start, end - start, 1, 0, room,
+                                          0 };
     do_bytes (work, &row);
-    return room;
   }
-  size_t start = first / 8 * 8, end = (first + count + 7) / 8 * 8;
-  do_columns (work, start, end - start, room);
   return room + (first - start) * work->block->typesize;
 }
 
