@@ -11,6 +11,7 @@
 #define SHORT_ROW 256
 
 #define CACHE_LINE 64
+#define NEAR_NBYTES 256
 
 #define EACH_ROW(...)                           \
   do {                                          \
@@ -91,8 +92,8 @@ rd_rows_expect (const unsigned char *to, int64_t to_step, size_t nbytes,
 {
   if (nbytes == 0 || nbytes > SHORT_ROW)
     return;
-  /* Rows that share lines of the cache are few of those. */
-  if (to_step > -CACHE_LINE && to_step < CACHE_LINE)
+  /* Rows that lie close to each other are foreseen by the machine. */
+  if (to_step > -NEAR_NBYTES && to_step < NEAR_NBYTES)
     return;
   for (size_t row = 0; row < nrows; row++, to += to_step)
     expect (to, nbytes);
