@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile blosc frames: our reader neither reads nor writes outside, and
- * gets to libblosc's verdict and bytes. */
+/* Hostile blosc frames: our reader neither reads nor writes outside, gets to
+ * libblosc's verdict and bytes, and to the same ones when it may leave items
+ * shuffled. */
 #include <config.h>
 
 #include <blosc.h>
@@ -30,6 +31,33 @@ compare (struct rd_bytes in, const struct rd_blosc_frame *frame, bool taken,
   free (theirs);
 }
 
+/* A frame whose items may be left shuffled; ours is what it decodes to. */
+static void
+compare_shuffled (struct rd_bytes in, size_t typesize, bool taken,
+                  const struct rd_buffer *ours)
+{
+  struct rd_scratch scratch = { 0 };
+  struct rd_buffer out = { 0 };
+  struct rd_extent extent = { DECODED_MOST, false };
+  struct rd_shuffled block = { 0 };
+  bool shuffled = false;
+  enum radio_status status = rd_blosc_decode_shuffled (
+    &scratch, in, extent, typesize, &out, &shuffled, &block);
+  FUZZ_CHECK (taken == (status == RADIO_OK));
+  if (taken && shuffled) {
+    FUZZ_CHECK (block.n * typesize == ours->nbytes);
+    out.nbytes = ours->nbytes;
+    FUZZ_CHECK (rd_buffer_reserve (&out, out.nbytes) == RADIO_OK);
+    rd_unshuffle (&block, 0, block.n, out.data);
+  }
+  if (taken)
+    FUZZ_CHECK (out.nbytes == ours->nbytes
+                && (out.nbytes == 0
+                    || memcmp (out.data, ours->data, out.nbytes) == 0));
+  rd_buffer_free (&out);
+  rd_scratch_free (&scratch);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
 {
@@ -41,9 +69,10 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
   bool taken = rd_blosc_decode (&scratch, in, extent, &out) == RADIO_OK;
   FUZZ_CHECK (!taken || out.nbytes <= DECODED_MOST);
   FUZZ_CHECK (out.capacity <= DECODED_MOST + RD_BLOSC_SLACK_NBYTES);
-  if (rd_blosc_frame_parse (in, &frame) == RADIO_OK)
+  if (rd_blosc_frame_parse (in, &frame) == RADIO_OK) {
     compare (in, &frame, taken, &out);
-  else
+    compare_shuffled (in, frame.typesize, taken, &out);
+  } else
     FUZZ_CHECK (!taken);
   rd_buffer_free (&out);
   rd_scratch_free (&scratch);
