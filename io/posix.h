@@ -54,7 +54,7 @@ enum radio_status rd_posix_open_object (const struct rd_posix *posix,
                                         uint64_t *nbytes);
 
 /* The files that are held open, at most this many at one time. */
-#define RD_POSIX_MAX_FILES 64
+#define RD_POSIX_MAX_FILES 128
 
 enum radio_status rd_posix_files_open (struct rd_posix_files **files)
   RADIO_USE_RESULT;
