@@ -34,7 +34,8 @@ struct radio_context_options {
    * context: planes and boxes that follow their neighbours, as a reader
    * scrolls, or that are read again, and no others, so that those who read
    * at random or whole volumes pay nothing.  Only what radio ingested is
-   * kept.  At most an eighth of memory_limit_nbytes, which it is part of.
+   * kept.  At most an eighth of memory_limit_nbytes, which it is part of;
+   * taken when the first tile is kept, in huge pages unless refused.
    * 0: 64 MiB, or none where the limit is below 512 MiB;
    * RADIO_NO_CACHE: none. */
   uint64_t cache_nbytes;

@@ -107,7 +107,8 @@ radio_context_open (const struct radio_context_options *options,
   uint64_t cache_nbytes = choose_cache (options->cache_nbytes,
                                         context->memory_limit_nbytes);
   if (cache_nbytes > 0)
-    RD_TRY (rd_tile_cache_open (cache_nbytes, &tiles));
+    RD_TRY (rd_tile_cache_open (cache_nbytes, !options->no_huge_pages,
+                                &tiles));
   RD_TRY (rd_pool_open (&pool_options, &context->pool));
   context->work_nbytes = context->memory_limit_nbytes - cache_nbytes;
   context->tiles = RD_STEAL (tiles);

@@ -8,11 +8,34 @@
 #include "src/array/pages.h"
 #include "src/box.h"
 
-#ifdef MADV_HUGEPAGE
-
 /* Of x86 and, with pages of 4 KiB, of ARM.  Larger ones have room or not
  * within what is aligned to this, as the kernel finds. */
-#define HUGE_NBYTES ((uintptr_t) 2 << 20)
+#define HUGE_NBYTES ((uintptr_t) RD_PAGES_HUGE_NBYTES)
+
+unsigned char *
+rd_pages_align (unsigned char *memory)
+{
+  return memory + (HUGE_NBYTES - (uintptr_t) memory % HUGE_NBYTES)
+    % HUGE_NBYTES;
+}
+
+#ifdef MADV_HUGEPAGE
+
+/* Advise the huge pages that lie within some memory. */
+static void
+advise (uintptr_t start, uint64_t nbytes)
+{
+  uintptr_t first = (start + HUGE_NBYTES - 1) / HUGE_NBYTES * HUGE_NBYTES;
+  uintptr_t end = (start + (uintptr_t) nbytes) / HUGE_NBYTES * HUGE_NBYTES;
+  if (first < end)
+    (void) madvise ((void *) first, end - first, MADV_HUGEPAGE);
+}
+
+void
+rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes)
+{
+  advise ((uintptr_t) memory, nbytes);
+}
 
 static uint64_t
 magnitude (int64_t stride)
@@ -54,13 +77,17 @@ rd_pages_advise (const struct radio_request *request, size_t item_nbytes)
   if (request->strides
       && find_span (request, item_nbytes, &start) != nbytes)
     return;
-  uintptr_t first = (start + HUGE_NBYTES - 1) / HUGE_NBYTES * HUGE_NBYTES;
-  uintptr_t end = (start + (uintptr_t) nbytes) / HUGE_NBYTES * HUGE_NBYTES;
-  if (first < end)
-    (void) madvise ((void *) first, end - first, MADV_HUGEPAGE);
+  advise (start, nbytes);
 }
 
 #else
+
+void
+rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes)
+{
+  (void) memory;
+  (void) nbytes;
+}
 
 void
 rd_pages_advise (const struct radio_request *request, size_t item_nbytes)

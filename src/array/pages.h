@@ -12,6 +12,14 @@
 void rd_pages_advise (const struct radio_request *request,
                       size_t item_nbytes);
 
+#define RD_PAGES_HUGE_NBYTES ((size_t) 2 << 20)
+
+/* The next place where a huge page may begin. */
+unsigned char *rd_pages_align (unsigned char *memory);
+
+/* Ask for huge pages for memory of the library's own. */
+void rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes);
+
 /* The least destination that this is done for. */
 #define RD_PAGES_MIN_NBYTES ((uint64_t) 8 << 20)
 

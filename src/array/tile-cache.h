@@ -34,8 +34,9 @@ struct rd_cached_tile {
   _Alignas (16) unsigned char data[];
 };
 
-/* max_nbytes bounds all tiles with what they are kept in; not 0. */
-enum radio_status rd_tile_cache_open (uint64_t max_nbytes,
+/* max_nbytes bounds all tiles with what they are kept in; not 0.  They may
+ * be in huge pages. */
+enum radio_status rd_tile_cache_open (uint64_t max_nbytes, bool huge_pages,
                                       struct rd_tile_cache **cache)
   RADIO_USE_RESULT;
 
@@ -61,7 +62,7 @@ void rd_tile_cache_release (struct rd_tile_cache *cache,
 /* Forget the tiles of an array. */
 void rd_tile_cache_forget (struct rd_tile_cache *cache, uint64_t array);
 
-/* Bytes kept; for tests. */
+/* Bytes of slots in use; for tests. */
 uint64_t rd_tile_cache_nbytes (struct rd_tile_cache *cache);
 
 #endif /* RD_TILE_CACHE_H */

@@ -17,7 +17,7 @@ static struct rd_tile_cache *
 open_cache (uint64_t max_nbytes)
 {
   struct rd_tile_cache *cache = NULL;
-  assert_ok (rd_tile_cache_open (max_nbytes, &cache));
+  assert_ok (rd_tile_cache_open (max_nbytes, true, &cache));
   return cache;
 }
 
@@ -236,6 +236,34 @@ without_memory_nothing_is_kept_and_nothing_fails (void **state)
   }
 }
 
+/* A part that meets a larger tile makes room for it, but not while one that
+ * is smaller is in use. */
+static void
+tiles_of_two_sizes_share_a_part (void **state)
+{
+  (void) state;
+  struct rd_tile_cache *cache = open_cache (1 << 20);
+  struct rd_tile_key small = key_of (0, 0, 0), large = key_of (0, 0, 1);
+  add (cache, 0, 0, 0);
+  struct rd_cached_tile *tile = rd_tile_cache_find (cache, &small);
+  assert_non_null (tile);
+  add_sized (cache, &large, 3 * TILE_NBYTES);
+  assert_null (rd_tile_cache_find (cache, &large));
+  assert_true (is_right (tile));
+  rd_tile_cache_release (cache, tile);
+  add_sized (cache, &large, 3 * TILE_NBYTES);
+  add (cache, 0, 0, 2);
+  assert_true (has (cache, 0, 0, 2));
+  tile = rd_tile_cache_find (cache, &large);
+  assert_non_null (tile);
+  unsigned char expected[3 * TILE_NBYTES];
+  make_tile (&large, expected, sizeof expected);
+  assert_int_equal (tile->nbytes, sizeof expected);
+  assert_memory_equal (tile->data, expected, sizeof expected);
+  rd_tile_cache_release (cache, tile);
+  rd_tile_cache_close (cache);
+}
+
 #define NTHREADS 4
 
 struct racer {
@@ -302,6 +330,7 @@ main (void)
     cmocka_unit_test (a_tile_in_use_stays_what_it_was),
     cmocka_unit_test (what_finds_no_room_is_not_kept),
     cmocka_unit_test (forgetting_spares_other_arrays),
+    cmocka_unit_test (tiles_of_two_sizes_share_a_part),
     cmocka_unit_test (without_memory_nothing_is_kept_and_nothing_fails),
     cmocka_unit_test (threads_may_race_for_tiles),
   };
