@@ -94,12 +94,17 @@ mentions (const char *message, const char *subject)
 }
 
 int
-rd_complain_library (const char *subject)
+rd_complain_message (const char *subject, const char *message)
 {
-  const char *message = radio_error_message ();
   if (subject == NULL || mentions (message, subject))
     return rd_complain ("%s", message);
   return rd_complain ("%s: %s", subject, message);
+}
+
+int
+rd_complain_library (const char *subject)
+{
+  return rd_complain_message (subject, radio_error_message ());
 }
 
 char *

@@ -29,6 +29,9 @@ const char *rd_first_complaint (void);
  * message names it already (or subject is NULL). */
 int rd_complain_library (const char *subject);
 
+/* The same with a message of the library's that was kept. */
+int rd_complain_message (const char *subject, const char *message);
+
 /* Print "radio: warning: MESSAGE": worth knowing, but no failure. */
 void rd_warn (const char *message);
 

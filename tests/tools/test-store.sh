@@ -85,6 +85,52 @@ a_bad_file_costs_only_itself () {
   runs validate -s m.zarr
 }
 
+several_files_at_once_are_told_of_in_their_order () {
+  mkdir -p many
+  for i in 01 02 03 04 06 07 08 09 10 11 12; do
+    cp scans/four.nii "many/$i.nii"
+  done
+  cp "$fixtures/bad-bitpix.nii" many/05.nii
+  for threads in 1 2 5; do
+    status=0
+    "$RADIO" ingest --threads $threads -s "many-$threads.zarr" -c c many \
+      >"$tmp/out" 2>"$tmp/err" || status=$?
+    [ "$status" -eq 1 ]
+    cat "$tmp/out" "$tmp/err"
+    [ "$(wc -l <"$tmp/err")" -eq 1 ]
+    grep -q '^radio: .*many/05.nii' "$tmp/err"
+    says '11 volumes' '1 failed'
+    [ "$(sed -n 's,^c/\([0-9]*\) .*->.*,\1,p' "$tmp/out" | tr '\n' ' ')" = \
+      '01 02 03 04 06 07 08 09 10 11 12 ' ]
+    runs validate -s "many-$threads.zarr"
+  done
+}
+
+# Whenever the signal comes: what was told of as done is there, nothing else.
+an_interrupt_ends_all_files_in_good_order () {
+  mkdir -p stop
+  for i in 0 1 2 3 4 5 6 7 8 9; do
+    cp scans/four.nii "stop/a$i.nii"
+    cp scans/four.nii "stop/b$i.nii"
+  done
+  for delay in 0 0.02 0.05; do
+    rm -rf stop.zarr
+    "$RADIO" ingest --threads 3 -s stop.zarr -c c stop \
+      >"$tmp/told" 2>"$tmp/err" &
+    pid=$!
+    sleep $delay
+    kill -INT $pid 2>/dev/null || true
+    status=0
+    wait $pid || status=$?
+    cat "$tmp/told" "$tmp/err"
+    [ "$status" -eq 0 ] || [ "$status" -eq 130 ]
+    [ -e stop.zarr/zarr.json ] || continue
+    runs ls -s stop.zarr
+    [ "$(wc -l <"$tmp/out")" -eq "$(grep -c -- '->.*x$' "$tmp/told")" ]
+    [ ! -s "$tmp/out" ] || runs validate -s stop.zarr
+  done
+}
+
 # Every fixture that is not right gives one line that names it.
 a_broken_file_gives_one_clear_line () {
   for file in "$fixtures"/bad-* "$fixtures"/unsupported-* \
@@ -443,6 +489,8 @@ check a_folder_is_searched_and_named_by_its_files
 check a_pattern_that_no_shell_expanded_is_expanded
 check a_collection_can_be_given_and_listed_alone
 check a_bad_file_costs_only_itself
+check several_files_at_once_are_told_of_in_their_order
+check an_interrupt_ends_all_files_in_good_order
 check a_broken_file_gives_one_clear_line
 check clashing_names_name_both_files_and_write_nothing
 check the_same_file_twice_is_one_volume
