@@ -4,8 +4,8 @@
 Steps: prepare (volumes, stores, are all voxels the same everywhere), reads
 and writes (rounds, in which everything is done once, radio's layouts between
 the others, so that what slows the machine for a while hits all alike), and
-report.  Each adds to what is in the folder, so a long measurement can be
-done in pieces.
+report.  Reads and writes go on where an earlier call was ended, until there
+are so many rounds.
 """
 
 import argparse
@@ -199,17 +199,18 @@ class Bench:
             if layouts:
                 yield "radio", layouts.pop(0)
 
-    def first_round(self, dtype, kind):
-        """Rounds go on where the last call ended."""
-        rounds = [r["round"] for r in report.load(self.results(dtype))
-                  if r["kind"] == kind]
-        return max(rounds, default=-1) + 1
-
     def each_turn(self, dtype, kind, radio, store):
-        first = self.first_round(dtype, kind)
-        for r in range(first, first + self.options.rounds):
+        """What an earlier call measured is not done again."""
+        done = {(r["round"], r["name"])
+                for r in report.load(self.results(dtype))
+                if r["kind"] == kind}
+        for r in range(self.options.rounds):
             print(f"{kind} of {dtype}, round {r + 1}", flush=True)
             for who, what in self.turns():
+                name = ("radio-" + "-".join(what) if who == "radio"
+                        else what.name)
+                if (r, name) in done:
+                    continue
                 if who == "radio":
                     radio(dtype, r, *what)
                 else:
