@@ -163,10 +163,28 @@ def limit(results, dtype):
     return rows
 
 
+def small_reads(results, dtype):
+    rows = []
+    ratio = results.by_decoding(MEDIUM, "box32")
+    if ratio:
+        rows.append([f"{MEDIUM[6:]}, {dtype}: box32",
+                     "decoding its tiles on one processor",
+                     "1.3 of its time at most", f"{ratio:.2f}",
+                     verdict(1.3, ratio)])
+    first = results.seconds(MEDIUM, "first-plane")
+    plane = results.seconds(MEDIUM, "axial")
+    if first and plane:
+        rows.append([f"{MEDIUM[6:]}, {dtype}: open and a plane",
+                     "the plane alone", "1 ms more at most",
+                     f"{1000 * (first - plane):.2f} ms",
+                     verdict(0.001, first - plane)])
+    return rows
+
+
 def answers(by_dtype):
     rows = []
     for answer in (small, medium, fast, axial, tiledb, ingest, scroll,
-                   limit):
+                   small_reads, limit):
         for dtype, results in by_dtype.items():
             rows += answer(results, dtype)
     return rows

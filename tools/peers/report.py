@@ -91,6 +91,19 @@ class Results:
                   and "limit_s" in r["bench"]["rows"].get(row, {})]
         return median(shares) if shares else None
 
+    def by_decoding(self, name, row):
+        """The time of a row by that of decoding its tiles on one
+        processor; the median of the rounds."""
+        found = []
+        for r in self.of(name):
+            more = r.get("bench", {}).get("rows", {}).get(row, {})
+            if more.get("counted_nbytes") and r["bench"]["decode_one"]:
+                decoded = (more["nbytes"] * more["decoded_nbytes"]
+                           / more["counted_nbytes"])
+                found.append(more["median_s"] * r["bench"]["decode_one"]
+                             / decoded)
+        return median(found) if found else None
+
     def amplification(self, name, row):
         """Bytes decoded for a byte delivered."""
         found = [r["bench"]["rows"][row] for r in self.of(name)
