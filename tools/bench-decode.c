@@ -7,19 +7,19 @@
 #include "tools/bench-limits.h"
 #include "tools/profile-samples.h"
 
-/* A box holds whole tiles of about so many bytes: large enough that the call
+/* A box touches tiles of about so many bytes: large enough that the call
  * costs nothing beside them, small enough for a processor's cache. */
 #define BOX_NBYTES ((uint64_t) 256 << 10)
 #define NPLACES 64
 
 /* The best of so many is kept: it is a limit. */
-#define NREPEATS 3
+#define NREPEATS 8
 
 struct reader {
   struct rd_target target;
   void *buffer;
   struct radio_box places[NPLACES];
-  uint64_t decoded_nbytes;    /* of all places */
+  uint64_t decoded_nbytes;    /* of all places: tiles, whole */
   uint64_t buffer_nbytes;
 };
 
@@ -41,9 +41,11 @@ tile_nbytes (const struct radio_array_info *info)
 }
 
 /* How many tiles the boxes have along each axis: doubled in turn, from the
- * fastest axis on.  Returns bytes of the box. */
+ * fastest axis on, but along the thin one.  Returns the bytes of the
+ * tiles. */
 static uint64_t
-choose_counts (const struct radio_array_info *info, uint64_t *counts)
+choose_counts (const struct radio_array_info *info, size_t thin,
+               uint64_t *counts)
 {
   uint64_t nbytes = tile_nbytes (info);
   bool grown = true;
@@ -52,7 +54,7 @@ choose_counts (const struct radio_array_info *info, uint64_t *counts)
   while (grown) {
     grown = false;
     for (size_t i = info->rank; i-- > 0 && nbytes < BOX_NBYTES;)
-      if (2 * counts[i] <= tiles_along (info, i)) {
+      if (i != thin && 2 * counts[i] <= tiles_along (info, i)) {
         counts[i] *= 2;
         nbytes *= 2;
         grown = true;
@@ -61,12 +63,25 @@ choose_counts (const struct radio_array_info *info, uint64_t *counts)
   return nbytes;
 }
 
+/* The axis along which only one element is asked for: all of a tile is
+ * decoded all the same, and little is moved.  The slowest one along which
+ * tiles are thick. */
+static size_t
+thin_axis (const struct radio_array_info *info)
+{
+  size_t axis = 0;
+  while (axis + 1 < info->rank && info->tile_shape[axis] == 1)
+    axis++;
+  return axis;
+}
+
 static void
 choose_places (const struct radio_array_info *info, uint64_t state,
                struct reader *reader)
 {
   uint64_t counts[RADIO_MAX_RANK];
-  reader->buffer_nbytes = choose_counts (info, counts);
+  size_t thin = thin_axis (info);
+  reader->buffer_nbytes = choose_counts (info, thin, counts);
   reader->decoded_nbytes = NPLACES * reader->buffer_nbytes;
   for (size_t k = 0; k < NPLACES; k++) {
     struct radio_box *box = &reader->places[k];
@@ -76,6 +91,8 @@ choose_places (const struct radio_array_info *info, uint64_t state,
       uint64_t n = tiles_along (info, i) - counts[i] + 1;
       box->start[i] = tile * rd_random_below (&state, n);
       box->size[i] = tile * counts[i];
+      if (i == thin)
+        box->size[i] = 1;
       if (box->size[i] > info->shape[i])
         box->size[i] = info->shape[i];
     }

@@ -27,7 +27,8 @@ int rd_limits_memory (struct rd_limits *limits, uint64_t nbytes);
 
 /* The rate at which a layout's tiles are decoded out of the page cache into
  * memory that is in a processor's cache: through the public API, by
- * contexts of one thread, boxes of whole tiles. */
+ * contexts of one thread, boxes that touch many tiles and want little of
+ * each, so that moving what was decoded hardly counts. */
 int rd_limits_decode (const struct rd_limits *limits, uint64_t seed,
                       struct rd_layout *layout);
 
