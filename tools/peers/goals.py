@@ -8,6 +8,8 @@ whether it is.  A ratio is how many times faster radio is.
 from math import exp, log
 from statistics import median
 
+import stores
+
 READS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128"]
 SMALL, MEDIUM = "radio-balanced-small", "radio-balanced-medium"
 FAST, AXIAL = "radio-balanced-fast", "radio-axial-small"
@@ -18,6 +20,10 @@ PLANE_WISE = ["tiledb-axial", "radiobject", "ts-axial", "blosc2"]
 
 def verdict(reached, wanted):
     return "yes" if reached >= wanted else "**no**"
+
+
+def title(name):
+    return stores.find(name).title
 
 
 def told(ratio):
@@ -52,8 +58,9 @@ def one(results, mine, other, what, wanted, dtype):
     ratio = other and results.ratio(other, mine, what)
     if not ratio:
         return []
-    return [[f"{mine[6:]}, {dtype}: {what.removesuffix('_s')}", other,
-             f"{wanted} x", told(ratio), verdict(ratio[0], wanted)]]
+    return [[f"{mine[6:]}, {dtype}: {what.removesuffix('_s')}",
+             title(other), f"{wanted} x", told(ratio),
+             verdict(ratio[0], wanted)]]
 
 
 def small(results, dtype):
@@ -85,7 +92,7 @@ def columns(results, mine):
 
 def every_column(results, mine, least, mean, dtype):
     found = columns(results, mine)
-    rows = [[f"{mine[6:]}, {dtype}: {what}", f"best: {other}",
+    rows = [[f"{mine[6:]}, {dtype}: {what}", f"best: {title(other)}",
              f"{least} x", told(ratio), verdict(ratio[0], least)]
             for what, (other, ratio) in found.items()]
     means = geometric_mean([r[0] for _, r in found.values()])
@@ -96,7 +103,7 @@ def every_column(results, mine, least, mean, dtype):
     means = geometric_mean([r[0] for r in ratios if r])
     if means:
         rows.append([f"{mine[6:]}, {dtype}: geometric mean",
-                     "blosc2-nnunet", f"{mean} x", f"{means:.2f}",
+                     title("blosc2-nnunet"), f"{mean} x", f"{means:.2f}",
                      verdict(means, mean)])
     return rows
 

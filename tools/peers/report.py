@@ -132,12 +132,14 @@ def percent(value):
     return "" if value is None else f"{100 * value:.0f} %"
 
 
-def table(titles, rows):
-    """Markdown; the first column to the left, the others to the right."""
-    lines = ["| " + " | ".join(titles) + " |",
-             "|---" + "|---:" * (len(titles) - 1) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(titles, rows, alignment="---:"):
+    """Markdown; the first column to the left, the others as told."""
+    lines = [line(titles), "|---" + f"|{alignment}" * (len(titles) - 1) + "|"]
+    return "\n".join(lines + [line(row) for row in rows])
 
 
 def title_of(name):
@@ -159,7 +161,9 @@ def absolute(results):
     rows = []
     for name in ordered(results):
         size = results.nbytes(name)
-        rows.append([title_of(name), f"{size / 1e6:.1f}" if size else "",
+        if size is None:
+            continue
+        rows.append([title_of(name), f"{size / 1e6:.1f}",
                      ms(results.seconds(name, "write_s"))]
                     + [ms(results.seconds(name, c)) for c in COLUMNS]
                     + [percent(results.spread(name))])
@@ -224,7 +228,8 @@ def machine(options):
         mode = huge.read_text().partition("[")[2].partition("]")[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return (f"{model}, {os.cpu_count()} processors, "
-            f"{memory / 2**30:.0f} GiB, Linux {platform.release()}, "
+            f"{memory / 2**30:.0f} GiB, "
+            f"Linux {platform.release().partition('-')[0]}, "
             f"transparent huge pages: {mode}; {options.threads} threads "
             "for everybody")
 
@@ -247,7 +252,7 @@ def round_count(records):
 def of_dtype(dtype, records, shape):
     results = Results(records)
     size = "x".join(map(str, shape))
-    parts = [f"### {dtype}, {size}, {round_count(records)} rounds",
+    parts = [f"### {dtype}, {size}, rounds: {round_count(records)}",
              absolute(results), ratios(results, "radio-balanced-medium")]
     if any(r["kind"] == "writes" for r in records):
         parts.append(ingests(results))
@@ -261,7 +266,8 @@ def text(records, shapes, options, radio):
         parts.append("### What was to be reached")
         parts.append(table(
             ["what", "against", "to reach", "reached", ""],
-            goals.answers({d: Results(r) for d, r in records.items()})))
+            goals.answers({d: Results(r) for d, r in records.items()}),
+            "---"))
     parts += [of_dtype(d, r, shapes[d]) for d, r in records.items()]
     return "\n\n".join(parts) + "\n"
 
