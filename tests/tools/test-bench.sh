@@ -135,6 +135,19 @@ what_cannot_be_measured_is_told () {
   nothing_is_left_behind
 }
 
+an_interrupted_benchmark_cleans_up_and_dies_of_it () {
+  "$RADIO" bench --phantom 64 --rounds 1000 >out 2>err &
+  child=$!
+  # Until its folder is there, and it has begun.
+  while [ -z "$(ls -A "$temp")" ]; do sleep 0.1; done
+  kill -TERM $child
+  status=0
+  wait $child || status=$?
+  [ "$status" -eq 143 ]
+  [ ! -s out ]
+  nothing_is_left_behind
+}
+
 # results FACTOR: two layouts, six rounds of two runs, all times times FACTOR.
 results () {
   awk -v f="$1" 'BEGIN {
@@ -244,6 +257,7 @@ fi
 check the_table_names_what_was_measured
 check without_anything_a_phantom_is_measured
 check what_cannot_be_measured_is_told
+check an_interrupted_benchmark_cleans_up_and_dies_of_it
 check_json a_change_is_told_from_noise
 results 1 >one.json
 results 2 >two.json
