@@ -179,7 +179,6 @@ decode_tile (const struct rd_layout *layout, bool shuffled,
              struct rd_scratch *scratch, const unsigned char *data,
              size_t nbytes, struct rd_view *view)
 {
-  RD_SCOPE_OF (layout->decode_site);
   RD_TRY ((shuffled ? rd_chain_decode_shuffled : rd_chain_decode) (
     layout->chain, &layout->tile, scratch, data, nbytes, view));
   RD_COUNT (tiles, 1);
@@ -257,32 +256,53 @@ rd_unit_place_cached (const struct rd_fetch_job *job,
   return RADIO_OK;
 }
 
-/* Decode an item's tile and place it for the items that want it. */
+/* Place the tile of item i for all items that want it. */
 static enum radio_status
-decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
-             uint32_t i, const struct rd_io_get *get,
-             struct rd_scratch *scratch)
+place_tile (const struct rd_fetch_job *job, const struct rd_unit *unit,
+            uint32_t i, const struct radio_box *box,
+            const struct rd_view *view)
 {
   struct rd_fetch *fetch = job->fetch;
-  const struct rd_layout *layout = &fetch->array->layout;
-  const struct rd_item *item = &job->batch->items[i];
-  const unsigned char *data = NULL;
-  size_t nbytes = 0;
-  struct rd_view view;
-  RD_TRY (find_bytes (unit, item, layout->tile_most_nbytes, get, &data,
-                      &nbytes));
-  const struct radio_box box = rd_layout_tile (
-    layout, touch_of (job, i)->chunk, item->tile);
-  bool keeps = fetch->nadmissions > 0 && is_admitted (job, i, &box);
-  /* What is kept is in order, as whoever finds it takes it to be. */
-  RD_TRY (decode_tile (layout, fetch->takes_shuffled && !keeps, scratch,
-                       data, nbytes, &view));
-  if (keeps)
-    keep_tile (job, i, &view);
   do
-    RD_TRY (fetch->place (fetch, touch_of (job, i)->request, &box, &view));
+    RD_TRY (fetch->place (fetch, touch_of (job, i)->request, box, view));
   while (++i < unit->first + unit->n && is_same_tile (job, i));
   return RADIO_OK;
+}
+
+/* Decode item i's tile, and place it if it is left shuffled: putting its
+ * elements in order is then part of the decoding, and a scope of its own
+ * would cost as much again. */
+static enum radio_status
+decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
+             uint32_t i, const struct radio_box *box, struct rd_bytes in,
+             struct rd_scratch *scratch, struct rd_view *view)
+{
+  const struct rd_fetch *fetch = job->fetch;
+  const struct rd_layout *layout = &fetch->array->layout;
+  bool keeps = fetch->nadmissions > 0 && is_admitted (job, i, box);
+  RD_SCOPE_OF (layout->decode_site);
+  /* What is kept is in order, as whoever finds it takes it to be. */
+  RD_TRY (decode_tile (layout, fetch->takes_shuffled && !keeps, scratch,
+                       in.data, in.nbytes, view));
+  if (keeps)
+    keep_tile (job, i, view);
+  return view->shuffled ? place_tile (job, unit, i, box, view) : RADIO_OK;
+}
+
+static enum radio_status
+do_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
+         uint32_t i, const struct rd_io_get *get, struct rd_scratch *scratch)
+{
+  const struct rd_layout *layout = &job->fetch->array->layout;
+  const struct rd_item *item = &job->batch->items[i];
+  struct rd_bytes in = { NULL, 0 };
+  struct rd_view view;
+  RD_TRY (find_bytes (unit, item, layout->tile_most_nbytes, get, &in.data,
+                      &in.nbytes));
+  const struct radio_box box = rd_layout_tile (
+    layout, touch_of (job, i)->chunk, item->tile);
+  RD_TRY (decode_item (job, unit, i, &box, in, scratch, &view));
+  return view.shuffled ? RADIO_OK : place_tile (job, unit, i, &box, &view);
 }
 
 enum radio_status
@@ -292,7 +312,7 @@ rd_unit_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
 {
   if (i > unit->first && is_same_tile (job, i))
     return RADIO_OK;
-  enum radio_status status = decode_item (job, unit, i, get, scratch);
+  enum radio_status status = do_item (job, unit, i, get, scratch);
   if (status == RADIO_OK)
     return RADIO_OK;
   return forgive (job, i, fail_at (job, i, status));

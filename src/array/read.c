@@ -73,21 +73,16 @@ unshuffle (const struct rd_view *view, const struct rd_copy *copy,
   rd_unshuffle_box (&view->block, &box);
 }
 
+/* Write a part of a tile to where a request wants it. */
 static enum radio_status
-place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
-       const struct rd_view *view)
+deliver (const struct read *read, const struct radio_request *request,
+         const struct radio_box *box, const struct radio_box *part,
+         const struct rd_view *view)
 {
-  const struct read *read = (const struct read *) fetch;
-  const struct radio_request *request = &fetch->requests[number];
-  const struct rd_array_doc *doc = fetch->array->doc;
-  struct radio_box part;
-  if (!rd_box_intersect (box, &request->box, &part))
-    return RADIO_OK;
-  bool converts = read->scaled || read->dtype != doc->type.dtype;
-  RD_SCOPE_OF (!view ? &fill_site : converts ? &convert_site : &place_site);
-  RD_COUNT (delivered, radio_box_count (&part) * read->item_nbytes);
+  const struct rd_array_doc *doc = read->fetch.array->doc;
+  RD_COUNT (delivered, radio_box_count (part) * read->item_nbytes);
   struct rd_copy copy = {
-    .rank = part.rank,
+    .rank = part->rank,
     .from = doc->fill,
     .from_type = doc->type,
     .to_dtype = read->dtype,
@@ -95,13 +90,14 @@ place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
     .slope = read->slope,
     .inter = read->inter,
   };
-  memcpy (copy.shape, part.size, sizeof copy.shape);
+  memcpy (copy.shape, part->size, sizeof copy.shape);
   find_strides (read, request, copy.to_strides);
   copy.to = (unsigned char *) request->buffer
-    + distance (part.rank, request->box.start, part.start, copy.to_strides);
+    + distance (part->rank, request->box.start, part->start,
+                copy.to_strides);
   if (!view)
     return rd_copy_run (&copy);
-  int64_t offset = distance (part.rank, box->start, part.start,
+  int64_t offset = distance (part->rank, box->start, part->start,
                              view->strides);
   if (view->shuffled) {
     unshuffle (view, &copy, offset);
@@ -111,6 +107,24 @@ place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
   copy.from = view->data + offset;
   copy.from_swapped = view->swapped;
   return rd_copy_run (&copy);
+}
+
+/* What is still shuffled is placed while its decoding's scope is open. */
+static enum radio_status
+place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
+       const struct rd_view *view)
+{
+  const struct read *read = (const struct read *) fetch;
+  const struct radio_request *request = &fetch->requests[number];
+  struct radio_box part;
+  if (!rd_box_intersect (box, &request->box, &part))
+    return RADIO_OK;
+  if (view && view->shuffled)
+    return deliver (read, request, box, &part, view);
+  bool converts = read->scaled
+    || read->dtype != fetch->array->doc->type.dtype;
+  RD_SCOPE_OF (!view ? &fill_site : converts ? &convert_site : &place_site);
+  return deliver (read, request, box, &part, view);
 }
 
 static enum radio_status
