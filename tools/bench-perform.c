@@ -111,7 +111,8 @@ read_plane (const struct run *run, struct radio_volume *volume,
 
 /* So many planes from a random one on, one after the other. */
 static int
-read_planes (struct run *run, uint64_t n, struct rd_outcome *outcome)
+read_planes (struct run *run, struct radio_volume *volume, uint64_t n,
+             struct rd_outcome *outcome)
 {
   const struct rd_subject *subject = &run->layout->subject;
   enum radio_plane plane = (enum radio_plane) run->row->which;
@@ -123,19 +124,26 @@ read_planes (struct run *run, uint64_t n, struct rd_outcome *outcome)
   int failed = RD_EXIT_OK;
   double start = rd_clock_s ();
   for (uint64_t i = 0; i < n && !failed; i++)
-    failed = read_plane (run, subject->target.volume, first + i, nbytes);
+    failed = read_plane (run, volume, first + i, nbytes);
   outcome->seconds = (rd_clock_s () - start) / (double) n;
   outcome->nbytes = nbytes;
   return failed;
 }
 
-/* Opened anew, so that what is kept of tiles between two planes counts, and
- * what earlier runs left does not. */
+/* Opened anew with the library's own cache, so that what is kept of tiles
+ * between two planes counts, and what earlier runs left does not. */
 static int
 do_scroll (struct run *run, struct rd_outcome *outcome)
 {
-  int failed = rd_subject_reopen (&run->layout->subject);
-  return failed ? failed : read_planes (run, RD_SCROLL_NPLANES, outcome);
+  const struct rd_subject *subject = &run->layout->subject;
+  struct rd_args args = subject->args;
+  struct rd_target target;
+  args.cache_nbytes = 0;
+  int failed = rd_target_open (&args, subject->target.name, false, &target);
+  if (!failed)
+    failed = read_planes (run, target.volume, RD_SCROLL_NPLANES, outcome);
+  rd_target_close (&target);
+  return failed;
 }
 
 /* Open one of the collection's volumes and read all of it. */
@@ -287,7 +295,7 @@ rd_bench_perform (struct rd_bench *bench, struct rd_layout *layout,
   case RD_ROW_FULL:
     return do_full (&run, outcome);
   case RD_ROW_PLANE:
-    return read_planes (&run, 1, outcome);
+    return read_planes (&run, layout->subject.target.volume, 1, outcome);
   case RD_ROW_BOX:
     return do_box (&run, outcome);
   case RD_ROW_SCROLL:

@@ -249,7 +249,9 @@ measure (struct bench *bench, const struct rd_args *args)
 {
   const char *operand = args->noperands ? args->operands[0] : NULL;
   rd_interrupt_catch ();
-  int failed = rd_subject_open (args, operand, &bench->subject_options,
+  struct rd_args decoding = *args;
+  decoding.cache_nbytes = RADIO_NO_CACHE;
+  int failed = rd_subject_open (&decoding, operand, &bench->subject_options,
                                 bench->json, &bench->subject);
   if (!failed)
     failed = rd_bench_scopes (bench->nrounds, &bench->scopes);

@@ -128,7 +128,9 @@ static const struct {
 static int
 open_all (struct reads *reads, const char *store)
 {
-  struct radio_context_options context_options = { .nthreads = 1 };
+  struct radio_context_options context_options = {
+    .nthreads = 1, .cache_nbytes = RADIO_NO_CACHE
+  };
   struct radio_store_options options = { 0 };
   if (radio_context_open (&context_options, &options.context) != RADIO_OK)
     return rd_complain_library (store);

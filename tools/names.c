@@ -23,6 +23,7 @@ open_uri (const struct rd_args *args, const char *uri, bool create,
   struct radio_context_options context_options = {
     .nthreads = args->nthreads,
     .memory_limit_nbytes = args->memory_nbytes,
+    .cache_nbytes = args->cache_nbytes,
   };
   struct radio_context *context;
   enum radio_status status = radio_context_open (&context_options, &context);

@@ -98,6 +98,7 @@ struct rd_args {
   const char *store;          /* NULL: not given */
   unsigned nthreads;
   uint64_t memory_nbytes;
+  uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
 
   char **operands;            /* after the last option was taken */
   size_t noperands;

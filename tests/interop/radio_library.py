@@ -47,6 +47,14 @@ class Box(c.Structure):
                    (c.c_uint64 * MAX_RANK)(*size))
 
 
+class ContextOptions(c.Structure):
+    _fields_ = [("nthreads", c.c_uint), ("memory_limit_nbytes", c.c_uint64),
+                ("no_huge_pages", c.c_bool), ("cache_nbytes", c.c_uint64)]
+
+
+NO_CACHE = 2**64 - 1
+
+
 class StoreOptions(c.Structure):
     _fields_ = [("context", c.c_void_p), ("create", c.c_bool)]
 
@@ -71,11 +79,15 @@ class ReadOptions(c.Structure):
 
 
 class Store:
-    def __init__(self, path, create=False):
+    def __init__(self, path, create=False, threads=0, cache_nbytes=0):
         self.handle = c.c_void_p()
-        options = StoreOptions(None, create)
+        context = c.c_void_p()
+        how = ContextOptions(nthreads=threads, cache_nbytes=cache_nbytes)
+        check(lib.radio_context_open(c.byref(how), c.byref(context)))
+        options = StoreOptions(context, create)
         check(lib.radio_store_open(os.fsencode(path), c.byref(options),
                                    c.byref(self.handle)))
+        lib.radio_context_close(context)
 
     def __enter__(self):
         return self

@@ -286,7 +286,8 @@ class Radio(Store):
         root = Path(__file__).resolve().parents[2]
         sys.path.insert(0, os.fspath(root / "tests" / "interop"))
         import radio_library as radio
-        store = radio.Store(path)
+        store = radio.Store(path, threads=threads,
+                            cache_nbytes=radio.NO_CACHE)
         volume = store.open_volume("ct/head")
         dtype = np.dtype(os.environ["RADIO_BENCH_DTYPE"])
         planes = list(radio.Volume.PLANES)
