@@ -23,7 +23,7 @@ struct radio_context_options {
   uint64_t memory_limit_nbytes;
 
   /* Do not ask the kernel for huge pages where a read's destination is
-   * large.  Else whatever whole huge pages (2 MiB) lie within 8 MiB or more
+   * large.  Else whatever whole huge pages (2 MiB) lie within 4 MiB or more
    * that are read at once is advised so, by madvise (MADV_HUGEPAGE), which
    * stays with the memory as long as it is mapped: fresh memory is then
    * filled in about half the time.  Memory beyond the destination is never

@@ -21,6 +21,6 @@ unsigned char *rd_pages_align (unsigned char *memory);
 void rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes);
 
 /* The least destination that this is done for. */
-#define RD_PAGES_MIN_NBYTES ((uint64_t) 8 << 20)
+#define RD_PAGES_MIN_NBYTES ((uint64_t) 4 << 20)
 
 #endif /* RD_PAGES_H */
