@@ -9,6 +9,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
+#include "src/codec/codec.h"
 #include "src/box.h"
 
 void

@@ -244,7 +244,8 @@ check_bytes (struct site *site, const struct radio_profile *profile,
   assert_int_equal (tree_counter (profile, "read", "cache misses"),
                     nindexes);
   assert_int_equal (tree_calls_of (profile, "decode blosc lz4"), ntiles);
-  assert_int_equal (tree_calls_of (profile, "place"), ntiles);
+  /* Tiles are put in order on their way, within their decoding. */
+  assert_int_equal (tree_calls_of (profile, "place"), 0);
   assert_int_equal (tree_calls_of (profile, "decode index"), nindexes);
 }
 
@@ -333,7 +334,7 @@ a_read_names_its_steps (void **state)
   static const char *const paths[] = {
     "read/plan", "read/shard index/indexes/fetch",
     "read/shard index/indexes/decode index", "read/tiles/fetch",
-    "read/tiles/decode blosc lz4", "read/tiles/place",
+    "read/tiles/decode blosc lz4",
   };
   struct site site;
   site_open (&site, 1, false);
@@ -426,6 +427,31 @@ converting_is_named_so (void **state)
   site_close (&site);
 }
 
+/* Elements that do not follow each other along rows are decoded first. */
+static void
+copying_to_columns_is_placing (void **state)
+{
+  (void) state;
+  struct site site;
+  site_open (&site, 1, false);
+  const struct radio_box *box = &boxes[0];
+  const int64_t strides[3] = {
+    ITEM, ITEM * (int64_t) box->size[0],
+    ITEM * (int64_t) (box->size[0] * box->size[1])
+  };
+  const struct radio_read_options options = { .strides = strides };
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_array_read (site.array, box, RADIO_STORED, site.room,
+                               site.nbytes, &options));
+  struct radio_profile *profile = tree_end (recorder);
+  assert_int_equal (tree_calls (profile, "read/tiles/place"),
+                    count_cells (box, TILE));
+  assert_int_equal (tree_counter (profile, "read", "bytes delivered"),
+                    radio_box_count (box) * ITEM);
+  radio_profile_close (profile);
+  site_close (&site);
+}
+
 /* What is not stored is delivered, and neither fetched nor decoded. */
 static void
 filling_is_not_decoding (void **state)
@@ -465,7 +491,7 @@ a_tile_for_two_boxes_is_decoded_once (void **state)
                                     NULL));
   struct radio_profile *profile = tree_end (recorder);
   assert_int_equal (tree_calls_of (profile, "decode blosc lz4"), 1);
-  assert_int_equal (tree_calls_of (profile, "place"), 2);
+  assert_int_equal (tree_calls_of (profile, "place"), 0);
   assert_int_equal (tree_counter (profile, "read many", "bytes decoded"),
                     TILE_NBYTES);
   assert_int_equal (tree_counter (profile, "read many", "bytes delivered"),
@@ -636,6 +662,7 @@ main (void)
     cmocka_unit_test (work_of_workers_is_below_the_read),
     cmocka_unit_test (requests_have_phases),
     cmocka_unit_test (converting_is_named_so),
+    cmocka_unit_test (copying_to_columns_is_placing),
     cmocka_unit_test (filling_is_not_decoding),
     cmocka_unit_test (a_tile_for_two_boxes_is_decoded_once),
     cmocka_unit_test (a_write_shows_its_bytes),
