@@ -22,6 +22,7 @@ struct radio_context {
   struct rd_pool *pool;
   unsigned nthreads;
   uint64_t memory_limit_nbytes;
+  _Atomic uint64_t layers_nbytes;     /* held by those who write layers */
   bool no_huge_pages;
   uint64_t work_nbytes;               /* of the limit, beside the cache */
   struct rd_tile_cache *tiles;        /* NULL: none */

@@ -105,14 +105,16 @@ total_nbytes (const struct rd_layout *layout, const struct budget *budget)
 }
 
 /* A single thread has its layer still in the caches when it encodes it at
- * once.  Several take what half of the limit allows, as others may ingest at
- * the same time; at least one layer by one thread. */
+ * once.  Several take what half of the limit leaves that others who write
+ * layers do not hold; at least one layer by one thread. */
 static struct budget
 make_budget (const struct radio_array *array, const uint64_t *shape)
 {
   const struct rd_layout *layout = &array->layout;
   const struct radio_context *context = array->store->context;
   struct budget budget = { .nthreads = context->nthreads, .ntiles = 1 };
+  uint64_t aim = context->memory_limit_nbytes / 2;
+  aim -= rd_min_u64 (aim, atomic_load (&context->layers_nbytes));
   budget.nlayers = budget.nthreads > 1 ? MAX_LAYERS : 1;
   budget.elements_nbytes = layout->tile.type.item_nbytes;
   for (size_t i = 0; i < layout->rank; i++) {
@@ -121,8 +123,7 @@ make_budget (const struct radio_array *array, const uint64_t *shape)
                              rd_div_up (shape[i], layout->tile.shape[i]));
   }
   budget.arena_nbytes = mul_sat (budget.ntiles, layout->tile_bound_nbytes);
-  while ((budget.nbytes = total_nbytes (layout, &budget))
-         > context->memory_limit_nbytes / 2) {
+  while ((budget.nbytes = total_nbytes (layout, &budget)) > aim) {
     if (budget.nlayers > 1)
       budget.nlayers--;
     else if (budget.nthreads > 1)
@@ -181,6 +182,7 @@ rd_layers_open (struct radio_array *array, const uint64_t *shape,
   pthread_cond_init (&layers->changed, NULL);
   layers->array = array;
   layers->budget = budget;
+  atomic_fetch_add (&array->store->context->layers_nbytes, budget.nbytes);
   RD_TRY (make_index (layers));
   for (unsigned i = 0; i < budget.nlayers; i++)
     RD_TRY (make_layer (&layers->layers[i], layers));
@@ -463,6 +465,8 @@ rd_layers_close (struct rd_layers *layers)
     rd_free (layers->layers[i].arena.data);
     rd_free (layers->layers[i].entries);
   }
+  atomic_fetch_sub (&layers->array->store->context->layers_nbytes,
+                    layers->budget.nbytes);
   pthread_cond_destroy (&layers->changed);
   pthread_mutex_destroy (&layers->mutex);
   rd_free (layers);

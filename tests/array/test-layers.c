@@ -356,6 +356,32 @@ memory_stays_within_the_limit (void **state)
   assert_int_equal (rmdir ("test-layers.zarr"), 0);
 }
 
+/* Those who come later get by with less. */
+static void
+writers_share_the_limit (void **state)
+{
+  struct setting setting;
+  const uint64_t shape[2] = { 64, 4096 };
+  struct rd_layers *layers[3];
+  (void) state;
+  large_open (&setting, 2, 8 * MIB);
+  alloc_peak_begin ();
+  for (size_t i = 0; i < 3; i++)
+    assert_ok (rd_layers_open (setting.array, shape, &layers[i]));
+  assert_int_equal (rd_layers_count (layers[0]), 4);
+  assert_true (rd_layers_count (layers[1]) < 4);
+  assert_int_equal (rd_layers_count (layers[2]), 1);
+  assert_true (alloc_peak () <= 4 * MIB + MIB);
+  for (size_t i = 0; i < 3; i++)
+    rd_layers_close (layers[i]);
+  assert_ok (rd_layers_open (setting.array, shape, &layers[0]));
+  assert_int_equal (rd_layers_count (layers[0]), 4);
+  rd_layers_close (layers[0]);
+  assert_ok (setting.store->io->ops->remove_tree (setting.store->io, ""));
+  setting_close (&setting);
+  assert_int_equal (rmdir ("test-layers.zarr"), 0);
+}
+
 int
 main (void)
 {
@@ -368,6 +394,7 @@ main (void)
     cmocka_unit_test (who_gives_up_leaves_no_shard_that_is_not_complete),
     cmocka_unit_test (failures_of_the_store_end_the_write),
     cmocka_unit_test (memory_stays_within_the_limit),
+    cmocka_unit_test (writers_share_the_limit),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
