@@ -236,7 +236,7 @@ exports_stats_and_validation_name_their_steps (void **state)
   static const char *const paths[] = {
     "export/read slab/tiles/decode blosc lz4", "export/write elements/deflate",
     "export/commit file/write file",
-    "stats/read slab/tiles/place", "stats/count values",
+    "stats/count values",
     "validate/check/list", "validate/check/tiles/decode blosc lz4",
     "validate/check header/open array/metadata",
     "validate/check sha256/read/tiles/decode blosc lz4",

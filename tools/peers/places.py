@@ -75,7 +75,7 @@ def region(row, shape, seed, i):
 
 
 def decoded_voxels(row, shape, tile, seed, i):
-    """Voxels of the tiles that run i of a row touches, tiles whole."""
+    """Voxels of the tiles that run i of a row decodes, tiles whole."""
     def touched(start, size):
         n = 1
         for s, k, t in zip(start, size, tile):
@@ -84,5 +84,8 @@ def decoded_voxels(row, shape, tile, seed, i):
     start, size = region(row, shape, seed, i)
     if row != "scroll":
         return touched(start, size)
-    return sum(touched((start[0] + k, 0, 0), (1,) + size[1:])
-               for k in range(size[0]))
+    # The second plane tells that more follow: from there on each tile is
+    # decoded once, and kept until the planes have left it.
+    first = touched(start, (1,) + size[1:])
+    again = size[0] > 1 and start[0] // tile[0] == (start[0] + 1) // tile[0]
+    return touched(start, size) + (first if again else 0)
