@@ -2,10 +2,10 @@
 /* Our own writer of blosc frames.  libblosc makes its buffers, and a context
  * of the compressor, anew for every tile; this keeps them.  What it writes
  * are the frames that libblosc writes when it splits blocks: always, where
- * it can, for LZ4, and as it can be told to do for zstd (but for level 1, see
- * set_zstd).  There, a stream
- * for each byte of the elements is a code for each: 2 % less on CT in 16
- * bits, 7 % less in 32 bits, than one for all of them. */
+ * it can, for LZ4, and as it can be told to do for zstd; but for the lowest
+ * levels of zstd and lz4hc, see set_zstd and most_nbytes.  With zstd, a
+ * stream for each byte of the elements is a code for each: 2 % less on CT in
+ * 16 bits, 7 % less in 32 bits, than one for all of them. */
 #include <config.h>
 
 #include <blosc.h>
@@ -26,6 +26,9 @@
 #define SPLIT_MIN_COUNT 128
 
 #define SHORT_STREAM_NBYTES ((size_t) 16 << 10)
+
+/* Up to this level lz4hc is for decoding fast rather than for size. */
+#define LZ4HC_FAST_LEVEL 4
 
 #define FRAME_VERSION 2
 #define FORMAT_VERSION 1
@@ -112,6 +115,15 @@ choose_blocksize (const struct rd_codec *codec, enum rd_blosc_method method,
   return blocksize > typesize ? blocksize / typesize * typesize : blocksize;
 }
 
+static bool
+takes_long_matches (const struct writing *writing)
+{
+  const struct rd_codec *codec = writing->codec;
+  size_t typesize = codec->u.blosc.typesize;
+  return codec->u.blosc.clevel == 1 && writing->split && typesize > 1
+    && writing->blocksize / typesize <= SHORT_STREAM_NBYTES;
+}
+
 /* The fastest level looks for matches of 5 bytes in a table that is larger
  * than a core's first cache.  In a short stream of single bytes of elements
  * such matches are noise, and cost more than the bytes that they stand for:
@@ -121,13 +133,11 @@ static void
 set_zstd (const struct writing *writing)
 {
   ZSTD_CCtx *encoder = writing->encoder;
-  size_t typesize = writing->codec->u.blosc.typesize;
   int clevel = writing->codec->u.blosc.clevel;
   int level = clevel < 9 ? 2 * clevel - 1 : ZSTD_maxCLevel ();
   ZSTD_CCtx_reset (encoder, ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, level);
-  if (level == 1 && writing->split && typesize > 1
-      && writing->blocksize / typesize <= SHORT_STREAM_NBYTES) {
+  if (takes_long_matches (writing)) {
     ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 7);
     ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 10);
   }
@@ -154,6 +164,22 @@ compress (const struct writing *writing, const unsigned char *from,
   return n < 0 ? 0 : (size_t) n;
 }
 
+/* How long a compressed stream may be; else it is kept as it is.  At the
+ * levels of the presets small and fast, decoding what hardly shrinks costs
+ * more time than its bytes are worth (docs/presets.md).  Rows of bits are
+ * noise or next to nothing, so of those more is asked. */
+static size_t
+most_nbytes (const struct writing *writing, size_t nbytes)
+{
+  bool bits = writing->codec->u.blosc.shuffle == RD_BLOSC_BITSHUFFLE;
+  if (writing->method == RD_BLOSC_BY_ZSTD && takes_long_matches (writing))
+    return nbytes / 20 * 17;
+  if (writing->method == RD_BLOSC_BY_LZ4HC
+      && writing->codec->u.blosc.clevel <= LZ4HC_FAST_LEVEL)
+    return nbytes / 10 * (bits ? 7 : 9);
+  return nbytes;
+}
+
 /* A stream with its length before it, or as it is where that is no longer;
  * false when there is no room for it. */
 static bool
@@ -164,7 +190,8 @@ write_stream (struct writing *writing, const unsigned char *from,
     return false;
   unsigned char *to = writing->out + writing->at + 4;
   size_t room = writing->room - writing->at - 4;
-  size_t n = compress (writing, from, nbytes, to, rd_min_u64 (nbytes, room));
+  size_t n = compress (writing, from, nbytes, to,
+                       rd_min_u64 (most_nbytes (writing, nbytes), room));
   if (n == 0 || n == nbytes) {
     if (nbytes > room)
       return false;

@@ -21,8 +21,8 @@ struct preset {
 
 static const struct preset presets[] = {
   { "small", "zstd", 1, "shuffle", "noshuffle" },
-  { "medium", "lz4", 5, "bitshuffle", "bitshuffle" },
-  { "fast", "lz4hc", 5, "shuffle", "noshuffle" },
+  { "medium", "lz4", 5, "bitshuffle", "noshuffle" },
+  { "fast", "lz4hc", 4, "bitshuffle", "noshuffle" },
   { "none", NULL, 0, NULL, NULL },
 };
 

@@ -423,7 +423,7 @@ presets_are_what_the_documentation_says (void **state)
     { "fast", RADIO_COMPLEX64,
       "[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},"
       "{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4hc\","
-      "\"clevel\":5,\"shuffle\":\"shuffle\",\"typesize\":8,"
+      "\"clevel\":4,\"shuffle\":\"bitshuffle\",\"typesize\":8,"
       "\"blocksize\":0}},{\"name\":\"crc32c\"}]" },
     { "none", RADIO_INT8, "[{\"name\":\"bytes\"},{\"name\":\"crc32c\"}]" },
     { "[{\"name\":\"bytes\"}]", RADIO_INT8, "[{\"name\":\"bytes\"}]" },
