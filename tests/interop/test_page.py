@@ -126,12 +126,16 @@ def rows(page):
 
 
 def open_all(page):
+    """Rows are made anew in the next frame: a second click before that
+    would close what the first one opened."""
     for _ in range(12):
+        page.settle()
         closed = page.evaluate("""
           [...document.querySelectorAll('tr[aria-expanded=false] .marker')]
             .map(one => one.click()).length""")
         if closed == 0:
             return
+    raise AssertionError("rows are still closed")
 
 
 def number(text):
