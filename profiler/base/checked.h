@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Size arithmetic that cannot wrap: a file's header can claim 2^63 voxels.
- * Each function returns true when the result does NOT fit, as the compiler
- * built-ins do, and leaves *result unusable then. */
+ * rd_*_overflows return true when the result does NOT fit, as the compiler
+ * built-ins do, and leave *result unusable then. */
 #ifndef RD_CHECKED_H
 #define RD_CHECKED_H
 
@@ -19,6 +19,22 @@ static inline bool
 rd_add_overflows (uint64_t a, uint64_t b, uint64_t *result)
 {
   return __builtin_add_overflow (a, b, result);
+}
+
+/* a * b and a + b for sizes that only serve as bounds: they stop at the
+ * largest number, which every limit refuses. */
+static inline uint64_t
+rd_mul_sat (uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
+}
+
+static inline uint64_t
+rd_add_sat (uint64_t a, uint64_t b)
+{
+  uint64_t sum;
+  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
 }
 
 /* a / b, rounded up; b > 0.  Cannot wrap. */

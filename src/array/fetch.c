@@ -25,20 +25,16 @@ static uint64_t
 thread_nbytes (const struct rd_fetch_job *job)
 {
   const struct rd_layout *layout = &job->fetch->array->layout;
-  uint64_t unit = job->batch->most_unit_nbytes, sum;
-  if (!layout->sharding)
-    unit = layout->tile_bound_nbytes;
-  return rd_add_overflows (unit, layout->decode_nbytes, &sum) ? UINT64_MAX
-                                                              : sum;
+  uint64_t unit = layout->sharding ? job->batch->most_unit_nbytes
+                                   : layout->tile_bound_nbytes;
+  return rd_add_sat (unit, layout->decode_nbytes);
 }
 
 static bool
 is_small (const struct rd_fetch_job *job)
 {
-  uint64_t nbytes;
-  return !rd_mul_overflows (job->batch->nitems,
-                            job->fetch->array->layout.tile_nbytes, &nbytes)
-    && nbytes <= ALONE_NBYTES;
+  return rd_mul_sat (job->batch->nitems,
+                     job->fetch->array->layout.tile_nbytes) <= ALONE_NBYTES;
 }
 
 const struct radio_site rd_fetch_tiles_site = {

@@ -10,29 +10,21 @@
 #include "src/array/layout.h"
 #include "src/box.h"
 
-/* Sizes that only serve as bounds stop at the largest number. */
-static uint64_t
-add_sat (uint64_t a, uint64_t b)
-{
-  uint64_t sum;
-  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static void
 make_sizes (struct rd_layout *layout)
 {
   layout->tile_nbytes = rd_chunk_nbytes (&layout->tile);
   uint64_t bound = rd_chain_bound (layout->chain, &layout->tile);
   if (bound == UINT64_MAX)
-    bound = add_sat (layout->tile_nbytes, layout->tile_nbytes / 8 + 65536);
+    bound = rd_add_sat (layout->tile_nbytes, layout->tile_nbytes / 8 + 65536);
   layout->tile_bound_nbytes = bound;
   /* Shards within shards may have gaps of any size. */
   const struct rd_chain *chain = layout->chain;
   bool has_bound = chain->codecs[chain->n_array].id == RD_CODEC_BYTES;
-  layout->tile_most_nbytes = has_bound ? add_sat (bound, 1) : UINT64_MAX;
+  layout->tile_most_nbytes = has_bound ? rd_add_sat (bound, 1) : UINT64_MAX;
   layout->decode_nbytes = rd_chain_decode_nbytes (layout->chain,
                                                   &layout->tile);
-  layout->encode_nbytes = add_sat (
+  layout->encode_nbytes = rd_add_sat (
     layout->tile_nbytes, rd_chain_encode_nbytes (layout->chain,
                                                  &layout->tile));
 }

@@ -185,12 +185,10 @@ count_tile_nbytes (const struct rd_layout *layout,
                    const struct radio_box *box)
 {
   struct radio_box tiles;
-  uint64_t nbytes;
   if (radio_box_count (box) == 0)
     return UINT64_MAX;
   rd_grid_touched (box, layout->tile.shape, &tiles);
-  return rd_mul_overflows (radio_box_count (&tiles), layout->tile_nbytes,
-                           &nbytes) ? UINT64_MAX : nbytes;
+  return rd_mul_sat (radio_box_count (&tiles), layout->tile_nbytes);
 }
 
 /* Planes of three directions may be read together. */

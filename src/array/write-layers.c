@@ -78,30 +78,16 @@ struct rd_layers {
 };
 
 static uint64_t
-mul_sat (uint64_t a, uint64_t b)
-{
-  uint64_t product;
-  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t
-add_sat (uint64_t a, uint64_t b)
-{
-  uint64_t sum;
-  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t
 total_nbytes (const struct rd_layout *layout, const struct budget *budget)
 {
-  uint64_t layer = add_sat (budget->elements_nbytes, budget->arena_nbytes);
-  layer = add_sat (layer, mul_sat (budget->ntiles,
-                                   sizeof (struct rd_shard_entry)));
-  uint64_t shard = add_sat (mul_sat (layout->ntiles,
-                                     sizeof (struct rd_shard_entry)),
-                            mul_sat (layout->index_nbytes, 2));
-  return add_sat (add_sat (mul_sat (layer, budget->nlayers), shard),
-                  mul_sat (layout->encode_nbytes, budget->nthreads));
+  uint64_t layer = rd_add_sat (budget->elements_nbytes, budget->arena_nbytes);
+  layer = rd_add_sat (layer, rd_mul_sat (budget->ntiles,
+                                         sizeof (struct rd_shard_entry)));
+  uint64_t shard = rd_add_sat (rd_mul_sat (layout->ntiles,
+                                           sizeof (struct rd_shard_entry)),
+                               rd_mul_sat (layout->index_nbytes, 2));
+  return rd_add_sat (rd_add_sat (rd_mul_sat (layer, budget->nlayers), shard),
+                     rd_mul_sat (layout->encode_nbytes, budget->nthreads));
 }
 
 /* A single thread has its layer still in the caches when it encodes it at
@@ -118,11 +104,11 @@ make_budget (const struct radio_array *array, const uint64_t *shape)
   budget.nlayers = budget.nthreads > 1 ? MAX_LAYERS : 1;
   budget.elements_nbytes = layout->tile.type.item_nbytes;
   for (size_t i = 0; i < layout->rank; i++) {
-    budget.elements_nbytes = mul_sat (budget.elements_nbytes, shape[i]);
-    budget.ntiles = mul_sat (budget.ntiles,
-                             rd_div_up (shape[i], layout->tile.shape[i]));
+    budget.elements_nbytes = rd_mul_sat (budget.elements_nbytes, shape[i]);
+    budget.ntiles = rd_mul_sat (budget.ntiles,
+                                rd_div_up (shape[i], layout->tile.shape[i]));
   }
-  budget.arena_nbytes = mul_sat (budget.ntiles, layout->tile_bound_nbytes);
+  budget.arena_nbytes = rd_mul_sat (budget.ntiles, layout->tile_bound_nbytes);
   while ((budget.nbytes = total_nbytes (layout, &budget)) > aim) {
     if (budget.nlayers > 1)
       budget.nlayers--;
@@ -138,7 +124,7 @@ static enum radio_status
 make_layer (struct layer *layer, struct rd_layers *layers)
 {
   const struct budget *budget = &layers->budget;
-  uint64_t tiles_nbytes = mul_sat (budget->ntiles, sizeof *layer->entries);
+  uint64_t tiles_nbytes = rd_mul_sat (budget->ntiles, sizeof *layer->entries);
   layer->layers = layers;
   layer->arena.nbytes = budget->arena_nbytes;
   layer->elements = rd_malloc (budget->elements_nbytes);

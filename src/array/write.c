@@ -25,39 +25,25 @@ struct budget {
   unsigned nslots, nthreads;
 };
 
-static uint64_t
-mul_sat (uint64_t a, uint64_t b)
-{
-  uint64_t product;
-  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t
-add_sat (uint64_t a, uint64_t b)
-{
-  uint64_t sum;
-  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
-}
-
 /* Tiles of the box's largest chunk that hold elements. */
 static uint64_t
 count_tiles (const struct rd_layout *layout, const struct radio_box *box)
 {
   uint64_t n = 1;
   for (size_t i = 0; i < layout->rank; i++)
-    n = mul_sat (n, rd_div_up (rd_min_u64 (box->size[i],
-                                           layout->chunk.shape[i]),
-                               layout->tile.shape[i]));
+    n = rd_mul_sat (n, rd_div_up (rd_min_u64 (box->size[i],
+                                              layout->chunk.shape[i]),
+                                  layout->tile.shape[i]));
   return n;
 }
 
 static uint64_t
 total_nbytes (const struct rd_layout *layout, const struct budget *budget)
 {
-  uint64_t slot = add_sat (budget->arena_nbytes,
-                           mul_sat (layout->ntiles, TILE_BOOK_NBYTES));
-  return add_sat (mul_sat (slot, budget->nslots),
-                  mul_sat (layout->encode_nbytes, budget->nthreads));
+  uint64_t slot = rd_add_sat (budget->arena_nbytes,
+                              rd_mul_sat (layout->ntiles, TILE_BOOK_NBYTES));
+  return rd_add_sat (rd_mul_sat (slot, budget->nslots),
+                     rd_mul_sat (layout->encode_nbytes, budget->nthreads));
 }
 
 /* As much at once as half of the limit allows (the elements may be held by
@@ -75,8 +61,8 @@ make_budget (const struct radio_array *array, const struct radio_box *box)
   uint64_t nchunks = radio_box_count (&chunks);
   if (layout->sharding) {
     budget.nslots = nchunks > 1 ? RD_WRITE_MAX_SLOTS : 1;
-    budget.arena_nbytes = mul_sat (count_tiles (layout, box),
-                                   layout->tile_bound_nbytes);
+    budget.arena_nbytes = rd_mul_sat (count_tiles (layout, box),
+                                      layout->tile_bound_nbytes);
   } else
     budget.nthreads = (unsigned) rd_min_u64 (nchunks, budget.nthreads);
   while ((budget.nbytes = total_nbytes (layout, &budget))

@@ -97,36 +97,29 @@ rd_codec_fail_longer (const char *codec, struct rd_extent extent)
 static uint64_t
 with_overhead (uint64_t nbytes)
 {
-  uint64_t bound;
-  if (rd_add_overflows (nbytes, nbytes / 8 + 1024, &bound))
-    return UINT64_MAX;
-  return bound;
+  return rd_add_sat (nbytes, nbytes / 8 + 1024);
 }
 
 uint64_t
 rd_codec_bound (const struct rd_codec *codec, uint64_t nbytes)
 {
-  uint64_t bound;
   if (codec->id != RD_CODEC_CRC32C)
     return with_overhead (nbytes);
-  return rd_add_overflows (nbytes, 4, &bound) ? UINT64_MAX : bound;
+  return rd_add_sat (nbytes, 4);
 }
 
 /* A shard of other writers may have gaps. */
 uint64_t
 rd_shard_bound (const struct rd_codec *sharding, const struct rd_chunk *shard)
 {
-  uint64_t grid[RADIO_MAX_RANK], nbytes;
+  uint64_t grid[RADIO_MAX_RANK];
   struct rd_chunk inner;
   rd_shard_layout (sharding, shard, grid, &inner);
-  nbytes = rd_chain_bound (sharding->u.sharding.inner, &inner);
+  uint64_t nbytes = rd_chain_bound (sharding->u.sharding.inner, &inner);
   for (size_t i = 0; i < shard->rank; i++)
-    if (rd_mul_overflows (nbytes, grid[i], &nbytes))
-      return UINT64_MAX;
-  if (rd_add_overflows (nbytes, rd_shard_index_nbytes (sharding, shard),
-                        &nbytes))
-    return UINT64_MAX;
-  return with_overhead (nbytes);
+    nbytes = rd_mul_sat (nbytes, grid[i]);
+  return with_overhead (
+    rd_add_sat (nbytes, rd_shard_index_nbytes (sharding, shard)));
 }
 
 /* What the array->bytes codec makes of a chunk. */

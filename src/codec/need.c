@@ -20,20 +20,6 @@
 /* Blocks that libblosc chooses by itself are at most this large. */
 #define BLOSC_BLOCK_NBYTES ((uint64_t) 8 << 20)
 
-static uint64_t
-add_sat (uint64_t a, uint64_t b)
-{
-  uint64_t sum;
-  return rd_add_overflows (a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t
-mul_sat (uint64_t a, uint64_t b)
-{
-  uint64_t product;
-  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
-}
-
 /* The tables of zstd's encoder: about 24 bytes for each byte of an input
  * that is rounded up to a power of 2, until the level's own tables are as
  * large as they get.  (zstd tells such figures only to those who link it
@@ -118,8 +104,8 @@ decoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
 static uint64_t
 index_nbytes (const struct rd_codec *sharding, const struct rd_chunk *shard)
 {
-  return add_sat (rd_shard_index_nbytes (sharding, shard),
-                  sizeof (struct rd_shard_index));
+  return rd_add_sat (rd_shard_index_nbytes (sharding, shard),
+                     sizeof (struct rd_shard_index));
 }
 
 /* The scratch inside of a shard serves its chunks and its index. */
@@ -132,8 +118,8 @@ nested_nbytes (const struct rd_codec *sharding, const struct rd_chunk *shard,
   struct rd_chunk inner, index;
   rd_shard_layout (sharding, shard, grid, &inner);
   rd_shard_index_chunk (sharding, shard, &index);
-  return add_sat (need (sharding->u.sharding.inner, &inner),
-                  need (sharding->u.sharding.index, &index));
+  return rd_add_sat (need (sharding->u.sharding.inner, &inner),
+                     need (sharding->u.sharding.index, &index));
 }
 
 uint64_t
@@ -153,16 +139,16 @@ rd_chain_decode_nbytes (const struct rd_chain *chain,
       nrooms = nrooms < 2 ? nrooms + 1 : 2;
       most = nbytes;
     }
-    need = add_sat (need, decoder_nbytes (&chain->codecs[i], nbytes));
+    need = rd_add_sat (need, decoder_nbytes (&chain->codecs[i], nbytes));
     nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
   }
-  need = add_sat (need, mul_sat (most, nrooms));
+  need = rd_add_sat (need, rd_mul_sat (most, nrooms));
   if (!sharded)
     return need;
-  need = add_sat (need, rd_chunk_nbytes (&encoded));
-  need = add_sat (need, index_nbytes (codec, &encoded));
-  return add_sat (need, nested_nbytes (codec, &encoded,
-                                       rd_chain_decode_nbytes));
+  need = rd_add_sat (need, rd_chunk_nbytes (&encoded));
+  need = rd_add_sat (need, index_nbytes (codec, &encoded));
+  return rd_add_sat (need, nested_nbytes (codec, &encoded,
+                                          rd_chain_decode_nbytes));
 }
 
 uint64_t
@@ -177,16 +163,16 @@ rd_chain_encode_nbytes (const struct rd_chain *chain,
   uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
                             : rd_chunk_nbytes (&encoded);
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
-    need = add_sat (need, encoder_nbytes (&chain->codecs[i], nbytes));
+    need = rd_add_sat (need, encoder_nbytes (&chain->codecs[i], nbytes));
     nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
   }
   /* Two stages and the result change places from chunk to chunk, and what
    * is appended to grows by half. */
-  need = add_sat (need, add_sat (mul_sat (nbytes, 4), nbytes / 2));
+  need = rd_add_sat (need, rd_add_sat (rd_mul_sat (nbytes, 4), nbytes / 2));
   if (!sharded)
     return need;
-  need = add_sat (need, rd_chunk_nbytes (chunk));
-  need = add_sat (need, index_nbytes (codec, &encoded));
-  return add_sat (need, nested_nbytes (codec, &encoded,
-                                       rd_chain_encode_nbytes));
+  need = rd_add_sat (need, rd_chunk_nbytes (chunk));
+  need = rd_add_sat (need, index_nbytes (codec, &encoded));
+  return rd_add_sat (need, nested_nbytes (codec, &encoded,
+                                          rd_chain_encode_nbytes));
 }

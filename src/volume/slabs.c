@@ -5,14 +5,6 @@
 #include "profiler/base/checked.h"
 #include "src/volume/stream.h"
 
-/* The product, or the largest number. */
-static uint64_t
-saturated (uint64_t a, uint64_t b)
-{
-  uint64_t product;
-  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
-}
-
 /* The bytes of all elements behind one of the axis at a place of the
  * order. */
 static uint64_t
@@ -20,7 +12,7 @@ inner_nbytes (const struct rd_stream *stream, size_t place)
 {
   uint64_t nbytes = stream->item_nbytes;
   for (size_t i = place + 1; i < stream->box.rank; i++)
-    nbytes = saturated (nbytes, stream->box.size[stream->order[i]]);
+    nbytes = rd_mul_sat (nbytes, stream->box.size[stream->order[i]]);
   return nbytes;
 }
 
@@ -48,7 +40,7 @@ choose_cut (const struct rd_stream *stream, const uint64_t *tile_shape,
       break;
     uint64_t layer = layer_size (stream, tile_shape, place);
     cut = place;
-    cut_nbytes = saturated (layer, inner_nbytes (stream, place));
+    cut_nbytes = rd_mul_sat (layer, inner_nbytes (stream, place));
     if (cut_nbytes <= target_nbytes)
       break;
     decoded_once = decoded_once && layer == 1;
@@ -66,8 +58,8 @@ rd_slabs_choose (const struct rd_stream *stream, const uint64_t *tile_shape,
   uint64_t inner = inner_nbytes (stream, cut);
   uint64_t step = target_nbytes / inner / layer * layer;
   if (step == 0)
-    step = saturated (layer, inner) <= max_nbytes ? layer
-                                                  : max_nbytes / inner;
+    step = rd_mul_sat (layer, inner) <= max_nbytes ? layer
+                                                   : max_nbytes / inner;
   slabs->cut = cut;
   slabs->step = rd_max_u64 (step, 1);
 }

@@ -127,18 +127,10 @@ choose_tile (const struct rd_tiling_input *input, struct rd_tiling *tiling)
   return RADIO_OK;
 }
 
-/* a * b, or the largest number. */
-static uint64_t
-times (uint64_t a, uint64_t b)
-{
-  uint64_t product;
-  return rd_mul_overflows (a, b, &product) ? UINT64_MAX : product;
-}
-
 static uint64_t
 round_up (uint64_t size, uint64_t step)
 {
-  return times (rd_div_up (size, step), step);
+  return rd_mul_sat (rd_div_up (size, step), step);
 }
 
 /* How many elements of an axis a shard takes: all of them if that stays
@@ -148,9 +140,9 @@ extend (uint64_t inner_nbytes, uint64_t size, uint64_t tile, uint64_t aim,
         uint64_t bound)
 {
   uint64_t whole = round_up (size, tile);
-  if (times (inner_nbytes, whole) <= bound)
+  if (rd_mul_sat (inner_nbytes, whole) <= bound)
     return whole;
-  uint64_t layers = aim / times (inner_nbytes, tile);
+  uint64_t layers = aim / rd_mul_sat (inner_nbytes, tile);
   return rd_max_u64 (layers, 1) * tile;
 }
 
@@ -172,7 +164,7 @@ choose_shard (const struct rd_tiling_input *input, struct rd_tiling *tiling)
 {
   const struct rd_nifti *nifti = input->nifti;
   uint64_t aim = shard_aim (input);
-  uint64_t bound = rd_min_u64 (times (aim, 2), input->limit_nbytes / 4);
+  uint64_t bound = rd_min_u64 (rd_mul_sat (aim, 2), input->limit_nbytes / 4);
   size_t order[RADIO_MAX_RANK];
   rd_file_order (nifti, order);
   size_t nwhole = nifti->colour != RD_COLOUR_NONE ? 3 : 2;
@@ -189,7 +181,7 @@ choose_shard (const struct rd_tiling_input *input, struct rd_tiling *tiling)
       size = part;
     }
     tiling->shard_shape[axis] = size;
-    nbytes = times (nbytes, size);
+    nbytes = rd_mul_sat (nbytes, size);
   }
 }
 
