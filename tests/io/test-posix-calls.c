@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tests/io/child.h"
-#include "tests/io/place.h"
+#include "tests/io/site.h"
 #include "tests/io/store-asserts.h"
 
 /* What the calls do; tests set it, set_up clears it. */
@@ -159,17 +159,6 @@ __wrap_linkat (int fd, const char *from, int to_fd, const char *to,
   return result;
 }
 
-struct site {
-  char *place;
-  struct rd_io *io;
-};
-
-static struct rd_io *
-io_of (void **state)
-{
-  return ((struct site *) *state)->io;
-}
-
 /* --- the order of calls --- */
 
 static void
@@ -242,7 +231,7 @@ a_file_that_shrinks_ends_early (void **state)
   struct rd_io *io = io_of (state);
   put_text (io, "k", "a longer text");
   char path[64];
-  snprintf (path, sizeof path, "%s/k", ((struct site *) *state)->place);
+  snprintf (path, sizeof path, "%s/k", place_of (state));
   os.shrinks = path;
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
   assert_ok (rd_io_read_all (io, "k", 100, &buffer));
@@ -264,7 +253,7 @@ a_failed_fsync_publishes_nothing (void **state)
   assert_fails (writer->ops->commit (writer), RADIO_ERROR_IO, "/k");
   os.fail_fsync = 0;
   assert_text (io, "k", "old");
-  assert_int_equal (place_count (((struct site *) *state)->place), 1);
+  assert_int_equal (place_count (place_of (state)), 1);
 }
 
 /* --- file systems that lack something --- */
@@ -299,7 +288,7 @@ without_exclusive_rename_a_link_does_it (void **state)
   assert_fails (rd_io_put (io, "k", "2", 1, RD_PUT_IF_ABSENT),
                 RADIO_ERROR_EXISTS, "/k");
   assert_text (io, "k", "1");
-  assert_int_equal (place_count (((struct site *) *state)->place), 1);
+  assert_int_equal (place_count (place_of (state)), 1);
 }
 
 /* --- death between two calls --- */
@@ -369,31 +358,18 @@ death_after_the_link_leaves_a_whole_object (void **state)
   /* The second name goes, the bytes stay. */
   assert_swept (io, 1, 0);
   assert_text (io, "n", "new");
-  assert_int_equal (place_count (((struct site *) *state)->place), 1);
+  assert_int_equal (place_count (place_of (state)), 1);
 }
 
 static int
 set_up (void **state)
 {
   memset (&os, 0, sizeof os);
-  struct site *site = calloc (1, sizeof *site);
-  site->place = place_new ();
-  *state = site;
-  site->io = place_open (site->place);
-  return 0;
+  return site_set_up (state);
 }
 
-static int
-tear_down (void **state)
-{
-  struct site *site = *state;
-  rd_io_close (site->io);
-  place_remove (site->place);
-  free (site);
-  return 0;
-}
-
-#define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+#define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, \
+                                                  site_tear_down)
 
 int
 main (void)

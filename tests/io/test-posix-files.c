@@ -8,25 +8,14 @@
 #include <unistd.h>
 
 #include "tests/alloc-fail.h"
-#include "tests/io/place.h"
+#include "tests/io/site.h"
 #include "tests/io/store-asserts.h"
-
-struct site {
-  char *place;
-  struct rd_io *io;
-};
-
-static struct rd_io *
-io_of (void **state)
-{
-  return ((struct site *) *state)->io;
-}
 
 /* The path of a key, for the calls of the operating system. */
 static const char *
 path_of (void **state, const char *key, char path[256])
 {
-  snprintf (path, 256, "%s/%s", ((struct site *) *state)->place, key);
+  snprintf (path, 256, "%s/%s", place_of (state), key);
   return path;
 }
 
@@ -175,7 +164,7 @@ a_folder_is_not_replaced_by_an_object (void **state)
                         RADIO_OK);
   assert_non_null (strstr (radio_error_message (), "/a: cannot write"));
   assert_text (io, "a/k", "x");
-  assert_int_equal (place_count (((struct site *) *state)->place), 1);
+  assert_int_equal (place_count (place_of (state)), 1);
 }
 
 static void
@@ -278,49 +267,27 @@ a_store_whose_folder_was_removed_says_so (void **state)
   rd_io_close (io);
 }
 
-static int
-set_up (void **state)
-{
-  struct site *site = calloc (1, sizeof *site);
-  site->place = place_new ();
-  *state = site;
-  site->io = place_open (site->place);
-  return 0;
-}
-
-static int
-tear_down (void **state)
-{
-  struct site *site = *state;
-  rd_io_close (site->io);
-  place_remove (site->place);
-  free (site);
-  return 0;
-}
-
-#define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
-
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    CASE (a_link_to_a_file_is_read_and_listed),
-    CASE (a_link_to_nothing_is_not_there),
-    CASE (a_link_to_nothing_cannot_be_locked_or_written_below),
-    CASE (a_link_that_leads_back_ends_no_listing),
-    CASE (removing_a_tree_spares_what_links_lead_to),
-    CASE (a_put_through_a_link_replaces_the_link),
-    CASE (a_pipe_is_refused_without_waiting),
-    CASE (a_name_too_long_is_refused_and_leaves_nothing),
-    CASE (the_longest_name_is_written),
-    CASE (an_object_is_no_folder_for_others),
-    CASE (a_folder_is_not_replaced_by_an_object),
-    CASE (names_of_temporary_files_cannot_be_keys),
-    CASE (a_huge_file_takes_memory_only_for_what_is_read),
-    CASE (the_working_directory_may_change),
-    CASE (all_folders_of_a_new_store_are_made),
-    CASE (a_file_is_no_store),
-    CASE (a_store_whose_folder_was_removed_says_so),
+    SITE_CASE (a_link_to_a_file_is_read_and_listed),
+    SITE_CASE (a_link_to_nothing_is_not_there),
+    SITE_CASE (a_link_to_nothing_cannot_be_locked_or_written_below),
+    SITE_CASE (a_link_that_leads_back_ends_no_listing),
+    SITE_CASE (removing_a_tree_spares_what_links_lead_to),
+    SITE_CASE (a_put_through_a_link_replaces_the_link),
+    SITE_CASE (a_pipe_is_refused_without_waiting),
+    SITE_CASE (a_name_too_long_is_refused_and_leaves_nothing),
+    SITE_CASE (the_longest_name_is_written),
+    SITE_CASE (an_object_is_no_folder_for_others),
+    SITE_CASE (a_folder_is_not_replaced_by_an_object),
+    SITE_CASE (names_of_temporary_files_cannot_be_keys),
+    SITE_CASE (a_huge_file_takes_memory_only_for_what_is_read),
+    SITE_CASE (the_working_directory_may_change),
+    SITE_CASE (all_folders_of_a_new_store_are_made),
+    SITE_CASE (a_file_is_no_store),
+    SITE_CASE (a_store_whose_folder_was_removed_says_so),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

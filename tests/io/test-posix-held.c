@@ -13,19 +13,8 @@
 
 #include "io/fault.h"
 #include "io/posix.h"
-#include "tests/io/place.h"
+#include "tests/io/site.h"
 #include "tests/io/store-asserts.h"
-
-struct site {
-  char *place;
-  struct rd_io *io;
-};
-
-static struct rd_io *
-io_of (void **state)
-{
-  return ((struct site *) *state)->io;
-}
 
 /* Descriptors of this process. */
 static size_t
@@ -251,8 +240,7 @@ static bool
 is_kept (void **state, const char *key)
 {
   char path[256], hidden[300];
-  snprintf (path, sizeof path, "%s/%s", ((struct site *) *state)->place,
-            key);
+  snprintf (path, sizeof path, "%s/%s", place_of (state), key);
   snprintf (hidden, sizeof hidden, "%s-hidden", path);
   assert_int_equal (rename (path, hidden), 0);
   struct rd_io_file *file = rd_io_hold (io_of (state), key, true);
@@ -308,7 +296,7 @@ what_is_no_file_is_not_held (void **state)
   struct rd_io *io = io_of (state);
   char path[256];
   put_text (io, "folder/k", "x");
-  snprintf (path, sizeof path, "%s/pipe", ((struct site *) *state)->place);
+  snprintf (path, sizeof path, "%s/pipe", place_of (state));
   assert_int_equal (mkfifo (path, 0600), 0);
   size_t before = count_open ();
   for (int kept = 0; kept < 2; kept++) {
@@ -328,8 +316,7 @@ wrappers_hand_on_and_still_fail (void **state)
                             .status = RADIO_ERROR_IO };
   const struct rd_fault_plan plan = { .faults = &fault, .n = 1 };
   struct rd_io *io;
-  assert_ok (rd_io_fault_open (place_open (((struct site *) *state)->place),
-                               &plan, &io));
+  assert_ok (rd_io_fault_open (place_open (place_of (state)), &plan, &io));
   struct rd_io_file *file = hold_kept (io, "k");
   assert_held (io, file, "k", "abc");
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
@@ -412,47 +399,25 @@ threads_may_race_for_the_files (void **state)
   assert_int_equal (count_open (), before);
 }
 
-static int
-set_up (void **state)
-{
-  struct site *site = calloc (1, sizeof *site);
-  site->place = place_new ();
-  *state = site;
-  site->io = place_open (site->place);
-  return 0;
-}
-
-static int
-tear_down (void **state)
-{
-  struct site *site = *state;
-  rd_io_close (site->io);
-  place_remove (site->place);
-  free (site);
-  return 0;
-}
-
-#define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
-
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    CASE (every_range_of_a_held_file_is_read),
-    CASE (what_is_held_stays_what_it_was),
-    CASE (what_was_replaced_is_not_held_again),
-    CASE (what_was_removed_is_not_held_again),
-    CASE (only_what_is_kept_stays_open),
-    CASE (removing_closes_what_was_kept),
-    CASE (forgetting_spares_other_names),
-    CASE (what_is_forgotten_in_use_is_closed_by_its_last_user),
-    CASE (no_more_than_the_bound_are_open),
-    CASE (the_longest_unused_makes_room),
-    CASE (kept_files_yield_to_what_needs_a_descriptor),
-    CASE (what_is_no_file_is_not_held),
-    CASE (wrappers_hand_on_and_still_fail),
-    CASE (a_store_in_memory_holds_nothing),
-    CASE (threads_may_race_for_the_files),
+    SITE_CASE (every_range_of_a_held_file_is_read),
+    SITE_CASE (what_is_held_stays_what_it_was),
+    SITE_CASE (what_was_replaced_is_not_held_again),
+    SITE_CASE (what_was_removed_is_not_held_again),
+    SITE_CASE (only_what_is_kept_stays_open),
+    SITE_CASE (removing_closes_what_was_kept),
+    SITE_CASE (forgetting_spares_other_names),
+    SITE_CASE (what_is_forgotten_in_use_is_closed_by_its_last_user),
+    SITE_CASE (no_more_than_the_bound_are_open),
+    SITE_CASE (the_longest_unused_makes_room),
+    SITE_CASE (kept_files_yield_to_what_needs_a_descriptor),
+    SITE_CASE (what_is_no_file_is_not_held),
+    SITE_CASE (wrappers_hand_on_and_still_fail),
+    SITE_CASE (a_store_in_memory_holds_nothing),
+    SITE_CASE (threads_may_race_for_the_files),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -13,25 +13,8 @@
 
 #include "io/fault.h"
 #include "tests/io/child.h"
-#include "tests/io/place.h"
+#include "tests/io/site.h"
 #include "tests/io/store-asserts.h"
-
-struct site {
-  char *place;
-  struct rd_io *io;
-};
-
-static struct rd_io *
-io_of (void **state)
-{
-  return ((struct site *) *state)->io;
-}
-
-static const char *
-place_of (void **state)
-{
-  return ((struct site *) *state)->place;
-}
 
 /* --- racing --- */
 
@@ -427,41 +410,19 @@ a_planned_full_disk_is_like_a_real_one (void **state)
                                (void *) place_of (state)), 0);
 }
 
-static int
-set_up (void **state)
-{
-  struct site *site = calloc (1, sizeof *site);
-  site->place = place_new ();
-  *state = site;
-  site->io = place_open (site->place);
-  return 0;
-}
-
-static int
-tear_down (void **state)
-{
-  struct site *site = *state;
-  rd_io_close (site->io);
-  place_remove (site->place);
-  free (site);
-  return 0;
-}
-
-#define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
-
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    CASE (of_racing_processes_exactly_one_wins_each_key),
-    CASE (a_writer_that_died_shows_nothing_and_is_swept),
-    CASE (a_sweep_spares_the_living_beside_the_dead),
-    CASE (writing_goes_on_while_others_sweep),
-    CASE (a_killed_holder_frees_its_lock),
-    CASE (who_waited_for_a_removed_folder_holds_the_new_one),
-    CASE (missing_rights_are_told_by_name),
-    CASE (a_full_disk_keeps_the_old_and_leaves_no_rubbish),
-    CASE (a_planned_full_disk_is_like_a_real_one),
+    SITE_CASE (of_racing_processes_exactly_one_wins_each_key),
+    SITE_CASE (a_writer_that_died_shows_nothing_and_is_swept),
+    SITE_CASE (a_sweep_spares_the_living_beside_the_dead),
+    SITE_CASE (writing_goes_on_while_others_sweep),
+    SITE_CASE (a_killed_holder_frees_its_lock),
+    SITE_CASE (who_waited_for_a_removed_folder_holds_the_new_one),
+    SITE_CASE (missing_rights_are_told_by_name),
+    SITE_CASE (a_full_disk_keeps_the_old_and_leaves_no_rubbish),
+    SITE_CASE (a_planned_full_disk_is_like_a_real_one),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
