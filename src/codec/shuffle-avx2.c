@@ -48,16 +48,5 @@ shift_bits (vector a)
 
 #include "src/codec/shuffle-vectors.h"
 
-static bool
-runs (void)
-{
-  return __builtin_cpu_supports ("avx2");
-}
-
-const struct rd_shuffler rd_shuffle_avx2 = {
-  .name = "avx2",
-  .runs = runs,
-  .bytes = { shuffle_bytes_2, shuffle_bytes_4, shuffle_bytes_8 },
-  .bits = shuffle_bits,
-};
+SHUFFLER (avx2, __builtin_cpu_supports ("avx2"))
 #endif

@@ -41,16 +41,5 @@ shift_bits (vector a)
 
 #include "src/codec/shuffle-vectors.h"
 
-static bool
-runs (void)
-{
-  return true;
-}
-
-const struct rd_shuffler rd_shuffle_sse2 = {
-  .name = "sse2",
-  .runs = runs,
-  .bytes = { shuffle_bytes_2, shuffle_bytes_4, shuffle_bytes_8 },
-  .bits = shuffle_bits,
-};
+SHUFFLER (sse2, true)
 #endif

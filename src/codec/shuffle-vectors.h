@@ -11,7 +11,8 @@
  *   shift_bits           each byte by one bit to the left
  *   mask                 the type of what high_bits returns
  *
- * and gets shuffle_bytes_2, _4, _8 and shuffle_bits. */
+ * and ends with SHUFFLER (set, supported): the instruction set's name, and
+ * whether this machine has it. */
 
 #define WIDTH sizeof (vector)
 
@@ -100,3 +101,17 @@ shuffle_bits (const unsigned char *from, unsigned char *to, size_t n)
   }
   return i;
 }
+
+#define SHUFFLER(set, supported)                                        \
+  static bool                                                           \
+  runs (void)                                                           \
+  {                                                                     \
+    return supported;                                                   \
+  }                                                                     \
+                                                                        \
+  const struct rd_shuffler rd_shuffle_##set = {                         \
+    .name = #set,                                                       \
+    .runs = runs,                                                       \
+    .bytes = { shuffle_bytes_2, shuffle_bytes_4, shuffle_bytes_8 },     \
+    .bits = shuffle_bits,                                               \
+  };

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "src/codec/bit-square.h"
 #include "src/codec/shuffle.h"
 
 const struct rd_shuffler *const *
@@ -53,18 +54,6 @@ make_planes (const struct rd_shuffler *shuffler, size_t typesize,
       to[k * n + i] = from[i * typesize + k];
 }
 
-/* Transpose the 8 x 8 bits of a word, whose byte k is row k. */
-static inline uint64_t
-transpose_word (uint64_t x)
-{
-  uint64_t t = (x ^ x >> 7) & 0x00aa00aa00aa00aa;
-  x ^= t ^ t << 7;
-  t = (x ^ x >> 14) & 0x0000cccc0000cccc;
-  x ^= t ^ t << 14;
-  t = (x ^ x >> 28) & 0x00000000f0f0f0f0;
-  return x ^ t ^ t << 28;
-}
-
 /* A plane of n bytes to its 8 rows of bits; n is a multiple of 8. */
 static void
 make_rows (const struct rd_shuffler *shuffler, const unsigned char *from,
@@ -75,7 +64,7 @@ make_rows (const struct rd_shuffler *shuffler, const unsigned char *from,
     uint64_t x = 0;
     for (unsigned k = 0; k < 8; k++)
       x |= (uint64_t) from[i + k] << 8 * k;
-    x = transpose_word (x);
+    x = rd_transpose_bits (x);
     for (unsigned k = 0; k < 8; k++)
       to[k * (n / 8) + i / 8] = (unsigned char) (x >> 8 * k);
   }

@@ -39,18 +39,5 @@ store_pair (unsigned char *to, vector a, vector b, size_t far)
 
 #include "src/codec/unshuffle-vectors.h"
 
-static bool
-runs (void)
-{
-  return __builtin_cpu_supports ("avx2");
-}
-
-const struct rd_unshuffler rd_unshuffle_avx2 = {
-  .name = "avx2",
-  .runs = runs,
-  .bytes = { NULL, unshuffle_bytes_2, unshuffle_bytes_4,
-             unshuffle_bytes_8 },
-  .bits = { unshuffle_bits_1, unshuffle_bits_2, unshuffle_bits_4,
-            unshuffle_bits_8 },
-};
+UNSHUFFLER (avx2, __builtin_cpu_supports ("avx2"))
 #endif

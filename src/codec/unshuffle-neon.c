@@ -38,18 +38,5 @@ store_pair (unsigned char *to, vector a, vector b, size_t far)
 
 #include "src/codec/unshuffle-vectors.h"
 
-static bool
-runs (void)
-{
-  return true;
-}
-
-const struct rd_unshuffler rd_unshuffle_neon = {
-  .name = "neon",
-  .runs = runs,
-  .bytes = { NULL, unshuffle_bytes_2, unshuffle_bytes_4,
-             unshuffle_bytes_8 },
-  .bits = { unshuffle_bits_1, unshuffle_bits_2, unshuffle_bits_4,
-            unshuffle_bits_8 },
-};
+UNSHUFFLER (neon, true)
 #endif

@@ -11,8 +11,8 @@
  *                        their second lanes, if there are any, `far' bytes
  *                        behind
  *
- * and gets unshuffle_bytes_2, _4, _8 (of at least a vector of elements) and
- * unshuffle_bits_1, _2, _4, _8. */
+ * and ends with UNSHUFFLER (set, supported): the instruction set's name, and
+ * whether this machine has it. */
 
 #define WIDTH sizeof (vector)
 
@@ -227,3 +227,19 @@ DEFINE_BITS (1)
 DEFINE_BITS (2)
 DEFINE_BITS (4)
 DEFINE_BITS (8)
+
+#define UNSHUFFLER(set, supported)                                      \
+  static bool                                                           \
+  runs (void)                                                           \
+  {                                                                     \
+    return supported;                                                   \
+  }                                                                     \
+                                                                        \
+  const struct rd_unshuffler rd_unshuffle_##set = {                     \
+    .name = #set,                                                       \
+    .runs = runs,                                                       \
+    .bytes = { NULL, unshuffle_bytes_2, unshuffle_bytes_4,              \
+               unshuffle_bytes_8 },                                     \
+    .bits = { unshuffle_bits_1, unshuffle_bits_2, unshuffle_bits_4,     \
+              unshuffle_bits_8 },                                       \
+  };

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "src/codec/bit-square.h"
 #include "src/codec/unshuffle.h"
 #include "src/rows.h"
 
@@ -91,18 +92,6 @@ do_bytes (const struct work *work, const struct rd_shuffled_rows *rows)
   plain_bytes (&planes, block->typesize);
 }
 
-/* Transpose the 8 x 8 bits of a word, whose byte k is row k. */
-static inline uint64_t
-transpose_word (uint64_t x)
-{
-  uint64_t t = (x ^ x >> 7) & 0x00aa00aa00aa00aa;
-  x ^= t ^ t << 7;
-  t = (x ^ x >> 14) & 0x0000cccc0000cccc;
-  x ^= t ^ t << 14;
-  t = (x ^ x >> 28) & 0x00000000f0f0f0f0;
-  return x ^ t ^ t << 28;
-}
-
 static void
 plain_bits (const unsigned char *from, size_t row_nbytes, unsigned char *to,
             size_t ncolumns)
@@ -111,7 +100,7 @@ plain_bits (const unsigned char *from, size_t row_nbytes, unsigned char *to,
     uint64_t x = 0;
     for (unsigned k = 0; k < 8; k++)
       x |= (uint64_t) from[k * row_nbytes + i] << 8 * k;
-    x = transpose_word (x);
+    x = rd_transpose_bits (x);
     for (unsigned k = 0; k < 8; k++)
       to[8 * i + k] = (unsigned char) (x >> 8 * k);
   }
