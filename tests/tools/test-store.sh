@@ -115,6 +115,7 @@ an_interrupt_ends_all_files_in_good_order () {
   done
   for delay in 0 0.02 0.05; do
     rm -rf stop.zarr
+    : >"$tmp/told"              # it may be interrupted before it has begun
     "$RADIO" ingest --threads 3 -s stop.zarr -c c stop \
       >"$tmp/told" 2>"$tmp/err" &
     pid=$!
