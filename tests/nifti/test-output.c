@@ -16,29 +16,7 @@
 #include "tests/unit.h"
 
 #include "src/nifti/output.h"
-
-/* Each test runs in a folder of its own. */
-static int
-enter_folder (void **state)
-{
-  char *folder = strdup ("test-output.XXXXXX");
-  *state = folder;
-  return folder == NULL || mkdtemp (folder) == NULL || chdir (folder) != 0;
-}
-
-static int
-leave_folder (void **state)
-{
-  DIR *dir = opendir (".");
-  struct dirent *entry;
-  while (dir && (entry = readdir (dir)) != NULL)
-    if (unlink (entry->d_name) != 0)
-      rmdir (entry->d_name);
-  closedir (dir);
-  int failed = chdir ("..") != 0 || rmdir (*state) != 0;
-  free (*state);
-  return failed;
-}
+#include "tests/nifti/folder.h"
 
 static unsigned
 count_files (void)
