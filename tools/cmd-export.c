@@ -2,102 +2,44 @@
 /* radio export: a volume, or any Zarr v3 array, back into a file. */
 #include <config.h>
 
-#include "tools/boxes.h"
+#include "tools/box-file.h"
 #include "tools/commands.h"
-#include "tools/names.h"
 #include "tools/output.h"
 
-struct export {
-  const char *file;
-  struct rd_box_options box;
-  struct radio_export_options options;
-};
-
-static bool
-parse (struct export *export, struct rd_args *args)
-{
-  int id;
-  while ((id = rd_args_next (args)) > 0) {
-    if (rd_box_take (args, id, &export->box) < 0)
-      return false;
-    if (id == 'o')
-      export->file = args->value;
-    if (id == RD_OPTION_OVERWRITE)
-      export->options.overwrite = true;
-    if (id == RD_OPTION_SCALED)
-      export->options.scaled = true;
-  }
-  if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME")
-      || !rd_box_consistent (args, &export->box))
-    return false;
-  if (export->file == NULL) {
-    rd_usage_error (args, "-o FILE is missing");
-    return false;
-  }
-  return rd_output_check (args, export->file, false,
-                          export->options.scaled);
-}
-
 static int
-export_array (const struct export *export, const struct rd_target *target)
+export_array (const struct rd_box_file *wanted,
+              const struct rd_target *target)
 {
   struct radio_array_info info;
   char axes[RADIO_MAX_RANK + 1];
   struct radio_box box;
-  if (!rd_has_suffix (export->file, ".npy") || export->options.scaled)
+  if (!rd_has_suffix (wanted->file, ".npy") || wanted->options.scaled)
     return rd_complain ("%s: an array, not a volume: it goes into .npy "
                         "files only, as it is stored", target->name);
   radio_array_info (target->array, &info);
   rd_array_axes (&info, axes);
-  if (!rd_box_given (&export->box))
-    return rd_output_array (target, NULL, export->file, &export->options);
-  int failed = rd_box_resolve (&export->box, axes, info.shape, &box);
+  if (!rd_box_given (&wanted->box))
+    return rd_output_array (target, NULL, wanted->file, &wanted->options);
+  int failed = rd_box_resolve (&wanted->box, axes, info.shape, &box);
   if (failed)
     return failed;
-  return rd_output_array (target, &box, export->file, &export->options);
-}
-
-static int
-export_volume (const struct export *export, const struct rd_target *target)
-{
-  struct radio_volume_info info;
-  struct radio_box box;
-  if (!rd_box_given (&export->box))
-    return rd_output_volume (target, NULL, export->file, &export->options);
-  radio_volume_info (target->volume, &info);
-  int failed = rd_box_resolve (&export->box, info.axes, info.array.shape,
-                               &box);
-  if (failed)
-    return failed;
-  return rd_output_volume (target, &box, export->file, &export->options);
+  return rd_output_array (target, &box, wanted->file, &wanted->options);
 }
 
 static int
 run_export (struct rd_args *args)
 {
-  struct export export = { 0 };
-  if (!parse (&export, args))
+  struct rd_box_file wanted = { 0 };
+  if (!rd_box_file_parse (args, &wanted))
     return args->status;
   RD_CLOSE_TARGET struct rd_target target;
   int failed = rd_target_open (args, args->operands[0], true, &target);
   if (failed)
     return failed;
   if (target.volume)
-    return export_volume (&export, &target);
-  return export_array (&export, &target);
+    return rd_box_file_export (&wanted, &target);
+  return export_array (&wanted, &target);
 }
-
-static const struct rd_option options[] = {
-  RD_STORE_OPTION,
-  { 'o', "output", "FILE", "write to FILE: .nii, .nii.gz or .npy" },
-  RD_BOX_OPTIONS,
-  { RD_OPTION_SCALED, "scaled", NULL,
-    "scaled values as float32 (.npy only)" },
-  { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
-  RD_WORK_OPTIONS,
-  RD_HELP_OPTION,
-  RD_END_OF_OPTIONS
-};
 
 const struct rd_command rd_command_export = {
   .name = "export",
@@ -109,7 +51,7 @@ const struct rd_command rd_command_export = {
     "gives: axes x, y, z. Any Zarr v3 array goes into .npy as it is stored; "
     "its box is named by its dimension names, or as the last of t, c, z, y, "
     "x.",
-  .options = options,
+  .options = rd_box_file_options,
   .examples =
     "radio export sub-01 -o sub-01.nii.gz\n"
     "radio export sub-01 --scaled -o sub-01.npy\n"
