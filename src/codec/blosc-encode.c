@@ -3,9 +3,9 @@
  * of the compressor, anew for every tile; this keeps them.  What it writes
  * are the frames that libblosc writes when it splits blocks: always, where
  * it can, for LZ4, and as it can be told to do for zstd; but for the lowest
- * levels of zstd and lz4hc, see set_zstd and most_nbytes.  With zstd, a
- * stream for each byte of the elements is a code for each: 2 % less on CT in
- * 16 bits, 7 % less in 32 bits, than one for all of them. */
+ * levels of zstd and lz4hc, see set_zstd, most_nbytes and level_blocksize.
+ * With zstd, a stream for each byte of the elements is a code for each: 2 %
+ * less on CT in 16 bits, 7 % less in 32 bits, than one for all of them. */
 #include <config.h>
 
 #include <blosc.h>
@@ -24,8 +24,11 @@
 #define L1_NBYTES ((size_t) 32 << 10)
 #define SPLIT_MAX_TYPESIZE 16
 #define SPLIT_MIN_COUNT 128
+#define LARGE_STREAM_NBYTES ((size_t) 256 << 10)
 
+/* Up to here the stream of a block is coded by one code. */
 #define SHORT_STREAM_NBYTES ((size_t) 16 << 10)
+#define SHORT_STREAM_LOG 14
 
 /* Up to this level lz4hc is for decoding fast rather than for size. */
 #define LZ4HC_FAST_LEVEL 4
@@ -46,6 +49,7 @@ struct writing {
   struct rd_bytes in;
   size_t blocksize, nblocks;
   bool split;
+  bool searches;              /* zstd: for matches, whatever they cost */
   unsigned char *rooms;       /* two blocks */
   unsigned char *out;
   size_t room;                /* of out */
@@ -79,7 +83,9 @@ splits (const struct rd_codec *codec, size_t blocksize)
 }
 
 /* The blocks that libblosc chooses for a large buffer: the better the level,
- * the larger, and larger still for those that need it. */
+ * the larger, and larger still for those that need it.  At the fastest level
+ * of zstd, that of the preset small, a tile of up to 1 MiB is one block, so
+ * that its elements can go straight to the caller's memory. */
 static size_t
 level_blocksize (const struct rd_codec *codec, enum rd_blosc_method method)
 {
@@ -90,6 +96,8 @@ level_blocksize (const struct rd_codec *codec, enum rd_blosc_method method)
   size_t blocksize = L1_NBYTES / 8 * eighths[clevel];
   if (method == RD_BLOSC_BY_LZ4)
     return blocksize;
+  if (method == RD_BLOSC_BY_ZSTD && clevel == 1)
+    return LARGE_STREAM_NBYTES;
   return blocksize * (clevel == 9 ? 4 : 2);
 }
 
@@ -107,7 +115,7 @@ choose_blocksize (const struct rd_codec *codec, enum rd_blosc_method method,
   else if (nbytes >= L1_NBYTES)
     blocksize = level_blocksize (codec, method);
   if (codec->u.blosc.clevel > 0 && splits (codec, blocksize)) {
-    blocksize = rd_min_u64 (blocksize, (size_t) 256 << 10) * typesize;
+    blocksize = rd_min_u64 (blocksize, LARGE_STREAM_NBYTES) * typesize;
     blocksize = rd_max_u64 (blocksize, (size_t) 64 << 10);
     blocksize = rd_min_u64 (blocksize, (size_t) 1 << 20);
   }
@@ -115,32 +123,77 @@ choose_blocksize (const struct rd_codec *codec, enum rd_blosc_method method,
   return blocksize > typesize ? blocksize / typesize * typesize : blocksize;
 }
 
+/* Whether it is the fastest level of zstd that codes a byte of the elements
+ * at a time: the preset small. */
 static bool
-takes_long_matches (const struct writing *writing)
+is_fast_zstd (const struct writing *writing)
 {
-  const struct rd_codec *codec = writing->codec;
-  size_t typesize = codec->u.blosc.typesize;
-  return codec->u.blosc.clevel == 1 && writing->split && typesize > 1
-    && writing->blocksize / typesize <= SHORT_STREAM_NBYTES;
+  return writing->method == RD_BLOSC_BY_ZSTD && writing->split
+    && writing->codec->u.blosc.clevel == 1;
+}
+
+static bool
+has_short_streams (const struct writing *writing)
+{
+  return writing->blocksize / writing->codec->u.blosc.typesize
+    <= SHORT_STREAM_NBYTES;
 }
 
 /* The fastest level looks for matches of 5 bytes in a table that is larger
- * than a core's first cache.  In a short stream of single bytes of elements
- * such matches are noise, and cost more than the bytes that they stand for:
- * demanding 7 bytes makes frames of CT in 32 bits 4 % smaller, and all of
- * them faster to write and to read. */
+ * than a core's first cache.  In single bytes of elements such matches are
+ * noise, and cost more than the bytes that they stand for: demanding 7 bytes
+ * makes frames of CT in 32 bits 4 % smaller, and all of them faster to write
+ * and to read.  A long stream gets a new code now and then, as what is coded
+ * changes across a picture. */
+static void
+set_fast (ZSTD_CCtx *encoder, bool short_streams)
+{
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, 1);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 7);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 10);
+  if (!short_streams)
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_windowLog, SHORT_STREAM_LOG);
+}
+
+/* The highest bytes are no noise: looking properly for what is alike in
+ * several rows of a picture makes them a sixth smaller, and decoding
+ * faster. */
+static void
+set_search (ZSTD_CCtx *encoder)
+{
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, 5);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_strategy, ZSTD_lazy2);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_windowLog, 16);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 12);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_searchLog, 2);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 6);
+}
+
 static void
 set_zstd (const struct writing *writing)
 {
   ZSTD_CCtx *encoder = writing->encoder;
   int clevel = writing->codec->u.blosc.clevel;
-  int level = clevel < 9 ? 2 * clevel - 1 : ZSTD_maxCLevel ();
   ZSTD_CCtx_reset (encoder, ZSTD_reset_session_and_parameters);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, level);
-  if (takes_long_matches (writing)) {
-    ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 7);
-    ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 10);
-  }
+  if (writing->searches)
+    set_search (encoder);
+  else if (is_fast_zstd (writing))
+    set_fast (encoder, has_short_streams (writing));
+  else
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel,
+                            clevel < 9 ? 2 * clevel - 1 : ZSTD_maxCLevel ());
+}
+
+/* Stream i of n comes next. */
+static void
+choose_search (struct writing *writing, size_t i, size_t n)
+{
+  bool searches = is_fast_zstd (writing) && !has_short_streams (writing)
+    && i + 1 == n;
+  if (searches == writing->searches)
+    return;
+  writing->searches = searches;
+  set_zstd (writing);
 }
 
 /* 0: it does not fit into max_nbytes. */
@@ -172,7 +225,7 @@ static size_t
 most_nbytes (const struct writing *writing, size_t nbytes)
 {
   bool bits = writing->codec->u.blosc.shuffle == RD_BLOSC_BITSHUFFLE;
-  if (writing->method == RD_BLOSC_BY_ZSTD && takes_long_matches (writing))
+  if (is_fast_zstd (writing) && has_short_streams (writing))
     return nbytes / 20 * 17;
   if (writing->method == RD_BLOSC_BY_LZ4HC
       && writing->codec->u.blosc.clevel <= LZ4HC_FAST_LEVEL)
@@ -232,10 +285,12 @@ write_block (struct writing *writing, size_t index)
   bool split = writing->split && nbytes == writing->blocksize;
   size_t nstreams = split ? writing->codec->u.blosc.typesize : 1;
   write_u32 (writing->out + RD_BLOSC_HEADER_NBYTES + 4 * index, writing->at);
-  for (size_t i = 0; i < nstreams; i++)
+  for (size_t i = 0; i < nstreams; i++) {
+    choose_search (writing, i, nstreams);
     if (!write_stream (writing, block + nbytes / nstreams * i,
                        nbytes / nstreams))
       return false;
+  }
   return true;
 }
 

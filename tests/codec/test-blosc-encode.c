@@ -287,6 +287,77 @@ the_small_preset_is_smaller_than_libbloscs_zstd (void **state)
   free_frames (frames);
 }
 
+/* Elements of two bytes of a picture 512 wide: the higher byte repeats
+ * itself from row to row but for a shift, the lower one is noise whose
+ * width changes every 32 rows. */
+static void
+fill_picture (unsigned char *data, size_t n)
+{
+  uint64_t seed = 5;
+  for (size_t i = 0; i < n; i++) {
+    size_t row = i / 512;
+    unsigned most = 4u << row / 32 % 4;
+    data[2 * i] = (unsigned char) (random_next (&seed) % most
+                                   + row / 32 * 9);
+    uint64_t at = (i % 512 + row) * 0x9e3779b97f4a7c15;
+    data[2 * i + 1] = (unsigned char) (at >> 61);
+  }
+}
+
+static size_t
+encode_small (struct frames *frames, size_t nbytes)
+{
+  struct rd_codec codec = make_codec ("zstd", 1, RD_BLOSC_SHUFFLE, 2, 0);
+  const struct rd_bytes in = { frames->data, nbytes };
+  assert_ok (rd_blosc_frame_encode (&codec, &frames->scratch, in,
+                                    &frames->ours));
+  assert_libblosc_reads_it (frames, nbytes);
+  return frames->ours.nbytes;
+}
+
+/* The same blocks by libblosc, a stream for each byte of the elements. */
+static size_t
+encode_by_libblosc (struct frames *frames, size_t nbytes)
+{
+  blosc_set_splitmode (BLOSC_ALWAYS_SPLIT);
+  int n = blosc_compress_ctx (1, 1, 2, nbytes, frames->data, frames->theirs,
+                              nbytes + BLOSC_MAX_OVERHEAD, "zstd", nbytes,
+                              1);
+  blosc_set_splitmode (BLOSC_FORWARD_COMPAT_SPLIT);
+  assert_true (n > 0);
+  return (size_t) n;
+}
+
+static void
+planes_of_the_small_preset_follow_what_changes_across_them (void **state)
+{
+  enum { NBYTES = 256 * 512 * 2 };
+  (void) state;
+  struct frames *frames = new_frames ();
+  fill_picture (frames->data, NBYTES / 2);
+  size_t ours = encode_small (frames, NBYTES);
+  assert_true (ours < encode_by_libblosc (frames, NBYTES) / 10 * 9);
+  free_frames (frames);
+}
+
+/* One block is unshuffled straight into the caller's memory. */
+static void
+tiles_of_the_small_preset_are_one_block (void **state)
+{
+  static const size_t sizes[] = { 4096, 32768, 65536, 131072, 262144 };
+  (void) state;
+  struct frames *frames = new_frames ();
+  fill_picture (frames->data, 262144 / 2);
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    struct rd_blosc_frame frame;
+    encode_small (frames, sizes[i]);
+    const struct rd_bytes in = { frames->ours.data, frames->ours.nbytes };
+    assert_ok (rd_blosc_frame_parse (in, &frame));
+    assert_true (rd_blosc_frame_is_shuffled (&frame, 2));
+  }
+  free_frames (frames);
+}
+
 int
 main (void)
 {
@@ -297,6 +368,9 @@ main (void)
       streams_that_hardly_shrink_are_kept_where_that_is_faster),
     cmocka_unit_test (noise_is_stored_and_zeros_are_not),
     cmocka_unit_test (the_small_preset_is_smaller_than_libbloscs_zstd),
+    cmocka_unit_test (
+      planes_of_the_small_preset_follow_what_changes_across_them),
+    cmocka_unit_test (tiles_of_the_small_preset_are_one_block),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
