@@ -13,8 +13,10 @@
 
 #define MIB ((uint64_t) 1 << 20)
 
-/* Decoding an axial plane with larger tiles takes longer than its fetch. */
-#define AXIAL_MAX 512
+/* Tiles of an axial plane are rows, whole where they are not longer than
+ * this, and so few of them that several threads decode a plane together. */
+#define AXIAL_MOST_LENGTH 512
+#define AXIAL_MOST_ROWS 128
 
 void
 rd_file_order (const struct rd_nifti *nifti, size_t order[RADIO_MAX_RANK])
@@ -55,12 +57,12 @@ set_balanced (const struct rd_nifti *nifti, struct rd_tiling *tiling)
   }
 }
 
-/* A wide axis is cut into equal parts, so that the last one is not mostly
- * padding. */
+/* A wide axis is cut into equal parts of at most so many elements, so that
+ * the last one is not mostly padding. */
 static uint64_t
-equal_part (uint64_t size)
+equal_part (uint64_t size, uint64_t most)
 {
-  return rd_div_up (size, rd_div_up (size, AXIAL_MAX));
+  return rd_div_up (size, rd_div_up (size, most));
 }
 
 /* Planes across the head-foot axis, wherever the file has it. */
@@ -68,11 +70,14 @@ static void
 set_axial (const struct rd_tiling_input *input, struct rd_tiling *tiling)
 {
   const struct rd_nifti *nifti = input->nifti;
-  uint64_t sizes[3];
+  uint64_t sizes[3], most = AXIAL_MOST_ROWS;
   for (size_t i = 0; i < 3; i++) {
     size_t axis = nifti->rank - 3 + i;
-    sizes[i] = axis == input->axial_axis
-               ? 1 : equal_part (nifti->shape[axis]);
+    sizes[i] = 1;
+    if (axis == input->axial_axis)
+      continue;
+    sizes[i] = equal_part (nifti->shape[axis], most);
+    most = AXIAL_MOST_LENGTH;
   }
   set_tile (nifti, sizes[0], sizes[1], sizes[2], tiling);
 }

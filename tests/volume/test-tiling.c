@@ -130,7 +130,7 @@ colours_stay_together (void **state)
 }
 
 static void
-axial_tiles_are_thin_across_the_axial_axis (void **state)
+axial_tiles_are_rows_of_a_plane_in_equal_parts (void **state)
 {
   (void) state;
   const uint64_t shape[] = { 176, 600, 512 };
@@ -138,11 +138,26 @@ axial_tiles_are_thin_across_the_axial_axis (void **state)
   struct rd_tiling tiling;
   struct rd_tiling_input input = { "axial", &nifti, 0, 0, 1024 * MIB };
   assert_ok (rd_tiling_choose (&input, &tiling));
-  EXPECT (tiling.tile_shape, 1, 300, 512);
+  EXPECT (tiling.tile_shape, 1, 120, 512);
   input.axial_axis = 1;
   assert_ok (rd_tiling_choose (&input, &tiling));
-  EXPECT (tiling.tile_shape, 176, 1, 512);
+  EXPECT (tiling.tile_shape, 88, 1, 512);
+  input.axial_axis = 2;
+  assert_ok (rd_tiling_choose (&input, &tiling));
+  EXPECT (tiling.tile_shape, 88, 300, 1);
   assert_string_equal (tiling.name, "axial");
+}
+
+static void
+an_axial_plane_of_few_rows_is_one_tile (void **state)
+{
+  (void) state;
+  const uint64_t shape[] = { 5, 30, 128, 512 };
+  struct rd_nifti nifti = make_image ("tzyx", 4, shape);
+  struct rd_tiling tiling;
+  struct rd_tiling_input input = { "axial", &nifti, 1, 0, 1024 * MIB };
+  assert_ok (rd_tiling_choose (&input, &tiling));
+  EXPECT (tiling.tile_shape, 1, 1, 128, 512);
 }
 
 static void
@@ -345,7 +360,8 @@ main (void)
     cmocka_unit_test (a_cut_axis_leaves_the_slower_ones_at_one),
     cmocka_unit_test (five_dimensions_grow_along_t_before_c),
     cmocka_unit_test (colours_stay_together),
-    cmocka_unit_test (axial_tiles_are_thin_across_the_axial_axis),
+    cmocka_unit_test (axial_tiles_are_rows_of_a_plane_in_equal_parts),
+    cmocka_unit_test (an_axial_plane_of_few_rows_is_one_tile),
     cmocka_unit_test (a_size_is_given_as_x_y_z_and_named_as_the_array_has_it),
     cmocka_unit_test (a_tile_is_not_larger_than_the_image),
     cmocka_unit_test (what_is_no_tiling_is_refused_by_its_text),
