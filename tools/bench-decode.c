@@ -161,10 +161,9 @@ measure (struct reader *readers, unsigned n, double *most)
 }
 
 int
-rd_limits_decode (const struct rd_limits *limits, uint64_t seed,
-                  struct rd_layout *layout)
+rd_limits_decode (uint64_t seed, struct rd_layout *layout)
 {
-  unsigned n = limits->nthreads;
+  unsigned n = layout->nthreads;
   RD_FREE struct reader *readers = calloc (n, sizeof *readers);
   int failed = RD_EXIT_OK;
   if (readers == NULL)

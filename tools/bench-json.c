@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tools/bench-ratio.h"
 #include "tools/bench-report.h"
 #include "tools/facts.h"
 #include "tools/json.h"
@@ -22,6 +23,24 @@ put_times (struct json_object *object, const struct rd_sample *sample)
   rd_report_put_double (object, "max_s", f.seconds.max);
   rd_report_put (object, "times_s",
                  rd_report_double_list (sample->seconds, sample->n));
+}
+
+/* With few rounds there is no interval. */
+static void
+put_ratio (struct json_object *object, const struct rd_bench *bench,
+           const struct rd_layout *layout, size_t row)
+{
+  struct rd_ratio ratio;
+  if (rd_bench_ratio (bench, layout, row, &ratio) != RD_EXIT_OK
+      || !(ratio.median > 0))
+    return;
+  struct json_object *speed_up = json_object_new_object ();
+  rd_report_put_double (speed_up, "ratio", ratio.median);
+  if (ratio.low > 0) {
+    rd_report_put_double (speed_up, "low", ratio.low);
+    rd_report_put_double (speed_up, "high", ratio.high);
+  }
+  rd_report_put (object, "speed_up", speed_up);
 }
 
 static struct json_object *
@@ -49,6 +68,7 @@ row_json (const struct rd_bench *bench, const struct rd_limits *limits,
   double limit_s = rd_bench_limit_s (bench, limits, layout, row);
   if (limit_s > 0)
     rd_report_put_double (object, "limit_s", limit_s);
+  put_ratio (object, bench, layout, row);
   return object;
 }
 
@@ -59,6 +79,8 @@ layout_json (const struct rd_bench *bench, const struct rd_limits *limits,
   const struct radio_volume_info *info = &layout->subject.info;
   struct json_object *object = json_object_new_object ();
   struct json_object *rows = json_object_new_array ();
+  rd_report_put_text (object, "volume", bench->nvolumes > 1
+                      ? layout->subject.target.name : "");
   rd_report_put_text (object, "tiling", layout->tiling ? layout->tiling
                                                        : info->tiling);
   rd_report_put_text (object, "codec", layout->codec ? layout->codec
@@ -67,6 +89,8 @@ layout_json (const struct rd_bench *bench, const struct rd_limits *limits,
   rd_report_put (object, "tile",
                  rd_report_u64_reversed (info->array.tile_shape,
                                          info->array.rank));
+  rd_report_put_u64 (object, "threads", layout->nthreads);
+  rd_report_put_u64 (object, "raw_nbytes", layout->raw_nbytes);
   rd_report_put_u64 (object, "stored_nbytes", layout->stored_nbytes);
   rd_report_put_double (object, "decode_one_bytes_per_s",
                         layout->decode_one);

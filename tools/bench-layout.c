@@ -106,92 +106,128 @@ describe (const struct rd_bench *bench, struct rd_layout *layout)
                                           : RD_EXIT_OK;
 }
 
+/* The command's own arguments, for a store and the threads of a layout. */
+static struct rd_args
+args_of (const struct rd_bench *bench, const struct rd_layout *layout,
+         const char *store)
+{
+  struct rd_args args = *bench->args;
+  args.store = store;
+  args.nthreads = layout->nthreads;
+  return args;
+}
+
+/* Where the layout's image is ingested to, again and again. */
+static int
+open_scratch (const struct rd_bench *bench, struct rd_layout *layout)
+{
+  RD_FREE char *name = rd_format ("%s/scratch.zarr", bench->temp);
+  if (name == NULL)
+    return RD_EXIT_FAILED;
+  struct rd_args args = args_of (bench, layout, name);
+  return rd_store_open (&args, true, &layout->scratch);
+}
+
 static int
 open_layout (const struct rd_bench *bench, struct rd_layout *layout,
              const char *store, const char *volume)
 {
   const struct rd_subject_options options = { 0 };
-  struct rd_args args = *bench->args;
-  args.store = store;
+  struct rd_args args = args_of (bench, layout, store);
   int failed = rd_subject_open (&args, volume, &options, bench->json,
                                 &layout->subject);
-  return failed ? failed : describe (bench, layout);
+  if (!failed)
+    failed = describe (bench, layout);
+  if (!failed && is_chosen (bench, RD_ROW_INGEST))
+    failed = open_scratch (bench, layout);
+  return failed;
 }
 
+/* Ingest the image, or the phantom, as often as the rows need it. */
 static int
-make_layout (struct rd_bench *bench, struct rd_layout *layout)
+make_store (const struct rd_bench *bench, const struct rd_layout *layout)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
-  struct rd_args args = *bench->args;
-  char *name = rd_format ("%s/layout-%zu.zarr", bench->temp,
-                          (size_t) (layout - bench->layouts));
-  layout->store_name = name;
-  if (name == NULL)
-    return RD_EXIT_FAILED;
-  args.store = name;
-  int failed = rd_store_open (&args, true, &store);
+  struct rd_args args = args_of (bench, layout, layout->store_name);
   size_t ncopies = is_chosen (bench, RD_ROW_LOADER) ? NCOPIES : 1;
+  args.nthreads = bench->args->nthreads;
+  int failed = rd_store_open (&args, true, &store);
   for (size_t i = 0; i < ncopies && !failed; i++) {
     RD_FREE char *path = copy_path (i);
     failed = path ? make_volume (bench, layout, store, path)
                   : RD_EXIT_FAILED;
   }
-  return failed ? failed : open_layout (bench, layout, name, "bench/1");
-}
-
-/* Every tiling with every codec. */
-static int
-make_layouts (struct rd_bench *bench)
-{
-  size_t ntilings = bench->tilings.n ? bench->tilings.n : 1;
-  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
-  int failed = RD_EXIT_OK;
-  if (ntilings * ncodecs > RD_MAX_LAYOUTS)
-    return rd_complain ("%zu tilings with %zu codecs are more than %d "
-                        "layouts, the most that are compared at one time",
-                        ntilings, ncodecs, RD_MAX_LAYOUTS);
-  for (size_t i = 0; i < ntilings * ncodecs && !failed; i++) {
-    struct rd_layout *layout = &bench->layouts[bench->nlayouts++];
-    layout->tiling = bench->tilings.at[i / ncodecs];
-    layout->codec = bench->codecs.at[i % ncodecs];
-    failed = make_layout (bench, layout);
-  }
   return failed;
 }
 
+/* The store of what is measured with several numbers of threads is made for
+ * the first of them. */
 static int
-open_scratch (struct rd_bench *bench)
+make_layout (struct rd_bench *bench, struct rd_layout *layout, size_t i)
 {
-  struct rd_args args = *bench->args;
-  RD_FREE char *name = rd_format ("%s/scratch.zarr", bench->temp);
-  args.store = name;
-  return name ? rd_store_open (&args, true, &bench->scratch)
-              : RD_EXIT_FAILED;
+  layout->store_name = rd_format ("%s/layout-%zu.zarr", bench->temp,
+                                  i / bench->threads.n);
+  if (layout->store_name == NULL)
+    return RD_EXIT_FAILED;
+  int failed = i % bench->threads.n == 0 ? make_store (bench, layout)
+                                         : RD_EXIT_OK;
+  return failed ? failed : open_layout (bench, layout, layout->store_name,
+                                        "bench/1");
+}
+
+/* Layout i: threads change fastest, then codecs. */
+static int
+add_layout (struct rd_bench *bench, size_t i)
+{
+  struct rd_layout *layout = &bench->layouts[bench->nlayouts++];
+  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
+  size_t k = i / bench->threads.n;
+  layout->nthreads = bench->threads.at[i % bench->threads.n];
+  if (bench->nvolumes)
+    return open_layout (bench, layout, bench->args->store,
+                        bench->volumes[k]);
+  layout->tiling = bench->tilings.at[k / ncodecs];
+  layout->codec = bench->codecs.at[k % ncodecs];
+  return make_layout (bench, layout, i);
+}
+
+static int
+add_layouts (struct rd_bench *bench)
+{
+  size_t ntilings = bench->tilings.n ? bench->tilings.n : 1;
+  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
+  size_t n = bench->threads.n * (bench->nvolumes ? bench->nvolumes
+                                                 : ntilings * ncodecs);
+  int failed = RD_EXIT_OK;
+  if (n > RD_MAX_LAYOUTS)
+    return rd_complain ("tilings, codecs, volumes and threads make %zu "
+                        "layouts: at most %d are compared at one time", n,
+                        RD_MAX_LAYOUTS);
+  for (size_t i = 0; i < n && !failed; i++)
+    failed = add_layout (bench, i);
+  return failed;
 }
 
 int
 rd_layouts_open (struct rd_bench *bench)
 {
-  int failed = rd_temp_make (bench->args->store, &bench->temp);
   bench->layouts = calloc (RD_MAX_LAYOUTS, sizeof *bench->layouts);
-  if (!failed && bench->layouts == NULL)
-    failed = rd_complain_memory ();
-  if (!failed && is_chosen (bench, RD_ROW_INGEST))
-    failed = open_scratch (bench);
-  if (failed)
-    return failed;
-  if (bench->file || bench->phantom)
-    return make_layouts (bench);
-  bench->nlayouts = 1;
-  return open_layout (bench, &bench->layouts[0], bench->args->store,
-                      bench->volume);
+  if (bench->layouts == NULL)
+    return rd_complain_memory ();
+  if (bench->threads.n == 0)
+    bench->threads.at[bench->threads.n++] = rd_default_nthreads ();
+  int failed = rd_temp_make (bench->args->store, &bench->temp);
+  return failed ? failed : add_layouts (bench);
 }
 
 static void
 close_layout (struct rd_layout *layout)
 {
   rd_subject_close (&layout->subject);
+  radio_store_close (layout->scratch);
   free (layout->store_name);
+  for (size_t i = 0; i < 2; i++)
+    free (layout->sources[i]);
   for (size_t i = 0; i < layout->npaths; i++)
     free (layout->paths[i]);
   free (layout->paths);
@@ -205,9 +241,6 @@ rd_layouts_close (struct rd_bench *bench)
   for (size_t i = 0; i < bench->nlayouts; i++)
     close_layout (&bench->layouts[i]);
   free (bench->layouts);
-  for (size_t i = 0; i < 2; i++)
-    free (bench->sources[i]);
-  radio_store_close (bench->scratch);
   rd_temp_remove (bench->temp);
   rd_destination_clear (&bench->destination);
 }
@@ -219,21 +252,48 @@ is_compressed (const char *file)
   return n > 3 && strcmp (file + n - 3, ".gz") == 0;
 }
 
+/* The first of the layouts that have the same image. */
+static struct rd_layout *
+find_owner (struct rd_bench *bench, const struct rd_layout *layout)
+{
+  size_t i = (size_t) (layout - bench->layouts);
+  return &bench->layouts[bench->nvolumes ? i - i % bench->threads.n : 0];
+}
+
 const char *
-rd_bench_source (struct rd_bench *bench, bool compressed)
+rd_bench_source (struct rd_bench *bench, struct rd_layout *layout,
+                 bool compressed)
 {
   if (bench->file && is_compressed (bench->file) == compressed)
     return bench->file;
-  if (bench->sources[compressed])
-    return bench->sources[compressed];
-  char *file = rd_format ("%s/image.nii%s", bench->temp,
+  struct rd_layout *owner = find_owner (bench, layout);
+  if (owner->sources[compressed])
+    return owner->sources[compressed];
+  char *file = rd_format ("%s/image-%zu.nii%s", bench->temp,
+                          (size_t) (owner - bench->layouts),
                           compressed ? ".gz" : "");
-  bench->sources[compressed] = file;
+  owner->sources[compressed] = file;
   if (file == NULL)
     return NULL;
-  struct rd_target *target = &bench->layouts[0].subject.target;
+  struct rd_target *target = &owner->subject.target;
   if (radio_volume_export (target->volume, NULL, file, NULL) == RADIO_OK)
     return file;
   rd_complain_library (target->name);
   return NULL;
+}
+
+char *
+rd_layout_title (const struct rd_bench *bench,
+                 const struct rd_layout *layout)
+{
+  const struct radio_volume_info *info = &layout->subject.info;
+  const char *name = layout->subject.target.name;
+  char threads[32] = "";
+  if (bench->threads.n > 1)
+    snprintf (threads, sizeof threads, ", %u thread%s", layout->nthreads,
+              layout->nthreads == 1 ? "" : "s");
+  return rd_format ("%s%s%s %s%s", bench->nvolumes > 1 ? name : "",
+                    bench->nvolumes > 1 ? ", " : "",
+                    *info->tiling ? info->tiling : "unknown tiling",
+                    *info->codec ? info->codec : "unknown codec", threads);
 }

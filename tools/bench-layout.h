@@ -23,7 +23,10 @@ struct rd_sample {
 struct rd_layout {
   const char *tiling, *codec; /* as asked for; NULL: the default, or of a
                                  volume that was there already */
+  unsigned nthreads;          /* that work on it */
   struct rd_subject subject;
+  struct radio_store *scratch;        /* where its image is ingested to */
+  char *sources[2];           /* its volume as .nii and .nii.gz; allocated */
   char *store_name;           /* of a temporary one; allocated */
   uint64_t raw_nbytes, stored_nbytes;
   char **paths;               /* what the loader reads; allocated */
@@ -48,6 +51,18 @@ bool rd_words_add (struct rd_args *args, const char *option,
                    struct rd_words *words);
 void rd_words_clear (struct rd_words *words);
 
+struct rd_counts {
+  unsigned at[RD_MAX_WORDS];
+  size_t n;
+};
+
+/* Split "1,2,4", numbers of threads; the same. */
+bool rd_counts_add (struct rd_args *args, const char *option,
+                    struct rd_counts *counts);
+
+/* As many threads as a context has by itself: one for each processor. */
+unsigned rd_default_nthreads (void);
+
 /* Everything that a run of the benchmark knows. */
 struct rd_bench {
   bool chosen[RD_NROWS];
@@ -55,15 +70,15 @@ struct rd_bench {
   uint64_t nrounds, nruns, nwarm, seed;       /* nruns 0: by the clock */
   struct rd_destination destination;
   struct rd_words tilings, codecs;
+  struct rd_counts threads;   /* none: one for each processor */
   uint64_t shape[3];          /* of the phantom: z, y, x */
   bool phantom;               /* asked for */
   const struct rd_args *args;
   const char *file;           /* the user's image; NULL: none */
-  const char *volume;         /* the user's volume; NULL: none */
+  char *const *volumes;       /* the user's volumes */
+  size_t nvolumes;
 
   char *temp;                 /* allocated */
-  char *sources[2];           /* the image as .nii and .nii.gz; allocated */
-  struct radio_store *scratch;        /* where it is ingested to */
   struct rd_layout *layouts;  /* allocated */
   size_t nlayouts;
   bool told_cold;             /* that files did not leave memory */
@@ -75,7 +90,14 @@ int rd_layouts_open (struct rd_bench *bench);
 void rd_layouts_close (struct rd_bench *bench);
 
 /* The image as a file that is compressed or not: the user's own, or one that
- * is made.  NULL after complaining. */
-const char *rd_bench_source (struct rd_bench *bench, bool compressed);
+ * is made of the layout's volume.  NULL after complaining. */
+const char *rd_bench_source (struct rd_bench *bench,
+                             struct rd_layout *layout, bool compressed);
+
+/* What tells a layout from the others: "balanced medium, 2 threads", with
+ * the name of the volume where there are several.  Allocated; NULL after
+ * complaining. */
+char *rd_layout_title (const struct rd_bench *bench,
+                       const struct rd_layout *layout);
 
 #endif /* RD_BENCH_LAYOUT_H */

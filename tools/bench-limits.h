@@ -8,7 +8,7 @@
 
 /* Bytes a second, the most of all rounds; 0: not measured. */
 struct rd_limits {
-  unsigned nthreads;
+  unsigned nthreads;                  /* the most of any layout */
   double copy_one, copy_all;          /* memcpy: by one thread, by all */
   double touch_one, touch_all;        /* fresh memory, a page of the usual
                                          size after the other */
@@ -16,9 +16,6 @@ struct rd_limits {
   double inflate;                     /* one thread, by the faster of... */
   const char *inflated_by;            /* "ISA-L" or "libdeflate" */
 };
-
-/* How many threads a context of these arguments has. */
-unsigned rd_limits_nthreads (const struct rd_args *args);
 
 /* Measure once, and keep what is more than before.  nbytes is the size of
  * the destination whose first touch is measured.  Returns an exit status,
@@ -29,8 +26,7 @@ int rd_limits_memory (struct rd_limits *limits, uint64_t nbytes);
  * memory that is in a processor's cache: through the public API, by
  * contexts of one thread, boxes that touch many tiles and want little of
  * each, so that moving what was decoded hardly counts. */
-int rd_limits_decode (const struct rd_limits *limits, uint64_t seed,
-                      struct rd_layout *layout);
+int rd_limits_decode (uint64_t seed, struct rd_layout *layout);
 
 /* The rate at which a .gz file is inflated, and nothing else, into memory
  * that was touched before; counted in bytes that come out. */

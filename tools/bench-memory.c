@@ -24,10 +24,8 @@
 #define NREPEATS 2
 
 unsigned
-rd_limits_nthreads (const struct rd_args *args)
+rd_default_nthreads (void)
 {
-  if (args->nthreads)
-    return args->nthreads;
 #ifdef CPU_COUNT
   cpu_set_t set;
   if (sched_getaffinity (0, sizeof set, &set) == 0)

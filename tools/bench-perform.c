@@ -261,23 +261,23 @@ either (const char *asked, const char *known)
 static int
 do_ingest (struct run *run, struct rd_outcome *outcome)
 {
-  const struct rd_layout *layout = run->layout;
+  struct rd_layout *layout = run->layout;
   const struct radio_volume_info *info = &layout->subject.info;
   struct radio_ingest_options options = {
     .tiling = either (layout->tiling, info->tiling),
     .codec = either (layout->codec, info->codec),
   };
   struct radio_ingest_result result = { 0 };
-  const char *file = rd_bench_source (run->bench, run->row->which);
+  const char *file = rd_bench_source (run->bench, layout, run->row->which);
   if (file == NULL)
     return RD_EXIT_FAILED;
   double start = rd_clock_s ();
-  enum radio_status status = radio_ingest (run->bench->scratch, file,
-                                           "bench/new", &options, &result);
+  enum radio_status status = radio_ingest (layout->scratch, file, "bench/new",
+                                           &options, &result);
   outcome->seconds = rd_clock_s () - start;
   outcome->nbytes = result.source_nbytes;
   if (status == RADIO_OK)
-    status = radio_store_remove (run->bench->scratch, "bench/new");
+    status = radio_store_remove (layout->scratch, "bench/new");
   return status == RADIO_OK ? RD_EXIT_OK : rd_complain_library (file);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tools/bench-ratio.h"
 #include "tools/bench-report.h"
 #include "tools/facts.h"
 #include "tools/profile-report.h"
@@ -49,8 +50,10 @@ add_row (struct rd_table *table, const struct rd_bench *bench,
 {
   const struct rd_sample *sample = &layout->samples[row];
   struct rd_figures f;
-  char text[7][32];
-  if (rd_bench_figures (sample, &f) != RD_EXIT_OK)
+  struct rd_ratio ratio;
+  char text[8][32];
+  if (rd_bench_figures (sample, &f) != RD_EXIT_OK
+      || rd_bench_ratio (bench, layout, row, &ratio) != RD_EXIT_OK)
     return false;
   const struct rd_summary *s = &f.seconds;
   double limit_s = rd_bench_limit_s (bench, limits, layout, row);
@@ -63,7 +66,8 @@ add_row (struct rd_table *table, const struct rd_bench *bench,
     rd_rows[row].name, rd_text_count (s->n, text[0]),
     rd_text_ms (s->median, text[1]), rd_text_ms (f.p95_s, text[2]), text[3],
     rd_text_rate (s->n ? sample->sum_nbytes / s->n : 0, s->median, text[4]),
-    text[5], share_text (limit_s, s->median, text[6])
+    text[5], share_text (limit_s, s->median, text[6]),
+    rd_bench_ratio_text (&ratio, text[7])
   };
   bool ok = true;
   for (size_t i = 0; i < table->ncolumns && ok; i++)
@@ -72,16 +76,16 @@ add_row (struct rd_table *table, const struct rd_bench *bench,
 }
 
 static void
-print_layout_title (const struct rd_layout *layout)
+print_layout_title (const struct rd_bench *bench,
+                    const struct rd_layout *layout)
 {
   const struct radio_volume_info *info = &layout->subject.info;
   char stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
+  RD_FREE char *title = rd_layout_title (bench, layout);
   RD_FREE char *tile = rd_subject_shape_text (&layout->subject,
                                               info->array.tile_shape);
-  printf ("\n%s %s: tiles of %s, %s, %s\n",
-          *info->tiling ? info->tiling : "unknown tiling",
-          *info->codec ? info->codec : "unknown codec", tile ? tile : "?",
-          rd_text_size (layout->stored_nbytes, stored),
+  printf ("\n%s: tiles of %s, %s, %s\n", title ? title : "?",
+          tile ? tile : "?", rd_text_size (layout->stored_nbytes, stored),
           rd_text_ratio (layout->raw_nbytes, layout->stored_nbytes, ratio));
 }
 
@@ -99,11 +103,13 @@ print_layout (const struct rd_bench *bench, const struct rd_limits *limits,
               const struct rd_layout *layout)
 {
   static const char *const titles[] = {
-    "", "n", "median ms", "p95", "spread", "MB/s", "decoded", "of limit"
+    "", "n", "median ms", "p95", "spread", "MB/s", "decoded", "of limit",
+    "speed-up"
   };
-  struct rd_table table = { .ncolumns = 8, .alignment = "lrrrrrrr" };
+  struct rd_table table = { .alignment = "lrrrrrrrr" };
   bool ok = true;
-  print_layout_title (layout);
+  table.ncolumns = layout == &bench->layouts[0] ? 8 : 9;
+  print_layout_title (bench, layout);
   for (size_t i = 0; i < table.ncolumns && ok; i++)
     ok = rd_table_add (&table, titles[i]);
   for (size_t i = 0; i < RD_NROWS && ok; i++)
@@ -127,12 +133,11 @@ add_limit (struct rd_table *table, const char *name, double one, double all)
 }
 
 static bool
-add_decode (struct rd_table *table, const struct rd_layout *layout)
+add_decode (struct rd_table *table, const struct rd_bench *bench,
+            const struct rd_layout *layout)
 {
-  const struct radio_volume_info *info = &layout->subject.info;
-  RD_FREE char *name = rd_format (
-    "decode, %s %s", *info->tiling ? info->tiling : "unknown tiling",
-    *info->codec ? info->codec : info->array.codecs);
+  RD_FREE char *title = rd_layout_title (bench, layout);
+  RD_FREE char *name = title ? rd_format ("decode, %s", title) : NULL;
   return name && add_limit (table, name, layout->decode_one,
                             layout->decode_all);
 }
@@ -164,7 +169,7 @@ print_limits (const struct rd_bench *bench, const struct rd_limits *limits)
             && add_limit (&table, "the same in huge pages",
                           limits->huge_one, limits->huge_all);
   for (size_t i = 0; i < bench->nlayouts && ok; i++)
-    ok = add_decode (&table, &bench->layouts[i]);
+    ok = add_decode (&table, bench, &bench->layouts[i]);
   ok = ok && add_inflate (&table, limits);
   putchar ('\n');
   if (ok)
@@ -173,18 +178,30 @@ print_limits (const struct rd_bench *bench, const struct rd_limits *limits)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
-int
-rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
+/* "scan.nii: 70 x 60 x 50 int16, 420 KB" */
+static void
+print_subject (const struct rd_bench *bench)
 {
   const struct rd_subject *subject = &bench->layouts[0].subject;
   char size[RD_TEXT_NBYTES], type[32];
   RD_FREE char *shape = rd_subject_shape_text (subject,
                                                subject->info.array.shape);
   rd_text_print (stdout, rd_bench_name (bench));
-  printf (": %s %s, %s; %u thread%s, destination %s\n", shape ? shape : "?",
+  printf (": %s %s, %s", shape ? shape : "?",
           rd_volume_type (&subject->info, type),
-          rd_text_size (bench->layouts[0].raw_nbytes, size),
-          limits->nthreads, limits->nthreads == 1 ? "" : "s",
+          rd_text_size (bench->layouts[0].raw_nbytes, size));
+}
+
+int
+rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
+{
+  if (bench->nvolumes > 1)
+    printf ("%zu volumes", bench->nvolumes);
+  else
+    print_subject (bench);
+  printf ("; %s%u thread%s, destination %s\n",
+          bench->threads.n > 1 ? "up to " : "", limits->nthreads,
+          limits->nthreads == 1 ? "" : "s",
           rd_destination_names[bench->destination.kind]);
   int failed = RD_EXIT_OK;
   for (size_t i = 0; i < bench->nlayouts && !failed; i++)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,6 +63,24 @@ want (const char *file, struct json_object *object, const char *key,
   rd_complain ("%s: '%s' is missing, or it is not %s", file, key,
                json_type_to_name (type));
   return NULL;
+}
+
+/* Members that older results do not have. */
+static const char *
+optional_text (struct json_object *object, const char *key)
+{
+  struct json_object *value = NULL;
+  json_object_object_get_ex (object, key, &value);
+  return json_object_is_type (value, json_type_string)
+         ? json_object_get_string (value) : "";
+}
+
+static uint64_t
+optional_u64 (struct json_object *object, const char *key)
+{
+  struct json_object *value = NULL;
+  json_object_object_get_ex (object, key, &value);
+  return json_object_get_uint64 (value);
 }
 
 static double
@@ -134,6 +153,8 @@ take_row (const char *file, struct json_object *layout,
                                      json_type_int);
   if (!times || !n || !tiling || !codec || !stored)
     return RD_EXIT_FAILED;
+  row->volume = optional_text (layout, "volume");
+  row->nthreads = optional_u64 (layout, "threads");
   row->row = json_object_get_string (name);
   row->tiling = json_object_get_string (tiling);
   row->codec = json_object_get_string (codec);
@@ -182,18 +203,49 @@ rd_result_read (const char *file, struct rd_result *result)
   return failed;
 }
 
+/* Threads are told of the whole as well, where there is one number of
+ * them: another one there is warned of, and compared all the same. */
+static bool
+is_alike (const struct rd_result_row *a, const struct rd_result_row *b,
+          bool by_threads)
+{
+  return strcmp (a->tiling, b->tiling) == 0
+         && strcmp (a->codec, b->codec) == 0 && strcmp (a->row, b->row) == 0
+         && strcmp (a->volume, b->volume) == 0
+         && (!by_threads || a->nthreads == b->nthreads);
+}
+
+/* Whether a result has rows of layouts that differ in their threads. */
+static bool
+has_threads (const struct rd_result *result)
+{
+  for (size_t i = 1; i < result->nrows; i++)
+    if (result->rows[i].nthreads != result->rows[0].nthreads)
+      return true;
+  return false;
+}
+
 const struct rd_result_row *
 rd_result_find (const struct rd_result *result,
                 const struct rd_result_row *like)
 {
-  for (size_t i = 0; i < result->nrows; i++) {
-    const struct rd_result_row *row = &result->rows[i];
-    if (strcmp (row->tiling, like->tiling) == 0
-        && strcmp (row->codec, like->codec) == 0
-        && strcmp (row->row, like->row) == 0)
-      return row;
-  }
+  bool by_threads = has_threads (result);
+  for (size_t i = 0; i < result->nrows; i++)
+    if (is_alike (&result->rows[i], like, by_threads))
+      return &result->rows[i];
   return NULL;
+}
+
+char *
+rd_result_layout (const struct rd_result *result,
+                  const struct rd_result_row *row)
+{
+  char threads[48] = "";
+  if (has_threads (result))
+    snprintf (threads, sizeof threads, ", %" PRIu64 " thread%s",
+              row->nthreads, row->nthreads == 1 ? "" : "s");
+  return rd_format ("%s%s%s %s%s", row->volume, *row->volume ? ", " : "",
+                    row->tiling, row->codec, threads);
 }
 
 char *

@@ -7,7 +7,9 @@
 
 /* One row of one layout.  Strings belong to the object. */
 struct rd_result_row {
+  const char *volume;         /* of several; else "" */
   const char *tiling, *codec, *row;
+  uint64_t nthreads;          /* 0: of a result that does not tell */
   uint64_t stored_nbytes;
   double median_s;
   double *values;             /* the median of each round; or each time, when
@@ -29,6 +31,11 @@ int rd_result_read (const char *file, struct rd_result *result);
 const struct rd_result_row *
 rd_result_find (const struct rd_result *result,
                 const struct rd_result_row *like);
+
+/* "balanced medium", with what else tells the row's layout from the others;
+ * allocated, NULL after complaining. */
+char *rd_result_layout (const struct rd_result *result,
+                        const struct rd_result_row *row);
 
 /* A member of the whole as text ("threads" as "2"); "" when it is not
  * there.  Allocated; NULL after complaining. */

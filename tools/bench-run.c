@@ -143,20 +143,19 @@ static int
 measure_limits (struct rd_bench *bench, struct rd_limits *limits,
                 uint64_t round)
 {
-  const struct rd_layout *first = &bench->layouts[0];
+  struct rd_layout *first = &bench->layouts[0];
   uint64_t source_nbytes = first->raw_nbytes
                            + first->subject.info.header_nbytes;
   int failed = rd_limits_memory (limits, first->raw_nbytes);
   for (size_t i = 0; i < RD_NROWS && !failed; i++)
     if (bench->chosen[i] && rd_rows[i].kind == RD_ROW_INGEST
         && rd_rows[i].which && !first->samples[i].skipped) {
-      const char *file = rd_bench_source (bench, true);
+      const char *file = rd_bench_source (bench, first, true);
       failed = file ? rd_limits_inflate (limits, file, source_nbytes)
                     : RD_EXIT_FAILED;
     }
   for (size_t i = 0; i < bench->nlayouts && !failed; i++)
-    failed = rd_limits_decode (limits, bench->seed + round,
-                               &bench->layouts[i]);
+    failed = rd_limits_decode (bench->seed + round, &bench->layouts[i]);
   return failed;
 }
 
@@ -167,12 +166,15 @@ measure_round (struct rd_bench *bench, struct rd_limits *limits,
   int failed = RD_EXIT_OK;
   size_t n = bench->nlayouts * RD_NROWS;
   for (size_t i = 0; i < n && !failed && !rd_interrupted (); i++) {
-    size_t row = i % RD_NROWS;
+    /* What a row takes in one layout and in the next one are close in time,
+     * so that their ratio holds for both. */
+    size_t row = i / bench->nlayouts;
     if (!bench->chosen[row])
       continue;
     rd_progress_update (progress, rd_rows[row].name, round * n + i,
                         bench->nrounds * n);
-    failed = measure_row (bench, &bench->layouts[i / RD_NROWS], row, round);
+    failed = measure_row (bench, &bench->layouts[i % bench->nlayouts], row,
+                          round);
   }
   if (!failed && !rd_interrupted ())
     failed = measure_limits (bench, limits, round);
@@ -184,7 +186,9 @@ rd_bench_measure (struct rd_bench *bench, struct rd_limits *limits)
 {
   struct rd_progress progress;
   int failed = RD_EXIT_OK;
-  limits->nthreads = rd_limits_nthreads (bench->args);
+  for (size_t i = 0; i < bench->nlayouts; i++)
+    if (bench->layouts[i].nthreads > limits->nthreads)
+      limits->nthreads = bench->layouts[i].nthreads;
   rd_progress_start (&progress, NULL);
   for (uint64_t i = 0; i < bench->nrounds && !failed && !rd_interrupted ();
        i++)
@@ -210,9 +214,9 @@ rd_bench_limit_s (const struct rd_bench *bench,
 {
   const struct rd_sample *sample = &layout->samples[row];
   const double touches[] = {
-    limits->touch_one, limits->touch_all, limits->huge_one, limits->huge_all
+    limits->touch_one, limits->huge_one, limits->touch_all, limits->huge_all
   };
-  double touch = most_of (touches, 4);
+  double touch = most_of (touches, layout->nthreads == 1 ? 2 : 4);
   if (sample->n == 0)
     return 0;
   double nbytes = (double) sample->sum_nbytes / (double) sample->n;

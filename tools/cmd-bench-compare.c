@@ -121,11 +121,11 @@ warn_of_conditions (const struct comparison *c)
 }
 
 static bool
-add_row (struct rd_table *table, const struct row *row)
+add_row (struct rd_table *table, const struct comparison *c,
+         const struct row *row)
 {
   char text[4][32], range[80] = "-";
-  RD_FREE char *layout = rd_format ("%s %s", row->after->tiling,
-                                    row->after->codec);
+  RD_FREE char *layout = rd_result_layout (&c->after, row->after);
   if (layout == NULL)
     return false;
   snprintf (text[2], 32, "%.3f", row->shift.ratio);
@@ -181,7 +181,7 @@ print_table (const struct comparison *c)
   for (size_t i = 0; i < table.ncolumns && ok; i++)
     ok = rd_table_add (&table, titles[i]);
   for (size_t i = 0; i < c->nrows && ok; i++)
-    ok = add_row (&table, &c->rows[i]);
+    ok = add_row (&table, c, &c->rows[i]);
   if (ok) {
     rd_table_print (&table, stdout);
     print_sentence (c);
@@ -194,8 +194,10 @@ static struct json_object *
 row_json (const struct row *row)
 {
   struct json_object *object = json_object_new_object ();
+  rd_report_put_text (object, "volume", row->after->volume);
   rd_report_put_text (object, "tiling", row->after->tiling);
   rd_report_put_text (object, "codec", row->after->codec);
+  rd_report_put_u64 (object, "threads", row->after->nthreads);
   rd_report_put_text (object, "row", row->after->row);
   rd_report_put_double (object, "old_median_s", row->before->median_s);
   rd_report_put_double (object, "new_median_s", row->after->median_s);
@@ -229,10 +231,12 @@ check (const struct comparison *c)
   for (size_t i = 0; i < c->nrows && c->fail_percent >= 0; i++) {
     const struct row *row = &c->rows[i];
     double slower = 100 * (row->shift.ratio - 1);
-    if (row->change == SLOWER && slower > c->fail_percent)
-      return rd_complain ("%s %s, %s: slower by %.1f %%, more than the %g %% "
-                          "allowed", row->after->tiling, row->after->codec,
-                          row->after->row, slower, c->fail_percent);
+    if (row->change != SLOWER || slower <= c->fail_percent)
+      continue;
+    RD_FREE char *layout = rd_result_layout (&c->after, row->after);
+    return rd_complain ("%s, %s: slower by %.1f %%, more than the %g %% "
+                        "allowed", layout ? layout : "?", row->after->row,
+                        slower, c->fail_percent);
   }
   return RD_EXIT_OK;
 }

@@ -46,6 +46,8 @@ take_option (struct rd_bench *bench, int id, struct rd_args *args)
     return rd_words_add (args, "--tiling", &bench->tilings);
   case RD_OPTION_CODEC:
     return rd_words_add (args, "--codec", &bench->codecs);
+  case RD_OPTION_THREAD_COUNTS:
+    return rd_counts_add (args, "--threads", &bench->threads);
   case RD_OPTION_DESTINATION:
     return take_destination (bench, args);
   case RD_OPTION_ROUNDS:
@@ -66,27 +68,35 @@ take_option (struct rd_bench *bench, int id, struct rd_args *args)
 /* An operand is an image when it is called like one and is there; else it
  * names a volume. */
 static bool
-settle_operand (struct rd_bench *bench, struct rd_args *args)
+is_image (const char *operand)
 {
-  const char *operand = args->noperands ? args->operands[0] : NULL;
-  bool lists = bench->tilings.n || bench->codecs.n;
-  if (operand && bench->phantom) {
-    rd_usage_error (args, "--phantom does not go with '%s'", operand);
-    return false;
-  }
-  if (operand && radio_ingest_is_image (operand)
-      && access (operand, F_OK) == 0)
-    bench->file = operand;
-  else if (operand)
-    bench->volume = operand;
-  else
-    bench->phantom = true;
-  if (bench->volume && lists) {
+  return radio_ingest_is_image (operand) && access (operand, F_OK) == 0;
+}
+
+static bool
+settle_operands (struct rd_bench *bench, struct rd_args *args)
+{
+  const char *first = args->noperands ? args->operands[0] : NULL;
+  if (first == NULL)
+    return bench->phantom = true;
+  for (size_t i = 0; i < args->noperands && args->noperands > 1; i++)
+    if (is_image (args->operands[i])) {
+      rd_usage_error (args, "'%s' is an image, which is measured alone: "
+                      "only volumes are compared", args->operands[i]);
+      return false;
+    }
+  if (bench->phantom)
+    rd_usage_error (args, "--phantom does not go with '%s'", first);
+  else if (is_image (first))
+    bench->file = first;
+  else if (bench->tilings.n || bench->codecs.n)
     rd_usage_error (args, "--tiling and --codec are for an image that is "
-                    "ingested: '%s' is no such file", operand);
-    return false;
+                    "ingested: '%s' is no such file", first);
+  else {
+    bench->volumes = args->operands;
+    bench->nvolumes = args->noperands;
   }
-  return true;
+  return bench->file || bench->nvolumes;
 }
 
 static bool
@@ -96,8 +106,7 @@ parse (struct rd_bench *bench, struct rd_args *args)
   while ((id = rd_args_next (args)) > 0)
     if (!take_option (bench, id, args))
       return false;
-  return id == 0 && rd_args_want (args, 0, 1, "IMAGE")
-         && settle_operand (bench, args);
+  return id == 0 && settle_operands (bench, args);
 }
 
 static int
@@ -166,28 +175,32 @@ static const struct rd_option options[] = {
     "without IMAGE: the size of the phantom (default: 256)" },
   { RD_OPTION_JSON, "json", NULL,
     "print everything, also each time, as a JSON object" },
-  RD_WORK_OPTIONS,
+  { RD_OPTION_THREAD_COUNTS, "threads", "LIST",
+    "threads to work with, as 2 or, compared, 1,2,4\n"
+    "(default: all processors)" },
+  RD_MEMORY_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
 
 const struct rd_command rd_command_bench = {
   .name = "bench",
-  .operands = "[IMAGE|VOLUME|WHAT] [OPTION]...",
+  .operands = "[IMAGE|VOLUME...|WHAT] [OPTION]...",
   .summary = "measure how fast reads and writes are",
   .description =
     "Measures reading (whole volumes, planes, boxes at random places, "
     "scrolling, opening), ingest and export on this machine: an image (.nii, "
-    ".nii.gz) in one or several layouts, a volume of a store, or without "
+    ".nii.gz) in one or several layouts, volumes of a store, or without "
     "either a phantom. MB/s are of bytes delivered; 'decoded' is how much "
     "more was decoded; 'of limit' is the share of what the processors and "
     "the memory can do, which is measured beside it, or of ingest-gz the "
-    "share of a bare inflate.",
+    "share of a bare inflate; 'speed-up' is how many times faster than the "
+    "first layout, by the same round's times.",
   .options = options,
   .subs = subs,
   .examples =
     "radio bench scan.nii.gz --tiling balanced,axial --codec small,fast\n"
-    "radio bench -s study.zarr ct/sub-01 --rows full,axial,box64 --json\n"
+    "radio bench -s study.zarr ct/sub-01 --rows full,ingest-nii --threads 1,2\n"
     "radio bench compare old.json new.json",
   .run = run_bench,
 };

@@ -58,16 +58,19 @@ enum {
   RD_OPTION_ROUNDS,
   RD_OPTION_ROWS,
   RD_OPTION_DESTINATION,
+  RD_OPTION_THREAD_COUNTS,
 };
 
 #define RD_STORE_OPTION                                                 \
   { 's', "store", "STORE",                                              \
     "the store (else $RADIO_STORE, else ./radio.zarr)" }
+#define RD_MEMORY_OPTION                                                \
+  { RD_OPTION_MEMORY, "memory", "SIZE",                                 \
+    "memory to stay within, as 512M (default: 1G)" }
 #define RD_WORK_OPTIONS                                                 \
   { RD_OPTION_THREADS, "threads", "N",                                  \
     "threads to work with (default: all processors)" },                 \
-  { RD_OPTION_MEMORY, "memory", "SIZE",                                 \
-    "memory to stay within, as 512M (default: 1G)" }
+  RD_MEMORY_OPTION
 #define RD_HELP_OPTION                                                  \
   { 'h', "help", NULL, "show this help" }
 #define RD_END_OF_OPTIONS { 0, NULL, NULL, NULL }

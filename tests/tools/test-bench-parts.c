@@ -73,6 +73,21 @@ several_options_add_up (void **state)
 }
 
 static void
+numbers_of_threads_are_split_at_commas (void **state)
+{
+  (void) state;
+  struct rd_args args = { .command = &command, .value = "1,2" };
+  struct rd_counts counts = { 0 };
+  assert_true (rd_counts_add (&args, "--threads", &counts));
+  args.value = "1024";
+  assert_true (rd_counts_add (&args, "--threads", &counts));
+  assert_int_equal (counts.n, 3);
+  assert_int_equal (counts.at[0], 1);
+  assert_int_equal (counts.at[1], 2);
+  assert_int_equal (counts.at[2], 1024);
+}
+
+static void
 rows_are_chosen_by_their_names (void **state)
 {
   (void) state;
@@ -188,13 +203,10 @@ a_member_that_fails_fails_the_gang (void **state)
 }
 
 static void
-threads_are_as_many_as_asked_for (void **state)
+there_is_a_thread_at_least (void **state)
 {
   (void) state;
-  struct rd_args args = { .nthreads = 3 };
-  assert_int_equal (rd_limits_nthreads (&args), 3);
-  args.nthreads = 0;
-  assert_in_range (rd_limits_nthreads (&args), 1, 4096);
+  assert_in_range (rd_default_nthreads (), 1, 4096);
 }
 
 int
@@ -205,13 +217,14 @@ main (void)
     cmocka_unit_test (three_numbers_are_one_tiling),
     cmocka_unit_test (a_list_of_json_is_one_codec),
     cmocka_unit_test (several_options_add_up),
+    cmocka_unit_test (numbers_of_threads_are_split_at_commas),
     cmocka_unit_test (rows_are_chosen_by_their_names),
     cmocka_unit_test (each_run_of_each_row_has_places_of_its_own),
     cmocka_unit_test (a_reused_destination_is_the_same_memory),
     cmocka_unit_test (fresh_destinations_are_two),
     cmocka_unit_test (a_gang_works_at_the_same_time),
     cmocka_unit_test (a_member_that_fails_fails_the_gang),
-    cmocka_unit_test (threads_are_as_many_as_asked_for),
+    cmocka_unit_test (there_is_a_thread_at_least),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -107,6 +107,51 @@ each_destination_is_one () {
   done
 }
 
+# The ratios are computed anew from the times.
+threads_and_volumes_are_measured_beside_each_other () {
+  bench -s s.zarr ct/one two --threads 1,2 --rounds 7 --runs 3 \
+    --rows full,axial,ingest-nii
+  json '[(l["volume"], l["threads"]) for l in j["layouts"]]
+        == [(v, t) for v in ("ct/one", "ct/two") for t in (1, 2)]'
+  json '[l["raw_nbytes"] for l in j["layouts"]] == [420000] * 2 + [52500] * 2'
+  json '[l["rows"][0]["nbytes"] for l in j["layouts"]]
+        == [420000] * 2 + [52500] * 2'
+  json '[l["rows"][2]["nbytes"] for l in j["layouts"]]
+        == [420352] * 2 + [52852] * 2'
+  json 'not any("speed_up" in r for r in j["layouts"][0]["rows"])'
+  json '(lambda m: all(abs(l["rows"][k]["speed_up"]["ratio"] - m (
+          a / b for a, b in zip (*([m (r["rows"][k]["times_s"][i:i + 3])
+            for i in range(0, 21, 3)] for r in (j["layouts"][0], l)))))
+          < 1e-9 * l["rows"][k]["speed_up"]["ratio"]
+          for l in j["layouts"][1:] for k in range(3)))(
+          __import__("statistics").median)'
+  json 'all(s["low"] <= s["ratio"] <= s["high"] for l in j["layouts"][1:]
+            for s in [r["speed_up"] for r in l["rows"]])'
+}
+
+the_table_tells_layouts_from_each_other () {
+  runs bench -s s.zarr one two --threads 1,2 --rounds 1 --runs 1 --rows full
+  says '2 volumes; up to 2 threads' 'ct/one, axial small, 1 thread: ' \
+    'ct/two, balanced medium, 2 threads: ' 'speed-up' \
+    'decode, ct/two, balanced medium, 1 thread'
+  runs bench image.nii --codec small,fast --rounds 1 --runs 1 --rows full
+  says 'balanced small: ' 'balanced fast: ' 'speed-up'
+}
+
+what_cannot_be_compared_is_told () {
+  fails 2 "'image.nii' is an image, which is measured alone" \
+    bench -s s.zarr one image.nii
+  fails 2 "--threads: '0' is not a number from 1 to 1024" \
+    bench -s s.zarr one --threads 1,0
+  fails 2 "--threads: '1x' is not a number" bench -s s.zarr one --threads 1x
+  fails 2 "has an empty word" bench -s s.zarr one --threads 1,
+  fails 2 "more than can be compared" \
+    bench -s s.zarr one --threads 1,2,3,4,5,6,7,8,9
+  fails 1 "36 layouts: at most 16 are compared" \
+    bench image.nii --tiling balanced,axial,isotropic --rows full \
+    --codec small,medium,fast --threads 1,2,3,4
+}
+
 the_table_names_what_was_measured () {
   runs bench image.nii --rounds 1 --runs 1 --codec none
   says 'image.nii: 70 x 60 x 50 int16, 420 KB; ' 'balanced none: tiles of' \
@@ -206,6 +251,17 @@ its_own_output_is_read_back () {
         == [("full", 1), ("box32", 1)]'
 }
 
+layouts_are_told_by_threads_and_volume () {
+  runs bench -s s.zarr one two --threads 1,2 --rounds 6 --runs 1 --json \
+    --rows full
+  cp "$tmp/out" mine.json
+  runs bench compare mine.json mine.json --json
+  json '[(r["volume"], r["threads"], r["ratio"]) for r in j["rows"]]
+        == [(v, t, 1) for v in ("ct/one", "ct/two") for t in (1, 2)]'
+  runs bench compare mine.json mine.json
+  says 'ct/one, axial small, 2 threads' 'ct/two, balanced medium, 1 thread'
+}
+
 damaged_results_are_told () {
   fails 1 "nosuch.json: No such file" bench compare nosuch.json one.json
   fails 1 "it is no file that" bench compare /dev/zero one.json
@@ -246,7 +302,8 @@ for name in an_image_is_measured_in_every_layout \
     what_does_not_fit_is_said_to_be_left_out \
     bytes_delivered_are_those_of_the_rows no_row_is_faster_than_no_time \
     a_volume_is_measured_where_it_is \
-    the_loader_reads_the_volumes_of_the_collection each_destination_is_one; do
+    the_loader_reads_the_volumes_of_the_collection each_destination_is_one \
+    threads_and_volumes_are_measured_beside_each_other; do
   check_json "$name"
 done
 if "$RADIO" profile full -s s.zarr one -o p.json >/dev/null 2>&1; then
@@ -255,6 +312,8 @@ else
   skip as_much_is_decoded_as_the_tiles_hold "built without the profiler"
 fi
 check the_table_names_what_was_measured
+check the_table_tells_layouts_from_each_other
+check what_cannot_be_compared_is_told
 check without_anything_a_phantom_is_measured
 check what_cannot_be_measured_is_told
 check an_interrupted_benchmark_cleans_up_and_dies_of_it
@@ -265,6 +324,7 @@ check_json a_change_below_two_percent_is_noise
 check slower_than_allowed_fails
 check other_conditions_are_warned_of
 check_json its_own_output_is_read_back
+check_json layouts_are_told_by_threads_and_volume
 check damaged_results_are_told
 check nothing_is_left_behind
 plan

@@ -141,7 +141,6 @@ wrong_options_of_profile_are_usage_errors () {
   fails 2 "AFTER is missing" diff a
   fails 2 "--fail-if-slower: '-3' is not a percentage" \
     diff a b --fail-if-slower=-3
-  fails 2 "'b' is one operand too many" bench a b
   fails 2 "--rows: 'box65' is none of full, axial" bench --rows full,box65
   fails 2 "--rows: '' is none of" bench --rows=
   fails 2 "--destination: 'new' is none of fresh" bench --destination new
