@@ -79,4 +79,19 @@ extern const struct radio_counter rd_count_errors;      /* "errors" */
       radio_scope_add (&rd_count_##counter, (value));           \
   } while (0)
 
+/* A tile was decoded or encoded in the innermost scope: one more of "tiles",
+ * its nbytes to one of the counters above, and which one it is, by its
+ * number (rd_layout_first_tile), with the bytes that it has in the store. */
+#define RD_TILE(counter, nbytes, tile, stored_nbytes)           \
+  do {                                                          \
+    if (radio_profile_is_on ())                                 \
+      rd_scope_tile (&rd_count_##counter, (nbytes), (tile),     \
+                     (stored_nbytes));                          \
+  } while (0)
+
+/* The function behind it.  Of a scope that was handed over from another
+ * thread the number is not kept. */
+void rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
+                    uint64_t tile, uint64_t stored_nbytes) RADIO_DIRECT;
+
 #endif /* RD_COUNTERS_H */

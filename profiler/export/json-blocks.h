@@ -9,7 +9,7 @@
 
 #define RD_VARINT_MAX_NBYTES 10
 
-enum { RD_SPAN_COLUMNS = 9, RD_SAMPLE_COLUMNS = 3 };
+enum { RD_SPAN_COLUMNS = 9, RD_SAMPLE_COLUMNS = 3, RD_TILE_COLUMNS = 3 };
 
 /* What deflating saves at most.  More would make a small file claim
  * memory without end; the writer then does not deflate. */
@@ -32,11 +32,13 @@ rd_unzigzag (uint64_t value)
   return value >> 1 ^ -(value & 1);
 }
 
-/* Write the value of the member "spans", and of "samples"; plain: without
- * deflating. */
+/* Write the value of the member "spans", of "samples", and of "tiles";
+ * plain: without deflating. */
 void rd_write_spans (struct rd_writer *writer,
                      const struct radio_profile *profile, bool plain);
 void rd_write_samples (struct rd_writer *writer,
                        const struct radio_profile *profile, bool plain);
+void rd_write_tiles (struct rd_writer *writer,
+                     const struct radio_profile *profile, bool plain);
 
 #endif /* RD_JSON_BLOCKS_H */

@@ -180,6 +180,57 @@ put_samples (struct block *block, const struct radio_profile *profile)
 }
 
 /*------------------------------------------------------------------------
+ * Tiles: rows for the spans that are about one
+ *----------------------------------------------------------------------*/
+
+/* A number of span `at', given the span of the row before; SIZE_MAX: this is
+ * the first row. */
+typedef uint64_t tile_number_fn (const struct rd_span *spans, size_t at,
+                                 size_t before);
+
+static uint64_t
+span_of_tile (const struct rd_span *spans, size_t at, size_t before)
+{
+  (void) spans;
+  return at - before - 1;
+}
+
+static uint64_t
+tile_of (const struct rd_span *spans, size_t at, size_t before)
+{
+  uint64_t last = before == SIZE_MAX ? 1 : spans[before].tile;
+  return rd_zigzag (spans[at].tile - last);
+}
+
+static uint64_t
+stored_of (const struct rd_span *spans, size_t at, size_t before)
+{
+  (void) before;
+  return spans[at].stored_nbytes;
+}
+
+static enum radio_status
+put_tiles (struct block *block, const struct radio_profile *profile)
+{
+  static tile_number_fn *const numbers[RD_TILE_COLUMNS] = {
+    span_of_tile, tile_of, stored_of,
+  };
+  const struct rd_span *spans = profile->spans.at;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    block->count += spans[i].tile != 0;
+  for (size_t column = 0; column < RD_TILE_COLUMNS; column++) {
+    size_t before = SIZE_MAX;
+    RD_TRY (begin_column (block));
+    for (size_t i = 0; i < profile->spans.n; i++)
+      if (spans[i].tile != 0) {
+        put (block, numbers[column] (spans, i, before));
+        before = i;
+      }
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
  * The block
  *----------------------------------------------------------------------*/
 
@@ -268,4 +319,11 @@ rd_write_samples (struct rd_writer *writer,
                   const struct radio_profile *profile, bool plain)
 {
   write_columns (writer, profile, plain, put_samples);
+}
+
+void
+rd_write_tiles (struct rd_writer *writer, const struct radio_profile *profile,
+                bool plain)
+{
+  write_columns (writer, profile, plain, put_tiles);
 }

@@ -318,6 +318,8 @@ rd_export_json (const struct radio_profile *profile,
   write_strings (&json);
   write_member (&json, "samples");
   rd_write_samples (writer, profile, options->plain_blocks);
+  write_member (&json, "tiles");
+  rd_write_tiles (writer, profile, options->plain_blocks);
   write_member (&json, "spans");
   rd_write_spans (writer, profile, options->plain_blocks);
   rd_write_text (writer, "\n}\n");

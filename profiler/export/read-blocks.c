@@ -317,3 +317,50 @@ rd_read_samples (struct json_object *document, const char *where,
     RD_TRY (read_sample (&block, profile, &sample, latest));
   return RADIO_OK;
 }
+
+/*------------------------------------------------------------------------
+ * Tiles
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+fail_tile (const struct block *block, size_t row, const char *what,
+           uint64_t value)
+{
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: row %zu of tiles: %s is %" PRIu64
+                  ", which cannot be", block->where, row, what, value);
+}
+
+/* *next is the first span that may follow; *tile 1 + the tile before. */
+static enum radio_status
+read_tile (struct block *block, struct radio_profile *profile, size_t row,
+           uint64_t *next, uint64_t *tile)
+{
+  uint64_t numbers[RD_SPAN_COLUMNS];
+  RD_TRY (next_row (block, numbers));
+  if (numbers[0] >= profile->spans.n - *next)
+    return fail_tile (block, row, "span", numbers[0]);
+  *tile += rd_unzigzag (numbers[1]);
+  if (*tile == 0)
+    return fail_tile (block, row, "tile", UINT64_MAX);
+  if (numbers[2] > UINT32_MAX)
+    return fail_tile (block, row, "stored", numbers[2]);
+  struct rd_span *span = &profile->spans.at[*next + numbers[0]];
+  span->tile = *tile;
+  span->stored_nbytes = numbers[2];
+  *next += numbers[0] + 1;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_read_tiles (struct json_object *document, const char *where,
+               struct radio_profile *profile)
+{
+  BLOCK_SCOPE struct block block = {
+    .where = where, .name = "tiles", .ncolumns = RD_TILE_COLUMNS
+  };
+  uint64_t next = 0, tile = 1;
+  RD_TRY (open_block (&block, document));
+  for (size_t i = 0; i < block.count; i++)
+    RD_TRY (read_tile (&block, profile, i, &next, &tile));
+  return RADIO_OK;
+}

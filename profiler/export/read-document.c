@@ -288,8 +288,9 @@ read_all (struct reading *reading)
   RD_TRY (take_table (reading, &rd_lanes_table, add_lane, &lanes, &nlanes));
   RD_TRY (rd_read_samples (reading->document, reading->where,
                            reading->profile));
-  return rd_read_spans (reading->document, lanes, nlanes, reading->where,
-                        reading->profile);
+  RD_TRY (rd_read_spans (reading->document, lanes, nlanes, reading->where,
+                         reading->profile));
+  return rd_read_tiles (reading->document, reading->where, reading->profile);
 }
 
 static enum radio_status

@@ -68,6 +68,9 @@ struct rd_span {
   uint32_t lane;
   uint32_t flags;
   uint64_t nbytes;            /* its largest own counter of unit "bytes" */
+  uint64_t tile;              /* 1 + the number of the tile that it was
+                                 about; 0: of none.  See docs/profile.md */
+  uint64_t stored_nbytes;     /* of the tile, in the store */
 };
 
 /* A text of one span, or without a span (0) of a node: its first one. */

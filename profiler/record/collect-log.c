@@ -82,10 +82,11 @@ add_span (struct walk *walk, const struct rd_log_span *span)
   uint64_t begin = rd_collect_time (collection, span->begin);
   uint64_t end = rd_collect_time (collection, span->begin
                                               + rd_span_duration (span));
+  bool has_tile = (extra->flags & RD_LOG_TILE) != 0;
   struct rd_span new = {
     .begin_ns = begin,
     .duration_ns = end - begin,
-    .submitted_ns = extra->submitted
+    .submitted_ns = !has_tile && extra->submitted
       ? rd_min_u64 (rd_collect_time (collection, extra->submitted), begin)
       : begin,
     .wait_ns = rd_rate_ns (&collection->recorder->rate, extra->wait),
@@ -94,6 +95,8 @@ add_span (struct walk *walk, const struct rd_log_span *span)
     .lane = lane_of (walk, sequence),
     .flags = flags_of (extra),
     .nbytes = extra->nbytes,
+    .tile = has_tile ? extra->tile + 1 : 0,
+    .stored_nbytes = has_tile ? extra->stored_nbytes : 0,
   };
   RD_TRY (parent_of (walk, span, extra, &new.parent));
   return rd_profile_add_span (collection->profile, &new);

@@ -195,8 +195,12 @@ static void
 find_parent (struct rd_frame *frame, struct run *run)
 {
   run->parent = rd_frame_sequence (frame - 1);
-  if (!frame->received)
+  if (!frame->received) {
+    run->extra.flags |= frame->flags;
+    run->extra.tile = frame->tile;
+    run->extra.stored_nbytes = frame->stored_nbytes;
     return;
+  }
   run->extra.submitted = frame->submitted;
   frame->node->queue += less (frame->begin, frame->submitted);
   run->parent = frame->via ? frame->via->sequence : 0;

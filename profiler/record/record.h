@@ -162,6 +162,7 @@ enum {
   RD_LOG_OPEN = 2,
   RD_LOG_ASYNC = 4,
   RD_LOG_REMOTE_PARENT = 8,   /* parent is of another sequence: handed */
+  RD_LOG_TILE = 16,           /* it is about a tile, and was not handed */
 };
 
 /* One run, written when it ends.  A span is known by its writer's number
@@ -213,10 +214,16 @@ rd_span_node (const struct rd_log_span *span)
 /* What not all spans have: those handed over, those that waited, those with
  * bytes.  In the log, right behind the span. */
 struct rd_log_extra {
-  uint64_t submitted;
+  union {
+    uint64_t submitted;
+    uint64_t tile;            /* its number, with RD_LOG_TILE */
+  };
   uint64_t wait;
   uint64_t nbytes;
-  uint32_t parent_writer;     /* its number, with RD_LOG_REMOTE_PARENT */
+  union {
+    uint32_t parent_writer;   /* its number, with RD_LOG_REMOTE_PARENT */
+    uint32_t stored_nbytes;   /* of the tile, with RD_LOG_TILE */
+  };
   uint32_t flags;
 };
 
@@ -301,6 +308,9 @@ struct rd_frame {
   bool received;              /* the parent is not the frame below */
   bool attached;              /* the thread got the writer for this scope:
                                  rd_writer_pop at its end */
+  uint32_t flags;             /* RD_LOG_TILE, or 0 */
+  uint32_t stored_nbytes;
+  uint64_t tile;
   struct rd_run_bytes bytes;
   uint64_t elsewhere;         /* of covered, by scopes that were received
                                  and so are no children */

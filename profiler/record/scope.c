@@ -8,6 +8,7 @@
  * to cold functions, and to frame.c. */
 #include <config.h>
 
+#include "profiler/counters.h"
 #include "profiler/record/log.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/tree.h"
@@ -203,10 +204,14 @@ end_counted (struct rd_writer_state *writer, struct rd_frame *frame,
              uint64_t now)
 {
   const struct rd_log_extra extra = {
-    .nbytes = rd_run_bytes_take (&frame->bytes)
+    .tile = frame->tile,
+    .nbytes = rd_run_bytes_take (&frame->bytes),
+    .stored_nbytes = frame->stored_nbytes,
+    .flags = frame->flags,
   };
   uint64_t duration = end_quickly (writer, frame, now);
   frame->special = 0;
+  frame->tile = frame->stored_nbytes = frame->flags = 0;
   log_quickly (writer, frame, rd_frame_token (frame), duration, &extra);
 }
 
@@ -276,29 +281,60 @@ add_entered (struct rd_writer_state *writer,
 }
 
 /* There is no writer, or it has something to heed; it may be busy already,
- * which entering it ends if it was stopped. */
-COLD static void
-add_heeding (struct rd_writer_state *writer,
-             const struct radio_counter *counter, uint64_t value)
+ * which entering it ends if it was stopped.  The writer that was entered, or
+ * NULL. */
+COLD static struct rd_writer_state *
+enter_heeding (struct rd_writer_state *writer)
 {
-  bool entered = writer && rd_writer_enter (writer);
-  if (!entered) {
-    writer = rd_writer_current ();
-    entered = writer && rd_writer_enter (writer);
-  }
-  if (entered)
-    add_entered (writer, counter, value);
+  if (writer && rd_writer_enter (writer))
+    return writer;
+  writer = rd_writer_current ();
+  return writer && rd_writer_enter (writer) ? writer : NULL;
+}
+
+/* The thread's writer, entered, or NULL. */
+static inline __attribute__ ((__always_inline__)) struct rd_writer_state *
+enter_current (void)
+{
+  struct rd_writer_state *writer = rd_this_thread.current;
+  if (likely (writer != NULL)
+      && likely (rd_writer_enter_quickly (writer) == 0))
+    return writer;
+  return enter_heeding (writer);
 }
 
 void
 radio_scope_add (const struct radio_counter *counter, uint64_t value)
 {
-  struct rd_writer_state *writer = rd_this_thread.current;
-  if (likely (writer != NULL)
-      && likely (rd_writer_enter_quickly (writer) == 0))
+  struct rd_writer_state *writer = enter_current ();
+  if (likely (writer != NULL))
     add_entered (writer, counter, value);
-  else
-    add_heeding (writer, counter, value);
+}
+
+/* What the end of the frame has to clear is marked, whatever adding does. */
+static inline void
+set_tile (struct rd_frame *frame, uint64_t tile, uint64_t stored_nbytes)
+{
+  rd_frame_mark (frame, RD_FRAME_COUNTED);
+  frame->flags = RD_LOG_TILE;
+  frame->tile = tile;
+  frame->stored_nbytes = stored_nbytes < UINT32_MAX
+    ? (uint32_t) stored_nbytes : UINT32_MAX;
+}
+
+void
+rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
+               uint64_t tile, uint64_t stored_nbytes)
+{
+  struct rd_writer_state *writer = enter_current ();
+  if (unlikely (!writer))
+    return;
+  struct rd_frame *frame = writer->top;
+  if (likely (frame > writer->frames)) {
+    rd_node_count (frame->node, &rd_count_tiles, 1);
+    set_tile (frame, tile, stored_nbytes);
+  }
+  add_entered (writer, counter, nbytes);
 }
 
 void

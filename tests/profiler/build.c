@@ -325,6 +325,8 @@ add_tiles (struct radio_profile *profile, uint32_t read, uint32_t span)
     build_last (profile)->flags = i < 3 ? 0 : RD_SPAN_LATE;
     build_span (profile, worker, decode, id, begin + 100 * US, 700 * US);
     build_last (profile)->nbytes = 1 << 19;
+    build_last (profile)->tile = 1 + i * i % 3;
+    build_last (profile)->stored_nbytes = 1000 * i;
   }
   build_count (profile, decode, "bytes decoded", "bytes", 4 << 19);
   build_count (profile, tile, "tiles", "count", 4);
@@ -435,6 +437,9 @@ add_walk (struct radio_profile *profile, uint64_t *state, size_t nspans,
       if (node == RD_NO_INDEX)
         continue;
       stack[depth++] = build_span (profile, lane, node, parent, now, 0);
+      build_last (profile)->tile = random >> 50 & random >> 60;
+      build_last (profile)->stored_nbytes
+        = build_last (profile)->tile ? random & UINT32_MAX : 0;
       left--;
     } else {
       struct rd_span *span = &profile->spans.at[stack[--depth] - 1];

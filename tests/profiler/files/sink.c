@@ -114,7 +114,7 @@ compare_spans (const struct radio_profile *a, const struct radio_profile *b)
     const struct rd_span *x = &a->spans.at[i], *y = &b->spans.at[i];
     SAME (begin_ns); SAME (duration_ns); SAME (submitted_ns); SAME (wait_ns);
     SAME (id); SAME (parent); SAME (node); SAME (lane); SAME (flags);
-    SAME (nbytes);
+    SAME (nbytes); SAME (tile); SAME (stored_nbytes);
   }
   assert_int_equal (a->samples.n, b->samples.n);
   for (size_t i = 0; i < a->samples.n; i++) {

@@ -75,6 +75,8 @@ numbers_near_2_to_the_63_survive (void **state)
   build_last (profile)->id = UINT32_MAX;
   build_last (profile)->parent = UINT32_MAX - 1;
   build_last (profile)->nbytes = large;
+  build_last (profile)->tile = UINT64_MAX;
+  build_last (profile)->stored_nbytes = UINT32_MAX;
   build_count (profile, node, "n", "count", large);
   build_sample (profile, "g", 1, INT64_MIN);
   build_sample (profile, "g", 2, INT64_MAX);
@@ -121,6 +123,7 @@ json_c_finds_the_documented_members (void **state)
     "format", "version", "generator", "info", "facts", "parts", "findings",
     "counters", "gauges", "nodes", "values", "histograms", "shares",
     "lanes", "notes", "strings", "samples", "spans",
+    "tiles",
   };
   struct radio_profile *profile = build_specimen ();
   struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);

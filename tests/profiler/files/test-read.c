@@ -113,6 +113,9 @@ static const struct {
     "samples" },
   { "\"samples\": {\n\"count\": 4", "\"samples\": {\n\"count\": 3",
     "samples" },
+  { "\"tiles\": {\n\"count\": 4", "\"tiles\": {\n\"count\": 3", "tiles" },
+  { "\"tiles\": {\n\"count\": 4", "\"tiles\": {\n\"count\": 5", "tiles" },
+  { "\"tiles\": {", "\"tiles\": 7, \"t\": {", "tiles is 7" },
   { "\"spans\": {\n\"count\": ", "\"spans\": {\n\"count\": 1", "spans" },
   { "\"spans\": {", "\"spans\": [], \"s\": {", "spans is a list" },
   { "\"encoding\": \"deflate\"", "\"encoding\": \"zip\"",
@@ -204,6 +207,59 @@ times_beyond_64_bits_are_refused (void **state)
   radio_profile_close (profile);
 }
 
+/* Of one span that is about tile 4, whose stored bytes are 5. */
+static const struct {
+  const char *to, *part;
+} wrong_tiles[] = {
+  { "\"nbytes\": 3,\n\"data\": \"AQgF\"",       /* 1, 8, 5 */
+    "row 0 of tiles: span is 1" },
+  { "\"nbytes\": 3,\n\"data\": \"AAEF\"",       /* 0, 1, 5 */
+    "row 0 of tiles: tile is 18446744073709551615" },
+  { "\"nbytes\": 7,\n\"data\": \"AAiAgICAEA==\"", /* 0, 8, 2^32 */
+    "row 0 of tiles: stored is 4294967296" },
+};
+
+static void
+tiles_of_no_span_are_refused (void **state)
+{
+  (void) state;
+  struct radio_profile_write_options options = { .plain_blocks = true };
+  struct radio_profile *profile = build_new ("tile");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "decode", "decode");
+  build_span (profile, lane, node, 0, 5, 8);
+  build_last (profile)->tile = 5;
+  build_last (profile)->stored_nbytes = 5;
+  build_finish (profile);
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, &options);
+  for (size_t i = 0; i < sizeof wrong_tiles / sizeof wrong_tiles[0]; i++) {
+    char *text = sink_replace (sink.text,
+                               "\"nbytes\": 3,\n\"data\": \"AAgF\"",
+                               wrong_tiles[i].to);
+    check_refused (text, strlen (text), RADIO_ERROR_FORMAT,
+                   wrong_tiles[i].part);
+    free (text);
+  }
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+/* Files of radios that did not know of tiles have no such block. */
+static void
+a_file_without_tiles_is_read (void **state)
+{
+  (void) state;
+  struct sink sink = specimen ();
+  struct radio_profile *profile = NULL;
+  char *text = sink_replace (sink.text, "\"tiles\": {", "\"other\": {");
+  assert_ok (sink_parse (text, strlen (text), &profile));
+  for (size_t i = 0; i < profile->spans.n; i++)
+    assert_int_equal (profile->spans.at[i].tile, 0);
+  radio_profile_close (profile);
+  free (text);
+  free (sink.text);
+}
+
 /*------------------------------------------------------------------------
  * Lies about sizes
  *----------------------------------------------------------------------*/
@@ -213,6 +269,7 @@ static const struct {
 } lies[] = {
   { "\"spans\": {\n\"count\": ", "\"spans\": {\n\"count\": 9999999999999" },
   { "\"samples\": {\n\"count\": ", "\"samples\": {\n\"count\": 999999999999" },
+  { "\"tiles\": {\n\"count\": ", "\"tiles\": {\n\"count\": 999999999999" },
   { "\"nbytes\": ", "\"nbytes\": 99999999999999" },
   { "\"nbytes\": ", "\"nbytes\": 999999" },
   { "\"span_count\": [", "\"span_count\": [4294967295,4294967295,4" },
@@ -516,6 +573,8 @@ main (void)
     cmocka_unit_test (what_is_not_known_is_passed_over),
     cmocka_unit_test (a_newer_version_is_refused_in_words),
     cmocka_unit_test (times_beyond_64_bits_are_refused),
+    cmocka_unit_test (tiles_of_no_span_are_refused),
+    cmocka_unit_test (a_file_without_tiles_is_read),
     cmocka_unit_test (counts_without_bytes_behind_them_take_no_memory),
     cmocka_unit_test (every_allocation_may_fail),
     cmocka_unit_test (every_allocation_of_writing_may_fail),

@@ -4,6 +4,7 @@
 
 #include "tests/profiler/record/history.h"
 
+#include "profiler/counters.h"
 #include "profiler/record/recorder.h"
 
 SITE (a, RADIO_SCOPE_WORK);
@@ -269,6 +270,93 @@ a_span_has_the_bytes_of_its_largest_counter (void **state)
   history_release (&h);
 }
 
+/* A leaf that is about the tile with the number of its ticks. */
+static void
+tile_leaf (struct history *h, const struct radio_site *site, uint64_t ticks)
+{
+  uint64_t token = radio_scope_begin (site);
+  rd_scope_tile (&bytes, 4 * ticks, ticks - 1, 3 * ticks);
+  history_pass (h, ticks);
+  radio_scope_end (token);
+}
+
+static void
+check_tile (struct history *h, const struct rd_log_span *span)
+{
+  const struct rd_log_extra *extra = rd_span_extra (span);
+  uint64_t ticks = rd_span_duration (span);
+  bool has_tile = strcmp (history_span_name (h, span), "b") == 0;
+  assert_int_equal (extra->flags, has_tile ? RD_LOG_TILE : 0);
+  assert_int_equal (extra->nbytes, has_tile ? 4 * ticks : 0);
+  if (has_tile) {
+    assert_int_equal (extra->tile, ticks - 1);
+    assert_int_equal (extra->stored_nbytes, 3 * ticks);
+  }
+}
+
+/* Also those that wait, which end another way; and none of the spans that
+ * follow has the tile of one before. */
+static void
+a_span_has_its_own_tile (void **state)
+{
+  (void) state;
+  for (size_t max = 50; max < 9000; max *= 5) {
+    struct radio_recorder_options options = { .max_spans = max };
+    struct history h;
+    history_start (&h, &options);
+    for (uint64_t i = 0; i < 2000; i++) {
+      uint64_t ticks = i * 7919 % 5000 + 1;
+      if (i % 3)
+        tile_leaf (&h, &b, ticks);
+      else
+        history_leaf (&h, &a, ticks);
+    }
+    history_freeze (&h);
+    for (size_t i = 0; i < history_nspans (&h); i++)
+      check_tile (&h, history_span (&h, i));
+    assert_int_equal (history_node (&h, "b")->ntallies, 2);
+    assert_int_equal (history_node (&h, "b")->tallies[0].value, 1333);
+    history_release (&h);
+  }
+}
+
+static void
+a_tile_of_a_scope_that_waits_is_kept (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  tile_leaf (&h, &waits, 100);
+  history_leaf (&h, &waits, 50);
+  history_freeze (&h);
+  const struct rd_log_extra *extra = rd_span_extra (history_span (&h, 0));
+  assert_int_equal (extra->flags, RD_LOG_TILE);
+  assert_int_equal (extra->tile, 99);
+  assert_int_equal (extra->stored_nbytes, 300);
+  assert_int_equal (extra->wait, 100);
+  assert_int_equal (rd_span_extra (history_span (&h, 1))->flags, 0);
+  history_release (&h);
+}
+
+/* What does not fit is as large as can be told. */
+static void
+a_tile_of_more_than_4_GiB_is_told_as_4_GiB (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t token = radio_scope_begin (&b);
+  rd_scope_tile (&bytes, 1, UINT64_MAX - 1, (uint64_t) 1 << 33);
+  history_pass (&h, 5);
+  radio_scope_end (token);
+  rd_scope_tile (&bytes, 1, 2, 3);        /* outside of all: nowhere */
+  history_freeze (&h);
+  const struct rd_log_extra *extra = rd_span_extra (history_span (&h, 0));
+  assert_true (extra->tile == UINT64_MAX - 1);
+  assert_int_equal (extra->stored_nbytes, UINT32_MAX);
+  history_release (&h);
+}
+
 /* A leaf whose text is its duration, set while it runs. */
 static void
 tell_duration (struct history *h, uint64_t ticks)
@@ -447,6 +535,9 @@ main (void)
     cmocka_unit_test (what_was_said_of_a_span_goes_with_it),
     cmocka_unit_test (a_span_is_in_one_chunk_with_what_is_said_of_it),
     cmocka_unit_test (a_span_has_the_bytes_of_its_largest_counter),
+    cmocka_unit_test (a_span_has_its_own_tile),
+    cmocka_unit_test (a_tile_of_a_scope_that_waits_is_kept),
+    cmocka_unit_test (a_tile_of_more_than_4_GiB_is_told_as_4_GiB),
     cmocka_unit_test (texts_of_spans_that_a_full_log_drops_go_too),
     cmocka_unit_test (equal_texts_are_kept_once_and_as_long_as_one_is_needed),
     cmocka_unit_test (the_smallest_logs_hold_what_they_may),
