@@ -13,6 +13,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
+#include "src/array/note.h"
 #include "src/box.h"
 
 /* Chunks that are checked together. */
@@ -259,6 +260,9 @@ radio_array_check (struct radio_array *array, struct radio_check *result,
                     array ? "check" : "array");
   RD_SCOPE ("check", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
+  const struct rd_layout *layout = &array->layout;
+  rd_note_shapes (layout->rank, layout->shape, layout->chunk.shape,
+                  layout->tile.shape);
   RD_CLEANUP (free_check) struct check check = {
     .fetch = {
       .array = array,

@@ -176,14 +176,16 @@ find_bytes (const struct rd_unit *unit, const struct rd_item *item,
 }
 
 static enum radio_status
-decode_tile (const struct rd_layout *layout, bool shuffled,
-             struct rd_scratch *scratch, const unsigned char *data,
-             size_t nbytes, struct rd_view *view)
+decode_tile (const struct rd_fetch_job *job, uint32_t i, bool shuffled,
+             struct rd_scratch *scratch, struct rd_bytes in,
+             struct rd_view *view)
 {
+  const struct rd_layout *layout = &job->fetch->array->layout;
   RD_TRY ((shuffled ? rd_chain_decode_shuffled : rd_chain_decode) (
-    layout->chain, &layout->tile, scratch, data, nbytes, view));
-  RD_COUNT (tiles, 1);
-  RD_COUNT (decoded, layout->tile_nbytes);
+    layout->chain, &layout->tile, scratch, in.data, in.nbytes, view));
+  RD_TILE (decoded, layout->tile_nbytes,
+           touch_of (job, i)->first_tile + job->batch->items[i].tile,
+           in.nbytes);
   return RADIO_OK;
 }
 
@@ -279,12 +281,11 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
              struct rd_scratch *scratch, struct rd_view *view)
 {
   const struct rd_fetch *fetch = job->fetch;
-  const struct rd_layout *layout = &fetch->array->layout;
   bool keeps = fetch->nadmissions > 0 && is_admitted (job, i, box);
-  RD_SCOPE_OF (layout->decode_site);
+  RD_SCOPE_OF (fetch->array->layout.decode_site);
   /* What is kept is in order, as whoever finds it takes it to be. */
-  RD_TRY (decode_tile (layout, fetch->takes_shuffled && !keeps, scratch,
-                       in.data, in.nbytes, view));
+  RD_TRY (decode_tile (job, i, fetch->takes_shuffled && !keeps, scratch, in,
+                       view));
   if (keeps)
     keep_tile (job, i, view);
   return view->shuffled ? place_tile (job, unit, i, box, view) : RADIO_OK;

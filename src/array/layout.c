@@ -83,6 +83,27 @@ rd_layout_tile (const struct rd_layout *layout, const uint64_t *chunk,
   return box;
 }
 
+uint64_t
+rd_layout_first_tile (const struct rd_layout *layout, const uint64_t *chunk)
+{
+  uint64_t number = 0;
+  for (size_t i = 0; i < layout->rank; i++)
+    number = number * layout->chunks[i] + chunk[i];
+  return number * layout->ntiles;
+}
+
+uint64_t
+rd_layout_tile_at (const struct rd_layout *layout, const uint64_t *start)
+{
+  uint64_t chunk[RADIO_MAX_RANK], tile = 0;
+  for (size_t i = 0; i < layout->rank; i++) {
+    chunk[i] = start[i] / layout->chunk.shape[i];
+    tile = tile * layout->grid[i]
+      + start[i] % layout->chunk.shape[i] / layout->tile.shape[i];
+  }
+  return rd_layout_first_tile (layout, chunk) + tile;
+}
+
 const char *
 rd_layout_tile_name (const struct rd_layout *layout, uint64_t tile,
                      char name[RD_TILE_NAME_NBYTES])

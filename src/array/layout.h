@@ -43,6 +43,16 @@ void rd_layout_make (const struct rd_array_doc *doc,
 struct radio_box rd_layout_tile (const struct rd_layout *layout,
                                  const uint64_t *chunk, uint64_t tile);
 
+/* The number of a chunk's first tile among all of the array, which are
+ * counted chunk after chunk, in each of them in C order, those beyond the
+ * array's end too; modulo 2^64. */
+uint64_t rd_layout_first_tile (const struct rd_layout *layout,
+                               const uint64_t *chunk);
+
+/* The number of the tile that starts at a place. */
+uint64_t rd_layout_tile_at (const struct rd_layout *layout,
+                            const uint64_t *start);
+
 /* "tile (0, 3, 2)": a tile's place in its chunk; for messages. */
 #define RD_TILE_NAME_NBYTES (RADIO_MAX_RANK * 22 + 8)
 const char *rd_layout_tile_name (const struct rd_layout *layout,

@@ -141,6 +141,7 @@ next_touch (struct rd_walk *walk, uint64_t max_tiles, struct rd_touch *touch)
     return false;
   *touch = (struct rd_touch) { .request = walk->at, .first = walk->first };
   memcpy (touch->chunk, walk->chunk, sizeof touch->chunk);
+  touch->first_tile = rd_layout_first_tile (walk->layout, walk->chunk);
   find_tiles (walk, &touch->tiles);
   uint64_t left = radio_box_count (&touch->tiles) - walk->first;
   touch->n = rd_min_u64 (left, max_tiles);

@@ -22,6 +22,8 @@ struct rd_touch {
   uint64_t chunk[RADIO_MAX_RANK];
   struct radio_box tiles;             /* in the chunk's grid of tiles */
   uint64_t first, n;                  /* which of them, in C order */
+  uint64_t first_tile;                /* the chunk's, by its number in the
+                                         array */
 
   /* Filled in when the indexes were read; the first touch of a chunk has
    * them for all touches of that chunk that follow it. */

@@ -9,6 +9,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
+#include "src/array/note.h"
 #include "src/array/pages.h"
 #include "src/box.h"
 #include "src/copy.h"
@@ -219,20 +220,6 @@ look_back (struct read *read, struct rd_admission *admissions)
   fetch->nadmissions = fetch->n;
 }
 
-/* What the innermost scope reads, of an array of what form. */
-static void
-note_read (const struct radio_array *array,
-           const struct radio_request *requests, size_t n)
-{
-  const struct rd_array_doc *doc = array->doc;
-  char text[RD_SHAPE_NBYTES];
-  RD_NOTE ("array shape", rd_shape_text (doc->rank, doc->shape, text));
-  RD_NOTE ("tile shape", rd_shape_text (doc->rank, doc->tile_shape, text));
-  if (n > 0)
-    RD_NOTE ("box shape", rd_shape_text (requests[0].box.rank,
-                                         requests[0].box.size, text));
-}
-
 static enum radio_status
 read_requests (struct radio_array *array,
                const struct radio_request *requests, size_t n,
@@ -260,8 +247,7 @@ read_requests (struct radio_array *array,
     read.fetch.takes_shuffled &= takes_rows (&read, &requests[i]);
   }
   RD_TRY (rd_pool_check (array->store->context->pool));
-  if (radio_profile_is_on ())
-    note_read (array, requests, n);
+  rd_note_boxes (&array->layout, requests, n);
   struct rd_admission admissions[MAX_ADMISSIONS];
   if (array->is_complete && !is_once)
     look_back (&read, admissions);

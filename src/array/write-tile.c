@@ -109,9 +109,9 @@ rd_write_tile (const struct rd_layout *layout, const struct rd_given *given,
   RD_TRY (rd_write_gather (layout, given, tile, scratch, &elements));
   if (!elements)
     return RADIO_OK;
-  RD_COUNT (encoded, layout->tile_nbytes);
-  RD_COUNT (tiles, 1);
   RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
                            &scratch->fetched));
+  RD_TILE (encoded, layout->tile_nbytes,
+           rd_layout_tile_at (layout, tile->start), scratch->fetched.nbytes);
   return keep (layout, &scratch->fetched, arena, entry);
 }

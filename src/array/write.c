@@ -11,6 +11,7 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
+#include "src/array/note.h"
 #include "src/array/write.h"
 #include "src/box.h"
 
@@ -349,5 +350,7 @@ radio_array_write (struct radio_array *array, const struct radio_box *box,
                     "needs %" PRIu64 " elements of %zu bytes", nbytes, count,
                     array->doc->type.item_nbytes);
   RD_TRY (new_write (array, box, buffer, NULL, &write));
+  const struct radio_request request = { .box = *box };
+  rd_note_boxes (&array->layout, &request, 1);
   return rd_pool_run (array->store->context->pool, &write->job);
 }

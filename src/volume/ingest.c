@@ -13,6 +13,7 @@
 #include <radio/volume.h>
 
 #include "profiler/counters.h"
+#include "src/array/note.h"
 #include "src/box.h"
 #include "src/nifti/image.h"
 #include "src/volume/codec.h"
@@ -175,10 +176,8 @@ note_form (const struct rd_ingest *ingest)
 {
   const struct rd_nifti *nifti = &ingest->nifti;
   const struct rd_tiling *tiling = &ingest->tiling;
-  char text[RD_SHAPE_NBYTES];
-  RD_NOTE ("array shape", rd_shape_text (nifti->rank, nifti->shape, text));
-  RD_NOTE ("tile shape", rd_shape_text (nifti->rank, tiling->tile_shape,
-                                        text));
+  rd_note_shapes (nifti->rank, nifti->shape, tiling->shard_shape,
+                  tiling->tile_shape);
   RD_NOTE ("codec", ingest->codec);
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "profiler/base/alloc.h"
+#include "profiler/model/profile.h"
 #include "tests/profile-tree.h"
 #include "tests/volume/fixture.h"
 
@@ -229,6 +230,116 @@ a_read_says_what_it_is_about (void **state)
   radio_store_close (store);
 }
 
+/* The numbers of the tiles that spans of a name are about, as bits: there
+ * are 27, in shards of 9.  No other span is about any. */
+static uint64_t
+tiles_of (const struct radio_profile *profile, const char *name,
+          size_t *nspans, uint64_t *stored_nbytes)
+{
+  uint64_t bits = 0;
+  *nspans = 0;
+  *stored_nbytes = 0;
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    if (strcmp (profile->nodes.at[span->node].name, name) != 0) {
+      assert_int_equal (span->tile, 0);
+      continue;
+    }
+    assert_in_range (span->tile, 1, 64);
+    bits |= (uint64_t) 1 << (span->tile - 1);
+    *stored_nbytes += span->stored_nbytes;
+    ++*nspans;
+  }
+  return bits;
+}
+
+/* Shards of 8 planes have 3 x 3 tiles; the box lies in y 16..31 and x 0..39
+ * of planes 7 to 8: the middle rows of two shards. */
+static void
+spans_say_which_tiles_they_decoded (void **state)
+{
+  (void) state;
+  RD_BUFFER_SCOPE struct rd_buffer image = { 0 };
+  struct radio_store *store = begin (&image);
+  radio_profile_close (record_ingest (store));
+  struct radio_volume *volume = must_open_volume (store);
+  int16_t room[40 * 10 * 2];
+  const struct radio_box box = radio_box3 (7, 2, 18, 10, 0, 40);
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_volume_read (volume, &box, RADIO_STORED, room,
+                                sizeof room, NULL));
+  struct radio_profile *profile = tree_end (recorder);
+  size_t nspans;
+  uint64_t stored;
+  assert_int_equal (tiles_of (profile, "decode blosc lz4", &nspans, &stored),
+                    (uint64_t) 7 << 3 | (uint64_t) 7 << 12);
+  assert_int_equal (nspans, 6);
+  /* And the two shards' indexes: 16 bytes a tile, and a checksum. */
+  assert_int_equal (stored + 2 * (9 * 16 + 4),
+                    tree_counter (profile, "read", "bytes asked"));
+  bool is_name;
+  assert_string_equal (tree_note (profile, "box start", &is_name), "7,18,0");
+  assert_false (is_name);
+  assert_string_equal (tree_note (profile, "shard shape", &is_name),
+                       "8,48,48");
+  radio_profile_close (profile);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
+spans_say_which_tiles_they_encoded (void **state)
+{
+  (void) state;
+  RD_BUFFER_SCOPE struct rd_buffer image = { 0 };
+  struct radio_store *store = begin (&image);
+  struct radio_profile *profile = record_ingest (store);
+  size_t nspans;
+  uint64_t stored;
+  assert_int_equal (tiles_of (profile, "encode", &nspans, &stored),
+                    ((uint64_t) 1 << 27) - 1);
+  assert_int_equal (nspans, 27);
+  assert_in_range (stored, 27, tree_counter (profile, "ingest",
+                                             "bytes written"));
+  radio_profile_close (profile);
+  radio_store_close (store);
+}
+
+static void
+reads_of_many_boxes_list_them (void **state)
+{
+  (void) state;
+  RD_BUFFER_SCOPE struct rd_buffer image = { 0 };
+  struct radio_store *store = begin (&image);
+  radio_profile_close (record_ingest (store));
+  struct radio_volume *volume = must_open_volume (store);
+  int16_t room[100];
+  struct radio_request requests[100];
+  for (uint64_t i = 0; i < 100; i++)
+    requests[i] = (struct radio_request) {
+      .box = radio_box3 (i % 24, 1, 35, 1, 39 - i % 40, 1),
+      .buffer = &room[i], .nbytes = sizeof room[i],
+    };
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_volume_read_many (volume, requests, 3, RADIO_STORED,
+                                     NULL));
+  struct radio_profile *profile = tree_end (recorder);
+  bool is_name;
+  assert_string_equal (tree_note (profile, "boxes", &is_name),
+                       "0,35,39+1,1,1 1,35,38+1,1,1 2,35,37+1,1,1");
+  radio_profile_close (profile);
+  recorder = tree_begin ();
+  assert_ok (radio_volume_read_many (volume, requests, 100, RADIO_STORED,
+                                     NULL));
+  profile = tree_end (recorder);
+  const char *list = tree_note (profile, "boxes", &is_name);
+  assert_in_range (strlen (list), 900, 1023);
+  assert_string_equal (list + strlen (list) - 4, " ...");
+  radio_profile_close (profile);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
 static void
 exports_stats_and_validation_name_their_steps (void **state)
 {
@@ -328,6 +439,9 @@ main (void)
     TEST (opening_shows_its_documents),
     TEST (planes_show_how_much_is_decoded_for_them),
     TEST (a_read_says_what_it_is_about),
+    TEST (spans_say_which_tiles_they_decoded),
+    TEST (spans_say_which_tiles_they_encoded),
+    TEST (reads_of_many_boxes_list_them),
     TEST (exports_stats_and_validation_name_their_steps),
     TEST (names_of_people_are_marked_as_names),
     TEST (nothing_is_held_when_all_is_closed),
