@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Profiles as one HTML file that opens anywhere: the page of profiler/page
- * with radio's JSON as inert data inside.  The page forbids itself, by its
- * Content-Security-Policy, every access to a network and every script and
- * style but its own two, which it knows by their SHA-256. */
+ * with radio's JSON as inert data inside.  The views' style and script are
+ * deflated, and a small plain script unpacks them.  The page forbids itself,
+ * by its Content-Security-Policy, every access to a network and every script
+ * and style but its own, which it knows by the SHA-256 of their text. */
 #include <config.h>
 
 #include <string.h>
 
 #include <openssl/evp.h>
 
+#include "profiler/base/base64.h"
+#include "profiler/base/deflate.h"
 #include "profiler/page/page.h"
+
+/* Some 5 ms for all of the script. */
+#define LEVEL 9
 
 /* A SHA-256 in base64, and its NUL. */
 #define DIGEST_NBYTES (4 * 11 + 1)
@@ -33,17 +39,25 @@ digest (const char *text, char *base64)
 }
 
 static enum radio_status
+write_source (struct rd_writer *writer, const char *text)
+{
+  char sha256[DIGEST_NBYTES];
+  RD_TRY (digest (text, sha256));
+  rd_write_format (writer, " 'sha256-%s'", sha256);
+  return RADIO_OK;
+}
+
+static enum radio_status
 fill_policy (const struct radio_profile *profile, struct rd_writer *writer)
 {
   (void) profile;
-  char style[DIGEST_NBYTES], script[DIGEST_NBYTES];
-  RD_TRY (digest (rd_page_style, style));
-  RD_TRY (digest (rd_page_script, script));
-  rd_write_format (writer,
-                   "default-src 'none'; img-src data:; "
-                   "style-src 'sha256-%s'; script-src 'sha256-%s'; "
-                   "base-uri 'none'; form-action 'none'",
-                   style, script);
+  rd_write_text (writer, "default-src 'none'; img-src data:; style-src");
+  RD_TRY (write_source (writer, rd_page_style));
+  RD_TRY (write_source (writer, rd_page_view_style));
+  rd_write_text (writer, "; script-src");
+  RD_TRY (write_source (writer, rd_page_loader));
+  RD_TRY (write_source (writer, rd_page_script));
+  rd_write_text (writer, "; base-uri 'none'; form-action 'none'");
   return RADIO_OK;
 }
 
@@ -71,11 +85,37 @@ fill_style (const struct radio_profile *profile, struct rd_writer *writer)
   return RADIO_OK;
 }
 
+/* What loader.js unpacks. */
+static enum radio_status
+write_packed (struct rd_writer *writer, const char *text)
+{
+  RD_BUFFER_SCOPE struct rd_buffer packed = { 0 }, base64 = { 0 };
+  RD_TRY (rd_deflate (text, strlen (text), LEVEL, &packed));
+  RD_TRY (rd_base64_encode (packed.data, packed.nbytes, &base64));
+  rd_write_bytes (writer, base64.data, base64.nbytes);
+  return RADIO_OK;
+}
+
+static enum radio_status
+fill_view_style (const struct radio_profile *profile,
+                 struct rd_writer *writer)
+{
+  (void) profile;
+  return write_packed (writer, rd_page_view_style);
+}
+
 static enum radio_status
 fill_script (const struct radio_profile *profile, struct rd_writer *writer)
 {
   (void) profile;
-  rd_write_text (writer, rd_page_script);
+  return write_packed (writer, rd_page_script);
+}
+
+static enum radio_status
+fill_loader (const struct radio_profile *profile, struct rd_writer *writer)
+{
+  (void) profile;
+  rd_write_text (writer, rd_page_loader);
   return RADIO_OK;
 }
 
@@ -98,8 +138,9 @@ fill_data (const struct radio_profile *profile, struct rd_writer *writer)
 static const struct slot slots[] = {
   { "@POLICY@", fill_policy }, { "@VERSION@", fill_version },
   { "@TITLE@", fill_title },   { "@STYLE@", fill_style },
-  { "@SCRIPT@", fill_script }, { "@STATIC@", fill_static },
-  { "@DATA@", fill_data },
+  { "@VIEW_STYLE@", fill_view_style },
+  { "@SCRIPT@", fill_script }, { "@LOADER@", fill_loader },
+  { "@STATIC@", fill_static }, { "@DATA@", fill_data },
 };
 
 /* The slot whose name a text begins with, or NULL. */

@@ -5,10 +5,9 @@
 
 #include <stdlib.h>
 
-#include <libdeflate.h>
-
 #include "profiler/base/base64.h"
 #include "profiler/base/checked.h"
+#include "profiler/base/deflate.h"
 #include "profiler/export/json-blocks.h"
 
 /* A million spans of random trees take some 0.2 s; level 9 takes three times
@@ -234,39 +233,14 @@ put_tiles (struct block *block, const struct radio_profile *profile)
  * The block
  *----------------------------------------------------------------------*/
 
-static inline void
-free_compressor (struct libdeflate_compressor *compressor)
-{
-  if (compressor)
-    libdeflate_free_compressor (compressor);
-}
-
-RD_DEFINE_CLEANUP (compressor, struct libdeflate_compressor,
-                   free_compressor);
-
-static enum radio_status
-deflate (struct block *block)
-{
-  RD_CLEANUP (rd_cleanup_compressor) struct libdeflate_compressor *compressor
-    = libdeflate_alloc_compressor (LEVEL);
-  if (compressor == NULL)
-    return rd_fail_memory (1 << 20);
-  size_t room = libdeflate_deflate_compress_bound (compressor,
-                                                   block->columns.nbytes);
-  RD_TRY (rd_buffer_reserve (&block->packed, room));
-  block->packed.nbytes = libdeflate_deflate_compress (
-    compressor, block->columns.data, block->columns.nbytes,
-    block->packed.data, room);
-  return RADIO_OK;
-}
-
 static enum radio_status
 encode (struct block *block, bool plain)
 {
   struct rd_buffer *bytes = &block->columns;
   block->encoding = "none";
   if (!plain && block->count > 0) {
-    RD_TRY (deflate (block));
+    RD_TRY (rd_deflate (bytes->data, bytes->nbytes, LEVEL,
+                        &block->packed));
     if (block->packed.nbytes > 0
         && rd_block_is_honest (bytes->nbytes, block->packed.nbytes)) {
       block->encoding = "deflate";

@@ -2,17 +2,16 @@
 # Makes C strings of the page's sources, each file's of the kind that a
 # "kind=..." in front of it says, all files of one kind in one string:
 #
-#   awk -f shorten.awk -f embed.awk kind=template page.html kind=style page.css \
+#   awk -f embed.awk kind=template page.html kind=style page.css \
 #     kind=script a.mjs b.mjs
 #
-# What only readers of the sources need goes: comments on lines of their own,
-# indentation, and blanks beside punctuation outside of quotes.  (So a regular
-# expression in a module holds neither quotes nor blanks beside punctuation;
-# a test runs the script that comes out.)  The modules become one script:
-# import statements go, and so does the word export; names at the top of a
-# module are therefore unique in all of them, and shorten.awk makes names of
-# all modules shorter.  Only ASCII is let through, so
-# that no compiler's idea of character sets matters.
+# What only readers of the sources need goes: comments on lines of their own
+# and indentation (so no template, `...`, goes over a line's end).  The
+# modules become one block of a strict script: import statements go, and so
+# does the word export; names at the top of a module are therefore unique in
+# all of them.  Names stay as they are, for who debugs a page: the page holds
+# the script deflated.  Only ASCII is let through, so that no compiler's idea
+# of character sets matters.
 
 function fail(message) {
   print FILENAME ":" FNR ": " message >"/dev/stderr"
@@ -20,18 +19,14 @@ function fail(message) {
   exit 1
 }
 
-function print_line(line, ends) {
+function print_line(line) {
   gsub(/[\\"?]/, "\\\\&", line)
-  print "  \"" line (ends ? "\\n" : "") "\""
+  print "  \"" line "\\n\""
 }
 
-function end_string(   lines, n, i) {
-  if (string == "script") {
-    n = split(shortened(), lines, "\n")
-    for (i = 1; i <= n; i++)
-      if (lines[i] != "")
-        print_line(lines[i], i < n)
-  }
+function end_string() {
+  if (string == "script")
+    print_line("}")
   if (string != "")
     print "  ;"
 }
@@ -42,31 +37,8 @@ function begin_string() {
   end_string()
   string = kind
   print "const char rd_page_" kind "[] ="
-}
-
-# A line without the blanks that only please the eye.
-function squeeze(line, marks,   i, c, quote, out, before, after) {
-  for (i = 1; i <= length(line); i++) {
-    c = substr(line, i, 1)
-    if (quote != "") {
-      if (c == "\\")
-        c = c substr(line, ++i, 1)
-      else if (c == quote)
-        quote = ""
-    }
-    else if (c == "'" || c == "\"")
-      quote = c
-    else if (c == " ") {
-      before = substr(out, length(out))
-      after = substr(line, i + 1, 1)
-      # Not "a - -b".
-      if (!(index("+-", before) && index("+-", after)) &&
-          (index(marks, before) || index(marks, after)))
-        continue
-    }
-    out = out c
-  }
-  return out
+  if (string == "script")
+    print_line("'use strict'; {")
 }
 
 FNR == 1 {
@@ -77,13 +49,17 @@ FNR == 1 {
 /[^ -~]/ { fail("a character that is neither ASCII nor printable") }
 
 # What a module has at its top: its name must be its own.
-kind == "script" && /^(export )?(async )?(function|class|const|let) / {
+kind == "script" && /^(export )?(async )?(function\*?|class|const|let) / {
   name = $0
-  sub(/^(export )?(async )?(function|class|const|let) /, "", name)
+  sub(/^(export )?(async )?(function\*?|class|const|let) /, "", name)
   sub(/[^A-Za-z0-9_].*/, "", name)
   if (name in owner)
     fail(name " is also in " owner[name])
   owner[name] = FILENAME
+}
+
+kind == "script" && /^(import|export) .* as / {
+  fail("a name that is changed by import or export")
 }
 
 { sub(/^ +/, "") }
@@ -100,14 +76,14 @@ in_import {
   next
 }
 
-kind == "script" && /^\/\// { next }
+(kind == "script" || kind == "loader") && /^\/\// { next }
 
 kind == "script" && /^import / {
   in_import = !/;$/
   next
 }
 
-kind == "style" && /^\/\*/ {
+kind ~ /style$/ && /^\/\*/ {
   in_comment = !/\*\/$/
   next
 }
@@ -119,20 +95,9 @@ kind == "template" && /^<!--/ {
 
 /^$/ { next }
 
-kind == "script" {
-  sub(/^export /, "")
-  $0 = squeeze($0, "{}()[];,=?:<>&|!*+-/")
-}
+kind == "script" { sub(/^export /, "") }
 
-kind == "style" { $0 = squeeze($0, "{};,>") }
-
-# After these a line's end means nothing to a script.
-{
-  if (kind == "script")
-    shorten_line($0, !/[{;,(]$/)
-  else
-    print_line($0, 1)
-}
+{ print_line($0) }
 
 END {
   if (!failed)

@@ -9,6 +9,8 @@
 /* page.html; between '@' stand the names of what html.c puts there. */
 extern const char rd_page_template[];
 extern const char rd_page_style[];
+extern const char rd_page_view_style[];
+extern const char rd_page_loader[];
 extern const char rd_page_script[];
 
 /* Text as HTML, also in attributes. */

@@ -284,7 +284,8 @@ def test_hostile_names_are_text_wherever_they_stand(opened, hostile_page,
             page.mouse("mouseMoved", *page.middle(selector))
     assert page.evaluate("window.hacked === undefined")
     assert page.evaluate("document.images.length") == 0
-    assert page.evaluate("document.scripts.length") == 2
+    # Two that are packed, their loader, what it made, and the data.
+    assert page.evaluate("document.scripts.length") == 5
     assert page.evaluate("document.querySelector('h1').textContent") \
         == HOSTILE[0]
 
@@ -329,6 +330,19 @@ def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
     page = opened(cut)
     notice = page.evaluate("document.getElementById('notice').textContent")
     assert "damaged or cut short" in notice
+    assert page.evaluate("document.getElementById('static')"
+                         ".getBoundingClientRect().height > 200")
+
+
+def test_a_script_that_cannot_be_unpacked_is_told(opened, read_page,
+                                                  tmp_path):
+    text = read_page.read_text()
+    packed = re.search(r'data-packed="script">([^<]*)<', text)[1]
+    bad = tmp_path / "bad.html"
+    bad.write_text(text.replace(packed, packed[:len(packed) // 2 & ~3]))
+    page = opened(bad)
+    assert "cannot show its profile" in page.evaluate(
+        "document.getElementById('notice').textContent")
     assert page.evaluate("document.getElementById('static')"
                          ".getBoundingClientRect().height > 200")
 

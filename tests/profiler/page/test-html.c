@@ -3,11 +3,13 @@
  * it behaves in a browser is tested in tests/interop/test_page.py. */
 #include <config.h>
 
+#include <libdeflate.h>
 #include <openssl/evp.h>
 
 #include "tests/profiler/build.h"
 #include "tests/profiler/files/sink.h"
 
+#include "profiler/base/base64.h"
 #include "profiler/export/export.h"
 #include "profiler/page/page.h"
 
@@ -92,14 +94,11 @@ a_profile_is_read_back_from_its_page (void **state)
   radio_profile_close (profile);
 }
 
-/* "sha256-..." of what stands between two texts of the page is in its
- * policy. */
+/* "sha256-..." of a text is in the policy. */
 static void
-assert_digest_is_in_policy (const char *page, const char *begin,
-                            const char *end)
+assert_digest_is_in_policy (const char *page, const char *text)
 {
   char *policy = between (page, "Content-Security-Policy\" content=\"", "\"");
-  char *text = between (page, begin, end);
   unsigned char sha256[32];
   char expected[8 + 45] = "'sha256-";
   assert_int_equal (EVP_Digest (text, strlen (text), sha256, NULL,
@@ -107,23 +106,62 @@ assert_digest_is_in_policy (const char *page, const char *begin,
   EVP_EncodeBlock ((unsigned char *) expected + 8, sha256, sizeof sha256);
   if (strstr (policy, expected) == NULL)
     fail_msg ("%s is not in %s", expected, policy);
-  free (text);
   free (policy);
 }
 
 static void
-the_policy_forbids_all_but_its_own_script_and_style (void **state)
+the_policy_forbids_all_but_its_own_scripts_and_styles (void **state)
 {
   (void) state;
   char *page = page_named ("scope");
   char *policy = between (page, "Content-Security-Policy\" content=\"", "\"");
+  char *style = between (page, "<style>", "</style>");
+  char *loader = between (page, "<script>", "</script>");
   assert_int_equal (strncmp (policy, "default-src 'none'; ", 20), 0);
   assert_null (strstr (policy, "unsafe"));
   assert_null (strstr (policy, "http"));
   assert_null (strchr (policy, '*'));
-  assert_digest_is_in_policy (page, "<style>", "</style>");
-  assert_digest_is_in_policy (page, "<script>", "</script>");
+  assert_int_equal (count_of (policy, "sha256-"), 4);
+  assert_digest_is_in_policy (page, style);
+  assert_digest_is_in_policy (page, loader);
+  assert_digest_is_in_policy (page, rd_page_view_style);
+  assert_digest_is_in_policy (page, rd_page_script);
+  free (loader);
+  free (style);
   free (policy);
+  free (page);
+}
+
+/* An element holds a text, deflated. */
+static void
+assert_unpacks (const char *page, const char *begin, const char *expected)
+{
+  char *base64 = between (page, begin, "</script>");
+  RD_BUFFER_SCOPE struct rd_buffer packed = { 0 };
+  assert_ok (rd_base64_decode (base64, strlen (base64), &packed));
+  size_t nbytes = strlen (expected);
+  char *text = malloc (nbytes);
+  assert_non_null (text);
+  struct libdeflate_decompressor *inflate =
+    libdeflate_alloc_decompressor ();
+  assert_non_null (inflate);
+  assert_int_equal (libdeflate_deflate_decompress (inflate, packed.data,
+                                                   packed.nbytes, text,
+                                                   nbytes, NULL),
+                    LIBDEFLATE_SUCCESS);
+  assert_memory_equal (text, expected, nbytes);
+  libdeflate_free_decompressor (inflate);
+  free (text);
+  free (base64);
+}
+
+static void
+the_views_script_and_style_are_in_the_page_deflated (void **state)
+{
+  (void) state;
+  char *page = page_named ("scope");
+  assert_unpacks (page, "data-packed=\"style\">", rd_page_view_style);
+  assert_unpacks (page, "data-packed=\"script\">", rd_page_script);
   free (page);
 }
 
@@ -132,13 +170,19 @@ the_page_names_no_address_of_a_network (void **state)
 {
   (void) state;
   char *page = page_named ("scope");
+  const char *const texts[] = { page, rd_page_view_style, rd_page_script };
   static const char *const addresses[] = {
-    "http:", "https:", "//www", "url(", "@import", "src=", "fetch(",
-    "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts",
+    "https:", "//www", "url(", "@import", "src=", "fetch(",
+    "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts", "eval(",
   };
-  for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
-    if (strstr (page, addresses[i]))
-      fail_msg ("the page holds '%s'", addresses[i]);
+  for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+      if (strstr (texts[k], addresses[i]))
+        fail_msg ("the page holds '%s'", addresses[i]);
+  /* The name of SVG's elements is an address that nobody asks. */
+  assert_null (strstr (page, "http:"));
+  assert_int_equal (count_of (rd_page_script, "http:"),
+                    count_of (rd_page_script, "http://www.w3.org/2000/svg"));
   free (page);
 }
 
@@ -147,8 +191,8 @@ no_slot_of_the_template_is_left_and_none_is_unknown (void **state)
 {
   (void) state;
   static const char *const names[] = {
-    "@POLICY@", "@VERSION@", "@TITLE@", "@STYLE@", "@SCRIPT@", "@STATIC@",
-    "@DATA@",
+    "@POLICY@", "@VERSION@", "@TITLE@", "@STYLE@", "@VIEW_STYLE@",
+    "@SCRIPT@", "@LOADER@", "@STATIC@", "@DATA@",
   };
   char *page = page_named ("scope");
   size_t n = 0;
@@ -377,18 +421,23 @@ static void
 the_page_without_data_takes_at_most_80_kb (void **state)
 {
   (void) state;
-  size_t nbytes = strlen (rd_page_template) + strlen (rd_page_style)
-                  + strlen (rd_page_script);
+  char *page = page_named ("scope");
+  char *fixed = between (page, "<main id=\"static\">", "</main>");
+  char *data = between (page, DATA_BEGIN, "</script>");
+  size_t nbytes = strlen (page) - strlen (fixed) - strlen (data);
   print_message ("template, style and script: %zu bytes\n", nbytes);
   assert_true (nbytes <= 80000);
+  free (data);
+  free (fixed);
+  free (page);
 }
 
 static void
-the_script_and_style_end_no_element_by_themselves (void **state)
+the_loader_and_style_end_no_element_by_themselves (void **state)
 {
   (void) state;
-  assert_null (strstr (rd_page_script, "</"));
-  assert_null (strstr (rd_page_script, "<!--"));
+  assert_null (strstr (rd_page_loader, "</"));
+  assert_null (strstr (rd_page_loader, "<!--"));
   assert_null (strstr (rd_page_style, "</"));
 }
 
@@ -398,7 +447,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_data_are_exactly_radio_s_json),
     cmocka_unit_test (a_profile_is_read_back_from_its_page),
-    cmocka_unit_test (the_policy_forbids_all_but_its_own_script_and_style),
+    cmocka_unit_test (the_policy_forbids_all_but_its_own_scripts_and_styles),
+    cmocka_unit_test (the_views_script_and_style_are_in_the_page_deflated),
     cmocka_unit_test (the_page_names_no_address_of_a_network),
     cmocka_unit_test (no_slot_of_the_template_is_left_and_none_is_unknown),
     cmocka_unit_test (a_name_like_a_slot_is_a_name),
@@ -411,7 +461,7 @@ main (void)
     cmocka_unit_test (an_empty_profile_has_a_page),
     cmocka_unit_test (a_sink_that_is_full_ends_it_wherever_it_is),
     cmocka_unit_test (the_page_without_data_takes_at_most_80_kb),
-    cmocka_unit_test (the_script_and_style_end_no_element_by_themselves),
+    cmocka_unit_test (the_loader_and_style_end_no_element_by_themselves),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
