@@ -39,6 +39,7 @@ struct rd_span_ids {
   uint32_t *slots;            /* of spans; RD_NO_INDEX: free */
   size_t nslots;
   uint64_t seed;
+  bool is_direct;             /* slots are by id, not by its hash */
 };
 
 enum radio_status rd_span_ids_make (const struct radio_profile *profile,

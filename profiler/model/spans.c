@@ -15,10 +15,14 @@
  * Ids
  *----------------------------------------------------------------------*/
 
+/* Where a span with this id is or would be; NULL where no id can be so
+ * large. */
 static uint32_t *
 find_id (const struct rd_span_ids *ids, const struct radio_profile *profile,
          uint32_t id)
 {
+  if (ids->is_direct)
+    return id < ids->nslots ? &ids->slots[id] : NULL;
   size_t mask = ids->nslots - 1;
   size_t i = rd_mix (ids->seed ^ id) & mask;
   while (ids->slots[i] != RD_NO_INDEX
@@ -31,7 +35,8 @@ uint32_t
 rd_span_ids_find (const struct rd_span_ids *ids,
                   const struct radio_profile *profile, uint32_t id)
 {
-  return id == 0 ? RD_NO_INDEX : *find_id (ids, profile, id);
+  const uint32_t *slot = id ? find_id (ids, profile, id) : NULL;
+  return slot ? *slot : RD_NO_INDEX;
 }
 
 static enum radio_status
@@ -50,13 +55,37 @@ add_id (struct rd_span_ids *ids, const struct radio_profile *profile,
   return RADIO_OK;
 }
 
+static uint32_t
+largest_id (const struct radio_profile *profile)
+{
+  uint32_t largest = 0;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    if (profile->spans.at[i].id > largest)
+      largest = profile->spans.at[i].id;
+  return largest;
+}
+
+/* Ids are mostly 1 to n: a slot for each takes less room than hashing does,
+ * and neighbours stay neighbours.  Where a file has others, so many slots
+ * that no more than half of them are taken. */
+static size_t
+choose_slots (const struct radio_profile *profile, bool *is_direct)
+{
+  size_t n = profile->spans.n, nslots = 16;
+  uint32_t largest = largest_id (profile);
+  *is_direct = largest / 2 <= n;
+  if (*is_direct)
+    return (size_t) largest + 1;
+  while (nslots < 2 * n)
+    nslots *= 2;
+  return nslots;
+}
+
 enum radio_status
 rd_span_ids_make (const struct radio_profile *profile,
                   struct rd_span_ids *ids)
 {
-  size_t nslots = 16;
-  while (nslots < 2 * profile->spans.n)
-    nslots *= 2;
+  size_t nslots = choose_slots (profile, &ids->is_direct);
   ids->slots = malloc (nslots * sizeof *ids->slots);
   if (ids->slots == NULL)
     return rd_fail_memory (nslots * sizeof *ids->slots);

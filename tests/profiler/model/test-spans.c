@@ -3,6 +3,7 @@
  * against trying every row. */
 #include <config.h>
 
+#include "profiler/model/builder.h"
 #include "tests/profiler/build.h"
 
 /* A profile with one node, of requests. */
@@ -80,6 +81,75 @@ a_parent_that_the_log_dropped_is_no_error (void **state)
   assert_ok (rd_profile_finish (profile));
   assert_int_equal (profile->spans.at[0].parent, 77);
   radio_profile_close (profile);
+}
+
+/*------------------------------------------------------------------------
+ * Ids
+ *----------------------------------------------------------------------*/
+
+/* n spans of which span i has the id first + i * step. */
+static struct radio_profile *
+new_with_ids (uint32_t n, uint32_t first, uint32_t step)
+{
+  struct radio_profile *profile = build_new ("ids");
+  uint32_t a = build_node (profile, RD_NO_INDEX, "a", "");
+  uint32_t lane = build_lane (profile, "main");
+  for (uint32_t i = 0; i < n; i++) {
+    build_span (profile, lane, a, 0, 10 * (uint64_t) i, 5);
+    build_last (profile)->id = first + i * step;
+  }
+  return profile;
+}
+
+/* Every span is found by its id, and by no other is one found. */
+static void
+assert_ids_are_found (uint32_t n, uint32_t first, uint32_t step)
+{
+  struct radio_profile *profile = new_with_ids (n, first, step);
+  RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
+  assert_ok (rd_span_ids_make (profile, &ids));
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t id = first + i * step;
+    assert_int_equal (rd_span_ids_find (&ids, profile, id), i);
+    if (step > 1)
+      assert_int_equal (rd_span_ids_find (&ids, profile, id + 1),
+                        RD_NO_INDEX);
+  }
+  assert_int_equal (rd_span_ids_find (&ids, profile, 0), RD_NO_INDEX);
+  assert_int_equal (rd_span_ids_find (&ids, profile, first + n * step),
+                    RD_NO_INDEX);
+  assert_int_equal (rd_span_ids_find (&ids, profile, UINT32_MAX),
+                    RD_NO_INDEX);
+  /* Either way it takes four words a span at most, and a few. */
+  assert_true (ids.nslots <= 4 * (size_t) n + 16);
+  radio_profile_close (profile);
+}
+
+static void
+spans_are_found_by_ids_near_and_far_apart (void **state)
+{
+  (void) state;
+  assert_ids_are_found (0, 1, 1);
+  assert_ids_are_found (1, 1, 1);
+  assert_ids_are_found (1000, 1, 1);
+  assert_ids_are_found (1000, 7, 2);
+  assert_ids_are_found (1000, 900, 3);
+  assert_ids_are_found (1000, 5, 4000000);
+  assert_ids_are_found (3, UINT32_MAX - 7, 2);
+}
+
+static void
+an_id_that_is_there_twice_is_refused_near_and_far_apart (void **state)
+{
+  (void) state;
+  static const uint32_t steps[] = { 1, 4000000 };
+  for (size_t i = 0; i < 2; i++) {
+    struct radio_profile *profile = new_with_ids (500, 1, steps[i]);
+    profile->spans.at[499].id = profile->spans.at[3].id;
+    assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+                  "spans 3 and 499 have the same id");
+    radio_profile_close (profile);
+  }
 }
 
 /* A span made wrong by `spoil' is refused with a message that has `part'. */
@@ -329,6 +399,9 @@ main (void)
     cmocka_unit_test (a_child_is_cut_where_rounding_lets_it_stick_out),
     cmocka_unit_test (a_span_that_is_its_own_parent_is_refused),
     cmocka_unit_test (a_parent_that_the_log_dropped_is_no_error),
+    cmocka_unit_test (spans_are_found_by_ids_near_and_far_apart),
+    cmocka_unit_test (
+      an_id_that_is_there_twice_is_refused_near_and_far_apart),
     cmocka_unit_test (spans_that_do_not_hold_together_are_refused),
     cmocka_unit_test (a_lane_has_a_greatest_depth),
     cmocka_unit_test (requests_that_follow_each_other_share_a_row),
