@@ -347,7 +347,7 @@ next_random (uint64_t *state)
   return *state >> 33;
 }
 
-#define NREQUESTS 200
+#define NREQUESTS 160
 
 static void
 rows_are_those_that_trying_every_row_finds (void **state)
