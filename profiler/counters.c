@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's counters; their names are what users read and what findings
- * look for. */
+/* The library's counters, whose names are what users read and what findings
+ * look for; and how an operation says that it failed. */
 #include <config.h>
 
 #include "profiler/counters.h"
@@ -21,3 +21,12 @@ const struct radio_counter rd_count_hits = { "cache hits", "count" };
 const struct radio_counter rd_count_misses = { "cache misses", "count" };
 const struct radio_counter rd_count_tiles = { "tiles", "count" };
 const struct radio_counter rd_count_errors = { "errors", "count" };
+const struct radio_counter rd_count_failures = { "failures", "count" };
+
+void
+rd_scope_failed (enum radio_status status)
+{
+  radio_scope_add (&rd_count_failures, 1);
+  radio_scope_text (RD_NOTE_FAILED, radio_status_name (status),
+                    RADIO_TEXT_PLAIN);
+}

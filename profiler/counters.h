@@ -29,6 +29,8 @@ extern const struct radio_counter rd_count_hits;        /* "cache hits" */
 extern const struct radio_counter rd_count_misses;      /* "cache misses" */
 extern const struct radio_counter rd_count_tiles;       /* "tiles" */
 extern const struct radio_counter rd_count_errors;      /* "errors" */
+extern const struct radio_counter rd_count_failures;    /* "failures": of
+                                                           operations */
 
 /* Categories. */
 #define RD_IN_OPERATION "operation"     /* what the user called */
@@ -71,6 +73,26 @@ extern const struct radio_counter rd_count_errors;      /* "errors" */
     if (radio_profile_is_on ())                                 \
       radio_scope_text ((key), (value), RADIO_TEXT_NAME);       \
   } while (0)
+
+/* The key of the text by which a scope says that it failed, and of what. */
+#define RD_NOTE_FAILED "failed"
+
+/* Say that the innermost scope failed; its caller gets the same status. */
+void rd_scope_failed (enum radio_status status);
+
+/* Through this goes what an operation returns, while its scope is open: the
+ * profile shows which calls failed, and of what.
+ *
+ *   RD_SCOPE ("read", RD_IN_OPERATION);
+ *   return rd_scope_end_with (read_box (array, box));
+ */
+static inline enum radio_status
+rd_scope_end_with (enum radio_status status)
+{
+  if (status != RADIO_OK && radio_profile_is_on ())
+    rd_scope_failed (status);
+  return status;
+}
 
 /* Add to one of the counters above: RD_COUNT (fetched, nbytes). */
 #define RD_COUNT(counter, value)                                \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "profiler/export/moved.h"
 #include "profiler/export/text.h"
 
@@ -19,6 +20,10 @@
 
 /* Of that, for a name behind its branches. */
 #define NAME_MIN_WIDTH 12
+
+/* Of that, for the word that it failed: names are cut before it. */
+#define FAILURE_MIN_WIDTH 6
+#define FAILURE_NBYTES 128
 
 #define BAR_WIDTH 8
 #define LEVEL_WIDTH 3
@@ -400,18 +405,56 @@ edge_mark (enum radio_edge edge)
   }
 }
 
-/* Texts of the node, as long as there is room. */
+/* "failed: not found", or of several calls "2 failed: not found, ..."; ""
+ * where none did. */
+static void
+print_failure (const struct rd_text *text, uint32_t node,
+               char words[FAILURE_NBYTES])
+{
+  bool varies;
+  char number[RD_NUMBER_NBYTES] = "";
+  const char *why = rd_profile_node_note (text->profile, node,
+                                          RD_NOTE_FAILED, &varies);
+  uint64_t n = radio_profile_counter (text->profile, node,
+                                      rd_count_failures.name, false);
+  *words = '\0';
+  if (why == NULL)
+    return;
+  if (n > 0 && node_at (text, node)->calls > 1)
+    rd_text_short_count (n, number);
+  snprintf (words, FAILURE_NBYTES, "%s%sfailed: %.40s%s", number,
+            *number ? " " : "", why, varies ? ", ..." : "");
+}
+
+/* Returns the characters written: all of it, or where there is no room for
+ * that the one word. */
+static size_t
+write_failure (const struct rd_text *text, const char *words, size_t room)
+{
+  if (*words == '\0' || room < 2 + FAILURE_MIN_WIDTH)
+    return 0;
+  bool fits = 2 + rd_text_width (words) <= room;
+  rd_write_text (text->writer, "  ");
+  rd_text_colour (text, RD_RED);
+  size_t used = rd_write_cut (text->writer, fits ? words : "failed",
+                              room - 2);
+  rd_text_colour (text, RD_PLAIN);
+  return 2 + used;
+}
+
+/* Other texts of the node, as long as there is room. */
 static void
 write_notes (const struct tree *tree, uint32_t node, size_t room)
 {
   const struct rd_text *text = tree->text;
+  size_t i = rd_profile_first_note (text->profile, node, "");
   rd_text_colour (text, RD_DIM);
-  for (size_t i = 0; i < text->profile->notes.n; i++) {
+  for (; i < text->profile->notes.n; i++) {
     const struct rd_note *note = &text->profile->notes.at[i];
-    if (note->span != 0)
-      break;                  /* those of nodes come first */
+    if (note->span != 0 || note->node != node)
+      break;
     size_t least = 2 + rd_text_width (note->key) + 1 + 8;
-    if (note->node != node || room < least)
+    if (room < least || strcmp (note->key, RD_NOTE_FAILED) == 0)
       continue;
     rd_write_format (text->writer, "  %s=", note->key);
     room -= least - 8;
@@ -433,8 +476,14 @@ write_scope (const struct tree *tree, uint32_t node,
   rd_write_text (text->writer, mark);
   used += strlen (mark);
   rd_text_colour (text, RD_PLAIN);
+  char failure[FAILURE_NBYTES];
+  print_failure (text, node, failure);
+  size_t room = tree->scope_width - used;
+  size_t kept = *failure && room >= NAME_MIN_WIDTH + 2 + FAILURE_MIN_WIDTH
+                ? 2 + FAILURE_MIN_WIDTH : 0;
   used += rd_write_cut (text->writer, *at->name ? at->name : "(no name)",
-                        tree->scope_width - used);
+                        room - kept);
+  used += write_failure (text, failure, tree->scope_width - used);
   write_notes (tree, node, tree->scope_width - used);
   rd_write_text (text->writer, "\n");
 }

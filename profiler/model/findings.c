@@ -85,33 +85,11 @@ rd_finder_sum (const struct rd_finder *finder,
   return sum;
 }
 
-/* The nodes' texts come first, by node and key. */
-static int
-compare_note (const struct rd_note *note, size_t node, const char *key)
-{
-  if (note->span != 0 || note->node > node)
-    return 1;
-  return note->node < node ? -1 : strcmp (note->key, key);
-}
-
 const char *
 rd_finder_note (const struct rd_finder *finder, size_t node, const char *key,
                 bool *varies)
 {
-  const struct radio_profile *profile = finder->profile;
-  size_t low = 0, high = profile->notes.n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (compare_note (&profile->notes.at[middle], node, key) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == profile->notes.n
-      || compare_note (&profile->notes.at[low], node, key) != 0)
-    return NULL;
-  *varies = profile->notes.at[low].varies;
-  return profile->notes.at[low].value;
+  return rd_profile_node_note (finder->profile, node, key, varies);
 }
 
 uint64_t

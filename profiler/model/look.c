@@ -2,6 +2,8 @@
 /* Looking at a finished profile: the public accessors. */
 #include <config.h>
 
+#include <string.h>
+
 #include "profiler/model/builder.h"
 #include "profiler/model/intern.h"
 
@@ -81,4 +83,40 @@ const struct radio_finding *
 radio_profile_finding (const struct radio_profile *profile, size_t i)
 {
   return i < profile->findings.n ? &profile->findings.at[i] : NULL;
+}
+
+/* The nodes' texts come first, by node and key. */
+static int
+compare_note (const struct rd_note *note, size_t node, const char *key)
+{
+  if (note->span != 0 || note->node > node)
+    return 1;
+  return note->node < node ? -1 : strcmp (note->key, key);
+}
+
+size_t
+rd_profile_first_note (const struct radio_profile *profile, size_t node,
+                       const char *key)
+{
+  size_t low = 0, high = profile->notes.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (compare_note (&profile->notes.at[middle], node, key) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+const char *
+rd_profile_node_note (const struct radio_profile *profile, size_t node,
+                      const char *key, bool *varies)
+{
+  size_t i = rd_profile_first_note (profile, node, key);
+  if (i == profile->notes.n
+      || compare_note (&profile->notes.at[i], node, key) != 0)
+    return NULL;
+  *varies = profile->notes.at[i].varies;
+  return profile->notes.at[i].value;
 }

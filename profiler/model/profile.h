@@ -212,6 +212,15 @@ rd_profile_add_fact (struct radio_profile *profile, const char *key,
 const char *rd_profile_find_fact (const struct radio_profile *profile,
                                   const char *key);
 
+/* Of a finished profile: the text that a node has for a key, or NULL, and
+ * whether other texts followed it; and where the texts of a node begin that
+ * are not before this key ("": all of them). */
+const char *rd_profile_node_note (const struct radio_profile *profile,
+                                  size_t node, const char *key,
+                                  bool *varies);
+size_t rd_profile_first_note (const struct radio_profile *profile,
+                              size_t node, const char *key);
+
 /* Make the profile whole: what follows from the rest (tree_work_ns,
  * tree_wait_ns, the counts of info) is computed, a single part is made of
  * the whole where there is none, requests are packed into rows, spans,

@@ -91,6 +91,19 @@ rd_array_open_doc (struct radio_store *store, const char *path,
   return RADIO_OK;
 }
 
+static enum radio_status
+open_array (struct radio_store *store, const char *path,
+            struct radio_array **array)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_TRY (rd_store_read_document (store, path, &document));
+  char key[RD_KEY_NBYTES];
+  rd_path_key (path, "zarr.json", key);
+  struct rd_array_doc *doc;
+  RD_TRY (rd_array_doc_parse (document, key, &doc));
+  return rd_array_open_doc (store, path, doc, array);
+}
+
 enum radio_status
 radio_array_open (struct radio_store *store, const char *path,
                   struct radio_array **array)
@@ -100,13 +113,7 @@ radio_array_open (struct radio_store *store, const char *path,
                     !store ? "store" : !path ? "path" : "array");
   RD_SCOPE ("open array", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", path);
-  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
-  RD_TRY (rd_store_read_document (store, path, &document));
-  char key[RD_KEY_NBYTES];
-  rd_path_key (path, "zarr.json", key);
-  struct rd_array_doc *doc;
-  RD_TRY (rd_array_doc_parse (document, key, &doc));
-  return rd_array_open_doc (store, path, doc, array);
+  return rd_scope_end_with (open_array (store, path, array));
 }
 
 void

@@ -275,5 +275,5 @@ radio_array_check (struct radio_array *array, struct radio_check *result,
     .user_data = user_data,
     .mutex = PTHREAD_MUTEX_INITIALIZER,
   };
-  return run_check (&check, result);
+  return rd_scope_end_with (run_check (&check, result));
 }

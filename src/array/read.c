@@ -294,8 +294,8 @@ radio_array_read_many (struct radio_array *array,
                     "NULL", array ? "requests" : "array");
   RD_SCOPE ("read many", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
-  return read_requests (array, requests, n, dtype, scaling_of (options),
-                        false);
+  return rd_scope_end_with (
+    read_requests (array, requests, n, dtype, scaling_of (options), false));
 }
 
 enum radio_status
@@ -312,6 +312,6 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
                                    .nbytes = nbytes };
   if (options)
     request.strides = options->strides;
-  return read_requests (array, &request, 1, dtype, scaling_of (options),
-                        false);
+  return rd_scope_end_with (
+    read_requests (array, &request, 1, dtype, scaling_of (options), false));
 }

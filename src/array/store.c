@@ -197,15 +197,10 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   return RADIO_OK;
 }
 
-enum radio_status
-radio_store_open (const char *uri, const struct radio_store_options *options,
-                  struct radio_store **store)
+static enum radio_status
+open_uri (const char *uri, const struct radio_store_options *options,
+          struct radio_store **store)
 {
-  if (!uri || !store)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_open: %s is NULL",
-                    uri ? "store" : "uri");
-  RD_SCOPE ("open store", RD_IN_OPERATION);
-  RD_NOTE_NAME ("store", uri);
   /* An empty store in memory is always made. */
   struct radio_store_options made = { 0 };
   if (options)
@@ -215,4 +210,16 @@ radio_store_open (const char *uri, const struct radio_store_options *options,
   struct rd_io *io;
   RD_TRY (rd_io_open (uri, made.create, &io));
   return rd_store_open_io (io, &made, store);
+}
+
+enum radio_status
+radio_store_open (const char *uri, const struct radio_store_options *options,
+                  struct radio_store **store)
+{
+  if (!uri || !store)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_open: %s is NULL",
+                    uri ? "store" : "uri");
+  RD_SCOPE ("open store", RD_IN_OPERATION);
+  RD_NOTE_NAME ("store", uri);
+  return rd_scope_end_with (open_uri (uri, options, store));
 }

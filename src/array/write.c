@@ -329,15 +329,10 @@ rd_write_finish (struct rd_write *write, uint64_t *stored_nbytes)
   return status;
 }
 
-enum radio_status
-radio_array_write (struct radio_array *array, const struct radio_box *box,
-                   const void *buffer, size_t nbytes)
+static enum radio_status
+write_box (struct radio_array *array, const struct radio_box *box,
+           const void *buffer, size_t nbytes)
 {
-  if (!array || !box)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_write: %s is NULL",
-                    array ? "box" : "array");
-  RD_SCOPE ("write", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
   RD_CLEANUP (rd_cleanup_write) struct rd_write *write = NULL;
   RD_TRY (check_box (array, box));
   uint64_t count = radio_box_count (box), needed;
@@ -353,4 +348,16 @@ radio_array_write (struct radio_array *array, const struct radio_box *box,
   const struct radio_request request = { .box = *box };
   rd_note_boxes (&array->layout, &request, 1);
   return rd_pool_run (array->store->context->pool, &write->job);
+}
+
+enum radio_status
+radio_array_write (struct radio_array *array, const struct radio_box *box,
+                   const void *buffer, size_t nbytes)
+{
+  if (!array || !box)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_write: %s is NULL",
+                    array ? "box" : "array");
+  RD_SCOPE ("write", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
+  return rd_scope_end_with (write_box (array, box, buffer, nbytes));
 }

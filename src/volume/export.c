@@ -177,19 +177,10 @@ check_volume (const struct radio_volume *volume, const char *file,
   return RADIO_OK;
 }
 
-enum radio_status
-radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
-                     const char *file,
-                     const struct radio_export_options *options)
+static enum radio_status
+export_volume (struct radio_volume *volume, const struct radio_box *box,
+               const char *file, const struct radio_export_options *options)
 {
-  static const struct radio_export_options defaults;
-  if (volume == NULL || file == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_export: an argument is NULL");
-  RD_SCOPE ("export", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", volume->path);
-  if (options == NULL)
-    options = &defaults;
   enum rd_format format;
   RD_TRY (rd_export_format (file, &format));
   RD_TRY (check_volume (volume, file, format, options->scaled));
@@ -210,18 +201,24 @@ radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
 }
 
 enum radio_status
-radio_array_export (struct radio_array *array, const struct radio_box *box,
-                    const char *file,
-                    const struct radio_export_options *options)
+radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
+                     const char *file,
+                     const struct radio_export_options *options)
 {
   static const struct radio_export_options defaults;
-  if (array == NULL || file == NULL)
+  if (volume == NULL || file == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_array_export: an argument is NULL");
+                    "radio_volume_export: an argument is NULL");
   RD_SCOPE ("export", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
-  if (options == NULL)
-    options = &defaults;
+  RD_NOTE_NAME ("volume", volume->path);
+  return rd_scope_end_with (
+    export_volume (volume, box, file, options ? options : &defaults));
+}
+
+static enum radio_status
+export_array (struct radio_array *array, const struct radio_box *box,
+              const char *file, const struct radio_export_options *options)
+{
   enum rd_format format;
   RD_TRY (rd_export_format (file, &format));
   if (format != RD_FORMAT_NPY || options->scaled)
@@ -234,4 +231,19 @@ radio_array_export (struct radio_array *array, const struct radio_box *box,
   RD_TRY (rd_npy_header (rd_npy_descr (&array->doc->type, room), false,
                          stream.box.rank, stream.box.size, &header));
   return write_file (&stream, &header, false, file, options->overwrite);
+}
+
+enum radio_status
+radio_array_export (struct radio_array *array, const struct radio_box *box,
+                    const char *file,
+                    const struct radio_export_options *options)
+{
+  static const struct radio_export_options defaults;
+  if (array == NULL || file == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_array_export: an argument is NULL");
+  RD_SCOPE ("export", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", array->path);
+  return rd_scope_end_with (
+    export_array (array, box, file, options ? options : &defaults));
 }

@@ -173,15 +173,10 @@ fail_ambiguous (const char *name, const struct rd_strings *found)
                   "name one of them: %s", name, (const char *) list.data);
 }
 
-enum radio_status
-radio_store_find (struct radio_store *store, const char *name, char **path)
+static enum radio_status
+find_path (struct radio_store *store, const char *name, char **path)
 {
   struct rd_strings found RD_STRINGS_SCOPE = { 0 };
-  if (store == NULL || name == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_store_find: an argument is NULL");
-  RD_SCOPE ("find", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", name);
   const char *slash = strrchr (name, '/');
   if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
     return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",
@@ -196,4 +191,15 @@ radio_store_find (struct radio_store *store, const char *name, char **path)
     return fail_ambiguous (name, &found);
   *path = strdup (found.items[0]);      /* for the caller's free () */
   return *path ? RADIO_OK : rd_fail_memory (strlen (found.items[0]) + 1);
+}
+
+enum radio_status
+radio_store_find (struct radio_store *store, const char *name, char **path)
+{
+  if (store == NULL || name == NULL || path == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_store_find: an argument is NULL");
+  RD_SCOPE ("find", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", name);
+  return rd_scope_end_with (find_path (store, name, path));
 }

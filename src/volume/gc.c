@@ -43,15 +43,12 @@ sweep (struct radio_store *store, bool dry_run,
 
 /* Temporary files go first: those in a folder that is removed afterwards
  * are then counted as well. */
-enum radio_status
-radio_store_gc (struct radio_store *store, bool dry_run,
-                struct radio_gc_result *result)
+static enum radio_status
+collect (struct radio_store *store, bool dry_run,
+         struct radio_gc_result *result)
 {
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   struct radio_gc_result counts = { 0 };
-  if (store == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_gc: store is NULL");
-  RD_SCOPE ("gc", RD_IN_OPERATION);
   RD_TRY (sweep (store, dry_run, &counts));
   if (store->is_radio)
     RD_TRY (rd_list_collections (store, &collections));
@@ -61,4 +58,14 @@ radio_store_gc (struct radio_store *store, bool dry_run,
   if (result)
     *result = counts;
   return RADIO_OK;
+}
+
+enum radio_status
+radio_store_gc (struct radio_store *store, bool dry_run,
+                struct radio_gc_result *result)
+{
+  if (store == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_gc: store is NULL");
+  RD_SCOPE ("gc", RD_IN_OPERATION);
+  return rd_scope_end_with (collect (store, dry_run, result));
 }

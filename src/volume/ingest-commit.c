@@ -261,10 +261,9 @@ settle_race (struct rd_ingest *ingest, const struct existing *existing)
   return same ? RADIO_OK : fail_exists (ingest);
 }
 
-enum radio_status
-rd_ingest_commit (struct rd_ingest *ingest, bool *is_ours)
+static enum radio_status
+commit (struct rd_ingest *ingest, bool *is_ours)
 {
-  RD_SCOPE ("commit", RD_IN_OPERATION);
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct existing existing RD_CLEANUP (free_existing) = { 0 };
@@ -278,4 +277,11 @@ rd_ingest_commit (struct rd_ingest *ingest, bool *is_ours)
     RD_TRY (check_replaceable (ingest, &existing));
   }
   return publish (ingest, &existing, document, is_ours);
+}
+
+enum radio_status
+rd_ingest_commit (struct rd_ingest *ingest, bool *is_ours)
+{
+  RD_SCOPE ("commit", RD_IN_OPERATION);
+  return rd_scope_end_with (commit (ingest, is_ours));
 }

@@ -252,18 +252,12 @@ file_progress (const struct rd_source *source,
   progress->total_nbytes = rd_input_file_nbytes (file->image->voxels);
 }
 
-enum radio_status
-radio_ingest (struct radio_store *store, const char *file, const char *path,
-              const struct radio_ingest_options *options,
-              struct radio_ingest_result *result)
+static enum radio_status
+ingest_file (struct radio_store *store, const char *file, const char *path,
+             const struct radio_ingest_options *options,
+             struct radio_ingest_result *result)
 {
   struct rd_image *image RD_CLEANUP (rd_cleanup_image) = NULL;
-  if (store == NULL || file == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_ingest: an argument is NULL");
-  RD_SCOPE ("ingest", RD_IN_OPERATION);
-  RD_NOTE_NAME ("file", file);
-  RD_NOTE_NAME ("volume", path);
   RD_TRY (rd_image_open (file, &image));
   struct file_source from = {
     .source = {
@@ -277,4 +271,19 @@ radio_ingest (struct radio_store *store, const char *file, const char *path,
     .image = image,
   };
   return rd_ingest_source (store, &from.source, path, options, result);
+}
+
+enum radio_status
+radio_ingest (struct radio_store *store, const char *file, const char *path,
+              const struct radio_ingest_options *options,
+              struct radio_ingest_result *result)
+{
+  if (store == NULL || file == NULL || path == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_ingest: an argument is NULL");
+  RD_SCOPE ("ingest", RD_IN_OPERATION);
+  RD_NOTE_NAME ("file", file);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (
+    ingest_file (store, file, path, options, result));
 }

@@ -138,6 +138,17 @@ list_root (const struct listing *listing)
   return list_children (listing);
 }
 
+static enum radio_status
+list_named (const struct listing *listing, const char *collection)
+{
+  enum rd_kind kind;
+  RD_TRY (rd_node_kind (listing->store, collection, &kind));
+  if (kind != RD_KIND_GROUP)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
+                    "in %s", collection, listing->store->io->uri);
+  return list_collection (listing, collection);
+}
+
 enum radio_status
 radio_store_list (struct radio_store *store, const char *collection,
                   radio_entry_fn *callback, void *user_data)
@@ -147,14 +158,8 @@ radio_store_list (struct radio_store *store, const char *collection,
                     "radio_store_list: an argument is NULL");
   RD_SCOPE ("list", RD_IN_OPERATION);
   const struct listing listing = { store, callback, user_data };
-  if (collection == NULL)
-    return list_root (&listing);
-  enum rd_kind kind;
-  RD_TRY (rd_node_kind (store, collection, &kind));
-  if (kind != RD_KIND_GROUP)
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
-                    "in %s", collection, store->io->uri);
-  return list_collection (&listing, collection);
+  return rd_scope_end_with (collection ? list_named (&listing, collection)
+                                       : list_root (&listing));
 }
 
 /* Names of the root's groups. */

@@ -151,19 +151,11 @@ open_source (struct radio_store *store, const uint64_t shape[3],
   return RADIO_OK;
 }
 
-enum radio_status
-radio_phantom (struct radio_store *store, const char *path,
-               const struct radio_phantom_options *options)
+static enum radio_status
+make_volume (struct radio_store *store, const char *path,
+             const struct radio_phantom_options *options)
 {
   static const uint64_t usual[3] = { 128, 256, 256 };
-  static const struct radio_phantom_options defaults;
-  if (store == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_phantom: an argument is NULL");
-  RD_SCOPE ("phantom", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", path);
-  if (options == NULL)
-    options = &defaults;
   uint64_t shape[3];
   for (int i = 0; i < 3; i++)
     shape[i] = options->shape[i] ? options->shape[i] : usual[i];
@@ -171,4 +163,18 @@ radio_phantom (struct radio_store *store, const char *path,
   RD_TRY (open_source (store, shape, options->seed, &from));
   return rd_ingest_source (store, &from.source, path, &options->ingest,
                            NULL);
+}
+
+enum radio_status
+radio_phantom (struct radio_store *store, const char *path,
+               const struct radio_phantom_options *options)
+{
+  static const struct radio_phantom_options defaults;
+  if (store == NULL || path == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_phantom: an argument is NULL");
+  RD_SCOPE ("phantom", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (
+    make_volume (store, path, options ? options : &defaults));
 }

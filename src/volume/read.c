@@ -37,7 +37,8 @@ radio_volume_read (struct radio_volume *volume, const struct radio_box *box,
   const struct radio_request request = {
     *box, buffer, nbytes, options ? options->strides : NULL,
   };
-  return read_requests (volume, &request, 1, dtype, options);
+  return rd_scope_end_with (
+    read_requests (volume, &request, 1, dtype, options));
 }
 
 enum radio_status
@@ -50,7 +51,8 @@ radio_volume_read_many (struct radio_volume *volume,
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_many: %s is "
                     "NULL", volume ? "requests" : "volume");
   RD_SCOPE ("read many", RD_IN_OPERATION);
-  return read_requests (volume, requests, n, dtype, options);
+  return rd_scope_end_with (
+    read_requests (volume, requests, n, dtype, options));
 }
 
 static bool
@@ -109,6 +111,21 @@ plane_strides (const struct radio_volume *volume, size_t across,
   }
 }
 
+/* Into the buffer of a request that has no box yet. */
+static enum radio_status
+read_plane (struct radio_volume *volume, size_t across, uint64_t index,
+            enum radio_dtype dtype, struct radio_request *request,
+            const struct radio_read_options *options)
+{
+  int64_t strides[RADIO_MAX_RANK];
+  RD_TRY (plane_box (volume, across, index, options->lead, &request->box));
+  if (options->strides) {
+    plane_strides (volume, across, options->strides, strides);
+    request->strides = strides;
+  }
+  return read_requests (volume, request, 1, dtype, options);
+}
+
 enum radio_status
 radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
                          uint64_t index, enum radio_dtype dtype,
@@ -120,15 +137,8 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane: volume "
                     "is NULL, or the plane %d unknown", (int) plane);
   RD_SCOPE ("read plane", RD_IN_OPERATION);
-  if (options == NULL)
-    options = &defaults;
-  int64_t strides[RADIO_MAX_RANK];
-  size_t across = volume->info.plane_axis[plane];
   struct radio_request request = { .buffer = buffer, .nbytes = nbytes };
-  RD_TRY (plane_box (volume, across, index, options->lead, &request.box));
-  if (options->strides) {
-    plane_strides (volume, across, options->strides, strides);
-    request.strides = strides;
-  }
-  return read_requests (volume, &request, 1, dtype, options);
+  return rd_scope_end_with (
+    read_plane (volume, volume->info.plane_axis[plane], index, dtype,
+                &request, options ? options : &defaults));
 }

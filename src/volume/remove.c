@@ -62,15 +62,10 @@ remove_data (struct radio_store *store, const char *path)
   return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }
 
-enum radio_status
-radio_store_remove (struct radio_store *store, const char *path)
+static enum radio_status
+remove_volume (struct radio_store *store, const char *path)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  if (store == NULL || path == NULL || path[0] == '\0')
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: store or "
-                    "path is missing");
-  RD_SCOPE ("remove", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", path);
   RD_TRY (check_is_volume (store, path));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
@@ -86,4 +81,15 @@ radio_store_remove (struct radio_store *store, const char *path)
   }
   RD_TRY (status);
   return remove_data (store, path);
+}
+
+enum radio_status
+radio_store_remove (struct radio_store *store, const char *path)
+{
+  if (store == NULL || path == NULL || path[0] == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: store or "
+                    "path is missing");
+  RD_SCOPE ("remove", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (remove_volume (store, path));
 }

@@ -93,7 +93,7 @@ radio_array_stats (struct radio_array *array, struct radio_stats *stats)
                     "radio_array_stats: an argument is NULL");
   RD_SCOPE ("stats", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
-  return compute (array, 1, 0, stats);
+  return rd_scope_end_with (compute (array, 1, 0, stats));
 }
 
 /* NIfTI's scaling is of numbers, not of colours. */
@@ -117,5 +117,5 @@ radio_volume_stats (struct radio_volume *volume, bool raw,
   bool scaled = !raw && has_scaling (volume);
   double slope = scaled ? info->scl_slope : 1;
   double inter = scaled ? info->scl_inter : 0;
-  return compute (volume->array, slope, inter, stats);
+  return rd_scope_end_with (compute (volume->array, slope, inter, stats));
 }

@@ -182,17 +182,11 @@ run (struct validation *validation)
   return RADIO_OK;
 }
 
-enum radio_status
-radio_volume_validate (struct radio_volume *volume,
-                       struct radio_check *check, radio_damage_fn *damage,
-                       void *user_data)
+static enum radio_status
+validate (struct radio_volume *volume, struct radio_check *check,
+          radio_damage_fn *damage, void *user_data)
 {
   struct validation validation = { volume, { 0 }, damage, user_data };
-  if (volume == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_validate: volume is "
-                    "NULL");
-  RD_SCOPE ("validate", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", volume->path);
   RD_TRY (run (&validation));
   if (check)
     *check = validation.check;
@@ -201,4 +195,17 @@ radio_volume_validate (struct radio_volume *volume,
   return rd_fail (RADIO_ERROR_CHECKSUM, "%s: %llu damaged parts",
                   volume->path,
                   (unsigned long long) validation.check.damaged_count);
+}
+
+enum radio_status
+radio_volume_validate (struct radio_volume *volume,
+                       struct radio_check *check, radio_damage_fn *damage,
+                       void *user_data)
+{
+  if (volume == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_validate: volume is "
+                    "NULL");
+  RD_SCOPE ("validate", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", volume->path);
+  return rd_scope_end_with (validate (volume, check, damage, user_data));
 }

@@ -106,15 +106,10 @@ load (struct radio_store *store, struct radio_volume *volume)
   return RADIO_OK;
 }
 
-enum radio_status
-radio_volume_open (struct radio_store *store, const char *path,
-                   struct radio_volume **volume)
+static enum radio_status
+open_volume (struct radio_store *store, const char *path,
+             struct radio_volume **volume)
 {
-  if (store == NULL || path == NULL || volume == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_open: an argument is NULL");
-  RD_SCOPE ("open volume", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", path);
   struct radio_volume *made RD_CLEANUP (rd_cleanup_volume)
     = rd_calloc (1, sizeof *made);
   if (made == NULL)
@@ -125,6 +120,18 @@ radio_volume_open (struct radio_store *store, const char *path,
   RD_TRY (load (store, made));
   *volume = RD_STEAL (made);
   return RADIO_OK;
+}
+
+enum radio_status
+radio_volume_open (struct radio_store *store, const char *path,
+                   struct radio_volume **volume)
+{
+  if (store == NULL || path == NULL || volume == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_volume_open: an argument is NULL");
+  RD_SCOPE ("open volume", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (open_volume (store, path, volume));
 }
 
 void

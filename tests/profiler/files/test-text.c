@@ -317,6 +317,59 @@ a_failure_stands_below_the_title (void **state)
   radio_profile_close (profile);
 }
 
+/* "read" with so many calls, of which so many failed; as text, so wide. */
+static struct sink
+print_failures (const char *name, uint64_t ncalls, uint64_t nfailures,
+                unsigned columns)
+{
+  struct radio_profile *profile = build_new ("failures");
+  uint32_t read = build_node (profile, RD_NO_INDEX, name, "operation");
+  build_times (profile, read, ncalls, 100 * MS, 100 * MS, 100 * MS, 0);
+  build_count (profile, read, "failures", "count", nfailures);
+  build_note (profile, 0, read, "axis", "axial", false);
+  build_note (profile, 0, read, "failed", "checksum mismatch", false);
+  profile->notes.at[1].varies = nfailures > 2;
+  profile->info.wall_ns = 100 * MS;
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, columns, false, false);
+  radio_profile_close (profile);
+  return sink;
+}
+
+static void
+a_scope_that_failed_says_so_behind_its_name (void **state)
+{
+  (void) state;
+  static const struct {
+    uint64_t ncalls, nfailures;
+    unsigned columns;
+    const char *expected;
+  } cases[] = {
+    { 1, 1, 120, "read  failed: checksum mismatch  axis=axial\n" },
+    { 7, 2, 120, "read  2 failed: checksum mismatch  axis=axial\n" },
+    { 7, 3, 120, "read  3 failed: checksum mismatch, ...  axis=axial\n" },
+    { 7, 3, 50, "read  failed  axis=axial\n" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct sink sink = print_failures ("read", cases[i].ncalls,
+                                       cases[i].nfailures, cases[i].columns);
+    if (strstr (sink.text, cases[i].expected) == NULL)
+      fail_msg ("not '%s' in: %s", cases[i].expected, sink.text);
+    free (sink.text);
+  }
+}
+
+static void
+a_long_name_leaves_room_to_say_that_it_failed (void **state)
+{
+  (void) state;
+  struct sink sink = print_failures (
+    "a name that is longer than any line that this could be in, by far, and "
+    "then some more", 1, 1, 60);
+  assert_non_null (strstr (sink.text, "  failed\n"));
+  free (sink.text);
+}
+
 static void
 keys_of_facts_are_whole (void **state)
 {
@@ -512,6 +565,8 @@ main (void)
     cmocka_unit_test (the_recorders_share_is_of_work),
     cmocka_unit_test (the_cpu_time_stands_among_the_times),
     cmocka_unit_test (a_failure_stands_below_the_title),
+    cmocka_unit_test (a_scope_that_failed_says_so_behind_its_name),
+    cmocka_unit_test (a_long_name_leaves_room_to_say_that_it_failed),
     cmocka_unit_test (keys_of_facts_are_whole),
     cmocka_unit_test (siblings_come_heaviest_first),
     cmocka_unit_test (tiny_scopes_share_a_line),

@@ -404,6 +404,52 @@ a_failure_comes_before_all_else (void **state)
   assert_not_found (build_counts ("errors", 3, "retries", 4), "failed");
 }
 
+/* A read that calls a fetch: so many of 5 calls of each failed. */
+static struct radio_profile *
+build_failures (uint64_t nreads, uint64_t nfetches)
+{
+  struct radio_profile *profile = build_new ("failures");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t fetch = build_node (profile, read, "fetch", "disk");
+  build_times (profile, read, 5, 9 * MS, 0, 0, 0);
+  build_times (profile, fetch, 5, 9 * MS, 9 * MS, 9 * MS, 0);
+  build_count (profile, read, "failures", "count", nreads);
+  build_count (profile, fetch, "failures", "count", nfetches);
+  build_note (profile, 0, read, "failed", "not found", false);
+  build_note (profile, 0, fetch, "failed", "permission denied", false);
+  return profile;
+}
+
+static void
+the_innermost_operation_that_failed_is_told (void **state)
+{
+  (void) state;
+  assert_found (build_failures (2, 2), "failures", RADIO_FINDING_HINT,
+                "2 of 5 'fetch' failed: permission denied");
+  assert_found (build_failures (1, 0), "failures", RADIO_FINDING_HINT,
+                "1 of 5 'read' failed: not found");
+  assert_not_found (build_failures (0, 0), "failures");
+  struct radio_profile *several = build_failures (0, 3);
+  several->notes.at[1].varies = true;
+  assert_found (several, "failures", RADIO_FINDING_HINT,
+                "3 of 5 'fetch' failed: permission denied, or otherwise");
+}
+
+static void
+the_message_of_a_failure_points_to_the_operation (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_failures (1, 1);
+  build_fact (profile, "failed", "no access to ct/a", true);
+  build_finish (profile);
+  const struct radio_finding *first = radio_profile_finding (profile, 0);
+  assert_string_equal (first->id, "failed");
+  assert_string_equal (radio_profile_node (profile, first->node)->name,
+                       "fetch");
+  assert_null (find_finding (profile, "failures"));
+  radio_profile_close (profile);
+}
+
 /* 100 ms of work on the clock, of which the CPUs gave so much. */
 static struct radio_profile *
 build_ran (const char *cpu_ns)
@@ -585,6 +631,8 @@ main (void)
     cmocka_unit_test (an_imbalance_of_less_than_1_percent_is_none),
     cmocka_unit_test (a_range_of_many_times_the_median_is_told_in_times),
     cmocka_unit_test (a_failure_comes_before_all_else),
+    cmocka_unit_test (the_innermost_operation_that_failed_is_told),
+    cmocka_unit_test (the_message_of_a_failure_points_to_the_operation),
     cmocka_unit_test (work_without_a_cpu_is_told),
     cmocka_unit_test (scopes_that_slept_are_not_one_thread_at_work),
     cmocka_unit_test (limits_that_were_reached_are_told),
