@@ -136,15 +136,16 @@ write_date (const struct rd_text *text)
   rd_write_text (text->writer, "\n");
 }
 
-/* work / wall, with one decimal. */
+/* A time of work by the wall time, with one decimal; "" where that is not
+ * the time in which threads ran. */
 static void
-print_parallelism (const struct rd_text *text, char words[64])
+print_parallelism (const struct rd_text *text, uint64_t ns, char words[64])
 {
-  double work = (double) text->profile->info.work_ns;
-  double tenths = text->whole_ns ? 10.0 * work / (double) text->whole_ns : 0;
+  double tenths = text->whole_ns
+                    ? 10.0 * (double) ns / (double) text->whole_ns : 0;
   unsigned n = tenths < 1e9 ? (unsigned) (tenths + 0.5) : 0;
   *words = '\0';
-  if (n > 0)
+  if (n > 0 && ns == rd_profile_ran_ns (text->profile))
     snprintf (words, 64, " (%u.%u threads at work)", n / 10, n % 10);
 }
 
@@ -157,14 +158,16 @@ write_times (const struct rd_text *text)
   rd_text_time (info->wall_ns, number);
   add_item (&line, "time", "%s wall", number);
   rd_text_time (info->work_ns, number);
-  print_parallelism (text, words);
+  print_parallelism (text, info->work_ns, words);
   add_item (&line, "time", "%s work%s", number, words);
   rd_text_time (info->wait_ns, number);
   add_item (&line, "time", "%s wait", number);
   const char *cpu = rd_profile_find_fact (text->profile, RD_FACT_CPU_NS);
   if (cpu) {
-    rd_text_time (rd_parse_digits (cpu), number);
-    add_item (&line, "time", "%s on CPUs", number);
+    uint64_t cpu_ns = rd_parse_digits (cpu);
+    rd_text_time (cpu_ns, number);
+    print_parallelism (text, cpu_ns == info->work_ns ? 0 : cpu_ns, words);
+    add_item (&line, "time", "%s on CPUs%s", number, words);
   }
   end_line (&line);
 }

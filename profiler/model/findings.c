@@ -109,6 +109,15 @@ rd_finder_number (const struct rd_finder *finder, const char *key)
   return value ? rd_parse_digits (value) : 0;
 }
 
+uint64_t
+rd_profile_ran_ns (const struct radio_profile *profile)
+{
+  const char *cpu = rd_profile_find_fact (profile, RD_FACT_CPU_NS);
+  uint64_t cpu_ns = cpu ? rd_parse_digits (cpu) : 0;
+  return cpu_ns ? rd_min_u64 (profile->info.work_ns, cpu_ns)
+                : profile->info.work_ns;
+}
+
 struct rd_human
 rd_finder_threads (const struct rd_finder *finder)
 {
@@ -230,9 +239,7 @@ count_threads (struct rd_finder *finder)
     nthreads = rd_div_up (nthreads, profile->parts.n);
   finder->nthreads = rd_max_u64 (nthreads, 1);
   finder->ncpus = rd_finder_number (finder, "ncpus");
-  uint64_t cpu_ns = rd_finder_number (finder, RD_FACT_CPU_NS);
-  finder->ran_ns = cpu_ns ? rd_min_u64 (finder->work_ns, cpu_ns)
-                          : finder->work_ns;
+  finder->ran_ns = rd_profile_ran_ns (profile);
   for (size_t i = 0; i < profile->parts.n; i++)
     finder->span_ns = rd_sum (finder->span_ns,
                               profile->parts.at[i].wall_ns);

@@ -58,6 +58,11 @@ const char *rd_finder_note (const struct rd_finder *finder, size_t node,
  * large. */
 uint64_t rd_parse_digits (const char *text);
 
+/* How much of the whole's work threads had CPUs for, at most: all of it, but
+ * where the process had less CPU time than that.  By the wall time it is how
+ * many threads were at work at a time. */
+uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
+
 /* A fact that is a number; 0 where there is none. */
 uint64_t rd_finder_number (const struct rd_finder *finder, const char *key);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "profiler/model/findings.h"
 #include "profiler/page/page.h"
 
 /* Scopes in the table, and names of a path in it. */
@@ -197,7 +198,7 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_time_row (writer, "wait", info->wait_ns);
   if (info->wall_ns > 0) {
     begin_row (writer, "parallelism");
-    write_quotient (writer, info->work_ns, info->wall_ns);
+    write_quotient (writer, rd_profile_ran_ns (profile), info->wall_ns);
     end_row (writer);
   }
   write_counters (writer, profile);

@@ -297,6 +297,41 @@ the_cpu_time_stands_among_the_times (void **state)
   radio_profile_close (profile);
 }
 
+/* 130 ms of work within 100 ms of wall time; as text. */
+static struct sink
+print_ran (const char *cpu_ns)
+{
+  struct radio_profile *profile = build_new ("a read");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_times (profile, read, 1, 130 * MS, 130 * MS, 130 * MS, 0);
+  build_fact (profile, "cpu ns", cpu_ns, false);
+  profile->info.wall_ns = 100 * MS;
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 120, false, false);
+  radio_profile_close (profile);
+  return sink;
+}
+
+/* What other processes had of the CPUs does not count as these threads'. */
+static void
+threads_at_work_are_those_that_had_a_cpu (void **state)
+{
+  (void) state;
+  static const char *const cases[][2] = {
+    { "130000000", "130 ms work (1.3 threads at work), 0 ns wait, 130 ms on "
+      "CPUs\n" },
+    { "900000000", "130 ms work (1.3 threads at work), 0 ns wait, 900 ms on "
+      "CPUs\n" },
+    { "40000000", "130 ms work, 0 ns wait, 40.0 ms on CPUs (0.4 threads at "
+      "work)\n" },
+  };
+  for (size_t i = 0; i < 3; i++) {
+    struct sink sink = print_ran (cases[i][0]);
+    assert_non_null (strstr (sink.text, cases[i][1]));
+    free (sink.text);
+  }
+}
+
 static void
 a_failure_stands_below_the_title (void **state)
 {
@@ -564,6 +599,7 @@ main (void)
     cmocka_unit_test (the_head_has_the_sums),
     cmocka_unit_test (the_recorders_share_is_of_work),
     cmocka_unit_test (the_cpu_time_stands_among_the_times),
+    cmocka_unit_test (threads_at_work_are_those_that_had_a_cpu),
     cmocka_unit_test (a_failure_stands_below_the_title),
     cmocka_unit_test (a_scope_that_failed_says_so_behind_its_name),
     cmocka_unit_test (a_long_name_leaves_room_to_say_that_it_failed),
