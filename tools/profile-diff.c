@@ -239,7 +239,7 @@ add_path (struct rd_table *table, const struct rd_diff *diff,
 {
   char before[32], after[32], delta[32], share[32], range[80], self[32];
   RD_FREE char *name = rd_format ("%*s%s%s", (int) (2 * (d->depth % 40)), "",
-                                  rd_edge_mark (edge_of (diff, d)), d->name);
+                                  radio_edge_mark (edge_of (diff, d)), d->name);
   if (name == NULL)
     return false;
   rd_text_ms ((double) d->total_before_ns / 1e9, before);

@@ -17,25 +17,13 @@
 /* At most so many rows are printed. */
 #define MAX_ROWS 12
 
-const char *
-rd_edge_mark (enum radio_edge edge)
-{
-  switch (edge) {
-  case RADIO_EDGE_HANDOFF: return "=> ";
-  case RADIO_EDGE_ASYNC: return "~> ";
-  case RADIO_EDGE_PHASE: return "~ ";
-  case RADIO_EDGE_INSTANT: return "! ";
-  default: return "";
-  }
-}
-
 char *
 rd_profile_path (const struct radio_profile *profile, size_t node)
 {
   char *path = NULL;
   while (node != RADIO_NO_PARENT) {
     const struct radio_profile_node *n = radio_profile_node (profile, node);
-    const char *mark = rd_edge_mark (n->edge);
+    const char *mark = radio_edge_mark (n->edge);
     char *longer = path ? rd_format ("%s%s / %s", mark, n->name, path)
                         : rd_format ("%s%s", mark, n->name);
     free (path);

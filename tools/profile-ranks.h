@@ -19,11 +19,6 @@ struct json_object *rd_imbalance_json (const struct radio_profile *profile);
 void rd_profile_info_put (struct json_object *object,
                           const struct radio_profile *profile, bool redacted);
 
-/* What stands before the name of a node that another thread ran ("=> "), of
- * a request, its phase or an event, as in the printed tree: two nodes with
- * one name may differ by it. */
-const char *rd_edge_mark (enum radio_edge edge);
-
 /* Path of a node, "read / => tiles / decode"; allocated, NULL after
  * complaining. */
 char *rd_profile_path (const struct radio_profile *profile, size_t node);

@@ -86,6 +86,10 @@ enum radio_edge {
   RADIO_EDGE_INSTANT,         /* something without duration */
 };
 
+/* What the text tree puts before a name to say so, with a blank behind:
+ * "=> ", "~> ", "~ ", "! "; "" for a call. */
+RADIO_API const char *radio_edge_mark (enum radio_edge edge);
+
 #define RADIO_NO_PARENT SIZE_MAX
 #define RADIO_HISTOGRAM_BUCKETS 48
 

@@ -392,19 +392,6 @@ write_branches (const struct tree *tree, const struct branches *at,
   return (nlevels + 1) * LEVEL_WIDTH;
 }
 
-/* How a scope came below the one above, where it was no call. */
-static const char *
-edge_mark (enum radio_edge edge)
-{
-  switch (edge) {
-  case RADIO_EDGE_HANDOFF: return "=> ";
-  case RADIO_EDGE_ASYNC: return "~> ";
-  case RADIO_EDGE_PHASE: return "~ ";
-  case RADIO_EDGE_INSTANT: return "! ";
-  default: return "";
-  }
-}
-
 /* "failed: not found", or of several calls "2 failed: not found, ..."; ""
  * where none did. */
 static void
@@ -469,7 +456,7 @@ write_scope (const struct tree *tree, uint32_t node,
 {
   const struct rd_text *text = tree->text;
   const struct radio_profile_node *at = node_at (text, node);
-  const char *mark = edge_mark (at->edge);
+  const char *mark = radio_edge_mark (at->edge);
   rd_write_blanks (text->writer, 2);
   rd_text_colour (text, RD_DIM);
   size_t used = write_branches (tree, branches, at->depth);
@@ -583,7 +570,7 @@ write_legend (const struct rd_text *text)
   for (size_t i = RADIO_EDGE_HANDOFF; i <= RADIO_EDGE_INSTANT; i++)
     if (there[i]) {
       rd_write_format (text->writer, "%s%s%s", is_first ? "\n" : "   ",
-                       edge_mark ((enum radio_edge) i), meanings[i]);
+                       radio_edge_mark ((enum radio_edge) i), meanings[i]);
       is_first = false;
     }
   rd_text_colour (text, RD_PLAIN);

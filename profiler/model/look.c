@@ -20,6 +20,18 @@ radio_profile_node (const struct radio_profile *profile, size_t i)
   return i < profile->nodes.n ? &profile->nodes.at[i] : NULL;
 }
 
+const char *
+radio_edge_mark (enum radio_edge edge)
+{
+  switch (edge) {
+  case RADIO_EDGE_HANDOFF: return "=> ";
+  case RADIO_EDGE_ASYNC: return "~> ";
+  case RADIO_EDGE_PHASE: return "~ ";
+  case RADIO_EDGE_INSTANT: return "! ";
+  default: return "";
+  }
+}
+
 uint64_t
 radio_profile_counter (const struct radio_profile *profile, size_t node,
                        const char *counter, bool inclusive)

@@ -421,6 +421,29 @@ keys_of_facts_are_whole (void **state)
   radio_profile_close (profile);
 }
 
+/* What the legend says of a mark is said of the mark that names have. */
+static void
+each_way_to_come_below_a_parent_has_its_mark (void **state)
+{
+  (void) state;
+  assert_string_equal (radio_edge_mark (RADIO_EDGE_CALL), "");
+  for (int i = RADIO_EDGE_HANDOFF; i <= RADIO_EDGE_INSTANT; i++) {
+    struct radio_profile *profile = build_new ("edges");
+    const char *mark = radio_edge_mark ((enum radio_edge) i);
+    char expected[64];
+    uint32_t root = build_node (profile, RD_NO_INDEX, "root", "");
+    build_edge_node (profile, root, "child", "", (enum radio_edge) i);
+    assert_ok (rd_profile_finish (profile));
+    struct sink sink = print (profile, 0, false, false);
+    snprintf (expected, sizeof expected, "`- %schild", mark);
+    assert_non_null (strstr (sink.text, expected));
+    snprintf (expected, sizeof expected, "\n\n%s", mark);
+    assert_non_null (strstr (sink.text, expected));
+    free (sink.text);
+    radio_profile_close (profile);
+  }
+}
+
 static void
 siblings_come_heaviest_first (void **state)
 {
@@ -604,6 +627,7 @@ main (void)
     cmocka_unit_test (a_scope_that_failed_says_so_behind_its_name),
     cmocka_unit_test (a_long_name_leaves_room_to_say_that_it_failed),
     cmocka_unit_test (keys_of_facts_are_whole),
+    cmocka_unit_test (each_way_to_come_below_a_parent_has_its_mark),
     cmocka_unit_test (siblings_come_heaviest_first),
     cmocka_unit_test (tiny_scopes_share_a_line),
     cmocka_unit_test (long_names_lose_their_middle),
