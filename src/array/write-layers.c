@@ -3,9 +3,7 @@
  * task a tile; whoever encodes the last tile of a layer appends it, and all
  * layers behind it that are ready, unless another thread is appending
  * already: that one will see them.  So the order holds, and nobody waits
- * for the disk who could encode.  A shard that is complete is committed only
- * when the next one is, too: nothing refers to it before, and the store has
- * written most of it meanwhile, so that little is waited for. */
+ * for the disk who could encode. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -13,37 +11,23 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
-#include "src/array/fetch.h"
 #include "src/array/write-layers.h"
-#include "src/array/write.h"
+#include "src/array/write-shards.h"
 #include "src/box.h"
 
 /* Layers at one time: one being filled, one being encoded, and what lets
  * both go on while the disk is waited for. */
 #define MAX_LAYERS 4
 
-/* Complete shards that wait for being committed, each an open file. */
-#define MAX_COMPLETE 1
-
 struct layer {
   struct rd_job job;                  /* first: tasks find the layer by it */
   struct rd_layers *layers;
   struct rd_given given;
   unsigned char *elements;
-  struct radio_box tiles;             /* in the array's grid of tiles */
-  uint64_t ntiles;
   uint64_t number;                    /* counted from the first one given */
   bool started;                       /* and not yet waited for */
   _Atomic uint64_t nleft;             /* tiles not yet encoded */
-  struct rd_arena arena;
-  struct rd_shard_entry *entries;     /* of the tiles, in C order */
-};
-
-/* The shard that is being appended to, or one that is complete. */
-struct shard {
-  struct rd_io_writer *writer;        /* NULL: none */
-  uint64_t chunk[RADIO_MAX_RANK];
-  uint64_t nbytes;                    /* so far */
+  struct rd_encoded encoded;
 };
 
 /* How much at a time. */
@@ -59,13 +43,7 @@ struct rd_layers {
   struct budget budget;
   uint64_t ngiven;
   struct layer layers[MAX_LAYERS];
-
-  /* Of whoever is appending. */
-  struct shard shard;
-  struct rd_shard_index *index;       /* its */
-  struct shard complete[MAX_COMPLETE];
-  unsigned ncomplete;
-  uint64_t stored_nbytes;             /* of those committed */
+  struct rd_shards *shards;
 
   pthread_mutex_t mutex;
   pthread_cond_t changed;             /* any of these */
@@ -124,28 +102,17 @@ static enum radio_status
 make_layer (struct layer *layer, struct rd_layers *layers)
 {
   const struct budget *budget = &layers->budget;
-  uint64_t tiles_nbytes = rd_mul_sat (budget->ntiles, sizeof *layer->entries);
+  struct rd_encoded *encoded = &layer->encoded;
+  uint64_t tiles_nbytes = rd_mul_sat (budget->ntiles,
+                                      sizeof *encoded->entries);
   layer->layers = layers;
-  layer->arena.nbytes = budget->arena_nbytes;
+  encoded->arena.nbytes = budget->arena_nbytes;
   layer->elements = rd_malloc (budget->elements_nbytes);
-  layer->arena.data = rd_malloc (budget->arena_nbytes);
-  layer->entries = rd_malloc (tiles_nbytes);
-  if (!layer->elements || !layer->arena.data || !layer->entries)
+  encoded->arena.data = rd_malloc (budget->arena_nbytes);
+  encoded->entries = rd_malloc (tiles_nbytes);
+  if (!layer->elements || !encoded->arena.data || !encoded->entries)
     return rd_fail_memory (budget->elements_nbytes + budget->arena_nbytes
                            + tiles_nbytes);
-  return RADIO_OK;
-}
-
-static enum radio_status
-make_index (struct rd_layers *layers)
-{
-  uint64_t n = layers->array->layout.ntiles;
-  size_t nbytes = sizeof (struct rd_shard_index)
-    + (size_t) n * sizeof (struct rd_shard_entry);
-  layers->index = rd_malloc (nbytes);
-  if (!layers->index)
-    return rd_fail_memory (nbytes);
-  layers->index->n = n;
   return RADIO_OK;
 }
 
@@ -169,7 +136,7 @@ rd_layers_open (struct radio_array *array, const uint64_t *shape,
   layers->array = array;
   layers->budget = budget;
   atomic_fetch_add (&array->store->context->layers_nbytes, budget.nbytes);
-  RD_TRY (make_index (layers));
+  RD_TRY (rd_shards_open (array, &layers->shards));
   for (unsigned i = 0; i < budget.nlayers; i++)
     RD_TRY (make_layer (&layers->layers[i], layers));
   *result = RD_STEAL (layers);
@@ -180,99 +147,6 @@ unsigned
 rd_layers_count (const struct rd_layers *layers)
 {
   return layers->budget.nlayers;
-}
-
-static enum radio_status
-begin_shard (struct rd_layers *layers, const uint64_t *chunk)
-{
-  struct rd_io *io = layers->array->store->io;
-  struct shard *shard = &layers->shard;
-  char key[RD_KEY_NBYTES];
-  rd_fetch_key (layers->array, chunk, key);
-  RD_NOTE_NAME ("key", key);
-  memcpy (shard->chunk, chunk, sizeof shard->chunk);
-  shard->nbytes = 0;
-  memset (layers->index->entries, 0xff,
-          (size_t) layers->index->n * sizeof layers->index->entries[0]);
-  return io->ops->create (io, key, &shard->writer);
-}
-
-/* Make all complete shards durable. */
-static enum radio_status
-commit_shards (struct rd_layers *layers)
-{
-  RD_SCOPE ("commit shards", RD_IN_DISK);
-  for (unsigned i = 0; i < layers->ncomplete; i++) {
-    struct shard *shard = &layers->complete[i];
-    struct rd_io_writer *writer = RD_STEAL (shard->writer);
-    RD_TRY (writer->ops->commit (writer));
-    layers->stored_nbytes += shard->nbytes;
-    rd_index_cache_drop (layers->array->indexes, shard->chunk);
-  }
-  layers->ncomplete = 0;
-  return RADIO_OK;
-}
-
-/* Append the index, to be committed later. */
-static enum radio_status
-end_shard (struct rd_layers *layers, struct rd_scratch *scratch)
-{
-  struct radio_array *array = layers->array;
-  struct shard *shard = &layers->shard;
-  struct rd_buffer *encoded = &scratch->fetched;
-  if (!shard->writer)
-    return RADIO_OK;
-  RD_TRY (rd_shard_index_encode (array->layout.sharding,
-                                 &array->layout.chunk, scratch,
-                                 layers->index, encoded));
-  const struct rd_part part = { encoded->data, encoded->nbytes };
-  RD_TRY (shard->writer->ops->append (shard->writer, &part, 1));
-  shard->nbytes += part.nbytes;
-  if (layers->ncomplete == MAX_COMPLETE)
-    RD_TRY (commit_shards (layers));
-  layers->complete[layers->ncomplete++] = *shard;
-  shard->writer = NULL;
-  return RADIO_OK;
-}
-
-/* Tell the shard's index where the tiles of a layer will lie. */
-static void
-place_tiles (const struct layer *layer, struct rd_layers *layers)
-{
-  const struct rd_layout *layout = &layers->array->layout;
-  struct shard *shard = &layers->shard;
-  uint64_t at[RADIO_MAX_RANK] = { 0 };
-  for (uint64_t i = 0; i < layer->ntiles; i++) {
-    const struct rd_shard_entry *tile = &layer->entries[i];
-    uint64_t number = 0;
-    if (tile->offset == RD_SHARD_MISSING)
-      continue;
-    rd_box_unravel (&layer->tiles, i, at);
-    for (size_t axis = 0; axis < layout->rank; axis++)
-      number = number * layout->grid[axis] + at[axis] % layout->grid[axis];
-    layers->index->entries[number] = (struct rd_shard_entry) {
-      shard->nbytes, tile->nbytes,
-    };
-    shard->nbytes += tile->nbytes;
-  }
-}
-
-static enum radio_status
-append_layer (const struct layer *layer, struct rd_scratch *scratch)
-{
-  RD_SCOPE ("write shard", RD_IN_DISK);
-  struct rd_layers *layers = layer->layers;
-  const struct rd_layout *layout = &layers->array->layout;
-  uint64_t chunk[RADIO_MAX_RANK] = { 0 };
-  for (size_t i = 0; i < layout->rank; i++)
-    chunk[i] = layer->given.box.start[i] / layout->chunk.shape[i];
-  if (memcmp (chunk, layers->shard.chunk, sizeof chunk) != 0)
-    RD_TRY (end_shard (layers, scratch));
-  if (!layers->shard.writer)
-    RD_TRY (begin_shard (layers, chunk));
-  place_tiles (layer, layers);
-  return rd_write_append (layers->shard.writer, &layer->arena,
-                          layer->entries, layer->ntiles);
 }
 
 /* Append the next layers as long as they are ready, one after the other,
@@ -288,7 +162,8 @@ append_ready_synced (struct rd_layers *layers, struct rd_scratch *scratch)
       break;
     layers->synced.encoded[turn] = false;
     pthread_mutex_unlock (&layers->mutex);
-    status = append_layer (&layers->layers[turn], scratch);
+    status = rd_shards_append (layers->shards,
+                               &layers->layers[turn].encoded, scratch);
     pthread_mutex_lock (&layers->mutex);
     layers->synced.nappended += status == RADIO_OK;
     pthread_cond_broadcast (&layers->changed);
@@ -315,13 +190,14 @@ do_tile (struct layer *layer, uint64_t task, struct rd_scratch *scratch)
   const struct rd_layout *layout = &layer->layers->array->layout;
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   struct radio_box tile = { .rank = layout->rank };
-  rd_box_unravel (&layer->tiles, task, at);
+  struct rd_encoded *encoded = &layer->encoded;
+  rd_box_unravel (&encoded->tiles, task, at);
   for (size_t i = 0; i < layout->rank; i++) {
     tile.size[i] = layout->tile.shape[i];
     tile.start[i] = at[i] * tile.size[i];
   }
   RD_TRY (rd_write_tile (layout, &layer->given, &tile, scratch,
-                         &layer->arena, &layer->entries[task]));
+                         &encoded->arena, &encoded->entries[task]));
   if (atomic_fetch_sub (&layer->nleft, 1) > 1)
     return RADIO_OK;
   return end_layer (layer, scratch);
@@ -390,17 +266,21 @@ rd_layers_give (struct rd_layers *layers, const struct radio_box *box,
   const struct rd_layout *layout = &layers->array->layout;
   struct layer *layer
     = &layers->layers[layers->ngiven % layers->budget.nlayers];
+  struct rd_encoded *encoded = &layer->encoded;
   layer->given = (struct rd_given) {
     .box = *box, .elements = layer->elements, .swapped = swapped,
   };
   memcpy (layer->given.strides, strides, box->rank * sizeof *strides);
-  rd_grid_touched (box, layout->tile.shape, &layer->tiles);
-  layer->ntiles = radio_box_count (&layer->tiles);
+  rd_grid_touched (box, layout->tile.shape, &encoded->tiles);
+  encoded->ntiles = radio_box_count (&encoded->tiles);
+  for (size_t i = 0; i < layout->rank; i++)
+    encoded->chunk[i] = box->start[i] / layout->chunk.shape[i];
+  RD_TRY (rd_shards_announce (layers->shards, encoded->chunk));
   layer->number = layers->ngiven++;
-  atomic_store (&layer->nleft, layer->ntiles);
-  atomic_store (&layer->arena.used, 0);
+  atomic_store (&layer->nleft, encoded->ntiles);
+  atomic_store (&encoded->arena.used, 0);
   layer->job = (struct rd_job) {
-    .run = do_task, .n = layer->ntiles, .site = &encode_site,
+    .run = do_task, .n = encoded->ntiles, .site = &encode_site,
     .max_active = layers->budget.nthreads,
   };
   RD_TRY (rd_pool_start (layers->array->store->context->pool, &layer->job));
@@ -416,13 +296,11 @@ rd_layers_finish (struct rd_layers *layers, uint64_t *stored_nbytes)
   for (uint64_t i = 0; i < n; i++)
     RD_TRY (wait_layer (layers, &layers->layers[(layers->ngiven + i) % n]));
   struct rd_scratch *scratch = rd_pool_take_scratch (pool);
-  enum radio_status status = scratch ? end_shard (layers, scratch)
-                                     : RADIO_ERROR_MEMORY;
+  enum radio_status status = scratch
+    ? rd_shards_finish (layers->shards, scratch, stored_nbytes)
+    : RADIO_ERROR_MEMORY;
   rd_pool_give_scratch (pool, scratch);
-  RD_TRY (status);
-  RD_TRY (commit_shards (layers));
-  *stored_nbytes += layers->stored_nbytes;
-  return RADIO_OK;
+  return status;
 }
 
 /* In a forked child the tasks are nobody's, and waiting fails at once. */
@@ -442,14 +320,11 @@ rd_layers_close (struct rd_layers *layers)
   if (!layers)
     return;
   stop (layers);
-  rd_io_writer_abort (layers->shard.writer);
-  for (unsigned i = 0; i < layers->ncomplete; i++)
-    rd_io_writer_abort (layers->complete[i].writer);
-  rd_free (layers->index);
+  rd_shards_close (layers->shards);
   for (unsigned i = 0; i < MAX_LAYERS; i++) {
     rd_free (layers->layers[i].elements);
-    rd_free (layers->layers[i].arena.data);
-    rd_free (layers->layers[i].entries);
+    rd_free (layers->layers[i].encoded.arena.data);
+    rd_free (layers->layers[i].encoded.entries);
   }
   atomic_fetch_sub (&layers->array->store->context->layers_nbytes,
                     layers->budget.nbytes);

@@ -96,7 +96,7 @@ an_ingest_names_its_steps (void **state)
     "ingest/encode tiles/encode/gather",
     "ingest/encode tiles/encode/blosc lz4",
     "ingest/encode tiles/encode/crc32c",
-    "ingest/encode tiles/write shard/create file",
+    "ingest/create shard/create file",
     "ingest/encode tiles/write shard/write",
     "ingest/commit shards/fsync",
     "ingest/commit shards/rename",
