@@ -46,7 +46,7 @@ struct rd_shards {
   struct {
     uint64_t nannounced, ncreated, ncompleted, ncommitted;
     uint64_t stored_nbytes;           /* of those committed */
-    bool stepping;
+    bool creating, committing;
     bool closing;
     struct rd_error error;            /* the first failure */
   } synced;
@@ -89,40 +89,54 @@ static const struct radio_site commit_site = {
 };
 
 static enum radio_status
-do_step (struct rd_shards *shards, struct shard *shard, bool creates)
+do_step (struct rd_shards *shards, struct shard *shard, bool creates,
+         bool is_thread)
 {
   const struct radio_site *site = creates ? &create_site : &commit_site;
   __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))
   const uint64_t scope = !radio_profile_is_on () ? 0
-    : shards->has_thread ? radio_scope_receive (&shard->handoff, site)
+    : is_thread ? radio_scope_receive (&shard->handoff, site)
     : radio_scope_begin (site);
   return creates ? create_shard (shards, shard)
                  : commit_shard (shards, shard);
 }
 
+/* Take one step of a kind that nobody else takes. */
+static void
+take_step_synced (struct rd_shards *shards, bool creates, bool is_thread)
+{
+  uint64_t *done = creates ? &shards->synced.ncreated
+                           : &shards->synced.ncommitted;
+  bool *taking = creates ? &shards->synced.creating
+                         : &shards->synced.committing;
+  struct shard *shard = find_shard (shards, *done);
+  *taking = true;
+  pthread_mutex_unlock (&shards->mutex);
+  enum radio_status status = do_step (shards, shard, creates, is_thread);
+  pthread_mutex_lock (&shards->mutex);
+  *taking = false;
+  if (status == RADIO_OK && !creates)
+    shards->synced.stored_nbytes += shard->nbytes;
+  if (status == RADIO_OK)
+    ++*done;
+  else if (shards->synced.error.status == RADIO_OK)
+    rd_error_save (&shards->synced.error, status);
+  pthread_cond_broadcast (&shards->changed);
+}
+
 /* Somebody will wait for a file that is not there yet, so that comes first.
  * False when there is nothing to do. */
 static bool
-step_synced (struct rd_shards *shards)
+step_synced (struct rd_shards *shards, bool is_thread)
 {
-  bool creates = shards->synced.ncreated < shards->synced.nannounced;
-  bool commits = shards->synced.ncommitted < shards->synced.ncompleted;
-  if ((!creates && !commits) || shards->synced.error.status != RADIO_OK)
+  bool creates = !shards->synced.creating
+    && shards->synced.ncreated < shards->synced.nannounced;
+  bool commits = (is_thread || !shards->has_thread)
+    && !shards->synced.committing
+    && shards->synced.ncommitted < shards->synced.ncompleted;
+  if (!creates && !commits)
     return false;
-  uint64_t *done = creates ? &shards->synced.ncreated
-                           : &shards->synced.ncommitted;
-  struct shard *shard = find_shard (shards, *done);
-  shards->synced.stepping = true;
-  pthread_mutex_unlock (&shards->mutex);
-  enum radio_status status = do_step (shards, shard, creates);
-  pthread_mutex_lock (&shards->mutex);
-  shards->synced.stepping = false;
-  if (status != RADIO_OK)
-    rd_error_save (&shards->synced.error, status);
-  else if (!creates)
-    shards->synced.stored_nbytes += shard->nbytes;
-  *done += status == RADIO_OK;
-  pthread_cond_broadcast (&shards->changed);
+  take_step_synced (shards, creates, is_thread);
   return true;
 }
 
@@ -133,7 +147,8 @@ run_thread (void *argument)
   radio_thread_name ("radio shards");
   pthread_mutex_lock (&shards->mutex);
   while (!shards->synced.closing)
-    if (!step_synced (shards))
+    if (shards->synced.error.status != RADIO_OK
+        || !step_synced (shards, true))
       pthread_cond_wait (&shards->changed, &shards->mutex);
   pthread_mutex_unlock (&shards->mutex);
   return NULL;
@@ -217,8 +232,7 @@ static enum radio_status
 wait_synced (struct rd_shards *shards, condition_fn *is_met)
 {
   while (!is_met (shards) && shards->synced.error.status == RADIO_OK) {
-    bool waits = shards->has_thread || shards->synced.stepping;
-    if (!waits && step_synced (shards))
+    if (step_synced (shards, false))
       continue;
     RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
     pthread_cond_wait (&shards->changed, &shards->mutex);
