@@ -23,34 +23,30 @@ copy_path (size_t i)
   return rd_format ("bench/%zu", i + 1);
 }
 
-static enum radio_status
-stop_when_interrupted (const struct radio_progress *p, void *user_data)
+int
+rd_bench_make_volume (struct radio_store *store, const char *file,
+                      const struct rd_subject_options *options,
+                      const char *path, uint64_t *nbytes)
 {
-  (void) p;
-  (void) user_data;
-  return rd_interrupted () ? RADIO_ERROR_CANCELLED : RADIO_OK;
-}
-
-static int
-make_volume (const struct rd_bench *bench, const struct rd_layout *layout,
-             struct radio_store *store, const char *path)
-{
+  const uint64_t *shape = options->shape;
+  struct radio_ingest_result result = { 0 };
   struct radio_ingest_options ingest = {
-    .tiling = layout->tiling,
-    .codec = layout->codec,
-    .progress = stop_when_interrupted,
+    .tiling = options->tiling,
+    .codec = options->codec,
+    .progress = rd_interrupt_stop,
   };
   struct radio_phantom_options phantom = {
-    .shape = { bench->shape[0], bench->shape[1], bench->shape[2] },
+    .shape = { shape[0], shape[1], shape[2] },
     .ingest = ingest,
   };
-  enum radio_status status = bench->file
-    ? radio_ingest (store, bench->file, path, &ingest, NULL)
+  enum radio_status status = file
+    ? radio_ingest (store, file, path, &ingest, &result)
     : radio_phantom (store, path, &phantom);
+  if (nbytes)
+    *nbytes = result.source_nbytes;
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_interrupted () ? RD_EXIT_FAILED
-                           : rd_complain_library (bench->file);
+  return rd_interrupted () ? RD_EXIT_FAILED : rd_complain_library (file);
 }
 
 static bool
@@ -149,13 +145,16 @@ make_store (const struct rd_bench *bench, const struct rd_layout *layout)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
   struct rd_args args = args_of (bench, layout, layout->store_name);
+  struct rd_subject_options options = { .tiling = layout->tiling,
+                                        .codec = layout->codec };
   size_t ncopies = is_chosen (bench, RD_ROW_LOADER) ? NCOPIES : 1;
+  memcpy (options.shape, bench->shape, sizeof options.shape);
   args.nthreads = bench->args->nthreads;
   int failed = rd_store_open (&args, true, &store);
   for (size_t i = 0; i < ncopies && !failed; i++) {
     RD_FREE char *path = copy_path (i);
-    failed = path ? make_volume (bench, layout, store, path)
-                  : RD_EXIT_FAILED;
+    failed = path ? rd_bench_make_volume (store, bench->file, &options, path,
+                                          NULL) : RD_EXIT_FAILED;
   }
   return failed;
 }
@@ -245,8 +244,8 @@ rd_layouts_close (struct rd_bench *bench)
   rd_destination_clear (&bench->destination);
 }
 
-static bool
-is_compressed (const char *file)
+bool
+rd_is_compressed (const char *file)
 {
   size_t n = strlen (file);
   return n > 3 && strcmp (file + n - 3, ".gz") == 0;
@@ -264,7 +263,7 @@ const char *
 rd_bench_source (struct rd_bench *bench, struct rd_layout *layout,
                  bool compressed)
 {
-  if (bench->file && is_compressed (bench->file) == compressed)
+  if (bench->file && rd_is_compressed (bench->file) == compressed)
     return bench->file;
   struct rd_layout *owner = find_owner (bench, layout);
   if (owner->sources[compressed])

@@ -84,6 +84,15 @@ struct rd_bench {
   bool told_cold;             /* that files did not leave memory */
 };
 
+/* Make a volume of an image or, without one, of the phantom that the options
+ * tell; Ctrl-C ends it.  *nbytes are the image's; may be NULL.  Returns an
+ * exit status, after complaining. */
+int rd_bench_make_volume (struct radio_store *store, const char *file,
+                          const struct rd_subject_options *options,
+                          const char *path, uint64_t *nbytes);
+
+bool rd_is_compressed (const char *file);
+
 /* Make or open all layouts.  Returns an exit status, after complaining; to
  * be closed in any case. */
 int rd_layouts_open (struct rd_bench *bench);

@@ -13,6 +13,7 @@
 
 static const struct rd_command *const subs[] = {
   &rd_bench_compare,
+  &rd_bench_memory,
   &rd_bench_profiler,
   NULL
 };

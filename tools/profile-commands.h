@@ -15,6 +15,7 @@ extern const struct rd_command rd_profile_slice;
 extern const struct rd_command rd_profile_sweep;
 
 extern const struct rd_command rd_bench_compare;
+extern const struct rd_command rd_bench_memory;
 extern const struct rd_command rd_bench_profiler;
 
 /* The sub-command that a command line names, behind its command; argc and

@@ -184,7 +184,7 @@ an_interrupted_benchmark_cleans_up_and_dies_of_it () {
   "$RADIO" bench --phantom 64 --rounds 1000 >out 2>err &
   child=$!
   # Until its folder is there, and it has begun.
-  while [ -z "$(ls -A "$temp")" ]; do sleep 0.1; done
+  while [ -z "$(ls -A "$temp")" ] && kill -0 $child; do sleep 0.1; done
   kill -TERM $child
   status=0
   wait $child || status=$?

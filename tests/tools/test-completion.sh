@@ -76,6 +76,7 @@ what_sub_commands_take_is_completed () {
   completes '--rounds --rows --runs' bench run1.json --r
   completes '--json' bench compare --j
   completes 'numpy' bench run1.json --destination n
+  completes 'ct/one' bench memory -s p.zarr c
 }
 
 volumes_of_the_store_are_completed () {
