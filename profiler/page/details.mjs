@@ -111,7 +111,7 @@ export class Details {
     const total = profile.total[node];
     return [
       timeLine('total', total, true),
-      ['of all', formatShare(total, this.model.metrics[0].sum)],
+      ['of all', formatShare(total, this.model.whole.metrics[0].sum)],
       timeLine('self', profile.self[node], true),
       timeLine('work here', profile.work[node]),
       timeLine('work with below', profile.treeWork[node]),
@@ -135,7 +135,7 @@ export class Details {
   // Counters with everything below, and their rates.
   counters(node) {
     const lines = [];
-    for (const metric of this.model.metrics) {
+    for (const metric of this.model.whole.metrics) {
       if (!metric.id.startsWith('c:') || !(metric.total[node] > 0))
         continue;
       const rate = metric.unit === 'bytes'

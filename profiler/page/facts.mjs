@@ -21,7 +21,7 @@ function factTable(pairs) {
       element('td', {}, nameElement(value))))));
 }
 
-export function factsPanel(profile, model) {
+function factsPanel(profile, model) {
   const { info } = profile;
   const recorded = [
     ...profile.facts.map(({ key, value }) => [key, value]),
@@ -33,7 +33,7 @@ export function factsPanel(profile, model) {
     ['lanes', formatCount(profile.lanes.length)],
     ['paths in the tree', formatCount(profile.tree.size)],
   ];
-  const counted = model.metrics.filter((one) => one.id.startsWith('c:'))
+  const counted = model.whole.metrics.filter((one) => one.id.startsWith('c:'))
     .map((one) => [one.label, formatUnit(one.sum, one.unit)]);
   return element('div', { class: 'scroll columns', tabindex: 0 },
     element('section', {}, element('h2', {}, 'Recording'), factTable(recorded)),
@@ -42,3 +42,10 @@ export function factsPanel(profile, model) {
               : element('p', { class: 'muted' }, 'Nothing.')),
     element('section', {}, element('h2', {}, 'Words'), factTable(WORDS)));
 }
+
+export const factsView = {
+  id: 'facts', label: 'Recording',
+  about: 'What was recorded, with what, and what the words mean',
+  keys: [],
+  make: ({ profile, model }) => ({ element: factsPanel(profile, model) }),
+};

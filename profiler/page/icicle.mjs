@@ -6,41 +6,94 @@ import { element, button } from './dom.mjs';
 import { INK } from './colour.mjs';
 import { Pane, themeColours } from './pane.mjs';
 import { layoutIcicle, firstAfter } from './icicle-layout.mjs';
+import { Model } from './model.mjs';
+import { nodeFacts } from './node-facts.mjs';
+import { bottomUp } from './invert.mjs';
 import { formatShare, formatUnit } from './units.mjs';
 
 const ROW = 26;
 
 export class Icicle {
-  constructor({ profile, state, model, tooltip }) {
-    Object.assign(this, { profile, state, model, tooltip });
-    this.tree = profile.tree;
+  constructor({ state, model, tooltip }) {
+    Object.assign(this, { state, model, tooltip });
     this.pane = new Pane({
       label: 'Icicle of the call tree. Arrow keys move, Enter zooms in, '
         + 'Escape zooms out. The tree shows the same as a table.',
       className: 'icicle', height: 0,
       draw: (...where) => this.draw(...where),
     });
-    this.out = button('Zoom out', () => this.zoomOut());
+    this.out = button('Zoom out', () => this.zoomOut(),
+                      { title: 'Key Escape' });
     this.crumbs = element('nav', { class: 'crumbs',
                                    'aria-label': 'Zoomed into' });
-    this.view = element('div', {}, this.crumbs, this.pane.box);
+    this.turn = this.toggle('flip', 'Flame', 'Roots at the bottom. Key i');
+    this.invert = this.toggle('up', 'Bottom-up', 'At the roots what takes '
+      + 'the time itself, then its callers. Key u');
+    this.element = element('div', {}, element('div', { class: 'tools' },
+      this.out, this.crumbs, element('span', { class: 'space' }),
+      this.turn, this.invert), this.pane.box);
+    this.actions = { i: () => this.turn.click(),
+                     u: () => this.invert.click() };
     this.listen(this.pane.canvas);
-    state.listen((keys) => this.changed(keys));
-    this.arrange();
+    this.reshape();
+    if (this.state.get('flip'))
+      requestAnimationFrame(() => { this.pane.box.scrollTop = 1e6; });
   }
 
-  changed(keys) {
-    if (keys.has('metric'))
+  toggle(key, label, title) {
+    return button(label, () => this.state.set(
+      { [key]: this.state.get(key) ? '' : '1', zoom: -1 }, { step: true }),
+      { title, 'aria-pressed': 'false' });
+  }
+
+  update(keys) {
+    if (Model.reshapes(keys) || keys.has('up'))
+      this.reshape();
+    else if (keys.has('metric') || keys.has('flip'))
       this.arrange();
     else if (keys.has('zoom'))
       this.showCrumbs();
+    if (keys.has('node'))
+      this.take(this.state.get('node'));
     this.pane.redraw();
   }
 
+  reshape() {
+    this.shape = this.state.get('up') ? this.model.derived('up', bottomUp)
+      : this.model.shape();
+    this.tree = this.shape.tree;
+    this.current = this.shape.find(this.state.get('node'));
+    this.arrange();
+  }
+
   arrange() {
-    this.layout = layoutIcicle(this.tree, this.model.metric());
-    this.pane.setHeight(this.layout.rows.length * ROW + 2);
+    for (const [key, made] of [['flip', this.turn], ['up', this.invert]])
+      made.setAttribute('aria-pressed', String(this.state.get(key) === '1'));
+    this.metric = this.shape.metric(this.state.get('metric'));
+    this.layout = layoutIcicle(this.tree, this.metric);
+    this.pane.setHeight(Math.max(1, this.layout.rows.length) * ROW + 2);
     this.showCrumbs();
+  }
+
+  // Another scope was selected, here or elsewhere.
+  take(profileNode) {
+    if (this.shape.origin[this.current] !== profileNode)
+      this.current = this.shape.find(profileNode);
+    if (this.current < 0)
+      return;
+    const y = this.top(this.tree.depths[this.current]);
+    this.pane.reveal(y, y + ROW + 2);
+  }
+
+  // Where a row begins in the picture, and which one is there.
+  top(depth) {
+    return ROW * (this.state.get('flip')
+      ? this.layout.rows.length - 1 - depth : depth);
+  }
+
+  rowAt(y) {
+    const row = Math.floor(y / ROW);
+    return this.state.get('flip') ? this.layout.rows.length - 1 - row : row;
   }
 
   zoomed() {
@@ -61,10 +114,10 @@ export class Icicle {
     const all = button('all', () => this.zoom(-1),
                        { 'aria-current': zoom < 0 });
     const path = this.tree.path(zoom).map((node) =>
-      button(this.profile.names[node], () => this.zoom(node),
+      button(this.shape.name(node), () => this.zoom(node),
              { 'aria-current': node === zoom }));
     this.out.disabled = zoom < 0;
-    this.crumbs.replaceChildren(this.out, all, ...path);
+    this.crumbs.replaceChildren(all, ...path);
   }
 
   zoom(node) {
@@ -79,13 +132,16 @@ export class Icicle {
   draw(context, width, height, scroll) {
     const [from, to] = this.window();
     const theme = this.theme = themeColours();
-    const first = Math.floor(scroll / ROW);
-    const last = Math.min(this.layout.rows.length - 1,
-                          Math.floor((scroll + height) / ROW));
-    for (let depth = first; depth <= last; depth++)
-      this.drawRow(context, theme, this.layout.rows[depth],
-                   depth * ROW - scroll, from, width / (to - from), width);
-    this.drawSelection(context, theme, scroll, from, width / (to - from));
+    const scale = width / (to - from);
+    this.layout.rows.forEach((row, depth) => {
+      const y = this.top(depth) - scroll;
+      if (y + ROW > 0 && y < height)
+        this.drawRow(context, theme, row, y, from, scale, width);
+    });
+    if (this.layout.rows.length === 0)
+      this.pane.text('Nothing has any ' + this.metric.label + ' here.', 8,
+                     ROW / 2, width - 16);
+    this.drawSelection(context, theme, scroll, from, scale);
   }
 
   drawRow(context, theme, row, y, from, scale, width) {
@@ -110,34 +166,37 @@ export class Icicle {
   }
 
   drawBox(context, node, x, y, width) {
-    const { matched } = this.model;
-    context.globalAlpha = matched && !matched[node] ? 0.3 : 1;
-    context.fillStyle = this.model.colours[node];
+    const faint = this.model.isFaint(this.shape, node);
+    context.globalAlpha = faint ? 0.3 : 1;
+    context.fillStyle = this.model.colour(this.shape, node);
     context.fillRect(x, y + 1, Math.max(1, width - 1), ROW - 1);
     context.globalAlpha = 1;
     if (width < 30)
       return;
-    context.fillStyle = matched && !matched[node]
-      ? this.theme.text : INK;
-    const metric = this.model.metric();
-    const value = formatUnit(metric.total[node], metric.unit);
-    const name = this.profile.names[node];
+    context.fillStyle = faint ? this.theme.text : INK;
+    const { total, unit, sum } = this.metric;
+    const name = this.shape.name(node);
     this.pane.text(name, x + 5, y + ROW / 2 + 1, width - 10);
     const room = width - 10 - this.pane.textWidth(name) - 14;
-    if (room > this.pane.textWidth(value)) {
-      context.textAlign = 'right';
-      context.fillText(value, x + width - 6, y + ROW / 2 + 1);
-      context.textAlign = 'left';
-    }
+    const value = formatUnit(total[node], unit);
+    const both = value + ' \u00b7 ' + formatShare(total[node], sum);
+    const fits = [both, value].find((text) =>
+      room > this.pane.textWidth(text));
+    if (!fits)
+      return;
+    context.textAlign = 'right';
+    context.fillText(fits, x + width - 6, y + ROW / 2 + 1);
+    context.textAlign = 'left';
   }
 
   drawSelection(context, theme, scroll, from, scale) {
-    const node = this.state.get('node');
-    if (!(node >= 0 && node < this.tree.size))
+    const node = this.current;
+    if (node < 0 || this.layout.right[node] <= this.layout.left[node])
       return;
-    const x = (this.layout.left[node] - from) * scale;
-    const end = (this.layout.right[node] - from) * scale;
-    const y = this.tree.depths[node] * ROW - scroll;
+    const x = Math.max(-4, (this.layout.left[node] - from) * scale);
+    const end = Math.min(this.pane.width + 4,
+                         (this.layout.right[node] - from) * scale);
+    const y = this.top(this.tree.depths[node]) - scroll;
     context.strokeStyle = theme.text;
     context.lineWidth = 2;
     context.strokeRect(x + 1, y + 2, Math.max(2, end - x - 3), ROW - 3);
@@ -145,7 +204,7 @@ export class Icicle {
 
   // The node under a point of the picture, or -1.
   hit({ x, y }) {
-    const row = this.layout.rows[Math.floor(y / ROW)];
+    const row = this.layout.rows[this.rowAt(y)];
     if (!row)
       return -1;
     const [from, to] = this.window();
@@ -169,36 +228,33 @@ export class Icicle {
       if (node < 0)
         return;
       this.tooltip.hide();
-      this.state.set({ node, zoom: node }, { step: true });
+      this.current = node;
+      this.state.set({ node: this.shape.origin[node], zoom: node },
+                     { step: true });
     });
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
 
   tip(event, node) {
-    const metric = this.model.metric();
-    const parent = this.tree.parents[node];
-    const lines = [
-      [metric.label, formatUnit(metric.total[node], metric.unit)],
-      ['of all', formatShare(metric.total[node], metric.sum)],
-      ['of its parent', parent < 0 ? ''
-        : formatShare(metric.total[node], metric.total[parent])],
-      ...this.model.facts(node),
-    ];
-    this.tooltip.show(event.clientX, event.clientY, this.profile.names[node],
-                      lines, this.model.colours[node]);
+    this.tooltip.show(event.clientX, event.clientY, this.shape.name(node),
+                      nodeFacts(this.shape, node, this.metric),
+                      this.model.colour(this.shape, node));
   }
 
   key(event) {
-    const step = { ArrowUp: () => this.tree.parents[this.current()],
-                   ArrowDown: () => this.child(this.current()),
-                   ArrowLeft: () => this.sibling(-1),
-                   ArrowRight: () => this.sibling(1) }[event.key];
     if (event.altKey || event.ctrlKey || event.metaKey)
       return;
+    const flip = this.state.get('flip') !== '';
+    const above = () => this.tree.parents[this.current];
+    const below = () => this.child(this.current);
+    const step = { ArrowUp: flip ? below : above,
+                   ArrowDown: flip ? above : below,
+                   ArrowLeft: () => this.sibling(-1),
+                   ArrowRight: () => this.sibling(1) }[event.key];
     if (step)
       this.select(step());
-    else if (event.key === 'Enter' && this.current() >= 0)
-      this.zoom(this.current());
+    else if (event.key === 'Enter' && this.current >= 0)
+      this.zoom(this.current);
     else if (event.key === 'Escape' || event.key === 'Backspace')
       this.zoomOut();
     else
@@ -206,21 +262,16 @@ export class Icicle {
     event.preventDefault();
   }
 
-  current() {
-    return this.state.get('node');
-  }
-
   child(node) {
-    const children = this.tree.sorted(node, this.model.metric().total);
+    const children = this.tree.sorted(node, this.metric.total);
     return children.length > 0 ? children[0] : node;
   }
 
   sibling(step) {
-    const node = this.current();
+    const node = this.current;
     if (node < 0)
       return this.child(-1);
-    const all = this.tree.sorted(this.tree.parents[node],
-                                 this.model.metric().total);
+    const all = this.tree.sorted(this.tree.parents[node], this.metric.total);
     const at = all.indexOf(node) + step;
     return all[Math.max(0, Math.min(all.length - 1, at))];
   }
@@ -228,8 +279,18 @@ export class Icicle {
   select(node) {
     if (node < 0 || node === undefined)
       return;
-    this.state.set({ node });
-    const y = this.tree.depths[node] * ROW;
-    this.pane.reveal(y, y + ROW + 2);
+    this.current = node;
+    this.state.set({ node: this.shape.origin[node] });
+    this.take(this.shape.origin[node]);
+    this.pane.redraw();
   }
 }
+
+export const icicleView = {
+  id: 'icicle', label: 'Icicle',
+  about: 'Merged call paths, the heaviest first; as a flame, or bottom-up',
+  keys: [['i', 'Turn over: icicle or flame'],
+         ['u', 'Bottom-up: who called what takes the time'],
+         ['Arrows', 'Move'], ['Enter', 'Zoom in'], ['Escape', 'Zoom out']],
+  make: (shared) => new Icicle(shared),
+};

@@ -3,6 +3,7 @@
 // and the total with everything below; the totals of children add up to at
 // most their parent's, but with wall, where children may run at once.
 
+// profile: or a shape, which has the same columns.
 export function makeMetrics(profile) {
   const { tree } = profile;
   const summed = (id, label, unit, own) =>
@@ -14,8 +15,10 @@ export function makeMetrics(profile) {
       total: profile.treeWork },
     { id: 'wait', label: 'wait', unit: 'time', own: profile.wait,
       total: profile.treeWait },
+    summed('self', 'self', 'time', profile.self),
     summed('queue', 'queued', 'time', profile.queue),
     summed('calls', 'calls', 'count', profile.calls),
+    summed('allocs', 'allocations', 'count', profile.allocCount),
     summed('alloc', 'bytes allocated', 'bytes', profile.allocBytes),
     ...profile.counters.map((counter) =>
       summed('c:' + counter.name, counter.name, counter.unit, counter.own)),

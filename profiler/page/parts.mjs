@@ -28,7 +28,7 @@ function timeCell(ns, most) {
   return cell;
 }
 
-export function partsPanel(profile) {
+function partsPanel(profile) {
   const { parts } = profile;
   const walls = parts.map((part) => part.wall);
   const { mean, median: middle, least, most } = spread(walls);
@@ -47,3 +47,12 @@ export function partsPanel(profile) {
       element('thead', {}, element('tr', {}, ...heads)),
       element('tbody', {}, ...rows)));
 }
+
+export const partsView = {
+  id: 'parts', label: (profile) => profile.partKind() === 'run' ? 'Runs'
+    : 'Ranks',
+  about: 'Runs or ranks beside one another',
+  needs: (profile) => profile.parts.length > 1,
+  keys: [],
+  make: ({ profile }) => ({ element: partsPanel(profile) }),
+};

@@ -4,6 +4,8 @@
 // nanoseconds.
 
 import { readColumns, zigzag } from './decode.mjs';
+import { findChildren, findParents } from './causes.mjs';
+import { Sites } from './sites.mjs';
 import { formatCount } from './units.mjs';
 import { Tree } from './tree.mjs';
 
@@ -96,6 +98,7 @@ class Profile {
          spanCount: lane.span_count }));
     this.names = text(nodes.name);
     this.categories = text(nodes.category);
+    this.sites = new Sites(this.names, this.categories);
     this.functions = text(nodes.function);
     this.files = text(nodes.file);
     this.lines = nodes.line;
@@ -151,22 +154,19 @@ class Profile {
       this.end = Math.max(this.end, this.samples.time[i]);
   }
 
+  // Which span asked for which is worked out at the first question.
+  get spanParents() {
+    return this.foundParents ??= findParents(this.spans);
+  }
+
+  // { starts, list }: the spans that each span asked for.
+  get causes() {
+    return this.foundChildren ??= findChildren(this.spans, this.spanParents);
+  }
+
   // The index of the span that asked for this one; -1: none, or dropped.
-  // Ids are looked up by a search in an order made at the first question.
   parentOf(span) {
-    const { id, parent, count } = this.spans;
-    this.byId ??= Uint32Array.from({ length: count }, (_, i) => i)
-      .sort((a, b) => id[a] - id[b]);
-    let low = 0, high = count;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (id[this.byId[middle]] < parent[span])
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < count && id[this.byId[low]] === parent[span]
-      ? this.byId[low] : -1;
+    return this.spanParents[span];
   }
 
   share(node, part) {

@@ -4,6 +4,7 @@
 
 import { element, button, plural } from './dom.mjs';
 import { layoutIcicle } from './icicle-layout.mjs';
+import { Model } from './model.mjs';
 import { makeMatcher, matchNodes, matchedShare } from './search.mjs';
 import { formatShare } from './units.mjs';
 
@@ -28,7 +29,7 @@ export class SearchBox {
     state.listen((keys) => {
       if (keys.has('query'))
         this.find();
-      if (keys.has('query') || keys.has('metric'))
+      if (keys.has('query') || keys.has('metric') || Model.reshapes(keys))
         this.tell();
     });
     this.find();
@@ -44,35 +45,43 @@ export class SearchBox {
     this.input.setAttribute('aria-invalid', String(this.broken));
   }
 
+  // Of the present tree, which nodes match.
+  matches(shape) {
+    return Uint8Array.from(shape.origin, (node) => this.model.matched[node]);
+  }
+
   tell() {
-    const { matched } = this.model;
-    if (matched === null) {
+    if (this.model.matched === null) {
       this.answer.value = this.broken ? 'not a regular expression' : '';
       return;
     }
+    const shape = this.model.shape();
+    const matched = this.matches(shape);
     const count = matched.reduce((sum, one) => sum + one, 0);
     const metric = this.model.metric();
-    const layout = layoutIcicle(this.profile.tree, metric);
-    const share = matchedShare(this.profile.tree, layout, matched);
+    const layout = layoutIcicle(shape.tree, metric);
+    const share = matchedShare(shape.tree, layout, matched);
     this.answer.value = count === 0 ? 'no match'
       : count + plural(count, ' match, ', ' matches, ')
         + formatShare(share, 1) + ' of ' + metric.label;
   }
 
-  // To another match, in the order of the tree; around its ends.
+  // To another match: in the order of the view, if it has its own, else of
+  // the tree; around its ends.
   step(by) {
-    const { matched } = this.model;
-    if (matched === null)
+    if (this.model.matched === null || this.tabs.current()?.step?.(by))
       return;
-    const { tree } = this.profile;
-    const order = [...tree.walk(this.model.metric().total)]
-      .filter((node) => matched[node] || node === this.state.get('node'));
-    const at = order.indexOf(this.state.get('node'));
+    const shape = this.model.shape();
+    const matched = this.matches(shape);
+    const current = shape.find(this.state.get('node'));
+    const order = [...shape.tree.walk(this.model.metric().total)]
+      .filter((node) => matched[node] || node === current);
+    const at = order.indexOf(current);
     const from = at < 0 && by > 0 ? -1 : at < 0 ? 0 : at;
     for (let i = 1; i <= order.length; i++) {
       const node = order[(from + i * by + i * order.length) % order.length];
       if (matched[node]) {
-        this.state.set({ node });
+        this.state.set({ node: shape.origin[node] });
         return;
       }
     }

@@ -4,13 +4,18 @@
 import { element } from './dom.mjs';
 
 export class Tabs {
-  // views: [{ id, label, make () }]; a view is made when it is first shown.
-  constructor(views, state) {
+  // views: as views.mjs has them; make (view) makes one.
+  constructor(views, state, make) {
     this.state = state;
     this.views = views;
-    this.tabs = views.map((one, i) => element('button', {
+    this.make = make;
+    this.made = views.map(() => null);
+    // What changed since a view was last shown.
+    this.missed = views.map(() => new Set());
+    this.tabs = views.map((one) => element('button', {
       type: 'button', role: 'tab', id: 'tab-' + one.id,
-      'aria-controls': 'view-' + one.id, title: 'Key ' + (i + 1),
+      'aria-controls': 'view-' + one.id,
+      title: one.about + (one.key ? '. Key ' + one.key : ''),
       onclick: () => this.select(one.id),
     }, one.label));
     this.panels = views.map((one) => element('section', {
@@ -20,7 +25,7 @@ export class Tabs {
     this.list = element('div', { role: 'tablist', 'aria-label': 'Views' },
                         ...this.tabs);
     this.list.addEventListener('keydown', (event) => this.key(event));
-    state.listen((keys) => keys.has('view') && this.show());
+    state.listen((keys) => this.changed(keys));
   }
 
   index() {
@@ -28,8 +33,27 @@ export class Tabs {
       one.id === this.state.get('view')));
   }
 
+  // What make made of the view that is shown.
+  current() {
+    return this.made[this.index()];
+  }
+
+  has(id) {
+    return this.views.some((one) => one.id === id);
+  }
+
   select(id) {
     this.state.set({ view: id }, { step: true });
+  }
+
+  changed(keys) {
+    for (const missed of this.missed)
+      for (const key of keys)
+        missed.add(key);
+    if (keys.has('view'))
+      this.show();
+    else
+      this.update();
   }
 
   show() {
@@ -39,9 +63,19 @@ export class Tabs {
       this.tabs[i].tabIndex = i === current ? 0 : -1;
       this.panels[i].hidden = i !== current;
     });
-    const panel = this.panels[current];
-    if (panel.childElementCount === 0)
-      panel.append(this.views[current].make());
+    this.update();
+  }
+
+  update() {
+    const current = this.index();
+    const missed = this.missed[current];
+    this.missed[current] = new Set();
+    if (this.made[current] === null) {
+      this.made[current] = this.make(this.views[current]);
+      this.panels[current].append(this.made[current].element);
+    } else if (missed.size > 0) {
+      this.made[current].update?.(missed);
+    }
   }
 
   key(event) {

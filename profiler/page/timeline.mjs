@@ -32,8 +32,11 @@ export class Timeline {
     });
     this.painter = new RowPainter(this.pane, this.lanes, profile, model);
     this.input = new TimelineInput(this);
-    this.view = element('div', {}, this.buttons(), this.pane.box);
-    state.listen(() => this.pane.redraw());
+    this.element = element('div', {}, this.buttons(), this.pane.box);
+  }
+
+  update() {
+    this.pane.redraw();
   }
 
   buttons() {
@@ -216,3 +219,13 @@ export class Timeline {
     }
   }
 }
+
+export const timelineView = {
+  id: 'timeline', label: 'Timeline',
+  about: 'Threads, requests and counters on one axis of time',
+  needs: (profile) => profile.spans.count > 0,
+  keys: [['a d', 'Move'], ['w s', 'Zoom in and out'], ['0', 'Show all'],
+         [', .', 'To the span before, or after'],
+         ['p', 'To the span that asked for this one']],
+  make: (shared) => new Timeline(shared),
+};

@@ -3,111 +3,89 @@
 // heaviest first.  What the canvases show can be read here by anyone.
 
 import { element, nameElement } from './dom.mjs';
-import { nodeBytes } from './metrics.mjs';
-import { exactUnit, formatRate, formatShare, formatUnit } from './units.mjs';
+import { Model } from './model.mjs';
+import { makeColumns } from './tree-columns.mjs';
 
 // Siblings shown before "more"; a node may have very many.
 const SIBLINGS = 100;
 
-// A column: title, hint, value (node) to sort by, and cell (node), either
-// text or [text, title, share of the bar].
-function timeColumn(id, label, hint, values, whole) {
-  return { id, label, hint, value: (node) => values[node],
-           cell: (node) => [values[node] > 0 || id === 'total'
-                              ? formatUnit(values[node], 'time') : '',
-                            exactUnit(values[node], 'time'),
-                            whole > 0 ? values[node] / whole : 0] };
-}
-
-function bytesCell(model, node) {
-  const metric = nodeBytes(model.byteCounters, node);
-  return metric === null ? ['', '', 0]
-    : [formatUnit(metric.total[node], 'bytes'),
-       metric.label + ': ' + exactUnit(metric.total[node], 'bytes'), 0];
-}
-
-function bytesOf(model, node) {
-  const metric = nodeBytes(model.byteCounters, node);
-  return metric === null ? 0 : metric.total[node];
-}
-
-export function makeColumns(profile, model) {
-  const { total, self, treeWork, treeWait, calls } = profile;
-  const wall = model.metrics[0].sum;
-  const mean = (node) => calls[node] > 0 ? total[node] / calls[node] : 0;
-  const rate = (node) => total[node] > 0
-    ? bytesOf(model, node) / total[node] : 0;
-  return [
-    timeColumn('total', 'total', 'From begin to end, of all calls', total,
-               wall),
-    { id: 'share', label: '%', hint: 'Share of the total of all roots; above '
-      + '100 % where several threads ran at once',
-      value: (node) => total[node],
-      cell: (node) => [formatShare(total[node], wall), '', 0] },
-    timeColumn('self', 'self', 'What no scope inside accounts for', self,
-               wall),
-    timeColumn('work', 'work', 'Threads ran, here and below', treeWork, 0),
-    timeColumn('wait', 'wait', 'Threads waited, here and below', treeWait,
-               0),
-    { id: 'calls', label: 'calls', hint: 'How often it was entered',
-      value: (node) => calls[node],
-      cell: (node) => [formatUnit(calls[node], 'count'), '', 0] },
-    { id: 'mean', label: 'mean', hint: 'Total of one call', value: mean,
-      cell: (node) => [formatUnit(mean(node), 'time'), '', 0] },
-    { id: 'bytes', label: 'bytes',
-      hint: 'Delivered, decoded, written or fetched, here and below',
-      value: (node) => bytesOf(model, node),
-      cell: (node) => bytesCell(model, node) },
-    { id: 'rate', label: 'MB/s', hint: 'These bytes in this total',
-      value: rate,
-      cell: (node) => [formatRate(bytesOf(model, node), total[node])
-                         .replace('\u00a0MB/s', ''), '', 0] },
-  ];
-}
-
 export class TreeGrid {
-  constructor({ profile, state, model }) {
-    Object.assign(this, { profile, state, model });
-    this.tree = profile.tree;
-    this.columns = makeColumns(profile, model);
-    this.open = new Set();
+  // shape: gives the tree to show; inverted: it is seen from its leaves.
+  constructor({ state, model }, { label, shape, inverted = false }) {
+    Object.assign(this, { state, model, inverted, makeShape: shape });
     this.shown = new Map();
     this.body = element('tbody');
     this.head = element('thead');
     this.table = element('table', {
-      role: 'treegrid', 'aria-label': 'Call tree', class: 'tree',
-      'aria-colcount': this.columns.length + 1,
+      role: 'treegrid', 'aria-label': label, class: 'tree',
     }, this.head, this.body);
-    this.view = element('div', { class: 'scroll' }, this.table);
+    this.element = element('div', { class: 'scroll' }, this.table);
     this.body.addEventListener('click', (event) => this.click(event));
     this.body.addEventListener('keydown', (event) => this.key(event));
-    this.openHeavy();
-    state.listen((keys) => this.changed(keys));
+    this.reshape();
     this.render();
+  }
+
+  // Take the tree that the state asks for now.
+  reshape() {
+    this.shape = this.makeShape();
+    this.tree = this.shape.tree;
+    this.columns = makeColumns(this.shape, this.model.metric(),
+                               this.inverted);
+    this.table.setAttribute('aria-colcount', this.columns.length + 1);
+    this.open = new Set();
+    this.current = this.shape.find(this.state.get('node'));
+    this.openHeavy();
   }
 
   // At first what takes most of the time is open.
   openHeavy() {
-    const { total } = this.profile;
-    const whole = this.model.metrics[0].sum;
+    const { total, sum } = this.shape.metric(this.model.metric().id);
+    const deepest = this.inverted ? 1 : 12;
     for (let node = 0; node < this.tree.size; node++)
-      if (total[node] >= 0.05 * whole && this.tree.depths[node] < 12)
+      if (total[node] >= 0.05 * sum && this.tree.depths[node] < deepest)
         this.open.add(node);
+    this.reveal(this.current);
   }
 
-  changed(keys) {
-    const node = this.state.get('node');
-    if (keys.has('node') && node >= 0)
-      for (const ancestor of this.tree.path(node).slice(0, -1))
-        this.open.add(ancestor);
+  reveal(node) {
+    for (const ancestor of this.tree.path(node).slice(0, -1))
+      this.open.add(ancestor);
+  }
+
+  update(keys) {
+    if (Model.reshapes(keys))
+      this.reshape();
+    if (keys.has('metric'))
+      this.columns = makeColumns(this.shape, this.model.metric(),
+                                 this.inverted);
+    if (keys.has('node'))
+      this.take(this.state.get('node'));
     if (keys.has('query') && this.model.matched)
       this.openMatches();
-    if (keys.has('node') || keys.has('query') || keys.has('sort'))
+    this.render();
+  }
+
+  // Another scope was selected, here or elsewhere.
+  take(profileNode) {
+    if (this.shape.origin[this.current] !== profileNode)
+      this.current = this.shape.find(profileNode);
+    this.reveal(this.current);
+  }
+
+  select(node) {
+    this.current = node;
+    const origin = this.shape.origin[node];
+    if (this.state.get('node') === origin)
       this.render();
+    else
+      this.state.set({ node: origin });
+    this.row(node)?.focus();
   }
 
   openMatches() {
-    const { matched } = this.model;
+    const matched = Array.from(this.shape.origin, (node) =>
+      this.model.matched[node]);
     for (let node = this.tree.size - 1; node >= 0; node--) {
       const parent = this.tree.parents[node];
       if (parent >= 0 && (matched[node] || this.found?.has(node)))
@@ -125,7 +103,12 @@ export class TreeGrid {
 
   sorted(parent) {
     const { value } = this.column();
+    const { total } = this.shape.metrics[0];
+    const calls = this.shape.metric('calls').own;
+    // Of a stretch of time, what did not run then is left out.
     return Array.from(this.tree.children(parent))
+      .filter((node) => this.shape === this.model.whole || total[node] > 0
+        || calls[node] > 0)
       .map((node) => [value(node), node])
       .sort((a, b) => b[0] - a[0] || a[1] - b[1])
       .map(([, node]) => node);
@@ -137,8 +120,7 @@ export class TreeGrid {
     const rows = [];
     this.addRows(rows, -1);
     this.body.replaceChildren(...rows);
-    const node = this.state.get('node');
-    const current = this.row(node) ?? this.body.firstElementChild;
+    const current = this.row(this.current) ?? this.body.firstElementChild;
     current?.setAttribute('tabindex', '0');
     if (focused)
       current?.focus();
@@ -192,17 +174,16 @@ export class TreeGrid {
 
   makeRow(node, place, count) {
     const leaf = this.tree.children(node).length === 0;
-    const { matched } = this.model;
+    const faint = this.model.isFaint(this.shape, node);
     const classes = [
-      node === this.state.get('node') ? 'selected' : '',
-      matched && matched[node] ? 'match' : '',
-      matched && !matched[node] ? 'faint' : '',
+      node === this.current ? 'selected' : '',
+      this.model.matched && !faint ? 'match' : '', faint ? 'faint' : '',
     ].join(' ').trim();
     return element('tr', {
       role: 'row', tabindex: '-1', 'data-node': node, class: classes || null,
       'aria-level': this.tree.depths[node] + 1, 'aria-posinset': place,
       'aria-setsize': count,
-      'aria-selected': String(node === this.state.get('node')),
+      'aria-selected': String(node === this.current),
       'aria-expanded': leaf ? null : String(this.open.has(node)),
     }, this.nameCell(node, leaf),
     ...this.columns.map((column) => this.cell(column, node)));
@@ -213,10 +194,11 @@ export class TreeGrid {
       leaf ? '' : this.open.has(node) ? '\u25be' : '\u25b8');
     const swatch = element('span', { class: 'swatch',
                                      'aria-hidden': 'true' });
-    swatch.style.background = this.model.colours[node];
-    const edge = this.profile.edgeName(node);
+    swatch.style.background = this.model.colour(this.shape, node);
+    const edge = this.inverted ? ''
+      : this.shape.profile.edgeName(this.shape.origin[node]);
     const cell = element('th', { scope: 'row', role: 'rowheader' },
-      marker, swatch, nameElement(this.profile.names[node]),
+      marker, swatch, nameElement(this.shape.name(node)),
       edge === '' ? null : element('span', { class: 'edge' }, edge));
     cell.style.paddingInlineStart =
       0.4 + 1.1 * Math.min(this.tree.depths[node], 24) + 'em';
@@ -255,8 +237,7 @@ export class TreeGrid {
     const node = Number(row.dataset.node);
     if (event.target.closest('.marker'))
       this.toggle(node);
-    this.state.set({ node });
-    this.row(node)?.focus();
+    this.select(node);
   }
 
   // As the ARIA practices have it for tree grids whose rows take the focus.
@@ -285,9 +266,7 @@ export class TreeGrid {
   }
 
   focus(row) {
-    const node = Number(row.dataset.node);
-    this.state.set({ node });
-    this.row(node)?.focus();
+    this.select(Number(row.dataset.node));
   }
 
   inward(node, next) {
@@ -313,3 +292,13 @@ export class TreeGrid {
     this.render();
   }
 }
+
+export const treeView = {
+  id: 'tree', label: 'Tree',
+  about: 'The call tree as a table',
+  keys: [['Arrows', 'Move; open and close rows'],
+         ['*', 'Open all rows beside this one']],
+  make: (shared) => new TreeGrid(shared, {
+    label: 'Call tree', shape: () => shared.model.shape(),
+  }),
+};

@@ -14,7 +14,7 @@ import chromium
 from conftest import missing, run_radio
 from profile_document import ProfileDocument, zigzag
 
-VIEWS = ("tree", "icicle", "timeline", "facts")
+VIEWS = ("timeline", "icicle", "tree", "facts")
 HOSTILE = ("</script><script>window.hacked=1</script>",
            "<img src=x onerror=window.hacked=2>", "\"'`&amp;<b>",
            "\u202egpj.exe", "\u05e9\u05dc\u05d5\u05dd", "a\u0001b", "",
@@ -98,8 +98,8 @@ def opened(browser, request):
     nobody for anything."""
     pages = []
 
-    def go(path, **keywords):
-        page = browser.open(path, **keywords)
+    def go(path, fragment="#view=tree", **keywords):
+        page = browser.open(path, fragment=fragment, **keywords)
         pages.append(page)
         if keywords.get("script", True):
             page.wait("window.radio || "
@@ -389,12 +389,12 @@ def test_the_tree_goes_by_keyboard(opened, read_page):
 
 
 def test_tabs_and_views_go_by_keyboard(opened, read_page):
-    page = opened(read_page)
-    page.evaluate("document.querySelector('[role=tab]').focus()")
+    page = opened(read_page, fragment="#view=icicle")
+    page.evaluate("document.querySelector('#tab-icicle').focus()")
     page.press("ArrowRight")
-    assert state(page, "view") == "icicle"
-    assert page.evaluate("document.activeElement.id") == "tab-icicle"
-    page.press("3")
+    assert state(page, "view") == "tree"
+    assert page.evaluate("document.activeElement.id") == "tab-tree"
+    page.press("1")
     assert state(page, "view") == "timeline"
     page.press("/")
     page.type("decode")
@@ -713,6 +713,7 @@ def test_a_tree_without_spans_has_no_timeline(opened, tmp_path):
               work_ns=500)
     page = opened(write_page(made, tmp_path), fragment="#view=timeline")
     assert page.evaluate("document.querySelector('#tab-timeline')") is None
+    page.click_on("#tab-tree")
     assert list(rows(page)) == ["0"]
 
 

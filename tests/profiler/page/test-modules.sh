@@ -6,7 +6,8 @@
 
 here=$srcdir/tests/profiler/page
 page=$srcdir/profiler/page
-tests='colour decode icicle lanes profile search state tree units'
+tests=$(sed -n 's/.*page\/\(.*\)\.test\.mjs .*/\1/p' "$here/Makefile.inc" |
+  tr '\n' ' ')
 
 embed () {
   (cd "$srcdir" && LC_ALL=C awk -f "$page/embed.awk" "$@")

@@ -3,17 +3,9 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Tree } from '../../../profiler/page/tree.mjs';
+import { random } from './made.mjs';
 import { makeMetrics, byteMetrics,
          nodeBytes } from '../../../profiler/page/metrics.mjs';
-
-// A generator of numbers that is the same in every run.
-export function random(seed) {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor(state / 2 ** 32 * below);
-  };
-}
 
 function randomParents(seed, n) {
   const next = random(seed);
@@ -88,7 +80,7 @@ function profileWith(counters) {
   return { tree, self: zeros(), total: Float64Array.of(10, 4, 5),
            work: zeros(), treeWork: zeros(), wait: zeros(),
            treeWait: zeros(), queue: zeros(), calls: Float64Array.of(1, 2, 3),
-           allocBytes: zeros(),
+           allocBytes: zeros(), allocCount: zeros(),
            counters: counters.map(([name, own]) =>
              ({ name, unit: 'bytes', own: Float64Array.from(own) })) };
 }

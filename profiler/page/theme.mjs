@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Dark or light: as the reader's system prefers, until they say otherwise.
+
+import { button } from './dom.mjs';
+
+export function themeButton(state) {
+  const dark = () => state.get('theme') === 'dark' || state.get('theme') === ''
+    && matchMedia('(prefers-color-scheme: dark)').matches;
+  const apply = () => {
+    document.documentElement.dataset.theme = state.get('theme');
+    made.textContent = dark() ? 'Light' : 'Dark';
+  };
+  const made = button('', () => state.set({ theme: dark() ? 'light'
+    : 'dark' }), { class: 'theme', title: 'Change colours' });
+  state.listen((keys) => keys.has('theme') && apply());
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
+  apply();
+  return made;
+}

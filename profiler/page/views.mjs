@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// All views, in the order of their tabs and of the keys 1 to 9.  A view is a
+// module that exports
+//
+//   { id, label, about, needs, keys, make }
+//
+// about: a line for the list of keys; needs (profile): whether there is
+// anything to show (a view without it is always there); label: a text, or
+// label (profile); keys: [[key, what it does], ...] of its own; make
+// (shared): the view, when it is first shown, from { profile, state, model,
+// tooltip }, as
+//
+//   { element, update (keys), step (by), actions, picture () }
+//
+// of which all but element may be missing.  update: these keys of the state
+// changed (all that did while the view was hidden come when it is shown
+// again); step: to the next match of the search (1) or the one before (-1),
+// false if the view has no order of its own; actions: { key: () => ... },
+// keys that work wherever the focus is.
+
+import { factsView } from './facts.mjs';
+import { icicleView } from './icicle.mjs';
+import { partsView } from './parts.mjs';
+import { timelineView } from './timeline.mjs';
+import { treeView } from './treegrid.mjs';
+
+export const VIEWS = [
+  timelineView,
+  icicleView,
+  treeView,
+  partsView,
+  factsView,
+];
+
+// Those that a profile has something for, with their labels.
+export function viewsFor(profile) {
+  return VIEWS.filter(({ needs }) => needs === undefined || needs(profile))
+    .map((view, i) => ({
+      ...view,
+      key: i < 9 ? String(i + 1) : '',
+      label: typeof view.label === 'function' ? view.label(profile)
+        : view.label,
+    }));
+}
