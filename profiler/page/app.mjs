@@ -13,7 +13,7 @@ import { breakdownPanel } from './breakdown.mjs';
 import { themeButton } from './theme.mjs';
 import { viewsFor } from './views.mjs';
 
-// All that the address may say.  node is one of the profile's; zoom one of
+// What the address may say, beside what views add.  node is one of the profile's; zoom one of
 // the tree that is shown; range in ns, lanes and transforms as model.mjs and
 // transforms.mjs read them.
 const DEFAULTS = { view: '', metric: 'wall', node: -1, zoom: -1, span: -1,
@@ -67,7 +67,9 @@ export function startApp(profile, root) {
   // At first the heaviest operation is selected.
   const [first = -1] = profile.tree.sorted(-1, profile.total);
   const views = viewsFor(profile);
-  const state = new State({ ...DEFAULTS, view: views[0].id, node: first });
+  const state = new State(Object.assign({}, DEFAULTS,
+    ...views.map((view) => view.state ?? {}),
+    { view: views[0].id, node: first }));
   state.follow();
   const span = state.get('span');
   if (span >= 0 && span < profile.spans.count && state.get('node') === first)

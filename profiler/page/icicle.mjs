@@ -292,5 +292,6 @@ export const icicleView = {
   keys: [['i', 'Turn over: icicle or flame'],
          ['u', 'Bottom-up: who called what takes the time'],
          ['Arrows', 'Move'], ['Enter', 'Zoom in'], ['Escape', 'Zoom out']],
+  state: { flip: '', up: '' },
   make: (shared) => new Icicle(shared),
 };

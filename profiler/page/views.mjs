@@ -2,12 +2,13 @@
 // All views, in the order of their tabs and of the keys 1 to 9.  A view is a
 // module that exports
 //
-//   { id, label, about, needs, keys, make }
+//   { id, label, about, needs, keys, state, make }
 //
 // about: a line for the list of keys; needs (profile): whether there is
 // anything to show (a view without it is always there); label: a text, or
-// label (profile); keys: [[key, what it does], ...] of its own; make
-// (shared): the view, when it is first shown, from { profile, state, model,
+// label (profile); keys: [[key, what it does], ...] of its own; state: the
+// keys that it adds to the address, with their defaults (a number, or text);
+// make (shared): the view, when it is first shown, from { profile, state, model,
 // tooltip }, as
 //
 //   { element, update (keys), step (by), actions, picture () }
