@@ -2,6 +2,7 @@
 // Puts the page together: the model that views share, the head, the views.
 
 import { element, choice } from './dom.mjs';
+import { Chips } from './chips.mjs';
 import { State } from './state.mjs';
 import { Model } from './model.mjs';
 import { Tooltip } from './tooltip.mjs';
@@ -13,9 +14,9 @@ import { breakdownPanel } from './breakdown.mjs';
 import { themeButton } from './theme.mjs';
 import { viewsFor } from './views.mjs';
 
-// What the address may say, beside what views add.  node is one of the profile's; zoom one of
-// the tree that is shown; range in ns, lanes and transforms as model.mjs and
-// transforms.mjs read them.
+// What the address may say, beside what views add.  node is one of the
+// profile's; zoom one of the tree that is shown; range in ns, lanes and
+// transforms as model.mjs and transforms.mjs read them.
 const DEFAULTS = { view: '', metric: 'wall', node: -1, zoom: -1, span: -1,
                    query: '', sort: 'total', theme: '', range: '', lanes: '',
                    transforms: '' };
@@ -43,6 +44,13 @@ function listenKeys(search, tabs, shared) {
     action(state);
     event.preventDefault();
   });
+}
+
+// A finding's scope, where its numbers are.
+function showEvidence({ state, show }, node) {
+  const here = ['tree', 'icicle'].includes(state.get('view'));
+  show(here ? state.get('view') : 'tree',
+       { node, range: '', lanes: '', transforms: '', zoom: -1 });
 }
 
 function nextMetric({ state, model }) {
@@ -87,10 +95,11 @@ export function startApp(profile, root) {
   root.append(
     summaryPanel(profile, model, themeButton(state)),
     breakdownPanel(profile),
-    findingsPanel(profile, (node) => state.set({ node }, { step: true })),
+    findingsPanel(profile, (node) => showEvidence(shared, node)),
     element('main', {},
       element('div', { class: 'bar-of-tools' }, tabs.list,
               metricChoice(shared), search.view),
+      new Chips(shared).element,
       element('div', { class: 'views panel' }, ...tabs.panels),
       new Details(shared).view),
     tooltip.box);

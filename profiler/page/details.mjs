@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // All that is known of the selected scope.
 
-import { element, nameElement } from './dom.mjs';
+import { element, nameElement, button } from './dom.mjs';
+import { addTransform } from './chips.mjs';
+import { copyText, stackMarkdown, stackText } from './copy.mjs';
+import { TRANSFORMS } from './transforms.mjs';
 import { spanFacts } from './span-facts.mjs';
 import { formatShare, formatTime, formatUnit, exactUnit,
          formatCount, formatRate } from './units.mjs';
@@ -50,8 +53,8 @@ export function histogramBars(histogram) {
 }
 
 export class Details {
-  constructor({ profile, state, model }) {
-    Object.assign(this, { profile, state, model });
+  constructor({ profile, state, model, show }) {
+    Object.assign(this, { profile, state, model, show });
     // Who goes through a canvas by keyboard hears where they are.
     this.told = element('p', { class: 'unseen', 'aria-live': 'polite' });
     this.content = element('div', { class: 'content' });
@@ -75,6 +78,7 @@ export class Details {
     this.content.replaceChildren(...[
       element('h2', {}, nameElement(this.profile.names[node])),
       this.path(node),
+      this.deeds(node),
       this.span(node),
       table(this.times(node)),
       table(this.counters(node)),
@@ -83,6 +87,37 @@ export class Details {
       table(this.profile.nodeNotes(node)),
       table(this.place(node)),
     ].filter((one) => one !== null && one.childElementCount > 0));
+  }
+
+  // What can be done with the scope.
+  deeds(node) {
+    const transforms = TRANSFORMS.filter(({ kind }) =>
+      kind !== 'r' || this.isRecursive(node)).map(({ kind, label, hint }) =>
+      button(label.replace(/ (on|of)$/, ''), () =>
+        addTransform(this.state, this.profile, kind, node),
+             { title: hint }));
+    return element('div', { class: 'deeds' }, ...transforms,
+      button('Sandwich', () => this.show('sandwich', { node }),
+             { title: 'Who called it and what it called' }),
+      button('Copy stack', (event) => this.copy(event, stackText),
+             { title: 'The path to it, as text' }),
+      button('Copy as Markdown', (event) => this.copy(event, stackMarkdown),
+             { title: 'The path to it, as a table in Markdown' }));
+  }
+
+  isRecursive(node) {
+    const { tree, sites } = this.profile;
+    return tree.path(node).slice(0, -1).some((one) =>
+      sites.of[one] === sites.of[node]);
+  }
+
+  async copy(event, make) {
+    const pressed = event.currentTarget;
+    const { whole } = this.model;
+    const done = await copyText(make(whole, this.state.get('node')));
+    const before = pressed.textContent;
+    pressed.textContent = done ? 'Copied' : 'Not allowed to copy';
+    setTimeout(() => { pressed.textContent = before; }, 1500);
   }
 
   // The selected run, if it is one of this scope's.

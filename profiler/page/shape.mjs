@@ -41,10 +41,15 @@ export class Shape {
   find(profileNode) {
     if (!(profileNode >= 0 && profileNode < this.profile.tree.size))
       return -1;
-    this.places ??= this.findPlaces();
-    const place = this.places[profileNode];
+    const place = this.place(profileNode);
     return place >= 0 ? place
       : this.findSite(this.profile.sites.of[profileNode]);
+  }
+
+  // What a node of the profile became; -1: it is not here.
+  place(profileNode) {
+    this.places ??= this.findPlaces();
+    return this.places[profileNode];
   }
 
   findPlaces() {

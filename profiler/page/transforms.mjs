@@ -40,11 +40,13 @@ class Moves {
     this.known = new Map();
   }
 
-  // The new node of a site and edge below another, made when it is new.
+  // The new node of a site and edge below another, made when it is new; a
+  // root is one, however it came below something once.
   place(node, parent) {
     const { origin, profile } = this.shape;
     const key = (parent + 1) * profile.sites.size * 8
-      + this.shape.site(node) * 8 + profile.edges[origin[node]];
+      + this.shape.site(node) * 8
+      + (parent < 0 ? 0 : profile.edges[origin[node]]);
     let made = this.known.get(key);
     if (made === undefined) {
       made = this.parents.length;

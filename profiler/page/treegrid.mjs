@@ -3,6 +3,7 @@
 // heaviest first.  What the canvases show can be read here by anyone.
 
 import { element, nameElement } from './dom.mjs';
+import { bottomUp } from './invert.mjs';
 import { Model } from './model.mjs';
 import { makeColumns } from './tree-columns.mjs';
 
@@ -300,5 +301,15 @@ export const treeView = {
          ['*', 'Open all rows beside this one']],
   make: (shared) => new TreeGrid(shared, {
     label: 'Call tree', shape: () => shared.model.shape(),
+  }),
+};
+
+export const bottomUpView = {
+  id: 'bottomup', label: 'Bottom-up',
+  about: 'What takes the time itself, and below it who called it',
+  keys: [['Arrows', 'Move; open and close rows']],
+  make: (shared) => new TreeGrid(shared, {
+    label: 'Scopes by their own time, with their callers', inverted: true,
+    shape: () => shared.model.derived('up', bottomUp),
   }),
 };

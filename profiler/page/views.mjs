@@ -8,8 +8,8 @@
 // anything to show (a view without it is always there); label: a text, or
 // label (profile); keys: [[key, what it does], ...] of its own; state: the
 // keys that it adds to the address, with their defaults (a number, or text);
-// make (shared): the view, when it is first shown, from { profile, state, model,
-// tooltip }, as
+// make (shared): the view, when it is first shown, from { profile, state,
+// model, tooltip, show } (show (id, changes): go to another view), as
 //
 //   { element, update (keys), step (by), actions, picture () }
 //
@@ -20,15 +20,20 @@
 // keys that work wherever the focus is.
 
 import { factsView } from './facts.mjs';
+import { functionsView } from './functions.mjs';
 import { icicleView } from './icicle.mjs';
 import { partsView } from './parts.mjs';
+import { sandwichView } from './sandwich.mjs';
 import { timelineView } from './timeline.mjs';
-import { treeView } from './treegrid.mjs';
+import { bottomUpView, treeView } from './treegrid.mjs';
 
 export const VIEWS = [
   timelineView,
   icicleView,
   treeView,
+  bottomUpView,
+  sandwichView,
+  functionsView,
   partsView,
   factsView,
 ];

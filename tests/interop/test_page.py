@@ -14,7 +14,8 @@ import chromium
 from conftest import missing, run_radio
 from profile_document import ProfileDocument, zigzag
 
-VIEWS = ("timeline", "icicle", "tree", "facts")
+VIEWS = ("timeline", "icicle", "tree", "bottomup", "sandwich", "functions",
+         "facts")
 HOSTILE = ("</script><script>window.hacked=1</script>",
            "<img src=x onerror=window.hacked=2>", "\"'`&amp;<b>",
            "\u202egpj.exe", "\u05e9\u05dc\u05d5\u05dd", "a\u0001b", "",

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Scopes by what they are, wherever they are called from: how often, how
+// long, how long at most.
+
+import { parseLanes, parseRange } from './model.mjs';
+
+const BUCKETS = 48;
+
+// Bucket i holds 2^i to 2^(i + 1) - 1 ns; the first 0 too.
+function bucketOf(ns) {
+  return ns < 2 ? 0 : Math.min(BUCKETS - 1, Math.floor(Math.log2(ns)));
+}
+
+// The value that a share of sorted ones does not exceed (nearest rank).
+export function quantile(sorted, share) {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+}
+
+// The same, of counts by buckets: within one, values lie evenly.
+export function bucketQuantile(counts, share) {
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  let left = share * all;
+  for (let i = 0; i < counts.length; i++) {
+    if (counts[i] > 0 && left <= counts[i]) {
+      const low = i === 0 ? 0 : 2 ** i;
+      return low + (2 ** (i + 1) - low) * left / counts[i];
+    }
+    left -= counts[i];
+  }
+  return 0;
+}
+
+// Which nodes of the profile are still themselves in a shape.
+function present(shape) {
+  const { sites, tree } = shape.profile;
+  return Uint8Array.from({ length: tree.size }, (_, node) => {
+    const place = shape.place(node);
+    return place >= 0 && shape.site(place) === sites.of[node] ? 1 : 0;
+  });
+}
+
+// Spans of a stretch of time on some lanes, by a test of their index.
+export function spanFilter(profile, range, lanes) {
+  const { begin, duration, lane } = profile.spans;
+  const [from, to] = parseRange(range) ?? [-1, Infinity];
+  const chosen = parseLanes(lanes, profile.lanes.length);
+  return (i) => begin[i] < to && begin[i] + duration[i] >= from
+    && (chosen === null || chosen[lane[i]] === 1);
+}
+
+// Of each site, the durations of its spans, sorted.
+function durations(profile, sites, nodes, wanted) {
+  const { spans } = profile;
+  const counts = new Uint32Array(sites.size);
+  const each = (use) => {
+    for (let i = 0; i < spans.count; i++)
+      if (nodes[spans.node[i]] && wanted(i))
+        use(i, sites.of[spans.node[i]]);
+  };
+  each((i, site) => { counts[site]++; });
+  const lists = Array.from(counts, (count) => new Float64Array(count));
+  counts.fill(0);
+  each((i, site) => { lists[site][counts[site]++] = spans.duration[i]; });
+  return lists.map((list) => list.sort());
+}
+
+function addHistograms(profile, nodes, stats) {
+  const { histograms, sites } = profile;
+  histograms?.node.forEach((node, i) => {
+    if (nodes[node])
+      stats[sites.of[node]].buckets[histograms.bucket[i]] +=
+        histograms.count[i];
+  });
+}
+
+// Totals, of a site within itself only the outermost.
+function addTotals(shape, stats) {
+  const { parents } = shape.tree;
+  for (let node = 0; node < shape.size; node++) {
+    const site = shape.site(node);
+    const one = stats[site];
+    one.calls += shape.calls[node];
+    one.self += shape.self[node];
+    one.work += shape.work[node];
+    one.wait += shape.wait[node];
+    let above = parents[node];
+    while (above >= 0 && shape.site(above) !== site)
+      above = parents[above];
+    if (above < 0)
+      one.nodes.push(node);
+    one.total += above < 0 ? shape.total[node] : 0;
+  }
+}
+
+function fromSpans(stats, list) {
+  for (const ns of list)
+    stats.buckets[bucketOf(ns)]++;
+  if (list.length > 0)
+    Object.assign(stats, { p50: quantile(list, 0.5),
+                           p90: quantile(list, 0.9),
+                           p99: quantile(list, 0.99),
+                           most: list[list.length - 1] });
+}
+
+function fromBuckets(stats) {
+  Object.assign(stats, { p50: bucketQuantile(stats.buckets, 0.5),
+                         p90: bucketQuantile(stats.buckets, 0.9),
+                         p99: bucketQuantile(stats.buckets, 0.99) });
+}
+
+// Of each site that a shape has: { site, calls, total, self, work, wait,
+// mean, p50, p90, p99, buckets, nodes }.  isExact: percentiles are of spans;
+// else, where the log lost some, of the histograms of all calls.
+export function functionStats(shape, range, lanes) {
+  const { profile } = shape;
+  const { sites, spans, info } = profile;
+  const nodes = present(shape);
+  const narrowed = parseRange(range) !== null || lanes !== '';
+  const isExact = spans.count > 0 && (narrowed || info.dropped === 0);
+  const stats = Array.from({ length: sites.size }, (_, site) =>
+    ({ site, calls: 0, total: 0, self: 0, work: 0, wait: 0, p50: 0, p90: 0,
+       p99: 0, buckets: new Float64Array(BUCKETS), nodes: [] }));
+  addTotals(shape, stats);
+  if (isExact) {
+    const lists = durations(profile, sites, nodes,
+                            spanFilter(profile, range, lanes));
+    stats.forEach((one, site) => fromSpans(one, lists[site]));
+  } else {
+    addHistograms(profile, nodes, stats);
+    stats.forEach(fromBuckets);
+  }
+  for (const one of stats)
+    one.mean = one.calls > 0 ? one.total / one.calls : 0;
+  return { isExact, rows: stats.filter(({ calls, self, total }) =>
+    calls > 0 || self > 0 || total > 0) };
+}
+
+// The n longest spans of a site, the longest first.
+export function hottest(profile, site, n, wanted) {
+  const { spans, sites } = profile;
+  const found = [];
+  for (let i = 0; i < spans.count; i++) {
+    if (sites.of[spans.node[i]] !== site
+        || found.length === n
+        && spans.duration[i] <= spans.duration[found[n - 1]] || !wanted(i))
+      continue;
+    let at = found.length;
+    while (at > 0 && spans.duration[found[at - 1]] < spans.duration[i])
+      at--;
+    found.splice(at, 0, i);
+    found.length = Math.min(found.length, n);
+  }
+  return found;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// Functions: a table of scopes by what they are, from all places, with the
+// spread of their durations; and of the selected one its longest runs, each
+// a way to the timeline.
+
+import { element, nameElement, button } from './dom.mjs';
+import { functionStats, hottest, spanFilter } from './function-stats.mjs';
+import { Model } from './model.mjs';
+import { spark } from './spark.mjs';
+import { exactUnit, formatCount, formatShare, formatTime } from
+  './units.mjs';
+
+// Rows at first, and runs in the list.
+const ROWS = 200, RUNS = 12;
+
+const TIME_COLUMNS = [
+  ['total', 'From begin to end, of all calls; within itself once'],
+  ['self', 'What no scope inside accounts for'],
+  ['work', 'Threads ran in it'],
+  ['wait', 'Threads waited in it'],
+  ['mean', 'Total of one call'],
+  ['p50', 'Half of its calls took no longer'],
+  ['p90', '90 % of its calls took no longer'],
+  ['p99', '99 % of its calls took no longer'],
+];
+
+class Functions {
+  constructor({ profile, state, model, show }) {
+    Object.assign(this, { profile, state, model, show, limit: ROWS });
+    this.head = element('thead');
+    this.body = element('tbody');
+    this.note = element('p', { class: 'muted' });
+    this.runs = element('section', { class: 'runs' });
+    this.element = element('div', { class: 'scroll' },
+      element('table', { class: 'tree functions', 'aria-label': 'Functions' },
+              this.head, this.body), this.note, this.runs);
+    this.body.addEventListener('click', (event) => this.click(event));
+    this.body.addEventListener('keydown', (event) => this.key(event));
+    this.render();
+  }
+
+  update(keys) {
+    if (Model.reshapes(keys) || keys.has('query') || keys.has('order'))
+      this.render();
+    else if (keys.has('node'))
+      this.mark();
+  }
+
+  stats() {
+    const { state } = this;
+    return this.model.derived('functions', (shape) =>
+      functionStats(shape, state.get('range'), state.get('lanes')));
+  }
+
+  sorted() {
+    const order = this.state.get('order');
+    return [...this.stats().rows].sort((a, b) =>
+      (b[order] ?? b.self) - (a[order] ?? a.self) || a.site - b.site);
+  }
+
+  render() {
+    this.renderHead();
+    const rows = this.sorted();
+    const whole = this.model.shape().metrics[0].sum;
+    this.body.replaceChildren(...rows.slice(0, this.limit).map((one) =>
+      this.row(one, whole)));
+    if (rows.length > this.limit)
+      this.body.append(this.more(rows.length));
+    this.note.textContent = rows.length === 0
+      ? 'Nothing ran here.'
+      : this.stats().isExact ? ''
+        : 'Percentiles are of histograms whose buckets double: the log '
+          + 'does not hold every run.';
+    this.mark();
+  }
+
+  renderHead() {
+    const order = this.state.get('order');
+    const head = (id, label, hint) => element('th', {
+      scope: 'col', 'aria-sort': id === order ? 'descending' : 'none' },
+      element('button', { type: 'button', title: hint, onclick: () =>
+        this.state.set({ order: id }) }, label));
+    this.head.replaceChildren(element('tr', {},
+      element('th', { scope: 'col' }, 'scope'),
+      head('calls', 'calls', 'How often it was entered'),
+      ...TIME_COLUMNS.map(([id, hint]) => head(id, id, hint)),
+      element('th', { scope: 'col' }, 'durations')));
+  }
+
+  row(one, whole) {
+    const node = this.profile.sites.first[one.site];
+    const swatch = element('span', { class: 'swatch',
+                                     'aria-hidden': 'true' });
+    swatch.style.background = this.model.colours[node];
+    const faint = this.model.matched !== null && !this.model.matched[node];
+    const name = element('th', { scope: 'row' }, swatch,
+                         nameElement(this.profile.names[node]));
+    return element('tr', { tabindex: '-1', 'data-site': one.site,
+                           class: faint ? 'faint'
+                             : this.model.matched ? 'match' : null },
+      name, element('td', {}, formatCount(one.calls)),
+      ...TIME_COLUMNS.map(([id]) => this.cell(id, one[id], whole)),
+      element('td', { class: 'spark' }, spark(one.buckets)));
+  }
+
+  cell(id, ns, whole) {
+    const share = id === 'total' || id === 'self' ? ns / (whole || 1) : 0;
+    const cell = element('td', {
+      'data-column': id,
+      title: exactUnit(ns, 'time')
+        + (share > 0 ? ', ' + formatShare(ns, whole) : ''),
+    }, ns > 0 ? formatTime(ns) : '');
+    if (share > 0) {
+      cell.classList.add('bar');
+      cell.style.setProperty('--share',
+                             Math.min(100, 100 * share).toFixed(2) + '%');
+    }
+    return cell;
+  }
+
+  more(n) {
+    return element('tr', {}, element('td', { colspan: TIME_COLUMNS.length + 3 },
+      button((n - this.limit) + ' more', () => {
+        this.limit *= 10;
+        this.render();
+      })));
+  }
+
+  site() {
+    return this.profile.sites.of[this.state.get('node')] ?? -1;
+  }
+
+  // Which row is the selected one.
+  mark() {
+    const site = this.site();
+    let current = null;
+    for (const row of this.body.querySelectorAll('[data-site]')) {
+      const is = Number(row.dataset.site) === site;
+      row.classList.toggle('selected', is);
+      row.setAttribute('aria-current', String(is));
+      row.tabIndex = is ? 0 : -1;
+      current = is ? row : current;
+    }
+    current ??= this.body.querySelector('[data-site]');
+    current?.setAttribute('tabindex', '0');
+    current?.scrollIntoView({ block: 'nearest' });
+    this.list(site);
+  }
+
+  list(site) {
+    const { profile, state } = this;
+    const spans = site < 0 ? [] : hottest(profile, site, RUNS,
+      spanFilter(profile, state.get('range'), state.get('lanes')));
+    if (spans.length === 0) {
+      this.runs.replaceChildren();
+      return;
+    }
+    const { begin, duration, lane } = profile.spans;
+    this.runs.replaceChildren(
+      element('h2', {}, 'Longest runs of ', nameElement(
+        profile.names[profile.sites.first[site]])),
+      element('ol', {}, ...spans.map((span) => element('li', {},
+        button(formatTime(duration[span]), () => this.show('timeline',
+          { span, node: profile.spans.node[span] }),
+          { class: 'link', title: 'Show it on the timeline' }),
+        ' at ' + formatTime(begin[span]) + ', ',
+        nameElement(profile.lanes[lane[span]].name)))));
+  }
+
+  select(row) {
+    const node = this.profile.sites.first[Number(row.dataset.site)];
+    this.state.set({ node });
+    this.body.querySelector('.selected')?.focus();
+  }
+
+  click(event) {
+    const row = event.target.closest('[data-site]');
+    if (row)
+      this.select(row);
+  }
+
+  key(event) {
+    const row = event.target.closest('[data-site]');
+    if (!row || event.altKey || event.ctrlKey || event.metaKey)
+      return;
+    const rows = [...this.body.querySelectorAll('[data-site]')];
+    const at = rows.indexOf(row);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0,
+                 End: rows.length - 1 }[event.key];
+    if (to === undefined)
+      return;
+    this.select(rows[Math.max(0, Math.min(rows.length - 1, to))]);
+    event.preventDefault();
+  }
+}
+
+export const functionsView = {
+  id: 'functions', label: 'Functions',
+  about: 'Scopes from all places: calls, percentiles, longest runs',
+  keys: [['Arrows', 'Select']],
+  state: { order: 'self' },
+  make: (shared) => new Functions(shared),
+};
