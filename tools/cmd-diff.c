@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include "tools/commands.h"
+#include "tools/output.h"
 #include "tools/profile-diff.h"
 #include "tools/profile-output.h"
 #include "tools/text.h"
@@ -18,11 +19,26 @@ take_percent (struct rd_diff *diff, struct rd_args *args)
   return false;
 }
 
+/* What a page is written by; only pages compare. */
 static bool
-parse (struct rd_diff *diff, struct rd_args *args)
+take_output (struct rd_profile_output *output, struct rd_args *args, int id)
+{
+  if (id == 'o' && !rd_has_suffix (args->value, ".html")) {
+    rd_usage_error (args, "-o: '%s' does not end in .html: a comparison is "
+                    "written as a page", args->value);
+    return false;
+  }
+  return rd_profile_output_take (args, id, output) >= 0;
+}
+
+static bool
+parse (struct rd_diff *diff, struct rd_profile_output *output,
+       struct rd_args *args)
 {
   int id;
   while ((id = rd_args_next (args)) > 0) {
+    if (!take_output (output, args, id))
+      return false;
     if (id == RD_OPTION_ALL)
       diff->all = true;
     if (id == RD_OPTION_JSON)
@@ -34,8 +50,20 @@ parse (struct rd_diff *diff, struct rd_args *args)
                                   ? "BEFORE" : "AFTER");
 }
 
+/* What the terminal is told, then the page, if one is asked for.  JSON stays
+ * alone on stdout. */
 static int
-compare (struct rd_diff *diff, const struct rd_args *args)
+report (struct rd_diff *diff, struct rd_profile_output *output)
+{
+  int status = rd_diff_report (diff);
+  output->before = diff->before;
+  int failed = rd_profile_output_write (output, diff->after, diff->json);
+  return failed ? failed : status;
+}
+
+static int
+compare (struct rd_diff *diff, struct rd_profile_output *output,
+         const struct rd_args *args)
 {
   const char *before_file = args->operands[0];
   const char *after_file = args->operands[1];
@@ -51,7 +79,7 @@ compare (struct rd_diff *diff, const struct rd_args *args)
   diff->comparison = comparison;
   diff->before = before;
   diff->after = after;
-  int status = rd_diff_report (diff);
+  int status = report (diff, output);
   radio_comparison_close (comparison);
   return status;
 }
@@ -60,7 +88,11 @@ static int
 run_diff (struct rd_args *args)
 {
   struct rd_diff diff = { .fail_percent = -1 };
-  return parse (&diff, args) ? compare (&diff, args) : args->status;
+  RD_CLEAR_OUTPUT struct rd_profile_output output = { 0 };
+  if (!parse (&diff, &output, args))
+    return args->status;
+  int failed = rd_profile_output_settle (&output, NULL);
+  return failed ? failed : compare (&diff, &output, args);
 }
 
 static const struct rd_option options[] = {
@@ -69,6 +101,16 @@ static const struct rd_option options[] = {
     "exit 1 when an operation got slower by more than\n"
     "PERCENT, and that is not noise" },
   { RD_OPTION_JSON, "json", NULL, "print a JSON object" },
+  { 'o', "output", "FILE",
+    "write a page (.html) that shows both, and what\n"
+    "changed; may be given several times" },
+  { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
+  { RD_OPTION_REDACT, "redact", NULL,
+    "replace names of files, volumes, hosts by\n"
+    "pseudonyms" },
+  { RD_OPTION_REDACT_KEY, "redact-key", "FILE",
+    "redact, with pseudonyms that only who has FILE's\n"
+    "bytes can test" },
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -87,6 +129,7 @@ const struct rd_command rd_command_diff = {
   .options = options,
   .examples =
     "radio diff before.json after.json\n"
-    "radio diff main.html branch.html --fail-if-slower 5",
+    "radio diff main.html branch.html --fail-if-slower 5\n"
+    "radio diff before.json after.json -o changes.html",
   .run = run_diff,
 };

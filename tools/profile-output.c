@@ -140,10 +140,12 @@ write_options (const struct rd_profile_output *output)
     .redact_key = output->key,
     .redact_key_nbytes = output->key_nbytes,
     .arguments = output->arguments,
+    .before = output->before,
   };
 }
 
-/* The work was done and shall not be lost with its file. */
+/* The work was done and shall not be lost with its file; what a comparison
+ * reads from files is not. */
 static void
 save_elsewhere (const struct rd_profile_output *output,
                 const struct radio_profile *profile)
@@ -196,7 +198,7 @@ rd_profile_output_write (const struct rd_profile_output *output,
     rd_complain_library (file);
     failed = true;
   }
-  if (failed && !saved)
+  if (failed && !saved && output->before == NULL)
     save_elsewhere (output, profile);
   return failed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }

@@ -18,6 +18,7 @@ struct rd_profile_output {
   void *key;                  /* its bytes; allocated */
   size_t key_nbytes;
   char *default_name;         /* allocated; files[0] when none was given */
+  const struct radio_profile *before;   /* for pages that compare, or NULL */
 };
 
 #define RD_PROFILE_OUTPUT_OPTIONS                                       \

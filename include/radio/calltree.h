@@ -229,6 +229,11 @@ struct radio_profile_write_options {
   /* RADIO_PROFILE_TEXT: bars and branches are drawn with characters beyond
    * ASCII. */
   bool utf8;
+
+  /* RADIO_PROFILE_HTML: what was measured before.  The page holds it too,
+   * redacted when the profile is, and shows what changed since; reading the
+   * page back gives the profile alone.  NULL: none. */
+  const struct radio_profile *before;
 };
 
 /* Write a file, whole or not at all: under a temporary name beside it, then

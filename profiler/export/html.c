@@ -23,6 +23,7 @@
 /* What stands between two '@' of the template. */
 struct slot {
   const char *name;
+  bool is_of_before;          /* filled from options->before */
   enum radio_status (*fill) (const struct radio_profile *profile,
                              struct rd_writer *writer);
 };
@@ -135,12 +136,26 @@ fill_data (const struct radio_profile *profile, struct rd_writer *writer)
   return rd_export_json (profile, &options, writer);
 }
 
+/* Under another id than the profile's, so that readers find that one. */
+static enum radio_status
+fill_before (const struct radio_profile *before, struct rd_writer *writer)
+{
+  if (before == NULL)
+    return RADIO_OK;
+  rd_write_text (writer, "<script type=\"application/json\" "
+                 "id=\"radio-before\">");
+  RD_TRY (fill_data (before, writer));
+  rd_write_text (writer, "</script>\n");
+  return RADIO_OK;
+}
+
 static const struct slot slots[] = {
-  { "@POLICY@", fill_policy }, { "@VERSION@", fill_version },
-  { "@TITLE@", fill_title },   { "@STYLE@", fill_style },
-  { "@VIEW_STYLE@", fill_view_style },
-  { "@SCRIPT@", fill_script }, { "@LOADER@", fill_loader },
-  { "@STATIC@", fill_static }, { "@DATA@", fill_data },
+  { "@POLICY@", false, fill_policy }, { "@VERSION@", false, fill_version },
+  { "@TITLE@", false, fill_title },   { "@STYLE@", false, fill_style },
+  { "@VIEW_STYLE@", false, fill_view_style },
+  { "@SCRIPT@", false, fill_script }, { "@LOADER@", false, fill_loader },
+  { "@STATIC@", false, fill_static }, { "@DATA@", false, fill_data },
+  { "@BEFORE@", true, fill_before },
 };
 
 /* The slot whose name a text begins with, or NULL. */
@@ -158,7 +173,6 @@ rd_export_html (const struct radio_profile *profile,
                 const struct radio_profile_write_options *options,
                 struct rd_writer *writer)
 {
-  (void) options;
   const char *text = rd_page_template;
   while (*text != '\0') {
     size_t nplain = strcspn (text, "@");
@@ -166,7 +180,8 @@ rd_export_html (const struct radio_profile *profile,
     text += nplain;
     const struct slot *slot = slot_at (text);
     if (slot != NULL) {
-      RD_TRY (slot->fill (profile, writer));
+      RD_TRY (slot->fill (slot->is_of_before ? options->before : profile,
+                          writer));
       text += strlen (slot->name);
     }
     else if (*text != '\0') {

@@ -40,20 +40,34 @@ export_as_it_is (const struct radio_profile *profile,
   return rd_writer_end (&writer);
 }
 
+/* Both without their names: equal ones have equal pseudonyms in both. */
+static enum radio_status
+export_redacted (const struct radio_profile *profile,
+                 const struct radio_profile_write_options *asked,
+                 radio_profile_sink_fn *sink, void *user_data)
+{
+  struct radio_profile_write_options options = *asked;
+  RD_PROFILE_SCOPE struct radio_profile *redacted = NULL;
+  RD_PROFILE_SCOPE struct radio_profile *before = NULL;
+  RD_TRY (rd_profile_redact (profile, options.redact_key,
+                             options.redact_key_nbytes, &redacted));
+  if (options.before)
+    RD_TRY (rd_profile_redact (options.before, options.redact_key,
+                               options.redact_key_nbytes, &before));
+  options.before = before;
+  return export_as_it_is (redacted, &options, sink, user_data);
+}
+
 enum radio_status
 radio_profile_write_to (const struct radio_profile *profile,
                         const struct radio_profile_write_options *options,
                         radio_profile_sink_fn *sink, void *user_data)
 {
-  RD_PROFILE_SCOPE struct radio_profile *redacted = NULL;
   if (profile == NULL || options == NULL || sink == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_write_to: NULL");
   RD_TRY (check_format (options->format));
-  if (options->redact)
-    RD_TRY (rd_profile_redact (profile, options->redact_key,
-                               options->redact_key_nbytes, &redacted));
-  return export_as_it_is (redacted ? redacted : profile, options, sink,
-                          user_data);
+  return (options->redact ? export_redacted : export_as_it_is) (
+    profile, options, sink, user_data);
 }
 
 static enum radio_status

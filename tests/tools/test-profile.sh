@@ -257,6 +257,44 @@ a_slower_operation_is_seen_and_fails_the_check () {
   says 'paths: 0 slower, 2 faster'
 }
 
+a_comparison_is_written_as_a_page () {
+  runs diff fast.json slow.json -o changes.html
+  says 'paths: 2 slower' 'wrote changes.html: open it in a browser'
+  "$python3" -B - changes.html fast.json slow.json <<'END'
+import json, re, sys
+page, before, after = (open (f).read () for f in sys.argv[1:])
+held = [re.search (f'id="{name}">(.*?)</script>', page, re.S)[1]
+        for name in ("radio-before", "radio-profile")]
+assert json.loads (held[0]) == json.loads (before)
+assert json.loads (held[1]) == json.loads (after)
+END
+  runs profile convert changes.html back.json
+  cmp back.json slow.json
+  fails 1 "changes.html: exists already" diff fast.json slow.json \
+    -o changes.html
+  runs diff fast.json slow.json --overwrite --json -o changes.html
+  json 'j["after_ns"] > j["before_ns"]'
+  status=0
+  "$RADIO" diff fast.json slow.json -o failed.html --fail-if-slower 10 \
+    >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ] && [ -s failed.html ]
+  fails 2 "-o: 'changes.json' does not end in .html" diff fast.json \
+    slow.json -o changes.json
+}
+
+# Of both profiles.
+a_redacted_comparison_holds_no_names () {
+  for name in janedoe johndoe; do
+    "$RADIO" phantom -s s.zarr ct/$name --size 32 >/dev/null
+    "$RADIO" profile full -s s.zarr ct/$name --runs 2 -o $name.json \
+      --overwrite >/dev/null
+    "$RADIO" rm -s s.zarr ct/$name >/dev/null
+    grep -q $name $name.json
+  done
+  runs diff janedoe.json johndoe.json -o redacted.html --redact
+  not grep -q -e janedoe -e johndoe redacted.html
+}
+
 single_runs_have_no_noise_to_judge_by () {
   "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 1 -o x1.json \
     >/dev/null
@@ -603,6 +641,7 @@ for test in make_files \
     files_are_not_overwritten_unless_asked \
     wrong_outputs_are_found_before_the_work \
     redacted_files_and_figures_hold_no_names \
+    a_redacted_comparison_holds_no_names \
     convert_writes_every_format \
     single_runs_have_no_noise_to_judge_by \
     damaged_and_foreign_files_are_refused \
@@ -633,6 +672,7 @@ for test in the_figures_are_of_the_runs \
     merge_tells_ranks_and_imbalance \
     equal_profiles_differ_by_noise_only \
     a_slower_operation_is_seen_and_fails_the_check \
+    a_comparison_is_written_as_a_page \
     profiles_that_cannot_be_joined_are_kept \
     a_wrapped_program_is_recorded \
     children_are_joined \

@@ -14,6 +14,8 @@
 #include "profiler/page/page.h"
 
 #define DATA_BEGIN "<script type=\"application/json\" id=\"radio-profile\">"
+#define BEFORE_BEGIN \
+  "<script type=\"application/json\" id=\"radio-before\">"
 
 /* What stands between two texts. */
 static char *
@@ -92,6 +94,56 @@ a_profile_is_read_back_from_its_page (void **state)
   radio_profile_close (again);
   free (page);
   radio_profile_close (profile);
+}
+
+static char *
+page_of_both (const struct radio_profile *before, bool redact)
+{
+  const struct radio_profile_write_options options = {
+    .before = before, .redact = redact
+  };
+  struct radio_profile *profile = build_random (3, 50, 2);
+  char *page = sink_write (profile, RADIO_PROFILE_HTML, &options).text;
+  radio_profile_close (profile);
+  return page;
+}
+
+static void
+a_page_that_compares_holds_both (void **state)
+{
+  (void) state;
+  struct radio_profile *before = build_specimen (), *again;
+  struct sink json = sink_write (before, RADIO_PROFILE_JSON, NULL);
+  char *page = page_of_both (before, false);
+  char *data = between (page, BEFORE_BEGIN, "</script>");
+  assert_string_equal (data, json.text);
+  assert_ok (sink_parse (page, strlen (page), &again));
+  struct radio_profile *profile = build_random (3, 50, 2);
+  assert_same_profile (profile, again);
+  char *alone = page_of (profile);
+  assert_null (strstr (alone, "radio-before\">"));
+  radio_profile_close (profile);
+  radio_profile_close (again);
+  free (alone);
+  free (data);
+  free (page);
+  free (json.text);
+  radio_profile_close (before);
+}
+
+static void
+what_a_page_compares_with_is_redacted_too (void **state)
+{
+  (void) state;
+  struct radio_profile *before = build_specimen ();
+  char *open = page_of_both (before, false);
+  char *redacted = page_of_both (before, true);
+  assert_non_null (strstr (open, "Doe^Jane"));
+  assert_null (strstr (redacted, "Jane"));
+  assert_non_null (strstr (redacted, BEFORE_BEGIN));
+  free (open);
+  free (redacted);
+  radio_profile_close (before);
 }
 
 /* "sha256-..." of a text is in the policy. */
@@ -192,7 +244,7 @@ no_slot_of_the_template_is_left_and_none_is_unknown (void **state)
   (void) state;
   static const char *const names[] = {
     "@POLICY@", "@VERSION@", "@TITLE@", "@STYLE@", "@VIEW_STYLE@",
-    "@SCRIPT@", "@LOADER@", "@STATIC@", "@DATA@",
+    "@SCRIPT@", "@LOADER@", "@STATIC@", "@DATA@", "@BEFORE@",
   };
   char *page = page_named ("scope");
   size_t n = 0;
@@ -449,6 +501,8 @@ main (void)
     cmocka_unit_test (a_profile_is_read_back_from_its_page),
     cmocka_unit_test (the_policy_forbids_all_but_its_own_scripts_and_styles),
     cmocka_unit_test (the_views_script_and_style_are_in_the_page_deflated),
+    cmocka_unit_test (a_page_that_compares_holds_both),
+    cmocka_unit_test (what_a_page_compares_with_is_redacted_too),
     cmocka_unit_test (the_page_names_no_address_of_a_network),
     cmocka_unit_test (no_slot_of_the_template_is_left_and_none_is_unknown),
     cmocka_unit_test (a_name_like_a_slot_is_a_name),
