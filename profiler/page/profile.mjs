@@ -66,7 +66,26 @@ async function readSpans(document, lanes, nnodes) {
   checkRange(node, nnodes, 'span');
   return { count, begin, duration, submitted: queue, wait, id, parent,
            node: Uint32Array.from(node), flags: Uint8Array.from(flags),
-           bytes, lane };
+           bytes, lane, tile: null, stored: null };
+}
+
+// Which tile each span was about (-1: none), and its bytes in the store;
+// null where no span was.
+async function readTiles(document, spans) {
+  const [skipped, tile, stored] = await readColumns(document.tiles, 3);
+  if (tile.length === 0)
+    return;
+  spans.tile = new Float64Array(spans.count).fill(-1);
+  spans.stored = new Float64Array(spans.count);
+  let span = -1, number = 0;
+  for (let i = 0; i < tile.length; i++) {
+    span += 1 + skipped[i];
+    number += zigzag(tile[i]);
+    if (!(span < spans.count && number >= 0))
+      throw new Error('its tile ' + i + ' points to nothing');
+    spans.tile[span] = number;
+    spans.stored[span] = stored[i];
+  }
 }
 
 async function readSamples(document, ngauges) {
@@ -220,6 +239,7 @@ export async function readProfile(text) {
   const profile = new Profile(document);
   profile.spans = await readSpans(document, profile.lanes,
                                   profile.tree.size);
+  await readTiles(document, profile.spans);
   profile.samples = await readSamples(document, profile.gauges.length);
   profile.indexSpans();
   return profile;

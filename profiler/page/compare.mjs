@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// Two profiles compared path by path, as `radio diff' does it
+// (profiler/model/compare.c): the paths of both are one tree, each above
+// what is below it, in the order of the first.  Times are of one run, the
+// median over the runs.
+
+import { Tree } from './tree.mjs';
+import { spreadInterval, spreadOf } from './spread.mjs';
+
+// Facts that differ between any two recordings (tools/profile-diff.c).
+const PASSING = ['pid', 'command', 'runs', 'warmup', 'seed', 'cpu ns',
+                 'failed', 'scopes not recorded', 'paths no longer logged',
+                 'texts not kept', 'counter values not kept',
+                 'gauge samples not kept', 'threads not recorded'];
+
+function keyOfNode(profile, node) {
+  return JSON.stringify([profile.names[node], profile.categories[node],
+                         profile.edges[node]]);
+}
+
+// Paths of both trees: [{ before, after, parent, children }], -1 for what is
+// not there; the roots are the children of the one at -1.
+function pairPaths(before, after) {
+  const paths = [];
+  const top = { children: [], byKey: new Map() };
+  const add = (profile, side, other) => {
+    const places = new Int32Array(profile.tree.size);
+    for (let node = 0; node < profile.tree.size; node++) {
+      const up = profile.tree.parents[node];
+      const parent = up < 0 ? -1 : places[up];
+      const above = parent < 0 ? top : paths[parent];
+      const key = keyOfNode(profile, node);
+      let path = above.byKey.get(key);
+      if (path === undefined) {
+        path = paths.length;
+        paths.push({ [side]: node, [other]: -1, parent, children: [],
+                     byKey: new Map() });
+        above.byKey.set(key, path);
+        above.children.push(path);
+      }
+      paths[path][side] = node;
+      places[node] = path;
+    }
+  };
+  add(before, 'before', 'after');
+  add(after, 'after', 'before');
+  return { paths, top };
+}
+
+// What each run had of a node; nothing without a node.
+function runsOf(profile, node, what) {
+  const isRuns = profile.info.parts === 'runs' && profile.parts.length > 1;
+  if (node < 0)
+    return { n: isRuns ? profile.parts.length : 1, median: 0 };
+  if (!isRuns)
+    return spreadOf([profile[what][node]]);
+  return spreadOf(profile.parts.map((_, part) =>
+    profile.share(node, part)[what]));
+}
+
+// To the next whole number, halves away from 0; never -0.
+function toWhole(value) {
+  return Math.sign(value) * Math.floor(Math.abs(value) + 0.5) || 0;
+}
+
+function judgeChange(path, before, after) {
+  if (path.before < 0)
+    return { change: 'new', low: 0, high: 0 };
+  if (path.after < 0)
+    return { change: 'gone', low: 0, high: 0 };
+  if (before.n < 2 || after.n < 2)
+    return { change: 'one run', low: 0, high: 0 };
+  const [low, high] = spreadInterval(before, after);
+  return { change: low > 0 ? 'slower' : high < 0 ? 'faster' : 'noise',
+           low: toWhole(low), high: toWhole(high) };
+}
+
+function measurePath(before, after, path) {
+  const of = (what) => [runsOf(before, path.before, what),
+                        runsOf(after, path.after, what)];
+  const profile = path.before >= 0 ? before : after;
+  const node = path.before >= 0 ? path.before : path.after;
+  const total = of('total');
+  const made = {
+    name: profile.names[node], category: profile.categories[node],
+    edge: profile.edges[node], before: path.before, after: path.after,
+    ...judgeChange(path, ...total),
+  };
+  for (const [what, [a, b]] of [['total', total], ['self', of('self')],
+                                ['calls', of('calls')]]) {
+    made[what + 'Before'] = toWhole(a.median);
+    made[what + 'After'] = toWhole(b.median);
+  }
+  return made;
+}
+
+// Conditions that both tell of, differently.
+function differingFacts(before, after) {
+  const others = new Map(after.facts.map(({ key, value }) => [key, value]));
+  return before.facts.filter(({ key, value }) => !PASSING.includes(key)
+    && others.has(key) && others.get(key) !== value)
+    .map(({ key, value }) => ({ name: key, before: value,
+                                after: others.get(key) }));
+}
+
+function isSameOperation(before, after, roots) {
+  const fact = (profile) => profile.facts.find(({ key }) =>
+    key === 'operation')?.value;
+  const [a, b] = [fact(before), fact(after)];
+  if (a !== undefined && b !== undefined && a !== b)
+    return false;
+  return roots.some((one) => one.before >= 0 && one.after >= 0)
+    || !roots.some((one) => one.before >= 0)
+    || !roots.some((one) => one.after >= 0);
+}
+
+// All that there is to say of two profiles.
+export function compareProfiles(before, after) {
+  const { paths, top } = pairPaths(before, after);
+  const list = [], places = new Int32Array(paths.length);
+  const stack = top.children.slice().reverse();
+  while (stack.length > 0) {
+    const at = stack.pop();
+    const path = paths[at];
+    places[at] = list.length;
+    const parent = path.parent < 0 ? -1 : places[path.parent];
+    list.push({ ...measurePath(before, after, path), parent,
+                depth: parent < 0 ? 0 : list[parent].depth + 1 });
+    for (const child of path.children.reverse())
+      stack.push(child);
+  }
+  const roots = list.filter((one) => one.parent < 0);
+  const sum = (key) => roots.reduce((all, one) => all + one[key], 0);
+  return {
+    paths: list, tree: new Tree(Int32Array.from(list, (one) => one.parent)),
+    before: sum('totalBefore'), after: sum('totalAfter'),
+    conditions: differingFacts(before, after),
+    sameOperation: isSameOperation(before, after, roots),
+  };
+}
+
+// How the second profile's times are told: as they are, or such that both
+// took the same in all.
+export function scaleOfAfter(comparison, normalised) {
+  return normalised && comparison.before > 0 && comparison.after > 0
+    ? comparison.before / comparison.after : 1;
+}
+
+// What the views draw: of each path the time before and after, and the
+// larger of both, which is its width, so that what vanished is seen too.
+export function diffTimes(comparison, normalised) {
+  const scale = scaleOfAfter(comparison, normalised);
+  const before = Float64Array.from(comparison.paths, (one) =>
+    one.totalBefore);
+  const after = Float64Array.from(comparison.paths, (one) =>
+    one.totalAfter * scale);
+  const total = before.map((one, i) => Math.max(one, after[i]));
+  return { before, after, total };
+}
+
+// How a path is told when times were scaled: noise by the same interval,
+// which scaling moves.
+export function changeOf(path, scale) {
+  if (scale === 1 || !['slower', 'faster', 'noise'].includes(path.change))
+    return path.change;
+  const moved = (scale - 1) * path.totalAfter;
+  return path.low + moved > 0 ? 'slower'
+    : path.high + moved < 0 ? 'faster' : 'noise';
+}

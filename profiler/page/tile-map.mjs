@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+// Which tiles of which volumes were touched: from what spans say of shapes
+// and boxes, and from the numbers of the tiles that they decoded or encoded
+// (docs/profile.md, "Tiles").  Volumes are told apart by name and shapes.
+
+// "304,512,512" -> [304, 512, 512]; null if it is no shape.
+export function parseShape(text) {
+  const shape = String(text).split(',').map(Number);
+  const isOne = text !== undefined && shape.length <= 8
+    && shape.every((size) => Number.isSafeInteger(size) && size >= 0);
+  return isOne ? shape : null;
+}
+
+// "8,0,0+1,512,512 9,0,0+1,512,512 ..." -> boxes, and whether there are more.
+export function parseBoxes(text) {
+  const words = String(text).split(' ');
+  const boxes = [];
+  for (const word of words) {
+    const [start, size] = word.split('+').map(parseShape);
+    if (start && size && start.length === size.length)
+      boxes.push({ start, size });
+  }
+  return { boxes, more: words.includes('...') };
+}
+
+function product(sizes) {
+  return sizes.reduce((all, one) => all * one, 1);
+}
+
+// How an array is cut, from its shapes; null if they do not fit together.
+export function tileGeometry(array, tile, shard) {
+  const rank = array?.length;
+  if (!(rank >= 1) || tile?.length !== rank || shard?.length !== rank
+      || tile.some((size) => size < 1) || shard.some((size) => size < 1))
+    return null;
+  const per = (whole, part) => whole.map((n, i) => Math.ceil(n / part[i]));
+  const grid = per(array, tile), shards = per(array, shard);
+  const inShard = per(shard, tile);
+  if (!Number.isSafeInteger(product(shards) * product(inShard)))
+    return null;
+  return { array, tile, shard, grid, shards, inShard,
+           count: product(grid) };
+}
+
+// Where in the grid of tiles a number is: shards in C order, in each of them
+// its tiles.  null: beyond the array.
+export function placeOfTile(geometry, number) {
+  const { grid, shards, inShard } = geometry;
+  const tiles = product(inShard);
+  let shard = Math.floor(number / tiles), inside = number % tiles;
+  const place = new Array(grid.length);
+  for (let i = grid.length - 1; i >= 0; i--) {
+    place[i] = shard % shards[i] * inShard[i] + inside % inShard[i];
+    shard = Math.floor(shard / shards[i]);
+    inside = Math.floor(inside / inShard[i]);
+    if (place[i] >= grid[i])
+      return null;
+  }
+  return shard === 0 ? place : null;
+}
+
+// A place as one number, in C order of the whole grid.
+export function indexOfPlace(geometry, place) {
+  return place.reduce((index, at, i) => index * geometry.grid[i] + at, 0);
+}
+
+// The first and the last tile that a box touches, by axis; null: none.
+export function tilesOfBox(geometry, box) {
+  const { array, tile } = geometry;
+  if (box.start.length !== array.length
+      || box.size.some((size, i) => size < 1
+                       || box.start[i] + size > array[i]))
+    return null;
+  return {
+    first: box.start.map((at, i) => Math.floor(at / tile[i])),
+    last: box.start.map((at, i) =>
+      Math.floor((at + box.size[i] - 1) / tile[i])),
+  };
+}
+
+// Of each span that has texts: these, by key.
+function textsBySpan(profile) {
+  const texts = new Map();
+  for (const note of profile.notes) {
+    if (!(note.span > 0))
+      continue;
+    if (!texts.has(note.span))
+      texts.set(note.span, new Map());
+    texts.get(note.span).set(note.key, note.value);
+  }
+  return texts;
+}
+
+function boxesOf(texts) {
+  if (texts.has('boxes'))
+    return parseBoxes(texts.get('boxes'));
+  const start = parseShape(texts.get('box start'));
+  const size = parseShape(texts.get('box shape'));
+  const fits = start && size && start.length === size.length;
+  return { boxes: fits ? [{ start, size }] : [], more: false };
+}
+
+// What follows from the texts of an operation's span.
+function operationOf(texts) {
+  const tile = texts && parseShape(texts.get('tile shape'));
+  const geometry = tile && tileGeometry(parseShape(texts.get('array shape')),
+    tile, parseShape(texts.get('shard shape') ?? texts.get('tile shape')));
+  return geometry ? { geometry, ...boxesOf(texts) } : null;
+}
+
+// From spans to the operations that they belong to, and to volumes.
+class TileFinder {
+  constructor(profile) {
+    this.profile = profile;
+    this.texts = textsBySpan(profile);
+    this.operations = new Map();
+    this.names = new Map();
+    this.volumes = new Map();
+  }
+
+  // The nearest span, from this one up, for which find gives something; what
+  // was found on the way is kept.
+  climb(span, known, find) {
+    const path = [];
+    let found = null;
+    for (let at = span; at >= 0; at = this.profile.parentOf(at)) {
+      if (known.has(at)) {
+        found = known.get(at);
+        break;
+      }
+      path.push(at);
+      found = find(at);
+      if (found !== null)
+        break;
+    }
+    for (const at of path)
+      known.set(at, found);
+    return found;
+  }
+
+  textsOf(span) {
+    return this.texts.get(this.profile.spans.id[span]);
+  }
+
+  operation(span) {
+    return this.climb(span, this.operations, (at) => {
+      const found = operationOf(this.textsOf(at));
+      if (found === null)
+        return null;
+      found.span = at;
+      found.volume = this.volume(at, found.geometry);
+      found.volume.operations.push(found);
+      return found;
+    });
+  }
+
+  name(span) {
+    return this.climb(span, this.names, (at) => {
+      const texts = this.textsOf(at);
+      return texts?.get('volume') ?? texts?.get('array') ?? null;
+    }) ?? '';
+  }
+
+  volume(span, geometry) {
+    const name = this.name(span);
+    const key = [name, geometry.array, geometry.tile, geometry.shard]
+      .join('|');
+    if (!this.volumes.has(key))
+      this.volumes.set(key, { name, geometry, operations: [], tiles: [],
+                              spans: [], fetches: [] });
+    return this.volumes.get(key);
+  }
+}
+
+// All volumes that the log tells of, those with most spans first: of each
+// its operations, the spans that were about a tile (tiles[i] is the index of
+// the one of spans[i]) and those that fetched.  unplaced: spans whose
+// operation the log has not, or whose number is none of its array.
+export function findVolumes(profile) {
+  const finder = new TileFinder(profile);
+  const { spans } = profile;
+  const fetches = nodesThatFetch(profile);
+  let unplaced = 0;
+  for (let i = 0; i < spans.count; i++)
+    if (finder.texts.has(spans.id[i]))
+      finder.operation(i);
+  for (let i = 0; i < spans.count; i++) {
+    const isTile = spans.tile !== null && spans.tile[i] >= 0;
+    if (!isTile && !fetches[spans.node[i]])
+      continue;
+    const parent = profile.parentOf(i);
+    const operation = parent >= 0 ? finder.operation(parent) : null;
+    const place = operation && isTile
+      ? placeOfTile(operation.geometry, spans.tile[i]) : null;
+    if (operation && !isTile)
+      operation.volume.fetches.push(i);
+    else if (place) {
+      operation.volume.tiles.push(indexOfPlace(operation.geometry, place));
+      operation.volume.spans.push(i);
+    } else if (isTile)
+      unplaced++;
+  }
+  const volumes = [...finder.volumes.values()].sort((a, b) =>
+    b.spans.length - a.spans.length
+    || b.operations.length - a.operations.length);
+  return { volumes, unplaced };
+}
+
+// Whether a node counted bytes that it fetched.
+function nodesThatFetch(profile) {
+  const counter = profile.counters.find((one) =>
+    one.name === 'bytes fetched');
+  return Array.from(profile.names, (_, node) => counter?.own[node] > 0);
+}
+
+// What can be shown of a tile.
+export const TILE_METRICS = [
+  { id: 'asked', label: 'reads that need it', unit: 'count' },
+  { id: 'count', label: 'times decoded', unit: 'count' },
+  { id: 'time', label: 'time', unit: 'time' },
+  { id: 'bytes', label: 'bytes decoded', unit: 'bytes' },
+  { id: 'stored', label: 'bytes in the store', unit: 'bytes' },
+];
+
+// Boxes of that many tiles at most are gone through one by one; there may
+// be as many operations as there are spans.
+const MOST_BOX_TILES = 1 << 20;
+
+// Tiles and their numbers within a stretch of time (all of it: 0, Infinity):
+// those of spans that began in it.
+export function sumTiles(profile, volume, from = 0, to = Infinity) {
+  const { spans } = profile;
+  const tiles = new Map();
+  const at = (index) => {
+    let tile = tiles.get(index);
+    if (tile === undefined) {
+      tile = { index, asked: 0, count: 0, time: 0, bytes: 0, stored: 0,
+               longest: -1 };
+      tiles.set(index, tile);
+    }
+    return tile;
+  };
+  const isIn = (span) => spans.begin[span] >= from && spans.begin[span] < to;
+  const sums = { tiles, operations: 0, asked: 0, askedVoxels: 0, count: 0,
+                 time: 0, bytes: 0, stored: 0, fetched: 0, more: false };
+  for (const operation of volume.operations)
+    if (isIn(operation.span))
+      addOperation(sums, at, operation);
+  volume.spans.forEach((span, i) => {
+    if (isIn(span))
+      addTileSpan(sums, at(volume.tiles[i]), spans, span);
+  });
+  for (const span of volume.fetches)
+    if (isIn(span))
+      sums.fetched += spans.bytes[span];
+  return sums;
+}
+
+function addTileSpan(sums, tile, spans, span) {
+  const duration = spans.duration[span];
+  if (tile.longest < 0 || duration > spans.duration[tile.longest])
+    tile.longest = span;
+  for (const [key, value] of [['count', 1], ['time', duration],
+                              ['bytes', spans.bytes[span]],
+                              ['stored', spans.stored[span]]]) {
+    tile[key] += value;
+    sums[key] += value;
+  }
+}
+
+function addOperation(sums, at, operation) {
+  const { geometry } = operation;
+  sums.operations++;
+  sums.more ||= operation.more;
+  for (const box of operation.boxes) {
+    const touched = tilesOfBox(geometry, box);
+    if (touched === null)
+      continue;
+    sums.askedVoxels += product(box.size);
+    const sizes = touched.first.map((one, i) => touched.last[i] - one + 1);
+    if (product(sizes) > MOST_BOX_TILES)
+      sums.more = true;
+    else
+      addBox(sums, at, geometry, touched);
+  }
+}
+
+function addBox(sums, at, geometry, { first, last }) {
+  const place = first.slice();
+  for (;;) {
+    at(indexOfPlace(geometry, place)).asked++;
+    sums.asked++;
+    let axis = place.length - 1;
+    while (axis >= 0 && place[axis] === last[axis]) {
+      place[axis] = first[axis];
+      axis--;
+    }
+    if (axis < 0)
+      return;
+    place[axis]++;
+  }
+}
+
+// The axes of three projections: rows and columns of the picture, and what
+// is looked through, as places from the array's last axis (x is 1).
+export const PROJECTIONS = [
+  { id: 'axial', label: 'Axial', rows: 2, columns: 1, through: 3 },
+  { id: 'coronal', label: 'Coronal', rows: 3, columns: 1, through: 2 },
+  { id: 'sagittal', label: 'Sagittal', rows: 3, columns: 2, through: 1 },
+];
+
+// An array of less than three axes is one plane, or a row.
+function axisOf(geometry, place) {
+  return geometry.grid.length - place;
+}
+
+function sizeOf(sizes, axis) {
+  return axis >= 0 ? sizes[axis] : 1;
+}
+
+function placeOn(place, axis) {
+  return axis >= 0 ? place[axis] : 0;
+}
+
+// One projection of some tiles: what lies behind one another is added up.
+export function projectTiles(geometry, tiles, metric, projection) {
+  const axes = { row: axisOf(geometry, projection.rows),
+                 column: axisOf(geometry, projection.columns) };
+  const rows = sizeOf(geometry.grid, axes.row);
+  const columns = sizeOf(geometry.grid, axes.column);
+  const cells = new Map();
+  let most = 0;
+  for (const tile of tiles.values()) {
+    const value = tile[metric];
+    if (!(value > 0))
+      continue;
+    const place = placeOfIndex(geometry, tile.index);
+    const cell = placeOn(place, axes.row) * columns
+      + placeOn(place, axes.column);
+    const sum = (cells.get(cell) ?? 0) + value;
+    cells.set(cell, sum);
+    most = Math.max(most, sum);
+  }
+  return { ...projection, rows, columns, cells, most,
+           axes, height: sizeOf(geometry.array, axes.row),
+           width: sizeOf(geometry.array, axes.column),
+           cellHeight: sizeOf(geometry.tile, axes.row),
+           cellWidth: sizeOf(geometry.tile, axes.column) };
+}
+
+// The place of an index in C order of the grid.
+export function placeOfIndex(geometry, index) {
+  const place = new Array(geometry.grid.length);
+  for (let i = place.length - 1; i >= 0; i--) {
+    place[i] = index % geometry.grid[i];
+    index = Math.floor(index / geometry.grid[i]);
+  }
+  return place;
+}
+
+// The tiles behind a cell of a projection.
+export function tilesOfCell(geometry, tiles, projected, cell) {
+  const row = Math.floor(cell / projected.columns);
+  const column = cell % projected.columns;
+  const { axes } = projected;
+  return [...tiles.values()].filter((tile) => {
+    const place = placeOfIndex(geometry, tile.index);
+    return placeOn(place, axes.row) === row
+      && placeOn(place, axes.column) === column;
+  });
+}

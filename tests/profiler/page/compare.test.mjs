@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Two profiles beside each other: which paths are one, what changed, and
+// what is noise.  That `radio diff' says the same is tested with it, in
+// tests/interop.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { changeOf, compareProfiles, diffTimes, scaleOfAfter } from
+  '../../../profiler/page/compare.mjs';
+import { spreadInterval, spreadOf } from
+  '../../../profiler/page/spread.mjs';
+import { Tree } from '../../../profiler/page/tree.mjs';
+
+test('the variance of a median is that of its order statistics', () => {
+  // Of three, the outer two are 2 z errors apart, z exceeded by 1/8.
+  const z = 1.1503493803760079;
+  const { median, variance, min, max } = spreadOf([30, 10, 20]);
+  assert.deepEqual([median, min, max], [20, 10, 30]);
+  assert.ok(Math.abs(variance - (20 / (2 * z)) ** 2) < 1e-9);
+  assert.equal(spreadOf([5]).variance, 0);
+  assert.equal(spreadOf([1, 2, 3, 4]).median, 2.5);
+});
+
+test('a run that lies alone counts as the one next to it', () => {
+  assert.equal(spreadOf([10, 11, 12, 900]).max, 12);
+  assert.equal(spreadOf([1, 901, 902, 903]).min, 901);
+  assert.equal(spreadOf([10, 11, 900]).max, 900);
+});
+
+test('the interval of two runs is that of Student with 2 degrees', () => {
+  // Each variance is v, so the degrees are 2 and the width t * sqrt (2 v).
+  const a = spreadOf([10, 20]), b = spreadOf([14, 24]);
+  const half = 4.3027 * Math.sqrt(2 * a.variance);
+  const [low, high] = spreadInterval(a, b);
+  assert.ok(Math.abs(low - (4 - half)) < 1e-9);
+  assert.ok(Math.abs(high - (4 + half)) < 1e-9);
+});
+
+test('runs that are all beyond the others are no noise', () => {
+  assert.deepEqual(spreadInterval(spreadOf([8, 9, 10]),
+                                  spreadOf([15, 40, 60])), [5, 52]);
+});
+
+// nodes: { path: totals of runs, or [total, self, calls] of one run }.
+function makeProfile(nodes, facts = {}) {
+  const paths = Object.keys(nodes);
+  const runs = Object.values(nodes)[0].length;
+  const last = (path) => path.split('/').at(-1);
+  const zeros = paths.map((path) => nodes[path].reduce((a, b) => a + b));
+  return {
+    names: paths.map(last), categories: paths.map(() => 'c'),
+    edges: paths.map(() => 0), total: zeros, self: zeros,
+    calls: paths.map(() => runs),
+    info: { parts: runs > 1 ? 'runs' : 'none' },
+    parts: Array.from({ length: runs }),
+    facts: Object.entries(facts).map(([key, value]) => ({ key, value })),
+    tree: new Tree(Int32Array.from(paths, (path) =>
+      paths.indexOf(path.split('/').slice(0, -1).join('/')))),
+    share: (node, part) => ({ total: nodes[paths[node]][part], self: 1,
+                              calls: 2 }),
+  };
+}
+
+function told({ paths }) {
+  return paths.map((one) => [one.name, one.depth, one.change,
+                             one.totalBefore, one.totalAfter]);
+}
+
+test('paths are paired by their names from the root on', () => {
+  const before = makeProfile({ a: [100], 'a/b': [60], 'a/b/x': [5],
+                               'a/c': [10] });
+  const after = makeProfile({ a: [90], 'a/c': [20], 'a/c/x': [5],
+                              'a/b': [30], d: [1] });
+  const compared = compareProfiles(before, after);
+  assert.deepEqual(told(compared), [
+    ['a', 0, 'one run', 100, 90], ['b', 1, 'one run', 60, 30],
+    ['x', 2, 'gone', 5, 0], ['c', 1, 'one run', 10, 20],
+    ['x', 2, 'new', 0, 5], ['d', 0, 'new', 0, 1],
+  ]);
+  assert.deepEqual([compared.before, compared.after], [100, 91]);
+  assert.deepEqual([...compared.tree.parents], [-1, 0, 1, 0, 3, -1]);
+});
+
+test('with several runs a change is told from noise', () => {
+  const before = makeProfile({ a: [100, 102, 98, 101], b: [5, 50, 1, 9],
+                               c: [80, 81, 82, 80] });
+  const after = makeProfile({ a: [150, 151, 149, 150], b: [7, 3, 60, 8],
+                              c: [40, 41, 42, 40] });
+  const { paths } = compareProfiles(before, after);
+  assert.deepEqual(paths.map((one) => one.change),
+                   ['slower', 'noise', 'faster']);
+  const [slower] = paths;
+  assert.ok(slower.low > 0 && slower.low <= 50 && slower.high >= 49);
+  assert.deepEqual([slower.callsBefore, slower.selfAfter], [2, 1]);
+});
+
+test('other conditions and other operations are told', () => {
+  const a = makeProfile({ a: [1] }, { operation: 'roi', codec: 'small',
+                                      pid: '1', only: 'x' });
+  const b = makeProfile({ a: [1] }, { operation: 'roi', codec: 'fast',
+                                      pid: '2' });
+  const c = makeProfile({ other: [1] });
+  const d = makeProfile({ a: [1] }, { operation: 'full' });
+  assert.deepEqual(compareProfiles(a, b).conditions,
+                   [{ name: 'codec', before: 'small', after: 'fast' }]);
+  assert.equal(compareProfiles(a, b).sameOperation, true);
+  assert.equal(compareProfiles(a, c).sameOperation, false);
+  assert.equal(compareProfiles(a, d).sameOperation, false);
+});
+
+test('widths are the larger of both, also when the wholes are made equal',
+     () => {
+  const compared = compareProfiles(makeProfile({ a: [100], 'a/b': [60] }),
+                                   makeProfile({ a: [50], 'a/c': [20] }));
+  const plain = diffTimes(compared, false);
+  assert.deepEqual([...plain.total], [100, 60, 20]);
+  const scaled = diffTimes(compared, true);
+  assert.deepEqual([...scaled.after], [100, 0, 40]);
+  assert.deepEqual([...scaled.total], [100, 60, 40]);
+  assert.equal(scaleOfAfter(compared, false), 1);
+});
+
+test('scaling moves the interval that tells noise', () => {
+  const path = { change: 'slower', low: 10, high: 20, totalAfter: 100 };
+  assert.equal(changeOf(path, 1), 'slower');
+  assert.equal(changeOf(path, 0.85), 'noise');
+  assert.equal(changeOf(path, 0.5), 'faster');
+  assert.equal(changeOf({ ...path, change: 'gone' }, 0.5), 'gone');
+});
