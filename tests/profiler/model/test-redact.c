@@ -99,6 +99,21 @@ gunzip (struct rd_buffer *buffer)
   *buffer = clear;
 }
 
+/* A page has its own script and style as base64, in which three letters stand
+ * somewhere by chance. */
+static void
+drop_packed_parts (struct rd_buffer *page)
+{
+  assert_ok (rd_buffer_append (page, "", 1));
+  char *text = (char *) page->data;
+  for (char *part; (part = strstr (text, " data-packed=")) != NULL;) {
+    char *end = strstr (part, "</script>");
+    assert_non_null (end);
+    memmove (part, end, strlen (end) + 1);
+  }
+  page->nbytes = strlen (text);
+}
+
 /* Whether bytes are within the buffer. */
 static bool
 holds (const struct rd_buffer *buffer, const char *text)
@@ -125,6 +140,8 @@ write_all (const struct radio_profile *profile,
   assert_ok (radio_profile_write_to (profile, &options, append, buffer));
   if (format == RADIO_PROFILE_PPROF)
     gunzip (buffer);
+  if (format == RADIO_PROFILE_HTML)
+    drop_packed_parts (buffer);
 }
 
 static void
