@@ -76,10 +76,13 @@ struct passed {
 };
 
 static void
-tell_request (void *scope, const struct radio_counter *counter,
-              uint64_t value)
+count_passed (const struct passed *passed)
 {
-  radio_async_add (scope, counter, value);
+  struct rd_counting counting = { 0 };
+  rd_get_count (&passed->get, &counting);
+  for (size_t i = 0; i < counting.n; i++)
+    radio_async_add (passed->request, counting.amounts[i].counter,
+                     counting.amounts[i].value);
 }
 
 static void
@@ -89,7 +92,7 @@ finish_passed (struct rd_io_get *get)
   struct rd_io_get *outer = passed->outer;
   outer->error = get->error;
   outer->object_nbytes = get->object_nbytes;
-  rd_get_tell (get, tell_request, passed->request);
+  count_passed (passed);
   radio_async_text (passed->request, "key", get->key, RADIO_TEXT_NAME);
   radio_async_end (passed->request);
   outer->done (outer);

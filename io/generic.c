@@ -105,33 +105,31 @@ do_nothing (struct rd_io_get *get)
 }
 
 void
-rd_get_tell (const struct rd_io_get *get, rd_get_tell_fn *tell, void *scope)
+rd_get_count (const struct rd_io_get *get, struct rd_counting *counting)
 {
   enum radio_status status = get->error.status;
   uint64_t nbytes = get->into->nbytes;
   uint64_t needed = get->needed_nbytes ? get->needed_nbytes : nbytes;
-  tell (scope, &rd_count_requests, 1);
-  tell (scope, &rd_count_asked, rd_min_u64 (needed, nbytes));
-  tell (scope, &rd_count_fetched, nbytes);
+  rd_counting_add (counting, &rd_count_requests, 1);
+  rd_counting_add (counting, &rd_count_asked, rd_min_u64 (needed, nbytes));
+  rd_counting_add (counting, &rd_count_fetched, nbytes);
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
-    tell (scope, &rd_count_errors, 1);
+    rd_counting_add (counting, &rd_count_errors, 1);
 }
 
-static void
-tell_scope (void *scope, const struct radio_counter *counter, uint64_t value)
-{
-  (void) scope;
-  radio_scope_add (counter, value);
-}
+static const struct radio_site fetch_site = {
+  "fetch", RD_IN_DISK, "rd_io_read", __FILE__, __LINE__,
+  RADIO_SCOPE_BLOCKING
+};
 
 static enum radio_status
 read_blocking (struct rd_io *io, struct rd_io_get *get)
 {
-  RD_SCOPE_BLOCKING ("fetch", RD_IN_DISK);
+  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&fetch_site);
   get->done = do_nothing;
   io->ops->get (io, get, 1);
-  if (radio_profile_is_on ()) {
-    rd_get_tell (get, tell_scope, NULL);
+  if (counting.token != 0) {
+    rd_get_count (get, &counting);
     radio_scope_text ("key", get->key, RADIO_TEXT_NAME);
   }
   return rd_error_raise (&get->error);

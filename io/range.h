@@ -4,8 +4,7 @@
 #ifndef RD_RANGE_H
 #define RD_RANGE_H
 
-#include <radio/profile.h>
-
+#include "profiler/counters.h"
 #include "io/io.h"
 
 struct rd_span {
@@ -23,12 +22,8 @@ enum radio_status rd_range_resolve (const struct rd_io *io,
 /* Set the outcome of a read and call its done. */
 void rd_get_finish (struct rd_io_get *get, enum radio_status status);
 
-/* Tell a profile what a finished read came to: tell is called with each
- * counter, for the scope or request that it is about. */
-typedef void rd_get_tell_fn (void *scope,
-                             const struct radio_counter *counter,
-                             uint64_t value);
-void rd_get_tell (const struct rd_io_get *get, rd_get_tell_fn *tell,
-                  void *scope);
+/* What a finished read came to, for the scope or request of a profile that
+ * it is about. */
+void rd_get_count (const struct rd_io_get *get, struct rd_counting *counting);
 
 #endif /* RD_RANGE_H */

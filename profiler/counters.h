@@ -116,4 +116,52 @@ rd_scope_end_with (enum radio_status status)
 void rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
                     uint64_t tile, uint64_t stored_nbytes) RADIO_DIRECT;
 
+struct rd_amount {
+  const struct radio_counter *counter;
+  uint64_t value;
+};
+
+/* A scope that ends with its block, and has amounts by then: one call where
+ * a tile or a fetch would have some.
+ *
+ *   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&site);
+ *   ...
+ *   rd_counting_add (&counting, &rd_count_tiles, 1);
+ */
+#define RD_NAMOUNTS 4
+
+struct rd_counting {
+  uint64_t token;             /* 0: nothing records */
+  size_t n;
+  struct rd_amount amounts[RD_NAMOUNTS];
+  bool has_tile;              /* it is about one, as with RD_TILE */
+  uint64_t tile, stored_nbytes;
+};
+
+static inline struct rd_counting
+rd_count_in (const struct radio_site *site)
+{
+  return (struct rd_counting) { .token = radio_scope_begin_if_on (site) };
+}
+
+/* At most RD_NAMOUNTS times. */
+static inline void
+rd_counting_add (struct rd_counting *counting,
+                 const struct radio_counter *counter, uint64_t value)
+{
+  counting->amounts[counting->n++] = (struct rd_amount) { counter, value };
+}
+
+/* Close the scope of the token; what was added is its. */
+void rd_scope_end_counting (const struct rd_counting *counting) RADIO_DIRECT;
+
+static inline void
+rd_counting_end (const struct rd_counting *counting)
+{
+  if (__builtin_expect (counting->token != 0, 0))
+    rd_scope_end_counting (counting);
+}
+
+#define RD_COUNTING_SCOPE __attribute__ ((__cleanup__ (rd_counting_end)))
+
 #endif /* RD_COUNTERS_H */

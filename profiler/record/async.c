@@ -227,8 +227,8 @@ radio_async_add (struct radio_async *async,
 {
   LOCK_OPEN_SCOPE (async);
   const struct rd_tally *tally
-    = rd_node_count (async->request.node, counter, value);
-  if (tally && tally->is_bytes)
+    = rd_node_count (async->request.node, counter, value, 0);
+  if (tally && tally->slot < RD_NSLOTS)
     rd_run_bytes_add (&async->bytes, tally, value);
 }
 

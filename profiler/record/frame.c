@@ -44,7 +44,7 @@ rd_frame_child (struct rd_writer_state *writer, struct rd_frame *parent,
     return parent->node->latest_child;
   struct rd_node *node
     = rd_tree_child (writer, parent->node, site, RADIO_EDGE_CALL);
-  if (node && node->kind == RADIO_SCOPE_WORK)
+  if (node)
     guess_next_time (writer, parent->node, node);
   return node;
 }
@@ -59,29 +59,33 @@ read_cpu (struct rd_writer_state *writer, uint64_t now)
   return writer->cpu.ns;
 }
 
-/* The same, or what it would say had the thread run since it was read, but
- * for the waits that are known. */
-static uint64_t
-estimate_cpu (struct rd_writer_state *writer)
+/* What the thread's clock would say had it run since it was read, but for
+ * the waits that are known; or, when that is long ago, what it says. */
+uint64_t
+rd_frame_begin_blocking (struct rd_writer_state *writer,
+                         struct rd_frame *frame)
 {
   uint64_t now = rd_clock_now (&writer->clock);
   uint64_t passed = rd_rate_ns (&writer->rate, now - writer->cpu.time);
-  if (writer->cpu.time == 0 || passed >= writer->clock.cpu_fresh_ns)
-    return read_cpu (writer, now);
+  rd_frame_mark (frame, RD_FRAME_BLOCKING);
+  frame->waited_before = writer->waited;
+  if (writer->cpu.time == 0 || passed >= writer->clock.cpu_fresh_ns) {
+    frame->cpu_begin = read_cpu (writer, now);
+    return rd_clock_now (&writer->clock);
+  }
   uint64_t waited = writer->waited - writer->cpu.waited;
-  return writer->cpu.ns + passed - rd_rate_ns (&writer->rate, waited);
+  frame->cpu_begin = writer->cpu.ns + passed
+                     - rd_rate_ns (&writer->rate, waited);
+  return now;
 }
 
 static void
 begin_kind (struct rd_writer_state *writer, struct rd_frame *frame)
 {
-  if (frame->node->kind == RADIO_SCOPE_WORK)
-    return;
-  rd_frame_mark (frame, RD_FRAME_SPECIAL);
-  if (frame->node->kind != RADIO_SCOPE_BLOCKING)
-    return;
-  frame->waited_before = writer->waited;
-  frame->cpu_begin = estimate_cpu (writer);
+  if (frame->node->kind == RADIO_SCOPE_WAIT)
+    rd_frame_mark (frame, RD_FRAME_SPECIAL);
+  else if (frame->node->kind == RADIO_SCOPE_BLOCKING)
+    rd_frame_begin_blocking (writer, frame);
 }
 
 struct rd_frame *
@@ -135,7 +139,7 @@ static uint64_t
 blocked_time (struct rd_writer_state *writer, const struct rd_frame *frame,
               const struct run *run)
 {
-  if (rd_rate_ns (&writer->rate, run->own) < writer->clock.least_wait_ns)
+  if (!rd_frame_may_have_waited (writer, run->own))
     return 0;
   uint64_t now = frame->begin + run->duration;
   uint64_t ran_ns = less (read_cpu (writer, now), frame->cpu_begin);

@@ -42,29 +42,28 @@ struct rd_shared;
  * The tree, as one writer has it.  Times are in ticks of the clock.
  *----------------------------------------------------------------------*/
 
-struct rd_tally {
-  const struct radio_counter *counter;
-  uint64_t value;
-  bool is_bytes;              /* the counter's unit is "bytes" */
-  unsigned slot;              /* how many of these are before it */
-};
-
 /* What one run added to its node's counters of bytes, by their slots.  The
  * same bytes are asked for, fetched, decoded and delivered: a run moved as
  * many as its largest counter says, not all of these together. */
 #define RD_NSLOTS 8           /* counters in further ones are left out */
+
+struct rd_tally {
+  const struct radio_counter *counter;
+  uint64_t value;
+  unsigned slot;              /* of a counter whose unit is "bytes";
+                                 RD_NSLOTS: it has none */
+};
 
 struct rd_run_bytes {
   unsigned nslots;            /* those from here on are zero */
   uint64_t of[RD_NSLOTS];
 };
 
+/* The tally has a slot. */
 static inline void
 rd_run_bytes_add (struct rd_run_bytes *bytes, const struct rd_tally *tally,
                   uint64_t value)
 {
-  if (tally->slot >= RD_NSLOTS)
-    return;
   if (bytes->nslots <= tally->slot)
     bytes->nslots = tally->slot + 1;
   bytes->of[tally->slot] += value;
@@ -87,6 +86,7 @@ rd_run_bytes_take (struct rd_run_bytes *bytes)
 struct rd_text_note {
   const char *key;            /* static */
   char *value;
+  size_t nbytes;              /* of it, without the NUL */
   enum radio_text_kind kind;
   bool varies;
 };
@@ -283,10 +283,13 @@ struct rd_log {
 
 #define RD_MAX_DEPTH 256      /* deeper scopes count into the deepest */
 
-/* How a frame is out of the ordinary. */
+/* How a frame is out of the ordinary.  The first three are what fetches of
+ * tiles are, and end in the hot path. */
 enum {
   RD_FRAME_COUNTED = 1,       /* it has bytes */
-  RD_FRAME_SPECIAL = 2,       /* it has anything else from `special' on */
+  RD_FRAME_NOTED = 2,         /* it has texts */
+  RD_FRAME_BLOCKING = 4,      /* it is of that kind */
+  RD_FRAME_SPECIAL = 8,       /* it has anything else from `special' on */
 };
 
 /* All from `special' on is zero in frames that are not open, and in open

@@ -8,6 +8,7 @@
  * to cold functions, and to frame.c. */
 #include <config.h>
 
+#include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "profiler/record/log.h"
 #include "profiler/record/scope.h"
@@ -63,6 +64,33 @@ begin_anew (const struct radio_site *site)
   return 0;
 }
 
+/* Put a frame on the stack, without the time. */
+static inline __attribute__ ((__always_inline__)) struct rd_frame *
+push (struct rd_writer_state *writer, struct rd_node *node)
+{
+  struct rd_frame *frame = writer->top + 1;
+  uint64_t id = writer->next_id;
+  writer->next_id = id + RD_ID_STEP;
+  frame->node = node;
+  frame->covered = 0;
+  frame->id = id;
+  writer->top = frame;
+  return frame;
+}
+
+/* A scope that waits, or that may: the latter are many. */
+static __attribute__ ((__noinline__)) uint64_t
+begin_waiting (struct rd_writer_state *writer, struct rd_node *node)
+{
+  if (node->kind != RADIO_SCOPE_BLOCKING || rd_writer_has_taps (writer))
+    return begin_rarely (writer, node->site);
+  struct rd_frame *frame = push (writer, node);
+  uint64_t token = frame->id;
+  frame->begin = rd_frame_begin_blocking (writer, frame);
+  rd_writer_leave (writer);
+  return token;
+}
+
 /* On the entered writer, which is left here.  Reads the counter alone if
  * is_tsc. */
 static inline __attribute__ ((__always_inline__)) uint64_t
@@ -73,16 +101,13 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
   struct rd_node *node = guess_child (parent->node, site);
   if (unlikely (!node) || unlikely (parent->fenced))
     return begin_rarely (writer, site);
-  struct rd_frame *frame = parent + 1;
-  uint64_t id = writer->next_id;
-  writer->next_id = id + RD_ID_STEP;
-  frame->node = node;
-  frame->covered = 0;
-  frame->id = id;
-  writer->top = frame;
+  if (unlikely (node->kind != RADIO_SCOPE_WORK))
+    return begin_waiting (writer, node);
+  struct rd_frame *frame = push (writer, node);
+  uint64_t token = frame->id;
   frame->begin = is_tsc ? rd_counter_read () : rd_clock_now (&writer->clock);
   rd_writer_leave (writer);
-  return id;
+  return token;
 }
 
 /* The writer has something to heed; it may be busy already. */
@@ -105,6 +130,114 @@ radio_scope_begin (const struct radio_site *site)
   if (unlikely (rd_writer_enter_quickly (writer) != 0))
     return begin_heeding (writer, site);
   return begin_entered (writer, site, true);
+}
+
+/*------------------------------------------------------------------------
+ * Within a scope
+ *----------------------------------------------------------------------*/
+
+/* Add to the i-th counter of some of a frame. */
+static inline __attribute__ ((__always_inline__)) void
+add_one (struct rd_frame *frame, const struct rd_amount *amount, size_t i)
+{
+  const struct rd_tally *tally = rd_node_count (
+    frame->node, amount->counter, amount->value, i);
+  if (tally && tally->slot < RD_NSLOTS) {
+    rd_frame_mark (frame, RD_FRAME_COUNTED);
+    rd_run_bytes_add (&frame->bytes, tally, amount->value);
+  }
+}
+
+/* To a scope that is open, and not to what stands for none. */
+static inline __attribute__ ((__always_inline__)) void
+add_to_frame (const struct rd_writer_state *writer, struct rd_frame *frame,
+              const struct rd_amount *amounts, size_t n)
+{
+  if (likely (frame > writer->frames))
+    for (size_t i = 0; i < n; i++)
+      add_one (frame, &amounts[i], i);
+}
+
+/* On the entered writer, which is left here: to the innermost scope. */
+static inline __attribute__ ((__always_inline__)) void
+add_entered (struct rd_writer_state *writer, const struct rd_amount *amounts,
+             size_t n)
+{
+  add_to_frame (writer, writer->top, amounts, n);
+  rd_writer_leave (writer);
+}
+
+/* There is no writer, or it has something to heed; it may be busy already,
+ * which entering it ends if it was stopped.  The writer that was entered, or
+ * NULL. */
+COLD static struct rd_writer_state *
+enter_heeding (struct rd_writer_state *writer)
+{
+  if (writer && rd_writer_enter (writer))
+    return writer;
+  writer = rd_writer_current ();
+  return writer && rd_writer_enter (writer) ? writer : NULL;
+}
+
+/* The thread's writer, entered, or NULL. */
+static inline __attribute__ ((__always_inline__)) struct rd_writer_state *
+enter_current (void)
+{
+  struct rd_writer_state *writer = rd_this_thread.current;
+  if (likely (writer != NULL)
+      && likely (rd_writer_enter_quickly (writer) == 0))
+    return writer;
+  return enter_heeding (writer);
+}
+
+void
+radio_scope_add (const struct radio_counter *counter, uint64_t value)
+{
+  const struct rd_amount amount = { counter, value };
+  struct rd_writer_state *writer = enter_current ();
+  if (likely (writer != NULL))
+    add_entered (writer, &amount, 1);
+}
+
+static inline uint32_t
+stored_of (uint64_t nbytes)
+{
+  return nbytes < UINT32_MAX ? (uint32_t) nbytes : UINT32_MAX;
+}
+
+/* What the end of the frame has to clear is marked, whatever adding does. */
+static void
+set_tile (struct rd_frame *frame, uint64_t tile, uint64_t stored_nbytes)
+{
+  rd_frame_mark (frame, RD_FRAME_COUNTED);
+  frame->flags = RD_LOG_TILE;
+  frame->tile = tile;
+  frame->stored_nbytes = stored_of (stored_nbytes);
+}
+
+void
+rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
+               uint64_t tile, uint64_t stored_nbytes)
+{
+  const struct rd_amount amounts[] = {
+    { &rd_count_tiles, 1 }, { counter, nbytes },
+  };
+  struct rd_writer_state *writer = enter_current ();
+  if (unlikely (!writer))
+    return;
+  if (likely (writer->top > writer->frames))
+    set_tile (writer->top, tile, stored_nbytes);
+  add_entered (writer, amounts, 2);
+}
+
+void
+radio_scope_instant (const struct radio_site *site)
+{
+  struct rd_writer_state *writer = rd_writer_current ();
+  if (!writer || !rd_writer_enter (writer))
+    return;
+  rd_frame_instant (writer, site);
+  rd_writer_leave (writer);
 }
 
 /*------------------------------------------------------------------------
@@ -137,44 +270,68 @@ end_rarely (struct rd_writer_state *writer, uint64_t token, uint64_t now)
     end_elsewhere (token);
 }
 
+/* Whether there is anything to say beyond the span. */
+static inline bool
+has_more (const struct rd_log_extra *extra)
+{
+  return extra->nbytes != 0 || extra->flags != 0;
+}
+
+/* The frame's span is not in the log: so its texts go. */
+static void
+drop_texts (struct rd_writer_state *writer, const struct rd_frame *frame)
+{
+  if (frame->special & RD_FRAME_NOTED)
+    rd_texts_drop_last (&writer->texts, rd_frame_sequence (frame));
+}
+
 /* The chunk has no room. */
 COLD static void
-log_rarely (struct rd_writer_state *writer, const struct rd_frame *frame,
-            uint64_t duration, const struct rd_log_extra *extra)
+log_rarely (struct rd_writer_state *writer, struct rd_frame *frame,
+            uint64_t duration, struct rd_log_extra extra)
 {
   const struct rd_log_run run = {
     .begin = frame->begin,
     .duration = duration,
     .sequence = rd_frame_sequence (frame),
     .parent = rd_frame_sequence (frame - 1),
-    .extra = extra,
+    .extra = has_more (&extra) ? &extra : NULL,
   };
-  rd_log_append (writer, frame->node, &run);
+  if (!rd_log_append (writer, frame->node, &run))
+    drop_texts (writer, frame);
+  frame->special = 0;
   rd_writer_leave (writer);
 }
 
-/* On the entered writer, which is left here. */
+/* On the entered writer, which is left here.  A frame that is_marked may
+ * have an extra. */
 static inline __attribute__ ((__always_inline__)) void
-log_quickly (struct rd_writer_state *writer, const struct rd_frame *frame,
-             uint64_t token, uint64_t duration,
-             const struct rd_log_extra *extra)
+log_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
+             uint64_t token, uint64_t duration, bool is_marked,
+             struct rd_log_extra extra)
 {
   struct rd_node *node = frame->node;
   union rd_log_slot *slot = writer->log_next;
-  if (duration < node->threshold)
+  const size_t nslots = has_more (&extra) ? 2 : 1;
+  if (duration < node->threshold) {
     node->drops++;
-  else if (unlikely ((size_t) (writer->log_end - slot) < (extra ? 2 : 1))) {
+    if (is_marked)
+      drop_texts (writer, frame);
+  } else if (unlikely ((size_t) (writer->log_end - slot) < nslots)) {
     log_rarely (writer, frame, duration, extra);
     return;
   } else {
-    writer->log_next = slot + (extra ? 2 : 1);
+    writer->log_next = slot + nslots;
     slot->span.begin = frame->begin;
-    slot->span.duration_more = duration | (extra ? RD_SPAN_HAS_EXTRA : 0);
+    slot->span.duration_more = duration
+                                | (nslots > 1 ? RD_SPAN_HAS_EXTRA : 0);
     slot->span.sequence_node = token + node->tag;
     slot->span.parent_epoch = (frame - 1)->id;
-    if (extra)
-      slot[1].extra = *extra;
+    if (nslots > 1)
+      slot[1].extra = extra;
   }
+  if (is_marked)
+    frame->special = 0;
   rd_writer_leave (writer);
 }
 
@@ -198,21 +355,53 @@ end_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
   return duration;
 }
 
-/* A frame that has bytes, and is ordinary otherwise. */
-static __attribute__ ((__noinline__)) void
-end_counted (struct rd_writer_state *writer, struct rd_frame *frame,
-             uint64_t now)
+/* What a frame that is about to end had for itself. */
+static inline uint64_t
+own_time (const struct rd_frame *frame, uint64_t now)
 {
-  const struct rd_log_extra extra = {
+  int64_t own = (int64_t) (now - frame->begin - frame->covered);
+  return own > 0 ? (uint64_t) own : 0;
+}
+
+/* Whether a marked frame has nothing but bytes and texts, and did not wait
+ * though it could have. */
+static inline bool
+is_simple (const struct rd_writer_state *writer, const struct rd_frame *frame,
+           uint64_t now)
+{
+  if (likely (!(frame->special & (RD_FRAME_SPECIAL | RD_FRAME_BLOCKING))))
+    return true;
+  return !(frame->special & RD_FRAME_SPECIAL)
+         && !rd_frame_may_have_waited (writer, own_time (frame, now));
+}
+
+/* End a simple frame.  On the entered writer, which is left here. */
+static inline __attribute__ ((__always_inline__)) void
+end_simple (struct rd_writer_state *writer, struct rd_frame *frame,
+            uint64_t token, uint64_t now, struct rd_log_extra extra)
+{
+  uint64_t duration = end_quickly (writer, frame, now);
+  if (frame->special & RD_FRAME_BLOCKING)
+    frame->cpu_begin = frame->waited_before = 0;
+  log_quickly (writer, frame, token, duration, true, extra);
+}
+
+static __attribute__ ((__noinline__)) void
+end_marked (struct rd_writer_state *writer, struct rd_frame *frame,
+            uint64_t token, uint64_t now)
+{
+  if (!is_simple (writer, frame, now)) {
+    end_rarely (writer, token, now);
+    return;
+  }
+  struct rd_log_extra extra = {
     .tile = frame->tile,
     .nbytes = rd_run_bytes_take (&frame->bytes),
     .stored_nbytes = frame->stored_nbytes,
     .flags = frame->flags,
   };
-  uint64_t duration = end_quickly (writer, frame, now);
-  frame->special = 0;
   frame->tile = frame->stored_nbytes = frame->flags = 0;
-  log_quickly (writer, frame, rd_frame_token (frame), duration, &extra);
+  end_simple (writer, frame, token, now, extra);
 }
 
 /* On the entered writer, which is left here. */
@@ -222,10 +411,10 @@ end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
   struct rd_frame *frame = writer->top;
   if (likely (frame->id == token)) {
     uint64_t duration = end_quickly (writer, frame, now);
-    log_quickly (writer, frame, token, duration, NULL);
-  } else if (frame->id == (token | RD_ID_MARK)
-             && frame->special == RD_FRAME_COUNTED)
-    end_counted (writer, frame, now);
+    log_quickly (writer, frame, token, duration, false,
+                 (struct rd_log_extra) { .flags = 0 });
+  } else if (frame->id == (token | RD_ID_MARK))
+    end_marked (writer, frame, token, now);
   else
     end_rarely (writer, token, now);
 }
@@ -260,89 +449,84 @@ radio_scope_end (uint64_t token)
 }
 
 /*------------------------------------------------------------------------
- * Within a scope
+ * An end with amounts
  *----------------------------------------------------------------------*/
 
-/* On the entered writer, which is left here: to the innermost scope, without
- * one to nothing. */
-static inline void
-add_entered (struct rd_writer_state *writer,
-             const struct radio_counter *counter, uint64_t value)
+/* Add to a node's counters.  Returns the largest number of bytes. */
+static inline uint64_t
+count_all (struct rd_node *node, const struct rd_counting *counting)
+{
+  uint64_t most = 0;
+  for (size_t i = 0; i < counting->n; i++) {
+    const struct rd_amount *amount = &counting->amounts[i];
+    const struct rd_tally *tally = rd_node_count (node, amount->counter,
+                                                  amount->value, i);
+    if (tally && tally->slot < RD_NSLOTS)
+      most = rd_max_u64 (most, amount->value);
+  }
+  return most;
+}
+
+/* The scope is not the innermost one, or out of the ordinary, or has bytes
+ * already.  On the entered writer, which is left here. */
+COLD static void
+end_counting_rarely (struct rd_writer_state *writer,
+                     const struct rd_counting *counting, uint64_t now)
 {
   struct rd_frame *frame = writer->top;
-  if (likely (frame > writer->frames)) {
-    struct rd_tally *tally = rd_node_count (frame->node, counter, value);
-    if (tally && tally->is_bytes) {
-      rd_frame_mark (frame, RD_FRAME_COUNTED);
-      rd_run_bytes_add (&frame->bytes, tally, value);
-    }
+  while (frame > writer->frames && rd_frame_token (frame) != counting->token)
+    frame--;
+  if (frame > writer->frames && counting->has_tile)
+    set_tile (frame, counting->tile, counting->stored_nbytes);
+  add_to_frame (writer, frame, counting->amounts, counting->n);
+  end_rarely (writer, counting->token, now);
+}
+
+/* On the entered writer, which is left here. */
+static inline __attribute__ ((__always_inline__)) void
+end_counting_entered (struct rd_writer_state *writer,
+                      const struct rd_counting *counting, uint64_t now)
+{
+  struct rd_frame *frame = writer->top;
+  if (unlikely (rd_frame_token (frame) != counting->token)
+      || unlikely (frame->special & RD_FRAME_COUNTED)
+      || unlikely (!is_simple (writer, frame, now))) {
+    end_counting_rarely (writer, counting, now);
+    return;
   }
-  rd_writer_leave (writer);
+  const struct rd_log_extra extra = {
+    .tile = counting->tile,
+    .nbytes = count_all (frame->node, counting),
+    .stored_nbytes = stored_of (counting->stored_nbytes),
+    .flags = counting->has_tile ? RD_LOG_TILE : 0,
+  };
+  end_simple (writer, frame, counting->token, now, extra);
 }
 
-/* There is no writer, or it has something to heed; it may be busy already,
- * which entering it ends if it was stopped.  The writer that was entered, or
- * NULL. */
-COLD static struct rd_writer_state *
-enter_heeding (struct rd_writer_state *writer)
+/* As end_heeding. */
+COLD static void
+end_counting_heeding (struct rd_writer_state *writer,
+                      const struct rd_counting *counting)
 {
-  if (writer && rd_writer_enter (writer))
-    return writer;
-  writer = rd_writer_current ();
-  return writer && rd_writer_enter (writer) ? writer : NULL;
+  if (!writer || !rd_writer_enter (writer)) {
+    end_elsewhere (counting->token);
+    return;
+  }
+  uint64_t now = rd_clock_now (&writer->clock);
+  if (rd_writer_has_taps (writer))
+    end_counting_rarely (writer, counting, now);
+  else
+    end_counting_entered (writer, counting, now);
 }
 
-/* The thread's writer, entered, or NULL. */
-static inline __attribute__ ((__always_inline__)) struct rd_writer_state *
-enter_current (void)
+HOT void
+rd_scope_end_counting (const struct rd_counting *counting)
 {
+  uint64_t now = rd_counter_read ();
   struct rd_writer_state *writer = rd_this_thread.current;
   if (likely (writer != NULL)
       && likely (rd_writer_enter_quickly (writer) == 0))
-    return writer;
-  return enter_heeding (writer);
-}
-
-void
-radio_scope_add (const struct radio_counter *counter, uint64_t value)
-{
-  struct rd_writer_state *writer = enter_current ();
-  if (likely (writer != NULL))
-    add_entered (writer, counter, value);
-}
-
-/* What the end of the frame has to clear is marked, whatever adding does. */
-static inline void
-set_tile (struct rd_frame *frame, uint64_t tile, uint64_t stored_nbytes)
-{
-  rd_frame_mark (frame, RD_FRAME_COUNTED);
-  frame->flags = RD_LOG_TILE;
-  frame->tile = tile;
-  frame->stored_nbytes = stored_nbytes < UINT32_MAX
-    ? (uint32_t) stored_nbytes : UINT32_MAX;
-}
-
-void
-rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
-               uint64_t tile, uint64_t stored_nbytes)
-{
-  struct rd_writer_state *writer = enter_current ();
-  if (unlikely (!writer))
-    return;
-  struct rd_frame *frame = writer->top;
-  if (likely (frame > writer->frames)) {
-    rd_node_count (frame->node, &rd_count_tiles, 1);
-    set_tile (frame, tile, stored_nbytes);
-  }
-  add_entered (writer, counter, nbytes);
-}
-
-void
-radio_scope_instant (const struct radio_site *site)
-{
-  struct rd_writer_state *writer = rd_writer_current ();
-  if (!writer || !rd_writer_enter (writer))
-    return;
-  rd_frame_instant (writer, site);
-  rd_writer_leave (writer);
+    end_counting_entered (writer, counting, now);
+  else
+    end_counting_heeding (writer, counting);
 }

@@ -34,4 +34,18 @@ struct rd_node *rd_frame_child (struct rd_writer_state *writer,
 bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
                    uint64_t now);
 
+/* A frame of a scope that may block: mark it, and note what its thread has
+ * run.  Returns the time. */
+uint64_t rd_frame_begin_blocking (struct rd_writer_state *writer,
+                                  struct rd_frame *frame);
+
+/* Whether a scope that may block is to be asked what its thread ran, having
+ * had so many ticks for itself. */
+static inline bool
+rd_frame_may_have_waited (const struct rd_writer_state *writer,
+                          uint64_t own)
+{
+  return rd_rate_ns (&writer->rate, own) >= writer->clock.least_wait_ns;
+}
+
 #endif /* RD_SCOPE_H */

@@ -14,6 +14,8 @@
 #define MAX_TEXTS 65536
 #define MAX_NBYTES ((size_t) 8 << 20)
 
+_Static_assert (RD_NRECENT == 1 << 5, "slot_of gives 5 bits");
+
 /* Keys of one node, and bytes of one value. */
 #define MAX_NOTES 16
 #define MAX_VALUE 1024
@@ -73,15 +75,15 @@ note (struct rd_node *node, const struct rd_log_text *text,
 {
   struct rd_text_note *old = find_note (node, text->key);
   if (old) {
-    old->varies = old->varies
-                  || !is_copy (old->value, strlen (old->value), value);
+    old->varies = old->varies || !is_copy (old->value, old->nbytes, value);
     return true;
   }
   struct rd_text_note *new = new_note (node);
-  char *own = new ? strndup (value, cut_length (value)) : NULL;
+  size_t n = cut_length (value);
+  char *own = new ? strndup (value, n) : NULL;
   if (!own)
     return false;
-  *new = (struct rd_text_note) { text->key, own, text->kind, false };
+  *new = (struct rd_text_note) { text->key, own, n, text->kind, false };
   node->nnotes++;
   return true;
 }
@@ -110,13 +112,21 @@ unref_value (struct rd_texts *texts, struct rd_text_value *value)
   free (value);
 }
 
+/* Where the last value of a key is kept.  Keys are literals, which lie side
+ * by side at any address. */
+static size_t
+slot_of (const char *key)
+{
+  return ((uint64_t) (uintptr_t) key * UINT64_C (0x9e3779b97f4a7c15))
+         >> (64 - 5);
+}
+
 /* A reference to a copy of the value, which may be the last one of the key;
  * NULL without memory. */
 static struct rd_text_value *
 share_value (struct rd_texts *texts, const char *key, const char *value)
 {
-  struct rd_text_value **recent
-    = &texts->recent[(uintptr_t) key / sizeof (void *) % RD_NRECENT];
+  struct rd_text_value **recent = &texts->recent[slot_of (key)];
   if (!*recent || !is_copy ((*recent)->at, (*recent)->nbytes - 1, value)) {
     struct rd_text_value *new = new_value (texts, value);
     if (!new)
@@ -259,16 +269,19 @@ radio_scope_text (const char *key,
 {
   if (!radio_profile_is_on ())
     return;
-  struct rd_writer_state *writer = rd_writer_current ();
-  if (!writer || !rd_writer_enter (writer))
-    return;
+  struct rd_writer_state *writer = rd_this_thread.current;
+  if (!writer || !rd_writer_enter (writer)) {
+    writer = rd_writer_current ();
+    if (!writer || !rd_writer_enter (writer))
+      return;
+  }
   struct rd_frame *frame = writer->top;
   struct rd_log_text text = {
     .sequence = rd_frame_sequence (frame), .kind = kind, .key = key
   };
   if (frame > writer->frames) {
     /* Its end may have to drop the text. */
-    rd_frame_mark (frame, RD_FRAME_SPECIAL);
+    rd_frame_mark (frame, RD_FRAME_NOTED);
     rd_texts_add (&writer->texts, frame->node, !writer->recorder->tree_only,
                   &text, value);
   }

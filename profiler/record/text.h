@@ -28,7 +28,7 @@ struct rd_log_text {
   struct rd_text_value *value;
 };
 
-#define RD_NRECENT 8
+#define RD_NRECENT 32
 
 /* The texts of one writer, in the order in which they were set. */
 struct rd_texts {

@@ -157,28 +157,46 @@ rd_tree_stand_in (struct rd_writer_state *writer, struct rd_node *foreign)
   return find_or_add (writer, &key);
 }
 
-struct rd_tally *
-rd_node_count_anew (struct rd_node *node,
-                    const struct radio_counter *counter, uint64_t value)
+/* The slot of a new counter: those of bytes have one, as long as there are
+ * any. */
+static unsigned
+find_free_slot (const struct rd_node *node,
+                const struct radio_counter *counter)
 {
-  struct rd_tally *tally;
-  unsigned slot = 0;
+  unsigned n = 0;
+  if (strcmp (counter->unit, "bytes") != 0)
+    return RD_NSLOTS;
   for (unsigned i = 0; i < node->ntallies; i++)
-    slot += node->tallies[i].is_bytes;
+    n += node->tallies[i].slot < RD_NSLOTS;
+  return n;
+}
+
+static struct rd_tally *
+add_tally (struct rd_node *node, const struct radio_counter *counter)
+{
   if (node->ntallies == node->tallies_capacity) {
     unsigned capacity = node->tallies_capacity ? node->tallies_capacity * 2
                                                : 4;
-    tally = realloc (node->tallies, capacity * sizeof *tally);
-    if (!tally)
+    struct rd_tally *tallies = realloc (node->tallies,
+                                        capacity * sizeof *tallies);
+    if (!tallies)
       return NULL;
-    node->tallies = tally;
+    node->tallies = tallies;
     node->tallies_capacity = capacity;
   }
-  tally = &node->tallies[node->ntallies++];
-  *tally = (struct rd_tally) {
-    counter, value, strcmp (counter->unit, "bytes") == 0, slot
-  };
+  struct rd_tally *tally = &node->tallies[node->ntallies];
+  *tally = (struct rd_tally) { counter, 0, find_free_slot (node, counter) };
+  node->ntallies++;
   return tally;
+}
+
+struct rd_tally *
+rd_node_tally (struct rd_node *node, const struct radio_counter *counter)
+{
+  for (unsigned i = 0; i < node->ntallies; i++)
+    if (node->tallies[i].counter == counter)
+      return &node->tallies[i];
+  return add_tally (node, counter);
 }
 
 bool

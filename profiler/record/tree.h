@@ -94,23 +94,22 @@ rd_node_add_run (struct rd_writer_state *writer, struct rd_node *node,
 /* How often a node was called, while it runs. */
 uint64_t rd_node_calls (const struct rd_node *node);
 
-/* The same for a counter that the node may not have yet. */
-struct rd_tally *rd_node_count_anew (struct rd_node *node,
-                                     const struct radio_counter *counter,
-                                     uint64_t value);
+/* A node's tally of a counter, made if it is new; NULL without memory. */
+struct rd_tally *rd_node_tally (struct rd_node *node,
+                                const struct radio_counter *counter);
 
-/* Add to a counter of a node.  Returns the tally, NULL without memory. */
-static inline struct rd_tally *
+/* Add to a counter of a node, which may be its i-th.  Returns the tally,
+ * NULL without memory. */
+static inline const struct rd_tally *
 rd_node_count (struct rd_node *node, const struct radio_counter *counter,
-               uint64_t value)
+               uint64_t value, size_t i)
 {
-  struct rd_tally *end = node->tallies + node->ntallies;
-  for (struct rd_tally *tally = node->tallies; tally < end; tally++)
-    if (tally->counter == counter) {
-      tally->value += value;
-      return tally;
-    }
-  return rd_node_count_anew (node, counter, value);
+  struct rd_tally *tally = &node->tallies[i];
+  if (__builtin_expect (i >= node->ntallies || tally->counter != counter, 0))
+    tally = rd_node_tally (node, counter);
+  if (__builtin_expect (tally != NULL, 1))
+    tally->value += value;
+  return tally;
 }
 
 /* Make the root of a new writer.  False: no memory. */

@@ -86,11 +86,13 @@ note_object (const struct rd_io_entry *entry, void *user_data)
 
 static enum radio_status
 count_tile (struct rd_fetch *fetch, size_t request,
-            const struct radio_box *box, const struct rd_view *view)
+            const struct radio_box *box, const struct rd_view *view,
+            uint64_t *nbytes)
 {
   struct check *check = (struct check *) fetch;
   (void) request;
   (void) box;
+  (void) nbytes;
   if (view)
     atomic_fetch_add_explicit (&check->tile_count, 1, memory_order_relaxed);
   return RADIO_OK;

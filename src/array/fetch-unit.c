@@ -176,17 +176,26 @@ find_bytes (const struct rd_unit *unit, const struct rd_item *item,
 }
 
 static enum radio_status
-decode_tile (const struct rd_fetch_job *job, uint32_t i, bool shuffled,
+decode_tile (const struct rd_fetch *fetch, bool shuffled,
              struct rd_scratch *scratch, struct rd_bytes in,
              struct rd_view *view)
 {
-  const struct rd_layout *layout = &job->fetch->array->layout;
-  RD_TRY ((shuffled ? rd_chain_decode_shuffled : rd_chain_decode) (
-    layout->chain, &layout->tile, scratch, in.data, in.nbytes, view));
-  RD_TILE (decoded, layout->tile_nbytes,
-           touch_of (job, i)->first_tile + job->batch->items[i].tile,
-           in.nbytes);
-  return RADIO_OK;
+  const struct rd_layout *layout = &fetch->array->layout;
+  return (shuffled ? rd_chain_decode_shuffled : rd_chain_decode) (
+    layout->chain, &layout->tile, scratch, in.data, in.nbytes, view);
+}
+
+/* Say of the decoding of item i what it came to. */
+static void
+count_tile (const struct rd_fetch_job *job, uint32_t i, size_t stored_nbytes,
+            struct rd_counting *counting)
+{
+  rd_counting_add (counting, &rd_count_tiles, 1);
+  rd_counting_add (counting, &rd_count_decoded,
+                   job->fetch->array->layout.tile_nbytes);
+  counting->has_tile = true;
+  counting->tile = touch_of (job, i)->first_tile + job->batch->items[i].tile;
+  counting->stored_nbytes = stored_nbytes;
 }
 
 /* Whether a view is of elements in C order, as tiles are kept. */
@@ -242,7 +251,8 @@ place_cached (const struct rd_fetch_job *job, uint32_t i)
   struct rd_view view = { .data = item->cached->data };
   (void) rd_c_strides (layout->rank, layout->tile.shape,
                        layout->tile.type.item_nbytes, view.strides);
-  return fetch->place (fetch, touch->request, &box, &view);
+  uint64_t nbytes = 0;
+  return fetch->place (fetch, touch->request, &box, &view, &nbytes);
 }
 
 enum radio_status
@@ -263,11 +273,12 @@ rd_unit_place_cached (const struct rd_fetch_job *job,
 static enum radio_status
 place_tile (const struct rd_fetch_job *job, const struct rd_unit *unit,
             uint32_t i, const struct radio_box *box,
-            const struct rd_view *view)
+            const struct rd_view *view, uint64_t *nbytes)
 {
   struct rd_fetch *fetch = job->fetch;
   do
-    RD_TRY (fetch->place (fetch, touch_of (job, i)->request, box, view));
+    RD_TRY (fetch->place (fetch, touch_of (job, i)->request, box, view,
+                          nbytes));
   while (++i < unit->first + unit->n && is_same_tile (job, i));
   return RADIO_OK;
 }
@@ -282,13 +293,20 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
 {
   const struct rd_fetch *fetch = job->fetch;
   bool keeps = fetch->nadmissions > 0 && is_admitted (job, i, box);
-  RD_SCOPE_OF (fetch->array->layout.decode_site);
+  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (
+    fetch->array->layout.decode_site);
   /* What is kept is in order, as whoever finds it takes it to be. */
-  RD_TRY (decode_tile (job, i, fetch->takes_shuffled && !keeps, scratch, in,
+  RD_TRY (decode_tile (fetch, fetch->takes_shuffled && !keeps, scratch, in,
                        view));
+  count_tile (job, i, in.nbytes, &counting);
   if (keeps)
     keep_tile (job, i, view);
-  return view->shuffled ? place_tile (job, unit, i, box, view) : RADIO_OK;
+  if (!view->shuffled)
+    return RADIO_OK;
+  uint64_t nbytes = 0;
+  enum radio_status status = place_tile (job, unit, i, box, view, &nbytes);
+  rd_counting_add (&counting, &rd_count_delivered, nbytes);
+  return status;
 }
 
 static enum radio_status
@@ -304,7 +322,9 @@ do_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
   const struct radio_box box = rd_layout_tile (
     layout, touch_of (job, i)->chunk, item->tile);
   RD_TRY (decode_item (job, unit, i, &box, in, scratch, &view));
-  return view.shuffled ? RADIO_OK : place_tile (job, unit, i, &box, &view);
+  uint64_t nbytes = 0;
+  return view.shuffled ? RADIO_OK
+                       : place_tile (job, unit, i, &box, &view, &nbytes);
 }
 
 enum radio_status
@@ -336,8 +356,9 @@ rd_unit_fill_item (const struct rd_fetch_job *job, uint32_t i)
     }
   } else
     box = rd_layout_tile (layout, touch->chunk, tile);
+  uint64_t nbytes = 0;
   enum radio_status status = fetch->place (fetch, touch->request, &box,
-                                           NULL);
+                                           NULL, &nbytes);
   return status == RADIO_OK ? status : fail_at (job, i, status);
 }
 

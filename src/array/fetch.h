@@ -31,10 +31,12 @@ struct rd_fetch {
 
   /* Take a part of the array: a tile or, where view is NULL, a tile or
    * whole chunk that is not stored.  box is not clipped to the array.
-   * Called by several threads at once. */
+   * What is delivered of a shuffled view is added to *nbytes, for the scope
+   * of its decoding to tell; other views have a scope of their own.  Called
+   * by several threads at once. */
   enum radio_status (*place) (struct rd_fetch *fetch, size_t request,
                               const struct radio_box *box,
-                              const struct rd_view *view);
+                              const struct rd_view *view, uint64_t *nbytes);
 
   /* ntiles tiles failed, and the thread's message says why.  RADIO_OK goes
    * on with the others.  `order' rises with the place in the batch.  Called

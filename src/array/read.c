@@ -74,6 +74,17 @@ unshuffle (const struct rd_view *view, const struct rd_copy *copy,
   rd_unshuffle_box (&view->block, &box);
 }
 
+/* What is delivered of a tile. */
+static uint64_t
+part_nbytes (const struct read *read, const struct radio_box *part)
+{
+  uint64_t nbytes = read->item_nbytes;
+  for (size_t i = 0; i < part->rank; i++)
+    if (rd_mul_overflows (nbytes, part->size[i], &nbytes))
+      return UINT64_MAX;
+  return nbytes;
+}
+
 /* Write a part of a tile to where a request wants it. */
 static enum radio_status
 deliver (const struct read *read, const struct radio_request *request,
@@ -81,7 +92,6 @@ deliver (const struct read *read, const struct radio_request *request,
          const struct rd_view *view)
 {
   const struct rd_array_doc *doc = read->fetch.array->doc;
-  RD_COUNT (delivered, radio_box_count (part) * read->item_nbytes);
   struct rd_copy copy = {
     .rank = part->rank,
     .from = doc->fill,
@@ -113,18 +123,22 @@ deliver (const struct read *read, const struct radio_request *request,
 /* What is still shuffled is placed while its decoding's scope is open. */
 static enum radio_status
 place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
-       const struct rd_view *view)
+       const struct rd_view *view, uint64_t *nbytes)
 {
   const struct read *read = (const struct read *) fetch;
   const struct radio_request *request = &fetch->requests[number];
   struct radio_box part;
   if (!rd_box_intersect (box, &request->box, &part))
     return RADIO_OK;
-  if (view && view->shuffled)
+  if (view && view->shuffled) {
+    *nbytes += part_nbytes (read, &part);
     return deliver (read, request, box, &part, view);
+  }
   bool converts = read->scaled
     || read->dtype != fetch->array->doc->type.dtype;
-  RD_SCOPE_OF (!view ? &fill_site : converts ? &convert_site : &place_site);
+  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (
+    !view ? &fill_site : converts ? &convert_site : &place_site);
+  rd_counting_add (&counting, &rd_count_delivered, part_nbytes (read, &part));
   return deliver (read, request, box, &part, view);
 }
 

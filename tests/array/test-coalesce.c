@@ -271,12 +271,13 @@ struct marking {
 
 static enum radio_status
 mark (struct rd_fetch *fetch, size_t request, const struct radio_box *box,
-      const struct rd_view *view)
+      const struct rd_view *view, uint64_t *nbytes)
 {
   struct marking *marking = (struct marking *) fetch;
   unsigned char *byte = (unsigned char *) (uintptr_t) view->data;
   (void) request;
   (void) box;
+  (void) nbytes;
   marking->nplaced++;
   marking->nmarked += *byte == 0;     /* no element is 0 */
   *byte = 0;

@@ -17,7 +17,22 @@ static uint64_t
 read_cpu_ns (void *user_data)
 {
   struct history *history = user_data;
+  atomic_fetch_add (&history->ncpu_reads, 1);
   return atomic_load (&history->cpu_ns);
+}
+
+static void
+start (struct history *history, const struct radio_recorder_options *options,
+       struct rd_clock clock)
+{
+  clock.read = read_now;
+  clock.read_cpu_ns = read_cpu_ns;
+  clock.user_data = history;
+  struct rd_recorder_setup setup = { .clock = clock, .scope_cost_ns = 1 };
+  atomic_store (&history->now, 1000);
+  atomic_store (&history->cpu_ns, 0);
+  atomic_store (&history->ncpu_reads, 0);
+  assert_ok (rd_recorder_start (options, &setup, &history->recorder));
 }
 
 void
@@ -25,14 +40,17 @@ history_start_at (struct history *history,
                   const struct radio_recorder_options *options,
                   uint64_t ticks_per_us)
 {
-  struct rd_recorder_setup setup = {
-    .clock = { .read = read_now, .read_cpu_ns = read_cpu_ns,
-               .user_data = history, .ticks_per_us = ticks_per_us },
-    .scope_cost_ns = 1,
-  };
-  atomic_store (&history->now, 1000);
-  atomic_store (&history->cpu_ns, 0);
-  assert_ok (rd_recorder_start (options, &setup, &history->recorder));
+  start (history, options, (struct rd_clock) {
+           .ticks_per_us = ticks_per_us });
+}
+
+void
+history_start_saving (struct history *history,
+                      const struct radio_recorder_options *options,
+                      uint64_t least_wait_ns, uint64_t cpu_fresh_ns)
+{
+  start (history, options, (struct rd_clock) {
+           .least_wait_ns = least_wait_ns, .cpu_fresh_ns = cpu_fresh_ns });
 }
 
 void

@@ -15,6 +15,7 @@
 struct history {
   _Atomic uint64_t now;
   _Atomic uint64_t cpu_ns;
+  _Atomic uint64_t ncpu_reads;          /* how often that was read */
   struct radio_recorder *recorder;
 };
 
@@ -27,6 +28,12 @@ void history_start (struct history *history,
 void history_start_at (struct history *history,
                        const struct radio_recorder_options *options,
                        uint64_t ticks_per_us);
+
+/* The same with a clock of nanoseconds that does not read the CPU time of
+ * shorter calls than least_wait_ns, nor again within cpu_fresh_ns. */
+void history_start_saving (struct history *history,
+                           const struct radio_recorder_options *options,
+                           uint64_t least_wait_ns, uint64_t cpu_fresh_ns);
 
 /* Let time pass. */
 void history_pass (struct history *history, uint64_t ticks);

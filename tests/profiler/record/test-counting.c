@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Scopes that end with amounts, and calls that may block but do not: what the
+ * hot path does for fetches and tiles comes to the same as the general one. */
+#include <config.h>
+
+#include "tests/profiler/record/history.h"
+
+#include "profiler/counters.h"
+#include "profiler/record/recorder.h"
+
+SITE (a, RADIO_SCOPE_WORK);
+SITE (b, RADIO_SCOPE_WORK);
+SITE (waits, RADIO_SCOPE_WAIT);
+SITE (blocks, RADIO_SCOPE_BLOCKING);
+
+static const struct radio_counter rows = { "rows", "count" };
+static const struct radio_counter asked = { "asked", "bytes" };
+static const struct radio_counter fetched = { "fetched", "bytes" };
+
+static uint64_t
+value_of (const struct rd_node *node, const struct radio_counter *counter)
+{
+  for (unsigned i = 0; i < node->ntallies; i++)
+    if (node->tallies[i].counter == counter)
+      return node->tallies[i].value;
+  return 0;
+}
+
+static uint64_t
+nbytes_of (struct history *h, size_t span)
+{
+  return rd_span_extra (history_span (h, span))->nbytes;
+}
+
+/*------------------------------------------------------------------------
+ * Amounts
+ *----------------------------------------------------------------------*/
+
+static void
+end_with (uint64_t token, uint64_t nrows, uint64_t nasked, uint64_t nfetched)
+{
+  const struct rd_counting counting = {
+    .token = token,
+    .n = 3,
+    .amounts = { { &rows, nrows }, { &asked, nasked },
+                 { &fetched, nfetched } },
+  };
+  rd_scope_end_counting (&counting);
+}
+
+static void
+amounts_are_the_scopes_that_ends (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t outer = radio_scope_begin (&a);
+  for (uint64_t i = 1; i <= 3; i++) {
+    uint64_t inner = radio_scope_begin (&b);
+    history_pass (&h, 10);
+    end_with (inner, 1, 100 * i, 500 - 100 * i);
+  }
+  radio_scope_end (outer);
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "a/b");
+  assert_times (node, 30, 30, 30, 0);
+  assert_int_equal (value_of (node, &rows), 3);
+  assert_int_equal (value_of (node, &asked), 600);
+  assert_int_equal (value_of (node, &fetched), 900);
+  assert_int_equal (nbytes_of (&h, 0), 400);
+  assert_int_equal (nbytes_of (&h, 1), 300);
+  assert_int_equal (nbytes_of (&h, 2), 300);
+  assert_int_equal (history_node (&h, "a")->ntallies, 0);
+  assert_int_equal (nbytes_of (&h, 3), 0);
+  history_release (&h);
+}
+
+static void
+end_with_tile (uint64_t token, uint64_t tile, uint64_t stored_nbytes)
+{
+  const struct rd_counting counting = {
+    .token = token,
+    .has_tile = true,
+    .tile = tile,
+    .stored_nbytes = stored_nbytes,
+  };
+  rd_scope_end_counting (&counting);
+}
+
+static void
+check_tile (struct history *h, size_t span, uint64_t tile,
+            uint32_t stored_nbytes)
+{
+  const struct rd_log_extra *extra = rd_span_extra (history_span (h, span));
+  assert_int_equal (extra->flags, RD_LOG_TILE);
+  assert_int_equal (extra->tile, tile);
+  assert_int_equal (extra->stored_nbytes, stored_nbytes);
+}
+
+/* Whatever way the scope goes: in the hot path, or with what keeps it out of
+ * that; and none that comes after it. */
+static void
+a_tile_is_the_scopes_that_ends (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  end_with_tile (radio_scope_begin (&a), 0, 0);
+  end_with (radio_scope_begin (&a), 1, 2, 3);
+  uint64_t token = radio_scope_begin (&a);
+  radio_scope_add (&asked, 9);
+  end_with_tile (token, 123, UINT64_C (1) << 40);
+  history_leaf (&h, &a, 1);
+  token = radio_scope_begin (&a);
+  radio_scope_begin (&b);
+  end_with_tile (token, 7, 70);
+  end_with_tile (radio_scope_begin (&waits), 8, 80);
+  history_leaf (&h, &waits, 1);
+  history_freeze (&h);
+  check_tile (&h, 0, 0, 0);
+  assert_int_equal (rd_span_extra (history_span (&h, 1))->flags, 0);
+  check_tile (&h, 2, 123, UINT32_MAX);
+  assert_int_equal (nbytes_of (&h, 2), 9);
+  assert_false (rd_span_has_extra (history_span (&h, 3)));
+  assert_int_equal (rd_span_extra (history_span (&h, 4))->flags,
+                    RD_LOG_OPEN);
+  check_tile (&h, 5, 7, 70);
+  check_tile (&h, 6, 8, 80);
+  assert_int_equal (rd_span_extra (history_span (&h, 7))->flags, 0);
+  history_release (&h);
+}
+
+static void
+they_add_to_what_the_scope_counted_before (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t token = radio_scope_begin (&a);
+  radio_scope_add (&fetched, 7);
+  radio_scope_add (&rows, 2);
+  end_with (token, 1, 20, 30);
+  token = radio_scope_begin (&a);
+  end_with (token, 1, 20, 30);
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "a");
+  assert_int_equal (value_of (node, &rows), 4);
+  assert_int_equal (value_of (node, &asked), 40);
+  assert_int_equal (value_of (node, &fetched), 67);
+  assert_int_equal (nbytes_of (&h, 0), 37);
+  assert_int_equal (nbytes_of (&h, 1), 30);
+  history_release (&h);
+}
+
+static void
+scopes_left_open_inside_do_not_get_them (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t outer = radio_scope_begin (&a);
+  radio_scope_begin (&b);
+  history_pass (&h, 5);
+  end_with (outer, 1, 2, 3);
+  history_freeze (&h);
+  assert_int_equal (value_of (history_node (&h, "a"), &fetched), 3);
+  assert_int_equal (history_node (&h, "a/b")->ntallies, 0);
+  assert_int_equal (history_node (&h, "a/b")->opens, 1);
+  assert_int_equal (nbytes_of (&h, 0), 0);
+  assert_int_equal (nbytes_of (&h, 1), 3);
+  history_release (&h);
+}
+
+static void
+a_token_that_ended_brings_nothing (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  uint64_t outer = radio_scope_begin (&a), inner = radio_scope_begin (&b);
+  end_with (inner, 1, 2, 3);
+  end_with (inner, 1, 2, 3);
+  end_with (0, 1, 2, 3);
+  radio_scope_end (outer);
+  end_with (outer, 1, 2, 3);
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a/b")->calls, 1);
+  assert_int_equal (value_of (history_node (&h, "a/b"), &rows), 1);
+  assert_int_equal (history_node (&h, "a")->ntallies, 0);
+  assert_int_equal (history_node (&h, "")->ntallies, 0);
+  history_release (&h);
+  end_with (outer, 1, 2, 3);
+}
+
+/* With the processor's counter, which the hot path alone reads. */
+static void
+the_machines_own_clock_makes_no_difference (void **state)
+{
+  struct history h = { .recorder = NULL };
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &h.recorder));
+  uint64_t outer = radio_scope_begin (&a);
+  for (uint64_t i = 0; i < 1000; i++) {
+    uint64_t call = radio_scope_begin (&blocks);
+    radio_scope_text ("key", i % 2 ? "one" : "two", RADIO_TEXT_NAME);
+    end_with (call, 1, 10, 20 + i);
+    uint64_t inner = radio_scope_begin (&b);
+    end_with (inner, 2, 3, 0);
+  }
+  radio_scope_end (outer);
+  history_freeze (&h);
+  const struct rd_node *call = history_node (&h, "a/blocks");
+  const struct rd_node *inner = history_node (&h, "a/b");
+  assert_int_equal (call->calls, 1000);
+  assert_int_equal (value_of (call, &rows), 1000);
+  assert_int_equal (value_of (call, &fetched), 20000 + 999 * 500);
+  assert_int_equal (call->work + call->wait, call->self);
+  assert_true (call->notes[0].varies);
+  assert_int_equal (value_of (inner, &asked), 3000);
+  assert_int_equal (inner->calls, 1000);
+  assert_int_equal (inner->self, inner->total);
+  assert_int_equal (history_nspans (&h), 2001);
+  for (uint64_t i = 0; i < 1000; i++) {
+    assert_int_equal (nbytes_of (&h, 2 * i), 20 + i);
+    assert_int_equal (nbytes_of (&h, 2 * i + 1), 3);
+  }
+  const struct rd_node *node = history_node (&h, "a");
+  assert_int_equal (node->self, node->total - call->total - inner->total);
+  history_release (&h);
+}
+
+/* Chunks of few spans, so that each kind of span meets the end of one. */
+static void
+spans_that_need_a_new_chunk_lose_nothing (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 1024 };
+  struct history h;
+  uint64_t nbytes = 0;
+  (void) state;
+  history_start (&h, &options);
+  for (uint64_t i = 0; i < 400; i++) {
+    uint64_t token = radio_scope_begin (i % 3 ? &a : &b);
+    history_pass (&h, 1);
+    end_with (token, 0, i % 3, i % 7);
+  }
+  history_freeze (&h);
+  assert_int_equal (history_nspans (&h), 400);
+  for (size_t i = 0; i < 400; i++)
+    nbytes += nbytes_of (&h, i) == (i % 3 > i % 7 ? i % 3 : i % 7);
+  assert_int_equal (nbytes, 400);
+  history_release (&h);
+}
+
+static void
+texts_go_with_the_spans_that_are_dropped (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 128 };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (uint64_t i = 0; i < 2000; i++) {
+    uint64_t token = radio_scope_begin (&a);
+    radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
+    history_pass (&h, i < 100 ? 10 : 1);
+    end_with (token, 1, 2, 3);
+  }
+  history_freeze (&h);
+  const struct rd_writer_state *writer = h.recorder->synced.writers.at[0];
+  size_t nspans = history_nspans (&h);
+  assert_in_range (nspans, 1, 128);
+  assert_int_equal (history_node (&h, "a")->drops, 2000 - nspans);
+  assert_int_equal (writer->texts.n, nspans);
+  assert_int_equal (value_of (history_node (&h, "a"), &fetched), 6000);
+  history_release (&h);
+}
+
+/*------------------------------------------------------------------------
+ * Calls that may block
+ *----------------------------------------------------------------------*/
+
+static void
+call (struct history *h, uint64_t ticks, uint64_t ran)
+{
+  uint64_t token = radio_scope_begin (&blocks);
+  history_pass (h, ticks);
+  atomic_fetch_add (&h->cpu_ns, ran);
+  radio_scope_end (token);
+}
+
+static void
+a_call_that_is_short_enough_counts_as_work (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start_saving (&h, NULL, 20, 1000000);
+  call (&h, 19, 0);
+  call (&h, 19, 0);
+  history_freeze (&h);
+  assert_times (history_node (&h, "blocks"), 38, 38, 38, 0);
+  history_release (&h);
+}
+
+/* What is inside of it is not its own. */
+static void
+a_long_one_of_short_calls_is_short (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start_saving (&h, NULL, 20, 1000000);
+  uint64_t token = radio_scope_begin (&blocks);
+  for (int i = 0; i < 10; i++)
+    history_leaf (&h, &b, 10);
+  history_pass (&h, 15);
+  end_with (token, 1, 2, 3);
+  history_freeze (&h);
+  assert_times (history_node (&h, "blocks"), 115, 15, 15, 0);
+  history_release (&h);
+}
+
+static void
+the_cpu_time_is_read_once_while_it_is_fresh (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start_saving (&h, NULL, 20, 1000);
+  for (int i = 0; i < 50; i++)
+    call (&h, 10, 10);
+  assert_int_equal (atomic_load (&h.ncpu_reads), 1);
+  history_pass (&h, 1000);
+  call (&h, 10, 10);
+  assert_int_equal (atomic_load (&h.ncpu_reads), 2);
+  call (&h, 30, 30);
+  assert_int_equal (atomic_load (&h.ncpu_reads), 3);
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "blocks")->wait, 0);
+  history_release (&h);
+}
+
+/* As a call that was of another kind before, on the same frame. */
+static void
+a_frame_used_again_forgets_that_it_could_block (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start_saving (&h, NULL, 20, 1000000);
+  for (int i = 0; i < 3; i++) {
+    call (&h, 5, 0);
+    history_leaf (&h, &a, 500);
+    history_leaf (&h, &waits, 70);
+    call (&h, 5, 0);
+    history_leaf (&h, &waits, 7);
+  }
+  history_freeze (&h);
+  assert_times (history_node (&h, "blocks"), 30, 30, 30, 0);
+  assert_times (history_node (&h, "a"), 1500, 1500, 1500, 0);
+  assert_times (history_node (&h, "waits"), 231, 231, 0, 231);
+  history_release (&h);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (amounts_are_the_scopes_that_ends),
+    cmocka_unit_test (a_tile_is_the_scopes_that_ends),
+    cmocka_unit_test (they_add_to_what_the_scope_counted_before),
+    cmocka_unit_test (scopes_left_open_inside_do_not_get_them),
+    cmocka_unit_test (a_token_that_ended_brings_nothing),
+    cmocka_unit_test (the_machines_own_clock_makes_no_difference),
+    cmocka_unit_test (spans_that_need_a_new_chunk_lose_nothing),
+    cmocka_unit_test (texts_go_with_the_spans_that_are_dropped),
+    cmocka_unit_test (a_call_that_is_short_enough_counts_as_work),
+    cmocka_unit_test (a_long_one_of_short_calls_is_short),
+    cmocka_unit_test (the_cpu_time_is_read_once_while_it_is_fresh),
+    cmocka_unit_test (a_frame_used_again_forgets_that_it_could_block),
+  };
+  return run_recording_tests (tests);
+}
