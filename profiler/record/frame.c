@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "profiler/base/checked.h"
 #include "profiler/record/log.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/shared.h"
@@ -145,8 +146,10 @@ blocked_time (struct rd_writer_state *writer, const struct rd_frame *frame,
   uint64_t ran_ns = less (read_cpu (writer, now), frame->cpu_begin);
   uint64_t other = rd_rate_ticks (&writer->rate, ran_ns)
                    + (writer->waited - frame->waited_before);
-  uint64_t blocked = other < run->duration ? run->duration - other : 0;
-  return blocked < run->own ? blocked : run->own;
+  uint64_t blocked = rd_min_u64 (less (run->duration, other), run->own);
+  /* It was before the reading, though it is added to `waited' after it. */
+  writer->cpu.waited = writer->waited + blocked;
+  return blocked;
 }
 
 /* Whether the calling thread is the writer's own. */

@@ -300,6 +300,21 @@ a_call_that_is_short_enough_counts_as_work (void **state)
   history_release (&h);
 }
 
+static void
+a_longer_one_waits_as_far_as_its_thread_did_not_run (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start_saving (&h, NULL, 20, 1000000);
+  call (&h, 20, 5);
+  call (&h, 100, 100);
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "blocks");
+  assert_times (node, 120, 120, 105, 15);
+  assert_int_equal (rd_span_extra (history_span (&h, 0))->wait, 15);
+  history_release (&h);
+}
+
 /* What is inside of it is not its own. */
 static void
 a_long_one_of_short_calls_is_short (void **state)
@@ -370,6 +385,7 @@ main (void)
     cmocka_unit_test (spans_that_need_a_new_chunk_lose_nothing),
     cmocka_unit_test (texts_go_with_the_spans_that_are_dropped),
     cmocka_unit_test (a_call_that_is_short_enough_counts_as_work),
+    cmocka_unit_test (a_longer_one_waits_as_far_as_its_thread_did_not_run),
     cmocka_unit_test (a_long_one_of_short_calls_is_short),
     cmocka_unit_test (the_cpu_time_is_read_once_while_it_is_fresh),
     cmocka_unit_test (a_frame_used_again_forgets_that_it_could_block),
