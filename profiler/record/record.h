@@ -30,6 +30,7 @@
 #include <radio/profile.h>
 
 #include "profiler/base/error.h"
+#include "profiler/model/vector.h"
 #include "profiler/record/clock.h"
 #include "profiler/record/gauge.h"
 #include "profiler/record/memory.h"
@@ -47,6 +48,7 @@ struct rd_shared;
  * many as its largest counter says, not all of these together. */
 #define RD_NSLOTS 8           /* counters in further ones are left out */
 
+/* Values saturate: see rd_sum. */
 struct rd_tally {
   const struct radio_counter *counter;
   uint64_t value;
@@ -66,7 +68,7 @@ rd_run_bytes_add (struct rd_run_bytes *bytes, const struct rd_tally *tally,
 {
   if (bytes->nslots <= tally->slot)
     bytes->nslots = tally->slot + 1;
-  bytes->of[tally->slot] += value;
+  bytes->of[tally->slot] = rd_sum (bytes->of[tally->slot], value);
 }
 
 /* The largest of them; all are zero then. */

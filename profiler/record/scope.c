@@ -464,7 +464,7 @@ count_all (struct rd_node *node, const struct rd_counting *counting)
     if (tally && tally->slot < RD_NSLOTS)
       most = rd_max_u64 (most, amount->value);
   }
-  return most;
+  return rd_min_u64 (most, RD_MAX_VALUE);
 }
 
 /* The scope is not the innermost one, or out of the ordinary, or has bytes

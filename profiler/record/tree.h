@@ -108,7 +108,7 @@ rd_node_count (struct rd_node *node, const struct radio_counter *counter,
   if (__builtin_expect (i >= node->ntallies || tally->counter != counter, 0))
     tally = rd_node_tally (node, counter);
   if (__builtin_expect (tally != NULL, 1))
-    tally->value += value;
+    tally->value = rd_sum (tally->value, value);
   return tally;
 }
 

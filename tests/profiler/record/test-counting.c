@@ -274,6 +274,60 @@ texts_go_with_the_spans_that_are_dropped (void **state)
   history_release (&h);
 }
 
+/* What does not fit into a profile is as much as does. */
+static void
+counters_stop_at_the_largest_value (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  for (int i = 0; i < 3; i++) {
+    uint64_t token = radio_scope_begin (&a);
+    radio_scope_add (&fetched, UINT64_MAX);
+    radio_scope_add (&fetched, UINT64_MAX / 2);
+    radio_scope_add (&asked, RD_MAX_VALUE - 1);
+    radio_scope_add (&rows, UINT64_C (1) << 62);
+    radio_scope_end (token);
+    token = radio_scope_begin (&b);
+    end_with (token, UINT64_MAX, i, UINT64_MAX - 1);
+  }
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "a");
+  assert_int_equal (value_of (node, &fetched), RD_MAX_VALUE);
+  assert_int_equal (value_of (node, &asked), RD_MAX_VALUE);
+  assert_int_equal (value_of (node, &rows), RD_MAX_VALUE);
+  node = history_node (&h, "b");
+  assert_int_equal (value_of (node, &rows), RD_MAX_VALUE);
+  assert_int_equal (value_of (node, &asked), 3);
+  for (size_t i = 0; i < 6; i++)
+    assert_int_equal (nbytes_of (&h, i), RD_MAX_VALUE);
+  history_release (&h);
+}
+
+/* Also of a request, and of what several threads or paths bring. */
+static void
+a_profile_of_huge_counts_is_whole (void **state)
+{
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  uint64_t token = radio_scope_begin (&a);
+  struct radio_async *async = radio_async_begin (&b);
+  radio_async_add (async, &fetched, UINT64_MAX);
+  radio_async_add (async, &fetched, 1);
+  radio_async_end (async);
+  end_with (radio_scope_begin (&b), UINT64_MAX, UINT64_MAX, UINT64_MAX);
+  end_with (token, 1, UINT64_MAX, 1);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_int_equal (radio_profile_counter (profile, 0, "fetched", true),
+                    RD_MAX_VALUE);
+  assert_int_equal (radio_profile_counter (profile, 0, "fetched", false), 1);
+  assert_int_equal (radio_profile_counter (profile, 0, "rows", true),
+                    RD_MAX_VALUE);
+  radio_profile_close (profile);
+}
+
 /*------------------------------------------------------------------------
  * Calls that may block
  *----------------------------------------------------------------------*/
@@ -384,6 +438,8 @@ main (void)
     cmocka_unit_test (the_machines_own_clock_makes_no_difference),
     cmocka_unit_test (spans_that_need_a_new_chunk_lose_nothing),
     cmocka_unit_test (texts_go_with_the_spans_that_are_dropped),
+    cmocka_unit_test (counters_stop_at_the_largest_value),
+    cmocka_unit_test (a_profile_of_huge_counts_is_whole),
     cmocka_unit_test (a_call_that_is_short_enough_counts_as_work),
     cmocka_unit_test (a_longer_one_waits_as_far_as_its_thread_did_not_run),
     cmocka_unit_test (a_long_one_of_short_calls_is_short),
