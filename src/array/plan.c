@@ -12,7 +12,7 @@
 #include "src/box.h"
 
 /* A fetch below this is not worth splitting further among workers. */
-#define MIN_UNIT_NBYTES ((uint64_t) 16 << 10)
+#define MIN_UNIT_NBYTES ((uint64_t) 32 << 10)
 
 /* Units that each worker shall have, so that none idles at the end. */
 #define UNITS_PER_WORKER 16
