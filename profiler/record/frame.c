@@ -110,8 +110,10 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
     frame->begin = rd_clock_now (&writer->clock);
   if (writer->first_begin == 0)
     writer->first_begin = frame->begin;
-  if (rd_writer_has_taps (writer))
-    rd_tap_begin (node->site);
+  if (rd_writer_has_taps (writer) && !rd_tap_is_inside ()) {
+    rd_frame_mark (frame, RD_FRAME_SPECIAL);
+    frame->is_told = true;
+  }
   return frame;
 }
 
@@ -152,16 +154,6 @@ blocked_time (struct rd_writer_state *writer, const struct rd_frame *frame,
   return blocked;
 }
 
-/* Whether the calling thread is the writer's own. */
-static bool
-is_mine (const struct rd_writer_state *writer)
-{
-  const struct rd_writer_state *w = rd_this_thread.mine;
-  while (w && w != writer)
-    w = w->next_mine;
-  return w != NULL;
-}
-
 /* A system call that is still open when another thread asks is taken to be
  * waiting: what it ran only its own thread could say. */
 static uint64_t
@@ -170,7 +162,7 @@ wait_of (struct rd_writer_state *writer, const struct rd_frame *frame,
 {
   if (frame->node->kind == RADIO_SCOPE_WORK)
     return 0;
-  if (frame->node->kind == RADIO_SCOPE_WAIT || !is_mine (writer))
+  if (frame->node->kind == RADIO_SCOPE_WAIT || !rd_writer_is_mine (writer))
     return run->own;
   return blocked_time (writer, frame, run);
 }
@@ -260,7 +252,8 @@ pop (struct rd_writer_state *writer, struct rd_frame *frame,
 }
 
 static void
-end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open)
+end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
+               struct rd_tap_ends *ends)
 {
   struct rd_frame *frame = writer->top;
   struct run run = { .extra.nbytes = rd_run_bytes_take (&frame->bytes) };
@@ -272,8 +265,8 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open)
   finish_times (writer, frame, now, &run);
   run.extra.wait = wait_of (writer, frame, &run);
   add_run (writer, frame, &run);
-  if (rd_writer_has_taps (writer) && is_mine (writer))
-    rd_tap_end (frame->node->site);
+  if (ends && frame->is_told)
+    ends->sites[ends->n++] = frame->node->site;
   pop (writer, frame, run.duration);
 }
 
@@ -287,34 +280,58 @@ has_frame (const struct rd_writer_state *writer, uint64_t token)
 }
 
 bool
-rd_frame_end (struct rd_writer_state *writer, uint64_t token, uint64_t now)
+rd_frame_end (struct rd_writer_state *writer, uint64_t token, uint64_t now,
+              struct rd_tap_ends *ends)
 {
   if (!has_frame (writer, token))
     return false;
   while (rd_frame_token (writer->top) != token)
-    end_innermost (writer, now, true);
-  end_innermost (writer, now, false);
+    end_innermost (writer, now, true, ends);
+  end_innermost (writer, now, false, ends);
   return true;
 }
 
-void
-rd_frame_abandon (struct rd_writer_state *writer)
+/* Apart, for its frame is large. */
+static __attribute__ ((__noinline__)) bool
+end_and_tell (struct rd_writer_state *writer, uint64_t token, uint64_t now)
 {
-  end_innermost (writer, rd_clock_now (&writer->clock), true);
+  struct rd_tap_ends ends;
+  ends.n = 0;
+  bool found = rd_frame_end (writer, token, now, &ends);
+  rd_writer_leave (writer);
+  rd_tap_end (&ends);
+  return found;
+}
+
+bool
+rd_frame_end_and_tell (struct rd_writer_state *writer, uint64_t token,
+                       uint64_t now)
+{
+  if (rd_writer_has_taps (writer))
+    return end_and_tell (writer, token, now);
+  bool found = rd_frame_end (writer, token, now, NULL);
+  rd_writer_leave (writer);
+  return found;
+}
+
+void
+rd_frame_abandon (struct rd_writer_state *writer, struct rd_tap_ends *ends)
+{
+  end_innermost (writer, rd_clock_now (&writer->clock), true, ends);
 }
 
 /*------------------------------------------------------------------------
  * Within a scope
  *----------------------------------------------------------------------*/
 
-void
+bool
 rd_frame_instant (struct rd_writer_state *writer,
                   const struct radio_site *site)
 {
   struct rd_node *node = rd_tree_child (writer, writer->top->node, site,
                                         RADIO_EDGE_INSTANT);
   if (!node)
-    return;
+    return false;
   const struct rd_log_run run = {
     .begin = rd_clock_now (&writer->clock),
     .sequence = rd_writer_next_sequence (writer),
@@ -322,6 +339,5 @@ rd_frame_instant (struct rd_writer_state *writer,
   };
   rd_node_add_run (writer, node, 0, 0);
   rd_log_append (writer, node, &run);
-  if (rd_writer_has_taps (writer))
-    rd_tap_instant (site);
+  return true;
 }

@@ -11,6 +11,7 @@
 #include "profiler/handoff.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/shared.h"
+#include "profiler/record/tap.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -44,7 +45,8 @@ static uint64_t
 open_received (struct rd_writer_state *writer,
                const struct radio_handoff *handoff,
                const struct radio_site *site,
-               bool attached)
+               bool attached,
+               bool *is_told)
 {
   struct rd_shared *shared = handoff->parent;
   struct rd_node *parent = rd_tree_stand_in (writer, shared->node);
@@ -58,6 +60,7 @@ open_received (struct rd_writer_state *writer,
   frame->received = true;
   frame->attached = attached;
   frame->submitted = handoff->submitted;
+  *is_told = frame->is_told;
   return rd_frame_token (frame);
 }
 
@@ -95,13 +98,15 @@ receive (const struct radio_handoff *handoff, const struct radio_site *site,
   *token = 0;
   if (!writer)
     return false;
-  bool entered = rd_writer_enter (writer);
+  bool entered = rd_writer_enter (writer), is_told = false;
   if (entered) {
-    *token = open_received (writer, handoff, site, attach);
+    *token = open_received (writer, handoff, site, attach, &is_told);
     rd_writer_leave (writer);
   }
   if (*token == 0 && attach)
     rd_writer_pop (writer);
+  if (is_told)
+    rd_tap_begin (site);
   return entered;
 }
 

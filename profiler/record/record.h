@@ -310,6 +310,7 @@ struct rd_frame {
 
   /* From here on zero, unless marked. */
   unsigned char special;
+  bool is_told;               /* taps were told of its begin */
   bool received;              /* the parent is not the frame below */
   bool attached;              /* the thread got the writer for this scope:
                                  rd_writer_pop at its end */

@@ -13,6 +13,7 @@
 #include "profiler/record/recorder.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/session.h"
+#include "profiler/record/tap.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -396,11 +397,11 @@ find_youngest_frame (struct radio_recorder *recorder)
 /* Children began after their parents, wherever they are: so the youngest
  * frame of all goes first, and none is late for having to wait its turn. */
 static void
-close_frames (struct radio_recorder *recorder)
+close_frames (struct radio_recorder *recorder, struct rd_tap_ends *ends)
 {
   struct rd_writer_state *writer;
   while ((writer = find_youngest_frame (recorder)) != NULL)
-    rd_frame_abandon (writer);
+    rd_frame_abandon (writer, rd_writer_is_mine (writer) ? ends : NULL);
 }
 
 /* Threads that end give their writers back meanwhile. */
@@ -418,9 +419,9 @@ settle_writers (struct radio_recorder *recorder)
 }
 
 static void
-settle (struct radio_recorder *recorder)
+settle (struct radio_recorder *recorder, struct rd_tap_ends *ends)
 {
-  close_frames (recorder);
+  close_frames (recorder, ends);
   pthread_mutex_lock (&recorder->mutex);
   rd_async_stop (recorder, rd_clock_now (&recorder->clock));
   pthread_mutex_unlock (&recorder->mutex);
@@ -433,9 +434,12 @@ settle (struct radio_recorder *recorder)
 void
 rd_recorder_freeze (struct radio_recorder *recorder)
 {
+  struct rd_tap_ends ends;
+  ends.n = 0;
   silence (recorder);
   rd_process_leave (recorder);
-  settle (recorder);
+  settle (recorder, &ends);
+  rd_tap_end (&ends);
 }
 
 void

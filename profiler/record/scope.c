@@ -12,6 +12,7 @@
 #include "profiler/counters.h"
 #include "profiler/record/log.h"
 #include "profiler/record/scope.h"
+#include "profiler/record/tap.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -49,7 +50,10 @@ begin_rarely (struct rd_writer_state *writer, const struct radio_site *site)
   if (node)
     frame = rd_frame_open (writer, node, parent->shared);
   uint64_t token = frame ? rd_frame_token (frame) : 0;
+  bool is_told = frame && frame->is_told;
   rd_writer_leave (writer);
+  if (is_told)
+    rd_tap_begin (site);
   return token;
 }
 
@@ -236,8 +240,11 @@ radio_scope_instant (const struct radio_site *site)
   struct rd_writer_state *writer = rd_writer_current ();
   if (!writer || !rd_writer_enter (writer))
     return;
-  rd_frame_instant (writer, site);
+  bool is_told = rd_frame_instant (writer, site)
+                 && rd_writer_has_taps (writer) && !rd_tap_is_inside ();
   rd_writer_leave (writer);
+  if (is_told)
+    rd_tap_instant (site);
 }
 
 /*------------------------------------------------------------------------
@@ -252,10 +259,8 @@ end_elsewhere (uint64_t token)
   struct rd_writer_state *writer = rd_this_thread.mine;
   for (; writer; writer = writer->next_mine)
     if (rd_writer_enter (writer)) {
-      bool found = rd_frame_end (writer, token,
-                                 rd_clock_now (&writer->clock));
-      rd_writer_leave (writer);
-      if (found)
+      uint64_t now = rd_clock_now (&writer->clock);
+      if (rd_frame_end_and_tell (writer, token, now))
         return;
     }
 }
@@ -264,9 +269,7 @@ end_elsewhere (uint64_t token)
 COLD static void
 end_rarely (struct rd_writer_state *writer, uint64_t token, uint64_t now)
 {
-  bool found = rd_frame_end (writer, token, now);
-  rd_writer_leave (writer);
-  if (!found)
+  if (!rd_frame_end_and_tell (writer, token, now))
     end_elsewhere (token);
 }
 

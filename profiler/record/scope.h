@@ -7,20 +7,26 @@
 
 #include "profiler/record/record.h"
 
+struct rd_tap_ends;
+
 /* Open a frame at a node (of rd_tree_child) on the entered writer.  shared
  * is what the new scope's parent has, here or elsewhere, or NULL; it is
  * entered.  What the site's kind asks for is done.  The frame's id is its
- * token.  NULL: too deep; the innermost node counts it as skipped. */
+ * token.  NULL: too deep; the innermost node counts it as skipped.  If it
+ * is_told, taps are to be told when the writer was left. */
 struct rd_frame *rd_frame_open (struct rd_writer_state *writer,
                                 struct rd_node *node,
                                 struct rd_shared *shared);
 
 /* The innermost frame ends now without having been closed; on the entered
- * writer, or when nobody writes it any more. */
-void rd_frame_abandon (struct rd_writer_state *writer);
+ * writer, or when nobody writes it any more.  As for rd_frame_end, ends may
+ * be NULL. */
+void rd_frame_abandon (struct rd_writer_state *writer,
+                       struct rd_tap_ends *ends);
 
-/* Something without duration, below the innermost scope. */
-void rd_frame_instant (struct rd_writer_state *writer,
+/* Something without duration, below the innermost scope.  False: it could
+ * not be recorded. */
+bool rd_frame_instant (struct rd_writer_state *writer,
                        const struct radio_site *site);
 
 /* For scope.c: the child of a frame's path, which will be guessed from now
@@ -30,9 +36,13 @@ struct rd_node *rd_frame_child (struct rd_writer_state *writer,
                                 const struct radio_site *site);
 
 /* End the frame with this token, and those in it as open.  False: there is
- * none. */
+ * none.  ends gets those that taps were told of; NULL: there are no taps. */
 bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
-                   uint64_t now);
+                   uint64_t now, struct rd_tap_ends *ends);
+
+/* The same on the entered writer, which is left here; then taps are told. */
+bool rd_frame_end_and_tell (struct rd_writer_state *writer, uint64_t token,
+                            uint64_t now);
 
 /* A frame of a scope that may block: mark it, and note what its thread has
  * run.  Returns the time. */

@@ -8,7 +8,10 @@
  */
 #include <config.h>
 
+#include <string.h>
+
 #include "profiler/record/tap.h"
+#include "profiler/record/writer.h"
 
 #ifdef RD_WITH_USDT
 #include <sys/sdt.h>
@@ -31,12 +34,42 @@ make_itt_domain (void)
   itt_domain = __itt_domain_create ("radio");
 }
 
+/* Handles that were made before, since making one takes a lock and looks
+ * through all there are.  By the site's address; that another site may have
+ * later, where plug-ins come and go, but a handle, which stays for ever,
+ * knows its own name. */
+#define ITT_SLOTS 256
+#define ITT_TRIES 4
+
+static _Atomic (__itt_string_handle *) itt_handles[ITT_SLOTS + ITT_TRIES];
+
+static bool
+is_handle_of (const __itt_string_handle *handle,
+              const struct radio_site *site)
+{
+  return handle->strA && strcmp (handle->strA, site->name) == 0;
+}
+
+static __itt_string_handle *
+itt_handle (const struct radio_site *site)
+{
+  uint64_t hash = (uintptr_t) site * UINT64_C (0x9e3779b97f4a7c15);
+  _Atomic (__itt_string_handle *) *slot = &itt_handles[hash >> 56];
+  __itt_string_handle *handle;
+  unsigned i = 0;
+  for (; i < ITT_TRIES && (handle = atomic_load (&slot[i])) != NULL; i++)
+    if (is_handle_of (handle, site))
+      return handle;
+  handle = __itt_string_handle_create (site->name);
+  atomic_store (&slot[i % ITT_TRIES], handle);
+  return handle;
+}
+
 static void
 itt_begin (const struct radio_site *site)
 {
   pthread_once (&itt_once, make_itt_domain);
-  __itt_task_begin (itt_domain, __itt_null, __itt_null,
-                    __itt_string_handle_create (site->name));
+  __itt_task_begin (itt_domain, __itt_null, __itt_null, itt_handle (site));
 }
 
 static void
@@ -96,16 +129,28 @@ nvtx_instant (const struct radio_site *site)
 }
 #endif
 
-void
-rd_tap_begin (const struct radio_site *site)
+/*------------------------------------------------------------------------
+ * All of them
+ *----------------------------------------------------------------------*/
+
+bool
+rd_tap_is_inside (void)
 {
-  PROBE (scope__begin, site);
-  itt_begin (site);
-  nvtx_begin (site);
+  return rd_this_thread.is_in_tap;
 }
 
 void
-rd_tap_end (const struct radio_site *site)
+rd_tap_begin (const struct radio_site *site)
+{
+  rd_this_thread.is_in_tap = true;
+  PROBE (scope__begin, site);
+  itt_begin (site);
+  nvtx_begin (site);
+  rd_this_thread.is_in_tap = false;
+}
+
+static void
+end_one (const struct radio_site *site)
 {
   nvtx_end ();
   itt_end ();
@@ -113,8 +158,19 @@ rd_tap_end (const struct radio_site *site)
 }
 
 void
+rd_tap_end (const struct rd_tap_ends *ends)
+{
+  rd_this_thread.is_in_tap = true;
+  for (size_t i = 0; i < ends->n; i++)
+    end_one (ends->sites[i]);
+  rd_this_thread.is_in_tap = false;
+}
+
+void
 rd_tap_instant (const struct radio_site *site)
 {
+  rd_this_thread.is_in_tap = true;
   PROBE (scope__instant, site);
   nvtx_instant (site);
+  rd_this_thread.is_in_tap = false;
 }

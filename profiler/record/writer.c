@@ -19,6 +19,7 @@
 #include "profiler/record/recorder.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/session.h"
+#include "profiler/record/tap.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -166,6 +167,15 @@ rd_thread_forget (void)
   rd_this_thread.mine = NULL;
 }
 
+bool
+rd_writer_is_mine (const struct rd_writer_state *writer)
+{
+  const struct rd_writer_state *w = rd_this_thread.mine;
+  while (w && w != writer)
+    w = w->next_mine;
+  return w != NULL;
+}
+
 static struct rd_writer_state *
 find_mine (const struct radio_recorder *recorder)
 {
@@ -249,28 +259,37 @@ rd_writer_current (void)
  *----------------------------------------------------------------------*/
 
 static void
-end_session (struct rd_writer_state *writer)
+end_session (struct rd_writer_state *writer, struct rd_tap_ends *ends)
 {
   if (!rd_writer_enter (writer))
     return;
   while (writer->top > writer->frames)
-    rd_frame_abandon (writer);
+    rd_frame_abandon (writer, ends);
   rd_session_name (writer);
   rd_writer_leave (writer);
+}
+
+/* Taps are told last: one that records has the thread taken on once more. */
+static void
+give_back (struct rd_thread *thread, struct rd_writer_state *writer)
+{
+  struct radio_recorder *recorder = writer->recorder;
+  struct rd_tap_ends ends;
+  ends.n = 0;
+  end_session (writer, &ends);  /* as the thread's own: it reads its clock */
+  thread->mine = writer->next_mine;
+  rd_recorder_give_writer (recorder, writer);
+  rd_recorder_unref (recorder);
+  rd_tap_end (&ends);
 }
 
 static void
 end_thread (void *arg)
 {
   struct rd_thread *thread = arg;
-  thread->current = NULL;
   while (thread->mine) {
-    struct rd_writer_state *writer = thread->mine;
-    struct radio_recorder *recorder = writer->recorder;
-    end_session (writer);     /* as the thread's own: it reads its clock */
-    thread->mine = writer->next_mine;
-    rd_recorder_give_writer (recorder, writer);
-    rd_recorder_unref (recorder);
+    thread->current = NULL;
+    give_back (thread, thread->mine);
   }
 }
 

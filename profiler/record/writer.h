@@ -11,6 +11,7 @@ struct rd_thread {
   struct rd_writer_state *mine;         /* all that it has, by next_mine */
   uint64_t refused_serial;    /* of the process's recorder, when that could
                                  not take the thread */
+  bool is_in_tap;             /* see tap.h */
   bool is_named;
   char name[64];
 };
@@ -22,6 +23,9 @@ extern _Thread_local struct rd_thread rd_this_thread
 /* The calling thread's writer; the process's recorder takes the thread on if
  * it has none.  NULL: it is not recorded. */
 struct rd_writer_state *rd_writer_current (void);
+
+/* Whether it is one of the calling thread's. */
+bool rd_writer_is_mine (const struct rd_writer_state *writer);
 
 /* The calling thread's own writer of this recorder, made current on top of
  * what was current before, until rd_writer_pop.  NULL: the recorder was

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/* The taps for VTune and Nsight, compiled with headers that stand in for
+ * theirs: what these tools are told, and that nothing they do while they are
+ * told harms the recorder. */
+#include <config.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "tests/profiler/record/history.h"
+
+#include "profiler/counters.h"
+#include "profiler/record/recorder.h"
+
+#include <ittnotify.h>
+#include <nvtx3/nvToolsExt.h>
+
+SITE (a, RADIO_SCOPE_WORK);
+SITE (b, RADIO_SCOPE_WORK);
+SITE (c, RADIO_SCOPE_WORK);
+SITE (tapped, RADIO_SCOPE_WORK);
+SITE (blocks, RADIO_SCOPE_BLOCKING);
+
+static const struct radio_counter rows = { "rows", "count" };
+
+/*------------------------------------------------------------------------
+ * The tools: each call becomes a word
+ *----------------------------------------------------------------------*/
+
+static struct {
+  char words[4096];
+  size_t n;
+  unsigned nhandles, ndomains;
+  void (*hook) (const char *name);      /* called by what begins, with the
+                                           name, and by what ends: NULL */
+} tools;
+
+static void
+forget (void)
+{
+  memset (&tools, 0, sizeof tools);
+}
+
+static void
+say (const char *what, const char *name)
+{
+  size_t room = sizeof tools.words - tools.n;
+  int n = snprintf (tools.words + tools.n, room, "%s%s%s%s",
+                    tools.n ? " " : "", what, *name ? ":" : "", name);
+  assert_in_range (n, 1, room - 1);
+  tools.n += (size_t) n;
+}
+
+static void
+call_hook (const char *name)
+{
+  if (tools.hook)
+    tools.hook (name);
+}
+
+__itt_domain *
+__itt_domain_create (const char *name)
+{
+  static __itt_domain domain = { .flags = 1 };
+  assert_string_equal (name, "radio");
+  tools.ndomains++;
+  return &domain;
+}
+
+/* Handles live for ever, as the real ones. */
+__itt_string_handle *
+__itt_string_handle_create (const char *name)
+{
+  static __itt_string_handle handles[64];
+  static char names[64][32];
+  static size_t n;
+  tools.nhandles++;
+  for (size_t i = 0; i < n; i++)
+    if (strcmp (names[i], name) == 0)
+      return &handles[i];
+  assert_true (n < 64);
+  snprintf (names[n], sizeof names[n], "%s", name);
+  handles[n].strA = names[n];
+  return &handles[n++];
+}
+
+void
+__itt_task_begin (const __itt_domain *domain, __itt_id taskid,
+                  __itt_id parentid, __itt_string_handle *name)
+{
+  assert_int_equal (domain->flags, 1);
+  assert_int_equal (taskid.d1 | parentid.d1, 0);
+  say ("task", name->strA);
+}
+
+void
+__itt_task_end (const __itt_domain *domain)
+{
+  assert_int_equal (domain->flags, 1);
+  say ("done", "");
+}
+
+int
+nvtxRangePushA (const char *message)
+{
+  say ("push", message);
+  call_hook (message);
+  return 0;
+}
+
+int
+nvtxRangePop (void)
+{
+  say ("pop", "");
+  call_hook (NULL);
+  return 0;
+}
+
+void
+nvtxMarkA (const char *message)
+{
+  say ("mark", message);
+  call_hook (message);
+}
+
+static const struct radio_recorder_options with_taps = { .taps = true };
+
+static void
+start (struct history *h)
+{
+  forget ();
+  history_start (h, &with_taps);
+}
+
+/*------------------------------------------------------------------------
+ * What they are told
+ *----------------------------------------------------------------------*/
+
+static void
+scopes_are_told_as_they_nest (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h);
+  uint64_t outer = radio_scope_begin (&a);
+  history_leaf (&h, &b, 1);
+  radio_scope_instant (&c);
+  history_leaf (&h, &blocks, 1);
+  radio_scope_end (outer);
+  assert_string_equal (tools.words, "task:a push:a task:b push:b pop done "
+                       "mark:c task:blocks push:blocks pop done pop done");
+  history_freeze (&h);
+  history_release (&h);
+}
+
+static void
+without_taps_they_are_told_nothing (void **state)
+{
+  struct history h;
+  (void) state;
+  forget ();
+  history_start (&h, NULL);
+  history_leaf (&h, &a, 1);
+  radio_scope_instant (&c);
+  history_freeze (&h);
+  assert_string_equal (tools.words, "");
+  history_release (&h);
+}
+
+static void
+scopes_that_end_with_amounts_are_told_too (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h);
+  struct rd_counting counting = rd_count_in (&a);
+  rd_counting_add (&counting, &rows, 7);
+  rd_counting_end (&counting);
+  assert_string_equal (tools.words, "task:a push:a pop done");
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a")->tallies[0].value, 7);
+  history_release (&h);
+}
+
+static void
+scopes_left_open_are_ended_by_the_one_around_them (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h);
+  uint64_t outer = radio_scope_begin (&a);
+  radio_scope_begin (&b);
+  radio_scope_begin (&c);
+  tools.n = 0;
+  radio_scope_end (outer);
+  assert_string_equal (tools.words, "pop done pop done pop done");
+  history_freeze (&h);
+  history_release (&h);
+}
+
+static void
+scopes_open_at_the_stop_are_ended_by_it (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h);
+  radio_scope_begin (&a);
+  radio_scope_begin (&b);
+  tools.n = 0;
+  history_freeze (&h);
+  assert_string_equal (tools.words, "pop done pop done");
+  history_release (&h);
+}
+
+static void *
+receive_and_leave_open (void *arg)
+{
+  radio_scope_receive (arg, &b);
+  radio_scope_begin (&c);
+  return NULL;
+}
+
+static void
+what_a_thread_received_ends_with_it_at_the_latest (void **state)
+{
+  struct radio_handoff handoff;
+  struct history h;
+  pthread_t thread;
+  (void) state;
+  start (&h);
+  uint64_t outer = radio_scope_begin (&a);
+  radio_handoff_give (&handoff);
+  assert_int_equal (pthread_create (&thread, NULL, receive_and_leave_open,
+                                    &handoff), 0);
+  pthread_join (thread, NULL);
+  radio_handoff_release (&handoff);
+  radio_scope_end (outer);
+  assert_string_equal (tools.words, "task:a push:a task:b push:b task:c "
+                       "push:c pop done pop done pop done");
+  history_freeze (&h);
+  history_release (&h);
+}
+
+/* Sites that none of the other tests has. */
+static void
+a_handle_is_made_once_for_each_site (void **state)
+{
+  SITE (first, RADIO_SCOPE_WORK);
+  SITE (second, RADIO_SCOPE_WORK);
+  struct history h;
+  (void) state;
+  for (int round = 0; round < 3; round++) {
+    start (&h);
+    for (int i = 0; i < 20; i++) {
+      uint64_t outer = radio_scope_begin (&first);
+      history_leaf (&h, &second, 1);
+      radio_scope_end (outer);
+    }
+    assert_int_equal (tools.nhandles, round == 0 ? 2 : 0);
+    assert_int_equal (tools.ndomains, 0);       /* it was made before */
+    history_freeze (&h);
+    history_release (&h);
+  }
+}
+
+/* As that of a plug-in that was loaded where another one had been. */
+static void
+another_name_at_a_sites_address_has_a_handle_of_its_own (void **state)
+{
+  struct radio_site site = { .name = "before", .category = "test" };
+  struct history h;
+  (void) state;
+  for (int i = 0; i < 4; i++) {
+    site.name = i % 2 ? "after" : "before";
+    start (&h);
+    history_leaf (&h, &site, 1);
+    assert_string_equal (tools.words, i % 2
+                         ? "task:after push:after pop done"
+                         : "task:before push:before pop done");
+    history_freeze (&h);
+    history_release (&h);
+  }
+}
+
+static void
+more_sites_than_are_remembered_are_told_all_the_same (void **state)
+{
+  enum { N = 1000 };
+  static struct radio_site sites[N];
+  static char names[7][8];
+  struct history h;
+  (void) state;
+  start (&h);
+  for (int i = 0; i < N; i++) {
+    snprintf (names[i % 7], sizeof names[0], "s%d", i % 7);
+    sites[i] = (struct radio_site) { .name = names[i % 7],
+                                     .category = "test" };
+    tools.n = 0;
+    history_leaf (&h, &sites[i], 1);
+    char wanted[64];
+    snprintf (wanted, sizeof wanted, "task:s%d push:s%d pop done", i % 7,
+              i % 7);
+    assert_string_equal (tools.words, wanted);
+  }
+  history_freeze (&h);
+  history_release (&h);
+}
+
+/*------------------------------------------------------------------------
+ * What they do meanwhile
+ *----------------------------------------------------------------------*/
+
+static void
+record_something (const char *name)
+{
+  (void) name;
+  uint64_t token = radio_scope_begin (&tapped);
+  radio_scope_add (&rows, 1);
+  radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
+  radio_scope_instant (&c);
+  radio_scope_end (token);
+}
+
+static void
+a_tap_may_record (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h);
+  tools.hook = record_something;
+  uint64_t outer = radio_scope_begin (&a);
+  history_leaf (&h, &b, 10);
+  radio_scope_instant (&c);
+  radio_scope_end (outer);
+  tools.hook = NULL;
+  assert_string_equal (tools.words, "task:a push:a task:b push:b pop done "
+                       "mark:c pop done");
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a")->calls, 1);
+  assert_times (history_node (&h, "a/b"), 10, 10, 10, 0);
+  assert_int_equal (history_node (&h, "a/b/tapped")->calls, 1);
+  /* At a's begin, b's end, and the instant. */
+  assert_int_equal (history_node (&h, "a/tapped")->calls, 3);
+  assert_int_equal (history_node (&h, "a/tapped")->tallies[0].value, 3);
+  assert_int_equal (history_node (&h, "a/tapped/c")->calls, 3);
+  assert_int_equal (history_node (&h, "tapped")->calls, 1);
+  assert_int_equal (history_node (&h, "a")->opens, 0);
+  history_release (&h);
+}
+
+static void
+leave_something_open (const char *name)
+{
+  if (name)
+    radio_scope_begin (&tapped);
+}
+
+static void
+what_a_tap_leaves_open_is_not_told (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h);
+  tools.hook = leave_something_open;
+  uint64_t outer = radio_scope_begin (&a);
+  history_leaf (&h, &b, 10);
+  radio_scope_end (outer);
+  tools.hook = NULL;
+  assert_string_equal (tools.words, "task:a push:a task:b push:b pop done "
+                       "pop done");
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a/tapped")->opens, 1);
+  assert_int_equal (history_node (&h, "a/tapped/b")->calls, 1);
+  history_release (&h);
+}
+
+/* A recorder that was stopped is gone: with it writer, tree and log. */
+static struct radio_recorder *to_stop;
+
+static void
+stop_it (const char *name)
+{
+  struct radio_recorder *recorder = to_stop;
+  (void) name;
+  to_stop = NULL;
+  if (recorder)
+    assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
+static void
+begin_and_stop_in (int what)
+{
+  struct history h;
+  start (&h);
+  uint64_t outer = radio_scope_begin (&a);
+  radio_scope_begin (&b);
+  to_stop = h.recorder;
+  tools.hook = stop_it;
+  if (what == 0)
+    radio_scope_begin (&c);
+  else if (what == 1)
+    radio_scope_instant (&c);
+  radio_scope_end (outer);
+  assert_null (to_stop);
+  tools.hook = NULL;
+  assert_false (radio_profile_is_on ());
+  assert_int_equal (radio_scope_begin (&a), 0);
+}
+
+static void
+a_tap_may_stop_the_recorder (void **state)
+{
+  (void) state;
+  for (int what = 0; what < 3; what++)
+    begin_and_stop_in (what);
+}
+
+static void
+stop_it_at_an_end (const char *name)
+{
+  if (name == NULL)
+    stop_it (name);
+}
+
+static void
+it_may_as_a_thread_ends (void **state)
+{
+  struct radio_handoff handoff;
+  struct history h;
+  pthread_t thread;
+  (void) state;
+  start (&h);
+  uint64_t outer = radio_scope_begin (&a);
+  radio_handoff_give (&handoff);
+  to_stop = h.recorder;
+  tools.hook = stop_it_at_an_end;
+  assert_int_equal (pthread_create (&thread, NULL, receive_and_leave_open,
+                                    &handoff), 0);
+  pthread_join (thread, NULL);
+  tools.hook = NULL;
+  assert_null (to_stop);
+  assert_false (radio_profile_is_on ());
+  radio_scope_end (outer);
+  radio_handoff_release (&handoff);
+}
+
+/* A thread that ends in a process's recorder, whose tap records. */
+static void *
+leave_a_scope_open (void *arg)
+{
+  (void) arg;
+  radio_scope_begin (&a);
+  return NULL;
+}
+
+static uint64_t
+count_calls (struct history *h, const char *path)
+{
+  uint64_t n = 0;
+  for (size_t i = 0; i < h->recorder->synced.writers.n; i++) {
+    const struct rd_node *node = history_find (h, i, path);
+    n += node ? node->calls : 0;
+  }
+  return n;
+}
+
+static void
+a_tap_may_record_as_a_thread_ends (void **state)
+{
+  const struct radio_recorder_options options = { .taps = true,
+                                                  .whole_process = true };
+  struct history h;
+  pthread_t thread;
+  (void) state;
+  forget ();
+  history_start (&h, &options);
+  for (int i = 0; i < 3; i++) {
+    tools.hook = record_something;
+    assert_int_equal (pthread_create (&thread, NULL, leave_a_scope_open,
+                                      NULL), 0);
+    pthread_join (thread, NULL);
+  }
+  tools.hook = NULL;
+  history_freeze (&h);
+  assert_int_equal (count_calls (&h, "a"), 3);
+  assert_int_equal (count_calls (&h, "a/tapped"), 3);
+  assert_int_equal (count_calls (&h, "tapped"), 3);
+  history_release (&h);
+}
+
+/* A tap that waits for the stop: it must not be what the stop waits for. */
+static pthread_barrier_t meeting;
+
+static void
+wait_for_the_stop (const char *name)
+{
+  if (name == NULL)
+    return;
+  pthread_barrier_wait (&meeting);
+  pthread_barrier_wait (&meeting);
+}
+
+static void *
+be_tapped (void *arg)
+{
+  uint64_t token = radio_scope_receive (arg, &b);
+  radio_scope_end (token);
+  return NULL;
+}
+
+static void
+the_stop_does_not_wait_for_a_slow_tap (void **state)
+{
+  struct radio_handoff handoff;
+  struct history h;
+  pthread_t thread;
+  (void) state;
+  start (&h);
+  uint64_t outer = radio_scope_begin (&a);
+  radio_handoff_give (&handoff);
+  pthread_barrier_init (&meeting, NULL, 2);
+  tools.hook = wait_for_the_stop;
+  assert_int_equal (pthread_create (&thread, NULL, be_tapped, &handoff), 0);
+  pthread_barrier_wait (&meeting);
+  alarm (20);                   /* else this would hang */
+  radio_scope_end (outer);
+  history_freeze (&h);
+  alarm (0);
+  pthread_barrier_wait (&meeting);
+  pthread_join (thread, NULL);
+  tools.hook = NULL;
+  pthread_barrier_destroy (&meeting);
+  assert_int_equal (history_find (&h, 1, "")->nskipped, 0);
+  radio_handoff_release (&handoff);
+  history_release (&h);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (scopes_are_told_as_they_nest),
+    cmocka_unit_test (without_taps_they_are_told_nothing),
+    cmocka_unit_test (scopes_that_end_with_amounts_are_told_too),
+    cmocka_unit_test (scopes_left_open_are_ended_by_the_one_around_them),
+    cmocka_unit_test (scopes_open_at_the_stop_are_ended_by_it),
+    cmocka_unit_test (what_a_thread_received_ends_with_it_at_the_latest),
+    cmocka_unit_test (a_handle_is_made_once_for_each_site),
+    cmocka_unit_test (
+      another_name_at_a_sites_address_has_a_handle_of_its_own),
+    cmocka_unit_test (more_sites_than_are_remembered_are_told_all_the_same),
+    cmocka_unit_test (a_tap_may_record),
+    cmocka_unit_test (what_a_tap_leaves_open_is_not_told),
+    cmocka_unit_test (a_tap_may_stop_the_recorder),
+    cmocka_unit_test (it_may_as_a_thread_ends),
+    cmocka_unit_test (a_tap_may_record_as_a_thread_ends),
+    cmocka_unit_test (the_stop_does_not_wait_for_a_slow_tap),
+  };
+  return run_recording_tests (tests);
+}
