@@ -11,6 +11,7 @@
 
 SITE (a, RADIO_SCOPE_WORK);
 SITE (b, RADIO_SCOPE_WORK);
+SITE (c, RADIO_SCOPE_WORK);
 SITE (blocks, RADIO_SCOPE_BLOCKING);
 
 #define NTHREADS 4
@@ -66,21 +67,53 @@ run_scopes (void *arg)
   return NULL;
 }
 
+/* The writer of each thread has all that it did, and is only its. */
+static void
+check_each_writer (struct radio_recorder *recorder, uint64_t n)
+{
+  struct history h = { .recorder = recorder };
+  assert_int_equal (recorder->synced.writers.n, NTHREADS + 1);
+  for (size_t i = 0; i <= NTHREADS; i++) {
+    const struct rd_node *node = history_find (&h, i, "a");
+    const struct rd_node *child = history_find (&h, i, "a/b");
+    assert_int_equal (node->calls, n);
+    assert_int_equal (child->calls, n);
+    assert_int_equal (node->self, node->total - child->total);
+    assert_int_equal (recorder->synced.writers.at[i]->sessions.n, 1);
+  }
+}
+
+/* None of them ends before all have run: so each has a writer of its own. */
+struct crew {
+  pthread_barrier_t all_ran;
+  int n;
+};
+
+static void *
+run_with_others (void *arg)
+{
+  struct crew *crew = arg;
+  run_scopes (&crew->n);
+  pthread_barrier_wait (&crew->all_ran);
+  return NULL;
+}
+
 static void
 every_thread_of_a_recorded_process_is_in_the_tree (void **state)
 {
   struct radio_recorder *recorder = start_process (false);
   pthread_t threads[NTHREADS];
-  int n = 1000;
+  struct crew crew = { .n = 1000 };
   (void) state;
+  pthread_barrier_init (&crew.all_ran, NULL, NTHREADS + 1);
   for (int i = 0; i < NTHREADS; i++)
-    threads[i] = start_thread (run_scopes, &n);
-  run_scopes (&n);
+    threads[i] = start_thread (run_with_others, &crew);
+  run_with_others (&crew);
   for (int i = 0; i < NTHREADS; i++)
     pthread_join (threads[i], NULL);
+  pthread_barrier_destroy (&crew.all_ran);
   rd_recorder_freeze (recorder);
-  assert_int_equal (count_calls (recorder, "a", NULL), 1000 * 5);
-  assert_int_equal (count_calls (recorder, "a/b", NULL), 1000 * 5);
+  check_each_writer (recorder, 1000);
   rd_recorder_release (recorder);
 }
 
@@ -105,25 +138,53 @@ other_threads_are_not_in_one_threads_recorder (void **state)
 
 struct runner {
   atomic_bool goes_on;
-  atomic_int nrunning;
+  atomic_uint_fast64_t ntokens[2];      /* that were given out, of a and b */
 };
 
+static const struct radio_counter ncounted = { "n", "count" };
+
+/* Whatever is given out is counted before the next scope begins. */
 static void *
 run_until_told (void *arg)
 {
   struct runner *runner = arg;
-  atomic_fetch_add (&runner->nrunning, 1);
   while (atomic_load (&runner->goes_on)) {
     uint64_t outer = radio_scope_begin (&a);
+    atomic_fetch_add (&runner->ntokens[0], outer != 0);
     for (int i = 0; i < 3; i++) {
       uint64_t inner = radio_scope_begin (&b);
-      radio_scope_add (&(struct radio_counter) { "n", "count" }, 1);
+      atomic_fetch_add (&runner->ntokens[1], inner != 0);
+      radio_scope_add (&ncounted, 1);
       radio_scope_end (inner);
     }
-    radio_scope_instant (&b);
+    radio_scope_instant (&c);
     radio_scope_end (outer);
   }
   return NULL;
+}
+
+/* Calls of a site, wherever it stands in all writers' trees. */
+static uint64_t
+count_site (const struct radio_recorder *recorder,
+            const struct radio_site *site)
+{
+  uint64_t n = 0;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    for (size_t k = 1; k < writer->nnodes; k++)
+      if (writer->nodes[k]->site == site)
+        n += writer->nodes[k]->calls;
+  }
+  return n;
+}
+
+/* Let every thread be recorded: some scopes of each site are. */
+static void
+wait_for_scopes (struct runner *runner, uint64_t n)
+{
+  uint64_t until = atomic_load (&runner->ntokens[1]) + n;
+  while (atomic_load (&runner->ntokens[1]) < until)
+    sched_yield ();
 }
 
 static void
@@ -147,25 +208,27 @@ static void
 stop_while_threads_run (bool fences)
 {
   struct runner runner = { .goes_on = true };
+  uint64_t ncalls[2] = { 0 };
   pthread_t threads[NTHREADS];
-  struct radio_recorder *recorder = start_process (fences);
   for (int i = 0; i < NTHREADS; i++)
     threads[i] = start_thread (run_until_told, &runner);
-  while (atomic_load (&runner.nrunning) < NTHREADS)
-    sched_yield ();
   for (int i = 0; i < 8; i++) {
-    for (int k = 0; k < 20; k++)
-      sched_yield ();
+    struct radio_recorder *recorder = start_process (fences);
+    wait_for_scopes (&runner, 100);
     rd_recorder_freeze (recorder);
     check_consistent (recorder);
+    ncalls[0] += count_site (recorder, &a);
+    ncalls[1] += count_site (recorder, &b);
     rd_recorder_release (recorder);
-    recorder = start_process (fences);
   }
-  assert_ok (radio_recorder_stop (recorder, NULL));
   atomic_store (&runner.goes_on, false);
   for (int i = 0; i < NTHREADS; i++)
     pthread_join (threads[i], NULL);
   assert_false (radio_profile_is_on ());
+  /* Not one that was given out is lost, and none is there twice. */
+  assert_int_equal (ncalls[0], atomic_load (&runner.ntokens[0]));
+  assert_int_equal (ncalls[1], atomic_load (&runner.ntokens[1]));
+  assert_true (ncalls[1] >= 8 * 100);
 }
 
 static void
