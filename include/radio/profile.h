@@ -103,7 +103,8 @@ RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
  * tokens of a recorder that was stopped meanwhile, are ignored. */
 RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
-/* Add to a counter of the innermost open scope of the calling thread. */
+/* Add to a counter of the innermost open scope of the calling thread; it
+ * stops at 2^63 - 1 instead of wrapping. */
 RADIO_API void radio_scope_add (const struct radio_counter *counter,
                                 uint64_t value) RADIO_DIRECT;
 
@@ -222,7 +223,8 @@ struct radio_recorder_options {
   bool portable_clock;
 
   /* Also call the taps that the library was built with (USDT, ITT, NVTX),
-   * so that perf, VTune or Nsight see the same scopes. */
+   * so that perf, VTune or Nsight see the same scopes.  Nothing is locked
+   * meanwhile: what they call may record, take its time, or stop. */
   bool taps;
 
   /* A title for the profile; copied.  NULL: the program's name. */
