@@ -161,16 +161,13 @@ static void
 write_values (struct json *json)
 {
   RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
-  size_t ncounters = json->profile->counters.n;
-  const uint64_t *value = json->profile->values;
-  for (size_t node = 0; value && node < json->profile->nodes.n; node++)
-    for (size_t counter = 0; counter < ncounters; counter++, value++) {
-      struct rd_value_row *row
-        = *value ? append_row (json, &rows, sizeof *row) : NULL;
-      if (row)
-        *row = (struct rd_value_row) { (uint32_t) node, (uint32_t) counter,
-                                       *value };
-    }
+  for (size_t i = 0; i < json->profile->values.n; i++) {
+    const struct rd_value *value = &json->profile->values.at[i];
+    struct rd_value_row *row = append_row (json, &rows, sizeof *row);
+    if (row)
+      *row = (struct rd_value_row) { value->node, value->counter,
+                                     value->value };
+  }
   write_rows (json, &rd_values_table, &rows);
 }
 
@@ -189,23 +186,19 @@ write_histograms (struct json *json)
   write_rows (json, &rd_histograms_table, &rows);
 }
 
+/* A single part's say what the nodes say. */
 static void
 write_shares (struct json *json)
 {
   RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
-  const struct radio_profile_share *share = json->profile->shares;
-  size_t nparts = json->profile->parts.n;
-  if (nparts < 2)
-    share = NULL;             /* they say what the nodes say */
-  for (size_t node = 0; share && node < json->profile->nodes.n; node++)
-    for (size_t part = 0; part < nparts; part++, share++) {
-      bool is_there = share->calls || share->total_ns || share->self_ns;
-      struct rd_share_row *row
-        = is_there ? append_row (json, &rows, sizeof *row) : NULL;
-      if (row)
-        *row = (struct rd_share_row) { (uint32_t) node, (uint32_t) part,
-                                       *share };
-    }
+  const struct radio_profile *profile = json->profile;
+  for (size_t i = 0; profile->parts.n > 1 && i < profile->shares.n; i++) {
+    const struct rd_part_share *share = &profile->shares.at[i];
+    struct rd_share_row *row = append_row (json, &rows, sizeof *row);
+    if (row)
+      *row = (struct rd_share_row) { share->node, share->part,
+                                     share->share };
+  }
   write_rows (json, &rd_shares_table, &rows);
 }
 

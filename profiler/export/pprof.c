@@ -108,12 +108,8 @@ static void
 add_requests (const struct radio_profile *profile, size_t node,
               uint64_t values[NVALUES])
 {
-  for (size_t i = 0; i < profile->counters.n; i++) {
-    const struct rd_counter *counter = &profile->counters.at[i];
-    uint64_t value = profile->values[node * profile->counters.n + i];
-    if (strcmp (counter->name, "requests") == 0)
-      values[REQUESTS] = add_cut (values[REQUESTS], value);
-  }
+  uint64_t value = radio_profile_counter (profile, node, "requests", false);
+  values[REQUESTS] = add_cut (values[REQUESTS], value);
 }
 
 static void

@@ -301,9 +301,7 @@ read_document (struct json_object *document, const char *where,
   struct reading reading = { .document = document, .where = where };
   RD_TRY (rd_profile_new (&reading.profile));
   RD_TRY (read_all (&reading));
-  enum radio_status status = rd_profile_check_tables (reading.profile);
-  if (status == RADIO_OK)
-    status = rd_profile_finish (reading.profile);
+  enum radio_status status = rd_profile_finish (reading.profile);
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s", where);
   *profile = RD_STEAL (reading.profile);

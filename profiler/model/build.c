@@ -35,8 +35,6 @@ free_builder (struct rd_builder *builder)
 {
   if (builder == NULL)
     return;
-  free (builder->values.at);
-  free (builder->shares.at);
   free (builder->slots);
   free (builder);
 }
@@ -50,9 +48,10 @@ radio_profile_close (struct radio_profile *profile)
   free (profile->nodes.at);
   free (profile->counters.at);
   free (profile->gauges.at);
-  free (profile->values);
-  free (profile->tree_values);
-  free (profile->shares);
+  free (profile->values.at);
+  free (profile->shares.at);
+  free (profile->running.at);
+  free (profile->extents);
   free (profile->parts.at);
   free (profile->lanes.at);
   free (profile->spans.at);
@@ -315,7 +314,7 @@ rd_profile_add_value (struct radio_profile *profile, uint32_t node,
   RD_TRY (check_index (node, profile->nodes.n, "a value of node"));
   RD_TRY (check_index (counter, profile->counters.n, "a value of counter"));
   struct rd_value entry = { node, counter, value };
-  return rd_vector_append (&profile->builder->values, entry);
+  return rd_vector_append (&profile->values, entry);
 }
 
 enum radio_status
@@ -325,7 +324,7 @@ rd_profile_add_share (struct radio_profile *profile, uint32_t node,
   RD_TRY (check_index (node, profile->nodes.n, "a share of node"));
   RD_TRY (check_index (part, profile->parts.n, "a share of part"));
   struct rd_part_share entry = { node, part, *share };
-  return rd_vector_append (&profile->builder->shares, entry);
+  return rd_vector_append (&profile->shares, entry);
 }
 
 /*------------------------------------------------------------------------

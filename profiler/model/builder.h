@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a profile keeps beside its contract, mostly while it is built: values
- * in the order they come, until the numbers of nodes and counters are known,
- * and a hash table of nodes by parent and name. */
+/* What a profile keeps beside its contract while it is built: a hash table of
+ * nodes by parent and name; and the steps of making it whole. */
 #ifndef RD_BUILDER_H
 #define RD_BUILDER_H
 
 #include "profiler/model/profile.h"
 
-struct rd_value {
-  uint32_t node, counter;
-  uint64_t value;
-};
-
-struct rd_part_share {
-  uint32_t node, part;
-  struct radio_profile_share share;
-};
-
 struct rd_builder {
-  RD_VECTOR (struct rd_value) values;           /* until finished */
-  RD_VECTOR (struct rd_part_share) shares;      /* until finished */
   uint32_t *slots;            /* of nodes; RD_NO_INDEX: free */
   size_t nslots;              /* a power of 2, or 0 */
 };
@@ -31,6 +18,10 @@ struct rd_builder {
 enum radio_status rd_profile_check_spans (struct radio_profile *profile)
   RADIO_USE_RESULT;
 enum radio_status rd_profile_sort_spans (struct radio_profile *profile)
+  RADIO_USE_RESULT;
+
+/* Put values and shares in order, and sum trees (tables.c). */
+enum radio_status rd_profile_make_tables (struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 /* Which span has an id: a table that the caller frees.  Refuses ids of 0 and

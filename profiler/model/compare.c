@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "profiler/model/builder.h"
 #include "profiler/model/spread.h"
@@ -154,11 +155,14 @@ spread_of (const struct radio_profile *profile, uint32_t i, enum what what,
     values[0] = pick (what, node->calls, node->total_ns, node->self_ns);
     return rd_spread_of (values, 1);
   }
-  for (size_t part = 0; part < n; part++) {
-    const struct radio_profile_share *share = &profile->shares[i * n + part];
-    values[part] = pick (what, share->calls, share->total_ns,
-                         share->self_ns);
-  }
+  size_t nshares;
+  const struct rd_part_share *shares = rd_profile_shares (profile, i,
+                                                          &nshares);
+  memset (values, 0, n * sizeof *values);
+  for (size_t j = 0; j < nshares; j++)
+    values[shares[j].part] = pick (what, shares[j].share.calls,
+                                   shares[j].share.total_ns,
+                                   shares[j].share.self_ns);
   return rd_spread_of (values, n);
 }
 

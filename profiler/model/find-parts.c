@@ -33,12 +33,15 @@
 static double
 excess (const struct radio_profile *profile, size_t node, size_t part)
 {
-  const struct radio_profile_share *shares =
-    &profile->shares[node * profile->parts.n];
-  double sum = 0;
-  for (size_t i = 0; i < profile->parts.n; i++)
-    sum += (double) shares[i].self_ns;
-  return (double) shares[part].self_ns - sum / (double) profile->parts.n;
+  size_t n;
+  const struct rd_part_share *shares = rd_profile_shares (profile, node, &n);
+  double sum = 0, own = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += (double) shares[i].share.self_ns;
+    if (shares[i].part == part)
+      own = (double) shares[i].share.self_ns;
+  }
+  return own - sum / (double) profile->parts.n;
 }
 
 /* The node that explains most of why a part is slow. */

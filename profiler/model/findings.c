@@ -75,14 +75,11 @@ rd_finder_sum (const struct rd_finder *finder,
                const struct radio_counter *counter)
 {
   const struct radio_profile *profile = finder->profile;
-  uint64_t sum = 0;
   size_t at = 0;
   while (at < profile->counters.n
          && strcmp (profile->counters.at[at].name, counter->name) != 0)
     at++;
-  for (size_t i = 0; at < profile->counters.n && i < profile->nodes.n; i++)
-    sum = rd_sum (sum, profile->values[i * profile->counters.n + at]);
-  return sum;
+  return at < profile->counters.n ? rd_profile_counter_sum (profile, at) : 0;
 }
 
 const char *

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a profile whole: what was added is checked, put in order, and what
  * follows from it is computed.  The numbers may come from a file that
- * somebody made up, so sums saturate, and readers have tables of nodes by
- * counters refused where nearly nothing would be in them. */
+ * somebody made up, so sums saturate. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -194,107 +193,6 @@ sort_notes_and_samples (struct radio_profile *profile)
 }
 
 /*------------------------------------------------------------------------
- * Tables by node
- *----------------------------------------------------------------------*/
-
-/* A table may have few columns, or be small, or be filled for a sixteenth
- * at least: a file of a few kilobytes must not ask for gigabytes. */
-static enum radio_status
-check_table (size_t nrows, size_t ncolumns, size_t nentries, const char *of)
-{
-  uint64_t n = (uint64_t) nrows * ncolumns;
-  if (ncolumns <= 64 || n <= (uint64_t) 1 << 22 || n / 16 <= nentries)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                  "a profile of %zu nodes and %zu %s with only %zu values "
-                  "between them", nrows, ncolumns, of, nentries);
-}
-
-enum radio_status
-rd_profile_check_tables (const struct radio_profile *profile)
-{
-  const struct rd_builder *builder = profile->builder;
-  RD_TRY (check_table (profile->nodes.n, profile->counters.n,
-                       builder->values.n, "counters"));
-  return check_table (profile->nodes.n, profile->parts.n, builder->shares.n,
-                      "parts");
-}
-
-static enum radio_status
-spread_values (struct radio_profile *profile)
-{
-  struct rd_builder *builder = profile->builder;
-  size_t ncounters = profile->counters.n;
-  size_t n = profile->nodes.n * ncounters;
-  void *values;
-  RD_TRY (rd_new_array (n, sizeof (uint64_t), &values));
-  profile->values = values;
-  for (size_t i = 0; i < builder->values.n; i++) {
-    const struct rd_value *entry = &builder->values.at[i];
-    uint64_t *value = &profile->values[entry->node * ncounters
-                                       + entry->counter];
-    *value = rd_sum (*value, entry->value);
-  }
-  RD_TRY (rd_new_array (n, sizeof (uint64_t), &values));
-  profile->tree_values = values;
-  if (n > 0)
-    memcpy (profile->tree_values, profile->values, n * sizeof (uint64_t));
-  return RADIO_OK;
-}
-
-static void
-add_share (struct radio_profile_share *to,
-           const struct radio_profile_share *from)
-{
-  to->calls = rd_sum (to->calls, from->calls);
-  to->total_ns = rd_sum (to->total_ns, from->total_ns);
-  to->self_ns = rd_sum (to->self_ns, from->self_ns);
-}
-
-/* A single part has all of every node. */
-static void
-share_all (struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    profile->shares[i] = (struct radio_profile_share) {
-      node->calls, node->total_ns, node->self_ns
-    };
-  }
-}
-
-static enum radio_status
-spread_shares (struct radio_profile *profile)
-{
-  struct rd_builder *builder = profile->builder;
-  size_t nparts = profile->parts.n;
-  void *shares;
-  RD_TRY (rd_new_array (profile->nodes.n * nparts,
-                        sizeof *profile->shares, &shares));
-  profile->shares = shares;
-  for (size_t i = 0; i < builder->shares.n; i++) {
-    const struct rd_part_share *entry = &builder->shares.at[i];
-    add_share (&profile->shares[entry->node * nparts + entry->part],
-               &entry->share);
-  }
-  if (nparts == 1 && builder->shares.n == 0)
-    share_all (profile);
-  return RADIO_OK;
-}
-
-/* What was only for building. */
-static void
-free_entries (struct rd_builder *builder)
-{
-  free (builder->values.at);
-  free (builder->shares.at);
-  builder->values.at = NULL;
-  builder->values.n = builder->values.capacity = 0;
-  builder->shares.at = NULL;
-  builder->shares.n = builder->shares.capacity = 0;
-}
-
-/*------------------------------------------------------------------------
  * What follows
  *----------------------------------------------------------------------*/
 
@@ -304,7 +202,6 @@ static void
 sum_trees (struct radio_profile *profile)
 {
   struct radio_profile_node *nodes = profile->nodes.at;
-  size_t ncounters = profile->counters.n;
   for (size_t i = 0; i < profile->nodes.n; i++) {
     nodes[i].tree_work_ns = nodes[i].work_ns;
     nodes[i].tree_wait_ns = nodes[i].wait_ns;
@@ -317,10 +214,6 @@ sum_trees (struct radio_profile *profile)
                                   nodes[i].tree_work_ns);
     above->tree_wait_ns = rd_sum (above->tree_wait_ns,
                                   nodes[i].tree_wait_ns);
-    for (size_t j = 0; j < ncounters; j++) {
-      uint64_t *sum = &profile->tree_values[nodes[i].parent * ncounters + j];
-      *sum = rd_sum (*sum, profile->tree_values[i * ncounters + j]);
-    }
   }
 }
 
@@ -399,19 +292,6 @@ count (struct radio_profile *profile)
   info->nfindings = profile->findings.n;
 }
 
-static enum radio_status
-make_tables (struct radio_profile *profile)
-{
-  RD_TRY (spread_values (profile));
-  sum_nodes (profile);
-  measure (profile);
-  RD_TRY (make_part (profile));
-  RD_TRY (spread_shares (profile));
-  free_entries (profile->builder);
-  sum_trees (profile);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_profile_finish (struct radio_profile *profile)
 {
@@ -419,7 +299,11 @@ rd_profile_finish (struct radio_profile *profile)
   RD_TRY (rd_profile_check_spans (profile));
   RD_TRY (rd_profile_pack (profile));
   RD_TRY (rd_profile_sort_spans (profile));
-  RD_TRY (make_tables (profile));
+  sum_nodes (profile);
+  measure (profile);
+  RD_TRY (make_part (profile));
+  RD_TRY (rd_profile_make_tables (profile));
+  sum_trees (profile);
   RD_TRY (check_lanes (profile));
   RD_TRY (check_notes (profile));
   RD_TRY (check_samples (profile));

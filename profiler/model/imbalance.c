@@ -10,16 +10,18 @@
 static uint64_t
 total_of (const struct radio_profile *profile, size_t node, size_t part)
 {
-  return profile->shares[node * profile->parts.n + part].total_ns;
+  return rd_profile_share (profile, node, part).total_ns;
 }
 
 static size_t
 count_up_to (const struct radio_profile *profile, size_t node,
              uint64_t bound)
 {
-  size_t count = 0;
-  for (size_t i = 0; i < profile->parts.n; i++)
-    count += total_of (profile, node, i) <= bound;
+  size_t n;
+  const struct rd_part_share *shares = rd_profile_shares (profile, node, &n);
+  size_t count = profile->parts.n - n;      /* they have nothing of it */
+  for (size_t i = 0; i < n; i++)
+    count += shares[i].share.total_ns <= bound;
   return count;
 }
 

@@ -141,12 +141,12 @@ join_values (struct rd_join *join)
     RD_TRY (rd_profile_add_counter (join->joined, source->counters.at[i].name,
                                     source->counters.at[i].unit,
                                     &join->counters[i]));
-  size_t n = source->counters.n;
-  for (size_t i = 0; i < source->nodes.n * n; i++)
-    if (source->values[i] > 0)
-      RD_TRY (rd_profile_add_value (join->joined, join->nodes[i / n],
-                                    join->counters[i % n],
-                                    source->values[i]));
+  for (size_t i = 0; i < source->values.n; i++) {
+    const struct rd_value *value = &source->values.at[i];
+    RD_TRY (rd_profile_add_value (join->joined, join->nodes[value->node],
+                                  join->counters[value->counter],
+                                  value->value));
+  }
   return RADIO_OK;
 }
 
@@ -185,12 +185,6 @@ add_parts (struct rd_join *join)
   return RADIO_OK;
 }
 
-static bool
-is_nothing (const struct radio_profile_share *share)
-{
-  return share->calls == 0 && share->total_ns == 0 && share->self_ns == 0;
-}
-
 static enum radio_status
 share_node (struct rd_join *join, size_t i)
 {
@@ -203,14 +197,12 @@ share_node (struct rd_join *join, size_t i)
     return rd_profile_add_share (join->joined, join->nodes[i],
                                  join->first_part, &all);
   }
-  for (size_t part = 0; part < source->parts.n; part++) {
-    const struct radio_profile_share *share =
-      &source->shares[i * source->parts.n + part];
-    if (!is_nothing (share))
-      RD_TRY (rd_profile_add_share (join->joined, join->nodes[i],
-                                    join->first_part + (uint32_t) part,
-                                    share));
-  }
+  size_t n;
+  const struct rd_part_share *shares = rd_profile_shares (source, i, &n);
+  for (size_t j = 0; j < n; j++)
+    RD_TRY (rd_profile_add_share (join->joined, join->nodes[i],
+                                  join->first_part + shares[j].part,
+                                  &shares[j].share));
   return RADIO_OK;
 }
 
@@ -420,7 +412,6 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
   RD_TRY (own_info (joined));
   RD_TRY (rd_join_facts (joined, profiles, n));
   RD_TRY (rd_join_node_notes (joined, profiles, n, maps.nodes));
-  RD_TRY (rd_profile_check_tables (joined));
   RD_TRY (rd_profile_finish (joined));
   *result = RD_STEAL (joined);
   return RADIO_OK;

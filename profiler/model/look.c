@@ -37,13 +37,12 @@ radio_profile_counter (const struct radio_profile *profile, size_t node,
                        const char *counter, bool inclusive)
 {
   const char *name = rd_intern_find (profile->strings, counter);
-  const uint64_t *values =
-    inclusive ? profile->tree_values : profile->values;
-  if (name == NULL || node >= profile->nodes.n || values == NULL)
+  if (name == NULL || node >= profile->nodes.n)
     return 0;
   for (size_t i = 0; i < profile->counters.n; i++)
     if (profile->counters.at[i].name == name)
-      return values[node * profile->counters.n + i];
+      return inclusive ? rd_profile_tree_value (profile, node, i)
+                       : rd_profile_value (profile, node, i);
   return 0;
 }
 
@@ -64,7 +63,7 @@ radio_profile_node_part (const struct radio_profile *profile, size_t node,
 {
   *share = (struct radio_profile_share) { 0 };
   if (node < profile->nodes.n && part < profile->parts.n)
-    *share = profile->shares[node * profile->parts.n + part];
+    *share = rd_profile_share (profile, node, part);
 }
 
 const char *

@@ -102,6 +102,31 @@ struct rd_profile_part {
   uint64_t started_unix_ns;
 };
 
+/* What a node itself has of a counter, and a part of a node. */
+struct rd_value {
+  uint32_t node, counter;
+  uint64_t value;
+};
+
+struct rd_part_share {
+  uint32_t node, part;
+  struct radio_profile_share share;
+};
+
+/* The sum of a counter over all nodes up to a place, of 96 bits, since files
+ * can ask for sums of any size. */
+struct rd_running {
+  uint64_t low;
+  uint32_t high;
+  uint32_t counter, place;
+};
+
+/* Where a node stands when all below it come right behind it, and how many
+ * those are with itself. */
+struct rd_extent {
+  uint32_t place, size;
+};
+
 /* Growing arrays: n in use of capacity. */
 #define RD_VECTOR(type) struct { type *at; size_t n, capacity; }
 
@@ -115,10 +140,12 @@ struct radio_profile {
   RD_VECTOR (struct radio_profile_node) nodes;  /* strings likewise */
   struct rd_counters counters;
   struct rd_counters gauges;
-  uint64_t *values;           /* [node * ncounters + counter], own ones;
-                                 NULL without counters or nodes */
-  uint64_t *tree_values;      /* the same, with all nodes below */
-  struct radio_profile_share *shares;   /* [node * nparts + part] */
+  RD_VECTOR (struct rd_value) values;   /* by node, then counter, where it
+                                           is not 0 */
+  RD_VECTOR (struct rd_part_share) shares;      /* by node, then part, where
+                                                   it has anything */
+  RD_VECTOR (struct rd_running) running;        /* by counter, then place */
+  struct rd_extent *extents;  /* of nodes */
   RD_VECTOR (struct rd_profile_part) parts;
   RD_VECTOR (struct rd_lane) lanes;
   RD_VECTOR (struct rd_span) spans;     /* by lane, then begin, then longer
@@ -212,6 +239,24 @@ rd_profile_add_fact (struct radio_profile *profile, const char *key,
 const char *rd_profile_find_fact (const struct radio_profile *profile,
                                   const char *key);
 
+/* Of a finished profile: what a node itself has of a counter, the same with
+ * all below it, and of the whole tree; counters by their indexes. */
+uint64_t rd_profile_value (const struct radio_profile *profile, size_t node,
+                           size_t counter);
+uint64_t rd_profile_tree_value (const struct radio_profile *profile,
+                                size_t node, size_t counter);
+uint64_t rd_profile_counter_sum (const struct radio_profile *profile,
+                                 size_t counter);
+
+/* What a part has of a node, all 0 where it has nothing; and what all parts
+ * have that have anything, by part. */
+struct radio_profile_share
+rd_profile_share (const struct radio_profile *profile, size_t node,
+                  size_t part);
+const struct rd_part_share *
+rd_profile_shares (const struct radio_profile *profile, size_t node,
+                   size_t *n);
+
 /* Of a finished profile: the text that a node has for a key, or NULL, and
  * whether other texts followed it; and where the texts of a node begin that
  * are not before this key ("": all of them). */
@@ -234,14 +279,6 @@ size_t rd_profile_first_note (const struct radio_profile *profile,
  * together (an index out of range, an id twice, a time above 2^63 ns, spans
  * that are their own parents): the reader relies on it. */
 enum radio_status rd_profile_finish (struct radio_profile *profile)
-  RADIO_USE_RESULT;
-
-/* Before that, for what comes from files: refuse with
- * RADIO_ERROR_UNSUPPORTED tables of nodes by counters or parts that are huge
- * and nearly empty, since a small file can ask for any.  What was recorded
- * here is taken as it is. */
-enum radio_status
-rd_profile_check_tables (const struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 /* Lay requests that overlap into rows: spans whose lane is RD_NO_INDEX get

@@ -220,26 +220,26 @@ copy_tree (struct redaction *redaction)
 {
   const struct radio_profile *source = redaction->source;
   struct radio_profile *copy = redaction->copy;
-  size_t ncounters = source->counters.n, nparts = source->parts.n;
   for (size_t i = 0; i < source->nodes.n; i++)
     RD_TRY (rd_profile_add_node (copy, &source->nodes.at[i], NULL));
-  for (size_t i = 0; i < ncounters; i++)
+  for (size_t i = 0; i < source->counters.n; i++)
     RD_TRY (rd_profile_add_counter (copy, source->counters.at[i].name,
                                     source->counters.at[i].unit, NULL));
   for (size_t i = 0; i < source->gauges.n; i++)
     RD_TRY (rd_profile_add_gauge (copy, source->gauges.at[i].name,
                                   source->gauges.at[i].unit, NULL));
-  for (size_t i = 0; i < source->nodes.n * ncounters; i++)
-    if (source->values[i] > 0)
-      RD_TRY (rd_profile_add_value (copy, (uint32_t) (i / ncounters),
-                                    (uint32_t) (i % ncounters),
-                                    source->values[i]));
-  for (size_t i = 0; i < nparts; i++)
+  for (size_t i = 0; i < source->values.n; i++) {
+    const struct rd_value *value = &source->values.at[i];
+    RD_TRY (rd_profile_add_value (copy, value->node, value->counter,
+                                  value->value));
+  }
+  for (size_t i = 0; i < source->parts.n; i++)
     RD_TRY (rd_profile_add_part (copy, &source->parts.at[i], NULL));
-  for (size_t i = 0; i < source->nodes.n * nparts; i++)
-    RD_TRY (rd_profile_add_share (copy, (uint32_t) (i / nparts),
-                                  (uint32_t) (i % nparts),
-                                  &source->shares[i]));
+  for (size_t i = 0; i < source->shares.n; i++) {
+    const struct rd_part_share *share = &source->shares.at[i];
+    RD_TRY (rd_profile_add_share (copy, share->node, share->part,
+                                  &share->share));
+  }
   return RADIO_OK;
 }
 

@@ -151,22 +151,11 @@ write_count_row (struct rd_writer *writer, const char *name, uint64_t count)
   end_row (writer);
 }
 
-static uint64_t
-counter_sum (const struct radio_profile *profile, size_t counter)
-{
-  uint64_t sum = 0;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    uint64_t value = profile->values[i * profile->counters.n + counter];
-    sum = value > UINT64_MAX - sum ? UINT64_MAX : sum + value;
-  }
-  return sum;
-}
-
 static void
 write_counters (struct rd_writer *writer, const struct radio_profile *profile)
 {
   for (size_t i = 0; i < profile->counters.n; i++) {
-    uint64_t sum = counter_sum (profile, i);
+    uint64_t sum = rd_profile_counter_sum (profile, i);
     begin_row (writer, profile->counters.at[i].name);
     if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
       write_nbytes (writer, sum);

@@ -91,18 +91,21 @@ compare_node (const struct radio_profile_node *x,
 static void
 compare_nodes (const struct radio_profile *a, const struct radio_profile *b)
 {
-  size_t nvalues = a->nodes.n * a->counters.n;
-  size_t nshares = a->nodes.n * a->parts.n;
   assert_int_equal (a->nodes.n, b->nodes.n);
   assert_int_equal (a->counters.n, b->counters.n);
   for (size_t i = 0; i < a->nodes.n; i++)
     compare_node (&a->nodes.at[i], &b->nodes.at[i]);
-  for (size_t i = 0; i < nvalues; i++)
-    assert_true (a->values[i] == b->values[i]);
+  assert_int_equal (a->values.n, b->values.n);
+  for (size_t i = 0; i < a->values.n; i++) {
+    const struct rd_value *x = &a->values.at[i], *y = &b->values.at[i];
+    SAME (node); SAME (counter); SAME (value);
+  }
   assert_int_equal (a->parts.n, b->parts.n);
-  for (size_t i = 0; i < nshares; i++) {
-    const struct radio_profile_share *x = &a->shares[i], *y = &b->shares[i];
-    SAME (calls); SAME (total_ns); SAME (self_ns);
+  assert_int_equal (a->shares.n, b->shares.n);
+  for (size_t i = 0; i < a->shares.n; i++) {
+    const struct rd_part_share *x = &a->shares.at[i], *y = &b->shares.at[i];
+    SAME (node); SAME (part);
+    SAME (share.calls); SAME (share.total_ns); SAME (share.self_ns);
   }
 }
 

@@ -269,6 +269,40 @@ a_log_that_deflates_too_well_is_left_plain (void **state)
   radio_profile_close (profile);
 }
 
+/* 3000 scopes, each with a counter of its own. */
+static struct radio_profile *
+build_sparse (void)
+{
+  struct radio_profile *profile = build_new ("sparse");
+  for (uint32_t i = 0; i < 3000; i++) {
+    char name[20];
+    snprintf (name, sizeof name, "%u", i);
+    uint32_t node = build_node (profile, RD_NO_INDEX, name, "");
+    build_times (profile, node, 1, 1, 1, 1, 0);
+    build_count (profile, node, name, "count", i + 1);
+  }
+  build_finish (profile);
+  return profile;
+}
+
+static void
+what_is_joined_of_many_counters_is_read_back (void **state)
+{
+  (void) state;
+  struct radio_profile *all[] = { build_sparse (), build_sparse () };
+  struct radio_profile *joined = NULL, *copy = NULL;
+  assert_ok (radio_profile_join (all, 2, RADIO_PARTS_RUNS, &joined));
+  struct sink sink = sink_write (joined, RADIO_PROFILE_JSON, NULL);
+  assert_ok (sink_parse (sink.text, sink.nbytes, &copy));
+  assert_same_profile (joined, copy);
+  assert_int_equal (radio_profile_counter (copy, 2999, "2999", true), 6000);
+  free (sink.text);
+  radio_profile_close (copy);
+  radio_profile_close (joined);
+  radio_profile_close (all[0]);
+  radio_profile_close (all[1]);
+}
+
 int
 main (void)
 {
@@ -286,6 +320,7 @@ main (void)
     cmocka_unit_test (many_different_strings_keep_their_numbers),
     cmocka_unit_test (a_span_takes_few_bytes),
     cmocka_unit_test (a_log_that_deflates_too_well_is_left_plain),
+    cmocka_unit_test (what_is_joined_of_many_counters_is_read_back),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

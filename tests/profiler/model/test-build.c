@@ -341,19 +341,95 @@ lanes_notes_and_samples_must_refer_to_what_is_there (void **state)
   radio_profile_close (profile);
 }
 
-static void
-a_huge_table_of_nearly_nothing_is_refused (void **state)
+/* 3000 nodes below each other's like, 3000 counters, and on each node a
+ * value of one of them. */
+static struct radio_profile *
+build_sparse (void)
 {
-  (void) state;
-  struct radio_profile *profile = build_new ("x");
-  for (unsigned i = 0; i < 3000; i++) {
+  struct radio_profile *profile = build_new ("sparse");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "");
+  for (uint32_t i = 0; i < 3000; i++) {
     char name[20];
     snprintf (name, sizeof name, "%u", i);
-    build_node (profile, RD_NO_INDEX, name, "");
-    assert_ok (rd_profile_add_counter (profile, name, "count", NULL));
+    uint32_t parent = i % 2 ? (uint32_t) profile->nodes.n - 1 : root;
+    build_count (profile, build_node (profile, parent, name, ""), name,
+                 "count", i + 1);
   }
-  assert_fails (rd_profile_check_tables (profile), RADIO_ERROR_UNSUPPORTED,
-                "3000 nodes and 3000 counters");
+  build_finish (profile);
+  return profile;
+}
+
+static void
+a_huge_table_of_nearly_nothing_takes_the_room_of_what_is_in_it (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_sparse ();
+  assert_int_equal (profile->values.n, 3000);
+  assert_int_equal (profile->running.n, 3000);
+  assert_int_equal (rd_profile_value (profile, 3000, 2999), 3000);
+  assert_int_equal (rd_profile_value (profile, 2999, 2999), 0);
+  assert_int_equal (rd_profile_tree_value (profile, 2999, 2999), 3000);
+  assert_int_equal (rd_profile_tree_value (profile, 0, 2999), 3000);
+  assert_int_equal (rd_profile_tree_value (profile, 2998, 2999), 0);
+  radio_profile_close (profile);
+}
+
+/* Trees of any shape: a node's values and those of all below it, walked one
+ * by one, are what the running sums say. */
+static void
+sums_of_random_trees_are_those_of_walking_them (void **state)
+{
+  (void) state;
+  enum { NNODES = 300, NCOUNTERS = 5 };
+  static const char *const counters[NCOUNTERS] = { "a", "b", "c", "d", "e" };
+  uint64_t expected[NNODES][NCOUNTERS] = { { 0 } };
+  uint64_t random = 1;
+  struct radio_profile *profile = build_new ("random");
+  for (uint32_t i = 0; i < NNODES; i++) {
+    char name[20];
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    uint32_t parent = i == 0 || random >> 61 == 0
+                      ? RD_NO_INDEX : (uint32_t) (random >> 33) % i;
+    snprintf (name, sizeof name, "%u", i);
+    build_node (profile, parent, name, "");
+    for (uint64_t j = random >> 20 & 3; j > 0; j--) {
+      size_t counter = (random >> (8 * j)) % NCOUNTERS;
+      uint64_t value = random >> 40 & 0xff;
+      build_count (profile, i, counters[counter], "count", value);
+      for (size_t at = i; at != RADIO_NO_PARENT;
+           at = profile->nodes.at[at].parent)
+        expected[at][counter] += value;
+    }
+  }
+  build_finish (profile);
+  for (size_t i = 0; i < NNODES; i++)
+    for (size_t j = 0; j < NCOUNTERS; j++)
+      assert_int_equal (radio_profile_counter (profile, i, counters[j], true),
+                        expected[i][j]);
+  radio_profile_close (profile);
+}
+
+static void
+sums_of_trees_end_at_the_largest_number_and_siblings_stay_exact (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("huge");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "");
+  uint32_t children[5];
+  for (uint32_t i = 0; i < 5; i++) {
+    char name[] = { (char) ('a' + i), '\0' };
+    children[i] = build_node (profile, root, name, "");
+    build_count (profile, children[i], "n", "count",
+                 i < 4 ? INT64_MAX : 7);
+  }
+  build_finish (profile);
+  assert_int_equal (radio_profile_counter (profile, root, "n", true),
+                    INT64_MAX);
+  assert_int_equal (radio_profile_counter (profile, root, "n", false), 0);
+  assert_int_equal (radio_profile_counter (profile, children[2], "n", true),
+                    INT64_MAX);
+  assert_int_equal (radio_profile_counter (profile, children[4], "n", true),
+                    7);
   radio_profile_close (profile);
 }
 
@@ -492,7 +568,11 @@ main (void)
     cmocka_unit_test (a_cost_that_is_no_number_is_refused),
     cmocka_unit_test (values_of_what_is_not_there_are_refused),
     cmocka_unit_test (lanes_notes_and_samples_must_refer_to_what_is_there),
-    cmocka_unit_test (a_huge_table_of_nearly_nothing_is_refused),
+    cmocka_unit_test (
+      a_huge_table_of_nearly_nothing_takes_the_room_of_what_is_in_it),
+    cmocka_unit_test (sums_of_random_trees_are_those_of_walking_them),
+    cmocka_unit_test (
+      sums_of_trees_end_at_the_largest_number_and_siblings_stay_exact),
     cmocka_unit_test (facts_with_equal_keys_replace_each_other),
     cmocka_unit_test (a_profile_without_parts_is_one_part),
     cmocka_unit_test (parts_of_no_kind_are_refused),

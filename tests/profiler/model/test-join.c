@@ -447,8 +447,9 @@ joining_pair_by_pair_is_joining_all_at_once (void **state)
   struct radio_profile *two[] = { pair, all[2] };
   assert_ok (radio_profile_join (two, 2, RADIO_PARTS_RUNS, &nested));
   assert_int_equal (flat->nodes.n, nested->nodes.n);
-  assert_memory_equal (flat->shares, nested->shares,
-                       flat->nodes.n * 3 * sizeof *flat->shares);
+  assert_int_equal (flat->shares.n, nested->shares.n);
+  assert_memory_equal (flat->shares.at, nested->shares.at,
+                       flat->shares.n * sizeof *flat->shares.at);
   for (size_t i = 0; i < flat->spans.n; i++) {
     const struct rd_span *x = &flat->spans.at[i];
     const struct rd_span *y = &nested->spans.at[i];
@@ -483,6 +484,46 @@ a_large_random_profile_joined_with_itself_is_twice_it (void **state)
   radio_profile_close (one);
 }
 
+/* A rank that runs 700 scopes that no other one has. */
+static struct radio_profile *
+new_rank_of_its_own (unsigned rank)
+{
+  struct radio_profile *profile = build_new ("rank");
+  for (unsigned i = 0; i < 700; i++) {
+    char name[32];
+    snprintf (name, sizeof name, "%u of %u", i, rank);
+    uint32_t node = build_node (profile, RD_NO_INDEX, name, "");
+    build_times (profile, node, 1, rank + 1, rank + 1, rank + 1, 0);
+  }
+  build_finish (profile);
+  return profile;
+}
+
+/* 56,000 nodes by 80 ranks, with something in one of 80. */
+static void
+many_ranks_that_have_little_in_common_are_joined (void **state)
+{
+  (void) state;
+  struct radio_profile *ranks[80];
+  for (unsigned i = 0; i < 80; i++)
+    ranks[i] = new_rank_of_its_own (i);
+  struct radio_profile *joined = join (ranks, 80, RADIO_PARTS_RANKS);
+  assert_int_equal (joined->info.nnodes, 56000);
+  assert_int_equal (joined->shares.n, 56000);
+  for (size_t i = 0; i < 56000; i += 699) {
+    size_t n, rank = i / 700;
+    struct radio_profile_share share;
+    const struct rd_part_share *all = rd_profile_shares (joined, i, &n);
+    assert_int_equal (n, 1);
+    assert_int_equal (all->part, rank);
+    radio_profile_node_part (joined, i, rank, &share);
+    assert_int_equal (share.total_ns, rank + 1);
+    radio_profile_node_part (joined, i, (rank + 1) % 80, &share);
+    assert_int_equal (share.calls, 0);
+  }
+  radio_profile_close (joined);
+}
+
 int
 main (void)
 {
@@ -510,6 +551,7 @@ main (void)
     cmocka_unit_test (ranks_cannot_be_runs),
     cmocka_unit_test (joining_pair_by_pair_is_joining_all_at_once),
     cmocka_unit_test (a_large_random_profile_joined_with_itself_is_twice_it),
+    cmocka_unit_test (many_ranks_that_have_little_in_common_are_joined),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -245,10 +245,12 @@ numbers_are_all_copied (void **state)
     x.file = y->file;
     assert_memory_equal (&x, y, sizeof x);
   }
-  assert_memory_equal (copy->values, profile->values,
-                       copy->nodes.n * copy->counters.n * sizeof (uint64_t));
-  assert_memory_equal (copy->shares, profile->shares,
-                       copy->nodes.n * sizeof *copy->shares);
+  assert_int_equal (copy->values.n, profile->values.n);
+  assert_memory_equal (copy->values.at, profile->values.at,
+                       copy->values.n * sizeof *copy->values.at);
+  assert_int_equal (copy->shares.n, profile->shares.n);
+  assert_memory_equal (copy->shares.at, profile->shares.at,
+                       copy->shares.n * sizeof *copy->shares.at);
   assert_memory_equal (copy->spans.at, profile->spans.at,
                        copy->spans.n * sizeof *copy->spans.at);
   assert_int_equal (copy->spans.n, profile->spans.n);

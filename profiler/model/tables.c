@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* What nodes have of counters, and parts of nodes.  Most nodes have few
+ * counters, and a rank runs few of the paths of all: only what is there is
+ * kept, in order, so that a profile takes the memory of what is in it and
+ * not that of nodes times counters.
+ *
+ * What a node has with all below it needs no table either.  Nodes are numbered
+ * so that all below one follow it at once; of each counter the running sums
+ * in this order are kept, and the difference of two is the sum of a tree. */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "profiler/base/checked.h"
+#include "profiler/model/builder.h"
+#include "profiler/model/vector.h"
+
+/* Everything is in order of a pair of numbers. */
+static uint64_t
+key_of (uint32_t major, uint32_t minor)
+{
+  return (uint64_t) major << 32 | minor;
+}
+
+static uint64_t
+value_key (const struct rd_value *value)
+{
+  return key_of (value->node, value->counter);
+}
+
+static uint64_t
+share_key (const struct rd_part_share *share)
+{
+  return key_of (share->node, share->part);
+}
+
+static uint64_t
+running_key (const struct rd_running *running)
+{
+  return key_of (running->counter, running->place);
+}
+
+/* NAME (profile, key): the first entry that is not before a key. */
+#define DEFINE_LOWER_BOUND(name, vector, key_function)                  \
+  static size_t                                                         \
+  name (const struct radio_profile *profile, uint64_t key)              \
+  {                                                                     \
+    size_t low = 0, high = profile->vector.n;                           \
+    while (low < high) {                                                \
+      size_t middle = low + (high - low) / 2;                           \
+      if (key_function (&profile->vector.at[middle]) < key)             \
+        low = middle + 1;                                               \
+      else                                                              \
+        high = middle;                                                  \
+    }                                                                   \
+    return low;                                                         \
+  }
+
+DEFINE_LOWER_BOUND (find_value, values, value_key)
+DEFINE_LOWER_BOUND (find_share, shares, share_key)
+DEFINE_LOWER_BOUND (find_running, running, running_key)
+
+/*------------------------------------------------------------------------
+ * Order
+ *----------------------------------------------------------------------*/
+
+static int
+compare_values (const void *a, const void *b)
+{
+  return rd_compare_u64 (value_key (a), value_key (b));
+}
+
+static int
+compare_shares (const void *a, const void *b)
+{
+  return rd_compare_u64 (share_key (a), share_key (b));
+}
+
+static int
+compare_running (const void *a, const void *b)
+{
+  return rd_compare_u64 (running_key (a), running_key (b));
+}
+
+/* Those of one node and counter become one; what is 0 goes. */
+static void
+join_values (struct radio_profile *profile)
+{
+  struct rd_value *at = profile->values.at;
+  size_t n = 0;
+  for (size_t i = 0; i < profile->values.n; i++) {
+    if (at[i].value == 0)
+      continue;
+    if (n > 0 && value_key (&at[n - 1]) == value_key (&at[i])) {
+      at[n - 1].value = rd_sum (at[n - 1].value, at[i].value);
+      continue;
+    }
+    at[n] = at[i];
+    at[n].value = rd_sum (at[n].value, 0);
+    n++;
+  }
+  profile->values.n = n;
+}
+
+static bool
+is_nothing (const struct radio_profile_share *share)
+{
+  return share->calls == 0 && share->total_ns == 0 && share->self_ns == 0;
+}
+
+static void
+add_share (struct radio_profile_share *to,
+           const struct radio_profile_share *from)
+{
+  to->calls = rd_sum (to->calls, from->calls);
+  to->total_ns = rd_sum (to->total_ns, from->total_ns);
+  to->self_ns = rd_sum (to->self_ns, from->self_ns);
+}
+
+static void
+join_shares (struct radio_profile *profile)
+{
+  struct rd_part_share *at = profile->shares.at;
+  size_t n = 0;
+  for (size_t i = 0; i < profile->shares.n; i++) {
+    struct rd_part_share share = { at[i].node, at[i].part, { 0 } };
+    if (is_nothing (&at[i].share))
+      continue;
+    if (n > 0 && share_key (&at[n - 1]) == share_key (&at[i])) {
+      add_share (&at[n - 1].share, &at[i].share);
+      continue;
+    }
+    add_share (&share.share, &at[i].share);
+    at[n++] = share;
+  }
+  profile->shares.n = n;
+}
+
+/* A single part has all of every node. */
+static enum radio_status
+share_all (struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    struct rd_part_share all = {
+      (uint32_t) i, 0, { node->calls, node->total_ns, node->self_ns },
+    };
+    RD_TRY (rd_vector_append (&profile->shares, all));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+order_entries (struct radio_profile *profile)
+{
+  if (profile->parts.n == 1 && profile->shares.n == 0)
+    RD_TRY (share_all (profile));
+  if (profile->values.n > 1)
+    qsort (profile->values.at, profile->values.n,
+           sizeof *profile->values.at, compare_values);
+  if (profile->shares.n > 1)
+    qsort (profile->shares.at, profile->shares.n,
+           sizeof *profile->shares.at, compare_shares);
+  join_values (profile);
+  join_shares (profile);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Sums of trees
+ *----------------------------------------------------------------------*/
+
+/* Number the nodes so that those below a node come right behind it.  A node
+ * is known by its parent, which comes before it: from the last on, each adds
+ * its number of nodes to its parent's; from the first on, each takes its
+ * place and leaves its siblings the next one. */
+static enum radio_status
+number_nodes (struct radio_profile *profile)
+{
+  size_t n = profile->nodes.n;
+  const struct radio_profile_node *nodes = profile->nodes.at;
+  RD_FREE_PLAIN void *memory = NULL;
+  void *extents;
+  uint32_t next_root = 0;
+  RD_TRY (rd_new_array (n, sizeof *profile->extents, &extents));
+  profile->extents = extents;
+  RD_TRY (rd_new_array (n, sizeof (uint32_t), &memory));
+  uint32_t *next = memory;
+  for (size_t i = n; i-- > 0;) {
+    profile->extents[i].size++;
+    if (nodes[i].parent != RADIO_NO_PARENT)
+      profile->extents[nodes[i].parent].size += profile->extents[i].size;
+  }
+  for (size_t i = 0; i < n; i++) {
+    uint32_t *free_place = nodes[i].parent == RADIO_NO_PARENT
+                           ? &next_root : &next[nodes[i].parent];
+    profile->extents[i].place = *free_place;
+    *free_place += profile->extents[i].size;
+    next[i] = profile->extents[i].place + 1;
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+sum_running (struct radio_profile *profile)
+{
+  uint64_t low = 0;
+  uint32_t high = 0;
+  for (size_t i = 0; i < profile->values.n; i++) {
+    const struct rd_value *value = &profile->values.at[i];
+    struct rd_running running = {
+      value->value, 0, value->counter, profile->extents[value->node].place,
+    };
+    RD_TRY (rd_vector_append (&profile->running, running));
+  }
+  if (profile->running.n > 1)
+    qsort (profile->running.at, profile->running.n,
+           sizeof *profile->running.at, compare_running);
+  for (size_t i = 0; i < profile->running.n; i++) {
+    struct rd_running *running = &profile->running.at[i];
+    bool is_first = i == 0 || running[-1].counter != running->counter;
+    low = is_first ? 0 : low;
+    high = is_first ? 0 : high;
+    high += rd_add_overflows (low, running->low, &low);
+    running->low = low;
+    running->high = high;
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_profile_make_tables (struct radio_profile *profile)
+{
+  RD_TRY (order_entries (profile));
+  RD_TRY (number_nodes (profile));
+  return sum_running (profile);
+}
+
+/*------------------------------------------------------------------------
+ * Looking at them
+ *----------------------------------------------------------------------*/
+
+uint64_t
+rd_profile_value (const struct radio_profile *profile, size_t node,
+                  size_t counter)
+{
+  uint64_t key = key_of ((uint32_t) node, (uint32_t) counter);
+  size_t i = find_value (profile, key);
+  bool is_there = i < profile->values.n
+                  && value_key (&profile->values.at[i]) == key;
+  return is_there ? profile->values.at[i].value : 0;
+}
+
+/* The sum of a counter over all places before one. */
+static struct rd_running
+sum_before (const struct radio_profile *profile, uint32_t counter,
+            uint32_t place)
+{
+  size_t i = find_running (profile, key_of (counter, place));
+  if (i == 0 || profile->running.at[i - 1].counter != counter)
+    return (struct rd_running) { 0 };
+  return profile->running.at[i - 1];
+}
+
+uint64_t
+rd_profile_tree_value (const struct radio_profile *profile, size_t node,
+                       size_t counter)
+{
+  const struct rd_extent *extent = &profile->extents[node];
+  struct rd_running from = sum_before (profile, (uint32_t) counter,
+                                       extent->place);
+  struct rd_running to = sum_before (profile, (uint32_t) counter,
+                                     extent->place + extent->size);
+  uint64_t low = to.low - from.low;
+  uint32_t high = to.high - from.high - (to.low < from.low);
+  return high > 0 ? RD_MAX_VALUE : rd_min_u64 (low, RD_MAX_VALUE);
+}
+
+uint64_t
+rd_profile_counter_sum (const struct radio_profile *profile, size_t counter)
+{
+  struct rd_running all = sum_before (profile, (uint32_t) counter,
+                                      UINT32_MAX);
+  return all.high > 0 ? RD_MAX_VALUE : rd_min_u64 (all.low, RD_MAX_VALUE);
+}
+
+const struct rd_part_share *
+rd_profile_shares (const struct radio_profile *profile, size_t node,
+                   size_t *n)
+{
+  size_t first = find_share (profile, key_of ((uint32_t) node, 0));
+  size_t end = find_share (profile, key_of ((uint32_t) node + 1, 0));
+  *n = end - first;
+  return *n > 0 ? &profile->shares.at[first] : NULL;
+}
+
+struct radio_profile_share
+rd_profile_share (const struct radio_profile *profile, size_t node,
+                  size_t part)
+{
+  uint64_t key = key_of ((uint32_t) node, (uint32_t) part);
+  size_t i = find_share (profile, key);
+  if (i == profile->shares.n || share_key (&profile->shares.at[i]) != key)
+    return (struct radio_profile_share) { 0 };
+  return profile->shares.at[i].share;
+}
