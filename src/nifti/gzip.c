@@ -1,100 +1,292 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip by ISA-L's streaming deflate. */
+/* gzip by ISA-L: pieces collected until there is one for each slot, deflated
+ * side by side, and handed on in order.  What does not fill a piece is kept
+ * for the next call, with what stands before it. */
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
+#include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
-#include "profiler/base/alloc.h"
+#include "profiler/base/buffer.h"
+#include "profiler/base/checked.h"
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "src/nifti/gzip.h"
+
+#define PIECE_NBYTES RD_GZIP_PIECE_NBYTES
+#define WINDOW_NBYTES ((size_t) 32 << 10)
 
 /* Its best level, close to zlib's lower ones in size and several times as
  * fast. */
 #define LEVEL 3
 #define LEVEL_NBYTES ISAL_DEF_LVL3_DEFAULT
 
-#define OUT_NBYTES ((size_t) 256 << 10)
+/* Slots for each thread: who is done early finds another piece. */
+#define SLOTS_PER_THREAD 4
+#define MAX_SLOTS 64
 
-/* ISA-L counts input in 32 bits. */
-#define IN_MAX_NBYTES ((size_t) 1 << 30)
+/* What a piece can become, and what is added where that is not enough. */
+#define OUT_NBYTES (PIECE_NBYTES + PIECE_NBYTES / 8)
 
-struct rd_gzip {
+/* A piece, and what deflates it; made when first used. */
+struct slot {
   struct isal_zstream stream;
-  rd_gzip_sink_fn *sink;
-  void *user_data;
-  unsigned char *level_room;
-  unsigned char *out;
+  unsigned char level_room[LEVEL_NBYTES];
+  const unsigned char *window;        /* what stands before the piece */
+  size_t window_nbytes;
+  const unsigned char *in;
+  size_t nbytes;
+  struct rd_buffer out;
 };
 
+struct rd_gzip {
+  const struct rd_crew *crew;
+  rd_gzip_sink_fn *sink;
+  void *user_data;
+  bool begun;                         /* the member's header is out */
+  uint32_t crc;
+  uint32_t nbytes;                    /* so far, modulo 2^32 as gzip has it */
+  unsigned nslots, nused;
+  struct slot *slots[MAX_SLOTS];
+
+  /* The end of what was deflated, right before what does not fill a piece
+   * yet. */
+  size_t window_nbytes, pending_nbytes;
+  unsigned char room[WINDOW_NBYTES + PIECE_NBYTES];
+};
+
+static unsigned
+choose_nslots (const struct rd_crew *crew)
+{
+  if (!crew || crew->nthreads <= 1)
+    return 1;
+  uint64_t n = (uint64_t) crew->nthreads * SLOTS_PER_THREAD;
+  n = rd_min_u64 (n, crew->most_nbytes / (sizeof (struct slot) + OUT_NBYTES));
+  return (unsigned) rd_max_u64 (rd_min_u64 (n, MAX_SLOTS), 1);
+}
+
 enum radio_status
-rd_gzip_open (rd_gzip_sink_fn *sink, void *user_data,
-              struct rd_gzip **result)
+rd_gzip_open (const struct rd_crew *crew, rd_gzip_sink_fn *sink,
+              void *user_data, struct rd_gzip **result)
 {
   struct rd_gzip *gzip = rd_calloc (1, sizeof *gzip);
   if (gzip == NULL)
     return rd_fail_memory (sizeof *gzip);
+  gzip->crew = crew;
   gzip->sink = sink;
   gzip->user_data = user_data;
-  gzip->level_room = rd_malloc (LEVEL_NBYTES);
-  gzip->out = rd_malloc (OUT_NBYTES);
-  if (gzip->level_room == NULL || gzip->out == NULL) {
-    rd_gzip_close (gzip);
-    return rd_fail_memory (LEVEL_NBYTES + OUT_NBYTES);
-  }
-  isal_deflate_init (&gzip->stream);
-  gzip->stream.level = LEVEL;
-  gzip->stream.level_buf = gzip->level_room;
-  gzip->stream.level_buf_size = LEVEL_NBYTES;
-  gzip->stream.gzip_flag = IGZIP_GZIP;
+  gzip->nslots = choose_nslots (crew);
   *result = gzip;
   return RADIO_OK;
 }
 
-/* Deflate until the input is used up, and at the end until the trailer is
- * out. */
 static enum radio_status
-pump (struct rd_gzip *gzip, bool end)
+begin_deflate (struct slot *slot)
 {
-  struct isal_zstream *stream = &gzip->stream;
-  stream->end_of_stream = end;
+  struct isal_zstream *stream = &slot->stream;
+  isal_deflate_init (stream);
+  stream->level = LEVEL;
+  stream->level_buf = slot->level_room;
+  stream->level_buf_size = LEVEL_NBYTES;
+  stream->gzip_flag = IGZIP_DEFLATE;
+  stream->flush = SYNC_FLUSH;
+  /* ISA-L only reads what it is given here. */
+  stream->next_in = (unsigned char *) (uintptr_t) slot->in;
+  stream->avail_in = (uint32_t) slot->nbytes;
+  if (slot->window_nbytes == 0)
+    return RADIO_OK;
+  int code
+    = isal_deflate_set_dict (stream,
+                             (unsigned char *) (uintptr_t) slot->window,
+                             (uint32_t) slot->window_nbytes);
+  return code == COMP_OK ? RADIO_OK
+    : rd_fail (RADIO_ERROR_ARGUMENT, "deflate takes no dictionary: code %d",
+               code);
+}
+
+/* Until all is in and there was room for all that came out. */
+static enum radio_status
+deflate_piece (void *data, uint64_t task)
+{
+  struct slot *slot = ((struct rd_gzip *) data)->slots[task];
+  struct isal_zstream *stream = &slot->stream;
+  RD_SCOPE ("deflate", RD_IN_ENCODE);
+  RD_COUNT (encoded, slot->nbytes);
+  RD_TRY (begin_deflate (slot));
+  slot->out.nbytes = 0;
   do {
-    stream->next_out = gzip->out;
-    stream->avail_out = OUT_NBYTES;
+    RD_TRY (rd_buffer_reserve (&slot->out, slot->out.nbytes + OUT_NBYTES));
+    stream->next_out = slot->out.data + slot->out.nbytes;
+    stream->avail_out = (uint32_t) OUT_NBYTES;
     int code = isal_deflate (stream);
     if (code != COMP_OK)
       return rd_fail (RADIO_ERROR_ARGUMENT, "deflate failed with code %d",
                       code);
-    size_t n = OUT_NBYTES - stream->avail_out;
-    if (n > 0)
-      RD_TRY (gzip->sink (gzip->user_data, gzip->out, n));
-  } while (end ? stream->internal_state.state != ZSTATE_END
-               : stream->avail_in > 0 || stream->avail_out == 0);
+    slot->out.nbytes += OUT_NBYTES - stream->avail_out;
+  } while (stream->avail_in > 0 || stream->avail_out == 0);
+  return RADIO_OK;
+}
+
+static enum radio_status
+begin_member (struct rd_gzip *gzip)
+{
+  /* No name and no time; deflated on a system that does not matter. */
+  static const unsigned char header[] = "\x1f\x8b\b\0\0\0\0\0\0\xff";
+  if (gzip->begun)
+    return RADIO_OK;
+  gzip->begun = true;
+  return gzip->sink (gzip->user_data, header, sizeof header - 1);
+}
+
+static enum radio_status
+deflate_all (struct rd_gzip *gzip)
+{
+  if (gzip->nused > 1)
+    return gzip->crew->run (gzip->crew, gzip->nused, deflate_piece, gzip);
+  return gzip->nused > 0 ? deflate_piece (gzip, 0) : RADIO_OK;
+}
+
+/* Deflate what the slots hold, and hand it on. */
+static enum radio_status
+flush (struct rd_gzip *gzip)
+{
+  RD_TRY (begin_member (gzip));
+  RD_TRY (deflate_all (gzip));
+  for (unsigned i = 0; i < gzip->nused; i++)
+    RD_TRY (gzip->sink (gzip->user_data, gzip->slots[i]->out.data,
+                        gzip->slots[i]->out.nbytes));
+  gzip->nused = 0;
+  return RADIO_OK;
+}
+
+/* Only the buffer must be empty; the rest is made anew for each piece. */
+static struct slot *
+make_slot (void)
+{
+  struct slot *slot = rd_malloc (sizeof *slot);
+  if (slot)
+    slot->out = (struct rd_buffer) { 0 };
+  return slot;
+}
+
+static enum radio_status
+add_piece (struct rd_gzip *gzip, const unsigned char *in, size_t nbytes,
+           const unsigned char *window, size_t window_nbytes)
+{
+  if (gzip->nused == gzip->nslots)
+    RD_TRY (flush (gzip));
+  struct slot **slot = &gzip->slots[gzip->nused];
+  if (*slot == NULL)
+    *slot = make_slot ();
+  if (*slot == NULL)
+    return rd_fail_memory (sizeof **slot);
+  (*slot)->in = in;
+  (*slot)->nbytes = nbytes;
+  (*slot)->window = window;
+  (*slot)->window_nbytes = window_nbytes;
+  gzip->nused++;
+  return RADIO_OK;
+}
+
+/* The piece that is being filled, as far as it is. */
+static enum radio_status
+add_pending (struct rd_gzip *gzip)
+{
+  const unsigned char *in = gzip->room + WINDOW_NBYTES;
+  return add_piece (gzip, in, gzip->pending_nbytes, in - gzip->window_nbytes,
+                    gzip->window_nbytes);
+}
+
+static void
+append_pending (struct rd_gzip *gzip, const unsigned char *data,
+                size_t nbytes)
+{
+  memcpy (gzip->room + WINDOW_NBYTES + gzip->pending_nbytes, data, nbytes);
+  gzip->pending_nbytes += nbytes;
+}
+
+/* Pieces straight from the caller's memory; how much of it they are. */
+static enum radio_status
+add_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes,
+            size_t *taken)
+{
+  /* Before the first one stands what is pending, or the window. */
+  const unsigned char *end
+    = gzip->room + WINDOW_NBYTES + gzip->pending_nbytes;
+  size_t before = gzip->pending_nbytes > 0 ? WINDOW_NBYTES
+                                           : gzip->window_nbytes;
+  for (*taken = 0; nbytes - *taken >= PIECE_NBYTES; *taken += PIECE_NBYTES) {
+    const unsigned char *window = *taken > 0
+      ? data + *taken - WINDOW_NBYTES : end - before;
+    RD_TRY (add_piece (gzip, data + *taken, PIECE_NBYTES, window,
+                       *taken > 0 ? WINDOW_NBYTES : before));
+  }
+  return RADIO_OK;
+}
+
+/* Keep the window: the end of whole pieces, of which `taken' bytes are the
+ * last ones of the caller's. */
+static void
+keep_window (struct rd_gzip *gzip, const unsigned char *end, size_t taken)
+{
+  const unsigned char *from = taken > 0
+    ? end - WINDOW_NBYTES : gzip->room + PIECE_NBYTES;
+  memmove (gzip->room, from, WINDOW_NBYTES);
+  gzip->window_nbytes = WINDOW_NBYTES;
+  gzip->pending_nbytes = 0;
+}
+
+static enum radio_status
+write_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes)
+{
+  size_t taken;
+  if (gzip->pending_nbytes > 0) {
+    size_t n = PIECE_NBYTES - gzip->pending_nbytes;
+    append_pending (gzip, data, n);
+    RD_TRY (add_pending (gzip));
+    data += n;
+    nbytes -= n;
+  }
+  RD_TRY (add_pieces (gzip, data, nbytes, &taken));
+  RD_TRY (flush (gzip));
+  keep_window (gzip, data + taken, taken);
+  append_pending (gzip, data + taken, nbytes - taken);
   return RADIO_OK;
 }
 
 enum radio_status
 rd_gzip_write (struct rd_gzip *gzip, const void *data, size_t nbytes)
 {
-  const unsigned char *p = data;
-  while (nbytes > 0) {
-    size_t n = nbytes < IN_MAX_NBYTES ? nbytes : IN_MAX_NBYTES;
-    /* ISA-L only reads what next_in points to. */
-    gzip->stream.next_in = (unsigned char *) (uintptr_t) p;
-    gzip->stream.avail_in = (uint32_t) n;
-    RD_TRY (pump (gzip, false));
-    p += n;
-    nbytes -= n;
-  }
+  gzip->crc = crc32_gzip_refl (gzip->crc, data, nbytes);
+  gzip->nbytes += (uint32_t) nbytes;
+  if (nbytes >= PIECE_NBYTES - gzip->pending_nbytes)
+    return write_pieces (gzip, data, nbytes);
+  append_pending (gzip, data, nbytes);
   return RADIO_OK;
 }
 
+static void
+put_u32 (unsigned char *to, uint32_t value)
+{
+  for (int i = 0; i < 4; i++)
+    to[i] = (unsigned char) (value >> 8 * i);
+}
+
+/* An empty block that says that it is the last one, and the trailer. */
 enum radio_status
 rd_gzip_finish (struct rd_gzip *gzip)
 {
-  gzip->stream.avail_in = 0;
-  return pump (gzip, true);
+  unsigned char end[10] = { 0x03, 0x00 };
+  if (gzip->pending_nbytes > 0)
+    RD_TRY (add_pending (gzip));
+  RD_TRY (flush (gzip));
+  gzip->pending_nbytes = 0;
+  put_u32 (end + 2, gzip->crc);
+  put_u32 (end + 6, gzip->nbytes);
+  return gzip->sink (gzip->user_data, end, sizeof end);
 }
 
 void
@@ -102,7 +294,10 @@ rd_gzip_close (struct rd_gzip *gzip)
 {
   if (gzip == NULL)
     return;
-  rd_free (gzip->out);
-  rd_free (gzip->level_room);
+  for (unsigned i = 0; i < gzip->nslots; i++) {
+    if (gzip->slots[i])
+      rd_buffer_free (&gzip->slots[i]->out);
+    rd_free (gzip->slots[i]);
+  }
   rd_free (gzip);
 }

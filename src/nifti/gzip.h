@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* One gzip member, deflated as a stream into whatever takes its bytes. */
+/* One gzip member, deflated as a stream into whatever takes its bytes.
+ *
+ * The stream is cut into pieces of one size, each deflated by itself, which
+ * a crew does side by side.  A piece begins with the 32 KiB before it as a
+ * dictionary and ends at a whole byte, so that all of them one after the
+ * other are one deflate stream, at nearly no cost in size.  Its bytes depend
+ * on nothing but the data: neither on the number of threads nor on how the
+ * data are handed over. */
 #ifndef RD_GZIP_H
 #define RD_GZIP_H
 
-#include <radio/base.h>
+#include "src/nifti/crew.h"
+
+#define RD_GZIP_PIECE_NBYTES ((size_t) 256 << 10)
 
 struct rd_gzip;
 
-/* Takes compressed bytes. */
+/* Takes compressed bytes, in order, on the thread that writes. */
 typedef enum radio_status rd_gzip_sink_fn (void *user_data,
                                            const void *data, size_t nbytes);
 
-enum radio_status rd_gzip_open (rd_gzip_sink_fn *sink, void *user_data,
+/* crew may be NULL, and must outlive the member. */
+enum radio_status rd_gzip_open (const struct rd_crew *crew,
+                                rd_gzip_sink_fn *sink, void *user_data,
                                 struct rd_gzip **gzip) RADIO_USE_RESULT;
 
 enum radio_status rd_gzip_write (struct rd_gzip *gzip, const void *data,

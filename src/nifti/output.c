@@ -32,7 +32,8 @@ ends_in_gz (const char *file)
 }
 
 enum radio_status
-rd_output_open (const char *file, bool overwrite, struct rd_output **result)
+rd_output_open (const char *file, bool overwrite, const struct rd_crew *crew,
+                struct rd_output **result)
 {
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output
     = rd_calloc (1, sizeof *output);
@@ -40,7 +41,8 @@ rd_output_open (const char *file, bool overwrite, struct rd_output **result)
     return rd_fail_memory (sizeof *output);
   RD_TRY (rd_newfile_open (file, overwrite, 0666, &output->newfile));
   if (ends_in_gz (file))
-    RD_TRY (rd_gzip_open (write_plain, output->newfile, &output->gzip));
+    RD_TRY (rd_gzip_open (crew, write_plain, output->newfile,
+                          &output->gzip));
   *result = RD_STEAL (output);
   return RADIO_OK;
 }
@@ -50,20 +52,24 @@ rd_output_write (struct rd_output *output, const void *data, size_t nbytes)
 {
   if (!output->gzip)
     return write_plain (output->newfile, data, nbytes);
-  RD_SCOPE ("deflate", RD_IN_ENCODE);
-  RD_COUNT (encoded, nbytes);
   return rd_gzip_write (output->gzip, data, nbytes);
+}
+
+static enum radio_status
+commit_file (struct rd_newfile *newfile)
+{
+  RD_SCOPE_BLOCKING ("commit file", RD_IN_DISK);
+  return rd_newfile_commit (newfile);
 }
 
 enum radio_status
 rd_output_commit (struct rd_output *output)
 {
-  RD_SCOPE_BLOCKING ("commit file", RD_IN_DISK);
   enum radio_status status = RADIO_OK;
   if (output->gzip)
     status = rd_gzip_finish (output->gzip);
   if (status == RADIO_OK)
-    status = rd_newfile_commit (RD_STEAL (output->newfile));
+    status = commit_file (RD_STEAL (output->newfile));
   rd_output_abort (output);
   return status;
 }

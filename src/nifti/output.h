@@ -11,11 +11,14 @@
 #include "profiler/base/error.h"
 #include "profiler/base/cleanup.h"
 
+struct rd_crew;
 struct rd_output;
 
 /* overwrite false: RADIO_ERROR_EXISTS when the file is there (checked again
- * at commit, atomically). */
+ * at commit, atomically).  crew deflates; it may be NULL, and must outlive
+ * the output. */
 enum radio_status rd_output_open (const char *file, bool overwrite,
+                                  const struct rd_crew *crew,
                                   struct rd_output **output)
   RADIO_USE_RESULT;
 enum radio_status rd_output_write (struct rd_output *output,

@@ -7,10 +7,13 @@
 
 #include "profiler/base/error.h"
 #include "profiler/counters.h"
+#include "src/array/pool.h"
 #include "src/box.h"
+#include "src/nifti/crew.h"
 #include "src/nifti/npy.h"
 #include "src/nifti/output.h"
 #include "src/volume/export.h"
+#include "src/volume/file-slabs.h"
 
 static bool
 ends_in (const char *file, const char *suffix)
@@ -65,33 +68,62 @@ struct writing {
   size_t unit_nbytes;
 };
 
-#define SWAP_UNITS(type, swap)                          \
-  for (size_t i = 0; i + sizeof (type) <= nbytes; i += sizeof (type)) { \
-    type unit;                                          \
-    memcpy (&unit, data + i, sizeof unit);              \
-    unit = swap (unit);                                 \
-    memcpy (data + i, &unit, sizeof unit);              \
-  }
-
-/* Reverse the bytes of each unit where it is. */
-static void
-swap_units (unsigned char *data, size_t nbytes, size_t unit_nbytes)
-{
-  switch (unit_nbytes) {
-  case 2: SWAP_UNITS (uint16_t, __builtin_bswap16); break;
-  case 4: SWAP_UNITS (uint32_t, __builtin_bswap32); break;
-  case 8: SWAP_UNITS (uint64_t, __builtin_bswap64); break;
-  default: break;
-  }
-}
-
 static enum radio_status
 write_elements (void *user_data, void *data, size_t nbytes)
 {
   struct writing *writing = user_data;
   if (writing->swapped)
-    swap_units (data, nbytes, writing->unit_nbytes);
+    rd_swap_units (data, nbytes, writing->unit_nbytes);
   return rd_output_write (writing->output, data, nbytes);
+}
+
+/* The context's pool as the crew that deflates, below whoever writes. */
+struct pool_crew {
+  struct rd_crew base;
+  struct rd_pool *pool;
+};
+
+struct crew_job {
+  struct rd_job job;          /* first: what the tasks get */
+  rd_crew_task_fn *task;
+  void *data;
+};
+
+static enum radio_status
+do_crew_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct crew_job *crew_job = (const struct crew_job *) job;
+  (void) scratch;
+  return crew_job->task (crew_job->data, task);
+}
+
+static const struct radio_site crew_site = {
+  "deflate pieces", RD_IN_OPERATION, "run_crew", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+static enum radio_status
+run_crew (const struct rd_crew *crew, uint64_t n, rd_crew_task_fn *task,
+          void *data)
+{
+  struct crew_job job = {
+    .job = { .run = do_crew_task, .n = n, .site = &crew_site },
+    .task = task, .data = data,
+  };
+  return rd_pool_run (((const struct pool_crew *) crew)->pool, &job.job);
+}
+
+static struct pool_crew
+crew_of (const struct radio_context *context)
+{
+  return (struct pool_crew) {
+    .base = {
+      .nthreads = context->nthreads,
+      .most_nbytes = context->memory_limit_nbytes / 16,
+      .run = run_crew,
+    },
+    .pool = context->pool,
+  };
 }
 
 /* Write header and elements to a file that appears when both are whole. */
@@ -99,8 +131,9 @@ static enum radio_status
 write_file (const struct rd_stream *stream, const struct rd_buffer *header,
             bool swapped, const char *file, bool overwrite)
 {
+  const struct pool_crew crew = crew_of (stream->array->store->context);
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output = NULL;
-  RD_TRY (rd_output_open (file, overwrite, &output));
+  RD_TRY (rd_output_open (file, overwrite, &crew.base, &output));
   RD_TRY (rd_output_write (output, header->data, header->nbytes));
   struct writing writing = {
     .output = output, .swapped = swapped,
