@@ -289,7 +289,7 @@ rd_layers_give (struct rd_layers *layers, const struct radio_box *box,
 }
 
 enum radio_status
-rd_layers_finish (struct rd_layers *layers, uint64_t *stored_nbytes)
+rd_layers_complete (struct rd_layers *layers)
 {
   struct rd_pool *pool = layers->array->store->context->pool;
   unsigned n = layers->budget.nlayers;
@@ -297,10 +297,16 @@ rd_layers_finish (struct rd_layers *layers, uint64_t *stored_nbytes)
     RD_TRY (wait_layer (layers, &layers->layers[(layers->ngiven + i) % n]));
   struct rd_scratch *scratch = rd_pool_take_scratch (pool);
   enum radio_status status = scratch
-    ? rd_shards_finish (layers->shards, scratch, stored_nbytes)
-    : RADIO_ERROR_MEMORY;
+    ? rd_shards_complete (layers->shards, scratch) : RADIO_ERROR_MEMORY;
   rd_pool_give_scratch (pool, scratch);
   return status;
+}
+
+enum radio_status
+rd_layers_finish (struct rd_layers *layers, uint64_t *stored_nbytes)
+{
+  RD_TRY (rd_layers_complete (layers));
+  return rd_shards_finish (layers->shards, stored_nbytes);
 }
 
 /* In a forked child the tasks are nobody's, and waiting fails at once. */

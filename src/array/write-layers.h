@@ -41,8 +41,13 @@ enum radio_status rd_layers_give (struct rd_layers *layers,
                                   const int64_t *strides, bool swapped)
   RADIO_USE_RESULT;
 
-/* Write what is left; *stored_nbytes is increased by what the shards hold.
- * Everything given is durable then. */
+/* Write what is left.  The shards are on their way to the disk then, but not
+ * durable: there is time for something else. */
+enum radio_status rd_layers_complete (struct rd_layers *layers)
+  RADIO_USE_RESULT;
+
+/* The same, and wait until everything given is durable; *stored_nbytes is
+ * increased by what the shards hold. */
 enum radio_status rd_layers_finish (struct rd_layers *layers,
                                     uint64_t *stored_nbytes)
   RADIO_USE_RESULT;

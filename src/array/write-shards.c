@@ -271,9 +271,9 @@ begin_shard (struct rd_shards *shards)
   return RADIO_OK;
 }
 
-/* Append the index, and leave the shard to be committed. */
-static enum radio_status
-end_shard (struct rd_shards *shards, struct rd_scratch *scratch)
+/* Append the index. */
+enum radio_status
+rd_shards_complete (struct rd_shards *shards, struct rd_scratch *scratch)
 {
   struct radio_array *array = shards->array;
   struct shard *shard = shards->shard;
@@ -323,7 +323,7 @@ rd_shards_append (struct rd_shards *shards, const struct rd_encoded *layer,
   RD_SCOPE ("write shard", RD_IN_DISK);
   if (shards->shard && memcmp (layer->chunk, shards->shard->chunk,
                                sizeof layer->chunk) != 0)
-    RD_TRY (end_shard (shards, scratch));
+    RD_TRY (rd_shards_complete (shards, scratch));
   if (!shards->shard)
     RD_TRY (begin_shard (shards));
   place_tiles (shards, layer);
@@ -332,11 +332,9 @@ rd_shards_append (struct rd_shards *shards, const struct rd_encoded *layer,
 }
 
 enum radio_status
-rd_shards_finish (struct rd_shards *shards, struct rd_scratch *scratch,
-                  uint64_t *stored_nbytes)
+rd_shards_finish (struct rd_shards *shards, uint64_t *stored_nbytes)
 {
   RD_TRY (rd_pool_check (shards->array->store->context->pool));
-  RD_TRY (end_shard (shards, scratch));
   RD_LOCK_SCOPE (&shards->mutex);
   RD_TRY (wait_synced (shards, is_committed));
   *stored_nbytes += shards->synced.stored_nbytes;

@@ -40,11 +40,15 @@ enum radio_status rd_shards_append (struct rd_shards *shards,
                                     struct rd_scratch *scratch)
   RADIO_USE_RESULT;
 
-/* Complete the last shard, after all announced ones got their layers;
- * *stored_nbytes is increased by what the shards hold.  All of them are
- * durable then. */
+/* Complete the last shard, after all announced ones got their layers, and
+ * leave it to be committed.  Twice is legal. */
+enum radio_status rd_shards_complete (struct rd_shards *shards,
+                                      struct rd_scratch *scratch)
+  RADIO_USE_RESULT;
+
+/* Wait until all of them are durable; *stored_nbytes is increased by what
+ * they hold. */
 enum radio_status rd_shards_finish (struct rd_shards *shards,
-                                    struct rd_scratch *scratch,
                                     uint64_t *stored_nbytes)
   RADIO_USE_RESULT;
 

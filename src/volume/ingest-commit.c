@@ -217,35 +217,43 @@ is_published (struct rd_ingest *ingest)
          && strcmp (now.meta.level_path, ingest->level_name) == 0;
 }
 
-/* The header array is written before the document that speaks of it.  When
- * the document cannot be published, the array of the volume that stays is
- * put back; whoever dies in between leaves that to gc. */
+/* The document comes last, when all that it speaks of is durable.  The
+ * header array, which a volume that is replaced has, too, is written while
+ * the last shards are on their way to the disk. */
+static enum radio_status
+publish_parts (struct rd_ingest *ingest, const struct existing *existing,
+               struct json_object *document, bool *is_ours)
+{
+  enum rd_put how = existing->is_there ? RD_PUT_REPLACE : RD_PUT_IF_ABSENT;
+  struct rd_error error;
+  RD_TRY (rd_header_write (ingest->store, ingest->path, &ingest->prefix));
+  RD_TRY (rd_layers_finish (ingest->layers, &ingest->result.stored_nbytes));
+  enum radio_status status
+    = put_document (ingest->store, ingest->path, document, how);
+  *is_ours = status == RADIO_OK;
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  rd_error_save (&error, status);
+  *is_ours = is_published (ingest);
+  return rd_error_raise (&error);
+}
+
+/* When the document cannot be published, the header array of the volume that
+ * stays is put back; whoever dies in between leaves that to gc. */
 static enum radio_status
 publish (struct rd_ingest *ingest, const struct existing *existing,
          struct json_object *document, bool *is_ours)
 {
-  enum rd_put how = existing->is_there ? RD_PUT_REPLACE : RD_PUT_IF_ABSENT;
+  struct rd_error error;
   enum radio_status status
-    = rd_header_write (ingest->store, ingest->path, &ingest->prefix);
-  if (status == RADIO_OK) {
-    status = put_document (ingest->store, ingest->path, document, how);
-    *is_ours = status == RADIO_OK;
-    if (status != RADIO_OK) {
-      struct rd_error error;
-      rd_error_save (&error, status);
-      *is_ours = is_published (ingest);
-      rd_error_raise (&error);
-    }
-  }
-  if (status != RADIO_OK && !*is_ours && existing->meta.has_nifti) {
-    struct rd_error error;
-    rd_error_save (&error, status);
-    if (rd_header_write (ingest->store, ingest->path,
-                         &existing->meta.prefix) != RADIO_OK)
-      rd_fail_in (status, "%s: header array", ingest->path);
-    return rd_error_raise (&error);
-  }
-  return status;
+    = publish_parts (ingest, existing, document, is_ours);
+  if (status == RADIO_OK || *is_ours || !existing->meta.has_nifti)
+    return status;
+  rd_error_save (&error, status);
+  if (rd_header_write (ingest->store, ingest->path,
+                       &existing->meta.prefix) != RADIO_OK)
+    rd_fail_in (status, "%s: header array", ingest->path);
+  return rd_error_raise (&error);
 }
 
 /* Another writer was faster. */

@@ -9,7 +9,6 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
-#include "src/array/write-layers.h"
 #include "src/volume/ingest.h"
 
 /* What is read at a time: the caller hears of it. */
@@ -33,7 +32,6 @@ struct pipeline {
   struct rd_ingest *ingest;
   struct rd_pool *pool;
   struct rd_file_slabs slabs;
-  struct rd_layers *layers;
   struct hashing hashing;
 };
 
@@ -62,7 +60,6 @@ close_pipeline (struct pipeline *pipeline)
   rd_error_save (&error, RADIO_ERROR_IO);
   if (wait_hashed (pipeline) != RADIO_OK)
     rd_error_raise (&error);
-  rd_layers_close (pipeline->layers);
 }
 
 static const struct radio_site hash_site = {
@@ -78,7 +75,7 @@ start_hashing (struct pipeline *pipeline, const void *data, size_t nbytes)
   struct hashing *hashing = &pipeline->hashing;
   EVP_MD_CTX *sha = pipeline->ingest->sha;
   RD_TRY (wait_hashed (pipeline));
-  if (rd_layers_count (pipeline->layers) == 1) {
+  if (rd_layers_count (pipeline->ingest->layers) == 1) {
     RD_SCOPE_OF (&hash_site);
     return rd_sha256_add (sha, data, nbytes);
   }
@@ -126,11 +123,11 @@ pass_layer (struct pipeline *pipeline, const struct radio_box *box)
   size_t nbytes = radio_box_count (box) * nifti->type.item_nbytes;
   int64_t strides[RADIO_MAX_RANK];
   unsigned char *room;
-  RD_TRY (rd_layers_room (pipeline->layers, &room));
+  RD_TRY (rd_layers_room (ingest->layers, &room));
   RD_TRY (read_layer (ingest, room, nbytes));
   RD_TRY (start_hashing (pipeline, room, nbytes));
   rd_nifti_file_strides (nifti, box->size, strides);
-  return rd_layers_give (pipeline->layers, box, strides, nifti->swapped);
+  return rd_layers_give (ingest->layers, box, strides, nifti->swapped);
 }
 
 static enum radio_status
@@ -142,7 +139,7 @@ open_layers (struct pipeline *pipeline)
                        ingest->tiling.tile_shape, LAYER_NBYTES, shape);
   rd_file_slabs_begin (&pipeline->slabs, &ingest->nifti, shape);
   return rd_layers_open (ingest->array, pipeline->slabs.shape,
-                         &pipeline->layers);
+                         &ingest->layers);
 }
 
 enum radio_status
@@ -161,6 +158,6 @@ rd_ingest_voxels (struct rd_ingest *ingest)
   RD_TRY (ingest->source->finish (ingest->source,
                                   &ingest->trailing_nbytes));
   RD_TRY (wait_hashed (&pipeline));
-  RD_TRY (rd_layers_finish (pipeline.layers, &ingest->result.stored_nbytes));
+  RD_TRY (rd_layers_complete (ingest->layers));
   return rd_sha256_end (ingest->sha, ingest->sha256);
 }

@@ -22,6 +22,7 @@
 static void
 free_ingest (struct rd_ingest *ingest)
 {
+  rd_layers_close (ingest->layers);
   rd_ingest_abandon_level (ingest);
   radio_array_close (ingest->array);
   rd_free (ingest->level_path);

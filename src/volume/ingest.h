@@ -5,7 +5,7 @@
 #ifndef RD_INGEST_H
 #define RD_INGEST_H
 
-#include "src/array/array.h"
+#include "src/array/write-layers.h"
 #include "src/volume/node.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/source.h"
@@ -32,6 +32,7 @@ struct rd_ingest {
   char *level_path;
   struct rd_io_lock *level_lock;
   struct radio_array *array;
+  struct rd_layers *layers;           /* of the array */
 
   EVP_MD_CTX *sha;
   char sha256[RD_SHA256_TEXT_NBYTES];
@@ -39,7 +40,8 @@ struct rd_ingest {
   struct radio_ingest_result result;
 };
 
-/* Read all voxels and write the level's shards. */
+/* Read all voxels and write the level's shards, which are not durable yet
+ * when it returns. */
 enum radio_status rd_ingest_voxels (struct rd_ingest *ingest)
   RADIO_USE_RESULT;
 
@@ -56,9 +58,9 @@ void rd_ingest_abandon_level (struct rd_ingest *ingest);
 enum radio_status rd_ingest_check_existing (struct rd_ingest *ingest)
   RADIO_USE_RESULT;
 
-/* Publish the volume's document.  *is_ours tells whether the level is named
- * by it now, or may be, also after a failure: another writer's volume may
- * stand instead. */
+/* Wait until the level's shards are durable and publish the volume's
+ * document.  *is_ours tells whether the level is named by it now, or may be,
+ * also after a failure: another writer's volume may stand instead. */
 enum radio_status rd_ingest_commit (struct rd_ingest *ingest, bool *is_ours)
   RADIO_USE_RESULT;
 
