@@ -28,7 +28,7 @@ DEFINE_INTERLEAVE (low, 32, _mm256_unpacklo_epi32)
 DEFINE_INTERLEAVE (high, 32, _mm256_unpackhi_epi32)
 
 HELPER void
-store_pair (unsigned char *to, vector a, vector b, size_t far)
+store_pair (unsigned char *to, vector a, vector b, int64_t far)
 {
   __m256i first = _mm256_permute2x128_si256 ((__m256i) a, (__m256i) b, 0x20);
   __m256i second = _mm256_permute2x128_si256 ((__m256i) a, (__m256i) b,

@@ -29,7 +29,7 @@ DEFINE_INTERLEAVE (low, 32, uint32x4_t, vzip1q_u32)
 DEFINE_INTERLEAVE (high, 32, uint32x4_t, vzip2q_u32)
 
 HELPER void
-store_pair (unsigned char *to, vector a, vector b, size_t far)
+store_pair (unsigned char *to, vector a, vector b, int64_t far)
 {
   (void) far;
   memcpy (to, &a, sizeof a);

@@ -29,7 +29,7 @@ DEFINE_INTERLEAVE (low, 32, _mm_unpacklo_epi32)
 DEFINE_INTERLEAVE (high, 32, _mm_unpackhi_epi32)
 
 HELPER void
-store_pair (unsigned char *to, vector a, vector b, size_t far)
+store_pair (unsigned char *to, vector a, vector b, int64_t far)
 {
   (void) far;
   memcpy (to, &a, sizeof a);

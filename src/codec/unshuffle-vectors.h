@@ -34,13 +34,13 @@ load (const unsigned char *from)
  * of each lane the 16 elements follow each other, and the lanes are `far'
  * bytes apart. */
 HELPER void
-join_2 (const vector *p, unsigned char *to, size_t far)
+join_2 (const vector *p, unsigned char *to, int64_t far)
 {
   store_pair (to, low_8 (p[0], p[1]), high_8 (p[0], p[1]), far);
 }
 
 HELPER void
-join_4 (const vector *p, unsigned char *to, size_t far)
+join_4 (const vector *p, unsigned char *to, int64_t far)
 {
   vector ab = low_8 (p[0], p[1]), cd = low_8 (p[2], p[3]);
   store_pair (to, low_16 (ab, cd), high_16 (ab, cd), far);
@@ -53,7 +53,7 @@ join_4 (const vector *p, unsigned char *to, size_t far)
  * 4-5, 6-7. */
 HELPER void
 join_pairs (vector ab, vector cd, vector ef, vector gh, unsigned char *to,
-            size_t far)
+            int64_t far)
 {
   vector abcd = low_16 (ab, cd), efgh = low_16 (ef, gh);
   store_pair (to, low_32 (abcd, efgh), high_32 (abcd, efgh), far);
@@ -63,7 +63,7 @@ join_pairs (vector ab, vector cd, vector ef, vector gh, unsigned char *to,
 }
 
 HELPER void
-join_8 (const vector *p, unsigned char *to, size_t far)
+join_8 (const vector *p, unsigned char *to, int64_t far)
 {
   join_pairs (low_8 (p[0], p[1]), low_8 (p[2], p[3]), low_8 (p[4], p[5]),
               low_8 (p[6], p[7]), to, far);
@@ -177,13 +177,22 @@ make_plane (const unsigned char *from, size_t row_nbytes, vector *plane)
                     high_8 (p[4], p[5]), high_8 (p[6], p[7]), plane + 4);
 }
 
+/* Vector j has elements of the first or second half of row j / 2, and the
+ * second lane those of a row four rows on; rows are `step' apart. */
+HELPER unsigned char *
+half_row (unsigned char *to, int64_t step, size_t typesize, size_t j)
+{
+  return to + (int64_t) (j / 2) * step + j % 2 * 16 * typesize;
+}
+
 HELPER void
-columns_1 (const unsigned char *from, size_t row_nbytes, unsigned char *to)
+columns_1 (const unsigned char *from, size_t row_nbytes, unsigned char *to,
+           int64_t step)
 {
   vector p[8];
   make_plane (from, row_nbytes, p);
   for (size_t j = 0; j < 8; j += 2)
-    store_pair (to + 16 * j, p[j], p[j + 1], 128);
+    store_pair (half_row (to, step, 1, j), p[j], p[j + 1], 4 * step);
 }
 
 #define MAKE_PLANE(k) \
@@ -193,14 +202,14 @@ columns_1 (const unsigned char *from, size_t row_nbytes, unsigned char *to)
 #define DEFINE_COLUMNS(typesize)                                        \
   HELPER void                                                           \
   columns_##typesize (const unsigned char *from, size_t row_nbytes,     \
-                      unsigned char *to)                                \
+                      unsigned char *to, int64_t step)                  \
   {                                                                     \
     vector planes[typesize][8];                                         \
     EACH_##typesize (MAKE_PLANE)                                        \
     for (size_t j = 0; j < 8; j++) {                                    \
       vector p[typesize];                                               \
       EACH_##typesize (TAKE_VECTOR)                                     \
-      join_##typesize (p, to + 16 * typesize * j, 128 * typesize);      \
+      join_##typesize (p, half_row (to, step, typesize, j), 4 * step);  \
     }                                                                   \
   }
 
@@ -212,12 +221,13 @@ DEFINE_COLUMNS (8)
   static TARGET bool                                                    \
   unshuffle_bits_##typesize (const unsigned char *from,                 \
                              size_t row_nbytes, unsigned char *to,      \
-                             size_t ncolumns)                           \
+                             int64_t step, size_t ncolumns)             \
   {                                                                     \
     if (ncolumns < WIDTH)                                               \
       return false;                                                     \
     for (size_t i = 0;; i = next_start (i, ncolumns)) {                 \
-      columns_##typesize (from + i, row_nbytes, to + 8 * typesize * i); \
+      columns_##typesize (from + i, row_nbytes,                         \
+                          to + (int64_t) i * step / 4, step);           \
       if (i + WIDTH == ncolumns)                                        \
         return true;                                                    \
     }                                                                   \

@@ -106,17 +106,30 @@ plain_bits (const unsigned char *from, size_t row_nbytes, unsigned char *to,
   }
 }
 
-/* Elements of a size that the vectors know; false when they do not. */
+/* Groups of elements of a size that the vectors know; false when they do
+ * not. */
+static bool
+do_groups (const struct work *work, int log2, const unsigned char *from,
+           unsigned char *to, int64_t step, size_t ncolumns)
+{
+  size_t row_nbytes = work->block->n / 8;
+  for (size_t i = 0; log2 >= 0 && work->by[i]; i++) {
+    rd_unshuffle_bits_fn *bits = work->by[i]->bits[log2];
+    if (bits && bits (from, row_nbytes, to, step, ncolumns))
+      return true;
+  }
+  return false;
+}
+
+/* Elements of such a size, one after the other; single bytes in any case. */
 static bool
 do_bits (const struct work *work, int log2, const unsigned char *from,
          unsigned char *to, size_t ncolumns)
 {
   size_t row_nbytes = work->block->n / 8;
-  for (size_t i = 0; log2 >= 0 && work->by[i]; i++) {
-    rd_unshuffle_bits_fn *bits = work->by[i]->bits[log2];
-    if (bits && bits (from, row_nbytes, to, ncolumns))
-      return true;
-  }
+  int64_t step = log2 >= 0 ? (int64_t) RD_UNSHUFFLE_GROUP << log2 : 0;
+  if (do_groups (work, log2, from, to, step, ncolumns))
+    return true;
   if (log2 != 0)
     return false;
   plain_bits (from, row_nbytes, to, ncolumns);
@@ -229,6 +242,19 @@ do_by_room (const struct work *work, const struct rd_shuffled_rows *rows)
   }
 }
 
+/* Rows of bits that are groups follow each other in the block, as those of a
+ * tile do, and go to where they belong from the vectors themselves. */
+static bool
+do_rows_of_groups (const struct work *work,
+                   const struct rd_shuffled_rows *rows)
+{
+  if (rows->n != RD_UNSHUFFLE_GROUP || rows->step != rows->n
+      || rows->first % 8 != 0)
+    return false;
+  return do_groups (work, work->log2, work->block->data + rows->first / 8,
+                    rows->to, rows->to_step, rows->nrows * rows->n / 8);
+}
+
 static bool
 has_whole_columns (const struct rd_shuffled_rows *rows)
 {
@@ -257,7 +283,7 @@ rd_unshuffle_rows_by (const struct rd_unshuffler *const *by,
     for (size_t i = 0; i < rows.nrows; i++)
       do_columns (&work, rows.first + i * rows.step, rows.n,
                   rows.to + (int64_t) i * rows.to_step);
-  else
+  else if (!block->bits || !do_rows_of_groups (&work, &rows))
     do_by_room (&work, &rows);
 }
 

@@ -61,12 +61,17 @@ struct rd_planes {
 /* False, and nothing done, when the rows are too short. */
 typedef bool rd_unshuffle_bytes_fn (const struct rd_planes *planes);
 
+/* Elements that go to `to' one after the other when they are put in order by
+ * bits.  The rows of the default tiles are as long. */
+#define RD_UNSHUFFLE_GROUP 32
+
 /* ncolumns bytes of each of the rows of bits, which are row_nbytes apart:
- * each byte is eight elements, which go to `to' one after the other.
- * False, and nothing done, when they are too few. */
+ * each byte is eight elements.  Groups go to `to', step bytes from start to
+ * start; unless that is their size, ncolumns are whole groups.  False, and
+ * nothing done, when they are too few. */
 typedef bool rd_unshuffle_bits_fn (const unsigned char *from,
                                    size_t row_nbytes, unsigned char *to,
-                                   size_t ncolumns);
+                                   int64_t step, size_t ncolumns);
 
 /* What one instruction set does, by the binary logarithm of the typesize;
  * NULL and what is too short are left to the next one. */

@@ -172,6 +172,35 @@ rows_go_where_they_belong (void **state)
   check_all (check_boxes);
 }
 
+/* Rows of a tile's whole width, any number of them. */
+static void
+check_whole_rows (struct site *site, bool bits)
+{
+  enum { X = 32, Y = 40 };
+  for (size_t t = 0; typesizes[t] < 16; t++) {
+    int64_t row_nbytes = (int64_t) (X * typesizes[t]);
+    make_block (site, typesizes[t], X * Y, bits);
+    for (size_t nrows = 1; nrows <= Y; nrows++) {
+      struct rd_shuffled_rows rows = {
+        .first = (nrows % 3 < Y - nrows ? nrows % 3 : 0) * X,
+        .n = X, .nrows = nrows, .step = X, .to_step = row_nbytes + 7,
+      };
+      check_rows (site, rows);
+      rows.to_step = -row_nbytes;
+      check_rows (site, rows);
+      rows.to_step = row_nbytes;
+      check_rows (site, rows);
+    }
+  }
+}
+
+static void
+whole_rows_of_a_tile_go_where_they_belong (void **state)
+{
+  (void) state;
+  check_all (check_whole_rows);
+}
+
 /* Rows longer than what is made at a time, that begin and end anywhere. */
 static void
 check_long_rows (struct site *site, bool bits)
@@ -231,6 +260,7 @@ main (void)
     cmocka_unit_test (blocks_of_every_size_come_back),
     cmocka_unit_test (elements_can_be_wanted_in_part),
     cmocka_unit_test (rows_go_where_they_belong),
+    cmocka_unit_test (whole_rows_of_a_tile_go_where_they_belong),
     cmocka_unit_test (rows_can_be_long),
     cmocka_unit_test (nothing_wanted_is_nothing_written),
     cmocka_unit_test (plain_c_runs_everywhere_and_comes_last),
