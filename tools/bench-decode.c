@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How fast a layout's tiles are decoded, by one processor and by all. */
+/* How fast a layout's tiles are decoded, by one processor and by all: whole
+ * ones, and such that hardly any element of is wanted, so that what each
+ * element costs to be put in order is known beside what a tile costs. */
 #include <config.h>
 
 #include <string.h>
@@ -18,7 +20,10 @@
 struct reader {
   struct rd_target target;
   void *buffer;
-  struct radio_box places[NPLACES];
+  struct radio_box places[NPLACES];   /* of whole tiles */
+  size_t thin;                /* the axis along which one element is asked
+                                 for where little is wanted */
+  bool whole;                 /* else little is */
   uint64_t decoded_nbytes;    /* of all places: tiles, whole */
   uint64_t buffer_nbytes;
 };
@@ -63,8 +68,8 @@ choose_counts (const struct radio_array_info *info, size_t thin,
   return nbytes;
 }
 
-/* The axis along which only one element is asked for: all of a tile is
- * decoded all the same, and little is moved.  The slowest one along which
+/* All of a tile is decoded, and little put in order and moved, where only
+ * one element is asked for along this axis: the slowest one along which
  * tiles are thick. */
 static size_t
 thin_axis (const struct radio_array_info *info)
@@ -80,8 +85,8 @@ choose_places (const struct radio_array_info *info, uint64_t state,
                struct reader *reader)
 {
   uint64_t counts[RADIO_MAX_RANK];
-  size_t thin = thin_axis (info);
-  reader->buffer_nbytes = choose_counts (info, thin, counts);
+  reader->thin = thin_axis (info);
+  reader->buffer_nbytes = choose_counts (info, reader->thin, counts);
   reader->decoded_nbytes = NPLACES * reader->buffer_nbytes;
   for (size_t k = 0; k < NPLACES; k++) {
     struct radio_box *box = &reader->places[k];
@@ -91,8 +96,6 @@ choose_places (const struct radio_array_info *info, uint64_t state,
       uint64_t n = tiles_along (info, i) - counts[i] + 1;
       box->start[i] = tile * rd_random_below (&state, n);
       box->size[i] = tile * counts[i];
-      if (i == thin)
-        box->size[i] = 1;
       if (box->size[i] > info->shape[i])
         box->size[i] = info->shape[i];
     }
@@ -102,11 +105,15 @@ choose_places (const struct radio_array_info *info, uint64_t state,
 static int
 read_places (struct reader *reader)
 {
-  for (size_t i = 0; i < NPLACES; i++)
-    if (radio_array_read (reader->target.array, &reader->places[i],
-                          RADIO_STORED, reader->buffer,
-                          (size_t) reader->buffer_nbytes, NULL) != RADIO_OK)
+  for (size_t i = 0; i < NPLACES; i++) {
+    struct radio_box box = reader->places[i];
+    if (!reader->whole)
+      box.size[reader->thin] = 1;
+    if (radio_array_read (reader->target.array, &box, RADIO_STORED,
+                          reader->buffer, (size_t) reader->buffer_nbytes,
+                          NULL) != RADIO_OK)
       return rd_complain_library (reader->target.name);
+  }
   return RD_EXIT_OK;
 }
 
@@ -146,6 +153,7 @@ read_part (void *data, unsigned i)
   return read_places (&readers[i]);
 }
 
+/* Keep the most bytes a second of n threads. */
 static int
 measure (struct reader *readers, unsigned n, double *most)
 {
@@ -160,6 +168,31 @@ measure (struct reader *readers, unsigned n, double *most)
   return failed;
 }
 
+static int
+measure_both (struct reader *readers, unsigned n,
+              struct rd_decode_rates *rates)
+{
+  for (unsigned i = 0; i < n; i++)
+    readers[i].whole = true;
+  int failed = measure (readers, n, &rates->whole);
+  for (unsigned i = 0; i < n; i++)
+    readers[i].whole = false;
+  return failed ? failed : measure (readers, n, &rates->thin);
+}
+
+double
+rd_limits_decode_s (const struct rd_layout *layout,
+                    const struct rd_decode_rates *rates,
+                    double decoded_nbytes, double delivered_nbytes)
+{
+  const struct radio_array_info *info = &layout->subject.info.array;
+  uint64_t thick = info->tile_shape[thin_axis (info)];
+  double share = thick > 1 ? 1.0 / (double) thick : 0;
+  double whole = 1 / rates->whole, thin = 1 / rates->thin;
+  double order = whole > thin ? (whole - thin) / (1 - share) : 0;
+  return decoded_nbytes * (whole - order) + delivered_nbytes * order;
+}
+
 int
 rd_limits_decode (uint64_t seed, struct rd_layout *layout)
 {
@@ -171,9 +204,9 @@ rd_limits_decode (uint64_t seed, struct rd_layout *layout)
   for (unsigned i = 0; i < n && !failed; i++)
     failed = open_reader (layout, seed + i, &readers[i]);
   if (!failed)
-    failed = measure (readers, 1, &layout->decode_one);
+    failed = measure_both (readers, 1, &layout->decode_one);
   if (!failed)
-    failed = measure (readers, n, &layout->decode_all);
+    failed = measure_both (readers, n, &layout->decode_all);
   close_readers (readers, n);
   return failed;
 }

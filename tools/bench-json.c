@@ -93,9 +93,13 @@ layout_json (const struct rd_bench *bench, const struct rd_limits *limits,
   rd_report_put_u64 (object, "raw_nbytes", layout->raw_nbytes);
   rd_report_put_u64 (object, "stored_nbytes", layout->stored_nbytes);
   rd_report_put_double (object, "decode_one_bytes_per_s",
-                        layout->decode_one);
+                        layout->decode_one.whole);
   rd_report_put_double (object, "decode_all_bytes_per_s",
-                        layout->decode_all);
+                        layout->decode_all.whole);
+  rd_report_put_double (object, "decode_thin_one_bytes_per_s",
+                        layout->decode_one.thin);
+  rd_report_put_double (object, "decode_thin_all_bytes_per_s",
+                        layout->decode_all.thin);
   for (size_t i = 0; i < RD_NROWS; i++)
     if (bench->chosen[i])
       json_object_array_add (rows, row_json (bench, limits, layout, i));

@@ -20,6 +20,12 @@ struct rd_sample {
   const char *skipped;        /* why it is not measured; or NULL */
 };
 
+/* Bytes of tiles that are decoded in a second, the most of all rounds. */
+struct rd_decode_rates {
+  double whole;               /* all of each tile is wanted */
+  double thin;                /* hardly anything of it */
+};
+
 struct rd_layout {
   const char *tiling, *codec; /* as asked for; NULL: the default, or of a
                                  volume that was there already */
@@ -32,8 +38,8 @@ struct rd_layout {
   char **paths;               /* what the loader reads; allocated */
   size_t npaths;
   struct rd_sample samples[RD_NROWS];
-  double decode_one, decode_all;      /* bytes a second: of one thread alone,
-                                         of all together */
+  struct rd_decode_rates decode_one, decode_all;      /* by one thread alone,
+                                                         by all together */
 };
 
 #define RD_MAX_LAYOUTS 16

@@ -22,11 +22,17 @@ struct rd_limits {
  * after complaining. */
 int rd_limits_memory (struct rd_limits *limits, uint64_t nbytes);
 
-/* The rate at which a layout's tiles are decoded out of the page cache into
+/* The rates at which a layout's tiles are decoded out of the page cache into
  * memory that is in a processor's cache: through the public API, by
- * contexts of one thread, boxes that touch many tiles and want little of
- * each, so that moving what was decoded hardly counts. */
+ * contexts of one thread, in boxes of whole tiles, and in such that touch as
+ * many and want little of each. */
 int rd_limits_decode (uint64_t seed, struct rd_layout *layout);
+
+/* Seconds that decoding so many bytes of tiles takes at these rates, when
+ * so many of them are wanted. */
+double rd_limits_decode_s (const struct rd_layout *layout,
+                           const struct rd_decode_rates *rates,
+                           double decoded_nbytes, double delivered_nbytes);
 
 /* The rate at which a .gz file is inflated, and nothing else, into memory
  * that was touched before; counted in bytes that come out. */

@@ -138,8 +138,8 @@ add_decode (struct rd_table *table, const struct rd_bench *bench,
 {
   RD_FREE char *title = rd_layout_title (bench, layout);
   RD_FREE char *name = title ? rd_format ("decode, %s", title) : NULL;
-  return name && add_limit (table, name, layout->decode_one,
-                            layout->decode_all);
+  return name && add_limit (table, name, layout->decode_one.whole,
+                            layout->decode_all.whole);
 }
 
 static bool

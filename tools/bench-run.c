@@ -224,10 +224,12 @@ rd_bench_limit_s (const struct rd_bench *bench,
     return rd_rows[row].which && limits->inflate > 0
            ? nbytes / limits->inflate : 0;
   if (!rd_row_reads (&rd_rows[row]) || sample->counted_nbytes == 0
-      || !(layout->decode_all > 0))
+      || !(layout->decode_all.whole > 0 && layout->decode_all.thin > 0))
     return 0;
-  double seconds = nbytes * (double) sample->decoded_nbytes
-                   / (double) sample->counted_nbytes / layout->decode_all;
+  double decoded_nbytes = nbytes * (double) sample->decoded_nbytes
+                          / (double) sample->counted_nbytes;
+  double seconds = rd_limits_decode_s (layout, &layout->decode_all,
+                                       decoded_nbytes, nbytes);
   if (rd_destination_faults (&bench->destination, (uint64_t) nbytes)
       && touch > 0)
     seconds += nbytes / touch;
