@@ -184,6 +184,28 @@ a_gang_works_at_the_same_time (void **state)
   }
 }
 
+/* Tiles of 8 elements across: 2 s a GB to decode, 1 s a GB to put in order,
+ * of which those that want one of 8 elements do an eighth. */
+static void
+the_limit_counts_what_is_decoded_and_what_is_put_in_order (void **state)
+{
+  (void) state;
+  struct rd_layout layout = { .raw_nbytes = 0 };
+  struct radio_array_info *info = &layout.subject.info.array;
+  info->rank = 3;
+  info->tile_shape[0] = 8;
+  info->tile_shape[1] = info->tile_shape[2] = 32;
+  struct rd_decode_rates rates = { .whole = 1e9 / 3, .thin = 1e9 / 2.125 };
+  assert_float_equal (rd_limits_decode_s (&layout, &rates, 1e9, 1e9), 3,
+                      1e-9);
+  assert_float_equal (rd_limits_decode_s (&layout, &rates, 8e9, 1e9), 17,
+                      1e-9);
+  /* Noise may make thin boxes seem the slower ones. */
+  rates.thin = 1e9 / 3.5;
+  assert_float_equal (rd_limits_decode_s (&layout, &rates, 8e9, 1e9), 24,
+                      1e-9);
+}
+
 static int
 fail_second (void *data, unsigned i)
 {
@@ -223,6 +245,8 @@ main (void)
     cmocka_unit_test (a_reused_destination_is_the_same_memory),
     cmocka_unit_test (fresh_destinations_are_two),
     cmocka_unit_test (a_gang_works_at_the_same_time),
+    cmocka_unit_test (
+      the_limit_counts_what_is_decoded_and_what_is_put_in_order),
     cmocka_unit_test (a_member_that_fails_fails_the_gang),
     cmocka_unit_test (there_is_a_thread_at_least),
   };
