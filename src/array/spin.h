@@ -11,9 +11,9 @@
 static inline void
 rd_relax (void)
 {
-#if defined __x86_64__ || defined __i386__
+#ifdef __x86_64__
   __builtin_ia32_pause ();
-#elif defined __aarch64__ || defined __arm__
+#elif defined __aarch64__
   __asm__ volatile ("yield");
 #endif
 }
