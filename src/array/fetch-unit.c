@@ -228,13 +228,12 @@ keep_tile (const struct rd_fetch_job *job, uint32_t i,
 {
   const struct rd_fetch *fetch = job->fetch;
   const struct rd_layout *layout = &fetch->array->layout;
-  const struct rd_touch *touch = touch_of (job, i);
   RD_COUNT (misses, 1);
   if (!is_plain (layout, view))
     return;
-  struct rd_tile_key key = { .array = fetch->known.array,
-                             .tile = job->batch->items[i].tile };
-  memcpy (key.chunk, touch->chunk, sizeof key.chunk);
+  const struct rd_tile_key key = rd_item_key (&fetch->known,
+                                              touch_of (job, i),
+                                              &job->batch->items[i]);
   rd_tile_cache_add (fetch->known.cache, &key, view->data,
                      (size_t) layout->tile_nbytes);
 }

@@ -215,13 +215,21 @@ ravel (const struct rd_layout *layout, const uint64_t *at)
   return tile;
 }
 
+struct rd_tile_key
+rd_item_key (const struct rd_known *known, const struct rd_touch *touch,
+             const struct rd_item *item)
+{
+  struct rd_tile_key key = { .array = known->array, .tile = item->tile };
+  memcpy (key.chunk, touch->chunk, sizeof key.chunk);
+  return key;
+}
+
 /* Take an item's tile from those decoded before, if it is there. */
 static void
 look_for_tile (const struct rd_known *known, const struct rd_touch *touch,
                struct rd_item *item)
 {
-  struct rd_tile_key key = { .array = known->array, .tile = item->tile };
-  memcpy (key.chunk, touch->chunk, sizeof key.chunk);
+  const struct rd_tile_key key = rd_item_key (known, touch, item);
   item->cached = rd_tile_cache_find (known->cache, &key);
   if (!item->cached)
     return;

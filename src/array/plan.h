@@ -112,6 +112,11 @@ struct rd_known {
   uint64_t array;
 };
 
+/* What an item's tile, of one touch, is kept under. */
+struct rd_tile_key rd_item_key (const struct rd_known *known,
+                                const struct rd_touch *touch,
+                                const struct rd_item *item);
+
 /* Make items and units of the batch's touches, whose entries were filled
  * in. */
 enum radio_status rd_plan_units (const struct rd_layout *layout,
