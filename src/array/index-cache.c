@@ -23,7 +23,7 @@ struct rd_index_cache {
     size_t n;
     uint64_t nbytes;
     uint64_t generation;
-    struct rd_index_entry *newest, *oldest;
+    struct rd_uses uses;
   } synced;
 };
 
@@ -58,11 +58,10 @@ rd_index_cache_close (struct rd_index_cache *cache)
 {
   if (!cache)
     return;
-  struct rd_index_entry *entry = cache->synced.newest;
-  while (entry) {
-    struct rd_index_entry *older = entry->synced.older;
-    free_entry (entry);
-    entry = older;
+  for (struct rd_use *use = cache->synced.uses.newest, *older; use;
+       use = older) {
+    older = use->older;
+    free_entry (RD_USED_ENTRY (use, rd_index_entry));
   }
   rd_free (cache->synced.buckets);
   pthread_mutex_destroy (&cache->mutex);
@@ -76,22 +75,18 @@ entry_nbytes (const struct rd_index_entry *entry)
     + entry->index->n * sizeof entry->index->entries[0];
 }
 
-static uint64_t
-hash (const struct rd_index_cache *cache, const uint64_t *chunk)
+static size_t
+bucket_of (const struct rd_index_cache *cache, const uint64_t *chunk,
+           size_t nbuckets)
 {
-  uint64_t h = 0x9e3779b97f4a7c15;
-  for (size_t i = 0; i < cache->rank; i++) {
-    h = (h ^ chunk[i]) * 0xbf58476d1ce4e5b9;
-    h ^= h >> 29;
-  }
-  return h;
+  return rd_hash_words (chunk, cache->rank) & (nbuckets - 1);
 }
 
 /* The link that points to a chunk's entry, or to the end of its bucket. */
 static struct rd_index_entry **
 find_link_synced (struct rd_index_cache *cache, const uint64_t *chunk)
 {
-  size_t bucket = hash (cache, chunk) & (cache->synced.nbuckets - 1);
+  size_t bucket = bucket_of (cache, chunk, cache->synced.nbuckets);
   struct rd_index_entry **link = &cache->synced.buckets[bucket];
   while (*link
          && memcmp ((*link)->chunk, chunk, cache->rank * sizeof *chunk) != 0)
@@ -99,38 +94,12 @@ find_link_synced (struct rd_index_cache *cache, const uint64_t *chunk)
   return link;
 }
 
-static void
-unlist_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
-{
-  if (entry->synced.newer)
-    entry->synced.newer->synced.older = entry->synced.older;
-  else
-    cache->synced.newest = entry->synced.older;
-  if (entry->synced.older)
-    entry->synced.older->synced.newer = entry->synced.newer;
-  else
-    cache->synced.oldest = entry->synced.newer;
-}
-
-static void
-list_newest_synced (struct rd_index_cache *cache,
-                    struct rd_index_entry *entry)
-{
-  entry->synced.newer = NULL;
-  entry->synced.older = cache->synced.newest;
-  if (cache->synced.newest)
-    cache->synced.newest->synced.newer = entry;
-  else
-    cache->synced.oldest = entry;
-  cache->synced.newest = entry;
-}
-
 /* Take an entry out of the table; it is freed now or by its last user. */
 static void
 remove_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
 {
   *find_link_synced (cache, entry->chunk) = entry->synced.chain;
-  unlist_synced (cache, entry);
+  rd_uses_remove (&cache->synced.uses, &entry->synced.use);
   cache->synced.n--;
   cache->synced.nbytes -= entry_nbytes (entry);
   entry->synced.cached = false;
@@ -141,12 +110,12 @@ remove_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
 static void
 evict_synced (struct rd_index_cache *cache)
 {
-  struct rd_index_entry *entry = cache->synced.oldest;
-  while (entry && cache->synced.nbytes > cache->max_nbytes) {
-    struct rd_index_entry *newer = entry->synced.newer;
+  struct rd_use *use = cache->synced.uses.oldest;
+  while (use && cache->synced.nbytes > cache->max_nbytes) {
+    struct rd_index_entry *entry = RD_USED_ENTRY (use, rd_index_entry);
+    use = use->newer;
     if (entry->synced.nusers == 0)
       remove_synced (cache, entry);
-    entry = newer;
   }
 }
 
@@ -161,21 +130,12 @@ grow_synced (struct rd_index_cache *cache)
   rd_free (cache->synced.buckets);
   cache->synced.buckets = buckets;
   cache->synced.nbuckets = n;
-  for (struct rd_index_entry *entry = cache->synced.newest; entry;
-       entry = entry->synced.older) {
-    size_t bucket = hash (cache, entry->chunk) & (n - 1);
+  for (struct rd_use *use = cache->synced.uses.newest; use;
+       use = use->older) {
+    struct rd_index_entry *entry = RD_USED_ENTRY (use, rd_index_entry);
+    size_t bucket = bucket_of (cache, entry->chunk, n);
     entry->synced.chain = buckets[bucket];
     buckets[bucket] = entry;
-  }
-}
-
-static void
-use_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
-{
-  entry->synced.nusers++;
-  if (cache->synced.newest != entry) {
-    unlist_synced (cache, entry);
-    list_newest_synced (cache, entry);
   }
 }
 
@@ -186,8 +146,10 @@ rd_index_cache_find (struct rd_index_cache *cache, const uint64_t *chunk,
   RD_LOCK_SCOPE (&cache->mutex);
   *generation = cache->synced.generation;
   struct rd_index_entry *entry = *find_link_synced (cache, chunk);
-  if (entry)
-    use_synced (cache, entry);
+  if (!entry)
+    return NULL;
+  entry->synced.nusers++;
+  rd_uses_renew (&cache->synced.uses, &entry->synced.use);
   return entry;
 }
 
@@ -216,7 +178,7 @@ insert_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
   entry->synced.chain = NULL;
   *link = entry;
   entry->synced.cached = true;
-  list_newest_synced (cache, entry);
+  rd_uses_add_newest (&cache->synced.uses, &entry->synced.use);
   cache->synced.n++;
   cache->synced.nbytes += entry_nbytes (entry);
   evict_synced (cache);

@@ -5,6 +5,7 @@
 #ifndef RD_INDEX_CACHE_H
 #define RD_INDEX_CACHE_H
 
+#include "src/array/uses.h"
 #include "src/codec/shard.h"
 
 struct rd_index_cache;
@@ -19,7 +20,7 @@ struct rd_index_entry {
     unsigned nusers;
     bool cached;
     struct rd_index_entry *chain;     /* of the same bucket */
-    struct rd_index_entry *newer, *older;
+    struct rd_use use;
   } synced;
 };
 

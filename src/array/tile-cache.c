@@ -27,7 +27,7 @@ struct part {
   pthread_mutex_t mutex;
   struct {
     struct rd_cached_tile **buckets;  /* made when first needed */
-    struct rd_cached_tile *newest, *oldest;
+    struct rd_uses uses;
     unsigned char *room;              /* cache->max_nbytes of slots */
     uint64_t slot_nbytes;
     uint64_t nused, ncarved;          /* slots, of those that were ever */
@@ -89,14 +89,10 @@ rd_tile_cache_share (const struct rd_tile_cache *cache)
 static uint64_t
 hash_key (const struct rd_tile_key *key)
 {
-  uint64_t words[RADIO_MAX_RANK + 2], h = 0x9e3779b97f4a7c15;
+  uint64_t words[RADIO_MAX_RANK + 2];
   _Static_assert (sizeof words == sizeof *key, "there is padding");
   memcpy (words, key, sizeof words);
-  for (size_t i = 0; i < RADIO_MAX_RANK + 2; i++) {
-    h = (h ^ words[i]) * 0xbf58476d1ce4e5b9;
-    h ^= h >> 29;
-  }
-  return h;
+  return rd_hash_words (words, RADIO_MAX_RANK + 2);
 }
 
 static struct part *
@@ -125,31 +121,6 @@ find_link_synced (struct part *part, const struct rd_tile_key *key,
   return link;
 }
 
-static void
-unlist_synced (struct part *part, struct rd_cached_tile *tile)
-{
-  if (tile->synced.newer)
-    tile->synced.newer->synced.older = tile->synced.older;
-  else
-    part->synced.newest = tile->synced.older;
-  if (tile->synced.older)
-    tile->synced.older->synced.newer = tile->synced.newer;
-  else
-    part->synced.oldest = tile->synced.newer;
-}
-
-static void
-list_newest_synced (struct part *part, struct rd_cached_tile *tile)
-{
-  tile->synced.newer = NULL;
-  tile->synced.older = part->synced.newest;
-  if (part->synced.newest)
-    part->synced.newest->synced.newer = tile;
-  else
-    part->synced.oldest = tile;
-  part->synced.newest = tile;
-}
-
 /* Give a slot back. */
 static void
 free_slot_synced (struct part *part, struct rd_cached_tile *tile)
@@ -164,7 +135,7 @@ static void
 remove_synced (struct part *part, struct rd_cached_tile *tile)
 {
   *find_link_synced (part, &tile->key, tile->hash) = tile->synced.chain;
-  unlist_synced (part, tile);
+  rd_uses_remove (&part->synced.uses, &tile->synced.use);
   tile->synced.cached = false;
   if (tile->synced.nusers == 0)
     free_slot_synced (part, tile);
@@ -209,12 +180,12 @@ prepare_synced (struct rd_tile_cache *cache, struct part *part)
 static void
 evict_synced (struct part *part, uint64_t n)
 {
-  struct rd_cached_tile *tile = part->synced.oldest;
-  while (tile && part->synced.nused > n) {
-    struct rd_cached_tile *newer = tile->synced.newer;
+  struct rd_use *use = part->synced.uses.oldest;
+  while (use && part->synced.nused > n) {
+    struct rd_cached_tile *tile = RD_USED_ENTRY (use, rd_cached_tile);
+    use = use->newer;
     if (tile->synced.nusers == 0)
       remove_synced (part, tile);
-    tile = newer;
   }
 }
 
@@ -265,8 +236,7 @@ rd_tile_cache_find (struct rd_tile_cache *cache,
   if (!tile)
     return NULL;
   tile->synced.nusers++;
-  unlist_synced (part, tile);
-  list_newest_synced (part, tile);
+  rd_uses_renew (&part->synced.uses, &tile->synced.use);
   return tile;
 }
 
@@ -294,7 +264,7 @@ enter (struct part *part, struct rd_cached_tile *tile)
   }
   *link = tile;
   tile->synced.cached = true;
-  list_newest_synced (part, tile);
+  rd_uses_add_newest (&part->synced.uses, &tile->synced.use);
 }
 
 void
@@ -331,12 +301,12 @@ rd_tile_cache_forget (struct rd_tile_cache *cache, uint64_t array)
   for (unsigned i = 0; i < cache->nparts; i++) {
     struct part *part = &cache->parts[i];
     RD_LOCK_SCOPE (&part->mutex);
-    struct rd_cached_tile *tile = part->synced.newest;
-    while (tile) {
-      struct rd_cached_tile *older = tile->synced.older;
+    struct rd_use *use = part->synced.uses.newest;
+    while (use) {
+      struct rd_cached_tile *tile = RD_USED_ENTRY (use, rd_cached_tile);
+      use = use->older;
       if (tile->key.array == array)
         remove_synced (part, tile);
-      tile = older;
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <radio/box.h>
 
 #include "profiler/base/error.h"
+#include "src/array/uses.h"
 
 struct rd_tile_cache;
 
@@ -29,7 +30,7 @@ struct rd_cached_tile {
     unsigned nusers;
     bool cached;
     struct rd_cached_tile *chain;     /* of the same bucket */
-    struct rd_cached_tile *newer, *older;
+    struct rd_use use;
   } synced;
   _Alignas (16) unsigned char data[];
 };
