@@ -3,9 +3,10 @@
 
 Steps: prepare (volumes, stores, are all voxels the same everywhere), reads
 and writes (rounds, in which everything is done once, radio's layouts between
-the others, so that what slows the machine for a while hits all alike), and
-report.  Reads and writes go on where an earlier call was ended, until there
-are so many rounds.
+the others, so that what slows the machine for a while hits all alike),
+scaling (radio beside itself), images (layouts of several images) and report.
+All but the first and the last go on where an earlier call was ended, until
+there are so many rounds.
 """
 
 import argparse
@@ -15,16 +16,20 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zlib
 from pathlib import Path
 
 import numpy as np
 
+import images
 import places
 import report
+import scaling
 import stores
 import volumes
 
+STEPS = ["prepare", "reads", "writes", "scaling", "images", "report"]
 READS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128"]
 # Scrolling takes long, so only stores that matter for it do it.
 SCROLLERS = ["ts-shard", "ts-cache", "blosc2", "blosc2-nnunet"]
@@ -39,14 +44,14 @@ def parse():
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--threads", type=int,
                         default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--step", action="append",
-                        choices=["prepare", "reads", "writes", "report"])
+    parser.add_argument("--step", action="append", choices=STEPS)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--dtype", action="append",
                         choices=list(volumes.DTYPES))
     parser.add_argument("--docs", type=Path)
     options = parser.parse_args()
     options.rounds = options.rounds or (1 if options.quick else 5)
-    options.step = options.step or ["prepare", "reads", "writes", "report"]
+    options.step = options.step or STEPS
     return options
 
 
@@ -61,6 +66,8 @@ class Bench:
                         for c in stores.CODECS]
         if options.quick:
             self.layouts = [("balanced", "medium"), ("axial", "small")]
+        self.scales = scaling.Scaling(self)
+        self.end = time.monotonic() + options.seconds
         kinds = {store.module for store in self.stores if store.module}
         if len(kinds) < 3:
             raise SystemExit("bench-peers: fewer than three of the other "
@@ -118,6 +125,9 @@ class Bench:
                              + done.stderr[-2000:])
         return json.loads(done.stdout.splitlines()[-1])
 
+    def radio_json(self, *arguments):
+        return json.loads(self.run_radio(*arguments, "--json"))
+
     def run_radio(self, *arguments):
         done = subprocess.run([self.radio, *map(str, arguments)],
                               capture_output=True, text=True, check=False)
@@ -134,6 +144,8 @@ class Bench:
     def prepare(self):
         """What was measured of other stores is of no use any more."""
         made = volumes.make(self.folder / "data", self.options.quick)
+        if "int16" in self.dtypes(made):
+            self.scales.make()
         for dtype in self.dtypes(made):
             (self.folder / "stores" / dtype).mkdir(parents=True,
                                                    exist_ok=True)
@@ -199,31 +211,40 @@ class Bench:
             if layouts:
                 yield "radio", layouts.pop(0)
 
-    def each_turn(self, dtype, kind, radio, store):
-        """What an earlier call measured is not done again."""
+    def all_turns(self, radio, store):
+        """Names, how each is measured, and what that gets."""
+        found = []
+        for who, what in self.turns():
+            if who == "radio":
+                found.append(("radio-" + "-".join(what), radio, *what))
+            else:
+                found.append((what.name, store, what))
+        return found
+
+    def each_round(self, dtype, kind, turns):
+        """What an earlier call measured is not done again.  Images have
+        results of their own, as the types of voxels have."""
         done = {(r["round"], r["name"])
                 for r in report.load(self.results(dtype))
                 if r["kind"] == kind}
         for r in range(self.options.rounds):
             print(f"{kind} of {dtype}, round {r + 1}", flush=True)
-            for who, what in self.turns():
-                name = ("radio-" + "-".join(what) if who == "radio"
-                        else what.name)
-                if (r, name) in done:
-                    continue
-                if who == "radio":
-                    radio(dtype, r, *what)
-                else:
-                    store(dtype, r, what)
+            for name, measure, *what in turns:
+                if time.monotonic() > self.end:
+                    raise SystemExit(f"bench-peers: {kind} of {dtype}: ended "
+                                     "after --seconds; go on by the same "
+                                     "command")
+                if (r, name) not in done:
+                    measure(dtype, r, *what)
 
     def reads(self):
+        turns = self.all_turns(self.read_radio, self.read_store)
         for dtype in self.dtypes():
-            self.each_turn(dtype, "reads", self.read_radio, self.read_store)
+            self.each_round(dtype, "reads", turns)
 
     def bench(self, *arguments):
-        return json.loads(self.run_radio(
-            "bench", "--json", "--rounds", 1, "--threads",
-            self.options.threads, *arguments))
+        return self.radio_json("bench", "--rounds", 1, "--threads",
+                               self.options.threads, *arguments)
 
     def read_radio(self, dtype, r, tiling, codec):
         """With memory as numpy takes it; the whole also as malloc does."""
@@ -255,9 +276,9 @@ class Bench:
                           "name": got.pop("store"), **got})
 
     def writes(self):
+        turns = self.all_turns(self.write_radio, self.write_store)
         for dtype in self.dtypes():
-            self.each_turn(dtype, "writes", self.write_radio,
-                           self.write_store)
+            self.each_round(dtype, "writes", turns)
 
     def write_radio(self, dtype, r, tiling, codec):
         """The temporary stores are made beside those of the others."""
@@ -290,6 +311,41 @@ class Bench:
         if len(record) > 3:
             self.keep(dtype, record)
 
+    def scaling(self):
+        for dtype in self.dtypes():
+            self.each_round(dtype, "scaling", [
+                (name, self.scale, name, *what)
+                for name, *what in self.scales.tasks(dtype)])
+
+    def scale(self, dtype, r, name, measure, *what):
+        self.keep(dtype, {"kind": "scaling", "round": r, "name": name,
+                          **measure(r, *what)})
+
+    def images(self):
+        self.each_round("images", "images", [
+            (f"{name}-{codec}", self.measure_image, name, file, codec)
+            for name, _, file in self.images_found()
+            for codec in images.CODECS])
+
+    def images_found(self):
+        return images.find(self.data)[:1 if self.options.quick else None]
+
+    def measure_image(self, kind, r, image, file, codec):
+        self.keep(kind, {"kind": kind, "round": r, "image": image,
+                         "name": f"{image}-{codec}",
+                         **images.measure(self, r, file, codec)})
+
+    def report_images(self):
+        titles = {name: what for name, what, _ in self.images_found()}
+        records = report.load(self.results("images"))
+        by_image = {image: [r for r in records if r["image"] == image]
+                    for image in titles}
+        # One that was not measured with every codec waits for that.
+        by_image = {image: found for image, found in by_image.items()
+                    if len({r["name"] for r in found}) == len(images.CODECS)}
+        if by_image:
+            self.put("bench-images", images.text(by_image, titles))
+
     def report(self):
         for dtype in self.dtypes():
             if not report.load(self.results(dtype)):
@@ -299,9 +355,13 @@ class Bench:
             {d: report.load(self.results(d)) for d in self.dtypes()},
             {d: self.shape(d) for d in self.dtypes()}, self.options,
             self.run_radio("--version").strip())
+        self.put("bench-peers", text)
+        self.report_images()
+
+    def put(self, name, text):
         if self.options.docs:
-            report.put(self.options.docs, "bench-peers", text)
-            print(f"the tables are in {self.options.docs}")
+            report.put(self.options.docs, name, text)
+            print(f"the tables of {name} are in {self.options.docs}")
         else:
             print(text)
 

@@ -188,10 +188,61 @@ def small_reads(results, dtype):
     return rows
 
 
+def threads(results, dtype):
+    """How many times faster all threads are than one."""
+    rows = []
+    for what in ("full", "ingest"):
+        for codec in ("small", "medium", "fast"):
+            ratio = results.pairs(f"threads-{what}-{codec}", lambda r: 1 / r)
+            if ratio:
+                name = "full" if what == "full" else "ingest of the .nii"
+                rows.append([f"balanced-{codec}, {dtype}: {name}, all "
+                             "threads", "one thread", "1.8 x", told(ratio),
+                             verdict(ratio[0], 1.8)])
+    return rows
+
+
+def sizes(results, dtype):
+    """What it costs that the volume is large, or the store."""
+    rows = []
+    for name, what, against, most in (
+            ("size-box64", "box64 of 16 GB", "of 68 MB", 1.1),
+            ("store-open", "opening one of 10,000 volumes", "of 10", 1.5),
+            ("store-open-store", "the same with the store", "of 10", 1.5)):
+        ratio = results.pairs(name, lambda r: r)
+        if ratio:
+            rows.append([f"balanced-medium, {dtype}: {what}", against,
+                         f"{most} of its time at most", told(ratio),
+                         verdict(most, ratio[0])])
+    return rows
+
+
+def megabytes(what, nbytes, most):
+    return [what, "", f"{most} MB at most", f"{nbytes / 1e6:.1f} MB",
+            verdict(most, nbytes / 1e6)]
+
+
+def memory(results, dtype):
+    """Of the worst codec, place and round."""
+    rows = []
+    for title, kinds in (("the whole", ["full"]),
+                         ("a plane", ["axial", "coronal", "sagittal"]),
+                         ("a box", ["box32", "box64", "box128"])):
+        nbytes = results.memory(kinds, "beside_nbytes")
+        if nbytes:
+            rows.append(megabytes(f"{dtype}: memory beside the destination "
+                                  f"of {title}", nbytes, 32))
+    nbytes = results.memory(["ingest-gz"], "peak_nbytes")
+    if nbytes and dtype == "float32":
+        rows.append(megabytes(f"balanced-medium, {dtype}: memory of an "
+                              "ingest, in all", nbytes, 85))
+    return rows
+
+
 def answers(by_dtype):
     rows = []
     for answer in (small, medium, fast, axial, tiledb, ingest, scroll,
-                   small_reads, limit):
+                   small_reads, limit, threads, sizes, memory):
         for dtype, results in by_dtype.items():
             rows += answer(results, dtype)
     return rows

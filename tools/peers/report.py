@@ -114,6 +114,18 @@ class Results:
         return (sum(f["decoded_nbytes"] for f in found)
                 / sum(f["counted_nbytes"] for f in found))
 
+    def pairs(self, name, of):
+        """(median, least, most) of the rounds' ratios of a pair."""
+        found = [of(median(r["ratios"])) for r in self.of(name, "scaling")]
+        return (median(found), min(found), max(found)) if found else None
+
+    def memory(self, rows, what):
+        """The most of any of these rows; None where none was measured."""
+        found = [r["rows"][row][what] for r in self.records
+                 if r["kind"] == "scaling" and "rows" in r
+                 for row in rows if row in r["rows"]]
+        return max(found) if found else None
+
     def inflate_ratio(self, name):
         """Ingest of the .nii.gz by the bare inflate, per round."""
         return [median(r["ingest_s"]) / r["inflate_s"]
