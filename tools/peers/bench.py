@@ -328,7 +328,8 @@ class Bench:
             for codec in images.CODECS])
 
     def images_found(self):
-        return images.find(self.data)[:1 if self.options.quick else None]
+        found = images.find(self.folder / "data", self.data("int16", ".npy"))
+        return found[:1 if self.options.quick else None]
 
     def measure_image(self, kind, r, image, file, codec):
         self.keep(kind, {"kind": kind, "round": r, "image": image,

@@ -2,16 +2,21 @@
 """Tilings and codecs over several real images: what the defaults are chosen
 from.
 
-The images are the CT that the other stores are measured on, as it is and as
-floats, and the MR images and atlases of Debian's package mricron-data.
+The images are the scan of which the CT is made that the other stores are
+measured on, as it is and as floats, and MR images and atlases of Debian's
+package mricron-data.
 """
 
 import math
 from pathlib import Path
 from statistics import median
 
+import nibabel as nib
+import numpy as np
+
 import report
 
+SCAN = (108, 256, 256)          # a corner of the CT is the scan as it was
 TEMPLATES = Path("/usr/share/mricron/templates")
 TILINGS = ["balanced", "axial", "isotropic", "64,64,8", "64,64,64"]
 CODECS = ["small", "medium", "fast"]
@@ -19,11 +24,22 @@ READS = ["full", "axial", "coronal", "sagittal", "box32", "box64"]
 COLUMNS = ["ingest-nii"] + READS
 
 
-def find(data):
-    """(name, what it is, file) of those that there are."""
+def cut(folder, large, dtype):
+    """The scan by itself, made when it is missing."""
+    file = folder / f"scan-{dtype}.nii"
+    if not file.exists():
+        values = np.load(large, mmap_mode="r")[tuple(map(slice, SCAN))]
+        nib.save(nib.Nifti1Image(values.astype(dtype).T,
+                                 np.diag([0.957, 0.957, 1.5, 1.0])), file)
+    return file
+
+
+def find(folder, large):
+    """(name, what it is, file) of those that there are; large: the CT, as
+    .npy."""
     images = [
-        ("ct", "CT", Path(data("int16", ".nii"))),
-        ("ct-float", "the CT as floats", Path(data("float32", ".nii"))),
+        ("ct", "CT", cut(folder, large, "int16")),
+        ("ct-float", "the CT as floats", cut(folder, large, "float32")),
         ("mr", "MR, T1", TEMPLATES / "ch2better.nii.gz"),
         ("mr-float", "MR, T1, a monkey's", TEMPLATES /
          "inia19-t1-brain.nii.gz"),
@@ -36,6 +52,7 @@ def find(data):
 def measure(bench, r, file, codec):
     """One round of an image in every tiling."""
     got = bench.bench("-s", bench.folder / "radio-beside", file, "--seed", r,
+                      "--warmup", 1,
                       "--tiling", ",".join(TILINGS), "--codec", codec,
                       "--rows", ",".join(COLUMNS), "--destination", "numpy")
     return {"shape": got["shape"], "dtype": got["dtype"],

@@ -14,7 +14,8 @@ from statistics import median
 import nibabel as nib
 import numpy as np
 
-ROUNDS = 5                      # pairs of each call
+ROUNDS = 3                      # pairs of each call
+READS, INGESTS = 5, 2           # whole ones of each side of a pair
 SHARD = 64                      # planes of a shard of such volumes
 PLANES = 2 * SHARD + 2          # of the small one: 68 MB; one of 64 MiB is
                                 # a single shard, of another shape
@@ -122,13 +123,13 @@ class Scaling:
 
     def threads(self, r, dtype, codec):
         store = self.bench.path(dtype, f"radio-balanced-{codec}")
-        return self.pair("full", r, "-s", store, "ct/head", "--threads",
-                         f"1,{self.bench.options.threads}")
+        return self.pair("full", r, "-s", store, "ct/head", "--runs", READS,
+                         "--threads", f"1,{self.bench.options.threads}")
 
     def ingest_threads(self, r, dtype, codec):
         beside = self.bench.path(dtype, "radio-beside")
         return self.pair("ingest-nii", r, "-s", beside, "--codec", codec,
-                         self.bench.data(dtype, ".nii"), "--runs", 1,
+                         self.bench.data(dtype, ".nii"), "--runs", INGESTS,
                          "--threads", f"1,{self.bench.options.threads}")
 
     def sizes(self, r):
