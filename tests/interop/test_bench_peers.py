@@ -237,6 +237,54 @@ def test_only_what_stands_between_the_markers_is_replaced(modules, tmp_path):
     assert "newer" in page.read_text()
 
 
+def test_the_readme_table_is_put_with_its_indent(modules, tmp_path):
+    report = modules[1]
+    page = tmp_path / "README.md"
+    page.write_text("* a\n\n  <!-- x: begin -->\n  <!-- x: end -->\n\n* b\n")
+    table = report.readme(everything(report, 20))
+    for _ in range(2):
+        report.put(page, "x", table, "  ")
+    lines = page.read_text().splitlines()
+    assert lines[:2] == ["* a", ""] and lines[-2:] == ["", "* b"]
+    assert all(line.startswith("  ") for line in lines[2:-2] if line)
+    assert lines.count("  <!-- x: end -->") == 1
+    assert "  | blosc2 as nnU-Net has it |" + 7 * " 20 |" in lines
+
+
+def table_of(page, first):
+    """{the first cell of each row: the others} of the table whose title row
+    begins so."""
+    lines = [line.strip() for line in page.splitlines()]
+    start = next(i for i, line in enumerate(lines) if line.startswith(first))
+    rows = {}
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        rows[cells[0]] = cells[1:]
+    return rows
+
+
+def test_the_readme_has_the_figures_of_the_page(modules):
+    report = modules[1]
+    root = PEERS.parents[1]
+    page = (root / "docs" / "performance.md").read_text(encoding="utf-8")
+    int16 = page[page.index("### int16"):]
+    measured = table_of(int16, "| times slower than **radio balanced medium")
+    columns = next(iter(measured.values()))
+    shown = table_of((root / "README.md").read_text(encoding="utf-8"),
+                     "|  | whole |")
+    titles = shown.pop("")
+    assert titles == [title for _, title in report.README_COLUMNS]
+    assert len(shown) == 1 + len(report.README_PEERS)
+    shown.pop("---")
+    for store, cells in shown.items():
+        for (column, _), cell in zip(report.README_COLUMNS, cells):
+            ratio = float(measured[store][columns.index(column)])
+            assert float(cell) == pytest.approx(ratio, rel=0.03), (store,
+                                                                   column)
+
+
 def test_names_of_stores_are_one_each(modules):
     stores = modules[2]
     assert len(stores.BY_NAME) == len(stores.STORES)

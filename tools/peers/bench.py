@@ -49,6 +49,7 @@ def parse():
     parser.add_argument("--dtype", action="append",
                         choices=list(volumes.DTYPES))
     parser.add_argument("--docs", type=Path)
+    parser.add_argument("--readme", type=Path)
     options = parser.parse_args()
     options.rounds = options.rounds or (1 if options.quick else 5)
     options.step = options.step or STEPS
@@ -358,6 +359,15 @@ class Bench:
             self.run_radio("--version").strip())
         self.put("bench-peers", text)
         self.report_images()
+        self.report_readme()
+
+    def report_readme(self):
+        """The figures that README.md has of the same results."""
+        records = report.load(self.results("int16"))
+        if self.options.readme and records:
+            report.put(self.options.readme, "bench-readme",
+                       report.readme(report.Results(records)), "  ")
+            print(f"some of them are in {self.options.readme}")
 
     def put(self, name, text):
         if self.options.docs:

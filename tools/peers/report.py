@@ -284,13 +284,36 @@ def text(records, shapes, options, radio):
     return "\n\n".join(parts) + "\n"
 
 
-def put(path, name, body):
-    """Replace what stands between a page's markers."""
+# What README.md shows of the ratios.
+README_PEERS = ["blosc2-nnunet", "ts-shard", "tiledb-64"]
+README_COLUMNS = [("full", "whole"), ("axial", "axial"),
+                  ("coronal", "coronal"), ("sagittal", "sagittal"),
+                  ("box32", "32³"), ("box64", "64³"), ("box128", "128³")]
+
+
+def short(ratio):
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
+
+
+def readme(results, mine="radio-balanced-medium"):
+    rows = []
+    for name in README_PEERS:
+        ratios_of = [results.ratio(name, mine, c) for c, _ in README_COLUMNS]
+        if all(ratios_of):
+            rows.append([stores.find(name).title]
+                        + [short(r[0]) for r in ratios_of])
+    return table([""] + [title for _, title in README_COLUMNS], rows)
+
+
+def put(path, name, body, indent=""):
+    """Replace what stands between a page's markers, which are indented."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    body = "".join(indent + line + "\n" if line else "\n"
+                   for line in body.splitlines())
     page = path.read_text(encoding="utf-8")
     if page.count(begin) != 1 or page.count(end) != 1:
         raise SystemExit(f"bench-peers: {path} has no markers of {name}")
     head, _, rest = page.partition(begin)
     tail = rest.partition(end)[2]
-    path.write_text(head + begin + "\n" + body + "\n" + end + tail,
+    path.write_text(head + begin + "\n" + body + "\n" + indent + end + tail,
                     encoding="utf-8")
