@@ -196,6 +196,8 @@ def test_every_aim_is_answered_and_can_be_missed(modules):
     met = goals.answers({"int16": everything(report, 20),
                          "float32": everything(report, 20)})
     missed = goals.answers({"int16": everything(report, 0.5)})
+    assert goals.answers({"int16": report.Results([])}) == []
+    assert report.readme(report.Results([])) is None
     assert {row[-1] for row in met} == {"yes"}
     assert len(met) > 110 and all(len(row) == 5 for row in met)
     # Sizes on the disk alone are as they were.

@@ -364,9 +364,9 @@ class Bench:
     def report_readme(self):
         """The figures that README.md has of the same results."""
         records = report.load(self.results("int16"))
-        if self.options.readme and records:
-            report.put(self.options.readme, "bench-readme",
-                       report.readme(report.Results(records)), "  ")
+        table = report.readme(report.Results(records))
+        if self.options.readme and table:
+            report.put(self.options.readme, "bench-readme", table, "  ")
             print(f"some of them are in {self.options.readme}")
 
     def put(self, name, text):

@@ -92,6 +92,8 @@ def columns(results, mine):
 
 def every_column(results, mine, least, mean, dtype):
     found = columns(results, mine)
+    if not found:
+        return []
     rows = [[f"{mine[6:]}, {dtype}: {what}", f"best: {title(other)}",
              f"{least} x", told(ratio), verdict(ratio[0], least)]
             for what, (other, ratio) in found.items()]

@@ -296,12 +296,15 @@ def short(ratio):
 
 
 def readme(results, mine="radio-balanced-medium"):
+    """None where one of them was not measured."""
     rows = []
     for name in README_PEERS:
         ratios_of = [results.ratio(name, mine, c) for c, _ in README_COLUMNS]
         if all(ratios_of):
             rows.append([stores.find(name).title]
                         + [short(r[0]) for r in ratios_of])
+    if len(rows) < len(README_PEERS):
+        return None
     return table([""] + [title for _, title in README_COLUMNS], rows)
 
 
