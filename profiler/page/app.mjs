@@ -7,6 +7,9 @@ import { State } from './state.mjs';
 import { Model } from './model.mjs';
 import { Tooltip } from './tooltip.mjs';
 import { Tabs } from './tabs.mjs';
+import { Help } from './help.mjs';
+import { presentPicture, shareButtons } from './share.mjs';
+import { rasterise } from './picture.mjs';
 import { SearchBox } from './search-box.mjs';
 import { Details } from './details.mjs';
 import { summaryPanel, findingsPanel } from './summary.mjs';
@@ -22,18 +25,18 @@ const DEFAULTS = { view: '', metric: 'wall', node: -1, zoom: -1, span: -1,
                    transforms: '' };
 
 // Keys that work everywhere but in a field.
-function listenKeys(search, tabs, shared) {
+function listenKeys(search, tabs, shared, help) {
   const { state } = shared;
   const actions = {
     '/': () => search.input.focus(),
     n: () => search.step(1), N: () => search.step(-1),
-    m: () => nextMetric(shared),
+    m: () => nextMetric(shared), '?': () => help.open(),
   };
   for (const { id, key } of tabs.views)
     if (key !== '')
       actions[key] = () => tabs.select(id);
   addEventListener('keydown', (event) => {
-    if (event.target.closest('input, select') || event.ctrlKey
+    if (event.target.closest('input, select, dialog') || event.ctrlKey
         || event.metaKey || event.altKey || event.defaultPrevented)
       return;
     const own = tabs.current()?.actions ?? {};
@@ -92,8 +95,10 @@ export function startApp(profile, root) {
   shared.show = (id, changes = {}) =>
     state.set({ ...changes, ...tabs.has(id) ? { view: id } : {} },
               { step: true });
+  const help = new Help(views);
   root.append(
-    summaryPanel(profile, model, themeButton(state)),
+    summaryPanel(profile, model, element('span', { class: 'head-tools' },
+      shareButtons(shared, tabs), help.opener, themeButton(state))),
     breakdownPanel(profile),
     findingsPanel(profile, (node) => showEvidence(shared, node)),
     element('main', {},
@@ -102,9 +107,11 @@ export function startApp(profile, root) {
       new Chips(shared).element,
       element('div', { class: 'views panel' }, ...tabs.panels),
       new Details(shared).view),
-    tooltip.box);
+    help.dialog, tooltip.box);
   root.hidden = false;
   tabs.show();
-  listenKeys(search, tabs, shared);
-  return { profile, state, model };
+  listenKeys(search, tabs, shared, help);
+  const picture = () => presentPicture(shared, tabs);
+  return { profile, state, model, picture,
+           png: () => rasterise(picture()) };
 }

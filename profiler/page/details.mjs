@@ -4,6 +4,8 @@
 import { element, nameElement, button } from './dom.mjs';
 import { addTransform } from './chips.mjs';
 import { copyText, stackMarkdown, stackText } from './copy.mjs';
+import { Model } from './model.mjs';
+import { nodeFacts } from './node-facts.mjs';
 import { TRANSFORMS } from './transforms.mjs';
 import { spanFacts } from './span-facts.mjs';
 import { formatShare, formatTime, formatUnit, exactUnit,
@@ -60,8 +62,8 @@ export class Details {
     this.content = element('div', { class: 'content' });
     this.view = element('aside', { class: 'panel', tabindex: 0, 'aria-label':
       'Selected scope' }, this.told, this.content);
-    state.listen((keys) =>
-      (keys.has('node') || keys.has('span')) && this.render());
+    state.listen((keys) => (keys.has('node') || keys.has('span')
+                            || Model.reshapes(keys)) && this.render());
     this.render();
   }
 
@@ -81,8 +83,10 @@ export class Details {
       this.deeds(node),
       this.span(node),
       table(this.times(node)),
-      table(this.counters(node)),
-      histogramBars(this.profile.histogram(node)),
+      this.model.shape() === this.model.whole
+        ? table(this.counters(node)) : null,
+      this.model.shape() === this.model.whole
+        ? histogramBars(this.profile.histogram(node)) : null,
       this.parts(node),
       table(this.profile.nodeNotes(node)),
       table(this.place(node)),
@@ -128,7 +132,8 @@ export class Details {
       return null;
     return element('section', { class: 'run' }, element('h3', {}, 'This run'),
                    table(spanFacts(this.profile, span)),
-                   element('h3', {}, 'All runs'));
+                   element('h3', {}, this.model.shape() === this.model.whole
+                     ? 'All runs' : 'All runs here'));
   }
 
   path(node) {
@@ -140,8 +145,18 @@ export class Details {
                    ...links);
   }
 
+  // Of the tree that is shown, if it is not the whole one.
+  narrowed(node) {
+    const shape = this.model.shape();
+    const at = shape.place(node);
+    return at < 0 ? [['here', 'Not in what the views are narrowed to']]
+      : nodeFacts(shape, at, shape.metrics[0]);
+  }
+
   times(node) {
     const { profile } = this;
+    if (this.model.shape() !== this.model.whole)
+      return this.narrowed(node);
     const calls = profile.calls[node];
     const total = profile.total[node];
     return [

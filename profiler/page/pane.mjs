@@ -4,6 +4,7 @@
 // of the picture's height makes the scroll bar; the canvas sticks.
 
 import { element } from './dom.mjs';
+import { SvgContext } from './svg-context.mjs';
 
 export const FONT_PX = 12;
 
@@ -11,9 +12,17 @@ export const FONT_PX = 12;
 export function themeColours() {
   const style = getComputedStyle(document.documentElement);
   const colours = {};
-  for (const name of ['text', 'muted', 'panel', 'border', 'accent', 'sunken'])
+  for (const name of ['text', 'muted', 'panel', 'border', 'accent', 'sunken',
+                      'critical'])
     colours[name] = style.getPropertyValue('--' + name).trim();
   return colours;
+}
+
+// Which pane a canvas is of.
+const panes = new WeakMap();
+
+export function paneOf(canvas) {
+  return panes.get(canvas);
 }
 
 export class Pane {
@@ -25,6 +34,7 @@ export class Pane {
       tabindex: 0, role: 'application', 'aria-label': label,
       'aria-roledescription': 'chart',
     });
+    panes.set(this.canvas, this);
     this.spacer = element('div', { class: 'spacer' });
     this.box = element('div', { class: 'pane ' + className }, this.canvas,
                        this.spacer);
@@ -77,6 +87,18 @@ export class Pane {
     context.font = FONT_PX + 'px system-ui, sans-serif';
     context.textBaseline = 'middle';
     this.draw(context, this.width, this.height, this.box.scrollTop);
+  }
+
+  // All of the picture, not only what its window shows.
+  svg() {
+    const { context, height } = this;
+    this.context = new SvgContext(this.canvas.getContext('2d'),
+                                  FONT_PX + 'px system-ui, sans-serif');
+    this.height = this.pictureHeight;
+    this.draw(this.context, this.width, this.height, 0);
+    const drawn = this.context.text();
+    Object.assign(this, { context, height });
+    return drawn;
   }
 
   // Text in a width: whole, with its end replaced by an ellipsis, or not at

@@ -97,7 +97,7 @@ export function findingsPanel(profile, onselect) {
       finding(profile, one, onselect))));
 }
 
-export function summaryPanel(profile, model, themeButton) {
+export function summaryPanel(profile, model, tools) {
   const { info } = profile;
   return element('header', {},
     element('div', { class: 'title' },
@@ -105,7 +105,7 @@ export function summaryPanel(profile, model, themeButton) {
       element('p', { class: 'muted' },
               nameElement(info.program), ' \u00b7 ',
               when(info.started) ?? ''),
-      themeButton),
+      tools),
     ...warnings(info, profile.facts.find(({ key }) => key === 'failed')),
     figures(profile, model));
 }

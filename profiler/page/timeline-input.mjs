@@ -11,6 +11,7 @@ export class TimelineInput {
     this.timeline = timeline;
     this.pane = timeline.pane;
     this.pointers = new Map();
+    this.brushFrom = null;
     const { canvas } = this.pane;
     const on = (type, handler, options) =>
       canvas.addEventListener(type, handler, options);
@@ -18,7 +19,7 @@ export class TimelineInput {
     on('pointerdown', (event) => this.down(event));
     on('pointermove', (event) => this.move(event));
     on('pointerup', (event) => this.up(event));
-    on('pointercancel', (event) => this.pointers.delete(event.pointerId));
+    on('pointercancel', (event) => this.cancel(event));
     on('pointerleave', () => timeline.tooltip.hide());
     on('keydown', (event) => this.key(event));
   }
@@ -46,12 +47,20 @@ export class TimelineInput {
     this.dragged = this.pointers.size > 1;
     this.start = { x: event.clientX, y: event.clientY };
     this.timeline.tooltip.hide();
+    const place = this.pane.position(event);
+    this.brushFrom = this.pointers.size === 1
+      && (event.shiftKey || this.timeline.isAxis(place.y))
+      ? this.timeline.time(place.x) : null;
   }
 
   move(event) {
     const last = this.pointers.get(event.pointerId);
     if (!last) {
       this.hover(event);
+      return;
+    }
+    if (this.brushFrom !== null && this.pointers.size === 1) {
+      this.brush(event);
       return;
     }
     const dx = event.clientX - last.x, dy = event.clientY - last.y;
@@ -70,6 +79,30 @@ export class TimelineInput {
     last.y = event.clientY;
   }
 
+  // Mark a stretch of time, while the pointer is down.
+  brush(event) {
+    const { timeline } = this;
+    const at = timeline.time(this.pane.position(event).x);
+    const clamp = (time) => Math.max(0, Math.min(timeline.end, time));
+    if (Math.abs(event.clientX - this.start.x) <= SLACK)
+      return;
+    timeline.brushed = [clamp(Math.min(this.brushFrom, at)),
+                        clamp(Math.max(this.brushFrom, at))];
+    timeline.pane.redraw();
+  }
+
+  endBrush() {
+    const { timeline } = this;
+    const range = timeline.brushed;
+    timeline.brushed = null;
+    this.brushFrom = null;
+    if (range && range[1] - range[0] >= 1)
+      timeline.brush(...range);
+    else
+      timeline.state.set({ range: '' }, { step: true });
+    timeline.pane.redraw();
+  }
+
   pinch(event, last) {
     const other = [...this.pointers.values()].find((one) => one !== last);
     const before = Math.max(10, Math.abs(last.x - other.x));
@@ -80,19 +113,40 @@ export class TimelineInput {
   }
 
   up(event) {
-    if (!this.pointers.delete(event.pointerId) || this.dragged)
+    if (!this.pointers.delete(event.pointerId))
       return;
-    const span = this.timeline.hit(this.pane.position(event));
+    if (this.brushFrom !== null) {
+      this.endBrush();
+      return;
+    }
+    if (this.dragged)
+      return;
+    const place = this.pane.position(event);
+    if (this.timeline.isGutter(place.x)) {
+      const lane = this.timeline.laneAt(place.y);
+      if (lane)
+        this.timeline.choose(lane.lane, event.ctrlKey || event.metaKey);
+      return;
+    }
+    const span = this.timeline.hit(place);
     if (span >= 0)
       this.timeline.select(span);
     else
       this.timeline.state.set({ span: -1 });
   }
 
+  cancel(event) {
+    this.pointers.delete(event.pointerId);
+    this.brushFrom = this.timeline.brushed = null;
+    this.pane.redraw();
+  }
+
   hover(event) {
     const { timeline } = this;
     const span = timeline.hit(this.pane.position(event));
-    this.pane.canvas.style.cursor = span >= 0 ? 'pointer' : 'grab';
+    const place = this.pane.position(event);
+    this.pane.canvas.style.cursor = timeline.isAxis(place.y) ? 'col-resize'
+      : span >= 0 || timeline.isGutter(place.x) ? 'pointer' : 'grab';
     if (span < 0) {
       timeline.tooltip.hide();
       return;
@@ -116,8 +170,9 @@ export class TimelineInput {
       '-': () => timeline.zoom(2), s: () => timeline.zoom(2),
       0: () => timeline.show(0, timeline.end),
       ',': () => this.step(-1), '.': () => this.step(1),
-      p: () => this.toParent(),
-      Escape: () => timeline.state.set({ span: -1 }),
+      p: () => this.toParent(), l: () => this.toLane(),
+      Escape: () => timeline.state.set(timeline.state.get('span') >= 0
+        ? { span: -1 } : { range: '', lanes: '' }),
     };
     if (event.ctrlKey || event.metaKey || event.altKey
         || !Object.hasOwn(actions, event.key))
@@ -132,6 +187,13 @@ export class TimelineInput {
     const span = this.timeline.state.get('span') + by;
     if (count > 0)
       this.timeline.select(Math.max(0, Math.min(count - 1, span)));
+  }
+
+  toLane() {
+    const { spans } = this.timeline.profile;
+    const span = this.timeline.state.get('span');
+    if (span >= 0 && span < spans.count)
+      this.timeline.choose(spans.lane[span], false);
   }
 
   toParent() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Drawing one row of spans.  Whatever is narrower than a pixel goes, with all
-// that begins in the same pixel, into one stroke, and the search for what
+// that ends in the same pixel, into one stroke, and the search for what
 // comes next jumps over it: a row costs at most as many steps as it has
 // pixels, however many spans it holds.
 
@@ -35,7 +35,7 @@ export class RowPainter {
       }
       const pixel = Math.floor(x);
       const next = view.from + (pixel + 1) / scale;
-      const after = Math.max(i + 1, this.lanes.firstBeginning(row, next, i));
+      const after = Math.max(i + 1, this.lanes.firstEnding(row, next, i));
       this.stroke(this.longest(spans, i, after), view.left + pixel, y);
       i = after;
     }

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The timeline: threads, then rows of requests, then gauges, on one axis of
-// time.  A selected span shows by an arrow who asked for it.
+// time.  A selected span shows by an arrow who asked for it; a stretch that
+// is marked on the axis is what all other views are of.
 
-import { element, button } from './dom.mjs';
+import { element, button, nameElement } from './dom.mjs';
 import { Pane, themeColours } from './pane.mjs';
 import { AXIS_HEIGHT, drawAxis } from './axis.mjs';
+import { criticalPath, longestRoot, pathBySite, rootOf } from
+  './critical.mjs';
 import { GAUGE_HEIGHT, splitSamples, drawGauge } from './gauges.mjs';
 import { Lanes } from './lanes.mjs';
+import { formatRange, parseLanes, parseRange } from './model.mjs';
 import { RowPainter, SPAN_HEIGHT } from './timeline-rows.mjs';
 import { TimelineInput } from './timeline-input.mjs';
+import { TimelineMarks } from './timeline-marks.mjs';
+import { formatShare, formatTime } from './units.mjs';
 
 const GUTTER = 150;
 const GAP = 6;
 const MIN_SPAN_NS = 20;
+// The address follows what is seen when that has been at rest for a while.
+const REST_MS = 250;
 
 export class Timeline {
   constructor({ profile, state, model, tooltip }) {
@@ -20,32 +28,112 @@ export class Timeline {
     this.lanes = new Lanes(profile);
     this.gauges = splitSamples(profile);
     this.end = Math.max(profile.end, 1);
-    this.from = 0;
-    this.to = this.end;
     this.placeRows();
     this.pane = new Pane({
       label: 'Timeline of ' + this.lanes.lanes.length + ' lanes. Left and '
         + 'right move, plus and minus zoom, 0 shows all, comma and full stop '
-        + 'go to the span before and after, p to who asked for it.',
+        + 'go to the span before and after, p to who asked for it, b narrows '
+        + 'all views down to what is seen, c shows the critical path.',
       className: 'timeline', height: this.pictureHeight,
       draw: (...where) => this.draw(...where),
     });
     this.painter = new RowPainter(this.pane, this.lanes, profile, model);
+    this.marks = new TimelineMarks(this);
     this.input = new TimelineInput(this);
-    this.element = element('div', {}, this.buttons(), this.pane.box);
+    this.told = element('div', { class: 'path-sum' });
+    this.element = element('div', {}, this.buttons(), this.told,
+                           this.pane.box);
+    this.actions = { c: () => this.critical.click(),
+                     b: () => this.brush(this.from, this.to) };
+    this.follow();
+    this.tell();
   }
 
-  update() {
+  update(keys) {
+    if (keys.has('seen'))
+      this.follow();
+    if (keys.has('critical') || keys.has('span'))
+      this.tell();
+    if (keys.has('span') && this.state.get('span') >= 0
+        && this.state.get('span') < this.profile.spans.count)
+      this.reveal(this.state.get('span'));
     this.pane.redraw();
   }
 
+  // See what the address says.
+  follow() {
+    const seen = parseRange(this.state.get('seen')) ?? [0, this.end];
+    this.from = Math.min(seen[0], this.end - 1);
+    this.to = Math.min(seen[1], this.end);
+  }
+
   buttons() {
+    this.critical = button('Critical path', () => this.state.set(
+      { critical: this.state.get('critical') ? '' : '1' }, { step: true }),
+      { title: 'What the operation had to wait for, moment by moment. Key c',
+        'aria-pressed': 'false' });
     return element('div', { class: 'tools' },
-      button('Zoom in', () => this.zoom(0.5)),
-      button('Zoom out', () => this.zoom(2)),
-      button('Show all', () => this.show(0, this.end)),
+      button('Zoom in', () => this.zoom(0.5), { title: 'Key +' }),
+      button('Zoom out', () => this.zoom(2), { title: 'Key -' }),
+      button('Show all', () => this.show(0, this.end), { title: 'Key 0' }),
+      button('Narrow to this', () => this.brush(this.from, this.to),
+             { title: 'Make all views of the time that is seen. Key b' }),
+      this.critical,
       element('span', { class: 'hint' },
-              'Wheel zooms, dragging moves, a click selects.'));
+              'Drag on the axis, click a lane: all views narrow to it.'));
+  }
+
+  // Of the operation of the selected span, else of the longest.
+  path() {
+    if (!this.state.get('critical'))
+      return [];
+    const span = this.state.get('span');
+    const root = span >= 0 && span < this.profile.spans.count
+      ? rootOf(this.profile, span) : longestRoot(this.profile);
+    if (this.pathRoot !== root) {
+      this.pathRoot = root;
+      this.pieces = root < 0 ? [] : criticalPath(this.profile, root);
+    }
+    return this.pieces;
+  }
+
+  // What the critical path consists of, in words.
+  tell() {
+    this.critical.setAttribute('aria-pressed',
+                               String(this.state.get('critical') === '1'));
+    const pieces = this.path();
+    this.told.hidden = pieces.length === 0;
+    if (pieces.length === 0)
+      return;
+    const sites = pathBySite(this.profile, pieces);
+    const whole = sites.reduce((sum, [, ns]) => sum + ns, 0);
+    const parts = sites.slice(0, 6).flatMap(([site, ns]) => {
+      const node = this.profile.sites.first[site];
+      const swatch = element('span', { class: 'swatch' });
+      swatch.style.background = this.model.colours[node];
+      return [element('span', {}, swatch,
+        nameElement(this.profile.names[node]), ' ',
+        element('b', {}, formatShare(ns, whole))), ' '];
+    });
+    this.told.replaceChildren('Critical path, ' + formatTime(whole) + ': ',
+                              ...parts);
+  }
+
+  // Narrow all views down to a stretch of time.
+  brush(from, to) {
+    const range = from <= 0 && to >= this.end ? '' : formatRange(from, to);
+    this.state.set({ range }, { step: true });
+  }
+
+  // Narrow all views down to a lane, or to all again; with `more', add it to
+  // or take it from those that are chosen.
+  choose(lane, more) {
+    const n = this.profile.lanes.length;
+    const chosen = parseLanes(this.state.get('lanes'), n);
+    const next = more && chosen !== null ? chosen : new Uint8Array(n);
+    next[lane] = chosen !== null && chosen[lane] === 1 ? 0 : 1;
+    const list = Array.from(next.keys()).filter((i) => next[i] === 1);
+    this.state.set({ lanes: list.join(',') }, { step: true });
   }
 
   placeRows() {
@@ -83,16 +171,20 @@ export class Timeline {
         this.drawLane(context, theme, lane, view, scroll, height);
     for (const gauge of this.gauges)
       drawGauge(this.pane, theme, gauge, gauge.top - scroll, view);
-    this.drawSelection(context, theme, view, scroll);
+    this.marks.draw(context, theme, scroll);
     context.restore();
     drawAxis(this.pane, theme, view);
+    this.marks.drawRange(context, theme);
   }
 
   drawLane(context, theme, lane, view, scroll, height) {
     context.fillStyle = theme.border;
     context.fillRect(0, lane.bottom - scroll + GAP / 2 - 1, view.left
                      + view.width, 1);
-    context.fillStyle = lane.isAsync ? theme.muted : theme.text;
+    const chosen = parseLanes(this.state.get('lanes'),
+                              this.profile.lanes.length);
+    const out = chosen !== null && chosen[lane.lane] === 0;
+    context.fillStyle = lane.isAsync || out ? theme.muted : theme.text;
     this.pane.text(lane.name, 8,
                    Math.max(lane.top - scroll, AXIS_HEIGHT)
                    + SPAN_HEIGHT / 2, GUTTER - 16);
@@ -100,6 +192,13 @@ export class Timeline {
       const y = this.tops[lane.row + i] - scroll;
       if (y + SPAN_HEIGHT > 0 && y < height)
         this.painter.draw(lane.row + i, y, view, theme);
+    }
+    if (out) {
+      context.fillStyle = theme.panel;
+      context.globalAlpha = 0.65;
+      context.fillRect(view.left, lane.top - scroll, view.width,
+                       lane.bottom - lane.top);
+      context.globalAlpha = 1;
     }
   }
 
@@ -115,59 +214,6 @@ export class Timeline {
     return Math.max(-1e4, Math.min(1e5, this.x(time)));
   }
 
-  drawSelection(context, theme, view, scroll) {
-    const span = this.state.get('span');
-    if (!(span >= 0 && span < this.profile.spans.count))
-      return;
-    context.save();
-    context.beginPath();
-    context.rect(view.left, 0, view.width, this.pane.height);
-    context.clip();
-    const parent = this.profile.parentOf(span);
-    this.outline(context, theme.text, span, scroll);
-    if (parent >= 0) {
-      this.outline(context, theme.accent, parent, scroll);
-      this.arrow(context, theme, parent, span, scroll);
-    }
-    context.restore();
-  }
-
-  outline(context, colour, span, scroll) {
-    const { begin, duration } = this.profile.spans;
-    const x = this.clampedX(begin[span]);
-    const end = this.clampedX(begin[span] + duration[span]);
-    context.strokeStyle = colour;
-    context.lineWidth = 2;
-    context.strokeRect(x, this.tops[this.lanes.rowOf(span)] - scroll + 1,
-                       Math.max(2, end - x), SPAN_HEIGHT - 2);
-  }
-
-  // From where the parent handed the work on to where it began.
-  arrow(context, theme, parent, span, scroll) {
-    const { begin, submitted, lane } = this.profile.spans;
-    if (lane[parent] === lane[span])
-      return;
-    const y0 = this.tops[this.lanes.rowOf(parent)] + SPAN_HEIGHT / 2 - scroll;
-    const y1 = this.tops[this.lanes.rowOf(span)] + SPAN_HEIGHT / 2 - scroll;
-    const x0 = this.clampedX(Math.min(submitted[span], begin[span]));
-    const x1 = this.clampedX(begin[span]);
-    const bend = Math.max(18, (x1 - x0) / 2);
-    context.strokeStyle = context.fillStyle = theme.accent;
-    context.lineWidth = 1.5;
-    context.beginPath();
-    context.arc(x0, y0, 3, 0, 2 * Math.PI);
-    context.fill();
-    context.beginPath();
-    context.moveTo(x0, y0);
-    context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 6, y1);
-    context.stroke();
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.lineTo(x1 - 8, y1 - 4);
-    context.lineTo(x1 - 8, y1 + 4);
-    context.fill();
-  }
-
   // The time at a place of the picture.
   time(x) {
     const view = this.viewport();
@@ -180,6 +226,10 @@ export class Timeline {
     this.from = Math.max(0, Math.min(from, this.end - span));
     this.to = this.from + span;
     this.pane.redraw();
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.state.set({
+      seen: span >= this.end ? '' : formatRange(this.from, this.to) }),
+                              REST_MS);
   }
 
   // Narrow or widen by a factor; what is at a time stays where it is.
@@ -192,12 +242,13 @@ export class Timeline {
     this.show(this.from + by, this.to + by);
   }
 
+  laneAt(y) {
+    return this.lanes.lanes.find((one) => y >= one.top && y < one.bottom);
+  }
+
   hit({ x, y }) {
-    if (x < GUTTER || y - this.pane.box.scrollTop < AXIS_HEIGHT)
-      return -1;
-    const lane = this.lanes.lanes.find((one) =>
-      y >= one.top && y < one.bottom);
-    if (!lane)
+    const lane = this.laneAt(y);
+    if (!lane || x < GUTTER || this.isAxis(y))
       return -1;
     const row = lane.row + Math.floor((y - lane.top) / SPAN_HEIGHT);
     const view = this.viewport();
@@ -205,10 +256,22 @@ export class Timeline {
                          3 * (view.to - view.from) / view.width);
   }
 
-  // Select a span, and move so that it is seen.
+  // Whether a place of the picture is on the axis, or beside the rows.
+  isAxis(y) {
+    return y - this.pane.box.scrollTop < AXIS_HEIGHT;
+  }
+
+  isGutter(x) {
+    return x < GUTTER;
+  }
+
   select(span) {
-    const { begin, duration, node } = this.profile.spans;
-    this.state.set({ span, node: node[span] });
+    this.state.set({ span, node: this.profile.spans.node[span] });
+  }
+
+  // Move so that a span is seen.
+  reveal(span) {
+    const { begin, duration } = this.profile.spans;
     const top = this.tops[this.lanes.rowOf(span)];
     this.pane.reveal(top - AXIS_HEIGHT, top + SPAN_HEIGHT);
     const end = begin[span] + duration[span];
@@ -218,6 +281,27 @@ export class Timeline {
       this.show(middle - half, middle + half);
     }
   }
+
+  // To the next span that the search means, by time.
+  step(by) {
+    const { spans } = this.profile;
+    const { matched } = this.model;
+    const current = this.state.get('span');
+    const order = (a, b) => spans.begin[a] - spans.begin[b] || a - b;
+    let best = -1, end = -1;
+    for (let i = 0; i < spans.count; i++) {
+      if (!matched[spans.node[i]] || i === current)
+        continue;
+      if (current >= 0 && by * order(i, current) > 0
+          && (best < 0 || by * order(i, best) < 0))
+        best = i;
+      if (end < 0 || by * order(i, end) < 0)
+        end = i;
+    }
+    if (best >= 0 || end >= 0)
+      this.select(best >= 0 ? best : end);
+    return true;
+  }
 }
 
 export const timelineView = {
@@ -226,6 +310,10 @@ export const timelineView = {
   needs: (profile) => profile.spans.count > 0,
   keys: [['a d', 'Move'], ['w s', 'Zoom in and out'], ['0', 'Show all'],
          [', .', 'To the span before, or after'],
-         ['p', 'To the span that asked for this one']],
+         ['p', 'To the span that asked for this one'],
+         ['b', 'Narrow all views down to the time that is seen'],
+         ['l', 'Narrow them down to the lane of this span'],
+         ['c', 'Critical path']],
+  state: { seen: '', critical: '' },
   make: (shared) => new Timeline(shared),
 };

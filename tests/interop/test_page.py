@@ -4,15 +4,17 @@ the profile holds, by mouse, by keyboard, and to those who do not see it."""
 
 import base64
 import json
-import random
 import re
 import zlib
 
 import pytest
 
-import chromium
-from conftest import missing, run_radio
+from pages import (browser, made_read, number, open_all, opened, read_document,
+                   read_page, recording, rows, state, write_page)
 from profile_document import ProfileDocument, zigzag
+
+# Fixtures that tests take by name.
+__all__ = ["browser", "opened", "read_document", "read_page", "recording"]
 
 VIEWS = ("timeline", "icicle", "tree", "bottomup", "sandwich", "functions",
          "facts")
@@ -20,130 +22,6 @@ HOSTILE = ("</script><script>window.hacked=1</script>",
            "<img src=x onerror=window.hacked=2>", "\"'`&amp;<b>",
            "\u202egpj.exe", "\u05e9\u05dc\u05d5\u05dd", "a\u0001b", "",
            "{{7*7}}", "__proto__", "\U0001f9e0" * 40, "x" * 3000)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not chromium.find():
-        missing("chromium")
-    with chromium.Chromium.start() as started:
-        yield started
-
-
-def write_page(document, folder, name="page", encoding="deflate"):
-    """A document as a page, by radio itself."""
-    source = folder / (name + ".json")
-    source.write_text(document if isinstance(document, str)
-                      else document.json(encoding))
-    page = folder / (name + ".html")
-    run_radio("profile", "convert", source, page)
-    return page
-
-
-def made_read(seed=1, nreads=3, nthreads=3):
-    """A read as radio does it: plan, requests, tiles on several threads."""
-    rng = random.Random(seed)
-    made = ProfileDocument("radio slice ct/sub-01", dropped_count=12)
-    main = made.lane("main")
-    workers = [made.lane(f"worker {i + 1}") for i in range(nthreads)]
-    requests = [made.lane(f"requests {i + 1}", 1) for i in range(2)]
-    for i in range(nreads):
-        t = i * 20_000_000
-        read = made.span(main, "read plane", "operation", t, 18_000_000,
-                         counters={"bytes asked": 4_000_000,
-                                   "bytes delivered": 1_048_576})
-        made.span(main, "plan", "metadata", t + 10_000, 120_000, read)
-        for lane in requests:
-            begin, took = t + 300_000, rng.randrange(2_000_000, 5_000_000)
-            get = made.span(lane, "get", "network", begin, took, read,
-                            edge=2, queue=50_000, nbytes=1 << 20,
-                            counters={"bytes fetched": 1 << 20})
-            made.span(lane, "first byte", "network", begin, took // 3, get,
-                      edge=3)
-        for k, lane in enumerate([main, *workers]):
-            begin = t + 6_000_000 + 100_000 * k
-            tiles = made.span(lane, "tiles", "operation", begin, 9_000_000,
-                              read, edge=int(lane != main),
-                              queue=100_000 * k)
-            at = begin + 5_000
-            while at + 1_000_000 < begin + 9_000_000:
-                took = rng.randrange(300_000, 900_000)
-                decode = made.span(lane, "decode", "decode", at, took, tiles,
-                                   nbytes=524_288,
-                                   counters={"bytes decoded": 524_288})
-                made.span(lane, "blosc lz4", "decode", at + 5_000,
-                          took - 50_000, decode)
-                at += took + 60_000
-        made.span(main, "wait for workers", "queue", t + 15_200_000, 600_000,
-                  read, wait=600_000)
-    made.facts = [("command", "radio slice ct/sub-01", 1)]
-    made.gauges = [("requests in flight", "count")]
-    made.samples = [(300_000, 0, 2), (5_000_000, 0, 1), (6_000_000, 0, 0)]
-    made.notes = [(0, 0, "tile shape", "64,64,64", 0)]
-    return made
-
-
-@pytest.fixture(scope="module")
-def read_document():
-    return made_read()
-
-
-@pytest.fixture(scope="module")
-def read_page(read_document, tmp_path_factory):
-    return write_page(read_document, tmp_path_factory.mktemp("page"))
-
-
-@pytest.fixture
-def opened(browser, request):
-    """Open a page; at the end it must have complained of nothing and asked
-    nobody for anything."""
-    pages = []
-
-    def go(path, fragment="#view=tree", **keywords):
-        page = browser.open(path, fragment=fragment, **keywords)
-        pages.append(page)
-        if keywords.get("script", True):
-            page.wait("window.radio || "
-                      "document.getElementById('notice').textContent")
-        return page
-
-    yield go
-    for page in pages:
-        complaints, requests = page.complaints(), page.requests()
-        page.close()
-        assert complaints == []
-        assert [url for url in requests if url != "data:,"] == []
-
-
-def rows(page):
-    """The tree's rows: { node: { column: [text, title] } }, in order."""
-    return dict(page.evaluate("""
-      [...document.querySelectorAll('.tree tbody tr[data-node]')].map(row => [
-        row.dataset.node, Object.fromEntries(
-          [...row.querySelectorAll('td')].map(cell =>
-            [cell.dataset.column, [cell.textContent, cell.title]])
-          .concat([['name', row.querySelector('bdi').textContent],
-                   ['level', row.getAttribute('aria-level')]]))])"""))
-
-
-def open_all(page):
-    """One row after the other: opening one makes all of them anew, and a
-    click on a row of before goes nowhere."""
-    for _ in range(1000):
-        closed = page.evaluate("""
-          (one => (one?.click(), one != null))(
-            document.querySelector('tr[aria-expanded=false] .marker'))""")
-        if not closed:
-            return
-    raise AssertionError("rows are still closed")
-
-
-def number(text):
-    return int(re.sub(r"\D", "", text))
-
-
-def state(page, key):
-    return page.evaluate(f"radio.state.get({json.dumps(key)})")
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -764,16 +642,6 @@ def test_many_siblings_are_shown_in_steps(opened, tmp_path):
     page.evaluate("[...document.querySelectorAll('.tree tbody button')]"
                   ".at(-1).click()")
     assert 1000 <= len(rows(page)) <= 1200
-
-
-@pytest.fixture(scope="module", params=["full", "slice", "roi", "ingest"])
-def recording(request, tmp_path_factory):
-    """A real recording, as a page and as JSON."""
-    folder = tmp_path_factory.mktemp("recording")
-    page, data = folder / "out.html", folder / "out.json"
-    run_radio("profile", request.param, "--runs", "2", "-o", page, "-o",
-              data)
-    return page, json.loads(data.read_text())
 
 
 def test_a_real_recording_s_page_shows_its_numbers(opened, recording):

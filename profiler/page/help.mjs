@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The list of keys, made from what the views say of themselves.
+
+import { element, button } from './dom.mjs';
+
+const GLOBAL = [
+  ['1 to 9', 'To a view'], ['/', 'Search; Enter goes to the next match'],
+  ['n N', 'To the next match, or the one before'],
+  ['m', 'To the next metric'], ['?', 'This list'],
+];
+
+function keyTable(pairs) {
+  return element('table', { class: 'facts' }, element('tbody', {},
+    ...pairs.map(([keys, what]) => element('tr', {},
+      element('th', { scope: 'row' }, ...keys.split(' ').flatMap((key) =>
+        [key === 'to' ? 'to' : element('kbd', {}, key), ' '])),
+      element('td', {}, what)))));
+}
+
+export class Help {
+  constructor(views) {
+    this.dialog = element('dialog', { 'aria-label': 'Keys', class: 'help' },
+      element('div', { class: 'columns' },
+        element('section', {}, element('h2', {}, 'Everywhere'),
+                keyTable(GLOBAL)),
+        ...views.map((view) => element('section', {},
+          element('h2', {}, view.label), element('p', { class: 'muted' },
+            (view.key ? 'Key ' + view.key + '. ' : '') + view.about + '.'),
+          view.keys?.length ? keyTable(view.keys) : null))),
+      button('Close', () => this.dialog.close(), { autofocus: true }));
+    this.opener = button('Keys', () => this.open(),
+                         { title: 'What the keys do. Key ?' });
+  }
+
+  open() {
+    if (!this.dialog.open)
+      this.dialog.showModal();
+  }
+}

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""The page's views in a real browser: narrowed down to a stretch of time, to
+lanes, by transforms, their numbers are those of the profile's spans."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from pages import (browser, number, open_all, opened, read_document,
+                   read_page, recording, rows, state, write_page)
+from profile_document import ProfileDocument
+
+# Fixtures that tests take by name.
+__all__ = ["browser", "opened", "read_document", "read_page", "recording"]
+
+
+def clipped(document, begin, end):
+    """Total and calls of each node in a stretch of time."""
+    found = {}
+    for span in document.spans:
+        low = max(begin, span["begin"])
+        high = min(end, span["begin"] + span["duration"])
+        if high > low:
+            total, calls = found.get(span["node"], (0, 0))
+            found[span["node"]] = total + high - low, calls + 1
+    return found
+
+
+@pytest.mark.parametrize("begin, end", [(0, 60_000_000),
+                                        (6_000_000, 9_000_000),
+                                        (20_300_000, 41_000_000)])
+def test_a_stretch_of_time_has_the_numbers_of_its_spans(
+        opened, read_document, read_page, begin, end):
+    page = opened(read_page, fragment=f"#view=tree&range={begin}-{end}")
+    open_all(page)
+    shown = rows(page)
+    expected = clipped(read_document, begin, end)
+    assert {int(node) for node in shown} == set(expected)
+    for node, (total, calls) in expected.items():
+        assert number(shown[str(node)]["total"][1]) == total
+        assert number(shown[str(node)]["calls"][0]) == calls
+    assert "partial" in page.evaluate(
+        "document.querySelector('.chips').textContent")
+
+
+def test_the_whole_time_of_a_real_recording_is_its_tree(opened, recording):
+    path, document = recording
+    nodes = document["nodes"]
+    page = opened(path, fragment="#view=tree&range=0-999999999999999")
+    sums = page.evaluate("""(shape => ['calls', 'total', 'self', 'work',
+      'wait'].map(name => Array.from(shape[name])))(radio.model.shape())""")
+    assert page.evaluate("radio.model.shape() !== radio.model.whole")
+    if document["info"]["dropped_count"]:
+        return
+    columns = ("calls", "total_ns", "self_ns", "work_ns", "wait_ns")
+    for got, name in zip(sums, columns):
+        # The recorder rounds each node's ticks, the log each span's.
+        assert got == pytest.approx(nodes[name], rel=0.01, abs=100_000), name
+
+
+def drag(page, x0, y0, x1, y1):
+    page.mouse("mouseMoved", x0, y0)
+    page.mouse("mousePressed", x0, y0, button="left", clickCount=1)
+    for share in (0.3, 0.7, 1):
+        page.mouse("mouseMoved", x0 + share * (x1 - x0),
+                   y0 + share * (y1 - y0), button="left", buttons=1)
+    page.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
+
+
+def test_dragging_on_the_axis_narrows_all_views(opened, read_document,
+                                                read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    page.settle()
+    x, y, width = page.evaluate("""(b => [b.x, b.y, b.width])(document
+      .querySelector('.timeline canvas').getBoundingClientRect())""")
+    drag(page, x + 250, y + 12, x + 450, y + 12)
+    begin, end = map(int, state(page, "range").split("-"))
+    per_pixel = 58_000_000 / (width - 150)
+    assert begin == pytest.approx(100 * per_pixel, abs=2 * per_pixel)
+    assert end == pytest.approx(300 * per_pixel, abs=2 * per_pixel)
+    page.press("3")
+    expected = clipped(read_document, begin, end)
+    shown = rows(page)
+    assert number(shown["0"]["total"][1]) == expected[0][0]
+    chips = "document.querySelectorAll('.chip').length"
+    assert page.evaluate(chips) == 1
+    page.click_on(".chip button")
+    assert state(page, "range") == ""
+    assert page.evaluate(chips) == 0
+    page.evaluate("history.back()")
+    page.wait("radio.state.get('range') !== ''")
+
+
+def click_on_first_lane(page):
+    page.settle()
+    x, y = page.evaluate("""(b => [b.x, b.y])(document
+      .querySelector('.timeline canvas').getBoundingClientRect())""")
+    page.click(x + 20, y + 24 + 6 + 9)
+
+
+def test_a_click_on_a_lane_s_name_leaves_that_lane(opened, read_document,
+                                                   read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    page.settle()
+    click_on_first_lane(page)
+    assert state(page, "lanes") == "0"
+    calls = page.evaluate("Array.from(radio.model.shape().calls)")
+    for node, n in enumerate(calls):
+        assert n == sum(s["lane"] == 0 and s["node"] == node
+                        for s in read_document.spans)
+    click_on_first_lane(page)
+    assert state(page, "lanes") == ""
+
+
+def test_transforms_are_chips_that_go_away(opened, read_document,
+                                           read_page):
+    page = opened(read_page)
+    decode = next(i for i, n in enumerate(read_document.nodes)
+                  if n["name"] == "decode")
+    page.evaluate(f"radio.state.set({{ node: {decode} }})")
+    page.evaluate("[...document.querySelectorAll('.deeds button')]"
+                  ".find(one => one.textContent === 'Focus').click()")
+    page.settle()
+    roots = [row for row in rows(page).values() if row["level"] == "1"]
+    total = sum(n["total_ns"] for n in read_document.nodes
+                if n["name"] == "decode")
+    assert [row["name"] for row in roots] == ["decode"]
+    assert number(roots[0]["total"][1]) == total
+    assert "Focus on" in page.evaluate(
+        "document.querySelector('.chip').innerText")
+    page.click_on(".chip button")
+    assert state(page, "transforms") == ""
+    assert len(rows(page)) > 2
+
+
+def test_functions_lead_to_their_longest_run(opened, read_document,
+                                             read_page):
+    page = opened(read_page, fragment="#view=functions")
+    page.evaluate("""[...document.querySelectorAll('.functions tbody tr')]
+      .find(one => one.innerText.startsWith('blosc lz4')).click()""")
+    page.evaluate("document.querySelector('.runs li button').click()")
+    span = state(page, "span")
+    longest = max(s["duration"] for s in read_document.spans
+                  if read_document.nodes[s["node"]]["name"] == "blosc lz4")
+    assert page.evaluate(f"radio.profile.spans.duration[{span}]") == longest
+    assert state(page, "view") == "timeline"
+
+
+def test_the_critical_path_is_told_and_takes_the_operation_s_time(
+        opened, read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    page.press("c")
+    page.settle()
+    text = page.evaluate("document.querySelector('.path-sum').innerText")
+    assert text.startswith("Critical path, 18.0\u00a0ms")
+    shares = [float(one) for one in re.findall(r"([\d.]+)\u00a0%", text)]
+    assert 90 < sum(shares) <= 100.5
+    page.press("c")
+    assert page.evaluate("document.querySelector('.path-sum').hidden")
+
+
+def test_n_goes_from_span_to_span_on_the_timeline(opened, read_document,
+                                                  read_page):
+    page = opened(read_page, fragment="#view=timeline&query=first+byte")
+    page.evaluate("document.activeElement.blur()")
+    begins = sorted(s["begin"] for s in read_document.spans
+                    if read_document.nodes[s["node"]]["name"] == "first byte")
+    seen = []
+    for _ in begins:
+        page.press("n")
+        seen.append(page.evaluate(
+            "radio.profile.spans.begin[radio.state.get('span')]"))
+    assert seen == begins
+    page.press("N", shift=True)
+    assert page.evaluate("radio.profile.spans.begin["
+                         "radio.state.get('span')]") == begins[-2]
+
+
+@pytest.mark.parametrize("view", ["timeline", "icicle", "tree", "sandwich",
+                                  "functions", "facts"])
+def test_a_view_is_saved_as_a_picture(opened, read_page, view):
+    page = opened(read_page, fragment=f"#view={view}")
+    page.settle()
+    svg = ElementTree.fromstring(page.evaluate("radio.picture()"))
+    name = "{http://www.w3.org/2000/svg}"
+    assert svg.tag == name + "svg"
+    texts = " ".join(one.text or "" for one in svg.iter(name + "text"))
+    assert "radio slice ct/sub-01" in texts
+    expected = "clock" if view == "facts" else "read plane"
+    assert expected in texts
+    width, height, kind = page.evaluate("""radio.png().then(blob =>
+      createImageBitmap(blob).then(({ width, height }) =>
+        [width, height, blob.type]))""")
+    assert kind == "image/png"
+    assert (width, height) == pytest.approx(
+        (2 * float(svg.get("width")), 2 * float(svg.get("height"))), abs=2)
+
+
+def test_hostile_names_do_not_break_a_picture(opened, tmp_path):
+    made = ProfileDocument("a ]]> <b> & \x01 title")
+    lane = made.lane("l")
+    made.span(lane, "</text><script>\x02\ud800'\"", "user", 0, 1000)
+    page = opened(write_page(made, tmp_path))
+    for view in ("tree", "icicle", "timeline"):
+        page.evaluate(f"radio.state.set({{ view: '{view}' }})")
+        page.settle()
+        svg = ElementTree.fromstring(page.evaluate("radio.picture()"))
+        assert not [one for one in svg.iter() if "script" in one.tag]
+
+
+def test_a_question_mark_lists_the_keys_of_every_view(opened, read_page):
+    page = opened(read_page)
+    page.press("?")
+    text = page.evaluate("document.querySelector('dialog[open]').innerText")
+    for label in page.evaluate("[...document.querySelectorAll("
+                               "'[role=tab]')].map(one => one.textContent)"):
+        assert label in text
+    page.press("Escape")
+    assert page.evaluate("document.querySelector('dialog[open]')") is None

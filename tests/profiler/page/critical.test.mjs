@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The critical path, on histories whose path is known, and what must hold on
+// any.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { criticalPath, longestRoot, pathBySite,
+         rootOf } from '../../../profiler/page/critical.mjs';
+import { history, makeProfile } from './made.mjs';
+
+function named(profile, pieces) {
+  return pieces.map(({ span, from, to }) =>
+    [profile.names[profile.spans.node[span]], from, to]);
+}
+
+const NODES = [{ name: 'read' }, { name: 'a', parent: 0 },
+               { name: 'b', parent: 0 }, { name: 'c', parent: 0, edge: 1 },
+               { name: 'wait', parent: 0, category: 'queue' }];
+
+async function pathOf(spans) {
+  const profile = await makeProfile(NODES, spans);
+  return named(profile, criticalPath(profile, longestRoot(profile)));
+}
+
+test('one after the other, with what is between', async () => {
+  assert.deepEqual(await pathOf([
+    { lane: 0, node: 0, begin: 0, duration: 100 },
+    { lane: 0, node: 1, begin: 10, duration: 20, parent: 0 },
+    { lane: 0, node: 2, begin: 40, duration: 50, parent: 0 },
+  ]), [['read', 90, 100], ['b', 40, 90], ['read', 30, 40], ['a', 10, 30],
+       ['read', 0, 10]]);
+});
+
+test('of two at once the one that ended last', async () => {
+  assert.deepEqual(await pathOf([
+    { lane: 0, node: 0, begin: 0, duration: 100 },
+    { lane: 0, node: 1, begin: 10, duration: 50, parent: 0 },
+    { lane: 1, node: 3, begin: 20, duration: 75, parent: 0 },
+  ]), [['read', 95, 100], ['c', 20, 95], ['read', 0, 20]]);
+});
+
+test('a wait leads to what was waited for', async () => {
+  assert.deepEqual(await pathOf([
+    { lane: 0, node: 0, begin: 0, duration: 100 },
+    { lane: 0, node: 1, begin: 10, duration: 30, parent: 0 },
+    { lane: 1, node: 3, begin: 5, duration: 85, parent: 0 },
+    { lane: 0, node: 4, begin: 40, duration: 55, wait: 55, parent: 0 },
+  ]), [['read', 90, 100], ['c', 5, 90], ['read', 0, 5]]);
+});
+
+test('a wait for nothing that is known is itself on the path', async () => {
+  assert.deepEqual(await pathOf([
+    { lane: 0, node: 0, begin: 0, duration: 100 },
+    { lane: 0, node: 4, begin: 40, duration: 55, wait: 55, parent: 0 },
+  ]), [['read', 95, 100], ['wait', 40, 95], ['read', 0, 40]]);
+});
+
+test('what outlives its parent ends with it', async () => {
+  assert.deepEqual(await pathOf([
+    { lane: 0, node: 0, begin: 0, duration: 100 },
+    { lane: 1, node: 3, begin: 60, duration: 35, parent: 0 },
+    { lane: 2, node: 3, begin: 70, duration: 90, parent: 0 },
+  ]), [['c', 70, 100], ['read', 0, 70]]);
+});
+
+test('the path of any history is its time, without gap or overlap',
+     async () => {
+  for (let seed = 1; seed < 20; seed++) {
+    const { nodes, spans } = history(seed, 150);
+    const profile = await makeProfile(nodes, spans);
+    for (let i = 0; i < profile.spans.count; i++) {
+      const root = rootOf(profile, i);
+      assert.equal(profile.parentOf(root), -1);
+      const { begin, duration } = profile.spans;
+      const pieces = criticalPath(profile, root);
+      let time = begin[root] + duration[root];
+      for (const { span, from, to } of pieces) {
+        assert.equal(to, time);
+        assert.ok(from < to);
+        assert.ok(from >= begin[span] && to <= begin[span] + duration[span]);
+        assert.equal(rootOf(profile, span), root);
+        time = from;
+      }
+      assert.equal(time, begin[root]);
+      assert.equal(pathBySite(profile, pieces).reduce((sum, [, ns]) =>
+        sum + ns, 0), duration[root]);
+    }
+  }
+});
+
+test('a deep chain is no trouble', async () => {
+  const n = 20000;
+  const nodes = [{ name: 'f' }];
+  const spans = Array.from({ length: n }, (_, i) =>
+    ({ lane: 0, node: 0, begin: i, duration: 3 * n - 2 * i,
+       parent: i - 1 }));
+  const profile = await makeProfile(nodes, spans);
+  const pieces = criticalPath(profile, longestRoot(profile));
+  assert.equal(pieces.reduce((sum, { from, to }) => sum + to - from, 0),
+               3 * n);
+});
