@@ -57,11 +57,17 @@ export class Lanes {
     const counts = new Uint32Array(nrows);
     for (let i = 0; i < spans.count; i++)
       counts[this.rowOf(i)]++;
+    // Spans, begins and ends of each row beside each other: searches would
+    // jump through memory else.
     this.rows = Array.from(counts, (count) => new Uint32Array(count));
+    this.begins = Array.from(counts, (count) => new Float64Array(count));
+    this.ends = Array.from(counts, (count) => new Float64Array(count));
     counts.fill(0);
     for (let i = 0; i < spans.count; i++) {
-      const row = this.rowOf(i);
-      this.rows[row][counts[row]++] = i;
+      const row = this.rowOf(i), at = counts[row]++;
+      this.rows[row][at] = i;
+      this.begins[row][at] = spans.begin[i];
+      this.ends[row][at] = spans.begin[i] + spans.duration[i];
     }
   }
 
@@ -70,30 +76,19 @@ export class Lanes {
   }
 
   // In a row: the place of the first span, from `low' on, that ends after a
-  // time.
+  // time.  It is looked for in steps that double: mostly it is near.
   firstEnding(row, time, low = 0) {
-    const { begin, duration } = this.spans;
-    const spans = this.rows[row];
-    let high = spans.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const span = spans[middle];
-      if (begin[span] + duration[span] <= time)
-        low = middle + 1;
-      else
-        high = middle;
+    const ends = this.ends[row];
+    let high = low, step = 1;
+    while (high < ends.length && ends[high] <= time) {
+      low = high + 1;
+      high += step;
+      step *= 2;
     }
-    return low;
-  }
-
-  // The same, that begins at a time or later.
-  firstBeginning(row, time, low = 0) {
-    const { begin } = this.spans;
-    const spans = this.rows[row];
-    let high = spans.length;
+    high = Math.min(high, ends.length);
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (begin[spans[middle]] < time)
+      if (ends[middle] <= time)
         low = middle + 1;
       else
         high = middle;

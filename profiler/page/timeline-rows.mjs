@@ -16,27 +16,26 @@ export class RowPainter {
   }
 
   draw(row, y, view, theme) {
-    const { begin, duration } = this.profile.spans;
     const spans = this.lanes.rows[row];
+    const begins = this.lanes.begins[row], ends = this.lanes.ends[row];
     const scale = view.width / (view.to - view.from);
     this.theme = theme;
+    this.colour = null;
     for (let i = this.lanes.firstEnding(row, view.from); i < spans.length;) {
-      const span = spans[i];
-      if (begin[span] >= view.to)
+      if (begins[i] >= view.to)
         break;
-      const x = Math.max(0, (begin[span] - view.from) * scale);
-      const end = Math.min(view.width,
-                           (begin[span] + duration[span] - view.from)
-                           * scale);
+      const x = Math.max(0, (begins[i] - view.from) * scale);
+      const end = Math.min(view.width, (ends[i] - view.from) * scale);
       if (end - x >= 1.5) {
-        this.box(span, view.left + x, y, end - x);
+        this.box(spans[i], view.left + x, y, end - x);
         i++;
         continue;
       }
       const pixel = Math.floor(x);
       const next = view.from + (pixel + 1) / scale;
       const after = Math.max(i + 1, this.lanes.firstEnding(row, next, i));
-      this.stroke(this.longest(spans, i, after), view.left + pixel, y);
+      const longest = this.longest(begins, ends, i, after);
+      this.stroke(spans[longest], view.left + pixel, y);
       i = after;
     }
     this.endRun(y);
@@ -48,6 +47,7 @@ export class RowPainter {
     if (width < 34)
       return;
     this.pane.context.fillStyle = this.isFaint(node) ? this.theme.text : INK;
+    this.colour = null;
     this.pane.text(this.profile.names[node], x + 4, y + SPAN_HEIGHT / 2,
                    width - 8);
   }
@@ -55,21 +55,23 @@ export class RowPainter {
   fill(node, x, y, width) {
     const { context } = this.pane;
     const faint = this.isFaint(node);
+    const colour = this.model.colours[node];
     if (faint)
       context.globalAlpha = 0.25;
-    context.fillStyle = this.model.colours[node];
+    // Most boxes have the colour of the one before.
+    if (colour !== this.colour)
+      context.fillStyle = this.colour = colour;
     context.fillRect(x, y + 1, width, SPAN_HEIGHT - 2);
     if (faint)
       context.globalAlpha = 1;
   }
 
   // What takes most of a pixel, of the first few in it.
-  longest(spans, from, to) {
-    const { duration } = this.profile.spans;
-    let longest = spans[from];
-    for (let i = from + 1; i < Math.min(to, from + 16); i++)
-      if (duration[spans[i]] > duration[longest])
-        longest = spans[i];
+  longest(begins, ends, from, to) {
+    let longest = from;
+    for (let i = from + 1; i < Math.min(to, from + 8); i++)
+      if (ends[i] - begins[i] > ends[longest] - begins[longest])
+        longest = i;
     return longest;
   }
 

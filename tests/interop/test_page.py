@@ -692,15 +692,14 @@ def packed(np, columns):
     return b"".join(out)
 
 
-@pytest.fixture(scope="module")
-def million_page(np, tmp_path_factory):
-    """A million spans on 16 threads, two deep."""
-    made = ProfileDocument("a million")
+def many_spans_page(np, folder, per_lane):
+    """Many spans on each of 16 threads, two deep."""
+    made = ProfileDocument("many spans")
     lanes = [made.lane(f"worker {i}") for i in range(16)]
     first = made.span(lanes[0], "tiles", "operation", 0, 10)
     made.span(lanes[0], "decode", "decode", 1, 5, first)
     document = made.document()
-    n = 62_500
+    n = per_lane
     rng = np.random.default_rng(7)
     pairs = n // 2
     begin = np.empty(n, np.int64)
@@ -724,8 +723,12 @@ def million_page(np, tmp_path_factory):
                          "nbytes": len(raw),
                          "data": base64.b64encode(data).decode()}
     document["lanes"]["span_count"] = [n] * 16
-    return write_page(json.dumps(document),
-                      tmp_path_factory.mktemp("million"))
+    return write_page(json.dumps(document), folder)
+
+
+@pytest.fixture(scope="module")
+def million_page(np, tmp_path_factory):
+    return many_spans_page(np, tmp_path_factory.mktemp("million"), 62_500)
 
 
 def test_a_million_spans_open_and_are_drawn_at_every_zoom(

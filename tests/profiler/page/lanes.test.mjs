@@ -53,10 +53,10 @@ test('searches agree with looking at every span', () => {
   for (let time = -5; time < 610; time++) {
     const ending = spans.findIndex(([, begin, duration]) =>
       begin + duration > time);
-    const beginning = spans.findIndex(([, begin]) => begin >= time);
-    assert.equal(made.firstEnding(0, time), ending < 0 ? 60 : ending);
-    assert.equal(made.firstBeginning(0, time), beginning < 0 ? 60
-      : beginning);
+    const expected = ending < 0 ? 60 : ending;
+    assert.equal(made.firstEnding(0, time), expected);
+    for (const low of [0, 1, 7, 30, 59, 60])
+      assert.equal(made.firstEnding(0, time, low), Math.max(low, expected));
   }
 });
 
