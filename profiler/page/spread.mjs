@@ -3,7 +3,9 @@
 // difference of two medians with 95 % confidence: profiler/model/spread.c
 // once more, which says where the rules come from.  Both must agree.
 
-const ALONE = 4, ALONE_MIN_RUNS = 4, APART_MIN_RUNS = 3;
+const ALONE = 4;
+const ALONE_MIN_RUNS = 4;
+const APART_MIN_RUNS = 3;
 
 // The chance of at most k heads in n throws of a coin.
 function binomialTail(n, k) {

@@ -369,3 +369,42 @@ export function tilesOfCell(geometry, tiles, projected, cell) {
       && placeOn(place, axes.column) === column;
   });
 }
+
+// Whether what a volume's tiles tell of is writing.
+export function isWritten(profile, volume) {
+  const [span] = volume.spans;
+  return span !== undefined
+    && profile.categories[profile.spans.node[span]] === 'encode';
+}
+
+// What was asked of the store, fetched, decoded and delivered; of writing,
+// what was inflated, encoded and written.  As the tree counted it, where all
+// of it is this volume's; else as far as the log tells: exact is false.
+export function byteFlow(profile, volume, sums, isAll) {
+  const total = (name) => profile.counters.filter((one) => one.name === name)
+    .reduce((sum, { own }) => own.reduce((a, b) => a + b, sum), 0);
+  const counted = (names) => names.map((name) =>
+    [name, total('bytes ' + name)]);
+  const known = (flow) => flow.filter(([, nbytes]) => nbytes > 0);
+  const writes = isWritten(profile, volume);
+  if (isAll)
+    return { exact: true, steps: known(counted(
+      writes ? ['inflated', 'encoded', 'written']
+        : ['asked', 'fetched', 'decoded', 'delivered'])) };
+  const item = sums.count > 0
+    ? sums.bytes / sums.count / product(volume.geometry.tile) : 0;
+  return { exact: false, steps: known(
+    writes ? [['encoded', sums.bytes], ['written', sums.stored]]
+      : [['asked', sums.stored], ['fetched', sums.fetched],
+         ['decoded', sums.bytes],
+         ['delivered', sums.askedVoxels * item]]) };
+}
+
+// How many times more came out of a step than the reader got: [label, ratio].
+export function amplification({ steps }) {
+  const of = Object.fromEntries(steps);
+  return [['decoded', 'delivered'], ['fetched', 'asked'],
+          ['encoded', 'written']]
+    .filter(([more, less]) => of[more] > 0 && of[less] > 0)
+    .map(([more, less]) => [more, less, of[more] / of[less]]);
+}

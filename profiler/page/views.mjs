@@ -2,10 +2,11 @@
 // All views, in the order of their tabs and of the keys 1 to 9.  A view is a
 // module that exports
 //
-//   { id, label, about, needs, keys, state, make }
+//   { id, label, about, needs, leads, keys, state, make }
 //
 // about: a line for the list of keys; needs (profile): whether there is
-// anything to show (a view without it is always there); label: a text, or
+// anything to show (a view without it is always there); leads (profile):
+// whether it comes first, as what the page is for; label: a text, or
 // label (profile); keys: [[key, what it does], ...] of its own; state: the
 // keys that it adds to the address, with their defaults (a number, or text);
 // make (shared): the view, when it is first shown, from { profile, state,
@@ -25,6 +26,7 @@ import { icicleView } from './icicle.mjs';
 import { partsView } from './parts.mjs';
 import { sandwichView } from './sandwich.mjs';
 import { timelineView } from './timeline.mjs';
+import { tilesView } from './tiles.mjs';
 import { bottomUpView, treeView } from './treegrid.mjs';
 
 export const VIEWS = [
@@ -34,13 +36,16 @@ export const VIEWS = [
   bottomUpView,
   sandwichView,
   functionsView,
+  tilesView,
   partsView,
   factsView,
 ];
 
 // Those that a profile has something for, with their labels.
 export function viewsFor(profile) {
+  const leads = (view) => Number(view.leads?.(profile) ?? false);
   return VIEWS.filter(({ needs }) => needs === undefined || needs(profile))
+    .sort((a, b) => leads(b) - leads(a))
     .map((view, i) => ({
       ...view,
       key: i < 9 ? String(i + 1) : '',

@@ -2,9 +2,9 @@
 // Which tiles were touched: numbers of tiles, boxes, volumes, projections.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { findVolumes, indexOfPlace, parseBoxes, parseShape, placeOfIndex,
-         placeOfTile, PROJECTIONS, projectTiles, sumTiles, tileGeometry,
-         tilesOfBox, tilesOfCell } from
+import { amplification, byteFlow, findVolumes, indexOfPlace, isWritten,
+         parseBoxes, parseShape, placeOfIndex, placeOfTile, PROJECTIONS,
+         projectTiles, sumTiles, tileGeometry, tilesOfBox, tilesOfCell } from
   '../../../profiler/page/tile-map.mjs';
 
 test('shapes are read, and what is none is refused', () => {
@@ -212,4 +212,40 @@ test('arrays of one and of four axes have projections', () => {
       assert.equal([...cells.values()].reduce((a, b) => a + b, 0), tiles);
     }
   }
+});
+
+test('bytes are those that the tree counted, if all is one volume', () => {
+  const [volume] = findVolumes(PROFILE).volumes;
+  const sums = sumTiles(PROFILE, volume);
+  const profile = { ...PROFILE, categories: ['', '', 'decode', 'disk'],
+                    counters: [
+    { name: 'bytes fetched', own: [0, 0, 0, 5] },
+    { name: 'bytes asked', own: [0, 0, 0, 4] },
+    { name: 'bytes decoded', own: [0, 0, 60, 0] },
+    { name: 'bytes delivered', own: [0, 0, 10, 20] },
+  ] };
+  const flow = byteFlow(profile, volume, sums, true);
+  assert.deepEqual(flow, { exact: true, steps: [
+    ['asked', 4], ['fetched', 5], ['decoded', 60], ['delivered', 30]] });
+  assert.deepEqual(amplification(flow), [['decoded', 'delivered', 2],
+                                         ['fetched', 'asked', 1.25]]);
+});
+
+test('of one volume among others they are what the log tells', () => {
+  const [volume] = findVolumes(PROFILE).volumes;
+  const profile = { ...PROFILE, categories: ['', '', 'decode', 'disk'] };
+  // 3 tiles of 2 x 2 x 2 voxels took 48 bytes, so a voxel takes 2.
+  assert.deepEqual(byteFlow(profile, volume, sumTiles(PROFILE, volume),
+                            false),
+                   { exact: false, steps: [['asked', 17], ['fetched', 30],
+                                           ['decoded', 48],
+                                           ['delivered', 34]] });
+});
+
+test('tiles that were written are told as such', () => {
+  const [volume] = findVolumes(PROFILE).volumes;
+  const profile = { ...PROFILE, categories: ['', '', 'encode', 'disk'] };
+  assert.equal(isWritten(profile, volume), true);
+  const flow = byteFlow(profile, volume, sumTiles(PROFILE, volume), false);
+  assert.deepEqual(flow.steps, [['encoded', 48], ['written', 17]]);
 });
