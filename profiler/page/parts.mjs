@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The runs or ranks of a joined profile, beside one another.
+// The ranks of a joined profile, beside one another.
 
 import { element, nameElement } from './dom.mjs';
 import { exactUnit, formatRatio, formatTime } from './units.mjs';
@@ -49,10 +49,10 @@ function partsPanel(profile) {
 }
 
 export const partsView = {
-  id: 'parts', label: (profile) => profile.partKind() === 'run' ? 'Runs'
-    : 'Ranks',
-  about: 'Runs or ranks beside one another',
-  needs: (profile) => profile.parts.length > 1,
+  id: 'parts', label: 'Ranks',
+  about: 'Ranks beside one another',
+  needs: (profile) => profile.parts.length > 1
+    && profile.partKind() === 'rank',
   keys: [],
   make: ({ profile }) => ({ element: partsPanel(profile) }),
 };

@@ -24,6 +24,7 @@ import { factsView } from './facts.mjs';
 import { functionsView } from './functions.mjs';
 import { icicleView } from './icicle.mjs';
 import { partsView } from './parts.mjs';
+import { runsView } from './runs.mjs';
 import { sandwichView } from './sandwich.mjs';
 import { timelineView } from './timeline.mjs';
 import { tilesView } from './tiles.mjs';
@@ -37,6 +38,7 @@ export const VIEWS = [
   sandwichView,
   functionsView,
   tilesView,
+  runsView,
   partsView,
   factsView,
 ];

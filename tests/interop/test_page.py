@@ -575,9 +575,10 @@ def test_parts_are_named(opened, tmp_path, kind, label):
     made.parts = [(f"{kind[:-1]} {i}", 10_000_000 * (i + 1), 8_000_000 * i, 0)
                   for i in range(4)]
     made.shares = [(0, i, 1, 4_000_000 * (i + 1), 0) for i in range(4)]
-    page = opened(write_page(made, tmp_path), fragment="#view=parts")
-    text = page.evaluate("document.querySelector('#view-parts').innerText")
-    assert page.evaluate("document.querySelector('#tab-parts').textContent") \
+    view = "runs" if kind == "runs" else "parts"
+    page = opened(write_page(made, tmp_path), fragment=f"#view={view}")
+    text = page.evaluate(f"document.querySelector('#view-{view}').innerText")
+    assert page.evaluate(f"document.querySelector('#tab-{view}').textContent") \
         == label
     for i in range(4):
         assert f"{kind[:-1]} {i}" in text
@@ -666,7 +667,7 @@ def test_a_real_recording_s_page_shows_its_numbers(opened, recording):
         assert title in text
 
 
-@pytest.mark.parametrize("view", (*VIEWS, "parts"))
+@pytest.mark.parametrize("view", (*VIEWS, "runs"))
 def test_a_real_recording_opens_in_every_view(opened, recording, view):
     page = opened(recording[0], fragment=f"#view={view}")
     page.settle()

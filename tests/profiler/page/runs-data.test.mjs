@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Runs: where they lie, which are out of the ordinary, how they scatter.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { cacheOfRuns, listRuns, timesInBrief } from
+  '../../../profiler/page/runs-data.mjs';
+
+function profileOf(walls, facts = []) {
+  return { facts, parts: walls.map((wall, i) =>
+    ({ name: 'run ' + (i + 1), wall, work: wall / 2 })) };
+}
+
+test('times are told in brief', () => {
+  assert.deepEqual(timesInBrief([4, 1, 3, 2, 5]), {
+    n: 5, mean: 3, median: 3, least: 1, most: 5, lower: 2, upper: 4,
+    deviation: Math.sqrt(2.5) });
+  assert.deepEqual(timesInBrief([7]), {
+    n: 1, mean: 7, median: 7, least: 7, most: 7, lower: 7, upper: 7,
+    deviation: 0 });
+  assert.equal(timesInBrief([1, 2, 3, 4]).lower, 1.75);
+});
+
+test('each run begins where the one before ends', () => {
+  const runs = listRuns(profileOf([10, 20, 30]));
+  assert.deepEqual(runs.map(({ begin, end }) => [begin, end]),
+                   [[0, 10], [10, 30], [30, 60]]);
+  assert.deepEqual(runs[1], { part: 1, name: 'run 2', begin: 10, end: 30,
+                              wall: 20, work: 10, mark: '' });
+});
+
+test('runs that are far out are marked, and the fastest', () => {
+  const marks = (walls) => listRuns(profileOf(walls)).map((run) => run.mark);
+  assert.deepEqual(marks([100, 101, 99, 102, 900, 98]),
+                   ['', '', '', '', 'slow', 'fastest']);
+  assert.deepEqual(marks([900, 100, 101, 99, 102, 98]),
+                   ['slow: the first', '', '', '', '', 'fastest']);
+  assert.deepEqual(marks([100, 100, 100, 100, 105]),
+                   ['fastest', 'fastest', 'fastest', 'fastest', '']);
+  assert.deepEqual(marks([5, 900]), ['', '']);
+  assert.deepEqual(marks([0, 0, 0, 0]), ['', '', '', '']);
+});
+
+test('cold and warm runs are told where it was recorded', () => {
+  const of = (value) => cacheOfRuns(profileOf([1], [{ key: 'cache',
+                                                      value }]));
+  assert.equal(of('cold'), 'cold');
+  assert.equal(of('warm'), 'warm');
+  assert.equal(of('</script>'), '');
+  assert.equal(cacheOfRuns(profileOf([1])), '');
+});
