@@ -12,6 +12,9 @@ async function start() {
       throw new Error('its data are missing');
     const profile = await readProfile(data.textContent);
     data.textContent = '';
+    const before = document.getElementById('radio-before');
+    if (before !== null)
+      profile.before = await readProfile(before.textContent);
     // For the console, and for tests.
     window.radio = startApp(profile, document.getElementById('app'));
     document.getElementById('static').hidden = true;

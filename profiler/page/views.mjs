@@ -20,6 +20,7 @@
 // false if the view has no order of its own; actions: { key: () => ... },
 // keys that work wherever the focus is.
 
+import { diffView } from './diff.mjs';
 import { factsView } from './facts.mjs';
 import { functionsView } from './functions.mjs';
 import { icicleView } from './icicle.mjs';
@@ -40,6 +41,7 @@ export const VIEWS = [
   tilesView,
   runsView,
   partsView,
+  diffView,
   factsView,
 ];
 

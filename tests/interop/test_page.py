@@ -667,7 +667,7 @@ def test_a_real_recording_s_page_shows_its_numbers(opened, recording):
         assert title in text
 
 
-@pytest.mark.parametrize("view", (*VIEWS, "runs"))
+@pytest.mark.parametrize("view", (*VIEWS, "runs", "diff"))
 def test_a_real_recording_opens_in_every_view(opened, recording, view):
     page = opened(recording[0], fragment=f"#view={view}")
     page.settle()
