@@ -200,15 +200,21 @@ rename_if_absent (const char *from, const char *to)
   return rename_over_own (from, to);
 }
 
-/* Make the new name itself durable. */
-static enum radio_status
-sync_folder (const struct rd_newfile *newfile)
+/* The folder that the target stands in; NULL without memory. */
+static char *
+target_folder (const struct rd_newfile *newfile)
 {
   size_t n = folder_nbytes (newfile->target);
-  RD_FREE char *folder = n ? rd_strndup (newfile->target, n)
-                           : rd_strdup (".");
+  char *folder = n ? rd_strndup (newfile->target, n) : rd_strdup (".");
   if (folder == NULL)
-    return rd_fail_memory (n);
+    rd_fail_memory (n + 1);
+  return folder;
+}
+
+/* Make the new name itself durable. */
+static enum radio_status
+sync_folder (const struct rd_newfile *newfile, const char *folder)
+{
   RD_CLOSE_FD int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   /* A folder that may be written but not read cannot be synced, and some
    * file systems do not know how. */
@@ -217,9 +223,14 @@ sync_folder (const struct rd_newfile *newfile)
   return rd_fail_errno (errno, "%s: cannot sync its folder", newfile->file);
 }
 
+/* What needs memory comes before the file appears, so that whoever is told
+ * that there is none finds no file. */
 static enum radio_status
 publish (struct rd_newfile *newfile)
 {
+  RD_FREE char *folder = target_folder (newfile);
+  if (folder == NULL)
+    return RADIO_ERROR_MEMORY;
   RD_TRY (sync_and_close (newfile));
   int failed = newfile->overwrite
     ? rename (newfile->temporary, newfile->target)
@@ -229,7 +240,7 @@ publish (struct rd_newfile *newfile)
   if (failed)
     return rd_fail_errno (errno, "%s: cannot rename", newfile->file);
   rd_free (RD_STEAL (newfile->temporary));
-  return sync_folder (newfile);
+  return sync_folder (newfile, folder);
 }
 
 enum radio_status
