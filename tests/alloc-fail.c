@@ -3,6 +3,7 @@
  * strndup allocate inside the C library, hence have wrappers too. */
 #include <config.h>
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,9 @@ must_fail (size_t nbytes)
   bool fails = now.count == now.nth
                || (now.max_nbytes > 0 && nbytes > now.max_nbytes);
   now.did_fail |= fails;
+  /* As POSIX has it: strdup and the like are asked for their reason. */
+  if (fails)
+    errno = ENOMEM;
   return fails;
 }
 
@@ -109,7 +113,7 @@ __wrap_realloc (void *p, size_t nbytes)
 int
 __wrap_posix_memalign (void **p, size_t alignment, size_t nbytes)
 {
-  return must_fail (nbytes) ? 12 /* ENOMEM */
+  return must_fail (nbytes) ? ENOMEM
                             : __real_posix_memalign (p, alignment, nbytes);
 }
 

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that is not there and stores that fail, wherever that happens:
+ * whoever ingests or exports is told, what was there stays whole, nothing is
+ * left over that cleaning does not find, and the next try works. */
+#include <config.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/fault.h"
+#include "tests/alloc-fail.h"
+#include "tests/volume/fixture.h"
+
+#define MANY 5000
+
+static struct nifti_spec
+old_spec (void)
+{
+  return small_spec ();
+}
+
+static struct nifti_spec
+new_spec (void)
+{
+  struct nifti_spec spec = small_spec ();
+  spec.datatype = 16;
+  spec.descrip = "the new one";
+  return spec;
+}
+
+/* Several shards of several tiles. */
+static const struct radio_ingest_options replacing = {
+  .existing = RADIO_EXISTING_REPLACE, .shard_nbytes = 1, .tiling = "4,4,2",
+};
+
+/* nth: the allocation that fails; *failed tells whether there was one. */
+static enum radio_status
+ingest_new (struct radio_store *store, size_t nth, bool *failed)
+{
+  struct nifti_spec spec = new_spec ();
+  struct bytes_source source BYTES_SOURCE_SCOPE;
+  bytes_source_open (&source, &spec);
+  alloc_fail_nth (nth);
+  enum radio_status status
+    = rd_ingest_source (store, &source.source, "ct/a", &replacing, NULL);
+  *failed = alloc_fail_end ();
+  return status;
+}
+
+/* The volume is the new one, or else the old one, or it is not there, as it
+ * was before. */
+static void
+assert_volume_is_whole (struct radio_store *store, bool is_new, bool had_old)
+{
+  struct nifti_spec spec = is_new ? new_spec () : old_spec ();
+  char paths[100];
+  list_paths (store, paths, sizeof paths);
+  assert_string_equal (paths, is_new || had_old ? "ct/a" : "");
+  if (is_new || had_old)
+    assert_volume_is (store, "ct/a", &spec);
+}
+
+static void
+assert_next_try_works (struct radio_store *store)
+{
+  bool failed;
+  assert_ok (ingest_new (store, 0, &failed));
+  assert_volume_is_whole (store, true, true);
+}
+
+static void
+assert_cleaned (struct radio_store *store, bool had_old)
+{
+  struct radio_gc_result result;
+  assert_ok (radio_store_gc (store, false, NULL));
+  assert_ok (radio_store_gc (store, true, &result));
+  assert_int_equal (result.removed_count, 0);
+  assert_int_equal (result.repaired_count, 0);
+  assert_int_equal (count_folders (store, "ct/a"), had_old ? 2 : 0);
+}
+
+static struct radio_store *
+open_failing (unsigned nthreads, const struct rd_fault_plan *plan)
+{
+  const struct radio_context_options context = { .nthreads = nthreads };
+  struct radio_store_options options = { .create = true };
+  struct radio_store *store;
+  struct rd_io *io;
+  assert_ok (radio_context_open (&context, &options.context));
+  assert_ok (rd_io_open ("memory:", true, &io));
+  assert_ok (rd_io_fault_open (io, plan, &io));
+  assert_ok (rd_store_open_io (io, &options, &store));
+  radio_context_close (options.context);
+  return store;
+}
+
+static void
+prepare (struct radio_store *store, bool with_old)
+{
+  struct nifti_spec old = old_spec ();
+  if (with_old)
+    must_ingest (store, "ct/a", &old, NULL);
+}
+
+/* One thread, so that every allocation is the test's own thread's. */
+static void
+ingest_without_memory (bool with_old)
+{
+  static const struct rd_fault_plan none;
+  bool failed = true;
+  size_t nth;
+  for (nth = 1; failed && nth < MANY; nth++) {
+    struct radio_store *store = open_failing (1, &none);
+    prepare (store, with_old);
+    enum radio_status status = ingest_new (store, nth, &failed);
+    if (status != RADIO_OK)
+      assert_fails (status, RADIO_ERROR_MEMORY, "memory");
+    assert_true (failed || status == RADIO_OK);
+    assert_volume_is_whole (store, status == RADIO_OK, with_old);
+    assert_cleaned (store, with_old || status == RADIO_OK);
+    assert_next_try_works (store);
+    radio_store_close (store);
+  }
+  assert_in_range (nth, 50, MANY - 1);
+}
+
+static void
+an_ingest_without_memory_says_so (void **state)
+{
+  (void) state;
+  ingest_without_memory (false);
+}
+
+static void
+a_replacing_ingest_without_memory_keeps_the_old_one (void **state)
+{
+  (void) state;
+  ingest_without_memory (true);
+}
+
+/* How many operations making the old volume takes. */
+static uint64_t
+count_operations (bool with_old)
+{
+  static const struct rd_fault_plan none;
+  struct radio_store *store = open_failing (1, &none);
+  prepare (store, with_old);
+  uint64_t n = rd_io_fault_count (store->io, RD_FAULT_ANY);
+  radio_store_close (store);
+  return n;
+}
+
+/* Whether the n-th operation of an ingest was there to fail. */
+static bool
+ingest_with_fault (uint64_t n, bool with_old, unsigned nthreads)
+{
+  const struct rd_fault fault = {
+    .op = RD_FAULT_ANY, .nth = count_operations (with_old) + n,
+    .kind = RD_FAULT_FAIL, .status = RADIO_ERROR_PERMISSION,
+  };
+  const struct rd_fault_plan plan = { &fault, 1, 0 };
+  struct radio_store *store = open_failing (nthreads, &plan);
+  prepare (store, with_old);
+  bool failed;
+  enum radio_status status = ingest_new (store, 0, &failed);
+  failed = rd_io_fault_n_hits (store->io) > 0;
+  /* Cleaning on the way, and looking whether it is needed, may fail. */
+  if (status != RADIO_OK)
+    assert_int_equal (status, RADIO_ERROR_PERMISSION);
+  assert_true (failed || status == RADIO_OK);
+  if (failed) {
+    assert_volume_is_whole (store, status == RADIO_OK, with_old);
+    assert_cleaned (store, with_old || status == RADIO_OK);
+    assert_next_try_works (store);
+  }
+  radio_store_close (store);
+  return failed;
+}
+
+static void
+each_operation_of_an_ingest_may_fail (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 3; nthreads++)
+    for (int with_old = 0; with_old < 2; with_old++) {
+      uint64_t n = 1;
+      while (ingest_with_fault (n, with_old, nthreads))
+        n++;
+      assert_true (n > 20);
+    }
+}
+
+static void
+export_without_memory (const char *file,
+                       const struct radio_export_options *options)
+{
+  static const struct rd_fault_plan none;
+  struct radio_store *store = open_failing (1, &none);
+  bool failed = true;
+  size_t nth;
+  prepare (store, true);
+  for (nth = 1; failed && nth < MANY; nth++) {
+    struct radio_volume *volume;
+    assert_ok (radio_volume_open (store, "ct/a", &volume));
+    alloc_fail_nth (nth);
+    enum radio_status status
+      = radio_volume_export (volume, NULL, file, options);
+    failed = alloc_fail_end ();
+    if (status != RADIO_OK)
+      assert_fails (status, RADIO_ERROR_MEMORY, "memory");
+    assert_true (failed || status == RADIO_OK);
+    assert_int_equal (access (file, F_OK) == 0, status == RADIO_OK);
+    if (status == RADIO_OK)
+      assert_int_equal (unlink (file), 0);
+    radio_volume_close (volume);
+  }
+  assert_in_range (nth, 5, MANY - 1);
+  radio_store_close (store);
+}
+
+/* The folder that the test leaves must be empty, so a file left over is
+ * found, too. */
+static void
+an_export_without_memory_leaves_no_file (void **state)
+{
+  static const struct radio_export_options scaled = { .scaled = true };
+  (void) state;
+  export_without_memory ("a.nii", NULL);
+  export_without_memory ("a.nii.gz", NULL);
+  export_without_memory ("a.npy", NULL);
+  export_without_memory ("a.npy", &scaled);
+  assert_int_equal (chdir (".."), 0);
+  assert_int_equal (rmdir (*state), 0);
+  assert_int_equal (mkdir (*state, 0777), 0);
+  assert_int_equal (chdir (*state), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown (f, enter_folder, leave_folder)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    TEST (an_ingest_without_memory_says_so),
+    TEST (a_replacing_ingest_without_memory_keeps_the_old_one),
+    TEST (each_operation_of_an_ingest_may_fail),
+    TEST (an_export_without_memory_leaves_no_file),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
