@@ -15,7 +15,7 @@ const AXIS_NAMES = ['x', 'y', 'z', 't', 'c'];
 const MOST_BOXES = 64;
 const HOTTEST = 8;
 const FIGURE_GAP = 24;
-const MOST_PIXELS = 420;
+const MOST_MAP_PIXELS = 420;
 
 // The name of an axis of an array of some rank.
 function axisName(rank, axis) {
@@ -178,7 +178,7 @@ class Tiles {
     const beside = (room - 2 * FIGURE_GAP - 60) / wide;
     const below = (room - 20)
       / Math.max(...projected.map((one) => one.width));
-    return Math.min(room >= 700 ? beside : below, MOST_PIXELS / high);
+    return Math.min(room >= 700 ? beside : below, MOST_MAP_PIXELS / high);
   }
 
   showPictures() {
