@@ -80,14 +80,18 @@ find_held (struct rd_finder *finder)
   uint64_t there =
     at == RADIO_NO_PARENT
     ? 0 : finder->profile->nodes.at[at].alloc_live_nbytes;
+  /* Between runs, whatever they read stays open, with its caches. */
+  bool is_run = info->parts == RADIO_PARTS_RUNS;
   struct rd_claim claim = {
-    "memory-held", "Memory was held at the end", RADIO_FINDING_HINT,
+    "memory-held", "Memory was held at the end",
+    is_run ? RADIO_FINDING_NOTE : RADIO_FINDING_HINT,
     (double) info->alloc_live_nbytes
     / (double) rd_max_u64 (info->alloc_nbytes, 1), at
   };
   return rd_found (finder, &claim,
                    "%s of %s allocated were not released when the recording "
-                   "ended, %s of it from '%.60s': open handles, or a leak",
+                   "ended, %s of it from '%.60s': open handles and their "
+                   "caches, or a leak",
                    rd_human_nbytes (info->alloc_live_nbytes).text,
                    rd_human_nbytes (info->alloc_nbytes).text,
                    rd_human_nbytes (there).text, name_of (finder, at));

@@ -81,17 +81,22 @@ find_failures (struct rd_finder *finder)
                    varies ? ", or otherwise" : "");
 }
 
+bool
+rd_finder_lacked_cpus (const struct rd_finder *finder)
+{
+  return finder->work_ns - finder->ran_ns >= MIN_IDLE_NS
+         && (double) finder->ran_ns < RAN_SHARE * (double) finder->work_ns;
+}
+
 /* Work is the time on the clock in which a scope did not say that it waits.
  * The process cannot have worked longer than its threads had CPUs: the rest
  * was sleep, or the CPUs were others'. */
 static enum radio_status
 find_idle (struct rd_finder *finder)
 {
-  uint64_t idle = finder->work_ns - finder->ran_ns;
-  double share = finder->work_ns
-                 ? (double) finder->ran_ns / (double) finder->work_ns : 1;
-  if (idle < MIN_IDLE_NS || share >= RAN_SHARE)
+  if (!rd_finder_lacked_cpus (finder))
     return RADIO_OK;
+  double share = (double) finder->ran_ns / (double) finder->work_ns;
   struct rd_claim claim = {
     "threads-off-cpu", "Threads did not have a CPU all the time",
     RADIO_FINDING_HINT, 1 - share, RADIO_NO_PARENT

@@ -145,11 +145,12 @@ find_cold (struct rd_finder *finder)
   struct rd_claim warm = {
     "warm-files", "Files were warm", RADIO_FINDING_NOTE, 0, disk.most
   };
+  if (share >= COLD_SHARE && rd_finder_lacked_cpus (finder))
+    return RADIO_OK;          /* it may have been a CPU that was waited for */
   if (share >= COLD_SHARE)
     return rd_found (finder, &cold,
                      "%s of the %s in reading files was waiting (%s): for "
-                     "the device, so a second run may be faster, or for a "
-                     "CPU that others had",
+                     "the device, so a second run may be faster",
                      rd_human_ns (disk.wait_ns).text, rd_human_ns (ns).text,
                      rd_human_percent (share, 1).text);
   if (share < WARM_SHARE)

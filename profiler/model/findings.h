@@ -69,6 +69,10 @@ uint64_t rd_finder_number (const struct rd_finder *finder, const char *key);
 /* How many threads worked at a time: "1 thread", "0.7 threads". */
 struct rd_human rd_finder_threads (const struct rd_finder *finder);
 
+/* Whether the process had CPUs for much less than what counts as work: then
+ * waiting may have been for a CPU, too. */
+bool rd_finder_lacked_cpus (const struct rd_finder *finder);
+
 /* What a finding is, but its evidence. */
 struct rd_claim {
   const char *id, *title;

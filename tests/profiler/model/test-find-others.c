@@ -85,6 +85,20 @@ cold_files_are_told_by_waiting (void **state)
   assert_not_found (build_disk (51, 49, 0), "cold-files");
 }
 
+/* 50 ms of work and 50 of waiting, of which the process had a CPU for 20:
+ * who knows what was waited for. */
+static void
+waiting_is_not_for_files_where_others_had_the_cpus (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_disk (50, 50, 0);
+  build_fact (profile, "cpu ns", "20000000", false);
+  assert_not_found (profile, "cold-files");
+  profile = build_disk (50, 50, 0);
+  build_fact (profile, "cpu ns", "45000000", false);
+  assert_found (profile, "cold-files", RADIO_FINDING_NOTE, "50 ms");
+}
+
 static void
 warm_files_are_told_by_not_waiting (void **state)
 {
@@ -150,6 +164,19 @@ allocations_that_tiles_explain_are_no_churn (void **state)
   assert_found (build_churn (1, 5000, 5000), "allocation-churn",
                 RADIO_FINDING_HINT, "5000 tiles");
   assert_not_found (build_churn (1, 5000, 5001), "allocation-churn");
+}
+
+/* Between runs the file that they read stays open, with its caches. */
+static void
+memory_held_between_runs_is_only_noted (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_churn (1, 10, 0);
+  profile->nodes.at[1].alloc_live_nbytes = 65536;
+  profile->nodes.at[1].alloc_nbytes = 131072;
+  profile->info.parts = RADIO_PARTS_RUNS;
+  assert_found (profile, "memory-held", RADIO_FINDING_NOTE,
+                "open handles and their caches, or a leak");
 }
 
 static void
@@ -612,11 +639,13 @@ main (void)
     cmocka_unit_test (a_cache_that_seldom_helps_is_told),
     cmocka_unit_test (reading_for_microseconds_is_neither_cold_nor_warm),
     cmocka_unit_test (cold_files_are_told_by_waiting),
+    cmocka_unit_test (waiting_is_not_for_files_where_others_had_the_cpus),
     cmocka_unit_test (warm_files_are_told_by_not_waiting),
     cmocka_unit_test (reading_that_takes_little_is_neither),
     cmocka_unit_test (writing_files_does_not_tell_cold_from_warm),
     cmocka_unit_test (many_allocations_an_operation_are_told),
     cmocka_unit_test (allocations_that_tiles_explain_are_no_churn),
+    cmocka_unit_test (memory_held_between_runs_is_only_noted),
     cmocka_unit_test (memory_that_is_never_released_is_told),
     cmocka_unit_test (overhead_is_told_from_3_percent_on),
     cmocka_unit_test (spans_that_were_not_kept_are_told),
