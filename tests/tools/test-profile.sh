@@ -100,12 +100,47 @@ fixed_places_are_checked () {
   [ ! -e h.json ]
 }
 
+# from_disk COMMAND...: run it, its output in $tmp/out and $tmp/err; prints
+# how many bytes it had to wait for a disk to give, as the kernel counts them.
+from_disk () {
+  "$python3" -c 'import resource, subprocess, sys
+with open(sys.argv[1] + "/out", "w") as out, \
+     open(sys.argv[1] + "/err", "w") as err:
+    subprocess.run(sys.argv[2:], stdout=out, stderr=err, check=True)
+print(512 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_inblock)' \
+    "$tmp" "$@"
+}
+
+# Whether reads of files here are counted at all: those of a file that was
+# just dropped from memory.
+disk_reads_are_counted () {
+  "$python3" -c 'import os, resource
+with open("probe.bin", "wb+") as file:
+    file.write(bytes(1 << 20))
+    file.flush()
+    os.fsync(file.fileno())
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    os.pread(file.fileno(), 1 << 20, 0)
+raise SystemExit(resource.getrusage(resource.RUSAGE_SELF).ru_inblock < 2048)'
+}
+
+# Each cold run reads the whole volume from the disk; warm ones never do.
 cold_runs_are_cold_or_it_is_told () {
-  tells profile full -s s.zarr ct/one --cold --runs 2 -o i.json
+  stored=$(find s.zarr/ct/one -path '*/c/*' -type f -exec cat {} + | wc -c)
+  cold=$(from_disk "$RADIO" profile full -s s.zarr ct/one --cold --runs 3 \
+    -o cold.json)
+  says ', cold, places fixed'
   if [ -s "$tmp/err" ]; then
     grep -q 'warning: --cold: ' "$tmp/err"
+    return
   fi
-  says ', cold, places fixed'
+  disk_reads_are_counted || return 0
+  echo "cold: $cold bytes from the disk in 3 runs of $stored"
+  [ "$cold" -ge $((3 * stored)) ]
+  warm=$(from_disk "$RADIO" profile full -s s.zarr ct/one --runs 3 \
+    -o warm.json)
+  echo "warm: $warm bytes"
+  [ "$warm" -lt "$stored" ]
 }
 
 an_ingest_is_measured_beside_the_store () {
@@ -635,7 +670,6 @@ for test in make_files \
     without_a_store_a_phantom_is_measured_and_said_so \
     the_first_volume_is_measured_when_none_is_named \
     fixed_places_are_checked \
-    cold_runs_are_cold_or_it_is_told \
     an_ingest_of_a_phantom_leaves_nothing \
     pages_are_numbered_not_overwritten \
     files_are_not_overwritten_unless_asked \
@@ -666,6 +700,7 @@ done
 for test in the_figures_are_of_the_runs \
     the_tree_has_the_runs \
     planes_boxes_and_volumes_have_their_bytes \
+    cold_runs_are_cold_or_it_is_told \
     an_ingest_is_measured_beside_the_store \
     a_sweep_gives_a_curve \
     show_prints_what_was_measured \
