@@ -267,12 +267,14 @@ sort_children (struct tree *tree)
 }
 
 /* Tiny ones are told from others by their time; what has none (instants)
- * is there for its calls. */
+ * is there for its calls, and what failed for that. */
 static bool
 is_tiny (const struct tree *tree, uint32_t node)
 {
   uint64_t total = node_at (tree->text, node)->total_ns;
-  return total > 0 && total < tree->text->whole_ns / TINY_PART;
+  return total > 0 && total < tree->text->whole_ns / TINY_PART
+         && radio_profile_counter (tree->text->profile, node,
+                                   rd_count_failures.name, true) == 0;
 }
 
 /* How many of a node's children are shown by themselves: a single tiny one

@@ -394,6 +394,31 @@ a_scope_that_failed_says_so_behind_its_name (void **state)
   }
 }
 
+/* Of three tiny scopes two share a line, and the one that failed has its
+ * own. */
+static void
+what_failed_is_shown_however_short_it_was (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("tiny");
+  static const char *const names[] = { "one", "two", "three" };
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_times (profile, read, 1, 100 * MS, 100 * MS, 100 * MS, 0);
+  for (size_t i = 0; i < 3; i++)
+    build_times (profile, build_node (profile, read, names[i], ""), 1, 1000,
+                 1000, 1000, 0);
+  build_count (profile, 2, "failures", "count", 1);
+  build_note (profile, 0, 2, "failed", "not found", false);
+  profile->info.wall_ns = 100 * MS;
+  assert_ok (rd_profile_finish (profile));
+  struct sink sink = print (profile, 120, false, false);
+  assert_non_null (strstr (sink.text, "two  failed: not found\n"));
+  assert_non_null (strstr (sink.text, "(2 more)\n"));
+  assert_null (strstr (sink.text, "three"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
 static void
 a_long_name_leaves_room_to_say_that_it_failed (void **state)
 {
@@ -626,6 +651,7 @@ main (void)
     cmocka_unit_test (a_failure_stands_below_the_title),
     cmocka_unit_test (a_scope_that_failed_says_so_behind_its_name),
     cmocka_unit_test (a_long_name_leaves_room_to_say_that_it_failed),
+    cmocka_unit_test (what_failed_is_shown_however_short_it_was),
     cmocka_unit_test (keys_of_facts_are_whole),
     cmocka_unit_test (each_way_to_come_below_a_parent_has_its_mark),
     cmocka_unit_test (siblings_come_heaviest_first),
