@@ -13,8 +13,10 @@ DATA_PACKAGES="mricron-data invesalius-examples"
 CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ git groff locales
 time xz-utils zsh"
 
-# The version of speedscope's application, an npm package.
+# The versions of npm packages: speedscope's application, which reads our
+# profiles, and axe, which judges how accessible our page is.
 SPEEDSCOPE=1.25.0
+AXE=4.14.1
 
 say () {
   printf '%s\n' "$*"

@@ -9,8 +9,8 @@ import { byteMetrics } from './metrics.mjs';
 import { Shape } from './shape.mjs';
 import { parseTransforms, transform } from './transforms.mjs';
 
-// So many trees are kept.
-const KEPT = 12;
+// So many trees are kept, and so many transforms of an address are followed.
+const KEPT = 12, MOST_TRANSFORMS = 32;
 
 // "1200-5000" (ns) -> [1200, 5000]; null for anything else.
 export function parseRange(text) {
@@ -115,8 +115,9 @@ export class Model {
   // The tree that is asked for now.
   shape() {
     const { state } = this;
+    const transforms = state.get('transforms').split(',');
     return this.aggregate(state.get('range'), state.get('lanes'),
-                          state.get('transforms'));
+                          transforms.slice(0, MOST_TRANSFORMS).join(','));
   }
 
   // Whether a change of these keys of the state may make another tree.

@@ -74,13 +74,32 @@ function when(unixNs) {
 const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
                  ['problem', '!', 'Problem']];
 
-function finding(profile, one, onselect) {
+// Where the evidence of findings without a scope is: the first of these views
+// that there is.
+const EVIDENCE = {
+  'threads-off-cpu': ['timeline'], 'bound-by-one-thread': ['timeline'],
+  'bound-by-queueing': ['timeline'], imbalance: ['parts', 'timeline'],
+  straggler: ['parts', 'timeline'], 'warm-up': ['parts'],
+  'runs-scatter': ['parts'], 'profiler-overhead': ['facts'],
+  'limits-reached': ['facts'], 'log-incomplete': ['facts'],
+  'open-scopes': ['facts'],
+};
+
+// What leads to the evidence of a finding: { title, go }; null: nothing does.
+function wayTo(profile, one, { showNode, show, has }) {
+  if (one.node >= 0)
+    return { title: 'Show ' + profile.names[one.node],
+             go: () => showNode(one.node) };
+  const view = EVIDENCE[one.id]?.find(has);
+  return view ? { title: 'Show where', go: () => show(view) } : null;
+}
+
+function finding(profile, one, ways) {
   const [name, glyph, label] = WEIGHTS[one.weight] ?? WEIGHTS[0];
-  const there = one.node >= 0;
-  const title = there
-    ? element('button', { type: 'button', class: 'link',
-                          title: 'Show ' + profile.names[one.node],
-                          onclick: () => onselect(one.node) }, one.title)
+  const way = wayTo(profile, one, ways);
+  const title = way
+    ? element('button', { type: 'button', class: 'link', title: way.title,
+                          onclick: way.go }, one.title)
     : element('strong', {}, one.title);
   return element('li', { class: name },
     element('span', { class: 'weight', title: label }, glyph,
@@ -88,13 +107,14 @@ function finding(profile, one, onselect) {
     element('div', {}, title, element('p', {}, one.evidence)));
 }
 
-export function findingsPanel(profile, onselect) {
+// ways: showNode (node), show (view), has (view).
+export function findingsPanel(profile, ways) {
   if (profile.findings.length === 0)
     return '';
   return element('section', { class: 'findings', 'aria-label': 'Findings' },
     element('h2', {}, 'Findings'),
     element('ul', {}, ...profile.findings.map((one) =>
-      finding(profile, one, onselect))));
+      finding(profile, one, ways))));
 }
 
 export function summaryPanel(profile, model, tools) {

@@ -13,7 +13,9 @@ export function themeButton(state) {
   const made = button('', () => state.set({ theme: dark() ? 'light'
     : 'dark' }), { class: 'theme', title: 'Change colours' });
   state.listen((keys) => keys.has('theme') && apply());
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
+  // Canvases have to be drawn anew.
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+    state.tell(new Set(['theme'])));
   apply();
   return made;
 }

@@ -47,6 +47,8 @@ export class Timeline {
                      b: () => this.brush(this.from, this.to) };
     this.follow();
     this.tell();
+    if (state.get('span') >= 0)
+      requestAnimationFrame(() => this.update(new Set(['span'])));
   }
 
   update(keys) {

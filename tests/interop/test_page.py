@@ -556,15 +556,22 @@ def test_ids_are_unique_and_references_hold(opened, read_page):
           ?? one.getAttribute('aria-labelledby')))""")
 
 
-def test_findings_lead_to_their_scope(opened, read_page):
-    page = opened(read_page)
-    found = page.evaluate("radio.profile.findings.map(one => one.node)")
-    buttons = page.evaluate("document.querySelectorAll("
-                            "'.findings button').length")
-    assert buttons == sum(node >= 0 for node in found)
-    if buttons:
-        page.click_on(".findings button")
-        assert state(page, "node") == [n for n in found if n >= 0][0]
+def test_findings_lead_to_their_evidence(opened, recording):
+    page = opened(recording[0])
+    found = page.evaluate("radio.profile.findings")
+    for i, one in enumerate(found):
+        page.evaluate("radio.state.set({ view: 'bottomup', node: -1 })")
+        led = page.evaluate(f"""(one => (one?.click(), one != null))(document
+          .querySelectorAll('.findings li')[{i}].querySelector('button'))""")
+        if one["node"] >= 0:
+            assert state(page, "node") == one["node"]
+            assert state(page, "view") == "tree"
+            assert page.evaluate("document.querySelector('tr.selected')"
+                                 ".dataset.node") == str(one["node"])
+        elif led:
+            assert state(page, "view") in ("timeline", "parts", "facts")
+        else:
+            assert state(page, "view") == "bottomup"
 
 
 @pytest.mark.parametrize("kind, label", [("runs", "Runs"),

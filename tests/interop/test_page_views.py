@@ -10,6 +10,7 @@ import pytest
 from pages import (browser, number, open_all, opened, read_document,
                    read_page, recording, rows, state, write_page)
 from profile_document import ProfileDocument
+from profile_readers import NPM, missing
 
 # Fixtures that tests take by name.
 __all__ = ["browser", "opened", "read_document", "read_page", "recording"]
@@ -218,3 +219,36 @@ def test_a_question_mark_lists_the_keys_of_every_view(opened, read_page):
         assert label in text
     page.press("Escape")
     assert page.evaluate("document.querySelector('dialog[open]')") is None
+
+
+@pytest.fixture(scope="module")
+def axe():
+    script = NPM / "axe-core" / "axe.min.js"
+    return script.read_text() if script.exists() \
+        else missing("the npm package axe-core")
+
+
+AXE_RUN = """axe.run(document, { runOnly: { type: 'tag', values: ['wcag2a',
+  'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
+  .then(({ passes, violations }) => ({ passed: passes.length, violations:
+    violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 300),
+                                       nodes[0].failureSummary]) }))"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_no_view_violates_what_axe_knows_of_accessibility(
+        opened, read_page, axe, dark):
+    page = opened(read_page, dark=dark)
+    page.evaluate(axe + ";0")
+    for view in page.evaluate("[...document.querySelectorAll('[role=tab]')]"
+                              ".map(one => one.id.slice(4))"):
+        page.evaluate(f"radio.state.set({{ view: '{view}', node: 1, "
+                      "query: 'read', range: '0-30000000' })")
+        page.settle()
+        found = page.evaluate(AXE_RUN)
+        assert found["violations"] == [], view
+        assert found["passed"] > 20
+    faint = "#333" if dark else "#ddd"
+    page.evaluate(f"document.querySelector('h1').style.color = '{faint}'")
+    assert [one[0] for one in page.evaluate(AXE_RUN)["violations"]] \
+        == ["color-contrast"]

@@ -160,6 +160,12 @@ test('transforms and ranges of another hand are harmless', async () => {
                    byPath(model.whole, model.whole.self));
 });
 
+test('an address with very many transforms is no trouble', async () => {
+  const { state, model } = await made(8);
+  state.values.transforms = Array(100000).fill('r0').join(',');
+  assert.ok(model.shape().size > 0);
+});
+
 // The callers of each node, the node first.
 function upwards(shape, node) {
   return path(shape, node).reverse();
