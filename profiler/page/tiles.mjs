@@ -221,8 +221,10 @@ class Tiles {
     });
     this.legend.replaceChildren(
       element('span', {}, label + ', added up along the line of sight: little '),
-      ...steps, element('span', {}, ' ' + formatUnit(most, unit)),
-      element('span', { class: 'tile-box-key' }, 'box that was asked for'));
+      ...steps, element('span', {}, ' ' + formatUnit(most, unit)));
+    if (this.boxes({ row: 0, column: 0 }).length > 0)
+      this.legend.append(element('span', { class: 'tile-box-key' },
+                                 'box that was asked for'));
   }
 
   // The tile behind a cell that has most.
