@@ -115,6 +115,7 @@ export class TimelineMarks {
   path(view) {
     const pieces = this.timeline.path();
     const { context, timeline } = this;
+    const { lane } = this.profile.spans;
     context.fillStyle = this.theme.critical;
     let last = null;
     for (let i = this.firstPiece(pieces, view.to); i < pieces.length; i++) {
@@ -123,11 +124,14 @@ export class TimelineMarks {
         break;
       const x = timeline.clampedX(from), end = timeline.clampedX(to);
       const y = this.top(span) + SPAN_HEIGHT - 3;
-      if (last !== null && last.y !== y && last.x - end < 2)
+      // Within a lane only where they do not make a block of all rows.
+      const wide = end - x > 4, at = lane[span];
+      if (last !== null && last.y !== y && (last.at !== at || wide
+                                            && last.wide))
         context.fillRect(end - 1, Math.min(y, last.y), 1.5,
                          Math.abs(y - last.y) + 3);
       context.fillRect(x, y, Math.max(1, end - x), 3);
-      last = { x, y };
+      last = { y, wide, at };
     }
   }
 

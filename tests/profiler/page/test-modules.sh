@@ -16,8 +16,9 @@ embed () {
 # What C makes of the strings, but for the names in front.
 strings () {
   sed -n 's/^  "\(.*\)"$/\1/p' | awk '{
-    gsub(/\\n/, "\001"); gsub(/\\"/, "\""); gsub(/\\\?/, "?")
-    gsub(/\\\\/, "\\"); gsub(/\001/, "\n"); printf "%s", $0 }'
+    gsub(/\\\\/, "\002"); gsub(/\\n/, "\001"); gsub(/\\"/, "\"")
+    gsub(/\\\?/, "?"); gsub(/\001/, "\n"); gsub(/\002/, "\\")
+    printf "%s", $0 }'
 }
 
 every_module_is_in_the_page () {
@@ -67,13 +68,13 @@ strings_and_signs_survive_the_embedding () {
 // Gone.
 import { b,
          c } from './b.mjs';
-export const a = '  { , } ?? \\ \' "x"  ';
+export const a = '  { , } ?? \\ \n \' "x"  ';
   const d = a - -1 + +2, e = `4 / ${2}`;
 END
   embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
   cat >"$tmp/expected" <<'END'
 'use strict'; {
-const a = '  { , } ?? \\ \' "x"  ';
+const a = '  { , } ?? \\ \n \' "x"  ';
 const d = a - -1 + +2, e = `4 / ${2}`;
 }
 END
