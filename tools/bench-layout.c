@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/bench-layout.h"
 #include "tools/facts.h"
@@ -249,6 +250,13 @@ rd_is_compressed (const char *file)
 {
   size_t n = strlen (file);
   return n > 3 && strcmp (file + n - 3, ".gz") == 0;
+}
+
+bool
+rd_is_bench_image (const struct rd_args *args, const char *operand)
+{
+  return radio_ingest_is_image (operand)
+         && (args->store == NULL || access (operand, F_OK) == 0);
 }
 
 /* The first of the layouts that have the same image. */

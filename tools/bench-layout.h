@@ -99,6 +99,10 @@ int rd_bench_make_volume (struct radio_store *store, const char *file,
 
 bool rd_is_compressed (const char *file);
 
+/* Whether an operand is an image, not a volume: it is called like one, and
+ * it is there or no store was named that could have it. */
+bool rd_is_bench_image (const struct rd_args *args, const char *operand);
+
 /* Make or open all layouts.  Returns an exit status, after complaining; to
  * be closed in any case. */
 int rd_layouts_open (struct rd_bench *bench);

@@ -3,8 +3,6 @@
  * and ingest in all. */
 #include <config.h>
 
-#include <unistd.h>
-
 #include "tools/bench-peak.h"
 #include "tools/json.h"
 #include "tools/profile-commands.h"
@@ -112,8 +110,7 @@ static bool
 settle_operand (struct rd_peaks *peaks, struct rd_args *args)
 {
   const char *operand = args->noperands ? args->operands[0] : NULL;
-  if (operand && radio_ingest_is_image (operand)
-      && access (operand, F_OK) == 0)
+  if (operand && rd_is_bench_image (args, operand))
     peaks->file = operand;
   else
     peaks->volume = operand;

@@ -3,7 +3,6 @@
 #include <config.h>
 
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/bench-report.h"
 #include "tools/commands.h"
@@ -66,14 +65,6 @@ take_option (struct rd_bench *bench, int id, struct rd_args *args)
   }
 }
 
-/* An operand is an image when it is called like one and is there; else it
- * names a volume. */
-static bool
-is_image (const char *operand)
-{
-  return radio_ingest_is_image (operand) && access (operand, F_OK) == 0;
-}
-
 static bool
 settle_operands (struct rd_bench *bench, struct rd_args *args)
 {
@@ -81,14 +72,14 @@ settle_operands (struct rd_bench *bench, struct rd_args *args)
   if (first == NULL)
     return bench->phantom = true;
   for (size_t i = 0; i < args->noperands && args->noperands > 1; i++)
-    if (is_image (args->operands[i])) {
+    if (rd_is_bench_image (args, args->operands[i])) {
       rd_usage_error (args, "'%s' is an image, which is measured alone: "
                       "only volumes are compared", args->operands[i]);
       return false;
     }
   if (bench->phantom)
     rd_usage_error (args, "--phantom does not go with '%s'", first);
-  else if (is_image (first))
+  else if (rd_is_bench_image (args, first))
     bench->file = first;
   else if (bench->tilings.n || bench->codecs.n)
     rd_usage_error (args, "--tiling and --codec are for an image that is "

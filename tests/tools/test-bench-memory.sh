@@ -65,6 +65,7 @@ what_cannot_be_measured_is_told () {
     bench memory -s s.zarr ct/one --codec fast
   fails 2 "'b' is one operand too many" bench memory a b
   fails 1 "nosuch" bench memory -s s.zarr nosuch
+  fails 1 "none.nii" bench memory none.nii
   fails 1 "codec" bench memory image.nii --codec tiny
   printf 'no image' >bad.nii
   fails 1 "bad.nii" bench memory bad.nii
