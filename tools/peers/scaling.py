@@ -160,12 +160,13 @@ class Scaling:
 
     def tasks(self, dtype):
         """(name, function, what it gets beside the round's number)."""
+        made = [c for c in CODECS if ("balanced", c) in self.bench.layouts]
         found = [(f"threads-full-{codec}", self.threads, dtype, codec)
-                 for codec in CODECS]
+                 for codec in made]
         found += [(f"threads-ingest-{codec}", self.ingest_threads, dtype,
-                   codec) for codec in INGESTED]
+                   codec) for codec in INGESTED if codec in made]
         found += [(f"memory-{codec}", self.read_memory, dtype, codec)
-                  for codec in CODECS]
+                  for codec in made]
         found.append(("memory-ingest", self.ingest_memory, dtype))
         if dtype == "int16":
             found += [("size-box64", self.sizes),
