@@ -217,20 +217,31 @@ DEFINE_COLUMNS (2)
 DEFINE_COLUMNS (4)
 DEFINE_COLUMNS (8)
 
+/* Where groups follow each other their distance is known to the compiler. */
 #define DEFINE_BITS(typesize)                                           \
-  static TARGET bool                                                    \
-  unshuffle_bits_##typesize (const unsigned char *from,                 \
-                             size_t row_nbytes, unsigned char *to,      \
-                             int64_t step, size_t ncolumns)             \
+  HELPER bool                                                           \
+  groups_##typesize (const unsigned char *from, size_t row_nbytes,      \
+                     unsigned char *to, int64_t step, size_t ncolumns)  \
   {                                                                     \
-    if (ncolumns < WIDTH)                                               \
-      return false;                                                     \
     for (size_t i = 0;; i = next_start (i, ncolumns)) {                 \
       columns_##typesize (from + i, row_nbytes,                         \
                           to + (int64_t) i * step / 4, step);           \
       if (i + WIDTH == ncolumns)                                        \
         return true;                                                    \
     }                                                                   \
+  }                                                                     \
+                                                                        \
+  static TARGET bool                                                    \
+  unshuffle_bits_##typesize (const unsigned char *from,                 \
+                             size_t row_nbytes, unsigned char *to,      \
+                             int64_t step, size_t ncolumns)             \
+  {                                                                     \
+    const int64_t least = RD_UNSHUFFLE_GROUP * typesize;                \
+    if (ncolumns < WIDTH)                                               \
+      return false;                                                     \
+    if (step == least)                                                  \
+      return groups_##typesize (from, row_nbytes, to, least, ncolumns); \
+    return groups_##typesize (from, row_nbytes, to, step, ncolumns);    \
   }
 
 DEFINE_BITS (1)
