@@ -185,32 +185,43 @@ half_row (unsigned char *to, int64_t step, size_t typesize, size_t j)
   return to + (int64_t) (j / 2) * step + j % 2 * 16 * typesize;
 }
 
+#define PUT_ROW(j) \
+  store_pair (to + j * step, p[2 * j], p[2 * j + 1], 4 * step);
+
 HELPER void
 columns_1 (const unsigned char *from, size_t row_nbytes, unsigned char *to,
            int64_t step)
 {
   vector p[8];
   make_plane (from, row_nbytes, p);
-  for (size_t j = 0; j < 8; j += 2)
-    store_pair (half_row (to, step, 1, j), p[j], p[j + 1], 4 * step);
+  EACH_4 (PUT_ROW)
 }
 
 #define MAKE_PLANE(k) \
   make_plane (from + 8 * k * row_nbytes, row_nbytes, planes[k]);
 #define TAKE_VECTOR(k) p[k] = planes[k][j];
 
+#define PUT_2(j) put_2 (planes, j, to, step);
+#define PUT_4(j) put_4 (planes, j, to, step);
+#define PUT_8(j) put_8 (planes, j, to, step);
+
 #define DEFINE_COLUMNS(typesize)                                        \
+  HELPER void                                                           \
+  put_##typesize (vector (*planes)[8], size_t j, unsigned char *to,     \
+                  int64_t step)                                         \
+  {                                                                     \
+    vector p[typesize];                                                 \
+    EACH_##typesize (TAKE_VECTOR)                                       \
+    join_##typesize (p, half_row (to, step, typesize, j), 4 * step);    \
+  }                                                                     \
+                                                                        \
   HELPER void                                                           \
   columns_##typesize (const unsigned char *from, size_t row_nbytes,     \
                       unsigned char *to, int64_t step)                  \
   {                                                                     \
     vector planes[typesize][8];                                         \
     EACH_##typesize (MAKE_PLANE)                                        \
-    for (size_t j = 0; j < 8; j++) {                                    \
-      vector p[typesize];                                               \
-      EACH_##typesize (TAKE_VECTOR)                                     \
-      join_##typesize (p, half_row (to, step, typesize, j), 4 * step);  \
-    }                                                                   \
+    EACH_8 (PUT_##typesize)                                             \
   }
 
 DEFINE_COLUMNS (2)
