@@ -99,8 +99,8 @@ gunzip (struct rd_buffer *buffer)
   *buffer = clear;
 }
 
-/* A page has its own script and style as base64, in which three letters stand
- * somewhere by chance. */
+/* A page has its own script and style deflated, in letters among which any
+ * three stand somewhere by chance. */
 static void
 drop_packed_parts (struct rd_buffer *page)
 {
