@@ -102,7 +102,7 @@ def opened(browser, request):
     for page in pages:
         complaints, requests = page.complaints(), page.requests()
         page.close()
-        assert complaints == []
+        assert complaints == [], complaints
         # What is in the page itself asks nobody.
         assert [url for url in requests if not url.startswith("data:")] == []
 
