@@ -16,6 +16,9 @@
 
 _Static_assert (RD_NRECENT == 1 << 5, "slot_of gives 5 bits");
 
+/* Places where the last value of a key may be. */
+#define NPROBES 4
+
 /* Keys of one node, and bytes of one value. */
 #define MAX_NOTES 16
 #define MAX_VALUE 1024
@@ -41,13 +44,17 @@ is_copy (const char *copy, size_t n, const char *value)
          && (value[n] == '\0' || n > MAX_VALUE - 4);
 }
 
+/* Keys are literals: mostly the one that was noted before is at the same
+ * address, and no text is to be looked at. */
 static struct rd_text_note *
 find_note (struct rd_node *node, const char *key)
 {
-  for (unsigned i = 0; i < node->nnotes; i++) {
-    if (node->notes[i].key == key || strcmp (node->notes[i].key, key) == 0)
+  for (unsigned i = 0; i < node->nnotes; i++)
+    if (node->notes[i].key == key)
       return &node->notes[i];
-  }
+  for (unsigned i = 0; i < node->nnotes; i++)
+    if (strcmp (node->notes[i].key, key) == 0)
+      return &node->notes[i];
   return NULL;
 }
 
@@ -112,8 +119,7 @@ unref_value (struct rd_texts *texts, struct rd_text_value *value)
   free (value);
 }
 
-/* Where the last value of a key is kept.  Keys are literals, which lie side
- * by side at any address. */
+/* Keys are literals, which lie side by side at any address. */
 static size_t
 slot_of (const char *key)
 {
@@ -121,45 +127,94 @@ slot_of (const char *key)
          >> (64 - 5);
 }
 
-/* A reference to a copy of the value, which may be the last one of the key;
- * NULL without memory. */
-static struct rd_text_value *
-share_value (struct rd_texts *texts, const char *key, const char *value)
+/* Where the last value of a key is kept: two keys that took turns in one
+ * place would have each text copied.  If all places are taken, that of some
+ * other key. */
+static struct rd_text_recent *
+recent_of (struct rd_texts *texts, const char *key)
 {
-  struct rd_text_value **recent = &texts->recent[slot_of (key)];
-  if (!*recent || !is_copy ((*recent)->at, (*recent)->nbytes - 1, value)) {
-    struct rd_text_value *new = new_value (texts, value);
-    if (!new)
-      return NULL;
-    unref_value (texts, *recent);
-    *recent = new;
+  size_t first = slot_of (key);
+  for (size_t i = 0; i < NPROBES; i++) {
+    struct rd_text_recent *recent
+      = &texts->recent[(first + i) % RD_NRECENT];
+    if (recent->key == key || !recent->key)
+      return recent;
   }
-  (*recent)->nrefs++;
-  return *recent;
+  return &texts->recent[first];
+}
+
+/* Have the value as the key's last one, be it another key's till now.  False
+ * without memory. */
+static bool
+renew (struct rd_texts *texts, struct rd_text_recent *recent,
+       const char *key, const char *value)
+{
+  struct rd_text_value *last = recent->value;
+  if (last && is_copy (last->at, last->nbytes - 1, value)) {
+    if (recent->key != key)
+      *recent = (struct rd_text_recent) { .key = key, .value = last };
+    return true;
+  }
+  struct rd_text_value *new = new_value (texts, value);
+  if (!new)
+    return false;
+  unref_value (texts, last);
+  *recent = (struct rd_text_recent) { .key = key, .value = new };
+  return true;
+}
+
+static bool
+is_full (const struct rd_texts *texts)
+{
+  return texts->n == texts->capacity || texts->nbytes >= MAX_NBYTES;
 }
 
 /* Room for one more text of a span; false without. */
 static bool
-grow (struct rd_texts *texts)
+make_room (struct rd_texts *texts)
 {
-  return rd_array_grow (&texts->at, &texts->capacity, texts->n, MAX_TEXTS,
-                        sizeof *texts->at);
+  return texts->nbytes < MAX_NBYTES
+         && rd_array_grow (&texts->at, &texts->capacity, texts->n, MAX_TEXTS,
+                           sizeof *texts->at);
+}
+
+/* There is room. */
+static inline void
+append (struct rd_texts *texts, const struct rd_log_text *text,
+        struct rd_text_value *value)
+{
+  struct rd_log_text *own = &texts->at[texts->n++];
+  *own = *text;
+  own->value = value;
+  value->nrefs++;
 }
 
 static bool
-keep (struct rd_texts *texts, const struct rd_log_text *text,
-      const char *value)
+keep (struct rd_texts *texts, struct rd_text_recent *recent,
+      const struct rd_log_text *text, const char *value)
 {
-  if (texts->nbytes >= MAX_NBYTES || !grow (texts))
+  if (!make_room (texts) || !renew (texts, recent, text->key, value))
     return false;
-  struct rd_log_text own = *text;
-  own.value = share_value (texts, text->key, value);
-  if (!own.value)
-    return false;
-  texts->at[texts->n++] = own;
+  append (texts, text, recent->value);
   return true;
 }
 
+static __attribute__ ((__noinline__)) void
+add_new (struct rd_texts *texts, struct rd_node *node, bool logs,
+         const struct rd_log_text *text, const char *value)
+{
+  struct rd_text_recent *recent = recent_of (texts, text->key);
+  bool noted = note (node, text, value);
+  bool kept = !logs || keep (texts, recent, text, value);
+  if (!noted || !kept)
+    texts->dropped_count++;
+  else if (logs)
+    recent->node = node;
+}
+
+/* What a node's spans are about is mostly what the one before was about:
+ * then the value is looked at once, and its node's note not at all.  Where
+ * the value is says nothing: it may be in a caller's frame. */
 void
 rd_texts_add (struct rd_texts *texts,
               struct rd_node *node,
@@ -167,10 +222,12 @@ rd_texts_add (struct rd_texts *texts,
               const struct rd_log_text *text,
               const char *value)
 {
-  bool noted = note (node, text, value);
-  bool kept = !logs || keep (texts, text, value);
-  if (!noted || !kept)
-    texts->dropped_count++;
+  const struct rd_text_recent *recent = recent_of (texts, text->key);
+  if (recent->node != node || recent->key != text->key || is_full (texts)
+      || !is_copy (recent->value->at, recent->value->nbytes - 1, value))
+    add_new (texts, node, logs, text, value);
+  else
+    append (texts, text, recent->value);
 }
 
 /*------------------------------------------------------------------------
@@ -247,7 +304,7 @@ rd_texts_free (struct rd_texts *texts)
   for (size_t i = 0; i < texts->n; i++)
     unref_value (texts, texts->at[i].value);
   for (size_t i = 0; i < RD_NRECENT; i++)
-    unref_value (texts, texts->recent[i]);
+    unref_value (texts, texts->recent[i].value);
   free (texts->at);
   *texts = (struct rd_texts) { .at = NULL };
 }

@@ -28,6 +28,14 @@ struct rd_log_text {
   struct rd_text_value *value;
 };
 
+/* The last value of a key; holds a reference. */
+struct rd_text_recent {
+  const char *key;            /* NULL: there is none yet */
+  struct rd_text_value *value;
+  const struct rd_node *node; /* one whose note of the key is this value, or
+                                 varies; or NULL */
+};
+
 #define RD_NRECENT 32
 
 /* The texts of one writer, in the order in which they were set. */
@@ -35,7 +43,7 @@ struct rd_texts {
   struct rd_log_text *at;
   size_t n, capacity;
   size_t nbytes;              /* of the values */
-  struct rd_text_value *recent[RD_NRECENT];     /* references, by key */
+  struct rd_text_recent recent[RD_NRECENT];     /* by key */
   uint64_t dropped_count;
 };
 

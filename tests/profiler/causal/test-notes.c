@@ -80,6 +80,87 @@ equal_ones_do_not_vary (void **state)
   radio_profile_close (profile);
 }
 
+/* What each span was told, where it is at the same address each time, or
+ * each time elsewhere: what it says is what counts. */
+static void
+what_a_text_says_counts_and_not_where_it_is (void **state)
+{
+  static const char *const values[] = {
+    "c/0/1", "c/0/1", "c/0/2", "c/0", "c/0/22", "", "c/0/1", "c/0/1"
+  };
+  const size_t n = sizeof values / sizeof *values;
+  (void) state;
+  char key[] = "same";
+  for (size_t i = 0; i < n; i++) {
+    char value[8];
+    strcpy (value, values[i]);
+    fetch_with ("file", value);
+    strcpy (value, "c/9/9/9");
+    fetch_with (i % 2 ? key : "same", "c/0/1");
+  }
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (profile->spans.n, 2 * n);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t id = profile->spans.at[2 * i].id;
+    assert_string_equal (find_note (profile, id, "file")->value, values[i]);
+    id = profile->spans.at[2 * i + 1].id;
+    assert_string_equal (find_note (profile, id, "same")->value, "c/0/1");
+  }
+  assert_true (find_note (profile, 0, "file")->varies);
+  assert_false (find_note (profile, 0, "same")->varies);
+  radio_profile_close (profile);
+}
+
+/* A node that has its first text again and again, and one that comes to the
+ * text that another node of the same key had before. */
+static void
+nodes_compare_with_their_own_first_text (void **state)
+{
+  static const char *const values[] = { "a", "a", "b", "b", "b" };
+  (void) state;
+  for (size_t i = 0; i < 5; i++) {
+    uint64_t token = radio_scope_begin (&read_site);
+    radio_scope_text ("file", values[i], RADIO_TEXT_PLAIN);
+    if (i >= 2)
+      fetch_with ("file", "b");
+    radio_scope_end (token);
+  }
+  struct radio_profile *profile = stage_close (&stage);
+  size_t read = stage_index (profile, "read");
+  for (size_t i = 0; i < profile->notes.n; i++) {
+    const struct rd_note *note = &profile->notes.at[i];
+    if (note->span != 0)
+      continue;
+    assert_string_equal (note->value, note->node == read ? "a" : "b");
+    assert_int_equal (note->varies, note->node == read);
+  }
+  radio_profile_close (profile);
+}
+
+/* The thread notes what it noted while another recorder had it. */
+static void
+a_second_recorder_has_texts_of_its_own (void **state)
+{
+  (void) state;
+  for (unsigned i = 0; i < 2; i++) {
+    fetch_with ("file", "a");
+    fetch_with ("file", "a");
+    fetch_with ("codec", i ? "lz4" : "zstd");
+    struct radio_profile *profile = stage_close (&stage);
+    assert_int_equal (profile->spans.n, 3);
+    for (size_t j = 0; j < 2; j++) {
+      uint32_t id = profile->spans.at[j].id;
+      assert_string_equal (find_note (profile, id, "file")->value, "a");
+    }
+    assert_false (find_note (profile, 0, "file")->varies);
+    assert_string_equal (find_note (profile, 0, "codec")->value,
+                         i ? "lz4" : "zstd");
+    radio_profile_close (profile);
+    if (i == 0)
+      open_stage (NULL);
+  }
+}
+
 static void
 the_last_of_one_key_counts_for_a_span (void **state)
 {
@@ -173,6 +254,32 @@ a_node_has_sixteen_keys_at_most (void **state)
   assert_non_null (find_note (profile, 1, "key 16"));
   assert_string_equal (rd_profile_find_fact (profile, "texts not kept"),
                        "4");
+  radio_profile_close (profile);
+}
+
+/* More keys than a writer remembers values of; all of one value, so that one
+ * finds what another left. */
+static void
+many_keys_of_one_value_stay_apart (void **state)
+{
+  (void) state;
+  static char keys[60][8];
+  for (unsigned i = 0; i < 180; i++) {
+    snprintf (keys[i % 60], sizeof keys[0], "key %u", i % 60);
+    fetch_with (keys[i % 60], "value");
+    if (i < 60)
+      fetch_with ("other", "value");
+  }
+  struct radio_profile *profile = stage_close (&stage);
+  assert_int_equal (profile->spans.n, 240);
+  for (unsigned i = 0; i < 60; i++) {
+    uint32_t id = profile->spans.at[180 + i].id;
+    assert_string_equal (find_note (profile, id, keys[i])->value, "value");
+  }
+  assert_false (find_note (profile, 0, "key 14")->varies);
+  assert_null (find_note (profile, 0, "key 15"));
+  assert_string_equal (rd_profile_find_fact (profile, "texts not kept"),
+                       "135");
   radio_profile_close (profile);
 }
 
@@ -305,11 +412,15 @@ main (void)
   const struct CMUnitTest tests[] = {
     TEST (each_span_keeps_its_own_and_a_node_the_first),
     TEST (equal_ones_do_not_vary),
+    TEST (what_a_text_says_counts_and_not_where_it_is),
+    TEST (nodes_compare_with_their_own_first_text),
+    TEST (a_second_recorder_has_texts_of_its_own),
     TEST (the_last_of_one_key_counts_for_a_span),
     TEST (notes_of_one_node_on_two_threads_are_joined),
     TEST (a_long_text_is_cut_at_a_whole_character),
     TEST (texts_without_end_are_bounded_and_told),
     TEST (a_node_has_sixteen_keys_at_most),
+    TEST (many_keys_of_one_value_stay_apart),
     cmocka_unit_test_setup (
       without_a_log_only_nodes_have_texts_and_nothing_gauges,
       open_tree_only),
