@@ -315,9 +315,9 @@ reads_of_many_boxes_list_them (void **state)
   struct radio_store *store = begin (&image);
   radio_profile_close (record_ingest (store));
   struct radio_volume *volume = must_open_volume (store);
-  int16_t room[100];
-  struct radio_request requests[100];
-  for (uint64_t i = 0; i < 100; i++)
+  int16_t room[80];
+  struct radio_request requests[80];
+  for (uint64_t i = 0; i < 80; i++)
     requests[i] = (struct radio_request) {
       .box = radio_box3 (i % 24, 1, 35, 1, 39 - i % 40, 1),
       .buffer = &room[i], .nbytes = sizeof room[i],
@@ -331,7 +331,7 @@ reads_of_many_boxes_list_them (void **state)
                        "0,35,39+1,1,1 1,35,38+1,1,1 2,35,37+1,1,1");
   radio_profile_close (profile);
   recorder = tree_begin ();
-  assert_ok (radio_volume_read_many (volume, requests, 100, RADIO_STORED,
+  assert_ok (radio_volume_read_many (volume, requests, 80, RADIO_STORED,
                                      NULL));
   profile = tree_end (recorder);
   const char *list = tree_note (profile, "boxes", &is_name);
