@@ -110,6 +110,15 @@ small_spec (void)
   };
 }
 
+struct nifti_spec
+other_spec (void)
+{
+  struct nifti_spec spec = small_spec ();
+  spec.datatype = 16;
+  spec.descrip = "the new one";
+  return spec;
+}
+
 struct radio_store *
 must_open_store (const char *uri)
 {

@@ -39,6 +39,10 @@ void bytes_source_close (struct bytes_source *source);
 /* A spec of a small image whose voxels depend on its seed. */
 struct nifti_spec small_spec (void);
 
+/* A spec of an image of the same shape and another type: what replaces the
+ * small one. */
+struct nifti_spec other_spec (void);
+
 /* Open a store, made when it is missing; a failure ends the test. */
 struct radio_store *must_open_store (const char *uri);
 

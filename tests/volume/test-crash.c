@@ -14,21 +14,6 @@
 #define CRASHED 42
 #define STORE "crash.zarr"
 
-static struct nifti_spec
-old_spec (void)
-{
-  return small_spec ();
-}
-
-static struct nifti_spec
-new_spec (void)
-{
-  struct nifti_spec spec = small_spec ();
-  spec.datatype = 16;
-  spec.descrip = "the new one";
-  return spec;
-}
-
 /* In a child: a store that ends the process at its n-th operation. */
 static struct radio_store *
 open_crashing (uint64_t n)
@@ -50,7 +35,7 @@ open_crashing (uint64_t n)
 static enum radio_status
 ingest_new (struct radio_store *store)
 {
-  struct nifti_spec spec = new_spec ();
+  struct nifti_spec spec = other_spec ();
   struct bytes_source source BYTES_SOURCE_SCOPE;
   const struct radio_ingest_options options = {
     .existing = RADIO_EXISTING_REPLACE, .shard_nbytes = 1, .tiling = "4,4,2",
@@ -91,7 +76,7 @@ assert_is_either (struct radio_store *store)
   assert_ok (radio_volume_open (store, "ct/a", &volume));
   radio_volume_info (volume, &info);
   struct nifti_spec spec
-    = strcmp (info.nifti_type, "float32") == 0 ? new_spec () : old_spec ();
+    = strcmp (info.nifti_type, "float32") == 0 ? other_spec () : small_spec ();
   radio_volume_close (volume);
   assert_volume_is (store, "ct/a", &spec);
 }
@@ -115,7 +100,7 @@ a_replacing_writer_may_die_anywhere (void **state)
   const struct radio_ingest_options options = {
     .existing = RADIO_EXISTING_REPLACE,
   };
-  struct nifti_spec old = old_spec ();
+  struct nifti_spec old = small_spec ();
   uint64_t n = 1;
   for (bool crashed = true; crashed; n++) {
     struct radio_store *store = must_open_store (STORE);
@@ -208,7 +193,7 @@ stop_once (struct bytes_source *source, void *user_data)
 static void
 write_stopping (struct stop *stop)
 {
-  struct nifti_spec spec = new_spec ();
+  struct nifti_spec spec = other_spec ();
   struct bytes_source source;
   bytes_source_open (&source, &spec);
   source.hook = stop_once;
@@ -329,7 +314,7 @@ let_rival_win (struct bytes_source *source, void *user_data)
 static enum radio_status
 race (struct rival *rival, enum radio_existing existing, bool *skipped)
 {
-  struct nifti_spec spec = new_spec ();
+  struct nifti_spec spec = other_spec ();
   struct radio_store *store = must_open_store (STORE);
   struct radio_ingest_options options = { .existing = existing };
   struct radio_ingest_result result = { 0 };
@@ -352,12 +337,12 @@ static void
 the_second_of_two_new_volumes_is_refused (void **state)
 {
   (void) state;
-  struct rival rival = { old_spec (), RADIO_EXISTING_ERROR };
+  struct rival rival = { small_spec (), RADIO_EXISTING_ERROR };
   bool skipped;
   assert_fails (race (&rival, RADIO_EXISTING_ERROR, &skipped),
                 RADIO_ERROR_EXISTS, "ct/a");
   struct radio_store *store = must_open_store (STORE);
-  struct nifti_spec old = old_spec ();
+  struct nifti_spec old = small_spec ();
   assert_volume_is (store, "ct/a", &old);
   assert_int_equal (count_folders (store, "ct/a"), 2);
   radio_store_close (store);
@@ -368,7 +353,7 @@ static void
 the_second_of_two_equal_volumes_is_content (void **state)
 {
   (void) state;
-  struct rival rival = { new_spec (), RADIO_EXISTING_ERROR };
+  struct rival rival = { other_spec (), RADIO_EXISTING_ERROR };
   bool skipped;
   assert_ok (race (&rival, RADIO_EXISTING_ERROR, &skipped));
   assert_false (skipped);
@@ -379,7 +364,7 @@ static void
 who_would_skip_skips_late_as_well (void **state)
 {
   (void) state;
-  struct rival rival = { old_spec (), RADIO_EXISTING_ERROR };
+  struct rival rival = { small_spec (), RADIO_EXISTING_ERROR };
   bool skipped;
   assert_ok (race (&rival, RADIO_EXISTING_SKIP, &skipped));
   assert_true (skipped);
@@ -390,11 +375,11 @@ static void
 the_last_of_two_that_replace_wins (void **state)
 {
   (void) state;
-  struct rival rival = { old_spec (), RADIO_EXISTING_REPLACE };
+  struct rival rival = { small_spec (), RADIO_EXISTING_REPLACE };
   bool skipped;
   assert_ok (race (&rival, RADIO_EXISTING_REPLACE, &skipped));
   struct radio_store *store = must_open_store (STORE);
-  struct nifti_spec new = new_spec ();
+  struct nifti_spec new = other_spec ();
   assert_volume_is (store, "ct/a", &new);
   radio_store_close (store);
   remove_all (STORE);
@@ -453,7 +438,7 @@ static void
 a_commit_that_fails_late_loses_no_voxels (void **state)
 {
   (void) state;
-  struct nifti_spec old = old_spec (), new = new_spec ();
+  struct nifti_spec old = small_spec (), new = other_spec ();
   for (int replaces = 0; replaces < 2; replaces++) {
     struct radio_store *store = must_open_store (STORE);
     if (replaces)

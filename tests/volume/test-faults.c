@@ -13,21 +13,6 @@
 
 #define MANY 5000
 
-static struct nifti_spec
-old_spec (void)
-{
-  return small_spec ();
-}
-
-static struct nifti_spec
-new_spec (void)
-{
-  struct nifti_spec spec = small_spec ();
-  spec.datatype = 16;
-  spec.descrip = "the new one";
-  return spec;
-}
-
 /* Several shards of several tiles. */
 static const struct radio_ingest_options replacing = {
   .existing = RADIO_EXISTING_REPLACE, .shard_nbytes = 1, .tiling = "4,4,2",
@@ -37,7 +22,7 @@ static const struct radio_ingest_options replacing = {
 static enum radio_status
 ingest_new (struct radio_store *store, size_t nth, bool *failed)
 {
-  struct nifti_spec spec = new_spec ();
+  struct nifti_spec spec = other_spec ();
   struct bytes_source source BYTES_SOURCE_SCOPE;
   bytes_source_open (&source, &spec);
   alloc_fail_nth (nth);
@@ -52,7 +37,7 @@ ingest_new (struct radio_store *store, size_t nth, bool *failed)
 static void
 assert_volume_is_whole (struct radio_store *store, bool is_new, bool had_old)
 {
-  struct nifti_spec spec = is_new ? new_spec () : old_spec ();
+  struct nifti_spec spec = is_new ? other_spec () : small_spec ();
   char paths[100];
   list_paths (store, paths, sizeof paths);
   assert_string_equal (paths, is_new || had_old ? "ct/a" : "");
@@ -97,7 +82,7 @@ open_failing (unsigned nthreads, const struct rd_fault_plan *plan)
 static void
 prepare (struct radio_store *store, bool with_old)
 {
-  struct nifti_spec old = old_spec ();
+  struct nifti_spec old = small_spec ();
   if (with_old)
     must_ingest (store, "ct/a", &old, NULL);
 }
