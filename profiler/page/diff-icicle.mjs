@@ -4,7 +4,7 @@
 // became of it.
 
 import { INK } from './colour.mjs';
-import { firstAfter, layoutIcicle } from './icicle-layout.mjs';
+import { boxAt, firstAfter, layoutIcicle } from './icicle-layout.mjs';
 import { Pane, themeColours } from './pane.mjs';
 
 const DIFF_ROW = 26;
@@ -131,9 +131,7 @@ export class DiffIcicle {
     if (!row)
       return -1;
     const [from, to] = this.window();
-    const at = from + x / this.pane.width * (to - from);
-    const i = firstAfter(row, this.layout.right, at);
-    return i < row.length && this.layout.left[row[i]] <= at ? row[i] : -1;
+    return boxAt(this.layout, row, from + x / this.pane.width * (to - from));
   }
 
   key(event) {

@@ -40,3 +40,9 @@ export function firstAfter(row, right, x) {
   }
   return low;
 }
+
+// The box of a row of a layout that a place of its width is in, or -1.
+export function boxAt({ left, right }, row, at) {
+  const box = row[firstAfter(row, right, at)] ?? -1;
+  return box >= 0 && left[box] <= at ? box : -1;
+}

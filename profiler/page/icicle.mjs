@@ -5,7 +5,7 @@
 import { element, button } from './dom.mjs';
 import { INK } from './colour.mjs';
 import { Pane, themeColours } from './pane.mjs';
-import { layoutIcicle, firstAfter } from './icicle-layout.mjs';
+import { boxAt, layoutIcicle, firstAfter } from './icicle-layout.mjs';
 import { Model } from './model.mjs';
 import { nodeFacts } from './node-facts.mjs';
 import { bottomUp } from './invert.mjs';
@@ -208,9 +208,7 @@ export class Icicle {
     if (!row)
       return -1;
     const [from, to] = this.window();
-    const at = from + x / this.pane.width * (to - from);
-    const i = firstAfter(row, this.layout.right, at);
-    return i < row.length && this.layout.left[row[i]] <= at ? row[i] : -1;
+    return boxAt(this.layout, row, from + x / this.pane.width * (to - from));
   }
 
   listen(canvas) {

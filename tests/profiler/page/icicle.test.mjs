@@ -3,8 +3,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Tree } from '../../../profiler/page/tree.mjs';
-import { layoutIcicle,
-         firstAfter } from '../../../profiler/page/icicle-layout.mjs';
+import { boxAt, firstAfter,
+         layoutIcicle } from '../../../profiler/page/icicle-layout.mjs';
 
 function close(a, b) {
   assert.ok(Math.abs(a - b) < 1e-9, a + ' is not ' + b);
@@ -74,4 +74,16 @@ test('a search in a row finds what looking at all of it finds', () => {
     assert.equal(firstAfter(rows[1], right, x),
                  found < 0 ? rows[1].length : found);
   }
+});
+
+test('the box at a place is the one that holds it, between boxes none', () => {
+  // Of the two boxes in the middle, the second has a small one below it.
+  const made = layout([-1, 0, 0, 1], [10, 4, 6, 1]);
+  const { left, right, rows } = made;
+  for (const row of rows)
+    for (let x = 0.001; x < 1; x += 0.01)
+      assert.equal(boxAt(made, row, x), row.find((node) =>
+        left[node] <= x && x < right[node]) ?? -1);
+  assert.equal(boxAt(made, rows[2], 0.5), -1);
+  assert.equal(boxAt(made, rows[2], 0.65), 3);
 });
