@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All that is known of the selected scope.
 
-import { element, nameElement, button } from './dom.mjs';
+import { element, nameElement, button, showShare } from './dom.mjs';
 import { addTransform } from './chips.mjs';
 import { copyText, stackMarkdown, stackText } from './copy.mjs';
 import { Model } from './model.mjs';
@@ -212,8 +212,8 @@ export class Details {
     const totals = parts.map((part, i) => this.profile.share(node, i).total);
     const most = Math.max(...totals, 1);
     const rows = parts.map((part, i) => {
-      const bar = element('td', { class: 'bar' }, formatTime(totals[i]));
-      bar.style.setProperty('--share', 100 * totals[i] / most + '%');
+      const bar = element('td', {}, formatTime(totals[i]));
+      showShare(bar, totals[i] / most);
       return element('tr', {}, element('th', { scope: 'row' },
                                        nameElement(part.name)), bar);
     });

@@ -36,6 +36,15 @@ export function choice(label, pairs, value, onchange) {
   return element('label', { class: 'choice' }, label + ' ', select);
 }
 
+// A bar at the foot of a cell, for its share (0 to 1) of something.
+export function showShare(cell, share) {
+  if (!(share > 0))
+    return;
+  cell.classList.add('bar');
+  cell.style.setProperty('--share',
+                         Math.min(100, 100 * share).toFixed(2) + '%');
+}
+
 export function plural(n, one, many) {
   return n === 1 ? one : many;
 }

@@ -3,7 +3,7 @@
 // spread of their durations; and of the selected one its longest runs, each
 // a way to the timeline.
 
-import { element, nameElement, button } from './dom.mjs';
+import { element, nameElement, button, showShare } from './dom.mjs';
 import { functionStats, hottest, spanFilter } from './function-stats.mjs';
 import { Model } from './model.mjs';
 import { spark } from './spark.mjs';
@@ -110,11 +110,7 @@ class Functions {
       title: exactUnit(ns, 'time')
         + (share > 0 ? ', ' + formatShare(ns, whole) : ''),
     }, ns > 0 ? formatTime(ns) : '');
-    if (share > 0) {
-      cell.classList.add('bar');
-      cell.style.setProperty('--share',
-                             Math.min(100, 100 * share).toFixed(2) + '%');
-    }
+    showShare(cell, share);
     return cell;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ranks of a joined profile, beside one another.
 
-import { element, nameElement } from './dom.mjs';
+import { element, nameElement, showShare } from './dom.mjs';
 import { exactUnit, formatRatio, formatTime } from './units.mjs';
 
 function median(values) {
@@ -18,13 +18,10 @@ export function spread(values) {
            most: Math.max(...values) };
 }
 
-function timeCell(ns, most) {
+function timeCell(ns, share) {
   const cell = element('td', { title: exactUnit(ns, 'time') },
                        formatTime(ns));
-  if (most > 0) {
-    cell.classList.add('bar');
-    cell.style.setProperty('--share', 100 * ns / most + '%');
-  }
+  showShare(cell, share);
   return cell;
 }
 
@@ -34,7 +31,7 @@ function partsPanel(profile) {
   const { mean, median: middle, least, most } = spread(walls);
   const rows = parts.map((part) => element('tr', {},
     element('th', { scope: 'row' }, nameElement(part.name)),
-    timeCell(part.wall, most), timeCell(part.work, 0),
+    timeCell(part.wall, part.wall / most), timeCell(part.work, 0),
     element('td', {}, part.wall > 0
       ? formatRatio(part.work / part.wall) : '')));
   const heads = [profile.partKind(), 'wall', 'work', 'threads busy']

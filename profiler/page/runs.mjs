@@ -2,7 +2,7 @@
 // Runs: each run of the operation as a dot and a row, with the spread of all.
 // Who chooses one sees its stretch of time in every view.
 
-import { element, button, nameElement, plural } from './dom.mjs';
+import { element, button, nameElement, plural, showShare } from './dom.mjs';
 import { formatRange } from './model.mjs';
 import { Pane, themeColours } from './pane.mjs';
 import { cacheOfRuns, listRuns, timesInBrief } from './runs-data.mjs';
@@ -106,10 +106,9 @@ class Runs {
 
   row(run, isChosen) {
     const { median, most } = this.brief;
-    const wall = element('td', { class: 'bar',
-                                 title: exactUnit(run.wall, 'time') },
+    const wall = element('td', { title: exactUnit(run.wall, 'time') },
                          formatTime(run.wall));
-    wall.style.setProperty('--share', 100 * run.wall / (most || 1) + '%');
+    showShare(wall, run.wall / most);
     const delta = run.wall - median;
     return element('tr', { class: isChosen ? 'selected' : null },
       element('th', { scope: 'row' }, element('button', {

@@ -2,7 +2,7 @@
 // Tiles: which ones of a volume were touched, in three projections, with
 // the bytes on their way from the store to the reader.
 
-import { element, choice, nameElement, plural } from './dom.mjs';
+import { element, choice, nameElement, plural, showShare } from './dom.mjs';
 import { parseRange } from './model.mjs';
 import { isDarkGround, TileCanvas, tileShade } from './tile-canvas.mjs';
 import { amplification, byteFlow, findVolumes, isWritten, placeOfIndex,
@@ -152,10 +152,9 @@ class Tiles {
       return '';
     const most = Math.max(...steps.map(([, nbytes]) => nbytes));
     const rows = steps.map(([name, nbytes]) => {
-      const bar = element('td', { class: 'bar',
-                                  title: exactUnit(nbytes, 'bytes') },
+      const bar = element('td', { title: exactUnit(nbytes, 'bytes') },
                           formatBytes(nbytes));
-      bar.style.setProperty('--share', 100 * nbytes / most + '%');
+      showShare(bar, nbytes / most);
       return element('tr', {}, element('th', { scope: 'row' }, name), bar);
     });
     const ratios = amplification(this.flow).map(([over, under, ratio]) =>

@@ -2,7 +2,7 @@
 // The call tree as a table (an ARIA tree grid): rows open and close, the
 // heaviest first.  What the canvases show can be read here by anyone.
 
-import { element, nameElement } from './dom.mjs';
+import { element, nameElement, showShare } from './dom.mjs';
 import { bottomUp } from './invert.mjs';
 import { Model } from './model.mjs';
 import { makeColumns } from './tree-columns.mjs';
@@ -211,11 +211,7 @@ export class TreeGrid {
     const made = element('td', {
       role: 'gridcell', 'data-column': column.id, title: title || null,
     }, text);
-    if (share > 0) {
-      made.classList.add('bar');
-      made.style.setProperty('--share',
-                             Math.min(100, 100 * share).toFixed(2) + '%');
-    }
+    showShare(made, share);
     return made;
   }
 
