@@ -2,21 +2,8 @@
 // The ranks of a joined profile, beside one another.
 
 import { element, nameElement, showShare } from './dom.mjs';
+import { timesInBrief } from './runs-data.mjs';
 import { exactUnit, formatRatio, formatTime } from './units.mjs';
-
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[half]
-    : (sorted[half - 1] + sorted[half]) / 2;
-}
-
-// Of some values, none empty: what a line about them says.
-export function spread(values) {
-  const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
-  return { mean, median: median(values), least: Math.min(...values),
-           most: Math.max(...values) };
-}
 
 function timeCell(ns, share) {
   const cell = element('td', { title: exactUnit(ns, 'time') },
@@ -27,8 +14,8 @@ function timeCell(ns, share) {
 
 function partsPanel(profile) {
   const { parts } = profile;
-  const walls = parts.map((part) => part.wall);
-  const { mean, median: middle, least, most } = spread(walls);
+  const { mean, median, least, most } =
+    timesInBrief(parts.map(({ wall }) => wall));
   const rows = parts.map((part) => element('tr', {},
     element('th', { scope: 'row' }, nameElement(part.name)),
     timeCell(part.wall, part.wall / most), timeCell(part.work, 0),
@@ -38,7 +25,7 @@ function partsPanel(profile) {
     .map((label) => element('th', { scope: 'col' }, label));
   return element('div', { class: 'scroll', tabindex: 0 },
     element('p', {}, 'Wall of ' + parts.length + ' ' + profile.partKind()
-      + 's: mean ' + formatTime(mean) + ', median ' + formatTime(middle)
+      + 's: mean ' + formatTime(mean) + ', median ' + formatTime(median)
       + ', ' + formatTime(least) + ' to ' + formatTime(most) + '.'),
     element('table', { class: 'parts' },
       element('thead', {}, element('tr', {}, ...heads)),

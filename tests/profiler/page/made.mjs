@@ -2,11 +2,15 @@
 // Profiles for tests of modules, made of spans.
 import { readProfile } from '../../../profiler/page/profile.mjs';
 
-const NUMBERS = ['line', 'edge', 'calls', 'total_ns', 'self_ns', 'work_ns',
-                 'wait_ns', 'queue_ns', 'min_ns', 'max_ns', 'open_count',
-                 'late_count', 'dropped_count', 'alloc_count',
-                 'alloc_nbytes', 'alloc_peak_nbytes', 'alloc_live_nbytes'];
+// Columns of the nodes that are figures.
+export const NUMBERS = [
+  'line', 'edge', 'calls', 'total_ns', 'self_ns', 'work_ns', 'wait_ns',
+  'queue_ns', 'min_ns', 'max_ns', 'open_count', 'late_count',
+  'dropped_count', 'alloc_count', 'alloc_nbytes', 'alloc_peak_nbytes',
+  'alloc_live_nbytes',
+];
 
+// Columns of numbers below 2^53 as a block of a document.
 export function block(columns) {
   const bytes = [];
   for (let value of columns.flat()) {

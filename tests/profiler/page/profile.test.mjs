@@ -5,23 +5,7 @@ import assert from 'node:assert/strict';
 import { readProfile } from '../../../profiler/page/profile.mjs';
 import { timeByCategory } from '../../../profiler/page/breakdown.mjs';
 import { splitSamples } from '../../../profiler/page/gauges.mjs';
-import { spread } from '../../../profiler/page/parts.mjs';
-
-const NUMBERS = ['line', 'edge', 'calls', 'total_ns', 'self_ns', 'work_ns',
-                 'wait_ns', 'queue_ns', 'min_ns', 'max_ns', 'open_count',
-                 'late_count', 'dropped_count', 'alloc_count',
-                 'alloc_nbytes', 'alloc_peak_nbytes', 'alloc_live_nbytes'];
-
-function block(columns) {
-  const bytes = [];
-  for (let value of columns.flat()) {
-    for (; value > 127; value = Math.floor(value / 128))
-      bytes.push(value % 128 + 128);
-    bytes.push(value);
-  }
-  return { count: columns[0].length, encoding: 'none', nbytes: bytes.length,
-           data: Buffer.from(bytes).toString('base64') };
-}
+import { block, NUMBERS } from './made.mjs';
 
 // read (0 to 1000) on lane 0; below it decode (100, 200 long) on lane 1, and
 // place, of which no span is in the log.
@@ -147,10 +131,3 @@ for (const [name, change] of Object.entries({
     change(changed);
     await assert.rejects(readProfile(JSON.stringify(changed)));
   });
-
-test('a spread has its mean, median and ends', () => {
-  assert.deepEqual(spread([4, 1, 7]), { mean: 4, median: 4, least: 1,
-                                        most: 7 });
-  assert.deepEqual(spread([1, 2]), { mean: 1.5, median: 1.5, least: 1,
-                                     most: 2 });
-});

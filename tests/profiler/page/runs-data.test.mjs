@@ -18,6 +18,7 @@ test('times are told in brief', () => {
     n: 1, mean: 7, median: 7, least: 7, most: 7, lower: 7, upper: 7,
     deviation: 0 });
   assert.equal(timesInBrief([1, 2, 3, 4]).lower, 1.75);
+  assert.equal(timesInBrief([2, 1]).median, 1.5);
 });
 
 test('each run begins where the one before ends', () => {
