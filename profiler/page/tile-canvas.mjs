@@ -165,8 +165,8 @@ export class TileCanvas {
   hit(event) {
     const box = this.canvas.getBoundingClientRect();
     const { rows, columns, cellWidth, cellHeight } = this.projected;
-    const column = Math.floor((event.clientX - box.left - AXIS_ROOM) / this.scale
-                              / cellWidth);
+    const column = Math.floor((event.clientX - box.left - AXIS_ROOM)
+                              / this.scale / cellWidth);
     const row = Math.floor((box.top + this.height - event.clientY)
                            / this.scale / cellHeight);
     return column >= 0 && column < columns && row >= 0 && row < rows

@@ -219,7 +219,8 @@ class Tiles {
       return swatch;
     });
     this.legend.replaceChildren(
-      element('span', {}, label + ', added up along the line of sight: little '),
+      element('span', {}, label
+        + ', added up along the line of sight: little '),
       ...steps, element('span', {}, ' ' + formatUnit(most, unit)));
     if (this.boxes({ row: 0, column: 0 }).length > 0)
       this.legend.append(element('span', { class: 'tile-box-key' },

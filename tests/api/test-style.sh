@@ -9,6 +9,11 @@ sources () {
   find include io src tools tests profiler -name '*.[ch]' 2>/dev/null
 }
 
+# The page's modules and the tests' scripts have the same widths.
+scripts () {
+  find profiler tests -name '*.mjs' -o -name '*.js'
+}
+
 every_file_begins_with_its_licence () {
   sources | while read -r file; do
     sed -n 1p "$file" | grep -q '^/\* SPDX-License-Identifier: MIT \*/$' ||
@@ -27,12 +32,13 @@ every_file_says_what_it_is_for () {
 }
 
 no_line_is_wider_than_80_columns () {
-  sources | xargs awk 'length ($0) > 80 { print FILENAME ":" FNR; bad = 1 }
-                       END { exit bad }'
+  { sources; scripts; } |
+    xargs awk 'length ($0) > 80 { print FILENAME ":" FNR; bad = 1 }
+               END { exit bad }'
 }
 
 no_line_has_tabs_or_blanks_at_its_end () {
-  ! sources | xargs grep -nE '	| $'
+  ! { sources; scripts; } | xargs grep -nE '	| $'
 }
 
 no_file_is_longer_than_900_lines () {

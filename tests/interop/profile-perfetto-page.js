@@ -40,10 +40,10 @@ async function main() {
     const result = await withBrowser(chromium, async browser => {
       const page = await browser.open(
         `${origin}/#!/?url=${encodeURIComponent(`${origin}/trace.json`)}`);
+      const shown = `(document.body?.textContent ?? "")`;
       for (const text of texts)
-        await page.until(
-          `(document.body?.textContent ?? "").includes(${JSON.stringify(text)})`,
-          `'${text}' to be shown`);
+        await page.until(`${shown}.includes(${JSON.stringify(text)})`,
+                         `'${text}' to be shown`);
       return {title: await page.evaluate("document.title"),
               errors: page.errors()};
     });
