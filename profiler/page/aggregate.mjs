@@ -7,8 +7,8 @@ const REQUEST = 2, PHASE = 3;
 
 // Figures of each node; counters other than the one of its bytes are not in
 // spans.
-export const SPAN_COLUMNS = ['calls', 'total', 'self', 'work', 'wait',
-                             'queue', 'bytes'];
+const SPAN_COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
+                      'bytes'];
 
 // Begin and end of the stretch, and which lanes count (null: all).  A span
 // that is partly inside counts with that part of it; what has no duration

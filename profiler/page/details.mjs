@@ -26,7 +26,7 @@ function timeLine(name, ns, always = false) {
 }
 
 // Bucket i of the histogram holds runs of 2^i to 2^(i + 1) - 1 ns.
-export function histogramBars(histogram) {
+function histogramBars(histogram) {
   let first = histogram.findIndex((count) => count > 0);
   if (first < 0)
     return null;

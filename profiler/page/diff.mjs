@@ -15,12 +15,12 @@ const DIFF_LISTS = [['', 'all paths'], ['slower', 'slower'],
                     ['faster', 'faster'], ['new', 'new'], ['gone', 'gone'],
                     ['noise', 'within noise']];
 
-export function signedTime(ns) {
+function signedTime(ns) {
   return (ns < 0 ? '\u2212' : '+') + formatTime(Math.abs(ns));
 }
 
 // "+12.5 %", "3.2 x", or '' where there is nothing to divide.
-export function changeShare(before, after) {
+function changeShare(before, after) {
   if (!(before > 0 && after > 0))
     return '';
   if (after >= 3 * before)

@@ -50,7 +50,7 @@ function largestBytes(profile) {
   return largest;
 }
 
-export function spanCounters(profile, bytes) {
+function spanCounters(profile, bytes) {
   const largest = largestBytes(profile);
   return profile.counters.map((counter, k) => ({
     ...counter,

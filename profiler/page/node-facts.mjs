@@ -10,7 +10,7 @@ function time(name, ns, always = false) {
 
 // The share of a metric: of all, of the operation (the root above), of the
 // parent.
-export function shareLines(shape, node, metric) {
+function shareLines(shape, node, metric) {
   const { parents } = shape.tree;
   const parent = parents[node];
   let root = node;

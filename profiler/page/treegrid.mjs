@@ -10,7 +10,7 @@ import { makeColumns } from './tree-columns.mjs';
 // Siblings shown before "more"; a node may have very many.
 const SIBLINGS = 100;
 
-export class TreeGrid {
+class TreeGrid {
   // shape: gives the tree to show; inverted: it is seen from its leaves.
   constructor({ state, model }, { label, shape, inverted = false }) {
     Object.assign(this, { state, model, inverted, makeShape: shape });

@@ -31,7 +31,7 @@ import { timelineView } from './timeline.mjs';
 import { tilesView } from './tiles.mjs';
 import { bottomUpView, treeView } from './treegrid.mjs';
 
-export const VIEWS = [
+const VIEWS = [
   timelineView,
   icicleView,
   treeView,
