@@ -111,6 +111,7 @@ class Profile {
     this.findings = rows(document.findings);
     this.parts = rows(document.parts).map((part) =>
       ({ name: part.name, wall: part.wall_ns, work: part.work_ns }));
+    this.ran = this.timeRan();
     this.gauges = rows(document.gauges);
     this.lanes = rows(document.lanes).map((lane) =>
       ({ name: lane.name, isAsync: lane.is_async, part: lane.part,
@@ -140,6 +141,14 @@ class Profile {
     this.shares = this.readShares(document.shares);
     this.notes = rows(document.notes).map((note) =>
       ({ ...note, key: strings[note.key], value: strings[note.value] }));
+  }
+
+  // How long threads ran in scopes: work, but not longer than they had CPUs,
+  // where somebody asked the kernel.
+  timeRan() {
+    const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
+    const ns = parseInt(cpu, 10);
+    return ns > 0 ? Math.min(this.info.work, ns) : this.info.work;
   }
 
   readCounters(document) {

@@ -121,6 +121,22 @@ def test_the_summary_shows_the_profile_s_figures(opened, read_document,
         "document.querySelector('.warning').textContent")
 
 
+@pytest.mark.parametrize("cpu_ns", [None, 41_000_000, 999_000_000])
+def test_both_summaries_count_threads_busy_alike(opened, tmp_path, cpu_ns):
+    made = made_read()
+    if cpu_ns:
+        made.facts.append(("cpu ns", str(cpu_ns), 0))
+    page = opened(write_page(made, tmp_path))
+    info = made.whole()
+    busy = min(info["work_ns"], cpu_ns or info["work_ns"]) / info["wall_ns"]
+    assert page.evaluate("""[...document.querySelectorAll('.figure')].find(
+      one => one.querySelector('dt').textContent === 'work')
+      .querySelector('small').textContent""") == f"{busy:.2f} threads busy"
+    assert page.evaluate("""[...document.querySelectorAll('#static tr')].find(
+      one => one.querySelector('th').textContent === 'parallelism')
+      .querySelector('td').textContent""") == f"{busy:.2f}"
+
+
 def test_the_heaviest_siblings_come_first_by_any_column(opened, read_page):
     page = opened(read_page)
     for column in ("total", "self", "work", "calls", "mean"):

@@ -131,3 +131,16 @@ for (const [name, change] of Object.entries({
     change(changed);
     await assert.rejects(readProfile(JSON.stringify(changed)));
   });
+
+test('threads ran no longer than they worked, nor than they had CPUs',
+     async () => {
+  const ran = async (...values) => (await read({
+    info: { title: 't', program: 'p', parts: 'none', wall_ns: 900,
+            work_ns: 60 },
+    facts: { key: values.map(() => 'cpu ns'), value: values } })).ran;
+  assert.equal(await ran(), 60);
+  assert.equal(await ran('45'), 45);
+  assert.equal(await ran('75'), 60);
+  assert.equal(await ran('0'), 60);
+  assert.equal(await ran('none'), 60);
+});
