@@ -8,6 +8,9 @@ import { INK } from './colour.mjs';
 
 export const SPAN_HEIGHT = 18;
 
+// A gap of so many pixels is not seen.
+const TOUCH = 0.4;
+
 // view: { from, to, left, width } of the time that is seen.
 export class RowPainter {
   constructor(pane, lanes, profile, model) {
@@ -21,6 +24,8 @@ export class RowPainter {
     const scale = view.width / (view.to - view.from);
     this.theme = theme;
     this.colour = null;
+    // The first pixel that has no stroke yet.
+    let free = 0;
     for (let i = this.lanes.firstEnding(row, view.from); i < spans.length;) {
       if (begins[i] >= view.to)
         break;
@@ -31,19 +36,25 @@ export class RowPainter {
         i++;
         continue;
       }
-      const pixel = Math.floor(x);
+      // What began in a pixel that has its stroke ends in a later one.
+      const pixel = Math.max(free, Math.floor(x));
       const next = view.from + (pixel + 1) / scale;
       const after = Math.max(i + 1, this.lanes.firstEnding(row, next, i));
       const longest = this.longest(begins, ends, i, after);
-      this.stroke(spans[longest], view.left + pixel, y);
+      this.narrow(spans[longest], view.left + pixel, y, 1);
+      free = pixel + 1;
       i = after;
     }
     this.endRun(y);
   }
 
   box(span, x, y, width) {
+    if (width <= 3) {
+      this.narrow(span, x, y, width);
+      return;
+    }
     const node = this.profile.spans.node[span];
-    this.fill(node, x, y, width > 3 ? width - 1 : width);
+    this.fill(node, x, y, width - 1);
     if (width < 34)
       return;
     this.pane.context.fillStyle = this.isFaint(node) ? this.theme.text : INK;
@@ -75,14 +86,17 @@ export class RowPainter {
     return longest;
   }
 
-  // Strokes of one node that touch each other are drawn as one.
-  stroke(span, x, y) {
+  // What is narrow is drawn as one with what it touches of the same node:
+  // thousands of rectangles are what a picture's time goes to.
+  narrow(span, x, y, width) {
     const node = this.profile.spans.node[span];
-    if (node !== this.run.node || x !== this.run.to) {
+    const { run } = this;
+    if (node !== run.node || x - run.to > TOUCH) {
       this.endRun(y);
-      this.run = { node, from: x, to: x };
+      run.node = node;
+      run.from = x;
     }
-    this.run.to = x + 1;
+    run.to = x + width;
   }
 
   endRun(y) {
