@@ -25,7 +25,8 @@ export class Chips {
     Object.assign(this, { profile, state, model });
     this.element = element('div', { class: 'chips', role: 'group',
                                     'aria-label': 'Narrowed to' });
-    state.listen((keys) => Model.reshapes(keys) && this.render());
+    state.listen((keys) => (Model.reshapes(keys) || keys.has('metric'))
+      && this.render());
     this.render();
   }
 
@@ -37,6 +38,9 @@ export class Chips {
         'partial: the log lacks '
         + formatCount(this.profile.info.dropped)
         + plural(this.profile.info.dropped, ' span', ' spans')));
+    if (this.model.lacking() !== '')
+      chips.push(element('span', { class: 'partial', role: 'status' },
+                         this.model.lacking()));
     this.element.replaceChildren(...chips);
     this.element.hidden = chips.length === 0;
   }

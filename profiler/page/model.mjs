@@ -50,11 +50,19 @@ function largestBytes(profile) {
   return largest;
 }
 
-function spanCounters(profile, bytes) {
+// Counters that spans tell everywhere: one that is not the largest somewhere
+// would lack what it has there.
+function toldCounters(profile) {
   const largest = largestBytes(profile);
-  return profile.counters.map((counter, k) => ({
+  return profile.counters.filter(({ own }, k) =>
+    own.every((value, i) => value === 0 || largest[i] === k));
+}
+
+// sums: of aggregateSpans.
+function spanCounters(profile, sums) {
+  return toldCounters(profile).map((counter) => ({
     ...counter,
-    own: bytes.map((value, i) => largest[i] === k ? value : 0),
+    own: sums.bytes.map((value, i) => counter.own[i] > 0 ? value : 0),
   })).filter(({ own }) => own.some((value) => value > 0));
 }
 
@@ -109,7 +117,7 @@ export class Model {
     const sums = aggregateSpans(profile, {
       from, to, lanes: parseLanes(lanes, profile.lanes.length) });
     return new Shape(profile, profile.tree, this.whole.origin, sums,
-                     spanCounters(profile, sums.bytes));
+                     spanCounters(profile, sums));
   }
 
   // The tree that is asked for now.
@@ -142,6 +150,27 @@ export class Model {
   isPartial() {
     return this.shape() !== this.whole && this.profile.info.dropped > 0
       && (this.state.get('range') !== '' || this.state.get('lanes') !== '');
+  }
+
+  // Why another metric is shown than the one that is asked for; '': it is
+  // not.
+  lacking() {
+    const asked = this.whole.metric(this.state.get('metric'));
+    const shown = this.metric();
+    if (asked.id === shown.id)
+      return '';
+    return (this.isTold(asked.id) ? 'nothing here has any ' + asked.label
+      : 'the log does not tell ' + asked.label + ' of a part')
+      + ': shown by ' + shown.label;
+  }
+
+  // Whether the tree that is asked for can have a metric.
+  isTold(id) {
+    if (this.state.get('range') === '' && this.state.get('lanes') === '')
+      return true;
+    return id.startsWith('c:')
+      ? toldCounters(this.profile).some(({ name }) => id === 'c:' + name)
+      : !id.startsWith('alloc');
   }
 
   colour(shape, node) {

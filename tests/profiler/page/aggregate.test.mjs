@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { aggregateSpans } from '../../../profiler/page/aggregate.mjs';
 import { findParents,
          findChildren } from '../../../profiler/page/causes.mjs';
+import { Model } from '../../../profiler/page/model.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
 function close(a, b, what) {
@@ -145,4 +146,51 @@ test('children are all that have the parent, by their begin', () => {
     for (let k = 1; k < children.length; k++)
       assert.ok(begin[children[k - 1]] <= begin[children[k]]);
   }
+});
+
+// Two scopes with bytes: the first asked for more than it delivered, so its
+// spans tell what it asked for; requests and allocations no span tells.
+async function narrowed(values) {
+  const profile = await makeProfile(
+    [{ name: 'read', alloc_count: 3, alloc_nbytes: 300 },
+     { name: 'decode', parent: 0 }],
+    [{ lane: 0, node: 0, begin: 0, duration: 1000, bytes: 80 },
+     { lane: 0, node: 1, begin: 100, duration: 200, bytes: 60, parent: 0 },
+     { lane: 0, node: 1, begin: 600, duration: 100, bytes: 30, parent: 0 }],
+    { counters: { name: ['asked', 'delivered', 'decoded', 'requests'],
+                  unit: ['bytes', 'bytes', 'bytes', 'count'] },
+      values: { node: [0, 0, 0, 1], counter: [0, 1, 3, 2],
+                value: [80, 50, 2, 90] } });
+  return new Model(profile, { get: (key) => values[key] ?? '' });
+}
+
+test('a stretch of time has the counters that its spans tell', async () => {
+  const model = await narrowed({ range: '0-500', metric: 'c:decoded' });
+  assert.deepEqual(model.shape().metrics.filter(({ id }) =>
+    id.startsWith('c:')).map(({ label, sum }) => [label, sum]),
+                   [['asked', 40], ['decoded', 60]]);
+  assert.equal(model.lacking(), '');
+});
+
+test('it says of others, and of allocations, that it does not', async () => {
+  for (const [id, label] of [['c:requests', 'requests'],
+                             ['c:delivered', 'delivered'],
+                             ['allocs', 'allocations'],
+                             ['alloc', 'bytes allocated']]) {
+    const whole = await narrowed({ metric: id });
+    assert.equal(whole.metric().id, id);
+    assert.equal(whole.lacking(), '');
+    for (const part of [{ range: '0-500' }, { lanes: '0' }]) {
+      const model = await narrowed({ metric: id, ...part });
+      assert.equal(model.metric().id, 'wall');
+      assert.equal(model.lacking(), 'the log does not tell ' + label
+        + ' of a part: shown by wall');
+    }
+  }
+});
+
+test('it says where there is none of what its spans could tell', async () => {
+  const model = await narrowed({ range: '400-500', metric: 'c:decoded' });
+  assert.equal(model.lacking(),
+               'nothing here has any decoded: shown by wall');
 });
