@@ -13,6 +13,9 @@ DATA_PACKAGES="mricron-data invesalius-examples"
 CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ git groff locales
 time xz-utils zsh"
 
+# One of them: a head CT, which is in a gzipped tar.
+CRANIUM=/usr/share/doc/invesalius-examples/examples/Cranium.inv3
+
 # The versions of npm packages: speedscope's application, which reads our
 # profiles, and axe, which judges how accessible our page is.
 SPEEDSCOPE=1.25.0
@@ -101,4 +104,12 @@ configure_in () {
 
 ncpus () {
   getconf _NPROCESSORS_ONLN
+}
+
+# head_ct FILE.nii.  It lies in the tar as bare int16; it is mirrored from the
+# usual order of DICOM, so its rows rise to the front.
+head_ct () {
+  tar -xzOf "$CRANIUM" --wildcards '*/matrix.dat' |
+    sh tools/raw2nii.sh 256,256,108 0.957,0.957,1.5 LAS \
+      "Head CT of invesalius-examples" >"$1"
 }
