@@ -2,7 +2,8 @@
 /* Placing boxes of elements.  The axes are first brought into the order of
  * the destination's memory and those that lie seamlessly in both are joined,
  * so that the loops below see few axes and long rows.  Rows are then copied
- * whole, moved by strides, or converted in blocks that stay in the cache. */
+ * whole, moved by strides, or converted in blocks that stay in the cache; one
+ * element that is repeated is made a row, and copied from there. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -17,6 +18,9 @@
 
 /* Elements converted at a time. */
 #define BLOCK 256
+
+/* Of a row that repeats an element, made once. */
+#define REPEATED_NBYTES 1024
 
 /* A copy as the loops need it. */
 struct plan {
@@ -310,6 +314,56 @@ copy_whole_rows (const struct plan *plan, const struct rd_copy *copy)
   }
 }
 
+/* Whether it is all one element, as a fill value is, in rows that are
+ * contiguous where they go. */
+static bool
+repeats_element (const struct plan *plan)
+{
+  size_t item_nbytes = plan->from_type.item_nbytes;
+  for (size_t i = 0; i < plan->rank; i++)
+    if (plan->from_strides[i] != 0)
+      return false;
+  return item_nbytes <= REPEATED_NBYTES
+    && plan->to_strides[plan->rank - 1] == (int64_t) item_nbytes;
+}
+
+/* Rows that are longer than what was made of them, which is n elements. */
+static void
+repeat_long_rows (const struct plan *plan, const struct rd_copy *copy,
+                  uint64_t n)
+{
+  size_t axis = plan->rank - 1, item_nbytes = plan->from_type.item_nbytes;
+  size_t piece_nbytes = (size_t) n * item_nbytes;
+  uint64_t npieces = plan->shape[axis] / n;
+  size_t rest_nbytes = (size_t) (plan->shape[axis] % n) * item_nbytes;
+  uint64_t at[RADIO_MAX_RANK] = { 0 };
+  int64_t from = 0, to = 0;
+  do {
+    unsigned char *row = copy->to + to;
+    rd_rows_copy (copy->from, 0, row, (int64_t) piece_nbytes, piece_nbytes,
+                  npieces);
+    rd_rows_copy (copy->from, 0, row + npieces * piece_nbytes, 0,
+                  rest_nbytes, 1);
+  } while (next_rows (plan, 1, at, &from, &to));
+}
+
+static void
+repeat_element (const struct plan *plan, const struct rd_copy *copy)
+{
+  _Alignas (16) unsigned char made[REPEATED_NBYTES];
+  size_t item_nbytes = plan->from_type.item_nbytes;
+  uint64_t n = plan->shape[plan->rank - 1];
+  uint64_t most = REPEATED_NBYTES / item_nbytes;
+  struct rd_copy rows = *copy;
+  rows.from = made;
+  plan->move_in (copy->from, 0, made, (int64_t) item_nbytes,
+                 n < most ? n : most, item_nbytes);
+  if (n > most)
+    repeat_long_rows (plan, &rows, most);
+  else
+    copy_whole_rows (plan, &rows);
+}
+
 enum radio_status
 rd_copy_run (const struct rd_copy *copy)
 {
@@ -319,6 +373,10 @@ rd_copy_run (const struct rd_copy *copy)
     return RADIO_OK;
   int64_t item = (int64_t) plan.from_type.item_nbytes;
   size_t axis = plan.rank - 1;
+  if (!plan.convert && repeats_element (&plan)) {
+    repeat_element (&plan, copy);
+    return RADIO_OK;
+  }
   if (!plan.convert && !plan.swapped && plan.from_strides[axis] == item
       && plan.to_strides[axis] == item) {
     copy_whole_rows (&plan, copy);

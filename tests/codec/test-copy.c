@@ -138,6 +138,67 @@ a_stride_of_zero_repeats_an_element (void **state)
     assert_int_equal (to[i], 0x1234);
 }
 
+/* One element, as fill values are, in boxes of rows of all lengths: beside
+ * them nothing is written, and units that are swapped are put right. */
+static void
+check_repeated (uint64_t *seed, struct boxes *boxes,
+                const struct rd_type *type, size_t n)
+{
+  int64_t item = (int64_t) type->item_nbytes;
+  int64_t gap = item * (int64_t) (random_next (seed) % 3);
+  struct rd_copy copy = {
+    .rank = 3, .shape = { 2, 3, n }, .from = boxes->from,
+    .from_type = *type, .from_swapped = random_next (seed) % 2,
+    .to = boxes->to + 5, .to_dtype = type->dtype,
+    .to_strides = { 3 * (item * (int64_t) n + gap),
+                    item * (int64_t) n + gap, item },
+  };
+  fill_random (seed, boxes->from, type->item_nbytes);
+  memset (boxes->to, 0xee, ROOM);
+  memset (boxes->expected, 0xee, ROOM);
+  copy_by_definition (&copy, boxes->expected + 5);
+  assert_ok (rd_copy_run (&copy));
+  assert_memory_equal (boxes->to, boxes->expected, ROOM);
+}
+
+static void
+one_element_fills_rows_of_every_length (void **state)
+{
+  (void) state;
+  static const char *const names[] = {
+    "uint8", "int16", "float32", "float64", "complex64", "complex128", "r24",
+    "r8200",
+  };
+  struct boxes *boxes = malloc (sizeof *boxes);
+  assert_non_null (boxes);
+  uint64_t seed = 2;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    struct rd_type type;
+    assert_ok (rd_type_parse (names[i], &type));
+    size_t most = (ROOM - 16) / 6 / type.item_nbytes - 2;
+    for (size_t n = 1; n <= most; n += n < 70 ? 1 : 61)
+      check_repeated (&seed, boxes, &type, n);
+  }
+  free (boxes);
+}
+
+static void
+an_element_for_each_row_fills_that_row (void **state)
+{
+  (void) state;
+  const uint16_t fills[3] = { 0x1234, 0x5678, 0x9abc };
+  uint16_t to[3][40];
+  struct rd_copy copy = {
+    .rank = 2, .shape = { 3, 40 }, .from = (const unsigned char *) fills,
+    .from_strides = { 2, 0 }, .from_type = rd_type_of (RADIO_UINT16),
+    .to = (unsigned char *) to, .to_strides = { sizeof to[0], 2 },
+    .to_dtype = RADIO_UINT16,
+  };
+  assert_ok (rd_copy_run (&copy));
+  for (size_t i = 0; i < 3 * 40; i++)
+    assert_int_equal (to[i / 40][i % 40], fills[i / 40]);
+}
+
 static void
 an_empty_box_touches_nothing (void **state)
 {
@@ -188,6 +249,8 @@ main (void)
     cmocka_unit_test (
       every_layout_of_every_size_is_copied_element_by_element),
     cmocka_unit_test (a_stride_of_zero_repeats_an_element),
+    cmocka_unit_test (one_element_fills_rows_of_every_length),
+    cmocka_unit_test (an_element_for_each_row_fills_that_row),
     cmocka_unit_test (an_empty_box_touches_nothing),
     cmocka_unit_test (a_single_element_needs_no_sensible_strides),
     cmocka_unit_test (a_stored_bool_is_delivered_as_0_or_1),
