@@ -75,15 +75,30 @@ has_room_synced (const struct rd_job *job)
     && (job->max_active == 0 || job->synced.nactive < job->max_active);
 }
 
+/* The job that a new one stands behind; NULL: none. */
+static struct rd_job *
+find_place_synced (const struct rd_pool *pool, const struct rd_job *job)
+{
+  struct rd_job *previous = NULL;
+  if (!job->urgent)
+    return pool->synced.last;
+  for (struct rd_job *j = pool->synced.first; j && j->urgent;
+       j = j->synced.following)
+    previous = j;
+  return previous;
+}
+
 static void
 enqueue_synced (struct rd_pool *pool, struct rd_job *job)
 {
+  struct rd_job *previous = find_place_synced (pool, job);
+  struct rd_job **link = previous ? &previous->synced.following
+                                  : &pool->synced.first;
   job->synced.queued = true;
-  if (pool->synced.last)
-    pool->synced.last->synced.following = job;
-  else
-    pool->synced.first = job;
-  pool->synced.last = job;
+  job->synced.following = *link;
+  *link = job;
+  if (pool->synced.last == previous)
+    pool->synced.last = job;
 }
 
 static void
@@ -436,10 +451,10 @@ finish (struct rd_pool *pool, struct rd_job *job)
   return rd_error_raise (&job->synced.error);
 }
 
-enum radio_status
-rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
+/* Work on a job if there is room. */
+static void
+help (struct rd_pool *pool, struct rd_job *job)
 {
-  RD_TRY (rd_pool_check (pool));
   pthread_mutex_lock (&pool->mutex);
   if (has_room_synced (job)) {
     unsigned number = join_synced (job);
@@ -447,6 +462,20 @@ rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
     work_and_lock (pool, job, number, false);
   }
   pthread_mutex_unlock (&pool->mutex);
+}
+
+void
+rd_pool_help (struct rd_pool *pool, struct rd_job *job)
+{
+  if (rd_pool_check (pool) == RADIO_OK && !is_finished (job))
+    help (pool, job);
+}
+
+enum radio_status
+rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
+{
+  RD_TRY (rd_pool_check (pool));
+  help (pool, job);
   return finish (pool, job);
 }
 

@@ -38,6 +38,7 @@ struct rd_job {
   bool spread;                      /* each thread begins at a place of its
                                        own, since neighbours get into each
                                        other's way; else in order */
+  bool urgent;                      /* taken before those that are not */
 
   /* In profiles: the scope of each thread that works on the job (NULL:
    * "tasks"), below the scope of whoever starts it or, where that is not who
@@ -85,6 +86,10 @@ enum radio_status rd_pool_check (const struct rd_pool *pool)
  * whoever waits for it.  RADIO_ERROR_FORKED in a child. */
 enum radio_status rd_pool_start (struct rd_pool *pool, struct rd_job *job)
   RADIO_USE_RESULT;
+
+/* Work on a started job, where there is room, until no task of it is left,
+ * and do not wait for those who still do theirs. */
+void rd_pool_help (struct rd_pool *pool, struct rd_job *job);
 
 /* Work on a started job until no task is left, wait for its end, and return
  * its status (the message becomes the caller's). */

@@ -228,6 +228,91 @@ started_jobs_go_on_side_by_side (void **state)
   }
 }
 
+/* Jobs of one task, which tell when they were done. */
+struct in_turn {
+  struct rd_job job;
+  atomic_uint *nbegun;
+  atomic_bool *gate;                  /* waits until it is open */
+  unsigned turn;
+};
+
+static enum radio_status
+take_turn (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct in_turn *in_turn = (struct in_turn *) job;
+  (void) task;
+  (void) scratch;
+  in_turn->turn = atomic_fetch_add (in_turn->nbegun, 1);
+  while (!*in_turn->gate)
+    sched_yield ();
+  return RADIO_OK;
+}
+
+static void
+wait_for_count (const atomic_uint *n, unsigned wanted)
+{
+  while (*n < wanted)
+    usleep (100);
+}
+
+static void
+urgent_jobs_are_taken_before_others (void **state)
+{
+  (void) state;
+  static const bool urgent[5] = { false, false, true, false, true };
+  static const unsigned turns[5] = { 0, 3, 1, 4, 2 };
+  struct rd_pool *pool = open_pool (2);
+  struct in_turn jobs[5];
+  atomic_uint nbegun = 0;
+  atomic_bool gate = false;
+  for (size_t i = 0; i < 5; i++) {
+    jobs[i] = (struct in_turn) {
+      .job = { .run = take_turn, .n = 1, .urgent = urgent[i] },
+      .nbegun = &nbegun, .gate = &gate,
+    };
+    assert_ok (rd_pool_start (pool, &jobs[i].job));
+    wait_for_count (&nbegun, 1);
+  }
+  gate = true;
+  wait_for_count (&nbegun, 5);
+  for (size_t i = 0; i < 5; i++) {
+    assert_ok (rd_pool_wait (pool, &jobs[i].job));
+    assert_int_equal (jobs[i].turn, turns[i]);
+  }
+  rd_pool_close (pool);
+}
+
+static void
+who_helps_does_what_is_left_and_waits_for_nobody (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 3; nthreads++) {
+    struct rd_pool *pool = open_pool (nthreads);
+    struct counting counting;
+    counting_open (&counting, pool, 1000);
+    assert_ok (rd_pool_start (pool, &counting.job));
+    rd_pool_help (pool, &counting.job);
+    assert_ok (rd_pool_wait (pool, &counting.job));
+    rd_pool_help (pool, &counting.job);
+    assert_int_equal (count_done_once (&counting), 1000);
+    assert_int_equal (counting.nends, 1);
+    free (counting.done);
+    rd_pool_close (pool);
+  }
+  struct rd_pool *pool = open_pool (2);
+  atomic_uint nbegun = 0;
+  atomic_bool gate = false;
+  struct in_turn held = {
+    .job = { .run = take_turn, .n = 1 }, .nbegun = &nbegun, .gate = &gate,
+  };
+  assert_ok (rd_pool_start (pool, &held.job));
+  wait_for_count (&nbegun, 1);
+  rd_pool_help (pool, &held.job);
+  gate = true;
+  assert_ok (rd_pool_wait (pool, &held.job));
+  rd_pool_close (pool);
+}
+
 static void
 the_first_failure_ends_the_job_and_reaches_the_caller (void **state)
 {
@@ -517,6 +602,8 @@ main (void)
     cmocka_unit_test (an_idle_pool_uses_no_processor),
     cmocka_unit_test (threads_begin_apart_where_a_job_is_spread),
     cmocka_unit_test (started_jobs_go_on_side_by_side),
+    cmocka_unit_test (urgent_jobs_are_taken_before_others),
+    cmocka_unit_test (who_helps_does_what_is_left_and_waits_for_nobody),
     cmocka_unit_test (the_first_failure_ends_the_job_and_reaches_the_caller),
     cmocka_unit_test (a_failing_end_fails_the_job),
     cmocka_unit_test (the_tasks_failure_goes_before_that_of_the_end),
