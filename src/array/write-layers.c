@@ -3,7 +3,12 @@
  * task a tile; whoever encodes the last tile of a layer appends it, and all
  * layers behind it that are ready, unless another thread is appending
  * already: that one will see them.  So the order holds, and nobody waits
- * for the disk who could encode. */
+ * for the disk who could encode.
+ *
+ * Observing a layer is a job of its own, which the end of the one before
+ * puts into the queue, before all tiles: what can only be done one after
+ * the other must not wait for what any thread can do at any time.  Who waits
+ * for a layer encodes tiles of the others meanwhile. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -11,6 +16,7 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
+#include "profiler/handoff.h"
 #include "src/array/write-layers.h"
 #include "src/array/write-shards.h"
 #include "src/box.h"
@@ -19,11 +25,19 @@
  * both go on while the disk is waited for. */
 #define MAX_LAYERS 4
 
+struct observing {
+  struct rd_job job;                  /* first: its task finds it so */
+  struct layer *layer;
+  bool started;                       /* and not yet waited for */
+};
+
 struct layer {
   struct rd_job job;                  /* first: tasks find the layer by it */
+  struct observing observing;
   struct rd_layers *layers;
   struct rd_given given;
   unsigned char *elements;
+  size_t nbytes;                      /* of the elements given */
   uint64_t number;                    /* counted from the first one given */
   bool started;                       /* and not yet waited for */
   _Atomic uint64_t nleft;             /* tiles not yet encoded */
@@ -44,6 +58,8 @@ struct rd_layers {
   uint64_t ngiven;
   struct layer layers[MAX_LAYERS];
   struct rd_shards *shards;
+  struct rd_layers_observer observer;
+  struct radio_handoff handoff;       /* of those who observe */
 
   pthread_mutex_t mutex;
   pthread_cond_t changed;             /* any of these */
@@ -51,6 +67,7 @@ struct rd_layers {
     bool appending;
     bool encoded[MAX_LAYERS];         /* waits for being appended */
     uint64_t nappended;
+    uint64_t nobservable, nobserved;
     struct rd_error error;            /* the first failure */
   } synced;
 };
@@ -106,6 +123,7 @@ make_layer (struct layer *layer, struct rd_layers *layers)
   uint64_t tiles_nbytes = rd_mul_sat (budget->ntiles,
                                       sizeof *encoded->entries);
   layer->layers = layers;
+  layer->observing.layer = layer;
   encoded->arena.nbytes = budget->arena_nbytes;
   layer->elements = rd_malloc (budget->elements_nbytes);
   encoded->arena.data = rd_malloc (budget->arena_nbytes);
@@ -118,6 +136,7 @@ make_layer (struct layer *layer, struct rd_layers *layers)
 
 enum radio_status
 rd_layers_open (struct radio_array *array, const uint64_t *shape,
+                const struct rd_layers_observer *observer,
                 struct rd_layers **result)
 {
   const struct rd_codec *sharding = array->layout.sharding;
@@ -135,6 +154,10 @@ rd_layers_open (struct radio_array *array, const uint64_t *shape,
   pthread_cond_init (&layers->changed, NULL);
   layers->array = array;
   layers->budget = budget;
+  if (observer)
+    layers->observer = *observer;
+  if (radio_profile_is_on ())
+    radio_handoff_give (&layers->handoff);
   atomic_fetch_add (&array->store->context->layers_nbytes, budget.nbytes);
   RD_TRY (rd_shards_open (array, &layers->shards));
   for (unsigned i = 0; i < budget.nlayers; i++)
@@ -205,11 +228,8 @@ do_tile (struct layer *layer, uint64_t task, struct rd_scratch *scratch)
 
 /* The first failure is told to all that come after it. */
 static enum radio_status
-do_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+note_status (struct rd_layers *layers, enum radio_status status)
 {
-  struct layer *layer = (struct layer *) job;
-  struct rd_layers *layers = layer->layers;
-  enum radio_status status = do_tile (layer, task, scratch);
   if (status == RADIO_OK)
     return RADIO_OK;
   RD_LOCK_SCOPE (&layers->mutex);
@@ -219,16 +239,136 @@ do_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
   return rd_error_raise (&layers->synced.error);
 }
 
-/* Wait until a layer was appended, by whomever. */
 static enum radio_status
-wait_appended (struct rd_layers *layers, const struct layer *layer)
+do_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct layer *layer = (struct layer *) job;
+  return note_status (layer->layers, do_tile (layer, task, scratch));
+}
+
+static enum radio_status
+observe (const struct layer *layer)
+{
+  const struct rd_layers *layers = layer->layers;
+  return layers->observer.observe (layers->observer.user_data,
+                                   layer->elements, layer->nbytes);
+}
+
+static enum radio_status observe_task (struct rd_job *job, uint64_t task,
+                                       struct rd_scratch *scratch);
+
+/* Put the next layer into the queue, if there is one. */
+static enum radio_status
+observe_next_synced (struct rd_layers *layers)
+{
+  uint64_t number = layers->synced.nobserved;
+  if (number == layers->synced.nobservable
+      || layers->synced.error.status != RADIO_OK)
+    return RADIO_OK;
+  struct layer *layer = &layers->layers[number % layers->budget.nlayers];
+  layer->observing.job = (struct rd_job) {
+    .run = observe_task, .n = 1, .urgent = true,
+    .site = layers->observer.site, .parent = &layers->handoff,
+  };
+  RD_TRY (rd_pool_start (layers->array->store->context->pool,
+                         &layer->observing.job));
+  layer->observing.started = true;
+  return RADIO_OK;
+}
+
+static enum radio_status
+end_observing (struct rd_layers *layers)
 {
   RD_LOCK_SCOPE (&layers->mutex);
-  if (layers->synced.nappended <= layer->number
-      && layers->synced.error.status == RADIO_OK) {
+  layers->synced.nobserved++;
+  pthread_cond_broadcast (&layers->changed);
+  return observe_next_synced (layers);
+}
+
+static enum radio_status
+observe_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct observing *observing = (const struct observing *) job;
+  struct rd_layers *layers = observing->layer->layers;
+  (void) task;
+  (void) scratch;
+  RD_TRY (note_status (layers, observe (observing->layer)));
+  return note_status (layers, end_observing (layers));
+}
+
+/* Have a layer observed, now or as soon as the one before was; where there
+ * is one layer at a time, or one thread, at once. */
+static enum radio_status
+start_observing (struct layer *layer)
+{
+  struct rd_layers *layers = layer->layers;
+  if (!layers->observer.observe)
+    return RADIO_OK;
+  if (layers->budget.nlayers == 1) {
+    RD_SCOPE_OF (layers->observer.site);
+    return observe (layer);
+  }
+  RD_LOCK_SCOPE (&layers->mutex);
+  layers->synced.nobservable++;
+  bool is_next = layers->synced.nobserved + 1 == layers->synced.nobservable;
+  return is_next ? observe_next_synced (layers) : RADIO_OK;
+}
+
+static bool
+is_done_synced (const struct rd_layers *layers, const struct layer *layer)
+{
+  return layers->synced.nappended > layer->number
+    && (layers->synced.nobservable == 0
+        || layers->synced.nobserved > layer->number);
+}
+
+static bool
+is_settled_synced (const struct rd_layers *layers, const struct layer *layer)
+{
+  return is_done_synced (layers, layer)
+    || layers->synced.error.status != RADIO_OK;
+}
+
+static bool
+is_settled (struct rd_layers *layers, const struct layer *layer)
+{
+  RD_LOCK_SCOPE (&layers->mutex);
+  return is_settled_synced (layers, layer);
+}
+
+/* Until a layer is done, encode tiles: its own, then those of the layers
+ * that were given after it. */
+static void
+help (struct rd_layers *layers, const struct layer *layer)
+{
+  struct rd_pool *pool = layers->array->store->context->pool;
+  for (uint64_t i = layer->number; i < layers->ngiven; i++) {
+    struct layer *other = &layers->layers[i % layers->budget.nlayers];
+    if (!other->started || is_settled (layers, layer))
+      return;
+    rd_pool_help (pool, &other->job);
+  }
+}
+
+/* Whether a layer is being observed, or may be at any time.  Those before it
+ * were waited for. */
+static bool
+is_observing (struct rd_layers *layers, struct layer *layer)
+{
+  RD_LOCK_SCOPE (&layers->mutex);
+  bool started = layer->observing.started;
+  layer->observing.started = false;
+  return started;
+}
+
+/* Wait until a layer was appended and observed, by whomever. */
+static enum radio_status
+wait_settled (struct rd_layers *layers, const struct layer *layer)
+{
+  RD_LOCK_SCOPE (&layers->mutex);
+  if (!is_settled_synced (layers, layer)) {
     RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
-    while (layers->synced.nappended <= layer->number
-           && layers->synced.error.status == RADIO_OK)
+    while (!is_settled_synced (layers, layer))
       pthread_cond_wait (&layers->changed, &layers->mutex);
   }
   return rd_error_raise (&layers->synced.error);
@@ -237,11 +377,19 @@ wait_appended (struct rd_layers *layers, const struct layer *layer)
 static enum radio_status
 wait_layer (struct rd_layers *layers, struct layer *layer)
 {
+  struct rd_pool *pool = layers->array->store->context->pool;
+  enum radio_status observed = RADIO_OK;
   if (!layer->started)
     return RADIO_OK;
+  /* In a forked child the mutex is nobody's. */
+  RD_TRY (rd_pool_check (pool));
+  help (layers, layer);
   layer->started = false;
-  RD_TRY (rd_pool_wait (layers->array->store->context->pool, &layer->job));
-  return wait_appended (layers, layer);
+  if (is_observing (layers, layer))
+    observed = rd_pool_wait (pool, &layer->observing.job);
+  RD_TRY (rd_pool_wait (pool, &layer->job));
+  RD_TRY (observed);
+  return wait_settled (layers, layer);
 }
 
 enum radio_status
@@ -259,31 +407,44 @@ static const struct radio_site encode_site = {
   RADIO_SCOPE_WORK
 };
 
-enum radio_status
-rd_layers_give (struct rd_layers *layers, const struct radio_box *box,
-                const int64_t *strides, bool swapped)
+/* Make a layer's jobs of a box of elements. */
+static void
+fill_layer (struct layer *layer, const struct radio_box *box,
+            const int64_t *strides, bool swapped)
 {
+  const struct rd_layers *layers = layer->layers;
   const struct rd_layout *layout = &layers->array->layout;
-  struct layer *layer
-    = &layers->layers[layers->ngiven % layers->budget.nlayers];
   struct rd_encoded *encoded = &layer->encoded;
   layer->given = (struct rd_given) {
     .box = *box, .elements = layer->elements, .swapped = swapped,
   };
   memcpy (layer->given.strides, strides, box->rank * sizeof *strides);
+  layer->nbytes = radio_box_count (box) * layout->tile.type.item_nbytes;
   rd_grid_touched (box, layout->tile.shape, &encoded->tiles);
   encoded->ntiles = radio_box_count (&encoded->tiles);
   for (size_t i = 0; i < layout->rank; i++)
     encoded->chunk[i] = box->start[i] / layout->chunk.shape[i];
-  RD_TRY (rd_shards_announce (layers->shards, encoded->chunk));
-  layer->number = layers->ngiven++;
   atomic_store (&layer->nleft, encoded->ntiles);
   atomic_store (&encoded->arena.used, 0);
   layer->job = (struct rd_job) {
     .run = do_task, .n = encoded->ntiles, .site = &encode_site,
     .max_active = layers->budget.nthreads,
   };
-  RD_TRY (rd_pool_start (layers->array->store->context->pool, &layer->job));
+}
+
+enum radio_status
+rd_layers_give (struct rd_layers *layers, const struct radio_box *box,
+                const int64_t *strides, bool swapped)
+{
+  struct rd_pool *pool = layers->array->store->context->pool;
+  struct layer *layer
+    = &layers->layers[layers->ngiven % layers->budget.nlayers];
+  RD_TRY (rd_pool_check (pool));
+  fill_layer (layer, box, strides, swapped);
+  RD_TRY (rd_shards_announce (layers->shards, layer->encoded.chunk));
+  layer->number = layers->ngiven++;
+  RD_TRY (start_observing (layer));
+  RD_TRY (rd_pool_start (pool, &layer->job));
   layer->started = true;
   return RADIO_OK;
 }
@@ -314,9 +475,11 @@ static void
 stop (struct rd_layers *layers)
 {
   struct rd_error error;
+  unsigned n = layers->budget.nlayers;
   rd_error_save (&error, RADIO_ERROR_IO);
-  for (unsigned i = 0; i < layers->budget.nlayers; i++)
-    if (wait_layer (layers, &layers->layers[i]) != RADIO_OK)
+  for (uint64_t i = 0; i < n; i++)
+    if (wait_layer (layers, &layers->layers[(layers->ngiven + i) % n])
+        != RADIO_OK)
       rd_error_raise (&error);
 }
 
@@ -327,6 +490,8 @@ rd_layers_close (struct rd_layers *layers)
     return;
   stop (layers);
   rd_shards_close (layers->shards);
+  if (layers->handoff.parent)
+    radio_handoff_release (&layers->handoff);
   for (unsigned i = 0; i < MAX_LAYERS; i++) {
     rd_free (layers->layers[i].elements);
     rd_free (layers->layers[i].encoded.arena.data);

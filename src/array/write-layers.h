@@ -15,11 +15,25 @@
 
 struct rd_layers;
 
+/* Gets to see the elements of each layer as they were given: one layer after
+ * the other, in their order, on any thread. */
+typedef enum radio_status rd_layers_observe_fn (void *user_data,
+                                                const void *elements,
+                                                size_t nbytes);
+
+struct rd_layers_observer {
+  rd_layers_observe_fn *observe;
+  void *user_data;
+  const struct radio_site *site;      /* in profiles */
+};
+
 /* Begin to write a sharded array in layers of at most this shape, holding as
  * many of them at a time as the context's memory allows.
- * RADIO_ERROR_LIMIT when that is none. */
+ * RADIO_ERROR_LIMIT when that is none.  The observer is copied; NULL is
+ * legal. */
 enum radio_status rd_layers_open (struct radio_array *array,
                                   const uint64_t *shape,
+                                  const struct rd_layers_observer *observer,
                                   struct rd_layers **layers)
   RADIO_USE_RESULT;
 
@@ -33,16 +47,15 @@ enum radio_status rd_layers_room (struct rd_layers *layers,
                                   unsigned char **room) RADIO_USE_RESULT;
 
 /* Encode and write what was put there.  strides are of the box's elements in
- * bytes; swapped says that they are not in the machine's byte order.  The
- * elements may still be read, by other tasks too, until room has been asked
- * for as often as there are layers held, or until the end. */
+ * bytes, without gaps between them; swapped says that they are not in the
+ * machine's byte order. */
 enum radio_status rd_layers_give (struct rd_layers *layers,
                                   const struct radio_box *box,
                                   const int64_t *strides, bool swapped)
   RADIO_USE_RESULT;
 
-/* Write what is left.  The shards are on their way to the disk then, but not
- * durable: there is time for something else. */
+/* Write what is left, and have it observed.  The shards are on their way to
+ * the disk then, but not durable: there is time for something else. */
 enum radio_status rd_layers_complete (struct rd_layers *layers)
   RADIO_USE_RESULT;
 

@@ -18,74 +18,10 @@
  * in the caches that they share. */
 #define LAYER_NBYTES ((uint64_t) 4 << 20)
 
-/* The hash of the layer that was given last.  One is hashed after the other,
- * by any thread. */
-struct hashing {
-  struct rd_job job;          /* first: what the task gets */
-  EVP_MD_CTX *sha;
-  const void *data;
-  size_t nbytes;
-  bool started;
-};
-
-struct pipeline {
-  struct rd_ingest *ingest;
-  struct rd_pool *pool;
-  struct rd_file_slabs slabs;
-  struct hashing hashing;
-};
-
 static enum radio_status
-hash_layer (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+hash_layer (void *sha, const void *elements, size_t nbytes)
 {
-  const struct hashing *hashing = (const struct hashing *) job;
-  (void) task;
-  (void) scratch;
-  return rd_sha256_add (hashing->sha, hashing->data, hashing->nbytes);
-}
-
-static enum radio_status
-wait_hashed (struct pipeline *pipeline)
-{
-  if (!pipeline->hashing.started)
-    return RADIO_OK;
-  pipeline->hashing.started = false;
-  return rd_pool_wait (pipeline->pool, &pipeline->hashing.job);
-}
-
-static void
-close_pipeline (struct pipeline *pipeline)
-{
-  struct rd_error error;
-  rd_error_save (&error, RADIO_ERROR_IO);
-  if (wait_hashed (pipeline) != RADIO_OK)
-    rd_error_raise (&error);
-}
-
-static const struct radio_site hash_site = {
-  "hash voxels", RD_IN_OPERATION, "rd_ingest_voxels", __FILE__, __LINE__,
-  RADIO_SCOPE_WORK
-};
-
-/* Hash a layer while the next one is read; where there is only one layer at
- * a time, or one thread, at once. */
-static enum radio_status
-start_hashing (struct pipeline *pipeline, const void *data, size_t nbytes)
-{
-  struct hashing *hashing = &pipeline->hashing;
-  EVP_MD_CTX *sha = pipeline->ingest->sha;
-  RD_TRY (wait_hashed (pipeline));
-  if (rd_layers_count (pipeline->ingest->layers) == 1) {
-    RD_SCOPE_OF (&hash_site);
-    return rd_sha256_add (sha, data, nbytes);
-  }
-  *hashing = (struct hashing) {
-    .job = { .run = hash_layer, .n = 1, .site = &hash_site },
-    .sha = sha, .data = data, .nbytes = nbytes,
-  };
-  RD_TRY (rd_pool_start (pipeline->pool, &hashing->job));
-  hashing->started = true;
-  return RADIO_OK;
+  return rd_sha256_add (sha, elements, nbytes);
 }
 
 static enum radio_status
@@ -116,48 +52,50 @@ read_layer (struct rd_ingest *ingest, unsigned char *room, size_t nbytes)
 }
 
 static enum radio_status
-pass_layer (struct pipeline *pipeline, const struct radio_box *box)
+pass_layer (struct rd_ingest *ingest, const struct radio_box *box)
 {
-  struct rd_ingest *ingest = pipeline->ingest;
   const struct rd_nifti *nifti = &ingest->nifti;
   size_t nbytes = radio_box_count (box) * nifti->type.item_nbytes;
   int64_t strides[RADIO_MAX_RANK];
   unsigned char *room;
   RD_TRY (rd_layers_room (ingest->layers, &room));
   RD_TRY (read_layer (ingest, room, nbytes));
-  RD_TRY (start_hashing (pipeline, room, nbytes));
   rd_nifti_file_strides (nifti, box->size, strides);
   return rd_layers_give (ingest->layers, box, strides, nifti->swapped);
 }
 
+static const struct radio_site hash_site = {
+  "hash voxels", RD_IN_OPERATION, "rd_ingest_voxels", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
 static enum radio_status
-open_layers (struct pipeline *pipeline)
+open_layers (struct rd_ingest *ingest, struct rd_file_slabs *slabs)
 {
-  struct rd_ingest *ingest = pipeline->ingest;
+  const struct rd_layers_observer observer = {
+    .observe = hash_layer, .user_data = ingest->sha, .site = &hash_site,
+  };
   uint64_t shape[RADIO_MAX_RANK];
   rd_file_slabs_layer (&ingest->nifti, ingest->tiling.shard_shape,
                        ingest->tiling.tile_shape, LAYER_NBYTES, shape);
-  rd_file_slabs_begin (&pipeline->slabs, &ingest->nifti, shape);
-  return rd_layers_open (ingest->array, pipeline->slabs.shape,
+  rd_file_slabs_begin (slabs, &ingest->nifti, shape);
+  return rd_layers_open (ingest->array, slabs->shape, &observer,
                          &ingest->layers);
 }
 
 enum radio_status
 rd_ingest_voxels (struct rd_ingest *ingest)
 {
-  struct pipeline pipeline RD_CLEANUP (close_pipeline) = {
-    .ingest = ingest, .pool = ingest->store->context->pool,
-  };
+  struct rd_file_slabs slabs;
   struct radio_box box;
   RD_TRY (rd_sha256_begin (&ingest->sha));
   RD_TRY (rd_sha256_add (ingest->sha, ingest->prefix.data,
                          ingest->prefix.nbytes));
-  RD_TRY (open_layers (&pipeline));
-  while (rd_file_slabs_next (&pipeline.slabs, &box))
-    RD_TRY (pass_layer (&pipeline, &box));
+  RD_TRY (open_layers (ingest, &slabs));
+  while (rd_file_slabs_next (&slabs, &box))
+    RD_TRY (pass_layer (ingest, &box));
   RD_TRY (ingest->source->finish (ingest->source,
                                   &ingest->trailing_nbytes));
-  RD_TRY (wait_hashed (&pipeline));
   RD_TRY (rd_layers_complete (ingest->layers));
   return rd_sha256_end (ingest->sha, ingest->sha256);
 }

@@ -3,6 +3,8 @@
  * the store wherever they happen, and writers that give up. */
 #include <config.h>
 
+#include <unistd.h>
+
 #include "tests/alloc-peak.h"
 #include "tests/unit.h"
 
@@ -36,6 +38,7 @@ static const struct radio_box whole = { 3, { 0 }, { NZ, NY, NX } };
 struct setting {
   struct radio_store *store;
   struct radio_array *array;
+  const struct rd_layers_observer *observer;
   uint16_t elements[COUNT];
 };
 
@@ -47,6 +50,7 @@ setting_open (struct setting *setting, unsigned nthreads,
   const struct radio_context_options context = { .nthreads = nthreads };
   struct radio_store_options options = { .create = true };
   struct rd_io *io;
+  setting->observer = NULL;
   assert_ok (radio_context_open (&context, &options.context));
   assert_ok (rd_io_open ("memory:", true, &io));
   assert_ok (rd_io_fault_open (io, plan ? plan : &none, &io));
@@ -90,7 +94,8 @@ write_planes (struct setting *setting, uint64_t step, uint64_t nlayers,
 {
   struct rd_layers *layers RD_CLEANUP (rd_cleanup_layers) = NULL;
   const uint64_t shape[3] = { step, NY, NX };
-  RD_TRY (rd_layers_open (setting->array, shape, &layers));
+  RD_TRY (rd_layers_open (setting->array, shape, setting->observer,
+                          &layers));
   for (uint64_t z = 0; z < NZ && nlayers > 0; z += step, nlayers--) {
     uint64_t n = z + step <= NZ ? step : NZ - z;
     RD_TRY (give_planes (layers, setting->elements, z, n, swapped));
@@ -179,7 +184,7 @@ layers_across_another_axis_come_back (void **state)
     struct rd_layers *layers;
     uint64_t stored_nbytes = 0;
     setting_open (&setting, nthreads, NULL);
-    assert_ok (rd_layers_open (setting.array, shape, &layers));
+    assert_ok (rd_layers_open (setting.array, shape, NULL, &layers));
     for (uint64_t z = 0; z < NZ; z += 8)
       for (uint64_t x = 0; x < NX; x += 4) {
         uint64_t n = z + 8 <= NZ ? 8 : NZ - z;
@@ -228,7 +233,7 @@ an_index_at_the_start_is_refused (void **state)
   setting_open (&setting, 1, NULL);
   options.codecs_json = CODECS ("start");
   assert_ok (radio_array_create (setting.store, "y", &options, &array));
-  assert_fails (rd_layers_open (array, shape, &layers),
+  assert_fails (rd_layers_open (array, shape, NULL, &layers),
                 RADIO_ERROR_UNSUPPORTED, "index at the end");
   radio_array_close (array);
   setting_close (&setting);
@@ -250,6 +255,112 @@ who_gives_up_leaves_no_shard_that_is_not_complete (void **state)
     setting_open (&setting, nthreads, NULL);
     assert_ok (write_planes (&setting, 2, 3, false, NULL));
     assert_false (is_there (setting.store, "x/c/0/0/0"));
+    setting_close (&setting);
+  }
+}
+
+/* What an observer saw. */
+struct seen {
+  struct rd_io *io;                   /* the store written to */
+  atomic_bool busy;
+  unsigned nlayers, failing;
+  uint64_t nappends_awaited;          /* the first layer takes so long */
+  size_t nbytes;
+  unsigned char bytes[COUNT * 2];
+};
+
+static const struct radio_site see_site = {
+  "see layers", NULL, "see_layer", __FILE__, __LINE__, RADIO_SCOPE_WORK
+};
+
+static bool
+wait_for_appends (const struct seen *seen)
+{
+  for (int i = 0; i < 200000; i++) {
+    if (rd_io_fault_count (seen->io, RD_FAULT_APPEND)
+        >= seen->nappends_awaited)
+      return true;
+    usleep (100);
+  }
+  return false;
+}
+
+static enum radio_status
+see_layer (void *user_data, const void *elements, size_t nbytes)
+{
+  struct seen *seen = user_data;
+  if (atomic_exchange (&seen->busy, true))
+    return rd_fail (RADIO_ERROR_FORMAT, "two layers at a time");
+  if (++seen->nlayers == seen->failing)
+    return rd_fail (RADIO_ERROR_PERMISSION, "layer %u is not to be seen",
+                    seen->failing);
+  if (!wait_for_appends (seen))
+    return rd_fail (RADIO_ERROR_FORMAT, "nothing is written meanwhile");
+  memcpy (seen->bytes + seen->nbytes, elements, nbytes);
+  seen->nbytes += nbytes;
+  atomic_store (&seen->busy, false);
+  return RADIO_OK;
+}
+
+static void
+layers_are_observed_once_and_in_their_order (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 4; nthreads++)
+    for (int i = 0; i < 20; i++) {
+      struct setting setting;
+      struct seen seen = { .nlayers = 0 };
+      const struct rd_layers_observer watch = { see_layer, &seen, &see_site };
+      uint64_t stored_nbytes = 0;
+      setting_open (&setting, nthreads, NULL);
+      setting.observer = &watch;
+      seen.io = setting.store->io;
+      assert_ok (write_planes (&setting, 2, NZ, false, &stored_nbytes));
+      assert_int_equal (seen.nlayers, (NZ + 1) / 2);
+      assert_int_equal (seen.nbytes, sizeof setting.elements);
+      assert_memory_equal (seen.bytes, setting.elements, seen.nbytes);
+      assert_is_there (&setting);
+      setting_close (&setting);
+    }
+}
+
+static void
+a_failing_observer_ends_the_write (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 4; nthreads++)
+    for (unsigned failing = 1; failing <= (NZ + 1) / 2; failing++) {
+      struct setting setting;
+      struct seen seen = { .failing = failing };
+      const struct rd_layers_observer watch = { see_layer, &seen, &see_site };
+      uint64_t stored_nbytes = 0;
+      setting_open (&setting, nthreads, NULL);
+      setting.observer = &watch;
+      seen.io = setting.store->io;
+      assert_fails (write_planes (&setting, 2, NZ, false, &stored_nbytes),
+                    RADIO_ERROR_PERMISSION, "is not to be seen");
+      assert_int_equal (seen.nlayers, failing);
+      setting_close (&setting);
+    }
+}
+
+/* An observer that does not end before other layers were written. */
+static void
+layers_are_written_while_one_is_observed (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 2; nthreads <= 4; nthreads++) {
+    struct setting setting;
+    struct seen seen = { .nappends_awaited = 3 };
+    const struct rd_layers_observer watch = { see_layer, &seen, &see_site };
+    uint64_t stored_nbytes = 0;
+    setting_open (&setting, nthreads, NULL);
+    setting.observer = &watch;
+    seen.io = setting.store->io;
+    assert_ok (write_planes (&setting, 2, NZ, false, &stored_nbytes));
+    assert_memory_equal (seen.bytes, setting.elements,
+                         sizeof setting.elements);
+    assert_is_there (&setting);
     setting_close (&setting);
   }
 }
@@ -324,7 +435,7 @@ write_large (struct radio_array *array)
   const uint64_t shape[2] = { 64, 4096 };
   const int64_t strides[2] = { 4096, 1 };
   uint64_t stored_nbytes = 0;
-  RD_TRY (rd_layers_open (array, shape, &layers));
+  RD_TRY (rd_layers_open (array, shape, NULL, &layers));
   for (uint64_t y = 0; y < 4096; y += 64) {
     const struct radio_box box = { 2, { y, 0 }, { 64, 4096 } };
     unsigned char *room;
@@ -367,14 +478,14 @@ writers_share_the_limit (void **state)
   large_open (&setting, 2, 8 * MIB);
   alloc_peak_begin ();
   for (size_t i = 0; i < 3; i++)
-    assert_ok (rd_layers_open (setting.array, shape, &layers[i]));
+    assert_ok (rd_layers_open (setting.array, shape, NULL, &layers[i]));
   assert_int_equal (rd_layers_count (layers[0]), 4);
   assert_true (rd_layers_count (layers[1]) < 4);
   assert_int_equal (rd_layers_count (layers[2]), 1);
   assert_true (alloc_peak () <= 4 * MIB + MIB);
   for (size_t i = 0; i < 3; i++)
     rd_layers_close (layers[i]);
-  assert_ok (rd_layers_open (setting.array, shape, &layers[0]));
+  assert_ok (rd_layers_open (setting.array, shape, NULL, &layers[0]));
   assert_int_equal (rd_layers_count (layers[0]), 4);
   rd_layers_close (layers[0]);
   assert_ok (setting.store->io->ops->remove_tree (setting.store->io, ""));
@@ -392,6 +503,9 @@ main (void)
     cmocka_unit_test (a_shard_of_nothing_but_fill_value_is_kept),
     cmocka_unit_test (an_index_at_the_start_is_refused),
     cmocka_unit_test (who_gives_up_leaves_no_shard_that_is_not_complete),
+    cmocka_unit_test (layers_are_observed_once_and_in_their_order),
+    cmocka_unit_test (a_failing_observer_ends_the_write),
+    cmocka_unit_test (layers_are_written_while_one_is_observed),
     cmocka_unit_test (failures_of_the_store_end_the_write),
     cmocka_unit_test (memory_stays_within_the_limit),
     cmocka_unit_test (writers_share_the_limit),

@@ -158,7 +158,7 @@ setting_open (struct setting *setting, const char *uri, unsigned nthreads)
   radio_context_close (options.context);
   assert_ok (radio_array_create (setting->store, "x", &sharded,
                                  &setting->array));
-  assert_ok (rd_layers_open (setting->array, shape, &setting->layers));
+  assert_ok (rd_layers_open (setting->array, shape, NULL, &setting->layers));
 }
 
 static void
