@@ -46,7 +46,7 @@ class Chromium:
         self.received, self.events, self.number = b"", [], 0
 
     @classmethod
-    def start(cls, program=None):
+    def start(cls, program=None, flags=()):
         profile = tempfile.mkdtemp(prefix="radio-chromium-")
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
@@ -54,7 +54,7 @@ class Chromium:
         shell = ('exec "$@" 3<&%d 4>&%d' % (theirs_in, theirs_out))
         process = subprocess.Popen(
             ["bash", "-c", shell, "chromium", program or find(), *FLAGS,
-             "--user-data-dir=" + profile],
+             *flags, "--user-data-dir=" + profile],
             pass_fds=(theirs_in, theirs_out), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(theirs_in)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Take the pictures of docs/pictures in a real browser without a network,
+and measure what docs/side-by-side.md tells of pages.
+
+usage: take.py FOLDER SPEEDSCOPE [OUT]
+
+FOLDER: what tools/make-pictures recorded; SPEEDSCOPE: the application's
+folder `release'; OUT: where the pictures go, without it pages are measured.
+"""
+
+import base64
+import io
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "interop"))
+import chromium
+
+WIDTH = 1280
+LOADS = 9
+# WebGL without a graphics card, and the script that brings the profile: both
+# are speedscope's needs.
+FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+         "--allow-file-access-from-files"]
+
+# As high as a window must be for a view to be seen without scrolling.
+TALL = 1300
+# Name, recording, address, and the scope that is selected.
+VIEWS = [
+    ("timeline", "boxes", "view=timeline&critical=1", ""),
+    ("icicle", "boxes", "view=icicle", ""),
+    ("tree", "boxes", "view=tree", ""),
+    ("bottom-up", "boxes", "view=bottomup", ""),
+    ("sandwich", "boxes", "view=sandwich", "fetch"),
+    ("functions", "boxes", "view=functions", "fetch"),
+    ("tiles", "boxes", "view=tiles", ""),
+    ("runs", "boxes", "view=runs", ""),
+    ("dark", "boxes", "view=tiles&theme=dark", ""),
+    ("changes", "changes", "view=diff", ""),
+    ("side-radio", "program", "view=timeline", ""),
+]
+
+
+def save(png, path):
+    """Without loss but for steps of colours that nobody sees: of text this is
+    sharper, and smaller, than what webp has for photographs."""
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    image = image.point(lambda value: (value + 2) // 5 * 5)
+    image.save(path, lossless=True, quality=100, method=6)
+    print(f"{path.name}: {image.width} x {image.height}, "
+          f"{path.stat().st_size / 1000:.1f} kB", file=sys.stderr)
+
+
+def shoot(page, path, height):
+    page.settle()
+    data = page.call("Page.captureScreenshot", captureBeyondViewport=True,
+                     clip={"x": 0, "y": 0, "width": WIDTH, "height": height,
+                           "scale": 1})["data"]
+    save(base64.b64decode(data), path)
+
+
+def select(page, name):
+    """The scope of that name which takes most."""
+    page.evaluate(f"""(() => {{
+      const {{ profile, state }} = window.radio;
+      const named = Array.from(profile.total.keys()).filter(
+        (node) => profile.names[node] === {json.dumps(name)});
+      named.sort((a, b) => profile.total[b] - profile.total[a]);
+      state.set({{ node: named[0] }});
+    }})()""")
+
+
+# Where what is shown ends, or as much as tells enough; what goes on below is
+# cut between two lines, not through one.
+END = """(() => {
+  const bottom = (one) => one.getBoundingClientRect().bottom;
+  let end = Math.min(1050, 16 + Math.max(820,
+    bottom(document.querySelector('main .views'))));
+  for (let tries = 0; tries < 8; tries++)
+    for (const one of document.querySelectorAll(
+        'main :is(dt, dd, tr, h2, h3, p, button, svg)')) {
+      const { top, bottom, width } = one.getBoundingClientRect();
+      if (width > 0 && top < end - 2 && bottom > end + 2
+          && bottom - top < 80)
+        end = Math.floor(top);
+    }
+  return end;
+})()"""
+
+
+def take_views(browser, folder, out):
+    for name, recording, address, scope in VIEWS:
+        page = browser.open(folder / f"{recording}.html",
+                            fragment="#" + address, width=WIDTH, height=TALL)
+        page.call("Emulation.setScrollbarsHidden", hidden=True)
+        page.wait("window.radio")
+        if scope:
+            select(page, scope)
+        page.settle()
+        shoot(page, out / f"{name}.webp", page.evaluate(END))
+        assert page.complaints() == [], page.complaints()
+        page.close()
+
+
+def open_speedscope(browser, release, profile, folder):
+    """Its own way to load a file that no server brings."""
+    script = folder / "speedscope-profile.js"
+    data = base64.b64encode(profile.read_bytes()).decode()
+    script.write_text(f"speedscope.loadFileFromBase64("
+                      f"{json.dumps(profile.name)}, {json.dumps(data)});")
+    return browser.open(release / "index.html",
+                        fragment=f"#localProfilePath={script}",
+                        width=WIDTH, height=800)
+
+
+# What each shows when it is ready.
+def openers(browser, folder, release):
+    profile = folder / "program.speedscope.json"
+    return {
+        "radio": (lambda: browser.open(folder / "program.html", width=WIDTH,
+                                       height=800),
+                  "window.radio && document.querySelector('canvas')"),
+        "pyinstrument": (lambda: browser.open(
+            folder / "pyinstrument.html", width=WIDTH, height=800),
+                         "document.querySelector('.frame')"),
+        "speedscope": (lambda: open_speedscope(browser, release, profile,
+                                               folder),
+                       "document.querySelectorAll('canvas').length > 1"),
+    }
+
+
+# Milliseconds from the navigation until it is drawn.
+DRAWN = """new Promise((done) => {
+  const look = () => !(%s) ? setTimeout(look, 1)
+    : requestAnimationFrame(() => requestAnimationFrame(
+        () => done(performance.now())));
+  look();
+})"""
+
+
+def asked(page):
+    """Who is asked for something over a network."""
+    return sorted({url.split("/")[2] for url in page.requests()
+                   if url.startswith("http")})
+
+
+def measure(openers):
+    times = {name: [] for name in openers}
+    hosts = {}
+    for _ in range(LOADS):
+        for name, (open_page, ready) in openers.items():
+            page = open_page()
+            times[name].append(page.evaluate(DRAWN % ready))
+            hosts[name] = asked(page)
+            page.close()
+    for name, found in times.items():
+        found.sort()
+        print(f"{name}: drawn after {statistics.median(found):.0f} ms "
+              f"({found[0]:.0f} to {found[-1]:.0f}), asks "
+              f"{', '.join(hosts[name]) or 'nobody'}")
+
+
+def press_speedscope(page, key):
+    for kind in ("keydown", "keypress"):
+        page.evaluate(f"""window.dispatchEvent(new KeyboardEvent({kind!r},
+          {{ key: {key!r}, bubbles: true }}))""")
+
+
+def take_others(openers, out):
+    open_page, ready = openers["pyinstrument"]
+    page = open_page()
+    page.evaluate(DRAWN % ready)
+    shoot(page, out / "side-pyinstrument.webp", 640)
+    page.close()
+    open_page, ready = openers["speedscope"]
+    page = open_page()
+    page.evaluate(DRAWN % ready)
+    for key, name in (("1", "time-order"), ("2", "left-heavy")):
+        press_speedscope(page, key)
+        time.sleep(0.5)         # it tells nobody when it has drawn
+        shoot(page, out / f"side-speedscope-{name}.webp", 260)
+    page.close()
+
+
+def main():
+    folder, release, *out = (Path(one).resolve() for one in sys.argv[1:])
+    with chromium.Chromium.start(flags=FLAGS) as browser:
+        others = openers(browser, folder, release)
+        if out:
+            take_views(browser, folder, *out)
+            take_others(others, *out)
+        else:
+            measure(others)
+
+
+if __name__ == "__main__":
+    main()
