@@ -9,7 +9,8 @@
 # and indentation (so no template, `...`, goes over a line's end).  The
 # modules become one block of a strict script: import statements go, and so
 # does the word export; names at the top of a module are therefore unique in
-# all of them.  Names stay as they are, for who debugs a page: the page holds
+# all of them.  Blanks around signs go where no line holds a regular expression
+# or a template, and outside of strings.  Names stay as they are, for who debugs a page: the page holds
 # the script deflated.  Only ASCII is let through, so that no compiler's idea
 # of character sets matters.
 
@@ -44,6 +45,23 @@ function begin_string() {
 FNR == 1 {
   begin_string()
   in_comment = in_import = 0
+}
+
+# Blanks around signs go; not those around + and -, which may be two.
+function squeeze_signs(text) {
+  gsub(/ *[=,;:?{}()\[\]&|*<>!]+ */, "\001&\001", text)
+  gsub(/\001 *| *\001/, "", text)
+  return text
+}
+
+function squeeze(line,    part, n, i, all) {
+  if (line ~ /["`\\\/]/)
+    return line
+  n = split(line, part, "'")
+  all = squeeze_signs(part[1])
+  for (i = 2; i <= n; i++)
+    all = all "'" (i % 2 ? squeeze_signs(part[i]) : part[i])
+  return all
 }
 
 /[^ -~]/ { fail("a character that is neither ASCII nor printable") }
@@ -95,7 +113,15 @@ kind == "template" && /^<!--/ {
 
 /^$/ { next }
 
-kind == "script" { sub(/^export /, "") }
+kind == "script" {
+  sub(/^export /, "")
+  $0 = squeeze($0)
+}
+
+kind ~ /style$/ {
+  gsub(/: /, ":")
+  gsub(/ \{ */, "{")
+}
 
 { print_line($0) }
 

@@ -70,12 +70,16 @@ import { b,
          c } from './b.mjs';
 export const a = '  { , } ?? \\ \n \' "x"  ';
   const d = a - -1 + +2, e = `4 / ${2}`;
+  if (a !== ' , ') return { d: [1, -2], e : d ? 'b = { }' : a => b };
+  const f = / = /, g = " = ";
 END
   embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
   cat >"$tmp/expected" <<'END'
 'use strict'; {
 const a = '  { , } ?? \\ \n \' "x"  ';
 const d = a - -1 + +2, e = `4 / ${2}`;
+if(a!==' , ')return{d:[1,-2],e:d?'b = { }':a=>b};
+const f = / = /, g = " = ";
 }
 END
   cmp "$tmp/out" "$tmp/expected"
