@@ -27,7 +27,7 @@ export class Help {
           element('h2', {}, view.label), element('p', { class: 'muted' },
             (view.key ? 'Key ' + view.key + '. ' : '') + view.about + '.'),
           view.keys?.length ? keyTable(view.keys) : null))),
-      button('Close', () => this.dialog.close(), { autofocus: true }));
+      button('Close', () => this.dialog.close()));
     this.opener = button('Keys', () => this.open(),
                          { title: 'What the keys do. Key ?' });
   }

@@ -217,6 +217,9 @@ def test_a_question_mark_lists_the_keys_of_every_view(opened, read_page):
     for label in page.evaluate("[...document.querySelectorAll("
                                "'[role=tab]')].map(one => one.textContent)"):
         assert label in text
+    assert page.evaluate("document.activeElement.textContent") == "Close"
+    # Which browsers complain of, where something has the focus already.
+    assert page.evaluate("document.querySelector('[autofocus]')") is None
     page.press("Escape")
     assert page.evaluate("document.querySelector('dialog[open]')") is None
 
