@@ -31,8 +31,7 @@ class TreeGrid {
   reshape() {
     this.shape = this.makeShape();
     this.tree = this.shape.tree;
-    this.columns = makeColumns(this.shape, this.model.metric(),
-                               this.inverted);
+    this.makeColumns();
     this.table.setAttribute('aria-colcount', this.columns.length + 1);
     this.open = new Set();
     this.current = this.shape.find(this.state.get('node'));
@@ -40,8 +39,17 @@ class TreeGrid {
   }
 
   // At first what takes most of the time is open.
+  // The metric of the tree that is shown, which may be seen from its leaves.
+  metric() {
+    return this.shape.metric(this.model.metric().id);
+  }
+
+  makeColumns() {
+    this.columns = makeColumns(this.shape, this.metric(), this.inverted);
+  }
+
   openHeavy() {
-    const { total, sum } = this.shape.metric(this.model.metric().id);
+    const { total, sum } = this.metric();
     const deepest = this.inverted ? 1 : 12;
     for (let node = 0; node < this.tree.size; node++)
       if (total[node] >= 0.05 * sum && this.tree.depths[node] < deepest)
@@ -58,8 +66,7 @@ class TreeGrid {
     if (Model.reshapes(keys))
       this.reshape();
     if (keys.has('metric'))
-      this.columns = makeColumns(this.shape, this.model.metric(),
-                                 this.inverted);
+      this.makeColumns();
     if (keys.has('node'))
       this.take(this.state.get('node'));
     if (keys.has('query') && this.model.matched)

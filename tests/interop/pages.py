@@ -11,6 +11,7 @@ import pytest
 import chromium
 from conftest import missing, run_radio
 from profile_document import ProfileDocument
+from profile_readers import NPM
 
 
 @pytest.fixture(scope="session")
@@ -118,6 +119,24 @@ def rows(page):
                    ['level', row.getAttribute('aria-level')]]))])"""))
 
 
+def drawn_text(page, pane="timeline"):
+    """[text, x] of all that a pane writes when it is drawn again."""
+    return page.evaluate("""((selector) => {
+      const texts = [];
+      const own = CanvasRenderingContext2D.prototype.fillText;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+        texts.push([text, at[0]]);
+        return own.call(this, text, ...at);
+      };
+      document.querySelector(selector).dispatchEvent(new Event('scroll'));
+      return new Promise(done => requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          CanvasRenderingContext2D.prototype.fillText = own;
+          done(texts);
+        })));
+    })(%s)""" % json.dumps("." + pane))
+
+
 def open_all(page):
     """One row after the other: opening one makes all of them anew, and a
     click on a row of before goes nowhere."""
@@ -146,3 +165,17 @@ def recording(request, tmp_path_factory):
     run_radio("profile", request.param, "--runs", "2", "-o", page, "-o",
               data)
     return page, json.loads(data.read_text())
+
+
+@pytest.fixture(scope="session")
+def axe():
+    script = NPM / "axe-core" / "axe.min.js"
+    return script.read_text() if script.exists() \
+        else missing("the npm package axe-core")
+
+
+AXE_RUN = """axe.run(document, { runOnly: { type: 'tag', values: ['wcag2a',
+  'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
+  .then(({ passes, violations }) => ({ passed: passes.length, violations:
+    violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 300),
+                                       nodes[0].failureSummary]) }))"""

@@ -9,8 +9,9 @@ import zlib
 
 import pytest
 
-from pages import (browser, made_read, number, open_all, opened, read_document,
-                   read_page, recording, rows, state, write_page)
+from pages import (browser, drawn_text, made_read, number, open_all, opened,
+                   read_document, read_page, recording, rows, state,
+                   write_page)
 from profile_document import ProfileDocument, zigzag
 
 # Fixtures that tests take by name.
@@ -428,24 +429,6 @@ def test_a_broken_expression_is_told(opened, read_page):
         == "not a regular expression"
     assert page.evaluate("document.querySelector('input').ariaInvalid") \
         == "true"
-
-
-def drawn_text(page):
-    """[text, x] of all that the timeline writes when it is drawn again."""
-    return page.evaluate("""(() => {
-      const texts = [];
-      const own = CanvasRenderingContext2D.prototype.fillText;
-      CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
-        texts.push([text, at[0]]);
-        return own.call(this, text, ...at);
-      };
-      document.querySelector('.timeline').dispatchEvent(new Event('scroll'));
-      return new Promise(done => requestAnimationFrame(() =>
-        requestAnimationFrame(() => {
-          CanvasRenderingContext2D.prototype.fillText = own;
-          done(texts);
-        })));
-    })()""")
 
 
 def seen_text(page):

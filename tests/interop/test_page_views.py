@@ -7,13 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pages import (browser, number, open_all, opened, read_document,
-                   read_page, recording, rows, state, write_page)
+from pages import (AXE_RUN, axe, browser, drawn_text, made_read, number,
+                   open_all, opened, read_document, read_page, recording,
+                   rows, state, write_page)
 from profile_document import ProfileDocument
-from profile_readers import NPM, missing
 
 # Fixtures that tests take by name.
-__all__ = ["browser", "opened", "read_document", "read_page", "recording"]
+__all__ = ["axe", "browser", "opened", "read_document", "read_page",
+           "recording"]
 
 
 def clipped(document, begin, end):
@@ -135,6 +136,40 @@ def test_transforms_are_chips_that_go_away(opened, read_document,
     assert len(rows(page)) > 2
 
 
+@pytest.mark.parametrize("metric", ["wall", "work", "calls",
+                                    "c:bytes decoded"])
+def test_bottom_up_has_the_numbers_of_what_is_each_scope_s_own(
+        opened, read_document, read_page, metric):
+    page = opened(read_page, fragment="#view=bottomup")
+    page.evaluate(f"radio.state.set({{ metric: '{metric}' }})")
+    nodes = read_document.nodes
+    if metric.startswith("c:"):
+        at = read_document.counters.index((metric[2:], "bytes"))
+        own = [read_document.values.get((i, at), 0)
+               for i in range(len(nodes))]
+    else:
+        own = [n[{"wall": "self_ns", "work": "work_ns",
+                  "calls": "calls"}[metric]] for n in nodes]
+    shown = page.evaluate("""[...document.querySelectorAll(
+      '#view-bottomup tr[aria-level="1"]')].map(row => [
+        row.querySelector('bdi').textContent,
+        row.querySelector('[data-column=total]').title,
+        row.querySelector('[data-column=share]').textContent,
+        row.querySelector('[data-column=metric]')?.title ?? ''])""")
+    assert len(shown) == len({n["name"] for n in nodes})
+    # All that there is: of wall, which threads pass at once, the roots'.
+    whole = nodes[0]["total_ns"] if metric == "wall" else sum(own)
+    for name, total, share, extra in shown:
+        here = [i for i, n in enumerate(nodes) if n["name"] == name]
+        assert number(total) == sum(nodes[i]["self_ns"] for i in here)
+        value = sum(own[i] for i in here)
+        if value * 1000 >= whole:
+            assert float(share.rstrip("\u00a0%")) == pytest.approx(
+                100 * value / whole, rel=0.01, abs=0.051)
+        if extra:
+            assert number(extra) == value
+
+
 def test_functions_lead_to_their_longest_run(opened, read_document,
                                              read_page):
     page = opened(read_page, fragment="#view=functions")
@@ -222,20 +257,6 @@ def test_a_question_mark_lists_the_keys_of_every_view(opened, read_page):
     assert page.evaluate("document.querySelector('[autofocus]')") is None
     page.press("Escape")
     assert page.evaluate("document.querySelector('dialog[open]')") is None
-
-
-@pytest.fixture(scope="module")
-def axe():
-    script = NPM / "axe-core" / "axe.min.js"
-    return script.read_text() if script.exists() \
-        else missing("the npm package axe-core")
-
-
-AXE_RUN = """axe.run(document, { runOnly: { type: 'tag', values: ['wcag2a',
-  'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } })
-  .then(({ passes, violations }) => ({ passed: passes.length, violations:
-    violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 300),
-                                       nodes[0].failureSummary]) }))"""
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
