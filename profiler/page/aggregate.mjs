@@ -3,12 +3,14 @@
 // of time, on some of the lanes.  Of a profile that dropped no span, the
 // whole stretch on all lanes gives what the recorder counted.
 
+import { FAILED } from './failures.mjs';
+
 const REQUEST = 2, PHASE = 3;
 
-// Figures of each node; counters other than the one of its bytes are not in
-// spans.
+// Figures of each node; counters other than the one of its bytes and that of
+// failures are not in spans.
 const SPAN_COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
-                      'bytes'];
+                      'bytes', 'failures'];
 
 // Begin and end of the stretch, and which lanes count (null: all).  A span
 // that is partly inside counts with that part of it; what has no duration
@@ -19,6 +21,7 @@ export function aggregateSpans(profile, { from, to, lanes }) {
   const sums = Object.fromEntries(SPAN_COLUMNS.map((name) =>
     [name, new Float64Array(tree.size)]));
   const { calls, total, self, work, queue } = sums;
+  const failed = failedSpans(profile);
   for (let i = 0; i < spans.count; i++) {
     const end = begin[i] + duration[i];
     if (begin[i] > to || end < from || lanes !== null && !lanes[lane[i]])
@@ -33,6 +36,8 @@ export function aggregateSpans(profile, { from, to, lanes }) {
     total[at] += high - low;
     sums.wait[at] += waited;
     sums.bytes[at] += bytes[i] * part;
+    if (failed.size > 0 && failed.has(spans.id[i]))
+      sums.failures[at]++;
     queue[at] += Math.max(0, Math.min(begin[i], to)
                              - Math.max(submitted[i], from));
     const { union, called } = coverage(spans, causes, i, low, high);
@@ -41,6 +46,12 @@ export function aggregateSpans(profile, { from, to, lanes }) {
       work[at] += Math.max(0, high - low - called - waited);
   }
   return sums;
+}
+
+// Their ids: they note why.
+function failedSpans({ notes }) {
+  return new Set(notes.filter(({ span, key }) => span > 0 && key === FAILED)
+    .map(({ span }) => span));
 }
 
 // How much of a stretch of a span its children cover together, and how much

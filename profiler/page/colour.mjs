@@ -19,6 +19,8 @@ const CATEGORIES = {
 const OTHERS = ['#b9a5ec', '#9ccc65', '#f2a7a7', '#8fd0c8'];
 
 export const INK = '#14181d';
+// What failed, on any of these colours.
+export const FAILED_INK = '#a3140c';
 
 // FNV-1a: the same in every run and browser.
 function hash(text) {

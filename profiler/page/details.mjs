@@ -4,6 +4,7 @@
 import { element, nameElement, button, showShare } from './dom.mjs';
 import { addTransform } from './chips.mjs';
 import { copyText, stackMarkdown, stackText } from './copy.mjs';
+import { failureText } from './failures.mjs';
 import { Model } from './model.mjs';
 import { nodeFacts } from './node-facts.mjs';
 import { TRANSFORMS } from './transforms.mjs';
@@ -79,6 +80,7 @@ export class Details {
       + formatCount(this.profile.calls[node]) + ' calls';
     this.content.replaceChildren(...[
       element('h2', {}, nameElement(this.profile.names[node])),
+      this.failed(node),
       this.path(node),
       this.deeds(node),
       this.span(node),
@@ -90,7 +92,17 @@ export class Details {
       this.parts(node),
       table(this.profile.nodeNotes(node)),
       table(this.place(node)),
-    ].filter((one) => one !== null && one.childElementCount > 0));
+    ].filter((one) => one !== null
+      && (one.childElementCount > 0 || one.textContent !== '')));
+  }
+
+  // Of the tree that is shown.
+  failed(node) {
+    const shape = this.model.shape();
+    const at = shape.place(node);
+    const text = at < 0 ? '' : failureText(shape, at);
+    return text === '' ? null
+      : element('p', { class: 'failed' }, '! ' + text);
   }
 
   // What can be done with the scope.

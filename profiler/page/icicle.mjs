@@ -3,9 +3,10 @@
 // The tree table shows the same to those who do not see it.
 
 import { element, button } from './dom.mjs';
-import { INK } from './colour.mjs';
+import { FAILED_INK, INK } from './colour.mjs';
 import { Pane, themeColours } from './pane.mjs';
 import { boxAt, layoutIcicle, firstAfter } from './icicle-layout.mjs';
+import { failuresOf } from './failures.mjs';
 import { Model } from './model.mjs';
 import { nodeFacts } from './node-facts.mjs';
 import { bottomUp } from './invert.mjs';
@@ -171,11 +172,14 @@ export class Icicle {
     context.fillStyle = this.model.colour(this.shape, node);
     context.fillRect(x, y + 1, Math.max(1, width - 1), ROW - 1);
     context.globalAlpha = 1;
+    const failed = failuresOf(this.shape, node) > 0;
+    if (failed)
+      this.drawFailed(context, x, y, width);
     if (width < 30)
       return;
     context.fillStyle = faint ? this.theme.text : INK;
     const { total, unit, sum } = this.metric;
-    const name = this.shape.name(node);
+    const name = (failed ? '! ' : '') + this.shape.name(node);
     this.pane.text(name, x + 5, y + ROW / 2 + 1, width - 10);
     const room = width - 10 - this.pane.textWidth(name) - 14;
     const value = formatUnit(total[node], unit);
@@ -187,6 +191,13 @@ export class Icicle {
     context.textAlign = 'right';
     context.fillText(fits, x + width - 6, y + ROW / 2 + 1);
     context.textAlign = 'left';
+  }
+
+  // Stripes at the top, which a selection or a colour never look like.
+  drawFailed(context, x, y, width) {
+    context.fillStyle = FAILED_INK;
+    for (let at = 0; at < width - 1; at += 8)
+      context.fillRect(x + at, y + 1, Math.min(5, width - 1 - at), 3);
   }
 
   drawSelection(context, theme, scroll, from, scale) {

@@ -5,6 +5,7 @@
 
 import { aggregateSpans } from './aggregate.mjs';
 import { nodeColours } from './colour.mjs';
+import { FAILURES } from './failures.mjs';
 import { byteMetrics } from './metrics.mjs';
 import { Shape } from './shape.mjs';
 import { parseTransforms, transform } from './transforms.mjs';
@@ -50,19 +51,20 @@ function largestBytes(profile) {
   return largest;
 }
 
-// Counters that spans tell everywhere: one that is not the largest somewhere
-// would lack what it has there.
+// Counters that spans tell everywhere: failures, and of bytes those that
+// would not lack what they have where another one is larger.
 function toldCounters(profile) {
   const largest = largestBytes(profile);
-  return profile.counters.filter(({ own }, k) =>
-    own.every((value, i) => value === 0 || largest[i] === k));
+  return profile.counters.filter(({ name, own }, k) => name === FAILURES
+    || own.every((value, i) => value === 0 || largest[i] === k));
 }
 
 // sums: of aggregateSpans.
 function spanCounters(profile, sums) {
   return toldCounters(profile).map((counter) => ({
     ...counter,
-    own: sums.bytes.map((value, i) => counter.own[i] > 0 ? value : 0),
+    own: counter.name === FAILURES ? sums.failures
+      : sums.bytes.map((value, i) => counter.own[i] > 0 ? value : 0),
   })).filter(({ own }) => own.some((value) => value > 0));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is known of a node of a tree, as lines of name and value.
 
+import { failureText } from './failures.mjs';
 import { formatCount, formatRate, formatShare, formatTime,
          formatUnit } from './units.mjs';
 
@@ -44,6 +45,7 @@ export function nodeFacts(shape, node, metric) {
   return [
     [metric.label, formatUnit(metric.total[node], metric.unit)],
     ...shareLines(shape, node, metric),
+    ['failed', failureText(shape, node)],
     ...[
       time('wall', total, true),
       time('self', of('wall').own[node]),

@@ -3,6 +3,7 @@
 // heaviest first.  What the canvases show can be read here by anyone.
 
 import { element, nameElement, showShare } from './dom.mjs';
+import { failureText } from './failures.mjs';
 import { bottomUp } from './invert.mjs';
 import { Model } from './model.mjs';
 import { makeColumns } from './tree-columns.mjs';
@@ -38,7 +39,6 @@ class TreeGrid {
     this.openHeavy();
   }
 
-  // At first what takes most of the time is open.
   // The metric of the tree that is shown, which may be seen from its leaves.
   metric() {
     return this.shape.metric(this.model.metric().id);
@@ -48,6 +48,7 @@ class TreeGrid {
     this.columns = makeColumns(this.shape, this.metric(), this.inverted);
   }
 
+  // At first what takes most of the time is open.
   openHeavy() {
     const { total, sum } = this.metric();
     const deepest = this.inverted ? 1 : 12;
@@ -207,10 +208,17 @@ class TreeGrid {
       : this.shape.profile.edgeName(this.shape.origin[node]);
     const cell = element('th', { scope: 'row', role: 'rowheader' },
       marker, swatch, nameElement(this.shape.name(node)),
-      edge === '' ? null : element('span', { class: 'edge' }, edge));
+      edge === '' ? null : element('span', { class: 'edge' }, edge),
+      this.failed(node));
     cell.style.paddingInlineStart =
       0.4 + 1.1 * Math.min(this.tree.depths[node], 24) + 'em';
     return cell;
+  }
+
+  failed(node) {
+    const text = failureText(this.shape, node);
+    return text === '' ? null
+      : element('span', { class: 'failed', title: text }, '! ' + text);
   }
 
   cell(column, node) {

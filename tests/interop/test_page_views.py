@@ -170,6 +170,49 @@ def test_bottom_up_has_the_numbers_of_what_is_each_scope_s_own(
             assert number(extra) == value
 
 
+@pytest.mark.parametrize("metric", ["c:requests", "allocs"])
+def test_a_stretch_of_time_says_what_it_is_shown_by(opened, tmp_path,
+                                                    metric):
+    made = made_read()
+    made.counters.append(("requests", "count"))
+    made.values[0, len(made.counters) - 1] = 6
+    made.sum_up()
+    made.nodes[0]["alloc_count"] = 12
+    made.sum_up = lambda: None
+    page = opened(write_page(made, tmp_path),
+                  fragment=f"#view=tree&metric={metric}")
+    told = "document.querySelector('.chips').textContent"
+    assert page.evaluate(told) == ""
+    page.evaluate("radio.state.set({ range: '0-30000000' })")
+    name = "requests" if metric == "c:requests" else "allocations"
+    assert f"the log does not tell {name} of a part: shown by wall" \
+        in page.evaluate(told)
+    page.evaluate("radio.state.set({ metric: 'work' })")
+    assert "does not tell" not in page.evaluate(told)
+
+
+def test_what_failed_is_marked_in_tree_icicle_and_details(opened, tmp_path):
+    made = made_read()
+    plan = next(i for i, n in enumerate(made.nodes) if n["name"] == "plan")
+    made.counters.append(("failures", "count"))
+    made.values[plan, len(made.counters) - 1] = 2
+    made.notes += [(0, plan, "failed", "not found", 0)]
+    page = opened(write_page(made, tmp_path))
+    told = "! 2 of 3 failed: not found"
+    assert page.evaluate("[...document.querySelectorAll('.tree .failed')]"
+                         ".map(one => [one.closest('tr').dataset.node,"
+                         " one.textContent])") == [[str(plan), told]]
+    page.evaluate(f"radio.state.set({{ node: {plan} }})")
+    assert page.evaluate("document.querySelector('aside .failed')"
+                         ".textContent") == told
+    page.evaluate("radio.state.set({ node: 0 })")
+    assert page.evaluate("document.querySelector('aside .failed')") is None
+    page.evaluate(f"radio.state.set({{ view: 'icicle', zoom: {plan} }})")
+    page.settle()
+    texts = [text for text, _ in drawn_text(page, "icicle")]
+    assert "! plan" in texts and "! read plane" not in texts
+
+
 def test_functions_lead_to_their_longest_run(opened, read_document,
                                              read_page):
     page = opened(read_page, fragment="#view=functions")
