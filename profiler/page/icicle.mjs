@@ -7,12 +7,17 @@ import { FAILED_INK, INK } from './colour.mjs';
 import { Pane, themeColours } from './pane.mjs';
 import { boxAt, layoutIcicle, firstAfter } from './icicle-layout.mjs';
 import { failuresOf } from './failures.mjs';
-import { Model } from './model.mjs';
+import { formatRange, Model, parseRange } from './model.mjs';
 import { nodeFacts } from './node-facts.mjs';
 import { bottomUp } from './invert.mjs';
+import { Pointers } from './pointers.mjs';
 import { formatShare, formatUnit } from './units.mjs';
 
 const ROW = 26;
+// The address has parts of the width in billionths, when that has been at
+// rest for a while.
+const WHOLE_WIDTH = 1e9, ICICLE_REST_MS = 250;
+const LEAST_WIDTH = 1e-6;
 
 export class Icicle {
   constructor({ state, model, tooltip }) {
@@ -36,6 +41,7 @@ export class Icicle {
     this.actions = { i: () => this.turn.click(),
                      u: () => this.invert.click() };
     this.listen(this.pane.canvas);
+    this.follow();
     this.reshape();
     if (this.state.get('flip'))
       requestAnimationFrame(() => { this.pane.box.scrollTop = 1e6; });
@@ -43,7 +49,8 @@ export class Icicle {
 
   toggle(key, label, title) {
     return button(label, () => this.state.set(
-      { [key]: this.state.get(key) ? '' : '1', zoom: -1 }, { step: true }),
+      { [key]: this.state.get(key) ? '' : '1', zoom: -1, stretch: '' },
+      { step: true }),
       { title, 'aria-pressed': 'false' });
   }
 
@@ -52,7 +59,9 @@ export class Icicle {
       this.reshape();
     else if (keys.has('metric') || keys.has('flip'))
       this.arrange();
-    else if (keys.has('zoom'))
+    if (keys.has('stretch'))
+      this.follow();
+    if (keys.has('zoom') || keys.has('stretch'))
       this.showCrumbs();
     if (keys.has('node'))
       this.take(this.state.get('node'));
@@ -105,9 +114,48 @@ export class Icicle {
 
   // The stretch of the layout that is seen.
   window() {
+    if (this.stretch !== null)
+      return this.stretch;
     const zoom = this.zoomed();
     return zoom < 0 ? [0, 1]
       : [this.layout.left[zoom], this.layout.right[zoom]];
+  }
+
+  // See what the address says.
+  follow() {
+    this.stretch = parseRange(this.state.get('stretch'))
+      ?.map((at) => Math.min(1, at / WHOLE_WIDTH)) ?? null;
+  }
+
+  // Show a part of the width, inside of what there is; the whole is not
+  // zoomed into any scope.
+  see(from, to) {
+    const size = Math.max(LEAST_WIDTH, Math.min(1, to - from));
+    const begin = Math.max(0, Math.min(1 - size, from));
+    this.stretch = [begin, begin + size];
+    this.pane.redraw();
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.state.set(size >= 1
+      ? { stretch: '', zoom: -1 } : { stretch: formatRange(
+        begin * WHOLE_WIDTH, (begin + size) * WHOLE_WIDTH) }),
+                              ICICLE_REST_MS);
+  }
+
+  // See more or less by a factor; what is at a place stays there.
+  widen(factor, clientX) {
+    const [from, to] = this.window();
+    const at = from + this.pane.position({ clientX, clientY: 0 }).x
+      / this.pane.width * (to - from);
+    this.see(at - (at - from) * factor, at + (to - at) * factor);
+  }
+
+  drag(dx, dy) {
+    const [from, to] = this.window();
+    const by = dx / this.pane.width * (to - from);
+    this.tooltip.hide();
+    this.pane.box.scrollTop -= dy;
+    if (to - from < 1)
+      this.see(from - by, to - by);
   }
 
   showCrumbs() {
@@ -117,17 +165,22 @@ export class Icicle {
     const path = this.tree.path(zoom).map((node) =>
       button(this.shape.name(node), () => this.zoom(node),
              { 'aria-current': node === zoom }));
-    this.out.disabled = zoom < 0;
+    this.out.disabled = zoom < 0 && this.stretch === null;
     this.crumbs.replaceChildren(all, ...path);
   }
 
-  zoom(node) {
-    this.state.set({ zoom: node }, { step: true });
+  zoom(node, changes = {}) {
+    clearTimeout(this.resting);
+    this.stretch = null;
+    this.pane.redraw();
+    this.state.set({ zoom: node, stretch: '', ...changes }, { step: true });
   }
 
+  // From a part of the width to the scope, from that to who called it.
   zoomOut() {
     const zoom = this.zoomed();
-    this.zoom(zoom < 0 ? -1 : this.tree.parents[zoom]);
+    this.zoom(this.stretch !== null ? zoom
+      : zoom < 0 ? -1 : this.tree.parents[zoom]);
   }
 
   draw(context, width, height, scroll) {
@@ -223,7 +276,20 @@ export class Icicle {
   }
 
   listen(canvas) {
+    this.pointers = new Pointers(canvas, {
+      drag: (dx, dy) => this.drag(dx, dy),
+      pinch: (factor, x) => this.widen(factor, x),
+    });
+    // Pinched on a touch pad.
+    canvas.addEventListener('wheel', (event) => {
+      if (!event.ctrlKey)
+        return;
+      this.widen(1.01 ** event.deltaY, event.clientX);
+      event.preventDefault();
+    }, { passive: false });
     canvas.addEventListener('pointermove', (event) => {
+      if (this.pointers.down.size > 0)
+        return;
       const node = this.hit(this.pane.position(event));
       canvas.style.cursor = node >= 0 ? 'pointer' : '';
       if (node < 0)
@@ -234,12 +300,11 @@ export class Icicle {
     canvas.addEventListener('pointerleave', () => this.tooltip.hide());
     canvas.addEventListener('click', (event) => {
       const node = this.hit(this.pane.position(event));
-      if (node < 0)
+      if (node < 0 || this.pointers.dragged)
         return;
       this.tooltip.hide();
       this.current = node;
-      this.state.set({ node: this.shape.origin[node], zoom: node },
-                     { step: true });
+      this.zoom(node, { node: this.shape.origin[node] });
     });
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
@@ -301,6 +366,6 @@ export const icicleView = {
   keys: [['i', 'Turn over: icicle or flame'],
          ['u', 'Bottom-up: who called what takes the time'],
          ['Arrows', 'Move'], ['Enter', 'Zoom in'], ['Escape', 'Zoom out']],
-  state: { flip: '', up: '' },
+  state: { flip: '', up: '', stretch: '' },
   make: (shared) => new Icicle(shared),
 };

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: MIT
 // The timeline by pointer, wheel, touch and keyboard.
 
+import { Pointers } from './pointers.mjs';
 import { spanFacts } from './span-facts.mjs';
 
-// Pixels that a click may move before it is a drag.
-const SLACK = 4;
+// Pixels that are no stretch of time yet.
+const BRUSH_SLACK = 4;
 
 export class TimelineInput {
   constructor(timeline) {
     this.timeline = timeline;
     this.pane = timeline.pane;
-    this.pointers = new Map();
     this.brushFrom = null;
     const { canvas } = this.pane;
+    this.pointers = new Pointers(canvas, {
+      drag: (...moved) => this.drag(...moved),
+      pinch: (factor, x) => timeline.zoom(factor, this.timeAt(x)),
+    });
     const on = (type, handler, options) =>
       canvas.addEventListener(type, handler, options);
     on('wheel', (event) => this.wheel(event), { passive: false });
     on('pointerdown', (event) => this.down(event));
-    on('pointermove', (event) => this.move(event));
+    on('pointermove', (event) => this.hover(event));
     on('pointerup', (event) => this.up(event));
-    on('pointercancel', (event) => this.cancel(event));
+    on('pointercancel', () => this.cancel());
     on('pointerleave', () => timeline.tooltip.hide());
     on('keydown', (event) => this.key(event));
+  }
+
+  timeAt(clientX) {
+    return this.timeline.time(this.pane.position({ clientX, clientY: 0 }).x);
   }
 
   // Up and down zooms at the pointer, left and right moves; with shift the
@@ -33,8 +41,8 @@ export class TimelineInput {
     } else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       this.timeline.pan(event.deltaX * unit / this.pane.width);
     } else {
-      const at = this.timeline.time(this.pane.position(event).x);
-      this.timeline.zoom(1.002 ** (event.deltaY * unit), at);
+      this.timeline.zoom(1.002 ** (event.deltaY * unit),
+                         this.timeAt(event.clientX));
     }
     event.preventDefault();
   }
@@ -42,49 +50,28 @@ export class TimelineInput {
   down(event) {
     if (event.button !== 0)
       return;
-    this.pane.canvas.setPointerCapture(event.pointerId);
-    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-    this.dragged = this.pointers.size > 1;
-    this.start = { x: event.clientX, y: event.clientY };
     this.timeline.tooltip.hide();
     const place = this.pane.position(event);
-    this.brushFrom = this.pointers.size === 1
+    this.brushFrom = this.pointers.down.size === 1
       && (event.shiftKey || this.timeline.isAxis(place.y))
       ? this.timeline.time(place.x) : null;
   }
 
-  move(event) {
-    const last = this.pointers.get(event.pointerId);
-    if (!last) {
-      this.hover(event);
-      return;
-    }
-    if (this.brushFrom !== null && this.pointers.size === 1) {
+  drag(dx, dy, event) {
+    if (this.brushFrom !== null) {
       this.brush(event);
       return;
     }
-    const dx = event.clientX - last.x, dy = event.clientY - last.y;
-    if (Math.abs(event.clientX - this.start.x) > SLACK
-        || Math.abs(event.clientY - this.start.y) > SLACK)
-      this.dragged = true;
-    if (!this.dragged)
-      return;
-    if (this.pointers.size === 1) {
-      this.timeline.pan(-dx / this.timeline.viewport().width);
-      this.pane.box.scrollTop -= dy;
-    } else {
-      this.pinch(event, last);
-    }
-    last.x = event.clientX;
-    last.y = event.clientY;
+    this.timeline.pan(-dx / this.timeline.viewport().width);
+    this.pane.box.scrollTop -= dy;
   }
 
   // Mark a stretch of time, while the pointer is down.
-  brush(event) {
+  brush({ clientX }) {
     const { timeline } = this;
-    const at = timeline.time(this.pane.position(event).x);
+    const at = this.timeAt(clientX);
     const clamp = (time) => Math.max(0, Math.min(timeline.end, time));
-    if (Math.abs(event.clientX - this.start.x) <= SLACK)
+    if (Math.abs(clientX - this.pointers.start.x) <= BRUSH_SLACK)
       return;
     timeline.brushed = [clamp(Math.min(this.brushFrom, at)),
                         clamp(Math.max(this.brushFrom, at))];
@@ -103,23 +90,14 @@ export class TimelineInput {
     timeline.pane.redraw();
   }
 
-  pinch(event, last) {
-    const other = [...this.pointers.values()].find((one) => one !== last);
-    const before = Math.max(10, Math.abs(last.x - other.x));
-    const after = Math.max(10, Math.abs(event.clientX - other.x));
-    const middle = { clientX: (event.clientX + other.x) / 2, clientY: 0 };
-    this.timeline.zoom(before / after,
-                       this.timeline.time(this.pane.position(middle).x));
-  }
-
   up(event) {
-    if (!this.pointers.delete(event.pointerId))
+    if (event.button !== 0)
       return;
     if (this.brushFrom !== null) {
       this.endBrush();
       return;
     }
-    if (this.dragged)
+    if (this.pointers.dragged)
       return;
     const place = this.pane.position(event);
     if (this.timeline.isGutter(place.x)) {
@@ -135,14 +113,15 @@ export class TimelineInput {
       this.timeline.state.set({ span: -1 });
   }
 
-  cancel(event) {
-    this.pointers.delete(event.pointerId);
+  cancel() {
     this.brushFrom = this.timeline.brushed = null;
     this.pane.redraw();
   }
 
   hover(event) {
     const { timeline } = this;
+    if (this.pointers.down.size > 0)
+      return;
     const span = timeline.hit(this.pane.position(event));
     const place = this.pane.position(event);
     this.pane.canvas.style.cursor = timeline.isAxis(place.y) ? 'col-resize'

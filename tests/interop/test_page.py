@@ -480,6 +480,98 @@ def test_the_timeline_zooms_by_wheel_and_moves_by_dragging(opened,
     assert milliseconds_seen(page) == pytest.approx(whole, rel=0.02)
 
 
+def touch(page, kind, *places):
+    page.call("Input.dispatchTouchEvent", type=kind, touchPoints=[
+        {"x": x, "y": y, "id": i} for i, (x, y) in enumerate(places)])
+
+
+def pinch(page, x, y, before, after):
+    """Two fingers, so far from the middle before and after."""
+    def ends(half):
+        return (x - half, y), (x + half, y)
+
+    touch(page, "touchStart", ends(before)[0])
+    touch(page, "touchStart", *ends(before))
+    for step in range(1, 21):
+        touch(page, "touchMove", *ends(before + (after - before) * step / 20))
+    touch(page, "touchEnd")
+    page.settle()
+
+
+def test_the_timeline_goes_by_touch(opened, read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    page.settle()
+    whole = milliseconds_seen(page)
+    x, y = page.middle(".timeline canvas")
+    pinch(page, x + 75, y, 80, 240)
+    assert milliseconds_seen(page) == pytest.approx(whole / 3, rel=0.25)
+    page.wait("radio.state.get('seen') !== ''")
+    begin, end = map(int, state(page, "seen").split("-"))
+    assert (begin + end) / 2 == pytest.approx(29_000_000, rel=0.1)
+    pinch(page, x + 75, y, 240, 60)
+    assert milliseconds_seen(page) > 0.9 * whole
+    assert state(page, "span") == -1
+
+
+def icicle_window(page):
+    page.wait("radio.state.get('stretch') !== ''")
+    begin, end = map(int, state(page, "stretch").split("-"))
+    return begin / 1e9, end / 1e9
+
+
+def test_the_icicle_goes_by_touch(opened, read_page):
+    page = opened(read_page, fragment="#view=icicle")
+    page.settle()
+    x, y, width = icicle_box(page)
+    middle = x + width / 2
+    pinch(page, middle, y + 39, 80, 240)
+    begin, end = icicle_window(page)
+    assert end - begin == pytest.approx(1 / 3, rel=0.25)
+    assert (begin + end) / 2 == pytest.approx(0.5, abs=0.02)
+    touch(page, "touchStart", (middle, y + 39))
+    for step in range(1, 21):
+        touch(page, "touchMove", (middle - 10 * step, y + 39))
+    touch(page, "touchEnd")
+    page.wait(f"radio.state.get('stretch') !== '{state(page, 'stretch')}'"
+              if icicle_window(page) == (begin, end) else "true")
+    moved, _ = icicle_window(page)
+    assert moved - begin == pytest.approx(200 / width * (end - begin),
+                                          rel=0.15)
+    assert state(page, "zoom") == -1
+    again = opened(read_page, fragment=page.evaluate("location.hash"))
+    assert icicle_window(again)[0] == moved
+    pinch(again, middle, y + 39, 240, 40)
+    again.wait("radio.state.get('stretch') === ''")
+
+
+def test_the_icicle_moves_under_the_mouse(opened, read_page):
+    page = opened(read_page,
+                  fragment="#view=icicle&stretch=200000000-400000000")
+    page.settle()
+    x, y, width = icicle_box(page)
+    middle = x + width / 2
+    node = state(page, "node")
+    page.mouse("mousePressed", middle, y + 13, button="left", clickCount=1)
+    for at in (40, 80):
+        page.mouse("mouseMoved", middle - at, y + 13, button="left",
+                   buttons=1)
+    page.mouse("mouseReleased", middle - 80, y + 13, button="left",
+               clickCount=1)
+    page.wait("!radio.state.get('stretch').startsWith('200000000')")
+    begin, end = icicle_window(page)
+    assert begin == pytest.approx(0.2 + 80 / width * 0.2, abs=1e-6)
+    assert end - begin == pytest.approx(0.2, abs=1e-6)
+    assert (state(page, "node"), state(page, "zoom")) == (node, -1)
+    # What is under a place goes by what is seen.
+    page.mouse("mouseMoved", middle, y + 39)
+    child = page.evaluate("document.querySelector('.tooltip .title')"
+                          ".textContent")
+    page.click(middle, y + 39)
+    assert page.evaluate("radio.profile.names[radio.state.get('zoom')]") \
+        == child
+    assert state(page, "stretch") == ""
+
+
 def test_a_span_leads_to_who_asked_for_it_on_another_thread(opened,
                                                             read_page):
     page = opened(read_page, fragment="#view=timeline")
