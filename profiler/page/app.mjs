@@ -8,6 +8,7 @@ import { Model } from './model.mjs';
 import { Tooltip } from './tooltip.mjs';
 import { Tabs } from './tabs.mjs';
 import { Help } from './help.mjs';
+import { listenPrint } from './paper.mjs';
 import { presentPicture, shareButtons } from './share.mjs';
 import { rasterise } from './picture.mjs';
 import { SearchBox } from './search-box.mjs';
@@ -112,6 +113,7 @@ export function startApp(profile, root) {
   root.hidden = false;
   tabs.show();
   listenKeys(search, tabs, shared, help);
+  listenPrint(shared, tabs);
   const picture = () => presentPicture(shared, tabs);
   return { profile, state, model, picture,
            png: () => rasterise(picture()) };

@@ -207,13 +207,49 @@ def test_without_a_script_the_summary_can_be_read(opened, read_page,
     assert "blosc lz4" in html and "radio slice ct/sub-01" in html
 
 
-def test_in_print_the_summary_stands_alone(opened, read_page):
-    page = opened(read_page)
-    visible = ("[...document.querySelectorAll('#app, #static')].map(one => "
-               "getComputedStyle(one).display)")
-    assert page.evaluate(visible) == ["block", "none"]
+def shown_in_print(page, selector):
+    """Whether something has a place, and how wide it is."""
+    return page.evaluate(f"""(one => one?.checkVisibility()
+      ? Math.max(one.scrollWidth, one.getBoundingClientRect().width) : 0)(
+        document.querySelector({json.dumps(selector)}))""")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_in_print_the_view_stands_behind_the_summary(opened, read_page, view):
+    # As wide as A4 between its margins.
+    page = opened(read_page, fragment=f"#view={view}&theme=dark", width=718)
+    page.settle()
+    assert shown_in_print(page, "#static") == 0
     page.call("Emulation.setEmulatedMedia", media="print")
-    assert page.evaluate(visible) == ["none", "block"]
+    page.evaluate("dispatchEvent(new Event('beforeprint')), 0")
+    for selector in ("#static", f"#tab-{view}", f"#view-{view}"):
+        assert 0 < shown_in_print(page, selector) <= 718, selector
+    other = "#tab-tree" if view == "facts" else "#tab-facts"
+    for selector in ("#static .facts", ".search", "#app aside", other,
+                     "#app header", f"#view-{view} canvas"):
+        assert bool(shown_in_print(page, selector)) \
+            == selector.startswith("#static"), selector
+    assert page.evaluate("getComputedStyle(document.body).color") \
+        == "rgb(26, 32, 39)"
+    table = f"#view-{view} table"
+    if page.evaluate(f"document.querySelector('{table}') !== null"):
+        assert 150 < shown_in_print(page, table) <= 718
+    else:
+        assert shown_in_print(page, ".paper") > 600
+        assert "read plane" in page.evaluate(
+            "document.querySelector('.paper').textContent")
+    assert page.evaluate("document.querySelector('#static')"
+                         ".getBoundingClientRect().bottom <= document"
+                         ".querySelector('#app').getBoundingClientRect().top")
+    # Which begins and ends it once more.
+    pdf = base64.b64decode(page.call("Page.printToPDF", paperWidth=8.27,
+                                     paperHeight=11.69)["data"])
+    assert pdf.startswith(b"%PDF") and len(re.findall(
+        rb"/Type\s*/Page\b", pdf)) >= 2
+    page.evaluate("dispatchEvent(new Event('afterprint')), 0")
+    assert page.evaluate("document.querySelector('.paper')") is None
+    assert state(page, "theme") == "dark"
+    assert "theme=dark" in page.evaluate("location.hash")
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])

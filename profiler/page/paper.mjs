@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// On paper: what C wrote, and behind it the view that is shown, in light
+// colours, its canvases drawn anew as wide as a page.
+
+import { paneOf } from './pane.mjs';
+
+// Between the margins of A4, in pixels.
+const PAPER_WIDTH = 700;
+
+function drawOnPaper(pane) {
+  const { width } = pane;
+  pane.width = PAPER_WIDTH;
+  const text = `<svg xmlns="http://www.w3.org/2000/svg" class="paper" `
+    + `viewBox="0 0 ${PAPER_WIDTH} ${pane.pictureHeight}">${pane.svg()}</svg>`;
+  pane.width = width;
+  return document.importNode(new DOMParser().parseFromString(
+    text, 'image/svg+xml').documentElement, true);
+}
+
+export function listenPrint({ state }, tabs) {
+  let theme = null;
+  // The address keeps the reader's.
+  const take = (value) => {
+    state.assign({ theme: value });
+    state.tell(new Set(['theme']));
+  };
+  addEventListener('beforeprint', () => {
+    if (theme !== null)
+      return;
+    theme = state.get('theme');
+    take('light');
+    const panes = [...tabs.panels[tabs.index()].querySelectorAll('canvas')]
+      .map(paneOf);
+    for (const pane of panes.filter((one) => one))
+      pane.box.after(drawOnPaper(pane));
+  });
+  addEventListener('afterprint', () => {
+    if (theme === null)
+      return;
+    document.querySelectorAll('.paper').forEach((one) => one.remove());
+    take(theme);
+    theme = null;
+  });
+}
