@@ -21,6 +21,8 @@ export function timeByCategory(profile) {
 
 export function breakdownPanel(profile) {
   const slices = timeByCategory(profile);
+  if (slices.length === 0)
+    return '';
   const whole = slices.reduce((sum, [, ns]) => sum + ns, 0);
   const bar = element('div', { class: 'breakdown', 'aria-hidden': 'true' });
   const legend = element('ul', { class: 'legend' });

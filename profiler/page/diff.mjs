@@ -257,7 +257,7 @@ class Diff {
       wanted === '' || this.changes[i] === wanted)
       .sort((a, b) => Math.abs(after[b] - before[b])
         - Math.abs(after[a] - before[a]) || a - b);
-    const heads = ['path', 'before', 'after', 'difference', '',
+    const heads = ['path', 'before', 'after', 'difference', 'relative',
                    '95 % of it', 'change'].map((label) =>
       element('th', { scope: 'col' }, label));
     this.list.replaceChildren(

@@ -192,6 +192,7 @@ export class Icicle {
       if (y + ROW > 0 && y < height)
         this.drawRow(context, theme, row, y, from, scale, width);
     });
+    context.fillStyle = theme.muted;
     if (this.layout.rows.length === 0)
       this.pane.text('Nothing has any ' + this.metric.label + ' here.', 8,
                      ROW / 2, width - 16);

@@ -86,7 +86,7 @@ class Runs {
 
   table() {
     const heads = ['run', 'wall', 'against the median', 'work',
-                   'threads busy', ''].map((label) =>
+                   'threads busy', 'remark'].map((label) =>
       element('th', { scope: 'col' }, label));
     return element('table', { class: 'parts' },
       element('thead', {}, element('tr', {}, ...heads)), this.body);
@@ -171,7 +171,7 @@ class Runs {
       const y = this.y(time, height);
       if (y > free)
         continue;
-      context.fillText(formatTime(time), STRIP_LEFT - 8, y);
+      context.fillText(time > 0 ? formatTime(time) : '0', STRIP_LEFT - 8, y);
       free = y - 14;
     }
     context.textAlign = 'left';

@@ -221,7 +221,8 @@ class Tiles {
     this.legend.replaceChildren(
       element('span', {}, label
         + ', added up along the line of sight: little '),
-      ...steps, element('span', {}, ' ' + formatUnit(most, unit)));
+      ...steps, element('span', { class: 'most' }, formatUnit(most, unit)
+        + (unit === 'count' ? ' times' : '')));
     if (this.boxes({ row: 0, column: 0 }).length > 0)
       this.legend.append(element('span', { class: 'tile-box-key' },
                                  'box that was asked for'));
@@ -327,7 +328,7 @@ class Tiles {
     const hottest = [...this.sums.tiles.values()]
       .sort((a, b) => b[id] - a[id] || a.index - b.index).slice(0, HOTTEST);
     const heads = ['tile', 'voxels', ...this.choices.map((one) => one.label),
-                   ''].map((head) => element('th', { scope: 'col' }, head));
+                   'longest'].map((head) => element('th', { scope: 'col' }, head));
     const rows = hottest.map((tile) => element('tr', {},
       element('th', { scope: 'row' }, element('button', {
         type: 'button', class: 'link',

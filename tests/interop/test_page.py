@@ -734,6 +734,8 @@ def test_a_tree_without_spans_has_no_timeline(opened, tmp_path):
 def test_a_profile_of_nothing_is_a_page(opened, tmp_path):
     page = opened(write_page(ProfileDocument("nothing"), tmp_path))
     assert rows(page) == {}
+    assert "Time of the threads" not in page.evaluate(
+        "document.querySelector('#app').innerText")
     for view in ("icicle", "facts"):
         page.click_on(f"#tab-{view}")
         page.settle()

@@ -13,10 +13,11 @@ import pytest
 
 from conftest import run_radio
 from document_reader import signed, varints
-from test_page import HOSTILE, ProfileDocument, browser, number, opened, \
-    state, write_page
+from pages import AXE_RUN, axe, browser, number, opened, state, write_page
+from profile_document import ProfileDocument
+from test_page import HOSTILE
 
-__all__ = ["browser", "opened"]         # fixtures
+__all__ = ["axe", "browser", "opened"]         # fixtures
 
 
 def columns(block):
@@ -320,3 +321,31 @@ def test_a_redacted_page_names_no_volume(opened, store, tmp_path):
         page = opened(path, fragment=f"#view={name}")
         text = page.evaluate("document.body.innerText")
         assert "jane" not in text and "name-" in text
+
+
+@pytest.fixture(scope="module")
+def changes(store, boxes, planes):
+    """A page of two profiles of other operations."""
+    path = store.parent / "changes.html"
+    run_radio("diff", planes, store.parent / "roi.json", "-o", path)
+    return path
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("view", ["tiles", "runs", "diff"])
+def test_tiles_runs_and_changes_pass_axe(opened, boxes, changes, axe, view,
+                                         dark):
+    path = changes if view == "diff" else boxes[0]
+    page = opened(path, fragment=f"#view={view}", dark=dark)
+    page.evaluate(axe + ";0")
+    page.settle()
+    selectors = {"tiles": ".tiles .parts th button",
+                 "runs": ".runs-view tbody tr:nth-child(2) button",
+                 "diff": ".diff tr[data-path]"}
+    for _ in range(2):
+        found = page.evaluate(AXE_RUN)
+        assert found["violations"] == []
+        assert found["passed"] > 20
+        # Once more with one of the rows chosen.
+        page.evaluate(f"document.querySelector('{selectors[view]}').click()")
+        page.settle()

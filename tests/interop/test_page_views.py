@@ -316,6 +316,6 @@ def test_no_view_violates_what_axe_knows_of_accessibility(
         assert found["violations"] == [], view
         assert found["passed"] > 20
     faint = "#333" if dark else "#ddd"
-    page.evaluate(f"document.querySelector('h1').style.color = '{faint}'")
+    page.evaluate(f"document.querySelector('#app h1').style.color = '{faint}'")
     assert [one[0] for one in page.evaluate(AXE_RUN)["violations"]] \
         == ["color-contrast"]
