@@ -34,6 +34,7 @@ struct rd_pool {
   uint64_t spin_ns;
   atomic_uint bell;                 /* rises with each job that has come */
   atomic_uint nwatching;            /* workers that watch it */
+  atomic_uint nurgent;              /* jobs that nobody has joined yet */
   pthread_mutex_t mutex;
   pthread_cond_t arrived;           /* a job, or the end, for workers */
   pthread_cond_t finished;          /* a job, for those who wait for it */
@@ -94,6 +95,8 @@ enqueue_synced (struct rd_pool *pool, struct rd_job *job)
   struct rd_job *previous = find_place_synced (pool, job);
   struct rd_job **link = previous ? &previous->synced.following
                                   : &pool->synced.first;
+  if (job->urgent)
+    atomic_fetch_add (&pool->nurgent, 1);
   job->synced.queued = true;
   job->synced.following = *link;
   *link = job;
@@ -128,14 +131,29 @@ find_job_synced (const struct rd_pool *pool)
   return job;
 }
 
-/* Do tasks until none is left or one fails. */
+/* Whether a worker should leave its job to others, or to later. */
+static bool
+is_called_away (const struct rd_pool *pool, const struct rd_job *job)
+{
+  return !job->urgent
+    && atomic_load_explicit (&pool->nurgent, memory_order_relaxed) > 0;
+}
+
+/* Do tasks until none is left or one fails; a worker, too, until something
+ * urgent comes: *left then. */
 static enum radio_status
-do_tasks (struct rd_job *job, unsigned number, struct rd_scratch *scratch)
+do_tasks (const struct rd_pool *pool, struct rd_job *job, unsigned number,
+          struct rd_scratch *scratch, bool *left)
 {
   struct rd_taker taker = { number, 0 };
   uint64_t task;
-  while (rd_shares_take (&job->shares, &taker, &task))
+  while (rd_shares_take (&job->shares, &taker, &task)) {
     RD_TRY (job->run (job, task, scratch));
+    if (left && is_called_away (pool, job)) {
+      *left = true;
+      return RADIO_OK;
+    }
+  }
   return RADIO_OK;
 }
 
@@ -176,27 +194,28 @@ site_of (const struct rd_job *job)
   return job->site ? job->site : &tasks_site;
 }
 
-/* Do tasks on a worker, in the scope that hangs below whoever started the
- * job, or in one of the caller's own. */
+/* Do tasks on a worker, who may leave, in the scope that hangs below whoever
+ * started the job, or in one of the caller's own. */
 static enum radio_status
-work (struct rd_pool *pool, struct rd_job *job, unsigned number,
-      bool is_worker)
+work (struct rd_pool *pool, struct rd_job *job, unsigned number, bool *left)
 {
   __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))
   const uint64_t scope = !radio_profile_is_on () ? 0
-    : is_worker ? radio_scope_receive (&job->handoff, site_of (job))
+    : left ? radio_scope_receive (&job->handoff, site_of (job))
     : radio_scope_begin (site_of (job));
   struct rd_scratch *scratch = rd_pool_take_scratch (pool);
-  enum radio_status status = scratch ? do_tasks (job, number, scratch)
-                                     : RADIO_ERROR_MEMORY;
+  enum radio_status status = scratch
+    ? do_tasks (pool, job, number, scratch, left) : RADIO_ERROR_MEMORY;
   rd_pool_give_scratch (pool, scratch);
   return status;
 }
 
 /* Be one of those who work on a job that has room. */
 static unsigned
-join_synced (struct rd_job *job)
+join_synced (struct rd_pool *pool, struct rd_job *job)
 {
+  if (job->urgent && job->synced.njoined == 0)
+    atomic_fetch_sub (&pool->nurgent, 1);
   job->synced.nactive++;
   return job->synced.njoined++;
 }
@@ -215,18 +234,22 @@ lock_soon (struct rd_pool *pool)
 }
 
 /* Work on a job that was joined, and leave it.  The mutex is held after
- * that.  The last to leave ends the job; after that it may be gone. */
+ * that.  The last to leave ends the job, unless it stays in the queue since
+ * a worker was called away from it; after that it may be gone. */
 static void
 work_and_lock (struct rd_pool *pool, struct rd_job *job, unsigned number,
                bool is_worker)
 {
-  enum radio_status status = work (pool, job, number, is_worker);
+  bool left = false;
+  enum radio_status status = work (pool, job, number,
+                                   is_worker ? &left : NULL);
   if (status != RADIO_OK)
     rd_shares_cancel (&job->shares);
   lock_soon (pool);
   note_failure_synced (job, status);
-  dequeue_synced (pool, job);
-  if (--job->synced.nactive == 0)
+  if (!left)
+    dequeue_synced (pool, job);
+  if (--job->synced.nactive == 0 && !job->synced.queued)
     end_job_synced (pool, job);
 }
 
@@ -272,7 +295,7 @@ run_worker (void *argument)
   while (!pool->synced.closing) {
     struct rd_job *job = find_job_synced (pool);
     if (job) {
-      unsigned number = join_synced (job);
+      unsigned number = join_synced (pool, job);
       pthread_mutex_unlock (&pool->mutex);
       work_and_lock (pool, job, number, true);
     } else if (has_watched)
@@ -457,7 +480,7 @@ help (struct rd_pool *pool, struct rd_job *job)
 {
   pthread_mutex_lock (&pool->mutex);
   if (has_room_synced (job)) {
-    unsigned number = join_synced (job);
+    unsigned number = join_synced (pool, job);
     pthread_mutex_unlock (&pool->mutex);
     work_and_lock (pool, job, number, false);
   }
@@ -484,7 +507,7 @@ static enum radio_status
 run_alone (struct rd_pool *pool, struct rd_job *job)
 {
   reset_job (pool, job);
-  enum radio_status status = work (pool, job, 0, false);
+  enum radio_status status = work (pool, job, 0, NULL);
   if (!job->end)
     return status;
   note_failure_synced (job, status);
@@ -501,7 +524,7 @@ rd_pool_run (struct rd_pool *pool, struct rd_job *job)
   prepare_job (pool, job);
   pthread_mutex_lock (&pool->mutex);
   enqueue_synced (pool, job);
-  unsigned number = join_synced (job);
+  unsigned number = join_synced (pool, job);
   unsigned nwakes = count_wakes_synced (pool, most_threads (job) - 1);
   pthread_mutex_unlock (&pool->mutex);
   ring (pool, nwakes);

@@ -38,7 +38,9 @@ struct rd_job {
   bool spread;                      /* each thread begins at a place of its
                                        own, since neighbours get into each
                                        other's way; else in order */
-  bool urgent;                      /* taken before those that are not */
+  bool urgent;                      /* taken before those that are not,
+                                       which workers leave for it after the
+                                       task that they are at */
 
   /* In profiles: the scope of each thread that works on the job (NULL:
    * "tasks"), below the scope of whoever starts it or, where that is not who

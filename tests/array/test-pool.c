@@ -282,6 +282,59 @@ urgent_jobs_are_taken_before_others (void **state)
   rd_pool_close (pool);
 }
 
+/* The first task of the other job begins before the urgent one comes, all
+ * others after it. */
+static void
+workers_leave_a_job_for_an_urgent_one_and_come_back (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (2);
+  atomic_uint nbegun = 0;
+  atomic_bool gate = false;
+  struct in_turn other = {
+    .job = { .run = take_turn, .n = 100 }, .nbegun = &nbegun, .gate = &gate,
+  };
+  struct in_turn urgent = {
+    .job = { .run = take_turn, .n = 1, .urgent = true },
+    .nbegun = &nbegun, .gate = &gate,
+  };
+  assert_ok (rd_pool_start (pool, &other.job));
+  wait_for_count (&nbegun, 1);
+  assert_ok (rd_pool_start (pool, &urgent.job));
+  gate = true;
+  wait_for_count (&nbegun, 101);
+  assert_ok (rd_pool_wait (pool, &urgent.job));
+  assert_int_equal (urgent.turn, 1);
+  assert_ok (rd_pool_wait (pool, &other.job));
+  assert_int_equal (nbegun, 101);
+  rd_pool_close (pool);
+}
+
+static void
+no_task_is_lost_where_workers_come_and_go (void **state)
+{
+  (void) state;
+  for (unsigned nthreads = 1; nthreads <= 5; nthreads++) {
+    struct rd_pool *pool = open_pool (nthreads);
+    for (unsigned round = 0; round < 500; round++) {
+      struct counting jobs[6];
+      for (size_t i = 0; i < 6; i++) {
+        counting_open (&jobs[i], pool, i % 3 == 0 ? 60 : i % 3);
+        jobs[i].job.urgent = i % 3 == 1;
+        jobs[i].job.max_active = (round + i) % 3;
+        assert_ok (rd_pool_start (pool, &jobs[i].job));
+      }
+      for (size_t i = 0; i < 6; i++) {
+        assert_ok (rd_pool_wait (pool, &jobs[i].job));
+        assert_int_equal (count_done_once (&jobs[i]), jobs[i].job.n);
+        assert_int_equal (jobs[i].nends, 1);
+        free (jobs[i].done);
+      }
+    }
+    rd_pool_close (pool);
+  }
+}
+
 static void
 who_helps_does_what_is_left_and_waits_for_nobody (void **state)
 {
@@ -603,6 +656,8 @@ main (void)
     cmocka_unit_test (threads_begin_apart_where_a_job_is_spread),
     cmocka_unit_test (started_jobs_go_on_side_by_side),
     cmocka_unit_test (urgent_jobs_are_taken_before_others),
+    cmocka_unit_test (workers_leave_a_job_for_an_urgent_one_and_come_back),
+    cmocka_unit_test (no_task_is_lost_where_workers_come_and_go),
     cmocka_unit_test (who_helps_does_what_is_left_and_waits_for_nobody),
     cmocka_unit_test (the_first_failure_ends_the_job_and_reaches_the_caller),
     cmocka_unit_test (a_failing_end_fails_the_job),
