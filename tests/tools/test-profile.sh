@@ -199,6 +199,11 @@ files_are_not_overwritten_unless_asked () {
   not cmp -s small.json again.json
 }
 
+a_profile_does_not_tell_where_the_library_was_built () {
+  grep -q '"src/array/read\.c"' small.json
+  not grep -q "$(cd "$srcdir" && pwd)" small.json
+}
+
 wrong_outputs_are_found_before_the_work () {
   fails 1 "nowhere/a.html: cannot be written: nowhere: No such file" \
     profile full -s s.zarr ct/one -o nowhere/a.html
@@ -673,6 +678,7 @@ for test in make_files \
     an_ingest_of_a_phantom_leaves_nothing \
     pages_are_numbered_not_overwritten \
     files_are_not_overwritten_unless_asked \
+    a_profile_does_not_tell_where_the_library_was_built \
     wrong_outputs_are_found_before_the_work \
     redacted_files_and_figures_hold_no_names \
     a_redacted_comparison_holds_no_names \
