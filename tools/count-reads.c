@@ -112,17 +112,19 @@ do_open_axial (struct reads *reads, uint64_t i)
   return status == RADIO_OK ? do_axial (reads, i) : status;
 }
 
-static const struct {
+static const struct kind {
   const char *name;
   enum radio_status (*perform) (struct reads *reads, uint64_t i);
+  bool is_recorded;
 } kinds[] = {
-  { "tile", do_tile },
-  { "box32", do_box32 },
-  { "box64", do_box64 },
-  { "axial", do_axial },
-  { "sagittal", do_sagittal },
-  { "open", do_open },
-  { "open-axial", do_open_axial },
+  { "tile", do_tile, false },
+  { "box32", do_box32, false },
+  { "box64", do_box64, false },
+  { "axial", do_axial, false },
+  { "sagittal", do_sagittal, false },
+  { "open", do_open, false },
+  { "open-axial", do_open_axial, false },
+  { "box64-recorded", do_box64, true },
 };
 
 static int
@@ -151,17 +153,36 @@ open_all (struct reads *reads, const char *store)
 }
 
 static int
-repeat (struct reads *reads, const char *what, uint64_t n)
+repeat (struct reads *reads, const struct kind *kind, uint64_t n)
 {
-  size_t kind = 0, nkinds = sizeof kinds / sizeof kinds[0];
-  while (kind < nkinds && strcmp (kinds[kind].name, what) != 0)
-    kind++;
-  if (kind == nkinds)
-    return rd_complain ("'%s' is nothing that is counted", what);
   for (uint64_t i = 0; i < n; i++)
-    if (kinds[kind].perform (reads, i) != RADIO_OK)
+    if (kind->perform (reads, i) != RADIO_OK)
       return rd_complain_library (reads->path);
   return RD_EXIT_OK;
+}
+
+static int
+repeat_recorded (struct reads *reads, const struct kind *kind, uint64_t n)
+{
+  struct radio_recorder *recorder;
+  if (radio_recorder_start (NULL, &recorder) != RADIO_OK)
+    return rd_complain_library (NULL);
+  int status = repeat (reads, kind, n);
+  if (radio_recorder_stop (recorder, NULL) != RADIO_OK)
+    return rd_complain_library (NULL);
+  return status;
+}
+
+static int
+repeat_named (struct reads *reads, const char *what, uint64_t n)
+{
+  size_t i = 0, nkinds = sizeof kinds / sizeof kinds[0];
+  while (i < nkinds && strcmp (kinds[i].name, what) != 0)
+    i++;
+  if (i == nkinds)
+    return rd_complain ("'%s' is nothing that is counted", what);
+  return (kinds[i].is_recorded ? repeat_recorded : repeat) (reads, &kinds[i],
+                                                            n);
 }
 
 int
@@ -176,7 +197,7 @@ main (int argc, char **argv)
   reads.path = argv[2];
   int status = open_all (&reads, argv[1]);
   if (status == RD_EXIT_OK)
-    status = repeat (&reads, argv[3], n);
+    status = repeat_named (&reads, argv[3], n);
   radio_volume_close (reads.volume);
   radio_store_close (reads.store);
   free (reads.buffer);
