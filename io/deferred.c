@@ -80,9 +80,10 @@ count_passed (const struct passed *passed)
 {
   struct rd_counting counting = { 0 };
   rd_get_count (&passed->get, &counting);
-  for (size_t i = 0; i < counting.n; i++)
-    radio_async_add (passed->request, counting.amounts[i].counter,
-                     counting.amounts[i].value);
+  for (size_t i = 0; i < RD_NAMOUNTS; i++)
+    if (counting.amounts[i] > 0)
+      radio_async_add (passed->request, rd_get_set.counters[i],
+                       counting.amounts[i]);
 }
 
 static void

@@ -104,17 +104,28 @@ do_nothing (struct rd_io_get *get)
   (void) get;
 }
 
+const struct rd_counter_set rd_get_set = {
+  .counters = {
+    [RD_AMOUNT_MAIN] = &rd_count_requests,
+    [RD_AMOUNT_BYTES] = &rd_count_asked,
+    [RD_AMOUNT_MORE_BYTES] = &rd_count_fetched,
+    [RD_AMOUNT_OTHER] = &rd_count_errors,
+  },
+  .text_key = "key",
+};
+
 void
 rd_get_count (const struct rd_io_get *get, struct rd_counting *counting)
 {
   enum radio_status status = get->error.status;
   uint64_t nbytes = get->into->nbytes;
   uint64_t needed = get->needed_nbytes ? get->needed_nbytes : nbytes;
-  rd_counting_add (counting, &rd_count_requests, 1);
-  rd_counting_add (counting, &rd_count_asked, rd_min_u64 (needed, nbytes));
-  rd_counting_add (counting, &rd_count_fetched, nbytes);
-  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
-    rd_counting_add (counting, &rd_count_errors, 1);
+  counting->amounts[RD_AMOUNT_MAIN] = 1;
+  counting->amounts[RD_AMOUNT_BYTES] = rd_min_u64 (needed, nbytes);
+  counting->amounts[RD_AMOUNT_MORE_BYTES] = nbytes;
+  counting->amounts[RD_AMOUNT_OTHER]
+    = status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND;
+  counting->text = get->key;
 }
 
 static const struct radio_site fetch_site = {
@@ -125,13 +136,12 @@ static const struct radio_site fetch_site = {
 static enum radio_status
 read_blocking (struct rd_io *io, struct rd_io_get *get)
 {
-  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&fetch_site);
+  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&fetch_site,
+                                                               &rd_get_set);
   get->done = do_nothing;
   io->ops->get (io, get, 1);
-  if (counting.token != 0) {
+  if (counting.token != 0)
     rd_get_count (get, &counting);
-    radio_scope_text ("key", get->key, RADIO_TEXT_NAME);
-  }
   return rd_error_raise (&get->error);
 }
 

@@ -22,8 +22,9 @@ enum radio_status rd_range_resolve (const struct rd_io *io,
 /* Set the outcome of a read and call its done. */
 void rd_get_finish (struct rd_io_get *get, enum radio_status status);
 
-/* What a finished read came to, for the scope or request of a profile that
- * it is about. */
+/* What a finished read came to, in amounts of this set, for the scope or
+ * request of a profile that it is about. */
+extern const struct rd_counter_set rd_get_set;
 void rd_get_count (const struct rd_io_get *get, struct rd_counting *counting);
 
 #endif /* RD_RANGE_H */

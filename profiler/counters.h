@@ -116,43 +116,66 @@ rd_scope_end_with (enum radio_status status)
 void rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
                     uint64_t tile, uint64_t stored_nbytes) RADIO_DIRECT;
 
-struct rd_amount {
-  const struct radio_counter *counter;
-  uint64_t value;
+/* The counters that scopes of one kind end with, by their places: where a
+ * node has had those of the set before, adding to them looks at none.  Those
+ * in the places of bytes count bytes, the others do not; NULL: there is
+ * none.  Static and constant. */
+enum rd_amount_place {
+  RD_AMOUNT_MAIN,
+  RD_AMOUNT_BYTES,
+  RD_AMOUNT_MORE_BYTES,
+  RD_AMOUNT_OTHER,
+  RD_NAMOUNTS
+};
+
+struct rd_counter_set {
+  const struct radio_counter *counters[RD_NAMOUNTS];
+  const char *text_key;       /* of the text that they may end with */
 };
 
 /* A scope that ends with its block, and has amounts by then: one call where
  * a tile or a fetch would have some.
  *
- *   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&site);
+ *   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&site, &set);
  *   ...
- *   rd_counting_add (&counting, &rd_count_tiles, 1);
+ *   counting.amounts[RD_AMOUNT_BYTES] = nbytes;
  */
-#define RD_NAMOUNTS 4
-
 struct rd_counting {
   uint64_t token;             /* 0: nothing records */
-  size_t n;
-  struct rd_amount amounts[RD_NAMOUNTS];
-  bool has_tile;              /* it is about one, as with RD_TILE */
-  uint64_t tile, stored_nbytes;
+  const struct rd_counter_set *set;
+  uint64_t amounts[RD_NAMOUNTS];
+  uint64_t tile;              /* its number, as with RD_TILE */
+  uint32_t stored_nbytes;
+  bool has_tile;              /* it is about one */
+  const char *text;           /* a name, there when the scope ends; or
+                                 NULL */
 };
 
 static inline struct rd_counting
-rd_count_in (const struct radio_site *site)
+rd_count_in (const struct radio_site *site, const struct rd_counter_set *set)
 {
-  return (struct rd_counting) { .token = radio_scope_begin_if_on (site) };
+  return (struct rd_counting) {
+    .token = radio_scope_begin_if_on (site), .set = set
+  };
 }
 
-/* At most RD_NAMOUNTS times. */
+/* What the log keeps of a number of stored bytes. */
+static inline uint32_t
+rd_stored_nbytes (uint64_t nbytes)
+{
+  return nbytes < UINT32_MAX ? (uint32_t) nbytes : UINT32_MAX;
+}
+
 static inline void
-rd_counting_add (struct rd_counting *counting,
-                 const struct radio_counter *counter, uint64_t value)
+rd_counting_tile (struct rd_counting *counting, uint64_t tile,
+                  uint64_t stored_nbytes)
 {
-  counting->amounts[counting->n++] = (struct rd_amount) { counter, value };
+  counting->has_tile = true;
+  counting->tile = tile;
+  counting->stored_nbytes = rd_stored_nbytes (stored_nbytes);
 }
 
-/* Close the scope of the token; what was added is its. */
+/* Close the scope of the token; the amounts and the text are its. */
 void rd_scope_end_counting (const struct rd_counting *counting) RADIO_DIRECT;
 
 static inline void

@@ -50,34 +50,24 @@ rd_frame_child (struct rd_writer_state *writer, struct rd_frame *parent,
   return node;
 }
 
-/* What the thread has run, by its clock. */
+/* What the thread has run, by its clock, in ticks. */
 static uint64_t
 read_cpu (struct rd_writer_state *writer, uint64_t now)
 {
-  writer->cpu.time = now;
-  writer->cpu.ns = rd_clock_cpu_ns (&writer->clock);
-  writer->cpu.waited = writer->waited;
-  return writer->cpu.ns;
+  uint64_t ran = rd_rate_ticks (&writer->rate,
+                                rd_clock_cpu_ns (&writer->clock));
+  writer->cpu.fresh_until = now + writer->cpu.fresh_for;
+  writer->cpu.above = ran - now + writer->waited;
+  return ran;
 }
 
-/* What the thread's clock would say had it run since it was read, but for
- * the waits that are known; or, when that is long ago, what it says. */
 uint64_t
-rd_frame_begin_blocking (struct rd_writer_state *writer,
-                         struct rd_frame *frame)
+rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now)
 {
-  uint64_t now = rd_clock_now (&writer->clock);
-  uint64_t passed = rd_rate_ns (&writer->rate, now - writer->cpu.time);
-  rd_frame_mark (frame, RD_FRAME_BLOCKING);
-  frame->waited_before = writer->waited;
-  if (writer->cpu.time == 0 || passed >= writer->clock.cpu_fresh_ns) {
-    frame->cpu_begin = read_cpu (writer, now);
-    return rd_clock_now (&writer->clock);
-  }
-  uint64_t waited = writer->waited - writer->cpu.waited;
-  frame->cpu_begin = writer->cpu.ns + passed
-                     - rd_rate_ns (&writer->rate, waited);
-  return now;
+  read_cpu (writer, now);
+  uint64_t after = rd_clock_now (&writer->clock);
+  writer->cpu.above -= after - now;
+  return after;
 }
 
 static void
@@ -145,12 +135,11 @@ blocked_time (struct rd_writer_state *writer, const struct rd_frame *frame,
   if (!rd_frame_may_have_waited (writer, run->own))
     return 0;
   uint64_t now = frame->begin + run->duration;
-  uint64_t ran_ns = less (read_cpu (writer, now), frame->cpu_begin);
-  uint64_t other = rd_rate_ticks (&writer->rate, ran_ns)
-                   + (writer->waited - frame->waited_before);
+  uint64_t ran = less (read_cpu (writer, now), frame->cpu_begin);
+  uint64_t other = ran + (writer->waited - frame->waited_before);
   uint64_t blocked = rd_min_u64 (less (run->duration, other), run->own);
   /* It was before the reading, though it is added to `waited' after it. */
-  writer->cpu.waited = writer->waited + blocked;
+  writer->cpu.above += blocked;
   return blocked;
 }
 

@@ -116,20 +116,30 @@ write_span (union rd_log_slot *slot, const struct rd_node *node,
 }
 
 /* Making room may raise the threshold. */
+union rd_log_slot *
+rd_log_take (struct rd_writer_state *writer, struct rd_node *node,
+             uint64_t duration, size_t nslots)
+{
+  if (duration < node->threshold
+      || (!has_room (writer, nslots) && !make_room (writer, nslots))
+      || duration < node->threshold) {
+    node->drops++;
+    return NULL;
+  }
+  union rd_log_slot *slot = writer->log_next;
+  writer->log_next += nslots;
+  return slot;
+}
+
 bool
 rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
                const struct rd_log_run *run)
 {
-  size_t nslots = run->extra ? 2 : 1;
-  if (run->duration < node->threshold
-      || (!has_room (writer, nslots) && !make_room (writer, nslots))
-      || run->duration < node->threshold) {
-    node->drops++;
-    return false;
-  }
-  write_span (writer->log_next, node, run);
-  writer->log_next += nslots;
-  return true;
+  union rd_log_slot *slot = rd_log_take (writer, node, run->duration,
+                                         run->extra ? 2 : 1);
+  if (slot)
+    write_span (slot, node, run);
+  return slot != NULL;
 }
 
 uint64_t

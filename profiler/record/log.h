@@ -25,6 +25,12 @@ struct rd_log_run {
 bool rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
                     const struct rd_log_run *run);
 
+/* Room for a run of this duration, in so many slots; NULL: dropped, and
+ * counted so. */
+union rd_log_slot *rd_log_take (struct rd_writer_state *writer,
+                                struct rd_node *node, uint64_t duration,
+                                size_t nslots);
+
 /* Where the log is; changes with every span that is logged. */
 uint64_t rd_log_mark (const struct rd_writer_state *writer);
 

@@ -30,6 +30,7 @@
 #include <radio/profile.h>
 
 #include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "profiler/model/vector.h"
 #include "profiler/record/clock.h"
 #include "profiler/record/gauge.h"
@@ -108,7 +109,10 @@ struct rd_node {
   uint32_t number;            /* in writer->nodes, parents first */
   enum radio_scope_kind kind; /* the site's */
 
-  /* What the begin of a child looks at. */
+  /* The next line: what it ended with (see rd_node_add_set), not yet in the
+   * tallies, and what the begin of a child looks at. */
+  const struct rd_counter_set *set;     /* the last one; or NULL */
+  uint64_t sums[RD_NAMOUNTS];
   struct rd_node *latest_child;         /* of ordinary kind; never NULL:
                                            see tree.c */
   struct rd_node *successor;  /* the sibling that began after this one */
@@ -323,7 +327,7 @@ struct rd_frame {
   struct rd_shared *shared;   /* made by radio_handoff_give, else NULL */
   struct rd_shared *via;      /* its parent's, if that has one; else NULL */
   uint64_t submitted;         /* of a received scope, else 0 */
-  uint64_t cpu_begin;         /* of BLOCKING scopes, in ns */
+  uint64_t cpu_begin;         /* of BLOCKING scopes, in ticks */
   uint64_t waited_before;     /* of these: writer->waited at the beginning */
 };
 
@@ -380,10 +384,16 @@ struct rd_writer_state {
   int octave_shift;           /* a unit is 2 to the power of this, in ns */
   uint64_t first_begin;       /* 0: nothing began yet */
   uint64_t waited;            /* ticks of wait, in all */
+
+  /* What the thread has run: the CPU clock is read when it was not for a
+   * while, and otherwise taken to have gone on but for the waits that are
+   * known. */
   struct {
-    uint64_t time;            /* when the CPU clock was read last; 0: never */
-    uint64_t ns;              /* what it said */
-    uint64_t waited;          /* `waited' then */
+    uint64_t fresh_until;     /* 0: it was never read */
+    uint64_t above;           /* what it said above the clock less waited,
+                                 modulo 2^64 */
+    uint64_t fresh_for;       /* the clock's cpu_fresh_ns, in ticks */
+    uint64_t least_wait;      /* and its least_wait_ns */
   } cpu;
 
   struct radio_recorder *recorder;

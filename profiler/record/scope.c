@@ -140,35 +140,24 @@ radio_scope_begin (const struct radio_site *site)
  * Within a scope
  *----------------------------------------------------------------------*/
 
-/* Add to the i-th counter of some of a frame. */
+/* Add to a counter of a frame, maybe its node's i-th. */
 static inline __attribute__ ((__always_inline__)) void
-add_one (struct rd_frame *frame, const struct rd_amount *amount, size_t i)
+add_to_frame (struct rd_frame *frame, const struct radio_counter *counter,
+              uint64_t value, size_t i)
 {
-  const struct rd_tally *tally = rd_node_count (
-    frame->node, amount->counter, amount->value, i);
+  const struct rd_tally *tally = rd_node_count (frame->node, counter, value,
+                                                i);
   if (tally && tally->slot < RD_NSLOTS) {
     rd_frame_mark (frame, RD_FRAME_COUNTED);
-    rd_run_bytes_add (&frame->bytes, tally, amount->value);
+    rd_run_bytes_add (&frame->bytes, tally, value);
   }
 }
 
-/* To a scope that is open, and not to what stands for none. */
-static inline __attribute__ ((__always_inline__)) void
-add_to_frame (const struct rd_writer_state *writer, struct rd_frame *frame,
-              const struct rd_amount *amounts, size_t n)
+/* Whether a scope is open, and not only what stands for none. */
+static inline bool
+is_open (const struct rd_writer_state *writer, const struct rd_frame *frame)
 {
-  if (likely (frame > writer->frames))
-    for (size_t i = 0; i < n; i++)
-      add_one (frame, &amounts[i], i);
-}
-
-/* On the entered writer, which is left here: to the innermost scope. */
-static inline __attribute__ ((__always_inline__)) void
-add_entered (struct rd_writer_state *writer, const struct rd_amount *amounts,
-             size_t n)
-{
-  add_to_frame (writer, writer->top, amounts, n);
-  rd_writer_leave (writer);
+  return likely (frame > writer->frames);
 }
 
 /* There is no writer, or it has something to heed; it may be busy already,
@@ -197,41 +186,38 @@ enter_current (void)
 void
 radio_scope_add (const struct radio_counter *counter, uint64_t value)
 {
-  const struct rd_amount amount = { counter, value };
   struct rd_writer_state *writer = enter_current ();
-  if (likely (writer != NULL))
-    add_entered (writer, &amount, 1);
-}
-
-static inline uint32_t
-stored_of (uint64_t nbytes)
-{
-  return nbytes < UINT32_MAX ? (uint32_t) nbytes : UINT32_MAX;
+  if (unlikely (!writer))
+    return;
+  if (is_open (writer, writer->top))
+    add_to_frame (writer->top, counter, value, 0);
+  rd_writer_leave (writer);
 }
 
 /* What the end of the frame has to clear is marked, whatever adding does. */
 static void
-set_tile (struct rd_frame *frame, uint64_t tile, uint64_t stored_nbytes)
+set_tile (struct rd_frame *frame, uint64_t tile, uint32_t stored_nbytes)
 {
   rd_frame_mark (frame, RD_FRAME_COUNTED);
   frame->flags = RD_LOG_TILE;
   frame->tile = tile;
-  frame->stored_nbytes = stored_of (stored_nbytes);
+  frame->stored_nbytes = stored_nbytes;
 }
 
 void
 rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
                uint64_t tile, uint64_t stored_nbytes)
 {
-  const struct rd_amount amounts[] = {
-    { &rd_count_tiles, 1 }, { counter, nbytes },
-  };
   struct rd_writer_state *writer = enter_current ();
   if (unlikely (!writer))
     return;
-  if (likely (writer->top > writer->frames))
-    set_tile (writer->top, tile, stored_nbytes);
-  add_entered (writer, amounts, 2);
+  struct rd_frame *frame = writer->top;
+  if (is_open (writer, frame)) {
+    set_tile (frame, tile, rd_stored_nbytes (stored_nbytes));
+    add_to_frame (frame, &rd_count_tiles, 1, 0);
+    add_to_frame (frame, counter, nbytes, 1);
+  }
+  rd_writer_leave (writer);
 }
 
 void
@@ -273,13 +259,6 @@ end_rarely (struct rd_writer_state *writer, uint64_t token, uint64_t now)
     end_elsewhere (token);
 }
 
-/* Whether there is anything to say beyond the span. */
-static inline bool
-has_more (const struct rd_log_extra *extra)
-{
-  return extra->nbytes != 0 || extra->flags != 0;
-}
-
 /* The frame's span is not in the log: so its texts go. */
 static void
 drop_texts (struct rd_writer_state *writer, const struct rd_frame *frame)
@@ -289,53 +268,36 @@ drop_texts (struct rd_writer_state *writer, const struct rd_frame *frame)
 }
 
 /* The chunk has no room. */
-COLD static void
-log_rarely (struct rd_writer_state *writer, struct rd_frame *frame,
-            uint64_t duration, struct rd_log_extra extra)
+COLD static union rd_log_slot *
+take_rarely (struct rd_writer_state *writer, struct rd_node *node,
+             uint64_t duration, size_t nslots)
 {
-  const struct rd_log_run run = {
-    .begin = frame->begin,
-    .duration = duration,
-    .sequence = rd_frame_sequence (frame),
-    .parent = rd_frame_sequence (frame - 1),
-    .extra = has_more (&extra) ? &extra : NULL,
-  };
-  if (!rd_log_append (writer, frame->node, &run))
-    drop_texts (writer, frame);
-  frame->special = 0;
-  rd_writer_leave (writer);
+  return rd_log_take (writer, node, duration, nslots);
 }
 
-/* On the entered writer, which is left here.  A frame that is_marked may
- * have an extra. */
-static inline __attribute__ ((__always_inline__)) void
-log_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
-             uint64_t token, uint64_t duration, bool is_marked,
-             struct rd_log_extra extra)
+/* Log the span of a frame that ended, but for its extra, if it has two
+ * slots.  Where it is; NULL: dropped. */
+static inline __attribute__ ((__always_inline__)) union rd_log_slot *
+log_quickly (struct rd_writer_state *writer, const struct rd_frame *frame,
+             uint64_t token, uint64_t duration, size_t nslots)
 {
   struct rd_node *node = frame->node;
   union rd_log_slot *slot = writer->log_next;
-  const size_t nslots = has_more (&extra) ? 2 : 1;
   if (duration < node->threshold) {
     node->drops++;
-    if (is_marked)
-      drop_texts (writer, frame);
-  } else if (unlikely ((size_t) (writer->log_end - slot) < nslots)) {
-    log_rarely (writer, frame, duration, extra);
-    return;
-  } else {
-    writer->log_next = slot + nslots;
-    slot->span.begin = frame->begin;
-    slot->span.duration_more = duration
-                                | (nslots > 1 ? RD_SPAN_HAS_EXTRA : 0);
-    slot->span.sequence_node = token + node->tag;
-    slot->span.parent_epoch = (frame - 1)->id;
-    if (nslots > 1)
-      slot[1].extra = extra;
+    return NULL;
   }
-  if (is_marked)
-    frame->special = 0;
-  rd_writer_leave (writer);
+  if (unlikely ((size_t) (writer->log_end - slot) < nslots)) {
+    slot = take_rarely (writer, node, duration, nslots);
+    if (!slot)
+      return NULL;
+  } else
+    writer->log_next = slot + nslots;
+  slot->span.begin = frame->begin;
+  slot->span.duration_more = duration | (nslots > 1 ? RD_SPAN_HAS_EXTRA : 0);
+  slot->span.sequence_node = token + node->tag;
+  slot->span.parent_epoch = (frame - 1)->id;
+  return slot;
 }
 
 /* Take the frame off the stack; how long it was is returned.  A parent is as
@@ -378,15 +340,27 @@ is_simple (const struct rd_writer_state *writer, const struct rd_frame *frame,
          && !rd_frame_may_have_waited (writer, own_time (frame, now));
 }
 
-/* End a simple frame.  On the entered writer, which is left here. */
-static inline __attribute__ ((__always_inline__)) void
-end_simple (struct rd_writer_state *writer, struct rd_frame *frame,
-            uint64_t token, uint64_t now, struct rd_log_extra extra)
+/* Leave the rare members of a simple frame zero, but for bytes and tile. */
+static inline void
+clear_simple (struct rd_frame *frame)
 {
-  uint64_t duration = end_quickly (writer, frame, now);
   if (frame->special & RD_FRAME_BLOCKING)
     frame->cpu_begin = frame->waited_before = 0;
-  log_quickly (writer, frame, token, duration, true, extra);
+  frame->special = 0;
+}
+
+/* The extra of a simple frame, whose members it leaves zero. */
+static struct rd_log_extra
+take_extra (struct rd_frame *frame)
+{
+  const struct rd_log_extra extra = {
+    .tile = frame->tile,
+    .nbytes = rd_run_bytes_take (&frame->bytes),
+    .stored_nbytes = frame->stored_nbytes,
+    .flags = frame->flags,
+  };
+  frame->tile = frame->stored_nbytes = frame->flags = 0;
+  return extra;
 }
 
 static __attribute__ ((__noinline__)) void
@@ -397,14 +371,17 @@ end_marked (struct rd_writer_state *writer, struct rd_frame *frame,
     end_rarely (writer, token, now);
     return;
   }
-  struct rd_log_extra extra = {
-    .tile = frame->tile,
-    .nbytes = rd_run_bytes_take (&frame->bytes),
-    .stored_nbytes = frame->stored_nbytes,
-    .flags = frame->flags,
-  };
-  frame->tile = frame->stored_nbytes = frame->flags = 0;
-  end_simple (writer, frame, token, now, extra);
+  const struct rd_log_extra extra = take_extra (frame);
+  const size_t nslots = extra.nbytes != 0 || extra.flags != 0 ? 2 : 1;
+  uint64_t duration = end_quickly (writer, frame, now);
+  union rd_log_slot *slot = log_quickly (writer, frame, token, duration,
+                                         nslots);
+  if (!slot)
+    drop_texts (writer, frame);
+  else if (nslots > 1)
+    slot[1].extra = extra;
+  clear_simple (frame);
+  rd_writer_leave (writer);
 }
 
 /* On the entered writer, which is left here. */
@@ -414,8 +391,8 @@ end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
   struct rd_frame *frame = writer->top;
   if (likely (frame->id == token)) {
     uint64_t duration = end_quickly (writer, frame, now);
-    log_quickly (writer, frame, token, duration, false,
-                 (struct rd_log_extra) { .flags = 0 });
+    log_quickly (writer, frame, token, duration, 1);
+    rd_writer_leave (writer);
   } else if (frame->id == (token | RD_ID_MARK))
     end_marked (writer, frame, token, now);
   else
@@ -455,19 +432,34 @@ radio_scope_end (uint64_t token)
  * An end with amounts
  *----------------------------------------------------------------------*/
 
-/* Add to a node's counters.  Returns the largest number of bytes. */
-static inline uint64_t
-count_all (struct rd_node *node, const struct rd_counting *counting)
+/* The text of a scope that ends, in the log only if the span is. */
+static void
+add_text (struct rd_writer_state *writer, struct rd_frame *frame,
+          const struct rd_counting *counting, bool logs)
 {
-  uint64_t most = 0;
-  for (size_t i = 0; i < counting->n; i++) {
-    const struct rd_amount *amount = &counting->amounts[i];
-    const struct rd_tally *tally = rd_node_count (node, amount->counter,
-                                                  amount->value, i);
-    if (tally && tally->slot < RD_NSLOTS)
-      most = rd_max_u64 (most, amount->value);
+  const struct rd_log_text text = {
+    .sequence = rd_frame_sequence (frame),
+    .kind = RADIO_TEXT_NAME,
+    .key = counting->set->text_key,
+  };
+  rd_texts_add (&writer->texts, frame->node, logs, &text, counting->text);
+}
+
+/* Add all to a scope that is open. */
+static void
+add_counting (struct rd_writer_state *writer, struct rd_frame *frame,
+              const struct rd_counting *counting)
+{
+  if (counting->has_tile)
+    set_tile (frame, counting->tile, counting->stored_nbytes);
+  for (size_t i = 0; i < RD_NAMOUNTS; i++)
+    if (counting->amounts[i] > 0)
+      add_to_frame (frame, counting->set->counters[i], counting->amounts[i],
+                    i);
+  if (counting->text) {
+    rd_frame_mark (frame, RD_FRAME_NOTED);
+    add_text (writer, frame, counting, !writer->recorder->tree_only);
   }
-  return rd_min_u64 (most, RD_MAX_VALUE);
 }
 
 /* The scope is not the innermost one, or out of the ordinary, or has bytes
@@ -479,16 +471,47 @@ end_counting_rarely (struct rd_writer_state *writer,
   struct rd_frame *frame = writer->top;
   while (frame > writer->frames && rd_frame_token (frame) != counting->token)
     frame--;
-  if (frame > writer->frames && counting->has_tile)
-    set_tile (frame, counting->tile, counting->stored_nbytes);
-  add_to_frame (writer, frame, counting->amounts, counting->n);
+  if (frame > writer->frames)
+    add_counting (writer, frame, counting);
   end_rarely (writer, counting->token, now);
 }
 
-/* On the entered writer, which is left here. */
-static inline __attribute__ ((__always_inline__)) void
-end_counting_entered (struct rd_writer_state *writer,
-                      const struct rd_counting *counting, uint64_t now)
+/* As the log has it: the larger one of its numbers of bytes. */
+static inline uint64_t
+nbytes_of (const struct rd_counting *counting)
+{
+  return rd_min_u64 (rd_max_u64 (counting->amounts[RD_AMOUNT_BYTES],
+                                 counting->amounts[RD_AMOUNT_MORE_BYTES]),
+                     RD_MAX_VALUE);
+}
+
+/* End the innermost scope, which has nothing yet that is to be told.  False:
+ * its span is not in the log. */
+static inline __attribute__ ((__always_inline__)) bool
+end_with_amounts (struct rd_writer_state *writer, struct rd_frame *frame,
+                  const struct rd_counting *counting, uint64_t now)
+{
+  const uint64_t nbytes = nbytes_of (counting);
+  const size_t nslots = nbytes != 0 || counting->has_tile ? 2 : 1;
+  rd_node_add_set (frame->node, counting->set, counting->amounts);
+  uint64_t duration = end_quickly (writer, frame, now);
+  union rd_log_slot *slot = log_quickly (writer, frame, counting->token,
+                                         duration, nslots);
+  if (likely (slot != NULL) && likely (nslots > 1)) {
+    slot[1].extra.tile = counting->tile;
+    slot[1].extra.wait = 0;
+    slot[1].extra.nbytes = nbytes;
+    slot[1].extra.stored_nbytes = counting->stored_nbytes;
+    slot[1].extra.flags = counting->has_tile ? RD_LOG_TILE : 0;
+  }
+  return slot != NULL;
+}
+
+/* The scope has a text, or could have blocked, or neither is the case for a
+ * plain end.  On the entered writer, which is left here. */
+static __attribute__ ((__noinline__)) void
+end_counting_marked (struct rd_writer_state *writer,
+                     const struct rd_counting *counting, uint64_t now)
 {
   struct rd_frame *frame = writer->top;
   if (unlikely (rd_frame_token (frame) != counting->token)
@@ -497,13 +520,28 @@ end_counting_entered (struct rd_writer_state *writer,
     end_counting_rarely (writer, counting, now);
     return;
   }
-  const struct rd_log_extra extra = {
-    .tile = counting->tile,
-    .nbytes = count_all (frame->node, counting),
-    .stored_nbytes = stored_of (counting->stored_nbytes),
-    .flags = counting->has_tile ? RD_LOG_TILE : 0,
-  };
-  end_simple (writer, frame, counting->token, now, extra);
+  bool logged = end_with_amounts (writer, frame, counting, now);
+  if (!logged)
+    drop_texts (writer, frame);
+  if (counting->text)
+    add_text (writer, frame, counting, logged);
+  clear_simple (frame);
+  rd_writer_leave (writer);
+}
+
+/* On the entered writer, which is left here. */
+static inline __attribute__ ((__always_inline__)) void
+end_counting_entered (struct rd_writer_state *writer,
+                      const struct rd_counting *counting, uint64_t now)
+{
+  struct rd_frame *frame = writer->top;
+  if (unlikely (frame->id != counting->token)
+      || unlikely (counting->text != NULL)) {
+    end_counting_marked (writer, counting, now);
+    return;
+  }
+  end_with_amounts (writer, frame, counting, now);
+  rd_writer_leave (writer);
 }
 
 /* As end_heeding. */

@@ -44,10 +44,23 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
 bool rd_frame_end_and_tell (struct rd_writer_state *writer, uint64_t token,
                             uint64_t now);
 
+/* Read what the thread has run.  Returns the time after that. */
+uint64_t rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now);
+
 /* A frame of a scope that may block: mark it, and note what its thread has
  * run.  Returns the time. */
-uint64_t rd_frame_begin_blocking (struct rd_writer_state *writer,
-                                  struct rd_frame *frame);
+static inline uint64_t
+rd_frame_begin_blocking (struct rd_writer_state *writer,
+                         struct rd_frame *frame)
+{
+  uint64_t now = rd_clock_now (&writer->clock), waited = writer->waited;
+  rd_frame_mark (frame, RD_FRAME_BLOCKING);
+  frame->waited_before = waited;
+  if (__builtin_expect (now >= writer->cpu.fresh_until, 0))
+    now = rd_frame_read_cpu (writer, now);
+  frame->cpu_begin = writer->cpu.above + now - waited;
+  return now;
+}
 
 /* Whether a scope that may block is to be asked what its thread ran, having
  * had so many ticks for itself. */
@@ -55,7 +68,7 @@ static inline bool
 rd_frame_may_have_waited (const struct rd_writer_state *writer,
                           uint64_t own)
 {
-  return rd_rate_ns (&writer->rate, own) >= writer->clock.least_wait_ns;
+  return own >= writer->cpu.least_wait;
 }
 
 #endif /* RD_SCOPE_H */

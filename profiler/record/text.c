@@ -184,7 +184,9 @@ append (struct rd_texts *texts, const struct rd_log_text *text,
         struct rd_text_value *value)
 {
   struct rd_log_text *own = &texts->at[texts->n++];
-  *own = *text;
+  own->sequence = text->sequence;
+  own->kind = text->kind;
+  own->key = text->key;
   own->value = value;
   value->nrefs++;
 }

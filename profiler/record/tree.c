@@ -199,6 +199,36 @@ rd_node_tally (struct rd_node *node, const struct radio_counter *counter)
   return add_tally (node, counter);
 }
 
+static void
+add_amounts (struct rd_node *node, const struct rd_counter_set *set,
+             const uint64_t *amounts)
+{
+  for (size_t i = 0; i < RD_NAMOUNTS; i++)
+    if (amounts[i] > 0)
+      rd_node_count (node, set->counters[i], amounts[i], i);
+}
+
+/* From the sums into the tallies. */
+static void
+settle_set (struct rd_node *node)
+{
+  if (!node->set)
+    return;
+  add_amounts (node, node->set, node->sums);
+  memset (node->sums, 0, sizeof node->sums);
+}
+
+/* Huge amounts go where they are added without wrapping. */
+void
+rd_node_add_set_rarely (struct rd_node *node,
+                        const struct rd_counter_set *set,
+                        const uint64_t *amounts)
+{
+  settle_set (node);
+  node->set = set;
+  add_amounts (node, set, amounts);
+}
+
 bool
 rd_tree_init (struct rd_writer_state *writer)
 {
@@ -280,6 +310,7 @@ rd_tree_settle (struct rd_writer_state *writer)
 {
   flush_pending (writer);
   for (size_t i = 0; i < writer->nnodes; i++) {
+    settle_set (writer->nodes[i]);
     settle_self (writer->nodes[i]);
     writer->nodes[i]->calls = rd_node_calls (writer->nodes[i]);
   }

@@ -112,6 +112,34 @@ rd_node_count (struct rd_node *node, const struct radio_counter *counter,
   return tally;
 }
 
+/* Sums of a set stay below this, so that none wraps. */
+#define RD_MAX_SET_SUM (UINT64_C (1) << 62)
+
+/* The same for the amounts of a set that is new to the node, or that are
+ * huge. */
+void rd_node_add_set_rarely (struct rd_node *node,
+                             const struct rd_counter_set *set,
+                             const uint64_t *amounts);
+
+/* Add to the counters of a set.  As long as it is the same set, only sums
+ * change. */
+static inline __attribute__ ((__always_inline__)) void
+rd_node_add_set (struct rd_node *node, const struct rd_counter_set *set,
+                 const uint64_t *amounts)
+{
+  uint64_t sums[RD_NAMOUNTS], all = 0;
+  for (size_t i = 0; i < RD_NAMOUNTS; i++) {
+    sums[i] = node->sums[i] + amounts[i];
+    all |= sums[i] | amounts[i];
+  }
+  if (__builtin_expect (node->set != set || all >= RD_MAX_SET_SUM, 0)) {
+    rd_node_add_set_rarely (node, set, amounts);
+    return;
+  }
+  for (size_t i = 0; i < RD_NAMOUNTS; i++)
+    node->sums[i] = sums[i];
+}
+
 /* Make the root of a new writer.  False: no memory. */
 bool rd_tree_init (struct rd_writer_state *writer);
 

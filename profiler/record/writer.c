@@ -81,6 +81,19 @@ set_octaves (struct rd_writer_state *writer)
   memcpy (&writer->octave_scale, &bits, sizeof bits);
 }
 
+static void
+set_clock (struct rd_writer_state *writer,
+           const struct radio_recorder *recorder)
+{
+  writer->clock = recorder->clock;
+  writer->rate = recorder->rate;
+  writer->cpu.fresh_for = rd_rate_ticks (&writer->rate,
+                                         writer->clock.cpu_fresh_ns);
+  writer->cpu.least_wait = rd_rate_ticks (&writer->rate,
+                                          writer->clock.least_wait_ns);
+  set_octaves (writer);
+}
+
 struct rd_writer_state *
 rd_writer_new (struct radio_recorder *recorder, uint32_t number)
 {
@@ -92,9 +105,7 @@ rd_writer_new (struct radio_recorder *recorder, uint32_t number)
   atomic_init (&writer->attention, attention_of (recorder));
   writer->recorder = recorder;
   writer->number = number;
-  writer->clock = recorder->clock;
-  writer->rate = recorder->rate;
-  set_octaves (writer);
+  set_clock (writer, recorder);
   writer->top = writer->frames;
   writer->frames[0].node = &writer->root;
   writer->frames[RD_MAX_DEPTH - 1].fenced = true;

@@ -185,17 +185,24 @@ decode_tile (const struct rd_fetch *fetch, bool shuffled,
     layout->chain, &layout->tile, scratch, in.data, in.nbytes, view);
 }
 
+static const struct rd_counter_set tile_set = {
+  .counters = {
+    [RD_AMOUNT_MAIN] = &rd_count_tiles,
+    [RD_AMOUNT_BYTES] = &rd_count_decoded,
+    [RD_AMOUNT_MORE_BYTES] = &rd_count_delivered,
+  },
+};
+
 /* Say of the decoding of item i what it came to. */
 static void
 count_tile (const struct rd_fetch_job *job, uint32_t i, size_t stored_nbytes,
             struct rd_counting *counting)
 {
-  rd_counting_add (counting, &rd_count_tiles, 1);
-  rd_counting_add (counting, &rd_count_decoded,
-                   job->fetch->array->layout.tile_nbytes);
-  counting->has_tile = true;
-  counting->tile = touch_of (job, i)->first_tile + job->batch->items[i].tile;
-  counting->stored_nbytes = stored_nbytes;
+  counting->amounts[RD_AMOUNT_MAIN] = 1;
+  counting->amounts[RD_AMOUNT_BYTES] = job->fetch->array->layout.tile_nbytes;
+  rd_counting_tile (counting,
+                    touch_of (job, i)->first_tile
+                    + job->batch->items[i].tile, stored_nbytes);
 }
 
 /* Whether a view is of elements in C order, as tiles are kept. */
@@ -293,7 +300,7 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
   const struct rd_fetch *fetch = job->fetch;
   bool keeps = fetch->nadmissions > 0 && is_admitted (job, i, box);
   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (
-    fetch->array->layout.decode_site);
+    fetch->array->layout.decode_site, &tile_set);
   /* What is kept is in order, as whoever finds it takes it to be. */
   RD_TRY (decode_tile (fetch, fetch->takes_shuffled && !keeps, scratch, in,
                        view));
@@ -302,10 +309,8 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
     keep_tile (job, i, view);
   if (!view->shuffled)
     return RADIO_OK;
-  uint64_t nbytes = 0;
-  enum radio_status status = place_tile (job, unit, i, box, view, &nbytes);
-  rd_counting_add (&counting, &rd_count_delivered, nbytes);
-  return status;
+  return place_tile (job, unit, i, box, view,
+                     &counting.amounts[RD_AMOUNT_MORE_BYTES]);
 }
 
 static enum radio_status

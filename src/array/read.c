@@ -120,6 +120,10 @@ deliver (const struct read *read, const struct radio_request *request,
   return rd_copy_run (&copy);
 }
 
+static const struct rd_counter_set place_set = {
+  .counters = { [RD_AMOUNT_BYTES] = &rd_count_delivered },
+};
+
 /* What is still shuffled is placed while its decoding's scope is open. */
 static enum radio_status
 place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
@@ -137,8 +141,8 @@ place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
   bool converts = read->scaled
     || read->dtype != fetch->array->doc->type.dtype;
   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (
-    !view ? &fill_site : converts ? &convert_site : &place_site);
-  rd_counting_add (&counting, &rd_count_delivered, part_nbytes (read, &part));
+    !view ? &fill_site : converts ? &convert_site : &place_site, &place_set);
+  counting.amounts[RD_AMOUNT_BYTES] = part_nbytes (read, &part);
   return deliver (read, request, box, &part, view);
 }
 

@@ -16,6 +16,9 @@ SITE (blocks, RADIO_SCOPE_BLOCKING);
 static const struct radio_counter rows = { "rows", "count" };
 static const struct radio_counter asked = { "asked", "bytes" };
 static const struct radio_counter fetched = { "fetched", "bytes" };
+static const struct rd_counter_set set = {
+  .counters = { &rows, &asked, &fetched }, .text_key = "key",
+};
 
 static uint64_t
 value_of (const struct rd_node *node, const struct radio_counter *counter)
@@ -41,9 +44,8 @@ end_with (uint64_t token, uint64_t nrows, uint64_t nasked, uint64_t nfetched)
 {
   const struct rd_counting counting = {
     .token = token,
-    .n = 3,
-    .amounts = { { &rows, nrows }, { &asked, nasked },
-                 { &fetched, nfetched } },
+    .set = &set,
+    .amounts = { nrows, nasked, nfetched },
   };
   rd_scope_end_counting (&counting);
 }
@@ -78,12 +80,8 @@ amounts_are_the_scopes_that_ends (void **state)
 static void
 end_with_tile (uint64_t token, uint64_t tile, uint64_t stored_nbytes)
 {
-  const struct rd_counting counting = {
-    .token = token,
-    .has_tile = true,
-    .tile = tile,
-    .stored_nbytes = stored_nbytes,
-  };
+  struct rd_counting counting = { .token = token, .set = &set };
+  rd_counting_tile (&counting, tile, stored_nbytes);
   rd_scope_end_counting (&counting);
 }
 
@@ -226,6 +224,64 @@ the_machines_own_clock_makes_no_difference (void **state)
   }
   const struct rd_node *node = history_node (&h, "a");
   assert_int_equal (node->self, node->total - call->total - inner->total);
+  history_release (&h);
+}
+
+/* Values of one set wait in sums of their own, and two sets that take turns
+ * lose none. */
+static void
+sets_that_take_turns_on_a_scope_add_up (void **state)
+{
+  static const struct rd_counter_set other = {
+    .counters = { NULL, &fetched, NULL, &rows },
+  };
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  for (uint64_t i = 0; i < 6; i++) {
+    const struct rd_counting counting = {
+      .token = radio_scope_begin (&a),
+      .set = i % 2 ? &set : &other,
+      .amounts = { i % 2, 10 + i, i % 2, 1 - i % 2 },
+    };
+    rd_scope_end_counting (&counting);
+  }
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "a");
+  assert_int_equal (value_of (node, &rows), 6);
+  assert_int_equal (value_of (node, &asked), 11 + 13 + 15);
+  assert_int_equal (value_of (node, &fetched), 10 + 12 + 14 + 3);
+  assert_int_equal (nbytes_of (&h, 5), 15);
+  history_release (&h);
+}
+
+static void
+a_text_at_the_end_is_the_spans_and_the_nodes (void **state)
+{
+  static const char *const names[] = { "one", "one", "two" };
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  for (size_t i = 0; i < 3; i++) {
+    const struct rd_counting counting = {
+      .token = radio_scope_begin (i == 1 ? &waits : &blocks),
+      .set = &set, .amounts = { 1 }, .text = names[i],
+    };
+    rd_scope_end_counting (&counting);
+  }
+  history_freeze (&h);
+  const struct rd_writer_state *writer = h.recorder->synced.writers.at[0];
+  assert_int_equal (writer->texts.n, 3);
+  for (size_t i = 0; i < 3; i++) {
+    const struct rd_log_text *text = &writer->texts.at[i];
+    assert_string_equal (text->key, "key");
+    assert_string_equal (text->value->at, names[i]);
+    assert_int_equal (text->kind, RADIO_TEXT_NAME);
+    assert_int_equal (text->sequence,
+                      rd_span_sequence (history_span (&h, i)));
+  }
+  assert_true (history_node (&h, "blocks")->notes[0].varies);
+  assert_false (history_node (&h, "waits")->notes[0].varies);
   history_release (&h);
 }
 
@@ -436,6 +492,8 @@ main (void)
     cmocka_unit_test (scopes_left_open_inside_do_not_get_them),
     cmocka_unit_test (a_token_that_ended_brings_nothing),
     cmocka_unit_test (the_machines_own_clock_makes_no_difference),
+    cmocka_unit_test (sets_that_take_turns_on_a_scope_add_up),
+    cmocka_unit_test (a_text_at_the_end_is_the_spans_and_the_nodes),
     cmocka_unit_test (spans_that_need_a_new_chunk_lose_nothing),
     cmocka_unit_test (texts_go_with_the_spans_that_are_dropped),
     cmocka_unit_test (counters_stop_at_the_largest_value),

@@ -170,11 +170,12 @@ without_taps_they_are_told_nothing (void **state)
 static void
 scopes_that_end_with_amounts_are_told_too (void **state)
 {
+  static const struct rd_counter_set set = { .counters = { &rows } };
   struct history h;
   (void) state;
   start (&h);
-  struct rd_counting counting = rd_count_in (&a);
-  rd_counting_add (&counting, &rows, 7);
+  struct rd_counting counting = rd_count_in (&a, &set);
+  counting.amounts[RD_AMOUNT_MAIN] = 7;
   rd_counting_end (&counting);
   assert_string_equal (tools.words, "task:a push:a pop done");
   history_freeze (&h);
