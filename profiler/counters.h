@@ -159,6 +159,21 @@ rd_count_in (const struct radio_site *site, const struct rd_counter_set *set)
   };
 }
 
+/* The same for what follows the end of another scope on this thread with
+ * next to nothing between: it begins when that ended, as far as it is within
+ * the same scope, and the clock is not read once more. */
+uint64_t rd_scope_begin_next (const struct radio_site *site) RADIO_DIRECT;
+
+static inline struct rd_counting
+rd_count_next_in (const struct radio_site *site,
+                  const struct rd_counter_set *set)
+{
+  return (struct rd_counting) {
+    .token = radio_profile_is_on () ? rd_scope_begin_next (site) : 0,
+    .set = set,
+  };
+}
+
 /* What the log keeps of a number of stored bytes. */
 static inline uint32_t
 rd_stored_nbytes (uint64_t nbytes)

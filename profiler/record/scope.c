@@ -95,11 +95,29 @@ begin_waiting (struct rd_writer_state *writer, struct rd_node *node)
   return token;
 }
 
-/* On the entered writer, which is left here.  Reads the counter alone if
- * is_tsc. */
+/* What the time of a scope's begin is taken from. */
+enum begin {
+  BEGIN_BY_CLOCK,
+  BEGIN_BY_COUNTER,           /* the counter alone */
+  BEGIN_AT_LAST_END,          /* the counter where nothing ended before */
+};
+
+static inline __attribute__ ((__always_inline__)) uint64_t
+begin_time (const struct rd_writer_state *writer,
+            const struct rd_frame *parent, enum begin begin)
+{
+  if (begin == BEGIN_BY_CLOCK)
+    return rd_clock_now (&writer->clock);
+  if (begin == BEGIN_AT_LAST_END && likely (writer->last_end > parent->begin)
+      && likely (parent > writer->frames))
+    return writer->last_end;
+  return rd_counter_read ();
+}
+
+/* On the entered writer, which is left here. */
 static inline __attribute__ ((__always_inline__)) uint64_t
 begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
-               bool is_tsc)
+               enum begin begin)
 {
   struct rd_frame *parent = writer->top;
   struct rd_node *node = guess_child (parent->node, site);
@@ -109,7 +127,7 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
     return begin_waiting (writer, node);
   struct rd_frame *frame = push (writer, node);
   uint64_t token = frame->id;
-  frame->begin = is_tsc ? rd_counter_read () : rd_clock_now (&writer->clock);
+  frame->begin = begin_time (writer, parent, begin);
   rd_writer_leave (writer);
   return token;
 }
@@ -122,18 +140,30 @@ begin_heeding (struct rd_writer_state *writer, const struct radio_site *site)
     return begin_anew (site);
   if (rd_writer_has_taps (writer))
     return begin_rarely (writer, site);
-  return begin_entered (writer, site, false);
+  return begin_entered (writer, site, BEGIN_BY_CLOCK);
 }
 
-HOT uint64_t
-radio_scope_begin (const struct radio_site *site)
+static inline __attribute__ ((__always_inline__)) uint64_t
+begin_quickly (const struct radio_site *site, enum begin begin)
 {
   struct rd_writer_state *writer = rd_this_thread.current;
   if (unlikely (!writer))
     return begin_anew (site);
   if (unlikely (rd_writer_enter_quickly (writer) != 0))
     return begin_heeding (writer, site);
-  return begin_entered (writer, site, true);
+  return begin_entered (writer, site, begin);
+}
+
+HOT uint64_t
+radio_scope_begin (const struct radio_site *site)
+{
+  return begin_quickly (site, BEGIN_BY_COUNTER);
+}
+
+HOT uint64_t
+rd_scope_begin_next (const struct radio_site *site)
+{
+  return begin_quickly (site, BEGIN_AT_LAST_END);
 }
 
 /*------------------------------------------------------------------------

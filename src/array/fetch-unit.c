@@ -299,7 +299,7 @@ decode_item (const struct rd_fetch_job *job, const struct rd_unit *unit,
 {
   const struct rd_fetch *fetch = job->fetch;
   bool keeps = fetch->nadmissions > 0 && is_admitted (job, i, box);
-  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (
+  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_next_in (
     fetch->array->layout.decode_site, &tile_set);
   /* What is kept is in order, as whoever finds it takes it to be. */
   RD_TRY (decode_tile (fetch, fetch->takes_shuffled && !keeps, scratch, in,

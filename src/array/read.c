@@ -140,7 +140,7 @@ place (struct rd_fetch *fetch, size_t number, const struct radio_box *box,
   }
   bool converts = read->scaled
     || read->dtype != fetch->array->doc->type.dtype;
-  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (
+  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_next_in (
     !view ? &fill_site : converts ? &convert_site : &place_site, &place_set);
   counting.amounts[RD_AMOUNT_BYTES] = part_nbytes (read, &part);
   return deliver (read, request, box, &part, view);

@@ -227,6 +227,37 @@ the_machines_own_clock_makes_no_difference (void **state)
   history_release (&h);
 }
 
+static uint64_t
+end_of (struct history *h, size_t span)
+{
+  const struct rd_log_span *at = history_span (h, span);
+  return at->begin + rd_span_duration (at);
+}
+
+/* But not when the last one ended before the scope around it began, nor
+ * without one around it. */
+static void
+what_follows_an_end_begins_with_it (void **state)
+{
+  struct history h = { .recorder = NULL };
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &h.recorder));
+  radio_scope_end (radio_scope_begin (&b));
+  uint64_t outer = radio_scope_begin (&a);
+  radio_scope_end (rd_scope_begin_next (&b));
+  end_with (rd_scope_begin_next (&b), 1, 2, 3);
+  radio_scope_end (outer);
+  radio_scope_end (rd_scope_begin_next (&b));
+  history_freeze (&h);
+  assert_true (history_span (&h, 1)->begin >= history_span (&h, 3)->begin);
+  assert_int_equal (history_span (&h, 2)->begin, end_of (&h, 1));
+  assert_true (history_span (&h, 4)->begin > end_of (&h, 3));
+  const struct rd_node *node = history_node (&h, "a");
+  assert_int_equal (node->self,
+                    node->total - history_node (&h, "a/b")->total);
+  history_release (&h);
+}
+
 /* Values of one set wait in sums of their own, and two sets that take turns
  * lose none. */
 static void
@@ -494,6 +525,7 @@ main (void)
     cmocka_unit_test (the_machines_own_clock_makes_no_difference),
     cmocka_unit_test (sets_that_take_turns_on_a_scope_add_up),
     cmocka_unit_test (a_text_at_the_end_is_the_spans_and_the_nodes),
+    cmocka_unit_test (what_follows_an_end_begins_with_it),
     cmocka_unit_test (spans_that_need_a_new_chunk_lose_nothing),
     cmocka_unit_test (texts_go_with_the_spans_that_are_dropped),
     cmocka_unit_test (counters_stop_at_the_largest_value),
