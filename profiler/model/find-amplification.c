@@ -97,6 +97,42 @@ item_nbytes (const struct rd_finder *finder, const struct shape *tile)
   return 2;
 }
 
+static uint64_t
+below (const struct rd_finder *finder, size_t node,
+       const struct radio_counter *counter)
+{
+  return radio_profile_counter (finder->profile, node, counter->name, true);
+}
+
+/* Whether a node is an operation that decodes and delivers nothing, as one
+ * that checks does: nobody wanted more. */
+static bool
+delivers_nothing (const struct rd_finder *finder, size_t node)
+{
+  return strcmp (finder->profile->nodes.at[node].category, RD_IN_OPERATION)
+           == 0
+         && below (finder, node, &rd_count_decoded) > 0
+         && below (finder, node, &rd_count_delivered) == 0;
+}
+
+/* What such operations decoded; those within others count with these. */
+static uint64_t
+count_unwanted (const struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  uint64_t nbytes = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    if (!delivers_nothing (finder, i))
+      continue;
+    size_t parent = profile->nodes.at[i].parent;
+    while (parent != RADIO_NO_PARENT && !delivers_nothing (finder, parent))
+      parent = profile->nodes.at[parent].parent;
+    if (parent == RADIO_NO_PARENT)
+      nbytes = rd_sum (nbytes, below (finder, i, &rd_count_decoded));
+  }
+  return nbytes;
+}
+
 /* The node with the most decoded below it that tells its shapes. */
 static bool
 find_geometry (const struct rd_finder *finder, struct geometry *best)
@@ -104,9 +140,8 @@ find_geometry (const struct rd_finder *finder, struct geometry *best)
   uint64_t most = 0;
   for (size_t i = 0; i < finder->profile->nodes.n; i++) {
     struct geometry found = { .node = i };
-    uint64_t decoded = radio_profile_counter (
-      finder->profile, i, rd_count_decoded.name, true);
-    if (decoded <= most
+    uint64_t decoded = below (finder, i, &rd_count_decoded);
+    if (decoded <= most || delivers_nothing (finder, i)
         || !find_shape (finder, i, "array shape", &found.array)
         || !find_shape (finder, i, "tile shape", &found.tile)
         || !find_shape (finder, i, "box shape", &found.box)
@@ -265,7 +300,8 @@ as_stored (const struct rd_finder *finder, const struct geometry *geometry,
 static enum radio_status
 find_decoded (struct rd_finder *finder)
 {
-  uint64_t decoded = rd_finder_sum (finder, &rd_count_decoded);
+  uint64_t decoded = rd_finder_sum (finder, &rd_count_decoded)
+                     - count_unwanted (finder);
   uint64_t delivered = rd_finder_sum (finder, &rd_count_delivered);
   struct geometry geometry = { .node = RADIO_NO_PARENT };
   char advice[448] = "";

@@ -57,6 +57,42 @@ less_than_a_megabyte_does_not_matter (void **state)
   assert_not_found (build_read (1000999, 1000), "read-amplification");
 }
 
+/* As validating does: a check of all tiles, on the calling thread and on a
+ * worker, then a read of them all. */
+static void
+what_a_check_decodes_is_not_held_against_reads (void **state)
+{
+  (void) state;
+  for (uint64_t extra = 0; extra <= 1000000; extra += 1000000) {
+    struct radio_profile *profile = build_read (1000000 + extra, 1000000);
+    uint32_t whole = build_node (profile, RD_NO_INDEX, "validate",
+                                 "operation");
+    uint32_t check = build_node (profile, whole, "check", "operation");
+    build_note (profile, 0, check, "array shape", "256,256,256", false);
+    build_note (profile, 0, check, "tile shape", "1,256,256", false);
+    build_note (profile, 0, check, "box shape", "64,64,64", false);
+    uint32_t tiles[2] = {
+      build_node (profile, check, "tiles", "operation"),
+      build_edge_node (profile, check, "tiles", "operation",
+                       RADIO_EDGE_HANDOFF),
+    };
+    for (size_t i = 0; i < 2; i++) {
+      uint32_t tile = build_node (profile, tiles[i], "tile", "decode");
+      build_count (profile, tile, "bytes decoded", "bytes", 32000000);
+    }
+    uint32_t read = build_node (profile, whole, "read", "operation");
+    build_count (profile, read, "bytes decoded", "bytes", 1000000);
+    build_count (profile, read, "bytes delivered", "bytes", 1000000);
+    if (extra == 0)
+      assert_not_found (profile, "read-amplification");
+    else {
+      build_count (profile, read, "bytes decoded", "bytes", 1000000);
+      assert_found (profile, "read-amplification", RADIO_FINDING_HINT,
+                    "4 MB decoded for 2 MB delivered (2 x)");
+    }
+  }
+}
+
 static void
 twice_as_much_fetched_as_asked_is_told (void **state)
 {
@@ -250,6 +286,7 @@ main (void)
     cmocka_unit_test (twice_as_much_decoded_as_delivered_is_told),
     cmocka_unit_test (eight_times_as_much_is_a_problem),
     cmocka_unit_test (less_than_a_megabyte_does_not_matter),
+    cmocka_unit_test (what_a_check_decodes_is_not_held_against_reads),
     cmocka_unit_test (twice_as_much_fetched_as_asked_is_told),
     cmocka_unit_test (planes_are_wrong_for_boxes),
     cmocka_unit_test (boxes_are_wrong_for_planes),
