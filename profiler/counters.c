@@ -29,4 +29,5 @@ rd_scope_failed (enum radio_status status)
   radio_scope_add (&rd_count_failures, 1);
   radio_scope_text (RD_NOTE_FAILED, radio_status_name (status),
                     RADIO_TEXT_PLAIN);
+  rd_record_failed_within (status);
 }

@@ -74,10 +74,15 @@ extern const struct radio_counter rd_count_failures;    /* "failures": of
       radio_scope_text ((key), (value), RADIO_TEXT_NAME);       \
   } while (0)
 
+/* For failure.c: mark the scope within the innermost one. */
+void rd_record_failed_within (enum radio_status status);
+
 /* The key of the text by which a scope says that it failed, and of what. */
 #define RD_NOTE_FAILED "failed"
 
-/* Say that the innermost scope failed; its caller gets the same status. */
+/* Say that the innermost scope failed, and so did the one within it where
+ * the failure began, if that was on this thread; the caller gets the same
+ * status. */
 void rd_scope_failed (enum radio_status status);
 
 /* Through this goes what an operation returns, while its scope is open: the

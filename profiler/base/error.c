@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <radio/profile.h>
+
 #include "profiler/base/error.h"
 
 static _Thread_local char thread_message[RD_ERROR_NBYTES];
@@ -83,6 +85,15 @@ set_message (const char *format, va_list args, const char *tail)
   memcpy (thread_message, text, sizeof text);
 }
 
+/* The status of a failure, of which the recorder was told. */
+static enum radio_status
+told (enum radio_status status, bool is_again)
+{
+  if (radio_profile_is_on ())
+    rd_record_failed (status, is_again);
+  return status;
+}
+
 enum radio_status
 rd_fail (enum radio_status status, const char *format, ...)
 {
@@ -90,7 +101,7 @@ rd_fail (enum radio_status status, const char *format, ...)
   va_start (args, format);
   set_message (format, args, NULL);
   va_end (args);
-  return status;
+  return told (status, false);
 }
 
 static enum radio_status
@@ -127,7 +138,7 @@ rd_fail_errno (int errnum, const char *format, ...)
   va_start (args, format);
   set_message (format, args, text);
   va_end (args);
-  return status_of_errno (errnum);
+  return told (status_of_errno (errnum), false);
 }
 
 enum radio_status
@@ -159,7 +170,8 @@ rd_error_save (struct rd_error *error, enum radio_status status)
 enum radio_status
 rd_error_raise (const struct rd_error *error)
 {
-  if (error->status != RADIO_OK)
-    memcpy (thread_message, error->message, sizeof thread_message);
-  return error->status;
+  if (error->status == RADIO_OK)
+    return RADIO_OK;
+  memcpy (thread_message, error->message, sizeof thread_message);
+  return told (error->status, true);
 }

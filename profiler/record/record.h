@@ -406,6 +406,13 @@ struct rd_writer_state {
   uint32_t *node_table;       /* children by parent and site; see tree.c */
   size_t node_table_size;
 
+  /* The scope in which something failed last: see failure.c. */
+  struct {
+    enum radio_status status; /* RADIO_OK: there is none */
+    uint64_t sequence;
+    struct rd_node *node;
+  } failure;
+
   struct rd_log log;
   struct rd_texts texts;
   struct rd_samples samples;

@@ -207,7 +207,7 @@ work (struct rd_pool *pool, struct rd_job *job, unsigned number, bool *left)
   enum radio_status status = scratch
     ? do_tasks (pool, job, number, scratch, left) : RADIO_ERROR_MEMORY;
   rd_pool_give_scratch (pool, scratch);
-  return status;
+  return rd_scope_end_with (status);
 }
 
 /* Be one of those who work on a job that has room. */

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "io/fault.h"
+#include "profiler/base/error.h"
+#include "profiler/counters.h"
 #include "profiler/model/profile.h"
 #include "tests/profile-tree.h"
 #include "tests/volume/fixture.h"
@@ -363,6 +365,78 @@ a_full_disk_fails_the_ingest_and_the_finding_points_to_it (void **state)
   radio_store_close (store);
 }
 
+/* The innermost scope that failed, below the operation and all that is
+ * between. */
+static const struct radio_profile_node *
+innermost_failure (const struct radio_profile *profile)
+{
+  const struct radio_profile_node *node, *innermost = NULL;
+  for (size_t i = 0; (node = radio_profile_node (profile, i)); i++)
+    if (radio_profile_counter (profile, i, "failures", false) > 0
+        && (!innermost || node->depth > innermost->depth))
+      innermost = node;
+  assert_non_null (innermost);
+  return innermost;
+}
+
+static void
+the_scope_in_which_a_failure_began_is_marked (void **state)
+{
+  (void) state;
+  static const struct {
+    struct rd_fault fault;
+    const char *category;
+    enum radio_status status;
+  } rows[] = {
+    { { .op = RD_FAULT_GET, .key = "/c/0/0/0", .kind = RD_FAULT_FAIL,
+        .status = RADIO_ERROR_IO }, "disk", RADIO_ERROR_IO },
+    { { .op = RD_FAULT_GET, .key = "/c/0/0/0", .kind = RD_FAULT_FLIP,
+        .offset = 20, .bit = 3 }, "decode", RADIO_ERROR_CHECKSUM },
+  };
+  make_store ();
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct subject subject = {
+      .store = open_with_fault (&rows[i].fault),
+      .box = radio_box3 (0, 1, 0, 1, 0, 1),
+    };
+    assert_ok (radio_volume_open (subject.store, "ct/a", &subject.volume));
+    struct radio_recorder *recorder = tree_begin ();
+    assert_int_equal (do_read (&subject), rows[i].status);
+    struct radio_profile *profile = tree_end (recorder);
+    assert_failed (profile, "read", 1, 1, rows[i].status);
+    const struct radio_profile_node *node = innermost_failure (profile);
+    assert_string_equal (node->category, rows[i].category);
+    assert_failed (profile, node->name, 1, node->calls, rows[i].status);
+    radio_profile_close (profile);
+    radio_volume_close (subject.volume);
+    radio_store_close (subject.store);
+  }
+}
+
+/* An operation that goes around a failure may still fail of another one. */
+static enum radio_status
+fail_after_another (void)
+{
+  RD_SCOPE ("whole", RD_IN_OPERATION);
+  {
+    RD_SCOPE ("lived with", RD_IN_DISK);
+    (void) rd_fail (RADIO_ERROR_NOT_FOUND, "not here");
+  }
+  return rd_scope_end_with (rd_fail (RADIO_ERROR_IO, "nor there"));
+}
+
+static void
+a_failure_that_was_lived_with_is_not_marked (void **state)
+{
+  (void) state;
+  struct radio_recorder *recorder = tree_begin ();
+  assert_int_equal (fail_after_another (), RADIO_ERROR_IO);
+  struct radio_profile *profile = tree_end (recorder);
+  assert_failed (profile, "whole", 1, 1, RADIO_ERROR_IO);
+  assert_int_equal (tree_total (profile, "failures"), 1);
+  radio_profile_close (profile);
+}
+
 /*------------------------------------------------------------------------
  * What is not marked
  *----------------------------------------------------------------------*/
@@ -407,8 +481,8 @@ calls_that_failed_are_told_from_those_that_did_not (void **state)
   }
   struct radio_profile *profile = tree_end (recorder);
   assert_failed (profile, "open volume", 2, 3, RADIO_ERROR_NOT_FOUND);
-  /* Two spans, and their node. */
-  assert_int_equal (count_failed_notes (profile), 3);
+  /* Two spans and their node; and the same of what they failed in. */
+  assert_int_equal (count_failed_notes (profile), 6);
   radio_profile_close (profile);
   radio_store_close (store);
 }
@@ -442,6 +516,8 @@ main (void)
     TEST (damaged_shards_fail_whatever_reads_them),
     TEST (a_disk_that_fails_is_told_by_its_status),
     TEST (a_full_disk_fails_the_ingest_and_the_finding_points_to_it),
+    TEST (the_scope_in_which_a_failure_began_is_marked),
+    TEST (a_failure_that_was_lived_with_is_not_marked),
     TEST (what_succeeds_is_not_marked),
     TEST (calls_that_failed_are_told_from_those_that_did_not),
     TEST (no_operation_is_marked_by_what_failed_before_it),
