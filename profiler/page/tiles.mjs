@@ -327,8 +327,9 @@ class Tiles {
     const { id, label } = this.metric();
     const hottest = [...this.sums.tiles.values()]
       .sort((a, b) => b[id] - a[id] || a.index - b.index).slice(0, HOTTEST);
-    const heads = ['tile', 'voxels', ...this.choices.map((one) => one.label),
-                   'longest'].map((head) => element('th', { scope: 'col' }, head));
+    const names = ['tile', 'voxels', ...this.choices.map((one) => one.label),
+                   'longest'];
+    const heads = names.map((name) => element('th', { scope: 'col' }, name));
     const rows = hottest.map((tile) => element('tr', {},
       element('th', { scope: 'row' }, element('button', {
         type: 'button', class: 'link',
