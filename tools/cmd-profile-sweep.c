@@ -63,6 +63,35 @@ parse_sizes (struct sweep *sweep, const char *text)
   return false;
 }
 
+/* Elements along the shortest one of x, y and z. */
+static uint64_t
+shortest_axis (const struct rd_subject *subject)
+{
+  const struct radio_array_info *array = &subject->info.array;
+  uint64_t shortest = UINT64_MAX;
+  for (size_t i = 0; i < 3; i++) {
+    size_t axis = subject->axis_of[i];
+    uint64_t length = axis < array->rank ? array->shape[axis] : 1;
+    shortest = length < shortest ? length : shortest;
+  }
+  return shortest;
+}
+
+/* Where nobody named any: those that fit, or what fits at most. */
+static void
+choose_sizes (struct sweep *sweep)
+{
+  static const uint64_t sizes[] = { 16, 32, 64, 128 };
+  uint64_t most = shortest_axis (&sweep->subject);
+  if (sweep->npoints > 0)
+    return;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    if (sizes[i] <= most)
+      sweep->points[sweep->npoints++].size = sizes[i];
+  if (sweep->npoints == 0)
+    sweep->points[sweep->npoints++].size = most;
+}
+
 static bool
 take_option (struct sweep *sweep, int id, struct rd_args *args)
 {
@@ -328,6 +357,8 @@ measure (struct sweep *sweep, const struct rd_args *args)
     failed = rd_subject_open (args, operand, &sweep->subject_options,
                               sweep->measure.json, &sweep->subject);
   if (!failed)
+    choose_sizes (sweep);
+  if (!failed)
     failed = settle_points (sweep);
   if (!failed)
     failed = rd_measure_describe (&sweep->measure, &sweep->subject);
@@ -357,9 +388,6 @@ run_sweep (struct rd_args *args)
   struct sweep sweep = {
     .measure = { .operation = "sweep", .nruns = 20, .nwarm = SIZE_MAX },
     .subject_options.shape = RD_SUBJECT_SHAPE,
-    .npoints = 4,
-    .points = { { .size = 16 }, { .size = 32 }, { .size = 64 },
-                { .size = 128 } },
   };
   int status = parse (&sweep, args) ? measure (&sweep, args) : args->status;
   rd_subject_close (&sweep.subject);
@@ -374,7 +402,7 @@ run_sweep (struct rd_args *args)
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_SIZES, "sizes", "N,N,...",
-    "sizes of the boxes (default: 16,32,64,128)" },
+    "sizes of the boxes (default: 16,32,64,128 if they fit)" },
   { RD_OPTION_CSV, "csv", "FILE", "write the curve as CSV, too" },
   RD_MEASURE_OPTIONS ("20"),
   RD_PROFILE_OUTPUT_OPTIONS,

@@ -177,6 +177,17 @@ a_sweep_gives_a_curve () {
   says 'box 8' 'median ms' 'quartiles'
 }
 
+sizes_that_nobody_named_are_those_that_fit () {
+  runs phantom -s fit.zarr ct/flat --size 40,48,12
+  runs phantom -s fit.zarr ct/small --size 40
+  runs profile sweep -s fit.zarr ct/small --runs 2 --json -o fit.json
+  json '[p["size"] for p in j["curve"]] == [16, 32]'
+  runs profile sweep -s fit.zarr ct/flat --runs 2 --json -o flat.json
+  json '[p["size"] for p in j["curve"]] == [12]'
+  fails 1 'a box of 64 voxels along x does not fit into ct/small' \
+    profile sweep -s fit.zarr ct/small --runs 2 --sizes 16,64
+}
+
 pages_are_numbered_not_overwritten () {
   mkdir numbered
   cd numbered
@@ -709,6 +720,7 @@ for test in the_figures_are_of_the_runs \
     cold_runs_are_cold_or_it_is_told \
     an_ingest_is_measured_beside_the_store \
     a_sweep_gives_a_curve \
+    sizes_that_nobody_named_are_those_that_fit \
     show_prints_what_was_measured \
     merge_tells_ranks_and_imbalance \
     equal_profiles_differ_by_noise_only \
