@@ -50,6 +50,20 @@ function listenKeys(search, tabs, shared, help) {
   });
 }
 
+// A profile that is dropped anywhere on the page goes to the view that
+// compares; the browser would leave the page for it.
+function listenDrop(tabs) {
+  addEventListener('dragover', (event) => event.preventDefault());
+  addEventListener('drop', (event) => {
+    event.preventDefault();
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file) {
+      tabs.select('diff');
+      tabs.current().open(file);
+    }
+  });
+}
+
 // A finding's scope, where its numbers are.
 function showEvidence({ state, show }, node) {
   const here = ['tree', 'icicle'].includes(state.get('view'));
@@ -113,6 +127,7 @@ export function startApp(profile, root) {
   root.hidden = false;
   tabs.show();
   listenKeys(search, tabs, shared, help);
+  listenDrop(tabs);
   listenPrint(shared, tabs);
   const picture = () => presentPicture(shared, tabs);
   return { profile, state, model, picture,

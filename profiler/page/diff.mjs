@@ -57,7 +57,6 @@ class Diff {
                          this.icicle.pane.box, this.told, this.list);
     this.element = element('div', { class: 'scroll diff' }, this.opener(),
                            this.notice, this.shown);
-    this.listenDrop();
     this.compare();
   }
 
@@ -78,18 +77,6 @@ class Diff {
         + 'with\u2026', input), ' ',
       element('span', { class: 'muted' }, 'or drop one on the page: .json '
         + 'or .html of radio\u2019s'));
-  }
-
-  listenDrop() {
-    addEventListener('dragover', (event) => event.preventDefault());
-    addEventListener('drop', (event) => {
-      event.preventDefault();
-      const [file] = event.dataTransfer?.files ?? [];
-      if (file) {
-        this.state.set({ view: 'diff' }, { step: true });
-        this.open(file);
-      }
-    });
   }
 
   async open(file) {
@@ -323,6 +310,7 @@ export const diffView = {
   state: { normalise: '', changes: '' },
   make: (shared) => {
     const made = new Diff(shared);
-    return { element: made.element, update: (keys) => made.update(keys) };
+    return { element: made.element, update: (keys) => made.update(keys),
+             open: (file) => made.open(file) };
   },
 };

@@ -266,12 +266,10 @@ def test_a_profile_that_is_dropped_is_compared(opened, boxes, planes,
     if suffix == ".html":
         before = tmp_path / "before.html"
         run_radio("profile", "convert", planes, before)
-    page = opened(boxes[0], fragment="#view=diff")
-    page.evaluate("document.querySelector('#tab-diff').click()")
-    assert "radio diff" in page.evaluate(
-        "document.querySelector('.diff').innerText")
+    page = opened(boxes[0], fragment="#view=timeline")
     drop(page, HOSTILE[0] + suffix, before.read_text())
     page.wait("document.querySelector('.diff tr[data-path]')")
+    assert state(page, "view") == "diff"
     check_changes(page, planes, boxes[0])
     assert page.evaluate("window.hacked") is None
 
@@ -282,6 +280,8 @@ def test_a_profile_that_is_dropped_is_compared(opened, boxes, planes,
     ('{"format": "radio-profile", "version": 7}', "version 7")])
 def test_what_is_no_profile_is_told_when_dropped(opened, boxes, text, said):
     page = opened(boxes[0], fragment="#view=diff")
+    assert "radio diff" in page.evaluate(
+        "document.querySelector('.diff').innerText")
     drop(page, "some.json", text)
     page.wait("document.querySelector('.diff [role=status]').textContent"
               f".includes({json.dumps(said)})")
