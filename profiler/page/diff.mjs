@@ -305,8 +305,8 @@ export const diffView = {
   id: 'diff', label: 'Changes',
   about: 'This profile and another one, path by path',
   leads: (profile) => Boolean(profile.before),
-  keys: [['arrow keys', 'go from path to path'],
-         ['Enter, Escape', 'zoom in, and out']],
+  keys: [['Arrows', 'go from path to path'],
+         ['Enter Escape', 'zoom in, and out']],
   state: { normalise: '', changes: '' },
   make: (shared) => {
     const made = new Diff(shared);

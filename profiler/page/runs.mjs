@@ -212,7 +212,7 @@ export const runsView = {
     + 'spread',
   needs: (profile) => profile.parts.length > 1
     && profile.partKind() === 'run',
-  keys: [['arrow keys', 'choose the run before or after']],
+  keys: [['Arrows', 'choose the run before or after']],
   make: (shared) => {
     const made = new Runs(shared);
     return { element: made.element, update: (keys) => made.update(keys) };

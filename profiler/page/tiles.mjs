@@ -353,7 +353,7 @@ export const tilesView = {
   needs: (profile) => profile.notes.some(({ span, key }) =>
     span > 0 && key === 'tile shape')
     && findVolumes(profile).volumes.length > 0,
-  keys: [['arrow keys', 'go from tile to tile in a picture']],
+  keys: [['Arrows', 'go from tile to tile in a picture']],
   state: { volume: 0, tilesby: 'count', tile: -1 },
   make: (shared) => {
     const made = new Tiles(shared);
