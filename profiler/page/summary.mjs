@@ -79,8 +79,8 @@ const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
 const EVIDENCE = {
   'threads-off-cpu': ['timeline'], 'bound-by-one-thread': ['timeline'],
   'bound-by-queueing': ['timeline'], imbalance: ['parts', 'timeline'],
-  straggler: ['parts', 'timeline'], 'warm-up': ['parts'],
-  'runs-scatter': ['parts'], 'profiler-overhead': ['facts'],
+  straggler: ['parts', 'timeline'], 'warm-up': ['runs'],
+  'runs-scatter': ['runs'], 'profiler-overhead': ['facts'],
   'limits-reached': ['facts'], 'log-incomplete': ['facts'],
   'open-scopes': ['facts'],
 };

@@ -695,6 +695,8 @@ def test_findings_lead_to_their_evidence(opened, recording):
             assert state(page, "view") == "tree"
             assert page.evaluate("document.querySelector('tr.selected')"
                                  ".dataset.node") == str(one["node"])
+        elif one["id"] in ("warm-up", "runs-scatter"):
+            assert state(page, "view") == "runs"
         elif led:
             assert state(page, "view") in ("timeline", "parts", "facts")
         else:
