@@ -177,7 +177,7 @@ def small_reads(results, dtype):
     ratio = results.by_decoding(MEDIUM, "box32")
     if ratio:
         rows.append([f"{MEDIUM[6:]}, {dtype}: box32",
-                     "decoding its tiles on one processor",
+                     "decoding its tiles on all processors",
                      "1.3 of its time at most", f"{ratio:.2f}",
                      verdict(1.3, ratio)])
     first = results.seconds(MEDIUM, "first-plane")

@@ -92,15 +92,15 @@ class Results:
         return median(shares) if shares else None
 
     def by_decoding(self, name, row):
-        """The time of a row by that of decoding its tiles on one
-        processor; the median of the rounds."""
+        """The time of a row by that of decoding its tiles on all
+        processors; the median of the rounds."""
         found = []
         for r in self.of(name):
             more = r.get("bench", {}).get("rows", {}).get(row, {})
-            if more.get("counted_nbytes") and r["bench"]["decode_one"]:
+            if more.get("counted_nbytes") and r["bench"]["decode_all"]:
                 decoded = (more["nbytes"] * more["decoded_nbytes"]
                            / more["counted_nbytes"])
-                found.append(more["median_s"] * r["bench"]["decode_one"]
+                found.append(more["median_s"] * r["bench"]["decode_all"]
                              / decoded)
         return median(found) if found else None
 
