@@ -219,6 +219,7 @@ load (struct index_job *job)
   job->job.site = &indexes_site;
   job->job.parent = NULL;
   job->job.spread = false;
+  job->job.urgent = false;
   job->job.max_active = rd_fetch_share (job->fetch, RD_FETCH_TILE_PARTS,
                                         nbytes,
                                         array->store->context->nthreads);
