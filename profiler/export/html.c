@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles as one HTML file that opens anywhere: the page of profiler/page
+/* Profiles as one HTML file that opens anywhere: the page of profiler/view
  * with radio's JSON as inert data inside.  The views' style and script are
  * deflated, and a small plain script unpacks them.  The page forbids itself,
  * by its Content-Security-Policy, every access to a network and every script
@@ -12,7 +12,7 @@
 
 #include "profiler/base/base85.h"
 #include "profiler/base/deflate.h"
-#include "profiler/page/page.h"
+#include "profiler/view/page.h"
 
 /* The first one that looks for the best way to cut the script into matches:
  * 4 % smaller than level 9. */

@@ -3,7 +3,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { cacheOfRuns, listRuns, timesInBrief } from
-  '../../../profiler/page/runs-data.mjs';
+  '../../../profiler/view/runs-data.mjs';
 
 function profileOf(walls, facts = []) {
   return { facts, parts: walls.map((wall, i) =>

@@ -5,10 +5,10 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { changeOf, compareProfiles, diffTimes, scaleOfAfter } from
-  '../../../profiler/page/compare.mjs';
+  '../../../profiler/view/compare.mjs';
 import { spreadInterval, spreadOf } from
-  '../../../profiler/page/spread.mjs';
-import { Tree } from '../../../profiler/page/tree.mjs';
+  '../../../profiler/view/spread.mjs';
+import { Tree } from '../../../profiler/view/tree.mjs';
 
 test('the variance of a median is that of its order statistics', () => {
   // Of three, the outer two are 2 z errors apart, z exceeded by 1/8.

@@ -11,7 +11,7 @@
 
 #include "profiler/base/base85.h"
 #include "profiler/export/export.h"
-#include "profiler/page/page.h"
+#include "profiler/view/page.h"
 
 #define DATA_BEGIN "<script type=\"application/json\" id=\"radio-profile\">"
 #define BEFORE_BEGIN \

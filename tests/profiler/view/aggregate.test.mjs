@@ -3,10 +3,10 @@
 // nanosecond.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { aggregateSpans } from '../../../profiler/page/aggregate.mjs';
+import { aggregateSpans } from '../../../profiler/view/aggregate.mjs';
 import { findParents,
-         findChildren } from '../../../profiler/page/causes.mjs';
-import { Model } from '../../../profiler/page/model.mjs';
+         findChildren } from '../../../profiler/view/causes.mjs';
+import { Model } from '../../../profiler/view/model.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
 function close(a, b, what) {

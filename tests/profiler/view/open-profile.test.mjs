@@ -3,7 +3,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { documentOf, openProfile } from
-  '../../../profiler/page/open-profile.mjs';
+  '../../../profiler/view/open-profile.mjs';
 
 const TAG = '<script type="application/json" id="radio-profile">';
 

@@ -4,9 +4,9 @@
 # that the build makes of them.
 . "$(dirname "$0")/../../functions.sh"
 
-here=$srcdir/tests/profiler/page
-page=$srcdir/profiler/page
-tests=$(sed -n 's/.*page\/\(.*\)\.test\.mjs .*/\1/p' "$here/Makefile.inc" |
+here=$srcdir/tests/profiler/view
+page=$srcdir/profiler/view
+tests=$(sed -n 's/.*view\/\(.*\)\.test\.mjs .*/\1/p' "$here/Makefile.inc" |
   tr '\n' ' ')
 
 embed () {
@@ -23,7 +23,7 @@ strings () {
 
 every_module_is_in_the_page () {
   for module in "$page"/*.mjs; do
-    grep -q "profiler/page/${module##*/} " "$page/Makefile.inc" ||
+    grep -q "profiler/view/${module##*/} " "$page/Makefile.inc" ||
       { echo "${module##*/} is not in PAGE_MODULES"; return 1; }
   done
 }

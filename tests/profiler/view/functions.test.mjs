@@ -3,12 +3,12 @@
 // what is copied of a scope.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Model } from '../../../profiler/page/model.mjs';
+import { Model } from '../../../profiler/view/model.mjs';
 import { functionStats, hottest, quantile, bucketQuantile,
-         spanFilter } from '../../../profiler/page/function-stats.mjs';
-import { stackText, stackMarkdown } from '../../../profiler/page/copy.mjs';
-import { makeSandwich } from '../../../profiler/page/sandwich.mjs';
-import { extent } from '../../../profiler/page/spark.mjs';
+         spanFilter } from '../../../profiler/view/function-stats.mjs';
+import { stackText, stackMarkdown } from '../../../profiler/view/copy.mjs';
+import { makeSandwich } from '../../../profiler/view/sandwich.mjs';
+import { extent } from '../../../profiler/view/spark.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
 async function made(seed, changes) {

@@ -4,11 +4,11 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Model, parseRange, parseLanes,
-         formatRange } from '../../../profiler/page/model.mjs';
+         formatRange } from '../../../profiler/view/model.mjs';
 import { transform, parseTransforms,
-         formatTransforms } from '../../../profiler/page/transforms.mjs';
+         formatTransforms } from '../../../profiler/view/transforms.mjs';
 import { bottomUp, callersOf,
-         outermost } from '../../../profiler/page/invert.mjs';
+         outermost } from '../../../profiler/view/invert.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
 async function made(seed, n = 200) {

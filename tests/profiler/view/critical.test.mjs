@@ -4,7 +4,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { criticalPath, longestRoot, pathBySite,
-         rootOf } from '../../../profiler/page/critical.mjs';
+         rootOf } from '../../../profiler/view/critical.mjs';
 import { history, makeProfile } from './made.mjs';
 
 function named(profile, pieces) {

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "profiler/model/findings.h"
-#include "profiler/page/page.h"
+#include "profiler/view/page.h"
 
 /* Scopes in the table, and names of a path in it. */
 #define TOP_NSCOPES 30

@@ -5,7 +5,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { INK, categoryColour, contrast,
-         scopeColour } from '../../../profiler/page/colour.mjs';
+         scopeColour } from '../../../profiler/view/colour.mjs';
 
 const CATEGORIES = ['operation', 'metadata', 'disk', 'network', 'decode',
                     'encode', 'place', 'queue', 'waiting'];
@@ -75,7 +75,7 @@ test('categories differ also for colour-blind readers', () => {
 });
 
 test('the text of both themes has a contrast of 4.5 or more', () => {
-  const style = readFileSync(new URL('../../../profiler/page/page.css',
+  const style = readFileSync(new URL('../../../profiler/view/page.css',
                                      import.meta.url), 'utf8');
   const themes = [...style.matchAll(/\{([^{}]*--text:[^{}]*)\}/g)].map(
     ([, body]) => Object.fromEntries(

@@ -2,6 +2,6 @@
 /* The page's sources as strings; the file included is made by embed.awk. */
 #include <config.h>
 
-#include "profiler/page/page.h"
+#include "profiler/view/page.h"
 
-#include "profiler/page/page-text.inc"
+#include "profiler/view/page-text.inc"
