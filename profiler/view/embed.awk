@@ -9,10 +9,10 @@
 # and indentation (so no template, `...`, goes over a line's end).  The
 # modules become one block of a strict script: import statements go, and so
 # does the word export; names at the top of a module are therefore unique in
-# all of them.  Blanks around signs go where no line holds a regular expression
-# or a template, and outside of strings.  Names stay as they are, for who debugs a page: the page holds
-# the script deflated.  Only ASCII is let through, so that no compiler's idea
-# of character sets matters.
+# all of them.  Blanks around signs go outside of strings, and not in lines that
+# hold a regular expression or a template.  Names stay as they are, for who
+# debugs a page: the page holds the script deflated.  Only ASCII is let
+# through, so that no compiler's idea of character sets matters.
 
 function fail(message) {
   print FILENAME ":" FNR ": " message >"/dev/stderr"

@@ -9,9 +9,9 @@ sources () {
   find include io src tools tests profiler -name '*.[ch]' 2>/dev/null
 }
 
-# The page's modules and the tests' scripts have the same widths.
+# Modules, the tests' scripts and what is written in awk have the same widths.
 scripts () {
-  find profiler tests -name '*.mjs' -o -name '*.js'
+  find profiler tests -name '*.mjs' -o -name '*.js' -o -name '*.awk'
 }
 
 every_file_begins_with_its_licence () {
