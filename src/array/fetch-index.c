@@ -214,18 +214,13 @@ load (struct index_job *job)
                                                 nbytes, "a shard's index");
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s/%s", array->store->io->uri, array->path);
-  job->job.n = job->n;
-  job->job.end = NULL;
-  job->job.site = &indexes_site;
-  job->job.parent = NULL;
-  job->job.spread = false;
-  job->job.urgent = false;
-  job->job.max_active = rd_fetch_share (job->fetch, RD_FETCH_TILE_PARTS,
-                                        nbytes,
-                                        array->store->context->nthreads);
+  job->job = (struct rd_job) {
+    .run = read_index, .n = job->n, .site = &indexes_site,
+    .max_active = rd_fetch_share (job->fetch, RD_FETCH_TILE_PARTS, nbytes,
+                                  array->store->context->nthreads),
+  };
   if (!array->store->io->ops->is_blocking)
     return load_async (job);
-  job->job.run = read_index;
   return rd_pool_run (array->store->context->pool, &job->job);
 }
 
