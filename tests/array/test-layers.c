@@ -261,6 +261,7 @@ who_gives_up_leaves_no_shard_that_is_not_complete (void **state)
 
 /* What an observer saw. */
 struct seen {
+  struct rd_layers_observer observer; /* it */
   struct rd_io *io;                   /* the store written to */
   atomic_bool busy;
   unsigned nlayers, failing;
@@ -302,6 +303,19 @@ see_layer (void *user_data, const void *elements, size_t nbytes)
   return RADIO_OK;
 }
 
+/* A setting whose layers are seen. */
+static void
+setting_open_seen (struct setting *setting, unsigned nthreads,
+                   struct seen *seen)
+{
+  setting_open (setting, nthreads, NULL);
+  seen->observer = (struct rd_layers_observer) {
+    see_layer, seen, &see_site
+  };
+  seen->io = setting->store->io;
+  setting->observer = &seen->observer;
+}
+
 static void
 layers_are_observed_once_and_in_their_order (void **state)
 {
@@ -310,11 +324,8 @@ layers_are_observed_once_and_in_their_order (void **state)
     for (int i = 0; i < 20; i++) {
       struct setting setting;
       struct seen seen = { .nlayers = 0 };
-      const struct rd_layers_observer watch = { see_layer, &seen, &see_site };
       uint64_t stored_nbytes = 0;
-      setting_open (&setting, nthreads, NULL);
-      setting.observer = &watch;
-      seen.io = setting.store->io;
+      setting_open_seen (&setting, nthreads, &seen);
       assert_ok (write_planes (&setting, 2, NZ, false, &stored_nbytes));
       assert_int_equal (seen.nlayers, (NZ + 1) / 2);
       assert_int_equal (seen.nbytes, sizeof setting.elements);
@@ -332,11 +343,8 @@ a_failing_observer_ends_the_write (void **state)
     for (unsigned failing = 1; failing <= (NZ + 1) / 2; failing++) {
       struct setting setting;
       struct seen seen = { .failing = failing };
-      const struct rd_layers_observer watch = { see_layer, &seen, &see_site };
       uint64_t stored_nbytes = 0;
-      setting_open (&setting, nthreads, NULL);
-      setting.observer = &watch;
-      seen.io = setting.store->io;
+      setting_open_seen (&setting, nthreads, &seen);
       assert_fails (write_planes (&setting, 2, NZ, false, &stored_nbytes),
                     RADIO_ERROR_PERMISSION, "is not to be seen");
       assert_int_equal (seen.nlayers, failing);
@@ -352,11 +360,8 @@ layers_are_written_while_one_is_observed (void **state)
   for (unsigned nthreads = 2; nthreads <= 4; nthreads++) {
     struct setting setting;
     struct seen seen = { .nappends_awaited = 3 };
-    const struct rd_layers_observer watch = { see_layer, &seen, &see_site };
     uint64_t stored_nbytes = 0;
-    setting_open (&setting, nthreads, NULL);
-    setting.observer = &watch;
-    seen.io = setting.store->io;
+    setting_open_seen (&setting, nthreads, &seen);
     assert_ok (write_planes (&setting, 2, NZ, false, &stored_nbytes));
     assert_memory_equal (seen.bytes, setting.elements,
                          sizeof setting.elements);
