@@ -97,8 +97,8 @@ do_step (struct rd_shards *shards, struct shard *shard, bool creates,
   const uint64_t scope = !radio_profile_is_on () ? 0
     : is_thread ? radio_scope_receive (&shard->handoff, site)
     : radio_scope_begin (site);
-  return creates ? create_shard (shards, shard)
-                 : commit_shard (shards, shard);
+  return rd_scope_end_with (creates ? create_shard (shards, shard)
+                                    : commit_shard (shards, shard));
 }
 
 /* Take one step of a kind that nobody else takes. */

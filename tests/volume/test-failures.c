@@ -413,6 +413,36 @@ the_scope_in_which_a_failure_began_is_marked (void **state)
   }
 }
 
+/* Also where a thread of its own does that for the operation, and whoever
+ * waits for it fails of it. */
+static void
+the_thread_that_writes_shards_marks_what_failed_in_it (void **state)
+{
+  (void) state;
+  static const struct {
+    struct rd_fault fault;
+    const char *scope;
+  } rows[] = {
+    { { .op = RD_FAULT_CREATE, .key = "/c/0/0/0", .kind = RD_FAULT_FAIL,
+        .status = RADIO_ERROR_NO_SPACE }, "create shard" },
+    { { .op = RD_FAULT_COMMIT, .key = "/c/0/0/0", .kind = RD_FAULT_FAIL,
+        .status = RADIO_ERROR_NO_SPACE }, "commit shards" },
+  };
+  make_store ();
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct radio_store *store = open_with_fault (&rows[i].fault);
+    const struct radio_phantom_options options = { .shape = { 8, 9, 10 } };
+    struct radio_recorder *recorder = tree_begin ();
+    assert_int_equal (radio_phantom (store, "ct/b", &options),
+                      RADIO_ERROR_NO_SPACE);
+    struct radio_profile *profile = tree_end (recorder);
+    assert_failed (profile, "phantom", 1, 1, RADIO_ERROR_NO_SPACE);
+    assert_failed (profile, rows[i].scope, 1, 1, RADIO_ERROR_NO_SPACE);
+    radio_profile_close (profile);
+    radio_store_close (store);
+  }
+}
+
 /* An operation that goes around a failure may still fail of another one. */
 static enum radio_status
 fail_after_another (void)
@@ -517,6 +547,7 @@ main (void)
     TEST (a_disk_that_fails_is_told_by_its_status),
     TEST (a_full_disk_fails_the_ingest_and_the_finding_points_to_it),
     TEST (the_scope_in_which_a_failure_began_is_marked),
+    TEST (the_thread_that_writes_shards_marks_what_failed_in_it),
     TEST (a_failure_that_was_lived_with_is_not_marked),
     TEST (what_succeeds_is_not_marked),
     TEST (calls_that_failed_are_told_from_those_that_did_not),
