@@ -26,6 +26,7 @@
 /* Facts that findings look for.  Of profiles that are joined, the numbers
  * are added up (join-texts.c). */
 #define RD_FACT_FAILED "failed"         /* the message */
+#define RD_FACT_CACHE "cache"           /* "warm", or how cold it was */
 #define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths no longer logged"

@@ -55,6 +55,26 @@ a_cache_that_seldom_helps_is_told (void **state)
                     "cache-misses");
 }
 
+static void
+a_cache_that_runs_threw_away_is_not_told (void **state)
+{
+  (void) state;
+  static const char *const colds[] = {
+    "cold", "meant to be cold, but was not all",
+  };
+  for (size_t i = 0; i < 2; i++) {
+    struct radio_profile *profile
+      = build_counts ("cache hits", 9, "cache misses", 11);
+    build_fact (profile, "cache", colds[i], false);
+    assert_not_found (profile, "cache-misses");
+  }
+  struct radio_profile *warm
+    = build_counts ("cache hits", 9, "cache misses", 11);
+  build_fact (warm, "cache", "warm", false);
+  assert_found (warm, "cache-misses", RADIO_FINDING_HINT,
+                "9 of 20 look-ups were in the cache (45 %)");
+}
+
 /* Work and wait in reading files, beside other work. */
 static struct radio_profile *
 build_disk (uint64_t work_ms, uint64_t wait_ms, uint64_t other_ms)
@@ -637,6 +657,7 @@ main (void)
     cmocka_unit_test (retries_are_told),
     cmocka_unit_test (errors_are_a_problem),
     cmocka_unit_test (a_cache_that_seldom_helps_is_told),
+    cmocka_unit_test (a_cache_that_runs_threw_away_is_not_told),
     cmocka_unit_test (reading_for_microseconds_is_neither_cold_nor_warm),
     cmocka_unit_test (cold_files_are_told_by_waiting),
     cmocka_unit_test (waiting_is_not_for_files_where_others_had_the_cpus),
