@@ -246,8 +246,7 @@ describe (struct read *read, char **name)
     failed = rd_conditions_add (c, "box", box, RADIO_TEXT_PLAIN);
   bool fixed = read->has_at || read->has_index || read->kind == FULL;
   if (!failed)
-    failed = rd_conditions_add (c, "places", fixed ? "fixed" : "random",
-                                RADIO_TEXT_PLAIN);
+    failed = rd_measure_describe_places (&read->measure, !fixed);
   *name = read->kind == SLICE
     ? rd_format ("%s plane", plane_names[read->plane])
     : rd_format ("%s", box ? box : "");
@@ -349,6 +348,7 @@ static const struct rd_option slice_options[] = {
   { RD_OPTION_ROI, "roi", "N|X,Y,Z",
     "a box of this size instead, as 'radio profile roi'" },
   AT_OPTION,
+  RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
   RD_PROFILE_OUTPUT_OPTIONS,
   JSON_OPTION,
@@ -363,6 +363,7 @@ static const struct rd_option roi_options[] = {
   { RD_OPTION_ROI, "roi", "N|X,Y,Z", "the box's size (default: 64)" },
   { RD_OPTION_SIZE, "size", "N|X,Y,Z", "the same" },
   AT_OPTION,
+  RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
   RD_PROFILE_OUTPUT_OPTIONS,
   JSON_OPTION,

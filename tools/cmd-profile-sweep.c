@@ -363,8 +363,7 @@ measure (struct sweep *sweep, const struct rd_args *args)
   if (!failed)
     failed = rd_measure_describe (&sweep->measure, &sweep->subject);
   if (!failed)
-    failed = rd_conditions_add (&sweep->measure.conditions, "places",
-                                "random", RADIO_TEXT_PLAIN);
+    failed = rd_measure_describe_places (&sweep->measure, true);
   if (failed)
     return failed;
   rd_measure_tell (&sweep->measure);
@@ -404,6 +403,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_SIZES, "sizes", "N,N,...",
     "sizes of the boxes (default: 16,32,64,128 if they fit)" },
   { RD_OPTION_CSV, "csv", "FILE", "write the curve as CSV, too" },
+  RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
   RD_PROFILE_OUTPUT_OPTIONS,
   { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" },

@@ -111,7 +111,16 @@ rd_measure_describe (struct rd_measure *measure,
     failed = rd_conditions_add_u64 (c, "runs", measure->nruns);
   if (!failed)
     failed = rd_conditions_add_u64 (c, "warmup", measure->nwarm);
-  if (!failed)
+  return failed;
+}
+
+int
+rd_measure_describe_places (struct rd_measure *measure, bool are_random)
+{
+  struct rd_conditions *c = &measure->conditions;
+  int failed = rd_conditions_add (c, "places", are_random ? "random"
+                                  : "fixed", RADIO_TEXT_PLAIN);
+  if (!failed && are_random)
     failed = rd_conditions_add_u64 (c, "seed", measure->seed);
   return failed;
 }

@@ -25,9 +25,12 @@ struct rd_measure {
     "measured runs (default: " nruns ")" },                             \
   { RD_OPTION_WARMUP, "warmup", "N",                                    \
     "runs before, not measured (default: 1; --cold: 0)" },              \
-  { RD_OPTION_SEED, "seed", "N", "other random positions (default: 0)" },\
   { RD_OPTION_COLD, "cold", NULL,                                       \
     "drop the files from memory before each run" }
+
+/* Of those that read at random places. */
+#define RD_SEED_OPTION                                                  \
+  { RD_OPTION_SEED, "seed", "N", "other random positions (default: 0)" }
 
 /* Take one of the options above, or of the output's, or --json: 1, 0 when
  * it is none of them, -1 after telling a mistake. */
@@ -45,6 +48,10 @@ int rd_measure_begin (struct rd_measure *measure);
 /* The conditions that every measurement has. */
 int rd_measure_describe (struct rd_measure *measure,
                          const struct rd_subject *subject);
+
+/* And of those that read at places: of random ones, what decides them. */
+int rd_measure_describe_places (struct rd_measure *measure,
+                                bool are_random);
 
 /* Print what is measured, unless --json. */
 void rd_measure_tell (const struct rd_measure *measure);
