@@ -87,6 +87,50 @@ def test_memory_is_that_of_the_worst(modules):
     assert results.memory(["box32"], "beside_nbytes") is None
 
 
+class Plain:
+    """A store that keeps what it gets as an .npy, or nearly."""
+
+    reversed = False
+
+    def __init__(self, lost=False):
+        self.lost = lost
+
+    def write(self, values, path, threads):
+        import numpy
+        values = values.copy()
+        values[1, 2, 3] += self.lost
+        with open(path, "wb") as file:
+            numpy.save(file, values)
+
+    def ingest(self, file, path, threads):
+        import numpy
+        self.write(numpy.load(file), path, threads)
+
+    def open(self, path, threads):
+        import numpy
+        import stores
+        values = numpy.load(path)
+        return lambda start, size, flat: \
+            values[stores.selection(start, size, flat)]
+
+
+@pytest.mark.parametrize("phase", ["write", "ingest"])
+def test_what_others_write_is_read_back(np, tmp_path, phase):
+    import checks
+    import worker
+    file = tmp_path / "volume.npy"
+    np.save(file, np.arange(3 * 4 * 5, dtype="<i2").reshape(3, 4, 5))
+    task = {"array": file, "file": file, "path": tmp_path / "made",
+            "times": 2, "threads": 1, "shape": [3, 4, 5]}
+    act = {"write": worker.write, "ingest": worker.ingest}[phase]
+    held = checks.Checks(file)
+    whole = act(Plain(), task)
+    held.compare("it", whole["checksums"])
+    assert whole["seconds"] > 0 and list(whole["checksums"]) == ["full"]
+    with pytest.raises(SystemExit, match="it returns other voxels .* full"):
+        held.compare("it", act(Plain(lost=True), task)["checksums"])
+
+
 def test_ratios_of_a_pair_are_of_the_same_rounds():
     import scaling
     layouts = [{"rows": [{"row": "open", "runs_of_a_round": 1,

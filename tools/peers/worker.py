@@ -100,24 +100,28 @@ def read_all(store, task):
 
 def write(store, task):
     values = np.load(task["array"])
-    return repeat(task, lambda path, threads:
+    return repeat(store, task, lambda path, threads:
                   store.write(values, path, threads))
 
 
 def ingest(store, task):
-    return repeat(task, lambda path, threads:
+    return repeat(store, task, lambda path, threads:
                   store.ingest(task["file"], path, threads))
 
 
-def repeat(task, act):
-    """The last of so many times is timed: those before warm up."""
+def repeat(store, task, act):
+    """The last of so many times is timed: those before warm up.  What it
+    left is read back when the clock has stopped."""
     seconds = 0
     for _ in range(task["times"]):
         remove(task["path"])
         begin = time.perf_counter()
         act(task["path"], task["threads"])
         seconds = time.perf_counter() - begin
-    return {"seconds": seconds, "stored_nbytes": disk_nbytes(task["path"])}
+    read = store.open(task["path"], task["threads"])
+    return {"seconds": seconds, "stored_nbytes": disk_nbytes(task["path"]),
+            "checksums": check(store, {**task, "checked": ["full"],
+                                       "seed": 0}, read)}
 
 
 def main():
@@ -128,4 +132,5 @@ def main():
     print(json.dumps({"store": store.name, **result}))
 
 
-main()
+if __name__ == "__main__":
+    main()
