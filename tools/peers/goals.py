@@ -2,32 +2,78 @@
 """What was to be reached, and what was: the rows of the project's aims.
 
 Each answer is a row of a table: what, against whom, to reach, reached, and
-whether it is.  A ratio is how many times faster radio is.
+whether it is.  A ratio is how many times faster radio is.  An aim of which
+nothing was measured has its row all the same.
 """
 
 from math import exp, log
 from statistics import median
 
+import scaling
 import stores
 
 READS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128"]
 SMALL, MEDIUM = "radio-balanced-small", "radio-balanced-medium"
 FAST, AXIAL = "radio-balanced-fast", "radio-axial-small"
+PRESETS = [SMALL, MEDIUM, FAST]
 
 # Stores of planes: nobody is measured against them on their own plane.
 PLANE_WISE = ["tiledb-axial", "radiobject", "ts-axial", "blosc2"]
+TILEDB = ["tiledb-axial", "tiledb-64", "radiobject", "radiobject-iso"]
+NOT_MEASURED = "not measured"
 
 
-def verdict(reached, wanted):
-    return "yes" if reached >= wanted else "**no**"
+# Figures: the median of the rounds, the least and the most of them.
 
+def middle(values):
+    """None where there are no values."""
+    values = list(values)
+    return (median(values), min(values), max(values)) if values else None
+
+
+def exactly(value):
+    return None if value is None else (value,) * 3
+
+
+def told(figure, form="{:.2f}", unit=""):
+    """The range, where there is more than one round to have it."""
+    value, least, most = map(form.format, figure)
+    if figure[1] == figure[2]:
+        return value + unit
+    return f"{value} ({least} to {most}){unit}"
+
+
+def verdict(figure, met):
+    return "yes" if met(figure[0]) else "**no**"
+
+
+def answer(what, against, wanted, figure, met, text):
+    if figure is None:
+        return [what, against, wanted, NOT_MEASURED, ""]
+    return [what, against, wanted, text(figure), verdict(figure, met)]
+
+
+def times(what, against, least, ratio):
+    """How many times faster something is to be."""
+    return answer(what, against, f"{least} x", ratio,
+                  lambda x: x >= least, told)
+
+
+def share_of_time(what, against, most, ratio):
+    return answer(what, against, f"{most} of its time at most", ratio,
+                  lambda x: x <= most, told)
+
+
+def megabytes(what, nbytes, most):
+    return answer(what, "", f"{most} MB at most", exactly(nbytes),
+                  lambda n: n <= most * 1e6,
+                  lambda figure: f"{figure[0] / 1e6:.1f} MB")
+
+
+# Whom it is measured against.
 
 def title(name):
     return stores.find(name).title
-
-
-def told(ratio):
-    return f"{ratio[0]:.2f} ({ratio[1]:.2f}-{ratio[2]:.2f})"
 
 
 def peers_of(results):
@@ -42,25 +88,42 @@ def best(results, what, among):
     return min(timed)[1] if timed else None
 
 
+def rivals(results, what):
+    """Who counts in a column: all but plane-wise stores on their plane."""
+    return [n for n in peers_of(results)
+            if what != "axial" or n not in PLANE_WISE]
+
+
 def geometric_mean(values):
     return exp(sum(map(log, values)) / len(values)) if values else 0
 
 
-def size(results, name, most, dtype):
-    nbytes = results.nbytes(name)
-    if nbytes is None:
-        return []
-    return [[f"{name[6:]}, {dtype}: size on disk", "", f"{most} MB at most",
-             f"{nbytes / 1e6:.1f} MB", verdict(most, nbytes / 1e6)]]
+def mean_ratio(results, mine, others):
+    """Of all reads, in the rounds that have them all; others: {what: the
+    store that it is measured against}."""
+    found = [results.ratios(other, mine, what) if other else {}
+             for what, other in others.items()]
+    rounds = set.intersection(*map(set, found))
+    return middle(geometric_mean([ratios[r] for ratios in found])
+                  for r in sorted(rounds))
 
 
-def one(results, mine, other, what, wanted, dtype):
-    ratio = other and results.ratio(other, mine, what)
-    if not ratio:
-        return []
-    return [[f"{mine[6:]}, {dtype}: {what.removesuffix('_s')}",
-             title(other), f"{wanted} x", told(ratio),
-             verdict(ratio[0], wanted)]]
+# The aims.
+
+def name_of(mine, dtype, what):
+    return f"{mine.removeprefix('radio-')}, {dtype}: {what}"
+
+
+def size(results, mine, most, dtype):
+    return [megabytes(name_of(mine, dtype, "size on disk"),
+                      results.nbytes(mine), most)]
+
+
+def one(results, mine, other, what, wanted, dtype, among=""):
+    """among: what other is the best of, where it was chosen."""
+    against = ": ".join(filter(None, [among, other and title(other)]))
+    return [times(name_of(mine, dtype, what.removesuffix("_s")), against,
+                  wanted, other and results.ratio(other, mine, what))]
 
 
 def small(results, dtype):
@@ -73,56 +136,35 @@ def small(results, dtype):
     return rows
 
 
-def rivals(results, what):
-    """Who counts in a column: all but plane-wise stores on their plane."""
-    return [n for n in peers_of(results)
-            if what != "axial" or n not in PLANE_WISE]
-
-
-def columns(results, mine):
-    """Each column's ratio to the best of the others."""
-    found = {}
-    for what in READS:
-        other = best(results, what, rivals(results, what))
-        ratio = other and results.ratio(other, mine, what)
-        if ratio:
-            found[what] = (other, ratio)
-    return found
+def columns(results):
+    """The best of the others in each column; None."""
+    return {what: best(results, what, rivals(results, what))
+            for what in READS}
 
 
 def every_column(results, mine, least, mean, dtype):
-    found = columns(results, mine)
-    if not found:
-        return []
-    rows = [[f"{mine[6:]}, {dtype}: {what}", f"best: {title(other)}",
-             f"{least} x", told(ratio), verdict(ratio[0], least)]
-            for what, (other, ratio) in found.items()]
-    means = geometric_mean([r[0] for _, r in found.values()])
-    rows.append([f"{mine[6:]}, {dtype}: geometric mean",
-                 "best of each column", f"{mean} x", f"{means:.2f}",
-                 verdict(means, mean)])
-    ratios = [results.ratio("blosc2-nnunet", mine, w) for w in READS]
-    means = geometric_mean([r[0] for r in ratios if r])
-    if means:
-        rows.append([f"{mine[6:]}, {dtype}: geometric mean",
-                     title("blosc2-nnunet"), f"{mean} x", f"{means:.2f}",
-                     verdict(means, mean)])
+    rows = []
+    found = columns(results)
+    for what, other in found.items():
+        rows += one(results, mine, other, what, least, dtype,
+                    "best of the others")
+    nnunet = dict.fromkeys(READS, "blosc2-nnunet")
+    for against, others in (("best of each column", found),
+                            (title("blosc2-nnunet"), nnunet)):
+        rows.append(times(name_of(mine, dtype, "geometric mean"), against,
+                          mean, mean_ratio(results, mine, others)))
     return rows
 
 
 def medium(results, dtype):
-    rows = every_column(results, MEDIUM, 1, 2, dtype)
-    rows += one(results, MEDIUM, "blosc2-nnunet", "write_s", 4, dtype)
-    if dtype == "int16":
-        rows = size(results, MEDIUM, 80, dtype) + rows
-    return rows
+    rows = size(results, MEDIUM, 80, dtype) if dtype == "int16" else []
+    rows += every_column(results, MEDIUM, 1, 2, dtype)
+    return rows + one(results, MEDIUM, "blosc2-nnunet", "write_s", 4, dtype)
 
 
 def fast(results, dtype):
-    rows = every_column(results, FAST, 2, 3.5, dtype)
-    if dtype == "int16":
-        rows = size(results, FAST, 86, dtype) + rows
-    return rows
+    rows = size(results, FAST, 86, dtype) if dtype == "int16" else []
+    return rows + every_column(results, FAST, 2, 3.5, dtype)
 
 
 def axial(results, dtype):
@@ -136,24 +178,20 @@ def axial(results, dtype):
 def tiledb(results, dtype):
     """The default layout against the best of TileDB's in each column."""
     rows = []
-    family = ["tiledb-axial", "tiledb-64", "radiobject"]
     for what in READS:
-        rows += one(results, MEDIUM, best(results, what, family), what, 10,
-                    dtype)
+        rows += one(results, MEDIUM, best(results, what, TILEDB), what, 10,
+                    dtype, "TileDB or RadiObject")
     return rows
 
 
 def ingest(results, dtype):
     other = best(results, "ingest_s", peers_of(results))
-    rows = one(results, MEDIUM, other, "ingest_s", 2.5, dtype)
-    for name, most in ((MEDIUM, 1.25), (SMALL, 1.6)):
-        ratios = results.inflate_ratio(name)
-        if ratios:
-            rows.append([f"{name[6:]}, {dtype}: ingest", "a bare inflate",
-                         f"{most} of its time at most",
-                         f"{median(ratios):.2f} ({min(ratios):.2f}-"
-                         f"{max(ratios):.2f})",
-                         verdict(most, median(ratios))])
+    rows = one(results, MEDIUM, other, "ingest_s", 2.5, dtype,
+               "best of the others")
+    for mine, most in ((MEDIUM, 1.25), (SMALL, 1.6)):
+        rows.append(share_of_time(
+            name_of(mine, dtype, "ingest"), "a bare inflate", most,
+            middle(results.inflate_ratio(mine))))
     return rows
 
 
@@ -162,89 +200,73 @@ def scroll(results, dtype):
 
 
 def limit(results, dtype):
-    rows = []
-    for name in (SMALL, MEDIUM, FAST):
-        share = results.limit(name, "full")
-        if share:
-            rows.append([f"{name[6:]}, {dtype}: full",
-                         "the machine's limit", "0.8 of it", f"{share:.2f}",
-                         verdict(share, 0.8)])
-    return rows
+    return [answer(name_of(mine, dtype, "full"), "the machine's limit",
+                   "0.8 of it", results.limit(mine, "full"),
+                   lambda share: share >= 0.8, told) for mine in PRESETS]
 
 
 def small_reads(results, dtype):
-    rows = []
-    ratio = results.by_decoding(MEDIUM, "box32")
-    if ratio:
-        rows.append([f"{MEDIUM[6:]}, {dtype}: box32",
-                     "decoding its tiles on all processors",
-                     "1.3 of its time at most", f"{ratio:.2f}",
-                     verdict(1.3, ratio)])
-    first = results.seconds(MEDIUM, "first-plane")
-    plane = results.seconds(MEDIUM, "axial")
-    if first and plane:
-        rows.append([f"{MEDIUM[6:]}, {dtype}: open and a plane",
-                     "the plane alone", "1 ms more at most",
-                     f"{1000 * (first - plane):.2f} ms",
-                     verdict(0.001, first - plane)])
+    rows = [share_of_time(name_of(mine, dtype, "box32"),
+                          "decoding its tiles on all processors", 1.3,
+                          results.by_decoding(mine, "box32"))
+            for mine in [MEDIUM]]
+    rows.append(answer(
+        name_of(MEDIUM, dtype, "open and a plane"), "the plane alone",
+        "1 ms more at most", results.opening(MEDIUM), lambda s: s <= 0.001,
+        lambda figure: told([1000 * s for s in figure], unit=" ms")))
     return rows
 
 
 def threads(results, dtype):
     """How many times faster all threads are than one."""
     rows = []
-    for what in ("full", "ingest"):
-        for codec in ("small", "medium", "fast"):
-            ratio = results.pairs(f"threads-{what}-{codec}", lambda r: 1 / r)
-            if ratio:
-                name = "full" if what == "full" else "ingest of the .nii"
-                rows.append([f"balanced-{codec}, {dtype}: {name}, all "
-                             "threads", "one thread", "1.8 x", told(ratio),
-                             verdict(ratio[0], 1.8)])
+    for what, told_as, codecs in (
+            ("full", "full", scaling.CODECS),
+            ("ingest", "ingest of the .nii", scaling.INGESTED)):
+        for codec in codecs:
+            rows.append(times(
+                f"balanced-{codec}, {dtype}: {told_as}, all threads",
+                "one thread", 1.8,
+                results.pairs(f"threads-{what}-{codec}", lambda r: 1 / r)))
     return rows
 
 
 def sizes(results, dtype):
     """What it costs that the volume is large, or the store."""
-    rows = []
-    for name, what, against, most in (
-            ("size-box64", "box64 of 16 GB", "of 68 MB", 1.1),
-            ("store-open", "opening one of 10,000 volumes", "of 10", 1.5),
-            ("store-open-store", "the same with the store", "of 10", 1.5)):
-        ratio = results.pairs(name, lambda r: r)
-        if ratio:
-            rows.append([f"balanced-medium, {dtype}: {what}", against,
-                         f"{most} of its time at most", told(ratio),
-                         verdict(most, ratio[0])])
-    return rows
-
-
-def megabytes(what, nbytes, most):
-    return [what, "", f"{most} MB at most", f"{nbytes / 1e6:.1f} MB",
-            verdict(most, nbytes / 1e6)]
+    if dtype != "int16":
+        return []
+    return [share_of_time(f"balanced-medium, {dtype}: {what}", against, most,
+                          results.pairs(name, lambda r: r))
+            for name, what, against, most in (
+                ("size-box64", "box64 of 16 GB", "of 68 MB", 1.1),
+                ("store-open", "opening one of 10,000 volumes", "of 10",
+                 1.5),
+                ("store-open-store", "the same with the store", "of 10",
+                 1.5))]
 
 
 def memory(results, dtype):
     """Of the worst codec, place and round."""
     rows = []
-    for title, kinds in (("the whole", ["full"]),
-                         ("a plane", ["axial", "coronal", "sagittal"]),
-                         ("a box", ["box32", "box64", "box128"])):
-        nbytes = results.memory(kinds, "beside_nbytes")
-        if nbytes:
-            rows.append(megabytes(f"{dtype}: memory beside the destination "
-                                  f"of {title}", nbytes, 32))
-    nbytes = results.memory(["ingest-gz"], "peak_nbytes")
-    if nbytes and dtype == "float32":
-        rows.append(megabytes(f"balanced-medium, {dtype}: memory of an "
-                              "ingest, in all", nbytes, 85))
+    names = [f"memory-{codec}" for codec in scaling.CODECS]
+    for what, kinds in (("the whole", ["full"]),
+                        ("a plane", ["axial", "coronal", "sagittal"]),
+                        ("a box", ["box32", "box64", "box128"])):
+        rows.append(megabytes(
+            f"balanced, {dtype}: memory beside the destination of {what}",
+            results.memory(names, kinds, "beside_nbytes"), 32))
+    if dtype == "float32":
+        rows.append(megabytes(
+            f"balanced-medium, {dtype}: memory of an ingest, in all",
+            results.memory(["memory-ingest"], ["ingest-gz"], "peak_nbytes"),
+            85))
     return rows
 
 
 def answers(by_dtype):
     rows = []
-    for answer in (small, medium, fast, axial, tiledb, ingest, scroll,
-                   small_reads, limit, threads, sizes, memory):
+    for aim in (small, medium, fast, axial, tiledb, ingest, scroll,
+                small_reads, limit, threads, sizes, memory):
         for dtype, results in by_dtype.items():
-            rows += answer(results, dtype)
+            rows += aim(results, dtype)
     return rows

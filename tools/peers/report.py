@@ -75,25 +75,25 @@ class Results:
                  if "stored_nbytes" in r]
         return sizes[-1] if sizes else None
 
-    def ratio(self, other, mine, what):
-        """(median, least, most) over the rounds that both have."""
+    def ratios(self, other, mine, what):
+        """Of the rounds that both have, by their number."""
         a, b = self.rounds(other, what), self.rounds(mine, what)
-        ratios = [a[r] / b[r] for r in a if r in b]
-        if not ratios:
-            return None
-        return median(ratios), min(ratios), max(ratios)
+        return {r: a[r] / b[r] for r in a if r in b}
+
+    def ratio(self, other, mine, what):
+        return goals.middle(self.ratios(other, mine, what).values())
 
     def limit(self, name, row):
-        """The share of the machine's limit, the median of the rounds."""
-        shares = [r["bench"]["rows"][row]["limit_s"]
-                  / r["bench"]["rows"][row]["median_s"]
-                  for r in self.of(name) if "bench" in r
-                  and "limit_s" in r["bench"]["rows"].get(row, {})]
-        return median(shares) if shares else None
+        """The share of the machine's limit."""
+        return goals.middle(
+            r["bench"]["rows"][row]["limit_s"]
+            / r["bench"]["rows"][row]["median_s"]
+            for r in self.of(name) if "bench" in r
+            and "limit_s" in r["bench"]["rows"].get(row, {}))
 
     def by_decoding(self, name, row):
         """The time of a row by that of decoding its tiles on all
-        processors; the median of the rounds."""
+        processors."""
         found = []
         for r in self.of(name):
             more = r.get("bench", {}).get("rows", {}).get(row, {})
@@ -102,7 +102,13 @@ class Results:
                            / more["counted_nbytes"])
                 found.append(more["median_s"] * r["bench"]["decode_all"]
                              / decoded)
-        return median(found) if found else None
+        return goals.middle(found)
+
+    def opening(self, name):
+        """What a plane takes longer where the volume is opened first."""
+        first, plane = (self.rounds(name, w)
+                        for w in ("first-plane", "axial"))
+        return goals.middle(first[r] - plane[r] for r in first if r in plane)
 
     def amplification(self, name, row):
         """Bytes decoded for a byte delivered."""
@@ -115,14 +121,14 @@ class Results:
                 / sum(f["counted_nbytes"] for f in found))
 
     def pairs(self, name, of):
-        """(median, least, most) of the rounds' ratios of a pair."""
-        found = [of(median(r["ratios"])) for r in self.of(name, "scaling")]
-        return (median(found), min(found), max(found)) if found else None
+        """Of the ratios of a pair, a round's median each."""
+        return goals.middle(of(median(r["ratios"]))
+                            for r in self.of(name, "scaling"))
 
-    def memory(self, rows, what):
+    def memory(self, names, rows, what):
         """The most of any of these rows; None where none was measured."""
-        found = [r["rows"][row][what] for r in self.records
-                 if r["kind"] == "scaling" and "rows" in r
+        found = [r["rows"][row][what] for name in names
+                 for r in self.of(name, "scaling")
                  for row in rows if row in r["rows"]]
         return max(found) if found else None
 
@@ -220,8 +226,8 @@ def limits(results):
         for row in COLUMNS:
             more = results.amplification(name, row)
             share = results.limit(name, row)
-            cells.append(f"{more:.1f}x, {percent(share)}" if more and share
-                         else "")
+            cells.append(f"{more:.1f}x, {percent(share[0])}"
+                         if more and share else "")
         rows.append([title_of(name)] + cells
                     + [ms(results.seconds(name, "malloc_full_s"))])
     return table(["decoded, of limit"] + COLUMNS + ["full, malloc"], rows)
