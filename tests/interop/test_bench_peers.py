@@ -219,6 +219,23 @@ def test_a_mean_is_of_the_rounds_that_have_all_reads(modules):
     assert goals.mean_ratio(results, "b", others) is None
 
 
+@pytest.mark.parametrize("ratios, told, verdict", [
+    ([3, 2, 4], "3.00 (2.00 to 4.00)", "yes"),
+    ([1.9, 2, 4], "2.00 (1.90 to 4.00)", "yes, within the spread"),
+    ([1.9, 1, 4], "1.90 (1.00 to 4.00)", "**no**, within the spread"),
+    ([1.9, 1, 1.9], "1.90 (1.00 to 1.90)", "**no**"),
+    ([2], "2.00", "yes"),
+    ([], "not measured", "")])
+def test_the_median_decides_and_a_range_with_the_aim_in_it_is_told(
+        modules, ratios, told, verdict):
+    goals = modules[0]
+    assert goals.times("it", "another", 2, goals.middle(ratios)) == [
+        "it", "another", "2 x", told, verdict]
+    upside_down = goals.share_of_time("it", "another", 0.5, goals.middle(
+        1 / ratio for ratio in ratios))
+    assert upside_down[-1] == verdict
+
+
 def everything(report, speed):
     """A result of every store; radio is so many times faster."""
     records = []

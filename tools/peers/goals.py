@@ -44,7 +44,11 @@ def told(figure, form="{:.2f}", unit=""):
 
 
 def verdict(figure, met):
-    return "yes" if met(figure[0]) else "**no**"
+    """The median decides.  That some rounds alone would have decided
+    otherwise is said."""
+    decided, *others = map(met, figure)
+    text = "yes" if decided else "**no**"
+    return text + ", within the spread" if len(set(others)) > 1 else text
 
 
 def answer(what, against, wanted, figure, met, text):
