@@ -281,7 +281,7 @@ AIMS = {
     "balanced-small": [
         ("size on disk", ""), ("full", "blosc2 b2nd defaults"),
         *((what, SHARDS) for what in READS[1:]), ("ingest", INFLATE),
-        ("full", "the machine's limit"),
+        ("box32", DECODING), ("full", "the machine's limit"),
         ("full, all threads", "one thread"),
         ("ingest of the .nii, all threads", "one thread")],
     "balanced-medium": [
@@ -295,7 +295,7 @@ AIMS = {
     "balanced-fast": [
         *((what, BEST) for what in READS),
         ("geometric mean", "best of each column"), ("geometric mean", NNUNET),
-        ("full", "the machine's limit"),
+        ("box32", DECODING), ("full", "the machine's limit"),
         ("full, all threads", "one thread")],
     "axial-small": [
         ("axial", "blosc2 b2nd defaults"), ("full", "blosc2 b2nd defaults"),

@@ -213,7 +213,7 @@ def small_reads(results, dtype):
     rows = [share_of_time(name_of(mine, dtype, "box32"),
                           "decoding its tiles on all processors", 1.3,
                           results.by_decoding(mine, "box32"))
-            for mine in [MEDIUM]]
+            for mine in PRESETS]
     rows.append(answer(
         name_of(MEDIUM, dtype, "open and a plane"), "the plane alone",
         "1 ms more at most", results.opening(MEDIUM), lambda s: s <= 0.001,
