@@ -300,7 +300,9 @@ AIMS = {
     "axial-small": [
         ("axial", "blosc2 b2nd defaults"), ("full", "blosc2 b2nd defaults"),
         ("axial", "tensorstore zstd 3, 1x512x512"),
-        ("full", "tensorstore zstd 3, 1x512x512")],
+        ("full", "tensorstore zstd 3, 1x512x512"),
+        (MEMORY + "the whole", ""), (MEMORY + "a plane", ""),
+        (MEMORY + "a box", "")],
     "balanced": [(MEMORY + "the whole", ""), (MEMORY + "a plane", ""),
                  (MEMORY + "a box", "")]}
 OF_ONE_DTYPE = {

@@ -252,13 +252,14 @@ def sizes(results, dtype):
 def memory(results, dtype):
     """Of the worst codec, place and round."""
     rows = []
-    names = [f"memory-{codec}" for codec in scaling.CODECS]
-    for what, kinds in (("the whole", ["full"]),
-                        ("a plane", ["axial", "coronal", "sagittal"]),
-                        ("a box", ["box32", "box64", "box128"])):
-        rows.append(megabytes(
-            f"balanced, {dtype}: memory beside the destination of {what}",
-            results.memory(names, kinds, "beside_nbytes"), 32))
+    for of, names in (("balanced", [f"memory-{c}" for c in scaling.CODECS]),
+                      ("axial-small", ["memory-axial-small"])):
+        for what, kinds in (("the whole", ["full"]),
+                            ("a plane", ["axial", "coronal", "sagittal"]),
+                            ("a box", ["box32", "box64", "box128"])):
+            rows.append(megabytes(
+                f"{of}, {dtype}: memory beside the destination of {what}",
+                results.memory(names, kinds, "beside_nbytes"), 32))
     if dtype == "float32":
         rows.append(megabytes(
             f"balanced-medium, {dtype}: memory of an ingest, in all",

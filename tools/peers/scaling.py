@@ -149,8 +149,8 @@ class Scaling:
                                     *arguments)
         return {"rows": {row["row"]: row for row in got["rows"]}}
 
-    def read_memory(self, r, dtype, codec):
-        store = self.bench.path(dtype, f"radio-balanced-{codec}")
+    def read_memory(self, r, dtype, tiling, codec):
+        store = self.bench.path(dtype, f"radio-{tiling}-{codec}")
         return self.memory(r, "-s", store, "ct/head")
 
     def ingest_memory(self, r, dtype):
@@ -165,8 +165,11 @@ class Scaling:
                  for codec in made]
         found += [(f"threads-ingest-{codec}", self.ingest_threads, dtype,
                    codec) for codec in INGESTED if codec in made]
-        found += [(f"memory-{codec}", self.read_memory, dtype, codec)
-                  for codec in made]
+        found += [(f"memory-{codec}", self.read_memory, dtype, "balanced",
+                   codec) for codec in made]
+        if ("axial", "small") in self.bench.layouts:
+            found.append(("memory-axial-small", self.read_memory, dtype,
+                          "axial", "small"))
         found.append(("memory-ingest", self.ingest_memory, dtype))
         if dtype == "int16":
             found += [("size-box64", self.sizes),
