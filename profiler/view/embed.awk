@@ -5,14 +5,14 @@
 #   awk -f embed.awk kind=template page.html kind=style page.css \
 #     kind=script a.mjs b.mjs
 #
-# What only readers of the sources need goes: comments on lines of their own
-# and indentation (so no template, `...`, goes over a line's end).  The
-# modules become one block of a strict script: import statements go, and so
-# does the word export; names at the top of a module are therefore unique in
-# all of them.  Blanks around signs go outside of strings, and not in lines that
-# hold a regular expression or a template.  Names stay as they are, for who
-# debugs a page: the page holds the script deflated.  Only ASCII is let
-# through, so that no compiler's idea of character sets matters.
+# What only readers of the sources need goes: comments, which stand on lines
+# of their own, indentation, blanks around signs, and the ends of lines within
+# a statement (so no template, `...`, goes over a line's end).  The modules
+# become one block of a strict script: import statements go, and so does the
+# word export; names at the top of a module are therefore unique in all of
+# them.  Names stay as they are and a statement stays a line, for who debugs a
+# page: the page holds the script deflated.  Only ASCII is let through, so
+# that no compiler's idea of character sets matters.
 
 function fail(message) {
   print FILENAME ":" FNR ": " message >"/dev/stderr"
@@ -26,6 +26,7 @@ function print_line(line) {
 }
 
 function end_string() {
+  end_statement()
   if (string == "script")
     print_line("}")
   if (string != "")
@@ -47,21 +48,46 @@ FNR == 1 {
   in_comment = in_import = 0
 }
 
-# Blanks around signs go; not those around + and -, which may be two.
-function squeeze_signs(text) {
-  gsub(/ *[=,;:?{}()\[\]&|*<>!]+ */, "\001&\001", text)
-  gsub(/\001 *| *\001/, "", text)
-  return text
+# The length of the token that a text of the script begins with, after what
+# stands before it: a slash divides behind an operand, and else begins a
+# regular expression.
+function token_length(text, before) {
+  if (match(text, /^([A-Za-z0-9_$#.]+| +)/)) return RLENGTH
+  if (match(text, /^'([^'\\]|\\.)*'/)) return RLENGTH
+  if (match(text, /^"([^"\\]|\\.)*"/)) return RLENGTH
+  if (match(text, /^`([^`\\]|\\.)*`/)) return RLENGTH
+  if (text ~ /^\/\//)
+    fail("a comment behind code")
+  if (before ~ /(^|[^])A-Za-z0-9_$#.]|[^A-Za-z0-9_$]return)$/ &&
+      match(text, /^\/([^[\/\\]|\\.|\[([^]\\]|\\.)*\])+\/[a-z]*/))
+    return RLENGTH
+  return 1
 }
 
-function squeeze(line,    part, n, i, all) {
-  if (line ~ /["`\\\/]/)
-    return line
-  n = split(line, part, "'")
-  all = squeeze_signs(part[1])
-  for (i = 2; i <= n; i++)
-    all = all "'" (i % 2 ? squeeze_signs(part[i]) : part[i])
-  return all
+# Whether a blank between two signs means something: between words, and
+# between + and -, which may be two.
+function is_apart(left, right) {
+  return left right ~ /^([A-Za-z0-9_$#.][A-Za-z0-9_$#.]|[-+][-+])$/
+}
+
+# Appends a line of the script to what is gathered of its statement.
+function squeeze(line,    length_, last) {
+  for (; line != ""; line = substr(line, length_ + 1)) {
+    length_ = token_length(line, statement)
+    if (line ~ /^ /) {
+      last = substr(statement, length(statement))
+      if (is_apart(last, substr(line, length_ + 1, 1)))
+        statement = statement " "
+    }
+    else
+      statement = statement substr(line, 1, length_)
+  }
+}
+
+function end_statement() {
+  if (statement != "")
+    print_line(statement)
+  statement = ""
 }
 
 /[^ -~]/ { fail("a character that is neither ASCII nor printable") }
@@ -113,14 +139,25 @@ kind == "template" && /^<!--/ {
 
 /^$/ { next }
 
-kind == "script" {
+kind == "script" || kind == "loader" {
   sub(/^export /, "")
-  $0 = squeeze($0)
+  squeeze(" " $0)
+  if (statement ~ /[;{}]$/)
+    end_statement()
+  next
 }
 
+# A rule of a style is a line as well.
 kind ~ /style$/ {
   gsub(/: /, ":")
   gsub(/ \{ */, "{")
+  gsub(/, /, ",")
+  gsub(/; /, ";")
+  sub(/;? *\}$/, "}")
+  statement = statement (statement ~ /(^|[;{,])$/ ? "" : " ") $0
+  if (/[{}]$/)
+    end_statement()
+  next
 }
 
 { print_line($0) }

@@ -71,15 +71,50 @@ import { b,
 export const a = '  { , } ?? \\ \n \' "x"  ';
   const d = a - -1 + +2, e = `4 / ${2}`;
   if (a !== ' , ') return { d: [1, -2], e : d ? 'b = { }' : a => b };
-  const f = / = /, g = " = ";
+  const f = / = /, g = " = ", h = (4 / 2) / g.length;
+  if (/[/'] "/.test(g))
+    return / \/ '/u.test(f)
+      && d in e;
+  else
+    f(h,
+      d);
 END
   embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
   cat >"$tmp/expected" <<'END'
 'use strict'; {
-const a = '  { , } ?? \\ \n \' "x"  ';
-const d = a - -1 + +2, e = `4 / ${2}`;
+const a='  { , } ?? \\ \n \' "x"  ';
+const d=a- -1+ +2,e=`4 / ${2}`;
 if(a!==' , ')return{d:[1,-2],e:d?'b = { }':a=>b};
-const f = / = /, g = " = ";
+const f=/ = /,g=" = ",h=(4/2)/g.length;
+if(/[/'] "/.test(g))return/ \/ '/u.test(f)&&d in e;
+else f(h,d);
+}
+END
+  cmp "$tmp/out" "$tmp/expected"
+}
+
+a_comment_behind_code_is_refused () {
+  echo 'let a = 1; // one' >"$tmp/a.mjs"
+  if embed kind=script "$tmp/a.mjs" 2>"$tmp/err"; then
+    return 1
+  fi
+  grep 'a.mjs:1: a comment behind code' "$tmp/err"
+}
+
+a_rule_of_a_style_becomes_a_line () {
+  cat >"$tmp/a.css" <<'END'
+/* Gone. */
+a > b, c :hover { color: red;
+  margin: 0 1px; }
+@media (max-width: 9px) {
+  .d { top: 0; }
+}
+END
+  embed kind=style "$tmp/a.css" | strings >"$tmp/out"
+  cat >"$tmp/expected" <<'END'
+a > b,c :hover{color:red;margin:0 1px}
+@media (max-width:9px){
+.d{top:0}
 }
 END
   cmp "$tmp/out" "$tmp/expected"
@@ -101,6 +136,8 @@ check every_module_test_is_run
 check two_modules_with_one_name_are_refused
 check what_is_not_ascii_is_refused
 check strings_and_signs_survive_the_embedding
+check a_comment_behind_code_is_refused
+check a_rule_of_a_style_becomes_a_line
 check names_changed_on_the_way_are_refused
 if command -v node >/dev/null; then
   check the_whole_script_is_valid
