@@ -358,6 +358,78 @@ def test_an_aim_that_was_not_measured_is_not_hidden(modules):
     assert report.readme(nothing) is None
 
 
+def test_results_go_aside_when_what_they_are_of_has_changed(tmp_path):
+    import prepared
+    results = tmp_path / "results-int16.jsonl"
+
+    def settle(**identity):
+        if not results.exists():
+            results.write_text("[]\n")
+        prepared.Prepared(tmp_path).settle("int16", identity, results)
+        return len(list(tmp_path.glob("results-int16-old*.jsonl")))
+    assert settle(build="a") == 1       # nobody knows what they were of
+    assert settle(build="a") == settle(build="a", store="9 MB") == 1
+    assert settle(build="a") == 1       # a store that is gone
+    assert results.exists()
+    assert settle(build="a", store="8 MB") == 2
+    assert not results.exists()
+    assert settle(build="b", store="8 MB") == 3
+    known = prepared.Prepared(tmp_path)
+    assert known.is_of("int16", build="b", store="8 MB", other="any")
+    assert not known.is_of("int16", build="a", store="8 MB")
+    assert not known.is_of("int16", build="b", store="9 MB")
+    assert known.is_of("float32", build="a")
+
+
+def test_what_was_made_is_made_again_by_another_build(tmp_path):
+    import prepared
+    assert not prepared.Prepared(tmp_path).is_made("store", "a")
+    prepared.Prepared(tmp_path).made("store", "a")
+    assert prepared.Prepared(tmp_path).is_made("store", "a")
+    assert not prepared.Prepared(tmp_path).is_made("store", "b")
+
+
+def test_a_build_is_known_by_its_programs(tmp_path):
+    import prepared
+    nothing = prepared.build_of(tmp_path)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "radio").write_text("one")
+    one = prepared.build_of(tmp_path)
+    (tmp_path / "tools" / "radio").write_text("two")
+    assert len({nothing, one, prepared.build_of(tmp_path)}) == 3
+
+
+@pytest.fixture
+def bench(modules, np, tmp_path):
+    """Nothing was prepared, nothing measured; pages of its own."""
+    import argparse
+    import os
+    from bench import Bench
+    page = "".join(f"<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n"
+                   for name in ("bench-peers", "bench-images",
+                                "bench-readme"))
+    for name in ("page.md", "README.md"):
+        (tmp_path / name).write_text(page)
+    (tmp_path / "data").mkdir()
+    for dtype in ("int16", "float32"):
+        np.save(tmp_path / "data" / f"{dtype}.npy", np.zeros((2, 3, 4)))
+    return Bench(argparse.Namespace(
+        folder=tmp_path, build=Path(os.environ["RADIO_TESTS_BUILDDIR"]),
+        quick=False, rounds=1, threads=2, seconds=0, dtype=None,
+        docs=tmp_path / "page.md", readme=tmp_path / "README.md"))
+
+
+def test_nothing_is_measured_of_what_was_not_prepared(bench):
+    for step in (bench.reads, bench.writes, bench.scaling):
+        with pytest.raises(SystemExit, match="int16 was not prepared yet"):
+            step()
+    Path(bench.path("int16", "radio-balanced-medium")).mkdir(parents=True)
+    bench.prepared.settle("int16", {"build": "another"},
+                          bench.results("int16"))
+    with pytest.raises(SystemExit, match="by another build"):
+        bench.reads()
+
+
 def test_tables_have_a_cell_for_every_title(modules):
     report = modules[1]
     results = everything(report, 2)

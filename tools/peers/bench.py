@@ -5,11 +5,13 @@ Steps: prepare (volumes, stores, are all voxels the same everywhere), reads
 and writes (rounds, in which everything is done once, radio's layouts between
 the others, so that what slows the machine for a while hits all alike),
 scaling (radio beside itself), images (layouts of several images) and report.
-All but the first and the last go on where an earlier call was ended, until
-there are so many rounds.
+All but the last go on where an earlier call was ended, until there are so
+many rounds; with another build, or other stores, they begin anew
+(prepared.py).
 """
 
 import argparse
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -24,10 +26,12 @@ import numpy as np
 import checks
 import images
 import places
+import prepared
 import report
 import scaling
 import stores
 import volumes
+import worker
 
 STEPS = ["prepare", "reads", "writes", "scaling", "images", "report"]
 READS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128"]
@@ -67,6 +71,10 @@ class Bench:
                         for c in stores.CODECS]
         if options.quick:
             self.layouts = [("balanced", "medium"), ("axial", "small")]
+        self.prepared = prepared.Prepared(self.folder)
+        self.build = prepared.build_of(options.build.resolve()) + (
+            "-quick" if options.quick else "")
+        self.commit = prepared.commit_of(options.build.resolve())
         self.scales = scaling.Scaling(self)
         self.checks = {}
         self.end = time.monotonic() + options.seconds
@@ -142,53 +150,101 @@ class Bench:
         return done.stdout
 
     def keep(self, dtype, record):
+        if self.commit:
+            record = {**record, "commit": self.commit}
         with open(self.results(dtype), "a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
     # Steps.
 
     def prepare(self):
-        """What was measured of other stores is of no use any more."""
-        made = volumes.make(self.folder / "data", self.options.quick)
-        if "int16" in self.dtypes(made):
-            self.scales.make()
-        for dtype in self.dtypes(made):
+        """What is there already, by this build, stays.  What was measured
+        of something else goes aside."""
+        data = self.folder / "data"
+        volumes.make(data, self.options.quick, self.dtypes())
+        if "int16" in self.dtypes():
+            self.make("scaling", self.scales.folder, self.scales.make)
+        for dtype in self.dtypes():
             (self.folder / "stores" / dtype).mkdir(parents=True,
                                                    exist_ok=True)
             for layout in self.layouts:
                 self.make_layout(dtype, *layout)
-            for store in self.stores:
-                path = self.path(dtype, store.name)
-                if store.writes and not os.path.exists(path):
-                    print(f"writing {store.name}, {dtype}")
-                    self.time_write(store, dtype, "write", times=1,
-                                    array=self.data(dtype, ".npy"))
-            self.verify(dtype)
-            self.results(dtype).unlink(missing_ok=True)
+            self.make_missing(dtype)
+            self.verify(dtype, self.readers())
+            self.prepared.settle(dtype, self.identity(dtype),
+                                 self.results(dtype))
 
-    def dtypes(self, made=None):
-        if self.options.dtype:
-            return self.options.dtype
-        return made or (["int16"] if self.options.quick
-                        else list(volumes.DTYPES))
+    def make(self, name, path, how, *what):
+        """What an ended call left half done was not written down."""
+        if os.path.exists(path) and self.prepared.is_made(name, self.build):
+            return
+        shutil.rmtree(path, ignore_errors=True)
+        how(*what)
+        self.prepared.made(name, self.build)
+
+    def make_missing(self, dtype):
+        """The stores of others do not change with the build.  Returns those
+        that were missing."""
+        missing = [store for store in self.stores if store.writes
+                   and not os.path.exists(self.path(dtype, store.name))]
+        for store in missing:
+            print(f"writing {store.name}, {dtype}", flush=True)
+            beside = self.path(dtype, f"new-{store.name}")
+            self.time_write(store, dtype, "write", path=beside, times=1,
+                            array=self.data(dtype, ".npy"))
+            os.rename(beside, self.path(dtype, store.name))
+        return missing
+
+    def identity(self, dtype):
+        """What the results of a type of voxels are of."""
+        found = {"build": self.build, "threads": str(self.options.threads),
+                 "voxels": str(self.checked(dtype).expected("full"))}
+        for tiling, codec in self.layouts:
+            name = f"radio-{tiling}-{codec}"
+            found[name] = str(worker.disk_nbytes(self.path(dtype, name)))
+        for store in self.stores:
+            version = store.module and importlib.metadata.version(
+                store.module.partition(".")[0])
+            found[store.name] = (
+                f"{version or self.build}, "
+                f"{worker.disk_nbytes(self.path(dtype, store.name))}")
+        return found
+
+    def require(self, dtype):
+        """What is measured has to be what was prepared."""
+        if not os.path.exists(self.path(dtype, "radio-balanced-medium")):
+            raise SystemExit(f"bench-peers: {dtype} was not prepared yet: "
+                             "do --step=prepare before")
+        if not self.prepared.is_of(dtype, build=self.build,
+                                   threads=str(self.options.threads)):
+            raise SystemExit(f"bench-peers: {dtype} was prepared by another "
+                             "build, or for another number of threads: do "
+                             "--step=prepare anew")
+
+    def dtypes(self):
+        return self.options.dtype or (
+            ["int16"] if self.options.quick else list(volumes.DTYPES))
 
     def make_layout(self, dtype, tiling, codec):
-        """Always anew: the library may have changed."""
-        path = self.path(dtype, f"radio-{tiling}-{codec}")
-        shutil.rmtree(path, ignore_errors=True)
+        name = f"radio-{tiling}-{codec}"
+        path = self.path(dtype, name)
         link = self.folder / "data" / dtype / "head.nii.gz"
         link.parent.mkdir(exist_ok=True)
         if not link.exists():
             os.link(self.data(dtype, ".nii.gz"), link)
-        self.run_radio("ingest", "-s", path, "-c", "ct", "--tiling", tiling,
-                       "--codec", codec, link)
+        self.make(f"{dtype}/{name}", path, self.run_radio, "ingest", "-s",
+                  path, "-c", "ct", "--tiling", tiling, "--codec", codec,
+                  link)
 
-    def verify(self, dtype):
-        """Everybody returns the same voxels as numpy has."""
+    def readers(self):
+        """Everybody; of radio every layout."""
         through = [stores.Radio(*layout) for layout in self.layouts]
         names = {store.name for store in through}
-        others = [s for s in self.stores if s.name not in names]
-        for store in through + others:
+        return through + [s for s in self.stores if s.name not in names]
+
+    def verify(self, dtype, readers):
+        """They return the same voxels as numpy has."""
+        for store in readers:
             rows = [r for r in READS if store.rows is None
                     or r in store.rows]
             if not rows:
@@ -196,8 +252,7 @@ class Bench:
             sums = self.work(store, dtype, "read", checked=rows, rows=[],
                              seed=0)["checksums"]
             self.checked(dtype).compare(store.name, sums)
-        print(f"{len(through + others)} stores return the same voxels, "
-              f"{dtype}")
+        print(f"{len(readers)} stores return the same voxels, {dtype}")
 
     def turns(self):
         """Everything once: a layout of radio behind each two others."""
@@ -237,6 +292,10 @@ class Bench:
     def reads(self):
         turns = self.all_turns(self.read_radio, self.read_store)
         for dtype in self.dtypes():
+            self.require(dtype)
+            joined = self.make_missing(dtype)
+            if joined:
+                self.verify(dtype, joined)
             self.each_round(dtype, "reads", turns)
 
     def bench(self, *arguments):
@@ -275,6 +334,7 @@ class Bench:
     def writes(self):
         turns = self.all_turns(self.write_radio, self.write_store)
         for dtype in self.dtypes():
+            self.require(dtype)
             self.each_round(dtype, "writes", turns)
 
     def write_radio(self, dtype, r, tiling, codec):
@@ -317,6 +377,7 @@ class Bench:
 
     def scaling(self):
         for dtype in self.dtypes():
+            self.require(dtype)
             self.each_round(dtype, "scaling", [
                 (name, self.scale, name, *what)
                 for name, *what in self.scales.tasks(dtype)])
@@ -326,6 +387,10 @@ class Bench:
                           **measure(r, *what)})
 
     def images(self):
+        """They need no more of what is prepared than the CT."""
+        volumes.make(self.folder / "data", self.options.quick, ["int16"])
+        self.prepared.settle("images", self.identity_of_images(),
+                             self.results("images"))
         self.each_round("images", "images", [
             (f"{name}-{codec}", self.measure_image, name, file, codec)
             for name, _, file in self.images_found()
@@ -335,14 +400,20 @@ class Bench:
         found = images.find(self.folder / "data", self.data("int16", ".npy"))
         return found[:1 if self.options.quick else None]
 
+    def identity_of_images(self):
+        return {"build": self.build, "threads": str(self.options.threads),
+                **{name: str(os.path.getsize(file))
+                   for name, _, file in self.images_found()}}
+
     def measure_image(self, kind, r, image, file, codec):
         self.keep(kind, {"kind": kind, "round": r, "image": image,
                          "name": f"{image}-{codec}",
                          **images.measure(self, r, file, codec)})
 
     def report_images(self):
-        titles = {name: what for name, what, _ in self.images_found()}
         records = report.load(self.results("images"))
+        titles = {name: what for name, what, _ in self.images_found()
+                  } if records else {}
         by_image = {image: [r for r in records if r["image"] == image]
                     for image in titles}
         # One that was not measured with every codec waits for that.

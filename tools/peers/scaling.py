@@ -49,7 +49,6 @@ class Scaling:
     # Making.
 
     def make(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         quick = self.bench.options.quick
         print("making a large volume and a store of many")

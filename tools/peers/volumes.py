@@ -102,9 +102,8 @@ def save(folder, dtype, values):
     (folder / f"new-{dtype}.nii.gz").rename(folder / f"{dtype}.nii.gz")
 
 
-def make(folder, quick):
-    """Make what is missing; the types that there are."""
-    dtypes = ["int16"] if quick else list(DTYPES)
+def make(folder, quick, dtypes):
+    """What is missing of these types of voxels."""
     folder.mkdir(parents=True, exist_ok=True)
     missing = [d for d in dtypes if not (folder / f"{d}.nii.gz").exists()]
     if missing:
@@ -114,4 +113,3 @@ def make(folder, quick):
                 volume[tuple(slice(n) for n in QUICK_SHAPE)])
         for dtype in missing:
             save(folder, dtype, volume.astype(DTYPES[dtype]))
-    return dtypes
