@@ -430,6 +430,30 @@ def test_nothing_is_measured_of_what_was_not_prepared(bench):
         bench.reads()
 
 
+def test_pages_are_of_all_types_of_voxels(modules, bench, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    old = page.read_text()
+    with pytest.raises(SystemExit, match="nothing of int16"):
+        bench.report()
+    for record in everything(modules[1], 20).records:
+        bench.keep("int16", record)
+    with pytest.raises(SystemExit, match="nothing of float32"):
+        bench.report()
+    bench.options.dtype = ["int16"]
+    docs, readme = bench.options.docs, bench.options.readme
+    bench.report()
+    assert "### int16, 2x3x4" in capsys.readouterr().out
+    assert page.read_text() == (tmp_path / "README.md").read_text() == old
+    bench.options.dtype, bench.options.docs = None, docs
+    bench.options.readme = readme
+    for record in everything(modules[1], 20).records:
+        bench.keep("float32", record)
+    bench.report()
+    assert "### int16" in page.read_text()
+    assert "### float32" in page.read_text()
+    assert "| blosc2 as nnU-Net" in (tmp_path / "README.md").read_text()
+
+
 def test_tables_have_a_cell_for_every_title(modules):
     report = modules[1]
     results = everything(report, 2)

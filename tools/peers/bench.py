@@ -423,6 +423,7 @@ class Bench:
             self.put("bench-images", images.text(by_image, titles))
 
     def report(self):
+        """On the pages stands what there is of all types of voxels."""
         for dtype in self.dtypes():
             if not report.load(self.results(dtype)):
                 raise SystemExit(f"bench-peers: nothing of {dtype} was "
@@ -431,6 +432,10 @@ class Bench:
             {d: report.load(self.results(d)) for d in self.dtypes()},
             {d: self.shape(d) for d in self.dtypes()}, self.options,
             self.run_radio("--version").strip())
+        if self.options.docs and set(self.dtypes()) < set(volumes.DTYPES):
+            print("bench-peers: no page is written, since pages are of all "
+                  "types of voxels")
+            self.options.docs = self.options.readme = None
         self.put("bench-peers", text)
         self.report_images()
         self.report_readme()
