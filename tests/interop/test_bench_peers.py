@@ -454,6 +454,49 @@ def test_pages_are_of_all_types_of_voxels(modules, bench, tmp_path, capsys):
     assert "| blosc2 as nnU-Net" in (tmp_path / "README.md").read_text()
 
 
+def test_the_machine_is_told_by_the_instructions_that_matter(modules):
+    report = modules[1]
+    info = report.cpuinfo("processor : 0\nmodel name\t: A B @ 2 GHz\n"
+                          "flags\t\t: fpu avx2 sha_ni\n\n"
+                          "processor : 1\nflags : none\n")
+    assert info["model name"] == "A B @ 2 GHz"
+    assert report.instructions(info) == "with avx2 and sha_ni, without avx512f"
+    assert report.instructions({"flags": "fpu"}) == (
+        "without avx2 and avx512f and sha_ni")
+    assert report.instructions({"Features": "asimd sha2"}) == (
+        "with asimd and sha2")
+    assert report.instructions({}) == "of unknown instructions"
+
+
+def test_the_commits_that_were_measured_are_told(modules):
+    report = modules[1]
+    assert report.commits([{"commit": "b"}, {"commit": "b"}]) == "commit b"
+    assert report.commits([{"commit": "b"}, {}, {"commit": "a-dirty"}]) == (
+        "commit b and a commit that is not known and commit a-dirty")
+
+
+def test_a_build_has_the_commit_of_its_source(tmp_path):
+    import shutil
+    import subprocess
+
+    import prepared
+    if not shutil.which("git"):
+        pytest.skip("git is missing")
+    assert prepared.commit_of(tmp_path) is None
+    (tmp_path / "Makefile").write_text(
+        f"srcdir = .\nabs_top_srcdir = {tmp_path / 'source'}\n")
+    (tmp_path / "source").mkdir()
+    git = ["git", "-C", tmp_path / "source", "-c", "user.name=a",
+           "-c", "user.email=a@example.com"]
+    assert prepared.commit_of(tmp_path) is None
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "One"],
+                   check=True)
+    wanted = subprocess.run([*git, "rev-parse", "--short", "HEAD"],
+                            check=True, capture_output=True, text=True)
+    assert prepared.commit_of(tmp_path) == wanted.stdout.strip()
+
+
 def test_tables_have_a_cell_for_every_title(modules):
     report = modules[1]
     results = everything(report, 2)

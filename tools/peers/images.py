@@ -155,7 +155,9 @@ def presets(by_image):
 
 def text(by_image, titles):
     """by_image: {name: its records}"""
-    parts = [summary(by_image), presets(by_image)]
+    records = [r for of_one in by_image.values() for r in of_one]
+    parts = [f"Of {report.commits(records)}.", summary(by_image),
+             presets(by_image)]
     for name, records in by_image.items():
         shape = " x ".join(map(str, records[0]["shape"]))
         size = records[0]["raw_nbytes"] / 1e6

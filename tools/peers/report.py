@@ -233,33 +233,65 @@ def limits(results):
     return table(["decoded, of limit"] + COLUMNS + ["full, malloc"], rows)
 
 
+def cpuinfo(text):
+    """What /proc/cpuinfo says of the first processor."""
+    found = {}
+    for line in text.partition("\n\n")[0].splitlines():
+        key, _, value = line.partition(":")
+        found[key.strip()] = value.strip()
+    return found
+
+
+# The instructions that decide which of radio's loops, and of the libraries'
+# that it stands on, are run: on x86 and on ARM.
+INSTRUCTIONS = {"flags": ["avx2", "avx512f", "sha_ni"],
+                "Features": ["asimd", "sha2"]}
+
+
+def instructions(info):
+    for key, wanted in INSTRUCTIONS.items():
+        if key in info:
+            has = info[key].split()
+            there = [name for name in wanted if name in has]
+            missing = [name for name in wanted if name not in has]
+            return ", ".join(
+                f"{how} {' and '.join(names)}" for how, names in (
+                    ("with", there), ("without", missing)) if names)
+    return "of unknown instructions"
+
+
 def machine(options):
-    model = "?"
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
+    info = cpuinfo(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     huge = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     mode = "?"
     if huge.exists():
         mode = huge.read_text().partition("[")[2].partition("]")[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return (f"{model}, {os.cpu_count()} processors, "
+    return (f"{info.get('model name', platform.machine())} "
+            f"{instructions(info)}, {os.cpu_count()} processors, "
             f"{memory / 2**30:.0f} GiB, "
             f"Linux {platform.release().partition('-')[0]}, "
             f"transparent huge pages: {mode}; {options.threads} threads "
             "for everybody")
 
 
-def versions(radio):
+def commits(records):
+    """Of the sources that were measured; of old records it is not known."""
+    found = dict.fromkeys(f"commit {r['commit']}" if "commit" in r
+                          else "a commit that is not known"
+                          for r in records)
+    return " and ".join(found)
+
+
+def versions(radio, records):
     found = []
     for package in PACKAGES:
         try:
             found.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             pass
-    return (f"{radio}; Python {platform.python_version()}, "
+    return (f"{radio} of {commits(records)}; "
+            f"Python {platform.python_version()}, "
             + ", ".join(found))
 
 
@@ -279,7 +311,9 @@ def of_dtype(dtype, records, shape):
 
 
 def text(records, shapes, options, radio):
-    parts = [f"Machine: {machine(options)}.", f"Versions: {versions(radio)}."]
+    everything = [r for of_one in records.values() for r in of_one]
+    parts = [f"Machine: {machine(options)}.",
+             f"Versions: {versions(radio, everything)}."]
     if not options.quick:
         parts.append("### What was to be reached")
         parts.append(table(
