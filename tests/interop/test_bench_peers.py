@@ -497,6 +497,15 @@ def test_a_build_has_the_commit_of_its_source(tmp_path):
     assert prepared.commit_of(tmp_path) == wanted.stdout.strip()
 
 
+def test_rounds_of_each_kind_are_told(modules):
+    report = modules[1]
+    records = reads("a", {}, rounds=3) + reads("b", {}, rounds=2)
+    records += [{"kind": "writes", "round": r, "name": n}
+                for r in range(2) for n in "ab"] + [scaled("p")]
+    assert report.round_counts(records) == "reads 2 to 3, writes 2, scaling 1"
+    assert report.round_counts(records[:3]) == "reads 3"
+
+
 def test_tables_have_a_cell_for_every_title(modules):
     report = modules[1]
     results = everything(report, 2)

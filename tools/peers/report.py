@@ -295,14 +295,26 @@ def versions(radio, records):
             + ", ".join(found))
 
 
-def round_count(records):
-    return len({r["round"] for r in records if r["kind"] == "reads"})
+def round_counts(records):
+    """Of each kind: the rounds of everything that was measured, or the
+    least and the most of them."""
+    found = []
+    for kind in ("reads", "writes", "scaling"):
+        rounds = {}
+        for r in records:
+            if r["kind"] == kind:
+                rounds.setdefault(r["name"], set()).add(r["round"])
+        counts = sorted(map(len, rounds.values()))
+        if counts:
+            found.append(f"{kind} " + " to ".join(
+                map(str, sorted({counts[0], counts[-1]}))))
+    return ", ".join(found)
 
 
 def of_dtype(dtype, records, shape):
     results = Results(records)
     size = "x".join(map(str, shape))
-    parts = [f"### {dtype}, {size}, rounds: {round_count(records)}",
+    parts = [f"### {dtype}, {size}; rounds: {round_counts(records)}",
              absolute(results), ratios(results, "radio-balanced-medium")]
     if any(r["kind"] == "writes" for r in records):
         parts.append(ingests(results))
