@@ -587,6 +587,34 @@ def test_the_readme_has_the_figures_of_the_page(modules):
                 store, column)
 
 
+def test_a_crop_is_read_from_the_file_itself(modules, bench, np, nib):
+    stores = modules[2]
+    pytest.importorskip("medrs")
+    values = np.arange(5 * 6 * 7, dtype="<i2").reshape(5, 6, 7)
+    for name in ("medrs-nii", "medrs-gz"):
+        store, path = stores.find(name), bench.path("int16", name)
+        nib.save(nib.Nifti1Image(values.T, np.eye(4)), path)
+        assert path.endswith(f"int16{store.file}")
+        got = store.open(path, 1)((1, 2, 3), (2, 3, 4), False)
+        assert (got.T == values[1:3, 2:5, 3:7]).all()
+
+
+def test_radiobject_is_cut_into_cubes_where_it_is_told(modules, np, tmp_path):
+    stores = modules[2]
+    pytest.importorskip("radiobject")
+    tiledb = pytest.importorskip("tiledb")
+    values = np.arange(2 * 70 * 80, dtype="<i2").reshape(2, 70, 80)
+    # As it comes goes first: how arrays are cut is told to the module.
+    for name, tile in (("radiobject", [80, 70, 1]),
+                       ("radiobject-iso", [64, 64, 2])):
+        store, path = stores.find(name), str(tmp_path / name)
+        store.write(values, path, 1)
+        domain = tiledb.ArraySchema.load(path).domain
+        assert [domain.dim(i).tile for i in range(3)] == tile
+        got = store.open(path, 1)((0, 1, 2), (2, 3, 4), False)
+        assert (got.T == values[:, 1:4, 2:6]).all()
+
+
 def test_names_of_stores_are_one_each(modules):
     stores = modules[2]
     assert len(stores.BY_NAME) == len(stores.STORES)

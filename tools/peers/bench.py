@@ -99,8 +99,8 @@ class Bench:
 
     def path(self, dtype, name):
         """Of a store, or of the file that is read in place of one."""
-        if name == "nii":
-            return self.data(dtype, ".nii")
+        if name in stores.BY_NAME and stores.find(name).file:
+            return self.data(dtype, stores.find(name).file)
         if name == "ts-cache":
             name = "ts-shard"
         if name.startswith("python-"):
@@ -130,7 +130,8 @@ class Bench:
                 "shape": self.shape(dtype), **task}
         env = {**os.environ, "RADIO_BENCH_DTYPE": dtype,
                "RADIO_TESTS_BUILDDIR": str(self.options.build.resolve()),
-               "OMP_NUM_THREADS": str(self.options.threads)}
+               "OMP_NUM_THREADS": str(self.options.threads),
+               "RAYON_NUM_THREADS": str(self.options.threads)}
         done = subprocess.run(
             [sys.executable, HERE / "worker.py", json.dumps(task)], env=env,
             capture_output=True, text=True, timeout=1800, check=False)

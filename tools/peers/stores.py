@@ -30,6 +30,7 @@ class Store:
     ingests = False             # from a .nii.gz
     module = None               # what it needs of Python
     writes = True
+    file = None                 # the image that it reads, by its suffix
 
     def __init__(self, name, title):
         self.name, self.title = name, title
@@ -84,13 +85,26 @@ class RadiObject(Store):
     reversed = True
     ingests = True
 
+    def __init__(self, name, title, orientation=None):
+        super().__init__(name, title)
+        self.orientation = orientation
+
+    def configure(self):
+        """How new arrays are cut; else as it comes, which is a plane."""
+        if self.orientation:
+            from radiobject.ctx import TileConfig, WriteConfig, configure
+            configure(write=WriteConfig(tile=TileConfig(
+                orientation=self.orientation)))
+
     def write(self, values, path, threads):
         from radiobject import Volume
+        self.configure()
         Volume.from_numpy(path, np.ascontiguousarray(values.T),
                           ctx=TileDB.context(threads))
 
     def ingest(self, file, path, threads):
         from radiobject import Volume
+        self.configure()
         Volume.from_nifti(path, file, ctx=TileDB.context(threads))
 
     def open(self, path, threads):
@@ -263,6 +277,7 @@ class NiftiFile(Store):
     reversed = True
     rows = ["box32", "box64", "box128"]
     writes = False
+    file = ".nii"
 
     def open(self, path, threads):
         import nibabel as nib
@@ -270,6 +285,30 @@ class NiftiFile(Store):
         def read(start, size, flat):
             data = nib.load(path).dataobj
             return np.array(data[self.select(start, size, flat)])
+        return read
+
+
+class Crop(Store):
+    """No store either: the file as it came, through medrs, which reads of a
+    .nii what it needs, and inflates all of a .nii.gz."""
+
+    module = "medrs"
+    reversed = True
+    rows = ["box32", "box64", "box128"]
+    writes = False
+
+    def __init__(self, name, title, file):
+        super().__init__(name, title)
+        self.file = file
+
+    def open(self, path, threads):
+        import medrs
+
+        def read(start, size, flat):
+            # It keeps what it inflated once.
+            medrs.clear_decompression_cache()
+            return medrs.load_cropped(path, start[::-1],
+                                      size[::-1]).to_numpy_native()
         return read
 
 
@@ -309,6 +348,8 @@ STORES = [
            (512, 512, 1)),
     TileDB("tiledb-64", "TileDB zstd 3, tiles 64^3", (64, 64, 64)),
     RadiObject("radiobject", "RadiObject, as it comes"),
+    RadiObject("radiobject-iso", "RadiObject, isotropic tiles (64^3)",
+               "isotropic"),
     Zarr("zarr-64", "zarr-python zstd 3, 64^3", (64, 64, 64)),
     Zarr("zarr-shard", "zarr-python shards, blosc-zstd", (8, 64, 64), SHARD),
     Zarr("zarrs-shard", "zarrs, shards, blosc-zstd", (8, 64, 64), SHARD,
@@ -324,6 +365,8 @@ STORES = [
            chunks=(128, 128, 128), blocks=(32, 32, 32)),
     HDF5("h5", "HDF5 gzip 4 + shuffle, 64^3"),
     NiftiFile("nii", "nibabel, the .nii file"),
+    Crop("medrs-nii", "medrs, a crop of the .nii file", ".nii"),
+    Crop("medrs-gz", "medrs, a crop of the .nii.gz file", ".nii.gz"),
     TensorStore("nibabel-ts", "nibabel, then tensorstore's shards",
                 (8, 64, 64), SHARD, loader="nibabel"),
     TensorStore("medrs-ts", "medrs, then tensorstore's shards",
@@ -338,6 +381,7 @@ def find(name):
 
 
 # What --quick takes: one of each kind.
-QUICK = ["tiledb-64", "zarr-shard", "zarrs-shard", "ts-shard", "ts-cache",
-         "blosc2", "blosc2-nnunet", "h5", "nii", "nibabel-ts",
+QUICK = ["tiledb-64", "radiobject-iso", "zarr-shard", "zarrs-shard",
+         "ts-shard", "ts-cache", "blosc2", "blosc2-nnunet", "h5", "nii",
+         "medrs-nii", "medrs-gz", "nibabel-ts", "medrs-ts",
          "python-balanced-medium"]
