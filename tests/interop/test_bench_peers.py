@@ -615,6 +615,52 @@ def test_radiobject_is_cut_into_cubes_where_it_is_told(modules, np, tmp_path):
         assert (got.T == values[:, 1:4, 2:6]).all()
 
 
+def test_who_scrolls_through_ctypes_has_the_cache_that_radio_bench_has(
+        modules, monkeypatch):
+    import radio_library
+    stores = modules[2]
+    told = []
+
+    class Store:
+        def __init__(self, path, threads, cache_nbytes):
+            told.append(cache_nbytes)
+
+        def open_volume(self, path):
+            return self
+
+        def __exit__(self, *_):
+            told.append("closed")
+    monkeypatch.setattr(radio_library, "Store", Store)
+    monkeypatch.setenv("RADIO_BENCH_DTYPE", "int16")
+    through = stores.Radio("balanced", "medium")
+    through.open("a", 1)
+    assert through.fresh_for_scroll
+    through.close(through.open_to_scroll("a", 1))
+    assert told == [radio_library.NO_CACHE, 0, "closed", "closed"]
+
+
+def test_scrolling_without_the_cache_is_measured_again(
+        modules, bench, monkeypatch):
+    report = modules[1]
+    old = reads("python-balanced-medium", {"scroll": 2.0, "full": 1.0},
+                rounds=1)
+    results = report.Results(old)
+    assert results.seconds("python-balanced-medium", "scroll") is None
+    assert results.seconds("python-balanced-medium", "full") == 1
+    new = [{**record, **report.SCROLLED_ALIKE} for record in old]
+    assert report.Results(new).seconds("python-balanced-medium",
+                                       "scroll") == 2
+    measured = []
+    monkeypatch.setattr(bench, "end", float("inf"))
+    for record in old + reads("ts-shard", {"scroll": 1.0}, rounds=1):
+        bench.keep("int16", record)
+    turns = [(name, lambda *what: measured.append(what), name)
+             for name in ("python-balanced-medium", "ts-shard", "blosc2")]
+    bench.each_round("int16", "reads", turns)
+    assert measured == [("int16", 0, "python-balanced-medium"),
+                        ("int16", 0, "blosc2")]
+
+
 def test_names_of_stores_are_one_each(modules):
     stores = modules[2]
     assert len(stores.BY_NAME) == len(stores.STORES)

@@ -279,7 +279,7 @@ class Bench:
         results of their own, as the types of voxels have."""
         done = {(r["round"], r["name"])
                 for r in report.load(self.results(dtype))
-                if r["kind"] == kind}
+                if r["kind"] == kind and not report.is_outdated(r)}
         for r in range(self.options.rounds):
             print(f"{kind} of {dtype}, round {r + 1}", flush=True)
             for name, measure, *what in turns:
@@ -330,7 +330,8 @@ class Bench:
                         checked=["box64"] if "box64" in rows else [])
         self.checked(dtype).compare(store.name, got.pop("checksums"), r)
         self.keep(dtype, {"kind": "reads", "round": r,
-                          "name": got.pop("store"), **got})
+                          "name": got.pop("store"),
+                          **report.SCROLLED_ALIKE, **got})
 
     def writes(self):
         turns = self.all_turns(self.write_radio, self.write_store)

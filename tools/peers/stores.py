@@ -35,6 +35,12 @@ class Store:
     def __init__(self, name, title):
         self.name, self.title = name, title
 
+    def open_to_scroll(self, path, threads):
+        return self.open(path, threads)
+
+    def close(self, read):
+        """Most are closed when they are forgotten."""
+
     def select(self, start, size, flat):
         if self.reversed:
             start, size = start[::-1], size[::-1]
@@ -313,20 +319,30 @@ class Crop(Store):
 
 
 class Radio(Store):
-    """libradio through ctypes: what a Python program gets of it."""
+    """libradio through ctypes: what a Python program gets of it.  As in
+    radio bench no tile is kept, but by one who scrolls."""
 
     writes = False
+    fresh_for_scroll = True
 
     def __init__(self, tiling, codec):
         super().__init__(f"python-{tiling}-{codec}",
                          f"radio {tiling} {codec}, through ctypes")
 
     def open(self, path, threads):
+        return self.open_with(path, threads, keeps_tiles=False)
+
+    def open_to_scroll(self, path, threads):
+        return self.open_with(path, threads, keeps_tiles=True)
+
+    @staticmethod
+    def open_with(path, threads, keeps_tiles):
         root = Path(__file__).resolve().parents[2]
         sys.path.insert(0, os.fspath(root / "tests" / "interop"))
         import radio_library as radio
-        store = radio.Store(path, threads=threads,
-                            cache_nbytes=radio.NO_CACHE)
+        # None told is the library's own.
+        cache = 0 if keeps_tiles else radio.NO_CACHE
+        store = radio.Store(path, threads=threads, cache_nbytes=cache)
         volume = store.open_volume("ct/head")
         dtype = np.dtype(os.environ["RADIO_BENCH_DTYPE"])
         planes = list(radio.Volume.PLANES)
@@ -336,8 +352,12 @@ class Radio(Store):
                 return volume.read(start, size, dtype)
             axis = next(i for i in range(3) if size[i] == 1)
             return volume.plane(planes[axis], start[axis], dtype)
-        read.keep = store
+        read.opened = [volume, store]
         return read
+
+    def close(self, read):
+        for opened in read.opened:
+            opened.__exit__()
 
 
 TILINGS = ["balanced", "axial"]

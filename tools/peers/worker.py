@@ -66,10 +66,12 @@ def time_row(store, task, read, row):
     shape, seed = task["shape"], task["seed"]
 
     def run(i):
-        handle = read
-        if row == "scroll" and store.fresh_for_scroll:
-            handle = store.open(task["path"], task["threads"])
-        return perform(store, handle, row, shape, seed, i)
+        if row != "scroll" or not store.fresh_for_scroll:
+            return perform(store, read, row, shape, seed, i)
+        fresh = store.open_to_scroll(task["path"], task["threads"])
+        seconds = perform(store, fresh, row, shape, seed, i)
+        store.close(fresh)
+        return seconds
     last = run(0)
     if last < 1:
         last = run(1)
