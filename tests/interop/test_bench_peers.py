@@ -506,6 +506,21 @@ def test_rounds_of_each_kind_are_told(modules):
     assert report.round_counts(records[:3]) == "reads 3"
 
 
+def test_aims_that_are_not_reached_come_first(modules):
+    report = modules[1]
+    rows = [["a", "", "", "", verdict] for verdict in (
+        "yes", "**no**", "yes, within the spread", "", "yes",
+        "**no**, within the spread", "yes, within the spread")]
+    text = report.aims(rows)
+    assert ("Of 7 aims 4 are reached (2 within the spread), 2 are not (1 "
+            "within the spread), 1 were not measured.") in text
+    missing, reached = text.split("Reached in every round:")
+    assert missing.count("| a |") == 5 and reached.count("| a |") == 2
+    assert "| yes |" not in missing and "| yes |" in reached
+    assert "Not reached" not in report.aims([rows[0]])
+    assert "Reached in" not in report.aims([rows[1]])
+
+
 def test_tables_have_a_cell_for_every_title(modules):
     report = modules[1]
     results = everything(report, 2)

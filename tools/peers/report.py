@@ -337,16 +337,40 @@ def of_dtype(dtype, records, shape):
     return "\n\n".join(parts)
 
 
+def count_aims(verdicts):
+    """In words."""
+    counts = []
+    for word, what in (("yes", "are reached"), ("**no**", "are not")):
+        found = [v for v in verdicts if v.startswith(word)]
+        unsure = sum(v != word for v in found)
+        counts.append(f"{len(found)} {what}"
+                      + (f" ({unsure} within the spread)" if unsure else ""))
+    counts.append(f"{verdicts.count('')} were not measured")
+    return f"Of {len(verdicts)} aims " + ", ".join(counts) + "."
+
+
+def aims(answers):
+    """What is missing first."""
+    titles = ["what", "against", "to reach", "reached", ""]
+    parts = ["### What was to be reached",
+             count_aims([row[-1] for row in answers])]
+    for heading, chosen in (
+            ("Not reached, not for certain, or not measured:",
+             [row for row in answers if row[-1] != "yes"]),
+            ("Reached in every round:",
+             [row for row in answers if row[-1] == "yes"])):
+        if chosen:
+            parts += [heading, table(titles, chosen, "---")]
+    return "\n\n".join(parts)
+
+
 def text(records, shapes, options, radio):
     everything = [r for of_one in records.values() for r in of_one]
     parts = [f"Machine: {machine(options)}.",
              f"Versions: {versions(radio, everything)}."]
     if not options.quick:
-        parts.append("### What was to be reached")
-        parts.append(table(
-            ["what", "against", "to reach", "reached", ""],
-            goals.answers({d: Results(r) for d, r in records.items()}),
-            "---"))
+        parts.append(aims(goals.answers(
+            {d: Results(r) for d, r in records.items()})))
     parts += [of_dtype(d, r, shapes[d]) for d, r in records.items()]
     return "\n\n".join(parts) + "\n"
 
