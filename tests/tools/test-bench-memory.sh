@@ -49,7 +49,7 @@ the_destination_is_not_counted () {
   json 'all(r["bare_nbytes"] > r["nbytes"] for r in j["rows"])'
   json 'all(r["beside_nbytes"] == max(0, r["peak_nbytes"] - r["bare_nbytes"])
             for r in j["rows"])'
-  json "all(0 < r['beside_nbytes'] < 64e6 + $shadow * r['nbytes']
+  json "all(0 < r['beside_nbytes'] < 32e6 + $shadow * r['nbytes']
             for r in j['rows'])"
 }
 
