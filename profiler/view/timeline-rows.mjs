@@ -1,66 +1,100 @@
 // SPDX-License-Identifier: MIT
-// Drawing one row of spans.  Whatever is narrower than a pixel goes, with all
-// that ends in the same pixel, into one stroke, and the search for what
-// comes next jumps over it: a row costs at most as many steps as it has
-// pixels, however many spans it holds.
+// Drawing rows of spans.  Whatever is narrower than a pixel goes, with all
+// that ends in the same pixel, into one pixel of its row's line, and the
+// search for what comes next jumps over it: a row costs at most as many
+// steps as it has pixels, however many spans it holds.  The lines of all rows
+// are one small image, each of them stretched to the height of its row: as
+// rectangles they were what most of a picture's time went to.
 
 import { INK } from './colour.mjs';
+import { element } from './dom.mjs';
 
 export const SPAN_HEIGHT = 18;
 
-// A gap of so many pixels is not seen.
-const TOUCH = 0.4;
+// What is narrower than BOX goes into the line; what is wider than APART is
+// told by a pixel from what comes next; from NAMED on there are names.
+const APART = 3, BOX = 8, NAMED = 34;
+
+// As a pixel of an image, whatever the order of the machine's bytes.
+function pixelOf(...bytes) {
+  return new Uint32Array(Uint8Array.from(bytes).buffer)[0];
+}
+
+const FAINT = pixelOf(255, 255, 255, 64);
 
 // view: { from, to, left, width } of the time that is seen.
 export class RowPainter {
   constructor(pane, lanes, profile, model) {
     Object.assign(this, { pane, lanes, profile, model });
-    this.run = { node: -1, from: 0, to: 0 };
+    this.pixels = Uint32Array.from(model.colours, (colour) => pixelOf(
+      ...[1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)), 255));
   }
 
-  draw(row, y, view, theme) {
+  // places: [row, y] of each row that is seen.
+  paint(places, view, theme) {
+    const width = Math.ceil(view.width);
+    const line = new Uint32Array(width);
+    const image = this.makeImage(width, places.length);
+    const pixels = image && new Uint32Array(image.data.buffer);
+    Object.assign(this, { theme, labels: [], colour: null });
+    places.forEach(([row, y], i) => {
+      this.fillLine(line.fill(0), row, y, view);
+      if (image)
+        this.fillPixels(pixels, i * width, line);
+      else
+        this.strokes(line, view.left, y);
+    });
+    if (image)
+      this.stretch(image, places, view.left);
+    this.writeLabels();
+  }
+
+  // null: what is drawn into takes no images, as what makes SVG.
+  makeImage(width, height) {
+    return this.pane.context.drawImage && width * height > 0
+      ? new ImageData(width, height) : null;
+  }
+
+  // Of each pixel of a row, the node that is seen there, and 1; 0: none.
+  // What is wide enough is drawn at once.
+  fillLine(line, row, y, view) {
     const spans = this.lanes.rows[row];
     const begins = this.lanes.begins[row], ends = this.lanes.ends[row];
+    const { node } = this.profile.spans;
     const scale = view.width / (view.to - view.from);
-    this.theme = theme;
-    this.colour = null;
-    // The first pixel that has no stroke yet.
+    // The first pixel that has nothing narrow yet.
     let free = 0;
     for (let i = this.lanes.firstEnding(row, view.from); i < spans.length;) {
       if (begins[i] >= view.to)
         break;
       const x = Math.max(0, (begins[i] - view.from) * scale);
       const end = Math.min(view.width, (ends[i] - view.from) * scale);
-      if (end - x >= 1.5) {
-        this.box(spans[i], view.left + x, y, end - x);
+      if (end - x >= BOX) {
+        this.box(node[spans[i]], view.left + x, y, end - x);
         i++;
         continue;
       }
-      // What began in a pixel that has its stroke ends in a later one.
+      if (end - x >= 1.5) {
+        const last = Math.ceil(end) - (end - x > APART ? 1 : 0);
+        for (let at = Math.floor(x); at < last; at++)
+          line[at] = node[spans[i]] + 1;
+        i++;
+        continue;
+      }
+      // What began in a pixel that is taken ends in a later one.
       const pixel = Math.max(free, Math.floor(x));
       const next = view.from + (pixel + 1) / scale;
       const after = Math.max(i + 1, this.lanes.firstEnding(row, next, i));
-      const longest = this.longest(begins, ends, i, after);
-      this.narrow(spans[longest], view.left + pixel, y, 1);
+      line[pixel] = node[spans[longest(begins, ends, i, after)]] + 1;
       free = pixel + 1;
       i = after;
     }
-    this.endRun(y);
   }
 
-  box(span, x, y, width) {
-    if (width <= 3) {
-      this.narrow(span, x, y, width);
-      return;
-    }
-    const node = this.profile.spans.node[span];
+  box(node, x, y, width) {
     this.fill(node, x, y, width - 1);
-    if (width < 34)
-      return;
-    this.pane.context.fillStyle = this.isFaint(node) ? this.theme.text : INK;
-    this.colour = null;
-    this.pane.text(this.profile.names[node], x + 4, y + SPAN_HEIGHT / 2,
-                   width - 8);
+    if (width >= NAMED)
+      this.labels.push([node, x + 4, y + SPAN_HEIGHT / 2, width - 8]);
   }
 
   fill(node, x, y, width) {
@@ -77,36 +111,53 @@ export class RowPainter {
       context.globalAlpha = 1;
   }
 
-  // What takes most of a pixel, of the first few in it.
-  longest(begins, ends, from, to) {
-    let longest = from;
-    for (let i = from + 1; i < Math.min(to, from + 8); i++)
-      if (ends[i] - begins[i] > ends[longest] - begins[longest])
-        longest = i;
-    return longest;
+  fillPixels(pixels, from, line) {
+    for (let x = 0; x < line.length; x++)
+      if (line[x] > 0) {
+        const node = line[x] - 1;
+        pixels[from + x] = this.pixels[node]
+          & (this.isFaint(node) ? FAINT : -1);
+      }
   }
 
-  // What is narrow is drawn as one with what it touches of the same node:
-  // thousands of rectangles are what a picture's time goes to.
-  narrow(span, x, y, width) {
-    const node = this.profile.spans.node[span];
-    const { run } = this;
-    if (node !== run.node || x - run.to > TOUCH) {
-      this.endRun(y);
-      run.node = node;
-      run.from = x;
+  stretch(image, places, left) {
+    const { context } = this.pane;
+    const { width, height } = image;
+    const canvas = element('canvas', { width, height });
+    canvas.getContext('2d').putImageData(image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    places.forEach(([, y], i) => context.drawImage(
+      canvas, 0, i, width, 1, left, y + 1, width, SPAN_HEIGHT - 2));
+  }
+
+  // A line as rectangles.
+  strokes(line, left, y) {
+    for (let from = 0, to = 0; from < line.length; from = to) {
+      while (to < line.length && line[to] === line[from])
+        to++;
+      if (line[from] > 0)
+        this.fill(line[from] - 1, left + from, y, to - from);
     }
-    run.to = x + width;
   }
 
-  endRun(y) {
-    const { node, from, to } = this.run;
-    if (node >= 0)
-      this.fill(node, from, y, to - from);
-    this.run.node = -1;
+  writeLabels() {
+    const { context } = this.pane;
+    for (const [node, ...where] of this.labels) {
+      context.fillStyle = this.isFaint(node) ? this.theme.text : INK;
+      this.pane.text(this.profile.names[node], ...where);
+    }
   }
 
   isFaint(node) {
     return this.model.matched !== null && !this.model.matched[node];
   }
+}
+
+// What takes most of a pixel, of the first few in it.
+function longest(begins, ends, from, to) {
+  let found = from;
+  for (let i = from + 1; i < Math.min(to, from + 8); i++)
+    if (ends[i] - begins[i] > ends[found] - begins[found])
+      found = i;
+  return found;
 }

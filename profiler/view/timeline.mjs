@@ -168,9 +168,14 @@ export class Timeline {
     context.beginPath();
     context.rect(0, AXIS_HEIGHT, width, height - AXIS_HEIGHT);
     context.clip();
-    for (const lane of this.lanes.lanes)
-      if (lane.bottom > scroll && lane.top < scroll + height)
-        this.drawLane(context, theme, lane, view, scroll, height);
+    const lanes = this.lanes.lanes.filter(({ top, bottom }) =>
+      bottom > scroll && top < scroll + height);
+    for (const lane of lanes)
+      this.drawName(context, theme, lane, view, scroll);
+    this.painter.paint(this.places(lanes, scroll, height), view, theme);
+    for (const lane of lanes)
+      if (this.isOut(lane))
+        this.veil(context, theme, lane, view, scroll);
     for (const gauge of this.gauges)
       drawGauge(this.pane, theme, gauge, gauge.top - scroll, view);
     this.marks.draw(context, theme, scroll);
@@ -179,29 +184,36 @@ export class Timeline {
     this.marks.drawRange(context, theme);
   }
 
-  drawLane(context, theme, lane, view, scroll, height) {
+  drawName(context, theme, lane, view, scroll) {
     context.fillStyle = theme.border;
     context.fillRect(0, lane.bottom - scroll + GAP / 2 - 1, view.left
                      + view.width, 1);
-    const chosen = parseLanes(this.state.get('lanes'),
-                              this.profile.lanes.length);
-    const out = chosen !== null && chosen[lane.lane] === 0;
-    context.fillStyle = lane.isAsync || out ? theme.muted : theme.text;
+    context.fillStyle = lane.isAsync || this.isOut(lane) ? theme.muted
+      : theme.text;
     this.pane.text(lane.name, 8,
                    Math.max(lane.top - scroll, AXIS_HEIGHT)
                    + SPAN_HEIGHT / 2, GUTTER - 16);
-    for (let i = 0; i < lane.height; i++) {
-      const y = this.tops[lane.row + i] - scroll;
-      if (y + SPAN_HEIGHT > 0 && y < height)
-        this.painter.draw(lane.row + i, y, view, theme);
-    }
-    if (out) {
-      context.fillStyle = theme.panel;
-      context.globalAlpha = 0.65;
-      context.fillRect(view.left, lane.top - scroll, view.width,
-                       lane.bottom - lane.top);
-      context.globalAlpha = 1;
-    }
+  }
+
+  // The rows of some lanes that are seen, and where: [row, y].
+  places(lanes, scroll, height) {
+    return lanes.flatMap((lane) => Array.from({ length: lane.height },
+      (_, i) => [lane.row + i, this.tops[lane.row + i] - scroll]))
+      .filter(([, y]) => y + SPAN_HEIGHT > 0 && y < height);
+  }
+
+  // Whether views are narrowed to other lanes.
+  isOut({ lane }) {
+    return parseLanes(this.state.get('lanes'),
+                      this.profile.lanes.length)?.[lane] === 0;
+  }
+
+  veil(context, theme, lane, view, scroll) {
+    context.fillStyle = theme.panel;
+    context.globalAlpha = 0.65;
+    context.fillRect(view.left, lane.top - scroll, view.width,
+                     lane.bottom - lane.top);
+    context.globalAlpha = 1;
   }
 
   x(time) {

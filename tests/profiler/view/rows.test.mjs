@@ -15,7 +15,7 @@ function paint(profile, view) {
   const lanes = new Lanes(profile);
   const painter = new RowPainter({ context, text() {} }, lanes, profile,
                                  { matched: null, colours: [] });
-  painter.draw(0, 0, view, {});
+  painter.paint([[0, 0]], view, {});
   return rects;
 }
 
@@ -74,4 +74,99 @@ test('many spans of one scope that touch are one stroke', async () => {
                                 width: 1200 });
     assert.equal(some.length, 1, seen / 2 + ' spans');
   }
+});
+
+// One row of spans of all lengths, as the timeline has it.
+function manySpans(count) {
+  const next = random(9);
+  const spans = { count, lane: new Uint32Array(count),
+                  node: new Uint32Array(count),
+                  begin: new Float64Array(count),
+                  duration: new Float64Array(count) };
+  for (let i = 0, at = 0; i < count; i++) {
+    spans.node[i] = next(3);
+    spans.begin[i] = at;
+    spans.duration[i] = 1 + next(next(50) === 0 ? 2000 : 30);
+    at += spans.duration[i] + next(20);
+  }
+  return { spans, lanes: [{ name: 'lane', isAsync: 0 }], names: 'abc' };
+}
+
+// A context that takes images, as a canvas's; kept.image is the last one.
+function imageContext(kept) {
+  globalThis.ImageData = class {
+    constructor(width, height) {
+      Object.assign(this, { width, height,
+                            data: new Uint8ClampedArray(4 * width * height) });
+    }
+  };
+  globalThis.document = { createElement: () => ({
+    setAttribute() {}, append() {},
+    getContext: () => ({ putImageData(image) { kept.image = image; } }),
+  }) };
+  Object.assign(kept, { boxes: [], stretched: [], names: 0 });
+  return { fillRect(...box) { kept.boxes.push(box); }, fillText() {},
+           drawImage(canvas, ...where) { kept.stretched.push(where); } };
+}
+
+const COLOURS = ['#102030', '#aabbcc', '#00ff7f'];
+
+test('a picture costs by its pixels, however many spans there are', () => {
+  const width = 1000;
+  for (const count of [1000, 300000]) {
+    const profile = manySpans(count);
+    const lanes = new Lanes(profile);
+    let reads = 0;
+    const counted = (column) => new Proxy(column, { get(array, key) {
+      reads += /^\d+$/.test(key) ? 1 : 0;
+      return array[key];
+    } });
+    for (const column of [lanes.rows, lanes.begins, lanes.ends])
+      column[0] = counted(column[0]);
+    const kept = {};
+    const pane = { context: imageContext(kept), text() { kept.names++; } };
+    const painter = new RowPainter(pane, lanes, profile, {
+      matched: null, colours: COLOURS });
+    const whole = profile.spans.begin[count - 1];
+    for (let to = whole; to > 100; to /= 3) {
+      reads = 0;
+      pane.context = imageContext(kept);
+      painter.paint([[0, 0], [0, 18]], { from: 0, to, left: 0, width }, {});
+      assert.ok(kept.boxes.length <= 2 * width / 8);
+      assert.ok(kept.names <= 2 * width / 34);
+      assert.equal(kept.stretched.length, 2);
+      // Two searches of some 2 * 18 steps at most a pixel, and the first
+      // few that are in it; by far most pixels need less.
+      assert.ok(reads < 2 * width * 60, reads + ' reads of ' + count);
+    }
+  }
+});
+
+test('the image has what else is drawn as rectangles', () => {
+  const profile = manySpans(5000);
+  const lanes = new Lanes(profile);
+  const width = 700;
+  for (const matched of [null, [1, 0, 1]])
+    for (const [from, to] of [[0, 1e5], [5e4, 6e4], [1000, 2500]]) {
+      const model = { matched, colours: COLOURS };
+      const kept = {}, view = { from, to, left: 0, width };
+      new RowPainter({ context: imageContext(kept), text() {} }, lanes,
+                     profile, model).paint([[0, 0]], view, {});
+      const strokes = [];
+      const plain = { globalAlpha: 1, fillRect(x, y, w) {
+        strokes.push([x, w, this.fillStyle, this.globalAlpha]);
+      } };
+      new RowPainter({ context: plain, text() {} }, lanes, profile, model)
+        .paint([[0, 0]], view, {});
+      const lines = strokes.filter(([x, w]) => !kept.boxes.some((box) =>
+        box[0] === x && box[2] === w));
+      const wanted = new Uint8ClampedArray(4 * width);
+      for (const [x, w, colour, alpha] of lines)
+        for (let at = x; at < x + w; at++)
+          wanted.set([1, 3, 5].map((i) =>
+            parseInt(colour.slice(i, i + 2), 16)).concat(
+              alpha < 1 ? 64 : 255), 4 * at);
+      assert.ok(lines.length > 0);
+      assert.deepEqual(kept.image.data, wanted);
+    }
 });
