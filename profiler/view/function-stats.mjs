@@ -8,12 +8,37 @@ const BUCKETS = 48;
 
 // Bucket i holds 2^i to 2^(i + 1) - 1 ns; the first 0 too.
 function bucketOf(ns) {
-  return ns < 2 ? 0 : Math.min(BUCKETS - 1, Math.floor(Math.log2(ns)));
+  return ns < 2 ? 0 : ns < 2 ** 32 ? 31 - Math.clz32(ns)
+    : Math.min(BUCKETS - 1, Math.floor(Math.log2(ns)));
 }
 
-// The value that a share of sorted ones does not exceed (nearest rank).
-export function quantile(sorted, share) {
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+// The value that a share of a list does not exceed (nearest rank).  What is
+// no larger is before it then: of a million, sorting takes much longer.
+export function quantile(list, share) {
+  const rank = Math.max(0, Math.ceil(share * list.length) - 1);
+  let low = 0, high = list.length - 1;
+  while (low < high) {
+    const pivot = list[(low + high) >> 1];
+    let i = low, j = high;
+    while (i <= j) {
+      while (list[i] < pivot)
+        i++;
+      while (list[j] > pivot)
+        j--;
+      if (i <= j) {
+        const value = list[i];
+        list[i++] = list[j];
+        list[j--] = value;
+      }
+    }
+    if (rank <= j)
+      high = j;
+    else if (rank >= i)
+      low = i;
+    else
+      break;
+  }
+  return list[rank];
 }
 
 // The same, of counts by buckets: within one, values lie evenly.
@@ -48,20 +73,19 @@ export function spanFilter(profile, range, lanes) {
     && (chosen === null || chosen[lane[i]] === 1);
 }
 
-// Of each site, the durations of its spans, sorted.
+// Of each site, the durations of its spans.
 function durations(profile, sites, nodes, wanted) {
-  const { spans } = profile;
+  const { node, duration } = profile.spans;
+  const chosen = new Int32Array(node.length).fill(-1);
   const counts = new Uint32Array(sites.size);
-  const each = (use) => {
-    for (let i = 0; i < spans.count; i++)
-      if (nodes[spans.node[i]] && wanted(i))
-        use(i, sites.of[spans.node[i]]);
-  };
-  each((i, site) => { counts[site]++; });
+  for (let i = 0; i < node.length; i++)
+    if (nodes[node[i]] && wanted(i))
+      counts[chosen[i] = sites.of[node[i]]]++;
   const lists = Array.from(counts, (count) => new Float64Array(count));
-  counts.fill(0);
-  each((i, site) => { lists[site][counts[site]++] = spans.duration[i]; });
-  return lists.map((list) => list.sort());
+  for (let i = 0; i < node.length; i++)
+    if (chosen[i] >= 0)
+      lists[chosen[i]][--counts[chosen[i]]] = duration[i];
+  return lists;
 }
 
 function addHistograms(profile, nodes, stats) {
@@ -98,8 +122,7 @@ function fromSpans(stats, list) {
   if (list.length > 0)
     Object.assign(stats, { p50: quantile(list, 0.5),
                            p90: quantile(list, 0.9),
-                           p99: quantile(list, 0.99),
-                           most: list[list.length - 1] });
+                           p99: quantile(list, 0.99) });
 }
 
 function fromBuckets(stats) {

@@ -11,7 +11,7 @@ import { exactUnit, formatCount, formatShare, formatTime } from
   './units.mjs';
 
 // Rows at first, and runs in the list.
-const ROWS = 200, RUNS = 12;
+const ROWS = 100, RUNS = 12;
 
 const TIME_COLUMNS = [
   ['total', 'From begin to end, of all calls; within itself once'],

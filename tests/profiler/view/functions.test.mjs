@@ -102,6 +102,18 @@ test('where spans were dropped, histograms tell', async () => {
   assert.ok(first.p99 >= 1024 && first.p99 < 2048);
 });
 
+test('quantiles need no order, and leave all values there', () => {
+  const next = random(5);
+  for (let n = 1; n < 200; n += 7) {
+    const values = Float64Array.from({ length: n }, () => next(1 + n / 2));
+    const sorted = values.slice().sort(), before = values.slice();
+    for (const share of [0.5, 0.9, 0.99, 1])
+      assert.equal(quantile(values, share),
+                   sorted[Math.ceil(share * n) - 1]);
+    assert.deepEqual(values.sort(), before.sort());
+  }
+});
+
 test('quantiles of few, of one and of buckets', () => {
   assert.equal(quantile([7], 0.99), 7);
   assert.equal(quantile([1, 2, 3, 4], 0.5), 2);
