@@ -25,6 +25,9 @@ const DEFAULTS = { view: '', metric: 'wall', node: -1, zoom: -1, span: -1,
                    query: '', sort: 'total', theme: '', range: '', lanes: '',
                    transforms: '' };
 
+// When the first view has been drawn.
+const CAUSES_MS = 500;
+
 // Keys that work everywhere but in a field.
 function listenKeys(search, tabs, shared, help) {
   const { state } = shared;
@@ -126,6 +129,8 @@ export function startApp(profile, root) {
     help.dialog, tooltip.box);
   root.hidden = false;
   tabs.show();
+  // The first stretch of time that is marked would wait for it.
+  setTimeout(() => profile.causes, CAUSES_MS);
   listenKeys(search, tabs, shared, help);
   listenDrop(tabs);
   listenPrint(shared, tabs);
