@@ -12,6 +12,9 @@ import { spanFacts } from './span-facts.mjs';
 import { formatShare, formatTime, formatUnit, exactUnit,
          formatCount, formatRate } from './units.mjs';
 
+// Runs or ranks in the list: it is made anew whenever a stretch is marked.
+const MOST_PARTS = 50;
+
 function table(lines) {
   const list = element('dl', { class: 'details' });
   for (const [name, value, title] of lines)
@@ -223,14 +226,16 @@ export class Details {
       return null;
     const totals = parts.map((part, i) => this.profile.share(node, i).total);
     const most = Math.max(...totals, 1);
-    const rows = parts.map((part, i) => {
+    const rows = parts.slice(0, MOST_PARTS).map((part, i) => {
       const bar = element('td', {}, formatTime(totals[i]));
       showShare(bar, totals[i] / most);
       return element('tr', {}, element('th', { scope: 'row' },
                                        nameElement(part.name)), bar);
     });
     return element('table', { class: 'parts' },
-      element('caption', {}, 'Total by ' + this.profile.partKind()),
+      element('caption', {}, (parts.length > MOST_PARTS
+        ? 'First ' + MOST_PARTS + ' of ' + parts.length + ' totals by '
+        : 'Total by ') + this.profile.partKind()),
       element('tbody', {}, ...rows));
   }
 
