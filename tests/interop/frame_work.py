@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the main thread of a page does while one moves and zooms, from the
-browser's own trace: the time of all its tasks, scripts, styles and the
-drawing of canvases, from the end of a frame to the end of the next.
+browser's own trace: the CPU time of all its tasks, scripts, styles and the
+drawing of canvases, from the end of a frame to the end of the next.  That
+of other processes is not in it.
 
     for view, name, act, first in movements(end):
         show(page, {"view": view, **first})
@@ -19,21 +20,19 @@ REST = 0.4
 
 TRACED = ("devtools.timeline", "disabled-by-default-devtools.timeline")
 
-# Milliseconds until a change of the address is drawn: to the first task
-# after the frame.
+# A change of the address, and the first task after its frame.
 CHANGED = """new Promise((done) => {
-  const begin = performance.now();
   radio.state.set(%s, { step: true });
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => done(performance.now() - begin);
+    port1.onmessage = () => done();
     port2.postMessage('');
   });
 })"""
 
 
 def change(page, changes):
-    return page.evaluate(CHANGED % json.dumps(changes))
+    page.evaluate(CHANGED % json.dumps(changes))
 
 
 def show(page, changes):
@@ -95,11 +94,15 @@ def next_of_trace(browser):
 
 def traced(page, view, act):
     """The events of the browser while something is done on a canvas."""
-    browser = page.browser
     y = int(page.middle(f"#view-{view} canvas")[1])
+    return traced_act(page, lambda: act(page, y))
+
+
+def traced_act(page, act):
+    browser = page.browser
     browser.call("Tracing.start", traceConfig={
         "includedCategories": TRACED, "excludedCategories": ["*"]})
-    act(page, y)
+    act()
     page.settle()
     browser.call("Tracing.end")
     events = []
@@ -121,12 +124,12 @@ def work_of_frames(events):
     threads = [thread(one) for one in drawn]
     main = max(threads, key=threads.count)
     times = [one["ts"] for one in drawn if thread(one) == main]
-    tasks = sorted((one["ts"], one["dur"]) for one in events
-                   if one["name"] == "RunTask" and "dur" in one
+    tasks = sorted((one["ts"], one["dur"], one["tdur"]) for one in events
+                   if one["name"] == "RunTask" and "tdur" in one
                    and thread(one) == main)
     frames, work = [], 0
-    for begin, took in tasks:
-        work += took
+    for begin, took, cpu in tasks:
+        work += cpu
         if any(begin <= at < begin + took for at in times):
             frames.append(work / 1000)
             work = 0

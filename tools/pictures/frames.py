@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Measure what docs/profile.md tells of large pages, in a real browser
-without a network: the time until they are open, the main thread's work a
-frame while one moves and zooms, and from a brush to each view drawn anew.
+without a network: the time until they are open, and the CPU time of the main
+thread: a frame, while one moves and zooms, and from a brush until a view is
+drawn anew.
 
 usage: frames.py RADIO FOLDER NAME [REPEATS]
 
@@ -19,7 +20,7 @@ import numpy
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "interop"))
 import chromium
 from frame_work import change, movements, quantile, show, traced, \
-    work_of_frames
+    traced_act, work_of_frames
 from many_spans import many_spans
 
 REPEATS = 3
@@ -75,6 +76,11 @@ def brush(end, share):
     return {"range": f"{int(end * share)}-{int(end * (share + 0.6))}"}
 
 
+def work_of(page, changes):
+    return sum(work_of_frames(traced_act(page, lambda: change(page,
+                                                              changes))))
+
+
 def measure_brush(browser, path, repeats):
     page = browser.open(path, fragment="#view=timeline")
     page.evaluate(DRAWN)
@@ -88,12 +94,12 @@ def measure_brush(browser, path, repeats):
     for i in range(repeats):
         for k, view in enumerate(views):
             show(page, {"view": view, "range": ""})
-            found[view].append(change(page, brush(
+            found[view].append(work_of(page, brush(
                 end, 0.05 + 0.03 * i + 0.002 * k)))
         show(page, {"view": "timeline", "range": ""})
-        found[ALL].append(
-            change(page, brush(end, 0.07 + 0.03 * i))
-            + sum(change(page, {"view": view}) for view in views))
+        found[ALL].append(work_of(page, brush(end, 0.07 + 0.03 * i))
+                          + sum(work_of(page, {"view": view})
+                                for view in views))
     page.close()
     print(f"{path.stem}: milliseconds from a brush of 60 % until drawn:")
     for view, times in found.items():
