@@ -10,7 +10,7 @@
 # a statement (so no template, `...`, goes over a line's end).  The modules
 # become one block of a strict script: import statements go, and so does the
 # word export; names at the top of a module are therefore unique in all of
-# them.  Names stay as they are and a statement stays a line, for who debugs a
+# them.  Names stay as they are and what ends in a semicolon stays a line, for who debugs a
 # page: the page holds the script deflated.  Only ASCII is let through, so
 # that no compiler's idea of character sets matters.
 
@@ -142,7 +142,7 @@ kind == "template" && /^<!--/ {
 kind == "script" || kind == "loader" {
   sub(/^export /, "")
   squeeze(" " $0)
-  if (statement ~ /[;{}]$/)
+  if (statement ~ /;$/)
     end_statement()
   next
 }

@@ -75,8 +75,9 @@ test('categories differ also for colour-blind readers', () => {
 });
 
 test('the text of both themes has a contrast of 4.5 or more', () => {
-  const style = readFileSync(new URL('../../../profiler/view/page.css',
-                                     import.meta.url), 'utf8');
+  const style = ['page.css', 'view.css'].map((name) =>
+    readFileSync(new URL('../../../profiler/view/' + name, import.meta.url),
+                 'utf8')).join('');
   const themes = [...style.matchAll(/\{([^{}]*--text:[^{}]*)\}/g)].map(
     ([, body]) => Object.fromEntries(
       [...body.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(
