@@ -77,12 +77,14 @@ function showEvidence({ state, show }, node) {
 function nextMetric({ state, model }) {
   const { metrics } = model.shape();
   const at = metrics.indexOf(model.metric());
-  state.set({ metric: metrics[(at + 1) % metrics.length].id });
+  state.set({ metric: metrics[(at + 1) % metrics.length].id },
+            { step: true });
 }
 
 function metricChoice({ state, model }) {
   const made = choice('By', model.whole.metrics.map(({ id, label }) =>
-    [id, label]), state.get('metric'), (metric) => state.set({ metric }));
+    [id, label]), state.get('metric'), (metric) =>
+      state.set({ metric }, { step: true }));
   made.title = 'What widths, order and shares are of. Key m';
   state.listen((keys) => {
     if (keys.has('metric'))
@@ -90,6 +92,24 @@ function metricChoice({ state, model }) {
         model.whole.metric(state.get('metric')).id;
   });
   return made;
+}
+
+// What the present view has no use for is disabled, and it says why.
+function listenIgnored({ state }, tabs, metrics, search) {
+  const note = element('span', { class: 'muted', role: 'status' });
+  const tell = () => {
+    const { ignores = {} } = tabs.views[tabs.index()];
+    metrics.querySelector('select').disabled = Boolean(ignores.metric);
+    search.disable(Boolean(ignores.query));
+    const isSet = (...names) => names.some((name) => state.get(name) !== '');
+    note.textContent = [ignores.metric, ignores.query,
+                        isSet('range', 'lanes') && ignores.part,
+                        isSet('transforms') && ignores.transforms]
+      .filter(Boolean).join(' ');
+  };
+  state.listen(tell);
+  tell();
+  return note;
 }
 
 export function startApp(profile, root) {
@@ -108,12 +128,12 @@ export function startApp(profile, root) {
   const shared = { profile, state, model, tooltip };
   // It listens before the tabs: views draw by what it finds.
   const search = new SearchBox(shared);
-  const tabs = search.tabs = new Tabs(views, state,
-                                      (view) => view.make(shared));
+  const tabs = new Tabs(views, state, (view) => view.make(shared));
   shared.show = (id, changes = {}) =>
     state.set({ ...changes, ...tabs.has(id) ? { view: id } : {} },
               { step: true });
   const help = new Help(views);
+  const metrics = metricChoice(shared);
   root.append(
     summaryPanel(profile, model, element('span', { class: 'head-tools' },
       shareButtons(shared, tabs), help.opener, themeButton(state))),
@@ -122,7 +142,8 @@ export function startApp(profile, root) {
                              show: shared.show,
                              has: (id) => tabs.has(id) }),
     element('main', {}, tabs.list,
-      element('div', { class: 'bar-of-tools' }, metricChoice(shared),
+      element('div', { class: 'bar-of-tools' }, metrics,
+              listenIgnored(shared, tabs, metrics, search),
               new Chips(shared).element, search.view),
       element('div', { class: 'views panel' }, ...tabs.panels),
       new Details(shared).view),
@@ -131,6 +152,7 @@ export function startApp(profile, root) {
   tabs.show();
   // The first stretch of time that is marked would wait for it.
   setTimeout(() => profile.causes, CAUSES_MS);
+  search.follow(tabs);
   listenKeys(search, tabs, shared, help);
   listenDrop(tabs);
   listenPrint(shared, tabs);

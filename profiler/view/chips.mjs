@@ -3,7 +3,7 @@
 // stretch of time, some of the lanes, transforms of the tree.
 
 import { element, nameElement, plural } from './dom.mjs';
-import { Model, parseLanes, parseRange } from './model.mjs';
+import { Model, narrow, parseLanes, parseRange } from './model.mjs';
 import { TRANSFORMS, parseTransforms, formatTransforms } from
   './transforms.mjs';
 import { formatCount, formatTime } from './units.mjs';
@@ -15,9 +15,8 @@ export function addTransform(state, profile, kind, node) {
   const site = sites.of[node];
   if (present.some((one) => one.kind === kind && one.site === site))
     return;
-  state.set({ transforms: formatTransforms([...present, { kind, site }],
-                                           sites), zoom: -1 },
-            { step: true });
+  narrow(state, { transforms: formatTransforms([...present, { kind, site }],
+                                               sites) });
 }
 
 export class Chips {
@@ -55,7 +54,7 @@ export class Chips {
   }
 
   set(changes) {
-    this.state.set({ zoom: -1, ...changes }, { step: true });
+    narrow(this.state, changes);
   }
 
   range() {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Two profiles compared path by path, as `radio diff' does it
 // (profiler/model/compare.c): the paths of both are one tree, each above
-// what is below it, in the order of the first.  Times are of one run, the
+// what is below it, in the order of the first.  Values are of one run, the
 // median over the runs.
 
+import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from './tree.mjs';
 import { spreadInterval, spreadOf } from './spread.mjs';
 
@@ -13,9 +14,12 @@ const PASSING = ['pid', 'command', 'runs', 'warmup', 'seed', 'cpu ns',
                  'texts not kept', 'counter values not kept',
                  'gauge samples not kept', 'threads not recorded'];
 
-function keyOfNode(profile, node) {
-  return JSON.stringify([profile.names[node], profile.categories[node],
-                         profile.edges[node]]);
+// What became a root is one, however it came below something once.
+function keyOfNode({ profile, tree, origin }, node) {
+  const at = origin[node];
+  const isMoved = tree.parents[node] < 0 && profile.tree.parents[at] >= 0;
+  return JSON.stringify([profile.names[at], profile.categories[at],
+                         isMoved ? 0 : profile.edges[at]]);
 }
 
 // Paths of both trees: [{ before, after, parent, children }], -1 for what is
@@ -23,13 +27,13 @@ function keyOfNode(profile, node) {
 function pairPaths(before, after) {
   const paths = [];
   const top = { children: [], byKey: new Map() };
-  const add = (profile, side, other) => {
-    const places = new Int32Array(profile.tree.size);
-    for (let node = 0; node < profile.tree.size; node++) {
-      const up = profile.tree.parents[node];
+  const add = (shape, side, other) => {
+    const places = new Int32Array(shape.size);
+    for (let node = 0; node < shape.size; node++) {
+      const up = shape.tree.parents[node];
       const parent = up < 0 ? -1 : places[up];
       const above = parent < 0 ? top : paths[parent];
-      const key = keyOfNode(profile, node);
+      const key = keyOfNode(shape, node);
       let path = above.byKey.get(key);
       if (path === undefined) {
         path = paths.length;
@@ -47,15 +51,21 @@ function pairPaths(before, after) {
   return { paths, top };
 }
 
-// What each run had of a node; nothing without a node.
-function runsOf(profile, node, what) {
-  const isRuns = profile.info.parts === 'runs' && profile.parts.length > 1;
-  if (node < 0)
-    return { n: isRuns ? profile.parts.length : 1, median: 0 };
-  if (!isRuns)
-    return spreadOf([profile[what][node]]);
-  return spreadOf(profile.parts.map((_, part) =>
-    profile.share(node, part)[what]));
+// What each run had, of all nodes: of what was not recorded run by run, the
+// mean of one.
+function columnsOfRuns(shape, id) {
+  const totals = totalsOfRuns(shape, id);
+  if (totals !== null)
+    return totals;
+  const total = shape.metrics.find((one) => one.id === id)?.total
+    ?? new Float64Array(shape.size);
+  return [total.map((value) => value / shape.runs.length)];
+}
+
+// Nothing without a node.
+function spreadAt(columns, node) {
+  return node < 0 ? { n: columns.length, median: 0 }
+    : spreadOf(columns.map((column) => column[node]));
 }
 
 // To the next whole number, halves away from 0; never -0.
@@ -75,16 +85,17 @@ function judgeChange(path, before, after) {
            low: toWhole(low), high: toWhole(high) };
 }
 
-function measurePath(before, after, path) {
-  const of = (what) => [runsOf(before, path.before, what),
-                        runsOf(after, path.after, what)];
-  const profile = path.before >= 0 ? before : after;
-  const node = path.before >= 0 ? path.before : path.after;
+// columns: { total, self, calls }, each of before and of after.
+function measurePath(before, after, path, columns) {
+  const of = (what) => [spreadAt(columns[what][0], path.before),
+                        spreadAt(columns[what][1], path.after)];
+  const shape = path.before >= 0 ? before : after;
+  const node = shape.origin[path.before >= 0 ? path.before : path.after];
+  const { names, categories, edges } = shape.profile;
   const total = of('total');
   const made = {
-    name: profile.names[node], category: profile.categories[node],
-    edge: profile.edges[node], before: path.before, after: path.after,
-    ...judgeChange(path, ...total),
+    name: names[node], category: categories[node], edge: edges[node],
+    before: path.before, after: path.after, ...judgeChange(path, ...total),
   };
   for (const [what, [a, b]] of [['total', total], ['self', of('self')],
                                 ['calls', of('calls')]]) {
@@ -103,28 +114,37 @@ function differingFacts(before, after) {
                                 after: others.get(key) }));
 }
 
-function isSameOperation(before, after, roots) {
+function isSameOperation(before, after) {
   const fact = (profile) => profile.facts.find(({ key }) =>
     key === 'operation')?.value;
   const [a, b] = [fact(before), fact(after)];
   if (a !== undefined && b !== undefined && a !== b)
     return false;
-  return roots.some((one) => one.before >= 0 && one.after >= 0)
-    || !roots.some((one) => one.before >= 0)
-    || !roots.some((one) => one.after >= 0);
+  const [ours, theirs] = [before, after].map((profile) =>
+    Array.from(profile.tree.children(-1), (node) => profile.names[node]
+      + '\0' + profile.categories[node]));
+  return ours.length === 0 || theirs.length === 0
+    || ours.some((one) => theirs.includes(one));
 }
 
-// All that there is to say of two profiles.
-export function compareProfiles(before, after) {
+// All that there is to say of two profiles, as shapes of run-shape.mjs, by a
+// metric: { id, unit }.
+export function compareProfiles(before, after,
+                                metric = { id: 'wall', unit: 'time' }) {
   const { paths, top } = pairPaths(before, after);
   const list = [], places = new Int32Array(paths.length);
+  const of = (what) => [before, after].map(({ runs }) =>
+    runs.map((run) => run[what]));
+  const columns = { self: of('self'), calls: of('calls'),
+                    total: [before, after].map((shape) =>
+                      columnsOfRuns(shape, metric.id)) };
   const stack = top.children.slice().reverse();
   while (stack.length > 0) {
     const at = stack.pop();
     const path = paths[at];
     places[at] = list.length;
     const parent = path.parent < 0 ? -1 : places[path.parent];
-    list.push({ ...measurePath(before, after, path), parent,
+    list.push({ ...measurePath(before, after, path, columns), parent,
                 depth: parent < 0 ? 0 : list[parent].depth + 1 });
     for (const child of path.children.reverse())
       stack.push(child);
@@ -133,9 +153,9 @@ export function compareProfiles(before, after) {
   const sum = (key) => roots.reduce((all, one) => all + one[key], 0);
   return {
     paths: list, tree: new Tree(Int32Array.from(list, (one) => one.parent)),
-    before: sum('totalBefore'), after: sum('totalAfter'),
-    conditions: differingFacts(before, after),
-    sameOperation: isSameOperation(before, after, roots),
+    unit: metric.unit, before: sum('totalBefore'), after: sum('totalAfter'),
+    conditions: differingFacts(before.profile, after.profile),
+    sameOperation: isSameOperation(before.profile, after.profile),
   };
 }
 

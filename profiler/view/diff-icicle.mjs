@@ -20,10 +20,16 @@ export const CHANGES = {
                colour: '#c6cbd2' },
 };
 
+// Of what is no time, there is more or less.
+export function changeLabel(change, unit) {
+  return unit !== 'time' && { slower: 'more', faster: 'less' }[change]
+    || CHANGES[change].label;
+}
+
 export class DiffIcicle {
-  // choose (path), point (event, path; -1: none).
-  constructor({ choose, point }) {
-    Object.assign(this, { choose, zoomed: -1, chosen: -1 });
+  // choose (path), point (event, path; -1: none), zoom (path; -1: all).
+  constructor({ choose, point, zoom }) {
+    Object.assign(this, { choose, zoom, zoomed: -1, chosen: -1 });
     this.pane = new Pane({
       label: 'Icicle of both profiles. Arrow keys move, Enter zooms in, '
         + 'Escape zooms out. The table below has the same.',
@@ -43,22 +49,17 @@ export class DiffIcicle {
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
 
-  // tree; times: of diffTimes; labels: [{ name, value, change }] by path.
+  // tree; times: of diffTimes; labels: [{ name, value, change, faint }] by
+  // path.
   show(tree, times, labels) {
     Object.assign(this, { tree, times, labels });
     this.layout = layoutIcicle(tree, times);
-    if (this.zoomed >= tree.size)
-      this.zoomed = -1;
     this.pane.setHeight(this.layout.rows.length * DIFF_ROW + 2);
   }
 
-  select(path) {
-    this.chosen = path;
-    this.pane.redraw();
-  }
-
-  zoom(path) {
-    this.zoomed = path;
+  // Which path is chosen, and which one is as wide as all.
+  see(chosen, zoomed) {
+    Object.assign(this, { chosen, zoomed });
     this.pane.redraw();
   }
 
@@ -90,9 +91,11 @@ export class DiffIcicle {
   }
 
   drawBox(context, theme, path, x, y, width) {
-    const { name, value, change } = this.labels[path];
+    const { name, value, change, faint } = this.labels[path];
+    context.globalAlpha = faint ? 0.3 : 1;
     context.fillStyle = CHANGES[change].colour;
     context.fillRect(x, y + 1, Math.max(1, width - 1), DIFF_ROW - 1);
+    context.globalAlpha = 1;
     this.drawShare(context, path, x, y, width);
     if (path === this.chosen) {
       context.strokeStyle = theme.text;
@@ -102,7 +105,7 @@ export class DiffIcicle {
     }
     if (width < 24)
       return;
-    context.fillStyle = INK;
+    context.fillStyle = faint ? theme.text : INK;
     const told = CHANGES[change].sign + ' ' + name;
     this.pane.text(told, x + 5, y + DIFF_ROW / 2 + 1, width - 10);
     const room = width - 24 - this.pane.textWidth(told);
@@ -151,7 +154,7 @@ export class DiffIcicle {
     else if (event.key === 'Enter')
       this.zoom(at);
     else if (event.key === 'Escape')
-      this.zoom(-1);
+      this.zoom(this.zoomed >= 0 ? this.tree.parents[this.zoomed] : -1);
     else
       return;
     event.preventDefault();

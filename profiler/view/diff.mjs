@@ -5,19 +5,16 @@
 import { element, button, choice, nameElement } from './dom.mjs';
 import { changeOf, compareProfiles, diffTimes, scaleOfAfter } from
   './compare.mjs';
-import { CHANGES, DiffIcicle } from './diff-icicle.mjs';
+import { CHANGES, changeLabel, DiffIcicle } from './diff-icicle.mjs';
 import { openProfile } from './open-profile.mjs';
-import { exactUnit, formatCount, formatRatio, formatShare, formatTime } from
-  './units.mjs';
+import { totalsOfRuns, transformedRuns } from './run-shape.mjs';
+import { makeMatcher } from './search.mjs';
+import { parseTransforms } from './transforms.mjs';
+import { exactUnit, formatCount, formatRatio, formatShare, formatSigned,
+         formatUnit } from './units.mjs';
 
 const DIFF_ROWS = 100;
-const DIFF_LISTS = [['', 'all paths'], ['slower', 'slower'],
-                    ['faster', 'faster'], ['new', 'new'], ['gone', 'gone'],
-                    ['noise', 'within noise']];
-
-function signedTime(ns) {
-  return (ns < 0 ? '\u2212' : '+') + formatTime(Math.abs(ns));
-}
+const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
 
 // "+12.5 %", "3.2 x", or '' where there is nothing to divide.
 function changeShare(before, after) {
@@ -36,10 +33,8 @@ function namesOfPath(compared, path) {
 }
 
 class Diff {
-  constructor({ profile, state, tooltip }) {
-    Object.assign(this, { profile, state, tooltip });
-    this.chosen = -1;
-    this.swapped = false;
+  constructor({ profile, state, model, tooltip }) {
+    Object.assign(this, { profile, state, model, tooltip });
     this.other = profile.before ?? null;
     this.notice = element('p', { role: 'status' });
     this.head = element('div');
@@ -47,24 +42,38 @@ class Diff {
     this.icicle = new DiffIcicle({
       choose: (path) => this.choose(path),
       point: (event, path) => this.point(event, path),
+      zoom: (into) => this.state.set({ into }, { step: true }),
     });
-    this.legend = element('p', { class: 'diff-legend' },
-      ...['slower', 'faster', 'new', 'gone', 'noise'].map(legendEntry),
-      element('span', { class: 'muted' }, 'A box is as wide as the longer '
-        + 'of both times; the line at its foot is the shorter one.'));
+    this.legend = element('p', { class: 'diff-legend' });
     this.told = element('p', { class: 'diff-told', 'aria-live': 'polite' });
     this.shown = element('div', {}, this.head, this.legend,
                          this.icicle.pane.box, this.told, this.list);
-    this.element = element('div', { class: 'scroll diff' }, this.opener(),
-                           this.notice, this.shown);
+    this.element = element('div', { class: 'scroll diff' }, this.notice,
+                           this.opener(), this.shown);
     this.compare();
   }
 
   update(keys) {
-    if (keys.has('normalise') || keys.has('changes'))
+    if (this.other === null)
+      return;
+    const has = (...names) => names.some((name) => keys.has(name));
+    if (has('swap', 'metric', 'transforms'))
+      this.compare();
+    else if (has('normalise', 'changes', 'query'))
       this.render();
-    else if (keys.has('theme'))
+    else if (has('path', 'into'))
+      this.follow();
+    else if (has('theme'))
       this.icicle.pane.redraw();
+  }
+
+  // For the search: what it goes through.
+  searched() {
+    const { compared, matched, times } = this;
+    return !matched ? null
+      : { tree: compared.tree, matched, metric: {
+        total: times.total, label: this.metric.label },
+          current: this.chosen(), select: (path) => this.choose(path) };
   }
 
   opener() {
@@ -82,8 +91,7 @@ class Diff {
   async open(file) {
     try {
       this.other = await openProfile(file);
-      this.swapped = false;
-      this.notice.replaceChildren();
+      this.state.set({ swap: '', path: -1, into: -1 });
       this.compare();
     } catch (error) {
       this.notice.replaceChildren(nameElement(file.name),
@@ -94,23 +102,47 @@ class Diff {
   compare() {
     this.shown.hidden = this.other === null;
     if (this.other === null) {
-      this.notice.textContent = 'Compare this profile with another one, as '
-        + 'radio diff does: what got slower or faster, is new or gone, and '
-        + 'what is mere noise. Nothing leaves this page.';
+      this.notice.replaceChildren('Here two recordings are compared path by '
+        + 'path: what got slower or faster, is new or gone, and what is mere '
+        + 'noise. Open the one of before, or make a page of both: ',
+        element('kbd', {}, 'radio diff before.json after.json -o '
+          + 'changes.html'), '. Nothing leaves this page.');
       return;
     }
-    this.chosen = -1;
+    this.notice.replaceChildren();
     const both = [this.other, this.profile];
-    const [before, after] = this.swapped ? both.reverse() : both;
-    this.compared = compareProfiles(before, after);
-    this.names = [before, after].map((one) => one === this.profile
+    if (this.state.get('swap'))
+      both.reverse();
+    const transforms = parseTransforms(this.state.get('transforms'),
+                                       this.profile.sites);
+    this.metric = this.model.whole.metric(this.state.get('metric'));
+    this.shapes = both.map((one) =>
+      transformedRuns(one, this.profile, transforms));
+    this.compared = compareProfiles(...this.shapes, this.metric);
+    this.names = both.map((one) => one === this.profile
       ? 'this profile' : one.fileName ?? one.info.title);
     this.render();
   }
 
+  format(value) {
+    return formatUnit(value, this.metric.unit);
+  }
+
+  signed(value) {
+    return formatSigned(value, this.metric.unit);
+  }
+
+  label(change) {
+    return changeLabel(change, this.metric.unit);
+  }
+
+  // The path that the address says, if there is one.
+  chosen() {
+    const path = this.state.get('path');
+    return path < this.compared.paths.length ? path : -1;
+  }
+
   render() {
-    if (this.other === null)
-      return;
     const { compared } = this;
     const isNormalised = this.state.get('normalise') !== '';
     this.scale = scaleOfAfter(compared, isNormalised);
@@ -119,38 +151,68 @@ class Diff {
       changeOf(path, this.scale));
     this.head.replaceChildren(this.controls(isNormalised), this.sentence(),
                               this.conditions());
+    const matcher = makeMatcher(this.state.get('query'));
+    this.matched = matcher
+      ? compared.paths.map(({ name }) => matcher(name)) : null;
+    this.showLegend();
     this.icicle.show(compared.tree, this.times,
                      compared.paths.map(({ name }, i) => ({
                        name, change: this.changes[i],
+                       faint: this.matched?.[i] === false,
                        value: this.valueOf(i) })));
     this.showList();
+    this.follow();
+  }
+
+  showLegend() {
+    this.legend.replaceChildren(
+      ...LISTED.map((change) =>
+        element('span', {}, ...this.mark(change))),
+      element('span', { class: 'muted' }, 'A box is as wide as the larger '
+        + 'of both; the line at its foot is the smaller one.'));
+  }
+
+  mark(change) {
+    const { sign, colour } = CHANGES[change];
+    const swatch = element('span', { class: 'swatch' });
+    swatch.style.background = colour;
+    const label = this.label(change);
+    return [swatch, sign === label ? label : sign + ' ' + label];
+  }
+
+  // See what the address says.
+  follow() {
+    const chosen = this.chosen();
+    this.icicle.see(chosen, this.state.get('into'));
     this.tell();
+    for (const row of this.list.querySelectorAll('[data-path]'))
+      row.classList.toggle('selected', Number(row.dataset.path) === chosen);
   }
 
   valueOf(i) {
     const { before, after } = this.times;
     switch (this.changes[i]) {
-      case 'new': return formatTime(after[i]);
-      case 'gone': return formatTime(before[i]);
-      default: return formatTime(before[i]) + ' \u2192 '
-        + formatTime(after[i]);
+      case 'new': return this.format(after[i]);
+      case 'gone': return this.format(before[i]);
+      default: return this.format(before[i]) + ' \u2192 '
+        + this.format(after[i]);
     }
   }
 
   controls(isNormalised) {
     const box = element('input', {
       type: 'checkbox', checked: isNormalised,
-      onchange: () => this.state.set({ normalise: box.checked ? '1' : '' }),
+      onchange: () => this.state.set({ normalise: box.checked ? '1' : '' },
+                                     { step: true }),
     });
     return element('div', { class: 'tile-controls' },
       element('strong', {}, nameElement(this.names[0]), ' \u2192 ',
               nameElement(this.names[1])),
-      button('Swap', () => {
-        this.swapped = !this.swapped;
-        this.compare();
-      }),
-      element('label', { title: 'Scale times such that both took the same '
-        + 'in all: what then differs is where the time goes' }, box,
+      button('Swap', () => this.state.set(
+        { swap: this.state.get('swap') ? '' : '1', path: -1, into: -1 },
+        { step: true })),
+      element('label', { title: 'Scale values such that both are the same '
+        + 'in all: what then differs is where they go' }, box,
               ' equal wholes'));
   }
 
@@ -159,17 +221,20 @@ class Diff {
     const count = (change) => changes.filter((one) => one === change).length;
     const { before, after } = compared;
     const share = changeShare(before, after);
-    const whole = formatTime(before) + ' \u2192 ' + formatTime(after)
+    const whole = (this.metric.id === 'wall' ? '' : this.metric.label + ' ')
+      + this.format(before) + ' \u2192 ' + this.format(after)
       + (share === '' ? '' : ' (' + share + ')');
-    const noise = count('one run') > 0
-      ? 'A single run has no spread: whether a difference is noise cannot be '
-        + 'told (record with --runs).'
-      : ['slower', 'faster', 'new', 'gone'].map((one) =>
-        formatCount(count(one)) + ' ' + one).join(', ') + ', '
-        + formatCount(count('noise')) + ' within noise.';
+    const noise = totalsOfRuns(this.shapes[0], this.metric.id) === null
+      ? 'The mean of a run; its spread is not recorded, so whether a '
+        + 'difference is noise cannot be told.'
+      : count('one run') > 0
+        ? 'A single run has no spread: whether a difference is noise cannot '
+          + 'be told (record with --runs).'
+        : 'Paths: ' + LISTED.map((one) => formatCount(count(one)) + ' '
+          + this.label(one)).join(', ') + '.';
     return element('p', {}, element('strong', { class: 'diff-whole' },
-                                    whole), ' Paths: ' + noise
-      + (this.scale === 1 ? '' : ' Times of the second are scaled by '
+                                    whole), ' ' + noise
+      + (this.scale === 1 ? '' : ' Values of the second are scaled by '
          + formatRatio(this.scale) + '.'));
   }
 
@@ -194,14 +259,15 @@ class Diff {
     const has = path.low !== 0 || path.high !== 0;
     const moved = (this.scale - 1) * path.totalAfter;
     return [
-      ['change', CHANGES[this.changes[i]].label],
-      ['before', path.before < 0 ? '' : formatTime(before[i])],
-      ['after', path.after < 0 ? '' : formatTime(after[i])],
-      ['difference', signedTime(delta) + ' '
+      ['change', this.label(this.changes[i])],
+      ['before', path.before < 0 ? '' : this.format(before[i])],
+      ['after', path.after < 0 ? '' : this.format(after[i])],
+      ['difference', this.signed(delta) + ' '
         + changeShare(before[i], after[i])],
-      ['with 95 % confidence', has ? signedTime(path.low + moved) + ' to '
-        + signedTime(path.high + moved) : ''],
-      ['self', signedTime(path.selfAfter * this.scale - path.selfBefore)],
+      ['with 95 % confidence', has ? this.signed(path.low + moved) + ' to '
+        + this.signed(path.high + moved) : ''],
+      ['self', this.metric.id !== 'wall' ? ''
+        : this.signed(path.selfAfter * this.scale - path.selfBefore)],
       ['calls', formatCount(path.callsBefore) + ' \u2192 '
         + formatCount(path.callsAfter)],
     ];
@@ -217,19 +283,18 @@ class Diff {
   }
 
   choose(i) {
-    this.chosen = i;
-    this.icicle.select(i);
-    this.tell();
-    for (const row of this.list.querySelectorAll('[data-path]'))
-      row.classList.toggle('selected', Number(row.dataset.path) === i);
-    const node = this.swapped ? this.compared.paths[i].before
-      : this.compared.paths[i].after;
-    if (node >= 0)
-      this.state.set({ node });
+    if (i < 0)
+      return;
+    const own = this.shapes.findIndex(({ profile }) =>
+      profile === this.profile);
+    const { before, after } = this.compared.paths[i];
+    const node = [before, after][own];
+    this.state.set({ path: i, ...node >= 0
+      ? { node: this.shapes[own].origin[node] } : {} });
   }
 
   tell() {
-    const i = this.chosen;
+    const i = this.chosen();
     this.told.replaceChildren(...i < 0 ? ['Choose a path to see its '
       + 'figures.'] : [element('strong', {},
                                nameElement(namesOfPath(this.compared, i))),
@@ -247,11 +312,13 @@ class Diff {
     const heads = ['path', 'before', 'after', 'difference', 'relative',
                    '95 % of it', 'change'].map((label) =>
       element('th', { scope: 'col' }, label));
+    const count = (change) => this.changes.filter((one) =>
+      change === '' || one === change).length;
     this.list.replaceChildren(
-      choice('List', DIFF_LISTS.map(([id, label]) =>
-        [id, label + ' (' + this.changes.filter((one) => id === ''
-          || one === id).length + ')']), wanted, (changes) =>
-        this.state.set({ changes })),
+      choice('List', ['', ...LISTED].map((id) =>
+        [id, (id === '' ? 'all paths' : this.label(id)) + ' (' + count(id)
+          + ')']), wanted, (changes) =>
+        this.state.set({ changes }, { step: true })),
       rows.length === 0 ? element('p', { class: 'muted' }, 'None.')
         : element('table', { class: 'parts' },
                   element('thead', {}, element('tr', {}, ...heads)),
@@ -261,56 +328,41 @@ class Diff {
 
   // How a path came below the one above it, where that is not by a call.
   edge(path) {
-    const both = [this.other, this.profile];
-    const [before, after] = this.swapped ? both.reverse() : both;
-    const name = path.before >= 0 ? before.edgeName(path.before)
-      : after.edgeName(path.after);
+    const shape = this.shapes[path.before >= 0 ? 0 : 1];
+    const name = path.parent < 0 ? '' : shape.profile.edgeName(
+      shape.origin[path.before >= 0 ? path.before : path.after]);
     return name === '' ? null : element('span', { class: 'edge' }, name);
   }
 
   row(i) {
     const path = this.compared.paths[i];
     const { before, after } = this.times;
-    const time = (ns, there) => element('td', {
-      title: there < 0 ? null : exactUnit(ns, 'time') },
-      there < 0 ? '\u2013' : formatTime(ns));
+    const cell = (value, there) => element('td', {
+      title: there < 0 ? null : exactUnit(value, this.metric.unit) },
+      there < 0 ? '\u2013' : this.format(value));
     const lines = new Map(this.lines(i));
-    const { colour, sign, label } = CHANGES[this.changes[i]];
-    const mark = element('span', { class: 'swatch' });
-    mark.style.background = colour;
     return element('tr', { 'data-path': i,
-                           class: i === this.chosen ? 'selected' : null },
+                           class: this.matched && (this.matched[i] ? 'match'
+                             : 'faint') },
       element('th', { scope: 'row' }, element('button', {
         type: 'button', class: 'link', title: namesOfPath(this.compared, i),
         onclick: () => this.choose(i),
       }, nameElement(path.name)), this.edge(path)),
-      time(before[i], path.before), time(after[i], path.after),
-      element('td', {}, signedTime(after[i] - before[i])),
+      cell(before[i], path.before), cell(after[i], path.after),
+      element('td', {}, this.signed(after[i] - before[i])),
       element('td', {}, changeShare(before[i], after[i])),
       element('td', {}, lines.get('with 95 % confidence')),
-      element('td', { class: 'text' }, mark,
-              (sign === label ? '' : sign + ' ') + label));
+      element('td', { class: 'text' }, ...this.mark(this.changes[i])));
   }
-}
-
-function legendEntry(change) {
-  const { sign, label, colour } = CHANGES[change];
-  const swatch = element('span', { class: 'swatch' });
-  swatch.style.background = colour;
-  return element('span', {}, swatch,
-                 (sign === label ? '' : sign + ' ') + label);
 }
 
 export const diffView = {
   id: 'diff', label: 'Changes',
   about: 'This profile and another one, path by path',
   leads: (profile) => Boolean(profile.before),
-  keys: [['Arrows', 'go from path to path'],
-         ['Enter Escape', 'zoom in, and out']],
-  state: { normalise: '', changes: '' },
-  make: (shared) => {
-    const made = new Diff(shared);
-    return { element: made.element, update: (keys) => made.update(keys),
-             open: (file) => made.open(file) };
-  },
+  keys: [['Arrows', 'Go from path to path'],
+         ['Enter', 'Zoom in'], ['Escape', 'Zoom out']],
+  ignores: { part: 'Changes are of all the time and all lanes.' },
+  state: { normalise: '', changes: '', swap: '', path: -1, into: -1 },
+  make: (shared) => new Diff(shared),
 };

@@ -46,6 +46,8 @@ function factsPanel(profile, model) {
 export const factsView = {
   id: 'facts', label: 'Recording',
   about: 'What was recorded, with what, and what the words mean',
-  keys: [],
+  letter: 'r', keys: [],
+  ignores: { metric: 'Nothing here is by a metric,',
+             query: 'or has scopes to search for.' },
   make: ({ profile, model }) => ({ element: factsPanel(profile, model) }),
 };

@@ -25,6 +25,13 @@ export function formatRange(from, to) {
   return Math.floor(from) + '-' + Math.ceil(to);
 }
 
+// Narrow the views down, or widen them again: what was zoomed into was of
+// another tree, so all of the new one is seen.
+export function narrow(state, changes) {
+  state.set({ zoom: -1, stretch: '', path: -1, into: -1, ...changes },
+            { step: true });
+}
+
 // "0,2" -> which of n lanes are meant; null for '': all.
 export function parseLanes(text, n) {
   if (text === '')

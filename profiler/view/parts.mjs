@@ -38,5 +38,8 @@ export const partsView = {
   needs: (profile) => profile.parts.length > 1
     && profile.partKind() === 'rank',
   keys: [],
+  ignores: { metric: 'Ranks are by wall and work,',
+             query: 'and have no scopes to search for.',
+             part: 'They are shown whole,', transforms: 'with all scopes.' },
   make: ({ profile }) => ({ element: partsPanel(profile) }),
 };

@@ -2,6 +2,9 @@
 // The runs of an operation, one after the other: where each lies in time,
 // which ones are out of the ordinary, and how far all of them scatter.
 
+import { layoutIcicle } from './icicle-layout.mjs';
+import { totalsOfRuns } from './run-shape.mjs';
+import { matchedShare } from './search.mjs';
 import { spreadOf } from './spread.mjs';
 
 // A run that took so many times the distance of the quarters longer than
@@ -29,27 +32,48 @@ export function timesInBrief(times) {
   };
 }
 
-// Runs: [{ part, name, begin, end, wall, work, mark }].  Each begins where
-// the one before ends.  mark: what is special about it, or ''.
-export function listRuns(profile) {
+// Runs: [{ part, name, begin, end, wall, work, value, mark }].  Each begins
+// where the one before ends.  values: what they are looked at by; mark: what
+// is special about a value, or ''.
+export function listRuns(profile,
+                         values = profile.parts.map(({ wall }) => wall)) {
   const { parts } = profile;
-  const brief = timesInBrief(parts.map(({ wall }) => wall));
+  const brief = timesInBrief(values);
   const fence = brief.upper + FAR_OUT * (brief.upper - brief.lower);
   let begin = 0;
   return parts.map(({ name, wall, work }, part) => {
-    const run = { part, name, begin, end: begin + wall, wall, work,
-                  mark: markOf(wall, part, brief, fence, parts.length) };
+    const value = values[part];
+    const run = { part, name, begin, end: begin + wall, wall, work, value,
+                  mark: markOf(value, part, brief, fence, parts.length) };
     begin += wall;
     return run;
   });
 }
 
-function markOf(wall, part, brief, fence, n) {
-  if (n >= 4 && wall > fence && wall > 1.1 * brief.median)
+function markOf(value, part, brief, fence, n) {
+  if (n >= 4 && value > fence && value > 1.1 * brief.median)
     return part === 0 ? 'slow: the first' : 'slow';
-  if (n >= 4 && wall === brief.least && brief.least < brief.most)
+  if (n >= 4 && value === brief.least && brief.least < brief.most)
     return 'fastest';
   return '';
+}
+
+// What the runs had of a metric, all roots together, of a shape with runs
+// (run-shape.mjs); null: it was not recorded run by run.  Of all scopes that
+// is what the recording says of each run, and work too.
+export function valuesOfRuns(shape, id, isAll) {
+  const { parts } = shape.profile;
+  if (isAll && ['wall', 'work'].includes(id))
+    return parts.map((part) => part[id]);
+  const roots = Array.from(shape.tree.children(-1));
+  return totalsOfRuns(shape, id)?.map((column) =>
+    roots.reduce((sum, node) => sum + column[node], 0)) ?? null;
+}
+
+// Of each run the share of its time that scopes take together which match.
+export function matchedOfRuns({ tree, runs }, matched) {
+  return runs.map(({ total }) =>
+    matchedShare(tree, layoutIcicle(tree, { total }), matched));
 }
 
 // Whether each run began with files that were not in memory: 'cold', 'warm',

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Runs: each run of the operation as a dot and a row, with the spread of all.
-// Who chooses one sees its stretch of time in every view.
+// Runs: each run of the operation as a dot and a row, with the spread of all,
+// by the metric and of the scopes that transforms leave.  Who chooses a run
+// sees its stretch of time in every view.
 
 import { element, button, nameElement, plural, showShare } from './dom.mjs';
-import { formatRange } from './model.mjs';
+import { formatRange, narrow } from './model.mjs';
 import { Pane, themeColours } from './pane.mjs';
-import { cacheOfRuns, listRuns, timesInBrief } from './runs-data.mjs';
-import { exactUnit, formatRatio, formatShare, formatTime } from
+import { transformedRuns } from './run-shape.mjs';
+import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
+  from './runs-data.mjs';
+import { makeMatcher } from './search.mjs';
+import { parseTransforms } from './transforms.mjs';
+import { exactUnit, formatRatio, formatShare, formatTime, formatUnit } from
   './units.mjs';
 
 const STRIP_HEIGHT = 150;
@@ -15,10 +20,8 @@ const STRIP_EDGE = 16;
 const MOST_ROWS = 200;
 
 class Runs {
-  constructor({ profile, state, tooltip, show }) {
-    Object.assign(this, { profile, state, tooltip, show });
-    this.runs = listRuns(profile);
-    this.brief = timesInBrief(this.runs.map(({ wall }) => wall));
+  constructor({ profile, state, model, tooltip, show }) {
+    Object.assign(this, { profile, state, model, tooltip, show });
     this.limit = MOST_ROWS;
     this.pane = new Pane({
       label: 'Runs in their order, higher is slower. Arrow keys choose a '
@@ -26,21 +29,54 @@ class Runs {
       className: 'strip', height: STRIP_HEIGHT,
       draw: (...where) => this.draw(...where),
     });
-    this.body = element('tbody');
+    this.table = element('table', { class: 'parts' });
     this.more = element('p');
+    this.told = element('p');
     this.head = element('div', { class: 'runs-head' });
     this.element = element('div', { class: 'scroll runs-view' },
-      this.sentence(), this.head, this.pane.box, this.table(), this.more);
+      this.told, this.head, this.pane.box, this.table, this.more);
     this.listen(this.pane.canvas);
-    this.update(new Set(['range']));
+    this.measure();
   }
 
   update(keys) {
-    if (!keys.has('range') && !keys.has('theme'))
-      return;
+    const has = (...names) => names.some((name) => keys.has(name));
+    if (has('metric', 'transforms', 'query'))
+      this.measure();
+    else if (has('range', 'lanes', 'theme'))
+      this.render();
+  }
+
+  // What the address asks to see of each run, as far as that is known.
+  measure() {
+    const { profile, state } = this;
+    const transforms = parseTransforms(state.get('transforms'),
+                                       profile.sites);
+    this.isAll = transforms.length === 0;
+    const shape = transformedRuns(profile, profile, transforms);
+    const asked = this.model.whole.metric(state.get('metric'));
+    const values = valuesOfRuns(shape, asked.id, this.isAll);
+    this.lacking = values === null ? asked.label : '';
+    this.metric = values === null ? this.model.whole.metric('wall') : asked;
+    this.runs = listRuns(profile,
+      values ?? valuesOfRuns(shape, 'wall', this.isAll));
+    this.brief = timesInBrief(this.runs.map(({ value }) => value));
+    const matcher = makeMatcher(state.get('query'));
+    this.shares = matcher ? matchedOfRuns(shape,
+      Array.from(shape.origin, (node) => matcher(profile.names[node])))
+      : null;
+    this.render();
+  }
+
+  render() {
+    this.told.textContent = this.sentence();
     this.showHead();
     this.fill();
     this.pane.redraw();
+  }
+
+  format(value) {
+    return formatUnit(value, this.metric.unit);
   }
 
   // The run whose stretch is chosen, or -1.
@@ -53,7 +89,8 @@ class Runs {
   choose(i) {
     const run = this.runs[Math.max(0, Math.min(this.runs.length - 1, i))];
     const range = formatRange(run.begin, run.end);
-    this.state.set({ range: range === this.state.get('range') ? '' : range });
+    narrow(this.state, { range: range === this.state.get('range') ? ''
+      : range });
   }
 
   sentence() {
@@ -61,42 +98,49 @@ class Runs {
       = this.brief;
     const cache = cacheOfRuns(this.profile);
     const kind = cache === '' ? '' : cache + ' ';
-    return element('p', {}, n + ' ' + kind + plural(n, 'run', 'runs')
-      + ': median ' + formatTime(median) + ', half of them '
-      + formatTime(lower) + ' to ' + formatTime(upper) + ', all '
-      + formatTime(least) + ' to ' + formatTime(most) + '; mean '
-      + formatTime(mean) + ', standard deviation ' + formatTime(deviation)
+    const by = this.metric.id === 'wall' ? '' : ', by ' + this.metric.label;
+    return n + ' ' + kind + plural(n, 'run', 'runs') + by
+      + ': median ' + this.format(median) + ', half of them '
+      + this.format(lower) + ' to ' + this.format(upper) + ', all '
+      + this.format(least) + ' to ' + this.format(most) + '; mean '
+      + this.format(mean) + ', standard deviation ' + this.format(deviation)
       + ' (' + formatShare(deviation, mean) + ').'
       + (cache === 'cold' ? ' Files were dropped from memory before each.'
-        : ''));
+        : '')
+      + (this.lacking === '' ? '' : ' By wall, since ' + this.lacking
+        + ' was not recorded run by run.');
   }
 
   showHead() {
     const at = this.chosen();
     if (at < 0) {
+      const isPart = this.state.get('range') + this.state.get('lanes') !== '';
       this.head.replaceChildren(element('span', { class: 'muted' },
-        'Choose a run to see it alone in all views.'));
+        (isPart ? 'Here are whole runs, on all lanes. ' : '')
+        + 'Choose a run to see it alone in all views.'));
       return;
     }
     this.head.replaceChildren(
       element('strong', {}, nameElement(this.runs[at].name)), ' alone. ',
-      button('All runs', () => this.state.set({ range: '' })), ' ',
+      button('All runs', () => narrow(this.state, { range: '' })), ' ',
       button('Timeline of this run', () => this.show('timeline')));
   }
 
-  table() {
-    const heads = ['run', 'wall', 'against the median', 'work',
-                   'threads busy', 'remark'].map((label) =>
+  // Work is known of all scopes together only.
+  heads() {
+    return ['run', this.metric.label, 'against the median',
+            ...this.isAll ? ['work', 'threads busy'] : [],
+            ...this.shares ? ['matches'] : [], 'remark'].map((label) =>
       element('th', { scope: 'col' }, label));
-    return element('table', { class: 'parts' },
-      element('thead', {}, element('tr', {}, ...heads)), this.body);
   }
 
   fill() {
     const at = this.chosen();
     const rows = this.runs.slice(0, Math.max(this.limit, at + 1));
-    this.body.replaceChildren(...rows.map((run) =>
-      this.row(run, run.part === at)));
+    this.table.replaceChildren(
+      element('thead', {}, element('tr', {}, ...this.heads())),
+      element('tbody', {}, ...rows.map((run) =>
+        this.row(run, run.part === at))));
     const left = this.runs.length - rows.length;
     this.more.replaceChildren(left > 0 ? button(left + ' more', () => {
       this.limit = Infinity;
@@ -106,21 +150,24 @@ class Runs {
 
   row(run, isChosen) {
     const { median, most } = this.brief;
-    const wall = element('td', { title: exactUnit(run.wall, 'time') },
-                         formatTime(run.wall));
-    showShare(wall, run.wall / most);
-    const delta = run.wall - median;
+    const value = element('td', {
+      title: exactUnit(run.value, this.metric.unit) },
+                          this.format(run.value));
+    showShare(value, run.value / most);
+    const delta = run.value - median;
     return element('tr', { class: isChosen ? 'selected' : null },
       element('th', { scope: 'row' }, element('button', {
         type: 'button', class: 'link', 'aria-pressed': String(isChosen),
         onclick: () => this.choose(run.part),
       }, nameElement(run.name))),
-      wall,
+      value,
       element('td', {}, (delta < 0 ? '\u2212' : '+')
         + formatShare(Math.abs(delta), median)),
-      element('td', {}, formatTime(run.work)),
-      element('td', {}, run.wall > 0 ? formatRatio(run.work / run.wall)
-        : ''),
+      ...this.isAll ? [element('td', {}, formatTime(run.work)),
+                       element('td', {}, run.wall > 0
+                         ? formatRatio(run.work / run.wall) : '')] : [],
+      ...this.shares
+        ? [element('td', {}, formatShare(this.shares[run.part], 1))] : [],
       element('td', { class: 'text' }, run.mark));
   }
 
@@ -130,10 +177,10 @@ class Runs {
       * (this.runs.length > 1 ? i / (this.runs.length - 1) : 0.5);
   }
 
-  y(wall, height) {
+  y(value, height) {
     const { most } = this.brief;
     return height - STRIP_EDGE - (height - 2 * STRIP_EDGE)
-      * (most > 0 ? wall / most : 0);
+      * (most > 0 ? value / most : 0);
   }
 
   draw(context, width, height) {
@@ -150,7 +197,7 @@ class Runs {
     this.runs.forEach((run, i) => {
       const isSlow = run.mark.startsWith('slow');
       context.beginPath();
-      context.arc(this.x(i, width), this.y(run.wall, height),
+      context.arc(this.x(i, width), this.y(run.value, height),
                   i === at ? 6 : this.runs.length > 300 ? 2 : 4, 0, 7);
       context.fillStyle = isSlow ? '#d55e00' : theme.accent;
       context.fill();
@@ -162,16 +209,17 @@ class Runs {
     });
   }
 
-  // Times at the left, where they do not run into one another.
-  drawScale(context, theme, height, times) {
+  // Values at the left, where they do not run into one another.
+  drawScale(context, theme, height, values) {
     context.fillStyle = theme.muted;
     context.textAlign = 'right';
     let free = Infinity;
-    for (const time of times) {
-      const y = this.y(time, height);
+    for (const value of values) {
+      const y = this.y(value, height);
       if (y > free)
         continue;
-      context.fillText(time > 0 ? formatTime(time) : '0', STRIP_LEFT - 8, y);
+      context.fillText(value > 0 ? this.format(value) : '0', STRIP_LEFT - 8,
+                       y);
       free = y - 14;
     }
     context.textAlign = 'left';
@@ -192,8 +240,7 @@ class Runs {
     canvas.addEventListener('pointermove', (event) => {
       const run = this.runs[this.hit(event)];
       this.tooltip.show(event.clientX, event.clientY, run.name, [
-        ['wall', formatTime(run.wall)], ['work', formatTime(run.work)],
-        ['', run.mark],
+        [this.metric.label, this.format(run.value)], ['remark', run.mark],
       ], 'transparent');
     });
     canvas.addEventListener('keydown', (event) => {
@@ -212,9 +259,6 @@ export const runsView = {
     + 'spread',
   needs: (profile) => profile.parts.length > 1
     && profile.partKind() === 'run',
-  keys: [['Arrows', 'choose the run before or after']],
-  make: (shared) => {
-    const made = new Runs(shared);
-    return { element: made.element, update: (keys) => made.update(keys) };
-  },
+  keys: [['Arrows', 'Choose the run before or after']],
+  make: (shared) => new Runs(shared),
 };

@@ -19,20 +19,30 @@ export class SearchBox {
       onkeydown: (event) => this.key(event),
     });
     this.answer = element('output', { 'aria-live': 'polite' });
+    this.controls = [this.input, button('\u2191', () => this.step(-1),
+      { 'aria-label': 'Match before', title: 'Match before: N' }),
+                     button('\u2193', () => this.step(1),
+      { 'aria-label': 'Next match', title: 'Next match: n' })];
     this.view = element('div', { class: 'search', role: 'search' },
-      this.answer, this.input,
-      button('\u2191', () => this.step(-1),
-             { 'aria-label': 'Match before', title: 'Match before: N' }),
-      button('\u2193', () => this.step(1),
-             { 'aria-label': 'Next match', title: 'Next match: n' }));
+                        this.answer, ...this.controls);
     // First of all listeners: the views draw by what it finds.
-    state.listen((keys) => {
-      if (keys.has('query'))
-        this.find();
-      if (keys.has('query') || keys.has('metric') || Model.reshapes(keys))
+    state.listen((keys) => keys.has('query') && this.find());
+    this.find();
+  }
+
+  disable(is) {
+    for (const control of this.controls)
+      control.disabled = is;
+  }
+
+  // Last of all: views may go through other trees.
+  follow(tabs) {
+    this.tabs = tabs;
+    this.state.listen((keys) => {
+      if (['query', 'metric', 'view', 'swap', 'normalise'].some((key) =>
+        keys.has(key)) || Model.reshapes(keys))
         this.tell();
     });
-    this.find();
     this.tell();
   }
 
@@ -45,9 +55,20 @@ export class SearchBox {
     this.input.setAttribute('aria-invalid', String(this.broken));
   }
 
-  // Of the present tree, which nodes match.
-  matches(shape) {
-    return Uint8Array.from(shape.origin, (node) => this.model.matched[node]);
+  // What is gone through: the present view's own tree, or that of all; and
+  // of its nodes which match.
+  searched() {
+    const own = this.tabs.current()?.searched?.();
+    if (own)
+      return own;
+    const { state, model } = this;
+    const shape = model.shape();
+    return {
+      tree: shape.tree, metric: model.metric(),
+      matched: Array.from(shape.origin, (node) => model.matched[node] > 0),
+      current: shape.find(state.get('node')),
+      select: (node) => state.set({ node: shape.origin[node] }),
+    };
   }
 
   tell() {
@@ -55,12 +76,9 @@ export class SearchBox {
       this.answer.value = this.broken ? 'not a regular expression' : '';
       return;
     }
-    const shape = this.model.shape();
-    const matched = this.matches(shape);
-    const count = matched.reduce((sum, one) => sum + one, 0);
-    const metric = this.model.metric();
-    const layout = layoutIcicle(shape.tree, metric);
-    const share = matchedShare(shape.tree, layout, matched);
+    const { tree, metric, matched } = this.searched();
+    const count = matched.filter(Boolean).length;
+    const share = matchedShare(tree, layoutIcicle(tree, metric), matched);
     this.answer.value = count === 0 ? 'no match'
       : count + plural(count, ' match, ', ' matches, ')
         + formatShare(share, 1) + ' of ' + metric.label;
@@ -71,17 +89,15 @@ export class SearchBox {
   step(by) {
     if (this.model.matched === null || this.tabs.current()?.step?.(by))
       return;
-    const shape = this.model.shape();
-    const matched = this.matches(shape);
-    const current = shape.find(this.state.get('node'));
-    const order = [...shape.tree.walk(this.model.metric().total)]
+    const { tree, metric, matched, current, select } = this.searched();
+    const order = [...tree.walk(metric.total)]
       .filter((node) => matched[node] || node === current);
     const at = order.indexOf(current);
     const from = at < 0 && by > 0 ? -1 : at < 0 ? 0 : at;
     for (let i = 1; i <= order.length; i++) {
       const node = order[(from + i * by + i * order.length) % order.length];
       if (matched[node]) {
-        this.state.set({ node: shape.origin[node] });
+        select(node);
         return;
       }
     }

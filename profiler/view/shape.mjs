@@ -9,6 +9,9 @@ import { makeMetrics } from './metrics.mjs';
 export const COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
                         'allocCount', 'allocBytes'];
 
+// What is known of each run.
+export const RUN_COLUMNS = ['calls', 'total', 'self'];
+
 export class Shape {
   // parents: of each node; origin: the profile's node that it stands for;
   // columns: { calls, total, self, ... }; counters: [{ name, unit, own }].

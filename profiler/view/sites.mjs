@@ -5,7 +5,7 @@
 export class Sites {
   // of[node] is the site of a node; first[site] its first node.
   constructor(names, categories) {
-    const known = new Map();
+    const known = this.known = new Map();
     this.of = new Uint32Array(names.length);
     this.first = [];
     names.forEach((name, node) => {
@@ -19,5 +19,10 @@ export class Sites {
       this.of[node] = site;
     });
     this.size = known.size;
+  }
+
+  // The site of a name and category; -1: there is none.
+  find(name, category) {
+    return this.known.get(name + '\0' + category) ?? -1;
   }
 }

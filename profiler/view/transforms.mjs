@@ -2,7 +2,7 @@
 // Other trees from one tree: of one function only, without one, without its
 // frames, without its recursion.  Each transform names a site.
 
-import { Shape, COLUMNS } from './shape.mjs';
+import { Shape, COLUMNS, RUN_COLUMNS } from './shape.mjs';
 
 export const TRANSFORMS = [
   { kind: 'f', label: 'Focus on', hint: 'Show only this scope, from all '
@@ -70,15 +70,20 @@ class Moves {
     return sums;
   }
 
+  columns(names, from) {
+    return Object.fromEntries(names.map((name) =>
+      [name, this.add(from[name], name === 'total' || name === 'calls')]));
+  }
+
   shapeOf() {
     const { shape } = this;
-    const columns = Object.fromEntries(COLUMNS.map((name) =>
-      [name, this.add(shape[name], name === 'total' || name === 'calls')]));
+    const columns = this.columns(COLUMNS, shape);
     const made = new Shape(shape.profile, Int32Array.from(this.parents),
       Int32Array.from(this.origin), columns,
       shape.counters.map((one) => ({ ...one, own: this.add(one.own) })));
     shape.places ??= shape.findPlaces();
     made.places = shape.places.map((at) => at < 0 ? -1 : this.target[at]);
+    made.runs = shape.runs?.map((run) => this.columns(RUN_COLUMNS, run));
     return made;
   }
 }

@@ -31,6 +31,11 @@ export function formatCount(count) {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+// "+1.2 ms" with a sign also where it is more.
+export function formatSigned(value, unit) {
+  return (value < 0 ? '\u2212' : '+') + formatUnit(Math.abs(value), unit);
+}
+
 export function formatRatio(value) {
   return digits(value);
 }

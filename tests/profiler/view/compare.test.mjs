@@ -6,6 +6,9 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { changeOf, compareProfiles, diffTimes, scaleOfAfter } from
   '../../../profiler/view/compare.mjs';
+import { runShape, transformedRuns } from
+  '../../../profiler/view/run-shape.mjs';
+import { Sites } from '../../../profiler/view/sites.mjs';
 import { spreadInterval, spreadOf } from
   '../../../profiler/view/spread.mjs';
 import { Tree } from '../../../profiler/view/tree.mjs';
@@ -45,11 +48,14 @@ function makeProfile(nodes, facts = {}) {
   const paths = Object.keys(nodes);
   const runs = Object.values(nodes)[0].length;
   const last = (path) => path.split('/').at(-1);
-  const zeros = paths.map((path) => nodes[path].reduce((a, b) => a + b));
+  const sums = paths.map((path) => nodes[path].reduce((a, b) => a + b));
+  const names = paths.map(last), categories = paths.map(() => 'c');
+  const zeros = paths.map(() => 0);
   return {
-    names: paths.map(last), categories: paths.map(() => 'c'),
-    edges: paths.map(() => 0), total: zeros, self: zeros,
-    calls: paths.map(() => runs),
+    names, categories, sites: new Sites(names, categories), edges: zeros,
+    total: sums, self: sums, calls: paths.map(() => runs),
+    work: sums.map((one) => one / 2), wait: zeros, queue: zeros,
+    allocCount: zeros, allocBytes: zeros, counters: [],
     info: { parts: runs > 1 ? 'runs' : 'none' },
     parts: Array.from({ length: runs }),
     facts: Object.entries(facts).map(([key, value]) => ({ key, value })),
@@ -58,6 +64,10 @@ function makeProfile(nodes, facts = {}) {
     share: (node, part) => ({ total: nodes[paths[node]][part], self: 1,
                               calls: 2 }),
   };
+}
+
+function compare(a, b, ...how) {
+  return compareProfiles(runShape(a), runShape(b), ...how);
 }
 
 function told({ paths }) {
@@ -70,7 +80,7 @@ test('paths are paired by their names from the root on', () => {
                                'a/c': [10] });
   const after = makeProfile({ a: [90], 'a/c': [20], 'a/c/x': [5],
                               'a/b': [30], d: [1] });
-  const compared = compareProfiles(before, after);
+  const compared = compare(before, after);
   assert.deepEqual(told(compared), [
     ['a', 0, 'one run', 100, 90], ['b', 1, 'one run', 60, 30],
     ['x', 2, 'gone', 5, 0], ['c', 1, 'one run', 10, 20],
@@ -85,7 +95,7 @@ test('with several runs a change is told from noise', () => {
                                c: [80, 81, 82, 80] });
   const after = makeProfile({ a: [150, 151, 149, 150], b: [7, 3, 60, 8],
                               c: [40, 41, 42, 40] });
-  const { paths } = compareProfiles(before, after);
+  const { paths } = compare(before, after);
   assert.deepEqual(paths.map((one) => one.change),
                    ['slower', 'noise', 'faster']);
   const [slower] = paths;
@@ -100,16 +110,16 @@ test('other conditions and other operations are told', () => {
                                       pid: '2' });
   const c = makeProfile({ other: [1] });
   const d = makeProfile({ a: [1] }, { operation: 'full' });
-  assert.deepEqual(compareProfiles(a, b).conditions,
+  assert.deepEqual(compare(a, b).conditions,
                    [{ name: 'codec', before: 'small', after: 'fast' }]);
-  assert.equal(compareProfiles(a, b).sameOperation, true);
-  assert.equal(compareProfiles(a, c).sameOperation, false);
-  assert.equal(compareProfiles(a, d).sameOperation, false);
+  assert.equal(compare(a, b).sameOperation, true);
+  assert.equal(compare(a, c).sameOperation, false);
+  assert.equal(compare(a, d).sameOperation, false);
 });
 
 test('widths are the larger of both, also when the wholes are made equal',
      () => {
-  const compared = compareProfiles(makeProfile({ a: [100], 'a/b': [60] }),
+  const compared = compare(makeProfile({ a: [100], 'a/b': [60] }),
                                    makeProfile({ a: [50], 'a/c': [20] }));
   const plain = diffTimes(compared, false);
   assert.deepEqual([...plain.total], [100, 60, 20]);
@@ -125,4 +135,42 @@ test('scaling moves the interval that tells noise', () => {
   assert.equal(changeOf(path, 0.85), 'noise');
   assert.equal(changeOf(path, 0.5), 'faster');
   assert.equal(changeOf({ ...path, change: 'gone' }, 0.5), 'gone');
+});
+
+test('both are compared by other metrics', () => {
+  const before = makeProfile({ a: [100, 102, 98, 101], 'a/b': [4, 4, 4, 4] });
+  const after = makeProfile({ a: [50, 51, 49, 50], 'a/c': [2, 2, 2, 2] });
+  const of = (id) => compare(before, after, { id, unit: 'x' });
+  assert.deepEqual(told(of('calls')), [
+    ['a', 0, 'noise', 4, 4], ['b', 1, 'gone', 2, 0], ['c', 1, 'new', 0, 2]]);
+  assert.equal(of('calls').unit, 'x');
+  // Of work only the sum of all runs is known, so nothing of noise.
+  assert.deepEqual(told(of('work')), [
+    ['a', 0, 'one run', 52, 26], ['b', 1, 'gone', 2, 0],
+    ['c', 1, 'new', 0, 1]]);
+  assert.deepEqual(told(of('c:none'))[0], ['a', 0, 'one run', 0, 0]);
+});
+
+test('transforms mean the same scopes in both, by their names', () => {
+  const before = makeProfile({ a: [100, 90], 'a/b': [60, 50],
+                               'a/b/x': [5, 5] });
+  const after = makeProfile({ z: [1, 1], a: [90, 90], 'a/x': [20, 20],
+                              'a/b': [30, 40] });
+  const by = (...transforms) => compareProfiles(
+    transformedRuns(before, before, transforms),
+    transformedRuns(after, before, transforms));
+  const site = (name) => before.sites.find(name, 'c');
+  assert.deepEqual(told(by({ kind: 'f', site: site('b') })), [
+    ['b', 0, 'noise', 55, 35], ['x', 1, 'gone', 5, 0]]);
+  assert.deepEqual(told(by({ kind: 'm', site: site('b') })), [
+    ['a', 0, 'noise', 95, 90], ['x', 1, 'slower', 5, 20],
+    ['z', 0, 'new', 0, 1]]);
+  assert.deepEqual(told(by({ kind: 'h', site: site('a') })), [
+    ['z', 0, 'new', 0, 1]]);
+  // What the other profile has not is hidden in the one that has it.
+  const only = { kind: 'f', site: after.sites.find('z', 'c') };
+  const focused = compareProfiles(transformedRuns(before, after, [only]),
+                                  transformedRuns(after, after, [only]));
+  assert.deepEqual(told(focused), [['z', 0, 'new', 0, 1]]);
+  assert.equal(focused.sameOperation, true);
 });

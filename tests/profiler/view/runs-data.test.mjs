@@ -2,8 +2,9 @@
 // Runs: where they lie, which are out of the ordinary, how they scatter.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { cacheOfRuns, listRuns, timesInBrief } from
-  '../../../profiler/view/runs-data.mjs';
+import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
+  from '../../../profiler/view/runs-data.mjs';
+import { Tree } from '../../../profiler/view/tree.mjs';
 
 function profileOf(walls, facts = []) {
   return { facts, parts: walls.map((wall, i) =>
@@ -26,7 +27,7 @@ test('each run begins where the one before ends', () => {
   assert.deepEqual(runs.map(({ begin, end }) => [begin, end]),
                    [[0, 10], [10, 30], [30, 60]]);
   assert.deepEqual(runs[1], { part: 1, name: 'run 2', begin: 10, end: 30,
-                              wall: 20, work: 10, mark: '' });
+                              wall: 20, work: 10, value: 20, mark: '' });
 });
 
 test('runs that are far out are marked, and the fastest', () => {
@@ -48,4 +49,25 @@ test('cold and warm runs are told where it was recorded', () => {
   assert.equal(of('warm'), 'warm');
   assert.equal(of('</script>'), '');
   assert.equal(cacheOfRuns(profileOf([1])), '');
+});
+
+test('runs are told by what they were recorded with', () => {
+  const parts = profileOf([10, 20]).parts;
+  const shape = { profile: { parts }, tree: new Tree(new Int32Array([-1, 0])),
+                  runs: [{ total: [8, 6], calls: [1, 4], self: [2, 6] },
+                         { total: [19, 3], calls: [1, 5], self: [16, 3] }] };
+  const of = (id, isAll) => valuesOfRuns(shape, id, isAll);
+  assert.deepEqual([of('wall', true), of('work', true)], [[10, 20], [5, 10]]);
+  assert.deepEqual(of('wall', false), [8, 19]);
+  assert.deepEqual(of('calls', true), [5, 6]);
+  assert.deepEqual([of('work', false), of('c:bytes', true)], [null, null]);
+  assert.deepEqual(matchedOfRuns(shape, [0, 1]), [0.75, 3 / 19]);
+  assert.deepEqual(matchedOfRuns(shape, [1, 1]), [1, 1]);
+});
+
+test('another value than wall has its own remarks', () => {
+  const runs = listRuns(profileOf([10, 20, 30, 40, 50]), [5, 5, 1, 5, 90]);
+  assert.deepEqual(runs.map(({ value, mark }) => [value, mark]), [
+    [5, ''], [5, ''], [1, 'fastest'], [5, ''], [90, 'slow']]);
+  assert.equal(runs[4].begin, 100);
 });
