@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The timeline by pointer, wheel, touch and keyboard.
 
+import { narrow } from './model.mjs';
 import { Pointers } from './pointers.mjs';
 import { spanFacts } from './span-facts.mjs';
 
@@ -86,7 +87,7 @@ export class TimelineInput {
     if (range && range[1] - range[0] >= 1)
       timeline.brush(...range);
     else
-      timeline.state.set({ range: '' }, { step: true });
+      timeline.brush(0, timeline.end);
     timeline.pane.redraw();
   }
 
@@ -150,8 +151,9 @@ export class TimelineInput {
       0: () => timeline.show(0, timeline.end),
       ',': () => this.step(-1), '.': () => this.step(1),
       p: () => this.toParent(), l: () => this.toLane(),
-      Escape: () => timeline.state.set(timeline.state.get('span') >= 0
-        ? { span: -1 } : { range: '', lanes: '' }),
+      Escape: () => timeline.state.get('span') >= 0
+        ? timeline.state.set({ span: -1 })
+        : narrow(timeline.state, { range: '', lanes: '' }),
     };
     if (event.ctrlKey || event.metaKey || event.altKey
         || !Object.hasOwn(actions, event.key))

@@ -10,7 +10,7 @@ import { criticalPath, longestRoot, pathBySite, rootOf } from
   './critical.mjs';
 import { GAUGE_HEIGHT, splitSamples, drawGauge } from './gauges.mjs';
 import { Lanes } from './lanes.mjs';
-import { formatRange, parseLanes, parseRange } from './model.mjs';
+import { formatRange, narrow, parseLanes, parseRange } from './model.mjs';
 import { RowPainter, SPAN_HEIGHT } from './timeline-rows.mjs';
 import { TimelineInput } from './timeline-input.mjs';
 import { TimelineMarks } from './timeline-marks.mjs';
@@ -124,7 +124,7 @@ export class Timeline {
   // Narrow all views down to a stretch of time.
   brush(from, to) {
     const range = from <= 0 && to >= this.end ? '' : formatRange(from, to);
-    this.state.set({ range }, { step: true });
+    narrow(this.state, { range });
   }
 
   // Narrow all views down to a lane, or to all again; with `more', add it to
@@ -135,7 +135,7 @@ export class Timeline {
     const next = more && chosen !== null ? chosen : new Uint8Array(n);
     next[lane] = chosen !== null && chosen[lane] === 1 ? 0 : 1;
     const list = Array.from(next.keys()).filter((i) => next[i] === 1);
-    this.state.set({ lanes: list.join(',') }, { step: true });
+    narrow(this.state, { lanes: list.join(',') });
   }
 
   placeRows() {
@@ -327,7 +327,12 @@ export const timelineView = {
          ['p', 'To the span that asked for this one'],
          ['b', 'Narrow all views down to the time that is seen'],
          ['l', 'Narrow them down to the lane of this span'],
-         ['c', 'Critical path']],
+         ['c', 'Critical path'],
+         ['Escape', 'Select nothing; then widen all views again'],
+         ['shift-drag', 'Narrow all views down to a stretch of time'],
+         ['ctrl-click', 'On a name: add that lane, or take it away']],
+  ignores: { metric: 'The timeline is by time.',
+             transforms: 'The timeline has all scopes.' },
   state: { seen: '', critical: '' },
   make: (shared) => new Timeline(shared),
 };
