@@ -7,7 +7,8 @@ import { element, nameElement, button, showShare } from './dom.mjs';
 import { functionStats, hottest, spanFilter } from './function-stats.mjs';
 import { Model } from './model.mjs';
 import { spark } from './spark.mjs';
-import { exactUnit, formatCount, formatShare, formatTime } from
+import { SHOWN } from './tree-columns.mjs';
+import { exactUnit, formatCount, formatShare, formatTime, formatUnit } from
   './units.mjs';
 
 // Rows at first, and runs in the list.
@@ -40,7 +41,8 @@ class Functions {
   }
 
   update(keys) {
-    if (Model.reshapes(keys) || keys.has('query') || keys.has('order'))
+    if (Model.reshapes(keys) || ['query', 'order', 'metric'].some((key) =>
+      keys.has(key)))
       this.render();
     else if (keys.has('node'))
       this.mark();
@@ -52,18 +54,48 @@ class Functions {
       functionStats(shape, state.get('range'), state.get('lanes')));
   }
 
+  // What the page is looked at by, where that has no column already.
+  extra() {
+    const metric = this.model.metric();
+    return SHOWN.includes(metric.id) ? null : metric;
+  }
+
+  rows() {
+    const extra = this.extra();
+    return this.stats().rows.map((one) => extra === null ? one
+      : { ...one, metric: one.nodes.reduce((sum, node) =>
+        sum + extra.total[node], 0) });
+  }
+
   sorted() {
     const order = this.state.get('order');
-    return [...this.stats().rows].sort((a, b) =>
+    return this.rows().sort((a, b) =>
       (b[order] ?? b.self) - (a[order] ?? a.self) || a.site - b.site);
+  }
+
+  // To the next match in the order of the rows.
+  step(by) {
+    const { sites } = this.profile;
+    const rows = this.sorted().map(({ site }) => sites.first[site]);
+    const at = rows.indexOf(sites.first[this.site()]);
+    const from = at < 0 && by < 0 ? 0 : at;
+    for (let i = 1; i <= rows.length; i++) {
+      const node = rows.at((from + i * by) % rows.length);
+      if (this.model.matched[node]) {
+        this.state.set({ node });
+        break;
+      }
+    }
+    return true;
   }
 
   render() {
     this.renderHead();
     const rows = this.sorted();
     const whole = this.model.shape().metrics[0].sum;
+    const extra = this.extra();
     this.body.replaceChildren(...rows.slice(0, this.limit).map((one) =>
-      this.row(one, whole)));
+      this.row(one, whole, extra)));
     if (rows.length > this.limit)
       this.body.append(this.more(rows.length));
     this.note.textContent = rows.length === 0
@@ -76,18 +108,20 @@ class Functions {
 
   renderHead() {
     const order = this.state.get('order');
+    const extra = this.extra();
     const head = (id, label, hint) => element('th', {
       scope: 'col', 'aria-sort': id === order ? 'descending' : 'none' },
       element('button', { type: 'button', title: hint, onclick: () =>
         this.state.set({ order: id }) }, label));
     this.head.replaceChildren(element('tr', {},
-      element('th', { scope: 'col' }, 'scope'),
+      element('th', { scope: 'col' }, 'scope'), ...extra === null ? []
+        : [head('metric', extra.label, extra.label + ', here and below')],
       head('calls', 'calls', 'How often it was entered'),
       ...TIME_COLUMNS.map(([id, hint]) => head(id, id, hint)),
       element('th', { scope: 'col' }, 'durations')));
   }
 
-  row(one, whole) {
+  row(one, whole, extra) {
     const node = this.profile.sites.first[one.site];
     const swatch = element('span', { class: 'swatch',
                                      'aria-hidden': 'true' });
@@ -98,24 +132,27 @@ class Functions {
     return element('tr', { tabindex: '-1', 'data-site': one.site,
                            class: faint ? 'faint'
                              : this.model.matched ? 'match' : null },
-      name, element('td', {}, formatCount(one.calls)),
+      name, ...extra === null ? []
+        : [this.cell('metric', one.metric, extra.sum, extra.unit)],
+      element('td', {}, formatCount(one.calls)),
       ...TIME_COLUMNS.map(([id]) => this.cell(id, one[id], whole)),
       element('td', { class: 'spark' }, spark(one.buckets)));
   }
 
-  cell(id, ns, whole) {
-    const share = id === 'total' || id === 'self' ? ns / (whole || 1) : 0;
+  cell(id, value, whole, unit = 'time') {
+    const share = ['metric', 'total', 'self'].includes(id)
+      ? value / (whole || 1) : 0;
     const cell = element('td', {
       'data-column': id,
-      title: exactUnit(ns, 'time')
-        + (share > 0 ? ', ' + formatShare(ns, whole) : ''),
-    }, ns > 0 ? formatTime(ns) : '');
+      title: exactUnit(value, unit)
+        + (share > 0 ? ', ' + formatShare(value, whole) : ''),
+    }, value > 0 ? formatUnit(value, unit) : '');
     showShare(cell, share);
     return cell;
   }
 
   more(n) {
-    return element('tr', {}, element('td', { colspan: TIME_COLUMNS.length + 3 },
+    return element('tr', {}, element('td', { colspan: TIME_COLUMNS.length + 4 },
       button((n - this.limit) + ' more', () => {
         this.limit *= 10;
         this.render();

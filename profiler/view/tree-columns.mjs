@@ -45,7 +45,7 @@ function bytesColumns(shape, wall) {
 }
 
 // What these columns show already.
-const SHOWN = ['wall', 'self', 'work', 'wait', 'calls'];
+export const SHOWN = ['wall', 'self', 'work', 'wait', 'calls'];
 
 // For a shape; inverted: one that is seen from its leaves, where a total is
 // what the scope at the root has of its own.
