@@ -227,8 +227,10 @@ export const TILE_METRICS = [
 const MOST_BOX_TILES = 1 << 20;
 
 // Tiles and their numbers within a stretch of time (all of it: 0, Infinity):
-// those of spans that began in it.
-export function sumTiles(profile, volume, from = 0, to = Infinity) {
+// those of spans that began in it and are wanted.  What operations asked for
+// counts for all.
+export function sumTiles(profile, volume, from = 0, to = Infinity,
+                         isWanted = () => true) {
   const { spans } = profile;
   const tiles = new Map();
   const at = (index) => {
@@ -247,11 +249,11 @@ export function sumTiles(profile, volume, from = 0, to = Infinity) {
     if (isIn(operation.span))
       addOperation(sums, at, operation);
   volume.spans.forEach((span, i) => {
-    if (isIn(span))
+    if (isIn(span) && isWanted(span))
       addTileSpan(sums, at(volume.tiles[i]), spans, span);
   });
   for (const span of volume.fetches)
-    if (isIn(span))
+    if (isIn(span) && isWanted(span))
       sums.fetched += spans.bytes[span];
   return sums;
 }

@@ -3,7 +3,7 @@
 // the bytes on their way from the store to the reader.
 
 import { element, choice, nameElement, plural, showShare } from './dom.mjs';
-import { parseRange } from './model.mjs';
+import { Model, parseLanes, parseRange } from './model.mjs';
 import { isDarkGround, TileCanvas, tileShade } from './tile-canvas.mjs';
 import { amplification, byteFlow, findVolumes, isWritten, placeOfIndex,
          PROJECTIONS, projectTiles, sumTiles, TILE_METRICS, tilesOfCell }
@@ -50,7 +50,7 @@ class Tiles {
   }
 
   update(keys) {
-    if (['volume', 'tilesby', 'range'].some((key) => keys.has(key)))
+    if (Model.reshapes(keys) || keys.has('volume') || keys.has('tilesby'))
       this.render();
     else if (keys.has('tile'))
       this.showChosen();
@@ -85,10 +85,12 @@ class Tiles {
     const { profile } = this;
     const range = parseRange(this.state.get('range'));
     const volume = this.volume();
-    this.sums = sumTiles(profile, volume, ...range ?? []);
+    this.sums = sumTiles(profile, volume, ...range ?? [0, Infinity],
+                         this.wanted());
+    const isAll = this.model.shape() === this.model.whole;
     this.choices = this.metrics();
     this.flow = byteFlow(profile, volume, this.sums,
-                         range === null && this.found.volumes.length === 1);
+                         isAll && this.found.volumes.length === 1);
     this.head.replaceChildren(this.controls(), this.sentence(range),
                               this.bytes());
     this.project();
@@ -96,6 +98,16 @@ class Tiles {
     this.showLegend();
     this.showChosen();
     this.showList();
+  }
+
+  // Spans on the chosen lanes, of scopes that no transform hides.
+  wanted() {
+    const { profile, state, model } = this;
+    const { lane, node } = profile.spans;
+    const lanes = parseLanes(state.get('lanes'), profile.lanes.length);
+    const shape = model.shape();
+    return (span) => (lanes === null || lanes[lane[span]] === 1)
+      && shape.place(node[span]) >= 0;
   }
 
   project() {
@@ -108,7 +120,8 @@ class Tiles {
     const { volumes } = this.found;
     const set = (key) => (value) =>
       this.state.set({ [key]: key === 'volume' ? Number(value) : value,
-                       ...key === 'volume' ? { tile: -1 } : {} });
+                       ...key === 'volume' ? { tile: -1 } : {} },
+                     { step: true });
     const metric = choice('Colour by', this.choices.map(({ id, label }) =>
       [id, label]), this.metric().id, set('tilesby'));
     const name = volumes.length === 1
@@ -189,10 +202,19 @@ class Tiles {
       const names = { row: axisName(rank, one.axes.row),
                       column: axisName(rank, one.axes.column) };
       this.captions[i].textContent = one.label + ', through '
-        + axisName(rank, rank - one.through);
+        + axisName(rank, rank - one.through) + ': up to '
+        + this.format(one.most);
       this.canvases[i].show(one, names, this.boxes(one.axes), scale);
     });
     this.markChosen();
+  }
+
+  // "7 times", "3 reads", "1.2 MB".
+  format(value) {
+    const { id, unit } = this.metric();
+    const words = { count: ['time', 'times'], asked: ['read', 'reads'] }[id];
+    return formatUnit(value, unit)
+      + (words ? '\u00a0' + plural(value, ...words) : '');
   }
 
   // Boxes in a picture's voxels, if they are few enough to be told apart.
@@ -211,7 +233,6 @@ class Tiles {
 
   showLegend() {
     const { label, unit } = this.metric();
-    const most = Math.max(...this.projected.map((one) => one.most));
     const dark = isDarkGround();
     const steps = [0, 1, 2, 3, 4, 5].map((i) => {
       const swatch = element('span', { class: 'swatch' });
@@ -219,10 +240,10 @@ class Tiles {
       return swatch;
     });
     this.legend.replaceChildren(
-      element('span', {}, label
-        + ', added up along the line of sight: little '),
-      ...steps, element('span', { class: 'most' }, formatUnit(most, unit)
-        + (unit === 'count' ? ' times' : '')));
+      element('span', {}, label + ', added up along the line of sight: over '
+        + formatUnit(0, unit)),
+      ...steps, element('span', { class: 'most' },
+                        'the most of each picture, said above it'));
     if (this.boxes({ row: 0, column: 0 }).length > 0)
       this.legend.append(element('span', { class: 'tile-box-key' },
                                  'box that was asked for'));
@@ -353,10 +374,9 @@ export const tilesView = {
   needs: (profile) => profile.notes.some(({ span, key }) =>
     span > 0 && key === 'tile shape')
     && findVolumes(profile).volumes.length > 0,
-  keys: [['Arrows', 'go from tile to tile in a picture']],
+  keys: [['Arrows', 'Go from tile to tile in a picture']],
+  ignores: { metric: 'Tiles have \u201cColour by\u201d,',
+             query: 'and no names to search for.' },
   state: { volume: 0, tilesby: 'count', tile: -1 },
-  make: (shared) => {
-    const made = new Tiles(shared);
-    return { element: made.element, update: (keys) => made.update(keys) };
-  },
+  make: (shared) => new Tiles(shared),
 };
