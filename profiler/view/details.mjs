@@ -6,10 +6,10 @@ import { addTransform } from './chips.mjs';
 import { copyText, stackMarkdown, stackText } from './copy.mjs';
 import { failureText } from './failures.mjs';
 import { Model } from './model.mjs';
-import { nodeFacts } from './node-facts.mjs';
+import { nodeFacts, shareLines } from './node-facts.mjs';
 import { TRANSFORMS } from './transforms.mjs';
 import { spanFacts } from './span-facts.mjs';
-import { formatShare, formatTime, formatUnit, exactUnit,
+import { formatTime, formatUnit, exactUnit,
          formatCount, formatRate } from './units.mjs';
 
 // Runs or ranks in the list: it is made anew whenever a stretch is marked.
@@ -66,8 +66,9 @@ export class Details {
     this.content = element('div', { class: 'content' });
     this.view = element('aside', { class: 'panel', tabindex: 0, 'aria-label':
       'Selected scope' }, this.told, this.content);
-    state.listen((keys) => (keys.has('node') || keys.has('span')
-                            || Model.reshapes(keys)) && this.render());
+    state.listen((keys) => (Model.reshapes(keys)
+      || ['node', 'span', 'metric'].some((key) => keys.has(key)))
+      && this.render());
     this.render();
   }
 
@@ -165,7 +166,7 @@ export class Details {
     const shape = this.model.shape();
     const at = shape.place(node);
     return at < 0 ? [['here', 'Not in what the views are narrowed to']]
-      : nodeFacts(shape, at, shape.metrics[0]);
+      : nodeFacts(shape, at, this.model.metric());
   }
 
   times(node) {
@@ -174,9 +175,12 @@ export class Details {
       return this.narrowed(node);
     const calls = profile.calls[node];
     const total = profile.total[node];
+    const metric = this.model.metric();
     return [
       timeLine('total', total, true),
-      ['of all', formatShare(total, this.model.whole.metrics[0].sum)],
+      ...metric.id === 'wall' ? []
+        : [[metric.label, formatUnit(metric.total[node], metric.unit)]],
+      ...shareLines(this.model.whole, node, metric),
       timeLine('self', profile.self[node], true),
       timeLine('work here', profile.work[node]),
       timeLine('work with below', profile.treeWork[node]),

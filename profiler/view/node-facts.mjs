@@ -11,7 +11,7 @@ function time(name, ns, always = false) {
 
 // The share of a metric: of all, of the operation (the root above), of the
 // parent.
-function shareLines(shape, node, metric) {
+export function shareLines(shape, node, metric) {
   const { parents } = shape.tree;
   const parent = parents[node];
   let root = node;
