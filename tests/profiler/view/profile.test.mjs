@@ -85,7 +85,8 @@ test('notes, histograms, shares and samples find their place', async () => {
 test('the time by category is all work and all wait', async () => {
   const slices = timeByCategory(await read());
   assert.deepEqual(slices, [['place', 30], ['decode', 20], ['operation', 10],
-                            ['waiting', 3]]);
+                            ['waiting', 3, [['in place', 2],
+                                            ['in operation', 1]]]]);
 });
 
 test('tables and blocks may be missing', async () => {
