@@ -74,9 +74,10 @@ function when(unixNs) {
 const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
                  ['problem', '!', 'Problem']];
 
-// Where the evidence of findings without a scope is: the first of these views
-// that there is.
+// Where the evidence of findings is that are of no scope, or that another view
+// shows better: the first of these views that there is.
 const EVIDENCE = {
+  'read-amplification': ['tiles'], 'fetch-amplification': ['tiles'],
   'threads-off-cpu': ['timeline'], 'bound-by-one-thread': ['timeline'],
   'bound-by-queueing': ['timeline'], imbalance: ['parts', 'timeline'],
   straggler: ['parts', 'timeline'], 'warm-up': ['runs'],
@@ -87,11 +88,12 @@ const EVIDENCE = {
 
 // What leads to the evidence of a finding: { title, go }; null: nothing does.
 function wayTo(profile, one, { showNode, show, has }) {
-  if (one.node >= 0)
-    return { title: 'Show ' + profile.names[one.node],
-             go: () => showNode(one.node) };
   const view = EVIDENCE[one.id]?.find(has);
-  return view ? { title: 'Show where', go: () => show(view) } : null;
+  if (view)
+    return { title: 'Show where', go: () => show(view) };
+  return one.node < 0 ? null
+    : { title: 'Show ' + profile.names[one.node],
+        go: () => showNode(one.node) };
 }
 
 function finding(profile, one, ways) {
@@ -104,7 +106,8 @@ function finding(profile, one, ways) {
   return element('li', { class: name },
     element('span', { class: 'weight', title: label }, glyph,
             element('span', { class: 'unseen' }, label + ': ')),
-    element('div', {}, title, element('p', {}, one.evidence)));
+    element('div', {}, title, element('p', {},
+      one.evidence.replace(/(\d) us\b/g, '$1\u00a0\u00b5s'))));
 }
 
 // ways: showNode (node), show (view), has (view).
