@@ -7,6 +7,7 @@ const GLOBAL = [
   ['1 to 9', 'To a view'], ['/', 'Search; Enter goes to the next match'],
   ['n N', 'To the next match, or the one before'],
   ['m', 'To the next metric'], ['?', 'This list'],
+  ['Escape', 'Out of what is zoomed into, or of the search'],
 ];
 
 function keyTable(pairs) {
