@@ -28,11 +28,17 @@ async function unpack(text) {
   return new Response(stream).text();
 }
 
+// A page that a browser saved has what was unpacked before: a style, and the
+// scopes that were shown, but no second script.
 async function load() {
+  for (const style of document.querySelectorAll('style ~ style'))
+    style.remove();
   for (const packed of document.querySelectorAll('[data-packed]')) {
     const made = document.createElement(packed.dataset.packed);
     made.textContent = await unpack(packed.textContent);
     document.head.append(made);
+    if (packed.dataset.packed === 'script')
+      made.remove();
   }
 }
 

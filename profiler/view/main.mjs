@@ -10,13 +10,15 @@ async function start() {
   try {
     if (data === null)
       throw new Error('its data are missing');
+    // The text stays where it is: the browser's "save page as" writes it.
     const profile = await readProfile(data.textContent);
-    data.textContent = '';
     const before = document.getElementById('radio-before');
     if (before !== null)
       profile.before = await readProfile(before.textContent);
     // For the console, and for tests.
-    window.radio = startApp(profile, document.getElementById('app'));
+    const app = document.getElementById('app');
+    app.replaceChildren();
+    window.radio = startApp(profile, app);
     document.getElementById('static').hidden = true;
   } catch (error) {
     document.getElementById('app').hidden = true;
