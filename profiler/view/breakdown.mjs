@@ -46,8 +46,9 @@ export function breakdownPanel(profile) {
     legend.append(element('li', { title: exactUnit(ns, 'time') }, swatch,
       nameElement(category), ' ', element('b', {}, formatShare(ns, whole)),
       waits.length === 0 ? '' : element('span', { class: 'muted' }, ' for '
-        + waits.slice(0, 3).map(([what, part]) => what + ' '
-          + formatShare(part, whole)).join(', '))));
+        + waits.slice(0, 3).map(([what, part]) => what
+          + (waits.length > 1 ? ' ' + formatShare(part, whole) : ''))
+          .join(', '))));
   }
   return element('section', { 'aria-label': 'Time of the threads' },
                  element('h2', {}, 'Time of the threads'), bar, legend);
