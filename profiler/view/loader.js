@@ -28,11 +28,9 @@ async function unpack(text) {
   return new Response(stream).text();
 }
 
-// A page that a browser saved has what was unpacked before: a style, and the
-// scopes that were shown, but no second script.
+// The script goes once it ran, so that a page that a browser saves does not
+// run it twice.
 async function load() {
-  for (const style of document.querySelectorAll('style ~ style'))
-    style.remove();
   for (const packed of document.querySelectorAll('[data-packed]')) {
     const made = document.createElement(packed.dataset.packed);
     made.textContent = await unpack(packed.textContent);

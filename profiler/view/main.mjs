@@ -16,8 +16,11 @@ async function start() {
     if (before !== null)
       profile.before = await readProfile(before.textContent);
     // For the console, and for tests.
+    // A page that was saved has what was shown then, and the style once more.
     const app = document.getElementById('app');
     app.replaceChildren();
+    [...document.querySelectorAll('style')].slice(2)
+      .forEach((style) => style.remove());
     window.radio = startApp(profile, app);
     document.getElementById('static').hidden = true;
   } catch (error) {
