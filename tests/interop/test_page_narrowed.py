@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""The views that do not draw the tree of all: that they go by the metric, the
+search and transforms, or say that they do not; and that the address has it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import run_radio
+from pages import browser, made_read, opened, state, write_page
+
+# Fixtures that tests take by name.
+__all__ = ["browser", "opened"]
+
+
+@pytest.fixture(scope="module")
+def changes(tmp_path_factory):
+    """Two made reads, the second with two times the planes."""
+    folder = tmp_path_factory.mktemp("changes")
+    for name, nreads in (("before", 2), ("after", 4)):
+        write_page(made_read(seed=nreads, nreads=nreads), folder, name)
+    page = folder / "changes.html"
+    run_radio("diff", folder / "before.json", folder / "after.json", "-o",
+              page)
+    return page
+
+
+def whole(page):
+    return page.evaluate("document.querySelector('.diff-whole').textContent")
+
+
+def listed(page, kind="tr[data-path]"):
+    return page.evaluate(
+        "Array.from(document.querySelectorAll(%s), one => "
+        "one.querySelector('bdi').textContent)" % json.dumps(".diff " + kind))
+
+
+def change(page, **values):
+    page.evaluate("radio.state.set(%s, { step: true })" % json.dumps(values))
+    page.settle()
+
+
+def go_back(page):
+    page.evaluate("new Promise(done => { addEventListener('popstate', () => "
+                  "setTimeout(done), { once: true }); history.back(); })")
+    page.settle()
+
+
+def node_named(page, name):
+    return page.evaluate("radio.profile.names.indexOf(%s)"
+                         % json.dumps(name))
+
+
+def test_changes_go_by_the_metric_and_the_transforms(opened, changes):
+    page = opened(changes, fragment="#view=diff&metric=calls")
+    assert whole(page).startswith("calls ")
+    change(page, metric="c:bytes decoded")
+    assert whole(page).startswith("bytes decoded ") and "MB" in whole(page)
+    assert "its spread is not recorded" in page.evaluate(
+        "document.querySelector('.diff').innerText")
+    change(page, metric="wall")
+    assert "decode" in listed(page)
+    change(page, transforms=f"h{node_named(page, 'decode')}")
+    assert "decode" not in listed(page) and "tiles" in listed(page)
+    change(page, transforms=f"f{node_named(page, 'decode')}")
+    assert set(listed(page)) == {"decode", "blosc lz4"}
+    change(page, range="0-1000000")
+    assert "all the time and all lanes" in page.evaluate(
+        "document.querySelector('.bar-of-tools').textContent")
+
+
+def test_the_search_goes_through_changes(opened, changes):
+    page = opened(changes, fragment="#view=diff&query=decode")
+    matches = listed(page, "tr.match")
+    assert matches and set(matches) == {"decode"}
+    assert "decode" not in listed(page, "tr.faint")
+    answer = page.evaluate("document.querySelector('.search output').value")
+    assert answer.startswith(f"{len(matches)} match") and "of wall" in answer
+    found = set()
+    for _ in matches:
+        page.press("n")
+        found.add(state(page, "path"))
+    assert len(found) == len(matches) and -1 not in found
+    assert page.evaluate("document.querySelector('.diff tr.selected bdi')"
+                         ".textContent") == "decode"
+
+
+def test_the_address_and_back_hold_what_changes_show(opened, changes):
+    page = opened(changes, fragment="#view=diff&path=2&into=1")
+    chosen = page.evaluate(
+        "document.querySelector('.diff-told strong').textContent")
+    first = whole(page)
+    page.click_on(".diff .tile-controls button")
+    assert (state(page, "swap"), state(page, "into")) == ("1", -1)
+    assert whole(page) != first
+    go_back(page)
+    assert (state(page, "swap"), state(page, "into")) == ("", 1)
+    assert whole(page) == first
+    assert page.evaluate("document.querySelector('.diff-told strong')"
+                         ".textContent") == chosen
+    page.press("m")
+    assert "metric=" in page.evaluate("location.hash")
+    go_back(page)
+    assert state(page, "metric") == "wall"
+
+
+@pytest.mark.parametrize("view", ["facts", "timeline"])
+def test_what_a_view_has_no_use_for_is_disabled_and_told(opened, changes,
+                                                         view):
+    page = opened(changes, fragment="#view=facts")
+    change(page, view=view)
+    disabled = "document.querySelector('.bar-of-tools %s').disabled"
+    assert page.evaluate(disabled % "select")
+    assert page.evaluate(disabled % "input") == (view != "timeline")
+    assert page.evaluate("document.querySelector('.bar-of-tools "
+                         "[role=status]').textContent") != ""
+    change(page, view="tree")
+    assert not page.evaluate(disabled % "select")
+    assert page.evaluate("document.querySelector('.bar-of-tools "
+                         "[role=status]').textContent") == ""
+
+
+def test_a_page_that_was_saved_shows_its_profile_again(browser, opened,
+                                                       changes, tmp_path):
+    page = opened(changes, fragment="#view=diff")
+    text = page.evaluate("'<!DOCTYPE html>' + "
+                         "document.documentElement.outerHTML")
+    saved = Path(tmp_path) / "saved.html"
+    saved.write_text(text, encoding="utf-8")
+    # The policy refuses the styles of what was shown, which is made anew.
+    again = browser.open(saved, fragment="#view=diff")
+    again.wait("window.radio")
+    assert whole(again) == whole(page)
+    assert again.evaluate("document.querySelectorAll('#app > main').length") \
+        == 1
+    assert again.evaluate("document.querySelectorAll('style').length") == 2
+    assert again.requests() == []
+    again.close()
