@@ -182,8 +182,8 @@ def test_hostile_names_are_text_wherever_they_stand(opened, hostile_page,
             page.mouse("mouseMoved", *page.middle(selector))
     assert page.evaluate("window.hacked === undefined")
     assert page.evaluate("document.images.length") == 0
-    # Two that are packed, their loader, what it made, and the data.
-    assert page.evaluate("document.scripts.length") == 5
+    # Two that are packed, their loader, and the data.
+    assert page.evaluate("document.scripts.length") == 4
     assert page.evaluate("document.querySelector('h1').textContent") \
         == HOSTILE[0]
 
