@@ -132,6 +132,7 @@ class Chromium:
 class Page:
     def __init__(self, browser, target, session):
         self.browser, self.target, self.session = browser, target, session
+        self.loads = 0          # that were waited for
 
     def call(self, method, **parameters):
         return self.browser.call(method, session=self.session, **parameters)
@@ -140,13 +141,19 @@ class Page:
         self.browser.call("Target.closeTarget", targetId=self.target)
 
     def wait_loaded(self, timeout=240):
+        """Wait until it is loaded once more than was waited for before."""
         deadline = time.monotonic() + timeout
-        while True:
-            if any(e.get("sessionId") == self.session
-                   and e.get("method") == "Page.loadEventFired"
-                   for e in self.browser.events):
-                return
+        self.loads += 1
+        while sum(e.get("sessionId") == self.session
+                  and e.get("method") == "Page.loadEventFired"
+                  for e in self.browser.events) < self.loads:
             self.browser.events.append(self.browser.receive(deadline))
+
+    def back(self):
+        """What the browser's own button does."""
+        history = self.call("Page.getNavigationHistory")
+        entry = history["entries"][history["currentIndex"] - 1]
+        self.call("Page.navigateToHistoryEntry", entryId=entry["id"])
 
     def evaluate(self, expression):
         """The value of an expression; promises are waited for."""

@@ -13,7 +13,8 @@ import zlib
 CALL, HANDOFF, ASYNC, PHASE, INSTANT = range(5)
 
 Span = collections.namedtuple(
-    "Span", "lane id parent node begin duration submitted flags nbytes")
+    "Span",
+    "lane id parent node begin duration submitted flags nbytes wait")
 
 
 def varints(data, count):
@@ -98,7 +99,8 @@ class Document:
         columns = self.block("spans")
         if columns is None:
             return
-        begin, duration, queue, _, ids, parents, nodes, flags, nbytes = columns
+        begin, duration, queue, wait, ids, parents, nodes, flags, nbytes = \
+            columns
         at = 0
         for lane, row in enumerate(self.lanes):
             time = id_ = 0
@@ -107,7 +109,7 @@ class Document:
                 id_ += signed(ids[i])
                 parent = id_ - signed(parents[i]) if parents[i] else 0
                 yield Span(lane, id_, parent, nodes[i], time, duration[i],
-                           time - queue[i], flags[i], nbytes[i])
+                           time - queue[i], flags[i], nbytes[i], wait[i])
             at += row["span_count"]
 
     def samples(self):

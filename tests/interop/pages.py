@@ -2,6 +2,7 @@
 """Pages for tests, made by radio, opened in one browser, and what is read
 from them."""
 
+import collections
 import json
 import random
 import re
@@ -10,6 +11,7 @@ import pytest
 
 import chromium
 from conftest import missing, run_radio
+from document_reader import Document
 from profile_document import ProfileDocument
 from profile_readers import NPM
 
@@ -137,16 +139,81 @@ def drawn_text(page, pane="timeline"):
     })(%s)""" % json.dumps("." + pane))
 
 
-def open_all(page):
+def open_all(page, within=""):
     """One row after the other: opening one makes all of them anew, and a
     click on a row of before goes nowhere."""
+    selector = within + " tr[aria-expanded=false] .marker"
     for _ in range(1000):
-        closed = page.evaluate("""
+        closed = page.evaluate(f"""
           (one => (one?.click(), one != null))(
-            document.querySelector('tr[aria-expanded=false] .marker'))""")
+            document.querySelector('{selector}'))""")
         if not closed:
             return
     raise AssertionError("rows are still closed")
+
+
+def rows_by_path(page, view):
+    """All rows of a view that is a table of the tree, once they are open:
+    { ((name, edge), ...): { column: [text, title] } }."""
+    page.click_on("#tab-" + view)
+    open_all(page, "#view-" + view)
+    found, path = {}, []
+    for level, name, edge, cells in page.evaluate(f"""
+      [...document.querySelectorAll('#view-{view} tr[data-node]')].map(row =>
+        [Number(row.getAttribute('aria-level')),
+         row.querySelector('bdi').textContent,
+         row.querySelector('.edge')?.textContent ?? '',
+         Object.fromEntries([...row.querySelectorAll('td')].map(cell =>
+           [cell.dataset.column, [cell.textContent, cell.title]]))])"""):
+        path[level - 1:] = [(name, edge if level > 1 else "")]
+        assert tuple(path) not in found
+        found[tuple(path)] = cells
+    return found
+
+
+def reload(page):
+    page.call("Page.reload")
+    page.wait_loaded()
+    page.wait("window.radio")
+
+
+def text_of(page, selector):
+    return page.evaluate(f"document.querySelector({json.dumps(selector)})"
+                         ".textContent")
+
+
+def shown_tooltip(page):
+    """Its title and its lines by name; None where there is none."""
+    return page.evaluate("""(box => box.hidden ? null :
+      [box.querySelector('.title').textContent, Object.fromEntries(
+        [...box.querySelectorAll('dt')].map(one =>
+          [one.textContent, one.nextSibling.textContent]))])(
+      document.querySelector('.tooltip'))""")
+
+
+def choose_metric(page, metric):
+    """In the field above the views, as its user does."""
+    page.evaluate(f"""(field => {{ field.value = {json.dumps(metric)};
+      field.dispatchEvent(new Event('change', {{ bubbles: true }})); }})(
+      document.querySelector('.choice select'))""")
+    assert state(page, "metric") == metric
+
+
+def search(page, query):
+    """By keyboard, from wherever the focus is."""
+    page.evaluate("document.activeElement.blur()")
+    page.press("/")
+    page.evaluate("document.activeElement.select()")
+    page.type(query)
+
+
+def drag(page, x0, y0, x1, y1):
+    page.mouse("mouseMoved", x0, y0)
+    page.mouse("mousePressed", x0, y0, button="left", clickCount=1)
+    for share in (0.3, 0.7, 1):
+        page.mouse("mouseMoved", x0 + share * (x1 - x0),
+                   y0 + share * (y1 - y0), button="left", buttons=1)
+    page.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
 
 
 def number(text):
@@ -165,6 +232,48 @@ def recording(request, tmp_path_factory):
     run_radio("profile", request.param, "--runs", "2", "-o", page, "-o",
               data)
     return page, json.loads(data.read_text())
+
+
+class LocalRead(collections.namedtuple("LocalRead", "page document store")):
+    """A recording of reads of a local store."""
+
+    @classmethod
+    def make(cls, folder):
+        store = folder / "study.zarr"
+        run_radio("phantom", "-s", store, "ct/jane-doe", "--size",
+                  "70,100,90", "--tiling", "14,15,30")
+        cls.profile(store, folder / "read", 40, 3)
+        return cls(folder / "read.html", Document(folder / "read.json"),
+                   store)
+
+    @staticmethod
+    def profile(store, stem, size, runs):
+        run_radio("profile", "roi", "-s", store, "ct/jane-doe", "--roi", size,
+                  "--runs", runs, "-o", f"{stem}.html", "-o",
+                  f"{stem}.json")
+
+    def compared_with_another(self):
+        """A page of reads of larger boxes, more.json, and of this one as
+        what was before."""
+        path = self.page.with_name("changes.html")
+        if path.exists():
+            return path
+        self.profile(self.store, self.page.with_name("more"), 60, 4)
+        run_radio("diff", self.page, self.page.with_name("more.json"), "-o",
+                  path)
+        return path
+
+    def merge(self, path):
+        """A page of this one and of another as ranks, and its JSON."""
+        more = self.page.with_name("rank.json")
+        self.profile(self.store, more.with_suffix(""), 30, 2)
+        run_radio("profile", "merge", self.page, more, "-o", path, "-o",
+                  path.with_suffix(".json"))
+
+
+@pytest.fixture(scope="session")
+def local_read(tmp_path_factory):
+    return LocalRead.make(tmp_path_factory.mktemp("local-read"))
 
 
 @pytest.fixture(scope="session")

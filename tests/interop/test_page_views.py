@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pages import (AXE_RUN, axe, browser, drawn_text, made_read, number,
+from pages import (AXE_RUN, axe, browser, drag, drawn_text, made_read, number,
                    open_all, opened, read_document, read_page, recording,
                    rows, state, write_page)
 from profile_document import ProfileDocument
@@ -60,15 +60,6 @@ def test_the_whole_time_of_a_real_recording_is_its_tree(opened, recording):
     for got, name in zip(sums[1:], columns):
         # The recorder rounds each node's ticks, the log each span's.
         assert got == pytest.approx(nodes[name], rel=0.01, abs=100_000), name
-
-
-def drag(page, x0, y0, x1, y1):
-    page.mouse("mouseMoved", x0, y0)
-    page.mouse("mousePressed", x0, y0, button="left", clickCount=1)
-    for share in (0.3, 0.7, 1):
-        page.mouse("mouseMoved", x0 + share * (x1 - x0),
-                   y0 + share * (y1 - y0), button="left", buttons=1)
-    page.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
 
 
 def test_dragging_on_the_axis_narrows_all_views(opened, read_document,

@@ -1,0 +1,605 @@
+# SPDX-License-Identifier: MIT
+"""The page of a real recording of a local read, in a real browser: after
+zooming, searching, brushing, choosing a metric or transforming the tree, its
+numbers are those that radio's JSON of the same recording gives in Python."""
+
+import collections
+import json
+import re
+import subprocess
+
+import pytest
+
+import profile_numbers as expected
+from conftest import BUILD, missing
+from document_reader import Document
+from pages import (browser, choose_metric, drag, local_read, number, opened,
+                   rows_by_path, search, shown_tooltip, state, text_of)
+
+__all__ = ["browser", "local_read", "opened"]          # fixtures
+
+ICICLE_ROW_PX = 26
+TIMELINE_GUTTER_PX, TIMELINE_AXIS_PX = 150, 24
+TIMELINE_ROW_PX, TIMELINE_GAP_PX = 18, 6
+EDGES = ("", "other thread", "request", "phase", "instant")
+
+
+def labelled(path):
+    """A path as rows_by_path tells it."""
+    return tuple((site.name, EDGES[edge] if i else "")
+                 for i, (site, edge) in enumerate(path))
+
+
+def check_tree(page, tree, metric_id="wall", all_paths=True):
+    """The rows of the view of the tree, each with all its numbers."""
+    shown = rows_by_path(page, "tree")
+    metrics = {one.id: one for one in tree.metrics()}
+    metric = metrics[metric_id]
+    total, calls = tree.columns["total"], tree.columns["calls"]
+    paths = {labelled(path): path for path in tree.paths
+             if all_paths or total[path] > 0 or calls[path] > 0}
+    assert set(shown) == set(paths)
+    for key, path in paths.items():
+        row = shown[key]
+        assert number(row["total"][1]) == total[path]
+        assert number(row["self"][1]) == tree.columns["self"][path]
+        for name in ("work", "wait"):
+            below = metrics[name].total[path] if name in metrics else 0
+            assert number(row[name][1]) == pytest.approx(below, abs=1)
+        assert number(row["calls"][0]) == calls[path]
+        assert row["mean"][0] == expected.time_text(
+            total[path] / calls[path] if calls[path] else 0)
+        assert row["share"][0] == expected.share_text(
+            metric.total[path], metric.sum)
+        if "metric" in row:
+            assert number(row["metric"][1]) == pytest.approx(
+                metric.total[path], abs=1)
+
+
+def upside_down(tree, metric):
+    """Of each path of names from a leaf up, what is the leaf's own."""
+    sums = collections.Counter()
+    for path, value in metric.own.items():
+        names = tuple((site.name, "") for site, _ in reversed(path))
+        for depth in range(1, len(names) + 1):
+            sums[names[:depth]] += value
+    return sums
+
+
+def check_bottom_up(page, tree):
+    shown = rows_by_path(page, "bottomup")
+    sums = upside_down(tree, tree.metric("wall"))
+    whole = sum(value for path, value in sums.items() if len(path) == 1)
+    assert {path for path, value in sums.items() if value} <= set(shown)
+    for path, row in shown.items():
+        assert number(row["total"][1]) == sums[path]
+    assert whole == sum(number(row["total"][1])
+                        for path, row in shown.items() if len(path) == 1)
+
+
+def durations(document, begin, end):
+    """Of each name, how long its spans took that ran in a stretch."""
+    found = collections.defaultdict(list)
+    for span in document.spans:
+        if span.begin < end and span.begin + span.duration >= begin:
+            found[document.name(span.node)].append(span.duration)
+    return {name: sorted(times) for name, times in found.items()}
+
+
+def nearest_rank(values, percent):
+    return values[max(0, -(-percent * len(values) // 100) - 1)]
+
+
+def check_functions(page, document, tree, begin=0, end=1 << 62):
+    page.click_on("#tab-functions")
+    shown = dict(page.evaluate("""[...document.querySelectorAll(
+      '.functions tr[data-site]')].map(row => [
+        row.querySelector('bdi').textContent, Object.fromEntries([
+          ['calls', row.querySelector('td').textContent],
+          ...[...row.querySelectorAll('td[data-column]')].map(cell =>
+            [cell.dataset.column, cell.title.split(' ns')[0]
+              .split('\u00a0ns')[0]])])])"""))
+    times = durations(document, begin, end)
+    assert set(shown) == set(times)
+    for name, row in shown.items():
+        paths = [path for path in tree.paths if path[-1][0].name == name]
+        outer = [path for path in paths
+                 if all(site.name != name for site, _ in path[:-1])]
+        wanted = {
+            "calls": sum(tree.columns["calls"][path] for path in paths),
+            "total": sum(tree.columns["total"][path] for path in outer),
+            "self": sum(tree.columns["self"][path] for path in paths),
+            "work": sum(tree.columns["work"][path] for path in paths),
+            "wait": sum(tree.columns["wait"][path] for path in paths),
+            "p50": nearest_rank(times[name], 50),
+            "p90": nearest_rank(times[name], 90),
+            "p99": nearest_rank(times[name], 99),
+        }
+        wanted["mean"] = wanted["total"] / wanted["calls"]
+        for column, value in wanted.items():
+            assert number(row[column]) == pytest.approx(value, abs=1), column
+
+
+def check_sandwich(page, tree, metric):
+    """Of the selected scope."""
+    page.click_on("#tab-sandwich")
+    name = text_of(page, "aside h2")
+    outer = [path for path in tree.paths if path[-1][0].name == name
+             and all(site.name != name for site, _ in path[:-1])]
+    value = sum(metric.total[path] for path in outer)
+    places = f"{len(outer)} place" + "s" * (len(outer) != 1)
+    assert text_of(page, "#view-sandwich .tools") == (
+        f"{name}{expected.unit_text(value, metric.unit)} of {metric.label}, "
+        f"{expected.share_text(value, metric.sum)} of all, from {places}")
+
+
+def icicle_box(page):
+    return page.evaluate("""(at => [at.x, at.y, at.width])(document
+      .querySelector('.icicle canvas').getBoundingClientRect())""")
+
+
+def check_icicle(page, tree, metric, within=()):
+    """What lies under the pointer at both ends of every box that can be
+    told apart; within: the path that is zoomed into."""
+    widths = tree.widths(metric)
+    low, high = widths.get(within, (0, 1))
+    x, y, width = icicle_box(page)
+    found = 0
+    for path, (begin, end) in widths.items():
+        begin = max(0, (begin - low) / (high - low) * width)
+        end = min(width, (end - low) / (high - low) * width)
+        if end - begin < 5:
+            continue
+        found += 1
+        for at in (begin + 1.5, end - 1.5):
+            page.mouse("mouseMoved", x + at, y + ICICLE_ROW_PX
+                       * (len(path) - 0.5))
+            title, lines = shown_tooltip(page)
+            assert (title, lines[metric.label]) == (
+                path[-1][0].name,
+                expected.unit_text(metric.total[path], metric.unit))
+        check_shares(tree, metric, path, lines)
+    assert found > 1
+    return found
+
+
+def check_shares(tree, metric, path, lines):
+    value = metric.total[path]
+    assert lines["of all"] == expected.share_text(value, metric.sum)
+    if len(path) > 1:
+        assert lines["of the operation"] == expected.share_text(
+            value, metric.total[path[:1]])
+    if len(path) > 2:
+        assert lines["of its parent"] == expected.share_text(
+            value, metric.total[path[:-1]])
+
+
+def test_every_metric_has_the_json_s_numbers_on_every_path(opened,
+                                                           local_read):
+    page = opened(local_read.page, fragment="#view=tree")
+    tree = expected.whole(local_read.document)
+    metrics = tree.metrics()
+    assert page.evaluate("[...document.querySelector('.choice select')"
+                         ".options].map(one => [one.value, one.text])") \
+        == [[one.id, one.label] for one in metrics]
+    assert len(metrics) > 8
+    # From one to the next by key, and back to the first.
+    for metric in metrics:
+        assert state(page, "metric") == metric.id
+        check_tree(page, tree, metric.id)
+        page.press("m")
+    assert state(page, "metric") == "wall"
+
+
+def test_every_metric_gives_the_icicle_its_widths(opened, local_read):
+    page = opened(local_read.page, fragment="#view=icicle")
+    tree = expected.whole(local_read.document)
+    for metric in tree.metrics():
+        choose_metric(page, metric.id)
+        page.settle()
+        widths = tree.widths(metric)
+        if sum(end - begin > 0.01 for begin, end in widths.values()) > 3:
+            check_icicle(page, tree, metric)
+
+
+def test_the_icicle_zoomed_into_a_scope_has_the_json_s_shares(opened,
+                                                              local_read):
+    page = opened(local_read.page, fragment="#view=icicle")
+    page.settle()
+    tree = expected.whole(local_read.document)
+    metric = tree.metric("wall")
+    widths = tree.widths(metric)
+    zoomed = max((path for path in tree.paths if len(path) == 2
+                  and tree.children(path)),
+                 key=lambda one: metric.total[one])
+    x, y, width = icicle_box(page)
+    page.click(x + sum(widths[zoomed]) / 2 * width, y + 1.5 * ICICLE_ROW_PX)
+    page.settle()
+    assert page.evaluate("[...document.querySelectorAll('.crumbs button')]"
+                         ".map(one => one.textContent)") \
+        == ["all"] + [one.name for one, _ in zoomed]
+    assert check_icicle(page, tree, metric, within=zoomed) \
+        >= 1 + len(zoomed)
+
+
+def seen(page):
+    """The stretch that the timeline shows, once the address has it."""
+    page.wait("radio.state.get('seen') !== ''")
+    return tuple(map(int, state(page, "seen").split("-")))
+
+
+def middles_of_spans(document):
+    """How far below the timeline's top each span lies, by its id: lanes are
+    as high as their spans nest."""
+    found, top = {}, TIMELINE_AXIS_PX + TIMELINE_GAP_PX
+    for lane in range(len(document.lanes)):
+        ends, rows = [], 0
+        for span in document.spans:
+            if span.lane != lane:
+                continue
+            while ends and ends[-1] <= span.begin:
+                ends.pop()
+            found[span.id] = top + (len(ends) + 0.5) * TIMELINE_ROW_PX
+            ends.append(span.begin + span.duration)
+            rows = max(rows, len(ends))
+        top += rows * TIMELINE_ROW_PX + TIMELINE_GAP_PX
+    return found
+
+
+def check_timeline(page, document, begin, end):
+    """The longest spans that are seen lie where the JSON has them."""
+    left, top, right = page.evaluate("""(at => [at.left, at.top, at.right])(
+      document.querySelector('.timeline canvas').getBoundingClientRect())""")
+    middles = middles_of_spans(document)
+    left += TIMELINE_GUTTER_PX
+    per_ns = (right - left) / (end - begin)
+    wide = []
+    for span in document.spans:
+        x0 = left + (span.begin - begin) * per_ns
+        x1 = x0 + span.duration * per_ns
+        if x1 - x0 > 12 and x0 < right - 12 and x1 > left + 12:
+            wide.append((max(x0, left), min(x1, right), span))
+    wide.sort(key=lambda one: one[0] - one[1])
+    assert wide
+    for x0, x1, span in wide[:12]:
+        for x in (x0 + 4, x1 - 4):
+            page.mouse("mouseMoved", x, top + middles[span.id])
+            title, lines = shown_tooltip(page)
+            assert (title, lines["took"], lines["began at"]) == (
+                document.name(span.node), expected.time_text(span.duration),
+                expected.time_text(span.begin))
+
+
+def test_the_timeline_zoomed_has_spans_where_the_json_has_them(opened,
+                                                               local_read):
+    document = local_read.document
+    page = opened(local_read.page, fragment="#view=timeline")
+    page.settle()
+    whole = document.info["wall_ns"]
+    check_timeline(page, document, 0, whole)
+    x, y, width, height = page.evaluate("""(at => [at.x, at.y, at.width,
+      at.height])(document.querySelector('.timeline canvas')
+      .getBoundingClientRect())""")
+    # At the pointer by the wheel: what is there stays there.
+    at = 0.1
+    pointer = x + TIMELINE_GUTTER_PX + at * (width - TIMELINE_GUTTER_PX)
+    page.mouse("mouseWheel", pointer, y + height / 2, deltaX=0, deltaY=-600)
+    begin, end = seen(page)
+    assert end - begin == pytest.approx(whole / 1.002 ** 600, abs=3)
+    assert begin + at * (end - begin) == pytest.approx(
+        at * whole, abs=whole / width)
+    page.settle()
+    check_timeline(page, document, begin, end)
+    # And by key, into the middle.
+    page.evaluate("document.querySelector('.timeline canvas').focus()")
+    page.press("+")
+    page.wait(f"radio.state.get('seen') !== '{begin}-{end}'")
+    inner = seen(page)
+    assert inner[1] - inner[0] == pytest.approx((end - begin) / 2, abs=3)
+    assert sum(inner) == pytest.approx(begin + end, abs=3)
+    page.settle()
+    check_timeline(page, document, *inner)
+
+
+def brush(page, begin, end):
+    """Drag on the timeline's axis from one share of it to another."""
+    page.settle()
+    x, y, width = page.evaluate("""(at => [at.x, at.y, at.width])(document
+      .querySelector('.timeline canvas').getBoundingClientRect())""")
+    left, room = x + TIMELINE_GUTTER_PX, width - TIMELINE_GUTTER_PX
+    drag(page, left + begin * room, y + 12, left + end * room, y + 12)
+    return tuple(map(int, state(page, "range").split("-"))), room
+
+
+@pytest.mark.parametrize("share", [(0.02, 0.3), (0.25, 0.85)])
+def test_a_brushed_stretch_has_the_json_s_numbers_in_every_view(
+        opened, local_read, share):
+    document = local_read.document
+    page = opened(local_read.page, fragment="#view=timeline")
+    (begin, end), room = brush(page, *share)
+    whole = document.info["wall_ns"]
+    assert (begin, end) == pytest.approx(
+        tuple(one * whole for one in share), abs=2 * whole / room)
+    tree = expected.stretch(document, begin, end)
+    assert text_of(page, ".chip").startswith(
+        f"{expected.time_text(end - begin)} from "
+        f"{expected.time_text(begin)}")
+    check_tree(page, tree, all_paths=False)
+    check_bottom_up(page, tree)
+    check_functions(page, document, tree, begin, end)
+    check_sandwich(page, tree, tree.metric("wall"))
+    page.click_on("#tab-icicle")
+    page.settle()
+    check_icicle(page, tree, tree.metric("wall"))
+
+
+def test_a_brushed_stretch_has_the_json_s_work_wait_and_calls(opened,
+                                                              local_read):
+    document = local_read.document
+    page = opened(local_read.page, fragment="#view=timeline")
+    (begin, end), _ = brush(page, 0.1, 0.6)
+    tree = expected.stretch(document, begin, end)
+    for metric in tree.metrics():
+        choose_metric(page, metric.id)
+        check_tree(page, tree, metric.id, all_paths=False)
+
+
+def test_one_lane_of_a_stretch_has_the_json_s_numbers(opened, local_read):
+    document = local_read.document
+    busiest = max(range(len(document.lanes)),
+                  key=lambda i: document.lanes[i]["span_count"])
+    end = document.info["wall_ns"] // 2
+    page = opened(local_read.page,
+                  fragment=f"#view=tree&range=0-{end}&lanes={busiest}")
+    check_tree(page, expected.stretch(document, 0, end, {busiest}),
+               all_paths=False)
+
+
+QUERIES = {"tiles": lambda name: "tiles" in name,
+           "T": lambda name: "t" in name.lower(),
+           "decode": lambda name: "decode" in name,
+           "/^(fetch|place)$/": lambda name: name in ("fetch", "place"),
+           "/e/": lambda name: "e" in name,
+           "no such scope": lambda name: False}
+
+
+def check_answer(page, tree, metric, matches):
+    count = sum(matches(path[-1][0].name) for path in tree.paths)
+    answer = page.evaluate("document.querySelector('output').value")
+    if count == 0:
+        assert answer == "no match"
+        return
+    told = re.fullmatch(r"(\d+) match(?:es)?, (.*) of (.*)", answer)
+    assert int(told[1]) == count and told[3] == metric.label
+    share = tree.matched_share(metric, matches)
+    if told[2] == "<\u20090.1\u00a0%":
+        assert 0 < share < 0.001
+    else:
+        assert float(told[2].removesuffix("\u00a0%")) == pytest.approx(
+            100 * share, abs=0.0501 if share < 0.9995 else 0.5)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_share_that_a_search_finds_is_the_json_s_union(
+        opened, local_read, query):
+    page = opened(local_read.page, fragment="#view=tree")
+    search(page, query)
+    assert state(page, "query") == query
+    tree = expected.whole(local_read.document)
+    for metric in tree.metrics():
+        choose_metric(page, metric.id)
+        check_answer(page, tree, metric, QUERIES[query])
+
+
+def test_the_share_that_a_search_finds_follows_the_brush(opened, local_read):
+    page = opened(local_read.page, fragment="#view=timeline")
+    search(page, "fetch")
+    page.press("Escape")
+    assert state(page, "query") == ""
+    search(page, "fetch")
+    (begin, end), _ = brush(page, 0.3, 0.7)
+    tree = expected.stretch(local_read.document, begin, end)
+    for metric in ("wall", "work"):
+        choose_metric(page, metric)
+        # The tree keeps its paths, also those that did not run then.
+        answer = page.evaluate("document.querySelector('output').value")
+        share = tree.matched_share(tree.metric(metric),
+                                   lambda name: "fetch" in name)
+        found = re.search(r"([\d.]+)\u00a0%", answer)
+        assert (float(found[1]) if found else 0) == pytest.approx(
+            100 * share, abs=0.0501)
+
+
+def select_by_key(page, name, nth=1):
+    """Go down the tree by keyboard to the nth scope of a name."""
+    page.evaluate("document.querySelector('.tree [tabindex=\"0\"]').focus()")
+    page.press("Home")
+    for _ in range(100):
+        nth -= page.evaluate("document.activeElement.querySelector('bdi')"
+                             ".textContent") == name
+        if nth == 0:
+            return
+        if page.evaluate("document.activeElement.ariaExpanded") == "false":
+            page.press("ArrowRight")
+        page.press("ArrowDown")
+    raise AssertionError(f"there is no {name}")
+
+
+def press_button(page, label):
+    """A button of the details, by keyboard alone."""
+    page.evaluate("document.querySelector('aside').focus()")
+    for _ in range(40):
+        page.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == label:
+            page.press("Enter")
+            return
+    raise AssertionError(f"Tab does not come to {label}")
+
+
+CHIPS = {"Focus": "Focus on:", "Hide": "Hide:",
+         "Merge into caller": "Merge into caller:",
+         "Collapse recursion": "Collapse recursion of:"}
+
+
+def check_transform(page, document, kind, name, nth=1):
+    """Ask for it by keyboard, look at all numbers, take it away by mouse."""
+    select_by_key(page, name, nth)
+    press_button(page, kind)
+    tree = expected.whole(document)
+    wanted = next(path[-1][0] for path in tree.paths
+                  if path[-1][0].name == name)
+    left = expected.transformed(tree, kind, wanted)
+    assert text_of(page, ".chip") == f"{CHIPS[kind]} {name}\u00d7"
+    check_tree(page, left)
+    check_bottom_up(page, left)
+    page.click_on("#tab-icicle")
+    page.settle()
+    for metric in ("wall", "calls"):
+        choose_metric(page, metric)
+        page.settle()
+        check_boxes_are_those_of(page, left, metric)
+    page.click_on(".chip button")
+    assert page.evaluate("document.querySelector('.chip')") is None
+    choose_metric(page, "wall")
+    check_tree(page, tree)
+
+
+def check_boxes_are_those_of(page, tree, metric_id):
+    metric = tree.metric(metric_id)
+    wide = [path for path, (begin, end) in tree.widths(metric).items()
+            if end - begin > 0.01]
+    if len(wide) > 3:
+        check_icicle(page, tree, metric)
+
+
+@pytest.mark.parametrize("kind, name", [
+    ("Focus", "tiles"), ("Focus", "place"), ("Hide", "tiles"),
+    ("Hide", "fetch"), ("Merge into caller", "tiles"),
+    ("Merge into caller", "fetch")])
+def test_a_transform_set_by_keyboard_has_the_json_s_numbers(
+        opened, local_read, kind, name):
+    page = opened(local_read.page, fragment="#view=tree")
+    check_transform(page, local_read.document, kind, name)
+
+
+@pytest.fixture(scope="module")
+def recursion(tmp_path_factory):
+    """A recording of scopes, requests and threads within themselves."""
+    program = BUILD / "tests" / "profiler" / "view" / "record-names"
+    if not program.exists():
+        missing(f"{program} (make check builds it)")
+    folder = tmp_path_factory.mktemp("recursion")
+    page, data = folder / "page.html", folder / "data.json"
+    subprocess.run([program, page, data, "alpha", "beta", "gamma"],
+                   check=True, timeout=60)
+    return page, Document(data)
+
+
+@pytest.mark.parametrize("kind, name, nth", [
+    ("Collapse recursion", "beta", 2), ("Collapse recursion", "gamma", 2),
+    ("Merge into caller", "beta", 1), ("Focus", "beta", 1)])
+def test_a_transform_of_a_recursion_has_the_json_s_numbers(
+        opened, recursion, kind, name, nth):
+    page = opened(recursion[0], fragment="#view=tree")
+    check_transform(page, recursion[1], kind, name, nth)
+
+
+def test_several_transforms_work_on_one_another_and_go_one_by_one(
+        opened, local_read):
+    page = opened(local_read.page, fragment="#view=tree")
+    tree = expected.whole(local_read.document)
+    sites = {path[-1][0].name: path[-1][0] for path in tree.paths}
+    left = tree
+    for kind, name in (("Focus", "tiles"), ("Hide", "fetch"),
+                       ("Merge into caller", "place")):
+        select_by_key(page, name)
+        press_button(page, kind)
+        left = expected.transformed(left, kind, sites[name])
+        check_tree(page, left)
+    assert page.evaluate("document.querySelectorAll('.chip').length") == 3
+    page.click_on(".chip:nth-child(2) button")
+    left = tree
+    for kind, name in (("Focus", "tiles"), ("Merge into caller", "place")):
+        left = expected.transformed(left, kind, sites[name])
+    check_tree(page, left)
+
+
+def test_a_stretch_that_is_transformed_has_the_json_s_numbers(opened,
+                                                              local_read):
+    page = opened(local_read.page, fragment="#view=timeline")
+    (begin, end), _ = brush(page, 0.1, 0.8)
+    page.click_on("#tab-tree")
+    select_by_key(page, "tiles")
+    press_button(page, "Focus")
+    tree = expected.stretch(local_read.document, begin, end)
+    wanted = next(path[-1][0] for path in tree.paths
+                  if path[-1][0].name == "tiles")
+    check_tree(page, expected.transformed(tree, "Focus", wanted),
+               all_paths=False)
+
+
+def median(values):
+    values = sorted(values)
+    n = len(values)
+    return int((values[(n - 1) // 2] + values[n // 2]) / 2 + 0.5)
+
+
+def median_of_runs(document):
+    """Of each path, the median of its totals in the runs."""
+    shares = collections.defaultdict(
+        lambda: [0] * len(document.parts))
+    table = document.raw["shares"]
+    for node, part, total in zip(table["node"], table["part"],
+                                 table["total_ns"]):
+        shares[node][part] = total
+    return {expected.path_of(document, i): median(shares[i])
+            for i in range(len(document.nodes))}
+
+
+def test_changes_have_the_json_s_numbers_of_both_recordings(
+        opened, local_read, local_changes):
+    page = opened(local_changes, fragment="#view=diff")
+    before, after = map(median_of_runs, (
+        local_read.document, Document(local_changes.with_name("more.json"))))
+    shown = page.evaluate(
+        "[...document.querySelectorAll('.diff tr[data-path]')].map(row =>"
+        " [row.querySelector('th button').title"
+        "    + (row.querySelector('.edge')?.textContent ?? ''),"
+        "  ...[...row.querySelectorAll('td')].slice(0, 2).map(cell =>"
+        "    cell.title)])")
+    found = collections.Counter((name, number(was) if was else None,
+                                 number(now) if now else None)
+                                for name, was, now in shown)
+    wanted = collections.Counter(
+        (" \u203a ".join(one.name for one, _ in path) + EDGES[path[-1][1]],
+         before.get(path), after.get(path))
+        for path in before.keys() | after.keys())
+    assert found == wanted
+    whole = [sum(one[path] for path in one if len(path) == 1)
+             for one in (before, after)]
+    assert text_of(page, ".diff-whole").startswith(
+        " \u2192 ".join(map(expected.time_text, whole)))
+
+
+@pytest.fixture(scope="session")
+def local_changes(local_read):
+    return local_read.compared_with_another()
+
+
+def test_the_head_has_the_json_s_figures(opened, local_read):
+    page = opened(local_read.page)
+    tree = expected.whole(local_read.document)
+    info = local_read.document.info
+    figures = dict(page.evaluate("""[...document.querySelectorAll('.figure')]
+      .map(one => [one.querySelector('dt').textContent,
+                   one.querySelector('dd').firstChild.textContent])"""))
+    assert figures["wall"] == expected.time_text(info["wall_ns"])
+    assert figures["work"] == expected.time_text(info["work_ns"])
+    assert figures["wait"] == expected.time_text(info["wait_ns"])
+    assert figures["scopes"] == expected.count_text(info["scope_count"])
+    assert figures["bytes delivered"] == expected.bytes_text(
+        tree.metric("c:bytes delivered").sum)
+    text = json.dumps(local_read.document.raw["findings"]["title"])
+    assert text != "[]"
+    for title in local_read.document.raw["findings"]["title"]:
+        assert title in text_of(page, ".findings")
