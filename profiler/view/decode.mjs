@@ -2,32 +2,43 @@
 // The packed blocks of docs/profile-format.md: base64 of a raw deflate stream
 // of columns of varints.
 
+// Errors end a sentence that begins with what is read: "its spans ...".
+
 function fromBase64(text) {
-  if (Uint8Array.fromBase64)
-    return Uint8Array.fromBase64(text);
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++)
-    bytes[i] = binary.charCodeAt(i);
-  return bytes;
+  try {
+    return Uint8Array.fromBase64 ? Uint8Array.fromBase64(text)
+      : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  } catch {
+    throw new Error('are damaged: they are no base64');
+  }
+}
+
+// The next bytes of a stream; what browsers say of a broken one are no words
+// for readers.
+async function readPart(reader) {
+  try {
+    return await reader.read();
+  } catch {
+    throw new Error('are damaged or cut short');
+  }
 }
 
 // Inflate, refusing what becomes longer than it was said to be.
 async function inflate(bytes, nbytes) {
   if (typeof DecompressionStream === 'undefined')
-    throw new Error('this browser cannot inflate its spans; browsers of '
-      + '2023 and later can');
+    throw new Error('cannot be inflated by this browser; those of 2023 and '
+      + 'later can');
   const stream = new Blob([bytes]).stream()
     .pipeThrough(new DecompressionStream('deflate-raw'));
   const reader = stream.getReader();
   const inflated = new Uint8Array(nbytes);
   let at = 0;
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await readPart(reader);
     if (done)
       break;
     if (at + value.length > nbytes)
-      throw new Error('its spans are longer than they claim');
+      throw new Error('are longer than they claim');
     inflated.set(value, at);
     at += value.length;
   }
@@ -39,11 +50,11 @@ async function unpack(block) {
   const bytes = fromBase64(block.data);
   // Deflate shortens by at most 1032 : 1; no claim beyond is believed.
   if (!(block.nbytes >= 0 && block.nbytes <= bytes.length * 1032))
-    throw new Error('its spans claim ' + block.nbytes + ' bytes');
+    throw new Error('claim ' + block.nbytes + ' bytes');
   const columns = block.encoding === 'none' ? bytes
     : await inflate(bytes, block.nbytes);
   if (columns.length !== block.nbytes)
-    throw new Error('its spans are cut short');
+    throw new Error('are cut short');
   return columns;
 }
 
@@ -61,17 +72,16 @@ function readColumn(bytes, from, count) {
     column[i] = value;
   }
   if (at > bytes.length)
-    throw new Error('its spans are damaged');
+    throw new Error('are damaged');
   return [column, at];
 }
 
-// The columns of a block, each an array of block.count numbers.
-export async function readColumns(block, ncolumns) {
+async function readBlock(block, ncolumns) {
   const empty = !block || block.count === 0;
   const bytes = empty ? new Uint8Array(0) : await unpack(block);
   const count = empty ? 0 : block.count;
   if (!(count >= 0 && count * ncolumns <= bytes.length))
-    throw new Error('its spans claim to be ' + count);
+    throw new Error('claim to be ' + count);
   const columns = [];
   let at = 0;
   for (let i = 0; i < ncolumns; i++) {
@@ -80,8 +90,18 @@ export async function readColumns(block, ncolumns) {
     columns.push(column);
   }
   if (at !== bytes.length)
-    throw new Error('something follows its spans');
+    throw new Error('are damaged: something follows them');
   return columns;
+}
+
+// The columns of a block, each an array of block.count numbers; what: what
+// its rows are.
+export async function readColumns(block, ncolumns, what = 'spans') {
+  try {
+    return await readBlock(block, ncolumns);
+  } catch (error) {
+    throw new Error('its ' + what + ' ' + error.message);
+  }
 }
 
 // 0, 1, 2, 3, ... are 0, -1, 1, -2, ...

@@ -72,7 +72,8 @@ async function readSpans(document, lanes, nnodes) {
 // Which tile each span was about (-1: none), and its bytes in the store;
 // null where no span was.
 async function readTiles(document, spans) {
-  const [skipped, tile, stored] = await readColumns(document.tiles, 3);
+  const [skipped, tile, stored] = await readColumns(document.tiles, 3,
+                                                  'tiles');
   if (tile.length === 0)
     return;
   spans.tile = new Float64Array(spans.count).fill(-1);
@@ -89,7 +90,8 @@ async function readTiles(document, spans) {
 }
 
 async function readSamples(document, ngauges) {
-  const [time, gauge, value] = await readColumns(document.samples, 3);
+  const [time, gauge, value] = await readColumns(document.samples, 3,
+                                                 'samples');
   checkRange(gauge, ngauges, 'sample');
   const last = new Float64Array(ngauges);
   for (let i = 0; i < time.length; i++) {

@@ -254,47 +254,6 @@ def test_in_print_the_view_stands_behind_the_summary(opened, read_page, view):
     assert "theme=dark" in page.evaluate("location.hash")
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])
-def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
-                                           share):
-    text = read_page.read_text()
-    begin = text.index('id="radio-profile">')
-    cut = tmp_path / "cut.html"
-    cut.write_text(text[:begin + int(share * (len(text) - begin))])
-    page = opened(cut)
-    notice = page.evaluate("document.getElementById('notice').textContent")
-    assert "damaged or cut short" in notice
-    assert page.evaluate("document.getElementById('static')"
-                         ".getBoundingClientRect().height > 200")
-
-
-def test_a_script_that_cannot_be_unpacked_is_told(opened, read_page,
-                                                  tmp_path):
-    text = read_page.read_text()
-    packed = re.search(r'data-packed="script">([^<]*)<', text)[1]
-    bad = tmp_path / "bad.html"
-    bad.write_text(text.replace(packed, packed[:len(packed) // 2]))
-    page = opened(bad)
-    assert "cannot show its profile" in page.evaluate(
-        "document.getElementById('notice').textContent")
-    assert page.evaluate("document.getElementById('static')"
-                         ".getBoundingClientRect().height > 200")
-
-
-def test_damaged_spans_are_told_and_the_summary_stays(opened, read_page,
-                                                      tmp_path):
-    text = read_page.read_text()
-    data = re.search(r'"spans":\s*{[^}]*"data":\s*"([^"]{40,})"', text)[1]
-    raw = bytearray(base64.b64decode(data))
-    raw[len(raw) // 2] ^= 0x55
-    bad = tmp_path / "bad.html"
-    bad.write_text(text.replace(data, base64.b64encode(raw).decode()))
-    page = opened(bad)
-    assert "cannot show its profile" in page.evaluate(
-        "document.getElementById('notice').textContent")
-    assert page.evaluate("document.getElementById('app').hidden")
-
-
 def test_the_tree_goes_by_keyboard(opened, read_page):
     page = opened(read_page)
     focused = "document.activeElement.dataset.node"

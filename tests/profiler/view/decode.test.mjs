@@ -61,8 +61,10 @@ for (const [name, changes] of Object.entries({
   'data that are no deflate stream': { data: '/////w==' },
   'data that are no base64': { data: '!!!!' },
 }))
-  test('refused: ' + name, async () => {
-    await assert.rejects(readColumns(block(COLUMNS, 'deflate', changes), 2));
+  test('refused, in words: ' + name, async () => {
+    await assert.rejects(readColumns(block(COLUMNS, 'deflate', changes), 2,
+                                     'tiles'),
+                         /^Error: its tiles (claim|are (damaged|cut|longer))/);
   });
 
 test('refused: a last number without its end', async () => {

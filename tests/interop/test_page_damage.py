@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Pages that are cut short or damaged, opened in a real browser: they say so
+in words, and what was written into them for all readers stays."""
+
+import base64
+import json
+import re
+import zlib
+
+import pytest
+
+from pages import (browser, local_read, opened, read_document, read_page)
+
+# Fixtures that tests take by name.
+__all__ = ["browser", "local_read", "opened", "read_document", "read_page"]
+
+BLOCKS = ("spans", "tiles")
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])
+def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
+                                           share):
+    text = read_page.read_text()
+    begin = text.index('id="radio-profile">')
+    cut = tmp_path / "cut.html"
+    cut.write_text(text[:begin + int(share * (len(text) - begin))])
+    page = opened(cut)
+    notice = page.evaluate("document.getElementById('notice').textContent")
+    assert "damaged or cut short" in notice
+    assert page.evaluate("document.getElementById('static')"
+                         ".getBoundingClientRect().height > 200")
+
+
+def test_a_script_that_cannot_be_unpacked_is_told(opened, read_page,
+                                                  tmp_path):
+    text = read_page.read_text()
+    packed = re.search(r'data-packed="script">([^<]*)<', text)[1]
+    bad = tmp_path / "bad.html"
+    bad.write_text(text.replace(packed, packed[:len(packed) // 2]))
+    page = opened(bad)
+    assert "cannot show its profile" in page.evaluate(
+        "document.getElementById('notice').textContent")
+    assert page.evaluate("document.getElementById('static')"
+                         ".getBoundingClientRect().height > 200")
+
+
+def test_damaged_spans_are_told_and_the_summary_stays(opened, read_page,
+                                                      tmp_path):
+    text = read_page.read_text()
+    data = re.search(r'"spans":\s*{[^}]*"data":\s*"([^"]{40,})"', text)[1]
+    raw = bytearray(base64.b64decode(data))
+    raw[len(raw) // 2] ^= 0x55
+    bad = tmp_path / "bad.html"
+    bad.write_text(text.replace(data, base64.b64encode(raw).decode()))
+    page = opened(bad)
+    assert "cannot show its profile" in page.evaluate(
+        "document.getElementById('notice').textContent")
+    assert page.evaluate("document.getElementById('app').hidden")
+
+
+def check_told(page, *words):
+    """Said in words, and the summary for all readers is there."""
+    notice = page.evaluate("document.getElementById('notice').textContent")
+    assert notice.startswith("This page cannot show its profile: its ")
+    assert notice.endswith("What follows was written with it, and needs no "
+                           "script.")
+    for word in words:
+        assert word in notice
+    # What a reader of pages can do nothing with.
+    assert not re.search(r"undefined|NaN|TypeError|Failed to|atob|\[object",
+                         notice)
+    assert page.evaluate("document.getElementById('app').hidden")
+    assert page.evaluate("document.getElementById('static').checkVisibility()")
+    assert "decode" in page.evaluate(
+        "document.getElementById('static').innerText")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.8, 0.999])
+def test_a_real_recording_that_was_cut_short_says_so(opened, local_read,
+                                                     tmp_path, share):
+    text = local_read.page.read_text()
+    begin = text.index('id="radio-profile">') + len('id="radio-profile">')
+    cut = tmp_path / "cut.html"
+    cut.write_text(text[:begin + int(share * (text.index(
+        "</script>", begin) - begin))])
+    check_told(opened(cut), "damaged or cut short after")
+
+
+def with_block(text, name, change):
+    """The page with a block of its data changed."""
+    begin = text.index('id="radio-profile">') + len('id="radio-profile">')
+    end = text.index("</script>", begin)
+    document = json.loads(text[begin:end])
+    change(document[name])
+    return text[:begin] + json.dumps(document) + text[end:]
+
+
+def cut_short(block):
+    data = base64.b64decode(block["data"])
+    block["data"] = base64.b64encode(data[:len(data) // 2]).decode()
+
+
+def half_of_its_letters(block):
+    block["data"] = block["data"][:len(block["data"]) // 2 // 4 * 4 + 1]
+
+
+def no_letters_of_base64(block):
+    block["data"] = "\u00e9*" + block["data"][2:]
+
+
+def another_stream(block):
+    block["data"] = base64.b64encode(b"\xff" * 200).decode()
+
+
+def fewer_numbers(block):
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+    data = deflate.compress(b"\1" * block["count"]) + deflate.flush()
+    block["data"] = base64.b64encode(data).decode()
+    block["nbytes"] = block["count"]
+
+
+def more_than_it_claims(block):
+    block["nbytes"] -= 1
+
+
+def less_than_it_claims(block):
+    block["nbytes"] += 1
+
+
+def a_number_that_does_not_end(block):
+    block.update(encoding="none", nbytes=9 * block["count"],
+                 data=base64.b64encode(b"\xff" * 9 * block["count"]).decode())
+
+
+def more_rows_than_it_holds(block):
+    block["count"] *= 1000
+
+
+DAMAGES = (cut_short, half_of_its_letters, no_letters_of_base64,
+           another_stream, fewer_numbers, more_than_it_claims,
+           less_than_it_claims, a_number_that_does_not_end,
+           more_rows_than_it_holds)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_block_is_told_in_words(opened, local_read, tmp_path,
+                                          damage, name):
+    bad = tmp_path / "bad.html"
+    bad.write_text(with_block(local_read.page.read_text(), name, damage))
+    check_told(opened(bad))
+
+
+def test_a_page_that_lost_its_data_says_so(opened, local_read, tmp_path):
+    text = local_read.page.read_text()
+    bad = tmp_path / "bad.html"
+    bad.write_text(text.replace('id="radio-profile"', 'id="else"'))
+    check_told(opened(bad), "data are missing")
+
+
+def test_a_cut_second_profile_is_told(opened, local_read, tmp_path):
+    text = local_read.compared_with_another().read_text()
+    at = text.index('id="radio-before">')
+    cut = tmp_path / "cut.html"
+    cut.write_text(text[:at + (len(text) - at) // 2])
+    check_told(opened(cut), "damaged or cut short after")
