@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores of keyed objects behind one table of functions: posix and memory,
- * later http and S3; and wrappers of the same shape (fault, deferred) that
+/* Stores of keyed objects behind one table of functions: posix, memory and
+ * http, later S3; and wrappers of the same shape (fault, deferred) that
  * stand in front of another store.
  *
  * A key is a path of names joined by '/', without a leading or trailing
@@ -182,8 +182,9 @@ struct rd_io_lock {
   void (*unlock) (struct rd_io_lock *lock);
 };
 
-/* Open a store by its URI: a local path, "file:///PATH" or "memory:" (a new
- * empty one each time); other schemes are RADIO_ERROR_UNSUPPORTED.  The
+/* Open a store by its URI: a local path, "file:///PATH", "http(s)://..." (of
+ * which nothing is asked yet) or "memory:" (a new empty one each time);
+ * other schemes are RADIO_ERROR_UNSUPPORTED.  The
  * folder need not exist: then with create it is made, else
  * RADIO_ERROR_NOT_FOUND. */
 enum radio_status rd_io_open (const char *uri, bool create,

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/stores.h"
 
@@ -73,6 +74,24 @@ open_file_uri (const char *uri, bool create, struct rd_io **io)
   return rd_io_posix_open (decoded, create, io);
 }
 
+static bool
+is_scheme (const char *uri, size_t nbytes, const char *scheme)
+{
+  return nbytes == strlen (scheme) && strncasecmp (uri, scheme, nbytes) == 0;
+}
+
+/* The folder is not looked for: whoever reads of it hears what is there. */
+static enum radio_status
+open_http (const char *uri, bool create, struct rd_io **io)
+{
+  const struct rd_http_options options = { 0 };
+  RD_TRY (rd_http_check_url (uri));
+  if (create)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a store behind http is "
+                    "only read", uri);
+  return rd_io_http_open (uri, &options, io);
+}
+
 enum radio_status
 rd_io_open (const char *uri, bool create, struct rd_io **io)
 {
@@ -84,9 +103,12 @@ rd_io_open (const char *uri, bool create, struct rd_io **io)
   size_t nbytes = scheme_nbytes (uri);
   if (nbytes == 0)
     return rd_io_posix_open (uri, create, io);
-  if (nbytes == strlen ("file") && strncmp (uri, "file", nbytes) == 0)
+  if (is_scheme (uri, nbytes, "file"))
     return open_file_uri (uri, create, io);
+  if (is_scheme (uri, nbytes, "http") || is_scheme (uri, nbytes, "https"))
+    return open_http (uri, create, io);
   return rd_fail (RADIO_ERROR_UNSUPPORTED,
                   "%s: stores of the kind '%.*s://' are not supported; "
-                  "a local path or 'memory:' is", uri, (int) nbytes, uri);
+                  "a local path, 'memory:' and 'http(s)://' are", uri,
+                  (int) nbytes, uri);
 }

@@ -6,12 +6,12 @@
 # Building: the tools, then the libraries (see configure.ac for why each).
 BUILD_PACKAGES="gcc make autoconf automake libtool pkg-config
 libzstd-dev liblz4-dev libblosc-dev libisal-dev libdeflate-dev libjson-c-dev
-libssl-dev libpng-dev"
+libssl-dev libcurl4-openssl-dev libpng-dev"
 # Real images to try it on.
 DATA_PACKAGES="mricron-data invesalius-examples"
 # Testing.
 CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ git groff locales
-time xz-utils zsh"
+nginx-light time xz-utils zsh"
 
 # One of them: a head CT, which is in a gzipped tar.
 CRANIUM=/usr/share/doc/invesalius-examples/examples/Cranium.inv3

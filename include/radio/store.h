@@ -29,10 +29,12 @@ struct radio_store_options {
 
 /* Open a store.
  *
- * uri is a path of a local folder, or "memory:" for an empty store that
- * lives in memory and is gone when it is closed.  The folder must hold a
- * zarr.json (of a group or of an array), unless create is set and it holds
- * none.
+ * uri is a path of a local folder, "memory:" for an empty store that lives
+ * in memory and is gone when it is closed, or the "http://" or "https://"
+ * URL of a folder that a web server hands out as files: percent-encoded,
+ * without a user, '?' or '#'.  Behind a URL nothing is written or listed
+ * (RADIO_ERROR_UNSUPPORTED).  The folder must hold a zarr.json (of a group
+ * or of an array), unless create is set and it holds none.
  *
  * Errors: RADIO_ERROR_NOT_FOUND (no zarr.json there), RADIO_ERROR_FORMAT
  * (its zarr.json is broken), RADIO_ERROR_UNSUPPORTED (made by a newer major

@@ -209,6 +209,8 @@ open_uri (const char *uri, const struct radio_store_options *options,
     made.create = true;
   struct rd_io *io;
   RD_TRY (rd_io_open (uri, made.create, &io));
+  /* Not before: what is refused may hold a password. */
+  RD_NOTE_NAME ("store", uri);
   return rd_store_open_io (io, &made, store);
 }
 
@@ -220,6 +222,5 @@ radio_store_open (const char *uri, const struct radio_store_options *options,
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_open: %s is NULL",
                     uri ? "store" : "uri");
   RD_SCOPE ("open store", RD_IN_OPERATION);
-  RD_NOTE_NAME ("store", uri);
   return rd_scope_end_with (open_uri (uri, options, store));
 }

@@ -28,7 +28,7 @@ other_schemes_are_refused_by_name (void **state)
   static const char *const uris[][2] = {
     { "s3://bucket/key", "s3://" }, { "http://host/x", "http://" },
     { "https://host/x", "https://" }, { "gs://b", "gs://" },
-    { "a+b-c.9://x", "a+b-c.9://" }, { "FILE://x", "FILE://" },
+    { "a+b-c.9://x", "a+b-c.9://" },
   };
   (void) state;
   for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {

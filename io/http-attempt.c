@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* One transfer: an easy handle of libcurl, and what its callbacks see. */
+#include <config.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "profiler/base/checked.h"
+#include "profiler/counters.h"
+#include "io/http-engine.h"
+
+#define MAX_HEADERS_NBYTES 65536
+#define MAX_IGNORED_NBYTES 65536      /* of a body that nobody reads */
+#define MAX_FIRST_NBYTES 1048576      /* reserved for what was not asked */
+#define READ_NBYTES 262144L           /* what libcurl reads at one time */
+#define MAX_REDIRECTS 5L
+
+#define PHASE(name, fn, about)                                  \
+  static const struct radio_site about##_site = {               \
+    name, RD_IN_NETWORK, fn, __FILE__, __LINE__,                \
+    RADIO_SCOPE_WORK                                            \
+  }
+
+PHASE ("connect", "on_socket", connect);
+PHASE ("TLS", "on_tls", tls);
+PHASE ("first byte", "on_sent", first_byte);
+PHASE ("transfer", "on_first", transfer);
+
+/*------------------------------------------------------------------------
+ * What an answer is worth
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+judge_headers (struct rd_http_attempt *attempt)
+{
+  struct rd_http_task *task = attempt->task;
+  size_t nbytes = 0;
+  if (task->answer.is_encoded)
+    return rd_fail (RADIO_ERROR_IO, "%s: the answer is compressed, which "
+                    "was not asked for", task->url);
+  RD_TRY (task->check (task, &nbytes));
+  attempt->expected_nbytes = nbytes;
+  attempt->has_no_body = task->wants_head || task->answer.status == 416;
+  size_t trusted = task->range[0] ? task->max_nbytes : MAX_FIRST_NBYTES;
+  task->into->nbytes = 0;
+  return rd_buffer_reserve (task->into, rd_min_u64 (nbytes, trusted));
+}
+
+static void
+judge (struct rd_http_attempt *attempt)
+{
+  attempt->is_judged = true;
+  if (rd_http_is_busy (attempt->task->answer.status))
+    return;
+  enum radio_status status = judge_headers (attempt);
+  attempt->is_accepted = status == RADIO_OK;
+  attempt->is_refused = status != RADIO_OK;
+  if (attempt->is_refused)
+    rd_error_save (&attempt->task->error, status);
+}
+
+static void
+refuse (struct rd_http_attempt *attempt, enum radio_status status)
+{
+  attempt->is_accepted = false;
+  attempt->is_refused = true;
+  rd_error_save (&attempt->task->error, status);
+}
+
+bool
+rd_http_attempt_is_whole (struct rd_http_attempt *attempt)
+{
+  if (!attempt->is_judged)
+    judge (attempt);
+  return attempt->is_accepted
+         && (attempt->expected_nbytes == SIZE_MAX || attempt->has_no_body
+             || attempt->task->into->nbytes == attempt->expected_nbytes);
+}
+
+/*------------------------------------------------------------------------
+ * libcurl's callbacks
+ *----------------------------------------------------------------------*/
+
+static void
+hear (struct rd_http_attempt *attempt)
+{
+  attempt->heard_ns = rd_http_now ();
+  if (!attempt->has_byte)
+    radio_async_phase (attempt->task->request, &transfer_site);
+  attempt->has_byte = true;
+}
+
+/* Words that nobody reads, as far as they are few. */
+static size_t
+ignore (struct rd_http_attempt *attempt, size_t nbytes)
+{
+  attempt->ignored_nbytes += nbytes;
+  return attempt->ignored_nbytes <= MAX_IGNORED_NBYTES ? nbytes : 0;
+}
+
+static size_t
+on_header (char *line, size_t size, size_t n, void *data)
+{
+  struct rd_http_attempt *attempt = data;
+  struct rd_http_task *task = attempt->task;
+  hear (attempt);
+  /* What follows the body is not looked at, but counts. */
+  if (attempt->is_judged)
+    return ignore (attempt, size * n);
+  rd_http_answer_line (&task->answer, line, size * n);
+  if (task->answer.headers_nbytes <= MAX_HEADERS_NBYTES)
+    return size * n;
+  refuse (attempt, rd_fail (RADIO_ERROR_IO, "%s: the answer has more than %d "
+                            "bytes of headers", task->url,
+                            MAX_HEADERS_NBYTES));
+  return 0;
+}
+
+static size_t
+on_body (char *bytes, size_t size, size_t n, void *data)
+{
+  struct rd_http_attempt *attempt = data;
+  struct rd_http_task *task = attempt->task;
+  size_t nbytes = size * n;
+  hear (attempt);
+  if (!attempt->is_judged)
+    judge (attempt);
+  if (!attempt->is_accepted || attempt->has_no_body)
+    return ignore (attempt, nbytes);
+  size_t most = rd_min_u64 (attempt->expected_nbytes, task->max_nbytes);
+  enum radio_status status = RADIO_OK;
+  if (nbytes > most - task->into->nbytes)
+    status = rd_fail (attempt->expected_nbytes == SIZE_MAX
+                      ? RADIO_ERROR_LIMIT : RADIO_ERROR_IO,
+                      "%s: more than %zu bytes came", task->url, most);
+  else
+    status = rd_buffer_append (task->into, bytes, nbytes);
+  if (status == RADIO_OK)
+    return nbytes;
+  refuse (attempt, status);
+  return 0;
+}
+
+static int
+on_socket (void *data, curl_socket_t fd, curlsocktype purpose)
+{
+  struct rd_http_attempt *attempt = data;
+  /* Not for children of the program. */
+  (void) fcntl (fd, F_SETFD, FD_CLOEXEC);
+  if (purpose == CURLSOCKTYPE_IPCXN)
+    radio_async_phase (attempt->task->request, &connect_site);
+  return CURL_SOCKOPT_OK;
+}
+
+static CURLcode
+on_tls (CURL *easy, void *context, void *data)
+{
+  struct rd_http_attempt *attempt = data;
+  (void) easy, (void) context;
+  radio_async_phase (attempt->task->request, &tls_site);
+  return CURLE_OK;
+}
+
+/* There is a connection, and the request goes out next. */
+static int
+on_sent (void *data, char *to, char *from, int to_port, int from_port)
+{
+  struct rd_http_attempt *attempt = data;
+  (void) to, (void) from, (void) to_port, (void) from_port;
+  attempt->is_sent = true;
+  attempt->heard_ns = rd_http_now ();
+  radio_async_phase (attempt->task->request, &first_byte_site);
+  return CURL_PREREQFUNC_OK;
+}
+
+/*------------------------------------------------------------------------
+ * The handle
+ *----------------------------------------------------------------------*/
+
+/* Each option is of a libcurl that configure asks for, so that none is
+ * unknown; setting one fails only without memory. */
+static bool
+set_callbacks (CURL *easy, struct rd_http_attempt *attempt)
+{
+  CURLcode code = CURLE_OK;
+#define SET(option, value) \
+  code = code == CURLE_OK ? curl_easy_setopt (easy, option, value) : code
+  SET (CURLOPT_PRIVATE, attempt);
+  SET (CURLOPT_ERRORBUFFER, attempt->message);
+  SET (CURLOPT_HEADERFUNCTION, on_header);
+  SET (CURLOPT_HEADERDATA, attempt);
+  SET (CURLOPT_WRITEFUNCTION, on_body);
+  SET (CURLOPT_WRITEDATA, attempt);
+  SET (CURLOPT_SOCKOPTFUNCTION, on_socket);
+  SET (CURLOPT_SOCKOPTDATA, attempt);
+  SET (CURLOPT_PREREQFUNCTION, on_sent);
+  SET (CURLOPT_PREREQDATA, attempt);
+  return code == CURLE_OK;
+}
+
+/* From an https URL no redirection leads away from https.  The environment
+ * is not for a library to look at. */
+static bool
+set_transport (CURL *easy, const struct rd_http_options *options,
+               const struct rd_http_task *task)
+{
+  CURLcode code = CURLE_OK;
+  bool is_https = strncasecmp (task->url, "https:", strlen ("https:")) == 0;
+  SET (CURLOPT_URL, task->url);
+  SET (CURLOPT_PROTOCOLS_STR, "http,https");
+  SET (CURLOPT_REDIR_PROTOCOLS_STR, is_https ? "https" : "http,https");
+  SET (CURLOPT_FOLLOWLOCATION, 1L);
+  SET (CURLOPT_MAXREDIRS, MAX_REDIRECTS);
+  SET (CURLOPT_PATH_AS_IS, 1L);
+  SET (CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
+  SET (CURLOPT_USERAGENT, "radio/" PACKAGE_VERSION);
+  SET (CURLOPT_PROXY, options->proxy ? options->proxy : "");
+  SET (CURLOPT_NOPROXY, "");
+  SET (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  SET (CURLOPT_FRESH_CONNECT, (long) (task->nattempts > 0));
+  if (options->ca_file)
+    SET (CURLOPT_CAINFO, options->ca_file);
+  SET (CURLOPT_NOSIGNAL, 1L);
+  SET (CURLOPT_TCP_KEEPALIVE, 1L);
+  SET (CURLOPT_BUFFERSIZE, READ_NBYTES);
+  SET (CURLOPT_CONNECTTIMEOUT_MS, (long) options->connect_timeout_ms);
+  SET (CURLOPT_NOBODY, (long) task->wants_head);
+  if (task->range[0] && !task->wants_head)
+    SET (CURLOPT_RANGE, task->range);
+#undef SET
+  return code == CURLE_OK;
+}
+
+/* Only for profiles; not every library of TLS behind libcurl has it. */
+static void
+set_tls_callback (CURL *easy, struct rd_http_attempt *attempt)
+{
+  (void) curl_easy_setopt (easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
+  (void) curl_easy_setopt (easy, CURLOPT_SSL_CTX_DATA, attempt);
+}
+
+enum radio_status
+rd_http_attempt_open (const struct rd_http_options *options,
+                      struct rd_http_task *task)
+{
+  struct rd_http_attempt *attempt = rd_calloc (1, sizeof *attempt);
+  if (attempt == NULL)
+    return rd_fail_memory (sizeof *attempt);
+  attempt->task = task;
+  attempt->easy = curl_easy_init ();
+  task->answer = (struct rd_http_answer) { 0 };
+  if (attempt->easy && set_callbacks (attempt->easy, attempt)
+      && set_transport (attempt->easy, options, task)) {
+    set_tls_callback (attempt->easy, attempt);
+    task->attempt = attempt;
+    return RADIO_OK;
+  }
+  rd_http_attempt_close (attempt);
+  return rd_fail_memory (sizeof *attempt);
+}
+
+void
+rd_http_attempt_close (struct rd_http_attempt *attempt)
+{
+  if (attempt == NULL)
+    return;
+  curl_easy_cleanup (attempt->easy);
+  rd_free (attempt);
+}

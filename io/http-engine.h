@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the HTTP engine share.  All of it is the engine's
+ * thread's, but for what struct rd_http says. */
+#ifndef RD_HTTP_ENGINE_H
+#define RD_HTTP_ENGINE_H
+
+#include <curl/curl.h>
+#include <time.h>
+
+#include "io/http.h"
+
+/* One transfer. */
+struct rd_http_attempt {
+  struct rd_http_task *task;
+  CURL *easy;
+  uint64_t begin_ns;
+  uint64_t heard_ns;          /* when it was sent, or bytes came */
+  bool is_sent, has_byte;
+  bool is_judged;             /* its headers were looked at */
+  bool is_accepted;           /* and its body is what was asked for */
+  bool has_no_body;           /* of the object: what comes is ignored */
+  bool is_refused;            /* task->error says why */
+  size_t expected_nbytes;     /* of an accepted body; SIZE_MAX: unknown */
+  size_t ignored_nbytes;      /* of one that is not */
+  char message[CURL_ERROR_SIZE];
+};
+
+/* Begin a transfer; its handle is to be given to a multi handle.
+ * RADIO_ERROR_MEMORY. */
+enum radio_status
+rd_http_attempt_open (const struct rd_http_options *options,
+                      struct rd_http_task *task) RADIO_USE_RESULT;
+
+/* The transfer is over: judge its headers if no byte of a body came.
+ * Whether all came that was to come. */
+bool rd_http_attempt_is_whole (struct rd_http_attempt *attempt);
+
+/* Its handle is in no multi handle any more.  NULL is legal. */
+void rd_http_attempt_close (struct rd_http_attempt *attempt);
+
+/* What the engine learned of the other side, for how often it may be asked
+ * again and how much at one time. */
+struct rd_http_manners {
+  unsigned limit;             /* requests at one time now */
+  unsigned most;              /* ever */
+  unsigned nsuccesses;        /* since the limit was raised */
+  unsigned tokens;            /* left for attempts beyond the first */
+  uint64_t slowed_ns;         /* when the limit was lowered */
+  bool was_answered;          /* something took a request once */
+  uint64_t random;            /* never 0 */
+};
+
+void rd_http_manners_begin (struct rd_http_manners *manners,
+                            const struct rd_http_options *options);
+
+/* A task was answered. */
+void rd_http_manners_praise (struct rd_http_manners *manners,
+                             const struct rd_http_task *task);
+
+/* Whether a status asks to come again: 408, 429, 500, 502, 503, 504. */
+bool rd_http_is_busy (unsigned status);
+
+/* An attempt failed with code, or with a status that asks to come again
+ * (CURLE_OK).  Whether it is worth another one, and when. */
+bool rd_http_manners_again (struct rd_http_manners *manners,
+                            const struct rd_http_options *options,
+                            struct rd_http_task *task, CURLcode code,
+                            uint64_t now_ns);
+
+static inline uint64_t
+rd_http_now (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+#endif /* RD_HTTP_ENGINE_H */

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/* One thread accepts, one more serves each connection: plain sockets, so
+ * that it can do anything at any byte. */
+#include <config.h>
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "profiler/base/buffer.h"
+#include "tests/io/http-peer.h"
+
+#define MAX_CONNECTIONS 1024
+#define REQUEST_NBYTES 8192
+
+struct connection {
+  struct http_peer *peer;
+  pthread_t thread;
+  int fd;
+};
+
+struct http_peer {
+  struct rd_io *objects;
+  int fd;
+  char url[64];
+  pthread_t thread;
+  pthread_mutex_t mutex;      /* guards all below */
+  struct connection connections[MAX_CONNECTIONS];
+  size_t nconnections;
+  enum http_fault fault;
+  unsigned after, times, nrequests;
+  char path[REQUEST_NBYTES];
+};
+
+struct request {
+  char text[REQUEST_NBYTES];
+  bool is_head, has_range, is_suffix;
+  char key[REQUEST_NBYTES];
+  unsigned long long first, last;
+};
+
+/*------------------------------------------------------------------------
+ * Requests
+ *----------------------------------------------------------------------*/
+
+/* Until the empty line; false at the end of the connection. */
+static bool
+read_request (int fd, struct request *request)
+{
+  size_t n = 0;
+  while (n + 1 < sizeof request->text) {
+    ssize_t got = recv (fd, request->text + n, 1, 0);
+    if (got <= 0)
+      return false;
+    n += (size_t) got;
+    request->text[n] = '\0';
+    if (n >= 4 && strcmp (request->text + n - 4, "\r\n\r\n") == 0)
+      return true;
+  }
+  return false;
+}
+
+static unsigned
+hex (char c)
+{
+  return c <= '9' ? (unsigned) (c - '0') : (unsigned) (c - 'A' + 10);
+}
+
+/* "/data/KEY" or "/there/KEY"; the escapes are ours, so they are whole. */
+static void
+parse_path (struct request *request, const char *path, size_t n)
+{
+  char *to = request->key;
+  const char *end = path + n, *p = memchr (path + 1, '/', n - 1);
+  for (p = p ? p + 1 : end; p < end; p++)
+    if (*p == '%') {
+      *to++ = (char) (hex (p[1]) * 16 + hex (p[2]));
+      p += 2;
+    } else {
+      *to++ = *p;
+    }
+  *to = '\0';
+}
+
+static void
+parse_range (struct request *request)
+{
+  const char *at = strcasestr (request->text, "\r\nRange: bytes=");
+  char *end;
+  request->has_range = at != NULL;
+  if (!at)
+    return;
+  at += strlen ("\r\nRange: bytes=");
+  request->is_suffix = *at == '-';
+  if (!request->is_suffix) {
+    request->first = strtoull (at, &end, 10);
+    at = end;
+  }
+  request->last = strtoull (at + 1, NULL, 10);
+}
+
+static void
+parse (struct http_peer *peer, struct request *request)
+{
+  request->is_head = strncmp (request->text, "HEAD ", 5) == 0;
+  const char *path = strchr (request->text, ' ') + 1;
+  size_t n = strcspn (path, " ");
+  pthread_mutex_lock (&peer->mutex);
+  memcpy (peer->path, path, n);
+  peer->path[n] = '\0';
+  pthread_mutex_unlock (&peer->mutex);
+  parse_path (request, path, n);
+  parse_range (request);
+}
+
+/*------------------------------------------------------------------------
+ * Answers
+ *----------------------------------------------------------------------*/
+
+static bool
+send_all (int fd, const void *data, size_t nbytes)
+{
+  const char *p = data;
+  while (nbytes > 0) {
+    ssize_t n = send (fd, p, nbytes, MSG_NOSIGNAL);
+    if (n <= 0)
+      return false;
+    p += n;
+    nbytes -= (size_t) n;
+  }
+  return true;
+}
+
+__attribute__ ((__format__ (__printf__, 2, 3))) static bool
+send_text (int fd, const char *format, ...)
+{
+  char text[REQUEST_NBYTES];
+  va_list args;
+  va_start (args, format);
+  int n = vsnprintf (text, sizeof text, format, args);
+  va_end (args);
+  return send_all (fd, text, (size_t) n);
+}
+
+/* Until the other side hangs up. */
+static bool
+wait_for_end (int fd)
+{
+  char byte;
+  while (recv (fd, &byte, 1, 0) > 0)
+    continue;
+  return false;
+}
+
+static bool
+send_endless (int fd, const char *begin, const char *line)
+{
+  bool ok = send_text (fd, "%s", begin);
+  while (ok)
+    ok = send_text (fd, "%s", line);
+  return false;
+}
+
+static bool
+send_status (int fd, const char *status)
+{
+  return send_text (fd, "HTTP/1.1 %s\r\nContent-Length: 5\r\n\r\nsorry",
+                    status);
+}
+
+/* What does not depend on the object; -1 when the fault is none of these. */
+static int
+send_nothing_of_it (int fd, const struct request *request,
+                    enum http_fault fault)
+{
+  switch (fault) {
+  case HTTP_BUSY:
+    return send_status (fd, "503 Slow Down");
+  case HTTP_BUSY_ENDLESS:
+    return send_endless (fd, "HTTP/1.1 503 Slow Down\r\n\r\n", "sorry\n");
+  case HTTP_FORBIDDEN:
+    return send_status (fd, "403 Forbidden");
+  case HTTP_TEAPOT:
+    return send_status (fd, "418 I'm a teapot");
+  case HTTP_DROP_EARLY:
+    return false;
+  case HTTP_SILENT:
+    return wait_for_end (fd);
+  case HTTP_ENDLESS_HEADERS:
+    return send_endless (fd, "HTTP/1.1 200 OK\r\n", "X-Header: value\r\n");
+  case HTTP_NONSENSE:
+    return send_text (fd, "220 this is not what you are looking for\r\n")
+           && false;
+  case HTTP_REDIRECT:
+    return send_text (fd, "HTTP/1.1 302 Found\r\nLocation: /there/%s\r\n"
+                      "Content-Length: 0\r\n\r\n", request->key);
+  case HTTP_REDIRECT_LOOP:
+    return send_text (fd, "HTTP/1.1 302 Found\r\nLocation: /data/%s\r\n"
+                      "Content-Length: 0\r\n\r\n", request->key);
+  case HTTP_CLAIM:
+    return send_text (fd, "HTTP/1.1 200 OK\r\nContent-Length: %" PRIu64
+                      "\r\n\r\nabc", UINT64_C (1) << 60) && false;
+  default:
+    return -1;
+  }
+}
+
+static bool
+send_chunked (int fd, const struct rd_buffer *object)
+{
+  return send_text (fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+                    "\r\n%zx\r\n", object->nbytes)
+         && send_all (fd, object->data, object->nbytes)
+         && send_text (fd, object->nbytes ? "\r\n0\r\n\r\n" : "\r\n");
+}
+
+/* Bytes [first, last] of an object, with a fault. */
+static bool
+send_part (int fd, const struct request *request,
+           const struct rd_buffer *object, enum http_fault fault)
+{
+  unsigned long long first = request->first, last = request->last;
+  unsigned long long size = object->nbytes;
+  if (request->is_suffix) {
+    first = last < size ? size - last : 0;
+    last = size ? size - 1 : 0;
+  }
+  if (first >= size)
+    return send_text (fd, "HTTP/1.1 416 Range\r\nContent-Range: bytes */%llu"
+                      "\r\nContent-Length: 5\r\n\r\nsorry", size);
+  last = last < size ? last : size - 1;
+  if (fault == HTTP_SHIFTED)
+    first > 0 ? (first--, last--) : (first++, last++);
+  if (fault == HTTP_SHORTER && last > first)
+    last--;
+  unsigned long long n = last - first + 1 + (fault == HTTP_LONGER);
+  bool ok = send_text (fd, "HTTP/1.1 206 Part\r\nContent-Length: %llu\r\n"
+                       "ETag: \"%s\"\r\n", n,
+                       fault == HTTP_OTHER_ETAG ? "other" : "one");
+  if (fault == HTTP_UNTOLD_TOTAL)
+    ok = ok && send_text (fd, "Content-Range: bytes %llu-%llu/*\r\n", first,
+                          last);
+  else if (fault != HTTP_UNTOLD_RANGE)
+    ok = ok && send_text (fd, "content-range:bytes %llu-%llu/%llu\r\n",
+                          first, last, size);
+  ok = ok && send_text (fd, "\r\n");
+  if (fault == HTTP_DROP_MIDWAY || fault == HTTP_STALL)
+    return ok && send_all (fd, object->data + first, n / 2)
+           && fault == HTTP_STALL && wait_for_end (fd);
+  if (fault == HTTP_LONGER)
+    return ok && send_all (fd, object->data + first, n - 1)
+           && send_text (fd, "x");
+  return ok && send_all (fd, object->data + first, n);
+}
+
+static bool
+send_whole (int fd, const struct request *request,
+            const struct rd_buffer *object, enum http_fault fault)
+{
+  bool ok = send_text (fd, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
+                       "ETag: \"%s\"\r\n%s\r\n", object->nbytes,
+                       fault == HTTP_OTHER_ETAG ? "other" : "one",
+                       fault == HTTP_ENCODED ? "Content-Encoding: gzip\r\n"
+                                             : "");
+  if (request->is_head)
+    return ok;
+  size_t n = object->nbytes;
+  if (fault == HTTP_DROP_MIDWAY || fault == HTTP_STALL)
+    return ok && send_all (fd, object->data, n / 2)
+           && fault == HTTP_STALL && wait_for_end (fd);
+  return ok && send_all (fd, object->data, n);
+}
+
+static bool
+send_object (struct http_peer *peer, int fd, const struct request *request,
+             enum http_fault fault)
+{
+  RD_BUFFER_SCOPE struct rd_buffer object = { 0 };
+  enum radio_status status = rd_io_read_all (peer->objects, request->key,
+                                             SIZE_MAX / 2, &object);
+  if (status != RADIO_OK)
+    return request->is_head
+      ? send_text (fd, "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\n")
+      : send_status (fd, "404 Not Found");
+  if (fault == HTTP_WHOLE_UNTOLD)
+    return send_chunked (fd, &object);
+  if (request->has_range && fault != HTTP_WHOLE && fault != HTTP_ENCODED)
+    return send_part (fd, request, &object, fault);
+  return send_whole (fd, request, &object, fault);
+}
+
+/*------------------------------------------------------------------------
+ * Connections
+ *----------------------------------------------------------------------*/
+
+static enum http_fault
+begin_answer (struct http_peer *peer)
+{
+  enum http_fault fault = HTTP_OK;
+  pthread_mutex_lock (&peer->mutex);
+  peer->nrequests++;
+  if (peer->after > 0) {
+    peer->after--;
+  } else if (peer->times > 0) {
+    peer->times--;
+    fault = peer->fault;
+  }
+  pthread_mutex_unlock (&peer->mutex);
+  return fault;
+}
+
+static bool
+answer (struct http_peer *peer, int fd, struct request *request)
+{
+  parse (peer, request);
+  enum http_fault fault = begin_answer (peer);
+  int sent = send_nothing_of_it (fd, request, fault);
+  return sent < 0 ? send_object (peer, fd, request, fault) : sent != 0;
+}
+
+static void *
+serve (void *data)
+{
+  struct connection *connection = data;
+  struct request *request = calloc (1, sizeof *request);
+  if (!request)
+    err (99, "http peer");
+  while (read_request (connection->fd, request)
+         && answer (connection->peer, connection->fd, request))
+    continue;
+  free (request);
+  pthread_mutex_lock (&connection->peer->mutex);
+  close (connection->fd);
+  connection->fd = -1;
+  pthread_mutex_unlock (&connection->peer->mutex);
+  return NULL;
+}
+
+static void *
+accept_all (void *data)
+{
+  struct http_peer *peer = data;
+  for (int fd; (fd = accept (peer->fd, NULL, NULL)) >= 0;) {
+    pthread_mutex_lock (&peer->mutex);
+    if (peer->nconnections == MAX_CONNECTIONS)
+      errx (99, "http peer: more than %d connections", MAX_CONNECTIONS);
+    struct connection *connection
+      = &peer->connections[peer->nconnections++];
+    *connection = (struct connection) { .peer = peer, .fd = fd };
+    if (pthread_create (&connection->thread, NULL, serve, connection) != 0)
+      errx (99, "http peer: no thread");
+    pthread_mutex_unlock (&peer->mutex);
+  }
+  return NULL;
+}
+
+static void
+listen_on_loopback (struct http_peer *peer)
+{
+  struct sockaddr_in address = {
+    .sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
+  };
+  socklen_t n = sizeof address;
+  peer->fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (peer->fd < 0
+      || bind (peer->fd, (struct sockaddr *) &address, n) != 0
+      || listen (peer->fd, 128) != 0
+      || getsockname (peer->fd, (struct sockaddr *) &address, &n) != 0)
+    err (99, "http peer");
+  snprintf (peer->url, sizeof peer->url, "http://127.0.0.1:%u/data",
+            (unsigned) ntohs (address.sin_port));
+}
+
+struct http_peer *
+http_peer_start (struct rd_io *objects)
+{
+  struct http_peer *peer = calloc (1, sizeof *peer);
+  if (!peer)
+    err (99, "http peer");
+  peer->objects = objects;
+  pthread_mutex_init (&peer->mutex, NULL);
+  listen_on_loopback (peer);
+  if (pthread_create (&peer->thread, NULL, accept_all, peer) != 0)
+    errx (99, "http peer: no thread");
+  return peer;
+}
+
+void
+http_peer_stop (struct http_peer *peer)
+{
+  shutdown (peer->fd, SHUT_RDWR);
+  pthread_join (peer->thread, NULL);
+  close (peer->fd);
+  for (size_t i = 0; i < peer->nconnections; i++) {
+    pthread_mutex_lock (&peer->mutex);
+    if (peer->connections[i].fd >= 0)
+      shutdown (peer->connections[i].fd, SHUT_RDWR);
+    pthread_mutex_unlock (&peer->mutex);
+    pthread_join (peer->connections[i].thread, NULL);
+  }
+  pthread_mutex_destroy (&peer->mutex);
+  free (peer);
+}
+
+const char *
+http_peer_url (const struct http_peer *peer)
+{
+  return peer->url;
+}
+
+void
+http_peer_script (struct http_peer *peer, enum http_fault fault,
+                  unsigned after, unsigned times)
+{
+  pthread_mutex_lock (&peer->mutex);
+  peer->fault = fault;
+  peer->after = after;
+  peer->times = times;
+  pthread_mutex_unlock (&peer->mutex);
+}
+
+unsigned
+http_peer_requests (struct http_peer *peer)
+{
+  pthread_mutex_lock (&peer->mutex);
+  unsigned n = peer->nrequests;
+  pthread_mutex_unlock (&peer->mutex);
+  return n;
+}
+
+unsigned
+http_peer_connections (struct http_peer *peer)
+{
+  pthread_mutex_lock (&peer->mutex);
+  unsigned n = (unsigned) peer->nconnections;
+  pthread_mutex_unlock (&peer->mutex);
+  return n;
+}
+
+const char *
+http_peer_path (struct http_peer *peer)
+{
+  return peer->path;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A web server on loopback, in this process, that hands out a store's
+ * objects; on demand it does what a server should not. */
+#ifndef RD_TESTS_HTTP_PEER_H
+#define RD_TESTS_HTTP_PEER_H
+
+#include "io/io.h"
+
+enum http_fault {
+  HTTP_OK,
+  HTTP_BUSY,                  /* 503 */
+  HTTP_BUSY_ENDLESS,          /* 503 with a body that does not end */
+  HTTP_FORBIDDEN,             /* 403 */
+  HTTP_TEAPOT,                /* 418 */
+  HTTP_DROP_EARLY,            /* hangs up before it answers */
+  HTTP_DROP_MIDWAY,           /* hangs up within the body */
+  HTTP_SILENT,                /* never answers */
+  HTTP_STALL,                 /* stops within the body */
+  HTTP_WHOLE,                 /* 200 and all of it, whatever is asked for */
+  HTTP_WHOLE_UNTOLD,          /* the same in chunks, without its size */
+  HTTP_SHIFTED,               /* 206 that is one byte beside */
+  HTTP_UNTOLD_RANGE,          /* 206 without Content-Range */
+  HTTP_UNTOLD_TOTAL,          /* 206 with "*" as the object's size */
+  HTTP_LONGER,                /* 206 with more in its body than its range */
+  HTTP_SHORTER,               /* 206 whose range is not all asked for */
+  HTTP_OTHER_ETAG,            /* another object than before */
+  HTTP_ENCODED,               /* says that the body is compressed */
+  HTTP_ENDLESS_HEADERS,
+  HTTP_NONSENSE,              /* no HTTP at all */
+  HTTP_REDIRECT,              /* 302 to the same on "/there/KEY" */
+  HTTP_REDIRECT_LOOP,         /* 302 to itself */
+  HTTP_CLAIM,                 /* 200 that claims 2^60 bytes, then hangs up */
+};
+
+struct http_peer;
+
+/* Serve the objects of a store, which stays the caller's.  Ends the program
+ * when it cannot. */
+struct http_peer *http_peer_start (struct rd_io *objects);
+void http_peer_stop (struct http_peer *peer);
+
+/* "http://127.0.0.1:PORT/data" */
+const char *http_peer_url (const struct http_peer *peer);
+
+/* So many answers from now on have this fault, after `after' good ones. */
+void http_peer_script (struct http_peer *peer, enum http_fault fault,
+                       unsigned after, unsigned times);
+
+/* Requests and connections so far. */
+unsigned http_peer_requests (struct http_peer *peer);
+unsigned http_peer_connections (struct http_peer *peer);
+
+/* The path that was asked for last, as it came; until the next request. */
+const char *http_peer_path (struct http_peer *peer);
+
+#endif /* RD_TESTS_HTTP_PEER_H */
