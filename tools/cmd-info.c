@@ -96,6 +96,10 @@ static void
 put_sizes (uint64_t raw, uint64_t stored)
 {
   char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
+  if (stored == RD_UNKNOWN_NBYTES) {
+    put_owned ("size", rd_format ("%s raw", rd_text_size (raw, a)));
+    return;
+  }
   put_owned ("size", rd_format ("%s raw, %s stored, ratio %s",
                                 rd_text_size (raw, a),
                                 rd_text_size (stored, b),
@@ -160,7 +164,10 @@ tell_volume (const char *name, struct radio_volume *volume, bool json)
   struct radio_volume_info info;
   size_t axes[RADIO_MAX_RANK];
   uint64_t stored;
-  if (radio_volume_stored_nbytes (volume, &stored) != RADIO_OK)
+  enum radio_status status = radio_volume_stored_nbytes (volume, &stored);
+  if (status == RADIO_ERROR_UNSUPPORTED)
+    stored = RD_UNKNOWN_NBYTES;
+  else if (status != RADIO_OK)
     return rd_complain_library (name);
   radio_volume_info (volume, &info);
   if (json) {

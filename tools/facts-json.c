@@ -84,6 +84,11 @@ static void
 put_sizes (struct json_object *object, uint64_t raw, uint64_t stored)
 {
   rd_report_put_u64 (object, "raw_nbytes", raw);
+  if (stored == RD_UNKNOWN_NBYTES) {
+    rd_report_put (object, "stored_nbytes", NULL);
+    rd_report_put (object, "ratio", NULL);
+    return;
+  }
   rd_report_put_u64 (object, "stored_nbytes", stored);
   rd_report_put (object, "ratio",
                stored ? rd_report_double ((double) raw / (double) stored)

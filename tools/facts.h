@@ -45,6 +45,9 @@ struct rd_header_facts {
 void rd_header_facts (const struct radio_volume_info *info,
                       struct rd_header_facts *facts);
 
+/* Of a store that cannot be listed. */
+#define RD_UNKNOWN_NBYTES UINT64_MAX
+
 /* Everything about a volume or an array. */
 struct json_object *rd_volume_json (const char *name,
                                     const struct radio_volume_info *info,

@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "tools/names.h"
@@ -14,6 +15,21 @@ rd_store_name (const struct rd_args *args)
     return args->store;
   const char *name = getenv ("RADIO_STORE");
   return name != NULL && *name != '\0' ? name : "radio.zarr";
+}
+
+static bool
+is_url (const char *operand)
+{
+  return strncasecmp (operand, "http://", strlen ("http://")) == 0
+         || strncasecmp (operand, "https://", strlen ("https://")) == 0;
+}
+
+/* The library's own message names a URL, unless it is one that is not to be
+ * shown. */
+static int
+complain_of (const char *store)
+{
+  return rd_complain_library (is_url (store) ? NULL : store);
 }
 
 static enum radio_status
@@ -46,7 +62,7 @@ rd_store_open (const struct rd_args *args, bool create,
   if (status == RADIO_ERROR_NOT_FOUND && !create)
     return rd_complain ("there is no store at '%s': name one by --store or "
                         "RADIO_STORE, or make it by 'radio ingest'", name);
-  return rd_complain_library (name);
+  return complain_of (name);
 }
 
 /* Whether a folder, named by the first n bytes of a path, is a Zarr node. */
@@ -72,10 +88,26 @@ parent_length (const char *path, size_t n)
   return n;
 }
 
+/* "https://host/study.zarr/ct/a": the volume is a store by itself. */
+static bool
+split_url (const char *operand, char **root, char **path)
+{
+  *root = strdup (operand);
+  *path = strdup ("");
+  if (*root != NULL && *path != NULL)
+    return true;
+  free (*root);
+  free (*path);
+  *root = *path = NULL;
+  return false;
+}
+
 bool
 rd_split_path (const char *operand, char **root, char **path)
 {
   size_t n = strlen (operand);
+  if (is_url (operand))
+    return split_url (operand, root, path);
   while (n > 1 && operand[n - 1] == '/')
     n--;
   if (n == 0 || n > 4096 || !is_node (operand, n))
@@ -93,6 +125,7 @@ rd_split_path (const char *operand, char **root, char **path)
     return true;
   free (*root);
   free (*path);
+  *root = *path = NULL;
   return false;
 }
 
@@ -121,7 +154,7 @@ open_path (const struct rd_args *args, const char *operand, const char *root,
 {
   target->name = operand;
   if (open_uri (args, root, false, &target->store) != RADIO_OK)
-    return rd_complain_library (root);
+    return complain_of (root);
   return open_node (target, arrays);
 }
 
@@ -158,7 +191,7 @@ open_name (const struct rd_args *args, const char *operand, bool arrays,
 bool
 rd_may_be_path (const struct rd_args *args, const char *operand)
 {
-  return args->store == NULL || *operand == '/'
+  return args->store == NULL || *operand == '/' || is_url (operand)
          || strncmp (operand, "./", 2) == 0
          || strncmp (operand, "../", 3) == 0;
 }

@@ -101,12 +101,15 @@ suggest (const struct radio_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
+/* Near names are told of stores that can be listed. */
 static enum radio_status
 fail_not_found (struct radio_store *store, const char *name)
 {
   struct suggestions near RD_CLEANUP (free_suggestions)
     = { .wanted = name, .by_path = strchr (name, '/') != NULL };
-  RD_TRY (radio_store_list (store, NULL, suggest, &near));
+  enum radio_status status = radio_store_list (store, NULL, suggest, &near);
+  if (status != RADIO_ERROR_UNSUPPORTED)
+    RD_TRY (status);
   const char *uri = store->io->uri;
   char *const *p = near.paths;
   switch (near.n) {

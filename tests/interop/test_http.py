@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Stores that a web server hands out: Debian's nginx, as it comes."""
+
+import getpass
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+from conftest import missing
+
+CONF = """
+user {user};
+worker_processes 1;
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ worker_connections 256; }}
+http {{
+  log_format lines '$request_method $uri $http_range $status $body_bytes_sent';
+  access_log {folder}/access.log lines;
+  client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2;
+  fastcgi_temp_path {folder}/t3; uwsgi_temp_path {folder}/t4;
+  scgi_temp_path {folder}/t5;
+  gzip on; gzip_types *; gzip_min_length 1;
+  server {{
+    listen 127.0.0.1:{port};
+    root {folder}/www;
+  }}
+}}
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Web:
+    """nginx on loopback; www is what it hands out."""
+
+    def __init__(self, folder):
+        self.folder, self.port = folder, free_port()
+        (folder / "www").mkdir()
+        conf = folder / "nginx.conf"
+        conf.write_text(CONF.format(
+            folder=folder, port=self.port, user=getpass.getuser()))
+        program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/bin")
+        if not program:
+            missing("nginx")
+        self.process = subprocess.Popen(
+            [program, "-c", conf, "-e", folder / "error.log"])
+        try:
+            self.wait()
+        except AssertionError:
+            self.stop()
+            raise
+
+    def wait(self):
+        for _ in range(100):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise AssertionError((self.folder / "error.log").read_text())
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.port}/{path}"
+
+    def lines(self):
+        return (self.folder / "access.log").read_text().splitlines()
+
+    def requests(self, act):
+        """The requests that something does, which the log has late."""
+        before = len(self.lines())
+        act()
+        lines, last = [], None
+        while lines != last or not lines:
+            last = lines
+            time.sleep(0.05)
+            lines = self.lines()[before:]
+        return lines
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    server = Web(tmp_path_factory.mktemp("web"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def stores(web, radio, templates):
+    """The same store on the disk and behind the server."""
+    local = web.folder / "www" / "study.zarr"
+    radio("ingest", "-s", local, "-c", "mr", templates[0])
+    radio("phantom", "-s", local, "ct/head", "--size", "200,190,180")
+    return str(local), web.url("study.zarr")
+
+
+VOLUME = "ct/head"
+
+
+@pytest.mark.parametrize("cut", [
+    ["slice", "--axis", "axial", "-i", "90"],
+    ["slice", "--axis", "sagittal", "-i", "7"],
+    ["roi", "--at", "33,45,57", "--size", "64"],
+    ["export"],
+])
+def test_what_is_read_over_http_is_what_lies_on_the_disk(
+        radio, stores, tmp_path, cut):
+    got = []
+    for i, store in enumerate(stores):
+        out = tmp_path / f"{i}.nii"
+        radio(cut[0], "-s", store, VOLUME, *cut[1:], "-o", out)
+        got.append(out.read_bytes())
+    assert got[0] == got[1]
+
+
+def test_a_url_of_a_volume_is_a_volume(radio, stores):
+    facts = [json.loads(radio("info", "--json", f"{store}/{VOLUME}").stdout)
+             for store in stores]
+    for found in facts:
+        del found["path"], found["stored_nbytes"], found["ratio"]
+    assert facts[0] == facts[1]
+    said = radio("info", f"{stores[1]}/{VOLUME}").stdout
+    assert "MB raw" in said and "stored, ratio" not in said
+
+
+def test_statistics_and_checks_work_over_http(radio, stores):
+    said = [radio("stats", "-s", store, VOLUME).stdout for store in stores]
+    assert said[0] == said[1]
+
+
+def test_few_requests_are_made(web, radio, stores, tmp_path):
+    """The store's document, the volume's, the index, the tiles."""
+    def cut():
+        radio("roi", "-s", stores[1], VOLUME, "--at", "100,90,80",
+              "--size", "64", "-o", tmp_path / "box.nii")
+    lines = web.requests(cut)
+    assert all(line.split()[-2] in ("200", "206") for line in lines), lines
+    shards = [line for line in lines if "/c/" in line]
+    assert len(shards) <= 5 and len(lines) <= 12, lines
+
+
+def test_requests_show_in_a_profile(radio, stores, tmp_path):
+    out = tmp_path / "p.json"
+    radio("profile", "slice", "-s", stores[1], VOLUME, "--runs", "2", "-o",
+          out)
+    document = json.loads(out.read_text())
+    names = set(document["nodes"]["name"])
+    said = json.dumps(document)
+    for name in ("fetch", "queued", "first byte", "transfer"):
+        assert f'"{name}"' in said, names
+
+
+def test_what_is_not_there_is_told_with_its_url(radio, web, stores):
+    done = radio("info", "-s", stores[1], "ct/none", status=1)
+    assert f"no volume 'ct/none' in {stores[1]}" in done.stderr
+    done = radio("info", "-s", web.url("none.zarr"), "ct/none", status=1)
+    assert "there is no store at" in done.stderr
+    done = radio("ls", "-s", stores[1], status=1)
+    assert "cannot be listed" in done.stderr
+    done = radio("rm", "-s", stores[1], VOLUME, status=1)
+    assert "only read" in done.stderr
+    for done in (radio("ingest", "-s", stores[1], "x.nii", status=1),
+                 radio("phantom", "-s", stores[1], "x", status=1)):
+        assert "only read" in done.stderr
+
+
+def test_a_password_in_a_url_is_not_told(radio, web, tmp_path):
+    url = web.url("study.zarr").replace("://", "://me:secret@")
+    for act in (["info", "-s", url, VOLUME], ["info", f"{url}/{VOLUME}"],
+                ["phantom", "-s", url, "x", "--size", "4"]):
+        done = radio(*act, status=1, env={
+            **os.environ, "RADIO_PROFILE": str(tmp_path / "p.json")})
+        assert "must not hold a user" in done.stderr
+        assert "secret" not in done.stderr + done.stdout
+
+
+def test_a_server_that_is_down_is_told_soon(radio):
+    begin = time.monotonic()
+    done = radio("info", "-s", f"http://127.0.0.1:{free_port()}/x", "ct/a",
+                 status=1)
+    assert "onnect" in done.stderr and done.stderr.count("\n") == 1
+    assert time.monotonic() - begin < 60
