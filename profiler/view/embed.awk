@@ -10,9 +10,9 @@
 # a statement (so no template, `...`, goes over a line's end).  The modules
 # become one block of a strict script: import statements go, and so does the
 # word export; names at the top of a module are therefore unique in all of
-# them.  Names stay as they are and what ends in a semicolon stays a line, for who debugs a
-# page: the page holds the script deflated.  Only ASCII is let through, so
-# that no compiler's idea of character sets matters.
+# them.  Names stay as they are and what ends in a semicolon stays a line, for
+# who debugs a page: the page holds the script deflated.  Only ASCII is let
+# through, so that no compiler's idea of character sets matters.
 
 function fail(message) {
   print FILENAME ":" FNR ": " message >"/dev/stderr"
