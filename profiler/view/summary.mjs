@@ -90,7 +90,8 @@ const EVIDENCE = {
 function wayTo(profile, one, { showNode, show, has }) {
   const view = EVIDENCE[one.id]?.find(has);
   if (view)
-    return { title: 'Show where', go: () => show(view) };
+    return { title: 'Show where',
+             go: () => show(view, one.node < 0 ? {} : { node: one.node }) };
   return one.node < 0 ? null
     : { title: 'Show ' + profile.names[one.node],
         go: () => showNode(one.node) };
