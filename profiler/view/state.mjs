@@ -3,11 +3,18 @@
 // link opens the same view and the browser's Back goes back.  Views listen
 // to what changes; none knows of another.
 
+// Browsers ignore more than some 200 changes of the address in 10 s, and
+// complain; a key that is held down makes more.
+const SAVE_MS = 60;
+
 export class State {
   constructor(defaults) {
     this.defaults = defaults;
     this.values = { ...defaults };
     this.listeners = [];
+    // What the address is to be, unless null, and whether it has to wait.
+    this.pending = null;
+    this.isWaiting = false;
   }
 
   get(key) {
@@ -69,18 +76,37 @@ export class State {
 
   save(step) {
     const fragment = '#' + this.fragment();
-    if (fragment === (location.hash || '#'))
-      return;
     if (step)
+      this.flush();
+    if (step && fragment !== (location.hash || '#'))
       history.pushState(null, '', fragment);
-    else
-      history.replaceState(null, '', fragment);
+    if (step)
+      return;
+    this.pending = fragment;
+    if (!this.isWaiting)
+      this.saveNow();
+  }
+
+  // The first change at once, those that follow soon after together.
+  saveNow() {
+    this.isWaiting = this.pending !== null;
+    this.flush();
+    if (this.isWaiting)
+      setTimeout(() => this.saveNow(), SAVE_MS);
+  }
+
+  flush() {
+    if (this.pending !== null && this.pending !== (location.hash || '#'))
+      history.replaceState(null, '', this.pending);
+    this.pending = null;
   }
 
   // Take the address's values now, and when it changes.
   follow() {
     this.assign(this.parse(location.hash.slice(1)));
-    addEventListener('popstate', () =>
-      this.tell(this.assign(this.parse(location.hash.slice(1)))));
+    addEventListener('popstate', () => {
+      this.pending = null;
+      this.tell(this.assign(this.parse(location.hash.slice(1))));
+    });
   }
 }

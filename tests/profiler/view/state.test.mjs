@@ -58,6 +58,40 @@ test('steps can be gone back, other changes cannot', () => {
   assert.deepEqual(calls, ['replace #node=1', 'push #view=icicle&node=1']);
 });
 
+test('many changes in a row are few of the address', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { calls } = browser();
+  const state = new State(DEFAULTS);
+  for (let i = 0; i < 1000; i++) {
+    state.set({ node: i });
+    t.mock.timers.tick(10);
+  }
+  for (let i = 0; i < 20; i++)
+    t.mock.timers.tick(10);
+  assert.equal(calls[0], 'replace #node=0');
+  assert.equal(calls.at(-1), 'replace #node=999');
+  assert.ok(calls.length > 100 && calls.length < 180);
+  state.set({ node: 5 });
+  assert.equal(calls.at(-1), 'replace #node=5');
+});
+
+test('a step takes along what was not yet in the address', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { calls, back } = browser();
+  const state = new State(DEFAULTS);
+  state.follow();
+  state.set({ node: 1 });
+  state.set({ node: 2 });
+  state.set({ view: 'icicle' }, { step: true });
+  assert.deepEqual(calls, ['replace #node=1', 'replace #node=2',
+                           'push #view=icicle&node=2']);
+  state.set({ node: 3 });
+  back('#node=2');
+  t.mock.timers.tick(1000);
+  assert.equal(state.get('node'), 2);
+  assert.equal(calls.length, 3);
+});
+
 test('listeners hear of what changed, and of nothing else', () => {
   browser();
   const state = new State(DEFAULTS);
