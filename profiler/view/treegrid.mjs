@@ -56,6 +56,8 @@ class TreeGrid {
       if (total[node] >= 0.05 * sum && this.tree.depths[node] < deepest)
         this.open.add(node);
     this.reveal(this.current);
+    if (this.model.matched)
+      this.openMatches();
   }
 
   reveal(node) {

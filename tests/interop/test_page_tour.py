@@ -1,0 +1,564 @@
+# SPDX-License-Identifier: MIT
+"""All views of a page of two real recordings, gone through in a real browser
+as users do it: by mouse and by keyboard, from match to match, forth and back,
+and taken elsewhere as links, texts and pictures."""
+
+import base64
+import re
+import struct
+import time
+import zlib
+from xml.etree import ElementTree
+
+import pytest
+
+import profile_numbers as expected
+from document_reader import Document
+from pages import (browser, choose_metric, local_read, number, opened,
+                   reload, search, state, text_of)
+
+__all__ = ["browser", "local_read", "opened"]          # fixtures
+
+VIEWS = ("diff", "timeline", "icicle", "tree", "bottomup", "sandwich",
+         "functions", "tiles", "runs", "facts")
+CANVASES = {"diff", "timeline", "icicle", "sandwich", "tiles", "runs"}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="session")
+def changes_page(local_read):
+    return local_read.compared_with_another()
+
+
+@pytest.fixture(scope="session")
+def document(changes_page):
+    """What the page is of, beside what it is compared with."""
+    return Document(changes_page.with_name("more.json"))
+
+
+def evidence(document, view):
+    """Texts that a view has to have, from the JSON."""
+    tree = expected.whole(document)
+    root, = (path for path in tree.paths if len(path) == 1)
+    metric = tree.metric("wall")
+    wall = metric.total[root]
+    mean = wall / tree.columns["calls"][root]
+    owns = {}
+    for path in tree.paths:
+        owns[path[-1][0]] = owns.get(path[-1][0], 0) + metric.own[path]
+    return {
+        "diff": ["this profile", "new", "gone", "slower"],
+        "timeline": [expected.time_text(document.info["wall_ns"]) + " seen"]
+        + [lane["name"] for lane in document.lanes],
+        "icicle": [f"read {expected.time_text(wall)} \u00b7 "
+                   + expected.share_text(wall, metric.sum)],
+        "tree": [expected.time_text(metric.total[path])
+                 for path in tree.paths if len(path) == 2][:1]
+        + [expected.time_text(wall)],
+        "bottomup": [expected.time_text(max(owns.values()))],
+        "sandwich": [f"{expected.time_text(wall)} of wall, "
+                     f"{expected.share_text(wall, metric.sum)} of all, "
+                     "from 1 place"],
+        "functions": [expected.time_text(mean)],
+        "tiles": [expected.bytes_text(tree.metric(f"c:bytes {what}").sum)
+                  for what in ("asked", "fetched", "decoded", "delivered")],
+        "runs": [expected.time_text(part["wall_ns"])
+                 for part in document.parts],
+        "facts": [expected.count_text(document.info["scope_count"]),
+                  expected.time_text(document.info["overhead_ns"]),
+                  expected.count_text(len(document.nodes))],
+    }[view]
+
+
+def texts_of(svg):
+    root = ElementTree.fromstring(svg)
+    assert root.tag == SVG + "svg"
+    return " ".join("".join(one.itertext()) for one in root.iter(SVG + "text"))
+
+
+def check_shown(page, document, view):
+    """The view is the one that is shown, and has its numbers; what is drawn
+    is drawn."""
+    page.settle()
+    assert state(page, "view") == view
+    assert page.evaluate("""[...document.querySelectorAll('[role=tabpanel]')]
+      .filter(one => one.checkVisibility()).map(one => one.id)""") \
+        == ["view-" + view]
+    assert page.evaluate("""[...document.querySelectorAll('[role=tab]')]
+      .filter(one => one.ariaSelected === 'true').map(one => one.id)""") \
+        == ["tab-" + view]
+    shown = texts_of(page.evaluate("radio.picture()"))
+    for text in evidence(document, view):
+        assert text in shown, text
+    if view in CANVASES:
+        assert page.evaluate(f"""[...document.querySelectorAll(
+          '#view-{view} canvas')].every(one => new Set(new Uint32Array(
+            one.getContext('2d').getImageData(0, 0, one.width, one.height)
+              .data.buffer)).size > 3)""")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_click_on_its_tab_opens_a_view(opened, changes_page, document,
+                                         view):
+    other = "facts" if view != "facts" else "tree"
+    page = opened(changes_page, fragment=f"#view={other}")
+    page.click_on("#tab-" + view)
+    check_shown(page, document, view)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_its_key_opens_a_view(opened, changes_page, document, view):
+    other = "facts" if view != "facts" else "runs"
+    page = opened(changes_page, fragment=f"#view={other}")
+    title = page.evaluate(f"document.querySelector('#tab-{view}').title")
+    key = re.search(r"Key (\d)$", title)
+    assert (VIEWS.index(view) < 9) == bool(key)
+    if key:
+        assert int(key[1]) == VIEWS.index(view) + 1
+        page.press(key[1])
+    else:
+        # The tenth, from the one before it.
+        page.evaluate(f"document.querySelector('#tab-{other}').focus()")
+        page.press("ArrowRight")
+        assert page.evaluate("document.activeElement.id") == "tab-" + view
+    check_shown(page, document, view)
+
+
+def test_ranks_open_by_click_and_key_with_their_numbers(opened, local_read):
+    path = local_read.page.with_name("ranks.html")
+    local_read.merge(path)
+    page = opened(path, fragment="#view=tree")
+    page.click_on("#tab-parts")
+    by_click = text_of(page, "#view-parts")
+    page.press("2")
+    assert state(page, "view") != "parts"
+    key = page.evaluate("document.querySelector('#tab-parts').title.at(-1)")
+    page.press(key)
+    assert state(page, "view") == "parts"
+    assert text_of(page, "#view-parts") == by_click
+    walls = Document(path.with_suffix(".json")).parts
+    assert len(walls) == 2
+    titles = page.evaluate("[...document.querySelectorAll("
+                           "'#view-parts td[title]')].map(one => one.title)")
+    assert {one["wall_ns"] for one in walls} <= set(map(number, titles))
+
+
+# ---------------------------------------------------------------------------
+# The address
+# ---------------------------------------------------------------------------
+
+def at(page, selector, x, y):
+    """A place of an element, by shares of its width and pixels from its
+    top."""
+    box = page.evaluate(f"(b => [b.x, b.y, b.width])(document.querySelector("
+                        f"'{selector}').getBoundingClientRect())")
+    return box[0] + x * box[2], box[1] + y
+
+
+def focus(page, selector):
+    page.evaluate(f"document.querySelector('{selector}').focus()")
+
+
+def go_through_diff(page):
+    page.click_on(".diff [type=checkbox]")
+    page.evaluate("""(field => { field.value = 'new';
+      field.dispatchEvent(new Event('change')); })(
+      document.querySelector('.diff select'))""")
+    return {"normalise": "1", "changes": "new"}
+
+
+def go_through_timeline(page):
+    page.mouse("mouseWheel", *at(page, ".timeline canvas", 0.3, 60),
+               deltaX=0, deltaY=-400)
+    page.wait("radio.state.get('seen') !== ''")
+    page.click(*at(page, ".timeline canvas", 0.5, 24 + 6 + 9))
+    page.press("c")
+    assert state(page, "span") >= 0
+    return {"critical": "1"}
+
+
+def go_through_icicle(page):
+    page.click(*at(page, "#view-icicle canvas", 0.2, 39))
+    page.press("i")
+    page.press("u")
+    page.press("u")
+    focus(page, "#view-icicle canvas")
+    page.press("ArrowUp")
+    page.press("Enter")
+    assert state(page, "zoom") > 0
+    return {"flip": "1", "up": ""}
+
+
+def go_through_table(page, view):
+    page.click_on(f"#view-{view} th:nth-child(3) button")
+    page.evaluate(f"document.querySelector('#view-{view} [tabindex=\"0\"]')"
+                  ".focus()")
+    page.press("ArrowDown")
+    assert text_of(page, f"#view-{view} .selected bdi") \
+        == text_of(page, "aside h2")
+
+
+def go_through_tree(page):
+    go_through_table(page, "tree")
+    return {"sort": "share"}
+
+
+def go_through_bottomup(page):
+    go_through_table(page, "bottomup")
+    return {"sort": "share"}
+
+
+def go_through_sandwich(page):
+    focus(page, ".sandwich canvas")
+    page.press("ArrowDown")
+    page.press("Enter")
+    assert "of work" in text_of(page, "#view-sandwich .tools")
+    return {}
+
+
+def go_through_functions(page):
+    page.click_on("#view-functions th:nth-child(9) button")
+    page.click_on("#view-functions tbody tr:nth-child(2)")
+    return {"order": "p90"}
+
+
+def go_through_tiles(page):
+    page.evaluate("""(field => { field.value = 'bytes';
+      field.value ||= field.options[1].value;
+      field.dispatchEvent(new Event('change')); })(
+      document.querySelector('.tile-controls select'))""")
+    page.click_on(".tiles .parts tbody tr:nth-child(2) button")
+    assert state(page, "tile") >= 0
+    assert state(page, "tilesby") != "count"
+    return {}
+
+
+def go_through_runs(page):
+    page.click_on(".runs-view tbody tr:nth-child(2) button")
+    return {"range": state(page, "range")}
+
+
+def go_through_facts(page):
+    search(page, "place")
+    return {"query": "place"}
+
+
+def shown(page):
+    """All that is shown and that the address tells."""
+    page.wait("radio.state.pending === null")
+    page.settle()
+    page.settle()
+    picture = re.sub(r"c\d+\b(?=[\")])", "c", page.evaluate("radio.picture()"))
+    return (page.evaluate("location.hash"), picture,
+            *(page.evaluate(f"document.querySelector('{selector}').innerText")
+              for selector in ("aside", ".chips", ".search output")),
+            page.evaluate("document.querySelector('.choice select').value"))
+
+
+def test_a_key_that_is_held_down_ends_in_the_address(opened, changes_page):
+    # Browsers complain of more than 200 changes of it in 10 seconds.
+    page = opened(changes_page, fragment="#view=timeline&span=0")
+    focus(page, ".timeline canvas")
+    for _ in range(150):
+        page.press(".")
+        page.press(",")
+    page.press(".")
+    assert state(page, "span") == 1
+    page.wait("location.hash.includes('span=1')")
+
+
+def assert_same(now, before):
+    """Part by part: a difference of pictures is long."""
+    for one, other in zip(now, before):
+        for line, wanted in zip(one.split("\n"), other.split("\n")):
+            assert line == wanted
+    assert now == before
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_a_view_shows_survives_reload_link_and_back(
+        opened, changes_page, view):
+    other = "facts" if view != "facts" else "tree"
+    page = opened(changes_page, fragment=f"#view={other}")
+    choose_metric(page, "work")
+    page.click_on("#tab-" + view)
+    page.settle()
+    changed = globals()["go_through_" + view](page)
+    for key, value in changed.items():
+        assert state(page, key) == value
+    before = shown(page)
+    assert state(page, "view") == view
+    reload(page)
+    assert_same(shown(page), before)
+    page.click_on("#tab-" + other)
+    assert shown(page)[1] != before[1]
+    page.back()
+    page.wait(f"radio.state.get('view') === '{view}'")
+    assert_same(shown(page), before)
+    assert_same(shown(opened(changes_page, fragment=before[0])), before)
+
+
+# ---------------------------------------------------------------------------
+# From match to match
+# ---------------------------------------------------------------------------
+
+MATCHES = re.compile("tiles|place")
+
+
+def check_selected(page, view):
+    """The details and, where it has one, the view's own mark are of a
+    match."""
+    name = text_of(page, "aside h2")
+    assert MATCHES.search(name)
+    if view in ("tree", "bottomup", "functions"):
+        assert text_of(page, f"#view-{view} .selected bdi") == name
+        assert page.evaluate(f"""((row, box) => row.bottom > box.top
+          && row.top < box.bottom)(...['.selected', '.scroll'].map(one =>
+            document.querySelector('#view-{view} ' + one)
+              .getBoundingClientRect()))""")
+    elif view == "sandwich":
+        assert text_of(page, "#view-sandwich b") == name
+
+
+@pytest.mark.parametrize("view", [one for one in VIEWS if one != "timeline"])
+def test_n_goes_from_match_to_match_in_every_view(opened, changes_page,
+                                                  document, view):
+    page = opened(changes_page, fragment=f"#view={view}")
+    search(page, f"/{MATCHES.pattern}/")
+    page.press("Tab")
+    wanted = {i for i, node in enumerate(document.nodes)
+              if MATCHES.search(node["name"])}
+    seen = []
+    for _ in wanted:
+        page.press("n")
+        seen.append(state(page, "node"))
+        check_selected(page, view)
+    assert set(seen) == wanted and len(wanted) > 3
+    page.press("n")
+    assert state(page, "node") == seen[0]
+    for node in reversed(seen):
+        page.press("N", shift=True)
+        assert state(page, "node") == node
+    assert state(page, "view") == view
+
+
+def test_enter_and_the_arrows_go_from_match_to_match(opened, changes_page):
+    page = opened(changes_page, fragment="#view=tree")
+    search(page, "place")
+    page.press("Enter")
+    first = state(page, "node")
+    page.press("Enter")
+    second = state(page, "node")
+    assert first != second
+    page.press("Enter", shift=True)
+    assert state(page, "node") == first
+    page.click_on("[aria-label='Next match']")
+    assert state(page, "node") == second
+    page.click_on("[aria-label='Match before']")
+    assert state(page, "node") == first
+
+
+@pytest.mark.parametrize("view", ["tree", "bottomup"])
+def test_a_link_with_a_search_has_its_matches_in_the_table(
+        opened, changes_page, document, view):
+    names = {node["name"] for node in document.nodes}
+    lightest = min(names, key=lambda name: sum(
+        node["total_ns"] for node in document.nodes if node["name"] == name))
+    for name in (lightest, "place"):
+        page = opened(changes_page, fragment=f"#view={view}&query="
+                      + name.replace(" ", "+"))
+        matches = page.evaluate(f"[...document.querySelectorAll('#view-{view}"
+                                " .match bdi')].map(one => one.textContent)")
+        count = int(text_of(page, "output").split()[0])
+        assert matches and all(name in one for one in matches)
+        if view == "tree":
+            assert len(matches) == count
+
+
+def test_n_goes_through_the_json_s_spans_on_the_timeline(
+        opened, changes_page, document):
+    page = opened(changes_page, fragment="#view=timeline")
+    search(page, f"/{MATCHES.pattern}/")
+    page.press("Tab")
+    begins = sorted(span.begin for span in document.spans
+                    if MATCHES.search(document.name(span.node)))
+    seen = []
+    for _ in begins[:25]:
+        page.press("n")
+        seen.append(page.evaluate("radio.profile.spans.begin["
+                                  "radio.state.get('span')]"))
+        check_selected(page, "timeline")
+    assert seen == begins[:25]
+    for begin in reversed(begins[:24]):
+        page.press("N", shift=True)
+        assert page.evaluate("radio.profile.spans.begin["
+                             "radio.state.get('span')]") == begin
+
+
+# ---------------------------------------------------------------------------
+# Elsewhere: links, texts, pictures
+# ---------------------------------------------------------------------------
+
+def pasted(page):
+    """The clipboard, as any field gets it."""
+    page.evaluate("""(field => { field.className = 'pasted';
+      document.body.append(field); field.focus(); })(
+      document.createElement('textarea')), 0""")
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="v", modifiers=2,
+              commands=["paste"])
+    text = page.evaluate("document.querySelector('.pasted').value")
+    page.evaluate("document.querySelector('.pasted').remove()")
+    return text
+
+
+def press_by_text(page, text):
+    """A click on the button that says this."""
+    page.evaluate(f"""[...document.querySelectorAll('#app button')].find(one =>
+      one.textContent === '{text}').dataset.wanted = ''""")
+    page.click_on("[data-wanted]")
+    page.evaluate("delete document.querySelector('[data-wanted]')"
+                  ".dataset.wanted")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_copied_link_opens_the_same_view(opened, changes_page, view):
+    page = opened(changes_page,
+                  fragment=f"#view={view}&query=tiles&metric=calls")
+    before = shown(page)
+    press_by_text(page, "Copy link")
+    page.wait("[...document.querySelectorAll('.share button')].some(one =>"
+              " one.textContent === 'Copied')")
+    link = pasted(page)
+    assert link.startswith(f"file://{changes_page}#")
+    assert_same(shown(opened(changes_page,
+                             fragment=link[link.index("#"):])), before)
+
+
+def told(document, path):
+    """Name, total, self and calls from the root down to a path."""
+    tree = expected.whole(document)
+    return [(path[depth - 1][0].name,
+             expected.time_text(tree.columns["total"][path[:depth]]),
+             expected.time_text(tree.columns["self"][path[:depth]]),
+             expected.count_text(tree.columns["calls"][path[:depth]]))
+            for depth in range(1, len(path) + 1)]
+
+
+@pytest.mark.parametrize("view", ["timeline", "tree", "diff"])
+def test_a_copied_stack_has_the_json_s_numbers(opened, changes_page,
+                                               document, view):
+    deepest = max(range(len(document.nodes)),
+                  key=lambda i: len(document.stack(i)))
+    path = expected.path_of(document, deepest)
+    page = opened(changes_page, fragment=f"#view={view}&node={deepest}")
+    press_by_text(page, "Copy stack")
+    page.wait("document.querySelector('aside').innerText.includes('Copied')")
+    assert pasted(page) == "".join(
+        f"{'  ' * depth}{name}  {total}, {calls} call"
+        f"{'s' * (calls != '1')}\n"
+        for depth, (name, total, _, calls) in enumerate(told(document, path)))
+    press_by_text(page, "Copy as Markdown")
+    page.wait("document.querySelector('aside').innerText.match(/Copied/g)"
+              ".length === 2 || [...document.querySelectorAll('.deeds button"
+              "')].at(-1).textContent === 'Copied'")
+    assert pasted(page).split("\n") == [
+        "| scope | total | self | calls |", "|:--|--:|--:|--:|",
+        *(f"| {chr(0xa0) * 2 * depth}{name} | {total} | {own} | {calls} |"
+          for depth, (name, total, own, calls)
+          in enumerate(told(document, path))), ""]
+
+
+def saved(page, folder, kind, view):
+    """What the button saves, once it is there."""
+    file = folder / f"roi-60-x-60-x-60-{view}.{kind.lower()}"
+    press_by_text(page, "Save " + kind)
+    for _ in range(3000):
+        if file.exists() and file.stat().st_size > 0:
+            return file.read_bytes()
+        time.sleep(0.02)
+    raise AssertionError(f"{file} is not there, but {list(folder.iterdir())}")
+
+
+def png_size(data):
+    """Of a PNG whose parts are whole and whose pixels inflate to its size."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    offset, kinds, packed = 8, [], b""
+    while offset < len(data):
+        length, kind = struct.unpack(">I4s", data[offset:offset + 8])
+        body = data[offset + 8:offset + 8 + length]
+        check, = struct.unpack(">I", data[offset + 8 + length:][:4])
+        assert check == zlib.crc32(kind + body)
+        packed += body if kind == b"IDAT" else b""
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+        kinds.append(kind)
+        offset += 12 + length
+    assert kinds[0] == b"IHDR" and kinds[-1] == b"IEND" and depth == 8
+    channels = {2: 3, 6: 4}[colour]
+    assert len(zlib.decompress(packed)) == height * (1 + width * channels)
+    return width, height
+
+
+COMPARE = """(async (png, svg) => {
+  const pixels = async (url, width, height) => {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = width ?? image.naturalWidth;
+    canvas.height = height ?? image.naturalHeight;
+    const context = canvas.getContext('2d', { willReadFrequently: true });
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return context.getImageData(0, 0, canvas.width, canvas.height);
+  };
+  const a = await pixels(png);
+  const b = await pixels(svg, a.width, a.height);
+  const colours = new Set(new Uint32Array(a.data.buffer));
+  let differing = 0;
+  for (let i = 0; i < a.data.length; i += 4)
+    if ([0, 1, 2].some((k) => Math.abs(a.data[i + k] - b.data[i + k]) > 24))
+      differing++;
+  return { colours: colours.size, differing: differing * 4 / a.data.length };
+})(%s, %s)"""
+
+
+@pytest.fixture
+def blank(browser, tmp_path):
+    """Opens a page without a policy, which may show pictures."""
+    path = tmp_path / "blank.html"
+    path.write_text("<!DOCTYPE html><title>blank</title>")
+    pages = []
+
+    def go():
+        pages.append(browser.open(path))
+        return pages[-1]
+
+    yield go
+    for page in pages:
+        page.close()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_saved_pictures_show_the_view_s_numbers(
+        opened, browser, blank, changes_page, document, tmp_path, view):
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    browser.call("Browser.setDownloadBehavior", behavior="allow",
+                 downloadPath=str(folder))
+    page = opened(changes_page, fragment=f"#view={view}")
+    page.settle()
+    svg = saved(page, folder, "SVG", view)
+    texts = texts_of(svg)
+    for text in [document.info["title"], *evidence(document, view)]:
+        assert text in texts
+    assert not re.search(r"NaN|undefined|Infinity|<script|href=\"(?!data:)",
+                         svg.decode())
+    root = ElementTree.fromstring(svg)
+    size = float(root.get("width")), float(root.get("height"))
+    png = saved(page, folder, "PNG", view)
+    assert png_size(png) == pytest.approx([2 * one for one in size], abs=1)
+    urls = [f"'data:image/{kind};base64,{base64.b64encode(data).decode()}'"
+            for kind, data in (("png", png), ("svg+xml", svg))]
+    compared = blank().evaluate(COMPARE % tuple(urls))
+    assert compared["colours"] > 10
+    assert compared["differing"] < 0.001
