@@ -78,11 +78,14 @@ test('the text of both themes has a contrast of 4.5 or more', () => {
   const style = ['page.css', 'view.css'].map((name) =>
     readFileSync(new URL('../../../profiler/view/' + name, import.meta.url),
                  'utf8')).join('');
-  const themes = [...style.matchAll(/\{([^{}]*--text:[^{}]*)\}/g)].map(
-    ([, body]) => Object.fromEntries(
-      [...body.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(
-        ([, name, value]) => [name, value])));
-  assert.equal(themes.length, 3);
+  const themes = [':root', ':root:not([data-theme="light"])',
+                  ':root[data-theme="dark"]'].map((selector) =>
+    Object.fromEntries(style.split(/^ *(?=:root)/m)
+      .filter((rule) => rule.startsWith(selector + ' {'))
+      .flatMap((rule) => [...rule.split('}')[0]
+        .matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)])
+      .map(([, name, value]) => [name, value])));
+  assert.deepEqual(Object.keys(themes[0]), Object.keys(themes[1]));
   assert.deepEqual(themes[1], themes[2]);
   for (const theme of themes.slice(0, 2))
     for (const [ink, paper] of [
