@@ -173,6 +173,8 @@ land (struct async *async, struct flight *flight)
   note_failure (async, flight->started
                 ? rd_pool_wait (async->pool, &flight->job)
                 : rd_error_raise (&flight->error));
+  if (flight->started && flight->missing)
+    note_failure (async, rd_fetch_missing (async->batch_job->fetch));
   async->nflying--;
   show_flying (async);
 }

@@ -136,7 +136,7 @@ rd_unit_look (const struct rd_fetch_job *job, const struct rd_unit *unit,
   *missing = status == RADIO_ERROR_NOT_FOUND
     && unit->kind == RD_UNIT_OBJECT;
   if (*missing)
-    return rd_fetch_missing (job->fetch);
+    return RADIO_OK;
   bool changed = unit->kind == RD_UNIT_SPAN
     && (status == RADIO_ERROR_NOT_FOUND
         || (status == RADIO_OK && get->object_nbytes != unit->shard_nbytes));

@@ -59,6 +59,8 @@ get_unit (struct rd_fetch_job *job, const struct rd_unit *unit,
   enum radio_status status = rd_io_read (array->store->io, &get);
   (void) status;                      /* it is in get.error as well */
   RD_TRY (rd_unit_look (job, unit, &get, missing));
+  if (*missing)
+    return rd_fetch_missing (job->fetch);
   for (uint32_t i = 0; i < unit->n && !*missing; i++)
     RD_TRY (rd_unit_item (job, unit, unit->first + i, &get, scratch));
   return RADIO_OK;

@@ -99,7 +99,8 @@ enum radio_status rd_unit_ask (const struct rd_fetch_job *job,
                                const char *key, struct rd_io_get *get,
                                bool *missing) RADIO_USE_RESULT;
 
-/* Look at what came: *missing when there is no such object. */
+/* Look at what came, which waits for nothing: *missing when there is no such
+ * object, and then the caller asks rd_fetch_missing, where it may wait. */
 enum radio_status rd_unit_look (const struct rd_fetch_job *job,
                                 const struct rd_unit *unit,
                                 const struct rd_io_get *get, bool *missing)
