@@ -21,8 +21,7 @@ function fromBase85(text) {
 
 async function unpack(text) {
   if (typeof DecompressionStream === 'undefined')
-    throw new Error('this browser cannot inflate its script; browsers of '
-      + '2023 and later can');
+    throw new Error('it takes a browser of 2023 or later');
   const stream = new Blob([fromBase85(text)]).stream()
     .pipeThrough(new DecompressionStream('deflate-raw'));
   return new Response(stream).text();
@@ -44,7 +43,7 @@ load().catch((error) => {
   const tell = () => {
     document.getElementById('notice').textContent =
       'This page cannot show its profile: ' + error.message
-      + '. What follows was written with it, and needs no script.';
+      + '. What follows needs no script.';
   };
   if (document.readyState === 'loading')
     document.addEventListener('DOMContentLoaded', tell);

@@ -35,8 +35,21 @@ class TreeGrid {
     this.makeColumns();
     this.table.setAttribute('aria-colcount', this.columns.length + 1);
     this.open = new Set();
+    this.findRan();
     this.current = this.shape.find(this.state.get('node'));
     this.openHeavy();
+  }
+
+  // Of a stretch of time or a lane what did not run then is left out, unless
+  // something below it did, as the work of another thread may.
+  findRan() {
+    const { total } = this.shape.metrics[0];
+    const calls = this.shape.metric('calls').own;
+    this.ran = total.map((ns, node) =>
+      this.shape === this.model.whole || ns > 0 || calls[node] > 0);
+    for (let node = this.tree.size - 1; node >= 0; node--)
+      if (this.ran[node])
+        this.ran[this.tree.parents[node]] = 1;
   }
 
   // The metric of the tree that is shown, which may be seen from its leaves.
@@ -114,12 +127,8 @@ class TreeGrid {
 
   sorted(parent) {
     const { value } = this.column();
-    const { total } = this.shape.metrics[0];
-    const calls = this.shape.metric('calls').own;
-    // Of a stretch of time, what did not run then is left out.
     return Array.from(this.tree.children(parent))
-      .filter((node) => this.shape === this.model.whole || total[node] > 0
-        || calls[node] > 0)
+      .filter((node) => this.ran[node])
       .map((node) => [value(node), node])
       .sort((a, b) => b[0] - a[0] || a[1] - b[1])
       .map(([, node]) => node);
