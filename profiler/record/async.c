@@ -60,7 +60,7 @@ end_run (struct radio_async *async,
   bool is_request = run == &async->request;
   uint64_t duration = end - run->begin;
   uint64_t self = duration - rd_min_u64 (covered, duration);
-  rd_node_add_run (writer, run->node, duration, self);
+  rd_node_add_run (run->node, duration, self);
   run->node->own_above_self -= self;    /* there is no thread to work */
   run->node->opens += (extra->flags & RD_LOG_OPEN) != 0;
   run->node->lates += (extra->flags & RD_LOG_LATE) != 0;

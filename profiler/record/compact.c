@@ -8,6 +8,7 @@
 
 #include "profiler/record/compact.h"
 #include "profiler/record/pool.h"
+#include "profiler/record/tree.h"
 
 #define NBUCKETS 256
 
@@ -168,7 +169,8 @@ move_chunk (struct rd_writer_state *writer, const struct rd_chunk *chunk,
     if (is_kept (node, span, plan))
       move_span (to, &chunk->slots[i]);
     else {
-      node->drops++;
+      node->nlogged--;
+      rd_node_drop (writer, node, rd_span_duration (span));
       rd_text_sweep_drop (sweep, rd_span_sequence (span));
     }
   }

@@ -217,7 +217,7 @@ add_run (struct rd_writer_state *writer, const struct rd_frame *frame,
          const struct run *run)
 {
   struct rd_node *node = frame->node;
-  rd_node_add_run (writer, node, run->duration, run->self + run->children);
+  rd_node_add_run (node, run->duration, run->self + run->children);
   node->own_above_self += run->own - run->self;
   node->wait += run->extra.wait;
   writer->waited += run->extra.wait;
@@ -326,7 +326,7 @@ rd_frame_instant (struct rd_writer_state *writer,
     .sequence = rd_writer_next_sequence (writer),
     .parent = rd_frame_sequence (writer->top),
   };
-  rd_node_add_run (writer, node, 0, 0);
+  rd_node_add_run (node, 0, 0);
   rd_log_append (writer, node, &run);
   return true;
 }

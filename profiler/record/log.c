@@ -123,11 +123,12 @@ rd_log_take (struct rd_writer_state *writer, struct rd_node *node,
   if (duration < node->threshold
       || (!has_room (writer, nslots) && !make_room (writer, nslots))
       || duration < node->threshold) {
-    node->drops++;
+    rd_node_drop (writer, node, duration);
     return NULL;
   }
   union rd_log_slot *slot = writer->log_next;
   writer->log_next += nslots;
+  node->nlogged++;
   return slot;
 }
 

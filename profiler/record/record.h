@@ -98,24 +98,24 @@ struct rd_text_note {
 #define RD_NOCTAVES 65
 
 struct rd_node {
-  /* What the end of a scope changes: one line of the cache. */
+  /* What the end of a scope changes, and the begin of a child looks at: one
+   * line of the cache. */
   _Alignas (64) const struct radio_site *site;  /* NULL: a stand-in for
                                            `foreign', or a writer's root */
   uint64_t total;
-  uint64_t min, max;          /* min is UINT64_MAX before the first call */
+  uint64_t nlogged;           /* spans of it that are in the log */
   uint64_t threshold;         /* shorter spans are not logged */
-  uint64_t drops;             /* spans that the log does not have */
   uint64_t tag;               /* makes a span's first word of a frame's id */
   uint32_t number;            /* in writer->nodes, parents first */
   enum radio_scope_kind kind; /* the site's */
-
-  /* The next line: what it ended with (see rd_node_add_set), not yet in the
-   * tallies, and what the begin of a child looks at. */
-  const struct rd_counter_set *set;     /* the last one; or NULL */
-  uint64_t sums[RD_NAMOUNTS];
   struct rd_node *latest_child;         /* of ordinary kind; never NULL:
                                            see tree.c */
   struct rd_node *successor;  /* the sibling that began after this one */
+
+  /* The next line: what it ended with (see rd_node_add_set), not yet in the
+   * tallies. */
+  const struct rd_counter_set *set;     /* the last one; or NULL */
+  uint64_t sums[RD_NAMOUNTS];
   struct rd_node *parent;     /* in this tree */
   struct rd_node *foreign;    /* the parent in another writer's tree; set in
                                  stand-ins, which are the roots of what was
@@ -124,9 +124,14 @@ struct rd_node {
   uint32_t nfirst;            /* of its first spans, what a compaction of
                                  the log keeps */
 
-  /* These are set when stopping: the hot path counts in the octaves, and
-   * self is what the children on the same thread leave of total, but for
-   * what `self_adjust' adds to it, modulo 2^64. */
+  /* Of the runs that the log does not have; when stopping those that it has
+   * come to them. */
+  uint64_t min, max;          /* min is UINT64_MAX before the first call */
+  uint64_t drops;             /* how many these are */
+
+  /* These are set when stopping: the calls, which are logged or in the
+   * octaves, and self, which is what the children on the same thread leave
+   * of total, but for what `self_adjust' adds to it, modulo 2^64. */
   uint64_t calls;
   uint64_t self;              /* of the interval: less the union */
   uint64_t self_adjust;
@@ -142,7 +147,8 @@ struct rd_node {
   uint64_t nskipped;          /* scopes below it that were not recorded: too
                                  deep, or no memory */
   bool throttled;             /* tiny and frequent: no longer logged */
-  uint64_t octaves[RD_NOCTAVES];        /* runs by duration; see tree.h */
+  uint64_t octaves[RD_NOCTAVES];        /* by duration, as min and max; see
+                                           tree.h */
 
   struct rd_tally *tallies;   /* a few; looked through */
   unsigned ntallies, tallies_capacity;
@@ -375,8 +381,8 @@ struct rd_writer_state {
   union rd_log_slot *log_next, *log_end;        /* room in the last chunk */
   double octave_scale;        /* what ticks are in units; see tree.h */
   uint64_t last_end;           /* of all that ended */
-  struct rd_node *pending_node;         /* of the last run that ended: not
-                                           in its octaves yet */
+  struct rd_node *pending_node;         /* of the last run that was not
+                                           logged: not in its octaves yet */
   uint64_t pending_duration;
 
   struct rd_clock clock;

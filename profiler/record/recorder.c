@@ -411,8 +411,8 @@ settle_writers (struct radio_recorder *recorder)
   RD_LOCK_SCOPE (&recorder->mutex);
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    rd_tree_settle (writer);
     rd_log_settle (writer);
+    rd_tree_settle (writer);
     if (!writer->is_free && writer->sessions.n > 0)
       rd_session_ask_name (&writer->sessions.at[writer->sessions.n - 1]);
   }

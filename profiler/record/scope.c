@@ -3,9 +3,10 @@
  *
  * Reading the clock twice is most of the cost, and the rest is kept to a
  * handful of cache lines: the writer's first, the frame's, the node's first
- * and one of its histogram, and the log's.  Whatever is out of the ordinary
- * (a new path, a parent that other threads share, a scope that waits) goes
- * to cold functions, and to frame.c. */
+ * and the log's; how long a node's runs were is made of the log when the
+ * recorder stops.  Whatever is out of the ordinary (a new path, a parent that
+ * other threads share, a scope that waits) goes to cold functions, and to
+ * frame.c. */
 #include <config.h>
 
 #include "profiler/base/checked.h"
@@ -297,20 +298,31 @@ drop_texts (struct rd_writer_state *writer, const struct rd_frame *frame)
     rd_texts_drop_last (&writer->texts, rd_frame_sequence (frame));
 }
 
-/* The chunk has no room. */
-COLD static union rd_log_slot *
-take_rarely (struct rd_writer_state *writer, struct rd_node *node,
-             uint64_t duration, size_t nslots)
-{
-  return rd_log_take (writer, node, duration, nslots);
-}
-
 /* Nobody wrote the log's next lines before, and what is measured has little
  * room left in the caches: some spans ahead they are fetched in time. */
 #define AHEAD_SLOTS 6
 
-/* Log the span of a frame that ended, but for its extra, if it has two
- * slots.  Where it is; NULL: dropped. */
+/* Write the span of a frame that ended, but for its extra, if it has two
+ * slots. */
+static inline __attribute__ ((__always_inline__)) void
+write_span (union rd_log_slot *slot, const struct rd_frame *frame,
+            uint64_t token, uint64_t duration, size_t nslots)
+{
+  __builtin_prefetch (slot + AHEAD_SLOTS, 1);
+  slot->span.begin = frame->begin;
+  slot->span.duration_more = duration | (nslots > 1 ? RD_SPAN_HAS_EXTRA : 0);
+  slot->span.sequence_node = token + frame->node->tag;
+  slot->span.parent_epoch = (frame - 1)->id;
+}
+
+static inline bool
+has_room (const struct rd_writer_state *writer, size_t nslots)
+{
+  return (size_t) (writer->log_end - writer->log_next) >= nslots;
+}
+
+/* Log the span of a frame that ended, where there is room.  Where it is;
+ * NULL: dropped. */
 static inline __attribute__ ((__always_inline__)) union rd_log_slot *
 log_quickly (struct rd_writer_state *writer, const struct rd_frame *frame,
              uint64_t token, uint64_t duration, size_t nslots)
@@ -318,41 +330,62 @@ log_quickly (struct rd_writer_state *writer, const struct rd_frame *frame,
   struct rd_node *node = frame->node;
   union rd_log_slot *slot = writer->log_next;
   if (duration < node->threshold) {
-    node->drops++;
+    rd_node_drop (writer, node, duration);
     return NULL;
   }
-  if (unlikely ((size_t) (writer->log_end - slot) < nslots)) {
-    slot = take_rarely (writer, node, duration, nslots);
-    if (!slot)
-      return NULL;
-  } else
-    writer->log_next = slot + nslots;
-  __builtin_prefetch (slot + AHEAD_SLOTS, 1);
-  slot->span.begin = frame->begin;
-  slot->span.duration_more = duration | (nslots > 1 ? RD_SPAN_HAS_EXTRA : 0);
-  slot->span.sequence_node = token + node->tag;
-  slot->span.parent_epoch = (frame - 1)->id;
+  writer->log_next = slot + nslots;
+  node->nlogged++;
+  write_span (slot, frame, token, duration, nslots);
   return slot;
 }
 
-/* Take the frame off the stack; how long it was is returned.  A parent is as
- * long as its children at least, even if the clock, which is read without
- * fences, should say otherwise by a few ticks: so total is self and
- * children, exactly. */
-static inline __attribute__ ((__always_inline__)) uint64_t
-end_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
-             uint64_t now)
+/* The same where there may be none. */
+static union rd_log_slot *
+log_anyway (struct rd_writer_state *writer, const struct rd_frame *frame,
+            uint64_t token, uint64_t duration, size_t nslots)
 {
-  uint64_t duration = now - frame->begin;
-  if (unlikely ((int64_t) duration < (int64_t) frame->covered)) {
-    __asm__ ("");             /* rather jump than let all else wait for it */
-    duration = frame->covered;
-  }
+  if (has_room (writer, nslots))
+    return log_quickly (writer, frame, token, duration, nslots);
+  union rd_log_slot *slot = rd_log_take (writer, frame->node, duration,
+                                         nslots);
+  if (slot)
+    write_span (slot, frame, token, duration, nslots);
+  return slot;
+}
+
+/* Whether the clock says that a frame was as long as its children, and there
+ * is room to log it, or no need to: mostly so, and then its end calls
+ * nothing, and needs no registers for what comes after that. */
+static inline __attribute__ ((__always_inline__)) bool
+ends_quickly (const struct rd_writer_state *writer,
+              const struct rd_frame *frame, uint64_t duration,
+              size_t nslots)
+{
+  return likely ((int64_t) duration >= (int64_t) frame->covered)
+         && (likely (has_room (writer, nslots))
+             || duration < frame->node->threshold);
+}
+
+/* Take the frame off the stack. */
+static inline __attribute__ ((__always_inline__)) void
+end_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
+             uint64_t now, uint64_t duration)
+{
   writer->top = frame - 1;
   writer->last_end = now;
   (frame - 1)->covered += duration;
-  rd_node_add_time (writer, frame->node, duration);
-  return duration;
+  frame->node->total += duration;
+}
+
+/* How long a frame was that ends now.  A parent is as long as its children
+ * at least, even if the clock, which is read without fences, should say
+ * otherwise by a few ticks: so total is self and children, exactly. */
+static inline uint64_t
+duration_of (const struct rd_frame *frame, uint64_t now)
+{
+  uint64_t duration = now - frame->begin;
+  return (int64_t) duration < (int64_t) frame->covered ? frame->covered
+                                                       : duration;
 }
 
 /* What a frame that is about to end had for itself. */
@@ -398,6 +431,7 @@ take_extra (struct rd_frame *frame)
   return extra;
 }
 
+/* A frame that is marked, or does not end quickly. */
 static __attribute__ ((__noinline__)) void
 end_marked (struct rd_writer_state *writer, struct rd_frame *frame,
             uint64_t token, uint64_t now)
@@ -408,9 +442,10 @@ end_marked (struct rd_writer_state *writer, struct rd_frame *frame,
   }
   const struct rd_log_extra extra = take_extra (frame);
   const size_t nslots = extra.nbytes != 0 || extra.flags != 0 ? 2 : 1;
-  uint64_t duration = end_quickly (writer, frame, now);
-  union rd_log_slot *slot = log_quickly (writer, frame, token, duration,
-                                         nslots);
+  const uint64_t duration = duration_of (frame, now);
+  end_quickly (writer, frame, now, duration);
+  union rd_log_slot *slot = log_anyway (writer, frame, token, duration,
+                                        nslots);
   if (!slot)
     drop_texts (writer, frame);
   else if (nslots > 1)
@@ -424,11 +459,13 @@ static inline __attribute__ ((__always_inline__)) void
 end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
 {
   struct rd_frame *frame = writer->top;
-  if (likely (frame->id == token)) {
-    uint64_t duration = end_quickly (writer, frame, now);
+  const uint64_t duration = now - frame->begin;
+  if (likely (frame->id == token)
+      && likely (ends_quickly (writer, frame, duration, 1))) {
+    end_quickly (writer, frame, now, duration);
     log_quickly (writer, frame, token, duration, 1);
     rd_writer_leave (writer);
-  } else if (frame->id == (token | RD_ID_MARK))
+  } else if (rd_frame_token (frame) == token)
     end_marked (writer, frame, token, now);
   else
     end_rarely (writer, token, now);
@@ -520,30 +557,27 @@ nbytes_of (const struct rd_counting *counting)
                      RD_MAX_VALUE);
 }
 
-/* End the innermost scope, which has nothing yet that is to be told.  False:
- * its span is not in the log. */
-static inline __attribute__ ((__always_inline__)) bool
-end_with_amounts (struct rd_writer_state *writer, struct rd_frame *frame,
-                  const struct rd_counting *counting, uint64_t now)
+/* Slots of the span of a scope that has nothing yet that is to be told. */
+static inline size_t
+nslots_of (const struct rd_counting *counting)
 {
-  const uint64_t nbytes = nbytes_of (counting);
-  const size_t nslots = nbytes != 0 || counting->has_tile ? 2 : 1;
-  rd_node_add_set (frame->node, counting->set, counting->amounts);
-  uint64_t duration = end_quickly (writer, frame, now);
-  union rd_log_slot *slot = log_quickly (writer, frame, counting->token,
-                                         duration, nslots);
-  if (likely (slot != NULL) && likely (nslots > 1)) {
-    slot[1].extra.tile = counting->tile;
-    slot[1].extra.wait = 0;
-    slot[1].extra.nbytes = nbytes;
-    slot[1].extra.stored_nbytes = counting->stored_nbytes;
-    slot[1].extra.flags = counting->has_tile ? RD_LOG_TILE : 0;
-  }
-  return slot != NULL;
+  return nbytes_of (counting) != 0 || counting->has_tile ? 2 : 1;
 }
 
-/* The scope has a text, or could have blocked, or neither is the case for a
- * plain end.  On the entered writer, which is left here. */
+static inline __attribute__ ((__always_inline__)) void
+write_extra (union rd_log_slot *slot, const struct rd_counting *counting)
+{
+  slot->extra = (struct rd_log_extra) {
+    .tile = counting->tile,
+    .nbytes = nbytes_of (counting),
+    .stored_nbytes = counting->stored_nbytes,
+    .flags = counting->has_tile ? RD_LOG_TILE : 0,
+  };
+}
+
+/* The scope has a text, or could have blocked, or neither is the case for an
+ * end that is plain, or quick.  On the entered writer, which is left
+ * here. */
 static __attribute__ ((__noinline__)) void
 end_counting_marked (struct rd_writer_state *writer,
                      const struct rd_counting *counting, uint64_t now)
@@ -555,11 +589,18 @@ end_counting_marked (struct rd_writer_state *writer,
     end_counting_rarely (writer, counting, now);
     return;
   }
-  bool logged = end_with_amounts (writer, frame, counting, now);
-  if (!logged)
+  const uint64_t duration = duration_of (frame, now);
+  const size_t nslots = nslots_of (counting);
+  rd_node_add_set (frame->node, counting->set, counting->amounts);
+  end_quickly (writer, frame, now, duration);
+  union rd_log_slot *slot = log_anyway (writer, frame, counting->token,
+                                        duration, nslots);
+  if (!slot)
     drop_texts (writer, frame);
+  else if (nslots > 1)
+    write_extra (&slot[1], counting);
   if (counting->text)
-    add_text (writer, frame, counting, logged);
+    add_text (writer, frame, counting, slot != NULL);
   clear_simple (frame);
   rd_writer_leave (writer);
 }
@@ -570,12 +611,21 @@ end_counting_entered (struct rd_writer_state *writer,
                       const struct rd_counting *counting, uint64_t now)
 {
   struct rd_frame *frame = writer->top;
+  const uint64_t duration = now - frame->begin;
+  const size_t nslots = nslots_of (counting);
   if (unlikely (frame->id != counting->token)
-      || unlikely (counting->text != NULL)) {
+      || unlikely (counting->text != NULL)
+      || unlikely (!ends_quickly (writer, frame, duration, nslots))
+      || unlikely (!rd_node_add_same_set (frame->node, counting->set,
+                                          counting->amounts))) {
     end_counting_marked (writer, counting, now);
     return;
   }
-  end_with_amounts (writer, frame, counting, now);
+  end_quickly (writer, frame, now, duration);
+  union rd_log_slot *slot = log_quickly (writer, frame, counting->token,
+                                         duration, nslots);
+  if (likely (slot != NULL) && likely (nslots > 1))
+    write_extra (&slot[1], counting);
   rd_writer_leave (writer);
 }
 

@@ -282,7 +282,7 @@ rd_octave_bucket (const struct rd_writer_state *writer, size_t octave)
 uint64_t
 rd_node_calls (const struct rd_node *node)
 {
-  uint64_t n = 0;
+  uint64_t n = node->nlogged;
   for (size_t i = 0; i < RD_NOCTAVES; i++)
     n += node->octaves[i];
   return n;
@@ -297,6 +297,21 @@ settle_self (struct rd_node *node)
     node->parent->self -= node->total;
 }
 
+/* What is in the log is now in the nodes, too. */
+static void
+settle_logged (struct rd_writer_state *writer)
+{
+  for (size_t i = 0; i < writer->nnodes; i++)
+    writer->nodes[i]->nlogged = 0;
+  for (struct rd_chunk *c = writer->log.first; c; c = c->next)
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      rd_node_add_unlogged (writer, writer->nodes[rd_span_node (span)],
+                            rd_span_duration (span));
+      i += rd_span_nslots (span);
+    }
+}
+
 /* No run is pending: a next one would only be added to the root. */
 static void
 flush_pending (struct rd_writer_state *writer)
@@ -308,6 +323,7 @@ flush_pending (struct rd_writer_state *writer)
 void
 rd_tree_settle (struct rd_writer_state *writer)
 {
+  settle_logged (writer);
   flush_pending (writer);
   for (size_t i = 0; i < writer->nnodes; i++) {
     settle_set (writer->nodes[i]);

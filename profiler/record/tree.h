@@ -57,37 +57,46 @@ rd_octaves_add_pending (struct rd_writer_state *writer)
   writer->pending_node->octaves[octave]++;
 }
 
-/* Add a run to a node's figures, apart from its self time: that is what its
- * children on the same thread leave.
+/* A run is in the log, from which its node's extremes and octaves are made
+ * when the recorder stops, or it is in these at once: add one that the log
+ * does not have, or no longer.
  *
  * The octaves get a run when the next one ends.  Where a store goes must not
  * depend on a clock that was only just read: processors let the next reading
  * wait until they know, which would make a scope half as long again. */
 static inline void
-rd_node_add_time (struct rd_writer_state *writer, struct rd_node *node,
-                  uint64_t duration)
+rd_node_add_unlogged (struct rd_writer_state *writer, struct rd_node *node,
+                      uint64_t duration)
 {
   rd_octaves_add_pending (writer);
   writer->pending_node = node;
   writer->pending_duration = duration;
-  node->total += duration;
   if (__builtin_expect (duration < node->min, 0))
     node->min = duration;
   if (__builtin_expect (duration > node->max, 0))
     node->max = duration;
 }
 
+/* The log does not have a run. */
+static inline void
+rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,
+              uint64_t duration)
+{
+  node->drops++;
+  rd_node_add_unlogged (writer, node, duration);
+}
+
 /* Look which of the next n nodes, after the last ones that were looked at,
  * are tiny and frequent, and log these no more. */
 void rd_tree_consider (struct rd_writer_state *writer, size_t n);
 
-/* Add a run with what is self time of it, not counting what its children on
- * the same thread (there are none, if it has no thread) take away. */
+/* Add a run, which is then logged or dropped, with what is self time of it,
+ * not counting what its children on the same thread (there are none, if it
+ * has no thread) take away. */
 static inline void
-rd_node_add_run (struct rd_writer_state *writer, struct rd_node *node,
-                 uint64_t duration, uint64_t self)
+rd_node_add_run (struct rd_node *node, uint64_t duration, uint64_t self)
 {
-  rd_node_add_time (writer, node, duration);
+  node->total += duration;
   node->self_adjust += self - duration;
 }
 
@@ -122,28 +131,37 @@ void rd_node_add_set_rarely (struct rd_node *node,
                              const uint64_t *amounts);
 
 /* Add to the counters of a set.  As long as it is the same set, only sums
- * change. */
-static inline __attribute__ ((__always_inline__)) void
-rd_node_add_set (struct rd_node *node, const struct rd_counter_set *set,
-                 const uint64_t *amounts)
+ * change; else false, and nothing does. */
+static inline __attribute__ ((__always_inline__)) bool
+rd_node_add_same_set (struct rd_node *node, const struct rd_counter_set *set,
+                      const uint64_t *amounts)
 {
   uint64_t sums[RD_NAMOUNTS], all = 0;
   for (size_t i = 0; i < RD_NAMOUNTS; i++) {
     sums[i] = node->sums[i] + amounts[i];
     all |= sums[i] | amounts[i];
   }
-  if (__builtin_expect (node->set != set || all >= RD_MAX_SET_SUM, 0)) {
-    rd_node_add_set_rarely (node, set, amounts);
-    return;
-  }
+  if (__builtin_expect (node->set != set || all >= RD_MAX_SET_SUM, 0))
+    return false;
   for (size_t i = 0; i < RD_NAMOUNTS; i++)
     node->sums[i] = sums[i];
+  return true;
+}
+
+/* The same for any set. */
+static inline void
+rd_node_add_set (struct rd_node *node, const struct rd_counter_set *set,
+                 const uint64_t *amounts)
+{
+  if (!rd_node_add_same_set (node, set, amounts))
+    rd_node_add_set_rarely (node, set, amounts);
 }
 
 /* Make the root of a new writer.  False: no memory. */
 bool rd_tree_init (struct rd_writer_state *writer);
 
-/* Work out what the hot path left open, when nothing runs any more. */
+/* Work out what the hot path left open, when nothing runs any more and the
+ * log is settled. */
 void rd_tree_settle (struct rd_writer_state *writer);
 
 void rd_tree_free (struct rd_writer_state *writer);

@@ -70,6 +70,54 @@ count_logged (struct history *h, const char *name)
   return n;
 }
 
+/* Runs of two paths, with bytes and waiting among them, of durations that
+ * are none twice in turn; beside them a moment. */
+static void
+record_runs (struct history *h, const struct radio_recorder_options *options)
+{
+  uint32_t random = 11;
+  history_start (h, options);
+  for (int i = 0; i < 5000; i++) {
+    random = random * 1664525 + 1013904223;
+    history_leaf (h, i % 3 ? &a : &waits, (random >> 8) % (1u << i % 20));
+    if (i % 100 == 0)
+      radio_scope_instant (&rare);
+  }
+  history_freeze (h);
+}
+
+static void
+assert_same_runs (struct history *h, struct history *of, const char *name)
+{
+  const struct rd_node *node = history_node (h, name);
+  const struct rd_node *same = history_node (of, name);
+  assert_int_equal (node->calls, same->calls);
+  assert_times (node, same->total, same->self, same->work, same->wait);
+  assert_int_equal (node->min, same->min);
+  assert_int_equal (node->max, same->max);
+  assert_memory_equal (node->octaves, same->octaves, sizeof node->octaves);
+  assert_int_equal (node->calls, count_logged (h, name) + node->drops);
+}
+
+static void
+the_tree_is_the_same_whatever_the_log_keeps (void **state)
+{
+  const size_t most[] = { 20000, 4000, 1000, 100, 1 };
+  const struct radio_recorder_options bare = { .tree_only = true };
+  struct history tree, h;
+  (void) state;
+  record_runs (&tree, &bare);
+  for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+    struct radio_recorder_options options = { .max_spans = most[i] };
+    record_runs (&h, &options);
+    assert_same_runs (&h, &tree, "a");
+    assert_same_runs (&h, &tree, "waits");
+    assert_same_runs (&h, &tree, "rare");
+    history_release (&h);
+  }
+  history_release (&tree);
+}
+
 static void
 a_full_log_keeps_the_longest_and_counts_the_rest (void **state)
 {
@@ -528,6 +576,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_span_says_when_what_and_in_which_it_was),
     cmocka_unit_test (without_a_log_the_tree_is_the_same),
+    cmocka_unit_test (the_tree_is_the_same_whatever_the_log_keeps),
     cmocka_unit_test (a_full_log_keeps_the_longest_and_counts_the_rest),
     cmocka_unit_test (what_is_left_of_a_full_log_is_in_order_and_once),
     cmocka_unit_test (the_first_few_of_each_path_stay),
