@@ -192,3 +192,21 @@ def test_a_server_that_is_down_is_told_soon(radio):
                  status=1)
     assert "onnect" in done.stderr and done.stderr.count("\n") == 1
     assert time.monotonic() - begin < 60
+
+
+def test_a_chunk_that_is_missing_ends_a_read(radio, web, stores, tmp_path):
+    """Whether the volume was removed meanwhile is asked, too, and not on
+    the thread that answers come on: that would wait for itself."""
+    lost = web.folder / "www" / "lost.zarr"
+    shutil.copytree(web.folder / "www" / "study.zarr", lost)
+    level = next((lost / VOLUME).glob("*/c")).parent
+    document = json.loads((level / "zarr.json").read_text())
+    document["chunk_grid"]["configuration"]["chunk_shape"] = [50, 50, 50]
+    document["codecs"] = [
+        {"name": "bytes", "configuration": {"endian": "little"}},
+        {"name": "gzip", "configuration": {"level": 1}}]
+    (level / "zarr.json").write_text(json.dumps(document))
+    shutil.rmtree(level / "c")
+    done = radio("slice", "-s", web.url("lost.zarr"), VOLUME, "-i", "3", "-o",
+                 tmp_path / "x.nii", status=1)
+    assert "this one was lost" in done.stderr and "lost.zarr" in done.stderr
