@@ -51,6 +51,13 @@ open_uri (const struct rd_args *args, const char *uri, bool create,
   return status;
 }
 
+static int
+complain_no_store (const char *name)
+{
+  return rd_complain ("there is no store at '%s': name one by --store or "
+                      "RADIO_STORE, or make it by 'radio ingest'", name);
+}
+
 int
 rd_store_open (const struct rd_args *args, bool create,
                struct radio_store **store)
@@ -60,8 +67,7 @@ rd_store_open (const struct rd_args *args, bool create,
   if (status == RADIO_OK)
     return RD_EXIT_OK;
   if (status == RADIO_ERROR_NOT_FOUND && !create)
-    return rd_complain ("there is no store at '%s': name one by --store or "
-                        "RADIO_STORE, or make it by 'radio ingest'", name);
+    return complain_no_store (name);
   return complain_of (name);
 }
 
@@ -129,23 +135,40 @@ rd_split_path (const char *operand, char **root, char **path)
   return false;
 }
 
-/* Open a node as what it is.  Without arrays it is to be a volume. */
+static enum radio_status
+open_volume (struct rd_target *target)
+{
+  enum radio_status status
+    = radio_volume_open (target->store, target->path, &target->volume);
+  if (status == RADIO_OK)
+    target->array = radio_volume_array (target->volume);
+  return status;
+}
+
+static bool
+is_array (const struct rd_target *target, const char *path)
+{
+  enum radio_node node;
+  return radio_store_node (target->store, path, &node) == RADIO_OK
+         && node == RADIO_NODE_ARRAY;
+}
+
+/* Open what is at the target's path: a volume or, where arrays are wanted,
+ * maybe an array.  What stands there is not asked for first: over a network
+ * each question is a trip. */
 static int
 open_node (struct rd_target *target, bool arrays)
 {
-  enum radio_node node;
-  enum radio_status status = radio_store_node (target->store, target->path,
-                                               &node);
-  if (status == RADIO_OK && node == RADIO_NODE_ARRAY && arrays)
-    status = radio_array_open (target->store, target->path, &target->array);
-  else if (status == RADIO_OK)
-    status = radio_volume_open (target->store, target->path,
-                                &target->volume);
-  if (status != RADIO_OK)
-    return rd_complain_library (target->name);
-  if (target->volume)
-    target->array = radio_volume_array (target->volume);
-  return RD_EXIT_OK;
+  enum radio_status status = open_volume (target);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  RD_FREE char *message = rd_format ("%s", radio_error_message ());
+  if (status != RADIO_ERROR_FORMAT || !arrays
+      || !is_array (target, target->path))
+    return rd_complain_message (target->name, message ? message : "");
+  status = radio_array_open (target->store, target->path, &target->array);
+  return status == RADIO_OK ? RD_EXIT_OK
+                            : rd_complain_library (target->name);
 }
 
 static int
@@ -158,14 +181,54 @@ open_path (const struct rd_args *args, const char *operand, const char *root,
   return open_node (target, arrays);
 }
 
-/* Whether a name that no volume has is the path of an array in the store. */
-static bool
-is_array (struct rd_target *target, const char *operand)
+/* There is neither a volume nor an array of that name, and message is what
+ * the library says of it: maybe there is not even a store. */
+static int
+complain_absent (const struct rd_args *args, const struct rd_target *target,
+                 const char *message)
 {
   enum radio_node node;
-  return radio_store_node (target->store, operand, &node) == RADIO_OK
-         && node == RADIO_NODE_ARRAY
-         && (target->path = strdup (operand)) != NULL;
+  if (radio_store_node (target->store, "", &node) == RADIO_ERROR_NOT_FOUND)
+    return complain_no_store (rd_store_name (args));
+  return rd_complain ("%s", message);
+}
+
+/* Find the path of a name. */
+static int
+find_name (const struct rd_args *args, const char *operand, bool arrays,
+           struct rd_target *target)
+{
+  enum radio_status status = radio_store_find (target->store, operand,
+                                               &target->path);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  /* Looking for an array overwrites the message, which suggests names. */
+  RD_FREE char *message = rd_format ("%s", radio_error_message ());
+  if (message == NULL)
+    return RD_EXIT_FAILED;
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return rd_complain ("%s", message);
+  if (!arrays || !is_array (target, operand))
+    return complain_absent (args, target, message);
+  target->path = strdup (operand);
+  return target->path ? RD_EXIT_OK : rd_complain_memory ();
+}
+
+/* The path of a volume is not looked for first, which would be another trip
+ * over a network. */
+static enum radio_status
+open_at_once (struct rd_target *target, const char *operand)
+{
+  if (strchr (operand, '/') == NULL)
+    return RADIO_ERROR_NOT_FOUND;
+  target->name = target->path = strdup (operand);
+  enum radio_status status = target->path ? open_volume (target)
+                                          : RADIO_ERROR_MEMORY;
+  if (status != RADIO_OK) {
+    free (target->path);
+    target->path = NULL;
+  }
+  return status;
 }
 
 static int
@@ -175,15 +238,14 @@ open_name (const struct rd_args *args, const char *operand, bool arrays,
   int failed = rd_store_open (args, false, &target->store);
   if (failed)
     return failed;
-  enum radio_status status = radio_store_find (target->store, operand,
-                                               &target->path);
-  if (status != RADIO_OK) {
-    /* Looking for an array overwrites the message, which suggests names. */
-    RD_FREE char *message = rd_format ("%s", radio_error_message ());
-    if (status != RADIO_ERROR_NOT_FOUND || !arrays
-        || !is_array (target, operand))
-      return rd_complain ("%s", message ? message : "out of memory");
-  }
+  enum radio_status status = open_at_once (target, operand);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  if (status == RADIO_ERROR_IO)
+    return rd_complain_library (operand);
+  failed = find_name (args, operand, arrays, target);
+  if (failed)
+    return failed;
   target->name = target->path;
   return open_node (target, arrays);
 }

@@ -36,6 +36,11 @@ struct radio_store_options {
  * (RADIO_ERROR_UNSUPPORTED).  The folder must hold a zarr.json (of a group
  * or of an array), unless create is set and it holds none.
  *
+ * Over a network nothing is asked before something is opened, found or
+ * listed, since each question is a trip: what opens a volume or an array by
+ * its path asks for its document alone, and what finds or lists tells that
+ * there is no store.
+ *
  * Errors: RADIO_ERROR_NOT_FOUND (no zarr.json there), RADIO_ERROR_FORMAT
  * (its zarr.json is broken), RADIO_ERROR_UNSUPPORTED (made by a newer major
  * version, a Zarr v2 hierarchy, or an unknown URI scheme),

@@ -5,6 +5,7 @@
 #ifndef RD_CONTEXT_H
 #define RD_CONTEXT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <radio/context.h>
@@ -33,6 +34,8 @@ struct radio_store {
   atomic_uint nrefs;
   struct radio_context *context;
   struct rd_io *io;
+  pthread_mutex_t mutex;      /* of looking at the root */
+  atomic_bool is_known;       /* what follows, by rd_store_look */
   bool is_array;              /* the root's zarr.json is an array's */
   bool is_radio;              /* the root's attributes.radio is there */
 };
@@ -40,6 +43,11 @@ struct radio_store {
 struct radio_context *rd_context_ref (struct radio_context *context);
 struct radio_store *rd_store_ref (struct radio_store *store);
 RD_DEFINE_CLEANUP (store, struct radio_store, radio_store_close);
+
+/* See to it that the store's is_array and is_radio are known: of a store
+ * that answers over a network, opening it asks nothing.  The errors of
+ * radio_store_open. */
+enum radio_status rd_store_look (struct radio_store *store) RADIO_USE_RESULT;
 
 /* Make a handle over a store that is open already (it is taken, also on
  * failure).  How wrapped stores are tested. */

@@ -207,6 +207,7 @@ enum radio_status
 rd_store_make_groups (struct radio_store *store, const char *path)
 {
   char above[RD_PATH_MAX_NBYTES + 1];
+  RD_TRY (rd_store_look (store));
   if (store->is_array)
     return rd_fail (RADIO_ERROR_EXISTS, "%s is an array: no node can be made "
                     "below it", store->io->uri);

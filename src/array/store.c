@@ -30,6 +30,7 @@ radio_store_close (struct radio_store *store)
     return;
   rd_io_close (store->io);
   radio_context_close (store->context);
+  pthread_mutex_destroy (&store->mutex);
   rd_free (store);
 }
 
@@ -157,6 +158,31 @@ open_root (struct radio_store *store, bool create)
 }
 
 enum radio_status
+rd_store_look (struct radio_store *store)
+{
+  if (atomic_load (&store->is_known))
+    return RADIO_OK;
+  RD_TRY (rd_pool_check (store->context->pool));
+  RD_LOCK_SCOPE (&store->mutex);
+  if (atomic_load (&store->is_known))
+    return RADIO_OK;
+  RD_TRY (open_root (store, false));
+  atomic_store (&store->is_known, true);
+  return RADIO_OK;
+}
+
+/* A trip over a network is saved for those who know where a volume is. */
+static enum radio_status
+begin (struct radio_store *store, bool create)
+{
+  if (!create && !store->io->ops->is_blocking)
+    return RADIO_OK;
+  RD_TRY (open_root (store, create));
+  atomic_store (&store->is_known, true);
+  return RADIO_OK;
+}
+
+enum radio_status
 rd_store_put_document (struct radio_store *store, const char *path,
                        struct json_object *document)
 {
@@ -190,9 +216,11 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
     return rd_fail_memory (sizeof *room);
   RD_TRY (new_context (options, &room->context));
   atomic_init (&room->nrefs, 1);
+  atomic_init (&room->is_known, false);
+  pthread_mutex_init (&room->mutex, NULL);
   room->io = RD_STEAL (taken);
   RD_CLEANUP (rd_cleanup_store) struct radio_store *store = RD_STEAL (room);
-  RD_TRY (open_root (store, options && options->create));
+  RD_TRY (begin (store, options && options->create));
   *result = RD_STEAL (store);
   return RADIO_OK;
 }

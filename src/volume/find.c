@@ -184,6 +184,7 @@ find_path (struct radio_store *store, const char *name, char **path)
   if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
     return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",
                     name);
+  RD_TRY (rd_store_look (store));
   if (slash)
     RD_TRY (add_if_there (store, "", name, &found));
   else

@@ -49,6 +49,7 @@ collect (struct radio_store *store, bool dry_run,
 {
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   struct radio_gc_result counts = { 0 };
+  RD_TRY (rd_store_look (store));
   RD_TRY (sweep (store, dry_run, &counts));
   if (store->is_radio)
     RD_TRY (rd_list_collections (store, &collections));

@@ -70,6 +70,7 @@ check_path (struct rd_ingest *ingest)
 static enum radio_status
 check_store (const struct rd_ingest *ingest)
 {
+  RD_TRY (rd_store_look (ingest->store));
   if (ingest->store->is_radio)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: not a store of radio's "

@@ -149,6 +149,13 @@ list_named (const struct listing *listing, const char *collection)
   return list_collection (listing, collection);
 }
 
+static enum radio_status
+list (const struct listing *listing, const char *collection)
+{
+  RD_TRY (rd_store_look (listing->store));
+  return collection ? list_named (listing, collection) : list_root (listing);
+}
+
 enum radio_status
 radio_store_list (struct radio_store *store, const char *collection,
                   radio_entry_fn *callback, void *user_data)
@@ -158,8 +165,7 @@ radio_store_list (struct radio_store *store, const char *collection,
                     "radio_store_list: an argument is NULL");
   RD_SCOPE ("list", RD_IN_OPERATION);
   const struct listing listing = { store, callback, user_data };
-  return rd_scope_end_with (collection ? list_named (&listing, collection)
-                                       : list_root (&listing));
+  return rd_scope_end_with (list (&listing, collection));
 }
 
 /* Names of the root's groups. */
