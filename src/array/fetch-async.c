@@ -174,7 +174,7 @@ land (struct async *async, struct flight *flight)
                 ? rd_pool_wait (async->pool, &flight->job)
                 : rd_error_raise (&flight->error));
   if (flight->started && flight->missing)
-    note_failure (async, rd_fetch_missing (async->batch_job->fetch));
+    note_failure (async, rd_unit_missing (async->batch_job, flight->unit));
   async->nflying--;
   show_flying (async);
 }

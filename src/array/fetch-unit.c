@@ -60,6 +60,14 @@ forgive (const struct rd_fetch_job *job, uint32_t item,
   return fetch->forgive (fetch, status, 1, RD_FETCH_FIRST_ITEM_ORDER + item);
 }
 
+enum radio_status
+rd_unit_missing (const struct rd_fetch_job *job, const struct rd_unit *unit)
+{
+  enum radio_status status = rd_fetch_missing (job->fetch);
+  return status == RADIO_ERROR_FORMAT ? fail_at (job, unit->first, status)
+                                      : status;
+}
+
 /* There is too little memory for a unit; its object may not even exist. */
 static enum radio_status
 fail_limit (const struct rd_fetch_job *job, const struct rd_unit *unit,
@@ -73,7 +81,7 @@ fail_limit (const struct rd_fetch_job *job, const struct rd_unit *unit,
     && io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND;
   if (!*missing)
     return rd_error_raise (&error);
-  return rd_fetch_missing (job->fetch);
+  return rd_unit_missing (job, unit);
 }
 
 /* The stored bytes of a unit's tiles, without the gaps between them. */

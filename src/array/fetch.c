@@ -60,7 +60,7 @@ get_unit (struct rd_fetch_job *job, const struct rd_unit *unit,
   (void) status;                      /* it is in get.error as well */
   RD_TRY (rd_unit_look (job, unit, &get, missing));
   if (*missing)
-    return rd_fetch_missing (job->fetch);
+    return rd_unit_missing (job, unit);
   for (uint32_t i = 0; i < unit->n && !*missing; i++)
     RD_TRY (rd_unit_item (job, unit, unit->first + i, &get, scratch));
   return RADIO_OK;
@@ -162,8 +162,9 @@ rd_fetch_missing (struct rd_fetch *fetch)
   if (!fetch->array->is_complete)
     return RADIO_OK;
   RD_TRY (rd_fetch_check_array (fetch->array));
-  return rd_fail (RADIO_ERROR_FORMAT, "the shard is missing: radio stores "
-                  "every shard, so this one was lost");
+  const char *what = fetch->array->layout.sharding ? "shard" : "chunk";
+  return rd_fail (RADIO_ERROR_FORMAT, "the %s is missing: radio stores "
+                  "every %s, so this one was lost", what, what);
 }
 
 enum radio_status

@@ -99,8 +99,13 @@ enum radio_status rd_unit_ask (const struct rd_fetch_job *job,
                                const char *key, struct rd_io_get *get,
                                bool *missing) RADIO_USE_RESULT;
 
+/* As rd_fetch_missing for a unit's object, which a message names. */
+enum radio_status rd_unit_missing (const struct rd_fetch_job *job,
+                                   const struct rd_unit *unit)
+  RADIO_USE_RESULT;
+
 /* Look at what came, which waits for nothing: *missing when there is no such
- * object, and then the caller asks rd_fetch_missing, where it may wait. */
+ * object, and then the caller asks rd_unit_missing, where it may wait. */
 enum radio_status rd_unit_look (const struct rd_fetch_job *job,
                                 const struct rd_unit *unit,
                                 const struct rd_io_get *get, bool *missing)
