@@ -3,6 +3,7 @@
  * counts as missing: what needs it tells so. */
 #include <config.h>
 
+#include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
 
@@ -74,13 +75,23 @@ take_content_range (struct rd_http_answer *answer, struct text *text)
 }
 
 static void
-take_etag (struct rd_http_answer *answer, const struct text *text)
+take_text (const struct text *text, char *to, size_t nbytes)
 {
   size_t n = (size_t) (text->end - text->at);
-  if (n >= sizeof answer->etag)
+  if (n >= nbytes)
     return;
-  memcpy (answer->etag, text->at, n);
-  answer->etag[n] = '\0';
+  memcpy (to, text->at, n);
+  to[n] = '\0';
+}
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT"; libcurl reads it in any locale. */
+static void
+take_date (struct rd_http_answer *answer, const struct text *text)
+{
+  char date[64] = "";
+  take_text (text, date, sizeof date);
+  time_t seconds = *date ? curl_getdate (date, NULL) : -1;
+  answer->date_s = seconds < 0 ? -1 : seconds;
 }
 
 static void
@@ -105,7 +116,13 @@ take_header (struct rd_http_answer *answer, struct text *text)
       answer->retry_after_s = 0;
   } else if (skip (text, "etag:")) {
     skip_blanks (text);
-    take_etag (answer, text);
+    take_text (text, answer->etag, sizeof answer->etag);
+  } else if (skip (text, "date:")) {
+    skip_blanks (text);
+    take_date (answer, text);
+  } else if (skip (text, "x-amz-bucket-region:")) {
+    skip_blanks (text);
+    take_text (text, answer->region, sizeof answer->region);
   }
 }
 
@@ -118,7 +135,9 @@ take_status (struct rd_http_answer *answer, struct text *text)
   while (text->at < text->end && *text->at != ' ')
     text->at++;
   skip_blanks (text);
-  *answer = (struct rd_http_answer) { .headers_nbytes = headers_nbytes };
+  *answer = (struct rd_http_answer) {
+    .headers_nbytes = headers_nbytes, .date_s = -1,
+  };
   if (take_number (text, &status) && status < 1000)
     answer->status = (unsigned) status;
 }

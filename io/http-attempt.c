@@ -25,6 +25,7 @@
 
 PHASE ("connect", "on_socket", connect);
 PHASE ("TLS", "on_tls", tls);
+PHASE ("send", "on_sent", send);
 PHASE ("first byte", "on_sent", first_byte);
 PHASE ("transfer", "on_first", transfer);
 
@@ -36,13 +37,20 @@ static enum radio_status
 judge_headers (struct rd_http_attempt *attempt)
 {
   struct rd_http_task *task = attempt->task;
-  size_t nbytes = 0;
+  size_t nbytes = SIZE_MAX;
   if (task->answer.is_encoded)
     return rd_fail (RADIO_ERROR_IO, "%s: the answer is compressed, which "
                     "was not asked for", task->url);
-  RD_TRY (task->check (task, &nbytes));
+  if (task->check)
+    RD_TRY (task->check (task, &nbytes));
+  else if (!rd_http_is_good (task->answer.status))
+    return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status %u",
+                    task->url, task->answer.status);
   attempt->expected_nbytes = nbytes;
-  attempt->has_no_body = task->wants_head || task->answer.status == 416;
+  attempt->has_no_body = task->method == RD_HTTP_HEAD
+                         || task->answer.status == 416 || !task->into;
+  if (!task->into)
+    return RADIO_OK;
   size_t trusted = task->range[0] ? task->max_nbytes : MAX_FIRST_NBYTES;
   task->into->nbytes = 0;
   return rd_buffer_reserve (task->into, rd_min_u64 (nbytes, trusted));
@@ -51,8 +59,11 @@ judge_headers (struct rd_http_attempt *attempt)
 static void
 judge (struct rd_http_attempt *attempt)
 {
+  const struct rd_http_task *task = attempt->task;
   attempt->is_judged = true;
-  if (rd_http_is_busy (attempt->task->answer.status))
+  attempt->has_problem = task->conclude
+                         && !rd_http_is_good (task->answer.status);
+  if (attempt->has_problem || rd_http_is_busy (task->answer.status))
     return;
   enum radio_status status = judge_headers (attempt);
   attempt->is_accepted = status == RADIO_OK;
@@ -92,10 +103,15 @@ hear (struct rd_http_attempt *attempt)
   attempt->has_byte = true;
 }
 
-/* Words that nobody reads, as far as they are few. */
+/* Words that say why, or that nobody reads, as far as they are few. */
 static size_t
-ignore (struct rd_http_attempt *attempt, size_t nbytes)
+ignore (struct rd_http_attempt *attempt, const char *bytes, size_t nbytes)
 {
+  size_t room = RD_HTTP_PROBLEM_NBYTES - attempt->problem.nbytes;
+  if (attempt->has_problem
+      && rd_buffer_append (&attempt->problem, bytes,
+                           rd_min_u64 (nbytes, room)) != RADIO_OK)
+    return 0;
   attempt->ignored_nbytes += nbytes;
   return attempt->ignored_nbytes <= MAX_IGNORED_NBYTES ? nbytes : 0;
 }
@@ -108,7 +124,7 @@ on_header (char *line, size_t size, size_t n, void *data)
   hear (attempt);
   /* What follows the body is not looked at, but counts. */
   if (attempt->is_judged)
-    return ignore (attempt, size * n);
+    return ignore (attempt, NULL, size * n);
   rd_http_answer_line (&task->answer, line, size * n);
   if (task->answer.headers_nbytes <= MAX_HEADERS_NBYTES)
     return size * n;
@@ -128,7 +144,7 @@ on_body (char *bytes, size_t size, size_t n, void *data)
   if (!attempt->is_judged)
     judge (attempt);
   if (!attempt->is_accepted || attempt->has_no_body)
-    return ignore (attempt, nbytes);
+    return ignore (attempt, bytes, nbytes);
   size_t most = rd_min_u64 (attempt->expected_nbytes, task->max_nbytes);
   enum radio_status status = RADIO_OK;
   if (nbytes > most - task->into->nbytes)
@@ -168,10 +184,14 @@ static int
 on_sent (void *data, char *to, char *from, int to_port, int from_port)
 {
   struct rd_http_attempt *attempt = data;
+  struct rd_http_task *task = attempt->task;
   (void) to, (void) from, (void) to_port, (void) from_port;
+  /* Once more on a new connection, after one that said nothing. */
+  task->is_ambiguous |= attempt->is_sent;
   attempt->is_sent = true;
   attempt->heard_ns = rd_http_now ();
-  radio_async_phase (attempt->task->request, &first_byte_site);
+  radio_async_phase (task->request, task->nparts > 0 ? &send_site
+                                                     : &first_byte_site);
   return CURL_PREREQFUNC_OK;
 }
 
@@ -200,6 +220,15 @@ set_callbacks (CURL *easy, struct rd_http_attempt *attempt)
   return code == CURLE_OK;
 }
 
+/* On one that was kept, libcurl sends once more by itself what was not
+ * answered. */
+static bool
+needs_new_connection (const struct rd_http_task *task)
+{
+  return task->nattempts > 0
+         || (task->method == RD_HTTP_POST && !task->is_repeatable);
+}
+
 /* From an https URL no redirection leads away from https.  The environment
  * is not for a library to look at. */
 static bool
@@ -207,11 +236,13 @@ set_transport (CURL *easy, const struct rd_http_options *options,
                const struct rd_http_task *task)
 {
   CURLcode code = CURLE_OK;
+  bool may_follow = !task->prepare && (task->method == RD_HTTP_GET
+                                       || task->method == RD_HTTP_HEAD);
   bool is_https = strncasecmp (task->url, "https:", strlen ("https:")) == 0;
   SET (CURLOPT_URL, task->url);
   SET (CURLOPT_PROTOCOLS_STR, "http,https");
   SET (CURLOPT_REDIR_PROTOCOLS_STR, is_https ? "https" : "http,https");
-  SET (CURLOPT_FOLLOWLOCATION, 1L);
+  SET (CURLOPT_FOLLOWLOCATION, (long) may_follow);
   SET (CURLOPT_MAXREDIRS, MAX_REDIRECTS);
   SET (CURLOPT_PATH_AS_IS, 1L);
   SET (CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1);
@@ -219,16 +250,13 @@ set_transport (CURL *easy, const struct rd_http_options *options,
   SET (CURLOPT_PROXY, options->proxy ? options->proxy : "");
   SET (CURLOPT_NOPROXY, "");
   SET (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  SET (CURLOPT_FRESH_CONNECT, (long) (task->nattempts > 0));
+  SET (CURLOPT_FRESH_CONNECT, (long) needs_new_connection (task));
   if (options->ca_file)
     SET (CURLOPT_CAINFO, options->ca_file);
   SET (CURLOPT_NOSIGNAL, 1L);
   SET (CURLOPT_TCP_KEEPALIVE, 1L);
   SET (CURLOPT_BUFFERSIZE, READ_NBYTES);
   SET (CURLOPT_CONNECTTIMEOUT_MS, (long) options->connect_timeout_ms);
-  SET (CURLOPT_NOBODY, (long) task->wants_head);
-  if (task->range[0] && !task->wants_head)
-    SET (CURLOPT_RANGE, task->range);
 #undef SET
   return code == CURLE_OK;
 }
@@ -250,15 +278,20 @@ rd_http_attempt_open (const struct rd_http_options *options,
     return rd_fail_memory (sizeof *attempt);
   attempt->task = task;
   attempt->easy = curl_easy_init ();
-  task->answer = (struct rd_http_answer) { 0 };
-  if (attempt->easy && set_callbacks (attempt->easy, attempt)
-      && set_transport (attempt->easy, options, task)) {
-    set_tls_callback (attempt->easy, attempt);
-    task->attempt = attempt;
-    return RADIO_OK;
+  task->answer = (struct rd_http_answer) { .date_s = -1 };
+  enum radio_status status = rd_http_send_prepare (attempt);
+  if (status == RADIO_OK
+      && !(attempt->easy && set_callbacks (attempt->easy, attempt)
+           && set_transport (attempt->easy, options, task)
+           && rd_http_send_set (attempt)))
+    status = rd_fail_memory (sizeof *attempt);
+  if (status != RADIO_OK) {
+    rd_http_attempt_close (attempt);
+    return status;
   }
-  rd_http_attempt_close (attempt);
-  return rd_fail_memory (sizeof *attempt);
+  set_tls_callback (attempt->easy, attempt);
+  task->attempt = attempt;
+  return RADIO_OK;
 }
 
 void
@@ -267,5 +300,7 @@ rd_http_attempt_close (struct rd_http_attempt *attempt)
   if (attempt == NULL)
     return;
   curl_easy_cleanup (attempt->easy);
+  curl_slist_free_all (attempt->headers);
+  rd_buffer_free (&attempt->problem);
   rd_free (attempt);
 }

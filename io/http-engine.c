@@ -113,15 +113,22 @@ end_task (struct rd_http_task *task, enum radio_status status)
 
 /* How often and how long it was tried, where it was more than once. */
 static enum radio_status
+tell_attempts (const struct rd_http_task *task, enum radio_status status)
+{
+  struct rd_error error;
+  uint64_t ms = (rd_http_now () - task->begin_ns) / 1000000;
+  if (task->nattempts <= 1)
+    return status;
+  rd_error_save (&error, status);
+  return rd_fail (status, "%s (%u attempts in %" PRIu64 ".%" PRIu64 " s)",
+                  error.message, task->nattempts, ms / 1000, ms % 1000 / 100);
+}
+
+static enum radio_status
 fail_after (const struct rd_http_task *task, enum radio_status status,
             const char *why)
 {
-  uint64_t ms = (rd_http_now () - task->begin_ns) / 1000000;
-  if (task->nattempts <= 1)
-    return rd_fail (status, "%s: %s", task->url, why);
-  return rd_fail (status, "%s: %s (%u attempts in %" PRIu64 ".%" PRIu64
-                  " s)", task->url, why, task->nattempts, ms / 1000,
-                  ms % 1000 / 100);
+  return tell_attempts (task, rd_fail (status, "%s: %s", task->url, why));
 }
 
 static enum radio_status
@@ -169,37 +176,81 @@ try_again (struct rd_http *http, struct rd_http_task *task)
   list_prepend (&http->waiting, task);
 }
 
-/* Of an attempt that is no more in the multi handle: CURLE_OK where an
- * answer came, whatever it says. */
+/* What an attempt came to. */
+struct outcome {
+  CURLcode code;              /* CURLE_OK: an answer came */
+  enum radio_status status;   /* with its message */
+  enum rd_http_next next;
+};
+
+/* An answer that its task has the last word on. */
+static struct outcome
+conclude (struct rd_http_attempt *attempt)
+{
+  struct rd_http_task *task = attempt->task;
+  enum rd_http_next next = RD_HTTP_END;
+  enum radio_status status = task->conclude (task, &attempt->problem, &next);
+  if (next != RD_HTTP_END)
+    status = tell_attempts (task, status);
+  return (struct outcome) { CURLE_OK, status, next };
+}
+
+/* No byte of an answer can be used. */
+static struct outcome
+judge_failure (struct rd_http_attempt *attempt, CURLcode code)
+{
+  struct rd_http_task *task = attempt->task;
+  bool is_busy = !attempt->is_accepted
+                 && rd_http_is_busy (task->answer.status);
+  if (is_busy)
+    code = CURLE_OK;
+  else if (code == CURLE_OK)
+    code = CURLE_PARTIAL_FILE;
+  task->is_ambiguous |= attempt->is_sent
+                        && (!is_busy || task->answer.status >= 500);
+  return (struct outcome) {
+    code, is_busy ? fail_busy (task) : fail_transfer (attempt, code),
+    rd_http_next_after (task, code),
+  };
+}
+
+static struct outcome
+judge_outcome (struct rd_http_attempt *attempt, CURLcode code)
+{
+  struct rd_http_task *task = attempt->task;
+  bool is_whole = code == CURLE_OK && rd_http_attempt_is_whole (attempt);
+  if (attempt->is_refused)
+    return (struct outcome) {
+      CURLE_OK, rd_error_raise (&task->error), RD_HTTP_END
+    };
+  if (attempt->has_problem)
+    task->is_ambiguous |= task->answer.status >= 500;
+  if (attempt->has_problem || (is_whole && task->conclude))
+    return conclude (attempt);
+  if (is_whole)
+    return (struct outcome) { CURLE_OK, RADIO_OK, RD_HTTP_END };
+  return judge_failure (attempt, code);
+}
+
+/* An attempt is no more in the multi handle. */
 static void
 finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
                 CURLcode code)
 {
   struct rd_http_task *task = attempt->task;
-  enum radio_status status = RADIO_OK;
-  bool is_whole = code == CURLE_OK && rd_http_attempt_is_whole (attempt);
-  bool is_busy = !attempt->is_refused && !attempt->is_accepted
-                 && rd_http_is_busy (task->answer.status);
   forget_active (http, task);
-  if (is_busy)
-    code = CURLE_OK;
-  else if (code == CURLE_OK && !is_whole && !attempt->is_refused)
-    code = CURLE_PARTIAL_FILE;
-  if (is_whole || attempt->is_refused)
+  struct outcome outcome = judge_outcome (attempt, code);
+  bool is_answer = outcome.code == CURLE_OK && outcome.next == RD_HTTP_END;
+  if (is_answer)
     rd_http_manners_praise (&http->manners, task);
-  else if (rd_http_manners_again (&http->manners, &http->options, task, code,
-                                  rd_http_now ()))
-    status = RADIO_ERROR_IO;          /* for now */
-  bool again = status != RADIO_OK;
-  if (attempt->is_refused)
-    status = rd_error_raise (&task->error);
-  else if (!is_whole && !again)
-    status = is_busy ? fail_busy (task) : fail_transfer (attempt, code);
+  bool again = rd_http_manners_again (&http->manners, &http->options, task,
+                                      outcome.code, outcome.next,
+                                      rd_http_now ());
   rd_http_attempt_close (RD_STEAL (task->attempt));
   if (again)
     try_again (http, task);
   else
-    end_task (task, status);
+    end_task (task, outcome.status);
 }
 
 static void
@@ -379,6 +430,7 @@ rd_http_submit (struct rd_http *http, struct rd_http_task *task)
                     "open it again in the child process");
   task->not_before_ns = 0;
   task->nattempts = 0;
+  task->is_ambiguous = false;
   task->attempt = NULL;
   radio_async_phase (task->request, &queued_site);
   {

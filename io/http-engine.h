@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "io/http.h"
+#include "io/io.h"
 
 /* One transfer. */
 struct rd_http_attempt {
@@ -20,6 +21,10 @@ struct rd_http_attempt {
   bool is_accepted;           /* and its body is what was asked for */
   bool has_no_body;           /* of the object: what comes is ignored */
   bool is_refused;            /* task->error says why */
+  bool has_problem;           /* no 2xx: conclude is to see the body */
+  struct rd_buffer problem;
+  struct curl_slist *headers; /* of the request */
+  size_t part, part_offset;   /* the next byte of the request's body */
   size_t expected_nbytes;     /* of an accepted body; SIZE_MAX: unknown */
   size_t ignored_nbytes;      /* of one that is not */
   char message[CURL_ERROR_SIZE];
@@ -31,8 +36,20 @@ enum radio_status
 rd_http_attempt_open (const struct rd_http_options *options,
                       struct rd_http_task *task) RADIO_USE_RESULT;
 
+/* Whether a status is one of success. */
+static inline bool
+rd_http_is_good (unsigned status)
+{
+  return status >= 200 && status < 300;
+}
+
+/* Make its request's headers; tell its handle what to send. */
+enum radio_status
+rd_http_send_prepare (struct rd_http_attempt *attempt) RADIO_USE_RESULT;
+bool rd_http_send_set (struct rd_http_attempt *attempt);
+
 /* The transfer is over: judge its headers if no byte of a body came.
- * Whether all came that was to come. */
+ * Whether all came that was to come of a good answer. */
 bool rd_http_attempt_is_whole (struct rd_http_attempt *attempt);
 
 /* Its handle is in no multi handle any more.  NULL is legal. */
@@ -60,12 +77,17 @@ void rd_http_manners_praise (struct rd_http_manners *manners,
 /* Whether a status asks to come again: 408, 429, 500, 502, 503, 504. */
 bool rd_http_is_busy (unsigned status);
 
-/* An attempt failed with code, or with a status that asks to come again
- * (CURLE_OK).  Whether it is worth another one, and when. */
+/* What follows an attempt that failed with code, or with a status that asks
+ * to come again (CURLE_OK). */
+enum rd_http_next rd_http_next_after (const struct rd_http_task *task,
+                                      CURLcode code);
+
+/* An attempt failed with code, or with an answer (CURLE_OK).  Whether there
+ * is another one, and when. */
 bool rd_http_manners_again (struct rd_http_manners *manners,
                             const struct rd_http_options *options,
                             struct rd_http_task *task, CURLcode code,
-                            uint64_t now_ns);
+                            enum rd_http_next next, uint64_t now_ns);
 
 static inline uint64_t
 rd_http_now (void)

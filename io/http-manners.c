@@ -63,7 +63,7 @@ is_too_much (unsigned status)
   return status == 429 || status == 503;
 }
 
-/* What may go better next time; all tasks may be done twice. */
+/* What may go better next time. */
 static bool
 is_passing (CURLcode code)
 {
@@ -77,6 +77,23 @@ is_passing (CURLcode code)
   default:
     return false;
   }
+}
+
+/* Whether the server may have acted: all is well where that does no harm. */
+static bool
+may_repeat (const struct rd_http_task *task)
+{
+  return task->method != RD_HTTP_POST || task->is_repeatable
+         || !task->is_ambiguous;
+}
+
+enum rd_http_next
+rd_http_next_after (const struct rd_http_task *task, CURLcode code)
+{
+  if ((code != CURLE_OK && !is_passing (code)) || !may_repeat (task))
+    return RD_HTTP_END;
+  return code == CURLE_OK && is_too_much (task->answer.status)
+         ? RD_HTTP_SLOWER : RD_HTTP_LATER;
 }
 
 /* Marsaglia's xorshift64. */
@@ -121,20 +138,22 @@ bool
 rd_http_manners_again (struct rd_http_manners *manners,
                        const struct rd_http_options *options,
                        struct rd_http_task *task, CURLcode code,
-                       uint64_t now_ns)
+                       enum rd_http_next next, uint64_t now_ns)
 {
-  bool is_busy = code == CURLE_OK && is_too_much (task->answer.status);
-  unsigned cost = code == CURLE_OPERATION_TIMEDOUT ? TOKENS_TIMEOUT
-                                                   : TOKENS_AGAIN;
+  unsigned cost = next == RD_HTTP_AGAIN ? 0
+                  : code == CURLE_OPERATION_TIMEDOUT ? TOKENS_TIMEOUT
+                                                     : TOKENS_AGAIN;
   manners->was_answered |= code == CURLE_OK || task->attempt->is_sent;
   unsigned nattempts = manners->was_answered ? options->nattempts
                                              : MAX_ATTEMPTS_UNHEARD;
-  if (is_busy)
+  if (next == RD_HTTP_SLOWER)
     slow_down (manners, task->attempt->begin_ns, now_ns);
-  if ((code != CURLE_OK && !is_passing (code)) || manners->tokens < cost
+  if (next == RD_HTTP_END || manners->tokens < cost
       || task->nattempts >= nattempts)
     return false;
-  uint64_t begin_ns = now_ns + wait_ns (manners, options, task, is_busy);
+  uint64_t begin_ns = now_ns;
+  if (next != RD_HTTP_AGAIN)
+    begin_ns += wait_ns (manners, options, task, next == RD_HTTP_SLOWER);
   if (begin_ns - task->begin_ns >= options->deadline_ms * 1000000)
     return false;
   manners->tokens -= cost;

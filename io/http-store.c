@@ -90,7 +90,7 @@ check_whole (const struct read *read, size_t *nbytes)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not tell "
                     "the object's size", read->task.url);
   RD_TRY (rd_range_resolve (&read->store->base, get, answer->nbytes, &span));
-  if (!read->task.wants_head && span.nbytes < answer->nbytes)
+  if (read->task.method != RD_HTTP_HEAD && span.nbytes < answer->nbytes)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not serve "
                     "parts of objects (range requests)", read->task.url);
   *nbytes = (size_t) span.nbytes;
@@ -186,7 +186,7 @@ finish (struct rd_http_task *task)
   get->error = task->error;
   if (get->error.status != RADIO_OK)
     get->into->nbytes = 0;
-  else if (get->range == RD_RANGE_ALL && !task->wants_head)
+  else if (get->range == RD_RANGE_ALL)
     get->object_nbytes = get->into->nbytes;
   end_request (read);
   rd_free (read->url);
@@ -202,8 +202,9 @@ set_range (struct read *read)
   struct rd_http_task *task = &read->task;
   char *range = task->range;
   size_t room = sizeof task->range;
-  task->wants_head = get->range != RD_RANGE_ALL && get->nbytes == 0;
-  if (get->range == RD_RANGE_ALL || task->wants_head)
+  if (get->range != RD_RANGE_ALL && get->nbytes == 0)
+    task->method = RD_HTTP_HEAD;
+  if (get->range == RD_RANGE_ALL || task->method == RD_HTTP_HEAD)
     return;
   if (get->range == RD_RANGE_SUFFIX)
     snprintf (range, room, "-%zu", get->nbytes);

@@ -17,6 +17,8 @@
 
 struct radio_async;
 struct rd_http;
+struct rd_http_headers;
+struct rd_part;
 
 /* Bounds; 0 is the default. */
 struct rd_http_options {
@@ -42,7 +44,9 @@ struct rd_http_answer {
   uint64_t first, last;       /* bytes of the object that the body is */
   uint64_t total;             /* size of the object */
   uint64_t retry_after_s;     /* 0: not told */
+  int64_t date_s;             /* since 1970, by the server's clock; -1 */
   char etag[128];             /* "": none, or longer */
+  char region[64];            /* x-amz-bucket-region; the same */
   size_t headers_nbytes;      /* so far, of all of them */
 };
 
@@ -50,18 +54,56 @@ struct rd_http_answer {
 void rd_http_answer_line (struct rd_http_answer *answer, const char *line,
                           size_t nbytes);
 
+enum rd_http_method {
+  RD_HTTP_GET,
+  RD_HTTP_HEAD,               /* the headers alone */
+  RD_HTTP_PUT,
+  RD_HTTP_POST,
+  RD_HTTP_DELETE,
+};
+
+/* What follows an answer. */
+enum rd_http_next {
+  RD_HTTP_END,                /* the task is over */
+  RD_HTTP_AGAIN,              /* at once: what was wrong is mended */
+  RD_HTTP_LATER,              /* after a wait */
+  RD_HTTP_SLOWER,             /* the same, and less at one time from now on */
+};
+
 struct rd_http_task {
   /* Set by the caller, who keeps all of it alive until done. */
   const char *url;
-  bool wants_head;            /* the headers alone */
-  char range[64];             /* "0-99", "-16"; "": the whole */
-  struct rd_buffer *into;     /* the body */
+  enum rd_http_method method;
+  char range[64];             /* "0-99", "-16"; "": the whole; of GET */
+  const struct rd_part *parts;        /* the body of PUT and POST */
+  size_t nparts;
+  struct rd_buffer *into;     /* the body of the answer; NULL: not wanted */
+
+  /* A POST may be done twice, as the other methods may.  Otherwise it is
+   * not tried again once the server may have acted on it. */
+  bool is_repeatable;
+
+  /* Add headers to an attempt, each of them: what is signed, is signed with
+   * its time.  It may also change url.  Called from the engine's thread.
+   * Without it redirections of GET and HEAD are followed; with it none is,
+   * since the headers are for this server alone. */
+  enum radio_status (*prepare) (struct rd_http_task *task,
+                                struct rd_http_headers *headers);
 
   /* The headers are there: RADIO_OK with the bytes of the body that are
    * expected, at most (SIZE_MAX: as many as come, which max_nbytes bounds).
-   * Not called for answers that are worth another attempt. */
+   * Not called for answers that are worth another attempt, nor with
+   * conclude for those that tell of a problem.  NULL: what comes. */
   enum radio_status (*check) (struct rd_http_task *task, size_t *nbytes);
   size_t max_nbytes;
+
+  /* An answer is there, its body in into, or in problem (at most
+   * RD_HTTP_PROBLEM_NBYTES of it) where the status is none of 2xx.  What
+   * that comes to, also where *next (which is RD_HTTP_END) says to try again:
+   * there may be no other attempt.  NULL: what is not busy ends the task. */
+  enum radio_status (*conclude) (struct rd_http_task *task,
+                                 const struct rd_buffer *problem,
+                                 enum rd_http_next *next);
 
   /* Called once, from the engine's thread, unless submitting fails. */
   void (*done) (struct rd_http_task *task);
@@ -71,6 +113,8 @@ struct rd_http_task {
   struct rd_error error;
   struct rd_http_answer answer;       /* the last one */
   unsigned nattempts;
+  bool is_ambiguous;          /* the server may have acted on an attempt that
+                                 was not answered, or with status 5xx */
 
   /* The engine's own. */
   struct rd_http_task *next;
@@ -78,6 +122,12 @@ struct rd_http_task {
   uint64_t begin_ns, not_before_ns;
   unsigned ntokens;                   /* that its last attempt cost */
 };
+
+#define RD_HTTP_PROBLEM_NBYTES 65536
+
+/* Add "NAME: VALUE"; it is copied. */
+enum radio_status rd_http_add_header (struct rd_http_headers *headers,
+                                      const char *line) RADIO_USE_RESULT;
 
 /* ca_file and proxy are copied.  RADIO_ERROR_MEMORY, RADIO_ERROR_IO. */
 enum radio_status rd_http_open (const struct rd_http_options *options,

@@ -20,7 +20,14 @@
 #include "tests/io/http-peer.h"
 
 #define MAX_CONNECTIONS 1024
+#define MAX_HEARD 64
 #define REQUEST_NBYTES 8192
+
+/* What was asked for. */
+struct heard {
+  char *head;
+  struct rd_buffer body;
+};
 
 struct connection {
   struct http_peer *peer;
@@ -39,11 +46,16 @@ struct http_peer {
   enum http_fault fault;
   unsigned after, times, nrequests;
   char path[REQUEST_NBYTES];
+  const char *const *answers;
+  size_t nanswers, nsaid;
+  struct heard heard[MAX_HEARD];
+  size_t nheard;
 };
 
 struct request {
   char text[REQUEST_NBYTES];
-  bool is_head, has_range, is_suffix;
+  struct rd_buffer body;
+  bool is_head, is_get, has_range, is_suffix;
   char key[REQUEST_NBYTES];
   unsigned long long first, last;
 };
@@ -52,7 +64,27 @@ struct request {
  * Requests
  *----------------------------------------------------------------------*/
 
-/* Until the empty line; false at the end of the connection. */
+/* As many bytes as Content-Length says. */
+static bool
+read_body (int fd, struct request *request)
+{
+  static const char name[] = "\r\nContent-Length: ";
+  const char *at = strcasestr (request->text, name);
+  size_t n = at ? strtoull (at + strlen (name), NULL, 10) : 0;
+  struct rd_buffer *body = &request->body;
+  body->nbytes = 0;
+  if (rd_buffer_reserve (body, n + 1) != RADIO_OK)
+    err (99, "http peer");
+  while (body->nbytes < n) {
+    ssize_t got = recv (fd, body->data + body->nbytes, n - body->nbytes, 0);
+    if (got <= 0)
+      return false;
+    body->nbytes += (size_t) got;
+  }
+  return true;
+}
+
+/* Until the empty line, and the body; false at the end of the connection. */
 static bool
 read_request (int fd, struct request *request)
 {
@@ -64,7 +96,7 @@ read_request (int fd, struct request *request)
     n += (size_t) got;
     request->text[n] = '\0';
     if (n >= 4 && strcmp (request->text + n - 4, "\r\n\r\n") == 0)
-      return true;
+      return read_body (fd, request);
   }
   return false;
 }
@@ -112,6 +144,7 @@ static void
 parse (struct http_peer *peer, struct request *request)
 {
   request->is_head = strncmp (request->text, "HEAD ", 5) == 0;
+  request->is_get = strncmp (request->text, "GET ", 4) == 0;
   const char *path = strchr (request->text, ' ') + 1;
   size_t n = strcspn (path, " ");
   pthread_mutex_lock (&peer->mutex);
@@ -318,10 +351,39 @@ begin_answer (struct http_peer *peer)
   return fault;
 }
 
+/* What is to be said in place of an answer of the store; false: nothing. */
+static bool
+take_saying (struct http_peer *peer, const struct request *request,
+             const char **saying)
+{
+  bool found = false;
+  pthread_mutex_lock (&peer->mutex);
+  if (peer->nheard < MAX_HEARD) {
+    struct heard *heard = &peer->heard[peer->nheard++];
+    heard->head = strdup (request->text);
+    if (!heard->head
+        || rd_buffer_append (&heard->body, request->body.data,
+                             request->body.nbytes) != RADIO_OK)
+      err (99, "http peer");
+  }
+  if (peer->nsaid < peer->nanswers) {
+    *saying = peer->answers[peer->nsaid++];
+    peer->nrequests++;
+    found = true;
+  }
+  pthread_mutex_unlock (&peer->mutex);
+  return found;
+}
+
 static bool
 answer (struct http_peer *peer, int fd, struct request *request)
 {
+  const char *saying;
   parse (peer, request);
+  if (take_saying (peer, request, &saying))
+    return saying && send_all (fd, saying, strlen (saying));
+  if (!request->is_get && !request->is_head)
+    return send_status (fd, "405 Method Not Allowed");
   enum http_fault fault = begin_answer (peer);
   int sent = send_nothing_of_it (fd, request, fault);
   return sent < 0 ? send_object (peer, fd, request, fault) : sent != 0;
@@ -337,6 +399,7 @@ serve (void *data)
   while (read_request (connection->fd, request)
          && answer (connection->peer, connection->fd, request))
     continue;
+  rd_buffer_free (&request->body);
   free (request);
   pthread_mutex_lock (&connection->peer->mutex);
   close (connection->fd);
@@ -394,6 +457,17 @@ http_peer_start (struct rd_io *objects)
   return peer;
 }
 
+static void
+forget_heard (struct http_peer *peer)
+{
+  for (size_t i = 0; i < peer->nheard; i++) {
+    free (peer->heard[i].head);
+    rd_buffer_free (&peer->heard[i].body);
+    peer->heard[i] = (struct heard) { 0 };
+  }
+  peer->nheard = 0;
+}
+
 void
 http_peer_stop (struct http_peer *peer)
 {
@@ -407,8 +481,52 @@ http_peer_stop (struct http_peer *peer)
     pthread_mutex_unlock (&peer->mutex);
     pthread_join (peer->connections[i].thread, NULL);
   }
+  forget_heard (peer);
   pthread_mutex_destroy (&peer->mutex);
   free (peer);
+}
+
+void
+http_peer_say (struct http_peer *peer, const char *const *answers, size_t n)
+{
+  pthread_mutex_lock (&peer->mutex);
+  forget_heard (peer);
+  peer->answers = answers;
+  peer->nanswers = n;
+  peer->nsaid = 0;
+  pthread_mutex_unlock (&peer->mutex);
+}
+
+bool
+http_peer_has_said_all (struct http_peer *peer)
+{
+  pthread_mutex_lock (&peer->mutex);
+  bool all = peer->nsaid == peer->nanswers;
+  pthread_mutex_unlock (&peer->mutex);
+  return all;
+}
+
+static const struct heard *
+heard_at (struct http_peer *peer, size_t i)
+{
+  pthread_mutex_lock (&peer->mutex);
+  const struct heard *heard = i < peer->nheard ? &peer->heard[i] : NULL;
+  pthread_mutex_unlock (&peer->mutex);
+  return heard;
+}
+
+const char *
+http_peer_head (struct http_peer *peer, size_t i)
+{
+  const struct heard *heard = heard_at (peer, i);
+  return heard ? heard->head : NULL;
+}
+
+const struct rd_buffer *
+http_peer_body (struct http_peer *peer, size_t i)
+{
+  const struct heard *heard = heard_at (peer, i);
+  return heard ? &heard->body : NULL;
 }
 
 const char *

@@ -46,6 +46,19 @@ const char *http_peer_url (const struct http_peer *peer);
 void http_peer_script (struct http_peer *peer, enum http_fault fault,
                        unsigned after, unsigned times);
 
+/* The next answers, whatever is asked for, in place of the store's: each as
+ * it goes out, or NULL to hang up without one; they stay the caller's. */
+void http_peer_say (struct http_peer *peer, const char *const *answers,
+                    size_t n);
+
+/* Whether all of them were asked for. */
+bool http_peer_has_said_all (struct http_peer *peer);
+
+/* The head of the i-th request since they were set, as it came, and its
+ * body; both until the next ones are set.  NULL: there was none. */
+const char *http_peer_head (struct http_peer *peer, size_t i);
+const struct rd_buffer *http_peer_body (struct http_peer *peer, size_t i);
+
 /* Requests and connections so far. */
 unsigned http_peer_requests (struct http_peer *peer);
 unsigned http_peer_connections (struct http_peer *peer);
