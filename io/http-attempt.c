@@ -40,12 +40,12 @@ judge_headers (struct rd_http_attempt *attempt)
   size_t nbytes = SIZE_MAX;
   if (task->answer.is_encoded)
     return rd_fail (RADIO_ERROR_IO, "%s: the answer is compressed, which "
-                    "was not asked for", task->url);
+                    "was not asked for", rd_http_name (task));
   if (task->check)
     RD_TRY (task->check (task, &nbytes));
   else if (!rd_http_is_good (task->answer.status))
     return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status %u",
-                    task->url, task->answer.status);
+                    rd_http_name (task), task->answer.status);
   attempt->expected_nbytes = nbytes;
   attempt->has_no_body = task->method == RD_HTTP_HEAD
                          || task->answer.status == 416 || !task->into;
@@ -129,7 +129,7 @@ on_header (char *line, size_t size, size_t n, void *data)
   if (task->answer.headers_nbytes <= MAX_HEADERS_NBYTES)
     return size * n;
   refuse (attempt, rd_fail (RADIO_ERROR_IO, "%s: the answer has more than %d "
-                            "bytes of headers", task->url,
+                            "bytes of headers", rd_http_name (task),
                             MAX_HEADERS_NBYTES));
   return 0;
 }
@@ -150,7 +150,8 @@ on_body (char *bytes, size_t size, size_t n, void *data)
   if (nbytes > most - task->into->nbytes)
     status = rd_fail (attempt->expected_nbytes == SIZE_MAX
                       ? RADIO_ERROR_LIMIT : RADIO_ERROR_IO,
-                      "%s: more than %zu bytes came", task->url, most);
+                      "%s: more than %zu bytes came", rd_http_name (task),
+                      most);
   else
     status = rd_buffer_append (task->into, bytes, nbytes);
   if (status == RADIO_OK)

@@ -128,7 +128,8 @@ static enum radio_status
 fail_after (const struct rd_http_task *task, enum radio_status status,
             const char *why)
 {
-  return tell_attempts (task, rd_fail (status, "%s: %s", task->url, why));
+  rd_fail (status, "%s: %s", rd_http_name (task), why);
+  return tell_attempts (task, status);
 }
 
 static enum radio_status
@@ -139,7 +140,7 @@ fail_transfer (const struct rd_http_attempt *attempt, CURLcode code)
                                         : curl_easy_strerror (code);
   if (code == CURLE_PEER_FAILED_VERIFICATION)
     return rd_fail (RADIO_ERROR_PERMISSION, "%s: whoever answers cannot be "
-                    "trusted: %s", task->url, why);
+                    "trusted: %s", rd_http_name (task), why);
   if (code == CURLE_OUT_OF_MEMORY)
     return rd_fail_memory (0);
   return fail_after (task, RADIO_ERROR_IO, why);

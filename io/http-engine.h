@@ -36,13 +36,6 @@ enum radio_status
 rd_http_attempt_open (const struct rd_http_options *options,
                       struct rd_http_task *task) RADIO_USE_RESULT;
 
-/* Whether a status is one of success. */
-static inline bool
-rd_http_is_good (unsigned status)
-{
-  return status >= 200 && status < 300;
-}
-
 /* Make its request's headers; tell its handle what to send. */
 enum radio_status
 rd_http_send_prepare (struct rd_http_attempt *attempt) RADIO_USE_RESULT;

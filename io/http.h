@@ -73,6 +73,7 @@ enum rd_http_next {
 struct rd_http_task {
   /* Set by the caller, who keeps all of it alive until done. */
   const char *url;
+  const char *name;           /* as messages tell it; NULL: by its URL */
   enum rd_http_method method;
   char range[64];             /* "0-99", "-16"; "": the whole; of GET */
   const struct rd_part *parts;        /* the body of PUT and POST */
@@ -128,6 +129,19 @@ struct rd_http_task {
 /* Add "NAME: VALUE"; it is copied. */
 enum radio_status rd_http_add_header (struct rd_http_headers *headers,
                                       const char *line) RADIO_USE_RESULT;
+
+/* Whether a status is one of success. */
+static inline bool
+rd_http_is_good (unsigned status)
+{
+  return status >= 200 && status < 300;
+}
+
+static inline const char *
+rd_http_name (const struct rd_http_task *task)
+{
+  return task->name ? task->name : task->url;
+}
 
 /* ca_file and proxy are copied.  RADIO_ERROR_MEMORY, RADIO_ERROR_IO. */
 enum radio_status rd_http_open (const struct rd_http_options *options,
