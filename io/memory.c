@@ -12,6 +12,7 @@
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "io/entries.h"
+#include "io/holds.h"
 #include "io/key.h"
 #include "io/range.h"
 #include "io/stores.h"
@@ -26,21 +27,13 @@ struct object {
   struct blob *blob;
 };
 
-struct held {
-  struct rd_io_lock base;
-  struct memory *memory;
-  struct held *next;
-  char prefix[];
-};
-
 struct memory {
   struct rd_io base;
   pthread_mutex_t mutex;      /* guards all below */
   struct object *objects;
   size_t n;
   size_t capacity;
-  pthread_cond_t was_unlocked;
-  struct held *held;
+  struct rd_holds holds;
 };
 
 /* What becomes an object at its commit. */
@@ -376,57 +369,13 @@ memory_remove_tree (struct rd_io *io, const char *prefix)
   return RADIO_OK;
 }
 
-static bool
-is_held (const struct memory *memory, const char *prefix)
-{
-  for (const struct held *held = memory->held; held; held = held->next)
-    if (strcmp (held->prefix, prefix) == 0)
-      return true;
-  return false;
-}
-
-static void
-memory_unlock (struct rd_io_lock *lock)
-{
-  struct held *held = (struct held *) lock;
-  struct memory *memory = held->memory;
-  {
-    RD_LOCK_SCOPE (&memory->mutex);
-    struct held **p = &memory->held;
-    while (*p != held)
-      p = &(*p)->next;
-    *p = held->next;
-    pthread_cond_broadcast (&memory->was_unlocked);
-  }
-  rd_free (held);
-}
-
 static enum radio_status
 memory_lock (struct rd_io *io, const char *prefix, bool wait,
              struct rd_io_lock **lock)
 {
-  RD_SCOPE_WAIT ("lock", RD_IN_QUEUE);
-  RD_NOTE_NAME ("folder", prefix);
-  struct memory *memory = (struct memory *) io;
   *lock = NULL;
   RD_TRY (rd_prefix_check (io, prefix));
-  size_t nbytes = strlen (prefix) + 1;
-  RD_FREE struct held *held = rd_malloc (sizeof *held + nbytes);
-  if (held == NULL)
-    return rd_fail_memory (sizeof *held + nbytes);
-  held->base.unlock = memory_unlock;
-  held->memory = memory;
-  memcpy (held->prefix, prefix, nbytes);
-  RD_LOCK_SCOPE (&memory->mutex);
-  while (is_held (memory, prefix)) {
-    if (!wait)
-      return RADIO_OK;
-    pthread_cond_wait (&memory->was_unlocked, &memory->mutex);
-  }
-  held->next = memory->held;
-  memory->held = held;
-  *lock = &RD_STEAL (held)->base;
-  return RADIO_OK;
+  return rd_holds_lock (&((struct memory *) io)->holds, prefix, wait, lock);
 }
 
 /* Unfinished objects are in nobody's way here, and die with the process. */
@@ -445,7 +394,7 @@ memory_close (struct rd_io *io)
   struct memory *memory = (struct memory *) io;
   erase (memory, 0, memory->n);
   rd_free (memory->objects);
-  pthread_cond_destroy (&memory->was_unlocked);
+  rd_holds_free (&memory->holds);
   pthread_mutex_destroy (&memory->mutex);
   rd_free (memory->base.uri);
   rd_free (memory);
@@ -475,9 +424,9 @@ rd_io_memory_open (struct rd_io **io)
     return rd_fail_memory (sizeof *memory);
   if (pthread_mutex_init (&memory->mutex, NULL) != 0)
     return rd_fail_memory (sizeof memory->mutex);
-  if (pthread_cond_init (&memory->was_unlocked, NULL) != 0) {
+  if (rd_holds_init (&memory->holds) != RADIO_OK) {
     pthread_mutex_destroy (&memory->mutex);
-    return rd_fail_memory (sizeof memory->was_unlocked);
+    return RADIO_ERROR_MEMORY;
   }
   memory->base.ops = &memory_ops;
   memory->base.uri = RD_STEAL (uri);
