@@ -47,6 +47,7 @@ struct rd_http_answer {
   int64_t date_s;             /* since 1970, by the server's clock; -1 */
   char etag[128];             /* "": none, or longer */
   char region[64];            /* x-amz-bucket-region; the same */
+  char writer[40];            /* x-amz-meta-radio-writer; the same */
   size_t headers_nbytes;      /* so far, of all of them */
 };
 

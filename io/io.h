@@ -190,6 +190,13 @@ struct rd_io_lock {
 enum radio_status rd_io_open (const char *uri, bool create,
                               struct rd_io **io) RADIO_USE_RESULT;
 
+/* The same with what a store in S3 is to know besides ("s3://BUCKET/PREFIX",
+ * of which nothing is asked yet); NULL: its defaults. */
+struct rd_s3_options;
+enum radio_status rd_io_open_with (const char *uri, bool create,
+                                   const struct rd_s3_options *s3,
+                                   struct rd_io **io) RADIO_USE_RESULT;
+
 /* NULL is legal in all of these. */
 void rd_io_close (struct rd_io *io);
 void rd_io_writer_abort (struct rd_io_writer *writer);

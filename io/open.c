@@ -92,8 +92,24 @@ open_http (const char *uri, bool create, struct rd_io **io)
   return rd_io_http_open (uri, &options, io);
 }
 
+/* A bucket and a prefix are not made: objects are. */
+static enum radio_status
+open_s3 (const char *uri, const struct rd_s3_options *options,
+         struct rd_io **io)
+{
+  const struct rd_s3_options none = { 0 };
+  return rd_io_s3_open (uri, options ? options : &none, io);
+}
+
 enum radio_status
 rd_io_open (const char *uri, bool create, struct rd_io **io)
+{
+  return rd_io_open_with (uri, create, NULL, io);
+}
+
+enum radio_status
+rd_io_open_with (const char *uri, bool create,
+                 const struct rd_s3_options *s3, struct rd_io **io)
 {
   *io = NULL;
   if (*uri == '\0')
@@ -107,8 +123,10 @@ rd_io_open (const char *uri, bool create, struct rd_io **io)
     return open_file_uri (uri, create, io);
   if (is_scheme (uri, nbytes, "http") || is_scheme (uri, nbytes, "https"))
     return open_http (uri, create, io);
+  if (is_scheme (uri, nbytes, "s3"))
+    return open_s3 (uri, s3, io);
   return rd_fail (RADIO_ERROR_UNSUPPORTED,
                   "%s: stores of the kind '%.*s://' are not supported; "
-                  "a local path, 'memory:' and 'http(s)://' are", uri,
+                  "a local path, 'memory:', 's3://' and 'http(s)://' are", uri,
                   (int) nbytes, uri);
 }

@@ -5,6 +5,7 @@
 
 #include "io/http.h"
 #include "io/io.h"
+#include "io/s3.h"
 
 /* A new empty store in this process's memory. */
 enum radio_status rd_io_memory_open (struct rd_io **io) RADIO_USE_RESULT;

@@ -6,7 +6,7 @@
 # Building: the tools, then the libraries (see configure.ac for why each).
 BUILD_PACKAGES="gcc make autoconf automake libtool pkg-config
 libzstd-dev liblz4-dev libblosc-dev libisal-dev libdeflate-dev libjson-c-dev
-libssl-dev libcurl4-openssl-dev libpng-dev"
+libssl-dev libcurl4-openssl-dev libexpat1-dev libpng-dev"
 # Real images to try it on.
 DATA_PACKAGES="mricron-data invesalius-examples"
 # Testing.

@@ -50,6 +50,7 @@ struct http_peer {
   size_t nanswers, nsaid;
   struct heard heard[MAX_HEARD];
   size_t nheard;
+  char writer[64];
 };
 
 struct request {
@@ -351,6 +352,31 @@ begin_answer (struct http_peer *peer)
   return fault;
 }
 
+static void
+remember_writer (struct http_peer *peer, const struct request *request)
+{
+  static const char name[] = "\r\nx-amz-meta-radio-writer: ";
+  const char *at = strcasestr (request->text, name);
+  if (at)
+    snprintf (peer->writer, sizeof peer->writer, "%.*s",
+              (int) strcspn (at + strlen (name), "\r"), at + strlen (name));
+}
+
+static bool
+send_saying (struct http_peer *peer, int fd, const char *saying)
+{
+  char writer[sizeof peer->writer];
+  const char *at = strstr (saying, HTTP_PEER_WRITER);
+  if (!at)
+    return send_all (fd, saying, strlen (saying));
+  pthread_mutex_lock (&peer->mutex);
+  memcpy (writer, peer->writer, sizeof writer);
+  pthread_mutex_unlock (&peer->mutex);
+  return send_all (fd, saying, (size_t) (at - saying))
+         && send_all (fd, writer, strlen (writer))
+         && send_saying (peer, fd, at + strlen (HTTP_PEER_WRITER));
+}
+
 /* What is to be said in place of an answer of the store; false: nothing. */
 static bool
 take_saying (struct http_peer *peer, const struct request *request,
@@ -358,6 +384,7 @@ take_saying (struct http_peer *peer, const struct request *request,
 {
   bool found = false;
   pthread_mutex_lock (&peer->mutex);
+  remember_writer (peer, request);
   if (peer->nheard < MAX_HEARD) {
     struct heard *heard = &peer->heard[peer->nheard++];
     heard->head = strdup (request->text);
@@ -381,7 +408,7 @@ answer (struct http_peer *peer, int fd, struct request *request)
   const char *saying;
   parse (peer, request);
   if (take_saying (peer, request, &saying))
-    return saying && send_all (fd, saying, strlen (saying));
+    return saying && send_saying (peer, fd, saying);
   if (!request->is_get && !request->is_head)
     return send_status (fd, "405 Method Not Allowed");
   enum http_fault fault = begin_answer (peer);
@@ -490,10 +517,12 @@ void
 http_peer_say (struct http_peer *peer, const char *const *answers, size_t n)
 {
   pthread_mutex_lock (&peer->mutex);
-  forget_heard (peer);
+  if (peer->answers != answers || n <= peer->nanswers) {
+    forget_heard (peer);
+    peer->nsaid = 0;
+  }
   peer->answers = answers;
   peer->nanswers = n;
-  peer->nsaid = 0;
   pthread_mutex_unlock (&peer->mutex);
 }
 

@@ -46,8 +46,12 @@ const char *http_peer_url (const struct http_peer *peer);
 void http_peer_script (struct http_peer *peer, enum http_fault fault,
                        unsigned after, unsigned times);
 
+/* What stands for the last value of a request's x-amz-meta-radio-writer. */
+#define HTTP_PEER_WRITER "@WRITER@"
+
 /* The next answers, whatever is asked for, in place of the store's: each as
- * it goes out, or NULL to hang up without one; they stay the caller's. */
+ * it goes out, or NULL to hang up without one; they stay the caller's.  The
+ * same array with more of them goes on where it was. */
 void http_peer_say (struct http_peer *peer, const char *const *answers,
                     size_t n);
 

@@ -116,6 +116,7 @@ run (struct site *site, struct job *job)
 
 #define SAY(...) \
   const char *const answers_[] = { __VA_ARGS__ }; \
+  http_peer_say (site->peer, NULL, 0); \
   http_peer_say (site->peer, answers_, sizeof answers_ / sizeof answers_[0])
 
 static void

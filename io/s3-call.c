@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests, attempt by attempt. */
+#include <config.h>
+
+#include <string.h>
+#include <time.h>
+
+#include "profiler/base/checked.h"
+#include "io/s3-call.h"
+
+/* Without a body that would tell it: what else a refusal may come from. */
+#define MAX_SKEW_S 300
+
+/*------------------------------------------------------------------------
+ * What is sent
+ *----------------------------------------------------------------------*/
+
+int64_t
+rd_s3_now (struct rd_s3 *s3)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_REALTIME, &now);
+  RD_LOCK_SCOPE (&s3->mutex);
+  return (int64_t) now.tv_sec + s3->synced.ahead_s;
+}
+
+static const char *
+method_name (enum rd_http_method method)
+{
+  switch (method) {
+  case RD_HTTP_HEAD: return "HEAD";
+  case RD_HTTP_PUT: return "PUT";
+  case RD_HTTP_POST: return "POST";
+  case RD_HTTP_DELETE: return "DELETE";
+  default: return "GET";
+  }
+}
+
+static enum radio_status
+add_header (struct rd_http_headers *headers, const struct rd_s3_header *header)
+{
+  RD_FREE char *line = RD_S3_JOIN (header->name, ": ", header->value);
+  return line ? rd_http_add_header (headers, line) : RADIO_ERROR_MEMORY;
+}
+
+static enum radio_status
+add_headers (struct rd_s3_call *call, const char *host,
+             struct rd_http_headers *headers)
+{
+  struct rd_s3 *s3 = call->s3;
+  const struct rd_s3_signing signing = {
+    .credentials = s3->credentials, .region = call->region, .service = "s3",
+    .now_s = rd_s3_now (s3), .cache = &s3->keys,
+  };
+  const struct rd_s3_request request = {
+    .method = method_name (call->read.task.method), .host = host,
+    .path = call->path, .query = call->query, .headers = call->headers,
+    .nheaders = call->nheaders, .payload_sha256 = call->sha256,
+  };
+  RD_S3_SIGNED_SCOPE struct rd_s3_signed made = { 0 };
+  RD_TRY (rd_s3_sign (&signing, &request, &made));
+  for (size_t i = 0; i < made.nlines; i++)
+    RD_TRY (rd_http_add_header (headers, made.lines[i]));
+  for (size_t i = 0; i < call->nheaders; i++)
+    RD_TRY (add_header (headers, &call->headers[i]));
+  return RADIO_OK;
+}
+
+/* The region, which is part of AWS's hosts, may be another than before. */
+static enum radio_status
+prepare (struct rd_http_task *task, struct rd_http_headers *headers)
+{
+  struct rd_s3_call *call = (struct rd_s3_call *) task;
+  struct rd_s3 *s3 = call->s3;
+  {
+    RD_LOCK_SCOPE (&s3->mutex);
+    memcpy (call->region, s3->synced.region, sizeof call->region);
+  }
+  RD_FREE char *host = rd_s3_place_host (&s3->place, call->region);
+  if (host == NULL)
+    return RADIO_ERROR_MEMORY;
+  char *url = RD_S3_JOIN (s3->place.is_https ? "https://" : "http://", host,
+                          call->path, call->query ? "?" : "",
+                          call->query ? call->query : "");
+  if (url == NULL)
+    return RADIO_ERROR_MEMORY;
+  rd_free (call->url);
+  task->url = call->url = url;
+  return add_headers (call, host, headers);
+}
+
+/*------------------------------------------------------------------------
+ * What comes back
+ *----------------------------------------------------------------------*/
+
+/* The bucket is elsewhere, and it is told where. */
+static bool
+mend_region (struct rd_s3_call *call)
+{
+  static const char *const codes[] = {
+    "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect",
+    "IllegalLocationConstraintException", NULL
+  };
+  const struct rd_s3_problem *problem = &call->problem;
+  unsigned status = problem->status;
+  bool may_be = status == 301 || status == 307 || status == 400
+                || rd_s3_problem_is (problem, codes);
+  if (!may_be || call->mended_region || !rd_s3_is_region (problem->region)
+      || strcmp (problem->region, call->region) == 0)
+    return false;
+  RD_LOCK_SCOPE (&call->s3->mutex);
+  memcpy (call->s3->synced.region, problem->region, sizeof problem->region);
+  return call->mended_region = true;
+}
+
+/* An answer to HEAD has no body that tells it. */
+static bool
+mend_clock (struct rd_s3_call *call)
+{
+  static const char *const codes[] = { "RequestTimeTooSkewed", NULL };
+  int64_t date_s = call->read.task.answer.date_s;
+  int64_t ahead_s = date_s - rd_s3_now (call->s3);
+  bool is_skewed = rd_s3_problem_is (&call->problem, codes)
+    || (call->read.task.method == RD_HTTP_HEAD && call->problem.status == 403
+        && (ahead_s > MAX_SKEW_S || ahead_s < -MAX_SKEW_S));
+  if (!is_skewed || date_s < 0 || call->mended_clock)
+    return false;
+  RD_LOCK_SCOPE (&call->s3->mutex);
+  call->s3->synced.ahead_s += ahead_s;
+  return call->mended_clock = true;
+}
+
+enum radio_status
+rd_s3_judge (struct rd_s3_call *call, enum rd_http_next *next)
+{
+  const struct rd_s3_credentials *credentials = call->s3->credentials;
+  if (rd_http_is_good (call->problem.status))
+    return RADIO_OK;
+  *next = rd_s3_problem_next (&call->problem);
+  return rd_s3_problem_fail (&call->problem, call->name,
+                             !credentials || !credentials->access_key);
+}
+
+static enum radio_status
+conclude (struct rd_http_task *task, const struct rd_buffer *body,
+          enum rd_http_next *next)
+{
+  struct rd_s3_call *call = (struct rd_s3_call *) task;
+  rd_s3_problem_read (&call->problem, &task->answer, body);
+  if (mend_region (call) || mend_clock (call)) {
+    enum radio_status status = rd_s3_judge (call, next);
+    *next = RD_HTTP_AGAIN;
+    return status;
+  }
+  return call->judge ? call->judge (call, next) : rd_s3_judge (call, next);
+}
+
+/*------------------------------------------------------------------------
+ * Calls
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_s3_call_init (struct rd_s3_call *call, struct rd_s3 *s3,
+                 enum rd_http_method method, const char *key, char *query)
+{
+  *call = (struct rd_s3_call) { .s3 = s3, .query = query };
+  call->name = key ? RD_S3_JOIN (s3->base.uri, "/", key)
+                   : RD_S3_JOIN (s3->base.uri);
+  call->path = rd_s3_place_path (&s3->place, key);
+  /* Until it is prepared. */
+  call->url = RD_S3_JOIN ("");
+  if (!call->name || !call->path || !call->url)
+    return RADIO_ERROR_MEMORY;
+  call->read.task = (struct rd_http_task) {
+    .url = call->url, .name = call->name, .method = method,
+    .is_repeatable = true, .prepare = prepare, .conclude = conclude,
+  };
+  return rd_s3_sha256 (NULL, 0, call->sha256);
+}
+
+void
+rd_s3_call_free (struct rd_s3_call *call)
+{
+  rd_free (call->name);
+  rd_free (call->path);
+  rd_free (call->query);
+  rd_free (call->url);
+  *call = (struct rd_s3_call) { 0 };
+}
+
+/* TLS keeps a body as it was sent; without it, its digest does. */
+enum radio_status
+rd_s3_call_body (struct rd_s3_call *call, const struct rd_part *parts,
+                 size_t n)
+{
+  static const char unsigned_payload[] = "UNSIGNED-PAYLOAD";
+  call->read.task.parts = parts;
+  call->read.task.nparts = n;
+  if (!call->s3->place.is_https)
+    return rd_s3_sha256 (parts, n, call->sha256);
+  memcpy (call->sha256, unsigned_payload, sizeof unsigned_payload);
+  return RADIO_OK;
+}
+
+void
+rd_s3_call_header (struct rd_s3_call *call, const char *name,
+                   const char *value)
+{
+  call->headers[call->nheaders++] = (struct rd_s3_header) { name, value };
+}
+
+enum radio_status
+rd_s3_call_start (struct rd_s3_call *call, const struct radio_site *site,
+                  void (*done) (struct rd_http_task *task))
+{
+  struct rd_http_task *task = &call->read.task;
+  task->done = done;
+  if (radio_profile_is_on ()) {
+    task->request = radio_async_begin (site);
+    radio_async_text (task->request, "key", call->name, RADIO_TEXT_NAME);
+  }
+  enum radio_status status = rd_http_submit (call->s3->http, task);
+  if (status != RADIO_OK)
+    radio_async_end (task->request);
+  return status;
+}
+
+/* A thread that waits for one call. */
+struct waiter {
+  pthread_mutex_t mutex;
+  pthread_cond_t cond;
+  bool is_done;
+};
+
+static void
+wake (struct rd_http_task *task)
+{
+  struct waiter *waiter = ((struct rd_s3_call *) task)->user_data;
+  radio_async_end (task->request);
+  RD_LOCK_SCOPE (&waiter->mutex);
+  waiter->is_done = true;
+  /* Under the mutex, since the waiter's frame is gone once it sees this. */
+  pthread_cond_signal (&waiter->cond);
+}
+
+enum radio_status
+rd_s3_call_run (struct rd_s3_call *call, const struct radio_site *site)
+{
+  struct waiter waiter = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .cond = PTHREAD_COND_INITIALIZER,
+  };
+  call->user_data = &waiter;
+  RD_TRY (rd_s3_call_start (call, site, wake));
+  {
+    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+    RD_LOCK_SCOPE (&waiter.mutex);
+    while (!waiter.is_done)
+      pthread_cond_wait (&waiter.cond, &waiter.mutex);
+  }
+  pthread_cond_destroy (&waiter.cond);
+  pthread_mutex_destroy (&waiter.mutex);
+  return rd_error_raise (&call->read.task.error);
+}

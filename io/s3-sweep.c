@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* What dead writers left: uploads that are neither complete nor aborted, of
+ * which a bucket's owner pays the parts, and probes.  Whose writer lives
+ * cannot be seen from here, but for those of this store's handle: so what is
+ * younger than a grace time is left alone. */
+#include <config.h>
+
+#include <string.h>
+
+#include "profiler/base/checked.h"
+#include "io/key.h"
+#include "io/s3-list.h"
+#include "io/s3-write.h"
+#include "io/s3-xml.h"
+
+#define MAX_PAGE_NBYTES (UINT32_C (8) << 20)
+#define ROOT "ListMultipartUploadsResult"
+
+RD_S3_SITE (list_site, "list uploads");
+
+struct sweep {
+  struct rd_s3 *s3;
+  bool dry_run;
+  struct rd_io_swept *swept;
+  char *below;                /* "store/prefix/" */
+  int64_t now_s;
+
+  /* Of the page, and of the upload in it that is read. */
+  bool has_root, is_truncated;
+  char *next_key, *next_id;
+  char *key, *id;
+  int64_t begun_s;
+};
+
+static bool
+is_of_living_writer (struct rd_s3 *s3, const char *id)
+{
+  RD_LOCK_SCOPE (&s3->mutex);
+  const struct rd_s3_upload *upload = s3->synced.uploads;
+  while (upload && strcmp (upload->id, id) != 0)
+    upload = upload->next;
+  return upload != NULL;
+}
+
+/* The key below the store's prefix, or NULL. */
+static const char *
+key_in_store (const struct sweep *sweep)
+{
+  const struct rd_s3_place *place = &sweep->s3->place;
+  if (!sweep->key || !rd_s3_decode (sweep->key)
+      || strncmp (sweep->key, sweep->below, strlen (sweep->below)) != 0)
+    return NULL;
+  const char *key = rd_key_below (sweep->key, place->prefix);
+  bool is_key = key && rd_key_check (&sweep->s3->base, key) == RADIO_OK;
+  return is_key ? key : NULL;
+}
+
+static enum radio_status
+take_upload (struct sweep *sweep)
+{
+  const char *key = key_in_store (sweep);
+  int64_t age_s = sweep->now_s - sweep->begun_s;
+  if (!key || !sweep->id || sweep->begun_s < 0 || age_s < 0
+      || (uint64_t) age_s < sweep->s3->grace_s
+      || is_of_living_writer (sweep->s3, sweep->id))
+    return RADIO_OK;
+  enum radio_status status = RADIO_OK;
+  if (!sweep->dry_run)
+    status = rd_s3_upload_abort (sweep->s3, key, sweep->id);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  sweep->swept->n_files += status == RADIO_OK;
+  return status;
+}
+
+static enum radio_status
+keep_text (const char *text, char **kept)
+{
+  rd_free (*kept);
+  *kept = rd_strdup (text);
+  return *kept ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
+}
+
+static enum radio_status
+take_element (const char *path, const char *text, void *user_data)
+{
+  struct sweep *sweep = user_data;
+  if (strcmp (path, ROOT "/Upload/Key") == 0)
+    return keep_text (text, &sweep->key);
+  if (strcmp (path, ROOT "/Upload/UploadId") == 0)
+    return keep_text (text, &sweep->id);
+  if (strcmp (path, ROOT "/NextKeyMarker") == 0)
+    return keep_text (text, &sweep->next_key);
+  if (strcmp (path, ROOT "/NextUploadIdMarker") == 0)
+    return keep_text (text, &sweep->next_id);
+  if (strcmp (path, ROOT "/Upload/Initiated") == 0)
+    sweep->begun_s = rd_s3_xml_time (text);
+  else if (strcmp (path, ROOT "/Upload") == 0)
+    return take_upload (sweep);
+  else if (strcmp (path, ROOT "/IsTruncated") == 0)
+    sweep->is_truncated = strcmp (text, "true") == 0;
+  else if (strcmp (path, ROOT) == 0)
+    sweep->has_root = true;
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Pages
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+make_query (const struct sweep *sweep, const char *key, const char *id,
+            char **query)
+{
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  RD_TRY (rd_s3_query_add (&text, "encoding-type", "url"));
+  if (*sweep->below)
+    RD_TRY (rd_s3_query_add (&text, "prefix", sweep->below));
+  if (key)
+    RD_TRY (rd_s3_query_add (&text, "key-marker", key));
+  if (id)
+    RD_TRY (rd_s3_query_add (&text, "upload-id-marker", id));
+  RD_TRY (rd_s3_query_add (&text, "uploads", ""));
+  *query = rd_s3_query_take (&text);
+  return *query ? RADIO_OK : RADIO_ERROR_MEMORY;
+}
+
+static enum radio_status
+fetch_page (struct sweep *sweep, const char *key, const char *id,
+            struct rd_buffer *page)
+{
+  char *query = NULL;
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  RD_TRY (make_query (sweep, key, id, &query));
+  RD_TRY (rd_s3_call_init (&call, sweep->s3, RD_HTTP_GET, NULL, query));
+  call.read.task.into = page;
+  call.read.task.max_nbytes = MAX_PAGE_NBYTES;
+  return rd_s3_call_run (&call, &list_site);
+}
+
+static bool
+is_same (const char *a, const char *b)
+{
+  return a && b ? strcmp (a, b) == 0 : a == b;
+}
+
+static enum radio_status
+read_page (struct sweep *sweep)
+{
+  RD_FREE char *key = RD_STEAL (sweep->next_key);
+  RD_FREE char *id = RD_STEAL (sweep->next_id);
+  RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
+  const char *where = sweep->s3->base.uri;
+  if (key && !rd_s3_decode (key))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads has no key "
+                    "to go on from", where);
+  RD_TRY (fetch_page (sweep, key, id, &page));
+  sweep->has_root = sweep->is_truncated = false;
+  sweep->now_s = rd_s3_now (sweep->s3);
+  RD_TRY (rd_s3_xml_read (&page, where, take_element, sweep));
+  if (!sweep->has_root)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads is none",
+                    where);
+  if (sweep->is_truncated && is_same (key, sweep->next_key)
+      && is_same (id, sweep->next_id))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads does not "
+                    "come to an end", where);
+  return RADIO_OK;
+}
+
+static void
+free_sweep (struct sweep *sweep)
+{
+  rd_free (sweep->below);
+  rd_free (sweep->next_key);
+  rd_free (sweep->next_id);
+  rd_free (sweep->key);
+  rd_free (sweep->id);
+}
+
+/* Not every endpoint lists uploads; those that do not have none to list. */
+static enum radio_status
+sweep_uploads (struct sweep *sweep)
+{
+  enum radio_status status;
+  do
+    status = read_page (sweep);
+  while (status == RADIO_OK && sweep->is_truncated);
+  return status == RADIO_ERROR_UNSUPPORTED ? RADIO_OK : status;
+}
+
+enum radio_status
+rd_s3_sweep (struct rd_io *io, const char *prefix, bool dry_run,
+             struct rd_io_swept *swept)
+{
+  struct rd_s3 *s3 = (struct rd_s3 *) io;
+  RD_CLEANUP (free_sweep) struct sweep sweep = {
+    .s3 = s3, .dry_run = dry_run, .swept = swept, .begun_s = -1,
+  };
+  *swept = (struct rd_io_swept) { 0 };
+  RD_TRY (rd_prefix_check (io, prefix));
+  RD_FREE char *folder = rd_s3_place_key (&s3->place, prefix);
+  if (folder == NULL)
+    return RADIO_ERROR_MEMORY;
+  sweep.below = RD_S3_JOIN (folder, *folder ? "/" : "");
+  if (sweep.below == NULL)
+    return RADIO_ERROR_MEMORY;
+  return sweep_uploads (&sweep);
+}

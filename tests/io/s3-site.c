@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* The scripted server as an endpoint of S3. */
+#include <config.h>
+
+#include "tests/io/s3-site.h"
+
+static const struct rd_http_options hasty = {
+  .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
+  .backoff_ms = 1, .nconnections = 4,
+};
+
+void
+s3_site_open (struct s3_site *site, const char *access_key, bool single_writer)
+{
+  struct rd_s3_credentials *credentials = NULL;
+  char endpoint[128];
+  /* "http://127.0.0.1:PORT/data" */
+  snprintf (endpoint, sizeof endpoint, "%s", http_peer_url (site->peer));
+  *strrchr (endpoint, '/') = '\0';
+  assert_ok (rd_s3_credentials_new (access_key, access_key ? S3_SECRET_KEY
+                                                           : NULL,
+                                    NULL, 0, &credentials));
+  const struct rd_s3_options options = {
+    .endpoint = endpoint, .credentials = credentials,
+    .single_writer = single_writer, .http = hasty,
+  };
+  rd_io_close (site->io);
+  assert_ok (rd_io_open_with ("s3://bucket/st", false, &options, &site->io));
+  rd_s3_credentials_free (credentials);
+}
+
+int
+s3_site_set_up (void **state)
+{
+  struct s3_site *site = calloc (1, sizeof *site);
+  assert_non_null (site);
+  assert_ok (rd_io_open ("memory:", false, &site->objects));
+  site->peer = http_peer_start (site->objects);
+  s3_site_open (site, S3_ACCESS_KEY, false);
+  *state = site;
+  return 0;
+}
+
+void
+s3_site_forget (struct s3_site *site)
+{
+  http_peer_say (site->peer, NULL, 0);
+  for (size_t i = 0; i < site->n; i++)
+    free (site->answers[i]);
+  site->n = 0;
+}
+
+int
+s3_site_tear_down (void **state)
+{
+  struct s3_site *site = *state;
+  rd_io_close (site->io);
+  http_peer_stop (site->peer);
+  site->peer = NULL;
+  for (size_t i = 0; i < site->n; i++)
+    free (site->answers[i]);
+  rd_io_close (site->objects);
+  free (site);
+  return 0;
+}
+
+/*------------------------------------------------------------------------
+ * Answers
+ *----------------------------------------------------------------------*/
+
+void
+s3_say (struct s3_site *site, const char *status, const char *headers,
+     const char *body)
+{
+  size_t room = strlen (status) + strlen (headers) + strlen (body) + 128;
+  char *answer = malloc (room);
+  assert_non_null (answer);
+  assert_true (site->n < 64);
+  snprintf (answer, room, "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s",
+            status, headers, strlen (body), body);
+  site->answers[site->n++] = answer;
+  http_peer_say (site->peer, (const char *const *) site->answers, site->n);
+}
+
+/* Hang up without a word. */
+void
+s3_say_nothing (struct s3_site *site)
+{
+  site->answers[site->n++] = NULL;
+  http_peer_say (site->peer, (const char *const *) site->answers, site->n);
+}
+
+/* To HEAD: the length is the object's. */
+void
+s3_say_head (struct s3_site *site, const char *headers, unsigned nbytes)
+{
+  char text[512];
+  snprintf (text, sizeof text, "HTTP/1.1 200 OK\r\n%sContent-Length: %u\r\n"
+            "\r\n", headers, nbytes);
+  site->answers[site->n++] = strdup (text);
+  http_peer_say (site->peer, (const char *const *) site->answers, site->n);
+}
+
+void
+s3_say_error (struct s3_site *site, const char *status, const char *headers,
+           const char *code)
+{
+  char body[512];
+  snprintf (body, sizeof body, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<Error><Code>%s</Code><Message>" S3_SECRET_KEY "</Message>"
+            "</Error>", code);
+  s3_say (site, status, headers, body);
+}
+
+void
+s3_assert_heard (struct s3_site *site, size_t i, const char *part)
+{
+  const char *head = http_peer_head (site->peer, i);
+  assert_non_null (head);
+  if (!strcasestr (head, part))
+    fail_msg ("'%s' is not in\n%s", part, head);
+}
+
+void
+s3_assert_unheard (struct s3_site *site, size_t i, const char *part)
+{
+  const char *head = http_peer_head (site->peer, i);
+  assert_non_null (head);
+  assert_null (strcasestr (head, part));
+}
+
+void
+s3_assert_all_said (struct s3_site *site)
+{
+  assert_true (http_peer_has_said_all (site->peer));
+  assert_null (http_peer_head (site->peer, site->n));
+}

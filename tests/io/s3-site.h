@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* A store in S3 whose endpoint is a server of this process, and what that is
+ * to answer, one after the other. */
+#ifndef RD_TESTS_S3_SITE_H
+#define RD_TESTS_S3_SITE_H
+
+#include "io/stores.h"
+#include "tests/io/http-peer.h"
+#include "tests/io/store-asserts.h"
+
+#define S3_ACCESS_KEY "AKIDEXAMPLE"
+#define S3_SECRET_KEY "verySecret/Key+"
+
+struct s3_site {
+  struct rd_io *objects, *io;
+  struct http_peer *peer;
+  char *answers[64];
+  size_t n;
+};
+
+/* Of cmocka: the store is "s3://bucket/st". */
+int s3_site_set_up (void **state);
+int s3_site_tear_down (void **state);
+
+/* Open the store anew; without an access key: as nobody. */
+void s3_site_open (struct s3_site *site, const char *access_key,
+                   bool single_writer);
+
+/* One more answer: status and headers (each with its line end), and body. */
+void s3_say (struct s3_site *site, const char *status, const char *headers,
+             const char *body);
+
+/* An error as S3 tells it; its words hold the secret key. */
+void s3_say_error (struct s3_site *site, const char *status,
+                   const char *headers, const char *code);
+
+/* To HEAD: the length is the object's. */
+void s3_say_head (struct s3_site *site, const char *headers,
+                  unsigned nbytes);
+
+/* Hang up without a word. */
+void s3_say_nothing (struct s3_site *site);
+
+/* Begin a new list of answers. */
+void s3_site_forget (struct s3_site *site);
+
+/* What the i-th request's head has, and has not, in whatever case. */
+void s3_assert_heard (struct s3_site *site, size_t i, const char *part);
+void s3_assert_unheard (struct s3_site *site, size_t i, const char *part);
+
+/* All answers were asked for, and no more. */
+void s3_assert_all_said (struct s3_site *site);
+
+#endif /* RD_TESTS_S3_SITE_H */

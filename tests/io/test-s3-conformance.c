@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The store in S3 keeps what every store promises, at a real endpoint, which
+ * the environment names: RADIO_TESTS_S3_ENDPOINT, _BUCKET (which exists, and
+ * in which each case has a prefix of its own), _REGION, _ACCESS_KEY,
+ * _SECRET_KEY and _CA_FILE, and _ADDRESSING ("path" or "virtual").  Without
+ * an endpoint it is skipped. */
+#include <config.h>
+
+#include <unistd.h>
+
+#include "io/stores.h"
+#include "tests/io/conformance.h"
+#include "tests/io/store-asserts.h"
+
+#define SKIPPED 77
+#define VARIABLE(name) getenv ("RADIO_TESTS_S3_" name)
+
+static unsigned nplaces;
+
+static enum rd_s3_addressing
+addressing (void)
+{
+  const char *text = VARIABLE ("ADDRESSING");
+  if (text && strcmp (text, "virtual") == 0)
+    return RD_S3_ADDRESSING_VIRTUAL;
+  return RD_S3_ADDRESSING_AUTO;
+}
+
+static enum radio_status
+open_at (const char *uri, struct rd_io **io)
+{
+  RD_CLEANUP (rd_cleanup_s3_credentials)
+  struct rd_s3_credentials *credentials = NULL;
+  RD_TRY (rd_s3_credentials_new (VARIABLE ("ACCESS_KEY"),
+                                 VARIABLE ("SECRET_KEY"), NULL, 0,
+                                 &credentials));
+  const struct rd_s3_options options = {
+    .endpoint = VARIABLE ("ENDPOINT"), .region = VARIABLE ("REGION"),
+    .addressing = addressing (), .credentials = credentials,
+    .http.ca_file = VARIABLE ("CA_FILE"),
+  };
+  return rd_io_open_with (uri, true, &options, io);
+}
+
+static enum radio_status
+make (void **place, struct rd_io **io)
+{
+  char uri[256];
+  snprintf (uri, sizeof uri, "s3://%s/radio-tests-%ld/case %u+%%",
+            VARIABLE ("BUCKET"), (long) getpid (), nplaces++);
+  *place = strdup (uri);
+  return *place ? open_at (uri, io) : RADIO_ERROR_MEMORY;
+}
+
+/* What it left is removed. */
+static void
+unmake (void *place)
+{
+  struct rd_io *io;
+  if (open_at (place, &io) == RADIO_OK) {
+    if (io->ops->remove_tree (io, "") != RADIO_OK)
+      print_error ("%s\n", radio_error_message ());
+    rd_io_close (io);
+  }
+  free (place);
+}
+
+int
+main (void)
+{
+  const struct conformance_store store = { "s3", make, unmake };
+  if (!VARIABLE ("ENDPOINT") || !VARIABLE ("BUCKET"))
+    return SKIPPED;
+  return run_conformance (&store);
+}

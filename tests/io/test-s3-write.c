@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* What is written to S3 when answers get lost, come in two minds, or come
+ * from a server that cannot do what is asked. */
+#include <config.h>
+
+#include "tests/io/s3-site.h"
+
+#define NO_CONTENT "204 No Content"
+#define EXISTS "412 Precondition Failed"
+#define PART_NBYTES ((size_t) 8 << 20)
+
+/*------------------------------------------------------------------------
+ * Put
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+put (struct s3_site *site, enum rd_put how)
+{
+  return rd_io_put (site->io, "k", "bytes", 5, how);
+}
+
+/* The server shows that it can: the second of the same is refused. */
+static void
+say_able (struct s3_site *site)
+{
+  s3_say (site, "200 OK", "", "");
+  s3_say_error (site, EXISTS, "", "PreconditionFailed");
+  s3_say (site, NO_CONTENT, "", "");
+}
+
+static void
+a_put_tells_what_it_sends_and_its_digest (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "ETag: \"x\"\r\n", "");
+  assert_ok (put (site, RD_PUT_REPLACE));
+  s3_assert_heard (site, 0, "PUT /bucket/st/k HTTP/1.1\r\n");
+  s3_assert_heard (site, 0, "\r\nContent-Length: 5\r\n");
+  /* printf bytes | sha256sum */
+  s3_assert_heard (site, 0, "\r\nx-amz-content-sha256: 277089d91c0bdf4f2e6862"
+                   "ba7e4a07605119431f5d13f726dd352b06f1b206a9\r\n");
+  s3_assert_unheard (site, 0, "if-none-match");
+  assert_memory_equal (http_peer_body (site->peer, 0)->data, "bytes", 5);
+}
+
+static void
+a_put_whose_answer_is_lost_is_sent_again (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say_nothing (site);
+  s3_say_error (site, "503 Slow Down", "", "SlowDown");
+  s3_say (site, "200 OK", "", "");
+  assert_ok (put (site, RD_PUT_REPLACE));
+  assert_int_equal (http_peer_body (site->peer, 2)->nbytes, 5);
+  s3_assert_all_said (site);
+}
+
+static void
+the_condition_is_tried_out_once_before_it_is_relied_on (void **state)
+{
+  struct s3_site *site = *state;
+  say_able (site);
+  s3_say (site, "200 OK", "", "");
+  s3_say_error (site, EXISTS, "", "PreconditionFailed");
+  assert_ok (put (site, RD_PUT_IF_ABSENT));
+  assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_EXISTS,
+                "s3://bucket/st/k: exists already");
+  s3_assert_heard (site, 0, "PUT /bucket/st/.radio-probe-");
+  s3_assert_heard (site, 1, "PUT /bucket/st/.radio-probe-");
+  s3_assert_heard (site, 2, "DELETE /bucket/st/.radio-probe-");
+  s3_assert_heard (site, 3, "PUT /bucket/st/k ");
+  for (size_t i = 0; i < 5; i++)
+    if (i != 2)
+      s3_assert_heard (site, i, "\r\nif-none-match: *\r\n");
+  s3_assert_all_said (site);
+}
+
+static void
+a_server_that_ignores_the_condition_is_found_out (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", "");
+  s3_say (site, "200 OK", "", "");
+  s3_say (site, NO_CONTENT, "", "");
+  for (int i = 0; i < 2; i++)
+    assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_UNSUPPORTED,
+                  "single writer");
+  s3_assert_all_said (site);
+}
+
+static void
+a_server_that_refuses_the_condition_is_as_one_that_ignores_it (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say_error (site, "501 Not Implemented", "", "NotImplemented");
+  s3_say (site, NO_CONTENT, "", "");
+  assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_UNSUPPORTED,
+                "single writer");
+  s3_assert_all_said (site);
+}
+
+static void
+a_single_writer_looks_first (void **state)
+{
+  struct s3_site *site = *state;
+  s3_site_open (site, S3_ACCESS_KEY, true);
+  s3_say_error (site, "501 Not Implemented", "", "NotImplemented");
+  s3_say (site, NO_CONTENT, "", "");
+  s3_say (site, "404 Not Found", "", "");
+  s3_say (site, "200 OK", "", "");
+  s3_say_head (site, "", 5);
+  assert_ok (put (site, RD_PUT_IF_ABSENT));
+  assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_EXISTS, "st/k");
+  s3_assert_heard (site, 2, "HEAD /bucket/st/k ");
+  s3_assert_heard (site, 3, "PUT /bucket/st/k ");
+  s3_assert_unheard (site, 3, "if-none-match");
+  s3_assert_all_said (site);
+}
+
+#define WRITTEN_BY_US "x-amz-meta-radio-writer: " HTTP_PEER_WRITER "\r\n"
+#define WRITTEN_BY_OTHERS \
+  "x-amz-meta-radio-writer: 00000000000000000000000000000000\r\n"
+
+static void
+a_lost_answer_to_a_conditional_put_is_told_from_another_writers (
+  void **state)
+{
+  struct s3_site *site = *state;
+  say_able (site);
+  s3_say_nothing (site);
+  s3_say_error (site, EXISTS, "", "PreconditionFailed");
+  s3_say_head (site, WRITTEN_BY_US, 5);
+  assert_ok (put (site, RD_PUT_IF_ABSENT));
+  s3_assert_all_said (site);
+  s3_site_forget (site);
+  s3_say_error (site, "500 Internal", "", "InternalError");
+  s3_say_error (site, EXISTS, "", "PreconditionFailed");
+  s3_say_head (site, WRITTEN_BY_OTHERS, 5);
+  assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_EXISTS, "st/k");
+  s3_assert_all_said (site);
+}
+
+/* Of two that write at one time a server may refuse both for now. */
+static void
+a_conflict_is_no_object_that_exists (void **state)
+{
+  struct s3_site *site = *state;
+  say_able (site);
+  s3_say_error (site, "409 Conflict", "", "ConditionalRequestConflict");
+  s3_say (site, "200 OK", "", "");
+  assert_ok (put (site, RD_PUT_IF_ABSENT));
+  s3_assert_all_said (site);
+}
+
+/*------------------------------------------------------------------------
+ * Objects of many parts
+ *----------------------------------------------------------------------*/
+
+#define BEGUN "<InitiateMultipartUploadResult><UploadId>up+1" \
+  "</UploadId></InitiateMultipartUploadResult>"
+#define COMPLETE "<CompleteMultipartUploadResult><ETag>x</ETag>" \
+  "</CompleteMultipartUploadResult>"
+
+/* Parts go out at one time, so all their answers are the same. */
+static void
+say_two_parts (struct s3_site *site)
+{
+  s3_say (site, "200 OK", "", BEGUN);
+  for (int i = 0; i < 2; i++)
+    s3_say (site, "200 OK", "ETag: \"tag&1\"\r\n", "");
+}
+
+/* A part and a byte. */
+static enum radio_status
+write_two_parts (struct s3_site *site)
+{
+  struct rd_io_writer *writer;
+  unsigned char *bytes = make_bytes (PART_NBYTES + 1);
+  const struct rd_part parts[] = {
+    { bytes, 100 }, { bytes + 100, PART_NBYTES - 99 },
+  };
+  assert_ok (site->io->ops->create (site->io, "k", &writer));
+  enum radio_status status = writer->ops->append (writer, parts, 2);
+  free (bytes);
+  if (status == RADIO_OK)
+    return writer->ops->commit (writer);
+  rd_io_writer_abort (writer);
+  return status;
+}
+
+static void
+a_large_object_is_put_in_parts (void **state)
+{
+  static const char document[] = "<CompleteMultipartUpload><Part><PartNumber>"
+    "1</PartNumber><ETag>&quot;tag&amp;1&quot;</ETag></Part><Part><PartNumber>"
+    "2</PartNumber><ETag>&quot;tag&amp;1&quot;</ETag></Part>"
+    "</CompleteMultipartUpload>";
+  struct s3_site *site = *state;
+  say_two_parts (site);
+  s3_say (site, "200 OK", "", "\n  \n" COMPLETE);
+  assert_ok (write_two_parts (site));
+  s3_assert_heard (site, 0, "POST /bucket/st/k?uploads= HTTP/1.1\r\n");
+  s3_assert_heard (site, 1, "&uploadId=up%2B1 HTTP/1.1\r\n");
+  s3_assert_heard (site, 3, "POST /bucket/st/k?uploadId=up%2B1 HTTP/1.1\r\n");
+  const struct rd_buffer *body = http_peer_body (site->peer, 3);
+  assert_int_equal (body->nbytes, strlen (document));
+  assert_memory_equal (body->data, document, body->nbytes);
+  assert_int_equal (http_peer_body (site->peer, 1)->nbytes
+                    + http_peer_body (site->peer, 2)->nbytes,
+                    PART_NBYTES + 1);
+  s3_assert_all_said (site);
+}
+
+static void
+a_part_that_fails_ends_the_upload (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", BEGUN);
+  for (int i = 0; i < 2; i++)
+    s3_say_error (site, "403 Forbidden", "", "AccessDenied");
+  s3_say (site, NO_CONTENT, "", "");
+  assert_fails (write_two_parts (site), RADIO_ERROR_PERMISSION,
+                "access is denied");
+  s3_assert_heard (site, 3, "DELETE /bucket/st/k?uploadId=up%2B1 ");
+  s3_assert_all_said (site);
+}
+
+static void
+an_error_within_a_good_answer_is_one (void **state)
+{
+  struct s3_site *site = *state;
+  say_two_parts (site);
+  s3_say (site, "200 OK", "", "\n<Error><Code>InternalError</Code></Error>");
+  s3_say (site, "200 OK", "", COMPLETE);
+  assert_ok (write_two_parts (site));
+  s3_assert_all_said (site);
+  s3_site_forget (site);
+  say_two_parts (site);
+  s3_say (site, "200 OK", "", "<Error><Code>InvalidPart</Code></Error>");
+  s3_say (site, "404 Not Found", "", "");
+  s3_say (site, NO_CONTENT, "", "");
+  assert_fails (write_two_parts (site), RADIO_ERROR_IO, "InvalidPart");
+  s3_assert_heard (site, 5, "DELETE /bucket/st/k?uploadId=");
+  s3_assert_all_said (site);
+}
+
+static void
+a_lost_answer_to_completing_is_made_good (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const broken[] = { NULL, "<CompleteMultipartUploadRes" };
+  for (size_t i = 0; i < 2; i++) {
+    s3_site_forget (site);
+    say_two_parts (site);
+    if (broken[i])
+      s3_say (site, "200 OK", "", broken[i]);
+    else
+      s3_say_nothing (site);
+    s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+    s3_say_head (site, WRITTEN_BY_US, PART_NBYTES + 1);
+    assert_ok (write_two_parts (site));
+    s3_assert_all_said (site);
+  }
+}
+
+static void
+an_upload_that_somebody_ended_is_no_object (void **state)
+{
+  struct s3_site *site = *state;
+  say_two_parts (site);
+  s3_say_nothing (site);
+  s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  s3_say_head (site, WRITTEN_BY_OTHERS, PART_NBYTES + 1);
+  s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  assert_fails (write_two_parts (site), RADIO_ERROR_NOT_FOUND,
+                "its upload is gone");
+  s3_assert_all_said (site);
+}
+
+/*------------------------------------------------------------------------
+ * Removing
+ *----------------------------------------------------------------------*/
+
+#define LISTED "<ListBucketResult><Contents><Key>st/a&amp;b</Key><Size>1" \
+  "</Size></Contents><Contents><Key>st/c</Key><Size>1</Size></Contents>" \
+  "</ListBucketResult>"
+
+static void
+a_tree_is_removed_by_one_request (void **state)
+{
+  static const char document[] = "<Delete><Quiet>true</Quiet><Object><Key>"
+    "st/a&amp;b</Key></Object><Object><Key>st/c</Key></Object></Delete>";
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", LISTED);
+  s3_say (site, "200 OK", "", "<DeleteResult/>");
+  assert_ok (site->io->ops->remove_tree (site->io, ""));
+  s3_assert_heard (site, 1, "POST /bucket?delete= HTTP/1.1\r\n");
+  s3_assert_heard (site, 1, "\r\ncontent-md5: ");
+  const struct rd_buffer *body = http_peer_body (site->peer, 1);
+  assert_int_equal (body->nbytes, strlen (document));
+  assert_memory_equal (body->data, document, body->nbytes);
+  s3_assert_all_said (site);
+}
+
+static void
+what_cannot_be_removed_together_is_removed_singly (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const answers[][2] = {
+    { "501 Not Implemented", "<Error><Code>NotImplemented</Code></Error>" },
+    { "200 OK", "<DeleteResult><Error><Code>AccessDenied</Code></Error>"
+                "</DeleteResult>" },
+    { "200 OK", "<DeleteResult" }, { "200 OK", "<html/>" },
+  };
+  for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+    s3_site_forget (site);
+    s3_say (site, "200 OK", "", LISTED);
+    s3_say (site, answers[i][0], "", answers[i][1]);
+    s3_say (site, NO_CONTENT, "", "");
+    s3_say_error (site, "403 Forbidden", "", "AccessDenied");
+    assert_fails (site->io->ops->remove_tree (site->io, ""),
+                  RADIO_ERROR_PERMISSION, "s3://bucket/st/c: access is");
+    s3_assert_heard (site, 2, "DELETE /bucket/st/a%26b ");
+    s3_assert_all_said (site);
+  }
+}
+
+/*------------------------------------------------------------------------
+ * Sweeping
+ *----------------------------------------------------------------------*/
+
+#define UPLOAD(key, id, time) "<Upload><Key>" key "</Key><UploadId>" id \
+  "</UploadId><Initiated>" time "</Initiated></Upload>"
+#define UPLOADS(body) "<ListMultipartUploadsResult>" body \
+  "</ListMultipartUploadsResult>"
+
+static void
+old_uploads_are_ended_and_young_ones_are_not (void **state)
+{
+  struct s3_site *site = *state;
+  struct rd_io_swept swept;
+  for (int dry_run = 1; dry_run >= 0; dry_run--) {
+    s3_site_forget (site);
+    s3_say (site, "200 OK", "",
+            UPLOADS ("<IsTruncated>true</IsTruncated><NextKeyMarker>st/m"
+                     "</NextKeyMarker><NextUploadIdMarker>9"
+                     "</NextUploadIdMarker>"
+                     UPLOAD ("st/old", "1", "2020-02-29T00:00:00.000Z")
+                     UPLOAD ("st/young", "2", "2999-01-01T00:00:00.000Z")));
+    if (!dry_run)
+      s3_say (site, NO_CONTENT, "", "");
+    s3_say (site, "200 OK", "",
+            UPLOADS (UPLOAD ("st/odd", "3", "yesterday")
+                     UPLOAD ("other", "4", "2020-02-29T00:00:00.000Z")
+                     UPLOAD ("st/x%2By", "5", "2020-02-29T00:00:00Z")));
+    if (!dry_run)
+      s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+    assert_ok (site->io->ops->sweep (site->io, "", dry_run, &swept));
+    assert_int_equal (swept.n_files, dry_run ? 2 : 1);
+    s3_assert_heard (site, 0, "?encoding-type=url&prefix=st%2F&uploads= ");
+    s3_assert_heard (site, dry_run ? 1 : 2, "&key-marker=st%2Fm&"
+                     "upload-id-marker=9&");
+    s3_assert_all_said (site);
+  }
+}
+
+#define SITE_TEST(fn) \
+  cmocka_unit_test_setup_teardown (fn, s3_site_set_up, s3_site_tear_down)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    SITE_TEST (a_put_tells_what_it_sends_and_its_digest),
+    SITE_TEST (a_put_whose_answer_is_lost_is_sent_again),
+    SITE_TEST (the_condition_is_tried_out_once_before_it_is_relied_on),
+    SITE_TEST (a_server_that_ignores_the_condition_is_found_out),
+    SITE_TEST (a_server_that_refuses_the_condition_is_as_one_that_ignores_it),
+    SITE_TEST (a_single_writer_looks_first),
+    SITE_TEST (a_lost_answer_to_a_conditional_put_is_told_from_another_writers),
+    SITE_TEST (a_conflict_is_no_object_that_exists),
+    SITE_TEST (a_large_object_is_put_in_parts),
+    SITE_TEST (a_part_that_fails_ends_the_upload),
+    SITE_TEST (an_error_within_a_good_answer_is_one),
+    SITE_TEST (a_lost_answer_to_completing_is_made_good),
+    SITE_TEST (an_upload_that_somebody_ended_is_no_object),
+    SITE_TEST (a_tree_is_removed_by_one_request),
+    SITE_TEST (what_cannot_be_removed_together_is_removed_singly),
+    SITE_TEST (old_uploads_are_ended_and_young_ones_are_not),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* What is asked of S3, and what follows answers that are not as they should
+ * be: each ends in the right data or in a clear error. */
+#include <config.h>
+
+#include "tests/io/s3-site.h"
+
+static enum radio_status
+read_part (struct s3_site *site, uint64_t offset, size_t nbytes,
+           struct rd_buffer *into)
+{
+  struct rd_io_get get = {
+    .key = "k", .range = RD_RANGE_SPAN, .offset = offset, .nbytes = nbytes,
+    .into = into,
+  };
+  return rd_io_read (site->io, &get);
+}
+
+/*------------------------------------------------------------------------
+ * Reads
+ *----------------------------------------------------------------------*/
+
+static void
+a_part_is_asked_for_with_a_signature (void **state)
+{
+  struct s3_site *site = *state;
+  RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
+  s3_say (site, "206 Part", "Content-Range: bytes 2-4/10\r\n", "cde");
+  assert_ok (read_part (site, 2, 3, &into));
+  assert_int_equal (into.nbytes, 3);
+  assert_memory_equal (into.data, "cde", 3);
+  s3_assert_heard (site, 0, "GET /bucket/st/k HTTP/1.1\r\n");
+  s3_assert_heard (site, 0, "\r\nRange: bytes=2-4\r\n");
+  s3_assert_heard (site, 0, "\r\nauthorization: AWS4-HMAC-SHA256 Credential="
+                S3_ACCESS_KEY "/");
+  s3_assert_heard (site, 0, "/us-east-1/s3/aws4_request");
+  s3_assert_heard (site, 0, "\r\nx-amz-content-sha256: e3b0c442");
+  s3_assert_unheard (site, 0, S3_SECRET_KEY);
+}
+
+static void
+nobody_asks_without_a_signature (void **state)
+{
+  struct s3_site *site = *state;
+  s3_site_open (site, NULL, false);
+  s3_say (site, "200 OK", "", "x");
+  assert_text (site->io, "k", "x");
+  s3_assert_unheard (site, 0, "authorization");
+  s3_say_error (site, "403 Forbidden", "", "AccessDenied");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
+                "without credentials");
+}
+
+static void
+wrong_parts_are_refused (void **state)
+{
+  struct s3_site *site = *state;
+  RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
+  s3_say (site, "206 Part", "Content-Range: bytes 1-3/10\r\n", "bcd");
+  assert_fails (read_part (site, 2, 3, &into), RADIO_ERROR_IO,
+                "s3://bucket/st/k: bytes 1-3 of 10 came");
+  s3_say (site, "200 OK", "", "0123456789");
+  assert_fails (read_part (site, 2, 3, &into), RADIO_ERROR_UNSUPPORTED,
+                "range requests");
+}
+
+/* A server that tells the size in words, and one that does not tell it. */
+static void
+behind_the_end_there_is_nothing (void **state)
+{
+  struct s3_site *site = *state;
+  RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
+  struct rd_io_get get = {
+    .key = "k", .range = RD_RANGE_SPAN, .offset = 20, .nbytes = 5,
+    .into = &into,
+  };
+  s3_say (site, "416 Range", "", "<Error><Code>InvalidRange</Code>"
+       "<ActualObjectSize>10</ActualObjectSize></Error>");
+  assert_ok (rd_io_read (site->io, &get));
+  assert_int_equal (into.nbytes, 0);
+  assert_int_equal (get.object_nbytes, 10);
+  get.object_nbytes = 0;
+  s3_say (site, "416 Range", "", "");
+  s3_say_head (site, "", 12);
+  assert_ok (rd_io_read (site->io, &get));
+  assert_int_equal (into.nbytes, 0);
+  assert_int_equal (get.object_nbytes, 12);
+  s3_assert_heard (site, 2, "HEAD /bucket/st/k ");
+  s3_assert_all_said (site);
+}
+
+static void
+an_object_that_changes_while_it_is_held_is_told (void **state)
+{
+  struct s3_site *site = *state;
+  RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
+  struct rd_io_file *file = rd_io_hold (site->io, "k", true);
+  struct rd_io_get get = {
+    .key = "k", .file = file, .range = RD_RANGE_SPAN, .nbytes = 3,
+    .into = &into,
+  };
+  s3_say (site, "206 Part", "ETag: \"1\"\r\nContent-Range: bytes 0-2/9\r\n",
+       "abc");
+  s3_say (site, "206 Part", "ETag: \"2\"\r\nContent-Range: bytes 0-2/9\r\n",
+       "abd");
+  assert_ok (rd_io_read (site->io, &get));
+  assert_fails (rd_io_read (site->io, &get), RADIO_ERROR_IO,
+                "replaced while it was read");
+  rd_io_release (site->io, file);
+}
+
+/*------------------------------------------------------------------------
+ * Problems
+ *----------------------------------------------------------------------*/
+
+static void
+problems_are_told_in_words_and_without_the_servers (void **state)
+{
+  struct s3_site *site = *state;
+  static const struct {
+    const char *status, *code;
+    enum radio_status expected;
+    const char *part;
+  } rows[] = {
+    { "404 Not Found", "NoSuchKey", RADIO_ERROR_NOT_FOUND,
+      "s3://bucket/st/k: no such object" },
+    { "404 Not Found", "NoSuchBucket", RADIO_ERROR_IO, "no such bucket" },
+    { "403 Forbidden", "AccessDenied", RADIO_ERROR_PERMISSION,
+      "access is denied" },
+    { "403 Forbidden", "SignatureDoesNotMatch", RADIO_ERROR_PERMISSION,
+      "the secret key is wrong" },
+    { "403 Forbidden", "InvalidAccessKeyId", RADIO_ERROR_PERMISSION,
+      "does not know the access key" },
+    { "400 Bad Request", "ExpiredToken", RADIO_ERROR_PERMISSION,
+      "has expired" },
+    { "403 Forbidden", "InvalidObjectState", RADIO_ERROR_IO, "archive" },
+    { "501 Not", "NotImplemented", RADIO_ERROR_UNSUPPORTED, "cannot do" },
+    { "418 Teapot", "Unheard-of", RADIO_ERROR_IO, "(status 418, Unheard-" },
+    { "418 Teapot", "a&lt;b&gt;", RADIO_ERROR_IO, "(status 418)" },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    s3_site_forget (site);
+    s3_say_error (site, rows[i].status, "", rows[i].code);
+    assert_fails (read_key (site->io, "k"), rows[i].expected, rows[i].part);
+    assert_null (strstr (radio_error_message (), S3_SECRET_KEY));
+    s3_assert_all_said (site);
+  }
+}
+
+static void
+what_passes_is_asked_for_again_by_its_code (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const rows[][2] = {
+    { "503 Slow Down", "SlowDown" }, { "500 Internal", "InternalError" },
+    { "400 Bad Request", "RequestTimeout" },
+    { "409 Conflict", "OperationAborted" },
+    { "400 Bad Request", "ThrottlingException" },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    s3_site_forget (site);
+    s3_say_error (site, rows[i][0], "", rows[i][1]);
+    s3_say_error (site, rows[i][0], "", rows[i][1]);
+    s3_say (site, "200 OK", "", "x");
+    assert_text (site->io, "k", "x");
+    s3_assert_all_said (site);
+  }
+  s3_site_forget (site);
+  for (int i = 0; i < 4; i++)
+    s3_say_error (site, "503 Slow Down", "", "SlowDown");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO,
+                "(status 503, SlowDown) (4 attempts in ");
+}
+
+static void
+words_that_are_no_xml_or_endless_do_not_hide_the_status (void **state)
+{
+  enum { N = 200000 };
+  struct s3_site *site = *state;
+  char *body = malloc (N + 1);
+  assert_non_null (body);
+  memset (body, 'x', N);
+  body[N] = '\0';
+  memcpy (body, "<Error><Code>", 13);
+  s3_say (site, "403 Forbidden", "", body);
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION, "403");
+  free (body);
+  s3_say (site, "403 Forbidden", "", "<Error><Code>AccessDenied</Code><Mess");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
+                "access is denied");
+  s3_say (site, "403 Forbidden", "", "<!DOCTYPE x [<!ENTITY a \"b\">]>"
+       "<Error><Code>&a;</Code></Error>");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
+                "(status 403)");
+  s3_assert_all_said (site);
+}
+
+/*------------------------------------------------------------------------
+ * Repairs
+ *----------------------------------------------------------------------*/
+
+static void
+a_bucket_in_another_region_is_found_once_for_all (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say_error (site, "301 Moved", "x-amz-bucket-region: eu-central-1\r\n"
+             "Location: http://127.0.0.1:1/\r\n", "PermanentRedirect");
+  s3_say (site, "200 OK", "", "x");
+  s3_say (site, "200 OK", "", "y");
+  assert_text (site->io, "k", "x");
+  assert_text (site->io, "k", "y");
+  s3_assert_heard (site, 0, "/us-east-1/s3/");
+  s3_assert_heard (site, 1, "/eu-central-1/s3/");
+  s3_assert_heard (site, 2, "/eu-central-1/s3/");
+  s3_assert_all_said (site);
+}
+
+static void
+a_region_is_mended_by_the_body_too_but_only_once (void **state)
+{
+  struct s3_site *site = *state;
+  static const char body[] = "<Error><Code>AuthorizationHeaderMalformed"
+    "</Code><Region>%s</Region></Error>";
+  char first[256], second[256];
+  snprintf (first, sizeof first, body, "eu-west-1");
+  snprintf (second, sizeof second, body, "eu-west-2");
+  s3_say (site, "400 Bad Request", "", first);
+  s3_say (site, "400 Bad Request", "", second);
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
+                "region eu-west-2");
+  s3_assert_heard (site, 1, "/eu-west-1/s3/");
+  s3_assert_all_said (site);
+}
+
+static void
+a_clock_that_goes_wrong_is_mended_by_the_servers (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say_error (site, "403 Forbidden",
+                "Date: Sun, 06 Nov 2044 08:49:37 GMT\r\n",
+                "RequestTimeTooSkewed");
+  s3_say (site, "200 OK", "", "x");
+  s3_say (site, "200 OK", "", "y");
+  assert_text (site->io, "k", "x");
+  assert_text (site->io, "k", "y");
+  s3_assert_unheard (site, 0, "x-amz-date: 20441106T");
+  s3_assert_heard (site, 1, "x-amz-date: 20441106T08");
+  s3_assert_heard (site, 2, "x-amz-date: 20441106T08");
+  for (int i = 0; i < 2; i++)
+    s3_say_error (site, "403 Forbidden",
+               "Date: Sun, 06 Nov 2022 08:49:37 GMT\r\n",
+               "RequestTimeTooSkewed");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
+                "set the clock");
+  s3_assert_all_said (site);
+}
+
+static void
+an_answer_to_head_tells_of_a_wrong_clock_by_its_date (void **state)
+{
+  struct s3_site *site = *state;
+  uint64_t nbytes = 0;
+  s3_say (site, "403 Forbidden", "Date: Sun, 06 Nov 2044 08:49:37 GMT\r\n", "");
+  s3_say_head (site, "", 7);
+  assert_ok (site->io->ops->size (site->io, "k", &nbytes));
+  assert_int_equal (nbytes, 7);
+  s3_assert_all_said (site);
+}
+
+/*------------------------------------------------------------------------
+ * Listings
+ *----------------------------------------------------------------------*/
+
+#define LIST(body) "<?xml version=\"1.0\" encoding=\"UTF-8\"?>" \
+  "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">" \
+  "<EncodingType>url</EncodingType>" body "</ListBucketResult>"
+#define OBJECT(key, size) "<Contents><Key>" key "</Key><Size>" size \
+  "</Size></Contents>"
+#define FOLDER(key) "<CommonPrefixes><Prefix>" key "</Prefix>" \
+  "</CommonPrefixes>"
+#define MORE(token) "<IsTruncated>true</IsTruncated>" \
+  "<NextContinuationToken>" token "</NextContinuationToken>"
+
+static void
+pages_are_asked_for_one_after_the_other (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", LIST (MORE ("a+/=")
+                                 OBJECT ("st/a/b%2Bc%20d+e", "5")
+                                 OBJECT ("st/a/d&#38;&lt;", "0")));
+  s3_say (site, "200 OK", "", LIST ("<IsTruncated>false</IsTruncated>"
+                                 OBJECT ("st/a/%C3%A9", "12")));
+  assert_list (site->io, "a", true, "b+c d e 5\nd&< 0\n\xc3\xa9 12\n");
+  s3_assert_heard (site, 0, "GET /bucket?list-type=2&encoding-type=url&prefix="
+                "st%2Fa%2F HTTP/1.1\r\n");
+  s3_assert_heard (site, 1, "&continuation-token=a%2B%2F%3D HTTP/1.1\r\n");
+  s3_assert_all_said (site);
+}
+
+static void
+folders_and_objects_are_told_in_the_order_of_their_names (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", LIST (OBJECT ("st/", "0") OBJECT ("st/a.txt", "1")
+                                 OBJECT ("st/b", "2")
+                                 OBJECT ("st/.radio-probe-0a", "0")
+                                 FOLDER ("st/a/") FOLDER ("st/c/")
+                                 FOLDER ("st//")));
+  assert_list (site->io, "", false, "a/\na.txt 1\nb 2\nc/\n");
+  s3_assert_heard (site, 0, "&delimiter=%2F");
+  s3_assert_all_said (site);
+}
+
+static void
+listings_that_cannot_be_are_refused (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const rows[][2] = {
+    { LIST (OBJECT ("st/b", "1") OBJECT ("st/a", "1")), "not in order" },
+    { LIST (OBJECT ("st/b", "1") OBJECT ("st/b", "1")), "not in order" },
+    { LIST (OBJECT ("other/b", "1")), "what was not asked for" },
+    { LIST (OBJECT ("st/b%zz", "1")), "without a key" },
+    { LIST (OBJECT ("st/b", "-1")), "without a size" },
+    { LIST ("<IsTruncated>true</IsTruncated>"), "come to an end" },
+    { "<Other/>", "is none" },
+    { "<ListBucketResult><Contents>", "no whole XML" },
+    { "not xml", "no whole XML" },
+    { "", "no whole XML" },
+    { LIST ("<a><b><c><d><e><f><g><h/></g></f></e></d></c></b></a>"),
+      "too deep" },
+    { "<!DOCTYPE a [<!ENTITY x \"y\">]><ListBucketResult/>",
+      "document type" },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct listing listing = { 0 };
+    s3_site_forget (site);
+    s3_say (site, "200 OK", "", rows[i][0]);
+    assert_fails (site->io->ops->list (site->io, "", true, note_entry,
+                                       &listing),
+                  RADIO_ERROR_FORMAT, rows[i][1]);
+  }
+}
+
+/* One that gives the same page for ever, under other tokens. */
+static void
+a_listing_that_goes_round_comes_to_an_end (void **state)
+{
+  struct s3_site *site = *state;
+  struct listing listing = { 0 };
+  s3_say (site, "200 OK", "", LIST (MORE ("1") OBJECT ("st/a", "1")));
+  s3_say (site, "200 OK", "", LIST (MORE ("2") OBJECT ("st/a", "1")));
+  assert_fails (site->io->ops->list (site->io, "", true, note_entry,
+                                     &listing),
+                RADIO_ERROR_FORMAT, "not in order");
+  s3_assert_all_said (site);
+}
+
+#define SITE_TEST(fn) \
+  cmocka_unit_test_setup_teardown (fn, s3_site_set_up, s3_site_tear_down)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    SITE_TEST (a_part_is_asked_for_with_a_signature),
+    SITE_TEST (nobody_asks_without_a_signature),
+    SITE_TEST (wrong_parts_are_refused),
+    SITE_TEST (behind_the_end_there_is_nothing),
+    SITE_TEST (an_object_that_changes_while_it_is_held_is_told),
+    SITE_TEST (problems_are_told_in_words_and_without_the_servers),
+    SITE_TEST (what_passes_is_asked_for_again_by_its_code),
+    SITE_TEST (words_that_are_no_xml_or_endless_do_not_hide_the_status),
+    SITE_TEST (a_bucket_in_another_region_is_found_once_for_all),
+    SITE_TEST (a_region_is_mended_by_the_body_too_but_only_once),
+    SITE_TEST (a_clock_that_goes_wrong_is_mended_by_the_servers),
+    SITE_TEST (an_answer_to_head_tells_of_a_wrong_clock_by_its_date),
+    SITE_TEST (pages_are_asked_for_one_after_the_other),
+    SITE_TEST (folders_and_objects_are_told_in_the_order_of_their_names),
+    SITE_TEST (listings_that_cannot_be_are_refused),
+    SITE_TEST (a_listing_that_goes_round_comes_to_an_end),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
