@@ -38,6 +38,25 @@ place_remove (char *place)
   free (place);
 }
 
+char *
+place_path (const char *place, const char *name)
+{
+  char *path = NULL;
+  if (asprintf (&path, "%s/%s", place, name) < 0)
+    exit (99);
+  return path;
+}
+
+void
+place_write (const char *path, const char *text)
+{
+  FILE *file = fopen (path, "w");
+  if (file == NULL || fputs (text, file) < 0 || fclose (file) != 0) {
+    perror (path);
+    exit (99);
+  }
+}
+
 size_t
 place_count (const char *folder)
 {

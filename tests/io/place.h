@@ -12,6 +12,10 @@ char *place_new (void);
 /* Remove the folder with all in it, and free its name. */
 void place_remove (char *place);
 
+/* "PLACE/NAME", allocated; and a file of that path that holds a text. */
+char *place_path (const char *place, const char *name);
+void place_write (const char *path, const char *text);
+
 /* How many directory entries a folder has, hidden ones too; SIZE_MAX when it
  * cannot be read. */
 size_t place_count (const char *folder);
