@@ -69,6 +69,8 @@ struct rd_io_entry {
   const char *name;           /* relative to the listed prefix */
   bool is_prefix;             /* a folder; never with recursion */
   uint64_t nbytes;            /* of an object */
+  uint64_t age_s;             /* of an object, since it was written, in
+                                 stores that have a grace time; else 0 */
 };
 
 typedef enum radio_status rd_io_list_fn (const struct rd_io_entry *entry,
@@ -141,7 +143,10 @@ struct rd_io_ops {
    * (not the root: "" empties the store); none is no error. */
   enum radio_status (*remove_tree) (struct rd_io *io, const char *prefix);
 
-  /* Hold a prefix exclusively, making it first when it is missing.  The
+  /* Hold a prefix exclusively, making it first when it is missing where
+   * folders are real.  In a store that has a grace time only who takes the
+   * lock by the same handle is excluded: another process may be at work, and
+   * what is younger than that must be left alone as if it were held.  The
    * hold ends with unlock or with the process, however that ends (a child
    * that was forked meanwhile and lives on holds it too).  With wait false
    * a prefix that another holder has gives *lock NULL and RADIO_OK.  Holders
@@ -151,7 +156,8 @@ struct rd_io_ops {
                              struct rd_io_lock **lock);
 
   /* Remove the temporary files below a prefix that dead writers left, never
-   * one whose writer lives; with dry_run only count them. */
+   * one whose writer lives, nor one that is younger than the grace time of
+   * the store; with dry_run only count them. */
   enum radio_status (*sweep) (struct rd_io *io, const char *prefix,
                               bool dry_run, struct rd_io_swept *swept);
 };
@@ -160,6 +166,7 @@ struct rd_io_ops {
 struct rd_io {
   const struct rd_io_ops *ops;
   char *uri;                  /* as messages name it; owned */
+  uint64_t grace_s;           /* 0: locks hold between processes, too */
 };
 
 /* A writer begins with this.  append is called from one thread at a time;

@@ -29,7 +29,6 @@ struct rd_s3 {
   struct rd_s3_credentials *credentials;
   struct rd_s3_key_cache keys;
   bool single_writer;
-  uint64_t grace_s;
   struct rd_holds holds;
   pthread_mutex_t probe_mutex;        /* held while it is asked what follows */
   pthread_mutex_t mutex;

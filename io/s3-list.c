@@ -28,6 +28,7 @@ struct listing {
   char *key;                  /* of the item that is read */
   bool has_nbytes;
   uint64_t nbytes;
+  int64_t now_s, written_s;   /* written_s: -1: not told */
 };
 
 /*------------------------------------------------------------------------
@@ -119,6 +120,15 @@ check_order (struct listing *listing, const char *key)
   return listing->last ? RADIO_OK : rd_fail_memory (strlen (key) + 1);
 }
 
+/* What does not tell it, or tells the future, is young. */
+static uint64_t
+age_s (const struct listing *listing)
+{
+  bool is_past = listing->written_s >= 0
+                 && listing->written_s < listing->now_s;
+  return is_past ? (uint64_t) (listing->now_s - listing->written_s) : 0;
+}
+
 static enum radio_status
 add_item (struct listing *listing, bool is_prefix)
 {
@@ -137,8 +147,20 @@ add_item (struct listing *listing, bool is_prefix)
     return RADIO_OK;
   if (!is_prefix && !listing->has_nbytes)
     return fail_listing (listing, "has an object without a size");
-  return rd_entries_add (&listing->entries, name, n, is_prefix,
-                         is_prefix ? 0 : listing->nbytes);
+  RD_TRY (rd_entries_add (&listing->entries, name, n, is_prefix,
+                          is_prefix ? 0 : listing->nbytes));
+  if (!is_prefix)
+    listing->entries.items[listing->entries.n - 1].age_s = age_s (listing);
+  return RADIO_OK;
+}
+
+static enum radio_status
+end_item (struct listing *listing)
+{
+  enum radio_status status = add_item (listing, false);
+  listing->has_nbytes = false;
+  listing->written_s = -1;
+  return status;
 }
 
 static enum radio_status
@@ -160,8 +182,10 @@ take_element (const char *path, const char *text, void *user_data)
     return keep_text (text, &listing->key);
   if (strcmp (path, ROOT "/Contents/Size") == 0)
     listing->has_nbytes = rd_s3_xml_number (text, &listing->nbytes);
+  else if (strcmp (path, ROOT "/Contents/LastModified") == 0)
+    listing->written_s = rd_s3_xml_time (text);
   else if (strcmp (path, ROOT "/Contents") == 0)
-    return add_item (listing, false);
+    return end_item (listing);
   else if (strcmp (path, ROOT "/CommonPrefixes") == 0)
     return add_item (listing, true);
   else if (strcmp (path, ROOT "/IsTruncated") == 0)
@@ -215,6 +239,8 @@ read_page (struct listing *listing)
   RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
   RD_TRY (fetch_page (listing, token, &page));
   listing->has_root = listing->is_truncated = false;
+  listing->now_s = rd_s3_now (listing->s3);
+  listing->written_s = -1;
   RD_TRY (rd_s3_xml_read (&page, listing->s3->base.uri, take_element,
                           listing));
   if (!listing->has_root)

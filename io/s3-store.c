@@ -188,7 +188,7 @@ fill (struct rd_s3 *s3, const char *uri, const struct rd_s3_options *options)
   if (options->credentials)
     RD_TRY (rd_s3_credentials_copy (options->credentials, &s3->credentials));
   s3->single_writer = options->single_writer;
-  s3->grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
+  s3->base.grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
   return rd_http_open (&options->http, &s3->http);
 }
 

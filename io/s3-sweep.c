@@ -61,7 +61,7 @@ take_upload (struct sweep *sweep)
   const char *key = key_in_store (sweep);
   int64_t age_s = sweep->now_s - sweep->begun_s;
   if (!key || !sweep->id || sweep->begun_s < 0 || age_s < 0
-      || (uint64_t) age_s < sweep->s3->grace_s
+      || (uint64_t) age_s < sweep->s3->base.grace_s
       || is_of_living_writer (sweep->s3, sweep->id))
     return RADIO_OK;
   enum radio_status status = RADIO_OK;

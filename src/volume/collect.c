@@ -4,11 +4,11 @@
 
 #include <string.h>
 
+#include "profiler/base/checked.h"
 #include "src/volume/collect.h"
 #include "src/volume/header.h"
 #include "src/volume/meta.h"
 #include "src/volume/node.h"
-#include "src/volume/strings.h"
 
 static enum radio_status
 add_nbytes (const struct rd_io_entry *entry, void *user_data)
@@ -24,6 +24,28 @@ rd_prefix_nbytes (struct radio_store *store, const char *prefix,
 {
   *nbytes = 0;
   return store->io->ops->list (store->io, prefix, true, add_nbytes, nbytes);
+}
+
+static enum radio_status
+find_youngest (const struct rd_io_entry *entry, void *user_data)
+{
+  uint64_t *age_s = user_data;
+  *age_s = rd_min_u64 (*age_s, entry->age_s);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_prefix_is_young (struct radio_store *store, const char *prefix,
+                    bool *is_young)
+{
+  struct rd_io *io = store->io;
+  uint64_t age_s = UINT64_MAX;
+  *is_young = false;
+  if (io->grace_s == 0)
+    return RADIO_OK;
+  RD_TRY (io->ops->list (io, prefix, true, find_youngest, &age_s));
+  *is_young = age_s < io->grace_s;
+  return RADIO_OK;
 }
 
 enum radio_status
@@ -57,8 +79,11 @@ collect_level (struct radio_store *store, const char *path, bool dry_run,
                struct radio_gc_result *result)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  bool is_young = false;
   RD_TRY (store->io->ops->lock (store->io, path, false, &lock));
-  if (lock == NULL) {
+  if (lock != NULL)
+    RD_TRY (rd_prefix_is_young (store, path, &is_young));
+  if (lock == NULL || is_young) {
     result->busy_count++;
     return RADIO_OK;
   }
@@ -136,12 +161,12 @@ read_folder (struct radio_store *store, const char *path,
   return RADIO_OK;
 }
 
-static bool
-is_named (const struct folder *folder, const char *name)
+bool
+rd_levels_have (const struct rd_strings *levels, const char *name)
 {
   size_t n = strlen (name);
-  for (size_t i = 0; i < folder->levels.n; i++) {
-    const char *path = folder->levels.items[i];
+  for (size_t i = 0; i < levels->n; i++) {
+    const char *path = levels->items[i];
     if (strncmp (path, name, n) == 0 && (path[n] == '\0' || path[n] == '/'))
       return true;
   }
@@ -156,11 +181,13 @@ collect_child (struct radio_store *store, const struct folder *folder,
   char *child RD_FREE = rd_key_join (path, name);
   if (child == NULL)
     return RADIO_ERROR_MEMORY;
-  if (rd_is_level_name (name) && !is_named (folder, name))
+  if (rd_is_level_name (name) && !rd_levels_have (&folder->levels, name))
     return collect_level (store, child, dry_run, result);
-  if (!folder->has_document && strcmp (name, RD_HEADER_NAME) == 0)
-    return remove_counted (store, child, dry_run, result);
-  return RADIO_OK;
+  bool is_young;
+  if (folder->has_document || strcmp (name, RD_HEADER_NAME) != 0)
+    return RADIO_OK;
+  RD_TRY (rd_prefix_is_young (store, child, &is_young));
+  return is_young ? RADIO_OK : remove_counted (store, child, dry_run, result);
 }
 
 static enum radio_status
@@ -196,6 +223,17 @@ remove_if_empty (struct radio_store *store, const char *path)
   size_t n = 0;
   RD_TRY (store->io->ops->list (store->io, path, false, count_entry, &n));
   return n > 0 ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
+}
+
+enum radio_status
+rd_levels_read (struct radio_store *store, const char *path,
+                struct rd_strings *levels)
+{
+  struct folder folder RD_CLEANUP (free_folder) = { 0 };
+  RD_TRY (read_folder (store, path, &folder));
+  *levels = folder.levels;
+  folder.levels = (struct rd_strings) { 0 };
+  return RADIO_OK;
 }
 
 enum radio_status

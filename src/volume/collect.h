@@ -3,11 +3,14 @@
  * writers safe: a writer makes its level's folder and takes that level's
  * lock while it holds the volume's, and publishes the volume's document
  * while it holds both.  So whoever holds the volume's lock sees every level
- * that a writer has, either locked or named. */
+ * that a writer has, either locked or named.  Where locks do not hold between
+ * processes (S3), a level that is not named and has an object younger than
+ * the store's grace time counts as locked. */
 #ifndef RD_COLLECT_H
 #define RD_COLLECT_H
 
 #include "src/array/context.h"
+#include "src/volume/strings.h"
 
 /* Clean the folder of one volume, whose lock the caller holds: remove
  * unnamed levels whose lock is free, mend the header array, and remove the
@@ -34,6 +37,20 @@ void rd_collect_quietly (struct radio_store *store, const char *path);
  * first, so that no reader takes the missing chunks for zeros. */
 enum radio_status rd_level_remove (struct radio_store *store,
                                    const char *path) RADIO_USE_RESULT;
+
+/* Whether a writer may be at work below a prefix whose lock the caller has:
+ * in stores where locks do not tell, something there is young. */
+enum radio_status rd_prefix_is_young (struct radio_store *store,
+                                      const char *prefix, bool *is_young)
+  RADIO_USE_RESULT;
+
+/* The levels that the volume's document names, and whether one is among
+ * them. */
+enum radio_status rd_levels_read (struct radio_store *store,
+                                  const char *path,
+                                  struct rd_strings *levels)
+  RADIO_USE_RESULT;
+bool rd_levels_have (const struct rd_strings *levels, const char *name);
 
 /* The bytes of all objects below a prefix. */
 enum radio_status rd_prefix_nbytes (struct radio_store *store,

@@ -7,7 +7,6 @@
 #include "profiler/counters.h"
 #include "src/volume/collect.h"
 #include "src/volume/node.h"
-#include "src/volume/strings.h"
 
 /* A volume whose document is damaged can be removed where only volumes
  * stand: below a collection of radio's. */
@@ -31,18 +30,33 @@ check_is_volume (struct radio_store *store, const char *path)
   return RADIO_OK;
 }
 
-/* Remove a child, unless it is a level that a writer holds. */
+/* Whether a writer may be at work on a level whose lock is free: not when it
+ * was published. */
 static enum radio_status
-remove_child (struct radio_store *store, const char *path, const char *name,
-              bool *is_busy)
+is_unfinished (struct radio_store *store, const struct rd_strings *levels,
+               const char *path, const char *name, bool *is_busy)
+{
+  *is_busy = false;
+  return rd_levels_have (levels, name)
+         ? RADIO_OK : rd_prefix_is_young (store, path, is_busy);
+}
+
+/* Remove a child, unless it is a level that a writer holds.  levels: those
+ * that the document named. */
+static enum radio_status
+remove_child (struct radio_store *store, const struct rd_strings *levels,
+              const char *path, const char *name, bool *is_busy)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  bool is_held = false;
   char *child RD_FREE = rd_key_join (path, name);
   if (child == NULL)
     return RADIO_ERROR_MEMORY;
   if (rd_is_level_name (name)) {
     RD_TRY (store->io->ops->lock (store->io, child, false, &lock));
-    if (lock == NULL) {
+    if (lock != NULL)
+      RD_TRY (is_unfinished (store, levels, child, name, &is_held));
+    if (lock == NULL || is_held) {
       *is_busy = true;
       return RADIO_OK;
     }
@@ -52,13 +66,14 @@ remove_child (struct radio_store *store, const char *path, const char *name,
 
 /* The caller holds the volume's lock, so no writer begins meanwhile. */
 static enum radio_status
-remove_data (struct radio_store *store, const char *path)
+remove_data (struct radio_store *store, const struct rd_strings *levels,
+             const char *path)
 {
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   bool is_busy = false;
   RD_TRY (rd_strings_add_folders (&names, store->io, path));
   for (size_t i = 0; i < names.n; i++)
-    RD_TRY (remove_child (store, path, names.items[i], &is_busy));
+    RD_TRY (remove_child (store, levels, path, names.items[i], &is_busy));
   return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }
 
@@ -66,22 +81,24 @@ static enum radio_status
 remove_volume (struct radio_store *store, const char *path)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
   RD_TRY (rd_store_look (store));
   RD_TRY (check_is_volume (store, path));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
   RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  RD_TRY (rd_levels_read (store, path, &levels));
   enum radio_status status = store->io->ops->remove (store->io, key);
   if (status == RADIO_ERROR_NOT_FOUND) {
     /* Another was faster; taking the lock may have made the folder again. */
-    RD_TRY (remove_data (store, path));
+    RD_TRY (remove_data (store, &levels, path));
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s: "
                     "somebody else removed it just now", path,
                     store->io->uri);
   }
   RD_TRY (status);
-  return remove_data (store, path);
+  return remove_data (store, &levels, path);
 }
 
 enum radio_status

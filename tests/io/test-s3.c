@@ -3,6 +3,8 @@
  * be: each ends in the right data or in a clear error. */
 #include <config.h>
 
+#include <time.h>
+
 #include "tests/io/s3-site.h"
 
 static enum radio_status
@@ -276,6 +278,8 @@ an_answer_to_head_tells_of_a_wrong_clock_by_its_date (void **state)
   "<EncodingType>url</EncodingType>" body "</ListBucketResult>"
 #define OBJECT(key, size) "<Contents><Key>" key "</Key><Size>" size \
   "</Size></Contents>"
+#define WRITTEN(key, time) "<Contents><LastModified>" time "</LastModified>" \
+  "<Key>" key "</Key><Size>1</Size></Contents>"
 #define FOLDER(key) "<CommonPrefixes><Prefix>" key "</Prefix>" \
   "</CommonPrefixes>"
 #define MORE(token) "<IsTruncated>true</IsTruncated>" \
@@ -309,6 +313,33 @@ folders_and_objects_are_told_in_the_order_of_their_names (void **state)
   assert_list (site->io, "", false, "a/\na.txt 1\nb 2\nc/\n");
   s3_assert_heard (site, 0, "&delimiter=%2F");
   s3_assert_all_said (site);
+}
+
+static enum radio_status
+keep_age (const struct rd_io_entry *entry, void *user_data)
+{
+  uint64_t *ages = user_data;
+  ages[entry->name[0] - 'a'] = entry->age_s;
+  return RADIO_OK;
+}
+
+/* What does not tell its age is as young as can be. */
+static void
+objects_are_as_old_as_the_server_says (void **state)
+{
+  struct s3_site *site = *state;
+  uint64_t ages[4] = { 9, 9, 9, 9 };
+  s3_say (site, "200 OK", "", LIST (
+            WRITTEN ("st/a", "2026-01-31T12:34:56.000Z")
+            WRITTEN ("st/b", "2999-01-01T00:00:00.000Z")
+            WRITTEN ("st/c", "yesterday") OBJECT ("st/d", "1")));
+  assert_ok (site->io->ops->list (site->io, "", true, keep_age, ages));
+  int64_t written_s = (int64_t) time (NULL) - (int64_t) ages[0];
+  assert_in_range (written_s, 1769862896 - 60, 1769862896 + 60);
+  assert_int_equal (ages[1], 0);
+  assert_int_equal (ages[2], 0);
+  assert_int_equal (ages[3], 0);
+  assert_true (site->io->grace_s > 0);
 }
 
 static void
@@ -376,6 +407,7 @@ main (void)
     SITE_TEST (an_answer_to_head_tells_of_a_wrong_clock_by_its_date),
     SITE_TEST (pages_are_asked_for_one_after_the_other),
     SITE_TEST (folders_and_objects_are_told_in_the_order_of_their_names),
+    SITE_TEST (objects_are_as_old_as_the_server_says),
     SITE_TEST (listings_that_cannot_be_are_refused),
     SITE_TEST (a_listing_that_goes_round_comes_to_an_end),
   };

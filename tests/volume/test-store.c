@@ -242,6 +242,33 @@ gc_removes_unnamed_levels_and_replaced_ones (void **state)
   radio_store_close (store);
 }
 
+/* As in S3: in memory all is young. */
+static void
+a_young_level_may_have_a_writer_where_locks_do_not_tell (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  struct radio_gc_result result;
+  ingest_small (store, "ct/a");
+  put_text (store, "ct/a/0-0123abcd/c/0/0/0", "12345");
+  put_text (store, "ct/dead/0-0123abcd/c/0/0/0", "12345");
+  put_text (store, "ct/dead/nifti/c/0", "12345");
+  store->io->grace_s = 10;
+  assert_ok (radio_store_gc (store, false, &result));
+  assert_int_equal (result.removed_count, 0);
+  assert_int_equal (result.busy_count, 2);
+  assert_int_equal (count_objects (store, "ct/dead"), 2);
+  /* What the document named is surely whole. */
+  assert_ok (radio_store_remove (store, "ct/a"));
+  assert_int_equal (count_objects (store, "ct/a"), 1);
+  assert_int_equal (count_objects (store, "ct/a/0-0123abcd"), 1);
+  store->io->grace_s = 0;
+  assert_ok (radio_store_gc (store, false, &result));
+  assert_int_equal (result.removed_count, 3);
+  assert_int_equal (count_objects (store, "ct"), 1);
+  radio_store_close (store);
+}
+
 /* Missing chunks stand for fill values; those of a level that is gone do
  * not. */
 static void
@@ -621,6 +648,8 @@ main (void)
     cmocka_unit_test (only_volumes_are_removed),
     cmocka_unit_test (a_volume_with_a_damaged_document_can_be_removed),
     cmocka_unit_test (gc_removes_unnamed_levels_and_replaced_ones),
+    cmocka_unit_test (
+      a_young_level_may_have_a_writer_where_locks_do_not_tell),
     cmocka_unit_test (a_volume_that_gc_took_is_not_read_as_zeros),
     cmocka_unit_test (a_lost_shard_is_not_read_as_zeros),
     cmocka_unit_test (shards_of_zeros_are_stored),
