@@ -20,8 +20,11 @@ rd_store_name (const struct rd_args *args)
 static bool
 is_url (const char *operand)
 {
-  return strncasecmp (operand, "http://", strlen ("http://")) == 0
-         || strncasecmp (operand, "https://", strlen ("https://")) == 0;
+  static const char *const schemes[] = { "http://", "https://", "s3://" };
+  for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+    if (strncasecmp (operand, schemes[i], strlen (schemes[i])) == 0)
+      return true;
+  return false;
 }
 
 /* The library's own message names a URL, unless it is one that is not to be
@@ -45,7 +48,9 @@ open_uri (const struct rd_args *args, const char *uri, bool create,
   enum radio_status status = radio_context_open (&context_options, &context);
   if (status != RADIO_OK)
     return status;
-  struct radio_store_options options = { context, create };
+  struct radio_store_options options = {
+    .context = context, .create = create,
+  };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);
   return status;
@@ -94,7 +99,8 @@ parent_length (const char *path, size_t n)
   return n;
 }
 
-/* "https://host/study.zarr/ct/a": the volume is a store by itself. */
+/* "https://host/study.zarr/ct/a", "s3://bucket/study/ct/a": the volume is a
+ * store by itself. */
 static bool
 split_url (const char *operand, char **root, char **path)
 {

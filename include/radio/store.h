@@ -18,6 +18,46 @@ extern "C" {
 
 struct radio_store;
 
+/* How the bucket's name goes into a request. */
+enum radio_s3_addressing {
+  /* In the path; at AWS in the host, where the name allows it. */
+  RADIO_S3_ADDRESSING_AUTO = 0,
+
+  RADIO_S3_ADDRESSING_PATH,
+  RADIO_S3_ADDRESSING_VIRTUAL,
+};
+
+/* A store in S3: what is NULL or zero is as the environment and the files
+ * of profiles say, as with AWS's other clients (see libradio(3)), and then
+ * as AWS has it.  All strings are copied. */
+struct radio_s3_options {
+  /* "https://HOST[:PORT]" of what speaks S3's protocol; only what begins
+   * with "http://" is asked without TLS. */
+  const char *endpoint;
+
+  /* Where the bucket is; a wrong one is corrected by the server's answer. */
+  const char *region;
+  enum radio_s3_addressing addressing;
+
+  /* Who asks: both keys, a profile, or with anonymous nobody. */
+  const char *access_key;
+  const char *secret_key;
+  const char *session_token;
+  const char *profile;
+  bool anonymous;
+
+  /* Certificates to trust, in PEM, instead of the system's. */
+  const char *ca_file;
+
+  /* Nobody else writes into the store.  Needed to write where the server
+   * ignores conditions of writes (If-None-Match). */
+  bool single_writer;
+
+  /* What nobody finished for so many seconds counts as left behind by a
+   * writer that died; 0: a day. */
+  uint64_t grace_s;
+};
+
 struct radio_store_options {
   /* The context to work in; NULL: the store makes one of its own. */
   struct radio_context *context;
@@ -25,16 +65,21 @@ struct radio_store_options {
   /* Make the store when nothing is there yet.  (An existing store is
    * opened all the same.) */
   bool create;
+
+  /* For "s3://" alone. */
+  struct radio_s3_options s3;
 };
 
 /* Open a store.
  *
  * uri is a path of a local folder, "memory:" for an empty store that lives
- * in memory and is gone when it is closed, or the "http://" or "https://"
- * URL of a folder that a web server hands out as files: percent-encoded,
- * without a user, '?' or '#'.  Behind a URL nothing is written or listed
- * (RADIO_ERROR_UNSUPPORTED).  The folder must hold a zarr.json (of a group
- * or of an array), unless create is set and it holds none.
+ * in memory and is gone when it is closed, "s3://BUCKET/PREFIX" for what a
+ * bucket holds below a prefix (as it is, not percent-encoded), or the
+ * "http://" or "https://" URL of a folder that a web server hands out as
+ * files: percent-encoded, without a user, '?' or '#'.  Behind such a URL
+ * nothing is written or listed (RADIO_ERROR_UNSUPPORTED).  The folder must
+ * hold a zarr.json (of a group or of an array), unless create is set and it
+ * holds none.
  *
  * Over a network nothing is asked before something is opened, found or
  * listed, since each question is a trip: what opens a volume or an array by
@@ -108,7 +153,8 @@ radio_store_remove (struct radio_store *store, const char *path)
 struct radio_gc_result {
   uint64_t removed_count;     /* levels and temporary files removed */
   uint64_t removed_nbytes;
-  uint64_t busy_count;        /* left alone: their writer is alive */
+  uint64_t busy_count;        /* left alone: their writer is alive, or may
+                                 be (in S3: they are younger than grace_s) */
   uint64_t repaired_count;    /* header arrays made whole again */
 };
 

@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/path.h"
+#include "src/array/s3-options.h"
 
 struct radio_store *
 rd_store_ref (struct radio_store *store)
@@ -225,6 +227,19 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   return RADIO_OK;
 }
 
+/* The environment and the files of profiles concern S3 alone. */
+static enum radio_status
+open_io (const char *uri, const struct radio_store_options *options,
+         struct rd_io **io)
+{
+  static const char scheme[] = "s3://";
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved s3 = { 0 };
+  if (strncasecmp (uri, scheme, sizeof scheme - 1) != 0)
+    return rd_io_open (uri, options->create, io);
+  RD_TRY (rd_s3_resolve (&options->s3, &s3));
+  return rd_io_open_with (uri, options->create, &s3.options, io);
+}
+
 static enum radio_status
 open_uri (const char *uri, const struct radio_store_options *options,
           struct radio_store **store)
@@ -236,7 +251,7 @@ open_uri (const char *uri, const struct radio_store_options *options,
   if (strcmp (uri, "memory:") == 0)
     made.create = true;
   struct rd_io *io;
-  RD_TRY (rd_io_open (uri, made.create, &io));
+  RD_TRY (open_io (uri, &made, &io));
   /* Not before: what is refused may hold a password. */
   RD_NOTE_NAME ("store", uri);
   return rd_store_open_io (io, &made, store);

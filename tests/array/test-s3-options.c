@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* What a store in S3 is opened with: the caller's word goes before the
+ * environment's, and that before the profile's. */
+#include <config.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/array/s3-options.h"
+#include "tests/unit.h"
+
+static const char *const variables[] = {
+  "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+  "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3",
+  "AWS_ENDPOINT_URL", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+  "AWS_CA_BUNDLE",
+};
+
+/* A file of profiles in a folder of its own. */
+static int
+set_up (void **state)
+{
+  char *path = strdup ("s3-options.XXXXXX");
+  assert_non_null (path);
+  int fd = mkstemp (path);
+  FILE *file = fd < 0 ? NULL : fdopen (fd, "w");
+  assert_non_null (file);
+  fputs ("[default]\nregion = eu-west-1\naws_access_key_id = FILEKEY\n"
+         "aws_secret_access_key = filesecret\nendpoint_url = http://file\n",
+         file);
+  fclose (file);
+  for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+    unsetenv (variables[i]);
+  setenv ("AWS_CONFIG_FILE", path, 1);
+  setenv ("AWS_SHARED_CREDENTIALS_FILE", "/dev/null", 1);
+  *state = path;
+  return 0;
+}
+
+static int
+tear_down (void **state)
+{
+  unlink (*state);
+  free (*state);
+  return 0;
+}
+
+static void
+assert_resolved (const struct radio_s3_options *asked, const char *endpoint,
+                 const char *region, const char *access_key)
+{
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+  assert_ok (rd_s3_resolve (asked, &resolved));
+  assert_string_equal (resolved.options.endpoint, endpoint);
+  assert_string_equal (resolved.options.region, region);
+  assert_string_equal (resolved.options.credentials->access_key, access_key);
+}
+
+static void
+the_caller_goes_before_the_environment_before_the_profile (void **state)
+{
+  (void) state;
+  const struct radio_s3_options none = { 0 }, asked = {
+    .endpoint = "http://asked", .region = "asked-1", .access_key = "ASKED",
+    .secret_key = "secret",
+  };
+  assert_resolved (&none, "http://file", "eu-west-1", "FILEKEY");
+  setenv ("AWS_ENDPOINT_URL", "http://all", 1);
+  setenv ("AWS_DEFAULT_REGION", "default-1", 1);
+  assert_resolved (&none, "http://all", "default-1", "FILEKEY");
+  setenv ("AWS_ENDPOINT_URL_S3", "http://s3", 1);
+  setenv ("AWS_REGION", "region-1", 1);
+  setenv ("AWS_ACCESS_KEY_ID", "ENVKEY", 1);
+  setenv ("AWS_SECRET_ACCESS_KEY", "envsecret", 1);
+  assert_resolved (&none, "http://s3", "region-1", "ENVKEY");
+  assert_resolved (&asked, "http://asked", "asked-1", "ASKED");
+}
+
+static void
+nobody_asks_only_when_that_is_said (void **state)
+{
+  (void) state;
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+  struct radio_s3_options asked = { .anonymous = true };
+  setenv ("AWS_ACCESS_KEY_ID", "ENVKEY", 1);
+  setenv ("AWS_SECRET_ACCESS_KEY", "envsecret", 1);
+  assert_ok (rd_s3_resolve (&asked, &resolved));
+  assert_null (resolved.options.credentials);
+}
+
+static void
+what_the_environment_says_is_of_no_concern_to_other_stores (void **state)
+{
+  (void) state;
+  struct radio_store *store;
+  setenv ("AWS_ACCESS_KEY_ID", "alone", 1);
+  assert_ok (radio_store_open ("memory:", NULL, &store));
+  radio_store_close (store);
+  assert_fails (radio_store_open ("s3://bucket/x", NULL, &store),
+                RADIO_ERROR_ARGUMENT, "");
+}
+
+#define OPTIONS_TEST(fn) \
+  cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    OPTIONS_TEST (the_caller_goes_before_the_environment_before_the_profile),
+    OPTIONS_TEST (nobody_asks_only_when_that_is_said),
+    OPTIONS_TEST (what_the_environment_says_is_of_no_concern_to_other_stores),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
