@@ -62,6 +62,13 @@ rd_s3_setting_is_true (const struct rd_s3_settings *settings,
   return text && *text == '\0';
 }
 
+const char *
+rd_s3_ca_file (const struct rd_s3_settings *settings)
+{
+  const char *own = rd_s3_setting (settings, RD_S3_OWN_CA_FILE);
+  return own ? own : rd_s3_setting (settings, RD_S3_CA_FILE);
+}
+
 enum radio_status
 rd_s3_settings_set (struct rd_s3_settings *settings,
                     enum rd_s3_setting which, const char *text)

@@ -65,6 +65,10 @@ const char *rd_s3_setting (const struct rd_s3_settings *settings,
 bool rd_s3_setting_is_true (const struct rd_s3_settings *settings,
                             enum rd_s3_setting which);
 
+/* The certificates to trust: of the caller, or the environment; NULL: the
+ * system's. */
+const char *rd_s3_ca_file (const struct rd_s3_settings *settings);
+
 /* Replace a text by a copy of another, which may be NULL. */
 enum radio_status rd_s3_settings_set (struct rd_s3_settings *settings,
                                       enum rd_s3_setting which,

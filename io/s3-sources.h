@@ -13,9 +13,6 @@ struct rd_s3_search {
   int64_t now_s;
 };
 
-/* The certificates to trust; NULL: the system's. */
-const char *rd_s3_ca_file (const struct rd_s3_search *search);
-
 /* A document of JSON that holds credentials, as a process prints them
  * ("Version", "SessionToken") or a metadata service answers ("Token").
  * where names it in messages, which show nothing of it. */

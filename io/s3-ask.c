@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* A request that its caller waits for, by an engine of its own. */
+#include <config.h>
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "profiler/base/error.h"
+#include "io/s3-ask.h"
+#include "io/s3-file.h"
+
+struct asked {
+  struct rd_http_task task;   /* the first: it is cast */
+  const struct rd_s3_question *question;
+  struct rd_part part;
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  bool is_done;               /* under the mutex */
+};
+
+bool
+rd_s3_is_line (const char *text)
+{
+  for (const unsigned char *p = (const unsigned char *) text; *p; p++)
+    if (*p < 0x20 || *p == 0x7f)
+      return false;
+  return true;
+}
+
+/*------------------------------------------------------------------------
+ * What is sent
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+add_header (struct rd_http_headers *headers, const struct rd_s3_header *header)
+{
+  RD_S3_SECRET_SCOPE struct rd_buffer line = { 0 };
+  RD_TRY (rd_buffer_reserve (&line, strlen (header->name)
+                                    + strlen (header->value) + 3));
+  RD_TRY (rd_s3_append (&line, header->name));
+  RD_TRY (rd_s3_append (&line, ": "));
+  RD_TRY (rd_s3_append (&line, header->value));
+  RD_TRY (rd_s3_append_end (&line));
+  return rd_http_add_header (headers, (const char *) line.data);
+}
+
+/* What libcurl will send as the host, and the path. */
+struct place {
+  CURLU *url;
+  char *host, *port, *path;
+  struct rd_buffer sent_host;
+};
+
+static void
+cleanup_place (struct place *place)
+{
+  curl_free (place->host);
+  curl_free (place->port);
+  curl_free (place->path);
+  curl_url_cleanup (place->url);
+  rd_buffer_free (&place->sent_host);
+}
+
+static enum radio_status
+find_place (const char *text, struct place *place)
+{
+  place->url = curl_url ();
+  if (place->url == NULL
+      || curl_url_set (place->url, CURLUPART_URL, text, CURLU_PATH_AS_IS)
+      || curl_url_get (place->url, CURLUPART_HOST, &place->host, 0)
+      || curl_url_get (place->url, CURLUPART_PATH, &place->path, 0))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "not an address");
+  (void) curl_url_get (place->url, CURLUPART_PORT, &place->port,
+                       CURLU_NO_DEFAULT_PORT);
+  RD_TRY (rd_s3_append (&place->sent_host, place->host));
+  if (place->port) {
+    RD_TRY (rd_s3_append (&place->sent_host, ":"));
+    RD_TRY (rd_s3_append (&place->sent_host, place->port));
+  }
+  return rd_s3_append_end (&place->sent_host);
+}
+
+static enum radio_status
+add_signature (const struct asked *asked, struct rd_http_headers *headers)
+{
+  const struct rd_s3_question *question = asked->question;
+  RD_CLEANUP (cleanup_place) struct place place = { 0 };
+  RD_S3_SIGNED_SCOPE struct rd_s3_signed lines = { 0 };
+  char sha256[RD_S3_SHA256_NBYTES];
+  RD_TRY (find_place (question->url, &place));
+  RD_TRY (rd_s3_sha256 (&asked->part, 1, sha256));
+  const struct rd_s3_request request = {
+    .method = question->method == RD_HTTP_POST ? "POST" : "GET",
+    .host = (const char *) place.sent_host.data, .path = place.path,
+    .headers = question->headers, .nheaders = question->nheaders,
+    .payload_sha256 = sha256,
+  };
+  RD_TRY (rd_s3_sign (question->signing, &request, &lines));
+  for (size_t i = 0; i < lines.nlines; i++)
+    RD_TRY (rd_http_add_header (headers, lines.lines[i]));
+  return RADIO_OK;
+}
+
+static enum radio_status
+prepare (struct rd_http_task *task, struct rd_http_headers *headers)
+{
+  const struct asked *asked = (const struct asked *) task;
+  const struct rd_s3_question *question = asked->question;
+  for (size_t i = 0; i < question->nheaders; i++)
+    RD_TRY (add_header (headers, &question->headers[i]));
+  return question->signing ? add_signature (asked, headers) : RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * What comes back
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+conclude (struct rd_http_task *task, const struct rd_buffer *problem,
+          enum rd_http_next *next)
+{
+  unsigned status = task->answer.status;
+  if (status >= 200 && status < 300)
+    return RADIO_OK;
+  if (status == 429 || status >= 500) {
+    *next = RD_HTTP_LATER;
+    return rd_fail (RADIO_ERROR_IO, "answered with status %u", status);
+  }
+  task->into->nbytes = 0;
+  return rd_buffer_append (task->into, problem->data, problem->nbytes);
+}
+
+static void
+done (struct rd_http_task *task)
+{
+  struct asked *asked = (struct asked *) task;
+  RD_LOCK_SCOPE (&asked->mutex);
+  asked->is_done = true;
+  pthread_cond_signal (&asked->changed);
+}
+
+static void
+wait_for (struct asked *asked)
+{
+  RD_LOCK_SCOPE (&asked->mutex);
+  while (!asked->is_done)
+    pthread_cond_wait (&asked->changed, &asked->mutex);
+}
+
+RD_DEFINE_CLEANUP (http, struct rd_http, rd_http_close);
+
+static enum radio_status
+ask (struct asked *asked)
+{
+  const struct rd_s3_question *question = asked->question;
+  const struct rd_http_options options = {
+    .nconnections = 1, .nattempts = question->nattempts,
+    .connect_timeout_ms = question->timeout_ms,
+    .first_byte_timeout_ms = question->timeout_ms,
+    .stall_timeout_ms = question->timeout_ms,
+    .deadline_ms = 2 * question->timeout_ms * question->nattempts,
+    .ca_file = question->ca_file,
+  };
+  RD_CLEANUP (rd_cleanup_http) struct rd_http *http = NULL;
+  RD_TRY (rd_http_open (&options, &http));
+  RD_TRY (rd_http_submit (http, &asked->task));
+  wait_for (asked);
+  return rd_error_raise (&asked->task.error);
+}
+
+/* The engine's messages begin with the address. */
+static enum radio_status
+fail_unnamed (const struct rd_s3_question *question, enum radio_status status)
+{
+  struct rd_error error;
+  size_t n = strlen (question->url);
+  rd_error_save (&error, status);
+  const char *why = error.message;
+  if (strncmp (why, question->url, n) == 0)
+    why += n + strspn (why + n, ": ");
+  return rd_fail (status, "%s: %s", question->what, why);
+}
+
+enum radio_status
+rd_s3_ask (const struct rd_s3_question *question, struct rd_buffer *answer,
+           unsigned *status)
+{
+  const char *body = question->body;
+  struct asked asked = {
+    .task = {
+      .url = question->url, .method = question->method, .into = answer,
+      .is_repeatable = true, .prepare = prepare, .conclude = conclude,
+      .max_nbytes = RD_S3_MAX_ANSWER_NBYTES, .done = done,
+      .nparts = body ? 1 : 0,
+    },
+    .question = question,
+    .part = { body, body ? strlen (body) : 0 },
+    .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
+  };
+  asked.task.parts = &asked.part;
+  RD_TRY (rd_buffer_reserve (answer, RD_S3_MAX_ANSWER_NBYTES));
+  enum radio_status failed = ask (&asked);
+  if (failed != RADIO_OK)
+    return fail_unnamed (question, failed);
+  *status = asked.task.answer.status;
+  return RADIO_OK;
+}
