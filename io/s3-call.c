@@ -49,7 +49,7 @@ add_headers (struct rd_s3_call *call, const char *host,
 {
   struct rd_s3 *s3 = call->s3;
   const struct rd_s3_signing signing = {
-    .credentials = s3->credentials, .region = call->region, .service = "s3",
+    .credentials = call->credentials, .region = call->region, .service = "s3",
     .now_s = rd_s3_now (s3), .cache = &s3->keys,
   };
   const struct rd_s3_request request = {
@@ -66,7 +66,18 @@ add_headers (struct rd_s3_call *call, const char *host,
   return RADIO_OK;
 }
 
-/* The region, which is part of AWS's hosts, may be another than before. */
+static enum radio_status
+take_credentials (struct rd_s3_call *call)
+{
+  rd_s3_credentials_free (RD_STEAL (call->credentials));
+  if (call->s3->provider)
+    return rd_s3_provider_get (call->s3->provider, &call->credentials);
+  return rd_s3_credentials_new (NULL, NULL, NULL, 0, &call->credentials);
+}
+
+/* The region, which is part of AWS's hosts, may be another than before.
+ * After a token was refused the engine's thread waits for another: whatever
+ * else it has under way would be refused, too. */
 static enum radio_status
 prepare (struct rd_http_task *task, struct rd_http_headers *headers)
 {
@@ -76,6 +87,8 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
     RD_LOCK_SCOPE (&s3->mutex);
     memcpy (call->region, s3->synced.region, sizeof call->region);
   }
+  if (call->credentials == NULL)
+    RD_TRY (take_credentials (call));
   RD_FREE char *host = rd_s3_place_host (&s3->place, call->region);
   if (host == NULL)
     return RADIO_ERROR_MEMORY;
@@ -130,10 +143,25 @@ mend_clock (struct rd_s3_call *call)
   return call->mended_clock = true;
 }
 
+/* What is found next may be other credentials. */
+static bool
+mend_token (struct rd_s3_call *call)
+{
+  static const char *const codes[] = {
+    "ExpiredToken", "ExpiredTokenException", "InvalidToken",
+    "TokenRefreshRequired", NULL
+  };
+  if (!rd_s3_problem_is (&call->problem, codes) || call->mended_token
+      || !call->s3->provider || !call->credentials)
+    return false;
+  rd_s3_provider_reject (call->s3->provider, call->credentials);
+  return call->mended_token = true;
+}
+
 enum radio_status
 rd_s3_judge (struct rd_s3_call *call, enum rd_http_next *next)
 {
-  const struct rd_s3_credentials *credentials = call->s3->credentials;
+  const struct rd_s3_credentials *credentials = call->credentials;
   if (rd_http_is_good (call->problem.status))
     return RADIO_OK;
   *next = rd_s3_problem_next (&call->problem);
@@ -147,8 +175,10 @@ conclude (struct rd_http_task *task, const struct rd_buffer *body,
 {
   struct rd_s3_call *call = (struct rd_s3_call *) task;
   rd_s3_problem_read (&call->problem, &task->answer, body);
-  if (mend_region (call) || mend_clock (call)) {
+  if (mend_region (call) || mend_clock (call) || mend_token (call)) {
     enum radio_status status = rd_s3_judge (call, next);
+    if (call->mended_token)
+      rd_s3_credentials_free (RD_STEAL (call->credentials));
     *next = RD_HTTP_AGAIN;
     return status;
   }
@@ -175,6 +205,7 @@ rd_s3_call_init (struct rd_s3_call *call, struct rd_s3 *s3,
     .url = call->url, .name = call->name, .method = method,
     .is_repeatable = true, .prepare = prepare, .conclude = conclude,
   };
+  RD_TRY (take_credentials (call));
   return rd_s3_sha256 (NULL, 0, call->sha256);
 }
 
@@ -185,6 +216,7 @@ rd_s3_call_free (struct rd_s3_call *call)
   rd_free (call->path);
   rd_free (call->query);
   rd_free (call->url);
+  rd_s3_credentials_free (call->credentials);
   *call = (struct rd_s3_call) { 0 };
 }
 

@@ -26,7 +26,7 @@ struct rd_s3 {
   struct rd_io base;          /* first */
   struct rd_http *http;
   struct rd_s3_place place;
-  struct rd_s3_credentials *credentials;
+  struct rd_s3_provider *provider;    /* NULL: nobody asks */
   struct rd_s3_key_cache keys;
   bool single_writer;
   struct rd_holds holds;
@@ -44,6 +44,7 @@ struct rd_s3_call {
   struct rd_http_read read;           /* first; its task is the call's */
   struct rd_s3 *s3;
   char *name, *path, *query, *url;    /* owned; query: encoded, or NULL */
+  struct rd_s3_credentials *credentials;
   char sha256[RD_S3_SHA256_NBYTES];   /* of the body, or UNSIGNED-PAYLOAD */
   struct rd_s3_header headers[RD_S3_NHEADERS];        /* to send besides */
   size_t nheaders;
@@ -55,12 +56,12 @@ struct rd_s3_call {
 
   struct rd_s3_problem problem;       /* of the last answer */
   char region[64];                    /* that the last attempt was for */
-  bool mended_region, mended_clock;
+  bool mended_region, mended_clock, mended_token;
   void *user_data;                    /* of who started it */
 };
 
-/* Make a call about a key, or with NULL about the bucket.  query is taken
- * over, also when this fails.  Before it is begun the body may be set by
+/* Make a call about a key, or with NULL about the bucket.  May wait for
+ * credentials.  query is taken over, also when this fails.  Before it is begun the body may be set by
  * rd_s3_call_body, and what else is the caller's of a task. */
 enum radio_status rd_s3_call_init (struct rd_s3_call *call, struct rd_s3 *s3,
                                    enum rd_http_method method,

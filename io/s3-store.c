@@ -135,7 +135,7 @@ s3_close (struct rd_io *io)
 {
   struct rd_s3 *s3 = (struct rd_s3 *) io;
   rd_http_close (s3->http);
-  rd_s3_credentials_free (s3->credentials);
+  rd_s3_provider_close (s3->provider);
   rd_s3_key_cache_wipe (&s3->keys);
   rd_s3_place_free (&s3->place);
   rd_holds_free (&s3->holds);
@@ -185,8 +185,8 @@ fill (struct rd_s3 *s3, const char *uri, const struct rd_s3_options *options)
                              *s3->place.prefix ? "/" : "", s3->place.prefix);
   if (s3->base.uri == NULL)
     return RADIO_ERROR_MEMORY;
-  if (options->credentials)
-    RD_TRY (rd_s3_credentials_copy (options->credentials, &s3->credentials));
+  if (options->provider.settings)
+    RD_TRY (rd_s3_provider_open (&options->provider, &s3->provider));
   s3->single_writer = options->single_writer;
   s3->base.grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
   return rd_http_open (&options->http, &s3->http);

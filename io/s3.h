@@ -5,7 +5,7 @@
 
 #include "io/http.h"
 #include "io/io.h"
-#include "io/s3-sign.h"
+#include "io/s3-credentials.h"
 
 enum rd_s3_addressing {
   RD_S3_ADDRESSING_AUTO,      /* the bucket in the path, but in the host at
@@ -19,7 +19,8 @@ struct rd_s3_options {
   const char *endpoint;       /* "https://HOST[:PORT][/PATH]"; NULL: AWS */
   const char *region;         /* NULL: "us-east-1", until told otherwise */
   enum rd_s3_addressing addressing;
-  const struct rd_s3_credentials *credentials;        /* NULL: nobody's */
+  struct rd_s3_provider_options provider;     /* of credentials; without
+                                 settings: nobody's */
   bool single_writer;         /* there is no other: so an endpoint will do
                                  that knows no conditional writes */
   uint64_t grace_s;           /* after which what nobody finished counts as

@@ -47,38 +47,12 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
                         rd_s3_endpoint (settings, profiles, "s3")),
     .region = rd_s3_region (settings, profiles),
     .addressing = addressing (asked->addressing),
-    .credentials = resolved->credentials,
+    .provider.settings = settings,
     .single_writer = asked->single_writer,
     .grace_s = asked->grace_s,
     .http.ca_file = either (asked->ca_file,
                             rd_s3_setting (settings, RD_S3_CA_FILE)),
   };
-}
-
-/* Those that are written down: the caller's, the environment's, the
- * profile's. */
-static enum radio_status
-find_keys (struct rd_s3_resolved *resolved)
-{
-  const struct rd_s3_settings *s = &resolved->settings;
-  struct rd_s3_credentials **found = &resolved->credentials;
-  RD_TRY (rd_s3_keys (rd_s3_setting (s, RD_S3_OWN_ACCESS_KEY),
-                      rd_s3_setting (s, RD_S3_OWN_SECRET_KEY),
-                      rd_s3_setting (s, RD_S3_OWN_SESSION_TOKEN),
-                      "the store's options", found));
-  if (!*found && !rd_s3_setting (s, RD_S3_OWN_PROFILE))
-    RD_TRY (rd_s3_keys (rd_s3_setting (s, RD_S3_ACCESS_KEY),
-                        rd_s3_setting (s, RD_S3_SECRET_KEY),
-                        rd_s3_setting (s, RD_S3_SESSION_TOKEN),
-                        "the environment", found));
-  if (!*found)
-    RD_TRY (rd_s3_profile_keys (&resolved->profiles, rd_s3_profile_name (s),
-                                found));
-  if (*found)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_PERMISSION, "there are no credentials for S3: "
-                  "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a "
-                  "profile");
 }
 
 enum radio_status
@@ -88,8 +62,6 @@ rd_s3_resolve (const struct radio_s3_options *asked,
   RD_TRY (rd_s3_settings_from_environment (&resolved->settings));
   RD_TRY (take_asked (asked, &resolved->settings));
   RD_TRY (rd_s3_profiles_read (&resolved->settings, &resolved->profiles));
-  if (!asked->anonymous)
-    RD_TRY (find_keys (resolved));
   fill (asked, resolved);
   return RADIO_OK;
 }
@@ -97,7 +69,6 @@ rd_s3_resolve (const struct radio_s3_options *asked,
 void
 rd_s3_resolved_free (struct rd_s3_resolved *resolved)
 {
-  rd_s3_credentials_free (resolved->credentials);
   rd_s3_profiles_free (&resolved->profiles);
   rd_s3_settings_free (&resolved->settings);
   *resolved = (struct rd_s3_resolved) { 0 };

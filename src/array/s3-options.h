@@ -14,12 +14,11 @@
 struct rd_s3_resolved {
   struct rd_s3_settings settings;
   struct rd_s3_profiles profiles;
-  struct rd_s3_credentials *credentials;
   struct rd_s3_options options;
 };
 
-/* RADIO_ERROR_ARGUMENT for one key without the other, RADIO_ERROR_PERMISSION
- * where there are no credentials at all. */
+/* Nothing is asked yet, also not for credentials.  What fails is reading the
+ * files of profiles. */
 enum radio_status rd_s3_resolve (const struct radio_s3_options *asked,
                                  struct rd_s3_resolved *resolved)
   RADIO_USE_RESULT;

@@ -54,7 +54,11 @@ assert_resolved (const struct radio_s3_options *asked, const char *endpoint,
   assert_ok (rd_s3_resolve (asked, &resolved));
   assert_string_equal (resolved.options.endpoint, endpoint);
   assert_string_equal (resolved.options.region, region);
-  assert_string_equal (resolved.options.credentials->access_key, access_key);
+  struct rd_s3_credentials *credentials = NULL;
+  assert_ok (rd_s3_find_credentials (resolved.options.provider.settings, 0,
+                                     &credentials));
+  assert_string_equal (credentials->access_key, access_key);
+  rd_s3_credentials_free (credentials);
 }
 
 static void
@@ -86,7 +90,7 @@ nobody_asks_only_when_that_is_said (void **state)
   setenv ("AWS_ACCESS_KEY_ID", "ENVKEY", 1);
   setenv ("AWS_SECRET_ACCESS_KEY", "envsecret", 1);
   assert_ok (rd_s3_resolve (&asked, &resolved));
-  assert_null (resolved.options.credentials);
+  assert_true (resolved.options.provider.settings->is_anonymous);
 }
 
 static void

@@ -9,24 +9,34 @@ static const struct rd_http_options hasty = {
   .backoff_ms = 1, .nconnections = 4,
 };
 
+/* A token that is new each time. */
+static enum radio_status
+find_credentials (void *data, struct rd_s3_credentials **credentials)
+{
+  struct s3_site *site = data;
+  char token[32];
+  const char *key = site->access_key;
+  snprintf (token, sizeof token, "token-%u", ++site->nfound);
+  return rd_s3_credentials_new (key, key ? S3_SECRET_KEY : NULL,
+                                key ? token : NULL, 0, credentials);
+}
+
 void
 s3_site_open (struct s3_site *site, const char *access_key, bool single_writer)
 {
-  struct rd_s3_credentials *credentials = NULL;
+  const struct rd_s3_settings none = { 0 };
   char endpoint[128];
   /* "http://127.0.0.1:PORT/data" */
   snprintf (endpoint, sizeof endpoint, "%s", http_peer_url (site->peer));
   *strrchr (endpoint, '/') = '\0';
-  assert_ok (rd_s3_credentials_new (access_key, access_key ? S3_SECRET_KEY
-                                                           : NULL,
-                                    NULL, 0, &credentials));
+  site->access_key = access_key;
   const struct rd_s3_options options = {
-    .endpoint = endpoint, .credentials = credentials,
+    .endpoint = endpoint, .provider.settings = &none,
+    .provider.find = find_credentials, .provider.data = site,
     .single_writer = single_writer, .http = hasty,
   };
   rd_io_close (site->io);
   assert_ok (rd_io_open_with ("s3://bucket/st", false, &options, &site->io));
-  rd_s3_credentials_free (credentials);
 }
 
 int

@@ -14,6 +14,8 @@
 struct s3_site {
   struct rd_io *objects, *io;
   struct http_peer *peer;
+  const char *access_key;
+  unsigned nfound;            /* how often credentials were looked for */
   char *answers[64];
   size_t n;
 };

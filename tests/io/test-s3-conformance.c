@@ -29,14 +29,14 @@ addressing (void)
 static enum radio_status
 open_at (const char *uri, struct rd_io **io)
 {
-  RD_CLEANUP (rd_cleanup_s3_credentials)
-  struct rd_s3_credentials *credentials = NULL;
-  RD_TRY (rd_s3_credentials_new (VARIABLE ("ACCESS_KEY"),
-                                 VARIABLE ("SECRET_KEY"), NULL, 0,
-                                 &credentials));
+  RD_S3_SETTINGS_SCOPE struct rd_s3_settings settings = { 0 };
+  RD_TRY (rd_s3_settings_set (&settings, RD_S3_OWN_ACCESS_KEY,
+                              VARIABLE ("ACCESS_KEY")));
+  RD_TRY (rd_s3_settings_set (&settings, RD_S3_OWN_SECRET_KEY,
+                              VARIABLE ("SECRET_KEY")));
   const struct rd_s3_options options = {
     .endpoint = VARIABLE ("ENDPOINT"), .region = VARIABLE ("REGION"),
-    .addressing = addressing (), .credentials = credentials,
+    .addressing = addressing (), .provider.settings = &settings,
     .http.ca_file = VARIABLE ("CA_FILE"),
   };
   return rd_io_open_with (uri, true, &options, io);

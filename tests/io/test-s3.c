@@ -133,8 +133,6 @@ problems_are_told_in_words_and_without_the_servers (void **state)
       "the secret key is wrong" },
     { "403 Forbidden", "InvalidAccessKeyId", RADIO_ERROR_PERMISSION,
       "does not know the access key" },
-    { "400 Bad Request", "ExpiredToken", RADIO_ERROR_PERMISSION,
-      "has expired" },
     { "403 Forbidden", "InvalidObjectState", RADIO_ERROR_IO, "archive" },
     { "501 Not", "NotImplemented", RADIO_ERROR_UNSUPPORTED, "cannot do" },
     { "418 Teapot", "Unheard-of", RADIO_ERROR_IO, "(status 418, Unheard-" },
@@ -254,6 +252,25 @@ a_clock_that_goes_wrong_is_mended_by_the_servers (void **state)
                "RequestTimeTooSkewed");
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
                 "set the clock");
+  s3_assert_all_said (site);
+}
+
+static void
+a_token_that_has_expired_is_renewed_once (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say_error (site, "400 Bad Request", "", "ExpiredToken");
+  s3_say (site, "200 OK", "", "x");
+  s3_say (site, "200 OK", "", "y");
+  assert_text (site->io, "k", "x");
+  assert_text (site->io, "k", "y");
+  s3_assert_heard (site, 0, "x-amz-security-token: token-1\r\n");
+  s3_assert_heard (site, 1, "x-amz-security-token: token-2\r\n");
+  s3_assert_heard (site, 2, "x-amz-security-token: token-2\r\n");
+  for (int i = 0; i < 2; i++)
+    s3_say_error (site, "403 Forbidden", "", "InvalidToken");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
+                "the session token is not valid");
   s3_assert_all_said (site);
 }
 
@@ -404,6 +421,7 @@ main (void)
     SITE_TEST (a_bucket_in_another_region_is_found_once_for_all),
     SITE_TEST (a_region_is_mended_by_the_body_too_but_only_once),
     SITE_TEST (a_clock_that_goes_wrong_is_mended_by_the_servers),
+    SITE_TEST (a_token_that_has_expired_is_renewed_once),
     SITE_TEST (an_answer_to_head_tells_of_a_wrong_clock_by_its_date),
     SITE_TEST (pages_are_asked_for_one_after_the_other),
     SITE_TEST (folders_and_objects_are_told_in_the_order_of_their_names),
