@@ -61,8 +61,9 @@ struct rd_s3_call {
 };
 
 /* Make a call about a key, or with NULL about the bucket.  May wait for
- * credentials.  query is taken over, also when this fails.  Before it is begun the body may be set by
- * rd_s3_call_body, and what else is the caller's of a task. */
+ * credentials.  query is taken over, also when this fails.  Before it is
+ * begun the body may be set by rd_s3_call_body, and what else is the
+ * caller's of a task. */
 enum radio_status rd_s3_call_init (struct rd_s3_call *call, struct rd_s3 *s3,
                                    enum rd_http_method method,
                                    const char *key, char *query)

@@ -3,13 +3,14 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <strings.h>
 
 #include "tools/commands.h"
 #include "tools/names.h"
 #include "tools/text.h"
 
 static void
-tell (const struct radio_gc_result *result, bool dry_run)
+tell (const struct radio_gc_result *result, bool dry_run, bool is_s3)
 {
   char size[RD_TEXT_NBYTES];
   printf ("%s %" PRIu64 " unused item%s, %s",
@@ -21,9 +22,19 @@ tell (const struct radio_gc_result *result, bool dry_run)
             dry_run ? "would mend" : "mended", result->repaired_count,
             result->repaired_count == 1 ? "" : "s");
   if (result->busy_count > 0)
-    printf ("; left %" PRIu64 " alone, being written now",
-            result->busy_count);
+    printf ("; left %" PRIu64 " alone, %sbeing written now",
+            result->busy_count, is_s3 ? "maybe " : "");
   putchar ('\n');
+}
+
+/* Returns the usage error that it told, or 0. */
+static int
+take_grace (struct rd_args *args)
+{
+  if (rd_parse_u64 (args->value, &args->grace_s) && args->grace_s > 0)
+    return 0;
+  return rd_usage_error (args, "--grace: '%s' is not a number of seconds "
+                         "from 1 on", args->value);
 }
 
 static int
@@ -32,7 +43,10 @@ run_gc (struct rd_args *args)
   bool dry_run = false;
   int id;
   while ((id = rd_args_next (args)) > 0)
-    dry_run = true;
+    if (id == RD_OPTION_DRY_RUN)
+      dry_run = true;
+    else if (take_grace (args) != 0)
+      return args->status;
   if (id < 0 || !rd_args_want (args, 0, 0, ""))
     return args->status;
   RD_CLOSE_STORE struct radio_store *store = NULL;
@@ -42,7 +56,8 @@ run_gc (struct rd_args *args)
   struct radio_gc_result result = { 0 };
   if (radio_store_gc (store, dry_run, &result) != RADIO_OK)
     return rd_complain_library (rd_store_name (args));
-  tell (&result, dry_run);
+  bool is_s3 = strncasecmp (rd_store_name (args), "s3://", 5) == 0;
+  tell (&result, dry_run, is_s3);
   return RD_EXIT_OK;
 }
 
@@ -50,6 +65,9 @@ static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_DRY_RUN, "dry-run", NULL,
     "change nothing, tell what would be removed" },
+  { RD_OPTION_GRACE, "grace", "SECONDS",
+    "in S3: leave alone what is younger, for its\n"
+    "writer may be alive (default: 86400, a day)" },
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -61,10 +79,11 @@ const struct rd_command rd_command_gc = {
   .description =
     "Removes from the store what no volume uses: data of ingests that were "
     "killed, and of volumes that were replaced. What is being written is left "
-    "alone.",
+    "alone; in S3 that is known by its age.",
   .options = options,
   .examples =
     "radio gc --dry-run\n"
-    "radio gc -s study.zarr",
+    "radio gc -s study.zarr\n"
+    "radio gc -s s3://bucket/study --grace 3600",
   .run = run_gc,
 };

@@ -61,6 +61,9 @@ take_option (struct ingest *ingest, int id, struct rd_args *args)
   case RD_OPTION_STRIP:
     ingest->work.options.strip = true;
     break;
+  case RD_OPTION_SINGLE_WRITER:
+    args->single_writer = true;
+    break;
   }
 }
 
@@ -166,6 +169,9 @@ static const struct rd_option options[] = {
   { RD_OPTION_STRIP, "strip", NULL,
     "blank the header's free-text fields and drop its\n"
     "extensions, which may name the patient" },
+  { RD_OPTION_SINGLE_WRITER, "single-writer", NULL,
+    "nobody else writes into the store: needed where a\n"
+    "server of S3 cannot keep writers apart" },
   { 'q', "quiet", NULL, "print only the closing line" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,

@@ -49,7 +49,8 @@ open_uri (const struct rd_args *args, const char *uri, bool create,
   if (status != RADIO_OK)
     return status;
   struct radio_store_options options = {
-    .context = context, .create = create,
+    .context = context, .create = create, .s3.grace_s = args->grace_s,
+    .s3.single_writer = args->single_writer,
   };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);

@@ -59,6 +59,8 @@ enum {
   RD_OPTION_ROWS,
   RD_OPTION_DESTINATION,
   RD_OPTION_THREAD_COUNTS,
+  RD_OPTION_GRACE,
+  RD_OPTION_SINGLE_WRITER,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -102,6 +104,8 @@ struct rd_args {
   unsigned nthreads;
   uint64_t memory_nbytes;
   uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
+  uint64_t grace_s;           /* as a store in S3 has it */
+  bool single_writer;         /* the same */
 
   char **operands;            /* after the last option was taken */
   size_t noperands;
