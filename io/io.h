@@ -5,7 +5,9 @@
  *
  * A key is a path of names joined by '/', without a leading or trailing
  * one, as "ct/sub-01/zarr.json".  A prefix is a key of a folder; "" is the
- * root.  Keys are bytes; no name is "", "." or "..".
+ * root.  Keys are bytes; no name is "", "." or "..".  S3 has them in UTF-8
+ * alone, and below a prefix with control characters some endpoints cannot
+ * list: they answer in XML, which holds none.
  *
  * Every function of a store may be called from any thread, several at once.
  */

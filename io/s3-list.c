@@ -284,20 +284,37 @@ free_listing (struct listing *listing)
   rd_entries_free (&listing->entries);
 }
 
+/* What is below a folder and begins with a text. */
+static enum radio_status
+list_below (struct listing *listing, const char *prefix, const char *begin,
+            rd_io_list_fn *fn, void *user_data)
+{
+  RD_FREE char *folder = rd_s3_place_key (&listing->s3->place, prefix);
+  if (folder == NULL)
+    return RADIO_ERROR_MEMORY;
+  listing->below = RD_S3_JOIN (folder, *folder ? "/" : "", begin);
+  if (listing->below == NULL)
+    return RADIO_ERROR_MEMORY;
+  return read_pages (listing, fn, user_data);
+}
+
 enum radio_status
 rd_s3_list (struct rd_io *io, const char *prefix, bool recursive,
             rd_io_list_fn *fn, void *user_data)
 {
-  struct rd_s3 *s3 = (struct rd_s3 *) io;
   RD_CLEANUP (free_listing) struct listing listing = {
-    .s3 = s3, .recursive = recursive, .is_root = *prefix == '\0',
+    .s3 = (struct rd_s3 *) io, .recursive = recursive,
+    .is_root = *prefix == '\0',
   };
   RD_TRY (rd_prefix_check (io, prefix));
-  RD_FREE char *folder = rd_s3_place_key (&s3->place, prefix);
-  if (folder == NULL)
-    return RADIO_ERROR_MEMORY;
-  listing.below = RD_S3_JOIN (folder, *folder ? "/" : "");
-  if (listing.below == NULL)
-    return RADIO_ERROR_MEMORY;
-  return read_pages (&listing, fn, user_data);
+  return list_below (&listing, prefix, "", fn, user_data);
+}
+
+enum radio_status
+rd_s3_list_probes (struct rd_s3 *s3, rd_io_list_fn *fn, void *user_data)
+{
+  RD_CLEANUP (free_listing) struct listing listing = {
+    .s3 = s3, .recursive = true,
+  };
+  return list_below (&listing, "", RD_S3_PROBE_NAME, fn, user_data);
 }

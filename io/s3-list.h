@@ -10,9 +10,11 @@ enum radio_status rd_s3_list (struct rd_io *io, const char *prefix,
                               bool recursive, rd_io_list_fn *fn,
                               void *user_data) RADIO_USE_RESULT;
 
-/* The name of what a store puts to learn what an endpoint can do; it is not
- * listed. */
+/* How the keys begin of what stores put to learn what an endpoint can do;
+ * list does not tell of them, this does: of what follows in their keys. */
 #define RD_S3_PROBE_NAME ".radio-probe-"
+enum radio_status rd_s3_list_probes (struct rd_s3 *s3, rd_io_list_fn *fn,
+                                     void *user_data) RADIO_USE_RESULT;
 
 /* Append "&NAME=VALUE", or without '&' at the begin; the value is encoded.
  */

@@ -189,6 +189,25 @@ sweep_uploads (struct sweep *sweep)
   return status == RADIO_ERROR_UNSUPPORTED ? RADIO_OK : status;
 }
 
+/* They are young while who put them lives. */
+static enum radio_status
+sweep_probe (const struct rd_io_entry *entry, void *user_data)
+{
+  struct sweep *sweep = user_data;
+  struct rd_io *io = &sweep->s3->base;
+  if (entry->age_s < io->grace_s)
+    return RADIO_OK;
+  sweep->swept->n_files++;
+  sweep->swept->nbytes += entry->nbytes;
+  if (sweep->dry_run)
+    return RADIO_OK;
+  RD_FREE char *key = RD_S3_JOIN (RD_S3_PROBE_NAME, entry->name);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = io->ops->remove (io, key);
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
 enum radio_status
 rd_s3_sweep (struct rd_io *io, const char *prefix, bool dry_run,
              struct rd_io_swept *swept)
@@ -205,5 +224,7 @@ rd_s3_sweep (struct rd_io *io, const char *prefix, bool dry_run,
   sweep.below = RD_S3_JOIN (folder, *folder ? "/" : "");
   if (sweep.below == NULL)
     return RADIO_ERROR_MEMORY;
+  if (*prefix == '\0')
+    RD_TRY (rd_s3_list_probes (s3, sweep_probe, &sweep));
   return sweep_uploads (&sweep);
 }

@@ -48,6 +48,39 @@ stop_at_second (const struct rd_io_entry *entry, void *user_data)
   return ++*n == 2 ? rd_fail (RADIO_ERROR_CANCELLED, "enough") : RADIO_OK;
 }
 
+/* What XML, URLs and listings give a meaning to. */
+static void
+names_of_any_characters_are_listed_and_removed (void **state)
+{
+  static const char *const names[] = {
+    "\n", " ", "!'()*@$,;:", "\"<&>", "%", "%2F", "+", "=&?#", "[]{}",
+    "\\^`|", "~", "\xc3\xa9", "\xf0\x9f\xa9\xbb",
+  };
+  enum { N = sizeof names / sizeof names[0] };
+  struct rd_io *io = io_of (state);
+  struct listing listing = { 0 }, folders = { 0 };
+  char key[64], text[512] = "";
+  for (size_t i = 0; i < N; i++) {
+    snprintf (key, sizeof key, "odd/%s/k", names[i]);
+    put_text (io, key, names[i]);
+    snprintf (key, sizeof key, "%s/k %zu\n", names[i], strlen (names[i]));
+    strncat (text, key, sizeof text - strlen (text) - 1);
+  }
+  assert_list (io, "odd", true, text);
+  assert_ok (io->ops->list (io, "odd", false, note_entry, &folders));
+  assert_int_equal (folders.n, N);
+  for (size_t i = 0; i < N; i++) {
+    snprintf (key, sizeof key, "odd/%s/k", names[i]);
+    assert_text (io, key, names[i]);
+    snprintf (key, sizeof key, "odd/%s", names[i]);
+    snprintf (text, sizeof text, "k %zu\n", strlen (names[i]));
+    assert_list (io, key, false, text);
+  }
+  assert_ok (io->ops->remove_tree (io, "odd"));
+  assert_ok (io->ops->list (io, "odd", true, note_entry, &listing));
+  assert_int_equal (listing.n, 0);
+}
+
 static void
 a_failure_of_the_listener_ends_the_listing (void **state)
 {
@@ -149,6 +182,7 @@ conformance_trees (size_t *n)
     cmocka_unit_test (a_listing_shows_objects_and_folders_in_order),
     cmocka_unit_test (a_recursive_listing_shows_objects_in_order),
     cmocka_unit_test (a_missing_prefix_is_empty),
+    cmocka_unit_test (names_of_any_characters_are_listed_and_removed),
     cmocka_unit_test (a_failure_of_the_listener_ends_the_listing),
     cmocka_unit_test (the_listener_may_change_the_store),
     cmocka_unit_test (many_children_are_listed_once_each),

@@ -325,6 +325,21 @@ what_cannot_be_removed_together_is_removed_singly (void **state)
   }
 }
 
+static void
+keys_that_xml_cannot_hold_are_removed_singly (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", "<ListBucketResult><Contents><Key>st/a%01b"
+          "</Key><Size>1</Size></Contents><Contents><Key>st/c</Key><Size>1"
+          "</Size></Contents></ListBucketResult>");
+  s3_say (site, NO_CONTENT, "", "");
+  s3_say (site, NO_CONTENT, "", "");
+  assert_ok (site->io->ops->remove_tree (site->io, ""));
+  s3_assert_heard (site, 1, "DELETE /bucket/st/a%01b ");
+  s3_assert_heard (site, 2, "DELETE /bucket/st/c ");
+  s3_assert_all_said (site);
+}
+
 /*------------------------------------------------------------------------
  * Sweeping
  *----------------------------------------------------------------------*/
@@ -341,6 +356,7 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
   struct rd_io_swept swept;
   for (int dry_run = 1; dry_run >= 0; dry_run--) {
     s3_site_forget (site);
+    s3_say (site, "200 OK", "", "<ListBucketResult></ListBucketResult>");
     s3_say (site, "200 OK", "",
             UPLOADS ("<IsTruncated>true</IsTruncated><NextKeyMarker>st/m"
                      "</NextKeyMarker><NextUploadIdMarker>9"
@@ -357,11 +373,44 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
       s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
     assert_ok (site->io->ops->sweep (site->io, "", dry_run, &swept));
     assert_int_equal (swept.n_files, dry_run ? 2 : 1);
-    s3_assert_heard (site, 0, "?encoding-type=url&prefix=st%2F&uploads= ");
-    s3_assert_heard (site, dry_run ? 1 : 2, "&key-marker=st%2Fm&"
+    s3_assert_heard (site, 1, "?encoding-type=url&prefix=st%2F&uploads= ");
+    s3_assert_heard (site, dry_run ? 2 : 3, "&key-marker=st%2Fm&"
                      "upload-id-marker=9&");
     s3_assert_all_said (site);
   }
+}
+
+#define PROBE(key, time) "<Contents><Key>st/.radio-probe-" key "</Key>" \
+  "<LastModified>" time "</LastModified><Size>0</Size></Contents>"
+
+static void
+probes_that_were_left_are_swept (void **state)
+{
+  struct s3_site *site = *state;
+  struct rd_io_swept swept;
+  s3_say (site, "200 OK", "", "<ListBucketResult>"
+          PROBE ("0a", "2020-02-29T00:00:00Z")
+          PROBE ("0b", "2999-01-01T00:00:00Z") "</ListBucketResult>");
+  s3_say_head (site, "", 0);
+  s3_say (site, NO_CONTENT, "", "");
+  s3_say (site, "200 OK", "", UPLOADS (""));
+  assert_ok (site->io->ops->sweep (site->io, "", false, &swept));
+  assert_int_equal (swept.n_files, 1);
+  s3_assert_heard (site, 0, "&prefix=st%2F.radio-probe- ");
+  s3_assert_heard (site, 2, "DELETE /bucket/st/.radio-probe-0a ");
+  s3_assert_all_said (site);
+}
+
+/* A prefix that is swept has none. */
+static void
+a_server_without_uploads_has_none_to_sweep (void **state)
+{
+  struct s3_site *site = *state;
+  struct rd_io_swept swept;
+  s3_say_error (site, "501 Not Implemented", "", "NotImplemented");
+  assert_ok (site->io->ops->sweep (site->io, "ct", false, &swept));
+  assert_int_equal (swept.n_files, 0);
+  s3_assert_all_said (site);
 }
 
 #define SITE_TEST(fn) \
@@ -386,7 +435,10 @@ main (void)
     SITE_TEST (an_upload_that_somebody_ended_is_no_object),
     SITE_TEST (a_tree_is_removed_by_one_request),
     SITE_TEST (what_cannot_be_removed_together_is_removed_singly),
+    SITE_TEST (keys_that_xml_cannot_hold_are_removed_singly),
     SITE_TEST (old_uploads_are_ended_and_young_ones_are_not),
+    SITE_TEST (probes_that_were_left_are_swept),
+    SITE_TEST (a_server_without_uploads_has_none_to_sweep),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
