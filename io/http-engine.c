@@ -281,11 +281,13 @@ patience_ns (const struct rd_http *http,
   return attempt->is_sent ? ms * 1000000 : UINT64_MAX;
 }
 
-/* Who keeps sending gets more time: a second for each 32 KiB. */
+/* Who keeps sending or taking gets more time: a second for each 32 KiB. */
 static uint64_t
 allowed_ns (const struct rd_http *http, const struct rd_http_task *task)
 {
-  uint64_t nbytes = task->attempt->is_accepted ? task->into->nbytes : 0;
+  uint64_t nbytes = task->attempt->sent_nbytes;
+  if (task->attempt->is_accepted && task->into)
+    nbytes += task->into->nbytes;
   return rd_add_sat (http->options.deadline_ms * 1000000,
                      rd_mul_sat (nbytes, 1000000000) / 32768);
 }

@@ -25,6 +25,7 @@ struct rd_http_attempt {
   struct rd_buffer problem;
   struct curl_slist *headers; /* of the request */
   size_t part, part_offset;   /* the next byte of the request's body */
+  uint64_t sent_nbytes;       /* of it */
   size_t expected_nbytes;     /* of an accepted body; SIZE_MAX: unknown */
   size_t ignored_nbytes;      /* of one that is not */
   char message[CURL_ERROR_SIZE];

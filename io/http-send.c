@@ -87,6 +87,7 @@ on_read (char *to, size_t size, size_t n, void *data)
     attempt->part_offset += most;
     skip_parts_that_end (attempt);
   }
+  attempt->sent_nbytes += nbytes;
   attempt->heard_ns = rd_http_now ();
   if (attempt->part == task->nparts)
     radio_async_phase (task->request, &first_byte_site);

@@ -28,7 +28,7 @@ struct rd_http_options {
   uint64_t first_byte_timeout_ms;     /* after which nothing came; 15,000 */
   uint64_t stall_timeout_ms;          /* in which nothing came; 15,000 */
   uint64_t deadline_ms;       /* of a task since it was begun, and more for
-                                 what keeps coming; 120,000 */
+                                 what keeps coming or going; 120,000 */
   uint64_t backoff_ms;                /* the first wait at most; 100 */
   const char *ca_file;        /* certificates to trust; NULL: the system's */
   const char *proxy;          /* NULL: none */

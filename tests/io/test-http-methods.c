@@ -402,6 +402,23 @@ the_body_of_an_answer_is_read_as_far_as_it_is_wanted (void **state)
   assert_fails (run (site, &job), RADIO_ERROR_LIMIT, "more than 4 bytes");
 }
 
+/* It is looked at, for how long it takes, while nothing more comes. */
+static void
+an_unwanted_body_that_stalls_is_asked_for_again (void **state)
+{
+  struct site *site = *state;
+  struct job job = JOB_INIT;
+  const struct rd_http_options impatient = {
+    .nattempts = 4, .stall_timeout_ms = 250, .backoff_ms = 1,
+  };
+  SAY ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", OK_EMPTY);
+  rd_http_close (site->http);
+  assert_ok (rd_http_open (&impatient, &site->http));
+  job.task.method = RD_HTTP_PUT;
+  assert_ok (run (site, &job));
+  assert_int_equal (job.task.nattempts, 2);
+}
+
 #define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
 
 int
@@ -423,6 +440,7 @@ main (void)
     SITE_TEST (what_may_be_done_once_is_not_done_again),
     SITE_TEST (headers_of_ones_own_do_not_follow_a_redirection),
     SITE_TEST (the_date_and_the_region_of_an_answer_are_read),
+    SITE_TEST (an_unwanted_body_that_stalls_is_asked_for_again),
     SITE_TEST (the_body_of_an_answer_is_read_as_far_as_it_is_wanted),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
