@@ -125,7 +125,8 @@ conclude (struct rd_http_task *task, const struct rd_buffer *problem,
     return RADIO_OK;
   if (status == 429 || status >= 500) {
     *next = RD_HTTP_LATER;
-    return rd_fail (RADIO_ERROR_IO, "answered with status %u", status);
+    return rd_fail (RADIO_ERROR_IO, "%s: answered with status %u",
+                    rd_http_name (task), status);
   }
   task->into->nbytes = 0;
   return rd_buffer_append (task->into, problem->data, problem->nbytes);
@@ -169,19 +170,6 @@ ask (struct asked *asked)
   return rd_error_raise (&asked->task.error);
 }
 
-/* The engine's messages begin with the address. */
-static enum radio_status
-fail_unnamed (const struct rd_s3_question *question, enum radio_status status)
-{
-  struct rd_error error;
-  size_t n = strlen (question->url);
-  rd_error_save (&error, status);
-  const char *why = error.message;
-  if (strncmp (why, question->url, n) == 0)
-    why += n + strspn (why + n, ": ");
-  return rd_fail (status, "%s: %s", question->what, why);
-}
-
 enum radio_status
 rd_s3_ask (const struct rd_s3_question *question, struct rd_buffer *answer,
            unsigned *status)
@@ -189,7 +177,8 @@ rd_s3_ask (const struct rd_s3_question *question, struct rd_buffer *answer,
   const char *body = question->body;
   struct asked asked = {
     .task = {
-      .url = question->url, .method = question->method, .into = answer,
+      .url = question->url, .name = question->what,
+      .method = question->method, .into = answer,
       .is_repeatable = true, .prepare = prepare, .conclude = conclude,
       .max_nbytes = RD_S3_MAX_ANSWER_NBYTES, .done = done,
       .nparts = body ? 1 : 0,
@@ -200,9 +189,7 @@ rd_s3_ask (const struct rd_s3_question *question, struct rd_buffer *answer,
   };
   asked.task.parts = &asked.part;
   RD_TRY (rd_buffer_reserve (answer, RD_S3_MAX_ANSWER_NBYTES));
-  enum radio_status failed = ask (&asked);
-  if (failed != RADIO_OK)
-    return fail_unnamed (question, failed);
+  RD_TRY (ask (&asked));
   *status = asked.task.answer.status;
   return RADIO_OK;
 }
