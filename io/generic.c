@@ -136,8 +136,9 @@ static const struct radio_site fetch_site = {
 static enum radio_status
 read_blocking (struct rd_io *io, struct rd_io_get *get)
 {
-  RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&fetch_site,
-                                                               &rd_get_set);
+  RD_COUNTING_SCOPE struct rd_counting counting = io->ops->tells_blocking
+    ? rd_count_running_in (&fetch_site, &rd_get_set)
+    : rd_count_in (&fetch_site, &rd_get_set);
   get->done = do_nothing;
   io->ops->get (io, get, 1);
   if (counting.token != 0)

@@ -93,6 +93,9 @@ struct rd_io_ops {
    * themselves: then each is a request that the store tells profiles of. */
   bool is_blocking;
 
+  /* A get tells by rd_scope_blocks and rd_scope_ran whether it waits. */
+  bool tells_blocking;
+
   /* Two ranges of one object are better read as one when the gap between
    * them is at most this, and the whole at most the cap. */
   size_t coalesce_gap_nbytes;

@@ -1,15 +1,46 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of the posix store.  By pread only: a mapped file that shrinks
- * kills the process that reads it. */
+/* Reads of the posix store.  By pread and its like only: a mapped file that
+ * shrinks kills the process that reads it. */
 #include <config.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/uio.h>
 
+#include "profiler/counters.h"
 #include "io/key.h"
 #include "io/posix.h"
 #include "io/range.h"
+
+/* Copying so much from the page cache may take so long that profiles would
+ * have to ask whether it was waited for. */
+#define LONG_NBYTES ((size_t) 32 << 10)
+
+/* As pread, for profiles: first what need not be waited for, so that a read
+ * which then waits can say so.  What is wrong otherwise pread tells. */
+static ssize_t
+read_and_tell (int fd, unsigned char *to, size_t nbytes, uint64_t offset)
+{
+#ifdef RWF_NOWAIT
+  const struct iovec part = { to, nbytes };
+  ssize_t n = preadv2 (fd, &part, 1, (off_t) offset, RWF_NOWAIT);
+  if (n >= 0) {
+    rd_scope_ran ();
+    return n;
+  }
+#endif
+  rd_scope_blocks ();
+  return pread (fd, to, nbytes, (off_t) offset);
+}
+
+static ssize_t
+read_at (int fd, unsigned char *to, size_t nbytes, uint64_t offset)
+{
+  if (nbytes >= LONG_NBYTES && radio_profile_is_on ())
+    return read_and_tell (fd, to, nbytes, offset);
+  return pread (fd, to, nbytes, (off_t) offset);
+}
 
 /* Read a span into an empty buffer.  A file that shrank since its size was
  * asked ends early. */
@@ -19,9 +50,9 @@ read_span (const struct rd_posix *posix, int fd, const char *key,
 {
   RD_TRY (rd_buffer_reserve (into, span->nbytes));
   while (into->nbytes < span->nbytes) {
-    ssize_t n = pread (fd, into->data + into->nbytes,
-                       span->nbytes - into->nbytes,
-                       (off_t) (span->offset + into->nbytes));
+    ssize_t n = read_at (fd, into->data + into->nbytes,
+                         span->nbytes - into->nbytes,
+                         span->offset + into->nbytes);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
@@ -86,9 +117,11 @@ get_one (const struct rd_posix *posix, struct open_file *file,
          struct rd_io_get *get)
 {
   const struct rd_io_file *held = get->file;
-  if (!held && file->fd < 0)
+  if (!held && file->fd < 0) {
+    rd_scope_blocks ();
     RD_TRY (rd_posix_open_object (posix, get->key, &file->fd,
                                   &file->nbytes));
+  }
   struct rd_span span;
   RD_TRY (rd_range_resolve (&posix->base, get,
                             held ? held->nbytes : file->nbytes, &span));

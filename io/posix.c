@@ -71,6 +71,7 @@ posix_close (struct rd_io *io)
 static const struct rd_io_ops posix_ops = {
   .name = "posix",
   .is_blocking = true,
+  .tells_blocking = true,
   .coalesce_gap_nbytes = 16 << 10,
   .coalesce_cap_nbytes = 128 << 10,
   .close = posix_close,

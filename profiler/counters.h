@@ -164,6 +164,26 @@ rd_count_in (const struct radio_site *site, const struct rd_counter_set *set)
   };
 }
 
+/* The same for a site of kind BLOCKING whose call mostly runs, and says more
+ * of itself where it can: that it will block (the thread's CPU clock is
+ * looked at then), or that it did not.  Of one that said neither, and took
+ * long, that clock is asked at its end, and all that the thread was off its
+ * processor since the clock was last asked counts, though for no more than
+ * the scope itself. */
+uint64_t rd_scope_begin_running (const struct radio_site *site) RADIO_DIRECT;
+void rd_scope_blocks (void) RADIO_DIRECT;
+void rd_scope_ran (void) RADIO_DIRECT;
+
+static inline struct rd_counting
+rd_count_running_in (const struct radio_site *site,
+                     const struct rd_counter_set *set)
+{
+  return (struct rd_counting) {
+    .token = radio_profile_is_on () ? rd_scope_begin_running (site) : 0,
+    .set = set,
+  };
+}
+
 /* The same for what follows the end of another scope on this thread with
  * next to nothing between: it begins when that ended, as far as it is within
  * the same scope, and the clock is not read once more. */

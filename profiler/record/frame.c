@@ -146,13 +146,17 @@ blocked_time (struct rd_writer_state *writer, const struct rd_frame *frame,
 /* A system call that is still open when another thread asks is taken to be
  * waiting: what it ran only its own thread could say. */
 static uint64_t
-wait_of (struct rd_writer_state *writer, const struct rd_frame *frame,
+wait_of (struct rd_writer_state *writer, struct rd_frame *frame,
          const struct run *run)
 {
-  if (frame->node->kind == RADIO_SCOPE_WORK)
-    return 0;
-  if (frame->node->kind == RADIO_SCOPE_WAIT || !rd_writer_is_mine (writer))
+  if (frame->node->kind == RADIO_SCOPE_WAIT)
     return run->own;
+  if (!rd_frame_could_wait (frame))
+    return 0;
+  if (!rd_writer_is_mine (writer))
+    return run->own;
+  if (!(frame->special & RD_FRAME_BLOCKING))
+    rd_frame_note_cpu (writer, frame, frame->begin);
   return blocked_time (writer, frame, run);
 }
 

@@ -295,13 +295,16 @@ struct rd_log {
 
 #define RD_MAX_DEPTH 256      /* deeper scopes count into the deepest */
 
-/* How a frame is out of the ordinary.  The first three are what fetches of
+/* How a frame is out of the ordinary.  All but SPECIAL are what fetches of
  * tiles are, and end in the hot path. */
 enum {
   RD_FRAME_COUNTED = 1,       /* it has bytes */
   RD_FRAME_NOTED = 2,         /* it has texts */
-  RD_FRAME_BLOCKING = 4,      /* it is of that kind */
+  RD_FRAME_BLOCKING = 4,      /* it is of that kind, and what its thread
+                                 had run is noted */
   RD_FRAME_SPECIAL = 8,       /* it has anything else from `special' on */
+  RD_FRAME_RUNNING = 16,      /* of that kind, nothing is noted, and it said
+                                 nothing yet: see rd_scope_begin_running */
 };
 
 /* All from `special' on is zero in frames that are not open, and in open

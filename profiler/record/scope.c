@@ -103,6 +103,22 @@ enum begin {
   BEGIN_AT_LAST_END,          /* the counter where nothing ended before */
 };
 
+/* What is known of a scope's kind. */
+enum kind {
+  KIND_OF_SITE,
+  KIND_RUNNING,               /* BLOCKING, but see rd_scope_begin_running */
+};
+
+/* Whether a node's scope begins as those do that only run.  There must be a
+ * reading of the CPU clock that its end can start from. */
+static inline __attribute__ ((__always_inline__)) bool
+begins_running (const struct rd_writer_state *writer,
+                const struct rd_node *node, enum kind kind)
+{
+  return kind == KIND_RUNNING ? likely (writer->cpu.fresh_until != 0)
+                              : likely (node->kind == RADIO_SCOPE_WORK);
+}
+
 static inline __attribute__ ((__always_inline__)) uint64_t
 begin_time (const struct rd_writer_state *writer,
             const struct rd_frame *parent, enum begin begin)
@@ -118,16 +134,18 @@ begin_time (const struct rd_writer_state *writer,
 /* On the entered writer, which is left here. */
 static inline __attribute__ ((__always_inline__)) uint64_t
 begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
-               enum begin begin)
+               enum begin begin, enum kind kind)
 {
   struct rd_frame *parent = writer->top;
   struct rd_node *node = guess_child (parent->node, site);
   if (unlikely (!node) || unlikely (parent->fenced))
     return begin_rarely (writer, site);
-  if (unlikely (node->kind != RADIO_SCOPE_WORK))
+  if (!begins_running (writer, node, kind))
     return begin_waiting (writer, node);
   struct rd_frame *frame = push (writer, node);
   uint64_t token = frame->id;
+  if (kind == KIND_RUNNING)
+    rd_frame_mark (frame, RD_FRAME_RUNNING);
   frame->begin = begin_time (writer, parent, begin);
   rd_writer_leave (writer);
   return token;
@@ -135,36 +153,44 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
 
 /* The writer has something to heed; it may be busy already. */
 COLD static uint64_t
-begin_heeding (struct rd_writer_state *writer, const struct radio_site *site)
+begin_heeding (struct rd_writer_state *writer, const struct radio_site *site,
+               enum kind kind)
 {
   if (!rd_writer_enter (writer))
     return begin_anew (site);
   if (rd_writer_has_taps (writer))
     return begin_rarely (writer, site);
-  return begin_entered (writer, site, BEGIN_BY_CLOCK);
+  return begin_entered (writer, site, BEGIN_BY_CLOCK, kind);
 }
 
 static inline __attribute__ ((__always_inline__)) uint64_t
-begin_quickly (const struct radio_site *site, enum begin begin)
+begin_quickly (const struct radio_site *site, enum begin begin,
+               enum kind kind)
 {
   struct rd_writer_state *writer = rd_this_thread.current;
   if (unlikely (!writer))
     return begin_anew (site);
   if (unlikely (rd_writer_enter_quickly (writer) != 0))
-    return begin_heeding (writer, site);
-  return begin_entered (writer, site, begin);
+    return begin_heeding (writer, site, kind);
+  return begin_entered (writer, site, begin, kind);
 }
 
 HOT uint64_t
 radio_scope_begin (const struct radio_site *site)
 {
-  return begin_quickly (site, BEGIN_BY_COUNTER);
+  return begin_quickly (site, BEGIN_BY_COUNTER, KIND_OF_SITE);
 }
 
 HOT uint64_t
 rd_scope_begin_next (const struct radio_site *site)
 {
-  return begin_quickly (site, BEGIN_AT_LAST_END);
+  return begin_quickly (site, BEGIN_AT_LAST_END, KIND_OF_SITE);
+}
+
+HOT uint64_t
+rd_scope_begin_running (const struct radio_site *site)
+{
+  return begin_quickly (site, BEGIN_BY_COUNTER, KIND_RUNNING);
 }
 
 /*------------------------------------------------------------------------
@@ -249,6 +275,37 @@ rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
     add_to_frame (frame, counter, nbytes, 1);
   }
   rd_writer_leave (writer);
+}
+
+/* Where it may block and nothing was noted yet, note it. */
+static void
+tell_blocking (bool blocks)
+{
+  struct rd_writer_state *writer = enter_current ();
+  if (unlikely (!writer))
+    return;
+  struct rd_frame *frame = writer->top;
+  if (is_open (writer, frame) && frame->node->kind == RADIO_SCOPE_BLOCKING
+      && !(frame->special & RD_FRAME_BLOCKING)) {
+    frame->special &= (unsigned char) ~RD_FRAME_RUNNING;
+    if (blocks)
+      rd_frame_blocks (writer, frame);
+  }
+  rd_writer_leave (writer);
+}
+
+void
+rd_scope_blocks (void)
+{
+  if (radio_profile_is_on ())
+    tell_blocking (true);
+}
+
+void
+rd_scope_ran (void)
+{
+  if (radio_profile_is_on ())
+    tell_blocking (false);
 }
 
 void
@@ -402,10 +459,11 @@ static inline bool
 is_simple (const struct rd_writer_state *writer, const struct rd_frame *frame,
            uint64_t now)
 {
-  if (likely (!(frame->special & (RD_FRAME_SPECIAL | RD_FRAME_BLOCKING))))
-    return true;
-  return !(frame->special & RD_FRAME_SPECIAL)
-         && !rd_frame_may_have_waited (writer, own_time (frame, now));
+  if (unlikely (frame->special & RD_FRAME_SPECIAL))
+    return false;
+  return !rd_frame_could_wait (frame)
+         || likely (!rd_frame_may_have_waited (writer,
+                                               own_time (frame, now)));
 }
 
 /* Leave the rare members of a simple frame zero, but for bytes and tile. */

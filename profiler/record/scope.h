@@ -47,19 +47,49 @@ bool rd_frame_end_and_tell (struct rd_writer_state *writer, uint64_t token,
 /* Read what the thread has run.  Returns the time after that. */
 uint64_t rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now);
 
-/* A frame of a scope that may block: mark it, and note what its thread has
- * run.  Returns the time. */
+/* The time, once it is known what the thread has run. */
+static inline uint64_t
+rd_frame_refresh_cpu (struct rd_writer_state *writer)
+{
+  uint64_t now = rd_clock_now (&writer->clock);
+  if (__builtin_expect (now >= writer->cpu.fresh_until, 0))
+    return rd_frame_read_cpu (writer, now);
+  return now;
+}
+
+/* Note what the thread had run at a moment, since when it ran. */
+static inline void
+rd_frame_note_cpu (struct rd_writer_state *writer, struct rd_frame *frame,
+                   uint64_t moment)
+{
+  rd_frame_mark (frame, RD_FRAME_BLOCKING);
+  frame->waited_before = writer->waited;
+  frame->cpu_begin = writer->cpu.above + moment - writer->waited;
+}
+
+/* A frame of a scope that may block.  Returns the time. */
 static inline uint64_t
 rd_frame_begin_blocking (struct rd_writer_state *writer,
                          struct rd_frame *frame)
 {
-  uint64_t now = rd_clock_now (&writer->clock), waited = writer->waited;
-  rd_frame_mark (frame, RD_FRAME_BLOCKING);
-  frame->waited_before = waited;
-  if (__builtin_expect (now >= writer->cpu.fresh_until, 0))
-    now = rd_frame_read_cpu (writer, now);
-  frame->cpu_begin = writer->cpu.above + now - waited;
+  uint64_t now = rd_frame_refresh_cpu (writer);
+  rd_frame_note_cpu (writer, frame, now);
   return now;
+}
+
+/* It is open, did nothing but run, and may block from now on. */
+static inline void
+rd_frame_blocks (struct rd_writer_state *writer, struct rd_frame *frame)
+{
+  rd_frame_refresh_cpu (writer);
+  rd_frame_note_cpu (writer, frame, frame->begin);
+}
+
+/* Whether a frame is of a call that may have blocked, for all it said. */
+static inline bool
+rd_frame_could_wait (const struct rd_frame *frame)
+{
+  return (frame->special & (RD_FRAME_BLOCKING | RD_FRAME_RUNNING)) != 0;
 }
 
 /* Whether a scope that may block is to be asked what its thread ran, having

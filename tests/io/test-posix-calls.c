@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <radio/profile.h>
+
 #include "tests/io/child.h"
 #include "tests/io/site.h"
 #include "tests/io/store-asserts.h"
@@ -24,10 +26,17 @@ static struct {
   int fail_fsync;             /* with this errno */
   int fail_flock;
   const char *shrinks;        /* the file is cut before the first pread */
+  int fail_nowait;            /* preadv2, with this errno; -1: the second one
+                                 does so with EAGAIN, the first ends early */
+  unsigned int n_preads, n_nowaits;
 } os;
 
 ssize_t __real_pread (int fd, void *data, size_t nbytes, off_t offset);
 ssize_t __wrap_pread (int fd, void *data, size_t nbytes, off_t offset);
+ssize_t __real_preadv2 (int fd, const struct iovec *vec, int n, off_t offset,
+                        int flags);
+ssize_t __wrap_preadv2 (int fd, const struct iovec *vec, int n, off_t offset,
+                        int flags);
 ssize_t __real_writev (int fd, const struct iovec *vec, int n);
 ssize_t __wrap_writev (int fd, const struct iovec *vec, int n);
 int __real_fsync (int fd);
@@ -84,9 +93,27 @@ __wrap_pread (int fd, void *data, size_t nbytes, off_t offset)
 {
   if (os.shrinks && truncate (os.shrinks, 3) == 0)
     os.shrinks = NULL;
+  os.n_preads++;
   if (is_interrupted ())
     return -1;
   return __real_pread (fd, data, os.cuts && nbytes > 7 ? 7 : nbytes, offset);
+}
+
+ssize_t
+__wrap_preadv2 (int fd, const struct iovec *vec, int n, off_t offset,
+                int flags)
+{
+  struct iovec some = vec[0];
+  os.n_nowaits++;
+  assert_int_equal (n, 1);
+  if (os.fail_nowait > 0 || (os.fail_nowait < 0 && os.n_nowaits > 1)) {
+    errno = os.fail_nowait > 0 ? os.fail_nowait : EAGAIN;
+    return -1;
+  }
+  if (os.fail_nowait < 0)
+    some.iov_len = 4096;
+  (void) flags;               /* what else the machine does is no matter */
+  return __real_preadv2 (fd, &some, 1, offset, 0);
 }
 
 ssize_t
@@ -240,6 +267,57 @@ a_file_that_shrinks_ends_early (void **state)
   assert_string_equal ((char *) buffer.data, "a l");
 }
 
+#define LONG_NBYTES ((size_t) 100 << 10)
+
+/* Read a long object while it is recorded, with so many calls. */
+static void
+check_recorded_read (struct rd_io *io, int fail_nowait,
+                     unsigned int n_nowaits, unsigned int n_preads)
+{
+  static unsigned char content[LONG_NBYTES];
+  RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
+  for (size_t i = 0; i < LONG_NBYTES; i++)
+    content[i] = (unsigned char) (i * i >> 3);
+  assert_ok (rd_io_put (io, "k", content, LONG_NBYTES, RD_PUT_REPLACE));
+  os.fail_nowait = fail_nowait;
+  os.n_nowaits = os.n_preads = 0;
+  assert_ok (rd_io_read_all (io, "k", LONG_NBYTES, &buffer));
+  assert_int_equal (buffer.nbytes, LONG_NBYTES);
+  assert_memory_equal (buffer.data, content, LONG_NBYTES);
+  assert_int_equal (os.n_nowaits, n_nowaits);
+  assert_int_equal (os.n_preads, n_preads);
+}
+
+#if defined RWF_NOWAIT && !defined RADIO_NO_PROFILE
+
+/* What need not be waited for is read first, and it makes no difference what
+ * becomes of that. */
+static void
+recorded_reads_try_first_without_waiting (void **state)
+{
+  struct rd_io *io = io_of (state);
+  struct radio_recorder *recorder;
+  check_recorded_read (io, 0, 0, 1);
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  check_recorded_read (io, 0, 1, 0);
+  check_recorded_read (io, -1, 2, 1);
+  check_recorded_read (io, EAGAIN, 1, 1);
+  check_recorded_read (io, EOPNOTSUPP, 1, 1);
+  check_recorded_read (io, ENOSYS, 1, 1);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+  check_recorded_read (io, 0, 0, 1);
+}
+
+#else
+
+static void
+recorded_reads_try_first_without_waiting (void **state)
+{
+  check_recorded_read (io_of (state), 0, 0, 1);
+}
+
+#endif
+
 static void
 a_failed_fsync_publishes_nothing (void **state)
 {
@@ -381,6 +459,7 @@ main (void)
     CASE (a_removal_is_made_durable),
     CASE (interrupted_and_short_calls_lose_nothing),
     CASE (a_file_that_shrinks_ends_early),
+    CASE (recorded_reads_try_first_without_waiting),
     CASE (a_failed_fsync_publishes_nothing),
     CASE (without_locks_on_folders_only_locking_fails),
     CASE (without_exclusive_rename_a_link_does_it),

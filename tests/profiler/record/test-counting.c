@@ -492,6 +492,156 @@ the_cpu_time_is_read_once_while_it_is_fresh (void **state)
   history_release (&h);
 }
 
+/* A recorder whose CPU clock was read once, when the thread had run 50 of 90
+ * ticks. */
+static void
+start_with_a_reading (struct history *h)
+{
+  history_start_saving (h, NULL, 20, 1000);
+  history_pass (h, 90);
+  atomic_fetch_add (&h->cpu_ns, 50);
+  uint64_t token = rd_scope_begin_running (&blocks);
+  radio_scope_end (token);
+  assert_int_equal (atomic_load (&h->ncpu_reads), 1);
+}
+
+/* Ticks of a call that does not wait, then of one that does. */
+static void
+running_call (struct history *h, uint64_t ran, void (*tell) (void),
+              uint64_t ticks, uint64_t ran_then)
+{
+  uint64_t token = rd_scope_begin_running (&blocks);
+  history_pass (h, ran);
+  atomic_fetch_add (&h->cpu_ns, ran);
+  if (tell)
+    tell ();
+  history_pass (h, ticks);
+  atomic_fetch_add (&h->cpu_ns, ran_then);
+  end_with (token, 1, 2, 3);
+}
+
+static void
+end_running (struct history *h, uint64_t nreads, uint64_t work,
+             uint64_t wait)
+{
+  assert_int_equal (atomic_load (&h->ncpu_reads), nreads);
+  history_freeze (h);
+  assert_times (history_node (h, "blocks"), work + wait, work + wait, work,
+                wait);
+  history_release (h);
+}
+
+static void
+a_short_call_that_runs_asks_nothing_however_old_the_reading_is (
+  void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  history_pass (&h, 5000);
+  running_call (&h, 0, NULL, 19, 0);
+  running_call (&h, 19, NULL, 0, 0);
+  end_running (&h, 1, 38, 0);
+}
+
+static void
+a_long_call_that_said_it_ran_is_work_and_asks_nothing (void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  running_call (&h, 500, rd_scope_ran, 40, 0);
+  running_call (&h, 500, rd_scope_ran, 0, 0);
+  end_running (&h, 1, 1040, 0);
+}
+
+static void
+a_call_that_said_it_blocks_waits_from_there_on (void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  history_pass (&h, 5000);
+  running_call (&h, 300, rd_scope_blocks, 100, 20);
+  end_running (&h, 3, 320, 80);
+}
+
+static void
+tell_both (void)
+{
+  rd_scope_ran ();
+  rd_scope_blocks ();
+  rd_scope_ran ();
+}
+
+static void
+a_call_that_blocks_after_it_ran_waits (void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  running_call (&h, 30, tell_both, 100, 20);
+  end_running (&h, 2, 50, 80);
+}
+
+/* The first one ran all the time, and so the thread since it was asked; the
+ * second one did not. */
+static void
+a_long_call_that_said_nothing_is_asked_at_its_end (void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  history_pass (&h, 3000);
+  atomic_fetch_add (&h.cpu_ns, 3000);
+  running_call (&h, 60, NULL, 0, 0);
+  running_call (&h, 0, NULL, 70, 15);
+  end_running (&h, 3, 75, 55);
+}
+
+/* Off its processor for longer than the call took: the whole of that is
+ * wait, and nothing of what comes next. */
+static void
+time_off_the_processor_before_counts_in_one_call_at_most (void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  history_pass (&h, 7000);
+  running_call (&h, 25, NULL, 0, 0);
+  running_call (&h, 30, NULL, 0, 0);
+  end_running (&h, 3, 30, 25);
+}
+
+/* Nothing to start from: it is asked at its begin, as others are. */
+static void
+the_first_call_that_runs_is_asked (void **state)
+{
+  struct history h;
+  (void) state;
+  history_start_saving (&h, NULL, 20, 1000);
+  running_call (&h, 10, NULL, 90, 0);
+  end_running (&h, 2, 10, 90);
+}
+
+/* What is told counts for the call, not for what is open around it, nor for
+ * the next on the same frame. */
+static void
+what_a_call_told_ends_with_it (void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  uint64_t outer = radio_scope_begin (&a);
+  rd_scope_ran ();
+  rd_scope_blocks ();
+  radio_scope_end (outer);
+  running_call (&h, 1, NULL, 0, 0);     /* on a path that is not guessed */
+  running_call (&h, 0, rd_scope_ran, 50, 50);
+  running_call (&h, 0, NULL, 50, 10);
+  end_running (&h, 2, 61, 40);
+}
+
 /* As a call that was of another kind before, on the same frame. */
 static void
 a_frame_used_again_forgets_that_it_could_block (void **state)
@@ -534,6 +684,15 @@ main (void)
     cmocka_unit_test (a_longer_one_waits_as_far_as_its_thread_did_not_run),
     cmocka_unit_test (a_long_one_of_short_calls_is_short),
     cmocka_unit_test (the_cpu_time_is_read_once_while_it_is_fresh),
+    cmocka_unit_test (
+      a_short_call_that_runs_asks_nothing_however_old_the_reading_is),
+    cmocka_unit_test (a_long_call_that_said_it_ran_is_work_and_asks_nothing),
+    cmocka_unit_test (a_call_that_said_it_blocks_waits_from_there_on),
+    cmocka_unit_test (a_call_that_blocks_after_it_ran_waits),
+    cmocka_unit_test (a_long_call_that_said_nothing_is_asked_at_its_end),
+    cmocka_unit_test (time_off_the_processor_before_counts_in_one_call_at_most),
+    cmocka_unit_test (the_first_call_that_runs_is_asked),
+    cmocka_unit_test (what_a_call_told_ends_with_it),
     cmocka_unit_test (a_frame_used_again_forgets_that_it_could_block),
   };
   return run_recording_tests (tests);
