@@ -83,10 +83,11 @@ add_span (struct walk *walk, const struct rd_log_span *span)
   uint64_t end = rd_collect_time (collection, span->begin
                                               + rd_span_duration (span));
   bool has_tile = (extra->flags & RD_LOG_TILE) != 0;
+  bool has_text = (extra->flags & RD_LOG_TEXT) != 0;
   struct rd_span new = {
     .begin_ns = begin,
     .duration_ns = end - begin,
-    .submitted_ns = !has_tile && extra->submitted
+    .submitted_ns = !has_tile && !has_text && extra->submitted
       ? rd_min_u64 (rd_collect_time (collection, extra->submitted), begin)
       : begin,
     .wait_ns = rd_rate_ns (&collection->recorder->rate, extra->wait),

@@ -50,18 +50,51 @@ add_text (struct rd_collection *collection, uint32_t writer,
   return rd_profile_add_note (profile, &note);
 }
 
+/* Texts that spans have themselves, which they got at their ends. */
+static size_t
+copy_own (const struct rd_writer_state *writer, struct rd_log_text *to)
+{
+  size_t n = 0;
+  for (const struct rd_chunk *c = writer->log.first; c; c = c->next)
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      const struct rd_log_extra *extra = rd_span_extra (span);
+      if (extra->flags & RD_LOG_TEXT && n < writer->texts.nown)
+        to[n++] = (struct rd_log_text) {
+          .sequence = rd_span_sequence (span),
+          .kind = RADIO_TEXT_NAME,
+          .key = extra->text->own_key,
+          .value = (struct rd_text_value *) extra->text,
+        };
+      i += rd_span_nslots (span);
+    }
+  return n;
+}
+
+/* All texts of spans, in the order in which spans got them. */
+static size_t
+copy_texts (const struct rd_writer_state *writer, struct rd_log_text *to)
+{
+  size_t n = writer->texts.n;
+  if (n > 0)
+    memcpy (to, writer->texts.at, n * sizeof *to);
+  return n + copy_own (writer, to + n);
+}
+
 static enum radio_status
 collect_texts (struct rd_collection *collection,
                const struct rd_writer_state *writer)
 {
-  size_t n = writer->texts.n;
+  size_t n = writer->texts.n + writer->texts.nown;
   if (n == 0)
     return RADIO_OK;
+  RD_FREE_PLAIN struct rd_log_text *copies = calloc (n, sizeof *copies);
   RD_FREE_PLAIN const struct rd_log_text **texts = calloc (n, sizeof *texts);
-  if (!texts)
-    return rd_fail_memory (n * sizeof *texts);
+  if (!copies || !texts)
+    return rd_fail_memory (n * sizeof *copies);
+  n = copy_texts (writer, copies);
   for (size_t i = 0; i < n; i++)
-    texts[i] = &writer->texts.at[i];
+    texts[i] = &copies[i];
   qsort (texts, n, sizeof *texts, compare_texts);
   for (size_t i = 0; i < n; i++) {
     if (!is_repeated (texts, i))

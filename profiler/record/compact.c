@@ -171,6 +171,7 @@ move_chunk (struct rd_writer_state *writer, const struct rd_chunk *chunk,
     else {
       node->nlogged--;
       rd_node_drop (writer, node, rd_span_duration (span));
+      writer->texts.nown -= (rd_span_extra (span)->flags & RD_LOG_TEXT) != 0;
       rd_text_sweep_drop (sweep, rd_span_sequence (span));
     }
   }

@@ -175,6 +175,7 @@ enum {
   RD_LOG_ASYNC = 4,
   RD_LOG_REMOTE_PARENT = 8,   /* parent is of another sequence: handed */
   RD_LOG_TILE = 16,           /* it is about a tile, and was not handed */
+  RD_LOG_TEXT = 32,           /* it has a text itself, and is neither */
 };
 
 /* One run, written when it ends.  A span is known by its writer's number
@@ -229,6 +230,7 @@ struct rd_log_extra {
   union {
     uint64_t submitted;
     uint64_t tile;            /* its number, with RD_LOG_TILE */
+    const struct rd_text_value *text;   /* with RD_LOG_TEXT */
   };
   uint64_t wait;
   uint64_t nbytes;

@@ -633,6 +633,26 @@ write_extra (union rd_log_slot *slot, const struct rd_counting *counting)
   };
 }
 
+/* The text of a scope that ended, whose span is here in the log, or not.  It
+ * goes into the span's extra, if that has one, and has room. */
+static void
+write_text (struct rd_writer_state *writer, struct rd_frame *frame,
+            const struct rd_counting *counting, union rd_log_slot *slot,
+            size_t nslots)
+{
+  if (!slot || nslots < 2 || counting->has_tile) {
+    add_text (writer, frame, counting, slot != NULL);
+    return;
+  }
+  const struct rd_text_value *text
+    = rd_texts_own (&writer->texts, frame->node, counting->set->text_key,
+                    counting->text);
+  if (text) {
+    slot[1].extra.text = text;
+    slot[1].extra.flags = RD_LOG_TEXT;
+  }
+}
+
 /* The scope has a text, or could have blocked, or neither is the case for an
  * end that is plain, or quick.  On the entered writer, which is left
  * here. */
@@ -658,7 +678,7 @@ end_counting_marked (struct rd_writer_state *writer,
   else if (nslots > 1)
     write_extra (&slot[1], counting);
   if (counting->text)
-    add_text (writer, frame, counting, slot != NULL);
+    write_text (writer, frame, counting, slot, nslots);
   clear_simple (frame);
   rd_writer_leave (writer);
 }

@@ -103,6 +103,7 @@ new_value (struct rd_texts *texts, const char *value)
   if (!new)
     return NULL;
   new->nrefs = 1;
+  new->own_key = NULL;
   new->nbytes = n + 1;
   memcpy (new->at, value, n);
   new->at[n] = '\0';
@@ -163,17 +164,25 @@ renew (struct rd_texts *texts, struct rd_text_recent *recent,
   return true;
 }
 
+/* Whether there are as many as may be. */
+static bool
+is_at_limit (const struct rd_texts *texts)
+{
+  return texts->nbytes >= MAX_NBYTES
+         || texts->n + texts->nown >= MAX_TEXTS;
+}
+
 static bool
 is_full (const struct rd_texts *texts)
 {
-  return texts->n == texts->capacity || texts->nbytes >= MAX_NBYTES;
+  return texts->n == texts->capacity || is_at_limit (texts);
 }
 
 /* Room for one more text of a span; false without. */
 static bool
 make_room (struct rd_texts *texts)
 {
-  return texts->nbytes < MAX_NBYTES
+  return !is_at_limit (texts)
          && rd_array_grow (&texts->at, &texts->capacity, texts->n, MAX_TEXTS,
                            sizeof *texts->at);
 }
@@ -230,6 +239,64 @@ rd_texts_add (struct rd_texts *texts,
     add_new (texts, node, logs, text, value);
   else
     append (texts, text, recent->value);
+}
+
+/*------------------------------------------------------------------------
+ * Those that spans have themselves
+ *----------------------------------------------------------------------*/
+
+/* Have the key's last value as one that spans of this key have; one that is
+ * those of another key already is copied.  False without memory. */
+static bool
+renew_own (struct rd_texts *texts, struct rd_text_recent *recent,
+           const char *key, const char *value)
+{
+  if (!rd_array_grow (&texts->kept, &texts->kept_capacity, texts->nkept,
+                      MAX_TEXTS, sizeof *texts->kept)
+      || !renew (texts, recent, key, value))
+    return false;
+  if (recent->value->own_key == key)
+    return true;
+  if (recent->value->own_key) {
+    struct rd_text_value *copy = new_value (texts, recent->value->at);
+    if (!copy)
+      return false;
+    unref_value (texts, recent->value);
+    recent->value = copy;
+  }
+  recent->value->own_key = key;
+  recent->value->nrefs++;
+  texts->kept[texts->nkept++] = recent->value;
+  return true;
+}
+
+static __attribute__ ((__noinline__)) const struct rd_text_value *
+own_new (struct rd_texts *texts, struct rd_node *node, const char *key,
+         const char *value)
+{
+  struct rd_text_recent *recent = recent_of (texts, key);
+  const struct rd_log_text text = { .kind = RADIO_TEXT_NAME, .key = key };
+  bool noted = note (node, &text, value);
+  bool kept = !is_at_limit (texts) && renew_own (texts, recent, key, value);
+  if (!noted || !kept)
+    texts->dropped_count++;
+  else
+    recent->node = node;
+  texts->nown += kept;
+  return kept ? recent->value : NULL;
+}
+
+const struct rd_text_value *
+rd_texts_own (struct rd_texts *texts, struct rd_node *node, const char *key,
+              const char *value)
+{
+  const struct rd_text_recent *recent = recent_of (texts, key);
+  if (recent->node != node || recent->key != key || is_at_limit (texts)
+      || recent->value->own_key != key
+      || !is_copy (recent->value->at, recent->value->nbytes - 1, value))
+    return own_new (texts, node, key, value);
+  texts->nown++;
+  return recent->value;
 }
 
 /*------------------------------------------------------------------------
@@ -307,6 +374,9 @@ rd_texts_free (struct rd_texts *texts)
     unref_value (texts, texts->at[i].value);
   for (size_t i = 0; i < RD_NRECENT; i++)
     unref_value (texts, texts->recent[i].value);
+  for (size_t i = 0; i < texts->nkept; i++)
+    unref_value (texts, texts->kept[i]);
+  free (texts->kept);
   free (texts->at);
   *texts = (struct rd_texts) { .at = NULL };
 }

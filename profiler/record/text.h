@@ -17,6 +17,7 @@ struct rd_node;
 struct rd_text_value {
   size_t nrefs;
   size_t nbytes;              /* with the NUL */
+  const char *own_key;        /* of spans that have it themselves; or NULL */
   char at[];
 };
 
@@ -42,6 +43,11 @@ struct rd_text_recent {
 struct rd_texts {
   struct rd_log_text *at;
   size_t n, capacity;
+  struct rd_text_value **kept;          /* those with own_key: a reference
+                                           each */
+  size_t nkept, kept_capacity;
+  size_t nown;                /* spans in the log that have their text
+                                 themselves */
   size_t nbytes;              /* of the values */
   struct rd_text_recent recent[RD_NRECENT];     /* by key */
   uint64_t dropped_count;
@@ -52,6 +58,14 @@ struct rd_texts {
  * node's alone. */
 void rd_texts_add (struct rd_texts *texts, struct rd_node *node, bool logs,
                    const struct rd_log_text *text, const char *value);
+
+/* The same for a name that a span of the log keeps itself, in its extra: what
+ * it is to keep there, which is as it is until all texts are freed.  NULL:
+ * dropped, and counted so. */
+const struct rd_text_value *rd_texts_own (struct rd_texts *texts,
+                                          struct rd_node *node,
+                                          const char *key,
+                                          const char *value);
 
 /* Drop the texts of a span that just ended, and which the log does not have,
  * but for those that were set before others that stay. */

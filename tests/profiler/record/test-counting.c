@@ -6,6 +6,7 @@
 #include "tests/profiler/record/history.h"
 
 #include "profiler/counters.h"
+#include "profiler/model/profile.h"
 #include "profiler/record/recorder.h"
 
 SITE (a, RADIO_SCOPE_WORK);
@@ -313,6 +314,94 @@ a_text_at_the_end_is_the_spans_and_the_nodes (void **state)
   }
   assert_true (history_node (&h, "blocks")->notes[0].varies);
   assert_false (history_node (&h, "waits")->notes[0].varies);
+  history_release (&h);
+}
+
+static void
+end_with_text (const struct rd_counter_set *counters, const char *text)
+{
+  const struct rd_counting counting = {
+    .token = radio_scope_begin (&a),
+    .set = counters, .amounts = { 1, 2, 3 }, .text = text,
+  };
+  rd_scope_end_counting (&counting);
+}
+
+/* Keys that take turns with one text share no value; the first runs of the
+ * path go another way than those that follow. */
+static void
+a_text_of_a_run_with_bytes_is_in_its_extra (void **state)
+{
+  static const struct rd_counter_set other = {
+    .counters = { &rows, &asked, &fetched }, .text_key = "other",
+  };
+  static const char *const names[] = { "one", "one", "two", "two", "two" };
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  for (size_t i = 0; i < 40; i++)
+    end_with_text (i % 2 ? &other : &set, names[i % 5]);
+  history_freeze (&h);
+  const struct rd_writer_state *writer = h.recorder->synced.writers.at[0];
+  assert_int_equal (writer->texts.n + writer->texts.nown, 40);
+  assert_in_range (writer->texts.nown, 30, 40);
+  assert_in_range (writer->texts.nkept, 4, 33);
+  for (size_t i = writer->texts.n; i < 40; i++) {
+    const struct rd_log_extra *extra = rd_span_extra (history_span (&h, i));
+    assert_int_equal (extra->flags, RD_LOG_TEXT);
+    assert_int_equal (extra->nbytes, 3);
+    assert_string_equal (extra->text->at, names[i % 5]);
+    assert_string_equal (extra->text->own_key, i % 2 ? "other" : "key");
+  }
+  history_release (&h);
+}
+
+static void
+a_profile_has_the_texts_of_all_runs (void **state)
+{
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  char text[16];
+  (void) state;
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  for (int i = 0; i < 100; i++) {
+    snprintf (text, sizeof text, "%d", i / 10);
+    end_with_text (&set, text);
+  }
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_int_equal (profile->spans.n, 100);
+  size_t n = 0;
+  for (size_t i = 0; i < profile->notes.n; i++) {
+    const struct rd_note *note = &profile->notes.at[i];
+    if (note->span == 0)
+      continue;
+    snprintf (text, sizeof text, "%u", (note->span - 1) / 10);
+    assert_string_equal (note->key, "key");
+    assert_string_equal (note->value, text);
+    assert_true (note->is_name);
+    const struct rd_span *span = &profile->spans.at[note->span - 1];
+    assert_int_equal (span->submitted_ns, span->begin_ns);
+    n++;
+  }
+  assert_int_equal (n, 100);
+  radio_profile_close (profile);
+}
+
+static void
+texts_in_extras_go_with_their_spans (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 128 };
+  struct history h;
+  (void) state;
+  history_start (&h, &options);
+  for (int i = 0; i < 2000; i++)
+    end_with_text (&set, i % 2 ? "value" : "another");
+  history_freeze (&h);
+  const struct rd_writer_state *writer = h.recorder->synced.writers.at[0];
+  size_t nspans = history_nspans (&h);
+  assert_in_range (nspans, 1, 128);
+  assert_int_equal (writer->texts.n + writer->texts.nown, nspans);
+  assert_int_equal (writer->texts.dropped_count, 0);
   history_release (&h);
 }
 
@@ -675,6 +764,9 @@ main (void)
     cmocka_unit_test (the_machines_own_clock_makes_no_difference),
     cmocka_unit_test (sets_that_take_turns_on_a_scope_add_up),
     cmocka_unit_test (a_text_at_the_end_is_the_spans_and_the_nodes),
+    cmocka_unit_test (a_text_of_a_run_with_bytes_is_in_its_extra),
+    cmocka_unit_test (a_profile_has_the_texts_of_all_runs),
+    cmocka_unit_test (texts_in_extras_go_with_their_spans),
     cmocka_unit_test (what_follows_an_end_begins_with_it),
     cmocka_unit_test (spans_that_need_a_new_chunk_lose_nothing),
     cmocka_unit_test (texts_go_with_the_spans_that_are_dropped),
