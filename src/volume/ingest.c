@@ -18,6 +18,7 @@
 #include "src/nifti/image.h"
 #include "src/volume/codec.h"
 #include "src/volume/ingest.h"
+#include "src/volume/publish.h"
 
 static void
 free_ingest (struct rd_ingest *ingest)
@@ -45,72 +46,6 @@ rd_ingest_warn (const struct rd_ingest *ingest, const char *format, ...)
   va_end (args);
   snprintf (line, sizeof line, "%.400s: %s", ingest->source->name, text);
   ingest->options->warning (line, ingest->options->user_data);
-}
-
-/* Volumes stand in collections, nowhere else: so listing finds them. */
-static enum radio_status
-check_path (struct rd_ingest *ingest)
-{
-  const char *slash = strchr (ingest->path, '/');
-  if (slash == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is not COLLECTION/NAME",
-                    ingest->path);
-  ingest->name = slash + 1;
-  ingest->collection
-    = rd_strndup (ingest->path, (size_t) (slash - ingest->path));
-  if (ingest->collection == NULL)
-    return rd_fail_memory (strlen (ingest->path));
-  enum radio_status status = rd_node_name_check (ingest->collection);
-  if (status == RADIO_OK)
-    status = rd_node_name_check (ingest->name);
-  return status == RADIO_OK ? RADIO_OK
-                            : rd_fail_in (status, "'%s'", ingest->path);
-}
-
-static enum radio_status
-check_store (const struct rd_ingest *ingest)
-{
-  RD_TRY (rd_store_look (ingest->store));
-  if (ingest->store->is_radio)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: not a store of radio's "
-                  "(no attributes.radio in its zarr.json): nothing is "
-                  "ingested into others' data", ingest->store->io->uri);
-}
-
-static enum radio_status
-put_collection (struct rd_ingest *ingest)
-{
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
-  char *key RD_FREE = rd_document_key (ingest->collection);
-  size_t nbytes;
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_group_doc_write (NULL, NULL, &document));
-  const char *text = rd_document_text (document, &nbytes);
-  if (text == NULL)
-    return RADIO_ERROR_MEMORY;
-  enum radio_status status = rd_io_put (ingest->store->io, key, text, nbytes,
-                                        RD_PUT_IF_ABSENT);
-  return status == RADIO_ERROR_EXISTS ? RADIO_OK : status;
-}
-
-/* The collection's document comes first: every node has its groups above
- * it at any time. */
-static enum radio_status
-make_collection (struct rd_ingest *ingest)
-{
-  enum rd_kind kind;
-  RD_TRY (rd_node_kind (ingest->store, ingest->collection, &kind));
-  if (kind == RD_KIND_NONE) {
-    RD_TRY (put_collection (ingest));
-    RD_TRY (rd_node_kind (ingest->store, ingest->collection, &kind));
-  }
-  if (kind == RD_KIND_GROUP)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_ARGUMENT, "%s: %s is %s, not a collection",
-                  ingest->path, ingest->collection,
-                  kind == RD_KIND_ARRAY ? "an array" : "an image");
 }
 
 static void
@@ -189,7 +124,7 @@ write_volume (struct rd_ingest *ingest)
   bool is_ours;
   if (radio_profile_is_on ())
     note_form (ingest);
-  RD_TRY (make_collection (ingest));
+  RD_TRY (rd_place_make_collection (ingest->store, ingest->collection));
   RD_TRY (rd_ingest_begin_level (ingest));
   RD_TRY (rd_ingest_voxels (ingest));
   if (ingest->trailing_nbytes > 0)
@@ -212,9 +147,9 @@ rd_ingest_source (struct radio_store *store, struct rd_source *source,
     .store = store, .source = source, .path = path,
     .options = options ? options : &defaults,
   };
-  RD_TRY (check_store (&ingest));
-  RD_TRY (check_path (&ingest));
-  RD_TRY (rd_ingest_check_existing (&ingest));
+  RD_TRY (rd_place_check (store, path, &ingest.collection, &ingest.name));
+  RD_TRY (rd_existing_check (store, path, ingest.options->existing,
+                             &ingest.result.skipped));
   if (!ingest.result.skipped) {
     RD_TRY (take_header (&ingest));
     RD_TRY (plan_level (&ingest));

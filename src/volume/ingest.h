@@ -53,11 +53,6 @@ enum radio_status rd_ingest_begin_level (struct rd_ingest *ingest)
  * thread's message is kept. */
 void rd_ingest_abandon_level (struct rd_ingest *ingest);
 
-/* Whether the volume may be written at all: result.skipped is set when
- * there is nothing to do. */
-enum radio_status rd_ingest_check_existing (struct rd_ingest *ingest)
-  RADIO_USE_RESULT;
-
 /* Wait until the level's shards are durable and publish the volume's
  * document.  *is_ours tells whether the level is named by it now, or may be,
  * also after a failure: another writer's volume may stand instead. */
