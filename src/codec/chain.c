@@ -311,6 +311,24 @@ rd_chain_decode (const struct rd_chain *chain, const struct rd_chunk *chunk,
   return decode (chain, chunk, scratch, bytes, false, view);
 }
 
+bool
+rd_chain_has_checksum (const struct rd_chain *chain)
+{
+  return chain->codecs[chain->n - 1].id == RD_CODEC_CRC32C;
+}
+
+enum radio_status
+rd_chain_verify (const struct rd_chain *chain, const struct rd_chunk *chunk,
+                 struct rd_scratch *scratch, const void *encoded,
+                 size_t nbytes)
+{
+  struct rd_bytes bytes = { encoded, nbytes };
+  struct rd_view view;
+  if (rd_chain_has_checksum (chain))
+    return rd_crc32c_strip (&bytes);
+  return rd_chain_decode (chain, chunk, scratch, encoded, nbytes, &view);
+}
+
 enum radio_status
 rd_chain_decode_shuffled (const struct rd_chain *chain,
                           const struct rd_chunk *chunk,

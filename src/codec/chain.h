@@ -138,6 +138,17 @@ enum radio_status rd_chain_decode_shuffled (const struct rd_chain *chain,
                                             struct rd_view *view)
   RADIO_USE_RESULT;
 
+/* Whether a checksum covers all that the chain makes of a chunk. */
+bool rd_chain_has_checksum (const struct rd_chain *chain);
+
+/* Check encoded bytes that are not wanted decoded: by that checksum, or by
+ * decoding them where there is none. */
+enum radio_status rd_chain_verify (const struct rd_chain *chain,
+                                   const struct rd_chunk *chunk,
+                                   struct rd_scratch *scratch,
+                                   const void *encoded, size_t nbytes)
+  RADIO_USE_RESULT;
+
 /* Encode one chunk of C-order elements in the machine's byte order; out is
  * replaced.  elements may lie in scratch->tile, but not in its stages.
  * zstd frames carry their content size. */

@@ -9,14 +9,16 @@
 #include "profiler/base/error.h"
 #include "profiler/counters.h"
 #include "src/codec/codec.h"
+#include "src/codec/crc32c.h"
 
 /* ISA-L takes the length as an int, and leaves both inversions to its
  * caller. */
-static uint32_t
-checksum (const unsigned char *data, size_t nbytes)
+uint32_t
+rd_crc32c (uint32_t crc, const void *bytes, size_t nbytes)
 {
   const size_t piece_nbytes = (size_t) 1 << 30;
-  uint32_t crc = UINT32_MAX;
+  const unsigned char *data = bytes;
+  crc = ~crc;
   while (nbytes > 0) {
     size_t n = nbytes < piece_nbytes ? nbytes : piece_nbytes;
     crc = crc32_iscsi ((unsigned char *) data, (int) n, crc);
@@ -36,7 +38,7 @@ rd_crc32c_strip (struct rd_bytes *in)
   const unsigned char *end = in->data + nbytes;
   uint32_t stored = (uint32_t) end[0] | (uint32_t) end[1] << 8
     | (uint32_t) end[2] << 16 | (uint32_t) end[3] << 24;
-  uint32_t actual = checksum (in->data, nbytes);
+  uint32_t actual = rd_crc32c (0, in->data, nbytes);
   if (stored != actual)
     return rd_fail (RADIO_ERROR_CHECKSUM, "crc32c: the checksum of %zu bytes "
                     "is %08" PRIx32 ", not the stored %08" PRIx32, nbytes,
@@ -49,7 +51,7 @@ enum radio_status
 rd_crc32c_append (struct rd_buffer *buffer)
 {
   RD_SCOPE ("crc32c", RD_IN_ENCODE);
-  uint32_t crc = checksum (buffer->data, buffer->nbytes);
+  uint32_t crc = rd_crc32c (0, buffer->data, buffer->nbytes);
   unsigned char bytes[4] = {
     (unsigned char) crc, (unsigned char) (crc >> 8),
     (unsigned char) (crc >> 16), (unsigned char) (crc >> 24),
