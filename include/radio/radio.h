@@ -10,6 +10,7 @@
 #include <radio/box.h>
 #include <radio/calltree.h>
 #include <radio/context.h>
+#include <radio/copy.h>
 #include <radio/dtype.h>
 #include <radio/export.h>
 #include <radio/ingest.h>

@@ -122,8 +122,8 @@ add_levels (struct json_object *image, struct rd_strings *levels)
   return RADIO_OK;
 }
 
-static enum radio_status
-add_all_levels (struct json_object *attributes, struct rd_strings *levels)
+enum radio_status
+rd_group_levels (struct json_object *attributes, struct rd_strings *levels)
 {
   struct json_object *images = rd_json_member (
     rd_json_member (attributes, "ome"), "multiscales");
@@ -139,7 +139,7 @@ parse_folder (const struct rd_group_doc *group, const char *path,
   if (rd_json_member (group->attributes, "radio") == NULL)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: not radio's", path);
   RD_TRY (rd_meta_parse (group->attributes, path, &folder->meta));
-  return add_all_levels (group->attributes, &folder->levels);
+  return rd_group_levels (group->attributes, &folder->levels);
 }
 
 static enum radio_status

@@ -9,6 +9,7 @@
 #ifndef RD_COLLECT_H
 #define RD_COLLECT_H
 
+#include "profiler/base/json.h"
 #include "src/array/context.h"
 #include "src/volume/strings.h"
 
@@ -51,6 +52,12 @@ enum radio_status rd_levels_read (struct radio_store *store,
                                   struct rd_strings *levels)
   RADIO_USE_RESULT;
 bool rd_levels_have (const struct rd_strings *levels, const char *name);
+
+/* Append the paths of every level of every image that a group's attributes
+ * name. */
+enum radio_status rd_group_levels (struct json_object *attributes,
+                                   struct rd_strings *levels)
+  RADIO_USE_RESULT;
 
 /* The bytes of all objects below a prefix. */
 enum radio_status rd_prefix_nbytes (struct radio_store *store,

@@ -92,13 +92,12 @@ check_level (struct radio_volume *volume, const char *where)
 }
 
 static enum radio_status
-load (struct radio_store *store, struct radio_volume *volume)
+load (struct radio_store *store, const struct rd_group_doc *group,
+      struct radio_volume *volume)
 {
-  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
   char *where RD_FREE = rd_document_key (volume->path);
   if (where == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_group_read (store, volume->path, &group));
   RD_TRY (rd_meta_parse (group->attributes, where, &volume->meta));
   RD_TRY (open_level (store, where, group, volume));
   RD_TRY (check_level (volume, where));
@@ -106,9 +105,10 @@ load (struct radio_store *store, struct radio_volume *volume)
   return RADIO_OK;
 }
 
-static enum radio_status
-open_volume (struct radio_store *store, const char *path,
-             struct radio_volume **volume)
+enum radio_status
+rd_volume_open_group (struct radio_store *store, const char *path,
+                      const struct rd_group_doc *group,
+                      struct radio_volume **volume)
 {
   struct radio_volume *made RD_CLEANUP (rd_cleanup_volume)
     = rd_calloc (1, sizeof *made);
@@ -117,9 +117,18 @@ open_volume (struct radio_store *store, const char *path,
   made->path = rd_strdup (path);
   if (made->path == NULL)
     return rd_fail_memory (strlen (path) + 1);
-  RD_TRY (load (store, made));
+  RD_TRY (load (store, group, made));
   *volume = RD_STEAL (made);
   return RADIO_OK;
+}
+
+static enum radio_status
+open_volume (struct radio_store *store, const char *path,
+             struct radio_volume **volume)
+{
+  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
+  RD_TRY (rd_group_read (store, path, &group));
+  return rd_volume_open_group (store, path, group, volume);
 }
 
 enum radio_status

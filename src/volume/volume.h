@@ -36,4 +36,11 @@ struct radio_volume {
 
 RD_DEFINE_CLEANUP (volume, struct radio_volume, radio_volume_close);
 
+/* Open a volume from its document, which was read. */
+enum radio_status rd_volume_open_group (struct radio_store *store,
+                                        const char *path,
+                                        const struct rd_group_doc *group,
+                                        struct radio_volume **volume)
+  RADIO_USE_RESULT;
+
 #endif /* RD_VOLUME_H */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* One copy of a volume while it runs: what its steps hand to each other.
+ * The levels keep their names, which are random, so that another copy of the
+ * same volume finds what an earlier one left, and no other volume's data. */
+#ifndef RD_COPY_VOLUME_H
+#define RD_COPY_VOLUME_H
+
+#include <pthread.h>
+
+#include <radio/copy.h>
+
+#include "src/array/path.h"
+#include "src/volume/strings.h"
+#include "src/volume/volume.h"
+
+/* The size of an object that an array need not have. */
+#define RD_COPY_ABSENT UINT64_MAX
+
+struct rd_copy_level {
+  const char *name;                   /* in the copy's names */
+  char *to_path;
+  struct radio_array *array;          /* in the source */
+  struct rd_buffer text;              /* its document */
+  uint64_t first, n;                  /* of its objects among all */
+  struct rd_io_lock *lock;            /* of the folder that is written */
+};
+
+struct rd_copy {
+  struct radio_store *from, *to;
+  const char *path, *to_path;
+  const struct radio_copy_options *options;
+
+  struct rd_buffer text;              /* the volume's document */
+  struct radio_volume *volume;
+  struct rd_strings names;            /* of its levels */
+  struct rd_copy_level *levels;
+  size_t nlevels;
+
+  uint64_t nobjects;
+  uint64_t *sizes;                    /* of the objects in the source */
+  uint64_t total_nbytes;
+  uint64_t piece_nbytes;
+
+  /* The volume that is to be replaced names the same level, by the same
+   * document or by another. */
+  bool names_level, is_same;
+  bool is_ours;               /* the copy is published, or may be */
+  bool skipped;
+
+  pthread_t caller;
+  atomic_bool cancelled;
+  _Atomic uint64_t done_nbytes;
+  _Atomic uint64_t sent_count, sent_nbytes, there_count, there_nbytes;
+};
+
+/* Read the documents of the source. */
+enum radio_status rd_copy_load (struct rd_copy *copy) RADIO_USE_RESULT;
+
+/* An object of the source is not there: because the volume was replaced or
+ * removed, or because it was lost. */
+enum radio_status rd_copy_fail_missing (const struct rd_copy *copy,
+                                        const char *key);
+
+/* Which object the i-th is, and its keys. */
+struct rd_copy_object {
+  const struct rd_copy_level *level;
+  uint64_t nbytes;
+  char from_key[RD_KEY_NBYTES], to_key[RD_KEY_NBYTES];
+};
+void rd_copy_locate (const struct rd_copy *copy, uint64_t i,
+                     struct rd_copy_object *object);
+
+/* Bring one object over, unless it is there. */
+enum radio_status rd_copy_object (struct rd_copy *copy,
+                                  const struct rd_copy_object *object,
+                                  struct rd_scratch *scratch)
+  RADIO_USE_RESULT;
+
+/* Whether an object of the copy's levels may be written.  A volume that
+ * stays until it is replaced may name the same level: then only what is
+ * damaged there is written anew, never what it may be using otherwise. */
+enum radio_status rd_copy_check_may_write (const struct rd_copy *copy,
+                                           const char *key) RADIO_USE_RESULT;
+
+#endif /* RD_COPY_VOLUME_H */

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies that are ended: whatever operation of either store fails, at
+ * whichever the process dies, or whenever it is killed, nothing is half
+ * visible, the next copy goes on and ends with the same bytes, and gc leaves
+ * nothing over. */
+#include <config.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/alloc-fail.h"
+#include "tests/volume/copying.h"
+
+#define CRASHED 42
+#define FROM "from.zarr"
+#define STORE "copy.zarr"
+#define MANY 5000
+
+static const struct radio_copy_options replacing = {
+  .existing = RADIO_EXISTING_REPLACE,
+};
+
+static enum radio_status
+copy (struct radio_store *from, struct radio_store *to,
+      struct radio_copy_result *result)
+{
+  return radio_volume_copy (from, "ct/a", to, NULL, &replacing, result);
+}
+
+static void
+make_folder (void)
+{
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store = must_open_store (FROM);
+  must_ingest (store, "ct/a", &spec, &many_shards);
+  radio_store_close (store);
+}
+
+/* The volume is the copy, or the old one, or is not there, as it was. */
+static void
+assert_is_whole (struct radio_store *store, bool with_old, bool is_new)
+{
+  struct nifti_spec old = other_spec (), new = small_spec ();
+  if (!with_old && !is_new)
+    assert_no_volume (store);
+  else
+    assert_volume_is (store, "ct/a", is_new ? &new : &old);
+}
+
+static void
+put_old (struct radio_store *store)
+{
+  struct nifti_spec old = other_spec ();
+  must_ingest (store, "ct/a", &old, &many_shards);
+}
+
+/*------------------------------------------------------------------------
+ * Operations that fail
+ *----------------------------------------------------------------------*/
+
+/* A source or a destination whose n-th operation from now on fails; 0: none
+ * does. */
+static struct radio_store *
+open_counted (const char *uri, unsigned nthreads, uint64_t n)
+{
+  static const struct rd_fault_plan none;
+  struct radio_store *store = open_planned (uri, 1, &none);
+  uint64_t opening = rd_io_fault_count (store->io, RD_FAULT_ANY);
+  radio_store_close (store);
+  if (n == 0)
+    return open_planned (uri, nthreads, &none);
+  const struct rd_fault fault = {
+    .op = RD_FAULT_ANY, .nth = opening + n, .kind = RD_FAULT_FAIL,
+    .status = RADIO_ERROR_PERMISSION,
+  };
+  const struct rd_fault_plan plan = { &fault, 1, 0 };
+  return open_planned (uri, nthreads, &plan);
+}
+
+/* Whether the n-th operation of a copy on one of its stores was there to
+ * fail. */
+static bool
+copy_with_fault (uint64_t n, bool of_source, bool with_old,
+                 unsigned nthreads)
+{
+  struct radio_store *from = open_counted (FROM, 1, of_source ? n : 0);
+  struct radio_store *to = open_planned (STORE, 1, NULL);
+  struct radio_copy_result first = { 0 }, second;
+  if (with_old)
+    put_old (to);
+  radio_store_close (to);
+  to = open_counted (STORE, nthreads, of_source ? 0 : n);
+  enum radio_status status = copy (from, to, &first);
+  bool failed = rd_io_fault_n_hits ((of_source ? from : to)->io) > 0;
+  assert_true (failed || status == RADIO_OK);
+  if (status != RADIO_OK)
+    assert_int_equal (status, RADIO_ERROR_PERMISSION);
+  radio_store_close (from);
+  radio_store_close (to);
+  from = must_open_store (FROM);
+  to = must_open_store (STORE);
+  assert_is_whole (to, with_old, status == RADIO_OK);
+  if (failed) {
+    assert_ok (copy (from, to, &second));
+    if (first.sent_count > 0)
+      assert_true (second.there_count >= first.sent_count);
+    assert_clean_after_gc (to, 2);
+    assert_same_objects (from, "ct/a", to, "ct/a");
+  }
+  radio_store_close (from);
+  radio_store_close (to);
+  remove_all (STORE);
+  return failed;
+}
+
+static void
+each_operation_of_a_copy_may_fail (void **state)
+{
+  (void) state;
+  make_folder ();
+  for (unsigned nthreads = 1; nthreads <= 3; nthreads += 2)
+    for (int kind = 0; kind < 4; kind++) {
+      uint64_t n = 1;
+      while (copy_with_fault (n, kind & 1, kind & 2, nthreads))
+        n++;
+      assert_true (n > 10);
+    }
+  remove_all (FROM);
+}
+
+static void
+a_copy_that_fails_for_good_leaves_nothing (void **state)
+{
+  (void) state;
+  make_folder ();
+  const struct rd_fault fault = {
+    .op = RD_FAULT_GET, .key = "/c/", .nth = 4, .kind = RD_FAULT_FLIP,
+    .offset = 3, .bit = 1,
+  };
+  struct radio_store *from = open_faulty (FROM, &fault);
+  struct radio_store *to = open_planned (STORE, 1, NULL);
+  assert_fails (copy (from, to, NULL), RADIO_ERROR_CHECKSUM, "crc32c");
+  assert_int_equal (count_folders (to, "ct"), 0);
+  radio_store_close (from);
+  radio_store_close (to);
+  remove_all (FROM);
+  remove_all (STORE);
+}
+
+/* What was sent is right, what is read back is not. */
+static void
+bytes_that_change_on_their_way_are_found (void **state)
+{
+  (void) state;
+  const struct rd_fault fault = {
+    .op = RD_FAULT_GET, .key = "/c/0/0/0", .nth = 1, .kind = RD_FAULT_FLIP,
+    .offset = 9, .bit = 7,
+  };
+  const struct radio_copy_options trusting = { .no_read_back = true };
+  make_folder ();
+  struct radio_store *from = must_open_store (FROM);
+  struct radio_store *to = open_faulty (STORE, &fault);
+  struct radio_copy_result result;
+  assert_fails (copy (from, to, NULL), RADIO_ERROR_IO,
+                "reads otherwise after it was written");
+  assert_no_volume (to);
+  assert_ok (copy (from, to, &result));
+  assert_same_objects (from, "ct/a", to, "ct/a");
+  radio_store_close (to);
+  remove_all (STORE);
+  to = open_faulty (STORE, &fault);
+  assert_ok (radio_volume_copy (from, "ct/a", to, NULL, &trusting, NULL));
+  radio_store_close (from);
+  radio_store_close (to);
+  remove_all (FROM);
+  remove_all (STORE);
+}
+
+static void
+a_commit_that_fails_late_loses_no_shards (void **state)
+{
+  (void) state;
+  const struct rd_fault fault = {
+    .op = RD_FAULT_PUT, .key = "ct/a/zarr.json", .kind = RD_FAULT_LATE,
+    .nth = 1, .status = RADIO_ERROR_IO,
+  };
+  make_folder ();
+  struct radio_store *from = must_open_store (FROM);
+  struct radio_store *to = open_faulty (STORE, &fault);
+  assert_fails (copy (from, to, NULL), RADIO_ERROR_IO, "ct/a/zarr.json");
+  assert_same_objects (from, "ct/a", to, "ct/a");
+  assert_clean_after_gc (to, 2);
+  assert_same_objects (from, "ct/a", to, "ct/a");
+  radio_store_close (from);
+  radio_store_close (to);
+  remove_all (FROM);
+  remove_all (STORE);
+}
+
+static void
+a_copy_without_memory_says_so (void **state)
+{
+  (void) state;
+  for (int with_old = 0; with_old < 2; with_old++) {
+    struct radio_store *from = make_source ();
+    bool failed = true;
+    size_t nth;
+    for (nth = 1; failed && nth < MANY; nth++) {
+      struct radio_store *to = open_planned ("memory:", 1, NULL);
+      if (with_old)
+        put_old (to);
+      alloc_fail_nth (nth);
+      enum radio_status status = copy (from, to, NULL);
+      failed = alloc_fail_end ();
+      if (status != RADIO_OK)
+        assert_fails (status, RADIO_ERROR_MEMORY, "memory");
+      assert_true (failed || status == RADIO_OK);
+      assert_is_whole (to, with_old, status == RADIO_OK);
+      assert_ok (copy (from, to, NULL));
+      assert_clean_after_gc (to, 2);
+      assert_same_objects (from, "ct/a", to, "ct/a");
+      radio_store_close (to);
+    }
+    assert_in_range (nth, 100, MANY - 1);
+    radio_store_close (from);
+  }
+}
+
+/*------------------------------------------------------------------------
+ * Sudden death
+ *----------------------------------------------------------------------*/
+
+/* In a child: copy to a store that ends the process at its n-th operation. */
+static void
+copy_and_crash (uint64_t n)
+{
+  const struct rd_fault fault = {
+    .op = RD_FAULT_ANY, .nth = n, .kind = RD_FAULT_EXIT, .status = CRASHED,
+  };
+  struct radio_store *from = must_open_store (FROM);
+  struct radio_store *to = open_faulty (STORE, &fault);
+  _exit (copy (from, to, NULL) == RADIO_OK ? 0 : 1);
+}
+
+static bool
+crash (uint64_t n)
+{
+  int status;
+  pid_t child = fork ();
+  assert_true (child >= 0);
+  if (child == 0)
+    copy_and_crash (n);
+  assert_int_equal (waitpid (child, &status, 0), child);
+  assert_true (WIFEXITED (status));
+  assert_true (WEXITSTATUS (status) == 0 || WEXITSTATUS (status) == CRASHED);
+  return WEXITSTATUS (status) == CRASHED;
+}
+
+/* Whether the copy is there and not the old volume or none, which are whole
+ * as well. */
+static bool
+is_copied (struct radio_store *store, bool with_old)
+{
+  struct radio_volume *volume;
+  struct radio_volume_info info;
+  char paths[100];
+  list_paths (store, paths, sizeof paths);
+  if (paths[0] == '\0' && !with_old)
+    return false;
+  assert_string_equal (paths, "ct/a");
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  radio_volume_info (volume, &info);
+  bool is_new = strcmp (info.nifti_type, "float32") != 0;
+  radio_volume_close (volume);
+  return is_new;
+}
+
+static void
+a_copy_may_die_anywhere (void **state)
+{
+  (void) state;
+  make_folder ();
+  struct radio_store *from = must_open_store (FROM);
+  for (int kind = 0; kind < 4; kind++) {
+    bool with_old = kind & 1, cleans = kind & 2;
+    uint64_t n = 1;
+    for (bool crashed = true; crashed; n++) {
+      struct radio_store *store = must_open_store (STORE);
+      if (with_old)
+        put_old (store);
+      radio_store_close (store);
+      crashed = crash (n);
+      store = must_open_store (STORE);
+      bool is_new = is_copied (store, with_old);
+      if (cleans)
+        assert_clean_after_gc (store, is_new || with_old ? 2 : 0);
+      /* Whoever dies between header array and document leaves the array of
+       * a volume that stays to gc. */
+      if (cleans || !with_old)
+        assert_is_whole (store, with_old, is_new);
+      assert_ok (copy (from, store, NULL));
+      assert_clean_after_gc (store, 2);
+      assert_same_objects (from, "ct/a", store, "ct/a");
+      radio_store_close (store);
+      remove_all (STORE);
+    }
+    assert_true (n > 20);
+  }
+  radio_store_close (from);
+  remove_all (FROM);
+}
+
+/* A copy by several threads in a process that is killed after a while;
+ * whether it had ended before. */
+static bool
+copy_and_kill (uint64_t ns)
+{
+  int status;
+  const struct timespec pause = { 0, (long) ns };
+  pid_t child = fork ();
+  assert_true (child >= 0);
+  if (child == 0) {
+    struct radio_store *from = must_open_store (FROM);
+    struct radio_store *to = open_planned (STORE, 4, NULL);
+    _exit (radio_volume_copy (from, "ct/a", to, NULL, NULL, NULL));
+  }
+  nanosleep (&pause, NULL);
+  kill (child, SIGKILL);
+  assert_int_equal (waitpid (child, &status, 0), child);
+  bool ended = WIFEXITED (status);
+  if (ended)
+    assert_true (WEXITSTATUS (status) == RADIO_OK
+                 || WEXITSTATUS (status) == RADIO_ERROR_EXISTS);
+  return ended;
+}
+
+/* Each time it comes further, so it ends. */
+static void
+a_copy_that_is_killed_again_and_again_ends (void **state)
+{
+  (void) state;
+  const struct radio_phantom_options phantom = {
+    .shape = { 96, 96, 96 },
+    .ingest = { .codec = "none", .tiling = "32,32,4", .shard_nbytes = 1 },
+  };
+  struct radio_store *from = must_open_store (FROM);
+  assert_ok (radio_phantom (from, "ct/a", &phantom));
+  uint64_t ns = 500000;
+  unsigned nkills = 0;
+  while (!copy_and_kill (ns)) {
+    struct radio_store *to = must_open_store (STORE);
+    if (is_copied (to, false))
+      assert_same_objects (from, "ct/a", to, "ct/a");
+    else
+      assert_no_volume (to);
+    radio_store_close (to);
+    nkills++;
+    ns += 700000;
+  }
+  assert_true (nkills > 2);
+  struct radio_store *to = must_open_store (STORE);
+  assert_clean_after_gc (to, 2);
+  assert_same_objects (from, "ct/a", to, "ct/a");
+  radio_store_close (to);
+  radio_store_close (from);
+  remove_all (FROM);
+  remove_all (STORE);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (each_operation_of_a_copy_may_fail),
+    cmocka_unit_test (a_copy_that_fails_for_good_leaves_nothing),
+    cmocka_unit_test (bytes_that_change_on_their_way_are_found),
+    cmocka_unit_test (a_commit_that_fails_late_loses_no_shards),
+    cmocka_unit_test (a_copy_without_memory_says_so),
+    cmocka_unit_test (a_copy_may_die_anywhere),
+    cmocka_unit_test (a_copy_that_is_killed_again_and_again_ends),
+  };
+  return cmocka_run_group_tests (tests, enter_folder, leave_folder);
+}
