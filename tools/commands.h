@@ -6,6 +6,7 @@
 #include "tools/options.h"
 
 extern const struct rd_command rd_command_bench;
+extern const struct rd_command rd_command_cp;
 extern const struct rd_command rd_command_diff;
 extern const struct rd_command rd_command_export;
 extern const struct rd_command rd_command_gc;

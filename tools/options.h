@@ -61,6 +61,9 @@ enum {
   RD_OPTION_THREAD_COUNTS,
   RD_OPTION_GRACE,
   RD_OPTION_SINGLE_WRITER,
+  RD_OPTION_TO,
+  RD_OPTION_NAME,
+  RD_OPTION_NO_READ_BACK,
 };
 
 #define RD_STORE_OPTION                                                 \

@@ -19,6 +19,7 @@ static const struct rd_command *const commands[] = {
   &rd_command_export,
   &rd_command_stats,
   &rd_command_validate,
+  &rd_command_cp,
   &rd_command_rm,
   &rd_command_gc,
   &rd_command_phantom,

@@ -56,7 +56,7 @@ _radio_values () {
 # Options whose value is a file or a folder, or nothing that can be known.
 _radio_takes_value () {
   case $1 in
-    -s | --store | -o | --output | --redact-key | --csv) return 0 ;;
+    -s | --store | --to | -o | --output | --redact-key | --csv) return 0 ;;
   esac
   return 1
 }
@@ -81,6 +81,10 @@ _radio_operands () {
       ;;
     ls) _radio_reply "$(_radio_collections "$1")" "$3" ;;
     phantom | gc) ;;
+    cp)
+      _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
+      _radio_files "$3"
+      ;;
     *)
       _radio_reply "$(_radio_volumes "$1")" "$3"
       # An array, or a volume elsewhere, is named by its path.
