@@ -73,14 +73,15 @@ export function spanFilter(profile, range, lanes) {
     && (chosen === null || chosen[lane[i]] === 1);
 }
 
-// Of each site, the durations of its spans.
-function durations(profile, sites, nodes, wanted) {
-  const { node, duration } = profile.spans;
+// Of each site, the durations of its spans; siteOf: of each node, -1 where
+// spans of that do not count.
+function durations({ spans, sites }, siteOf, isWanted) {
+  const { node, duration } = spans;
   const chosen = new Int32Array(node.length).fill(-1);
   const counts = new Uint32Array(sites.size);
   for (let i = 0; i < node.length; i++)
-    if (nodes[node[i]] && wanted(i))
-      counts[chosen[i] = sites.of[node[i]]]++;
+    if (siteOf[node[i]] >= 0 && isWanted(i))
+      counts[chosen[i] = siteOf[node[i]]]++;
   const lists = Array.from(counts, (count) => new Float64Array(count));
   for (let i = 0; i < node.length; i++)
     if (chosen[i] >= 0)
@@ -88,13 +89,15 @@ function durations(profile, sites, nodes, wanted) {
   return lists;
 }
 
-function addHistograms(profile, nodes, stats) {
-  const { histograms, sites } = profile;
+// Of each site, how many calls the buckets have.
+function histogramsOf({ histograms, sites }, siteOf) {
+  const found = Array.from({ length: sites.size }, () =>
+    new Float64Array(BUCKETS));
   histograms?.node.forEach((node, i) => {
-    if (nodes[node])
-      stats[sites.of[node]].buckets[histograms.bucket[i]] +=
-        histograms.count[i];
+    if (siteOf[node] >= 0)
+      found[siteOf[node]][histograms.bucket[i]] += histograms.count[i];
   });
+  return found;
 }
 
 // Totals, of a site within itself only the outermost.
@@ -116,24 +119,25 @@ function addTotals(shape, stats) {
   }
 }
 
-function fromSpans(stats, list) {
+function fromSpans(list) {
+  const buckets = new Float64Array(BUCKETS);
   for (const ns of list)
-    stats.buckets[bucketOf(ns)]++;
-  if (list.length > 0)
-    Object.assign(stats, { p50: quantile(list, 0.5),
-                           p90: quantile(list, 0.9),
-                           p99: quantile(list, 0.99) });
+    buckets[bucketOf(ns)]++;
+  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) =>
+    quantile(list, share) ?? 0);
+  return { buckets, p50, p90, p99 };
 }
 
-function fromBuckets(stats) {
-  Object.assign(stats, { p50: bucketQuantile(stats.buckets, 0.5),
-                         p90: bucketQuantile(stats.buckets, 0.9),
-                         p99: bucketQuantile(stats.buckets, 0.99) });
+function fromBuckets(buckets) {
+  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) =>
+    bucketQuantile(buckets, share));
+  return { buckets, p50, p90, p99 };
 }
 
 // Of each site that a shape has: { site, calls, total, self, work, wait,
-// mean, p50, p90, p99, buckets, nodes }.  isExact: percentiles are of spans;
-// else, where the log lost some, of the histograms of all calls.
+// mean, nodes }; measure (rows) gives some of them their p50, p90, p99 and
+// buckets, which take long to find.  isExact: those are of spans; else, where
+// the log lost some, of the histograms of all calls.
 export function functionStats(shape, range, lanes) {
   const { profile } = shape;
   const { sites, spans, info } = profile;
@@ -141,20 +145,22 @@ export function functionStats(shape, range, lanes) {
   const narrowed = parseRange(range) !== null || lanes !== '';
   const isExact = spans.count > 0 && (narrowed || info.dropped === 0);
   const stats = Array.from({ length: sites.size }, (_, site) =>
-    ({ site, calls: 0, total: 0, self: 0, work: 0, wait: 0, p50: 0, p90: 0,
-       p99: 0, buckets: new Float64Array(BUCKETS), nodes: [] }));
+    ({ site, calls: 0, total: 0, self: 0, work: 0, wait: 0, nodes: [] }));
   addTotals(shape, stats);
-  if (isExact) {
-    const lists = durations(profile, sites, nodes,
-                            spanFilter(profile, range, lanes));
-    stats.forEach((one, site) => fromSpans(one, lists[site]));
-  } else {
-    addHistograms(profile, nodes, stats);
-    stats.forEach(fromBuckets);
-  }
   for (const one of stats)
     one.mean = one.calls > 0 ? one.total / one.calls : 0;
-  return { isExact, rows: stats.filter(({ calls, self, total }) =>
+  const measure = (rows) => {
+    const left = rows.filter(({ buckets }) => !buckets);
+    const isLeft = new Set(left.map(({ site }) => site));
+    const siteOf = Int32Array.from(sites.of, (site, node) =>
+      nodes[node] && isLeft.has(site) ? site : -1);
+    const found = isExact ? durations(profile, siteOf,
+                                      spanFilter(profile, range, lanes))
+      : histogramsOf(profile, siteOf);
+    for (const one of left)
+      Object.assign(one, (isExact ? fromSpans : fromBuckets)(found[one.site]));
+  };
+  return { isExact, measure, rows: stats.filter(({ calls, self, total }) =>
     calls > 0 || self > 0 || total > 0) };
 }
 

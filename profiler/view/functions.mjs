@@ -11,8 +11,8 @@ import { SHOWN } from './tree-columns.mjs';
 import { exactUnit, formatCount, formatShare, formatTime, formatUnit } from
   './units.mjs';
 
-// Rows at first, and runs in the list.
-const ROWS = 100, RUNS = 12;
+// Rows at first, of which a screen has half, and runs in the list.
+const ROWS = 40, RUNS = 12;
 
 const TIME_COLUMNS = [
   ['total', 'From begin to end, of all calls; within itself once'],
@@ -44,8 +44,8 @@ class Functions {
     if (Model.reshapes(keys) || ['query', 'order', 'metric'].some((key) =>
       keys.has(key)))
       this.render();
-    else if (keys.has('node'))
-      this.mark();
+    else if (keys.has('node') && !this.mark())
+      this.render();
   }
 
   stats() {
@@ -60,17 +60,22 @@ class Functions {
     return SHOWN.includes(metric.id) ? null : metric;
   }
 
-  rows() {
-    const extra = this.extra();
-    return this.stats().rows.map((one) => extra === null ? one
-      : { ...one, metric: one.nodes.reduce((sum, node) =>
-        sum + extra.total[node], 0) });
+  // What a column has of a row.
+  value(one, id) {
+    return id !== 'metric' ? one[id] : this.extra()
+      ? one.nodes.reduce((sum, node) => sum + this.extra().total[node], 0)
+      : undefined;
   }
 
   sorted() {
     const order = this.state.get('order');
-    return this.rows().sort((a, b) =>
-      (b[order] ?? b.self) - (a[order] ?? a.self) || a.site - b.site);
+    const { rows, measure } = this.stats();
+    if (/^p\d/.test(order))
+      measure(rows);
+    const keys = new Map(rows.map((one) =>
+      [one, this.value(one, order) ?? one.self]));
+    return rows.slice().sort((a, b) =>
+      keys.get(b) - keys.get(a) || a.site - b.site);
   }
 
   // To the next match in the order of the rows.
@@ -89,15 +94,23 @@ class Functions {
     return true;
   }
 
+  // The first rows, and the selected one wherever it is.
   render() {
     this.renderHead();
     const rows = this.sorted();
+    const at = rows.findIndex(({ site }) => site === this.site());
+    const shown = rows.filter((_, i) => i < this.limit || i === at);
     const whole = this.model.shape().metrics[0].sum;
     const extra = this.extra();
-    this.body.replaceChildren(...rows.slice(0, this.limit).map((one) =>
+    this.stats().measure(shown);
+    this.body.replaceChildren(...shown.map((one) =>
       this.row(one, whole, extra)));
-    if (rows.length > this.limit)
-      this.body.append(this.more(rows.length));
+    const left = rows.length - shown.length;
+    const before = Math.min(left, at - this.limit);
+    if (before > 0)
+      this.body.lastElementChild.before(this.more(before));
+    if (left > Math.max(0, before))
+      this.body.append(this.more(left - Math.max(0, before)));
     this.note.textContent = rows.length === 0
       ? 'Nothing ran here.'
       : this.stats().isExact ? ''
@@ -133,7 +146,8 @@ class Functions {
                            class: faint ? 'faint'
                              : this.model.matched ? 'match' : null },
       name, ...extra === null ? []
-        : [this.cell('metric', one.metric, extra.sum, extra.unit)],
+        : [this.cell('metric', this.value(one, 'metric'), extra.sum,
+                     extra.unit)],
       element('td', {}, formatCount(one.calls)),
       ...TIME_COLUMNS.map(([id]) => this.cell(id, one[id], whole)),
       element('td', { class: 'spark' }, spark(one.buckets)));
@@ -153,7 +167,7 @@ class Functions {
 
   more(n) {
     return element('tr', {}, element('td', { colspan: TIME_COLUMNS.length + 4 },
-      button((n - this.limit) + ' more', () => {
+      button(n + ' more', () => {
         this.limit *= 10;
         this.render();
       })));
@@ -163,7 +177,7 @@ class Functions {
     return this.profile.sites.of[this.state.get('node')] ?? -1;
   }
 
-  // Which row is the selected one.
+  // Which row is the selected one; whether it is among those shown.
   mark() {
     const site = this.site();
     let current = null;
@@ -174,10 +188,11 @@ class Functions {
       row.tabIndex = is ? 0 : -1;
       current = is ? row : current;
     }
-    current ??= this.body.querySelector('[data-site]');
-    current?.setAttribute('tabindex', '0');
-    current?.scrollIntoView({ block: 'nearest' });
     this.list(site);
+    const first = current ?? this.body.querySelector('[data-site]');
+    first?.setAttribute('tabindex', '0');
+    first?.scrollIntoView({ block: 'nearest' });
+    return current !== null;
   }
 
   list(site) {

@@ -26,6 +26,13 @@ async function made(seed, changes) {
            model: new Model(profile, { get: (key) => values[key] }) };
 }
 
+// With the spread of all.
+function measured(...asked) {
+  const stats = functionStats(...asked);
+  stats.measure(stats.rows);
+  return stats;
+}
+
 test('calls and self of a function are those of all its nodes', async () => {
   const { profile, model, nodes } = await made(1);
   const { rows, isExact } = functionStats(model.whole, '', '');
@@ -52,7 +59,7 @@ test('the total of what calls itself counts once', async () => {
 
 test('percentiles are of sorted durations', async () => {
   const { profile, model, spans, nodes } = await made(2);
-  const { rows } = functionStats(model.whole, '', '');
+  const { rows } = measured(model.whole, '', '');
   for (const { site, p50, p90, p99, buckets } of rows) {
     const name = profile.names[profile.sites.first[site]];
     const all = spans.filter((span) => nodes[span.node].name === name)
@@ -69,7 +76,7 @@ test('percentiles are of sorted durations', async () => {
 test('a stretch and lanes leave the spans that are there', async () => {
   const { profile, model, values, spans } = await made(3);
   Object.assign(values, { range: '300-700', lanes: '0,2' });
-  const { rows } = functionStats(model.shape(), '300-700', '0,2');
+  const { rows } = measured(model.shape(), '300-700', '0,2');
   const there = spans.filter((span) => span.begin < 700
     && span.begin + span.duration >= 300 && span.lane !== 1);
   assert.equal(rows.reduce((sum, one) =>
@@ -78,6 +85,21 @@ test('a stretch and lanes leave the spans that are there', async () => {
   const kept = Array.from({ length: spans.length }, (_, i) => i)
     .filter(wanted);
   assert.equal(kept.length, there.length);
+});
+
+test('the spread of some rows is found, of others when it is asked for',
+     async () => {
+  const { model } = await made(2);
+  const all = measured(model.whole, '', '').rows;
+  const { rows, measure } = functionStats(model.whole, '', '');
+  const [first, ...rest] = rows;
+  measure([first]);
+  assert.deepEqual(first, all[0]);
+  assert.ok(rest.length > 1);
+  assert.ok(rest.every(({ p50, buckets }) => p50 === undefined
+    && buckets === undefined));
+  measure(rows);
+  assert.deepEqual(rows, all);
 });
 
 test('what is hidden has no row', async () => {
@@ -94,7 +116,7 @@ test('where spans were dropped, histograms tell', async () => {
     info: { title: 't', parts: 'none', dropped_count: 3 },
     histograms: { node: [0, 0], bucket: [4, 10], count: [90, 10] },
   });
-  const { rows, isExact } = functionStats(model.whole, '', '');
+  const { rows, isExact } = measured(model.whole, '', '');
   const [first] = rows;
   assert.ok(!isExact);
   assert.equal(first.buckets[4], 90);
