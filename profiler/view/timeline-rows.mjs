@@ -122,8 +122,10 @@ export class RowPainter {
 
   stretch(image, places, left) {
     const { context } = this.pane;
+    // One for all frames: making one takes longer than filling it.
+    const canvas = this.canvas ??= element('canvas');
     const { width, height } = image;
-    const canvas = element('canvas', { width, height });
+    Object.assign(canvas, { width, height });
     canvas.getContext('2d').putImageData(image, 0, 0);
     context.imageSmoothingEnabled = false;
     places.forEach(([, y], i) => context.drawImage(

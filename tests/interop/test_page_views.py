@@ -205,6 +205,22 @@ def test_what_failed_is_marked_in_tree_icicle_and_details(opened, tmp_path):
     assert "! plan" in texts and "! read plane" not in texts
 
 
+def test_moving_through_the_timeline_makes_no_canvases(opened, read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    page.settle()
+    page.evaluate("""window.made = 0, document.createElement = (own =>
+      function (tag, ...more) {
+        window.made += tag === 'canvas';
+        return own.call(this, tag, ...more);
+      })(document.createElement)""")
+    x, y = page.middle(".timeline canvas")
+    for _ in range(3):
+        page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-150)
+        page.settle()
+    page.wait("radio.state.get('seen') !== ''")
+    assert page.evaluate("window.made") == 0
+
+
 def test_functions_lead_to_their_longest_run(opened, read_document,
                                              read_page):
     page = opened(read_page, fragment="#view=functions")
