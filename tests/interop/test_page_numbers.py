@@ -233,9 +233,12 @@ def seen(page):
 
 def middles_of_spans(document):
     """How far below the timeline's top each span lies, by its id: lanes are
-    as high as their spans nest."""
+    as high as their spans nest, those of requests last, and none is there
+    without spans."""
     found, top = {}, TIMELINE_AXIS_PX + TIMELINE_GAP_PX
-    for lane in range(len(document.lanes)):
+    order = sorted(range(len(document.lanes)),
+                   key=lambda i: document.lanes[i]["is_async"])
+    for lane in order:
         ends, rows = [], 0
         for span in document.spans:
             if span.lane != lane:
@@ -245,7 +248,8 @@ def middles_of_spans(document):
             found[span.id] = top + (len(ends) + 0.5) * TIMELINE_ROW_PX
             ends.append(span.begin + span.duration)
             rows = max(rows, len(ends))
-        top += rows * TIMELINE_ROW_PX + TIMELINE_GAP_PX
+        if rows > 0:
+            top += rows * TIMELINE_ROW_PX + TIMELINE_GAP_PX
     return found
 
 

@@ -551,6 +551,76 @@ the_page_without_data_takes_at_most_80_kb (void **state)
   free (page);
 }
 
+#define MANY_NLANES 4
+#define MANY_NTILES 50000
+#define MANY_NSTEPS 4
+
+static uint64_t
+next_random (uint64_t *state)
+{
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return *state >> 33;
+}
+
+/* A tile that a thread reads in some steps, each of a length of its own;
+ * where it ends. */
+static uint64_t
+add_tile (struct radio_profile *profile, uint32_t lane, const uint32_t *nodes,
+          uint64_t begin, uint64_t *random)
+{
+  uint64_t at = begin;
+  uint32_t id = build_span (profile, lane, nodes[0], 0, begin, 0);
+  size_t tile = profile->spans.n - 1;
+  for (size_t i = 1; i <= MANY_NSTEPS; i++) {
+    uint64_t duration = next_random (random) % (uint64_t) (20000 << i);
+    at += 100 + next_random (random) % 1000;
+    build_span (profile, lane, nodes[i], id, at, duration);
+    build_last (profile)->nbytes = 4096 + next_random (random) % 16384;
+    at += duration;
+  }
+  profile->spans.at[tile].duration_ns = at - begin;
+  return at + next_random (random) % 2000;
+}
+
+static struct radio_profile *
+build_million (void)
+{
+  static const char *const names[] = { "fetch", "checksum", "decode",
+                                       "place" };
+  struct radio_profile *profile = build_new ("a million spans");
+  uint32_t nodes[1 + MANY_NSTEPS];
+  nodes[0] = build_node (profile, RD_NO_INDEX, "tile", "operation");
+  for (size_t i = 0; i < MANY_NSTEPS; i++)
+    nodes[1 + i] = build_node (profile, nodes[0], names[i], "decode");
+  uint64_t random = 1;
+  for (uint64_t lane = 0; lane < MANY_NLANES; lane++) {
+    char name[16];
+    snprintf (name, sizeof name, "worker %u", (unsigned) lane);
+    uint32_t index = build_lane (profile, name);
+    uint64_t at = 0;
+    for (size_t i = 0; i < MANY_NTILES; i++)
+      at = add_tile (profile, index, nodes, at, &random);
+  }
+  assert_ok (rd_profile_finish (profile));
+  return profile;
+}
+
+static void
+a_page_of_a_million_spans_is_below_10_mb (void **state)
+{
+  (void) state;
+  const struct radio_profile_write_options options = {
+    .format = RADIO_PROFILE_HTML,
+  };
+  struct radio_profile *profile = build_million ();
+  assert_int_equal (profile->spans.n, 1000000);
+  size_t room = 10000000, left = room;
+  assert_ok (radio_profile_write_to (profile, &options, refuse_after, &left));
+  print_message ("a million spans: %zu bytes\n", room - left);
+  assert_true (room - left > 1000000);
+  radio_profile_close (profile);
+}
+
 static void
 the_loader_and_style_end_no_element_by_themselves (void **state)
 {
@@ -583,6 +653,7 @@ main (void)
     cmocka_unit_test (an_empty_profile_has_a_page),
     cmocka_unit_test (a_sink_that_is_full_ends_it_wherever_it_is),
     cmocka_unit_test (the_page_without_data_takes_at_most_80_kb),
+    cmocka_unit_test (a_page_of_a_million_spans_is_below_10_mb),
     cmocka_unit_test (the_loader_and_style_end_no_element_by_themselves),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
