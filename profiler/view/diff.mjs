@@ -36,6 +36,7 @@ class Diff {
   constructor({ profile, state, model, tooltip }) {
     Object.assign(this, { profile, state, model, tooltip });
     this.other = profile.before ?? null;
+    this.limit = DIFF_ROWS;
     this.notice = element('p', { role: 'status' });
     this.head = element('div');
     this.list = element('div');
@@ -185,6 +186,8 @@ class Diff {
     const chosen = this.chosen();
     this.icicle.see(chosen, this.state.get('into'));
     this.tell();
+    if (chosen >= 0 && !this.row(chosen))
+      this.showList();
     for (const row of this.list.querySelectorAll('[data-path]'))
       row.classList.toggle('selected', Number(row.dataset.path) === chosen);
   }
@@ -314,6 +317,8 @@ class Diff {
       element('th', { scope: 'col' }, label));
     const count = (change) => this.changes.filter((one) =>
       change === '' || one === change).length;
+    const shown = rows.filter((one, i) => i < this.limit
+      || one === this.chosen());
     this.list.replaceChildren(
       choice('List', ['', ...LISTED].map((id) =>
         [id, (id === '' ? 'all paths' : this.label(id)) + ' (' + count(id)
@@ -322,8 +327,18 @@ class Diff {
       rows.length === 0 ? element('p', { class: 'muted' }, 'None.')
         : element('table', { class: 'parts' },
                   element('thead', {}, element('tr', {}, ...heads)),
-                  element('tbody', {}, ...rows.slice(0, DIFF_ROWS)
-                    .map((i) => this.row(i)))));
+                  element('tbody', {}, ...shown
+                    .map((i) => this.makeRow(i)))),
+      rows.length === shown.length ? '' : button(
+        rows.length - shown.length + ' more', () => {
+          this.limit *= 10;
+          this.showList();
+          this.follow();
+        }));
+  }
+
+  row(i) {
+    return this.list.querySelector('[data-path="' + i + '"]');
   }
 
   // How a path came below the one above it, where that is not by a call.
@@ -334,7 +349,7 @@ class Diff {
     return name === '' ? null : element('span', { class: 'edge' }, name);
   }
 
-  row(i) {
+  makeRow(i) {
     const path = this.compared.paths[i];
     const { before, after } = this.times;
     const cell = (value, there) => element('td', {

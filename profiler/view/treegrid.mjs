@@ -161,32 +161,37 @@ class TreeGrid {
   }
 
   addRows(rows, parent) {
+    const path = new Set(this.tree.path(this.current));
     const stack = [[this.sorted(parent), 0, parent]];
     while (stack.length > 0) {
       const top = stack[stack.length - 1];
       const [siblings, at, above] = top;
       const limit = this.shown.get(above) ?? SIBLINGS;
-      if (at >= siblings.length || at >= limit) {
-        if (at < siblings.length)
-          rows.push(this.moreRow(above, siblings, at));
+      // The selected scope is shown however far down it is.
+      const next = at < limit ? at : siblings.findIndex((node, i) =>
+        i >= at && path.has(node));
+      const to = next < 0 ? siblings.length : next;
+      if (to > at)
+        rows.push(this.moreRow(above, to - at, limit));
+      if (to === siblings.length) {
         stack.pop();
         continue;
       }
-      top[1]++;
-      rows.push(this.makeRow(siblings[at], at + 1, siblings.length));
-      if (this.open.has(siblings[at]))
-        stack.push([this.sorted(siblings[at]), 0, siblings[at]]);
+      top[1] = to + 1;
+      rows.push(this.makeRow(siblings[to], to + 1, siblings.length));
+      if (this.open.has(siblings[to]))
+        stack.push([this.sorted(siblings[to]), 0, siblings[to]]);
     }
   }
 
-  moreRow(parent, siblings, at) {
+  moreRow(parent, count, limit) {
     const more = element('button', {
       type: 'button',
       onclick: () => {
-        this.shown.set(parent, at + 10 * SIBLINGS);
+        this.shown.set(parent, limit + 10 * SIBLINGS);
         this.render();
       },
-    }, (siblings.length - at) + ' more');
+    }, count + ' more');
     return element('tr', { role: 'row' },
       element('td', { role: 'gridcell',
                       colspan: this.columns.length + 1 }, more));

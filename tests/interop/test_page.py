@@ -11,9 +11,10 @@ import pytest
 from frame_work import (STEPS, movements, quantile, show, traced,
                         work_of_frames)
 from many_spans import many_spans
+from conftest import run_radio
 from pages import (browser, drawn_text, made_read, number, open_all, opened,
-                   read_document, read_page, recording, rows, state,
-                   write_page)
+                   read_document, read_page, recording, rows, search, state,
+                   text_of, write_page)
 from profile_document import ProfileDocument
 
 # Fixtures that tests take by name.
@@ -752,6 +753,54 @@ def test_many_siblings_are_shown_in_steps(opened, tmp_path):
     page.evaluate("[...document.querySelectorAll('.tree tbody button')]"
                   ".at(-1).click()")
     assert 1000 <= len(rows(page)) <= 1200
+
+
+def test_a_match_beyond_the_rows_of_a_table_is_reached(opened, tmp_path):
+    made = ProfileDocument("siblings")
+    root = made.node("root", "operation", calls=1, total_ns=10**6)
+    for i in range(1000):
+        name = "needle" if i in (3, 500) else f"child {i}"
+        made.node(f"{name} {i}", "user", root, calls=1, total_ns=1 + i,
+                  self_ns=1 + i)
+    before = write_page(made, tmp_path, "before")
+    page = opened(before)
+    for view, row in (("tree", "data-node"), ("bottomup", "data-node"),
+                      ("functions", "data-site")):
+        page.click_on("#tab-" + view)
+        search(page, "needle")
+        page.press("Tab")
+        for name in ("needle 500", "needle 3"):
+            page.press("n")
+            assert text_of(page, "aside h2") == name
+            assert page.evaluate(f"""(row => row.querySelector('bdi')
+              .textContent)(document.querySelector(
+                '#view-{view} [{row}].selected'))""") == name
+            assert page.evaluate(f"""document.querySelectorAll(
+              '#view-{view} [{row}]').length""") < 120
+
+
+def test_a_match_beyond_the_rows_of_changes_is_reached(opened, tmp_path):
+    for name, took in (("before", 2), ("after", 3)):
+        made = ProfileDocument("siblings")
+        root = made.node("root", "operation", calls=1, total_ns=10**6)
+        for i in range(300):
+            made.node("needle" if i == 5 else f"child {i}", "user", root,
+                      calls=1, total_ns=took * i, self_ns=took * i)
+        (tmp_path / (name + ".json")).write_text(made.json())
+    path = tmp_path / "changes.html"
+    run_radio("diff", tmp_path / "before.json", tmp_path / "after.json",
+              "-o", path)
+    page = opened(path, fragment="#view=diff")
+    rows_shown = "document.querySelectorAll('.diff [data-path]').length"
+    assert page.evaluate(rows_shown) == 100
+    search(page, "needle")
+    page.press("Tab")
+    page.press("n")
+    assert text_of(page, ".diff tr.selected bdi") == "needle"
+    page.evaluate("[...document.querySelectorAll('.diff button')].at(-1)"
+                  ".click()")
+    assert page.evaluate(rows_shown) == 301
+    assert text_of(page, ".diff tr.selected bdi") == "needle"
 
 
 def test_a_real_recording_s_page_shows_its_numbers(opened, recording):
