@@ -95,14 +95,13 @@ function metricChoice({ state, model }) {
 }
 
 // What the present view has no use for is disabled, and it says why.
-function listenIgnored({ state }, tabs, metrics, search) {
+function listenIgnored({ state }, tabs, metrics) {
   const note = element('span', { class: 'muted', role: 'status' });
   const tell = () => {
     const { ignores = {} } = tabs.views[tabs.index()];
     metrics.querySelector('select').disabled = Boolean(ignores.metric);
-    search.disable(Boolean(ignores.query));
     const isSet = (...names) => names.some((name) => state.get(name) !== '');
-    note.textContent = [ignores.metric, ignores.query,
+    note.textContent = [ignores.metric,
                         isSet('range', 'lanes') && ignores.part,
                         isSet('transforms') && ignores.transforms]
       .filter(Boolean).join(' ');
@@ -143,7 +142,7 @@ export function startApp(profile, root) {
                              has: (id) => tabs.has(id) }),
     element('main', {}, tabs.list,
       element('div', { class: 'bar-of-tools' }, metrics,
-              listenIgnored(shared, tabs, metrics, search),
+              listenIgnored(shared, tabs, metrics),
               new Chips(shared).element, search.view),
       element('div', { class: 'views panel' }, ...tabs.panels),
       new Details(shared).view),

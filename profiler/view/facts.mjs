@@ -2,6 +2,7 @@
 // What was recorded, with what, and what the words mean.
 
 import { element, nameElement } from './dom.mjs';
+import { SearchedRows } from './searched-rows.mjs';
 import { formatCount, formatTime, formatUnit } from './units.mjs';
 
 const WORDS = [
@@ -47,7 +48,7 @@ export const factsView = {
   id: 'facts', label: 'Recording',
   about: 'What was recorded, with what, and what the words mean',
   letter: 'r', keys: [],
-  ignores: { metric: 'Nothing here is by a metric,',
-             query: 'or has scopes to search for.' },
-  make: ({ profile, model }) => ({ element: factsPanel(profile, model) }),
+  ignores: { metric: 'Nothing here is by a metric.' },
+  make: ({ profile, model, state }) =>
+    new SearchedRows(factsPanel(profile, model), state),
 };

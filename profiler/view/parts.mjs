@@ -3,6 +3,7 @@
 
 import { element, nameElement, showShare } from './dom.mjs';
 import { timesInBrief } from './runs-data.mjs';
+import { SearchedRows } from './searched-rows.mjs';
 import { exactUnit, formatRatio, formatTime } from './units.mjs';
 
 function timeCell(ns, share) {
@@ -38,8 +39,7 @@ export const partsView = {
   needs: (profile) => profile.parts.length > 1
     && profile.partKind() === 'rank',
   keys: [],
-  ignores: { metric: 'Ranks are by wall and work,',
-             query: 'and have no scopes to search for.',
+  ignores: { metric: 'Ranks are by wall and work.',
              part: 'They are shown whole,', transforms: 'with all scopes.' },
-  make: ({ profile }) => ({ element: partsPanel(profile) }),
+  make: ({ profile, state }) => new SearchedRows(partsPanel(profile), state),
 };

@@ -19,20 +19,15 @@ export class SearchBox {
       onkeydown: (event) => this.key(event),
     });
     this.answer = element('output', { 'aria-live': 'polite' });
-    this.controls = [this.input, button('\u2191', () => this.step(-1),
+    const steps = [button('\u2191', () => this.step(-1),
       { 'aria-label': 'Match before', title: 'Match before: N' }),
-                     button('\u2193', () => this.step(1),
+                   button('\u2193', () => this.step(1),
       { 'aria-label': 'Next match', title: 'Next match: n' })];
     this.view = element('div', { class: 'search', role: 'search' },
-                        this.answer, ...this.controls);
+                        this.answer, this.input, ...steps);
     // First of all listeners: the views draw by what it finds.
     state.listen((keys) => keys.has('query') && this.find());
     this.find();
-  }
-
-  disable(is) {
-    for (const control of this.controls)
-      control.disabled = is;
   }
 
   // Last of all: views may go through other trees.
@@ -74,6 +69,12 @@ export class SearchBox {
   tell() {
     if (this.model.matched === null) {
       this.answer.value = this.broken ? 'not a regular expression' : '';
+      return;
+    }
+    const told = this.tabs.current()?.matches?.();
+    if (told !== undefined) {
+      this.answer.value = told === 0 ? 'no match'
+        : told + plural(told, ' row', ' rows');
       return;
     }
     const { tree, metric, matched } = this.searched();

@@ -50,7 +50,8 @@ class Tiles {
   }
 
   update(keys) {
-    if (Model.reshapes(keys) || keys.has('volume') || keys.has('tilesby'))
+    if (Model.reshapes(keys) || ['volume', 'tilesby', 'query'].some((key) =>
+      keys.has(key)))
       this.render();
     else if (keys.has('tile'))
       this.showChosen();
@@ -87,7 +88,8 @@ class Tiles {
     const volume = this.volume();
     this.sums = sumTiles(profile, volume, ...range ?? [0, Infinity],
                          this.wanted());
-    const isAll = this.model.shape() === this.model.whole;
+    const isAll = this.model.shape() === this.model.whole
+      && this.model.matched === null;
     this.choices = this.metrics();
     this.flow = byteFlow(profile, volume, this.sums,
                          isAll && this.found.volumes.length === 1);
@@ -100,14 +102,20 @@ class Tiles {
     this.showList();
   }
 
-  // Spans on the chosen lanes, of scopes that no transform hides.
+  // Spans on the chosen lanes, of scopes that no transform hides and that
+  // the search means, or what is above them.
   wanted() {
     const { profile, state, model } = this;
+    const { parents } = profile.tree;
+    const matched = model.matched?.slice();
+    matched?.forEach((_, i) => {
+      matched[i] ||= parents[i] >= 0 ? matched[parents[i]] : 0;
+    });
     const { lane, node } = profile.spans;
     const lanes = parseLanes(state.get('lanes'), profile.lanes.length);
     const shape = model.shape();
     return (span) => (lanes === null || lanes[lane[span]] === 1)
-      && shape.place(node[span]) >= 0;
+      && shape.place(node[span]) >= 0 && (!matched || matched[node[span]]);
   }
 
   project() {
@@ -141,7 +149,9 @@ class Tiles {
         + ' tiles touched (' + formatShare(touched, geometry.count) + ') by '
         + formatCount(operations) + ' '
         + plural(operations, 'operation', 'operations')
-        + (range === null ? '.' : ' in the chosen stretch of time.'),
+        + (range === null ? '.' : ' in the chosen stretch of time.')
+        + (this.model.matched === null ? '' : ' What was done to them is of '
+           + 'the scopes that are searched for.'),
       'The array has ' + geometry.array.join(' \u00d7 ') + ' voxels, a tile '
         + geometry.tile.join(' \u00d7 ') + ' ('
         + geometry.array.map((_, i) => axisName(geometry.array.length, i))
@@ -375,8 +385,7 @@ export const tilesView = {
     span > 0 && key === 'tile shape')
     && findVolumes(profile).volumes.length > 0,
   keys: [['Arrows', 'Go from tile to tile in a picture']],
-  ignores: { metric: 'Tiles have \u201cColour by\u201d,',
-             query: 'and no names to search for.' },
+  ignores: { metric: 'Tiles have \u201cColour by\u201d.' },
   state: { volume: 0, tilesby: 'count', tile: -1 },
   make: (shared) => new Tiles(shared),
 };

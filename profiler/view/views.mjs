@@ -9,20 +9,21 @@
 // whether it comes first, as what the page is for; letter: the key to it
 // behind the ninth; label: a text, or
 // label (profile); keys: [[key, what it does], ...] of its own; ignores: why
-// it does not go by the metric, the search (query), a part of the time or the
-// lanes (part) or transforms, for those that it does not; state: the keys
+// it does not go by the metric, a part of the time or the lanes (part) or
+// transforms, for those that it does not; state: the keys
 // that it adds to the address, with their defaults (a number, or text);
 // make (shared): the view, when it is first shown, from { profile, state,
 // model, tooltip, show } (show (id, changes): go to another view), as
 //
-//   { element, update (keys), step (by), searched (), actions }
+//   { element, update (keys), step (by), searched (), matches (), actions }
 //
 // of which all but element may be missing.  update: these keys of the state
 // changed (all that did while the view was hidden come when it is shown
 // again); step: to the next match of the search (1) or the one before (-1),
 // false if the view has no order of its own; searched: the tree that the
-// search is of, if the view has its own (search-box.mjs); actions: { key:
-// () => ... }, keys that work wherever the focus is.
+// search is of, if the view has its own (search-box.mjs); matches: how many
+// rows it means in a view without scopes; actions: { key: () => ... }, keys
+// that work wherever the focus is.
 
 import { diffView } from './diff.mjs';
 import { factsView } from './facts.mjs';

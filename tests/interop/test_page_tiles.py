@@ -13,7 +13,8 @@ import pytest
 
 from conftest import run_radio
 from document_reader import signed, varints
-from pages import AXE_RUN, axe, browser, number, opened, state, write_page
+from pages import (AXE_RUN, axe, browser, number, opened, search, state,
+                   write_page)
 from profile_document import ProfileDocument
 from test_page import HOSTILE
 
@@ -135,6 +136,26 @@ def test_tiles_are_those_that_the_spans_name(opened, boxes):
     assert len(shown) == 8
     assert all(one in times.values() for one in shown)
     assert max(count for count, _ in times.values()) == shown[0][0]
+
+
+def test_tiles_are_of_the_scopes_that_are_searched_for(opened, boxes):
+    path, document = boxes
+    page = opened(path, fragment="#view=tiles")
+    whole = bytes_shown(page)
+    names = [document["strings"][i] for i in document["nodes"]["name"]]
+    assert "tiles" in names and "fetch" in names
+    # All tiles are decoded below "tiles", none in "plan" or beyond.
+    search(page, "tiles")
+    page.wait("radio.state.get('query') === 'tiles'")
+    shown = bytes_shown(page)
+    assert number(shown["decoded"]) == number(whole["decoded"])
+    assert "searched for" in page.evaluate(
+        "document.querySelector('.tiles').innerText")
+    search(page, "plan")
+    page.wait("radio.state.get('query') === 'plan'")
+    assert "decoded" not in bytes_shown(page)
+    page.press("Enter")
+    assert names[state(page, "node")] == "plan"
 
 
 def test_tiles_are_gone_through_by_keyboard_and_mouse(opened, boxes):

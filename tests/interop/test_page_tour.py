@@ -124,6 +124,32 @@ def test_its_key_opens_a_view(opened, changes_page, document, view):
     check_shown(page, document, view)
 
 
+def check_rows_are_searched(page, view, query):
+    """Rows with a text are marked, told, and gone through around the end."""
+    rows = page.evaluate(f"""[...document.querySelectorAll(
+      '#view-{view} tbody tr')].map(one => [...one.cells].map(cell =>
+        cell.textContent.toLowerCase()))""")
+    wanted = [i for i, cells in enumerate(rows)
+              if any(query in text for text in cells)]
+    assert wanted and len(wanted) < len(rows)
+    search(page, query)
+    page.press("Tab")
+    assert page.evaluate(f"""[...document.querySelectorAll(
+      '#view-{view} tbody tr')].flatMap((one, i) =>
+        one.classList.contains('match') ? [i] : [])""") == wanted
+    assert text_of(page, ".search output").split()[0] == str(len(wanted))
+    for at in (*wanted, wanted[0]):
+        page.press("n")
+        assert page.evaluate(f"""[...document.querySelectorAll(
+          '#view-{view} tbody tr')].findIndex(one =>
+            one.classList.contains('selected'))""") == at
+
+
+def test_the_rows_of_the_recording_are_searched(opened, changes_page):
+    page = opened(changes_page, fragment="#view=facts")
+    check_rows_are_searched(page, "facts", "scope")
+
+
 def test_ranks_open_by_click_and_key_with_their_numbers(opened, local_read):
     path = local_read.page.with_name("ranks.html")
     local_read.merge(path)
@@ -136,6 +162,7 @@ def test_ranks_open_by_click_and_key_with_their_numbers(opened, local_read):
     page.press(key)
     assert state(page, "view") == "parts"
     assert text_of(page, "#view-parts") == by_click
+    check_rows_are_searched(page, "parts", "rank 1")
     walls = Document(path.with_suffix(".json")).parts
     assert len(walls) == 2
     titles = page.evaluate("[...document.querySelectorAll("
