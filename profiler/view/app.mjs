@@ -4,7 +4,7 @@
 import { element, choice } from './dom.mjs';
 import { Chips } from './chips.mjs';
 import { State } from './state.mjs';
-import { Model } from './model.mjs';
+import { Model, narrow } from './model.mjs';
 import { Tooltip } from './tooltip.mjs';
 import { Tabs } from './tabs.mjs';
 import { Help } from './help.mjs';
@@ -35,6 +35,7 @@ function listenKeys(search, tabs, shared, help) {
     '/': () => search.input.focus(),
     n: () => search.step(1), N: () => search.step(-1),
     m: () => nextMetric(shared), '?': () => help.open(),
+    Escape: () => narrow(state, { range: '', lanes: '' }),
   };
   for (const { id, key } of tabs.views)
     if (key !== '')

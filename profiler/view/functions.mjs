@@ -245,7 +245,7 @@ class Functions {
 export const functionsView = {
   id: 'functions', label: 'Functions',
   about: 'Scopes from all places: calls, percentiles, longest runs',
-  keys: [['Arrows', 'Select']],
+  keys: [['Arrows', 'Select'], ['Home End', 'The first row, or the last']],
   state: { order: 'self' },
   make: (shared) => new Functions(shared),
 };

@@ -7,7 +7,8 @@ const GLOBAL = [
   ['1 to 9', 'To a view'], ['/', 'Search; Enter goes to the next match'],
   ['n N', 'To the next match, or the one before'],
   ['m', 'To the next metric'], ['?', 'This list'],
-  ['Escape', 'Out of what is zoomed into, or of the search'],
+  ['Escape', 'Out of what is zoomed into, of the search, or of what the '
+    + 'views are narrowed to'],
 ];
 
 function keyTable(pairs) {

@@ -150,7 +150,8 @@ export class TimelineInput {
       '-': () => timeline.zoom(2), s: () => timeline.zoom(2),
       0: () => timeline.show(0, timeline.end),
       ',': () => this.step(-1), '.': () => this.step(1),
-      p: () => this.toParent(), l: () => this.toLane(),
+      p: () => this.toParent(),
+      l: () => this.toLane(false), L: () => this.toLane(true),
       Escape: () => timeline.state.get('span') >= 0
         ? timeline.state.set({ span: -1 })
         : narrow(timeline.state, { range: '', lanes: '' }),
@@ -170,11 +171,11 @@ export class TimelineInput {
       this.timeline.select(Math.max(0, Math.min(count - 1, span)));
   }
 
-  toLane() {
+  toLane(more) {
     const { spans } = this.timeline.profile;
     const span = this.timeline.state.get('span');
     if (span >= 0 && span < spans.count)
-      this.timeline.choose(spans.lane[span], false);
+      this.timeline.choose(spans.lane[span], more);
   }
 
   toParent() {

@@ -32,7 +32,8 @@ export class Timeline {
     this.pane = new Pane({
       label: 'Timeline of ' + this.lanes.lanes.length + ' lanes. Left and '
         + 'right move, plus and minus zoom, 0 shows all, comma and full stop '
-        + 'go to the span before and after, p to who asked for it, b narrows '
+        + 'go to the span before and after, p to who asked for it, l narrows '
+        + 'all views down to its lane, L to that one too, b narrows '
         + 'all views down to what is seen, c shows the critical path.',
       className: 'timeline', height: this.pictureHeight,
       draw: (...where) => this.draw(...where),
@@ -322,11 +323,13 @@ export const timelineView = {
   id: 'timeline', label: 'Timeline',
   about: 'Threads, requests and counters on one axis of time',
   needs: (profile) => profile.spans.count > 0,
-  keys: [['a d', 'Move'], ['w s', 'Zoom in and out'], ['0', 'Show all'],
+  keys: [['a d \u2190 \u2192', 'Move'], ['w s + -', 'Zoom in and out'],
+         ['\u2191 \u2193', 'Scroll'], ['0', 'Show all'],
          [', .', 'To the span before, or after'],
          ['p', 'To the span that asked for this one'],
          ['b', 'Narrow all views down to the time that is seen'],
          ['l', 'Narrow them down to the lane of this span'],
+         ['L', 'Add that lane to those chosen, or take it away'],
          ['c', 'Critical path'],
          ['Escape', 'Select nothing; then widen all views again'],
          ['shift-drag', 'Narrow all views down to a stretch of time'],

@@ -321,11 +321,18 @@ class TreeGrid {
   }
 }
 
+const TREE_KEYS = [
+  ['Arrows', 'Move; open and close rows'],
+  ['Enter Space', 'Open or close this row'],
+  ['Home End', 'To the first row, or the last'],
+  ['PageUp PageDown', 'Move by 15 rows'],
+  ['*', 'Open all rows beside this one'],
+];
+
 export const treeView = {
   id: 'tree', label: 'Tree',
   about: 'The call tree as a table',
-  keys: [['Arrows', 'Move; open and close rows'],
-         ['*', 'Open all rows beside this one']],
+  keys: TREE_KEYS,
   make: (shared) => new TreeGrid(shared, {
     label: 'Call tree', shape: () => shared.model.shape(),
   }),
@@ -334,7 +341,7 @@ export const treeView = {
 export const bottomUpView = {
   id: 'bottomup', label: 'Bottom-up',
   about: 'What takes the time itself, and below it who called it',
-  keys: [['Arrows', 'Move; open and close rows']],
+  keys: TREE_KEYS,
   make: (shared) => new TreeGrid(shared, {
     label: 'Scopes by their own time, with their callers', inverted: true,
     shape: () => shared.model.derived('up', bottomUp),

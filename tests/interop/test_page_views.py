@@ -205,6 +205,26 @@ def test_what_failed_is_marked_in_tree_icicle_and_details(opened, tmp_path):
     assert "! plan" in texts and "! read plane" not in texts
 
 
+def test_lanes_are_chosen_and_all_is_widened_by_key(opened, read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    spans = page.evaluate("""[1, 2].map(lane =>
+      radio.profile.spans.lane.indexOf(lane))""")
+    page.evaluate("document.querySelector('.timeline canvas').focus()")
+    for span, key, lanes in ((spans[0], "l", "1"), (spans[1], "L", "1,2"),
+                             (spans[0], "L", "2"), (spans[1], "L", "")):
+        page.evaluate(f"radio.state.set({{ span: {span} }})")
+        page.press(key, shift=key == "L")
+        assert state(page, "lanes") == lanes
+    page.press("l")
+    for view in ("tree", "functions", "facts"):
+        page.evaluate("radio.state.set({ range: '0-30000000' })")
+        page.click_on("#tab-" + view)
+        page.evaluate(f"document.querySelector('#view-{view} [tabindex]')"
+                      ".focus()")
+        page.press("Escape")
+        assert (state(page, "range"), state(page, "lanes")) == ("", "")
+
+
 def test_moving_through_the_timeline_makes_no_canvases(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
     page.settle()
@@ -303,6 +323,13 @@ def test_a_question_mark_lists_the_keys_of_every_view(opened, read_page):
     for label in page.evaluate("[...document.querySelectorAll("
                                "'[role=tab]')].map(one => one.textContent)"):
         assert label in text
+    keys = page.evaluate("""Object.fromEntries(
+      [...document.querySelectorAll('dialog section')].map(one =>
+        [one.querySelector('h2').textContent,
+         [...one.querySelectorAll('kbd')].map(key => key.textContent)]))""")
+    assert {*"+-adwslL", "\u2190", "\u2192"} <= set(keys["Timeline"])
+    assert {"Enter", "Space", "Home", "End"} <= set(keys["Tree"])
+    assert "Backspace" in keys["Icicle"]
     assert page.evaluate("document.activeElement.textContent") == "Close"
     # Which browsers complain of, where something has the focus already.
     assert page.evaluate("document.querySelector('[autofocus]')") is None
