@@ -244,7 +244,7 @@ print_shape (const struct shape *shape, char *text, size_t nbytes)
   text[0] = '\0';
   for (size_t i = 0; i < shape->rank && n < nbytes; i++)
     n += (size_t) snprintf (text + n, nbytes - n, "%s%" PRIu64,
-                            i ? "," : "", shape->sizes[i]);
+                            i ? " x " : "", shape->sizes[i]);
 }
 
 /* What another tiling would do, into text. */

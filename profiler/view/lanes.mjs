@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The rows of the timeline: each lane (a thread, or a row of requests) has
-// one for each depth of nesting.  In a row spans do not overlap, so both
+// The rows of the timeline: each lane (a thread, threads of one name that
+// followed one another, or a row of requests) has one for each depth of
+// nesting.  In a row spans do not overlap, so both
 // their begins and their ends are sorted, and a search finds what is seen.
 
 // Depths of spans in their lanes; spans lie by lane, then begin, then longer
@@ -34,22 +35,41 @@ export class Lanes {
     this.spans = spans;
     this.depths = spanDepths(spans);
     const heights = new Uint32Array(lanes.length);
-    for (let i = 0; i < spans.count; i++)
-      heights[spans.lane[i]] =
-        Math.max(heights[spans.lane[i]], this.depths[i] + 1);
+    this.extents = lanes.map(() => ({ begin: Infinity, end: 0 }));
+    for (let i = 0; i < spans.count; i++) {
+      const lane = spans.lane[i], extent = this.extents[lane];
+      heights[lane] = Math.max(heights[lane], this.depths[i] + 1);
+      extent.begin = Math.min(extent.begin, spans.begin[i]);
+      extent.end = Math.max(extent.end, spans.begin[i] + spans.duration[i]);
+    }
     this.firstRow = new Uint32Array(lanes.length);
     this.lanes = [];
     let nrows = 0;
     for (const lane of laneOrder(lanes)) {
       if (heights[lane] === 0)
         continue;
-      this.firstRow[lane] = nrows;
-      this.lanes.push({ lane, row: nrows, height: heights[lane],
-                        name: lanes[lane].name,
-                        isAsync: lanes[lane].isAsync });
-      nrows += heights[lane];
+      this.add(lanes[lane], lane, heights[lane]);
+    }
+    for (const one of this.lanes) {
+      one.row = nrows;
+      for (const lane of one.lanes)
+        this.firstRow[lane] = nrows;
+      nrows += one.height;
     }
     this.fill(nrows);
+  }
+
+  // A thread that began when the one of its name had ended, as a pool makes
+  // anew in each run, goes on in its rows.
+  add({ name, isAsync }, lane, height) {
+    const { begin, end } = this.extents[lane];
+    const before = this.lanes.findLast((one) => one.name === name);
+    if (before && !isAsync && before.end <= begin) {
+      before.lanes.push(lane);
+      before.height = Math.max(before.height, height);
+      before.end = end;
+    } else
+      this.lanes.push({ lanes: [lane], height, name, isAsync, end });
   }
 
   fill(nrows) {

@@ -2,7 +2,7 @@
 // What is known of a node of a tree, as lines of name and value.
 
 import { failureText } from './failures.mjs';
-import { formatCount, formatRate, formatShare, formatTime,
+import { formatCount, formatRate, formatShareOfAll, formatTime,
          formatUnit } from './units.mjs';
 
 function time(name, ns, always = false) {
@@ -19,11 +19,11 @@ export function shareLines(shape, node, metric) {
     root = parents[root];
   const value = metric.total[node];
   return [
-    ['of all', formatShare(value, metric.sum)],
+    ['of all', formatShareOfAll(value, metric.sum)],
     ['of the operation', root === node ? ''
-      : formatShare(value, metric.total[root])],
+      : formatShareOfAll(value, metric.total[root])],
     ['of its parent', parent < 0 || parent === root ? ''
-      : formatShare(value, metric.total[parent])],
+      : formatShareOfAll(value, metric.total[parent])],
   ];
 }
 

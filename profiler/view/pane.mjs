@@ -101,16 +101,17 @@ export class Pane {
     return drawn;
   }
 
-  // Text in a width: whole, with its end replaced by an ellipsis, or not at
-  // all where less than three letters would remain.
+  // Text in a width: whole, its first words and an ellipsis, or not at all
+  // where the first word has no room.
   text(text, x, y, width) {
     let shown = text;
     const full = this.textWidth(text);
     if (full > width) {
       const fitting = Math.floor(text.length * (width - 10) / full);
-      if (fitting < 3)
+      const words = text.slice(0, fitting + 1).replace(/\s*\S*$/, '');
+      if (words === '')
         return;
-      shown = text.slice(0, fitting).trimEnd() + '\u2026';
+      shown = words + '\u2026';
     }
     this.context.fillText(shown, x, y);
   }

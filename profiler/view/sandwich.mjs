@@ -10,7 +10,7 @@ import { callersOf, outermost } from './invert.mjs';
 import { Model } from './model.mjs';
 import { nodeFacts } from './node-facts.mjs';
 import { transform } from './transforms.mjs';
-import { formatCount, formatShare, formatUnit } from './units.mjs';
+import { formatCount, formatShareOfAll, formatUnit } from './units.mjs';
 
 const BOX_HEIGHT = 24;
 
@@ -95,7 +95,8 @@ class Sandwich {
       element('b', {}, nameElement(this.profile.names[node])),
       element('span', {}, formatUnit(value, metric.unit) + ' of '
         + metric.label + ', '
-        + formatShare(value, this.model.metric().sum) + ' of all, from '
+        + formatShareOfAll(value, this.model.metric().sum)
+        + ' of all, from '
         + formatCount(n) + (n === 1 ? ' place' : ' places')));
   }
 

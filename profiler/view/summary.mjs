@@ -2,7 +2,7 @@
 // The head of the page: what was recorded, its main figures, what is missing
 // in it, and what the data say by themselves.
 
-import { element, nameElement, plural } from './dom.mjs';
+import { button, element, nameElement, plural } from './dom.mjs';
 import { exactUnit, formatBytes, formatCount, formatRate, formatRatio,
          formatShare, formatTime } from './units.mjs';
 
@@ -71,6 +71,9 @@ function when(unixNs) {
                  iso.slice(0, 19).replace('T', ' ') + ' UTC');
 }
 
+// So many findings, the weightiest, leave room for a view on a screen.
+const FIRST = 3;
+
 const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
                  ['problem', '!', 'Problem']];
 
@@ -107,18 +110,35 @@ function finding(profile, one, ways) {
   return element('li', { class: name },
     element('span', { class: 'weight', title: label }, glyph,
             element('span', { class: 'unseen' }, label + ': ')),
-    element('div', {}, title, element('p', {},
-      one.evidence.replace(/(\d) us\b/g, '$1\u00a0\u00b5s'))));
+    element('div', {}, title, element('p', {}, withUnits(one.evidence))));
+}
+
+// Numbers stay with their units, which C writes in ASCII.
+function withUnits(text) {
+  return text.replace(/(\d) us\b/g, '$1 \u00b5s')
+    .replace(/(\d) x\b/g, '$1 \u00d7')
+    .replace(/(\d) ([%\u00d7]|(?:n|\u00b5|m)?s\b|[kMGT]?B\b)/g,
+             '$1\u00a0$2');
 }
 
 // ways: showNode (node), show (view), has (view).
 export function findingsPanel(profile, ways) {
   if (profile.findings.length === 0)
     return '';
+  const all = profile.findings.map((one) => finding(profile, one, ways));
+  const fold = button('', () => show(all[FIRST].hidden),
+                      { 'aria-expanded': false });
+  const show = (isAll) => {
+    all.slice(FIRST).forEach((one) => { one.hidden = !isAll; });
+    fold.textContent = isAll ? 'Only the first ' + FIRST
+      : 'All ' + all.length;
+    fold.setAttribute('aria-expanded', isAll);
+  };
+  if (all.length > FIRST)
+    show(false);
   return element('section', { class: 'findings', 'aria-label': 'Findings' },
-    element('h2', {}, 'Findings'),
-    element('ul', {}, ...profile.findings.map((one) =>
-      finding(profile, one, ways))));
+    element('h2', {}, 'Findings ', all.length > FIRST ? fold : ''),
+    element('ul', {}, ...all));
 }
 
 export function summaryPanel(profile, model, tools) {

@@ -104,7 +104,7 @@ export class TimelineInput {
     if (this.timeline.isGutter(place.x)) {
       const lane = this.timeline.laneAt(place.y);
       if (lane)
-        this.timeline.choose(lane.lane, event.ctrlKey || event.metaKey);
+        this.timeline.choose(lane.lanes[0], event.ctrlKey || event.metaKey);
       return;
     }
     const span = this.timeline.hit(place);

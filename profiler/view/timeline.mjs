@@ -133,8 +133,11 @@ export class Timeline {
   choose(lane, more) {
     const n = this.profile.lanes.length;
     const chosen = parseLanes(this.state.get('lanes'), n);
-    const next = more && chosen !== null ? chosen : new Uint8Array(n);
-    next[lane] = chosen !== null && chosen[lane] === 1 ? 0 : 1;
+    const next = more && chosen !== null ? chosen.slice() : new Uint8Array(n);
+    const { lanes } = this.lanes.lanes.find((one) =>
+      one.lanes.includes(lane));
+    for (const one of lanes)
+      next[one] = chosen !== null && chosen[lane] === 1 ? 0 : 1;
     const list = Array.from(next.keys()).filter((i) => next[i] === 1);
     narrow(this.state, { lanes: list.join(',') });
   }
@@ -191,9 +194,10 @@ export class Timeline {
                      + view.width, 1);
     context.fillStyle = lane.isAsync || this.isOut(lane) ? theme.muted
       : theme.text;
-    this.pane.text(lane.name, 8,
-                   Math.max(lane.top - scroll, AXIS_HEIGHT)
-                   + SPAN_HEIGHT / 2, GUTTER - 16);
+    const n = lane.lanes.length;
+    context.fillText(lane.name + (n > 1 ? ' \u00d7' + n : ''), 8,
+                     Math.max(lane.top - scroll, AXIS_HEIGHT)
+                     + SPAN_HEIGHT / 2, GUTTER - 16);
   }
 
   // The rows of some lanes that are seen, and where: [row, y].
@@ -204,9 +208,10 @@ export class Timeline {
   }
 
   // Whether views are narrowed to other lanes.
-  isOut({ lane }) {
-    return parseLanes(this.state.get('lanes'),
-                      this.profile.lanes.length)?.[lane] === 0;
+  isOut({ lanes }) {
+    const chosen = parseLanes(this.state.get('lanes'),
+                              this.profile.lanes.length);
+    return chosen !== null && lanes.every((lane) => chosen[lane] === 0);
   }
 
   veil(context, theme, lane, view, scroll) {

@@ -47,6 +47,12 @@ export function formatShare(part, whole) {
   return percent.toFixed(percent >= 99.95 ? 0 : 1) + '\u00a0%';
 }
 
+// The same of all that ran; what ran on several threads at once may be more.
+export function formatShareOfAll(part, whole) {
+  return formatShare(part, whole)
+    + (part > 1.0005 * whole ? ' (threads side by side)' : '');
+}
+
 // Bytes in a time, in MB/s; '' where there is nothing to divide.
 export function formatRate(nbytes, ns) {
   if (!(nbytes > 0 && ns > 0))

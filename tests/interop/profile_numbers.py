@@ -253,3 +253,8 @@ def share_text(part, whole_):
     if 0 < percent < 0.1:
         return "<\u20090.1\u00a0%"
     return fixed(percent, 0 if percent >= 99.95 else 1) + "\u00a0%"
+
+
+def share_of_all_text(part, whole_):
+    return share_text(part, whole_) + (
+        " (threads side by side)" if part > 1.0005 * whole_ else "")

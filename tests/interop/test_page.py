@@ -675,6 +675,55 @@ def test_findings_lead_to_their_evidence(opened, recording):
                                  ".dataset.node") == str(one["node"])
 
 
+@pytest.mark.parametrize("n", [0, 3, 5])
+def test_three_findings_leave_room_for_a_view(opened, tmp_path, n):
+    document = made_read().document()
+    document["findings"] = {
+        "id": [f"made-{i}" for i in range(n)], "weight": [1] * n,
+        "node": [-1] * n, "title": [f"Finding {i}" for i in range(n)],
+        "evidence": ["from 5.6 ms to 12 us (79.1 %), 10.7 x, " * 4] * n}
+    path = write_page(json.dumps(document), tmp_path)
+    # What radio finds in it comes instead of these.
+    text = path.read_text()
+    begin = text.index('"findings"', text.index('id="radio-profile"'))
+    end = text.index("}", begin) + 1
+    path.write_text(text[:begin] + '"findings": '
+                    + json.dumps(document["findings"]) + text[end:])
+    page = opened(path)
+    shown = """[...document.querySelectorAll('.findings li')]
+      .filter(one => one.checkVisibility()).length"""
+    assert page.evaluate(shown) == min(n, 3)
+    top = page.evaluate("document.querySelector('.views')"
+                        ".getBoundingClientRect().top")
+    assert top < 480
+    if n > 0:
+        told = text_of(page, ".findings li p")
+        assert told.startswith("from 5.6\u00a0ms to 12\u00a0\u00b5s "
+                               "(79.1\u00a0%), 10.7\u00a0\u00d7,")
+    fold = "document.querySelector('.findings h2 button')"
+    assert page.evaluate(f"{fold} !== null") == (n > 3)
+    if n > 3:
+        page.click_on(".findings h2 button")
+        assert page.evaluate(shown) == n
+        page.click_on(".findings h2 button")
+        assert page.evaluate(shown) == 3
+
+
+def test_what_has_no_room_ends_with_a_word(opened, tmp_path):
+    made = ProfileDocument("words")
+    lane = made.lane("main")
+    for i in range(6):
+        made.span(lane, "decode blosc lz4 without dictionaries", "decode",
+                  500 * i * (i + 1), 1000 * (i + 1))
+    page = opened(write_page(made, tmp_path), fragment="#view=timeline")
+    page.settle()
+    words = "decode blosc lz4 without dictionaries".split()
+    texts = {text for text, _ in drawn_text(page) if text.startswith("dec")}
+    assert len(texts) > 2
+    assert texts <= {" ".join(words)} | {
+        " ".join(words[:n]) + "\u2026" for n in range(1, 5)}
+
+
 @pytest.mark.parametrize("kind, label", [("runs", "Runs"),
                                          ("ranks", "Ranks")])
 def test_parts_are_named(opened, tmp_path, kind, label):
@@ -819,7 +868,7 @@ def test_a_real_recording_s_page_shows_its_numbers(opened, recording):
     assert sum(work) == document["info"]["work_ns"]
     assert page.evaluate("radio.profile.spans.count") \
         == document["spans"]["count"]
-    text = page.evaluate("document.querySelector('.findings')?.innerText "
+    text = page.evaluate("document.querySelector('.findings')?.textContent "
                          "?? ''")
     for title in document["findings"]["title"]:
         assert title in text

@@ -133,7 +133,8 @@ def check_sandwich(page, tree, metric):
     places = f"{len(outer)} place" + "s" * (len(outer) != 1)
     assert text_of(page, "#view-sandwich .tools") == (
         f"{name}{expected.unit_text(value, metric.unit)} of {metric.label}, "
-        f"{expected.share_text(value, metric.sum)} of all, from {places}")
+        f"{expected.share_of_all_text(value, metric.sum)} of all, "
+        f"from {places}")
 
 
 def icicle_box(page):
@@ -168,12 +169,12 @@ def check_icicle(page, tree, metric, within=()):
 
 def check_shares(tree, metric, path, lines):
     value = metric.total[path]
-    assert lines["of all"] == expected.share_text(value, metric.sum)
+    assert lines["of all"] == expected.share_of_all_text(value, metric.sum)
     if len(path) > 1:
-        assert lines["of the operation"] == expected.share_text(
+        assert lines["of the operation"] == expected.share_of_all_text(
             value, metric.total[path[:1]])
     if len(path) > 2:
-        assert lines["of its parent"] == expected.share_text(
+        assert lines["of its parent"] == expected.share_of_all_text(
             value, metric.total[path[:-1]])
 
 
@@ -233,23 +234,31 @@ def seen(page):
 
 def middles_of_spans(document):
     """How far below the timeline's top each span lies, by its id: lanes are
-    as high as their spans nest, those of requests last, and none is there
-    without spans."""
-    found, top = {}, TIMELINE_AXIS_PX + TIMELINE_GAP_PX
-    order = sorted(range(len(document.lanes)),
-                   key=lambda i: document.lanes[i]["is_async"])
-    for lane in order:
+    as high as their spans nest, those of requests last, and threads of one
+    name that follow one another in time are one."""
+    found, top, lanes = {}, TIMELINE_AXIS_PX + TIMELINE_GAP_PX, []
+    for i in sorted(range(len(document.lanes)),
+                    key=lambda i: document.lanes[i]["is_async"]):
+        one, spans = document.lanes[i], [span for span in document.spans
+                                         if span.lane == i]
+        before = [held for name, held in lanes if name == one["name"]]
+        if not spans:
+            continue
+        if not one["is_async"] and before and max(
+                span.begin + span.duration for span in before[-1]) \
+                <= spans[0].begin:
+            before[-1] += spans
+        else:
+            lanes.append((one["name"], spans))
+    for _, spans in lanes:
         ends, rows = [], 0
-        for span in document.spans:
-            if span.lane != lane:
-                continue
+        for span in spans:
             while ends and ends[-1] <= span.begin:
                 ends.pop()
             found[span.id] = top + (len(ends) + 0.5) * TIMELINE_ROW_PX
             ends.append(span.begin + span.duration)
             rows = max(rows, len(ends))
-        if rows > 0:
-            top += rows * TIMELINE_ROW_PX + TIMELINE_GAP_PX
+        top += rows * TIMELINE_ROW_PX + TIMELINE_GAP_PX
     return found
 
 

@@ -118,9 +118,10 @@ planes_are_wrong_for_boxes (void **state)
   (void) state;
   assert_found (build_shapes ("256,256,256", "1,256,256", "64,64,64"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "a box of 64,64,64 anywhere in tiles of 1,256,256 takes 16 "
+                "a box of 64 x 64 x 64 anywhere in tiles of 1 x 256 x 256 "
+                "takes 16 "
                 "x (the product of (b + t - 1) / b over the axes), with "
-                "--tiling balanced (8,32,32) 2.44 x");
+                "--tiling balanced (8 x 32 x 32) 2.44 x");
 }
 
 static void
@@ -129,8 +130,9 @@ boxes_are_wrong_for_planes (void **state)
   (void) state;
   assert_found (build_shapes ("256,512,512", "32,32,32", "1,512,512"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "tiles of 32,32,32 takes 32 x (the product of (b + t - 1) / "
-                "b over the axes), with --tiling axial (1,512,512) 1 x");
+                "tiles of 32 x 32 x 32 takes 32 x (the product of "
+                "(b + t - 1) / "
+                "b over the axes), with --tiling axial (1 x 512 x 512) 1 x");
 }
 
 static void
@@ -139,7 +141,7 @@ wide_planes_are_cut_as_axial_cuts_them (void **state)
   (void) state;
   assert_found (build_shapes ("100,1000,600", "8,32,32", "1,1000,600"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "--tiling axial (1,500,300) 1 x");
+                "--tiling axial (1 x 500 x 300) 1 x");
 }
 
 static void
@@ -148,7 +150,8 @@ a_time_axis_has_tiles_of_one (void **state)
   (void) state;
   assert_found (build_shapes ("10,64,64,64", "1,1,64,64", "1,16,16,16"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "a box of 1,16,16,16 anywhere in tiles of 1,1,64,64 takes "
+                "a box of 1 x 16 x 16 x 16 anywhere in tiles of "
+                "1 x 1 x 64 x 64 takes "
                 "16 x");
 }
 
@@ -171,8 +174,8 @@ the_size_of_elements_is_told_by_what_tiles_held (void **state)
     uint64_t nbytes;
     const char *tile;
   } rows[] = {
-    { 1, "(16,32,32)" }, { 2, "(8,32,32)" }, { 4, "(8,32,32)" },
-    { 8, "(4,32,32)" }, { 16, "(4,16,32)" },
+    { 1, "(16 x 32 x 32)" }, { 2, "(8 x 32 x 32)" }, { 4, "(8 x 32 x 32)" },
+    { 8, "(4 x 32 x 32)" }, { 16, "(4 x 16 x 32)" },
   };
   for (size_t i = 0; i < 5; i++) {
     struct radio_profile *profile =
@@ -202,7 +205,7 @@ elements_that_are_converted_do_not_hide_it (void **state)
     build_note (profile, 0, 0, "box shape", "1,512,512", false);
     assert_found (profile, "read-amplification", RADIO_FINDING_PROBLEM,
                   "12.6 MB decoded for 1.57 MB delivered (8 x); a box of "
-                  "1,512,512 anywhere in tiles of 8,32,32 takes 8 x");
+                  "1 x 512 x 512 anywhere in tiles of 8 x 32 x 32 takes 8 x");
   }
 }
 

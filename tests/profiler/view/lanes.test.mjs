@@ -5,12 +5,13 @@ import assert from 'node:assert/strict';
 import { Lanes } from '../../../profiler/view/lanes.mjs';
 
 // spans: [lane, begin, duration], in the order of a profile.
-function lanes(spans, kinds = [0]) {
+function lanes(spans, kinds = [0], names = []) {
   const column = (i) => Float64Array.from(spans, (span) => span[i]);
   return new Lanes({
     spans: { count: spans.length, lane: column(0), begin: column(1),
              duration: column(2) },
-    lanes: kinds.map((isAsync, i) => ({ name: 'lane ' + i, isAsync })),
+    lanes: kinds.map((isAsync, i) => ({ name: names[i] ?? 'lane ' + i,
+                                        isAsync })),
   });
 }
 
@@ -24,9 +25,22 @@ test('what is inside lies one row lower', () => {
 
 test('threads come before requests, and empty lanes are not shown', () => {
   const made = lanes([[0, 0, 1], [1, 0, 1], [3, 0, 1]], [1, 0, 0, 1]);
-  assert.deepEqual(made.lanes.map((lane) => lane.lane), [1, 0, 3]);
+  assert.deepEqual(made.lanes.map((one) => one.lanes),
+                   [[1], [0], [3]]);
   assert.deepEqual(made.lanes.map((lane) => lane.row), [0, 1, 2]);
   assert.equal(made.rowOf(0), 1);
+});
+
+test('threads of one name that follow one another have the same rows', () => {
+  const made = lanes([[0, 0, 90], [1, 5, 20], [2, 25, 10], [2, 25, 4],
+                      [3, 30, 9], [4, 95, 1]], [0, 0, 0, 0, 0],
+                     ['main', 'worker', 'worker', 'worker', 'main']);
+  assert.deepEqual(made.lanes.map(({ name, row, height, lanes: all }) =>
+    [name, row, height, all]),
+                   [['main', 0, 1, [0, 4]], ['worker', 1, 2, [1, 2]],
+                    ['worker', 3, 1, [3]]]);
+  assert.deepEqual(made.rows.map((row) => Array.from(row)),
+                   [[0, 5], [1, 2], [3], [4]]);
 });
 
 test('in a row begins and ends only grow', () => {
