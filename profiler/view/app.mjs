@@ -49,8 +49,10 @@ function listenKeys(search, tabs, shared, help) {
       : Object.hasOwn(actions, event.key) ? actions[event.key] : null;
     if (action === null)
       return;
-    action(state);
     event.preventDefault();
+    // Held down it would fill the browser's history, but for the search.
+    if (!event.repeat || /^n$/i.test(event.key))
+      action(state);
   });
 }
 

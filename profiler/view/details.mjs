@@ -134,7 +134,9 @@ export class Details {
   async copy(event, make) {
     const pressed = event.currentTarget;
     const { whole } = this.model;
-    const done = await copyText(make(whole, this.state.get('node')));
+    const node = this.state.get('node');
+    const here = this.model.shape(), at = here.place(node);
+    const done = await copyText(at < 0 ? make(whole, node) : make(here, at));
     const before = pressed.textContent;
     pressed.textContent = done ? 'Copied' : 'Not allowed to copy';
     setTimeout(() => { pressed.textContent = before; }, 1500);

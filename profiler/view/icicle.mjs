@@ -123,6 +123,7 @@ export class Icicle {
 
   // See what the address says.
   follow() {
+    clearTimeout(this.resting);
     this.stretch = parseRange(this.state.get('stretch'))
       ?.map((at) => Math.min(1, at / WHOLE_WIDTH)) ?? null;
   }

@@ -15,13 +15,17 @@ async function start() {
     const before = document.getElementById('radio-before');
     if (before !== null)
       profile.before = await readProfile(before.textContent);
-    // For the console, and for tests.
     // A page that was saved has what was shown then, and the style once more.
     const app = document.getElementById('app');
     app.replaceChildren();
     [...document.querySelectorAll('style')].slice(2)
       .forEach((style) => style.remove());
+    // For the console, and for tests.
     window.radio = startApp(profile, app);
+    if (!document.getElementById('whole'))
+      document.getElementById('notice').textContent = 'This page was cut '
+        + 'short behind its profile: what it was to be compared with is '
+        + 'missing.';
     document.getElementById('static').hidden = true;
   } catch (error) {
     document.getElementById('app').hidden = true;

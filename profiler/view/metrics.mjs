@@ -3,6 +3,20 @@
 // and the total with everything below; the totals of children add up to at
 // most their parent's, but with wall, where children may run at once.
 
+// What did not run itself, as on the lane of a worker that which asked for
+// its work, is as long as what ran below it.
+function wallTotals({ tree, calls, total }) {
+  const filled = Float64Array.from(total);
+  const below = new Float64Array(tree.size);
+  for (let i = tree.size - 1; i >= 0; i--) {
+    if (calls[i] === 0 && total[i] === 0)
+      filled[i] = below[i];
+    if (tree.parents[i] >= 0)
+      below[tree.parents[i]] += filled[i];
+  }
+  return filled;
+}
+
 // profile: or a shape, which has the same columns.
 export function makeMetrics(profile) {
   const { tree } = profile;
@@ -10,7 +24,7 @@ export function makeMetrics(profile) {
     ({ id, label, unit, own, total: tree.sums(own) });
   const metrics = [
     { id: 'wall', label: 'wall', unit: 'time', own: profile.self,
-      total: profile.total },
+      total: wallTotals(profile) },
     { id: 'work', label: 'work', unit: 'time', own: profile.work,
       total: profile.treeWork },
     { id: 'wait', label: 'wait', unit: 'time', own: profile.wait,

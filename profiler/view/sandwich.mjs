@@ -89,7 +89,8 @@ class Sandwich {
       return;
     }
     const metric = box.shape.metric(this.state.get('metric'));
-    const n = outermost(shape, shape.site(shape.find(node))).length;
+    const n = outermost(shape, shape.site(shape.find(node))).filter((one) =>
+      shape.calls[one] > 0 || shape.total[one] > 0).length;
     const value = metric.total[box.node];
     this.head.replaceChildren(
       element('b', {}, nameElement(this.profile.names[node])),

@@ -104,6 +104,7 @@ export class State {
   // Take the address's values now, and when it changes.
   follow() {
     this.assign(this.parse(location.hash.slice(1)));
+    addEventListener('pagehide', () => this.flush());
     addEventListener('popstate', () => {
       this.pending = null;
       this.tell(this.assign(this.parse(location.hash.slice(1))));

@@ -12,22 +12,38 @@
 #define TOP_NSCOPES 30
 #define PATH_NNAMES 8
 
+static const char *
+entity_of (char byte)
+{
+  switch (byte) {
+  case '&': return "&amp;";
+  case '<': return "&lt;";
+  case '>': return "&gt;";
+  case '"': return "&quot;";
+  }
+  return "&#39;";
+}
+
+static void
+write_part (struct rd_writer *writer, const char *text, size_t nbytes)
+{
+  const char *end = text + nbytes;
+  while (text < end) {
+    size_t nplain = strcspn (text, "&<>\"'");
+    if (nplain >= (size_t) (end - text)) {
+      rd_write_bytes (writer, text, (size_t) (end - text));
+      return;
+    }
+    rd_write_bytes (writer, text, nplain);
+    rd_write_text (writer, entity_of (text[nplain]));
+    text += nplain + 1;
+  }
+}
+
 void
 rd_write_html (struct rd_writer *writer, const char *text)
 {
-  for (;;) {
-    size_t nplain = strcspn (text, "&<>\"'");
-    rd_write_bytes (writer, text, nplain);
-    text += nplain;
-    switch (*text++) {
-    case '&': rd_write_text (writer, "&amp;"); break;
-    case '<': rd_write_text (writer, "&lt;"); break;
-    case '>': rd_write_text (writer, "&gt;"); break;
-    case '"': rd_write_text (writer, "&quot;"); break;
-    case '\'': rd_write_text (writer, "&#39;"); break;
-    default: return;
-    }
-  }
+  write_part (writer, text, strlen (text));
 }
 
 /* A name from the profile: whichever way it runs, what follows it does not
@@ -251,6 +267,29 @@ weight_name (enum radio_finding_weight weight)
   return "Note";
 }
 
+/* Whether " us" at a place of a text is a unit. */
+static bool
+is_microseconds (const char *text, const char *at)
+{
+  return at > text && at[-1] >= '0' && at[-1] <= '9'
+         && strchr (" ,.;:)", at[3]) != NULL;
+}
+
+/* What a finding says, with microseconds as pages spell them. */
+static void
+write_evidence (struct rd_writer *writer, const char *text)
+{
+  rd_write_text (writer, "<bdi>");
+  for (const char *at = text; (at = strstr (at, " us")) != NULL; at += 3)
+    if (is_microseconds (text, at)) {
+      write_part (writer, text, (size_t) (at - text));
+      rd_write_text (writer, "\302\240\302\265s");
+      text = at + 3;
+    }
+  rd_write_html (writer, text);
+  rd_write_text (writer, "</bdi>");
+}
+
 static void
 write_findings (struct rd_writer *writer, const struct radio_profile *profile)
 {
@@ -262,7 +301,7 @@ write_findings (struct rd_writer *writer, const struct radio_profile *profile)
     rd_write_format (writer, "<li>%s: <b>", weight_name (finding->weight));
     write_name (writer, finding->title);
     rd_write_text (writer, "</b> ");
-    write_name (writer, finding->evidence);
+    write_evidence (writer, finding->evidence);
     rd_write_text (writer, "</li>\n");
   }
   rd_write_text (writer, "</ul>\n");

@@ -55,7 +55,7 @@ class Tiles {
       this.render();
     else if (keys.has('tile'))
       this.showChosen();
-    else if (keys.has('theme'))
+    if (keys.has('theme'))
       this.recolour();
   }
 

@@ -65,6 +65,7 @@ export class Timeline {
 
   // See what the address says.
   follow() {
+    clearTimeout(this.resting);
     const seen = parseRange(this.state.get('seen')) ?? [0, this.end];
     this.from = Math.min(seen[0], this.end - 1);
     this.to = Math.min(seen[1], this.end);

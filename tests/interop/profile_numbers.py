@@ -36,6 +36,15 @@ class Tree:
         # In the order of the profile's nodes, which is that of equal ones.
         self.paths = list(columns["total"])
         self.counters = dict(counters)
+        self.columns = {**columns, "total": self.filled()}
+
+    def filled(self):
+        """What did not run itself is as long as what ran below it."""
+        total = collections.Counter(self.columns["total"])
+        for path in sorted(self.paths, key=len, reverse=True):
+            if total[path] == 0 and self.columns["calls"][path] == 0:
+                total[path] = sum(total[one] for one in self.children(path))
+        return total
 
     def below(self, own):
         """Of each path, its own value and those of all below it."""

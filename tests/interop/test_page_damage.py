@@ -31,6 +31,22 @@ def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
                          ".getBoundingClientRect().height > 200")
 
 
+def test_a_page_that_was_cut_before_its_second_profile_says_so(
+        opened, local_read, tmp_path):
+    text = local_read.compared_with_another().read_text()
+    cut = tmp_path / "cut.html"
+    cut.write_text(text[:text.index('<script type="application/json" '
+                                    'id="radio-before"')])
+    page = opened(cut)
+    assert page.evaluate("document.getElementById('notice').textContent") \
+        .startswith("This page was cut short")
+    assert page.evaluate("radio.profile.tree.size") > 0
+    cut.write_text(text)
+    page = opened(cut)
+    assert page.evaluate("document.getElementById('notice').textContent") \
+        == ""
+
+
 def test_a_script_that_cannot_be_unpacked_is_told(opened, read_page,
                                                   tmp_path):
     text = read_page.read_text()

@@ -158,6 +158,19 @@ def test_tiles_are_of_the_scopes_that_are_searched_for(opened, boxes):
     assert names[state(page, "node")] == "plan"
 
 
+def test_tiles_that_are_not_seen_take_the_theme_when_they_are(opened, boxes):
+    page = opened(boxes[0], fragment="#view=tiles&theme=light")
+    page.settle()
+    legend = """[...document.querySelectorAll('.tile-legend .swatch')]
+      .map(one => one.style.background)"""
+    light = page.evaluate(legend)
+    page.click_on("#tab-tree")
+    page.evaluate("radio.state.set({ theme: 'dark' })")
+    page.evaluate("radio.state.set({ tile: 1 })")
+    page.click_on("#tab-tiles")
+    assert page.evaluate(legend) == light[::-1]
+
+
 def test_tiles_are_gone_through_by_keyboard_and_mouse(opened, boxes):
     page = opened(boxes[0], fragment="#view=tiles")
     page.evaluate("document.querySelector('.projections canvas').focus()")

@@ -225,6 +225,89 @@ def test_lanes_are_chosen_and_all_is_widened_by_key(opened, read_page):
         assert (state(page, "range"), state(page, "lanes")) == ("", "")
 
 
+def test_a_key_that_is_held_down_does_not_fill_the_history(opened,
+                                                           read_page):
+    page = opened(read_page, fragment="#view=icicle")
+    before = page.evaluate("history.length")
+    page.evaluate("""['m', 'c', 'i', 'u', '2'].forEach(key => {
+      for (let i = 0; i < 60; i++)
+        document.body.dispatchEvent(new KeyboardEvent('keydown', {
+          key, repeat: i > 0, bubbles: true, cancelable: true }));
+    })""")
+    assert page.evaluate("history.length") - before < 6
+
+
+def test_the_address_has_all_when_the_page_goes(opened, read_page):
+    page = opened(read_page)
+    assert page.evaluate("""(() => {
+      for (const query of ['a', 'ab', 'abc'])
+        radio.state.set({ query });
+      dispatchEvent(new Event('pagehide'));
+      return location.hash;
+    })()""").endswith("query=abc")
+
+
+@pytest.mark.parametrize("view, key, wheel", [
+    ("timeline", "seen", {}), ("icicle", "stretch", {"modifiers": 2})])
+def test_an_address_that_is_gone_to_wins_over_what_was_at_rest(
+        opened, read_page, view, key, wheel):
+    page = opened(read_page, fragment=f"#view={view}")
+    page.settle()
+    page.evaluate(f"""new Promise(done => {{
+      document.querySelector('#view-{view} canvas').dispatchEvent(
+        new WheelEvent('wheel', {{ deltaY: -50, cancelable: true,
+                                   ctrlKey: {str(bool(wheel)).lower()} }}));
+      radio.state.set({{ {key}: '10000000-20000000' }});
+      setTimeout(done, 600);
+    }})""")
+    assert state(page, key) == "10000000-20000000"
+
+
+def test_the_stack_is_copied_of_the_stretch(opened, read_document, read_page):
+    page = opened(read_page, fragment="#view=tree&range=0-20000000")
+    page.evaluate("navigator.clipboard.writeText = async text => "
+                  "{ window.copied = text; }")
+    node = next(i for i, one in enumerate(read_document.nodes)
+                if one["name"] == "decode")
+    page.evaluate(f"radio.state.set({{ node: {node} }})")
+    page.evaluate("""[...document.querySelectorAll('.deeds button')].find(one =>
+      one.textContent === 'Copy stack').click()""")
+    page.wait("window.copied")
+    calls = clipped(read_document, 0, 20_000_000)[node][1]
+    assert calls < read_document.nodes[node]["calls"]
+    assert f", {calls} calls" in page.evaluate("window.copied")
+
+
+def test_the_sandwich_counts_the_places_of_the_stretch(opened, tmp_path):
+    made = ProfileDocument("places")
+    lane = made.lane("main")
+    for i, name in enumerate(("a", "b", "c")):
+        span = made.span(lane, name, "user", 1000 * i, 900)
+        made.span(lane, "leaf", "user", 1000 * i + 100, 500, span)
+    page = opened(write_page(made, tmp_path),
+                  fragment="#view=sandwich&node=1")
+    told = "document.querySelector('#view-sandwich .tools').textContent"
+    assert "from 3 places" in page.evaluate(told)
+    page.evaluate("radio.state.set({ range: '0-1950' })")
+    assert "from 2 places" in page.evaluate(told)
+
+
+def test_the_lane_of_a_worker_has_widths_and_shares(opened, read_document,
+                                                    read_page):
+    page = opened(read_page, fragment="#view=icicle&lanes=1&node=0")
+    page.settle()
+    spans = [one for one in read_document.spans if one["lane"] == 1]
+    tiles = sum(one["duration"] for one in spans
+                if read_document.nodes[one["node"]]["name"] == "tiles")
+    assert page.evaluate("radio.model.metric().sum") == tiles > 0
+    texts = {text.split()[0] for text, _ in drawn_text(page, "icicle")}
+    assert {"read", "tiles", "decode"} <= texts
+    lines = page.evaluate("""Object.fromEntries(
+      [...document.querySelectorAll('aside dt')].map(one =>
+        [one.textContent, one.nextSibling.textContent]))""")
+    assert lines["of all"] == "100\u00a0%"
+
+
 def test_moving_through_the_timeline_makes_no_canvases(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
     page.settle()

@@ -443,6 +443,20 @@ times_have_three_digits_and_a_unit (void **state)
 }
 
 static void
+findings_spell_microseconds_as_tables_do (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen ();
+  assert_true (profile->findings.n > 0);
+  profile->findings.at[0].evidence = "12 us & 7 us, then us; 3 users; 9 us";
+  char *text = static_of (profile);
+  assert_non_null (strstr (text, "12\302\240\302\265s &amp; "
+                                 "7\302\240\302\265s, then us; 3 users; "
+                                 "9\302\240\302\265s</bdi>"));
+  free (text);
+}
+
+static void
 the_table_has_the_most_self_time_first (void **state)
 {
   (void) state;
@@ -648,6 +662,7 @@ main (void)
     cmocka_unit_test (names_run_whichever_way_without_turning_the_rest),
     cmocka_unit_test (the_summary_reads_without_a_script),
     cmocka_unit_test (times_have_three_digits_and_a_unit),
+    cmocka_unit_test (findings_spell_microseconds_as_tables_do),
     cmocka_unit_test (the_table_has_the_most_self_time_first),
     cmocka_unit_test (a_path_that_is_deep_shows_its_end),
     cmocka_unit_test (an_empty_profile_has_a_page),
