@@ -7,6 +7,7 @@ import { copyText, stackMarkdown, stackText } from './copy.mjs';
 import { failureText } from './failures.mjs';
 import { Model } from './model.mjs';
 import { nodeFacts, shareLines } from './node-facts.mjs';
+import { extent } from './spark.mjs';
 import { TRANSFORMS } from './transforms.mjs';
 import { spanFacts } from './span-facts.mjs';
 import { formatTime, formatUnit, exactUnit,
@@ -31,12 +32,7 @@ function timeLine(name, ns, always = false) {
 
 // Bucket i of the histogram holds runs of 2^i to 2^(i + 1) - 1 ns.
 function histogramBars(histogram) {
-  let first = histogram.findIndex((count) => count > 0);
-  if (first < 0)
-    return null;
-  let last = histogram.length - 1;
-  while (histogram[last] === 0)
-    last--;
+  let [first, last] = extent(histogram) ?? [0, 0];
   if (first === last)
     return null;
   const most = Math.max(...histogram);

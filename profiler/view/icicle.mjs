@@ -367,7 +367,8 @@ export const icicleView = {
   about: 'Merged call paths, the heaviest first; as a flame, or bottom-up',
   keys: [['i', 'Turn over: icicle or flame'],
          ['u', 'Bottom-up: who called what takes the time'],
-         ['Arrows', 'Move'], ['Enter', 'Zoom in'], ['Escape Backspace', 'Zoom out']],
+         ['Arrows', 'Move'], ['Enter', 'Zoom in'],
+         ['Escape Backspace', 'Zoom out']],
   state: { flip: '', up: '', stretch: '' },
   make: (shared) => new Icicle(shared),
 };

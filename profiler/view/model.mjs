@@ -28,8 +28,8 @@ export function formatRange(from, to) {
 // Narrow the views down, or widen them again: what was zoomed into was of
 // another tree, so all of the new one is seen.
 export function narrow(state, changes) {
-  state.set({ zoom: -1, stretch: '', path: -1, into: -1, ...changes },
-            { step: true });
+  state.set({ zoom: -1, stretch: '', path: -1, into: -1, rows: '',
+              callers: '', ...changes }, { step: true });
 }
 
 // "0,2" -> which of n lanes are meant; null for '': all.

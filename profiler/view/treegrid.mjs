@@ -11,10 +11,15 @@ import { makeColumns } from './tree-columns.mjs';
 // Siblings shown before "more"; a node may have very many.
 const SIBLINGS = 100;
 
+// So many rows that were opened or closed by hand the address tells.
+const MOST_BY_HAND = 64;
+
 class TreeGrid {
-  // shape: gives the tree to show; inverted: it is seen from its leaves.
-  constructor({ state, model }, { label, shape, inverted = false }) {
-    Object.assign(this, { state, model, inverted, makeShape: shape });
+  // shape: gives the tree to show; inverted: it is seen from its leaves;
+  // byHand: key of the address for rows that were opened (12) or closed (-12)
+  // by hand.
+  constructor({ state, model }, { label, shape, byHand, inverted = false }) {
+    Object.assign(this, { state, model, inverted, byHand, makeShape: shape });
     this.shown = new Map();
     this.body = element('tbody');
     this.head = element('thead');
@@ -71,6 +76,14 @@ class TreeGrid {
     this.reveal(this.current);
     if (this.model.matched)
       this.openMatches();
+    this.follow();
+  }
+
+  // What the address says of rows: the last word on each counts.
+  follow() {
+    for (const [, shut, node] of
+      this.state.get(this.byHand).matchAll(/(-?)(\d+)/g))
+      this.open[shut ? 'delete' : 'add'](Number(node));
   }
 
   reveal(node) {
@@ -87,6 +100,8 @@ class TreeGrid {
       this.take(this.state.get('node'));
     if (keys.has('query') && this.model.matched)
       this.openMatches();
+    if (keys.has(this.byHand))
+      this.follow();
     this.render();
   }
 
@@ -251,11 +266,10 @@ class TreeGrid {
   }
 
   toggle(node, open = !this.open.has(node)) {
-    if (open)
-      this.open.add(node);
-    else
-      this.open.delete(node);
-    this.render();
+    const others = this.state.get(this.byHand).split(',').filter((one) =>
+      one !== '' && Math.abs(one) !== node);
+    this.state.set({ [this.byHand]: [...others, (open ? '' : '-') + node]
+      .slice(-MOST_BY_HAND).join() });
   }
 
   click(event) {
@@ -304,6 +318,7 @@ class TreeGrid {
       this.focus(next);
     else
       this.toggle(node, true);
+    this.render();
   }
 
   outward(node) {
@@ -317,6 +332,7 @@ class TreeGrid {
   openSiblings(node) {
     for (const sibling of this.tree.children(this.tree.parents[node]))
       this.open.add(sibling);
+    this.toggle(node, true);
     this.render();
   }
 }
@@ -333,8 +349,9 @@ export const treeView = {
   id: 'tree', label: 'Tree',
   about: 'The call tree as a table',
   keys: TREE_KEYS,
+  state: { rows: '' },
   make: (shared) => new TreeGrid(shared, {
-    label: 'Call tree', shape: () => shared.model.shape(),
+    label: 'Call tree', byHand: 'rows', shape: () => shared.model.shape(),
   }),
 };
 
@@ -342,8 +359,10 @@ export const bottomUpView = {
   id: 'bottomup', label: 'Bottom-up',
   about: 'What takes the time itself, and below it who called it',
   keys: TREE_KEYS,
+  state: { callers: '' },
   make: (shared) => new TreeGrid(shared, {
     label: 'Scopes by their own time, with their callers', inverted: true,
+    byHand: 'callers',
     shape: () => shared.model.derived('up', bottomUp),
   }),
 };

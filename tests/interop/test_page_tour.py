@@ -326,6 +326,23 @@ def test_what_a_view_shows_survives_reload_link_and_back(
     assert_same(shown(opened(changes_page, fragment=before[0])), before)
 
 
+@pytest.mark.parametrize("view", ["tree", "bottomup"])
+def test_rows_that_were_opened_by_hand_are_in_the_address(
+        opened, changes_page, view):
+    page = opened(changes_page, fragment=f"#view={view}")
+    shown_rows = f"""[...document.querySelectorAll(
+      '#view-{view} tr[data-node]')].map(one => one.dataset.node)"""
+    before = page.evaluate(shown_rows)
+    page.evaluate(f"""[...document.querySelectorAll(
+      '#view-{view} tr[aria-expanded] .marker')].at(-1).click()""")
+    after = page.evaluate(shown_rows)
+    assert after != before
+    page.wait("radio.state.pending === null")
+    reload(page)
+    assert page.evaluate(shown_rows) == after
+    page.evaluate("radio.state.set({ transforms: 'h1' })")
+
+
 # ---------------------------------------------------------------------------
 # From match to match
 # ---------------------------------------------------------------------------
