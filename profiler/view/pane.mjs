@@ -109,7 +109,7 @@ export class Pane {
     if (full > width) {
       const fitting = Math.floor(text.length * (width - 10) / full);
       const words = text.slice(0, fitting + 1).replace(/\s*\S*$/, '');
-      if (words === '')
+      if (!/[\p{L}\p{N}]/u.test(words))
         return;
       shown = words + '\u2026';
     }

@@ -118,7 +118,7 @@ function withUnits(text) {
   return text.replace(/(\d) us\b/g, '$1 \u00b5s')
     .replace(/(\d) x\b/g, '$1 \u00d7')
     .replace(/(\d) ([%\u00d7]|(?:n|\u00b5|m)?s\b|[kMGT]?B\b)/g,
-             '$1\u00a0$2');
+             '$1\u00a0$2').replace(/\u00d7 (?=\d+\b(?!\.))/g, '\u00d7\u00a0');
 }
 
 // ways: showNode (node), show (view), has (view).

@@ -40,7 +40,12 @@ VIEWS = [
     ("functions", "boxes", "view=functions", "fetch"),
     ("tiles", "boxes", "view=tiles", ""),
     ("runs", "boxes", "view=runs", ""),
+    ("ranks", "ranks", "view=parts", ""),
+    ("recording", "redacted", "view=facts", ""),
     ("dark", "boxes", "view=tiles&theme=dark", ""),
+    ("dark-timeline", "boxes", "view=timeline&critical=1&theme=dark", ""),
+    ("dark-icicle", "boxes", "view=icicle&theme=dark", ""),
+    ("dark-functions", "boxes", "view=functions&theme=dark", "fetch"),
     ("changes", "changes", "view=diff", ""),
     ("side-radio", "program", "view=timeline", ""),
 ]
