@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measure what docs/profile.md tells of large pages, in a real browser
+"""Measure what docs/architecture.md tells of large pages, in a real browser
 without a network: the time until they are open, and the CPU time of the main
 thread: a frame, while one moves and zooms, and from a brush until a view is
 drawn anew.
