@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import BUILD, missing, run_radio
-from pages import (browser, drawn_text, open_all, opened, rows,
+from pages import (browser, drawn_text, hold_labels, open_all, opened, rows,
                    shown_tooltip, text_of)
 
 __all__ = ["browser", "opened"]                # fixtures
@@ -133,6 +133,7 @@ def test_harmful_names_are_found_selected_transformed_and_copied(
         assert (name or "\u00d7") in text_of(page, ".chip")
         while page.evaluate("document.querySelector('.chip') !== null"):
             page.click_on(".chip button")
+    hold_labels(page)
     for kind in ("Copy stack", "Copy as Markdown"):
         page.evaluate(f"""[...document.querySelectorAll('.deeds button')]
           .find(one => one.textContent === '{kind}').click()""")

@@ -14,8 +14,8 @@ import pytest
 
 import profile_numbers as expected
 from document_reader import Document
-from pages import (browser, choose_metric, local_read, number, opened,
-                   reload, search, state, text_of)
+from pages import (browser, choose_metric, hold_labels, local_read, number,
+                   opened, reload, search, state, text_of)
 
 __all__ = ["browser", "local_read", "opened"]          # fixtures
 
@@ -491,6 +491,7 @@ def test_a_copied_link_opens_the_same_view(opened, changes_page, view):
     page = opened(changes_page,
                   fragment=f"#view={view}&query=tiles&metric=calls")
     before = shown(page)
+    hold_labels(page)
     press_by_text(page, "Copy link")
     page.wait("[...document.querySelectorAll('.share button')].some(one =>"
               " one.textContent === 'Copied')")
@@ -517,6 +518,7 @@ def test_a_copied_stack_has_the_json_s_numbers(opened, changes_page,
                   key=lambda i: len(document.stack(i)))
     path = expected.path_of(document, deepest)
     page = opened(changes_page, fragment=f"#view={view}&node={deepest}")
+    hold_labels(page)
     press_by_text(page, "Copy stack")
     page.wait("document.querySelector('aside').innerText.includes('Copied')")
     assert pasted(page) == "".join(
