@@ -51,13 +51,23 @@ s3_site_set_up (void **state)
   return 0;
 }
 
+/* The server may still be sending the last of them: they are freed when it
+ * has stopped. */
 void
 s3_site_forget (struct s3_site *site)
 {
   http_peer_say (site->peer, NULL, 0);
-  for (size_t i = 0; i < site->n; i++)
-    free (site->answers[i]);
+  site->nold += site->n;
   site->n = 0;
+}
+
+static void
+add_answer (struct s3_site *site, char *answer)
+{
+  assert_true (site->nold + site->n < S3_MAX_ANSWERS);
+  site->answers[site->nold + site->n++] = answer;
+  http_peer_say (site->peer,
+                 (const char *const *) site->answers + site->nold, site->n);
 }
 
 int
@@ -67,7 +77,7 @@ s3_site_tear_down (void **state)
   rd_io_close (site->io);
   http_peer_stop (site->peer);
   site->peer = NULL;
-  for (size_t i = 0; i < site->n; i++)
+  for (size_t i = 0; i < site->nold + site->n; i++)
     free (site->answers[i]);
   rd_io_close (site->objects);
   free (site);
@@ -85,19 +95,16 @@ s3_say (struct s3_site *site, const char *status, const char *headers,
   size_t room = strlen (status) + strlen (headers) + strlen (body) + 128;
   char *answer = malloc (room);
   assert_non_null (answer);
-  assert_true (site->n < 64);
   snprintf (answer, room, "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s",
             status, headers, strlen (body), body);
-  site->answers[site->n++] = answer;
-  http_peer_say (site->peer, (const char *const *) site->answers, site->n);
+  add_answer (site, answer);
 }
 
 /* Hang up without a word. */
 void
 s3_say_nothing (struct s3_site *site)
 {
-  site->answers[site->n++] = NULL;
-  http_peer_say (site->peer, (const char *const *) site->answers, site->n);
+  add_answer (site, NULL);
 }
 
 /* To HEAD: the length is the object's. */
@@ -107,8 +114,7 @@ s3_say_head (struct s3_site *site, const char *headers, unsigned nbytes)
   char text[512];
   snprintf (text, sizeof text, "HTTP/1.1 200 OK\r\n%sContent-Length: %u\r\n"
             "\r\n", headers, nbytes);
-  site->answers[site->n++] = strdup (text);
-  http_peer_say (site->peer, (const char *const *) site->answers, site->n);
+  add_answer (site, strdup (text));
 }
 
 void

@@ -11,13 +11,15 @@
 #define S3_ACCESS_KEY "AKIDEXAMPLE"
 #define S3_SECRET_KEY "verySecret/Key+"
 
+#define S3_MAX_ANSWERS 256
+
 struct s3_site {
   struct rd_io *objects, *io;
   struct http_peer *peer;
   const char *access_key;
   unsigned nfound;            /* how often credentials were looked for */
-  char *answers[64];
-  size_t n;
+  char *answers[S3_MAX_ANSWERS];
+  size_t nold, n;             /* of forgotten lists, and of this one */
 };
 
 /* Of cmocka: the store is "s3://bucket/st". */
