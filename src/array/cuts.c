@@ -122,6 +122,9 @@ open_shard (struct rd_cuts *cuts, struct rd_scratch *scratch)
 static enum radio_status
 open_chunk (struct rd_cuts *cuts)
 {
+  if (cuts->object_nbytes == 0)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: is empty", cuts->io->uri,
+                    cuts->key);
   cuts->tiles = rd_malloc (sizeof *cuts->tiles);
   if (!cuts->tiles)
     return rd_fail_memory (sizeof *cuts->tiles);
@@ -233,12 +236,14 @@ rd_cuts_check (const struct rd_cuts *cuts, const struct rd_cut *piece,
                const unsigned char *bytes, struct rd_scratch *scratch)
 {
   RD_SCOPE ("check", RD_IN_DECODE);
+  uint64_t ntiles = 0;
   for (uint64_t i = piece->first; i < piece->first + piece->n; i++) {
     const struct rd_cut_tile *tile = &cuts->tiles[i];
     RD_TRY (check_tile (cuts, tile, bytes + (tile->offset - piece->offset),
                         scratch));
+    ntiles += tile->tile != RD_CUT_INDEX;
   }
-  RD_COUNT (tiles, piece->n);
+  RD_COUNT (tiles, ntiles);
   return RADIO_OK;
 }
 

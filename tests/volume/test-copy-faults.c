@@ -324,7 +324,7 @@ copy_and_kill (uint64_t ns)
   if (child == 0) {
     struct radio_store *from = must_open_store (FROM);
     struct radio_store *to = open_planned (STORE, 4, NULL);
-    _exit (radio_volume_copy (from, "ct/a", to, NULL, NULL, NULL));
+    _exit ((int) radio_volume_copy (from, "ct/a", to, NULL, NULL, NULL));
   }
   nanosleep (&pause, NULL);
   kill (child, SIGKILL);

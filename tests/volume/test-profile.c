@@ -143,6 +143,46 @@ an_ingest_shows_its_bytes (void **state)
   radio_store_close (store);
 }
 
+static void
+a_copy_names_its_steps_and_shows_its_bytes (void **state)
+{
+  (void) state;
+  static const char *const paths[] = {
+    "copy/open volume/fetch", "copy/begin level/lock",
+    "copy/shards/copy shard/shard index/fetch",
+    "copy/shards/copy shard/read/fetch", "copy/shards/copy shard/check",
+    "copy/shards/copy shard/write/write",
+    "copy/shards/copy shard/write/fsync",
+    "copy/shards/copy shard/read back/read/fetch",
+    "copy/commit/lock", "copy/commit/rename", NULL
+  };
+  RD_BUFFER_SCOPE struct rd_buffer image = { 0 };
+  struct radio_store *store = begin (&image);
+  radio_profile_close (record_ingest (store));
+  struct radio_store *to = must_open_store ("to.zarr");
+  uint64_t before = count_bytes_below ("to.zarr");
+  struct radio_copy_result result;
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_volume_copy (store, "ct/jane-doe", to, NULL, NULL,
+                                &result));
+  struct radio_profile *profile = tree_end (recorder);
+  assert_paths (profile, paths);
+  tree_check_sums (profile);
+  assert_int_equal (tree_calls_of (profile, "copy shard"), 3);
+  assert_int_equal (tree_counter (profile, "copy", "tiles"), 27);
+  assert_int_equal (tree_counter (profile, "copy", "bytes written"),
+                    count_bytes_below ("to.zarr") - before);
+  assert_int_equal (
+    tree_counter (profile, "copy/shards/copy shard/read", "bytes fetched"),
+    result.sent_nbytes);
+  assert_int_equal (
+    tree_counter (profile, "copy/shards/copy shard/read back",
+                  "bytes fetched"), result.sent_nbytes);
+  radio_profile_close (profile);
+  radio_store_close (to);
+  radio_store_close (store);
+}
+
 static struct radio_volume *
 must_open_volume (struct radio_store *store)
 {
@@ -438,6 +478,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     TEST (an_ingest_names_its_steps),
     TEST (an_ingest_shows_its_bytes),
+    TEST (a_copy_names_its_steps_and_shows_its_bytes),
     TEST (opening_shows_its_documents),
     TEST (planes_show_how_much_is_decoded_for_them),
     TEST (a_read_says_what_it_is_about),

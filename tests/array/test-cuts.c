@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Cutting objects into pieces, whatever their indexes say: gaps, tiles that
+ * overlap or are stored once for several, tiles larger than a piece. */
+#include <config.h>
+
+#include <stdlib.h>
+
+#include "src/array/cuts.h"
+#include "tests/codec/random.h"
+#include "tests/unit.h"
+
+#define MAX_TILES 40
+
+static int
+compare (const void *a, const void *b)
+{
+  const struct rd_cut_tile *x = a, *y = b;
+  return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Any tiles within an object of any size. */
+static void
+make (uint64_t *seed, struct rd_cut_tile *tiles, struct rd_cuts *cuts)
+{
+  *cuts = (struct rd_cuts) {
+    .object_nbytes = 1 + random_next (seed) % 2000,
+    .target_nbytes = 1 + random_next (seed) % 300,
+    .tiles = tiles, .n = random_next (seed) % MAX_TILES,
+  };
+  for (uint64_t i = 0; i < cuts->n; i++) {
+    uint64_t offset = random_next (seed) % cuts->object_nbytes;
+    uint64_t left = cuts->object_nbytes - offset;
+    uint64_t most = random_next (seed) % 4 ? 50 : 1000;
+    uint64_t nbytes = 1 + random_next (seed) % (left < most ? left : most);
+    tiles[i] = (struct rd_cut_tile) { offset, nbytes, i };
+  }
+  qsort (tiles, cuts->n, sizeof *tiles, compare);
+}
+
+static void
+assert_tiles_lie_within (const struct rd_cuts *cuts,
+                         const struct rd_cut *piece)
+{
+  for (uint64_t i = piece->first; i < piece->first + piece->n; i++) {
+    const struct rd_cut_tile *tile = &cuts->tiles[i];
+    assert_true (tile->offset >= piece->offset);
+    assert_true (tile->offset + tile->nbytes
+                 <= piece->offset + piece->nbytes);
+  }
+}
+
+static void
+pieces_cover_the_object_and_each_tile_lies_in_one (void **state)
+{
+  (void) state;
+  uint64_t seed = 1;
+  for (int round = 0; round < 20000; round++) {
+    struct rd_cut_tile tiles[MAX_TILES];
+    struct rd_cuts cuts;
+    struct rd_cut piece;
+    uint64_t at = 0, next = 0;
+    make (&seed, tiles, &cuts);
+    while (rd_cuts_next (&cuts, &piece)) {
+      assert_int_equal (piece.offset, at);
+      assert_int_equal (piece.first, next);
+      assert_true (piece.nbytes > 0);
+      assert_tiles_lie_within (&cuts, &piece);
+      at += piece.nbytes;
+      next += piece.n;
+    }
+    assert_int_equal (at, cuts.object_nbytes);
+    assert_int_equal (next, cuts.n);
+  }
+}
+
+/* Small tiles, one behind the other: no piece is longer than it was to be by
+ * more than a tile. */
+static void
+pieces_are_about_as_large_as_asked_for (void **state)
+{
+  (void) state;
+  struct rd_cut_tile tiles[MAX_TILES];
+  for (uint64_t target = 1; target < 300; target++) {
+    struct rd_cuts cuts = {
+      .object_nbytes = MAX_TILES * 7 + 1000, .target_nbytes = target,
+      .tiles = tiles, .n = MAX_TILES,
+    };
+    struct rd_cut piece;
+    for (uint64_t i = 0; i < MAX_TILES; i++)
+      tiles[i] = (struct rd_cut_tile) { i * 7, 7, i };
+    while (rd_cuts_next (&cuts, &piece))
+      assert_in_range (piece.nbytes, 1, target + 6);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (pieces_cover_the_object_and_each_tile_lies_in_one),
+    cmocka_unit_test (pieces_are_about_as_large_as_asked_for),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
