@@ -10,8 +10,9 @@ libssl-dev libcurl4-openssl-dev libexpat1-dev libpng-dev"
 # Real images to try it on.
 DATA_PACKAGES="mricron-data invesalius-examples"
 # Testing.
-CHECK_PACKAGES="clang libcmocka-dev python3 python3-venv g++ git groff locales
-nginx-light time xz-utils zsh"
+CHECK_PACKAGES="ceph-common ceph-mon ceph-osd clang libcmocka-dev python3
+python3-venv g++ git groff haproxy locales nginx-light openssl radosgw time
+xz-utils zsh"
 
 # One of them: a head CT, which is in a gzipped tar.
 CRANIUM=/usr/share/doc/invesalius-examples/examples/Cranium.inv3

@@ -106,3 +106,15 @@ def ct_i16(np, tmp_path_factory):
                         [turned(k + 2), turned(k + 3)]])
               for k in (0, 2, 4)]
     return np.ascontiguousarray(np.concatenate(blocks)[:304])
+
+
+@pytest.fixture(scope="session")
+def gateway(tmp_path_factory):
+    """Ceph's object gateway, for all tests of S3."""
+    from gateway import Absent, Gateway
+    try:
+        server = Gateway(tmp_path_factory.mktemp("ceph"))
+    except Absent as what:
+        missing(what)
+    yield server
+    server.stop()

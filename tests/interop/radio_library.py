@@ -55,8 +55,18 @@ class ContextOptions(c.Structure):
 NO_CACHE = 2**64 - 1
 
 
+class S3Options(c.Structure):
+    _fields_ = [("endpoint", c.c_char_p), ("region", c.c_char_p),
+                ("addressing", c.c_int), ("access_key", c.c_char_p),
+                ("secret_key", c.c_char_p), ("session_token", c.c_char_p),
+                ("profile", c.c_char_p), ("anonymous", c.c_bool),
+                ("ca_file", c.c_char_p), ("single_writer", c.c_bool),
+                ("grace_s", c.c_uint64)]
+
+
 class StoreOptions(c.Structure):
-    _fields_ = [("context", c.c_void_p), ("create", c.c_bool)]
+    _fields_ = [("context", c.c_void_p), ("create", c.c_bool),
+                ("s3", S3Options)]
 
 
 class ArrayOptions(c.Structure):

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT
+"""Stores in S3: Ceph's gateway, as Debian has it.
+
+What radio does there is held against the same on the disk, and against
+clients and stores of others: botocore, obstore, zarr-python, tensorstore.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BUILD, RADIO, peer
+from gateway import ACCESS_KEY, REGION, SECRET_KEY
+
+VOLUME = "ct/head"
+# Whatever may be in a key, and that a signature must have as it is sent.
+ODD_KEYS = [
+    "plain", "a b", "a+b", "a=b&c", "e.~!'()*", "@$,;:x", "100%25",
+    "q?x=1", "h#x", "\u00e4\u00f6\u00fc", "\u65e5\u672c/\U0001f9e0",
+    "%2F", "a\\b", '"quoted"', "<tag>&amp;", "x" * 200,
+]
+
+
+@pytest.fixture(scope="module")
+def s3(gateway):
+    return gateway.client()
+
+
+@pytest.fixture(scope="module")
+def bucket(s3):
+    s3.create_bucket(Bucket="cohort")
+    return "cohort"
+
+
+@pytest.fixture(scope="module")
+def env(gateway):
+    return gateway.environment()
+
+
+@pytest.fixture(scope="module")
+def on(radio, env):
+    """The command, with what tells it where the gateway is."""
+    def run(*args, status=0, **more):
+        return radio(*args, status=status, env={**env, **more})
+    return run
+
+
+@pytest.fixture(scope="module")
+def stores(on, bucket, templates, tmp_path_factory):
+    """The same images on the disk and in the bucket."""
+    local = tmp_path_factory.mktemp("s3") / "study.zarr"
+    remote = f"s3://{bucket}/deep/study.zarr"
+    for store in (local, remote):
+        on("ingest", "-s", store, "-c", "mr", templates[0])
+        on("phantom", "-s", store, VOLUME, "--size", "200,190,180")
+    return str(local), remote
+
+
+def keys_of(s3, bucket, prefix=""):
+    pages = s3.get_paginator("list_objects_v2").paginate(
+        Bucket=bucket, Prefix=prefix)
+    return {entry["Key"]: entry["Size"] for page in pages
+            for entry in page.get("Contents", [])}
+
+
+def uploads_of(s3, bucket):
+    return s3.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
+
+
+@pytest.mark.parametrize("how", ["path", "virtual", "tls"])
+def test_the_store_in_s3_passes_what_every_store_passes(gateway, s3, how):
+    """Conformance, in a bucket of its own, by paths and by names of hosts,
+    in the open and over TLS."""
+    program = BUILD / "tests" / "io" / "test-s3-conformance"
+    bucket = f"conform-{how}"
+    s3.create_bucket(Bucket=bucket)
+    urls = {"path": gateway.url(), "tls": gateway.url(secure=True),
+            "virtual": f"http://localhost:{gateway.port}"}
+    words = {"ENDPOINT": urls[how], "BUCKET": bucket, "REGION": REGION,
+             "ACCESS_KEY": ACCESS_KEY, "SECRET_KEY": SECRET_KEY,
+             "CA_FILE": str(gateway.ca_file),
+             "ADDRESSING": "virtual" if how == "virtual" else "path"}
+    env = {**os.environ, **{f"RADIO_TESTS_S3_{name}": value
+                            for name, value in words.items()}}
+    done = subprocess.run([program], capture_output=True, text=True,
+                          timeout=300, env=env)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0 and "SKIP" not in said, said
+    assert not keys_of(s3, bucket) and not uploads_of(s3, bucket)
+
+
+@pytest.mark.parametrize("cut", [
+    ["slice", "--axis", "axial", "-i", "90"],
+    ["slice", "--axis", "sagittal", "-i", "7"],
+    ["roi", "--at", "33,45,57", "--size", "64"],
+    ["export"],
+])
+def test_what_is_read_from_s3_is_what_lies_on_the_disk(
+        on, stores, tmp_path, cut):
+    got = []
+    for i, store in enumerate(stores):
+        out = tmp_path / f"{i}.nii"
+        on(cut[0], "-s", store, VOLUME, *cut[1:], "-o", out)
+        got.append(out.read_bytes())
+    assert got[0] == got[1]
+
+
+def test_the_objects_are_the_files(s3, bucket, stores):
+    """But for the names of levels, which are drawn by lot."""
+    def shape(names):
+        return sorted((len(n.split("/")), n.split("/")[-1], nbytes)
+                      for n, nbytes in names.items()
+                      if not n.endswith("zarr.json"))
+    local, remote = stores
+    prefix = remote.split("/", 3)[3] + "/"
+    objects = {key[len(prefix):]: n
+               for key, n in keys_of(s3, bucket, prefix).items()}
+    files = {os.path.relpath(os.path.join(folder, name), local):
+             os.path.getsize(os.path.join(folder, name))
+             for folder, _, names in os.walk(local) for name in names
+             if not name.startswith(".")}
+    assert shape(objects) == shape(files)
+
+
+def test_the_command_tells_the_same_of_both(on, stores):
+    for act in ("stats", "validate"):
+        # The last line of validate has a time.
+        said = [on(act, "-s", s, VOLUME).stdout.partition(" read in")[0]
+                for s in stores]
+        assert said[0] == said[1]
+    facts = [json.loads(on("info", "-s", s, VOLUME, "--json").stdout)
+             for s in stores]
+    for found in facts:
+        # Names of levels differ in length by nothing, their documents do.
+        del found["stored_nbytes"], found["ratio"]
+    assert facts[0] == facts[1]
+    names = [[line.split()[0] for line in on("ls", "-s", s).stdout.split("\n")
+              if "/" in line.split(" ")[0]] for s in stores]
+    assert names[0] == names[1] and len(names[0]) == 2
+
+
+def object_store(gateway, bucket, prefix):
+    obstore = peer("obstore")
+    return obstore.store.S3Store(
+        bucket, prefix=prefix, endpoint=gateway.url(),
+        access_key_id=ACCESS_KEY, secret_access_key=SECRET_KEY,
+        region=REGION, virtual_hosted_style_request=False,
+        client_options={"allow_http": True})
+
+
+def whole(on, store, volume, folder, np, nib):
+    out = folder / "whole.nii"
+    on("export", "-s", store, volume, "-o", out)
+    return np.asanyarray(nib.load(out).dataobj.get_unscaled()).T
+
+
+def level_of(s3, bucket, group):
+    body = s3.get_object(Bucket=bucket, Key=f"{group}/zarr.json")["Body"]
+    document = json.loads(body.read())
+    return document["attributes"]["ome"]["multiscales"][0]["datasets"][0][
+        "path"]
+
+
+def test_zarr_python_reads_what_radio_wrote(
+        gateway, s3, on, bucket, stores, zarr, np, nib, tmp_path):
+    from zarr.storage import ObjectStore
+    group = f"deep/study.zarr/{VOLUME}"
+    place = object_store(gateway, bucket, group)
+    got = zarr.open_group(ObjectStore(place, read_only=True), mode="r")
+    got = got[level_of(s3, bucket, group)][...]
+    assert np.array_equal(
+        got, whole(on, stores[1], VOLUME, tmp_path, np, nib))
+
+
+def test_tensorstore_reads_what_radio_wrote(
+        gateway, s3, on, bucket, stores, ts, np, nib, tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
+    group = f"deep/study.zarr/{VOLUME}"
+    got = ts.open({"driver": "zarr3", "kvstore": {
+        "driver": "s3", "bucket": bucket, "endpoint": gateway.url(),
+        "aws_region": REGION,
+        "path": f"{group}/{level_of(s3, bucket, group)}/"}}).result()
+    assert np.array_equal(
+        got.read().result(), whole(on, stores[1], VOLUME, tmp_path, np, nib))
+
+
+def test_radio_reads_what_zarr_python_wrote(
+        gateway, env, bucket, zarr, np, monkeypatch):
+    from radio_library import Store
+    from zarr.storage import ObjectStore
+    values = np.random.default_rng(3).integers(
+        -999, 999, (40, 50, 60)).astype("i2")
+    place = object_store(gateway, bucket, "theirs")
+    zarr.create_array(ObjectStore(place), name="a", data=values,
+                      chunks=(10, 10, 20), shards=(20, 30, 60))
+    for name in [n for n in os.environ if n.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    with Store(f"s3://{bucket}/theirs") as store:
+        got = store.read_array("a", [3, 4, 5], [30, 40, 50], values.dtype)
+    assert np.array_equal(got, values[3:33, 4:44, 5:55])
+
+
+def test_keys_of_any_characters_are_read(gateway, s3, on, bucket, stores):
+    """A store below each of them, put there by another client."""
+    prefix = stores[1].split("/", 3)[3] + "/"
+    for odd in ODD_KEYS:
+        for key in keys_of(s3, bucket, prefix):
+            s3.copy_object(Bucket=bucket, CopySource=f"{bucket}/{key}",
+                           Key=f"odd/{odd}/{key[len(prefix):]}")
+        said = on("info", "-s", f"s3://{bucket}/odd/{odd}", VOLUME).stdout
+        assert "200 x 190 x 180" in said, odd
+
+
+def test_requests_show_in_a_profile_and_secrets_do_not(on, stores, tmp_path):
+    out = tmp_path / "p.json"
+    on("profile", "slice", "-s", stores[1], VOLUME, "--runs", "2", "-o", out)
+    said = out.read_text()
+    for name in ("fetch", "queued", "first byte", "transfer"):
+        assert f'"{name}"' in said
+    for secret in (SECRET_KEY, ACCESS_KEY, "Signature", "AWS4-HMAC"):
+        assert secret not in said
+
+
+def test_wrong_keys_are_told_without_them(on, stores):
+    secret = "thisis/notthe+secret"
+    done = on("info", "-s", stores[1], VOLUME, status=1,
+              AWS_SECRET_ACCESS_KEY=secret)
+    assert done.stderr.count("\n") == 1
+    assert secret not in done.stderr and SECRET_KEY not in done.stderr
+    done = on("info", "-s", stores[1], VOLUME, status=1,
+              AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="",
+              AWS_EC2_METADATA_DISABLED="true", HOME="/nonexistent")
+    assert "credentials" in done.stderr
+
+
+def test_what_is_not_there_is_told_with_its_address(on, bucket, stores):
+    done = on("info", "-s", stores[1], "ct/none", status=1)
+    assert "ct/none" in done.stderr and stores[1] in done.stderr
+    done = on("info", "-s", "s3://nobucket/x", "ct/none", status=1)
+    assert "s3://nobucket/x" in done.stderr
+    done = on("info", "-s", f"s3://{bucket}/nothing", "a/b", status=1)
+    assert "there is no store at" in done.stderr
+
+
+def test_a_volume_is_replaced_and_removed(on, s3, bucket, templates):
+    store, file = f"s3://{bucket}/rewritten", templates[0]
+    on("ingest", "-s", store, "-c", "mr", file)
+    before = keys_of(s3, bucket, "rewritten/mr/")
+    name = next(iter(before)).split("/")[2]
+    done = on("ingest", "-s", store, "-c", "mr", file, status=1)
+    assert "there already" in done.stderr
+    on("ingest", "-s", store, "-c", "mr", "--skip-existing", file)
+    assert keys_of(s3, bucket, "rewritten/mr/") == before
+    on("ingest", "-s", store, "-c", "mr", "--overwrite", file)
+    after = keys_of(s3, bucket, "rewritten/mr/")
+    shards = [{key for key in keys if f"/{name}/0-" in key}
+              for keys in (before, after)]
+    assert shards[0] and shards[0] < shards[1]
+    on("rm", "-s", store, f"mr/{name}")
+    assert f"rewritten/mr/{name}/zarr.json" not in keys_of(s3, bucket)
+    assert name not in on("ls", "-s", store).stdout
+    # The levels may be another's work until they are old enough.
+    time.sleep(2.1)
+    on("gc", "-s", store, "--grace", "1")
+    assert not keys_of(s3, bucket, f"rewritten/mr/{name}/")
+
+
+def test_an_ingest_that_is_killed_leaves_nothing_half_visible(
+        on, s3, env, bucket, ct_file):
+    """At moments drawn by lot; what was left gc finds, when told that
+    nobody is at work any more."""
+    store = f"s3://{bucket}/killed"
+    rng = random.Random(7)
+    on("phantom", "-s", store, "a/whole", "--size", "16")
+    for i in range(6):
+        act = subprocess.Popen(
+            [RADIO, "ingest", "-s", store, "-c", f"c{i}", ct_file], env=env,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.05, 1.2))
+        act.send_signal(signal.SIGKILL)
+        act.wait(timeout=30)
+    names = [line.split()[0] for line in
+             on("ls", "-s", store).stdout.splitlines() if "/" in line]
+    for name in names:
+        on("validate", "-s", store, name)
+    assert "a/whole" in names
+    time.sleep(2.1)
+    on("gc", "-s", store, "--grace", "1")
+    assert not uploads_of(s3, bucket)
+    for key in keys_of(s3, bucket, "killed/"):
+        volume = "/".join(key.split("/")[1:3])
+        assert key.endswith("zarr.json") or volume in names, key
+
+
+@pytest.fixture(scope="session")
+def ct_file(ct_i16, np, nib, tmp_path_factory):
+    file = tmp_path_factory.mktemp("ct") / "ct.nii"
+    nib.save(nib.Nifti1Image(ct_i16[:96].T, np.eye(4)), file)
+    return file
