@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Reads from S3 over a link that is far away: radio and its peers.
+
+The server is Ceph's gateway on this machine, and between it and the client
+is a proxy that delays each way and counts requests.  Each store is read in a
+process of its own, round by round, from the same bucket; all must return the
+same voxels.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import remote
+import report
+import stores
+import volumes
+from delay import Link
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, os.fspath(ROOT / "tests" / "interop"))
+import gateway as ceph  # noqa: E402
+
+ROWS = ("axial", "box64")
+NWARM = 5
+BUCKET = "bench"
+DTYPE = "int16"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="tools/bench-s3")
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--docs", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--delay-ms", type=float, default=15)
+    parser.add_argument("--rate", type=float, default=50,
+                        help="MB/s, of the whole volume")
+    parser.add_argument("--quick", action="store_true",
+                        help="a small volume, one round, on stdout")
+    options = parser.parse_args()
+    if options.quick:
+        options.rounds = 1
+    options.threads = os.cpu_count()
+    return options
+
+
+def write_layout(options, name, folder):
+    """A store as bench-peers writes it, where it is missing."""
+    if folder.exists():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    new = folder.with_name(f"new-{folder.name}")
+    data = options.folder / "data"
+    if name.startswith("radio-"):
+        subprocess.run(
+            [options.build / "tools" / "radio", "ingest", "-q", "-s", new,
+             "--codec", name.rpartition("-")[2], "--as", "ct/head",
+             data / f"{DTYPE}.nii"], check=True)
+    else:
+        stores.find(name).write(np.load(data / f"{DTYPE}.npy"),
+                                os.fspath(new), 2)
+    new.rename(folder)
+
+
+def upload(client, folder, prefix):
+    """The files of a folder; the bytes of them."""
+    nbytes = 0
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            key = f"{prefix}/{file.relative_to(folder).as_posix()}"
+            client.put_object(Bucket=BUCKET, Key=key, Body=file.read_bytes())
+            nbytes += file.stat().st_size
+    return nbytes
+
+
+class Client:
+    """A process that reads one store through a link."""
+
+    def __init__(self, options, server, name, link):
+        env = server.environment(
+            RADIO_TESTS_BUILDDIR=os.fspath(options.build.resolve()),
+            RADIO_BENCH_DTYPE=DTYPE,
+            RADIO_BENCH_SHAPE=json.dumps(options.shape),
+            AWS_ENDPOINT_URL_S3=f"http://127.0.0.1:{link.port}",
+            AWS_ENDPOINT_URL=f"http://127.0.0.1:{link.port}",
+            AWS_CONFIG_FILE=os.devnull, AWS_EC2_METADATA_DISABLED="true",
+            AWS_SHARED_CREDENTIALS_FILE=os.devnull)
+        self.link = link
+        self.process = subprocess.Popen(
+            [sys.executable, Path(remote.__file__), name,
+             f"http://127.0.0.1:{link.port}", BUCKET, name], env=env,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "ready\n", name
+
+    def read(self, row, seed, i, anew):
+        self.link.take_counts()
+        self.process.stdin.write(json.dumps(
+            {"row": row, "seed": seed, "i": i, "anew": anew}) + "\n")
+        self.process.stdin.flush()
+        result = json.loads(self.process.stdout.readline())
+        requests, nbytes, connections = self.link.take_counts()
+        return {**result, "requests": requests, "nbytes": nbytes,
+                "connections": connections}
+
+    def end(self):
+        self.process.stdin.close()
+        if self.process.wait(timeout=60):
+            raise SystemExit("bench-s3: a client failed")
+
+
+def read_rows(options, server, name, seed):
+    """Cold, and warm: the places that were read before, but for the tiles
+    themselves, which nobody keeps."""
+    found = {}
+    for row in ROWS:
+        link = Link(server.port, options.delay_ms / 1000)
+        client = Client(options, server, name, link)
+        found[f"{row} cold"] = [client.read(row, seed, 0, True)]
+        for i in range(NWARM):
+            client.read(row, seed, i, False)
+        found[f"{row} warm"] = [client.read(row, seed, i, False)
+                                for i in range(NWARM)]
+        client.end()
+        link.stop()
+    link = Link(server.port, options.delay_ms / 1000, options.rate * 1e6)
+    client = Client(options, server, name, link)
+    found["full cold"] = [client.read("full", seed, 0, True)]
+    client.end()
+    link.stop()
+    return found
+
+
+def check(name, found, sums):
+    """All stores must deliver the same."""
+    for row, runs in found.items():
+        for i, run in enumerate(runs):
+            wanted = sums.setdefault((row.split()[0], i), run["sum"])
+            if run["sum"] != wanted:
+                raise SystemExit(f"bench-s3: {name}: {row}: not the voxels "
+                                 "that the others deliver")
+
+
+def measure(options, server, results):
+    names = [store.name for store in remote.STORES]
+    for seed in range(options.rounds):
+        sums = {}
+        random.Random(seed).shuffle(names)
+        for name in names:
+            found = read_rows(options, server, name, seed)
+            check(name, found, sums)
+            for row, runs in found.items():
+                results.setdefault((name, row), []).append(
+                    {key: median(run[key] for run in runs)
+                     for key in ("seconds", "requests", "nbytes")})
+            print(f"round {seed + 1}, {name}", file=sys.stderr)
+
+
+def cell(runs):
+    """Milliseconds, their range, and requests."""
+    times = sorted(1000 * run["seconds"] for run in runs)
+    text = f"{median(times):.0f}"
+    if len(times) > 1:
+        text += f" ({times[0]:.0f}-{times[-1]:.0f})"
+    return f"{text} / {median(run['requests'] for run in runs):.0f}"
+
+
+def make_table(options, results, sizes):
+    columns = [f"{row} {when}" for row in ROWS for when in ("cold", "warm")]
+    columns.append("full cold")
+    heads = ["store", "MB"] + columns[:-1] + [
+        f"whole at {options.rate:.0f} MB/s", "of what its bytes need"]
+    rows = []
+    for store in remote.STORES:
+        full = results[store.name, "full cold"]
+        needs = [run["seconds"] / (run["nbytes"] / (options.rate * 1e6))
+                 for run in full]
+        rows.append([store.title, f"{sizes[store.name] / 1e6:.1f}"]
+                    + [cell(results[store.name, column])
+                       for column in columns]
+                    + [f"{median(needs):.2f}"])
+    return report.table(heads, rows)
+
+
+def best_of_others(results, row):
+    """How many times as long the fastest of the others takes."""
+    def seconds(store):
+        return median(run["seconds"] for run in results[store.name, row])
+    others = [seconds(store) for store in remote.STORES
+              if not store.name.startswith("radio-")]
+    return min(others) / seconds(remote.STORES[0])
+
+
+def make_text(options, results, sizes):
+    rows = [f"{row} {when}" for row in ROWS for when in ("cold", "warm")]
+    ratios = ", ".join(f"{row} {best_of_others(results, row):.2f}"
+                       for row in rows + ["full cold"])
+    return (f"{report.machine(options)}; {options.rounds} rounds, each way "
+            f"{options.delay_ms:.0f} ms later; milliseconds in the median "
+            "(and the range) of the rounds / requests.\n\n"
+            + make_table(options, results, sizes)
+            + f"\nThe fastest of the others takes so many times as long as "
+            f"radio with `medium`: {ratios}.\n")
+
+
+def main():
+    options = arguments()
+    if options.quick:
+        options.folder = options.folder / "quick"
+    volumes.make(options.folder / "data", options.quick, [DTYPE])
+    array = np.load(options.folder / "data" / f"{DTYPE}.npy", mmap_mode="r")
+    options.shape = list(array.shape)
+    for store in remote.STORES:
+        write_layout(options, store.name, options.folder / "stores" / DTYPE
+                     / store.name)
+    results, sizes = {}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        server = ceph.Gateway(Path(folder))
+        try:
+            client = server.client()
+            client.create_bucket(Bucket=BUCKET)
+            for store in remote.STORES:
+                sizes[store.name] = upload(
+                    client, options.folder / "stores" / DTYPE / store.name,
+                    store.name)
+            measure(options, server, results)
+        finally:
+            server.stop()
+    text = make_text(options, results, sizes)
+    if options.docs and not options.quick:
+        report.put(options.docs, "bench-s3", text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

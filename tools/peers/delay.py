@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""A link to a server on this machine that is far away: what goes through it
+comes later by a fixed time each way, at most so fast, and is counted.
+
+A thread of its own runs it, in the process that measures.  A new connection
+costs a trip there and back more, as TCP's handshake does.  The rate is of
+all connections together, from the server to here.
+"""
+
+import asyncio
+import re
+import threading
+
+REQUEST = re.compile(rb"(?:GET|PUT|HEAD|POST|DELETE) [^\r\n]* HTTP/1\.[01]\r\n")
+PIECE_NBYTES = 1 << 16
+
+
+class Link:
+    def __init__(self, target_port, one_way_s=0.0, rate_bytes_s=0):
+        self.target, self.delay_s = target_port, one_way_s
+        self.rate = rate_bytes_s
+        self.free_s = 0.0           # when what was sent will be through
+        self.requests = self.nbytes = self.connections = 0
+        self.loop = asyncio.new_event_loop()
+        ready = threading.Event()
+        self.thread = threading.Thread(target=self.run, args=(ready,),
+                                       daemon=True)
+        self.thread.start()
+        ready.wait()
+
+    def run(self, ready):
+        asyncio.set_event_loop(self.loop)
+        self.server = self.loop.run_until_complete(
+            asyncio.start_server(self.connect, "127.0.0.1", 0))
+        self.port = self.server.sockets[0].getsockname()[1]
+        ready.set()
+        self.loop.run_forever()
+        tasks = asyncio.all_tasks(self.loop)
+        for task in tasks:
+            task.cancel()
+        self.loop.run_until_complete(
+            asyncio.gather(*tasks, return_exceptions=True))
+        self.loop.close()
+
+    def stop(self):
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+
+    def take_counts(self):
+        """Requests, bytes from the server and connections since last."""
+        counts = self.requests, self.nbytes, self.connections
+        self.requests = self.nbytes = self.connections = 0
+        return counts
+
+    def arrival_s(self, nbytes, is_up):
+        """When so many bytes that leave now are at the other end."""
+        now = self.loop.time()
+        if self.rate and not is_up:
+            self.free_s = max(self.free_s, now) + nbytes / self.rate
+            now = self.free_s
+        return now + self.delay_s
+
+    async def deliver(self, queue, writer):
+        while True:
+            at_s, piece = await queue.get()
+            await asyncio.sleep(max(0, at_s - self.loop.time()))
+            if piece is None:
+                break
+            writer.write(piece)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+
+    async def carry(self, reader, writer, is_up):
+        queue = asyncio.Queue(64)
+        delivery = asyncio.create_task(self.deliver(queue, writer))
+        try:
+            while piece := await reader.read(PIECE_NBYTES):
+                if is_up:
+                    self.requests += len(REQUEST.findall(piece))
+                else:
+                    self.nbytes += len(piece)
+                await queue.put((self.arrival_s(len(piece), is_up), piece))
+            await queue.put((self.loop.time() + self.delay_s, None))
+            await delivery
+        except OSError:
+            delivery.cancel()
+
+    async def connect(self, reader, writer):
+        self.connections += 1
+        try:
+            await asyncio.sleep(2 * self.delay_s)
+            there = await asyncio.open_connection("127.0.0.1", self.target)
+            await asyncio.gather(self.carry(reader, there[1], True),
+                                 self.carry(there[0], writer, False))
+            there[1].close()
+        except (OSError, asyncio.CancelledError):
+            pass
+        writer.close()

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Stores in S3, each opened as its makers recommend it.
+
+Run by itself this is one of them in a process of its own: a task comes as
+JSON on standard input for every line, and a line of JSON with seconds and a
+checksum goes out.  So what a client needs for starting is not measured.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import places
+import stores
+
+ROWS = ("axial", "coronal", "box64", "full")
+
+
+class Remote:
+    """A layout that was written to a folder and put into the bucket."""
+
+    def __init__(self, name, title=None):
+        self.layout = stores.find(name)
+        self.name = name
+        self.title = title or self.layout.title
+
+    @property
+    def reversed(self):
+        return self.layout.reversed
+
+
+class TileDB(Remote):
+    def open(self, url, bucket, prefix):
+        import tiledb
+        context = tiledb.Ctx({
+            "vfs.s3.endpoint_override": url.removeprefix("http://"),
+            "vfs.s3.scheme": "http", "vfs.s3.region": os.environ["AWS_REGION"],
+            "vfs.s3.use_virtual_addressing": "false",
+            "sm.tile_cache_size": "0"})
+        array = tiledb.open(f"s3://{bucket}/{prefix}", "r", ctx=context)
+
+        def read(start, size, flat):
+            return array[self.layout.select(start, size, flat)]["voxels"]
+        return read
+
+
+class Zarr(Remote):
+    def open(self, url, bucket, prefix):
+        import obstore
+        import zarr
+        place = obstore.store.S3Store(
+            bucket, prefix=prefix, endpoint=url,
+            region=os.environ["AWS_REGION"],
+            access_key_id=os.environ["AWS_ACCESS_KEY_ID"],
+            secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"],
+            virtual_hosted_style_request=False,
+            client_options={"allow_http": True})
+        array = zarr.open_array(zarr.storage.ObjectStore(
+            place, read_only=True), mode="r")
+        return lambda start, size, flat: array[
+            stores.selection(start, size, flat)]
+
+
+class TensorStore(Remote):
+    def open(self, url, bucket, prefix):
+        import tensorstore as ts
+        array = ts.open({"driver": "zarr3", "recheck_cached_data": "open",
+                         "kvstore": {
+                             "driver": "s3", "bucket": bucket,
+                             "endpoint": url, "path": f"{prefix}/",
+                             "aws_region": os.environ["AWS_REGION"]}},
+                        context=ts.Context({"cache_pool": {
+                            "total_bytes_limit": 0}})).result()
+        return lambda start, size, flat: array[
+            stores.selection(start, size, flat)].read().result()
+
+
+class Radio(Remote):
+    """Through ctypes; no decoded tile is kept."""
+
+    def __init__(self, codec):
+        self.layout = stores.Store(f"radio-balanced-{codec}",
+                                   f"**radio {codec}**")
+        self.name, self.title = self.layout.name, self.layout.title
+
+    def open(self, url, bucket, prefix):
+        root = Path(__file__).resolve().parents[2]
+        sys.path.insert(0, os.fspath(root / "tests" / "interop"))
+        import radio_library as radio
+        store = radio.Store(f"s3://{bucket}/{prefix}",
+                            cache_nbytes=radio.NO_CACHE)
+        volume = store.open_volume("ct/head")
+        dtype = np.dtype(os.environ["RADIO_BENCH_DTYPE"])
+        planes = list(radio.Volume.PLANES)
+
+        def read(start, size, flat):
+            if not flat:
+                return volume.read(start, size, dtype)
+            axis = next(i for i in range(3) if size[i] == 1)
+            return volume.plane(planes[axis], start[axis], dtype)
+        read.opened = [volume, store]
+        return read
+
+
+STORES = [
+    Radio("medium"), Radio("small"),
+    TensorStore("ts-shard"), TensorStore("ts-64"),
+    Zarr("zarr-shard"), Zarr("zarr-64"),
+    TileDB("tiledb-axial"), TileDB("tiledb-64"),
+]
+
+
+def find(name):
+    return next(store for store in STORES if store.name == name)
+
+
+def checksum(store, got, size):
+    from worker import checksum as of
+    return of(store.layout, got, size)
+
+
+def main():
+    """Each task names a row and the run of it."""
+    name, url, bucket, prefix = sys.argv[1:]
+    store, read = find(name), None
+    shape = json.loads(os.environ["RADIO_BENCH_SHAPE"])
+    # Whatever is loaded late is loaded now.
+    import worker  # noqa: F401
+    if store.layout.module:
+        __import__(store.layout.module)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        task = json.loads(line)
+        start, size = places.region(task["row"], shape, task["seed"],
+                                    task["i"])
+        begin = time.perf_counter()
+        if read is None or task["anew"]:
+            read = store.open(url, bucket, prefix)
+        got = read(start, size, task["row"] != "full"
+                   and not task["row"].startswith("box"))
+        seconds = time.perf_counter() - begin
+        print(json.dumps({"seconds": seconds,
+                          "sum": checksum(store, got, size)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
