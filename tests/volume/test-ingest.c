@@ -89,7 +89,9 @@ open_threaded (unsigned nthreads, uint64_t limit)
     .nthreads = nthreads, .memory_limit_nbytes = limit
   };
   assert_ok (radio_context_open (&how, &context));
-  const struct radio_store_options options = { context, true };
+  const struct radio_store_options options = {
+    .context = context, .create = true,
+  };
   assert_ok (radio_store_open ("memory:", &options, &store));
   radio_context_close (context);
   return store;

@@ -178,7 +178,9 @@ open_store (struct fixture *f, uint64_t limit_nbytes)
   };
   struct radio_context *context;
   assert_ok (radio_context_open (&how, &context));
-  const struct radio_store_options options = { context, true };
+  const struct radio_store_options options = {
+    .context = context, .create = true,
+  };
   assert_ok (radio_store_open ("memory:", &options, &f->store));
   radio_context_close (context);
 }
