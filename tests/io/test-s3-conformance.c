@@ -12,7 +12,6 @@
 #include "tests/io/conformance.h"
 #include "tests/io/store-asserts.h"
 
-#define SKIPPED 77
 #define VARIABLE(name) getenv ("RADIO_TESTS_S3_" name)
 
 static unsigned nplaces;
@@ -69,7 +68,9 @@ int
 main (void)
 {
   const struct conformance_store store = { "s3", make, unmake };
-  if (!VARIABLE ("ENDPOINT") || !VARIABLE ("BUCKET"))
-    return SKIPPED;
+  if (!VARIABLE ("ENDPOINT") || !VARIABLE ("BUCKET")) {
+    puts ("1..0 # SKIP no endpoint of S3 is named");
+    return 0;
+  }
   return run_conformance (&store);
 }
