@@ -101,8 +101,11 @@ what_the_environment_says_is_of_no_concern_to_other_stores (void **state)
   setenv ("AWS_ACCESS_KEY_ID", "alone", 1);
   assert_ok (radio_store_open ("memory:", NULL, &store));
   radio_store_close (store);
-  assert_fails (radio_store_open ("s3://bucket/x", NULL, &store),
-                RADIO_ERROR_ARGUMENT, "");
+  enum radio_node node;
+  assert_ok (radio_store_open ("s3://bucket/x", NULL, &store));
+  assert_fails (radio_store_node (store, "", &node), RADIO_ERROR_ARGUMENT,
+                "AWS_SECRET_ACCESS_KEY");
+  radio_store_close (store);
 }
 
 #define OPTIONS_TEST(fn) \
