@@ -103,12 +103,13 @@ hear (struct rd_http_attempt *attempt)
   attempt->has_byte = true;
 }
 
-/* Words that say why, or that nobody reads, as far as they are few. */
+/* Words that say why, or that nobody reads (NULL), as far as they are
+ * few. */
 static size_t
 ignore (struct rd_http_attempt *attempt, const char *bytes, size_t nbytes)
 {
   size_t room = RD_HTTP_PROBLEM_NBYTES - attempt->problem.nbytes;
-  if (attempt->has_problem
+  if (attempt->has_problem && bytes
       && rd_buffer_append (&attempt->problem, bytes,
                            rd_min_u64 (nbytes, room)) != RADIO_OK)
     return 0;

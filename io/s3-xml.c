@@ -64,6 +64,9 @@ on_end (void *data, const XML_Char *name)
 {
   struct reader *reader = data;
   (void) name;
+  /* An empty element ends even where its begin stopped the parser. */
+  if (reader->status != RADIO_OK)
+    return;
   enum radio_status status = rd_buffer_append (&reader->text, "", 1);
   if (status == RADIO_OK)
     status = reader->fn (reader->path, (const char *) reader->text.data,

@@ -116,6 +116,21 @@ an_object_that_changes_while_it_is_held_is_told (void **state)
  *----------------------------------------------------------------------*/
 
 static void
+odd_bodies_of_problems_do_no_harm (void **state)
+{
+  struct s3_site *site = *state;
+  char body[512] = "<";
+  memset (body + 1, 'a', 300);
+  memcpy (body + 301, "/>", 3);
+  s3_say (site, "404 Not Found", "Transfer-Encoding: chunked\r\n",
+          "5\r\nabcde\r\n0\r\nX-Late: y\r\n\r\n");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_NOT_FOUND, "k");
+  s3_say (site, "418 Teapot", "", body);
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "(status 418)");
+  s3_assert_all_said (site);
+}
+
+static void
 problems_are_told_in_words_and_without_the_servers (void **state)
 {
   struct s3_site *site = *state;
@@ -415,6 +430,7 @@ main (void)
     SITE_TEST (wrong_parts_are_refused),
     SITE_TEST (behind_the_end_there_is_nothing),
     SITE_TEST (an_object_that_changes_while_it_is_held_is_told),
+    SITE_TEST (odd_bodies_of_problems_do_no_harm),
     SITE_TEST (problems_are_told_in_words_and_without_the_servers),
     SITE_TEST (what_passes_is_asked_for_again_by_its_code),
     SITE_TEST (words_that_are_no_xml_or_endless_do_not_hide_the_status),
