@@ -272,16 +272,25 @@ take_finished (struct rd_http *http)
  * Clocks
  *----------------------------------------------------------------------*/
 
+/* A second for each of them is what a slow link takes. */
+#define SLOW_NBYTES 32768
+
+/* What the kernel may still have of what was sent. */
+#define MAX_UNSENT_NBYTES (UINT64_C (4) << 20)
+
 static uint64_t
 patience_ns (const struct rd_http *http,
              const struct rd_http_attempt *attempt)
 {
   uint64_t ms = attempt->has_byte ? http->options.stall_timeout_ms
                                   : http->options.first_byte_timeout_ms;
+  if (!attempt->has_byte)
+    ms += rd_min_u64 (attempt->sent_nbytes, MAX_UNSENT_NBYTES) * 1000
+          / SLOW_NBYTES;
   return attempt->is_sent ? ms * 1000000 : UINT64_MAX;
 }
 
-/* Who keeps sending or taking gets more time: a second for each 32 KiB. */
+/* Who keeps sending or taking gets more time. */
 static uint64_t
 allowed_ns (const struct rd_http *http, const struct rd_http_task *task)
 {
@@ -289,7 +298,7 @@ allowed_ns (const struct rd_http *http, const struct rd_http_task *task)
   if (task->attempt->is_accepted && task->into)
     nbytes += task->into->nbytes;
   return rd_add_sat (http->options.deadline_ms * 1000000,
-                     rd_mul_sat (nbytes, 1000000000) / 32768);
+                     rd_mul_sat (nbytes, 1000000000) / SLOW_NBYTES);
 }
 
 static bool

@@ -9,7 +9,9 @@
 #include "profiler/counters.h"
 #include "io/http-engine.h"
 
-#define SEND_NBYTES 1048576L  /* what libcurl takes at one time */
+/* What libcurl takes at one time, and does not come again before it is sent:
+ * how often one hears of a slow link. */
+#define SEND_NBYTES 65536L
 
 struct rd_http_headers {
   struct curl_slist *list;
