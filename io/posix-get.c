@@ -18,14 +18,15 @@
 #define LONG_NBYTES ((size_t) 32 << 10)
 
 /* As pread, for profiles: first what need not be waited for, so that a read
- * which then waits can say so.  What is wrong otherwise pread tells. */
+ * which then waits can say so.  What is wrong otherwise pread tells, and
+ * where the file ends: some kernels (5.9, 5.10) say 0 for "not now" too. */
 static ssize_t
 read_and_tell (int fd, unsigned char *to, size_t nbytes, uint64_t offset)
 {
 #ifdef RWF_NOWAIT
   const struct iovec part = { to, nbytes };
   ssize_t n = preadv2 (fd, &part, 1, (off_t) offset, RWF_NOWAIT);
-  if (n >= 0) {
+  if (n > 0) {
     rd_scope_ran ();
     return n;
   }
