@@ -135,14 +135,27 @@ rd_existing_check (struct radio_store *store, const char *path,
   }
 }
 
+/* Whether the store itself decided that a document is not written. */
+static bool
+is_refusal (enum radio_status status)
+{
+  return status == RADIO_ERROR_EXISTS || status == RADIO_ERROR_PERMISSION
+         || status == RADIO_ERROR_UNSUPPORTED
+         || status == RADIO_ERROR_ARGUMENT;
+}
+
 /* Whether a document that could not be published is there all the same: a
  * store may fail after it gave the object its name, as when the folder cannot
- * be synced.  What cannot be told counts as yes, since a level that nobody
- * names is found again by gc, and one that is missing is lost. */
+ * be synced, and one over a network may still do what it did not answer.
+ * What cannot be told counts as yes, since a level that nobody names is found
+ * again by gc, and one that is missing is lost. */
 static bool
-is_published (const struct rd_publication *publication)
+is_published (const struct rd_publication *publication,
+              enum radio_status status)
 {
   struct rd_existing now RD_EXISTING_SCOPE = { 0 };
+  if (publication->store->io->grace_s > 0 && !is_refusal (status))
+    return true;
   if (rd_existing_look (publication->store, publication->path, &now)
       != RADIO_OK)
     return true;
@@ -179,23 +192,39 @@ publish_parts (struct rd_publication *publication,
   if (status == RADIO_OK)
     return RADIO_OK;
   rd_error_save (&error, status);
-  *is_ours = is_published (publication);
+  *is_ours = is_published (publication, status);
   return rd_error_raise (&error);
 }
 
-/* When the document cannot be published, the header array of the volume that
- * stays is put back; whoever dies in between leaves that to gc. */
+/* Put back the header array of the volume that stays.  Where locks do not
+ * tell of other processes that may be one which came meanwhile. */
+static enum radio_status
+put_back_header (const struct rd_publication *publication,
+                 const struct rd_existing *existing)
+{
+  struct rd_existing now RD_EXISTING_SCOPE = { 0 };
+  if (publication->store->io->grace_s > 0) {
+    RD_TRY (rd_existing_look (publication->store, publication->path, &now));
+    existing = &now;
+  }
+  if (!existing->meta.has_nifti)
+    return RADIO_OK;
+  return rd_header_write (publication->store, publication->path,
+                          &existing->meta.prefix);
+}
+
+/* When the document cannot be published, the header array is as it was;
+ * whoever dies in between leaves that to gc. */
 static enum radio_status
 publish (struct rd_publication *publication,
          const struct rd_existing *existing, bool *is_ours)
 {
   struct rd_error error;
   enum radio_status status = publish_parts (publication, existing, is_ours);
-  if (status == RADIO_OK || *is_ours || !existing->meta.has_nifti)
+  if (status == RADIO_OK || *is_ours)
     return status;
   rd_error_save (&error, status);
-  if (rd_header_write (publication->store, publication->path,
-                       &existing->meta.prefix) != RADIO_OK)
+  if (put_back_header (publication, existing) != RADIO_OK)
     rd_fail_in (status, "%s: header array", publication->path);
   return rd_error_raise (&error);
 }
