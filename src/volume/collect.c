@@ -216,11 +216,14 @@ count_entry (const struct rd_io_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
-/* A folder that holds nothing any more. */
+/* A folder that holds nothing any more; where locks do not tell of other
+ * processes there are none. */
 static enum radio_status
 remove_if_empty (struct radio_store *store, const char *path)
 {
   size_t n = 0;
+  if (store->io->grace_s > 0)
+    return RADIO_OK;
   RD_TRY (store->io->ops->list (store->io, path, false, count_entry, &n));
   return n > 0 ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }

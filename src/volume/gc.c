@@ -50,7 +50,9 @@ collect (struct radio_store *store, bool dry_run,
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   struct radio_gc_result counts = { 0 };
   RD_TRY (rd_store_look (store));
-  RD_TRY (sweep (store, dry_run, &counts));
+  /* On a disk temporary files have names of radio's; uploads have none. */
+  if (store->is_radio || store->io->grace_s == 0)
+    RD_TRY (sweep (store, dry_run, &counts));
   if (store->is_radio)
     RD_TRY (rd_list_collections (store, &collections));
   for (size_t i = 0; i < collections.n; i++)

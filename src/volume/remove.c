@@ -64,7 +64,9 @@ remove_child (struct radio_store *store, const struct rd_strings *levels,
   return rd_level_remove (store, child);
 }
 
-/* The caller holds the volume's lock, so no writer begins meanwhile. */
+/* The caller holds the volume's lock, so no writer begins meanwhile; but
+ * where locks do not tell of other processes, what is there then may be
+ * theirs. */
 static enum radio_status
 remove_data (struct radio_store *store, const struct rd_strings *levels,
              const char *path)
@@ -74,7 +76,8 @@ remove_data (struct radio_store *store, const struct rd_strings *levels,
   RD_TRY (rd_strings_add_folders (&names, store->io, path));
   for (size_t i = 0; i < names.n; i++)
     RD_TRY (remove_child (store, levels, path, names.items[i], &is_busy));
-  return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
+  return is_busy || store->io->grace_s > 0
+         ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }
 
 static enum radio_status
