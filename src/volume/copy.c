@@ -148,6 +148,40 @@ lock_level (struct rd_copy *copy, struct rd_copy_level *level)
                   io->uri, copy->to_path);
 }
 
+static enum radio_status
+put_level_document (struct rd_copy *copy, const struct rd_copy_level *level)
+{
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  struct rd_io *io = copy->to->io;
+  char *key RD_FREE = rd_document_key (level->to_path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status
+    = rd_io_read_all (io, key, RD_DOCUMENT_MAX_NBYTES, &text);
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  bool may_be_old = io->grace_s > 0 && !copy->names_level;
+  if (status == RADIO_OK && !may_be_old
+      && text.nbytes == level->text.nbytes
+      && memcmp (text.data, level->text.data, text.nbytes) == 0)
+    return RADIO_OK;
+  RD_TRY (rd_copy_check_may_write (copy, key));
+  return rd_io_put (io, key, level->text.data, level->text.nbytes,
+                    RD_PUT_REPLACE);
+}
+
+/* Where locks do not tell of other processes, what nobody names is safe from
+ * them while something of it is young: what an earlier copy left is not. */
+static enum radio_status
+renew_levels (struct rd_copy *copy)
+{
+  if (copy->to->io->grace_s == 0 || copy->names_level)
+    return RADIO_OK;
+  for (size_t i = 0; i < copy->nlevels; i++)
+    RD_TRY (put_level_document (copy, &copy->levels[i]));
+  return RADIO_OK;
+}
+
 /* The levels are locked before what nobody names is removed: an earlier
  * copy's shards stay.  That removing fails is no reason not to go on. */
 static enum radio_status
@@ -161,6 +195,7 @@ begin (struct rd_copy *copy)
   RD_TRY (look_at_existing (copy));
   for (size_t i = 0; i < copy->nlevels; i++)
     RD_TRY (lock_level (copy, &copy->levels[i]));
+  RD_TRY (renew_levels (copy));
   enum radio_status status
     = rd_collect_contents (copy->to, copy->to_path, false, &removed);
   return status == RADIO_ERROR_MEMORY ? status : RADIO_OK;
@@ -198,26 +233,6 @@ count_active (struct rd_copy *copy)
   uint64_t each = rd_add_sat (2 * copy->piece_nbytes, most);
   uint64_t n = rd_min_u64 (limit / 2 / each, context->nthreads);
   return n > 0 ? (unsigned) n : 1;
-}
-
-static enum radio_status
-put_level_document (struct rd_copy *copy, const struct rd_copy_level *level)
-{
-  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
-  struct rd_io *io = copy->to->io;
-  char *key RD_FREE = rd_document_key (level->to_path);
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
-  enum radio_status status
-    = rd_io_read_all (io, key, RD_DOCUMENT_MAX_NBYTES, &text);
-  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
-    return status;
-  if (status == RADIO_OK && text.nbytes == level->text.nbytes
-      && memcmp (text.data, level->text.data, text.nbytes) == 0)
-    return RADIO_OK;
-  RD_TRY (rd_copy_check_may_write (copy, key));
-  return rd_io_put (io, key, level->text.data, level->text.nbytes,
-                    RD_PUT_REPLACE);
 }
 
 static enum radio_status
