@@ -307,8 +307,13 @@ open_destination (struct cp *cp)
   if (!cp->work.options.dry_run)
     return rd_store_open (&args, true, &cp->work.to);
   enum radio_status status = radio_store_open (cp->to, NULL, &cp->work.to);
-  if (status == RADIO_ERROR_NOT_FOUND)
+  enum radio_node node;
+  if (status == RADIO_OK)
+    status = radio_store_node (cp->work.to, "", &node);
+  if (status == RADIO_ERROR_NOT_FOUND) {
+    radio_store_close (cp->work.to);
     status = radio_store_open ("memory:", &options, &cp->work.to);
+  }
   return status == RADIO_OK ? RD_EXIT_OK : rd_complain_library (cp->to);
 }
 
