@@ -207,7 +207,7 @@ def make_text(options, results, sizes):
             f"{options.delay_ms:.0f} ms later; milliseconds in the median "
             "(and the range) of the rounds / requests.\n\n"
             + make_table(options, results, sizes)
-            + f"\nThe fastest of the others takes so many times as long as "
+            + f"\n\nThe fastest of the others takes so many times as long as "
             f"radio with `medium`: {ratios}.\n")
 
 
