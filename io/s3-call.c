@@ -24,6 +24,13 @@ rd_s3_now (struct rd_s3 *s3)
   return (int64_t) now.tv_sec + s3->synced.ahead_s;
 }
 
+int64_t
+rd_s3_answered_s (const struct rd_s3_call *call)
+{
+  int64_t date_s = call->read.task.answer.date_s;
+  return date_s >= 0 ? date_s : rd_s3_now (call->s3);
+}
+
 static const char *
 method_name (enum rd_http_method method)
 {

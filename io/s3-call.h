@@ -107,4 +107,8 @@ enum radio_status rd_s3_judge (struct rd_s3_call *call,
 /* The server's clock. */
 int64_t rd_s3_now (struct rd_s3 *s3);
 
+/* When a call was answered, by the clock of the server that tells when it
+ * wrote what it has; ours where it does not say. */
+int64_t rd_s3_answered_s (const struct rd_s3_call *call);
+
 #endif /* RD_S3_CALL_H */

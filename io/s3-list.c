@@ -229,7 +229,9 @@ fetch_page (struct listing *listing, const char *token,
   RD_TRY (rd_s3_call_init (&call, listing->s3, RD_HTTP_GET, NULL, query));
   call.read.task.into = page;
   call.read.task.max_nbytes = MAX_PAGE_NBYTES;
-  return rd_s3_call_run (&call, &list_site);
+  RD_TRY (rd_s3_call_run (&call, &list_site));
+  listing->now_s = rd_s3_answered_s (&call);
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -239,7 +241,6 @@ read_page (struct listing *listing)
   RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
   RD_TRY (fetch_page (listing, token, &page));
   listing->has_root = listing->is_truncated = false;
-  listing->now_s = rd_s3_now (listing->s3);
   listing->written_s = -1;
   RD_TRY (rd_s3_xml_read (&page, listing->s3->base.uri, take_element,
                           listing));

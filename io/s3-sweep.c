@@ -135,7 +135,9 @@ fetch_page (struct sweep *sweep, const char *key, const char *id,
   RD_TRY (rd_s3_call_init (&call, sweep->s3, RD_HTTP_GET, NULL, query));
   call.read.task.into = page;
   call.read.task.max_nbytes = MAX_PAGE_NBYTES;
-  return rd_s3_call_run (&call, &list_site);
+  RD_TRY (rd_s3_call_run (&call, &list_site));
+  sweep->now_s = rd_s3_answered_s (&call);
+  return RADIO_OK;
 }
 
 static bool
@@ -156,7 +158,6 @@ read_page (struct sweep *sweep)
                     "to go on from", where);
   RD_TRY (fetch_page (sweep, key, id, &page));
   sweep->has_root = sweep->is_truncated = false;
-  sweep->now_s = rd_s3_now (sweep->s3);
   RD_TRY (rd_s3_xml_read (&page, where, take_element, sweep));
   if (!sweep->has_root)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads is none",
