@@ -69,6 +69,9 @@ take_option (struct cp *cp, int id, struct rd_args *args)
   case RD_OPTION_NO_READ_BACK:
     cp->work.options.no_read_back = true;
     break;
+  case RD_OPTION_SINGLE_WRITER:
+    args->single_writer = true;
+    break;
   }
 }
 
@@ -395,6 +398,9 @@ static const struct rd_option options[] = {
     "write nothing, tell what would be sent" },
   { RD_OPTION_NO_READ_BACK, "no-read-back", NULL,
     "do not read again what was written" },
+  { RD_OPTION_SINGLE_WRITER, "single-writer", NULL,
+    "nobody else writes into the destination: needed\n"
+    "where a server of S3 cannot keep writers apart" },
   { 'q', "quiet", NULL, "print only the closing line" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
