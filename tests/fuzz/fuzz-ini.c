@@ -50,8 +50,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
 
 static const char *const seeds[] = {
   "[default]\naws_access_key_id = AKIA # key\naws_secret_access_key=a/b+c\n",
-  "[profile \"a b\"]\r\nrole_arn = arn:aws:iam::1:role/r\n"
-  "source_profile=default\ns3 =\n  endpoint_url = http://127.0.0.1\n",
+  ("[profile \"a b\"]\r\nrole_arn = arn:aws:iam::1:role/r\n"
+   "source_profile=default\ns3 =\n  endpoint_url = http://127.0.0.1\n"),
   "\xef\xbb\xbf; comment\n\n[a]\nx = 1\n  2\n\t3 ; four\n[ b ]\n",
   "[profile  x]\ncredential_process = \"/a b\" --c 'd'\n=\n",
 };

@@ -216,8 +216,8 @@ a_containers_refusal_is_told_without_its_words (void **state)
   struct bench *bench = *state;
   static const char *const answers[] = {
     FORBIDDEN, ANSWER (7, "{\"Token"), ANSWER (5, "SHOWN"),
-    "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/SHOWN\r\n"
-    "Content-Length: 0\r\n\r\n",
+    ("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/SHOWN\r\n"
+     "Content-Length: 0\r\n\r\n"),
   };
   http_peer_say (bench->peer, answers, 4);
   set (bench, RD_S3_OWN_CONTAINER_URL, bench->base);
