@@ -19,6 +19,7 @@ struct site {
   struct http_peer *peer;
   struct rd_http *http;
   char url[128];
+  char *answer;               /* one that is sent until the peer stops */
 };
 
 /* A task whose end is waited for, and what its callbacks are to do. */
@@ -60,6 +61,7 @@ tear_down (void **state)
   rd_http_close (site->http);
   http_peer_stop (site->peer);
   rd_io_close (site->objects);
+  free (site->answer);
   free (site);
   return 0;
 }
@@ -287,7 +289,7 @@ a_refusal_of_endless_words_is_kept_in_part (void **state)
 {
   enum { N = 300000 };
   struct site *site = *state;
-  char *answer = malloc (N + 1);
+  char *answer = site->answer = malloc (N + 1);
   assert_non_null (answer);
   int n = snprintf (answer, N, "HTTP/1.1 403 No\r\n\r\n");
   memset (answer + n, 'x', (size_t) (N - n));
@@ -298,7 +300,6 @@ a_refusal_of_endless_words_is_kept_in_part (void **state)
   assert_fails (run (site, &job), RADIO_ERROR_PERMISSION, "refused: xxx");
   assert_int_equal (job.problem_nbytes, RD_HTTP_PROBLEM_NBYTES);
   assert_int_equal (job.task.nattempts, 1);
-  free (answer);
 }
 
 static void
