@@ -7,6 +7,8 @@
 
 #include "profiler/base/cleanup.h"
 #include "io/http.h"
+#include "io/io.h"
+#include "io/percent.h"
 
 static void
 cleanup_url (CURLU **url)
@@ -43,41 +45,9 @@ rd_http_check_url (const char *text)
   return RADIO_OK;
 }
 
-/* RFC 3986, 2.3, and the '/' between names. */
-static bool
-is_plain (unsigned char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-         || (c >= '0' && c <= '9') || (c && strchr ("-._~/", c));
-}
-
-static char *
-encode (char *to, const char *key)
-{
-  static const char digits[] = "0123456789ABCDEF";
-  for (const unsigned char *p = (const unsigned char *) key; *p; p++) {
-    if (is_plain (*p)) {
-      *to++ = (char) *p;
-      continue;
-    }
-    *to++ = '%';
-    *to++ = digits[*p >> 4];
-    *to++ = digits[*p & 15];
-  }
-  return to;
-}
-
 char *
 rd_http_join (const char *url, const char *key)
 {
-  size_t n = strlen (url), nbytes = n + 3 * strlen (key) + 2;
-  char *joined = rd_malloc (nbytes);
-  if (joined == NULL) {
-    rd_fail_memory (nbytes);
-    return NULL;
-  }
-  memcpy (joined, url, n);
-  joined[n] = '/';
-  *encode (joined + n + 1, key) = '\0';
-  return joined;
+  RD_FREE char *encoded = rd_percent_encode (key, strlen (key), true);
+  return encoded ? rd_key_join (url, encoded) : NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "io/percent.h"
 #include "io/stores.h"
 
 /* The length of SCHEME in "SCHEME://", or 0; by RFC 3986. */
@@ -23,39 +24,6 @@ scheme_nbytes (const char *uri)
   return strncmp (uri + n, "://", 3) == 0 ? n : 0;
 }
 
-static int
-hex_value (char c)
-{
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F')
-    return c - 'A' + 10;
-  return -1;
-}
-
-/* Undo "%20" and the like in place; false for a broken one or a NUL. */
-static bool
-percent_decode (char *text)
-{
-  char *to = text;
-  for (const char *p = text; *p; to++) {
-    if (*p != '%') {
-      *to = *p++;
-      continue;
-    }
-    int high = hex_value (p[1]);
-    int low = high < 0 ? -1 : hex_value (p[2]);
-    if (low < 0 || high + low == 0)
-      return false;
-    *to = (char) (high * 16 + low);
-    p += 3;
-  }
-  *to = '\0';
-  return true;
-}
-
 static enum radio_status
 open_file_uri (const char *uri, bool create, struct rd_io **io)
 {
@@ -68,7 +36,7 @@ open_file_uri (const char *uri, bool create, struct rd_io **io)
   RD_FREE char *decoded = rd_strdup (path);
   if (decoded == NULL)
     return rd_fail_memory (strlen (path) + 1);
-  if (!percent_decode (decoded))
+  if (!rd_percent_decode (decoded, false))
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: '%%' without two hexadecimal digits", uri);
   return rd_io_posix_open (decoded, create, io);

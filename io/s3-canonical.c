@@ -8,24 +8,12 @@
 
 #include "profiler/base/checked.h"
 #include "profiler/base/error.h"
+#include "io/percent.h"
 #include "io/s3-canonical.h"
 
 /*------------------------------------------------------------------------
  * Characters, whatever the locale
  *----------------------------------------------------------------------*/
-
-static bool
-is_alnum (unsigned char c)
-{
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-         || (c >= '0' && c <= '9');
-}
-
-static bool
-is_unreserved (unsigned char c)
-{
-  return is_alnum (c) || (c && strchr ("-._~", c));
-}
 
 static bool
 is_blank (unsigned char c)
@@ -39,50 +27,23 @@ to_lower (unsigned char c)
   return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
-static const char upper_digits[] = "0123456789ABCDEF";
-
-char *
-rd_s3_encode (const char *bytes, size_t n, bool keeps_slash)
-{
-  uint64_t nbytes = rd_add_sat (rd_mul_sat (n, 3), 1);
-  char *encoded = nbytes > SIZE_MAX / 2 ? NULL : rd_malloc (nbytes);
-  if (encoded == NULL) {
-    rd_fail_memory (nbytes);
-    return NULL;
-  }
-  char *to = encoded;
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char) bytes[i];
-    if (is_unreserved (c) || (keeps_slash && c == '/')) {
-      *to++ = (char) c;
-      continue;
-    }
-    *to++ = '%';
-    *to++ = upper_digits[c >> 4];
-    *to++ = upper_digits[c & 15];
-  }
-  *to = '\0';
-  return encoded;
-}
-
-/* The value of a hexadecimal digit as rd_s3_encode writes it; 16: none. */
-static unsigned
+/* The value of a hexadecimal digit in upper case; -1: none. */
+static int
 digit (char c)
 {
-  const char *at = c ? strchr (upper_digits, c) : NULL;
-  return at ? (unsigned) (at - upper_digits) : 16;
+  return c >= 'a' ? -1 : rd_hex_value (c);
 }
 
-/* How many bytes the encoded byte at text takes; 0: rd_s3_encode would not
+/* How many bytes the encoded byte at text takes; 0: rd_percent_encode would not
  * have written it so. */
 static size_t
 encoded_nbytes (const char *text)
 {
-  if (is_unreserved ((unsigned char) *text))
+  if (rd_is_unreserved ((unsigned char) *text))
     return 1;
-  unsigned high = text[0] == '%' ? digit (text[1]) : 16;
-  unsigned low = high < 16 ? digit (text[2]) : 16;
-  if (low == 16 || is_unreserved ((unsigned char) (high << 4 | low)))
+  int high = text[0] == '%' ? digit (text[1]) : -1;
+  int low = high < 0 ? -1 : digit (text[2]);
+  if (low < 0 || rd_is_unreserved ((unsigned char) (high * 16 + low)))
     return 0;
   return 3;
 }

@@ -9,6 +9,7 @@
 #include "profiler/base/checked.h"
 #include "io/entries.h"
 #include "io/key.h"
+#include "io/percent.h"
 #include "io/s3-list.h"
 #include "io/s3-xml.h"
 
@@ -38,7 +39,7 @@ struct listing {
 enum radio_status
 rd_s3_query_add (struct rd_buffer *query, const char *name, const char *value)
 {
-  RD_FREE char *encoded = rd_s3_encode (value, strlen (value), false);
+  RD_FREE char *encoded = rd_percent_encode (value, strlen (value), false);
   if (encoded == NULL)
     return RADIO_ERROR_MEMORY;
   if (query->nbytes > 0)
@@ -55,37 +56,6 @@ rd_s3_query_take (struct rd_buffer *query)
   if (text == NULL)
     rd_fail_memory (query->nbytes + 1);
   return text;
-}
-
-static int
-hex_value (char c)
-{
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-bool
-rd_s3_decode (char *text)
-{
-  char *to = text;
-  for (const char *p = text; *p; to++) {
-    if (*p != '%') {
-      *to = *p == '+' ? ' ' : *p;
-      p++;
-      continue;
-    }
-    int high = hex_value (p[1]);
-    int low = high < 0 ? -1 : hex_value (p[2]);
-    if (low < 0 || high + low == 0)
-      return false;
-    *to = (char) (high * 16 + low);
-    p += 3;
-  }
-  *to = '\0';
-  return true;
 }
 
 /*------------------------------------------------------------------------
@@ -134,7 +104,7 @@ add_item (struct listing *listing, bool is_prefix)
 {
   RD_FREE char *key = RD_STEAL (listing->key);
   size_t below_nbytes = strlen (listing->below);
-  if (key == NULL || !rd_s3_decode (key))
+  if (key == NULL || !rd_percent_decode (key, true))
     return fail_listing (listing, "has an item without a key");
   if (strncmp (key, listing->below, below_nbytes) != 0)
     return fail_listing (listing, "has what was not asked for");

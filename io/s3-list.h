@@ -25,8 +25,4 @@ enum radio_status rd_s3_query_add (struct rd_buffer *query, const char *name,
  */
 char *rd_s3_query_take (struct rd_buffer *query);
 
-/* Undo percent-encoding in place, and '+', which stands for a blank in
- * listings.  False for what is no such encoding. */
-bool rd_s3_decode (char *text);
-
 #endif /* RD_S3_LIST_H */

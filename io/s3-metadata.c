@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
+#include "io/percent.h"
 #include "io/s3-ask.h"
 #include "io/s3-file.h"
 #include "io/s3-sources.h"
@@ -241,7 +242,7 @@ ask_for_role (const struct instance *instance,
     return rd_fail (RADIO_ERROR_PERMISSION, "the instance has no role");
   RD_TRY (status);
   RD_TRY (take_line (&name));
-  RD_FREE char *role = rd_s3_encode ((const char *) name.data,
+  RD_FREE char *role = rd_percent_encode ((const char *) name.data,
                                      name.nbytes - 1, false);
   if (role == NULL)
     return RADIO_ERROR_MEMORY;

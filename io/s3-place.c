@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/key.h"
+#include "io/percent.h"
 #include "io/s3-place.h"
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
@@ -129,7 +130,7 @@ copy_base (struct rd_s3_place *place, CURLU *url)
   size_t n = strlen (path);
   while (n > 0 && path[n - 1] == '/')
     n--;
-  place->base = rd_s3_encode (path, n, true);
+  place->base = rd_percent_encode (path, n, true);
   return place->base ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
 
@@ -232,7 +233,7 @@ rd_s3_place_path (const struct rd_s3_place *place, const char *key)
   RD_FREE char *whole = rd_s3_place_key (place, key);
   if (whole == NULL)
     return NULL;
-  RD_FREE char *encoded = rd_s3_encode (whole, strlen (whole), true);
+  RD_FREE char *encoded = rd_percent_encode (whole, strlen (whole), true);
   if (encoded == NULL)
     return NULL;
   return RD_S3_JOIN (place->base, slash, bucket, "/", encoded);

@@ -6,8 +6,8 @@
  * What is signed is what is sent.  S3 encodes a path once and does not
  * normalise it, so the bytes that go out must be those that were signed:
  * CURLOPT_PATH_AS_IS.  A path or a query that another encoder than
- * rd_s3_encode made, and that S3 would therefore understand differently, is
- * refused here instead of there.
+ * rd_percent_encode made, and that S3 would therefore understand differently,
+ * is refused here instead of there.
  *
  * A signature is good for a quarter of an hour: each attempt signs anew.
  */
@@ -55,9 +55,10 @@ struct rd_s3_request {
   const char *method;         /* "GET" */
   const char *host;           /* as sent: with the port, unless it is the
                                  scheme's */
-  const char *path;           /* as sent, by rd_s3_encode; from its '/' on */
-  const char *query;          /* as sent, names and values by rd_s3_encode,
-                                 in any order, without '?'; NULL: none */
+  const char *path;           /* as sent, by rd_percent_encode; from its
+                                 '/' on */
+  const char *query;          /* as sent, names and values encoded so too, in
+                                 any order, without '?'; NULL: none */
 
   /* What else is sent and shall be signed: every x-amz-* header but those
    * that signing makes, and others at will.  Those that proxies may change
@@ -112,11 +113,6 @@ enum radio_status rd_s3_sign (const struct rd_s3_signing *signing,
 void rd_s3_signed_free (struct rd_s3_signed *out);
 
 #define RD_S3_SIGNED_SCOPE RD_CLEANUP (rd_s3_signed_free)
-
-/* Percent-encode as S3 does: all bytes but letters, digits and -._~, and '/'
- * when that is kept, as in paths.  Allocated; NULL without memory (the
- * message is set). */
-char *rd_s3_encode (const char *bytes, size_t n, bool keeps_slash);
 
 #define RD_S3_SHA256_NBYTES 65
 

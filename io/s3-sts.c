@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/base/error.h"
+#include "io/percent.h"
 #include "io/s3-ask.h"
 #include "io/s3-file.h"
 #include "io/s3-sources.h"
@@ -58,7 +59,7 @@ add_field (struct rd_buffer *body, const char *name, const char *value)
 {
   if (value == NULL)
     return RADIO_OK;
-  char *encoded = rd_s3_encode (value, strlen (value), false);
+  char *encoded = rd_percent_encode (value, strlen (value), false);
   if (encoded == NULL)
     return RADIO_ERROR_MEMORY;
   enum radio_status status = rd_s3_append (body, "&");

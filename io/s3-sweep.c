@@ -9,6 +9,7 @@
 
 #include "profiler/base/checked.h"
 #include "io/key.h"
+#include "io/percent.h"
 #include "io/s3-list.h"
 #include "io/s3-write.h"
 #include "io/s3-xml.h"
@@ -47,7 +48,7 @@ static const char *
 key_in_store (const struct sweep *sweep)
 {
   const struct rd_s3_place *place = &sweep->s3->place;
-  if (!sweep->key || !rd_s3_decode (sweep->key)
+  if (!sweep->key || !rd_percent_decode (sweep->key, true)
       || strncmp (sweep->key, sweep->below, strlen (sweep->below)) != 0)
     return NULL;
   const char *key = rd_key_below (sweep->key, place->prefix);
@@ -153,7 +154,7 @@ read_page (struct sweep *sweep)
   RD_FREE char *id = RD_STEAL (sweep->next_id);
   RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
   const char *where = sweep->s3->base.uri;
-  if (key && !rd_s3_decode (key))
+  if (key && !rd_percent_decode (key, true))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads has no key "
                     "to go on from", where);
   RD_TRY (fetch_page (sweep, key, id, &page));

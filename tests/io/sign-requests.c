@@ -14,6 +14,7 @@
 
 #include "profiler/base/error.h"
 #include "profiler/base/json.h"
+#include "io/percent.h"
 #include "io/s3-sign.h"
 
 #define MAX_HEADERS 64
@@ -41,7 +42,7 @@ append (struct rd_buffer *buffer, const char *text)
 static void
 append_encoded (struct rd_buffer *buffer, const char *text, bool keeps_slash)
 {
-  RD_FREE char *encoded = rd_s3_encode (text, strlen (text), keeps_slash);
+  RD_FREE char *encoded = rd_percent_encode (text, strlen (text), keeps_slash);
   if (encoded == NULL)
     errx (1, "%s", radio_error_message ());
   append (buffer, encoded);

@@ -8,6 +8,7 @@
 #include "tests/unit.h"
 
 #include "profiler/base/error.h"
+#include "io/percent.h"
 #include "io/s3-canonical.h"
 #include "tests/alloc-fail.h"
 
@@ -89,7 +90,7 @@ put_of_an_object_is_signed_as_documented (void **state)
   (void) state;
   SIGNED out = { 0 };
   char sha256[RD_S3_SHA256_NBYTES];
-  char *path = rd_s3_encode ("/test$file.text", 15, true);
+  char *path = rd_percent_encode ("/test$file.text", 15, true);
   const struct rd_part parts[] = {
     { "Welcome to ", 11 }, { NULL, 0 }, { "Amazon S3.", 10 },
   };
@@ -190,7 +191,7 @@ a_presigned_url_is_signed_as_documented (void **state)
 static void
 assert_encoded (const char *bytes, bool keeps_slash, const char *encoded)
 {
-  char *text = rd_s3_encode (bytes, strlen (bytes), keeps_slash);
+  char *text = rd_percent_encode (bytes, strlen (bytes), keeps_slash);
   assert_string_equal (text, encoded);
   rd_free (text);
 }
@@ -213,7 +214,7 @@ static void
 a_nul_byte_is_encoded_too (void **state)
 {
   (void) state;
-  char *text = rd_s3_encode ("a\0b", 3, true);
+  char *text = rd_percent_encode ("a\0b", 3, true);
   assert_string_equal (text, "a%00b");
   rd_free (text);
 }
@@ -235,8 +236,8 @@ every_encoded_byte_can_be_signed (void **state)
   for (unsigned i = 1; i < 256; i++)
     key[i] = (char) i;
   key[0] = '/';
-  char *path = rd_s3_encode (key, 256, true);
-  char *value = rd_s3_encode (key, 256, false);
+  char *path = rd_percent_encode (key, 256, true);
+  char *value = rd_percent_encode (key, 256, false);
   snprintf (query, sizeof query, "%s=%s", "p", value);
   struct rd_s3_request request = get (path, query);
   sign (&request, signature);
