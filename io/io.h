@@ -174,6 +174,14 @@ struct rd_io {
   uint64_t grace_s;           /* 0: locks hold between processes, too */
 };
 
+/* Whether a lock excludes the holders of other processes, too; else what is
+ * young may be theirs. */
+static inline bool
+rd_io_excludes_all (const struct rd_io *io)
+{
+  return io->grace_s == 0;
+}
+
 /* A writer begins with this.  append is called from one thread at a time;
  * after one that failed the others fail too, and so does commit: nothing
  * with a hole is published.  commit makes the object appear, durably

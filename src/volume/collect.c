@@ -41,7 +41,7 @@ rd_prefix_is_young (struct radio_store *store, const char *prefix,
   struct rd_io *io = store->io;
   uint64_t age_s = UINT64_MAX;
   *is_young = false;
-  if (io->grace_s == 0)
+  if (rd_io_excludes_all (io))
     return RADIO_OK;
   RD_TRY (io->ops->list (io, prefix, true, find_youngest, &age_s));
   *is_young = age_s < io->grace_s;
@@ -222,7 +222,7 @@ static enum radio_status
 remove_if_empty (struct radio_store *store, const char *path)
 {
   size_t n = 0;
-  if (store->io->grace_s > 0)
+  if (!rd_io_excludes_all (store->io))
     return RADIO_OK;
   RD_TRY (store->io->ops->list (store->io, path, false, count_entry, &n));
   return n > 0 ? RADIO_OK : store->io->ops->remove_tree (store->io, path);

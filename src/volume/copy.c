@@ -160,7 +160,7 @@ put_level_document (struct rd_copy *copy, const struct rd_copy_level *level)
     = rd_io_read_all (io, key, RD_DOCUMENT_MAX_NBYTES, &text);
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
     return status;
-  bool may_be_old = io->grace_s > 0 && !copy->names_level;
+  bool may_be_old = !rd_io_excludes_all (io) && !copy->names_level;
   if (status == RADIO_OK && !may_be_old
       && text.nbytes == level->text.nbytes
       && memcmp (text.data, level->text.data, text.nbytes) == 0)
@@ -175,7 +175,7 @@ put_level_document (struct rd_copy *copy, const struct rd_copy_level *level)
 static enum radio_status
 renew_levels (struct rd_copy *copy)
 {
-  if (copy->to->io->grace_s == 0 || copy->names_level)
+  if (rd_io_excludes_all (copy->to->io) || copy->names_level)
     return RADIO_OK;
   for (size_t i = 0; i < copy->nlevels; i++)
     RD_TRY (put_level_document (copy, &copy->levels[i]));

@@ -51,7 +51,7 @@ collect (struct radio_store *store, bool dry_run,
   struct radio_gc_result counts = { 0 };
   RD_TRY (rd_store_look (store));
   /* On a disk temporary files have names of radio's; uploads have none. */
-  if (store->is_radio || store->io->grace_s == 0)
+  if (store->is_radio || rd_io_excludes_all (store->io))
     RD_TRY (sweep (store, dry_run, &counts));
   if (store->is_radio)
     RD_TRY (rd_list_collections (store, &collections));

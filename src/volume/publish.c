@@ -154,7 +154,7 @@ is_published (const struct rd_publication *publication,
               enum radio_status status)
 {
   struct rd_existing now RD_EXISTING_SCOPE = { 0 };
-  if (publication->store->io->grace_s > 0 && !is_refusal (status))
+  if (!rd_io_excludes_all (publication->store->io) && !is_refusal (status))
     return true;
   if (rd_existing_look (publication->store, publication->path, &now)
       != RADIO_OK)
@@ -203,7 +203,7 @@ put_back_header (const struct rd_publication *publication,
                  const struct rd_existing *existing)
 {
   struct rd_existing now RD_EXISTING_SCOPE = { 0 };
-  if (publication->store->io->grace_s > 0) {
+  if (!rd_io_excludes_all (publication->store->io)) {
     RD_TRY (rd_existing_look (publication->store, publication->path, &now));
     existing = &now;
   }

@@ -76,7 +76,7 @@ remove_data (struct radio_store *store, const struct rd_strings *levels,
   RD_TRY (rd_strings_add_folders (&names, store->io, path));
   for (size_t i = 0; i < names.n; i++)
     RD_TRY (remove_child (store, levels, path, names.items[i], &is_busy));
-  return is_busy || store->io->grace_s > 0
+  return is_busy || !rd_io_excludes_all (store->io)
          ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }
 
