@@ -202,6 +202,18 @@ rd_http_read_begin (struct rd_http_read *read, struct rd_http *http,
   return status;
 }
 
+enum radio_status
+rd_http_size (struct rd_io *io, const char *key, uint64_t *nbytes)
+{
+  RD_BUFFER_SCOPE struct rd_buffer none = { 0 };
+  struct rd_io_get get = {
+    .key = key, .range = RD_RANGE_SPAN, .into = &none,
+  };
+  RD_TRY (rd_io_read (io, &get));
+  *nbytes = get.object_nbytes;
+  return RADIO_OK;
+}
+
 /*------------------------------------------------------------------------
  * Objects that are held
  *----------------------------------------------------------------------*/

@@ -35,6 +35,10 @@ enum radio_status rd_http_read_check (struct rd_http_read *read,
 /* The task is done: set what get is to tell, but for calling its done. */
 void rd_http_read_end (struct rd_http_read *read);
 
+/* As size of a store's table: by the store's get. */
+enum radio_status rd_http_size (struct rd_io *io, const char *key,
+                                uint64_t *nbytes) RADIO_USE_RESULT;
+
 /* As hold, release and forget of a store's table: what is held must not
  * change while it is. */
 struct rd_io_file *rd_http_hold (struct rd_io *io, const char *key,

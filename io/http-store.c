@@ -83,18 +83,6 @@ http_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
   }
 }
 
-static enum radio_status
-http_size (struct rd_io *io, const char *key, uint64_t *nbytes)
-{
-  RD_BUFFER_SCOPE struct rd_buffer none = { 0 };
-  struct rd_io_get get = {
-    .key = key, .range = RD_RANGE_SPAN, .into = &none,
-  };
-  RD_TRY (rd_io_read (io, &get));
-  *nbytes = get.object_nbytes;
-  return RADIO_OK;
-}
-
 /*------------------------------------------------------------------------
  * What cannot be done
  *----------------------------------------------------------------------*/
@@ -172,7 +160,7 @@ static const struct rd_io_ops http_ops = {
   .hold = rd_http_hold,
   .release = rd_http_release,
   .forget = rd_http_forget,
-  .size = http_size,
+  .size = rd_http_size,
   .list = http_list,
   .put = http_put,
   .create = http_create,

@@ -102,18 +102,6 @@ s3_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
   }
 }
 
-static enum radio_status
-s3_size (struct rd_io *io, const char *key, uint64_t *nbytes)
-{
-  RD_BUFFER_SCOPE struct rd_buffer none = { 0 };
-  struct rd_io_get get = {
-    .key = key, .range = RD_RANGE_SPAN, .into = &none,
-  };
-  RD_TRY (rd_io_read (io, &get));
-  *nbytes = get.object_nbytes;
-  return RADIO_OK;
-}
-
 /* What S3 has none of: holders of this store's handle exclude each other.
  * Between processes conditional writes decide, and what another may still be
  * writing is known by its age. */
@@ -155,7 +143,7 @@ static const struct rd_io_ops s3_ops = {
   .hold = rd_http_hold,
   .release = rd_http_release,
   .forget = rd_http_forget,
-  .size = s3_size,
+  .size = rd_http_size,
   .list = rd_s3_list,
   .put = rd_s3_put,
   .create = rd_s3_create,
