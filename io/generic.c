@@ -10,6 +10,7 @@
 #include "profiler/counters.h"
 #include "io/io.h"
 #include "io/range.h"
+#include "io/waiter.h"
 
 void
 rd_io_close (struct rd_io *io)
@@ -72,30 +73,10 @@ rd_get_finish (struct rd_io_get *get, enum radio_status status)
   get->done (get);
 }
 
-/* A thread that waits for one read. */
-struct waiter {
-  pthread_mutex_t mutex;
-  pthread_cond_t cond;
-  bool is_done;
-};
-
 static void
 wake (struct rd_io_get *get)
 {
-  struct waiter *waiter = get->user_data;
-  RD_LOCK_SCOPE (&waiter->mutex);
-  waiter->is_done = true;
-  /* Under the mutex, since the waiter's frame is gone once it sees this. */
-  pthread_cond_signal (&waiter->cond);
-}
-
-static void
-wait_for (struct waiter *waiter)
-{
-  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
-  RD_LOCK_SCOPE (&waiter->mutex);
-  while (!waiter->is_done)
-    pthread_cond_wait (&waiter->cond, &waiter->mutex);
+  rd_waiter_wake (get->user_data);
 }
 
 static void
@@ -151,16 +132,14 @@ rd_io_read (struct rd_io *io, struct rd_io_get *get)
 {
   if (io->ops->is_blocking)
     return read_blocking (io, get);
-  struct waiter waiter = {
-    .mutex = PTHREAD_MUTEX_INITIALIZER,
-    .cond = PTHREAD_COND_INITIALIZER,
-  };
+  struct rd_waiter waiter = RD_WAITER_INIT;
   get->done = wake;
   get->user_data = &waiter;
   io->ops->get (io, get, 1);
-  wait_for (&waiter);
-  pthread_cond_destroy (&waiter.cond);
-  pthread_mutex_destroy (&waiter.mutex);
+  {
+    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+    rd_waiter_wait (&waiter);
+  }
   return rd_error_raise (&get->error);
 }
 

@@ -13,6 +13,18 @@
  * how often one hears of a slow link. */
 #define SEND_NBYTES 65536L
 
+const char *
+rd_http_method_name (enum rd_http_method method)
+{
+  switch (method) {
+  case RD_HTTP_HEAD: return "HEAD";
+  case RD_HTTP_PUT: return "PUT";
+  case RD_HTTP_POST: return "POST";
+  case RD_HTTP_DELETE: return "DELETE";
+  default: return "GET";
+  }
+}
+
 struct rd_http_headers {
   struct curl_slist *list;
 };
@@ -131,10 +143,8 @@ rd_http_send_set (struct rd_http_attempt *attempt)
     SET (CURLOPT_SEEKFUNCTION, on_seek);
     SET (CURLOPT_SEEKDATA, attempt);
   }
-  if (task->method == RD_HTTP_POST)
-    SET (CURLOPT_CUSTOMREQUEST, "POST");
-  if (task->method == RD_HTTP_DELETE)
-    SET (CURLOPT_CUSTOMREQUEST, "DELETE");
+  if (task->method == RD_HTTP_POST || task->method == RD_HTTP_DELETE)
+    SET (CURLOPT_CUSTOMREQUEST, rd_http_method_name (task->method));
 #undef SET
   return code == CURLE_OK;
 }

@@ -109,6 +109,7 @@ struct rd_http_task {
 
   /* Called once, from the engine's thread, unless submitting fails. */
   void (*done) (struct rd_http_task *task);
+  void *user_data;                    /* the caller's */
   struct radio_async *request;        /* of profiles; NULL; the caller's */
 
   /* Set before done. */
@@ -156,6 +157,14 @@ void rd_http_close (struct rd_http *http);
 enum radio_status rd_http_submit (struct rd_http *http,
                                   struct rd_http_task *task)
   RADIO_USE_RESULT;
+
+/* Hand over a task, and wait for its end, which also ends its request of
+ * profiles; done and user_data of the task are overwritten. */
+enum radio_status rd_http_run (struct rd_http *http,
+                               struct rd_http_task *task) RADIO_USE_RESULT;
+
+/* "GET" */
+const char *rd_http_method_name (enum rd_http_method method);
 
 /* RADIO_ERROR_ARGUMENT unless it is an http or https URL that names no user,
  * no query and no fragment: they would show in messages, and a key cannot

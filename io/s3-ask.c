@@ -3,20 +3,17 @@
 #include <config.h>
 
 #include <curl/curl.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "profiler/base/error.h"
 #include "io/s3-ask.h"
 #include "io/s3-file.h"
+#include "io/s3-headers.h"
 
 struct asked {
   struct rd_http_task task;   /* the first: it is cast */
   const struct rd_s3_question *question;
   struct rd_part part;
-  pthread_mutex_t mutex;
-  pthread_cond_t changed;
-  bool is_done;               /* under the mutex */
 };
 
 bool
@@ -31,19 +28,6 @@ rd_s3_is_line (const char *text)
 /*------------------------------------------------------------------------
  * What is sent
  *----------------------------------------------------------------------*/
-
-static enum radio_status
-add_header (struct rd_http_headers *headers, const struct rd_s3_header *header)
-{
-  RD_S3_SECRET_SCOPE struct rd_buffer line = { 0 };
-  RD_TRY (rd_buffer_reserve (&line, strlen (header->name)
-                                    + strlen (header->value) + 3));
-  RD_TRY (rd_s3_append (&line, header->name));
-  RD_TRY (rd_s3_append (&line, ": "));
-  RD_TRY (rd_s3_append (&line, header->value));
-  RD_TRY (rd_s3_append_end (&line));
-  return rd_http_add_header (headers, (const char *) line.data);
-}
 
 /* What libcurl will send as the host, and the path. */
 struct place {
@@ -86,20 +70,16 @@ add_signature (const struct asked *asked, struct rd_http_headers *headers)
 {
   const struct rd_s3_question *question = asked->question;
   RD_CLEANUP (cleanup_place) struct place place = { 0 };
-  RD_S3_SIGNED_SCOPE struct rd_s3_signed lines = { 0 };
   char sha256[RD_S3_SHA256_NBYTES];
   RD_TRY (find_place (question->url, &place));
   RD_TRY (rd_s3_sha256 (&asked->part, 1, sha256));
   const struct rd_s3_request request = {
-    .method = question->method == RD_HTTP_POST ? "POST" : "GET",
+    .method = rd_http_method_name (question->method),
     .host = (const char *) place.sent_host.data, .path = place.path,
     .headers = question->headers, .nheaders = question->nheaders,
     .payload_sha256 = sha256,
   };
-  RD_TRY (rd_s3_sign (question->signing, &request, &lines));
-  for (size_t i = 0; i < lines.nlines; i++)
-    RD_TRY (rd_http_add_header (headers, lines.lines[i]));
-  return RADIO_OK;
+  return rd_s3_add_signature (headers, question->signing, &request);
 }
 
 static enum radio_status
@@ -107,8 +87,8 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
 {
   const struct asked *asked = (const struct asked *) task;
   const struct rd_s3_question *question = asked->question;
-  for (size_t i = 0; i < question->nheaders; i++)
-    RD_TRY (add_header (headers, &question->headers[i]));
+  RD_TRY (rd_s3_add_headers (headers, question->headers,
+                             question->nheaders));
   return question->signing ? add_signature (asked, headers) : RADIO_OK;
 }
 
@@ -121,7 +101,7 @@ conclude (struct rd_http_task *task, const struct rd_buffer *problem,
           enum rd_http_next *next)
 {
   unsigned status = task->answer.status;
-  if (status >= 200 && status < 300)
+  if (rd_http_is_good (status))
     return RADIO_OK;
   if (status == 429 || status >= 500) {
     *next = RD_HTTP_LATER;
@@ -130,23 +110,6 @@ conclude (struct rd_http_task *task, const struct rd_buffer *problem,
   }
   task->into->nbytes = 0;
   return rd_buffer_append (task->into, problem->data, problem->nbytes);
-}
-
-static void
-done (struct rd_http_task *task)
-{
-  struct asked *asked = (struct asked *) task;
-  RD_LOCK_SCOPE (&asked->mutex);
-  asked->is_done = true;
-  pthread_cond_signal (&asked->changed);
-}
-
-static void
-wait_for (struct asked *asked)
-{
-  RD_LOCK_SCOPE (&asked->mutex);
-  while (!asked->is_done)
-    pthread_cond_wait (&asked->changed, &asked->mutex);
 }
 
 RD_DEFINE_CLEANUP (http, struct rd_http, rd_http_close);
@@ -165,9 +128,7 @@ ask (struct asked *asked)
   };
   RD_CLEANUP (rd_cleanup_http) struct rd_http *http = NULL;
   RD_TRY (rd_http_open (&options, &http));
-  RD_TRY (rd_http_submit (http, &asked->task));
-  wait_for (asked);
-  return rd_error_raise (&asked->task.error);
+  return rd_http_run (http, &asked->task);
 }
 
 enum radio_status
@@ -180,12 +141,11 @@ rd_s3_ask (const struct rd_s3_question *question, struct rd_buffer *answer,
       .url = question->url, .name = question->what,
       .method = question->method, .into = answer,
       .is_repeatable = true, .prepare = prepare, .conclude = conclude,
-      .max_nbytes = RD_S3_MAX_ANSWER_NBYTES, .done = done,
+      .max_nbytes = RD_S3_MAX_ANSWER_NBYTES,
       .nparts = body ? 1 : 0,
     },
     .question = question,
     .part = { body, body ? strlen (body) : 0 },
-    .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
   };
   asked.task.parts = &asked.part;
   RD_TRY (rd_buffer_reserve (answer, RD_S3_MAX_ANSWER_NBYTES));

@@ -7,6 +7,7 @@
 
 #include "profiler/base/checked.h"
 #include "io/s3-call.h"
+#include "io/s3-headers.h"
 
 /* Without a body that would tell it: what else a refusal may come from. */
 #define MAX_SKEW_S 300
@@ -31,25 +32,6 @@ rd_s3_answered_s (const struct rd_s3_call *call)
   return date_s >= 0 ? date_s : rd_s3_now (call->s3);
 }
 
-static const char *
-method_name (enum rd_http_method method)
-{
-  switch (method) {
-  case RD_HTTP_HEAD: return "HEAD";
-  case RD_HTTP_PUT: return "PUT";
-  case RD_HTTP_POST: return "POST";
-  case RD_HTTP_DELETE: return "DELETE";
-  default: return "GET";
-  }
-}
-
-static enum radio_status
-add_header (struct rd_http_headers *headers, const struct rd_s3_header *header)
-{
-  RD_FREE char *line = RD_S3_JOIN (header->name, ": ", header->value);
-  return line ? rd_http_add_header (headers, line) : RADIO_ERROR_MEMORY;
-}
-
 static enum radio_status
 add_headers (struct rd_s3_call *call, const char *host,
              struct rd_http_headers *headers)
@@ -60,17 +42,12 @@ add_headers (struct rd_s3_call *call, const char *host,
     .now_s = rd_s3_now (s3), .cache = &s3->keys,
   };
   const struct rd_s3_request request = {
-    .method = method_name (call->read.task.method), .host = host,
+    .method = rd_http_method_name (call->read.task.method), .host = host,
     .path = call->path, .query = call->query, .headers = call->headers,
     .nheaders = call->nheaders, .payload_sha256 = call->sha256,
   };
-  RD_S3_SIGNED_SCOPE struct rd_s3_signed made = { 0 };
-  RD_TRY (rd_s3_sign (&signing, &request, &made));
-  for (size_t i = 0; i < made.nlines; i++)
-    RD_TRY (rd_http_add_header (headers, made.lines[i]));
-  for (size_t i = 0; i < call->nheaders; i++)
-    RD_TRY (add_header (headers, &call->headers[i]));
-  return RADIO_OK;
+  RD_TRY (rd_s3_add_signature (headers, &signing, &request));
+  return rd_s3_add_headers (headers, call->headers, call->nheaders);
 }
 
 static enum radio_status
@@ -248,56 +225,33 @@ rd_s3_call_header (struct rd_s3_call *call, const char *name,
   call->headers[call->nheaders++] = (struct rd_s3_header) { name, value };
 }
 
+static void
+begin_request (struct rd_s3_call *call, const struct radio_site *site)
+{
+  struct rd_http_task *task = &call->read.task;
+  if (!radio_profile_is_on ())
+    return;
+  task->request = radio_async_begin (site);
+  radio_async_text (task->request, "key", call->name, RADIO_TEXT_NAME);
+}
+
 enum radio_status
 rd_s3_call_start (struct rd_s3_call *call, const struct radio_site *site,
                   void (*done) (struct rd_http_task *task))
 {
   struct rd_http_task *task = &call->read.task;
   task->done = done;
-  if (radio_profile_is_on ()) {
-    task->request = radio_async_begin (site);
-    radio_async_text (task->request, "key", call->name, RADIO_TEXT_NAME);
-  }
+  begin_request (call, site);
   enum radio_status status = rd_http_submit (call->s3->http, task);
   if (status != RADIO_OK)
     radio_async_end (task->request);
   return status;
 }
 
-/* A thread that waits for one call. */
-struct waiter {
-  pthread_mutex_t mutex;
-  pthread_cond_t cond;
-  bool is_done;
-};
-
-static void
-wake (struct rd_http_task *task)
-{
-  struct waiter *waiter = ((struct rd_s3_call *) task)->user_data;
-  radio_async_end (task->request);
-  RD_LOCK_SCOPE (&waiter->mutex);
-  waiter->is_done = true;
-  /* Under the mutex, since the waiter's frame is gone once it sees this. */
-  pthread_cond_signal (&waiter->cond);
-}
-
 enum radio_status
 rd_s3_call_run (struct rd_s3_call *call, const struct radio_site *site)
 {
-  struct waiter waiter = {
-    .mutex = PTHREAD_MUTEX_INITIALIZER,
-    .cond = PTHREAD_COND_INITIALIZER,
-  };
-  call->user_data = &waiter;
-  RD_TRY (rd_s3_call_start (call, site, wake));
-  {
-    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
-    RD_LOCK_SCOPE (&waiter.mutex);
-    while (!waiter.is_done)
-      pthread_cond_wait (&waiter.cond, &waiter.mutex);
-  }
-  pthread_cond_destroy (&waiter.cond);
-  pthread_mutex_destroy (&waiter.mutex);
-  return rd_error_raise (&call->read.task.error);
+  begin_request (call, site);
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+  return rd_http_run (call->s3->http, &call->read.task);
 }

@@ -57,7 +57,6 @@ struct rd_s3_call {
   struct rd_s3_problem problem;       /* of the last answer */
   char region[64];                    /* that the last attempt was for */
   bool mended_region, mended_clock, mended_token;
-  void *user_data;                    /* of who started it */
 };
 
 /* Make a call about a key, or with NULL about the bucket.  May wait for

@@ -11,6 +11,7 @@
 
 #include "profiler/base/checked.h"
 #include "io/key.h"
+#include "io/s3-canonical.h"
 #include "io/s3-list.h"
 #include "io/s3-write.h"
 
@@ -22,21 +23,14 @@ RD_S3_SITE (probe_site, "probe");
  * Whose an object is
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-random_hex (char *text, size_t ndigits)
-{
-  unsigned char bytes[16];
-  if (RAND_bytes (bytes, sizeof bytes) != 1)
-    return rd_fail (RADIO_ERROR_IO, "there are no random numbers");
-  for (size_t i = 0; i < ndigits / 2; i++)
-    snprintf (text + 2 * i, 3, "%02x", bytes[i]);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_s3_writer_name (char name[RD_S3_WRITER_NBYTES])
 {
-  return random_hex (name, RD_S3_WRITER_NBYTES - 1);
+  unsigned char bytes[RD_S3_WRITER_NBYTES / 2];
+  if (RAND_bytes (bytes, sizeof bytes) != 1)
+    return rd_fail (RADIO_ERROR_IO, "there are no random numbers");
+  rd_s3_hex (bytes, sizeof bytes, name);
+  return RADIO_OK;
 }
 
 enum radio_status
@@ -118,7 +112,7 @@ probe (struct rd_s3 *s3, enum rd_s3_skill *skill)
 {
   char key[sizeof RD_S3_PROBE_NAME + RD_S3_WRITER_NBYTES];
   char random[RD_S3_WRITER_NBYTES];
-  RD_TRY (random_hex (random, sizeof random - 1));
+  RD_TRY (rd_s3_writer_name (random));
   snprintf (key, sizeof key, RD_S3_PROBE_NAME "%s", random);
   enum radio_status status = try_if_absent (s3, key, skill);
   RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
