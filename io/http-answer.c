@@ -54,7 +54,7 @@ take_last_number (struct text *text, uint64_t *number)
 }
 
 /* "bytes 0-99/1234", with "*" in place of the size or, with status 416, of
- * the bytes (RFC 9110, 14.4). */
+ * the bytes; one that ends behind the object is broken (RFC 9110, 14.4). */
 static void
 take_content_range (struct rd_http_answer *answer, struct text *text)
 {
@@ -68,7 +68,10 @@ take_content_range (struct rd_http_answer *answer, struct text *text)
     return;
   if (!skip (text, "/"))
     return;
-  answer->has_total = take_last_number (text, &answer->total);
+  bool has_total = take_last_number (text, &answer->total);
+  if (has_range && has_total && last >= answer->total)
+    return;
+  answer->has_total = has_total;
   answer->has_range = has_range;
   answer->first = first;
   answer->last = last;
