@@ -29,6 +29,7 @@ struct rd_s3 {
   struct rd_s3_provider *provider;    /* NULL: nobody asks */
   struct rd_s3_key_cache keys;
   bool single_writer;
+  uint64_t max_listed_nbytes; /* of what is gathered before it is told */
   struct rd_holds holds;
   pthread_mutex_t probe_mutex;        /* held while it is asked what follows */
   pthread_mutex_t mutex;

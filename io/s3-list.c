@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ListObjectsV2, page by page.  Keys come percent-encoded, since XML cannot
- * hold all of them; they must come in byte order, so that none comes twice
- * and the pages come to an end. */
+/* ListObjectsV2, page by page.  Keys are to come percent-encoded, since XML
+ * cannot hold all of them; not every server does so, and one that does says
+ * it, maybe behind them: so a page is read twice.  Keys must come in byte
+ * order, so that none comes twice and the pages come to an end. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "profiler/base/checked.h"
@@ -22,9 +24,10 @@ struct listing {
   char *below;                /* "store/prefix/", what keys begin with */
   char *last;                 /* the last key of a recursive listing */
   struct rd_entries entries;  /* of this page, or without recursion all */
+  uint64_t gathered_nbytes;   /* that they take */
 
   /* Of the page that is read. */
-  bool has_root, is_truncated;
+  bool has_root, is_truncated, is_encoded;
   char *token;                /* of the next page */
   char *key;                  /* of the item that is read */
   bool has_nbytes;
@@ -100,11 +103,23 @@ age_s (const struct listing *listing)
 }
 
 static enum radio_status
+gather (struct listing *listing, const char *name, size_t n, bool is_prefix)
+{
+  listing->gathered_nbytes += n + 1 + sizeof (struct rd_io_entry);
+  if (listing->gathered_nbytes > listing->s3->max_listed_nbytes)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: the names in a folder take more "
+                    "than %" PRIu64 " bytes", listing->s3->base.uri,
+                    listing->s3->max_listed_nbytes);
+  return rd_entries_add (&listing->entries, name, n, is_prefix,
+                         is_prefix ? 0 : listing->nbytes);
+}
+
+static enum radio_status
 add_item (struct listing *listing, bool is_prefix)
 {
   RD_FREE char *key = RD_STEAL (listing->key);
   size_t below_nbytes = strlen (listing->below);
-  if (key == NULL || !rd_percent_decode (key, true))
+  if (key == NULL || (listing->is_encoded && !rd_percent_decode (key, true)))
     return fail_listing (listing, "has an item without a key");
   if (strncmp (key, listing->below, below_nbytes) != 0)
     return fail_listing (listing, "has what was not asked for");
@@ -117,8 +132,7 @@ add_item (struct listing *listing, bool is_prefix)
     return RADIO_OK;
   if (!is_prefix && !listing->has_nbytes)
     return fail_listing (listing, "has an object without a size");
-  RD_TRY (rd_entries_add (&listing->entries, name, n, is_prefix,
-                          is_prefix ? 0 : listing->nbytes));
+  RD_TRY (gather (listing, name, n, is_prefix));
   if (!is_prefix)
     listing->entries.items[listing->entries.n - 1].age_s = age_s (listing);
   return RADIO_OK;
@@ -143,8 +157,24 @@ keep_text (const char *text, char **kept)
 
 #define ROOT "ListBucketResult"
 
+/* What a page says of itself. */
 static enum radio_status
-take_element (const char *path, const char *text, void *user_data)
+take_head (const char *path, const char *text, void *user_data)
+{
+  struct listing *listing = user_data;
+  if (strcmp (path, ROOT "/IsTruncated") == 0)
+    listing->is_truncated = strcmp (text, "true") == 0;
+  else if (strcmp (path, ROOT "/EncodingType") == 0)
+    listing->is_encoded = strcmp (text, "url") == 0;
+  else if (strcmp (path, ROOT "/NextContinuationToken") == 0)
+    return keep_text (text, &listing->token);
+  else if (strcmp (path, ROOT) == 0)
+    listing->has_root = true;
+  return RADIO_OK;
+}
+
+static enum radio_status
+take_item (const char *path, const char *text, void *user_data)
 {
   struct listing *listing = user_data;
   if (strcmp (path, ROOT "/Contents/Key") == 0
@@ -158,12 +188,6 @@ take_element (const char *path, const char *text, void *user_data)
     return end_item (listing);
   else if (strcmp (path, ROOT "/CommonPrefixes") == 0)
     return add_item (listing, true);
-  else if (strcmp (path, ROOT "/IsTruncated") == 0)
-    listing->is_truncated = strcmp (text, "true") == 0;
-  else if (strcmp (path, ROOT "/NextContinuationToken") == 0)
-    return keep_text (text, &listing->token);
-  else if (strcmp (path, ROOT) == 0)
-    listing->has_root = true;
   return RADIO_OK;
 }
 
@@ -210,12 +234,13 @@ read_page (struct listing *listing)
   RD_FREE char *token = RD_STEAL (listing->token);
   RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
   RD_TRY (fetch_page (listing, token, &page));
-  listing->has_root = listing->is_truncated = false;
+  const char *where = listing->s3->base.uri;
+  listing->has_root = listing->is_truncated = listing->is_encoded = false;
   listing->written_s = -1;
-  RD_TRY (rd_s3_xml_read (&page, listing->s3->base.uri, take_element,
-                          listing));
+  RD_TRY (rd_s3_xml_read (&page, where, take_head, listing));
   if (!listing->has_root)
     return fail_listing (listing, "is none");
+  RD_TRY (rd_s3_xml_read (&page, where, take_item, listing));
   if (!listing->is_truncated)
     return RADIO_OK;
   if (!listing->token || (token && strcmp (token, listing->token) == 0))
@@ -229,6 +254,7 @@ tell (struct listing *listing, rd_io_list_fn *fn, void *user_data)
   enum radio_status status = rd_entries_tell (&listing->entries, fn,
                                               user_data);
   rd_entries_free (&listing->entries);
+  listing->gathered_nbytes = 0;
   return status;
 }
 

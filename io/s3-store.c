@@ -14,6 +14,9 @@
 #define DEFAULT_REGION "us-east-1"
 #define DEFAULT_GRACE_S (24 * 3600)
 
+/* Some millions of names in one folder. */
+#define MAX_LISTED_NBYTES (UINT64_C (256) << 20)
+
 /*------------------------------------------------------------------------
  * Reads
  *----------------------------------------------------------------------*/
@@ -176,6 +179,7 @@ fill (struct rd_s3 *s3, const char *uri, const struct rd_s3_options *options)
   if (options->provider.settings)
     RD_TRY (rd_s3_provider_open (&options->provider, &s3->provider));
   s3->single_writer = options->single_writer;
+  s3->max_listed_nbytes = MAX_LISTED_NBYTES;
   s3->base.grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
   return rd_http_open (&options->http, &s3->http);
 }

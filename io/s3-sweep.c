@@ -27,7 +27,7 @@ struct sweep {
   int64_t now_s;
 
   /* Of the page, and of the upload in it that is read. */
-  bool has_root, is_truncated;
+  bool has_root, is_truncated, is_encoded;
   char *next_key, *next_id;
   char *key, *id;
   int64_t begun_s;
@@ -43,12 +43,18 @@ is_of_living_writer (struct rd_s3 *s3, const char *id)
   return upload != NULL;
 }
 
+static bool
+decode (const struct sweep *sweep, char *key)
+{
+  return !sweep->is_encoded || rd_percent_decode (key, true);
+}
+
 /* The key below the store's prefix, or NULL. */
 static const char *
 key_in_store (const struct sweep *sweep)
 {
   const struct rd_s3_place *place = &sweep->s3->place;
-  if (!sweep->key || !rd_percent_decode (sweep->key, true)
+  if (!sweep->key || !decode (sweep, sweep->key)
       || strncmp (sweep->key, sweep->below, strlen (sweep->below)) != 0)
     return NULL;
   const char *key = rd_key_below (sweep->key, place->prefix);
@@ -82,26 +88,36 @@ keep_text (const char *text, char **kept)
   return *kept ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
+/* What a page says of itself, and then what it lists: as with objects. */
 static enum radio_status
-take_element (const char *path, const char *text, void *user_data)
+take_head (const char *path, const char *text, void *user_data)
+{
+  struct sweep *sweep = user_data;
+  if (strcmp (path, ROOT "/NextKeyMarker") == 0)
+    return keep_text (text, &sweep->next_key);
+  if (strcmp (path, ROOT "/NextUploadIdMarker") == 0)
+    return keep_text (text, &sweep->next_id);
+  if (strcmp (path, ROOT "/IsTruncated") == 0)
+    sweep->is_truncated = strcmp (text, "true") == 0;
+  else if (strcmp (path, ROOT "/EncodingType") == 0)
+    sweep->is_encoded = strcmp (text, "url") == 0;
+  else if (strcmp (path, ROOT) == 0)
+    sweep->has_root = true;
+  return RADIO_OK;
+}
+
+static enum radio_status
+take_item (const char *path, const char *text, void *user_data)
 {
   struct sweep *sweep = user_data;
   if (strcmp (path, ROOT "/Upload/Key") == 0)
     return keep_text (text, &sweep->key);
   if (strcmp (path, ROOT "/Upload/UploadId") == 0)
     return keep_text (text, &sweep->id);
-  if (strcmp (path, ROOT "/NextKeyMarker") == 0)
-    return keep_text (text, &sweep->next_key);
-  if (strcmp (path, ROOT "/NextUploadIdMarker") == 0)
-    return keep_text (text, &sweep->next_id);
   if (strcmp (path, ROOT "/Upload/Initiated") == 0)
     sweep->begun_s = rd_s3_xml_time (text);
   else if (strcmp (path, ROOT "/Upload") == 0)
     return take_upload (sweep);
-  else if (strcmp (path, ROOT "/IsTruncated") == 0)
-    sweep->is_truncated = strcmp (text, "true") == 0;
-  else if (strcmp (path, ROOT) == 0)
-    sweep->has_root = true;
   return RADIO_OK;
 }
 
@@ -154,15 +170,16 @@ read_page (struct sweep *sweep)
   RD_FREE char *id = RD_STEAL (sweep->next_id);
   RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
   const char *where = sweep->s3->base.uri;
-  if (key && !rd_percent_decode (key, true))
+  if (key && !decode (sweep, key))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads has no key "
                     "to go on from", where);
   RD_TRY (fetch_page (sweep, key, id, &page));
-  sweep->has_root = sweep->is_truncated = false;
-  RD_TRY (rd_s3_xml_read (&page, where, take_element, sweep));
+  sweep->has_root = sweep->is_truncated = sweep->is_encoded = false;
+  RD_TRY (rd_s3_xml_read (&page, where, take_head, sweep));
   if (!sweep->has_root)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads is none",
                     where);
+  RD_TRY (rd_s3_xml_read (&page, where, take_item, sweep));
   if (sweep->is_truncated && is_same (key, sweep->next_key)
       && is_same (id, sweep->next_id))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads does not "

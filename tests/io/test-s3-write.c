@@ -329,7 +329,8 @@ static void
 keys_that_xml_cannot_hold_are_removed_singly (void **state)
 {
   struct s3_site *site = *state;
-  s3_say (site, "200 OK", "", "<ListBucketResult><Contents><Key>st/a%01b"
+  s3_say (site, "200 OK", "", "<ListBucketResult>"
+          "<EncodingType>url</EncodingType><Contents><Key>st/a%01b"
           "</Key><Size>1</Size></Contents><Contents><Key>st/c</Key><Size>1"
           "</Size></Contents></ListBucketResult>");
   s3_say (site, NO_CONTENT, "", "");
@@ -347,7 +348,7 @@ keys_that_xml_cannot_hold_are_removed_singly (void **state)
 #define UPLOAD(key, id, time) "<Upload><Key>" key "</Key><UploadId>" id \
   "</UploadId><Initiated>" time "</Initiated></Upload>"
 #define UPLOADS(body) "<ListMultipartUploadsResult>" body \
-  "</ListMultipartUploadsResult>"
+  "<EncodingType>url</EncodingType></ListMultipartUploadsResult>"
 
 static void
 old_uploads_are_ended_and_young_ones_are_not (void **state)

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "io/s3-call.h"
 #include "tests/io/s3-site.h"
 
 static enum radio_status
@@ -347,6 +348,39 @@ folders_and_objects_are_told_in_the_order_of_their_names (void **state)
   s3_assert_all_said (site);
 }
 
+/* A server that does not encode keys does not say that it does; one that
+ * says it may do so behind them. */
+static void
+keys_are_decoded_where_the_server_says_that_they_are_encoded (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", "<ListBucketResult>" OBJECT ("st/a%2Bb+c", "1")
+          "<EncodingType></EncodingType></ListBucketResult>");
+  s3_say (site, "200 OK", "", "<ListBucketResult>" OBJECT ("st/a%2Bb+c", "1")
+          "<EncodingType>url</EncodingType></ListBucketResult>");
+  assert_list (site->io, "", true, "a%2Bb+c 1\n");
+  assert_list (site->io, "", true, "a+b c 1\n");
+  s3_assert_all_said (site);
+}
+
+/* Without recursion all pages are gathered: a server must not fill the
+ * memory with them. */
+static void
+a_listing_that_does_not_fit_is_refused (void **state)
+{
+  struct s3_site *site = *state;
+  struct listing listing = { 0 };
+  ((struct rd_s3 *) site->io)->max_listed_nbytes
+    = 2 * (sizeof (struct rd_io_entry) + 2);
+  s3_say (site, "200 OK", "", LIST (MORE ("1") OBJECT ("st/a", "1")
+                                    OBJECT ("st/b", "1")));
+  s3_say (site, "200 OK", "", LIST (MORE ("2") OBJECT ("st/c", "1")));
+  assert_fails (site->io->ops->list (site->io, "", false, note_entry,
+                                     &listing),
+                RADIO_ERROR_LIMIT, "names in a folder");
+  s3_assert_all_said (site);
+}
+
 static enum radio_status
 keep_age (const struct rd_io_entry *entry, void *user_data)
 {
@@ -441,6 +475,8 @@ main (void)
     SITE_TEST (an_answer_to_head_tells_of_a_wrong_clock_by_its_date),
     SITE_TEST (pages_are_asked_for_one_after_the_other),
     SITE_TEST (folders_and_objects_are_told_in_the_order_of_their_names),
+    SITE_TEST (keys_are_decoded_where_the_server_says_that_they_are_encoded),
+    SITE_TEST (a_listing_that_does_not_fit_is_refused),
     SITE_TEST (objects_are_as_old_as_the_server_says),
     SITE_TEST (listings_that_cannot_be_are_refused),
     SITE_TEST (a_listing_that_goes_round_comes_to_an_end),
