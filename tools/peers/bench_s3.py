@@ -61,9 +61,10 @@ def write_layout(options, name, folder):
     new = folder.with_name(f"new-{folder.name}")
     data = options.folder / "data"
     if name.startswith("radio-"):
+        tiling, codec = name.split("-")[1:]
         subprocess.run(
             [options.build / "tools" / "radio", "ingest", "-q", "-s", new,
-             "--codec", name.rpartition("-")[2], "--as", "ct/head",
+             "--tiling", tiling, "--codec", codec, "--as", "ct/head",
              data / f"{DTYPE}.nii"], check=True)
     else:
         stores.find(name).write(np.load(data / f"{DTYPE}.npy"),
@@ -190,25 +191,31 @@ def make_table(options, results, sizes):
     return report.table(heads, rows)
 
 
-def best_of_others(results, row):
-    """How many times as long the fastest of the others takes."""
+def best_of_others(results, name, row):
+    """How many times as long as ours the fastest of the others takes."""
     def seconds(store):
         return median(run["seconds"] for run in results[store.name, row])
     others = [seconds(store) for store in remote.STORES
               if not store.name.startswith("radio-")]
-    return min(others) / seconds(remote.STORES[0])
+    return min(others) / seconds(remote.find(name))
 
 
 def make_text(options, results, sizes):
     rows = [f"{row} {when}" for row in ROWS for when in ("cold", "warm")]
-    ratios = ", ".join(f"{row} {best_of_others(results, row):.2f}"
-                       for row in rows + ["full cold"])
+    ratios = "; ".join(
+        f"radio with {title}: " + ", ".join(
+            f"{row} {best_of_others(results, name, row):.2f}"
+            for row in rows + ["full cold"])
+        for title, name in (
+            ("`medium`", "radio-balanced-medium"),
+            ("`small`", "radio-balanced-small"),
+            ("`medium` and isotropic tiles", "radio-isotropic-medium")))
     return (f"{report.machine(options)}; {options.rounds} rounds, each way "
             f"{options.delay_ms:.0f} ms later; milliseconds in the median "
             "(and the range) of the rounds / requests.\n\n"
             + make_table(options, results, sizes)
             + f"\n\nThe fastest of the others takes so many times as long as "
-            f"radio with `medium`: {ratios}.\n")
+            f"{ratios}.\n")
 
 
 def main():

@@ -82,9 +82,10 @@ class TensorStore(Remote):
 class Radio(Remote):
     """Through ctypes; no decoded tile is kept."""
 
-    def __init__(self, codec):
-        self.layout = stores.Store(f"radio-balanced-{codec}",
-                                   f"**radio {codec}**")
+    def __init__(self, codec, tiling="balanced"):
+        words = codec if tiling == "balanced" else f"{codec}, {tiling}"
+        self.layout = stores.Store(f"radio-{tiling}-{codec}",
+                                   f"**radio {words}**")
         self.name, self.title = self.layout.name, self.layout.title
 
     def open(self, url, bucket, prefix):
@@ -107,7 +108,7 @@ class Radio(Remote):
 
 
 STORES = [
-    Radio("medium"), Radio("small"),
+    Radio("medium"), Radio("small"), Radio("medium", "isotropic"),
     TensorStore("ts-shard"), TensorStore("ts-64"),
     Zarr("zarr-shard"), Zarr("zarr-64"),
     TileDB("tiledb-axial"), TileDB("tiledb-64"),
