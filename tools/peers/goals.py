@@ -260,11 +260,9 @@ def memory(results, dtype):
             rows.append(megabytes(
                 f"{of}, {dtype}: memory beside the destination of {what}",
                 results.memory(names, kinds, "beside_nbytes"), 32))
-    if dtype == "float32":
-        rows.append(megabytes(
-            f"balanced-medium, {dtype}: memory of an ingest, in all",
-            results.memory(["memory-ingest"], ["ingest-gz"], "peak_nbytes"),
-            85))
+    rows.append(megabytes(
+        f"balanced-medium, {dtype}: memory of an ingest, in all",
+        results.memory(["memory-ingest"], ["ingest-gz"], "peak_nbytes"), 85))
     return rows
 
 
