@@ -62,10 +62,14 @@ def write_layout(options, name, folder):
     data = options.folder / "data"
     if name.startswith("radio-"):
         tiling, codec = name.split("-")[1:]
+        head = folder.with_name("head.nii")
+        head.unlink(missing_ok=True)
+        head.symlink_to((data / f"{DTYPE}.nii").resolve())
         subprocess.run(
             [options.build / "tools" / "radio", "ingest", "-q", "-s", new,
-             "--tiling", tiling, "--codec", codec, "--as", "ct/head",
-             data / f"{DTYPE}.nii"], check=True)
+             "-c", "ct", "--tiling", tiling, "--codec", codec, head],
+            check=True)
+        head.unlink()
     else:
         stores.find(name).write(np.load(data / f"{DTYPE}.npy"),
                                 os.fspath(new), 2)
