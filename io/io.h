@@ -172,6 +172,8 @@ struct rd_io {
   const struct rd_io_ops *ops;
   char *uri;                  /* as messages name it; owned */
   uint64_t grace_s;           /* 0: locks hold between processes, too */
+  uint64_t writer_nbytes;     /* that each writer holds of what it was given,
+                                 until it is sent */
 };
 
 /* Whether a lock excludes the holders of other processes, too; else what is

@@ -30,12 +30,15 @@ struct rd_s3 {
   struct rd_s3_key_cache keys;
   bool single_writer;
   uint64_t max_listed_nbytes; /* of what is gathered before it is told */
+  uint64_t max_lanes;         /* buffers of parts, of all writers, of which
+                                 each has one in any case */
   struct rd_holds holds;
   pthread_mutex_t probe_mutex;        /* held while it is asked what follows */
   pthread_mutex_t mutex;
   struct {
     enum rd_s3_skill if_absent;       /* conditional writes */
     struct rd_s3_upload *uploads;     /* of writers that live */
+    uint64_t nlanes;                  /* of all writers */
     char region[64];
     int64_t ahead_s;          /* the server's clock is */
   } synced;

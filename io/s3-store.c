@@ -17,6 +17,8 @@
 /* Some millions of names in one folder. */
 #define MAX_LISTED_NBYTES (UINT64_C (256) << 20)
 
+#define DEFAULT_WRITERS_NBYTES (UINT64_C (256) << 20)
+
 /*------------------------------------------------------------------------
  * Reads
  *----------------------------------------------------------------------*/
@@ -180,6 +182,10 @@ fill (struct rd_s3 *s3, const char *uri, const struct rd_s3_options *options)
     RD_TRY (rd_s3_provider_open (&options->provider, &s3->provider));
   s3->single_writer = options->single_writer;
   s3->max_listed_nbytes = MAX_LISTED_NBYTES;
+  uint64_t writers_nbytes = options->writers_nbytes;
+  s3->max_lanes = (writers_nbytes ? writers_nbytes : DEFAULT_WRITERS_NBYTES)
+                  / RD_S3_PART_NBYTES;
+  s3->base.writer_nbytes = RD_S3_PART_NBYTES;
   s3->base.grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
   return rd_http_open (&options->http, &s3->http);
 }

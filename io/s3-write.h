@@ -19,6 +19,9 @@ enum radio_status rd_s3_sweep (struct rd_io *io, const char *prefix,
                                bool dry_run, struct rd_io_swept *swept)
   RADIO_USE_RESULT;
 
+/* What goes by one request. */
+#define RD_S3_PART_NBYTES ((size_t) 8 << 20)
+
 /* An upload of many parts, while its writer lives. */
 struct rd_s3_upload {
   struct rd_s3_upload *next;

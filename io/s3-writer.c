@@ -14,7 +14,6 @@
 #include "io/s3-write.h"
 #include "io/s3-xml.h"
 
-#define PART_NBYTES ((size_t) 8 << 20)
 #define MAX_PARTS 10000
 #define NLANES 4              /* parts on their way at one time */
 #define MAX_ANSWER_NBYTES 65536
@@ -49,6 +48,7 @@ struct writer {
   unsigned nparts;
   struct rd_buffer etags;     /* ETAG_NBYTES for each part */
   struct lane lanes[NLANES];
+  size_t nlanes;              /* of them that are used */
   struct lane *filling;
   pthread_mutex_t mutex;      /* guards is_done of the lanes */
   pthread_cond_t was_done;
@@ -194,7 +194,7 @@ make_room_for_etag (struct writer *writer)
   if (writer->nparts == MAX_PARTS)
     return rd_fail (RADIO_ERROR_LIMIT, "%s/%s: an object of more than %d "
                     "parts of %zu bytes", writer->s3->base.uri, writer->key,
-                    MAX_PARTS, PART_NBYTES);
+                    MAX_PARTS, RD_S3_PART_NBYTES);
   return rd_buffer_append (&writer->etags, none, sizeof none);
 }
 
@@ -223,16 +223,44 @@ start_part (struct writer *writer, struct lane *lane)
   return RADIO_OK;
 }
 
-/* The lane that is filled is full: send it, and fill the next, the one that
- * was sent first. */
+/* The first of a writer is its in any case: else writers could wait for each
+ * other. */
+static bool
+take_lane (struct rd_s3 *s3, bool is_first)
+{
+  RD_LOCK_SCOPE (&s3->mutex);
+  if (!is_first && s3->synced.nlanes >= s3->max_lanes)
+    return false;
+  s3->synced.nlanes++;
+  return true;
+}
+
+static void
+give_lanes (struct rd_s3 *s3, size_t n)
+{
+  RD_LOCK_SCOPE (&s3->mutex);
+  s3->synced.nlanes -= n;
+}
+
+/* One that was not used yet, or the one that was sent first. */
+static struct lane *
+next_lane (struct writer *writer)
+{
+  size_t next = (size_t) (writer->filling - writer->lanes) + 1;
+  if (next == writer->nlanes && next < NLANES
+      && take_lane (writer->s3, false))
+    writer->nlanes++;
+  return &writer->lanes[next % writer->nlanes];
+}
+
+/* The lane that is filled is full: send it, and fill the next. */
 static enum radio_status
 send_part (struct writer *writer)
 {
   if (!writer->upload.id)
     RD_TRY (begin_upload (writer));
   RD_TRY (start_part (writer, writer->filling));
-  size_t next = (size_t) (writer->filling - writer->lanes + 1) % NLANES;
-  writer->filling = &writer->lanes[next];
+  writer->filling = next_lane (writer);
   return finish_part (writer, writer->filling);
 }
 
@@ -242,10 +270,10 @@ append_bytes (struct writer *writer, const struct rd_part *part)
   const unsigned char *bytes = part->data;
   for (size_t left = part->nbytes; left > 0;) {
     struct rd_buffer *buffer = &writer->filling->buffer;
-    if (buffer->nbytes == PART_NBYTES)
+    if (buffer->nbytes == RD_S3_PART_NBYTES)
       RD_TRY (send_part (writer));
     buffer = &writer->filling->buffer;
-    size_t n = rd_min_u64 (left, PART_NBYTES - buffer->nbytes);
+    size_t n = rd_min_u64 (left, RD_S3_PART_NBYTES - buffer->nbytes);
     RD_TRY (rd_buffer_append (buffer, bytes, n));
     writer->nbytes += n;
     RD_COUNT (written, n);
@@ -297,6 +325,7 @@ free_writer (struct writer *writer)
 {
   for (size_t i = 0; i < NLANES; i++)
     rd_buffer_free (&writer->lanes[i].buffer);
+  give_lanes (writer->s3, writer->nlanes);
   rd_buffer_free (&writer->etags);
   rd_free ((char *) writer->upload.id);
   pthread_cond_destroy (&writer->was_done);
@@ -461,6 +490,7 @@ rd_s3_create (struct rd_io *io, const char *key,
   writer->base.ops = &writer_ops;
   writer->s3 = (struct rd_s3 *) io;
   writer->filling = writer->lanes;
+  writer->nlanes = take_lane (writer->s3, true);
   for (size_t i = 0; i < NLANES; i++)
     writer->lanes[i].writer = writer;
   pthread_mutex_init (&writer->mutex, NULL);

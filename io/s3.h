@@ -25,6 +25,8 @@ struct rd_s3_options {
                                  that knows no conditional writes */
   uint64_t grace_s;           /* after which what nobody finished counts as
                                  left behind; 0: a day */
+  uint64_t writers_nbytes;    /* that all writers may hold, but for a part
+                                 of each; 0: 256 MiB */
   struct rd_http_options http;
 };
 

@@ -18,8 +18,10 @@ struct radio_context_options {
 
   /* Upper bound of what the library holds at one time besides the caller's
    * own buffers: tiles in flight, slabs being written, indexes, metadata
-   * documents.  An operation that cannot be done within it fails with
-   * RADIO_ERROR_LIMIT before it allocates.  0: 1 GiB. */
+   * documents; what is on its way to S3 (a quarter of it, but at least 8 MiB
+   * of each of the shards that are on their way, which are 8 at most).  An
+   * operation that cannot be done within it fails with RADIO_ERROR_LIMIT
+   * before it allocates.  0: 1 GiB. */
   uint64_t memory_limit_nbytes;
 
   /* Do not ask the kernel for huge pages where a read's destination is

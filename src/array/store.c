@@ -14,6 +14,9 @@
 #include "src/array/path.h"
 #include "src/array/s3-options.h"
 
+/* The part of the memory limit that what is on its way to S3 may take. */
+#define WRITERS_PARTS 4
+
 struct radio_store *
 rd_store_ref (struct radio_store *store)
 {
@@ -237,6 +240,9 @@ open_io (const char *uri, const struct radio_store_options *options,
   if (strncasecmp (uri, scheme, sizeof scheme - 1) != 0)
     return rd_io_open (uri, options->create, io);
   RD_TRY (rd_s3_resolve (&options->s3, &s3));
+  if (options->context)
+    s3.options.writers_nbytes = options->context->memory_limit_nbytes
+                                / WRITERS_PARTS;
   return rd_io_open_with (uri, options->create, &s3.options, io);
 }
 

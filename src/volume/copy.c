@@ -213,7 +213,7 @@ copy_object (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 }
 
 /* As many at a time as fit into half of the memory: each has two pieces, its
- * index and a tile. */
+ * index, a tile, and what its writer holds. */
 static unsigned
 count_active (struct rd_copy *copy)
 {
@@ -231,6 +231,7 @@ count_active (struct rd_copy *copy)
     most = rd_max_u64 (most, nbytes);
   }
   uint64_t each = rd_add_sat (2 * copy->piece_nbytes, most);
+  each = rd_add_sat (each, copy->to->io->writer_nbytes);
   uint64_t n = rd_min_u64 (limit / 2 / each, context->nthreads);
   return n > 0 ? (unsigned) n : 1;
 }

@@ -3,6 +3,7 @@
  * from a server that cannot do what is asked. */
 #include <config.h>
 
+#include "io/s3-call.h"
 #include "tests/io/s3-site.h"
 
 #define NO_CONTENT "204 No Content"
@@ -208,6 +209,44 @@ a_large_object_is_put_in_parts (void **state)
   assert_int_equal (http_peer_body (site->peer, 1)->nbytes
                     + http_peer_body (site->peer, 2)->nbytes,
                     PART_NBYTES + 1);
+  s3_assert_all_said (site);
+}
+
+/* So each has another answer, and their order is known. */
+static void
+where_memory_is_scarce_parts_go_out_one_after_the_other (void **state)
+{
+  static const char *const tags[] = {
+    "ETag: \"1\"\r\n", "ETag: \"2\"\r\n", "ETag: \"3\"\r\n",
+  };
+  static const char numbers[] = "123";
+  char wanted[64];
+  struct s3_site *site = *state;
+  struct rd_s3 *s3 = (struct rd_s3 *) site->io;
+  struct rd_io_writer *writer, *other;
+  const struct rd_part part = { make_bytes (3 * PART_NBYTES),
+                                3 * PART_NBYTES };
+  s3->max_lanes = 2;
+  s3_say (site, "200 OK", "", BEGUN);
+  for (int i = 0; i < 3; i++)
+    s3_say (site, "200 OK", tags[i], "");
+  s3_say (site, "200 OK", "", COMPLETE);
+  assert_ok (site->io->ops->create (site->io, "other", &other));
+  assert_ok (site->io->ops->create (site->io, "k", &writer));
+  assert_int_equal (s3->synced.nlanes, 2);
+  assert_ok (writer->ops->append (writer, &part, 1));
+  assert_int_equal (s3->synced.nlanes, 2);
+  assert_ok (writer->ops->commit (writer));
+  rd_io_writer_abort (other);
+  assert_int_equal (s3->synced.nlanes, 0);
+  const struct rd_buffer *body = http_peer_body (site->peer, 4);
+  for (int i = 0; i < 3; i++) {
+    snprintf (wanted, sizeof wanted, "<PartNumber>%c</PartNumber><ETag>"
+              "&quot;%c&quot;", numbers[i], numbers[i]);
+    assert_non_null (memmem (body->data, body->nbytes, wanted,
+                             strlen (wanted)));
+  }
+  free ((void *) part.data);
   s3_assert_all_said (site);
 }
 
@@ -430,6 +469,7 @@ main (void)
     SITE_TEST (a_lost_answer_to_a_conditional_put_is_told_from_another_writers),
     SITE_TEST (a_conflict_is_no_object_that_exists),
     SITE_TEST (a_large_object_is_put_in_parts),
+    SITE_TEST (where_memory_is_scarce_parts_go_out_one_after_the_other),
     SITE_TEST (a_part_that_fails_ends_the_upload),
     SITE_TEST (an_error_within_a_good_answer_is_one),
     SITE_TEST (a_lost_answer_to_completing_is_made_good),
