@@ -125,6 +125,7 @@ rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
   wrap->base.ops = &wrap->ops;
   wrap->base.uri = uri;
   wrap->base.grace_s = inner->grace_s;
+  wrap->base.writer_nbytes = inner->writer_nbytes;
   wrap->inner = inner;
   return RADIO_OK;
 }

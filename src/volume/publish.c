@@ -173,6 +173,25 @@ put_document (const struct rd_publication *publication, enum rd_put how)
                     publication->nbytes, how);
 }
 
+/* The document, where there was none, or over the one that is replaced; also
+ * if that came between looking and writing, as it may where locks do not tell
+ * of other processes. */
+static enum radio_status
+put_new_document (const struct rd_publication *publication,
+                  const struct rd_existing *existing)
+{
+  struct rd_existing now RD_EXISTING_SCOPE = { 0 };
+  if (existing->is_there)
+    return put_document (publication, RD_PUT_REPLACE);
+  enum radio_status status = put_document (publication, RD_PUT_IF_ABSENT);
+  if (status != RADIO_ERROR_EXISTS
+      || publication->existing != RADIO_EXISTING_REPLACE)
+    return status;
+  RD_TRY (rd_existing_look (publication->store, publication->path, &now));
+  RD_TRY (check_replaceable (publication->path, &now));
+  return put_document (publication, RD_PUT_REPLACE);
+}
+
 /* The document comes last, when all that it speaks of is durable.  The
  * header array, which a volume that is replaced has, too, is written while
  * the last shards are on their way to the disk. */
@@ -180,14 +199,13 @@ static enum radio_status
 publish_parts (struct rd_publication *publication,
                const struct rd_existing *existing, bool *is_ours)
 {
-  enum rd_put how = existing->is_there ? RD_PUT_REPLACE : RD_PUT_IF_ABSENT;
   struct rd_error error;
   if (publication->prefix)
     RD_TRY (rd_header_write (publication->store, publication->path,
                              publication->prefix));
   if (publication->finish)
     RD_TRY (publication->finish (publication));
-  enum radio_status status = put_document (publication, how);
+  enum radio_status status = put_new_document (publication, existing);
   *is_ours = status == RADIO_OK;
   if (status == RADIO_OK)
     return RADIO_OK;
@@ -244,6 +262,20 @@ settle_race (struct rd_publication *publication,
               : fail_exists (publication->store, publication->path);
 }
 
+/* The store refused the document, since one came between looking and
+ * writing. */
+static enum radio_status
+settle_late (struct rd_publication *publication)
+{
+  struct rd_existing now RD_EXISTING_SCOPE = { 0 };
+  struct rd_error error;
+  rd_error_save (&error, RADIO_ERROR_EXISTS);
+  if (rd_existing_look (publication->store, publication->path, &now)
+      != RADIO_OK || !now.is_there)
+    return rd_error_raise (&error);
+  return settle_race (publication, &now);
+}
+
 enum radio_status
 rd_publish (struct rd_publication *publication, bool *is_ours)
 {
@@ -259,5 +291,8 @@ rd_publish (struct rd_publication *publication, bool *is_ours)
       return settle_race (publication, &existing);
     RD_TRY (check_replaceable (publication->path, &existing));
   }
-  return publish (publication, &existing, is_ours);
+  enum radio_status status = publish (publication, &existing, is_ours);
+  bool is_late = status == RADIO_ERROR_EXISTS && !*is_ours
+                 && publication->existing != RADIO_EXISTING_REPLACE;
+  return is_late ? settle_late (publication) : status;
 }
