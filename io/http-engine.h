@@ -46,6 +46,17 @@ bool rd_http_send_set (struct rd_http_attempt *attempt);
  * Whether all came that was to come of a good answer. */
 bool rd_http_attempt_is_whole (struct rd_http_attempt *attempt);
 
+/* What an attempt came to. */
+struct rd_http_outcome {
+  CURLcode code;              /* CURLE_OK: an answer came */
+  enum radio_status status;   /* with its message */
+  enum rd_http_next next;
+};
+
+/* The transfer ended with code. */
+struct rd_http_outcome rd_http_judge (struct rd_http_attempt *attempt,
+                                      CURLcode code);
+
 /* Its handle is in no multi handle any more.  NULL is legal. */
 void rd_http_attempt_close (struct rd_http_attempt *attempt);
 
