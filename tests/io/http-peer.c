@@ -7,6 +7,7 @@
 #include <err.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -446,6 +447,9 @@ accept_all (void *data)
     struct connection *connection
       = &peer->connections[peer->nconnections++];
     *connection = (struct connection) { .peer = peer, .fd = fd };
+    /* Answers go out in pieces, none of which is to wait for the client. */
+    (void) setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &(int) { 1 },
+                       sizeof (int));
     if (pthread_create (&connection->thread, NULL, serve, connection) != 0)
       errx (99, "http peer: no thread");
     pthread_mutex_unlock (&peer->mutex);
