@@ -94,13 +94,33 @@ rd_http_attempt_is_whole (struct rd_http_attempt *attempt)
  * libcurl's callbacks
  *----------------------------------------------------------------------*/
 
+/* Of two attempts the time until one is answered is told as one phase. */
 static void
+tell_phase (const struct rd_http_attempt *attempt,
+            const struct radio_site *site)
+{
+  if (!attempt->task->rival)
+    radio_async_phase (attempt->task->request, site);
+}
+
+static void
+hear_first (struct rd_http_attempt *attempt)
+{
+  attempt->has_byte = true;
+  attempt->waited_ns = attempt->heard_ns - attempt->asked_ns;
+  radio_async_phase (attempt->task->request, &transfer_site);
+}
+
+/* False where nobody listens any more. */
+static bool
 hear (struct rd_http_attempt *attempt)
 {
+  if (rd_http_is_beaten (attempt))
+    return false;
   attempt->heard_ns = rd_http_now ();
   if (!attempt->has_byte)
-    radio_async_phase (attempt->task->request, &transfer_site);
-  attempt->has_byte = true;
+    hear_first (attempt);
+  return true;
 }
 
 /* Words that say why, or that nobody reads (NULL), as far as they are
@@ -122,7 +142,8 @@ on_header (char *line, size_t size, size_t n, void *data)
 {
   struct rd_http_attempt *attempt = data;
   struct rd_http_task *task = attempt->task;
-  hear (attempt);
+  if (!hear (attempt))
+    return 0;
   /* What follows the body is not looked at, but counts. */
   if (attempt->is_judged)
     return ignore (attempt, NULL, size * n);
@@ -141,7 +162,8 @@ on_body (char *bytes, size_t size, size_t n, void *data)
   struct rd_http_attempt *attempt = data;
   struct rd_http_task *task = attempt->task;
   size_t nbytes = size * n;
-  hear (attempt);
+  if (!hear (attempt))
+    return 0;
   if (!attempt->is_judged)
     judge (attempt);
   if (!attempt->is_accepted || attempt->has_no_body)
@@ -164,20 +186,18 @@ on_body (char *bytes, size_t size, size_t n, void *data)
 static int
 on_socket (void *data, curl_socket_t fd, curlsocktype purpose)
 {
-  struct rd_http_attempt *attempt = data;
   /* Not for children of the program. */
   (void) fcntl (fd, F_SETFD, FD_CLOEXEC);
   if (purpose == CURLSOCKTYPE_IPCXN)
-    radio_async_phase (attempt->task->request, &connect_site);
+    tell_phase (data, &connect_site);
   return CURL_SOCKOPT_OK;
 }
 
 static CURLcode
 on_tls (CURL *easy, void *context, void *data)
 {
-  struct rd_http_attempt *attempt = data;
   (void) easy, (void) context;
-  radio_async_phase (attempt->task->request, &tls_site);
+  tell_phase (data, &tls_site);
   return CURLE_OK;
 }
 
@@ -188,12 +208,13 @@ on_sent (void *data, char *to, char *from, int to_port, int from_port)
   struct rd_http_attempt *attempt = data;
   struct rd_http_task *task = attempt->task;
   (void) to, (void) from, (void) to_port, (void) from_port;
+  if (rd_http_is_beaten (attempt))
+    return CURL_PREREQFUNC_ABORT;
   /* Once more on a new connection, after one that said nothing. */
   task->is_ambiguous |= attempt->is_sent;
   attempt->is_sent = true;
   attempt->heard_ns = rd_http_now ();
-  radio_async_phase (task->request, task->nparts > 0 ? &send_site
-                                                     : &first_byte_site);
+  tell_phase (attempt, task->nparts > 0 ? &send_site : &first_byte_site);
   return CURL_PREREQFUNC_OK;
 }
 
@@ -273,7 +294,8 @@ set_tls_callback (CURL *easy, struct rd_http_attempt *attempt)
 
 enum radio_status
 rd_http_attempt_open (const struct rd_http_options *options,
-                      struct rd_http_task *task)
+                      struct rd_http_task *task,
+                      struct rd_http_attempt **result)
 {
   struct rd_http_attempt *attempt = rd_calloc (1, sizeof *attempt);
   if (attempt == NULL)
@@ -292,7 +314,7 @@ rd_http_attempt_open (const struct rd_http_options *options,
     return status;
   }
   set_tls_callback (attempt->easy, attempt);
-  task->attempt = attempt;
+  *result = attempt;
   return RADIO_OK;
 }
 

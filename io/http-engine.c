@@ -37,9 +37,10 @@ struct rd_http {
 
   /* The thread's own. */
   struct rd_http_manners manners;
+  struct rd_http_hedges hedges;
   struct list waiting;                /* to be begun, or begun again */
   struct rd_http_task *active;
-  unsigned nactive;
+  unsigned nactive;                   /* attempts of these */
 };
 
 static void
@@ -83,6 +84,20 @@ static const struct radio_site retry_site = {
   "wait for retry", RD_IN_NETWORK, "try_again", __FILE__, __LINE__,
   RADIO_SCOPE_WORK
 };
+static const struct radio_site hedge_site = {
+  "hedge", RD_IN_NETWORK, "begin_hedge", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+static void
+tell_hedges (const struct rd_http_task *task)
+{
+  if (task->nhedges == 0)
+    return;
+  radio_async_add (task->request, &rd_count_hedges, task->nhedges);
+  radio_async_text (task->request, "hedge",
+                    task->was_overtaken ? "won" : "lost", RADIO_TEXT_PLAIN);
+}
 
 static void
 tell_request (const struct rd_http_task *task)
@@ -97,6 +112,7 @@ tell_request (const struct rd_http_task *task)
   }
   if (task->nattempts > 1)
     radio_async_add (request, &rd_count_retries, task->nattempts - 1);
+  tell_hedges (task);
 }
 
 static void
@@ -115,6 +131,36 @@ end_task (struct rd_http_task *task, enum radio_status status)
  * Attempts that end
  *----------------------------------------------------------------------*/
 
+static bool
+start (struct rd_http *http, struct rd_http_attempt *attempt)
+{
+  uint64_t now_ns = rd_http_now ();
+  attempt->begin_ns = attempt->heard_ns = attempt->asked_ns = now_ns;
+  if (curl_multi_add_handle (http->multi, attempt->easy) != CURLM_OK)
+    return false;
+  http->nactive++;
+  return true;
+}
+
+static void
+stop (struct rd_http *http, struct rd_http_attempt *attempt)
+{
+  curl_multi_remove_handle (http->multi, attempt->easy);
+  http->nactive--;
+}
+
+/* The other one of two goes on alone. */
+static void
+drop (struct rd_http *http, struct rd_http_attempt *attempt)
+{
+  struct rd_http_task *task = attempt->task;
+  task->was_overtaken = task->attempt == attempt;
+  task->attempt = rd_http_rival_of (attempt);
+  task->rival = NULL;
+  stop (http, attempt);
+  rd_http_attempt_close (attempt);
+}
+
 static void
 forget_active (struct rd_http *http, struct rd_http_task *task)
 {
@@ -122,7 +168,6 @@ forget_active (struct rd_http *http, struct rd_http_task *task)
   while (*at != task)
     at = &(*at)->next;
   *at = task->next;
-  http->nactive--;
 }
 
 /* Before those that were not begun yet: its time is running. */
@@ -133,17 +178,26 @@ try_again (struct rd_http *http, struct rd_http_task *task)
   list_prepend (&http->waiting, task);
 }
 
-/* An attempt is no more in the multi handle. */
+/* What the next tasks learn of one that was answered. */
 static void
-finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
-                CURLcode code)
+praise (struct rd_http *http, const struct rd_http_task *task)
 {
-  struct rd_http_task *task = attempt->task;
+  rd_http_manners_praise (&http->manners, task);
+  if (task->method == RD_HTTP_GET && rd_http_is_good (task->answer.status))
+    rd_http_hedges_note (&http->hedges, task->attempt->waited_ns);
+}
+
+/* The only attempt of a task ended. */
+static void
+finish_task (struct rd_http *http, struct rd_http_task *task, CURLcode code)
+{
+  struct rd_http_attempt *attempt = task->attempt;
+  stop (http, attempt);
   forget_active (http, task);
   struct rd_http_outcome outcome = rd_http_judge (attempt, code);
   bool is_answer = outcome.code == CURLE_OK && outcome.next == RD_HTTP_END;
   if (is_answer)
-    rd_http_manners_praise (&http->manners, task);
+    praise (http, task);
   bool again = rd_http_manners_again (&http->manners, &http->options, task,
                                       outcome.code, outcome.next,
                                       rd_http_now ());
@@ -152,6 +206,22 @@ finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
     try_again (http, task);
   else
     end_task (task, outcome.status);
+}
+
+/* One of two that nothing was heard of has not failed the task. */
+static void
+finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
+                CURLcode code)
+{
+  struct rd_http_task *task = attempt->task;
+  struct rd_http_attempt *rival = rd_http_rival_of (attempt);
+  if (rival && !attempt->has_byte) {
+    drop (http, attempt);
+    return;
+  }
+  if (rival)
+    drop (http, rival);
+  finish_task (http, task, code);
 }
 
 static void
@@ -163,7 +233,6 @@ take_finished (struct rd_http *http)
     CURLcode code = message->data.result;
     curl_easy_getinfo (message->easy_handle, CURLINFO_PRIVATE,
                        (char **) &attempt);
-    curl_multi_remove_handle (http->multi, attempt->easy);
     finish_attempt (http, attempt, code);
   }
 }
@@ -192,28 +261,28 @@ patience_ns (const struct rd_http *http,
 
 /* Who keeps sending or taking gets more time. */
 static uint64_t
-allowed_ns (const struct rd_http *http, const struct rd_http_task *task)
+allowed_ns (const struct rd_http *http,
+            const struct rd_http_attempt *attempt)
 {
-  uint64_t nbytes = task->attempt->sent_nbytes;
-  if (task->attempt->is_accepted && task->into)
+  const struct rd_http_task *task = attempt->task;
+  uint64_t nbytes = attempt->sent_nbytes;
+  if (attempt->is_accepted && task->into)
     nbytes += task->into->nbytes;
   return rd_add_sat (http->options.deadline_ms * 1000000,
                      rd_mul_sat (nbytes, 1000000000) / SLOW_NBYTES);
 }
 
 static bool
-is_overdue (const struct rd_http *http, const struct rd_http_task *task,
-            uint64_t now_ns)
+is_overdue (const struct rd_http *http,
+            const struct rd_http_attempt *attempt, uint64_t now_ns)
 {
-  const struct rd_http_attempt *attempt = task->attempt;
   return now_ns - attempt->heard_ns >= patience_ns (http, attempt)
-         || now_ns - task->begin_ns >= allowed_ns (http, task);
+         || now_ns - attempt->task->begin_ns >= allowed_ns (http, attempt);
 }
 
 static void
 give_up_on (struct rd_http *http, struct rd_http_attempt *attempt)
 {
-  curl_multi_remove_handle (http->multi, attempt->easy);
   uint64_t silent_ns = rd_http_now () - attempt->heard_ns;
   if (silent_ns >= patience_ns (http, attempt))
     snprintf (attempt->message, sizeof attempt->message,
@@ -225,6 +294,16 @@ give_up_on (struct rd_http *http, struct rd_http_attempt *attempt)
   finish_attempt (http, attempt, CURLE_OPERATION_TIMEDOUT);
 }
 
+/* As soon as one of two is answered, outside of libcurl's callbacks. */
+static void
+end_hedge (struct rd_http *http, struct rd_http_task *task)
+{
+  if (rd_http_is_beaten (task->attempt))
+    drop (http, task->attempt);
+  else if (task->rival && rd_http_is_beaten (task->rival))
+    drop (http, task->rival);
+}
+
 static void
 look_at_clocks (struct rd_http *http)
 {
@@ -232,9 +311,46 @@ look_at_clocks (struct rd_http *http)
   struct rd_http_task *next;
   for (struct rd_http_task *task = http->active; task; task = next) {
     next = task->next;
-    if (is_overdue (http, task, now_ns))
+    end_hedge (http, task);
+    if (task->rival && is_overdue (http, task->rival, now_ns))
+      give_up_on (http, task->rival);
+    if (is_overdue (http, task->attempt, now_ns))
       give_up_on (http, task->attempt);
   }
+}
+
+static uint64_t
+patience_left_ns (const struct rd_http *http,
+                  const struct rd_http_attempt *attempt, uint64_t now_ns)
+{
+  uint64_t heard_ns = now_ns - attempt->heard_ns;
+  uint64_t most = patience_ns (http, attempt);
+  return most > heard_ns ? most - heard_ns : 0;
+}
+
+/* Until a second request is made; UINT64_MAX: as things are, none is. */
+static uint64_t
+hedge_left_ns (const struct rd_http *http, const struct rd_http_task *task,
+               uint64_t now_ns)
+{
+  const struct rd_http_attempt *attempt = task->attempt;
+  uint64_t after = rd_http_hedges_after (&http->hedges);
+  uint64_t waited_ns = now_ns - attempt->asked_ns;
+  if (task->method != RD_HTTP_GET || attempt->has_byte || attempt->is_hedged
+      || after == UINT64_MAX || http->nactive >= http->manners.limit)
+    return UINT64_MAX;
+  return after > waited_ns ? after - waited_ns : 0;
+}
+
+/* How long an active task needs nothing unless something comes. */
+static uint64_t
+idle_ns (const struct rd_http *http, const struct rd_http_task *task,
+         uint64_t now_ns)
+{
+  uint64_t ns = rd_min_u64 (patience_left_ns (http, task->attempt, now_ns),
+                            hedge_left_ns (http, task, now_ns));
+  return task->rival
+         ? rd_min_u64 (ns, patience_left_ns (http, task->rival, now_ns)) : ns;
 }
 
 /* How long nothing is to be done unless something comes. */
@@ -250,11 +366,8 @@ poll_ms (const struct rd_http *http)
     ns = rd_min_u64 (ns, task->not_before_ns > now_ns
                          ? task->not_before_ns - now_ns : 0);
   for (const struct rd_http_task *task = http->active; task;
-       task = task->next) {
-    uint64_t heard_ns = now_ns - task->attempt->heard_ns;
-    uint64_t most = patience_ns (http, task->attempt);
-    ns = rd_min_u64 (ns, most > heard_ns ? most - heard_ns : 0);
-  }
+       task = task->next)
+    ns = rd_min_u64 (ns, idle_ns (http, task, now_ns));
   return (int) rd_div_up (ns, 1000000);
 }
 
@@ -265,22 +378,50 @@ poll_ms (const struct rd_http *http)
 static void
 begin_attempt (struct rd_http *http, struct rd_http_task *task)
 {
-  enum radio_status status = rd_http_attempt_open (&http->options, task);
+  enum radio_status status = rd_http_attempt_open (&http->options, task,
+                                                   &task->attempt);
   if (status != RADIO_OK) {
     end_task (task, status);
     return;
   }
-  task->attempt->begin_ns = task->attempt->heard_ns = rd_http_now ();
-  if (task->nattempts++ == 0)
-    task->begin_ns = task->attempt->begin_ns;
-  if (curl_multi_add_handle (http->multi, task->attempt->easy) != CURLM_OK) {
+  if (!start (http, task->attempt)) {
     rd_http_attempt_close (RD_STEAL (task->attempt));
     end_task (task, rd_fail_memory (0));
     return;
   }
+  if (task->nattempts++ == 0)
+    task->begin_ns = task->attempt->begin_ns;
   task->next = http->active;
   http->active = task;
-  http->nactive++;
+}
+
+/* A first request that no second one can be made beside goes on alone. */
+static void
+begin_hedge (struct rd_http *http, struct rd_http_task *task)
+{
+  struct rd_http_attempt *rival;
+  task->attempt->is_hedged = true;
+  if (rd_http_attempt_open (&http->options, task, &rival) != RADIO_OK)
+    return;
+  if (!start (http, rival)) {
+    rd_http_attempt_close (rival);
+    return;
+  }
+  rival->is_hedged = true;
+  rival->asked_ns = task->attempt->asked_ns;
+  task->rival = rival;
+  task->nhedges++;
+  rd_http_hedges_spend (&http->hedges);
+  radio_async_phase (task->request, &hedge_site);
+}
+
+static void
+begin_hedges (struct rd_http *http)
+{
+  uint64_t now_ns = rd_http_now ();
+  for (struct rd_http_task *task = http->active; task; task = task->next)
+    if (hedge_left_ns (http, task, now_ns) == 0)
+      begin_hedge (http, task);
 }
 
 /* On this thread, which takes no signals: libcurl says good-bye to those
@@ -328,6 +469,7 @@ run_thread (void *argument)
     take_finished (http);
     look_at_clocks (http);
     begin_waiting (http);
+    begin_hedges (http);
     curl_multi_poll (http->multi, NULL, 0, poll_ms (http), NULL);
   }
   end_multi (http);
@@ -341,9 +483,9 @@ rd_http_submit (struct rd_http *http, struct rd_http_task *task)
     return rd_fail (RADIO_ERROR_FORKED, "the handle was opened before fork: "
                     "open it again in the child process");
   task->not_before_ns = 0;
-  task->nattempts = 0;
-  task->is_ambiguous = false;
-  task->attempt = NULL;
+  task->nattempts = task->nhedges = 0;
+  task->is_ambiguous = task->was_overtaken = false;
+  task->attempt = task->rival = NULL;
   radio_async_phase (task->request, &queued_site);
   {
     RD_LOCK_SCOPE (&http->mutex);
@@ -383,6 +525,7 @@ settle (struct rd_http *http, const struct rd_http_options *options)
     .stall_timeout_ms = or_else (options->stall_timeout_ms, 15000),
     .deadline_ms = or_else (options->deadline_ms, 120000),
     .backoff_ms = or_else (options->backoff_ms, 100),
+    .hedge_percent = options->hedge_percent,
   };
   RD_TRY (copy_text (options->ca_file, &to->ca_file));
   return copy_text (options->proxy, &to->proxy);
@@ -440,6 +583,7 @@ make (struct rd_http *http, const struct rd_http_options *options)
   http->synced.coming.last = &http->synced.coming.first;
   RD_TRY (settle (http, options));
   rd_http_manners_begin (&http->manners, &http->options);
+  http->hedges.percent = http->options.hedge_percent;
   RD_TRY (make_multi (http));
   return start_thread (http);
 }

@@ -16,7 +16,11 @@ struct rd_http_attempt {
   CURL *easy;
   uint64_t begin_ns;
   uint64_t heard_ns;          /* when it was sent, or bytes came */
+  uint64_t asked_ns;          /* its begin, or that of the one whose rival it
+                                 was begun as */
+  uint64_t waited_ns;         /* from then until the first byte came */
   bool is_sent, has_byte;
+  bool is_hedged;             /* it has or had a rival, or was begun as one */
   bool is_judged;             /* its headers were looked at */
   bool is_accepted;           /* and its body is what was asked for */
   bool has_no_body;           /* of the object: what comes is ignored */
@@ -35,7 +39,25 @@ struct rd_http_attempt {
  * RADIO_ERROR_MEMORY. */
 enum radio_status
 rd_http_attempt_open (const struct rd_http_options *options,
-                      struct rd_http_task *task) RADIO_USE_RESULT;
+                      struct rd_http_task *task,
+                      struct rd_http_attempt **attempt) RADIO_USE_RESULT;
+
+/* The other one of two.  NULL: there is none. */
+static inline struct rd_http_attempt *
+rd_http_rival_of (const struct rd_http_attempt *attempt)
+{
+  const struct rd_http_task *task = attempt->task;
+  return task->attempt == attempt ? task->rival : task->attempt;
+}
+
+/* Whether the other one of two is answered: its answer is the task's, to
+ * which this one adds nothing any more. */
+static inline bool
+rd_http_is_beaten (const struct rd_http_attempt *attempt)
+{
+  const struct rd_http_attempt *rival = rd_http_rival_of (attempt);
+  return rival && rival->has_byte;
+}
 
 /* Make its request's headers; tell its handle what to send. */
 enum radio_status
@@ -93,6 +115,28 @@ bool rd_http_manners_again (struct rd_http_manners *manners,
                             const struct rd_http_options *options,
                             struct rd_http_task *task, CURLcode code,
                             enum rd_http_next next, uint64_t now_ns);
+
+/* Second requests of GETs that take long (hedging): how long they usually
+ * take, and how many more may be asked twice.  Zero-filled but for percent,
+ * it is one that was told nothing yet. */
+#define RD_HTTP_HEDGE_NWAITS 100
+struct rd_http_hedges {
+  unsigned percent;           /* of what was answered; 0: none ever */
+  unsigned credit;            /* percents that were saved up */
+  size_t nwaits, next;
+  uint64_t waits_ns[RD_HTTP_HEDGE_NWAITS];    /* of the last ones; a ring */
+  uint64_t after_ns;          /* by these */
+};
+
+/* A GET was answered; its first byte came after wait_ns. */
+void rd_http_hedges_note (struct rd_http_hedges *hedges, uint64_t wait_ns);
+
+/* How long a GET is waited for before it is worth a second request;
+ * UINT64_MAX while none is. */
+uint64_t rd_http_hedges_after (const struct rd_http_hedges *hedges);
+
+/* One was made. */
+void rd_http_hedges_spend (struct rd_http_hedges *hedges);
 
 static inline uint64_t
 rd_http_now (void)

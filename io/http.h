@@ -30,6 +30,10 @@ struct rd_http_options {
   uint64_t deadline_ms;       /* of a task since it was begun, and more for
                                  what keeps coming or going; 120,000 */
   uint64_t backoff_ms;                /* the first wait at most; 100 */
+  unsigned hedge_percent;     /* of the GETs that are answered: so many may
+                                 be asked a second time when nothing came
+                                 for long, and the first answer is taken;
+                                 0: none */
   const char *ca_file;        /* certificates to trust; NULL: the system's */
   const char *proxy;          /* NULL: none */
 };
@@ -116,12 +120,16 @@ struct rd_http_task {
   struct rd_error error;
   struct rd_http_answer answer;       /* the last one */
   unsigned nattempts;
+  unsigned nhedges;           /* second requests beside one of these */
+  bool was_overtaken;         /* by the last of them, which went on instead */
   bool is_ambiguous;          /* the server may have acted on an attempt that
                                  was not answered, or with status 5xx */
 
   /* The engine's own. */
   struct rd_http_task *next;
   struct rd_http_attempt *attempt;
+  struct rd_http_attempt *rival;      /* a second one; NULL: none.  The one
+                                 that hears a byte is the only one soon */
   uint64_t begin_ns, not_before_ns;
   unsigned ntokens;                   /* that its last attempt cost */
 };

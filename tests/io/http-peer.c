@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -52,6 +53,8 @@ struct http_peer {
   struct heard heard[MAX_HEARD];
   size_t nheard;
   char writer[64];
+  unsigned nreleased;
+  pthread_cond_t released;
 };
 
 struct request {
@@ -364,18 +367,47 @@ remember_writer (struct http_peer *peer, const struct request *request)
 }
 
 static bool
-send_saying (struct http_peer *peer, int fd, const char *saying)
+send_writer (struct http_peer *peer, int fd)
 {
   char writer[sizeof peer->writer];
-  const char *at = strstr (saying, HTTP_PEER_WRITER);
-  if (!at)
-    return send_all (fd, saying, strlen (saying));
   pthread_mutex_lock (&peer->mutex);
   memcpy (writer, peer->writer, sizeof writer);
   pthread_mutex_unlock (&peer->mutex);
+  return send_all (fd, writer, strlen (writer));
+}
+
+static bool
+wait_for_release (struct http_peer *peer, unsigned n)
+{
+  pthread_mutex_lock (&peer->mutex);
+  while (peer->nreleased < n)
+    pthread_cond_wait (&peer->released, &peer->mutex);
+  pthread_mutex_unlock (&peer->mutex);
+  return true;
+}
+
+/* What stands between two '@'. */
+static bool
+send_marked (struct http_peer *peer, int fd, const char *mark)
+{
+  static const char hold[] = "@HOLD-";
+  if (strncmp (mark, HTTP_PEER_WRITER, strlen (HTTP_PEER_WRITER)) == 0)
+    return send_writer (peer, fd);
+  if (strncmp (mark, hold, strlen (hold)) == 0)
+    return wait_for_release (peer, (unsigned) (mark[strlen (hold)] - '0'));
+  return false;
+}
+
+static bool
+send_saying (struct http_peer *peer, int fd, const char *saying)
+{
+  const char *at = strchr (saying, '@');
+  const char *end = at ? strchr (at + 1, '@') : NULL;
+  if (!end)
+    return send_all (fd, saying, strlen (saying));
   return send_all (fd, saying, (size_t) (at - saying))
-         && send_all (fd, writer, strlen (writer))
-         && send_saying (peer, fd, at + strlen (HTTP_PEER_WRITER));
+         && send_marked (peer, fd, at)
+         && send_saying (peer, fd, end + 1);
 }
 
 /* What is to be said in place of an answer of the store; false: nothing. */
@@ -482,6 +514,7 @@ http_peer_start (struct rd_io *objects)
     err (99, "http peer");
   peer->objects = objects;
   pthread_mutex_init (&peer->mutex, NULL);
+  pthread_cond_init (&peer->released, NULL);
   listen_on_loopback (peer);
   if (pthread_create (&peer->thread, NULL, accept_all, peer) != 0)
     errx (99, "http peer: no thread");
@@ -500,8 +533,18 @@ forget_heard (struct http_peer *peer)
 }
 
 void
+http_peer_release (struct http_peer *peer, unsigned n)
+{
+  pthread_mutex_lock (&peer->mutex);
+  peer->nreleased = n;
+  pthread_cond_broadcast (&peer->released);
+  pthread_mutex_unlock (&peer->mutex);
+}
+
+void
 http_peer_stop (struct http_peer *peer)
 {
+  http_peer_release (peer, UINT_MAX);
   shutdown (peer->fd, SHUT_RDWR);
   pthread_join (peer->thread, NULL);
   close (peer->fd);
@@ -513,6 +556,7 @@ http_peer_stop (struct http_peer *peer)
     pthread_join (peer->connections[i].thread, NULL);
   }
   forget_heard (peer);
+  pthread_cond_destroy (&peer->released);
   pthread_mutex_destroy (&peer->mutex);
   free (peer);
 }

@@ -49,6 +49,15 @@ void http_peer_script (struct http_peer *peer, enum http_fault fault,
 /* What stands for the last value of a request's x-amz-meta-radio-writer. */
 #define HTTP_PEER_WRITER "@WRITER@"
 
+/* Where an answer waits until as many were released. */
+#define HTTP_PEER_HOLD_1 "@HOLD-1@"
+#define HTTP_PEER_HOLD_2 "@HOLD-2@"
+#define HTTP_PEER_HOLD_3 "@HOLD-3@"
+void http_peer_release (struct http_peer *peer, unsigned n);
+
+/* Where it ends, with its connection. */
+#define HTTP_PEER_HANG_UP "@HANG-UP@"
+
 /* The next answers, whatever is asked for, in place of the store's: each as
  * it goes out, or NULL to hang up without one; they stay the caller's.  The
  * same array with more of them goes on where it was. */

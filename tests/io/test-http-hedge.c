@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: MIT */
+/* Second requests of GETs that take long: when one is made, that either of
+ * the two may answer, and that the other does no harm. */
+#include <config.h>
+
+#include <pthread.h>
+#include <time.h>
+
+#include "io/http-engine.h"
+#include "tests/alloc-fail.h"
+#include "tests/io/http-peer.h"
+#include "tests/io/store-asserts.h"
+#include "tests/profile-tree.h"
+
+#define MS UINT64_C (1000000)
+#define NQUICK 20             /* before which nothing is asked twice */
+#define MAX_SAVED 4           /* second requests that are paid for at most */
+#define NBYTES 60000          /* of a long answer */
+#define MAX_ANSWERS 16
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+#define OK_AND_CLOSE "HTTP/1.1 200 OK\r\nConnection: close\r\n" \
+                     "Content-Length: 5\r\n\r\nquick"
+
+struct site {
+  struct rd_io *objects;
+  struct http_peer *peer;
+  struct rd_http *http;
+  char url[128];
+  const char *answers[MAX_ANSWERS];
+  char *texts[2];             /* long ones, sent until the peer stops */
+};
+
+/* A task whose end is waited for. */
+struct job {
+  struct rd_http_task task;           /* first */
+  struct site *site;
+  struct rd_buffer into;
+  pthread_mutex_t mutex;
+  pthread_cond_t ended;
+  bool is_done;
+  unsigned nprepared;
+  bool did_fail;              /* an allocation */
+};
+
+/* Each answer pays for a fifth of a second request: 20 for four. */
+static const struct rd_http_options generous = {
+  .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
+  .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
+};
+
+/* What is not asked twice ends all the same. */
+static const struct rd_http_options impatient = {
+  .nattempts = 4, .first_byte_timeout_ms = 500, .stall_timeout_ms = 60000,
+  .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
+};
+
+static void
+open_with (struct site *site, const struct rd_http_options *options)
+{
+  rd_http_close (site->http);
+  assert_ok (rd_http_open (options, &site->http));
+}
+
+static int
+set_up (void **state)
+{
+  struct site *site = calloc (1, sizeof *site);
+  assert_non_null (site);
+  assert_ok (rd_io_open ("memory:", false, &site->objects));
+  put_text (site->objects, "key", "quick");
+  site->peer = http_peer_start (site->objects);
+  snprintf (site->url, sizeof site->url, "%s/key",
+            http_peer_url (site->peer));
+  open_with (site, &generous);
+  *state = site;
+  return 0;
+}
+
+static int
+tear_down (void **state)
+{
+  struct site *site = *state;
+  rd_http_close (site->http);
+  http_peer_stop (site->peer);
+  rd_io_close (site->objects);
+  free (site->texts[0]);
+  free (site->texts[1]);
+  free (site);
+  return 0;
+}
+
+/*------------------------------------------------------------------------
+ * Tasks
+ *----------------------------------------------------------------------*/
+
+static void
+end (struct rd_http_task *task)
+{
+  struct job *job = (struct job *) task;
+  radio_async_end (task->request);
+  RD_LOCK_SCOPE (&job->mutex);
+  job->is_done = true;
+  pthread_cond_signal (&job->ended);
+}
+
+static void
+submit (struct site *site, struct job *job)
+{
+  job->site = site;
+  job->is_done = false;
+  job->task.url = site->url;
+  job->task.into = &job->into;
+  job->task.max_nbytes = NBYTES;
+  job->task.done = end;
+  assert_ok (rd_http_submit (site->http, &job->task));
+}
+
+static enum radio_status
+await (struct job *job)
+{
+  RD_LOCK_SCOPE (&job->mutex);
+  while (!job->is_done)
+    pthread_cond_wait (&job->ended, &job->mutex);
+  return rd_error_raise (&job->task.error);
+}
+
+static enum radio_status
+run (struct site *site, struct job *job)
+{
+  submit (site, job);
+  return await (job);
+}
+
+static void
+free_job (struct job *job)
+{
+  rd_buffer_free (&job->into);
+}
+
+#define JOB_INIT { .mutex = PTHREAD_MUTEX_INITIALIZER, \
+                   .ended = PTHREAD_COND_INITIALIZER }
+#define JOB_SCOPE RD_CLEANUP (free_job)
+
+static void
+assert_body (const struct job *job, const char *text)
+{
+  assert_int_equal (job->into.nbytes, strlen (text));
+  assert_memory_equal (job->into.data, text, strlen (text));
+}
+
+static void
+read_quick (struct site *site, unsigned n)
+{
+  JOB_SCOPE struct job job = JOB_INIT;
+  for (unsigned i = 0; i < n; i++) {
+    assert_ok (run (site, &job));
+    assert_body (&job, "quick");
+    assert_int_equal (job.task.nhedges, 0);
+  }
+}
+
+/*------------------------------------------------------------------------
+ * What the server says
+ *----------------------------------------------------------------------*/
+
+static void
+say (struct site *site, const char *const *answers, size_t n)
+{
+  assert_true (n <= MAX_ANSWERS);
+  http_peer_say (site->peer, NULL, 0);
+  http_peer_release (site->peer, 0);
+  for (size_t i = 0; i < n; i++)
+    site->answers[i] = answers[i];
+  http_peer_say (site->peer, site->answers, n);
+}
+
+#define SAY(...)                                                \
+  do {                                                          \
+    const char *const answers_[] = { __VA_ARGS__ };             \
+    say (site, answers_, sizeof answers_ / sizeof *answers_);   \
+  } while (0)
+
+static void
+nap (void)
+{
+  nanosleep (&(struct timespec) { .tv_nsec = 1000000 }, NULL);
+}
+
+/* All that is to be asked is asked: half a minute is more than enough. */
+static void
+await_all_said (struct site *site)
+{
+  for (unsigned i = 0; i < 30000; i++, nap ())
+    if (http_peer_has_said_all (site->peer))
+      return;
+  fail_msg ("not everything was asked for");
+}
+
+/* Nothing more was asked, and the engine serves on. */
+static void
+assert_all_is_well (struct site *site, unsigned nrequests)
+{
+  assert_int_equal (http_peer_requests (site->peer), nrequests);
+  http_peer_say (site->peer, NULL, 0);
+  JOB_SCOPE struct job job = JOB_INIT;
+  assert_ok (run (site, &job));
+  assert_body (&job, "quick");
+}
+
+/*------------------------------------------------------------------------
+ * When it is worth it
+ *----------------------------------------------------------------------*/
+
+static void
+note (struct rd_http_hedges *hedges, size_t n, uint64_t wait_ms)
+{
+  for (size_t i = 0; i < n; i++)
+    rd_http_hedges_note (hedges, wait_ms * MS);
+}
+
+static void
+nothing_is_worth_it_before_20_answers_and_without_percent (void **state)
+{
+  (void) state;
+  struct rd_http_hedges hedges = { .percent = 100 }, none = { 0 };
+  note (&hedges, 19, 10);
+  assert_true (rd_http_hedges_after (&hedges) == UINT64_MAX);
+  note (&hedges, 1, 10);
+  assert_true (rd_http_hedges_after (&hedges) == 200 * MS);
+  note (&none, 1000, 10);
+  assert_true (rd_http_hedges_after (&none) == UINT64_MAX);
+}
+
+static void
+what_takes_half_as_long_again_as_19_of_20_is_worth_it (void **state)
+{
+  (void) state;
+  struct rd_http_hedges hedges = { .percent = 100 };
+  note (&hedges, 95, 400);
+  note (&hedges, 5, 5000);
+  assert_true (rd_http_hedges_after (&hedges) == 600 * MS);
+  /* One in the place of the oldest: now six of a hundred are slower. */
+  note (&hedges, 1, 1000);
+  assert_true (rd_http_hedges_after (&hedges) == 1500 * MS);
+  note (&hedges, 100, 300);
+  assert_true (rd_http_hedges_after (&hedges) == 450 * MS);
+  rd_http_hedges_note (&hedges, UINT64_MAX);
+  assert_true (rd_http_hedges_after (&hedges) == 450 * MS);
+}
+
+static void
+answers_pay_for_it_by_percents (void **state)
+{
+  (void) state;
+  struct rd_http_hedges hedges = { .percent = 5 };
+  unsigned nhedges = 0;
+  for (unsigned i = 0; i < 1000; i++) {
+    note (&hedges, 1, 1);
+    if (rd_http_hedges_after (&hedges) == UINT64_MAX)
+      continue;
+    rd_http_hedges_spend (&hedges);
+    nhedges++;
+  }
+  assert_int_equal (nhedges, 50);
+}
+
+static void
+no_more_than_a_few_are_saved_up (void **state)
+{
+  (void) state;
+  struct rd_http_hedges hedges = { .percent = 5 };
+  unsigned nhedges = 0;
+  note (&hedges, 10000, 1);
+  for (; rd_http_hedges_after (&hedges) != UINT64_MAX; nhedges++)
+    rd_http_hedges_spend (&hedges);
+  assert_int_equal (nhedges, MAX_SAVED);
+}
+
+/*------------------------------------------------------------------------
+ * Two requests
+ *----------------------------------------------------------------------*/
+
+static void
+what_stalls_is_answered_by_a_second_request (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  struct rd_http_options options = generous;
+  options.hedge_percent = 5;
+  open_with (site, &options);
+  read_quick (site, NQUICK);
+  http_peer_script (site->peer, HTTP_SILENT, 0, 1);
+  assert_ok (run (site, &job));
+  assert_body (&job, "quick");
+  assert_int_equal (job.task.nattempts, 1);
+  assert_int_equal (job.task.nhedges, 1);
+  assert_true (job.task.was_overtaken);
+  assert_int_equal (http_peer_connections (site->peer), 2);
+  assert_all_is_well (site, NQUICK + 2);
+}
+
+static void
+the_first_may_answer_after_all (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  read_quick (site, NQUICK);
+  SAY (HTTP_PEER_HOLD_1 OK "first", HTTP_PEER_HOLD_2 OK "other");
+  submit (site, &job);
+  await_all_said (site);
+  http_peer_release (site->peer, 1);
+  assert_ok (await (&job));
+  assert_body (&job, "first");
+  assert_int_equal (job.task.nhedges, 1);
+  assert_false (job.task.was_overtaken);
+  /* Late, to nobody. */
+  http_peer_release (site->peer, 2);
+  assert_all_is_well (site, NQUICK + 2);
+}
+
+static void
+a_late_answer_harms_nothing (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  read_quick (site, NQUICK);
+  SAY (HTTP_PEER_HOLD_2 OK "first",
+       OK "ot" HTTP_PEER_HOLD_3 "her");
+  submit (site, &job);
+  await_all_said (site);
+  /* While the body of the one that won is on its way. */
+  http_peer_release (site->peer, 2);
+  read_quick (site, 3);
+  http_peer_release (site->peer, 3);
+  assert_ok (await (&job));
+  assert_body (&job, "other");
+  assert_true (job.task.was_overtaken);
+  assert_all_is_well (site, NQUICK + 5);
+}
+
+/* "HOLD OK LETTER..." */
+static char *
+make_long (const char *hold, char letter)
+{
+  char *text = malloc (NBYTES + 128);
+  assert_non_null (text);
+  int n = snprintf (text, 128, "%sHTTP/1.1 200 OK\r\nContent-Length: %d\r\n"
+                    "\r\n", hold, NBYTES);
+  memset (text + n, letter, NBYTES);
+  text[n + NBYTES] = '\0';
+  return text;
+}
+
+static void
+assert_all_of_one (const struct job *job)
+{
+  unsigned char letter = job->task.was_overtaken ? 'b' : 'a';
+  assert_int_equal (job->into.nbytes, NBYTES);
+  for (size_t i = 0; i < NBYTES; i++)
+    if (job->into.data[i] != letter)
+      fail_msg ("byte %zu is of the other answer", i);
+}
+
+static void
+answers_at_one_time_are_not_mixed (void **state)
+{
+  struct site *site = *state;
+  site->texts[0] = make_long (HTTP_PEER_HOLD_1, 'a');
+  site->texts[1] = make_long (HTTP_PEER_HOLD_1, 'b');
+  for (unsigned i = 0; i < 5; i++) {
+    JOB_SCOPE struct job job = JOB_INIT;
+    open_with (site, &generous);
+    read_quick (site, NQUICK);
+    SAY (site->texts[0], site->texts[1]);
+    submit (site, &job);
+    await_all_said (site);
+    http_peer_release (site->peer, 1);
+    assert_ok (await (&job));
+    assert_int_equal (job.task.nhedges, 1);
+    assert_all_of_one (&job);
+    assert_all_is_well (site, (NQUICK + 3) * i + NQUICK + 2);
+  }
+}
+
+static void
+a_second_request_that_fails_leaves_the_first_going (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  read_quick (site, NQUICK);
+  SAY (HTTP_PEER_HOLD_1 OK "first", NULL);
+  submit (site, &job);
+  await_all_said (site);
+  /* By the end of these the engine has seen the other connection's. */
+  read_quick (site, 5);
+  http_peer_release (site->peer, 1);
+  assert_ok (await (&job));
+  assert_body (&job, "first");
+  assert_int_equal (job.task.nattempts, 1);
+  assert_int_equal (job.task.nhedges, 1);
+  assert_false (job.task.was_overtaken);
+  assert_all_is_well (site, NQUICK + 7);
+}
+
+/* The first has a new connection, too: on one that was kept, libcurl would
+ * ask once more by itself. */
+static void
+a_first_request_that_fails_leaves_the_second_going (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  read_quick (site, NQUICK - 1);
+  SAY (OK_AND_CLOSE);
+  read_quick (site, 1);
+  SAY (HTTP_PEER_HOLD_1 HTTP_PEER_HANG_UP, HTTP_PEER_HOLD_2 OK "other");
+  submit (site, &job);
+  await_all_said (site);
+  http_peer_release (site->peer, 1);
+  read_quick (site, 5);
+  http_peer_release (site->peer, 2);
+  assert_ok (await (&job));
+  assert_body (&job, "other");
+  assert_int_equal (job.task.nattempts, 1);
+  assert_true (job.task.was_overtaken);
+  assert_all_is_well (site, NQUICK + 7);
+}
+
+/* Both are given up, each in its time, then it is tried again. */
+static void
+two_that_stay_silent_are_one_attempt (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  open_with (site, &impatient);
+  read_quick (site, NQUICK);
+  http_peer_script (site->peer, HTTP_SILENT, 0, 1000);
+  assert_fails (run (site, &job), RADIO_ERROR_IO, "nothing came for ");
+  assert_non_null (strstr (radio_error_message (), "(4 attempts in "));
+  assert_int_equal (job.task.nattempts, 4);
+  assert_in_range (job.task.nhedges, 0, 4);
+  assert_int_equal (http_peer_requests (site->peer),
+                    NQUICK + job.task.nattempts + job.task.nhedges);
+}
+
+/*------------------------------------------------------------------------
+ * What is not asked twice
+ *----------------------------------------------------------------------*/
+
+/* A job that stalls once is tried again in its time. */
+static void
+assert_not_hedged (struct site *site, struct job *job)
+{
+  unsigned before = http_peer_requests (site->peer);
+  assert_ok (run (site, job));
+  assert_int_equal (job->task.nhedges, 0);
+  assert_in_range (job->task.nattempts, 2, 4);
+  assert_int_equal (http_peer_requests (site->peer) - before,
+                    job->task.nattempts);
+}
+
+static void
+nothing_is_asked_twice_unless_that_is_asked_for (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  struct rd_http_options options = impatient;
+  options.hedge_percent = 0;
+  open_with (site, &options);
+  read_quick (site, 2 * NQUICK);
+  http_peer_script (site->peer, HTTP_SILENT, 0, 1);
+  assert_not_hedged (site, &job);
+}
+
+static void
+what_writes_is_never_asked_twice (void **state)
+{
+  struct site *site = *state;
+  static const enum rd_http_method methods[] = {
+    RD_HTTP_PUT, RD_HTTP_POST, RD_HTTP_DELETE, RD_HTTP_HEAD,
+  };
+  open_with (site, &impatient);
+  read_quick (site, NQUICK);
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    JOB_SCOPE struct job job = JOB_INIT;
+    job.task.method = methods[i];
+    job.task.is_repeatable = true;
+    SAY (HTTP_PEER_HOLD_1, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    assert_not_hedged (site, &job);
+  }
+}
+
+static void
+the_limit_of_requests_at_one_time_holds_for_second_ones (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  struct rd_http_options options = impatient;
+  options.nconnections = 1;
+  open_with (site, &options);
+  read_quick (site, NQUICK);
+  http_peer_script (site->peer, HTTP_SILENT, 0, 1);
+  assert_not_hedged (site, &job);
+}
+
+static void
+few_are_asked_twice_where_everything_stalls (void **state)
+{
+  enum { N = 8 };
+  struct site *site = *state;
+  const char *answers[N + MAX_SAVED];
+  struct job jobs[N];
+  unsigned nhedges = 0;
+  read_quick (site, NQUICK);
+  for (size_t i = 0; i < N + MAX_SAVED; i++)
+    answers[i] = HTTP_PEER_HOLD_1 OK "stall";
+  say (site, answers, N + MAX_SAVED);
+  for (size_t i = 0; i < N; i++) {
+    jobs[i] = (struct job) JOB_INIT;
+    submit (site, &jobs[i]);
+  }
+  await_all_said (site);
+  http_peer_release (site->peer, 1);
+  for (size_t i = 0; i < N; i++) {
+    assert_ok (await (&jobs[i]));
+    assert_body (&jobs[i], "stall");
+    nhedges += jobs[i].task.nhedges;
+    free_job (&jobs[i]);
+  }
+  assert_int_equal (nhedges, MAX_SAVED);
+  assert_all_is_well (site, NQUICK + N + MAX_SAVED);
+}
+
+/*------------------------------------------------------------------------
+ * Where it cannot be made
+ *----------------------------------------------------------------------*/
+
+/* Sign once, and answer the first when the second is refused. */
+static enum radio_status
+prepare_once (struct rd_http_task *task, struct rd_http_headers *headers)
+{
+  struct job *job = (struct job *) task;
+  if (++job->nprepared == 1)
+    return rd_http_add_header (headers, "X-Attempt: 1");
+  http_peer_release (job->site->peer, 1);
+  return rd_fail (RADIO_ERROR_PERMISSION, "no more keys");
+}
+
+static void
+a_second_request_that_cannot_be_signed_is_not_made (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  job.task.prepare = prepare_once;
+  read_quick (site, NQUICK);
+  SAY (HTTP_PEER_HOLD_1 OK "first");
+  assert_ok (run (site, &job));
+  assert_body (&job, "first");
+  assert_int_equal (job.nprepared, 2);
+  assert_int_equal (job.task.nhedges, 0);
+  assert_all_is_well (site, NQUICK + 1);
+}
+
+/* On the engine's thread, whose next allocation is the second request's. */
+static enum radio_status
+prepare_want (struct rd_http_task *task, struct rd_http_headers *headers)
+{
+  struct job *job = (struct job *) task;
+  (void) headers;
+  job->nprepared++;
+  alloc_fail_nth (1);
+  return RADIO_OK;
+}
+
+/* The body is there: it tells whether an allocation failed until then. */
+static enum radio_status
+conclude_want (struct rd_http_task *task, const struct rd_buffer *problem,
+               enum rd_http_next *next)
+{
+  (void) problem, (void) next;
+  ((struct job *) task)->did_fail = alloc_fail_end ();
+  return RADIO_OK;
+}
+
+/* Whether the second request was tried while the first was not answered. */
+static bool
+read_without_memory (struct site *site, unsigned ms)
+{
+  JOB_SCOPE struct job job = JOB_INIT;
+  job.task.prepare = prepare_want;
+  job.task.conclude = conclude_want;
+  assert_ok (rd_buffer_reserve (&job.into, NBYTES));
+  SAY (HTTP_PEER_HOLD_1 OK "first");
+  submit (site, &job);
+  while (ms-- > 0)
+    nap ();
+  http_peer_release (site->peer, 1);
+  assert_ok (await (&job));
+  assert_body (&job, "first");
+  assert_int_equal (job.nprepared, 1);
+  assert_int_equal (job.task.nhedges, 0);
+  return job.did_fail;
+}
+
+/* Nothing tells that it is tried, so the answer comes after a while. */
+static void
+a_second_request_without_memory_is_not_made (void **state)
+{
+  struct site *site = *state;
+  unsigned ms = 500, n = 1;
+  read_quick (site, NQUICK);
+  for (; !read_without_memory (site, ms); ms *= 2, n++)
+    assert_true (ms < 30000);
+  assert_all_is_well (site, NQUICK + n);
+}
+
+/*------------------------------------------------------------------------
+ * Profiles
+ *----------------------------------------------------------------------*/
+
+static void
+a_profile_tells_of_it (void **state)
+{
+  static const struct radio_site get_site = {
+    "get", "network", "", "", 1, RADIO_SCOPE_WORK
+  };
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  bool is_name;
+  read_quick (site, NQUICK);
+  http_peer_script (site->peer, HTTP_SILENT, 0, 1);
+  struct radio_recorder *recorder = tree_begin ();
+  job.task.request = radio_async_begin (&get_site);
+  assert_ok (run (site, &job));
+  struct radio_profile *profile = tree_end (recorder);
+  assert_int_equal (tree_counter (profile, "get", "hedges"), 1);
+  assert_int_equal (tree_counter (profile, "get", "retries"), 0);
+  assert_string_equal (tree_note (profile, "hedge", &is_name), "won");
+  assert_int_equal (tree_calls (profile, "get/hedge"), 1);
+  radio_profile_close (profile);
+}
+
+#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (
+      nothing_is_worth_it_before_20_answers_and_without_percent),
+    cmocka_unit_test (what_takes_half_as_long_again_as_19_of_20_is_worth_it),
+    cmocka_unit_test (answers_pay_for_it_by_percents),
+    cmocka_unit_test (no_more_than_a_few_are_saved_up),
+    SITE_TEST (what_stalls_is_answered_by_a_second_request),
+    SITE_TEST (the_first_may_answer_after_all),
+    SITE_TEST (a_late_answer_harms_nothing),
+    SITE_TEST (answers_at_one_time_are_not_mixed),
+    SITE_TEST (a_second_request_that_fails_leaves_the_first_going),
+    SITE_TEST (a_first_request_that_fails_leaves_the_second_going),
+    SITE_TEST (two_that_stay_silent_are_one_attempt),
+    SITE_TEST (nothing_is_asked_twice_unless_that_is_asked_for),
+    SITE_TEST (what_writes_is_never_asked_twice),
+    SITE_TEST (the_limit_of_requests_at_one_time_holds_for_second_ones),
+    SITE_TEST (few_are_asked_twice_where_everything_stalls),
+    SITE_TEST (a_second_request_that_cannot_be_signed_is_not_made),
+    SITE_TEST (a_second_request_without_memory_is_not_made),
+#ifndef RADIO_NO_PROFILE
+    SITE_TEST (a_profile_tells_of_it),
+#endif
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
