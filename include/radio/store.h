@@ -46,6 +46,13 @@ struct radio_s3_options {
   const char *profile;
   bool anonymous;
 
+  /* Of a hundred reads that are answered so many may be asked a second time
+   * (hedging), where nothing came for half as long again as 19 of 20 take
+   * (200 ms at least); the first answer is taken.  The slowest reads end
+   * sooner, but both requests are paid for, and so may be what the server
+   * sent in vain.  0: none; 5 at most. */
+  unsigned hedge_percent;
+
   /* Certificates to trust, in PEM, instead of the system's. */
   const char *ca_file;
 
@@ -89,6 +96,7 @@ struct radio_store_options {
  * Errors: RADIO_ERROR_NOT_FOUND (no zarr.json there), RADIO_ERROR_FORMAT
  * (its zarr.json is broken), RADIO_ERROR_UNSUPPORTED (made by a newer major
  * version, a Zarr v2 hierarchy, or an unknown URI scheme),
+ * RADIO_ERROR_ARGUMENT (a URI or an option that cannot be),
  * RADIO_ERROR_PERMISSION, RADIO_ERROR_IO, RADIO_ERROR_MEMORY. */
 RADIO_API enum radio_status
 radio_store_open (const char *uri, const struct radio_store_options *options,

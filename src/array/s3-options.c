@@ -6,6 +6,8 @@
 
 #include "src/array/s3-options.h"
 
+#define MAX_HEDGE_PERCENT 5
+
 static enum radio_status
 take_asked (const struct radio_s3_options *asked,
             struct rd_s3_settings *settings)
@@ -37,6 +39,16 @@ either (const char *one, const char *other)
   return one && *one ? one : other;
 }
 
+/* Who wants more than the slowest few asked twice has another problem. */
+static enum radio_status
+check (const struct radio_s3_options *asked)
+{
+  if (asked->hedge_percent > MAX_HEDGE_PERCENT)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "hedge_percent: %u is more than "
+                    "%d", asked->hedge_percent, MAX_HEDGE_PERCENT);
+  return RADIO_OK;
+}
+
 static void
 fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
 {
@@ -52,6 +64,7 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
     .grace_s = asked->grace_s,
     .http.ca_file = either (asked->ca_file,
                             rd_s3_setting (settings, RD_S3_CA_FILE)),
+    .http.hedge_percent = asked->hedge_percent,
   };
 }
 
@@ -59,6 +72,7 @@ enum radio_status
 rd_s3_resolve (const struct radio_s3_options *asked,
                struct rd_s3_resolved *resolved)
 {
+  RD_TRY (check (asked));
   RD_TRY (rd_s3_settings_from_environment (&resolved->settings));
   RD_TRY (take_asked (asked, &resolved->settings));
   RD_TRY (rd_s3_profiles_read (&resolved->settings, &resolved->profiles));

@@ -94,6 +94,22 @@ nobody_asks_only_when_that_is_said (void **state)
 }
 
 static void
+the_slowest_few_are_asked_twice_and_not_more_than_few (void **state)
+{
+  (void) state;
+  struct radio_s3_options asked = { .hedge_percent = 5 };
+  {
+    RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+    assert_ok (rd_s3_resolve (&asked, &resolved));
+    assert_int_equal (resolved.options.http.hedge_percent, 5);
+  }
+  struct radio_store_options options = { .s3.hedge_percent = 6 };
+  struct radio_store *store;
+  assert_fails (radio_store_open ("s3://bucket/x", &options, &store),
+                RADIO_ERROR_ARGUMENT, "hedge_percent: 6 is more than 5");
+}
+
+static void
 what_the_environment_says_is_of_no_concern_to_other_stores (void **state)
 {
   (void) state;
@@ -117,6 +133,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     OPTIONS_TEST (the_caller_goes_before_the_environment_before_the_profile),
     OPTIONS_TEST (nobody_asks_only_when_that_is_said),
+    OPTIONS_TEST (the_slowest_few_are_asked_twice_and_not_more_than_few),
     OPTIONS_TEST (what_the_environment_says_is_of_no_concern_to_other_stores),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

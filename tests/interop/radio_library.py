@@ -60,6 +60,7 @@ class S3Options(c.Structure):
                 ("addressing", c.c_int), ("access_key", c.c_char_p),
                 ("secret_key", c.c_char_p), ("session_token", c.c_char_p),
                 ("profile", c.c_char_p), ("anonymous", c.c_bool),
+                ("hedge_percent", c.c_uint),
                 ("ca_file", c.c_char_p), ("single_writer", c.c_bool),
                 ("grace_s", c.c_uint64)]
 

@@ -30,11 +30,12 @@ s3_site_open (struct s3_site *site, const char *access_key, bool single_writer)
   snprintf (endpoint, sizeof endpoint, "%s", http_peer_url (site->peer));
   *strrchr (endpoint, '/') = '\0';
   site->access_key = access_key;
-  const struct rd_s3_options options = {
+  struct rd_s3_options options = {
     .endpoint = endpoint, .provider.settings = &none,
     .provider.find = find_credentials, .provider.data = site,
     .single_writer = single_writer, .http = hasty,
   };
+  options.http.hedge_percent = site->hedge_percent;
   rd_io_close (site->io);
   assert_ok (rd_io_open_with ("s3://bucket/st", false, &options, &site->io));
 }

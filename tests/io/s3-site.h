@@ -17,6 +17,7 @@ struct s3_site {
   struct rd_io *objects, *io;
   struct http_peer *peer;
   const char *access_key;
+  unsigned hedge_percent;     /* from the next opening on */
   unsigned nfound;            /* how often credentials were looked for */
   char *answers[S3_MAX_ANSWERS];
   size_t nold, n;             /* of forgotten lists, and of this one */

@@ -42,6 +42,32 @@ a_part_is_asked_for_with_a_signature (void **state)
 }
 
 static void
+what_is_asked_twice_is_signed_twice (void **state)
+{
+  struct s3_site *site = *state;
+  RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
+  site->hedge_percent = 5;
+  s3_site_open (site, S3_ACCESS_KEY, false);
+  for (unsigned i = 0; i < 20; i++) {
+    s3_say (site, "200 OK", "", "quick");
+    assert_text (site->io, "k", "quick");
+  }
+  s3_site_forget (site);
+  s3_say (site, HTTP_PEER_HOLD_1 "206 Part",
+          "Content-Range: bytes 2-4/10\r\n", "---");
+  s3_say (site, "206 Part", "Content-Range: bytes 2-4/10\r\n", "cde");
+  assert_ok (read_part (site, 2, 3, &into));
+  assert_int_equal (into.nbytes, 3);
+  assert_memory_equal (into.data, "cde", 3);
+  s3_assert_all_said (site);
+  for (unsigned i = 0; i < 2; i++) {
+    s3_assert_heard (site, i, "GET /bucket/st/k HTTP/1.1\r\n");
+    s3_assert_heard (site, i, "\r\nRange: bytes=2-4\r\n");
+    s3_assert_heard (site, i, "\r\nauthorization: AWS4-HMAC-SHA256 ");
+  }
+}
+
+static void
 nobody_asks_without_a_signature (void **state)
 {
   struct s3_site *site = *state;
@@ -460,6 +486,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     SITE_TEST (a_part_is_asked_for_with_a_signature),
+    SITE_TEST (what_is_asked_twice_is_signed_twice),
     SITE_TEST (nobody_asks_without_a_signature),
     SITE_TEST (wrong_parts_are_refused),
     SITE_TEST (behind_the_end_there_is_nothing),
