@@ -506,6 +506,14 @@ or_else (uint64_t value, uint64_t otherwise)
   return value ? value : otherwise;
 }
 
+/* A caller's time that is as good as none does not overflow, in nanoseconds
+ * or as a long of libcurl's. */
+static uint64_t
+ms_or (uint64_t ms, uint64_t otherwise)
+{
+  return rd_min_u64 (or_else (ms, otherwise), INT32_MAX);
+}
+
 static enum radio_status
 copy_text (const char *text, const char **copy)
 {
@@ -520,11 +528,11 @@ settle (struct rd_http *http, const struct rd_http_options *options)
   *to = (struct rd_http_options) {
     .nconnections = (unsigned) or_else (options->nconnections, 32),
     .nattempts = (unsigned) or_else (options->nattempts, 8),
-    .connect_timeout_ms = or_else (options->connect_timeout_ms, 5000),
-    .first_byte_timeout_ms = or_else (options->first_byte_timeout_ms, 15000),
-    .stall_timeout_ms = or_else (options->stall_timeout_ms, 15000),
-    .deadline_ms = or_else (options->deadline_ms, 120000),
-    .backoff_ms = or_else (options->backoff_ms, 100),
+    .connect_timeout_ms = ms_or (options->connect_timeout_ms, 5000),
+    .first_byte_timeout_ms = ms_or (options->first_byte_timeout_ms, 15000),
+    .stall_timeout_ms = ms_or (options->stall_timeout_ms, 15000),
+    .deadline_ms = ms_or (options->deadline_ms, 120000),
+    .backoff_ms = ms_or (options->backoff_ms, 100),
     .hedge_percent = options->hedge_percent,
   };
   RD_TRY (copy_text (options->ca_file, &to->ca_file));

@@ -153,8 +153,6 @@ http_close (struct rd_io *io)
 static const struct rd_io_ops http_ops = {
   .name = "http",
   .is_blocking = false,
-  .coalesce_gap_nbytes = RD_HTTP_GAP_NBYTES,
-  .coalesce_cap_nbytes = RD_HTTP_CAP_NBYTES,
   .close = http_close,
   .get = http_get,
   .hold = rd_http_hold,
@@ -186,6 +184,8 @@ rd_io_http_open (const char *url, const struct rd_http_options *options,
     return rd_fail_memory (n + 1);
   RD_TRY (rd_http_open (options, &store->http));
   store->base.ops = &http_ops;
+  store->base.coalesce_gap_nbytes = RD_HTTP_GAP_NBYTES;
+  store->base.coalesce_cap_nbytes = RD_HTTP_CAP_NBYTES;
   store->base.uri = RD_STEAL (uri);
   *io = &RD_STEAL (store)->base;
   return RADIO_OK;

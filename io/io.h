@@ -96,11 +96,6 @@ struct rd_io_ops {
   /* A get tells by rd_scope_blocks and rd_scope_ran whether it waits. */
   bool tells_blocking;
 
-  /* Two ranges of one object are better read as one when the gap between
-   * them is at most this, and the whole at most the cap. */
-  size_t coalesce_gap_nbytes;
-  size_t coalesce_cap_nbytes;
-
   void (*close) (struct rd_io *io);
 
   /* Start n reads. */
@@ -174,6 +169,11 @@ struct rd_io {
   uint64_t grace_s;           /* 0: locks hold between processes, too */
   uint64_t writer_nbytes;     /* that each writer holds of what it was given,
                                  until it is sent */
+
+  /* Two ranges of one object are better read as one when the gap between
+   * them is at most this, and the whole at most the cap. */
+  uint64_t coalesce_gap_nbytes;
+  uint64_t coalesce_cap_nbytes;
 };
 
 /* Whether a lock excludes the holders of other processes, too; else what is

@@ -68,12 +68,13 @@ posix_close (struct rd_io *io)
 /* On local disks a gap is cheaper to read than a call is to make, up to
  * about 16 KiB; what is read at once shall still be in a core's cache when it
  * is decoded. */
+#define GAP_NBYTES (16 << 10)
+#define CAP_NBYTES (128 << 10)
+
 static const struct rd_io_ops posix_ops = {
   .name = "posix",
   .is_blocking = true,
   .tells_blocking = true,
-  .coalesce_gap_nbytes = 16 << 10,
-  .coalesce_cap_nbytes = 128 << 10,
   .close = posix_close,
   .get = rd_posix_get,
   .hold = rd_posix_hold,
@@ -147,6 +148,8 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
   if (posix->root_fd < 0)
     return rd_fail_errno (errno, "%s: cannot open the store", uri);
   posix->base.ops = &posix_ops;
+  posix->base.coalesce_gap_nbytes = GAP_NBYTES;
+  posix->base.coalesce_cap_nbytes = CAP_NBYTES;
   posix->base.uri = RD_STEAL (uri);
   posix->files = RD_STEAL (files);
   *io = &RD_STEAL (posix)->base;

@@ -141,8 +141,6 @@ s3_close (struct rd_io *io)
 static const struct rd_io_ops s3_ops = {
   .name = "s3",
   .is_blocking = false,
-  .coalesce_gap_nbytes = RD_HTTP_GAP_NBYTES,
-  .coalesce_cap_nbytes = RD_HTTP_CAP_NBYTES,
   .close = s3_close,
   .get = s3_get,
   .hold = rd_http_hold,
@@ -169,6 +167,23 @@ set_region (struct rd_s3 *s3, const char *region)
   return RADIO_OK;
 }
 
+static void
+set_manners (struct rd_s3 *s3, const struct rd_s3_options *options)
+{
+  struct rd_io *io = &s3->base;
+  uint64_t writers_nbytes = options->writers_nbytes;
+  s3->single_writer = options->single_writer;
+  s3->max_listed_nbytes = MAX_LISTED_NBYTES;
+  s3->max_lanes = (writers_nbytes ? writers_nbytes : DEFAULT_WRITERS_NBYTES)
+                  / RD_S3_PART_NBYTES;
+  io->writer_nbytes = RD_S3_PART_NBYTES;
+  io->grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
+  io->coalesce_gap_nbytes = options->gap_nbytes ? options->gap_nbytes
+                                                : RD_HTTP_GAP_NBYTES;
+  io->coalesce_cap_nbytes = options->cap_nbytes ? options->cap_nbytes
+                                                : RD_HTTP_CAP_NBYTES;
+}
+
 static enum radio_status
 fill (struct rd_s3 *s3, const char *uri, const struct rd_s3_options *options)
 {
@@ -180,13 +195,7 @@ fill (struct rd_s3 *s3, const char *uri, const struct rd_s3_options *options)
     return RADIO_ERROR_MEMORY;
   if (options->provider.settings)
     RD_TRY (rd_s3_provider_open (&options->provider, &s3->provider));
-  s3->single_writer = options->single_writer;
-  s3->max_listed_nbytes = MAX_LISTED_NBYTES;
-  uint64_t writers_nbytes = options->writers_nbytes;
-  s3->max_lanes = (writers_nbytes ? writers_nbytes : DEFAULT_WRITERS_NBYTES)
-                  / RD_S3_PART_NBYTES;
-  s3->base.writer_nbytes = RD_S3_PART_NBYTES;
-  s3->base.grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
+  set_manners (s3, options);
   return rd_http_open (&options->http, &s3->http);
 }
 

@@ -107,8 +107,6 @@ rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
   wrap->ops = (struct rd_io_ops) {
     .name = name,
     .is_blocking = inner->ops->is_blocking,
-    .coalesce_gap_nbytes = inner->ops->coalesce_gap_nbytes,
-    .coalesce_cap_nbytes = inner->ops->coalesce_cap_nbytes,
     .get = wrap_get,
     .hold = wrap_hold,
     .release = wrap_release,
@@ -126,6 +124,8 @@ rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
   wrap->base.uri = uri;
   wrap->base.grace_s = inner->grace_s;
   wrap->base.writer_nbytes = inner->writer_nbytes;
+  wrap->base.coalesce_gap_nbytes = inner->coalesce_gap_nbytes;
+  wrap->base.coalesce_cap_nbytes = inner->coalesce_cap_nbytes;
   wrap->inner = inner;
   return RADIO_OK;
 }

@@ -63,6 +63,30 @@ struct radio_s3_options {
   /* What nobody finished for so many seconds counts as left behind by a
    * writer that died; 0: a day. */
   uint64_t grace_s;
+
+  /* Tiles of one object that lie at most so many bytes apart are asked for
+   * in one request, with what lies between; 0: 1 MiB.  A smaller gap makes
+   * more requests of fewer bytes, which is faster where trips are short, or
+   * bytes are paid for. */
+  uint64_t gap_nbytes;
+
+  /* The most bytes of a request that is joined so; 0: 16 MiB.  A smaller cap
+   * spreads a large read over more connections, a larger one spares
+   * requests.  Within the memory that the context may use. */
+  uint64_t cap_nbytes;
+
+  /* After how many milliseconds a request is given up and made again: as
+   * long as no connection came about (0: 5,000), no byte of the answer came
+   * (0: 15,000), and nothing came or went any more (0: 15,000).  Smaller
+   * ones find a server sooner that went silent; below what a loaded server
+   * takes to answer they only add to its load. */
+  uint64_t connect_timeout_ms;
+  uint64_t first_byte_timeout_ms;
+  uint64_t stall_timeout_ms;
+
+  /* How long a request with all its attempts may take before it fails, and
+   * longer as long as its bytes keep coming or going; 0: 120,000. */
+  uint64_t deadline_ms;
 };
 
 struct radio_store_options {

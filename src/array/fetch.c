@@ -118,16 +118,25 @@ plan_units (const struct rd_fetch *fetch, const struct rd_coalesce *coalesce,
                         batch);
 }
 
+/* Half of what tiles may take is for what was read of them: a caller's cap
+ * does not go above that. */
+static uint64_t
+most_joined_nbytes (const struct radio_context *context)
+{
+  return context->work_nbytes / RD_FETCH_PARTS * RD_FETCH_TILE_PARTS / 2;
+}
+
 static enum radio_status
 do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
 {
   const struct radio_store *store = fetch->array->store;
-  const struct rd_io_ops *ops = store->io->ops;
+  const struct rd_io *io = store->io;
   unsigned nthreads = store->context->nthreads;
   const struct rd_coalesce coalesce = {
-    .gap_nbytes = ops->coalesce_gap_nbytes,
-    .cap_nbytes = ops->coalesce_cap_nbytes,
-    .nworkers = ops->is_blocking && nthreads > 1 ? nthreads : 0,
+    .gap_nbytes = io->coalesce_gap_nbytes,
+    .cap_nbytes = rd_min_u64 (io->coalesce_cap_nbytes,
+                              most_joined_nbytes (store->context)),
+    .nworkers = io->ops->is_blocking && nthreads > 1 ? nthreads : 0,
   };
   enum radio_status status = rd_fetch_indexes (fetch, batch);
   if (status == RADIO_OK)

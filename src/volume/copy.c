@@ -219,7 +219,7 @@ count_active (struct rd_copy *copy)
 {
   const struct radio_context *context = copy->to->context;
   uint64_t limit = context->memory_limit_nbytes, most = 0;
-  uint64_t liked = rd_max_u64 (copy->from->io->ops->coalesce_cap_nbytes,
+  uint64_t liked = rd_max_u64 (copy->from->io->coalesce_cap_nbytes,
                                PIECE_MIN_NBYTES);
   copy->piece_nbytes = rd_min_u64 (rd_min_u64 (liked, PIECE_MAX_NBYTES),
                                    limit / 16 + 1);

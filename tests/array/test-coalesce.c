@@ -77,8 +77,8 @@ restart (struct recorder *recorder, size_t gap_nbytes, size_t cap_nbytes)
 {
   recorder->nindexes = recorder->nspans = recorder->most_nbytes = 0;
   recorder->spans_nbytes = 0;
-  recorder->wrap.ops.coalesce_gap_nbytes = gap_nbytes;
-  recorder->wrap.ops.coalesce_cap_nbytes = cap_nbytes;
+  recorder->wrap.base.coalesce_gap_nbytes = gap_nbytes;
+  recorder->wrap.base.coalesce_cap_nbytes = cap_nbytes;
 }
 
 /* Shards of 4 x 4 x 4 tiles of 516 bytes, in C order. */

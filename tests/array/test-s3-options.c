@@ -124,6 +124,47 @@ what_the_environment_says_is_of_no_concern_to_other_stores (void **state)
   radio_store_close (store);
 }
 
+/* As s3 of radio_store_options, down to the store that is opened by it. */
+static void
+assert_joins (const struct radio_s3_options *asked, uint64_t gap_nbytes,
+              uint64_t cap_nbytes)
+{
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+  RD_CLEANUP (rd_cleanup_io) struct rd_io *io = NULL;
+  assert_ok (rd_s3_resolve (asked, &resolved));
+  assert_ok (rd_io_open_with ("s3://bucket/x", false, &resolved.options,
+                              &io));
+  assert_int_equal (io->coalesce_gap_nbytes, gap_nbytes);
+  assert_int_equal (io->coalesce_cap_nbytes, cap_nbytes);
+}
+
+static void
+what_is_joined_to_a_request_is_the_callers_choice (void **state)
+{
+  (void) state;
+  const struct radio_s3_options none = { 0 },
+    asked = { .gap_nbytes = 5, .cap_nbytes = 70 };
+  assert_joins (&none, 1 << 20, 16 << 20);
+  assert_joins (&asked, 5, 70);
+}
+
+static void
+each_bound_of_time_reaches_the_requests (void **state)
+{
+  (void) state;
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+  const struct radio_s3_options asked = {
+    .connect_timeout_ms = 1, .first_byte_timeout_ms = 2,
+    .stall_timeout_ms = 3, .deadline_ms = 4,
+  };
+  assert_ok (rd_s3_resolve (&asked, &resolved));
+  const struct rd_http_options *http = &resolved.options.http;
+  assert_int_equal (http->connect_timeout_ms, 1);
+  assert_int_equal (http->first_byte_timeout_ms, 2);
+  assert_int_equal (http->stall_timeout_ms, 3);
+  assert_int_equal (http->deadline_ms, 4);
+}
+
 #define OPTIONS_TEST(fn) \
   cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
 
@@ -134,6 +175,8 @@ main (void)
     OPTIONS_TEST (the_caller_goes_before_the_environment_before_the_profile),
     OPTIONS_TEST (nobody_asks_only_when_that_is_said),
     OPTIONS_TEST (the_slowest_few_are_asked_twice_and_not_more_than_few),
+    OPTIONS_TEST (what_is_joined_to_a_request_is_the_callers_choice),
+    OPTIONS_TEST (each_bound_of_time_reaches_the_requests),
     OPTIONS_TEST (what_the_environment_says_is_of_no_concern_to_other_stores),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -62,7 +62,12 @@ class S3Options(c.Structure):
                 ("profile", c.c_char_p), ("anonymous", c.c_bool),
                 ("hedge_percent", c.c_uint),
                 ("ca_file", c.c_char_p), ("single_writer", c.c_bool),
-                ("grace_s", c.c_uint64)]
+                ("grace_s", c.c_uint64), ("gap_nbytes", c.c_uint64),
+                ("cap_nbytes", c.c_uint64),
+                ("connect_timeout_ms", c.c_uint64),
+                ("first_byte_timeout_ms", c.c_uint64),
+                ("stall_timeout_ms", c.c_uint64),
+                ("deadline_ms", c.c_uint64)]
 
 
 class StoreOptions(c.Structure):
@@ -90,12 +95,12 @@ class ReadOptions(c.Structure):
 
 
 class Store:
-    def __init__(self, path, create=False, threads=0, cache_nbytes=0):
+    def __init__(self, path, create=False, threads=0, cache_nbytes=0, **s3):
         self.handle = c.c_void_p()
         context = c.c_void_p()
         how = ContextOptions(nthreads=threads, cache_nbytes=cache_nbytes)
         check(lib.radio_context_open(c.byref(how), c.byref(context)))
-        options = StoreOptions(context, create)
+        options = StoreOptions(context, create, S3Options(**s3))
         check(lib.radio_store_open(os.fsencode(path), c.byref(options),
                                    c.byref(self.handle)))
         lib.radio_context_close(context)

@@ -105,8 +105,7 @@ the_store_says_what_it_is (void **state)
   const struct rd_io *io = io_of (state);
   assert_true (strlen (io->ops->name) > 0);
   assert_true (strlen (io->uri) > 0);
-  assert_true (io->ops->coalesce_gap_nbytes
-               <= io->ops->coalesce_cap_nbytes);
+  assert_true (io->coalesce_gap_nbytes <= io->coalesce_cap_nbytes);
 }
 
 static void
