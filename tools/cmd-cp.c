@@ -70,7 +70,7 @@ take_option (struct cp *cp, int id, struct rd_args *args)
     cp->work.options.no_read_back = true;
     break;
   case RD_OPTION_SINGLE_WRITER:
-    args->single_writer = true;
+    args->s3.single_writer = true;
     break;
   }
 }
@@ -119,7 +119,7 @@ open_source (struct cp *cp, const char *root)
     rd_complain_memory ();
   else if (root == NULL)
     rd_store_open (cp->args, false, &source.store);
-  else if (radio_store_open (root, NULL, &source.store) != RADIO_OK)
+  else if (rd_uri_open (cp->args, root, false, &source.store) != RADIO_OK)
     rd_complain_library (NULL);
   if (source.store == NULL) {
     free (source.root);
@@ -309,7 +309,8 @@ open_destination (struct cp *cp)
     return failed;
   if (!cp->work.options.dry_run)
     return rd_store_open (&args, true, &cp->work.to);
-  enum radio_status status = radio_store_open (cp->to, NULL, &cp->work.to);
+  enum radio_status status = rd_uri_open (&args, cp->to, false,
+                                          &cp->work.to);
   enum radio_node node;
   if (status == RADIO_OK)
     status = radio_store_node (cp->work.to, "", &node);

@@ -31,7 +31,7 @@ tell (const struct radio_gc_result *result, bool dry_run, bool is_s3)
 static int
 take_grace (struct rd_args *args)
 {
-  if (rd_parse_u64 (args->value, &args->grace_s) && args->grace_s > 0)
+  if (rd_parse_u64 (args->value, &args->s3.grace_s) && args->s3.grace_s > 0)
     return 0;
   return rd_usage_error (args, "--grace: '%s' is not a number of seconds "
                          "from 1 on", args->value);

@@ -62,7 +62,7 @@ take_option (struct ingest *ingest, int id, struct rd_args *args)
     ingest->work.options.strip = true;
     break;
   case RD_OPTION_SINGLE_WRITER:
-    args->single_writer = true;
+    args->s3.single_writer = true;
     break;
   }
 }

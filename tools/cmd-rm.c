@@ -10,13 +10,14 @@
 
 /* A path of the disk names its store itself. */
 static int
-remove_path (const char *root, const char *path, const char *operand)
+remove_path (const struct rd_args *args, const char *root, const char *path,
+             const char *operand)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
   if (*path == '\0')
     return rd_complain ("%s: a store, or a volume without one: remove its "
                         "folder instead", operand);
-  if (radio_store_open (root, NULL, &store) != RADIO_OK)
+  if (rd_uri_open (args, root, false, &store) != RADIO_OK)
     return rd_complain_library (root);
   if (radio_store_remove (store, path) != RADIO_OK)
     return rd_complain_library (operand);
@@ -43,7 +44,7 @@ remove_one (const struct rd_args *args, const char *operand)
   int failed;
   if (rd_may_be_path (args, operand)
       && rd_split_path (operand, &root, &path))
-    failed = remove_path (root, path, operand);
+    failed = remove_path (args, root, path, operand);
   else
     failed = remove_name (args, operand, &path);
   if (failed)

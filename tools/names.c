@@ -35,9 +35,9 @@ complain_of (const char *store)
   return rd_complain_library (is_url (store) ? NULL : store);
 }
 
-static enum radio_status
-open_uri (const struct rd_args *args, const char *uri, bool create,
-          struct radio_store **store)
+enum radio_status
+rd_uri_open (const struct rd_args *args, const char *uri, bool create,
+             struct radio_store **store)
 {
   struct radio_context_options context_options = {
     .nthreads = args->nthreads,
@@ -49,8 +49,7 @@ open_uri (const struct rd_args *args, const char *uri, bool create,
   if (status != RADIO_OK)
     return status;
   struct radio_store_options options = {
-    .context = context, .create = create, .s3.grace_s = args->grace_s,
-    .s3.single_writer = args->single_writer,
+    .context = context, .create = create, .s3 = args->s3,
   };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);
@@ -69,7 +68,7 @@ rd_store_open (const struct rd_args *args, bool create,
                struct radio_store **store)
 {
   const char *name = rd_store_name (args);
-  enum radio_status status = open_uri (args, name, create, store);
+  enum radio_status status = rd_uri_open (args, name, create, store);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
   if (status == RADIO_ERROR_NOT_FOUND && !create)
@@ -183,7 +182,7 @@ open_path (const struct rd_args *args, const char *operand, const char *root,
            bool arrays, struct rd_target *target)
 {
   target->name = operand;
-  if (open_uri (args, root, false, &target->store) != RADIO_OK)
+  if (rd_uri_open (args, root, false, &target->store) != RADIO_OK)
     return complain_of (root);
   return open_node (target, arrays);
 }

@@ -14,6 +14,11 @@ const char *rd_store_name (const struct rd_args *args);
 int rd_store_open (const struct rd_args *args, bool create,
                    struct radio_store **store);
 
+/* Open the store at a path or URL by what the options say; whoever calls
+ * complains. */
+enum radio_status rd_uri_open (const struct rd_args *args, const char *uri,
+                               bool create, struct radio_store **store);
+
 /* What an operand names, opened. */
 struct rd_target {
   struct radio_store *store;

@@ -107,8 +107,7 @@ struct rd_args {
   unsigned nthreads;
   uint64_t memory_nbytes;
   uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
-  uint64_t grace_s;           /* as a store in S3 has it */
-  bool single_writer;         /* the same */
+  struct radio_s3_options s3; /* what RADIO_S3 says, too */
 
   char **operands;            /* after the last option was taken */
   size_t noperands;

@@ -143,6 +143,22 @@ rd_parse_size (const char *text, uint64_t *nbytes)
 }
 
 bool
+rd_parse_ms (const char *text, uint64_t *ms)
+{
+  static const struct {
+    const char *suffix;
+    uint64_t ms;
+  } units[] = { { "ms", 1 }, { "s", 1000 }, { "min", 60000 } };
+  uint64_t value;
+  if (!read_digits (&text, &value))
+    return false;
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (strcmp (text, units[i].suffix) == 0)
+      return !__builtin_mul_overflow (value, units[i].ms, ms);
+  return false;
+}
+
+bool
 rd_parse_triple (const char *text, bool one_for_all, uint64_t value[3])
 {
   uint64_t result[3];

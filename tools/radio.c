@@ -9,6 +9,7 @@
 #include "tools/commands.h"
 #include "tools/profile-commands.h"
 #include "tools/text.h"
+#include "tools/words.h"
 
 static const struct rd_command *const commands[] = {
   &rd_command_ingest,
@@ -142,6 +143,8 @@ run (int argc, char **argv)
   if (command == NULL)
     return complain_unknown (argv[0]);
   struct rd_args args = { .command = command, .argc = argc, .argv = argv };
+  if (!rd_words_take (getenv ("RADIO_S3"), "RADIO_S3", rd_s3_words, &args.s3))
+    return RD_EXIT_USAGE;
   return run_recorded (&args);
 }
 

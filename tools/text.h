@@ -51,6 +51,9 @@ bool rd_parse_double (const char *text, double *value);
  * followed by "iB"; or KB, MB, GB, TB (powers of 1000). */
 bool rd_parse_size (const char *text, uint64_t *nbytes);
 
+/* A time in milliseconds: digits, then "ms", "s" or "min". */
+bool rd_parse_ms (const char *text, uint64_t *ms);
+
 /* "LO,HI": two numbers, the first the smaller one. */
 bool rd_parse_range (const char *text, double *low, double *high);
 

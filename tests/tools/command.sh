@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What the tests of the command share; sourced after functions.sh.
-unset RADIO_STORE NO_COLOR
+unset RADIO_STORE RADIO_S3 NO_COLOR
 cd "$tmp" || exit 99
 
 # fails STATUS TEXT ARGUMENT...: the command ends with the status, prints

@@ -207,6 +207,34 @@ options_that_exclude_each_other_are_usage_errors () {
   fails 2 "exclude each other" phantom a --overwrite --skip-existing
 }
 
+wrong_words_of_RADIO_S3_are_usage_errors () {
+  for command in ls 'info a' 'rm a' 'ingest a.nii' 'cp --to b a' gc; do
+    # shellcheck disable=SC2086
+    RADIO_S3=hurry fails 2 "RADIO_S3: 'hurry' is none of anonymous, gap, cap, \
+connect-timeout, first-byte-timeout, stall-timeout, deadline" $command
+  done
+  RADIO_S3=anonymous=1 fails 2 "RADIO_S3: 'anonymous' takes no value" ls
+  RADIO_S3=gap fails 2 "RADIO_S3: 'gap' needs a value: a size above 0" ls
+  RADIO_S3=gap=1M,cap=0 fails 2 "RADIO_S3: cap: '0' is not a size above 0" ls
+  RADIO_S3=deadline=5 fails 2 "RADIO_S3: deadline: '5' is not a time" ls
+}
+
+# Half of the keys is an error, unless nobody's are wanted.  Nothing listens
+# at port 1.
+RADIO_S3_holds_for_every_command () {
+  export AWS_ACCESS_KEY_ID=alone AWS_ENDPOINT_URL_S3=http://127.0.0.1:1
+  export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
+  unset AWS_SECRET_ACCESS_KEY AWS_PROFILE
+  for command in 'ls -s s3://b/x' 'info -s s3://b/x c/a' 'info s3://b/x/c/a' \
+      'rm -s s3://b/x c/a' 'gc -s s3://b/x' 'stats -s s3://b/x c/a' \
+      'cp --dry-run --to s3://b/x s3://b/y' 'cp --to y.zarr s3://b/y/c/a'; do
+    # shellcheck disable=SC2086
+    fails 1 AWS_SECRET_ACCESS_KEY $command
+    # shellcheck disable=SC2086
+    RADIO_S3=anonymous,deadline=50ms fails 1 127.0.0.1 $command
+  done
+}
+
 control_characters_are_not_echoed () {
   name=$(printf 'a\033[2Jb\nc')
   fails 2 "no command 'a?[2Jb?c'" "$name"
@@ -266,6 +294,8 @@ check wrong_words_are_usage_errors
 check wrong_boxes_are_usage_errors
 check wrong_suffixes_are_usage_errors
 check options_that_exclude_each_other_are_usage_errors
+check wrong_words_of_RADIO_S3_are_usage_errors
+check RADIO_S3_holds_for_every_command
 check control_characters_are_not_echoed
 check a_full_stdout_is_noticed
 check a_closed_pipe_is_noticed
