@@ -20,6 +20,7 @@ take_asked (const struct radio_s3_options *asked,
   RD_TRY (rd_s3_settings_set (settings, RD_S3_OWN_SESSION_TOKEN,
                               asked->session_token));
   RD_TRY (rd_s3_settings_set (settings, RD_S3_OWN_PROFILE, asked->profile));
+  RD_TRY (rd_s3_settings_set (settings, RD_S3_OWN_CA_FILE, asked->ca_file));
   return rd_s3_settings_set (settings, RD_S3_OWN_REGION, asked->region);
 }
 
@@ -68,10 +69,46 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
     .http.first_byte_timeout_ms = asked->first_byte_timeout_ms,
     .http.stall_timeout_ms = asked->stall_timeout_ms,
     .http.deadline_ms = asked->deadline_ms,
-    .http.ca_file = either (asked->ca_file,
-                            rd_s3_setting (settings, RD_S3_CA_FILE)),
+    .http.ca_file = rd_s3_ca_file (settings),
     .http.hedge_percent = asked->hedge_percent,
   };
+}
+
+/* Whether what follows would be the same with any files of profiles. */
+static bool
+has_said_where (const struct radio_s3_options *asked,
+                const struct rd_s3_settings *settings)
+{
+  bool has_region = rd_s3_setting (settings, RD_S3_OWN_REGION)
+                    || rd_s3_setting (settings, RD_S3_REGION)
+                    || rd_s3_setting (settings, RD_S3_DEFAULT_REGION);
+  bool has_endpoint = either (asked->endpoint, NULL)
+                      || rd_s3_setting (settings, RD_S3_ENDPOINT_S3)
+                      || rd_s3_setting (settings, RD_S3_ENDPOINT);
+  return has_region && has_endpoint;
+}
+
+/* As with botocore a file that cannot be opened has nothing to say, unless
+ * a profile was asked for, and one that makes no sense is an error: else
+ * what it says of the endpoint would be passed over, and another server
+ * asked.  Unlike there it is none where it could not have a say.  That keys
+ * are to come from a file is another matter: looking for them reads it
+ * again, and then tells. */
+static enum radio_status
+read_profiles (const struct radio_s3_options *asked,
+               struct rd_s3_resolved *resolved)
+{
+  const struct rd_s3_settings *settings = &resolved->settings;
+  enum radio_status status = rd_s3_profiles_read (settings,
+                                                  &resolved->profiles);
+  bool makes_no_sense = status == RADIO_ERROR_FORMAT
+                        || status == RADIO_ERROR_LIMIT;
+  if (status == RADIO_OK || status == RADIO_ERROR_MEMORY
+      || rd_s3_profile_is_chosen (settings)
+      || (makes_no_sense && !has_said_where (asked, settings)))
+    return status;
+  rd_s3_profiles_free (&resolved->profiles);
+  return RADIO_OK;
 }
 
 enum radio_status
@@ -81,7 +118,7 @@ rd_s3_resolve (const struct radio_s3_options *asked,
   RD_TRY (check (asked));
   RD_TRY (rd_s3_settings_from_environment (&resolved->settings));
   RD_TRY (take_asked (asked, &resolved->settings));
-  RD_TRY (rd_s3_profiles_read (&resolved->settings, &resolved->profiles));
+  RD_TRY (read_profiles (asked, resolved));
   fill (asked, resolved);
   return RADIO_OK;
 }

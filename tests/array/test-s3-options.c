@@ -124,6 +124,51 @@ what_the_environment_says_is_of_no_concern_to_other_stores (void **state)
   radio_store_close (store);
 }
 
+static void
+certificates_of_the_caller_hold_for_credentials_too (void **state)
+{
+  (void) state;
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+  const struct radio_s3_options asked = { .ca_file = "asked.pem" };
+  setenv ("AWS_CA_BUNDLE", "environment.pem", 1);
+  assert_ok (rd_s3_resolve (&asked, &resolved));
+  assert_string_equal (resolved.options.http.ca_file, "asked.pem");
+  assert_string_equal (rd_s3_ca_file (resolved.options.provider.settings),
+                       "asked.pem");
+}
+
+/* A folder, what is not there, and what makes no sense. */
+static void
+a_file_that_cannot_be_read_fails_only_who_needs_it (void **state)
+{
+  static const struct {
+    const char *file, *profile, *endpoint;
+    enum radio_status status;
+  } cases[] = {
+    { "/", NULL, NULL, RADIO_OK },
+    { "/", "default", NULL, RADIO_ERROR_IO },
+    { "/dev/null/none", NULL, NULL, RADIO_OK },
+    { "s3-options.broken", NULL, "http://s3", RADIO_OK },
+    { "s3-options.broken", "default", "http://s3", RADIO_ERROR_FORMAT },
+    { "s3-options.broken", NULL, NULL, RADIO_ERROR_FORMAT },
+  };
+  (void) state;
+  FILE *file = fopen ("s3-options.broken", "w");
+  assert_non_null (file);
+  fputs ("no section\n", file);
+  fclose (file);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+    const struct radio_s3_options asked = {
+      .profile = cases[i].profile, .endpoint = cases[i].endpoint,
+      .region = "asked-1", .anonymous = true,
+    };
+    setenv ("AWS_SHARED_CREDENTIALS_FILE", cases[i].file, 1);
+    assert_int_equal (rd_s3_resolve (&asked, &resolved), cases[i].status);
+  }
+  unlink ("s3-options.broken");
+}
+
 /* As s3 of radio_store_options, down to the store that is opened by it. */
 static void
 assert_joins (const struct radio_s3_options *asked, uint64_t gap_nbytes,
@@ -175,6 +220,8 @@ main (void)
     OPTIONS_TEST (the_caller_goes_before_the_environment_before_the_profile),
     OPTIONS_TEST (nobody_asks_only_when_that_is_said),
     OPTIONS_TEST (the_slowest_few_are_asked_twice_and_not_more_than_few),
+    OPTIONS_TEST (certificates_of_the_caller_hold_for_credentials_too),
+    OPTIONS_TEST (a_file_that_cannot_be_read_fails_only_who_needs_it),
     OPTIONS_TEST (what_is_joined_to_a_request_is_the_callers_choice),
     OPTIONS_TEST (each_bound_of_time_reaches_the_requests),
     OPTIONS_TEST (what_the_environment_says_is_of_no_concern_to_other_stores),

@@ -240,6 +240,29 @@ def test_wrong_keys_are_told_without_them(on, stores):
     assert "credentials" in done.stderr
 
 
+def test_certificates_of_the_caller_hold_for_roles_too(
+        gateway, bucket, monkeypatch, tmp_path):
+    """The gateway hands out none to a token that is nobody's: what counts
+    is that it is asked."""
+    from radio_library import RadioError, Store
+    for name in [n for n in os.environ if n.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    token = tmp_path / "token"
+    token.write_text("nobody's")
+    secure = gateway.url(secure=True)
+    for name, value in {
+            "AWS_WEB_IDENTITY_TOKEN_FILE": str(token),
+            "AWS_ROLE_ARN": "arn:aws:iam::0:role/r", "AWS_REGION": REGION,
+            "AWS_ENDPOINT_URL_STS": secure, "AWS_ENDPOINT_URL_S3": secure,
+            "HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    trusted = {"ca_file": os.fsencode(gateway.ca_file)}
+    for how, said in (({}, "ertificate"), (trusted, "answered with status")):
+        with (Store(f"s3://{bucket}/x", **how) as store,
+              pytest.raises(RadioError, match=f"STS.*{said}")):
+            store.read_array("a", [0], [1], "u1")
+
+
 def test_what_is_not_there_is_told_with_its_address(on, bucket, stores):
     done = on("info", "-s", stores[1], "ct/none", status=1)
     assert "ct/none" in done.stderr and stores[1] in done.stderr
