@@ -4,29 +4,11 @@
 #include <config.h>
 
 #include <inttypes.h>
-#include <isa-l/crc.h>
 
+#include "profiler/base/crc32c.h"
 #include "profiler/base/error.h"
 #include "profiler/counters.h"
 #include "src/codec/codec.h"
-#include "src/codec/crc32c.h"
-
-/* ISA-L takes the length as an int, and leaves both inversions to its
- * caller. */
-uint32_t
-rd_crc32c (uint32_t crc, const void *bytes, size_t nbytes)
-{
-  const size_t piece_nbytes = (size_t) 1 << 30;
-  const unsigned char *data = bytes;
-  crc = ~crc;
-  while (nbytes > 0) {
-    size_t n = nbytes < piece_nbytes ? nbytes : piece_nbytes;
-    crc = crc32_iscsi ((unsigned char *) data, (int) n, crc);
-    data += n;
-    nbytes -= n;
-  }
-  return ~crc;
-}
 
 enum radio_status
 rd_crc32c_strip (struct rd_bytes *in)

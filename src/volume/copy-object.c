@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
-#include "src/codec/crc32c.h"
+#include "profiler/base/crc32c.h"
 #include "src/volume/copy.h"
 #include "src/volume/copy-read.h"
 
