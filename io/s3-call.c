@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "profiler/base/base64.h"
 #include "profiler/base/checked.h"
+#include "profiler/base/crc32c.h"
 #include "io/s3-call.h"
 #include "io/s3-headers.h"
 
@@ -32,22 +34,34 @@ rd_s3_answered_s (const struct rd_s3_call *call)
   return date_s >= 0 ? date_s : rd_s3_now (call->s3);
 }
 
+/* All that goes along but what signing makes. */
+static size_t
+list_headers (const struct rd_s3_call *call,
+              struct rd_s3_header list[RD_S3_NHEADERS + 1])
+{
+  memcpy (list, call->headers, call->nheaders * sizeof *list);
+  list[call->nheaders] = call->sum;
+  return call->nheaders + call->sent_sum;
+}
+
 static enum radio_status
 add_headers (struct rd_s3_call *call, const char *host,
              struct rd_http_headers *headers)
 {
   struct rd_s3 *s3 = call->s3;
+  struct rd_s3_header list[RD_S3_NHEADERS + 1];
+  size_t n = list_headers (call, list);
   const struct rd_s3_signing signing = {
     .credentials = call->credentials, .region = call->region, .service = "s3",
     .now_s = rd_s3_now (s3), .cache = &s3->keys,
   };
   const struct rd_s3_request request = {
     .method = rd_http_method_name (call->read.task.method), .host = host,
-    .path = call->path, .query = call->query, .headers = call->headers,
-    .nheaders = call->nheaders, .payload_sha256 = call->sha256,
+    .path = call->path, .query = call->query, .headers = list,
+    .nheaders = n, .payload_sha256 = call->sha256,
   };
   RD_TRY (rd_s3_add_signature (headers, &signing, &request));
-  return rd_s3_add_headers (headers, call->headers, call->nheaders);
+  return rd_s3_add_headers (headers, list, n);
 }
 
 static enum radio_status
@@ -70,6 +84,8 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
   {
     RD_LOCK_SCOPE (&s3->mutex);
     memcpy (call->region, s3->synced.region, sizeof call->region);
+    call->sent_sum = call->sum.name && s3->synced.sends_sums
+                     && !call->mended_sum;
   }
   if (call->credentials == NULL)
     RD_TRY (take_credentials (call));
@@ -142,6 +158,38 @@ mend_token (struct rd_s3_call *call)
   return call->mended_token = true;
 }
 
+static bool
+refuses_sum (const struct rd_s3_problem *problem)
+{
+  static const char *const codes[] = {
+    "NotImplemented", "InvalidRequest", "InvalidArgument", NULL
+  };
+  return problem->status == 501
+         || (problem->status == 400 && problem->is_about_checksum
+             && rd_s3_problem_is (problem, codes));
+}
+
+/* The server knows no checksums: or it is something else that it cannot do,
+ * which the next attempt shows. */
+static bool
+mend_sum (struct rd_s3_call *call)
+{
+  if (!call->sent_sum || !refuses_sum (&call->problem))
+    return false;
+  return call->mended_sum = true;
+}
+
+/* It was the checksum: the others leave it out at once. */
+static void
+learn_of_sum (struct rd_s3_call *call)
+{
+  if (!call->mended_sum || call->sent_sum
+      || !rd_http_is_good (call->problem.status))
+    return;
+  RD_LOCK_SCOPE (&call->s3->mutex);
+  call->s3->synced.sends_sums = false;
+}
+
 enum radio_status
 rd_s3_judge (struct rd_s3_call *call, enum rd_http_next *next)
 {
@@ -159,7 +207,9 @@ conclude (struct rd_http_task *task, const struct rd_buffer *body,
 {
   struct rd_s3_call *call = (struct rd_s3_call *) task;
   rd_s3_problem_read (&call->problem, &task->answer, body);
-  if (mend_region (call) || mend_clock (call) || mend_token (call)) {
+  learn_of_sum (call);
+  if (mend_region (call) || mend_clock (call) || mend_token (call)
+      || mend_sum (call)) {
     enum radio_status status = rd_s3_judge (call, next);
     if (call->mended_token)
       rd_s3_credentials_free (RD_STEAL (call->credentials));
@@ -204,7 +254,34 @@ rd_s3_call_free (struct rd_s3_call *call)
   *call = (struct rd_s3_call) { 0 };
 }
 
-/* TLS keeps a body as it was sent; without it, its digest does. */
+bool
+rd_s3_sends_sums (struct rd_s3 *s3)
+{
+  RD_LOCK_SCOPE (&s3->mutex);
+  return s3->synced.sends_sums;
+}
+
+static enum radio_status
+add_sum (struct rd_s3_call *call, const struct rd_part *parts, size_t n)
+{
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  uint32_t crc = 0;
+  for (size_t i = 0; i < n; i++)
+    crc = rd_crc32c (crc, parts[i].data, parts[i].nbytes);
+  const unsigned char bytes[4] = {
+    (unsigned char) (crc >> 24), (unsigned char) (crc >> 16),
+    (unsigned char) (crc >> 8), (unsigned char) crc,
+  };
+  RD_TRY (rd_base64_encode (bytes, sizeof bytes, &text));
+  memcpy (call->crc32c, text.data, RD_S3_CRC32C_NBYTES - 1);
+  call->sum = (struct rd_s3_header) { "x-amz-checksum-crc32c", call->crc32c };
+  return RADIO_OK;
+}
+
+/* Without TLS its digest is signed, and the server holds it against what
+ * arrived.  TLS keeps a body as it was sent, up to where TLS ends: a checksum
+ * that is signed goes further, at a tenth of a digest's cost.  A POST has
+ * none: with the one that ends an upload it would be the object's. */
 enum radio_status
 rd_s3_call_body (struct rd_s3_call *call, const struct rd_part *parts,
                  size_t n)
@@ -212,6 +289,8 @@ rd_s3_call_body (struct rd_s3_call *call, const struct rd_part *parts,
   static const char unsigned_payload[] = "UNSIGNED-PAYLOAD";
   call->read.task.parts = parts;
   call->read.task.nparts = n;
+  if (call->read.task.method == RD_HTTP_PUT && rd_s3_sends_sums (call->s3))
+    RD_TRY (add_sum (call, parts, n));
   if (!call->s3->place.is_https)
     return rd_s3_sha256 (parts, n, call->sha256);
   memcpy (call->sha256, unsigned_payload, sizeof unsigned_payload);

@@ -12,6 +12,9 @@
 
 #define RD_S3_NHEADERS 4
 
+/* A CRC-32C in base64, and its NUL. */
+#define RD_S3_CRC32C_NBYTES 9
+
 struct rd_s3_upload;
 
 /* Whether an endpoint can do something. */
@@ -41,6 +44,7 @@ struct rd_s3 {
     uint64_t nlanes;                  /* of all writers */
     char region[64];
     int64_t ahead_s;          /* the server's clock is */
+    bool sends_sums;          /* checksums of what is written go along */
   } synced;
 };
 
@@ -53,6 +57,12 @@ struct rd_s3_call {
   struct rd_s3_header headers[RD_S3_NHEADERS];        /* to send besides */
   size_t nheaders;
 
+  /* One about a checksum, left out where the server refuses it; its name
+   * is NULL where there is none. */
+  struct rd_s3_header sum;
+  char crc32c[RD_S3_CRC32C_NBYTES];   /* of the body of a PUT */
+  bool sent_sum;                      /* with the last attempt */
+
   /* What an answer comes to that is not worth another attempt by itself, as
    * conclude of a task has it.  NULL: whether its status is good. */
   enum radio_status (*judge) (struct rd_s3_call *call,
@@ -60,7 +70,7 @@ struct rd_s3_call {
 
   struct rd_s3_problem problem;       /* of the last answer */
   char region[64];                    /* that the last attempt was for */
-  bool mended_region, mended_clock, mended_token;
+  bool mended_region, mended_clock, mended_token, mended_sum;
 };
 
 /* Make a call about a key, or with NULL about the bucket.  May wait for
@@ -75,7 +85,8 @@ void rd_s3_call_free (struct rd_s3_call *call);
 
 #define RD_S3_CALL_SCOPE RD_CLEANUP (rd_s3_call_free)
 
-/* What a PUT or POST sends: the parts stay the caller's. */
+/* What a PUT or POST sends: the parts stay the caller's.  With a PUT goes
+ * its checksum, where the store sends them. */
 enum radio_status rd_s3_call_body (struct rd_s3_call *call,
                                    const struct rd_part *parts, size_t n)
   RADIO_USE_RESULT;
@@ -102,6 +113,9 @@ enum radio_status rd_s3_call_start (struct rd_s3_call *call,
     name, RD_IN_NETWORK, #about, __FILE__, __LINE__,            \
     RADIO_SCOPE_WORK                                            \
   }
+
+/* Whether the checksums of what is written go along. */
+bool rd_s3_sends_sums (struct rd_s3 *s3);
 
 /* What judge is by default. */
 enum radio_status rd_s3_judge (struct rd_s3_call *call,

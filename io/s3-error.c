@@ -30,6 +30,10 @@ take_element (const char *path, const char *text, void *user_data)
     keep_plain (problem->code, sizeof problem->code, text);
   else if (strcmp (path, "Error/Region") == 0 && !problem->region[0])
     keep_plain (problem->region, sizeof problem->region, text);
+  else if (strcmp (path, "Error/Message") == 0
+           || strcmp (path, "Error/ArgumentName") == 0)
+    problem->is_about_checksum |= strstr (text, "checksum")
+                                  || strstr (text, "Checksum");
   else if (strcmp (path, "Error/ActualObjectSize") == 0)
     problem->has_object_nbytes = rd_s3_xml_number (text,
                                                    &problem->object_nbytes);

@@ -10,6 +10,7 @@ struct rd_s3_problem {
   unsigned status;
   char code[64];              /* "NoSuchKey"; "": it says nothing */
   char region[64];            /* where the bucket is; "": untold */
+  bool is_about_checksum;     /* its words name one */
   bool has_object_nbytes;
   uint64_t object_nbytes;     /* of a range that begins behind it */
 };

@@ -177,6 +177,7 @@ set_manners (struct rd_s3 *s3, const struct rd_s3_options *options)
   s3->max_lanes = (writers_nbytes ? writers_nbytes : DEFAULT_WRITERS_NBYTES)
                   / RD_S3_PART_NBYTES;
   io->writer_nbytes = RD_S3_PART_NBYTES;
+  s3->synced.sends_sums = s3->place.is_https && !options->no_sums;
   io->grace_s = options->grace_s ? options->grace_s : DEFAULT_GRACE_S;
   io->coalesce_gap_nbytes = options->gap_nbytes ? options->gap_nbytes
                                                 : RD_HTTP_GAP_NBYTES;

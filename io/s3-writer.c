@@ -10,6 +10,7 @@
 
 #include "profiler/base/checked.h"
 #include "io/key.h"
+#include "io/s3-file.h"
 #include "io/s3-list.h"
 #include "io/s3-write.h"
 #include "io/s3-xml.h"
@@ -17,7 +18,6 @@
 #define MAX_PARTS 10000
 #define NLANES 4              /* parts on their way at one time */
 #define MAX_ANSWER_NBYTES 65536
-#define ETAG_NBYTES (sizeof ((struct rd_http_answer *) NULL)->etag)
 
 RD_S3_SITE (begin_site, "begin upload");
 RD_S3_SITE (part_site, "put part");
@@ -26,6 +26,12 @@ RD_S3_SITE (abort_site, "abort upload");
 RD_S3_SITE (put_site, "put");
 
 struct writer;
+
+/* What the end of the upload tells of a part. */
+struct sent {
+  char etag[sizeof ((struct rd_http_answer *) NULL)->etag];
+  char crc32c[RD_S3_CRC32C_NBYTES];   /* "": it was sent without */
+};
 
 /* A part that is on its way, or a buffer for the next. */
 struct lane {
@@ -46,7 +52,8 @@ struct writer {
   struct rd_error error;
   uint64_t nbytes;
   unsigned nparts;
-  struct rd_buffer etags;     /* ETAG_NBYTES for each part */
+  bool has_sums;              /* the upload was begun for parts with them */
+  struct rd_buffer sent;      /* a struct for each part */
   struct lane lanes[NLANES];
   size_t nlanes;              /* of them that are used */
   struct lane *filling;
@@ -102,6 +109,7 @@ begin_upload (struct writer *writer)
   RD_TRY (rd_s3_call_init (&call, writer->s3, RD_HTTP_POST, writer->key,
                            query));
   rd_s3_call_header (&call, RD_S3_WRITER_HEADER, writer->name);
+  call.sum = (struct rd_s3_header) { "x-amz-checksum-algorithm", "CRC32C" };
   call.read.task.into = &answer;
   call.read.task.max_nbytes = MAX_ANSWER_NBYTES;
   RD_TRY (rd_s3_call_run (&call, &begin_site));
@@ -110,6 +118,7 @@ begin_upload (struct writer *writer)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the answer names no upload",
                     call.name);
   writer->upload.id = RD_STEAL (id);
+  writer->has_sums = call.sent_sum;
   remember (writer->s3, &writer->upload);
   return RADIO_OK;
 }
@@ -155,14 +164,18 @@ end_part (struct rd_http_task *task)
 }
 
 static enum radio_status
-keep_etag (struct writer *writer, const struct lane *lane)
+keep_sent (struct writer *writer, const struct lane *lane)
 {
-  const char *etag = lane->call.read.task.answer.etag;
-  if (!*etag)
+  const struct rd_s3_call *call = &lane->call;
+  struct sent sent = { .crc32c = "" };
+  if (!*call->read.task.answer.etag)
     return rd_fail (RADIO_ERROR_IO, "%s: the answer to a part has no ETag",
-                    lane->call.name);
-  memcpy (writer->etags.data + (lane->number - 1) * ETAG_NBYTES, etag,
-          ETAG_NBYTES);
+                    call->name);
+  memcpy (sent.etag, call->read.task.answer.etag, sizeof sent.etag);
+  if (call->sent_sum)
+    memcpy (sent.crc32c, call->crc32c, sizeof sent.crc32c);
+  memcpy (writer->sent.data + (lane->number - 1) * sizeof sent, &sent,
+          sizeof sent);
   return RADIO_OK;
 }
 
@@ -180,7 +193,7 @@ finish_part (struct writer *writer, struct lane *lane)
   }
   enum radio_status status = rd_error_raise (&lane->call.read.task.error);
   if (status == RADIO_OK)
-    status = keep_etag (writer, lane);
+    status = keep_sent (writer, lane);
   rd_s3_call_free (&lane->call);
   lane->number = 0;
   lane->buffer.nbytes = 0;
@@ -188,21 +201,21 @@ finish_part (struct writer *writer, struct lane *lane)
 }
 
 static enum radio_status
-make_room_for_etag (struct writer *writer)
+make_room_for_sent (struct writer *writer)
 {
-  static const char none[ETAG_NBYTES] = "";
+  static const struct sent none = { .etag = "" };
   if (writer->nparts == MAX_PARTS)
     return rd_fail (RADIO_ERROR_LIMIT, "%s/%s: an object of more than %d "
                     "parts of %zu bytes", writer->s3->base.uri, writer->key,
                     MAX_PARTS, RD_S3_PART_NBYTES);
-  return rd_buffer_append (&writer->etags, none, sizeof none);
+  return rd_buffer_append (&writer->sent, &none, sizeof none);
 }
 
 static enum radio_status
 start_part (struct writer *writer, struct lane *lane)
 {
   struct rd_s3_call *call = &lane->call;
-  RD_TRY (make_room_for_etag (writer));
+  RD_TRY (make_room_for_sent (writer));
   unsigned number = ++writer->nparts;
   char *query = upload_query (writer->upload.id, number);
   if (query == NULL)
@@ -213,6 +226,9 @@ start_part (struct writer *writer, struct lane *lane)
                                               writer->key, query);
   if (status == RADIO_OK)
     status = rd_s3_call_body (call, &lane->part, 1);
+  /* One that the upload was not begun for would be refused. */
+  if (!writer->has_sums)
+    call->sum.name = NULL;
   if (status == RADIO_OK)
     status = rd_s3_call_start (call, &part_site, end_part);
   if (status != RADIO_OK) {
@@ -326,7 +342,7 @@ free_writer (struct writer *writer)
   for (size_t i = 0; i < NLANES; i++)
     rd_buffer_free (&writer->lanes[i].buffer);
   give_lanes (writer->s3, writer->nlanes);
-  rd_buffer_free (&writer->etags);
+  rd_buffer_free (&writer->sent);
   rd_free ((char *) writer->upload.id);
   pthread_cond_destroy (&writer->was_done);
   pthread_mutex_destroy (&writer->mutex);
@@ -350,23 +366,40 @@ s3_abort (struct rd_io_writer *base)
 }
 
 static enum radio_status
-write_parts (const struct writer *writer, struct rd_buffer *document)
+append_element (struct rd_buffer *document, const char *begin,
+                const char *text, const char *end)
 {
-  char number[64];
-  static const char begin[] = "<CompleteMultipartUpload>";
-  static const char end[] = "</CompleteMultipartUpload>";
-  RD_TRY (rd_buffer_append (document, begin, sizeof begin - 1));
-  for (unsigned i = 0; i < writer->nparts; i++) {
-    int n = snprintf (number, sizeof number,
-                      "<Part><PartNumber>%u</PartNumber><ETag>", i + 1);
-    RD_TRY (rd_buffer_append (document, number, (size_t) n));
-    RD_TRY (rd_s3_xml_append (document, (const char *) writer->etags.data
-                                        + i * ETAG_NBYTES));
-    RD_TRY (rd_buffer_append (document, "</ETag></Part>", 14));
-  }
-  return rd_buffer_append (document, end, sizeof end - 1);
+  RD_TRY (rd_s3_append (document, begin));
+  RD_TRY (rd_s3_xml_append (document, text));
+  return rd_s3_append (document, end);
 }
 
+static enum radio_status
+write_part (const struct sent *sent, unsigned number,
+            struct rd_buffer *document)
+{
+  char digits[16];
+  snprintf (digits, sizeof digits, "%u", number);
+  RD_TRY (append_element (document, "<Part><PartNumber>", digits,
+                          "</PartNumber>"));
+  RD_TRY (append_element (document, "<ETag>", sent->etag, "</ETag>"));
+  if (sent->crc32c[0])
+    RD_TRY (append_element (document, "<ChecksumCRC32C>", sent->crc32c,
+                            "</ChecksumCRC32C>"));
+  return rd_s3_append (document, "</Part>");
+}
+
+static enum radio_status
+write_parts (const struct writer *writer, struct rd_buffer *document)
+{
+  struct sent sent;
+  RD_TRY (rd_s3_append (document, "<CompleteMultipartUpload>"));
+  for (unsigned i = 0; i < writer->nparts; i++) {
+    memcpy (&sent, writer->sent.data + i * sizeof sent, sizeof sent);
+    RD_TRY (write_part (&sent, i + 1, document));
+  }
+  return rd_s3_append (document, "</CompleteMultipartUpload>");
+}
 
 static enum radio_status
 take_completion (const char *path, const char *text, void *user_data)

@@ -23,6 +23,8 @@ struct rd_s3_options {
                                  settings: nobody's */
   bool single_writer;         /* there is no other: so an endpoint will do
                                  that knows no conditional writes */
+  bool no_sums;               /* over TLS, too, what is written goes without
+                                 its checksum */
   uint64_t grace_s;           /* after which what nobody finished counts as
                                  left behind; 0: a day */
   uint64_t writers_nbytes;    /* that all writers may hold, but for a part

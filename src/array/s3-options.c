@@ -2,7 +2,7 @@
 /* From what is said about S3 to what its store is opened with. */
 #include <config.h>
 
-#include <string.h>
+#include <strings.h>
 
 #include "src/array/s3-options.h"
 
@@ -50,6 +50,18 @@ check (const struct radio_s3_options *asked)
   return RADIO_OK;
 }
 
+/* Only what demands a checksum gets one: nothing that is asked here does. */
+static bool
+has_no_sums (const struct rd_s3_settings *settings,
+             const struct rd_s3_profiles *profiles)
+{
+  const char *when = rd_s3_setting (settings, RD_S3_REQUEST_SUMS);
+  if (when == NULL)
+    when = rd_s3_profile_get (profiles, rd_s3_profile_name (settings),
+                              "request_checksum_calculation");
+  return when && strcasecmp (when, "when_required") == 0;
+}
+
 static void
 fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
 {
@@ -62,6 +74,7 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
     .addressing = addressing (asked->addressing),
     .provider.settings = settings,
     .single_writer = asked->single_writer,
+    .no_sums = has_no_sums (settings, profiles),
     .grace_s = asked->grace_s,
     .gap_nbytes = asked->gap_nbytes,
     .cap_nbytes = asked->cap_nbytes,

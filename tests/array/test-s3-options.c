@@ -14,7 +14,7 @@ static const char *const variables[] = {
   "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
   "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3",
   "AWS_ENDPOINT_URL", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-  "AWS_CA_BUNDLE",
+  "AWS_CA_BUNDLE", "AWS_REQUEST_CHECKSUM_CALCULATION",
 };
 
 /* A file of profiles in a folder of its own. */
@@ -184,6 +184,32 @@ assert_joins (const struct radio_s3_options *asked, uint64_t gap_nbytes,
 }
 
 static void
+assert_sums (bool has_sums)
+{
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+  const struct radio_s3_options none = { 0 };
+  assert_ok (rd_s3_resolve (&none, &resolved));
+  assert_int_equal (resolved.options.no_sums, !has_sums);
+}
+
+/* What the environment says goes before what the profile says. */
+static void
+checksums_are_turned_off_as_with_the_other_clients (void **state)
+{
+  const char *name = "AWS_REQUEST_CHECKSUM_CALCULATION";
+  assert_sums (true);
+  FILE *file = fopen (*state, "a");
+  assert_non_null (file);
+  fputs ("request_checksum_calculation = when_required\n", file);
+  fclose (file);
+  assert_sums (false);
+  setenv (name, "when_supported", 1);
+  assert_sums (true);
+  setenv (name, "WHEN_REQUIRED", 1);
+  assert_sums (false);
+}
+
+static void
 what_is_joined_to_a_request_is_the_callers_choice (void **state)
 {
   (void) state;
@@ -222,6 +248,7 @@ main (void)
     OPTIONS_TEST (the_slowest_few_are_asked_twice_and_not_more_than_few),
     OPTIONS_TEST (certificates_of_the_caller_hold_for_credentials_too),
     OPTIONS_TEST (a_file_that_cannot_be_read_fails_only_who_needs_it),
+    OPTIONS_TEST (checksums_are_turned_off_as_with_the_other_clients),
     OPTIONS_TEST (what_is_joined_to_a_request_is_the_callers_choice),
     OPTIONS_TEST (each_bound_of_time_reaches_the_requests),
     OPTIONS_TEST (what_the_environment_says_is_of_no_concern_to_other_stores),

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Checksums of what is written over TLS: a proxy that ends TLS stands in
+front of the gateway, holds them against the bodies, and hands all on."""
+
+import base64
+import http.client
+import http.server
+import re
+import ssl
+import threading
+
+import pytest
+from conftest import peer
+from test_s3 import uploads_of
+
+SUM = "x-amz-checksum-crc32c"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, headers, body):
+        self.send_response(status)
+        for name, value in headers:
+            if name.lower() not in ("connection", "transfer-encoding",
+                                    "content-length"):
+                self.send_header(name, value)
+        # To HEAD the length is the object's.
+        lengths = [v for n, v in headers if n.lower() == "content-length"]
+        self.send_header("Content-Length", lengths[0] if lengths and
+                         self.command == "HEAD" else str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def handle_any(self):
+        server = self.server
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        has_sum = any(n.lower().startswith("x-amz-checksum")
+                      for n in self.headers)
+        server.seen.append((self.command, self.path, dict(self.headers),
+                            body))
+        if has_sum and server.refuses:
+            text = b"<Error><Code>NotImplemented</Code></Error>"
+            return self.answer(501, [], text)
+        link = http.client.HTTPConnection("127.0.0.1", server.behind)
+        link.request(self.command, self.path, body, dict(self.headers))
+        got = link.getresponse()
+        self.answer(got.status, got.getheaders(), got.read())
+        link.close()
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
+
+
+class Proxy(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, gateway, secure):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.behind, self.seen, self.refuses = gateway.port, [], False
+        if secure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(gateway.folder / "rgw.pem")
+            self.socket = context.wrap_socket(
+                self.socket, server_side=True,
+                do_handshake_on_connect=False)
+        self.url = (f"http{'s' * secure}://localhost:"
+                    f"{self.server_address[1]}")
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        """Connections end as they like."""
+
+
+@pytest.fixture(params=[True], ids=["tls"])
+def proxy(gateway, request):
+    server = Proxy(gateway, request.param)
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def bucket(gateway):
+    gateway.client().create_bucket(Bucket="sums")
+    return "sums"
+
+
+def write(radio, gateway, proxy, store, **more):
+    """An ingest with some objects of one part, and one of several."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=proxy.url,
+                              AWS_CA_BUNDLE=str(gateway.ca_file), **more)
+    radio("phantom", "-s", store, "ct/head", "--size", "256,256,200",
+          "--codec", "none", env=env)
+    radio("validate", "-s", store, env=gateway.environment())
+    puts = [seen for seen in proxy.seen if seen[0] == "PUT"]
+    assert sum("partNumber=" in path for _, path, _, _ in puts) >= 2
+    assert not uploads_of(gateway.client(), store.split("/")[2])
+    return puts
+
+
+def sums_of(puts):
+    return [headers.get(SUM) for _, _, headers, _ in puts]
+
+
+def test_each_body_goes_with_its_signed_checksum(
+        gateway, bucket, radio, proxy):
+    crc32c = peer("google_crc32c")
+    puts = write(radio, gateway, proxy, f"s3://{bucket}/tls")
+    of_parts = {}
+    for _, path, headers, body in puts:
+        value = crc32c.value(body).to_bytes(4, "big")
+        assert headers[SUM] == base64.b64encode(value).decode()
+        assert headers["x-amz-content-sha256"] == "UNSIGNED-PAYLOAD"
+        assert f";{SUM};" in headers["authorization"]
+        number = re.search("partNumber=([0-9]+)", path)
+        if number:
+            of_parts[int(number[1])] = headers[SUM]
+    posts = [seen for seen in proxy.seen if seen[0] == "POST"]
+    begun = next(h for _, path, h, _ in posts if path.endswith("uploads="))
+    assert begun["x-amz-checksum-algorithm"] == "CRC32C"
+    ended = next(b for _, path, _, b in posts if "uploadId=" in path)
+    told = re.findall(b"<PartNumber>([0-9]+)</PartNumber>.*?"
+                      b"<ChecksumCRC32C>(.*?)</ChecksumCRC32C>", ended)
+    assert {int(n): text.decode() for n, text in told} == of_parts
+
+
+def test_a_gateway_that_refuses_them_gets_everything_without(
+        gateway, bucket, radio, proxy):
+    proxy.refuses = True
+    sums = sums_of(write(radio, gateway, proxy, f"s3://{bucket}/refused"))
+    assert any(sums)
+    first = sums.index(None)
+    # What was on its way at that time may have one.
+    assert not any(sums[first + 8:]) and sum(map(bool, sums)) <= 8
+
+
+def test_none_is_sent_where_they_are_turned_off(
+        gateway, bucket, radio, proxy):
+    puts = write(radio, gateway, proxy, f"s3://{bucket}/off",
+                 AWS_REQUEST_CHECKSUM_CALCULATION="WHEN_REQUIRED")
+    assert not any(sums_of(puts))
+
+
+@pytest.mark.parametrize("proxy", [False], ids=["http"], indirect=True)
+def test_without_tls_the_digest_is_signed_instead(
+        gateway, bucket, radio, proxy):
+    puts = write(radio, gateway, proxy, f"s3://{bucket}/http")
+    assert not any(sums_of(puts))
+    assert all(len(headers["x-amz-content-sha256"]) == 64
+               for _, _, headers, _ in puts)
