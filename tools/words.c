@@ -14,6 +14,7 @@
 
 const struct rd_word rd_s3_words[] = {
   { "anonymous", RD_WORD_FLAG, S3 (anonymous) },
+  { "hedge", RD_WORD_NUMBER, S3 (hedge_percent) },
   { "gap", RD_WORD_SIZE, S3 (gap_nbytes) },
   { "cap", RD_WORD_SIZE, S3 (cap_nbytes) },
   { "connect-timeout", RD_WORD_TIME, S3 (connect_timeout_ms) },
