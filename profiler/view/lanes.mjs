@@ -77,15 +77,17 @@ export class Lanes {
     const counts = new Uint32Array(nrows);
     for (let i = 0; i < spans.count; i++)
       counts[this.rowOf(i)]++;
-    // Spans, begins and ends of each row beside each other: searches would
-    // jump through memory else.
+    // What searches and pictures read of each row lies beside each other:
+    // they would jump through memory else.
     this.rows = Array.from(counts, (count) => new Uint32Array(count));
+    this.nodes = Array.from(counts, (count) => new Uint32Array(count));
     this.begins = Array.from(counts, (count) => new Float64Array(count));
     this.ends = Array.from(counts, (count) => new Float64Array(count));
     counts.fill(0);
     for (let i = 0; i < spans.count; i++) {
       const row = this.rowOf(i), at = counts[row]++;
       this.rows[row][at] = i;
+      this.nodes[row][at] = spans.node[i];
       this.begins[row][at] = spans.begin[i];
       this.ends[row][at] = spans.begin[i] + spans.duration[i];
     }

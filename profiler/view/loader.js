@@ -20,7 +20,7 @@ function fromBase85(text) {
 }
 
 async function unpack(text) {
-  if (typeof DecompressionStream === 'undefined')
+  if (!window.DecompressionStream)
     throw new Error('it takes a browser of 2023 or later');
   const stream = new Blob([fromBase85(text)]).stream()
     .pipeThrough(new DecompressionStream('deflate-raw'));
@@ -40,13 +40,7 @@ async function load() {
 }
 
 load().catch((error) => {
-  const tell = () => {
-    document.getElementById('notice').textContent =
-      'This page cannot show its profile: ' + error.message
-      + '. What follows needs no script.';
-  };
-  if (document.readyState === 'loading')
-    document.addEventListener('DOMContentLoaded', tell);
-  else
-    tell();
+  document.getElementById('notice').textContent =
+    'This page cannot show its profile: ' + error.message
+    + '. What follows needs no script.';
 });

@@ -20,74 +20,85 @@ function pixelOf(...bytes) {
   return new Uint32Array(Uint8Array.from(bytes).buffer)[0];
 }
 
-const FAINT = pixelOf(255, 255, 255, 64);
-
 // view: { from, to, left, width } of the time that is seen.
 export class RowPainter {
   constructor(pane, lanes, profile, model) {
     Object.assign(this, { pane, lanes, profile, model });
-    this.pixels = Uint32Array.from(model.colours, (colour) => pixelOf(
-      ...[1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)), 255));
   }
 
   // places: [row, y] of each row that is seen.
   paint(places, view, theme) {
     const width = Math.ceil(view.width);
     const line = new Uint32Array(width);
-    const image = this.makeImage(width, places.length);
-    const pixels = image && new Uint32Array(image.data.buffer);
+    const pixels = this.makePixels(width, places.length);
+    const painted = [];
     Object.assign(this, { theme, labels: [], colour: null });
-    places.forEach(([row, y], i) => {
+    for (const [row, y] of places) {
       this.fillLine(line.fill(0), row, y, view);
-      if (image)
-        this.fillPixels(pixels, i * width, line);
+      if (line.every((one) => one === 0))
+        continue;
+      if (pixels)
+        this.fillPixels(pixels, painted.push(y) - 1, line);
       else
         this.strokes(line, view.left, y);
-    });
-    if (image)
-      this.stretch(image, places, view.left);
+    }
+    if (painted.length > 0)
+      this.stretch(painted, view.left);
     this.writeLabels();
   }
 
-  // null: what is drawn into takes no images, as what makes SVG.
-  makeImage(width, height) {
-    return this.pane.context.drawImage && width * height > 0
-      ? new ImageData(width, height) : null;
+  // Of an image with a line for each row.  null: what is drawn into takes no
+  // images, as what makes SVG.
+  makePixels(width, height) {
+    if (!this.pane.context.drawImage || width * height === 0)
+      return null;
+    this.mixShades();
+    // One for all frames: making one takes longer than filling it.
+    if (this.image?.width !== width || this.image.height < height) {
+      this.image = new ImageData(width, height);
+      this.canvas = element('canvas', { width, height });
+    }
+    return new Uint32Array(this.image.data.buffer);
   }
 
   // Of each pixel of a row, the node that is seen there, and 1; 0: none.
   // What is wide enough is drawn at once.
   fillLine(line, row, y, view) {
-    const spans = this.lanes.rows[row];
     const begins = this.lanes.begins[row], ends = this.lanes.ends[row];
-    const { node } = this.profile.spans;
-    const scale = view.width / (view.to - view.from);
+    const nodes = this.lanes.nodes[row];
+    const { from: seen, to, width } = view;
+    const scale = width / (to - seen), step = 1 / scale;
     // The first pixel that has nothing narrow yet.
     let free = 0;
-    for (let i = this.lanes.firstEnding(row, view.from); i < spans.length;) {
-      if (begins[i] >= view.to)
+    for (let i = this.lanes.firstEnding(row, seen); i < ends.length;) {
+      if (begins[i] >= to)
         break;
-      const x = Math.max(0, (begins[i] - view.from) * scale);
-      const end = Math.min(view.width, (ends[i] - view.from) * scale);
+      const x = Math.max(0, (begins[i] - seen) * scale);
+      const end = Math.min(width, (ends[i] - seen) * scale);
+      const shown = nodes[i] + 1;
+      if (end - x < 1.5) {
+        // What began in a pixel that is taken ends in a later one.
+        const pixel = Math.max(free, x | 0);
+        const next = seen + (pixel + 1) * step;
+        free = pixel + 1;
+        line[pixel] = shown;
+        i++;
+        // Mostly it is alone in its pixel.
+        if (i < ends.length && ends[i] <= next) {
+          const after = this.lanes.firstEnding(row, next, i);
+          line[pixel] = nodes[longest(begins, ends, i - 1, after)] + 1;
+          i = after;
+        }
+        continue;
+      }
+      i++;
       if (end - x >= BOX) {
-        this.box(node[spans[i]], view.left + x, y, end - x);
-        i++;
+        this.box(shown - 1, view.left + x, y, end - x);
         continue;
       }
-      if (end - x >= 1.5) {
-        const last = Math.ceil(end) - (end - x > APART ? 1 : 0);
-        for (let at = Math.floor(x); at < last; at++)
-          line[at] = node[spans[i]] + 1;
-        i++;
-        continue;
-      }
-      // What began in a pixel that is taken ends in a later one.
-      const pixel = Math.max(free, Math.floor(x));
-      const next = view.from + (pixel + 1) / scale;
-      const after = Math.max(i + 1, this.lanes.firstEnding(row, next, i));
-      line[pixel] = node[spans[longest(begins, ends, i, after)]] + 1;
-      free = pixel + 1;
-      i = after;
+      const last = Math.ceil(end) - (end - x > APART ? 1 : 0);
+      for (let at = x | 0; at < last; at++)
+        line[at] = shown;
     }
   }
 
@@ -111,25 +122,32 @@ export class RowPainter {
       context.globalAlpha = 1;
   }
 
-  fillPixels(pixels, from, line) {
+  fillPixels(pixels, at, line) {
+    const { shades } = this;
+    const from = at * line.length;
     for (let x = 0; x < line.length; x++)
-      if (line[x] > 0) {
-        const node = line[x] - 1;
-        pixels[from + x] = this.pixels[node]
-          & (this.isFaint(node) ? FAINT : -1);
-      }
+      pixels[from + x] = shades[line[x]];
   }
 
-  stretch(image, places, left) {
+  // What a line's numbers look like, as long as the same is searched for.
+  mixShades() {
+    const { matched, colours } = this.model;
+    if (this.shadesOf === matched)
+      return;
+    this.shadesOf = matched;
+    this.shades = Uint32Array.from(['#', ...colours], (colour, i) => pixelOf(
+      ...[1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)),
+      i === 0 ? 0 : this.isFaint(i - 1) ? 64 : 255));
+  }
+
+  // Each line of the image onto its row.
+  stretch(tops, left) {
     const { context } = this.pane;
-    // One for all frames: making one takes longer than filling it.
-    const canvas = this.canvas ??= element('canvas');
-    const { width, height } = image;
-    Object.assign(canvas, { width, height });
-    canvas.getContext('2d').putImageData(image, 0, 0);
+    const { width } = this.image;
+    this.canvas.getContext('2d').putImageData(this.image, 0, 0);
     context.imageSmoothingEnabled = false;
-    places.forEach(([, y], i) => context.drawImage(
-      canvas, 0, i, width, 1, left, y + 1, width, SPAN_HEIGHT - 2));
+    tops.forEach((y, i) => context.drawImage(
+      this.canvas, 0, i, width, 1, left, y + 1, width, SPAN_HEIGHT - 2));
   }
 
   // A line as rectangles.

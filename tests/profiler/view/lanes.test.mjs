@@ -9,7 +9,7 @@ function lanes(spans, kinds = [0], names = []) {
   const column = (i) => Float64Array.from(spans, (span) => span[i]);
   return new Lanes({
     spans: { count: spans.length, lane: column(0), begin: column(1),
-             duration: column(2) },
+             duration: column(2), node: new Uint32Array(spans.length) },
     lanes: kinds.map((isAsync, i) => ({ name: names[i] ?? 'lane ' + i,
                                         isAsync })),
   });
