@@ -43,7 +43,14 @@ struct job {
   bool did_fail;              /* an allocation */
 };
 
-/* Each answer pays for a fifth of a second request: 20 for four. */
+/* NQUICK answers pay for one second request.  Then on a busy machine, where
+ * an answer may be late that is not meant to be, it is not asked twice. */
+static const struct rd_http_options frugal = {
+  .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
+  .backoff_ms = 1, .nconnections = 16, .hedge_percent = 5,
+};
+
+/* For four. */
 static const struct rd_http_options generous = {
   .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
   .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
@@ -72,7 +79,7 @@ set_up (void **state)
   site->peer = http_peer_start (site->objects);
   snprintf (site->url, sizeof site->url, "%s/key",
             http_peer_url (site->peer));
-  open_with (site, &generous);
+  open_with (site, &frugal);
   *state = site;
   return 0;
 }
@@ -286,9 +293,6 @@ what_stalls_is_answered_by_a_second_request (void **state)
 {
   struct site *site = *state;
   JOB_SCOPE struct job job = JOB_INIT;
-  struct rd_http_options options = generous;
-  options.hedge_percent = 5;
-  open_with (site, &options);
   read_quick (site, NQUICK);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1);
   assert_ok (run (site, &job));
@@ -319,6 +323,7 @@ the_first_may_answer_after_all (void **state)
   assert_all_is_well (site, NQUICK + 2);
 }
 
+/* While the body of the one that won is on its way: mostly the second. */
 static void
 a_late_answer_harms_nothing (void **state)
 {
@@ -329,14 +334,14 @@ a_late_answer_harms_nothing (void **state)
        OK "ot" HTTP_PEER_HOLD_3 "her");
   submit (site, &job);
   await_all_said (site);
-  /* While the body of the one that won is on its way. */
+  read_quick (site, 3);
   http_peer_release (site->peer, 2);
   read_quick (site, 3);
   http_peer_release (site->peer, 3);
   assert_ok (await (&job));
-  assert_body (&job, "other");
-  assert_true (job.task.was_overtaken);
-  assert_all_is_well (site, NQUICK + 5);
+  assert_body (&job, job.task.was_overtaken ? "other" : "first");
+  assert_int_equal (job.task.nhedges, 1);
+  assert_all_is_well (site, NQUICK + 8);
 }
 
 /* "HOLD OK LETTER..." */
@@ -370,7 +375,7 @@ answers_at_one_time_are_not_mixed (void **state)
   site->texts[1] = make_long (HTTP_PEER_HOLD_1, 'b');
   for (unsigned i = 0; i < 5; i++) {
     JOB_SCOPE struct job job = JOB_INIT;
-    open_with (site, &generous);
+    open_with (site, &frugal);
     read_quick (site, NQUICK);
     SAY (site->texts[0], site->texts[1]);
     submit (site, &job);
@@ -434,13 +439,14 @@ two_that_stay_silent_are_one_attempt (void **state)
   JOB_SCOPE struct job job = JOB_INIT;
   open_with (site, &impatient);
   read_quick (site, NQUICK);
+  unsigned before = http_peer_requests (site->peer);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1000);
   assert_fails (run (site, &job), RADIO_ERROR_IO, "nothing came for ");
   assert_non_null (strstr (radio_error_message (), "(4 attempts in "));
   assert_int_equal (job.task.nattempts, 4);
   assert_in_range (job.task.nhedges, 0, 4);
-  assert_int_equal (http_peer_requests (site->peer),
-                    NQUICK + job.task.nattempts + job.task.nhedges);
+  assert_int_equal (http_peer_requests (site->peer) - before,
+                    job.task.nattempts + job.task.nhedges);
 }
 
 /*------------------------------------------------------------------------
@@ -503,6 +509,7 @@ the_limit_of_requests_at_one_time_holds_for_second_ones (void **state)
   assert_not_hedged (site, &job);
 }
 
+/* What they get in the end pays for no more. */
 static void
 few_are_asked_twice_where_everything_stalls (void **state)
 {
@@ -511,9 +518,11 @@ few_are_asked_twice_where_everything_stalls (void **state)
   const char *answers[N + MAX_SAVED];
   struct job jobs[N];
   unsigned nhedges = 0;
+  open_with (site, &generous);
   read_quick (site, NQUICK);
   for (size_t i = 0; i < N + MAX_SAVED; i++)
-    answers[i] = HTTP_PEER_HOLD_1 OK "stall";
+    answers[i] = HTTP_PEER_HOLD_1 "HTTP/1.1 404 Not Found\r\n"
+                 "Content-Length: 0\r\n\r\n";
   say (site, answers, N + MAX_SAVED);
   for (size_t i = 0; i < N; i++) {
     jobs[i] = (struct job) JOB_INIT;
@@ -522,8 +531,7 @@ few_are_asked_twice_where_everything_stalls (void **state)
   await_all_said (site);
   http_peer_release (site->peer, 1);
   for (size_t i = 0; i < N; i++) {
-    assert_ok (await (&jobs[i]));
-    assert_body (&jobs[i], "stall");
+    assert_fails (await (&jobs[i]), RADIO_ERROR_IO, "404");
     nhedges += jobs[i].task.nhedges;
     free_job (&jobs[i]);
   }
