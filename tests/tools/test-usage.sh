@@ -231,7 +231,10 @@ RADIO_S3_holds_for_every_command () {
     # shellcheck disable=SC2086
     fails 1 AWS_SECRET_ACCESS_KEY $command
     # shellcheck disable=SC2086
-    RADIO_S3=anonymous,deadline=50ms fails 1 127.0.0.1 $command
+    RADIO_S3=anonymous,deadline=50ms fails 1 s3://b/ $command
+    if grep AWS_SECRET_ACCESS_KEY "$tmp/err"; then
+      return 1
+    fi
   done
 }
 
