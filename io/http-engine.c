@@ -289,8 +289,8 @@ give_up_on (struct rd_http *http, struct rd_http_attempt *attempt)
               "nothing came for %" PRIu64 " ms", silent_ns / 1000000);
   else
     snprintf (attempt->message, sizeof attempt->message,
-              "it takes longer than %" PRIu64 " s",
-              http->options.deadline_ms / 1000);
+              "it takes longer than %" PRIu64 " ms",
+              http->options.deadline_ms);
   finish_attempt (http, attempt, CURLE_OPERATION_TIMEDOUT);
 }
 
