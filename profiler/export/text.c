@@ -141,12 +141,12 @@ write_date (const struct rd_text *text)
 static void
 print_parallelism (const struct rd_text *text, uint64_t ns, char words[64])
 {
-  double tenths = text->whole_ns
-                    ? 10.0 * (double) ns / (double) text->whole_ns : 0;
+  uint64_t span_ns = rd_profile_span_ns (text->profile);
+  double tenths = span_ns ? 10.0 * (double) ns / (double) span_ns : 0;
   unsigned n = tenths < 1e9 ? (unsigned) (tenths + 0.5) : 0;
   *words = '\0';
   if (n > 0 && ns == rd_profile_ran_ns (text->profile))
-    snprintf (words, 64, " (%u.%u threads at work)", n / 10, n % 10);
+    snprintf (words, 64, " (%u.%u threads busy)", n / 10, n % 10);
 }
 
 static void
@@ -316,19 +316,6 @@ rd_text_findings (const struct rd_text *text)
   }
 }
 
-/* Ranks ran at the same time, and their times add up beyond the whole's. */
-static uint64_t
-whole_of (const struct radio_profile *profile)
-{
-  uint64_t whole = profile->info.wall_ns, sum = 0;
-  if (profile->info.parts != RADIO_PARTS_RANKS)
-    return whole;
-  for (size_t i = 0; i < profile->parts.n; i++)
-    if (rd_add_overflows (sum, profile->parts.at[i].wall_ns, &sum))
-      return UINT64_MAX;
-  return rd_max_u64 (whole, sum);
-}
-
 enum radio_status
 rd_export_text (const struct radio_profile *profile,
                 const struct radio_profile_write_options *options,
@@ -341,7 +328,9 @@ rd_export_text (const struct radio_profile *profile,
     .colour = options->colour,
     .utf8 = options->utf8,
     .columns = columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns,
-    .whole_ns = whole_of (profile),
+    /* Ranks ran at once, and their times add up beyond the whole's. */
+    .whole_ns = rd_max_u64 (profile->info.wall_ns,
+                            rd_profile_span_ns (profile)),
   };
   rd_text_head (&text);
   RD_TRY (rd_text_tree (&text));

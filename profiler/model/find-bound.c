@@ -95,7 +95,7 @@ tell_category (struct rd_finder *finder, const struct kind *kind)
   };
   return rd_found (
     finder, &claim,
-    "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s worked "
+    "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s busy "
     "at a time%s",
     kind->what, rd_human_ns (ns).text, rd_human_ns (finder->busy_ns).text,
     rd_human_percent ((double) ns, (double) finder->busy_ns).text,
@@ -201,7 +201,7 @@ find_queueing (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "threads waited for others in %s of their %s (%s), %s of it in "
-    "'%.60s'; %s of %" PRIu64 " worked at a time%s",
+    "'%.60s'; %s of %" PRIu64 " busy at a time%s",
     rd_human_ns (queue->wait_ns).text, rd_human_ns (all).text,
     rd_human_percent ((double) queue->wait_ns, (double) all).text,
     rd_human_ns (queue->most_ns).text,
@@ -225,7 +225,7 @@ find_one_thread (struct rd_finder *finder)
   };
   return rd_found (
     finder, &claim,
-    "%s of work in %s: %s of %" PRIu64 " worked at a time on %" PRIu64
+    "%s of work in %s: %s of %" PRIu64 " busy at a time on %" PRIu64
     " CPUs, so %s of them was not used",
     rd_human_ns (finder->ran_ns).text, rd_human_ns (finder->span_ns).text,
     rd_finder_threads (finder).text, finder->nthreads, finder->ncpus,

@@ -115,6 +115,17 @@ rd_profile_ran_ns (const struct radio_profile *profile)
                 : profile->info.work_ns;
 }
 
+uint64_t
+rd_profile_span_ns (const struct radio_profile *profile)
+{
+  uint64_t sum = 0;
+  if (profile->info.parts != RADIO_PARTS_RANKS)
+    return profile->info.wall_ns;
+  for (size_t i = 0; i < profile->parts.n; i++)
+    sum = rd_sum (sum, profile->parts.at[i].wall_ns);
+  return sum;
+}
+
 struct rd_human
 rd_finder_threads (const struct rd_finder *finder)
 {
@@ -237,9 +248,7 @@ count_threads (struct rd_finder *finder)
   finder->nthreads = rd_max_u64 (nthreads, 1);
   finder->ncpus = rd_finder_number (finder, "ncpus");
   finder->ran_ns = rd_profile_ran_ns (profile);
-  for (size_t i = 0; i < profile->parts.n; i++)
-    finder->span_ns = rd_sum (finder->span_ns,
-                              profile->parts.at[i].wall_ns);
+  finder->span_ns = rd_profile_span_ns (profile);
 }
 
 /*------------------------------------------------------------------------

@@ -31,7 +31,7 @@ struct rd_scored {
 struct rd_finder {
   struct radio_profile *profile;
   struct rd_category_times times[RD_NCATEGORIES];
-  uint64_t span_ns;           /* wall time of all parts, added up */
+  uint64_t span_ns;           /* rd_profile_span_ns */
   uint64_t work_ns;
   uint64_t ran_ns;            /* of work: at most; the process had no more
                                  of the CPUs */
@@ -59,14 +59,18 @@ const char *rd_finder_note (const struct rd_finder *finder, size_t node,
 uint64_t rd_parse_digits (const char *text);
 
 /* How much of the whole's work threads had CPUs for, at most: all of it, but
- * where the process had less CPU time than that.  By the wall time it is how
- * many threads were at work at a time. */
+ * where the process had less CPU time than that. */
 uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
+
+/* What that is to be divided by to tell how many "threads busy" there were at
+ * a time: the wall time; of ranks, whose work is added up, theirs added up as
+ * well, whether they ran at once or not. */
+uint64_t rd_profile_span_ns (const struct radio_profile *profile);
 
 /* A fact that is a number; 0 where there is none. */
 uint64_t rd_finder_number (const struct rd_finder *finder, const char *key);
 
-/* How many threads worked at a time: "1 thread", "0.7 threads". */
+/* How many threads were busy at a time: "1 thread", "0.7 threads". */
 struct rd_human rd_finder_threads (const struct rd_finder *finder);
 
 /* Whether the process had CPUs for much less than what counts as work: then

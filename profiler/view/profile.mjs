@@ -113,7 +113,7 @@ class Profile {
     this.findings = rows(document.findings);
     this.parts = rows(document.parts).map((part) =>
       ({ name: part.name, wall: part.wall_ns, work: part.work_ns }));
-    this.ran = this.timeRan();
+    this.threadsBusy = this.timeRan() / this.timeToRun();
     this.gauges = rows(document.gauges);
     this.lanes = rows(document.lanes).map((lane) =>
       ({ name: lane.name, isAsync: lane.is_async, part: lane.part,
@@ -151,6 +151,12 @@ class Profile {
     const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
     const ns = parseInt(cpu, 10);
     return ns > 0 ? Math.min(this.info.work, ns) : this.info.work;
+  }
+
+  // Of ranks, whose work is added up, their times are, too.
+  timeToRun() {
+    return this.partKind() !== 'rank' ? this.info.wall
+      : this.parts.reduce((sum, { wall }) => sum + wall, 0);
   }
 
   readCounters(document) {

@@ -202,8 +202,9 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_time_row (writer, "work", info->work_ns);
   write_time_row (writer, "wait", info->wait_ns);
   if (info->wall_ns > 0) {
-    begin_row (writer, "parallelism");
-    write_quotient (writer, rd_profile_ran_ns (profile), info->wall_ns);
+    begin_row (writer, "threads busy");
+    write_quotient (writer, rd_profile_ran_ns (profile),
+                    rd_profile_span_ns (profile));
     end_row (writer);
   }
   write_counters (writer, profile);

@@ -32,7 +32,7 @@ function figures(profile, model) {
     time('wall', info.wall),
     time('work', info.work,
          info.wall > 0
-           ? formatRatio(profile.ran / info.wall) + ' threads busy' : ''),
+           ? formatRatio(profile.threadsBusy) + ' threads busy' : ''),
     time('wait', info.wait),
     ...bytesFigures(profile, model),
     info.allocPeak > 0

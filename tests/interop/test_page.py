@@ -136,7 +136,7 @@ def test_both_summaries_count_threads_busy_alike(opened, tmp_path, cpu_ns):
       one => one.querySelector('dt').textContent === 'work')
       .querySelector('small').textContent""") == f"{busy:.2f} threads busy"
     assert page.evaluate("""[...document.querySelectorAll('#static tr')].find(
-      one => one.querySelector('th').textContent === 'parallelism')
+      one => one.querySelector('th').textContent === 'threads busy')
       .querySelector('td').textContent""") == f"{busy:.2f}"
 
 

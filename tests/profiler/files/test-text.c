@@ -259,7 +259,7 @@ the_head_has_the_sums (void **state)
   struct sink sink = print (profile, 0, false, false);
   assert_memory_equal (sink.text, "radio profile: a read\n", 22);
   assert_non_null (strstr (sink.text, "\ntime        100 ms wall, 130 ms work "
-                           "(1.3 threads at work), 30.0 ms wait\n"));
+                           "(1.3 threads busy), 30.0 ms wait\n"));
   assert_non_null (strstr (sink.text, "\nbytes       12.0 MB decoded "
                            "(120 MB/s), 6.00 MB fetched\n"));
   free (sink.text);
@@ -314,16 +314,16 @@ print_ran (const char *cpu_ns)
 
 /* What other processes had of the CPUs does not count as these threads'. */
 static void
-threads_at_work_are_those_that_had_a_cpu (void **state)
+threads_busy_are_those_that_had_a_cpu (void **state)
 {
   (void) state;
   static const char *const cases[][2] = {
-    { "130000000", "130 ms work (1.3 threads at work), 0 ns wait, 130 ms on "
+    { "130000000", "130 ms work (1.3 threads busy), 0 ns wait, 130 ms on "
       "CPUs\n" },
-    { "900000000", "130 ms work (1.3 threads at work), 0 ns wait, 900 ms on "
+    { "900000000", "130 ms work (1.3 threads busy), 0 ns wait, 900 ms on "
       "CPUs\n" },
-    { "40000000", "130 ms work, 0 ns wait, 40.0 ms on CPUs (0.4 threads at "
-      "work)\n" },
+    { "40000000", "130 ms work, 0 ns wait, 40.0 ms on CPUs (0.4 threads "
+      "busy)\n" },
   };
   for (size_t i = 0; i < 3; i++) {
     struct sink sink = print_ran (cases[i][0]);
@@ -647,7 +647,7 @@ main (void)
     cmocka_unit_test (the_head_has_the_sums),
     cmocka_unit_test (the_recorders_share_is_of_work),
     cmocka_unit_test (the_cpu_time_stands_among_the_times),
-    cmocka_unit_test (threads_at_work_are_those_that_had_a_cpu),
+    cmocka_unit_test (threads_busy_are_those_that_had_a_cpu),
     cmocka_unit_test (a_failure_stands_below_the_title),
     cmocka_unit_test (a_scope_that_failed_says_so_behind_its_name),
     cmocka_unit_test (a_long_name_leaves_room_to_say_that_it_failed),

@@ -51,7 +51,7 @@ decoding_tells_its_rate_and_how_many_threads_worked (void **state)
   build_count (profile, 1, "bytes decoded", "bytes", 600000000);
   build_fact (profile, "ncpus", "8", false);
   assert_found (profile, "bound-by-decode", RADIO_FINDING_PROBLEM,
-                "; 600 MB at 2 GB/s a thread; 3 threads worked at a time on "
+                "; 600 MB at 2 GB/s a thread; 3 threads busy at a time on "
                 "8 CPUs");
 }
 
@@ -141,7 +141,7 @@ work_on_one_thread_is_told_where_there_are_more_cpus (void **state)
 {
   (void) state;
   assert_found (build_one_thread (100, 100, "8"), "bound-by-one-thread",
-                RADIO_FINDING_HINT, "1 thread of 1 worked at a time on 8 "
+                RADIO_FINDING_HINT, "1 thread of 1 busy at a time on 8 "
                 "CPUs, so 87.5 % of them was not used");
   assert_found (build_one_thread (70, 100, "2"), "bound-by-one-thread",
                 RADIO_FINDING_HINT, "70 ms of work in 100 ms");

@@ -133,15 +133,25 @@ for (const [name, change] of Object.entries({
     await assert.rejects(readProfile(JSON.stringify(changed)));
   });
 
-test('threads ran no longer than they worked, nor than they had CPUs',
+test('threads were busy no longer than they worked, nor than they had CPUs',
      async () => {
-  const ran = async (...values) => (await read({
-    info: { title: 't', program: 'p', parts: 'none', wall_ns: 900,
+  const busy = async (...values) => (await read({
+    info: { title: 't', program: 'p', parts: 'none', wall_ns: 20,
             work_ns: 60 },
-    facts: { key: values.map(() => 'cpu ns'), value: values } })).ran;
-  assert.equal(await ran(), 60);
-  assert.equal(await ran('45'), 45);
-  assert.equal(await ran('75'), 60);
-  assert.equal(await ran('0'), 60);
-  assert.equal(await ran('none'), 60);
+    facts: { key: values.map(() => 'cpu ns'), value: values } })).threadsBusy;
+  assert.equal(await busy(), 3);
+  assert.equal(await busy('45'), 2.25);
+  assert.equal(await busy('75'), 3);
+  assert.equal(await busy('0'), 3);
+  assert.equal(await busy('none'), 3);
+});
+
+test('threads are busy by the times of all ranks, but not of all runs',
+     async () => {
+  const busy = async (parts) => (await read({
+    info: { title: 't', program: 'p', parts, wall_ns: 40, work_ns: 60 },
+    parts: { name: ['a', 'b'], wall_ns: [40, 10], work_ns: [30, 30] },
+  })).threadsBusy;
+  assert.equal(await busy('ranks'), 1.2);
+  assert.equal(await busy('runs'), 1.5);
 });

@@ -412,7 +412,7 @@ the_summary_reads_without_a_script (void **state)
   assert_row (text, "bytes fetched", "999\302\240B");
   assert_row (text, "requests", "12");
   assert_row (text, "host", "<bdi>a-host</bdi>");
-  assert_row (text, "parallelism", "1.00");
+  assert_row (text, "threads busy", "1.00");
   assert_true (strstr (text, "class=\"scopes\"")
                < strstr (text, "<h2>Recording</h2>"));
   assert_non_null (strstr (text, "2001-09-09 01:46:40 UTC"));
@@ -517,7 +517,7 @@ an_empty_profile_has_a_page (void **state)
   struct radio_profile *profile = build_new ("nothing");
   char *text = static_of (profile);
   assert_row (text, "wall", "0\302\240ns");
-  assert_null (strstr (text, "parallelism"));
+  assert_null (strstr (text, "threads busy"));
   free (text);
 }
 
