@@ -259,8 +259,10 @@ tell_tiling (const struct geometry *geometry, char *text, size_t nbytes)
   print_shape (&geometry->tile, tile, sizeof tile);
   print_shape (&other_tile, other, sizeof other);
   int n = snprintf (
-    text, nbytes, "; a box of %s anywhere in tiles of %s takes %s x (the "
-    "product of (b + t - 1) / b over the axes)", box, tile,
+    text, nbytes, "; a box of %s anywhere in tiles of %s takes %s x (tiles "
+    "that it touches are decoded whole: on average b + t - 1 elements along "
+    "an axis where it has b and tiles have t, so (b + t - 1) / b times as "
+    "many; all axes multiply)", box, tile,
     rd_human_number (now).text);
   if (n < 0 || (size_t) n >= nbytes)
     return;
@@ -304,7 +306,7 @@ find_decoded (struct rd_finder *finder)
                      - count_unwanted (finder);
   uint64_t delivered = rd_finder_sum (finder, &rd_count_delivered);
   struct geometry geometry = { .node = RADIO_NO_PARENT };
-  char advice[448] = "";
+  char advice[640] = "";
   if (find_geometry (finder, &geometry)) {
     delivered = as_stored (finder, &geometry, delivered);
     tell_tiling (&geometry, advice, sizeof advice);
