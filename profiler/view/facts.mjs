@@ -25,7 +25,8 @@ function factTable(pairs) {
 function factsPanel(profile, model) {
   const { info } = profile;
   const recorded = [
-    ...profile.facts.map(({ key, value }) => [key, value]),
+    ...profile.facts.map(({ key, value }) => key === 'cpu ns'
+      ? ['cpu', formatTime(Number(value))] : [key, value]),
     ['clock', info.clock],
     ['scopes opened', formatCount(info.scopes)],
     ['cost of a scope', info.scopeCost.toFixed(1) + '\u00a0ns'],

@@ -218,8 +218,7 @@ class Runs {
       const y = this.y(value, height);
       if (y > free)
         continue;
-      context.fillText(value > 0 ? this.format(value) : '0', STRIP_LEFT - 8,
-                       y);
+      context.fillText(this.format(value), STRIP_LEFT - 8, y);
       free = y - 14;
     }
     context.textAlign = 'left';

@@ -96,9 +96,8 @@ class Sandwich {
       element('b', {}, nameElement(this.profile.names[node])),
       element('span', {}, formatUnit(value, metric.unit) + ' of '
         + metric.label + ', '
-        + formatShareOfAll(value, this.model.metric().sum)
-        + ' of all, from '
-        + formatCount(n) + (n === 1 ? ' place' : ' places')));
+        + formatShareOfAll(value, this.model.metric().sum, ' of all')
+        + ', from ' + formatCount(n) + (n === 1 ? ' place' : ' places')));
   }
 
   draw(context, width, height, scroll) {

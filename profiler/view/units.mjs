@@ -48,8 +48,9 @@ export function formatShare(part, whole) {
 }
 
 // The same of all that ran; what ran on several threads at once may be more.
-export function formatShareOfAll(part, whole) {
-  return formatShare(part, whole)
+// of: what the share is of, where that is to be read.
+export function formatShareOfAll(part, whole, of = '') {
+  return formatShare(part, whole) + of
     + (part > 1.0005 * whole ? ' (threads side by side)' : '');
 }
 

@@ -264,6 +264,6 @@ def share_text(part, whole_):
     return fixed(percent, 0 if percent >= 99.95 else 1) + "\u00a0%"
 
 
-def share_of_all_text(part, whole_):
-    return share_text(part, whole_) + (
+def share_of_all_text(part, whole_, of=""):
+    return share_text(part, whole_) + of + (
         " (threads side by side)" if part > 1.0005 * whole_ else "")

@@ -14,10 +14,10 @@ import pytest
 
 import profile_numbers as expected
 from document_reader import Document
-from pages import (browser, choose_metric, hold_labels, local_read, number,
-                   opened, reload, search, state, text_of)
+from pages import (AXE_RUN, axe, browser, choose_metric, hold_labels,
+                   local_read, number, opened, reload, search, state, text_of)
 
-__all__ = ["browser", "local_read", "opened"]          # fixtures
+__all__ = ["axe", "browser", "local_read", "opened"]   # fixtures
 
 VIEWS = ("diff", "timeline", "icicle", "tree", "bottomup", "sandwich",
          "functions", "tiles", "runs", "facts")
@@ -28,6 +28,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(scope="session")
 def changes_page(local_read):
     return local_read.compared_with_another()
+
+
+@pytest.fixture(scope="session")
+def ranks_page(local_read):
+    path = local_read.page.with_name("ranks.html")
+    local_read.merge(path)
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +64,8 @@ def evidence(document, view):
         + [expected.time_text(wall)],
         "bottomup": [expected.time_text(max(owns.values()))],
         "sandwich": [f"{expected.time_text(wall)} of wall, "
-                     f"{expected.share_of_all_text(wall, metric.sum)} of all, "
-                     "from 1 place"],
+                     + expected.share_of_all_text(wall, metric.sum, " of all")
+                     + ", from 1 place"],
         "functions": [expected.time_text(mean)],
         "tiles": [expected.bytes_text(tree.metric(f"c:bytes {what}").sum)
                   for what in ("asked", "fetched", "decoded", "delivered")],
@@ -111,17 +118,19 @@ def test_its_key_opens_a_view(opened, changes_page, document, view):
     other = "facts" if view != "facts" else "runs"
     page = opened(changes_page, fragment=f"#view={other}")
     title = page.evaluate(f"document.querySelector('#tab-{view}').title")
-    key = re.search(r"Key (\d)$", title)
-    assert (VIEWS.index(view) < 9) == bool(key)
-    if key:
-        assert int(key[1]) == VIEWS.index(view) + 1
-        page.press(key[1])
-    else:
-        # The tenth, from the one before it.
-        page.evaluate(f"document.querySelector('#tab-{other}').focus()")
-        page.press("ArrowRight")
-        assert page.evaluate("document.activeElement.id") == "tab-" + view
+    # The tenth has a letter, for keys of digits end before it.
+    key = "123456789r"[VIEWS.index(view)]
+    assert title.endswith(". Key " + key)
+    page.press(key)
     check_shown(page, document, view)
+
+
+def test_an_arrow_opens_the_tab_beside(opened, changes_page, document):
+    page = opened(changes_page, fragment="#view=runs")
+    focus(page, "#tab-runs")
+    page.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-facts"
+    check_shown(page, document, "facts")
 
 
 def check_rows_are_searched(page, view, query):
@@ -150,10 +159,8 @@ def test_the_rows_of_the_recording_are_searched(opened, changes_page):
     check_rows_are_searched(page, "facts", "scope")
 
 
-def test_ranks_open_by_click_and_key_with_their_numbers(opened, local_read):
-    path = local_read.page.with_name("ranks.html")
-    local_read.merge(path)
-    page = opened(path, fragment="#view=tree")
+def test_ranks_open_by_click_and_key_with_their_numbers(opened, ranks_page):
+    page = opened(ranks_page, fragment="#view=tree")
     page.click_on("#tab-parts")
     by_click = text_of(page, "#view-parts")
     page.press("2")
@@ -163,11 +170,41 @@ def test_ranks_open_by_click_and_key_with_their_numbers(opened, local_read):
     assert state(page, "view") == "parts"
     assert text_of(page, "#view-parts") == by_click
     check_rows_are_searched(page, "parts", "rank 1")
-    walls = Document(path.with_suffix(".json")).parts
+    walls = Document(ranks_page.with_suffix(".json")).parts
     assert len(walls) == 2
     titles = page.evaluate("[...document.querySelectorAll("
                            "'#view-parts td[title]')].map(one => one.title)")
     assert {one["wall_ns"] for one in walls} <= set(map(number, titles))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_ranks_pass_axe(opened, ranks_page, axe, dark):
+    page = opened(ranks_page, fragment="#view=parts", dark=dark)
+    page.evaluate(axe + ";0")
+    # Once more with a row that is searched for.
+    for query in ("", "rank 1"):
+        page.evaluate(f"radio.state.set({{ query: '{query}' }})")
+        page.settle()
+        assert state(page, "view") == "parts"
+        found = page.evaluate(AXE_RUN)
+        assert found["violations"] == []
+        assert found["passed"] > 20
+
+
+def test_threads_busy_of_ranks_are_those_of_one(opened, ranks_page):
+    page = opened(ranks_page, fragment="#view=parts")
+    merged = Document(ranks_page.with_suffix(".json"))
+    cpu = int(page.evaluate("radio.profile.facts.find(({ key }) =>"
+                            " key === 'cpu ns').value"))
+    busy = min(merged.info["work_ns"], cpu) / sum(
+        one["wall_ns"] for one in merged.parts)
+    wanted = f"{busy:.2f}"
+    assert page.evaluate('''[...document.querySelectorAll('.figure')].find(
+      one => one.querySelector('dt').textContent === 'work')
+      .querySelector('small').textContent''') == wanted + " threads busy"
+    assert page.evaluate('''[...document.querySelectorAll('#static tr')].find(
+      one => one.querySelector('th').textContent === 'threads busy')
+      .querySelector('td').textContent''') == wanted
 
 
 # ---------------------------------------------------------------------------
