@@ -43,37 +43,53 @@ is_of_living_writer (struct rd_s3 *s3, const char *id)
   return upload != NULL;
 }
 
-static bool
-decode (const struct sweep *sweep, char *key)
-{
-  return !sweep->is_encoded || rd_percent_decode (key, true);
-}
-
 /* The key below the store's prefix, or NULL. */
 static const char *
 key_in_store (const struct sweep *sweep)
 {
   const struct rd_s3_place *place = &sweep->s3->place;
-  if (!sweep->key || !decode (sweep, sweep->key)
-      || strncmp (sweep->key, sweep->below, strlen (sweep->below)) != 0)
+  if (strncmp (sweep->key, sweep->below, strlen (sweep->below)) != 0)
     return NULL;
   const char *key = rd_key_below (sweep->key, place->prefix);
   bool is_key = key && rd_key_check (&sweep->s3->base, key) == RADIO_OK;
   return is_key ? key : NULL;
 }
 
+/* NOT_FOUND: it is not the store's, or has ended. */
+static enum radio_status
+end_upload (const struct sweep *sweep)
+{
+  const char *key = key_in_store (sweep);
+  if (key == NULL)
+    return RADIO_ERROR_NOT_FOUND;
+  return sweep->dry_run ? RADIO_OK
+                        : rd_s3_upload_abort (sweep->s3, key, sweep->id);
+}
+
+/* Ceph encodes keys here and does not say so.  An upload's id is of one key
+ * alone, so that ending it under both does no harm. */
+static enum radio_status
+end_upload_of_either (struct sweep *sweep)
+{
+  enum radio_status status = RADIO_ERROR_NOT_FOUND;
+  if (!sweep->is_encoded)
+    status = end_upload (sweep);
+  bool may_be_encoded = sweep->is_encoded || strpbrk (sweep->key, "%+");
+  if (status != RADIO_ERROR_NOT_FOUND || !may_be_encoded
+      || !rd_percent_decode (sweep->key, true))
+    return status;
+  return end_upload (sweep);
+}
+
 static enum radio_status
 take_upload (struct sweep *sweep)
 {
-  const char *key = key_in_store (sweep);
   int64_t age_s = sweep->now_s - sweep->begun_s;
-  if (!key || !sweep->id || sweep->begun_s < 0 || age_s < 0
+  if (!sweep->key || !sweep->id || sweep->begun_s < 0 || age_s < 0
       || (uint64_t) age_s < sweep->s3->base.grace_s
       || is_of_living_writer (sweep->s3, sweep->id))
     return RADIO_OK;
-  enum radio_status status = RADIO_OK;
-  if (!sweep->dry_run)
-    status = rd_s3_upload_abort (sweep->s3, key, sweep->id);
+  enum radio_status status = end_upload_of_either (sweep);
   if (status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
   sweep->swept->n_files += status == RADIO_OK;
@@ -170,7 +186,7 @@ read_page (struct sweep *sweep)
   RD_FREE char *id = RD_STEAL (sweep->next_id);
   RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
   const char *where = sweep->s3->base.uri;
-  if (key && !decode (sweep, key))
+  if (key && sweep->is_encoded && !rd_percent_decode (key, true))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads has no key "
                     "to go on from", where);
   RD_TRY (fetch_page (sweep, key, id, &page));

@@ -420,6 +420,28 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
   }
 }
 
+/* As Ceph lists them; and a key that is as it looks. */
+static void
+uploads_are_ended_though_nobody_says_that_keys_are_encoded (void **state)
+{
+  struct s3_site *site = *state;
+  struct rd_io_swept swept;
+  s3_say (site, "200 OK", "", "<ListBucketResult></ListBucketResult>");
+  s3_say (site, "200 OK", "", "<ListMultipartUploadsResult>"
+          UPLOAD ("st/sub%2001", "1", "2020-02-29T00:00:00.000Z")
+          UPLOAD ("st/a%20b", "2", "2020-02-29T00:00:00.000Z")
+          "</ListMultipartUploadsResult>");
+  s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  s3_say (site, NO_CONTENT, "", "");
+  s3_say (site, NO_CONTENT, "", "");
+  assert_ok (site->io->ops->sweep (site->io, "", false, &swept));
+  assert_int_equal (swept.n_files, 2);
+  s3_assert_heard (site, 2, "DELETE /bucket/st/sub%252001?uploadId=1 ");
+  s3_assert_heard (site, 3, "DELETE /bucket/st/sub%2001?uploadId=1 ");
+  s3_assert_heard (site, 4, "DELETE /bucket/st/a%2520b?uploadId=2 ");
+  s3_assert_all_said (site);
+}
+
 #define PROBE(key, time) "<Contents><Key>st/.radio-probe-" key "</Key>" \
   "<LastModified>" time "</LastModified><Size>0</Size></Contents>"
 
@@ -478,6 +500,7 @@ main (void)
     SITE_TEST (what_cannot_be_removed_together_is_removed_singly),
     SITE_TEST (keys_that_xml_cannot_hold_are_removed_singly),
     SITE_TEST (old_uploads_are_ended_and_young_ones_are_not),
+    SITE_TEST (uploads_are_ended_though_nobody_says_that_keys_are_encoded),
     SITE_TEST (probes_that_were_left_are_swept),
     SITE_TEST (a_server_without_uploads_has_none_to_sweep),
   };
