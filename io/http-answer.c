@@ -126,6 +126,8 @@ take_header (struct rd_http_answer *answer, struct text *text)
   } else if (skip (text, "x-amz-bucket-region:")) {
     skip_blanks (text);
     take_text (text, answer->region, sizeof answer->region);
+  } else if (skip (text, "x-amz-checksum-crc32c:")) {
+    answer->has_sum = true;
   } else if (skip (text, "x-amz-meta-radio-writer:")) {
     skip_blanks (text);
     take_text (text, answer->writer, sizeof answer->writer);

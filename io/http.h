@@ -44,6 +44,7 @@ struct rd_http_answer {
   bool has_nbytes, has_range, has_total;
   bool is_encoded;            /* compressed on the way, or the like */
   bool is_chunked;            /* the body tells where it ends */
+  bool has_sum;               /* x-amz-checksum-crc32c */
   uint64_t nbytes;            /* of the body */
   uint64_t first, last;       /* bytes of the object that the body is */
   uint64_t total;             /* size of the object */

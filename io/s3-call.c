@@ -84,8 +84,8 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
   {
     RD_LOCK_SCOPE (&s3->mutex);
     memcpy (call->region, s3->synced.region, sizeof call->region);
-    call->sent_sum = call->sum.name && s3->synced.sends_sums
-                     && !call->mended_sum;
+    call->sent_sum = call->sum.name && !call->mended_sum
+                     && (call->keeps_sum || s3->synced.sends_sums);
   }
   if (call->credentials == NULL)
     RD_TRY (take_credentials (call));

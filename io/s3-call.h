@@ -62,6 +62,7 @@ struct rd_s3_call {
   struct rd_s3_header sum;
   char crc32c[RD_S3_CRC32C_NBYTES];   /* of the body of a PUT */
   bool sent_sum;                      /* with the last attempt */
+  bool keeps_sum;                     /* whatever the store learns meanwhile */
 
   /* What an answer comes to that is not worth another attempt by itself, as
    * conclude of a task has it.  NULL: whether its status is good. */

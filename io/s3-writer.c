@@ -172,7 +172,8 @@ keep_sent (struct writer *writer, const struct lane *lane)
     return rd_fail (RADIO_ERROR_IO, "%s: the answer to a part has no ETag",
                     call->name);
   memcpy (sent.etag, call->read.task.answer.etag, sizeof sent.etag);
-  if (call->sent_sum)
+  /* Who knows it says it back; others may take none in the end. */
+  if (call->sent_sum && call->read.task.answer.has_sum)
     memcpy (sent.crc32c, call->crc32c, sizeof sent.crc32c);
   memcpy (writer->sent.data + (lane->number - 1) * sizeof sent, &sent,
           sizeof sent);
@@ -229,6 +230,7 @@ start_part (struct writer *writer, struct lane *lane)
   /* One that the upload was not begun for would be refused. */
   if (!writer->has_sums)
     call->sum.name = NULL;
+  call->keeps_sum = writer->has_sums;
   if (status == RADIO_OK)
     status = rd_s3_call_start (call, &part_site, end_part);
   if (status != RADIO_OK) {

@@ -147,10 +147,10 @@ write_two_parts (struct s3_site *site)
 
 /* Both parts' answers, and that to the end. */
 static void
-say_the_rest (struct s3_site *site)
+say_the_rest (struct s3_site *site, const char *headers)
 {
   for (int i = 0; i < 2; i++)
-    s3_say (site, "200 OK", "ETag: tag\r\n", "");
+    s3_say (site, "200 OK", headers, "");
   s3_say (site, "200 OK", "", COMPLETE);
 }
 
@@ -167,7 +167,7 @@ an_upload_tells_the_checksums_of_its_parts (void **state)
 {
   struct s3_site *site = *state;
   s3_say (site, "200 OK", "", BEGUN);
-  say_the_rest (site);
+  say_the_rest (site, "ETag: tag\r\nx-amz-checksum-crc32c: AAAAAA==\r\n");
   write_two_parts (site);
   s3_assert_heard (site, 0, "\r\nx-amz-checksum-algorithm: CRC32C\r\n");
   /* Both are on their way at one time. */
@@ -183,13 +183,26 @@ an_upload_tells_the_checksums_of_its_parts (void **state)
   s3_assert_all_said (site);
 }
 
+/* Such as refuse what they do not know in the end. */
+static void
+a_server_that_heeds_no_checksums_is_told_none_in_the_end (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", BEGUN);
+  say_the_rest (site, "ETag: tag\r\n");
+  write_two_parts (site);
+  assert_body (site, 3, "<CompleteMultipartUpload>" PART ("1", "")
+               PART ("2", "") "</CompleteMultipartUpload>");
+  s3_assert_all_said (site);
+}
+
 static void
 an_upload_that_was_begun_without_has_parts_without (void **state)
 {
   struct s3_site *site = *state;
   s3_say_error (site, "501 Not Implemented", "", "NotImplemented");
   s3_say (site, "200 OK", "", BEGUN);
-  say_the_rest (site);
+  say_the_rest (site, "ETag: tag\r\n");
   write_two_parts (site);
   for (size_t i = 1; i <= 4; i++)
     s3_assert_unheard (site, i, "x-amz-checksum");
@@ -211,6 +224,7 @@ main (void)
     SUM_TEST (other_refusals_are_not_taken_for_that),
     SUM_TEST (a_condition_that_is_refused_costs_no_checksums),
     SUM_TEST (an_upload_tells_the_checksums_of_its_parts),
+    SUM_TEST (a_server_that_heeds_no_checksums_is_told_none_in_the_end),
     SUM_TEST (an_upload_that_was_begun_without_has_parts_without),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
