@@ -101,12 +101,10 @@ has_said_where (const struct radio_s3_options *asked,
   return has_region && has_endpoint;
 }
 
-/* As with botocore a file that cannot be opened has nothing to say, unless
- * a profile was asked for, and one that makes no sense is an error: else
- * what it says of the endpoint would be passed over, and another server
- * asked.  Unlike there it is none where it could not have a say.  That keys
- * are to come from a file is another matter: looking for them reads it
- * again, and then tells. */
+/* A file that cannot be read is an error only where it could have a say:
+ * else what it says of the endpoint would be passed over, and another server
+ * be asked.  That keys are to come from a file is another matter: looking for
+ * them reads it again, and then tells. */
 static enum radio_status
 read_profiles (const struct radio_s3_options *asked,
                struct rd_s3_resolved *resolved)
@@ -114,11 +112,9 @@ read_profiles (const struct radio_s3_options *asked,
   const struct rd_s3_settings *settings = &resolved->settings;
   enum radio_status status = rd_s3_profiles_read (settings,
                                                   &resolved->profiles);
-  bool makes_no_sense = status == RADIO_ERROR_FORMAT
-                        || status == RADIO_ERROR_LIMIT;
   if (status == RADIO_OK || status == RADIO_ERROR_MEMORY
       || rd_s3_profile_is_chosen (settings)
-      || (makes_no_sense && !has_said_where (asked, settings)))
+      || !has_said_where (asked, settings))
     return status;
   rd_s3_profiles_free (&resolved->profiles);
   return RADIO_OK;

@@ -145,8 +145,9 @@ a_file_that_cannot_be_read_fails_only_who_needs_it (void **state)
     const char *file, *profile, *endpoint;
     enum radio_status status;
   } cases[] = {
-    { "/", NULL, NULL, RADIO_OK },
-    { "/", "default", NULL, RADIO_ERROR_IO },
+    { "/", NULL, NULL, RADIO_ERROR_IO },
+    { "/", NULL, "http://s3", RADIO_OK },
+    { "/", "default", "http://s3", RADIO_ERROR_IO },
     { "/dev/null/none", NULL, NULL, RADIO_OK },
     { "s3-options.broken", NULL, "http://s3", RADIO_OK },
     { "s3-options.broken", "default", "http://s3", RADIO_ERROR_FORMAT },
