@@ -173,23 +173,44 @@ put_document (const struct rd_publication *publication, enum rd_put how)
                     publication->nbytes, how);
 }
 
-/* The document, where there was none, or over the one that is replaced; also
- * if that came between looking and writing, as it may where locks do not tell
- * of other processes. */
+static enum radio_status
+put_header (const struct rd_publication *publication)
+{
+  if (publication->prefix == NULL)
+    return RADIO_OK;
+  return rd_header_write (publication->store, publication->path,
+                          publication->prefix);
+}
+
+/* A volume came between looking and writing, as it may where locks do not
+ * tell of other processes, with a header array of its own.  Whose document
+ * cannot be looked at stays. */
+static enum radio_status
+replace_late (const struct rd_publication *publication)
+{
+  struct rd_existing now RD_EXISTING_SCOPE = { 0 };
+  struct rd_error error;
+  rd_error_save (&error, RADIO_ERROR_EXISTS);
+  if (rd_existing_look (publication->store, publication->path, &now)
+      != RADIO_OK)
+    return rd_error_raise (&error);
+  if (now.is_there)
+    RD_TRY (check_replaceable (publication->path, &now));
+  RD_TRY (put_header (publication));
+  return put_document (publication, RD_PUT_REPLACE);
+}
+
+/* The document, where there was none, or over the one that is replaced. */
 static enum radio_status
 put_new_document (const struct rd_publication *publication,
                   const struct rd_existing *existing)
 {
-  struct rd_existing now RD_EXISTING_SCOPE = { 0 };
   if (existing->is_there)
     return put_document (publication, RD_PUT_REPLACE);
   enum radio_status status = put_document (publication, RD_PUT_IF_ABSENT);
-  if (status != RADIO_ERROR_EXISTS
-      || publication->existing != RADIO_EXISTING_REPLACE)
-    return status;
-  RD_TRY (rd_existing_look (publication->store, publication->path, &now));
-  RD_TRY (check_replaceable (publication->path, &now));
-  return put_document (publication, RD_PUT_REPLACE);
+  bool is_late = status == RADIO_ERROR_EXISTS
+                 && publication->existing == RADIO_EXISTING_REPLACE;
+  return is_late ? replace_late (publication) : status;
 }
 
 /* The document comes last, when all that it speaks of is durable.  The
@@ -200,9 +221,7 @@ publish_parts (struct rd_publication *publication,
                const struct rd_existing *existing, bool *is_ours)
 {
   struct rd_error error;
-  if (publication->prefix)
-    RD_TRY (rd_header_write (publication->store, publication->path,
-                             publication->prefix));
+  RD_TRY (put_header (publication));
   if (publication->finish)
     RD_TRY (publication->finish (publication));
   enum radio_status status = put_new_document (publication, existing);
@@ -242,8 +261,9 @@ publish (struct rd_publication *publication,
   if (status == RADIO_OK || *is_ours)
     return status;
   rd_error_save (&error, status);
-  if (put_back_header (publication, existing) != RADIO_OK)
-    rd_fail_in (status, "%s: header array", publication->path);
+  enum radio_status back = put_back_header (publication, existing);
+  if (back != RADIO_OK)
+    return rd_fail_in (back, "%s: header array", publication->path);
   return rd_error_raise (&error);
 }
 
@@ -263,7 +283,7 @@ settle_race (struct rd_publication *publication,
 }
 
 /* The store refused the document, since one came between looking and
- * writing. */
+ * writing: maybe of a copy of the same level, which is ours as well. */
 static enum radio_status
 settle_late (struct rd_publication *publication)
 {
@@ -292,7 +312,7 @@ rd_publish (struct rd_publication *publication, bool *is_ours)
     RD_TRY (check_replaceable (publication->path, &existing));
   }
   enum radio_status status = publish (publication, &existing, is_ours);
-  bool is_late = status == RADIO_ERROR_EXISTS && !*is_ours
+  bool is_late = status == RADIO_ERROR_EXISTS
                  && publication->existing != RADIO_EXISTING_REPLACE;
   return is_late ? settle_late (publication) : status;
 }
