@@ -113,7 +113,7 @@ class Profile {
     this.findings = rows(document.findings);
     this.parts = rows(document.parts).map((part) =>
       ({ name: part.name, wall: part.wall_ns, work: part.work_ns }));
-    this.threadsBusy = this.timeRan() / this.timeToRun();
+    this.threadsBusy = this.timeRan() / (this.timeToRun() || Infinity);
     this.gauges = rows(document.gauges);
     this.lanes = rows(document.lanes).map((lane) =>
       ({ name: lane.name, isAsync: lane.is_async, part: lane.part,

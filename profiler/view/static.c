@@ -197,14 +197,14 @@ static void
 write_summary (struct rd_writer *writer, const struct radio_profile *profile)
 {
   const struct radio_profile_info *info = &profile->info;
+  uint64_t span_ns = rd_profile_span_ns (profile);
   rd_write_text (writer, "<table class=\"facts\">\n");
   write_time_row (writer, "wall", info->wall_ns);
   write_time_row (writer, "work", info->work_ns);
   write_time_row (writer, "wait", info->wait_ns);
-  if (info->wall_ns > 0) {
+  if (span_ns > 0) {
     begin_row (writer, "threads busy");
-    write_quotient (writer, rd_profile_ran_ns (profile),
-                    rd_profile_span_ns (profile));
+    write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
     end_row (writer);
   }
   write_counters (writer, profile);
