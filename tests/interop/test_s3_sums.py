@@ -48,8 +48,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         link = http.client.HTTPConnection("127.0.0.1", server.behind)
         link.request(self.command, self.path, body, dict(self.headers))
         got = link.getresponse()
-        self.answer(got.status, got.getheaders(), got.read())
+        self.answer(got.status, got.getheaders() + self.said_back(),
+                    got.read())
         link.close()
+
+    def said_back(self):
+        """As AWS says it, and Ceph, which looks at none, does not."""
+        return [(SUM, self.headers[SUM])] if self.headers.get(SUM) else []
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
 
