@@ -7,7 +7,6 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/alloc-fail.h"
@@ -324,21 +323,53 @@ a_copy_may_die_anywhere (void **state)
   remove_all (FROM);
 }
 
-/* A copy by several threads in a process that is killed after a while;
- * whether it had ended before. */
-static bool
-copy_and_kill (uint64_t ns)
+/* Where a copy tells its parent that it is on its way, and waits. */
+struct stop {
+  unsigned nthreads;
+  unsigned ncalls, at;
+  int fd;
+};
+
+static enum radio_status
+wait_for_the_end (const struct radio_progress *p, void *user_data)
 {
-  int status;
-  const struct timespec pause = { 0, (long) ns };
+  struct stop *stop = user_data;
+  (void) p;
+  if (++stop->ncalls < stop->at)
+    return RADIO_OK;
+  (void) !write (stop->fd, "", 1);
+  for (;;)
+    pause ();
+}
+
+static int
+copy_until (const struct stop *where)
+{
+  struct stop stop = *where;
+  const struct radio_copy_options options = {
+    .progress = wait_for_the_end, .user_data = &stop,
+  };
+  struct radio_store *from = must_open_store (FROM);
+  struct radio_store *to = open_planned (STORE, stop.nthreads, NULL);
+  return (int) radio_volume_copy (from, "ct/a", to, NULL, &options, NULL);
+}
+
+/* A copy in a process that is killed, while threads other than the one that
+ * stopped are at work; whether it had ended before. */
+static bool
+copy_and_kill (unsigned nthreads, unsigned at)
+{
+  int status, fds[2];
+  char byte;
+  assert_int_equal (pipe (fds), 0);
+  const struct stop stop = { nthreads, 0, at, fds[1] };
   pid_t child = fork ();
   assert_true (child >= 0);
-  if (child == 0) {
-    struct radio_store *from = must_open_store (FROM);
-    struct radio_store *to = open_planned (STORE, 4, NULL);
-    _exit ((int) radio_volume_copy (from, "ct/a", to, NULL, NULL, NULL));
-  }
-  nanosleep (&pause, NULL);
+  if (child == 0)
+    _exit (copy_until (&stop));
+  close (fds[1]);
+  (void) !read (fds[0], &byte, 1);
+  close (fds[0]);
   kill (child, SIGKILL);
   assert_int_equal (waitpid (child, &status, 0), child);
   bool ended = WIFEXITED (status);
@@ -348,7 +379,8 @@ copy_and_kill (uint64_t ns)
   return ended;
 }
 
-/* Each time it comes further, so it ends. */
+/* Each time it comes further, so it ends: by several threads maybe before any
+ * of them is stopped, so that one alone comes first. */
 static void
 a_copy_that_is_killed_again_and_again_ends (void **state)
 {
@@ -361,9 +393,8 @@ a_copy_that_is_killed_again_and_again_ends (void **state)
   struct radio_store *from = must_open_store (FROM);
   assert_ok (radio_phantom (from, "ct/a", &phantom));
   radio_store_close (from);
-  uint64_t ns = 500000;
   unsigned nkills = 0;
-  while (!copy_and_kill (ns)) {
+  while (!copy_and_kill (nkills < 3 ? 1 : 4, 1 + 3 * nkills)) {
     struct radio_store *to = must_open_store (STORE);
     from = must_open_store (FROM);
     if (is_copied (to, false))
@@ -373,7 +404,6 @@ a_copy_that_is_killed_again_and_again_ends (void **state)
     radio_store_close (from);
     radio_store_close (to);
     nkills++;
-    ns += 700000;
   }
   assert_true (nkills > 2);
   from = must_open_store (FROM);
