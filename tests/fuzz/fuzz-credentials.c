@@ -52,11 +52,7 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
 {
   const struct rd_buffer document = { (unsigned char *) data, nbytes, 0 };
-  RD_FREE char *text = rd_malloc (nbytes + 1);
-  FUZZ_CHECK (text != NULL);
-  if (nbytes)
-    memcpy (text, data, nbytes);
-  text[nbytes] = '\0';
+  RD_FREE char *text = fuzz_text (data, nbytes);
   try_document (&document, true);
   try_document (&document, false);
   try_time (text);
@@ -76,8 +72,5 @@ static const char *const seeds[] = {
 size_t
 rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
 {
-  if (i >= sizeof seeds / sizeof seeds[0] || strlen (seeds[i]) > room)
-    return 0;
-  memcpy (out, seeds[i], strlen (seeds[i]));
-  return strlen (seeds[i]);
+  return fuzz_text_seed (seeds, sizeof seeds / sizeof seeds[0], i, out, room);
 }

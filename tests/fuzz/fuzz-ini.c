@@ -59,8 +59,5 @@ static const char *const seeds[] = {
 size_t
 rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
 {
-  if (i >= sizeof seeds / sizeof seeds[0] || strlen (seeds[i]) > room)
-    return 0;
-  memcpy (out, seeds[i], strlen (seeds[i]));
-  return strlen (seeds[i]);
+  return fuzz_text_seed (seeds, sizeof seeds / sizeof seeds[0], i, out, room);
 }

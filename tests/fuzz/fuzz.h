@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "profiler/base/alloc.h"
 
 /* Use the bytes as hostile input.  A broken promise ends the process, by
  * FUZZ_CHECK, or by a sanitizer.  Returns 0. */
@@ -29,5 +32,29 @@ size_t rd_fuzz_seed (unsigned i, unsigned char *out, size_t room);
       abort ();                                                         \
     }                                                                   \
   } while (0)
+
+/* A seed that is the i-th of n texts: what rd_fuzz_seed returns then. */
+static inline size_t
+fuzz_text_seed (const char *const *texts, size_t n, unsigned i,
+                unsigned char *out, size_t room)
+{
+  size_t nbytes = i < n ? strlen (texts[i]) : 0;
+  if (nbytes == 0 || nbytes > room)
+    return 0;
+  memcpy (out, texts[i], nbytes);
+  return nbytes;
+}
+
+/* The input with a NUL behind it, for rd_free. */
+static inline char *
+fuzz_text (const uint8_t *data, size_t nbytes)
+{
+  char *text = rd_malloc (nbytes + 1);
+  FUZZ_CHECK (text != NULL);
+  if (nbytes)
+    memcpy (text, data, nbytes);
+  text[nbytes] = '\0';
+  return text;
+}
 
 #endif /* RD_TESTS_FUZZ_H */
