@@ -13,10 +13,8 @@
 #include "io/key.h"
 #include "io/percent.h"
 #include "io/s3-list.h"
+#include "io/s3-page.h"
 #include "io/s3-xml.h"
-
-/* A thousand keys of 1,024 bytes, percent-encoded, with what is around. */
-#define MAX_PAGE_NBYTES (UINT32_C (8) << 20)
 
 struct listing {
   struct rd_s3 *s3;
@@ -27,12 +25,12 @@ struct listing {
   uint64_t gathered_nbytes;   /* that they take */
 
   /* Of the page that is read. */
-  bool has_root, is_truncated, is_encoded;
+  struct rd_s3_page page;
   char *token;                /* of the next page */
   char *key;                  /* of the item that is read */
   bool has_nbytes;
   uint64_t nbytes;
-  int64_t now_s, written_s;   /* written_s: -1: not told */
+  int64_t written_s;          /* -1: not told */
 };
 
 /*------------------------------------------------------------------------
@@ -98,8 +96,8 @@ static uint64_t
 age_s (const struct listing *listing)
 {
   bool is_past = listing->written_s >= 0
-                 && listing->written_s < listing->now_s;
-  return is_past ? (uint64_t) (listing->now_s - listing->written_s) : 0;
+                 && listing->written_s < listing->page.now_s;
+  return is_past ? (uint64_t) (listing->page.now_s - listing->written_s) : 0;
 }
 
 static enum radio_status
@@ -119,7 +117,8 @@ add_item (struct listing *listing, bool is_prefix)
 {
   RD_FREE char *key = RD_STEAL (listing->key);
   size_t below_nbytes = strlen (listing->below);
-  if (key == NULL || (listing->is_encoded && !rd_percent_decode (key, true)))
+  if (key == NULL
+      || (listing->page.is_encoded && !rd_percent_decode (key, true)))
     return fail_listing (listing, "has an item without a key");
   if (strncmp (key, listing->below, below_nbytes) != 0)
     return fail_listing (listing, "has what was not asked for");
@@ -147,31 +146,7 @@ end_item (struct listing *listing)
   return status;
 }
 
-static enum radio_status
-keep_text (const char *text, char **kept)
-{
-  rd_free (*kept);
-  *kept = rd_strdup (text);
-  return *kept ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
-}
-
 #define ROOT "ListBucketResult"
-
-/* What a page says of itself. */
-static enum radio_status
-take_head (const char *path, const char *text, void *user_data)
-{
-  struct listing *listing = user_data;
-  if (strcmp (path, ROOT "/IsTruncated") == 0)
-    listing->is_truncated = strcmp (text, "true") == 0;
-  else if (strcmp (path, ROOT "/EncodingType") == 0)
-    listing->is_encoded = strcmp (text, "url") == 0;
-  else if (strcmp (path, ROOT "/NextContinuationToken") == 0)
-    return keep_text (text, &listing->token);
-  else if (strcmp (path, ROOT) == 0)
-    listing->has_root = true;
-  return RADIO_OK;
-}
 
 static enum radio_status
 take_item (const char *path, const char *text, void *user_data)
@@ -179,7 +154,9 @@ take_item (const char *path, const char *text, void *user_data)
   struct listing *listing = user_data;
   if (strcmp (path, ROOT "/Contents/Key") == 0
       || strcmp (path, ROOT "/CommonPrefixes/Prefix") == 0)
-    return keep_text (text, &listing->key);
+    return rd_s3_xml_keep (text, &listing->key);
+  if (strcmp (path, ROOT "/NextContinuationToken") == 0)
+    return rd_s3_xml_keep (text, &listing->token);
   if (strcmp (path, ROOT "/Contents/Size") == 0)
     listing->has_nbytes = rd_s3_xml_number (text, &listing->nbytes);
   else if (strcmp (path, ROOT "/Contents/LastModified") == 0)
@@ -214,34 +191,17 @@ make_query (const struct listing *listing, const char *token, char **query)
 }
 
 static enum radio_status
-fetch_page (struct listing *listing, const char *token,
-            struct rd_buffer *page)
-{
-  char *query = NULL;
-  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
-  RD_TRY (make_query (listing, token, &query));
-  RD_TRY (rd_s3_call_init (&call, listing->s3, RD_HTTP_GET, NULL, query));
-  call.read.task.into = page;
-  call.read.task.max_nbytes = MAX_PAGE_NBYTES;
-  RD_TRY (rd_s3_call_run (&call, &list_site));
-  listing->now_s = rd_s3_answered_s (&call);
-  return RADIO_OK;
-}
-
-static enum radio_status
 read_page (struct listing *listing)
 {
   RD_FREE char *token = RD_STEAL (listing->token);
-  RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
-  RD_TRY (fetch_page (listing, token, &page));
-  const char *where = listing->s3->base.uri;
-  listing->has_root = listing->is_truncated = listing->is_encoded = false;
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  char *query = NULL;
+  RD_TRY (make_query (listing, token, &query));
+  RD_TRY (rd_s3_page_read (listing->s3, query, &list_site, &listing->page,
+                           &text));
   listing->written_s = -1;
-  RD_TRY (rd_s3_xml_read (&page, where, take_head, listing));
-  if (!listing->has_root)
-    return fail_listing (listing, "is none");
-  RD_TRY (rd_s3_xml_read (&page, where, take_item, listing));
-  if (!listing->is_truncated)
+  RD_TRY (rd_s3_xml_read (&text, listing->s3->base.uri, take_item, listing));
+  if (!listing->page.is_truncated)
     return RADIO_OK;
   if (!listing->token || (token && strcmp (token, listing->token) == 0))
     return fail_listing (listing, "does not come to an end");
@@ -267,7 +227,7 @@ read_pages (struct listing *listing, rd_io_list_fn *fn, void *user_data)
     RD_TRY (read_page (listing));
     if (listing->recursive)
       RD_TRY (tell (listing, fn, user_data));
-  } while (listing->is_truncated);
+  } while (listing->page.is_truncated);
   return listing->recursive ? RADIO_OK : tell (listing, fn, user_data);
 }
 
@@ -301,7 +261,7 @@ rd_s3_list (struct rd_io *io, const char *prefix, bool recursive,
 {
   RD_CLEANUP (free_listing) struct listing listing = {
     .s3 = (struct rd_s3 *) io, .recursive = recursive,
-    .is_root = *prefix == '\0',
+    .is_root = *prefix == '\0', .page = { .root = ROOT, .what = "listing" },
   };
   RD_TRY (rd_prefix_check (io, prefix));
   return list_below (&listing, prefix, "", fn, user_data);
@@ -311,7 +271,7 @@ enum radio_status
 rd_s3_list_probes (struct rd_s3 *s3, rd_io_list_fn *fn, void *user_data)
 {
   RD_CLEANUP (free_listing) struct listing listing = {
-    .s3 = s3, .recursive = true,
+    .s3 = s3, .recursive = true, .page = { .root = ROOT, .what = "listing" },
   };
   return list_below (&listing, "", RD_S3_PROBE_NAME, fn, user_data);
 }

@@ -11,10 +11,10 @@
 #include "io/key.h"
 #include "io/percent.h"
 #include "io/s3-list.h"
+#include "io/s3-page.h"
 #include "io/s3-write.h"
 #include "io/s3-xml.h"
 
-#define MAX_PAGE_NBYTES (UINT32_C (8) << 20)
 #define ROOT "ListMultipartUploadsResult"
 
 RD_S3_SITE (list_site, "list uploads");
@@ -24,10 +24,9 @@ struct sweep {
   bool dry_run;
   struct rd_io_swept *swept;
   char *below;                /* "store/prefix/" */
-  int64_t now_s;
 
   /* Of the page, and of the upload in it that is read. */
-  bool has_root, is_truncated, is_encoded;
+  struct rd_s3_page page;
   char *next_key, *next_id;
   char *key, *id;
   int64_t begun_s;
@@ -72,9 +71,9 @@ static enum radio_status
 end_upload_of_either (struct sweep *sweep)
 {
   enum radio_status status = RADIO_ERROR_NOT_FOUND;
-  if (!sweep->is_encoded)
+  if (!sweep->page.is_encoded)
     status = end_upload (sweep);
-  bool may_be_encoded = sweep->is_encoded || strpbrk (sweep->key, "%+");
+  bool may_be_encoded = sweep->page.is_encoded || strpbrk (sweep->key, "%+");
   if (status != RADIO_ERROR_NOT_FOUND || !may_be_encoded
       || !rd_percent_decode (sweep->key, true))
     return status;
@@ -84,7 +83,7 @@ end_upload_of_either (struct sweep *sweep)
 static enum radio_status
 take_upload (struct sweep *sweep)
 {
-  int64_t age_s = sweep->now_s - sweep->begun_s;
+  int64_t age_s = sweep->page.now_s - sweep->begun_s;
   if (!sweep->key || !sweep->id || sweep->begun_s < 0 || age_s < 0
       || (uint64_t) age_s < sweep->s3->base.grace_s
       || is_of_living_writer (sweep->s3, sweep->id))
@@ -97,39 +96,17 @@ take_upload (struct sweep *sweep)
 }
 
 static enum radio_status
-keep_text (const char *text, char **kept)
-{
-  rd_free (*kept);
-  *kept = rd_strdup (text);
-  return *kept ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
-}
-
-/* What a page says of itself, and then what it lists: as with objects. */
-static enum radio_status
-take_head (const char *path, const char *text, void *user_data)
-{
-  struct sweep *sweep = user_data;
-  if (strcmp (path, ROOT "/NextKeyMarker") == 0)
-    return keep_text (text, &sweep->next_key);
-  if (strcmp (path, ROOT "/NextUploadIdMarker") == 0)
-    return keep_text (text, &sweep->next_id);
-  if (strcmp (path, ROOT "/IsTruncated") == 0)
-    sweep->is_truncated = strcmp (text, "true") == 0;
-  else if (strcmp (path, ROOT "/EncodingType") == 0)
-    sweep->is_encoded = strcmp (text, "url") == 0;
-  else if (strcmp (path, ROOT) == 0)
-    sweep->has_root = true;
-  return RADIO_OK;
-}
-
-static enum radio_status
 take_item (const char *path, const char *text, void *user_data)
 {
   struct sweep *sweep = user_data;
+  if (strcmp (path, ROOT "/NextKeyMarker") == 0)
+    return rd_s3_xml_keep (text, &sweep->next_key);
+  if (strcmp (path, ROOT "/NextUploadIdMarker") == 0)
+    return rd_s3_xml_keep (text, &sweep->next_id);
   if (strcmp (path, ROOT "/Upload/Key") == 0)
-    return keep_text (text, &sweep->key);
+    return rd_s3_xml_keep (text, &sweep->key);
   if (strcmp (path, ROOT "/Upload/UploadId") == 0)
-    return keep_text (text, &sweep->id);
+    return rd_s3_xml_keep (text, &sweep->id);
   if (strcmp (path, ROOT "/Upload/Initiated") == 0)
     sweep->begun_s = rd_s3_xml_time (text);
   else if (strcmp (path, ROOT "/Upload") == 0)
@@ -158,21 +135,6 @@ make_query (const struct sweep *sweep, const char *key, const char *id,
   return *query ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
 
-static enum radio_status
-fetch_page (struct sweep *sweep, const char *key, const char *id,
-            struct rd_buffer *page)
-{
-  char *query = NULL;
-  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
-  RD_TRY (make_query (sweep, key, id, &query));
-  RD_TRY (rd_s3_call_init (&call, sweep->s3, RD_HTTP_GET, NULL, query));
-  call.read.task.into = page;
-  call.read.task.max_nbytes = MAX_PAGE_NBYTES;
-  RD_TRY (rd_s3_call_run (&call, &list_site));
-  sweep->now_s = rd_s3_answered_s (&call);
-  return RADIO_OK;
-}
-
 static bool
 is_same (const char *a, const char *b)
 {
@@ -184,19 +146,17 @@ read_page (struct sweep *sweep)
 {
   RD_FREE char *key = RD_STEAL (sweep->next_key);
   RD_FREE char *id = RD_STEAL (sweep->next_id);
-  RD_BUFFER_SCOPE struct rd_buffer page = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
   const char *where = sweep->s3->base.uri;
-  if (key && sweep->is_encoded && !rd_percent_decode (key, true))
+  char *query = NULL;
+  if (key && sweep->page.is_encoded && !rd_percent_decode (key, true))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads has no key "
                     "to go on from", where);
-  RD_TRY (fetch_page (sweep, key, id, &page));
-  sweep->has_root = sweep->is_truncated = sweep->is_encoded = false;
-  RD_TRY (rd_s3_xml_read (&page, where, take_head, sweep));
-  if (!sweep->has_root)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads is none",
-                    where);
-  RD_TRY (rd_s3_xml_read (&page, where, take_item, sweep));
-  if (sweep->is_truncated && is_same (key, sweep->next_key)
+  RD_TRY (make_query (sweep, key, id, &query));
+  RD_TRY (rd_s3_page_read (sweep->s3, query, &list_site, &sweep->page,
+                           &text));
+  RD_TRY (rd_s3_xml_read (&text, where, take_item, sweep));
+  if (sweep->page.is_truncated && is_same (key, sweep->next_key)
       && is_same (id, sweep->next_id))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the list of uploads does not "
                     "come to an end", where);
@@ -220,7 +180,7 @@ sweep_uploads (struct sweep *sweep)
   enum radio_status status;
   do
     status = read_page (sweep);
-  while (status == RADIO_OK && sweep->is_truncated);
+  while (status == RADIO_OK && sweep->page.is_truncated);
   return status == RADIO_ERROR_UNSUPPORTED ? RADIO_OK : status;
 }
 
@@ -250,6 +210,7 @@ rd_s3_sweep (struct rd_io *io, const char *prefix, bool dry_run,
   struct rd_s3 *s3 = (struct rd_s3 *) io;
   RD_CLEANUP (free_sweep) struct sweep sweep = {
     .s3 = s3, .dry_run = dry_run, .swept = swept, .begun_s = -1,
+    .page = { .root = ROOT, .what = "list of uploads" },
   };
   *swept = (struct rd_io_swept) { 0 };
   RD_TRY (rd_prefix_check (io, prefix));

@@ -91,9 +91,7 @@ take_id (const char *path, const char *text, void *user_data)
   char **id = user_data;
   if (strcmp (path, "InitiateMultipartUploadResult/UploadId") != 0)
     return RADIO_OK;
-  rd_free (*id);
-  *id = rd_strdup (text);
-  return *id ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
+  return rd_s3_xml_keep (text, id);
 }
 
 /* One whose answer was lost is begun once more; sweep finds the first. */

@@ -144,6 +144,14 @@ rd_s3_xml_read (const struct rd_buffer *document, const char *where,
   return status;
 }
 
+enum radio_status
+rd_s3_xml_keep (const char *text, char **kept)
+{
+  rd_free (*kept);
+  *kept = rd_strdup (text);
+  return *kept ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
+}
+
 /* What stands in place of a character; NULL: itself. */
 static const char *
 reference (char c)

@@ -22,6 +22,11 @@ enum radio_status rd_s3_xml_read (const struct rd_buffer *document,
                                   const char *where, rd_s3_xml_fn *fn,
                                   void *user_data) RADIO_USE_RESULT;
 
+/* Keep a copy of an element's text in place of the one before, which may be
+ * NULL.  RADIO_ERROR_MEMORY. */
+enum radio_status rd_s3_xml_keep (const char *text, char **kept)
+  RADIO_USE_RESULT;
+
 /* Append text with what XML gives a meaning to as references.
  * RADIO_ERROR_ARGUMENT for what no document can hold: most control
  * characters.  RADIO_ERROR_MEMORY. */
