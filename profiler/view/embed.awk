@@ -6,8 +6,9 @@
 #     kind=script a.mjs b.mjs
 #
 # What only readers of the sources need goes: comments, which stand on lines
-# of their own, indentation, blanks around signs, and the ends of lines within
-# a statement (so no template, `...`, goes over a line's end).  The modules
+# of their own, indentation, blanks around signs, the last semicolon of a
+# block, and the ends of lines within a statement (so no template, `...`, goes
+# over a line's end).  The modules
 # become one block of a strict script: import statements go, and so does the
 # word export; names at the top of a module are therefore unique in all of
 # them.  Names stay as they are and what ends in a semicolon stays a line, for
@@ -84,10 +85,23 @@ function squeeze(line,    length_, last) {
   }
 }
 
-function end_statement() {
-  if (statement != "")
-    print_line(statement)
+# A whole statement waits for what follows it.
+function hold_statement() {
+  if (held != "")
+    print_line(held)
+  held = statement
   statement = ""
+}
+
+function end_statement() {
+  hold_statement()
+  hold_statement()
+}
+
+# Whether a statement's semicolon says nothing where its block ends: that of
+# a loop without a body does.
+function ends_freely(text) {
+  return text ~ /;$/ && text !~ /(for|while|if) ?\([^{}]*\);$/
 }
 
 /[^ -~]/ { fail("a character that is neither ASCII nor printable") }
@@ -141,9 +155,13 @@ kind == "template" && /^<!--/ {
 
 kind == "script" || kind == "loader" {
   sub(/^export /, "")
+  if (/^}/ && statement == "" && ends_freely(held)) {
+    statement = substr(held, 1, length(held) - 1)
+    held = ""
+  }
   squeeze(" " $0)
   if (statement ~ /;$/)
-    end_statement()
+    hold_statement()
   next
 }
 

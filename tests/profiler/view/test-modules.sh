@@ -78,6 +78,14 @@ export const a = '  { , } ?? \\ \n \' "x"  ';
   else
     f(h,
       d);
+  function k(l) {
+    if (l) {
+      l = f(l);
+    }
+    for (const m of l)
+      h(m);
+    for (;;);
+  }
 END
   embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
   cat >"$tmp/expected" <<'END'
@@ -88,6 +96,9 @@ if(a!==' , ')return{d:[1,-2],e:d?'b = { }':a=>b};
 const f=/ = /,g=" = ",h=(4/2)/g.length;
 if(/[/'] "/.test(g))return/ \/ '/u.test(f)&&d in e;
 else f(h,d);
+function k(l){if(l){l=f(l)}for(const m of l)h(m);
+for(;;);
+}
 }
 END
   cmp "$tmp/out" "$tmp/expected"
