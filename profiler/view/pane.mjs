@@ -78,8 +78,8 @@ export class Pane {
     });
   }
 
-  paint() {
-    const context = this.canvas.getContext('2d');
+  paint(canvas = this.canvas) {
+    const context = canvas.getContext('2d');
     const ratio = devicePixelRatio || 1;
     this.context = context;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -101,7 +101,7 @@ export class TimelineInput {
     if (this.pointers.dragged)
       return;
     const place = this.pane.position(event);
-    if (this.timeline.isGutter(place.x)) {
+    if (place.x < this.timeline.viewport().left) {
       const lane = this.timeline.laneAt(place.y);
       if (lane)
         this.timeline.choose(lane.lanes[0], event.ctrlKey || event.metaKey);
@@ -126,7 +126,7 @@ export class TimelineInput {
     const span = timeline.hit(this.pane.position(event));
     const place = this.pane.position(event);
     this.pane.canvas.style.cursor = timeline.isAxis(place.y) ? 'col-resize'
-      : span >= 0 || timeline.isGutter(place.x) ? 'pointer' : 'grab';
+      : span >= 0 || place.x < timeline.viewport().left ? 'pointer' : 'grab';
     if (span < 0) {
       timeline.tooltip.hide();
       return;

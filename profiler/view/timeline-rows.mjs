@@ -29,30 +29,25 @@ export class RowPainter {
   // places: [row, y] of each row that is seen.
   paint(places, view, theme) {
     const width = Math.ceil(view.width);
-    const line = new Uint32Array(width);
-    const pixels = this.makePixels(width, places.length);
+    const lines = this.makeLines(width, places.length);
+    const lineOf = (i) => lines.subarray(i * width, (i + 1) * width);
     const painted = [];
     Object.assign(this, { theme, labels: [], colour: null });
-    for (const [row, y] of places) {
-      this.fillLine(line.fill(0), row, y, view);
-      if (line.every((one) => one === 0))
-        continue;
-      if (pixels)
-        this.fillPixels(pixels, painted.push(y) - 1, line);
-      else
-        this.strokes(line, view.left, y);
-    }
-    if (painted.length > 0)
-      this.stretch(painted, view.left);
+    for (const [row, y] of places)
+      if (this.fillLine(lineOf(painted.length).fill(0), row, y, view))
+        painted.push(y);
+    if (this.pane.context.drawImage)
+      this.stretch(painted, lines, view.left);
+    else
+      painted.forEach((y, i) => this.strokes(lineOf(i), view.left, y));
     this.writeLabels();
   }
 
-  // Of an image with a line for each row.  null: what is drawn into takes no
-  // images, as what makes SVG.
-  makePixels(width, height) {
+  // A line for each row, of an image if what is drawn into takes such:
+  // what makes SVG does not.
+  makeLines(width, height) {
     if (!this.pane.context.drawImage || width * height === 0)
-      return null;
-    this.mixShades();
+      return new Uint32Array(width * height);
     // One for all frames: making one takes longer than filling it.
     if (this.image?.width !== width || this.image.height < height) {
       this.image = new ImageData(width, height);
@@ -62,20 +57,25 @@ export class RowPainter {
   }
 
   // Of each pixel of a row, the node that is seen there, and 1; 0: none.
-  // What is wide enough is drawn at once.
+  // What is wide enough is drawn at once.  Whether there is more.
   fillLine(line, row, y, view) {
     const begins = this.lanes.begins[row], ends = this.lanes.ends[row];
     const nodes = this.lanes.nodes[row];
     const { from: seen, to, width } = view;
     const scale = width / (to - seen), step = 1 / scale;
     // The first pixel that has nothing narrow yet.
-    let free = 0;
+    let free = 0, any = false;
     for (let i = this.lanes.firstEnding(row, seen); i < ends.length;) {
       if (begins[i] >= to)
         break;
       const x = Math.max(0, (begins[i] - seen) * scale);
       const end = Math.min(width, (ends[i] - seen) * scale);
       const shown = nodes[i] + 1;
+      if (end - x >= BOX) {
+        this.box(nodes[i++], view.left + x, y, end - x);
+        continue;
+      }
+      any = true;
       if (end - x < 1.5) {
         // What began in a pixel that is taken ends in a later one.
         const pixel = Math.max(free, x | 0);
@@ -92,14 +92,11 @@ export class RowPainter {
         continue;
       }
       i++;
-      if (end - x >= BOX) {
-        this.box(shown - 1, view.left + x, y, end - x);
-        continue;
-      }
       const last = Math.ceil(end) - (end - x > APART ? 1 : 0);
       for (let at = x | 0; at < last; at++)
         line[at] = shown;
     }
+    return any;
   }
 
   box(node, x, y, width) {
@@ -122,13 +119,6 @@ export class RowPainter {
       context.globalAlpha = 1;
   }
 
-  fillPixels(pixels, at, line) {
-    const { shades } = this;
-    const from = at * line.length;
-    for (let x = 0; x < line.length; x++)
-      pixels[from + x] = shades[line[x]];
-  }
-
   // What a line's numbers look like, as long as the same is searched for.
   mixShades() {
     const { matched, colours } = this.model;
@@ -141,9 +131,14 @@ export class RowPainter {
   }
 
   // Each line of the image onto its row.
-  stretch(tops, left) {
+  stretch(tops, pixels, left) {
+    if (tops.length === 0)
+      return;
+    this.mixShades();
     const { context } = this.pane;
-    const { width } = this.image;
+    const { shades, image: { width } } = this;
+    for (let i = 0; i < tops.length * width; i++)
+      pixels[i] = shades[pixels[i]];
     this.canvas.getContext('2d').putImageData(this.image, 0, 0);
     context.imageSmoothingEnabled = false;
     tops.forEach((y, i) => context.drawImage(

@@ -48,8 +48,23 @@ export class Timeline {
                      b: () => this.brush(this.from, this.to) };
     this.follow();
     this.tell();
+    this.warmUp(0.6, element('canvas'));
     if (state.get('span') >= 0)
       requestAnimationFrame(() => this.update(new Set(['span'])));
+  }
+
+  // Browsers compile what draws for what they saw it draw, and the first
+  // frames of whoever zooms would take three times as long as others: show
+  // it that in idle moments, aside, before anybody does.
+  warmUp(share, aside) {
+    self.requestIdleCallback?.(() => {
+      const { to } = this;
+      this.to = this.from + (to - this.from) * share;
+      this.pane.paint(aside);
+      this.to = to;
+      if (share > 0.001)
+        this.warmUp(share * 0.6, aside);
+    });
   }
 
   update(keys) {
@@ -57,9 +72,9 @@ export class Timeline {
       this.follow();
     if (keys.has('critical') || keys.has('span'))
       this.tell();
-    if (keys.has('span') && this.state.get('span') >= 0
-        && this.state.get('span') < this.profile.spans.count)
-      this.reveal(this.state.get('span'));
+    const span = this.state.get('span');
+    if (keys.has('span') && span >= 0 && span < this.profile.spans.count)
+      this.reveal(span);
     this.pane.redraw();
   }
 
@@ -204,7 +219,7 @@ export class Timeline {
   // The rows of some lanes that are seen, and where: [row, y].
   places(lanes, scroll, height) {
     return lanes.flatMap((lane) => Array.from({ length: lane.height },
-      (_, i) => [lane.row + i, this.tops[lane.row + i] - scroll]))
+      (_, i) => [lane.row + i, lane.top + i * SPAN_HEIGHT - scroll]))
       .filter(([, y]) => y + SPAN_HEIGHT > 0 && y < height);
   }
 
@@ -277,13 +292,9 @@ export class Timeline {
                          3 * (view.to - view.from) / view.width);
   }
 
-  // Whether a place of the picture is on the axis, or beside the rows.
+  // Whether a place of the picture is on the axis.
   isAxis(y) {
     return y - this.pane.box.scrollTop < AXIS_HEIGHT;
-  }
-
-  isGutter(x) {
-    return x < GUTTER;
   }
 
   select(span) {

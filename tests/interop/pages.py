@@ -122,12 +122,14 @@ def rows(page):
 
 
 def drawn_text(page, pane="timeline"):
-    """[text, x] of all that a pane writes when it is drawn again."""
+    """[text, x] of all that a pane writes when it is drawn again, but not
+    of what it draws where nobody sees it, to be quick later."""
     return page.evaluate("""((selector) => {
       const texts = [];
       const own = CanvasRenderingContext2D.prototype.fillText;
       CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
-        texts.push([text, at[0]]);
+        if (this.canvas.isConnected)
+          texts.push([text, at[0]]);
         return own.call(this, text, ...at);
       };
       document.querySelector(selector).dispatchEvent(new Event('scroll'));
