@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "profiler/base/checked.h"
 #include "profiler/counters.h"
@@ -183,14 +184,32 @@ on_body (char *bytes, size_t size, size_t n, void *data)
   return 0;
 }
 
+/* One that is connected already, or else a new one. */
+static curl_socket_t
+on_open (void *data, curlsocktype purpose, struct curl_sockaddr *to)
+{
+  struct rd_http_attempt *attempt = data;
+  int fd = -1;
+  if (purpose == CURLSOCKTYPE_IPCXN && attempt->ahead
+      && to->socktype == SOCK_STREAM)
+    fd = rd_http_ahead_take (attempt->ahead, &to->addr);
+  attempt->is_ahead = fd >= 0;
+  attempt->is_first = fd < 0;
+  return fd >= 0 ? fd : socket (to->family, to->socktype, to->protocol);
+}
+
 static int
 on_socket (void *data, curl_socket_t fd, curlsocktype purpose)
 {
+  struct rd_http_attempt *attempt = data;
   /* Not for children of the program. */
   (void) fcntl (fd, F_SETFD, FD_CLOEXEC);
   if (purpose == CURLSOCKTYPE_IPCXN)
-    tell_phase (data, &connect_site);
-  return CURL_SOCKOPT_OK;
+    tell_phase (attempt, &connect_site);
+  if (!attempt->is_ahead)
+    return CURL_SOCKOPT_OK;
+  radio_async_add (attempt->task->request, &rd_count_ahead, 1);
+  return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
 static CURLcode
@@ -207,9 +226,11 @@ on_sent (void *data, char *to, char *from, int to_port, int from_port)
 {
   struct rd_http_attempt *attempt = data;
   struct rd_http_task *task = attempt->task;
-  (void) to, (void) from, (void) to_port, (void) from_port;
+  (void) from, (void) from_port;
   if (rd_http_is_beaten (attempt))
     return CURL_PREREQFUNC_ABORT;
+  if (attempt->is_first && attempt->ahead)
+    rd_http_ahead_begin (attempt->ahead, to, to_port);
   /* Once more on a new connection, after one that said nothing. */
   task->is_ambiguous |= attempt->is_sent;
   attempt->is_sent = true;
@@ -238,6 +259,8 @@ set_callbacks (CURL *easy, struct rd_http_attempt *attempt)
   SET (CURLOPT_WRITEDATA, attempt);
   SET (CURLOPT_SOCKOPTFUNCTION, on_socket);
   SET (CURLOPT_SOCKOPTDATA, attempt);
+  SET (CURLOPT_OPENSOCKETFUNCTION, on_open);
+  SET (CURLOPT_OPENSOCKETDATA, attempt);
   SET (CURLOPT_PREREQFUNCTION, on_sent);
   SET (CURLOPT_PREREQDATA, attempt);
   return code == CURLE_OK;
@@ -294,13 +317,14 @@ set_tls_callback (CURL *easy, struct rd_http_attempt *attempt)
 
 enum radio_status
 rd_http_attempt_open (const struct rd_http_options *options,
-                      struct rd_http_task *task,
+                      struct rd_http_ahead *ahead, struct rd_http_task *task,
                       struct rd_http_attempt **result)
 {
   struct rd_http_attempt *attempt = rd_calloc (1, sizeof *attempt);
   if (attempt == NULL)
     return rd_fail_memory (sizeof *attempt);
   attempt->task = task;
+  attempt->ahead = needs_new_connection (task) ? NULL : ahead;
   attempt->easy = curl_easy_init ();
   task->answer = (struct rd_http_answer) { .date_s = -1 };
   enum radio_status status = rd_http_send_prepare (attempt);

@@ -38,6 +38,7 @@ struct rd_http {
   /* The thread's own. */
   struct rd_http_manners manners;
   struct rd_http_hedges hedges;
+  struct rd_http_ahead ahead;
   struct list waiting;                /* to be begun, or begun again */
   struct rd_http_task *active;
   unsigned nactive;                   /* attempts of these */
@@ -317,6 +318,8 @@ look_at_clocks (struct rd_http *http)
     if (is_overdue (http, task->attempt, now_ns))
       give_up_on (http, task->attempt);
   }
+  if (rd_http_ahead_left_ns (&http->ahead, now_ns) == 0)
+    rd_http_ahead_end (&http->ahead);
 }
 
 static uint64_t
@@ -358,9 +361,9 @@ static int
 poll_ms (const struct rd_http *http)
 {
   uint64_t now_ns = rd_http_now ();
-  uint64_t ns = UINT64_C (1000000) * MAX_POLL_MS;
-  if (!http->active && !http->waiting.first)
-    return MAX_IDLE_MS;
+  bool is_busy = http->active || http->waiting.first;
+  uint64_t ns = UINT64_C (1000000) * (is_busy ? MAX_POLL_MS : MAX_IDLE_MS);
+  ns = rd_min_u64 (ns, rd_http_ahead_left_ns (&http->ahead, now_ns));
   for (const struct rd_http_task *task = http->waiting.first;
        task && http->nactive < http->manners.limit; task = task->next)
     ns = rd_min_u64 (ns, task->not_before_ns > now_ns
@@ -378,7 +381,8 @@ poll_ms (const struct rd_http *http)
 static void
 begin_attempt (struct rd_http *http, struct rd_http_task *task)
 {
-  enum radio_status status = rd_http_attempt_open (&http->options, task,
+  enum radio_status status = rd_http_attempt_open (&http->options,
+                                                   &http->ahead, task,
                                                    &task->attempt);
   if (status != RADIO_OK) {
     end_task (task, status);
@@ -401,7 +405,8 @@ begin_hedge (struct rd_http *http, struct rd_http_task *task)
 {
   struct rd_http_attempt *rival;
   task->attempt->is_hedged = true;
-  if (rd_http_attempt_open (&http->options, task, &rival) != RADIO_OK)
+  if (rd_http_attempt_open (&http->options, &http->ahead, task, &rival)
+      != RADIO_OK)
     return;
   if (!start (http, rival)) {
     rd_http_attempt_close (rival);
@@ -429,6 +434,7 @@ begin_hedges (struct rd_http *http)
 static void
 end_multi (struct rd_http *http)
 {
+  rd_http_ahead_end (&http->ahead);
   RD_LOCK_SCOPE (&http->mutex);
   curl_multi_cleanup (RD_STEAL (http->multi));
 }
@@ -535,6 +541,8 @@ settle (struct rd_http *http, const struct rd_http_options *options)
     .backoff_ms = ms_or (options->backoff_ms, 100),
     .hedge_percent = options->hedge_percent,
   };
+  to->nahead = (unsigned) rd_min_u64 (options->nahead,
+                                      to->nconnections - 1);
   RD_TRY (copy_text (options->ca_file, &to->ca_file));
   return copy_text (options->proxy, &to->proxy);
 }
@@ -592,6 +600,7 @@ make (struct rd_http *http, const struct rd_http_options *options)
   RD_TRY (settle (http, options));
   rd_http_manners_begin (&http->manners, &http->options);
   http->hedges.percent = http->options.hedge_percent;
+  rd_http_ahead_init (&http->ahead, http->options.nahead);
   RD_TRY (make_multi (http));
   return start_thread (http);
 }

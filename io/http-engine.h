@@ -5,15 +5,49 @@
 #define RD_HTTP_ENGINE_H
 
 #include <curl/curl.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "io/http.h"
 #include "io/io.h"
 
+/* Connections that are there before they are needed.  Zero-filled, it is one
+ * that never has any. */
+#define RD_HTTP_MAX_AHEAD 16
+struct rd_http_ahead {
+  unsigned most, n;           /* at one time; and now */
+  int fds[RD_HTTP_MAX_AHEAD];
+  struct sockaddr_storage to;
+  uint64_t begin_ns;          /* when the last of them were opened; 0: none
+                                 were */
+};
+
+void rd_http_ahead_init (struct rd_http_ahead *ahead, unsigned most);
+
+/* A new connection to this address is used: open more, unless there are, or
+ * were just now.  Nothing comes of it where that fails. */
+void rd_http_ahead_begin (struct rd_http_ahead *ahead, const char *address,
+                          int port);
+
+/* A socket that is connected to this address, the caller's from now on; -1:
+ * there is none. */
+int rd_http_ahead_take (struct rd_http_ahead *ahead,
+                        const struct sockaddr *to);
+
+/* How long they may wait; UINT64_MAX: there are none. */
+uint64_t rd_http_ahead_left_ns (const struct rd_http_ahead *ahead,
+                                uint64_t now_ns);
+
+/* Close all. */
+void rd_http_ahead_end (struct rd_http_ahead *ahead);
+
 /* One transfer. */
 struct rd_http_attempt {
   struct rd_http_task *task;
   CURL *easy;
+  struct rd_http_ahead *ahead;        /* NULL: its connection is to be new */
+  bool is_first;              /* its connection was opened for it */
+  bool is_ahead;              /* or before that */
   uint64_t begin_ns;
   uint64_t heard_ns;          /* when it was sent, or bytes came */
   uint64_t asked_ns;          /* its begin, or that of the one whose rival it
@@ -39,7 +73,7 @@ struct rd_http_attempt {
  * RADIO_ERROR_MEMORY. */
 enum radio_status
 rd_http_attempt_open (const struct rd_http_options *options,
-                      struct rd_http_task *task,
+                      struct rd_http_ahead *ahead, struct rd_http_task *task,
                       struct rd_http_attempt **attempt) RADIO_USE_RESULT;
 
 /* The other one of two.  NULL: there is none. */

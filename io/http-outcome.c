@@ -63,6 +63,16 @@ conclude (struct rd_http_attempt *attempt)
   return (struct rd_http_outcome) { CURLE_OK, status, next };
 }
 
+/* A connection that had been there may be closed while the request goes out.
+ * That tells nothing of the server, as with one that was kept, where libcurl
+ * asks again by itself. */
+static bool
+was_stale (const struct rd_http_attempt *attempt, CURLcode code)
+{
+  return attempt->is_ahead && !attempt->has_byte
+         && code != CURLE_OPERATION_TIMEDOUT;
+}
+
 /* No byte of an answer can be used. */
 static struct rd_http_outcome
 judge_failure (struct rd_http_attempt *attempt, CURLcode code)
@@ -76,9 +86,11 @@ judge_failure (struct rd_http_attempt *attempt, CURLcode code)
     code = CURLE_PARTIAL_FILE;
   task->is_ambiguous |= attempt->is_sent
                         && (!is_busy || task->answer.status >= 500);
+  enum rd_http_next next = rd_http_next_after (task, code);
+  if (next == RD_HTTP_LATER && was_stale (attempt, code))
+    next = RD_HTTP_AGAIN;
   return (struct rd_http_outcome) {
-    code, is_busy ? fail_busy (task) : fail_transfer (attempt, code),
-    rd_http_next_after (task, code),
+    code, is_busy ? fail_busy (task) : fail_transfer (attempt, code), next,
   };
 }
 

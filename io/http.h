@@ -34,6 +34,8 @@ struct rd_http_options {
                                  be asked a second time when nothing came
                                  for long, and the first answer is taken;
                                  0: none */
+  unsigned nahead;            /* connections opened beside the first of them,
+                                 before they are needed; 16 at most; 0: none */
   const char *ca_file;        /* certificates to trust; NULL: the system's */
   const char *proxy;          /* NULL: none */
 };

@@ -641,6 +641,27 @@ http_peer_connections (struct http_peer *peer)
   return n;
 }
 
+unsigned
+http_peer_open_connections (struct http_peer *peer)
+{
+  unsigned n = 0;
+  pthread_mutex_lock (&peer->mutex);
+  for (size_t i = 0; i < peer->nconnections; i++)
+    n += peer->connections[i].fd >= 0;
+  pthread_mutex_unlock (&peer->mutex);
+  return n;
+}
+
+void
+http_peer_hang_up (struct http_peer *peer)
+{
+  pthread_mutex_lock (&peer->mutex);
+  for (size_t i = 0; i < peer->nconnections; i++)
+    if (peer->connections[i].fd >= 0)
+      shutdown (peer->connections[i].fd, SHUT_RDWR);
+  pthread_mutex_unlock (&peer->mutex);
+}
+
 const char *
 http_peer_path (struct http_peer *peer)
 {

@@ -72,9 +72,13 @@ bool http_peer_has_said_all (struct http_peer *peer);
 const char *http_peer_head (struct http_peer *peer, size_t i);
 const struct rd_buffer *http_peer_body (struct http_peer *peer, size_t i);
 
-/* Requests and connections so far. */
+/* Requests and connections so far; and those that nobody has closed. */
 unsigned http_peer_requests (struct http_peer *peer);
 unsigned http_peer_connections (struct http_peer *peer);
+unsigned http_peer_open_connections (struct http_peer *peer);
+
+/* Hang up on all of them. */
+void http_peer_hang_up (struct http_peer *peer);
 
 /* The path that was asked for last, as it came; until the next request. */
 const char *http_peer_path (struct http_peer *peer);

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections that are opened before a request needs them: that the next
+ * wave of requests takes them, that nobody is worse off where they came to
+ * nothing, and that none is left behind. */
+#include <config.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "io/http-engine.h"
+#include "tests/io/http-peer.h"
+#include "tests/io/store-asserts.h"
+#include "tests/profile-tree.h"
+
+#define NAHEAD 4
+#define NWAVE (NAHEAD + 1)
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+#define OK_AND_CLOSE "HTTP/1.1 200 OK\r\nConnection: close\r\n" \
+                     "Content-Length: 5\r\n\r\nquick"
+
+struct site {
+  struct rd_io *objects;
+  struct http_peer *peer;
+  struct rd_http *http;
+  char url[128];
+};
+
+/* A task whose end is waited for. */
+struct job {
+  struct rd_http_task task;           /* first */
+  struct rd_buffer into;
+  pthread_mutex_t mutex;
+  pthread_cond_t ended;
+  bool is_done;
+};
+
+static const struct rd_http_options ahead_options = {
+  .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
+  .backoff_ms = 1, .nconnections = 16, .nahead = NAHEAD,
+};
+
+static void
+open_with (struct site *site, const struct rd_http_options *options)
+{
+  rd_http_close (site->http);
+  assert_ok (rd_http_open (options, &site->http));
+}
+
+static int
+set_up (void **state)
+{
+  struct site *site = calloc (1, sizeof *site);
+  assert_non_null (site);
+  assert_ok (rd_io_open ("memory:", false, &site->objects));
+  put_text (site->objects, "key", "quick");
+  site->peer = http_peer_start (site->objects);
+  snprintf (site->url, sizeof site->url, "%s/key",
+            http_peer_url (site->peer));
+  open_with (site, &ahead_options);
+  *state = site;
+  return 0;
+}
+
+static int
+tear_down (void **state)
+{
+  struct site *site = *state;
+  rd_http_close (site->http);
+  http_peer_stop (site->peer);
+  rd_io_close (site->objects);
+  free (site);
+  return 0;
+}
+
+/*------------------------------------------------------------------------
+ * Tasks
+ *----------------------------------------------------------------------*/
+
+static void
+end (struct rd_http_task *task)
+{
+  struct job *job = (struct job *) task;
+  radio_async_end (task->request);
+  RD_LOCK_SCOPE (&job->mutex);
+  job->is_done = true;
+  pthread_cond_signal (&job->ended);
+}
+
+static void
+submit (struct site *site, struct job *job)
+{
+  pthread_mutex_init (&job->mutex, NULL);
+  pthread_cond_init (&job->ended, NULL);
+  job->task.url = site->url;
+  job->task.into = &job->into;
+  job->task.max_nbytes = 100;
+  job->task.done = end;
+  assert_ok (rd_http_submit (site->http, &job->task));
+}
+
+static void
+await (struct job *job)
+{
+  {
+    RD_LOCK_SCOPE (&job->mutex);
+    while (!job->is_done)
+      pthread_cond_wait (&job->ended, &job->mutex);
+  }
+  assert_ok (rd_error_raise (&job->task.error));
+  assert_int_equal (job->into.nbytes, 5);
+  assert_memory_equal (job->into.data, "quick", 5);
+  rd_buffer_free (&job->into);
+}
+
+/* How often it was tried. */
+static unsigned
+read_once (struct site *site)
+{
+  struct job job = { 0 };
+  submit (site, &job);
+  await (&job);
+  return job.task.nattempts;
+}
+
+static void
+nap (void)
+{
+  nanosleep (&(struct timespec) { .tv_nsec = 1000000 }, NULL);
+}
+
+/* What is accepted is connected.  Half a minute is more than enough. */
+static void
+await_connections (struct site *site, unsigned n)
+{
+  for (unsigned i = 0; i < 30000; i++, nap ())
+    if (http_peer_connections (site->peer) == n)
+      return;
+  fail_msg ("%u connections, not %u", http_peer_connections (site->peer), n);
+}
+
+static void
+await_open_connections (struct site *site, unsigned n)
+{
+  for (unsigned i = 0; i < 30000; i++, nap ())
+    if (http_peer_open_connections (site->peer) == n)
+      return;
+  fail_msg ("%u open connections, not %u",
+            http_peer_open_connections (site->peer), n);
+}
+
+/* One request, and the connections that come with it. */
+static void
+begin (struct site *site)
+{
+  assert_int_equal (read_once (site), 1);
+  await_connections (site, 1 + NAHEAD);
+}
+
+static const struct radio_site get_site = {
+  "get", "network", "", "", 1, RADIO_SCOPE_WORK
+};
+
+/* So many at one time, each tried once. */
+static void
+read_wave (struct site *site)
+{
+  static const char *const answers[NWAVE] = {
+    HTTP_PEER_HOLD_1 OK "quick", HTTP_PEER_HOLD_1 OK "quick",
+    HTTP_PEER_HOLD_1 OK "quick", HTTP_PEER_HOLD_1 OK "quick",
+    HTTP_PEER_HOLD_1 OK "quick",
+  };
+  struct job jobs[NWAVE] = { 0 };
+  http_peer_release (site->peer, 0);
+  http_peer_say (site->peer, answers, NWAVE);
+  for (size_t i = 0; i < NWAVE; i++) {
+    jobs[i].task.request = radio_async_begin (&get_site);
+    submit (site, &jobs[i]);
+  }
+  for (unsigned i = 0; i < 30000 && !http_peer_has_said_all (site->peer); i++)
+    nap ();
+  http_peer_release (site->peer, 1);
+  for (size_t i = 0; i < NWAVE; i++) {
+    await (&jobs[i]);
+    assert_int_equal (jobs[i].task.nattempts, 1);
+  }
+  http_peer_say (site->peer, NULL, 0);
+}
+
+/*------------------------------------------------------------------------
+ * What they are good for
+ *----------------------------------------------------------------------*/
+
+static void
+the_first_connection_brings_more_and_the_next_wave_takes_them (void **state)
+{
+  struct site *site = *state;
+  begin (site);
+  read_wave (site);
+  read_wave (site);
+  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD);
+}
+
+static void
+there_are_none_unless_they_are_asked_for (void **state)
+{
+  struct site *site = *state;
+  struct rd_http_options options = ahead_options;
+  options.nahead = 0;
+  open_with (site, &options);
+  read_once (site);
+  read_wave (site);
+  assert_int_equal (http_peer_connections (site->peer), NWAVE);
+}
+
+static void
+they_are_within_the_limit_of_connections (void **state)
+{
+  struct site *site = *state;
+  struct rd_http_options options = ahead_options;
+  options.nconnections = 3;
+  open_with (site, &options);
+  read_once (site);
+  await_connections (site, 3);
+  for (unsigned i = 0; i < 10; i++)
+    read_once (site);
+  assert_int_equal (http_peer_connections (site->peer), 3);
+}
+
+/* The peer's own address is what the proxy is reached at; nobody looks for
+ * the other. */
+static void
+behind_a_proxy_they_lead_to_the_proxy (void **state)
+{
+  struct site *site = *state;
+  struct rd_http_options options = ahead_options;
+  static const char *const answers[] = { OK "quick" };
+  options.proxy = http_peer_url (site->peer);
+  open_with (site, &options);
+  snprintf (site->url, sizeof site->url, "http://nowhere.invalid/key");
+  http_peer_say (site->peer, answers, 1);
+  begin (site);
+  read_wave (site);
+  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD);
+}
+
+#ifndef RADIO_NO_PROFILE
+static void
+a_profile_tells_how_many_were_taken (void **state)
+{
+  struct site *site = *state;
+  begin (site);
+  struct radio_recorder *recorder = tree_begin ();
+  read_wave (site);
+  struct radio_profile *profile = tree_end (recorder);
+  assert_int_equal (tree_total (profile, "connected ahead"), NAHEAD);
+  assert_int_equal (tree_calls_of (profile, "connect"), NAHEAD);
+  radio_profile_close (profile);
+}
+#endif
+
+/*------------------------------------------------------------------------
+ * What comes to nothing
+ *----------------------------------------------------------------------*/
+
+static void
+those_that_were_closed_meanwhile_are_not_used (void **state)
+{
+  struct site *site = *state;
+  begin (site);
+  http_peer_hang_up (site->peer);
+  await_open_connections (site, 0);
+  read_wave (site);
+  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD + NWAVE);
+}
+
+/* As with one that was kept: at once, and without a cost. */
+static void
+one_that_closes_under_a_request_is_no_failure (void **state)
+{
+  struct site *site = *state;
+  static const char *const answers[] = { OK_AND_CLOSE, NULL, OK "quick" };
+  http_peer_say (site->peer, answers, 3);
+  begin (site);
+  struct job job = { 0 };
+  submit (site, &job);
+  await (&job);
+  assert_int_equal (job.task.nattempts, 2);
+  assert_int_equal (job.task.ntokens, 0);
+  assert_int_equal (http_peer_connections (site->peer), 2 + NAHEAD);
+}
+
+static void
+what_must_not_be_done_twice_takes_none (void **state)
+{
+  struct site *site = *state;
+  static const char *const answers[] = { OK_AND_CLOSE, OK_AND_CLOSE };
+  http_peer_say (site->peer, answers, 2);
+  begin (site);
+  struct job job = { .task.method = RD_HTTP_POST };
+  submit (site, &job);
+  await (&job);
+  assert_int_equal (http_peer_connections (site->peer), 2 + NAHEAD);
+}
+
+/* Where each request needs a connection, too, there are no more of them for
+ * a while. */
+static void
+a_server_that_keeps_none_gets_no_more_at_once (void **state)
+{
+  enum { N = 3 * NAHEAD };
+  struct site *site = *state;
+  const char *answers[N];
+  for (size_t i = 0; i < N; i++)
+    answers[i] = OK_AND_CLOSE;
+  http_peer_say (site->peer, answers, N);
+  begin (site);
+  for (unsigned i = 1; i < N; i++)
+    assert_int_equal (read_once (site), 1);
+  assert_int_equal (http_peer_connections (site->peer), N);
+}
+
+static void
+unused_ones_are_closed (void **state)
+{
+  struct site *site = *state;
+  begin (site);
+  await_open_connections (site, 1);
+  read_wave (site);
+  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD + NAHEAD);
+}
+
+static void
+unused_ones_are_closed_with_the_engine (void **state)
+{
+  struct site *site = *state;
+  begin (site);
+  rd_http_close (site->http);
+  site->http = NULL;
+  await_open_connections (site, 0);
+}
+
+/*------------------------------------------------------------------------
+ * A server that does one thing at a time
+ *----------------------------------------------------------------------*/
+
+struct lone {
+  int fd;
+  bool keeps;                 /* its first connection, and takes no other */
+  pthread_t thread;
+};
+
+static bool
+answer_one (int fd, const char *answer)
+{
+  char text[4096];
+  for (size_t n = 0; n < sizeof text;) {
+    ssize_t got = recv (fd, text + n, sizeof text - n, 0);
+    if (got <= 0)
+      return false;
+    n += (size_t) got;
+    if (n >= 4 && memcmp (text + n - 4, "\r\n\r\n", 4) == 0)
+      return send (fd, answer, strlen (answer), MSG_NOSIGNAL) > 0;
+  }
+  return false;
+}
+
+static void *
+serve_one_by_one (void *data)
+{
+  struct lone *lone = data;
+  for (int fd; (fd = accept (lone->fd, NULL, NULL)) >= 0; close (fd)) {
+    if (lone->keeps)
+      shutdown (lone->fd, SHUT_RDWR);
+    if (lone->keeps)
+      while (answer_one (fd, OK "quick"))
+        continue;
+    else
+      (void) answer_one (fd, OK_AND_CLOSE);
+  }
+  return NULL;
+}
+
+static void
+begin_lone (struct site *site, struct lone *lone)
+{
+  struct sockaddr_in address = {
+    .sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
+  };
+  socklen_t n = sizeof address;
+  lone->fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  assert_int_equal (bind (lone->fd, (struct sockaddr *) &address, n), 0);
+  assert_int_equal (listen (lone->fd, 16), 0);
+  assert_int_equal (getsockname (lone->fd, (struct sockaddr *) &address, &n),
+                    0);
+  snprintf (site->url, sizeof site->url, "http://127.0.0.1:%u/key",
+            (unsigned) ntohs (address.sin_port));
+  assert_int_equal (pthread_create (&lone->thread, NULL, serve_one_by_one,
+                                    lone), 0);
+}
+
+static void
+read_of_lone (struct site *site, struct lone *lone)
+{
+  begin_lone (site, lone);
+  for (unsigned i = 0; i < 3 * NAHEAD; i++)
+    assert_int_equal (read_once (site), 1);
+  rd_http_close (site->http);
+  site->http = NULL;
+  shutdown (lone->fd, SHUT_RDWR);
+  pthread_join (lone->thread, NULL);
+  close (lone->fd);
+}
+
+static void
+a_server_that_takes_one_after_the_other_serves_all (void **state)
+{
+  struct lone lone = { .keeps = false };
+  read_of_lone (*state, &lone);
+}
+
+static void
+a_server_that_takes_but_one_connection_serves_all (void **state)
+{
+  struct lone lone = { .keeps = true };
+  read_of_lone (*state, &lone);
+}
+
+/*------------------------------------------------------------------------
+ * By themselves
+ *----------------------------------------------------------------------*/
+
+static struct sockaddr_in
+address_of (const struct site *site)
+{
+  const char *colon = strrchr (http_peer_url (site->peer), ':');
+  return (struct sockaddr_in) {
+    .sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
+    .sin_port = htons ((uint16_t) strtoul (colon + 1, NULL, 10)),
+  };
+}
+
+static void
+no_child_of_the_program_gets_one_and_no_other_address (void **state)
+{
+  struct site *site = *state;
+  struct rd_http_ahead ahead;
+  struct sockaddr_in to = address_of (site), other = to;
+  other.sin_addr.s_addr = htonl (INADDR_LOOPBACK + 1);
+  rd_http_ahead_init (&ahead, 2);
+  rd_http_ahead_begin (&ahead, "127.0.0.1", ntohs (to.sin_port));
+  await_connections (site, 2);
+  assert_int_equal (rd_http_ahead_take (&ahead, (struct sockaddr *) &other),
+                    -1);
+  int fd = rd_http_ahead_take (&ahead, (struct sockaddr *) &to);
+  assert_true (fd >= 0);
+  assert_true (fcntl (fd, F_GETFD) & FD_CLOEXEC);
+  assert_true (fcntl (fd, F_GETFL) & O_NONBLOCK);
+  close (fd);
+  assert_int_equal (ahead.n, 1);
+  rd_http_ahead_end (&ahead);
+  assert_true (rd_http_ahead_left_ns (&ahead, 0) == UINT64_MAX);
+}
+
+/* Nothing listens there any more. */
+static void
+where_nothing_listens_there_are_none (void **state)
+{
+  struct site *site = *state;
+  struct rd_http_ahead ahead;
+  struct sockaddr_in to = address_of (site);
+  struct http_peer *other = http_peer_start (site->objects);
+  http_peer_stop (site->peer);
+  site->peer = other;
+  rd_http_ahead_init (&ahead, 2);
+  rd_http_ahead_begin (&ahead, "127.0.0.1", ntohs (to.sin_port));
+  for (unsigned i = 0; i < 30000 && ahead.n > 0; i++, nap ())
+    assert_int_equal (rd_http_ahead_take (&ahead, (struct sockaddr *) &to),
+                      -1);
+  assert_int_equal (ahead.n, 0);
+  rd_http_ahead_init (&ahead, 2);
+  rd_http_ahead_begin (&ahead, "no address", 80);
+  assert_int_equal (ahead.n, 0);
+}
+
+#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    SITE_TEST (the_first_connection_brings_more_and_the_next_wave_takes_them),
+    SITE_TEST (there_are_none_unless_they_are_asked_for),
+    SITE_TEST (they_are_within_the_limit_of_connections),
+    SITE_TEST (behind_a_proxy_they_lead_to_the_proxy),
+#ifndef RADIO_NO_PROFILE
+    SITE_TEST (a_profile_tells_how_many_were_taken),
+#endif
+    SITE_TEST (those_that_were_closed_meanwhile_are_not_used),
+    SITE_TEST (one_that_closes_under_a_request_is_no_failure),
+    SITE_TEST (what_must_not_be_done_twice_takes_none),
+    SITE_TEST (a_server_that_keeps_none_gets_no_more_at_once),
+    SITE_TEST (unused_ones_are_closed),
+    SITE_TEST (unused_ones_are_closed_with_the_engine),
+    SITE_TEST (a_server_that_takes_one_after_the_other_serves_all),
+    SITE_TEST (a_server_that_takes_but_one_connection_serves_all),
+    SITE_TEST (no_child_of_the_program_gets_one_and_no_other_address),
+    SITE_TEST (where_nothing_listens_there_are_none),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
