@@ -21,6 +21,7 @@ const struct rd_word rd_s3_words[] = {
   { "first-byte-timeout", RD_WORD_TIME, S3 (first_byte_timeout_ms) },
   { "stall-timeout", RD_WORD_TIME, S3 (stall_timeout_ms) },
   { "deadline", RD_WORD_TIME, S3 (deadline_ms) },
+  { "no-connect-ahead", RD_WORD_FLAG, S3 (no_connect_ahead) },
   { NULL, RD_WORD_FLAG, 0 }
 };
 

@@ -87,6 +87,12 @@ struct radio_s3_options {
   /* How long a request with all its attempts may take before it fails, and
    * longer as long as its bytes keep coming or going; 0: 120,000. */
   uint64_t deadline_ms;
+
+  /* With the first connection no others are opened at once, which later
+   * requests find there: without them each wave of requests that needs more
+   * of them waits for one trip more.  Up to eight that no request needs
+   * within three seconds are closed. */
+  bool no_connect_ahead;
 };
 
 struct radio_store_options {

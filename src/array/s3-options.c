@@ -8,6 +8,10 @@
 
 #define MAX_HEDGE_PERCENT 5
 
+/* With the first that makes nine, which is what a box of 64 slices asks for
+ * at one time where its tiles are balanced. */
+#define CONNECTIONS_AHEAD 8
+
 static enum radio_status
 take_asked (const struct radio_s3_options *asked,
             struct rd_s3_settings *settings)
@@ -84,6 +88,7 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
     .http.deadline_ms = asked->deadline_ms,
     .http.ca_file = rd_s3_ca_file (settings),
     .http.hedge_percent = asked->hedge_percent,
+    .http.nahead = asked->no_connect_ahead ? 0 : CONNECTIONS_AHEAD,
   };
 }
 

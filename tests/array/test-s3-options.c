@@ -237,6 +237,19 @@ each_bound_of_time_reaches_the_requests (void **state)
   assert_int_equal (http->deadline_ms, 4);
 }
 
+static void
+connections_are_opened_ahead_unless_that_is_not_wanted (void **state)
+{
+  (void) state;
+  struct radio_s3_options asked = { 0 };
+  for (int i = 0; i < 2; i++) {
+    RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+    asked.no_connect_ahead = i == 1;
+    assert_ok (rd_s3_resolve (&asked, &resolved));
+    assert_int_equal (resolved.options.http.nahead, i == 0 ? 8 : 0);
+  }
+}
+
 #define OPTIONS_TEST(fn) \
   cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
 
@@ -252,6 +265,7 @@ main (void)
     OPTIONS_TEST (checksums_are_turned_off_as_with_the_other_clients),
     OPTIONS_TEST (what_is_joined_to_a_request_is_the_callers_choice),
     OPTIONS_TEST (each_bound_of_time_reaches_the_requests),
+    OPTIONS_TEST (connections_are_opened_ahead_unless_that_is_not_wanted),
     OPTIONS_TEST (what_the_environment_says_is_of_no_concern_to_other_stores),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -67,7 +67,8 @@ class S3Options(c.Structure):
                 ("connect_timeout_ms", c.c_uint64),
                 ("first_byte_timeout_ms", c.c_uint64),
                 ("stall_timeout_ms", c.c_uint64),
-                ("deadline_ms", c.c_uint64)]
+                ("deadline_ms", c.c_uint64),
+                ("no_connect_ahead", c.c_bool)]
 
 
 class StoreOptions(c.Structure):

@@ -211,7 +211,8 @@ wrong_words_of_RADIO_S3_are_usage_errors () {
   for command in ls 'info a' 'rm a' 'ingest a.nii' 'cp --to b a' gc; do
     # shellcheck disable=SC2086
     RADIO_S3=hurry fails 2 "RADIO_S3: 'hurry' is none of anonymous, hedge, \
-gap, cap, connect-timeout, first-byte-timeout, stall-timeout, deadline" $command
+gap, cap, connect-timeout, first-byte-timeout, stall-timeout, deadline, \
+no-connect-ahead" $command
   done
   RADIO_S3=anonymous=1 fails 2 "RADIO_S3: 'anonymous' takes no value" ls
   RADIO_S3=gap fails 2 "RADIO_S3: 'gap' needs a value: a size above 0" ls

@@ -94,7 +94,8 @@ the_words_of_s3_are_the_fields_of_its_options (void **state)
   struct radio_s3_options s3 = { 0 };
   assert_true (rd_words_take (
     "anonymous,hedge=2,gap=1,cap=2K,connect-timeout=3ms,"
-    "first-byte-timeout=4s,stall-timeout=5s,deadline=6min",
+    "first-byte-timeout=4s,stall-timeout=5s,deadline=6min,"
+    "no-connect-ahead",
     "TEXT", rd_s3_words, &s3));
   assert_true (s3.anonymous);
   assert_int_equal (s3.hedge_percent, 2);
@@ -104,6 +105,7 @@ the_words_of_s3_are_the_fields_of_its_options (void **state)
   assert_int_equal (s3.first_byte_timeout_ms, 4000);
   assert_int_equal (s3.stall_timeout_ms, 5000);
   assert_int_equal (s3.deadline_ms, 360000);
+  assert_true (s3.no_connect_ahead);
 }
 
 int
