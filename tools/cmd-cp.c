@@ -9,6 +9,7 @@
 #include "tools/copy-volumes.h"
 #include "tools/names.h"
 #include "tools/text.h"
+#include "tools/url.h"
 
 /* The first Ctrl-C ends the copy in good order, the second one kills. */
 static volatile sig_atomic_t interrupted_by;
@@ -193,16 +194,29 @@ add_named (struct cp *cp, struct radio_store *store, const char *name,
                                                          : RD_EXIT_FAILED;
 }
 
+/* *root stays NULL for a name in the store. */
+static int
+split_operand (const struct cp *cp, const char *operand, char **root,
+               char **path)
+{
+  if (rd_is_url (operand))
+    return rd_url_split (cp->args, operand, root, path);
+  if (rd_may_be_path (cp->args, operand))
+    rd_split_path (operand, root, path);
+  return RD_EXIT_OK;
+}
+
 static int
 add_operand (struct cp *cp, const char *operand)
 {
   RD_FREE char *root = NULL, *path = NULL;
-  bool is_path = rd_may_be_path (cp->args, operand)
-                 && rd_split_path (operand, &root, &path);
-  struct radio_store *store = open_source (cp, is_path ? root : NULL);
+  int failed = split_operand (cp, operand, &root, &path);
+  if (failed)
+    return failed;
+  struct radio_store *store = open_source (cp, root);
   if (store == NULL)
     return RD_EXIT_FAILED;
-  const char *name = is_path ? path : operand;
+  const char *name = root ? path : operand;
   return *name == '\0' ? add_store (cp, store, operand)
                        : add_named (cp, store, name, operand);
 }
@@ -280,6 +294,8 @@ settle (struct cp *cp)
 static int
 check_destination (const struct cp *cp)
 {
+  if (rd_is_url (cp->to))
+    return rd_url_check_apart (cp->args, cp->to);
   RD_FREE char *above = strdup (cp->to);
   if (above == NULL)
     return rd_complain_memory ();

@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/names.h"
 #include "tools/text.h"
+#include "tools/url.h"
 
 /* A path of the disk names its store itself. */
 static int
@@ -22,6 +23,20 @@ remove_path (const struct rd_args *args, const char *root, const char *path,
   if (radio_store_remove (store, path) != RADIO_OK)
     return rd_complain_library (operand);
   return RD_EXIT_OK;
+}
+
+static int
+remove_url (const struct rd_args *args, const char *operand, char **path)
+{
+  RD_FREE char *root = NULL;
+  int failed = rd_url_split (args, operand, &root, path);
+  if (failed)
+    return failed;
+  if (**path == '\0')
+    return rd_complain ("%s: a store, or a volume without one, since no group "
+                        "stands above it: remove its objects instead",
+                        operand);
+  return remove_path (args, root, *path, operand);
 }
 
 static int
@@ -42,8 +57,10 @@ remove_one (const struct rd_args *args, const char *operand)
 {
   RD_FREE char *root = NULL, *path = NULL;
   int failed;
-  if (rd_may_be_path (args, operand)
-      && rd_split_path (operand, &root, &path))
+  if (rd_is_url (operand))
+    failed = remove_url (args, operand, &path);
+  else if (rd_may_be_path (args, operand)
+           && rd_split_path (operand, &root, &path))
     failed = remove_path (args, root, path, operand);
   else
     failed = remove_name (args, operand, &path);
@@ -85,6 +102,7 @@ const struct rd_command rd_command_rm = {
   .options = options,
   .examples =
     "radio rm ct/sub-01\n"
-    "radio rm -s study.zarr sub-01 sub-02",
+    "radio rm -s study.zarr sub-01 sub-02\n"
+    "radio rm s3://bucket/study/ct/sub-01",
   .run = run_rm,
 };

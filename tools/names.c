@@ -3,10 +3,10 @@
 #include <config.h>
 
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "tools/names.h"
+#include "tools/url.h"
 
 const char *
 rd_store_name (const struct rd_args *args)
@@ -17,22 +17,12 @@ rd_store_name (const struct rd_args *args)
   return name != NULL && *name != '\0' ? name : "radio.zarr";
 }
 
-static bool
-is_url (const char *operand)
-{
-  static const char *const schemes[] = { "http://", "https://", "s3://" };
-  for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
-    if (strncasecmp (operand, schemes[i], strlen (schemes[i])) == 0)
-      return true;
-  return false;
-}
-
 /* The library's own message names a URL, unless it is one that is not to be
  * shown. */
 static int
 complain_of (const char *store)
 {
-  return rd_complain_library (is_url (store) ? NULL : store);
+  return rd_complain_library (rd_is_url (store) ? NULL : store);
 }
 
 enum radio_status
@@ -100,7 +90,7 @@ parent_length (const char *path, size_t n)
 }
 
 /* "https://host/study.zarr/ct/a", "s3://bucket/study/ct/a": the volume is a
- * store by itself. */
+ * store by itself, so that nothing is asked to find another. */
 static bool
 split_url (const char *operand, char **root, char **path)
 {
@@ -118,7 +108,7 @@ bool
 rd_split_path (const char *operand, char **root, char **path)
 {
   size_t n = strlen (operand);
-  if (is_url (operand))
+  if (rd_is_url (operand))
     return split_url (operand, root, path);
   while (n > 1 && operand[n - 1] == '/')
     n--;
@@ -259,7 +249,7 @@ open_name (const struct rd_args *args, const char *operand, bool arrays,
 bool
 rd_may_be_path (const struct rd_args *args, const char *operand)
 {
-  return args->store == NULL || *operand == '/' || is_url (operand)
+  return args->store == NULL || *operand == '/' || rd_is_url (operand)
          || strncmp (operand, "./", 2) == 0
          || strncmp (operand, "../", 3) == 0;
 }

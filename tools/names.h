@@ -46,7 +46,8 @@ bool rd_may_be_path (const struct rd_args *args, const char *operand);
 /* Split the path of a node's folder into the store's root (the longest way
  * up the path through folders that have a zarr.json) and the node's path
  * below it; both are allocated.  False when it is no node's path: nothing
- * is allocated then. */
+ * is allocated then.  Of an address (rd_is_url) nothing is asked: all of it
+ * is the root; see rd_url_split. */
 bool rd_split_path (const char *operand, char **root, char **path);
 
 /* The last part of a node's path without ".zarr", for naming files after

@@ -83,11 +83,51 @@ def test_what_a_web_server_cannot_list_is_to_be_named(radio, web, tmp_path):
         done = radio("cp", *act, "--to", tmp_path / "none.zarr", status=1)
         assert "cannot be listed" in done.stderr
         assert done.stderr.count("\n") == 1
-    done = radio("cp", f"{url}/ct/head", tmp_path / "none.zarr", status=1)
-    assert "--name COLLECTION/NAME" in done.stderr
+    done = radio("cp", f"{url}/ct", tmp_path / "none.zarr", status=1)
+    assert "cannot be listed" in done.stderr
     done = radio("cp", "-s", url, "ct/none", tmp_path / "none.zarr", status=1)
     assert "no volume 'ct/none'" in done.stderr
     assert not (tmp_path / "none.zarr").exists()
+
+
+def test_a_full_url_names_the_copy_as_its_store_does(
+        radio, web, source, tmp_path):
+    """The folders of the URL are percent-encoded, the names are not."""
+    odd = web.folder / "www" / "a b"
+    radio("cp", source / "ct/head", odd / "100%.zarr", "--name", "c t/h%41")
+    copy = tmp_path / "copy.zarr"
+    radio("cp", web.url("a%20b/100%25.zarr/c%20t/h%2541/"), copy)
+    assert radio("ls", "-s", copy).stdout == "c t/h%41\n"
+    assert_same(source / "ct/head", copy / "c t/h%41")
+
+
+def test_a_volume_that_no_group_stands_above_needs_a_name(
+        radio, web, source, tmp_path):
+    (web.folder / "www" / "lone").symlink_to(source / "ct/head")
+    copy = tmp_path / "copy.zarr"
+    done = radio("cp", web.url("lone"), copy, status=1)
+    assert "--name COLLECTION/NAME" in done.stderr
+    radio("cp", web.url("lone"), copy, "--name", "ct/head")
+    assert_same(source / "ct/head", copy / "ct/head")
+
+
+def test_the_way_up_to_the_store_is_bounded(radio, web, source, tmp_path):
+    """Each step is a trip."""
+    folder = web.folder / "www" / "tower"
+    path = "tower"
+    for _ in range(20):
+        folder.mkdir()
+        (folder / "zarr.json").write_text(
+            '{"zarr_format": 3, "node_type": "group"}')
+        folder /= "up"
+        path += "/up"
+    folder.symlink_to(source / "ct/head")
+    said = []
+    lines = web.requests(lambda: said.append(
+        radio("cp", web.url(path), tmp_path / "c.zarr", status=1).stderr))
+    assert "more than 8 groups stand above it" in said[0]
+    assert "--store" in said[0] and said[0].count("\n") == 1
+    assert len(lines) == 9, lines
 
 
 def test_nothing_is_copied_to_a_web_server(radio, web, source):

@@ -272,6 +272,82 @@ def test_what_is_not_there_is_told_with_its_address(on, bucket, stores):
     assert "there is no store at" in done.stderr
 
 
+@pytest.fixture
+def small(on, bucket):
+    """A store of three small volumes, of one test alone."""
+    store = f"s3://{bucket}/small/{time.monotonic_ns()}/study.zarr"
+    for volume in ("ct/a", "ct/b", "mr/c"):
+        on("phantom", "-s", store, volume, "--size", "16")
+    return store
+
+
+def test_a_volume_is_removed_by_its_full_address(on, small):
+    done = on("rm", f"{small}/ct/a", f"{small}/mr/c/")
+    assert done.stdout == "removed ct/a\nremoved mr/c\n"
+    assert on("ls", "-s", small).stdout == "ct/b\n"
+    on("validate", "-s", small, "ct/b")
+
+
+def test_a_volume_below_the_bucket_itself_is_removed(on, s3):
+    s3.create_bucket(Bucket="bare")
+    on("phantom", "-s", "s3://bare", "ct/a", "--size", "16")
+    assert on("rm", "s3://bare/ct/a").stdout == "removed ct/a\n"
+    assert on("ls", "-s", "s3://bare").stdout == ""
+
+
+def test_a_damaged_volume_is_removed_by_its_full_address(
+        on, s3, bucket, small):
+    key = f"{small.split('/', 3)[3]}/ct/a/zarr.json"
+    s3.put_object(Bucket=bucket, Key=key, Body=b"{ damaged")
+    assert on("rm", f"{small}/ct/a").stdout == "removed ct/a\n"
+    assert on("ls", "-s", small).stdout == "ct/b\nmr/c\n"
+
+
+def test_what_is_no_volume_is_not_removed(on, s3, bucket, small):
+    prefix = small.split("/", 3)[3]
+    level = level_of(s3, bucket, f"{prefix}/ct/a")
+    s3.copy_object(Bucket=bucket, Key="lone/zarr.json",
+                   CopySource=f"{bucket}/{prefix}/ct/a/zarr.json")
+    before = keys_of(s3, bucket)
+    for address, said in (
+            (f"{small}/ct/none", "there is no zarr.json, so neither"),
+            (f"{small}/ct", "a group, not a volume"),
+            (f"{small}/ct/a/{level}", "an array, not a volume"),
+            (small, "no group stands above it"),
+            (f"s3://{bucket}/lone", "no group stands above it"),
+            ("s3://nobucket/ct/a", "s3://nobucket/ct/a")):
+        done = on("rm", address, status=1)
+        assert said in done.stderr and address in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert keys_of(s3, bucket) == before
+
+
+def test_full_addresses_are_read_and_copied_as_paths_are(
+        on, small, tmp_path):
+    for act in (["info"], ["validate"], ["stats"]):
+        on(*act, f"{small}/ct/a")
+    for act in (["export", "-o"], ["slice", "-i", "3", "-o"],
+                ["roi", "--size", "8", "-o"]):
+        on(*act[:1], f"{small}/ct/a", *act[1:], tmp_path / f"{act[0]}.nii")
+    copy = tmp_path / "copy.zarr"
+    on("cp", f"{small}/ct", f"{small}/mr/c", copy)
+    assert on("ls", "-s", copy).stdout == "ct/a\nct/b\nmr/c\n"
+    on("cp", f"{small}/ct/b", copy, "--name", "xr/d")
+    on("validate", "-s", copy, "xr/d")
+
+
+def test_no_store_is_made_within_a_store(on, s3, bucket, small, tmp_path):
+    local = tmp_path / "a.zarr"
+    on("phantom", "-s", local, "ct/a", "--size", "8")
+    before = keys_of(s3, bucket)
+    for inside in ("new", "ct/new", "none/new", "ct"):
+        done = on("cp", local, f"{small}/{inside}", status=1)
+        assert f"{small}/{inside}: lies in the store {small}: " in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert keys_of(s3, bucket) == before
+    on("cp", local, small, "--overwrite")
+
+
 def test_a_volume_is_replaced_and_removed(on, s3, bucket, templates):
     store, file = f"s3://{bucket}/rewritten", templates[0]
     on("ingest", "-s", store, "-c", "mr", file)
