@@ -7,6 +7,7 @@
 #include "profiler/base/checked.h"
 #include "src/volume/collect.h"
 #include "src/volume/header.h"
+#include "src/volume/marks.h"
 #include "src/volume/meta.h"
 #include "src/volume/node.h"
 
@@ -58,36 +59,6 @@ rd_level_remove (struct radio_store *store, const char *path)
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
     return status;
   return store->io->ops->remove_tree (store->io, path);
-}
-
-/* Remove a folder whose lock is held, and count it. */
-static enum radio_status
-remove_counted (struct radio_store *store, const char *path, bool dry_run,
-                struct radio_gc_result *result)
-{
-  uint64_t nbytes;
-  RD_TRY (rd_prefix_nbytes (store, path, &nbytes));
-  if (!dry_run)
-    RD_TRY (rd_level_remove (store, path));
-  result->removed_count++;
-  result->removed_nbytes += nbytes;
-  return RADIO_OK;
-}
-
-static enum radio_status
-collect_level (struct radio_store *store, const char *path, bool dry_run,
-               struct radio_gc_result *result)
-{
-  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  bool is_young = false;
-  RD_TRY (store->io->ops->lock (store->io, path, false, &lock));
-  if (lock != NULL)
-    RD_TRY (rd_prefix_is_young (store, path, &is_young));
-  if (lock == NULL || is_young) {
-    result->busy_count++;
-    return RADIO_OK;
-  }
-  return remove_counted (store, path, dry_run, result);
 }
 
 /* What the folder's document says. */
@@ -173,37 +144,130 @@ rd_levels_have (const struct rd_strings *levels, const char *name)
   return false;
 }
 
-static enum radio_status
-collect_child (struct radio_store *store, const struct folder *folder,
-               const char *path, const char *name, bool dry_run,
-               struct radio_gc_result *result)
+/* A volume's folder while it is cleaned. */
+struct cleaning {
+  struct radio_store *store;
+  const char *path;
+  bool dry_run;
+  struct radio_gc_result *result;
+  struct folder folder;
+  struct rd_mark mark;        /* put before the first thing is removed */
+};
+
+static void
+free_cleaning (struct cleaning *cleaning)
 {
-  char *child RD_FREE = rd_key_join (path, name);
-  if (child == NULL)
-    return RADIO_ERROR_MEMORY;
-  if (rd_is_level_name (name) && !rd_levels_have (&folder->levels, name))
-    return collect_level (store, child, dry_run, result);
+  free_folder (&cleaning->folder);
+}
+
+/* Whether a child is no garbage, by the document. */
+static bool
+is_wanted (const struct cleaning *cleaning, const char *name)
+{
+  const struct folder *folder = &cleaning->folder;
+  if (!folder->is_ours)
+    return true;
+  if (rd_is_level_name (name))
+    return rd_levels_have (&folder->levels, name);
+  return folder->has_document || strcmp (name, RD_HEADER_NAME) != 0;
+}
+
+/* The document is read anew behind the mark. */
+static enum radio_status
+put_mark (struct cleaning *cleaning)
+{
+  RD_TRY (rd_mark_put (cleaning->store, cleaning->path, &cleaning->mark));
+  free_folder (&cleaning->folder);
+  cleaning->folder = (struct folder) { 0 };
+  return read_folder (cleaning->store, cleaning->path, &cleaning->folder);
+}
+
+/* Whether a child that is not wanted may be removed: what is young may be a
+ * living writer's.  What was found out before the mark is found out again
+ * (marks.h). */
+static enum radio_status
+may_remove (struct cleaning *cleaning, const char *path, const char *name,
+            bool *may)
+{
+  struct radio_store *store = cleaning->store;
   bool is_young;
-  if (folder->has_document || strcmp (name, RD_HEADER_NAME) != 0)
+  RD_TRY (rd_prefix_is_young (store, path, &is_young));
+  *may = !is_young;
+  if (is_young || cleaning->dry_run || cleaning->mark.key
+      || rd_io_excludes_all (store->io))
     return RADIO_OK;
-  RD_TRY (rd_prefix_is_young (store, child, &is_young));
-  return is_young ? RADIO_OK : remove_counted (store, child, dry_run, result);
+  RD_TRY (put_mark (cleaning));
+  RD_TRY (rd_prefix_is_young (store, path, &is_young));
+  *may = !is_young && !is_wanted (cleaning, name);
+  return RADIO_OK;
+}
+
+/* Remove a folder whose lock is held, and count it. */
+static enum radio_status
+remove_counted (const struct cleaning *cleaning, const char *path)
+{
+  uint64_t nbytes;
+  RD_TRY (rd_prefix_nbytes (cleaning->store, path, &nbytes));
+  if (!cleaning->dry_run)
+    RD_TRY (rd_level_remove (cleaning->store, path));
+  cleaning->result->removed_count++;
+  cleaning->result->removed_nbytes += nbytes;
+  return RADIO_OK;
 }
 
 static enum radio_status
-repair_header (struct radio_store *store, const char *path,
-               const struct folder *folder, bool dry_run,
-               struct radio_gc_result *result)
+collect_level (struct cleaning *cleaning, const char *path, const char *name)
 {
-  bool matches;
-  if (!folder->meta.has_nifti)
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_io *io = cleaning->store->io;
+  bool may = false;
+  RD_TRY (io->ops->lock (io, path, false, &lock));
+  if (lock != NULL)
+    RD_TRY (may_remove (cleaning, path, name, &may));
+  if (may)
+    return remove_counted (cleaning, path);
+  cleaning->result->busy_count++;
+  return RADIO_OK;
+}
+
+static enum radio_status
+collect_header (struct cleaning *cleaning, const char *path)
+{
+  bool may;
+  RD_TRY (may_remove (cleaning, path, RD_HEADER_NAME, &may));
+  return may ? remove_counted (cleaning, path) : RADIO_OK;
+}
+
+static enum radio_status
+collect_child (struct cleaning *cleaning, const char *name)
+{
+  if (strcmp (name, RD_MARKS_NAME) == 0)
+    return rd_marks_sweep (cleaning->store, cleaning->path,
+                           cleaning->dry_run,
+                           &cleaning->result->removed_count);
+  if (is_wanted (cleaning, name))
     return RADIO_OK;
-  RD_TRY (rd_header_matches (store, path, &folder->meta.prefix, &matches));
+  char *child RD_FREE = rd_key_join (cleaning->path, name);
+  if (child == NULL)
+    return RADIO_ERROR_MEMORY;
+  return rd_is_level_name (name) ? collect_level (cleaning, child, name)
+                                 : collect_header (cleaning, child);
+}
+
+static enum radio_status
+repair_header (const struct cleaning *cleaning)
+{
+  const struct rd_volume_meta *meta = &cleaning->folder.meta;
+  bool matches;
+  if (!cleaning->folder.has_document || !meta->has_nifti)
+    return RADIO_OK;
+  RD_TRY (rd_header_matches (cleaning->store, cleaning->path, &meta->prefix,
+                             &matches));
   if (matches)
     return RADIO_OK;
-  if (!dry_run)
-    RD_TRY (rd_header_write (store, path, &folder->meta.prefix));
-  result->repaired_count++;
+  if (!cleaning->dry_run)
+    RD_TRY (rd_header_write (cleaning->store, cleaning->path, &meta->prefix));
+  cleaning->result->repaired_count++;
   return RADIO_OK;
 }
 
@@ -239,21 +303,29 @@ rd_levels_read (struct radio_store *store, const char *path,
   return RADIO_OK;
 }
 
+static enum radio_status
+collect_children (struct cleaning *cleaning)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_strings_add_folders (&names, cleaning->store->io,
+                                  cleaning->path));
+  for (size_t i = 0; i < names.n; i++)
+    RD_TRY (collect_child (cleaning, names.items[i]));
+  return repair_header (cleaning);
+}
+
 enum radio_status
 rd_collect_contents (struct radio_store *store, const char *path,
                      bool dry_run, struct radio_gc_result *result)
 {
-  struct folder folder RD_CLEANUP (free_folder) = { 0 };
-  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (read_folder (store, path, &folder));
-  if (!folder.is_ours)
+  struct cleaning cleaning RD_CLEANUP (free_cleaning) = {
+    .store = store, .path = path, .dry_run = dry_run, .result = result,
+  };
+  RD_TRY (read_folder (store, path, &cleaning.folder));
+  if (!cleaning.folder.is_ours)
     return RADIO_OK;
-  RD_TRY (rd_strings_add_folders (&names, store->io, path));
-  for (size_t i = 0; i < names.n; i++)
-    RD_TRY (collect_child (store, &folder, path, names.items[i], dry_run,
-                           result));
-  return folder.has_document
-    ? repair_header (store, path, &folder, dry_run, result) : RADIO_OK;
+  enum radio_status status = collect_children (&cleaning);
+  return rd_mark_end (&cleaning.mark, status);
 }
 
 enum radio_status

@@ -5,7 +5,8 @@
  * while it holds both.  So whoever holds the volume's lock sees every level
  * that a writer has, either locked or named.  Where locks do not hold between
  * processes (S3), a level that is not named and has an object younger than
- * the store's grace time counts as locked. */
+ * the store's grace time counts as locked; and since a copy may take up what
+ * is older, who removes says so by a mark (marks.h). */
 #ifndef RD_COLLECT_H
 #define RD_COLLECT_H
 

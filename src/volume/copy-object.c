@@ -10,10 +10,9 @@
 #include "src/volume/copy.h"
 #include "src/volume/copy-read.h"
 
-/* So much more is there; also the place where a copy notices that it is to
- * end.  The callback is called on the thread that it came from. */
-static enum radio_status
-progress (struct rd_copy *copy, uint64_t nbytes)
+/* The callback is called on the thread that it came from. */
+enum radio_status
+rd_copy_progress (struct rd_copy *copy, uint64_t nbytes)
 {
   uint64_t done = atomic_fetch_add (&copy->done_nbytes, nbytes) + nbytes;
   const struct radio_copy_options *options = copy->options;
@@ -54,7 +53,7 @@ check_there (struct rd_copy *copy, struct rd_cuts *cuts,
       return RADIO_OK;
     RD_TRY (rd_cuts_check (cuts, &reading->piece, reading->buffer.data,
                            scratch));
-    RD_TRY (progress (copy, 0));
+    RD_TRY (rd_copy_progress (copy, 0));
   }
 }
 
@@ -134,7 +133,7 @@ send_pieces (struct rd_copy *copy, struct rd_cuts *source,
     RD_TRY (rd_cuts_check (source, &reading->piece, bytes->data, scratch));
     *crc = rd_crc32c (*crc, bytes->data, bytes->nbytes);
     RD_TRY (append (writer, reading));
-    RD_TRY (progress (copy, bytes->nbytes));
+    RD_TRY (rd_copy_progress (copy, bytes->nbytes));
   }
 }
 
@@ -159,7 +158,7 @@ read_back (struct rd_copy *copy, const struct rd_copy_object *object,
   RD_TRY (rd_reader_next (&reader, &reading));
   while (reading) {
     now = rd_crc32c (now, reading->buffer.data, reading->buffer.nbytes);
-    RD_TRY (progress (copy, 0));
+    RD_TRY (rd_copy_progress (copy, 0));
     RD_TRY (rd_reader_next (&reader, &reading));
   }
   return now == crc ? RADIO_OK
@@ -218,9 +217,10 @@ bring (struct rd_copy *copy, const struct rd_copy_object *object,
   RD_TRY (is_there (copy, object, source, scratch, &there));
   if (!there)
     return send (copy, object, source, scratch);
+  copy->was_there[object->i] = true;
   atomic_fetch_add (&copy->there_count, 1);
   atomic_fetch_add (&copy->there_nbytes, object->nbytes);
-  return progress (copy, object->nbytes);
+  return rd_copy_progress (copy, object->nbytes);
 }
 
 enum radio_status
@@ -230,7 +230,7 @@ rd_copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
   RD_SCOPE ("copy shard", RD_IN_OPERATION);
   RD_NOTE_NAME ("key", object->from_key);
   struct rd_cuts source RD_CUTS_SCOPE = pieces_of (copy, object, true);
-  RD_TRY (progress (copy, 0));
+  RD_TRY (rd_copy_progress (copy, 0));
   source.file = rd_io_hold (source.io, source.key, false);
   enum radio_status status = bring (copy, object, &source, scratch);
   rd_io_release (source.io, source.file);

@@ -110,7 +110,8 @@ count_objects (struct rd_copy *copy, struct rd_copy_level *level)
   for (size_t i = 0; i < layout->rank; i++)
     level->n = rd_mul_sat (level->n, layout->chunks[i]);
   copy->nobjects = rd_add_sat (copy->nobjects, level->n);
-  nbytes = rd_mul_sat (copy->nobjects, sizeof *copy->sizes);
+  nbytes = rd_mul_sat (copy->nobjects, sizeof *copy->sizes
+                                       + sizeof *copy->was_there);
   return rd_context_allows (copy->to->context, nbytes,
                             "the list of shards");
 }
@@ -129,7 +130,8 @@ open_levels (struct rd_copy *copy, const struct rd_group_doc *group)
     RD_TRY (count_objects (copy, level));
   }
   copy->sizes = rd_calloc (copy->nobjects + 1, sizeof *copy->sizes);
-  return copy->sizes ? RADIO_OK
+  copy->was_there = rd_calloc (copy->nobjects + 1, sizeof *copy->was_there);
+  return copy->sizes && copy->was_there ? RADIO_OK
                      : rd_fail_memory (copy->nobjects * sizeof *copy->sizes);
 }
 
@@ -183,6 +185,7 @@ rd_copy_locate (const struct rd_copy *copy, uint64_t i,
     chunk[axis] = rest % layout->chunks[axis];
     rest /= layout->chunks[axis];
   }
+  object->i = i;
   object->level = level;
   object->nbytes = copy->sizes[i];
   rd_chunk_key (level->array->doc, chunk, key);

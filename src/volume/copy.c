@@ -30,16 +30,11 @@ free_copy (struct rd_copy *copy)
   }
   rd_free (copy->levels);
   rd_free (copy->sizes);
+  rd_free (copy->was_there);
   rd_strings_free (&copy->names);
   radio_volume_close (copy->volume);
   rd_buffer_free (&copy->text);
 }
-
-/* A job over all objects. */
-struct objects_job {
-  struct rd_job job;          /* first: tasks find the copy by it */
-  struct rd_copy *copy;
-};
 
 static const struct radio_site measure_site = {
   "measure", RD_IN_METADATA, "rd_copy", __FILE__, __LINE__,
@@ -50,11 +45,11 @@ static const struct radio_site shards_site = {
   RADIO_SCOPE_WORK
 };
 
-static enum radio_status
-run_objects (struct rd_copy *copy, rd_task_fn *run,
-             const struct radio_site *site, unsigned max_active)
+enum radio_status
+rd_copy_run_objects (struct rd_copy *copy, rd_task_fn *run,
+                     const struct radio_site *site, unsigned max_active)
 {
-  struct objects_job job = {
+  struct rd_copy_job job = {
     .job = {
       .run = run, .n = copy->nobjects, .max_active = max_active,
       .site = site,
@@ -84,7 +79,7 @@ static enum radio_status
 measure_object (struct rd_job *base, uint64_t task,
                 struct rd_scratch *scratch)
 {
-  struct rd_copy *copy = ((struct objects_job *) base)->copy;
+  struct rd_copy *copy = ((struct rd_copy_job *) base)->copy;
   struct rd_io *io = copy->from->io;
   struct rd_copy_object object;
   (void) scratch;
@@ -108,7 +103,7 @@ measure_object (struct rd_job *base, uint64_t task,
 static enum radio_status
 measure (struct rd_copy *copy)
 {
-  RD_TRY (run_objects (copy, measure_object, &measure_site, 0));
+  RD_TRY (rd_copy_run_objects (copy, measure_object, &measure_site, 0));
   for (uint64_t i = 0; i < copy->nobjects; i++)
     if (copy->sizes[i] != RD_COPY_ABSENT)
       copy->total_nbytes = rd_add_sat (copy->total_nbytes, copy->sizes[i]);
@@ -130,7 +125,11 @@ look_at_existing (struct rd_copy *copy)
   const char *theirs = existing.meta.level_path;
   if (theirs == NULL || strcmp (theirs, copy->volume->meta.level_path) != 0)
     return RADIO_OK;
-  RD_TRY (rd_io_read_all (copy->to->io, key, RD_DOCUMENT_MAX_NBYTES, &text));
+  enum radio_status status
+    = rd_io_read_all (copy->to->io, key, RD_DOCUMENT_MAX_NBYTES, &text);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;                  /* removed just now */
+  RD_TRY (status);
   copy->names_level = true;
   copy->is_same = text.nbytes == copy->text.nbytes
                   && memcmp (text.data, copy->text.data, text.nbytes) == 0;
@@ -148,8 +147,8 @@ lock_level (struct rd_copy *copy, struct rd_copy_level *level)
                   io->uri, copy->to_path);
 }
 
-static enum radio_status
-put_level_document (struct rd_copy *copy, const struct rd_copy_level *level)
+enum radio_status
+rd_copy_put_level (struct rd_copy *copy, const struct rd_copy_level *level)
 {
   struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
   struct rd_io *io = copy->to->io;
@@ -178,7 +177,7 @@ renew_levels (struct rd_copy *copy)
   if (rd_io_excludes_all (copy->to->io) || copy->names_level)
     return RADIO_OK;
   for (size_t i = 0; i < copy->nlevels; i++)
-    RD_TRY (put_level_document (copy, &copy->levels[i]));
+    RD_TRY (rd_copy_put_level (copy, &copy->levels[i]));
   return RADIO_OK;
 }
 
@@ -204,7 +203,7 @@ begin (struct rd_copy *copy)
 static enum radio_status
 copy_object (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 {
-  struct rd_copy *copy = ((struct objects_job *) base)->copy;
+  struct rd_copy *copy = ((struct rd_copy_job *) base)->copy;
   struct rd_copy_object object;
   rd_copy_locate (copy, task, &object);
   if (object.nbytes == RD_COPY_ABSENT)
@@ -252,19 +251,36 @@ publish (struct rd_copy *copy)
   };
   RD_SCOPE ("commit", RD_IN_OPERATION);
   for (size_t i = 0; i < copy->nlevels; i++)
-    RD_TRY (put_level_document (copy, &copy->levels[i]));
+    RD_TRY (rd_copy_put_level (copy, &copy->levels[i]));
+  RD_TRY (rd_copy_settle (copy));
   enum radio_status status = rd_publish (&publication, &copy->is_ours);
   copy->skipped = publication.skipped;
   return rd_scope_end_with (status);
+}
+
+/* That the volume is there changes who may write what. */
+static enum radio_status
+settle (struct rd_copy *copy)
+{
+  if (!copy->is_ours)
+    return RADIO_OK;
+  copy->is_same = true;
+  enum radio_status status = rd_copy_settle (copy);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail_in (status, "%s: published, but may lack what was removed "
+                     "meanwhile: copy it again, replacing it", copy->to_path);
 }
 
 static enum radio_status
 write_volume (struct rd_copy *copy)
 {
   RD_TRY (begin (copy));
-  RD_TRY (run_objects (copy, copy_object, &shards_site,
-                       count_active (copy)));
-  return publish (copy);
+  copy->max_active = count_active (copy);
+  RD_TRY (rd_copy_run_objects (copy, copy_object, &shards_site,
+                               copy->max_active));
+  RD_TRY (publish (copy));
+  return settle (copy);
 }
 
 /* Failures after which the same copy may be begun again. */

@@ -38,8 +38,10 @@ struct rd_copy {
 
   uint64_t nobjects;
   uint64_t *sizes;                    /* of the objects in the source */
+  bool *was_there;                    /* they were not sent */
   uint64_t total_nbytes;
   uint64_t piece_nbytes;
+  unsigned max_active;                /* objects that are written at once */
 
   /* The volume that is to be replaced names the same level, by the same
    * document or by another. */
@@ -63,6 +65,7 @@ enum radio_status rd_copy_fail_missing (const struct rd_copy *copy,
 
 /* Which object the i-th is, and its keys. */
 struct rd_copy_object {
+  uint64_t i;
   const struct rd_copy_level *level;
   uint64_t nbytes;
   char from_key[RD_KEY_NBYTES], to_key[RD_KEY_NBYTES];
@@ -74,6 +77,34 @@ void rd_copy_locate (const struct rd_copy *copy, uint64_t i,
 enum radio_status rd_copy_object (struct rd_copy *copy,
                                   const struct rd_copy_object *object,
                                   struct rd_scratch *scratch)
+  RADIO_USE_RESULT;
+
+/* So much more is there; also the place where a copy notices that it is to
+ * end: RADIO_ERROR_CANCELLED. */
+enum radio_status rd_copy_progress (struct rd_copy *copy, uint64_t nbytes)
+  RADIO_USE_RESULT;
+
+/* Look again at all that was brought or found, and bring anew what somebody
+ * removed meanwhile, as may happen where locks do not tell of other
+ * processes (marks.h).  After publishing, what this leaves is whole. */
+enum radio_status rd_copy_settle (struct rd_copy *copy) RADIO_USE_RESULT;
+
+/* Run a task for each object. */
+enum radio_status rd_copy_run_objects (struct rd_copy *copy,
+                                       rd_task_fn *run,
+                                       const struct radio_site *site,
+                                       unsigned max_active)
+  RADIO_USE_RESULT;
+
+/* A job over all objects: its tasks find the copy by it. */
+struct rd_copy_job {
+  struct rd_job job;          /* first */
+  struct rd_copy *copy;
+};
+
+/* Put a level's document, unless it is there. */
+enum radio_status rd_copy_put_level (struct rd_copy *copy,
+                                     const struct rd_copy_level *level)
   RADIO_USE_RESULT;
 
 /* Whether an object of the copy's levels may be written.  A volume that

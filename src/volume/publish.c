@@ -86,9 +86,11 @@ rd_existing_look (struct radio_store *store, const char *path,
   enum radio_status status = rd_node_kind (store, path, &kind);
   if (status == RADIO_OK && kind == RD_KIND_NONE)
     return RADIO_OK;
-  existing->is_there = true;
   if (status == RADIO_OK && kind == RD_KIND_IMAGE)
     status = rd_group_read (store, path, &group);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;                  /* removed just now */
+  existing->is_there = true;
   if (status == RADIO_OK && group)
     status = rd_meta_parse (group->attributes, path, &existing->meta);
   existing->is_ours = status == RADIO_ERROR_FORMAT

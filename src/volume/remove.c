@@ -6,6 +6,7 @@
 
 #include "profiler/counters.h"
 #include "src/volume/collect.h"
+#include "src/volume/marks.h"
 #include "src/volume/node.h"
 
 /* A volume whose document is damaged can be removed where only volumes
@@ -75,22 +76,17 @@ remove_data (struct radio_store *store, const struct rd_strings *levels,
   bool is_busy = false;
   RD_TRY (rd_strings_add_folders (&names, store->io, path));
   for (size_t i = 0; i < names.n; i++)
-    RD_TRY (remove_child (store, levels, path, names.items[i], &is_busy));
+    if (strcmp (names.items[i], RD_MARKS_NAME) != 0)
+      RD_TRY (remove_child (store, levels, path, names.items[i], &is_busy));
   return is_busy || !rd_io_excludes_all (store->io)
          ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }
 
+/* With the volume's lock. */
 static enum radio_status
-remove_volume (struct radio_store *store, const char *path)
+remove_locked (struct radio_store *store, const char *path, const char *key)
 {
-  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_store_look (store));
-  RD_TRY (check_is_volume (store, path));
-  char *key RD_FREE = rd_document_key (path);
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
   RD_TRY (rd_levels_read (store, path, &levels));
   enum radio_status status = store->io->ops->remove (store->io, key);
   if (status == RADIO_ERROR_NOT_FOUND) {
@@ -102,6 +98,24 @@ remove_volume (struct radio_store *store, const char *path)
   }
   RD_TRY (status);
   return remove_data (store, &levels, path);
+}
+
+/* A copy may be about to publish a volume with the same level. */
+static enum radio_status
+remove_volume (struct radio_store *store, const char *path)
+{
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_mark mark = { 0 };
+  RD_TRY (rd_store_look (store));
+  RD_TRY (check_is_volume (store, path));
+  char *key RD_FREE = rd_document_key (path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  enum radio_status status = rd_mark_put (store, path, &mark);
+  if (status == RADIO_OK)
+    status = remove_locked (store, path, key);
+  return rd_mark_end (&mark, status);
 }
 
 enum radio_status

@@ -5,11 +5,13 @@ What radio does there is held against the same on the disk, and against
 clients and stores of others: botocore, obstore, zarr-python, tensorstore.
 """
 
+import concurrent.futures
 import json
 import os
 import random
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -346,6 +348,34 @@ def test_no_store_is_made_within_a_store(on, s3, bucket, small, tmp_path):
         assert done.stderr.count("\n") == 1
     assert keys_of(s3, bucket) == before
     on("cp", local, small, "--overwrite")
+
+
+def test_a_copy_goes_on_beside_collectors(on, s3, bucket, small, tmp_path):
+    """Of what an earlier copy left, which is old enough to be collected."""
+    local = tmp_path / "a.zarr"
+    on("phantom", "-s", local, "ct/z", "--size", "64", "--tiling", "16,16,16")
+    key = f"{small.split('/', 3)[3]}/ct/z/zarr.json"
+    done = threading.Event()
+
+    def collect():
+        while not done.is_set():
+            on("gc", "-s", small, "--grace", "2")
+
+    for _ in range(4):
+        on("cp", local, small, "--overwrite")
+        s3.delete_object(Bucket=bucket, Key=key)
+        time.sleep(3.1)
+        done.clear()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            acts = [pool.submit(collect) for _ in range(2)]
+            try:
+                on("cp", local, small)
+            finally:
+                done.set()
+            for act in acts:
+                act.result()
+        on("validate", "-s", small, "ct/z")
+        assert not [k for k in keys_of(s3, bucket) if ".radio-gc" in k]
 
 
 def test_a_volume_is_replaced_and_removed(on, s3, bucket, templates):

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* A store as S3 is one, in memory: handles of it are as of several processes,
+ * whose locks do not tell of each other, objects have an age by a clock that
+ * the test moves, and a tree is removed object by object.  Each operation of
+ * a handle can be a moment for something else. */
+#ifndef RD_TESTS_VOLUME_BUCKET_H
+#define RD_TESTS_VOLUME_BUCKET_H
+
+#include "tests/volume/copying.h"
+
+#define BUCKET_GRACE_S 10
+
+struct bucket;
+
+/* Called before the n-th operation of a handle (from 1 on), on a key or a
+ * prefix. */
+typedef void bucket_hook_fn (uint64_t n, const char *key, void *user_data);
+
+/* Over an empty store in memory or, with a path, over a folder of the disk:
+ * then without a grace time, and locks tell. */
+struct bucket *bucket_make (const char *path);
+void bucket_free (struct bucket *bucket);
+
+void bucket_age (struct bucket *bucket, uint64_t seconds);
+
+/* A handle; hook may be NULL.  One that does not wait fails where it would
+ * wait for a lock. */
+struct radio_store *bucket_open (struct bucket *bucket, bool waits,
+                                 bucket_hook_fn *hook, void *user_data);
+
+/* Operations of a handle so far. */
+uint64_t bucket_count (struct radio_store *store);
+
+#endif /* RD_TESTS_VOLUME_BUCKET_H */

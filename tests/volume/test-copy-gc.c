@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies that go on where an earlier one ended, while somebody removes what
+ * no document names: whatever either has done when the other begins, stops or
+ * goes on, the copy that succeeds is whole, and stays so. */
+#include <config.h>
+
+#include <pthread.h>
+
+#include "tests/volume/bucket.h"
+
+#define STORE "copy.zarr"
+#define DOCUMENT "ct/a/zarr.json"
+#define MARKS "ct/a/.radio-gc"
+#define NEVER UINT64_MAX
+
+/* What removes: another process. */
+typedef enum radio_status remover_fn (struct radio_store *store);
+
+static enum radio_status
+collect (struct radio_store *store)
+{
+  return radio_store_gc (store, false, NULL);
+}
+
+static enum radio_status
+remove_volume (struct radio_store *store)
+{
+  enum radio_status status = radio_store_remove (store, "ct/a");
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
+/* Begins before the copy's operation `start', stops before its own `stop',
+ * and goes on to its end before the copy's `resume' or while the copy waits
+ * for it.  With ages, so much time passes at start. */
+struct plan {
+  struct bucket *bucket;
+  remover_fn *remove;
+  uint64_t start, stop, resume, ages_s;
+};
+
+struct scene {
+  struct plan plan;
+  pthread_t thread;
+  bool was_started, was_joined;
+  unsigned nlooks;            /* of the copy for marks */
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  struct {
+    bool is_stopped, may_resume, has_ended;
+    enum radio_status status;
+  } synced;
+};
+
+static void
+stop_remover (uint64_t n, const char *key, void *user_data)
+{
+  struct scene *scene = user_data;
+  (void) key;
+  if (n != scene->plan.stop)
+    return;
+  RD_LOCK_SCOPE (&scene->mutex);
+  scene->synced.is_stopped = true;
+  pthread_cond_broadcast (&scene->changed);
+  while (!scene->synced.may_resume)
+    pthread_cond_wait (&scene->changed, &scene->mutex);
+}
+
+static void *
+run_remover (void *user_data)
+{
+  struct scene *scene = user_data;
+  struct radio_store *store = bucket_open (scene->plan.bucket, false,
+                                           stop_remover, scene);
+  enum radio_status status = scene->plan.remove (store);
+  radio_store_close (store);
+  RD_LOCK_SCOPE (&scene->mutex);
+  scene->synced.status = status;
+  scene->synced.has_ended = true;
+  pthread_cond_broadcast (&scene->changed);
+  return NULL;
+}
+
+static void
+start_remover (struct scene *scene)
+{
+  bucket_age (scene->plan.bucket, scene->plan.ages_s);
+  scene->was_started = true;
+  assert_int_equal (pthread_create (&scene->thread, NULL, run_remover, scene),
+                    0);
+  RD_LOCK_SCOPE (&scene->mutex);
+  while (!scene->synced.is_stopped && !scene->synced.has_ended)
+    pthread_cond_wait (&scene->changed, &scene->mutex);
+}
+
+static void
+end_remover (struct scene *scene)
+{
+  if (!scene->was_started || scene->was_joined)
+    return;
+  pthread_mutex_lock (&scene->mutex);
+  scene->synced.may_resume = true;
+  pthread_cond_broadcast (&scene->changed);
+  pthread_mutex_unlock (&scene->mutex);
+  pthread_join (scene->thread, NULL);
+  scene->was_joined = true;
+}
+
+static void
+before_copy_operation (uint64_t n, const char *key, void *user_data)
+{
+  struct scene *scene = user_data;
+  if (n == scene->plan.start)
+    start_remover (scene);
+  bool waits = scene->was_started && strcmp (key, MARKS) == 0
+               && ++scene->nlooks == 3;
+  if (n == scene->plan.resume || waits)
+    end_remover (scene);
+}
+
+static enum radio_status
+copy_by (struct radio_store *from, struct radio_store *to)
+{
+  const struct radio_copy_options options = {
+    .existing = RADIO_EXISTING_REPLACE,
+  };
+  struct radio_copy_result result;
+  RD_TRY (radio_volume_copy (from, "ct/a", to, NULL, &options, &result));
+  assert_int_equal (result.sent_count + result.there_count,
+                    count_shards (from));
+  return RADIO_OK;
+}
+
+/* Whether the remover came to where it was to stop; *nops: what the copy
+ * took. */
+static bool
+copy_beside (struct radio_store *from, const struct plan *plan,
+             uint64_t *nops)
+{
+  struct scene scene = { .plan = *plan };
+  pthread_mutex_init (&scene.mutex, NULL);
+  pthread_cond_init (&scene.changed, NULL);
+  struct radio_store *to = bucket_open (plan->bucket, true,
+                                        before_copy_operation, &scene);
+  assert_ok (copy_by (from, to));
+  *nops = bucket_count (to);
+  radio_store_close (to);
+  end_remover (&scene);
+  pthread_cond_destroy (&scene.changed);
+  pthread_mutex_destroy (&scene.mutex);
+  return scene.synced.is_stopped;
+}
+
+/* A death right before the document leaves it so. */
+static void
+leave_without_document (struct bucket *bucket, struct radio_store *from)
+{
+  struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
+  assert_ok (copy_by (from, to));
+  assert_ok (to->io->ops->remove (to->io, DOCUMENT));
+  radio_store_close (to);
+  bucket_age (bucket, 10 * BUCKET_GRACE_S);
+}
+
+static bool
+has_volume (struct radio_store *store)
+{
+  char paths[100];
+  list_paths (store, paths, sizeof paths);
+  return paths[0] != '\0';
+}
+
+/* Now, and when all that was begun has become old. */
+static void
+assert_whole_for_good (struct bucket *bucket, struct radio_store *from)
+{
+  struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
+  assert_same_objects (from, "ct/a", to, "ct/a");
+  bucket_age (bucket, 10 * BUCKET_GRACE_S);
+  assert_clean_after_gc (to, 2);
+  assert_same_objects (from, "ct/a", to, "ct/a");
+  radio_store_close (to);
+}
+
+/* The remover is stopped at each of its operations in turn. */
+static void
+stop_everywhere (struct bucket *bucket, struct radio_store *from,
+                 const struct plan *plan, uint64_t *nops)
+{
+  struct plan now = *plan;
+  bool was_stopped = true;
+  for (now.stop = 1; was_stopped; now.stop++) {
+    leave_without_document (bucket, from);
+    was_stopped = copy_beside (from, &now, nops);
+    assert_whole_for_good (bucket, from);
+  }
+  assert_true (now.stop > 5);
+}
+
+/* It looked before the copy began, and goes on at any moment. */
+static void
+a_copy_outlives_a_gc_that_was_under_way (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (NULL);
+  struct plan plan = { bucket, collect, 1, 0, 2, 0 };
+  uint64_t nops = 2;
+  for (; plan.resume <= nops; plan.resume++)
+    stop_everywhere (bucket, from, &plan, &nops);
+  plan.resume = NEVER;
+  stop_everywhere (bucket, from, &plan, &nops);
+  assert_true (nops > 20);
+  bucket_free (bucket);
+  radio_store_close (from);
+}
+
+/* For a copy that takes so long nothing is young any more. */
+static void
+a_copy_outlives_a_gc_after_the_grace_time (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (NULL);
+  struct plan plan = {
+    bucket, collect, 1, NEVER, NEVER, 10 * BUCKET_GRACE_S
+  };
+  uint64_t nops = 1;
+  for (; plan.start <= nops; plan.start++) {
+    leave_without_document (bucket, from);
+    copy_beside (from, &plan, &nops);
+    assert_whole_for_good (bucket, from);
+    plan.resume = plan.start + 4;
+    if (plan.start % 5 == 0)
+      stop_everywhere (bucket, from, &plan, &nops);
+    plan.resume = NEVER;
+  }
+  assert_true (nops > 20);
+  bucket_free (bucket);
+  radio_store_close (from);
+}
+
+/* The copy is of what is there already; it is whole, or gone. */
+static void
+a_copy_beside_rm_is_whole_or_gone (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (NULL);
+  struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
+  struct plan plan = { bucket, remove_volume, 1, 0, 0, 0 };
+  unsigned nwhole = 0, ngone = 0;
+  uint64_t nops = 1;
+  for (; plan.start <= nops; plan.start += 3) {
+    bool was_stopped = true;
+    for (plan.stop = 1; was_stopped; plan.stop++) {
+      assert_ok (copy_by (from, to));
+      bucket_age (bucket, 10 * BUCKET_GRACE_S);
+      plan.resume = plan.start + plan.stop % 7 * 4;
+      was_stopped = copy_beside (from, &plan, &nops);
+      bool is_there = has_volume (to);
+      if (is_there)
+        assert_whole_for_good (bucket, from);
+      nwhole += is_there;
+      ngone += !is_there;
+    }
+  }
+  assert_true (nwhole > 10 && ngone > 10);
+  radio_store_close (to);
+  bucket_free (bucket);
+  radio_store_close (from);
+}
+
+/* On a disk the locks keep it off. */
+static void
+a_copy_on_a_disk_outlives_a_gc_at_each_step (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (STORE);
+  struct plan plan = { bucket, collect, 1, NEVER, NEVER, 0 };
+  uint64_t nops = 1;
+  for (; plan.start <= nops; plan.start++) {
+    leave_without_document (bucket, from);
+    copy_beside (from, &plan, &nops);
+    assert_whole_for_good (bucket, from);
+  }
+  assert_true (nops > 20);
+  bucket_free (bucket);
+  radio_store_close (from);
+  remove_all (STORE);
+}
+
+static void
+put_mark (struct bucket *bucket)
+{
+  struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
+  assert_ok (rd_io_put (to->io, MARKS "/0-01234567", "x", 1,
+                        RD_PUT_REPLACE));
+  radio_store_close (to);
+}
+
+static void
+a_mark_that_was_left_behind_is_swept (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (NULL);
+  struct radio_gc_result result;
+  struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
+  assert_ok (copy_by (from, to));
+  put_mark (bucket);
+  assert_ok (radio_store_gc (to, false, &result));
+  assert_int_equal (result.removed_count, 0);
+  assert_int_equal (count_objects (to, MARKS), 1);
+  bucket_age (bucket, 10 * BUCKET_GRACE_S);
+  for (int is_dry = 1; is_dry >= 0; is_dry--) {
+    assert_ok (radio_store_gc (to, is_dry, &result));
+    assert_int_equal (result.removed_count, 1);
+    assert_int_equal (count_objects (to, MARKS), is_dry);
+  }
+  radio_store_close (to);
+  assert_whole_for_good (bucket, from);
+  bucket_free (bucket);
+  radio_store_close (from);
+}
+
+static void
+count_look (uint64_t n, const char *key, void *user_data)
+{
+  unsigned *nlooks = user_data;
+  (void) n;
+  *nlooks += strcmp (key, MARKS) == 0;
+}
+
+static enum radio_status
+end_after_looks (const struct radio_progress *progress, void *user_data)
+{
+  const unsigned *nlooks = user_data;
+  (void) progress;
+  return *nlooks >= 3 ? RADIO_ERROR_CANCELLED : RADIO_OK;
+}
+
+/* What it has brought stays. */
+static void
+a_copy_that_waits_for_a_mark_can_be_ended (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (NULL);
+  unsigned nlooks = 0;
+  const struct radio_copy_options options = {
+    .progress = end_after_looks, .user_data = &nlooks,
+  };
+  struct radio_copy_result result;
+  put_mark (bucket);
+  struct radio_store *to = bucket_open (bucket, true, count_look, &nlooks);
+  assert_fails (radio_volume_copy (from, "ct/a", to, NULL, &options, NULL),
+                RADIO_ERROR_CANCELLED, "cancelled");
+  assert_no_volume (to);
+  assert_ok (to->io->ops->remove_tree (to->io, MARKS));
+  nlooks = 0;
+  assert_ok (radio_volume_copy (from, "ct/a", to, NULL, NULL, &result));
+  assert_int_equal (result.sent_count, 0);
+  radio_store_close (to);
+  assert_whole_for_good (bucket, from);
+  bucket_free (bucket);
+  radio_store_close (from);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_copy_outlives_a_gc_that_was_under_way),
+    cmocka_unit_test (a_copy_outlives_a_gc_after_the_grace_time),
+    cmocka_unit_test (a_copy_beside_rm_is_whole_or_gone),
+    cmocka_unit_test (a_copy_on_a_disk_outlives_a_gc_at_each_step),
+    cmocka_unit_test (a_mark_that_was_left_behind_is_swept),
+    cmocka_unit_test (a_copy_that_waits_for_a_mark_can_be_ended),
+  };
+  return cmocka_run_group_tests (tests, enter_folder, leave_folder);
+}
