@@ -428,6 +428,22 @@ def test_an_ingest_that_is_killed_leaves_nothing_half_visible(
         assert key.endswith("zarr.json") or volume in names, key
 
 
+def test_the_bytes_of_uploads_that_end_are_told(on, s3, bucket, small):
+    """Also of a key that the gateway tells percent-encoded."""
+    prefix = small.split("/", 3)[3]
+    for key, nbytes in ((f"{prefix}/ct/x/c/0", 3000000),
+                        (f"{prefix}/ct/a b+c/c/1", 2000000)):
+        upload = s3.create_multipart_upload(Bucket=bucket, Key=key)
+        s3.upload_part(Bucket=bucket, Key=key, UploadId=upload["UploadId"],
+                       PartNumber=1, Body=bytes(nbytes))
+    time.sleep(2.1)
+    for act in (["--dry-run"], []):
+        said = on("gc", "-s", small, "--grace", "1", *act).stdout
+        assert " 2 unused items" in said and "5.0 MB" in said, said
+    assert not uploads_of(s3, bucket)
+    assert " 0 unused items" in on("gc", "-s", small, "--grace", "1").stdout
+
+
 @pytest.fixture(scope="session")
 def ct_file(ct_i16, np, nib, tmp_path_factory):
     file = tmp_path_factory.mktemp("ct") / "ct.nii"

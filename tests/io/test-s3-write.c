@@ -389,6 +389,10 @@ keys_that_xml_cannot_hold_are_removed_singly (void **state)
 #define UPLOADS(body) "<ListMultipartUploadsResult>" body \
   "<EncodingType>url</EncodingType></ListMultipartUploadsResult>"
 
+#define PARTS(first, second) "<ListPartsResult><Part><PartNumber>1" \
+  "</PartNumber><Size>" first "</Size></Part><Part><Size>" second \
+  "</Size></Part><IsTruncated>false</IsTruncated></ListPartsResult>"
+
 static void
 old_uploads_are_ended_and_young_ones_are_not (void **state)
 {
@@ -403,18 +407,22 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
                      "</NextUploadIdMarker>"
                      UPLOAD ("st/old", "1", "2020-02-29T00:00:00.000Z")
                      UPLOAD ("st/young", "2", "2999-01-01T00:00:00.000Z")));
+    s3_say (site, "200 OK", "", PARTS ("8388608", "17"));
     if (!dry_run)
       s3_say (site, NO_CONTENT, "", "");
     s3_say (site, "200 OK", "",
             UPLOADS (UPLOAD ("st/odd", "3", "yesterday")
                      UPLOAD ("other", "4", "2020-02-29T00:00:00.000Z")
                      UPLOAD ("st/x%2By", "5", "2020-02-29T00:00:00Z")));
+    s3_say (site, "200 OK", "", PARTS ("3", "4"));
     if (!dry_run)
       s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
     assert_ok (site->io->ops->sweep (site->io, "", dry_run, &swept));
     assert_int_equal (swept.n_files, dry_run ? 2 : 1);
+    assert_int_equal (swept.nbytes, 8388625 + (dry_run ? 7 : 0));
+    s3_assert_heard (site, 2, "GET /bucket/st/old?uploadId=1 ");
     s3_assert_heard (site, 1, "?encoding-type=url&prefix=st%2F&uploads= ");
-    s3_assert_heard (site, dry_run ? 2 : 3, "&key-marker=st%2Fm&"
+    s3_assert_heard (site, dry_run ? 3 : 4, "&key-marker=st%2Fm&"
                      "upload-id-marker=9&");
     s3_assert_all_said (site);
   }
@@ -432,14 +440,60 @@ uploads_are_ended_though_nobody_says_that_keys_are_encoded (void **state)
           UPLOAD ("st/a%20b", "2", "2020-02-29T00:00:00.000Z")
           "</ListMultipartUploadsResult>");
   s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  s3_say (site, "200 OK", "", PARTS ("5", "6"));
   s3_say (site, NO_CONTENT, "", "");
+  s3_say (site, "200 OK", "", PARTS ("7", "-8"));
   s3_say (site, NO_CONTENT, "", "");
   assert_ok (site->io->ops->sweep (site->io, "", false, &swept));
   assert_int_equal (swept.n_files, 2);
-  s3_assert_heard (site, 2, "DELETE /bucket/st/sub%252001?uploadId=1 ");
-  s3_assert_heard (site, 3, "DELETE /bucket/st/sub%2001?uploadId=1 ");
-  s3_assert_heard (site, 4, "DELETE /bucket/st/a%2520b?uploadId=2 ");
+  assert_int_equal (swept.nbytes, 18);
+  s3_assert_heard (site, 3, "DELETE /bucket/st/sub%252001?uploadId=1 ");
+  s3_assert_heard (site, 5, "DELETE /bucket/st/sub%2001?uploadId=1 ");
+  s3_assert_heard (site, 7, "DELETE /bucket/st/a%2520b?uploadId=2 ");
   s3_assert_all_said (site);
+}
+
+static void
+a_dry_run_measures_an_upload_by_the_key_that_it_has (void **state)
+{
+  struct s3_site *site = *state;
+  struct rd_io_swept swept;
+  s3_say (site, "200 OK", "", "<ListMultipartUploadsResult>"
+          UPLOAD ("st/ct/sub%2001", "1", "2020-02-29T00:00:00.000Z")
+          UPLOAD ("st/ct/gone", "2", "2020-02-29T00:00:00.000Z")
+          "</ListMultipartUploadsResult>");
+  s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  s3_say (site, "200 OK", "", PARTS ("5", "6"));
+  s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  assert_ok (site->io->ops->sweep (site->io, "ct", true, &swept));
+  assert_int_equal (swept.n_files, 1);
+  assert_int_equal (swept.nbytes, 11);
+  s3_assert_heard (site, 2, "GET /bucket/st/ct/sub%2001?uploadId=1 ");
+  s3_assert_all_said (site);
+}
+
+/* Listing parts is a right of its own. */
+static void
+uploads_whose_parts_are_not_told_are_ended_all_the_same (void **state)
+{
+  struct s3_site *site = *state;
+  struct rd_io_swept swept;
+  static const char *const answers[][2] = {
+    { "403 Forbidden", "AccessDenied" },
+    { "501 Not Implemented", "NotImplemented" },
+  };
+  for (size_t i = 0; i < 2; i++) {
+    s3_site_forget (site);
+    s3_say (site, "200 OK", "",
+            UPLOADS (UPLOAD ("st/ct/a", "1", "2020-02-29T00:00:00.000Z")));
+    s3_say_error (site, answers[i][0], "", answers[i][1]);
+    s3_say (site, NO_CONTENT, "", "");
+    assert_ok (site->io->ops->sweep (site->io, "ct", false, &swept));
+    assert_int_equal (swept.n_files, 1);
+    assert_int_equal (swept.nbytes, 0);
+    s3_assert_all_said (site);
+  }
 }
 
 #define PROBE(key, time) "<Contents><Key>st/.radio-probe-" key "</Key>" \
@@ -501,6 +555,8 @@ main (void)
     SITE_TEST (keys_that_xml_cannot_hold_are_removed_singly),
     SITE_TEST (old_uploads_are_ended_and_young_ones_are_not),
     SITE_TEST (uploads_are_ended_though_nobody_says_that_keys_are_encoded),
+    SITE_TEST (a_dry_run_measures_an_upload_by_the_key_that_it_has),
+    SITE_TEST (uploads_whose_parts_are_not_told_are_ended_all_the_same),
     SITE_TEST (probes_that_were_left_are_swept),
     SITE_TEST (a_server_without_uploads_has_none_to_sweep),
   };
