@@ -138,12 +138,31 @@ ignore (struct rd_http_attempt *attempt, const char *bytes, size_t nbytes)
   return attempt->ignored_nbytes <= MAX_IGNORED_NBYTES ? nbytes : 0;
 }
 
+/* Of two requests that either may answer, one that is only told to come again
+ * leaves the other going: asking once more would take longer.  When both are
+ * told so, the second to hear it has answered. */
+static bool
+shun (struct rd_http_attempt *attempt, const char *line, size_t nbytes)
+{
+  const struct rd_http_attempt *rival = rd_http_rival_of (attempt);
+  struct rd_http_task *task = attempt->task;
+  struct rd_http_answer answer = { .date_s = -1 };
+  if (!rival || rival->has_byte || rival->is_shunned || attempt->has_byte)
+    return false;
+  rd_http_answer_line (&answer, line, nbytes);
+  attempt->is_shunned = rd_http_is_busy (answer.status);
+  attempt->shunned_status = answer.status;
+  if (attempt->is_shunned)
+    task->answer = answer;
+  return attempt->is_shunned;
+}
+
 static size_t
 on_header (char *line, size_t size, size_t n, void *data)
 {
   struct rd_http_attempt *attempt = data;
   struct rd_http_task *task = attempt->task;
-  if (!hear (attempt))
+  if (shun (attempt, line, size * n) || !hear (attempt))
     return 0;
   /* What follows the body is not looked at, but counts. */
   if (attempt->is_judged)

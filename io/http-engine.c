@@ -209,7 +209,8 @@ finish_task (struct rd_http *http, struct rd_http_task *task, CURLcode code)
     end_task (task, outcome.status);
 }
 
-/* One of two that nothing was heard of has not failed the task. */
+/* One of two that nothing was heard of, or nothing that helps, has not failed
+ * the task. */
 static void
 finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
                 CURLcode code)
@@ -217,6 +218,9 @@ finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
   struct rd_http_task *task = attempt->task;
   struct rd_http_attempt *rival = rd_http_rival_of (attempt);
   if (rival && !attempt->has_byte) {
+    if (attempt->is_shunned)
+      rd_http_manners_heed (&http->manners, attempt->shunned_status,
+                            attempt->begin_ns, rd_http_now ());
     drop (http, attempt);
     return;
   }

@@ -55,6 +55,8 @@ struct rd_http_attempt {
   uint64_t waited_ns;         /* from then until the first byte came */
   bool is_sent, has_byte;
   bool is_hedged;             /* it has or had a rival, or was begun as one */
+  bool is_shunned;            /* it asked to come again by this status, */
+  unsigned shunned_status;    /* and its rival is still waited for */
   bool is_judged;             /* its headers were looked at */
   bool is_accepted;           /* and its body is what was asked for */
   bool has_no_body;           /* of the object: what comes is ignored */
@@ -134,6 +136,11 @@ void rd_http_manners_begin (struct rd_http_manners *manners,
 /* A task was answered. */
 void rd_http_manners_praise (struct rd_http_manners *manners,
                              const struct rd_http_task *task);
+
+/* An attempt that was begun then was told to come again, and its task goes
+ * on by another one. */
+void rd_http_manners_heed (struct rd_http_manners *manners, unsigned status,
+                           uint64_t begin_ns, uint64_t now_ns);
 
 /* Whether a status asks to come again: 408, 429, 500, 502, 503, 504. */
 bool rd_http_is_busy (unsigned status);

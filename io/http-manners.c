@@ -134,6 +134,14 @@ slow_down (struct rd_http_manners *manners, uint64_t begin_ns,
   manners->nsuccesses = 0;
 }
 
+void
+rd_http_manners_heed (struct rd_http_manners *manners, unsigned status,
+                      uint64_t begin_ns, uint64_t now_ns)
+{
+  if (is_too_much (status))
+    slow_down (manners, begin_ns, now_ns);
+}
+
 bool
 rd_http_manners_again (struct rd_http_manners *manners,
                        const struct rd_http_options *options,

@@ -431,6 +431,78 @@ a_first_request_that_fails_leaves_the_second_going (void **state)
   assert_all_is_well (site, NQUICK + 7);
 }
 
+#define BUSY "HTTP/1.1 503 Slow Down\r\nContent-Length: 4\r\n\r\nbusy"
+
+static void
+a_second_request_that_is_put_off_leaves_the_first_going (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  read_quick (site, NQUICK);
+  SAY (HTTP_PEER_HOLD_1 OK "first", BUSY);
+  submit (site, &job);
+  await_all_said (site);
+  read_quick (site, 5);
+  http_peer_release (site->peer, 1);
+  assert_ok (await (&job));
+  assert_body (&job, "first");
+  assert_int_equal (job.task.answer.status, 200);
+  assert_int_equal (job.task.nattempts, 1);
+  assert_int_equal (job.task.nhedges, 1);
+  assert_false (job.task.was_overtaken);
+  assert_all_is_well (site, NQUICK + 7);
+}
+
+static void
+a_first_request_that_is_put_off_leaves_the_second_going (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  read_quick (site, NQUICK);
+  SAY (HTTP_PEER_HOLD_1 BUSY, HTTP_PEER_HOLD_2 OK "other");
+  submit (site, &job);
+  await_all_said (site);
+  http_peer_release (site->peer, 1);
+  read_quick (site, 5);
+  http_peer_release (site->peer, 2);
+  assert_ok (await (&job));
+  assert_body (&job, "other");
+  assert_int_equal (job.task.nattempts, 1);
+  assert_true (job.task.was_overtaken);
+  assert_all_is_well (site, NQUICK + 7);
+}
+
+/* One after the other, or at one time; or the other says nothing at all. */
+static void
+two_that_are_put_off_are_one_attempt (void **state)
+{
+  struct site *site = *state;
+  static const char *const others[] = {
+    HTTP_PEER_HOLD_2 BUSY, HTTP_PEER_HOLD_1 BUSY,
+    HTTP_PEER_HOLD_2 HTTP_PEER_HANG_UP, HTTP_PEER_HOLD_1 HTTP_PEER_HANG_UP,
+  };
+  for (unsigned i = 0; i < 4; i++) {
+    JOB_SCOPE struct job job = JOB_INIT;
+    open_with (site, &frugal);
+    read_quick (site, NQUICK);
+    SAY (HTTP_PEER_HOLD_1 BUSY, others[i], OK "again");
+    submit (site, &job);
+    /* The third answer is for the attempt that follows. */
+    for (unsigned n = 0; n < 30000 && !http_peer_head (site->peer, 1); n++)
+      nap ();
+    http_peer_release (site->peer, 1);
+    if (i % 2 == 0)
+      for (unsigned n = 0; n < 20; n++)
+        nap ();
+    http_peer_release (site->peer, 2);
+    assert_ok (await (&job));
+    assert_body (&job, "again");
+    assert_int_equal (job.task.nattempts, 2);
+    assert_int_equal (job.task.nhedges, 1);
+    assert_all_is_well (site, (NQUICK + 4) * i + NQUICK + 3);
+  }
+}
+
 /* Both are given up, each in its time, then it is tried again. */
 static void
 two_that_stay_silent_are_one_attempt (void **state)
@@ -665,6 +737,9 @@ main (void)
     SITE_TEST (answers_at_one_time_are_not_mixed),
     SITE_TEST (a_second_request_that_fails_leaves_the_first_going),
     SITE_TEST (a_first_request_that_fails_leaves_the_second_going),
+    SITE_TEST (a_second_request_that_is_put_off_leaves_the_first_going),
+    SITE_TEST (a_first_request_that_is_put_off_leaves_the_second_going),
+    SITE_TEST (two_that_are_put_off_are_one_attempt),
     SITE_TEST (two_that_stay_silent_are_one_attempt),
     SITE_TEST (nothing_is_asked_twice_unless_that_is_asked_for),
     SITE_TEST (what_writes_is_never_asked_twice),
