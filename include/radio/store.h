@@ -48,9 +48,9 @@ struct radio_s3_options {
 
   /* Of a hundred reads that are answered so many may be asked a second time
    * (hedging), where nothing came for half as long again as 19 of 20 take
-   * (200 ms at least); the first answer is taken.  The slowest reads end
-   * sooner, but both requests are paid for, and so may be what the server
-   * sent in vain.  0: none; 5 at most. */
+   * (200 ms at least); the first answer is taken that does not only ask to
+   * come again.  The slowest reads end sooner, but both requests are paid
+   * for, and so may be what the server sent in vain.  0: none; 5 at most. */
   unsigned hedge_percent;
 
   /* Certificates to trust, in PEM, instead of the system's. */
