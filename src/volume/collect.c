@@ -183,8 +183,8 @@ put_mark (struct cleaning *cleaning)
 }
 
 /* Whether a child that is not wanted may be removed: what is young may be a
- * living writer's.  What was found out before the mark is found out again
- * (marks.h). */
+ * living writer's.  What was found out before the mark is found out again,
+ * and the mark of the child before is put anew (marks.h). */
 static enum radio_status
 may_remove (struct cleaning *cleaning, const char *path, const char *name,
             bool *may)
@@ -193,8 +193,7 @@ may_remove (struct cleaning *cleaning, const char *path, const char *name,
   bool is_young;
   RD_TRY (rd_prefix_is_young (store, path, &is_young));
   *may = !is_young;
-  if (is_young || cleaning->dry_run || cleaning->mark.key
-      || rd_io_excludes_all (store->io))
+  if (is_young || cleaning->dry_run || rd_io_excludes_all (store->io))
     return RADIO_OK;
   RD_TRY (put_mark (cleaning));
   RD_TRY (rd_prefix_is_young (store, path, &is_young));

@@ -40,20 +40,21 @@ pause_for (long ns)
 static enum radio_status
 wait_for_marks (struct rd_copy *copy)
 {
+  char *key RD_FREE = NULL;
   long ns = FIRST_PAUSE_NS;
   for (int i = 0; i < MAX_LOOKS; i++) {
-    bool found;
+    rd_free (RD_STEAL (key));
     RD_TRY (rd_copy_progress (copy, 0));
-    RD_TRY (rd_marks_look (copy->to, copy->to_path, &found));
-    if (!found)
+    RD_TRY (rd_marks_look (copy->to, copy->to_path, &key));
+    if (key == NULL)
       return RADIO_OK;
     pause_for (ns);
     ns = ns < LAST_PAUSE_NS ? 2 * ns : ns;
   }
-  return rd_fail (RADIO_ERROR_IO, "%s/%s: gc is at work there, as its mark in "
-                  "%s tells: copy again when it has ended, or if it was "
-                  "killed, after a gc with a short grace time",
-                  copy->to->io->uri, copy->to_path, RD_MARKS_NAME);
+  return rd_fail (RADIO_ERROR_IO, "%s: somebody removes data of this volume, "
+                  "as %s tells: copy again when that has ended, or if it was "
+                  "killed, when you have removed this object or in an hour",
+                  copy->to->io->uri, key);
 }
 
 /* It is counted again when it was brought. */
@@ -125,15 +126,29 @@ settle_header (struct rd_copy *copy)
 }
 
 /* Data first, so that no reader takes missing chunks for zeros. */
-enum radio_status
-rd_copy_settle (struct rd_copy *copy)
+static enum radio_status
+settle_all (struct rd_copy *copy)
 {
-  if (rd_io_excludes_all (copy->to->io))
-    return RADIO_OK;
-  RD_TRY (wait_for_marks (copy));
   RD_TRY (rd_copy_run_objects (copy, look_again, &settle_site,
                                copy->max_active));
   for (size_t i = 0; i < copy->nlevels; i++)
     RD_TRY (settle_level (copy, &copy->levels[i]));
   return settle_header (copy);
+}
+
+/* What is published already is mended as far as can be, however long somebody
+ * else takes. */
+enum radio_status
+rd_copy_settle (struct rd_copy *copy)
+{
+  struct rd_error error;
+  if (rd_io_excludes_all (copy->to->io))
+    return RADIO_OK;
+  enum radio_status status = wait_for_marks (copy);
+  if (status == RADIO_OK)
+    return settle_all (copy);
+  rd_error_save (&error, status);
+  if (copy->is_ours)
+    RD_TRY (settle_all (copy));
+  return rd_error_raise (&error);
 }

@@ -17,8 +17,13 @@
  * If 2 came after a, nothing is removed.  If it came before, then so did 1,
  * and b finds the mark, or 4 has been before: then c sees all that 3 did.
  * Whichever way, what c leaves is whole, and nobody removes of it any more.
- * This needs no clock, but for the marks of those who died: what is older
- * than the grace time counts as left behind, as everywhere. */
+ * This needs no clock, but for the marks of those who died: one that is older
+ * than an hour counts as left behind.  So one is put anew before each level
+ * that is removed, which takes far less.  The grace time does not matter: who
+ * collects with a short one must not take away marks of others.
+ *
+ * Who may write and not remove leaves marks that are empty: they tell
+ * nothing. */
 #ifndef RD_MARKS_H
 #define RD_MARKS_H
 
@@ -33,7 +38,8 @@ struct rd_mark {
   char *key;
 };
 
-/* Put a mark for the volume at path; none where locks tell. */
+/* Put a mark for the volume at path, or put it anew; none where locks
+ * tell. */
 enum radio_status rd_mark_put (struct radio_store *store, const char *path,
                                struct rd_mark *mark) RADIO_USE_RESULT;
 
@@ -42,9 +48,10 @@ enum radio_status rd_mark_put (struct radio_store *store, const char *path,
 enum radio_status rd_mark_end (struct rd_mark *mark, enum radio_status status)
   RADIO_USE_RESULT;
 
-/* Whether somebody who may be alive has put one. */
+/* The key of one that somebody who may be alive has put, allocated; NULL:
+ * there is none. */
 enum radio_status rd_marks_look (struct radio_store *store, const char *path,
-                                 bool *found) RADIO_USE_RESULT;
+                                 char **key) RADIO_USE_RESULT;
 
 /* Remove those that were left behind, or only count them. */
 enum radio_status rd_marks_sweep (struct radio_store *store, const char *path,

@@ -291,12 +291,49 @@ a_copy_on_a_disk_outlives_a_gc_at_each_step (void **state)
 }
 
 static void
-put_mark (struct bucket *bucket)
+put_mark (struct bucket *bucket, size_t nbytes)
 {
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
-  assert_ok (rd_io_put (to->io, MARKS "/0-01234567", "x", 1,
+  assert_ok (rd_io_put (to->io, MARKS "/0-01234567", "x", nbytes,
                         RD_PUT_REPLACE));
   radio_store_close (to);
+}
+
+/* As of who may write and not remove; who may remove does. */
+static void
+a_mark_that_was_emptied_tells_nothing (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (NULL);
+  struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
+  put_mark (bucket, 0);
+  assert_ok (copy_by (from, to));
+  assert_int_equal (count_objects (to, MARKS), 0);
+  radio_store_close (to);
+  assert_whole_for_good (bucket, from);
+  bucket_free (bucket);
+  radio_store_close (from);
+}
+
+/* The copy says which mark it is that it waited for; whether it was published
+ * before or not, nothing that could be mended is left out. */
+static void
+a_copy_that_waited_in_vain_names_the_mark (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_source ();
+  struct bucket *bucket = bucket_make (NULL);
+  struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
+  put_mark (bucket, 1);
+  assert_fails (copy_by (from, to), RADIO_ERROR_IO,
+                "as ct/a/.radio-gc/0-01234567 tells");
+  bucket_age (bucket, 3600);
+  assert_ok (copy_by (from, to));
+  radio_store_close (to);
+  assert_whole_for_good (bucket, from);
+  bucket_free (bucket);
+  radio_store_close (from);
 }
 
 static void
@@ -308,11 +345,14 @@ a_mark_that_was_left_behind_is_swept (void **state)
   struct radio_gc_result result;
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
   assert_ok (copy_by (from, to));
-  put_mark (bucket);
+  put_mark (bucket, 1);
+  assert_ok (radio_store_gc (to, false, &result));
+  assert_int_equal (result.removed_count, 0);
+  bucket_age (bucket, 3599);
   assert_ok (radio_store_gc (to, false, &result));
   assert_int_equal (result.removed_count, 0);
   assert_int_equal (count_objects (to, MARKS), 1);
-  bucket_age (bucket, 10 * BUCKET_GRACE_S);
+  bucket_age (bucket, 1);
   for (int is_dry = 1; is_dry >= 0; is_dry--) {
     assert_ok (radio_store_gc (to, is_dry, &result));
     assert_int_equal (result.removed_count, 1);
@@ -352,7 +392,7 @@ a_copy_that_waits_for_a_mark_can_be_ended (void **state)
     .progress = end_after_looks, .user_data = &nlooks,
   };
   struct radio_copy_result result;
-  put_mark (bucket);
+  put_mark (bucket, 1);
   struct radio_store *to = bucket_open (bucket, true, count_look, &nlooks);
   assert_fails (radio_volume_copy (from, "ct/a", to, NULL, &options, NULL),
                 RADIO_ERROR_CANCELLED, "cancelled");
@@ -376,6 +416,8 @@ main (void)
     cmocka_unit_test (a_copy_beside_rm_is_whole_or_gone),
     cmocka_unit_test (a_copy_on_a_disk_outlives_a_gc_at_each_step),
     cmocka_unit_test (a_mark_that_was_left_behind_is_swept),
+    cmocka_unit_test (a_mark_that_was_emptied_tells_nothing),
+    cmocka_unit_test (a_copy_that_waited_in_vain_names_the_mark),
     cmocka_unit_test (a_copy_that_waits_for_a_mark_can_be_ended),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
