@@ -97,6 +97,7 @@ measure_upload (const struct sweep *sweep, const char *key, uint64_t *nbytes)
   case RADIO_ERROR_ARGUMENT:
   case RADIO_ERROR_FORMAT:
   case RADIO_ERROR_LIMIT:
+  case RADIO_ERROR_IO:
     return RADIO_OK;
   default:
     return status;
