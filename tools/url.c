@@ -130,6 +130,9 @@ look_for_group (const struct address *address, size_t n, bool *found)
   enum radio_node node;
   enum radio_status status = look (address, n, &node);
   *found = status == RADIO_OK && node == RADIO_NODE_GROUP;
+  /* Servers of files say all kinds of things of what they do not have. */
+  if (status == RADIO_ERROR_IO && strncasecmp (address->text, "http", 4) == 0)
+    return RD_EXIT_OK;
   switch (status) {
   case RADIO_OK:
   case RADIO_ERROR_NOT_FOUND:
