@@ -203,6 +203,13 @@ on_body (char *bytes, size_t size, size_t n, void *data)
   return 0;
 }
 
+/* Where it can be said at once, no child of another thread gets it. */
+#ifdef SOCK_CLOEXEC
+#define CLOEXEC SOCK_CLOEXEC
+#else
+#define CLOEXEC 0
+#endif
+
 /* One that is connected already, or else a new one. */
 static curl_socket_t
 on_open (void *data, curlsocktype purpose, struct curl_sockaddr *to)
@@ -214,7 +221,8 @@ on_open (void *data, curlsocktype purpose, struct curl_sockaddr *to)
     fd = rd_http_ahead_take (attempt->ahead, &to->addr);
   attempt->is_ahead = fd >= 0;
   attempt->is_first = fd < 0;
-  return fd >= 0 ? fd : socket (to->family, to->socktype, to->protocol);
+  return fd >= 0 ? fd : socket (to->family, to->socktype | CLOEXEC,
+                                to->protocol);
 }
 
 static int
