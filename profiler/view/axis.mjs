@@ -33,9 +33,10 @@ export function drawAxis(pane, theme, { left, width, from, to }) {
   for (let time = Math.ceil(from / step) * step; time < to; time += step) {
     const x = left + (time - from) / (to - from) * width;
     context.fillRect(Math.round(x), AXIS_HEIGHT - 7, 1, 7);
-    // None is longer; to measure each would take longer than to draw all.
-    if (x + 90 < left + width)
-      context.fillText(tickLabel(time, step), x + 5, AXIS_HEIGHT / 2 - 1);
+    const label = tickLabel(time, step);
+    // To measure each would take longer than to draw all.
+    if (x + 7 * label.length + 6 < left + width)
+      context.fillText(label, x + 5, AXIS_HEIGHT / 2 - 1);
   }
   const label = formatTime(to - from) + ' seen';
   pane.text(label, 8, AXIS_HEIGHT / 2 - 1, left - 16);
