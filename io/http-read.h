@@ -7,10 +7,13 @@
 #include "io/http.h"
 #include "io/io.h"
 
-/* As the object stores' clients have it: a gap of a megabyte costs less
- * than another trip. */
+/* As the object stores' clients have it, a gap of a megabyte costs less than
+ * another trip.  What is joined is smaller than theirs: all requests of a
+ * large read come to their ends together, and what is decoded after that
+ * delays the whole, so that there should be several for each connection that
+ * a link fills. */
 #define RD_HTTP_GAP_NBYTES 1048576
-#define RD_HTTP_CAP_NBYTES 16777216
+#define RD_HTTP_CAP_NBYTES 4194304
 
 /* One read. */
 struct rd_http_read {

@@ -30,7 +30,7 @@ struct rd_s3_options {
   uint64_t writers_nbytes;    /* that all writers may hold, but for a part
                                  of each; 0: 256 MiB */
   uint64_t gap_nbytes;        /* read over rather than asked around; 0: 1 MiB */
-  uint64_t cap_nbytes;        /* of what is so joined; 0: 16 MiB */
+  uint64_t cap_nbytes;        /* of what is so joined; 0: 4 MiB */
   struct rd_http_options http;
 };
 

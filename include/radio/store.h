@@ -70,9 +70,10 @@ struct radio_s3_options {
    * bytes are paid for. */
   uint64_t gap_nbytes;
 
-  /* The most bytes of a request that is joined so; 0: 16 MiB.  A smaller cap
-   * spreads a large read over more connections, a larger one spares
-   * requests.  Within the memory that the context may use. */
+  /* The most bytes of a request that is joined so; 0: 4 MiB.  A smaller cap
+   * spreads a large read over more connections and has more of it decoded
+   * while the rest comes, a larger one spares requests.  Within the memory
+   * that the context may use. */
   uint64_t cap_nbytes;
 
   /* After how many milliseconds a request is given up and made again: as

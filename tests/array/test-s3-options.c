@@ -216,7 +216,7 @@ what_is_joined_to_a_request_is_the_callers_choice (void **state)
   (void) state;
   const struct radio_s3_options none = { 0 },
     asked = { .gap_nbytes = 5, .cap_nbytes = 70 };
-  assert_joins (&none, 1 << 20, 16 << 20);
+  assert_joins (&none, 1 << 20, 4 << 20);
   assert_joins (&asked, 5, 70);
 }
 
