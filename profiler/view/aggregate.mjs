@@ -5,45 +5,45 @@
 
 import { FAILED } from './failures.mjs';
 
-const REQUEST = 2, PHASE = 3;
-
-// Figures of each node; counters other than the one of its bytes and that of
-// failures are not in spans.
-const SPAN_COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
-                      'bytes', 'failures'];
+// Edges from this one on are of requests and their phases: no thread's work.
+const REQUEST = 2;
 
 // Begin and end of the stretch, and which lanes count (null: all).  A span
 // that is partly inside counts with that part of it; what has no duration
-// counts where it is.
+// counts where it is.  Counters other than the one of a node's bytes and that
+// of failures are not in spans.
 export function aggregateSpans(profile, { from, to, lanes }) {
   const { spans, tree, causes, edges } = profile;
   const { begin, duration, submitted, wait, node, bytes, lane } = spans;
-  const sums = Object.fromEntries(SPAN_COLUMNS.map((name) =>
-    [name, new Float64Array(tree.size)]));
-  const { calls, total, self, work, queue } = sums;
+  const cover = coverageOf(spans, causes);
+  const sums = Object.fromEntries(['calls', 'total', 'self', 'work', 'wait',
+    'queue', 'bytes', 'failures'].map((name) =>
+      [name, new Float64Array(tree.size)]));
+  const { calls, total, self, work, queue, wait: waits } = sums;
   const failed = failedSpans(profile);
   for (let i = 0; i < spans.count; i++) {
     const end = begin[i] + duration[i];
-    if (begin[i] > to || end < from || lanes !== null && !lanes[lane[i]])
+    if (begin[i] > to || end < from || lanes && !lanes[lane[i]])
       continue;
-    const low = Math.max(begin[i], from), high = Math.min(end, to);
-    if (high === low && duration[i] > 0)
+    const low = greater(begin[i], from), inside = lesser(end, to) - low;
+    if (!inside && duration[i])
       continue;
     const at = node[i];
-    const part = duration[i] > 0 ? (high - low) / duration[i] : 1;
+    const part = inside === duration[i] ? 1 : inside / duration[i];
     const waited = wait[i] * part;
     calls[at]++;
-    total[at] += high - low;
-    sums.wait[at] += waited;
+    total[at] += inside;
+    waits[at] += waited;
     sums.bytes[at] += bytes[i] * part;
     if (failed.size > 0 && failed.has(spans.id[i]))
       sums.failures[at]++;
-    queue[at] += Math.max(0, Math.min(begin[i], to)
-                             - Math.max(submitted[i], from));
-    const { union, called } = coverage(spans, causes, i, low, high);
-    self[at] += high - low - union;
-    if (edges[at] !== REQUEST && edges[at] !== PHASE)
-      work[at] += Math.max(0, high - low - called - waited);
+    if (submitted[i] < begin[i])
+      queue[at] += greater(0, lesser(begin[i], to)
+                              - greater(submitted[i], from));
+    const { union, called } = cover(i, low, low + inside);
+    self[at] += inside - union;
+    if (edges[at] < REQUEST)
+      work[at] += greater(0, inside - called - waited);
   }
   return sums;
 }
@@ -54,25 +54,27 @@ function failedSpans({ notes }) {
     .map(({ span }) => span));
 }
 
+// Neither is -0 or no number here, which Math.min and Math.max look after.
+const lesser = (a, b) => a < b ? a : b;
+const greater = (a, b) => a > b ? a : b;
+
 // How much of a stretch of a span its children cover together, and how much
 // those do that it called itself, on its own lane.
-const covered = { union: 0, called: 0 };
-
-function coverage({ begin, duration, lane }, { starts, list }, span, low,
-                  high) {
-  covered.union = covered.called = 0;
-  let reached = low;
-  for (let k = starts[span]; k < starts[span + 1]; k++) {
-    const child = list[k];
-    if (begin[child] >= high)
-      break;
-    const end = Math.min(high, begin[child] + duration[child]);
-    if (end > reached) {
-      covered.union += end - Math.max(reached, begin[child]);
-      reached = end;
+function coverageOf({ begin, duration, lane }, { starts, list }) {
+  return (span, low, high) => {
+    let union = 0, called = 0, reached = low;
+    for (let k = starts[span]; k < starts[span + 1]; k++) {
+      const child = list[k], from = begin[child];
+      if (from >= high)
+        break;
+      const end = lesser(high, from + duration[child]);
+      if (end > reached) {
+        union += end - greater(reached, from);
+        reached = end;
+      }
+      if (lane[child] === lane[span])
+        called += greater(0, end - greater(low, from));
     }
-    if (lane[child] === lane[span])
-      covered.called += Math.max(0, end - Math.max(low, begin[child]));
-  }
-  return covered;
+    return { union, called };
+  };
 }

@@ -12,11 +12,12 @@ function bucketOf(ns) {
     : Math.min(BUCKETS - 1, Math.floor(Math.log2(ns)));
 }
 
-// The value that a share of a list does not exceed (nearest rank).  What is
-// no larger is before it then: of a million, sorting takes much longer.
-export function quantile(list, share) {
+// Where the value is that a share of a list does not exceed (nearest rank).
+// What is no larger is before it then: of a million, sorting takes much longer.
+// low: where that of a smaller share is, when that was found last.
+export function findQuantile(list, share, low = 0) {
   const rank = Math.max(0, Math.ceil(share * list.length) - 1);
-  let low = 0, high = list.length - 1;
+  let high = list.length - 1;
   while (low < high) {
     const pivot = list[(low + high) >> 1];
     let i = low, j = high;
@@ -38,7 +39,7 @@ export function quantile(list, share) {
     else
       break;
   }
-  return list[rank];
+  return rank;
 }
 
 // The same, of counts by buckets: within one, values lie evenly.
@@ -119,19 +120,23 @@ function addTotals(shape, stats) {
   }
 }
 
+// find: the value that a share does not exceed, asked for by rising shares.
+function spread(buckets, find) {
+  const [p50, p90, p99] = [0.5, 0.9, 0.99].map(find);
+  return { buckets, p50, p90, p99 };
+}
+
 function fromSpans(list) {
   const buckets = new Float64Array(BUCKETS);
   for (const ns of list)
     buckets[bucketOf(ns)]++;
-  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) =>
-    quantile(list, share) ?? 0);
-  return { buckets, p50, p90, p99 };
+  let at = 0;
+  return spread(buckets, (share) =>
+    list[at = findQuantile(list, share, at)] ?? 0);
 }
 
 function fromBuckets(buckets) {
-  const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) =>
-    bucketQuantile(buckets, share));
-  return { buckets, p50, p90, p99 };
+  return spread(buckets, (share) => bucketQuantile(buckets, share));
 }
 
 // Of each site that a shape has: { site, calls, total, self, work, wait,
