@@ -100,11 +100,23 @@ on_doctype (void *data, const XML_Char *name, const XML_Char *system_id,
   stop_beyond (data, "a document type");
 }
 
+/* White space, with which a server that takes long keeps the connection: a
+ * declaration of XML may not stand behind it. */
+static size_t
+count_blank (const char *bytes, size_t nbytes)
+{
+  size_t n = 0;
+  while (n < nbytes && strchr (" \t\r\n", bytes[n]) && bytes[n])
+    n++;
+  return n;
+}
+
 static enum radio_status
 read_all (struct reader *reader, const struct rd_buffer *document)
 {
   XML_Parser parser = reader->parser;
   const char *bytes = document->nbytes ? (const char *) document->data : "";
+  size_t nblank = count_blank (bytes, document->nbytes);
   if (document->nbytes > INT_MAX)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the answer is too long",
                     reader->where);
@@ -112,7 +124,8 @@ read_all (struct reader *reader, const struct rd_buffer *document)
   XML_SetElementHandler (parser, on_start, on_end);
   XML_SetCharacterDataHandler (parser, on_text);
   XML_SetStartDoctypeDeclHandler (parser, on_doctype);
-  enum XML_Status parsed = XML_Parse (parser, bytes, (int) document->nbytes,
+  enum XML_Status parsed = XML_Parse (parser, bytes + nblank,
+                                      (int) (document->nbytes - nblank),
                                       XML_TRUE);
   if (reader->status != RADIO_OK)
     return reader->status;
@@ -124,7 +137,8 @@ read_all (struct reader *reader, const struct rd_buffer *document)
   return rd_fail (RADIO_ERROR_FORMAT, "%s: the answer is no whole XML: %s "
                   "at byte %ld of %zu", reader->where,
                   XML_ErrorString (error),
-                  (long) XML_GetCurrentByteIndex (parser), document->nbytes);
+                  (long) XML_GetCurrentByteIndex (parser) + (long) nblank,
+                  document->nbytes);
 }
 
 enum radio_status

@@ -269,8 +269,9 @@ an_error_within_a_good_answer_is_one (void **state)
 {
   struct s3_site *site = *state;
   say_two_parts (site);
-  s3_say (site, "200 OK", "", "\n<Error><Code>InternalError</Code></Error>");
-  s3_say (site, "200 OK", "", COMPLETE);
+  s3_say (site, "200 OK", "", " \r\n<?xml version=\"1.0\"?>\n"
+          "<Error><Code>InternalError</Code></Error>");
+  s3_say (site, "200 OK", "", " \n<?xml version=\"1.0\"?>" COMPLETE);
   assert_ok (write_two_parts (site));
   s3_assert_all_said (site);
   s3_site_forget (site);
