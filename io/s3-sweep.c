@@ -151,6 +151,15 @@ take_upload (struct sweep *sweep)
   return status;
 }
 
+/* What the next one does not tell is not this one's. */
+static void
+forget_upload (struct sweep *sweep)
+{
+  rd_free (RD_STEAL (sweep->key));
+  rd_free (RD_STEAL (sweep->id));
+  sweep->begun_s = -1;
+}
+
 static enum radio_status
 take_item (const char *path, const char *text, void *user_data)
 {
@@ -165,8 +174,11 @@ take_item (const char *path, const char *text, void *user_data)
     return rd_s3_xml_keep (text, &sweep->id);
   if (strcmp (path, ROOT "/Upload/Initiated") == 0)
     sweep->begun_s = rd_s3_xml_time (text);
-  else if (strcmp (path, ROOT "/Upload") == 0)
-    return take_upload (sweep);
+  else if (strcmp (path, ROOT "/Upload") == 0) {
+    enum radio_status status = take_upload (sweep);
+    forget_upload (sweep);
+    return status;
+  }
   return RADIO_OK;
 }
 

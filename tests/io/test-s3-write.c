@@ -414,6 +414,8 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
     s3_say (site, "200 OK", "",
             UPLOADS (UPLOAD ("st/odd", "3", "yesterday")
                      UPLOAD ("other", "4", "2020-02-29T00:00:00.000Z")
+                     "<Upload><Key>st/when</Key><UploadId>6</UploadId>"
+                     "</Upload>"
                      UPLOAD ("st/x%2By", "5", "2020-02-29T00:00:00Z")));
     s3_say (site, "200 OK", "", PARTS ("3", "4"));
     if (!dry_run)
