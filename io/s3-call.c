@@ -143,15 +143,25 @@ mend_clock (struct rd_s3_call *call)
   return call->mended_clock = true;
 }
 
-/* What is found next may be other credentials. */
+/* An answer to HEAD tells of an expired token by its status alone. */
 static bool
-mend_token (struct rd_s3_call *call)
+may_be_token (const struct rd_s3_call *call)
 {
   static const char *const codes[] = {
     "ExpiredToken", "ExpiredTokenException", "InvalidToken",
     "TokenRefreshRequired", NULL
   };
-  if (!rd_s3_problem_is (&call->problem, codes) || call->mended_token
+  return rd_s3_problem_is (&call->problem, codes)
+         || (call->read.task.method == RD_HTTP_HEAD
+             && call->problem.status == 400 && call->credentials
+             && call->credentials->session_token);
+}
+
+/* What is found next may be other credentials. */
+static bool
+mend_token (struct rd_s3_call *call)
+{
+  if (!may_be_token (call) || call->mended_token
       || !call->s3->provider || !call->credentials)
     return false;
   rd_s3_provider_reject (call->s3->provider, call->credentials);

@@ -142,6 +142,10 @@ meaning_of_status (unsigned status)
 {
   switch (status) {
   case 404: return meanings[0];
+  case 400:
+    return (struct meaning) { "", RADIO_ERROR_IO, "the server does not take "
+                              "the request (one reason is credentials that "
+                              "have expired)" };
   case 401: case 403:
     return (struct meaning) { "", RADIO_ERROR_PERMISSION,
                               "the server refuses" };

@@ -328,6 +328,24 @@ an_answer_to_head_tells_of_a_wrong_clock_by_its_date (void **state)
   s3_assert_all_said (site);
 }
 
+static void
+an_answer_to_head_tells_of_an_expired_token_by_its_status (void **state)
+{
+  struct s3_site *site = *state;
+  uint64_t nbytes = 0;
+  s3_say (site, "400 Bad Request", "", "");
+  s3_say_head (site, "", 7);
+  assert_ok (site->io->ops->size (site->io, "k", &nbytes));
+  assert_int_equal (nbytes, 7);
+  s3_assert_heard (site, 0, "x-amz-security-token: token-1\r\n");
+  s3_assert_heard (site, 1, "x-amz-security-token: token-2\r\n");
+  for (int i = 0; i < 2; i++)
+    s3_say (site, "400 Bad Request", "", "");
+  assert_fails (site->io->ops->size (site->io, "k", &nbytes),
+                RADIO_ERROR_IO, "credentials that have expired");
+  s3_assert_all_said (site);
+}
+
 /*------------------------------------------------------------------------
  * Listings
  *----------------------------------------------------------------------*/
@@ -499,6 +517,7 @@ main (void)
     SITE_TEST (a_region_is_mended_by_the_body_too_but_only_once),
     SITE_TEST (a_clock_that_goes_wrong_is_mended_by_the_servers),
     SITE_TEST (a_token_that_has_expired_is_renewed_once),
+    SITE_TEST (an_answer_to_head_tells_of_an_expired_token_by_its_status),
     SITE_TEST (an_answer_to_head_tells_of_a_wrong_clock_by_its_date),
     SITE_TEST (pages_are_asked_for_one_after_the_other),
     SITE_TEST (folders_and_objects_are_told_in_the_order_of_their_names),
