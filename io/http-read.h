@@ -15,6 +15,9 @@
 #define RD_HTTP_GAP_NBYTES 1048576
 #define RD_HTTP_CAP_NBYTES 4194304
 
+/* Of whole objects: few pieces are under way, each for a trip. */
+#define RD_HTTP_PIECE_NBYTES 8388608
+
 /* One read. */
 struct rd_http_read {
   struct rd_http_task task;           /* first */

@@ -186,6 +186,7 @@ rd_io_http_open (const char *url, const struct rd_http_options *options,
   store->base.ops = &http_ops;
   store->base.coalesce_gap_nbytes = RD_HTTP_GAP_NBYTES;
   store->base.coalesce_cap_nbytes = RD_HTTP_CAP_NBYTES;
+  store->base.piece_nbytes = RD_HTTP_PIECE_NBYTES;
   store->base.uri = RD_STEAL (uri);
   *io = &RD_STEAL (store)->base;
   return RADIO_OK;

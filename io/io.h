@@ -174,6 +174,9 @@ struct rd_io {
    * them is at most this, and the whole at most the cap. */
   uint64_t coalesce_gap_nbytes;
   uint64_t coalesce_cap_nbytes;
+
+  /* What who reads a whole object, piece after piece, best asks for. */
+  uint64_t piece_nbytes;
 };
 
 /* Whether a lock excludes the holders of other processes, too; else what is

@@ -183,6 +183,8 @@ set_manners (struct rd_s3 *s3, const struct rd_s3_options *options)
                                                 : RD_HTTP_GAP_NBYTES;
   io->coalesce_cap_nbytes = options->cap_nbytes ? options->cap_nbytes
                                                 : RD_HTTP_CAP_NBYTES;
+  io->piece_nbytes = options->cap_nbytes ? options->cap_nbytes
+                                         : RD_HTTP_PIECE_NBYTES;
 }
 
 static enum radio_status

@@ -126,6 +126,7 @@ rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
   wrap->base.writer_nbytes = inner->writer_nbytes;
   wrap->base.coalesce_gap_nbytes = inner->coalesce_gap_nbytes;
   wrap->base.coalesce_cap_nbytes = inner->coalesce_cap_nbytes;
+  wrap->base.piece_nbytes = inner->piece_nbytes;
   wrap->inner = inner;
   return RADIO_OK;
 }

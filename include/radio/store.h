@@ -73,7 +73,8 @@ struct radio_s3_options {
   /* The most bytes of a request that is joined so; 0: 4 MiB.  A smaller cap
    * spreads a large read over more connections and has more of it decoded
    * while the rest comes, a larger one spares requests.  Within the memory
-   * that the context may use. */
+   * that the context may use.  Of copies it is the most that a request
+   * asks for as well, between 1 and 8 MiB (0: 8 MiB). */
   uint64_t cap_nbytes;
 
   /* After how many milliseconds a request is given up and made again: as

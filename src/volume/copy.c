@@ -14,8 +14,7 @@
 #include "src/volume/publish.h"
 
 /* Pieces that are read and written at once: what a store likes to read at
- * once, within these; the most where each is a trip, since only few are under
- * way. */
+ * once, within these. */
 #define PIECE_MIN_NBYTES ((uint64_t) 1 << 20)
 #define PIECE_MAX_NBYTES ((uint64_t) 8 << 20)
 
@@ -219,10 +218,8 @@ count_active (struct rd_copy *copy)
 {
   const struct radio_context *context = copy->to->context;
   uint64_t limit = context->memory_limit_nbytes, most = 0;
-  const struct rd_io *from = copy->from->io;
-  uint64_t liked = from->ops->is_blocking
-    ? rd_max_u64 (from->coalesce_cap_nbytes, PIECE_MIN_NBYTES)
-    : PIECE_MAX_NBYTES;
+  uint64_t liked = rd_max_u64 (copy->from->io->piece_nbytes,
+                               PIECE_MIN_NBYTES);
   copy->piece_nbytes = rd_min_u64 (rd_min_u64 (liked, PIECE_MAX_NBYTES),
                                    limit / 16 + 1);
   for (size_t i = 0; i < copy->nlevels; i++) {
