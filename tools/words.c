@@ -14,6 +14,7 @@
 
 const struct rd_word rd_s3_words[] = {
   { "anonymous", RD_WORD_FLAG, S3 (anonymous) },
+  { "addressing", RD_WORD_ADDRESSING, S3 (addressing) },
   { "hedge", RD_WORD_NUMBER, S3 (hedge_percent) },
   { "gap", RD_WORD_SIZE, S3 (gap_nbytes) },
   { "cap", RD_WORD_SIZE, S3 (cap_nbytes) },
@@ -30,6 +31,7 @@ static const char *const shapes[] = {
   [RD_WORD_NUMBER] = "a number above 0",
   [RD_WORD_SIZE] = "a size above 0, such as 512K or 16M",
   [RD_WORD_TIME] = "a time above 0, such as 500ms, 5s or 2min",
+  [RD_WORD_ADDRESSING] = "'path' or 'virtual'",
 };
 
 static bool
@@ -62,12 +64,22 @@ take_amount (bool (*parse) (const char *text, uint64_t *amount),
 }
 
 static bool
+take_addressing (const char *value, enum radio_s3_addressing *addressing)
+{
+  bool is_path = strcmp (value, "path") == 0;
+  *addressing = is_path ? RADIO_S3_ADDRESSING_PATH
+                        : RADIO_S3_ADDRESSING_VIRTUAL;
+  return is_path || strcmp (value, "virtual") == 0;
+}
+
+static bool
 take_value (const struct rd_word *word, const char *value, void *field)
 {
   switch (word->kind) {
   case RD_WORD_NUMBER: return take_number (value, field);
   case RD_WORD_SIZE: return take_amount (rd_parse_size, value, field);
   case RD_WORD_TIME: return take_amount (rd_parse_ms, value, field);
+  case RD_WORD_ADDRESSING: return take_addressing (value, field);
   default: return false;
   }
 }

@@ -13,6 +13,7 @@ enum rd_word_kind {
   RD_WORD_NUMBER,             /* a number above 0; unsigned */
   RD_WORD_SIZE,               /* bytes, as 16M, above 0; uint64_t */
   RD_WORD_TIME,               /* milliseconds, as 5s, above 0; uint64_t */
+  RD_WORD_ADDRESSING,         /* path, virtual; enum radio_s3_addressing */
 };
 
 struct rd_word {

@@ -210,13 +210,14 @@ options_that_exclude_each_other_are_usage_errors () {
 wrong_words_of_RADIO_S3_are_usage_errors () {
   for command in ls 'info a' 'rm a' 'ingest a.nii' 'cp --to b a' gc; do
     # shellcheck disable=SC2086
-    RADIO_S3=hurry fails 2 "RADIO_S3: 'hurry' is none of anonymous, hedge, \
-gap, cap, connect-timeout, first-byte-timeout, stall-timeout, deadline, \
+    RADIO_S3=hurry fails 2 "RADIO_S3: 'hurry' is none of anonymous, \
+addressing, hedge, gap, cap, connect-timeout, first-byte-timeout, stall-timeout, deadline, \
 no-connect-ahead" $command
   done
   RADIO_S3=anonymous=1 fails 2 "RADIO_S3: 'anonymous' takes no value" ls
   RADIO_S3=gap fails 2 "RADIO_S3: 'gap' needs a value: a size above 0" ls
   RADIO_S3=gap=1M,cap=0 fails 2 "RADIO_S3: cap: '0' is not a size above 0" ls
+  RADIO_S3=addressing=host fails 2 "addressing: 'host' is not 'path' or" ls
   RADIO_S3=deadline=5 fails 2 "RADIO_S3: deadline: '5' is not a time" ls
 }
 

@@ -93,11 +93,12 @@ the_words_of_s3_are_the_fields_of_its_options (void **state)
   (void) state;
   struct radio_s3_options s3 = { 0 };
   assert_true (rd_words_take (
-    "anonymous,hedge=2,gap=1,cap=2K,connect-timeout=3ms,"
+    "anonymous,addressing=virtual,hedge=2,gap=1,cap=2K,connect-timeout=3ms,"
     "first-byte-timeout=4s,stall-timeout=5s,deadline=6min,"
     "no-connect-ahead",
     "TEXT", rd_s3_words, &s3));
   assert_true (s3.anonymous);
+  assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_VIRTUAL);
   assert_int_equal (s3.hedge_percent, 2);
   assert_int_equal (s3.gap_nbytes, 1);
   assert_int_equal (s3.cap_nbytes, 2048);
@@ -106,6 +107,10 @@ the_words_of_s3_are_the_fields_of_its_options (void **state)
   assert_int_equal (s3.stall_timeout_ms, 5000);
   assert_int_equal (s3.deadline_ms, 360000);
   assert_true (s3.no_connect_ahead);
+  assert_true (rd_words_take ("addressing=path", "TEXT", rd_s3_words, &s3));
+  assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_PATH);
+  assert_false (rd_words_take ("addressing=", "TEXT", rd_s3_words, &s3));
+  assert_false (rd_words_take ("addressing", "TEXT", rd_s3_words, &s3));
 }
 
 int
