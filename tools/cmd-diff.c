@@ -55,6 +55,7 @@ parse (struct rd_diff *diff, struct rd_profile_output *output,
 static int
 report (struct rd_diff *diff, struct rd_profile_output *output)
 {
+  diff->redact = output->redact;
   int status = rd_diff_report (diff);
   output->before = diff->before;
   int failed = rd_profile_output_write (output, diff->after, diff->json);

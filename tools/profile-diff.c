@@ -100,6 +100,21 @@ is_same_operation (const struct rd_diff *diff)
   return nbefore == 0 || nafter == 0;
 }
 
+static void
+print_condition (const struct rd_diff *diff, const char *key,
+                 const char *before, const char *after)
+{
+  fputs ("differs: ", stdout);
+  rd_text_print (stdout, key);
+  if (!diff->redact) {
+    fputs (": ", stdout);
+    rd_text_print (stdout, before);
+    fputs (" -> ", stdout);
+    rd_text_print (stdout, after);
+  }
+  putchar ('\n');
+}
+
 /* Before any figure: what makes them no comparison of like with like. */
 static void
 print_conditions (const struct rd_diff *diff)
@@ -114,13 +129,7 @@ print_conditions (const struct rd_diff *diff)
     if (!differs (diff->before, i, diff->after, &key, &before, &after))
       continue;
     any = true;
-    fputs ("differs: ", stdout);
-    rd_text_print (stdout, key);
-    fputs (": ", stdout);
-    rd_text_print (stdout, before);
-    fputs (" -> ", stdout);
-    rd_text_print (stdout, after);
-    putchar ('\n');
+    print_condition (diff, key, before, after);
   }
   if (any)
     putchar ('\n');
@@ -138,8 +147,10 @@ conditions_json (const struct rd_diff *diff)
       continue;
     struct json_object *object = json_object_new_object ();
     rd_report_put_text (object, "name", key);
-    rd_report_put_text (object, "before", before);
-    rd_report_put_text (object, "after", after);
+    if (!diff->redact) {
+      rd_report_put_text (object, "before", before);
+      rd_report_put_text (object, "after", after);
+    }
     json_object_array_add (list, object);
   }
   return list;

@@ -9,6 +9,7 @@ struct rd_diff {
   const struct radio_comparison *comparison;
   const struct radio_profile *before, *after;   /* which it compares */
   bool all, json;
+  bool redact;                /* tell that facts differ, not what they are */
   double fail_percent;        /* negative: differences do not fail */
 
   size_t n;                   /* paths; set by the report */
