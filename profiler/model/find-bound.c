@@ -215,8 +215,12 @@ find_one_thread (struct rd_finder *finder)
   uint64_t nparts = finder->profile->parts.n;
   if (finder->ncpus < 2 || finder->span_ns < MIN_PARALLEL_NS * nparts)
     return RADIO_OK;
-  double parallel = (double) finder->ran_ns / (double) finder->span_ns;
+  double span_ns = (double) finder->span_ns;
+  double parallel = (double) finder->ran_ns / span_ns;
   if (parallel < ONE_THREAD_FROM || parallel > ONE_THREAD_TO)
+    return RADIO_OK;
+  /* Several threads had work, and others the CPUs. */
+  if ((double) finder->work_ns > ONE_THREAD_TO * span_ns)
     return RADIO_OK;
   double unused = 1 - parallel / (double) finder->ncpus;
   struct rd_claim claim = {

@@ -136,6 +136,15 @@ build_one_thread (uint64_t work_ms, uint64_t wall_ms, const char *ncpus)
   return profile;
 }
 
+/* Two threads at work all the time, on half of the time of the CPUs. */
+static struct radio_profile *
+build_starved (void)
+{
+  struct radio_profile *profile = build_one_thread (200, 100, "2");
+  build_fact (profile, RD_FACT_CPU_NS, "100000000", false);
+  return profile;
+}
+
 static void
 work_on_one_thread_is_told_where_there_are_more_cpus (void **state)
 {
@@ -151,6 +160,7 @@ work_on_one_thread_is_told_where_there_are_more_cpus (void **state)
   assert_not_found (build_one_thread (100, 100, "1"), "bound-by-one-thread");
   assert_not_found (build_one_thread (100, 100, NULL),
                     "bound-by-one-thread");
+  assert_not_found (build_starved (), "bound-by-one-thread");
   assert_not_found (build_one_thread (100, 100, "4, 8"),
                     "bound-by-one-thread");
 }
