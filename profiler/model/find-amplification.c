@@ -272,7 +272,8 @@ tell_tiling (const struct geometry *geometry, char *text, size_t nbytes)
               rd_human_number (then).text);
   else
     snprintf (text + n, nbytes - (size_t) n,
-              ", which no other tiling would cut by a third");
+              ", which none of axial, balanced and isotropic tiles would cut "
+              "by a third");
 }
 
 static bool

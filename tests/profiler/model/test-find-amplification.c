@@ -161,7 +161,8 @@ the_best_tiling_is_not_told_to_be_cut (void **state)
   (void) state;
   assert_found (build_shapes ("256,256,256", "8,32,32", "4,4,4"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "which no other tiling would cut by a third");
+                "which none of axial, balanced and isotropic tiles "
+                "would cut by a third");
 }
 
 /* balanced is 16,32,32 for bytes, 4,32,32 for 8 of them; told by what a tile
