@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "tools/facts.h"
@@ -269,12 +270,13 @@ print_table (const struct sweep *sweep)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
-/* A number as programs read it, in any locale. */
+/* A number as programs read it, in any locale; nothing where there is none. */
 static void
 print_field (FILE *file, double number, char end)
 {
   char text[RD_TEXT_NBYTES];
-  fprintf (file, "%s%c", rd_text_exact (number, text), end);
+  fprintf (file, "%s%c", isnan (number) ? "" : rd_text_exact (number, text),
+           end);
 }
 
 static int
@@ -293,8 +295,10 @@ write_csv (const struct sweep *sweep)
     const struct point *p = &sweep->points[i];
     const struct rd_summary *s = &p->summary;
     const double fields[] = {
-      s->median, p->low, p->high, s->low, s->high, s->min, s->max, s->mean,
-      s->std, s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
+      s->median, p->has_interval ? p->low : (double) NAN,
+      p->has_interval ? p->high : (double) NAN, s->low, s->high, s->min,
+      s->max, s->mean, s->std,
+      s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
     };
     size_t n = sizeof fields / sizeof fields[0];
     fprintf (file, "%" PRIu64 ",%" PRIu64 ",%zu,", p->size, p->nbytes, s->n);
@@ -321,8 +325,10 @@ print_json (const struct sweep *sweep, const struct radio_profile *profile)
     struct rd_timing timing = { point->name, point->summary, point->nbytes };
     struct json_object *row = rd_timing_json (&timing);
     rd_report_put_u64 (row, "size", point->size);
-    rd_report_put_double (row, "low_s", point->low);
-    rd_report_put_double (row, "high_s", point->high);
+    if (point->has_interval) {
+      rd_report_put_double (row, "low_s", point->low);
+      rd_report_put_double (row, "high_s", point->high);
+    }
     json_object_array_add (curve, row);
   }
   rd_report_put (object, "curve", curve);

@@ -173,8 +173,12 @@ a_sweep_gives_a_curve () {
   [ "$(wc -l <c.csv)" -eq 4 ]
   [ "$(sed -n 1p c.csv | tr ',' '\n' | wc -l)" -eq 13 ]
   sed -n 4p c.csv | grep -q '^32,65536,7,[0-9.e-]*,'
-  tells profile sweep -s s.zarr ct/one --sizes 8 --runs 2 -o m.json
+  tells profile sweep -s s.zarr ct/one --sizes 8 --runs 2 -o m.json \
+    --csv few.csv
   says 'box 8' 'median ms' 'quartiles'
+  sed -n 2p few.csv | grep -q '^8,1024,2,[0-9.e-]*,,,[0-9]'
+  runs profile sweep -s s.zarr ct/one --sizes 8 --runs 2 --json
+  json 'not any ("low_s" in p or "high_s" in p for p in j["curve"])'
 }
 
 sizes_that_nobody_named_are_those_that_fit () {
@@ -344,6 +348,11 @@ a_redacted_comparison_holds_no_names () {
   done
   runs diff janedoe.json johndoe.json -o redacted.html --redact
   not grep -q -e janedoe -e johndoe redacted.html
+  says 'differs: volume'
+  not grep -q -e janedoe -e johndoe "$tmp/out"
+  runs diff janedoe.json johndoe.json --json --redact
+  not grep -q -e janedoe -e johndoe "$tmp/out"
+  json '"volume" in [c["name"] for c in j["conditions"]]'
 }
 
 single_runs_have_no_noise_to_judge_by () {
