@@ -366,11 +366,13 @@ copy_all (struct cp *cp)
 {
   struct rd_copy_volumes *work = &cp->work;
   int failed = settle (cp);
-  if (!failed)
-    failed = open_destination (cp);
   if (failed)
     return failed;
+  /* Making a store is to end in good order, too. */
   catch_signals ();
+  failed = open_destination (cp);
+  if (failed)
+    return failed;
   work->nthreads = cp->args->nthreads;
   work->interrupted_by = &interrupted_by;
   rd_copy_volumes (work);

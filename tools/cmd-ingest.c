@@ -120,10 +120,11 @@ ingest_all (struct ingest *ingest, const struct rd_args *args)
     return RD_EXIT_FAILED;
   if (ingest->files.n == 0)
     return RD_EXIT_FAILED;
+  /* Making a store is to end in good order, too. */
+  catch_signals ();
   int failed = rd_store_open (args, true, &work->store);
   if (failed)
     return failed;
-  catch_signals ();
   work->files = &ingest->files;
   work->nfailed = ingest->files.nbad;
   work->nthreads = args->nthreads;
