@@ -5,7 +5,8 @@
 
 import { FAILED } from './failures.mjs';
 
-// Edges from this one on are of requests and their phases: no thread's work.
+// Edges from this one on are of requests and their phases, which are no
+// thread's work, and of instants, which take no time.
 const REQUEST = 2;
 
 // Begin and end of the stretch, and which lanes count (null: all).  A span

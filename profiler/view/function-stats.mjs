@@ -65,13 +65,16 @@ function present(shape) {
   });
 }
 
-// Spans of a stretch of time on some lanes, by a test of their index.
+// Spans of a stretch of time on some lanes, by a test of their index.  What
+// only touches the stretch is none of them, as in aggregateSpans, unless it
+// has no duration (times are whole nanoseconds).
 export function spanFilter(profile, range, lanes) {
   const { begin, duration, lane } = profile.spans;
-  const [from, to] = parseRange(range) ?? [-1, Infinity];
+  const [from, to] = parseRange(range) ?? [0, Infinity];
   const chosen = parseLanes(lanes, profile.lanes.length);
-  return (i) => begin[i] < to && begin[i] + duration[i] >= from
-    && (chosen === null || chosen[lane[i]] === 1);
+  return (i) => begin[i] < to + !duration[i]
+    && begin[i] + duration[i] > from - !duration[i]
+    && (!chosen || chosen[lane[i]]);
 }
 
 // Of each site, the durations of its spans; siteOf: of each node, -1 where

@@ -22,7 +22,7 @@ function partsPanel(profile) {
     timeCell(part.wall, part.wall / most), timeCell(part.work, 0),
     element('td', {}, part.wall > 0
       ? formatRatio(part.work / part.wall) : '')));
-  const heads = [profile.partKind(), 'wall', 'work', 'threads busy']
+  const heads = [profile.partKind(), 'wall', 'work', 'work/wall']
     .map((label) => element('th', { scope: 'col' }, label));
   return element('div', { class: 'scroll', tabindex: 0 },
     element('p', {}, 'Wall of ' + parts.length + ' ' + profile.partKind()

@@ -129,7 +129,7 @@ class Runs {
   // Work is known of all scopes together only.
   heads() {
     return ['run', this.metric.label, 'against the median',
-            ...this.isAll ? ['work', 'threads busy'] : [],
+            ...this.isAll ? ['work', 'work/wall'] : [],
             ...this.shares ? ['matches'] : [], 'remark'].map((label) =>
       element('th', { scope: 'col' }, label));
   }

@@ -78,13 +78,24 @@ test('a stretch and lanes leave the spans that are there', async () => {
   Object.assign(values, { range: '300-700', lanes: '0,2' });
   const { rows } = measured(model.shape(), '300-700', '0,2');
   const there = spans.filter((span) => span.begin < 700
-    && span.begin + span.duration >= 300 && span.lane !== 1);
+    && span.begin + span.duration > 300 && span.lane !== 1);
   assert.equal(rows.reduce((sum, one) =>
     sum + one.buckets.reduce((a, b) => a + b, 0), 0), there.length);
   const wanted = spanFilter(profile, '300-700', '0,2');
   const kept = Array.from({ length: spans.length }, (_, i) => i)
     .filter(wanted);
   assert.equal(kept.length, there.length);
+});
+
+test('a stretch has the runs that the tree counts, and no neighbours',
+     async () => {
+  const { model, values, spans } = await made(3);
+  for (const { begin, duration } of spans) {
+    const range = `${begin + duration}-${begin + duration + 300}`;
+    Object.assign(values, { range, lanes: '' });
+    for (const { calls, buckets } of measured(model.shape(), range, '').rows)
+      assert.equal(buckets.reduce((a, b) => a + b, 0), calls);
+  }
 });
 
 test('the spread of some rows is found, of others when it is asked for',
