@@ -698,6 +698,7 @@ a_second_request_without_memory_is_not_made (void **state)
  * Profiles
  *----------------------------------------------------------------------*/
 
+#ifndef RADIO_NO_PROFILE
 static void
 a_profile_tells_of_it (void **state)
 {
@@ -719,6 +720,7 @@ a_profile_tells_of_it (void **state)
   assert_int_equal (tree_calls (profile, "get/hedge"), 1);
   radio_profile_close (profile);
 }
+#endif
 
 #define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
 
