@@ -71,10 +71,22 @@ function is_apart(left, right) {
   return left right ~ /^([A-Za-z0-9_$#.][A-Za-z0-9_$#.]|[-+][-+])$/
 }
 
+# Whether the string that a line begins with goes on from the one before it:
+# texts are added, and nothing is asked of this one first.
+function goes_on(line, length_) {
+  return line ~ /^'/ && statement ~ /'\+$/ &&
+    substr(line, length_ + 1) !~ /^ *[.[]/
+}
+
 # Appends a line of the script to what is gathered of its statement.
 function squeeze(line,    length_, last) {
   for (; line != ""; line = substr(line, length_ + 1)) {
     length_ = token_length(line, statement)
+    if (goes_on(line, length_)) {
+      statement = substr(statement, 1, length(statement) - 2) \
+        substr(line, 2, length_ - 1)
+      continue
+    }
     if (line ~ /^ /) {
       last = substr(statement, length(statement))
       if (is_apart(last, substr(line, length_ + 1, 1)))

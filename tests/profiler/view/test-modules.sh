@@ -86,6 +86,8 @@ export const a = '  { , } ?? \\ \n \' "x"  ';
       h(m);
     for (;;);
   }
+  g('one, '
+    + 'two' + 'three', 'x' + g + 'y' + 'z'.length, '\'' + '+' + "4");
 END
   embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
   cat >"$tmp/expected" <<'END'
@@ -98,7 +100,7 @@ if(/[/'] "/.test(g))return/ \/ '/u.test(f)&&d in e;
 else f(h,d);
 function k(l){if(l){l=f(l)}for(const m of l)h(m);
 for(;;);
-}
+}g('one, twothree','x'+g+'y'+'z'.length,'\'+'+"4");
 }
 END
   cmp "$tmp/out" "$tmp/expected"
