@@ -19,11 +19,12 @@ import { themeButton } from './theme.mjs';
 import { viewsFor } from './views.mjs';
 
 // What the address may say, beside what views add.  node is one of the
-// profile's; zoom one of the tree that is shown; range in ns, lanes and
-// transforms as model.mjs and transforms.mjs read them.
-const DEFAULTS = { view: '', metric: 'wall', node: -1, zoom: -1, span: -1,
-                   query: '', sort: 'total', theme: '', range: '', lanes: '',
-                   transforms: '' };
+// profile's; which is what was chosen to stand for it in the tree that is
+// shown, zoom one of that tree; range in ns, lanes and transforms as model.mjs
+// and transforms.mjs read them.
+const DEFAULTS = { view: '', metric: 'wall', node: -1, which: -1, zoom: -1,
+                   span: -1, query: '', sort: 'total', theme: '',
+                   range: '', lanes: '', transforms: '' };
 
 // When the first view has been drawn.
 const CAUSES_MS = 500;
@@ -34,7 +35,8 @@ function listenKeys(search, tabs, shared, help) {
   const actions = {
     '/': () => search.input.focus(),
     n: () => search.step(1), N: () => search.step(-1),
-    m: () => nextMetric(shared), '?': () => help.open(),
+    m: () => tabs.ignores().metric || nextMetric(shared),
+    '?': () => help.open(),
     Escape: () => narrow(state, { range: '', lanes: '' }),
   };
   for (const { id, key } of tabs.views)
@@ -101,7 +103,7 @@ function metricChoice({ state, model }) {
 function listenIgnored({ state }, tabs, metrics) {
   const note = element('span', { class: 'muted', role: 'status' });
   const tell = () => {
-    const { ignores = {} } = tabs.views[tabs.index()];
+    const ignores = tabs.ignores();
     metrics.querySelector('select').disabled = Boolean(ignores.metric);
     const isSet = (...names) => names.some((name) => state.get(name) !== '');
     note.textContent = [ignores.metric,

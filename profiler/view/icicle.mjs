@@ -63,8 +63,10 @@ export class Icicle {
       this.follow();
     if (keys.has('zoom') || keys.has('stretch'))
       this.showCrumbs();
-    if (keys.has('node'))
-      this.take(this.state.get('node'));
+    if (keys.has('node') || keys.has('which')) {
+      this.find();
+      this.reveal();
+    }
     this.pane.redraw();
   }
 
@@ -72,8 +74,14 @@ export class Icicle {
     this.shape = this.state.get('up') ? this.model.derived('up', bottomUp)
       : this.model.shape();
     this.tree = this.shape.tree;
-    this.current = this.shape.find(this.state.get('node'));
+    this.find();
     this.arrange();
+  }
+
+  // The box of the scope that is selected.
+  find() {
+    this.current = this.shape.find(this.state.get('node'),
+                                   this.state.get('which'));
   }
 
   arrange() {
@@ -85,10 +93,7 @@ export class Icicle {
     this.showCrumbs();
   }
 
-  // Another scope was selected, here or elsewhere.
-  take(profileNode) {
-    if (this.shape.origin[this.current] !== profileNode)
-      this.current = this.shape.find(profileNode);
+  reveal() {
     if (this.current < 0)
       return;
     const y = this.top(this.tree.depths[this.current]);
@@ -305,8 +310,7 @@ export class Icicle {
       if (node < 0 || this.pointers.dragged)
         return;
       this.tooltip.hide();
-      this.current = node;
-      this.zoom(node, { node: this.shape.origin[node] });
+      this.zoom(node, { node: this.shape.origin[node], which: node });
     });
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
@@ -355,10 +359,7 @@ export class Icicle {
   select(node) {
     if (node < 0 || node === undefined)
       return;
-    this.current = node;
-    this.state.set({ node: this.shape.origin[node] });
-    this.take(this.shape.origin[node]);
-    this.pane.redraw();
+    this.state.set({ node: this.shape.origin[node], which: node });
   }
 }
 

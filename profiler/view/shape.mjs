@@ -40,10 +40,13 @@ export class Shape {
   }
 
   // The node that a node of the profile became or, where that is not here,
-  // the outermost of the same site; -1: none.
-  find(profileNode) {
+  // the outermost of the same site; -1: none.  Where several stand for it,
+  // as callers do, `which' if that is one of them.
+  find(profileNode, which) {
     if (!(profileNode >= 0 && profileNode < this.profile.tree.size))
       return -1;
+    if (this.origin[which] === profileNode)
+      return which;
     const place = this.place(profileNode);
     return place >= 0 ? place
       : this.findSite(this.profile.sites.of[profileNode]);

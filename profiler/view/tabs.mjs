@@ -38,6 +38,11 @@ export class Tabs {
     return this.made[this.index()];
   }
 
+  // What the view that is shown has no use for, and why.
+  ignores() {
+    return this.views[this.index()].ignores ?? {};
+  }
+
   has(id) {
     return this.views.some((one) => one.id === id);
   }

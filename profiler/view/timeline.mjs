@@ -8,6 +8,7 @@ import { Pane, themeColours } from './pane.mjs';
 import { AXIS_HEIGHT, drawAxis } from './axis.mjs';
 import { criticalPath, longestRoot, pathBySite, rootOf } from
   './critical.mjs';
+import { spanFilter } from './function-stats.mjs';
 import { GAUGE_HEIGHT, splitSamples, drawGauge } from './gauges.mjs';
 import { Lanes } from './lanes.mjs';
 import { formatRange, narrow, parseLanes, parseRange } from './model.mjs';
@@ -314,15 +315,18 @@ export class Timeline {
     }
   }
 
-  // To the next span that the search means, by time.
+  // To the next span that the search means, by time, of those that the
+  // views are narrowed to.
   step(by) {
-    const { spans } = this.profile;
-    const { matched } = this.model;
-    const current = this.state.get('span');
+    const { state, profile, model: { matched } } = this;
+    const { spans } = profile;
+    const current = state.get('span');
+    const isWanted = spanFilter(profile, state.get('range'),
+                                state.get('lanes'));
     const order = (a, b) => spans.begin[a] - spans.begin[b] || a - b;
     let best = -1, end = -1;
     for (let i = 0; i < spans.count; i++) {
-      if (!matched[spans.node[i]] || i === current)
+      if (!matched[spans.node[i]] || i === current || !isWanted(i))
         continue;
       if (current >= 0 && by * order(i, current) > 0
           && (best < 0 || by * order(i, best) < 0))

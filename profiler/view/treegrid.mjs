@@ -41,8 +41,14 @@ class TreeGrid {
     this.table.setAttribute('aria-colcount', this.columns.length + 1);
     this.open = new Set();
     this.findRan();
-    this.current = this.shape.find(this.state.get('node'));
+    this.find();
     this.openHeavy();
+  }
+
+  // The row of the scope that is selected.
+  find() {
+    this.current = this.shape.find(this.state.get('node'),
+                                   this.state.get('which'));
   }
 
   // Of a stretch of time or a lane what did not run then is left out, unless
@@ -96,8 +102,10 @@ class TreeGrid {
       this.reshape();
     if (keys.has('metric'))
       this.makeColumns();
-    if (keys.has('node'))
-      this.take(this.state.get('node'));
+    if (keys.has('node') || keys.has('which')) {
+      this.find();
+      this.reveal(this.current);
+    }
     if (keys.has('query') && this.model.matched)
       this.openMatches();
     if (keys.has(this.byHand))
@@ -105,20 +113,8 @@ class TreeGrid {
     this.render();
   }
 
-  // Another scope was selected, here or elsewhere.
-  take(profileNode) {
-    if (this.shape.origin[this.current] !== profileNode)
-      this.current = this.shape.find(profileNode);
-    this.reveal(this.current);
-  }
-
   select(node) {
-    this.current = node;
-    const origin = this.shape.origin[node];
-    if (this.state.get('node') === origin)
-      this.render();
-    else
-      this.state.set({ node: origin });
+    this.state.set({ node: this.shape.origin[node], which: node });
     this.row(node)?.focus();
   }
 
@@ -265,10 +261,16 @@ class TreeGrid {
     return this.body.querySelector('[data-node="' + node + '"]');
   }
 
-  toggle(node, open = !this.open.has(node)) {
+  toggle(node) {
+    this.turn([node], !this.open.has(node));
+  }
+
+  // Open rows, or close them, and have the address tell.
+  turn(nodes, open) {
     const others = this.state.get(this.byHand).split(',').filter((one) =>
-      one !== '' && Math.abs(one) !== node);
-    this.state.set({ [this.byHand]: [...others, (open ? '' : '-') + node]
+      one !== '' && !nodes.includes(Math.abs(one)));
+    const turned = nodes.map((node) => (open ? '' : '-') + node);
+    this.state.set({ [this.byHand]: [...others, ...turned]
       .slice(-MOST_BY_HAND).join() });
   }
 
@@ -317,23 +319,24 @@ class TreeGrid {
     if (this.open.has(node))
       this.focus(next);
     else
-      this.toggle(node, true);
-    this.render();
+      this.turn([node], true);
   }
 
   outward(node) {
     const parent = this.tree.parents[node];
     if (this.open.has(node) && this.tree.children(node).length > 0)
-      this.toggle(node, false);
+      this.turn([node], false);
     else if (parent >= 0)
       this.focus(this.row(parent));
   }
 
   openSiblings(node) {
-    for (const sibling of this.tree.children(this.tree.parents[node]))
-      this.open.add(sibling);
-    this.toggle(node, true);
-    this.render();
+    const closed = Array.from(this.tree.children(this.tree.parents[node]))
+      .filter((one) => this.tree.children(one).length > 0
+                       && !this.open.has(one));
+    for (const one of closed)
+      this.open.add(one);
+    this.turn(closed, true);
   }
 }
 

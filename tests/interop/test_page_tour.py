@@ -303,9 +303,12 @@ def go_through_runs(page):
 
 
 def go_through_facts(page):
+    # What is disabled does not go by its key either.
+    assert page.evaluate("document.querySelector('.choice select').disabled")
     page.press("m")
-    assert state(page, "metric") not in ("wall", "work")
-    return {}
+    assert state(page, "metric") == "work"
+    search(page, "scope")
+    return {"query": "scope"}
 
 
 def shown(page):
@@ -378,6 +381,65 @@ def test_rows_that_were_opened_by_hand_are_in_the_address(
     reload(page)
     assert page.evaluate(shown_rows) == after
     page.evaluate("radio.state.set({ transforms: 'h1' })")
+
+
+@pytest.mark.parametrize("view", ["tree", "bottomup"])
+def test_rows_that_were_opened_together_are_in_the_address(
+        opened, changes_page, view):
+    page = opened(changes_page, fragment=f"#view={view}")
+    # Of the row that has the most beside it with something below.
+    beside = page.evaluate(f"""(rows => {{
+      const groups = new Map();
+      rows.forEach((row, i) => {{
+        const above = rows.slice(0, i).findLast(one =>
+          Number(one.ariaLevel) < Number(row.ariaLevel));
+        groups.set(above, [...groups.get(above) ?? [],
+                           ...row.ariaExpanded ? [row.dataset.node] : []]);
+      }});
+      return [...groups.values()].reduce((a, b) =>
+        b.length > a.length ? b : a);
+    }})([...document.querySelectorAll('#view-{view} tr[data-node]')])""")
+    assert len(beside) > 1
+    for node in beside:
+        page.evaluate(f"""(row => row.ariaExpanded === 'true'
+          && row.querySelector('.marker').click())(
+          document.querySelector('#view-{view} [data-node="{node}"]'))""")
+    focus(page, f'#view-{view} [data-node="{beside[0]}"]')
+    expanded = f"""[...document.querySelectorAll(
+      '#view-{view} tr[aria-expanded=true]')].map(one => one.dataset.node)"""
+    before = page.evaluate(expanded)
+    page.press("*")
+    after = page.evaluate(expanded)
+    assert set(beside) <= set(after) - set(before)
+    page.wait("radio.state.pending === null")
+    reload(page)
+    assert page.evaluate(expanded) == after
+
+
+def test_a_caller_that_is_selected_is_so_after_a_reload(opened,
+                                                        changes_page):
+    page = opened(changes_page, fragment="#view=bottomup")
+    selected = """(row => [row.ariaLevel, row.dataset.node])(
+      document.querySelector('#view-bottomup .selected'))"""
+    page.evaluate("document.querySelector('#view-bottomup [tabindex=\"0\"]')"
+                  ".focus()")
+    page.press("Home")
+    for key in ("ArrowRight", "ArrowRight"):
+        page.press(key)
+    before = page.evaluate(selected)
+    assert before[0] == "2"
+    page.wait("radio.state.pending === null")
+    reload(page)
+    assert page.evaluate(selected) == before
+    # The same tree as a picture.
+    page.press("3")
+    page.wait("radio.state.get('view') === 'icicle'")
+    page.press("u")
+    focus(page, "#view-icicle canvas")
+    page.press("ArrowDown")
+    before = shown(page)
+    reload(page)
+    assert_same(shown(page), before)
 
 
 # ---------------------------------------------------------------------------
@@ -494,6 +556,26 @@ def test_n_goes_through_the_json_s_spans_on_the_timeline(
     assert seen == begins[:25]
     for begin in reversed(begins[:24]):
         page.press("N", shift=True)
+        assert page.evaluate("radio.profile.spans.begin["
+                             "radio.state.get('span')]") == begin
+
+
+def test_n_stays_in_what_the_timeline_is_narrowed_to(opened, changes_page,
+                                                     document):
+    spans = sorted((span for span in document.spans
+                    if MATCHES.search(document.name(span.node))),
+                   key=lambda span: span.begin)
+    lane = spans[len(spans) // 2].lane
+    begin, end = (spans[len(spans) * n // 16].begin for n in (8, 10))
+    wanted = [span.begin for span in spans if span.lane == lane
+              and span.begin < end and span.begin + span.duration > begin]
+    assert 1 < len(wanted) < len(spans) / 4
+    page = opened(changes_page, fragment="#view=timeline"
+                  f"&range={begin}-{end}&lanes={lane}")
+    search(page, f"/{MATCHES.pattern}/")
+    page.press("Tab")
+    for begin in (*wanted, wanted[0]):
+        page.press("n")
         assert page.evaluate("radio.profile.spans.begin["
                              "radio.state.get('span')]") == begin
 
