@@ -128,6 +128,13 @@ fill_static (const struct radio_profile *profile, struct rd_writer *writer)
   return RADIO_OK;
 }
 
+/* Outside of what a script hides. */
+static enum radio_status
+fill_curve (const struct radio_profile *profile, struct rd_writer *writer)
+{
+  return rd_page_write_curve (writer, profile);
+}
+
 static enum radio_status
 fill_data (const struct radio_profile *profile, struct rd_writer *writer)
 {
@@ -155,7 +162,8 @@ static const struct slot slots[] = {
   { "@TITLE@", false, fill_title },   { "@STYLE@", false, fill_style },
   { "@VIEW_STYLE@", false, fill_view_style },
   { "@SCRIPT@", false, fill_script }, { "@LOADER@", false, fill_loader },
-  { "@STATIC@", false, fill_static }, { "@DATA@", false, fill_data },
+  { "@STATIC@", false, fill_static }, { "@CURVE@", false, fill_curve },
+  { "@DATA@", false, fill_data },
   { "@BEFORE@", true, fill_before },
 };
 

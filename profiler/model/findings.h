@@ -101,5 +101,6 @@ rd_find_fn rd_find_transfer;          /* find-transfer.c */
 rd_find_fn rd_find_memory;            /* find-memory.c */
 rd_find_fn rd_find_recorder;          /* find-recorder.c */
 rd_find_fn rd_find_parts;             /* find-parts.c */
+rd_find_fn rd_find_curve;             /* find-curve.c */
 
 #endif /* RD_FINDINGS_H */

@@ -21,4 +21,10 @@ void rd_write_html (struct rd_writer *writer, const char *text);
 void rd_page_write_static (struct rd_writer *writer,
                            const struct radio_profile *profile);
 
+/* The curve of a sweep, as a picture and a table, with and without the
+ * script; nothing for any other profile.  RADIO_ERROR_MEMORY. */
+enum radio_status
+rd_page_write_curve (struct rd_writer *writer,
+                     const struct radio_profile *profile) RADIO_USE_RESULT;
+
 #endif /* RD_PAGE_H */

@@ -311,7 +311,8 @@ no_slot_of_the_template_is_left_and_none_is_unknown (void **state)
   (void) state;
   static const char *const names[] = {
     "@POLICY@", "@VERSION@", "@TITLE@", "@STYLE@", "@VIEW_STYLE@",
-    "@SCRIPT@", "@LOADER@", "@STATIC@", "@DATA@", "@BEFORE@",
+    "@SCRIPT@", "@LOADER@", "@STATIC@", "@CURVE@", "@DATA@",
+    "@BEFORE@",
   };
   char *page = page_named ("scope");
   size_t n = 0;

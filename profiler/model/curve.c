@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* The curve of a sweep, from its tree. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/base/checked.h"
+#include "profiler/counters.h"
+#include "profiler/model/curve.h"
+#include "profiler/model/vector.h"
+
+static int
+compare_values (const void *a, const void *b)
+{
+  return rd_compare_u64 (*(const uint64_t *) a, *(const uint64_t *) b);
+}
+
+/* The value below which k quarters of sorted ones lie, between two in
+ * proportion. */
+static uint64_t
+quartile (const uint64_t *sorted, size_t n, unsigned k)
+{
+  size_t at = (n - 1) * k / 4, part = (n - 1) * k % 4;
+  if (part == 0)
+    return sorted[at];
+  double step = (double) (sorted[at + 1] - sorted[at]);
+  return sorted[at] + (uint64_t) (step * (double) part / 4 + 0.5);
+}
+
+/* What a read took in each run that has any, sorted; how many those are. */
+static size_t
+list_times (const struct radio_profile *profile, size_t node,
+            uint64_t *times)
+{
+  size_t nshares, n = 0;
+  const struct rd_part_share *shares = rd_profile_shares (profile, node,
+                                                          &nshares);
+  for (size_t i = 0; i < nshares; i++)
+    if (shares[i].share.calls > 0)
+      times[n++] = shares[i].share.total_ns / shares[i].share.calls;
+  qsort (times, n, sizeof *times, compare_values);
+  return n;
+}
+
+/* Put a point where it belongs; more than there is room for are none of the
+ * command's. */
+static void
+insert (struct rd_curve *curve, const struct rd_curve_point *point)
+{
+  if (curve->n == RD_CURVE_MAX_POINTS)
+    return;
+  size_t at = curve->n++;
+  for (; at > 0 && curve->at[at - 1].nbytes > point->nbytes; at--)
+    curve->at[at] = curve->at[at - 1];
+  curve->at[at] = *point;
+}
+
+static void
+add_point (struct rd_curve *curve, const struct radio_profile *profile,
+           size_t node, uint64_t *times)
+{
+  uint64_t nbytes = radio_profile_counter (profile, node,
+                                           rd_count_delivered.name, true);
+  size_t n = list_times (profile, node, times);
+  if (nbytes == 0 || n == 0)
+    return;
+  struct rd_curve_point point = {
+    .node = node,
+    .nbytes = nbytes / rd_max_u64 (profile->nodes.at[node].calls, 1),
+    .nruns = n,
+    .median_ns = quartile (times, n, 2),
+    .low_ns = quartile (times, n, 1),
+    .high_ns = quartile (times, n, 3),
+  };
+  insert (curve, &point);
+}
+
+/* By what 'radio profile' attached to its recording. */
+static bool
+is_sweep (const struct radio_profile *profile)
+{
+  const char *operation = rd_profile_find_fact (profile, "operation");
+  return operation != NULL && strcmp (operation, "sweep") == 0
+         && profile->info.parts == RADIO_PARTS_RUNS;
+}
+
+enum radio_status
+rd_profile_curve (const struct radio_profile *profile, struct rd_curve *curve)
+{
+  RD_FREE_PLAIN void *memory = NULL;
+  curve->n = 0;
+  if (!is_sweep (profile))
+    return RADIO_OK;
+  RD_TRY (rd_new_array (profile->parts.n, sizeof (uint64_t), &memory));
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (profile->nodes.at[i].parent == RADIO_NO_PARENT)
+      add_point (curve, profile, i, memory);
+  return RADIO_OK;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* The curve of a sweep in the page: two small pictures, of time and of rate
+ * by size, and their numbers as a table.  Drawn here once, so that it needs
+ * no script; the views below it have everything else.  The page's policy
+ * allows no style in attributes, so the pictures take the colour of text. */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "profiler/base/checked.h"
+#include "profiler/model/curve.h"
+#include "profiler/model/human.h"
+#include "profiler/view/page.h"
+
+/* A picture and, within it, where points lie: text is around. */
+#define WIDTH 340
+#define HEIGHT 170
+#define LEFT 42
+#define RIGHT 298
+#define TOP 42
+#define BOTTOM 128
+
+/* More labels would not fit beside each other. */
+#define MAX_LABELS 5
+
+/* A range of values, and where it lies.  Logarithmic, but for a range that
+ * begins with 0. */
+struct scale {
+  double low, high;
+  int from, to;
+};
+
+static double
+bytes_per_s (const struct rd_curve_point *point)
+{
+  return (double) point->nbytes * 1e9
+         / (double) rd_max_u64 (point->median_ns, 1);
+}
+
+static int
+place (const struct scale *scale, double value)
+{
+  double part = 0.5;
+  if (scale->high > scale->low)
+    part = scale->low > 0 ? log (fmax (value, scale->low) / scale->low)
+                              / log (scale->high / scale->low)
+                          : value / scale->high;
+  return scale->from
+         + (int) lround (part * (double) (scale->to - scale->from));
+}
+
+static struct scale
+scale_of_sizes (const struct rd_curve *curve)
+{
+  return (struct scale) {
+    .low = (double) curve->at[0].nbytes,
+    .high = (double) curve->at[curve->n - 1].nbytes,
+    .from = LEFT, .to = RIGHT,
+  };
+}
+
+static struct scale
+scale_of_times (const struct rd_curve *curve)
+{
+  struct scale scale = { .low = HUGE_VAL, .from = BOTTOM, .to = TOP };
+  for (size_t i = 0; i < curve->n; i++) {
+    scale.low = fmin (scale.low, (double) curve->at[i].low_ns);
+    scale.high = fmax (scale.high, (double) curve->at[i].high_ns);
+  }
+  scale.low = fmax (scale.low, 1);
+  return scale;
+}
+
+static struct scale
+scale_of_rates (const struct rd_curve *curve)
+{
+  struct scale scale = { .from = BOTTOM, .to = TOP };
+  for (size_t i = 0; i < curve->n; i++)
+    scale.high = fmax (scale.high, bytes_per_s (&curve->at[i]));
+  return scale;
+}
+
+/*------------------------------------------------------------------------
+ * A picture
+ *----------------------------------------------------------------------*/
+
+/* A picture of the curve: the y of a point, and what stands beside it. */
+struct picture {
+  const char *title;
+  const struct rd_curve *curve;
+  struct scale x, y;
+  bool is_rate;
+};
+
+static int
+x_of (const struct picture *picture, const struct rd_curve_point *point)
+{
+  return place (&picture->x, (double) point->nbytes);
+}
+
+static int
+y_of (const struct picture *picture, const struct rd_curve_point *point)
+{
+  return place (&picture->y, picture->is_rate ? bytes_per_s (point)
+                                              : (double) point->median_ns);
+}
+
+static struct rd_human
+label_of (const struct picture *picture, const struct rd_curve_point *point)
+{
+  return picture->is_rate ? rd_human_rate (point->nbytes, point->median_ns)
+                          : rd_human_ns (point->median_ns);
+}
+
+/* As pages spell it: microseconds by their letter. */
+static void
+write_human (struct rd_writer *writer, struct rd_human human)
+{
+  const char *us = strstr (human.text, " us");
+  rd_write_bytes (writer, human.text,
+                  us ? (size_t) (us - human.text) : strlen (human.text));
+  if (us)
+    rd_write_text (writer, " \302\265s");
+}
+
+static void
+write_label (struct rd_writer *writer, int x, int y, struct rd_human human)
+{
+  rd_write_format (writer, "<text x=\"%d\" y=\"%d\" "
+                   "text-anchor=\"middle\">", x, y);
+  write_human (writer, human);
+  rd_write_text (writer, "</text>\n");
+}
+
+static void
+write_line (struct rd_writer *writer, const struct picture *picture)
+{
+  const struct rd_curve *curve = picture->curve;
+  rd_write_text (writer, "<polyline fill=\"none\" stroke=\"currentColor\" "
+                         "stroke-width=\"1.5\" points=\"");
+  for (size_t i = 0; i < curve->n; i++)
+    rd_write_format (writer, "%s%d,%d", i > 0 ? " " : "",
+                     x_of (picture, &curve->at[i]),
+                     y_of (picture, &curve->at[i]));
+  rd_write_text (writer, "\"/>\n");
+}
+
+/* The quartiles of a time. */
+static void
+write_spread (struct rd_writer *writer, const struct picture *picture,
+              const struct rd_curve_point *point)
+{
+  int x = x_of (picture, point);
+  rd_write_format (writer,
+                   "<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\" "
+                   "stroke=\"currentColor\" stroke-opacity=\".4\" "
+                   "stroke-width=\"5\"/>\n",
+                   x, x, place (&picture->y, (double) point->low_ns),
+                   place (&picture->y, (double) point->high_ns));
+}
+
+static void
+write_point (struct rd_writer *writer, const struct picture *picture,
+             size_t i)
+{
+  const struct rd_curve *curve = picture->curve;
+  const struct rd_curve_point *point = &curve->at[i];
+  int x = x_of (picture, point), y = y_of (picture, point);
+  if (!picture->is_rate)
+    write_spread (writer, picture, point);
+  rd_write_format (writer, "<circle cx=\"%d\" cy=\"%d\" r=\"3\"/>\n", x, y);
+  size_t step = (curve->n + MAX_LABELS - 1) / MAX_LABELS;
+  if ((curve->n - 1 - i) % step != 0)
+    return;
+  write_label (writer, x, y - 9, label_of (picture, point));
+  write_label (writer, x, HEIGHT - 16, rd_human_nbytes (point->nbytes));
+}
+
+static void
+write_picture (struct rd_writer *writer, const struct picture *picture)
+{
+  rd_write_format (writer,
+                   "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
+                   "role=\"img\" aria-label=\"%s\" font-size=\"11\" "
+                   "fill=\"currentColor\">\n<text x=\"4\" y=\"14\">%s"
+                   "</text>\n", WIDTH, HEIGHT, WIDTH, HEIGHT,
+                   picture->title, picture->title);
+  write_line (writer, picture);
+  for (size_t i = 0; i < picture->curve->n; i++)
+    write_point (writer, picture, i);
+  rd_write_text (writer, "</svg>\n");
+}
+
+/*------------------------------------------------------------------------
+ * Its numbers
+ *----------------------------------------------------------------------*/
+
+static void
+write_cell (struct rd_writer *writer, struct rd_human human)
+{
+  rd_write_text (writer, "<td>");
+  write_human (writer, human);
+  rd_write_text (writer, "</td>");
+}
+
+static void
+write_row (struct rd_writer *writer, const struct radio_profile *profile,
+           const struct rd_curve_point *point)
+{
+  rd_write_text (writer, "<tr><th scope=\"row\" dir=\"auto\">");
+  rd_write_html (writer, profile->nodes.at[point->node].name);
+  rd_write_text (writer, "</th>");
+  write_cell (writer, rd_human_nbytes (point->nbytes));
+  write_cell (writer, rd_human_number ((double) point->nruns));
+  write_cell (writer, rd_human_ns (point->median_ns));
+  rd_write_text (writer, "<td>");
+  write_human (writer, rd_human_ns (point->low_ns));
+  rd_write_text (writer, " to ");
+  write_human (writer, rd_human_ns (point->high_ns));
+  rd_write_text (writer, "</td>");
+  write_cell (writer, rd_human_rate (point->nbytes, point->median_ns));
+  rd_write_text (writer, "</tr>\n");
+}
+
+static void
+write_table (struct rd_writer *writer, const struct radio_profile *profile,
+             const struct rd_curve *curve)
+{
+  rd_write_text (writer,
+                 "<table class=\"scopes\">\n<thead><tr><td></td>"
+                 "<th scope=\"col\">size</th><th scope=\"col\">runs</th>"
+                 "<th scope=\"col\">median</th>"
+                 "<th scope=\"col\">quartiles</th>"
+                 "<th scope=\"col\">rate</th></tr></thead>\n<tbody>\n");
+  for (size_t i = 0; i < curve->n; i++)
+    write_row (writer, profile, &curve->at[i]);
+  rd_write_text (writer, "</tbody>\n</table>\n<p>Of the runs, half lie "
+                         "between the quartiles: the bars.</p>\n");
+}
+
+enum radio_status
+rd_page_write_curve (struct rd_writer *writer,
+                     const struct radio_profile *profile)
+{
+  struct rd_curve curve;
+  RD_TRY (rd_profile_curve (profile, &curve));
+  if (curve.n == 0)
+    return RADIO_OK;
+  struct picture times = {
+    "Median time of a read by its size", &curve, scale_of_sizes (&curve),
+    scale_of_times (&curve), false
+  };
+  struct picture rates = {
+    "Its rate", &curve, times.x, scale_of_rates (&curve), true
+  };
+  rd_write_text (writer, "<details open id=\"curve\">"
+                         "<summary>Time by size</summary>\n");
+  write_picture (writer, &times);
+  write_picture (writer, &rates);
+  write_table (writer, profile, &curve);
+  rd_write_text (writer, "</details>\n");
+  return RADIO_OK;
+}
