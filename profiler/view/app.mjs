@@ -145,6 +145,8 @@ export function startApp(profile, root) {
     findingsPanel(profile, { showNode: (node) => showEvidence(shared, node),
                              show: shared.show,
                              has: (id) => tabs.has(id) }),
+    // What C drew.
+    ...root.children,
     element('main', {}, tabs.list,
       element('div', { class: 'bar-of-tools' }, metrics,
               listenIgnored(shared, tabs, metrics),

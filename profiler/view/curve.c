@@ -6,11 +6,9 @@
 #include <config.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "profiler/base/checked.h"
 #include "profiler/model/curve.h"
-#include "profiler/model/human.h"
 #include "profiler/view/page.h"
 
 /* A picture and, within it, where points lie: text is around. */
@@ -106,30 +104,34 @@ y_of (const struct picture *picture, const struct rd_curve_point *point)
                                               : (double) point->median_ns);
 }
 
-static struct rd_human
-label_of (const struct picture *picture, const struct rd_curve_point *point)
-{
-  return picture->is_rate ? rd_human_rate (point->nbytes, point->median_ns)
-                          : rd_human_ns (point->median_ns);
-}
-
-/* As pages spell it: microseconds by their letter. */
 static void
-write_human (struct rd_writer *writer, struct rd_human human)
+write_rate (struct rd_writer *writer, const struct rd_curve_point *point)
 {
-  const char *us = strstr (human.text, " us");
-  rd_write_bytes (writer, human.text,
-                  us ? (size_t) (us - human.text) : strlen (human.text));
-  if (us)
-    rd_write_text (writer, " \302\265s");
+  rd_page_write_nbytes (writer, (uint64_t) (bytes_per_s (point) + 0.5));
+  rd_write_text (writer, "/s");
 }
 
 static void
-write_label (struct rd_writer *writer, int x, int y, struct rd_human human)
+begin_label (struct rd_writer *writer, int x, int y)
 {
   rd_write_format (writer, "<text x=\"%d\" y=\"%d\" "
                    "text-anchor=\"middle\">", x, y);
-  write_human (writer, human);
+}
+
+/* Of a point, what it is and its size. */
+static void
+write_labels (struct rd_writer *writer, const struct picture *picture,
+              const struct rd_curve_point *point)
+{
+  int x = x_of (picture, point);
+  begin_label (writer, x, y_of (picture, point) - 9);
+  if (picture->is_rate)
+    write_rate (writer, point);
+  else
+    rd_page_write_time (writer, point->median_ns);
+  rd_write_text (writer, "</text>\n");
+  begin_label (writer, x, HEIGHT - 16);
+  rd_page_write_nbytes (writer, point->nbytes);
   rd_write_text (writer, "</text>\n");
 }
 
@@ -171,10 +173,8 @@ write_point (struct rd_writer *writer, const struct picture *picture,
     write_spread (writer, picture, point);
   rd_write_format (writer, "<circle cx=\"%d\" cy=\"%d\" r=\"3\"/>\n", x, y);
   size_t step = (curve->n + MAX_LABELS - 1) / MAX_LABELS;
-  if ((curve->n - 1 - i) % step != 0)
-    return;
-  write_label (writer, x, y - 9, label_of (picture, point));
-  write_label (writer, x, HEIGHT - 16, rd_human_nbytes (point->nbytes));
+  if ((curve->n - 1 - i) % step == 0)
+    write_labels (writer, picture, point);
 }
 
 static void
@@ -197,29 +197,23 @@ write_picture (struct rd_writer *writer, const struct picture *picture)
  *----------------------------------------------------------------------*/
 
 static void
-write_cell (struct rd_writer *writer, struct rd_human human)
-{
-  rd_write_text (writer, "<td>");
-  write_human (writer, human);
-  rd_write_text (writer, "</td>");
-}
-
-static void
 write_row (struct rd_writer *writer, const struct radio_profile *profile,
            const struct rd_curve_point *point)
 {
   rd_write_text (writer, "<tr><th scope=\"row\" dir=\"auto\">");
   rd_write_html (writer, profile->nodes.at[point->node].name);
   rd_write_text (writer, "</th>");
-  write_cell (writer, rd_human_nbytes (point->nbytes));
-  write_cell (writer, rd_human_number ((double) point->nruns));
-  write_cell (writer, rd_human_ns (point->median_ns));
   rd_write_text (writer, "<td>");
-  write_human (writer, rd_human_ns (point->low_ns));
+  rd_page_write_nbytes (writer, point->nbytes);
+  rd_write_format (writer, "</td><td>%zu</td><td>", point->nruns);
+  rd_page_write_time (writer, point->median_ns);
+  rd_write_text (writer, "</td><td>");
+  rd_page_write_time (writer, point->low_ns);
   rd_write_text (writer, " to ");
-  write_human (writer, rd_human_ns (point->high_ns));
+  rd_page_write_time (writer, point->high_ns);
+  rd_write_text (writer, "</td><td>");
+  write_rate (writer, point);
   rd_write_text (writer, "</td>");
-  write_cell (writer, rd_human_rate (point->nbytes, point->median_ns));
   rd_write_text (writer, "</tr>\n");
 }
 
@@ -254,11 +248,12 @@ rd_page_write_curve (struct rd_writer *writer,
   struct picture rates = {
     "Its rate", &curve, times.x, scale_of_rates (&curve), true
   };
-  rd_write_text (writer, "<details open id=\"curve\">"
-                         "<summary>Time by size</summary>\n");
+  rd_write_text (writer, "<section id=\"curve\" aria-label=\"Time by size\">"
+                         "<details open><summary><b>Time by size</b>"
+                         "</summary>\n");
   write_picture (writer, &times);
   write_picture (writer, &rates);
   write_table (writer, profile, &curve);
-  rd_write_text (writer, "</details>\n");
+  rd_write_text (writer, "</details></section>\n");
   return RADIO_OK;
 }

@@ -17,7 +17,7 @@ async function start() {
       profile.before = await readProfile(before.textContent);
     // A page that was saved has what was shown then, and the style once more.
     const app = document.getElementById('app');
-    app.replaceChildren();
+    app.replaceChildren(...document.querySelectorAll('#curve'));
     [...document.querySelectorAll('style')].slice(2)
       .forEach((style) => style.remove());
     // For the console, and for tests.

@@ -16,6 +16,13 @@ extern const char rd_page_script[];
 /* Text as HTML, also in attributes. */
 void rd_write_html (struct rd_writer *writer, const char *text);
 
+/* A quotient with three digits, or however many its whole part has; a time
+ * and an amount, with their units. */
+void rd_page_write_quotient (struct rd_writer *writer, uint64_t value,
+                             uint64_t size);
+void rd_page_write_time (struct rd_writer *writer, uint64_t ns);
+void rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes);
+
 /* What reads without JavaScript, and in print: the summary, the findings
  * and a table of the scopes with the most self time. */
 void rd_page_write_static (struct rd_writer *writer,

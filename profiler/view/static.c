@@ -56,67 +56,6 @@ write_name (struct rd_writer *writer, const char *name)
   rd_write_text (writer, "</bdi>");
 }
 
-/*------------------------------------------------------------------------
- * Numbers as people read them
- *----------------------------------------------------------------------*/
-
-struct unit {
-  uint64_t size;
-  const char *name;
-};
-
-static const struct unit time_units[] = {
-  { 1, "ns" }, { 1000, "\302\265s" }, { 1000000, "ms" }, { 1000000000, "s" },
-};
-
-static const struct unit byte_units[] = {
-  { 1, "B" }, { 1000, "kB" }, { 1000000, "MB" }, { 1000000000, "GB" },
-  { 1000000000000, "TB" },
-};
-
-/* A quotient with three digits, or however many its whole part has. */
-static void
-write_quotient (struct rd_writer *writer, uint64_t value, uint64_t size)
-{
-  unsigned ndecimals = 2, factor = 100;
-  if (size == 1 || value / size >= 100)
-    ndecimals = 0, factor = 1;
-  else if (value / size >= 10)
-    ndecimals = 1, factor = 10;
-  uint64_t rest = (value % size * factor + size / 2) / size;
-  uint64_t whole = value / size + rest / factor;
-  rd_write_u64 (writer, whole);
-  if (ndecimals > 0)
-    rd_write_format (writer, ".%0*u", (int) ndecimals,
-                     (unsigned) (rest % factor));
-}
-
-static void
-write_scaled (struct rd_writer *writer, uint64_t value,
-              const struct unit *units, size_t nunits)
-{
-  size_t i = 0;
-  while (i + 1 < nunits && value >= units[i + 1].size)
-    i++;
-  write_quotient (writer, value, units[i].size);
-  rd_write_text (writer, "\302\240");
-  rd_write_text (writer, units[i].name);
-}
-
-static void
-write_time (struct rd_writer *writer, uint64_t ns)
-{
-  write_scaled (writer, ns, time_units,
-                sizeof time_units / sizeof time_units[0]);
-}
-
-static void
-write_nbytes (struct rd_writer *writer, uint64_t nbytes)
-{
-  write_scaled (writer, nbytes, byte_units,
-                sizeof byte_units / sizeof byte_units[0]);
-}
-
 /* Thousandths of a whole, of which there may be none. */
 static uint64_t
 per_mille (uint64_t part, uint64_t whole)
@@ -155,7 +94,7 @@ static void
 write_time_row (struct rd_writer *writer, const char *name, uint64_t ns)
 {
   begin_row (writer, name);
-  write_time (writer, ns);
+  rd_page_write_time (writer, ns);
   end_row (writer);
 }
 
@@ -174,7 +113,7 @@ write_counters (struct rd_writer *writer, const struct radio_profile *profile)
     uint64_t sum = rd_profile_counter_sum (profile, i);
     begin_row (writer, profile->counters.at[i].name);
     if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
-      write_nbytes (writer, sum);
+      rd_page_write_nbytes (writer, sum);
     else
       rd_write_u64 (writer, sum);
     end_row (writer);
@@ -186,7 +125,7 @@ write_overhead (struct rd_writer *writer,
                 const struct radio_profile_info *info)
 {
   begin_row (writer, "profiler's own cost");
-  write_time (writer, info->overhead_ns);
+  rd_page_write_time (writer, info->overhead_ns);
   rd_write_text (writer, ", ");
   write_share (writer, info->overhead_ns, info->work_ns);
   rd_write_text (writer, " of work");
@@ -204,7 +143,7 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_time_row (writer, "wait", info->wait_ns);
   if (span_ns > 0) {
     begin_row (writer, "threads busy");
-    write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
+    rd_page_write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
     end_row (writer);
   }
   write_counters (writer, profile);
@@ -359,13 +298,14 @@ write_scope (struct rd_writer *writer, const struct radio_profile *profile,
   };
   for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
     rd_write_text (writer, "<td>");
-    write_time (writer, times[k]);
+    rd_page_write_time (writer, times[k]);
     rd_write_text (writer, "</td>");
   }
   rd_write_text (writer, "<td>");
   rd_write_u64 (writer, node->calls);
   rd_write_text (writer, "</td><td>");
-  write_time (writer, node->calls > 0 ? node->total_ns / node->calls : 0);
+  rd_page_write_time (writer,
+                      node->calls > 0 ? node->total_ns / node->calls : 0);
   rd_write_text (writer, "</td></tr>\n");
 }
 

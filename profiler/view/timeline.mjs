@@ -33,9 +33,7 @@ export class Timeline {
     this.pane = new Pane({
       label: 'Timeline of ' + this.lanes.lanes.length + ' lanes. Left and '
         + 'right move, plus and minus zoom, 0 shows all, comma and full stop '
-        + 'go to the span before and after, p to who asked for it, l narrows '
-        + 'all views down to its lane, L to that one too, b narrows '
-        + 'all views down to what is seen, c shows the critical path.',
+        + 'go to the span before and after; ? lists all keys.',
       className: 'timeline', height: this.pictureHeight,
       draw: (...where) => this.draw(...where),
     });

@@ -81,6 +81,7 @@ class Document:
                 value["value"]
         self.lanes = rows(self.raw.get("lanes", {}))
         self.parts = rows(self.raw.get("parts", {}))
+        self.shares = rows(self.raw.get("shares", {}))
         self.gauges = rows(self.raw.get("gauges", {}))
         self.spans = list(self.read_spans())
         self.by_id = {span.id: span for span in self.spans}
