@@ -229,12 +229,17 @@ collect_level (struct cleaning *cleaning, const char *path, const char *name)
   return RADIO_OK;
 }
 
+/* A volume may have been published since the document was not there. */
 static enum radio_status
 collect_header (struct cleaning *cleaning, const char *path)
 {
   bool may;
   RD_TRY (may_remove (cleaning, path, RD_HEADER_NAME, &may));
-  return may ? remove_counted (cleaning, path) : RADIO_OK;
+  if (!may)
+    return RADIO_OK;
+  RD_TRY (remove_counted (cleaning, path));
+  return cleaning->dry_run || rd_io_excludes_all (cleaning->store->io)
+         ? RADIO_OK : rd_header_mend (cleaning->store, cleaning->path);
 }
 
 static enum radio_status
@@ -265,7 +270,7 @@ repair_header (const struct cleaning *cleaning)
   if (matches)
     return RADIO_OK;
   if (!cleaning->dry_run)
-    RD_TRY (rd_header_write (cleaning->store, cleaning->path, &meta->prefix));
+    RD_TRY (rd_header_mend (cleaning->store, cleaning->path));
   cleaning->result->repaired_count++;
   return RADIO_OK;
 }

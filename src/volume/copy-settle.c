@@ -94,35 +94,15 @@ settle_level (struct rd_copy *copy, const struct rd_copy_level *level)
   return exists ? RADIO_OK : rd_copy_put_level (copy, level);
 }
 
-/* Whether the document that is there now is the copy's. */
-static enum radio_status
-is_still_there (struct rd_copy *copy, bool *is_ours)
-{
-  struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_levels_read (copy->to, copy->to_path, &levels));
-  *is_ours = rd_levels_have (&levels, copy->volume->meta.level_path);
-  return RADIO_OK;
-}
-
 /* Only what was published has one; and another one than the copy's may be of
  * a volume that has replaced it since. */
 static enum radio_status
-settle_header (struct rd_copy *copy)
+settle_header (const struct rd_copy *copy)
 {
-  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   const struct rd_volume_meta *meta = &copy->volume->meta;
-  struct rd_io *io = copy->to->io;
-  bool is_right, is_ours;
   if (!copy->is_ours || !meta->has_nifti)
     return RADIO_OK;
-  RD_TRY (io->ops->lock (io, copy->to_path, true, &lock));
-  RD_TRY (rd_header_matches (copy->to, copy->to_path, &meta->prefix,
-                             &is_right));
-  if (is_right)
-    return RADIO_OK;
-  RD_TRY (is_still_there (copy, &is_ours));
-  return is_ours ? rd_header_write (copy->to, copy->to_path, &meta->prefix)
-                 : RADIO_OK;
+  return rd_header_mend_own (copy->to, copy->to_path, &meta->prefix);
 }
 
 /* Data first, so that no reader takes missing chunks for zeros. */

@@ -7,6 +7,7 @@
 
 #include "profiler/counters.h"
 #include "src/volume/collect.h"
+#include "src/volume/header.h"
 #include "src/volume/ingest.h"
 #include "src/volume/meta.h"
 #include "src/volume/publish.h"
@@ -136,6 +137,20 @@ finish_layers (struct rd_publication *publication)
   return rd_layers_finish (ingest->layers, &ingest->result.stored_nbytes);
 }
 
+/* Somebody may have removed a volume here meanwhile, and with it the array
+ * that was to be the new one's. */
+static enum radio_status
+settle_header (const struct rd_ingest *ingest)
+{
+  enum radio_status status
+    = rd_header_mend_own (ingest->store, ingest->path, &ingest->prefix);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail_in (status, "%s: published, but its header array could not "
+                     "be looked at, which radio gc mends if need be",
+                     ingest->path);
+}
+
 static enum radio_status
 commit (struct rd_ingest *ingest, bool *is_ours)
 {
@@ -157,7 +172,7 @@ commit (struct rd_ingest *ingest, bool *is_ours)
     return RADIO_ERROR_MEMORY;
   enum radio_status status = rd_publish (&publication, is_ours);
   ingest->result.skipped = publication.skipped;
-  return status;
+  return status == RADIO_OK && *is_ours ? settle_header (ingest) : status;
 }
 
 enum radio_status

@@ -241,11 +241,8 @@ static enum radio_status
 put_back_header (const struct rd_publication *publication,
                  const struct rd_existing *existing)
 {
-  struct rd_existing now RD_EXISTING_SCOPE = { 0 };
-  if (!rd_io_excludes_all (publication->store->io)) {
-    RD_TRY (rd_existing_look (publication->store, publication->path, &now));
-    existing = &now;
-  }
+  if (!rd_io_excludes_all (publication->store->io))
+    return rd_header_mend (publication->store, publication->path);
   if (!existing->meta.has_nifti)
     return RADIO_OK;
   return rd_header_write (publication->store, publication->path,

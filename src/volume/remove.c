@@ -6,6 +6,7 @@
 
 #include "profiler/counters.h"
 #include "src/volume/collect.h"
+#include "src/volume/header.h"
 #include "src/volume/marks.h"
 #include "src/volume/node.h"
 
@@ -67,7 +68,8 @@ remove_child (struct radio_store *store, const struct rd_strings *levels,
 
 /* The caller holds the volume's lock, so no writer begins meanwhile; but
  * where locks do not tell of other processes, what is there then may be
- * theirs. */
+ * theirs, and the header array that was removed, of a volume that they have
+ * published since. */
 static enum radio_status
 remove_data (struct radio_store *store, const struct rd_strings *levels,
              const char *path)
@@ -78,8 +80,9 @@ remove_data (struct radio_store *store, const struct rd_strings *levels,
   for (size_t i = 0; i < names.n; i++)
     if (strcmp (names.items[i], RD_MARKS_NAME) != 0)
       RD_TRY (remove_child (store, levels, path, names.items[i], &is_busy));
-  return is_busy || !rd_io_excludes_all (store->io)
-         ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
+  if (!rd_io_excludes_all (store->io))
+    return rd_header_mend (store, path);
+  return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }
 
 /* With the volume's lock. */

@@ -4,17 +4,11 @@
  * goes on, the copy that succeeds is whole, and stays so. */
 #include <config.h>
 
-#include <pthread.h>
-
-#include "tests/volume/bucket.h"
+#include "tests/volume/beside.h"
 
 #define STORE "copy.zarr"
 #define DOCUMENT "ct/a/zarr.json"
 #define MARKS "ct/a/.radio-gc"
-#define NEVER UINT64_MAX
-
-/* What removes: another process. */
-typedef enum radio_status remover_fn (struct radio_store *store);
 
 static enum radio_status
 collect (struct radio_store *store)
@@ -27,94 +21,6 @@ remove_volume (struct radio_store *store)
 {
   enum radio_status status = radio_store_remove (store, "ct/a");
   return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
-}
-
-/* Begins before the copy's operation `start', stops before its own `stop',
- * and goes on to its end before the copy's `resume' or while the copy waits
- * for it.  With ages, so much time passes at start. */
-struct plan {
-  struct bucket *bucket;
-  remover_fn *remove;
-  uint64_t start, stop, resume, ages_s;
-};
-
-struct scene {
-  struct plan plan;
-  pthread_t thread;
-  bool was_started, was_joined;
-  unsigned nlooks;            /* of the copy for marks */
-  pthread_mutex_t mutex;
-  pthread_cond_t changed;
-  struct {
-    bool is_stopped, may_resume, has_ended;
-    enum radio_status status;
-  } synced;
-};
-
-static void
-stop_remover (uint64_t n, const char *key, void *user_data)
-{
-  struct scene *scene = user_data;
-  (void) key;
-  if (n != scene->plan.stop)
-    return;
-  RD_LOCK_SCOPE (&scene->mutex);
-  scene->synced.is_stopped = true;
-  pthread_cond_broadcast (&scene->changed);
-  while (!scene->synced.may_resume)
-    pthread_cond_wait (&scene->changed, &scene->mutex);
-}
-
-static void *
-run_remover (void *user_data)
-{
-  struct scene *scene = user_data;
-  struct radio_store *store = bucket_open (scene->plan.bucket, false,
-                                           stop_remover, scene);
-  enum radio_status status = scene->plan.remove (store);
-  radio_store_close (store);
-  RD_LOCK_SCOPE (&scene->mutex);
-  scene->synced.status = status;
-  scene->synced.has_ended = true;
-  pthread_cond_broadcast (&scene->changed);
-  return NULL;
-}
-
-static void
-start_remover (struct scene *scene)
-{
-  bucket_age (scene->plan.bucket, scene->plan.ages_s);
-  scene->was_started = true;
-  assert_int_equal (pthread_create (&scene->thread, NULL, run_remover, scene),
-                    0);
-  RD_LOCK_SCOPE (&scene->mutex);
-  while (!scene->synced.is_stopped && !scene->synced.has_ended)
-    pthread_cond_wait (&scene->changed, &scene->mutex);
-}
-
-static void
-end_remover (struct scene *scene)
-{
-  if (!scene->was_started || scene->was_joined)
-    return;
-  pthread_mutex_lock (&scene->mutex);
-  scene->synced.may_resume = true;
-  pthread_cond_broadcast (&scene->changed);
-  pthread_mutex_unlock (&scene->mutex);
-  pthread_join (scene->thread, NULL);
-  scene->was_joined = true;
-}
-
-static void
-before_copy_operation (uint64_t n, const char *key, void *user_data)
-{
-  struct scene *scene = user_data;
-  if (n == scene->plan.start)
-    start_remover (scene);
-  bool waits = scene->was_started && strcmp (key, MARKS) == 0
-               && ++scene->nlooks == 3;
-  if (n == scene->plan.resume || waits)
-    end_remover (scene);
 }
 
 static enum radio_status
@@ -130,24 +36,10 @@ copy_by (struct radio_store *from, struct radio_store *to)
   return RADIO_OK;
 }
 
-/* Whether the remover came to where it was to stop; *nops: what the copy
- * took. */
-static bool
-copy_beside (struct radio_store *from, const struct plan *plan,
-             uint64_t *nops)
+static void
+must_copy (struct radio_store *to, void *from)
 {
-  struct scene scene = { .plan = *plan };
-  pthread_mutex_init (&scene.mutex, NULL);
-  pthread_cond_init (&scene.changed, NULL);
-  struct radio_store *to = bucket_open (plan->bucket, true,
-                                        before_copy_operation, &scene);
   assert_ok (copy_by (from, to));
-  *nops = bucket_count (to);
-  radio_store_close (to);
-  end_remover (&scene);
-  pthread_cond_destroy (&scene.changed);
-  pthread_mutex_destroy (&scene.mutex);
-  return scene.synced.is_stopped;
 }
 
 /* A death right before the document leaves it so. */
@@ -184,13 +76,13 @@ assert_whole_for_good (struct bucket *bucket, struct radio_store *from)
 /* The remover is stopped at each of its operations in turn. */
 static void
 stop_everywhere (struct bucket *bucket, struct radio_store *from,
-                 const struct plan *plan, uint64_t *nops)
+                 const struct bucket_plan *plan, uint64_t *nops)
 {
-  struct plan now = *plan;
+  struct bucket_plan now = *plan;
   bool was_stopped = true;
   for (now.stop = 1; was_stopped; now.stop++) {
     leave_without_document (bucket, from);
-    was_stopped = copy_beside (from, &now, nops);
+    was_stopped = bucket_beside (&now, must_copy, from, nops);
     assert_whole_for_good (bucket, from);
   }
   assert_true (now.stop > 5);
@@ -203,11 +95,11 @@ a_copy_outlives_a_gc_that_was_under_way (void **state)
   (void) state;
   struct radio_store *from = make_source ();
   struct bucket *bucket = bucket_make (NULL);
-  struct plan plan = { bucket, collect, 1, 0, 2, 0 };
+  struct bucket_plan plan = { bucket, collect, 1, 0, 2, 0 };
   uint64_t nops = 2;
   for (; plan.resume <= nops; plan.resume++)
     stop_everywhere (bucket, from, &plan, &nops);
-  plan.resume = NEVER;
+  plan.resume = BUCKET_NEVER;
   stop_everywhere (bucket, from, &plan, &nops);
   assert_true (nops > 20);
   bucket_free (bucket);
@@ -221,18 +113,18 @@ a_copy_outlives_a_gc_after_the_grace_time (void **state)
   (void) state;
   struct radio_store *from = make_source ();
   struct bucket *bucket = bucket_make (NULL);
-  struct plan plan = {
-    bucket, collect, 1, NEVER, NEVER, 10 * BUCKET_GRACE_S
+  struct bucket_plan plan = {
+    bucket, collect, 1, BUCKET_NEVER, BUCKET_NEVER, 10 * BUCKET_GRACE_S
   };
   uint64_t nops = 1;
   for (; plan.start <= nops; plan.start++) {
     leave_without_document (bucket, from);
-    copy_beside (from, &plan, &nops);
+    bucket_beside (&plan, must_copy, from, &nops);
     assert_whole_for_good (bucket, from);
     plan.resume = plan.start + 4;
     if (plan.start % 5 == 0)
       stop_everywhere (bucket, from, &plan, &nops);
-    plan.resume = NEVER;
+    plan.resume = BUCKET_NEVER;
   }
   assert_true (nops > 20);
   bucket_free (bucket);
@@ -247,7 +139,7 @@ a_copy_beside_rm_is_whole_or_gone (void **state)
   struct radio_store *from = make_source ();
   struct bucket *bucket = bucket_make (NULL);
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
-  struct plan plan = { bucket, remove_volume, 1, 0, 0, 0 };
+  struct bucket_plan plan = { bucket, remove_volume, 1, 0, 0, 0 };
   unsigned nwhole = 0, ngone = 0;
   uint64_t nops = 1;
   for (; plan.start <= nops; plan.start += 3) {
@@ -256,7 +148,7 @@ a_copy_beside_rm_is_whole_or_gone (void **state)
       assert_ok (copy_by (from, to));
       bucket_age (bucket, 10 * BUCKET_GRACE_S);
       plan.resume = plan.start + plan.stop % 7 * 4;
-      was_stopped = copy_beside (from, &plan, &nops);
+      was_stopped = bucket_beside (&plan, must_copy, from, &nops);
       bool is_there = has_volume (to);
       if (is_there)
         assert_whole_for_good (bucket, from);
@@ -277,11 +169,13 @@ a_copy_on_a_disk_outlives_a_gc_at_each_step (void **state)
   (void) state;
   struct radio_store *from = make_source ();
   struct bucket *bucket = bucket_make (STORE);
-  struct plan plan = { bucket, collect, 1, NEVER, NEVER, 0 };
+  struct bucket_plan plan = {
+    bucket, collect, 1, BUCKET_NEVER, BUCKET_NEVER, 0
+  };
   uint64_t nops = 1;
   for (; plan.start <= nops; plan.start++) {
     leave_without_document (bucket, from);
-    copy_beside (from, &plan, &nops);
+    bucket_beside (&plan, must_copy, from, &nops);
     assert_whole_for_good (bucket, from);
   }
   assert_true (nops > 20);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* Ingests that replace a volume, beside others who remove or replace it where
+ * locks do not tell of them: whatever either has done when the other begins,
+ * stops or goes on, the volume is gone or whole with its header array. */
+#include <config.h>
+
+#include "tests/volume/beside.h"
+
+#define LONG_S (10 * BUCKET_GRACE_S)
+
+static enum radio_status
+remove_volume (struct radio_store *store)
+{
+  enum radio_status status = radio_store_remove (store, "ct/a");
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
+static enum radio_status
+collect (struct radio_store *store)
+{
+  return radio_store_gc (store, false, NULL);
+}
+
+static struct nifti_spec
+third_spec (void)
+{
+  struct nifti_spec spec = small_spec ();
+  spec.datatype = 2;
+  spec.descrip = "of somebody else";
+  return spec;
+}
+
+static const struct radio_ingest_options replacing = {
+  .existing = RADIO_EXISTING_REPLACE,
+};
+
+static enum radio_status
+ingest_third (struct radio_store *store)
+{
+  struct nifti_spec spec = third_spec ();
+  must_ingest (store, "ct/a", &spec, &replacing);
+  return RADIO_OK;
+}
+
+static void
+ingest_other (struct radio_store *store, void *user_data)
+{
+  struct nifti_spec spec = other_spec ();
+  (void) user_data;
+  must_ingest (store, "ct/a", &spec, &replacing);
+}
+
+/* A volume that all of is old. */
+static void
+put_old_volume (struct bucket *bucket)
+{
+  struct radio_store *store = bucket_open (bucket, true, NULL, NULL);
+  struct nifti_spec spec = small_spec ();
+  must_ingest (store, "ct/a", &spec, &replacing);
+  radio_store_close (store);
+  bucket_age (bucket, LONG_S);
+}
+
+/* What a removal that was killed has left: the header array. */
+static void
+leave_header (struct bucket *bucket)
+{
+  put_old_volume (bucket);
+  struct radio_store *store = bucket_open (bucket, true, NULL, NULL);
+  assert_ok (store->io->ops->remove (store->io, "ct/a/zarr.json"));
+  radio_store_close (store);
+}
+
+static void
+assert_header_is_right (struct radio_store *store)
+{
+  struct radio_gc_result result;
+  assert_ok (radio_store_gc (store, true, &result));
+  assert_int_equal (result.repaired_count, 0);
+}
+
+static bool
+is_there (struct radio_store *store)
+{
+  char paths[100];
+  list_paths (store, paths, sizeof paths);
+  return paths[0] != '\0';
+}
+
+/* Of two who replace a volume either may be the last. */
+static void
+assert_volume_is_one_of (struct radio_store *store,
+                         const struct nifti_spec *one,
+                         const struct nifti_spec *other)
+{
+  struct radio_volume *volume;
+  struct radio_volume_info info;
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  radio_volume_info (volume, &info);
+  bool is_one = strstr ((const char *) info.header + 148, one->descrip);
+  radio_volume_close (volume);
+  assert_volume_is (store, "ct/a", is_one ? one : other);
+}
+
+/* Now, and when all that was begun has become old.  Returns whether the
+ * volume is there. */
+static bool
+assert_whole_or_gone (struct bucket *bucket)
+{
+  struct nifti_spec other = other_spec (), third = third_spec ();
+  struct radio_store *store = bucket_open (bucket, true, NULL, NULL);
+  bool is_whole = is_there (store);
+  assert_header_is_right (store);
+  if (is_whole)
+    assert_volume_is_one_of (store, &other, &third);
+  bucket_age (bucket, LONG_S);
+  if (is_whole) {
+    assert_clean_after_gc (store, 2);
+    assert_volume_is_one_of (store, &other, &third);
+  }
+  radio_store_close (store);
+  return is_whole;
+}
+
+/* What became of the volume. */
+struct outcomes {
+  unsigned nwhole, ngone;
+};
+
+/* The other one, begun at one operation of the ingest, is stopped at each of
+ * its own in turn, and goes on soon or after the ingest.  Returns how many
+ * operations that takes. */
+static uint64_t
+stop_everywhere (struct bucket_plan plan, bool goes_on_late,
+                 void (*prepare) (struct bucket *bucket),
+                 struct outcomes *outcomes)
+{
+  uint64_t nops;
+  bool was_stopped = true;
+  plan.bucket = bucket_make (NULL);
+  for (plan.stop = 1; was_stopped; plan.stop++) {
+    plan.resume = goes_on_late ? BUCKET_NEVER
+                               : plan.start + plan.stop % 5 * 2;
+    prepare (plan.bucket);
+    was_stopped = bucket_beside (&plan, ingest_other, NULL, &nops);
+    bool is_whole = assert_whole_or_gone (plan.bucket);
+    outcomes->nwhole += is_whole;
+    outcomes->ngone += !is_whole;
+  }
+  bucket_free (plan.bucket);
+  return nops;
+}
+
+static struct outcomes
+beside_everywhere (bucket_other_fn *other,
+                   void (*prepare) (struct bucket *bucket))
+{
+  struct outcomes outcomes = { 0 };
+  struct bucket_plan plan = { .other = other, .start = 1 };
+  uint64_t nops = 1;
+  for (; plan.start <= nops; plan.start++)
+    nops = stop_everywhere (plan, plan.start % 3 == 1, prepare, &outcomes);
+  assert_true (outcomes.nwhole + outcomes.ngone > 200);
+  return outcomes;
+}
+
+static void
+an_ingest_beside_rm_is_whole_or_gone (void **state)
+{
+  (void) state;
+  struct outcomes outcomes = beside_everywhere (remove_volume,
+                                                put_old_volume);
+  assert_true (outcomes.nwhole > 10 && outcomes.ngone > 10);
+}
+
+static void
+an_ingest_outlives_a_gc_at_each_step (void **state)
+{
+  (void) state;
+  assert_int_equal (beside_everywhere (collect, leave_header).ngone, 0);
+  assert_int_equal (beside_everywhere (collect, put_old_volume).ngone, 0);
+}
+
+static void
+of_two_ingests_one_is_whole (void **state)
+{
+  (void) state;
+  assert_int_equal (beside_everywhere (ingest_third, put_old_volume).ngone,
+                    0);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (an_ingest_beside_rm_is_whole_or_gone),
+    cmocka_unit_test (an_ingest_outlives_a_gc_at_each_step),
+    cmocka_unit_test (of_two_ingests_one_is_whole),
+  };
+  return cmocka_run_group_tests (tests, enter_folder, leave_folder);
+}
