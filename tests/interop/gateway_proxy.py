@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""A proxy in front of the gateway, with TLS or without: it notes each request
+with its headers and its body, and hands it on."""
+
+import http.client
+import http.server
+import ssl
+import threading
+
+SUM = "x-amz-checksum-crc32c"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, headers, body):
+        self.send_response(status)
+        for name, value in headers:
+            if name.lower() not in ("connection", "transfer-encoding",
+                                    "content-length"):
+                self.send_header(name, value)
+        # To HEAD the length is the object's.
+        lengths = [v for n, v in headers if n.lower() == "content-length"]
+        self.send_header("Content-Length", lengths[0] if lengths and
+                         self.command == "HEAD" else str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def handle_any(self):
+        server = self.server
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        has_sum = any(n.lower().startswith("x-amz-checksum")
+                      for n in self.headers)
+        server.seen.append((self.command, self.path, dict(self.headers),
+                            body))
+        server.before(self.command, self.path)
+        if has_sum and server.refuses:
+            text = b"<Error><Code>NotImplemented</Code></Error>"
+            return self.answer(501, [], text)
+        link = http.client.HTTPConnection("127.0.0.1", server.behind)
+        link.request(self.command, self.path, body, dict(self.headers))
+        got = link.getresponse()
+        self.answer(got.status, got.getheaders() + self.said_back(),
+                    got.read())
+        link.close()
+
+    def said_back(self):
+        """As AWS says it, and Ceph, which looks at none, does not."""
+        return [(SUM, self.headers[SUM])] if self.headers.get(SUM) else []
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
+
+
+class Proxy(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, gateway, secure):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.behind, self.seen, self.refuses = gateway.port, [], False
+        self.before = lambda command, path: None
+        if secure:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(gateway.folder / "rgw.pem")
+            self.socket = context.wrap_socket(
+                self.socket, server_side=True,
+                do_handshake_on_connect=False)
+        self.url = (f"http{'s' * secure}://127.0.0.1:"
+                    f"{self.server_address[1]}")
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        """Connections end as they like."""

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""How many requests reads of S3 take, as they are counted in front of the
+gateway: for each what it is of, in the order in which they came."""
+
+import random
+
+import pytest
+from conftest import peer
+from gateway import ACCESS_KEY, REGION, SECRET_KEY
+from gateway_proxy import Proxy
+from radio_library import NO_CACHE, Store
+
+VOLUME = "ct/head"
+BUCKET = "requests"
+SHAPE = (180, 190, 200)
+
+
+def kind(method, path, headers):
+    """What a request is of: each kind has to wait for the one before."""
+    if method != "GET":
+        return method
+    if "list-type=2" in path:
+        return "list"
+    if path.endswith("/zarr.json"):
+        node = path.split("study.zarr")[1].removesuffix("zarr.json")
+        return {"/": "root", "/ct/": "collection",
+                f"/{VOLUME}/": "document"}.get(node, "level")
+    span = headers.get("Range")
+    return "index" if span and span.startswith("bytes=-") else "data"
+
+
+class Count:
+    """The requests that came since the last look."""
+
+    def __init__(self, gateway):
+        self.proxy = Proxy(gateway, False)
+
+    def kinds(self):
+        seen = [kind(method, path, headers)
+                for method, path, headers, _ in self.proxy.seen]
+        self.proxy.seen.clear()
+        return seen
+
+    def stop(self):
+        self.proxy.shutdown()
+        self.proxy.server_close()
+
+
+@pytest.fixture(scope="module")
+def count(gateway):
+    server = Count(gateway)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def store(gateway, radio):
+    """A volume of one shard."""
+    gateway.client().create_bucket(Bucket=BUCKET)
+    store = f"s3://{BUCKET}/study.zarr"
+    radio("phantom", "-s", store, VOLUME, "--size",
+          ",".join(map(str, reversed(SHAPE))), env=gateway.environment())
+    return store
+
+
+@pytest.fixture
+def kinds(gateway, radio, count):
+    """The requests of a command."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+
+    def of(*args):
+        count.kinds()
+        radio(*args, env=env)
+        return count.kinds()
+    return of
+
+
+@pytest.mark.parametrize("cut, nmost", [
+    (["slice", "--axis", "axial", "-i", "90"], 1),
+    (["slice", "--axis", "coronal", "-i", "90"], 4),
+    (["slice", "--axis", "sagittal", "-i", "90"], 4),
+    (["roi", "--at", "100,90,80", "--size", "64"], 4),
+])
+def test_a_cold_read_takes_three_trips(kinds, store, tmp_path, cut, nmost):
+    """The document, the index, and the data at once."""
+    seen = kinds(cut[0], "-s", store, VOLUME, *cut[1:], "-o",
+                 tmp_path / "cut.nii")
+    assert seen[:2] == ["document", "index"], seen
+    assert 1 <= len(seen[2:]) <= nmost and set(seen[2:]) == {"data"}, seen
+
+
+def test_a_warm_read_takes_one_trip(count, store):
+    """Of what is nowhere kept but for the index."""
+    np = peer("numpy")
+    rng = random.Random(5)
+    how = {"endpoint": count.proxy.url, "access_key": ACCESS_KEY,
+           "secret_key": SECRET_KEY, "region": REGION}
+    words = {name: text.encode() for name, text in how.items()}
+    count.kinds()
+    with Store(store, cache_nbytes=NO_CACHE, **words) as opened:
+        with opened.open_volume(VOLUME) as volume:
+            assert count.kinds() == ["document"]
+            volume.read([0, 0, 0], [64] * 3, np.int16)
+            assert count.kinds()[0] == "index"
+            for _ in range(20):
+                start = [rng.randrange(n - 63) for n in SHAPE]
+                volume.read(start, [64] * 3, np.int16)
+                seen = count.kinds()
+                assert 1 <= len(seen) <= 4 and set(seen) == {"data"}, seen
+            volume.plane("axial", 70, np.int16)
+            assert count.kinds() == ["data"]
+
+
+def test_info_takes_two_requests(kinds, store):
+    for volume in (["-s", store, VOLUME], [f"{store}/{VOLUME}"]):
+        assert kinds("info", *volume) == ["document", "list"]
+
+
+def test_a_listing_takes_two_requests_a_folder_and_one_a_volume(
+        kinds, store):
+    assert kinds("ls", "-s", store) == ["root", "list", "collection", "list",
+                                        "HEAD"]
