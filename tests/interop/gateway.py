@@ -60,7 +60,7 @@ rgw data = {folder}/rgw
 keyring = {folder}/keyring
 rgw enable usage log = false
 rgw enable ops log = false
-rgw dns name = localhost
+rgw dns name = s3.localhost
 rgw relaxed s3 bucket names = true
 rgw dynamic resharding = false
 rgw run sync thread = false
@@ -147,9 +147,10 @@ class Gateway:
 
     def make_certificate(self):
         """One of its own, for the names that both styles of addressing
-        use."""
+        use; an asterisk stands above two names at least."""
         key = self.folder / "rgw.key"
-        names = "DNS:localhost,DNS:*.localhost,IP:127.0.0.1"
+        names = ("DNS:localhost,DNS:s3.localhost,DNS:*.s3.localhost,"
+                 "IP:127.0.0.1")
         self.run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
                  "-days", "2", "-subj", "/CN=localhost", "-addext",
                  f"subjectAltName={names}", "-keyout", key, "-out",
@@ -197,10 +198,11 @@ class Gateway:
             time.sleep(0.1)
         raise AssertionError("the gateway does not listen")
 
-    def url(self, secure=False):
-        if secure:
-            return f"https://localhost:{self.tls}"
-        return f"http://127.0.0.1:{self.port}"
+    def url(self, secure=False, virtual=False):
+        """With virtual a bucket's name may stand before the host's."""
+        host = "s3.localhost" if virtual else "127.0.0.1"
+        port = self.tls if secure else self.port
+        return f"http{'s' * secure}://{host}:{port}"
 
     def environment(self, **more):
         """What tells a client of S3 where the gateway is, and who asks."""

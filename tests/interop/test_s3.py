@@ -73,19 +73,19 @@ def uploads_of(s3, bucket):
     return s3.list_multipart_uploads(Bucket=bucket).get("Uploads", [])
 
 
-@pytest.mark.parametrize("how", ["path", "virtual", "tls"])
+@pytest.mark.parametrize("how", ["path", "virtual", "tls", "virtual-tls"])
 def test_the_store_in_s3_passes_what_every_store_passes(gateway, s3, how):
     """Conformance, in a bucket of its own, by paths and by names of hosts,
     in the open and over TLS."""
     program = BUILD / "tests" / "io" / "test-s3-conformance"
     bucket = f"conform-{how}"
     s3.create_bucket(Bucket=bucket)
-    urls = {"path": gateway.url(), "tls": gateway.url(secure=True),
-            "virtual": f"http://localhost:{gateway.port}"}
-    words = {"ENDPOINT": urls[how], "BUCKET": bucket, "REGION": REGION,
+    is_virtual = "virtual" in how
+    url = gateway.url(secure="tls" in how, virtual=is_virtual)
+    words = {"ENDPOINT": url, "BUCKET": bucket, "REGION": REGION,
              "ACCESS_KEY": ACCESS_KEY, "SECRET_KEY": SECRET_KEY,
              "CA_FILE": str(gateway.ca_file),
-             "ADDRESSING": "virtual" if how == "virtual" else "path"}
+             "ADDRESSING": "virtual" if is_virtual else "path"}
     env = {**os.environ, **{f"RADIO_TESTS_S3_{name}": value
                             for name, value in words.items()}}
     done = subprocess.run([program], capture_output=True, text=True,
