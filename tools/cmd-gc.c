@@ -7,6 +7,7 @@
 
 #include "tools/commands.h"
 #include "tools/names.h"
+#include "tools/profile-temp.h"
 #include "tools/text.h"
 
 static void
@@ -37,6 +38,24 @@ take_grace (struct rd_args *args)
                          "from 1 on", args->value);
 }
 
+/* What was done before a signal came is told as well. */
+static int
+collect (const struct rd_args *args, bool dry_run)
+{
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  int failed = rd_store_open (args, false, &store);
+  if (failed)
+    return failed;
+  struct radio_gc_result result = { 0 };
+  enum radio_status status = radio_store_gc (store, dry_run, &result);
+  if (status != RADIO_OK && status != RADIO_ERROR_CANCELLED)
+    return rd_complain_library (rd_store_name (args));
+  bool is_s3 = strncasecmp (rd_store_name (args), "s3://", 5) == 0;
+  tell (&result, dry_run, is_s3);
+  return status == RADIO_OK ? RD_EXIT_OK
+                            : rd_complain_library (rd_store_name (args));
+}
+
 static int
 run_gc (struct rd_args *args)
 {
@@ -49,16 +68,10 @@ run_gc (struct rd_args *args)
       return args->status;
   if (id < 0 || !rd_args_want (args, 0, 0, ""))
     return args->status;
-  RD_CLOSE_STORE struct radio_store *store = NULL;
-  int failed = rd_store_open (args, false, &store);
-  if (failed)
-    return failed;
-  struct radio_gc_result result = { 0 };
-  if (radio_store_gc (store, dry_run, &result) != RADIO_OK)
-    return rd_complain_library (rd_store_name (args));
-  bool is_s3 = strncasecmp (rd_store_name (args), "s3://", 5) == 0;
-  tell (&result, dry_run, is_s3);
-  return RD_EXIT_OK;
+  rd_interrupt_catch ();
+  int status = collect (args, dry_run);
+  rd_interrupt_die ();
+  return status;
 }
 
 static const struct rd_option options[] = {

@@ -6,6 +6,7 @@
 
 #include "tools/commands.h"
 #include "tools/names.h"
+#include "tools/profile-temp.h"
 #include "tools/text.h"
 #include "tools/url.h"
 
@@ -72,6 +73,21 @@ remove_one (const struct rd_args *args, const char *operand)
   return RD_EXIT_OK;
 }
 
+/* The volumes in turn, until a signal comes. */
+static int
+remove_all (const struct rd_args *args)
+{
+  int status = RD_EXIT_OK;
+  size_t i = 0;
+  while (i < args->noperands && !rd_interrupted ())
+    if (remove_one (args, args->operands[i++]) != RD_EXIT_OK)
+      status = RD_EXIT_FAILED;
+  if (i < args->noperands)
+    return rd_complain ("interrupted: %s and what follows it stay",
+                        args->operands[i]);
+  return status;
+}
+
 static int
 run_rm (struct rd_args *args)
 {
@@ -80,10 +96,9 @@ run_rm (struct rd_args *args)
     continue;
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
     return args->status;
-  int status = RD_EXIT_OK;
-  for (size_t i = 0; i < args->noperands; i++)
-    if (remove_one (args, args->operands[i]) != RD_EXIT_OK)
-      status = RD_EXIT_FAILED;
+  rd_interrupt_catch ();
+  int status = remove_all (args);
+  rd_interrupt_die ();
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tools/names.h"
+#include "tools/profile-temp.h"
 #include "tools/url.h"
 
 const char *
@@ -40,6 +41,7 @@ rd_uri_open (const struct rd_args *args, const char *uri, bool create,
     return status;
   struct radio_store_options options = {
     .context = context, .create = create, .s3 = args->s3,
+    .cancel = rd_interrupt_cancel,
   };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);

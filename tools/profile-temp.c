@@ -107,6 +107,13 @@ rd_interrupt_stop (const struct radio_progress *progress, void *user_data)
   return rd_interrupted () ? RADIO_ERROR_CANCELLED : RADIO_OK;
 }
 
+bool
+rd_interrupt_cancel (void *user_data)
+{
+  (void) user_data;
+  return rd_interrupted () != 0;
+}
+
 void
 rd_interrupt_catch (void)
 {

@@ -35,6 +35,9 @@ void rd_interrupt_catch (void);
 enum radio_status rd_interrupt_stop (const struct radio_progress *progress,
                                      void *user_data);
 
+/* The same for what asks whether it is to end. */
+bool rd_interrupt_cancel (void *user_data);
+
 /* The signal that was noted, or 0. */
 int rd_interrupted (void);
 

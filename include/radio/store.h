@@ -97,6 +97,9 @@ struct radio_s3_options {
   bool no_connect_ahead;
 };
 
+/* Asked, on the thread that called, whether what is under way is to end. */
+typedef bool radio_cancel_fn (void *user_data);
+
 struct radio_store_options {
   /* The context to work in; NULL: the store makes one of its own. */
   struct radio_context *context;
@@ -107,6 +110,12 @@ struct radio_store_options {
 
   /* For "s3://" alone. */
   struct radio_s3_options s3;
+
+  /* Asked by radio_store_remove and radio_store_gc between their steps: who
+   * says yes has them end in good order, with RADIO_ERROR_CANCELLED.  May be
+   * NULL. */
+  radio_cancel_fn *cancel;
+  void *user_data;
 };
 
 /* Open a store.
@@ -184,8 +193,10 @@ radio_store_find (struct radio_store *store, const char *name, char **path)
   RADIO_USE_RESULT;
 
 /* Remove a volume: first its document, so that it is gone at once, then its
- * data.  Readers that have it open may fail from then on.
- * Errors: RADIO_ERROR_NOT_FOUND, RADIO_ERROR_PERMISSION, RADIO_ERROR_IO. */
+ * data.  Readers that have it open may fail from then on.  Of what a failure
+ * has left behind its message tells: radio_store_gc removes it.
+ * Errors: RADIO_ERROR_NOT_FOUND, RADIO_ERROR_PERMISSION, RADIO_ERROR_IO,
+ * RADIO_ERROR_CANCELLED. */
 RADIO_API enum radio_status
 radio_store_remove (struct radio_store *store, const char *path)
   RADIO_USE_RESULT;
@@ -200,8 +211,9 @@ struct radio_gc_result {
 
 /* Remove what no volume names: data of writers that died or of volumes that
  * were replaced.  What a living writer is writing is never taken.  With
- * dry_run nothing is changed, only counted.  result may be NULL.
- * Errors: those of listing and removing. */
+ * dry_run nothing is changed, only counted.  result may be NULL; after a
+ * failure it tells what was done before.
+ * Errors: those of listing and removing, RADIO_ERROR_CANCELLED. */
 RADIO_API enum radio_status
 radio_store_gc (struct radio_store *store, bool dry_run,
                 struct radio_gc_result *result) RADIO_USE_RESULT;

@@ -38,6 +38,8 @@ struct radio_store {
   atomic_bool is_known;       /* what follows, by rd_store_look */
   bool is_array;              /* the root's zarr.json is an array's */
   bool is_radio;              /* the root's attributes.radio is there */
+  radio_cancel_fn *cancel;    /* NULL: what is under way goes on */
+  void *user_data;
 };
 
 struct radio_context *rd_context_ref (struct radio_context *context);
@@ -48,6 +50,13 @@ RD_DEFINE_CLEANUP (store, struct radio_store, radio_store_close);
  * that answers over a network, opening it asks nothing.  The errors of
  * radio_store_open. */
 enum radio_status rd_store_look (struct radio_store *store) RADIO_USE_RESULT;
+
+/* Whether the caller wants what is under way to end. */
+static inline bool
+rd_store_is_cancelled (const struct radio_store *store)
+{
+  return store->cancel && store->cancel (store->user_data);
+}
 
 /* Make a handle over a store that is open already (it is taken, also on
  * failure).  How wrapped stores are tested. */

@@ -224,6 +224,10 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   atomic_init (&room->is_known, false);
   pthread_mutex_init (&room->mutex, NULL);
   room->io = RD_STEAL (taken);
+  if (options) {
+    room->cancel = options->cancel;
+    room->user_data = options->user_data;
+  }
   RD_CLEANUP (rd_cleanup_store) struct radio_store *store = RD_STEAL (room);
   RD_TRY (begin (store, options && options->create));
   *result = RD_STEAL (store);

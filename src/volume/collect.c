@@ -313,8 +313,12 @@ collect_children (struct cleaning *cleaning)
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   RD_TRY (rd_strings_add_folders (&names, cleaning->store->io,
                                   cleaning->path));
-  for (size_t i = 0; i < names.n; i++)
+  for (size_t i = 0; i < names.n; i++) {
+    if (rd_store_is_cancelled (cleaning->store))
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled",
+                      cleaning->path);
     RD_TRY (collect_child (cleaning, names.items[i]));
+  }
   return repair_header (cleaning);
 }
 

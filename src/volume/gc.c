@@ -44,23 +44,34 @@ sweep (struct radio_store *store, bool dry_run,
 /* Temporary files go first: those in a folder that is removed afterwards
  * are then counted as well. */
 static enum radio_status
-collect (struct radio_store *store, bool dry_run,
-         struct radio_gc_result *result)
+collect_all (struct radio_store *store, bool dry_run,
+             struct radio_gc_result *result)
 {
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
-  struct radio_gc_result counts = { 0 };
   RD_TRY (rd_store_look (store));
   /* On a disk temporary files have names of radio's; uploads have none. */
   if (store->is_radio || rd_io_excludes_all (store->io))
-    RD_TRY (sweep (store, dry_run, &counts));
+    RD_TRY (sweep (store, dry_run, result));
   if (store->is_radio)
     RD_TRY (rd_list_collections (store, &collections));
   for (size_t i = 0; i < collections.n; i++)
     RD_TRY (collect_collection (store, collections.items[i], dry_run,
-                                &counts));
+                                result));
+  return RADIO_OK;
+}
+
+static enum radio_status
+collect (struct radio_store *store, bool dry_run,
+         struct radio_gc_result *result)
+{
+  struct radio_gc_result counts = { 0 };
+  enum radio_status status = collect_all (store, dry_run, &counts);
   if (result)
     *result = counts;
-  return RADIO_OK;
+  if (status != RADIO_ERROR_CANCELLED)
+    return status;
+  return rd_fail (status, "%s: cancelled: what is left the next gc takes",
+                  store->io->uri);
 }
 
 enum radio_status

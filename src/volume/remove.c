@@ -66,22 +66,47 @@ remove_child (struct radio_store *store, const struct rd_strings *levels,
   return rd_level_remove (store, child);
 }
 
+static enum radio_status
+remove_children (struct radio_store *store, const struct rd_strings *levels,
+                 const char *path, bool *is_busy)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_strings_add_folders (&names, store->io, path));
+  for (size_t i = 0; i < names.n; i++) {
+    if (strcmp (names.items[i], RD_MARKS_NAME) == 0)
+      continue;
+    if (rd_store_is_cancelled (store))
+      return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
+    RD_TRY (remove_child (store, levels, path, names.items[i], is_busy));
+  }
+  return RADIO_OK;
+}
+
+/* Where locks do not tell of other processes, the header array that was
+ * removed may be of a volume that they have published since. */
+static enum radio_status
+remove_shared (struct radio_store *store, const struct rd_strings *levels,
+               const char *path)
+{
+  struct rd_error error;
+  bool is_busy = false;
+  enum radio_status status = remove_children (store, levels, path, &is_busy);
+  rd_error_save (&error, status);
+  enum radio_status mended = rd_header_mend (store, path);
+  return status == RADIO_OK ? mended : rd_error_raise (&error);
+}
+
 /* The caller holds the volume's lock, so no writer begins meanwhile; but
  * where locks do not tell of other processes, what is there then may be
- * theirs, and the header array that was removed, of a volume that they have
- * published since. */
+ * theirs. */
 static enum radio_status
 remove_data (struct radio_store *store, const struct rd_strings *levels,
              const char *path)
 {
-  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   bool is_busy = false;
-  RD_TRY (rd_strings_add_folders (&names, store->io, path));
-  for (size_t i = 0; i < names.n; i++)
-    if (strcmp (names.items[i], RD_MARKS_NAME) != 0)
-      RD_TRY (remove_child (store, levels, path, names.items[i], &is_busy));
   if (!rd_io_excludes_all (store->io))
-    return rd_header_mend (store, path);
+    return remove_shared (store, levels, path);
+  RD_TRY (remove_children (store, levels, path, &is_busy));
   return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
 }
 
@@ -91,6 +116,9 @@ remove_locked (struct radio_store *store, const char *path, const char *key)
 {
   struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
   RD_TRY (rd_levels_read (store, path, &levels));
+  if (rd_store_is_cancelled (store))
+    return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled before anything of "
+                    "it was removed", path);
   enum radio_status status = store->io->ops->remove (store->io, key);
   if (status == RADIO_ERROR_NOT_FOUND) {
     /* Another was faster; taking the lock may have made the folder again. */
@@ -100,7 +128,11 @@ remove_locked (struct radio_store *store, const char *path, const char *key)
                     store->io->uri);
   }
   RD_TRY (status);
-  return remove_data (store, &levels, path);
+  status = remove_data (store, &levels, path);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail_in (status, "%s: removed, but not all of its data, which gc "
+                     "will take", path);
 }
 
 /* A copy may be about to publish a volume with the same level. */

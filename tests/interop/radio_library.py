@@ -73,7 +73,8 @@ class S3Options(c.Structure):
 
 class StoreOptions(c.Structure):
     _fields_ = [("context", c.c_void_p), ("create", c.c_bool),
-                ("s3", S3Options)]
+                ("s3", S3Options), ("cancel", c.c_void_p),
+                ("user_data", c.c_void_p)]
 
 
 class ArrayOptions(c.Structure):

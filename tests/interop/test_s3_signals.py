@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Removing and collecting in S3 that a signal ends: at a moment that a proxy
+in front of the gateway picks, which sends it."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import RADIO
+from gateway_proxy import Proxy
+from test_s3 import keys_of
+
+BUCKET = "signals"
+
+
+@pytest.fixture
+def proxy(gateway):
+    server = Proxy(gateway, False)
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def s3(gateway):
+    client = gateway.client()
+    client.create_bucket(Bucket=BUCKET)
+    return client
+
+
+def is_removal(method, path):
+    """Not of a mark, which comes last."""
+    return ".radio-gc" not in path and (
+        method == "DELETE" or (method == "POST" and "delete" in path))
+
+
+def end_at_removal(proxy, env, number, *args):
+    """Send the signal right before the first removal is handed on."""
+    env = {**env, "AWS_ENDPOINT_URL_S3": proxy.url}
+    act = subprocess.Popen([RADIO, *args], env=env, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def before(method, path):
+        if is_removal(method, path):
+            act.send_signal(number)
+    proxy.before = before
+    said = act.communicate(timeout=120)
+    assert act.returncode == -number, (act.returncode, said)
+    return said
+
+
+def marks_of(s3):
+    return [key for key in keys_of(s3, BUCKET) if ".radio-gc" in key]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_removal_that_is_ended_leaves_no_mark(
+        gateway, s3, proxy, radio, tmp_path, number):
+    """What it left hinders no copy to the same place."""
+    store, env = f"s3://{BUCKET}/rm-{number}", gateway.environment()
+    local = tmp_path / "local.zarr"
+    for name in ("ct/a", "ct/b"):
+        radio("phantom", "-s", local, name, "--size", "64")
+    radio("cp", "-q", local, store, env=env)
+    out, err = end_at_removal(proxy, env, number, "rm", "-s", store, "ct/a",
+                              "ct/b")
+    assert "ct/a: removed, but not all of its data" in err, err
+    assert "ct/b and what follows it stay" in err and not out
+    assert not marks_of(s3)
+    assert [line.split()[0] for line in
+            radio("ls", "-s", store, env=env).stdout.splitlines()
+            if line.startswith("ct/")] == ["ct/b"]
+    radio("cp", "-q", local, store, "--skip-existing", env=env)
+    radio("validate", "-s", store, env=env)
+    assert not marks_of(s3)
+
+
+def test_a_gc_that_is_ended_leaves_no_mark(gateway, s3, proxy, radio):
+    """And tells what it has removed; the next one goes on."""
+    store, env = f"s3://{BUCKET}/gc", gateway.environment()
+    for size in ("40", "48", "64"):
+        radio("phantom", "-s", store, "ct/a", "--size", size, "--overwrite",
+              env=env)
+    time.sleep(2.1)
+    out, err = end_at_removal(proxy, env, signal.SIGTERM, "gc", "-s", store,
+                              "--grace", "1")
+    assert "removed 1 unused item," in out and "the next gc takes" in err
+    assert not marks_of(s3)
+    said = radio("gc", "-s", store, "--grace", "1", env=env).stdout
+    assert "removed 1 unused item," in said
+    radio("validate", "-s", store, env=env)
