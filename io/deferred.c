@@ -93,6 +93,7 @@ finish_passed (struct rd_io_get *get)
   struct rd_io_get *outer = passed->outer;
   outer->error = get->error;
   outer->object_nbytes = get->object_nbytes;
+  outer->version = get->version;
   count_passed (passed);
   radio_async_text (passed->request, "key", get->key, RADIO_TEXT_NAME);
   radio_async_end (passed->request);

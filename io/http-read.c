@@ -22,6 +22,18 @@ struct rd_io_file {
  * Answers
  *----------------------------------------------------------------------*/
 
+/* FNV-1a of an ETag, which is opaque and may be long; 0: there is none. */
+static uint64_t
+version_of (const char *etag)
+{
+  uint64_t hash = 0xcbf29ce484222325;
+  if (!*etag)
+    return 0;
+  for (; *etag; etag++)
+    hash = (hash ^ (unsigned char) *etag) * 0x100000001b3;
+  return hash ? hash : 1;
+}
+
 /* What is held must not change: its pieces would be of two objects. */
 static enum radio_status
 check_etag (const struct rd_http_task *task, struct rd_io_file *file)
@@ -157,6 +169,7 @@ rd_http_read_end (struct rd_http_read *read)
 {
   struct rd_io_get *get = read->get;
   get->error = read->task.error;
+  get->version = version_of (read->task.answer.etag);
   if (get->error.status != RADIO_OK)
     get->into->nbytes = 0;
   else if (get->range == RD_RANGE_ALL)

@@ -53,6 +53,10 @@ struct rd_io_get {
    * what that means.  A missing object is RADIO_ERROR_NOT_FOUND. */
   struct rd_error error;
   uint64_t object_nbytes;     /* size of the whole object */
+
+  /* Set to 0 by the caller; another number than before when the object was
+   * replaced, in stores that tell (of its ETag).  Also set on failure. */
+  uint64_t version;
 };
 
 /* A piece of what is written. */

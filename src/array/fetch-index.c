@@ -47,6 +47,7 @@ ask (const struct index_job *job, uint32_t head, const char *key,
   get->offset = 0;
   get->nbytes = (size_t) layout->index_nbytes;
   get->needed_nbytes = 0;
+  get->version = 0;
   get->into = into;
 }
 
@@ -111,8 +112,8 @@ accept_index (const struct index_job *job, uint32_t head,
     return forgive (job, head, rd_fail_in (status, "%s/%s",
                                            array->store->io->uri, get->key));
   return rd_index_cache_add (array->indexes, touch->chunk, index,
-                             get->object_nbytes, job->generation,
-                             &touch->entry);
+                             get->object_nbytes, get->version,
+                             job->generation, &touch->entry);
 }
 
 /* Read one index on the thread at hand. */

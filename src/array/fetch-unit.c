@@ -115,6 +115,7 @@ rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
   get->offset = unit->offset;
   get->nbytes = unit->nbytes;
   get->needed_nbytes = 0;
+  get->version = 0;
   if (unit->kind == RD_UNIT_SPAN && radio_profile_is_on ())
     get->needed_nbytes = count_needed (job, unit);
   if (unit->kind == RD_UNIT_OBJECT) {
@@ -129,11 +130,29 @@ rd_unit_ask (const struct rd_fetch_job *job, const struct rd_unit *unit,
 /* The shard is not the one whose index is known. */
 static enum radio_status
 fail_changed (const struct rd_fetch_job *job, const struct rd_unit *unit,
-              uint64_t object_nbytes)
+              const struct rd_io_get *get)
 {
-  rd_fail (RADIO_ERROR_IO, "the shard changed while it was read: %" PRIu64
-           " bytes instead of %" PRIu64, object_nbytes, unit->shard_nbytes);
+  if (get->object_nbytes != unit->shard_nbytes)
+    rd_fail (RADIO_ERROR_IO, "the shard changed while it was read: %" PRIu64
+             " bytes instead of %" PRIu64, get->object_nbytes,
+             unit->shard_nbytes);
+  else
+    rd_fail (RADIO_ERROR_IO, "the shard was replaced since its index was "
+             "read; read it again");
   return fail_at (job, unit->first, RADIO_ERROR_IO);
+}
+
+/* What tells of versions tells of them when it fails as well. */
+static bool
+is_changed (const struct rd_unit *unit, const struct rd_io_get *get)
+{
+  enum radio_status status = get->error.status;
+  bool is_other = unit->shard_version != 0 && get->version != 0
+                  && get->version != unit->shard_version;
+  if (unit->kind != RD_UNIT_SPAN)
+    return false;
+  return is_other || status == RADIO_ERROR_NOT_FOUND
+         || (status == RADIO_OK && get->object_nbytes != unit->shard_nbytes);
 }
 
 enum radio_status
@@ -145,17 +164,13 @@ rd_unit_look (const struct rd_fetch_job *job, const struct rd_unit *unit,
     && unit->kind == RD_UNIT_OBJECT;
   if (*missing)
     return RADIO_OK;
-  bool changed = unit->kind == RD_UNIT_SPAN
-    && (status == RADIO_ERROR_NOT_FOUND
-        || (status == RADIO_OK && get->object_nbytes != unit->shard_nbytes));
-  if (changed) {
-    rd_index_cache_drop (job->fetch->array->indexes,
-                         touch_of (job, unit->first)->chunk);
-    rd_io_forget (job->fetch->array->store->io, get->key);
-  }
-  if (changed && status == RADIO_OK)
-    return fail_changed (job, unit, get->object_nbytes);
-  return status;
+  if (!is_changed (unit, get))
+    return status;
+  rd_index_cache_drop (job->fetch->array->indexes,
+                       touch_of (job, unit->first)->chunk);
+  rd_io_forget (job->fetch->array->store->io, get->key);
+  return status == RADIO_OK ? fail_changed (job, unit, get)
+                            : rd_error_raise (&get->error);
 }
 
 /* The bytes of an item within what came. */

@@ -187,7 +187,8 @@ insert_synced (struct rd_index_cache *cache, struct rd_index_entry *entry)
 enum radio_status
 rd_index_cache_add (struct rd_index_cache *cache, const uint64_t *chunk,
                     struct rd_shard_index *index, uint64_t shard_nbytes,
-                    uint64_t generation, struct rd_index_entry **result)
+                    uint64_t shard_version, uint64_t generation,
+                    struct rd_index_entry **result)
 {
   struct rd_index_entry *entry = new_entry (cache, chunk, index,
                                             shard_nbytes);
@@ -195,6 +196,7 @@ rd_index_cache_add (struct rd_index_cache *cache, const uint64_t *chunk,
     rd_free (index);
     return RADIO_ERROR_MEMORY;
   }
+  entry->shard_version = shard_version;
   RD_LOCK_SCOPE (&cache->mutex);
   /* Another thread may have read the same one meanwhile. */
   bool is_current = cache->synced.generation == generation;

@@ -13,6 +13,7 @@ struct rd_index_cache;
 struct rd_index_entry {
   uint64_t chunk[RADIO_MAX_RANK];
   uint64_t shard_nbytes;              /* the whole object's size */
+  uint64_t shard_version;             /* and its version, or 0 */
   struct rd_shard_index *index;       /* owned */
 
   /* The cache's own from here on. */
@@ -46,7 +47,8 @@ rd_index_cache_find (struct rd_index_cache *cache, const uint64_t *chunk,
 enum radio_status
 rd_index_cache_add (struct rd_index_cache *cache, const uint64_t *chunk,
                     struct rd_shard_index *index, uint64_t shard_nbytes,
-                    uint64_t generation, struct rd_index_entry **entry)
+                    uint64_t shard_version, uint64_t generation,
+                    struct rd_index_entry **entry)
   RADIO_USE_RESULT;
 
 /* End the use of an entry; NULL is legal. */

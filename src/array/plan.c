@@ -345,6 +345,7 @@ unit_of (const struct rd_item *item, uint32_t first,
     unit.offset = item->offset;
     unit.nbytes = item->nbytes;
     unit.shard_nbytes = head->entry->shard_nbytes;
+    unit.shard_version = head->entry->shard_version;
   }
   return unit;
 }

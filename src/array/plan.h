@@ -59,6 +59,7 @@ struct rd_unit {
   uint32_t first, n;                  /* items */
   uint64_t offset, nbytes;            /* SPAN */
   uint64_t shard_nbytes;              /* SPAN */
+  uint64_t shard_version;             /* SPAN */
   struct rd_io_file *file;            /* the object, held, or NULL */
 };
 

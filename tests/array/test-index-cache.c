@@ -39,7 +39,7 @@ add (struct rd_index_cache *cache, uint64_t mark)
   uint64_t chunk[RADIO_MAX_RANK] = { 0, mark, 0 }, generation;
   assert_null (rd_index_cache_find (cache, chunk, &generation));
   struct rd_index_entry *entry;
-  assert_ok (rd_index_cache_add (cache, chunk, make_index (mark), 100,
+  assert_ok (rd_index_cache_add (cache, chunk, make_index (mark), 100, 0,
                                  generation, &entry));
   rd_index_cache_release (cache, entry);
 }
@@ -94,7 +94,7 @@ an_entry_in_use_stays_whatever_comes (void **state)
   uint64_t chunk[RADIO_MAX_RANK] = { 7, 7, 7 }, generation;
   assert_null (rd_index_cache_find (cache, chunk, &generation));
   struct rd_index_entry *entry;
-  assert_ok (rd_index_cache_add (cache, chunk, make_index (77), 100,
+  assert_ok (rd_index_cache_add (cache, chunk, make_index (77), 100, 0,
                                  generation, &entry));
   for (uint64_t i = 0; i < 100; i++)
     add (cache, i);
@@ -115,7 +115,7 @@ what_was_read_before_a_drop_is_not_kept (void **state)
   assert_null (rd_index_cache_find (cache, chunk, &generation));
   rd_index_cache_drop (cache, chunk);
   struct rd_index_entry *entry;
-  assert_ok (rd_index_cache_add (cache, chunk, make_index (5), 100,
+  assert_ok (rd_index_cache_add (cache, chunk, make_index (5), 100, 0,
                                  generation, &entry));
   assert_int_equal (entry->index->entries[0].offset, 5);
   rd_index_cache_release (cache, entry);
@@ -132,9 +132,9 @@ two_that_read_the_same_index_both_have_one (void **state)
   uint64_t chunk[RADIO_MAX_RANK] = { 1, 2, 3 }, generation;
   assert_null (rd_index_cache_find (cache, chunk, &generation));
   struct rd_index_entry *first, *second;
-  assert_ok (rd_index_cache_add (cache, chunk, make_index (5), 100,
+  assert_ok (rd_index_cache_add (cache, chunk, make_index (5), 100, 0,
                                  generation, &first));
-  assert_ok (rd_index_cache_add (cache, chunk, make_index (5), 100,
+  assert_ok (rd_index_cache_add (cache, chunk, make_index (5), 100, 0,
                                  generation, &second));
   assert_ptr_not_equal (first, second);
   rd_index_cache_release (cache, second);
@@ -163,7 +163,7 @@ use_at_random (void *argument)
                                                         &generation);
     if (!entry)
       user->nwrong += rd_index_cache_add (user->cache, chunk,
-                                          make_index (mark), 1, generation,
+                                          make_index (mark), 1, 0, generation,
                                           &entry) != RADIO_OK;
     if (random_next (&user->seed) % 10 == 0)
       rd_index_cache_drop (user->cache, chunk);

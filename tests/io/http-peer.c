@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "profiler/base/buffer.h"
+#include "profiler/base/crc32c.h"
 #include "tests/io/http-peer.h"
 
 #define MAX_CONNECTIONS 1024
@@ -261,6 +262,13 @@ send_chunked (int fd, const struct rd_buffer *object)
          && send_text (fd, object->nbytes ? "\r\n0\r\n\r\n" : "\r\n");
 }
 
+/* By the object's bytes; with the fault another one. */
+static unsigned
+etag_of (const struct rd_buffer *object, enum http_fault fault)
+{
+  return rd_crc32c (fault == HTTP_OTHER_ETAG, object->data, object->nbytes);
+}
+
 /* Bytes [first, last] of an object, with a fault. */
 static bool
 send_part (int fd, const struct request *request,
@@ -282,8 +290,7 @@ send_part (int fd, const struct request *request,
     last--;
   unsigned long long n = last - first + 1 + (fault == HTTP_LONGER);
   bool ok = send_text (fd, "HTTP/1.1 206 Part\r\nContent-Length: %llu\r\n"
-                       "ETag: \"%s\"\r\n", n,
-                       fault == HTTP_OTHER_ETAG ? "other" : "one");
+                       "ETag: \"%x\"\r\n", n, etag_of (object, fault));
   if (fault == HTTP_UNTOLD_TOTAL)
     ok = ok && send_text (fd, "Content-Range: bytes %llu-%llu/*\r\n", first,
                           last);
@@ -305,8 +312,8 @@ send_whole (int fd, const struct request *request,
             const struct rd_buffer *object, enum http_fault fault)
 {
   bool ok = send_text (fd, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
-                       "ETag: \"%s\"\r\n%s\r\n", object->nbytes,
-                       fault == HTTP_OTHER_ETAG ? "other" : "one",
+                       "ETag: \"%x\"\r\n%s\r\n", object->nbytes,
+                       etag_of (object, fault),
                        fault == HTTP_ENCODED ? "Content-Encoding: gzip\r\n"
                                              : "");
   if (request->is_head)
