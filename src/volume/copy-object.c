@@ -82,8 +82,10 @@ is_there (struct rd_copy *copy, const struct rd_copy_object *object,
   struct rd_cuts cuts RD_CUTS_SCOPE = pieces_of (copy, object, false);
   struct rd_io *io = copy->to->io;
   uint64_t nbytes;
-  enum radio_status status = io->ops->size (io, object->to_key, &nbytes);
   *there = false;
+  if (copy->has_listed && !copy->listed[object->i])
+    return RADIO_OK;
+  enum radio_status status = io->ops->size (io, object->to_key, &nbytes);
   if (status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
   RD_TRY (status);

@@ -69,6 +69,7 @@ uncount (struct rd_copy *copy, const struct rd_copy_object *object)
   copy->was_there[object->i] = false;
 }
 
+/* What the listing has not told of is asked for by itself. */
 static enum radio_status
 look_again (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 {
@@ -77,7 +78,7 @@ look_again (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   struct rd_copy_object object;
   uint64_t nbytes;
   rd_copy_locate (copy, task, &object);
-  if (object.nbytes == RD_COPY_ABSENT)
+  if (object.nbytes == RD_COPY_ABSENT || copy->listed[task])
     return RADIO_OK;
   enum radio_status status = io->ops->size (io, object.to_key, &nbytes);
   if (status != RADIO_ERROR_NOT_FOUND)
@@ -109,6 +110,7 @@ settle_header (const struct rd_copy *copy)
 static enum radio_status
 settle_all (struct rd_copy *copy)
 {
+  RD_TRY (rd_copy_list (copy));
   RD_TRY (rd_copy_run_objects (copy, look_again, &settle_site,
                                copy->max_active));
   for (size_t i = 0; i < copy->nlevels; i++)

@@ -111,7 +111,8 @@ count_objects (struct rd_copy *copy, struct rd_copy_level *level)
     level->n = rd_mul_sat (level->n, layout->chunks[i]);
   copy->nobjects = rd_add_sat (copy->nobjects, level->n);
   nbytes = rd_mul_sat (copy->nobjects, sizeof *copy->sizes
-                                       + sizeof *copy->was_there);
+                                       + sizeof *copy->was_there
+                                       + sizeof *copy->listed);
   return rd_context_allows (copy->to->context, nbytes,
                             "the list of shards");
 }
@@ -131,7 +132,8 @@ open_levels (struct rd_copy *copy, const struct rd_group_doc *group)
   }
   copy->sizes = rd_calloc (copy->nobjects + 1, sizeof *copy->sizes);
   copy->was_there = rd_calloc (copy->nobjects + 1, sizeof *copy->was_there);
-  return copy->sizes && copy->was_there ? RADIO_OK
+  copy->listed = rd_calloc (copy->nobjects + 1, sizeof *copy->listed);
+  return copy->sizes && copy->was_there && copy->listed ? RADIO_OK
                      : rd_fail_memory (copy->nobjects * sizeof *copy->sizes);
 }
 

@@ -31,6 +31,7 @@ free_copy (struct rd_copy *copy)
   rd_free (copy->levels);
   rd_free (copy->sizes);
   rd_free (copy->was_there);
+  rd_free (copy->listed);
   rd_strings_free (&copy->names);
   radio_volume_close (copy->volume);
   rd_buffer_free (&copy->text);
@@ -276,6 +277,7 @@ static enum radio_status
 write_volume (struct rd_copy *copy)
 {
   RD_TRY (begin (copy));
+  RD_TRY (rd_copy_list (copy));
   copy->max_active = count_active (copy);
   RD_TRY (rd_copy_run_objects (copy, copy_object, &shards_site,
                                copy->max_active));

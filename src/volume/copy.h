@@ -39,6 +39,8 @@ struct rd_copy {
   uint64_t nobjects;
   uint64_t *sizes;                    /* of the objects in the source */
   bool *was_there;                    /* they were not sent */
+  bool *listed;                       /* they were there at the last look, */
+  bool has_listed;                    /* if there was one (rd_copy_list) */
   uint64_t total_nbytes;
   uint64_t piece_nbytes;
   unsigned max_active;                /* objects that are written at once */
@@ -72,6 +74,10 @@ struct rd_copy_object {
 };
 void rd_copy_locate (const struct rd_copy *copy, uint64_t i,
                      struct rd_copy_object *object);
+
+/* Look which objects are there, all at once; where locks tell, asking for
+ * each of them is as fast, and nothing is done. */
+enum radio_status rd_copy_list (struct rd_copy *copy) RADIO_USE_RESULT;
 
 /* Bring one object over, unless it is there. */
 enum radio_status rd_copy_object (struct rd_copy *copy,

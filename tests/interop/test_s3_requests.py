@@ -120,3 +120,27 @@ def test_a_listing_takes_two_requests_a_folder_and_one_a_volume(
         kinds, store):
     assert kinds("ls", "-s", store) == ["root", "list", "collection", "list",
                                         "HEAD"]
+
+
+def shard_requests(count):
+    """The paths of shards that were asked for by HEAD, and the listings."""
+    seen = [(method, path) for method, path, _, _ in count.proxy.seen]
+    heads = [path for method, path in seen
+             if method == "HEAD" and "/c/" in path]
+    lists = [path for _, path in seen if "list-type=2" in path]
+    return heads, lists
+
+
+def test_a_copy_asks_for_each_shard_once(gateway, count, radio, tmp_path):
+    """That is when it was written; what is there before that and around
+    publishing is listed."""
+    local, store = tmp_path / "local.zarr", f"s3://{BUCKET}/copy/study.zarr"
+    radio("phantom", "-s", local, VOLUME, "--size", "384,384,300")
+    nshards = len(list(local.glob(f"{VOLUME}/0-*/c/*/*/*")))
+    assert nshards > 2
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    count.kinds()
+    radio("cp", "-q", local, store, env=env)
+    heads, lists = shard_requests(count)
+    assert len(heads) == len(set(heads)) == nshards, heads
+    assert len(lists) <= 6, lists
