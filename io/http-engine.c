@@ -137,6 +137,7 @@ start (struct rd_http *http, struct rd_http_attempt *attempt)
 {
   uint64_t now_ns = rd_http_now ();
   attempt->begin_ns = attempt->heard_ns = attempt->asked_ns = now_ns;
+  attempt->alone_ns = now_ns;
   if (curl_multi_add_handle (http->multi, attempt->easy) != CURLM_OK)
     return false;
   http->nactive++;
@@ -209,6 +210,19 @@ finish_task (struct rd_http *http, struct rd_http_task *task, CURLcode code)
     end_task (task, outcome.status);
 }
 
+/* One of two was told to come again.  That the other one is slow was to be
+ * helped, and was not: after as long a wait again it may be once more. */
+static void
+heed_shunned (struct rd_http *http, const struct rd_http_attempt *attempt,
+              struct rd_http_attempt *rival)
+{
+  uint64_t now_ns = rd_http_now ();
+  rd_http_manners_heed (&http->manners, attempt->shunned_status,
+                        attempt->begin_ns, now_ns);
+  rival->is_hedged = false;
+  rival->alone_ns = now_ns;
+}
+
 /* One of two that nothing was heard of, or nothing that helps, has not failed
  * the task. */
 static void
@@ -219,8 +233,7 @@ finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
   struct rd_http_attempt *rival = rd_http_rival_of (attempt);
   if (rival && !attempt->has_byte) {
     if (attempt->is_shunned)
-      rd_http_manners_heed (&http->manners, attempt->shunned_status,
-                            attempt->begin_ns, rd_http_now ());
+      heed_shunned (http, attempt, rival);
     drop (http, attempt);
     return;
   }
@@ -342,7 +355,7 @@ hedge_left_ns (const struct rd_http *http, const struct rd_http_task *task,
 {
   const struct rd_http_attempt *attempt = task->attempt;
   uint64_t after = rd_http_hedges_after (&http->hedges);
-  uint64_t waited_ns = now_ns - attempt->asked_ns;
+  uint64_t waited_ns = now_ns - attempt->alone_ns;
   if (task->method != RD_HTTP_GET || attempt->has_byte || attempt->is_hedged
       || after == UINT64_MAX || http->nactive >= http->manners.limit)
     return UINT64_MAX;

@@ -55,6 +55,7 @@ struct rd_http_attempt {
   uint64_t waited_ns;         /* from then until the first byte came */
   bool is_sent, has_byte;
   bool is_hedged;             /* it has or had a rival, or was begun as one */
+  uint64_t alone_ns;          /* its begin, or when its rival was put off */
   bool is_shunned;            /* it asked to come again by this status, */
   unsigned shunned_status;    /* and its rival is still waited for */
   bool is_judged;             /* its headers were looked at */

@@ -472,6 +472,26 @@ a_first_request_that_is_put_off_leaves_the_second_going (void **state)
   assert_all_is_well (site, NQUICK + 7);
 }
 
+/* After another wait, as long as answers pay for it. */
+static void
+what_stays_slow_when_its_second_was_put_off_is_asked_again (void **state)
+{
+  struct site *site = *state;
+  JOB_SCOPE struct job job = JOB_INIT;
+  open_with (site, &generous);
+  read_quick (site, NQUICK);
+  SAY (HTTP_PEER_HOLD_1 OK "first", BUSY, OK "third");
+  submit (site, &job);
+  await_all_said (site);
+  assert_ok (await (&job));
+  assert_body (&job, "third");
+  assert_int_equal (job.task.nattempts, 1);
+  assert_int_equal (job.task.nhedges, 2);
+  assert_true (job.task.was_overtaken);
+  http_peer_release (site->peer, 1);
+  assert_all_is_well (site, NQUICK + 3);
+}
+
 /* One after the other, or at one time; or the other says nothing at all. */
 static void
 two_that_are_put_off_are_one_attempt (void **state)
@@ -741,6 +761,7 @@ main (void)
     SITE_TEST (a_first_request_that_fails_leaves_the_second_going),
     SITE_TEST (a_second_request_that_is_put_off_leaves_the_first_going),
     SITE_TEST (a_first_request_that_is_put_off_leaves_the_second_going),
+    SITE_TEST (what_stays_slow_when_its_second_was_put_off_is_asked_again),
     SITE_TEST (two_that_are_put_off_are_one_attempt),
     SITE_TEST (two_that_stay_silent_are_one_attempt),
     SITE_TEST (nothing_is_asked_twice_unless_that_is_asked_for),
