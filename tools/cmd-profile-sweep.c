@@ -4,12 +4,12 @@
  * does not bend the curve; in the page each size is a branch of the tree. */
 #include <config.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "tools/facts.h"
+#include "tools/new-file.h"
 #include "tools/output.h"
 #include "tools/profile-commands.h"
 #include "tools/profile-measure.h"
@@ -279,40 +279,39 @@ print_field (FILE *file, double number, char end)
            end);
 }
 
+static void
+write_point (FILE *file, const struct point *p)
+{
+  const struct rd_summary *s = &p->summary;
+  const double fields[] = {
+    s->median, p->has_interval ? p->low : (double) NAN,
+    p->has_interval ? p->high : (double) NAN, s->low, s->high, s->min,
+    s->max, s->mean, s->std,
+    s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
+  };
+  size_t n = sizeof fields / sizeof fields[0];
+  fprintf (file, "%" PRIu64 ",%" PRIu64 ",%zu,", p->size, p->nbytes, s->n);
+  for (size_t k = 0; k < n; k++)
+    print_field (file, fields[k], k + 1 < n ? ',' : '\n');
+}
+
 static int
 write_csv (const struct sweep *sweep)
 {
-  FILE *file = fopen (sweep->csv, sweep->measure.output.overwrite ? "we"
-                                                                  : "wxe");
-  if (file == NULL && errno == EEXIST)
-    return rd_complain ("%s: exists already (replace it by --overwrite)",
-                        sweep->csv);
-  if (file == NULL)
-    return rd_complain ("%s: %s", sweep->csv, strerror (errno));
+  struct rd_new_file file = {
+    .name = sweep->csv, .overwrite = sweep->measure.output.overwrite
+  };
+  int failed = rd_new_file_open (&file);
+  if (failed)
+    return failed;
   fputs ("size,nbytes,n,median_s,low_s,high_s,quartile_low_s,"
-         "quartile_high_s,min_s,max_s,mean_s,std_s,mb_per_s\n", file);
-  for (size_t i = 0; i < sweep->npoints; i++) {
-    const struct point *p = &sweep->points[i];
-    const struct rd_summary *s = &p->summary;
-    const double fields[] = {
-      s->median, p->has_interval ? p->low : (double) NAN,
-      p->has_interval ? p->high : (double) NAN, s->low, s->high, s->min,
-      s->max, s->mean, s->std,
-      s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
-    };
-    size_t n = sizeof fields / sizeof fields[0];
-    fprintf (file, "%" PRIu64 ",%" PRIu64 ",%zu,", p->size, p->nbytes, s->n);
-    for (size_t k = 0; k < n; k++)
-      print_field (file, fields[k], k + 1 < n ? ',' : '\n');
-  }
-  bool failed = ferror (file) != 0;
-  errno = 0;
-  if (fclose (file) != 0 || failed)
-    return rd_complain ("%s: %s", sweep->csv, errno ? strerror (errno)
-                        : "cannot be written");
-  if (!sweep->measure.json)
+         "quartile_high_s,min_s,max_s,mean_s,std_s,mb_per_s\n", file.stream);
+  for (size_t i = 0; i < sweep->npoints; i++)
+    write_point (file.stream, &sweep->points[i]);
+  failed = rd_new_file_end (&file, 0);
+  if (!failed && !sweep->measure.json)
     rd_output_tell (sweep->csv, "the curve");
-  return RD_EXIT_OK;
+  return failed;
 }
 
 static void
@@ -359,6 +358,8 @@ measure (struct sweep *sweep, const struct rd_args *args)
   RD_CLEAR_RUNS struct rd_runs runs = { 0 };
   RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
   int failed = rd_measure_begin (&sweep->measure);
+  if (!failed && sweep->csv)
+    failed = rd_new_file_check (sweep->csv, sweep->measure.output.overwrite);
   if (!failed)
     failed = rd_subject_open (args, operand, &sweep->subject_options,
                               sweep->measure.json, &sweep->subject);

@@ -3,12 +3,10 @@
 #include <config.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <png.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "tools/new-file.h"
 #include "tools/png.h"
 
 /* What libpng says goes into the message instead of onto stderr. */
@@ -109,72 +107,17 @@ write_png (FILE *file, const struct rd_picture *picture,
   return written;
 }
 
-/* link () never replaces a file; where a file system lacks it, the check
- * and the renaming are two steps. */
-static int
-put_in_place (const char *temporary, const char *file, bool overwrite)
-{
-  if (overwrite)
-    return rename (temporary, file);
-  if (link (temporary, file) == 0)
-    return unlink (temporary);
-  if (errno == EEXIST)
-    return -1;
-  if (access (file, F_OK) == 0) {
-    errno = EEXIST;
-    return -1;
-  }
-  return rename (temporary, file);
-}
-
-/* Write to a file of the temporary name; 0 or an error number. */
-static int
-write_temporary (const char *temporary, const struct rd_picture *picture,
-                 struct writer *writer)
-{
-  int fd = open (temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return errno;
-  FILE *stream = fdopen (fd, "wb");
-  if (stream == NULL) {
-    close (fd);
-    return ENOMEM;
-  }
-  errno = 0;
-  bool written = write_png (stream, picture, writer)
-                 && fflush (stream) == 0 && fsync (fd) == 0;
-  int errnum = written ? 0 : writer->errnum ? writer->errnum : errno;
-  if (fclose (stream) != 0 && written)
-    errnum = errno;
-  return written || errnum ? errnum : EIO;
-}
-
-/* A hidden name beside the file, so that renaming stays in its folder. */
-static char *
-temporary_name (const char *file)
-{
-  const char *slash = strrchr (file, '/');
-  int folder = slash ? (int) (slash - file) + 1 : 0;
-  return rd_format ("%.*s.%s.%ld.tmp", folder, file,
-                    slash ? slash + 1 : file, (long) getpid ());
-}
-
 int
 rd_png_write (const char *file, const struct rd_picture *picture,
               bool overwrite)
 {
-  if (!overwrite && access (file, F_OK) == 0)
-    return rd_complain ("%s: exists already (replace it by --overwrite)",
-                        file);
   struct writer writer = { "", 0 };
-  RD_FREE char *temporary = temporary_name (file);
-  if (temporary == NULL)
-    return RD_EXIT_FAILED;
-  int errnum = write_temporary (temporary, picture, &writer);
-  if (errnum == 0 && put_in_place (temporary, file, overwrite) == 0)
-    return RD_EXIT_OK;
-  if (errnum == 0)
-    errnum = errno;
-  unlink (temporary);
-  return rd_complain ("%s: %s", file, strerror (errnum));
+  struct rd_new_file new_file = { .name = file, .overwrite = overwrite };
+  int failed = rd_new_file_open (&new_file);
+  if (failed)
+    return failed;
+  errno = 0;
+  bool written = write_png (new_file.stream, picture, &writer);
+  int errnum = writer.errnum ? writer.errnum : errno;
+  return rd_new_file_end (&new_file, written ? 0 : errnum ? errnum : EIO);
 }

@@ -3,12 +3,11 @@
 #include <config.h>
 
 #include <errno.h>
-#include <libgen.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/new-file.h"
 #include "tools/output.h"
 #include "tools/profile-output.h"
 #include "tools/profile-temp.h"
@@ -97,32 +96,12 @@ choose_name (struct rd_profile_output *output, const char *what)
                       "already: name a file by -o", what);
 }
 
-/* Whether a file can be made there: found out before long work. */
-static int
-check_place (const struct rd_profile_output *output, const char *file)
-{
-  struct stat st;
-  if (!output->overwrite && access (file, F_OK) == 0)
-    return rd_complain ("%s: exists already (replace it by --overwrite)",
-                        file);
-  if (stat (file, &st) == 0 && S_ISDIR (st.st_mode))
-    return rd_complain ("%s: is a folder", file);
-  RD_FREE char *copy = rd_format ("%s", file);
-  if (copy == NULL)
-    return RD_EXIT_FAILED;
-  const char *folder = dirname (copy);
-  if (access (folder, W_OK | X_OK) != 0)
-    return rd_complain ("%s: cannot be written: %s: %s", file, folder,
-                        strerror (errno));
-  return RD_EXIT_OK;
-}
-
 int
 rd_profile_output_settle (struct rd_profile_output *output, const char *what)
 {
   int failed = RD_EXIT_OK;
   for (size_t i = 0; i < output->nfiles && !failed; i++)
-    failed = check_place (output, output->files[i]);
+    failed = rd_new_file_check (output->files[i], output->overwrite);
   if (failed)
     return failed;
   if (output->nfiles == 0 && what != NULL)

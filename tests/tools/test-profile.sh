@@ -714,6 +714,7 @@ for test in make_files \
     the_status_is_the_programs \
     no_status_of_the_program_loses_its_profile \
     a_program_that_records_nothing_is_told \
+    a_profile_that_could_not_be_written_is_told_and_fails \
     a_relative_folder_for_temporary_files_will_do \
     a_folder_that_would_become_a_number_is_refused \
     a_damaged_profile_takes_nothing_from_the_others \
