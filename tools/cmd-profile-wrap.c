@@ -5,7 +5,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/output.h"
 #include "tools/profile-child.h"
@@ -21,11 +24,53 @@ struct wrap {
   struct rd_child child;
   char **argv;                /* the program's */
   char *temp;
-  bool keep;                  /* the folder: it has what is nowhere else */
+  bool is_marked;             /* the folder: see mark_untouched */
+  bool keep;                  /* it: it has what is nowhere else */
   struct radio_profile **profiles;
   size_t n;
   size_t nunreadable;
 };
+
+/*------------------------------------------------------------------------
+ * Whether a profile was lost
+ *----------------------------------------------------------------------*/
+
+/* Whatever is made in a folder, even if it is removed again, gives it a new
+ * time.  One that nothing has shows later that nobody tried to write. */
+static bool
+mark_untouched (const char *folder)
+{
+  static const struct timespec never[2] = { { 0, 0 }, { 0, 0 } };
+  return utimensat (AT_FDCWD, folder, never, 0) == 0;
+}
+
+static bool
+was_touched (const struct wrap *wrap)
+{
+  struct stat st;
+  return wrap->is_marked && stat (wrap->temp, &st) == 0 && st.st_mtime != 0;
+}
+
+/* Whether a file of some bytes can be made in a folder. */
+static bool
+has_room (const char *folder)
+{
+  static const char bytes[4096];
+  RD_FREE char *name = rd_format ("%s/room", folder);
+  if (name == NULL)
+    return true;
+  int fd = open (name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return false;
+  bool written = write (fd, bytes, sizeof bytes) == (ssize_t) sizeof bytes;
+  close (fd);
+  unlink (name);
+  return written;
+}
+
+/*------------------------------------------------------------------------
+ * Running
+ *----------------------------------------------------------------------*/
 
 /* Of the environment, what asks for profiles is replaced. */
 static char **
@@ -163,6 +208,12 @@ complain_empty (struct wrap *wrap, int status)
     return rd_complain ("%s: none of its profiles can be read",
                         wrap->argv[0]);
   }
+  bool was_begun = was_touched (wrap);
+  if (was_begun || !has_room (wrap->temp))
+    return rd_complain ("%s: its profile %s be written into %s, the folder "
+                        "for temporary files: set TMPDIR to another",
+                        wrap->argv[0], was_begun ? "could not" : "cannot",
+                        rd_temp_folder ());
   rd_complain ("%s recorded nothing: %s", wrap->argv[0], status > 128
                ? "a signal ended it before it could write"
                : "it is not linked with this library, or does not call "
@@ -187,8 +238,11 @@ run_and_report (struct wrap *wrap)
 {
   int status = RD_EXIT_OURS;
   rd_child_hold (&wrap->child);
-  bool was_run = rd_temp_make (NULL, &wrap->temp) == RD_EXIT_OK
-                 && run_program (wrap, &status);
+  bool was_run = false;
+  if (rd_temp_make (NULL, &wrap->temp) == RD_EXIT_OK) {
+    wrap->is_marked = mark_untouched (wrap->temp);
+    was_run = run_program (wrap, &status);
+  }
   rd_child_release (&wrap->child);
   return was_run ? collect_and_report (wrap, status) : status;
 }

@@ -187,6 +187,34 @@ a_sweep_gives_a_curve () {
   json 'not any ("low_s" in p or "high_s" in p for p in j["curve"])'
 }
 
+a_curve_s_file_is_looked_for_before_the_work () {
+  echo mine >old.csv
+  fails 1 "old.csv: exists already (replace it by --overwrite)" \
+    profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv old.csv -o cw.json
+  fails 1 "nowhere/a.csv: cannot be written: nowhere: No such file" \
+    profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv nowhere/a.csv \
+    -o cw.json
+  fails 1 "/dev/null: is not a regular file" \
+    profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv /dev/null \
+    -o cw.json --overwrite
+  [ ! -e cw.json ]
+  [ "$(cat old.csv)" = mine ]
+}
+
+# Where no file may have a byte, what was there stays.
+a_curve_is_written_whole_or_not_at_all () {
+  mkdir whole
+  echo mine >whole/old.csv
+  (ulimit -f 0
+   not "$RADIO" profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --overwrite \
+     --csv whole/old.csv -o whole/a.json >/dev/null 2>&1)
+  [ "$(cat whole/old.csv)" = mine ]
+  [ "$(ls -A whole)" = old.csv ]
+  runs profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --overwrite \
+    --csv whole/old.csv -o w.json
+  grep -q '^size,' whole/old.csv
+}
+
 sizes_that_nobody_named_are_those_that_fit () {
   runs phantom -s fit.zarr ct/flat --size 40,48,12
   runs phantom -s fit.zarr ct/small --size 40
@@ -447,6 +475,34 @@ a_program_that_records_nothing_is_told () {
   [ ! -e none.json ]
   wraps 3 -o none.json -- sh -c 'exit 3'
   grep -q 'recorded nothing' "$tmp/err"
+}
+
+# Where a program may not write a byte into any file.
+a_profile_that_could_not_be_written_is_told_and_fails () {
+  for ends in 0 3; do
+    wraps $((ends ? ends : 1)) -o none.json -- sh -c '(ulimit -f 0
+      "$0" ls -s s.zarr) >/dev/null 2>&1; exit $1' "$RADIO" $ends
+    grep -q 'sh: its profile could not be written into .*: set TMPDIR to an' \
+      "$tmp/err"
+    not grep -q 'recorded nothing' "$tmp/err"
+  done
+  [ ! -e none.json ]
+  nothing_is_left
+}
+
+a_full_folder_for_temporary_files_is_told_and_fails () {
+  mkdir little
+  mount -t tmpfs -o size=64k none little
+  head -c 65536 /dev/zero >little/ballast 2>/dev/null || :
+  status=0
+  TMPDIR=$PWD/little "$RADIO" profile -o none.json -- "$RADIO" ls -s s.zarr \
+    >"$tmp/out" 2>"$tmp/err" || status=$?
+  left=$(ls little)
+  umount little
+  [ "$status" -eq 1 ]
+  says ct/one
+  grep -q 'its profile could not be written into .*/little' "$tmp/err"
+  [ "$left" = ballast ]
 }
 
 # Children may go to other folders before they write.
@@ -736,6 +792,8 @@ for test in the_figures_are_of_the_runs \
     cold_runs_are_cold_or_it_is_told \
     an_ingest_is_measured_beside_the_store \
     a_sweep_gives_a_curve \
+    a_curve_s_file_is_looked_for_before_the_work \
+    a_curve_is_written_whole_or_not_at_all \
     sizes_that_nobody_named_are_those_that_fit \
     show_prints_what_was_measured \
     merge_tells_ranks_and_imbalance \
@@ -753,7 +811,10 @@ mkdir probe
 if mount -t tmpfs none probe 2>/dev/null; then
   umount probe
   check a_full_disk_loses_nothing
+  check a_full_folder_for_temporary_files_is_told_and_fails
 else
   skip a_full_disk_loses_nothing "no file system can be mounted"
+  skip a_full_folder_for_temporary_files_is_told_and_fails \
+    "no file system can be mounted"
 fi
 plan
