@@ -102,27 +102,48 @@ add_last (struct rd_pieces *pieces, const char *name)
              : RADIO_OK;
 }
 
-enum radio_status
-rd_pieces_add_name (struct rd_pieces *pieces, const char *name)
+/* A path as a whole, and each of its folders; *last is what is behind
+ * them. */
+static enum radio_status
+add_folders (struct rd_pieces *pieces, const char *name, const char **last)
 {
   const char *at = name;
   for (const char *slash; (slash = strchr (at, '/')); at = slash + 1)
     RD_TRY (add_component (pieces, at, (size_t) (slash - at)));
-  if (at > name && strlen (name) >= MIN_NAME_NBYTES)
-    RD_TRY (add_piece (pieces, name));
-  return add_last (pieces, at);
+  *last = at;
+  return at > name && strlen (name) >= MIN_NAME_NBYTES
+         ? add_piece (pieces, name) : RADIO_OK;
+}
+
+enum radio_status
+rd_pieces_add_name (struct rd_pieces *pieces, const char *name)
+{
+  const char *last;
+  RD_TRY (add_folders (pieces, name, &last));
+  return add_last (pieces, last);
+}
+
+/* The program of a command: the folders may be somebody's, this tool's own
+ * name is nobody's. */
+static enum radio_status
+add_program (struct rd_pieces *pieces, const char *name)
+{
+  const char *last;
+  RD_TRY (add_folders (pieces, name, &last));
+  return strcmp (last, "radio") == 0 ? RADIO_OK : add_last (pieces, last);
 }
 
 enum radio_status
 rd_pieces_add_command (struct rd_pieces *pieces, const char *command)
 {
-  while (*command) {
+  for (bool is_first = true; *command; is_first = false) {
     size_t nbytes = strcspn (command, " ");
     RD_FREE_PLAIN char *word = strndup (command, nbytes);
     if (word == NULL)
       return rd_fail_memory (nbytes + 1);
     if (strpbrk (word, "/."))
-      RD_TRY (rd_pieces_add_name (pieces, word));
+      RD_TRY (is_first ? add_program (pieces, word)
+                       : rd_pieces_add_name (pieces, word));
     command += nbytes;
     command += strspn (command, " ");
   }

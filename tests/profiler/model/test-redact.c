@@ -428,6 +428,61 @@ texts_beyond_the_limit_are_taken_out_whole (void **state)
   radio_profile_close (copy);
 }
 
+/* A command by its path, and files that are called like the command's own
+ * words. */
+static struct radio_profile *
+new_with_own_words (void)
+{
+  struct radio_profile *profile = build_new ("radio slice");
+  build_node (profile, RD_NO_INDEX, "read", "operation");
+  profile->info.program = rd_profile_string (profile, "radio");
+  build_fact (profile, "command", "/home/hospital/bin/radio profile slice "
+              "/data/Doe^Jane.nii.gz -o slice.html -o balanced.json", false);
+  build_fact (profile, "tool", "ran /home/hospital/bin/radio", false);
+  build_fact (profile, "operation", "slice", false);
+  build_fact (profile, "tiling", "balanced", false);
+  build_fact (profile, "note", "not balanced", false);
+  build_fact (profile, "codec", "fast", true);
+  build_finish (profile);
+  return profile;
+}
+
+static void
+the_tool_s_own_name_and_words_stay (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = new_with_own_words ();
+  struct radio_profile *copy = redact (profile, "key");
+  assert_string_equal (copy->info.program, "radio");
+  assert_string_equal (rd_profile_find_fact (copy, "operation"), "slice");
+  assert_string_equal (rd_profile_find_fact (copy, "tiling"), "balanced");
+  assert_int_equal (strncmp (copy->info.title, "radio name-", 11), 0);
+  assert_int_equal (strncmp (rd_profile_find_fact (copy, "note"),
+                             "not name-", 9), 0);
+  assert_int_equal (strncmp (rd_profile_find_fact (copy, "codec"), "name-",
+                             5), 0);
+  for (size_t i = 0; i < copy->facts.n; i++)
+    assert_no_secret (copy->facts.at[i].value);
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
+/* A file that is called "radio" is a file. */
+static void
+only_the_program_of_the_command_is_the_tool (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("radio and scanner-7");
+  build_node (profile, RD_NO_INDEX, "read", "operation");
+  build_fact (profile, "command", "/data/scanner-7 /data/radio", false);
+  build_finish (profile);
+  struct radio_profile *copy = redact (profile, "key");
+  assert_no_secret (copy->info.title);
+  assert_null (strstr (copy->info.title, "radio"));
+  radio_profile_close (profile);
+  radio_profile_close (copy);
+}
+
 int
 main (void)
 {
@@ -438,6 +493,8 @@ main (void)
     cmocka_unit_test (pseudonyms_are_hmacs_with_the_suffix_kept),
     cmocka_unit_test (equal_names_stay_equal_and_different_ones_different),
     cmocka_unit_test (what_is_no_name_stays),
+    cmocka_unit_test (the_tool_s_own_name_and_words_stay),
+    cmocka_unit_test (only_the_program_of_the_command_is_the_tool),
     cmocka_unit_test (numbers_are_all_copied),
     cmocka_unit_test (plain_notes_are_cleaned_of_names),
     cmocka_unit_test (components_and_stems_are_names_too),
