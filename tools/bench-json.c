@@ -79,10 +79,11 @@ layout_json (const struct rd_bench *bench, const struct rd_limits *limits,
   const struct radio_volume_info *info = &layout->subject.info;
   struct json_object *object = json_object_new_object ();
   struct json_object *rows = json_object_new_array ();
+  char tiling[RD_TILING_NBYTES];
   rd_report_put_text (object, "volume", bench->nvolumes > 1
                       ? layout->subject.target.name : "");
   rd_report_put_text (object, "tiling", layout->tiling ? layout->tiling
-                                                       : info->tiling);
+                      : *info->tiling ? rd_volume_tiling (info, tiling) : "");
   rd_report_put_text (object, "codec", layout->codec ? layout->codec
                                                      : info->codec);
   rd_report_put_text (object, "codecs", info->array.codecs);

@@ -295,12 +295,13 @@ rd_layout_title (const struct rd_bench *bench,
 {
   const struct radio_volume_info *info = &layout->subject.info;
   const char *name = layout->subject.target.name;
-  char threads[32] = "";
+  char threads[32] = "", tiling[RD_TILING_NBYTES];
   if (bench->threads.n > 1)
     snprintf (threads, sizeof threads, ", %u thread%s", layout->nthreads,
               layout->nthreads == 1 ? "" : "s");
   return rd_format ("%s%s%s %s%s", bench->nvolumes > 1 ? name : "",
                     bench->nvolumes > 1 ? ", " : "",
-                    *info->tiling ? info->tiling : "unknown tiling",
+                    *info->tiling ? rd_volume_tiling (info, tiling)
+                                  : "unknown tiling",
                     *info->codec ? info->codec : "unknown codec", threads);
 }

@@ -59,6 +59,22 @@ rd_volume_type (const struct radio_volume_info *info, char text[32])
   return rd_array_type (&info->array, text);
 }
 
+const char *
+rd_volume_tiling (const struct radio_volume_info *info,
+                  char text[RD_TILING_NBYTES])
+{
+  const char *tiling = info->tiling;
+  const char *first = strchr (tiling, 'x'), *last = strrchr (tiling, 'x');
+  if (*tiling == '\0')
+    return "unknown";
+  if (*tiling < '0' || *tiling > '9' || first == last)
+    return tiling;
+  snprintf (text, RD_TILING_NBYTES, "%s,%.*s,%.*s", last + 1,
+            (int) (last - first - 1), first + 1, (int) (first - tiling),
+            tiling);
+  return text;
+}
+
 /* Append to allocated text; false (text freed) without memory. */
 static bool
 append (char **text, const char *between, const char *part)

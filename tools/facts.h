@@ -23,6 +23,12 @@ const char *rd_volume_type (const struct radio_volume_info *info,
 const char *rd_array_type (const struct radio_array_info *info,
                            char text[32]);
 
+/* The tiling as --tiling takes it: its name, or X,Y,Z where the store has
+ * ZxYxX; "unknown". */
+#define RD_TILING_NBYTES 80
+const char *rd_volume_tiling (const struct radio_volume_info *info,
+                              char text[RD_TILING_NBYTES]);
+
 /* "256 x 256 x 128", of so many numbers taken by the given axes; allocated,
  * NULL after complaining. */
 char *rd_join_u64 (const uint64_t *numbers, const size_t *axes, size_t n,

@@ -67,7 +67,7 @@ static int
 describe_volume (struct rd_conditions *c, const struct rd_subject *subject)
 {
   const struct radio_volume_info *info = &subject->info;
-  char type[32];
+  char type[32], tiling[RD_TILING_NBYTES];
   RD_FREE char *shape = rd_subject_shape_text (subject, info->array.shape);
   RD_FREE char *tile = rd_subject_shape_text (subject,
                                               info->array.tile_shape);
@@ -81,8 +81,8 @@ describe_volume (struct rd_conditions *c, const struct rd_subject *subject)
     failed = rd_conditions_add (c, "dtype", rd_volume_type (info, type),
                                 RADIO_TEXT_PLAIN);
   if (!failed)
-    failed = rd_conditions_add (c, "tiling", *info->tiling ? info->tiling
-                                : "unknown", RADIO_TEXT_PLAIN);
+    failed = rd_conditions_add (c, "tiling", rd_volume_tiling (info, tiling),
+                                RADIO_TEXT_PLAIN);
   if (!failed)
     failed = rd_conditions_add (c, "tile", tile, RADIO_TEXT_PLAIN);
   if (!failed)

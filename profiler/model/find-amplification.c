@@ -237,14 +237,15 @@ best_tiling (const struct geometry *geometry, double *ratio)
  * Telling
  *----------------------------------------------------------------------*/
 
+/* From the last axis (x) on: in the order of --tiling and --size. */
 static void
 print_shape (const struct shape *shape, char *text, size_t nbytes)
 {
   size_t n = 0;
   text[0] = '\0';
-  for (size_t i = 0; i < shape->rank && n < nbytes; i++)
-    n += (size_t) snprintf (text + n, nbytes - n, "%s%" PRIu64,
-                            i ? " x " : "", shape->sizes[i]);
+  for (size_t i = shape->rank; i-- > 0 && n < nbytes;)
+    n += (size_t) snprintf (text + n, nbytes - n, "%" PRIu64 "%s",
+                            shape->sizes[i], i ? " x " : "");
 }
 
 /* What another tiling would do, into text. */
@@ -259,10 +260,10 @@ tell_tiling (const struct geometry *geometry, char *text, size_t nbytes)
   print_shape (&geometry->tile, tile, sizeof tile);
   print_shape (&other_tile, other, sizeof other);
   int n = snprintf (
-    text, nbytes, "; a box of %s anywhere in tiles of %s takes %s x (tiles "
-    "that it touches are decoded whole: on average b + t - 1 elements along "
-    "an axis where it has b and tiles have t, so (b + t - 1) / b times as "
-    "many; all axes multiply)", box, tile,
+    text, nbytes, "; a box of %s (x first) anywhere in tiles of %s takes "
+    "%s x (tiles that it touches are decoded whole: on average b + t - 1 "
+    "elements along an axis where it has b and tiles have t, so (b + t - 1) "
+    "/ b times as many; all axes multiply)", box, tile,
     rd_human_number (now).text);
   if (n < 0 || (size_t) n >= nbytes)
     return;

@@ -46,6 +46,26 @@ a_colour_is_no_axis (void **state)
 }
 
 static void
+expect_tiling (const char *stored, const char *want)
+{
+  struct radio_volume_info info = { .tiling = stored };
+  char text[RD_TILING_NBYTES];
+  assert_string_equal (rd_volume_tiling (&info, text), want);
+}
+
+static void
+tilings_are_told_as_the_option_takes_them (void **state)
+{
+  (void) state;
+  expect_tiling ("balanced", "balanced");
+  expect_tiling ("isotropic", "isotropic");
+  expect_tiling ("4x8x16", "16,8,4");
+  expect_tiling ("1x512x300", "300,512,1");
+  expect_tiling ("", "unknown");
+  expect_tiling ("8x16", "8x16");
+}
+
+static void
 sizes_that_overflow_are_the_largest (void **state)
 {
   (void) state;
@@ -244,6 +264,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (axes_are_told_in_niftis_order),
     cmocka_unit_test (a_colour_is_no_axis),
+    cmocka_unit_test (tilings_are_told_as_the_option_takes_them),
     cmocka_unit_test (sizes_that_overflow_are_the_largest),
     cmocka_unit_test (numbers_are_joined_by_their_axes),
     cmocka_unit_test (facts_of_a_little_endian_header),

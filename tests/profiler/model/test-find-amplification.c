@@ -118,11 +118,12 @@ planes_are_wrong_for_boxes (void **state)
   (void) state;
   assert_found (build_shapes ("256,256,256", "1,256,256", "64,64,64"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "a box of 64 x 64 x 64 anywhere in tiles of 1 x 256 x 256 "
-                "takes 16 x (tiles that it touches are decoded whole: on "
+                "a box of 64 x 64 x 64 (x first) anywhere in tiles of "
+                "256 x 256 x 1 takes 16 x (tiles that it touches are "
+                "decoded whole: on "
                 "average b + t - 1 elements along an axis where it has b and "
                 "tiles have t, so (b + t - 1) / b times as many; all axes "
-                "multiply), with --tiling balanced (8 x 32 x 32) 2.44 x");
+                "multiply), with --tiling balanced (32 x 32 x 8) 2.44 x");
 }
 
 static void
@@ -131,7 +132,7 @@ boxes_are_wrong_for_planes (void **state)
   (void) state;
   assert_found (build_shapes ("256,512,512", "32,32,32", "1,512,512"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "all axes multiply), with --tiling axial (1 x 512 x 512) "
+                "all axes multiply), with --tiling axial (512 x 512 x 1) "
                 "1 x");
 }
 
@@ -141,7 +142,7 @@ wide_planes_are_cut_as_axial_cuts_them (void **state)
   (void) state;
   assert_found (build_shapes ("100,1000,600", "8,32,32", "1,1000,600"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "--tiling axial (1 x 500 x 300) 1 x");
+                "--tiling axial (300 x 500 x 1) 1 x");
 }
 
 static void
@@ -150,8 +151,8 @@ a_time_axis_has_tiles_of_one (void **state)
   (void) state;
   assert_found (build_shapes ("10,64,64,64", "1,1,64,64", "1,16,16,16"),
                 "read-amplification", RADIO_FINDING_PROBLEM,
-                "a box of 1 x 16 x 16 x 16 anywhere in tiles of "
-                "1 x 1 x 64 x 64 takes "
+                "a box of 16 x 16 x 16 x 1 (x first) anywhere in tiles of "
+                "64 x 64 x 1 x 1 takes "
                 "16 x");
 }
 
@@ -175,8 +176,8 @@ the_size_of_elements_is_told_by_what_tiles_held (void **state)
     uint64_t nbytes;
     const char *tile;
   } rows[] = {
-    { 1, "(16 x 32 x 32)" }, { 2, "(8 x 32 x 32)" }, { 4, "(8 x 32 x 32)" },
-    { 8, "(4 x 32 x 32)" }, { 16, "(4 x 16 x 32)" },
+    { 1, "(32 x 32 x 16)" }, { 2, "(32 x 32 x 8)" }, { 4, "(32 x 32 x 8)" },
+    { 8, "(32 x 32 x 4)" }, { 16, "(32 x 16 x 4)" },
   };
   for (size_t i = 0; i < 5; i++) {
     struct radio_profile *profile =
@@ -206,7 +207,8 @@ elements_that_are_converted_do_not_hide_it (void **state)
     build_note (profile, 0, 0, "box shape", "1,512,512", false);
     assert_found (profile, "read-amplification", RADIO_FINDING_PROBLEM,
                   "12.6 MB decoded for 1.57 MB delivered (8 x); a box of "
-                  "1 x 512 x 512 anywhere in tiles of 8 x 32 x 32 takes 8 x");
+                  "512 x 512 x 1 (x first) anywhere in tiles of 32 x 32 x 8 "
+                  "takes 8 x");
   }
 }
 
