@@ -306,8 +306,9 @@ enum radio_change {
   RADIO_CHANGE_NONE = 0,      /* the difference is within the noise */
   RADIO_CHANGE_FASTER,
   RADIO_CHANGE_SLOWER,
-  RADIO_CHANGE_NEW,           /* only in the second */
-  RADIO_CHANGE_GONE,          /* only in the first */
+  RADIO_CHANGE_NEW,           /* in no run of the first, in all or surely
+                                 in most of the second */
+  RADIO_CHANGE_GONE,          /* the other way round */
   RADIO_CHANGE_UNKNOWN,       /* one run each: no spread to judge by */
 };
 

@@ -175,18 +175,55 @@ to_ns (double value)
   return (int64_t) (value < 0 ? value - 0.5 : value + 0.5);
 }
 
+/* In how many runs a node was called at all. */
+static size_t
+count_present (const struct radio_profile *profile, size_t node)
+{
+  size_t nshares, n = 0;
+  if (count_runs (profile) == 1)
+    return 1;
+  const struct rd_part_share *shares = rd_profile_shares (profile, node,
+                                                          &nshares);
+  for (size_t i = 0; i < nshares; i++)
+    n += shares[i].share.calls > 0;
+  return n;
+}
+
+/* Whether a node belongs to the runs of its profile, all nother runs lacking
+ * it: it is in all of the own, or in most and not so by chance, which would
+ * put all of its occurrences on one side with a probability of 5 % at
+ * most. */
+static bool
+belongs (const struct radio_profile *profile, size_t node, size_t nother)
+{
+  size_t n = count_runs (profile), npresent = count_present (profile, node);
+  if (npresent == n)
+    return true;
+  double chance = 1;
+  for (size_t i = 0; i < npresent; i++)
+    chance *= (double) (n - i) / (double) (n + nother - i);
+  return 2 * npresent > n && chance <= 0.05;
+}
+
+/* What is in a few runs of one side only (a wait that seldom happens) is
+ * noise. */
+static enum radio_change
+judge_one_sided (const struct radio_comparison *comparison,
+                 const struct radio_difference *path)
+{
+  const struct radio_profile *before = comparison->before;
+  const struct radio_profile *after = comparison->after;
+  if (path->before == RADIO_NO_PARENT)
+    return belongs (after, path->after, count_runs (before))
+             ? RADIO_CHANGE_NEW : RADIO_CHANGE_NONE;
+  return belongs (before, path->before, count_runs (after))
+           ? RADIO_CHANGE_GONE : RADIO_CHANGE_NONE;
+}
+
 static void
 judge (const struct rd_spread *before, const struct rd_spread *after,
        struct radio_difference *path)
 {
-  if (path->before == RADIO_NO_PARENT) {
-    path->change = RADIO_CHANGE_NEW;
-    return;
-  }
-  if (path->after == RADIO_NO_PARENT) {
-    path->change = RADIO_CHANGE_GONE;
-    return;
-  }
   path->change = RADIO_CHANGE_UNKNOWN;
   if (before->n < 2 || after->n < 2)
     return;
@@ -234,7 +271,10 @@ measure (const struct radio_comparison *comparison, const struct path *path,
     .calls_after = (uint64_t)
       to_ns (spread_of (after, path->after, CALLS, values).median),
   };
-  judge (&total[0], &total[1], &difference);
+  if (path->before == RD_NO_INDEX || path->after == RD_NO_INDEX)
+    difference.change = judge_one_sided (comparison, &difference);
+  else
+    judge (&total[0], &total[1], &difference);
   return difference;
 }
 

@@ -73,11 +73,26 @@ function toWhole(value) {
   return Math.sign(value) * Math.floor(Math.abs(value) + 0.5) || 0;
 }
 
-function judgeChange(path, before, after) {
-  if (path.before < 0)
-    return { change: 'new', low: 0, high: 0 };
-  if (path.after < 0)
-    return { change: 'gone', low: 0, high: 0 };
+// Whether a node belongs to the runs whose calls are given, as none of n
+// others has it: all of them have it, or most, and chance would hardly put
+// those on one side (compare.c has the same).
+function belongs(calls, node, n) {
+  const all = calls.length;
+  const have = calls.filter((column) => column[node] > 0).length;
+  let chance = 1;
+  for (let i = 0; i < have; i++)
+    chance *= (all - i) / (all + n - i);
+  return all < 2 || have === all || 2 * have > all && chance <= 0.05;
+}
+
+// calls: columns of before, and of after.
+function judgeChange(path, before, after, calls) {
+  if (path.before < 0 || path.after < 0) {
+    const [a, b] = calls;
+    const change = path.before < 0 ? belongs(b, path.after, a.length) && 'new'
+      : belongs(a, path.before, b.length) && 'gone';
+    return { change: change || 'noise', low: 0, high: 0 };
+  }
   if (before.n < 2 || after.n < 2)
     return { change: 'one run', low: 0, high: 0 };
   const [low, high] = spreadInterval(before, after);
@@ -95,7 +110,8 @@ function measurePath(before, after, path, columns) {
   const total = of('total');
   const made = {
     name: names[node], category: categories[node], edge: edges[node],
-    before: path.before, after: path.after, ...judgeChange(path, ...total),
+    before: path.before, after: path.after,
+    ...judgeChange(path, ...total, columns.calls),
   };
   for (const [what, [a, b]] of [['total', total], ['self', of('self')],
                                 ['calls', of('calls')]]) {

@@ -72,7 +72,7 @@ export class Details {
     const node = this.state.get('node');
     if (!(node >= 0 && node < this.profile.tree.size)) {
       this.content.replaceChildren(element('p', { class: 'muted' },
-        'Select a scope to see all that is known of it.'));
+        'Select a scope, in any view.'));
       return;
     }
     this.told.textContent = this.profile.names[node] + ', '

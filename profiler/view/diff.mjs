@@ -103,9 +103,9 @@ class Diff {
   compare() {
     this.shown.hidden = this.other === null;
     if (this.other === null) {
-      this.notice.replaceChildren('Here two recordings are compared path by '
-        + 'path: what got slower or faster, is new or gone, and what is mere '
-        + 'noise. Open the one of before, or make a page of both: ',
+      this.notice.replaceChildren('Two recordings, path by path: what got '
+        + 'slower or faster, is new, gone or noise. Open the one of before, '
+        + 'or make a page of both: ',
         element('kbd', {}, 'radio diff before.json after.json -o '
           + 'changes.html'), '. Nothing leaves this page.');
       return;
@@ -228,11 +228,11 @@ class Diff {
       + this.format(before) + ' \u2192 ' + this.format(after)
       + (share === '' ? '' : ' (' + share + ')');
     const noise = totalsOfRuns(this.shapes[0], this.metric.id) === null
-      ? 'The mean of a run; its spread is not recorded, so whether a '
-        + 'difference is noise cannot be told.'
+      ? 'The mean of a run; its spread is not recorded: what is noise '
+        + 'cannot be told.'
       : count('one run') > 0
-        ? 'A single run has no spread: whether a difference is noise cannot '
-          + 'be told (record with --runs).'
+        ? 'A single run has no spread: what is noise '
+          + 'cannot be told (record with --runs).'
         : 'Paths: ' + LISTED.map((one) => formatCount(count(one)) + ' '
           + this.label(one)).join(', ') + '.';
     return element('p', {}, element('strong', { class: 'diff-whole' },

@@ -24,8 +24,7 @@ async function start() {
     window.radio = startApp(profile, app);
     if (!document.getElementById('whole'))
       document.getElementById('notice').textContent = 'This page was cut '
-        + 'short behind its profile: what it was to be compared with is '
-        + 'missing.';
+        + 'short: what its profile is compared with is missing.';
     document.getElementById('static').hidden = true;
   } catch (error) {
     document.getElementById('app').hidden = true;

@@ -26,7 +26,7 @@ class Sandwich {
     this.head = element('p', { class: 'tools' });
     this.pane = new Pane({
       label: 'Callers of the selected scope above it, what it called below. '
-        + 'Up and down, left and right move; Enter selects what is there.',
+        + 'Arrow keys move, Enter selects.',
       className: 'sandwich', height: 0,
       draw: (...where) => this.draw(...where),
     });
@@ -83,8 +83,7 @@ class Sandwich {
     const box = this.boxes[this.at];
     if (!box) {
       this.head.replaceChildren(node < 0
-        ? 'Select a scope, in any view, to see who called it and what it '
-          + 'called.'
+        ? 'Select a scope, in any view.'
         : 'Nothing has any ' + this.model.metric().label + ' here.');
       return;
     }

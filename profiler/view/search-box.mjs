@@ -12,8 +12,8 @@ export class SearchBox {
   constructor({ profile, state, model }) {
     Object.assign(this, { profile, state, model });
     this.input = element('input', {
-      type: 'search', placeholder: 'Search scopes', 'aria-label':
-        'Search scopes by name; between slashes a regular expression',
+      type: 'search', placeholder: 'Search scopes',
+      'aria-label': 'Search scopes',
       title: 'Part of a name, or /regular expression/. Key /',
       oninput: () => state.set({ query: this.input.value }),
       onkeydown: (event) => this.key(event),

@@ -37,8 +37,8 @@ function figures(profile, model) {
     ...bytesFigures(profile, model),
     info.allocPeak > 0
       ? figure('memory', formatBytes(info.allocPeak),
-               'The most that the library held at one time; when the '
-               + 'recording ended: ' + formatBytes(info.allocLive), 'at most')
+               'The most that was held at one time; at the end: '
+               + formatBytes(info.allocLive), 'at most')
       : '',
     figure('scopes', formatCount(info.scopes), 'Scopes opened in all',
            'cost ' + cost));

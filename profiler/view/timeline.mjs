@@ -32,8 +32,7 @@ export class Timeline {
     this.placeRows();
     this.pane = new Pane({
       label: 'Timeline of ' + this.lanes.lanes.length + ' lanes. Left and '
-        + 'right move, plus and minus zoom, 0 shows all, comma and full stop '
-        + 'go to the span before and after; ? lists all keys.',
+        + 'right move, plus and minus zoom, ? lists all keys.',
       className: 'timeline', height: this.pictureHeight,
       draw: (...where) => this.draw(...where),
     });
@@ -95,7 +94,8 @@ export class Timeline {
       button('Zoom out', () => this.zoom(2), { title: 'Key -' }),
       button('Show all', () => this.show(0, this.end), { title: 'Key 0' }),
       button('Narrow to this', () => this.brush(this.from, this.to),
-             { title: 'Make all views of the time that is seen. Key b' }),
+             { title: 'Narrow all views down to the time that is seen. '
+                + 'Key b' }),
       this.critical,
       element('span', { class: 'hint' },
               'Drag on the axis, click a lane: all views narrow to it.'));

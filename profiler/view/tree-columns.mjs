@@ -64,7 +64,7 @@ export function makeColumns(shape, metric, inverted = false) {
         + ', here and below', metric, metric.total, metric.sum)];
   const first = inverted
     ? [time('total', 'self', 'What no scope inside accounts for, of the '
-        + 'outermost scope on behalf of this one', wall.total, wall.sum)]
+        + 'outermost scope for this one', wall.total, wall.sum)]
     : [time('total', 'total', 'From begin to end, of all calls', wall.total,
             wall.sum)];
   const own = inverted ? []

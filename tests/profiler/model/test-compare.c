@@ -379,6 +379,71 @@ paths_of_one_side_are_new_or_gone (void **state)
   radio_profile_close (b);
 }
 
+/* Runs of a root, the first few with a path below it. */
+static struct radio_profile *
+new_runs_some_with (size_t n, size_t npresent)
+{
+  struct radio_profile *profile = build_new ("runs");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "operation");
+  uint32_t wait = UINT32_MAX;
+  if (npresent > 0)
+    wait = build_node (profile, root, "wait", "queue");
+  profile->info.parts = RADIO_PARTS_RUNS;
+  for (size_t i = 0; i < n; i++) {
+    struct rd_profile_part part = { .name = "run", .wall_ns = 1000 };
+    struct radio_profile_share share = { 1, 1000, 500 };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    assert_ok (rd_profile_add_share (profile, root, index, &share));
+    if (i < npresent)
+      assert_ok (rd_profile_add_share (profile, wait, index, &share));
+  }
+  build_finish (profile);
+  return profile;
+}
+
+static enum radio_change
+change_of_wait (struct radio_profile *before, struct radio_profile *after)
+{
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (before, after, &comparison));
+  enum radio_change change = find_path (comparison, "wait")->change;
+  radio_comparison_close (comparison);
+  radio_profile_close (before);
+  radio_profile_close (after);
+  return change;
+}
+
+/* Of 3 in 5 runs, chance would put all into the same half of 10 with 5/10 x
+ * 4/9 x 3/8 = 8 %; of 4 with 2.4 %. */
+static void
+paths_of_a_few_runs_of_one_side_are_noise (void **state)
+{
+  (void) state;
+  static const struct {
+    size_t n, npresent, nother;
+    bool belongs;
+  } rows[] = {
+    { 20, 1, 20, false }, { 20, 10, 20, false }, { 20, 11, 20, true },
+    { 20, 20, 20, true }, { 5, 3, 5, false }, { 5, 4, 5, true },
+    { 2, 1, 2, false }, { 2, 2, 2, true }, { 20, 19, 1, false },
+    { 1, 1, 20, true },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    size_t n = rows[i].n, npresent = rows[i].npresent;
+    enum radio_change new = change_of_wait (
+      new_runs_some_with (rows[i].nother, 0),
+      new_runs_some_with (n, npresent));
+    enum radio_change gone = change_of_wait (
+      new_runs_some_with (n, npresent),
+      new_runs_some_with (rows[i].nother, 0));
+    assert_int_equal (new, rows[i].belongs ? RADIO_CHANGE_NEW
+                                           : RADIO_CHANGE_NONE);
+    assert_int_equal (gone, rows[i].belongs ? RADIO_CHANGE_GONE
+                                            : RADIO_CHANGE_NONE);
+  }
+}
+
 static void
 paths_are_listed_as_a_tree (void **state)
 {
@@ -455,6 +520,7 @@ main (void)
     cmocka_unit_test (runs_without_any_spread_differ_by_any_delta),
     cmocka_unit_test (single_runs_cannot_be_judged),
     cmocka_unit_test (paths_of_one_side_are_new_or_gone),
+    cmocka_unit_test (paths_of_a_few_runs_of_one_side_are_noise),
     cmocka_unit_test (paths_are_listed_as_a_tree),
     cmocka_unit_test (empty_profiles_have_no_paths),
   };

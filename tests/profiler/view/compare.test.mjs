@@ -62,7 +62,7 @@ function makeProfile(nodes, facts = {}) {
     tree: new Tree(Int32Array.from(paths, (path) =>
       paths.indexOf(path.split('/').slice(0, -1).join('/')))),
     share: (node, part) => ({ total: nodes[paths[node]][part], self: 1,
-                              calls: 2 }),
+                              calls: nodes[paths[node]][part] > 0 ? 2 : 0 }),
   };
 }
 
@@ -88,6 +88,22 @@ test('paths are paired by their names from the root on', () => {
   ]);
   assert.deepEqual([compared.before, compared.after], [100, 91]);
   assert.deepEqual([...compared.tree.parents], [-1, 0, 1, 0, 3, -1]);
+});
+
+// As test-compare.c has it: runs that have a path, of how many, and how many
+// runs of the other side have none.
+test('what a few runs of one side have is noise', () => {
+  for (const [n, have, others, belongs] of [
+    [20, 1, 20, 0], [20, 10, 20, 0], [20, 11, 20, 1], [20, 20, 20, 1],
+    [5, 3, 5, 0], [5, 4, 5, 1], [2, 1, 2, 0], [2, 2, 2, 1], [20, 19, 1, 0],
+    [1, 1, 20, 1]]) {
+    const some = makeProfile({ a: Array(n).fill(9),
+                               'a/w': Array(n).fill(5).fill(0, have) });
+    const none = makeProfile({ a: Array(others).fill(9) });
+    const change = (...both) => compare(...both).paths[1].change;
+    assert.equal(change(none, some), belongs ? 'new' : 'noise');
+    assert.equal(change(some, none), belongs ? 'gone' : 'noise');
+  }
 });
 
 test('with several runs a change is told from noise', () => {
