@@ -16,7 +16,7 @@
 
 /* The first one that looks for the best way to cut the script into matches:
  * 4 % smaller than level 9. */
-#define LEVEL 10
+#define LEVEL 12
 
 /* A SHA-256 in base64, and its NUL. */
 #define DIGEST_NBYTES (4 * 11 + 1)
