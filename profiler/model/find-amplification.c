@@ -248,33 +248,42 @@ print_shape (const struct shape *shape, char *text, size_t nbytes)
                             shape->sizes[i], i ? " x " : "");
 }
 
+#define FORMULA \
+  ": tiles that it touches are decoded whole, on average b + t - 1 elements " \
+  "along an axis where it has b and tiles have t, so (b + t - 1) / b times " \
+  "as many; all axes multiply"
+
+/* What to do, and then why that is so. */
+static void
+tell_remedy (const struct geometry *geometry, double now, char *text,
+             size_t nbytes)
+{
+  char tile[128];
+  double then;
+  int best = best_tiling (geometry, &then);
+  struct shape shape = tile_of (geometry, best);
+  print_shape (&shape, tile, sizeof tile);
+  if (now >= MIN_GAIN * then)
+    snprintf (text, nbytes, "with --tiling %s (%s) %s x" FORMULA,
+              tiling_names[best], tile, rd_human_number (then).text);
+  else
+    snprintf (text, nbytes, "which none of axial, balanced and isotropic "
+              "tiles would cut by a third" FORMULA);
+}
+
 /* What another tiling would do, into text. */
 static void
 tell_tiling (const struct geometry *geometry, char *text, size_t nbytes)
 {
-  char box[128], tile[128], other[128];
-  double now = amplification (geometry, &geometry->tile), then;
-  int best = best_tiling (geometry, &then);
-  struct shape other_tile = tile_of (geometry, best);
+  char box[128], tile[128];
+  double now = amplification (geometry, &geometry->tile);
   print_shape (&geometry->box, box, sizeof box);
   print_shape (&geometry->tile, tile, sizeof tile);
-  print_shape (&other_tile, other, sizeof other);
   int n = snprintf (
     text, nbytes, "; a box of %s (x first) anywhere in tiles of %s takes "
-    "%s x (tiles that it touches are decoded whole: on average b + t - 1 "
-    "elements along an axis where it has b and tiles have t, so (b + t - 1) "
-    "/ b times as many; all axes multiply)", box, tile,
-    rd_human_number (now).text);
-  if (n < 0 || (size_t) n >= nbytes)
-    return;
-  if (now >= MIN_GAIN * then)
-    snprintf (text + n, nbytes - (size_t) n,
-              ", with --tiling %s (%s) %s x", tiling_names[best], other,
-              rd_human_number (then).text);
-  else
-    snprintf (text + n, nbytes - (size_t) n,
-              ", which none of axial, balanced and isotropic tiles would cut "
-              "by a third");
+    "%s x, ", box, tile, rd_human_number (now).text);
+  if (n >= 0 && (size_t) n < nbytes)
+    tell_remedy (geometry, now, text + n, nbytes - (size_t) n);
 }
 
 static bool
