@@ -38,8 +38,12 @@ def is_removal(method, path):
 def end_at_removal(proxy, env, number, *args):
     """Send the signal right before the first removal is handed on."""
     env = {**env, "AWS_ENDPOINT_URL_S3": proxy.url}
+    # A shell that runs this in the background ignores SIGINT, and then
+    # radio does as well; what Python handles is as usual in its children.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     act = subprocess.Popen([RADIO, *args], env=env, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    signal.signal(signal.SIGINT, usual)
 
     def before(method, path):
         if is_removal(method, path):
