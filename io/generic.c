@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "io/io.h"
 #include "io/range.h"

@@ -16,8 +16,8 @@
 
 #include <radio/base.h>
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/error.h"
+#include "src/base/buffer.h"
+#include "src/base/error.h"
 
 struct rd_io;
 struct rd_io_writer;

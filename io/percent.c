@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "profiler/base/alloc.h"
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/alloc.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "io/percent.h"
 
 bool

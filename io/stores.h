@@ -3,9 +3,9 @@
 #ifndef RD_STORES_H
 #define RD_STORES_H
 
-#include "io/http.h"
+#include "io/http/http.h"
 #include "io/io.h"
-#include "io/s3.h"
+#include "io/s3/s3.h"
 
 /* A new empty store in this process's memory. */
 enum radio_status rd_io_memory_open (struct rd_io **io) RADIO_USE_RESULT;

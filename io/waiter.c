@@ -2,7 +2,7 @@
 /* Waiting for one call. */
 #include <config.h>
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "io/waiter.h"
 
 void

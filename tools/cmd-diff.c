@@ -4,8 +4,8 @@
 
 #include "tools/commands.h"
 #include "tools/output.h"
-#include "tools/profile-diff.h"
-#include "tools/profile-output.h"
+#include "tools/profile/diff.h"
+#include "tools/profile/output.h"
 #include "tools/text.h"
 
 static bool

@@ -6,7 +6,7 @@
 
 #include "tools/commands.h"
 #include "tools/names.h"
-#include "tools/profile-temp.h"
+#include "tools/profile/temp.h"
 #include "tools/text.h"
 #include "tools/url.h"
 

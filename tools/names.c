@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tools/names.h"
-#include "tools/profile-temp.h"
+#include "tools/profile/temp.h"
 #include "tools/url.h"
 
 const char *

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tools/commands.h"
-#include "tools/profile-commands.h"
+#include "tools/profile/commands.h"
 #include "tools/text.h"
 #include "tools/words.h"
 

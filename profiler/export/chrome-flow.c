@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/alloc.h"
-#include "profiler/base/checked.h"
+#include "src/base/alloc.h"
+#include "src/base/checked.h"
 #include "profiler/export/chrome-flow.h"
 #include "profiler/export/nest.h"
 

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/alloc.h"
-#include "profiler/base/buffer.h"
-#include "profiler/base/checked.h"
+#include "src/base/alloc.h"
+#include "src/base/buffer.h"
+#include "src/base/checked.h"
 #include "profiler/export/chrome-times.h"
 #include "profiler/export/nest.h"
 

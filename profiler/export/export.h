@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "profiler/model/profile.h"
 
 /* Buffers what is written and hands it to a sink in large pieces. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 #include "profiler/export/frames.h"
 
 struct entry {

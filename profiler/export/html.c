@@ -10,8 +10,8 @@
 
 #include <openssl/evp.h>
 
-#include "profiler/base/base85.h"
-#include "profiler/base/deflate.h"
+#include "src/base/base85.h"
+#include "src/base/deflate.h"
 #include "profiler/view/page.h"
 
 /* The first one that looks for the best way to cut the script into matches:

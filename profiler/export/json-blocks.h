@@ -4,7 +4,7 @@
 #ifndef RD_JSON_BLOCKS_H
 #define RD_JSON_BLOCKS_H
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "profiler/export/export.h"
 
 #define RD_VARINT_MAX_NBYTES 10

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/base64.h"
-#include "profiler/base/checked.h"
-#include "profiler/base/deflate.h"
+#include "src/base/base64.h"
+#include "src/base/checked.h"
+#include "src/base/deflate.h"
 #include "profiler/export/json-blocks.h"
 
 /* A million spans of random trees take some 0.2 s; level 9 takes three times

@@ -3,7 +3,7 @@
 #ifndef RD_JSON_STRINGS_H
 #define RD_JSON_STRINGS_H
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "profiler/model/profile.h"
 
 /* Starts zeroed. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/json.h"
+#include "src/base/json.h"
 #include "profiler/export/export.h"
 #include "profiler/export/json-blocks.h"
 #include "profiler/export/json-strings.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 #include "profiler/export/lanes.h"
 
 /* Linux has no larger numbers; those above are for lanes without one.  They

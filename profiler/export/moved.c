@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/export/moved.h"
 
 const struct rd_move rd_moves[RD_NMOVES] = {

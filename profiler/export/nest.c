@@ -2,8 +2,8 @@
 /* Walking a lane with a stack of the spans that are open. */
 #include <config.h>
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/checked.h"
+#include "src/base/buffer.h"
+#include "src/base/checked.h"
 #include "profiler/export/nest.h"
 
 struct open_span {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/alloc.h"
-#include "profiler/base/error.h"
+#include "src/base/alloc.h"
+#include "src/base/error.h"
 #include "profiler/export/pprof-texts.h"
 
 enum radio_status

@@ -4,7 +4,7 @@
 #ifndef RD_PPROF_TEXTS_H
 #define RD_PPROF_TEXTS_H
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 
 struct rd_pprof_texts {
   const char **at;            /* not owned */

@@ -6,7 +6,7 @@
 #ifndef RD_PPROF_WIRE_H
 #define RD_PPROF_WIRE_H
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 
 struct rd_wire {
   struct rd_buffer bytes;

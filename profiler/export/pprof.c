@@ -11,8 +11,8 @@
 #include <libdeflate.h>
 #include <string.h>
 
-#include "profiler/base/alloc.h"
-#include "profiler/base/checked.h"
+#include "src/base/alloc.h"
+#include "src/base/checked.h"
 #include "profiler/export/export.h"
 #include "profiler/export/frames.h"
 #include "profiler/export/moved.h"

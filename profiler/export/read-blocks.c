@@ -10,8 +10,8 @@
 
 #include <libdeflate.h>
 
-#include "profiler/base/base64.h"
-#include "profiler/base/checked.h"
+#include "src/base/base64.h"
+#include "src/base/checked.h"
 #include "profiler/export/json-blocks.h"
 #include "profiler/export/read.h"
 

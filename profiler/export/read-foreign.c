@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/export/read.h"
 #include "profiler/export/text.h"
 

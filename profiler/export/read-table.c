@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/export/read.h"
 
 /* Where a value stands, for messages. */

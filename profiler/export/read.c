@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/export/read.h"
 
 /* What is read at once of something that does not tell its size. */

@@ -4,7 +4,7 @@
 #ifndef RD_READ_H
 #define RD_READ_H
 
-#include "profiler/base/json.h"
+#include "src/base/json.h"
 #include "profiler/export/json-tables.h"
 
 /* Bytes that may be a profile: the document itself, or a page with one.

@@ -6,8 +6,8 @@
  * nanoseconds, since the application adds them up. */
 #include <config.h>
 
-#include "profiler/base/alloc.h"
-#include "profiler/base/checked.h"
+#include "src/base/alloc.h"
+#include "src/base/checked.h"
 #include "profiler/export/export.h"
 #include "profiler/export/frames.h"
 #include "profiler/export/nest.h"

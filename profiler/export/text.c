@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/export/moved.h"
 #include "profiler/export/text.h"
 #include "profiler/model/findings.h"

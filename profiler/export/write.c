@@ -3,7 +3,7 @@
  * the exporter of the format write. */
 #include <config.h>
 
-#include "profiler/base/newfile.h"
+#include "src/base/newfile.h"
 #include "profiler/export/export.h"
 
 static rd_export_fn *const exporters[] = {

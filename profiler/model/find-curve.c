@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/model/curve.h"
 #include "profiler/model/findings.h"
 

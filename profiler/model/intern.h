@@ -5,8 +5,8 @@
 #ifndef RD_INTERN_H
 #define RD_INTERN_H
 
-#include "profiler/base/cleanup.h"
-#include "profiler/base/error.h"
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
 
 struct rd_intern;
 

@@ -11,8 +11,8 @@
 
 #include <radio/calltree.h>
 
-#include "profiler/base/cleanup.h"
-#include "profiler/base/error.h"
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
 
 #define RD_NO_INDEX UINT32_MAX
 

@@ -18,7 +18,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/pieces.h"
 #include "profiler/model/vector.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/intern.h"
 #include "profiler/model/vector.h"

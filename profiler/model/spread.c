@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/model/spread.h"
 
 /* A run that is so many times as far from the next one as all others are

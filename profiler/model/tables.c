@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/vector.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 
 /* Room for one more of item_nbytes in *at, which has n of *capacity. */
 static inline enum radio_status

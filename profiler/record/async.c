@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/async.h"
 #include "profiler/record/log.h"
 #include "profiler/record/shared.h"

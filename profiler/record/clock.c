@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/clock.h"
 
 #define TRIES 5

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/record/collect.h"
 
 /* What it takes to make spans of one writer's log. */

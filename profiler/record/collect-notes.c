@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/model/vector.h"
 #include "profiler/record/collect.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/record/collect.h"
 
 /*------------------------------------------------------------------------

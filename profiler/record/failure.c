@@ -4,7 +4,7 @@
  * mind, and marked if the operation around it fails of the same. */
 #include <config.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "profiler/record/record.h"
 #include "profiler/record/tree.h"

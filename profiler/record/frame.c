@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/record/log.h"
 #include "profiler/record/scope.h"
 #include "profiler/record/shared.h"

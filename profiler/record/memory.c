@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 #include "profiler/record/memory.h"
 #include "profiler/record/writer.h"
 

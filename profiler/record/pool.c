@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/pool.h"
 
 #define CHUNK_SLOTS 2048      /* 64 KiB */

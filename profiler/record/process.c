@@ -15,7 +15,7 @@
 #include <linux/membarrier.h>
 #endif
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/writer.h"
 

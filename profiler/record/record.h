@@ -29,7 +29,7 @@
 
 #include <radio/profile.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "profiler/model/vector.h"
 #include "profiler/record/clock.h"

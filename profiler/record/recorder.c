@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/async.h"
 #include "profiler/record/log.h"
 #include "profiler/record/pool.h"

@@ -9,7 +9,7 @@
  * frame.c. */
 #include <config.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "profiler/record/log.h"
 #include "profiler/record/scope.h"

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #endif
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/log.h"
 #include "profiler/record/session.h"
 #include "profiler/record/writer.h"

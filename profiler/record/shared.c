@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/shared.h"
 #include "profiler/record/writer.h"
 

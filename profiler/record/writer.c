@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/log.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/scope.h"

@@ -8,7 +8,7 @@ import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from './tree.mjs';
 import { spreadInterval, spreadOf } from './spread.mjs';
 
-// Facts that differ between any two recordings (tools/profile-diff.c).
+// Facts that differ between any two recordings (tools/profile/diff.c).
 const PASSING = ['pid', 'command', 'runs', 'warmup', 'seed', 'cpu ns',
                  'failed', 'scopes not recorded', 'paths no longer logged',
                  'texts not kept', 'counter values not kept',

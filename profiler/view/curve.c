@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/model/curve.h"
 #include "profiler/view/page.h"
 

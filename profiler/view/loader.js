@@ -3,7 +3,7 @@
 // data-packed hold, each into an element of the name that it says.  The
 // policy of the page knows the hash of what comes out.
 
-// Ascii85 (profiler/base/base85.h): five digits are four bytes, and a last
+// Ascii85 (src/base/base85.h): five digits are four bytes, and a last
 // group is a byte shorter for each digit that it lacks.
 function fromBase85(text) {
   const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4);

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/note.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 /* Chunks that are checked together. */
 #define CHUNKS_AT_ONCE 1024

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 

@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/codec/codec.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 void
 rd_fetch_key (const struct radio_array *array, const uint64_t *chunk,

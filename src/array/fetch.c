@@ -3,7 +3,7 @@
  * Of a store that blocks each worker reads for itself. */
 #include <config.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/cleanup.h"
-#include "profiler/base/error.h"
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
 #include "src/array/index-cache.h"
 
 #define FIRST_NBUCKETS 16

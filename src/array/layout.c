@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "src/array/layout.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 static void
 make_sizes (struct rd_layout *layout)

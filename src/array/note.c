@@ -6,7 +6,7 @@
 
 #include "profiler/counters.h"
 #include "src/array/note.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 /* What the recorder keeps of a text. */
 #define LIST_NBYTES 1024

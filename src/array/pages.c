@@ -4,9 +4,9 @@
 
 #include <sys/mman.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "src/array/pages.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 /* Of x86 and, with pages of 4 KiB, of ARM.  Larger ones have room or not
  * within what is aligned to this, as the kernel finds. */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/cleanup.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
 #include "src/array/plan.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 /* A fetch below this is not worth splitting further among workers. */
 #define MIN_UNIT_NBYTES ((uint64_t) 32 << 10)

@@ -9,7 +9,7 @@
 
 #include <radio/profile.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/array/shares.h"
 #include "src/codec/scratch.h"
 

@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/note.h"
 #include "src/array/pages.h"
-#include "src/box.h"
-#include "src/copy.h"
+#include "src/element/box.h"
+#include "src/element/copy.h"
 
 struct read {
   struct rd_fetch fetch;

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "src/array/recent.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 void
 rd_recent_init (struct rd_recent *recent)

@@ -7,8 +7,8 @@
 
 #include <radio/store.h>
 
-#include "io/s3-profile.h"
-#include "io/s3.h"
+#include "io/s3/profile.h"
+#include "io/s3/s3.h"
 
 /* The texts of options live in the others. */
 struct rd_s3_resolved {

@@ -2,7 +2,7 @@
 /* Dividing tasks, and taking them by atomic counters. */
 #include <config.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "src/array/shares.h"
 
 void

@@ -3,8 +3,8 @@
  * buffers are most likely in the caches. */
 #include <config.h>
 
-#include "profiler/base/cleanup.h"
-#include "profiler/base/error.h"
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
 #include "src/array/stock.h"
 
 struct rd_stocked {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/path.h"

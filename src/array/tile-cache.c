@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "src/array/pages.h"
 #include "src/array/tile-cache.h"
 

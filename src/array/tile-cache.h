@@ -7,7 +7,7 @@
 
 #include <radio/box.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/array/uses.h"
 
 struct rd_tile_cache;

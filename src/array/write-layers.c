@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "profiler/handoff.h"
 #include "src/array/write-layers.h"
 #include "src/array/write-shards.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 /* Layers at one time: one being filled, one being encoded, and what lets
  * both go on while the disk is waited for. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/write.h"

@@ -15,7 +15,7 @@
 #include "profiler/handoff.h"
 #include "src/array/fetch.h"
 #include "src/array/write-shards.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 /* Shards that were announced and are not committed, each an open file at
  * most.  More than layers can be of at one time: when there is no room,

@@ -7,8 +7,8 @@
 
 #include "profiler/counters.h"
 #include "src/array/write.h"
-#include "src/box.h"
-#include "src/copy.h"
+#include "src/element/box.h"
+#include "src/element/copy.h"
 
 /* Where the first element of a part of the box lies. */
 static const unsigned char *

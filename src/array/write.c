@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/note.h"
 #include "src/array/write.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 /* What a tile takes in the tables of a slot and of its index, encoded and
  * not. */

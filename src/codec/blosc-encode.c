@@ -13,8 +13,8 @@
 #include <lz4hc.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "src/codec/blosc-frame.h"
 #include "src/codec/contexts.h"
 #include "src/codec/shuffle.h"

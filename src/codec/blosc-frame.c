@@ -9,7 +9,7 @@
 #include <lz4.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/codec/blosc-frame.h"
 #include "src/codec/contexts.h"
 

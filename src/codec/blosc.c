@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/codec/blosc-frame.h"
 #include "src/codec/codec.h"

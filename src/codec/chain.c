@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
-#include "src/box.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
+#include "src/element/box.h"
 #include "src/codec/codec.h"
 #include "src/codec/shard.h"
-#include "src/copy.h"
+#include "src/element/copy.h"
 
 #define MACHINE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "profiler/base/crc32c.h"
-#include "profiler/base/error.h"
+#include "src/base/crc32c.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/codec/codec.h"
 

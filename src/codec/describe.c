@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/error.h"
+#include "src/base/buffer.h"
+#include "src/base/error.h"
 #include "src/codec/chain.h"
 
 RADIO_PRINTF (2, 3)

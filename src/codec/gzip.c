@@ -2,7 +2,7 @@
 /* The gzip codec: one member or several, one after another (RFC 1952). */
 #include <config.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/codec/codec.h"
 #include "src/codec/contexts.h"

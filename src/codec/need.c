@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "src/codec/codec.h"
 #include "src/codec/shard.h"
 

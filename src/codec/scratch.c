@@ -6,7 +6,7 @@
 #include <lz4hc.h>
 #include <stdlib.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/codec/contexts.h"
 
 struct rd_codec_contexts *

@@ -5,7 +5,7 @@
 #ifndef RD_SCRATCH_H
 #define RD_SCRATCH_H
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 
 struct rd_codec_contexts;     /* zstd, libdeflate, ...: made when first used */
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
-#include "src/box.h"
+#include "src/base/error.h"
+#include "src/element/box.h"
 #include "src/codec/shard.h"
-#include "src/copy.h"
+#include "src/element/copy.h"
 
 void
 rd_shard_layout (const struct rd_codec *sharding,

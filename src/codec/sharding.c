@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
-#include "src/box.h"
+#include "src/base/error.h"
+#include "src/element/box.h"
 #include "src/codec/codec.h"
 #include "src/codec/contexts.h"
 #include "src/codec/shard.h"
-#include "src/copy.h"
+#include "src/element/copy.h"
 
 /* What stays the same from one inner chunk to the next. */
 struct walk {

@@ -9,7 +9,7 @@
 
 #include "src/codec/bit-square.h"
 #include "src/codec/unshuffle.h"
-#include "src/rows.h"
+#include "src/element/rows.h"
 
 #define ROOM_NBYTES 4096
 

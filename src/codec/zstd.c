@@ -6,7 +6,7 @@
 
 #include <zstd_errors.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/codec/codec.h"
 #include "src/codec/contexts.h"

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
-#include "src/box.h"
+#include "src/base/error.h"
+#include "src/element/box.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 

@@ -10,9 +10,9 @@
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/buffer.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 #include "src/nifti/types.h"

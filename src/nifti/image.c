@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/nifti/image.h"
 

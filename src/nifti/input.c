@@ -14,7 +14,7 @@
 
 #include <isa-l/igzip_lib.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/nifti/input.h"
 

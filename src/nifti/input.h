@@ -4,8 +4,8 @@
 #ifndef RD_INPUT_H
 #define RD_INPUT_H
 
-#include "profiler/base/error.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/error.h"
+#include "src/base/cleanup.h"
 
 struct rd_input;
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 #include "src/nifti/types.h"

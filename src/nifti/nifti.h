@@ -7,8 +7,8 @@
 
 #include <radio/box.h>
 
-#include "profiler/base/buffer.h"
-#include "src/dtype.h"
+#include "src/base/buffer.h"
+#include "src/element/dtype.h"
 
 #define RD_NIFTI1_NBYTES 348
 #define RD_NIFTI2_NBYTES 540

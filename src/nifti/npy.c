@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/nifti/npy.h"
 
 #define MAGIC "\x93NUMPY\x01\x00"

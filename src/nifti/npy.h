@@ -4,8 +4,8 @@
 #ifndef RD_NPY_H
 #define RD_NPY_H
 
-#include "profiler/base/buffer.h"
-#include "src/dtype.h"
+#include "src/base/buffer.h"
+#include "src/element/dtype.h"
 
 /* Room for any descr, also that of a four-coloured voxel. */
 #define RD_NPY_DESCR_NBYTES 80

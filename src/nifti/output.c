@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "profiler/base/newfile.h"
+#include "src/base/newfile.h"
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
 #include "src/nifti/output.h"

@@ -7,9 +7,9 @@
 #ifndef RD_OUTPUT_H
 #define RD_OUTPUT_H
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/error.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/buffer.h"
+#include "src/base/error.h"
+#include "src/base/cleanup.h"
 
 struct rd_crew;
 struct rd_output;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 

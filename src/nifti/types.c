@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/nifti/types.h"
 
 struct nifti_type {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/volume/codec.h"
 #include "src/volume/json-make.h"
 

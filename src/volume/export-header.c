@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "profiler/base/error.h"
-#include "src/box.h"
+#include "src/base/error.h"
+#include "src/element/box.h"
 #include "src/nifti/npy.h"
 #include "src/volume/export.h"
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/array/pool.h"
-#include "src/box.h"
+#include "src/element/box.h"
 #include "src/nifti/crew.h"
 #include "src/nifti/npy.h"
 #include "src/nifti/output.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/tiling.h"

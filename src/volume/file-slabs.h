@@ -5,7 +5,7 @@
 
 #include <openssl/evp.h>
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "src/nifti/nifti.h"
 
 struct rd_file_slabs {

@@ -5,7 +5,7 @@
 #ifndef RD_HEADER_H
 #define RD_HEADER_H
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "src/array/array.h"
 
 #define RD_HEADER_NAME "nifti"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
-#include "src/volume/collect.h"
+#include "src/volume/gc/collect.h"
 #include "src/volume/header.h"
 #include "src/volume/ingest.h"
 #include "src/volume/meta.h"

@@ -7,7 +7,7 @@
  * image. */
 #include <config.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/volume/ingest.h"
 

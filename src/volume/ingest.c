@@ -14,7 +14,7 @@
 
 #include "profiler/counters.h"
 #include "src/array/note.h"
-#include "src/box.h"
+#include "src/element/box.h"
 #include "src/nifti/image.h"
 #include "src/volume/codec.h"
 #include "src/volume/ingest.h"

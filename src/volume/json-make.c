@@ -2,7 +2,7 @@
 /* Making JSON, with one check at the end. */
 #include <config.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/volume/json-make.h"
 
 void

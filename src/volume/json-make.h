@@ -4,7 +4,7 @@
 #ifndef RD_JSON_MAKE_H
 #define RD_JSON_MAKE_H
 
-#include "profiler/base/json.h"
+#include "src/base/json.h"
 
 struct rd_json_make {
   bool failed;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
-#include "profiler/base/json.h"
+#include "src/base/error.h"
+#include "src/base/json.h"
 #include "src/volume/meta.h"
 
 bool

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "profiler/base/base64.h"
-#include "profiler/base/error.h"
-#include "profiler/base/json.h"
+#include "src/base/base64.h"
+#include "src/base/error.h"
+#include "src/base/json.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/volume/meta.h"

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "profiler/base/base64.h"
-#include "profiler/base/error.h"
+#include "src/base/base64.h"
+#include "src/base/error.h"
 #include "src/array/context.h"
 #include "src/volume/json-make.h"
 #include "src/volume/meta.h"

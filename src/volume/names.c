@@ -9,8 +9,8 @@
 
 #include <radio/ingest.h>
 
-#include "profiler/base/cleanup.h"
-#include "profiler/base/error.h"
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
 #include "src/zarr/document.h"
 
 /* The longer ones first: ".nii.gz" ends in nothing else of the list. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/array/context.h"
 #include "src/volume/phantom.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/volume/phantom.h"
 
 #define UNIT ((int64_t) 4096)         /* a radius, in fixed point */

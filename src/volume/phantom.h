@@ -7,7 +7,7 @@
 
 #include <radio/base.h>
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 
 /* The field that the voxels divide, micrometres: z, y, x. */
 #define RD_PHANTOM_FIELD_UM { 192000, 256000, 256000 }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/volume/volume.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/volume/select.h"
 
 #define NBUCKETS ((size_t) 1 << 16)

@@ -10,7 +10,7 @@
 
 #include <radio/base.h>
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 
 struct rd_select;
 

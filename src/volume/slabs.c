@@ -2,7 +2,7 @@
 /* The cutting of a stream's box into slabs. */
 #include <config.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "src/volume/stream.h"
 
 /* The bytes of all elements behind one of the axis at a place of the

@@ -6,7 +6,7 @@
 
 #include <radio/ingest.h>
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "src/nifti/nifti.h"
 
 /* A source begins with this.  It is used from one thread at a time and

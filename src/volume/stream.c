@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/cleanup.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
-#include "src/box.h"
+#include "src/element/box.h"
 #include "src/volume/stream.h"
 
 /* What a slab shall be: large enough for reads to use all cores. */

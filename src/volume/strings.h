@@ -4,7 +4,7 @@
 #ifndef RD_STRINGS_H
 #define RD_STRINGS_H
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "io/io.h"
 
 struct rd_strings {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/checked.h"
-#include "profiler/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
 #include "src/volume/tiling.h"
 
 #define MIB ((uint64_t) 1 << 20)

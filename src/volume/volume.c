@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/volume/geometry.h"
 #include "src/volume/meta.h"

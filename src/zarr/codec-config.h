@@ -3,7 +3,7 @@
 #ifndef RD_CODEC_CONFIG_H
 #define RD_CODEC_CONFIG_H
 
-#include "profiler/base/json.h"
+#include "src/base/json.h"
 #include "src/codec/chain.h"
 
 /* What comes into a codec. */

@@ -4,7 +4,7 @@
 #ifndef RD_DOCUMENT_H
 #define RD_DOCUMENT_H
 
-#include "profiler/base/json.h"
+#include "src/base/json.h"
 #include "src/codec/chain.h"
 
 /* A document larger than this is refused. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/zarr/document.h"
 
 #define WHAT "fill_value"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/zarr/named.h"
 
 static bool

@@ -5,7 +5,7 @@
 #ifndef RD_NAMED_H
 #define RD_NAMED_H
 
-#include "profiler/base/json.h"
+#include "src/base/json.h"
 
 struct rd_named {
   const char *name;                     /* belongs to the value */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/zarr/document.h"
 
 #define NAME_MAX_NBYTES 200

@@ -5,7 +5,7 @@
 #include "tests/array/model.h"
 #include "tests/codec/random.h"
 
-#include "io/deferred.h"
+#include "tests/io/deferred.h"
 #include "src/array/context.h"
 
 uint64_t

@@ -9,9 +9,9 @@
 
 #include <radio/array.h>
 
-#include "profiler/base/cleanup.h"
-#include "io/deferred.h"
-#include "io/wrap.h"
+#include "src/base/cleanup.h"
+#include "tests/io/deferred.h"
+#include "tests/io/wrap.h"
 #include "src/array/fetch.h"
 #include "src/array/index-cache.h"
 

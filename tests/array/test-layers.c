@@ -8,9 +8,9 @@
 #include "tests/alloc-peak.h"
 #include "tests/unit.h"
 
-#include "io/fault.h"
+#include "tests/io/fault.h"
 #include "src/array/write-layers.h"
-#include "src/box.h"
+#include "src/element/box.h"
 
 #define MIB ((size_t) 1 << 20)
 

@@ -9,8 +9,8 @@
 
 #include <radio/array.h>
 
-#include "profiler/base/checked.h"
-#include "io/deferred.h"
+#include "src/base/checked.h"
+#include "tests/io/deferred.h"
 #include "src/array/array.h"
 
 #define MIB ((size_t) 1 << 20)

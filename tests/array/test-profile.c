@@ -12,8 +12,8 @@
 
 #include "tests/profile-tree.h"
 
-#include "io/deferred.h"
-#include "io/wrap.h"
+#include "tests/io/deferred.h"
+#include "tests/io/wrap.h"
 #include "src/array/array.h"
 
 /* An array of shards with an index at their end, in a store in memory that

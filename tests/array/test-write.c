@@ -5,7 +5,7 @@
 
 #include "tests/array/model.h"
 
-#include "io/fault.h"
+#include "tests/io/fault.h"
 #include "src/array/array.h"
 
 #define SHARDED                                                         \

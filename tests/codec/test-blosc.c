@@ -7,7 +7,7 @@
 
 #include "tests/codec/build.h"
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "src/codec/codec.h"
 
 static const char *const cnames[] = { "blosclz", "lz4", "lz4hc", "snappy",

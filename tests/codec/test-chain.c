@@ -5,11 +5,11 @@
 
 #include "tests/codec/build.h"
 
-#include "profiler/base/cleanup.h"
-#include "src/box.h"
+#include "src/base/cleanup.h"
+#include "src/element/box.h"
 #include "src/codec/blosc-frame.h"
 #include "src/codec/codec.h"
-#include "src/copy.h"
+#include "src/element/copy.h"
 
 #define MACHINE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 

@@ -9,7 +9,7 @@
 
 #include "tests/codec/build.h"
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "src/codec/codec.h"
 
 enum { N = 3000 };

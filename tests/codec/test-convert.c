@@ -10,7 +10,7 @@
 #include "tests/unit.h"
 #include "tests/codec/random.h"
 
-#include "src/copy.h"
+#include "src/element/copy.h"
 
 /* One value, exactly: an integer, or a float. */
 struct value {

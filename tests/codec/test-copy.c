@@ -5,7 +5,7 @@
 #include "tests/unit.h"
 #include "tests/codec/random.h"
 
-#include "src/copy.h"
+#include "src/element/copy.h"
 
 enum { ROOM = 1 << 15 };
 

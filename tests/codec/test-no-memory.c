@@ -7,7 +7,7 @@
 #include "tests/alloc-fail.h"
 #include "tests/codec/build.h"
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "src/codec/codec.h"
 
 /* A shard of 3-D tiles with every kind of codec in it. */

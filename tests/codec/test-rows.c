@@ -5,7 +5,7 @@
 #include "tests/unit.h"
 #include "tests/codec/random.h"
 
-#include "src/rows.h"
+#include "src/element/rows.h"
 
 enum { ROOM = 1 << 14 };
 

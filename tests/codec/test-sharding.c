@@ -6,7 +6,7 @@
 
 #include "tests/codec/build.h"
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 #include "src/codec/shard.h"
 
 /* A 4 x 4 shard of int16 in four 2 x 2 chunks; element i of chunk c is

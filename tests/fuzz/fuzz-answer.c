@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "io/http.h"
+#include "io/http/http.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/box.h"
+#include "src/element/box.h"
 #include "src/nifti/image.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/nifti/make-nifti.h"

@@ -7,9 +7,9 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "src/box.h"
+#include "src/element/box.h"
 #include "src/codec/chain.h"
-#include "src/copy.h"
+#include "src/element/copy.h"
 
 enum { KINDS = 32, RANK = 3, SHARD_NBYTES = 8 * 8 * 8 * 2 };
 

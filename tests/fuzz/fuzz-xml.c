@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "io/s3-error.h"
-#include "io/s3-xml.h"
+#include "io/s3/error.h"
+#include "io/s3/xml.h"
 #include "tests/fuzz/fuzz.h"
 
 struct seen {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 
 /* Use the bytes as hostile input.  A broken promise ends the process, by
  * FUZZ_CHECK, or by a sanitizer.  Returns 0. */

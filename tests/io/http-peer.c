@@ -18,8 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/crc32c.h"
+#include "src/base/buffer.h"
+#include "src/base/crc32c.h"
 #include "tests/io/http-peer.h"
 
 #define MAX_CONNECTIONS 1024

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/base/error.h"
-#include "profiler/base/json.h"
+#include "src/base/error.h"
+#include "src/base/json.h"
 #include "io/percent.h"
-#include "io/s3-sign.h"
+#include "io/s3/sign.h"
 
 #define MAX_HEADERS 64
 #define WHERE "standard input"

@@ -12,7 +12,7 @@
 #include "tests/unit.h"
 #include "tests/alloc-fail.h"
 
-#include "profiler/base/cleanup.h"
+#include "src/base/cleanup.h"
 
 /* An allocator that counts what it holds and marks its blocks, so that one
  * of malloc's that came to it would be noticed. */

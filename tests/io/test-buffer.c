@@ -4,8 +4,8 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/error.h"
+#include "src/base/buffer.h"
+#include "src/base/error.h"
 #include "tests/alloc-fail.h"
 
 static void

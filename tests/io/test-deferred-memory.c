@@ -3,7 +3,7 @@
  * every store promises. */
 #include <config.h>
 
-#include "io/deferred.h"
+#include "tests/io/deferred.h"
 #include "tests/io/conformance.h"
 #include "tests/io/place.h"
 

@@ -6,7 +6,7 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 
 static void
 a_failure_sets_the_thread_message (void **state)

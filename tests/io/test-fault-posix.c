@@ -3,8 +3,8 @@
  * front of a store whose reads come late. */
 #include <config.h>
 
-#include "io/deferred.h"
-#include "io/fault.h"
+#include "tests/io/deferred.h"
+#include "tests/io/fault.h"
 #include "tests/io/conformance.h"
 #include "tests/io/place.h"
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/http-engine.h"
+#include "io/http/engine.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/store-asserts.h"
 #include "tests/profile-tree.h"

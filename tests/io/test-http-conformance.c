@@ -4,7 +4,7 @@
 #include <config.h>
 
 #include "io/stores.h"
-#include "io/wrap.h"
+#include "tests/io/wrap.h"
 #include "tests/io/conformance.h"
 #include "tests/io/http-peer.h"
 

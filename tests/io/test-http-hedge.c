@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "io/http-engine.h"
+#include "io/http/engine.h"
 #include "tests/alloc-fail.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/store-asserts.h"

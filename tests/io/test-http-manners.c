@@ -3,7 +3,7 @@
  * that it is too much, then slowly more. */
 #include <config.h>
 
-#include "io/http-engine.h"
+#include "io/http/engine.h"
 #include "tests/unit.h"
 
 #define MOST 8

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "io/http.h"
+#include "io/http/http.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/store-asserts.h"
 

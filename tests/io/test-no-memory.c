@@ -4,8 +4,8 @@
  * the address sanitizer sees). */
 #include <config.h>
 
-#include "io/deferred.h"
-#include "io/fault.h"
+#include "tests/io/deferred.h"
+#include "tests/io/fault.h"
 #include "tests/alloc-fail.h"
 #include "tests/io/place.h"
 #include "tests/io/store-asserts.h"

@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "io/fault.h"
-#include "io/posix.h"
+#include "tests/io/fault.h"
+#include "io/posix/posix.h"
 #include "tests/io/site.h"
 #include "tests/io/store-asserts.h"
 

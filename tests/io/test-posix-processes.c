@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/fault.h"
+#include "tests/io/fault.h"
 #include "tests/io/child.h"
 #include "tests/io/site.h"
 #include "tests/io/store-asserts.h"

@@ -5,9 +5,9 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/error.h"
-#include "io/s3-credentials.h"
-#include "io/s3-sources.h"
+#include "src/base/error.h"
+#include "io/s3/credentials.h"
+#include "io/s3/sources.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/place.h"
 

@@ -10,8 +10,8 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/error.h"
-#include "io/s3-credentials.h"
+#include "src/base/error.h"
+#include "io/s3/credentials.h"
 
 #define CREDENTIALS \
   RD_CLEANUP (rd_cleanup_s3_credentials) struct rd_s3_credentials

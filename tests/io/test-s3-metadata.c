@@ -5,8 +5,8 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/error.h"
-#include "io/s3-sources.h"
+#include "src/base/error.h"
+#include "io/s3/sources.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/place.h"
 

@@ -3,7 +3,7 @@
  * and region; and what URIs, endpoints and regions are refused. */
 #include <config.h>
 
-#include "io/s3-place.h"
+#include "io/s3/place.h"
 #include "io/stores.h"
 #include "tests/io/store-asserts.h"
 

@@ -9,8 +9,8 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/error.h"
-#include "io/s3-sources.h"
+#include "src/base/error.h"
+#include "io/s3/sources.h"
 #include "tests/alloc-fail.h"
 #include "tests/io/place.h"
 

@@ -6,8 +6,8 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/error.h"
-#include "io/s3-profile.h"
+#include "src/base/error.h"
+#include "io/s3/profile.h"
 #include "tests/alloc-fail.h"
 #include "tests/io/place.h"
 

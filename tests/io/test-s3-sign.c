@@ -7,9 +7,9 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "io/percent.h"
-#include "io/s3-canonical.h"
+#include "io/s3/canonical.h"
 #include "tests/alloc-fail.h"
 
 #define EMPTY_SHA256 \

@@ -3,7 +3,7 @@
  * none. */
 #include <config.h>
 
-#include "io/s3-call.h"
+#include "io/s3/call.h"
 #include "tests/io/s3-site.h"
 
 #define PART_NBYTES ((size_t) 8 << 20)

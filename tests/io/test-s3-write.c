@@ -3,7 +3,7 @@
  * from a server that cannot do what is asked. */
 #include <config.h>
 
-#include "io/s3-call.h"
+#include "io/s3/call.h"
 #include "tests/io/s3-site.h"
 
 #define NO_CONTENT "204 No Content"

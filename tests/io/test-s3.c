@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "io/s3-call.h"
+#include "io/s3/call.h"
 #include "tests/io/s3-site.h"
 
 static enum radio_status

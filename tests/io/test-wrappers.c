@@ -5,8 +5,8 @@
 
 #include <pthread.h>
 
-#include "io/deferred.h"
-#include "io/fault.h"
+#include "tests/io/deferred.h"
+#include "tests/io/fault.h"
 #include "tests/io/child.h"
 #include "tests/io/store-asserts.h"
 

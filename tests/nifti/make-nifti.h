@@ -5,7 +5,7 @@
 #ifndef RD_TESTS_MAKE_NIFTI_H
 #define RD_TESTS_MAKE_NIFTI_H
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 
 /* Zero means the default that a comment names. */
 struct nifti_spec {

@@ -12,8 +12,8 @@
 #include "tests/alloc-fail.h"
 #include "tests/unit.h"
 
-#include "profiler/base/buffer.h"
-#include "profiler/base/error.h"
+#include "src/base/buffer.h"
+#include "src/base/error.h"
 #include "src/nifti/gzip.h"
 
 #define PIECE RD_GZIP_PIECE_NBYTES

@@ -8,7 +8,7 @@
 
 #include "tests/unit.h"
 
-#include "tools/bench-apart.h"
+#include "tools/bench/apart.h"
 
 #define MIB ((uint64_t) 1 << 20)
 #define SLACK_NBYTES (4 * MIB)

@@ -8,9 +8,9 @@
 
 #include "tests/unit.h"
 
-#include "tools/bench-layout.h"
-#include "tools/bench-limits.h"
-#include "tools/profile-samples.h"
+#include "tools/bench/layout.h"
+#include "tools/bench/limits.h"
+#include "tools/profile/samples.h"
 
 static const struct rd_command command = { .name = "bench" };
 

@@ -8,8 +8,8 @@
 
 #include "tests/unit.h"
 
-#include "tools/bench-shift.h"
-#include "tools/profile-samples.h"
+#include "tools/bench/shift.h"
+#include "tools/profile/samples.h"
 
 /* Critical values of U, two-sided, 5 %: as many pairs may be the wrong way
  * round, so the cut is one more.  -1: there is none. */

@@ -6,9 +6,9 @@
 
 #include "tests/unit.h"
 
-#include "tools/bench-paired.h"
-#include "tools/profile-report.h"
-#include "tools/profile-subject.h"
+#include "tools/bench/paired.h"
+#include "tools/profile/report.h"
+#include "tools/profile/subject.h"
 
 static void
 milliseconds_have_four_figures (void **state)

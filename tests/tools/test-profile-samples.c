@@ -7,7 +7,7 @@
 
 #include "tests/unit.h"
 
-#include "tools/profile-samples.h"
+#include "tools/profile/samples.h"
 
 static void
 assert_near (double a, double b)

@@ -4,7 +4,7 @@
 
 #include "io/entries.h"
 #include "io/stores.h"
-#include "io/wrap.h"
+#include "tests/io/wrap.h"
 #include "tests/volume/bucket.h"
 
 #define MAX_STAMPS 4096

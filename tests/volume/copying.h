@@ -4,7 +4,7 @@
 #ifndef RD_TESTS_VOLUME_COPYING_H
 #define RD_TESTS_VOLUME_COPYING_H
 
-#include "io/fault.h"
+#include "tests/io/fault.h"
 #include "tests/volume/fixture.h"
 
 /* Several shards of several tiles. */

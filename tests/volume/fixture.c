@@ -5,7 +5,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "profiler/base/checked.h"
+#include "src/base/checked.h"
 #include "tests/volume/fixture.h"
 
 /* In memory where there is such a place: what these tests show does not

@@ -4,7 +4,7 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/base64.h"
+#include "src/base/base64.h"
 
 static void
 the_vectors_of_rfc_4648_come_out (void **state)

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "io/deferred.h"
+#include "tests/io/deferred.h"
 #include "tests/volume/copying.h"
 
 #define STORE "copy.zarr"

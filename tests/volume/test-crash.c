@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/fault.h"
+#include "tests/io/fault.h"
 #include "tests/volume/fixture.h"
 
 #define CRASHED 42

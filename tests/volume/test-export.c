@@ -10,8 +10,8 @@
 
 #include "tests/volume/fixture.h"
 
-#include "profiler/base/cleanup.h"
-#include "src/box.h"
+#include "src/base/cleanup.h"
+#include "src/element/box.h"
 #include "src/volume/phantom.h"
 #include "src/volume/volume.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/fault.h"
-#include "profiler/base/error.h"
+#include "tests/io/fault.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "profiler/model/profile.h"
 #include "tests/profile-tree.h"

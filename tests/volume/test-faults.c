@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/fault.h"
-#include "io/wrap.h"
+#include "tests/io/fault.h"
+#include "tests/io/wrap.h"
 #include "tests/alloc-fail.h"
 #include "tests/volume/fixture.h"
 

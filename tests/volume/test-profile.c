@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 #include "profiler/model/profile.h"
 #include "tests/profile-tree.h"
 #include "tests/volume/fixture.h"

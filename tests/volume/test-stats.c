@@ -8,13 +8,13 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/cleanup.h"
-#include "src/volume/bins.h"
-#include "src/volume/moments.h"
-#include "src/volume/quantile.h"
+#include "src/base/cleanup.h"
+#include "src/volume/stats/bins.h"
+#include "src/volume/stats/moments.h"
+#include "src/volume/stats/quantile.h"
 #include "src/volume/select.h"
-#include "src/volume/stats.h"
-#include "src/volume/values.h"
+#include "src/volume/stats/stats.h"
+#include "src/volume/stats/values.h"
 
 #define COUNT 5003
 

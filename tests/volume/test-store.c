@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/volume/collect.h"
+#include "src/volume/gc/collect.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 #include "src/volume/volume.h"

@@ -13,7 +13,7 @@
 #include "tests/nifti/folder.h"
 
 #include "src/array/array.h"
-#include "src/box.h"
+#include "src/element/box.h"
 #include "src/volume/stream.h"
 
 /* Slabs. */

@@ -4,7 +4,7 @@
 
 #include "tests/unit.h"
 
-#include "src/box.h"
+#include "src/element/box.h"
 
 static void
 assert_box (const struct radio_box *box, size_t rank, const uint64_t *start,

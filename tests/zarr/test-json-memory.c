@@ -8,7 +8,7 @@
 
 #include <radio/array.h>
 
-#include "profiler/base/error.h"
+#include "src/base/error.h"
 #include "src/volume/codec.h"
 #include "src/zarr/document.h"
 

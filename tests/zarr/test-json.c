@@ -7,7 +7,7 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/json.h"
+#include "src/base/json.h"
 
 #define JSON RD_CLEANUP (rd_cleanup_json)
 

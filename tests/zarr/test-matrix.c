@@ -6,7 +6,7 @@
 
 #include "tests/unit.h"
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "src/zarr/document.h"
 
 #define JSON RD_CLEANUP (rd_cleanup_json)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The places that radio bench reads, worked out anew.
 
-tools/bench-rows.c and tools/profile-samples.c say how: each run of a row has
+tools/bench/rows.c and tools/profile/samples.c say how: each run of a row has
 a state of its own that seed, row and number decide, and SplitMix64 makes
 numbers of it.  So other stores read the very same boxes.
 """

@@ -6,7 +6,7 @@
 #include "tests/alloc-fail.h"
 #include "tests/profiler/causal/stage.h"
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 
 SITE (read);
 SITE (tiles);

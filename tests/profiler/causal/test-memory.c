@@ -5,7 +5,7 @@
 
 #include "tests/profiler/causal/stage.h"
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 
 SITE (read);
 SITE (decode);

@@ -13,7 +13,7 @@
 
 #include "tests/profiler/causal/stage.h"
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 
 #define NTHREADS 4
 #define NJOBS 200

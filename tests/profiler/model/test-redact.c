@@ -7,7 +7,7 @@
 
 #include "tests/profiler/build.h"
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 
 /* What may nowhere be found. */
 static const char *const secrets[] = {

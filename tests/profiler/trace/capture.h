@@ -6,7 +6,7 @@
 
 #include <json-c/json.h>
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "tests/profiler/build.h"
 
 /* All bytes of a format, and a NUL that is not counted. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 
 enum { MAX_VALUES = 16 };
 

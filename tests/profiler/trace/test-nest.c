@@ -2,7 +2,7 @@
 /* Lanes as nested intervals: order, cutting, spans without a duration. */
 #include <config.h>
 
-#include "profiler/base/buffer.h"
+#include "src/base/buffer.h"
 #include "profiler/export/nest.h"
 #include "tests/unit.h"
 

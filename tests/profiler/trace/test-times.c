@@ -4,7 +4,7 @@
  * ends as floating-point numbers. */
 #include <config.h>
 
-#include "profiler/base/alloc.h"
+#include "src/base/alloc.h"
 #include "profiler/export/chrome-times.h"
 #include "tests/profiler/trace/capture.h"
 #include "tests/profiler/trace/history.h"

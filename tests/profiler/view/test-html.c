@@ -9,7 +9,7 @@
 #include "tests/profiler/build.h"
 #include "tests/profiler/files/sink.h"
 
-#include "profiler/base/base85.h"
+#include "src/base/base85.h"
 #include "profiler/export/export.h"
 #include "profiler/view/page.h"
 

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile's credential_process: a program that prints credentials.  It is
+ * run without a shell; what it prints and how long it runs is bounded, and
+ * what it says on its standard error nobody hears. */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/error.h"
+#include "io/s3/file.h"
+#include "io/s3/sources.h"
+
+#define MAX_OUTPUT_NBYTES 65536
+#define WAIT_MS 5             /* between looks at whether it has ended */
+
+extern char **environ;
+
+/*------------------------------------------------------------------------
+ * The command
+ *----------------------------------------------------------------------*/
+
+/* One word, without what quotes it; NULL: a quote does not end. */
+static const char *
+take_word (const char *from, char **to)
+{
+  char quote = '\0';
+  for (; *from && (quote || !strchr (" \t\n", *from)); from++) {
+    if (quote ? *from == quote : *from == '"' || *from == '\'') {
+      quote = quote ? '\0' : *from;
+      continue;
+    }
+    bool escapes = *from == '\\' && quote != '\''
+                   && (!quote || from[1] == '"' || from[1] == '\\');
+    if (escapes && *++from == '\0')
+      return NULL;
+    *(*to)++ = *from;
+  }
+  *(*to)++ = '\0';
+  return quote ? NULL : from;
+}
+
+enum radio_status
+rd_s3_split_command (const char *command, char *words, size_t *n)
+{
+  *n = 0;
+  for (;;) {
+    command += strspn (command, " \t\n");
+    if (*command == '\0')
+      return RADIO_OK;
+    command = take_word (command, &words);
+    if (command == NULL)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "a credential_process has a "
+                      "quote that does not end");
+    ++*n;
+  }
+}
+
+/*------------------------------------------------------------------------
+ * The process
+ *----------------------------------------------------------------------*/
+
+struct process {
+  pid_t pid;                  /* and that of its group; 0: it was reaped */
+  int fd;                     /* what it prints */
+  uint64_t deadline_ms;
+  const char *where;
+};
+
+static uint64_t
+now_ms (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+}
+
+/* With the signals of a program that a shell runs, in a group of its own. */
+static int
+set_attributes (posix_spawnattr_t *attributes)
+{
+  sigset_t none, all;
+  sigemptyset (&none);
+  sigfillset (&all);
+  int errnum = posix_spawnattr_setsigmask (attributes, &none);
+  if (errnum == 0)
+    errnum = posix_spawnattr_setsigdefault (attributes, &all);
+  if (errnum == 0)
+    errnum = posix_spawnattr_setpgroup (attributes, 0);
+  if (errnum == 0)
+    errnum = posix_spawnattr_setflags (
+      attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+                  | POSIX_SPAWN_SETPGROUP);
+  return errnum;
+}
+
+static int
+set_files (posix_spawn_file_actions_t *files, int output)
+{
+  int errnum = posix_spawn_file_actions_addopen (files, STDIN_FILENO,
+                                                 "/dev/null", O_RDONLY, 0);
+  if (errnum == 0)
+    errnum = posix_spawn_file_actions_addopen (files, STDERR_FILENO,
+                                               "/dev/null", O_WRONLY, 0);
+  if (errnum == 0)
+    errnum = posix_spawn_file_actions_adddup2 (files, output, STDOUT_FILENO);
+  return errnum;
+}
+
+static int
+spawn (char **arguments, int output, pid_t *pid)
+{
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  int errnum = posix_spawn_file_actions_init (&files);
+  if (errnum != 0)
+    return errnum;
+  errnum = posix_spawnattr_init (&attributes);
+  if (errnum != 0) {
+    posix_spawn_file_actions_destroy (&files);
+    return errnum;
+  }
+  errnum = set_attributes (&attributes);
+  if (errnum == 0)
+    errnum = set_files (&files, output);
+  if (errnum == 0)
+    errnum = posix_spawnp (pid, arguments[0], &files, &attributes, arguments,
+                           environ);
+  posix_spawnattr_destroy (&attributes);
+  posix_spawn_file_actions_destroy (&files);
+  return errnum;
+}
+
+static void
+cleanup_process (struct process *process)
+{
+  if (process->fd >= 0)
+    close (process->fd);
+  if (process->pid == 0)
+    return;
+  kill (-process->pid, SIGKILL);
+  while (waitpid (process->pid, NULL, 0) < 0 && errno == EINTR)
+    ;
+}
+
+static enum radio_status
+begin (struct process *process, char **arguments)
+{
+  int fds[2];
+  if (pipe2 (fds, O_CLOEXEC) < 0)
+    return rd_fail_errno (errno, "%s", process->where);
+  RD_CLOSE_FD int output = fds[1];
+  process->fd = fds[0];
+  int errnum = spawn (arguments, output, &process->pid);
+  if (errnum == 0)
+    return RADIO_OK;
+  process->pid = 0;
+  return rd_fail_errno (errnum, "%s: cannot be run", process->where);
+}
+
+static enum radio_status
+fail_late (const struct process *process)
+{
+  return rd_fail (RADIO_ERROR_IO, "%s: took too long, and was ended",
+                  process->where);
+}
+
+/* Wait until there is something to read, or the end. */
+static enum radio_status
+wait_for_output (const struct process *process)
+{
+  for (;;) {
+    struct pollfd wanted = { process->fd, POLLIN, 0 };
+    uint64_t ms = now_ms ();
+    if (ms >= process->deadline_ms)
+      return fail_late (process);
+    int n = poll (&wanted, 1, (int) (process->deadline_ms - ms));
+    if (n > 0)
+      return RADIO_OK;
+    if (n < 0 && errno != EINTR)
+      return rd_fail_errno (errno, "%s", process->where);
+  }
+}
+
+static enum radio_status
+read_output (const struct process *process, struct rd_buffer *output)
+{
+  RD_TRY (rd_buffer_reserve (output, MAX_OUTPUT_NBYTES));
+  for (;;) {
+    RD_TRY (wait_for_output (process));
+    ssize_t n = read (process->fd, output->data + output->nbytes,
+                      MAX_OUTPUT_NBYTES - output->nbytes);
+    if (n == 0)
+      return RADIO_OK;
+    if (n < 0 && errno != EINTR)
+      return rd_fail_errno (errno, "%s", process->where);
+    output->nbytes += n < 0 ? 0 : (size_t) n;
+    if (output->nbytes == MAX_OUTPUT_NBYTES)
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: prints %d bytes or more",
+                      process->where, MAX_OUTPUT_NBYTES);
+  }
+}
+
+/* Where the program ignores its children's ends, nobody knows the status. */
+static enum radio_status
+wait_for_end (struct process *process)
+{
+  const struct timespec pause = { 0, WAIT_MS * 1000000 };
+  int status = 0;
+  pid_t pid;
+  while ((pid = waitpid (process->pid, &status, WNOHANG)) != process->pid) {
+    if (pid < 0 && errno != EINTR)
+      break;
+    if (now_ms () >= process->deadline_ms)
+      return fail_late (process);
+    nanosleep (&pause, NULL);
+  }
+  process->pid = 0;
+  if (pid < 0 || (WIFEXITED (status) && WEXITSTATUS (status) == 0))
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_PERMISSION, "%s: failed, with %s %d",
+                  process->where,
+                  WIFEXITED (status) ? "exit status" : "signal",
+                  WIFEXITED (status) ? WEXITSTATUS (status)
+                                     : WTERMSIG (status));
+}
+
+static enum radio_status
+run (char **arguments, const char *where, uint64_t timeout_ms,
+     struct rd_buffer *output)
+{
+  RD_CLEANUP (cleanup_process) struct process process = {
+    .fd = -1, .deadline_ms = now_ms () + timeout_ms, .where = where,
+  };
+  RD_TRY (begin (&process, arguments));
+  RD_TRY (read_output (&process, output));
+  return wait_for_end (&process);
+}
+
+/* Nothing of the command is shown: some have a secret in it. */
+enum radio_status
+rd_s3_ask_process (const char *command, const char *profile,
+                   uint64_t timeout_ms,
+                   struct rd_s3_credentials **credentials)
+{
+  RD_S3_SECRET_SCOPE struct rd_buffer output = { 0 };
+  RD_FREE char *words = rd_malloc (strlen (command) + 2);
+  RD_FREE char **arguments = NULL;
+  char where[300];
+  size_t n = 0;
+  if (words == NULL)
+    return rd_fail_memory (strlen (command) + 2);
+  RD_TRY (rd_s3_split_command (command, words, &n));
+  arguments = rd_calloc (n + 1, sizeof *arguments);
+  if (arguments == NULL)
+    return rd_fail_memory ((n + 1) * sizeof *arguments);
+  snprintf (where, sizeof where, "the credential_process of the profile "
+            "'%.200s'", profile);
+  if (n == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: no command", where);
+  char *word = words;
+  for (size_t i = 0; i < n; i++, word += strlen (word) + 1)
+    arguments[i] = word;
+  RD_TRY (run (arguments, where, timeout_ms, &output));
+  return rd_s3_credentials_from_json (&output, where, true, credentials);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Base64 by OpenSSL, whose decoder takes white space, counts padding as
+ * data and believes an '=' anywhere: what it gets is checked here. */
+#include <config.h>
+
+#include <limits.h>
+#include <string.h>
+
+#include <openssl/evp.h>
+
+#include "src/base/base64.h"
+#include "src/base/error.h"
+
+enum radio_status
+rd_base64_encode (const void *data, size_t nbytes, struct rd_buffer *text)
+{
+  if (nbytes > INT_MAX / 4 * 3 - 3)
+    return rd_fail (RADIO_ERROR_LIMIT, "%zu bytes are too many for base64",
+                    nbytes);
+  text->nbytes = 0;
+  RD_TRY (rd_buffer_reserve (text, (nbytes + 2) / 3 * 4 + 1));
+  int n = EVP_EncodeBlock (text->data, data, (int) nbytes);
+  text->nbytes = (size_t) n;
+  return RADIO_OK;
+}
+
+static bool
+is_base64_digit (char c)
+{
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
+         || (c >= '0' && c <= '9') || c == '+' || c == '/';
+}
+
+/* The '=' at the end, at most two. */
+static size_t
+padding (const char *text, size_t nbytes)
+{
+  size_t n = 0;
+  while (n < 2 && n < nbytes && text[nbytes - 1 - n] == '=')
+    n++;
+  return n;
+}
+
+enum radio_status
+rd_base64_decode (const char *text, size_t nbytes, struct rd_buffer *data)
+{
+  size_t npad = padding (text, nbytes);
+  for (size_t i = 0; i < nbytes - npad; i++)
+    if (!is_base64_digit (text[i]))
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "character %zu of the base64 text is none of its "
+                      "alphabet", i);
+  if (nbytes % 4 != 0 || nbytes > INT_MAX)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "base64 text of %zu characters is cut short", nbytes);
+  data->nbytes = 0;
+  RD_TRY (rd_buffer_reserve (data, nbytes / 4 * 3 + 1));
+  int n = EVP_DecodeBlock (data->data, (const unsigned char *) text,
+                           (int) nbytes);
+  if (n < 0)
+    return rd_fail (RADIO_ERROR_FORMAT, "invalid base64 text");
+  data->nbytes = (size_t) n - npad;
+  return RADIO_OK;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The calling thread's message, and the words for statuses and errno. */
+#include <config.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <radio/profile.h>
+
+#include "src/base/error.h"
+
+static _Thread_local char thread_message[RD_ERROR_NBYTES];
+
+const char *
+radio_error_message (void)
+{
+  return thread_message;
+}
+
+static const char *const status_names[] = {
+  [RADIO_OK] = "success",
+  [RADIO_ERROR_ARGUMENT] = "invalid argument",
+  [RADIO_ERROR_NOT_FOUND] = "not found",
+  [RADIO_ERROR_EXISTS] = "exists already",
+  [RADIO_ERROR_FORMAT] = "damaged or invalid data",
+  [RADIO_ERROR_UNSUPPORTED] = "not supported",
+  [RADIO_ERROR_CHECKSUM] = "checksum mismatch",
+  [RADIO_ERROR_IO] = "input/output error",
+  [RADIO_ERROR_NO_SPACE] = "no space left",
+  [RADIO_ERROR_PERMISSION] = "permission denied",
+  [RADIO_ERROR_MEMORY] = "out of memory",
+  [RADIO_ERROR_LIMIT] = "memory limit exceeded",
+  [RADIO_ERROR_RANGE] = "value out of range",
+  [RADIO_ERROR_CANCELLED] = "cancelled",
+  [RADIO_ERROR_FORKED] = "used in a forked child",
+};
+
+const char *
+radio_status_name (enum radio_status status)
+{
+  size_t n = sizeof status_names / sizeof status_names[0];
+  if ((size_t) status >= n)
+    return "unknown status";
+  return status_names[status];
+}
+
+/* Names come from files and networks: what would break the line or steer a
+ * terminal does not get into a message. */
+static void
+make_one_line (char *message)
+{
+  for (unsigned char *p = (unsigned char *) message; *p; p++)
+    if (*p < 0x20 || *p == 0x7f)
+      *p = '?';
+}
+
+/* A message that filled the room was cut, maybe within a UTF-8 character:
+ * end it at a whole one. */
+static void
+mark_cut (char *message, size_t nbytes)
+{
+  size_t end = nbytes - sizeof "...";
+  while (end > 0 && ((unsigned char) message[end] & 0xc0) == 0x80)
+    end--;
+  memcpy (message + end, "...", sizeof "...");
+}
+
+/* Format into the thread's message by way of a copy, since an argument may
+ * point to the message itself. */
+RADIO_PRINTF (1, 0) static void
+set_message (const char *format, va_list args, const char *tail)
+{
+  char text[RD_ERROR_NBYTES];
+  int n = vsnprintf (text, sizeof text, format, args);
+  size_t used = n < 0 ? 0 : (size_t) n;
+  if (tail && used < sizeof text) {
+    n = snprintf (text + used, sizeof text - used, ": %s", tail);
+    used += n < 0 ? 0 : (size_t) n;
+  }
+  if (used >= sizeof text)
+    mark_cut (text, sizeof text);
+  make_one_line (text);
+  memcpy (thread_message, text, sizeof text);
+}
+
+/* The status of a failure, of which the recorder was told. */
+static enum radio_status
+told (enum radio_status status, bool is_again)
+{
+  if (radio_profile_is_on ())
+    rd_record_failed (status, is_again);
+  return status;
+}
+
+enum radio_status
+rd_fail (enum radio_status status, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  set_message (format, args, NULL);
+  va_end (args);
+  return told (status, false);
+}
+
+static enum radio_status
+status_of_errno (int errnum)
+{
+  switch (errnum) {
+  case ENOENT: case ENOTDIR: return RADIO_ERROR_NOT_FOUND;
+  case EEXIST: return RADIO_ERROR_EXISTS;
+  case ENOSPC: case EDQUOT: case EFBIG: return RADIO_ERROR_NO_SPACE;
+  case EACCES: case EPERM: case EROFS: return RADIO_ERROR_PERMISSION;
+  case ENOMEM: return RADIO_ERROR_MEMORY;
+  case ENAMETOOLONG: case EINVAL: return RADIO_ERROR_ARGUMENT;
+  default: return RADIO_ERROR_IO;
+  }
+}
+
+/* strerror_r comes in two kinds: GNU's returns the text, POSIX's a number. */
+static const char *
+errno_text (int errnum, char *room, size_t nbytes)
+{
+#ifdef STRERROR_R_CHAR_P
+  return strerror_r (errnum, room, nbytes);
+#else
+  return strerror_r (errnum, room, nbytes) == 0 ? room : "unknown error";
+#endif
+}
+
+enum radio_status
+rd_fail_errno (int errnum, const char *format, ...)
+{
+  char room[128];
+  const char *text = errno_text (errnum, room, sizeof room);
+  va_list args;
+  va_start (args, format);
+  set_message (format, args, text);
+  va_end (args);
+  return told (status_of_errno (errnum), false);
+}
+
+enum radio_status
+rd_fail_memory (size_t nbytes)
+{
+  return rd_fail (RADIO_ERROR_MEMORY, "out of memory: %zu bytes wanted",
+                  nbytes);
+}
+
+enum radio_status
+rd_fail_in (enum radio_status status, const char *format, ...)
+{
+  char old[RD_ERROR_NBYTES];
+  memcpy (old, thread_message, sizeof old);
+  va_list args;
+  va_start (args, format);
+  set_message (format, args, old);
+  va_end (args);
+  return status;
+}
+
+void
+rd_error_save (struct rd_error *error, enum radio_status status)
+{
+  error->status = status;
+  memcpy (error->message, thread_message, sizeof thread_message);
+}
+
+enum radio_status
+rd_error_raise (const struct rd_error *error)
+{
+  if (error->status == RADIO_OK)
+    return RADIO_OK;
+  memcpy (thread_message, error->message, sizeof thread_message);
+  return told (error->status, true);
+}

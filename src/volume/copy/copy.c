@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Copying a volume: the levels' shards are brought over by the pool, then
+ * their documents, and the volume's document is published last.  Until then
+ * nothing of it exists for anyone; what a copy that ended early left has the
+ * same names for the next one. */
+#include <config.h>
+
+#include <string.h>
+
+#include "src/base/checked.h"
+#include "profiler/counters.h"
+#include "src/volume/gc/collect.h"
+#include "src/volume/copy/copy.h"
+#include "src/volume/publish.h"
+
+/* Pieces that are read and written at once: what a store likes to read at
+ * once, within these. */
+#define PIECE_MIN_NBYTES ((uint64_t) 1 << 20)
+#define PIECE_MAX_NBYTES ((uint64_t) 8 << 20)
+
+static void
+free_copy (struct rd_copy *copy)
+{
+  for (size_t i = 0; i < copy->nlevels; i++) {
+    struct rd_copy_level *level = &copy->levels[i];
+    rd_io_unlock (level->lock);
+    radio_array_close (level->array);
+    rd_buffer_free (&level->text);
+    rd_free (level->to_path);
+  }
+  rd_free (copy->levels);
+  rd_free (copy->sizes);
+  rd_free (copy->was_there);
+  rd_free (copy->listed);
+  rd_strings_free (&copy->names);
+  radio_volume_close (copy->volume);
+  rd_buffer_free (&copy->text);
+}
+
+static const struct radio_site measure_site = {
+  "measure", RD_IN_METADATA, "rd_copy", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+static const struct radio_site shards_site = {
+  "shards", RD_IN_OPERATION, "rd_copy", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+enum radio_status
+rd_copy_run_objects (struct rd_copy *copy, rd_task_fn *run,
+                     const struct radio_site *site, unsigned max_active)
+{
+  struct rd_copy_job job = {
+    .job = {
+      .run = run, .n = copy->nobjects, .max_active = max_active,
+      .site = site,
+    },
+    .copy = copy,
+  };
+  return rd_pool_run (copy->to->context->pool, &job.job);
+}
+
+/* Of a dry run: what is there by its size. */
+static enum radio_status
+guess (struct rd_copy *copy, const struct rd_copy_object *object)
+{
+  struct rd_io *io = copy->to->io;
+  uint64_t nbytes;
+  enum radio_status status = io->ops->size (io, object->to_key, &nbytes);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    RD_TRY (status);
+  bool there = status == RADIO_OK && nbytes == object->nbytes;
+  atomic_fetch_add (there ? &copy->there_count : &copy->sent_count, 1);
+  atomic_fetch_add (there ? &copy->there_nbytes : &copy->sent_nbytes,
+                    object->nbytes);
+  return RADIO_OK;
+}
+
+static enum radio_status
+measure_object (struct rd_job *base, uint64_t task,
+                struct rd_scratch *scratch)
+{
+  struct rd_copy *copy = ((struct rd_copy_job *) base)->copy;
+  struct rd_io *io = copy->from->io;
+  struct rd_copy_object object;
+  (void) scratch;
+  rd_copy_locate (copy, task, &object);
+  enum radio_status status = io->ops->size (io, object.from_key,
+                                            &object.nbytes);
+  if (status == RADIO_ERROR_NOT_FOUND) {
+    if (object.level->array->is_complete)
+      return rd_copy_fail_missing (copy, object.from_key);
+    object.nbytes = RD_COPY_ABSENT;
+    status = RADIO_OK;
+  }
+  RD_TRY (status);
+  copy->sizes[task] = object.nbytes;
+  bool is_guess = copy->options->dry_run && object.nbytes != RD_COPY_ABSENT;
+  return is_guess ? guess (copy, &object) : RADIO_OK;
+}
+
+/* All sizes, before anything is written: a shard that is missing is found
+ * so, and progress is told right. */
+static enum radio_status
+measure (struct rd_copy *copy)
+{
+  RD_TRY (rd_copy_run_objects (copy, measure_object, &measure_site, 0));
+  for (uint64_t i = 0; i < copy->nobjects; i++)
+    if (copy->sizes[i] != RD_COPY_ABSENT)
+      copy->total_nbytes = rd_add_sat (copy->total_nbytes, copy->sizes[i]);
+  return RADIO_OK;
+}
+
+/* Whether the volume that is to be replaced is this one, or has its data.
+ * Its document may change until the copy is published; then it is another
+ * that is there, and its level another one. */
+static enum radio_status
+look_at_existing (struct rd_copy *copy)
+{
+  struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  char *key RD_FREE = rd_document_key (copy->to_path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_existing_look (copy->to, copy->to_path, &existing));
+  const char *theirs = existing.meta.level_path;
+  if (theirs == NULL || strcmp (theirs, copy->volume->meta.level_path) != 0)
+    return RADIO_OK;
+  enum radio_status status
+    = rd_io_read_all (copy->to->io, key, RD_DOCUMENT_MAX_NBYTES, &text);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;                  /* removed just now */
+  RD_TRY (status);
+  copy->names_level = true;
+  copy->is_same = text.nbytes == copy->text.nbytes
+                  && memcmp (text.data, copy->text.data, text.nbytes) == 0;
+  return RADIO_OK;
+}
+
+static enum radio_status
+lock_level (struct rd_copy *copy, struct rd_copy_level *level)
+{
+  struct rd_io *io = copy->to->io;
+  RD_TRY (io->ops->lock (io, level->to_path, false, &level->lock));
+  if (level->lock)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_IO, "%s/%s: another copy to it is under way",
+                  io->uri, copy->to_path);
+}
+
+enum radio_status
+rd_copy_put_level (struct rd_copy *copy, const struct rd_copy_level *level)
+{
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  struct rd_io *io = copy->to->io;
+  char *key RD_FREE = rd_document_key (level->to_path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status
+    = rd_io_read_all (io, key, RD_DOCUMENT_MAX_NBYTES, &text);
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  bool may_be_old = !rd_io_excludes_all (io) && !copy->names_level;
+  if (status == RADIO_OK && !may_be_old
+      && text.nbytes == level->text.nbytes
+      && memcmp (text.data, level->text.data, text.nbytes) == 0)
+    return RADIO_OK;
+  RD_TRY (rd_copy_check_may_write (copy, key));
+  return rd_io_put (io, key, level->text.data, level->text.nbytes,
+                    RD_PUT_REPLACE);
+}
+
+/* Where locks do not tell of other processes, what nobody names is safe from
+ * them while something of it is young: what an earlier copy left is not. */
+static enum radio_status
+renew_levels (struct rd_copy *copy)
+{
+  if (rd_io_excludes_all (copy->to->io) || copy->names_level)
+    return RADIO_OK;
+  for (size_t i = 0; i < copy->nlevels; i++)
+    RD_TRY (rd_copy_put_level (copy, &copy->levels[i]));
+  return RADIO_OK;
+}
+
+/* The levels are locked before what nobody names is removed: an earlier
+ * copy's shards stay.  That removing fails is no reason not to go on. */
+static enum radio_status
+begin (struct rd_copy *copy)
+{
+  RD_SCOPE ("begin level", RD_IN_METADATA);
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct radio_gc_result removed = { 0 };
+  struct rd_io *io = copy->to->io;
+  RD_TRY (io->ops->lock (io, copy->to_path, true, &lock));
+  RD_TRY (look_at_existing (copy));
+  for (size_t i = 0; i < copy->nlevels; i++)
+    RD_TRY (lock_level (copy, &copy->levels[i]));
+  RD_TRY (renew_levels (copy));
+  enum radio_status status
+    = rd_collect_contents (copy->to, copy->to_path, false, &removed);
+  return status == RADIO_ERROR_MEMORY ? status : RADIO_OK;
+}
+
+static enum radio_status
+copy_object (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct rd_copy *copy = ((struct rd_copy_job *) base)->copy;
+  struct rd_copy_object object;
+  rd_copy_locate (copy, task, &object);
+  if (object.nbytes == RD_COPY_ABSENT)
+    return RADIO_OK;
+  return rd_copy_object (copy, &object, scratch);
+}
+
+/* As many at a time as fit into half of the memory: each has two pieces, its
+ * index, a tile, and what its writer holds. */
+static unsigned
+count_active (struct rd_copy *copy)
+{
+  const struct radio_context *context = copy->to->context;
+  uint64_t limit = context->memory_limit_nbytes, most = 0;
+  uint64_t liked = rd_max_u64 (copy->from->io->piece_nbytes,
+                               PIECE_MIN_NBYTES);
+  copy->piece_nbytes = rd_min_u64 (rd_min_u64 (liked, PIECE_MAX_NBYTES),
+                                   limit / 16 + 1);
+  for (size_t i = 0; i < copy->nlevels; i++) {
+    const struct rd_layout *layout = &copy->levels[i].array->layout;
+    uint64_t nbytes = rd_add_sat (rd_mul_sat (layout->index_nbytes, 4),
+                                  layout->decode_nbytes);
+    nbytes = rd_add_sat (nbytes, rd_mul_sat (layout->tile_bound_nbytes, 2));
+    most = rd_max_u64 (most, nbytes);
+  }
+  uint64_t each = rd_add_sat (2 * copy->piece_nbytes, most);
+  each = rd_add_sat (each, copy->to->io->writer_nbytes);
+  uint64_t n = rd_min_u64 (limit / 2 / each, context->nthreads);
+  return n > 0 ? (unsigned) n : 1;
+}
+
+static enum radio_status
+publish (struct rd_copy *copy)
+{
+  const struct rd_volume_meta *meta = &copy->volume->meta;
+  struct rd_publication publication = {
+    .store = copy->to,
+    .path = copy->to_path,
+    .existing = copy->options->existing,
+    .level_name = meta->level_path,
+    .sha256 = meta->source_sha256 ? meta->source_sha256 : "",
+    .prefix = meta->has_nifti ? &meta->prefix : NULL,
+    .text = (const char *) copy->text.data,
+    .nbytes = copy->text.nbytes,
+  };
+  RD_SCOPE ("commit", RD_IN_OPERATION);
+  for (size_t i = 0; i < copy->nlevels; i++)
+    RD_TRY (rd_copy_put_level (copy, &copy->levels[i]));
+  RD_TRY (rd_copy_settle (copy));
+  enum radio_status status = rd_publish (&publication, &copy->is_ours);
+  copy->skipped = publication.skipped;
+  return rd_scope_end_with (status);
+}
+
+/* That the volume is there changes who may write what. */
+static enum radio_status
+settle (struct rd_copy *copy)
+{
+  if (!copy->is_ours)
+    return RADIO_OK;
+  copy->is_same = true;
+  enum radio_status status = rd_copy_settle (copy);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail_in (status, "%s: published, but may lack what was removed "
+                     "meanwhile: copy it again, replacing it", copy->to_path);
+}
+
+static enum radio_status
+write_volume (struct rd_copy *copy)
+{
+  RD_TRY (begin (copy));
+  RD_TRY (rd_copy_list (copy));
+  copy->max_active = count_active (copy);
+  RD_TRY (rd_copy_run_objects (copy, copy_object, &shards_site,
+                               copy->max_active));
+  RD_TRY (publish (copy));
+  return settle (copy);
+}
+
+/* Failures after which the same copy may be begun again. */
+static bool
+may_go_on (enum radio_status status)
+{
+  switch (status) {
+  case RADIO_ERROR_IO:
+  case RADIO_ERROR_NO_SPACE:
+  case RADIO_ERROR_PERMISSION:
+  case RADIO_ERROR_MEMORY:
+  case RADIO_ERROR_LIMIT:
+  case RADIO_ERROR_CANCELLED:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* What was brought over stays for the next copy, if there can be one; else
+ * it is removed, unless a volume names it.  The thread's message is kept. */
+static void
+end (struct rd_copy *copy, enum radio_status status)
+{
+  struct rd_error error;
+  uint64_t n = copy->sent_count + copy->there_count;
+  for (size_t i = 0; i < copy->nlevels; i++)
+    rd_io_unlock (RD_STEAL (copy->levels[i].lock));
+  if (copy->is_ours || (n > 0 && may_go_on (status)))
+    return;
+  rd_error_save (&error, status);
+  rd_collect_quietly (copy->to, copy->to_path);
+  rd_error_raise (&error);
+}
+
+static enum radio_status
+bring_volume (struct rd_copy *copy, const char *collection)
+{
+  RD_TRY (rd_copy_load (copy));
+  RD_TRY (measure (copy));
+  if (copy->options->dry_run)
+    return RADIO_OK;
+  RD_TRY (rd_place_make_collection (copy->to, collection));
+  enum radio_status status = write_volume (copy);
+  end (copy, status);
+  return status;
+}
+
+static enum radio_status
+copy_volume (struct rd_copy *copy, struct radio_copy_result *result)
+{
+  char *collection RD_FREE = NULL;
+  const char *name;
+  RD_TRY (rd_place_check (copy->to, copy->to_path, &collection, &name));
+  RD_TRY (rd_existing_check (copy->to, copy->to_path,
+                             copy->options->existing, &copy->skipped));
+  enum radio_status status
+    = copy->skipped ? RADIO_OK : bring_volume (copy, collection);
+  if (result)
+    *result = (struct radio_copy_result) {
+      .skipped = copy->skipped,
+      .sent_count = copy->sent_count, .sent_nbytes = copy->sent_nbytes,
+      .there_count = copy->there_count, .there_nbytes = copy->there_nbytes,
+    };
+  return status;
+}
+
+enum radio_status
+radio_volume_copy (struct radio_store *from, const char *path,
+                   struct radio_store *to, const char *to_path,
+                   const struct radio_copy_options *options,
+                   struct radio_copy_result *result)
+{
+  static const struct radio_copy_options defaults;
+  if (from == NULL || path == NULL || to == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_volume_copy: an argument is NULL");
+  struct rd_copy copy RD_CLEANUP (free_copy) = {
+    .from = from, .to = to, .path = path,
+    .to_path = to_path ? to_path : path,
+    .options = options ? options : &defaults,
+    .caller = pthread_self (),
+  };
+  RD_SCOPE ("copy", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (copy_volume (&copy, result));
+}

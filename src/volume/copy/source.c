@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* What is to be copied, as the documents of the volume tell: nothing is
+ * listed. */
+#include <config.h>
+
+#include <string.h>
+
+#include "src/base/checked.h"
+#include "profiler/counters.h"
+#include "src/array/fetch.h"
+#include "src/volume/gc/collect.h"
+#include "src/volume/copy/copy.h"
+#include "src/volume/node.h"
+
+static enum radio_status
+read_text (const struct rd_copy *copy, const char *path,
+           struct rd_buffer *text)
+{
+  char *key RD_FREE = rd_document_key (path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  return rd_io_read_all (copy->from->io, key, RD_DOCUMENT_MAX_NBYTES, text);
+}
+
+static enum radio_status
+parse (const struct rd_buffer *text, const char *where,
+       struct json_object **document)
+{
+  return rd_json_parse ((const char *) text->data, text->nbytes, where,
+                        document);
+}
+
+/* Others' levels have names that could clash with those of other volumes,
+ * and that gc knows nothing of. */
+static enum radio_status
+check_is_radios (const struct rd_copy *copy, const struct rd_group_doc *group)
+{
+  if (rd_json_member (group->attributes, "radio") == NULL)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: another program than radio "
+                    "wrote it (it has no attributes.radio): only radio's "
+                    "volumes are copied", copy->path);
+  for (size_t i = 0; i < copy->names.n; i++)
+    if (!rd_is_level_name (copy->names.items[i]))
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: its level \"%s\" has no "
+                      "name of radio's: it cannot be copied", copy->path,
+                      copy->names.items[i]);
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_volume (struct rd_copy *copy, struct json_object *document,
+              const char *where, struct rd_group_doc **group)
+{
+  enum rd_node node;
+  RD_TRY (rd_document_node (document, where, &node));
+  if (node == RD_NODE_ARRAY)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: an array, not a volume",
+                    copy->path);
+  RD_TRY (rd_group_doc_parse (document, where, group));
+  RD_TRY (rd_volume_open_group (copy->from, copy->path, *group,
+                                &copy->volume));
+  RD_TRY (rd_group_levels ((*group)->attributes, &copy->names));
+  return check_is_radios (copy, *group);
+}
+
+/* The group's copy of a level's document is what readers go by. */
+static enum radio_status
+check_consolidated (const struct rd_group_doc *group, const char *name,
+                    struct json_object *document, const char *where)
+{
+  struct json_object *other = rd_json_member (group->consolidated, name);
+  if (other == NULL || json_object_equal (other, document))
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s/zarr.json: differs from what the "
+                  "volume's document has of it", where);
+}
+
+static enum radio_status
+open_level (struct rd_copy *copy, const struct rd_group_doc *group,
+            struct rd_copy_level *level)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_array_doc *doc;
+  char *path RD_FREE = rd_key_join (copy->path, level->name);
+  level->to_path = rd_key_join (copy->to_path, level->name);
+  if (path == NULL || level->to_path == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = read_text (copy, path, &level->text);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return rd_copy_fail_missing (copy, path);
+  RD_TRY (status);
+  RD_TRY (parse (&level->text, path, &document));
+  RD_TRY (check_consolidated (group, level->name, document, path));
+  RD_TRY (rd_array_doc_parse (document, path, &doc));
+  RD_TRY (rd_array_open_doc (copy->from, path, doc, &level->array));
+  level->array->is_complete
+    = copy->volume->meta.has_nifti
+      && strcmp (level->name, copy->volume->meta.level_path) == 0;
+  return RADIO_OK;
+}
+
+/* The objects of a level: all that its grid has. */
+static enum radio_status
+count_objects (struct rd_copy *copy, struct rd_copy_level *level)
+{
+  const struct rd_layout *layout = &level->array->layout;
+  uint64_t nbytes;
+  level->first = copy->nobjects;
+  level->n = 1;
+  for (size_t i = 0; i < layout->rank; i++)
+    level->n = rd_mul_sat (level->n, layout->chunks[i]);
+  copy->nobjects = rd_add_sat (copy->nobjects, level->n);
+  nbytes = rd_mul_sat (copy->nobjects, sizeof *copy->sizes
+                                       + sizeof *copy->was_there
+                                       + sizeof *copy->listed);
+  return rd_context_allows (copy->to->context, nbytes,
+                            "the list of shards");
+}
+
+static enum radio_status
+open_levels (struct rd_copy *copy, const struct rd_group_doc *group)
+{
+  copy->levels = rd_calloc (copy->names.n, sizeof *copy->levels);
+  if (copy->levels == NULL)
+    return rd_fail_memory (copy->names.n * sizeof *copy->levels);
+  copy->nlevels = copy->names.n;
+  for (size_t i = 0; i < copy->nlevels; i++) {
+    struct rd_copy_level *level = &copy->levels[i];
+    level->name = copy->names.items[i];
+    RD_TRY (open_level (copy, group, level));
+    RD_TRY (count_objects (copy, level));
+  }
+  copy->sizes = rd_calloc (copy->nobjects + 1, sizeof *copy->sizes);
+  copy->was_there = rd_calloc (copy->nobjects + 1, sizeof *copy->was_there);
+  copy->listed = rd_calloc (copy->nobjects + 1, sizeof *copy->listed);
+  return copy->sizes && copy->was_there && copy->listed ? RADIO_OK
+                     : rd_fail_memory (copy->nobjects * sizeof *copy->sizes);
+}
+
+enum radio_status
+rd_copy_load (struct rd_copy *copy)
+{
+  RD_SCOPE ("open volume", RD_IN_METADATA);
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
+  char *where RD_FREE = rd_document_key (copy->path);
+  if (where == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = read_text (copy, copy->path, &copy->text);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s",
+                    copy->path, copy->from->io->uri);
+  RD_TRY (status);
+  RD_TRY (parse (&copy->text, where, &document));
+  RD_TRY (parse_volume (copy, document, where, &group));
+  return open_levels (copy, group);
+}
+
+enum radio_status
+rd_copy_fail_missing (const struct rd_copy *copy, const char *key)
+{
+  struct rd_buffer now RD_BUFFER_SCOPE = { 0 };
+  enum radio_status status = read_text (copy, copy->path, &now);
+  bool is_gone = status == RADIO_ERROR_NOT_FOUND;
+  if (!is_gone)
+    RD_TRY (status);
+  if (!is_gone && now.nbytes == copy->text.nbytes
+      && memcmp (now.data, copy->text.data, now.nbytes) == 0)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: is missing",
+                    copy->from->io->uri, key);
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the volume was %s while it was "
+                  "copied", copy->path, is_gone ? "removed" : "replaced");
+}
+
+void
+rd_copy_locate (const struct rd_copy *copy, uint64_t i,
+                struct rd_copy_object *object)
+{
+  const struct rd_copy_level *level = copy->levels;
+  uint64_t chunk[RADIO_MAX_RANK] = { 0 };
+  char key[RD_CHUNK_KEY_NBYTES];
+  while (i >= level->first + level->n)
+    level++;
+  const struct rd_layout *layout = &level->array->layout;
+  uint64_t rest = i - level->first;
+  for (size_t axis = layout->rank; axis-- > 0;) {
+    chunk[axis] = rest % layout->chunks[axis];
+    rest /= layout->chunks[axis];
+  }
+  object->i = i;
+  object->level = level;
+  object->nbytes = copy->sizes[i];
+  rd_chunk_key (level->array->doc, chunk, key);
+  rd_path_key (level->array->path, key, object->from_key);
+  rd_path_key (level->to_path, key, object->to_key);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Removing what no volume names.  The order of locks is what keeps living
+ * writers safe: a writer makes its level's folder and takes that level's
+ * lock while it holds the volume's, and publishes the volume's document
+ * while it holds both.  So whoever holds the volume's lock sees every level
+ * that a writer has, either locked or named.  Where locks do not hold between
+ * processes (S3), a level that is not named and has an object younger than
+ * the store's grace time counts as locked; and since a copy may take up what
+ * is older, who removes says so by a mark (marks.h). */
+#ifndef RD_COLLECT_H
+#define RD_COLLECT_H
+
+#include "src/base/json.h"
+#include "src/array/context.h"
+#include "src/volume/strings.h"
+
+/* Clean the folder of one volume, whose lock the caller holds: remove
+ * unnamed levels whose lock is free, mend the header array, and remove the
+ * folder when nothing is left in it and no document names it.  Folders whose
+ * document is damaged or not radio's stay as they are.  *result (its counts
+ * grow) may not be NULL. */
+enum radio_status rd_collect_volume (struct radio_store *store,
+                                     const char *path, bool dry_run,
+                                     struct radio_gc_result *result)
+  RADIO_USE_RESULT;
+
+/* The same, but the folder stays: for who is about to fill it.  Its lock is
+ * on the folder itself and would be one on nothing. */
+enum radio_status rd_collect_contents (struct radio_store *store,
+                                       const char *path, bool dry_run,
+                                       struct radio_gc_result *result)
+  RADIO_USE_RESULT;
+
+/* Clean and remove with the lock taken and given back; failures are let
+ * pass: what could not be removed stays for gc. */
+void rd_collect_quietly (struct radio_store *store, const char *path);
+
+/* Remove the data of a level that the caller has locked: its document
+ * first, so that no reader takes the missing chunks for zeros. */
+enum radio_status rd_level_remove (struct radio_store *store,
+                                   const char *path) RADIO_USE_RESULT;
+
+/* Whether a writer may be at work below a prefix whose lock the caller has:
+ * in stores where locks do not tell, something there is young. */
+enum radio_status rd_prefix_is_young (struct radio_store *store,
+                                      const char *prefix, bool *is_young)
+  RADIO_USE_RESULT;
+
+/* The levels that the volume's document names, and whether one is among
+ * them. */
+enum radio_status rd_levels_read (struct radio_store *store,
+                                  const char *path,
+                                  struct rd_strings *levels)
+  RADIO_USE_RESULT;
+bool rd_levels_have (const struct rd_strings *levels, const char *name);
+
+/* Append the paths of every level of every image that a group's attributes
+ * name. */
+enum radio_status rd_group_levels (struct json_object *attributes,
+                                   struct rd_strings *levels)
+  RADIO_USE_RESULT;
+
+/* The bytes of all objects below a prefix. */
+enum radio_status rd_prefix_nbytes (struct radio_store *store,
+                                    const char *prefix, uint64_t *nbytes)
+  RADIO_USE_RESULT;
+
+#endif /* RD_COLLECT_H */

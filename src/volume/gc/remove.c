@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Removing a volume. */
+#include <config.h>
+
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "src/volume/gc/collect.h"
+#include "src/volume/header.h"
+#include "src/volume/gc/marks.h"
+#include "src/volume/node.h"
+
+/* A volume whose document is damaged can be removed where only volumes
+ * stand: below a collection of radio's. */
+static enum radio_status
+check_is_volume (struct radio_store *store, const char *path)
+{
+  enum rd_kind kind;
+  enum radio_status status = rd_node_kind (store, path, &kind);
+  const char *slash = strchr (path, '/');
+  bool is_place = store->is_radio && slash && strchr (slash + 1, '/') == NULL;
+  if (is_place
+      && (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED))
+    return RADIO_OK;
+  RD_TRY (status);
+  if (kind == RD_KIND_NONE)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s", path,
+                    store->io->uri);
+  if (kind != RD_KIND_IMAGE)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: %s, not a volume", path,
+                    kind == RD_KIND_ARRAY ? "an array" : "a group");
+  return RADIO_OK;
+}
+
+/* Whether a writer may be at work on a level whose lock is free: not when it
+ * was published. */
+static enum radio_status
+is_unfinished (struct radio_store *store, const struct rd_strings *levels,
+               const char *path, const char *name, bool *is_busy)
+{
+  *is_busy = false;
+  return rd_levels_have (levels, name)
+         ? RADIO_OK : rd_prefix_is_young (store, path, is_busy);
+}
+
+/* Remove a child, unless it is a level that a writer holds.  levels: those
+ * that the document named. */
+static enum radio_status
+remove_child (struct radio_store *store, const struct rd_strings *levels,
+              const char *path, const char *name, bool *is_busy)
+{
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  bool is_held = false;
+  char *child RD_FREE = rd_key_join (path, name);
+  if (child == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (rd_is_level_name (name)) {
+    RD_TRY (store->io->ops->lock (store->io, child, false, &lock));
+    if (lock != NULL)
+      RD_TRY (is_unfinished (store, levels, child, name, &is_held));
+    if (lock == NULL || is_held) {
+      *is_busy = true;
+      return RADIO_OK;
+    }
+  }
+  return rd_level_remove (store, child);
+}
+
+static enum radio_status
+remove_children (struct radio_store *store, const struct rd_strings *levels,
+                 const char *path, bool *is_busy)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_strings_add_folders (&names, store->io, path));
+  for (size_t i = 0; i < names.n; i++) {
+    if (strcmp (names.items[i], RD_MARKS_NAME) == 0)
+      continue;
+    if (rd_store_is_cancelled (store))
+      return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
+    RD_TRY (remove_child (store, levels, path, names.items[i], is_busy));
+  }
+  return RADIO_OK;
+}
+
+/* Where locks do not tell of other processes, the header array that was
+ * removed may be of a volume that they have published since. */
+static enum radio_status
+remove_shared (struct radio_store *store, const struct rd_strings *levels,
+               const char *path)
+{
+  struct rd_error error;
+  bool is_busy = false;
+  enum radio_status status = remove_children (store, levels, path, &is_busy);
+  rd_error_save (&error, status);
+  enum radio_status mended = rd_header_mend (store, path);
+  return status == RADIO_OK ? mended : rd_error_raise (&error);
+}
+
+/* The caller holds the volume's lock, so no writer begins meanwhile; but
+ * where locks do not tell of other processes, what is there then may be
+ * theirs. */
+static enum radio_status
+remove_data (struct radio_store *store, const struct rd_strings *levels,
+             const char *path)
+{
+  bool is_busy = false;
+  if (!rd_io_excludes_all (store->io))
+    return remove_shared (store, levels, path);
+  RD_TRY (remove_children (store, levels, path, &is_busy));
+  return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
+}
+
+/* With the volume's lock. */
+static enum radio_status
+remove_locked (struct radio_store *store, const char *path, const char *key)
+{
+  struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_levels_read (store, path, &levels));
+  if (rd_store_is_cancelled (store))
+    return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled before anything of "
+                    "it was removed", path);
+  enum radio_status status = store->io->ops->remove (store->io, key);
+  if (status == RADIO_ERROR_NOT_FOUND) {
+    /* Another was faster; taking the lock may have made the folder again. */
+    RD_TRY (remove_data (store, &levels, path));
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s: "
+                    "somebody else removed it just now", path,
+                    store->io->uri);
+  }
+  RD_TRY (status);
+  status = remove_data (store, &levels, path);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail_in (status, "%s: removed, but not all of its data, which gc "
+                     "will take", path);
+}
+
+/* A copy may be about to publish a volume with the same level. */
+static enum radio_status
+remove_volume (struct radio_store *store, const char *path)
+{
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_mark mark = { 0 };
+  RD_TRY (rd_store_look (store));
+  RD_TRY (check_is_volume (store, path));
+  char *key RD_FREE = rd_document_key (path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  enum radio_status status = rd_mark_put (store, path, &mark);
+  if (status == RADIO_OK)
+    status = remove_locked (store, path, key);
+  return rd_mark_end (&mark, status);
+}
+
+enum radio_status
+radio_store_remove (struct radio_store *store, const char *path)
+{
+  if (store == NULL || path == NULL || path[0] == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: store or "
+                    "path is missing");
+  RD_SCOPE ("remove", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (remove_volume (store, path));
+}

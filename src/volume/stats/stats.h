@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of elements that come in blocks, from wherever: of narrow types
+ * by a table of all their values in one run, of wide ones in several. */
+#ifndef RD_STATS_H
+#define RD_STATS_H
+
+#include <radio/stats.h>
+
+#include "src/element/dtype.h"
+
+/* Takes a block of elements. */
+typedef void rd_take_fn (void *sink, const void *elements, size_t n);
+
+/* Hand all elements to take, in blocks of any size; called once for each
+ * run over the data. */
+typedef enum radio_status rd_scan_fn (void *source, rd_take_fn *take,
+                                      void *sink);
+
+/* More elements than this cannot be read in a lifetime, and would not be
+ * counted exactly. */
+#define RD_STATS_MAX_COUNT (UINT64_C (1) << 47)
+
+/* RADIO_ERROR_UNSUPPORTED names a type that is not of real numbers. */
+enum radio_status rd_stats_check (enum radio_dtype dtype) RADIO_USE_RESULT;
+
+/* The most memory that rd_stats_compute takes. */
+uint64_t rd_stats_nbytes (enum radio_dtype dtype);
+
+/* Statistics of value * slope + inter over all elements of a real type
+ * (rd_stats_check); slope is not 0. */
+enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
+                                    double inter, rd_scan_fn *scan,
+                                    void *source, struct radio_stats *stats)
+  RADIO_USE_RESULT;
+
+/* The two ways. */
+enum radio_status rd_stats_narrow (enum radio_dtype dtype, double slope,
+                                   double inter, rd_scan_fn *scan,
+                                   void *source, struct radio_stats *stats)
+  RADIO_USE_RESULT;
+enum radio_status rd_stats_wide (enum radio_dtype dtype, double slope,
+                                 double inter, rd_scan_fn *scan,
+                                 void *source, struct radio_stats *stats)
+  RADIO_USE_RESULT;
+
+/* Statistics of nothing: NaN, zeros, and numpy's edges of 0 and 1. */
+void rd_stats_clear (struct radio_stats *stats);
+
+#endif /* RD_STATS_H */

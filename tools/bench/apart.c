@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* A forked process whose memory is measured. */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/bench/apart.h"
+#include "tools/profile/temp.h"
+
+/* Linux counts in KiB, macOS in bytes. */
+#ifdef __APPLE__
+#define MAXRSS_NBYTES 1
+#else
+#define MAXRSS_NBYTES 1024
+#endif
+
+/* A process that was forked begins with what it has, not with the peak of
+ * its parent. */
+static uint64_t
+peak_nbytes (void)
+{
+  struct rusage usage;
+  if (getrusage (RUSAGE_SELF, &usage) != 0)
+    return 0;
+  return (uint64_t) usage.ru_maxrss * MAXRSS_NBYTES;
+}
+
+/* The result is shorter than what a pipe takes at once. */
+static _Noreturn void
+be_child (int file, rd_apart_fn *fn, void *data)
+{
+  struct rd_apart result = { 0 };
+  int failed = fn (data, &result.number);
+  result.peak_nbytes = peak_nbytes ();
+  if (!failed
+      && write (file, &result, sizeof result) != (ssize_t) sizeof result)
+    failed = rd_complain ("cannot tell what was measured: %s",
+                          strerror (errno));
+  /* What stdio holds is the parent's. */
+  _exit (failed);
+}
+
+static int
+wait_for (pid_t pid)
+{
+  int status;
+  while (waitpid (pid, &status, 0) < 0)
+    if (errno != EINTR)
+      return rd_complain ("cannot wait for a process: %s", strerror (errno));
+  if (WIFEXITED (status))
+    return WEXITSTATUS (status);
+  if (rd_interrupted ())
+    return RD_EXIT_FAILED;
+  return rd_complain ("a process that was measured died of signal %d",
+                      WTERMSIG (status));
+}
+
+int
+rd_apart_run (rd_apart_fn *fn, void *data, struct rd_apart *result)
+{
+  int ends[2];
+  fflush (NULL);
+  if (pipe (ends) != 0)
+    return rd_complain ("cannot make a pipe: %s", strerror (errno));
+  pid_t pid = fork ();
+  if (pid == 0)
+    be_child (ends[1], fn, data);
+  int number = errno;
+  close (ends[1]);
+  int failed = pid < 0 ? rd_complain ("cannot start a process: %s",
+                                      strerror (number)) : wait_for (pid);
+  if (!failed
+      && read (ends[0], result, sizeof *result) != (ssize_t) sizeof *result)
+    failed = rd_complain ("a process that was measured told nothing");
+  close (ends[0]);
+  return failed;
+}

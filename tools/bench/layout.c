@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* The stores that the benchmark measures.  An image is ingested into one
+ * temporary store for each layout; a volume that is there is measured where
+ * it stands. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/bench/layout.h"
+#include "tools/facts.h"
+#include "tools/profile/temp.h"
+
+/* Volumes that the loader has to choose from: those made for it, and at most
+ * those of a user's collection. */
+#define NCOPIES 3
+#define MAX_PATHS 256
+
+/* A volume of the temporary store, "bench/1". */
+static char *
+copy_path (size_t i)
+{
+  return rd_format ("bench/%zu", i + 1);
+}
+
+int
+rd_bench_make_volume (struct radio_store *store, const char *file,
+                      const struct rd_subject_options *options,
+                      const char *path, uint64_t *nbytes)
+{
+  const uint64_t *shape = options->shape;
+  struct radio_ingest_result result = { 0 };
+  struct radio_ingest_options ingest = {
+    .tiling = options->tiling,
+    .codec = options->codec,
+    .progress = rd_interrupt_stop,
+  };
+  struct radio_phantom_options phantom = {
+    .shape = { shape[0], shape[1], shape[2] },
+    .ingest = ingest,
+  };
+  enum radio_status status = file
+    ? radio_ingest (store, file, path, &ingest, &result)
+    : radio_phantom (store, path, &phantom);
+  if (nbytes)
+    *nbytes = result.source_nbytes;
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_interrupted () ? RD_EXIT_FAILED : rd_complain_library (file);
+}
+
+static bool
+is_chosen (const struct rd_bench *bench, enum rd_row_kind kind)
+{
+  for (size_t i = 0; i < RD_NROWS; i++)
+    if (bench->chosen[i] && rd_rows[i].kind == kind)
+      return true;
+  return false;
+}
+
+static enum radio_status
+keep_path (const struct radio_entry *entry, void *user_data)
+{
+  struct rd_layout *layout = user_data;
+  if (layout->npaths == MAX_PATHS)
+    return RADIO_ERROR_CANCELLED;
+  layout->paths[layout->npaths] = strdup (entry->path);
+  if (layout->paths[layout->npaths] == NULL)
+    return RADIO_ERROR_MEMORY;
+  layout->npaths++;
+  return RADIO_OK;
+}
+
+/* The volumes of the collection that the volume is in. */
+static int
+find_paths (struct rd_layout *layout)
+{
+  const char *path = layout->subject.target.path;
+  const char *slash = strrchr (path, '/');
+  RD_FREE char *collection = rd_format ("%.*s", slash ? (int) (slash - path)
+                                        : 0, path);
+  layout->paths = calloc (MAX_PATHS, sizeof *layout->paths);
+  if (collection == NULL || layout->paths == NULL)
+    return rd_complain_memory ();
+  enum radio_status status = radio_store_list (
+    layout->subject.target.store, slash ? collection : NULL, keep_path,
+    layout);
+  if (status == RADIO_OK || status == RADIO_ERROR_CANCELLED)
+    return RD_EXIT_OK;
+  return rd_complain_library (collection);
+}
+
+static int
+describe (const struct rd_bench *bench, struct rd_layout *layout)
+{
+  struct rd_subject *subject = &layout->subject;
+  layout->raw_nbytes = rd_raw_nbytes (&subject->info.array);
+  if (radio_volume_stored_nbytes (subject->target.volume,
+                                  &layout->stored_nbytes) != RADIO_OK)
+    return rd_complain_library (subject->target.name);
+  return is_chosen (bench, RD_ROW_LOADER) ? find_paths (layout)
+                                          : RD_EXIT_OK;
+}
+
+/* The command's own arguments, for a store and the threads of a layout. */
+static struct rd_args
+args_of (const struct rd_bench *bench, const struct rd_layout *layout,
+         const char *store)
+{
+  struct rd_args args = *bench->args;
+  args.store = store;
+  args.nthreads = layout->nthreads;
+  return args;
+}
+
+/* Where the layout's image is ingested to, again and again. */
+static int
+open_scratch (const struct rd_bench *bench, struct rd_layout *layout)
+{
+  RD_FREE char *name = rd_format ("%s/scratch.zarr", bench->temp);
+  if (name == NULL)
+    return RD_EXIT_FAILED;
+  struct rd_args args = args_of (bench, layout, name);
+  return rd_store_open (&args, true, &layout->scratch);
+}
+
+static int
+open_layout (const struct rd_bench *bench, struct rd_layout *layout,
+             const char *store, const char *volume)
+{
+  const struct rd_subject_options options = { 0 };
+  struct rd_args args = args_of (bench, layout, store);
+  int failed = rd_subject_open (&args, volume, &options, bench->json,
+                                &layout->subject);
+  if (!failed)
+    failed = describe (bench, layout);
+  if (!failed && is_chosen (bench, RD_ROW_INGEST))
+    failed = open_scratch (bench, layout);
+  return failed;
+}
+
+/* Ingest the image, or the phantom, as often as the rows need it. */
+static int
+make_store (const struct rd_bench *bench, const struct rd_layout *layout)
+{
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  struct rd_args args = args_of (bench, layout, layout->store_name);
+  struct rd_subject_options options = { .tiling = layout->tiling,
+                                        .codec = layout->codec };
+  size_t ncopies = is_chosen (bench, RD_ROW_LOADER) ? NCOPIES : 1;
+  memcpy (options.shape, bench->shape, sizeof options.shape);
+  args.nthreads = bench->args->nthreads;
+  int failed = rd_store_open (&args, true, &store);
+  for (size_t i = 0; i < ncopies && !failed; i++) {
+    RD_FREE char *path = copy_path (i);
+    failed = path ? rd_bench_make_volume (store, bench->file, &options, path,
+                                          NULL) : RD_EXIT_FAILED;
+  }
+  return failed;
+}
+
+/* The store of what is measured with several numbers of threads is made for
+ * the first of them. */
+static int
+make_layout (struct rd_bench *bench, struct rd_layout *layout, size_t i)
+{
+  layout->store_name = rd_format ("%s/layout-%zu.zarr", bench->temp,
+                                  i / bench->threads.n);
+  if (layout->store_name == NULL)
+    return RD_EXIT_FAILED;
+  int failed = i % bench->threads.n == 0 ? make_store (bench, layout)
+                                         : RD_EXIT_OK;
+  return failed ? failed : open_layout (bench, layout, layout->store_name,
+                                        "bench/1");
+}
+
+/* Layout i: threads change fastest, then codecs. */
+static int
+add_layout (struct rd_bench *bench, size_t i)
+{
+  struct rd_layout *layout = &bench->layouts[bench->nlayouts++];
+  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
+  size_t k = i / bench->threads.n;
+  layout->nthreads = bench->threads.at[i % bench->threads.n];
+  if (bench->nvolumes)
+    return open_layout (bench, layout, bench->args->store,
+                        bench->volumes[k]);
+  layout->tiling = bench->tilings.at[k / ncodecs];
+  layout->codec = bench->codecs.at[k % ncodecs];
+  return make_layout (bench, layout, i);
+}
+
+static int
+add_layouts (struct rd_bench *bench)
+{
+  size_t ntilings = bench->tilings.n ? bench->tilings.n : 1;
+  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
+  size_t n = bench->threads.n * (bench->nvolumes ? bench->nvolumes
+                                                 : ntilings * ncodecs);
+  int failed = RD_EXIT_OK;
+  if (n > RD_MAX_LAYOUTS)
+    return rd_complain ("tilings, codecs, volumes and threads make %zu "
+                        "layouts: at most %d are compared at one time", n,
+                        RD_MAX_LAYOUTS);
+  for (size_t i = 0; i < n && !failed; i++)
+    failed = add_layout (bench, i);
+  return failed;
+}
+
+int
+rd_layouts_open (struct rd_bench *bench)
+{
+  bench->layouts = calloc (RD_MAX_LAYOUTS, sizeof *bench->layouts);
+  if (bench->layouts == NULL)
+    return rd_complain_memory ();
+  if (bench->threads.n == 0)
+    bench->threads.at[bench->threads.n++] = rd_default_nthreads ();
+  int failed = rd_temp_make (bench->args->store, &bench->temp);
+  return failed ? failed : add_layouts (bench);
+}
+
+static void
+close_layout (struct rd_layout *layout)
+{
+  rd_subject_close (&layout->subject);
+  radio_store_close (layout->scratch);
+  free (layout->store_name);
+  for (size_t i = 0; i < 2; i++)
+    free (layout->sources[i]);
+  for (size_t i = 0; i < layout->npaths; i++)
+    free (layout->paths[i]);
+  free (layout->paths);
+  for (size_t i = 0; i < RD_NROWS; i++)
+    free (layout->samples[i].seconds);
+}
+
+void
+rd_layouts_close (struct rd_bench *bench)
+{
+  for (size_t i = 0; i < bench->nlayouts; i++)
+    close_layout (&bench->layouts[i]);
+  free (bench->layouts);
+  rd_temp_remove (bench->temp);
+  rd_destination_clear (&bench->destination);
+}
+
+bool
+rd_is_compressed (const char *file)
+{
+  size_t n = strlen (file);
+  return n > 3 && strcmp (file + n - 3, ".gz") == 0;
+}
+
+bool
+rd_is_bench_image (const struct rd_args *args, const char *operand)
+{
+  return radio_ingest_is_image (operand)
+         && (args->store == NULL || access (operand, F_OK) == 0);
+}
+
+/* The first of the layouts that have the same image. */
+static struct rd_layout *
+find_owner (struct rd_bench *bench, const struct rd_layout *layout)
+{
+  size_t i = (size_t) (layout - bench->layouts);
+  return &bench->layouts[bench->nvolumes ? i - i % bench->threads.n : 0];
+}
+
+const char *
+rd_bench_source (struct rd_bench *bench, struct rd_layout *layout,
+                 bool compressed)
+{
+  if (bench->file && rd_is_compressed (bench->file) == compressed)
+    return bench->file;
+  struct rd_layout *owner = find_owner (bench, layout);
+  if (owner->sources[compressed])
+    return owner->sources[compressed];
+  char *file = rd_format ("%s/image-%zu.nii%s", bench->temp,
+                          (size_t) (owner - bench->layouts),
+                          compressed ? ".gz" : "");
+  owner->sources[compressed] = file;
+  if (file == NULL)
+    return NULL;
+  struct rd_target *target = &owner->subject.target;
+  if (radio_volume_export (target->volume, NULL, file, NULL) == RADIO_OK)
+    return file;
+  rd_complain_library (target->name);
+  return NULL;
+}
+
+char *
+rd_layout_title (const struct rd_bench *bench,
+                 const struct rd_layout *layout)
+{
+  const struct radio_volume_info *info = &layout->subject.info;
+  const char *name = layout->subject.target.name;
+  char threads[32] = "", tiling[RD_TILING_NBYTES];
+  if (bench->threads.n > 1)
+    snprintf (threads, sizeof threads, ", %u thread%s", layout->nthreads,
+              layout->nthreads == 1 ? "" : "s");
+  return rd_format ("%s%s%s %s%s", bench->nvolumes > 1 ? name : "",
+                    bench->nvolumes > 1 ? ", " : "",
+                    *info->tiling ? rd_volume_tiling (info, tiling)
+                                  : "unknown tiling",
+                    *info->codec ? info->codec : "unknown codec", threads);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/* radio profile sweep: how the time of a read grows with the box.  Each run
+ * reads one box of every size, so that a machine that slows down for a while
+ * does not bend the curve; in the page each size is a branch of the tree. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "tools/facts.h"
+#include "tools/new-file.h"
+#include "tools/output.h"
+#include "tools/profile/commands.h"
+#include "tools/profile/measure.h"
+#include "tools/profile/temp.h"
+#include "tools/progress.h"
+#include "tools/table.h"
+#include "tools/text.h"
+
+#define MAX_SIZES 32
+
+/* One point of the curve. */
+struct point {
+  uint64_t size, nbytes;
+  struct radio_box box;       /* of the next run */
+  struct radio_site site;
+  char name[32];              /* "box 64" */
+  double *seconds;            /* of each run; allocated */
+  struct rd_summary summary;
+  bool has_interval;
+  double low, high;           /* of the median, 95 % */
+};
+
+struct sweep {
+  struct rd_measure measure;
+  struct rd_subject_options subject_options;
+  struct rd_subject subject;
+  struct point points[MAX_SIZES];
+  size_t npoints;
+  const char *csv;
+  void *buffer;
+};
+
+/* "16,32,64": sizes from 1, at most MAX_SIZES. */
+static bool
+parse_sizes (struct sweep *sweep, const char *text)
+{
+  sweep->npoints = 0;
+  while (sweep->npoints < MAX_SIZES) {
+    char number[24];
+    size_t length = strcspn (text, ",");
+    uint64_t *size = &sweep->points[sweep->npoints++].size;
+    if (length == 0 || length >= sizeof number)
+      return false;
+    memcpy (number, text, length);
+    number[length] = '\0';
+    if (!rd_parse_u64 (number, size) || *size == 0)
+      return false;
+    if (text[length] == '\0')
+      return true;
+    text += length + 1;
+  }
+  return false;
+}
+
+/* Elements along the shortest one of x, y and z. */
+static uint64_t
+shortest_axis (const struct rd_subject *subject)
+{
+  const struct radio_array_info *array = &subject->info.array;
+  uint64_t shortest = UINT64_MAX;
+  for (size_t i = 0; i < 3; i++) {
+    size_t axis = subject->axis_of[i];
+    uint64_t length = axis < array->rank ? array->shape[axis] : 1;
+    shortest = length < shortest ? length : shortest;
+  }
+  return shortest;
+}
+
+/* Where nobody named any: those that fit, or what fits at most. */
+static void
+choose_sizes (struct sweep *sweep)
+{
+  static const uint64_t sizes[] = { 16, 32, 64, 128 };
+  uint64_t most = shortest_axis (&sweep->subject);
+  if (sweep->npoints > 0)
+    return;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    if (sizes[i] <= most)
+      sweep->points[sweep->npoints++].size = sizes[i];
+  if (sweep->npoints == 0)
+    sweep->points[sweep->npoints++].size = most;
+}
+
+static bool
+take_option (struct sweep *sweep, int id, struct rd_args *args)
+{
+  int taken = rd_measure_take (args, id, &sweep->measure);
+  if (taken == 0)
+    taken = rd_subject_take (args, id, &sweep->subject_options);
+  if (taken != 0)
+    return taken > 0;
+  if (id == RD_OPTION_CSV)
+    sweep->csv = args->value;
+  if (id != RD_OPTION_SIZES || parse_sizes (sweep, args->value))
+    return true;
+  rd_usage_error (args, "--sizes: '%s' is not a list of at most %d sizes, as "
+                  "16,32,64", args->value, MAX_SIZES);
+  return false;
+}
+
+static bool
+parse (struct sweep *sweep, struct rd_args *args)
+{
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    if (!take_option (sweep, id, args))
+      return false;
+  if (id < 0 || !rd_args_want (args, 0, 1, "VOLUME"))
+    return false;
+  return rd_subject_settle (args, &sweep->subject_options);
+}
+
+/* Drop what is cached, if --cold, and choose each box's next place. */
+static int
+prepare (void *data, size_t run)
+{
+  struct sweep *sweep = data;
+  int failed = RD_EXIT_OK;
+  (void) run;
+  if (sweep->measure.cold) {
+    rd_measure_cool (&sweep->measure, sweep->subject.folder);
+    failed = rd_subject_reopen (&sweep->subject);
+  }
+  for (size_t i = 0; i < sweep->npoints && !failed; i++) {
+    struct point *point = &sweep->points[i];
+    const uint64_t size[3] = { point->size, point->size, point->size };
+    failed = rd_subject_box (&sweep->subject, size, NULL,
+                             &sweep->measure.random, &point->box);
+  }
+  return failed;
+}
+
+static int
+read_point (struct sweep *sweep, struct point *point, double *seconds)
+{
+  uint64_t token = radio_scope_begin_if_on (&point->site);
+  double start = rd_clock_s ();
+  enum radio_status status = radio_volume_read (
+    sweep->subject.target.volume, &point->box, RADIO_STORED, sweep->buffer,
+    (size_t) point->nbytes, NULL);
+  *seconds = rd_clock_s () - start;
+  if (token)
+    radio_scope_end (token);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_complain_library (sweep->subject.target.name);
+}
+
+static int
+perform (void *data, size_t run)
+{
+  struct sweep *sweep = data;
+  double unused;
+  int failed = RD_EXIT_OK;
+  size_t nwarm = sweep->measure.nwarm;
+  for (size_t i = 0; i < sweep->npoints && !failed; i++) {
+    struct point *point = &sweep->points[i];
+    failed = read_point (sweep, point, run < nwarm
+                         ? &unused : &point->seconds[run - nwarm]);
+  }
+  return failed;
+}
+
+static enum radio_status
+attach_facts (void *data, struct radio_recorder *recorder)
+{
+  const struct sweep *sweep = data;
+  return rd_conditions_record (&sweep->measure.conditions, recorder);
+}
+
+static int
+settle_point (struct sweep *sweep, struct point *point)
+{
+  snprintf (point->name, sizeof point->name, "box %" PRIu64, point->size);
+  point->site = (struct radio_site) {
+    .name = point->name, .category = "operation", .function = __func__,
+    .file = __FILE__, .line = __LINE__,
+  };
+  point->nbytes = rd_subject_nbytes (&sweep->subject, &point->box);
+  point->seconds = calloc (sweep->measure.nruns, sizeof *point->seconds);
+  return point->seconds ? RD_EXIT_OK : rd_complain_memory ();
+}
+
+static int
+settle_points (struct sweep *sweep)
+{
+  uint64_t most = 0;
+  int failed = prepare (sweep, 0);
+  for (size_t i = 0; i < sweep->npoints && !failed; i++) {
+    failed = settle_point (sweep, &sweep->points[i]);
+    if (sweep->points[i].nbytes > most)
+      most = sweep->points[i].nbytes;
+  }
+  if (failed)
+    return failed;
+  sweep->buffer = malloc ((size_t) most + 1);
+  if (sweep->buffer == NULL)
+    return rd_complain_memory ();
+  memset (sweep->buffer, 1, (size_t) most + 1);
+  sweep->measure.random = sweep->measure.seed;
+  return RD_EXIT_OK;
+}
+
+static void
+summarize (struct sweep *sweep, size_t ndone)
+{
+  for (size_t i = 0; i < sweep->npoints; i++) {
+    struct point *point = &sweep->points[i];
+    rd_summarize (point->seconds, ndone, &point->summary);
+    point->has_interval = rd_median_interval (point->seconds, ndone,
+                                              &point->low, &point->high);
+  }
+}
+
+static bool
+add_row (struct rd_table *table, const struct point *point)
+{
+  const struct rd_summary *s = &point->summary;
+  char bytes[RD_TEXT_NBYTES], text[5][32], range[80] = "-";
+  if (point->has_interval)
+    snprintf (range, sizeof range, "%s-%s",
+              rd_text_ms (point->low, text[0]),
+              rd_text_ms (point->high, text[1]));
+  RD_FREE char *quartiles = rd_format ("%s-%s",
+                                       rd_text_ms (s->low, text[0]),
+                                       rd_text_ms (s->high, text[1]));
+  if (quartiles == NULL)
+    return false;
+  const char *cells[] = {
+    point->name, rd_text_size (point->nbytes, bytes),
+    rd_text_count (s->n, text[0]), rd_text_ms (s->median, text[1]), range,
+    quartiles, rd_text_ms (s->min, text[2]), rd_text_ms (s->max, text[3]),
+    rd_text_rate (point->nbytes, s->median, text[4])
+  };
+  bool ok = true;
+  for (size_t i = 0; i < table->ncolumns && ok; i++)
+    ok = rd_table_add (table, cells[i]);
+  return ok;
+}
+
+static int
+print_table (const struct sweep *sweep)
+{
+  static const char *const titles[] = {
+    "", "size", "n", "median ms", "95 %", "quartiles", "min", "max", "MB/s"
+  };
+  struct rd_table table = { .ncolumns = 9, .alignment = "lrrrrrrrr" };
+  bool ok = true;
+  for (size_t i = 0; i < table.ncolumns && ok; i++)
+    ok = rd_table_add (&table, titles[i]);
+  for (size_t i = 0; i < sweep->npoints && ok; i++)
+    ok = add_row (&table, &sweep->points[i]);
+  if (ok) {
+    rd_table_print (&table, stdout);
+    putchar ('\n');
+  }
+  rd_table_clear (&table);
+  return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
+}
+
+/* A number as programs read it, in any locale; nothing where there is none. */
+static void
+print_field (FILE *file, double number, char end)
+{
+  char text[RD_TEXT_NBYTES];
+  fprintf (file, "%s%c", isnan (number) ? "" : rd_text_exact (number, text),
+           end);
+}
+
+static void
+write_point (FILE *file, const struct point *p)
+{
+  const struct rd_summary *s = &p->summary;
+  const double fields[] = {
+    s->median, p->has_interval ? p->low : (double) NAN,
+    p->has_interval ? p->high : (double) NAN, s->low, s->high, s->min,
+    s->max, s->mean, s->std,
+    s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
+  };
+  size_t n = sizeof fields / sizeof fields[0];
+  fprintf (file, "%" PRIu64 ",%" PRIu64 ",%zu,", p->size, p->nbytes, s->n);
+  for (size_t k = 0; k < n; k++)
+    print_field (file, fields[k], k + 1 < n ? ',' : '\n');
+}
+
+static int
+write_csv (const struct sweep *sweep)
+{
+  struct rd_new_file file = {
+    .name = sweep->csv, .overwrite = sweep->measure.output.overwrite
+  };
+  int failed = rd_new_file_open (&file);
+  if (failed)
+    return failed;
+  fputs ("size,nbytes,n,median_s,low_s,high_s,quartile_low_s,"
+         "quartile_high_s,min_s,max_s,mean_s,std_s,mb_per_s\n", file.stream);
+  for (size_t i = 0; i < sweep->npoints; i++)
+    write_point (file.stream, &sweep->points[i]);
+  failed = rd_new_file_end (&file, 0);
+  if (!failed && !sweep->measure.json)
+    rd_output_tell (sweep->csv, "the curve");
+  return failed;
+}
+
+static void
+print_json (const struct sweep *sweep, const struct radio_profile *profile)
+{
+  struct json_object *object = rd_measure_json (&sweep->measure, profile);
+  struct json_object *curve = json_object_new_array ();
+  for (size_t i = 0; i < sweep->npoints; i++) {
+    const struct point *point = &sweep->points[i];
+    struct rd_timing timing = { point->name, point->summary, point->nbytes };
+    struct json_object *row = rd_timing_json (&timing);
+    rd_report_put_u64 (row, "size", point->size);
+    if (point->has_interval) {
+      rd_report_put_double (row, "low_s", point->low);
+      rd_report_put_double (row, "high_s", point->high);
+    }
+    json_object_array_add (curve, row);
+  }
+  rd_report_put (object, "curve", curve);
+  rd_report_print (object);
+}
+
+static int
+report (struct sweep *sweep, const struct radio_profile *profile)
+{
+  int failed = RD_EXIT_OK;
+  if (sweep->measure.json)
+    print_json (sweep, profile);
+  else
+    failed = print_table (sweep);
+  if (!failed && !sweep->measure.json)
+    failed = rd_profile_print (profile, &sweep->measure.output);
+  if (!failed && sweep->csv)
+    failed = write_csv (sweep);
+  int unwritten = rd_profile_output_write (&sweep->measure.output, profile,
+                                           sweep->measure.json);
+  return failed ? failed : unwritten;
+}
+
+static int
+measure (struct sweep *sweep, const struct rd_args *args)
+{
+  const char *operand = args->noperands ? args->operands[0] : NULL;
+  RD_CLEAR_RUNS struct rd_runs runs = { 0 };
+  RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
+  int failed = rd_measure_begin (&sweep->measure);
+  if (!failed && sweep->csv)
+    failed = rd_new_file_check (sweep->csv, sweep->measure.output.overwrite);
+  if (!failed)
+    failed = rd_subject_open (args, operand, &sweep->subject_options,
+                              sweep->measure.json, &sweep->subject);
+  if (!failed)
+    choose_sizes (sweep);
+  if (!failed)
+    failed = settle_points (sweep);
+  if (!failed)
+    failed = rd_measure_describe (&sweep->measure, &sweep->subject);
+  if (!failed)
+    failed = rd_measure_describe_places (&sweep->measure, true);
+  if (failed)
+    return failed;
+  rd_measure_tell (&sweep->measure);
+  struct rd_operation operation = {
+    .title = "sweep",
+    .prepare = prepare,
+    .perform = perform,
+    .facts = attach_facts,
+    .data = sweep,
+  };
+  failed = rd_measure_record (&sweep->measure, &runs, &operation, &profile);
+  if (failed)
+    return failed;
+  summarize (sweep, runs.ndone);
+  return report (sweep, profile);
+}
+
+static int
+run_sweep (struct rd_args *args)
+{
+  struct sweep sweep = {
+    .measure = { .operation = "sweep", .nruns = 20, .nwarm = SIZE_MAX },
+    .subject_options.shape = RD_SUBJECT_SHAPE,
+  };
+  int status = parse (&sweep, args) ? measure (&sweep, args) : args->status;
+  rd_subject_close (&sweep.subject);
+  rd_measure_clear (&sweep.measure);
+  for (size_t i = 0; i < MAX_SIZES; i++)
+    free (sweep.points[i].seconds);
+  free (sweep.buffer);
+  rd_interrupt_die ();
+  return status;
+}
+
+static const struct rd_option options[] = {
+  RD_STORE_OPTION,
+  { RD_OPTION_SIZES, "sizes", "N,N,...",
+    "sizes of the boxes (default: 16,32,64,128 if they fit)" },
+  { RD_OPTION_CSV, "csv", "FILE", "write the curve as CSV, too" },
+  RD_SEED_OPTION,
+  RD_MEASURE_OPTIONS ("20"),
+  RD_PROFILE_OUTPUT_OPTIONS,
+  { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" },
+  RD_SUBJECT_OPTIONS,
+  RD_WORK_OPTIONS,
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_profile_sweep = {
+  .name = "profile sweep",
+  .operands = "[VOLUME] [OPTION]...",
+  .summary = "reading boxes of growing size",
+  .description =
+    "Reads boxes of several sizes at random places and tells how the time "
+    "grows with them: the median, the interval that holds it with 95 % "
+    "confidence, quartiles and MB/s. Without VOLUME it is the store's first "
+    "one and, without a store, a phantom.",
+  .options = options,
+  .examples =
+    "radio profile sweep sub-01\n"
+    "radio profile sweep --sizes 8,16,32,64,128,256 --runs 100 --csv "
+    "curve.csv\n"
+    "radio profile sweep sub-01 --cold -o cold.html",
+  .run = run_sweep,
+};

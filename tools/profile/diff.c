@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/* What a comparison of two profiles tells: what changed, path by path, and
+ * whether it is more than noise. */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "tools/json.h"
+#include "tools/profile/diff.h"
+#include "tools/profile/ranks.h"
+#include "tools/profile/report.h"
+#include "tools/table.h"
+#include "tools/text.h"
+
+/* Paths whose times are below this part of the whole are left out, unless
+ * all are asked for. */
+#define LEAST_SHARE 0.01
+
+static const char *const change_names[] = {
+  [RADIO_CHANGE_NONE] = "noise",
+  [RADIO_CHANGE_FASTER] = "faster",
+  [RADIO_CHANGE_SLOWER] = "slower",
+  [RADIO_CHANGE_NEW] = "new",
+  [RADIO_CHANGE_GONE] = "gone",
+  [RADIO_CHANGE_UNKNOWN] = "one run",
+};
+
+static const struct radio_difference *
+path_of (const struct rd_diff *diff, size_t i)
+{
+  return radio_comparison_get (diff->comparison, i);
+}
+
+/*------------------------------------------------------------------------
+ * What was measured
+ *----------------------------------------------------------------------*/
+
+/* Facts that differ between any two recordings. */
+static bool
+is_passing (const char *key)
+{
+  static const char *const keys[] = {
+    "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
+    "scopes not recorded", "paths no longer logged", "texts not kept",
+    "counter values not kept", "gauge samples not kept",
+    "threads not recorded",
+  };
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (strcmp (keys[i], key) == 0)
+      return true;
+  return false;
+}
+
+static const char *
+find_fact (const struct radio_profile *profile, const char *wanted)
+{
+  struct radio_profile_info info;
+  radio_profile_info (profile, &info);
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key;
+    const char *value = radio_profile_fact (profile, i, &key);
+    if (strcmp (key, wanted) == 0)
+      return value;
+  }
+  return NULL;
+}
+
+/* Condition i of the one profile, where the other has another value. */
+static bool
+differs (const struct radio_profile *profile, size_t i,
+         const struct radio_profile *other, const char **key,
+         const char **value, const char **other_value)
+{
+  *value = radio_profile_fact (profile, i, key);
+  *other_value = find_fact (other, *key);
+  return !is_passing (*key) && *other_value != NULL
+         && strcmp (*value, *other_value) != 0;
+}
+
+/* Whether the same was done: no other name of the operation, and some root
+ * in common, if both have any. */
+static bool
+is_same_operation (const struct rd_diff *diff)
+{
+  const char *before = find_fact (diff->before, "operation");
+  const char *after = find_fact (diff->after, "operation");
+  size_t nbefore = 0, nafter = 0;
+  if (before && after && strcmp (before, after) != 0)
+    return false;
+  for (size_t i = 0; i < diff->n; i++) {
+    const struct radio_difference *d = path_of (diff, i);
+    if (d->parent != RADIO_NO_PARENT)
+      continue;
+    if (d->before != RADIO_NO_PARENT && d->after != RADIO_NO_PARENT)
+      return true;
+    nbefore += d->before != RADIO_NO_PARENT;
+    nafter += d->after != RADIO_NO_PARENT;
+  }
+  return nbefore == 0 || nafter == 0;
+}
+
+static void
+print_condition (const struct rd_diff *diff, const char *key,
+                 const char *before, const char *after)
+{
+  fputs ("differs: ", stdout);
+  rd_text_print (stdout, key);
+  if (!diff->redact) {
+    fputs (": ", stdout);
+    rd_text_print (stdout, before);
+    fputs (" -> ", stdout);
+    rd_text_print (stdout, after);
+  }
+  putchar ('\n');
+}
+
+/* Before any figure: what makes them no comparison of like with like. */
+static void
+print_conditions (const struct rd_diff *diff)
+{
+  struct radio_profile_info info;
+  bool any = !is_same_operation (diff);
+  radio_profile_info (diff->before, &info);
+  if (any)
+    puts ("These are profiles of different operations.");
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key, *before, *after;
+    if (!differs (diff->before, i, diff->after, &key, &before, &after))
+      continue;
+    any = true;
+    print_condition (diff, key, before, after);
+  }
+  if (any)
+    putchar ('\n');
+}
+
+static struct json_object *
+conditions_json (const struct rd_diff *diff)
+{
+  struct radio_profile_info info;
+  struct json_object *list = json_object_new_array ();
+  radio_profile_info (diff->before, &info);
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key, *before, *after;
+    if (!differs (diff->before, i, diff->after, &key, &before, &after))
+      continue;
+    struct json_object *object = json_object_new_object ();
+    rd_report_put_text (object, "name", key);
+    if (!diff->redact) {
+      rd_report_put_text (object, "before", before);
+      rd_report_put_text (object, "after", after);
+    }
+    json_object_array_add (list, object);
+  }
+  return list;
+}
+
+/*------------------------------------------------------------------------
+ * The paths
+ *----------------------------------------------------------------------*/
+
+static enum radio_edge
+edge_of (const struct rd_diff *diff, const struct radio_difference *d)
+{
+  return d->before != RADIO_NO_PARENT
+         ? radio_profile_node (diff->before, d->before)->edge
+         : radio_profile_node (diff->after, d->after)->edge;
+}
+
+static int64_t
+larger (int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* A sum of two times; files can claim any below 2^63. */
+static int64_t
+sum (int64_t a, int64_t b)
+{
+  return b > 0 && a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+/* Sums of the roots: the whole before and after. */
+static void
+sum_roots (const struct rd_diff *diff, int64_t *before, int64_t *after)
+{
+  *before = *after = 0;
+  for (size_t i = 0; i < diff->n; i++) {
+    const struct radio_difference *d = path_of (diff, i);
+    if (d->parent != RADIO_NO_PARENT)
+      continue;
+    *before = sum (*before, d->total_before_ns);
+    *after = sum (*after, d->total_after_ns);
+  }
+}
+
+/* What is shown: a path that changed, or takes its share, and all paths
+ * above one that is shown.  Parents come first, so from the end. */
+static void
+choose (const struct rd_diff *diff, bool *shown)
+{
+  for (size_t i = diff->n; i-- > 0;) {
+    const struct radio_difference *d = path_of (diff, i);
+    double most = (double) larger (d->total_before_ns, d->total_after_ns);
+    if (diff->all || most >= LEAST_SHARE * (double) diff->whole_ns)
+      shown[i] = true;
+    if (shown[i] && d->parent != RADIO_NO_PARENT)
+      shown[d->parent] = true;
+  }
+}
+
+/* "+0.123", "-1.2": milliseconds with their sign. */
+static void
+signed_ms (int64_t ns, char text[32])
+{
+  char plain[32];
+  rd_text_ms (fabs ((double) ns) / 1e9, plain);
+  snprintf (text, 32, "%s%.30s", ns < 0 ? "-" : "+", plain);
+}
+
+static void
+percent (int64_t before, int64_t after, char text[32])
+{
+  if (before <= 0 || after <= 0)
+    snprintf (text, 32, "-");
+  else if (after / 3 >= before)
+    snprintf (text, 32, "%.1f x", (double) after / (double) before);
+  else
+    snprintf (text, 32, "%+.1f %%",
+              100 * (double) (after - before) / (double) before);
+}
+
+static void
+interval (const struct radio_difference *d, char text[80])
+{
+  char low[32], high[32];
+  if (d->delta_low_ns == 0 && d->delta_high_ns == 0) {
+    snprintf (text, 80, "-");
+    return;
+  }
+  signed_ms (d->delta_low_ns, low);
+  signed_ms (d->delta_high_ns, high);
+  snprintf (text, 80, "%s to %s", low, high);
+}
+
+static bool
+add_path (struct rd_table *table, const struct rd_diff *diff,
+          const struct radio_difference *d)
+{
+  char before[32], after[32], delta[32], share[32], range[80], self[32];
+  RD_FREE char *name = rd_format ("%*s%s%s", (int) (2 * (d->depth % 40)), "",
+                                  radio_edge_mark (edge_of (diff, d)), d->name);
+  if (name == NULL)
+    return false;
+  rd_text_ms ((double) d->total_before_ns / 1e9, before);
+  rd_text_ms ((double) d->total_after_ns / 1e9, after);
+  signed_ms (d->total_after_ns - d->total_before_ns, delta);
+  percent (d->total_before_ns, d->total_after_ns, share);
+  interval (d, range);
+  signed_ms (d->self_after_ns - d->self_before_ns, self);
+  const char *cells[] = {
+    name, d->before == RADIO_NO_PARENT ? "-" : before,
+    d->after == RADIO_NO_PARENT ? "-" : after, delta, share, range, self,
+    change_names[d->change]
+  };
+  bool ok = true;
+  for (size_t i = 0; i < table->ncolumns && ok; i++)
+    ok = rd_table_add (table, cells[i]);
+  return ok;
+}
+
+static int
+print_table (const struct rd_diff *diff, const bool *shown)
+{
+  static const char *const titles[] = {
+    "ms of a run", "before", "after", "delta", "", "95 % of delta",
+    "self", "change"
+  };
+  struct rd_table table = { .ncolumns = 8, .alignment = "lrrrrrrl" };
+  bool ok = true;
+  size_t hidden = 0;
+  for (size_t i = 0; i < table.ncolumns && ok; i++)
+    ok = rd_table_add (&table, titles[i]);
+  for (size_t i = 0; i < diff->n && ok; i++)
+    if (shown[i])
+      ok = add_path (&table, diff, path_of (diff, i));
+    else
+      hidden++;
+  if (ok)
+    rd_table_print (&table, stdout);
+  if (ok && hidden > 0)
+    printf ("and %zu path%s below 1 %% (--all shows them)\n", hidden,
+            hidden == 1 ? "" : "s");
+  rd_table_clear (&table);
+  return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
+}
+
+/* Each path is judged alone, with 5 % of error; of many, some are called
+ * changed that are not. */
+static void
+print_by_chance (const struct rd_diff *diff)
+{
+  size_t ncompared = 0;
+  for (size_t i = 0; i < diff->n; i++)
+    ncompared += path_of (diff, i)->before != RADIO_NO_PARENT
+                 && path_of (diff, i)->after != RADIO_NO_PARENT;
+  if (ncompared >= 20)
+    printf ("(each is judged with 95 %% confidence: of %zu that did not "
+            "change, some %zu are called slower or faster by chance)\n",
+            ncompared, ncompared / 20);
+}
+
+/* What it comes to, in a sentence. */
+static void
+print_sentence (const struct rd_diff *diff)
+{
+  size_t counts[RADIO_CHANGE_UNKNOWN + 1] = { 0 };
+  int64_t before, after;
+  char a[32], b[32], change[32];
+  for (size_t i = 0; i < diff->n; i++)
+    counts[path_of (diff, i)->change]++;
+  sum_roots (diff, &before, &after);
+  percent (before, after, change);
+  printf ("\n%s ms -> %s ms (%s); ", rd_text_ms ((double) before / 1e9, a),
+          rd_text_ms ((double) after / 1e9, b), change);
+  if (counts[RADIO_CHANGE_UNKNOWN] > 0)
+    puts ("a single run has no spread: whether this is noise cannot be "
+          "told (--runs)");
+  else {
+    printf ("paths: %zu slower, %zu faster, %zu new, %zu gone, %zu within "
+            "noise\n", counts[RADIO_CHANGE_SLOWER],
+            counts[RADIO_CHANGE_FASTER], counts[RADIO_CHANGE_NEW],
+            counts[RADIO_CHANGE_GONE], counts[RADIO_CHANGE_NONE]);
+    print_by_chance (diff);
+  }
+}
+
+static const char *const edge_names[] = {
+  [RADIO_EDGE_CALL] = "call", [RADIO_EDGE_HANDOFF] = "handoff",
+  [RADIO_EDGE_ASYNC] = "request", [RADIO_EDGE_PHASE] = "phase",
+  [RADIO_EDGE_INSTANT] = "instant",
+};
+
+static struct json_object *
+path_json (const struct rd_diff *diff, const struct radio_difference *d)
+{
+  struct json_object *object = json_object_new_object ();
+  rd_report_put_text (object, "name", d->name);
+  rd_report_put_text (object, "edge", edge_names[edge_of (diff, d)]);
+  rd_report_put (object, "parent", d->parent == RADIO_NO_PARENT
+                 ? NULL : json_object_new_uint64 (d->parent));
+  rd_report_put_u64 (object, "depth", d->depth);
+  rd_report_put_text (object, "change", change_names[d->change]);
+  const struct {
+    const char *key;
+    int64_t value;
+  } numbers[] = {
+    { "total_before_ns", d->total_before_ns },
+    { "total_after_ns", d->total_after_ns },
+    { "self_before_ns", d->self_before_ns },
+    { "self_after_ns", d->self_after_ns },
+    { "delta_low_ns", d->delta_low_ns },
+    { "delta_high_ns", d->delta_high_ns },
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    rd_report_put (object, numbers[i].key,
+                   json_object_new_int64 (numbers[i].value));
+  rd_report_put_u64 (object, "calls_before", d->calls_before);
+  rd_report_put_u64 (object, "calls_after", d->calls_after);
+  return object;
+}
+
+static void
+print_json (const struct rd_diff *diff)
+{
+  struct json_object *object = json_object_new_object ();
+  struct json_object *paths = json_object_new_array ();
+  int64_t before, after;
+  sum_roots (diff, &before, &after);
+  for (size_t i = 0; i < diff->n; i++)
+    json_object_array_add (paths, path_json (diff, path_of (diff, i)));
+  rd_report_put_bool (object, "same_operation", is_same_operation (diff));
+  rd_report_put (object, "conditions", conditions_json (diff));
+  rd_report_put (object, "before_ns", json_object_new_int64 (before));
+  rd_report_put (object, "after_ns", json_object_new_int64 (after));
+  rd_report_put (object, "paths", paths);
+  rd_report_print (object);
+}
+
+/* Slower by more than was allowed, and not by noise: the exit status of a
+ * check.  A root decides; of single runs the figures alone can. */
+static int
+judge (const struct rd_diff *diff)
+{
+  if (diff->fail_percent < 0)
+    return RD_EXIT_OK;
+  for (size_t i = 0; i < diff->n; i++) {
+    const struct radio_difference *d = path_of (diff, i);
+    if (d->parent != RADIO_NO_PARENT || d->total_before_ns <= 0
+        || (d->change != RADIO_CHANGE_SLOWER
+            && d->change != RADIO_CHANGE_UNKNOWN))
+      continue;
+    double slower = 100 * (double) (d->total_after_ns - d->total_before_ns)
+                    / (double) d->total_before_ns;
+    if (slower > diff->fail_percent)
+      return rd_complain ("'%s' is slower by %.1f %%, more than the %g %% "
+                          "allowed", d->name, slower, diff->fail_percent);
+  }
+  return RD_EXIT_OK;
+}
+
+int
+rd_diff_report (struct rd_diff *diff)
+{
+  int64_t before, after;
+  diff->n = radio_comparison_count (diff->comparison);
+  sum_roots (diff, &before, &after);
+  diff->whole_ns = larger (before, after);
+  if (diff->json) {
+    print_json (diff);
+    return judge (diff);
+  }
+  RD_FREE bool *shown = calloc (diff->n + 1, sizeof *shown);
+  if (shown == NULL)
+    return rd_complain_memory ();
+  choose (diff, shown);
+  print_conditions (diff);
+  int failed = print_table (diff, shown);
+  if (failed)
+    return failed;
+  print_sentence (diff);
+  return judge (diff);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that a profile is written to. */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tools/new-file.h"
+#include "tools/output.h"
+#include "tools/profile/output.h"
+#include "tools/profile/temp.h"
+
+/* A key is some bytes; whoever gives a volume by mistake shall hear of it. */
+#define MAX_KEY_NBYTES 65536
+
+static int
+take_file (struct rd_args *args, struct rd_profile_output *output)
+{
+  enum radio_profile_format format;
+  if (output->nfiles == RD_PROFILE_MAX_FILES) {
+    rd_usage_error (args, "-o: at most %d files", RD_PROFILE_MAX_FILES);
+    return -1;
+  }
+  if (radio_profile_format_of (args->value, &format) != RADIO_OK) {
+    rd_usage_error (args, "-o: %s", radio_error_message ());
+    return -1;
+  }
+  output->files[output->nfiles++] = args->value;
+  return 1;
+}
+
+int
+rd_profile_output_take (struct rd_args *args, int id,
+                        struct rd_profile_output *output)
+{
+  switch (id) {
+  case 'o':
+    return take_file (args, output);
+  case RD_OPTION_OVERWRITE:
+    return output->overwrite = true;
+  case RD_OPTION_REDACT:
+    return output->redact = true;
+  case RD_OPTION_REDACT_KEY:
+    output->key_file = args->value;
+    return output->redact = true;
+  case RD_OPTION_ARGUMENTS:
+    return output->arguments = true;
+  default:
+    return 0;
+  }
+}
+
+static int
+read_key (struct rd_profile_output *output)
+{
+  FILE *file = fopen (output->key_file, "rbe");
+  if (file == NULL)
+    return rd_complain ("--redact-key: %s: %s", output->key_file,
+                        strerror (errno));
+  output->key = malloc (MAX_KEY_NBYTES + 1);
+  if (output->key != NULL)
+    output->key_nbytes = fread (output->key, 1, MAX_KEY_NBYTES + 1, file);
+  bool failed = ferror (file) != 0;
+  fclose (file);
+  if (output->key == NULL)
+    return rd_complain_memory ();
+  if (failed)
+    return rd_complain ("--redact-key: %s: cannot be read",
+                        output->key_file);
+  if (output->key_nbytes == 0)
+    return rd_complain ("--redact-key: %s: is empty", output->key_file);
+  if (output->key_nbytes > MAX_KEY_NBYTES)
+    return rd_complain ("--redact-key: %s: has more than %d bytes, that is "
+                        "no key", output->key_file, MAX_KEY_NBYTES);
+  return RD_EXIT_OK;
+}
+
+static int
+choose_name (struct rd_profile_output *output, const char *what)
+{
+  for (unsigned i = 1; i < 10000; i++) {
+    char *name = i == 1 ? rd_format ("radio-profile-%s.html", what)
+                        : rd_format ("radio-profile-%s-%u.html", what, i);
+    if (name == NULL)
+      return RD_EXIT_FAILED;
+    if (access (name, F_OK) != 0) {
+      output->default_name = name;
+      output->files[output->nfiles++] = name;
+      return RD_EXIT_OK;
+    }
+    free (name);
+  }
+  return rd_complain ("radio-profile-%s.html and 9999 more are there "
+                      "already: name a file by -o", what);
+}
+
+int
+rd_profile_output_settle (struct rd_profile_output *output, const char *what)
+{
+  int failed = RD_EXIT_OK;
+  for (size_t i = 0; i < output->nfiles && !failed; i++)
+    failed = rd_new_file_check (output->files[i], output->overwrite);
+  if (failed)
+    return failed;
+  if (output->nfiles == 0 && what != NULL)
+    failed = choose_name (output, what);
+  if (!failed && output->key_file)
+    failed = read_key (output);
+  return failed;
+}
+
+static struct radio_profile_write_options
+write_options (const struct rd_profile_output *output)
+{
+  return (struct radio_profile_write_options) {
+    .redact = output->redact,
+    .redact_key = output->key,
+    .redact_key_nbytes = output->key_nbytes,
+    .arguments = output->arguments,
+    .before = output->before,
+  };
+}
+
+/* The work was done and shall not be lost with its file; what a comparison
+ * reads from files is not. */
+static void
+save_elsewhere (const struct rd_profile_output *output,
+                const struct radio_profile *profile)
+{
+  struct radio_profile_write_options options = write_options (output);
+  options.format = RADIO_PROFILE_JSON;
+  RD_FREE char *name = rd_format ("%s/radio-profile-XXXXXX.json",
+                                  rd_temp_folder ());
+  if (name == NULL)
+    return;
+  int file = mkstemps (name, 5);
+  if (file >= 0)
+    close (file);
+  if (file >= 0
+      && radio_profile_write (profile, name, &options) == RADIO_OK) {
+    rd_complain ("the profile was saved as %s ('radio profile convert' makes "
+                 "a page of it)", name);
+    return;
+  }
+  if (file >= 0)
+    unlink (name);
+  rd_complain ("%s: the profile could not be saved there either",
+               rd_temp_folder ());
+}
+
+/* Whether a file's format can be read back. */
+static bool
+holds_all (const char *file)
+{
+  enum radio_profile_format format;
+  return radio_profile_format_of (file, &format) == RADIO_OK
+         && (format == RADIO_PROFILE_JSON || format == RADIO_PROFILE_HTML);
+}
+
+int
+rd_profile_output_write (const struct rd_profile_output *output,
+                         const struct radio_profile *profile, bool quiet)
+{
+  struct radio_profile_write_options options = write_options (output);
+  bool saved = false, failed = false;
+  for (size_t i = 0; i < output->nfiles; i++) {
+    const char *file = output->files[i];
+    if (radio_profile_write (profile, file, &options) == RADIO_OK) {
+      saved = saved || holds_all (file);
+      if (!quiet)
+        rd_output_tell (file, rd_has_suffix (file, ".html")
+                        ? "open it in a browser" : "the profile");
+      continue;
+    }
+    rd_complain_library (file);
+    failed = true;
+  }
+  if (failed && !saved && output->before == NULL)
+    save_elsewhere (output, profile);
+  return failed ? RD_EXIT_FAILED : RD_EXIT_OK;
+}
+
+static enum radio_status
+print_bytes (const void *data, size_t nbytes, void *user_data)
+{
+  /* A full disk is told of when stdout is closed. */
+  (void) fwrite (data, 1, nbytes, user_data);
+  return RADIO_OK;
+}
+
+static unsigned
+screen_columns (void)
+{
+  struct winsize size;
+  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
+    return size.ws_col;
+  return 80;
+}
+
+int
+rd_profile_print (const struct radio_profile *profile,
+                  const struct rd_profile_output *output)
+{
+  struct radio_profile_write_options options = write_options (output);
+  options.format = RADIO_PROFILE_TEXT;
+  options.colour = *rd_color (stdout, RD_BOLD) != '\0';
+  options.columns = screen_columns ();
+  if (radio_profile_write_to (profile, &options, print_bytes, stdout)
+      == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_complain_library (NULL);
+}
+
+void
+rd_profile_output_clear (struct rd_profile_output *output)
+{
+  free (output->key);
+  free (output->default_name);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The arithmetic of measurements.  Times have long tails (another program
+ * wakes up), so medians and orders are what is relied on; mean and deviation
+ * are for those who expect them. */
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/profile/samples.h"
+
+/* The chance on either side of an interval that holds 95 %. */
+#define TAIL 0.025
+
+static int
+compare (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+  return (x > y) - (x < y);
+}
+
+double
+rd_quantile (const double *sorted, size_t n, double fraction)
+{
+  if (n == 0)
+    return 0;
+  double place = fraction * (double) (n - 1);
+  size_t below = (size_t) place;
+  if (below + 1 >= n)
+    return sorted[n - 1];
+  double part = place - (double) below;
+  return sorted[below] + part * (sorted[below + 1] - sorted[below]);
+}
+
+void
+rd_summarize (double *values, size_t n, struct rd_summary *summary)
+{
+  memset (summary, 0, sizeof *summary);
+  if (n == 0)
+    return;
+  qsort (values, n, sizeof *values, compare);
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < n; i++)
+    sum += values[i];
+  double mean = sum / (double) n;
+  for (size_t i = 0; i < n; i++)
+    squares += (values[i] - mean) * (values[i] - mean);
+  *summary = (struct rd_summary) {
+    .n = n,
+    .mean = mean,
+    .median = rd_quantile (values, n, 0.5),
+    .min = values[0],
+    .max = values[n - 1],
+    .std = n > 1 ? sqrt (squares / (double) (n - 1)) : 0,
+    .low = rd_quantile (values, n, 0.25),
+    .high = rd_quantile (values, n, 0.75),
+  };
+}
+
+/* How many values may be cut off at either end: the largest k for which
+ * fewer than k of n tosses of a coin are heads with a chance of at most
+ * TAIL.  Beyond 1000 tosses 2^-n comes near the smallest double, and the
+ * normal distribution is as good. */
+static size_t
+order_of_interval (size_t n)
+{
+  if (n > 1000) {
+    double k = (double) n / 2 - 1.96 * sqrt ((double) n) / 2;
+    return (size_t) k;
+  }
+  double chance = ldexp (1, -(int) n), sum = 0;
+  for (size_t k = 0; k <= n; k++) {
+    sum += chance;
+    if (sum > TAIL)
+      return k;
+    chance *= (double) (n - k) / (double) (k + 1);
+  }
+  return 0;
+}
+
+bool
+rd_median_interval (const double *sorted, size_t n, double *low,
+                    double *high)
+{
+  size_t k = order_of_interval (n);
+  if (k == 0)
+    return false;
+  *low = sorted[k - 1];
+  *high = sorted[n - k];
+  return true;
+}
+
+uint64_t
+rd_random (uint64_t *state)
+{
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+uint64_t
+rd_random_below (uint64_t *state, uint64_t n)
+{
+  if (n == 0)
+    return 0;
+  /* What is above the last whole multiple of n would favour low ones. */
+  uint64_t surplus = (UINT64_MAX % n + 1) % n;
+  uint64_t value;
+  do
+    value = rd_random (state);
+  while (value > UINT64_MAX - surplus);
+  return value % n;
+}

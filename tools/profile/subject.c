@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* What is measured. */
+#include <config.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/facts.h"
+#include "tools/profile/samples.h"
+#include "tools/profile/subject.h"
+#include "tools/profile/temp.h"
+#include "tools/text.h"
+
+int
+rd_subject_take (struct rd_args *args, int id,
+                 struct rd_subject_options *options)
+{
+  uint64_t size[3];
+  switch (id) {
+  case RD_OPTION_TILING:
+    options->tiling = args->value;
+    return 1;
+  case RD_OPTION_CODEC:
+    options->codec = args->value;
+    return 1;
+  case RD_OPTION_PHANTOM:
+    if (!rd_parse_triple (args->value, true, size) || size[0] == 0
+        || size[1] == 0 || size[2] == 0) {
+      rd_usage_error (args, "--phantom: '%s' is neither N nor X,Y,Z, from 1 "
+                      "on", args->value);
+      return -1;
+    }
+    for (int i = 0; i < 3; i++)
+      options->shape[i] = size[2 - i];
+    options->phantom = true;
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+bool
+rd_subject_settle (struct rd_args *args, struct rd_subject_options *options)
+{
+  if (options->tiling || options->codec)
+    options->phantom = true;
+  if (!options->phantom || args->noperands == 0)
+    return true;
+  rd_usage_error (args, "--phantom, --tiling and --codec do not go with "
+                  "VOLUME");
+  return false;
+}
+
+/* Whether the user has a store: named, or where it is looked for. */
+static bool
+has_store (const struct rd_args *args)
+{
+  const char *variable = getenv ("RADIO_STORE");
+  if (args->store || (variable != NULL && *variable != '\0'))
+    return true;
+  return access ("radio.zarr/zarr.json", F_OK) == 0;
+}
+
+static int
+make_phantom (const struct rd_subject_options *options,
+              struct rd_subject *subject)
+{
+  int failed = rd_temp_make (NULL, &subject->temp);
+  if (failed)
+    return failed;
+  struct radio_phantom_options phantom = {
+    .shape = { options->shape[0], options->shape[1], options->shape[2] },
+    .ingest.tiling = options->tiling,
+    .ingest.codec = options->codec,
+    .ingest.progress = rd_interrupt_stop,
+  };
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  subject->args.store = subject->temp;
+  failed = rd_store_open (&subject->args, true, &store);
+  if (failed)
+    return failed;
+  if (radio_phantom (store, "phantoms/head", &phantom) == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_interrupted () ? RD_EXIT_FAILED
+                           : rd_complain_library ("phantom");
+}
+
+static enum radio_status
+keep_first (const struct radio_entry *entry, void *user_data)
+{
+  char **first = user_data;
+  *first = strdup (entry->path);
+  return RADIO_ERROR_CANCELLED;
+}
+
+/* The path of the store's first volume; allocated. */
+static int
+find_first (const struct rd_args *args, char **first)
+{
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  int failed = rd_store_open (args, false, &store);
+  if (failed)
+    return failed;
+  enum radio_status status = radio_store_list (store, NULL, keep_first,
+                                               first);
+  if (*first != NULL)
+    return RD_EXIT_OK;
+  if (status == RADIO_ERROR_CANCELLED)
+    return rd_complain_memory ();
+  if (status != RADIO_OK)
+    return rd_complain_library (rd_store_name (args));
+  return rd_complain ("%s: the store has no volume to measure",
+                      rd_store_name (args));
+}
+
+static void
+tell_choice (const struct rd_subject *subject,
+             const struct rd_subject_options *options, const char *name)
+{
+  if (subject->temp == NULL)
+    fprintf (stderr, "radio: no volume was named: measuring %s, the first "
+             "of %s\n", name, rd_store_name (&subject->args));
+  else
+    fprintf (stderr, "radio: %s: measuring a phantom of %" PRIu64 " x %"
+             PRIu64 " x %" PRIu64 " voxels in a temporary folder\n",
+             options->phantom ? "as asked" : "there is no store",
+             options->shape[2], options->shape[1], options->shape[0]);
+}
+
+/* Find the folder of the volume's files, for making them cold. */
+static int
+find_folder (struct rd_subject *subject, const char *operand)
+{
+  RD_FREE char *root = NULL;
+  RD_FREE char *path = NULL;
+  bool is_path = rd_may_be_path (&subject->args, operand)
+                 && rd_split_path (operand, &root, &path);
+  subject->folder = is_path
+    ? rd_format ("%s", operand)
+    : rd_format ("%s/%s", rd_store_name (&subject->args),
+                 subject->target.path);
+  return subject->folder ? RD_EXIT_OK : RD_EXIT_FAILED;
+}
+
+static int
+open_target (struct rd_subject *subject, const char *operand)
+{
+  int failed = rd_target_open (&subject->args, operand, false,
+                               &subject->target);
+  if (failed)
+    return failed;
+  radio_volume_info (subject->target.volume, &subject->info);
+  for (int i = 0; i < 3; i++) {
+    const char *letter = strchr (subject->info.axes, "xyz"[i]);
+    subject->axis_of[i] = letter ? (size_t) (letter - subject->info.axes)
+                                 : subject->info.array.rank;
+  }
+  return find_folder (subject, operand);
+}
+
+int
+rd_subject_open (const struct rd_args *args, const char *operand,
+                 const struct rd_subject_options *options, bool quiet,
+                 struct rd_subject *subject)
+{
+  memset (subject, 0, sizeof *subject);
+  subject->args = *args;
+  RD_FREE char *first = NULL;
+  int failed = RD_EXIT_OK;
+  bool phantom = options->phantom || (operand == NULL && !has_store (args));
+  if (phantom)
+    failed = make_phantom (options, subject);
+  else if (operand == NULL)
+    failed = find_first (args, &first);
+  if (failed)
+    return failed;
+  const char *name = phantom ? "phantoms/head" : first ? first : operand;
+  if (name != operand && !quiet)
+    tell_choice (subject, options, name);
+  return open_target (subject, name);
+}
+
+int
+rd_subject_reopen (struct rd_subject *subject)
+{
+  RD_FREE char *operand = rd_format ("%s", subject->target.name);
+  if (operand == NULL)
+    return RD_EXIT_FAILED;
+  struct rd_target fresh;
+  int failed = rd_target_open (&subject->args, operand, false, &fresh);
+  if (failed) {
+    rd_target_close (&fresh);
+    return failed;
+  }
+  /* A name that is a path of the disk is the caller's own text. */
+  if (subject->target.name != subject->target.path)
+    fresh.name = subject->target.name;
+  rd_target_close (&subject->target);
+  subject->target = fresh;
+  radio_volume_info (subject->target.volume, &subject->info);
+  return RD_EXIT_OK;
+}
+
+void
+rd_subject_close (struct rd_subject *subject)
+{
+  rd_target_close (&subject->target);
+  free (subject->folder);
+  rd_temp_remove (subject->temp);
+}
+
+int
+rd_subject_box (const struct rd_subject *subject, const uint64_t size[3],
+                const uint64_t *at, uint64_t *state, struct radio_box *box)
+{
+  const struct radio_array_info *array = &subject->info.array;
+  memset (box, 0, sizeof *box);
+  box->rank = array->rank;
+  for (size_t i = 0; i < array->rank; i++)
+    box->size[i] = 1;
+  /* The parts of a colour belong together. */
+  const char *channel = strchr (subject->info.axes, 'c');
+  if (channel && rd_is_colour (&subject->info))
+    box->size[channel - subject->info.axes]
+      = array->shape[channel - subject->info.axes];
+  for (size_t i = 0; i < 3; i++) {
+    size_t axis = subject->axis_of[i];
+    uint64_t length = axis < array->rank ? array->shape[axis] : 1;
+    if (size[i] > length)
+      return rd_complain ("a box of %" PRIu64 " voxels along %c does not fit "
+                          "into %s, which has %" PRIu64, size[i], "xyz"[i],
+                          subject->target.name, length);
+    if (at && at[i] > length - size[i])
+      return rd_complain ("--at: %c = %" PRIu64 " is too far: a size of %"
+                          PRIu64 " fits up to %" PRIu64, "xyz"[i], at[i],
+                          size[i], length - size[i]);
+    if (axis >= array->rank)
+      continue;
+    box->size[axis] = size[i];
+    box->start[axis] = at ? at[i] : rd_random_below (state,
+                                                     length - size[i] + 1);
+  }
+  return RD_EXIT_OK;
+}
+
+char *
+rd_subject_shape_text (const struct rd_subject *subject,
+                       const uint64_t *shape)
+{
+  size_t axes[RADIO_MAX_RANK];
+  size_t n = rd_display_axes (&subject->info, axes);
+  return rd_join_u64 (shape, axes, n, " x ");
+}
+
+uint64_t
+rd_subject_nbytes (const struct rd_subject *subject,
+                   const struct radio_box *box)
+{
+  uint64_t n = radio_box_count (box);
+  if (__builtin_mul_overflow (n, subject->info.array.item_nbytes, &n))
+    return 0;
+  return n;
+}
