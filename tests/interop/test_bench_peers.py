@@ -408,7 +408,7 @@ def bench(modules, np, tmp_path):
     from bench import Bench
     page = "".join(f"<!-- {name}: begin -->\nold\n<!-- {name}: end -->\n"
                    for name in ("bench-peers", "bench-images",
-                                "bench-readme"))
+                                "bench-ratios", "bench-readme"))
     for name in ("page.md", "README.md"):
         (tmp_path / name).write_text(page)
     (tmp_path / "data").mkdir()
@@ -417,7 +417,8 @@ def bench(modules, np, tmp_path):
     return Bench(argparse.Namespace(
         folder=tmp_path, build=Path(os.environ["RADIO_TESTS_BUILDDIR"]),
         quick=False, rounds=1, threads=2, seconds=0, dtype=None,
-        docs=tmp_path / "page.md", readme=tmp_path / "README.md"))
+        docs=tmp_path / "page.md",
+        summary=tmp_path / "page.md", readme=tmp_path / "README.md"))
 
 
 def test_nothing_is_measured_of_what_was_not_prepared(bench):
@@ -441,17 +442,20 @@ def test_pages_are_of_all_types_of_voxels(modules, bench, tmp_path, capsys):
     with pytest.raises(SystemExit, match="nothing of float32"):
         bench.report()
     bench.options.dtype = ["int16"]
-    docs, readme = bench.options.docs, bench.options.readme
+    docs, summary = bench.options.docs, bench.options.summary
+    readme = bench.options.readme
     bench.report()
     assert "### int16, 2x3x4" in capsys.readouterr().out
     assert page.read_text() == (tmp_path / "README.md").read_text() == old
     bench.options.dtype, bench.options.docs = None, docs
-    bench.options.readme = readme
+    bench.options.summary, bench.options.readme = summary, readme
     for record in everything(modules[1], 20).records:
         bench.keep("float32", record)
     bench.report()
     assert "### int16" in page.read_text()
     assert "### float32" in page.read_text()
+    summary = page.read_text().partition("bench-ratios: begin")[2]
+    assert "| time relative to **radio balanced medium**" in summary
     assert "| blosc2 as nnU-Net" in (tmp_path / "README.md").read_text()
 
 
@@ -584,9 +588,9 @@ def table_of(page, first):
 def test_the_readme_has_the_figures_of_the_page(modules):
     report = modules[1]
     root = PEERS.parents[1]
-    page = (root / "docs" / "performance.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "measurements.md").read_text(encoding="utf-8")
     int16 = page[page.index("### int16"):]
-    measured = table_of(int16, "| times slower than **radio balanced medium")
+    measured = table_of(int16, "| time relative to **radio balanced medium")
     columns = next(iter(measured.values()))
     shown = table_of((root / "README.md").read_text(encoding="utf-8"),
                      "|  | whole |")

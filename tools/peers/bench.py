@@ -53,6 +53,7 @@ def parse():
     parser.add_argument("--dtype", action="append",
                         choices=list(volumes.DTYPES))
     parser.add_argument("--docs", type=Path)
+    parser.add_argument("--summary", type=Path)
     parser.add_argument("--readme", type=Path)
     options = parser.parse_args()
     options.rounds = options.rounds or (1 if options.quick else 5)
@@ -437,10 +438,18 @@ class Bench:
         if self.options.docs and set(self.dtypes()) < set(volumes.DTYPES):
             print("bench-peers: no page is written, since pages are of all "
                   "types of voxels")
-            self.options.docs = self.options.readme = None
+            self.options.docs = None
+            self.options.summary = self.options.readme = None
         self.put("bench-peers", text)
         self.report_images()
+        self.report_summary()
         self.report_readme()
+
+    def report_summary(self):
+        """The ratios for int16, which the summary page begins with."""
+        if self.options.summary:
+            report.put(self.options.summary, "bench-ratios", report.summary(
+                report.load(self.results("int16")), self.options))
 
     def report_readme(self):
         """The figures that README.md has of the same results."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/performance.md.
+"""The tables of docs/measurements.md and docs/performance.md.
 
 A ratio is how many times faster radio is: the other's median by radio's,
 round by round; told are the median of the rounds and the least and the most
@@ -215,7 +215,7 @@ def ratios(results, mine):
             cells.append(f"{ratio[0]:.2f}" if ratio else "")
         if any(cells):
             rows.append([title_of(name)] + cells)
-    return table([f"times slower than {title_of(mine)}", "write"] + COLUMNS,
+    return table([f"time relative to {title_of(mine)}", "write"] + COLUMNS,
                  rows)
 
 
@@ -373,6 +373,13 @@ def text(records, shapes, options, radio):
             {d: Results(r) for d, r in records.items()})))
     parts += [of_dtype(d, r, shapes[d]) for d, r in records.items()]
     return "\n\n".join(parts) + "\n"
+
+
+def summary(records, options):
+    """The ratios for one type of voxels, with the machine."""
+    return "\n\n".join([
+        f"Machine: {machine(options)}.",
+        ratios(Results(records), "radio-balanced-medium")]) + "\n"
 
 
 # What README.md shows of the ratios.
