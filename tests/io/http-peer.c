@@ -417,10 +417,12 @@ send_saying (struct http_peer *peer, int fd, const char *saying)
          && send_saying (peer, fd, end + 1);
 }
 
-/* What is to be said in place of an answer of the store; false: nothing. */
+/* Takes the next scripted answer; false when there is none.  The copy is the
+ * caller's (NULL: hang up): the test may free its text as soon as the client
+ * has all of it, which is before send () returns here. */
 static bool
 take_saying (struct http_peer *peer, const struct request *request,
-             const char **saying)
+             char **saying)
 {
   bool found = false;
   pthread_mutex_lock (&peer->mutex);
@@ -434,7 +436,10 @@ take_saying (struct http_peer *peer, const struct request *request,
       err (99, "http peer");
   }
   if (peer->nsaid < peer->nanswers) {
-    *saying = peer->answers[peer->nsaid++];
+    const char *text = peer->answers[peer->nsaid++];
+    *saying = text ? strdup (text) : NULL;
+    if (text && !*saying)
+      err (99, "http peer");
     peer->nrequests++;
     found = true;
   }
@@ -445,10 +450,13 @@ take_saying (struct http_peer *peer, const struct request *request,
 static bool
 answer (struct http_peer *peer, int fd, struct request *request)
 {
-  const char *saying;
+  char *saying = NULL;
   parse (peer, request);
-  if (take_saying (peer, request, &saying))
-    return saying && send_saying (peer, fd, saying);
+  if (take_saying (peer, request, &saying)) {
+    bool ok = saying && send_saying (peer, fd, saying);
+    free (saying);
+    return ok;
+  }
   if (!request->is_get && !request->is_head)
     return send_status (fd, "405 Method Not Allowed");
   enum http_fault fault = begin_answer (peer);
