@@ -15,6 +15,7 @@
 #include "src/base/alloc.h"
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/hooks.h"
 
 /* What follows it is aligned for any type, since it is itself. */
 struct header {
@@ -72,7 +73,8 @@ static void *
 begin_block (struct header *header, size_t nbytes)
 {
   header->nbytes = nbytes;
-  header->owner = radio_profile_is_on () ? rd_record_allocated (nbytes) : 0;
+  header->owner = radio_profile_is_on () ? rd_base_hooks.allocated (nbytes)
+                                         : 0;
   return header + 1;
 }
 
@@ -90,7 +92,7 @@ static void
 end_owner (uint64_t owner, size_t nbytes)
 {
   if (owner != 0)
-    rd_record_released (owner, nbytes);
+    rd_base_hooks.released (owner, nbytes);
 }
 
 void *

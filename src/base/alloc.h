@@ -34,12 +34,4 @@ char *rd_strndup (const char *text, size_t max_nbytes) RD_ALLOCATES;
  * closed. */
 uint64_t rd_alloc_live_count (void);
 
-/* The recorder's hooks.  allocated is called while radio_profile_switch is
- * not zero, and returns what the block shall carry: whose it is, 0 for
- * nobody's.  released gets that back, on whatever thread, for every block
- * that carries anything but 0, also when nothing records any more: it holds
- * a reference.  A block that is resized is released and allocated. */
-uint64_t rd_record_allocated (size_t nbytes);
-void rd_record_released (uint64_t owner, size_t nbytes);
-
 #endif /* RD_ALLOC_H */

@@ -10,6 +10,7 @@
 #include <radio/profile.h>
 
 #include "src/base/error.h"
+#include "src/base/hooks.h"
 
 static _Thread_local char thread_message[RD_ERROR_NBYTES];
 
@@ -90,7 +91,7 @@ static enum radio_status
 told (enum radio_status status, bool is_again)
 {
   if (radio_profile_is_on ())
-    rd_record_failed (status, is_again);
+    rd_base_hooks.failed (status, is_again);
   return status;
 }
 

@@ -40,11 +40,6 @@ void rd_error_save (struct rd_error *error, enum radio_status status);
 /* Make a saved failure the calling thread's; returns its status. */
 enum radio_status rd_error_raise (const struct rd_error *error);
 
-/* The recorder's hook: the innermost scope failed, or, is_again, handed on
- * what may have failed in a scope within it.  Called while
- * radio_profile_switch is not zero. */
-void rd_record_failed (enum radio_status status, bool is_again);
-
 /* Return from the function when a call failed. */
 #define RD_TRY(call)                                    \
   do {                                                  \

@@ -114,6 +114,7 @@ check no_line_has_tabs_or_blanks_at_its_end
 check no_file_is_longer_than_900_lines
 check no_function_is_longer_than_120_lines
 check room_includes_nothing_of include 'io|src|tools|tests|profiler'
+check room_includes_nothing_of src/base 'profiler|io|src|tools|tests'
 check room_includes_nothing_of profiler 'io|src|tools|tests'
 check room_includes_nothing_of io 'src|tools|tests'
 check room_includes_nothing_of src 'tools|tests'
