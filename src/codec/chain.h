@@ -9,7 +9,7 @@
 
 #include "src/codec/scratch.h"
 #include "src/codec/unshuffle.h"
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 /* More codecs in one chain than anyone needs, fewer than hurt. */
 #define RD_CHAIN_MAX 16

@@ -9,7 +9,7 @@
 
 #include "src/codec/bit-square.h"
 #include "src/codec/unshuffle.h"
-#include "src/element/rows.h"
+#include "src/element/copy.h"
 
 #define ROOM_NBYTES 4096
 
@@ -327,7 +327,7 @@ static void
 expect_rows (const struct rd_shuffled *block,
              const struct rd_shuffled_rows *rows)
 {
-  rd_rows_expect (rows->to, rows->to_step, rows->n * block->typesize,
+  rd_rows_prefetch (rows->to, rows->to_step, rows->n * block->typesize,
                   rows->nrows);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Boxes and regular grids.  A box that was checked against a shape lies
- * below 2^63 on each axis, but nothing here relies on it: what could wrap
- * saturates or is refused. */
+ * below 2^63 on each axis, but nothing here relies on it: sums and products
+ * that would overflow saturate or fail. */
 #include <config.h>
 
 #include <string.h>
@@ -43,8 +43,8 @@ rd_box_fits (const struct radio_box *box, size_t rank, const uint64_t *shape)
   return true;
 }
 
-/* Where a box ends on an axis; a cell at the far edge of a huge grid may
- * reach past 2^64. */
+/* Returns the end of a box on an axis, saturated: a cell at the far edge of a
+ * huge grid may reach past 2^64. */
 static uint64_t
 box_end (const struct radio_box *box, size_t axis)
 {
@@ -143,28 +143,22 @@ rd_c_strides (size_t rank, const uint64_t *shape, size_t item_nbytes,
   return true;
 }
 
-/* The digits of a number; how many. */
-static size_t
-write_digits (uint64_t number, char *to)
-{
-  size_t n = 1;
-  for (uint64_t rest = number / 10; rest > 0; rest /= 10)
-    n++;
-  for (size_t i = n; i > 0; number /= 10)
-    to[--i] = (char) ('0' + number % 10);
-  return n;
-}
-
-/* While something records, each read asks for some of these: snprintf would
- * be much of what recording a small one costs. */
+/* Recording a small read prints several of these, and snprintf would be much
+ * of its cost. */
 const char *
 rd_shape_text (size_t rank, const uint64_t *shape, char text[RD_SHAPE_NBYTES])
 {
   size_t used = 0;
   for (size_t i = 0; i < rank && i < RADIO_MAX_RANK; i++) {
+    size_t ndigits = 1;
     if (i > 0)
       text[used++] = ',';
-    used += write_digits (shape[i], text + used);
+    for (uint64_t rest = shape[i] / 10; rest > 0; rest /= 10)
+      ndigits++;
+    uint64_t number = shape[i];
+    for (size_t k = ndigits; k > 0; number /= 10)
+      text[used + --k] = (char) ('0' + number % 10);
+    used += ndigits;
   }
   text[used] = '\0';
   return text;

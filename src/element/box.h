@@ -8,11 +8,11 @@
 /* The box of a whole array. */
 struct radio_box rd_box_whole (size_t rank, const uint64_t *shape);
 
-/* Whether a box is of this rank and lies within the shape. */
+/* True when a box is of this rank and lies within the shape. */
 bool rd_box_fits (const struct radio_box *box, size_t rank,
                   const uint64_t *shape);
 
-/* The part that two boxes of one rank share; false when it is empty. */
+/* Intersects two boxes of one rank; false when the result is empty. */
 bool rd_box_intersect (const struct radio_box *a, const struct radio_box *b,
                        struct radio_box *result);
 
@@ -29,7 +29,7 @@ void rd_grid_touched (const struct radio_box *box, const uint64_t *cell_shape,
 void rd_box_unravel (const struct radio_box *box, uint64_t i,
                      uint64_t *coordinates);
 
-/* Step coordinates to the next point of a box in C order; false at the
+/* Steps coordinates to the next point of a box in C order; false at the
  * end. */
 bool rd_box_next (const struct radio_box *box, uint64_t *coordinates);
 

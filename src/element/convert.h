@@ -6,18 +6,18 @@
 
 #include <radio/dtype.h>
 
-/* Convert n elements (of a complex type: n parts).  Returns true when some
- * value does not fit; what stands at its place in `to' is then undefined.
- * Neither side needs to be aligned; they must not overlap. */
+/* Converts n elements (of a complex type: n parts).  Returns true when some
+ * value does not fit; its result is then undefined.  Neither side needs to be
+ * aligned; they must not overlap. */
 typedef bool rd_convert_fn (const unsigned char *from, unsigned char *to,
                             size_t n);
 
-/* The function for a pair of types; BOOL, integers and floats only (parts
- * of complex types are floats).  NULL for any other. */
+/* Returns the function for a pair of types: BOOL, integers and floats only
+ * (parts of complex types are floats).  NULL for any other. */
 rd_convert_fn *rd_convert_find (enum radio_dtype from, enum radio_dtype to);
 
-/* n values * slope + inter, from float64 to float32 or float64.  `to' may
- * be the same as `from' for float64. */
+/* Computes n values * slope + inter, from float64 to float32 or float64.  `to'
+ * may be the same as `from' for float64. */
 void rd_convert_scale (const double *from, enum radio_dtype to_dtype,
                        unsigned char *to, size_t n, double slope,
                        double inter);

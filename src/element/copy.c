@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing boxes of elements.  The axes are first brought into the order of
- * the destination's memory and those that lie seamlessly in both are joined,
- * so that the loops below see few axes and long rows.  Rows are then copied
- * whole, moved by strides, or converted in blocks that stay in the cache; one
- * element that is repeated is made a row, and copied from there. */
+/* Copying boxes of elements.  The axes are first sorted by the destination's
+ * strides, and axes that are contiguous on both sides are joined, so that the
+ * loops below see few axes and long rows.  Rows are then copied whole, moved
+ * by strides, or converted in blocks that stay in the cache.  One element
+ * that is repeated becomes a row, which is copied. */
 #include <config.h>
 
+#include <byteswap.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +14,251 @@
 #include "src/base/error.h"
 #include "src/element/convert.h"
 #include "src/element/copy.h"
-#include "src/element/move.h"
-#include "src/element/rows.h"
+
+/* Rows are copied by their length: copies of a constant size become a few
+ * moves, and a length between two of those is two copies that overlap. */
+
+
+/* Longer rows are left to memcpy. */
+#define SHORT_ROW 256
+
+#define CACHE_LINE 64
+#define NEAR_NBYTES 256
+
+#define EACH_ROW(...)                           \
+  do {                                          \
+    for (size_t row = 0; row < nrows; row++) {  \
+      __VA_ARGS__;                              \
+      from += from_step;                        \
+      to += to_step;                            \
+    }                                           \
+  } while (0)
+
+/* From 16 bytes on: the last 16 may overlap those before. */
+static inline void
+copy_medium (unsigned char *to, const unsigned char *from, size_t nbytes)
+{
+  for (size_t i = 0; i + 16 < nbytes; i += 16)
+    memcpy (to + i, from + i, 16);
+  memcpy (to + nbytes - 16, from + nbytes - 16, 16);
+}
+
+/* The first `size' bytes of a row and the last, which may overlap. */
+#define COPY_ENDS(size)                                                \
+  do {                                                                  \
+    memcpy (to, from, (size));                                          \
+    memcpy (to + nbytes - (size), from + nbytes - (size), (size));      \
+  } while (0)
+
+/* Less than 16 bytes; of single elements there are many. */
+static void
+copy_short (const unsigned char *from, int64_t from_step, unsigned char *to,
+            int64_t to_step, size_t nbytes, size_t nrows)
+{
+  if (nbytes == 2)
+    EACH_ROW (memcpy (to, from, 2));
+  else if (nbytes == 4)
+    EACH_ROW (memcpy (to, from, 4));
+  else if (nbytes == 8)
+    EACH_ROW (memcpy (to, from, 8));
+  else if (nbytes > 8)
+    EACH_ROW (COPY_ENDS (8));
+  else if (nbytes > 4)
+    EACH_ROW (COPY_ENDS (4));
+  else if (nbytes > 2)
+    EACH_ROW (COPY_ENDS (2));
+  else if (nbytes == 1)
+    EACH_ROW (*to = *from);
+}
+
+void
+rd_rows_copy (const unsigned char *from, int64_t from_step,
+              unsigned char *to, int64_t to_step, size_t nbytes,
+              size_t nrows)
+{
+  if (nbytes > SHORT_ROW)
+    EACH_ROW (memcpy (to, from, nbytes));
+  else if (nbytes == 32)
+    EACH_ROW (memcpy (to, from, 32));
+  else if (nbytes == 64)
+    EACH_ROW (memcpy (to, from, 64));
+  else if (nbytes == 128)
+    EACH_ROW (memcpy (to, from, 128));
+  else if (nbytes >= 16)
+    EACH_ROW (copy_medium (to, from, nbytes));
+  else
+    copy_short (from, from_step, to, to_step, nbytes, nrows);
+}
+
+/* Prefetches the cache lines of each row by their last bytes: a line in which
+ * the row only ends counts, and one in which it only begins has just been
+ * written with the tile before.  Many rows lie in few sets of the cache when
+ * their distance is a power of two, so each extra line would evict one that
+ * is needed. */
+void
+rd_rows_prefetch (const unsigned char *to, int64_t to_step, size_t nbytes,
+                  size_t nrows)
+{
+  if (nbytes == 0 || nbytes > SHORT_ROW)
+    return;
+  /* The hardware prefetches rows that are close to each other. */
+  if (to_step > -NEAR_NBYTES && to_step < NEAR_NBYTES)
+    return;
+  for (size_t row = 0; row < nrows; row++, to += to_step) {
+    for (size_t i = CACHE_LINE; i < nbytes; i += CACHE_LINE)
+      __builtin_prefetch (to + i - 1, 1);
+    __builtin_prefetch (to + nbytes - 1, 1);
+  }
+}
+
+/* Moves n elements with any strides (in bytes), as they are or with the bytes
+ * of their units reversed.  The sides must not overlap.  item_nbytes is only
+ * used for RAW types.  Each size has a function of its own, whose fixed-size
+ * copies become single loads and stores, with a loop for contiguous rows. */
+typedef void move_fn (const unsigned char *from, int64_t from_stride,
+                      unsigned char *to, int64_t to_stride, uint64_t n,
+                      size_t item_nbytes);
+
+struct pair32 { uint32_t part[2]; };
+struct pair64 { uint64_t part[2]; };
+
+static inline uint8_t
+same_8 (uint8_t value)
+{
+  return value;
+}
+
+static inline uint16_t
+same_16 (uint16_t value)
+{
+  return value;
+}
+
+static inline uint32_t
+same_32 (uint32_t value)
+{
+  return value;
+}
+
+static inline uint64_t
+same_64 (uint64_t value)
+{
+  return value;
+}
+
+static inline struct pair64
+same_pair64 (struct pair64 value)
+{
+  return value;
+}
+
+static inline uint16_t
+swap_16 (uint16_t value)
+{
+  return bswap_16 (value);
+}
+
+static inline uint32_t
+swap_32 (uint32_t value)
+{
+  return bswap_32 (value);
+}
+
+static inline uint64_t
+swap_64 (uint64_t value)
+{
+  return bswap_64 (value);
+}
+
+static inline struct pair32
+swap_pair32 (struct pair32 value)
+{
+  struct pair32 result = { { bswap_32 (value.part[0]),
+                             bswap_32 (value.part[1]) } };
+  return result;
+}
+
+static inline struct pair64
+swap_pair64 (struct pair64 value)
+{
+  struct pair64 result = { { bswap_64 (value.part[0]),
+                             bswap_64 (value.part[1]) } };
+  return result;
+}
+
+#define MOVE_ONE(type, change, from_offset, to_offset)          \
+  do {                                                          \
+    type value_;                                                \
+    memcpy (&value_, from + (from_offset), sizeof value_);      \
+    value_ = change (value_);                                   \
+    memcpy (to + (to_offset), &value_, sizeof value_);          \
+  } while (0)
+
+/* Strips of a constant length are vectorized also at -O2. */
+#define STRIP 16
+
+#define DEFINE_MOVE(type, change)                                       \
+  static void                                                           \
+  move_##change (const unsigned char *restrict from,                    \
+                 int64_t from_stride, unsigned char *restrict to,       \
+                 int64_t to_stride, uint64_t n, size_t item_nbytes)     \
+  {                                                                     \
+    const int64_t size = sizeof (type);                                 \
+    int64_t end = (int64_t) n;                                          \
+    int64_t i = 0;                                                      \
+    (void) item_nbytes;                                                 \
+    if (from_stride == size && to_stride == size)                       \
+      for (; i + STRIP <= end; i += STRIP)                              \
+        for (int64_t j = i; j < i + STRIP; j++)                         \
+          MOVE_ONE (type, change, j * size, j * size);                  \
+    for (; i < end; i++)                                                \
+      MOVE_ONE (type, change, i * from_stride, i * to_stride);          \
+  }
+
+DEFINE_MOVE (uint8_t, same_8)
+DEFINE_MOVE (uint16_t, same_16)
+DEFINE_MOVE (uint32_t, same_32)
+DEFINE_MOVE (uint64_t, same_64)
+DEFINE_MOVE (struct pair64, same_pair64)
+DEFINE_MOVE (uint16_t, swap_16)
+DEFINE_MOVE (uint32_t, swap_32)
+DEFINE_MOVE (uint64_t, swap_64)
+DEFINE_MOVE (struct pair32, swap_pair32)
+DEFINE_MOVE (struct pair64, swap_pair64)
+
+static void
+move_raw (const unsigned char *from, int64_t from_stride,
+          unsigned char *to, int64_t to_stride, uint64_t n,
+          size_t item_nbytes)
+{
+  for (int64_t i = 0; i < (int64_t) n; i++)
+    memcpy (to + i * to_stride, from + i * from_stride, item_nbytes);
+}
+
+static move_fn *
+find_move (const struct rd_type *type, bool swapped)
+{
+  bool is_pair = type->item_nbytes == 2 * type->unit_nbytes;
+  if (swapped && type->unit_nbytes > 1)
+    switch (type->unit_nbytes) {
+    case 2: return move_swap_16;
+    case 4: return is_pair ? move_swap_pair32 : move_swap_32;
+    default: return is_pair ? move_swap_pair64 : move_swap_64;
+    }
+  switch (type->item_nbytes) {
+  case 1: return move_same_8;
+  case 2: return move_same_16;
+  case 4: return move_same_32;
+  case 8: return move_same_64;
+  case 16: return move_same_pair64;
+  default: return move_raw;
+  }
+}
 
 /* Elements converted at a time. */
 #define BLOCK 256
 
-/* Of a row that repeats an element, made once. */
+/* Size of the buffer that repeats one element. */
 #define REPEATED_NBYTES 1024
 
 /* A copy as the loops need it. */
@@ -30,7 +269,7 @@ struct plan {
   int64_t to_strides[RADIO_MAX_RANK];
   struct rd_type from_type, to_type;
   enum radio_dtype from_part, to_part;      /* of complex types: a half */
-  rd_move_fn *move_in, *move_out;
+  move_fn *move_in, *move_out;
   rd_convert_fn *convert;                   /* NULL: the types are equal */
   bool swapped;
 };
@@ -63,8 +302,8 @@ magnitude (int64_t stride)
   return stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
 }
 
-/* Put an axis in among those of the plan, which descend in the destination's
- * strides. */
+/* Inserts an axis into the plan, whose axes are in descending order of the
+ * destination's strides. */
 static void
 add_axis (struct plan *plan, uint64_t size, int64_t from_stride,
           int64_t to_stride)
@@ -82,19 +321,32 @@ add_axis (struct plan *plan, uint64_t size, int64_t from_stride,
   plan->to_strides[i] = to_stride;
 }
 
-/* A stride times a size, modulo 2^64: strides that are used never wrap, and
- * those of axes that nobody steps along may be anything. */
+/* Returns stride * size modulo 2^64: strides that are used never wrap, and
+ * those of axes of length 1 may be anything. */
 static int64_t
 step_over (int64_t stride, uint64_t size)
 {
   return (int64_t) ((uint64_t) stride * size);
 }
 
-/* Join each axis to the one before it where a step of that one is the whole
- * length of this one, on both sides. */
-static void
-join_axes (struct plan *plan)
+/* Returns false when there is nothing to copy. */
+static bool
+plan_axes (struct plan *plan, const struct rd_copy *copy)
 {
+  plan->rank = 0;
+  for (size_t i = 0; i < copy->rank; i++) {
+    if (copy->shape[i] == 0)
+      return false;
+    if (copy->shape[i] != 1)
+      add_axis (plan, copy->shape[i], copy->from_strides[i],
+                copy->to_strides[i]);
+  }
+  if (plan->rank == 0)
+    add_axis (plan, 1, (int64_t) plan->from_type.item_nbytes,
+              (int64_t) plan->to_type.item_nbytes);
+
+  /* Join each axis to the one before it where a step of that one is the
+   * whole length of this one, on both sides. */
   size_t n = 1;
   for (size_t i = 1; i < plan->rank; i++) {
     size_t last = n - 1;
@@ -110,24 +362,6 @@ join_axes (struct plan *plan)
     plan->to_strides[last] = plan->to_strides[i];
   }
   plan->rank = n;
-}
-
-/* False when there is nothing to move. */
-static bool
-plan_axes (struct plan *plan, const struct rd_copy *copy)
-{
-  plan->rank = 0;
-  for (size_t i = 0; i < copy->rank; i++) {
-    if (copy->shape[i] == 0)
-      return false;
-    if (copy->shape[i] != 1)
-      add_axis (plan, copy->shape[i], copy->from_strides[i],
-                copy->to_strides[i]);
-  }
-  if (plan->rank == 0)
-    add_axis (plan, 1, (int64_t) plan->from_type.item_nbytes,
-              (int64_t) plan->to_type.item_nbytes);
-  join_axes (plan);
   return true;
 }
 
@@ -141,26 +375,7 @@ part_of (enum radio_dtype dtype)
   }
 }
 
-static void
-plan_types (struct plan *plan, const struct rd_copy *copy)
-{
-  enum radio_dtype from = copy->from_type.dtype;
-  enum radio_dtype to = copy->to_dtype == RADIO_STORED ? from
-                                                       : copy->to_dtype;
-  plan->from_type = copy->from_type;
-  plan->to_type = to == from ? copy->from_type : rd_type_of (to);
-  plan->from_part = part_of (from);
-  plan->to_part = copy->scaled ? RADIO_FLOAT64 : part_of (to);
-  plan->swapped = copy->from_swapped && plan->from_type.unit_nbytes > 1;
-  plan->move_in = rd_move_find (&plan->from_type, plan->swapped);
-  plan->move_out = rd_move_find (&plan->to_type, false);
-  plan->convert = NULL;
-  /* A stored bool may be any byte; the caller gets 0 or 1. */
-  if (to != from || copy->scaled || to == RADIO_BOOL)
-    plan->convert = rd_convert_find (plan->from_part, plan->to_part);
-}
-
-/* A float as text, with a point whatever the process's locale has. */
+/* Prints a float with a decimal point in every locale. */
 static void
 print_float (double value, char *text, size_t nbytes)
 {
@@ -175,11 +390,14 @@ print_float (double value, char *text, size_t nbytes)
   text[n] = '\0';
 }
 
-/* The value at `from', which did not fit, in words. */
+/* Reports the first of n contiguous values that does not fit. */
 static enum radio_status
-fail_value (const struct plan *plan, const unsigned char *from)
+fail_range (const struct plan *plan, const unsigned char *from, size_t n)
 {
+  unsigned char result[RD_ITEM_MAX_NBYTES];
   char text[64];
+  while (n-- > 1 && !plan->convert (from, result, 1))
+    from += plan->from_type.item_nbytes;
   if (plan->from_part == RADIO_UINT64) {
     uint64_t value;
     memcpy (&value, from, sizeof value);
@@ -199,83 +417,45 @@ fail_value (const struct plan *plan, const unsigned char *from)
                   radio_dtype_name (plan->to_type.dtype));
 }
 
-/* Some of n contiguous values does not fit: find the first. */
-static enum radio_status
-fail_block (const struct plan *plan, const unsigned char *from, size_t n)
-{
-  unsigned char result[RD_ITEM_MAX_NBYTES];
-  size_t step = plan->from_type.item_nbytes;
-  while (n > 1 && !plan->convert (from, result, 1)) {
-    from += step;
-    n--;
-  }
-  return fail_value (plan, from);
-}
-
-/* Convert up to BLOCK elements by way of contiguous rooms where the memory
- * is not. */
-static enum radio_status
-convert_block (const struct plan *plan, const struct rd_copy *copy,
-               const unsigned char *from, unsigned char *to, size_t n)
-{
-  _Alignas (16) unsigned char room_in[BLOCK * RD_ITEM_MAX_NBYTES];
-  _Alignas (16) unsigned char room_out[BLOCK * RD_ITEM_MAX_NBYTES];
-  double values[BLOCK];
-  size_t axis = plan->rank - 1;
-  int64_t from_item = (int64_t) plan->from_type.item_nbytes;
-  int64_t to_item = (int64_t) plan->to_type.item_nbytes;
-  size_t nparts = n * (plan->from_type.item_nbytes
-                       / radio_dtype_nbytes (plan->from_part));
-
-  const unsigned char *source = from;
-  if (plan->swapped || plan->from_strides[axis] != from_item) {
-    plan->move_in (from, plan->from_strides[axis], room_in, from_item, n, 0);
-    source = room_in;
-  }
-  unsigned char *target = to;
-  if (plan->to_strides[axis] != to_item)
-    target = room_out;
-  if (copy->scaled) {
-    plan->convert (source, (unsigned char *) values, nparts);
-    rd_convert_scale (values, plan->to_type.dtype, target, n, copy->slope,
-                      copy->inter);
-  } else if (plan->convert (source, target, nparts))
-    return fail_block (plan, source, n);
-  if (target != to)
-    plan->move_out (room_out, to_item, to, plan->to_strides[axis], n, 0);
-  return RADIO_OK;
-}
-
+/* Converts one row in blocks of up to BLOCK elements, by way of contiguous
+ * buffers where the memory is not contiguous. */
 static enum radio_status
 convert_row (const struct plan *plan, const struct rd_copy *copy,
              const unsigned char *from, unsigned char *to)
 {
+  _Alignas (16) unsigned char buffer_in[BLOCK * RD_ITEM_MAX_NBYTES];
+  _Alignas (16) unsigned char buffer_out[BLOCK * RD_ITEM_MAX_NBYTES];
+  double values[BLOCK];
   size_t axis = plan->rank - 1;
-  uint64_t n = plan->shape[axis];
-  for (uint64_t i = 0; i < n; i += BLOCK) {
-    size_t block = n - i < BLOCK ? (size_t) (n - i) : BLOCK;
-    RD_TRY (convert_block (plan, copy,
-                           from + step_over (plan->from_strides[axis], i),
-                           to + step_over (plan->to_strides[axis], i),
-                           block));
+  int64_t from_item = (int64_t) plan->from_type.item_nbytes;
+  int64_t to_item = (int64_t) plan->to_type.item_nbytes;
+  int64_t from_stride = plan->from_strides[axis];
+  int64_t to_stride = plan->to_strides[axis];
+  size_t item_nparts = plan->from_type.item_nbytes
+    / radio_dtype_nbytes (plan->from_part);
+  for (uint64_t i = 0; i < plan->shape[axis]; i += BLOCK) {
+    uint64_t left = plan->shape[axis] - i;
+    size_t n = left < BLOCK ? (size_t) left : BLOCK;
+    const unsigned char *source = from + step_over (from_stride, i);
+    unsigned char *result = to + step_over (to_stride, i);
+    unsigned char *target = to_stride != to_item ? buffer_out : result;
+    if (plan->swapped || from_stride != from_item) {
+      plan->move_in (source, from_stride, buffer_in, from_item, n, 0);
+      source = buffer_in;
+    }
+    if (copy->scaled) {
+      plan->convert (source, (unsigned char *) values, n * item_nparts);
+      rd_convert_scale (values, plan->to_type.dtype, target, n, copy->slope,
+                        copy->inter);
+    } else if (plan->convert (source, target, n * item_nparts))
+      return fail_range (plan, source, n);
+    if (target != result)
+      plan->move_out (buffer_out, to_item, result, to_stride, n, 0);
   }
   return RADIO_OK;
 }
 
-static enum radio_status
-copy_row (const struct plan *plan, const struct rd_copy *copy,
-          const unsigned char *from, unsigned char *to)
-{
-  size_t axis = plan->rank - 1;
-  size_t item_nbytes = plan->from_type.item_nbytes;
-  if (plan->convert)
-    return convert_row (plan, copy, from, to);
-  plan->move_in (from, plan->from_strides[axis], to, plan->to_strides[axis],
-                 plan->shape[axis], item_nbytes);
-  return RADIO_OK;
-}
-
-/* Step along the axes but the last n; false after the last step. */
+/* Steps along all axes but the last n; returns false after the last step. */
 static bool
 next_rows (const struct plan *plan, size_t n, uint64_t *at, int64_t *from,
            int64_t *to)
@@ -292,7 +472,7 @@ next_rows (const struct plan *plan, size_t n, uint64_t *at, int64_t *from,
   return false;
 }
 
-/* Rows along the last axis, many at a time along the one before it. */
+/* Copies rows along the last axis, many at a time along the one before it. */
 static void
 copy_whole_rows (const struct plan *plan, const struct rd_copy *copy)
 {
@@ -303,19 +483,19 @@ copy_whole_rows (const struct plan *plan, const struct rd_copy *copy)
   int64_t to_step = axis > 0 ? plan->to_strides[axis - 1] : 0;
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
-  rd_rows_expect (copy->to, to_step, nbytes, nrows);
+  rd_rows_prefetch (copy->to, to_step, nbytes, nrows);
   for (bool more = true; more;) {
     const unsigned char *from_rows = copy->from + from;
     unsigned char *to_rows = copy->to + to;
     more = next_rows (plan, nouter, at, &from, &to);
     if (more)
-      rd_rows_expect (copy->to + to, to_step, nbytes, nrows);
+      rd_rows_prefetch (copy->to + to, to_step, nbytes, nrows);
     rd_rows_copy (from_rows, from_step, to_rows, to_step, nbytes, nrows);
   }
 }
 
-/* Whether it is all one element, as a fill value is, in rows that are
- * contiguous where they go. */
+/* True when all is one element, as a fill value is, in rows that are
+ * contiguous in the destination. */
 static bool
 repeats_element (const struct plan *plan)
 {
@@ -327,65 +507,77 @@ repeats_element (const struct plan *plan)
     && plan->to_strides[plan->rank - 1] == (int64_t) item_nbytes;
 }
 
-/* Rows that are longer than what was made of them, which is n elements. */
 static void
-repeat_long_rows (const struct plan *plan, const struct rd_copy *copy,
-                  uint64_t n)
+repeat_element (const struct plan *plan, const struct rd_copy *copy)
 {
-  size_t axis = plan->rank - 1, item_nbytes = plan->from_type.item_nbytes;
-  size_t piece_nbytes = (size_t) n * item_nbytes;
-  uint64_t npieces = plan->shape[axis] / n;
-  size_t rest_nbytes = (size_t) (plan->shape[axis] % n) * item_nbytes;
+  _Alignas (16) unsigned char repeated[REPEATED_NBYTES];
+  size_t item_nbytes = plan->from_type.item_nbytes;
+  uint64_t n = plan->shape[plan->rank - 1];
+  uint64_t most = REPEATED_NBYTES / item_nbytes;
+  plan->move_in (copy->from, 0, repeated, (int64_t) item_nbytes,
+                 n < most ? n : most, item_nbytes);
+  if (n <= most) {
+    struct rd_copy rows = *copy;
+    rows.from = repeated;
+    copy_whole_rows (plan, &rows);
+    return;
+  }
+  size_t piece_nbytes = (size_t) most * item_nbytes;
+  uint64_t npieces = n / most;
+  size_t rest_nbytes = (size_t) (n % most) * item_nbytes;
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
   do {
     unsigned char *row = copy->to + to;
-    rd_rows_copy (copy->from, 0, row, (int64_t) piece_nbytes, piece_nbytes,
+    rd_rows_copy (repeated, 0, row, (int64_t) piece_nbytes, piece_nbytes,
                   npieces);
-    rd_rows_copy (copy->from, 0, row + npieces * piece_nbytes, 0,
-                  rest_nbytes, 1);
+    rd_rows_copy (repeated, 0, row + npieces * piece_nbytes, 0, rest_nbytes,
+                  1);
   } while (next_rows (plan, 1, at, &from, &to));
-}
-
-static void
-repeat_element (const struct plan *plan, const struct rd_copy *copy)
-{
-  _Alignas (16) unsigned char made[REPEATED_NBYTES];
-  size_t item_nbytes = plan->from_type.item_nbytes;
-  uint64_t n = plan->shape[plan->rank - 1];
-  uint64_t most = REPEATED_NBYTES / item_nbytes;
-  struct rd_copy rows = *copy;
-  rows.from = made;
-  plan->move_in (copy->from, 0, made, (int64_t) item_nbytes,
-                 n < most ? n : most, item_nbytes);
-  if (n > most)
-    repeat_long_rows (plan, &rows, most);
-  else
-    copy_whole_rows (plan, &rows);
 }
 
 enum radio_status
 rd_copy_run (const struct rd_copy *copy)
 {
+  enum radio_dtype from_dtype = copy->from_type.dtype;
+  enum radio_dtype to_dtype
+    = copy->to_dtype == RADIO_STORED ? from_dtype : copy->to_dtype;
   struct plan plan;
-  plan_types (&plan, copy);
+  plan.from_type = copy->from_type;
+  plan.to_type = to_dtype == from_dtype ? copy->from_type
+                                        : rd_type_of (to_dtype);
+  plan.from_part = part_of (from_dtype);
+  plan.to_part = copy->scaled ? RADIO_FLOAT64 : part_of (to_dtype);
+  plan.swapped = copy->from_swapped && plan.from_type.unit_nbytes > 1;
+  plan.move_in = find_move (&plan.from_type, plan.swapped);
+  plan.move_out = find_move (&plan.to_type, false);
+  plan.convert = NULL;
+  /* A stored bool may be any byte; the caller gets 0 or 1. */
+  if (to_dtype != from_dtype || copy->scaled || to_dtype == RADIO_BOOL)
+    plan.convert = rd_convert_find (plan.from_part, plan.to_part);
   if (!plan_axes (&plan, copy))
     return RADIO_OK;
-  int64_t item = (int64_t) plan.from_type.item_nbytes;
-  size_t axis = plan.rank - 1;
+
+  size_t axis = plan.rank - 1, item_nbytes = plan.from_type.item_nbytes;
   if (!plan.convert && repeats_element (&plan)) {
     repeat_element (&plan, copy);
     return RADIO_OK;
   }
-  if (!plan.convert && !plan.swapped && plan.from_strides[axis] == item
-      && plan.to_strides[axis] == item) {
+  if (!plan.convert && !plan.swapped
+      && plan.from_strides[axis] == (int64_t) item_nbytes
+      && plan.to_strides[axis] == (int64_t) item_nbytes) {
     copy_whole_rows (&plan, copy);
     return RADIO_OK;
   }
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
   do
-    RD_TRY (copy_row (&plan, copy, copy->from + from, copy->to + to));
+    if (plan.convert)
+      RD_TRY (convert_row (&plan, copy, copy->from + from, copy->to + to));
+    else
+      plan.move_in (copy->from + from, plan.from_strides[axis],
+                    copy->to + to, plan.to_strides[axis], plan.shape[axis],
+                    item_nbytes);
   while (next_rows (&plan, 1, at, &from, &to));
   return RADIO_OK;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing: move a box of elements from a decoded tile to where the caller
- * wants it, with any strides on both sides, swapping bytes and converting
- * on the way. */
+/* Copying a box of elements between strided memory (from a decoded tile to
+ * the caller's memory, for example), with byte swapping and conversion. */
 #ifndef RD_COPY_H
 #define RD_COPY_H
 
 #include <radio/base.h>
 
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 struct rd_copy {
   size_t rank;
-  uint64_t shape[RADIO_MAX_RANK];           /* elements to move */
+  uint64_t shape[RADIO_MAX_RANK];           /* elements to copy */
 
   const unsigned char *from;
   int64_t from_strides[RADIO_MAX_RANK];     /* bytes; 0 repeats an element */
@@ -27,15 +26,28 @@ struct rd_copy {
   double slope, inter;
 };
 
-/* Whether values of one type may be asked for as another, and why not:
- * RADIO_ERROR_ARGUMENT names both. */
+/* Returns RADIO_ERROR_ARGUMENT, naming both types, when values of one type
+ * cannot be delivered as the other. */
 enum radio_status rd_copy_check (const struct rd_type *from,
                                  enum radio_dtype to, bool scaled)
   RADIO_USE_RESULT;
 
-/* Move the elements.  Rows that are contiguous on both sides and need no
+/* Copies the elements.  Rows that are contiguous on both sides and need no
  * conversion are copied whole.  RADIO_ERROR_RANGE names the first value that
  * does not fit. */
 enum radio_status rd_copy_run (const struct rd_copy *copy) RADIO_USE_RESULT;
+
+/* Copies nrows rows of nbytes each; steps in bytes from start to start.  The
+ * sides must not overlap.  For the short rows of tiles, where a call of memcpy
+ * costs more than copying the bytes. */
+void rd_rows_copy (const unsigned char *from, int64_t from_step,
+                   unsigned char *to, int64_t to_step, size_t nbytes,
+                   size_t nrows);
+
+/* Prefetches the memory of short rows that will be written soon.  They are
+ * too far apart for the hardware's prefetcher, and waiting for each would take
+ * as long as decoding a tile. */
+void rd_rows_prefetch (const unsigned char *to, int64_t to_step,
+                       size_t nbytes, size_t nrows);
 
 #endif /* RD_COPY_H */

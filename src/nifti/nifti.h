@@ -8,7 +8,7 @@
 #include <radio/box.h>
 
 #include "src/base/buffer.h"
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 #define RD_NIFTI1_NBYTES 348
 #define RD_NIFTI2_NBYTES 540

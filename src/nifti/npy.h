@@ -5,7 +5,7 @@
 #define RD_NPY_H
 
 #include "src/base/buffer.h"
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 /* Room for any descr, also that of a four-coloured voxel. */
 #define RD_NPY_DESCR_NBYTES 80

@@ -3,7 +3,7 @@
 #include <config.h>
 
 #include "tests/array/model.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
 #include "tests/io/deferred.h"
 #include "src/array/context.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "src/array/cuts.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 #include "tests/unit.h"
 
 #define MAX_TILES 40

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "tests/unit.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
 #include "src/array/index-cache.h"
 

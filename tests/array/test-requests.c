@@ -4,7 +4,7 @@
 #include <config.h>
 
 #include "tests/array/model.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
 #include "src/array/array.h"
 

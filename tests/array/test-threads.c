@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/array/model.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
 #define NTHREADS 5
 

@@ -8,7 +8,7 @@
 
 #include "src/array/tile-cache.h"
 #include "tests/alloc-fail.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 #include "tests/unit.h"
 
 #define TILE_NBYTES 1000

@@ -4,7 +4,7 @@
 #define RD_TESTS_CODEC_BUILD_H
 
 #include "tests/unit.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
 #include "src/codec/chain.h"
 

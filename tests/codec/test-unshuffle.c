@@ -5,7 +5,7 @@
 #include <config.h>
 
 #include "tests/unit.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
 #include "src/codec/unshuffle.h"
 

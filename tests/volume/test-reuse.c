@@ -12,7 +12,7 @@
 
 #include "src/array/tile-cache.h"
 #include "src/volume/volume.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 #include "tests/profile-tree.h"
 #include "tests/volume/fixture.h"
 

@@ -6,7 +6,7 @@
 
 #include <radio/stats.h>
 
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 /* Takes a block of elements. */
 typedef void rd_take_fn (void *sink, const void *elements, size_t n);

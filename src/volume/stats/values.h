@@ -4,7 +4,7 @@
 #ifndef RD_VALUES_H
 #define RD_VALUES_H
 
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 /* Types of 8 and 16 bits, whose every value can be counted. */
 bool rd_values_are_narrow (enum radio_dtype dtype);

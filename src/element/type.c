@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 #include "src/base/error.h"
 
-/* A raw element larger than this is no element; a name can claim any size.
- */
+/* The largest RAW element that is accepted; a name can claim any size. */
 #define RAW_MAX_NBYTES ((uint64_t) 1 << 20)
 
 enum kind { KIND_OTHER, KIND_INTEGER, KIND_FLOAT, KIND_COMPLEX };
@@ -67,27 +66,19 @@ radio_dtype_nbytes (enum radio_dtype dtype)
   return find_row (dtype)->item_nbytes;
 }
 
-static bool
-find_name (const char *name, enum radio_dtype *dtype)
-{
-  for (size_t i = RADIO_BOOL; i < RADIO_RAW; i++)
-    if (strcmp (dtype_table[i].name, name) == 0) {
-      *dtype = (enum radio_dtype) i;
-      return true;
-    }
-  return false;
-}
-
 enum radio_status
 radio_dtype_parse (const char *name, enum radio_dtype *dtype)
 {
   if (!name || !dtype)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_dtype_parse: name and dtype must not be NULL");
-  if (!find_name (name, dtype))
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "data type '%.64s' is not supported", name);
-  return RADIO_OK;
+  for (size_t i = RADIO_BOOL; i < RADIO_RAW; i++)
+    if (strcmp (dtype_table[i].name, name) == 0) {
+      *dtype = (enum radio_dtype) i;
+      return RADIO_OK;
+    }
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "data type '%.64s' is not "
+                  "supported", name);
 }
 
 struct rd_type
@@ -98,7 +89,7 @@ rd_type_of (enum radio_dtype dtype)
   return type;
 }
 
-/* The N of "r<N>": decimal digits without a leading zero, nothing else. */
+/* Parses the N of "r<N>": decimal digits without a leading zero. */
 static bool
 parse_raw_nbits (const char *name, uint64_t *nbits)
 {
@@ -192,8 +183,7 @@ rd_half_to_float (uint16_t half)
   return value;
 }
 
-/* value >> shift, rounded to the nearest, to even when halfway; shift is 1
- * to 63. */
+/* Returns value >> shift rounded to nearest even; shift is 1 to 63. */
 static uint64_t
 shift_to_nearest (uint64_t value, unsigned shift)
 {
@@ -203,8 +193,8 @@ shift_to_nearest (uint64_t value, unsigned shift)
   return whole + (rest > half || (rest == half && (whole & 1)));
 }
 
-/* The half nearest to (1 + fraction / 2^52) * 2^exponent.  A carry out of
- * the fraction steps the exponent, up to infinity, as it should. */
+/* Returns the half nearest to (1 + fraction / 2^52) * 2^exponent.  A carry out
+ * of the fraction increments the exponent, up to infinity. */
 static uint16_t
 pack_half (int exponent, uint64_t fraction)
 {
@@ -220,7 +210,7 @@ pack_half (int exponent, uint64_t fraction)
                                       42 + (unsigned) (-14 - exponent));
 }
 
-/* A NaN whose payload does not fit stays one: some bit must be set. */
+/* A NaN whose payload does not fit stays a NaN: some bit must be set. */
 static uint16_t
 pack_half_nan (uint64_t fraction)
 {

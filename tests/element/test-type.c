@@ -6,7 +6,7 @@
 
 #include "tests/unit.h"
 
-#include "src/element/dtype.h"
+#include "src/element/type.h"
 
 static uint32_t
 bits_of (float value)

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "tests/unit.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
 #include "src/element/copy.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the engine needs to know of an element beyond its public type. */
-#ifndef RD_DTYPE_H
-#define RD_DTYPE_H
+/* Element types inside the engine, and half floats. */
+#ifndef RD_TYPE_H
+#define RD_TYPE_H
 
 #include <radio/dtype.h>
 
@@ -12,14 +12,14 @@
 struct rd_type {
   enum radio_dtype dtype;
   size_t item_nbytes;         /* of an element */
-  size_t unit_nbytes;         /* what byte order applies to: an element, one
+  size_t unit_nbytes;         /* that byte order applies to: an element, one
                                  part of a complex one, 1 for RAW */
 };
 
-/* Make the type of any dtype but RAW and STORED. */
+/* Returns the type of any dtype but RAW and STORED. */
 struct rd_type rd_type_of (enum radio_dtype dtype);
 
-/* Find the type of a Zarr name, r<N> included.  UNSUPPORTED names it. */
+/* Parses the Zarr name of a type, r<N> included. */
 enum radio_status rd_type_parse (const char *name, struct rd_type *type)
   RADIO_USE_RESULT;
 
@@ -38,4 +38,4 @@ uint16_t rd_float_to_half (float value);
 /* The same from float64, rounded once (not by way of float32). */
 uint16_t rd_double_to_half (double value);
 
-#endif /* RD_DTYPE_H */
+#endif /* RD_TYPE_H */

@@ -3,9 +3,9 @@
 #include <config.h>
 
 #include "tests/unit.h"
-#include "tests/codec/random.h"
+#include "tests/element/random.h"
 
-#include "src/element/rows.h"
+#include "src/element/copy.h"
 
 enum { ROOM = 1 << 14 };
 
