@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the library's memory comes from. */
+/* The allocator that the library uses. */
 #ifndef RADIO_ALLOCATOR_H
 #define RADIO_ALLOCATOR_H
 
@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* As malloc, realloc and free of C, each with user_data; called from any
- * thread, several at once.  What they return is aligned for any type.
- * resize gets a block or NULL, and never a size of 0. */
+/* Functions like C's malloc, realloc and free, each with user_data.  They are
+ * called from any thread, several at once, and return memory aligned for any
+ * type.  resize is called with a block or NULL, never with a size of 0. */
 struct radio_allocator {
   void *(*allocate) (size_t nbytes, void *user_data);
   void *(*resize) (void *block, size_t nbytes, void *user_data);
@@ -19,11 +19,11 @@ struct radio_allocator {
   void *user_data;
 };
 
-/* Take all memory of the library itself from here; NULL: from malloc, as it
- * is without this call.  The struct is copied.  Before any other call of
- * the library, and not while another thread is in one.  What a function
- * documents as freed by the caller with free () still comes from malloc, and
- * libraries below (zstd, json-c, OpenSSL, ...) keep their own.
+/* Sets the allocator for all memory of the library itself; NULL: malloc, the
+ * default.  The struct is copied.  Call it before any other function of the
+ * library, while no other thread is in one.  Memory that a function documents
+ * as freed by the caller with free () still comes from malloc, and other
+ * libraries (zstd, json-c, OpenSSL, ...) keep their own allocators.
  * Errors: RADIO_ERROR_ARGUMENT (a function is missing),
  * RADIO_ERROR_EXISTS (the library holds memory already). */
 RADIO_API enum radio_status

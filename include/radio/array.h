@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays: one Zarr v3 array, whoever wrote it, of any rank and type. */
+/* Arrays: one Zarr v3 array of any rank, type and origin. */
 #ifndef RADIO_ARRAY_H
 #define RADIO_ARRAY_H
 
@@ -14,7 +14,7 @@ extern "C" {
 
 struct radio_array;
 
-/* Open the array at a path below the store's root; "" is the root itself.
+/* Opens the array at a path below the store's root; "" is the root itself.
  * Errors: RADIO_ERROR_NOT_FOUND, RADIO_ERROR_FORMAT (the document breaks
  * the Zarr v3 rules; the message names the member),
  * RADIO_ERROR_UNSUPPORTED (the message names the codec, data type, grid or
@@ -25,7 +25,7 @@ radio_array_open (struct radio_store *store, const char *path,
 
 RADIO_API void radio_array_close (struct radio_array *array);
 
-/* What an array is.  The pointers live as long as the handle. */
+/* Properties of an array.  The pointers are valid as long as the handle. */
 struct radio_array_info {
   size_t rank;
   uint64_t shape[RADIO_MAX_RANK];
@@ -34,48 +34,48 @@ struct radio_array_info {
   enum radio_dtype dtype;
   size_t item_nbytes;                     /* of one element; also for RAW */
   bool sharded;
-  const char *codecs;                     /* in words: "blosc lz4 5 ..." */
-  const char *codecs_json;                /* as its document has them */
+  const char *codecs;                     /* a summary: "blosc lz4 5 ..." */
+  const char *codecs_json;                /* as in zarr.json */
   const char *attributes_json;            /* "{}" when there are none */
   const char *const *dimension_names;     /* rank strings, each may be NULL;
                                              NULL when there are none */
 };
 
-/* Fill in what the array is.  Never fails. */
+/* Fills info.  Never fails. */
 RADIO_API void radio_array_info (const struct radio_array *array,
                                  struct radio_array_info *info);
 
-/* How to deliver elements. */
+/* Layout and conversion of the elements read. */
 struct radio_read_options {
   /* Distance in bytes from one element to the next along each axis of the
    * box, in array order; may be negative, then buffer points to the element
-   * at the box's start.  NULL: C order without gaps.  With strides the
-   * caller answers for the buffer's bounds and nbytes is not checked. */
+   * at the box's start.  NULL: C order without gaps.  With strides nbytes is
+   * not checked: the caller is responsible for the buffer's bounds. */
   const int64_t *strides;
 
-  /* For volumes: deliver stored * scl_slope + scl_inter (NIfTI-1 §
+  /* For volumes: return stored * scl_slope + scl_inter (NIfTI-1 §
    * "DATA SCALING"; a slope of 0 means none).  Only with RADIO_FLOAT32 or
    * RADIO_FLOAT64. */
   bool scaled;
 
-  /* Index on each axis that a plane does not have, slowest first: for a
+  /* For planes: the index on each leading axis, slowest first: for a
    * (t, c, z, y, x) volume lead[0] is t and lead[1] is c. */
   uint64_t lead[2];
 };
 
-/* Read a box into the caller's memory.
+/* Reads a box into the caller's memory.
  *
- * dtype is the type delivered: RADIO_STORED, or any that each stored value
+ * dtype is the type returned: RADIO_STORED, or any that every stored value
  * can be converted to: integers and bool are range-checked, floats convert
  * to floats (nearest) and integers to floats (nearest); a float goes into
  * an integer only when it is whole and fits; complex converts to complex
- * only; RAW to itself only.  nbytes is the size of the buffer and must be
- * at least that of the elements delivered.
+ * only; RAW to itself only.  nbytes is the size of the buffer, at least that
+ * of the elements returned.
  *
  * Errors: RADIO_ERROR_ARGUMENT (rank or box outside the array, buffer too
  * small, conversion that is never possible), RADIO_ERROR_RANGE (a value
  * does not fit), RADIO_ERROR_FORMAT, RADIO_ERROR_CHECKSUM (a tile is
- * damaged: the message names key, tile and what is wrong),
+ * damaged: the message names the key, the tile and the cause),
  * RADIO_ERROR_LIMIT, RADIO_ERROR_IO, RADIO_ERROR_MEMORY,
  * RADIO_ERROR_FORKED.  After an error the buffer's content is undefined. */
 RADIO_API enum radio_status
@@ -83,7 +83,7 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
                   enum radio_dtype dtype, void *buffer, size_t nbytes,
                   const struct radio_read_options *options) RADIO_USE_RESULT;
 
-/* One of several boxes that are read together. */
+/* One of several boxes read by one call. */
 struct radio_request {
   struct radio_box box;
   void *buffer;
@@ -91,9 +91,9 @@ struct radio_request {
   const int64_t *strides;     /* as in radio_read_options; may be NULL */
 };
 
-/* Read several boxes at once; the workers share all their tiles.  The
- * strides of each request are used and those of options are not.
- * Errors as of radio_array_read; the first one ends the whole call. */
+/* Reads several boxes at once; their tiles are shared among all workers.  The
+ * strides of each request are used, those of options are ignored.
+ * Errors: as radio_array_read; the first one ends the whole call. */
 RADIO_API enum radio_status
 radio_array_read_many (struct radio_array *array,
                        const struct radio_request *requests, size_t n,
@@ -101,7 +101,7 @@ radio_array_read_many (struct radio_array *array,
                        const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
-/* What a new array shall be. */
+/* Properties of a new array. */
 struct radio_array_options {
   size_t rank;
   uint64_t shape[RADIO_MAX_RANK];
@@ -123,8 +123,8 @@ struct radio_array_options {
   const char *attributes_json;
 };
 
-/* Make an array, and the group documents above it that are missing.  The
- * document is published last and only if none is there.
+/* Creates an array, and the missing group documents above it.  Its document
+ * is published last, and only if there is none yet.
  * Errors: RADIO_ERROR_EXISTS, RADIO_ERROR_ARGUMENT, RADIO_ERROR_FORMAT,
  * RADIO_ERROR_UNSUPPORTED (as for opening), those of writing. */
 RADIO_API enum radio_status
@@ -132,10 +132,10 @@ radio_array_create (struct radio_store *store, const char *path,
                     const struct radio_array_options *options,
                     struct radio_array **array) RADIO_USE_RESULT;
 
-/* Write a box, given in the stored type and C order.  On each axis the box
+/* Writes a box, given in the stored type and C order.  On each axis the box
  * must start at a chunk's edge, and end at one or at the array's: a chunk is
- * written whole and appears at once.  Chunks that hold nothing but the fill
- * value are not kept.  Two calls on different chunks may run at once.
+ * written whole and appears atomically.  Chunks of nothing but the fill value
+ * are not stored.  Calls on different chunks may run concurrently.
  * Errors: RADIO_ERROR_ARGUMENT (box not of whole chunks, buffer too small),
  * RADIO_ERROR_LIMIT (a chunk does not fit into the memory bound), those of
  * writing. */
@@ -145,7 +145,7 @@ radio_array_write (struct radio_array *array, const struct radio_box *box,
 
 struct radio_check {
   uint64_t tile_count;        /* tiles read and decoded */
-  uint64_t missing_count;     /* tiles that are not stored (fill value) */
+  uint64_t missing_count;     /* tiles not stored (fill value) */
   uint64_t stored_nbytes;     /* bytes of the chunks' objects */
   uint64_t damaged_count;
 };
@@ -153,9 +153,9 @@ struct radio_check {
 /* Called for each damaged tile with a message that names it. */
 typedef void radio_damage_fn (const char *message, void *user_data);
 
-/* Read and decode every tile, whatever the first damage is.  damage may be
- * NULL.  RADIO_OK when all is well; RADIO_ERROR_CHECKSUM when some tile is
- * damaged (check says how many); other errors end the check. */
+/* Reads and decodes every tile, continuing after damage.  damage may be NULL.
+ * Returns RADIO_OK if all tiles are good, RADIO_ERROR_CHECKSUM if some are
+ * damaged (check has their number); other errors end the check. */
 RADIO_API enum radio_status
 radio_array_check (struct radio_array *array, struct radio_check *check,
                    radio_damage_fn *damage, void *user_data)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What every other public header stands on: the status codes, the error
- * message, the version and the attribute macros.
+/* Included by every other public header: status codes, the error message, the
+ * version and the attribute macros.
  *
  * Conventions of the whole API:
  *  - a function that can fail returns enum radio_status, RADIO_OK being 0;
  *  - on failure the calling thread's message (radio_error_message) names
- *    the file or key, the place in it and the value that was wrong, and
- *    output parameters are left as they were;
+ *    the file or key, the place in it and the wrong value, and output
+ *    parameters are unchanged;
  *  - axes are in array order (C order, slowest first: z, y, x for a 3-D
  *    volume) unless a name says "nifti", where they are x, y, z;
- *  - a handle may be used by several threads at once; only closing it must
- *    be the last use.  Closing NULL is legal and does nothing;
+ *  - a handle may be used by several threads at once; closing it must be its
+ *    last use.  Closing NULL is legal and does nothing;
  *  - options structs are legal when zero-filled or NULL: zero means default.
  */
 #ifndef RADIO_BASE_H
@@ -38,16 +38,16 @@ extern "C" {
 #define RADIO_API
 #endif
 
-/* The largest rank of an array (Zarr allows more; nobody uses it). */
+/* The largest rank of an array (Zarr allows more). */
 #define RADIO_MAX_RANK 8
 
-/* What became of a call. */
+/* The result of a call. */
 enum radio_status {
-  /* It was done. */
+  /* Success. */
   RADIO_OK = 0,
 
   /* The caller passed something that is never right: NULL where a pointer
-   * is needed, a box outside the array, a buffer too small.  Mend the
+   * is needed, a box outside the array, a buffer too small.  Fix the
    * program. */
   RADIO_ERROR_ARGUMENT = 1,
 
@@ -58,41 +58,41 @@ enum radio_status {
    * ask for overwriting. */
   RADIO_ERROR_EXISTS = 3,
 
-  /* The data is not what its format demands: damaged, cut short, or not of
-   * that format at all.  Trying again does not help. */
+  /* The data breaks the rules of its format: damaged, truncated, or another
+   * format.  A retry does not help. */
   RADIO_ERROR_FORMAT = 4,
 
-  /* The data is well-formed, but uses something that this library does not
-   * do; the message names it. */
+  /* The data is well-formed, but uses a feature that this library lacks; the
+   * message names it. */
   RADIO_ERROR_UNSUPPORTED = 5,
 
   /* A checksum does not match: the bytes changed after they were written.
    * Restore the file from a copy. */
   RADIO_ERROR_CHECKSUM = 6,
 
-  /* The operating system or the network failed (EIO and its like).  Trying
-   * again may help. */
+  /* The operating system or the network failed (such as EIO).  A retry may
+   * help. */
   RADIO_ERROR_IO = 7,
 
-  /* The disk or quota is full.  Nothing committed was lost. */
+  /* The disk or quota is full.  Committed data are intact. */
   RADIO_ERROR_NO_SPACE = 8,
 
-  /* Permission was refused. */
+  /* Permission denied. */
   RADIO_ERROR_PERMISSION = 9,
 
-  /* Memory ran out. */
+  /* Out of memory. */
   RADIO_ERROR_MEMORY = 10,
 
   /* The operation would need more memory than the context's limit allows;
    * the message says how much.  Raise memory_limit_nbytes. */
   RADIO_ERROR_LIMIT = 11,
 
-  /* A value does not fit into the requested type, as 300 into uint8; the
-   * message says which value.  Ask for a wider type. */
+  /* A value does not fit into the requested type, such as 300 into uint8; the
+   * message has the value.  Request a wider type. */
   RADIO_ERROR_RANGE = 12,
 
-  /* The caller's progress callback asked to stop.  Nothing was committed by
-   * the interrupted step. */
+  /* The caller's callback cancelled the operation.  The interrupted step
+   * committed nothing. */
   RADIO_ERROR_CANCELLED = 13,
 
   /* The handle was made before fork () and is used in the child.  Open it
@@ -100,16 +100,16 @@ enum radio_status {
   RADIO_ERROR_FORKED = 14,
 };
 
-/* The message of the calling thread's last failed call: one line, no
- * newline at its end, UTF-8.  Never NULL; "" when nothing failed yet.
- * Valid until the thread's next failing call of this library. */
+/* Returns the message of the calling thread's last failed call: one line
+ * without a newline, UTF-8; "" if none failed yet.  Never NULL.  Valid until
+ * the thread's next failing call. */
 RADIO_API const char *radio_error_message (void);
 
-/* A status as a short English phrase ("not found").  Static storage; never
- * NULL, also for numbers that are no status. */
+/* Returns a status as a short English phrase ("not found").  Static storage;
+ * never NULL, even for an invalid status. */
 RADIO_API const char *radio_status_name (enum radio_status status);
 
-/* The version of the library that runs, as "1.2.3".  Static storage. */
+/* Returns the version of the running library, "1.2.3".  Static storage. */
 RADIO_API const char *radio_version (void);
 
 #ifdef __cplusplus

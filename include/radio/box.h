@@ -15,7 +15,7 @@ struct radio_box {
   uint64_t size[RADIO_MAX_RANK];    /* elements; 0 makes the box empty */
 };
 
-/* The box of a 3-D array, slowest axis first. */
+/* Returns a box of a 3-D array, slowest axis first. */
 static inline struct radio_box
 radio_box3 (uint64_t z, uint64_t nz, uint64_t y, uint64_t ny,
             uint64_t x, uint64_t nx)
@@ -24,7 +24,7 @@ radio_box3 (uint64_t z, uint64_t nz, uint64_t y, uint64_t ny,
   return box;
 }
 
-/* The number of elements in a box, or UINT64_MAX when that overflows. */
+/* Returns the number of elements in a box, or UINT64_MAX on overflow. */
 RADIO_API uint64_t radio_box_count (const struct radio_box *box);
 
 #ifdef __cplusplus

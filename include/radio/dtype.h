@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-/* In memory every type is in the machine's own byte order.  BOOL is one
+/* In memory every type has the machine's byte order.  BOOL is one
  * byte, 0 or 1.  COMPLEX64 is two float32, COMPLEX128 two float64, real part
- * first.  FLOAT16 is IEEE binary16.  RAW is Zarr's r<N>: bits without a
- * meaning, of a size that only the array knows. */
+ * first.  FLOAT16 is IEEE binary16.  RAW is Zarr's r<N>: uninterpreted bits,
+ * whose size only the array knows. */
 enum radio_dtype {
-  /* In a request: whatever the array stores.  No array has it. */
+  /* In a request: the type that the array stores.  No array has it. */
   RADIO_STORED = 0,
   RADIO_BOOL,
   RADIO_INT8,
@@ -33,17 +33,17 @@ enum radio_dtype {
   RADIO_RAW,
 };
 
-/* The type's Zarr name, as "int16"; "raw" for RADIO_RAW, "stored" for
- * RADIO_STORED.  Static storage; never NULL. */
+/* Returns the type's Zarr name, such as "int16"; "raw" for RADIO_RAW, "stored"
+ * for RADIO_STORED.  Static storage; never NULL. */
 RADIO_API const char *radio_dtype_name (enum radio_dtype dtype);
 
-/* Bytes of one element; 0 for RADIO_RAW, RADIO_STORED and numbers that are
- * no type. */
+/* Returns the bytes of one element; 0 for RADIO_RAW, RADIO_STORED and invalid
+ * types. */
 RADIO_API size_t radio_dtype_nbytes (enum radio_dtype dtype);
 
-/* Find the type of a Zarr name.
- * Returns RADIO_ERROR_UNSUPPORTED, naming it, when it is none of the above
- * ("raw" and "stored" are not found either: they need a size or an array). */
+/* Parses a Zarr type name.
+ * Errors: RADIO_ERROR_UNSUPPORTED (not one of the above; "raw" and "stored"
+ * are not accepted either, since they need a size or an array). */
 RADIO_API enum radio_status radio_dtype_parse (const char *name,
                                                enum radio_dtype *dtype)
   RADIO_USE_RESULT;

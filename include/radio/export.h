@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Export: volumes, boxes and planes back into files. */
+/* Export: volumes, boxes and planes to files. */
 #ifndef RADIO_EXPORT_H
 #define RADIO_EXPORT_H
 
@@ -12,19 +12,19 @@ extern "C" {
 #endif
 
 struct radio_export_options {
-  /* Replace an existing file.  Else RADIO_ERROR_EXISTS. */
+  /* Replace an existing file instead of failing with RADIO_ERROR_EXISTS. */
   bool overwrite;
-  /* Deliver scaled float32 values instead of stored ones (.npy only). */
+  /* Write scaled float32 values instead of stored ones (.npy only). */
   bool scaled;
 };
 
-/* Write a volume, or a box of it, to a file whose suffix says the format:
- *  .nii, .nii.gz  with box NULL the header as it was ingested, so that the
- *                 file equals the decompressed source byte for byte; with a
- *                 box a header whose dimensions and origin are the box's;
- *  .npy           as nibabel has it: axes x, y, z, Fortran order.
- * The file appears at once, when it is whole.  Memory is bounded by the
- * context's limit, whatever the size.
+/* Writes a volume, or a box of it, to a file in the format of its suffix:
+ *  .nii, .nii.gz  with box NULL the header as ingested, so that the file equals
+ *                 the decompressed source byte for byte; with a box a header
+ *                 with the box's dimensions and origin;
+ *  .npy           as nibabel: axes x, y, z, Fortran order.
+ * The file appears atomically.  Memory is bounded by the context's limit,
+ * whatever the size.
  * Errors: RADIO_ERROR_ARGUMENT (unknown suffix, box outside),
  * RADIO_ERROR_EXISTS, RADIO_ERROR_UNSUPPORTED (a type that the format
  * lacks), those of reading and writing. */
@@ -34,8 +34,8 @@ radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
                      const struct radio_export_options *options)
   RADIO_USE_RESULT;
 
-/* Write an array, or a box of it, to a .npy file as it is stored (C order).
- * Errors as of radio_volume_export. */
+/* Writes an array, or a box of it, to a .npy file as stored (C order).
+ * Errors: as radio_volume_export. */
 RADIO_API enum radio_status
 radio_array_export (struct radio_array *array, const struct radio_box *box,
                     const char *file,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ingest: NIfTI files into a store's volumes. */
+/* Ingest: NIfTI files into volumes of a store. */
 #ifndef RADIO_INGEST_H
 #define RADIO_INGEST_H
 
@@ -10,27 +10,27 @@
 extern "C" {
 #endif
 
-/* What to do when the volume is already there. */
+/* What to do if the volume exists. */
 enum radio_existing {
   RADIO_EXISTING_ERROR = 0,   /* fail with RADIO_ERROR_EXISTS */
   RADIO_EXISTING_SKIP,        /* leave it; result->skipped is set */
   RADIO_EXISTING_REPLACE,     /* replace it at once */
 };
 
-/* What is known while a file is read.  total_nbytes is of the file as it
- * lies on disk (compressed), done_nbytes how much of it was taken in. */
+/* Progress of reading a file.  total_nbytes is the file's size on disk
+ * (compressed), done_nbytes how much of it was read. */
 struct radio_progress {
   uint64_t done_nbytes;
   uint64_t total_nbytes;
 };
 
-/* Called now and then on the calling thread; anything but RADIO_OK ends the
- * operation with RADIO_ERROR_CANCELLED. */
+/* Called from time to time on the calling thread; anything but RADIO_OK ends
+ * the operation with RADIO_ERROR_CANCELLED. */
 typedef enum radio_status radio_progress_fn (const struct radio_progress *p,
                                              void *user_data);
 
-/* Called with a line about something worth knowing that is not an error,
- * on the calling thread. */
+/* Called on the calling thread with a line about something that is not an
+ * error. */
 typedef void radio_warning_fn (const char *message, void *user_data);
 
 struct radio_ingest_options {
@@ -40,11 +40,12 @@ struct radio_ingest_options {
   /* "small", "medium" (also NULL), "fast", "none"; or a JSON list of Zarr
    * codecs for the tiles (starting with an array->bytes codec). */
   const char *codec;
-  /* Raw bytes of a shard to aim at.  0: 32 MiB, and one shard up to 64. */
+  /* Target size of a shard, uncompressed.  0: 32 MiB, and one shard up to 64
+   * MiB. */
   uint64_t shard_nbytes;
   enum radio_existing existing;
   /* Blank the header's free-text fields (descrip, aux_file, intent_name,
-   * and db_name) and drop the extensions; each is told to warning. */
+   * and db_name) and drop the extensions; each is reported to warning. */
   bool strip;
   radio_progress_fn *progress;
   radio_warning_fn *warning;
@@ -57,17 +58,17 @@ struct radio_ingest_result {
   uint64_t stored_nbytes;             /* shards written */
 };
 
-/* Ingest one NIfTI image (.nii, .nii.gz, .hdr or .img with its pair, either
+/* Ingests one NIfTI image (.nii, .nii.gz, .hdr or .img with its pair, either
  * gzipped) as the volume at path ("collection/name").  The volume appears,
- * or is replaced, at once when everything is on the disk, or not at all.
+ * or is replaced, atomically once everything is on the disk.
  * options and result may be NULL.
  *
- * When two writers race for a new name, the second is told RADIO_OK if
- * both hold the same bytes, else RADIO_ERROR_EXISTS; with
- * RADIO_EXISTING_REPLACE the last one wins whole.
+ * When two writers race for a new name, the second gets RADIO_OK if both have
+ * the same bytes, else RADIO_ERROR_EXISTS; with RADIO_EXISTING_REPLACE the
+ * last one wins.
  *
  * Errors: RADIO_ERROR_NOT_FOUND (no such file); RADIO_ERROR_FORMAT (not
- * NIfTI, cut short, lying header: the message names the field and value);
+ * NIfTI, truncated, wrong header: the message names the field and value);
  * RADIO_ERROR_UNSUPPORTED (float128, more than 5 dimensions, ...: named);
  * RADIO_ERROR_EXISTS; RADIO_ERROR_ARGUMENT (illegal path, tiling or
  * codec); RADIO_ERROR_LIMIT (one layer of tiles exceeds the memory
@@ -78,17 +79,17 @@ radio_ingest (struct radio_store *store, const char *file, const char *path,
               const struct radio_ingest_options *options,
               struct radio_ingest_result *result) RADIO_USE_RESULT;
 
-/* The volume path that a file's name stands for, without looking into it:
+/* Returns the volume path for a file's name, without reading the file:
  * the stem below collection; or, when collection is NULL, for a BIDS name
  * ("sub-01_ses-2_T1w.nii.gz") "T1w/sub-01_ses-2", and else
  * "images/STEM".  *path is allocated, the caller frees it with free ().
- * Errors: RADIO_ERROR_ARGUMENT when the name cannot be a Zarr node's. */
+ * Errors: RADIO_ERROR_ARGUMENT (the name is not legal for a Zarr node). */
 RADIO_API enum radio_status
 radio_ingest_path (const char *file, const char *collection, char **path)
   RADIO_USE_RESULT;
 
-/* Whether a file name ends as those that radio_ingest takes (.nii, .nii.gz,
- * .hdr, .hdr.gz; an .img is taken by its .hdr). */
+/* Returns whether a file name has a suffix that radio_ingest accepts (.nii,
+ * .nii.gz, .hdr, .hdr.gz; an .img is found by its .hdr). */
 RADIO_API bool radio_ingest_is_image (const char *file);
 
 struct radio_phantom_options {
@@ -97,11 +98,12 @@ struct radio_phantom_options {
   struct radio_ingest_options ingest; /* tiling, codec, existing, ... */
 };
 
-/* Make a synthetic head CT of any size (int16 Hounsfield units: air, skin,
+/* Creates a synthetic head CT of any size (int16 Hounsfield units: air, skin,
  * skull, brain, noise; a field of 256 x 256 x 192 mm, whatever the shape) as
  * a volume, without a file.  The same options give the same voxels on every
- * machine.  RADIO_ERROR_ARGUMENT for an axis of more than 65535 voxels;
- * other errors as of radio_ingest. */
+ * machine.
+ * Errors: RADIO_ERROR_ARGUMENT (an axis of more than 65535 voxels), those of
+ * radio_ingest. */
 RADIO_API enum radio_status
 radio_phantom (struct radio_store *store, const char *path,
                const struct radio_phantom_options *options) RADIO_USE_RESULT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* radio: tiled 3-D volumes, in and out, fast.  Includes every public
- * header; programs include this one. */
+/* radio: tiled 3-D volumes.  Includes every public header; programs include
+ * this one. */
 #ifndef RADIO_H
 #define RADIO_H
 

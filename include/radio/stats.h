@@ -14,31 +14,31 @@ extern "C" {
 #define RADIO_STATS_NBINS 64
 #define RADIO_STATS_NPERCENTILES 7
 
-/* Where there is no value to tell of (an empty array, nothing but NaN),
- * min, max, mean, std and the percentiles are NaN. */
+/* Without any value (an empty array, nothing but NaN) min, max, mean, std and
+ * the percentiles are NaN. */
 struct radio_stats {
-  uint64_t count;             /* elements looked at */
-  uint64_t nan_count;         /* NaN: in no other figure */
+  uint64_t count;             /* elements */
+  uint64_t nan_count;         /* NaN: not in any other figure */
   uint64_t inf_count;         /* infinite: in min and max only */
-  double min, max;            /* infinite when such a value is there */
+  double min, max;            /* infinite if such a value exists */
   double mean, std;           /* population, of the finite values */
   /* 1, 5, 25, 50, 75, 95, 99 %, by linear interpolation between the order
-   * statistics, as numpy's default; exact for integers of 8 and 16 bits,
-   * for others too (by selection on the value's bits). */
+   * statistics, numpy's default; exact for every type (integers of 8 and 16
+   * bits are counted, others selected by the value's bits). */
   double percentile[RADIO_STATS_NPERCENTILES];
-  /* Equal bins from min to max of the finite values, the last one closed,
-   * as numpy.histogram has them. */
+  /* Equal bins from min to max of the finite values, the last one closed, as
+   * in numpy.histogram. */
   uint64_t histogram[RADIO_STATS_NBINS];
   double bin_low, bin_high;   /* edges of the first and last bin */
 };
 
-/* Statistics of a whole array of real numbers (bool counts as 0 and 1).
+/* Computes statistics of an array of real numbers (bool counts as 0 and 1).
  * Errors: RADIO_ERROR_UNSUPPORTED (complex or raw), those of reading. */
 RADIO_API enum radio_status
 radio_array_stats (struct radio_array *array, struct radio_stats *stats)
   RADIO_USE_RESULT;
 
-/* The same of a volume: of scaled values, or with raw of stored ones. */
+/* The same for a volume: of scaled values, or of stored ones if raw. */
 RADIO_API enum radio_status
 radio_volume_stats (struct radio_volume *volume, bool raw,
                     struct radio_stats *stats) RADIO_USE_RESULT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Volumes: an image of a store, with its geometry. */
+/* Volumes: images with their geometry. */
 #ifndef RADIO_VOLUME_H
 #define RADIO_VOLUME_H
 
@@ -15,10 +15,10 @@ extern "C" {
 
 struct radio_volume;
 
-/* Open a volume by its path ("collection/name"), or an OME-Zarr image that
- * someone else wrote by its group's path ("" is the root).
+/* Opens a volume by its path ("collection/name"), or another program's
+ * OME-Zarr image by its group's path ("" is the root).
  * Errors: RADIO_ERROR_NOT_FOUND; RADIO_ERROR_FORMAT and
- * RADIO_ERROR_UNSUPPORTED (the message names the member of which document);
+ * RADIO_ERROR_UNSUPPORTED (the message names the document and member);
  * those of reading. */
 RADIO_API enum radio_status
 radio_volume_open (struct radio_store *store, const char *path,
@@ -32,24 +32,24 @@ enum radio_plane {
   RADIO_SAGITTAL,       /* across the left-right axis */
 };
 
-/* What a volume is.  The pointers live as long as the handle. */
+/* Properties of a volume.  The pointers are valid as long as the handle. */
 struct radio_volume_info {
   const char *path;
   struct radio_array_info array;      /* of its finest level */
-  const char *axes;                   /* one letter an axis: "zyx", "tczyx" */
+  const char *axes;                   /* one letter per axis: "zyx", "tczyx" */
   double spacing[RADIO_MAX_RANK];     /* of each axis, in unit */
   const char *space_unit;             /* "millimeter"; "" when unknown */
   const char *time_unit;              /* "second"; "" when unknown */
   double affine[3][4];                /* voxel x, y, z -> RAS+, space_unit */
   const char *affine_source;          /* "sform", "qform", "pixdim", "ome" */
-  char orientation[4];                /* where x, y, z rise to: "RAS" */
+  char orientation[4];                /* directions of x, y, z: "RAS" */
   size_t plane_axis[3];               /* array axis of each enum radio_plane */
   double scl_slope, scl_inter;        /* 1 and 0 when there is no scaling */
-  double window_low, window_high;     /* scaled values; equal when unset */
-  const char *source_name;            /* file it came from; "" if unknown */
+  double window_low, window_high;     /* scaled values; equal if unset */
+  const char *source_name;            /* the ingested file; "" if unknown */
   uint64_t source_nbytes;             /* decompressed; 0 if unknown */
-  const char *source_sha256;          /* hex, of all the source's bytes before
-                                         and of voxels; "" if unknown */
+  const char *source_sha256;          /* hex, of the source's header and
+                                         voxels; "" if unknown */
   const char *tiling;                 /* "balanced", ..., "8x32x32"; "" */
   const char *codec;                  /* preset: "medium", ...; "" if none */
   const char *nifti_type;             /* NIfTI's name of the type, "int16",
@@ -58,18 +58,18 @@ struct radio_volume_info {
   const void *header;                 /* all bytes before the voxels */
 };
 
-/* Fill in what the volume is.  Never fails. */
+/* Fills info.  Never fails. */
 RADIO_API void radio_volume_info (const struct radio_volume *volume,
                                   struct radio_volume_info *info);
 
-/* The bytes that the volume's data takes in its store, its shards and
- * documents together.  Lists the volume's objects.
+/* Gets the bytes stored for the volume, shards and documents together.  Lists
+ * the volume's objects.
  * Errors: those of listing. */
 RADIO_API enum radio_status
 radio_volume_stored_nbytes (struct radio_volume *volume, uint64_t *nbytes)
   RADIO_USE_RESULT;
 
-/* Read a box of the finest level; see radio_array_read.  With
+/* Reads a box of the finest level; see radio_array_read.  With
  * options->scaled dtype must be RADIO_FLOAT32 or RADIO_FLOAT64. */
 RADIO_API enum radio_status
 radio_volume_read (struct radio_volume *volume, const struct radio_box *box,
@@ -77,15 +77,15 @@ radio_volume_read (struct radio_volume *volume, const struct radio_box *box,
                    const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
-/* The shape of a plane, in array order: rows, then columns. */
+/* Gets the shape of a plane, in array order: rows, then columns. */
 RADIO_API void radio_volume_plane_shape (const struct radio_volume *volume,
                                          enum radio_plane plane,
                                          uint64_t shape[2]);
 
-/* Read a plane, by its index on the axis that is closest to the anatomical
- * one (info.plane_axis), in stored order and direction.  The axes that
- * remain keep their order.  options->lead selects t and c.
- * Errors: RADIO_ERROR_ARGUMENT when index or lead is outside; else as of
+/* Reads a plane by its index on the array axis closest to the anatomical one
+ * (info.plane_axis), in stored order and direction.  The remaining axes keep
+ * their order.  options->lead selects t and c.
+ * Errors: RADIO_ERROR_ARGUMENT (index or lead out of range), those of
  * radio_volume_read. */
 RADIO_API enum radio_status
 radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
@@ -94,7 +94,7 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
                          const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
-/* Read several boxes at once; see radio_array_read_many. */
+/* Reads several boxes at once; see radio_array_read_many. */
 RADIO_API enum radio_status
 radio_volume_read_many (struct radio_volume *volume,
                         const struct radio_request *requests, size_t n,
@@ -102,15 +102,16 @@ radio_volume_read_many (struct radio_volume *volume,
                         const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
-/* The finest level as an array.  Lives as long as the volume's handle and
- * is not to be closed. */
+/* Returns the finest level as an array.  It is owned by the volume and must
+ * not be closed. */
 RADIO_API struct radio_array *
 radio_volume_array (struct radio_volume *volume);
 
-/* Read every tile and header byte of a volume, and compare all voxels with
- * the SHA-256 recorded at ingest.  As radio_array_check; a checksum of the
- * whole that differs is reported to damage as well.  RADIO_ERROR_NOT_FOUND:
- * the volume was replaced or removed since it was opened. */
+/* Reads every tile and header byte of a volume, and compares all voxels with
+ * the SHA-256 recorded at ingest.  Like radio_array_check; a wrong SHA-256 is
+ * reported to damage too.
+ * Errors: those of radio_array_check, RADIO_ERROR_NOT_FOUND (the volume was
+ * replaced or removed after it was opened). */
 RADIO_API enum radio_status
 radio_volume_validate (struct radio_volume *volume,
                        struct radio_check *check,
