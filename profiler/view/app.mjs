@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Puts the page together: the model that views share, the head, the views.
 
-import { element, choice } from './dom.mjs';
-import { Chips } from './chips.mjs';
-import { State } from './state.mjs';
-import { Model, narrow } from './model.mjs';
-import { Tooltip } from './tooltip.mjs';
-import { Tabs } from './tabs.mjs';
-import { Help } from './help.mjs';
-import { listenPrint } from './paper.mjs';
-import { presentPicture, shareButtons } from './share.mjs';
-import { rasterise } from './picture.mjs';
-import { SearchBox } from './search-box.mjs';
-import { Details } from './details.mjs';
-import { summaryPanel, findingsPanel } from './summary.mjs';
-import { breakdownPanel } from './breakdown.mjs';
-import { themeButton } from './theme.mjs';
-import { viewsFor } from './views.mjs';
+import { element, choice } from './widgets/dom.mjs';
+import { Chips } from './widgets/chips.mjs';
+import { State } from './model/state.mjs';
+import { Model, narrow } from './model/model.mjs';
+import { Tooltip } from './widgets/tooltip.mjs';
+import { Tabs } from './widgets/tabs.mjs';
+import { Help } from './widgets/help.mjs';
+import { listenPrint } from './widgets/paper.mjs';
+import { presentPicture, shareButtons } from './widgets/share.mjs';
+import { rasterise } from './widgets/picture.mjs';
+import { SearchBox } from './widgets/search-box.mjs';
+import { Details } from './widgets/details.mjs';
+import { summaryPanel, findingsPanel } from './widgets/summary.mjs';
+import { breakdownPanel } from './widgets/breakdown.mjs';
+import { themeButton } from './widgets/theme.mjs';
+import { viewsFor } from './views/views.mjs';
 
 // What the address may say, beside what views add.  node is one of the
 // profile's; which is what was chosen to stand for it in the tree that is

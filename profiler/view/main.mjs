@@ -2,7 +2,7 @@
 // Starts the page when its document is there.  If the data cannot be read,
 // the reason is told above what C wrote into the page.
 
-import { readProfile } from './profile.mjs';
+import { readProfile } from './data/profile.mjs';
 import { startApp } from './app.mjs';
 
 async function start() {

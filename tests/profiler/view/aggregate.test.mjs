@@ -3,10 +3,10 @@
 // nanosecond.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { aggregateSpans } from '../../../profiler/view/aggregate.mjs';
+import { aggregateSpans } from '../../../profiler/view/model/aggregate.mjs';
 import { findParents,
-         findChildren } from '../../../profiler/view/causes.mjs';
-import { Model } from '../../../profiler/view/model.mjs';
+         findChildren } from '../../../profiler/view/data/causes.mjs';
+import { Model } from '../../../profiler/view/model/model.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
 function close(a, b, what) {

@@ -4,8 +4,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { INK, categoryColour, contrast,
-         scopeColour } from '../../../profiler/view/colour.mjs';
+import { categoryColour, contrast, INK, scopeColour }
+  from '../../../profiler/view/model/colour.mjs';
 
 const CATEGORIES = ['operation', 'metadata', 'disk', 'network', 'decode',
                     'encode', 'place', 'queue', 'waiting'];

@@ -4,14 +4,13 @@
 // tests/interop.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { changeOf, compareProfiles, diffTimes, scaleOfAfter } from
-  '../../../profiler/view/compare.mjs';
-import { runShape, transformedRuns } from
-  '../../../profiler/view/run-shape.mjs';
-import { Sites } from '../../../profiler/view/sites.mjs';
-import { spreadInterval, spreadOf } from
-  '../../../profiler/view/spread.mjs';
-import { Tree } from '../../../profiler/view/tree.mjs';
+import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
+  from '../../../profiler/view/model/compare.mjs';
+import { runShape, transformedRuns }
+  from '../../../profiler/view/model/run-shape.mjs';
+import { spreadInterval, spreadOf }
+  from '../../../profiler/view/data/spread.mjs';
+import { Sites, Tree } from '../../../profiler/view/data/tree.mjs';
 
 test('the variance of a median is that of its order statistics', () => {
   // Of three, the outer two are 2 z errors apart, z exceeded by 1/8.

@@ -4,7 +4,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { criticalPath, longestRoot, pathBySite,
-         rootOf } from '../../../profiler/view/critical.mjs';
+         rootOf } from '../../../profiler/view/model/critical.mjs';
 import { history, makeProfile } from './made.mjs';
 
 function named(profile, pieces) {

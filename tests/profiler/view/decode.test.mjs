@@ -3,7 +3,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { deflateRawSync } from 'node:zlib';
-import { readColumns, zigzag } from '../../../profiler/view/decode.mjs';
+import { readColumns, zigzag } from '../../../profiler/view/data/decode.mjs';
 
 function varints(numbers) {
   const bytes = [];

@@ -3,9 +3,9 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { failuresOf, failureText } from
-  '../../../profiler/view/failures.mjs';
-import { bottomUp } from '../../../profiler/view/invert.mjs';
-import { Model } from '../../../profiler/view/model.mjs';
+  '../../../profiler/view/data/failures.mjs';
+import { bottomUp } from '../../../profiler/view/model/invert.mjs';
+import { Model } from '../../../profiler/view/model/model.mjs';
 import { makeProfile } from './made.mjs';
 
 // Two of three opens failed, the first in a read that went on; one other

@@ -3,12 +3,13 @@
 // what is copied of a scope.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Model } from '../../../profiler/view/model.mjs';
-import { functionStats, hottest, findQuantile, bucketQuantile,
-         spanFilter } from '../../../profiler/view/function-stats.mjs';
-import { stackText, stackMarkdown } from '../../../profiler/view/copy.mjs';
-import { makeSandwich } from '../../../profiler/view/sandwich.mjs';
-import { extent } from '../../../profiler/view/spark.mjs';
+import { bucketQuantile, findQuantile, functionStats, hottest, spanFilter }
+  from '../../../profiler/view/model/function-stats.mjs';
+import { Model } from '../../../profiler/view/model/model.mjs';
+import { makeSandwich } from '../../../profiler/view/views/sandwich.mjs';
+import { stackMarkdown, stackText }
+  from '../../../profiler/view/widgets/share.mjs';
+import { extent } from '../../../profiler/view/widgets/spark.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
 async function made(seed, changes) {

@@ -2,9 +2,9 @@
 // Where the icicle's boxes lie.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Tree } from '../../../profiler/view/tree.mjs';
+import { Tree } from '../../../profiler/view/data/tree.mjs';
 import { boxAt, firstAfter,
-         layoutIcicle } from '../../../profiler/view/icicle-layout.mjs';
+         layoutIcicle } from '../../../profiler/view/model/icicle-layout.mjs';
 
 function close(a, b) {
   assert.ok(Math.abs(a - b) < 1e-9, a + ' is not ' + b);

@@ -2,7 +2,7 @@
 // The rows of the timeline.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Lanes } from '../../../profiler/view/lanes.mjs';
+import { Lanes } from '../../../profiler/view/model/lanes.mjs';
 
 // spans: [lane, begin, duration], in the order of a profile.
 function lanes(spans, kinds = [0], names = []) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Profiles for tests of modules, made of spans.
-import { readProfile } from '../../../profiler/view/profile.mjs';
+import { readProfile } from '../../../profiler/view/data/profile.mjs';
 
 // Columns of the nodes that are figures.
 export const NUMBERS = [

@@ -2,8 +2,8 @@
 // Profiles from files that the reader gives.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { documentOf, openProfile } from
-  '../../../profiler/view/open-profile.mjs';
+import { documentOf, openProfile }
+  from '../../../profiler/view/data/profile.mjs';
 
 const TAG = '<script type="application/json" id="radio-profile">';
 

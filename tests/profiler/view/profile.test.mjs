@@ -2,9 +2,9 @@
 // Profiles from documents, and documents that are none.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { readProfile } from '../../../profiler/view/profile.mjs';
-import { timeByCategory } from '../../../profiler/view/breakdown.mjs';
-import { splitSamples } from '../../../profiler/view/gauges.mjs';
+import { readProfile } from '../../../profiler/view/data/profile.mjs';
+import { timeByCategory } from '../../../profiler/view/widgets/breakdown.mjs';
+import { splitSamples } from '../../../profiler/view/views/gauges.mjs';
 import { block, NUMBERS } from './made.mjs';
 
 // read (0 to 1000) on lane 0; below it decode (100, 200 long) on lane 1, and

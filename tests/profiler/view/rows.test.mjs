@@ -2,8 +2,8 @@
 // What a row of the timeline paints, pixel by pixel.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Lanes } from '../../../profiler/view/lanes.mjs';
-import { RowPainter } from '../../../profiler/view/timeline-rows.mjs';
+import { Lanes } from '../../../profiler/view/model/lanes.mjs';
+import { RowPainter } from '../../../profiler/view/views/timeline-rows.mjs';
 import { makeProfile, random } from './made.mjs';
 
 // The stretches that a row paints, as [from, to] in pixels, and how many

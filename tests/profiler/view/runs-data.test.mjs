@@ -3,8 +3,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
-  from '../../../profiler/view/runs-data.mjs';
-import { Tree } from '../../../profiler/view/tree.mjs';
+  from '../../../profiler/view/model/runs-data.mjs';
+import { Tree } from '../../../profiler/view/data/tree.mjs';
 
 function profileOf(walls, facts = []) {
   return { facts, parts: walls.map((wall, i) =>

@@ -2,10 +2,10 @@
 // Finding scopes by name, and how much of the whole they are.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Tree } from '../../../profiler/view/tree.mjs';
-import { layoutIcicle } from '../../../profiler/view/icicle-layout.mjs';
+import { Tree } from '../../../profiler/view/data/tree.mjs';
+import { layoutIcicle } from '../../../profiler/view/model/icicle-layout.mjs';
 import { makeMatcher, matchNodes,
-         matchedShare } from '../../../profiler/view/search.mjs';
+         matchedShare } from '../../../profiler/view/data/search.mjs';
 
 test('a part of a name matches in any case', () => {
   const matches = makeMatcher('DeCo');

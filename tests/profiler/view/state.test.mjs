@@ -2,7 +2,7 @@
 // What the page shows, as part of its address.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { State } from '../../../profiler/view/state.mjs';
+import { State } from '../../../profiler/view/model/state.mjs';
 
 const DEFAULTS = { view: 'tree', node: -1, query: '' };
 

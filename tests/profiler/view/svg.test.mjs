@@ -3,8 +3,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { SvgContext, escapeXml,
-         fontAttributes } from '../../../profiler/view/svg-context.mjs';
-import { fileName } from '../../../profiler/view/picture.mjs';
+         fontAttributes } from '../../../profiler/view/widgets/svg-context.mjs';
+import { fileName } from '../../../profiler/view/widgets/picture.mjs';
 
 function context() {
   return new SvgContext({ measureText: (text) =>

@@ -22,9 +22,20 @@ strings () {
 }
 
 every_module_is_in_the_page () {
-  for module in "$page"/*.mjs; do
-    grep -q "profiler/view/${module##*/} " "$page/Makefile.inc" ||
-      { echo "${module##*/} is not in PAGE_MODULES"; return 1; }
+  for module in "$page"/*.mjs "$page"/*/*.mjs; do
+    grep -q "profiler/view/${module#"$page"/} " "$page/Makefile.inc" ||
+      { echo "${module#"$page"/} is not in PAGE_MODULES"; return 1; }
+  done
+}
+
+# data < model < widgets < views: a module imports nothing from the right.
+modules_import_downward_only () {
+  for rule in data:model data:widgets data:views model:widgets model:views \
+      widgets:views; do
+    if grep -n "from '\.\./${rule#*:}/" "$page/${rule%:*}"/*.mjs; then
+      echo "${rule%:*} must not import from ${rule#*:}"
+      return 1
+    fi
   done
 }
 
@@ -145,6 +156,7 @@ the_whole_script_is_valid () {
 }
 
 check every_module_is_in_the_page
+check modules_import_downward_only
 check every_module_test_is_run
 check two_modules_with_one_name_are_refused
 check what_is_not_ascii_is_refused

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { amplification, byteFlow, findVolumes, indexOfPlace, isWritten,
          parseBoxes, parseShape, placeOfIndex, placeOfTile, PROJECTIONS,
          projectTiles, sumTiles, tileGeometry, tilesOfBox, tilesOfCell } from
-  '../../../profiler/view/tile-map.mjs';
+  '../../../profiler/view/data/tile-map.mjs';
 
 test('shapes are read, and what is none is refused', () => {
   assert.deepEqual(parseShape('304,512,512'), [304, 512, 512]);

@@ -4,11 +4,11 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Model, parseRange, parseLanes,
-         formatRange } from '../../../profiler/view/model.mjs';
+         formatRange } from '../../../profiler/view/model/model.mjs';
 import { transform, parseTransforms,
-         formatTransforms } from '../../../profiler/view/transforms.mjs';
+         formatTransforms } from '../../../profiler/view/model/transforms.mjs';
 import { bottomUp, callersOf,
-         outermost } from '../../../profiler/view/invert.mjs';
+         outermost } from '../../../profiler/view/model/invert.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
 async function made(seed, n = 200) {

@@ -2,10 +2,10 @@
 // The shape of trees, against slower ways to the same answers.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { Tree } from '../../../profiler/view/tree.mjs';
+import { Tree } from '../../../profiler/view/data/tree.mjs';
 import { random } from './made.mjs';
 import { makeMetrics, byteMetrics,
-         nodeBytes } from '../../../profiler/view/metrics.mjs';
+         nodeBytes } from '../../../profiler/view/model/metrics.mjs';
 
 function randomParents(seed, n) {
   const next = random(seed);

@@ -3,8 +3,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { formatTime, formatBytes, formatCount, formatShare, formatRate,
-         exactUnit, formatUnit } from '../../../profiler/view/units.mjs';
-import { roundStep, tickLabel } from '../../../profiler/view/axis.mjs';
+         exactUnit, formatUnit } from '../../../profiler/view/data/units.mjs';
+import { roundStep, tickLabel } from '../../../profiler/view/views/axis.mjs';
 
 const plain = (text) => text.replaceAll('\u00a0', ' ');
 

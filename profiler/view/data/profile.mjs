@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// A profile as the views want it, from the document that
+// docs/profile-format.md describes: columns of numbers, times in
+// nanoseconds.
+
+import { findChildren, findParents } from './causes.mjs';
+import { readColumns, zigzag } from './decode.mjs';
+import { Sites, Tree } from './tree.mjs';
+import { formatCount } from './units.mjs';
+
+const EDGES = ['', 'other thread', 'request', 'phase', 'instant'];
+
+// The rows of a small table as objects.
+function rows(table) {
+  if (!table)
+    return [];
+  const keys = Object.keys(table);
+  return table[keys[0]].map((first, i) =>
+    Object.fromEntries(keys.map((key) => [key, table[key][i]])));
+}
+
+function checkRange(column, limit, what) {
+  for (let i = 0; i < column.length; i++)
+    if (!(column[i] >= 0 && column[i] < limit))
+      throw new Error('its ' + what + ' ' + i + ' points to nothing');
+}
+
+function checkParents(parents) {
+  for (let i = 0; i < parents.length; i++)
+    if (!(parents[i] >= -1 && parents[i] < i))
+      throw new Error('the parent of its scope ' + i + ' does not come '
+        + 'before it');
+}
+
+function readInfo(info) {
+  return {
+    title: info.title, program: info.program, clock: info.clock,
+    started: info.started_unix_ns, wall: info.wall_ns, work: info.work_ns,
+    wait: info.wait_ns, dropped: info.dropped_count,
+    scopes: info.scope_count, scopeCost: info.scope_cost_ns,
+    overhead: info.overhead_ns, open: info.open_count,
+    late: info.late_count, parts: info.parts,
+    allocPeak: info.alloc_peak_nbytes, allocLive: info.alloc_live_nbytes,
+  };
+}
+
+async function readSpans(document, lanes, nnodes) {
+  const [begin, duration, queue, wait, id, parent, node, flags, bytes] =
+    await readColumns(document.spans, 9);
+  const count = begin.length;
+  const lane = new Uint32Array(count);
+  let at = 0;
+  lanes.forEach((one, i) => {
+    let time = 0, number = 0;
+    for (const end = Math.min(count, at + one.spanCount); at < end; at++) {
+      time = begin[at] += time;
+      number = id[at] = number + zigzag(id[at]);
+      parent[at] = parent[at] === 0 ? 0 : number - zigzag(parent[at]);
+      queue[at] = begin[at] - queue[at];
+      lane[at] = i;
+    }
+  });
+  if (at !== count)
+    throw new Error((count - at) + ' of its spans are in no lane');
+  checkRange(node, nnodes, 'span');
+  return { count, begin, duration, submitted: queue, wait, id, parent,
+           node: Uint32Array.from(node), flags: Uint8Array.from(flags),
+           bytes, lane, tile: null, stored: null };
+}
+
+// Which tile each span was about (-1: none), and its bytes in the store;
+// null where no span was.
+async function readTiles(document, spans) {
+  const [skipped, tile, stored] = await readColumns(document.tiles, 3,
+                                                  'tiles');
+  if (tile.length === 0)
+    return;
+  spans.tile = new Float64Array(spans.count).fill(-1);
+  spans.stored = new Float64Array(spans.count);
+  let span = -1, number = 0;
+  for (let i = 0; i < tile.length; i++) {
+    span += 1 + skipped[i];
+    number += zigzag(tile[i]);
+    if (!(span < spans.count && number >= 0))
+      throw new Error('its tile ' + i + ' points to nothing');
+    spans.tile[span] = number;
+    spans.stored[span] = stored[i];
+  }
+}
+
+async function readSamples(document, ngauges) {
+  const [time, gauge, value] = await readColumns(document.samples, 3,
+                                                 'samples');
+  checkRange(gauge, ngauges, 'sample');
+  const last = new Float64Array(ngauges);
+  for (let i = 0; i < time.length; i++) {
+    if (i > 0)
+      time[i] += time[i - 1];
+    value[i] = last[gauge[i]] += zigzag(value[i]);
+  }
+  return { count: time.length, time, gauge, value };
+}
+
+class Profile {
+  constructor(document) {
+    const { nodes } = document;
+    const strings = document.strings;
+    const text = (column) => column.map((i) => strings[i] ?? '');
+    const numbers = (name) => Float64Array.from(nodes[name]);
+    this.info = readInfo(document.info);
+    this.facts = rows(document.facts);
+    this.findings = rows(document.findings);
+    this.parts = rows(document.parts).map((part) =>
+      ({ name: part.name, wall: part.wall_ns, work: part.work_ns }));
+    this.threadsBusy = this.timeRan() / (this.timeToRun() || Infinity);
+    this.gauges = rows(document.gauges);
+    this.lanes = rows(document.lanes).map((lane) =>
+      ({ name: lane.name, isAsync: lane.is_async, part: lane.part,
+         spanCount: lane.span_count }));
+    this.names = text(nodes.name);
+    this.categories = text(nodes.category);
+    this.sites = new Sites(this.names, this.categories);
+    this.functions = text(nodes.function);
+    this.files = text(nodes.file);
+    this.lines = nodes.line;
+    this.edges = nodes.edge;
+    checkParents(nodes.parent);
+    this.tree = new Tree(Int32Array.from(nodes.parent));
+    const names = {
+      calls: 'calls', total: 'total_ns', self: 'self_ns', work: 'work_ns',
+      wait: 'wait_ns', queue: 'queue_ns', min: 'min_ns', max: 'max_ns',
+      open: 'open_count', late: 'late_count', dropped: 'dropped_count',
+      allocCount: 'alloc_count', allocBytes: 'alloc_nbytes',
+      allocPeak: 'alloc_peak_nbytes', allocLive: 'alloc_live_nbytes',
+    };
+    for (const [ours, theirs] of Object.entries(names))
+      this[ours] = numbers(theirs);
+    this.treeWork = this.tree.sums(this.work);
+    this.treeWait = this.tree.sums(this.wait);
+    this.counters = this.readCounters(document);
+    this.histograms = document.histograms;
+    this.shares = this.readShares(document.shares);
+    this.notes = rows(document.notes).map((note) =>
+      ({ ...note, key: strings[note.key], value: strings[note.value] }));
+  }
+
+  // How long threads ran in scopes: work, but not longer than they had CPUs,
+  // where somebody asked the kernel.
+  timeRan() {
+    const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
+    const ns = parseInt(cpu, 10);
+    return ns > 0 ? Math.min(this.info.work, ns) : this.info.work;
+  }
+
+  // Of ranks, whose work is added up, their times are, too.
+  timeToRun() {
+    return this.partKind() !== 'rank' ? this.info.wall
+      : this.parts.reduce((sum, { wall }) => sum + wall, 0);
+  }
+
+  readCounters(document) {
+    const counters = rows(document.counters).map((counter) =>
+      ({ ...counter, own: new Float64Array(this.tree.size) }));
+    const values = document.values ?? { node: [] };
+    checkRange(values.node, this.tree.size, 'value');
+    values.node.forEach((node, i) => {
+      counters[values.counter[i]].own[node] = values.value[i];
+    });
+    return counters;
+  }
+
+  readShares(shares) {
+    const found = new Map();
+    shares?.node.forEach((node, i) => {
+      found.set(node * this.parts.length + shares.part[i],
+                { calls: shares.calls[i], total: shares.total_ns[i],
+                  self: shares.self_ns[i] });
+    });
+    return found;
+  }
+
+  // Where spans are, once they were read.
+  indexSpans() {
+    const { spans } = this;
+    this.end = this.info.wall;
+    for (let i = 0; i < spans.count; i++)
+      this.end = Math.max(this.end, spans.begin[i] + spans.duration[i]);
+    for (let i = 0; i < this.samples.count; i++)
+      this.end = Math.max(this.end, this.samples.time[i]);
+  }
+
+  // Which span asked for which is worked out at the first question.
+  get spanParents() {
+    return this.foundParents ??= findParents(this.spans);
+  }
+
+  // { starts, list }: the spans that each span asked for.
+  get causes() {
+    return this.foundChildren ??= findChildren(this.spans, this.spanParents);
+  }
+
+  // The index of the span that asked for this one; -1: none, or dropped.
+  parentOf(span) {
+    return this.spanParents[span];
+  }
+
+  share(node, part) {
+    return this.shares.get(node * this.parts.length + part)
+      ?? { calls: 0, total: 0, self: 0 };
+  }
+
+  // Of a node: the counts of its buckets.
+  histogram(node) {
+    const counts = new Array(48).fill(0);
+    this.histograms?.node.forEach((one, i) => {
+      if (one === node)
+        counts[this.histograms.bucket[i]] = this.histograms.count[i];
+    });
+    return counts;
+  }
+
+  nodeNotes(node) {
+    return this.notes.filter((note) => note.span === 0 && note.node === node)
+      .map((note) => [note.key, note.value
+        + (note.varies ? ', and others' : '')]);
+  }
+
+  spanNotes(span) {
+    const id = this.spans.id[span];
+    return this.notes.filter((note) => note.span === id && id > 0)
+      .map((note) => [note.key, note.value]);
+  }
+
+  edgeName(node) {
+    return EDGES[this.edges[node]] ?? '';
+  }
+
+  // What the parts are: "run" or "rank".
+  partKind() {
+    return this.info.parts === 'ranks' ? 'rank' : 'run';
+  }
+}
+
+export async function readProfile(text) {
+  let document;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw new Error('its data are damaged or cut short after '
+      + formatCount(text.length) + ' characters');
+  }
+  if (document.format !== 'radio-profile' || document.version !== 1)
+    throw new Error('its data are of version ' + document.version
+      + ', which this page does not know');
+  const profile = new Profile(document);
+  profile.spans = await readSpans(document, profile.lanes,
+                                  profile.tree.size);
+  await readTiles(document, profile.spans);
+  profile.samples = await readSamples(document, profile.gauges.length);
+  profile.indexSpans();
+  return profile;
+}
+
+const DATA_TAG = '<script type="application/json" id="radio-profile">';
+
+// The document within a file's text.
+export function documentOf(text) {
+  const at = text.indexOf(DATA_TAG);
+  if (at >= 0) {
+    const from = at + DATA_TAG.length;
+    const end = text.indexOf('</script>', from);
+    if (end < 0)
+      throw new Error('the page is cut short');
+    return text.slice(from, end);
+  }
+  if (text.trimStart().startsWith('<'))
+    throw new Error('this page holds no profile of radio\u2019s');
+  return text;
+}
+
+// The profile of a file (of an input, or dropped).
+export async function openProfile(file) {
+  const profile = await readProfile(documentOf(await file.text()));
+  profile.fileName = file.name;
+  return profile;
+}

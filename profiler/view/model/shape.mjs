@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// A tree that views draw, and its figures: the profile's own, what spans of
+// a stretch of time add up to, what transforms left of it, or that tree seen
+// from its leaves.  Each of its nodes stands for one of the profile's.
+
+import { Tree } from '../data/tree.mjs';
+import { makeMetrics } from './metrics.mjs';
+
+export const COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
+                        'allocCount', 'allocBytes'];
+
+// What is known of each run.
+export const RUN_COLUMNS = ['calls', 'total', 'self'];
+
+export class Shape {
+  // parents: of each node; origin: the profile's node that it stands for;
+  // columns: { calls, total, self, ... }; counters: [{ name, unit, own }].
+  constructor(profile, parents, origin, columns, counters) {
+    this.profile = profile;
+    this.tree = parents instanceof Tree ? parents : new Tree(parents);
+    this.origin = origin;
+    this.counters = counters;
+    for (const name of COLUMNS)
+      this[name] = columns[name] ?? new Float64Array(this.tree.size);
+    this.treeWork = this.tree.sums(this.work);
+    this.treeWait = this.tree.sums(this.wait);
+    this.metrics = makeMetrics(this);
+  }
+
+  get size() {
+    return this.tree.size;
+  }
+
+  name(node) {
+    return this.profile.names[this.origin[node]];
+  }
+
+  site(node) {
+    return this.profile.sites.of[this.origin[node]];
+  }
+
+  // The node that a node of the profile became or, where that is not here,
+  // the outermost of the same site; -1: none.  Where several stand for it,
+  // as callers do, `which' if that is one of them.
+  find(profileNode, which) {
+    if (!(profileNode >= 0 && profileNode < this.profile.tree.size))
+      return -1;
+    if (this.origin[which] === profileNode)
+      return which;
+    const place = this.place(profileNode);
+    return place >= 0 ? place
+      : this.findSite(this.profile.sites.of[profileNode]);
+  }
+
+  // What a node of the profile became; -1: it is not here.
+  place(profileNode) {
+    this.places ??= this.findPlaces();
+    return this.places[profileNode];
+  }
+
+  findPlaces() {
+    const places = new Int32Array(this.profile.tree.size).fill(-1);
+    for (let i = this.size - 1; i >= 0; i--)
+      places[this.origin[i]] = i;
+    return places;
+  }
+
+  findSite(site) {
+    const { depths } = this.tree;
+    let found = -1;
+    for (let i = 0; i < this.size; i++)
+      if (this.site(i) === site && (found < 0 || depths[i] < depths[found]))
+        found = i;
+    return found;
+  }
+
+  // A metric by its id; the first, wall, for one that is not there.
+  metric(id) {
+    return this.metrics.find((one) => one.id === id) ?? this.metrics[0];
+  }
+}

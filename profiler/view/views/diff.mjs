@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+// Changes: this profile and one of before, which the page holds or the
+// reader opens, path by path, with what is noise told as noise.
+
+import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
+  from '../model/compare.mjs';
+import { changeLabel, CHANGES, DiffIcicle } from './diff-icicle.mjs';
+import { button, choice, element, nameElement } from '../widgets/dom.mjs';
+import { openProfile } from '../data/profile.mjs';
+import { totalsOfRuns, transformedRuns } from '../model/run-shape.mjs';
+import { makeMatcher } from '../data/search.mjs';
+import { parseTransforms } from '../model/transforms.mjs';
+import { exactUnit, formatCount, formatRatio, formatShare, formatSigned,
+         formatUnit } from '../data/units.mjs';
+
+const DIFF_ROWS = 100;
+const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
+
+// "+12.5 %", "3.2 x", or '' where there is nothing to divide.
+function changeShare(before, after) {
+  if (!(before > 0 && after > 0))
+    return '';
+  if (after >= 3 * before)
+    return formatRatio(after / before) + '\u00a0\u00d7';
+  return (after < before ? '\u2212' : '+')
+    + formatShare(Math.abs(after - before), before);
+}
+
+// The names from the root down to a path.
+function namesOfPath(compared, path) {
+  return compared.tree.path(path).map((one) => compared.paths[one].name)
+    .join(' \u203a ');
+}
+
+class Diff {
+  constructor({ profile, state, model, tooltip }) {
+    Object.assign(this, { profile, state, model, tooltip });
+    this.other = profile.before ?? null;
+    this.limit = DIFF_ROWS;
+    this.notice = element('p', { role: 'status' });
+    this.head = element('div');
+    this.list = element('div');
+    this.icicle = new DiffIcicle({
+      choose: (path) => this.choose(path),
+      point: (event, path) => this.point(event, path),
+      zoom: (into) => this.state.set({ into }, { step: true }),
+    });
+    this.legend = element('p', { class: 'diff-legend' });
+    this.told = element('p', { class: 'diff-told', 'aria-live': 'polite' });
+    this.shown = element('div', {}, this.head, this.legend,
+                         this.icicle.pane.box, this.told, this.list);
+    this.element = element('div', { class: 'scroll diff' }, this.notice,
+                           this.opener(), this.shown);
+    this.compare();
+  }
+
+  update(keys) {
+    if (this.other === null)
+      return;
+    const has = (...names) => names.some((name) => keys.has(name));
+    if (has('swap', 'metric', 'transforms'))
+      this.compare();
+    else if (has('normalise', 'changes', 'query'))
+      this.render();
+    else if (has('path', 'into'))
+      this.follow();
+    else if (has('theme'))
+      this.icicle.pane.redraw();
+  }
+
+  // For the search: what it goes through.
+  searched() {
+    const { compared, matched, times } = this;
+    return !matched ? null
+      : { tree: compared.tree, matched, metric: {
+        total: times.total, label: this.metric.label },
+          current: this.chosen(), select: (path) => this.choose(path) };
+  }
+
+  opener() {
+    const input = element('input', {
+      type: 'file', accept: '.json,.html', class: 'unseen',
+      onchange: () => input.files[0] && this.open(input.files[0]),
+    });
+    return element('p', { class: 'diff-open' },
+      element('label', { class: 'as-button' }, 'Open a profile to compare '
+        + 'with\u2026', input), ' ',
+      element('span', { class: 'muted' }, 'or drop one on the page: .json '
+        + 'or .html of radio\u2019s'));
+  }
+
+  async open(file) {
+    try {
+      this.other = await openProfile(file);
+      this.state.set({ swap: '', path: -1, into: -1 });
+      this.compare();
+    } catch (error) {
+      this.notice.replaceChildren(nameElement(file.name),
+        ' cannot be compared with: ' + error.message + '.');
+    }
+  }
+
+  compare() {
+    this.shown.hidden = this.other === null;
+    if (this.other === null) {
+      this.notice.replaceChildren('Two recordings, path by path: what got '
+        + 'slower or faster, is new, gone or noise. Open the one of before, '
+        + 'or make a page of both: ',
+        element('kbd', {}, 'radio diff before.json after.json -o '
+          + 'changes.html'), '. Nothing leaves this page.');
+      return;
+    }
+    this.notice.replaceChildren();
+    const both = [this.other, this.profile];
+    if (this.state.get('swap'))
+      both.reverse();
+    const transforms = parseTransforms(this.state.get('transforms'),
+                                       this.profile.sites);
+    this.metric = this.model.whole.metric(this.state.get('metric'));
+    this.shapes = both.map((one) =>
+      transformedRuns(one, this.profile, transforms));
+    this.compared = compareProfiles(...this.shapes, this.metric);
+    this.names = both.map((one) => one === this.profile
+      ? 'this profile' : one.fileName ?? one.info.title);
+    this.render();
+  }
+
+  format(value) {
+    return formatUnit(value, this.metric.unit);
+  }
+
+  signed(value) {
+    return formatSigned(value, this.metric.unit);
+  }
+
+  label(change) {
+    return changeLabel(change, this.metric.unit);
+  }
+
+  // The path that the address says, if there is one.
+  chosen() {
+    const path = this.state.get('path');
+    return path < this.compared.paths.length ? path : -1;
+  }
+
+  render() {
+    const { compared } = this;
+    const isNormalised = this.state.get('normalise') !== '';
+    this.scale = scaleOfAfter(compared, isNormalised);
+    this.times = diffTimes(compared, isNormalised);
+    this.changes = compared.paths.map((path) =>
+      changeOf(path, this.scale));
+    this.head.replaceChildren(this.controls(isNormalised), this.sentence(),
+                              this.conditions());
+    const matcher = makeMatcher(this.state.get('query'));
+    this.matched = matcher
+      ? compared.paths.map(({ name }) => matcher(name)) : null;
+    this.showLegend();
+    this.icicle.show(compared.tree, this.times,
+                     compared.paths.map(({ name }, i) => ({
+                       name, change: this.changes[i],
+                       faint: this.matched?.[i] === false,
+                       value: this.valueOf(i) })));
+    this.showList();
+    this.follow();
+  }
+
+  showLegend() {
+    this.legend.replaceChildren(
+      ...LISTED.map((change) =>
+        element('span', {}, ...this.mark(change))),
+      element('span', { class: 'muted' }, 'A box is as wide as the larger '
+        + 'of both; the line at its foot is the smaller one.'));
+  }
+
+  mark(change) {
+    const { sign, colour } = CHANGES[change];
+    const swatch = element('span', { class: 'swatch' });
+    swatch.style.background = colour;
+    const label = this.label(change);
+    return [swatch, sign === label ? label : sign + ' ' + label];
+  }
+
+  // See what the address says.
+  follow() {
+    const chosen = this.chosen();
+    this.icicle.see(chosen, this.state.get('into'));
+    this.tell();
+    if (chosen >= 0 && !this.row(chosen))
+      this.showList();
+    for (const row of this.list.querySelectorAll('[data-path]'))
+      row.classList.toggle('selected', Number(row.dataset.path) === chosen);
+  }
+
+  valueOf(i) {
+    const { before, after } = this.times;
+    switch (this.changes[i]) {
+      case 'new': return this.format(after[i]);
+      case 'gone': return this.format(before[i]);
+      default: return this.format(before[i]) + ' \u2192 '
+        + this.format(after[i]);
+    }
+  }
+
+  controls(isNormalised) {
+    const box = element('input', {
+      type: 'checkbox', checked: isNormalised,
+      onchange: () => this.state.set({ normalise: box.checked ? '1' : '' },
+                                     { step: true }),
+    });
+    return element('div', { class: 'tile-controls' },
+      element('strong', {}, nameElement(this.names[0]), ' \u2192 ',
+              nameElement(this.names[1])),
+      button('Swap', () => this.state.set(
+        { swap: this.state.get('swap') ? '' : '1', path: -1, into: -1 },
+        { step: true })),
+      element('label', { title: 'Scale values such that both are the same '
+        + 'in all: what then differs is where they go' }, box,
+              ' equal wholes'));
+  }
+
+  sentence() {
+    const { compared, changes } = this;
+    const count = (change) => changes.filter((one) => one === change).length;
+    const { before, after } = compared;
+    const share = changeShare(before, after);
+    const whole = (this.metric.id === 'wall' ? '' : this.metric.label + ' ')
+      + this.format(before) + ' \u2192 ' + this.format(after)
+      + (share === '' ? '' : ' (' + share + ')');
+    const noise = totalsOfRuns(this.shapes[0], this.metric.id) === null
+      ? 'The mean of a run; its spread is not recorded: what is noise '
+        + 'cannot be told.'
+      : count('one run') > 0
+        ? 'A single run has no spread: what is noise '
+          + 'cannot be told (record with --runs).'
+        : 'Paths: ' + LISTED.map((one) => formatCount(count(one)) + ' '
+          + this.label(one)).join(', ') + '.';
+    return element('p', {}, element('strong', { class: 'diff-whole' },
+                                    whole), ' ' + noise
+      + (this.scale === 1 ? '' : ' Values of the second are scaled by '
+         + formatRatio(this.scale) + '.'));
+  }
+
+  // Before any figure: what makes them no comparison of like with like.
+  conditions() {
+    const { conditions, sameOperation } = this.compared;
+    const items = conditions.map(({ name, before, after }) =>
+      element('li', {}, nameElement(name), ': ', nameElement(before),
+              ' \u2192 ', nameElement(after)));
+    if (!sameOperation)
+      items.unshift(element('li', {}, element('strong', {}, 'These are '
+        + 'profiles of different operations.')));
+    return items.length === 0 ? ''
+      : element('ul', { class: 'diff-conditions',
+                        'aria-label': 'Different conditions' }, ...items);
+  }
+
+  lines(i) {
+    const path = this.compared.paths[i];
+    const { before, after } = this.times;
+    const delta = after[i] - before[i];
+    const has = path.low !== 0 || path.high !== 0;
+    const moved = (this.scale - 1) * path.totalAfter;
+    return [
+      ['change', this.label(this.changes[i])],
+      ['before', path.before < 0 ? '' : this.format(before[i])],
+      ['after', path.after < 0 ? '' : this.format(after[i])],
+      ['difference', this.signed(delta) + ' '
+        + changeShare(before[i], after[i])],
+      ['with 95 % confidence', has ? this.signed(path.low + moved) + ' to '
+        + this.signed(path.high + moved) : ''],
+      ['self', this.metric.id !== 'wall' ? ''
+        : this.signed(path.selfAfter * this.scale - path.selfBefore)],
+      ['calls', formatCount(path.callsBefore) + ' \u2192 '
+        + formatCount(path.callsAfter)],
+    ];
+  }
+
+  point(event, i) {
+    if (i < 0)
+      this.tooltip.hide();
+    else
+      this.tooltip.show(event.clientX, event.clientY,
+                        this.compared.paths[i].name, this.lines(i),
+                        CHANGES[this.changes[i]].colour);
+  }
+
+  choose(i) {
+    if (i < 0)
+      return;
+    const own = this.shapes.findIndex(({ profile }) =>
+      profile === this.profile);
+    const { before, after } = this.compared.paths[i];
+    const node = [before, after][own];
+    this.state.set({ path: i, ...node >= 0
+      ? { node: this.shapes[own].origin[node] } : {} });
+  }
+
+  tell() {
+    const i = this.chosen();
+    this.told.replaceChildren(...i < 0 ? ['Choose a path to see its '
+      + 'figures.'] : [element('strong', {},
+                               nameElement(namesOfPath(this.compared, i))),
+      ': ' + this.lines(i).filter(([, value]) => value !== '')
+        .map(([name, value]) => name + ' ' + value).join('; ') + '.']);
+  }
+
+  showList() {
+    const { before, after } = this.times;
+    const wanted = this.state.get('changes');
+    const rows = this.changes.map((_, i) => i).filter((i) =>
+      wanted === '' || this.changes[i] === wanted)
+      .sort((a, b) => Math.abs(after[b] - before[b])
+        - Math.abs(after[a] - before[a]) || a - b);
+    const heads = ['path', 'before', 'after', 'difference', 'relative',
+                   '95 % of it', 'change'].map((label) =>
+      element('th', { scope: 'col' }, label));
+    const count = (change) => this.changes.filter((one) =>
+      change === '' || one === change).length;
+    const shown = rows.filter((one, i) => i < this.limit
+      || one === this.chosen());
+    this.list.replaceChildren(
+      choice('List', ['', ...LISTED].map((id) =>
+        [id, (id === '' ? 'all paths' : this.label(id)) + ' (' + count(id)
+          + ')']), wanted, (changes) =>
+        this.state.set({ changes }, { step: true })),
+      rows.length === 0 ? element('p', { class: 'muted' }, 'None.')
+        : element('table', { class: 'parts' },
+                  element('thead', {}, element('tr', {}, ...heads)),
+                  element('tbody', {}, ...shown
+                    .map((i) => this.makeRow(i)))),
+      rows.length === shown.length ? '' : button(
+        rows.length - shown.length + ' more', () => {
+          this.limit *= 10;
+          this.showList();
+          this.follow();
+        }));
+  }
+
+  row(i) {
+    return this.list.querySelector('[data-path="' + i + '"]');
+  }
+
+  // How a path came below the one above it, where that is not by a call.
+  edge(path) {
+    const shape = this.shapes[path.before >= 0 ? 0 : 1];
+    const name = path.parent < 0 ? '' : shape.profile.edgeName(
+      shape.origin[path.before >= 0 ? path.before : path.after]);
+    return name === '' ? null : element('span', { class: 'edge' }, name);
+  }
+
+  makeRow(i) {
+    const path = this.compared.paths[i];
+    const { before, after } = this.times;
+    const cell = (value, there) => element('td', {
+      title: there < 0 ? null : exactUnit(value, this.metric.unit) },
+      there < 0 ? '\u2013' : this.format(value));
+    const lines = new Map(this.lines(i));
+    return element('tr', { 'data-path': i,
+                           class: this.matched && (this.matched[i] ? 'match'
+                             : 'faint') },
+      element('th', { scope: 'row' }, element('button', {
+        type: 'button', class: 'link', title: namesOfPath(this.compared, i),
+        onclick: () => this.choose(i),
+      }, nameElement(path.name)), this.edge(path)),
+      cell(before[i], path.before), cell(after[i], path.after),
+      element('td', {}, this.signed(after[i] - before[i])),
+      element('td', {}, changeShare(before[i], after[i])),
+      element('td', {}, lines.get('with 95 % confidence')),
+      element('td', { class: 'text' }, ...this.mark(this.changes[i])));
+  }
+}
+
+export const diffView = {
+  id: 'diff', label: 'Changes',
+  about: 'This profile and another one, path by path',
+  leads: (profile) => Boolean(profile.before),
+  keys: [['Arrows', 'Go from path to path'],
+         ['Enter', 'Zoom in'], ['Escape', 'Zoom out']],
+  ignores: { part: 'Changes are of all the time and all lanes.' },
+  state: { normalise: '', changes: '', swap: '', path: -1, into: -1 },
+  make: (shared) => new Diff(shared),
+};

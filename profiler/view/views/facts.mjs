@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What was recorded, with what, and what the words mean.
+
+import { element, nameElement } from '../widgets/dom.mjs';
+import { SearchedRows } from './searched-rows.mjs';
+import { formatCount, formatTime, formatUnit } from '../data/units.mjs';
+
+const WORDS = [
+  ['total', 'From begin to end, of all calls together.'],
+  ['self', 'The total less the time in which anything inside ran.'],
+  ['work', 'The time in which the thread of the scope ran.'],
+  ['wait', 'The time in which that thread was blocked or waited for others.'],
+  ['queued', 'From being handed to another thread to being begun.'],
+  ['wall', 'What a clock on the wall shows. Scopes that ran at once share '
+    + 'the width of their parent in the icicle.'],
+];
+
+function factTable(pairs) {
+  return element('table', { class: 'facts' }, element('tbody', {},
+    ...pairs.map(([name, value]) => element('tr', {},
+      element('th', { scope: 'row' }, nameElement(name)),
+      element('td', {}, nameElement(value))))));
+}
+
+function factsPanel(profile, model) {
+  const { info } = profile;
+  const recorded = [
+    ...profile.facts.map(({ key, value }) => key === 'cpu ns'
+      ? ['cpu', formatTime(Number(value))] : [key, value]),
+    ['clock', info.clock],
+    ['scopes opened', formatCount(info.scopes)],
+    ['cost of a scope', info.scopeCost.toFixed(1) + '\u00a0ns'],
+    ['cost of all', formatTime(info.overhead)],
+    ['spans in the timeline', formatCount(profile.spans.count)],
+    ['lanes', formatCount(profile.lanes.length)],
+    ['paths in the tree', formatCount(profile.tree.size)],
+  ];
+  const counted = model.whole.metrics.filter((one) => one.id.startsWith('c:'))
+    .map((one) => [one.label, formatUnit(one.sum, one.unit)]);
+  return element('div', { class: 'scroll columns', tabindex: 0 },
+    element('section', {}, element('h2', {}, 'Recording'), factTable(recorded)),
+    element('section', {}, element('h2', {}, 'Counted'),
+            counted.length > 0 ? factTable(counted)
+              : element('p', { class: 'muted' }, 'Nothing.')),
+    element('section', {}, element('h2', {}, 'Words'), factTable(WORDS)));
+}
+
+export const factsView = {
+  id: 'facts', label: 'Recording',
+  about: 'What was recorded, with what, and what the words mean',
+  letter: 'r', keys: [],
+  ignores: { metric: 'Nothing here is by a metric.' },
+  make: ({ profile, model, state }) =>
+    new SearchedRows(factsPanel(profile, model), state),
+};

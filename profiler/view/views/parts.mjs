@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The ranks of a joined profile, beside one another.
+
+import { element, nameElement, showShare } from '../widgets/dom.mjs';
+import { timesInBrief } from '../model/runs-data.mjs';
+import { SearchedRows } from './searched-rows.mjs';
+import { exactUnit, formatRatio, formatTime } from '../data/units.mjs';
+
+function timeCell(ns, share) {
+  const cell = element('td', { title: exactUnit(ns, 'time') },
+                       formatTime(ns));
+  showShare(cell, share);
+  return cell;
+}
+
+function partsPanel(profile) {
+  const { parts } = profile;
+  const { mean, median, least, most } =
+    timesInBrief(parts.map(({ wall }) => wall));
+  const rows = parts.map((part) => element('tr', {},
+    element('th', { scope: 'row' }, nameElement(part.name)),
+    timeCell(part.wall, part.wall / most), timeCell(part.work, 0),
+    element('td', {}, part.wall > 0
+      ? formatRatio(part.work / part.wall) : '')));
+  const heads = [profile.partKind(), 'wall', 'work', 'work/wall']
+    .map((label) => element('th', { scope: 'col' }, label));
+  return element('div', { class: 'scroll', tabindex: 0 },
+    element('p', {}, 'Wall of ' + parts.length + ' ' + profile.partKind()
+      + 's: mean ' + formatTime(mean) + ', median ' + formatTime(median)
+      + ', ' + formatTime(least) + ' to ' + formatTime(most) + '.'),
+    element('table', { class: 'parts' },
+      element('thead', {}, element('tr', {}, ...heads)),
+      element('tbody', {}, ...rows)));
+}
+
+export const partsView = {
+  id: 'parts', label: 'Ranks',
+  about: 'Ranks beside one another',
+  needs: (profile) => profile.parts.length > 1
+    && profile.partKind() === 'rank',
+  keys: [],
+  ignores: { metric: 'Ranks are by wall and work.',
+             part: 'They are shown whole,', transforms: 'with all scopes.' },
+  make: ({ profile, state }) => new SearchedRows(partsPanel(profile), state),
+};

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// Runs: each run of the operation as a dot and a row, with the spread of all,
+// by the metric and of the scopes that transforms leave.  Who chooses a run
+// sees its stretch of time in every view.
+
+import { button, element, nameElement, plural, showShare }
+  from '../widgets/dom.mjs';
+import { formatRange, narrow } from '../model/model.mjs';
+import { Pane, themeColours } from '../widgets/pane.mjs';
+import { transformedRuns } from '../model/run-shape.mjs';
+import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
+  from '../model/runs-data.mjs';
+import { makeMatcher } from '../data/search.mjs';
+import { parseTransforms } from '../model/transforms.mjs';
+import { exactUnit, formatRatio, formatShare, formatTime, formatUnit }
+  from '../data/units.mjs';
+
+const STRIP_HEIGHT = 150;
+const STRIP_LEFT = 74;
+const STRIP_EDGE = 16;
+const MOST_ROWS = 200;
+
+class Runs {
+  constructor({ profile, state, model, tooltip, show }) {
+    Object.assign(this, { profile, state, model, tooltip, show });
+    this.limit = MOST_ROWS;
+    this.pane = new Pane({
+      label: 'Runs in their order, higher is slower. Arrow keys choose a '
+        + 'run; the table below has the same.',
+      className: 'strip', height: STRIP_HEIGHT,
+      draw: (...where) => this.draw(...where),
+    });
+    this.table = element('table', { class: 'parts' });
+    this.more = element('p');
+    this.told = element('p');
+    this.head = element('div', { class: 'runs-head' });
+    this.element = element('div', { class: 'scroll runs-view' },
+      this.told, this.head, this.pane.box, this.table, this.more);
+    this.listen(this.pane.canvas);
+    this.measure();
+  }
+
+  update(keys) {
+    const has = (...names) => names.some((name) => keys.has(name));
+    if (has('metric', 'transforms', 'query'))
+      this.measure();
+    else if (has('range', 'lanes', 'theme'))
+      this.render();
+  }
+
+  // What the address asks to see of each run, as far as that is known.
+  measure() {
+    const { profile, state } = this;
+    const transforms = parseTransforms(state.get('transforms'),
+                                       profile.sites);
+    this.isAll = transforms.length === 0;
+    const shape = transformedRuns(profile, profile, transforms);
+    const asked = this.model.whole.metric(state.get('metric'));
+    const values = valuesOfRuns(shape, asked.id, this.isAll);
+    this.lacking = values === null ? asked.label : '';
+    this.metric = values === null ? this.model.whole.metric('wall') : asked;
+    this.runs = listRuns(profile,
+      values ?? valuesOfRuns(shape, 'wall', this.isAll));
+    this.brief = timesInBrief(this.runs.map(({ value }) => value));
+    const matcher = makeMatcher(state.get('query'));
+    this.shares = matcher ? matchedOfRuns(shape,
+      Array.from(shape.origin, (node) => matcher(profile.names[node])))
+      : null;
+    this.render();
+  }
+
+  render() {
+    this.told.textContent = this.sentence();
+    this.showHead();
+    this.fill();
+    this.pane.redraw();
+  }
+
+  format(value) {
+    return formatUnit(value, this.metric.unit);
+  }
+
+  // The run whose stretch is chosen, or -1.
+  chosen() {
+    const range = this.state.get('range');
+    return this.runs.findIndex((run) =>
+      formatRange(run.begin, run.end) === range);
+  }
+
+  choose(i) {
+    const run = this.runs[Math.max(0, Math.min(this.runs.length - 1, i))];
+    const range = formatRange(run.begin, run.end);
+    narrow(this.state, { range: range === this.state.get('range') ? ''
+      : range });
+  }
+
+  sentence() {
+    const { n, mean, median, least, most, lower, upper, deviation }
+      = this.brief;
+    const cache = cacheOfRuns(this.profile);
+    const kind = cache === '' ? '' : cache + ' ';
+    const by = this.metric.id === 'wall' ? '' : ', by ' + this.metric.label;
+    return n + ' ' + kind + plural(n, 'run', 'runs') + by
+      + ': median ' + this.format(median) + ', half of them '
+      + this.format(lower) + ' to ' + this.format(upper) + ', all '
+      + this.format(least) + ' to ' + this.format(most) + '; mean '
+      + this.format(mean) + ', standard deviation ' + this.format(deviation)
+      + ' (' + formatShare(deviation, mean) + ').'
+      + (cache === 'cold' ? ' Files were dropped from memory before each.'
+        : '')
+      + (this.lacking === '' ? '' : ' By wall, since ' + this.lacking
+        + ' was not recorded run by run.');
+  }
+
+  showHead() {
+    const at = this.chosen();
+    if (at < 0) {
+      const isPart = this.state.get('range') + this.state.get('lanes') !== '';
+      this.head.replaceChildren(element('span', { class: 'muted' },
+        (isPart ? 'Here are whole runs, on all lanes. ' : '')
+        + 'Choose a run to see it alone in all views.'));
+      return;
+    }
+    this.head.replaceChildren(
+      element('strong', {}, nameElement(this.runs[at].name)), ' alone. ',
+      button('All runs', () => narrow(this.state, { range: '' })), ' ',
+      button('Timeline of this run', () => this.show('timeline')));
+  }
+
+  // Work is known of all scopes together only.
+  heads() {
+    return ['run', this.metric.label, 'against the median',
+            ...this.isAll ? ['work', 'work/wall'] : [],
+            ...this.shares ? ['matches'] : [], 'remark'].map((label) =>
+      element('th', { scope: 'col' }, label));
+  }
+
+  fill() {
+    const at = this.chosen();
+    const rows = this.runs.slice(0, Math.max(this.limit, at + 1));
+    this.table.replaceChildren(
+      element('thead', {}, element('tr', {}, ...this.heads())),
+      element('tbody', {}, ...rows.map((run) =>
+        this.row(run, run.part === at))));
+    const left = this.runs.length - rows.length;
+    this.more.replaceChildren(left > 0 ? button(left + ' more', () => {
+      this.limit = Infinity;
+      this.fill();
+    }) : '');
+  }
+
+  row(run, isChosen) {
+    const { median, most } = this.brief;
+    const value = element('td', {
+      title: exactUnit(run.value, this.metric.unit) },
+                          this.format(run.value));
+    showShare(value, run.value / most);
+    const delta = run.value - median;
+    return element('tr', { class: isChosen ? 'selected' : null },
+      element('th', { scope: 'row' }, element('button', {
+        type: 'button', class: 'link', 'aria-pressed': String(isChosen),
+        onclick: () => this.choose(run.part),
+      }, nameElement(run.name))),
+      value,
+      element('td', {}, (delta < 0 ? '\u2212' : '+')
+        + formatShare(Math.abs(delta), median)),
+      ...this.isAll ? [element('td', {}, formatTime(run.work)),
+                       element('td', {}, run.wall > 0
+                         ? formatRatio(run.work / run.wall) : '')] : [],
+      ...this.shares
+        ? [element('td', {}, formatShare(this.shares[run.part], 1))] : [],
+      element('td', { class: 'text' }, run.mark));
+  }
+
+  // Where a run's dot is.
+  x(i, width) {
+    return STRIP_LEFT + STRIP_EDGE + (width - STRIP_LEFT - 2 * STRIP_EDGE)
+      * (this.runs.length > 1 ? i / (this.runs.length - 1) : 0.5);
+  }
+
+  y(value, height) {
+    const { most } = this.brief;
+    return height - STRIP_EDGE - (height - 2 * STRIP_EDGE)
+      * (most > 0 ? value / most : 0);
+  }
+
+  draw(context, width, height) {
+    const theme = themeColours();
+    const { lower, upper, median, most } = this.brief;
+    context.fillStyle = theme.sunken;
+    context.fillRect(STRIP_LEFT, this.y(upper, height), width,
+                     Math.max(1, this.y(lower, height)
+                              - this.y(upper, height)));
+    context.fillStyle = theme.accent;
+    context.fillRect(STRIP_LEFT, this.y(median, height) - 0.5, width, 1);
+    this.drawScale(context, theme, height, [0, median, most]);
+    const at = this.chosen();
+    this.runs.forEach((run, i) => {
+      const isSlow = run.mark.startsWith('slow');
+      context.beginPath();
+      context.arc(this.x(i, width), this.y(run.value, height),
+                  i === at ? 6 : this.runs.length > 300 ? 2 : 4, 0, 7);
+      context.fillStyle = isSlow ? '#d55e00' : theme.accent;
+      context.fill();
+      if (i === at) {
+        context.strokeStyle = theme.text;
+        context.lineWidth = 2;
+        context.stroke();
+      }
+    });
+  }
+
+  // Values at the left, where they do not run into one another.
+  drawScale(context, theme, height, values) {
+    context.fillStyle = theme.muted;
+    context.textAlign = 'right';
+    let free = Infinity;
+    for (const value of values) {
+      const y = this.y(value, height);
+      if (y > free)
+        continue;
+      context.fillText(this.format(value), STRIP_LEFT - 8, y);
+      free = y - 14;
+    }
+    context.textAlign = 'left';
+  }
+
+  hit(event) {
+    const { x } = this.pane.position(event);
+    const width = this.pane.width - STRIP_LEFT - 2 * STRIP_EDGE;
+    const at = Math.round((x - STRIP_LEFT - STRIP_EDGE) / width
+                          * (this.runs.length - 1));
+    return Math.max(0, Math.min(this.runs.length - 1, at || 0));
+  }
+
+  listen(canvas) {
+    canvas.addEventListener('click', (event) =>
+      this.choose(this.hit(event)));
+    canvas.addEventListener('pointerleave', () => this.tooltip.hide());
+    canvas.addEventListener('pointermove', (event) => {
+      const run = this.runs[this.hit(event)];
+      this.tooltip.show(event.clientX, event.clientY, run.name, [
+        [this.metric.label, this.format(run.value)], ['remark', run.mark],
+      ], 'transparent');
+    });
+    canvas.addEventListener('keydown', (event) => {
+      const to = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (to === undefined)
+        return;
+      const at = this.chosen();
+      this.choose(at < 0 ? 0 : at + to);
+      event.preventDefault();
+    });
+  }
+}
+
+export const runsView = {
+  id: 'runs', label: 'Runs', about: 'Each run of the operation, and their '
+    + 'spread',
+  needs: (profile) => profile.parts.length > 1
+    && profile.partKind() === 'run',
+  keys: [['Arrows', 'Choose the run before or after']],
+  make: (shared) => new Runs(shared),
+};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// What is drawn over the spans of the timeline: the selected span, who asked
+// for it and whom it asked, the stretch that the other views are of, the
+// critical path.
+
+import { AXIS_HEIGHT } from './axis.mjs';
+import { parseRange } from '../model/model.mjs';
+import { SPAN_HEIGHT } from './timeline-rows.mjs';
+
+// Arrows to more of what a span asked for would hide the picture.
+const ARROWS = 40;
+
+export class TimelineMarks {
+  constructor(timeline) {
+    this.timeline = timeline;
+    this.profile = timeline.profile;
+  }
+
+  draw(context, theme, scroll) {
+    Object.assign(this, { context, theme, scroll });
+    const { pane, state } = this.timeline;
+    const view = this.timeline.viewport();
+    context.save();
+    context.beginPath();
+    context.rect(view.left, AXIS_HEIGHT, view.width, pane.height);
+    context.clip();
+    this.path(view);
+    const span = state.get('span');
+    if (span >= 0 && span < this.profile.spans.count)
+      this.selection(span);
+    context.restore();
+  }
+
+  // On top of all: what the range leaves out is greyed, on the axis too.
+  drawRange(context, theme) {
+    const { pane, state } = this.timeline;
+    const range = this.timeline.brushed ?? parseRange(state.get('range'));
+    if (!range)
+      return;
+    const view = this.timeline.viewport();
+    const [from, to] = range.map((time) => Math.max(view.left,
+      Math.min(view.left + view.width, this.timeline.x(time))));
+    context.fillStyle = theme.sunken;
+    context.globalAlpha = 0.7;
+    context.fillRect(view.left, AXIS_HEIGHT, from - view.left, pane.height);
+    context.fillRect(to, AXIS_HEIGHT, view.left + view.width - to,
+                     pane.height);
+    context.globalAlpha = 1;
+    context.fillStyle = theme.accent;
+    context.fillRect(from, AXIS_HEIGHT - 4, Math.max(2, to - from), 4);
+    context.fillRect(from, AXIS_HEIGHT, 1, pane.height);
+    context.fillRect(to - 1, AXIS_HEIGHT, 1, pane.height);
+  }
+
+  top(span) {
+    const { lanes, tops } = this.timeline;
+    return tops[lanes.rowOf(span)] - this.scroll;
+  }
+
+  selection(span) {
+    const { list, starts } = this.profile.causes;
+    const { lane } = this.profile.spans;
+    const parent = this.profile.parentOf(span);
+    this.outline(this.theme.text, span);
+    if (parent >= 0) {
+      this.outline(this.theme.accent, parent);
+      this.arrow(parent, span);
+    }
+    for (let k = starts[span], n = 0; k < starts[span + 1] && n < ARROWS; k++)
+      if (lane[list[k]] !== lane[span]) {
+        this.arrow(span, list[k]);
+        n++;
+      }
+  }
+
+  outline(colour, span) {
+    const { begin, duration } = this.profile.spans;
+    const x = this.timeline.clampedX(begin[span]);
+    const end = this.timeline.clampedX(begin[span] + duration[span]);
+    this.context.strokeStyle = colour;
+    this.context.lineWidth = 2;
+    this.context.strokeRect(x, this.top(span) + 1, Math.max(2, end - x),
+                            SPAN_HEIGHT - 2);
+  }
+
+  // From where the parent handed the work on to where it began.
+  arrow(parent, span) {
+    const { begin, submitted, lane } = this.profile.spans;
+    if (lane[parent] === lane[span])
+      return;
+    const { context, theme } = this;
+    const y0 = this.top(parent) + SPAN_HEIGHT / 2;
+    const y1 = this.top(span) + SPAN_HEIGHT / 2;
+    const x0 = this.timeline.clampedX(Math.min(submitted[span], begin[span]));
+    const x1 = this.timeline.clampedX(begin[span]);
+    const bend = Math.max(18, (x1 - x0) / 2);
+    context.strokeStyle = context.fillStyle = theme.accent;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.arc(x0, y0, 3, 0, 2 * Math.PI);
+    context.fill();
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 6, y1);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.lineTo(x1 - 8, y1 - 4);
+    context.lineTo(x1 - 8, y1 + 4);
+    context.fill();
+  }
+
+  // Below each span of the path a thick line for its piece, and lines from
+  // one to the next.  Pieces go from the end to the beginning.
+  path(view) {
+    const pieces = this.timeline.path();
+    const { context, timeline } = this;
+    const { lane } = this.profile.spans;
+    context.fillStyle = this.theme.critical;
+    let last = null;
+    for (let i = this.firstPiece(pieces, view.to); i < pieces.length; i++) {
+      const { span, from, to } = pieces[i];
+      if (to < view.from)
+        break;
+      const x = timeline.clampedX(from), end = timeline.clampedX(to);
+      const y = this.top(span) + SPAN_HEIGHT - 3;
+      // Within a lane only where they do not make a block of all rows.
+      const wide = end - x > 4, at = lane[span];
+      if (last !== null && last.y !== y && (last.at !== at || wide
+                                            && last.wide))
+        context.fillRect(end - 1, Math.min(y, last.y), 1.5,
+                         Math.abs(y - last.y) + 3);
+      context.fillRect(x, y, Math.max(1, end - x), 3);
+      last = { y, wide, at };
+    }
+  }
+
+  firstPiece(pieces, time) {
+    let low = 0, high = pieces.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (pieces[middle].from >= time)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The columns of tables of scopes.  A column: id, label, hint, value (node)
+// to sort by, and cell (node): [text, title, share of the bar].
+
+import { byteMetrics, nodeBytes } from '../model/metrics.mjs';
+import { exactUnit, formatRate, formatShare, formatUnit }
+  from '../data/units.mjs';
+
+function metricColumn(id, label, hint, { unit }, values, whole,
+                      always = false) {
+  return { id, label, hint, value: (node) => values[node],
+           cell: (node) => [always || values[node] > 0
+                              ? formatUnit(values[node], unit) : '',
+                            exactUnit(values[node], unit),
+                            whole > 0 ? values[node] / whole : 0] };
+}
+
+function shareColumn(metric) {
+  return { id: 'share', label: '%', hint: 'Share of the ' + metric.label
+    + ' of all roots; above 100 % where several threads ran at once',
+           value: (node) => metric.total[node],
+           cell: (node) => [formatShare(metric.total[node], metric.sum), '',
+                            0] };
+}
+
+function bytesColumns(shape, wall) {
+  const counters = byteMetrics(shape.metrics);
+  const bytes = (node) => nodeBytes(counters, node)?.total[node] ?? 0;
+  const cell = (node) => {
+    const metric = nodeBytes(counters, node);
+    return metric === null ? ['', '', 0]
+      : [formatUnit(metric.total[node], 'bytes'),
+         metric.label + ': ' + exactUnit(metric.total[node], 'bytes'), 0];
+  };
+  const rate = (node) => wall.total[node] > 0
+    ? bytes(node) / wall.total[node] : 0;
+  return [
+    { id: 'bytes', label: 'bytes',
+      hint: 'Delivered, decoded, written or fetched, here and below',
+      value: bytes, cell },
+    { id: 'rate', label: 'MB/s', hint: 'These bytes in this total',
+      value: rate,
+      cell: (node) => [formatRate(bytes(node), wall.total[node])
+                         .replace('\u00a0MB/s', ''), '', 0] },
+  ];
+}
+
+// What these columns show already.
+export const SHOWN = ['wall', 'self', 'work', 'wait', 'calls'];
+
+// For a shape; inverted: one that is seen from its leaves, where a total is
+// what the scope at the root has of its own.
+export function makeColumns(shape, metric, inverted = false) {
+  const of = (id) => shape.metrics.find((one) => one.id === id);
+  const wall = of('wall');
+  const none = new Float64Array(shape.size);
+  const calls = of('calls')?.own ?? none;
+  const mean = (node) => calls[node] > 0
+    ? wall.total[node] / calls[node] : 0;
+  const time = (id, label, hint, values, whole = 0) =>
+    metricColumn(id, label, hint, wall, values ?? none, whole,
+                 id === 'total');
+  const extra = SHOWN.includes(metric.id) ? []
+    : [metricColumn('metric', metric.label, metric.label
+        + ', here and below', metric, metric.total, metric.sum)];
+  const first = inverted
+    ? [time('total', 'self', 'What no scope inside accounts for, of the '
+        + 'outermost scope for this one', wall.total, wall.sum)]
+    : [time('total', 'total', 'From begin to end, of all calls', wall.total,
+            wall.sum)];
+  const own = inverted ? []
+    : [time('self', 'self', 'What no scope inside accounts for', wall.own,
+            wall.sum)];
+  return [
+    ...first, ...extra, shareColumn(metric), ...own,
+    time('work', 'work', 'Threads ran, here and below', of('work')?.total),
+    time('wait', 'wait', 'Threads waited, here and below',
+         of('wait')?.total),
+    { id: 'calls', label: 'calls', hint: 'How often it was entered',
+      value: (node) => calls[node],
+      cell: (node) => [formatUnit(calls[node], 'count'), '', 0] },
+    { id: 'mean', label: 'mean', hint: 'Total of one call', value: mean,
+      cell: (node) => [formatUnit(mean(node), 'time'), '', 0] },
+    ...bytesColumns(shape, wall),
+  ];
+}

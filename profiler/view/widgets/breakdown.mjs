@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Where the threads' time went, by category: one bar, which is the legend of
+// the colours as well.
+
+import { categoryColour } from '../model/colour.mjs';
+import { element, nameElement } from './dom.mjs';
+import { exactUnit, formatShare } from '../data/units.mjs';
+
+// What is waited for in scopes of some categories.
+const AWAITED = { queue: 'other threads', network: 'the network',
+                  disk: 'the disk' };
+
+// [category, ns] of some times of the nodes, the most first.
+function sumByCategory({ categories }, times) {
+  const sums = new Map();
+  categories.forEach((category, node) =>
+    sums.set(category, (sums.get(category) ?? 0) + times[node]));
+  return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
+}
+
+// [category, ns] of work, the most first, and what was waiting, with what
+// for: ['waiting', ns, [[what, ns], ...]].
+export function timeByCategory(profile) {
+  const slices = sumByCategory(profile, profile.work);
+  const waits = sumByCategory(profile, profile.wait).map(([category, ns]) =>
+    [AWAITED[category] ?? 'in ' + category, ns]);
+  const waited = waits.reduce((sum, [, ns]) => sum + ns, 0);
+  return waited > 0 ? [...slices, ['waiting', waited, waits]] : slices;
+}
+
+export function breakdownPanel(profile) {
+  const slices = timeByCategory(profile);
+  if (slices.length === 0)
+    return '';
+  const whole = slices.reduce((sum, [, ns]) => sum + ns, 0);
+  const bar = element('div', { class: 'breakdown', 'aria-hidden': 'true' });
+  const legend = element('ul', { class: 'legend' });
+  for (const [category, ns, waits = []] of slices) {
+    const colour = categoryColour(category);
+    const slice = element('span', { title: category });
+    slice.style.background = colour;
+    slice.style.flexGrow = ns / whole;
+    bar.append(slice);
+    const swatch = element('span', { class: 'swatch' });
+    swatch.style.background = colour;
+    legend.append(element('li', { title: exactUnit(ns, 'time') }, swatch,
+      nameElement(category), ' ', element('b', {}, formatShare(ns, whole)),
+      waits.length === 0 ? '' : element('span', { class: 'muted' }, ' for '
+        + waits.slice(0, 3).map(([what, part]) => what
+          + (waits.length > 1 ? ' ' + formatShare(part, whole) : ''))
+          .join(', '))));
+  }
+  return element('section', { 'aria-label': 'Time of the threads' },
+                 element('h2', {}, 'Time of the threads'), bar, legend);
+}
