@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which clock can be trusted, and how fast it ticks. */
+/* Choosing the clock, and measuring its rate. */
 #include <config.h>
 
 #include <fcntl.h>
@@ -15,64 +15,50 @@
 #include "src/base/cleanup.h"
 #include "profiler/record/clock.h"
 
-#define TRIES 5
+#define ANCHOR_TRIES 5
 #define FIRST_MEASUREMENT_NS 500000     /* 0.01 % by two reads of 25 ns */
 #define LONG_ENOUGH_NS 10000000
 
-/* What the kernel itself keeps time by.  It leaves the counter when it finds
- * that it stops, jumps, or differs between processors. */
-#ifdef __linux__
-static bool
-kernel_trusts (const char *source)
+/* Disks and networks take longer than this, the page cache takes less. */
+#define LEAST_WAIT_NS 20000
+
+/* Within this time, a thread is seldom preempted; when it is, that counts as
+ * waiting in its next wait, but as no more than that. */
+#define CPU_FRESH_NS 1000000
+
+/* The kernel leaves the counter as its own clock when it finds that it stops,
+ * jumps, or differs between processors. */
+#if defined __x86_64__
+#define COUNTER_NAME "tsc"
+#elif defined __aarch64__
+#define COUNTER_NAME "arch_sys_counter"
+#endif
+
+bool
+rd_clock_has_tsc (void)
 {
-  char name[32] = "";
+#if defined __x86_64__
+  unsigned a, b, c, d;
+  if (!__get_cpuid (0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+    return false;
+#endif
+#if !defined COUNTER_NAME
+  return false;
+#elif !defined __linux__
+  return true;
+#else
+  static const char trusted[] = COUNTER_NAME "\n";
+  char source[32];
   RD_CLOSE_FD int fd = open ("/sys/devices/system/clocksource/"
                              "clocksource0/current_clocksource",
                              O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return false;
-  ssize_t n = read (fd, name, sizeof name - 1);
-  return n > 1 && name[n - 1] == '\n' && (size_t) n - 1 == strlen (source)
-         && memcmp (name, source, (size_t) n - 1) == 0;
-}
-#else
-static bool
-kernel_trusts (const char *source)
-{
-  (void) source;
-  return true;
-}
+  ssize_t n = read (fd, source, sizeof source);
+  return n == (ssize_t) sizeof trusted - 1
+         && memcmp (source, trusted, sizeof trusted - 1) == 0;
 #endif
-
-#if defined __x86_64__
-bool
-rd_clock_has_tsc (void)
-{
-  unsigned a, b, c, d;
-  if (!__get_cpuid (0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
-    return false;
-  return kernel_trusts ("tsc");
 }
-#elif defined __aarch64__
-bool
-rd_clock_has_tsc (void)
-{
-  return kernel_trusts ("arch_sys_counter");
-}
-#else
-bool
-rd_clock_has_tsc (void)
-{
-  return false;
-}
-#endif
-
-/* Disks and networks take longer than this, the page cache takes less. */
-#define LEAST_WAIT_NS 20000
-
-/* Within this, a thread is seldom sent off its processor unasked; when it is,
- * that counts as waiting where it next waits, not beyond. */
-#define CPU_FRESH_NS 1000000
 
 void
 rd_clock_choose (struct rd_clock *clock, bool portable)
@@ -118,9 +104,9 @@ rate_of (uint64_t ns, uint64_t ticks, struct rd_rate *rate)
   rate->fraction = (uint64_t) (((wide) (ns % ticks) << 64) / ticks);
 }
 
-/* A clock that is not the counter has one rate for ever. */
+/* The fixed rate of a clock that is not the counter. */
 static void
-rate_known (const struct rd_clock *clock, struct rd_rate *rate)
+fixed_rate (const struct rd_clock *clock, struct rd_rate *rate)
 {
   uint64_t ticks = clock->read ? clock->ticks_per_us : 0;
   rate_of (1000, ticks ? ticks : 1000, rate);
@@ -133,12 +119,12 @@ rd_clock_anchor (const struct rd_clock *clock, struct rd_anchor *anchor)
   anchor->cpu_ns = clock->read ? 0 : system_ns (CLOCK_PROCESS_CPUTIME_ID);
   if (!clock->tsc) {
     struct rd_rate rate;
-    rate_known (clock, &rate);
+    fixed_rate (clock, &rate);
     anchor->ticks = rd_clock_read (clock);
     anchor->ns = rd_rate_ns (&rate, anchor->ticks);
     return;
   }
-  for (int i = 0; i < TRIES; i++) {
+  for (int i = 0; i < ANCHOR_TRIES; i++) {
     uint64_t before = rd_counter_read ();
     uint64_t ns = system_ns (CLOCK_MONOTONIC);
     uint64_t gap = rd_counter_read () - before;
@@ -150,22 +136,24 @@ rd_clock_anchor (const struct rd_clock *clock, struct rd_anchor *anchor)
   }
 }
 
-static const struct rd_clock counter = { .tsc = true };
 static struct rd_anchor first_anchor;
 static pthread_once_t first_once = PTHREAD_ONCE_INIT;
 
 static void
 take_first_anchor (void)
 {
+  static const struct rd_clock counter = { .tsc = true };
   rd_clock_anchor (&counter, &first_anchor);
   while (system_ns (CLOCK_MONOTONIC) - first_anchor.ns
          < FIRST_MEASUREMENT_NS)
     continue;
 }
 
+/* The rate since the first anchor of the process. */
 static void
-rate_of_process (const struct rd_anchor *now, struct rd_rate *rate)
+process_rate (const struct rd_anchor *now, struct rd_rate *rate)
 {
+  pthread_once (&first_once, take_first_anchor);
   uint64_t ticks = now->ticks - first_anchor.ticks;
   rate_of (now->ns - first_anchor.ns, ticks ? ticks : 1, rate);
 }
@@ -173,14 +161,14 @@ rate_of_process (const struct rd_anchor *now, struct rd_rate *rate)
 void
 rd_clock_rate (const struct rd_clock *clock, struct rd_rate *rate)
 {
-  struct rd_anchor now;
   if (!clock->tsc) {
-    rate_known (clock, rate);
+    fixed_rate (clock, rate);
     return;
   }
+  struct rd_anchor now;
   pthread_once (&first_once, take_first_anchor);
   rd_clock_anchor (clock, &now);
-  rate_of_process (&now, rate);
+  process_rate (&now, rate);
 }
 
 void
@@ -189,13 +177,11 @@ rd_clock_rate_between (const struct rd_clock *clock,
                        const struct rd_anchor *stop, struct rd_rate *rate)
 {
   if (!clock->tsc)
-    rate_known (clock, rate);
+    fixed_rate (clock, rate);
   else if (stop->ns - start->ns >= LONG_ENOUGH_NS)
     rate_of (stop->ns - start->ns, stop->ticks - start->ticks, rate);
-  else {
-    pthread_once (&first_once, take_first_anchor);
-    rate_of_process (stop, rate);
-  }
+  else
+    process_rate (stop, rate);
 }
 
 double

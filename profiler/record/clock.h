@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The recorder's clock.  Where the processor's time stamp counter can be
- * trusted it is read bare, without fences: two reads are most of what a
- * scope costs.  Elsewhere, or on demand, it is CLOCK_MONOTONIC.  Tests bring
- * a clock of their own, and with it histories that come out to the tick. */
+ * trusted it is read without fences: two reads are most of a scope's cost.
+ * Elsewhere, or on demand, it is CLOCK_MONOTONIC.  Tests use clocks of their
+ * own, so that histories are exact to the tick. */
 #ifndef RD_CLOCK_H
 #define RD_CLOCK_H
 
@@ -14,19 +14,18 @@
 #endif
 
 struct rd_clock {
-  bool tsc;                   /* bare reads of the counter */
-  /* What a test puts in the place of the clocks; NULL: the real ones.  The
-   * first one's unit is the tick, the second's the nanosecond of the calling
-   * thread's CPU time. */
+  bool tsc;                   /* the counter, read without fences */
+  /* A test's clocks; NULL: the real ones.  The first returns ticks, the
+   * second nanoseconds of the calling thread's CPU time. */
   uint64_t (*read) (void *user_data);
   uint64_t (*read_cpu_ns) (void *user_data);
   void *user_data;
   uint64_t ticks_per_us;      /* of a test's clock; 0: 1000 */
   /* The CPU clock is read by a system call of half a microsecond, which is
-   * more than many a read from the page cache can bear.  So scopes that
-   * block are taken to have run when they are shorter than this; and a
-   * reading that is not older than that stands for a new one, had the thread
-   * run since.  In ns; both 0 in tests' clocks: always read. */
+   * too much beside many a read from the page cache.  So BLOCKING scopes
+   * shorter than least_wait_ns are assumed to have run; and a reading not
+   * older than cpu_fresh_ns is used again, as if the thread had run since.
+   * Both are 0 in tests' clocks: always read. */
   uint64_t least_wait_ns;
   uint64_t cpu_fresh_ns;
 };
@@ -44,18 +43,18 @@ struct rd_rate {
   uint64_t fraction;
 };
 
-/* Whether the counter counts time: it runs at one rate in every state of
- * the processor, and the kernel keeps time by it. */
+/* True if the counter can serve as a clock: it runs at one rate in every
+ * state of the processor, and the kernel uses it as its clock. */
 bool rd_clock_has_tsc (void);
 
 /* The clock of this machine. */
 void rd_clock_choose (struct rd_clock *clock, bool portable);
 
-/* The slow ways to read it. */
+/* Reads any clock but the counter. */
 uint64_t rd_clock_read (const struct rd_clock *clock);
 
-/* What the calling thread has run, in nanoseconds; 0 where the system does
- * not say. */
+/* CPU time of the calling thread, in nanoseconds; 0 where the system does not
+ * know it. */
 uint64_t rd_clock_cpu_ns (const struct rd_clock *clock);
 
 static inline uint64_t
@@ -80,16 +79,16 @@ rd_clock_now (const struct rd_clock *clock)
   return rd_clock_read (clock);
 }
 
-/* Both clocks at one moment: the closest of some tries. */
+/* Both clocks at one moment: the closest pair of readings of a few. */
 void rd_clock_anchor (const struct rd_clock *clock,
                       struct rd_anchor *anchor);
 
-/* The rate as it is known at the moment: from the first anchor of this
- * process to now.  The first call takes half a millisecond. */
+/* The rate as known now: measured since the first anchor of this process.
+ * The first call takes half a millisecond. */
 void rd_clock_rate (const struct rd_clock *clock, struct rd_rate *rate);
 
-/* The rate between two anchors of one recording: theirs when they are far
- * enough apart, otherwise that of the process. */
+/* The rate between two anchors of one recording if they are far enough apart,
+ * otherwise that since the process's first anchor. */
 void rd_clock_rate_between (const struct rd_clock *clock,
                             const struct rd_anchor *start,
                             const struct rd_anchor *stop,
@@ -106,7 +105,7 @@ rd_rate_ns (const struct rd_rate *rate, uint64_t ticks)
 
 double rd_rate_ns_per_tick (const struct rd_rate *rate);
 
-/* The other way round, rounded. */
+/* Nanoseconds as ticks, rounded. */
 uint64_t rd_rate_ticks (const struct rd_rate *rate, uint64_t ns);
 
 #endif /* RD_CLOCK_H */
