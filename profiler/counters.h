@@ -229,4 +229,9 @@ rd_counting_end (const struct rd_counting *counting)
 
 #define RD_COUNTING_SCOPE __attribute__ ((__cleanup__ (rd_counting_end)))
 
+/* A copy of a handoff as if it were given now, for work that is queued later
+ * than its parent was taken, as the response of a request.  The reference
+ * stays the first one's.  A zero handoff gives a zero one. */
+struct radio_handoff rd_handoff_again (const struct radio_handoff *handoff);
+
 #endif /* RD_COUNTERS_H */

@@ -1,33 +1,121 @@
 /* SPDX-License-Identifier: MIT */
-/* All writers' logs into the profile's one: spans with ids of their own, and
- * parents wherever these ran. */
+/* The logs of all writers as the profile's one, with the texts of spans and
+ * nodes, and the samples of gauges. */
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/checked.h"
+#include "profiler/model/vector.h"
 #include "profiler/record/collect.h"
 
-/* What it takes to make spans of one writer's log. */
-struct walk {
+/*------------------------------------------------------------------------
+ * Ids of spans.
+ *
+ * Each writer has a hash table of its own, in which consecutive sequences are
+ * adjacent: a log is read in its order, so this stays in the caches, where a
+ * table that scatters would leave them with every span.
+ *----------------------------------------------------------------------*/
+
+struct rd_id_slot {
+  uint64_t sequence;
+  uint32_t id;                /* 0: free */
+};
+
+struct rd_id_table {
+  struct rd_id_slot *slots;
+  size_t nslots, n;           /* nslots: a power of 2, or 0 */
+};
+
+enum radio_status
+rd_ids_init (struct rd_ids *ids, size_t nwriters)
+{
+  *ids = (struct rd_ids) { .nwriters = nwriters };
+  ids->tables = calloc (nwriters ? nwriters : 1, sizeof *ids->tables);
+  return ids->tables ? RADIO_OK
+                     : rd_fail_memory (nwriters * sizeof *ids->tables);
+}
+
+void
+rd_ids_free (struct rd_ids *ids)
+{
+  for (size_t i = 0; ids->tables && i < ids->nwriters; i++)
+    free (ids->tables[i].slots);
+  free (ids->tables);
+  ids->tables = NULL;
+}
+
+/* The slot of a sequence, or the free one where it would go; there is always
+ * one.  Sequences that are a multiple of the table's size apart are
+ * scattered. */
+static struct rd_id_slot *
+find_id_slot (const struct rd_id_table *table, uint64_t sequence)
+{
+  size_t mask = table->nslots - 1;
+  uint64_t lap = sequence / table->nslots;
+  size_t i = (sequence + lap * UINT64_C (0x9e3779b97f4a7c15)) & mask;
+  while (table->slots[i].id != 0 && table->slots[i].sequence != sequence)
+    i = (i + 1) & mask;
+  return &table->slots[i];
+}
+
+static enum radio_status
+grow_ids (struct rd_id_table *table)
+{
+  struct rd_id_table larger = {
+    .nslots = table->nslots ? 4 * table->nslots : 256, .n = table->n
+  };
+  larger.slots = calloc (larger.nslots, sizeof *larger.slots);
+  if (!larger.slots)
+    return rd_fail_memory (larger.nslots * sizeof *larger.slots);
+  for (size_t i = 0; i < table->nslots; i++) {
+    const struct rd_id_slot *slot = &table->slots[i];
+    if (slot->id != 0)
+      *find_id_slot (&larger, slot->sequence) = *slot;
+  }
+  free (table->slots);
+  *table = larger;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_ids_give (struct rd_ids *ids, uint32_t writer, uint64_t sequence,
+             uint32_t *id)
+{
+  struct rd_id_table *table = &ids->tables[writer];
+  if (2 * (table->n + 1) > table->nslots)
+    RD_TRY (grow_ids (table));
+  struct rd_id_slot *slot = find_id_slot (table, sequence);
+  if (slot->id == 0) {
+    *slot = (struct rd_id_slot) { sequence, ++ids->n };
+    table->n++;
+  }
+  *id = slot->id;
+  return RADIO_OK;
+}
+
+uint32_t
+rd_ids_find (const struct rd_ids *ids, uint32_t writer, uint64_t sequence)
+{
+  const struct rd_id_table *table = &ids->tables[writer];
+  return table->nslots ? find_id_slot (table, sequence)->id : 0;
+}
+
+/*------------------------------------------------------------------------
+ * Spans, with parents on any thread
+ *----------------------------------------------------------------------*/
+
+/* One writer's log. */
+struct log_walk {
   struct rd_collection *collection;
   const struct rd_writer_state *writer;
   const uint32_t *lanes;      /* of the writer's sessions; NULL: requests */
 };
 
-uint64_t
-rd_collect_time (const struct rd_collection *collection, uint64_t ticks)
-{
-  uint64_t since = ticks > collection->origin
-    ? ticks - collection->origin
-    : 0;
-  return rd_rate_ns (&collection->recorder->rate, since);
-}
-
-/* The lane of the thread that had the writer; the last session that began
- * before the span. */
+/* The lane of the last session that began before the span. */
 static uint32_t
-lane_of (const struct walk *walk, uint64_t sequence)
+lane_of (const struct log_walk *walk, uint64_t sequence)
 {
   const struct rd_session *sessions = walk->writer->sessions.at;
   size_t low = 0, high = walk->writer->sessions.n;
@@ -43,117 +131,285 @@ lane_of (const struct walk *walk, uint64_t sequence)
   return walk->lanes[low];
 }
 
-static const struct rd_node *
-node_of (const struct walk *walk, const struct rd_log_span *span)
-{
-  return walk->writer->nodes[rd_span_node (span)];
-}
-
 static enum radio_status
-parent_of (const struct walk *walk, const struct rd_log_span *span,
-           const struct rd_log_extra *extra, uint32_t *parent)
-{
-  uint64_t sequence = rd_span_parent (span);
-  bool is_remote = (extra->flags & RD_LOG_REMOTE_PARENT) != 0;
-  *parent = 0;
-  if (sequence == 0)
-    return RADIO_OK;
-  return rd_ids_give (&walk->collection->ids,
-                      is_remote ? extra->parent_writer
-                                : walk->writer->number,
-                      sequence, parent);
-}
-
-static uint32_t
-flags_of (const struct rd_log_extra *extra)
-{
-  return (extra->flags & RD_LOG_OPEN ? RD_SPAN_OPEN : 0)
-         | (extra->flags & RD_LOG_LATE ? RD_SPAN_LATE : 0);
-}
-
-static enum radio_status
-add_span (struct walk *walk, const struct rd_log_span *span)
+add_span (struct log_walk *walk, const struct rd_log_span *span)
 {
   struct rd_collection *collection = walk->collection;
-  uint64_t sequence = rd_span_sequence (span);
+  const struct rd_rate *rate = &collection->recorder->rate;
   const struct rd_log_extra *extra = rd_span_extra (span);
-  if (node_of (walk, span)->folded)
+  const struct rd_node *node = walk->writer->nodes[rd_span_node (span)];
+  if (node->folded)
     return RADIO_OK;
   uint64_t begin = rd_collect_time (collection, span->begin);
   uint64_t end = rd_collect_time (collection, span->begin
                                               + rd_span_duration (span));
   bool has_tile = (extra->flags & RD_LOG_TILE) != 0;
   bool has_text = (extra->flags & RD_LOG_TEXT) != 0;
+  bool is_remote = (extra->flags & RD_LOG_REMOTE_PARENT) != 0;
   struct rd_span new = {
     .begin_ns = begin,
     .duration_ns = end - begin,
     .submitted_ns = !has_tile && !has_text && extra->submitted
       ? rd_min_u64 (rd_collect_time (collection, extra->submitted), begin)
       : begin,
-    .wait_ns = rd_rate_ns (&collection->recorder->rate, extra->wait),
+    .wait_ns = rd_rate_ns (rate, extra->wait),
     .id = (uint32_t) (collection->profile->spans.n + 1),
-    .node = node_of (walk, span)->index,
-    .lane = lane_of (walk, sequence),
-    .flags = flags_of (extra),
+    .node = node->index,
+    .lane = lane_of (walk, rd_span_sequence (span)),
+    .flags = (extra->flags & RD_LOG_OPEN ? RD_SPAN_OPEN : 0)
+             | (extra->flags & RD_LOG_LATE ? RD_SPAN_LATE : 0),
     .nbytes = extra->nbytes,
     .tile = has_tile ? extra->tile + 1 : 0,
     .stored_nbytes = has_tile ? extra->stored_nbytes : 0,
   };
-  RD_TRY (parent_of (walk, span, extra, &new.parent));
+  if (rd_span_parent (span) != 0)
+    RD_TRY (rd_ids_give (&collection->ids,
+                         is_remote ? extra->parent_writer
+                                   : walk->writer->number,
+                         rd_span_parent (span), &new.parent));
   return rd_profile_add_span (collection->profile, &new);
 }
 
-/* A span gets the id that is one more than its place in the profile, where
- * those of folded nodes have none. */
+/* A span gets the id that is 1 + its index in the profile, where spans of
+ * folded nodes have none. */
 static enum radio_status
-give_id (struct walk *walk, const struct rd_log_span *span)
+give_id (struct log_walk *walk, const struct rd_log_span *span)
 {
   uint32_t id;
-  if (node_of (walk, span)->folded)
+  if (walk->writer->nodes[rd_span_node (span)]->folded)
     return RADIO_OK;
   return rd_ids_give (&walk->collection->ids, walk->writer->number,
                       rd_span_sequence (span), &id);
 }
 
 static enum radio_status
-walk_log (struct walk *walk,
-          enum radio_status (*visit) (struct walk *,
-                                      const struct rd_log_span *))
-{
-  const struct rd_chunk *chunk = walk->writer->log.first;
-  for (; chunk; chunk = chunk->next) {
-    for (size_t i = 0; i < chunk->nslots;) {
-      const struct rd_log_span *span = &chunk->slots[i].span;
-      RD_TRY (visit (walk, span));
-      i += rd_span_nslots (span);
-    }
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
 walk_logs (struct rd_collection *collection,
-           enum radio_status (*visit) (struct walk *,
+           enum radio_status (*visit) (struct log_walk *,
                                        const struct rd_log_span *))
 {
   const struct radio_recorder *recorder = collection->recorder;
   const uint32_t *lanes = collection->lanes;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    struct walk walk = {
+    struct log_walk walk = {
       .collection = collection,
       .writer = writer,
       .lanes = writer == recorder->synced.async_writer ? NULL : lanes,
     };
     lanes += writer->sessions.n;
-    RD_TRY (walk_log (&walk, visit));
+    for (const struct rd_chunk *c = writer->log.first; c; c = c->next)
+      for (size_t j = 0; j < c->nslots;) {
+        const struct rd_log_span *span = &c->slots[j].span;
+        RD_TRY (visit (&walk, span));
+        j += rd_span_nslots (span);
+      }
   }
   return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Texts of spans
+ *----------------------------------------------------------------------*/
+
+/* By span and key; of equal ones the last set is first. */
+static int
+compare_texts (const void *a, const void *b)
+{
+  const struct rd_log_text *x = *(const struct rd_log_text *const *) a;
+  const struct rd_log_text *y = *(const struct rd_log_text *const *) b;
+  int by = rd_compare_u64 (x->sequence, y->sequence);
+  by = by ? by : strcmp (x->key, y->key);
+  return by ? by : (y > x) - (y < x);
+}
+
+/* Ids up to the number of spans are of logged spans, in order. */
+static enum radio_status
+add_text (struct rd_collection *collection, uint32_t writer,
+          const struct rd_log_text *text)
+{
+  struct radio_profile *profile = collection->profile;
+  uint32_t id = rd_ids_find (&collection->ids, writer, text->sequence);
+  if (id == 0 || id > profile->spans.n)
+    return RADIO_OK;
+  struct rd_note note = {
+    .span = id,
+    .node = profile->spans.at[id - 1].node,
+    .key = (char *) text->key,
+    .value = text->value->at,
+    .is_name = text->kind == RADIO_TEXT_NAME,
+  };
+  return rd_profile_add_note (profile, &note);
+}
+
+/* Copies the texts in the extras of spans, which got them at their ends. */
+static size_t
+copy_own_texts (const struct rd_writer_state *writer, struct rd_log_text *to)
+{
+  size_t n = 0;
+  for (const struct rd_chunk *c = writer->log.first; c; c = c->next)
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      const struct rd_log_extra *extra = rd_span_extra (span);
+      if (extra->flags & RD_LOG_TEXT && n < writer->texts.nown)
+        to[n++] = (struct rd_log_text) {
+          .sequence = rd_span_sequence (span),
+          .kind = RADIO_TEXT_NAME,
+          .key = extra->text->own_key,
+          .value = (struct rd_text_value *) extra->text,
+        };
+      i += rd_span_nslots (span);
+    }
+  return n;
+}
+
+/* Adds a writer's texts: all of them in the order in which spans got them,
+ * then sorted, and the first of each span and key. */
+static enum radio_status
+collect_texts (struct rd_collection *collection,
+               const struct rd_writer_state *writer)
+{
+  size_t n = writer->texts.n, capacity = n + writer->texts.nown;
+  if (capacity == 0)
+    return RADIO_OK;
+  RD_FREE_PLAIN struct rd_log_text *copies
+    = calloc (capacity, sizeof *copies);
+  RD_FREE_PLAIN const struct rd_log_text **texts
+    = calloc (capacity, sizeof *texts);
+  if (!copies || !texts)
+    return rd_fail_memory (capacity * sizeof *copies);
+  if (n > 0)
+    memcpy (copies, writer->texts.at, n * sizeof *copies);
+  n += copy_own_texts (writer, copies + n);
+  for (size_t i = 0; i < n; i++)
+    texts[i] = &copies[i];
+  qsort (texts, n, sizeof *texts, compare_texts);
+  for (size_t i = 0; i < n; i++)
+    if (i == 0 || texts[i - 1]->sequence != texts[i]->sequence
+        || strcmp (texts[i - 1]->key, texts[i]->key) != 0)
+      RD_TRY (add_text (collection, writer->number, texts[i]));
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Notes of nodes
+ *----------------------------------------------------------------------*/
+
+/* A note of a writer's node, with its position among all. */
+struct node_note {
+  uint32_t node;
+  size_t position;
+  const struct rd_text_note *note;
+};
+
+struct node_notes {
+  struct node_note *at;
+  size_t n, capacity;
+};
+
+/* Lists the notes of a writer's nodes, but for stand-ins and folded ones,
+ * which the profile does not have. */
+static enum radio_status
+list_notes (struct node_notes *notes, const struct rd_writer_state *writer)
+{
+  for (size_t i = 0; i < writer->nnodes; i++) {
+    const struct rd_node *node = writer->nodes[i];
+    if (!node->site || node->folded)
+      continue;
+    for (unsigned j = 0; j < node->nnotes; j++) {
+      struct node_note note = { node->index, notes->n, &node->notes[j] };
+      RD_TRY (rd_vector_append (notes, note));
+    }
+  }
+  return RADIO_OK;
+}
+
+static int
+compare_notes (const void *a, const void *b)
+{
+  const struct node_note *x = a, *y = b;
+  int by = rd_compare_u64 (x->node, y->node);
+  by = by ? by : strcmp (x->note->key, y->note->key);
+  return by ? by : rd_compare_u64 (x->position, y->position);
+}
+
+/* Joins the notes of one node and key, which the threads had, and adds
+ * them. */
+static enum radio_status
+add_notes (struct radio_profile *profile, struct node_notes *notes)
+{
+  if (notes->n > 1)
+    qsort (notes->at, notes->n, sizeof *notes->at, compare_notes);
+  for (size_t i = 0; i < notes->n;) {
+    const struct node_note *first = &notes->at[i];
+    struct rd_note joined = {
+      .node = first->node,
+      .key = (char *) first->note->key,
+      .value = first->note->value,
+    };
+    for (; i < notes->n && notes->at[i].node == first->node
+           && strcmp (notes->at[i].note->key, joined.key) == 0; i++) {
+      const struct rd_text_note *note = notes->at[i].note;
+      joined.is_name |= note->kind == RADIO_TEXT_NAME;
+      joined.varies |= note->varies
+                       || strcmp (note->value, joined.value) != 0;
+    }
+    RD_TRY (rd_profile_add_note (profile, &joined));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+collect_node_notes (struct rd_collection *collection)
+{
+  const struct radio_recorder *recorder = collection->recorder;
+  struct node_notes notes = { .at = NULL };
+  enum radio_status status = RADIO_OK;
+  for (size_t i = 0; i < recorder->synced.writers.n && status == RADIO_OK;
+       i++)
+    status = list_notes (&notes, recorder->synced.writers.at[i]);
+  if (status == RADIO_OK)
+    status = add_notes (collection->profile, &notes);
+  free (notes.at);
+  return status;
+}
+
+/*------------------------------------------------------------------------
+ * Samples of gauges
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+add_sample (struct rd_collection *collection,
+            const struct rd_log_sample *sample)
+{
+  struct rd_sample new = {
+    .time_ns = rd_collect_time (collection, sample->time),
+    .value = sample->value,
+  };
+  if (!rd_profile_has_room (collection->profile,
+                            &collection->profile->gauges,
+                            sample->gauge->name)) {
+    collection->nsamples_lost++;
+    return RADIO_OK;
+  }
+  RD_TRY (rd_profile_add_gauge (collection->profile, sample->gauge->name,
+                                sample->gauge->unit, &new.gauge));
+  return rd_profile_add_sample (collection->profile, &new);
 }
 
 enum radio_status
 rd_collect_log (struct rd_collection *collection)
 {
+  const struct radio_recorder *recorder = collection->recorder;
   RD_TRY (walk_logs (collection, give_id));
-  return walk_logs (collection, add_span);
+  RD_TRY (walk_logs (collection, add_span));
+  for (size_t i = 0; i < recorder->synced.writers.n; i++)
+    RD_TRY (collect_texts (collection, recorder->synced.writers.at[i]));
+  RD_TRY (collect_node_notes (collection));
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_samples *samples
+      = &recorder->synced.writers.at[i]->samples;
+    for (size_t j = 0; j < samples->n; j++)
+      RD_TRY (add_sample (collection, &samples->at[j]));
+  }
+  return RADIO_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile of a recorder that was stopped: the steps in their order, and
- * what is to be said of the whole. */
+/* The profile of a recorder that was stopped: its steps, times, lanes, facts
+ * and total memory. */
 #include <config.h>
 
 #include <errno.h>
@@ -11,100 +11,189 @@
 #include <unistd.h>
 
 #include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/collect.h"
 
 /*------------------------------------------------------------------------
  * Times
  *----------------------------------------------------------------------*/
 
-/* When the first scope began and the last one ended; the recorder's own
- * beginning where there was none. */
-static void
-find_extent (const struct radio_recorder *recorder, uint64_t *begin,
-             uint64_t *end)
+uint64_t
+rd_collect_time (const struct rd_collection *collection, uint64_t ticks)
 {
-  *begin = UINT64_MAX;
-  *end = 0;
+  uint64_t since = ticks > collection->origin
+    ? ticks - collection->origin
+    : 0;
+  return rd_rate_ns (&collection->recorder->rate, since);
+}
+
+/* The profile begins when the first scope began, and ends when the last one
+ * ended; where there was none, both are the recorder's start. */
+static void
+set_times (struct rd_collection *collection)
+{
+  const struct radio_recorder *recorder = collection->recorder;
+  struct radio_profile_info *info = &collection->profile->info;
+  uint64_t begin = UINT64_MAX, end = 0, start = recorder->start.ticks;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     if (writer->first_begin == 0)
       continue;
-    *begin = rd_min_u64 (*begin, writer->first_begin);
-    *end = rd_max_u64 (*end, writer->last_end);
+    begin = rd_min_u64 (begin, writer->first_begin);
+    end = rd_max_u64 (end, writer->last_end);
   }
-  if (*begin == UINT64_MAX)
-    *begin = recorder->start.ticks;
-  *end = rd_max_u64 (*begin, *end);
-}
-
-static void
-say_times (struct rd_collection *collection)
-{
-  const struct radio_recorder *recorder = collection->recorder;
-  struct radio_profile_info *info = &collection->profile->info;
-  uint64_t end;
-  find_extent (recorder, &collection->origin, &end);
-  info->wall_ns = rd_collect_time (collection, end);
-  uint64_t start = recorder->start.ticks;
-  uint64_t delay = collection->origin > start
-    ? rd_rate_ns (&recorder->rate, collection->origin - start)
+  if (begin == UINT64_MAX)
+    begin = start;
+  collection->origin = begin;
+  info->wall_ns = rd_collect_time (collection, rd_max_u64 (begin, end));
+  uint64_t delay = begin > start
+    ? rd_rate_ns (&recorder->rate, begin - start)
     : 0;
   info->started_unix_ns = recorder->started_unix_ns + delay;
   info->scope_cost_ns = recorder->scope_cost_ns;
 }
 
 /*------------------------------------------------------------------------
+ * Lanes: one for each thread and name
+ *----------------------------------------------------------------------*/
+
+/* A thread without a name of its own has the process's, of which the system
+ * keeps 15 bytes. */
+static const char *
+session_name (const struct rd_session *session, const char *program)
+{
+  if (session->is_named)
+    return session->name;
+  if (session->os_tid == (uint64_t) getpid ())
+    return "main";
+  bool is_inherited = strncmp (session->name, program, 15) == 0
+                      && strlen (session->name) == strnlen (program, 15);
+  return session->name[0] && !is_inherited ? session->name : "thread";
+}
+
+/* Sets the lane of a session.  Equal names of one thread are one lane, with
+ * any writer. */
+static enum radio_status
+add_lane (struct radio_profile *profile, struct rd_ids *known,
+                 const struct rd_session *session, uint32_t *lane)
+{
+  const char *name = session_name (session, profile->info.program);
+  uint32_t id, hash = 2166136261u;
+  for (const char *c = name; *c; c++)
+    hash = (hash ^ (unsigned char) *c) * 16777619u;
+  uint64_t key = session->os_tid ^ (uint64_t) hash << 32;
+  RD_TRY (rd_ids_give (known, 0, key, &id));
+  *lane = id - 1;
+  if (*lane < profile->lanes.n)
+    return RADIO_OK;
+  struct rd_lane new = {
+    .name = (char *) name, .os_tid = session->os_tid
+  };
+  return rd_profile_add_lane (profile, &new, lane);
+}
+
+static int
+compare_lanes (const void *a, const void *b)
+{
+  const struct rd_lane *x = *(const struct rd_lane *const *) a;
+  const struct rd_lane *y = *(const struct rd_lane *const *) b;
+  int by = strcmp (x->name, y->name);
+  return by ? by : (x > y) - (x < y);
+}
+
+/* Numbers the threads that share a name, in the order in which they came:
+ * "loader", "loader 2", "loader 3". */
+static enum radio_status
+number_equal_lanes (struct radio_profile *profile)
+{
+  size_t n = profile->lanes.n, number = 0;
+  const char *name = "";
+  RD_FREE_PLAIN struct rd_lane **sorted = calloc (n ? n : 1, sizeof *sorted);
+  if (!sorted)
+    return rd_fail_memory (n * sizeof *sorted);
+  for (size_t i = 0; i < n; i++)
+    sorted[i] = &profile->lanes.at[i];
+  qsort (sorted, n, sizeof *sorted, compare_lanes);
+  for (size_t i = 0; i < n; i++) {
+    struct rd_lane *lane = sorted[i];
+    number = strcmp (name, lane->name) == 0 ? number + 1 : 1;
+    name = lane->name;
+    if (number > 1) {
+      char numbered[96];
+      snprintf (numbered, sizeof numbered, "%s %zu", name, number);
+      const char *copy = rd_profile_string (profile, numbered);
+      if (!copy)
+        return rd_fail_memory (strlen (numbered) + 1);
+      lane->name = (char *) copy;
+    }
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+collect_lanes (struct rd_collection *collection)
+{
+  const struct radio_recorder *recorder = collection->recorder;
+  size_t n = 0;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++)
+    n += recorder->synced.writers.at[i]->sessions.n;
+  collection->lanes = calloc (n ? n : 1, sizeof *collection->lanes);
+  if (!collection->lanes)
+    return rd_fail_memory (n * sizeof *collection->lanes);
+  RD_IDS_SCOPE struct rd_ids known;
+  RD_TRY (rd_ids_init (&known, 1));
+  uint32_t *lane = collection->lanes;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    for (size_t j = 0; j < writer->sessions.n; j++)
+      RD_TRY (add_lane (collection->profile, &known,
+                        &writer->sessions.at[j], lane++));
+  }
+  return number_equal_lanes (collection->profile);
+}
+
+/*------------------------------------------------------------------------
  * Names and facts
  *----------------------------------------------------------------------*/
 
-static const char *
-program_name (void)
+static enum radio_status
+set_string (struct radio_profile *profile, const char *text,
+            const char **string)
 {
-#ifdef __GLIBC__
-  return program_invocation_short_name;
-#else
-  return "";
-#endif
+  *string = rd_profile_string (profile, text);
+  return *string ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
 static enum radio_status
-own_string (struct radio_profile *profile, const char *text,
-            const char **own)
-{
-  *own = rd_profile_string (profile, text);
-  return *own ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
-}
-
-static enum radio_status
-say_names (struct rd_collection *collection)
+set_names (struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
-  const char *program = program_name ();
-  RD_TRY (own_string (profile, program, &profile->info.program));
-  RD_TRY (own_string (profile, recorder->title ? recorder->title : program,
+#ifdef __GLIBC__
+  const char *program = program_invocation_short_name;
+#else
+  const char *program = "";
+#endif
+  RD_TRY (set_string (profile, program, &profile->info.program));
+  RD_TRY (set_string (profile, recorder->title ? recorder->title : program,
                       &profile->info.title));
-  return own_string (profile, recorder->clock.tsc ? "tsc" : "monotonic",
+  return set_string (profile, recorder->clock.tsc ? "tsc" : "monotonic",
                      &profile->info.clock);
 }
 
+/* Facts of 0 are left out. */
 static enum radio_status
 add_number (struct radio_profile *profile, const char *key, uint64_t value)
 {
   char text[32];
+  if (value == 0)
+    return RADIO_OK;
   snprintf (text, sizeof text, "%" PRIu64, value);
   return rd_profile_add_fact (profile, key, text, false);
 }
 
-static enum radio_status
-add_number_if_any (struct radio_profile *profile, const char *key,
-                   uint64_t value)
-{
-  return value ? add_number (profile, key, value) : RADIO_OK;
-}
-
-/* The command line, its arguments apart by blanks; nothing where the system
- * does not tell. */
+/* Adds the command line, with blanks between its arguments, if the system has
+ * it. */
 static enum radio_status
 add_command (struct radio_profile *profile)
 {
@@ -137,12 +226,12 @@ add_process (const struct radio_recorder *recorder,
   long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
   if (ncpus > 0)
     RD_TRY (add_number (profile, "ncpus", (uint64_t) ncpus));
-  RD_TRY (add_number_if_any (profile, RD_FACT_CPU_NS,
-                             recorder->stop.cpu_ns - recorder->start.cpu_ns));
+  RD_TRY (add_number (profile, RD_FACT_CPU_NS,
+                      recorder->stop.cpu_ns - recorder->start.cpu_ns));
   return add_command (profile);
 }
 
-/* What could not be kept: only what there is none of may go unsaid. */
+/* Adds the numbers of things that could not be kept. */
 static enum radio_status
 add_losses (const struct rd_collection *collection)
 {
@@ -160,17 +249,15 @@ add_losses (const struct rd_collection *collection)
       nthrottled += writer->nodes[j]->throttled;
     }
   }
-  RD_TRY (add_number_if_any (profile, RD_FACT_SKIPPED, nskipped));
-  RD_TRY (add_number_if_any (profile, RD_FACT_THROTTLED, nthrottled));
-  RD_TRY (add_number_if_any (profile, RD_FACT_TEXTS, ntexts));
-  RD_TRY (add_number_if_any (profile, RD_FACT_VALUES,
-                             collection->nvalues_lost));
-  RD_TRY (add_number_if_any (profile, RD_FACT_SAMPLES, nsamples));
-  return add_number_if_any (profile, RD_FACT_THREADS,
-                            recorder->synced.nrefused);
+  RD_TRY (add_number (profile, RD_FACT_SKIPPED, nskipped));
+  RD_TRY (add_number (profile, RD_FACT_THROTTLED, nthrottled));
+  RD_TRY (add_number (profile, RD_FACT_TEXTS, ntexts));
+  RD_TRY (add_number (profile, RD_FACT_VALUES, collection->nvalues_lost));
+  RD_TRY (add_number (profile, RD_FACT_SAMPLES, nsamples));
+  return add_number (profile, RD_FACT_THREADS, recorder->synced.nrefused);
 }
 
-/* The caller's come last, and replace what is called the same. */
+/* The caller's facts are last, and replace those of the same key. */
 static enum radio_status
 add_facts (struct rd_collection *collection)
 {
@@ -186,9 +273,10 @@ add_facts (struct rd_collection *collection)
   return RADIO_OK;
 }
 
-/* Memory of the whole; how often and how much was added up by the tree. */
+/* Sets the memory held at the end and at most; counts of allocations are set
+ * by the tree. */
 static void
-say_memory (struct rd_collection *collection)
+set_memory (struct rd_collection *collection)
 {
   const struct rd_account *account = collection->recorder->account;
   struct radio_profile *profile = collection->profile;
@@ -206,21 +294,19 @@ say_memory (struct rd_collection *collection)
 }
 
 /*------------------------------------------------------------------------
- * All of it
+ * The steps
  *----------------------------------------------------------------------*/
 
 static enum radio_status
-collect (struct rd_collection *collection)
+collect_all (struct rd_collection *collection)
 {
-  say_times (collection);
-  RD_TRY (say_names (collection));
+  set_times (collection);
+  RD_TRY (set_names (collection));
   RD_TRY (rd_collect_tree (collection));
-  RD_TRY (rd_collect_lanes (collection));
+  RD_TRY (collect_lanes (collection));
   RD_TRY (rd_collect_log (collection));
-  RD_TRY (rd_collect_notes (collection));
-  RD_TRY (rd_collect_samples (collection));
   RD_TRY (add_facts (collection));
-  say_memory (collection);
+  set_memory (collection);
   return RADIO_OK;
 }
 
@@ -234,7 +320,7 @@ rd_collect (const struct radio_recorder *recorder,
     .recorder = recorder, .profile = new
   };
   RD_TRY (rd_ids_init (&collection.ids, recorder->synced.writers.n));
-  enum radio_status status = collect (&collection);
+  enum radio_status status = collect_all (&collection);
   rd_ids_free (&collection.ids);
   free (collection.lanes);
   RD_TRY (status);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* From what the writers of a recorder wrote to one profile: the steps, in
- * their order.  Nothing writes any more. */
+/* The profile of a recorder that was stopped, from the data of its writers:
+ * the steps, in their order. */
 #ifndef RD_COLLECT_H
 #define RD_COLLECT_H
 
 #include "profiler/model/profile.h"
 #include "profiler/record/record.h"
 
-/* The ids of spans, by writer and sequence; see collect-ids.c. */
+/* Unique ids for spans, by writer and sequence.  Parents get theirs when a
+ * child refers to them, even if the log has dropped them. */
 struct rd_ids {
   struct rd_id_table *tables; /* of each writer */
   size_t nwriters;
-  uint32_t n;                 /* ids that were given */
+  uint32_t n;                 /* ids in use */
 };
 
 struct rd_collection {
   const struct radio_recorder *recorder;
   struct radio_profile *profile;
-  uint64_t origin;            /* ticks: the profile's beginning */
+  uint64_t origin;            /* ticks: the profile's begin */
   struct rd_ids ids;
   uint32_t *lanes;            /* of all sessions, writer after writer */
   uint64_t nfolded;           /* scopes deeper than a profile may be */
@@ -25,45 +26,42 @@ struct rd_collection {
   uint64_t nsamples_lost;     /* of more gauges */
 };
 
-/* A point in time. */
+/* The profile's time, in ns, of a reading of the clock. */
 uint64_t rd_collect_time (const struct rd_collection *collection,
                           uint64_t ticks);
 
-/* The tree (collect-tree.c): every rd_node gets its index in the profile.
- * Those that are too deep get that of the node above, with what adds up:
- * self time, work, wait, counters and memory.  Their runs are no runs of
- * that node, so neither they nor their spans are in the profile. */
+/* Adds the trees: every rd_node gets its index in the profile.  Nodes that
+ * are too deep are folded into the node above, with the figures that add up:
+ * self time, work, wait, counters and memory.  Their runs are no runs of that
+ * node, so neither they nor their spans are in the profile. */
 enum radio_status rd_collect_tree (struct rd_collection *collection)
   RADIO_USE_RESULT;
 
-/* Threads (collect-lanes.c): fills lanes. */
-enum radio_status rd_collect_lanes (struct rd_collection *collection)
-  RADIO_USE_RESULT;
-
-/* The log (collect-log.c); needs the tree and the lanes. */
+/* Adds spans, their texts and those of nodes, and samples; needs the tree and
+ * the lanes. */
 enum radio_status rd_collect_log (struct rd_collection *collection)
   RADIO_USE_RESULT;
 
-/* Texts and samples (collect-notes.c); need the log. */
-enum radio_status rd_collect_notes (struct rd_collection *collection)
-  RADIO_USE_RESULT;
-enum radio_status rd_collect_samples (struct rd_collection *collection)
-  RADIO_USE_RESULT;
+/* Makes the profile.  Called once, by radio_recorder_stop, when nothing writes
+ * any more and all frames are closed. */
+enum radio_status
+rd_collect (const struct radio_recorder *recorder,
+            struct radio_profile **profile) RADIO_USE_RESULT;
 
-/* Room for spans of so many writers.  RADIO_ERROR_MEMORY. */
+/* Ids for spans of nwriters writers.  RADIO_ERROR_MEMORY. */
 enum radio_status rd_ids_init (struct rd_ids *ids, size_t nwriters)
   RADIO_USE_RESULT;
 void rd_ids_free (struct rd_ids *ids);
 
 #define RD_IDS_SCOPE RD_CLEANUP (rd_ids_free)
 
-/* The id of a span, new or as it was given before, in *id.
+/* Sets *id to the id of a span, a new one if it has none.
  * RADIO_ERROR_MEMORY. */
 enum radio_status rd_ids_give (struct rd_ids *ids, uint32_t writer,
                                uint64_t sequence, uint32_t *id)
   RADIO_USE_RESULT;
 
-/* The same of a span that may have none: then 0. */
+/* The id of a span; 0 if it has none. */
 uint32_t rd_ids_find (const struct rd_ids *ids, uint32_t writer,
                       uint64_t sequence);
 

@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Handing a scope on, and receiving it on another thread.
+/* Work that leaves its thread: scopes that are handed over and received, and
+ * requests.
  *
- * A handoff of a recorder that was stopped is as good as none.  A thread
- * that another recorder records is recorded by the handoff's for as long as
- * the received scope is open, and by its own again afterwards; but not if the
- * handoff's stands below that already: then the scope is the other one's.
- */
+ * A handoff of a recorder that was stopped has no effect.  A thread that
+ * another recorder records is recorded by the handoff's for as long as the
+ * received scope is open, and by its own again afterwards; but if the
+ * handoff's is lower on the thread's stack already, the scope is the current
+ * one's. */
 #include <config.h>
 
-#include "profiler/handoff.h"
-#include "profiler/record/scope.h"
+#include <stdlib.h>
+
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
+#include "profiler/counters.h"
+#include "profiler/record/frame.h"
+#include "profiler/record/log.h"
+#include "profiler/record/notes.h"
+#include "profiler/record/process.h"
 #include "profiler/record/shared.h"
-#include "profiler/record/tap.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
+
+/*------------------------------------------------------------------------
+ * Handoffs
+ *----------------------------------------------------------------------*/
 
 void
 radio_handoff_give (struct radio_handoff *handoff)
@@ -40,56 +51,30 @@ rd_handoff_again (const struct radio_handoff *handoff)
   return again;
 }
 
-/* Open the scope on the entered writer; 0 if it cannot be recorded. */
-static uint64_t
+/* Opens the scope on the entered writer.  NULL: it cannot be recorded. */
+static struct rd_frame *
 open_received (struct rd_writer_state *writer,
                const struct radio_handoff *handoff,
-               const struct radio_site *site,
-               bool attached,
-               bool *is_told)
+               const struct radio_site *site)
 {
   struct rd_shared *shared = handoff->parent;
-  struct rd_node *parent = rd_tree_stand_in (writer, shared->node);
-  struct rd_node *node = parent
-    ? rd_tree_child (writer, parent, site, RADIO_EDGE_HANDOFF)
-    : NULL;
+  struct rd_node *node = rd_tree_stand_in (writer, shared->node);
+  if (node)
+    node = rd_tree_child (writer, node, site, RADIO_EDGE_HANDOFF);
   struct rd_frame *frame = node ? rd_frame_open (writer, node, shared) : NULL;
   if (!frame)
-    return 0;
+    return NULL;
   rd_frame_mark (frame, RD_FRAME_SPECIAL);
   frame->received = true;
-  frame->attached = attached;
   frame->submitted = handoff->submitted;
-  *is_told = frame->is_told;
-  return rd_frame_token (frame);
+  return frame;
 }
 
-/* How a thread stands to a recorder. */
-enum standing {
-  STANDS_OUTSIDE,
-  STANDS_WITHIN,              /* it records what the thread does now */
-  STANDS_BELOW,               /* it will again, when another one is done */
-  STANDS_NOWHERE,             /* it belongs to the process that forked */
-};
-
-static enum standing
-standing_of (const struct radio_recorder *recorder)
-{
-  const struct rd_writer_state *current = rd_this_thread.current;
-  if (rd_recorder_is_forked (recorder))
-    return STANDS_NOWHERE;
-  for (const struct rd_writer_state *w = current; w; w = w->below) {
-    if (w->recorder == recorder)
-      return w == current ? STANDS_WITHIN : STANDS_BELOW;
-  }
-  return STANDS_OUTSIDE;
-}
-
-/* Open the scope on this thread's writer of the handoff's recorder.  False:
- * that was stopped. */
+/* Opens the scope on this thread's writer of the handoff's recorder; attach
+ * pushes that for the scope.  False: the recorder was stopped. */
 static bool
-receive (const struct radio_handoff *handoff, const struct radio_site *site,
-         bool attach, uint64_t *token)
+receive_scope (const struct radio_handoff *handoff,
+               const struct radio_site *site, bool attach, uint64_t *token)
 {
   struct rd_shared *shared = handoff->parent;
   struct rd_writer_state *writer = attach
@@ -98,14 +83,19 @@ receive (const struct radio_handoff *handoff, const struct radio_site *site,
   *token = 0;
   if (!writer)
     return false;
-  bool entered = rd_writer_enter (writer), is_told = false;
+  bool entered = rd_writer_enter (writer), is_tapped = false;
   if (entered) {
-    *token = open_received (writer, handoff, site, attach, &is_told);
+    struct rd_frame *frame = open_received (writer, handoff, site);
+    if (frame) {
+      frame->attached = attach;
+      is_tapped = frame->is_tapped;
+      *token = rd_frame_token (frame);
+    }
     rd_writer_leave (writer);
   }
   if (*token == 0 && attach)
     rd_writer_pop (writer);
-  if (is_told)
+  if (is_tapped)
     rd_tap_begin (site);
   return entered;
 }
@@ -115,13 +105,15 @@ radio_scope_receive (const struct radio_handoff *handoff,
                      const struct radio_site *site)
 {
   const struct rd_shared *shared = handoff->parent;
+  struct rd_writer_state *current = rd_this_thread.current, *w = current;
   uint64_t token;
-  if (shared) {
-    enum standing standing = standing_of (shared->recorder);
-    if ((standing == STANDS_OUTSIDE || standing == STANDS_WITHIN)
-        && receive (handoff, site, standing == STANDS_OUTSIDE, &token))
-      return token;
-  }
+  if (!shared || rd_recorder_is_forked (shared->recorder))
+    return radio_scope_begin (site);
+  while (w && w->recorder != shared->recorder)
+    w = w->below;
+  bool is_lower = w && w != current;
+  if (!is_lower && receive_scope (handoff, site, w == NULL, &token))
+    return token;
   return radio_scope_begin (site);
 }
 
@@ -130,4 +122,263 @@ radio_handoff_release (struct radio_handoff *handoff)
 {
   rd_shared_unref (handoff->parent);
   *handoff = (struct radio_handoff) { .parent = NULL };
+}
+
+/*------------------------------------------------------------------------
+ * Requests and their phases.
+ *
+ * They are runs without a frame, written under the recorder's mutex into its
+ * writer of requests, by any thread.  A request covers its parent's time as a
+ * child on another thread does; its self time is the time outside its phases.
+ * The recorder's mutex guards all members but the constant ones; references
+ * are dropped outside of it.
+ *----------------------------------------------------------------------*/
+
+/* The request itself, or a phase of it. */
+struct async_run {
+  struct rd_node *node;       /* NULL: there is none */
+  uint64_t begin;
+  uint64_t sequence;
+};
+
+struct radio_async {
+  struct rd_shared *parent;   /* a reference; it has one to the recorder */
+  struct radio_async *next, **previous;         /* of the recorder's */
+  struct rd_writer_state *writer;
+  bool is_open;               /* not ended, nor its recorder stopped */
+  struct async_run request, phase;
+  uint64_t submitted;
+  uint64_t covered;           /* by the phases that ended */
+  struct rd_run_bytes bytes;
+};
+
+static struct async_run
+begin_run (struct rd_writer_state *writer, struct rd_node *node,
+           uint64_t now)
+{
+  if (writer->first_begin == 0 || now < writer->first_begin)
+    writer->first_begin = now;
+  return (struct async_run) { node, now, rd_writer_next_sequence (writer) };
+}
+
+/* Adds the run to its node and to the log. */
+static void
+end_run (struct radio_async *async, const struct async_run *run,
+         uint64_t end, uint64_t covered, struct rd_log_extra *extra)
+{
+  struct rd_writer_state *writer = async->writer;
+  bool is_request = run == &async->request;
+  uint64_t duration = end - run->begin;
+  uint64_t self = duration - rd_min_u64 (covered, duration);
+  rd_node_add_run (run->node, duration, self);
+  run->node->own_above_self -= self;    /* there is no thread to work */
+  run->node->opens += (extra->flags & RD_LOG_OPEN) != 0;
+  run->node->lates += (extra->flags & RD_LOG_LATE) != 0;
+  writer->last_end = rd_max_u64 (writer->last_end, end);
+  extra->flags |= RD_LOG_ASYNC;
+  const struct rd_log_run logged = {
+    .begin = run->begin,
+    .duration = duration,
+    .sequence = run->sequence,
+    .parent = is_request ? async->parent->sequence : async->request.sequence,
+    .extra = extra,
+  };
+  rd_log_append (writer, run->node, &logged);
+}
+
+static void
+end_phase (struct radio_async *async, uint64_t end, unsigned flags)
+{
+  if (!async->phase.node)
+    return;
+  struct rd_log_extra extra = {
+    .submitted = async->phase.begin, .flags = flags
+  };
+  end_run (async, &async->phase, end, 0, &extra);
+  async->covered += end - async->phase.begin;
+  async->phase.node = NULL;
+}
+
+static void
+end_request (struct radio_async *async, uint64_t end, unsigned flags)
+{
+  struct rd_log_extra extra = {
+    .submitted = async->submitted,
+    .nbytes = rd_run_bytes_take (&async->bytes),
+    .parent_writer = async->parent->writer,
+    .flags = flags | RD_LOG_REMOTE_PARENT,
+  };
+  end_phase (async, end, flags & RD_LOG_OPEN);
+  end_run (async, &async->request, end, async->covered, &extra);
+  async->is_open = false;
+  *async->previous = async->next;
+  if (async->next)
+    async->next->previous = async->previous;
+}
+
+/* Called with the recorder's mutex held. */
+static bool
+begin_request (struct radio_async *async, const struct radio_site *site)
+{
+  struct radio_recorder *recorder = async->parent->recorder;
+  struct rd_writer_state *writer = rd_async_writer (recorder);
+  struct rd_node *node = writer
+    ? rd_tree_stand_in (writer, async->parent->node)
+    : NULL;
+  if (node)
+    node = rd_tree_child (writer, node, site, RADIO_EDGE_ASYNC);
+  if (!node)
+    return false;
+  uint64_t now = rd_shared_enter_request (async->parent);
+  async->writer = writer;
+  async->request = begin_run (writer, node, now);
+  if (async->submitted == 0 || async->submitted > now)
+    async->submitted = now;
+  node->queue += now - async->submitted;
+  async->is_open = true;
+  async->next = recorder->synced.asyncs;
+  async->previous = &recorder->synced.asyncs;
+  if (async->next)
+    async->next->previous = &async->next;
+  recorder->synced.asyncs = async;
+  return true;
+}
+
+/* A request under a parent, whose reference it takes. */
+static struct radio_async *
+new_request (struct rd_shared *parent, uint64_t submitted,
+             const struct radio_site *site)
+{
+  struct radio_async *async = calloc (1, sizeof *async);
+  bool begun = false;
+  if (async && !rd_recorder_is_forked (parent->recorder)) {
+    RD_LOCK_SCOPE (&parent->recorder->mutex);
+    async->parent = parent;
+    async->submitted = submitted;
+    begun = begin_request (async, site);
+  }
+  if (begun)
+    return async;
+  rd_shared_unref (parent);
+  free (async);
+  return NULL;
+}
+
+struct radio_async *
+radio_async_begin (const struct radio_site *site)
+{
+  if (!radio_profile_is_on ())
+    return NULL;
+  struct rd_writer_state *writer = rd_writer_current ();
+  if (!writer || !rd_writer_enter (writer))
+    return NULL;
+  struct rd_shared *parent = rd_shared_take (writer);
+  rd_writer_leave (writer);
+  return parent ? new_request (parent, 0, site) : NULL;
+}
+
+struct radio_async *
+radio_async_receive (const struct radio_handoff *handoff,
+                     const struct radio_site *site)
+{
+  struct rd_shared *parent = handoff->parent;
+  if (!parent)
+    return radio_async_begin (site);
+  return new_request (rd_shared_ref (parent), handoff->submitted, site);
+}
+
+/* Locks and returns the mutex under which a request is changed; NULL where
+ * nothing may be. */
+static pthread_mutex_t *
+lock_open (struct radio_async *async)
+{
+  if (!async || rd_recorder_is_forked (async->parent->recorder))
+    return NULL;
+  pthread_mutex_t *mutex = rd_lock_mutex (&async->parent->recorder->mutex);
+  if (async->is_open)
+    return mutex;
+  pthread_mutex_unlock (mutex);
+  return NULL;
+}
+
+#define LOCK_OPEN_SCOPE(async)                          \
+  RD_CLEANUP (rd_cleanup_unlock)                        \
+  pthread_mutex_t *locked = lock_open (async);          \
+  if (!locked)                                          \
+    return
+
+void
+radio_async_phase (struct radio_async *async, const struct radio_site *phase)
+{
+  LOCK_OPEN_SCOPE (async);
+  uint64_t now = rd_clock_now (&async->parent->recorder->clock);
+  now = rd_max_u64 (now, async->request.begin);
+  if (async->phase.node)
+    now = rd_max_u64 (now, async->phase.begin);
+  end_phase (async, now, 0);
+  struct rd_node *node = rd_tree_child (async->writer, async->request.node,
+                                        phase, RADIO_EDGE_PHASE);
+  if (node)
+    async->phase = begin_run (async->writer, node, now);
+}
+
+void
+radio_async_add (struct radio_async *async,
+                 const struct radio_counter *counter,
+                 uint64_t value)
+{
+  LOCK_OPEN_SCOPE (async);
+  const struct rd_tally *tally
+    = rd_node_count (async->request.node, counter, value, 0);
+  if (tally && tally->slot < RD_NSLOTS)
+    rd_run_bytes_add (&async->bytes, tally, value);
+}
+
+void
+radio_async_text (struct radio_async *async,
+                  const char *key,
+                  const char *value,
+                  enum radio_text_kind kind)
+{
+  LOCK_OPEN_SCOPE (async);
+  struct rd_log_text text = {
+    .sequence = async->request.sequence, .kind = kind, .key = key
+  };
+  rd_texts_add (&async->writer->texts, async->request.node,
+                !async->parent->recorder->tree_only, &text, value);
+}
+
+/* The caller drops references, without the mutex. */
+static void
+end_request_now (struct radio_async *async)
+{
+  LOCK_OPEN_SCOPE (async);
+  uint64_t begin = async->phase.node ? async->phase.begin
+                                     : async->request.begin;
+  uint64_t end;
+  bool late = rd_shared_leave_request (async->parent, begin, &end);
+  end_request (async, end, late ? RD_LOG_LATE : 0);
+}
+
+void
+radio_async_end (struct radio_async *async)
+{
+  if (!async)
+    return;
+  end_request_now (async);
+  rd_shared_unref (async->parent);
+  free (async);
+}
+
+void
+rd_async_stop (struct radio_recorder *recorder, uint64_t now)
+{
+  while (recorder->synced.asyncs) {
+    struct radio_async *async = recorder->synced.asyncs;
+    uint64_t end = rd_max_u64 (now, async->request.begin);
+    if (async->phase.node)
+      end = rd_max_u64 (end, async->phase.begin);
+    bool late = rd_shared_has_ended (async->parent);
+    end_request (async, end, RD_LOG_OPEN | (late ? RD_LOG_LATE : 0));
+  }
 }

@@ -5,8 +5,8 @@
 
 #include "src/base/hooks.h"
 #include "profiler/counters.h"
-#include "profiler/record/memory.h"
-#include "profiler/record/record.h"
+#include "profiler/record/notes.h"
+#include "profiler/record/process.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 

@@ -1,62 +1,232 @@
 /* SPDX-License-Identifier: MIT */
-/* Logging spans into chunks that fill up. */
+/* Logging spans into chunks, and compacting a full log. */
 #include <config.h>
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "profiler/record/compact.h"
+#include "src/base/checked.h"
 #include "profiler/record/log.h"
-#include "profiler/record/pool.h"
+#include "profiler/record/notes.h"
 #include "profiler/record/tree.h"
 
-bool
-rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
-               size_t element_nbytes)
+/*------------------------------------------------------------------------
+ * Compaction: keeps the longest spans, and the first few of each node, so
+ * that every path can be inspected.  Durations are compared by their
+ * logarithm, in quarters of octaves; one pass counts, a second one moves the
+ * spans that stay to the front.  Since no more than half stays, each span is
+ * visited some two times on average before it goes.
+ *----------------------------------------------------------------------*/
+
+#define NBUCKETS 256
+
+struct compaction {
+  size_t nslots;
+  size_t nlogged;             /* nodes with spans in the log */
+  size_t keep_first;          /* of each node */
+  size_t counts[NBUCKETS];    /* slots of the others, by duration */
+  unsigned bucket;            /* the shortest that is kept... */
+  size_t left;                /* ... and how many slots of it */
+};
+
+/* Buckets are in the order of their durations. */
+static unsigned
+bucket_of (uint64_t duration)
 {
-  void *old, *grown;
-  if (n < *capacity)
-    return true;
-  if (n >= limit)
+  if (duration < 4)
+    return (unsigned) duration;
+  unsigned octave = 63 - (unsigned) __builtin_clzll (duration);
+  return octave * 4 + (unsigned) (duration >> (octave - 2) & 3) - 4;
+}
+
+/* The shortest duration of a bucket. */
+static uint64_t
+bucket_begin (unsigned bucket)
+{
+  if (bucket < 4)
+    return bucket;
+  return (uint64_t) (4 + bucket % 4) << (bucket / 4 - 1);
+}
+
+static struct rd_node *
+node_of_span (const struct rd_writer_state *writer,
+              const struct rd_log_span *span)
+{
+  return writer->nodes[rd_span_node (span)];
+}
+
+static void
+reset_firsts (struct rd_writer_state *writer)
+{
+  for (size_t i = 0; i < writer->nnodes; i++)
+    writer->nodes[i]->nfirst = 0;
+}
+
+/* True if a span is among the first of its node; called once for each, in
+ * the order of the log. */
+static bool
+is_first (struct rd_node *node, const struct compaction *plan)
+{
+  if (node->nfirst >= plan->keep_first)
     return false;
-  size_t wanted = *capacity < 8 ? 8 : *capacity * 2;
-  if (wanted > limit)
-    wanted = limit;
-  if (wanted > SIZE_MAX / element_nbytes)
-    return false;
-  memcpy (&old, array_at, sizeof old);
-  grown = realloc (old, wanted * element_nbytes);
-  if (!grown)
-    return false;
-  memcpy (array_at, &grown, sizeof grown);
-  *capacity = wanted;
+  node->nfirst++;
   return true;
 }
 
-static size_t
-chunk_slots (const struct rd_writer_state *writer)
+/* Everything kept takes half of the log at most.  Its first spans fill a
+ * quarter, if they have no extras. */
+static void
+plan_compaction (struct rd_writer_state *writer, struct compaction *plan)
 {
-  return rd_pool_chunk_slots (writer->recorder->pool);
+  size_t nfirst = 0;          /* slots of first spans */
+  reset_firsts (writer);
+  for (struct rd_chunk *c = writer->log.first; c; c = c->next) {
+    plan->nslots += c->nslots;
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      plan->nlogged += node_of_span (writer, span)->nfirst++ == 0;
+      i += rd_span_nslots (span);
+    }
+  }
+  plan->keep_first = plan->nslots / 4 / plan->nlogged;
+  if (plan->keep_first > RD_KEEP_FIRST)
+    plan->keep_first = RD_KEEP_FIRST;
+  reset_firsts (writer);
+  for (struct rd_chunk *c = writer->log.first; c; c = c->next)
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      size_t nslots = rd_span_nslots (span);
+      if (is_first (node_of_span (writer, span), plan))
+        nfirst += nslots;
+      else
+        plan->counts[bucket_of (rd_span_duration (span))] += nslots;
+      i += nslots;
+    }
+  plan->left = plan->nslots / 2 - nfirst;
+  plan->bucket = NBUCKETS - 1;
+  while (plan->counts[plan->bucket] <= plan->left)
+    plan->left -= plan->counts[plan->bucket--];
 }
 
+static bool
+is_kept (struct rd_node *node, const struct rd_log_span *span,
+         struct compaction *plan)
+{
+  if (is_first (node, plan))
+    return true;
+  unsigned bucket = bucket_of (rd_span_duration (span));
+  if (bucket == plan->bucket && plan->left >= rd_span_nslots (span)) {
+    plan->left -= rd_span_nslots (span);
+    return true;
+  }
+  return bucket > plan->bucket;
+}
+
+/* The end of the spans that were moved: never beyond the span to be moved,
+ * since spans that fitted into a chunk there do so here. */
+struct target {
+  struct rd_chunk *chunk;
+  size_t n;                   /* slots of it that are filled */
+  size_t chunk_slots;
+};
+
+static void
+move_span (struct target *to, const union rd_log_slot *from)
+{
+  union rd_log_slot span = from[0], extra;
+  size_t nslots = rd_span_nslots (&span.span);
+  if (nslots > 1)
+    extra = from[1];
+  if (to->n + nslots > to->chunk_slots) {
+    to->chunk->nslots = to->n;
+    to->chunk = to->chunk->next;
+    to->n = 0;
+  }
+  to->chunk->slots[to->n++] = span;
+  if (nslots > 1)
+    to->chunk->slots[to->n++] = extra;
+}
+
+/* Moves the spans that stay to the front of the list of chunks, which may be
+ * where they are.  Returns the chunk where they end. */
+static struct rd_chunk *
+move_kept_spans (struct rd_writer_state *writer, struct compaction *plan,
+                 size_t chunk_slots)
+{
+  struct target to = { writer->log.first, 0, chunk_slots };
+  struct rd_text_sweep sweep;
+  rd_text_sweep_begin (&sweep, &writer->texts);
+  for (struct rd_chunk *c = writer->log.first; c; c = c->next) {
+    size_t nslots = c->nslots;
+    for (size_t i = 0, n; i < nslots; i += n) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      struct rd_node *node = node_of_span (writer, span);
+      n = rd_span_nslots (span);
+      if (is_kept (node, span, plan)) {
+        move_span (&to, &c->slots[i]);
+        continue;
+      }
+      node->nlogged--;
+      rd_node_drop (writer, node, rd_span_duration (span));
+      writer->texts.nown -= (rd_span_extra (span)->flags & RD_LOG_TEXT) != 0;
+      rd_text_sweep_drop (&sweep, rd_span_sequence (span));
+    }
+  }
+  rd_text_sweep_end (&sweep);
+  writer->log_next = to.chunk->slots + to.n;
+  writer->log_end = to.chunk->slots + chunk_slots;
+  return to.chunk;
+}
+
+/* Drops at least half of the writer's spans, all of whose chunks are full:
+ * the shortest, but not the first few of each node, whose thresholds then
+ * rise.  Returns empty chunks to the span memory, and leaves the writer at
+ * the end of the spans that stay. */
+static void
+compact_log (struct rd_writer_state *writer, size_t chunk_slots)
+{
+  struct rd_log *log = &writer->log;
+  struct compaction plan = { .nslots = 0 };
+  plan_compaction (writer, &plan);
+  reset_firsts (writer);
+  log->last = move_kept_spans (writer, &plan, chunk_slots);
+  log->threshold = rd_max_u64 (log->threshold,
+                               bucket_begin (plan.bucket + 1));
+  for (size_t i = 0; i < writer->nnodes; i++) {
+    struct rd_node *node = writer->nodes[i];
+    if (!node->throttled && node->nfirst >= plan.keep_first)
+      node->threshold = log->threshold;
+  }
+  if (log->last->next)
+    rd_span_memory_give (writer->recorder->span_memory, log->last->next);
+  log->last->next = NULL;
+  log->nchunks = 0;
+  for (struct rd_chunk *c = log->first; c; c = c->next)
+    log->nchunks++;
+}
+
+/*------------------------------------------------------------------------
+ * Appending
+ *----------------------------------------------------------------------*/
+
+/* One node in so many slots is checked for throttling: each of them once in a
+ * while, at next to no cost per span, since chunks are long. */
+#define SLOTS_PER_NODE 64
+
+/* Called when the last chunk, if there is one, is full. */
 static void
 leave_chunk (struct rd_writer_state *writer)
 {
-  struct rd_log *log = &writer->log;
-  if (log->last) {
-    log->last->nslots = (size_t) (writer->log_next - log->last->slots);
-    log->nappended += log->last->nslots;
-  }
+  rd_log_finish (writer);
+  if (writer->log.last)
+    writer->log.nappended += writer->log.last->nslots;
 }
 
-/* Each node is looked at once in a while; that costs a span next to
- * nothing, since chunks are long. */
-#define CONSIDER_EACH 64
-
-static void
-begin_chunk (struct rd_writer_state *writer, struct rd_chunk *chunk)
+static bool
+take_chunk (struct rd_writer_state *writer, size_t chunk_slots)
 {
   struct rd_log *log = &writer->log;
+  struct rd_chunk *chunk
+    = rd_span_memory_take (writer->recorder->span_memory, log->nchunks);
+  if (!chunk)
+    return false;
   leave_chunk (writer);
   if (log->last)
     log->last->next = chunk;
@@ -65,18 +235,9 @@ begin_chunk (struct rd_writer_state *writer, struct rd_chunk *chunk)
   log->last = chunk;
   log->nchunks++;
   writer->log_next = chunk->slots;
-  writer->log_end = chunk->slots + chunk_slots (writer);
-  rd_tree_consider (writer, chunk_slots (writer) / CONSIDER_EACH + 1);
-}
-
-static bool
-take_chunk (struct rd_writer_state *writer)
-{
-  struct rd_chunk *chunk
-    = rd_pool_take (writer->recorder->pool, writer->log.nchunks);
-  if (chunk)
-    begin_chunk (writer, chunk);
-  return chunk != NULL;
+  writer->log_end = chunk->slots + chunk_slots;
+  rd_tree_throttle (writer, chunk_slots / SLOTS_PER_NODE + 1);
+  return true;
 }
 
 static bool
@@ -85,43 +246,32 @@ has_room (const struct rd_writer_state *writer, size_t nslots)
   return (size_t) (writer->log_end - writer->log_next) >= nslots;
 }
 
-/* Room for so many slots, by taking a chunk or by dropping what is
- * shortest. */
+/* Makes room for nslots, by another chunk or by compaction, which may raise
+ * the node's threshold. */
 static bool
-make_room (struct rd_writer_state *writer, size_t nslots)
+make_room_in_log (struct rd_writer_state *writer, size_t nslots)
 {
-  if (!writer->recorder->pool || nslots > chunk_slots (writer))
+  if (!writer->recorder->span_memory)
     return false;
-  if (take_chunk (writer))
+  size_t chunk_slots
+    = rd_span_memory_chunk_slots (writer->recorder->span_memory);
+  if (nslots > chunk_slots)
+    return false;
+  if (take_chunk (writer, chunk_slots))
     return true;
   if (!writer->log.last)
     return false;
   leave_chunk (writer);
-  rd_log_compact (writer, chunk_slots (writer));
-  return has_room (writer, nslots) || take_chunk (writer);
+  compact_log (writer, chunk_slots);
+  return has_room (writer, nslots) || take_chunk (writer, chunk_slots);
 }
 
-static void
-write_span (union rd_log_slot *slot, const struct rd_node *node,
-            const struct rd_log_run *run)
-{
-  slot->span = (struct rd_log_span) {
-    .begin = run->begin,
-    .duration_more = run->duration | (run->extra ? RD_SPAN_HAS_EXTRA : 0),
-    .sequence_node = run->sequence << 16 | node->number,
-    .parent_epoch = run->parent << 16,
-  };
-  if (run->extra)
-    slot[1].extra = *run->extra;
-}
-
-/* Making room may raise the threshold. */
 union rd_log_slot *
 rd_log_take (struct rd_writer_state *writer, struct rd_node *node,
              uint64_t duration, size_t nslots)
 {
   if (duration < node->threshold
-      || (!has_room (writer, nslots) && !make_room (writer, nslots))
+      || (!has_room (writer, nslots) && !make_room_in_log (writer, nslots))
       || duration < node->threshold) {
     rd_node_drop (writer, node, duration);
     return NULL;
@@ -138,10 +288,22 @@ rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
 {
   union rd_log_slot *slot = rd_log_take (writer, node, run->duration,
                                          run->extra ? 2 : 1);
-  if (slot)
-    write_span (slot, node, run);
-  return slot != NULL;
+  if (!slot)
+    return false;
+  slot->span = (struct rd_log_span) {
+    .begin = run->begin,
+    .duration_more = run->duration | (run->extra ? RD_SPAN_HAS_EXTRA : 0),
+    .sequence_node = run->sequence << 16 | node->number,
+    .parent_epoch = run->parent << 16,
+  };
+  if (run->extra)
+    slot[1].extra = *run->extra;
+  return true;
 }
+
+/*------------------------------------------------------------------------
+ * Its length
+ *----------------------------------------------------------------------*/
 
 uint64_t
 rd_log_mark (const struct rd_writer_state *writer)
@@ -153,20 +315,11 @@ rd_log_mark (const struct rd_writer_state *writer)
 }
 
 void
-rd_log_settle (struct rd_writer_state *writer)
+rd_log_finish (struct rd_writer_state *writer)
 {
   struct rd_log *log = &writer->log;
   if (log->last)
     log->last->nslots = (size_t) (writer->log_next - log->last->slots);
-}
-
-static size_t
-count_spans (const struct rd_chunk *chunk)
-{
-  size_t n = 0;
-  for (size_t i = 0; i < chunk->nslots; n++)
-    i += rd_span_nslots (&chunk->slots[i].span);
-  return n;
 }
 
 size_t
@@ -174,12 +327,7 @@ rd_log_count (const struct rd_log *log)
 {
   size_t n = 0;
   for (const struct rd_chunk *c = log->first; c; c = c->next)
-    n += count_spans (c);
+    for (size_t i = 0; i < c->nslots; n++)
+      i += rd_span_nslots (&c->slots[i].span);
   return n;
-}
-
-void
-rd_log_clear (struct rd_log *log)
-{
-  *log = (struct rd_log) { .first = NULL };
 }

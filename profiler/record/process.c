@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is one of in a process: the switch, the recorder of all its
- * threads, and what fork does to both.  A child of fork records nothing: the
- * threads that it was recording are not there, and their locks may be held
- * for ever. */
+/* The process and its threads.
+ *
+ * A child of fork records nothing: the threads that it recorded do not exist
+ * there, and their locks may be held for ever.
+ *
+ * A thread keeps each writer that it ever got until the writer's recorder
+ * stops or the thread ends; each one holds a reference to its recorder.  The
+ * current one is the top of a stack: a thread that is recorded by itself, or
+ * by the process's recorder, can be received into another recorder for the
+ * time of a scope.  A thread notices that a recorder stopped when it next
+ * uses the recorder, and drops its writer then. */
 #include <config.h>
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -16,8 +26,15 @@
 #endif
 
 #include "src/base/cleanup.h"
-#include "profiler/record/recorder.h"
+#include "src/base/error.h"
+#include "profiler/record/frame.h"
+#include "profiler/record/log.h"
+#include "profiler/record/process.h"
 #include "profiler/record/writer.h"
+
+/* Limit of the threads of one writer that are distinguished; all later ones
+ * share the last session. */
+#define MAX_SESSIONS 65536
 
 unsigned radio_profile_switch;
 
@@ -26,53 +43,13 @@ static struct {
   _Atomic (struct radio_recorder *) recorder;   /* changed under mutex */
   _Atomic uint64_t serial;    /* the recorder's */
   atomic_uint generation;
-  _Atomic uint64_t next_serial;
-  atomic_uint next_epoch;
 } process = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
+static pthread_key_t thread_key;
+
 /*------------------------------------------------------------------------
- * fork
+ * The switch and the process's recorder
  *----------------------------------------------------------------------*/
-
-static void
-before_fork (void)
-{
-  pthread_mutex_lock (&process.mutex);
-}
-
-static void
-after_fork_in_parent (void)
-{
-  pthread_mutex_unlock (&process.mutex);
-}
-
-static void
-after_fork_in_child (void)
-{
-  __atomic_store_n (&radio_profile_switch, 0, __ATOMIC_RELAXED);
-  atomic_store (&process.recorder, NULL);
-  atomic_fetch_add (&process.generation, 1);
-  rd_thread_forget ();
-  pthread_mutex_unlock (&process.mutex);
-}
-
-static pthread_once_t process_once = PTHREAD_ONCE_INIT;
-static bool is_ready;
-
-static void
-init_process (void)
-{
-  is_ready = rd_thread_init ()
-             && pthread_atfork (before_fork, after_fork_in_parent,
-                                after_fork_in_child) == 0;
-}
-
-bool
-rd_process_init (void)
-{
-  pthread_once (&process_once, init_process);
-  return is_ready;
-}
 
 unsigned
 rd_process_generation (void)
@@ -84,42 +61,6 @@ bool
 rd_recorder_is_forked (const struct radio_recorder *recorder)
 {
   return recorder->generation != rd_process_generation ();
-}
-
-/*------------------------------------------------------------------------
- * Numbers
- *----------------------------------------------------------------------*/
-
-uint64_t
-rd_recorder_next_serial (void)
-{
-  return atomic_fetch_add (&process.next_serial, 1) + 1;
-}
-
-/* The low 15 bits tell writers apart, and are not all zero. */
-uint64_t
-rd_recorder_first_id (void)
-{
-  unsigned epoch = atomic_fetch_add (&process.next_epoch, 1);
-  return RD_ID_STEP | (epoch % (RD_ID_MARK - 1) + 1);
-}
-
-/*------------------------------------------------------------------------
- * The switch and the process's recorder
- *----------------------------------------------------------------------*/
-
-struct radio_recorder *
-rd_process_recorder (uint64_t but_not_serial)
-{
-  if (!atomic_load_explicit (&process.recorder, memory_order_relaxed)
-      || atomic_load_explicit (&process.serial, memory_order_relaxed)
-         == but_not_serial)
-    return NULL;
-  RD_LOCK_SCOPE (&process.mutex);
-  struct radio_recorder *recorder = atomic_load (&process.recorder);
-  if (recorder)
-    rd_recorder_ref (recorder);
-  return recorder;
 }
 
 enum radio_status
@@ -150,32 +91,293 @@ rd_process_leave (struct radio_recorder *recorder)
  * The asymmetric barrier
  *----------------------------------------------------------------------*/
 
-#if defined __linux__ && defined SYS_membarrier
-
 bool
 rd_process_has_barrier (void)
 {
+#if defined __linux__ && defined SYS_membarrier
   return syscall (SYS_membarrier,
                   MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#else
+  return false;
+#endif
 }
 
 void
 rd_process_barrier (void)
 {
+#if defined __linux__ && defined SYS_membarrier
   syscall (SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+#endif
 }
 
+/*------------------------------------------------------------------------
+ * Sessions: the threads that had a writer, one after the other, and their
+ * names, which are the operating system's unless the program set one.
+ *----------------------------------------------------------------------*/
+
+/* Sets the last session's name to the calling thread's; on the entered
+ * writer. */
+static void
+update_session_name (struct rd_writer_state *writer)
+{
+  const struct rd_thread *thread = &rd_this_thread;
+  if (writer->sessions.n == 0)
+    return;
+  struct rd_session *session = &writer->sessions.at[writer->sessions.n - 1];
+  session->is_named = thread->is_named;
+  if (thread->is_named)
+    memcpy (session->name, thread->name, sizeof session->name);
+  else if (pthread_getname_np (pthread_self (), session->name,
+                               sizeof session->name) != 0)
+    session->name[0] = '\0';
+}
+
+/* The calling thread has the entered writer from now on.  It continues the
+ * last session if that was its own, and takes it over if that left nothing in
+ * the log. */
+static void
+begin_session (struct rd_writer_state *writer)
+{
+#ifdef __linux__
+  uint64_t os_tid = (uint64_t) syscall (SYS_gettid);
 #else
+  uint64_t os_tid = (uint64_t) (uintptr_t) &rd_this_thread;
+#endif
+  size_t n = writer->sessions.n;
+  struct rd_session *last = n ? &writer->sessions.at[n - 1] : NULL;
+  struct rd_session *session = last;
+  bool is_same = last && last->os_tid == os_tid;
+  bool is_unused = rd_log_mark (writer) == writer->session_mark
+                   && writer->texts.n == 0;
+  if (!is_same && (!last || !is_unused))
+    session = RD_ARRAY_ADD (&writer->sessions, MAX_SESSIONS);
+  if (session) {
+    if (!is_same)
+      session->first = writer->next_id >> 16;
+    session->os_tid = os_tid;
+    update_session_name (writer);
+  } else if (last) {
+    last->os_tid = 0;
+    last->is_named = true;
+    snprintf (last->name, sizeof last->name, "further threads");
+  }
+  writer->session_mark = rd_log_mark (writer);
+}
+
+/* Not by the thread's handle, which is invalid once the thread has ended. */
+void
+rd_session_read_name (struct rd_session *session)
+{
+  char path[64], name[sizeof session->name];
+  if (session->is_named || session->os_tid == 0)
+    return;
+  snprintf (path, sizeof path, "/proc/self/task/%llu/comm",
+            (unsigned long long) session->os_tid);
+  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : read (fd, name, sizeof name - 1);
+  if (n <= 1)
+    return;
+  name[n - 1] = '\0';
+  memcpy (session->name, name, (size_t) n);
+}
+
+/* A name is cut at a whole character. */
+void
+radio_thread_name (const char *name)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  size_t n = strlen (name), room = sizeof thread->name - 1;
+  if (n > room) {
+    n = room;
+    while (n > 0 && ((unsigned char) name[n] & 0xc0) == 0x80)
+      n--;
+  }
+  memset (thread->name, 0, sizeof thread->name);
+  memcpy (thread->name, name, n);
+  thread->is_named = true;
+  for (struct rd_writer_state *w = thread->mine; w; w = w->next_mine)
+    if (rd_writer_enter (w)) {
+      update_session_name (w);
+      rd_writer_leave (w);
+    }
+}
+
+/*------------------------------------------------------------------------
+ * The calling thread's writers
+ *----------------------------------------------------------------------*/
+
+void
+rd_thread_purge (void)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  struct rd_writer_state **w = &thread->current;
+  while (*w)
+    if (rd_writer_is_stopped (*w))
+      *w = (*w)->below;
+    else
+      w = &(*w)->below;
+  w = &thread->mine;
+  while (*w) {
+    struct rd_writer_state *writer = *w;
+    if (!rd_writer_is_stopped (writer)) {
+      w = &writer->next_mine;
+      continue;
+    }
+    *w = writer->next_mine;
+    rd_recorder_unref (writer->recorder);
+  }
+}
+
+/* A new writer for this thread, with a reference to the recorder. */
+static struct rd_writer_state *
+attach_thread (struct radio_recorder *recorder)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  if (pthread_setspecific (thread_key, thread) != 0)
+    return NULL;
+  struct rd_writer_state *writer = rd_recorder_take_writer (recorder);
+  if (!writer)
+    return NULL;
+  writer->next_mine = thread->mine;
+  thread->mine = writer;
+  if (rd_writer_enter (writer)) {
+    begin_session (writer);
+    rd_writer_leave (writer);
+  }
+  return writer;
+}
+
+struct rd_writer_state *
+rd_writer_push (struct radio_recorder *recorder)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  rd_thread_purge ();
+  struct rd_writer_state *writer = thread->mine;
+  while (writer && writer->recorder != recorder)
+    writer = writer->next_mine;
+  if (!writer)
+    writer = attach_thread (recorder);
+  if (!writer || rd_writer_is_stopped (writer))
+    return NULL;
+  writer->below = thread->current;
+  thread->current = writer;
+  return writer;
+}
+
+/* The process's recorder, with a reference; NULL if there is none or it could
+ * not take this thread on before. */
+static struct radio_recorder *
+ref_process_recorder (void)
+{
+  if (!atomic_load_explicit (&process.recorder, memory_order_relaxed)
+      || atomic_load_explicit (&process.serial, memory_order_relaxed)
+         == rd_this_thread.refused_serial)
+    return NULL;
+  RD_LOCK_SCOPE (&process.mutex);
+  struct radio_recorder *recorder = atomic_load (&process.recorder);
+  if (recorder)
+    rd_recorder_ref (recorder);
+  return recorder;
+}
+
+static struct rd_writer_state *
+attach_to_process (void)
+{
+  struct radio_recorder *recorder = ref_process_recorder ();
+  if (!recorder)
+    return NULL;
+  struct rd_writer_state *writer = rd_writer_push (recorder);
+  if (!writer) {
+    RD_LOCK_SCOPE (&recorder->mutex);
+    if (!recorder->synced.stopped) {
+      recorder->synced.nrefused++;
+      rd_this_thread.refused_serial = recorder->serial;
+    }
+  }
+  rd_recorder_unref (recorder);
+  return writer;
+}
+
+struct rd_writer_state *
+rd_writer_current (void)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  if (thread->current && rd_writer_is_stopped (thread->current))
+    rd_thread_purge ();
+  return thread->current ? thread->current : attach_to_process ();
+}
+
+/*------------------------------------------------------------------------
+ * The end of a thread, and fork
+ *----------------------------------------------------------------------*/
+
+/* Taps are called last: one that records attaches the thread once more. */
+static void
+detach_thread (struct rd_thread *thread, struct rd_writer_state *writer)
+{
+  struct radio_recorder *recorder = writer->recorder;
+  struct rd_tap_ends ends;
+  ends.n = 0;
+  if (rd_writer_enter (writer)) {
+    /* While the writer is still the thread's own: its CPU clock is read. */
+    while (writer->top > writer->frames)
+      rd_frame_abandon (writer, &ends);
+    update_session_name (writer);
+    rd_writer_leave (writer);
+  }
+  thread->mine = writer->next_mine;
+  rd_recorder_give_writer (recorder, writer);
+  rd_recorder_unref (recorder);
+  rd_tap_end (&ends);
+}
+
+static void
+end_thread (void *arg)
+{
+  struct rd_thread *thread = arg;
+  while (thread->mine) {
+    thread->current = NULL;
+    detach_thread (thread, thread->mine);
+  }
+}
+
+static void
+before_fork (void)
+{
+  pthread_mutex_lock (&process.mutex);
+}
+
+static void
+after_fork_in_parent (void)
+{
+  pthread_mutex_unlock (&process.mutex);
+}
+
+static void
+after_fork_in_child (void)
+{
+  __atomic_store_n (&radio_profile_switch, 0, __ATOMIC_RELAXED);
+  atomic_store (&process.recorder, NULL);
+  atomic_fetch_add (&process.generation, 1);
+  rd_this_thread.current = NULL;
+  rd_this_thread.mine = NULL;
+  pthread_mutex_unlock (&process.mutex);
+}
+
+static bool is_ready;
+
+static void
+init_process (void)
+{
+  is_ready = pthread_key_create (&thread_key, end_thread) == 0
+             && pthread_atfork (before_fork, after_fork_in_parent,
+                                after_fork_in_child) == 0;
+}
 
 bool
-rd_process_has_barrier (void)
+rd_process_init (void)
 {
-  return false;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once (&once, init_process);
+  return is_ready;
 }
-
-void
-rd_process_barrier (void)
-{
-}
-
-#endif

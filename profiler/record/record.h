@@ -1,60 +1,167 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's insides: what a thread writes while it runs, and what the
- * collector reads when the recorder stops.
+/* The recorder's data: the state that threads write while they run, and that
+ * the collector reads when the recorder stops.
  *
  * Each recorded thread owns a writer: a stack of open frames, a tree of
  * nodes, and a log of spans in chunks.  One thread writes a writer at a time,
  * without locks or shared atomics.  Stopping is asymmetric: the writer sets
- * `busy' with a plain store around each change and looks whether it was
- * stopped; the stopper says so, makes every processor see it (membarrier,
- * or, where that is missing, the writers fence themselves) and waits until
- * nobody is busy.  After that nothing writes, and the collector reads at
- * leisure.
+ * `busy' with a plain store around each change and checks whether it was
+ * stopped; the stopper sets that flag, makes every processor see it
+ * (membarrier; without it the writers fence themselves) and waits until no
+ * writer is busy.  After that nothing writes, and the collector reads.
  *
- * A thread that ends gives its writer back to the recorder, and the next
- * thread goes on with it: the tree grows with the number of paths, not with
- * that of threads.
+ * A thread that ends returns its writer to the recorder, and the next thread
+ * reuses it: the tree grows with the number of paths, not of threads.
  *
  * Parents on other threads: radio_handoff_give makes a `shared' of the
  * innermost frame.  It counts how many children run at the moment, so the
  * union of their intervals is known exactly without keeping them: time is
  * covered while at least one runs.  While a frame has a shared, its own
  * thread's children go through it too.
+ *
+ * Layers, each calling only those before it: clock; notes; tree; log and
+ * span memory; writer; shared, tap, frame; process; scope, handoff, hooks;
+ * collect; recorder.
  */
 #ifndef RD_RECORD_H
 #define RD_RECORD_H
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <radio/profile.h>
 
-#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "profiler/model/vector.h"
 #include "profiler/record/clock.h"
-#include "profiler/record/gauge.h"
-#include "profiler/record/memory.h"
-#include "profiler/record/text.h"
 
+struct rd_node;
 struct rd_writer_state;
 struct rd_shared;
 
 /*------------------------------------------------------------------------
- * The tree, as one writer has it.  Times are in ticks of the clock.
+ * Arrays that grow up to a limit
  *----------------------------------------------------------------------*/
 
-/* What one run added to its node's counters of bytes, by their slots.  The
- * same bytes are asked for, fetched, decoded and delivered: a run moved as
- * many as its largest counter says, not all of these together. */
+#define RD_ARRAY(type) struct { type *at; size_t n, capacity; }
+
+/* Makes room for one more of n elements, up to limit in all.  False: there
+ * are that many, or no memory.  No message is set: see hooks.c. */
+static inline bool
+rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
+               size_t element_nbytes)
+{
+  void *old, *grown;
+  if (n < *capacity)
+    return true;
+  if (n >= limit)
+    return false;
+  size_t wanted = *capacity < 8 ? 8 : *capacity * 2;
+  if (wanted > limit)
+    wanted = limit;
+  if (wanted > SIZE_MAX / element_nbytes)
+    return false;
+  memcpy (&old, array_at, sizeof old);
+  grown = realloc (old, wanted * element_nbytes);
+  if (!grown)
+    return false;
+  memcpy (array_at, &grown, sizeof grown);
+  *capacity = wanted;
+  return true;
+}
+
+/* RD_ARRAY's next element, not initialised, or NULL. */
+#define RD_ARRAY_ADD(array, limit)                                      \
+  (rd_array_grow (&(array)->at, &(array)->capacity, (array)->n, (limit), \
+                  sizeof *(array)->at)                                  \
+   ? &(array)->at[(array)->n++] : NULL)
+
+/*------------------------------------------------------------------------
+ * Notes: texts of spans and nodes, and samples of gauges
+ *----------------------------------------------------------------------*/
+
+struct rd_text_note {
+  const char *key;            /* static */
+  char *value;
+  size_t nbytes;              /* of value, without the NUL */
+  enum radio_text_kind kind;
+  bool varies;
+};
+
+/* Spans of one node mostly repeat the values of those before: so texts share
+ * their values. */
+struct rd_text_value {
+  size_t nrefs;
+  size_t nbytes;              /* with the NUL */
+  const char *own_key;        /* of spans that hold it in their extra, or
+                                 NULL */
+  char at[];
+};
+
+/* A text of a span. */
+struct rd_log_text {
+  uint64_t sequence;
+  enum radio_text_kind kind;
+  const char *key;            /* static */
+  struct rd_text_value *value;
+};
+
+/* The last value of a key; holds a reference. */
+struct rd_text_recent {
+  const char *key;            /* NULL: there is none yet */
+  struct rd_text_value *value;
+  const struct rd_node *node; /* one whose note of the key is this value, or
+                                 varies; or NULL */
+};
+
+#define RD_NRECENT 32
+
+/* The texts of one writer, in the order in which they were set. */
+struct rd_texts {
+  struct rd_log_text *at;
+  size_t n, capacity;
+  struct rd_text_value **kept;          /* those with own_key: a reference
+                                           each */
+  size_t nkept, kept_capacity;
+  size_t nown;                /* spans in the log that hold their text in
+                                 their extra */
+  size_t nbytes;              /* of the values */
+  struct rd_text_recent recent[RD_NRECENT];     /* by key */
+  uint64_t dropped_count;
+};
+
+struct rd_log_sample {
+  uint64_t time;
+  int64_t value;
+  const struct radio_counter *gauge;
+};
+
+/* The values of gauges on one thread, in bounded memory: when it is full,
+ * the time between samples of one gauge doubles, and of those closer the
+ * last one stays. */
+struct rd_samples {
+  struct rd_log_sample *at;
+  size_t n, capacity;
+  uint64_t spacing;           /* ticks; 0: every sample is kept */
+  uint64_t dropped_count;
+};
+
+/*------------------------------------------------------------------------
+ * The tree of one writer.  Times are in ticks of the clock.
+ *----------------------------------------------------------------------*/
+
+/* The bytes that one run added to its node's counters, by their slots.  The
+ * same bytes are requested, fetched, decoded and delivered: a run moved as
+ * many as its largest counter, not their sum. */
 #define RD_NSLOTS 8           /* counters in further ones are left out */
 
-/* Values saturate: see rd_sum. */
 struct rd_tally {
   const struct radio_counter *counter;
-  uint64_t value;
+  uint64_t value;             /* saturates: see rd_sum */
   unsigned slot;              /* of a counter whose unit is "bytes";
-                                 RD_NSLOTS: it has none */
+                                 RD_NSLOTS: none */
 };
 
 struct rd_run_bytes {
@@ -72,7 +179,7 @@ rd_run_bytes_add (struct rd_run_bytes *bytes, const struct rd_tally *tally,
   bytes->of[tally->slot] = rd_sum (bytes->of[tally->slot], value);
 }
 
-/* The largest of them; all are zero then. */
+/* Returns the largest, and zeroes all. */
 static inline uint64_t
 rd_run_bytes_take (struct rd_run_bytes *bytes)
 {
@@ -86,20 +193,23 @@ rd_run_bytes_take (struct rd_run_bytes *bytes)
   return most;
 }
 
-struct rd_text_note {
-  const char *key;            /* static */
-  char *value;
-  size_t nbytes;              /* of it, without the NUL */
-  enum radio_text_kind kind;
-  bool varies;
+/* The memory that the scopes of one node hold; or all of a recorder, then
+ * `whole' is NULL.  A block outlives the scope that allocated it, and often
+ * the recorder: so it carries neither a node nor an index but an account,
+ * which has one reference for the node and one for each block held. */
+struct rd_account {
+  atomic_size_t nrefs;
+  _Atomic int64_t live;       /* bytes held */
+  _Atomic int64_t peak;       /* of live */
+  struct rd_account *whole;   /* a reference */
 };
 
-/* Durations below one unit, and those of each octave from there on. */
+/* Durations below one unit, and one octave each from there on. */
 #define RD_NOCTAVES 65
 
 struct rd_node {
-  /* What the end of a scope changes, and the begin of a child looks at: one
-   * line of the cache. */
+  /* Changed by the end of a scope, and read by the begin of a child: one
+   * cache line. */
   _Alignas (64) const struct radio_site *site;  /* NULL: a stand-in for
                                            `foreign', or a writer's root */
   uint64_t total;
@@ -112,33 +222,33 @@ struct rd_node {
                                            see tree.c */
   struct rd_node *successor;  /* the sibling that began after this one */
 
-  /* The next line: what it ended with (see rd_node_add_set), not yet in the
-   * tallies. */
+  /* The next cache line: amounts of ended scopes (see rd_node_add_set) that
+   * are not in the tallies yet. */
   const struct rd_counter_set *set;     /* the last one; or NULL */
   uint64_t sums[RD_NAMOUNTS];
   struct rd_node *parent;     /* in this tree */
   struct rd_node *foreign;    /* the parent in another writer's tree; set in
-                                 stand-ins, which are the roots of what was
-                                 handed over */
+                                 stand-ins, the roots of handed-over
+                                 scopes */
   enum radio_edge edge;
-  uint32_t nfirst;            /* of its first spans, what a compaction of
-                                 the log keeps */
+  uint32_t nfirst;            /* its first spans that a compaction of the
+                                 log keeps */
 
-  /* Of the runs that the log does not have; when stopping those that it has
-   * come to them. */
+  /* Of the runs that are not in the log; those in the log are added when
+   * stopping. */
   uint64_t min, max;          /* min is UINT64_MAX before the first call */
-  uint64_t drops;             /* how many these are */
+  uint64_t drops;             /* runs that are not in the log */
 
-  /* These are set when stopping: the calls, which are logged or in the
-   * octaves, and self, which is what the children on the same thread leave
-   * of total, but for what `self_adjust' adds to it, modulo 2^64. */
+  /* Set when stopping: calls are the runs that are logged or in the octaves;
+   * self is total less the children on the same thread, plus `self_adjust',
+   * modulo 2^64. */
   uint64_t calls;
   uint64_t self;              /* of the interval: less the union */
   uint64_t self_adjust;
 
-  /* The thread's own time (less all that it did inside) is self + this,
-   * modulo 2^64: more than self where children ran on other threads, less
-   * where scopes inside were received from elsewhere. */
+  /* The thread's own time (less everything inside) is self + this, modulo
+   * 2^64: more than self where children ran on other threads, less where
+   * scopes inside were received from elsewhere. */
   uint64_t own_above_self;
   uint64_t wait;
   uint64_t work;              /* set when stopping: own less wait */
@@ -150,19 +260,19 @@ struct rd_node {
   uint64_t octaves[RD_NOCTAVES];        /* by duration, as min and max; see
                                            tree.h */
 
-  struct rd_tally *tallies;   /* a few; looked through */
+  struct rd_tally *tallies;   /* a few; searched linearly */
   unsigned ntallies, tallies_capacity;
   struct rd_text_note *notes;
   unsigned nnotes, notes_capacity;
 
-  /* Memory that was asked for; what is held is in the account, which is
+  /* Memory allocated; the memory still held is in the account, which is
    * made with the first block (NULL before) and outlives the node. */
   uint64_t alloc_count, alloc_nbytes;
   struct rd_account *account;
 
   uint32_t index;             /* in the collector's profile */
-  bool folded;                /* index is of the node above: this one is
-                                 deeper than profiles may be */
+  bool folded;                /* index is the parent's: this node is deeper
+                                 than profiles may be */
 };
 
 /*------------------------------------------------------------------------
@@ -174,21 +284,23 @@ enum {
   RD_LOG_OPEN = 2,
   RD_LOG_ASYNC = 4,
   RD_LOG_REMOTE_PARENT = 8,   /* parent is of another sequence: handed */
-  RD_LOG_TILE = 16,           /* it is about a tile, and was not handed */
-  RD_LOG_TEXT = 32,           /* it has a text itself, and is neither */
+  RD_LOG_TILE = 16,           /* has a tile; was not handed over */
+  RD_LOG_TEXT = 32,           /* has a text in its extra; no tile, and was
+                                 not handed over */
 };
 
-/* One run, written when it ends.  A span is known by its writer's number
- * and its sequence: the count of scopes that the writer had opened before it,
- * and 1.  Sequences have 48 bits: at 30 ns a scope they last for three
+/* One run, written when it ends.  A span is identified by its writer's
+ * number and its sequence: 1 + the count of scopes that the writer had opened
+ * before it.  Sequences have 48 bits: at 30 ns a scope they last for three
  * months. */
 struct rd_log_span {
   uint64_t begin;
-  uint64_t duration_more;     /* the highest bit: an extra is behind it */
-  uint64_t sequence_node;     /* sequence, and the node's number below */
-  uint64_t parent_epoch;      /* the parent's sequence (0: none) above what
-                                 does not matter.  Its writer is this one,
-                                 or in the extra */
+  uint64_t duration_more;     /* the highest bit: an extra follows */
+  uint64_t sequence_node;     /* 48 bits of sequence, 16 of the node's
+                                 number */
+  uint64_t parent_epoch;      /* 48 bits of the parent's sequence (0: none);
+                                 the rest is ignored.  Its writer is this
+                                 one, or in the extra */
 };
 
 #define RD_SPAN_HAS_EXTRA ((uint64_t) 1 << 63)
@@ -224,8 +336,8 @@ rd_span_node (const struct rd_log_span *span)
   return span->sequence_node & 0xffff;
 }
 
-/* What not all spans have: those handed over, those that waited, those with
- * bytes.  In the log, right behind the span. */
+/* Follows spans that were handed over, that waited, or that have bytes, in
+ * the next slot of the log. */
 struct rd_log_extra {
   union {
     uint64_t submitted;
@@ -251,18 +363,17 @@ union rd_log_slot {
 struct rd_chunk {
   struct rd_chunk *next;
   union rd_log_slot *slots;
-  size_t nslots;              /* used; known when the chunk was left, or the
-                                 recorder stopped */
+  size_t nslots;              /* used; set when the log moves on to the next
+                                 chunk, or the recorder stops */
 };
 
-/* Slots that a span takes. */
 static inline size_t
 rd_span_nslots (const struct rd_log_span *span)
 {
   return rd_span_has_extra (span) ? 2 : 1;
 }
 
-/* The extra of a span; where it has none, of zeros. */
+/* The extra of a span; all zeros where it has none. */
 static inline const struct rd_log_extra *
 rd_span_extra (const struct rd_log_span *span)
 {
@@ -271,8 +382,8 @@ rd_span_extra (const struct rd_log_span *span)
   return rd_span_has_extra (span) ? &slot[1].extra : &none;
 }
 
-/* A thread that had the writer: spans whose sequence is at least `first'
- * and below the next session's are its. */
+/* A thread that had the writer: its spans are those whose sequence is at
+ * least `first' and below the next session's. */
 struct rd_session {
   uint64_t first;
   uint64_t os_tid;
@@ -280,15 +391,13 @@ struct rd_session {
   char name[64];
 };
 
-#define RD_ARRAY(type) struct { type *at; size_t n, capacity; }
-
-/* The cold part of a log; the hot one is in the writer. */
+/* The cold part of a log; the hot part is in the writer. */
 struct rd_log {
   struct rd_chunk *first, *last;
   size_t nchunks;
-  uint64_t nappended;         /* slots of chunks that were left, in all */
+  uint64_t nappended;         /* slots ever used, without the last chunk's */
   uint64_t threshold;         /* since the last compaction; in ticks */
-  size_t next_considered;     /* of the writer's nodes; see tree.h */
+  size_t next_throttled;      /* of the writer's nodes; see tree.h */
 };
 
 /*------------------------------------------------------------------------
@@ -297,49 +406,48 @@ struct rd_log {
 
 #define RD_MAX_DEPTH 256      /* deeper scopes count into the deepest */
 
-/* How a frame is out of the ordinary.  All but SPECIAL are what fetches of
- * tiles are, and end in the hot path. */
+/* Marks of frames that need more than the fastest end.  Frames with all but
+ * SPECIAL, as fetches of tiles have, end in the hot path. */
 enum {
-  RD_FRAME_COUNTED = 1,       /* it has bytes */
-  RD_FRAME_NOTED = 2,         /* it has texts */
-  RD_FRAME_BLOCKING = 4,      /* it is of that kind, and what its thread
-                                 had run is noted */
-  RD_FRAME_SPECIAL = 8,       /* it has anything else from `special' on */
-  RD_FRAME_RUNNING = 16,      /* of that kind, nothing is noted, and it said
-                                 nothing yet: see rd_scope_begin_running */
+  RD_FRAME_COUNTED = 1,       /* has bytes */
+  RD_FRAME_NOTED = 2,         /* has texts */
+  RD_FRAME_BLOCKING = 4,      /* is of that kind, and has cpu_begin and
+                                 waited_before */
+  RD_FRAME_SPECIAL = 8,       /* has any other member from `special' on */
+  RD_FRAME_RUNNING = 16,      /* is of kind BLOCKING, has no cpu_begin, and
+                                 did not report: see rd_scope_begin_running */
 };
 
-/* All from `special' on is zero in frames that are not open, and in open
- * ones unless rd_frame_mark said otherwise: the hot path neither looks at it
- * nor clears it.  What it does look at is in one line of the cache, with the
- * bytes of a first counter. */
+/* All members from `special' on are zero in frames that are not open, and in
+ * open ones without a mark: the hot path neither reads nor clears them.  The
+ * members that it does read are in one cache line, with the bytes of a first
+ * counter. */
 struct rd_frame {
   _Alignas (64) struct rd_node *node;
   uint64_t begin;
   uint64_t covered;           /* by scopes that ended, on this thread */
   uint64_t id;                /* the token: the sequence above the writer's
                                  epoch; and RD_ID_MARK, which no token has */
-  bool fenced;                /* children are out of the ordinary: there is a
-                                 shared, or no room for them.  Whoever sets
-                                 shared sets it too */
+  bool fenced;                /* children take the slow path: there is a
+                                 shared, or no room for them */
 
   /* From here on zero, unless marked. */
   unsigned char special;
-  bool is_told;               /* taps were told of its begin */
+  bool is_tapped;             /* taps were called at its begin */
   bool received;              /* the parent is not the frame below */
-  bool attached;              /* the thread got the writer for this scope:
+  bool attached;              /* the writer was pushed for this scope:
                                  rd_writer_pop at its end */
   uint32_t flags;             /* RD_LOG_TILE, or 0 */
   uint32_t stored_nbytes;
   uint64_t tile;
   struct rd_run_bytes bytes;
-  uint64_t elsewhere;         /* of covered, by scopes that were received
-                                 and so are no children */
-  struct rd_shared *shared;   /* made by radio_handoff_give, else NULL */
-  struct rd_shared *via;      /* its parent's, if that has one; else NULL */
+  uint64_t elsewhere;         /* part of covered: by scopes that were
+                                 received and so are no children */
+  struct rd_shared *shared;   /* made by radio_handoff_give, or NULL */
+  struct rd_shared *via;      /* its parent's shared, or NULL */
   uint64_t submitted;         /* of a received scope, else 0 */
   uint64_t cpu_begin;         /* of BLOCKING scopes, in ticks */
-  uint64_t waited_before;     /* of these: writer->waited at the beginning */
+  uint64_t waited_before;     /* of these: writer->waited at the begin */
 };
 
 static inline uint64_t
@@ -353,11 +461,11 @@ rd_frame_sequence (const struct rd_frame *frame)
 #define RD_ID_STEP 0x10000
 #define RD_ID_MARK 0x8000
 
-/* The scope's end will go another way. */
+/* The scope's end will not take the fastest path. */
 static inline void
-rd_frame_mark (struct rd_frame *frame, unsigned how)
+rd_frame_mark (struct rd_frame *frame, unsigned marks)
 {
-  frame->special |= (unsigned char) how;
+  frame->special |= (unsigned char) marks;
   frame->id |= RD_ID_MARK;
 }
 
@@ -367,25 +475,25 @@ rd_frame_token (const struct rd_frame *frame)
   return frame->id & ~(uint64_t) RD_ID_MARK;
 }
 
-/* What a writer has to heed in its hot path. */
+/* Conditions under which a writer leaves the fastest path. */
 enum {
   RD_ATTEND_STOPPED = 1,
   RD_ATTEND_FENCES = 2,       /* no membarrier: fence in the hot path */
   RD_ATTEND_TAPS = 4,
-  RD_ATTEND_CLOCK = 8,        /* not the counter */
+  RD_ATTEND_CLOCK = 8,        /* the clock is not the counter */
 };
 
 struct rd_node_block;
 
 struct rd_writer_state {
-  /* Hot: one line of the cache. */
+  /* Hot: one cache line. */
   _Alignas (64) atomic_uint busy;
   atomic_uint attention;
   struct rd_frame *top;       /* frames[0] is the root's */
   uint64_t next_id;           /* in steps of RD_ID_STEP */
   union rd_log_slot *log_next, *log_end;        /* room in the last chunk */
-  double octave_scale;        /* what ticks are in units; see tree.h */
-  uint64_t last_end;           /* of all that ended */
+  double octave_scale;        /* units in a tick; see tree.h */
+  uint64_t last_end;          /* of all runs that ended */
   struct rd_node *pending_node;         /* of the last run that was not
                                            logged: not in its octaves yet */
   uint64_t pending_duration;
@@ -396,28 +504,28 @@ struct rd_writer_state {
   uint64_t first_begin;       /* 0: nothing began yet */
   uint64_t waited;            /* ticks of wait, in all */
 
-  /* What the thread has run: the CPU clock is read when it was not for a
-   * while, and otherwise taken to have gone on but for the waits that are
-   * known. */
+  /* CPU time of the thread: a reading of the CPU clock is used for a while,
+   * as if the thread had run since but for its known waits. */
   struct {
     uint64_t fresh_until;     /* 0: it was never read */
-    uint64_t above;           /* what it said above the clock less waited,
-                                 modulo 2^64 */
+    uint64_t above;           /* CPU time less (clock less waited), modulo
+                                 2^64 */
     uint64_t fresh_for;       /* the clock's cpu_fresh_ns, in ticks */
     uint64_t least_wait;      /* and its least_wait_ns */
   } cpu;
 
   struct radio_recorder *recorder;
   uint32_t number;            /* in recorder->synced.writers */
-  struct rd_node root;        /* its children are what began by itself; or,
-                                 with `foreign', what was handed over */
+  struct rd_node root;        /* parent of the scopes without one; and, of
+                                 stand-ins with `foreign', for handed-over
+                                 scopes */
   struct rd_node **nodes;     /* by number; [0] is the root */
   size_t nnodes, nodes_capacity;
   struct rd_node_block *node_blocks;
   uint32_t *node_table;       /* children by parent and site; see tree.c */
   size_t node_table_size;
 
-  /* The scope in which something failed last: see failure.c. */
+  /* The scope in which something failed last: see hooks.c. */
   struct {
     enum radio_status status; /* RADIO_OK: there is none */
     uint64_t sequence;
@@ -428,16 +536,16 @@ struct rd_writer_state {
   struct rd_texts texts;
   struct rd_samples samples;
   RD_ARRAY (struct rd_session) sessions;
-  uint64_t session_mark;      /* how far the log was when it began */
+  uint64_t session_mark;      /* rd_log_mark when the last session began */
 
-  /* Whose it is.  Guarded by the recorder's mutex: */
-  bool is_free;               /* its thread ended: may be given again */
+  /* Ownership, guarded by the recorder's mutex: */
+  bool is_free;               /* its thread ended: another one may have it */
   struct rd_writer_state *next_free;
   /* Of the thread that has it: */
   bool is_own;                /* started by radio_recorder_start there */
   struct rd_writer_state *next_mine;    /* in the thread's list */
   struct rd_writer_state *below;        /* current again when this one is
-                                           no longer */
+                                           popped */
   struct rd_frame frames[RD_MAX_DEPTH];
 };
 
@@ -456,12 +564,12 @@ struct rd_shared {
   atomic_uint nrefs;          /* not under the mutex */
   struct radio_recorder *recorder;
   struct rd_node *node;
-  uint32_t writer;            /* which span it is */
+  uint32_t writer;            /* this and sequence identify the span */
   uint64_t sequence;
   unsigned nactive;           /* children that run now */
   uint64_t cover_begin;       /* since when, if nactive > 0 */
   uint64_t covered;           /* before that */
-  uint64_t latest;            /* the clock, when it was last read here */
+  uint64_t latest;            /* last reading of the clock here */
   bool ended;                 /* the frame is gone: children are late */
 };
 
@@ -475,11 +583,11 @@ struct rd_recorder_fact {
   enum radio_text_kind kind;
 };
 
-struct rd_pool;
+struct rd_span_memory;
 
 struct radio_recorder {
   atomic_uint nrefs;          /* the handle, each thread's writer, ... */
-  unsigned generation;        /* of the process; another one in children */
+  unsigned generation;        /* rd_process_generation; differs in children */
   uint64_t serial;            /* of the recorder in the process; not 0 */
   bool whole_process;
   bool tree_only;
@@ -487,13 +595,13 @@ struct radio_recorder {
   bool taps;
   char *title;                /* NULL: the program's name */
   struct rd_clock clock;
-  struct rd_rate rate;        /* at the start as known then; when stopped,
-                                 between the anchors */
+  struct rd_rate rate;        /* as known at the start; when stopped, between
+                                 the anchors */
   struct rd_anchor start, stop;
   uint64_t started_unix_ns;
   double scope_cost_ns;       /* of one scope */
-  uint64_t throttle_below;    /* ticks: a mean that is not worth logging */
-  struct rd_pool *pool;       /* of chunks */
+  uint64_t throttle_below;    /* ticks: shorter means are not logged */
+  struct rd_span_memory *span_memory;   /* of all logs; NULL: tree only */
   struct rd_account *account; /* of all memory; made when starting */
 
   pthread_mutex_t mutex;
@@ -503,44 +611,17 @@ struct radio_recorder {
     struct rd_writer_state *free_writers;
     struct rd_writer_state *async_writer;       /* of requests; see
                                                    rd_async_writer */
-    struct radio_async *asyncs; /* that are open; see async.h */
+    struct radio_async *asyncs; /* open requests; see handoff.c */
     RD_ARRAY (struct rd_recorder_fact) facts;
     uint64_t nrefused;        /* threads that could not be recorded */
   } synced;
 };
 
-struct rd_recorder_setup {
-  struct rd_clock clock;      /* used if read is set */
-  bool fences;                /* as if there were no membarrier */
-  double scope_cost_ns;       /* instead of a measured one, if not 0 */
-};
-
-/* radio_recorder_start, with what only tests choose; setup may be NULL. */
-enum radio_status
-rd_recorder_start (const struct radio_recorder_options *options,
-                   const struct rd_recorder_setup *setup,
-                   struct radio_recorder **recorder) RADIO_USE_RESULT;
-
-/* Keep the recorder's struct and those of its writers in memory, though not
- * recording, and let them go.  Nodes, logs and texts are gone when it was
- * stopped.  Thread-safe. */
-void rd_recorder_ref (struct radio_recorder *recorder);
-void rd_recorder_unref (struct radio_recorder *recorder);
-
-/* Whether this process is a child of the one that started the recorder:
- * nothing of it, its mutex least, may be touched then. */
-bool rd_recorder_is_forked (const struct radio_recorder *recorder);
-
-/* The writer that requests are written to, under the recorder's mutex by
- * whichever thread ends one; made at the first call.  The mutex is held.
- * NULL: no memory, or the recorder was stopped. */
-struct rd_writer_state *rd_async_writer (struct radio_recorder *recorder);
-
-/* All writers' ticks into one profile.  Called once, by radio_recorder_stop,
- * when nothing writes any more and all frames are closed.  Built in
- * collect.c. */
-enum radio_status
-rd_collect (const struct radio_recorder *recorder,
-            struct radio_profile **profile) RADIO_USE_RESULT;
+/* Another reference to the recorder; see rd_recorder_unref. */
+static inline void
+rd_recorder_ref (struct radio_recorder *recorder)
+{
+  atomic_fetch_add_explicit (&recorder->nrefs, 1, memory_order_relaxed);
+}
 
 #endif /* RD_RECORD_H */

@@ -1,67 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting and stopping, and the writers that a recorder has given out. */
+/* Starting and stopping: the recorder's public functions, its facts, and the
+ * cost of a scope. */
 #include <config.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "src/base/cleanup.h"
-#include "profiler/record/async.h"
+#include "src/base/error.h"
+#include "profiler/record/collect.h"
+#include "profiler/record/frame.h"
 #include "profiler/record/log.h"
-#include "profiler/record/pool.h"
+#include "profiler/record/process.h"
 #include "profiler/record/recorder.h"
-#include "profiler/record/scope.h"
-#include "profiler/record/session.h"
-#include "profiler/record/tap.h"
+#include "profiler/record/shared.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
 #define DEFAULT_MAX_SPANS 1048576
-#define MAX_WRITERS 65536     /* threads at one time */
 #define MAX_FACTS 1024
-#define NOT_WORTH_LOGGING 20  /* times the cost of a scope */
+#define THROTTLE_FACTOR 20    /* throttle_below, in costs of a scope */
 
 /*------------------------------------------------------------------------
- * Memory
+ * Making a recorder
  *----------------------------------------------------------------------*/
-
-void
-rd_recorder_ref (struct radio_recorder *recorder)
-{
-  atomic_fetch_add_explicit (&recorder->nrefs, 1, memory_order_relaxed);
-}
-
-static void
-free_contents (struct radio_recorder *recorder)
-{
-  for (size_t i = 0; i < recorder->synced.writers.n; i++)
-    rd_writer_clear (recorder->synced.writers.at[i]);
-  rd_pool_free (recorder->pool);
-  recorder->pool = NULL;
-  for (size_t i = 0; i < recorder->synced.facts.n; i++) {
-    free (recorder->synced.facts.at[i].key);
-    free (recorder->synced.facts.at[i].value);
-  }
-  free (recorder->synced.facts.at);
-  recorder->synced.facts.at = NULL;
-  recorder->synced.facts.n = 0;
-}
-
-void
-rd_recorder_unref (struct radio_recorder *recorder)
-{
-  if (atomic_fetch_sub (&recorder->nrefs, 1) > 1)
-    return;
-  free_contents (recorder);
-  for (size_t i = 0; i < recorder->synced.writers.n; i++)
-    rd_writer_free (recorder->synced.writers.at[i]);
-  free (recorder->synced.writers.at);
-  rd_account_unref (recorder->account);
-  pthread_mutex_destroy (&recorder->mutex);
-  free (recorder->title);
-  free (recorder);
-}
 
 static void
 cleanup_recorder (struct radio_recorder **recorder)
@@ -70,98 +34,26 @@ cleanup_recorder (struct radio_recorder **recorder)
     rd_recorder_unref (*recorder);
 }
 
-/*------------------------------------------------------------------------
- * Writers
- *----------------------------------------------------------------------*/
-
-static struct rd_writer_state *
-add_writer_synced (struct radio_recorder *recorder)
-{
-  size_t number = recorder->synced.writers.n;
-  struct rd_writer_state *writer
-    = rd_writer_new (recorder, (uint32_t) number);
-  if (!writer)
-    return NULL;
-  struct rd_writer_state **slot
-    = RD_ARRAY_ADD (&recorder->synced.writers, MAX_WRITERS);
-  if (!slot) {
-    rd_writer_free (writer);
-    return NULL;
-  }
-  return *slot = writer;
-}
-
-struct rd_writer_state *
-rd_recorder_take_writer (struct radio_recorder *recorder)
-{
-  RD_LOCK_SCOPE (&recorder->mutex);
-  if (recorder->synced.stopped)
-    return NULL;
-  struct rd_writer_state *writer = recorder->synced.free_writers;
-  if (writer) {
-    recorder->synced.free_writers = writer->next_free;
-    writer->is_free = false;
-  } else
-    writer = add_writer_synced (recorder);
-  if (writer)
-    rd_recorder_ref (recorder);
-  return writer;
-}
-
-void
-rd_recorder_give_writer (struct radio_recorder *recorder,
-                         struct rd_writer_state *writer)
-{
-  RD_LOCK_SCOPE (&recorder->mutex);
-  writer->is_own = false;
-  writer->is_free = true;
-  writer->next_free = recorder->synced.free_writers;
-  recorder->synced.free_writers = writer;
-}
-
-bool
-rd_recorder_refuse (struct radio_recorder *recorder)
-{
-  RD_LOCK_SCOPE (&recorder->mutex);
-  if (recorder->synced.stopped)
-    return false;
-  recorder->synced.nrefused++;
-  return true;
-}
-
-struct rd_writer_state *
-rd_async_writer (struct radio_recorder *recorder)
-{
-  if (recorder->synced.stopped)
-    return NULL;
-  if (!recorder->synced.async_writer)
-    recorder->synced.async_writer = add_writer_synced (recorder);
-  return recorder->synced.async_writer;
-}
-
-/*------------------------------------------------------------------------
- * Starting
- *----------------------------------------------------------------------*/
-
 static bool
-make_pool (struct radio_recorder *recorder, size_t max_spans)
+make_span_memory (struct radio_recorder *recorder, size_t max_spans)
 {
   if (recorder->tree_only)
     return true;
-  recorder->pool = rd_pool_new (max_spans ? max_spans : DEFAULT_MAX_SPANS);
-  return recorder->pool != NULL;
+  recorder->span_memory = rd_span_memory_new (max_spans);
+  return recorder->span_memory != NULL;
 }
 
 static struct radio_recorder *
 new_recorder (const struct rd_clock *clock)
 {
+  static _Atomic uint64_t last_serial;
   struct radio_recorder *recorder = calloc (1, sizeof *recorder);
   if (!recorder)
     return NULL;
   pthread_mutex_init (&recorder->mutex, NULL);
   atomic_init (&recorder->nrefs, 1);
   recorder->generation = rd_process_generation ();
-  recorder->serial = rd_recorder_next_serial ();
+  recorder->serial = atomic_fetch_add (&last_serial, 1) + 1;
   recorder->clock = *clock;
   rd_clock_rate (clock, &recorder->rate);
   return recorder;
@@ -171,7 +63,7 @@ struct radio_recorder *
 rd_recorder_alone (const struct rd_clock *clock, size_t max_spans)
 {
   struct radio_recorder *recorder = new_recorder (clock);
-  if (recorder && !make_pool (recorder, max_spans)) {
+  if (recorder && !make_span_memory (recorder, max_spans)) {
     rd_recorder_unref (recorder);
     return NULL;
   }
@@ -182,6 +74,8 @@ static enum radio_status
 set_options (struct radio_recorder *recorder,
              const struct radio_recorder_options *options)
 {
+  size_t max_spans = options->max_spans ? options->max_spans
+                                        : DEFAULT_MAX_SPANS;
   recorder->whole_process = options->whole_process;
   recorder->tree_only = options->tree_only;
   recorder->taps = options->taps;
@@ -190,33 +84,69 @@ set_options (struct radio_recorder *recorder,
     if (!recorder->title)
       return rd_fail_memory (strlen (options->title) + 1);
   }
-  if (!make_pool (recorder, options->max_spans))
+  if (!make_span_memory (recorder, max_spans))
     return rd_fail (RADIO_ERROR_MEMORY, "no memory for a log of %zu spans",
-                    options->max_spans ? options->max_spans
-                                       : (size_t) DEFAULT_MAX_SPANS);
+                    max_spans);
+  recorder->account = rd_account_new (NULL);
+  if (!recorder->account)
+    return rd_fail_memory (sizeof *recorder->account);
   return RADIO_OK;
 }
 
-static void
-set_cost (struct radio_recorder *recorder,
-          const struct rd_recorder_setup *setup)
-{
-  recorder->scope_cost_ns = setup && setup->scope_cost_ns > 0
-                            ? setup->scope_cost_ns
-                            : rd_scope_cost_ns (&recorder->clock);
-  recorder->throttle_below
-    = rd_rate_ticks (&recorder->rate, (uint64_t) (recorder->scope_cost_ns
-                                                  * NOT_WORTH_LOGGING));
-}
+/*------------------------------------------------------------------------
+ * The cost of a scope: measured with the same functions that scopes call, in
+ * a recorder of its own, as the least mean of many short batches, so that
+ * other work of the machine is not in it.
+ *----------------------------------------------------------------------*/
+
+#define NBATCHES 24
+#define BATCH 128             /* some 4 us: mostly undisturbed */
 
 static uint64_t
-unix_ns (void)
+least_batch_ticks (struct rd_writer_state *writer)
 {
-  struct timespec t;
-  if (clock_gettime (CLOCK_REALTIME, &t) < 0)
-    return 0;
-  return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+  static const struct radio_site site = {
+    "scope", "profiler", __func__, __FILE__, __LINE__, RADIO_SCOPE_WORK
+  };
+  struct rd_writer_state *before = rd_this_thread.current;
+  uint64_t least = UINT64_MAX;
+  rd_this_thread.current = writer;
+  for (int i = 0; i < NBATCHES; i++) {
+    uint64_t begin = rd_clock_now (&writer->clock);
+    for (int j = 0; j < BATCH; j++)
+      radio_scope_end (radio_scope_begin (&site));
+    uint64_t ticks = rd_clock_now (&writer->clock) - begin;
+    if (ticks < least)
+      least = ticks;
+  }
+  rd_this_thread.current = before;
+  return least;
 }
+
+double
+rd_scope_cost_ns (const struct rd_clock *clock)
+{
+  /* By clock, in units of 1/1024 ns; 0: not measured yet. */
+  static _Atomic uint64_t known_costs[2];
+  uint64_t cost = atomic_load (&known_costs[clock->tsc]);
+  if (cost != 0)
+    return (double) cost / 1024;
+  RD_CLEANUP (cleanup_recorder) struct radio_recorder *recorder
+    = rd_recorder_alone (clock, NBATCHES * BATCH * 2);
+  struct rd_writer_state *writer
+    = recorder ? rd_recorder_take_writer (recorder) : NULL;
+  if (!writer)
+    return 0;
+  uint64_t ticks = least_batch_ticks (writer);
+  cost = rd_rate_ns (&recorder->rate, ticks * 1024) / BATCH;
+  rd_recorder_unref (recorder);         /* the writer's reference */
+  atomic_store (&known_costs[clock->tsc], cost);
+  return (double) cost / 1024;
+}
+
+/*------------------------------------------------------------------------
+ * Starting
+ *----------------------------------------------------------------------*/
 
 static bool
 has_own_recorder (void)
@@ -228,8 +158,8 @@ has_own_recorder (void)
   return writer != NULL;
 }
 
-/* The calling thread's scopes go there from now on; in a recorder of the
- * whole process unless they go elsewhere already. */
+/* The recorder records the calling thread's scopes from now on; one of the
+ * whole process only if no other one does. */
 static enum radio_status
 take_this_thread (struct radio_recorder *recorder)
 {
@@ -248,37 +178,21 @@ begin_recording (struct radio_recorder *recorder)
   if (!recorder->whole_process && has_own_recorder ())
     return rd_fail (RADIO_ERROR_EXISTS, "this thread is recorded already; "
                     "stop that recorder first");
-  recorder->started_unix_ns = unix_ns ();
+  struct timespec t;
+  if (clock_gettime (CLOCK_REALTIME, &t) == 0)
+    recorder->started_unix_ns = (uint64_t) t.tv_sec * 1000000000
+                                + (uint64_t) t.tv_nsec;
   rd_clock_anchor (&recorder->clock, &recorder->start);
   RD_TRY (rd_process_enter (recorder));
   enum radio_status status = take_this_thread (recorder);
   if (status == RADIO_OK)
     return RADIO_OK;
-  /* Other threads may have been taken on since. */
+  /* The recorder may have attached other threads since. */
   struct rd_error error;
   rd_error_save (&error, status);
   rd_recorder_freeze (recorder);
   return rd_error_raise (&error);
 }
-
-#ifdef RADIO_NO_PROFILE
-
-static enum radio_status
-refuse (void)
-{
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "this library was built with "
-                  "--disable-profiler: it records nothing");
-}
-
-#else
-
-static enum radio_status
-refuse (void)
-{
-  return RADIO_OK;
-}
-
-#endif
 
 enum radio_status
 rd_recorder_start (const struct radio_recorder_options *options,
@@ -289,12 +203,15 @@ rd_recorder_start (const struct radio_recorder_options *options,
   RD_CLEANUP (cleanup_recorder) struct radio_recorder *recorder = NULL;
   struct rd_clock clock;
   *result = NULL;
-  RD_TRY (refuse ());
+#ifdef RADIO_NO_PROFILE
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "this library was built with "
+                  "--disable-profiler: it records nothing");
+#endif
   if (!options)
     options = &defaults;
   if (!rd_process_init ())
-    return rd_fail (RADIO_ERROR_MEMORY, "no room to be told of the ends of "
-                    "threads and of forks");
+    return rd_fail (RADIO_ERROR_MEMORY, "no room for the handlers of "
+                    "threads' ends and of forks");
   rd_clock_choose (&clock, options->portable_clock);
   if (setup && setup->clock.read)
     clock = setup->clock;
@@ -302,11 +219,13 @@ rd_recorder_start (const struct radio_recorder_options *options,
   if (!recorder)
     return rd_fail_memory (sizeof *recorder);
   RD_TRY (set_options (recorder, options));
-  recorder->account = rd_account_new (NULL);
-  if (!recorder->account)
-    return rd_fail_memory (sizeof *recorder->account);
   recorder->fences = (setup && setup->fences) || !rd_process_has_barrier ();
-  set_cost (recorder, setup);
+  recorder->scope_cost_ns = setup && setup->scope_cost_ns > 0
+                            ? setup->scope_cost_ns
+                            : rd_scope_cost_ns (&recorder->clock);
+  recorder->throttle_below
+    = rd_rate_ticks (&recorder->rate, (uint64_t) (recorder->scope_cost_ns
+                                                  * THROTTLE_FACTOR));
   RD_TRY (begin_recording (recorder));
   *result = RD_STEAL (recorder);
   return RADIO_OK;
@@ -323,15 +242,6 @@ radio_recorder_start (const struct radio_recorder_options *options,
  * Facts
  *----------------------------------------------------------------------*/
 
-static struct rd_recorder_fact *
-find_fact_synced (struct radio_recorder *recorder, const char *key)
-{
-  for (size_t i = 0; i < recorder->synced.facts.n; i++)
-    if (strcmp (recorder->synced.facts.at[i].key, key) == 0)
-      return &recorder->synced.facts.at[i];
-  return NULL;
-}
-
 enum radio_status
 radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
@@ -339,24 +249,23 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
                     "fork, by the parent");
-  char *copy = strdup (value);
+  RD_FREE_PLAIN char *new_value = strdup (value);
   RD_FREE_PLAIN char *new_key = strdup (key);
-  if (!copy || !new_key) {
-    free (copy);
+  struct rd_recorder_fact *fact = NULL;
+  if (!new_value || !new_key)
     return rd_fail_memory (strlen (value) + strlen (key));
-  }
   RD_LOCK_SCOPE (&recorder->mutex);
-  struct rd_recorder_fact *fact = find_fact_synced (recorder, key);
+  for (size_t i = 0; i < recorder->synced.facts.n && !fact; i++)
+    if (strcmp (recorder->synced.facts.at[i].key, key) == 0)
+      fact = &recorder->synced.facts.at[i];
   if (fact)
     free (fact->value);
   else if ((fact = RD_ARRAY_ADD (&recorder->synced.facts, MAX_FACTS)))
     fact->key = RD_STEAL (new_key);
-  else {
-    free (copy);
+  else
     return rd_fail (RADIO_ERROR_MEMORY, "no memory for another fact: %s",
                     key);
-  }
-  fact->value = copy;
+  fact->value = RD_STEAL (new_value);
   fact->kind = kind;
   return RADIO_OK;
 }
@@ -365,9 +274,9 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
  * Stopping
  *----------------------------------------------------------------------*/
 
-/* From here on no thread enters a writer; then wait for those inside. */
+/* From here on no thread enters a writer; then waits for those inside. */
 static void
-silence (struct radio_recorder *recorder)
+stop_writers (struct radio_recorder *recorder)
 {
   pthread_mutex_lock (&recorder->mutex);
   recorder->synced.stopped = true;
@@ -378,9 +287,11 @@ silence (struct radio_recorder *recorder)
   if (!recorder->fences)
     rd_process_barrier ();
   for (size_t i = 0; i < n; i++)
-    rd_writer_wait (recorder->synced.writers.at[i]);
+    while (atomic_load (&recorder->synced.writers.at[i]->busy))
+      sched_yield ();
 }
 
+/* The writer whose innermost frame began last; NULL: no frame is open. */
 static struct rd_writer_state *
 find_youngest_frame (struct radio_recorder *recorder)
 {
@@ -394,41 +305,30 @@ find_youngest_frame (struct radio_recorder *recorder)
   return youngest;
 }
 
-/* Children began after their parents, wherever they are: so the youngest
- * frame of all goes first, and none is late for having to wait its turn. */
+/* Closes frames and requests.  Children began after their parents, on any
+ * thread: so the youngest frame of all is closed first, and none is late. */
 static void
-close_frames (struct radio_recorder *recorder, struct rd_tap_ends *ends)
+close_open_runs (struct radio_recorder *recorder, struct rd_tap_ends *ends)
 {
   struct rd_writer_state *writer;
   while ((writer = find_youngest_frame (recorder)) != NULL)
     rd_frame_abandon (writer, rd_writer_is_mine (writer) ? ends : NULL);
+  RD_LOCK_SCOPE (&recorder->mutex);
+  rd_async_stop (recorder, rd_clock_now (&recorder->clock));
 }
 
-/* Threads that end give their writers back meanwhile. */
+/* Under the mutex: threads that end return their writers meanwhile. */
 static void
-settle_writers (struct radio_recorder *recorder)
+finish_writers (struct radio_recorder *recorder)
 {
   RD_LOCK_SCOPE (&recorder->mutex);
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    rd_log_settle (writer);
-    rd_tree_settle (writer);
+    rd_log_finish (writer);
+    rd_tree_finish (writer);
     if (!writer->is_free && writer->sessions.n > 0)
-      rd_session_ask_name (&writer->sessions.at[writer->sessions.n - 1]);
+      rd_session_read_name (&writer->sessions.at[writer->sessions.n - 1]);
   }
-}
-
-static void
-settle (struct radio_recorder *recorder, struct rd_tap_ends *ends)
-{
-  close_frames (recorder, ends);
-  pthread_mutex_lock (&recorder->mutex);
-  rd_async_stop (recorder, rd_clock_now (&recorder->clock));
-  pthread_mutex_unlock (&recorder->mutex);
-  rd_clock_anchor (&recorder->clock, &recorder->stop);
-  rd_clock_rate_between (&recorder->clock, &recorder->start,
-                         &recorder->stop, &recorder->rate);
-  settle_writers (recorder);
 }
 
 void
@@ -436,16 +336,20 @@ rd_recorder_freeze (struct radio_recorder *recorder)
 {
   struct rd_tap_ends ends;
   ends.n = 0;
-  silence (recorder);
+  stop_writers (recorder);
   rd_process_leave (recorder);
-  settle (recorder, &ends);
+  close_open_runs (recorder, &ends);
+  rd_clock_anchor (&recorder->clock, &recorder->stop);
+  rd_clock_rate_between (&recorder->clock, &recorder->start,
+                         &recorder->stop, &recorder->rate);
+  finish_writers (recorder);
   rd_tap_end (&ends);
 }
 
 void
 rd_recorder_release (struct radio_recorder *recorder)
 {
-  free_contents (recorder);
+  rd_recorder_clear (recorder);
   rd_thread_purge ();
   rd_recorder_unref (recorder);
 }

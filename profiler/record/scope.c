@@ -3,17 +3,17 @@
  *
  * Reading the clock twice is most of the cost, and the rest is kept to a
  * handful of cache lines: the writer's first, the frame's, the node's first
- * and the log's; how long a node's runs were is made of the log when the
- * recorder stops.  Whatever is out of the ordinary (a new path, a parent that
- * other threads share, a scope that waits) goes to cold functions, and to
- * frame.c. */
+ * and the log's; the durations of a node's runs are read from the log when
+ * the recorder stops.  All other cases (a new path, a parent that other
+ * threads share, a scope that waits) go to cold functions, and to frame.c. */
 #include <config.h>
 
 #include "src/base/checked.h"
 #include "profiler/counters.h"
+#include "profiler/record/frame.h"
 #include "profiler/record/log.h"
-#include "profiler/record/scope.h"
-#include "profiler/record/tap.h"
+#include "profiler/record/notes.h"
+#include "profiler/record/process.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -26,8 +26,8 @@
  * Begin
  *----------------------------------------------------------------------*/
 
-/* The child of a path that began last, or the one that followed it then;
- * else NULL. */
+/* The child of a path that began last, or the one that followed it the last
+ * time; else NULL. */
 static inline struct rd_node *
 guess_child (struct rd_node *parent, const struct radio_site *site)
 {
@@ -41,9 +41,9 @@ guess_child (struct rd_node *parent, const struct radio_site *site)
   return node;
 }
 
-/* The writer is entered, and left here. */
+/* On the entered writer, which is left here. */
 COLD static uint64_t
-begin_rarely (struct rd_writer_state *writer, const struct radio_site *site)
+begin_slow (struct rd_writer_state *writer, const struct radio_site *site)
 {
   struct rd_frame *parent = writer->top;
   struct rd_frame *frame = NULL;
@@ -51,27 +51,27 @@ begin_rarely (struct rd_writer_state *writer, const struct radio_site *site)
   if (node)
     frame = rd_frame_open (writer, node, parent->shared);
   uint64_t token = frame ? rd_frame_token (frame) : 0;
-  bool is_told = frame && frame->is_told;
+  bool is_tapped = frame && frame->is_tapped;
   rd_writer_leave (writer);
-  if (is_told)
+  if (is_tapped)
     rd_tap_begin (site);
   return token;
 }
 
 /* This thread has no writer, or the recorder of the one it has stopped. */
 COLD static uint64_t
-begin_anew (const struct radio_site *site)
+begin_first (const struct radio_site *site)
 {
   struct rd_writer_state *writer;
   while ((writer = rd_writer_current ()) != NULL)
     if (rd_writer_enter (writer))
-      return begin_rarely (writer, site);
+      return begin_slow (writer, site);
   return 0;
 }
 
-/* Put a frame on the stack, without the time. */
+/* Puts a frame on the stack, without the time. */
 static inline __attribute__ ((__always_inline__)) struct rd_frame *
-push (struct rd_writer_state *writer, struct rd_node *node)
+push_frame (struct rd_writer_state *writer, struct rd_node *node)
 {
   struct rd_frame *frame = writer->top + 1;
   uint64_t id = writer->next_id;
@@ -83,53 +83,30 @@ push (struct rd_writer_state *writer, struct rd_node *node)
   return frame;
 }
 
-/* A scope that waits, or that may: the latter are many. */
+/* For scopes that wait, and those that may, which are many. */
 static __attribute__ ((__noinline__)) uint64_t
 begin_waiting (struct rd_writer_state *writer, struct rd_node *node)
 {
   if (node->kind != RADIO_SCOPE_BLOCKING || rd_writer_has_taps (writer))
-    return begin_rarely (writer, node->site);
-  struct rd_frame *frame = push (writer, node);
+    return begin_slow (writer, node->site);
+  struct rd_frame *frame = push_frame (writer, node);
   uint64_t token = frame->id;
   frame->begin = rd_frame_begin_blocking (writer, frame);
   rd_writer_leave (writer);
   return token;
 }
 
-/* What the time of a scope's begin is taken from. */
+/* The source of a scope's begin. */
 enum begin {
   BEGIN_BY_CLOCK,
   BEGIN_BY_COUNTER,           /* the counter alone */
-  BEGIN_AT_LAST_END,          /* the counter where nothing ended before */
+  BEGIN_AT_LAST_END,          /* the counter if nothing ended before */
 };
 
-/* What is known of a scope's kind. */
 enum kind {
   KIND_OF_SITE,
   KIND_RUNNING,               /* BLOCKING, but see rd_scope_begin_running */
 };
-
-/* Whether a node's scope begins as those do that only run.  There must be a
- * reading of the CPU clock that its end can start from. */
-static inline __attribute__ ((__always_inline__)) bool
-begins_running (const struct rd_writer_state *writer,
-                const struct rd_node *node, enum kind kind)
-{
-  return kind == KIND_RUNNING ? likely (writer->cpu.fresh_until != 0)
-                              : likely (node->kind == RADIO_SCOPE_WORK);
-}
-
-static inline __attribute__ ((__always_inline__)) uint64_t
-begin_time (const struct rd_writer_state *writer,
-            const struct rd_frame *parent, enum begin begin)
-{
-  if (begin == BEGIN_BY_CLOCK)
-    return rd_clock_now (&writer->clock);
-  if (begin == BEGIN_AT_LAST_END && likely (writer->last_end > parent->begin)
-      && likely (parent > writer->frames))
-    return writer->last_end;
-  return rd_counter_read ();
-}
 
 /* On the entered writer, which is left here. */
 static inline __attribute__ ((__always_inline__)) uint64_t
@@ -139,65 +116,76 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
   struct rd_frame *parent = writer->top;
   struct rd_node *node = guess_child (parent->node, site);
   if (unlikely (!node) || unlikely (parent->fenced))
-    return begin_rarely (writer, site);
-  if (!begins_running (writer, node, kind))
+    return begin_slow (writer, site);
+  /* A running scope needs a reading of the CPU clock for its end. */
+  bool runs = kind == KIND_RUNNING
+    ? likely (writer->cpu.fresh_until != 0)
+    : likely (node->kind == RADIO_SCOPE_WORK);
+  if (!runs)
     return begin_waiting (writer, node);
-  struct rd_frame *frame = push (writer, node);
+  struct rd_frame *frame = push_frame (writer, node);
   uint64_t token = frame->id;
   if (kind == KIND_RUNNING)
     rd_frame_mark (frame, RD_FRAME_RUNNING);
-  frame->begin = begin_time (writer, parent, begin);
+  if (begin == BEGIN_BY_CLOCK)
+    frame->begin = rd_clock_now (&writer->clock);
+  else if (begin == BEGIN_AT_LAST_END
+           && likely (writer->last_end > parent->begin)
+           && likely (parent > writer->frames))
+    frame->begin = writer->last_end;
+  else
+    frame->begin = rd_counter_read ();
   rd_writer_leave (writer);
   return token;
 }
 
-/* The writer has something to heed; it may be busy already. */
+/* The writer's attention is not 0; it may be busy already. */
 COLD static uint64_t
-begin_heeding (struct rd_writer_state *writer, const struct radio_site *site,
+begin_checked (struct rd_writer_state *writer, const struct radio_site *site,
                enum kind kind)
 {
   if (!rd_writer_enter (writer))
-    return begin_anew (site);
+    return begin_first (site);
   if (rd_writer_has_taps (writer))
-    return begin_rarely (writer, site);
+    return begin_slow (writer, site);
   return begin_entered (writer, site, BEGIN_BY_CLOCK, kind);
 }
 
 static inline __attribute__ ((__always_inline__)) uint64_t
-begin_quickly (const struct radio_site *site, enum begin begin,
+begin_fast (const struct radio_site *site, enum begin begin,
                enum kind kind)
 {
   struct rd_writer_state *writer = rd_this_thread.current;
   if (unlikely (!writer))
-    return begin_anew (site);
+    return begin_first (site);
   if (unlikely (rd_writer_enter_quickly (writer) != 0))
-    return begin_heeding (writer, site, kind);
+    return begin_checked (writer, site, kind);
   return begin_entered (writer, site, begin, kind);
 }
 
 HOT uint64_t
 radio_scope_begin (const struct radio_site *site)
 {
-  return begin_quickly (site, BEGIN_BY_COUNTER, KIND_OF_SITE);
+  return begin_fast (site, BEGIN_BY_COUNTER, KIND_OF_SITE);
 }
 
 HOT uint64_t
 rd_scope_begin_next (const struct radio_site *site)
 {
-  return begin_quickly (site, BEGIN_AT_LAST_END, KIND_OF_SITE);
+  return begin_fast (site, BEGIN_AT_LAST_END, KIND_OF_SITE);
 }
 
 HOT uint64_t
 rd_scope_begin_running (const struct radio_site *site)
 {
-  return begin_quickly (site, BEGIN_BY_COUNTER, KIND_RUNNING);
+  return begin_fast (site, BEGIN_BY_COUNTER, KIND_RUNNING);
 }
 
 /*------------------------------------------------------------------------
  * Within a scope
  *----------------------------------------------------------------------*/
 
-/* Add to a counter of a frame, maybe its node's i-th. */
+/* Adds to a counter of a frame, which may be its node's i-th. */
 static inline __attribute__ ((__always_inline__)) void
 add_to_frame (struct rd_frame *frame, const struct radio_counter *counter,
               uint64_t value, size_t i)
@@ -210,18 +198,18 @@ add_to_frame (struct rd_frame *frame, const struct radio_counter *counter,
   }
 }
 
-/* Whether a scope is open, and not only what stands for none. */
+/* True if the frame is a scope's, not the root's. */
 static inline bool
 is_open (const struct rd_writer_state *writer, const struct rd_frame *frame)
 {
   return likely (frame > writer->frames);
 }
 
-/* There is no writer, or it has something to heed; it may be busy already,
- * which entering it ends if it was stopped.  The writer that was entered, or
+/* There is no writer, or its attention is not 0; it may be busy already,
+ * which entering it ends if it was stopped.  Returns the entered writer, or
  * NULL. */
 COLD static struct rd_writer_state *
-enter_heeding (struct rd_writer_state *writer)
+enter_checked (struct rd_writer_state *writer)
 {
   if (writer && rd_writer_enter (writer))
     return writer;
@@ -229,7 +217,7 @@ enter_heeding (struct rd_writer_state *writer)
   return writer && rd_writer_enter (writer) ? writer : NULL;
 }
 
-/* The thread's writer, entered, or NULL. */
+/* Returns the thread's writer, entered, or NULL. */
 static inline __attribute__ ((__always_inline__)) struct rd_writer_state *
 enter_current (void)
 {
@@ -237,7 +225,7 @@ enter_current (void)
   if (likely (writer != NULL)
       && likely (rd_writer_enter_quickly (writer) == 0))
     return writer;
-  return enter_heeding (writer);
+  return enter_checked (writer);
 }
 
 void
@@ -251,7 +239,7 @@ radio_scope_add (const struct radio_counter *counter, uint64_t value)
   rd_writer_leave (writer);
 }
 
-/* What the end of the frame has to clear is marked, whatever adding does. */
+/* Marks the frame for its end to clear, even if no counter is added to. */
 static void
 set_tile (struct rd_frame *frame, uint64_t tile, uint32_t stored_nbytes)
 {
@@ -277,9 +265,10 @@ rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
   rd_writer_leave (writer);
 }
 
-/* Where it may block and nothing was noted yet, note it. */
+/* Records that the innermost scope, if it is BLOCKING and has no CPU time
+ * noted yet, blocks from now on, or did not block. */
 static void
-tell_blocking (bool blocks)
+report_blocking (bool blocks)
 {
   struct rd_writer_state *writer = enter_current ();
   if (unlikely (!writer))
@@ -288,8 +277,10 @@ tell_blocking (bool blocks)
   if (is_open (writer, frame) && frame->node->kind == RADIO_SCOPE_BLOCKING
       && !(frame->special & RD_FRAME_BLOCKING)) {
     frame->special &= (unsigned char) ~RD_FRAME_RUNNING;
-    if (blocks)
-      rd_frame_blocks (writer, frame);
+    if (blocks) {
+      rd_frame_refresh_cpu (writer);
+      rd_frame_note_cpu (writer, frame, frame->begin);
+    }
   }
   rd_writer_leave (writer);
 }
@@ -298,14 +289,14 @@ void
 rd_scope_blocks (void)
 {
   if (radio_profile_is_on ())
-    tell_blocking (true);
+    report_blocking (true);
 }
 
 void
 rd_scope_ran (void)
 {
   if (radio_profile_is_on ())
-    tell_blocking (false);
+    report_blocking (false);
 }
 
 void
@@ -314,19 +305,66 @@ radio_scope_instant (const struct radio_site *site)
   struct rd_writer_state *writer = rd_writer_current ();
   if (!writer || !rd_writer_enter (writer))
     return;
-  bool is_told = rd_frame_instant (writer, site)
-                 && rd_writer_has_taps (writer) && !rd_tap_is_inside ();
+  bool calls_tap = false;
+  struct rd_node *node = rd_tree_child (writer, writer->top->node, site,
+                                        RADIO_EDGE_INSTANT);
+  if (node) {
+    const struct rd_log_run run = {
+      .begin = rd_clock_now (&writer->clock),
+      .sequence = rd_writer_next_sequence (writer),
+      .parent = rd_frame_sequence (writer->top),
+    };
+    rd_node_add_run (node, 0, 0);
+    rd_log_append (writer, node, &run);
+    calls_tap = rd_writer_has_taps (writer) && !rd_this_thread.is_in_tap;
+  }
   rd_writer_leave (writer);
-  if (is_told)
+  if (calls_tap)
     rd_tap_instant (site);
+}
+
+void
+radio_scope_text (const char *key,
+                  const char *value,
+                  enum radio_text_kind kind)
+{
+  struct rd_writer_state *writer = radio_profile_is_on () ? enter_current ()
+                                                          : NULL;
+  if (!writer)
+    return;
+  struct rd_frame *frame = writer->top;
+  const struct rd_log_text text = {
+    .sequence = rd_frame_sequence (frame), .kind = kind, .key = key
+  };
+  if (is_open (writer, frame)) {
+    /* The frame's end may have to drop the text. */
+    rd_frame_mark (frame, RD_FRAME_NOTED);
+    rd_texts_add (&writer->texts, frame->node, !writer->recorder->tree_only,
+                  &text, value);
+  }
+  rd_writer_leave (writer);
+}
+
+void
+radio_gauge_set (const struct radio_counter *gauge, int64_t value)
+{
+  struct rd_writer_state *writer
+    = radio_profile_is_on () ? rd_writer_current () : NULL;
+  if (!writer || !rd_writer_enter (writer))
+    return;
+  const struct rd_log_sample sample = {
+    rd_clock_now (&writer->clock), value, gauge
+  };
+  if (!writer->recorder->tree_only)
+    rd_samples_add (&writer->samples, &sample);
+  rd_writer_leave (writer);
 }
 
 /*------------------------------------------------------------------------
  * End
  *----------------------------------------------------------------------*/
 
-/* A scope of a writer that is not current any more: one below on the stack,
- * or one that the thread was taken from. */
+/* Ends a scope of a writer that is not current any more. */
 COLD static void
 end_elsewhere (uint64_t token)
 {
@@ -334,20 +372,20 @@ end_elsewhere (uint64_t token)
   for (; writer; writer = writer->next_mine)
     if (rd_writer_enter (writer)) {
       uint64_t now = rd_clock_now (&writer->clock);
-      if (rd_frame_end_and_tell (writer, token, now))
+      if (rd_frame_end (writer, token, now))
         return;
     }
 }
 
-/* The writer is entered, and left here. */
+/* On the entered writer, which is left here. */
 COLD static void
-end_rarely (struct rd_writer_state *writer, uint64_t token, uint64_t now)
+end_slow (struct rd_writer_state *writer, uint64_t token, uint64_t now)
 {
-  if (!rd_frame_end_and_tell (writer, token, now))
+  if (!rd_frame_end (writer, token, now))
     end_elsewhere (token);
 }
 
-/* The frame's span is not in the log: so its texts go. */
+/* Drops the texts of a frame whose span is not in the log. */
 static void
 drop_texts (struct rd_writer_state *writer, const struct rd_frame *frame)
 {
@@ -355,17 +393,17 @@ drop_texts (struct rd_writer_state *writer, const struct rd_frame *frame)
     rd_texts_drop_last (&writer->texts, rd_frame_sequence (frame));
 }
 
-/* Nobody wrote the log's next lines before, and what is measured has little
- * room left in the caches: some spans ahead they are fetched in time. */
-#define AHEAD_SLOTS 6
+/* The log's next cache lines are new, and the measured program leaves little
+ * room in the caches: prefetching some spans ahead is in time. */
+#define PREFETCH_SLOTS 6
 
-/* Write the span of a frame that ended, but for its extra, if it has two
- * slots. */
+/* Writes the span of a frame that ended, but for its extra, which takes a
+ * second slot. */
 static inline __attribute__ ((__always_inline__)) void
 write_span (union rd_log_slot *slot, const struct rd_frame *frame,
             uint64_t token, uint64_t duration, size_t nslots)
 {
-  __builtin_prefetch (slot + AHEAD_SLOTS, 1);
+  __builtin_prefetch (slot + PREFETCH_SLOTS, 1);
   slot->span.begin = frame->begin;
   slot->span.duration_more = duration | (nslots > 1 ? RD_SPAN_HAS_EXTRA : 0);
   slot->span.sequence_node = token + frame->node->tag;
@@ -378,10 +416,10 @@ has_room (const struct rd_writer_state *writer, size_t nslots)
   return (size_t) (writer->log_end - writer->log_next) >= nslots;
 }
 
-/* Log the span of a frame that ended, where there is room.  Where it is;
+/* Logs the span of a frame that ended; there is room.  Returns its slot;
  * NULL: dropped. */
 static inline __attribute__ ((__always_inline__)) union rd_log_slot *
-log_quickly (struct rd_writer_state *writer, const struct rd_frame *frame,
+log_with_room (struct rd_writer_state *writer, const struct rd_frame *frame,
              uint64_t token, uint64_t duration, size_t nslots)
 {
   struct rd_node *node = frame->node;
@@ -396,13 +434,13 @@ log_quickly (struct rd_writer_state *writer, const struct rd_frame *frame,
   return slot;
 }
 
-/* The same where there may be none. */
+/* The same; there may be no room. */
 static union rd_log_slot *
-log_anyway (struct rd_writer_state *writer, const struct rd_frame *frame,
+log_run (struct rd_writer_state *writer, const struct rd_frame *frame,
             uint64_t token, uint64_t duration, size_t nslots)
 {
   if (has_room (writer, nslots))
-    return log_quickly (writer, frame, token, duration, nslots);
+    return log_with_room (writer, frame, token, duration, nslots);
   union rd_log_slot *slot = rd_log_take (writer, frame->node, duration,
                                          nslots);
   if (slot)
@@ -410,11 +448,11 @@ log_anyway (struct rd_writer_state *writer, const struct rd_frame *frame,
   return slot;
 }
 
-/* Whether the clock says that a frame was as long as its children, and there
- * is room to log it, or no need to: mostly so, and then its end calls
- * nothing, and needs no registers for what comes after that. */
+/* True if by the clock a frame was as long as its children, and there is room
+ * to log it, or no need to: mostly so, and then its end calls no function, and
+ * saves no registers for that. */
 static inline __attribute__ ((__always_inline__)) bool
-ends_quickly (const struct rd_writer_state *writer,
+can_end_fast (const struct rd_writer_state *writer,
               const struct rd_frame *frame, uint64_t duration,
               size_t nslots)
 {
@@ -423,9 +461,9 @@ ends_quickly (const struct rd_writer_state *writer,
              || duration < frame->node->threshold);
 }
 
-/* Take the frame off the stack. */
+/* Takes the frame off the stack. */
 static inline __attribute__ ((__always_inline__)) void
-end_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
+pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
              uint64_t now, uint64_t duration)
 {
   writer->top = frame - 1;
@@ -434,9 +472,9 @@ end_quickly (struct rd_writer_state *writer, struct rd_frame *frame,
   frame->node->total += duration;
 }
 
-/* How long a frame was that ends now.  A parent is as long as its children
- * at least, even if the clock, which is read without fences, should say
- * otherwise by a few ticks: so total is self and children, exactly. */
+/* The duration of a frame that ends now.  A parent is at least as long as its
+ * children, even if the clock, which is read without fences, is off by a few
+ * ticks: so total is self and children, exactly. */
 static inline uint64_t
 duration_of (const struct rd_frame *frame, uint64_t now)
 {
@@ -445,28 +483,21 @@ duration_of (const struct rd_frame *frame, uint64_t now)
                                                        : duration;
 }
 
-/* What a frame that is about to end had for itself. */
-static inline uint64_t
-own_time (const struct rd_frame *frame, uint64_t now)
-{
-  int64_t own = (int64_t) (now - frame->begin - frame->covered);
-  return own > 0 ? (uint64_t) own : 0;
-}
-
-/* Whether a marked frame has nothing but bytes and texts, and did not wait
- * though it could have. */
+/* True if a marked frame has only bytes and texts, and did not wait though it
+ * could have. */
 static inline bool
 is_simple (const struct rd_writer_state *writer, const struct rd_frame *frame,
            uint64_t now)
 {
   if (unlikely (frame->special & RD_FRAME_SPECIAL))
     return false;
+  int64_t own = (int64_t) (now - frame->begin - frame->covered);
   return !rd_frame_could_wait (frame)
-         || likely (!rd_frame_may_have_waited (writer,
-                                               own_time (frame, now)));
+         || likely (!rd_frame_may_have_waited (
+                      writer, own > 0 ? (uint64_t) own : 0));
 }
 
-/* Leave the rare members of a simple frame zero, but for bytes and tile. */
+/* Zeroes the rare members of a simple frame, but for bytes and tile. */
 static inline void
 clear_simple (struct rd_frame *frame)
 {
@@ -475,10 +506,15 @@ clear_simple (struct rd_frame *frame)
   frame->special = 0;
 }
 
-/* The extra of a simple frame, whose members it leaves zero. */
-static struct rd_log_extra
-take_extra (struct rd_frame *frame)
+/* For a frame that is marked, or cannot end fast. */
+static __attribute__ ((__noinline__)) void
+end_marked (struct rd_writer_state *writer, struct rd_frame *frame,
+            uint64_t token, uint64_t now)
 {
+  if (!is_simple (writer, frame, now)) {
+    end_slow (writer, token, now);
+    return;
+  }
   const struct rd_log_extra extra = {
     .tile = frame->tile,
     .nbytes = rd_run_bytes_take (&frame->bytes),
@@ -486,23 +522,10 @@ take_extra (struct rd_frame *frame)
     .flags = frame->flags,
   };
   frame->tile = frame->stored_nbytes = frame->flags = 0;
-  return extra;
-}
-
-/* A frame that is marked, or does not end quickly. */
-static __attribute__ ((__noinline__)) void
-end_marked (struct rd_writer_state *writer, struct rd_frame *frame,
-            uint64_t token, uint64_t now)
-{
-  if (!is_simple (writer, frame, now)) {
-    end_rarely (writer, token, now);
-    return;
-  }
-  const struct rd_log_extra extra = take_extra (frame);
   const size_t nslots = extra.nbytes != 0 || extra.flags != 0 ? 2 : 1;
   const uint64_t duration = duration_of (frame, now);
-  end_quickly (writer, frame, now, duration);
-  union rd_log_slot *slot = log_anyway (writer, frame, token, duration,
+  pop_frame (writer, frame, now, duration);
+  union rd_log_slot *slot = log_run (writer, frame, token, duration,
                                         nslots);
   if (!slot)
     drop_texts (writer, frame);
@@ -519,25 +542,25 @@ end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
   struct rd_frame *frame = writer->top;
   const uint64_t duration = now - frame->begin;
   if (likely (frame->id == token)
-      && likely (ends_quickly (writer, frame, duration, 1))) {
-    end_quickly (writer, frame, now, duration);
-    log_quickly (writer, frame, token, duration, 1);
+      && likely (can_end_fast (writer, frame, duration, 1))) {
+    pop_frame (writer, frame, now, duration);
+    log_with_room (writer, frame, token, duration, 1);
     rd_writer_leave (writer);
   } else if (rd_frame_token (frame) == token)
     end_marked (writer, frame, token, now);
   else
-    end_rarely (writer, token, now);
+    end_slow (writer, token, now);
 }
 
-/* The writer has something to heed; it may be busy already. */
+/* The writer's attention is not 0; it may be busy already. */
 COLD static void
-end_heeding (struct rd_writer_state *writer, uint64_t token)
+end_checked (struct rd_writer_state *writer, uint64_t token)
 {
   uint64_t now = rd_clock_now (&writer->clock);
   if (!rd_writer_enter (writer))
     end_elsewhere (token);
   else if (rd_writer_has_taps (writer))
-    end_rarely (writer, token, now);
+    end_slow (writer, token, now);
   else
     end_entered (writer, token, now);
 }
@@ -552,7 +575,7 @@ radio_scope_end (uint64_t token)
     return;
   }
   if (unlikely (rd_writer_enter_quickly (writer) != 0)) {
-    end_heeding (writer, token);
+    end_checked (writer, token);
     return;
   }
   end_entered (writer, token, now);
@@ -562,7 +585,7 @@ radio_scope_end (uint64_t token)
  * An end with amounts
  *----------------------------------------------------------------------*/
 
-/* The text of a scope that ends, in the log only if the span is. */
+/* Adds the text of a scope that ends; to the log only if the span is. */
 static void
 add_text (struct rd_writer_state *writer, struct rd_frame *frame,
           const struct rd_counting *counting, bool logs)
@@ -575,38 +598,31 @@ add_text (struct rd_writer_state *writer, struct rd_frame *frame,
   rd_texts_add (&writer->texts, frame->node, logs, &text, counting->text);
 }
 
-/* Add all to a scope that is open. */
-static void
-add_counting (struct rd_writer_state *writer, struct rd_frame *frame,
-              const struct rd_counting *counting)
-{
-  if (counting->has_tile)
-    set_tile (frame, counting->tile, counting->stored_nbytes);
-  for (size_t i = 0; i < RD_NAMOUNTS; i++)
-    if (counting->amounts[i] > 0)
-      add_to_frame (frame, counting->set->counters[i], counting->amounts[i],
-                    i);
-  if (counting->text) {
-    rd_frame_mark (frame, RD_FRAME_NOTED);
-    add_text (writer, frame, counting, !writer->recorder->tree_only);
-  }
-}
-
-/* The scope is not the innermost one, or out of the ordinary, or has bytes
- * already.  On the entered writer, which is left here. */
+/* The scope is not the innermost one, or is special, or has bytes already.
+ * On the entered writer, which is left here. */
 COLD static void
-end_counting_rarely (struct rd_writer_state *writer,
-                     const struct rd_counting *counting, uint64_t now)
+end_counting_slow (struct rd_writer_state *writer,
+                   const struct rd_counting *counting, uint64_t now)
 {
   struct rd_frame *frame = writer->top;
   while (frame > writer->frames && rd_frame_token (frame) != counting->token)
     frame--;
-  if (frame > writer->frames)
-    add_counting (writer, frame, counting);
-  end_rarely (writer, counting->token, now);
+  if (frame > writer->frames) {
+    if (counting->has_tile)
+      set_tile (frame, counting->tile, counting->stored_nbytes);
+    for (size_t i = 0; i < RD_NAMOUNTS; i++)
+      if (counting->amounts[i] > 0)
+        add_to_frame (frame, counting->set->counters[i],
+                      counting->amounts[i], i);
+    if (counting->text) {
+      rd_frame_mark (frame, RD_FRAME_NOTED);
+      add_text (writer, frame, counting, !writer->recorder->tree_only);
+    }
+  }
+  end_slow (writer, counting->token, now);
 }
 
-/* As the log has it: the larger one of its numbers of bytes. */
+/* The bytes of the span: the larger one of its numbers of bytes. */
 static inline uint64_t
 nbytes_of (const struct rd_counting *counting)
 {
@@ -615,7 +631,7 @@ nbytes_of (const struct rd_counting *counting)
                      RD_MAX_VALUE);
 }
 
-/* Slots of the span of a scope that has nothing yet that is to be told. */
+/* Slots of the span of a scope whose frame has no bytes and no tile. */
 static inline size_t
 nslots_of (const struct rd_counting *counting)
 {
@@ -633,8 +649,8 @@ write_extra (union rd_log_slot *slot, const struct rd_counting *counting)
   };
 }
 
-/* The text of a scope that ended, whose span is here in the log, or not.  It
- * goes into the span's extra, if that has one, and has room. */
+/* Keeps the text of a scope that ended, whose span is in this slot, or NULL:
+ * in the span's extra, if there is one without a tile. */
 static void
 write_text (struct rd_writer_state *writer, struct rd_frame *frame,
             const struct rd_counting *counting, union rd_log_slot *slot,
@@ -653,9 +669,9 @@ write_text (struct rd_writer_state *writer, struct rd_frame *frame,
   }
 }
 
-/* The scope has a text, or could have blocked, or neither is the case for an
- * end that is plain, or quick.  On the entered writer, which is left
- * here. */
+/* For a scope with a text, or that could have blocked, or that cannot end
+ * fast, or has another set of counters than its node had.  On the entered
+ * writer, which is left here. */
 static __attribute__ ((__noinline__)) void
 end_counting_marked (struct rd_writer_state *writer,
                      const struct rd_counting *counting, uint64_t now)
@@ -664,14 +680,14 @@ end_counting_marked (struct rd_writer_state *writer,
   if (unlikely (rd_frame_token (frame) != counting->token)
       || unlikely (frame->special & RD_FRAME_COUNTED)
       || unlikely (!is_simple (writer, frame, now))) {
-    end_counting_rarely (writer, counting, now);
+    end_counting_slow (writer, counting, now);
     return;
   }
   const uint64_t duration = duration_of (frame, now);
   const size_t nslots = nslots_of (counting);
   rd_node_add_set (frame->node, counting->set, counting->amounts);
-  end_quickly (writer, frame, now, duration);
-  union rd_log_slot *slot = log_anyway (writer, frame, counting->token,
+  pop_frame (writer, frame, now, duration);
+  union rd_log_slot *slot = log_run (writer, frame, counting->token,
                                         duration, nslots);
   if (!slot)
     drop_texts (writer, frame);
@@ -693,23 +709,23 @@ end_counting_entered (struct rd_writer_state *writer,
   const size_t nslots = nslots_of (counting);
   if (unlikely (frame->id != counting->token)
       || unlikely (counting->text != NULL)
-      || unlikely (!ends_quickly (writer, frame, duration, nslots))
+      || unlikely (!can_end_fast (writer, frame, duration, nslots))
       || unlikely (!rd_node_add_same_set (frame->node, counting->set,
                                           counting->amounts))) {
     end_counting_marked (writer, counting, now);
     return;
   }
-  end_quickly (writer, frame, now, duration);
-  union rd_log_slot *slot = log_quickly (writer, frame, counting->token,
+  pop_frame (writer, frame, now, duration);
+  union rd_log_slot *slot = log_with_room (writer, frame, counting->token,
                                          duration, nslots);
   if (likely (slot != NULL) && likely (nslots > 1))
     write_extra (&slot[1], counting);
   rd_writer_leave (writer);
 }
 
-/* As end_heeding. */
+/* As end_checked, or there is no writer. */
 COLD static void
-end_counting_heeding (struct rd_writer_state *writer,
+end_counting_checked (struct rd_writer_state *writer,
                       const struct rd_counting *counting)
 {
   if (!writer || !rd_writer_enter (writer)) {
@@ -718,7 +734,7 @@ end_counting_heeding (struct rd_writer_state *writer,
   }
   uint64_t now = rd_clock_now (&writer->clock);
   if (rd_writer_has_taps (writer))
-    end_counting_rarely (writer, counting, now);
+    end_counting_slow (writer, counting, now);
   else
     end_counting_entered (writer, counting, now);
 }
@@ -732,5 +748,5 @@ rd_scope_end_counting (const struct rd_counting *counting)
       && likely (rd_writer_enter_quickly (writer) == 0))
     end_counting_entered (writer, counting, now);
   else
-    end_counting_heeding (writer, counting);
+    end_counting_checked (writer, counting);
 }

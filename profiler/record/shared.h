@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames that have children elsewhere: on other threads, or requests.
  *
- * A shared is made of a frame when its scope is first handed on, and lives
- * as long as anybody refers to it: the frame, handoffs, children that run.
- * From then on every child of the frame enters and leaves through it, those
- * of the frame's own thread too, and the time during which at least one of
- * them ran is what the frame's self time lacks.  The clock is read under the
- * mutex, and never goes back there, so events come in the order of their
- * times and the union is exact whatever the threads' clocks differ by.
+ * A shared is made of a frame when its scope is first handed over, and lives
+ * as long as it has references: of the frame, of handoffs, of children that
+ * run.  From then on every child of the frame enters and leaves through it,
+ * those of the frame's own thread too; the frame's self time is its own less
+ * the time during which at least one of them ran.  The clock is read under
+ * the mutex, and never goes back there, so events are in the order of their
+ * times and the union is exact however much the threads' clocks differ.
  *
- * The seam with scope.c:
+ * Its use by scope.c and frame.c, with the writer entered (busy):
  *   begin  if the frame below has a shared, begin = rd_shared_enter (...),
  *          which sets frame->via; else the clock, and via is NULL;
  *   end    if frame->shared or frame->via is not NULL, rd_shared_finish
- *          gives the end and what was covered; else the clock and `covered'.
- * The writer is entered (busy) during all of these.
+ *          returns the end and the time covered; else the clock and
+ *          `covered'.
  */
 #ifndef RD_SHARED_H
 #define RD_SHARED_H
@@ -22,7 +22,7 @@
 #include "profiler/record/record.h"
 
 /* A reference to the shared of the innermost frame, made if there is none
- * yet; NULL without memory.  The frame keeps a reference of its own; outside
+ * yet; NULL without memory.  The frame keeps a reference of its own.  Outside
  * of all scopes, where nothing is to be covered, each call makes another
  * shared, which no frame keeps. */
 struct rd_shared *rd_shared_take (struct rd_writer_state *writer);
@@ -33,7 +33,7 @@ struct rd_shared *rd_shared_ref (struct rd_shared *shared);
 void rd_shared_unref (struct rd_shared *shared);
 
 /* A child begins to run under shared: sets frame->via, which holds a
- * reference, and returns when. */
+ * reference, and returns the time. */
 uint64_t rd_shared_enter (struct rd_writer_state *writer,
                           struct rd_shared *shared, struct rd_frame *frame);
 
@@ -44,25 +44,23 @@ struct rd_ending {
   bool late;                  /* its parent, elsewhere, had ended before */
 };
 
-/* The frame ends, and leaves the shared that it went through.  Both
- * references are dropped; the frame's shared and via are NULL then. */
+/* The frame ends, and leaves the shared that it entered.  Drops both
+ * references, and sets the frame's shared and via to NULL. */
 void rd_shared_finish (struct rd_writer_state *writer,
                        struct rd_frame *frame, struct rd_ending *ending);
 
 /* The same two for a child without a frame, a request; the references are
- * the caller's.  It ends not before `begin'.  Returns whether it is late. */
+ * the caller's.  It ends not before `begin'.  Returns true if it is late. */
 uint64_t rd_shared_enter_request (struct rd_shared *shared);
 bool rd_shared_leave_request (struct rd_shared *shared, uint64_t begin,
                               uint64_t *end);
 
-/* Whether the frame ended, by itself: not because recording did. */
+/* True if the frame ended by itself: not because recording did. */
 bool rd_shared_has_ended (struct rd_shared *shared);
 
-/* What the end of a received scope does beside rd_shared_finish, after the
- * node was updated and the frame popped: the frame below on this thread
- * lacks the time, though the scope is no child of it, and a thread that was
- * attached for the scope is detached. */
-void rd_received_end (struct rd_writer_state *writer, struct rd_frame *frame,
-                      uint64_t duration);
+/* Ends the open requests of a recorder (see handoff.c) at this time, as open.
+ * Called with its mutex held, when it stops, after the frames were closed.
+ * The handles stay, and refer to the recorder, until they are ended. */
+void rd_async_stop (struct radio_recorder *recorder, uint64_t now);
 
 #endif /* RD_SHARED_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What other tools are told.  A USDT probe is an instruction that does
- * nothing, and a note in the library that says where it is and where its
- * arguments are:
+/* Taps: calls into other tools.  A USDT probe is an instruction that does
+ * nothing, and a note in the library with the addresses of the instruction
+ * and of its arguments:
  *
  *   bpftrace -e 'usdt:libradio.so:radio:scope__begin { ... str (arg0) }'
  *   perf probe -x libradio.so sdt_radio:scope__begin
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "profiler/record/tap.h"
+#include "profiler/record/frame.h"
 #include "profiler/record/writer.h"
 
 #ifdef RD_WITH_USDT
@@ -34,21 +34,14 @@ make_itt_domain (void)
   itt_domain = __itt_domain_create ("radio");
 }
 
-/* Handles that were made before, since making one takes a lock and looks
- * through all there are.  By the site's address; that another site may have
- * later, where plug-ins come and go, but a handle, which stays for ever,
- * knows its own name. */
+/* A cache of handles, since making one takes a lock and a search through all
+ * of them.  By the site's address; where plug-ins are unloaded another site
+ * may have the same one later, but a handle, which is never freed, has its own
+ * name. */
 #define ITT_SLOTS 256
 #define ITT_TRIES 4
 
 static _Atomic (__itt_string_handle *) itt_handles[ITT_SLOTS + ITT_TRIES];
-
-static bool
-is_handle_of (const __itt_string_handle *handle,
-              const struct radio_site *site)
-{
-  return handle->strA && strcmp (handle->strA, site->name) == 0;
-}
 
 static __itt_string_handle *
 itt_handle (const struct radio_site *site)
@@ -58,7 +51,7 @@ itt_handle (const struct radio_site *site)
   __itt_string_handle *handle;
   unsigned i = 0;
   for (; i < ITT_TRIES && (handle = atomic_load (&slot[i])) != NULL; i++)
-    if (is_handle_of (handle, site))
+    if (handle->strA && strcmp (handle->strA, site->name) == 0)
       return handle;
   handle = __itt_string_handle_create (site->name);
   atomic_store (&slot[i % ITT_TRIES], handle);
@@ -133,12 +126,6 @@ nvtx_instant (const struct radio_site *site)
  * All of them
  *----------------------------------------------------------------------*/
 
-bool
-rd_tap_is_inside (void)
-{
-  return rd_this_thread.is_in_tap;
-}
-
 void
 rd_tap_begin (const struct radio_site *site)
 {
@@ -149,20 +136,15 @@ rd_tap_begin (const struct radio_site *site)
   rd_this_thread.is_in_tap = false;
 }
 
-static void
-end_one (const struct radio_site *site)
-{
-  nvtx_end ();
-  itt_end ();
-  PROBE (scope__end, site);
-}
-
 void
 rd_tap_end (const struct rd_tap_ends *ends)
 {
   rd_this_thread.is_in_tap = true;
-  for (size_t i = 0; i < ends->n; i++)
-    end_one (ends->sites[i]);
+  for (size_t i = 0; i < ends->n; i++) {
+    nvtx_end ();
+    itt_end ();
+    PROBE (scope__end, ends->sites[i]);
+  }
   rd_this_thread.is_in_tap = false;
 }
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of one writer: nodes by parent and site.  All of it between
- * rd_writer_enter and rd_writer_leave (or, for the writer of requests, under
- * the recorder's mutex). */
+/* The tree of one writer: nodes by parent and site, their counters, and the
+ * accounts of the memory that they hold.  But for accounts, all of it is
+ * called between rd_writer_enter and rd_writer_leave (or, for the writer of
+ * requests, under the recorder's mutex). */
 #ifndef RD_TREE_H
 #define RD_TREE_H
 
 #include "profiler/record/record.h"
 
-/* Paths that one writer keeps; what would be beyond counts into its
- * parent. */
-#define RD_MAX_NODES 65536    /* spans have 16 bits for it */
+/* Limit of the paths of one writer; spans have 16 bits for it.  Scopes beyond
+ * it count into their parent. */
+#define RD_MAX_NODES 65536
 
-/* A node that was called more often than this, with a mean below
+/* A node with more calls than this, and a mean below
  * recorder->throttle_below, is not logged any more. */
 #define RD_THROTTLE_CALLS 100000
 
@@ -28,10 +29,10 @@ struct rd_node *rd_tree_stand_in (struct rd_writer_state *writer,
                                   struct rd_node *foreign);
 
 /* The octave of a duration.  Its logarithm is the exponent of a
- * floating-point number, which processors are quicker to give than to count
+ * floating-point number, which processors compute faster than they count
  * zeros.  It counts in units, which are a tick at most and a power of two in
  * nanoseconds: so the octaves are those of nanoseconds, and no duration is
- * in one that there is not. */
+ * outside of them. */
 static inline size_t
 rd_octave_of (const struct rd_writer_state *writer, uint64_t duration)
 {
@@ -49,7 +50,7 @@ rd_octave_of (const struct rd_writer_state *writer, uint64_t duration)
 unsigned rd_octave_bucket (const struct rd_writer_state *writer,
                            size_t octave);
 
-/* Put the last run into its node's octaves. */
+/* Puts the last run into its node's octaves. */
 static inline void
 rd_octaves_add_pending (struct rd_writer_state *writer)
 {
@@ -57,13 +58,12 @@ rd_octaves_add_pending (struct rd_writer_state *writer)
   writer->pending_node->octaves[octave]++;
 }
 
-/* A run is in the log, from which its node's extremes and octaves are made
- * when the recorder stops, or it is in these at once: add one that the log
- * does not have, or no longer.
+/* Adds a run that is not in the log, or no longer, to its node's extremes and
+ * octaves.  Those of runs in the log are computed when the recorder stops.
  *
- * The octaves get a run when the next one ends.  Where a store goes must not
- * depend on a clock that was only just read: processors let the next reading
- * wait until they know, which would make a scope half as long again. */
+ * The octaves get a run when the next one ends: the address of a store must
+ * not depend on a clock that was only just read.  Processors delay the next
+ * reading until they know it, which would make a scope half as long again. */
 static inline void
 rd_node_add_unlogged (struct rd_writer_state *writer, struct rd_node *node,
                       uint64_t duration)
@@ -77,7 +77,7 @@ rd_node_add_unlogged (struct rd_writer_state *writer, struct rd_node *node,
     node->max = duration;
 }
 
-/* The log does not have a run. */
+/* Counts a run that the log does not keep. */
 static inline void
 rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,
               uint64_t duration)
@@ -86,13 +86,13 @@ rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,
   rd_node_add_unlogged (writer, node, duration);
 }
 
-/* Look which of the next n nodes, after the last ones that were looked at,
- * are tiny and frequent, and log these no more. */
-void rd_tree_consider (struct rd_writer_state *writer, size_t n);
+/* Finds those of the next n nodes, in turn, that are tiny and frequent, and
+ * stops logging them. */
+void rd_tree_throttle (struct rd_writer_state *writer, size_t n);
 
-/* Add a run, which is then logged or dropped, with what is self time of it,
- * not counting what its children on the same thread (there are none, if it
- * has no thread) take away. */
+/* Adds a run, which is then logged or dropped.  self is its self time before
+ * its children on the same thread are subtracted (it has none, if it has no
+ * thread). */
 static inline void
 rd_node_add_run (struct rd_node *node, uint64_t duration, uint64_t self)
 {
@@ -100,14 +100,11 @@ rd_node_add_run (struct rd_node *node, uint64_t duration, uint64_t self)
   node->self_adjust += self - duration;
 }
 
-/* How often a node was called, while it runs. */
-uint64_t rd_node_calls (const struct rd_node *node);
-
 /* A node's tally of a counter, made if it is new; NULL without memory. */
 struct rd_tally *rd_node_tally (struct rd_node *node,
                                 const struct radio_counter *counter);
 
-/* Add to a counter of a node, which may be its i-th.  Returns the tally,
+/* Adds to a counter of a node, which may be its i-th.  Returns the tally,
  * NULL without memory. */
 static inline const struct rd_tally *
 rd_node_count (struct rd_node *node, const struct radio_counter *counter,
@@ -124,14 +121,13 @@ rd_node_count (struct rd_node *node, const struct radio_counter *counter,
 /* Sums of a set stay below this, so that none wraps. */
 #define RD_MAX_SET_SUM (UINT64_C (1) << 62)
 
-/* The same for the amounts of a set that is new to the node, or that are
- * huge. */
-void rd_node_add_set_rarely (struct rd_node *node,
-                             const struct rd_counter_set *set,
-                             const uint64_t *amounts);
+/* Adds amounts of a set that is new to the node, or that are huge. */
+void rd_node_add_set_slow (struct rd_node *node,
+                           const struct rd_counter_set *set,
+                           const uint64_t *amounts);
 
-/* Add to the counters of a set.  As long as it is the same set, only sums
- * change; else false, and nothing does. */
+/* Adds to the counters of a set: to the sums alone, if it is the node's last
+ * set; else returns false, and changes nothing. */
 static inline __attribute__ ((__always_inline__)) bool
 rd_node_add_same_set (struct rd_node *node, const struct rd_counter_set *set,
                       const uint64_t *amounts)
@@ -154,16 +150,32 @@ rd_node_add_set (struct rd_node *node, const struct rd_counter_set *set,
                  const uint64_t *amounts)
 {
   if (!rd_node_add_same_set (node, set, amounts))
-    rd_node_add_set_rarely (node, set, amounts);
+    rd_node_add_set_slow (node, set, amounts);
 }
 
-/* Make the root of a new writer.  False: no memory. */
+/* Makes the root of a new writer.  False: no memory. */
 bool rd_tree_init (struct rd_writer_state *writer);
 
-/* Work out what the hot path left open, when nothing runs any more and the
- * log is settled. */
-void rd_tree_settle (struct rd_writer_state *writer);
+/* Computes what the hot path leaves open.  Nothing runs any more, and the log
+ * is finished. */
+void rd_tree_finish (struct rd_writer_state *writer);
 
 void rd_tree_free (struct rd_writer_state *writer);
+
+/*------------------------------------------------------------------------
+ * Accounts of memory
+ *----------------------------------------------------------------------*/
+
+/* A new account with one reference; whole may be NULL.  NULL without
+ * memory. */
+struct rd_account *rd_account_new (struct rd_account *whole);
+
+/* NULL is legal. */
+void rd_account_unref (struct rd_account *account);
+
+/* Adds or removes a block and its reference, in the account and its whole.
+ * Thread-safe. */
+void rd_account_add (struct rd_account *account, size_t nbytes);
+void rd_account_remove (struct rd_account *account, size_t nbytes);
 
 #endif /* RD_TREE_H */

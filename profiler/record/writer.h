@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which writer a thread has, and how it may write into it. */
+/* Writers: how their thread changes them, and which ones a recorder and a
+ * thread have. */
 #ifndef RD_WRITER_H
 #define RD_WRITER_H
 
 #include "profiler/record/record.h"
 
-/* What each thread knows.  Initial-exec: an access is one load. */
+/* State of each thread.  Initial-exec: an access is one load. */
 struct rd_thread {
-  struct rd_writer_state *current;      /* where its scopes go; or NULL */
+  struct rd_writer_state *current;      /* of its scopes; or NULL */
   struct rd_writer_state *mine;         /* all that it has, by next_mine */
   uint64_t refused_serial;    /* of the process's recorder, when that could
-                                 not take the thread */
-  bool is_in_tap;             /* see tap.h */
+                                 not record the thread */
+  bool is_in_tap;             /* see frame.h */
   bool is_named;
   char name[64];
 };
@@ -20,24 +21,14 @@ extern _Thread_local struct rd_thread rd_this_thread
   __attribute__ ((__tls_model__ ("initial-exec"),
                   __visibility__ ("hidden")));
 
-/* The calling thread's writer; the process's recorder takes the thread on if
- * it has none.  NULL: it is not recorded. */
-struct rd_writer_state *rd_writer_current (void);
+/*------------------------------------------------------------------------
+ * The busy protocol
+ *----------------------------------------------------------------------*/
 
-/* Whether it is one of the calling thread's. */
-bool rd_writer_is_mine (const struct rd_writer_state *writer);
+bool rd_writer_enter_slow (struct rd_writer_state *writer);
 
-/* The calling thread's own writer of this recorder, made current on top of
- * what was current before, until rd_writer_pop.  NULL: the recorder was
- * stopped, or there is no memory.  A thread keeps the writer, so that doing
- * this again costs no lock.  Pushing what is on the stack already is a
- * mistake. */
-struct rd_writer_state *rd_writer_push (struct radio_recorder *recorder);
-void rd_writer_pop (struct rd_writer_state *writer);
-
-bool rd_writer_enter_slowly (struct rd_writer_state *writer);
-
-/* The first half of entering: what it has to heed.  Only 0 means entered. */
+/* The first half of entering: returns RD_ATTEND_* flags.  Only 0 means
+ * entered. */
 static inline unsigned
 rd_writer_enter_quickly (struct rd_writer_state *writer)
 {
@@ -48,14 +39,14 @@ rd_writer_enter_quickly (struct rd_writer_state *writer)
 
 /* Begin and end of a change.  Nothing of the writer, its nodes and its log
  * may be touched outside.  False, without a need to leave: its recorder was
- * stopped.  Does not nest; what runs between must be short, and must not
- * call the public functions. */
+ * stopped.  Does not nest; the code between must be short, and must not call
+ * the public functions. */
 static inline bool
 rd_writer_enter (struct rd_writer_state *writer)
 {
   if (__builtin_expect (rd_writer_enter_quickly (writer)
                         & (RD_ATTEND_STOPPED | RD_ATTEND_FENCES), 0))
-    return rd_writer_enter_slowly (writer);
+    return rd_writer_enter_slow (writer);
   return true;
 }
 
@@ -63,6 +54,13 @@ static inline void
 rd_writer_leave (struct rd_writer_state *writer)
 {
   atomic_store_explicit (&writer->busy, 0, memory_order_release);
+}
+
+/* Sets the flag only: its thread may still be busy. */
+static inline void
+rd_writer_stop (struct rd_writer_state *writer)
+{
+  atomic_fetch_or (&writer->attention, RD_ATTEND_STOPPED);
 }
 
 static inline bool
@@ -79,29 +77,38 @@ rd_writer_has_taps (struct rd_writer_state *writer)
          & RD_ATTEND_TAPS;
 }
 
-/* For recorder.c: a writer of a recorder; NULL without memory.  Not yet in
- * its list. */
-struct rd_writer_state *rd_writer_new (struct radio_recorder *recorder,
-                                       uint32_t number);
+/*------------------------------------------------------------------------
+ * The calling thread's writers; see process.h for how it gets them
+ *----------------------------------------------------------------------*/
 
-/* Stop it, as far as the flag goes. */
-void rd_writer_stop (struct rd_writer_state *writer);
+bool rd_writer_is_mine (const struct rd_writer_state *writer);
 
-/* Wait until its thread is not busy. */
-void rd_writer_wait (struct rd_writer_state *writer);
+/* Removes a writer from the stack of rd_writer_push, if it is there. */
+void rd_writer_pop (struct rd_writer_state *writer);
 
-/* Release all that it recorded; then the struct. */
-void rd_writer_clear (struct rd_writer_state *writer);
-void rd_writer_free (struct rd_writer_state *writer);
+/*------------------------------------------------------------------------
+ * A recorder's writers
+ *----------------------------------------------------------------------*/
 
-/* Drop writers of stopped recorders from the calling thread's list. */
-void rd_thread_purge (void);
+/* A writer that no thread has, or a new one, with a reference to the
+ * recorder.  NULL: it was stopped, or there is no memory. */
+struct rd_writer_state *
+rd_recorder_take_writer (struct radio_recorder *recorder);
 
-/* Forget everything, in the child of a fork. */
-void rd_thread_forget (void);
+/* Called when the thread of a writer ends.  Keeps the reference. */
+void rd_recorder_give_writer (struct radio_recorder *recorder,
+                              struct rd_writer_state *writer);
 
-/* Once in the process, before any thread is taken on.  False: the system
- * has no more keys for threads' ends. */
-bool rd_thread_init (void);
+/* The writer of requests, which is used under the recorder's mutex by any
+ * thread; made at the first call.  Called with the mutex held.  NULL: no
+ * memory, or the recorder was stopped. */
+struct rd_writer_state *rd_async_writer (struct radio_recorder *recorder);
+
+/* Frees nodes, logs, notes and facts: all but the structs of the recorder and
+ * its writers, to which threads may still refer. */
+void rd_recorder_clear (struct radio_recorder *recorder);
+
+/* Drops a reference to the recorder; the last one frees it.  Thread-safe. */
+void rd_recorder_unref (struct radio_recorder *recorder);
 
 #endif /* RD_WRITER_H */

@@ -22,7 +22,6 @@
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "profiler/counters.h"
-#include "profiler/handoff.h"
 #include "src/array/pool.h"
 #include "src/array/spin.h"
 #include "src/array/stock.h"

@@ -16,7 +16,6 @@
 
 #include "src/base/checked.h"
 #include "profiler/counters.h"
-#include "profiler/handoff.h"
 #include "src/array/write-layers.h"
 #include "src/array/write-shards.h"
 #include "src/element/box.h"

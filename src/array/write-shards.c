@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "profiler/counters.h"
-#include "profiler/handoff.h"
 #include "src/array/fetch.h"
 #include "src/array/write-shards.h"
 #include "src/element/box.h"

@@ -6,7 +6,8 @@
 
 #include "tests/profiler/causal/stage.h"
 
-#include "profiler/record/record.h"
+#include "profiler/record/process.h"
+#include "profiler/record/recorder.h"
 
 static uint64_t
 read_clock (void *user_data)

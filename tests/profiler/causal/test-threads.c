@@ -13,6 +13,7 @@
 
 #include "tests/profiler/causal/stage.h"
 
+#include "profiler/record/recorder.h"
 #include "src/base/alloc.h"
 
 #define NTHREADS 4

@@ -5,6 +5,7 @@
 #include "tests/profiler/record/history.h"
 
 #include "profiler/counters.h"
+#include "profiler/record/notes.h"
 #include "profiler/record/recorder.h"
 
 SITE (a, RADIO_SCOPE_WORK);

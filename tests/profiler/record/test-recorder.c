@@ -8,6 +8,7 @@
 #include "tests/io/child.h"
 #include "tests/profiler/record/history.h"
 
+#include "profiler/record/process.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/writer.h"
 

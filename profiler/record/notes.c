@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts of spans and of nodes, and samples of gauges, thinned out as they
+ * become many. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/record/notes.h"
+
+/* Limits of a writer: texts of its spans, bytes of their values, and samples
+ * (768 KiB). */
+#define MAX_TEXTS 65536
+#define MAX_NBYTES ((size_t) 8 << 20)
+#define MAX_SAMPLES 32768
+
+/* Keys of one node, and bytes of one value. */
+#define MAX_NOTES 16
+#define MAX_VALUE 1024
+
+/* Places to search for the last value of a key. */
+#define NPROBES 4
+
+_Static_assert (RD_NRECENT == 1 << 5, "find_recent hashes to 5 bits");
+
+/*------------------------------------------------------------------------
+ * Notes of nodes
+ *----------------------------------------------------------------------*/
+
+/* The length of a value, cut at a whole character of UTF-8. */
+static size_t
+cut_length (const char *value)
+{
+  size_t n = strnlen (value, MAX_VALUE + 1);
+  if (n > MAX_VALUE) {
+    n = MAX_VALUE;
+    while (n > 0 && ((unsigned char) value[n] & 0xc0) == 0x80)
+      n--;
+  }
+  return n;
+}
+
+/* True if a copy of n bytes is of this value, which may have been cut. */
+static bool
+is_copy (const char *copy, size_t n, const char *value)
+{
+  return strncmp (copy, value, n) == 0
+         && (value[n] == '\0' || n > MAX_VALUE - 4);
+}
+
+/* Keys are literals: mostly the address is enough to find one, without a
+ * look at its text. */
+static struct rd_text_note *
+find_note (struct rd_node *node, const char *key)
+{
+  for (unsigned i = 0; i < node->nnotes; i++)
+    if (node->notes[i].key == key)
+      return &node->notes[i];
+  for (unsigned i = 0; i < node->nnotes; i++)
+    if (strcmp (node->notes[i].key, key) == 0)
+      return &node->notes[i];
+  return NULL;
+}
+
+/* Notes the node's first text of each key.  False if it was not kept. */
+static bool
+add_note (struct rd_node *node, const struct rd_log_text *text,
+          const char *value)
+{
+  struct rd_text_note *old = find_note (node, text->key);
+  if (old) {
+    old->varies = old->varies || !is_copy (old->value, old->nbytes, value);
+    return true;
+  }
+  if (node->nnotes == node->notes_capacity) {
+    unsigned capacity = node->notes_capacity ? 2 * node->notes_capacity : 2;
+    void *notes = capacity > MAX_NOTES
+      ? NULL
+      : realloc (node->notes, capacity * sizeof *node->notes);
+    if (!notes)
+      return false;
+    node->notes = notes;
+    node->notes_capacity = capacity;
+  }
+  size_t n = cut_length (value);
+  char *copy = strndup (value, n);
+  if (!copy)
+    return false;
+  node->notes[node->nnotes++]
+    = (struct rd_text_note) { text->key, copy, n, text->kind, false };
+  return true;
+}
+
+void
+rd_node_free_notes (struct rd_node *node)
+{
+  for (unsigned i = 0; i < node->nnotes; i++)
+    free (node->notes[i].value);
+  free (node->notes);
+  node->notes = NULL;
+  node->nnotes = node->notes_capacity = 0;
+}
+
+/*------------------------------------------------------------------------
+ * Shared values
+ *----------------------------------------------------------------------*/
+
+static struct rd_text_value *
+new_value (struct rd_texts *texts, const char *value)
+{
+  size_t n = cut_length (value);
+  struct rd_text_value *new = malloc (sizeof *new + n + 1);
+  if (!new)
+    return NULL;
+  new->nrefs = 1;
+  new->own_key = NULL;
+  new->nbytes = n + 1;
+  memcpy (new->at, value, n);
+  new->at[n] = '\0';
+  texts->nbytes += new->nbytes;
+  return new;
+}
+
+static void
+unref_value (struct rd_texts *texts, struct rd_text_value *value)
+{
+  if (!value || --value->nrefs > 0)
+    return;
+  texts->nbytes -= value->nbytes;
+  free (value);
+}
+
+/* The place of a key's last value, by the address of the key; with several
+ * probes, for two keys that alternated in one place would have each text
+ * copied.  If all places are taken, the first one, which is another key's. */
+static struct rd_text_recent *
+find_recent (struct rd_texts *texts, const char *key)
+{
+  size_t first = ((uint64_t) (uintptr_t) key * UINT64_C (0x9e3779b97f4a7c15))
+                 >> (64 - 5);
+  for (size_t i = 0; i < NPROBES; i++) {
+    struct rd_text_recent *recent
+      = &texts->recent[(first + i) % RD_NRECENT];
+    if (recent->key == key || !recent->key)
+      return recent;
+  }
+  return &texts->recent[first];
+}
+
+/* Makes the value the last one of the key, in a place that may be another
+ * key's.  False without memory. */
+static bool
+set_recent (struct rd_texts *texts, struct rd_text_recent *recent,
+            const char *key, const char *value)
+{
+  struct rd_text_value *last = recent->value;
+  if (last && is_copy (last->at, last->nbytes - 1, value)) {
+    if (recent->key != key)
+      *recent = (struct rd_text_recent) { .key = key, .value = last };
+    return true;
+  }
+  struct rd_text_value *new = new_value (texts, value);
+  if (!new)
+    return false;
+  unref_value (texts, last);
+  *recent = (struct rd_text_recent) { .key = key, .value = new };
+  return true;
+}
+
+/*------------------------------------------------------------------------
+ * Texts of spans
+ *----------------------------------------------------------------------*/
+
+static bool
+is_at_limit (const struct rd_texts *texts)
+{
+  return texts->nbytes >= MAX_NBYTES
+         || texts->n + texts->nown >= MAX_TEXTS;
+}
+
+/* Appends a text; there is room. */
+static inline void
+append_text (struct rd_texts *texts, const struct rd_log_text *text,
+             struct rd_text_value *value)
+{
+  struct rd_log_text *own = &texts->at[texts->n++];
+  own->sequence = text->sequence;
+  own->kind = text->kind;
+  own->key = text->key;
+  own->value = value;
+  value->nrefs++;
+}
+
+static __attribute__ ((__noinline__)) void
+add_new_text (struct rd_texts *texts, struct rd_node *node, bool logs,
+              const struct rd_log_text *text, const char *value)
+{
+  struct rd_text_recent *recent = find_recent (texts, text->key);
+  bool noted = add_note (node, text, value);
+  bool kept = !logs
+              || (!is_at_limit (texts)
+                  && rd_array_grow (&texts->at, &texts->capacity, texts->n,
+                                    MAX_TEXTS, sizeof *texts->at)
+                  && set_recent (texts, recent, text->key, value));
+  if (logs && kept)
+    append_text (texts, text, recent->value);
+  if (!noted || !kept)
+    texts->dropped_count++;
+  else if (logs)
+    recent->node = node;
+}
+
+/* The value is mostly that of the node's span before: then it is compared
+ * once, and the node's note not at all.  The value's address proves nothing:
+ * it may be a buffer on the caller's stack. */
+void
+rd_texts_add (struct rd_texts *texts,
+              struct rd_node *node,
+              bool logs,
+              const struct rd_log_text *text,
+              const char *value)
+{
+  const struct rd_text_recent *recent = find_recent (texts, text->key);
+  if (recent->node != node || recent->key != text->key
+      || texts->n == texts->capacity || is_at_limit (texts)
+      || !is_copy (recent->value->at, recent->value->nbytes - 1, value))
+    add_new_text (texts, node, logs, text, value);
+  else
+    append_text (texts, text, recent->value);
+}
+
+/* Makes the key's last value one that spans of this key hold; one that spans
+ * of another key hold already is copied.  False without memory. */
+static bool
+set_recent_own (struct rd_texts *texts, struct rd_text_recent *recent,
+                const char *key, const char *value)
+{
+  if (!rd_array_grow (&texts->kept, &texts->kept_capacity, texts->nkept,
+                      MAX_TEXTS, sizeof *texts->kept)
+      || !set_recent (texts, recent, key, value))
+    return false;
+  if (recent->value->own_key == key)
+    return true;
+  if (recent->value->own_key) {
+    struct rd_text_value *copy = new_value (texts, recent->value->at);
+    if (!copy)
+      return false;
+    unref_value (texts, recent->value);
+    recent->value = copy;
+  }
+  recent->value->own_key = key;
+  recent->value->nrefs++;
+  texts->kept[texts->nkept++] = recent->value;
+  return true;
+}
+
+static __attribute__ ((__noinline__)) const struct rd_text_value *
+own_new_text (struct rd_texts *texts, struct rd_node *node, const char *key,
+              const char *value)
+{
+  struct rd_text_recent *recent = find_recent (texts, key);
+  const struct rd_log_text text = { .kind = RADIO_TEXT_NAME, .key = key };
+  bool noted = add_note (node, &text, value);
+  bool kept = !is_at_limit (texts)
+              && set_recent_own (texts, recent, key, value);
+  if (!noted || !kept)
+    texts->dropped_count++;
+  else
+    recent->node = node;
+  texts->nown += kept;
+  return kept ? recent->value : NULL;
+}
+
+const struct rd_text_value *
+rd_texts_own (struct rd_texts *texts, struct rd_node *node, const char *key,
+              const char *value)
+{
+  const struct rd_text_recent *recent = find_recent (texts, key);
+  if (recent->node != node || recent->key != key || is_at_limit (texts)
+      || recent->value->own_key != key
+      || !is_copy (recent->value->at, recent->value->nbytes - 1, value))
+    return own_new_text (texts, node, key, value);
+  texts->nown++;
+  return recent->value;
+}
+
+void
+rd_texts_free (struct rd_texts *texts)
+{
+  for (size_t i = 0; i < texts->n; i++)
+    unref_value (texts, texts->at[i].value);
+  for (size_t i = 0; i < RD_NRECENT; i++)
+    unref_value (texts, texts->recent[i].value);
+  for (size_t i = 0; i < texts->nkept; i++)
+    unref_value (texts, texts->kept[i]);
+  free (texts->kept);
+  free (texts->at);
+  *texts = (struct rd_texts) { .at = NULL };
+}
+
+/*------------------------------------------------------------------------
+ * Texts of spans that the log does not keep
+ *----------------------------------------------------------------------*/
+
+static void
+drop_text (struct rd_texts *texts, struct rd_log_text *text)
+{
+  unref_value (texts, text->value);
+  text->value = NULL;
+}
+
+void
+rd_texts_drop_last (struct rd_texts *texts, uint64_t sequence)
+{
+  while (texts->n > 0 && texts->at[texts->n - 1].sequence == sequence)
+    drop_text (texts, &texts->at[--texts->n]);
+}
+
+static int
+compare_sequences (const void *a, const void *b)
+{
+  const struct rd_log_text *x = *(struct rd_log_text *const *) a;
+  const struct rd_log_text *y = *(struct rd_log_text *const *) b;
+  return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+void
+rd_text_sweep_begin (struct rd_text_sweep *sweep, struct rd_texts *texts)
+{
+  *sweep = (struct rd_text_sweep) { .texts = texts };
+  if (texts->n == 0)
+    return;
+  sweep->at = malloc (texts->n * sizeof *sweep->at);
+  if (!sweep->at)
+    return;
+  sweep->n = texts->n;
+  for (size_t i = 0; i < texts->n; i++)
+    sweep->at[i] = &texts->at[i];
+  qsort (sweep->at, sweep->n, sizeof *sweep->at, compare_sequences);
+}
+
+/* From the place of the span before it is mostly one step; back over a text
+ * only for each scope around it. */
+void
+rd_text_sweep_drop (struct rd_text_sweep *sweep, uint64_t sequence)
+{
+  size_t i = sweep->next;
+  while (i > 0 && sweep->at[i - 1]->sequence >= sequence)
+    i--;
+  while (i < sweep->n && sweep->at[i]->sequence < sequence)
+    i++;
+  for (; i < sweep->n && sweep->at[i]->sequence == sequence; i++)
+    drop_text (sweep->texts, sweep->at[i]);
+  sweep->next = i;
+}
+
+void
+rd_text_sweep_end (struct rd_text_sweep *sweep)
+{
+  struct rd_texts *texts = sweep->texts;
+  size_t n = 0;
+  for (size_t i = 0; i < texts->n; i++)
+    if (texts->at[i].value)
+      texts->at[n++] = texts->at[i];
+  texts->n = n;
+  free (sweep->at);
+}
+
+/*------------------------------------------------------------------------
+ * Samples
+ *----------------------------------------------------------------------*/
+
+/* The number of the time slot, as long as the spacing, that has this time. */
+static uint64_t
+slot_of_time (const struct rd_samples *samples, uint64_t time)
+{
+  return samples->spacing ? time / samples->spacing : time;
+}
+
+/* The sample of the same gauge in the same slot, among the first n, which
+ * are in the order of their slots; NULL if there is none. */
+static struct rd_log_sample *
+find_in_slot (const struct rd_samples *samples, size_t n,
+              const struct rd_log_sample *sample)
+{
+  uint64_t slot = slot_of_time (samples, sample->time);
+  for (size_t i = n; i > 0; i--) {
+    struct rd_log_sample *other = &samples->at[i - 1];
+    if (slot_of_time (samples, other->time) < slot)
+      return NULL;
+    if (other->gauge == sample->gauge)
+      return other;
+  }
+  return NULL;
+}
+
+/* Keeps of each gauge the last sample of each slot. */
+static void
+thin_out (struct rd_samples *samples)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < samples->n; i++) {
+    struct rd_log_sample sample = samples->at[i];
+    struct rd_log_sample *near = find_in_slot (samples, n, &sample);
+    if (near)
+      *near = sample;
+    else
+      samples->at[n++] = sample;
+  }
+  samples->dropped_count += samples->n - n;
+  samples->n = n;
+}
+
+/* Makes room for one more.  When full, makes the slots longer until half of
+ * the room is free, or, with more gauges than that, as long as possible.
+ * False without room. */
+static bool
+grow_samples (struct rd_samples *samples)
+{
+  if (rd_array_grow (&samples->at, &samples->capacity, samples->n,
+                     MAX_SAMPLES, sizeof *samples->at))
+    return true;
+  if (samples->n == MAX_SAMPLES) {
+    if (samples->spacing == 0)
+      samples->spacing =
+        (samples->at[samples->n - 1].time - samples->at[0].time)
+        / samples->n;
+    if (samples->spacing == 0)
+      samples->spacing = 1;
+    thin_out (samples);
+    while (samples->n > MAX_SAMPLES / 2
+           && samples->spacing <= UINT64_MAX / 2) {
+      samples->spacing *= 2;
+      thin_out (samples);
+    }
+  }
+  return samples->n < samples->capacity;
+}
+
+void
+rd_samples_add (struct rd_samples *samples,
+                const struct rd_log_sample *sample)
+{
+  struct rd_log_sample *near = samples->spacing
+    ? find_in_slot (samples, samples->n, sample)
+    : NULL;
+  if (near) {
+    *near = *sample;
+    samples->dropped_count++;
+  }
+  else if (grow_samples (samples))
+    samples->at[samples->n++] = *sample;
+  else
+    samples->dropped_count++;
+}
+
+void
+rd_samples_free (struct rd_samples *samples)
+{
+  free (samples->at);
+  *samples = (struct rd_samples) { .at = NULL };
+}
