@@ -1,22 +1,404 @@
 /* SPDX-License-Identifier: MIT */
-/* Chrome's trace events, as JSON: what Perfetto and chrome://tracing show as
+/* Chrome. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/alloc.h"
+#include "src/base/buffer.h"
+#include "src/base/checked.h"
+#include "profiler/export/chrome.h"
+#include "profiler/export/export.h"
+#include "profiler/export/nest.h"
+
+/* The number of each lane as a thread: the one that the operating system
+ * gave it, so that it can be found in other tools; another where two lanes
+ * have the same, or none.  All are different, and none is 0. */
+struct rd_lane_ids {
+  uint64_t *tid;
+};
+
+/* RADIO_ERROR_MEMORY. */
+enum radio_status rd_lane_ids_make (const struct radio_profile *profile,
+                                    struct rd_lane_ids *ids)
+  RADIO_USE_RESULT;
+
+void rd_lane_ids_free (struct rd_lane_ids *ids);
+
+#define RD_LANE_IDS_SCOPE RD_CLEANUP (rd_lane_ids_free)
+
+/* The number of a lane's process: one for each rank, else 1. */
+static inline unsigned
+rd_lane_pid (const struct radio_profile *profile, uint32_t lane)
+{
+  return profile->info.parts == RADIO_PARTS_RANKS
+    ? profile->lanes.at[lane].part + 1 : 1;
+}
+
+/* The name of a lane within its process: without that of its rank in front,
+ * which joining puts there. */
+const char *rd_lane_short_name (const struct radio_profile *profile,
+                                uint32_t lane);
+
+/* The first note of a span, or some other note if it has none. */
+size_t rd_lanes_first_note (const struct radio_profile *profile,
+                            uint32_t span_id);
+
+struct rd_flows {
+  const struct radio_profile *profile;
+  uint32_t *by_id;            /* indexes of spans, in the order of ids */
+};
+
+/* An arrow to a span; both times lie within the spans that it joins. */
+struct rd_flow {
+  uint32_t from_lane;
+  uint64_t from_ns;
+  uint64_t to_ns;
+};
+
+/* RADIO_ERROR_MEMORY. */
+enum radio_status rd_flows_make (const struct radio_profile *profile,
+                                 struct rd_flows *flows) RADIO_USE_RESULT;
+
+/* The arrow to a span of the profile.  False if there is none: the span
+ * stands in its parent anyway, or the log has dropped that. */
+bool rd_flows_find (const struct rd_flows *flows, const struct rd_span *span,
+                    struct rd_flow *flow);
+
+void rd_flows_free (struct rd_flows *flows);
+
+#define RD_FLOWS_SCOPE RD_CLEANUP (rd_flows_free)
+
+/*------------------------------------------------------------------------
+ * Names and numbers of lanes.
+ *----------------------------------------------------------------------*/
+
+/* Linux has no larger numbers; those above are for lanes without one.  They
+ * stay below 2^32, where some tools end. */
+#define FIRST_MADE_UP ((uint64_t) 1 << 22)
+
+struct tid_entry {
+  uint64_t os_tid;
+  uint32_t lane;
+};
+
+static int
+compare_entries (const void *pa, const void *pb)
+{
+  const struct tid_entry *a = pa, *b = pb;
+  if (a->os_tid != b->os_tid)
+    return a->os_tid < b->os_tid ? -1 : 1;
+  return (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+enum radio_status
+rd_lane_ids_make (const struct radio_profile *profile,
+                  struct rd_lane_ids *ids)
+{
+  size_t n = profile->lanes.n;
+  RD_FREE struct tid_entry *entries = rd_calloc (n + 1, sizeof *entries);
+  ids->tid = rd_calloc (n + 1, sizeof *ids->tid);
+  if (entries == NULL || ids->tid == NULL)
+    return rd_fail_memory ((n + 1) * sizeof *entries);
+  for (size_t i = 0; i < n; i++)
+    entries[i] = (struct tid_entry) { profile->lanes.at[i].os_tid,
+                                  (uint32_t) i };
+  qsort (entries, n, sizeof *entries, compare_entries);
+  for (size_t i = 0; i < n; i++) {
+    bool usable = entries[i].os_tid > 0 && entries[i].os_tid < FIRST_MADE_UP;
+    bool again = i > 0 && entries[i].os_tid == entries[i - 1].os_tid;
+    ids->tid[entries[i].lane] = usable && !again
+      ? entries[i].os_tid : FIRST_MADE_UP + entries[i].lane;
+  }
+  return RADIO_OK;
+}
+
+void
+rd_lane_ids_free (struct rd_lane_ids *ids)
+{
+  rd_free (ids->tid);
+  ids->tid = NULL;
+}
+
+const char *
+rd_lane_short_name (const struct radio_profile *profile, uint32_t lane)
+{
+  const struct rd_lane *of = &profile->lanes.at[lane];
+  const char *part = profile->parts.at[of->part].name;
+  size_t nbytes = strlen (part);
+  if (profile->info.parts == RADIO_PARTS_RANKS
+      && strncmp (of->name, part, nbytes) == 0
+      && strncmp (of->name + nbytes, ": ", 2) == 0)
+    return of->name + nbytes + 2;
+  return of->name;
+}
+
+size_t
+rd_lanes_first_note (const struct radio_profile *profile, uint32_t span_id)
+{
+  size_t low = 0, high = profile->notes.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (profile->notes.at[middle].span < span_id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/*------------------------------------------------------------------------
+ * Finding the ends of arrows.
+ *  * A reader gives an arrow's end to the innermost span that is open on the
+ * thread at its time.  Perfetto takes a span for open until the next one of
+ * the thread begins, so an arrow drawn at the true time, after some child of
+ * the submitter has ended, would come out of that child.  Therefore an end
+ * must lie before whatever begins next on its lane; the true time serves if
+ * it does, and else the latest that does.
+ *----------------------------------------------------------------------*/
+
+struct id_entry {
+  uint32_t id, index;
+};
+
+static int
+compare_ids (const void *pa, const void *pb)
+{
+  const struct id_entry *a = pa, *b = pb;
+  return (a->id > b->id) - (a->id < b->id);
+}
+
+enum radio_status
+rd_flows_make (const struct radio_profile *profile, struct rd_flows *flows)
+{
+  size_t n = profile->spans.n;
+  RD_FREE struct id_entry *entries = rd_calloc (n + 1, sizeof *entries);
+  flows->profile = profile;
+  flows->by_id = rd_calloc (n + 1, sizeof *flows->by_id);
+  if (entries == NULL || flows->by_id == NULL)
+    return rd_fail_memory ((n + 1) * sizeof *entries);
+  for (size_t i = 0; i < n; i++)
+    entries[i] = (struct id_entry) { profile->spans.at[i].id, (uint32_t) i };
+  qsort (entries, n, sizeof *entries, compare_ids);
+  for (size_t i = 0; i < n; i++)
+    flows->by_id[i] = entries[i].index;
+  return RADIO_OK;
+}
+
+void
+rd_flows_free (struct rd_flows *flows)
+{
+  rd_free (flows->by_id);
+  flows->by_id = NULL;
+}
+
+/* The span of an id, or NULL. */
+static const struct rd_span *
+find_span (const struct rd_flows *flows, uint32_t id)
+{
+  const struct rd_span *spans = flows->profile->spans.at;
+  size_t low = 0, high = flows->profile->spans.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (spans[flows->by_id[middle]].id < id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == flows->profile->spans.n || spans[flows->by_id[low]].id != id)
+    return NULL;
+  return &spans[flows->by_id[low]];
+}
+
+/* The last moment at which a span is the innermost of its lane for every
+ * reader: before its end, and before what begins next.  When that begins
+ * with it, there is none, and its beginning has to do. */
+static uint64_t
+latest_moment (const struct rd_flows *flows, const struct rd_span *span)
+{
+  const struct radio_profile *profile = flows->profile;
+  uint64_t limit = rd_span_end (span);
+  size_t next = (size_t) (span - profile->spans.at) + 1;
+  if (next < profile->spans.n
+      && profile->spans.at[next].lane == span->lane)
+    limit = rd_min_u64 (limit, profile->spans.at[next].begin_ns);
+  return limit > span->begin_ns ? limit - 1 : span->begin_ns;
+}
+
+static uint64_t
+clamp (uint64_t value, uint64_t low, uint64_t high)
+{
+  return rd_max_u64 (low, rd_min_u64 (value, high));
+}
+
+/* An arrow may not go back in time, not even by the little by which the
+ * clocks of two processors differ. */
+bool
+rd_flows_find (const struct rd_flows *flows, const struct rd_span *span,
+               struct rd_flow *flow)
+{
+  enum radio_edge edge = flows->profile->nodes.at[span->node].edge;
+  if (span->parent == 0
+      || (edge != RADIO_EDGE_HANDOFF && edge != RADIO_EDGE_ASYNC))
+    return false;
+  const struct rd_span *parent = find_span (flows, span->parent);
+  if (parent == NULL
+      || (parent->lane == span->lane
+          && span->begin_ns <= rd_span_end (parent)))
+    return false;
+  flow->from_lane = parent->lane;
+  flow->from_ns = clamp (span->submitted_ns, parent->begin_ns,
+                         latest_moment (flows, parent));
+  flow->to_ns = clamp (flow->from_ns, span->begin_ns,
+                       latest_moment (flows, span));
+  return flow->from_ns <= flow->to_ns;
+}
+
+/*------------------------------------------------------------------------
+ * Setting events of one nanosecond apart, in the order of the nesting.
+ *----------------------------------------------------------------------*/
+
+#define STEP_PS 100           /* between two events, if there is room */
+#define ROOM_PS 248           /* to either side: less than a quarter */
+
+struct event {
+  size_t span;
+  bool is_end;
+};
+
+/* The events of one nanosecond so far. */
+struct group {
+  const struct radio_profile *profile;
+  struct rd_shift *shifts;
+  uint64_t time_ns;
+  enum radio_status status;
+  struct rd_buffer events;    /* of struct event */
+};
+
+static void
+free_group (struct group *group)
+{
+  rd_buffer_free (&group->events);
+}
+
+/* Two that begin together need not be told apart: readers put the longer
+ * one first. */
+static bool
+is_step (const struct event *before, const struct event *after)
+{
+  return before->is_end || after->is_end;
+}
+
+/* How many steps after the first event the one is that keeps its time: the
+ * first that begins, or what ends last. */
+static int
+count_steps_to_anchor (const struct event *events, size_t n)
+{
+  int steps = 0;
+  for (size_t i = 1; i < n && events[i - 1].is_end; i++)
+    steps += is_step (&events[i - 1], &events[i]);
+  return steps;
+}
+
+static int
+count_steps (const struct event *events, size_t n)
+{
+  int steps = 0;
+  for (size_t i = 1; i < n; i++)
+    steps += is_step (&events[i - 1], &events[i]);
+  return steps;
+}
+
+static void
+settle (struct group *group)
+{
+  const struct event *events = (const void *) group->events.data;
+  size_t n = group->events.nbytes / sizeof *events;
+  int steps = count_steps (events, n);
+  int step_ps = steps * STEP_PS <= ROOM_PS ? STEP_PS : ROOM_PS / steps;
+  int at = -count_steps_to_anchor (events, n);
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0)
+      at += is_step (&events[i - 1], &events[i]);
+    struct rd_shift *shift = &group->shifts[events[i].span];
+    if (events[i].is_end)
+      shift->end_ps = (int16_t) (at * step_ps);
+    else
+      shift->begin_ps = (int16_t) (at * step_ps);
+  }
+  group->events.nbytes = 0;
+}
+
+static void
+add_event (struct group *group, const struct rd_span *span,
+           uint64_t time_ns, bool is_end)
+{
+  struct event event = {
+    (size_t) (span - group->profile->spans.at), is_end
+  };
+  if (group->profile->nodes.at[span->node].edge == RADIO_EDGE_INSTANT)
+    return;
+  if (time_ns != group->time_ns && group->events.nbytes > 0)
+    settle (group);
+  group->time_ns = time_ns;
+  if (group->status == RADIO_OK)
+    group->status = rd_buffer_append (&group->events, &event, sizeof event);
+}
+
+static void
+enter (const struct rd_span *span, uint64_t end_ns, void *context)
+{
+  (void) end_ns;
+  add_event (context, span, span->begin_ns, false);
+}
+
+static void
+leave (const struct rd_span *span, uint64_t end_ns, void *context)
+{
+  add_event (context, span, end_ns, true);
+}
+
+static enum radio_status
+shift_lane (struct group *group, size_t first, size_t n)
+{
+  const struct rd_nest_visitor visitor = { enter, leave, group };
+  RD_TRY (rd_nest_visit (&group->profile->spans.at[first], n, &visitor));
+  RD_TRY (group->status);
+  if (group->events.nbytes > 0)
+    settle (group);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_shifts_make (const struct radio_profile *profile,
+                struct rd_shift **shifts)
+{
+  size_t nspans = profile->spans.n;
+  RD_FREE struct rd_shift *made = rd_calloc (nspans + 1, sizeof *made);
+  if (made == NULL)
+    return rd_fail_memory ((nspans + 1) * sizeof *made);
+  RD_CLEANUP (free_group) struct group group = {
+    .profile = profile, .shifts = made
+  };
+  for (size_t i = 0, n; i < nspans; i += n) {
+    n = rd_nest_lane_length (profile, i);
+    RD_TRY (shift_lane (&group, i, n));
+  }
+  *shifts = RD_STEAL (made);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Chrome's trace events, as JSON: what Perfetto and chrome://tracing show as
  * a timeline, and speedscope imports.
- *
- * A span is one X event on its thread, or on the row of requests that it was
+ *  * A span is one X event on its thread, or on the row of requests that it was
  * laid into, so that nothing overlaps on a tid but by nesting.  Work that was
  * handed on has an arrow (s and f) from the span that submitted it.  Events
  * without a time of their own still have "ts", which speedscope demands.
  * Times are in microseconds with three decimals: whole nanoseconds, and with
- * some more where it matters what of one nanosecond comes first. */
-#include <config.h>
-
-#include <string.h>
-
-#include "profiler/export/chrome-flow.h"
-#include "profiler/export/chrome-times.h"
-#include "profiler/export/export.h"
-#include "profiler/export/lanes.h"
-#include "profiler/export/nest.h"
+ * some more where it matters what of one nanosecond comes first.
+ *----------------------------------------------------------------------*/
 
 /* Numbers that every reader of JSON keeps exactly. */
 #define MAX_EXACT ((uint64_t) 1 << 53)

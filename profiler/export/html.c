@@ -1,18 +1,426 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles as one HTML file that opens anywhere: the page of profiler/view
- * with radio's JSON as inert data inside.  The views' style and script are
- * deflated, and a small plain script unpacks them.  The page forbids itself,
- * by its Content-Security-Policy, every access to a network and every script
- * and style but its own, which it knows by the SHA-256 of their text. */
+/* HTML. */
 #include <config.h>
 
 #include <string.h>
+#include <time.h>
 
 #include <openssl/evp.h>
 
 #include "src/base/base85.h"
 #include "src/base/deflate.h"
+#include "profiler/export/html.h"
+#include "profiler/model/findings.h"
 #include "profiler/view/page.h"
+
+/*------------------------------------------------------------------------
+ * Numbers in the page as people read them: as units.mjs spells them.
+ *----------------------------------------------------------------------*/
+
+struct unit {
+  uint64_t size;
+  const char *name;
+};
+
+static const struct unit time_units[] = {
+  { 1, "ns" }, { 1000, "\302\265s" }, { 1000000, "ms" }, { 1000000000, "s" },
+};
+
+static const struct unit byte_units[] = {
+  { 1, "B" }, { 1000, "kB" }, { 1000000, "MB" }, { 1000000000, "GB" },
+  { 1000000000000, "TB" },
+};
+
+void
+rd_page_write_quotient (struct rd_writer *writer, uint64_t value, uint64_t size)
+{
+  unsigned ndecimals = 2, factor = 100;
+  if (size == 1 || value / size >= 100)
+    ndecimals = 0, factor = 1;
+  else if (value / size >= 10)
+    ndecimals = 1, factor = 10;
+  uint64_t rest = (value % size * factor + size / 2) / size;
+  uint64_t whole = value / size + rest / factor;
+  rd_write_u64 (writer, whole);
+  if (ndecimals > 0)
+    rd_write_format (writer, ".%0*u", (int) ndecimals,
+                     (unsigned) (rest % factor));
+}
+
+static void
+write_scaled (struct rd_writer *writer, uint64_t value,
+              const struct unit *units, size_t nunits)
+{
+  size_t i = 0;
+  while (i + 1 < nunits && value >= units[i + 1].size)
+    i++;
+  rd_page_write_quotient (writer, value, units[i].size);
+  rd_write_text (writer, "\302\240");
+  rd_write_text (writer, units[i].name);
+}
+
+void
+rd_page_write_time (struct rd_writer *writer, uint64_t ns)
+{
+  write_scaled (writer, ns, time_units,
+                sizeof time_units / sizeof time_units[0]);
+}
+
+void
+rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes)
+{
+  write_scaled (writer, nbytes, byte_units,
+                sizeof byte_units / sizeof byte_units[0]);
+}
+
+/*------------------------------------------------------------------------
+ * What reads without JavaScript, and in print.
+ *----------------------------------------------------------------------*/
+
+/* Scopes in the table, and names of a path in it. */
+#define TOP_NSCOPES 30
+#define PATH_NNAMES 8
+
+static const char *
+entity_of (char byte)
+{
+  switch (byte) {
+  case '&': return "&amp;";
+  case '<': return "&lt;";
+  case '>': return "&gt;";
+  case '"': return "&quot;";
+  }
+  return "&#39;";
+}
+
+static void
+write_part (struct rd_writer *writer, const char *text, size_t nbytes)
+{
+  const char *end = text + nbytes;
+  while (text < end) {
+    size_t nplain = strcspn (text, "&<>\"'");
+    if (nplain >= (size_t) (end - text)) {
+      rd_write_bytes (writer, text, (size_t) (end - text));
+      return;
+    }
+    rd_write_bytes (writer, text, nplain);
+    rd_write_text (writer, entity_of (text[nplain]));
+    text += nplain + 1;
+  }
+}
+
+void
+rd_write_html (struct rd_writer *writer, const char *text)
+{
+  write_part (writer, text, strlen (text));
+}
+
+/* A name from the profile: whichever way it runs, what follows it does not
+ * turn with it. */
+static void
+write_name (struct rd_writer *writer, const char *name)
+{
+  rd_write_text (writer, "<bdi>");
+  rd_write_html (writer, name);
+  rd_write_text (writer, "</bdi>");
+}
+
+/* Thousandths of a whole, of which there may be none. */
+static uint64_t
+per_mille (uint64_t part, uint64_t whole)
+{
+  return whole > 0 ? (uint64_t) ((double) part * 1000 / (double) whole + 0.5)
+                   : 0;
+}
+
+static void
+write_share (struct rd_writer *writer, uint64_t part, uint64_t whole)
+{
+  uint64_t tenths = per_mille (part, whole);
+  rd_write_format (writer, "%u.%u\302\240%%", (unsigned) (tenths / 10),
+                   (unsigned) (tenths % 10));
+}
+
+/*------------------------------------------------------------------------
+ * The summary
+ *----------------------------------------------------------------------*/
+
+static void
+begin_row (struct rd_writer *writer, const char *name)
+{
+  rd_write_text (writer, "<tr><th scope=\"row\">");
+  write_name (writer, name);
+  rd_write_text (writer, "</th><td>");
+}
+
+static void
+end_row (struct rd_writer *writer)
+{
+  rd_write_text (writer, "</td></tr>\n");
+}
+
+static void
+write_time_row (struct rd_writer *writer, const char *name, uint64_t ns)
+{
+  begin_row (writer, name);
+  rd_page_write_time (writer, ns);
+  end_row (writer);
+}
+
+static void
+write_count_row (struct rd_writer *writer, const char *name, uint64_t count)
+{
+  begin_row (writer, name);
+  rd_write_u64 (writer, count);
+  end_row (writer);
+}
+
+static void
+write_counters (struct rd_writer *writer, const struct radio_profile *profile)
+{
+  for (size_t i = 0; i < profile->counters.n; i++) {
+    uint64_t sum = rd_profile_counter_sum (profile, i);
+    begin_row (writer, profile->counters.at[i].name);
+    if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
+      rd_page_write_nbytes (writer, sum);
+    else
+      rd_write_u64 (writer, sum);
+    end_row (writer);
+  }
+}
+
+static void
+write_overhead (struct rd_writer *writer,
+                const struct radio_profile_info *info)
+{
+  begin_row (writer, "profiler's own cost");
+  rd_page_write_time (writer, info->overhead_ns);
+  rd_write_text (writer, ", ");
+  write_share (writer, info->overhead_ns, info->work_ns);
+  rd_write_text (writer, " of work");
+  end_row (writer);
+}
+
+static void
+write_summary (struct rd_writer *writer, const struct radio_profile *profile)
+{
+  const struct radio_profile_info *info = &profile->info;
+  uint64_t span_ns = rd_profile_span_ns (profile);
+  rd_write_text (writer, "<table class=\"facts\">\n");
+  write_time_row (writer, "wall", info->wall_ns);
+  write_time_row (writer, "work", info->work_ns);
+  write_time_row (writer, "wait", info->wait_ns);
+  if (span_ns > 0) {
+    begin_row (writer, "threads busy");
+    rd_page_write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
+    end_row (writer);
+  }
+  write_counters (writer, profile);
+  write_count_row (writer, "scopes run", info->scope_count);
+  write_overhead (writer, info);
+  if (info->dropped_count > 0)
+    write_count_row (writer, "not in the timeline", info->dropped_count);
+  rd_write_text (writer, "</table>\n");
+}
+
+static void
+write_facts (struct rd_writer *writer, const struct radio_profile *profile)
+{
+  if (profile->facts.n == 0)
+    return;
+  rd_write_text (writer, "<h2>Recording</h2>\n<table class=\"facts\">\n");
+  for (size_t i = 0; i < profile->facts.n; i++) {
+    begin_row (writer, profile->facts.at[i].key);
+    write_name (writer, profile->facts.at[i].value);
+    end_row (writer);
+  }
+  rd_write_text (writer, "</table>\n");
+}
+
+static void
+write_started (struct rd_writer *writer, uint64_t unix_ns)
+{
+  time_t seconds = (time_t) (unix_ns / 1000000000);
+  struct tm utc;
+  if (unix_ns == 0 || gmtime_r (&seconds, &utc) == NULL)
+    return;
+  rd_write_format (writer, " \302\267 %04d-%02d-%02d %02d:%02d:%02d UTC",
+                   utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                   utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+static void
+write_head (struct rd_writer *writer, const struct radio_profile_info *info)
+{
+  rd_write_text (writer, "<h1>");
+  write_name (writer, info->title);
+  rd_write_text (writer, "</h1>\n<p>");
+  write_name (writer, info->program);
+  write_started (writer, info->started_unix_ns);
+  rd_write_text (writer, " \302\267 written by radio " PACKAGE_VERSION
+                         "</p>\n");
+}
+
+/*------------------------------------------------------------------------
+ * Findings and scopes
+ *----------------------------------------------------------------------*/
+
+static const char *
+weight_name (enum radio_finding_weight weight)
+{
+  switch (weight) {
+  case RADIO_FINDING_PROBLEM: return "Problem";
+  case RADIO_FINDING_HINT: return "Hint";
+  case RADIO_FINDING_NOTE: break;
+  }
+  return "Note";
+}
+
+/* Whether " us" at a place of a text is a unit. */
+static bool
+is_microseconds (const char *text, const char *at)
+{
+  return at > text && at[-1] >= '0' && at[-1] <= '9'
+         && strchr (" ,.;:)", at[3]) != NULL;
+}
+
+/* What a finding says, with microseconds as pages spell them. */
+static void
+write_evidence (struct rd_writer *writer, const char *text)
+{
+  rd_write_text (writer, "<bdi>");
+  for (const char *at = text; (at = strstr (at, " us")) != NULL; at += 3)
+    if (is_microseconds (text, at)) {
+      write_part (writer, text, (size_t) (at - text));
+      rd_write_text (writer, "\302\240\302\265s");
+      text = at + 3;
+    }
+  rd_write_html (writer, text);
+  rd_write_text (writer, "</bdi>");
+}
+
+static void
+write_findings (struct rd_writer *writer, const struct radio_profile *profile)
+{
+  if (profile->findings.n == 0)
+    return;
+  rd_write_text (writer, "<h2>Findings</h2>\n<ul>\n");
+  for (size_t i = 0; i < profile->findings.n; i++) {
+    const struct radio_finding *finding = &profile->findings.at[i];
+    rd_write_format (writer, "<li>%s: <b>", weight_name (finding->weight));
+    write_name (writer, finding->title);
+    rd_write_text (writer, "</b> ");
+    write_evidence (writer, finding->evidence);
+    rd_write_text (writer, "</li>\n");
+  }
+  rd_write_text (writer, "</ul>\n");
+}
+
+/* The nodes with the most self time, most first; returns how many. */
+static size_t
+find_top (const struct radio_profile *profile, size_t *top)
+{
+  size_t n = 0;
+  for (size_t node = 0; node < profile->nodes.n; node++) {
+    uint64_t self = profile->nodes.at[node].self_ns;
+    size_t at = n < TOP_NSCOPES ? n++ : TOP_NSCOPES;
+    while (at > 0 && profile->nodes.at[top[at - 1]].self_ns < self) {
+      if (at < TOP_NSCOPES)
+        top[at] = top[at - 1];
+      at--;
+    }
+    if (at < TOP_NSCOPES)
+      top[at] = node;
+  }
+  return n;
+}
+
+/* "read > tiles > decode"; of a deep path its end. */
+static void
+write_path (struct rd_writer *writer, const struct radio_profile *profile,
+            size_t node)
+{
+  size_t path[PATH_NNAMES], n = 0;
+  while (node != RADIO_NO_PARENT && n < PATH_NNAMES) {
+    path[n++] = node;
+    node = profile->nodes.at[node].parent;
+  }
+  if (node != RADIO_NO_PARENT)
+    rd_write_text (writer, "\342\200\246 \342\200\272 ");
+  while (n-- > 0) {
+    write_name (writer, profile->nodes.at[path[n]].name);
+    if (n > 0)
+      rd_write_text (writer, " \342\200\272 ");
+  }
+}
+
+static void
+write_scope (struct rd_writer *writer, const struct radio_profile *profile,
+             size_t i)
+{
+  const struct radio_profile_node *node = &profile->nodes.at[i];
+  rd_write_text (writer, "<tr><th scope=\"row\">");
+  write_path (writer, profile, i);
+  rd_write_text (writer, "</th>");
+  const uint64_t times[] = {
+    node->total_ns, node->self_ns, node->work_ns, node->wait_ns,
+  };
+  for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
+    rd_write_text (writer, "<td>");
+    rd_page_write_time (writer, times[k]);
+    rd_write_text (writer, "</td>");
+  }
+  rd_write_text (writer, "<td>");
+  rd_write_u64 (writer, node->calls);
+  rd_write_text (writer, "</td><td>");
+  rd_page_write_time (writer,
+                      node->calls > 0 ? node->total_ns / node->calls : 0);
+  rd_write_text (writer, "</td></tr>\n");
+}
+
+static void
+write_scopes (struct rd_writer *writer, const struct radio_profile *profile)
+{
+  size_t top[TOP_NSCOPES];
+  size_t n = find_top (profile, top);
+  rd_write_text (writer,
+                 "<h2>Scopes with the most self time</h2>\n"
+                 "<table class=\"scopes\">\n<thead><tr>"
+                 "<th scope=\"col\">scope</th><th scope=\"col\">total</th>"
+                 "<th scope=\"col\">self</th><th scope=\"col\">work</th>"
+                 "<th scope=\"col\">wait</th><th scope=\"col\">calls</th>"
+                 "<th scope=\"col\">mean</th></tr></thead>\n<tbody>\n");
+  for (size_t i = 0; i < n; i++)
+    write_scope (writer, profile, top[i]);
+  rd_write_text (writer, "</tbody>\n</table>\n");
+  if (n < profile->nodes.n)
+    rd_write_format (writer, "<p>%zu of %zu scopes.</p>\n", n,
+                     profile->nodes.n);
+}
+
+void
+rd_page_write_static (struct rd_writer *writer,
+                      const struct radio_profile *profile)
+{
+  write_head (writer, &profile->info);
+  write_findings (writer, profile);
+  write_summary (writer, profile);
+  write_scopes (writer, profile);
+  rd_write_text (writer,
+                 "<p><b>total</b> is the time from begin to end, "
+                 "<b>self</b> what no scope inside accounts for, "
+                 "<b>work</b> and <b>wait</b> are the thread's running and "
+                 "waiting in the scope itself.</p>\n");
+  write_facts (writer, profile);
+}
+
+/*------------------------------------------------------------------------
+ * Profiles as one HTML file that opens anywhere: the page of profiler/view
+ * with radio's JSON as inert data inside.  The views' style and script are
+ * deflated, and a small plain script unpacks them.  The page forbids itself,
+ * by its Content-Security-Policy, every access to a network and every script
+ * and style but its own, which it knows by the SHA-256 of their text.
+ *----------------------------------------------------------------------*/
 
 /* The first one that looks for the best way to cut the script into matches:
  * 4 % smaller than level 9. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profiler/export/json-tables.h"
+#include "profiler/export/json.h"
 
 #define COLUMN(row, member, kind) \
   { #member, RD_COLUMN_##kind, offsetof (struct row, member), 0 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio's own JSON: docs/profile-format.md, written. */
+/* JSON. */
 #include <config.h>
 
 #include <math.h>
@@ -8,9 +8,96 @@
 
 #include "src/base/json.h"
 #include "profiler/export/export.h"
-#include "profiler/export/json-blocks.h"
-#include "profiler/export/json-strings.h"
-#include "profiler/export/json-tables.h"
+#include "profiler/export/json.h"
+
+/* Starts zeroed. */
+struct rd_json_strings {
+  const char **texts;         /* the caller's, in the order they came */
+  uint32_t n, capacity;
+  uint32_t *slots;            /* open addressing: an index + 1, or 0 */
+  uint32_t nslots;            /* a power of two */
+};
+
+/* The number of a text, which must stay; RD_NO_INDEX without memory. */
+uint32_t rd_json_strings_add (struct rd_json_strings *strings,
+                              const char *text);
+
+void rd_json_strings_free (struct rd_json_strings *strings);
+#define RD_JSON_STRINGS_SCOPE RD_CLEANUP (rd_json_strings_free)
+
+/*------------------------------------------------------------------------
+ * The strings: a hash table of indexes.
+ *----------------------------------------------------------------------*/
+
+/* FNV-1a, its bits spread. */
+static uint32_t
+hash_text (const char *text)
+{
+  uint64_t hash = 0xcbf29ce484222325;
+  for (; *text != '\0'; text++)
+    hash = (hash ^ (unsigned char) *text) * 0x100000001b3;
+  return (uint32_t) (hash ^ hash >> 32);
+}
+
+static uint32_t *
+find_slot (const struct rd_json_strings *strings, const char *text)
+{
+  uint32_t mask = strings->nslots - 1;
+  uint32_t at = hash_text (text) & mask;
+  while (strings->slots[at] != 0
+         && strcmp (strings->texts[strings->slots[at] - 1], text) != 0)
+    at = (at + 1) & mask;
+  return &strings->slots[at];
+}
+
+/* Twice the room; the slots are filled anew. */
+static bool
+grow (struct rd_json_strings *strings)
+{
+  if (strings->capacity > UINT32_MAX / 8)
+    return false;
+  uint32_t capacity = strings->capacity ? 2 * strings->capacity : 64;
+  const char **texts
+    = realloc (strings->texts, capacity * sizeof *texts);
+  if (texts == NULL)
+    return false;
+  strings->texts = texts;
+  uint32_t *slots = calloc (2 * (size_t) capacity, sizeof *slots);
+  if (slots == NULL)
+    return false;
+  free (strings->slots);
+  strings->slots = slots;
+  strings->nslots = 2 * capacity;
+  strings->capacity = capacity;
+  for (uint32_t i = 0; i < strings->n; i++)
+    *find_slot (strings, texts[i]) = i + 1;
+  return true;
+}
+
+uint32_t
+rd_json_strings_add (struct rd_json_strings *strings, const char *text)
+{
+  if (strings->n == strings->capacity && !grow (strings))
+    return RD_NO_INDEX;
+  uint32_t *slot = find_slot (strings, text);
+  if (*slot == 0) {
+    strings->texts[strings->n] = text;
+    *slot = ++strings->n;
+  }
+  return *slot - 1;
+}
+
+void
+rd_json_strings_free (struct rd_json_strings *strings)
+{
+  free (strings->texts);
+  free (strings->slots);
+  *strings = (struct rd_json_strings) { 0 };
+}
+
+/*------------------------------------------------------------------------
+ * radio's own JSON: docs/profile-format.md, written.
+ *----------------------------------------------------------------------*/
 
 struct json {
   struct rd_writer *writer;

@@ -1,23 +1,199 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof's profile.proto, gzipped: what "go tool pprof" reads.
- *
- * A node of the tree is a sample of its path, leaf first, with what is its
- * own: calls, self time (wall), work, wait, the bytes that it moved by the
- * counter that says it best, and its counter "requests".  pprof adds them up
- * itself, so its "flat" is this project's self and its "cum" the sum below.
- * Numbers are signed there: larger ones are cut to 2^63 - 1. */
+/* pprof. */
 #include <config.h>
 
-#include <libdeflate.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <libdeflate.h>
 
 #include "src/base/alloc.h"
 #include "src/base/checked.h"
+#include "src/base/error.h"
 #include "profiler/export/export.h"
 #include "profiler/export/frames.h"
-#include "profiler/export/moved.h"
-#include "profiler/export/pprof-texts.h"
-#include "profiler/export/pprof-wire.h"
+#include "profiler/export/pprof.h"
+
+struct rd_pprof_texts {
+  const char **at;            /* not owned */
+  size_t n, capacity;
+};
+
+/* Add a text, which must stay; more than once is fine.
+ * RADIO_ERROR_MEMORY. */
+enum radio_status rd_pprof_texts_add (struct rd_pprof_texts *texts,
+                                      const char *text)
+  RADIO_USE_RESULT;
+
+/* Bring them into order, each once; then rd_pprof_texts_index works. */
+void rd_pprof_texts_sort (struct rd_pprof_texts *texts);
+
+/* The number of a text that was added. */
+size_t rd_pprof_texts_index (const struct rd_pprof_texts *texts,
+                             const char *text);
+
+void rd_pprof_texts_free (struct rd_pprof_texts *texts);
+
+#define RD_PPROF_TEXTS_SCOPE RD_CLEANUP (rd_pprof_texts_free)
+
+/*------------------------------------------------------------------------
+ * The table of texts: sorted, and looked up by halving.
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_pprof_texts_add (struct rd_pprof_texts *texts, const char *text)
+{
+  if (texts->n == texts->capacity) {
+    size_t capacity = texts->capacity ? 2 * texts->capacity : 64;
+    const char **at = rd_realloc (texts->at, capacity * sizeof *at);
+    if (at == NULL)
+      return rd_fail_memory (capacity * sizeof *at);
+    texts->at = at;
+    texts->capacity = capacity;
+  }
+  texts->at[texts->n++] = text;
+  return RADIO_OK;
+}
+
+static int
+compare_texts (const void *a, const void *b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+void
+rd_pprof_texts_sort (struct rd_pprof_texts *texts)
+{
+  qsort (texts->at, texts->n, sizeof *texts->at, compare_texts);
+  size_t n = 0;
+  for (size_t i = 0; i < texts->n; i++)
+    if (n == 0 || strcmp (texts->at[n - 1], texts->at[i]) != 0)
+      texts->at[n++] = texts->at[i];
+  texts->n = n;
+}
+
+size_t
+rd_pprof_texts_index (const struct rd_pprof_texts *texts, const char *text)
+{
+  const char **found = bsearch (&text, texts->at, texts->n,
+                                sizeof *texts->at, compare_texts);
+  return found == NULL ? 0 : (size_t) (found - texts->at);
+}
+
+void
+rd_pprof_texts_free (struct rd_pprof_texts *texts)
+{
+  rd_free (texts->at);
+  *texts = (struct rd_pprof_texts) { 0 };
+}
+
+/*------------------------------------------------------------------------
+ * The wire format: a key (field number and type), then a number in groups of
+ * seven bits, or a length and so many bytes.
+ *----------------------------------------------------------------------*/
+
+enum { TYPE_NUMBER = 0, TYPE_BYTES = 2 };
+
+#define MAX_VARINT 10         /* bytes of 2^64 - 1 */
+
+static size_t
+put_varint (unsigned char *out, uint64_t value)
+{
+  size_t n = 0;
+  for (; value >= 0x80; value >>= 7)
+    out[n++] = (unsigned char) (value | 0x80);
+  out[n++] = (unsigned char) value;
+  return n;
+}
+
+static size_t
+varint_length (uint64_t value)
+{
+  unsigned char bytes[MAX_VARINT];
+  return put_varint (bytes, value);
+}
+
+static void
+append (struct rd_wire *wire, const void *data, size_t nbytes)
+{
+  if (wire->status == RADIO_OK)
+    wire->status = rd_buffer_append (&wire->bytes, data, nbytes);
+}
+
+static void
+append_varint (struct rd_wire *wire, uint64_t value)
+{
+  unsigned char bytes[MAX_VARINT];
+  append (wire, bytes, put_varint (bytes, value));
+}
+
+static void
+append_key (struct rd_wire *wire, unsigned field, unsigned type)
+{
+  append_varint (wire, (uint64_t) field << 3 | type);
+}
+
+void
+rd_wire_number (struct rd_wire *wire, unsigned field, uint64_t value)
+{
+  if (value == 0)
+    return;
+  append_key (wire, field, TYPE_NUMBER);
+  append_varint (wire, value);
+}
+
+static void
+append_bytes (struct rd_wire *wire, unsigned field, const void *data,
+              size_t nbytes)
+{
+  append_key (wire, field, TYPE_BYTES);
+  append_varint (wire, nbytes);
+  append (wire, data, nbytes);
+}
+
+void
+rd_wire_text (struct rd_wire *wire, unsigned field, const char *text)
+{
+  append_bytes (wire, field, text, strlen (text));
+}
+
+void
+rd_wire_packed (struct rd_wire *wire, unsigned field,
+                const uint64_t *values, size_t n)
+{
+  uint64_t nbytes = 0;
+  for (size_t i = 0; i < n; i++)
+    nbytes += varint_length (values[i]);
+  append_key (wire, field, TYPE_BYTES);
+  append_varint (wire, nbytes);
+  for (size_t i = 0; i < n; i++)
+    append_varint (wire, values[i]);
+}
+
+void
+rd_wire_message (struct rd_wire *wire, unsigned field,
+                 struct rd_wire *message)
+{
+  if (wire->status == RADIO_OK)
+    wire->status = message->status;
+  append_bytes (wire, field, message->bytes.data, message->bytes.nbytes);
+  message->bytes.nbytes = 0;
+}
+
+void
+rd_wire_free (struct rd_wire *wire)
+{
+  rd_buffer_free (&wire->bytes);
+}
+
+/*------------------------------------------------------------------------
+ * pprof's profile.proto, gzipped: what "go tool pprof" reads.
+ *  * A node of the tree is a sample of its path, leaf first, with what is its
+ * own: calls, self time (wall), work, wait, the bytes that it moved by the
+ * counter that says it best, and its counter "requests".  pprof adds them up
+ * itself, so its "flat" is this project's self and its "cum" the sum below.
+ * Numbers are signed there: larger ones are cut to 2^63 - 1.
+ *----------------------------------------------------------------------*/
 
 /* Field numbers of the messages of profile.proto. */
 enum {

@@ -12,7 +12,7 @@
 
 #include "src/base/base64.h"
 #include "src/base/checked.h"
-#include "profiler/export/json-blocks.h"
+#include "profiler/export/json.h"
 #include "profiler/export/read.h"
 
 /* A column that is being read. */

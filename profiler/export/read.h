@@ -5,7 +5,7 @@
 #define RD_READ_H
 
 #include "src/base/json.h"
-#include "profiler/export/json-tables.h"
+#include "profiler/export/json.h"
 
 /* Bytes that may be a profile: the document itself, or a page with one.
  * `where' names them in messages. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "profiler/counters.h"
-#include "profiler/export/moved.h"
 #include "profiler/export/text.h"
 
 /* What the tree itself gets before the next column is shown: what its

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer under all exporters: gathers small pieces, hands large ones to
- * the sink, remembers the first failure, and knows how numbers and JSON
- * strings are spelt. */
+/* Writer. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -11,6 +9,12 @@
 #include <string.h>
 
 #include "profiler/export/export.h"
+
+/*------------------------------------------------------------------------
+ * The writer under all exporters: gathers small pieces, hands large ones to
+ * the sink, remembers the first failure, and knows how numbers and JSON
+ * strings are spelt.
+ *----------------------------------------------------------------------*/
 
 void
 rd_writer_init (struct rd_writer *writer, radio_profile_sink_fn *sink,
@@ -122,4 +126,111 @@ rd_writer_end (struct rd_writer *writer)
 {
   flush (writer);
   return writer->status;
+}
+
+/*------------------------------------------------------------------------
+ * Strings as JSON spells them, fit for standing inside a page.
+ *----------------------------------------------------------------------*/
+
+/* What follows the first byte of a UTF-8 sequence; 4: no first byte. */
+static unsigned
+count_following (unsigned char first)
+{
+  if (first < 0x80)
+    return 0;
+  if (first >= 0xc2 && first <= 0xdf)
+    return 1;
+  if (first >= 0xe0 && first <= 0xef)
+    return 2;
+  return first >= 0xf0 && first <= 0xf4 ? 3 : 4;
+}
+
+/* Longer than needed, a surrogate, or beyond U+10FFFF: told by the second
+ * byte. */
+static bool
+is_second_allowed (unsigned char first, unsigned char second)
+{
+  switch (first) {
+  case 0xe0: return second >= 0xa0;
+  case 0xed: return second < 0xa0;
+  case 0xf0: return second >= 0x90;
+  case 0xf4: return second < 0x90;
+  default: return true;
+  }
+}
+
+size_t
+rd_utf8_length (const char *text)
+{
+  const unsigned char *p = (const unsigned char *) text;
+  unsigned following = count_following (p[0]);
+  if (following > 3)
+    return 0;
+  /* A NUL is no continuation: the end of the text is not passed. */
+  for (unsigned i = 1; i <= following; i++)
+    if ((p[i] & 0xc0) != 0x80)
+      return 0;
+  if (following > 0 && !is_second_allowed (p[0], p[1]))
+    return 0;
+  return 1 + following;
+}
+
+/* U+2028 and U+2029 end lines in old JavaScript. */
+static bool
+is_line_separator (const char *p, size_t n)
+{
+  return n == 3 && memcmp (p, "\xe2\x80", 2) == 0
+         && ((unsigned char) p[2] & 0xfe) == 0xa8;
+}
+
+static void
+write_escaped (struct rd_writer *writer, unsigned code)
+{
+  static const char digits[] = "0123456789abcdef";
+  char text[] = { '\\', 'u', digits[code >> 12 & 15], digits[code >> 8 & 15],
+                  digits[code >> 4 & 15], digits[code & 15] };
+  rd_write_bytes (writer, text, sizeof text);
+}
+
+/* A character that cannot stand as it is; false: it can. */
+static bool
+write_special (struct rd_writer *writer, const char *p, size_t n)
+{
+  unsigned char c = (unsigned char) *p;
+  if (n == 0)
+    write_escaped (writer, 0xfffd);
+  else if (c == '"' || c == '\\')
+    rd_write_bytes (writer, (char[]) { '\\', (char) c }, 2);
+  else if (c == '\n')
+    rd_write_bytes (writer, "\\n", 2);
+  else if (c < 0x20 || c == 0x7f || c == '<')
+    write_escaped (writer, c);
+  else if (is_line_separator (p, n))
+    write_escaped (writer, 0x2000u | ((unsigned char) p[2] & 0x3f));
+  else
+    return false;
+  return true;
+}
+
+void
+rd_write_json_string (struct rd_writer *writer, const char *text)
+{
+  const char *plain = text;   /* the first not yet written */
+  rd_write_bytes (writer, "\"", 1);
+  for (const char *p = text; *p != '\0';) {
+    size_t n = rd_utf8_length (p);
+    unsigned char c = (unsigned char) *p;
+    if (n == 1 && c >= 0x20 && c != '"' && c != '\\' && c != '<'
+        && c != 0x7f) {
+      p++;
+      continue;
+    }
+    rd_write_bytes (writer, plain, (size_t) (p - plain));
+    if (!write_special (writer, p, n))
+      rd_write_bytes (writer, p, n);
+    p += n ? n : 1;
+    plain = p;
+  }
+  rd_write_text (writer, plain);
+  rd_write_bytes (writer, "\"", 1);
 }

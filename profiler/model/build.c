@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "profiler/model/builder.h"
-#include "profiler/model/intern.h"
+#include "profiler/model/string-table.h"
 #include "profiler/model/vector.h"
 
 enum radio_status
@@ -16,7 +16,7 @@ rd_profile_new (struct radio_profile **result)
     calloc (1, sizeof *profile);
   if (profile == NULL)
     return rd_fail_memory (sizeof *profile);
-  profile->strings = rd_intern_new ();
+  profile->strings = rd_string_table_new ();
   profile->builder = calloc (1, sizeof *profile->builder);
   if (profile->strings == NULL || profile->builder == NULL)
     return rd_fail_memory (sizeof *profile->builder);
@@ -59,14 +59,14 @@ radio_profile_close (struct radio_profile *profile)
   free (profile->samples.at);
   free (profile->facts.at);
   free (profile->findings.at);
-  rd_intern_free (profile->strings);
+  rd_string_table_free (profile->strings);
   free (profile);
 }
 
 const char *
 rd_profile_string (struct radio_profile *profile, const char *text)
 {
-  return rd_intern_add (profile->strings, text ? text : "");
+  return rd_string_table_add (profile->strings, text ? text : "");
 }
 
 /* The same, into *text itself. */
@@ -114,7 +114,7 @@ key_of (const struct radio_profile_node *node)
 static uint64_t
 hash_of (const struct radio_profile *profile, const struct key *key)
 {
-  uint64_t hash = rd_intern_seed (profile->strings);
+  uint64_t hash = rd_string_table_seed (profile->strings);
   hash = rd_mix (hash ^ key->parent);
   hash = rd_mix (hash ^ (uint64_t) (uintptr_t) key->name);
   hash = rd_mix (hash ^ (uint64_t) (uintptr_t) key->category);
@@ -166,8 +166,9 @@ rd_profile_find_node (const struct radio_profile *profile, uint32_t parent,
 {
   struct key key = {
     .parent = parent == RD_NO_INDEX ? RADIO_NO_PARENT : parent,
-    .name = rd_intern_find (profile->strings, name ? name : ""),
-    .category = rd_intern_find (profile->strings, category ? category : ""),
+    .name = rd_string_table_find (profile->strings, name ? name : ""),
+    .category = rd_string_table_find (profile->strings,
+                                      category ? category : ""),
     .edge = edge,
   };
   if (key.name == NULL || key.category == NULL
@@ -250,7 +251,7 @@ rd_profile_has_room (const struct radio_profile *profile,
 {
   if (counters->n < RD_MAX_KEYS)
     return true;
-  const char *own_name = rd_intern_find (profile->strings, name);
+  const char *own_name = rd_string_table_find (profile->strings, name);
   return own_name
          && find_key (counters->at, counters->n, own_name) < counters->n;
 }
@@ -397,7 +398,7 @@ rd_profile_add_fact (struct radio_profile *profile, const char *key,
 const char *
 rd_profile_find_fact (const struct radio_profile *profile, const char *key)
 {
-  const char *own_key = rd_intern_find (profile->strings, key);
+  const char *own_key = rd_string_table_find (profile->strings, key);
   for (size_t i = 0; own_key && i < profile->facts.n; i++)
     if (profile->facts.at[i].key == own_key)
       return profile->facts.at[i].value;

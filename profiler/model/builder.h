@@ -11,7 +11,7 @@ struct rd_builder {
   size_t nslots;              /* a power of 2, or 0 */
 };
 
-/* Steps of rd_profile_finish, in files of their own. */
+/* Steps of rd_profile_finalize, in files of their own. */
 
 /* Check and order the log (spans.c): indexes, ids, parents; by lane and
  * time; cut to nest. */

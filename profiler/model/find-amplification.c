@@ -265,7 +265,7 @@ tell_remedy (const struct geometry *geometry, double now, char *text,
   print_shape (&shape, tile, sizeof tile);
   if (now >= MIN_GAIN * then)
     snprintf (text, nbytes, "with --tiling %s (%s) %s x" FORMULA,
-              tiling_names[best], tile, rd_human_number (then).text);
+              tiling_names[best], tile, rd_format_number (then).text);
   else
     snprintf (text, nbytes, "which none of axial, balanced and isotropic "
               "tiles would cut by a third" FORMULA);
@@ -281,7 +281,7 @@ tell_tiling (const struct geometry *geometry, char *text, size_t nbytes)
   print_shape (&geometry->tile, tile, sizeof tile);
   int n = snprintf (
     text, nbytes, "; a box of %s (x first) anywhere in tiles of %s takes "
-    "%s x, ", box, tile, rd_human_number (now).text);
+    "%s x, ", box, tile, rd_format_number (now).text);
   if (n >= 0 && (size_t) n < nbytes)
     tell_remedy (geometry, now, text + n, nbytes - (size_t) n);
 }
@@ -331,9 +331,9 @@ find_decoded (struct rd_finder *finder)
     geometry.node
   };
   return rd_found (finder, &claim, "%s decoded for %s delivered (%s x)%s",
-                   rd_human_nbytes (decoded).text,
-                   rd_human_nbytes (delivered).text,
-                   rd_human_number (ratio).text, advice);
+                   rd_format_nbytes (decoded).text,
+                   rd_format_nbytes (delivered).text,
+                   rd_format_number (ratio).text, advice);
 }
 
 static enum radio_status
@@ -351,9 +351,9 @@ find_fetched (struct rd_finder *finder)
   return rd_found (finder, &claim,
                    "%s fetched where %s were asked for (%s x): ranges that "
                    "lie close together are fetched as one",
-                   rd_human_nbytes (fetched).text,
-                   rd_human_nbytes (asked).text,
-                   rd_human_number (ratio).text);
+                   rd_format_nbytes (fetched).text,
+                   rd_format_nbytes (asked).text,
+                   rd_format_number (ratio).text);
 }
 
 enum radio_status

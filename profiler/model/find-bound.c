@@ -36,13 +36,13 @@ weight_of (double share)
 }
 
 /* " on 8 CPUs", if it is known. */
-static struct rd_human
+static struct rd_formatted
 cpus (const struct rd_finder *finder)
 {
-  struct rd_human human = { "" };
+  struct rd_formatted human = { "" };
   if (finder->ncpus > 0)
     snprintf (human.text, sizeof human.text, " on %.20s",
-              rd_human_count (finder->ncpus, "CPU", "CPUs").text);
+              rd_format_count (finder->ncpus, "CPU", "CPUs").text);
   return human;
 }
 
@@ -79,7 +79,7 @@ tell_rate (const struct rd_finder *finder, const struct kind *kind,
   uint64_t count = kind->counter ? rd_finder_sum (finder, kind->counter) : 0;
   if (count > 0 && ns > 0)
     snprintf (text, nbytes, "; %s at %s a thread",
-              rd_human_nbytes (count).text, rd_human_rate (count, ns).text);
+              rd_format_nbytes (count).text, rd_format_rate (count, ns).text);
 }
 
 static enum radio_status
@@ -97,9 +97,9 @@ tell_category (struct rd_finder *finder, const struct kind *kind)
     finder, &claim,
     "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s busy "
     "at a time%s",
-    kind->what, rd_human_ns (ns).text, rd_human_ns (finder->busy_ns).text,
-    rd_human_percent ((double) ns, (double) finder->busy_ns).text,
-    rd_human_ns (times->most_ns).text,
+    kind->what, rd_format_ns (ns).text, rd_format_ns (finder->busy_ns).text,
+    rd_format_percent ((double) ns, (double) finder->busy_ns).text,
+    rd_format_ns (times->most_ns).text,
     finder->profile->nodes.at[times->most].name, rate,
     rd_finder_threads (finder).text, cpus (finder).text);
 }
@@ -171,14 +171,14 @@ tell_requests (struct rd_finder *finder)
     finder, &claim,
     "requests were under way in %s of %s, while threads worked %s of it; "
     "%" PRIu64 " '%.60s' of %s each; %s at %s",
-    rd_human_ns (finder->request_ns).text,
-    rd_human_ns (finder->span_ns).text,
-    rd_human_percent ((double) finder->work_ns,
+    rd_format_ns (finder->request_ns).text,
+    rd_format_ns (finder->span_ns).text,
+    rd_format_percent ((double) finder->work_ns,
                       (double) finder->span_ns).text,
     node->calls, node->name,
-    rd_human_ns (node->total_ns / rd_max_u64 (node->calls, 1)).text,
-    rd_human_nbytes (fetched).text,
-    rd_human_rate (fetched, finder->request_ns).text);
+    rd_format_ns (node->total_ns / rd_max_u64 (node->calls, 1)).text,
+    rd_format_nbytes (fetched).text,
+    rd_format_rate (fetched, finder->request_ns).text);
 }
 
 /*------------------------------------------------------------------------
@@ -202,9 +202,9 @@ find_queueing (struct rd_finder *finder)
     finder, &claim,
     "threads waited for others in %s of their %s (%s), %s of it in "
     "'%.60s'; %s of %" PRIu64 " busy at a time%s",
-    rd_human_ns (queue->wait_ns).text, rd_human_ns (all).text,
-    rd_human_percent ((double) queue->wait_ns, (double) all).text,
-    rd_human_ns (queue->most_ns).text,
+    rd_format_ns (queue->wait_ns).text, rd_format_ns (all).text,
+    rd_format_percent ((double) queue->wait_ns, (double) all).text,
+    rd_format_ns (queue->most_ns).text,
     finder->profile->nodes.at[queue->most].name,
     rd_finder_threads (finder).text, finder->nthreads, cpus (finder).text);
 }
@@ -231,9 +231,9 @@ find_one_thread (struct rd_finder *finder)
     finder, &claim,
     "%s of work in %s: %s of %" PRIu64 " busy at a time on %" PRIu64
     " CPUs, so %s of them was not used",
-    rd_human_ns (finder->ran_ns).text, rd_human_ns (finder->span_ns).text,
+    rd_format_ns (finder->ran_ns).text, rd_format_ns (finder->span_ns).text,
     rd_finder_threads (finder).text, finder->nthreads, finder->ncpus,
-    rd_human_percent (unused, 1).text);
+    rd_format_percent (unused, 1).text);
 }
 
 enum radio_status

@@ -1,14 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* What differs between the parts of a joined profile: ranks that the others
- * wait for, runs that warm up or scatter. */
+/* Findings about parts. */
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "src/base/checked.h"
+#include "profiler/model/curve.h"
 #include "profiler/model/findings.h"
 #include "profiler/model/spread.h"
 #include "profiler/model/vector.h"
+
+/*------------------------------------------------------------------------
+ * How time grows with size, where sizes were swept.
+ *----------------------------------------------------------------------*/
+
+/* So many points are told in a sentence; the page shows all. */
+#define MAX_TOLD 6
+
+/* "box 64 (524 kB) 1.2 ms, 437 MB/s" */
+static size_t
+tell_point (const struct rd_finder *finder, const struct rd_curve_point *point,
+            char *text, size_t nbytes)
+{
+  int n = snprintf (text, nbytes, "%.20s (%s) %s, %s; ",
+                    finder->profile->nodes.at[point->node].name,
+                    rd_format_nbytes (point->nbytes).text,
+                    rd_format_ns (point->median_ns).text,
+                    rd_format_rate (point->nbytes, point->median_ns).text);
+  return n > 0 && (size_t) n < nbytes ? (size_t) n : 0;
+}
+
+enum radio_status
+rd_find_curve (struct rd_finder *finder)
+{
+  struct rd_curve curve;
+  char points[400] = "";
+  size_t at = 0;
+  RD_TRY (rd_profile_curve (finder->profile, &curve));
+  if (curve.n < 2)
+    return RADIO_OK;
+  const struct rd_curve_point *first = &curve.at[0];
+  const struct rd_curve_point *last = &curve.at[curve.n - 1];
+  size_t ntold = rd_min_u64 (curve.n, MAX_TOLD);
+  for (size_t i = 0; i < ntold; i++)
+    at += tell_point (finder, &curve.at[i * (curve.n - 1) / (ntold - 1)],
+                      points + at, sizeof points - at);
+  struct rd_claim claim = {
+    "time-by-size", "How the time grows with the size", RADIO_FINDING_NOTE,
+    1, RADIO_NO_PARENT
+  };
+  return rd_found (finder, &claim,
+                   "%s%s x the bytes take %s x the time (medians)", points,
+                   rd_format_number ((double) last->nbytes
+                                    / (double) first->nbytes).text,
+                   rd_format_number ((double) last->median_ns
+                                    / (double) rd_max_u64 (first->median_ns,
+                                                           1)).text);
+}
+
+/*------------------------------------------------------------------------
+ * What differs between the parts of a joined profile: ranks that the others
+ * wait for, runs that warm up or scatter.
+ *----------------------------------------------------------------------*/
 
 /* The slowest rank over the mean: time that the others wait. */
 #define IMBALANCE 1.2
@@ -97,10 +152,10 @@ find_imbalance (struct rd_finder *finder)
     finder, &claim,
     "'%.60s' took %s in %.40s, %s in the mean of %zu (%s x), %s in the "
     "fastest; %s more than the mean of it in '%.60s'",
-    profile->nodes.at[root].name, rd_human_ns (is.max_ns).text,
-    profile->parts.at[is.slowest].name, rd_human_ns (is.mean_ns).text,
-    profile->parts.n, rd_human_number (is.imbalance).text,
-    rd_human_ns (is.min_ns).text, rd_human_ns ((uint64_t) more).text,
+    profile->nodes.at[root].name, rd_format_ns (is.max_ns).text,
+    profile->parts.at[is.slowest].name, rd_format_ns (is.mean_ns).text,
+    profile->parts.n, rd_format_number (is.imbalance).text,
+    rd_format_ns (is.min_ns).text, rd_format_ns ((uint64_t) more).text,
     profile->nodes.at[culprit].name);
 }
 
@@ -144,10 +199,10 @@ find_warm_up (struct rd_finder *finder, const struct others *others)
   return rd_found (finder, &claim,
                    "%s in run 1, %s in the median of the %zu others (%s x): "
                    "files, caches and threads warm up",
-                   rd_human_ns (first).text,
-                   rd_human_ns ((uint64_t) others->median).text,
+                   rd_format_ns (first).text,
+                   rd_format_ns ((uint64_t) others->median).text,
                    finder->profile->parts.n - 1,
-                   rd_human_number (ratio).text);
+                   rd_format_number (ratio).text);
 }
 
 static enum radio_status
@@ -164,11 +219,11 @@ find_scatter (struct rd_finder *finder, const struct others *others)
   return rd_found (finder, &claim,
                    "from %s to %s over %zu runs after the first, a range of "
                    "%s%s their median of %s: smaller differences are noise",
-                   rd_human_ns (others->min_ns).text,
-                   rd_human_ns (others->max_ns).text,
+                   rd_format_ns (others->min_ns).text,
+                   rd_format_ns (others->max_ns).text,
                    finder->profile->parts.n - 1,
-                   rd_human_percent (share, 1).text, share < 2 ? " of" : "",
-                   rd_human_ns ((uint64_t) others->median).text);
+                   rd_format_percent (share, 1).text, share < 2 ? " of" : "",
+                   rd_format_ns ((uint64_t) others->median).text);
 }
 
 enum radio_status

@@ -126,11 +126,11 @@ rd_profile_span_ns (const struct radio_profile *profile)
   return sum;
 }
 
-struct rd_human
+struct rd_formatted
 rd_finder_threads (const struct rd_finder *finder)
 {
-  struct rd_human threads;
-  struct rd_human number = rd_human_number (
+  struct rd_formatted threads;
+  struct rd_formatted number = rd_format_number (
     finder->span_ns ? (double) finder->ran_ns / (double) finder->span_ns
                     : 0);
   snprintf (threads.text, sizeof threads.text, "%.20s thread%s", number.text,
@@ -280,7 +280,7 @@ take_best (struct rd_finder *finder)
 }
 
 enum radio_status
-rd_profile_find_facts (struct radio_profile *profile)
+rd_profile_find_findings (struct radio_profile *profile)
 {
   static rd_find_fn *const kinds[] = {
     rd_find_process, rd_find_bound, rd_find_amplification, rd_find_transfer,

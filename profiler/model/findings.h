@@ -7,7 +7,7 @@
 #include <radio/profile.h>
 
 #include "profiler/model/builder.h"
-#include "profiler/model/human.h"
+#include "profiler/model/format.h"
 
 /* Categories by their number. */
 enum rd_category {
@@ -71,7 +71,7 @@ uint64_t rd_profile_span_ns (const struct radio_profile *profile);
 uint64_t rd_finder_number (const struct rd_finder *finder, const char *key);
 
 /* How many threads were busy at a time: "1 thread", "0.7 threads". */
-struct rd_human rd_finder_threads (const struct rd_finder *finder);
+struct rd_formatted rd_finder_threads (const struct rd_finder *finder);
 
 /* Whether the process had CPUs for much less than what counts as work: then
  * waiting may have been for a CPU, too. */

@@ -3,7 +3,7 @@
  * and the joiner build, and what the exporters and the findings look at.
  * Builders call the functions below in any order that keeps parents before
  * children, set profile->info (its strings by rd_profile_string), then
- * rd_profile_finish, after which nothing changes any more.  Strings are
+ * rd_profile_finalize, after which nothing changes any more.  Strings are
  * copied by the functions that add them, and equal ones are one: within a
  * finished profile they may be compared by their addresses. */
 #ifndef RD_PROFILE_H
@@ -156,7 +156,7 @@ struct radio_profile {
   RD_VECTOR (struct rd_sample) samples; /* by time */
   RD_VECTOR (struct rd_fact) facts;
   RD_VECTOR (struct radio_finding) findings;    /* strings likewise */
-  struct rd_intern *strings;   /* every string once */
+  struct rd_string_table *strings;   /* every string once */
   struct rd_builder *builder; /* see builder.h */
 };
 
@@ -267,6 +267,20 @@ const char *rd_profile_node_note (const struct radio_profile *profile,
 size_t rd_profile_first_note (const struct radio_profile *profile,
                               size_t node, const char *key);
 
+struct rd_move {
+  const char *counter;
+  const char *word;
+};
+
+/* What says best what an operation did, first. */
+#define RD_NMOVES 7
+extern const struct rd_move rd_moves[RD_NMOVES];
+
+/* By the first of these counters that the node has (inclusive: or any below
+ * it), else by the largest one of unit "bytes"; 0: none. */
+uint64_t rd_moved (const struct radio_profile *profile, size_t node,
+                   bool inclusive);
+
 /* Make the profile whole: what follows from the rest (tree_work_ns,
  * tree_wait_ns, the counts of info) is computed, a single part is made of
  * the whole where there is none, requests are packed into rows, spans,
@@ -279,19 +293,19 @@ size_t rd_profile_first_note (const struct radio_profile *profile,
  * of clocks, are cut.  Refuses with RADIO_ERROR_FORMAT what does not hold
  * together (an index out of range, an id twice, a time above 2^63 ns, spans
  * that are their own parents): the reader relies on it. */
-enum radio_status rd_profile_finish (struct radio_profile *profile)
+enum radio_status rd_profile_finalize (struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 /* Lay requests that overlap into rows: spans whose lane is RD_NO_INDEX get
  * lanes "requests 1", ... of part 0.  A request's phases share its row and
  * lie within it; no other two in a row meet, since tools would take the one
  * for the other's child.  First fit: as few rows as there are requests at
- * one time.  Called by rd_profile_finish. */
-enum radio_status rd_profile_pack (struct radio_profile *profile)
+ * one time.  Called by rd_profile_finalize. */
+enum radio_status rd_profile_assign_lanes (struct radio_profile *profile)
   RADIO_USE_RESULT;
 
-/* Fill profile->findings (see findings.c).  Called by rd_profile_finish. */
-enum radio_status rd_profile_find_facts (struct radio_profile *profile)
+/* Fill profile->findings (see findings.c).  Called by rd_profile_finalize. */
+enum radio_status rd_profile_find_findings (struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 /* A copy with every name replaced (see redact.c); NULL key: none. */

@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* The interval of a difference of medians.  Times of runs are skewed and
- * have outliers, so means mislead, and with few runs Welch's test on means
- * calls noise a change far too often when the two sides have different
- * numbers of runs.  The variance of a median is estimated without assuming a
- * distribution, from two order statistics around it:
- *
- *   R. M. Price, D. G. Bonett: Estimating the variance of the sample median,
- *   Journal of Statistical Computation and Simulation 68 (2001), 295-305;
- *   D. G. Bonett, R. M. Price: Statistical inference for a linear function
- *   of medians, Psychological Methods 7 (2002), 370-383.
- *
- * They take the quantile of the normal distribution; here it is Student's,
- * with the degrees of freedom of Welch and Satterthwaite, which holds what it
- * promises from 3 runs on (tests/profiler/model/test-compare.c simulates
- * it).
- *
- * With fewer than some ten runs the order statistics are the smallest and
- * the largest one, and a single run that something disturbed would make the
- * interval as wide as its own distance.  Two rules take care of that: a run
- * that lies alone, far from all others, counts as the one next to it; and
- * where all runs of one side are beyond all of the other, by more than the
- * other scatters, the interval is that of the differences of any two runs,
- * which does not hold 0. */
+/* Statistics. */
 #include <config.h>
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/checked.h"
+#include "profiler/model/builder.h"
 #include "profiler/model/spread.h"
+#include "profiler/model/vector.h"
+
+/*------------------------------------------------------------------------
+ * The interval of a difference of medians.  Times of runs are skewed and
+ * have outliers, so means mislead, and with few runs Welch's test on means
+ * calls noise a change far too often when the two sides have different
+ * numbers of runs.  The variance of a median is estimated without assuming a
+ * distribution, from two order statistics around it:
+ *  *   R. M. Price, D. G. Bonett: Estimating the variance of the sample median,
+ *   Journal of Statistical Computation and Simulation 68 (2001), 295-305;
+ *   D. G. Bonett, R. M. Price: Statistical inference for a linear function
+ *   of medians, Psychological Methods 7 (2002), 370-383.
+ *  * They take the quantile of the normal distribution; here it is Student's,
+ * with the degrees of freedom of Welch and Satterthwaite, which holds what it
+ * promises from 3 runs on (tests/profiler/model/test-compare.c simulates
+ * it).
+ *  * With fewer than some ten runs the order statistics are the smallest and
+ * the largest one, and a single run that something disturbed would make the
+ * interval as wide as its own distance.  Two rules take care of that: a run
+ * that lies alone, far from all others, counts as the one next to it; and
+ * where all runs of one side are beyond all of the other, by more than the
+ * other scatters, the interval is that of the differences of any two runs,
+ * which does not hold 0.
+ *----------------------------------------------------------------------*/
 
 /* A run that is so many times as far from the next one as all others are
  * from each other lies alone.  Of fewer runs that cannot be said. */
@@ -177,4 +181,116 @@ rd_spread_interval (const struct rd_spread *before,
     return;
   *low = after->min - before->max;
   *high = after->max - before->min;
+}
+
+/*------------------------------------------------------------------------
+ * How evenly the parts of a profile share a node's time.
+ *----------------------------------------------------------------------*/
+
+static uint64_t
+total_of (const struct radio_profile *profile, size_t node, size_t part)
+{
+  return rd_profile_share (profile, node, part).total_ns;
+}
+
+static size_t
+count_up_to (const struct radio_profile *profile, size_t node,
+             uint64_t bound)
+{
+  size_t n;
+  const struct rd_part_share *shares = rd_profile_shares (profile, node, &n);
+  size_t count = profile->parts.n - n;      /* they have nothing of it */
+  for (size_t i = 0; i < n; i++)
+    count += shares[i].share.total_ns <= bound;
+  return count;
+}
+
+/* The k-th smallest total, from 1, without memory to sort them in: the
+ * smallest number that k of them do not exceed. */
+static uint64_t
+kth_total (const struct radio_profile *profile, size_t node, size_t k)
+{
+  uint64_t low = 0, high = RD_MAX_VALUE;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (count_up_to (profile, node, middle) >= k)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+static uint64_t
+median_total (const struct radio_profile *profile, size_t node)
+{
+  size_t n = profile->parts.n;
+  uint64_t low = kth_total (profile, node, (n + 1) / 2);
+  uint64_t high = n % 2 ? low : kth_total (profile, node, n / 2 + 1);
+  return low + (high - low) / 2;
+}
+
+/* The largest total less the smallest one, of all parts but one. */
+static uint64_t
+spread_of_others (const struct radio_profile *profile, size_t node,
+                  size_t but)
+{
+  uint64_t min = RD_MAX_VALUE, max = 0;
+  for (size_t i = 0; i < profile->parts.n; i++) {
+    if (i == but)
+      continue;
+    min = rd_min_u64 (min, total_of (profile, node, i));
+    max = rd_max_u64 (max, total_of (profile, node, i));
+  }
+  return max > min ? max - min : 0;
+}
+
+/* A part that takes so little more than the others keeps nobody waiting:
+ * this, and a hundredth of the longest part. */
+#define MIN_LAG_NS 1000000
+#define MIN_LAG_SHARE 100
+
+static uint64_t
+longest_wall (const struct radio_profile *profile)
+{
+  uint64_t longest = 0;
+  for (size_t i = 0; i < profile->parts.n; i++)
+    longest = rd_max_u64 (longest, profile->parts.at[i].wall_ns);
+  return longest;
+}
+
+static bool
+is_straggler (const struct radio_profile *profile, size_t node, size_t part)
+{
+  uint64_t total = total_of (profile, node, part);
+  uint64_t median = median_total (profile, node);
+  uint64_t lag = total - median;
+  return profile->parts.n > 1 && lag > median / 2 && lag >= MIN_LAG_NS
+         && lag >= longest_wall (profile) / MIN_LAG_SHARE
+         && lag > spread_of_others (profile, node, part);
+}
+
+void
+radio_profile_imbalance (const struct radio_profile *profile, size_t node,
+                         struct radio_imbalance *imbalance)
+{
+  memset (imbalance, 0, sizeof *imbalance);
+  if (node >= profile->nodes.n)
+    return;
+  double sum = 0;
+  size_t n = profile->parts.n;
+  imbalance->min_ns = RD_MAX_VALUE;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t total = total_of (profile, node, i);
+    sum += (double) total;
+    if (total > imbalance->max_ns)
+      imbalance->slowest = i;
+    imbalance->max_ns = rd_max_u64 (imbalance->max_ns, total);
+    imbalance->min_ns = rd_min_u64 (imbalance->min_ns, total);
+  }
+  if (!(sum > 0))
+    return;
+  imbalance->mean_ns = (uint64_t) (sum / (double) n);
+  imbalance->imbalance = (double) imbalance->max_ns / (sum / (double) n);
+  imbalance->straggler = is_straggler (profile, node, imbalance->slowest);
 }

@@ -324,7 +324,7 @@ rd_collect (const struct radio_recorder *recorder,
   rd_ids_free (&collection.ids);
   free (collection.lanes);
   RD_TRY (status);
-  RD_TRY (rd_profile_finish (new));
+  RD_TRY (rd_profile_finalize (new));
   *profile = RD_STEAL (new);
   return RADIO_OK;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The page's sources as strings, made at build time by embed.awk; and the
- * parts of the page that are written by C. */
+/* The page's sources as strings, made at build time by embed.awk. */
 #ifndef RD_PAGE_H
 #define RD_PAGE_H
-
-#include "profiler/export/export.h"
 
 /* page.html; between '@' stand the names of what html.c puts there. */
 extern const char rd_page_template[];
@@ -12,26 +9,5 @@ extern const char rd_page_style[];
 extern const char rd_page_view_style[];
 extern const char rd_page_loader[];
 extern const char rd_page_script[];
-
-/* Text as HTML, also in attributes. */
-void rd_write_html (struct rd_writer *writer, const char *text);
-
-/* A quotient with three digits, or however many its whole part has; a time
- * and an amount, with their units. */
-void rd_page_write_quotient (struct rd_writer *writer, uint64_t value,
-                             uint64_t size);
-void rd_page_write_time (struct rd_writer *writer, uint64_t ns);
-void rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes);
-
-/* What reads without JavaScript, and in print: the summary, the findings
- * and a table of the scopes with the most self time. */
-void rd_page_write_static (struct rd_writer *writer,
-                           const struct radio_profile *profile);
-
-/* The curve of a sweep, as a picture and a table, with and without the
- * script; nothing for any other profile.  RADIO_ERROR_MEMORY. */
-enum radio_status
-rd_page_write_curve (struct rd_writer *writer,
-                     const struct radio_profile *profile) RADIO_USE_RESULT;
 
 #endif /* RD_PAGE_H */

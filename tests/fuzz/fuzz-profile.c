@@ -154,7 +154,7 @@ make_profile (unsigned nparts)
   add_spans (profile, get, RD_NO_INDEX, 500);
   add_texts (profile, get);
   profile->info.parts = nparts > 1 ? RADIO_PARTS_RANKS : RADIO_PARTS_NONE;
-  FUZZ_CHECK (rd_profile_finish (profile) == RADIO_OK);
+  FUZZ_CHECK (rd_profile_finalize (profile) == RADIO_OK);
   return profile;
 }
 

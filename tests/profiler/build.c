@@ -268,7 +268,7 @@ build_finish (struct radio_profile *profile)
     add_span_times (profile, span, intervals + at, has ? n - at : 0);
   }
   free (intervals);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
 }
 
 /*------------------------------------------------------------------------

@@ -45,7 +45,7 @@ uint32_t build_part_lane (struct radio_profile *profile, const char *name,
                           uint32_t part);
 
 /* A run of a node; its id, which counts up from 1.  A lane of RD_NO_INDEX is
- * for requests and their phases, which rd_profile_finish packs. */
+ * for requests and their phases, which rd_profile_finalize packs. */
 uint32_t build_span (struct radio_profile *profile, uint32_t lane,
                      uint32_t node, uint32_t parent, uint64_t begin_ns,
                      uint64_t duration_ns);
@@ -68,7 +68,7 @@ void build_sample (struct radio_profile *profile, const char *gauge,
 void build_fact (struct radio_profile *profile, const char *key,
                  const char *value, bool is_name);
 
-/* Compute self, work and wait from the spans, then rd_profile_finish. */
+/* Compute self, work and wait from the spans, then rd_profile_finalize. */
 void build_finish (struct radio_profile *profile);
 
 /* One of everything, finished: a read of a box on two threads with requests

@@ -113,7 +113,7 @@ names_do_not_break_a_line (void **state)
   for (size_t i = 0; i < ncases; i++)
     build_times (profile, build_node (profile, RD_NO_INDEX, cases[i].name,
                                       "c"), 1, i + 1, i + 1, i + 1, 0);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = sink_write (profile, RADIO_PROFILE_FOLDED, NULL);
   char *rest = sink.text, *stack;
   uint64_t count;
@@ -136,7 +136,7 @@ scopes_without_time_of_their_own_have_no_line (void **state)
   uint32_t below = build_node (profile, above, "below", "c");
   build_times (profile, above, 1, 10, 0, 0, 0);
   build_times (profile, below, 1, 10, 10, 10, 0);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = sink_write (profile, RADIO_PROFILE_FOLDED, NULL);
   assert_string_equal (sink.text, "above;below 10\n");
   free (sink.text);

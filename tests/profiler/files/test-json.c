@@ -9,7 +9,7 @@
 
 #include <json-c/json.h>
 
-#include "profiler/export/json-tables.h"
+#include "profiler/export/json.h"
 
 /* Write, read, compare, write again, compare the bytes. */
 static void
@@ -56,7 +56,7 @@ an_empty_profile_survives (void **state)
   (void) state;
   struct radio_profile *profile;
   assert_ok (rd_profile_new (&profile));
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   check_round_trip (profile, false);
   radio_profile_close (profile);
 }
@@ -86,7 +86,7 @@ numbers_near_2_to_the_63_survive (void **state)
   profile->nodes.at[node].line = UINT32_MAX;
   profile->info.started_unix_ns = large;
   profile->info.scope_cost_ns = 1.0 / 3;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   check_round_trip (profile, false);
   radio_profile_close (profile);
 }
@@ -106,7 +106,7 @@ joined_parts_survive (void **state)
     assert_ok (rd_profile_add_share (profile, node, i, &share));
     build_part_lane (profile, name, i);
   }
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   check_round_trip (profile, false);
   struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
   assert_non_null (strstr (sink.text, "\"parts\": \"ranks\""));
@@ -196,7 +196,7 @@ strings_stand_in_the_file_once (void **state)
   for (int i = 0; i < 2000; i++)
     parent = build_node (profile, parent, i % 2 ? "deep-as" : "a-well",
                          "cat-e-gory");
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
   const char *first = strstr (sink.text, "cat-e-gory");
   assert_non_null (first);
@@ -216,7 +216,7 @@ many_different_strings_keep_their_numbers (void **state)
     snprintf (name, sizeof name, "n%d", i * 7919 % 3001);
     build_node (profile, RD_NO_INDEX, name, name);
   }
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   check_round_trip (profile, false);
   radio_profile_close (profile);
 }
@@ -257,7 +257,7 @@ a_log_that_deflates_too_well_is_left_plain (void **state)
   uint32_t lane = build_lane (profile, "main");
   for (uint64_t i = 0; i < 700000; i++)
     build_span (profile, lane, node, 0, 10 * i, 10);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
   assert_non_null (strstr (strstr (sink.text, "\"spans\""),
                            "\"encoding\": \"none\""));

@@ -205,7 +205,7 @@ build_read (void)
   build_count (profile, tiles, "bytes decoded", "bytes", 12 * MS);
   build_note (profile, 0, read, "axis", "axial", false);
   profile->info.wall_ns = 100 * MS;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   return profile;
 }
 
@@ -275,7 +275,7 @@ the_recorders_share_is_of_work (void **state)
   uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
   build_times (profile, read, 1, 160 * MS, 160 * MS, 130 * MS, 30 * MS);
   profile->info.scope_cost_ns = 6.5 * MS;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 0, false, false);
   assert_non_null (strstr (sink.text, "recording took 5.0 % of work"));
   free (sink.text);
@@ -289,7 +289,7 @@ the_cpu_time_stands_among_the_times (void **state)
   struct radio_profile *profile = build_new ("a read");
   build_node (profile, RD_NO_INDEX, "read", "operation");
   build_fact (profile, "cpu ns", "18059565", false);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 0, false, false);
   assert_non_null (strstr (sink.text, ", 18.1 ms on CPUs\n"));
   assert_null (strstr (sink.text, "cpu ns"));
@@ -306,7 +306,7 @@ print_ran (const char *cpu_ns)
   build_times (profile, read, 1, 130 * MS, 130 * MS, 130 * MS, 0);
   build_fact (profile, "cpu ns", cpu_ns, false);
   profile->info.wall_ns = 100 * MS;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 120, false, false);
   radio_profile_close (profile);
   return sink;
@@ -340,7 +340,7 @@ a_failure_stands_below_the_title (void **state)
   build_node (profile, RD_NO_INDEX, "read", "operation");
   build_fact (profile, "failed", "ct/a: tile 1,2,3 is damaged, so that the "
               "whole of it cannot be read any more", true);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 0, false, false);
   static const char head[] =
     "radio profile: a read\n"
@@ -365,7 +365,7 @@ print_failures (const char *name, uint64_t ncalls, uint64_t nfailures,
   build_note (profile, 0, read, "failed", "checksum mismatch", false);
   profile->notes.at[1].varies = nfailures > 2;
   profile->info.wall_ns = 100 * MS;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, columns, false, false);
   radio_profile_close (profile);
   return sink;
@@ -410,7 +410,7 @@ what_failed_is_shown_however_short_it_was (void **state)
   build_count (profile, 2, "failures", "count", 1);
   build_note (profile, 0, 2, "failed", "not found", false);
   profile->info.wall_ns = 100 * MS;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 120, false, false);
   assert_non_null (strstr (sink.text, "two  failed: not found\n"));
   assert_non_null (strstr (sink.text, "(2 more)\n"));
@@ -438,7 +438,7 @@ keys_of_facts_are_whole (void **state)
   build_node (profile, RD_NO_INDEX, "read", "operation");
   build_fact (profile, "counter values not kept", "17", false);
   build_fact (profile, "host", "h", false);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 0, false, false);
   assert_non_null (strstr (sink.text, "\ncounter values not kept 17\n"));
   assert_non_null (strstr (sink.text, "\nhost        h\n"));
@@ -458,7 +458,7 @@ each_way_to_come_below_a_parent_has_its_mark (void **state)
     char expected[64];
     uint32_t root = build_node (profile, RD_NO_INDEX, "root", "");
     build_edge_node (profile, root, "child", "", (enum radio_edge) i);
-    assert_ok (rd_profile_finish (profile));
+    assert_ok (rd_profile_finalize (profile));
     struct sink sink = print (profile, 0, false, false);
     snprintf (expected, sizeof expected, "`- %schild", mark);
     assert_non_null (strstr (sink.text, expected));
@@ -481,7 +481,7 @@ siblings_come_heaviest_first (void **state)
     uint32_t node = build_node (profile, root, name, "c");
     build_times (profile, node, 1, (1 + i * 5 % 9) * MS, MS, MS, 0);
   }
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 80, false, false);
   uint64_t before = UINT64_MAX;
   char *rest = strstr (sink.text, "  root\n"), *line;
@@ -512,7 +512,7 @@ tiny_scopes_share_a_line (void **state)
                  1000, 1000, 0);
   }
   build_edge_node (profile, root, "event", "c", RADIO_EDGE_INSTANT);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   profile->info.wall_ns = 100 * MS;
   struct sink sink = print (profile, 80, false, false);
   assert_null (strstr (sink.text, "tiny-"));
@@ -533,7 +533,7 @@ long_names_lose_their_middle (void **state)
                            "begins here and goes on and on and on and on and"
                            " on and on until the \xce\xb5\xce\xbd\xce\xb4",
                            "c"), 1, MS, MS, MS, 0);
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 80, false, false);
   char *line = find_line (sink.text, "begins");
   assert_int_equal (rd_text_width (line), 80);
@@ -557,7 +557,7 @@ a_tree_as_deep_as_there_may_be_is_shown (void **state)
                        "c");
     build_times (profile, node, 1, MS, MS, MS, 0);
   }
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   check_widths (profile, 80, false);
   struct sink sink = print (profile, 80, false, true);
   assert_non_null (strstr (sink.text, "bottom\n"));
@@ -624,7 +624,7 @@ an_empty_profile_is_told_in_words (void **state)
   (void) state;
   struct radio_profile *profile;
   assert_ok (rd_profile_new (&profile));
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 80, true, true);
   assert_non_null (strstr (sink.text, "Nothing was recorded.\n"));
   free (sink.text);

@@ -173,7 +173,7 @@ a_tree_has_a_greatest_depth (void **state)
                     RD_MAX_NODE_DEPTH - 1);
   assert_fails (rd_profile_add_node (profile, &node, NULL),
                 RADIO_ERROR_FORMAT, "levels deep");
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   radio_profile_close (profile);
 }
 
@@ -282,7 +282,7 @@ times_above_2_to_63_are_refused (void **state)
   struct radio_profile *profile = build_new ("x");
   build_node (profile, RD_NO_INDEX, "root", "");
   profile->nodes.at[0].queue_ns = (uint64_t) 1 << 63;
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                 "node 0 'root': queue_ns");
   radio_profile_close (profile);
 }
@@ -295,7 +295,7 @@ a_cost_that_is_no_number_is_refused (void **state)
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     struct radio_profile *profile = build_new ("x");
     profile->info.scope_cost_ns = bad[i];
-    assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+    assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                   "scope_cost_ns");
     radio_profile_close (profile);
   }
@@ -323,20 +323,20 @@ lanes_notes_and_samples_must_refer_to_what_is_there (void **state)
   (void) state;
   struct radio_profile *profile = build_new ("x");
   build_part_lane (profile, "main", 1);
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                 "lane 0 is of part 1");
   radio_profile_close (profile);
 
   profile = build_new ("x");
   build_note (profile, 0, 5, "file", "a", true);
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                 "'file' is of node 5");
   radio_profile_close (profile);
 
   profile = build_new ("x");
   struct rd_sample sample = { .gauge = 2 };
   assert_ok (rd_profile_add_sample (profile, &sample));
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                 "sample 0 is of gauge 2");
   radio_profile_close (profile);
 }
@@ -485,7 +485,7 @@ parts_of_no_kind_are_refused (void **state)
   struct rd_profile_part part = { .name = "p" };
   assert_ok (rd_profile_add_part (profile, &part, NULL));
   assert_ok (rd_profile_add_part (profile, &part, NULL));
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                 "neither runs nor ranks");
   radio_profile_close (profile);
 }

@@ -5,7 +5,7 @@
 
 #include "tests/profiler/model/found.h"
 
-#include "profiler/model/human.h"
+#include "profiler/model/format.h"
 
 static struct radio_profile *
 build_read (uint64_t decoded, uint64_t delivered)
@@ -239,7 +239,7 @@ the_product_is_what_counting_tiles_gives (void **state)
     snprintf (boxes, sizeof boxes, "%u,%u,%u", (unsigned) box,
               (unsigned) box, (unsigned) box);
     snprintf (expected, sizeof expected, "takes %s x",
-              rd_human_number (one * one * one).text);
+              rd_format_number (one * one * one).text);
     assert_found (build_shapes ("10000,10000,10000", tiles, boxes),
                   "read-amplification", RADIO_FINDING_PROBLEM, expected);
   }

@@ -74,7 +74,7 @@ build (struct radio_profile *source)
   RD_TRY (rd_profile_new (&profile));
   RD_TRY (add_tree (profile));
   RD_TRY (add_log (profile));
-  return rd_profile_finish (profile);
+  return rd_profile_finalize (profile);
 }
 
 static enum radio_status

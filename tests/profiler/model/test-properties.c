@@ -226,7 +226,7 @@ copy_with (const struct radio_profile *source, uint64_t seed,
     if (spoil (&span, next_random (&random)))
       assert_ok (rd_profile_add_span (copy, &span));
   }
-  assert_ok (rd_profile_finish (copy));
+  assert_ok (rd_profile_finalize (copy));
   return copy;
 }
 

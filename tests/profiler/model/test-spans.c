@@ -64,7 +64,7 @@ a_span_that_is_its_own_parent_is_refused (void **state)
   build_span (profile, lane, a, 3, 0, 10);
   build_span (profile, lane, a, 1, 1, 8);
   build_span (profile, lane, a, 2, 2, 6);
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                 "among its own parents");
   radio_profile_close (profile);
 }
@@ -78,7 +78,7 @@ a_parent_that_the_log_dropped_is_no_error (void **state)
   uint32_t lane = build_lane (profile, "main");
   build_span (profile, lane, a, 0, 0, 10);
   build_last (profile)->parent = 77;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   assert_int_equal (profile->spans.at[0].parent, 77);
   radio_profile_close (profile);
 }
@@ -146,7 +146,7 @@ an_id_that_is_there_twice_is_refused_near_and_far_apart (void **state)
   for (size_t i = 0; i < 2; i++) {
     struct radio_profile *profile = new_with_ids (500, 1, steps[i]);
     profile->spans.at[499].id = profile->spans.at[3].id;
-    assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+    assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                   "spans 3 and 499 have the same id");
     radio_profile_close (profile);
   }
@@ -162,7 +162,7 @@ assert_refused (void (*spoil) (struct rd_span *span), const char *part)
   build_span (profile, lane, a, 0, 0, 10);
   build_span (profile, lane, a, 1, 5, 2);
   spoil (build_last (profile));
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT, part);
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT, part);
   radio_profile_close (profile);
 }
 
@@ -223,7 +223,7 @@ a_lane_has_a_greatest_depth (void **state)
   uint32_t lane = build_lane (profile, "main");
   for (uint64_t i = 0; i <= RD_MAX_NODE_DEPTH; i++)
     build_span (profile, lane, a, 0, i, 10000);
-  assert_fails (rd_profile_finish (profile), RADIO_ERROR_FORMAT,
+  assert_fails (rd_profile_finalize (profile), RADIO_ERROR_FORMAT,
                 "levels deep in lane 0");
   radio_profile_close (profile);
 }
@@ -301,7 +301,7 @@ phases_whose_request_was_dropped_have_rows_too (void **state)
   build_span (profile, RD_NO_INDEX, phase, 0, 0, 10);
   build_span (profile, RD_NO_INDEX, phase, 0, 5, 10);
   profile->spans.at[0].parent = profile->spans.at[1].parent = 9;
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   assert_int_equal (profile->lanes.n, 2);
   radio_profile_close (profile);
 }

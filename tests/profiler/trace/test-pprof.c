@@ -2,7 +2,7 @@
 /* pprof's format, read back by a decoder that knows only its description. */
 #include <config.h>
 
-#include "profiler/export/pprof-wire.h"
+#include "profiler/export/pprof.h"
 #include "tests/profiler/trace/capture.h"
 #include "tests/profiler/trace/decode-pprof.h"
 

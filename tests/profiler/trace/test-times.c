@@ -5,7 +5,7 @@
 #include <config.h>
 
 #include "src/base/alloc.h"
-#include "profiler/export/chrome-times.h"
+#include "profiler/export/chrome.h"
 #include "tests/profiler/trace/capture.h"
 #include "tests/profiler/trace/history.h"
 
@@ -248,7 +248,7 @@ coarse_copy (const struct radio_profile *profile)
     span.duration_ns = end - span.begin_ns;
     assert_ok (rd_profile_add_span (copy, &span));
   }
-  assert_ok (rd_profile_finish (copy));
+  assert_ok (rd_profile_finalize (copy));
   return copy;
 }
 

@@ -622,7 +622,7 @@ build_million (void)
     for (size_t i = 0; i < MANY_NTILES; i++)
       at = add_tile (profile, index, nodes, at, &random);
   }
-  assert_ok (rd_profile_finish (profile));
+  assert_ok (rd_profile_finalize (profile));
   return profile;
 }
 

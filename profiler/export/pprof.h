@@ -3,8 +3,8 @@
  * numbers, bytes, packed numbers and nested messages.  An encoder keeps the
  * first failure and ignores what follows, so that one writes on and asks
  * once. */
-#ifndef RD_PPROF_WIRE_H
-#define RD_PPROF_WIRE_H
+#ifndef RD_PPROF_H
+#define RD_PPROF_H
 
 #include "src/base/buffer.h"
 
@@ -32,4 +32,4 @@ void rd_wire_free (struct rd_wire *wire);
 
 #define RD_WIRE_SCOPE RD_CLEANUP (rd_wire_free)
 
-#endif /* RD_PPROF_WIRE_H */
+#endif /* RD_PPROF_H */

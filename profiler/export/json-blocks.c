@@ -8,7 +8,7 @@
 #include "src/base/base64.h"
 #include "src/base/checked.h"
 #include "src/base/deflate.h"
-#include "profiler/export/json-blocks.h"
+#include "profiler/export/json.h"
 
 /* A million spans of random trees take some 0.2 s; level 9 takes three times
  * as long to save 1 %. */

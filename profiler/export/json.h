@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of radio's JSON, as both its writer and its reader see them:
- * which column is which member of a row's struct.  docs/profile-format.md
- * describes the same for everybody else. */
-#ifndef RD_JSON_TABLES_H
-#define RD_JSON_TABLES_H
+/* radio's JSON, as its writer and its reader share it: which column of a
+ * table is which member of a row's struct, and blocks, which hold many
+ * numbers in columns, as varints in raw deflate in base64.
+ * docs/profile-format.md describes the format. */
+#ifndef RD_PROFILE_JSON_H
+#define RD_PROFILE_JSON_H
 
-#include "profiler/model/profile.h"
+#include "src/base/buffer.h"
+#include "profiler/export/export.h"
 
 #define RD_JSON_FORMAT "radio-profile"
 #define RD_JSON_VERSION 1
@@ -81,4 +83,38 @@ extern const struct rd_table rd_info_table;       /* radio_profile_info */
 const char *rd_parts_word (enum radio_profile_parts parts);
 bool rd_parts_of_word (const char *word, enum radio_profile_parts *parts);
 
-#endif /* RD_JSON_TABLES_H */
+#define RD_VARINT_MAX_NBYTES 10
+
+enum { RD_SPAN_COLUMNS = 9, RD_SAMPLE_COLUMNS = 3, RD_TILE_COLUMNS = 3 };
+
+/* What deflating saves at most.  More would make a small file claim
+ * memory without end; the writer then does not deflate. */
+static inline bool
+rd_block_is_honest (uint64_t nbytes, uint64_t packed_nbytes)
+{
+  return nbytes / 32 <= packed_nbytes + (1u << 17);
+}
+
+/* Signed numbers as unsigned ones, small where they are near 0. */
+static inline uint64_t
+rd_zigzag (uint64_t difference)
+{
+  return difference << 1 ^ -(difference >> 63);
+}
+
+static inline uint64_t
+rd_unzigzag (uint64_t value)
+{
+  return value >> 1 ^ -(value & 1);
+}
+
+/* Write the value of the member "spans", of "samples", and of "tiles";
+ * plain: without deflating. */
+void rd_write_spans (struct rd_writer *writer,
+                     const struct radio_profile *profile, bool plain);
+void rd_write_samples (struct rd_writer *writer,
+                       const struct radio_profile *profile, bool plain);
+void rd_write_tiles (struct rd_writer *writer,
+                     const struct radio_profile *profile, bool plain);
+
+#endif /* RD_PROFILE_JSON_H */

@@ -4,8 +4,8 @@
  * numbers of microseconds, lose the nesting of what happens in the same
  * nanosecond.  So events of one lane and one nanosecond are set apart, by so
  * little that each still rounds to its nanosecond. */
-#ifndef RD_CHROME_TIMES_H
-#define RD_CHROME_TIMES_H
+#ifndef RD_CHROME_H
+#define RD_CHROME_H
 
 #include "profiler/model/profile.h"
 
@@ -21,4 +21,4 @@ enum radio_status rd_shifts_make (const struct radio_profile *profile,
                                   struct rd_shift **shifts)
   RADIO_USE_RESULT;
 
-#endif /* RD_CHROME_TIMES_H */
+#endif /* RD_CHROME_H */

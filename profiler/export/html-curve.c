@@ -9,7 +9,7 @@
 
 #include "src/base/checked.h"
 #include "profiler/model/curve.h"
-#include "profiler/view/page.h"
+#include "profiler/export/html.h"
 
 /* A picture and, within it, where points lie: text is around. */
 #define WIDTH 340

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a profile whole: what was added is checked, put in order, and what
- * follows from it is computed.  The numbers may come from a file that
- * somebody made up, so sums saturate. */
+/* Accessors of a profile, and its completion. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -11,7 +9,143 @@
 
 #include "src/base/checked.h"
 #include "profiler/model/builder.h"
+#include "profiler/model/string-table.h"
 #include "profiler/model/vector.h"
+
+/*------------------------------------------------------------------------
+ * Looking at a finished profile: the public accessors.
+ *----------------------------------------------------------------------*/
+
+void
+radio_profile_info (const struct radio_profile *profile,
+                    struct radio_profile_info *info)
+{
+  *info = profile->info;
+}
+
+const struct radio_profile_node *
+radio_profile_node (const struct radio_profile *profile, size_t i)
+{
+  return i < profile->nodes.n ? &profile->nodes.at[i] : NULL;
+}
+
+const char *
+radio_edge_mark (enum radio_edge edge)
+{
+  switch (edge) {
+  case RADIO_EDGE_HANDOFF: return "=> ";
+  case RADIO_EDGE_ASYNC: return "~> ";
+  case RADIO_EDGE_PHASE: return "~ ";
+  case RADIO_EDGE_INSTANT: return "! ";
+  default: return "";
+  }
+}
+
+uint64_t
+radio_profile_counter (const struct radio_profile *profile, size_t node,
+                       const char *counter, bool inclusive)
+{
+  const char *name = rd_string_table_find (profile->strings, counter);
+  if (name == NULL || node >= profile->nodes.n)
+    return 0;
+  for (size_t i = 0; i < profile->counters.n; i++)
+    if (profile->counters.at[i].name == name)
+      return inclusive ? rd_profile_tree_value (profile, node, i)
+                       : rd_profile_value (profile, node, i);
+  return 0;
+}
+
+const char *
+radio_profile_counter_name (const struct radio_profile *profile, size_t i,
+                            const char **unit)
+{
+  if (i >= profile->counters.n)
+    return NULL;
+  if (unit)
+    *unit = profile->counters.at[i].unit;
+  return profile->counters.at[i].name;
+}
+
+void
+radio_profile_node_part (const struct radio_profile *profile, size_t node,
+                         size_t part, struct radio_profile_share *share)
+{
+  *share = (struct radio_profile_share) { 0 };
+  if (node < profile->nodes.n && part < profile->parts.n)
+    *share = rd_profile_share (profile, node, part);
+}
+
+const char *
+radio_profile_part (const struct radio_profile *profile, size_t i,
+                    uint64_t *wall_ns, uint64_t *work_ns)
+{
+  if (i >= profile->parts.n)
+    return NULL;
+  if (wall_ns)
+    *wall_ns = profile->parts.at[i].wall_ns;
+  if (work_ns)
+    *work_ns = profile->parts.at[i].work_ns;
+  return profile->parts.at[i].name;
+}
+
+const char *
+radio_profile_fact (const struct radio_profile *profile, size_t i,
+                    const char **key)
+{
+  if (i >= profile->facts.n)
+    return NULL;
+  if (key)
+    *key = profile->facts.at[i].key;
+  return profile->facts.at[i].value;
+}
+
+const struct radio_finding *
+radio_profile_finding (const struct radio_profile *profile, size_t i)
+{
+  return i < profile->findings.n ? &profile->findings.at[i] : NULL;
+}
+
+/* The nodes' texts come first, by node and key. */
+static int
+compare_note (const struct rd_note *note, size_t node, const char *key)
+{
+  if (note->span != 0 || note->node > node)
+    return 1;
+  return note->node < node ? -1 : strcmp (note->key, key);
+}
+
+size_t
+rd_profile_first_note (const struct radio_profile *profile, size_t node,
+                       const char *key)
+{
+  size_t low = 0, high = profile->notes.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (compare_note (&profile->notes.at[middle], node, key) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+const char *
+rd_profile_node_note (const struct radio_profile *profile, size_t node,
+                      const char *key, bool *varies)
+{
+  size_t i = rd_profile_first_note (profile, node, key);
+  if (i == profile->notes.n
+      || compare_note (&profile->notes.at[i], node, key) != 0)
+    return NULL;
+  *varies = profile->notes.at[i].varies;
+  return profile->notes.at[i].value;
+}
+
+/*------------------------------------------------------------------------
+ * Making a profile whole: what was added is checked, put in order, and what
+ * follows from it is computed.  The numbers may come from a file that
+ * somebody made up, so sums saturate.
+ *----------------------------------------------------------------------*/
 
 /*------------------------------------------------------------------------
  * Numbers that may be taken as signed
@@ -293,11 +427,11 @@ count (struct radio_profile *profile)
 }
 
 enum radio_status
-rd_profile_finish (struct radio_profile *profile)
+rd_profile_finalize (struct radio_profile *profile)
 {
   RD_TRY (check_numbers (profile));
   RD_TRY (rd_profile_check_spans (profile));
-  RD_TRY (rd_profile_pack (profile));
+  RD_TRY (rd_profile_assign_lanes (profile));
   RD_TRY (rd_profile_sort_spans (profile));
   sum_nodes (profile);
   measure (profile);
@@ -309,7 +443,31 @@ rd_profile_finish (struct radio_profile *profile)
   RD_TRY (check_samples (profile));
   sort_notes_and_samples (profile);
   count (profile);
-  RD_TRY (rd_profile_find_facts (profile));
+  RD_TRY (rd_profile_find_findings (profile));
   count (profile);
   return RADIO_OK;
+}
+
+const struct rd_move rd_moves[RD_NMOVES] = {
+  { "bytes delivered", "delivered" }, { "bytes encoded", "encoded" },
+  { "bytes decoded", "decoded" }, { "bytes inflated", "inflated" },
+  { "bytes written", "written" }, { "bytes fetched", "fetched" },
+  { "bytes asked", "asked for" },
+};
+
+uint64_t
+rd_moved (const struct radio_profile *profile, size_t node, bool inclusive)
+{
+  uint64_t most = 0;
+  for (size_t i = 0; i < RD_NMOVES; i++) {
+    uint64_t value = radio_profile_counter (profile, node,
+                                            rd_moves[i].counter, inclusive);
+    if (value > 0)
+      return value;
+  }
+  for (size_t i = 0; i < profile->counters.n; i++)
+    if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
+      most = rd_max_u64 (most, radio_profile_counter (
+        profile, node, profile->counters.at[i].name, inclusive));
+  return most;
 }

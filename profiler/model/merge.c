@@ -1,15 +1,423 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining profiles of runs, which came one after the other, or of ranks,
- * which ran at the same time: one tree, one log, and what each part had of
- * every node. */
+/* Merging profiles. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/model/join.h"
+#include "profiler/model/findings.h"
 #include "profiler/model/vector.h"
+
+/* How one source's indexes are called in the joined profile. */
+struct rd_join {
+  struct radio_profile *joined;
+  const struct radio_profile *source;
+  enum radio_profile_parts parts;       /* of the joined one */
+  uint64_t offset_ns;         /* of the source's beginning */
+  uint32_t first_part;        /* the source's first part */
+  uint32_t next_id;           /* of spans */
+  uint32_t *nodes;            /* [source's] */
+  uint32_t *counters;
+  uint32_t *lanes;
+  uint32_t *gauges;
+  size_t nreusable;           /* lanes of earlier runs, that may go on */
+  bool *is_reused;            /* [nreusable], while lanes are joined */
+};
+
+/* Lanes, spans, their texts, and samples; nodes[] is filled. */
+enum radio_status rd_join_log (struct rd_join *join) RADIO_USE_RESULT;
+
+/* Facts and the nodes' texts, of all sources together; nodes[i] are source
+ * i's. */
+enum radio_status
+rd_join_facts (struct radio_profile *joined,
+               struct radio_profile *const *sources, size_t n)
+  RADIO_USE_RESULT;
+enum radio_status
+rd_join_node_notes (struct radio_profile *joined,
+                    struct radio_profile *const *sources, size_t n,
+                    uint32_t *const *nodes) RADIO_USE_RESULT;
+
+/*------------------------------------------------------------------------
+ * Facts and the nodes' texts of profiles that are joined.  What all agree on
+ * is kept; of facts that differ a few values are listed, of a node's texts
+ * the first one stands for all, as within one profile.
+ *----------------------------------------------------------------------*/
+
+/* So many different values of a fact are listed. */
+#define MAX_VALUES 8
+
+struct listing {
+  const struct rd_fact *values[MAX_VALUES];
+  size_t n;
+  bool has_more;
+  bool is_name;
+};
+
+static void
+list_value (struct listing *listing, const struct rd_fact *fact)
+{
+  listing->is_name |= fact->is_name;
+  for (size_t i = 0; i < listing->n; i++)
+    if (strcmp (listing->values[i]->value, fact->value) == 0)
+      return;
+  if (listing->n < MAX_VALUES)
+    listing->values[listing->n++] = fact;
+  else
+    listing->has_more = true;
+}
+
+static const struct rd_fact *
+find_fact (const struct radio_profile *profile, const char *key)
+{
+  for (size_t i = 0; i < profile->facts.n; i++)
+    if (strcmp (profile->facts.at[i].key, key) == 0)
+      return &profile->facts.at[i];
+  return NULL;
+}
+
+/* Append to a text that has room for it. */
+static char *
+append (char *to, const char *text)
+{
+  size_t nbytes = strlen (text);
+  memcpy (to, text, nbytes + 1);
+  return to + nbytes;
+}
+
+/* "a, b, c", or "a, b, ..." */
+static enum radio_status
+add_listing (struct radio_profile *joined, const char *key,
+             const struct listing *listing)
+{
+  size_t nbytes = sizeof ", ...";
+  for (size_t i = 0; i < listing->n; i++)
+    nbytes += strlen (listing->values[i]->value) + 2;
+  RD_FREE_PLAIN char *text = malloc (nbytes);
+  if (text == NULL)
+    return rd_fail_memory (nbytes);
+  char *end = text;
+  *end = '\0';
+  for (size_t i = 0; i < listing->n; i++) {
+    end = append (end, i > 0 ? ", " : "");
+    end = append (end, listing->values[i]->value);
+  }
+  if (listing->has_more)
+    append (end, ", ...");
+  return rd_profile_add_fact (joined, key, text, listing->is_name);
+}
+
+/* Numbers that are of each part alone, and add up. */
+static bool
+is_sum (const char *key)
+{
+  static const char *const keys[] = {
+    RD_FACT_CPU_NS, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_TEXTS,
+    RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
+  };
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    if (strcmp (keys[i], key) == 0)
+      return true;
+  return false;
+}
+
+static enum radio_status
+add_sum (struct radio_profile *joined, struct radio_profile *const *sources,
+         size_t n, const char *key)
+{
+  uint64_t sum = 0;
+  char text[24];
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_fact *fact = find_fact (sources[i], key);
+    sum = rd_sum (sum, fact ? rd_parse_digits (fact->value) : 0);
+  }
+  snprintf (text, sizeof text, "%" PRIu64, sum);
+  return rd_profile_add_fact (joined, key, text, false);
+}
+
+static enum radio_status
+join_fact (struct radio_profile *joined,
+           struct radio_profile *const *sources, size_t n, const char *key)
+{
+  struct listing listing = { 0 };
+  if (is_sum (key))
+    return add_sum (joined, sources, n, key);
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_fact *fact = find_fact (sources[i], key);
+    if (fact)
+      list_value (&listing, fact);
+  }
+  return add_listing (joined, key, &listing);
+}
+
+enum radio_status
+rd_join_facts (struct radio_profile *joined,
+               struct radio_profile *const *sources, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < sources[i]->facts.n; j++) {
+      const char *key = sources[i]->facts.at[j].key;
+      if (rd_profile_find_fact (joined, key) == NULL)
+        RD_TRY (join_fact (joined, sources, n, key));
+    }
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Texts of nodes
+ *----------------------------------------------------------------------*/
+
+struct entry {
+  struct rd_note note;        /* with the joined profile's node */
+  size_t order;
+};
+
+static size_t
+count_node_notes (const struct radio_profile *profile)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < profile->notes.n; i++)
+    n += profile->notes.at[i].span == 0;
+  return n;
+}
+
+static size_t
+list_node_notes (const struct radio_profile *profile, const uint32_t *nodes,
+                 struct entry *entries, size_t n)
+{
+  for (size_t i = 0; i < profile->notes.n; i++) {
+    if (profile->notes.at[i].span != 0)
+      continue;
+    entries[n].note = profile->notes.at[i];
+    entries[n].note.node = nodes[entries[n].note.node];
+    entries[n].order = n;
+    n++;
+  }
+  return n;
+}
+
+static int
+compare_keys (const struct entry *x, const struct entry *y)
+{
+  if (x->note.node != y->note.node)
+    return x->note.node < y->note.node ? -1 : 1;
+  return strcmp (x->note.key, y->note.key);
+}
+
+static int
+compare_entries (const void *a, const void *b)
+{
+  const struct entry *x = a, *y = b;
+  int by = compare_keys (x, y);
+  return by ? by : (x->order > y->order) - (x->order < y->order);
+}
+
+/* The first of the entries stands for all with its node and key. */
+static enum radio_status
+add_first (struct radio_profile *joined, const struct entry *entries,
+           size_t n, size_t *nequal)
+{
+  struct rd_note note = entries[0].note;
+  size_t i = 1;
+  for (; i < n && compare_keys (&entries[0], &entries[i]) == 0; i++) {
+    const struct rd_note *other = &entries[i].note;
+    note.varies |= other->varies || strcmp (note.value, other->value) != 0;
+    note.is_name |= other->is_name;
+  }
+  *nequal = i;
+  return rd_profile_add_note (joined, &note);
+}
+
+enum radio_status
+rd_join_node_notes (struct radio_profile *joined,
+                    struct radio_profile *const *sources, size_t n,
+                    uint32_t *const *nodes)
+{
+  size_t nnotes = 0, at = 0, nequal;
+  RD_FREE_PLAIN void *memory = NULL;
+  for (size_t i = 0; i < n; i++)
+    nnotes += count_node_notes (sources[i]);
+  RD_TRY (rd_new_array (nnotes, sizeof (struct entry), &memory));
+  struct entry *entries = memory;
+  for (size_t i = 0; i < n; i++)
+    at = list_node_notes (sources[i], nodes[i], entries, at);
+  if (nnotes > 0)
+    qsort (entries, nnotes, sizeof *entries, compare_entries);
+  for (size_t i = 0; i < nnotes; i += nequal)
+    RD_TRY (add_first (joined, entries + i, nnotes - i, &nequal));
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * The logs of profiles that are joined: ids are given anew, times moved to
+ * where the part stands in the whole.
+ *----------------------------------------------------------------------*/
+
+/* Lanes that are looked through for the one to go on in. */
+#define MAX_SEARCHED 4096
+
+/* Runs of one process have the same threads: those go on in the same lane.
+ * No two lanes of one source do. */
+static uint32_t
+find_lane (struct rd_join *join, const struct rd_lane *lane)
+{
+  const struct radio_profile *joined = join->joined;
+  for (size_t i = 0; i < join->nreusable; i++) {
+    const struct rd_lane *other = &joined->lanes.at[i];
+    if (!join->is_reused[i] && other->os_tid == lane->os_tid
+        && other->is_async == lane->is_async
+        && strcmp (other->name, lane->name) == 0) {
+      join->is_reused[i] = true;
+      return (uint32_t) i;
+    }
+  }
+  return RD_NO_INDEX;
+}
+
+/* Which part of the whole a lane of the source belongs to. */
+static uint32_t
+part_of (const struct rd_join *join, const struct rd_lane *lane)
+{
+  bool is_one = join->source->info.parts != join->parts;
+  return join->first_part + (is_one ? 0 : lane->part);
+}
+
+/* "main", or among ranks "rank 1: main".  A name that has its rank already,
+ * from an earlier join, gets the new one. */
+static enum radio_status
+name_lane (const struct rd_join *join, struct rd_lane *lane, char **name)
+{
+  if (join->parts != RADIO_PARTS_RANKS)
+    return RADIO_OK;
+  const char *plain = lane->name;
+  if (join->source->info.parts == RADIO_PARTS_RANKS) {
+    const char *old = join->source->parts.at[lane->part].name;
+    size_t nbytes = strlen (old);
+    if (strncmp (plain, old, nbytes) == 0
+        && strncmp (plain + nbytes, ": ", 2) == 0)
+      plain += nbytes + 2;
+  }
+  const char *part = join->joined->parts.at[part_of (join, lane)].name;
+  size_t nbytes = strlen (part) + strlen (plain) + 3;
+  *name = malloc (nbytes);
+  if (*name == NULL)
+    return rd_fail_memory (nbytes);
+  snprintf (*name, nbytes, "%s: %s", part, plain);
+  lane->name = *name;
+  return RADIO_OK;
+}
+
+static enum radio_status
+join_lane (struct rd_join *join, size_t i)
+{
+  struct rd_lane lane = join->source->lanes.at[i];
+  RD_FREE_PLAIN char *name = NULL;
+  join->lanes[i] = find_lane (join, &lane);
+  if (join->lanes[i] != RD_NO_INDEX)
+    return RADIO_OK;
+  RD_TRY (name_lane (join, &lane, &name));
+  lane.part = part_of (join, &lane);
+  return rd_profile_add_lane (join->joined, &lane, &join->lanes[i]);
+}
+
+/* The new id of span i, and of the span with an old id; 0 for one that the
+ * log dropped. */
+static uint32_t
+new_id (const struct rd_join *join, const struct rd_span_ids *ids,
+        uint32_t old)
+{
+  uint32_t i = rd_span_ids_find (ids, join->source, old);
+  return i == RD_NO_INDEX ? 0 : join->next_id + i;
+}
+
+static enum radio_status
+join_spans (struct rd_join *join, const struct rd_span_ids *ids)
+{
+  const struct radio_profile *source = join->source;
+  if (source->spans.n > RD_NO_INDEX - join->next_id)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "the profiles have more than 2^32 spans together");
+  for (size_t i = 0; i < source->spans.n; i++) {
+    struct rd_span span = source->spans.at[i];
+    span.id = join->next_id + (uint32_t) i;
+    span.parent = new_id (join, ids, span.parent);
+    span.node = join->nodes[span.node];
+    span.lane = join->lanes[span.lane];
+    span.begin_ns = rd_sum (span.begin_ns, join->offset_ns);
+    span.submitted_ns = rd_sum (span.submitted_ns, join->offset_ns);
+    RD_TRY (rd_profile_add_span (join->joined, &span));
+  }
+  return RADIO_OK;
+}
+
+/* The texts of spans that are in the log. */
+static enum radio_status
+join_notes (struct rd_join *join, const struct rd_span_ids *ids)
+{
+  const struct radio_profile *source = join->source;
+  for (size_t i = 0; i < source->notes.n; i++) {
+    struct rd_note note = source->notes.at[i];
+    note.span = new_id (join, ids, note.span);
+    if (note.span == 0)
+      continue;
+    if (note.node != RD_NO_INDEX)
+      note.node = join->nodes[note.node];
+    RD_TRY (rd_profile_add_note (join->joined, &note));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+join_samples (struct rd_join *join)
+{
+  const struct radio_profile *source = join->source;
+  for (size_t i = 0; i < source->gauges.n; i++)
+    RD_TRY (rd_profile_add_gauge (join->joined, source->gauges.at[i].name,
+                                  source->gauges.at[i].unit,
+                                  &join->gauges[i]));
+  for (size_t i = 0; i < source->samples.n; i++) {
+    struct rd_sample sample = source->samples.at[i];
+    sample.gauge = join->gauges[sample.gauge];
+    sample.time_ns = rd_sum (sample.time_ns, join->offset_ns);
+    RD_TRY (rd_profile_add_sample (join->joined, &sample));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+join_lanes (struct rd_join *join)
+{
+  RD_FREE_PLAIN void *is_reused = NULL;
+  join->nreusable = join->parts == RADIO_PARTS_RUNS
+                    ? rd_min_u64 (join->joined->lanes.n, MAX_SEARCHED) : 0;
+  RD_TRY (rd_new_array (join->nreusable, sizeof (bool), &is_reused));
+  join->is_reused = is_reused;
+  for (size_t i = 0; i < join->source->lanes.n; i++)
+    RD_TRY (join_lane (join, i));
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_join_log (struct rd_join *join)
+{
+  RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
+  RD_TRY (rd_span_ids_make (join->source, &ids));
+  RD_TRY (join_lanes (join));
+  RD_TRY (join_spans (join, &ids));
+  RD_TRY (join_notes (join, &ids));
+  RD_TRY (join_samples (join));
+  join->next_id += (uint32_t) join->source->spans.n;
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Joining profiles of runs, which came one after the other, or of ranks,
+ * which ran at the same time: one tree, one log, and what each part had of
+ * every node.
+ *----------------------------------------------------------------------*/
 
 /* Whether a source stays in one piece: runs as one rank do. */
 static bool
@@ -412,7 +820,7 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
   RD_TRY (own_info (joined));
   RD_TRY (rd_join_facts (joined, profiles, n));
   RD_TRY (rd_join_node_notes (joined, profiles, n, maps.nodes));
-  RD_TRY (rd_profile_finish (joined));
+  RD_TRY (rd_profile_finalize (joined));
   *result = RD_STEAL (joined);
   return RADIO_OK;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "profiler/model/intern.h"
+#include "profiler/model/string-table.h"
 #include "profiler/model/vector.h"
 
 #define BLOCK_NBYTES ((size_t) 32 << 10)
@@ -23,17 +23,17 @@ struct rd_text_slot {
   uint64_t hash;
 };
 
-struct rd_intern {
+struct rd_string_table {
   struct rd_text_block *blocks;    /* the first has room, maybe */
   struct rd_text_slot *slots;
   size_t n, nslots;           /* nslots: a power of 2, or 0 */
   uint64_t seed;
 };
 
-struct rd_intern *
-rd_intern_new (void)
+struct rd_string_table *
+rd_string_table_new (void)
 {
-  struct rd_intern *texts = calloc (1, sizeof *texts);
+  struct rd_string_table *texts = calloc (1, sizeof *texts);
   if (texts == NULL)
     return NULL;
   struct timespec now = { 0 };
@@ -44,7 +44,7 @@ rd_intern_new (void)
 }
 
 void
-rd_intern_free (struct rd_intern *texts)
+rd_string_table_free (struct rd_string_table *texts)
 {
   if (texts == NULL)
     return;
@@ -58,7 +58,7 @@ rd_intern_free (struct rd_intern *texts)
 }
 
 uint64_t
-rd_intern_seed (const struct rd_intern *texts)
+rd_string_table_seed (const struct rd_string_table *texts)
 {
   return texts->seed;
 }
@@ -122,7 +122,7 @@ next_character (const char **text, const char **bytes)
 }
 
 static uint64_t
-hash_of (const struct rd_intern *texts, const char *text, size_t *nbytes)
+hash_of (const struct rd_string_table *texts, const char *text, size_t *nbytes)
 {
   uint64_t hash = texts->seed;
   const char *bytes;
@@ -156,7 +156,7 @@ is_same (const char *clean, const char *text)
 
 /* Where a text is, or where it would be put; nslots > 0. */
 static struct rd_text_slot *
-find_slot (const struct rd_intern *texts, const char *text, uint64_t hash)
+find_slot (const struct rd_string_table *texts, const char *text, uint64_t hash)
 {
   size_t i = hash & (texts->nslots - 1);
   while (texts->slots[i].text
@@ -167,7 +167,7 @@ find_slot (const struct rd_intern *texts, const char *text, uint64_t hash)
 }
 
 static bool
-grow_table (struct rd_intern *texts)
+grow_table (struct rd_string_table *texts)
 {
   size_t nslots = texts->nslots ? 2 * texts->nslots : 64;
   struct rd_text_slot *slots = calloc (nslots, sizeof *slots);
@@ -189,7 +189,7 @@ grow_table (struct rd_intern *texts)
 
 /* Memory for nbytes of text; NULL if there is none. */
 static char *
-take_bytes (struct rd_intern *texts, size_t nbytes)
+take_bytes (struct rd_string_table *texts, size_t nbytes)
 {
   struct rd_text_block *block = texts->blocks;
   if (block == NULL || block->capacity - block->nbytes < nbytes) {
@@ -208,7 +208,7 @@ take_bytes (struct rd_intern *texts, size_t nbytes)
 }
 
 static const char *
-copy_clean (struct rd_intern *texts, const char *text, size_t nbytes)
+copy_clean (struct rd_string_table *texts, const char *text, size_t nbytes)
 {
   char *copy = take_bytes (texts, nbytes + 1);
   if (copy == NULL)
@@ -225,7 +225,7 @@ copy_clean (struct rd_intern *texts, const char *text, size_t nbytes)
 }
 
 const char *
-rd_intern_add (struct rd_intern *texts, const char *text)
+rd_string_table_add (struct rd_string_table *texts, const char *text)
 {
   if (2 * (texts->n + 1) > texts->nslots && !grow_table (texts))
     return NULL;
@@ -243,7 +243,7 @@ rd_intern_add (struct rd_intern *texts, const char *text)
 }
 
 const char *
-rd_intern_find (const struct rd_intern *texts, const char *text)
+rd_string_table_find (const struct rd_string_table *texts, const char *text)
 {
   if (texts->nslots == 0)
     return NULL;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler/model/human.h"
+#include "profiler/model/format.h"
 
 /* "0.5" of "0.50", "2" of "2.00". */
 static void
@@ -21,10 +21,10 @@ trim_zeros (char *text)
   text[n] = '\0';
 }
 
-struct rd_human
-rd_human_number (double value)
+struct rd_formatted
+rd_format_number (double value)
 {
-  struct rd_human human;
+  struct rd_formatted human;
   if (!(value < 9e15)) {
     snprintf (human.text, sizeof human.text, "over 9e15");
     return human;
@@ -44,33 +44,33 @@ rd_human_number (double value)
 
 /* The number in the largest unit of which there is one; each is 1000 of the
  * one before. */
-static struct rd_human
+static struct rd_formatted
 with_unit (double value, const char *const *units, size_t n)
 {
   size_t i = 0;
   for (; i + 1 < n && value >= 999.5; i++)
     value /= 1000;
-  struct rd_human number = rd_human_number (value), human;
+  struct rd_formatted number = rd_format_number (value), human;
   snprintf (human.text, sizeof human.text, "%.20s %s", number.text, units[i]);
   return human;
 }
 
-struct rd_human
-rd_human_ns (uint64_t ns)
+struct rd_formatted
+rd_format_ns (uint64_t ns)
 {
   static const char *const units[] = { "ns", "us", "ms", "s" };
   return with_unit ((double) ns, units, 4);
 }
 
-struct rd_human
-rd_human_nbytes (uint64_t nbytes)
+struct rd_formatted
+rd_format_nbytes (uint64_t nbytes)
 {
   static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
   return with_unit ((double) nbytes, units, 6);
 }
 
-struct rd_human
-rd_human_percent (double part, double whole)
+struct rd_formatted
+rd_format_percent (double part, double whole)
 {
   static const char *const units[] = { "%" }, *const times[] = { "x" };
   double share = whole > 0 ? part / whole : 0;
@@ -78,17 +78,17 @@ rd_human_percent (double part, double whole)
                    : with_unit (share, times, 1);
 }
 
-struct rd_human
-rd_human_count (uint64_t n, const char *one, const char *many)
+struct rd_formatted
+rd_format_count (uint64_t n, const char *one, const char *many)
 {
-  struct rd_human human;
+  struct rd_formatted human;
   snprintf (human.text, sizeof human.text, "%" PRIu64 " %.15s", n,
             n == 1 ? one : many);
   return human;
 }
 
-struct rd_human
-rd_human_rate (uint64_t nbytes, uint64_t ns)
+struct rd_formatted
+rd_format_rate (uint64_t nbytes, uint64_t ns)
 {
   static const char *const units[] = {
     "B/s", "kB/s", "MB/s", "GB/s", "TB/s"
