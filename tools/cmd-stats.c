@@ -18,7 +18,7 @@ static void
 put_count (const char *label, uint64_t count)
 {
   char text[RD_TEXT_NBYTES];
-  printf ("%-8s %16s\n", label, rd_text_count (count, text));
+  printf ("%-8s %16s\n", label, rd_number_grouped (count, text));
 }
 
 static void

@@ -37,7 +37,7 @@ add_name (struct validation *v, const char *name)
   if (v->names[v->n] == NULL)
     return false;
   v->n++;
-  size_t width = rd_text_width (name);
+  size_t width = rd_text_columns (name);
   if (width > v->width)
     v->width = width;
   return true;
@@ -68,11 +68,11 @@ tell_one (struct validation *v, const struct radio_check *check, bool damaged)
     return;
   rd_progress_clear (&v->progress);
   rd_text_print (stdout, v->current);
-  printf ("%*s", (int) (v->width - rd_text_width (v->current)), "");
+  printf ("%*s", (int) (v->width - rd_text_columns (v->current)), "");
   printf ("  %s%-7s%s  %8s tile%s  %8s\n",
           rd_color (stdout, damaged ? RD_RED : RD_GREEN),
           damaged ? "DAMAGED" : "ok", rd_color (stdout, RD_PLAIN),
-          rd_text_count (check->tile_count, count),
+          rd_number_grouped (check->tile_count, count),
           check->tile_count == 1 ? " " : "s",
           rd_text_size (check->stored_nbytes, stored));
 }
@@ -129,11 +129,12 @@ tell_summary (const struct validation *v)
   char damaged[RD_TEXT_NBYTES];
   double seconds = rd_clock_s () - v->progress.start_s;
   printf ("%zu checked, %zu bad; %s tiles, %s read in %s", v->n, v->nbad,
-          rd_text_count (v->tile_count, tiles),
+          rd_number_grouped (v->tile_count, tiles),
           rd_text_size (v->stored_nbytes, stored),
           rd_text_time (seconds, time));
   if (v->damaged_count > 0)
-    printf ("; %s tile%s damaged", rd_text_count (v->damaged_count, damaged),
+    printf ("; %s tile%s damaged",
+            rd_number_grouped (v->damaged_count, damaged),
             v->damaged_count == 1 ? "" : "s");
   putchar ('\n');
 }

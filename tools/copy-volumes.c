@@ -83,7 +83,7 @@ tell_done (const struct work *work, const struct rd_copy_item *item,
   if (copy->quiet)
     return;
   rd_text_print (stdout, item->to_path);
-  printf ("%*s  ", (int) (work->path_width - rd_text_width (item->to_path)),
+  printf ("%*s  ", (int) (work->path_width - rd_text_columns (item->to_path)),
           "");
   if (result->skipped) {
     puts ("skipped: is there already");
@@ -215,7 +215,7 @@ static void
 measure_names (struct work *work)
 {
   for (size_t i = 0; i < work->copy->n; i++) {
-    size_t width = rd_text_width (work->copy->items[i].to_path);
+    size_t width = rd_text_columns (work->copy->items[i].to_path);
     if (width > work->path_width)
       work->path_width = width;
   }

@@ -46,7 +46,7 @@ print_line (FILE *file, const struct radio_stats *stats, size_t line,
   double edge = stats->bin_low + (stats->bin_high - stats->bin_low)
                                  * (double) line / RD_HISTOGRAM_NLINES;
   rd_histogram_bar (counts[line], most, utf8, bar);
-  int padding = RD_BAR_WIDTH - (int) rd_text_width (bar);
+  int padding = RD_BAR_WIDTH - (int) rd_text_columns (bar);
   /* Seven figures of an edge would pretend too much. */
   snprintf (low, sizeof low, "%.5g", edge == 0 ? 0.0 : edge);
   fprintf (file, "%12s  %s%*s %6.2f %%\n", low, bar, padding, "",

@@ -117,7 +117,7 @@ tell_done (const struct work *work, const struct rd_file *file,
   if (work->ingest->quiet)
     return;
   rd_text_print (stdout, path);
-  printf ("%*s", (int) (work->path_width - rd_text_width (path)), "");
+  printf ("%*s", (int) (work->path_width - rd_text_columns (path)), "");
   if (result->skipped)
     puts ("  skipped: is there already");
   else
@@ -249,7 +249,7 @@ measure (struct work *work)
   const struct rd_files *files = work->ingest->files;
   for (size_t i = 0; i < files->n; i++) {
     const struct rd_file *file = &files->list[i];
-    size_t width = file->path ? rd_text_width (file->path) : 0;
+    size_t width = file->path ? rd_text_columns (file->path) : 0;
     work->synced.outcomes[i].nbytes = file->nbytes;
     work->synced.total_nbytes += file->nbytes;
     if (width > work->path_width)

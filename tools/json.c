@@ -45,7 +45,7 @@ rd_report_double (double number)
   char text[RD_TEXT_NBYTES];
   if (!isfinite (number))
     return NULL;
-  return json_object_new_double_s (number, rd_text_exact (number, text));
+  return json_object_new_double_s (number, rd_number_exact (number, text));
 }
 
 void

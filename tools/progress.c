@@ -75,7 +75,7 @@ put_label (char *text, const char *label, size_t ncolumns)
     char one[8] = "";
     size_t length = rd_utf8_decode (label + used, &character);
     memcpy (one, label + used, length);
-    size_t width = rd_text_width (one);
+    size_t width = rd_text_columns (one);
     if (width > ncolumns || used + length > 300)
       break;
     ncolumns -= width;

@@ -36,7 +36,7 @@ measure (const struct rd_table *table, size_t width[RD_TABLE_MAX_COLUMNS])
 {
   memset (width, 0, RD_TABLE_MAX_COLUMNS * sizeof *width);
   for (size_t i = 0; i < table->ncells; i++) {
-    size_t w = rd_text_width (table->cells[i]);
+    size_t w = rd_text_columns (table->cells[i]);
     if (w > width[i % table->ncolumns])
       width[i % table->ncolumns] = w;
   }
@@ -53,7 +53,7 @@ static void
 print_cell (const struct rd_table *table, size_t i, size_t width, FILE *file)
 {
   size_t column = i % table->ncolumns;
-  size_t padding = width - rd_text_width (table->cells[i]);
+  size_t padding = width - rd_text_columns (table->cells[i]);
   bool right = table->alignment[column] == 'r';
   if (column > 0)
     put_spaces (file, 2);

@@ -12,53 +12,6 @@
 
 #include "tools/text.h"
 
-/* Bytes that the first byte of a character promises; 0: starts none. */
-static size_t
-utf8_length (unsigned char first)
-{
-  if (first < 0x80)
-    return 1;
-  if (first >= 0xc2 && first < 0xe0)
-    return 2;
-  if (first >= 0xe0 && first < 0xf0)
-    return 3;
-  if (first >= 0xf0 && first < 0xf5)
-    return 4;
-  return 0;
-}
-
-static bool
-utf8_allowed (uint32_t character, size_t length)
-{
-  static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-  if (character < least[length] || character > 0x10ffff)
-    return false;
-  return character < 0xd800 || character > 0xdfff;
-}
-
-size_t
-rd_utf8_decode (const char *text, uint32_t *character)
-{
-  const unsigned char *p = (const unsigned char *) text;
-  size_t length = utf8_length (p[0]);
-  *character = 0xfffd;
-  if (length <= 1) {
-    if (length == 1)
-      *character = p[0];
-    return 1;
-  }
-  uint32_t value = p[0] & (0x7fu >> length);
-  for (size_t i = 1; i < length; i++) {
-    if ((p[i] & 0xc0) != 0x80)
-      return 1;
-    value = value << 6 | (p[i] & 0x3f);
-  }
-  if (!utf8_allowed (value, length))
-    return 1;
-  *character = value;
-  return length;
-}
-
 static bool
 is_control (uint32_t character)
 {
@@ -69,7 +22,7 @@ is_control (uint32_t character)
 }
 
 size_t
-rd_text_width (const char *text)
+rd_text_columns (const char *text)
 {
   size_t width = 0;
   while (*text) {
@@ -133,45 +86,12 @@ rd_text_time (double seconds, char text[RD_TEXT_NBYTES])
 }
 
 const char *
-rd_text_count (uint64_t n, char text[RD_TEXT_NBYTES])
-{
-  char digits[RD_TEXT_NBYTES];
-  int length = snprintf (digits, sizeof digits, "%llu",
-                         (unsigned long long) n);
-  char *out = text;
-  for (int i = 0; i < length; i++) {
-    if (i > 0 && (length - i) % 3 == 0)
-      *out++ = ',';
-    *out++ = digits[i];
-  }
-  *out = '\0';
-  return text;
-}
-
-const char *
 rd_text_number (double number, char text[RD_TEXT_NBYTES])
 {
   if (isnan (number))
     return strncpy (text, "nan", RD_TEXT_NBYTES);
   /* Minus zero would puzzle people. */
   snprintf (text, RD_TEXT_NBYTES, "%.7g", number == 0 ? 0.0 : number);
-  return text;
-}
-
-const char *
-rd_text_exact (double number, char text[RD_TEXT_NBYTES])
-{
-  /* Whole numbers in full: 1 figure would make -9e+01 of -90. */
-  if (fabs (number) < 1e15 && number == trunc (number)) {
-    snprintf (text, RD_TEXT_NBYTES, "%.0f", number);
-    return text;
-  }
-  for (int figures = 1; figures <= 17; figures++) {
-    snprintf (text, RD_TEXT_NBYTES, "%.*g", figures, number);
-    double back;
-    if (json_parse_double (text, &back) == 0 && back == number)
-      break;
-  }
   return text;
 }
 

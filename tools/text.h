@@ -9,18 +9,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Decode one character of UTF-8; its length in bytes.  A byte that starts no
- * well-formed character is U+FFFD of length 1. */
-size_t rd_utf8_decode (const char *text, uint32_t *character);
+#include "src/base/text.h"
 
 /* The columns that a text takes on a terminal, as rd_text_print shows it. */
-size_t rd_text_width (const char *text);
+size_t rd_text_columns (const char *text);
 
 /* Print a text with control characters and broken UTF-8 as '?'. */
 void rd_text_print (FILE *file, const char *text);
 
 /* Room for each of the formats below. */
-#define RD_TEXT_NBYTES 32
+#define RD_TEXT_NBYTES RD_NUMBER_NBYTES
 
 /* "512 B", "1.5 KB", "16.8 MB": powers of 1000, three figures. */
 const char *rd_text_size (uint64_t nbytes, char text[RD_TEXT_NBYTES]);
@@ -28,14 +26,8 @@ const char *rd_text_size (uint64_t nbytes, char text[RD_TEXT_NBYTES]);
 /* "0.42 s", "12.3 s", "2 min 05 s", "1 h 02 min". */
 const char *rd_text_time (double seconds, char text[RD_TEXT_NBYTES]);
 
-/* "1234567" as "1,234,567". */
-const char *rd_text_count (uint64_t n, char text[RD_TEXT_NBYTES]);
-
 /* A number with up to seven significant figures; "nan", "inf". */
 const char *rd_text_number (double number, char text[RD_TEXT_NBYTES]);
-
-/* The shortest decimal number that reads back as exactly this double. */
-const char *rd_text_exact (double number, char text[RD_TEXT_NBYTES]);
 
 /* The ratio of two sizes, "2.75x"; "-" when there is none. */
 const char *rd_text_ratio (uint64_t raw, uint64_t stored,

@@ -59,7 +59,7 @@ print_in_units (uint64_t value, const struct unit *units, size_t n,
 }
 
 void
-rd_text_time (uint64_t ns, char text[RD_NUMBER_NBYTES])
+rd_text_ns (uint64_t ns, char text[RD_NUMBER_NBYTES])
 {
   static const struct unit units[] = {
     { 1, " ns" }, { 1000, " us" }, { 1000000, " ms" }, { 1000000000, " s" },
@@ -78,20 +78,6 @@ rd_text_bytes (uint64_t nbytes, char text[RD_NUMBER_NBYTES])
 }
 
 void
-rd_text_count (uint64_t count, char text[RD_NUMBER_NBYTES])
-{
-  char digits[RD_NUMBER_NBYTES];
-  int n = snprintf (digits, sizeof digits, "%" PRIu64, count);
-  char *to = text;
-  for (int i = 0; i < n; i++) {
-    if (i > 0 && (n - i) % 3 == 0)
-      *to++ = ',';
-    *to++ = digits[i];
-  }
-  *to = '\0';
-}
-
-void
 rd_text_short_count (uint64_t count, char text[RD_NUMBER_NBYTES])
 {
   static const struct unit units[] = {
@@ -105,7 +91,7 @@ rd_text_short_count (uint64_t count, char text[RD_NUMBER_NBYTES])
 }
 
 void
-rd_text_rate (uint64_t nbytes, uint64_t ns, char text[RD_NUMBER_NBYTES])
+rd_text_mb_per_s (uint64_t nbytes, uint64_t ns, char text[RD_NUMBER_NBYTES])
 {
   uint64_t scaled;
   *text = '\0';

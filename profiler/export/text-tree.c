@@ -43,7 +43,7 @@ time_cell (uint64_t ns, char cell[RD_NUMBER_NBYTES])
 {
   *cell = '\0';
   if (ns > 0)
-    rd_text_time (ns, cell);
+    rd_text_ns (ns, cell);
 }
 
 static const struct radio_profile_node *
@@ -118,8 +118,8 @@ static void
 rate_cell (const struct rd_text *text, size_t node,
            char cell[RD_NUMBER_NBYTES])
 {
-  rd_text_rate (rd_moved (text->profile, node, true),
-                node_at (text, node)->total_ns, cell);
+  rd_text_mb_per_s (rd_moved (text->profile, node, true),
+                    node_at (text, node)->total_ns, cell);
 }
 
 enum { SHARE, TOTAL, SELF, WORK, WAIT, QUEUE, CALLS, MEAN, RATE, NCOLUMNS };
@@ -503,7 +503,7 @@ write_rest (const struct tree *tree, const uint32_t *children, uint32_t n,
       sum += node_at (text, children[i])->total_ns;
       tiny++;
     }
-  rd_text_time (sum, total);
+  rd_text_ns (sum, total);
   rd_write_blanks (text->writer, BAR_WIDTH);
   for (size_t i = 0; i < NCOLUMNS; i++)
     if (tree->shown[i])

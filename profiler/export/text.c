@@ -249,17 +249,17 @@ write_times (const struct rd_text *text)
   const struct radio_profile_info *info = &text->profile->info;
   struct line line = { .text = text };
   char number[RD_NUMBER_NBYTES], words[64];
-  rd_text_time (info->wall_ns, number);
+  rd_text_ns (info->wall_ns, number);
   add_item (&line, "time", "%s wall", number);
-  rd_text_time (info->work_ns, number);
+  rd_text_ns (info->work_ns, number);
   print_parallelism (text, info->work_ns, words);
   add_item (&line, "time", "%s work%s", number, words);
-  rd_text_time (info->wait_ns, number);
+  rd_text_ns (info->wait_ns, number);
   add_item (&line, "time", "%s wait", number);
   const char *cpu = rd_profile_find_fact (text->profile, RD_FACT_CPU_NS);
   if (cpu) {
     uint64_t cpu_ns = rd_parse_digits (cpu);
-    rd_text_time (cpu_ns, number);
+    rd_text_ns (cpu_ns, number);
     print_parallelism (text, cpu_ns == info->work_ns ? 0 : cpu_ns, words);
     add_item (&line, "time", "%s on CPUs%s", number, words);
   }
@@ -278,8 +278,8 @@ write_parts (const struct rd_text *text)
     least = rd_min_u64 (least, profile->parts.at[i].wall_ns);
     most = rd_max_u64 (most, profile->parts.at[i].wall_ns);
   }
-  rd_text_time (least, low);
-  rd_text_time (most, high);
+  rd_text_ns (least, low);
+  rd_text_ns (most, high);
   bool is_ranks = profile->info.parts == RADIO_PARTS_RANKS;
   begin_line (text, is_ranks ? "ranks" : "runs");
   rd_write_format (text->writer, "%zu, of %s to %s each\n", profile->parts.n,
@@ -296,7 +296,7 @@ write_moves (const struct rd_text *text)
     if (nbytes == 0)
       continue;
     rd_text_bytes (nbytes, number);
-    rd_text_rate (nbytes, text->whole_ns, rate);
+    rd_text_mb_per_s (nbytes, text->whole_ns, rate);
     if (line.column == 0 && *rate)
       add_item (&line, "bytes", "%s %s (%s MB/s)", number, rd_moves[i].word,
                 rate);
@@ -316,7 +316,7 @@ write_memory (const struct rd_text *text)
     return;
   rd_text_bytes (info->alloc_peak_nbytes, number);
   add_item (&line, "memory", "%s at most", number);
-  rd_text_count (info->alloc_count, number);
+  rd_number_grouped (info->alloc_count, number);
   add_item (&line, "memory", "%s allocations", number);
   rd_text_bytes (info->alloc_live_nbytes, number);
   if (info->alloc_live_nbytes > 0)
@@ -329,7 +329,7 @@ static void
 add_count (struct line *line, uint64_t count, const char *word)
 {
   char number[RD_NUMBER_NBYTES];
-  rd_text_count (count, number);
+  rd_number_grouped (count, number);
   if (count > 0)
     add_item (line, "scopes", "%s %s", number, word);
 }
@@ -341,7 +341,7 @@ write_scopes (const struct rd_text *text)
   const struct radio_profile_info *info = &text->profile->info;
   struct line line = { .text = text };
   char number[RD_NUMBER_NBYTES];
-  rd_text_count (info->scope_count, number);
+  rd_number_grouped (info->scope_count, number);
   add_item (&line, "scopes", "%s", number);
   rd_text_share (info->overhead_ns, info->work_ns, number);
   if (info->overhead_ns > 0)

@@ -4,28 +4,23 @@
 #ifndef RD_TEXT_H
 #define RD_TEXT_H
 
+#include "src/base/text.h"
 #include "profiler/export/export.h"
 
 /* How a profile as text begins: its reader tells it by this. */
 #define RD_TEXT_OPENING "radio profile: "
 
-/* Room for any number below. */
-#define RD_NUMBER_NBYTES 32
-
 /* Three digits and a unit: "812 ms", "1.23 s", "45 ns". */
-void rd_text_time (uint64_t ns, char text[RD_NUMBER_NBYTES]);
+void rd_text_ns (uint64_t ns, char text[RD_NUMBER_NBYTES]);
 
 /* The same: "33.5 MB" (10^6), "812 B". */
 void rd_text_bytes (uint64_t nbytes, char text[RD_NUMBER_NBYTES]);
 
-/* Whole, with commas: "1,234,567". */
-void rd_text_count (uint64_t count, char text[RD_NUMBER_NBYTES]);
-
-/* The same in at most seven characters: "1234567", "12.3M". */
+/* A count in at most seven characters: "1234567", "12.3M". */
 void rd_text_short_count (uint64_t count, char text[RD_NUMBER_NBYTES]);
 
 /* MB/s, three digits: "412", "9.81". */
-void rd_text_rate (uint64_t nbytes, uint64_t ns,
+void rd_text_mb_per_s (uint64_t nbytes, uint64_t ns,
                    char text[RD_NUMBER_NBYTES]);
 
 /* Per cent with at most one decimal: "<0.1", "0.3", "71"; part may be above

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/text.h"
 #include "profiler/record/notes.h"
 
 /* Limits of a writer: texts of its spans, bytes of their values, and samples
@@ -32,12 +33,7 @@ static size_t
 cut_length (const char *value)
 {
   size_t n = strnlen (value, MAX_VALUE + 1);
-  if (n > MAX_VALUE) {
-    n = MAX_VALUE;
-    while (n > 0 && ((unsigned char) value[n] & 0xc0) == 0x80)
-      n--;
-  }
-  return n;
+  return n > MAX_VALUE ? rd_utf8_cut (value, MAX_VALUE) : n;
 }
 
 /* True if a copy of n bytes is of this value, which may have been cut. */

@@ -27,6 +27,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "profiler/record/frame.h"
 #include "profiler/record/log.h"
 #include "profiler/record/process.h"
@@ -187,11 +188,8 @@ radio_thread_name (const char *name)
 {
   struct rd_thread *thread = &rd_this_thread;
   size_t n = strlen (name), room = sizeof thread->name - 1;
-  if (n > room) {
-    n = room;
-    while (n > 0 && ((unsigned char) name[n] & 0xc0) == 0x80)
-      n--;
-  }
+  if (n > room)
+    n = rd_utf8_cut (name, room);
   memset (thread->name, 0, sizeof thread->name);
   memcpy (thread->name, name, n);
   thread->is_named = true;

@@ -11,6 +11,7 @@
 
 #include "src/base/error.h"
 #include "src/base/hooks.h"
+#include "src/base/text.h"
 
 static _Thread_local char thread_message[RD_ERROR_NBYTES];
 
@@ -62,9 +63,7 @@ make_one_line (char *message)
 static void
 mark_cut (char *message, size_t nbytes)
 {
-  size_t end = nbytes - sizeof "...";
-  while (end > 0 && ((unsigned char) message[end] & 0xc0) == 0x80)
-    end--;
+  size_t end = rd_utf8_cut (message, nbytes - sizeof "...");
   memcpy (message + end, "...", sizeof "...");
 }
 

@@ -9,6 +9,7 @@
 
 #include "src/base/error.h"
 #include "src/base/json.h"
+#include "src/base/text.h"
 
 #define BRIEF_NBYTES 48
 
@@ -21,8 +22,7 @@ quote (const char *string, char text[BRIEF_NBYTES])
   bool is_cut = n > most;
 
   if (is_cut)
-    for (n = most; n > 0 && ((unsigned char) string[n] & 0xc0) == 0x80;)
-      n--;
+    n = rd_utf8_cut (string, most);
   snprintf (text, BRIEF_NBYTES, "\"%.*s%s\"", (int) n, string,
             is_cut ? "..." : "");
   return text;
@@ -200,4 +200,16 @@ rd_json_shape (struct json_object *list, const char *what, const char *where,
   memcpy (shape, sizes, n * sizeof sizes[0]);
   *rank = n;
   return RADIO_OK;
+}
+
+struct json_object *
+rd_json_new_double (double value)
+{
+  char text[RD_NUMBER_NBYTES + 2];
+
+  rd_number_exact (value, text);
+  /* So that readers see that it is no integer. */
+  if (strpbrk (text, ".e") == NULL)
+    memcpy (text + strlen (text), ".0", sizeof ".0");
+  return json_object_new_double_s (value, text);
 }

@@ -5,40 +5,21 @@
 #include <string.h>
 
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "src/zarr/document.h"
 
 #define NAME_MAX_NBYTES 200
-
-/* The bytes of the UTF-8 character at p; 0 when it is none. */
-static size_t
-utf8_nbytes (const unsigned char *p)
-{
-  if (p[0] < 0x80)
-    return 1;
-  size_t n = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3
-             : p[0] < 0xf5 ? 4 : 0;
-  for (size_t i = 1; i < n; i++)
-    if ((p[i] & 0xc0) != 0x80)
-      return 0;
-  bool is_overlong = (p[0] == 0xe0 && p[1] < 0xa0)
-                     || (p[0] == 0xf0 && p[1] < 0x90);
-  bool is_no_scalar = (p[0] == 0xed && p[1] >= 0xa0)
-                      || (p[0] == 0xf4 && p[1] >= 0x90);
-  return is_overlong || is_no_scalar ? 0 : n;
-}
 
 /* What is wrong with the characters, or NULL. */
 static const char *
 wrong_character (const char *name)
 {
-  const unsigned char *p = (const unsigned char *) name;
-
-  for (size_t n; *p; p += n) {
-    if (*p == '/')
+  for (size_t n; *name; name += n) {
+    if (*name == '/')
       return "it has a '/' in it";
-    if (*p < 0x20 || *p == 0x7f)
+    if ((unsigned char) *name < 0x20 || *name == 0x7f)
       return "it has a control character in it";
-    n = utf8_nbytes (p);
+    n = rd_utf8_nbytes (name);
     if (n == 0)
       return "it is not UTF-8";
   }

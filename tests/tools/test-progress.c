@@ -52,7 +52,7 @@ no_line_is_wider_than_the_terminal (void **state)
   for (size_t width = 0; width < 400; width++)
     for (uint64_t done = 0; done <= 10; done += 5) {
       rd_progress_line (label, done, 10, 100, "read", width, line);
-      assert_true (rd_text_width (line) <= width);
+      assert_true (rd_text_columns (line) <= width);
     }
 }
 

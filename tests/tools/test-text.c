@@ -44,10 +44,10 @@ counts_have_commas_at_thousands (void **state)
 {
   (void) state;
   char text[RD_TEXT_NBYTES];
-  assert_string_equal (rd_text_count (0, text), "0");
-  assert_string_equal (rd_text_count (999, text), "999");
-  assert_string_equal (rd_text_count (1000, text), "1,000");
-  assert_string_equal (rd_text_count (UINT64_MAX, text),
+  assert_string_equal (rd_number_grouped (0, text), "0");
+  assert_string_equal (rd_number_grouped (999, text), "999");
+  assert_string_equal (rd_number_grouped (1000, text), "1,000");
+  assert_string_equal (rd_number_grouped (UINT64_MAX, text),
                        "18,446,744,073,709,551,615");
 }
 
@@ -56,13 +56,13 @@ exact_numbers_are_the_shortest_that_read_back (void **state)
 {
   (void) state;
   char text[RD_TEXT_NBYTES];
-  assert_string_equal (rd_text_exact (0.1, text), "0.1");
-  assert_string_equal (rd_text_exact (-1024, text), "-1024");
-  assert_string_equal (rd_text_exact (-90, text), "-90");
-  assert_string_equal (rd_text_exact (100000, text), "100000");
-  assert_string_equal (rd_text_exact (1e300, text), "1e+300");
-  assert_string_equal (rd_text_exact (1.0 / 3, text), "0.3333333333333333");
-  assert_string_equal (rd_text_exact (5e-324, text), "5e-324");
+  assert_string_equal (rd_number_exact (0.1, text), "0.1");
+  assert_string_equal (rd_number_exact (-1024, text), "-1024");
+  assert_string_equal (rd_number_exact (-90, text), "-90");
+  assert_string_equal (rd_number_exact (100000, text), "100000");
+  assert_string_equal (rd_number_exact (1e300, text), "1e+300");
+  assert_string_equal (rd_number_exact (1.0 / 3, text), "0.3333333333333333");
+  assert_string_equal (rd_number_exact (5e-324, text), "5e-324");
 }
 
 static void
@@ -218,11 +218,11 @@ widths_are_columns_not_bytes (void **state)
   (void) state;
   if (setlocale (LC_CTYPE, "C.UTF-8") == NULL)
     skip ();
-  assert_int_equal (rd_text_width ("abc"), 3);
-  assert_int_equal (rd_text_width ("caf\xc3\xa9"), 4);
-  assert_int_equal (rd_text_width ("\xe8\x84\xb3"), 2);
-  assert_int_equal (rd_text_width ("e\xcc\x81"), 1);
-  assert_int_equal (rd_text_width ("a\x1b[2J"), 5);
+  assert_int_equal (rd_text_columns ("abc"), 3);
+  assert_int_equal (rd_text_columns ("caf\xc3\xa9"), 4);
+  assert_int_equal (rd_text_columns ("\xe8\x84\xb3"), 2);
+  assert_int_equal (rd_text_columns ("e\xcc\x81"), 1);
+  assert_int_equal (rd_text_columns ("a\x1b[2J"), 5);
 }
 
 /* What is printed to a file, at most 1 KiB. */

@@ -63,7 +63,7 @@ add_row (struct rd_table *table, const struct rd_bench *bench,
             sample->counted_nbytes ? (double) sample->decoded_nbytes
                                      / (double) sample->counted_nbytes : 0);
   const char *cells[] = {
-    rd_rows[row].name, rd_text_count (s->n, text[0]),
+    rd_rows[row].name, rd_number_grouped (s->n, text[0]),
     rd_text_ms (s->median, text[1]), rd_text_ms (f.p95_s, text[2]), text[3],
     rd_text_rate (s->n ? sample->sum_nbytes / s->n : 0, s->median, text[4]),
     text[5], share_text (limit_s, s->median, text[6]),

@@ -240,7 +240,7 @@ add_row (struct rd_table *table, const struct point *point)
     return false;
   const char *cells[] = {
     point->name, rd_text_size (point->nbytes, bytes),
-    rd_text_count (s->n, text[0]), rd_text_ms (s->median, text[1]), range,
+    rd_number_grouped (s->n, text[0]), rd_text_ms (s->median, text[1]), range,
     quartiles, rd_text_ms (s->min, text[2]), rd_text_ms (s->max, text[3]),
     rd_text_rate (point->nbytes, s->median, text[4])
   };
@@ -275,7 +275,7 @@ static void
 print_field (FILE *file, double number, char end)
 {
   char text[RD_TEXT_NBYTES];
-  fprintf (file, "%s%c", isnan (number) ? "" : rd_text_exact (number, text),
+  fprintf (file, "%s%c", isnan (number) ? "" : rd_number_exact (number, text),
            end);
 }
 

@@ -105,7 +105,7 @@ add_timing (struct rd_table *table, const struct rd_timing *timing)
 {
   char text[32];
   bool ok = rd_table_add (table, timing->name)
-            && rd_table_add (table, rd_text_count (timing->seconds.n, text))
+            && rd_table_add (table, rd_number_grouped (timing->seconds.n, text))
             && add_times (table, &timing->seconds);
   return ok && rd_table_add (table, rd_text_rate (timing->nbytes,
                                                   timing->seconds.median,

@@ -23,18 +23,18 @@ static void
 times_have_three_digits_and_a_unit (void **state)
 {
   (void) state;
-  check_number (rd_text_time, 0, "0 ns");
-  check_number (rd_text_time, 999, "999 ns");
-  check_number (rd_text_time, 1000, "1.00 us");
-  check_number (rd_text_time, 9994, "9.99 us");
-  check_number (rd_text_time, 9995, "10.0 us");
-  check_number (rd_text_time, 99949, "99.9 us");
-  check_number (rd_text_time, 99950, "100 us");
-  check_number (rd_text_time, 999499, "999 us");
-  check_number (rd_text_time, 999500, "1.00 ms");
-  check_number (rd_text_time, 1234567890, "1.23 s");
-  check_number (rd_text_time, 3600ull * 1000 * MS, "3600 s");
-  check_number (rd_text_time, UINT64_MAX, "18446744074 s");
+  check_number (rd_text_ns, 0, "0 ns");
+  check_number (rd_text_ns, 999, "999 ns");
+  check_number (rd_text_ns, 1000, "1.00 us");
+  check_number (rd_text_ns, 9994, "9.99 us");
+  check_number (rd_text_ns, 9995, "10.0 us");
+  check_number (rd_text_ns, 99949, "99.9 us");
+  check_number (rd_text_ns, 99950, "100 us");
+  check_number (rd_text_ns, 999499, "999 us");
+  check_number (rd_text_ns, 999500, "1.00 ms");
+  check_number (rd_text_ns, 1234567890, "1.23 s");
+  check_number (rd_text_ns, 3600ull * 1000 * MS, "3600 s");
+  check_number (rd_text_ns, UINT64_MAX, "18446744074 s");
 }
 
 static void
@@ -49,13 +49,19 @@ bytes_have_three_digits_and_a_unit (void **state)
 }
 
 static void
+print_grouped (uint64_t value, char text[RD_NUMBER_NBYTES])
+{
+  rd_number_grouped (value, text);
+}
+
+static void
 counts_are_exact_where_they_fit (void **state)
 {
   (void) state;
-  check_number (rd_text_count, 0, "0");
-  check_number (rd_text_count, 999, "999");
-  check_number (rd_text_count, 1000, "1,000");
-  check_number (rd_text_count, UINT64_MAX, "18,446,744,073,709,551,615");
+  check_number (print_grouped, 0, "0");
+  check_number (print_grouped, 999, "999");
+  check_number (print_grouped, 1000, "1,000");
+  check_number (print_grouped, UINT64_MAX, "18,446,744,073,709,551,615");
   check_number (rd_text_short_count, 9999999, "9999999");
   check_number (rd_text_short_count, 12345678, "12.3M");
 }
@@ -74,7 +80,7 @@ three_digits_are_the_nearest_ones (void **state)
     char text[RD_NUMBER_NBYTES], *unit;
     value = value * 6364136223846793005u + 1442695040888963407u;
     uint64_t ns = value >> (i % 60);
-    rd_text_time (ns, text);
+    rd_text_ns (ns, text);
     long double shown = strtold (text, &unit);
     size_t k = 0;
     while (strcmp (units[k].unit, unit + 1) != 0)
@@ -102,11 +108,11 @@ shares_and_rates_are_those_of_the_numbers (void **state)
   assert_string_equal (text, "190");
   rd_text_share (0, 0, text);
   assert_string_equal (text, "0");
-  rd_text_rate (1 << 20, 1 * MS, text);
+  rd_text_mb_per_s (1 << 20, 1 * MS, text);
   assert_string_equal (text, "1049");
-  rd_text_rate (9810000, 1000 * MS, text);
+  rd_text_mb_per_s (9810000, 1000 * MS, text);
   assert_string_equal (text, "9.81");
-  rd_text_rate (0, 5, text);
+  rd_text_mb_per_s (0, 5, text);
   assert_string_equal (text, "");
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* UTF-8, and numbers as text in any locale. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <json-c/json_util.h>
+
+#include "src/base/text.h"
+
+static bool
+is_continuation (char c)
+{
+  return ((unsigned char) c & 0xc0) == 0x80;
+}
+
+size_t
+rd_utf8_nbytes (const char *text)
+{
+  const unsigned char *p = (const unsigned char *) text;
+  if (p[0] < 0x80)
+    return 1;
+  size_t n = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3
+             : p[0] < 0xf5 ? 4 : 0;
+  for (size_t i = 1; i < n; i++)
+    if (!is_continuation (text[i]))
+      return 0;
+  bool is_overlong = (p[0] == 0xe0 && p[1] < 0xa0)
+                     || (p[0] == 0xf0 && p[1] < 0x90);
+  bool is_no_scalar = (p[0] == 0xed && p[1] >= 0xa0)
+                      || (p[0] == 0xf4 && p[1] >= 0x90);
+  return is_overlong || is_no_scalar ? 0 : n;
+}
+
+size_t
+rd_utf8_decode (const char *text, uint32_t *character)
+{
+  size_t n = rd_utf8_nbytes (text);
+  *character = n == 0 ? 0xfffd : (unsigned char) text[0];
+  if (n <= 1)
+    return 1;
+  *character &= 0x7fu >> n;
+  for (size_t i = 1; i < n; i++)
+    *character = *character << 6 | (text[i] & 0x3f);
+  return n;
+}
+
+size_t
+rd_utf8_count (const char *text)
+{
+  size_t count = 0;
+  for (; *text != '\0'; count++) {
+    size_t n = rd_utf8_nbytes (text);
+    text += n > 0 ? n : 1;
+  }
+  return count;
+}
+
+size_t
+rd_utf8_cut (const char *text, size_t nbytes)
+{
+  while (nbytes > 0 && is_continuation (text[nbytes]))
+    nbytes--;
+  return nbytes;
+}
+
+const char *
+rd_number_grouped (uint64_t number, char text[RD_NUMBER_NBYTES])
+{
+  char digits[RD_NUMBER_NBYTES];
+  int n = snprintf (digits, sizeof digits, "%" PRIu64, number);
+  char *to = text;
+  for (int i = 0; i < n; i++) {
+    if (i > 0 && (n - i) % 3 == 0)
+      *to++ = ',';
+    *to++ = digits[i];
+  }
+  *to = '\0';
+  return text;
+}
+
+const char *
+rd_number_exact (double number, char text[RD_NUMBER_NBYTES])
+{
+  static const char known[] = "0123456789+-e";
+  if (fabs (number) < 1e15 && number == trunc (number)) {
+    snprintf (text, RD_NUMBER_NBYTES, "%.0f", number);
+    return text;
+  }
+  for (int digits = 1; digits <= 17; digits++) {
+    double back;
+    snprintf (text, RD_NUMBER_NBYTES, "%.*g", digits, number);
+    if (json_parse_double (text, &back) == 0 && back == number)
+      break;
+  }
+  /* printf writes, and json-c reads, the locale's decimal mark of one or
+   * more bytes; all else is digits, signs and the exponent. */
+  char *mark = text + strspn (text, known);
+  if (*mark != '\0') {
+    char *fraction = mark + strcspn (mark, known);
+    *mark = '.';
+    memmove (mark + 1, fraction, strlen (fraction) + 1);
+  }
+  return text;
+}

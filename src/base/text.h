@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* UTF-8, and numbers as text in any locale.  Pure functions, which the
+ * command links as well. */
+#ifndef RD_BASE_TEXT_H
+#define RD_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns the bytes of the UTF-8 character that the text begins with, 0 when
+ * it is invalid.  Never reads beyond a NUL. */
+size_t rd_utf8_nbytes (const char *text);
+
+/* Decodes the character that the text begins with; returns its bytes.  A
+ * byte that begins no valid character is U+FFFD of length 1. */
+size_t rd_utf8_decode (const char *text, uint32_t *character);
+
+/* Returns the number of characters; each invalid byte counts as one. */
+size_t rd_utf8_count (const char *text);
+
+/* Returns the largest length up to nbytes that does not split a character of
+ * the text, which is longer. */
+size_t rd_utf8_cut (const char *text, size_t nbytes);
+
+/* Room for each of the numbers below. */
+#define RD_NUMBER_NBYTES 32
+
+/* "1,234,567". */
+const char *rd_number_grouped (uint64_t number,
+                               char text[RD_NUMBER_NBYTES]);
+
+/* The shortest decimal number that reads back as exactly this double, which
+ * is finite; whole numbers in full (100, not 1e+02). */
+const char *rd_number_exact (double number, char text[RD_NUMBER_NBYTES]);
+
+#endif /* RD_BASE_TEXT_H */
