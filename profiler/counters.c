@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's counters, whose names are what users read and what findings
- * look for; and how an operation says that it failed. */
+/* The library's counters, with the names that users read and findings search;
+ * and the failure of an operation. */
 #include <config.h>
 
 #include "profiler/counters.h"

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library counts, and the sites' categories: the vocabulary that
- * users read in profiles, that findings look for, and that the page colours
- * by.  docs/profile.md lists it for users. */
+/* The library's counters, the categories of sites, and the macros of its
+ * scopes: the vocabulary that users read in profiles, that findings search,
+ * and that the page colours by.  docs/profile.md lists it for users. */
 #ifndef RD_COUNTERS_H
 #define RD_COUNTERS_H
 
 #include <radio/profile.h>
 
-/* How a read goes: the stored bytes of the tiles and documents that are
- * needed, what came from the store (with the gaps between tiles that are
- * read at once), what came out of the codecs, what went into the caller's
- * memory.  fetched / asked is the read amplification of requests, decoded /
- * delivered that of tiles. */
+/* Bytes of reads: stored bytes of the tiles and documents that are needed,
+ * bytes from the store (with the gaps between tiles that are read at once),
+ * from the codecs, and into the caller's memory.  fetched / asked is the read
+ * amplification of requests, decoded / delivered that of tiles. */
 extern const struct radio_counter rd_count_asked;       /* "bytes asked" */
 extern const struct radio_counter rd_count_fetched;     /* "bytes fetched" */
 extern const struct radio_counter rd_count_decoded;     /* "bytes decoded" */
 extern const struct radio_counter rd_count_delivered;   /* "bytes delivered"*/
 
-/* How a write goes. */
+/* Bytes of writes. */
 extern const struct radio_counter rd_count_inflated;    /* "bytes inflated" */
 extern const struct radio_counter rd_count_encoded;     /* "bytes encoded":
                                                            before coding */
@@ -63,7 +62,7 @@ extern const struct radio_counter rd_count_failures;    /* "failures": of
 #define RD_SCOPE_OF(site) (void) (site)
 #endif
 
-/* Say what the innermost scope is about: RD_NOTE_NAME for files, volumes and
+/* Annotate the innermost scope; RD_NOTE_NAME for names of files, volumes and
  * subjects.  value is not evaluated while nothing records. */
 #define RD_NOTE(key, value)                                     \
   do {                                                          \
@@ -76,19 +75,18 @@ extern const struct radio_counter rd_count_failures;    /* "failures": of
       radio_scope_text ((key), (value), RADIO_TEXT_NAME);       \
   } while (0)
 
-/* For failure.c: mark the scope within the innermost one. */
-void rd_record_failed_within (enum radio_status status);
-
-/* The key of the text by which a scope says that it failed, and of what. */
+/* The key of a failed scope's text, which is the status. */
 #define RD_NOTE_FAILED "failed"
 
-/* Say that the innermost scope failed, and so did the one within it where
- * the failure began, if that was on this thread; the caller gets the same
- * status. */
+/* Marks the innermost scope as failed, and the one within it where the
+ * failure began, if that was on this thread. */
 void rd_scope_failed (enum radio_status status);
 
-/* Through this goes what an operation returns, while its scope is open: the
- * profile shows which calls failed, and of what.
+/* The second half of it; see profiler/record/hooks.c. */
+void rd_record_failed_within (enum radio_status status);
+
+/* Passes on the status that an operation returns, while its scope is open: so
+ * profiles show which calls failed, and why.
  *
  *   RD_SCOPE ("read", RD_IN_OPERATION);
  *   return rd_scope_end_with (read_box (array, box));
@@ -101,16 +99,16 @@ rd_scope_end_with (enum radio_status status)
   return status;
 }
 
-/* Add to one of the counters above: RD_COUNT (fetched, nbytes). */
+/* Adds to one of the counters above: RD_COUNT (fetched, nbytes). */
 #define RD_COUNT(counter, value)                                \
   do {                                                          \
     if (radio_profile_is_on ())                                 \
       radio_scope_add (&rd_count_##counter, (value));           \
   } while (0)
 
-/* A tile was decoded or encoded in the innermost scope: one more of "tiles",
- * its nbytes to one of the counters above, and which one it is, by its
- * number (rd_layout_first_tile), with the bytes that it has in the store. */
+/* Records that a tile was decoded or encoded in the innermost scope: adds one
+ * to "tiles" and nbytes to one of the counters above, and notes the tile's
+ * number (rd_layout_first_tile) and its bytes in the store. */
 #define RD_TILE(counter, nbytes, tile, stored_nbytes)           \
   do {                                                          \
     if (radio_profile_is_on ())                                 \
@@ -118,15 +116,14 @@ rd_scope_end_with (enum radio_status status)
                      (stored_nbytes));                          \
   } while (0)
 
-/* The function behind it.  Of a scope that was handed over from another
- * thread the number is not kept. */
+/* Its function.  A scope that was received from another thread does not keep
+ * the number. */
 void rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
                     uint64_t tile, uint64_t stored_nbytes) RADIO_DIRECT;
 
-/* The counters that scopes of one kind end with, by their places: where a
- * node has had those of the set before, adding to them looks at none.  Those
- * in the places of bytes count bytes, the others do not; NULL: there is
- * none.  Static and constant. */
+/* The counters of scopes of one kind, by their places: adding to those of the
+ * node's last set needs no search.  Those in the places of bytes count bytes,
+ * the others do not; NULL: none.  Static and constant. */
 enum rd_amount_place {
   RD_AMOUNT_MAIN,
   RD_AMOUNT_BYTES,
@@ -137,11 +134,11 @@ enum rd_amount_place {
 
 struct rd_counter_set {
   const struct radio_counter *counters[RD_NAMOUNTS];
-  const char *text_key;       /* of the text that they may end with */
+  const char *text_key;       /* of their text, or NULL */
 };
 
-/* A scope that ends with its block, and has amounts by then: one call where
- * a tile or a fetch would have some.
+/* A scope that ends with its block, and adds its amounts then: one call for a
+ * tile or a fetch instead of several.
  *
  *   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_in (&site, &set);
  *   ...
@@ -153,8 +150,8 @@ struct rd_counting {
   uint64_t amounts[RD_NAMOUNTS];
   uint64_t tile;              /* its number, as with RD_TILE */
   uint32_t stored_nbytes;
-  bool has_tile;              /* it is about one */
-  const char *text;           /* a name, there when the scope ends; or
+  bool has_tile;              /* tile and stored_nbytes are set */
+  const char *text;           /* a name, valid when the scope ends; or
                                  NULL */
 };
 
@@ -166,12 +163,11 @@ rd_count_in (const struct radio_site *site, const struct rd_counter_set *set)
   };
 }
 
-/* The same for a site of kind BLOCKING whose call mostly runs, and says more
- * of itself where it can: that it will block (the thread's CPU clock is
- * looked at then), or that it did not.  Of one that said neither, and took
- * long, that clock is asked at its end, and all that the thread was off its
- * processor since the clock was last asked counts, though for no more than
- * the scope itself. */
+/* The same for a site of kind BLOCKING whose call mostly runs, and reports, if
+ * it can, that it will block (the thread's CPU clock is read then), or that it
+ * did not.  If it reports neither, and takes long, the CPU clock is read at
+ * its end, and all the time that the thread did not run since the last reading
+ * counts as waiting, up to the scope's own time. */
 uint64_t rd_scope_begin_running (const struct radio_site *site) RADIO_DIRECT;
 void rd_scope_blocks (void) RADIO_DIRECT;
 void rd_scope_ran (void) RADIO_DIRECT;
@@ -186,9 +182,9 @@ rd_count_running_in (const struct radio_site *site,
   };
 }
 
-/* The same for what follows the end of another scope on this thread with
- * next to nothing between: it begins when that ended, as far as it is within
- * the same scope, and the clock is not read once more. */
+/* The same for a scope that follows the end of another one on this thread at
+ * once: it begins when that ended, if both are within the same scope, without
+ * another reading of the clock. */
 uint64_t rd_scope_begin_next (const struct radio_site *site) RADIO_DIRECT;
 
 static inline struct rd_counting
@@ -201,7 +197,7 @@ rd_count_next_in (const struct radio_site *site,
   };
 }
 
-/* What the log keeps of a number of stored bytes. */
+/* A number of stored bytes, as large as the log can keep. */
 static inline uint32_t
 rd_stored_nbytes (uint64_t nbytes)
 {
@@ -217,7 +213,7 @@ rd_counting_tile (struct rd_counting *counting, uint64_t tile,
   counting->stored_nbytes = rd_stored_nbytes (stored_nbytes);
 }
 
-/* Close the scope of the token; the amounts and the text are its. */
+/* Ends the scope of the token, with its amounts and text. */
 void rd_scope_end_counting (const struct rd_counting *counting) RADIO_DIRECT;
 
 static inline void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording that the environment asks for: from the call at the beginning of
- * main to the exit of the process.  The only file of the library that reads
- * the environment, that keeps state of the process, and that ever writes to
- * the standard error: when a profile could not be written at exit there is
- * nobody else left to tell. */
+/* Recording by environment variables: from the call at the begin of main to
+ * the exit of the process.  The only file of the library that reads the
+ * environment, that keeps state of the process, and that ever writes to the
+ * standard error: if a profile cannot be written at exit, no caller is left
+ * to return an error to. */
 #include <config.h>
 
 #include <errno.h>
@@ -20,25 +20,25 @@
 
 #include "profiler/export/export.h"
 
-/* A key of more bytes is no key but a file given by mistake. */
+/* A file with more bytes is no key, but was named by mistake. */
 #define KEY_MAX_NBYTES ((size_t) 1 << 20)
 
 /* Names tried in the folder for temporary files. */
 #define NAME_TRIES 100
 
-/* What the environment says. */
+/* The recording that the environment requests. */
 struct request {
-  char *path;                 /* absolute; NULL: nothing is asked for */
+  char *path;                 /* absolute; NULL: none */
   struct rd_buffer key;
   struct radio_profile_write_options write;
   struct radio_recorder_options record;
 };
 
-/* The recording that is on. */
+/* The recording in progress. */
 static struct {
   pthread_mutex_t mutex;
-  _Atomic pid_t mutex_pid;    /* whose the mutex is; 0: nobody used it yet */
-  _Atomic pid_t pid;          /* who records; a child of fork does not */
+  _Atomic pid_t mutex_pid;    /* process that the mutex belongs to, or 0 */
+  _Atomic pid_t pid;          /* process that records; children do not */
   bool is_registered;         /* with atexit */
   struct radio_recorder *recorder;      /* NULL: none */
   struct request request;
@@ -56,8 +56,8 @@ free_request (struct request *request)
  * The environment
  *----------------------------------------------------------------------*/
 
-/* A variable, or NULL where it is empty.  A program that runs with rights
- * that its user lacks does not write where the user says. */
+/* A variable, or NULL if it is empty.  A program with rights that its user
+ * lacks ignores the environment. */
 static const char *
 get_variable (const char *name)
 {
@@ -70,41 +70,23 @@ get_variable (const char *name)
   return value && *value ? value : NULL;
 }
 
-/* The current folder and a slash, for a relative path: the program may go
- * elsewhere before it exits.  "" where that cannot be told. */
-static char *
-folder_of (const char *path)
-{
-  char room[4096];
-  if (*path == '/' || getcwd (room, sizeof room - 1) == NULL)
-    return strdup ("");
-  strncat (room, "/", 2);
-  return strdup (room);
-}
-
-/* How often "%p" stands in a pattern. */
-static size_t
-count_marks (const char *pattern)
-{
-  size_t n = 0;
-  while ((pattern = strstr (pattern, "%p")) != NULL) {
-    pattern += 2;
-    n++;
-  }
-  return n;
-}
-
-/* FOLDER and PATTERN, with the process's number for each "%p". */
+/* Expands each "%p" of a pattern to the process's number, and makes it
+ * absolute, since the program may change its folder before it exits; it stays
+ * relative where the current folder is unknown. */
 static enum radio_status
 expand_path (const char *pattern, char **path)
 {
-  char pid[24];
+  char pid[24], folder[4096] = "";
+  size_t nmarks = 0;
   snprintf (pid, sizeof pid, "%lld", (long long) getpid ());
-  RD_FREE_PLAIN char *folder = folder_of (pattern);
-  if (folder == NULL)
-    return rd_fail_memory (strlen (pattern));
+  if (*pattern == '/' || getcwd (folder, sizeof folder - 1) == NULL)
+    folder[0] = '\0';
+  else
+    strncat (folder, "/", 2);
+  for (const char *p = pattern; (p = strstr (p, "%p")) != NULL; p += 2)
+    nmarks++;
   size_t room = strlen (folder) + strlen (pattern) + 1
-                + count_marks (pattern) * strlen (pid);
+                + nmarks * strlen (pid);
   char *to = malloc (room);
   if (to == NULL)
     return rd_fail_memory (room);
@@ -122,7 +104,7 @@ expand_path (const char *pattern, char **path)
   return RADIO_OK;
 }
 
-/* A number of spans; 0 asks for the tree alone. */
+/* Reads a number of spans; 0 means the tree alone. */
 static enum radio_status
 read_spans (struct radio_recorder_options *options)
 {
@@ -142,7 +124,7 @@ read_spans (struct radio_recorder_options *options)
   return RADIO_OK;
 }
 
-/* The bytes of a file, all of them; it may not be empty. */
+/* Reads a key, all bytes of a file; it may not be empty. */
 static enum radio_status
 read_key (const char *path, struct rd_buffer *key)
 {
@@ -166,19 +148,6 @@ read_key (const char *path, struct rd_buffer *key)
   return RADIO_OK;
 }
 
-/* Whoever gives a key wants pseudonyms. */
-static enum radio_status
-read_redacting (struct request *request)
-{
-  const char *path = get_variable ("RADIO_PROFILE_REDACT_KEY");
-  request->write.redact = path || get_variable ("RADIO_PROFILE_REDACT");
-  if (path)
-    RD_TRY (read_key (path, &request->key));
-  request->write.redact_key = request->key.data;
-  request->write.redact_key_nbytes = request->key.nbytes;
-  return RADIO_OK;
-}
-
 static enum radio_status
 read_environment (struct request *request)
 {
@@ -190,7 +159,12 @@ read_environment (struct request *request)
   if (status != RADIO_OK)
     return rd_fail_in (status, "RADIO_PROFILE");
   RD_TRY (read_spans (&request->record));
-  RD_TRY (read_redacting (request));
+  const char *key_path = get_variable ("RADIO_PROFILE_REDACT_KEY");
+  if (key_path)
+    RD_TRY (read_key (key_path, &request->key));
+  request->write.redact = key_path || get_variable ("RADIO_PROFILE_REDACT");
+  request->write.redact_key = request->key.data;
+  request->write.redact_key_nbytes = request->key.nbytes;
   request->record.whole_process = true;
   request->record.taps = get_variable ("RADIO_PROFILE_TAPS") != NULL;
   return expand_path (pattern, &request->path);
@@ -200,69 +174,50 @@ read_environment (struct request *request)
  * Writing
  *----------------------------------------------------------------------*/
 
-/* Signals that writing sends to this thread where the disk's limit is
- * reached or nobody reads the standard error: they would end the process,
- * with a status that is not its own. */
-struct held_signals {
+/* Signals that writing sends to this thread when it reaches a limit of the
+ * disk, or the standard error's reader is gone: they would end the process,
+ * with another status than its own. */
+static const int write_signals[] = { SIGXFSZ, SIGPIPE };
+
+struct blocked_signals {
   sigset_t old, pending_before;
 };
 
 static void
-fill_signals (sigset_t *set)
-{
-  sigemptyset (set);
-  sigaddset (set, SIGXFSZ);
-  sigaddset (set, SIGPIPE);
-}
-
-static void
-hold_signals (struct held_signals *held)
+block_signals (struct blocked_signals *blocked)
 {
   sigset_t set;
-  fill_signals (&set);
-  sigpending (&held->pending_before);
-  pthread_sigmask (SIG_BLOCK, &set, &held->old);
+  sigemptyset (&set);
+  for (size_t i = 0; i < sizeof write_signals / sizeof write_signals[0]; i++)
+    sigaddset (&set, write_signals[i]);
+  sigpending (&blocked->pending_before);
+  pthread_sigmask (SIG_BLOCK, &set, &blocked->old);
 }
 
-/* What came meanwhile is taken; what was waiting before stays. */
+/* Consumes the signals that arrived meanwhile; those that were pending before
+ * stay. */
 static void
-release_signals (struct held_signals *held)
+unblock_signals (struct blocked_signals *blocked)
 {
-  static const int signals[] = { SIGXFSZ, SIGPIPE };
-  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+  for (size_t i = 0; i < sizeof write_signals / sizeof write_signals[0];
+       i++) {
     sigset_t pending, one;
     int taken;
     sigpending (&pending);
     sigemptyset (&one);
-    sigaddset (&one, signals[i]);
-    if (sigismember (&pending, signals[i])
-        && !sigismember (&held->pending_before, signals[i]))
+    sigaddset (&one, write_signals[i]);
+    if (sigismember (&pending, write_signals[i])
+        && !sigismember (&blocked->pending_before, write_signals[i]))
       sigwait (&one, &taken);
   }
-  pthread_sigmask (SIG_SETMASK, &held->old, NULL);
+  pthread_sigmask (SIG_SETMASK, &blocked->old, NULL);
 }
 
-/* "FOLDER/radio-profile-PID.json", with a number from the second try on. */
-static char *
-name_rescue (const char *folder, unsigned try)
-{
-  size_t room = strlen (folder) + 64;
-  char *path = malloc (room);
-  if (path == NULL)
-    return NULL;
-  int n = snprintf (path, room, "%s/radio-profile-%lld", folder,
-                    (long long) getpid ());
-  if (try > 0)
-    snprintf (path + n, room - (size_t) n, "-%u.json", try);
-  else
-    snprintf (path + n, room - (size_t) n, ".json");
-  return path;
-}
-
-/* Write where there is mostly room, for the user's eyes alone. */
+/* Writes "FOLDER/radio-profile-PID.json", with a number from the second try
+ * on, in the folder for temporary files, readable by the user alone. */
 static enum radio_status
-rescue (const struct radio_profile *profile, const struct request *request,
-        char **path)
+write_rescue (const struct radio_profile *profile,
+              const struct request *request, char **path)
 {
   struct radio_profile_write_options options = request->write;
   const char *folder = get_variable ("TMPDIR");
@@ -270,11 +225,17 @@ rescue (const struct radio_profile *profile, const struct request *request,
   if (folder == NULL || *folder != '/')
     folder = "/tmp";
   options.format = RADIO_PROFILE_JSON;
+  size_t room = strlen (folder) + 64;
   for (unsigned try = 0; status == RADIO_ERROR_EXISTS && try < NAME_TRIES;
        try++) {
-    RD_FREE_PLAIN char *name = name_rescue (folder, try);
+    char number[16] = "";
+    RD_FREE_PLAIN char *name = malloc (room);
     if (name == NULL)
-      return rd_fail_memory (strlen (folder));
+      return rd_fail_memory (room);
+    if (try > 0)
+      snprintf (number, sizeof number, "-%u", try);
+    snprintf (name, room, "%s/radio-profile-%lld%s.json", folder,
+              (long long) getpid (), number);
     status = rd_profile_write_file (profile, name, &options, false, 0600);
     if (status == RADIO_OK)
       *path = RD_STEAL (name);
@@ -282,7 +243,7 @@ rescue (const struct radio_profile *profile, const struct request *request,
   return status;
 }
 
-/* To the file; or, when that fails, the data somewhere else. */
+/* Writes to the file; or, if that fails, the data to a temporary file. */
 static enum radio_status
 write_profile (const struct radio_profile *profile,
                const struct request *request, char **path)
@@ -295,7 +256,7 @@ write_profile (const struct radio_profile *profile,
     return *path ? RADIO_OK : rd_fail_memory (strlen (request->path));
   }
   rd_error_save (&error, status);
-  if (rescue (profile, request, path) == RADIO_OK)
+  if (write_rescue (profile, request, path) == RADIO_OK)
     return rd_fail (status, "%s; the profile is in %s", error.message, *path);
   char second[RD_ERROR_NBYTES];
   memcpy (second, radio_error_message (), sizeof second);
@@ -304,26 +265,13 @@ write_profile (const struct radio_profile *profile,
 }
 
 /*------------------------------------------------------------------------
- * Beginning and end
+ * Begin and end
  *----------------------------------------------------------------------*/
 
 static bool
 is_own_process (void)
 {
   return atomic_load (&recording.pid) == getpid ();
-}
-
-/* Take the recording out of the process's state; false: there is none. */
-static bool
-take_recording (struct radio_recorder **recorder, struct request *request)
-{
-  RD_LOCK_SCOPE (&recording.mutex);
-  if (recording.recorder == NULL)
-    return false;
-  *recorder = RD_STEAL (recording.recorder);
-  *request = recording.request;
-  recording.request = (struct request) { 0 };
-  return true;
 }
 
 enum radio_status
@@ -333,16 +281,25 @@ radio_profile_finish_env (char **path)
   RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
   RD_FREE_PLAIN char *written = NULL;
   struct radio_recorder *recorder;
-  struct held_signals held;
+  struct blocked_signals blocked;
   if (path)
     *path = NULL;
   /* In a child of fork another thread may have held the mutex. */
-  if (!is_own_process () || !take_recording (&recorder, &request))
+  if (!is_own_process ())
+    return RADIO_OK;
+  pthread_mutex_lock (&recording.mutex);
+  recorder = RD_STEAL (recording.recorder);
+  if (recorder) {
+    request = recording.request;
+    recording.request = (struct request) { 0 };
+  }
+  pthread_mutex_unlock (&recording.mutex);
+  if (recorder == NULL)
     return RADIO_OK;
   RD_TRY (radio_recorder_stop (recorder, &profile));
-  hold_signals (&held);
+  block_signals (&blocked);
   enum radio_status status = write_profile (profile, &request, &written);
-  release_signals (&held);
+  unblock_signals (&blocked);
   if (path)
     *path = RD_STEAL (written);
   return status;
@@ -360,28 +317,25 @@ radio_profile_env_fact (const char *key, const char *value,
          : RADIO_OK;
 }
 
-/* One line, at once: so that lines of several processes do not mix. */
-static void
-tell (const char *message)
-{
-  char line[RD_ERROR_NBYTES + 16];
-  struct held_signals held;
-  int n = snprintf (line, sizeof line, "radio: %s\n", message);
-  hold_signals (&held);
-  if (n > 0 && write (STDERR_FILENO, line, (size_t) n) < 0)
-    errno = 0;                /* nobody is left to tell that, either */
-  release_signals (&held);
-}
-
+/* Prints an error as one line, in one call, so that lines of several
+ * processes do not mix. */
 static void
 write_at_exit (void)
 {
-  if (radio_profile_finish_env (NULL) != RADIO_OK)
-    tell (radio_error_message ());
+  char line[RD_ERROR_NBYTES + 16];
+  struct blocked_signals blocked;
+  if (radio_profile_finish_env (NULL) == RADIO_OK)
+    return;
+  int n = snprintf (line, sizeof line, "radio: %s\n",
+                    radio_error_message ());
+  block_signals (&blocked);
+  if (n > 0 && write (STDERR_FILENO, line, (size_t) n) < 0)
+    errno = 0;                /* nothing is left to do */
+  unblock_signals (&blocked);
 }
 
-/* In a child of fork a thread that is only the parent's may hold the mutex:
- * it is made anew there. */
+/* In a child of fork a thread of the parent may hold the mutex: so the child
+ * initialises it again. */
 static void
 own_mutex (void)
 {
@@ -390,16 +344,6 @@ own_mutex (void)
       && atomic_compare_exchange_strong (&recording.mutex_pid, &owner, pid)
       && owner != 0)
     pthread_mutex_init (&recording.mutex, NULL);
-}
-
-/* What a parent recorded before fork is nothing of this process's. */
-static void
-forget_parent (void)
-{
-  if (recording.recorder == NULL || is_own_process ())
-    return;
-  (void) !radio_recorder_stop (RD_STEAL (recording.recorder), NULL);
-  free_request (&recording.request);
 }
 
 enum radio_status
@@ -411,9 +355,12 @@ radio_profile_from_env (void)
     return RADIO_OK;
   own_mutex ();
   RD_LOCK_SCOPE (&recording.mutex);
-  forget_parent ();
-  if (recording.recorder != NULL)
+  if (recording.recorder != NULL && is_own_process ())
     return RADIO_OK;
+  if (recording.recorder != NULL) {     /* the parent's, before fork */
+    (void) !radio_recorder_stop (RD_STEAL (recording.recorder), NULL);
+    free_request (&recording.request);
+  }
   if (!recording.is_registered && atexit (write_at_exit) != 0)
     return rd_fail_memory (sizeof recording);
   recording.is_registered = true;

@@ -83,7 +83,8 @@ set_path_indexes (struct radio_profile *profile, struct node_path *path,
  * Figures, in ticks
  *----------------------------------------------------------------------*/
 
-/* Of more counters than a profile may have, it has the first ones. */
+/* Adds counters: the first ones, if there are more than a profile may
+ * have. */
 static enum radio_status
 add_counters (struct rd_collection *collection, const struct rd_node *node)
 {
@@ -104,40 +105,6 @@ add_counters (struct rd_collection *collection, const struct rd_node *node)
   return RADIO_OK;
 }
 
-/* The peaks of one node on several threads are added: they may have been at
- * the same time. */
-static void
-add_memory (struct radio_profile_node *to, const struct rd_node *node)
-{
-  to->alloc_count += node->alloc_count;
-  to->alloc_nbytes += node->alloc_nbytes;
-  if (!node->account)
-    return;
-  int64_t live = atomic_load_explicit (&node->account->live,
-                                       memory_order_relaxed);
-  int64_t peak = atomic_load_explicit (&node->account->peak,
-                                       memory_order_relaxed);
-  to->alloc_live_nbytes += live > 0 ? (uint64_t) live : 0;
-  to->alloc_peak_nbytes += peak > 0 ? (uint64_t) peak : 0;
-}
-
-/* Figures of runs; a folded node's are not its parent's. */
-static void
-add_runs (struct radio_profile_node *to, const struct rd_writer_state *writer,
-          const struct rd_node *node)
-{
-  to->calls += node->calls;
-  to->total_ns += node->total;
-  to->queue_ns += node->queue;
-  to->min_ns = rd_min_u64 (to->min_ns, node->min);
-  to->max_ns = rd_max_u64 (to->max_ns, node->max);
-  to->open_count += node->opens;
-  to->late_count += node->lates;
-  to->dropped_count += node->drops;
-  for (size_t i = 0; i < RD_NOCTAVES; i++)
-    to->histogram[rd_octave_bucket (writer, i)] += node->octaves[i];
-}
-
 static enum radio_status
 add_figures (struct rd_collection *collection,
              const struct rd_writer_state *writer,
@@ -145,12 +112,32 @@ add_figures (struct rd_collection *collection,
 {
   struct radio_profile_node *to
     = &collection->profile->nodes.at[node->index];
-  if (!node->folded)
-    add_runs (to, writer, node);
+  if (!node->folded) {        /* a folded node's runs are not its parent's */
+    to->calls += node->calls;
+    to->total_ns += node->total;
+    to->queue_ns += node->queue;
+    to->min_ns = rd_min_u64 (to->min_ns, node->min);
+    to->max_ns = rd_max_u64 (to->max_ns, node->max);
+    to->open_count += node->opens;
+    to->late_count += node->lates;
+    to->dropped_count += node->drops;
+    for (size_t i = 0; i < RD_NOCTAVES; i++)
+      to->histogram[rd_octave_bucket (writer, i)] += node->octaves[i];
+  }
   to->self_ns += node->self;
   to->work_ns += node->work;
   to->wait_ns += node->wait;
-  add_memory (to, node);
+  to->alloc_count += node->alloc_count;
+  to->alloc_nbytes += node->alloc_nbytes;
+  if (node->account) {
+    int64_t live = atomic_load_explicit (&node->account->live,
+                                         memory_order_relaxed);
+    int64_t peak = atomic_load_explicit (&node->account->peak,
+                                         memory_order_relaxed);
+    /* The peaks of several threads may have been at the same time. */
+    to->alloc_live_nbytes += live > 0 ? (uint64_t) live : 0;
+    to->alloc_peak_nbytes += peak > 0 ? (uint64_t) peak : 0;
+  }
   return add_counters (collection, node);
 }
 
@@ -183,7 +170,7 @@ convert_node (struct radio_profile_node *node, const struct layout *layout,
   node->wait_ns = length_ns (rate, layout->next, waited);
   node->work_ns = length_ns (rate, waited, worked);
   node->queue_ns = rd_rate_ns (rate, node->queue_ns);
-  /* Of a single run both are the total, with its rounding. */
+  /* Those of a single run are the total, with its rounding. */
   if (node->calls == 1)
     node->min_ns = node->max_ns = node->total_ns;
   else {

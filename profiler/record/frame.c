@@ -116,8 +116,8 @@ subtract (uint64_t a, uint64_t b)
   return a > b ? a - b : 0;
 }
 
-/* Of a BLOCKING scope, the time when the thread did not run, less the waits
- * of scopes inside. */
+/* Waiting time: in a BLOCKING scope, the time when the thread did not run,
+ * less the waits of scopes inside. */
 static uint64_t
 wait_of (struct rd_writer_state *writer, struct rd_frame *frame,
          const struct ended_run *run)

@@ -100,8 +100,8 @@ rd_frame_could_wait (const struct rd_frame *frame)
   return (frame->special & (RD_FRAME_BLOCKING | RD_FRAME_RUNNING)) != 0;
 }
 
-/* True if a scope that could wait had so many ticks for itself that the CPU
- * clock is to be read. */
+/* True if a scope that could wait spent enough ticks of its own for a reading
+ * of the CPU clock. */
 static inline bool
 rd_frame_may_have_waited (const struct rd_writer_state *writer,
                           uint64_t own)

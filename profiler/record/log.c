@@ -206,8 +206,8 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
  * Appending
  *----------------------------------------------------------------------*/
 
-/* One node in so many slots is checked for throttling: each of them once in a
- * while, at next to no cost per span, since chunks are long. */
+/* Slots for each node that is checked for throttling: all nodes are, once in
+ * a while, at next to no cost per span, since chunks are long. */
 #define SLOTS_PER_NODE 64
 
 /* Called when the last chunk, if there is one, is full. */

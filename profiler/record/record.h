@@ -48,7 +48,8 @@ struct rd_shared;
 #define RD_ARRAY(type) struct { type *at; size_t n, capacity; }
 
 /* Makes room for one more of n elements, up to limit in all.  False: there
- * are that many, or no memory.  No message is set: see hooks.c. */
+ * are that many, or no memory.  Sets no message, since that would call the
+ * recorder's hook while a writer is entered. */
 static inline bool
 rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
                size_t element_nbytes)
@@ -234,8 +235,8 @@ struct rd_node {
   uint32_t nfirst;            /* its first spans that a compaction of the
                                  log keeps */
 
-  /* Of the runs that are not in the log; those in the log are added when
-   * stopping. */
+  /* Figures of the runs that are not in the log; those in the log are added
+   * when stopping. */
   uint64_t min, max;          /* min is UINT64_MAX before the first call */
   uint64_t drops;             /* runs that are not in the log */
 
@@ -541,7 +542,7 @@ struct rd_writer_state {
   /* Ownership, guarded by the recorder's mutex: */
   bool is_free;               /* its thread ended: another one may have it */
   struct rd_writer_state *next_free;
-  /* Of the thread that has it: */
+  /* For the thread that has it: */
   bool is_own;                /* started by radio_recorder_start there */
   struct rd_writer_state *next_mine;    /* in the thread's list */
   struct rd_writer_state *below;        /* current again when this one is

@@ -148,48 +148,35 @@ rd_scope_cost_ns (const struct rd_clock *clock)
  * Starting
  *----------------------------------------------------------------------*/
 
-static bool
-has_own_recorder (void)
-{
-  rd_thread_purge ();
-  struct rd_writer_state *writer = rd_this_thread.mine;
-  while (writer && !writer->is_own)
-    writer = writer->next_mine;
-  return writer != NULL;
-}
-
-/* The recorder records the calling thread's scopes from now on; one of the
- * whole process only if no other one does. */
-static enum radio_status
-take_this_thread (struct radio_recorder *recorder)
-{
-  if (recorder->whole_process && rd_this_thread.current)
-    return RADIO_OK;
-  struct rd_writer_state *writer = rd_writer_push (recorder);
-  if (!writer)
-    return rd_fail_memory (sizeof *writer);
-  writer->is_own = !recorder->whole_process;
-  return RADIO_OK;
-}
-
 static enum radio_status
 begin_recording (struct radio_recorder *recorder)
 {
-  if (!recorder->whole_process && has_own_recorder ())
-    return rd_fail (RADIO_ERROR_EXISTS, "this thread is recorded already; "
-                    "stop that recorder first");
+  if (!recorder->whole_process) {
+    rd_thread_purge ();
+    const struct rd_writer_state *own = rd_this_thread.mine;
+    while (own && !own->is_own)
+      own = own->next_mine;
+    if (own)
+      return rd_fail (RADIO_ERROR_EXISTS, "this thread is recorded already; "
+                      "stop that recorder first");
+  }
   struct timespec t;
   if (clock_gettime (CLOCK_REALTIME, &t) == 0)
     recorder->started_unix_ns = (uint64_t) t.tv_sec * 1000000000
                                 + (uint64_t) t.tv_nsec;
   rd_clock_anchor (&recorder->clock, &recorder->start);
   RD_TRY (rd_process_enter (recorder));
-  enum radio_status status = take_this_thread (recorder);
-  if (status == RADIO_OK)
+  /* One of the whole process records this thread unless another one does. */
+  if (recorder->whole_process && rd_this_thread.current)
     return RADIO_OK;
+  struct rd_writer_state *writer = rd_writer_push (recorder);
+  if (writer) {
+    writer->is_own = !recorder->whole_process;
+    return RADIO_OK;
+  }
   /* The recorder may have attached other threads since. */
   struct rd_error error;
-  rd_error_save (&error, status);
+  rd_error_save (&error, rd_fail_memory (sizeof *writer));
   rd_recorder_freeze (recorder);
   return rd_error_raise (&error);
 }
