@@ -54,6 +54,16 @@ def ts():
     return peer("tensorstore")
 
 
+def pytest_collection_modifyitems(items):
+    """With several workers each file is run by one of them, whose fixtures
+    are its own; and one alone starts the gateway, for all files that use
+    it."""
+    for item in items:
+        group = "gateway" if "gateway" in item.fixturenames \
+            else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 def run_radio(*args, status=0, **keywords):
     """Run the command; its exit status must be as expected."""
     done = subprocess.run([RADIO, *map(str, args)], capture_output=True,

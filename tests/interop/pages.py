@@ -123,7 +123,10 @@ def rows(page):
 
 def drawn_text(page, pane="timeline"):
     """[text, x] of all that a pane writes when it is drawn again, but not
-    of what it draws where nobody sees it, to be quick later."""
+    of what it draws where nobody sees it, to be quick later.  A canvas has
+    no width until the page is laid out, and nothing is drawn before."""
+    page.wait("document.querySelector(%s)?.clientWidth > 0"
+              % json.dumps(f".{pane} canvas"))
     return page.evaluate("""((selector) => {
       const texts = [];
       const own = CanvasRenderingContext2D.prototype.fillText;

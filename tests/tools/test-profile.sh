@@ -726,7 +726,7 @@ an_interrupted_measurement_leaves_nothing () {
 }
 
 the_bench_prints_its_bars () {
-  runs bench profiler -s s.zarr ct/one --rounds 6 --runs 6 --json
+  runs bench profiler -s s.zarr ct/one --rounds 24 --runs 6 --json
   json 'j["off"]["bar"] == 1 and j["log_ratio"]["bar"] == 1.3
         and j["box"]["ratio"]["bar"] == 1.03
         and j["whole"]["ratio"]["bar"] == 1.01
@@ -736,7 +736,7 @@ the_bench_prints_its_bars () {
         and j["log_ratio"]["verdict"] in ("met", "unclear", "missed")
         and j["log_ratio"]["low"] <= j["log_ratio"]["value"]
         <= j["log_ratio"]["high"]'
-  tells bench profiler -s s.zarr ct/one --rounds 6 --runs 6
+  tells bench profiler -s s.zarr ct/one --rounds 24 --runs 6
   says 'cost of a scope' 'x bare' 'box of 64 each way' 'whole volume' '<= 3 %'
 }
 

@@ -94,9 +94,12 @@ take_label (struct pprof *pprof, struct pprof_sample *sample,
 static void
 take_locations (struct pprof_sample *sample, struct input input)
 {
+  /* The last byte of each number is below 0x80. */
+  size_t n = 0;
+  for (const unsigned char *at = input.at; at < input.end; at++)
+    n += *at < 0x80;
   assert_null (sample->locations);
-  sample->locations = calloc ((size_t) (input.end - input.at) + 1,
-                              sizeof *sample->locations);
+  sample->locations = calloc (n + 1, sizeof *sample->locations);
   assert_non_null (sample->locations);
   while (input.at < input.end)
     sample->locations[sample->depth++] = read_varint (&input);
@@ -262,13 +265,16 @@ pprof_decode (const struct rd_buffer *gzip)
   struct pprof *pprof = calloc (1, sizeof *pprof);
   unsigned char *raw;
   struct input input = inflate (gzip, &raw);
-  size_t most = (size_t) (input.end - input.at) + 1;
-  pprof->strings = calloc (most, sizeof *pprof->strings);
-  pprof->samples = calloc (most, sizeof *pprof->samples);
-  pprof->functions = calloc (most, sizeof *pprof->functions);
-  pprof->locations = calloc (most, sizeof *pprof->locations);
-  take_strings (pprof, input);
+  struct input counted = input;
   struct field field;
+  size_t n = 1;
+  while (next_field (&counted, &field))
+    n++;
+  pprof->strings = calloc (n, sizeof *pprof->strings);
+  pprof->samples = calloc (n, sizeof *pprof->samples);
+  pprof->functions = calloc (n, sizeof *pprof->functions);
+  pprof->locations = calloc (n, sizeof *pprof->locations);
+  take_strings (pprof, input);
   while (next_field (&input, &field))
     take_part (pprof, &field);
   check_tables (pprof);
