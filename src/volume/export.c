@@ -5,39 +5,48 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/error.h"
+#include <radio/export.h>
+
 #include "profiler/counters.h"
 #include "src/array/pool.h"
+#include "src/base/error.h"
 #include "src/element/box.h"
 #include "src/nifti/crew.h"
 #include "src/nifti/npy.h"
 #include "src/nifti/output.h"
-#include "src/volume/export.h"
 #include "src/volume/file-slabs.h"
+#include "src/volume/stream.h"
+#include "src/volume/volume.h"
 
-static bool
-ends_in (const char *file, const char *suffix)
+enum format { FORMAT_NIFTI, FORMAT_NPY };
+
+/* Determine a file's format by its suffix, in any case of letters. */
+static enum radio_status
+parse_format (const char *file, enum format *format)
 {
-  size_t n = strlen (file), ns = strlen (suffix);
-  return n > ns && strcasecmp (file + n - ns, suffix) == 0;
+  static const struct {
+    const char *suffix;
+    enum format format;
+  } suffixes[] = {
+    { ".nii", FORMAT_NIFTI }, { ".nii.gz", FORMAT_NIFTI },
+    { ".npy", FORMAT_NPY },
+  };
+  size_t n = strlen (file);
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+    size_t ns = strlen (suffixes[i].suffix);
+    if (n > ns && strcasecmp (file + n - ns, suffixes[i].suffix) == 0) {
+      *format = suffixes[i].format;
+      return RADIO_OK;
+    }
+  }
+  return rd_fail (RADIO_ERROR_ARGUMENT,
+                  "%s: the name must end in .nii, .nii.gz or .npy", file);
 }
 
-enum radio_status
-rd_export_format (const char *file, enum rd_format *format)
-{
-  if (ends_in (file, ".nii") || ends_in (file, ".nii.gz"))
-    *format = RD_FORMAT_NIFTI;
-  else if (ends_in (file, ".npy"))
-    *format = RD_FORMAT_NPY;
-  else
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "%s: the name must end in .nii, .nii.gz or .npy", file);
-  return RADIO_OK;
-}
-
-/* The letter of an axis decides where a file has it. */
-size_t
-rd_export_axis (const struct radio_volume *volume, size_t axis)
+/* NIfTI's number of a volume's axis: 1 to 5 for x, y, z, t, c; 0 for a
+ * colour's, whose channels are adjacent in a voxel. */
+static size_t
+nifti_axis (const struct radio_volume *volume, size_t axis)
 {
   if (volume->meta.has_nifti)
     return rd_nifti_axis (&volume->meta.nifti, axis);
@@ -50,18 +59,133 @@ rd_export_axis (const struct radio_volume *volume, size_t axis)
   }
 }
 
-/* Files have c slowest, then t, z, y, x, and a voxel's colours fastest. */
-static void
-set_file_order (const struct radio_volume *volume, struct rd_stream *stream)
+/* The factor from OME-Zarr's unit of an axis to millimetres, or to seconds
+ * for t. */
+static double
+unit_factor (const char *unit, bool is_time)
 {
-  size_t n = 0;
-  for (size_t wanted = 6; wanted-- > 0;)
-    for (size_t i = 0; i < stream->box.rank; i++)
-      if (rd_export_axis (volume, i) == wanted)
-        stream->order[n++] = i;
+  static const struct {
+    const char *unit;
+    bool is_time;
+    double factor;
+  } units[] = {
+    { "nanometer", false, 1e-6 }, { "micrometer", false, 1e-3 },
+    { "centimeter", false, 10 }, { "decimeter", false, 100 },
+    { "meter", false, 1e3 }, { "inch", false, 25.4 },
+    { "nanosecond", true, 1e-9 }, { "microsecond", true, 1e-6 },
+    { "millisecond", true, 1e-3 }, { "minute", true, 60 },
+    { "hour", true, 3600 },
+  };
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (units[i].is_time == is_time && strcmp (unit, units[i].unit) == 0)
+      return units[i].factor;
+  return 1;
 }
 
-/* A file being written, and what is done to elements on their way. */
+/* Create a header for an image that has none.  Axes that it lacks have one
+ * element.  The origin is that of the box's first voxel. */
+static enum radio_status
+make_nifti_header (const struct radio_volume *volume,
+                   const struct radio_box *box, struct rd_buffer *out)
+{
+  const struct radio_volume_info *info = &volume->info;
+  /* x, y, z, t, c from 1 on. */
+  uint64_t size[6] = { 1, 1, 1, 1, 1, 1 };
+  double spacing[6] = { 1, 1, 1, 1, 1, 1 }, start[6] = { 0 };
+  size_t last = 3;
+  for (size_t i = 0; i < box->rank; i++) {
+    size_t axis = nifti_axis (volume, i);
+    size[axis] = box->size[i];
+    spacing[axis] = info->spacing[i];
+    start[axis] = (double) box->start[i];
+    last = axis > last ? axis : last;
+  }
+  double mm = unit_factor (info->space_unit, false);
+  struct rd_nifti_make make = {
+    .dtype = info->array.dtype, .rank = last, .descrip = "radio",
+  };
+  for (size_t i = 0; i < last; i++) {
+    size_t axis = last == 5 && i < 2 ? 4 + i : last - i;
+    make.shape[i] = size[axis];
+    make.spacing[i] = axis <= 3 ? spacing[axis] * mm
+      : axis == 4 ? spacing[axis] * unit_factor (info->time_unit, true)
+      : spacing[axis];
+  }
+  for (size_t i = 0; i < 3; i++) {
+    double origin = info->affine[i][3];
+    for (size_t j = 0; j < 3; j++) {
+      make.affine[i][j] = info->affine[i][j] * mm;
+      origin += info->affine[i][j] * start[j + 1];
+    }
+    make.affine[i][3] = origin * mm;
+  }
+  return rd_nifti_make (&make, out);
+}
+
+/* The bytes before the voxels of a .nii: those that were ingested if box is
+ * NULL, else derived from them or from the volume's geometry.  *swapped is
+ * the byte order that the voxels must have. */
+static enum radio_status
+nifti_header (const struct radio_volume *volume, const struct radio_box *box,
+              struct rd_buffer *out, bool *swapped)
+{
+  const struct rd_volume_meta *meta = &volume->meta;
+  const struct radio_box whole = rd_box_whole (
+    volume->info.array.rank, volume->info.array.shape);
+  out->nbytes = 0;
+  if (!meta->has_nifti)
+    RD_TRY (make_nifti_header (volume, box ? box : &whole, out));
+  else if (box)
+    RD_TRY (rd_nifti_box_header (&meta->nifti, &meta->prefix, box, out));
+  else {
+    RD_TRY (rd_buffer_append (out, meta->prefix.data, meta->prefix.nbytes));
+    if (meta->nifti.is_pair)
+      RD_TRY (rd_nifti_make_single (&meta->nifti, out));
+  }
+  struct rd_nifti nifti;
+  RD_TRY (rd_nifti_parse (out->data, out->nbytes, volume->path, &nifti));
+  *swapped = nifti.swapped;
+  return RADIO_OK;
+}
+
+/* The header of a .npy with the volume as nibabel has it. */
+static enum radio_status
+npy_header (const struct radio_volume *volume, const struct radio_box *box,
+            const struct rd_stream *stream, struct rd_buffer *out)
+{
+  const struct rd_volume_meta *meta = &volume->meta;
+  const struct rd_nifti *nifti = &meta->nifti;
+  char room[RD_NPY_DESCR_NBYTES];
+  uint64_t shape[RADIO_MAX_RANK];
+  size_t rank = 0;
+  for (size_t i = 0; i < stream->box.rank; i++)
+    if (nifti_axis (volume, i) == 0
+        && stream->box.size[i] != (uint64_t) nifti->colour)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: a box of %s must hold all "
+                      "%d channels", volume->path, nifti->type_name,
+                      (int) nifti->colour);
+  if (meta->has_nifti && box == NULL) {
+    /* All dimensions that the header has, also those of one element. */
+    for (rank = 0; rank < nifti->ndim; rank++)
+      shape[rank] = (uint64_t) nifti->dim[rank + 1];
+  } else {
+    /* The stream's order reversed, as it is Fortran's; colours are in the
+     * type. */
+    for (size_t place = stream->box.rank; place-- > 0;) {
+      size_t axis = stream->order[place];
+      if (nifti_axis (volume, axis) > 0)
+        shape[rank++] = stream->box.size[axis];
+    }
+  }
+  const struct rd_type type = stream->scaling ? rd_type_of (stream->dtype)
+                                             : volume->array->doc->type;
+  const char *descr = rd_npy_descr (&type, room);
+  if (meta->has_nifti && nifti->colour != RD_COLOUR_NONE)
+    descr = rd_npy_colour_descr (nifti->colour);
+  return rd_npy_header (descr, true, rank, shape, out);
+}
+
+/* The destination of the stream. */
 struct writing {
   struct rd_output *output;
   bool swapped;
@@ -77,7 +201,7 @@ write_elements (void *user_data, void *data, size_t nbytes)
   return rd_output_write (writing->output, data, nbytes);
 }
 
-/* The context's pool as the crew that deflates, below whoever writes. */
+/* The context's pool as the crew that deflates pieces of a .nii.gz. */
 struct pool_crew {
   struct rd_crew base;
   struct rd_pool *pool;
@@ -113,10 +237,13 @@ run_crew (const struct rd_crew *crew, uint64_t n, rd_crew_task_fn *task,
   return rd_pool_run (((const struct pool_crew *) crew)->pool, &job.job);
 }
 
-static struct pool_crew
-crew_of (const struct radio_context *context)
+/* Write header and elements to a file, which appears when it is complete. */
+static enum radio_status
+write_file (const struct rd_stream *stream, const struct rd_buffer *header,
+            bool swapped, const char *file, bool overwrite)
 {
-  return (struct pool_crew) {
+  const struct radio_context *context = stream->array->store->context;
+  const struct pool_crew crew = {
     .base = {
       .nthreads = context->nthreads,
       .most_nbytes = context->memory_limit_nbytes / 16,
@@ -124,14 +251,6 @@ crew_of (const struct radio_context *context)
     },
     .pool = context->pool,
   };
-}
-
-/* Write header and elements to a file that appears when both are whole. */
-static enum radio_status
-write_file (const struct rd_stream *stream, const struct rd_buffer *header,
-            bool swapped, const char *file, bool overwrite)
-{
-  const struct pool_crew crew = crew_of (stream->array->store->context);
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output = NULL;
   RD_TRY (rd_output_open (file, overwrite, &crew.base, &output));
   RD_TRY (rd_output_write (output, header->data, header->nbytes));
@@ -143,68 +262,50 @@ write_file (const struct rd_stream *stream, const struct rd_buffer *header,
   return rd_output_commit (RD_STEAL (output));
 }
 
-/* The box that is meant, which must lie within the array. */
+static const struct radio_site write_site = {
+  "write elements", RD_IN_OPERATION, "write_elements", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+/* box must lie within the array; NULL is all of it. */
 static enum radio_status
-take_box (const struct radio_array *array, const struct radio_box *box,
-          struct radio_box *result)
+set_stream (struct radio_array *array, const struct radio_box *box,
+            const struct rd_scaling *scaling, struct rd_stream *stream)
 {
   const struct rd_array_doc *doc = array->doc;
   if (box && !rd_box_fits (box, doc->rank, doc->shape))
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: the box does not lie within the array",
                     array->path);
-  *result = box ? *box : rd_box_whole (doc->rank, doc->shape);
-  return RADIO_OK;
-}
-
-static const struct radio_site write_site = {
-  "write elements", RD_IN_OPERATION, "write_elements", __FILE__, __LINE__,
-  RADIO_SCOPE_WORK
-};
-
-static enum radio_status
-set_stream (struct radio_array *array, const struct radio_box *box,
-            const struct rd_scaling *scaling, struct rd_stream *stream)
-{
-  const struct rd_type *type = &array->doc->type;
   *stream = (struct rd_stream) {
     .array = array, .scaling = scaling, .site = &write_site,
+    .box = box ? *box : rd_box_whole (doc->rank, doc->shape),
+    .dtype = scaling ? RADIO_FLOAT32 : doc->type.dtype,
+    .item_nbytes = scaling ? sizeof (float) : doc->type.item_nbytes,
   };
-  stream->dtype = scaling ? RADIO_FLOAT32 : type->dtype;
-  stream->item_nbytes = scaling ? sizeof (float) : type->item_nbytes;
-  for (size_t i = 0; i < array->doc->rank; i++)
+  for (size_t i = 0; i < doc->rank; i++)
     stream->order[i] = i;
-  return take_box (array, box, &stream->box);
-}
-
-/* A header that does not belong to the array would make a file that is not
- * what it says. */
-static enum radio_status
-check_header (const struct radio_volume *volume)
-{
-  const struct rd_nifti *nifti = &volume->meta.nifti;
-  const struct rd_array_doc *doc = volume->array->doc;
-  if (!volume->meta.has_nifti)
-    return RADIO_OK;
-  bool agrees = nifti->rank == doc->rank
-    && nifti->type.dtype == doc->type.dtype
-    && memcmp (nifti->shape, doc->shape,
-               doc->rank * sizeof doc->shape[0]) == 0;
-  return agrees ? RADIO_OK
-    : rd_fail (RADIO_ERROR_FORMAT, "%s: its NIfTI header has another shape "
-               "or type than its array", volume->path);
+  return RADIO_OK;
 }
 
 static enum radio_status
 check_volume (const struct radio_volume *volume, const char *file,
-              enum rd_format format, bool scaled)
+              enum format format, bool scaled)
 {
-  RD_TRY (check_header (volume));
-  if (scaled && format != RD_FORMAT_NPY)
+  const struct rd_nifti *nifti = &volume->meta.nifti;
+  const struct rd_array_doc *doc = volume->array->doc;
+  bool has_nifti = volume->meta.has_nifti;
+  bool agrees = !has_nifti
+    || (nifti->rank == doc->rank && nifti->type.dtype == doc->type.dtype
+        && memcmp (nifti->shape, doc->shape,
+                   doc->rank * sizeof doc->shape[0]) == 0);
+  if (!agrees)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: its NIfTI header has another "
+                    "shape or type than its array", volume->path);
+  if (scaled && format != FORMAT_NPY)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: scaled values go into .npy only", file);
-  if (scaled && volume->meta.has_nifti
-      && volume->meta.nifti.colour != RD_COLOUR_NONE)
+  if (scaled && has_nifti && nifti->colour != RD_COLOUR_NONE)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: colours have no scaled values", volume->path);
   return RADIO_OK;
@@ -214,8 +315,8 @@ static enum radio_status
 export_volume (struct radio_volume *volume, const struct radio_box *box,
                const char *file, const struct radio_export_options *options)
 {
-  enum rd_format format;
-  RD_TRY (rd_export_format (file, &format));
+  enum format format;
+  RD_TRY (parse_format (file, &format));
   RD_TRY (check_volume (volume, file, format, options->scaled));
   const struct rd_scaling scaling = {
     volume->info.scl_slope, volume->info.scl_inter,
@@ -223,13 +324,18 @@ export_volume (struct radio_volume *volume, const struct radio_box *box,
   struct rd_stream stream;
   RD_TRY (set_stream (volume->array, box, options->scaled ? &scaling : NULL,
                       &stream));
-  set_file_order (volume, &stream);
+  /* Files have c slowest, then t, z, y, x, and a voxel's colours fastest. */
+  size_t n = 0;
+  for (size_t wanted = 6; wanted-- > 0;)
+    for (size_t i = 0; i < stream.box.rank; i++)
+      if (nifti_axis (volume, i) == wanted)
+        stream.order[n++] = i;
   RD_BUFFER_SCOPE struct rd_buffer header = { 0 };
   bool swapped = false;
-  if (format == RD_FORMAT_NIFTI)
-    RD_TRY (rd_export_nifti_header (volume, box, &header, &swapped));
+  if (format == FORMAT_NIFTI)
+    RD_TRY (nifti_header (volume, box, &header, &swapped));
   else
-    RD_TRY (rd_export_npy_header (volume, box, &stream, &header));
+    RD_TRY (npy_header (volume, box, &stream, &header));
   return write_file (&stream, &header, swapped, file, options->overwrite);
 }
 
@@ -252,9 +358,9 @@ static enum radio_status
 export_array (struct radio_array *array, const struct radio_box *box,
               const char *file, const struct radio_export_options *options)
 {
-  enum rd_format format;
-  RD_TRY (rd_export_format (file, &format));
-  if (format != RD_FORMAT_NPY || options->scaled)
+  enum format format;
+  RD_TRY (parse_format (file, &format));
+  if (format != FORMAT_NPY || options->scaled)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: an array without a volume is "
                     "written as .npy, unscaled", file);
   struct rd_stream stream;

@@ -8,25 +8,15 @@
 #include "src/volume/header.h"
 #include "src/volume/node.h"
 
-static enum radio_status
-put_document (struct radio_store *store, const char *path, size_t nbytes)
-{
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
-  char *key RD_FREE = rd_document_key (path);
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
-  size_t text_nbytes;
-  RD_TRY (rd_header_document (nbytes, &document));
-  const char *text = rd_document_text (document, &text_nbytes);
-  if (text == NULL)
-    return RADIO_ERROR_MEMORY;
-  return rd_io_put (store->io, key, text, text_nbytes, RD_PUT_REPLACE);
-}
+/* Each attempt after the first means that another process replaced the
+ * document in between. */
+#define MAX_ATTEMPTS 10
 
 enum radio_status
 rd_header_write (struct radio_store *store, const char *path,
                  const struct rd_buffer *prefix)
 {
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   char *array RD_FREE = rd_key_join (path, RD_HEADER_NAME);
   if (array == NULL)
     return RADIO_ERROR_MEMORY;
@@ -35,12 +25,20 @@ rd_header_write (struct radio_store *store, const char *path,
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_io_put (store->io, chunk, prefix->data, prefix->nbytes,
                      RD_PUT_REPLACE));
-  return put_document (store, array, prefix->nbytes);
+  char *key RD_FREE = rd_document_key (array);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  size_t nbytes;
+  RD_TRY (rd_header_document (prefix->nbytes, &document));
+  const char *text = rd_document_text (document, &nbytes);
+  if (text == NULL)
+    return RADIO_ERROR_MEMORY;
+  return rd_io_put (store->io, key, text, nbytes, RD_PUT_REPLACE);
 }
 
 static enum radio_status
-compare (struct radio_array *array, const struct rd_buffer *prefix,
-         bool *matches)
+compare_array (struct radio_array *array, const struct rd_buffer *prefix,
+               bool *matches)
 {
   struct radio_array_info info;
   radio_array_info (array, &info);
@@ -73,7 +71,7 @@ rd_header_matches (struct radio_store *store, const char *path,
     return RADIO_ERROR_MEMORY;
   enum radio_status status = radio_array_open (store, key, &array);
   if (status == RADIO_OK)
-    status = compare (array, prefix, matches);
+    status = compare_array (array, prefix, matches);
   switch (status) {
   case RADIO_ERROR_NOT_FOUND:
   case RADIO_ERROR_FORMAT:
@@ -83,4 +81,38 @@ rd_header_matches (struct radio_store *store, const char *path,
   default:
     return status;
   }
+}
+
+/* Where locks do not exclude other processes, each process that has removed
+ * or written the array, or has changed the document, compares both
+ * afterwards: the last one to do so sees the final state. */
+enum radio_status
+rd_header_repair (struct radio_store *store, const char *path)
+{
+  bool matches = false;
+  for (int i = 0; i < MAX_ATTEMPTS && !matches; i++) {
+    struct rd_existing now RD_EXISTING_SCOPE = { 0 };
+    RD_TRY (rd_existing_read (store, path, &now));
+    if (!now.is_ours || !now.meta.has_nifti)
+      return RADIO_OK;
+    RD_TRY (rd_header_matches (store, path, &now.meta.prefix, &matches));
+    if (!matches)
+      RD_TRY (rd_header_write (store, path, &now.meta.prefix));
+    if (rd_io_excludes_all (store->io))
+      return RADIO_OK;
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_header_repair_own (struct radio_store *store, const char *path,
+                      const struct rd_buffer *prefix)
+{
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  bool matches;
+  if (rd_io_excludes_all (store->io))
+    return RADIO_OK;
+  RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  RD_TRY (rd_header_matches (store, path, prefix, &matches));
+  return matches ? RADIO_OK : rd_header_repair (store, path);
 }

@@ -125,7 +125,7 @@ add_axes (struct rd_json_make *make, struct json_object *image,
 
 static void
 add_dataset (struct rd_json_make *make, struct json_object *image,
-             const struct rd_meta_make *meta)
+             const struct rd_meta_input *meta)
 {
   double scale[RADIO_MAX_RANK];
   rd_meta_scale (meta->nifti, scale);
@@ -220,7 +220,7 @@ add_omero (struct rd_json_make *make, struct json_object *ome,
 
 static void
 add_ome (struct rd_json_make *make, struct json_object *attributes,
-         const struct rd_meta_make *meta)
+         const struct rd_meta_input *meta)
 {
   struct json_object *ome = rd_make_object_in (make, attributes, "ome");
   rd_make_string (make, ome, "version", "0.5");
@@ -234,7 +234,7 @@ add_ome (struct rd_json_make *make, struct json_object *attributes,
 
 static void
 add_source (struct rd_json_make *make, struct json_object *radio,
-            const struct rd_meta_make *meta)
+            const struct rd_meta_input *meta)
 {
   struct json_object *source = rd_make_object_in (make, radio, "source");
   rd_make_string (make, source, "name", meta->source_name);
@@ -249,7 +249,7 @@ add_source (struct rd_json_make *make, struct json_object *radio,
 
 static enum radio_status
 add_radio (struct rd_json_make *make, struct json_object *attributes,
-           const struct rd_meta_make *meta)
+           const struct rd_meta_input *meta)
 {
   struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
   RD_TRY (rd_base64_encode (meta->prefix->data, meta->prefix->nbytes,
@@ -266,7 +266,7 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
 }
 
 enum radio_status
-rd_meta_write (const struct rd_meta_make *meta, struct json_object **document)
+rd_meta_write (const struct rd_meta_input *meta, struct json_object **document)
 {
   struct json_object *attributes RD_CLEANUP (rd_cleanup_json)
     = json_object_new_object ();

@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* A volume's group document: made at ingest, read at opening. */
+/* A volume's metadata: its group document with attributes.ome (OME-Zarr 0.5)
+ * and attributes.radio, written at ingest and parsed on opening. */
 #ifndef RD_META_H
 #define RD_META_H
 
-#include "src/volume/volume.h"
+#include "src/array/array.h"
+#include "src/nifti/nifti.h"
 
-/* Read attributes into meta, which is empty.  where names the document.
- * FORMAT names the member that is missing or wrong; UNSUPPORTED what is
- * newer or other than this library reads.  On failure the caller frees meta
- * all the same. */
+/* A volume's group document, parsed. */
+struct rd_volume_meta {
+  char *level_path;           /* datasets[0].path */
+  char axes[RADIO_MAX_RANK + 1];
+  double scale[RADIO_MAX_RANK];       /* datasets[0]'s, times the image's */
+  double translation[RADIO_MAX_RANK];
+  char *space_unit, *time_unit;
+  char *orientation[RADIO_MAX_RANK];  /* RFC-4 values; NULL: none */
+  bool has_window;
+  double window_start, window_end;
+  /* attributes.radio; absent in images that other programs wrote. */
+  struct rd_buffer prefix;    /* all bytes before the voxels */
+  bool has_nifti;
+  struct rd_nifti nifti;
+  char *source_name, *source_sha256, *tiling, *codec;
+  uint64_t source_nbytes;
+};
+
+/* Parse attributes into meta, which is empty.  where names the document.
+ * RADIO_ERROR_FORMAT names the member that is missing or wrong; UNSUPPORTED
+ * a version or feature that this library does not read.  On failure, too,
+ * the caller frees meta. */
 enum radio_status rd_meta_parse (struct json_object *attributes,
                                  const char *where,
                                  struct rd_volume_meta *meta)
@@ -18,21 +38,11 @@ void rd_meta_free (struct rd_volume_meta *meta);
 
 #define RD_META_SCOPE RD_CLEANUP (rd_meta_free)
 
-/* The two halves of it. */
-enum radio_status rd_meta_parse_ome (struct json_object *ome,
-                                     const char *where,
-                                     struct rd_volume_meta *meta)
-  RADIO_USE_RESULT;
-enum radio_status rd_meta_parse_radio (struct json_object *radio,
-                                       const char *where,
-                                       struct rd_volume_meta *meta)
-  RADIO_USE_RESULT;
-
 /* Whether attributes (may be NULL) are an OME-Zarr image's. */
 bool rd_meta_is_image (struct json_object *attributes);
 
-/* What an ingest knows of the volume that it makes. */
-struct rd_meta_make {
+/* The input of rd_meta_write. */
+struct rd_meta_input {
   const char *name;           /* of the volume */
   const char *level_path;
   const struct rd_nifti *nifti;
@@ -40,24 +50,24 @@ struct rd_meta_make {
   const char *source_name;    /* the file's name, without its folder */
   const char *source_sha256;
   uint64_t source_nbytes;
-  uint64_t trailing_nbytes;   /* in the file, after the voxels; not kept */
+  uint64_t trailing_nbytes;   /* in the file, after the voxels; not stored */
   bool stripped;
   const char *tiling, *codec;
   struct json_object *level_document;
   struct json_object *header_document;
 };
 
-/* Make the group document. */
-enum radio_status rd_meta_write (const struct rd_meta_make *meta,
+/* Create the group document. */
+enum radio_status rd_meta_write (const struct rd_meta_input *meta,
                                  struct json_object **document)
   RADIO_USE_RESULT;
 
-/* The scale of each axis: |pixdim|, and 1 where that says nothing. */
+/* The scale of each axis: |pixdim|, or 1 where that is not usable. */
 void rd_meta_scale (const struct rd_nifti *nifti,
                     double scale[RADIO_MAX_RANK]);
 
-/* RFC-4's words for where an axis rises to ('R', 'L', 'A', ...), and back:
- * 0 when the words are none of these six. */
+/* RFC-4's value for the direction in which an axis increases ('R', 'L',
+ * 'A', ...), and the reverse: 0 for any other value. */
 const char *rd_orientation_words (char letter);
 char rd_orientation_letter (const char *words);
 

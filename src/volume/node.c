@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes and their names. */
+/* Nodes of a store: their kinds, documents and names. */
 #include <config.h>
 
 #include <errno.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "src/volume/meta.h"
 #include "src/volume/node.h"
 
 #define LEVEL_SUFFIX_LENGTH 8
@@ -16,12 +15,6 @@ char *
 rd_document_key (const char *path)
 {
   return rd_key_join (path, "zarr.json");
-}
-
-static bool
-is_image (struct json_object *document)
-{
-  return rd_meta_is_image (rd_json_member (document, "attributes"));
 }
 
 enum radio_status
@@ -36,8 +29,12 @@ rd_node_kind (struct radio_store *store, const char *path,
   RD_TRY (status);
   enum rd_node node;
   RD_TRY (rd_document_node (document, path, &node));
-  *kind = node == RD_NODE_ARRAY ? RD_KIND_ARRAY
-          : is_image (document) ? RD_KIND_IMAGE : RD_KIND_GROUP;
+  if (node == RD_NODE_ARRAY)
+    *kind = RD_KIND_ARRAY;
+  else if (rd_meta_is_image (rd_json_member (document, "attributes")))
+    *kind = RD_KIND_IMAGE;
+  else
+    *kind = RD_KIND_GROUP;
   return RADIO_OK;
 }
 
@@ -90,4 +87,33 @@ rd_group_read (struct radio_store *store, const char *path,
     return rd_fail (RADIO_ERROR_FORMAT, "%s: an array, not the group of a "
                     "volume", where);
   return rd_group_doc_parse (document, where, doc);
+}
+
+void
+rd_existing_free (struct rd_existing *existing)
+{
+  rd_meta_free (&existing->meta);
+}
+
+enum radio_status
+rd_existing_read (struct radio_store *store, const char *path,
+                  struct rd_existing *existing)
+{
+  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
+  enum rd_kind kind;
+  enum radio_status status = rd_node_kind (store, path, &kind);
+  if (status == RADIO_OK && kind == RD_KIND_NONE)
+    return RADIO_OK;
+  if (status == RADIO_OK && kind == RD_KIND_IMAGE)
+    status = rd_group_read (store, path, &group);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;                  /* removed just now */
+  existing->exists = true;
+  if (status == RADIO_OK && group)
+    status = rd_meta_parse (group->attributes, path, &existing->meta);
+  existing->is_ours = status == RADIO_ERROR_FORMAT
+                      || (group && rd_json_member (group->attributes,
+                                                   "radio"));
+  return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED
+         ? RADIO_OK : status;
 }

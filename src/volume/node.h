@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands at a path of a store, told from its document. */
+/* Nodes of a store: their kinds, documents and names. */
 #ifndef RD_VOLUME_NODE_H
 #define RD_VOLUME_NODE_H
 
-#include "src/array/array.h"
+#include "src/volume/meta.h"
 
 enum rd_kind {
   RD_KIND_NONE = 0,           /* no document: nothing is committed there */
   RD_KIND_ARRAY,
-  RD_KIND_GROUP,              /* a collection, or anyone's group */
+  RD_KIND_GROUP,              /* a collection, or any other group */
   RD_KIND_IMAGE,              /* a group that is an OME-Zarr image */
 };
 
@@ -20,7 +20,7 @@ enum radio_status rd_node_exists (struct radio_store *store,
                                   const char *path, bool *exists)
   RADIO_USE_RESULT;
 
-/* Whether a folder's name is one that an ingest gives to a level: digits, a
+/* Whether a folder's name is one that ingest gives to a level: digits, a
  * dash, eight hexadecimal digits. */
 bool rd_is_level_name (const char *name);
 
@@ -30,13 +30,27 @@ enum radio_status rd_level_name (unsigned level,
                                  char name[RD_LEVEL_NAME_NBYTES])
   RADIO_USE_RESULT;
 
-/* Read the attributes and the consolidated documents of a group.  ARRAY
- * documents are RADIO_ERROR_FORMAT. */
+/* Read the attributes and the consolidated documents of a group.
+ * RADIO_ERROR_FORMAT if it is an array. */
 enum radio_status rd_group_read (struct radio_store *store, const char *path,
                                  struct rd_group_doc **doc)
   RADIO_USE_RESULT;
 
 /* "PATH/zarr.json"; allocated, NULL without memory (the message is set). */
 char *rd_document_key (const char *path);
+
+/* The node at the path of a new volume. */
+struct rd_existing {
+  bool exists;
+  bool is_ours;               /* radio's volume, or a damaged document */
+  struct rd_volume_meta meta; /* if it could be parsed */
+};
+
+enum radio_status rd_existing_read (struct radio_store *store,
+                                    const char *path,
+                                    struct rd_existing *existing)
+  RADIO_USE_RESULT;
+void rd_existing_free (struct rd_existing *existing);
+#define RD_EXISTING_SCOPE RD_CLEANUP (rd_existing_free)
 
 #endif /* RD_VOLUME_NODE_H */

@@ -1,124 +1,212 @@
 /* SPDX-License-Identifier: MIT */
-/* Volumes: opening an image's group with its finest level. */
+/* Volumes: opening an image's group with its finest level, its geometry
+ * (from its NIfTI header if there is one, else from OME-Zarr's scale,
+ * translation and orientation), reading, and its stored size. */
 #include <config.h>
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/error.h"
 #include "profiler/counters.h"
-#include "src/volume/geometry.h"
-#include "src/volume/meta.h"
+#include "src/base/error.h"
 #include "src/volume/node.h"
 #include "src/volume/volume.h"
 
-/* The level's document as its group holds it, or NULL. */
-static struct json_object *
-consolidated_level (const struct rd_group_doc *group, const char *level_path)
-{
-  struct json_object *document
-    = rd_json_member (group->consolidated, level_path);
-  bool good = json_object_is_type (document, json_type_object);
-  return good ? document : NULL;
-}
-
-/* Open the level from the group's copy of its document: one read less. */
-static enum radio_status
-open_consolidated (struct radio_store *store, const char *path,
-                   struct json_object *document, struct radio_array **array)
-{
-  struct rd_array_doc *doc;
-  RD_TRY (rd_array_doc_parse (document, path, &doc));
-  return rd_array_open_doc (store, path, doc, array);
-}
-
+/* Open the level from the group's copy of its document, if there is one,
+ * which saves a read. */
 static enum radio_status
 open_level (struct radio_store *store, const char *where,
             const struct rd_group_doc *group, struct radio_volume *volume)
 {
-  char *path RD_FREE = rd_key_join (volume->path, volume->meta.level_path);
+  const char *level_path = volume->meta.level_path;
+  char *path RD_FREE = rd_key_join (volume->path, level_path);
   if (path == NULL)
     return RADIO_ERROR_MEMORY;
   struct json_object *document
-    = consolidated_level (group, volume->meta.level_path);
-  if (document)
-    return open_consolidated (store, path, document, &volume->array);
+    = rd_json_member (group->consolidated, level_path);
+  if (json_object_is_type (document, json_type_object)) {
+    struct rd_array_doc *doc;
+    RD_TRY (rd_array_doc_parse (document, path, &doc));
+    return rd_array_open_doc (store, path, doc, &volume->array);
+  }
   enum radio_status status = radio_array_open (store, path, &volume->array);
   if (status == RADIO_ERROR_NOT_FOUND)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: datasets[0].path is \"%s\", which is not there",
-                    where, volume->meta.level_path);
+                    "%s: datasets[0].path is \"%s\", which does not exist",
+                    where, level_path);
   return status;
 }
 
-/* The header and the level must tell of the same image. */
+/* Check that the header and the level describe the same image. */
 static enum radio_status
-check_header (const struct radio_volume *volume, const char *where)
+check_level (struct radio_volume *volume, const char *where)
 {
-  const struct rd_nifti *nifti = &volume->meta.nifti;
+  const struct rd_volume_meta *meta = &volume->meta;
+  const struct rd_nifti *nifti = &meta->nifti;
   const struct rd_array_doc *doc = volume->array->doc;
-  if (strcmp (volume->meta.axes, nifti->axes) != 0)
+  size_t rank = strlen (meta->axes);
+  if (doc->rank != rank)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: axes has %zu entries, but %s has %zu dimensions",
+                    where, rank, meta->level_path, doc->rank);
+  volume->array->is_complete = meta->has_nifti;
+  if (!meta->has_nifti)
+    return RADIO_OK;
+  if (strcmp (meta->axes, nifti->axes) != 0)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: axes are \"%s\", but \"%s\" by attributes.radio."
-                    "nifti", where, volume->meta.axes, nifti->axes);
+                    "nifti", where, meta->axes, nifti->axes);
   for (size_t i = 0; i < nifti->rank; i++)
     if (doc->shape[i] != nifti->shape[i])
       return rd_fail (RADIO_ERROR_FORMAT,
                       "%s: axis %c of %s has %llu elements, but %llu by "
                       "attributes.radio.nifti", where, nifti->axes[i],
-                      volume->meta.level_path,
-                      (unsigned long long) doc->shape[i],
+                      meta->level_path, (unsigned long long) doc->shape[i],
                       (unsigned long long) nifti->shape[i]);
   if (doc->type.dtype != nifti->type.dtype)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: data_type of %s is %s, but %s by attributes.radio."
-                    "nifti", where, volume->meta.level_path,
+                    "nifti", where, meta->level_path,
                     radio_dtype_name (doc->type.dtype),
                     radio_dtype_name (nifti->type.dtype));
   return RADIO_OK;
 }
 
-static enum radio_status
-check_level (struct radio_volume *volume, const char *where)
+static const char *
+or_empty (const char *text)
 {
-  size_t rank = strlen (volume->meta.axes);
-  if (volume->array->doc->rank != rank)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: axes has %zu entries, but %s has %zu dimensions",
-                    where, rank, volume->meta.level_path,
-                    volume->array->doc->rank);
-  volume->array->is_complete = volume->meta.has_nifti;
-  return volume->meta.has_nifti ? check_header (volume, where) : RADIO_OK;
+  return text ? text : "";
 }
 
-static enum radio_status
-load (struct radio_store *store, const struct rd_group_doc *group,
-      struct radio_volume *volume)
+/* The index of an axis that the metadata was found to have. */
+static size_t
+axis_index (const char *axes, char letter)
 {
-  char *where RD_FREE = rd_document_key (volume->path);
-  if (where == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_meta_parse (group->attributes, where, &volume->meta));
-  RD_TRY (open_level (store, where, group, volume));
-  RD_TRY (check_level (volume, where));
-  rd_volume_fill_info (volume);
-  return RADIO_OK;
+  return (size_t) (strchr (axes, letter) - axes);
+}
+
+/* The world axis (0 right, 1 anterior, 2 superior) and the sign that each
+ * of x, y, z has by RFC-4.  False unless all three are given and differ. */
+static bool
+parse_orientation (const struct rd_volume_meta *meta, size_t world[3],
+                   double sign[3])
+{
+  unsigned seen = 0;
+  for (size_t i = 0; i < 3; i++) {
+    const char *words = meta->orientation[axis_index (meta->axes, "xyz"[i])];
+    char letter = words ? rd_orientation_letter (words) : 0;
+    const char *found = letter ? strchr ("RASLPI", letter) : NULL;
+    if (found == NULL)
+      return false;
+    size_t place = (size_t) (found - "RASLPI");
+    world[i] = place % 3;
+    sign[i] = place < 3 ? 1 : -1;
+    seen |= 1u << world[i];
+  }
+  return seen == 7;
+}
+
+/* OME's coordinates increase along the axes; RFC-4 gives the axes'
+ * directions.  Without it they are taken as right, anterior, superior. */
+static void
+ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
+{
+  size_t world[3];
+  double sign[3];
+  if (!parse_orientation (meta, world, sign))
+    for (size_t i = 0; i < 3; i++) {
+      world[i] = i;
+      sign[i] = 1;
+    }
+  memset (affine, 0, 12 * sizeof (double));
+  for (size_t i = 0; i < 3; i++) {
+    size_t axis = axis_index (meta->axes, "xyz"[i]);
+    affine[world[i]][i] = sign[i] * meta->scale[axis];
+    affine[world[i]][3] = sign[i] * meta->translation[axis];
+  }
+}
+
+static void
+fill_geometry (const struct rd_volume_meta *meta,
+               struct radio_volume_info *info)
+{
+  size_t axis_of[3];
+  if (meta->has_nifti) {
+    rd_nifti_affine (&meta->nifti, info->affine, &info->affine_source);
+    rd_meta_scale (&meta->nifti, info->spacing);
+    info->space_unit = rd_nifti_space_unit (&meta->nifti);
+    info->time_unit = rd_nifti_time_unit (&meta->nifti);
+  } else {
+    ome_affine (meta, info->affine);
+    info->affine_source = "ome";
+    for (size_t i = 0; i < strlen (meta->axes); i++)
+      info->spacing[i] = fabs (meta->scale[i]);
+    info->space_unit = or_empty (meta->space_unit);
+    info->time_unit = or_empty (meta->time_unit);
+  }
+  rd_orientation (info->affine, info->orientation, axis_of);
+  for (size_t plane = 0; plane < 3; plane++)
+    info->plane_axis[plane] = axis_index (meta->axes, "xyz"[axis_of[plane]]);
+}
+
+static void
+fill_info (struct radio_volume *volume)
+{
+  const struct rd_volume_meta *meta = &volume->meta;
+  const struct rd_nifti *nifti = &meta->nifti;
+  struct radio_volume_info *info = &volume->info;
+  *info = (struct radio_volume_info) {
+    .path = volume->path,
+    .axes = meta->axes,
+    .scl_slope = 1,
+    .source_name = or_empty (meta->source_name),
+    .source_sha256 = or_empty (meta->source_sha256),
+    .source_nbytes = meta->source_nbytes,
+    .tiling = or_empty (meta->tiling),
+    .codec = or_empty (meta->codec),
+    .nifti_type = meta->has_nifti ? nifti->type_name : "",
+    .header = meta->has_nifti ? meta->prefix.data : NULL,
+    .header_nbytes = meta->has_nifti ? meta->prefix.nbytes : 0,
+  };
+  radio_array_info (volume->array, &info->array);
+  fill_geometry (meta, info);
+  if (meta->has_nifti)
+    rd_nifti_scaling (nifti, &info->scl_slope, &info->scl_inter);
+  /* The window is of scaled values: the header's is, too, but omero's is of
+   * stored ones. */
+  if (meta->has_nifti && nifti->cal_max > nifti->cal_min) {
+    info->window_low = nifti->cal_min;
+    info->window_high = nifti->cal_max;
+  } else if (meta->has_window) {
+    double a = meta->window_start * info->scl_slope + info->scl_inter;
+    double b = meta->window_end * info->scl_slope + info->scl_inter;
+    info->window_low = fmin (a, b);
+    info->window_high = fmax (a, b);
+  }
 }
 
 enum radio_status
 rd_volume_open_group (struct radio_store *store, const char *path,
                       const struct rd_group_doc *group,
-                      struct radio_volume **volume)
+                      struct radio_volume **result)
 {
-  struct radio_volume *made RD_CLEANUP (rd_cleanup_volume)
-    = rd_calloc (1, sizeof *made);
-  if (made == NULL)
-    return rd_fail_memory (sizeof *made);
-  made->path = rd_strdup (path);
-  if (made->path == NULL)
+  struct radio_volume *volume RD_CLEANUP (rd_cleanup_volume)
+    = rd_calloc (1, sizeof *volume);
+  if (volume == NULL)
+    return rd_fail_memory (sizeof *volume);
+  volume->path = rd_strdup (path);
+  if (volume->path == NULL)
     return rd_fail_memory (strlen (path) + 1);
-  RD_TRY (load (store, group, made));
-  *volume = RD_STEAL (made);
+  char *where RD_FREE = rd_document_key (path);
+  if (where == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_meta_parse (group->attributes, where, &volume->meta));
+  RD_TRY (open_level (store, where, group, volume));
+  RD_TRY (check_level (volume, where));
+  fill_info (volume);
+  *result = RD_STEAL (volume);
   return RADIO_OK;
 }
 
@@ -165,4 +253,154 @@ struct radio_array *
 radio_volume_array (struct radio_volume *volume)
 {
   return volume->array;
+}
+
+/* Read requests, with the volume's slope and intercept if options say so. */
+static enum radio_status
+read_requests (struct radio_volume *volume,
+               const struct radio_request *requests, size_t n,
+               enum radio_dtype dtype,
+               const struct radio_read_options *options)
+{
+  const struct rd_scaling scaling
+    = { volume->info.scl_slope, volume->info.scl_inter };
+  bool scaled = options && options->scaled;
+  RD_NOTE_NAME ("volume", volume->path);
+  return rd_array_read_scaled (volume->array, requests, n, dtype,
+                               scaled ? &scaling : NULL);
+}
+
+enum radio_status
+radio_volume_read (struct radio_volume *volume, const struct radio_box *box,
+                   enum radio_dtype dtype, void *buffer, size_t nbytes,
+                   const struct radio_read_options *options)
+{
+  if (volume == NULL || box == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read: %s is NULL",
+                    volume ? "box" : "volume");
+  RD_SCOPE ("read", RD_IN_OPERATION);
+  const struct radio_request request = {
+    *box, buffer, nbytes, options ? options->strides : NULL,
+  };
+  return rd_scope_end_with (
+    read_requests (volume, &request, 1, dtype, options));
+}
+
+enum radio_status
+radio_volume_read_many (struct radio_volume *volume,
+                        const struct radio_request *requests, size_t n,
+                        enum radio_dtype dtype,
+                        const struct radio_read_options *options)
+{
+  if (volume == NULL || (requests == NULL && n > 0))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_many: %s is "
+                    "NULL", volume ? "requests" : "volume");
+  RD_SCOPE ("read many", RD_IN_OPERATION);
+  return rd_scope_end_with (
+    read_requests (volume, requests, n, dtype, options));
+}
+
+static bool
+is_space (char letter)
+{
+  return letter != 't' && letter != 'c';
+}
+
+void
+radio_volume_plane_shape (const struct radio_volume *volume,
+                          enum radio_plane plane, uint64_t shape[2])
+{
+  const struct radio_volume_info *info = &volume->info;
+  size_t across = info->plane_axis[plane];
+  size_t n = 0;
+  for (size_t i = 0; i < info->array.rank && n < 2; i++)
+    if (is_space (info->axes[i]) && i != across)
+      shape[n++] = info->array.shape[i];
+}
+
+/* Read the plane at an index of the axis `across' into the buffer of a
+ * request that has no box yet: one element thick on that axis and on t and
+ * c.  options' strides are of the plane's two axes; on the others the box
+ * has one element, so that any stride will do. */
+static enum radio_status
+read_plane (struct radio_volume *volume, size_t across, uint64_t index,
+            enum radio_dtype dtype, struct radio_request *request,
+            const struct radio_read_options *options)
+{
+  const struct radio_volume_info *info = &volume->info;
+  const uint64_t *shape = info->array.shape;
+  struct radio_box *box = &request->box;
+  int64_t strides[RADIO_MAX_RANK];
+  size_t nlead = 0, nstrides = 0;
+  *box = (struct radio_box) { .rank = info->array.rank };
+  for (size_t i = 0; i < box->rank; i++) {
+    bool is_whole = is_space (info->axes[i]) && i != across;
+    box->size[i] = is_whole ? shape[i] : 1;
+    if (i == across)
+      box->start[i] = index;
+    else if (!is_whole)
+      box->start[i] = options->lead[nlead++];
+    if (box->start[i] >= shape[i] && !is_whole)
+      return rd_fail (RADIO_ERROR_ARGUMENT,
+                      "%s: index %" PRIu64 " on axis %c is outside its "
+                      "%" PRIu64 " elements", volume->path, box->start[i],
+                      info->axes[i], shape[i]);
+    if (options->strides)
+      strides[i] = is_whole ? options->strides[nstrides++] : 0;
+  }
+  if (options->strides)
+    request->strides = strides;
+  return read_requests (volume, request, 1, dtype, options);
+}
+
+enum radio_status
+radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
+                         uint64_t index, enum radio_dtype dtype,
+                         void *buffer, size_t nbytes,
+                         const struct radio_read_options *options)
+{
+  static const struct radio_read_options defaults;
+  if (volume == NULL || (unsigned) plane > RADIO_SAGITTAL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane: volume "
+                    "is NULL, or the plane %d unknown", (int) plane);
+  RD_SCOPE ("read plane", RD_IN_OPERATION);
+  struct radio_request request = { .buffer = buffer, .nbytes = nbytes };
+  return rd_scope_end_with (
+    read_plane (volume, volume->info.plane_axis[plane], index, dtype,
+                &request, options ? options : &defaults));
+}
+
+struct size_sum {
+  const struct radio_volume *volume;
+  uint64_t nbytes;
+};
+
+/* Levels that the volume does not name are not its own: another writer is
+ * writing them, or they are garbage. */
+static enum radio_status
+add_own_object (const struct rd_io_entry *entry, void *user_data)
+{
+  struct size_sum *sum = user_data;
+  const char *name = entry->name;
+  char first[RD_LEVEL_NAME_NBYTES] = "";
+  size_t n = strcspn (name, "/");
+  if (name[n] == '/' && n < sizeof first)
+    memcpy (first, name, n);
+  if (!rd_is_level_name (first)
+      || strcmp (first, sum->volume->meta.level_path) == 0)
+    sum->nbytes += entry->nbytes;
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_volume_stored_nbytes (struct radio_volume *volume, uint64_t *nbytes)
+{
+  if (volume == NULL || nbytes == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_stored_nbytes: an "
+                    "argument is NULL");
+  struct size_sum sum = { volume, 0 };
+  struct rd_io *io = volume->array->store->io;
+  RD_TRY (io->ops->list (io, volume->path, true, add_own_object, &sum));
+  *nbytes = sum.nbytes;
+  return RADIO_OK;
 }

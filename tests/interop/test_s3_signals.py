@@ -89,7 +89,7 @@ def test_a_gc_that_is_ended_leaves_no_mark(gateway, s3, proxy, radio):
     time.sleep(2.1)
     out, err = end_at_removal(proxy, env, signal.SIGTERM, "gc", "-s", store,
                               "--grace", "1")
-    assert "removed 1 unused item," in out and "the next gc takes" in err
+    assert "removed 1 unused item," in out and "the next gc removes" in err
     assert not marks_of(s3)
     said = radio("gc", "-s", store, "--grace", "1", env=env).stdout
     assert "removed 1 unused item," in said

@@ -10,7 +10,7 @@
 #include <radio/radio.h>
 
 #include "src/array/context.h"
-#include "src/volume/source.h"
+#include "src/volume/ingest/ingest.h"
 #include "tests/nifti/make-nifti.h"
 
 /* cmocka's setup and teardown: a fresh folder, entered and left. */

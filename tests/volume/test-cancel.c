@@ -85,7 +85,7 @@ collect (struct radio_store *store)
   if (status == RADIO_OK)
     assert_int_equal (result.removed_count, 1);
   else
-    assert_non_null (strstr (radio_error_message (), "the next gc takes"));
+    assert_non_null (strstr (radio_error_message (), "the next gc removes"));
   assert_volume_is (store, "ct/a", &spec);
   return status;
 }

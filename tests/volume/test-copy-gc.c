@@ -221,7 +221,7 @@ a_copy_that_waited_in_vain_names_the_mark (void **state)
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
   put_mark (bucket, 1);
   assert_fails (copy_by (from, to), RADIO_ERROR_IO,
-                "as ct/a/.radio-gc/0-01234567 tells");
+                "data of this volume (ct/a/.radio-gc/0-01234567)");
   bucket_age (bucket, 3600);
   assert_ok (copy_by (from, to));
   radio_store_close (to);

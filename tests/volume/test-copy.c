@@ -641,7 +641,7 @@ static enum radio_status
 copy_as_well (struct meanwhile *meanwhile)
 {
   assert_fails (copy (meanwhile->from, meanwhile->to), RADIO_ERROR_IO,
-                "another copy to it is under way");
+                "another copy to it is in progress");
   return RADIO_OK;
 }
 

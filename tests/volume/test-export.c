@@ -12,7 +12,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/element/box.h"
-#include "src/volume/phantom.h"
+#include "src/volume/ingest/phantom.h"
 #include "src/volume/volume.h"
 
 static void

@@ -508,7 +508,7 @@ arrays_and_images_are_no_collections (void **state)
   };
   assert_fails (rd_ingest_source (store, &source.source, "ct/plain",
                                   &options, NULL),
-                RADIO_ERROR_EXISTS, "no volume of radio's");
+                RADIO_ERROR_EXISTS, "not a volume of radio's");
   radio_store_close (store);
 }
 

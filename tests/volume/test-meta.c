@@ -38,7 +38,7 @@ make_document (const struct nifti_spec *spec, struct made *made)
   assert_ok (rd_codec_choose (NULL, &nifti.type, &codec, &codecs));
   assert_ok (rd_level_document (&nifti, &tiling, codecs, &level));
   assert_ok (rd_header_document (prefix.nbytes, &header));
-  const struct rd_meta_make meta = {
+  const struct rd_meta_input meta = {
     .name = "a", .level_path = "0-00c0ffee", .nifti = &nifti,
     .prefix = &prefix, .source_name = "a.nii", .source_sha256 = "abc",
     .source_nbytes = 1234, .trailing_nbytes = 5, .tiling = tiling.name,

@@ -4,7 +4,7 @@
 
 #include "tests/unit.h"
 
-#include "src/volume/phantom.h"
+#include "src/volume/ingest/phantom.h"
 
 #define NZ 64
 #define NY 96

@@ -9,10 +9,8 @@
 #include "tests/unit.h"
 
 #include "src/base/cleanup.h"
-#include "src/volume/stats/bins.h"
-#include "src/volume/stats/moments.h"
-#include "src/volume/stats/quantile.h"
-#include "src/volume/select.h"
+#include "src/volume/stats/descriptive.h"
+#include "src/volume/stats/select.h"
 #include "src/volume/stats/stats.h"
 #include "src/volume/stats/values.h"
 

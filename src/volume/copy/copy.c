@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying a volume: the levels' shards are brought over by the pool, then
- * their documents, and the volume's document is published last.  Until then
- * nothing of it exists for anyone; what a copy that ended early left has the
- * same names for the next one. */
+/* Copying a volume: the pool copies the levels' shards, then their documents
+ * are put, and the volume's document is published last.  Until then the
+ * volume does not exist for readers; what a copy that ended early left has
+ * the same names for the next one. */
 #include <config.h>
 
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "src/volume/copy/copy.h"
 #include "src/volume/publish.h"
 
-/* Pieces that are read and written at once: what a store likes to read at
- * once, within these. */
+/* Bounds of the pieces that are read and written at a time; within them, the
+ * store's preferred size. */
 #define PIECE_MIN_NBYTES ((uint64_t) 1 << 20)
 #define PIECE_MAX_NBYTES ((uint64_t) 8 << 20)
 
@@ -60,69 +60,53 @@ rd_copy_run_objects (struct rd_copy *copy, rd_task_fn *run,
   return rd_pool_run (copy->to->context->pool, &job.job);
 }
 
-/* Of a dry run: what is there by its size. */
-static enum radio_status
-guess (struct rd_copy *copy, const struct rd_copy_object *object)
-{
-  struct rd_io *io = copy->to->io;
-  uint64_t nbytes;
-  enum radio_status status = io->ops->size (io, object->to_key, &nbytes);
-  if (status != RADIO_ERROR_NOT_FOUND)
-    RD_TRY (status);
-  bool there = status == RADIO_OK && nbytes == object->nbytes;
-  atomic_fetch_add (there ? &copy->there_count : &copy->sent_count, 1);
-  atomic_fetch_add (there ? &copy->there_nbytes : &copy->sent_nbytes,
-                    object->nbytes);
-  return RADIO_OK;
-}
-
+/* Read the size of an object in the source; in a dry run also compare it
+ * with the size in the destination. */
 static enum radio_status
 measure_object (struct rd_job *base, uint64_t task,
                 struct rd_scratch *scratch)
 {
   struct rd_copy *copy = ((struct rd_copy_job *) base)->copy;
-  struct rd_io *io = copy->from->io;
+  struct rd_io *from = copy->from->io, *to = copy->to->io;
   struct rd_copy_object object;
   (void) scratch;
   rd_copy_locate (copy, task, &object);
-  enum radio_status status = io->ops->size (io, object.from_key,
-                                            &object.nbytes);
+  enum radio_status status = from->ops->size (from, object.from_key,
+                                              &object.nbytes);
   if (status == RADIO_ERROR_NOT_FOUND) {
     if (object.level->array->is_complete)
       return rd_copy_fail_missing (copy, object.from_key);
-    object.nbytes = RD_COPY_ABSENT;
-    status = RADIO_OK;
+    copy->sizes[task] = RD_COPY_ABSENT;
+    return RADIO_OK;
   }
   RD_TRY (status);
   copy->sizes[task] = object.nbytes;
-  bool is_guess = copy->options->dry_run && object.nbytes != RD_COPY_ABSENT;
-  return is_guess ? guess (copy, &object) : RADIO_OK;
-}
+  if (!copy->options->dry_run)
+    return RADIO_OK;
 
-/* All sizes, before anything is written: a shard that is missing is found
- * so, and progress is told right. */
-static enum radio_status
-measure (struct rd_copy *copy)
-{
-  RD_TRY (rd_copy_run_objects (copy, measure_object, &measure_site, 0));
-  for (uint64_t i = 0; i < copy->nobjects; i++)
-    if (copy->sizes[i] != RD_COPY_ABSENT)
-      copy->total_nbytes = rd_add_sat (copy->total_nbytes, copy->sizes[i]);
+  uint64_t nbytes;
+  status = to->ops->size (to, object.to_key, &nbytes);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    RD_TRY (status);
+  bool exists = status == RADIO_OK && nbytes == object.nbytes;
+  atomic_fetch_add (exists ? &copy->there_count : &copy->sent_count, 1);
+  atomic_fetch_add (exists ? &copy->there_nbytes : &copy->sent_nbytes,
+                    object.nbytes);
   return RADIO_OK;
 }
 
-/* Whether the volume that is to be replaced is this one, or has its data.
- * Its document may change until the copy is published; then it is another
- * that is there, and its level another one. */
+/* Check whether the volume that is to be replaced is this one, or has its
+ * data.  Its document may change until the copy is published; then another
+ * volume exists, with another level. */
 static enum radio_status
-look_at_existing (struct rd_copy *copy)
+check_existing (struct rd_copy *copy)
 {
   struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
   struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
   char *key RD_FREE = rd_document_key (copy->to_path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_existing_look (copy->to, copy->to_path, &existing));
+  RD_TRY (rd_existing_read (copy->to, copy->to_path, &existing));
   const char *theirs = existing.meta.level_path;
   if (theirs == NULL || strcmp (theirs, copy->volume->meta.level_path) != 0)
     return RADIO_OK;
@@ -135,17 +119,6 @@ look_at_existing (struct rd_copy *copy)
   copy->is_same = text.nbytes == copy->text.nbytes
                   && memcmp (text.data, copy->text.data, text.nbytes) == 0;
   return RADIO_OK;
-}
-
-static enum radio_status
-lock_level (struct rd_copy *copy, struct rd_copy_level *level)
-{
-  struct rd_io *io = copy->to->io;
-  RD_TRY (io->ops->lock (io, level->to_path, false, &level->lock));
-  if (level->lock)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_IO, "%s/%s: another copy to it is under way",
-                  io->uri, copy->to_path);
 }
 
 enum radio_status
@@ -170,32 +143,30 @@ rd_copy_put_level (struct rd_copy *copy, const struct rd_copy_level *level)
                     RD_PUT_REPLACE);
 }
 
-/* Where locks do not tell of other processes, what nobody names is safe from
- * them while something of it is young: what an earlier copy left is not. */
+/* The levels are locked before the garbage is removed, so that an earlier
+ * copy's shards are kept.  Where locks do not exclude other processes,
+ * unnamed data is safe from them only while some of it is young: what an
+ * earlier copy left is not, so its documents are put again.  A failure to
+ * remove the garbage is ignored. */
 static enum radio_status
-renew_levels (struct rd_copy *copy)
-{
-  if (rd_io_excludes_all (copy->to->io) || copy->names_level)
-    return RADIO_OK;
-  for (size_t i = 0; i < copy->nlevels; i++)
-    RD_TRY (rd_copy_put_level (copy, &copy->levels[i]));
-  return RADIO_OK;
-}
-
-/* The levels are locked before what nobody names is removed: an earlier
- * copy's shards stay.  That removing fails is no reason not to go on. */
-static enum radio_status
-begin (struct rd_copy *copy)
+begin_levels (struct rd_copy *copy)
 {
   RD_SCOPE ("begin level", RD_IN_METADATA);
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct radio_gc_result removed = { 0 };
   struct rd_io *io = copy->to->io;
   RD_TRY (io->ops->lock (io, copy->to_path, true, &lock));
-  RD_TRY (look_at_existing (copy));
-  for (size_t i = 0; i < copy->nlevels; i++)
-    RD_TRY (lock_level (copy, &copy->levels[i]));
-  RD_TRY (renew_levels (copy));
+  RD_TRY (check_existing (copy));
+  for (size_t i = 0; i < copy->nlevels; i++) {
+    struct rd_copy_level *level = &copy->levels[i];
+    RD_TRY (io->ops->lock (io, level->to_path, false, &level->lock));
+    if (level->lock == NULL)
+      return rd_fail (RADIO_ERROR_IO, "%s/%s: another copy to it is in "
+                      "progress", io->uri, copy->to_path);
+  }
+  if (!rd_io_excludes_all (io) && !copy->names_level)
+    for (size_t i = 0; i < copy->nlevels; i++)
+      RD_TRY (rd_copy_put_level (copy, &copy->levels[i]));
   enum radio_status status
     = rd_collect_contents (copy->to, copy->to_path, false, &removed);
   return status == RADIO_ERROR_MEMORY ? status : RADIO_OK;
@@ -212,16 +183,17 @@ copy_object (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   return rd_copy_object (copy, &object, scratch);
 }
 
-/* As many at a time as fit into half of the memory: each has two pieces, its
- * index, a tile, and what its writer holds. */
+/* Choose the size of pieces, and the number of objects to copy at a time: as
+ * many as fit into half of the memory, each with two pieces, its index, a
+ * tile, and its writer's buffers. */
 static unsigned
-count_active (struct rd_copy *copy)
+choose_max_active (struct rd_copy *copy)
 {
   const struct radio_context *context = copy->to->context;
   uint64_t limit = context->memory_limit_nbytes, most = 0;
-  uint64_t liked = rd_max_u64 (copy->from->io->piece_nbytes,
-                               PIECE_MIN_NBYTES);
-  copy->piece_nbytes = rd_min_u64 (rd_min_u64 (liked, PIECE_MAX_NBYTES),
+  uint64_t preferred = rd_max_u64 (copy->from->io->piece_nbytes,
+                                   PIECE_MIN_NBYTES);
+  copy->piece_nbytes = rd_min_u64 (rd_min_u64 (preferred, PIECE_MAX_NBYTES),
                                    limit / 16 + 1);
   for (size_t i = 0; i < copy->nlevels; i++) {
     const struct rd_layout *layout = &copy->levels[i].array->layout;
@@ -253,41 +225,36 @@ publish (struct rd_copy *copy)
   RD_SCOPE ("commit", RD_IN_OPERATION);
   for (size_t i = 0; i < copy->nlevels; i++)
     RD_TRY (rd_copy_put_level (copy, &copy->levels[i]));
-  RD_TRY (rd_copy_settle (copy));
+  RD_TRY (rd_copy_recheck (copy));
   enum radio_status status = rd_publish (&publication, &copy->is_ours);
   copy->skipped = publication.skipped;
   return rd_scope_end_with (status);
 }
 
-/* That the volume is there changes who may write what. */
-static enum radio_status
-settle (struct rd_copy *copy)
-{
-  if (!copy->is_ours)
-    return RADIO_OK;
-  copy->is_same = true;
-  enum radio_status status = rd_copy_settle (copy);
-  if (status == RADIO_OK)
-    return RADIO_OK;
-  return rd_fail_in (status, "%s: published, but may lack what was removed "
-                     "meanwhile: copy it again, replacing it", copy->to_path);
-}
-
 static enum radio_status
 write_volume (struct rd_copy *copy)
 {
-  RD_TRY (begin (copy));
-  RD_TRY (rd_copy_list (copy));
-  copy->max_active = count_active (copy);
+  RD_TRY (begin_levels (copy));
+  RD_TRY (rd_copy_list_objects (copy));
+  copy->max_active = choose_max_active (copy);
   RD_TRY (rd_copy_run_objects (copy, copy_object, &shards_site,
                                copy->max_active));
   RD_TRY (publish (copy));
-  return settle (copy);
+  if (!copy->is_ours)
+    return RADIO_OK;
+  /* Now that the volume exists, its objects may be rewritten. */
+  copy->is_same = true;
+  enum radio_status status = rd_copy_recheck (copy);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail_in (status, "%s: published, but objects that were removed "
+                     "meanwhile may be missing: copy it again, replacing it",
+                     copy->to_path);
 }
 
-/* Failures after which the same copy may be begun again. */
+/* Whether the same copy may be resumed after a failure. */
 static bool
-may_go_on (enum radio_status status)
+is_resumable (enum radio_status status)
 {
   switch (status) {
   case RADIO_ERROR_IO:
@@ -302,45 +269,48 @@ may_go_on (enum radio_status status)
   }
 }
 
-/* What was brought over stays for the next copy, if there can be one; else
- * it is removed, unless a volume names it.  The thread's message is kept. */
-static void
-end (struct rd_copy *copy, enum radio_status status)
+static enum radio_status
+copy_volume (struct rd_copy *copy, const char *collection)
 {
   struct rd_error error;
-  uint64_t n = copy->sent_count + copy->there_count;
+  uint64_t total = 0;
+  RD_TRY (rd_copy_load (copy));
+  /* All sizes are read before anything is written: that finds missing
+   * shards, and makes the progress exact. */
+  RD_TRY (rd_copy_run_objects (copy, measure_object, &measure_site, 0));
+  for (uint64_t i = 0; i < copy->nobjects; i++)
+    if (copy->sizes[i] != RD_COPY_ABSENT)
+      total = rd_add_sat (total, copy->sizes[i]);
+  copy->total_nbytes = total;
+  if (copy->options->dry_run)
+    return RADIO_OK;
+  RD_TRY (rd_publish_collection (copy->to, collection));
+  enum radio_status status = write_volume (copy);
   for (size_t i = 0; i < copy->nlevels; i++)
     rd_io_unlock (RD_STEAL (copy->levels[i].lock));
-  if (copy->is_ours || (n > 0 && may_go_on (status)))
-    return;
+  /* The objects stay for the next copy, if it can resume; else they are
+   * removed, unless a volume names them.  The thread's message is kept. */
+  uint64_t n = copy->sent_count + copy->there_count;
+  if (copy->is_ours || (n > 0 && is_resumable (status)))
+    return status;
   rd_error_save (&error, status);
   rd_collect_quietly (copy->to, copy->to_path);
   rd_error_raise (&error);
-}
-
-static enum radio_status
-bring_volume (struct rd_copy *copy, const char *collection)
-{
-  RD_TRY (rd_copy_load (copy));
-  RD_TRY (measure (copy));
-  if (copy->options->dry_run)
-    return RADIO_OK;
-  RD_TRY (rd_place_make_collection (copy->to, collection));
-  enum radio_status status = write_volume (copy);
-  end (copy, status);
   return status;
 }
 
 static enum radio_status
-copy_volume (struct rd_copy *copy, struct radio_copy_result *result)
+run_copy (struct rd_copy *copy, struct radio_copy_result *result)
 {
   char *collection RD_FREE = NULL;
   const char *name;
-  RD_TRY (rd_place_check (copy->to, copy->to_path, &collection, &name));
-  RD_TRY (rd_existing_check (copy->to, copy->to_path,
-                             copy->options->existing, &copy->skipped));
+  RD_TRY (rd_publish_check_path (copy->to, copy->to_path, &collection,
+                                 &name));
+  RD_TRY (rd_publish_check_existing (copy->to, copy->to_path,
+                                     copy->options->existing,
+                                     &copy->skipped));
   enum radio_status status
-    = copy->skipped ? RADIO_OK : bring_volume (copy, collection);
+    = copy->skipped ? RADIO_OK : copy_volume (copy, collection);
   if (result)
     *result = (struct radio_copy_result) {
       .skipped = copy->skipped,
@@ -368,5 +338,5 @@ radio_volume_copy (struct radio_store *from, const char *path,
   };
   RD_SCOPE ("copy", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (copy_volume (&copy, result));
+  return rd_scope_end_with (run_copy (&copy, result));
 }

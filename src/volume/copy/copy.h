@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One copy of a volume while it runs: what its steps hand to each other.
- * The levels keep their names, which are random, so that another copy of the
- * same volume finds what an earlier one left, and no other volume's data. */
+/* The state of one copy of a volume.  Levels keep their names, which are
+ * random, so that a later copy of the same volume finds what an earlier one
+ * left, and no other volume's data. */
 #ifndef RD_COPY_VOLUME_H
 #define RD_COPY_VOLUME_H
 
@@ -39,8 +39,8 @@ struct rd_copy {
   uint64_t nobjects;
   uint64_t *sizes;                    /* of the objects in the source */
   bool *was_there;                    /* they were not sent */
-  bool *listed;                       /* they were there at the last look, */
-  bool has_listed;                    /* if there was one (rd_copy_list) */
+  bool *listed;                       /* they existed at the last listing, */
+  bool has_listed;                    /* if there was one */
   uint64_t total_nbytes;
   uint64_t piece_nbytes;
   unsigned max_active;                /* objects that are written at once */
@@ -60,12 +60,12 @@ struct rd_copy {
 /* Read the documents of the source. */
 enum radio_status rd_copy_load (struct rd_copy *copy) RADIO_USE_RESULT;
 
-/* An object of the source is not there: because the volume was replaced or
- * removed, or because it was lost. */
+/* Fail because an object of the source does not exist: because the volume
+ * was replaced or removed, or because it was lost. */
 enum radio_status rd_copy_fail_missing (const struct rd_copy *copy,
                                         const char *key);
 
-/* Which object the i-th is, and its keys. */
+/* The i-th object, and its keys. */
 struct rd_copy_object {
   uint64_t i;
   const struct rd_copy_level *level;
@@ -75,25 +75,27 @@ struct rd_copy_object {
 void rd_copy_locate (const struct rd_copy *copy, uint64_t i,
                      struct rd_copy_object *object);
 
-/* Look which objects are there, all at once; where locks tell, asking for
- * each of them is as fast, and nothing is done. */
-enum radio_status rd_copy_list (struct rd_copy *copy) RADIO_USE_RESULT;
+/* List which objects exist, a level at a time; does nothing where locks
+ * exclude other processes, as checking each of them is as fast there. */
+enum radio_status rd_copy_list_objects (struct rd_copy *copy)
+  RADIO_USE_RESULT;
 
-/* Bring one object over, unless it is there. */
+/* Copy one object, unless it exists. */
 enum radio_status rd_copy_object (struct rd_copy *copy,
                                   const struct rd_copy_object *object,
                                   struct rd_scratch *scratch)
   RADIO_USE_RESULT;
 
-/* So much more is there; also the place where a copy notices that it is to
- * end: RADIO_ERROR_CANCELLED. */
+/* Count nbytes as done and report progress.  RADIO_ERROR_CANCELLED when the
+ * copy is to end. */
 enum radio_status rd_copy_progress (struct rd_copy *copy, uint64_t nbytes)
   RADIO_USE_RESULT;
 
-/* Look again at all that was brought or found, and bring anew what somebody
- * removed meanwhile, as may happen where locks do not tell of other
- * processes (marks.h).  After publishing, what this leaves is whole. */
-enum radio_status rd_copy_settle (struct rd_copy *copy) RADIO_USE_RESULT;
+/* Check again that all objects exist, and copy those again that another
+ * process removed meanwhile, which is possible where locks do not exclude
+ * other processes (tombstones.h).  After publishing, the volume is complete
+ * when this returns. */
+enum radio_status rd_copy_recheck (struct rd_copy *copy) RADIO_USE_RESULT;
 
 /* Run a task for each object. */
 enum radio_status rd_copy_run_objects (struct rd_copy *copy,
@@ -102,20 +104,20 @@ enum radio_status rd_copy_run_objects (struct rd_copy *copy,
                                        unsigned max_active)
   RADIO_USE_RESULT;
 
-/* A job over all objects: its tasks find the copy by it. */
+/* The job of rd_copy_run_objects. */
 struct rd_copy_job {
   struct rd_job job;          /* first */
   struct rd_copy *copy;
 };
 
-/* Put a level's document, unless it is there. */
+/* Put a level's document, unless it exists. */
 enum radio_status rd_copy_put_level (struct rd_copy *copy,
                                      const struct rd_copy_level *level)
   RADIO_USE_RESULT;
 
-/* Whether an object of the copy's levels may be written.  A volume that
- * stays until it is replaced may name the same level: then only what is
- * damaged there is written anew, never what it may be using otherwise. */
+/* Check that an object of the copy's levels may be written.  A volume that
+ * stays until it is replaced may name the same level: then only damaged
+ * objects are rewritten, never those that it may be using otherwise. */
 enum radio_status rd_copy_check_may_write (const struct rd_copy *copy,
                                            const char *key) RADIO_USE_RESULT;
 

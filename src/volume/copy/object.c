@@ -1,16 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* Bringing one object over: what is there whole is left, all else is read,
- * checked, written, and read again. */
+/* Copying one object: if it exists complete it is kept, else it is read
+ * piece by piece, checked, written, and read back.  From a store that does
+ * not block, the next piece is requested while one is processed. */
 #include <config.h>
 
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/array/cuts.h"
 #include "src/base/crc32c.h"
 #include "src/volume/copy/copy.h"
-#include "src/volume/copy/read.h"
 
-/* The callback is called on the thread that it came from. */
+struct reader;
+
+/* A piece and its request. */
+struct piece_read {
+  struct rd_cut piece;
+  struct rd_io_get get;
+  struct rd_buffer buffer;
+  struct reader *reader;
+  bool is_requested;
+  bool is_done;               /* under the reader's mutex */
+};
+
+struct reader {
+  struct rd_cuts *cuts;
+  struct piece_read reads[2];
+  unsigned turn;              /* the next one to return */
+  pthread_mutex_t mutex;
+  pthread_cond_t done;
+};
+
+/* cuts are open, or have no tiles, and stay until the reader is closed. */
+static void
+reader_open (struct reader *reader, struct rd_cuts *cuts)
+{
+  *reader = (struct reader) { .cuts = cuts };
+  pthread_mutex_init (&reader->mutex, NULL);
+  pthread_cond_init (&reader->done, NULL);
+}
+
+static void
+on_read_done (struct rd_io_get *get)
+{
+  struct piece_read *read = get->user_data;
+  struct reader *reader = read->reader;
+  RD_LOCK_SCOPE (&reader->mutex);
+  read->is_done = true;
+  /* Under the mutex, since the reader may be freed once this is seen. */
+  pthread_cond_signal (&reader->done);
+}
+
+static void
+wait_for_read (struct piece_read *read)
+{
+  struct reader *reader = read->reader;
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+  RD_LOCK_SCOPE (&reader->mutex);
+  while (!read->is_done)
+    pthread_cond_wait (&reader->done, &reader->mutex);
+}
+
+/* Request the next piece, if there is one.  A store that blocks is read when
+ * the piece is needed. */
+static enum radio_status
+request_piece (struct reader *reader, struct piece_read *read)
+{
+  struct rd_io *io = reader->cuts->io;
+  if (!rd_cuts_next (reader->cuts, &read->piece))
+    return RADIO_OK;
+  read->reader = reader;
+  read->get.into = &read->buffer;
+  RD_TRY (rd_cuts_ask (reader->cuts, &read->piece, &read->get));
+  read->is_requested = true;
+  read->is_done = io->ops->is_blocking;
+  if (io->ops->is_blocking)
+    return RADIO_OK;
+  read->get.done = on_read_done;
+  read->get.user_data = read;
+  io->ops->get (io, &read->get, 1);
+  return RADIO_OK;
+}
+
+static enum radio_status
+next_piece (struct reader *reader, const struct piece_read **result)
+{
+  struct rd_io *io = reader->cuts->io;
+  struct piece_read *read = &reader->reads[reader->turn];
+  struct piece_read *other = &reader->reads[!reader->turn];
+  *result = NULL;
+  if (!read->is_requested)
+    RD_TRY (request_piece (reader, read));
+  if (!read->is_requested)
+    return RADIO_OK;
+  if (!io->ops->is_blocking)
+    RD_TRY (request_piece (reader, other));
+  read->is_requested = false;
+  if (io->ops->is_blocking)
+    RD_TRY (rd_io_read (io, &read->get));
+  else
+    wait_for_read (read);
+  RD_TRY (rd_cuts_look (reader->cuts, &read->piece, &read->get));
+  *result = read;
+  if (other->is_requested)
+    reader->turn = !reader->turn;
+  return RADIO_OK;
+}
+
+/* Read the next piece, which stays until the next call; *read is NULL when
+ * there is none. */
+static enum radio_status
+reader_next (struct reader *reader, const struct piece_read **read)
+{
+  RD_SCOPE ("read", RD_IN_OPERATION);
+  return rd_scope_end_with (next_piece (reader, read));
+}
+
+/* Pending requests write into the buffers, so they are waited for. */
+static void
+reader_close (struct reader *reader)
+{
+  for (size_t i = 0; i < 2; i++) {
+    struct piece_read *read = &reader->reads[i];
+    if (read->is_requested && !reader->cuts->io->ops->is_blocking)
+      wait_for_read (read);
+    rd_buffer_free (&read->buffer);
+  }
+  pthread_cond_destroy (&reader->done);
+  pthread_mutex_destroy (&reader->mutex);
+}
+
+/* The callback is called on the thread that started the copy. */
 enum radio_status
 rd_copy_progress (struct rd_copy *copy, uint64_t nbytes)
 {
@@ -27,8 +147,8 @@ rd_copy_progress (struct rd_copy *copy, uint64_t nbytes)
 
 /* An object of the copy in one of its stores. */
 static struct rd_cuts
-pieces_of (const struct rd_copy *copy, const struct rd_copy_object *object,
-           bool is_source)
+cuts_of (const struct rd_copy *copy, const struct rd_copy_object *object,
+         bool is_source)
 {
   return (struct rd_cuts) {
     .context = copy->to->context,
@@ -41,48 +161,32 @@ pieces_of (const struct rd_copy *copy, const struct rd_copy_object *object,
 }
 
 static enum radio_status
-check_there (struct rd_copy *copy, struct rd_cuts *cuts,
-             struct rd_scratch *scratch)
+check_pieces (struct rd_copy *copy, struct rd_cuts *cuts,
+              struct rd_scratch *scratch)
 {
-  struct rd_reader reader RD_READER_SCOPE;
-  const struct rd_reading *reading;
-  rd_reader_open (&reader, cuts);
+  struct reader reader RD_CLEANUP (reader_close);
+  const struct piece_read *read;
+  reader_open (&reader, cuts);
   for (;;) {
-    RD_TRY (rd_reader_next (&reader, &reading));
-    if (reading == NULL)
+    RD_TRY (reader_next (&reader, &read));
+    if (read == NULL)
       return RADIO_OK;
-    RD_TRY (rd_cuts_check (cuts, &reading->piece, reading->buffer.data,
-                           scratch));
+    RD_TRY (rd_cuts_check (cuts, &read->piece, read->buffer.data, scratch));
     RD_TRY (rd_copy_progress (copy, 0));
   }
 }
 
-static bool
-is_damage (enum radio_status status)
-{
-  return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_CHECKSUM
-         || status == RADIO_ERROR_NOT_FOUND;
-}
-
-static bool
-is_equal (const struct rd_buffer *a, const struct rd_buffer *b)
-{
-  return a->nbytes == b->nbytes
-         && (a->nbytes == 0 || memcmp (a->data, b->data, a->nbytes) == 0);
-}
-
-/* Whether the object is there: of its size, with the same index, and whole
- * by its own checksums, so that nothing more than the index is read of the
- * source. */
+/* Whether the object exists: with its size, the same index, and its own
+ * checksums correct, so that only the index is read from the source. */
 static enum radio_status
-is_there (struct rd_copy *copy, const struct rd_copy_object *object,
-          const struct rd_cuts *source, struct rd_scratch *scratch,
-          bool *there)
+check_exists (struct rd_copy *copy, const struct rd_copy_object *object,
+              const struct rd_cuts *source, struct rd_scratch *scratch,
+              bool *exists)
 {
-  struct rd_cuts cuts RD_CUTS_SCOPE = pieces_of (copy, object, false);
+  struct rd_cuts cuts RD_CUTS_SCOPE = cuts_of (copy, object, false);
   struct rd_io *io = copy->to->io;
   uint64_t nbytes;
-  *there = false;
+  *exists = false;
   if (copy->has_listed && !copy->listed[object->i])
     return RADIO_OK;
   enum radio_status status = io->ops->size (io, object->to_key, &nbytes);
@@ -91,85 +195,72 @@ is_there (struct rd_copy *copy, const struct rd_copy_object *object,
   RD_TRY (status);
   if (nbytes != object->nbytes || !rd_layout_has_checksums (cuts.layout))
     return RADIO_OK;
-  RD_SCOPE ("check what is there", RD_IN_OPERATION);
+  RD_SCOPE ("check existing", RD_IN_OPERATION);
   status = rd_cuts_open (&cuts, scratch);
   bool is_same = status == RADIO_OK
-                 && is_equal (&cuts.index, &source->index);
+                 && cuts.index.nbytes == source->index.nbytes
+                 && (cuts.index.nbytes == 0
+                     || memcmp (cuts.index.data, source->index.data,
+                                cuts.index.nbytes) == 0);
   if (is_same)
-    status = check_there (copy, &cuts, scratch);
-  *there = is_same && status == RADIO_OK;
-  return is_damage (status) ? RADIO_OK : status;
+    status = check_pieces (copy, &cuts, scratch);
+  *exists = is_same && status == RADIO_OK;
+  bool is_damaged = status == RADIO_ERROR_FORMAT
+                    || status == RADIO_ERROR_CHECKSUM
+                    || status == RADIO_ERROR_NOT_FOUND;
+  return is_damaged ? RADIO_OK : status;
 }
 
 static enum radio_status
-append (struct rd_io_writer *writer, const struct rd_reading *reading)
+append_piece (struct rd_io_writer *writer, const struct rd_buffer *bytes)
 {
   RD_SCOPE ("write", RD_IN_OPERATION);
-  const struct rd_part part = { reading->buffer.data,
-                                reading->buffer.nbytes };
+  const struct rd_part part = { bytes->data, bytes->nbytes };
   return rd_scope_end_with (writer->ops->append (writer, &part, 1));
 }
 
 static enum radio_status
-end_writing (struct rd_io_writer *writer)
+commit_writer (struct rd_io_writer *writer)
 {
   RD_SCOPE ("write", RD_IN_OPERATION);
   return rd_scope_end_with (writer->ops->commit (writer));
 }
 
-/* *crc is of all that was sent. */
+/* *crc is of all bytes sent. */
 static enum radio_status
 send_pieces (struct rd_copy *copy, struct rd_cuts *source,
              struct rd_scratch *scratch, struct rd_io_writer *writer,
              uint32_t *crc)
 {
-  struct rd_reader reader RD_READER_SCOPE;
-  const struct rd_reading *reading;
-  rd_reader_open (&reader, source);
+  struct reader reader RD_CLEANUP (reader_close);
+  const struct piece_read *read;
+  reader_open (&reader, source);
   *crc = 0;
   for (;;) {
-    RD_TRY (rd_reader_next (&reader, &reading));
-    if (reading == NULL)
+    RD_TRY (reader_next (&reader, &read));
+    if (read == NULL)
       return RADIO_OK;
-    const struct rd_buffer *bytes = &reading->buffer;
-    RD_TRY (rd_cuts_check (source, &reading->piece, bytes->data, scratch));
+    const struct rd_buffer *bytes = &read->buffer;
+    RD_TRY (rd_cuts_check (source, &read->piece, bytes->data, scratch));
     *crc = rd_crc32c (*crc, bytes->data, bytes->nbytes);
-    RD_TRY (append (writer, reading));
+    RD_TRY (append_piece (writer, bytes));
     RD_TRY (rd_copy_progress (copy, bytes->nbytes));
   }
 }
 
 static enum radio_status
-fail_differs (const struct rd_copy *copy, const char *key, const char *what)
+fail_differs (const struct rd_copy *copy, const char *key,
+              const char *difference)
 {
   return rd_fail (RADIO_ERROR_IO, "%s/%s: %s after it was written",
-                  copy->to->io->uri, key, what);
+                  copy->to->io->uri, key, difference);
 }
 
-/* The store's table has no digest, so reading is what proves in any store
- * that what is there is what was sent. */
+/* The interface of stores has no digest, so only reading back proves for
+ * any store that it holds what was sent. */
 static enum radio_status
-read_back (struct rd_copy *copy, const struct rd_copy_object *object,
-           uint32_t crc)
-{
-  struct rd_cuts cuts = pieces_of (copy, object, false);
-  struct rd_reader reader RD_READER_SCOPE;
-  const struct rd_reading *reading;
-  uint32_t now = 0;
-  rd_reader_open (&reader, &cuts);
-  RD_TRY (rd_reader_next (&reader, &reading));
-  while (reading) {
-    now = rd_crc32c (now, reading->buffer.data, reading->buffer.nbytes);
-    RD_TRY (rd_copy_progress (copy, 0));
-    RD_TRY (rd_reader_next (&reader, &reading));
-  }
-  return now == crc ? RADIO_OK
-                    : fail_differs (copy, object->to_key, "reads otherwise");
-}
-
-static enum radio_status
-verify (struct rd_copy *copy, const struct rd_copy_object *object,
-        uint32_t crc)
+verify_object (struct rd_copy *copy, const struct rd_copy_object *object,
+               uint32_t crc)
 {
   RD_SCOPE ("read back", RD_IN_OPERATION);
   struct rd_io *io = copy->to->io;
@@ -179,9 +270,23 @@ verify (struct rd_copy *copy, const struct rd_copy_object *object,
     return fail_differs (copy, object->to_key, "is missing");
   RD_TRY (status);
   if (nbytes != object->nbytes)
-    return fail_differs (copy, object->to_key, "is of another size");
-  return copy->options->no_read_back ? RADIO_OK
-                                     : read_back (copy, object, crc);
+    return fail_differs (copy, object->to_key, "has another size");
+  if (copy->options->no_read_back)
+    return RADIO_OK;
+
+  struct rd_cuts cuts = cuts_of (copy, object, false);
+  struct reader reader RD_CLEANUP (reader_close);
+  const struct piece_read *read;
+  uint32_t now = 0;
+  reader_open (&reader, &cuts);
+  RD_TRY (reader_next (&reader, &read));
+  while (read) {
+    now = rd_crc32c (now, read->buffer.data, read->buffer.nbytes);
+    RD_TRY (rd_copy_progress (copy, 0));
+    RD_TRY (reader_next (&reader, &read));
+  }
+  return now == crc ? RADIO_OK
+                    : fail_differs (copy, object->to_key, "reads otherwise");
 }
 
 enum radio_status
@@ -195,8 +300,8 @@ rd_copy_check_may_write (const struct rd_copy *copy, const char *key)
 }
 
 static enum radio_status
-send (struct rd_copy *copy, const struct rd_copy_object *object,
-      struct rd_cuts *source, struct rd_scratch *scratch)
+send_object (struct rd_copy *copy, const struct rd_copy_object *object,
+             struct rd_cuts *source, struct rd_scratch *scratch)
 {
   struct rd_io_writer *writer RD_CLEANUP (rd_cleanup_io_writer) = NULL;
   struct rd_io *io = copy->to->io;
@@ -204,21 +309,21 @@ send (struct rd_copy *copy, const struct rd_copy_object *object,
   RD_TRY (rd_copy_check_may_write (copy, object->to_key));
   RD_TRY (io->ops->create (io, object->to_key, &writer));
   RD_TRY (send_pieces (copy, source, scratch, writer, &crc));
-  RD_TRY (end_writing (RD_STEAL (writer)));
+  RD_TRY (commit_writer (RD_STEAL (writer)));
   atomic_fetch_add (&copy->sent_count, 1);
   atomic_fetch_add (&copy->sent_nbytes, object->nbytes);
-  return verify (copy, object, crc);
+  return verify_object (copy, object, crc);
 }
 
 static enum radio_status
-bring (struct rd_copy *copy, const struct rd_copy_object *object,
-       struct rd_cuts *source, struct rd_scratch *scratch)
+copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
+             struct rd_cuts *source, struct rd_scratch *scratch)
 {
-  bool there;
+  bool exists;
   RD_TRY (rd_cuts_open (source, scratch));
-  RD_TRY (is_there (copy, object, source, scratch, &there));
-  if (!there)
-    return send (copy, object, source, scratch);
+  RD_TRY (check_exists (copy, object, source, scratch, &exists));
+  if (!exists)
+    return send_object (copy, object, source, scratch);
   copy->was_there[object->i] = true;
   atomic_fetch_add (&copy->there_count, 1);
   atomic_fetch_add (&copy->there_nbytes, object->nbytes);
@@ -231,10 +336,10 @@ rd_copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
 {
   RD_SCOPE ("copy shard", RD_IN_OPERATION);
   RD_NOTE_NAME ("key", object->from_key);
-  struct rd_cuts source RD_CUTS_SCOPE = pieces_of (copy, object, true);
+  struct rd_cuts source RD_CUTS_SCOPE = cuts_of (copy, object, true);
   RD_TRY (rd_copy_progress (copy, 0));
   source.file = rd_io_hold (source.io, source.key, false);
-  enum radio_status status = bring (copy, object, &source, scratch);
+  enum radio_status status = copy_object (copy, object, &source, scratch);
   rd_io_release (source.io, source.file);
   if (status == RADIO_ERROR_NOT_FOUND)
     status = rd_copy_fail_missing (copy, object->from_key);

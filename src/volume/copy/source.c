@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be copied, as the documents of the volume tell: nothing is
- * listed. */
+/* The source of a copy: its documents name everything that is to be copied,
+ * so nothing is listed. */
 #include <config.h>
 
 #include <string.h>
 
-#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
-#include "src/volume/gc/collect.h"
+#include "src/base/checked.h"
 #include "src/volume/copy/copy.h"
+#include "src/volume/gc/collect.h"
 #include "src/volume/node.h"
 
 static enum radio_status
@@ -23,30 +23,16 @@ read_text (const struct rd_copy *copy, const char *path,
 }
 
 static enum radio_status
-parse (const struct rd_buffer *text, const char *where,
-       struct json_object **document)
+parse_text (const struct rd_buffer *text, const char *where,
+            struct json_object **document)
 {
   return rd_json_parse ((const char *) text->data, text->nbytes, where,
                         document);
 }
 
-/* Others' levels have names that could clash with those of other volumes,
- * and that gc knows nothing of. */
-static enum radio_status
-check_is_radios (const struct rd_copy *copy, const struct rd_group_doc *group)
-{
-  if (rd_json_member (group->attributes, "radio") == NULL)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: another program than radio "
-                    "wrote it (it has no attributes.radio): only radio's "
-                    "volumes are copied", copy->path);
-  for (size_t i = 0; i < copy->names.n; i++)
-    if (!rd_is_level_name (copy->names.items[i]))
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: its level \"%s\" has no "
-                      "name of radio's: it cannot be copied", copy->path,
-                      copy->names.items[i]);
-  return RADIO_OK;
-}
-
+/* Parse the volume's document.  Other programs' volumes are refused: their
+ * levels have names that could clash with those of other volumes, and that
+ * gc does not recognise. */
 static enum radio_status
 parse_volume (struct rd_copy *copy, struct json_object *document,
               const char *where, struct rd_group_doc **group)
@@ -60,19 +46,16 @@ parse_volume (struct rd_copy *copy, struct json_object *document,
   RD_TRY (rd_volume_open_group (copy->from, copy->path, *group,
                                 &copy->volume));
   RD_TRY (rd_group_levels ((*group)->attributes, &copy->names));
-  return check_is_radios (copy, *group);
-}
-
-/* The group's copy of a level's document is what readers go by. */
-static enum radio_status
-check_consolidated (const struct rd_group_doc *group, const char *name,
-                    struct json_object *document, const char *where)
-{
-  struct json_object *other = rd_json_member (group->consolidated, name);
-  if (other == NULL || json_object_equal (other, document))
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_FORMAT, "%s/zarr.json: differs from what the "
-                  "volume's document has of it", where);
+  if (rd_json_member ((*group)->attributes, "radio") == NULL)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: another program than radio "
+                    "wrote it (it has no attributes.radio): only radio's "
+                    "volumes are copied", copy->path);
+  for (size_t i = 0; i < copy->names.n; i++)
+    if (!rd_is_level_name (copy->names.items[i]))
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: its level \"%s\" has no "
+                      "name of radio's: it cannot be copied", copy->path,
+                      copy->names.items[i]);
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -89,8 +72,13 @@ open_level (struct rd_copy *copy, const struct rd_group_doc *group,
   if (status == RADIO_ERROR_NOT_FOUND)
     return rd_copy_fail_missing (copy, path);
   RD_TRY (status);
-  RD_TRY (parse (&level->text, path, &document));
-  RD_TRY (check_consolidated (group, level->name, document, path));
+  RD_TRY (parse_text (&level->text, path, &document));
+  /* Readers use the group's copy of the level's document. */
+  struct json_object *other
+    = rd_json_member (group->consolidated, level->name);
+  if (other && !json_object_equal (other, document))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/zarr.json: differs from its copy "
+                    "in the volume's document", path);
   RD_TRY (rd_array_doc_parse (document, path, &doc));
   RD_TRY (rd_array_open_doc (copy->from, path, doc, &level->array));
   level->array->is_complete
@@ -99,7 +87,7 @@ open_level (struct rd_copy *copy, const struct rd_group_doc *group,
   return RADIO_OK;
 }
 
-/* The objects of a level: all that its grid has. */
+/* Count the objects of a level: all chunks of its grid. */
 static enum radio_status
 count_objects (struct rd_copy *copy, struct rd_copy_level *level)
 {
@@ -151,7 +139,7 @@ rd_copy_load (struct rd_copy *copy)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s",
                     copy->path, copy->from->io->uri);
   RD_TRY (status);
-  RD_TRY (parse (&copy->text, where, &document));
+  RD_TRY (parse_text (&copy->text, where, &document));
   RD_TRY (parse_volume (copy, document, where, &group));
   return open_levels (copy, group);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Cleaning one volume's folder. */
+/* Garbage collection: of one volume's folder, and of a whole store. */
 #include <config.h>
 
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/base/checked.h"
 #include "src/volume/gc/collect.h"
+#include "src/volume/gc/tombstones.h"
 #include "src/volume/header.h"
-#include "src/volume/gc/marks.h"
-#include "src/volume/meta.h"
+#include "src/volume/list.h"
 #include "src/volume/node.h"
 
 static enum radio_status
@@ -61,7 +62,28 @@ rd_level_remove (struct radio_store *store, const char *path)
   return store->io->ops->remove_tree (store->io, path);
 }
 
-/* What the folder's document says. */
+enum radio_status
+rd_group_levels (struct json_object *attributes, struct rd_strings *levels)
+{
+  struct json_object *images = rd_json_member (
+    rd_json_member (attributes, "ome"), "multiscales");
+  for (size_t i = 0; i < json_object_array_length (images); i++) {
+    struct json_object *datasets = rd_json_member (
+      json_object_array_get_idx (images, i), "datasets");
+    if (!json_object_is_type (datasets, json_type_array))
+      continue;
+    for (size_t j = 0; j < json_object_array_length (datasets); j++) {
+      struct json_object *path = rd_json_member (
+        json_object_array_get_idx (datasets, j), "path");
+      if (json_object_is_type (path, json_type_string))
+        RD_TRY (rd_strings_add (levels, json_object_get_string (path),
+                                (size_t) json_object_get_string_len (path)));
+    }
+  }
+  return RADIO_OK;
+}
+
+/* The contents of a folder's document. */
 struct folder {
   bool is_ours;               /* radio's, or without a document */
   bool has_document;
@@ -74,33 +96,6 @@ free_folder (struct folder *folder)
 {
   rd_strings_free (&folder->levels);
   rd_meta_free (&folder->meta);
-}
-
-/* Every level of every image that the document has, not only the finest. */
-static enum radio_status
-add_levels (struct json_object *image, struct rd_strings *levels)
-{
-  struct json_object *datasets = rd_json_member (image, "datasets");
-  if (!json_object_is_type (datasets, json_type_array))
-    return RADIO_OK;
-  for (size_t i = 0; i < json_object_array_length (datasets); i++) {
-    struct json_object *path = rd_json_member (
-      json_object_array_get_idx (datasets, i), "path");
-    if (json_object_is_type (path, json_type_string))
-      RD_TRY (rd_strings_add (levels, json_object_get_string (path),
-                              (size_t) json_object_get_string_len (path)));
-  }
-  return RADIO_OK;
-}
-
-enum radio_status
-rd_group_levels (struct json_object *attributes, struct rd_strings *levels)
-{
-  struct json_object *images = rd_json_member (
-    rd_json_member (attributes, "ome"), "multiscales");
-  for (size_t i = 0; i < json_object_array_length (images); i++)
-    RD_TRY (add_levels (json_object_array_get_idx (images, i), levels));
-  return RADIO_OK;
 }
 
 static enum radio_status
@@ -132,6 +127,17 @@ read_folder (struct radio_store *store, const char *path,
   return RADIO_OK;
 }
 
+enum radio_status
+rd_levels_read (struct radio_store *store, const char *path,
+                struct rd_strings *levels)
+{
+  struct folder folder RD_CLEANUP (free_folder) = { 0 };
+  RD_TRY (read_folder (store, path, &folder));
+  *levels = folder.levels;
+  folder.levels = (struct rd_strings) { 0 };
+  return RADIO_OK;
+}
+
 bool
 rd_levels_have (const struct rd_strings *levels, const char *name)
 {
@@ -144,27 +150,27 @@ rd_levels_have (const struct rd_strings *levels, const char *name)
   return false;
 }
 
-/* A volume's folder while it is cleaned. */
-struct cleaning {
+/* Garbage collection of one volume's folder. */
+struct collection {
   struct radio_store *store;
   const char *path;
   bool dry_run;
   struct radio_gc_result *result;
   struct folder folder;
-  struct rd_mark mark;        /* put before the first thing is removed */
+  struct rd_tombstone tombstone;      /* put before the first removal */
 };
 
 static void
-free_cleaning (struct cleaning *cleaning)
+free_collection (struct collection *gc)
 {
-  free_folder (&cleaning->folder);
+  free_folder (&gc->folder);
 }
 
-/* Whether a child is no garbage, by the document. */
+/* Whether the document shows that a child is not garbage. */
 static bool
-is_wanted (const struct cleaning *cleaning, const char *name)
+is_wanted (const struct collection *gc, const char *name)
 {
-  const struct folder *folder = &cleaning->folder;
+  const struct folder *folder = &gc->folder;
   if (!folder->is_ours)
     return true;
   if (rd_is_level_name (name))
@@ -172,107 +178,116 @@ is_wanted (const struct cleaning *cleaning, const char *name)
   return folder->has_document || strcmp (name, RD_HEADER_NAME) != 0;
 }
 
-/* The document is read anew behind the mark. */
+/* Whether a child that is not wanted may be removed: a young one may be a
+ * live writer's.  Where locks do not exclude other processes, both are
+ * checked again after the tombstone has been put or refreshed
+ * (tombstones.h). */
 static enum radio_status
-put_mark (struct cleaning *cleaning)
-{
-  RD_TRY (rd_mark_put (cleaning->store, cleaning->path, &cleaning->mark));
-  free_folder (&cleaning->folder);
-  cleaning->folder = (struct folder) { 0 };
-  return read_folder (cleaning->store, cleaning->path, &cleaning->folder);
-}
-
-/* Whether a child that is not wanted may be removed: what is young may be a
- * living writer's.  What was found out before the mark is found out again,
- * and the mark of the child before is put anew (marks.h). */
-static enum radio_status
-may_remove (struct cleaning *cleaning, const char *path, const char *name,
+may_remove (struct collection *gc, const char *path, const char *name,
             bool *may)
 {
-  struct radio_store *store = cleaning->store;
+  struct radio_store *store = gc->store;
   bool is_young;
   RD_TRY (rd_prefix_is_young (store, path, &is_young));
   *may = !is_young;
-  if (is_young || cleaning->dry_run || rd_io_excludes_all (store->io))
+  if (is_young || gc->dry_run || rd_io_excludes_all (store->io))
     return RADIO_OK;
-  RD_TRY (put_mark (cleaning));
+  RD_TRY (rd_tombstone_put (store, gc->path, &gc->tombstone));
+  free_folder (&gc->folder);
+  gc->folder = (struct folder) { 0 };
+  RD_TRY (read_folder (store, gc->path, &gc->folder));
   RD_TRY (rd_prefix_is_young (store, path, &is_young));
-  *may = !is_young && !is_wanted (cleaning, name);
+  *may = !is_young && !is_wanted (gc, name);
   return RADIO_OK;
 }
 
 /* Remove a folder whose lock is held, and count it. */
 static enum radio_status
-remove_counted (const struct cleaning *cleaning, const char *path)
+remove_counted (const struct collection *gc, const char *path)
 {
   uint64_t nbytes;
-  RD_TRY (rd_prefix_nbytes (cleaning->store, path, &nbytes));
-  if (!cleaning->dry_run)
-    RD_TRY (rd_level_remove (cleaning->store, path));
-  cleaning->result->removed_count++;
-  cleaning->result->removed_nbytes += nbytes;
+  RD_TRY (rd_prefix_nbytes (gc->store, path, &nbytes));
+  if (!gc->dry_run)
+    RD_TRY (rd_level_remove (gc->store, path));
+  gc->result->removed_count++;
+  gc->result->removed_nbytes += nbytes;
   return RADIO_OK;
 }
 
 static enum radio_status
-collect_level (struct cleaning *cleaning, const char *path, const char *name)
+collect_level (struct collection *gc, const char *path, const char *name)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  struct rd_io *io = cleaning->store->io;
+  struct rd_io *io = gc->store->io;
   bool may = false;
   RD_TRY (io->ops->lock (io, path, false, &lock));
   if (lock != NULL)
-    RD_TRY (may_remove (cleaning, path, name, &may));
+    RD_TRY (may_remove (gc, path, name, &may));
   if (may)
-    return remove_counted (cleaning, path);
-  cleaning->result->busy_count++;
+    return remove_counted (gc, path);
+  gc->result->busy_count++;
   return RADIO_OK;
 }
 
-/* A volume may have been published since the document was not there. */
 static enum radio_status
-collect_header (struct cleaning *cleaning, const char *path)
+collect_child (struct collection *gc, const char *name)
 {
-  bool may;
-  RD_TRY (may_remove (cleaning, path, RD_HEADER_NAME, &may));
-  if (!may)
+  if (strcmp (name, RD_TOMBSTONES_NAME) == 0)
+    return rd_tombstones_sweep (gc->store, gc->path, gc->dry_run,
+                                &gc->result->removed_count);
+  if (is_wanted (gc, name))
     return RADIO_OK;
-  RD_TRY (remove_counted (cleaning, path));
-  return cleaning->dry_run || rd_io_excludes_all (cleaning->store->io)
-         ? RADIO_OK : rd_header_mend (cleaning->store, cleaning->path);
-}
-
-static enum radio_status
-collect_child (struct cleaning *cleaning, const char *name)
-{
-  if (strcmp (name, RD_MARKS_NAME) == 0)
-    return rd_marks_sweep (cleaning->store, cleaning->path,
-                           cleaning->dry_run,
-                           &cleaning->result->removed_count);
-  if (is_wanted (cleaning, name))
-    return RADIO_OK;
-  char *child RD_FREE = rd_key_join (cleaning->path, name);
+  char *child RD_FREE = rd_key_join (gc->path, name);
   if (child == NULL)
     return RADIO_ERROR_MEMORY;
-  return rd_is_level_name (name) ? collect_level (cleaning, child, name)
-                                 : collect_header (cleaning, child);
+  if (rd_is_level_name (name))
+    return collect_level (gc, child, name);
+  /* The header array of no document.  A volume may have been published
+   * since the document was read. */
+  bool may;
+  RD_TRY (may_remove (gc, child, RD_HEADER_NAME, &may));
+  if (!may)
+    return RADIO_OK;
+  RD_TRY (remove_counted (gc, child));
+  return gc->dry_run || rd_io_excludes_all (gc->store->io)
+         ? RADIO_OK : rd_header_repair (gc->store, gc->path);
 }
 
 static enum radio_status
-repair_header (const struct cleaning *cleaning)
+collect_children (struct collection *gc)
 {
-  const struct rd_volume_meta *meta = &cleaning->folder.meta;
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  const struct rd_volume_meta *meta = &gc->folder.meta;
   bool matches;
-  if (!cleaning->folder.has_document || !meta->has_nifti)
+  RD_TRY (rd_strings_add_folders (&names, gc->store->io, gc->path));
+  for (size_t i = 0; i < names.n; i++) {
+    if (rd_store_is_cancelled (gc->store))
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", gc->path);
+    RD_TRY (collect_child (gc, names.items[i]));
+  }
+  if (!gc->folder.has_document || !meta->has_nifti)
     return RADIO_OK;
-  RD_TRY (rd_header_matches (cleaning->store, cleaning->path, &meta->prefix,
-                             &matches));
+  RD_TRY (rd_header_matches (gc->store, gc->path, &meta->prefix, &matches));
   if (matches)
     return RADIO_OK;
-  if (!cleaning->dry_run)
-    RD_TRY (rd_header_mend (cleaning->store, cleaning->path));
-  cleaning->result->repaired_count++;
+  if (!gc->dry_run)
+    RD_TRY (rd_header_repair (gc->store, gc->path));
+  gc->result->repaired_count++;
   return RADIO_OK;
+}
+
+enum radio_status
+rd_collect_contents (struct radio_store *store, const char *path,
+                     bool dry_run, struct radio_gc_result *result)
+{
+  struct collection gc RD_CLEANUP (free_collection) = {
+    .store = store, .path = path, .dry_run = dry_run, .result = result,
+  };
+  RD_TRY (read_folder (store, path, &gc.folder));
+  if (!gc.folder.is_ours)
+    return RADIO_OK;
+  enum radio_status status = collect_children (&gc);
+  return rd_tombstone_end (&gc.tombstone, status);
 }
 
 static enum radio_status
@@ -284,73 +299,83 @@ count_entry (const struct rd_io_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
-/* A folder that holds nothing any more; where locks do not tell of other
- * processes there are none. */
+/* Take the lock, remove the garbage, and the folder if it is empty then;
+ * where locks do not exclude other processes there are no empty folders. */
 static enum radio_status
-remove_if_empty (struct radio_store *store, const char *path)
+collect_volume (struct radio_store *store, const char *path, bool dry_run,
+                struct radio_gc_result *result)
 {
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_io *io = store->io;
   size_t n = 0;
-  if (!rd_io_excludes_all (store->io))
-    return RADIO_OK;
-  RD_TRY (store->io->ops->list (store->io, path, false, count_entry, &n));
-  return n > 0 ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
-}
-
-enum radio_status
-rd_levels_read (struct radio_store *store, const char *path,
-                struct rd_strings *levels)
-{
-  struct folder folder RD_CLEANUP (free_folder) = { 0 };
-  RD_TRY (read_folder (store, path, &folder));
-  *levels = folder.levels;
-  folder.levels = (struct rd_strings) { 0 };
-  return RADIO_OK;
-}
-
-static enum radio_status
-collect_children (struct cleaning *cleaning)
-{
-  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_strings_add_folders (&names, cleaning->store->io,
-                                  cleaning->path));
-  for (size_t i = 0; i < names.n; i++) {
-    if (rd_store_is_cancelled (cleaning->store))
-      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled",
-                      cleaning->path);
-    RD_TRY (collect_child (cleaning, names.items[i]));
-  }
-  return repair_header (cleaning);
-}
-
-enum radio_status
-rd_collect_contents (struct radio_store *store, const char *path,
-                     bool dry_run, struct radio_gc_result *result)
-{
-  struct cleaning cleaning RD_CLEANUP (free_cleaning) = {
-    .store = store, .path = path, .dry_run = dry_run, .result = result,
-  };
-  RD_TRY (read_folder (store, path, &cleaning.folder));
-  if (!cleaning.folder.is_ours)
-    return RADIO_OK;
-  enum radio_status status = collect_children (&cleaning);
-  return rd_mark_end (&cleaning.mark, status);
-}
-
-enum radio_status
-rd_collect_volume (struct radio_store *store, const char *path, bool dry_run,
-                   struct radio_gc_result *result)
-{
+  RD_TRY (io->ops->lock (io, path, true, &lock));
   RD_TRY (rd_collect_contents (store, path, dry_run, result));
-  return dry_run ? RADIO_OK : remove_if_empty (store, path);
+  if (dry_run || !rd_io_excludes_all (io))
+    return RADIO_OK;
+  RD_TRY (io->ops->list (io, path, false, count_entry, &n));
+  return n > 0 ? RADIO_OK : io->ops->remove_tree (io, path);
 }
 
 void
 rd_collect_quietly (struct radio_store *store, const char *path)
 {
-  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct radio_gc_result result = { 0 };
-  if (store->io->ops->lock (store->io, path, true, &lock) != RADIO_OK)
+  if (collect_volume (store, path, false, &result) != RADIO_OK)
     return;
-  if (rd_collect_volume (store, path, false, &result) != RADIO_OK)
-    return;
+}
+
+static enum radio_status
+collect_collection (struct radio_store *store, const char *collection,
+                    bool dry_run, struct radio_gc_result *result)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_strings_add_folders (&names, store->io, collection));
+  for (size_t i = 0; i < names.n; i++) {
+    char *path RD_FREE = rd_key_join (collection, names.items[i]);
+    if (path == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (collect_volume (store, path, dry_run, result));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+collect_store (struct radio_store *store, bool dry_run,
+               struct radio_gc_result *result)
+{
+  struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
+  struct rd_io *io = store->io;
+  RD_TRY (rd_store_look (store));
+  /* On a disk temporary files have names of radio's; uploads have none.
+   * They go first: those in a folder that is removed afterwards are then
+   * counted as well. */
+  if (store->is_radio || rd_io_excludes_all (io)) {
+    struct rd_io_swept swept = { 0 };
+    RD_TRY (io->ops->sweep (io, "", dry_run, &swept));
+    result->removed_count += swept.n_files;
+    result->removed_nbytes += swept.nbytes;
+  }
+  if (store->is_radio)
+    RD_TRY (rd_list_collections (store, &collections));
+  for (size_t i = 0; i < collections.n; i++)
+    RD_TRY (collect_collection (store, collections.items[i], dry_run,
+                                result));
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_store_gc (struct radio_store *store, bool dry_run,
+                struct radio_gc_result *result)
+{
+  if (store == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_gc: store is NULL");
+  RD_SCOPE ("gc", RD_IN_OPERATION);
+  struct radio_gc_result counts = { 0 };
+  enum radio_status status = collect_store (store, dry_run, &counts);
+  if (result)
+    *result = counts;
+  if (status == RADIO_ERROR_CANCELLED)
+    rd_fail (status, "%s: cancelled; the next gc removes the rest",
+             store->io->uri);
+  return rd_scope_end_with (status);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing what no volume names.  The order of locks is what keeps living
- * writers safe: a writer makes its level's folder and takes that level's
+/* Removing data that no volume names.  The order of locks is what protects
+ * live writers: a writer creates its level's folder and takes that level's
  * lock while it holds the volume's, and publishes the volume's document
- * while it holds both.  So whoever holds the volume's lock sees every level
- * that a writer has, either locked or named.  Where locks do not hold between
+ * while it holds both.  So the holder of the volume's lock sees every
+ * writer's level either locked or named.  Where locks do not hold between
  * processes (S3), a level that is not named and has an object younger than
- * the store's grace time counts as locked; and since a copy may take up what
- * is older, who removes says so by a mark (marks.h). */
+ * the store's grace time counts as locked; and since a copy may resume with
+ * what is older, removals are announced by tombstones (tombstones.h). */
 #ifndef RD_COLLECT_H
 #define RD_COLLECT_H
 
@@ -14,25 +14,18 @@
 #include "src/array/context.h"
 #include "src/volume/strings.h"
 
-/* Clean the folder of one volume, whose lock the caller holds: remove
- * unnamed levels whose lock is free, mend the header array, and remove the
- * folder when nothing is left in it and no document names it.  Folders whose
- * document is damaged or not radio's stay as they are.  *result (its counts
- * grow) may not be NULL. */
-enum radio_status rd_collect_volume (struct radio_store *store,
-                                     const char *path, bool dry_run,
-                                     struct radio_gc_result *result)
-  RADIO_USE_RESULT;
-
-/* The same, but the folder stays: for who is about to fill it.  Its lock is
- * on the folder itself and would be one on nothing. */
+/* Remove the garbage in a volume's folder and keep the folder, which the
+ * caller is about to fill and whose lock it holds: remove unnamed levels
+ * whose lock is free, and repair the header array.  Folders whose document
+ * is damaged or not radio's are left unchanged.  *result (its counts grow)
+ * may not be NULL. */
 enum radio_status rd_collect_contents (struct radio_store *store,
                                        const char *path, bool dry_run,
                                        struct radio_gc_result *result)
   RADIO_USE_RESULT;
 
-/* Clean and remove with the lock taken and given back; failures are let
- * pass: what could not be removed stays for gc. */
+/* Take the lock, remove the garbage, and the folder if it is empty then.
+ * Failures are ignored: gc removes what remains. */
 void rd_collect_quietly (struct radio_store *store, const char *path);
 
 /* Remove the data of a level that the caller has locked: its document
@@ -40,8 +33,8 @@ void rd_collect_quietly (struct radio_store *store, const char *path);
 enum radio_status rd_level_remove (struct radio_store *store,
                                    const char *path) RADIO_USE_RESULT;
 
-/* Whether a writer may be at work below a prefix whose lock the caller has:
- * in stores where locks do not tell, something there is young. */
+/* Whether a writer may be active below a prefix whose lock the caller has:
+ * where locks do not exclude other processes, an object there is young. */
 enum radio_status rd_prefix_is_young (struct radio_store *store,
                                       const char *prefix, bool *is_young)
   RADIO_USE_RESULT;

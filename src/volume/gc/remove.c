@@ -6,12 +6,12 @@
 
 #include "profiler/counters.h"
 #include "src/volume/gc/collect.h"
+#include "src/volume/gc/tombstones.h"
 #include "src/volume/header.h"
-#include "src/volume/gc/marks.h"
 #include "src/volume/node.h"
 
-/* A volume whose document is damaged can be removed where only volumes
- * stand: below a collection of radio's. */
+/* A volume whose document is damaged can be removed where nothing but
+ * volumes is allowed: in a collection of radio's. */
 static enum radio_status
 check_is_volume (struct radio_store *store, const char *path)
 {
@@ -32,33 +32,23 @@ check_is_volume (struct radio_store *store, const char *path)
   return RADIO_OK;
 }
 
-/* Whether a writer may be at work on a level whose lock is free: not when it
- * was published. */
-static enum radio_status
-is_unfinished (struct radio_store *store, const struct rd_strings *levels,
-               const char *path, const char *name, bool *is_busy)
-{
-  *is_busy = false;
-  return rd_levels_have (levels, name)
-         ? RADIO_OK : rd_prefix_is_young (store, path, is_busy);
-}
-
 /* Remove a child, unless it is a level that a writer holds.  levels: those
- * that the document named. */
+ * that the document named; any other may be a live writer's even if its lock
+ * is free. */
 static enum radio_status
 remove_child (struct radio_store *store, const struct rd_strings *levels,
               const char *path, const char *name, bool *is_busy)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  bool is_held = false;
+  bool is_young = false;
   char *child RD_FREE = rd_key_join (path, name);
   if (child == NULL)
     return RADIO_ERROR_MEMORY;
   if (rd_is_level_name (name)) {
     RD_TRY (store->io->ops->lock (store->io, child, false, &lock));
-    if (lock != NULL)
-      RD_TRY (is_unfinished (store, levels, child, name, &is_held));
-    if (lock == NULL || is_held) {
+    if (lock != NULL && !rd_levels_have (levels, name))
+      RD_TRY (rd_prefix_is_young (store, child, &is_young));
+    if (lock == NULL || is_young) {
       *is_busy = true;
       return RADIO_OK;
     }
@@ -73,7 +63,7 @@ remove_children (struct radio_store *store, const struct rd_strings *levels,
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   RD_TRY (rd_strings_add_folders (&names, store->io, path));
   for (size_t i = 0; i < names.n; i++) {
-    if (strcmp (names.items[i], RD_MARKS_NAME) == 0)
+    if (strcmp (names.items[i], RD_TOMBSTONES_NAME) == 0)
       continue;
     if (rd_store_is_cancelled (store))
       return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
@@ -82,35 +72,27 @@ remove_children (struct radio_store *store, const struct rd_strings *levels,
   return RADIO_OK;
 }
 
-/* Where locks do not tell of other processes, the header array that was
- * removed may be of a volume that they have published since. */
-static enum radio_status
-remove_shared (struct radio_store *store, const struct rd_strings *levels,
-               const char *path)
-{
-  struct rd_error error;
-  bool is_busy = false;
-  enum radio_status status = remove_children (store, levels, path, &is_busy);
-  rd_error_save (&error, status);
-  enum radio_status mended = rd_header_mend (store, path);
-  return status == RADIO_OK ? mended : rd_error_raise (&error);
-}
-
-/* The caller holds the volume's lock, so no writer begins meanwhile; but
- * where locks do not tell of other processes, what is there then may be
- * theirs. */
+/* The caller holds the volume's lock, so no writer begins meanwhile.  Where
+ * locks do not exclude other processes, what remains may be theirs, and the
+ * removed header array may be of a volume that they have published since. */
 static enum radio_status
 remove_data (struct radio_store *store, const struct rd_strings *levels,
              const char *path)
 {
+  struct rd_error error;
   bool is_busy = false;
-  if (!rd_io_excludes_all (store->io))
-    return remove_shared (store, levels, path);
-  RD_TRY (remove_children (store, levels, path, &is_busy));
-  return is_busy ? RADIO_OK : store->io->ops->remove_tree (store->io, path);
+  enum radio_status status = remove_children (store, levels, path, &is_busy);
+  if (rd_io_excludes_all (store->io)) {
+    RD_TRY (status);
+    return is_busy ? RADIO_OK
+                   : store->io->ops->remove_tree (store->io, path);
+  }
+  rd_error_save (&error, status);
+  enum radio_status repaired = rd_header_repair (store, path);
+  return status == RADIO_OK ? repaired : rd_error_raise (&error);
 }
 
-/* With the volume's lock. */
+/* Called with the volume's lock held. */
 static enum radio_status
 remove_locked (struct radio_store *store, const char *path, const char *key)
 {
@@ -121,36 +103,38 @@ remove_locked (struct radio_store *store, const char *path, const char *key)
                     "it was removed", path);
   enum radio_status status = store->io->ops->remove (store->io, key);
   if (status == RADIO_ERROR_NOT_FOUND) {
-    /* Another was faster; taking the lock may have made the folder again. */
+    /* Another process was faster; taking the lock may have created the
+     * folder again. */
     RD_TRY (remove_data (store, &levels, path));
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s: "
-                    "somebody else removed it just now", path,
+                    "another process removed it just now", path,
                     store->io->uri);
   }
   RD_TRY (status);
   status = remove_data (store, &levels, path);
   if (status == RADIO_OK)
     return RADIO_OK;
-  return rd_fail_in (status, "%s: removed, but not all of its data, which gc "
-                     "will take", path);
+  return rd_fail_in (status, "%s: removed, but not all of its data; gc "
+                     "removes the rest", path);
 }
 
-/* A copy may be about to publish a volume with the same level. */
+/* The tombstone is for a copy that may be about to publish a volume with the
+ * same level. */
 static enum radio_status
 remove_volume (struct radio_store *store, const char *path)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  struct rd_mark mark = { 0 };
+  struct rd_tombstone tombstone = { 0 };
   RD_TRY (rd_store_look (store));
   RD_TRY (check_is_volume (store, path));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
   RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
-  enum radio_status status = rd_mark_put (store, path, &mark);
+  enum radio_status status = rd_tombstone_put (store, path, &tombstone);
   if (status == RADIO_OK)
     status = remove_locked (store, path, key);
-  return rd_mark_end (&mark, status);
+  return rd_tombstone_end (&tombstone, status);
 }
 
 enum radio_status

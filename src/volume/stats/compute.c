@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of blocks of elements: the choice of the way. */
+/* Statistics of blocks of elements.  Types of 8 and 16 bits: count how often
+ * each value occurs, then work on the table.  Types of 32 and 64 bits: the
+ * first pass over the data computes extremes, mean and deviation, and begins
+ * to select order statistics; the second fills the histogram, whose bins the
+ * first one has determined, and continues selecting, as do further passes if
+ * necessary. */
 #include <config.h>
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "src/base/cleanup.h"
 #include "src/base/error.h"
-#include "src/volume/stats/quantile.h"
-#include "src/volume/select.h"
+#include "src/volume/stats/descriptive.h"
+#include "src/volume/stats/select.h"
 #include "src/volume/stats/stats.h"
 #include "src/volume/stats/values.h"
 
-void
-rd_stats_clear (struct radio_stats *stats)
-{
-  *stats = (struct radio_stats) {
-    .min = NAN, .max = NAN, .mean = NAN, .std = NAN, .bin_high = 1,
-  };
-  for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
-    stats->percentile[i] = NAN;
-}
+/* Elements that are converted at a time: they fit into the L1 cache. */
+#define BLOCK_COUNT 512
 
 uint64_t
 rd_stats_nbytes (enum radio_dtype dtype)
@@ -38,16 +38,256 @@ rd_stats_check (enum radio_dtype dtype)
   return RADIO_OK;
 }
 
+static void
+extend_range (struct radio_stats *stats, double min, double max)
+{
+  if (!(stats->min <= min))
+    stats->min = min;
+  if (!(stats->max >= max))
+    stats->max = max;
+}
+
+/* The values that occur, finite ones ascending, and how often. */
+struct table {
+  size_t n;
+  double *values;
+  uint64_t *counts;
+  uint64_t total;             /* sum of counts */
+};
+
+/* The sink of the single pass. */
+struct counting {
+  enum radio_dtype dtype;
+  uint64_t *counts;           /* two tables, see rd_values_count */
+};
+
+static void
+count_elements (void *sink, const void *elements, size_t n)
+{
+  struct counting *counting = sink;
+  rd_values_count (counting->dtype, elements, n, counting->counts);
+}
+
+/* Convert keys to scaled values in ascending order (a negative slope
+ * reverses it), and count those that are not finite. */
+static void
+fill_table (const struct counting *counting, double slope, double inter,
+            struct table *table, struct radio_stats *stats)
+{
+  size_t nkeys = rd_values_key_count (counting->dtype);
+  for (size_t i = 0; i < nkeys; i++) {
+    size_t key = slope < 0 ? nkeys - 1 - i : i;
+    uint64_t count = counting->counts[key] + counting->counts[nkeys + key];
+    if (count == 0)
+      continue;
+    double value = rd_values_of_key (counting->dtype, key) * slope + inter;
+    stats->count += count;
+    if (isnan (value))
+      stats->nan_count += count;
+    else if (isinf (value)) {
+      stats->inf_count += count;
+      extend_range (stats, value, value);
+    } else {
+      table->values[table->n] = value;
+      table->counts[table->n++] = count;
+      table->total += count;
+    }
+  }
+}
+
+static void
+finish_table (const struct table *table, struct radio_stats *stats)
+{
+  if (table->n == 0)
+    return;
+  const double *values = table->values;
+  extend_range (stats, values[0], values[table->n - 1]);
+
+  /* Adding the mean of the differences to the mean removes its rounding
+   * error. */
+  double total = (double) table->total, sum = 0, rest = 0, squares = 0;
+  for (size_t i = 0; i < table->n; i++)
+    sum += values[i] * (double) table->counts[i];
+  double mean = sum / total;
+  for (size_t i = 0; i < table->n; i++)
+    rest += (values[i] - mean) * (double) table->counts[i];
+  mean += rest / total;
+  for (size_t i = 0; i < table->n; i++) {
+    double d = values[i] - mean;
+    squares += d * d * (double) table->counts[i];
+  }
+  stats->mean = mean;
+  stats->std = sqrt (squares / total);
+
+  uint64_t ranks[RD_NRANKS], nbelow = 0;
+  double ranked[RD_NRANKS];
+  rd_quantile_ranks (table->total, ranks);
+  for (size_t i = 0, at = 0; i < RD_NRANKS; i++) {
+    while (ranks[i] - nbelow >= table->counts[at])
+      nbelow += table->counts[at++];
+    ranked[i] = values[at];
+  }
+  rd_quantile_values (table->total, ranks, ranked, stats->percentile);
+
+  struct rd_bins bins;
+  rd_bins_set (&bins, values[0], values[table->n - 1]);
+  for (size_t i = 0; i < table->n; i++)
+    stats->histogram[rd_bins_index (&bins, values[i])] += table->counts[i];
+  stats->bin_low = bins.edges[0];
+  stats->bin_high = bins.edges[RADIO_STATS_NBINS];
+}
+
+static enum radio_status
+compute_narrow (enum radio_dtype dtype, double slope, double inter,
+                rd_scan_fn *scan, void *source, struct radio_stats *stats)
+{
+  size_t nkeys = rd_values_key_count (dtype);
+  RD_FREE uint64_t *counts = rd_calloc (2 * nkeys, sizeof *counts);
+  RD_FREE double *values = rd_malloc (nkeys * sizeof *values);
+  RD_FREE uint64_t *occurring = rd_malloc (nkeys * sizeof *occurring);
+  if (!counts || !values || !occurring)
+    return rd_fail_memory (rd_stats_nbytes (dtype));
+  struct counting counting = { dtype, counts };
+  struct table table = { .values = values, .counts = occurring };
+  RD_TRY (scan (source, count_elements, &counting));
+  fill_table (&counting, slope, inter, &table, stats);
+  finish_table (&table, stats);
+  return RADIO_OK;
+}
+
+/* The sink of all passes over wide elements. */
+struct wide {
+  enum radio_dtype dtype;
+  double slope, inter;
+  struct radio_stats *stats;
+  struct rd_moments moments;
+  struct rd_select *select;
+  struct rd_bins bins;
+  bool first_pass;            /* count elements and compute moments */
+  bool binning;               /* fill the histogram */
+};
+
+static void
+take_block (struct wide *wide, double *values, uint64_t *keys, size_t n)
+{
+  struct radio_stats *stats = wide->stats;
+  if (wide->slope != 1 || wide->inter != 0)
+    for (size_t i = 0; i < n; i++)
+      values[i] = values[i] * wide->slope + wide->inter;
+
+  /* Move finite values and their keys to the front. */
+  size_t nfinite = 0;
+  for (size_t i = 0; i < n; i++) {
+    double value = values[i];
+    if (isfinite (value)) {
+      values[nfinite] = value;
+      keys[nfinite++] = keys[i];
+    }
+    else if (wide->first_pass && isnan (value))
+      stats->nan_count++;
+    else if (wide->first_pass) {
+      stats->inf_count++;
+      extend_range (stats, value, value);
+    }
+  }
+  rd_select_add (wide->select, keys, nfinite);
+  if (wide->first_pass)
+    rd_moments_add (&wide->moments, values, nfinite);
+  if (wide->binning)
+    for (size_t i = 0; i < nfinite; i++)
+      stats->histogram[rd_bins_index (&wide->bins, values[i])]++;
+}
+
+static void
+take_elements (void *sink, const void *elements, size_t n)
+{
+  struct wide *wide = sink;
+  double values[BLOCK_COUNT];
+  uint64_t keys[BLOCK_COUNT];
+  size_t item_nbytes = radio_dtype_nbytes (wide->dtype);
+  const unsigned char *at = elements;
+  if (wide->first_pass)
+    wide->stats->count += n;
+  while (n > 0) {
+    size_t count = n < BLOCK_COUNT ? n : BLOCK_COUNT;
+    rd_values_load (wide->dtype, at, count, values, keys);
+    take_block (wide, values, keys, count);
+    at += count * item_nbytes;
+    n -= count;
+  }
+}
+
+/* Set the statistics that the first pass has determined. */
+static void
+finish_first_pass (struct wide *wide)
+{
+  const struct rd_moments *moments = &wide->moments;
+  struct radio_stats *stats = wide->stats;
+  extend_range (stats, moments->min, moments->max);
+  stats->mean = moments->mean;
+  stats->std = rd_moments_std (moments);
+  rd_bins_set (&wide->bins, moments->min, moments->max);
+  stats->bin_low = wide->bins.edges[0];
+  stats->bin_high = wide->bins.edges[RADIO_STATS_NBINS];
+  wide->first_pass = false;
+  wide->binning = true;
+}
+
+static enum radio_status
+compute_wide (enum radio_dtype dtype, double slope, double inter,
+              rd_scan_fn *scan, void *source, struct radio_stats *stats)
+{
+  RD_CLEANUP (rd_cleanup_select) struct rd_select *select = NULL;
+  RD_TRY (rd_select_open (rd_values_key_nbits (dtype), RD_NRANKS, &select));
+  struct wide wide = { .dtype = dtype, .slope = slope, .inter = inter,
+                       .stats = stats, .select = select,
+                       .first_pass = true };
+  RD_TRY (scan (source, take_elements, &wide));
+  uint64_t count = wide.moments.count;
+  if (count == 0)
+    return RADIO_OK;
+  finish_first_pass (&wide);
+
+  /* Ranks of values as ranks of keys, which a negative slope reverses; they
+   * stay ascending. */
+  uint64_t ranks[RD_NRANKS], key_ranks[RD_NRANKS];
+  rd_quantile_ranks (count, ranks);
+  for (size_t i = 0; i < RD_NRANKS; i++)
+    key_ranks[i] = slope < 0 ? count - 1 - ranks[RD_NRANKS - 1 - i]
+                             : ranks[i];
+  RD_TRY (rd_select_want (select, key_ranks, RD_NRANKS));
+  do {
+    RD_TRY (scan (source, take_elements, &wide));
+    if (!rd_select_done (select))
+      RD_TRY (rd_select_narrow (select));
+    wide.binning = false;
+  } while (!rd_select_done (select));
+
+  double ranked[RD_NRANKS];
+  for (size_t i = 0; i < RD_NRANKS; i++) {
+    size_t at = slope < 0 ? RD_NRANKS - 1 - i : i;
+    ranked[i] = rd_values_of_key (dtype, rd_select_key (select, at)) * slope
+                + inter;
+  }
+  rd_quantile_values (count, ranks, ranked, stats->percentile);
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
                   rd_scan_fn *scan, void *source, struct radio_stats *stats)
 {
   RD_TRY (rd_stats_check (dtype));
-  struct radio_stats result;
+  /* Without elements: NaN, zeros, and numpy's edges of 0 and 1. */
+  struct radio_stats result = {
+    .min = NAN, .max = NAN, .mean = NAN, .std = NAN, .bin_high = 1,
+  };
+  for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
+    result.percentile[i] = NAN;
   if (rd_values_are_narrow (dtype))
-    RD_TRY (rd_stats_narrow (dtype, slope, inter, scan, source, &result));
+    RD_TRY (compute_narrow (dtype, slope, inter, scan, source, &result));
   else
-    RD_TRY (rd_stats_wide (dtype, slope, inter, scan, source, &result));
+    RD_TRY (compute_wide (dtype, slope, inter, scan, source, &result));
   *stats = result;
   return RADIO_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of arrays and volumes: their elements as a stream, which is
- * read ahead while a slab is being counted. */
+ * read ahead while a slab is being processed. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -12,52 +12,28 @@
 #include "src/volume/stream.h"
 #include "src/volume/volume.h"
 
-struct scanning {
+/* The source of rd_stats_compute. */
+struct array_scan {
   struct rd_stream stream;
   rd_take_fn *take;
   void *sink;
 };
 
 static enum radio_status
-hand_on (void *user_data, void *data, size_t nbytes)
+take_slab (void *user_data, void *data, size_t nbytes)
 {
-  struct scanning *scanning = user_data;
-  scanning->take (scanning->sink, data, nbytes / scanning->stream.item_nbytes);
+  struct array_scan *scan = user_data;
+  scan->take (scan->sink, data, nbytes / scan->stream.item_nbytes);
   return RADIO_OK;
 }
 
 static enum radio_status
 scan_array (void *source, rd_take_fn *take, void *sink)
 {
-  struct scanning *scanning = source;
-  scanning->take = take;
-  scanning->sink = sink;
-  return rd_stream_run (&scanning->stream, hand_on, scanning);
-}
-
-static enum radio_status
-check_type_and_count (enum radio_dtype dtype, uint64_t count)
-{
-  if (count > RD_STATS_MAX_COUNT)
-    return rd_fail (RADIO_ERROR_LIMIT,
-                    "statistics of %" PRIu64 " elements would never be done; "
-                    "at most %" PRIu64 " are possible", count,
-                    RD_STATS_MAX_COUNT);
-  return rd_stats_check (dtype);
-}
-
-/* An array may be the store itself: its path is empty then. */
-static enum radio_status
-check_array (const struct radio_array *array, const struct radio_box *box)
-{
-  enum radio_status status
-    = check_type_and_count (array->doc->type.dtype, radio_box_count (box));
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "%s%s%s", array->store->io->uri,
-                       *array->path ? "/" : "", array->path);
-  return rd_context_allows (array->store->context,
-                            rd_stats_nbytes (array->doc->type.dtype),
-                            "statistics");
+  struct array_scan *scan = source;
+  scan->take = take;
+  scan->sink = sink;
+  return rd_stream_run (&scan->stream, take_slab, scan);
 }
 
 /* Counting values is neither decoding nor moving: the operation's own. */
@@ -71,18 +47,31 @@ compute (struct radio_array *array, double slope, double inter,
          struct radio_stats *stats)
 {
   const struct rd_array_doc *doc = array->doc;
-  struct scanning scanning = {
+  enum radio_dtype dtype = doc->type.dtype;
+  struct array_scan scan = {
     .stream = {
       .array = array, .box = rd_box_whole (doc->rank, doc->shape),
-      .dtype = doc->type.dtype, .item_nbytes = doc->type.item_nbytes,
+      .dtype = dtype, .item_nbytes = doc->type.item_nbytes,
       .site = &count_site,
     },
   };
   for (size_t i = 0; i < doc->rank; i++)
-    scanning.stream.order[i] = i;
-  RD_TRY (check_array (array, &scanning.stream.box));
-  return rd_stats_compute (doc->type.dtype, slope, inter, scan_array,
-                           &scanning, stats);
+    scan.stream.order[i] = i;
+
+  uint64_t count = radio_box_count (&scan.stream.box);
+  enum radio_status status
+    = count <= RD_STATS_MAX_COUNT
+      ? rd_stats_check (dtype)
+      : rd_fail (RADIO_ERROR_LIMIT, "statistics of %" PRIu64 " elements would "
+                 "never finish; at most %" PRIu64 " are possible", count,
+                 RD_STATS_MAX_COUNT);
+  /* An array may be the store itself: its path is empty then. */
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s%s%s", array->store->io->uri,
+                       *array->path ? "/" : "", array->path);
+  RD_TRY (rd_context_allows (array->store->context, rd_stats_nbytes (dtype),
+                             "statistics"));
+  return rd_stats_compute (dtype, slope, inter, scan_array, &scan, stats);
 }
 
 enum radio_status
@@ -96,14 +85,6 @@ radio_array_stats (struct radio_array *array, struct radio_stats *stats)
   return rd_scope_end_with (compute (array, 1, 0, stats));
 }
 
-/* NIfTI's scaling is of numbers, not of colours. */
-static bool
-has_scaling (const struct radio_volume *volume)
-{
-  return !volume->meta.has_nifti
-    || volume->meta.nifti.colour == RD_COLOUR_NONE;
-}
-
 enum radio_status
 radio_volume_stats (struct radio_volume *volume, bool raw,
                     struct radio_stats *stats)
@@ -114,7 +95,9 @@ radio_volume_stats (struct radio_volume *volume, bool raw,
   RD_SCOPE ("stats", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
   const struct radio_volume_info *info = &volume->info;
-  bool scaled = !raw && has_scaling (volume);
+  /* NIfTI's scaling applies to numbers, not to colours. */
+  bool scaled = !raw && (!volume->meta.has_nifti
+                         || volume->meta.nifti.colour == RD_COLOUR_NONE);
   double slope = scaled ? info->scl_slope : 1;
   double inter = scaled ? info->scl_inter : 0;
   return rd_scope_end_with (compute (volume->array, slope, inter, stats));

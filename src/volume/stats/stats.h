@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of elements that come in blocks, from wherever: of narrow types
- * by a table of all their values in one run, of wide ones in several. */
+/* Statistics of elements that come in blocks from any source: for narrow
+ * types by a table of all their values in one pass over the data, for wide
+ * ones in several passes. */
 #ifndef RD_STATS_H
 #define RD_STATS_H
 
@@ -8,11 +9,11 @@
 
 #include "src/element/type.h"
 
-/* Takes a block of elements. */
+/* Consumes a block of elements. */
 typedef void rd_take_fn (void *sink, const void *elements, size_t n);
 
-/* Hand all elements to take, in blocks of any size; called once for each
- * run over the data. */
+/* Pass all elements to take, in blocks of any size; called once for each
+ * pass over the data. */
 typedef enum radio_status rd_scan_fn (void *source, rd_take_fn *take,
                                       void *sink);
 
@@ -32,18 +33,5 @@ enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
                                     double inter, rd_scan_fn *scan,
                                     void *source, struct radio_stats *stats)
   RADIO_USE_RESULT;
-
-/* The two ways. */
-enum radio_status rd_stats_narrow (enum radio_dtype dtype, double slope,
-                                   double inter, rd_scan_fn *scan,
-                                   void *source, struct radio_stats *stats)
-  RADIO_USE_RESULT;
-enum radio_status rd_stats_wide (enum radio_dtype dtype, double slope,
-                                 double inter, rd_scan_fn *scan,
-                                 void *source, struct radio_stats *stats)
-  RADIO_USE_RESULT;
-
-/* Statistics of nothing: NaN, zeros, and numpy's edges of 0 and 1. */
-void rd_stats_clear (struct radio_stats *stats);
 
 #endif /* RD_STATS_H */

@@ -28,59 +28,44 @@ rd_values_key_nbits (enum radio_dtype dtype)
   return radio_dtype_nbytes (dtype) == 4 ? 32 : 64;
 }
 
-/* What to flip to get from the bits of a float of `sign' to its key. */
+/* The mask that flips the bits of a float with the given sign bit into its
+ * key, and the reverse. */
 static inline uint64_t
 float_flip (uint64_t bits, uint64_t sign)
 {
   return bits & sign ? sign | (sign - 1) : sign;
 }
 
-/* And back. */
 static inline uint64_t
 float_unflip (uint64_t key, uint64_t sign)
 {
   return key & sign ? sign : sign | (sign - 1);
 }
 
-static double
-float32_of_key (uint64_t key)
-{
-  uint32_t bits = (uint32_t) (key ^ float_unflip (key, 0x80000000));
-  float value;
-  memcpy (&value, &bits, sizeof value);
-  return value;
-}
-
-static double
-float64_of_key (uint64_t key)
-{
-  uint64_t bits = key ^ float_unflip (key, UINT64_C (1) << 63);
-  double value;
-  memcpy (&value, &bits, sizeof value);
-  return value;
-}
-
-/* Values below 2^63 and not, without leaving the signed type's range. */
-static double
-int64_of_key (uint64_t key)
-{
-  if (key >> 63)
-    return (double) (int64_t) (key & (UINT64_MAX >> 1));
-  return (double) ((int64_t) key + INT64_MIN);
-}
-
 double
 rd_values_of_key (enum radio_dtype dtype, uint64_t key)
 {
+  uint32_t bits32;
+  uint64_t bits64;
+  float value32;
+  double value64;
   switch (dtype) {
   case RADIO_INT8: return (double) key - 0x80;
   case RADIO_INT16: return (double) key - 0x8000;
   case RADIO_INT32: return (double) key - 0x80000000;
-  case RADIO_INT64: return int64_of_key (key);
+  case RADIO_INT64:                   /* without signed overflow */
+    return key >> 63 ? (double) (int64_t) (key & (UINT64_MAX >> 1))
+                     : (double) ((int64_t) key + INT64_MIN);
   case RADIO_FLOAT16:
     return rd_half_to_float ((uint16_t) (key ^ float_unflip (key, 0x8000)));
-  case RADIO_FLOAT32: return float32_of_key (key);
-  case RADIO_FLOAT64: return float64_of_key (key);
+  case RADIO_FLOAT32:
+    bits32 = (uint32_t) (key ^ float_unflip (key, 0x80000000));
+    memcpy (&value32, &bits32, sizeof value32);
+    return value32;
+  case RADIO_FLOAT64:
+    bits64 = key ^ float_unflip (key, UINT64_C (1) << 63);
+    memcpy (&value64, &bits64, sizeof value64);
+    return value64;
   default: return (double) key;       /* bool and unsigned integers */
   }
 }
@@ -111,22 +96,19 @@ count_words (const uint16_t *in, size_t n, uint16_t flip, uint64_t *counts)
     counts[in[i] ^ flip]++;
 }
 
-static void
-count_halves (const uint16_t *in, size_t n, uint64_t *counts)
-{
-  for (size_t i = 0; i < n; i++)
-    counts[in[i] ^ float_flip (in[i], 0x8000)]++;
-}
-
 void
 rd_values_count (enum radio_dtype dtype, const void *elements, size_t n,
                  uint64_t *counts)
 {
+  const uint16_t *halves = elements;
   switch (dtype) {
   case RADIO_INT8: count_bytes (elements, n, 0x80, counts); break;
   case RADIO_INT16: count_words (elements, n, 0x8000, counts); break;
   case RADIO_UINT16: count_words (elements, n, 0, counts); break;
-  case RADIO_FLOAT16: count_halves (elements, n, counts); break;
+  case RADIO_FLOAT16:
+    for (size_t i = 0; i < n; i++)
+      counts[halves[i] ^ float_flip (halves[i], 0x8000)]++;
+    break;
   default: count_bytes (elements, n, 0, counts); break;   /* uint8, bool */
   }
 }

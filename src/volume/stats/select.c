@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection by counting, see select.h. */
+/* Selection by counting (see select.h). */
 #include <config.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/error.h"
-#include "src/volume/select.h"
+#include "src/volume/stats/select.h"
 
 #define NBUCKETS ((size_t) 1 << 16)
 
-/* A range of keys that is being counted in buckets of 2^shift keys. */
+/* A range of keys that are counted in buckets of 2^shift keys. */
 struct group {
   uint64_t low, high;         /* both included */
   unsigned shift;
@@ -22,18 +22,18 @@ struct wanted {
   uint64_t rank;
   uint64_t key;               /* when found */
   bool found;
-  size_t group;               /* else: where it is */
+  size_t group;               /* that contains it, until found */
 };
 
 struct rd_select {
-  uint64_t min_key, max_key;  /* of those seen in the first run */
+  uint64_t min_key, max_key;  /* of those seen in the first pass */
   size_t max_nranks, nwanted, ngroups;
   struct wanted *wanted;
-  struct group *groups;       /* in ascending order, apart from each other */
+  struct group *groups;       /* ascending, disjoint */
   struct group *next_groups;
   uint64_t *tables;           /* 2 * max_nranks times NBUCKETS */
-  bool first_run;
-  /* The first group that a key can be in, by its distance to min_key. */
+  bool first_pass;
+  /* The first group that may contain a key, by its distance to min_key. */
   uint8_t *map;               /* NBUCKETS */
   unsigned map_shift;
 };
@@ -71,7 +71,7 @@ rd_select_open (unsigned key_nbits, size_t max_nranks,
       || !select->tables || !select->map)
     return rd_fail_memory (rd_select_nbytes (max_nranks));
   select->max_nranks = max_nranks;
-  select->first_run = true;
+  select->first_pass = true;
   select->min_key = UINT64_MAX;
   select->ngroups = 1;
   select->groups[0] = (struct group) {
@@ -111,8 +111,8 @@ add_first (struct rd_select *select, const uint64_t *keys, size_t n)
   select->max_key = high;
 }
 
-/* A key outside of what the first run saw belongs to data that changed;
- * narrowing will miss the keys that it took the place of. */
+/* A key outside the range of the first pass belongs to data that changed;
+ * narrowing will miss the keys that it replaced. */
 static void
 add_further (struct rd_select *select, const uint64_t *keys, size_t n)
 {
@@ -133,14 +133,14 @@ add_further (struct rd_select *select, const uint64_t *keys, size_t n)
 void
 rd_select_add (struct rd_select *select, const uint64_t *keys, size_t n)
 {
-  if (select->first_run)
+  if (select->first_pass)
     add_first (select, keys, n);
   else
     add_further (select, keys, n);
 }
 
-/* The next round's group of the keys in one bucket, or none when that is a
- * single key. */
+/* Assign a wanted rank, which is in a bucket, to the next pass's group of
+ * the keys in it, unless that is a single key. */
 static void
 descend (struct rd_select *select, struct wanted *wanted,
          const struct group *group, size_t bucket, uint64_t nbelow)
@@ -163,26 +163,10 @@ descend (struct rd_select *select, struct wanted *wanted,
   wanted->group = select->ngroups - 1;
 }
 
-/* Find the bucket of a wanted rank, going on from where the one before was
- * found. */
-static enum radio_status
-locate (struct rd_select *select, struct wanted *wanted,
-        const struct group *group, size_t *bucket, uint64_t *nbelow)
-{
-  while (*bucket < NBUCKETS
-         && wanted->rank - *nbelow >= group->counts[*bucket])
-    *nbelow += group->counts[(*bucket)++];
-  if (*bucket == NBUCKETS)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "the array's values changed while they were read");
-  descend (select, wanted, group, *bucket, *nbelow);
-  return RADIO_OK;
-}
-
-/* Empty tables for the new groups, of the half that the old ones do not
- * use, and the way from keys to groups. */
+/* Clear tables for the new groups, in the half that the old ones do not
+ * use, and build the map from keys to groups. */
 static void
-prepare_run (struct rd_select *select, const uint64_t *old_tables)
+prepare_pass (struct rd_select *select, const uint64_t *old_tables)
 {
   uint64_t *tables = select->tables;
   if (old_tables == tables)
@@ -220,11 +204,18 @@ rd_select_narrow (struct rd_select *select)
       bucket = 0;
       nbelow = old[current].nbelow;
     }
-    RD_TRY (locate (select, wanted, &old[current], &bucket, &nbelow));
+    /* Ranks ascend: continue from the bucket of the one before. */
+    const uint64_t *counts = old[current].counts;
+    while (bucket < NBUCKETS && wanted->rank - nbelow >= counts[bucket])
+      nbelow += counts[bucket++];
+    if (bucket == NBUCKETS)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "the array's values changed while they were read");
+    descend (select, wanted, &old[current], bucket, nbelow);
   }
   select->groups = select->next_groups;
   select->next_groups = old;
-  prepare_run (select, old_tables);
+  prepare_pass (select, old_tables);
   return RADIO_OK;
 }
 
@@ -235,7 +226,7 @@ rd_select_want (struct rd_select *select, const uint64_t *ranks,
   for (size_t i = 0; i < nranks; i++)
     select->wanted[i] = (struct wanted) { .rank = ranks[i] };
   select->nwanted = nranks;
-  select->first_run = false;
+  select->first_pass = false;
   return rd_select_narrow (select);
 }
 

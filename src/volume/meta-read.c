@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading attributes.ome: OME-Zarr 0.5's multiscales, of which the finest
- * level of the first image counts, and omero's display window. */
+/* Parsing a volume's attributes: OME-Zarr 0.5's multiscales (the finest
+ * level of the first image) and omero's display window, and attributes.radio
+ * with the image's header in base64, its source and its tiling. */
 #include <config.h>
 
 #include <ctype.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/counters.h"
+#include "src/base/base64.h"
 #include "src/base/error.h"
 #include "src/base/json.h"
 #include "src/volume/meta.h"
@@ -27,41 +30,41 @@ copy_string (const char *text, char **copy)
   return *copy ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
-/* A member that may be missing but not be anything else than a string. */
+/* *text is the member's string, or `absent' if there is no such member. */
 static enum radio_status
 optional_string (struct json_object *in, const char *member,
-                 const char *where, const char **text)
+                 const char *where, const char *absent, const char **text)
 {
-  *text = NULL;
+  *text = absent;
   if (rd_json_member (in, member) == NULL)
     return RADIO_OK;
   return rd_json_string (in, member, where, text);
 }
 
 static enum radio_status
-as_number (struct json_object *value, const char *what, const char *where,
+as_number (struct json_object *value, const char *name, const char *where,
            double *number)
 {
   if (!json_object_is_type (value, json_type_double)
       && !json_object_is_type (value, json_type_int))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: %s is not a number", where,
-                    what);
+                    name);
   *number = json_object_get_double (value);
   if (!isfinite (*number))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: %s is not finite", where, what);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: %s is not finite", where, name);
   return RADIO_OK;
 }
 
-/* One letter an axis: t and c by their type, space axes by their name where
- * it is x, y or z.  Other names are told apart by their place, the last one
- * being x. */
+/* One letter per axis: t and c by their type, space axes by their name if
+ * it is x, y or z.  Other names are identified by their position, the last
+ * one being x. */
 static enum radio_status
 axis_letter (struct json_object *axis, size_t nafter, const char *where,
              char *letter)
 {
   const char *name, *type;
   RD_TRY (rd_json_string (axis, "name", where, &name));
-  RD_TRY (optional_string (axis, "type", where, &type));
+  RD_TRY (optional_string (axis, "type", where, NULL, &type));
   int lower = tolower ((unsigned char) name[0]);
   bool is_xyz = name[0] && !name[1] && strchr ("xyz", lower);
   if (type && strcmp (type, "time") == 0)
@@ -76,48 +79,25 @@ axis_letter (struct json_object *axis, size_t nafter, const char *where,
 }
 
 static enum radio_status
-parse_orientation (struct json_object *axis, const char *where,
-                   char **orientation)
-{
-  struct json_object *object = rd_json_member (axis, "orientation");
-  const char *value;
-  if (object == NULL)
-    return RADIO_OK;
-  RD_TRY (rd_json_object (axis, "orientation", where, &object));
-  RD_TRY (rd_json_string (object, "value", where, &value));
-  return copy_string (value, orientation);
-}
-
-static enum radio_status
 parse_axis (struct json_object *axis, size_t i, size_t rank,
             const char *where, struct rd_volume_meta *meta)
 {
-  const char *unit;
+  const char *unit, *value;
   if (!json_object_is_type (axis, json_type_object))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: axes[%zu] is not an object",
                     where, i);
   RD_TRY (axis_letter (axis, rank - 1 - i, where, &meta->axes[i]));
-  RD_TRY (optional_string (axis, "unit", where, &unit));
+  RD_TRY (optional_string (axis, "unit", where, NULL, &unit));
   char letter = meta->axes[i];
   char **to = letter == 't' ? &meta->time_unit : &meta->space_unit;
   if (unit && letter != 'c' && *to == NULL)
     RD_TRY (copy_string (unit, to));
-  return parse_orientation (axis, where, &meta->orientation[i]);
-}
-
-/* A volume has z, y and x once each, and t and c once at most. */
-static enum radio_status
-check_axes (const char *axes, const char *where)
-{
-  for (const char *p = "zyxtc"; *p; p++) {
-    const char *found = strchr (axes, *p);
-    bool is_space = p[0] != 't' && p[0] != 'c';
-    if (found ? strchr (found + 1, *p) != NULL : is_space)
-      return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                      "%s: axes \"%s\" are not a volume's: z, y and x once "
-                      "each, t and c once at most", where, axes);
-  }
-  return RADIO_OK;
+  struct json_object *orientation = rd_json_member (axis, "orientation");
+  if (orientation == NULL)
+    return RADIO_OK;
+  RD_TRY (rd_json_object (axis, "orientation", where, &orientation));
+  RD_TRY (rd_json_string (orientation, "value", where, &value));
+  return copy_string (value, &meta->orientation[i]);
 }
 
 static enum radio_status
@@ -133,33 +113,25 @@ parse_axes (struct json_object *image, const char *where,
   for (size_t i = 0; i < rank; i++)
     RD_TRY (parse_axis (json_object_array_get_idx (axes, i), i, rank, where,
                         meta));
-  return check_axes (meta->axes, where);
-}
-
-/* The numbers of a scale or translation, one an axis. */
-static enum radio_status
-parse_vector (struct json_object *transform, const char *member, size_t rank,
-              const char *where, double *vector)
-{
-  struct json_object *list;
-  RD_TRY (rd_json_array (transform, member, where, &list));
-  if (json_object_array_length (list) != rank)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: %s has %zu numbers for %zu axes", where, member,
-                    json_object_array_length (list), rank);
-  for (size_t i = 0; i < rank; i++)
-    RD_TRY (as_number (json_object_array_get_idx (list, i), member, where,
-                       &vector[i]));
+  for (const char *p = "zyxtc"; *p; p++) {
+    const char *found = strchr (meta->axes, *p);
+    bool is_space = p[0] != 't' && p[0] != 'c';
+    if (found ? strchr (found + 1, *p) != NULL : is_space)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                      "%s: axes \"%s\" are not a volume's: z, y and x once "
+                      "each, t and c once at most", where, meta->axes);
+  }
   return RADIO_OK;
 }
 
-/* One transformation, applied after those that meta holds already. */
+/* Apply one transformation after those that meta holds already. */
 static enum radio_status
 apply_transform (struct json_object *transform, size_t rank,
                  const char *where, struct rd_volume_meta *meta)
 {
   const char *type;
   double vector[RADIO_MAX_RANK];
+  struct json_object *list;
   if (!json_object_is_type (transform, json_type_object))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: coordinateTransformations "
                     "holds something that is not an object", where);
@@ -169,7 +141,14 @@ apply_transform (struct json_object *transform, size_t rank,
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: coordinateTransformations of type \"%s\"", where,
                     type);
-  RD_TRY (parse_vector (transform, type, rank, where, vector));
+  RD_TRY (rd_json_array (transform, type, where, &list));
+  if (json_object_array_length (list) != rank)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: %s has %zu numbers for %zu axes", where, type,
+                    json_object_array_length (list), rank);
+  for (size_t i = 0; i < rank; i++)
+    RD_TRY (as_number (json_object_array_get_idx (list, i), type, where,
+                       &vector[i]));
   for (size_t i = 0; i < rank; i++) {
     if (is_scale && vector[i] == 0)
       return rd_fail (RADIO_ERROR_FORMAT, "%s: scale of axis %zu is 0", where,
@@ -194,7 +173,7 @@ apply_transforms (struct json_object *in, const char *where,
   return RADIO_OK;
 }
 
-/* A level lies below its image: no way leads out of it. */
+/* A level's path must be relative and stay within the image. */
 static enum radio_status
 check_level_path (const char *path, const char *where)
 {
@@ -214,7 +193,7 @@ check_level_path (const char *path, const char *where)
                   where, path);
 }
 
-/* The finest level comes first. */
+/* Parse the first dataset, which is the finest level. */
 static enum radio_status
 parse_dataset (struct json_object *image, const char *where,
                struct rd_volume_meta *meta)
@@ -235,7 +214,7 @@ parse_dataset (struct json_object *image, const char *where,
   return RADIO_OK;
 }
 
-/* The display window of the first channel. */
+/* Parse the display window of the first channel. */
 static enum radio_status
 parse_omero (struct json_object *ome, const char *where,
              struct rd_volume_meta *meta)
@@ -259,23 +238,16 @@ parse_omero (struct json_object *ome, const char *where,
 }
 
 static enum radio_status
-check_version (struct json_object *ome, const char *where)
-{
-  const char *version;
-  RD_TRY (optional_string (ome, "version", where, &version));
-  if (version == NULL || strncmp (version, "0.5", 3) == 0)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                  "%s: OME-Zarr version \"%s\"; this library reads 0.5",
-                  where, version);
-}
-
-enum radio_status
-rd_meta_parse_ome (struct json_object *ome, const char *where,
-                   struct rd_volume_meta *meta)
+parse_ome (struct json_object *ome, const char *where,
+           struct rd_volume_meta *meta)
 {
   struct json_object *multiscales;
-  RD_TRY (check_version (ome, where));
+  const char *version;
+  RD_TRY (optional_string (ome, "version", where, NULL, &version));
+  if (version && strncmp (version, "0.5", 3) != 0)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: OME-Zarr version \"%s\"; this library reads 0.5",
+                    where, version);
   RD_TRY (rd_json_array (ome, "multiscales", where, &multiscales));
   struct json_object *image = json_object_array_get_idx (multiscales, 0);
   if (!json_object_is_type (image, json_type_object))
@@ -286,4 +258,77 @@ rd_meta_parse_ome (struct json_object *ome, const char *where,
   RD_TRY (parse_axes (image, where, meta));
   RD_TRY (parse_dataset (image, where, meta));
   return parse_omero (ome, where, meta);
+}
+
+/* Copy a string member, "" if it is missing. */
+static enum radio_status
+copy_member (struct json_object *in, const char *member, const char *where,
+             char **copy)
+{
+  const char *text;
+  RD_TRY (optional_string (in, member, where, "", &text));
+  return copy_string (text, copy);
+}
+
+static enum radio_status
+parse_radio (struct json_object *radio, const char *where,
+             struct rd_volume_meta *meta)
+{
+  const char *text;
+  struct json_object *source = NULL;
+  if (rd_json_member (radio, "nifti")) {
+    RD_TRY (rd_json_string (radio, "nifti", where, &text));
+    enum radio_status status
+      = rd_base64_decode (text, strlen (text), &meta->prefix);
+    if (status != RADIO_OK)
+      return rd_fail_in (status, "%s: attributes.radio.nifti", where);
+    RD_TRY (rd_nifti_parse (meta->prefix.data, meta->prefix.nbytes, where,
+                            &meta->nifti));
+    meta->has_nifti = true;
+  }
+  if (rd_json_member (radio, "source"))
+    RD_TRY (rd_json_object (radio, "source", where, &source));
+  RD_TRY (copy_member (source, "name", where, &meta->source_name));
+  RD_TRY (copy_member (source, "sha256", where, &meta->source_sha256));
+  struct json_object *nbytes = rd_json_member (source, "nbytes");
+  if (nbytes)
+    RD_TRY (rd_json_u64 (nbytes, "source.nbytes", where,
+                         &meta->source_nbytes));
+  RD_TRY (copy_member (radio, "tiling", where, &meta->tiling));
+  return copy_member (radio, "codec", where, &meta->codec);
+}
+
+enum radio_status
+rd_meta_parse (struct json_object *attributes, const char *where,
+               struct rd_volume_meta *meta)
+{
+  RD_SCOPE ("parse volume", RD_IN_METADATA);
+  struct json_object *ome, *radio;
+  bool is_radio = false;
+  if (!rd_meta_is_image (attributes))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: not an OME-Zarr image: it has "
+                    "no list attributes.ome.multiscales", where);
+  RD_TRY (rd_json_object (attributes, "ome", where, &ome));
+  RD_TRY (rd_store_check_version (attributes, where, &is_radio));
+  if (is_radio) {
+    RD_TRY (rd_json_object (attributes, "radio", where, &radio));
+    RD_TRY (parse_radio (radio, where, meta));
+  }
+  return parse_ome (ome, where, meta);
+}
+
+void
+rd_meta_free (struct rd_volume_meta *meta)
+{
+  rd_free (meta->level_path);
+  rd_free (meta->space_unit);
+  rd_free (meta->time_unit);
+  for (size_t i = 0; i < RADIO_MAX_RANK; i++)
+    rd_free (meta->orientation[i]);
+  rd_buffer_free (&meta->prefix);
+  rd_free (meta->source_name);
+  rd_free (meta->source_sha256);
+  rd_free (meta->tiling);
+  rd_free (meta->codec);
+  *meta = (struct rd_volume_meta) { 0 };
 }

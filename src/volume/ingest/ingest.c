@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* Ingest: an image becomes a volume.  The steps: check the arguments, create
+ * a new level, stream the voxels into it, publish the volume's document.
+ * Until that last step the volume does not exist for readers.  A level has a
+ * folder of its own, locked until the volume's document names it; collect.h
+ * says how the locks keep gc and other writers away. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <radio/volume.h>
+
+#include "profiler/counters.h"
+#include "src/array/note.h"
+#include "src/array/write-layers.h"
+#include "src/base/checked.h"
+#include "src/element/box.h"
+#include "src/nifti/image.h"
+#include "src/volume/codec.h"
+#include "src/volume/file-slabs.h"
+#include "src/volume/gc/collect.h"
+#include "src/volume/header.h"
+#include "src/volume/ingest/ingest.h"
+#include "src/volume/publish.h"
+#include "src/volume/tiling.h"
+
+/* Names of 32 random bits: so many collisions mean that something else is
+ * wrong. */
+#define MAX_NAME_ATTEMPTS 100
+
+/* Bytes that are read between two calls of the progress callback. */
+#define PIECE_NBYTES ((size_t) 1 << 20)
+
+/* The target size of a layer: tasks for several threads, and small enough to
+ * stay in the caches that they share. */
+#define LAYER_NBYTES ((uint64_t) 4 << 20)
+
+struct ingest {
+  struct radio_store *store;
+  struct rd_source *source;
+  const char *path;                   /* of the volume */
+  char *collection;
+  const char *name;                   /* the volume's own, within path */
+  const struct radio_ingest_options *options;
+
+  /* The header as it is stored: the source's, or a stripped copy. */
+  struct rd_nifti nifti;
+  struct rd_buffer prefix;
+
+  struct rd_tiling tiling;
+  const char *codec;                  /* the preset's name, or "" */
+  struct json_object *level_document;
+  struct json_object *header_document;
+
+  char level_name[RD_LEVEL_NAME_NBYTES];
+  char *level_path;
+  struct rd_io_lock *level_lock;
+  struct radio_array *array;
+  struct rd_layers *layers;           /* of the array */
+
+  EVP_MD_CTX *sha;
+  char sha256[RD_SHA256_TEXT_NBYTES];
+  uint64_t trailing_nbytes;
+  struct radio_ingest_result result;
+};
+
+/* Remove the level after a failure or when it is not needed.  The thread's
+ * message is kept. */
+static void
+abandon_level (struct ingest *ingest)
+{
+  struct rd_error error;
+  if (ingest->level_lock == NULL)
+    return;
+  rd_error_save (&error, RADIO_ERROR_IO);
+  radio_array_close (RD_STEAL (ingest->array));
+  bool removed
+    = rd_level_remove (ingest->store, ingest->level_path) == RADIO_OK;
+  rd_io_unlock (RD_STEAL (ingest->level_lock));
+  if (removed)
+    rd_collect_quietly (ingest->store, ingest->path);
+  rd_error_raise (&error);
+}
+
+static void
+free_ingest (struct ingest *ingest)
+{
+  rd_layers_close (ingest->layers);
+  abandon_level (ingest);
+  radio_array_close (ingest->array);
+  rd_free (ingest->level_path);
+  rd_free (ingest->collection);
+  json_object_put (ingest->level_document);
+  json_object_put (ingest->header_document);
+  rd_buffer_free (&ingest->prefix);
+  EVP_MD_CTX_free (ingest->sha);
+}
+
+/* Pass a warning to the caller: "NAME: ..." with the source's name. */
+RADIO_PRINTF (2, 3) static void
+warn (const struct ingest *ingest, const char *format, ...)
+{
+  char text[512], line[1024];
+  va_list args;
+  if (ingest->options->warning == NULL)
+    return;
+  va_start (args, format);
+  vsnprintf (text, sizeof text, format, args);
+  va_end (args);
+  snprintf (line, sizeof line, "%.400s: %s", ingest->source->name, text);
+  ingest->options->warning (line, ingest->options->user_data);
+}
+
+static void
+warn_stripped (const char *message, void *user_data)
+{
+  warn (user_data, "%s", message);
+}
+
+/* Copy the header, with personal data blanked if the options say so. */
+static enum radio_status
+copy_header (struct ingest *ingest)
+{
+  const struct rd_source *source = ingest->source;
+  ingest->nifti = source->nifti;
+  RD_TRY (rd_buffer_append (&ingest->prefix, source->prefix.data,
+                            source->prefix.nbytes));
+  if (ingest->options->strip) {
+    rd_nifti_strip (&source->nifti, &ingest->prefix, warn_stripped, ingest);
+    RD_TRY (rd_nifti_parse (ingest->prefix.data, ingest->prefix.nbytes,
+                            source->name, &ingest->nifti));
+  }
+  ingest->result.source_nbytes
+    = ingest->prefix.nbytes + ingest->nifti.data_nbytes;
+  return rd_header_document (ingest->prefix.nbytes,
+                             &ingest->header_document);
+}
+
+/* Choose tiling and codecs, and create the level's document. */
+static enum radio_status
+plan_level (struct ingest *ingest)
+{
+  const struct radio_ingest_options *options = ingest->options;
+  const struct rd_nifti *nifti = &ingest->nifti;
+  struct json_object *codecs RD_CLEANUP (rd_cleanup_json) = NULL;
+  double affine[3][4];
+  const char *source;
+  char letters[4];
+  size_t axis_of[3];
+  rd_nifti_affine (nifti, affine, &source);
+  rd_orientation (affine, letters, axis_of);
+  const char *axial = strchr (nifti->axes, "xyz"[axis_of[RADIO_AXIAL]]);
+  const struct rd_tiling_input input = {
+    .tiling = options->tiling,
+    .nifti = nifti,
+    .axial_axis = (size_t) (axial - nifti->axes),
+    .shard_nbytes = options->shard_nbytes,
+    .limit_nbytes = ingest->store->context->memory_limit_nbytes,
+  };
+  RD_TRY (rd_tiling_choose (&input, &ingest->tiling));
+  RD_TRY (rd_codec_choose (options->codec, &nifti->type, &ingest->codec,
+                           &codecs));
+  return rd_level_document (nifti, &ingest->tiling, codecs,
+                            &ingest->level_document);
+}
+
+/* Lock a folder with an unused name.  The volume's lock is held, so that gc
+ * does not remove the folder before it is locked. */
+static enum radio_status
+lock_new_level (struct ingest *ingest)
+{
+  struct rd_io *io = ingest->store->io;
+  for (int i = 0; i < MAX_NAME_ATTEMPTS; i++) {
+    struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+    uint64_t nbytes;
+    RD_TRY (rd_level_name (0, ingest->level_name));
+    char *path RD_FREE = rd_key_join (ingest->path, ingest->level_name);
+    if (path == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (io->ops->lock (io, path, false, &lock));
+    if (lock == NULL)
+      continue;
+    RD_TRY (rd_prefix_nbytes (ingest->store, path, &nbytes));
+    if (nbytes > 0)
+      continue;
+    ingest->level_path = RD_STEAL (path);
+    ingest->level_lock = RD_STEAL (lock);
+    return RADIO_OK;
+  }
+  return rd_fail (RADIO_ERROR_IO, "%s: no free name for a level after %d "
+                  "tries", ingest->path, MAX_NAME_ATTEMPTS);
+}
+
+/* Create the level's folder, locked, with its document.  What dead writers
+ * and replaced volumes left is removed first; a failure of that is
+ * ignored. */
+static enum radio_status
+begin_level (struct ingest *ingest)
+{
+  RD_SCOPE ("begin level", RD_IN_METADATA);
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct radio_gc_result removed = { 0 };
+  struct rd_io *io = ingest->store->io;
+  RD_TRY (io->ops->lock (io, ingest->path, true, &lock));
+  enum radio_status status
+    = rd_collect_contents (ingest->store, ingest->path, false, &removed);
+  if (status == RADIO_ERROR_MEMORY)
+    return status;
+  RD_TRY (lock_new_level (ingest));
+
+  struct rd_array_doc *doc;
+  size_t nbytes;
+  char *key RD_FREE = rd_document_key (ingest->level_path);
+  const char *text = rd_document_text (ingest->level_document, &nbytes);
+  if (key == NULL || text == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_io_put (io, key, text, nbytes, RD_PUT_REPLACE));
+  RD_TRY (rd_array_doc_parse (ingest->level_document, ingest->level_path,
+                              &doc));
+  RD_TRY (rd_array_open_doc (ingest->store, ingest->level_path, doc,
+                             &ingest->array));
+  ingest->array->is_complete = true;
+  return RADIO_OK;
+}
+
+static enum radio_status
+report_progress (struct ingest *ingest)
+{
+  const struct radio_ingest_options *options = ingest->options;
+  if (options->progress == NULL)
+    return RADIO_OK;
+  struct radio_progress progress = { 0 };
+  ingest->source->progress (ingest->source, &progress);
+  if (options->progress (&progress, options->user_data) == RADIO_OK)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled",
+                  ingest->source->name);
+}
+
+static enum radio_status
+read_layer (struct ingest *ingest, unsigned char *room, size_t nbytes)
+{
+  RD_SCOPE ("read slab", RD_IN_OPERATION);
+  for (size_t done = 0; done < nbytes;) {
+    size_t piece = rd_min_u64 (nbytes - done, PIECE_NBYTES);
+    RD_TRY (ingest->source->read (ingest->source, room + done, piece));
+    RD_TRY (report_progress (ingest));
+    done += piece;
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+hash_layer (void *sha, const void *elements, size_t nbytes)
+{
+  return rd_sha256_add (sha, elements, nbytes);
+}
+
+static const struct radio_site hash_site = {
+  "hash voxels", RD_IN_OPERATION, "write_voxels", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+/* Read all voxels and write the level's shards, which are not durable yet
+ * afterwards, layer by layer of tiles: the calling thread reads (and
+ * inflates) the next layer while the pool hashes and encodes the ones
+ * before.  Inflating cannot be parallelised, so with two threads or more the
+ * calling one does nothing else, as long as the others keep up.  A few
+ * layers are in memory, whatever the size of the image. */
+static enum radio_status
+write_voxels (struct ingest *ingest)
+{
+  const struct rd_nifti *nifti = &ingest->nifti;
+  struct rd_file_slabs slabs;
+  struct radio_box box;
+  uint64_t shape[RADIO_MAX_RANK];
+  RD_TRY (rd_sha256_begin (&ingest->sha));
+  RD_TRY (rd_sha256_add (ingest->sha, ingest->prefix.data,
+                         ingest->prefix.nbytes));
+  const struct rd_layers_observer observer = {
+    .observe = hash_layer, .user_data = ingest->sha, .site = &hash_site,
+  };
+  rd_file_slabs_layer (nifti, ingest->tiling.shard_shape,
+                       ingest->tiling.tile_shape, LAYER_NBYTES, shape);
+  rd_file_slabs_begin (&slabs, nifti, shape);
+  RD_TRY (rd_layers_open (ingest->array, slabs.shape, &observer,
+                          &ingest->layers));
+  while (rd_file_slabs_next (&slabs, &box)) {
+    size_t nbytes = radio_box_count (&box) * nifti->type.item_nbytes;
+    int64_t strides[RADIO_MAX_RANK];
+    unsigned char *room;
+    RD_TRY (rd_layers_room (ingest->layers, &room));
+    RD_TRY (read_layer (ingest, room, nbytes));
+    rd_nifti_file_strides (nifti, box.size, strides);
+    RD_TRY (rd_layers_give (ingest->layers, &box, strides, nifti->swapped));
+  }
+  RD_TRY (ingest->source->finish (ingest->source,
+                                  &ingest->trailing_nbytes));
+  RD_TRY (rd_layers_complete (ingest->layers));
+  return rd_sha256_end (ingest->sha, ingest->sha256);
+}
+
+static enum radio_status
+make_document (struct ingest *ingest, struct json_object **document)
+{
+  const char *slash = strrchr (ingest->source->name, '/');
+  const struct rd_meta_input meta = {
+    .name = ingest->name,
+    .level_path = ingest->level_name,
+    .nifti = &ingest->nifti,
+    .prefix = &ingest->prefix,
+    .source_name = slash ? slash + 1 : ingest->source->name,
+    .source_sha256 = ingest->sha256,
+    .source_nbytes = ingest->result.source_nbytes,
+    .trailing_nbytes = ingest->trailing_nbytes,
+    .stripped = ingest->options->strip,
+    .tiling = ingest->tiling.name,
+    .codec = ingest->codec,
+    .level_document = ingest->level_document,
+    .header_document = ingest->header_document,
+  };
+  return rd_meta_write (&meta, document);
+}
+
+static enum radio_status
+finish_layers (struct rd_publication *publication)
+{
+  struct ingest *ingest = publication->user_data;
+  return rd_layers_finish (ingest->layers, &ingest->result.stored_nbytes);
+}
+
+/* Wait until the level's shards are durable and publish the volume's
+ * document.  *is_ours is set if the document names the level, or may do so
+ * after a failure; it is not set if another writer's volume exists
+ * instead. */
+static enum radio_status
+commit (struct ingest *ingest, bool *is_ours)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_publication publication = {
+    .store = ingest->store,
+    .path = ingest->path,
+    .existing = ingest->options->existing,
+    .level_name = ingest->level_name,
+    .sha256 = ingest->sha256,
+    .prefix = &ingest->prefix,
+    .finish = finish_layers,
+    .user_data = ingest,
+  };
+  *is_ours = false;
+  RD_SCOPE ("commit", RD_IN_OPERATION);
+  RD_TRY (rd_scope_end_with (make_document (ingest, &document)));
+  publication.text = rd_document_text (document, &publication.nbytes);
+  if (publication.text == NULL)
+    return rd_scope_end_with (RADIO_ERROR_MEMORY);
+  enum radio_status status = rd_publish (&publication, is_ours);
+  ingest->result.skipped = publication.skipped;
+  if (status != RADIO_OK || !*is_ours)
+    return rd_scope_end_with (status);
+  /* Another process may have removed a volume here meanwhile, and with it
+   * the new one's header array. */
+  status = rd_header_repair_own (ingest->store, ingest->path,
+                                 &ingest->prefix);
+  if (status != RADIO_OK)
+    rd_fail_in (status, "%s: published, but its header array could not be "
+                "checked; radio gc repairs it if necessary", ingest->path);
+  return rd_scope_end_with (status);
+}
+
+static enum radio_status
+write_volume (struct ingest *ingest)
+{
+  bool is_ours;
+  if (radio_profile_is_on ()) {
+    rd_note_shapes (ingest->nifti.rank, ingest->nifti.shape,
+                    ingest->tiling.shard_shape, ingest->tiling.tile_shape);
+    RD_NOTE ("codec", ingest->codec);
+  }
+  RD_TRY (rd_publish_collection (ingest->store, ingest->collection));
+  RD_TRY (begin_level (ingest));
+  RD_TRY (write_voxels (ingest));
+  if (ingest->trailing_nbytes > 0)
+    warn (ingest, "%" PRIu64 " bytes after the voxels are not stored",
+          ingest->trailing_nbytes);
+  enum radio_status status = commit (ingest, &is_ours);
+  if (is_ours)
+    rd_io_unlock (RD_STEAL (ingest->level_lock));
+  return status;
+}
+
+enum radio_status
+rd_ingest_source (struct radio_store *store, struct rd_source *source,
+                  const char *path,
+                  const struct radio_ingest_options *options,
+                  struct radio_ingest_result *result)
+{
+  static const struct radio_ingest_options defaults;
+  struct ingest ingest RD_CLEANUP (free_ingest) = {
+    .store = store, .source = source, .path = path,
+    .options = options ? options : &defaults,
+  };
+  RD_TRY (rd_publish_check_path (store, path, &ingest.collection,
+                                 &ingest.name));
+  RD_TRY (rd_publish_check_existing (store, path, ingest.options->existing,
+                                     &ingest.result.skipped));
+  if (!ingest.result.skipped) {
+    RD_TRY (copy_header (&ingest));
+    RD_TRY (plan_level (&ingest));
+    RD_TRY (write_volume (&ingest));
+  }
+  if (result)
+    *result = ingest.result;
+  return RADIO_OK;
+}
+
+/* A NIfTI file as a source. */
+struct file_source {
+  struct rd_source source;
+  struct rd_image *image;
+};
+
+static enum radio_status
+file_read (struct rd_source *source, void *data, size_t nbytes)
+{
+  struct file_source *file = (struct file_source *) source;
+  return rd_image_read (file->image, data, nbytes);
+}
+
+static enum radio_status
+file_finish (struct rd_source *source, uint64_t *trailing_nbytes)
+{
+  struct file_source *file = (struct file_source *) source;
+  return rd_image_finish (file->image, trailing_nbytes);
+}
+
+static void
+file_progress (const struct rd_source *source,
+               struct radio_progress *progress)
+{
+  const struct file_source *file = (const struct file_source *) source;
+  progress->done_nbytes = rd_input_position (file->image->voxels);
+  progress->total_nbytes = rd_input_file_nbytes (file->image->voxels);
+}
+
+static enum radio_status
+ingest_file (struct radio_store *store, const char *file, const char *path,
+             const struct radio_ingest_options *options,
+             struct radio_ingest_result *result)
+{
+  struct rd_image *image RD_CLEANUP (rd_cleanup_image) = NULL;
+  RD_TRY (rd_image_open (file, &image));
+  struct file_source from = {
+    .source = {
+      .name = file,
+      .nifti = image->nifti,
+      .prefix = image->prefix,
+      .read = file_read,
+      .finish = file_finish,
+      .progress = file_progress,
+    },
+    .image = image,
+  };
+  return rd_ingest_source (store, &from.source, path, options, result);
+}
+
+enum radio_status
+radio_ingest (struct radio_store *store, const char *file, const char *path,
+              const struct radio_ingest_options *options,
+              struct radio_ingest_result *result)
+{
+  if (store == NULL || file == NULL || path == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_ingest: an argument is NULL");
+  RD_SCOPE ("ingest", RD_IN_OPERATION);
+  RD_NOTE_NAME ("file", file);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (
+    ingest_file (store, file, path, options, result));
+}
