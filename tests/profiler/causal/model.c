@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The long way to the figures of a call tree. */
+/* A model of the call tree, by brute force. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -21,8 +21,8 @@ model_end (struct model *model, int run, uint64_t now, bool is_open)
   assert_false (r->has_ended);
   r->end = now;
   r->is_open = is_open;
-  /* What is open all the same does not end before its children. */
-  r->is_late = r->parent != MODEL_NOBODY
+  /* A run that recording leaves open does not end before its children. */
+  r->is_late = r->parent != MODEL_NONE
                && model->runs[r->parent].has_ended
                && !model->runs[r->parent].is_open;
   r->has_ended = true;
@@ -59,7 +59,7 @@ union_of (struct interval *intervals, size_t n)
   return sum;
 }
 
-/* The interval less what children cover of it. */
+/* The interval less the union of its children. */
 static uint64_t
 self_of (const struct model *model, int run)
 {
@@ -76,7 +76,7 @@ self_of (const struct model *model, int run)
   return r->end - r->begin - union_of (intervals, n);
 }
 
-/* The interval less what stood right above it on its thread. */
+/* The interval less the runs directly above it on its thread. */
 static uint64_t
 own_of (const struct model *model, int run)
 {
@@ -101,7 +101,7 @@ find_nodes (struct model *model, const struct radio_profile *profile)
 {
   for (int i = 0; i < model->n; i++) {
     struct model_run *r = &model->runs[i];
-    uint32_t parent = r->parent == MODEL_NOBODY
+    uint32_t parent = r->parent == MODEL_NONE
       ? RD_NO_INDEX
       : model->runs[r->parent].node;
     r->node = rd_profile_find_node (profile, parent, r->site->name,
@@ -167,62 +167,62 @@ check_nodes (const struct model *model, const struct radio_profile *profile)
  * Spans
  *----------------------------------------------------------------------*/
 
-/* A span, and a span that a run should be, told in the same words. */
-struct told {
+/* A span of the profile, or one as expected from a run, in the same form. */
+struct flat_span {
   uint64_t begin, duration, submitted, flags, node;
   uint64_t parent_begin, parent_node;
 };
 
 static int
-compare_told (const void *a, const void *b)
+compare_flat (const void *a, const void *b)
 {
   const uint64_t *x = a, *y = b;
-  for (size_t i = 0; i < sizeof (struct told) / sizeof *x; i++) {
+  for (size_t i = 0; i < sizeof (struct flat_span) / sizeof *x; i++) {
     if (x[i] != y[i])
       return x[i] > y[i] ? 1 : -1;
   }
   return 0;
 }
 
-static struct told
-tell_run (const struct model *model, const struct model_run *r,
+static struct flat_span
+flatten_run (const struct model *model, const struct model_run *r,
           uint64_t origin)
 {
   uint64_t submitted = r->submitted > origin ? r->submitted - origin : 0;
-  struct told told = {
+  struct flat_span flat = {
     r->begin - origin, r->end - r->begin, submitted,
     (r->is_open ? RD_SPAN_OPEN : 0u) | (r->is_late ? RD_SPAN_LATE : 0u),
     r->node, UINT64_MAX, UINT64_MAX
   };
-  if (r->parent != MODEL_NOBODY) {
-    told.parent_begin = model->runs[r->parent].begin - origin;
-    told.parent_node = model->runs[r->parent].node;
+  if (r->parent != MODEL_NONE) {
+    flat.parent_begin = model->runs[r->parent].begin - origin;
+    flat.parent_node = model->runs[r->parent].node;
   }
-  return told;
+  return flat;
 }
 
-static struct told
-tell_span (const struct radio_profile *profile, const struct rd_span *span)
+static struct flat_span
+flatten_span (const struct radio_profile *profile, const struct rd_span *span)
 {
-  struct told told = {
+  struct flat_span flat = {
     span->begin_ns, span->duration_ns, span->submitted_ns, span->flags,
     span->node, UINT64_MAX, UINT64_MAX
   };
   for (size_t i = 0; span->parent != 0 && i < profile->spans.n; i++) {
     if (profile->spans.at[i].id != span->parent)
       continue;
-    told.parent_begin = profile->spans.at[i].begin_ns;
-    told.parent_node = profile->spans.at[i].node;
+    flat.parent_begin = profile->spans.at[i].begin_ns;
+    flat.parent_node = profile->spans.at[i].node;
   }
-  return told;
+  return flat;
 }
 
 static void
 check_spans (const struct model *model, const struct radio_profile *profile)
 {
   size_t n = (size_t) model->n;
-  struct told *expected = calloc (n + 1, sizeof *expected);
-  struct told *got = calloc (n + 1, sizeof *got);
+  struct flat_span *expected = calloc (n + 1, sizeof *expected);
+  struct flat_span *got = calloc (n + 1, sizeof *got);
   assert_int_equal (profile->spans.n, n);
   uint64_t origin = UINT64_MAX;
   for (size_t i = 0; i < n; i++) {
@@ -230,11 +230,11 @@ check_spans (const struct model *model, const struct radio_profile *profile)
       origin = model->runs[i].begin;
   }
   for (size_t i = 0; i < n; i++) {
-    expected[i] = tell_run (model, &model->runs[i], origin);
-    got[i] = tell_span (profile, &profile->spans.at[i]);
+    expected[i] = flatten_run (model, &model->runs[i], origin);
+    got[i] = flatten_span (profile, &profile->spans.at[i]);
   }
-  qsort (expected, n, sizeof *expected, compare_told);
-  qsort (got, n, sizeof *got, compare_told);
+  qsort (expected, n, sizeof *expected, compare_flat);
+  qsort (got, n, sizeof *got, compare_flat);
   assert_memory_equal (expected, got, n * sizeof *got);
   free (expected);
   free (got);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the recorder should say, worked out the long way: all runs of a
- * history are kept, and every figure is computed from all of them at the
- * end.  The union of children's intervals is found by sorting them. */
+/* The recorder's results, computed by brute force: all runs of a history are
+ * kept, and every figure is computed from all of them at the end.  The union
+ * of children's intervals is found by sorting them. */
 #ifndef RD_TESTS_MODEL_H
 #define RD_TESTS_MODEL_H
 
@@ -11,14 +11,14 @@
 
 #include "profiler/model/profile.h"
 
-#define MODEL_NOBODY (-1)
-#define MODEL_REQUESTS 99       /* the thread of what has none */
+#define MODEL_NONE (-1)
+#define MODEL_REQUESTS 99       /* the thread of runs without one */
 
 struct model_run {
   const struct radio_site *site;
   enum radio_edge edge;
-  int parent;                 /* an index, or MODEL_NOBODY */
-  int below;                  /* what stood under it on its thread */
+  int parent;                 /* an index, or MODEL_NONE */
+  int below;                  /* the run below it on its thread */
   unsigned thread;
   uint64_t begin, end, submitted;
   bool has_ended, is_open, is_late;
@@ -32,13 +32,13 @@ struct model {
   int n;
 };
 
-/* A run begins; its index. */
+/* Begins a run; returns its index. */
 int model_begin (struct model *model, const struct model_run *run);
 
-/* It ends; is_open: recording stops. */
+/* Ends it; is_open: recording stops. */
 void model_end (struct model *model, int run, uint64_t now, bool is_open);
 
-/* Compare every node and every span of the profile with the runs; times of
+/* Compares every node and every span of the profile with the runs; times of
  * the profile count from the first begin. */
 void model_check (struct model *model, const struct radio_profile *profile);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A clock and threads that do as they are told. */
+/* A clock and threads under the test's control. */
 #include <config.h>
 
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A stage on which histories are played: a clock that stands still until it
- * is told to go on, and several threads played by one, so that everything
- * comes out to the tick.  One tick is one nanosecond, unless a test wants
- * another rate. */
+/* A stage for histories: a clock that only the test advances, and several
+ * threads simulated by one, so that all times are exact to the tick.  One tick
+ * is one nanosecond, unless a test sets another rate. */
 #ifndef RD_TESTS_STAGE_H
 #define RD_TESTS_STAGE_H
 
@@ -23,34 +22,34 @@ struct stage {
   unsigned current;
 };
 
-/* Start recording on thread 0; the clock shows 1000. */
+/* Starts recording on thread 0, at tick 1000. */
 void stage_open (struct stage *stage,
                  const struct radio_recorder_options *options,
                  uint64_t ticks_per_us);
 
-/* Let time pass. */
+/* Advances the clock. */
 static inline void
 stage_pass (struct stage *stage, uint64_t ticks)
 {
   stage->now += ticks;
 }
 
-/* What follows happens on this thread. */
+/* Switches to another thread. */
 void stage_on (struct stage *stage, unsigned thread);
 
-/* Stop, and release what the threads have; or only the latter, where the
+/* Stops, and releases the threads' writers; or only the latter, after the
  * test has stopped the recorder. */
 struct radio_profile *stage_close (struct stage *stage);
 void stage_leave (struct stage *stage);
 
-/* The node at a path of names, "a/b/c"; asserts that it is there.  Edges are
- * whatever they are, but must not leave a choice. */
+/* The node at a path of names, "a/b/c"; asserts that there is exactly one,
+ * with edges of any kind. */
 const struct radio_profile_node *
 stage_node (const struct radio_profile *profile, const char *path);
 size_t stage_index (const struct radio_profile *profile, const char *path);
 
-/* A site of a scope that works: in a variable, of a category; or in
- * NAME_site, of the category "test". */
+/* A site of kind WORK: in a variable, of a category; or in NAME_site, of the
+ * category "test". */
 #define STAGE_SITE(variable, name, category) \
   static const struct radio_site variable = { \
     name, category, "f", "f.c", 1, RADIO_SCOPE_WORK \
@@ -58,7 +57,7 @@ size_t stage_index (const struct radio_profile *profile, const char *path);
 #define SITE_IN(name, category) STAGE_SITE (name##_site, #name, category)
 #define SITE(name) SITE_IN (name, "test")
 
-/* `stage', and what cmocka calls to open it before each test. */
+/* `stage', and the cmocka setup that opens it before each test. */
 #define STAGE_FIXTURE \
   static struct stage stage; \
   static int \

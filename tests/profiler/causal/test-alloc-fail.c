@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Without memory recording goes on and says less; collecting says that it
- * failed, and leaves nothing behind. */
+/* Without memory recording continues, and loses data; collecting fails with a
+ * status, and leaks nothing. */
 #include <config.h>
 
 #include "tests/alloc-fail.h"
@@ -41,7 +41,7 @@ play_request (void)
   radio_async_end (async);
 }
 
-/* A bit of everything, which calls for memory wherever it can. */
+/* Uses everything that allocates. */
 static void
 play (void)
 {
@@ -93,7 +93,7 @@ play_with_failure (size_t nth)
 }
 
 static void
-recording_goes_on_without_memory (void **state)
+recording_continues_without_memory (void **state)
 {
   (void) state;
   size_t nth = 1;
@@ -136,7 +136,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (recording_goes_on_without_memory),
+    cmocka_unit_test (recording_continues_without_memory),
     cmocka_unit_test (collecting_fails_cleanly_without_memory),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

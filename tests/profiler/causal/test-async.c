@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests and their phases, told by hand. */
+/* Requests and their phases, with figures computed by hand. */
 #include <config.h>
 
 #include "tests/profiler/causal/stage.h"
@@ -38,7 +38,7 @@ find_span (const struct radio_profile *profile, const char *path)
 }
 
 static void
-requests_at_once_cover_their_union (void **state)
+concurrent_requests_cover_their_union (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);        /* 0-100 */
@@ -67,7 +67,7 @@ requests_at_once_cover_their_union (void **state)
 }
 
 static void
-phases_follow_each_other (void **state)
+each_phase_ends_the_one_before (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -100,7 +100,7 @@ phases_follow_each_other (void **state)
 }
 
 static void
-a_phase_may_come_again (void **state)
+a_phase_may_repeat (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -122,7 +122,7 @@ a_phase_may_come_again (void **state)
 }
 
 static void
-counters_and_texts_are_the_requests (void **state)
+counters_and_texts_belong_to_the_request (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -199,7 +199,7 @@ a_request_that_outlives_its_parent_is_late (void **state)
 }
 
 static void
-what_runs_when_recording_stops_is_open (void **state)
+requests_running_at_the_stop_are_open (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -226,7 +226,7 @@ what_runs_when_recording_stops_is_open (void **state)
 }
 
 static void
-open_ones_are_ended_without_a_profile_too (void **state)
+open_requests_are_ended_without_a_profile (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -240,7 +240,7 @@ open_ones_are_ended_without_a_profile_too (void **state)
 }
 
 static void
-scopes_go_on_beside_a_request (void **state)
+scopes_continue_during_a_request (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);        /* 0-60 */
@@ -261,7 +261,7 @@ scopes_go_on_beside_a_request (void **state)
 }
 
 static void
-no_request_is_begun_where_nothing_records (void **state)
+no_request_begins_without_a_recorder (void **state)
 {
   (void) state;
   stage_on (&stage, 1);
@@ -296,16 +296,16 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (requests_at_once_cover_their_union),
-    TEST (phases_follow_each_other),
-    TEST (a_phase_may_come_again),
-    TEST (counters_and_texts_are_the_requests),
+    TEST (concurrent_requests_cover_their_union),
+    TEST (each_phase_ends_the_one_before),
+    TEST (a_phase_may_repeat),
+    TEST (counters_and_texts_belong_to_the_request),
     TEST (a_request_of_a_handoff_was_queued),
     TEST (a_request_that_outlives_its_parent_is_late),
-    TEST (what_runs_when_recording_stops_is_open),
-    TEST (open_ones_are_ended_without_a_profile_too),
-    TEST (scopes_go_on_beside_a_request),
-    TEST (no_request_is_begun_where_nothing_records),
+    TEST (requests_running_at_the_stop_are_open),
+    TEST (open_requests_are_ended_without_a_profile),
+    TEST (scopes_continue_during_a_request),
+    TEST (no_request_begins_without_a_recorder),
     TEST (a_request_outside_all_scopes_is_a_root),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the collector makes of nodes, times and threads. */
+/* Nodes, times and threads in the collector's profile. */
 #include <config.h>
 
 #include <pthread.h>
@@ -37,7 +37,7 @@ run (const struct radio_site *site, uint64_t ticks)
  * Counters and gauges
  *----------------------------------------------------------------------*/
 
-/* One more than there may be. */
+/* One more than the limit. */
 static struct radio_counter *
 make_counters (char (*names)[16])
 {
@@ -52,7 +52,7 @@ make_counters (char (*names)[16])
 }
 
 static void
-of_too_many_counters_the_first_are_kept (void **state)
+the_first_of_too_many_counters_are_kept (void **state)
 {
   (void) state;
   char (*names)[16] = calloc (RD_MAX_KEYS + 1, sizeof *names);
@@ -83,7 +83,7 @@ of_too_many_counters_the_first_are_kept (void **state)
   free (names);
 }
 
-/* A table of as many nodes as counters, with as many values. */
+/* A table with the same numbers of nodes, counters and values. */
 static void
 a_recording_is_not_refused_for_its_empty_tables (void **state)
 {
@@ -115,7 +115,7 @@ a_recording_is_not_refused_for_its_empty_tables (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-equal_names_in_one_place_are_one_node (void **state)
+equal_names_under_one_parent_are_one_node (void **state)
 {
   (void) state;
   run (&read_site, 10);
@@ -194,7 +194,7 @@ roll (uint64_t *random)
   return *random >> 33;
 }
 
-/* Scopes in each other, of a few ticks each, at random. */
+/* Random nested scopes, of a few ticks each. */
 static void
 play_nested (uint64_t *random, unsigned depth)
 {
@@ -262,7 +262,7 @@ on_one_thread_sums_are_exact_at_any_rate (void **state)
 }
 
 static void
-the_counter_ticks_as_fast_as_it_says (void **state)
+the_counter_has_the_rate_in_the_profile (void **state)
 {
   (void) state;
   radio_profile_close (stage_close (&stage));
@@ -281,7 +281,7 @@ the_counter_ticks_as_fast_as_it_says (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-a_dropped_parent_keeps_its_children_apart (void **state)
+children_of_dropped_parents_are_distinct (void **state)
 {
   (void) state;
   enum { N = 3000 };
@@ -327,7 +327,7 @@ times_count_from_the_first_begin (void **state)
 }
 
 static void
-nothing_recorded_is_a_profile_too (void **state)
+an_empty_recording_is_a_profile (void **state)
 {
   (void) state;
   struct radio_profile *profile = stage_close (&stage);
@@ -355,7 +355,7 @@ find_fact (const struct radio_profile *profile, const char *key)
 }
 
 static void
-the_process_is_told_and_names_are_marked (void **state)
+the_process_has_facts_with_names_marked (void **state)
 {
   (void) state;
   uint64_t before = (uint64_t) time (NULL);
@@ -376,7 +376,7 @@ the_process_is_told_and_names_are_marked (void **state)
 }
 
 static void
-the_callers_title_and_facts_win (void **state)
+the_callers_title_and_facts_override (void **state)
 {
   (void) state;
   radio_profile_close (stage_close (&stage));
@@ -462,7 +462,7 @@ threads_of_one_name_are_numbered (void **state)
 }
 
 static void
-a_thread_without_a_name_is_not_the_programs (void **state)
+an_unnamed_thread_has_not_the_programs_name (void **state)
 {
   (void) state;
   struct radio_profile *profile = record_threads (run_unnamed);
@@ -478,20 +478,20 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (of_too_many_counters_the_first_are_kept),
+    TEST (the_first_of_too_many_counters_are_kept),
     TEST (a_recording_is_not_refused_for_its_empty_tables),
-    TEST (equal_names_in_one_place_are_one_node),
+    TEST (equal_names_under_one_parent_are_one_node),
     TEST (threads_that_do_the_same_are_one_node),
     TEST (a_call_and_a_handoff_are_two_nodes),
     TEST (on_one_thread_sums_are_exact_at_any_rate),
-    TEST (the_counter_ticks_as_fast_as_it_says),
-    TEST (a_dropped_parent_keeps_its_children_apart),
+    TEST (the_counter_has_the_rate_in_the_profile),
+    TEST (children_of_dropped_parents_are_distinct),
     TEST (times_count_from_the_first_begin),
-    TEST (nothing_recorded_is_a_profile_too),
-    TEST (the_process_is_told_and_names_are_marked),
-    TEST (the_callers_title_and_facts_win),
+    TEST (an_empty_recording_is_a_profile),
+    TEST (the_process_has_facts_with_names_marked),
+    TEST (the_callers_title_and_facts_override),
     cmocka_unit_test (threads_of_one_name_are_numbered),
-    cmocka_unit_test (a_thread_without_a_name_is_not_the_programs),
+    cmocka_unit_test (an_unnamed_thread_has_not_the_programs_name),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

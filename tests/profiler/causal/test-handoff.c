@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parents on other threads: each history is told in a few lines, and every
- * number worked out by hand. */
+/* Parents on other threads: short histories, with figures computed by
+ * hand. */
 #include <config.h>
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ assert_times (const struct radio_profile *profile, const char *path,
 }
 
 static void
-children_at_once_cover_their_union (void **state)
+concurrent_children_cover_their_union (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -124,7 +124,7 @@ a_child_that_outlives_its_parent_is_late_and_cut (void **state)
 }
 
 static void
-a_child_of_an_ended_parent_takes_nothing_from_it (void **state)
+a_child_of_an_ended_parent_does_not_cover_it (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -235,7 +235,7 @@ fan_in_is_charged_to_one_parent (void **state)
 }
 
 static void
-what_was_received_on_top_of_a_scope_is_not_its_work (void **state)
+a_received_scope_is_not_work_of_the_scope_below (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -288,7 +288,7 @@ waiting_for_workers_is_wait_and_covers (void **state)
 }
 
 static void
-a_thread_is_recorded_only_while_it_has_received (void **state)
+a_thread_is_recorded_only_in_received_scopes (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -357,9 +357,9 @@ a_handoff_outside_all_scopes_makes_a_root (void **state)
   radio_profile_close (profile);
 }
 
-/* There is room for RD_MAX_DEPTH scopes with what is below them all. */
+/* RD_MAX_DEPTH includes the root below all scopes. */
 static void
-what_is_received_too_deep_is_told (void **state)
+scopes_received_too_deep_are_counted (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -397,7 +397,8 @@ what_is_received_too_deep_is_told (void **state)
 
 static const struct radio_counter nbytes = { "read", "bytes" };
 
-/* Receive, and give in its place the next; *handoff is zero at first. */
+/* Receives a handoff, and replaces it by a new one; *handoff is zero at
+ * first. */
 static void
 link_up (struct radio_handoff *handoff, unsigned i)
 {
@@ -453,7 +454,7 @@ a_chain_too_deep_for_a_profile_is_folded (void **state)
 }
 
 static void
-what_a_profile_is_too_flat_for_is_told (void **state)
+folded_scopes_are_counted (void **state)
 {
   (void) state;
   char ndeep[20];
@@ -474,7 +475,7 @@ what_a_profile_is_too_flat_for_is_told (void **state)
 }
 
 static void
-a_zero_handoff_is_none (void **state)
+a_zero_handoff_has_no_parent (void **state)
 {
   (void) state;
   struct radio_handoff handoff = { .parent = NULL };
@@ -505,7 +506,7 @@ the_token_zero_ends_nothing (void **state)
 }
 
 static void
-nothing_is_given_where_nothing_records (void **state)
+a_handoff_is_zero_without_a_recorder (void **state)
 {
   (void) state;
   struct radio_handoff handoff = { &handoff, 1 };
@@ -522,7 +523,7 @@ nothing_is_given_where_nothing_records (void **state)
 }
 
 static void
-a_handoff_is_of_no_use_when_its_recorder_stopped (void **state)
+a_handoff_of_a_stopped_recorder_is_ignored (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -544,7 +545,7 @@ a_handoff_is_of_no_use_when_its_recorder_stopped (void **state)
 }
 
 static void
-what_is_open_on_other_threads_ends_with_the_recording (void **state)
+open_scopes_of_other_threads_end_at_the_stop (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -572,7 +573,7 @@ what_is_open_on_other_threads_ends_with_the_recording (void **state)
 }
 
 static void
-spans_know_their_parents_on_other_threads (void **state)
+spans_have_parents_on_other_threads (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -620,7 +621,7 @@ stop_another (struct radio_recorder *recorder)
 }
 
 static void
-a_thread_of_another_recorder_is_lent_for_a_scope (void **state)
+a_received_scope_switches_recorders (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -647,7 +648,7 @@ a_thread_of_another_recorder_is_lent_for_a_scope (void **state)
 }
 
 static void
-lent_twice_over_a_thread_stays_with_the_last (void **state)
+a_thread_switched_twice_stays_with_the_last_recorder (void **state)
 {
   (void) state;
   struct radio_handoff ours, theirs;
@@ -675,7 +676,7 @@ lent_twice_over_a_thread_stays_with_the_last (void **state)
 }
 
 static void
-the_lender_may_stop_in_between (void **state)
+the_threads_own_recorder_may_stop_meanwhile (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -705,30 +706,30 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (children_at_once_cover_their_union),
+    TEST (concurrent_children_cover_their_union),
     TEST (a_parents_own_children_are_in_the_union),
     TEST (a_child_that_outlives_its_parent_is_late_and_cut),
-    TEST (a_child_of_an_ended_parent_takes_nothing_from_it),
+    TEST (a_child_of_an_ended_parent_does_not_cover_it),
     TEST (a_chain_goes_over_three_threads_and_back),
     TEST (recursion_across_threads_keeps_its_levels),
     TEST (fan_in_is_charged_to_one_parent),
-    TEST (what_was_received_on_top_of_a_scope_is_not_its_work),
+    TEST (a_received_scope_is_not_work_of_the_scope_below),
     TEST (waiting_for_workers_is_wait_and_covers),
-    TEST (a_thread_is_recorded_only_while_it_has_received),
+    TEST (a_thread_is_recorded_only_in_received_scopes),
     TEST (an_inner_scope_left_open_ends_with_the_received_one),
     TEST (a_handoff_outside_all_scopes_makes_a_root),
-    TEST (what_is_received_too_deep_is_told),
+    TEST (scopes_received_too_deep_are_counted),
     TEST (a_chain_too_deep_for_a_profile_is_folded),
-    TEST (what_a_profile_is_too_flat_for_is_told),
-    TEST (a_zero_handoff_is_none),
+    TEST (folded_scopes_are_counted),
+    TEST (a_zero_handoff_has_no_parent),
     TEST (the_token_zero_ends_nothing),
-    TEST (nothing_is_given_where_nothing_records),
-    TEST (a_handoff_is_of_no_use_when_its_recorder_stopped),
-    TEST (what_is_open_on_other_threads_ends_with_the_recording),
-    TEST (spans_know_their_parents_on_other_threads),
-    TEST (a_thread_of_another_recorder_is_lent_for_a_scope),
-    TEST (lent_twice_over_a_thread_stays_with_the_last),
-    TEST (the_lender_may_stop_in_between),
+    TEST (a_handoff_is_zero_without_a_recorder),
+    TEST (a_handoff_of_a_stopped_recorder_is_ignored),
+    TEST (open_scopes_of_other_threads_end_at_the_stop),
+    TEST (spans_have_parents_on_other_threads),
+    TEST (a_received_scope_switches_recorders),
+    TEST (a_thread_switched_twice_stays_with_the_last_recorder),
+    TEST (the_threads_own_recorder_may_stop_meanwhile),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

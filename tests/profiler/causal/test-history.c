@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Thousands of random histories of scopes, handoffs and requests on several
- * threads, against figures that were worked out the long way. */
+ * threads, compared with the figures of a model. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -72,7 +72,7 @@ innermost (const struct play *play)
 {
   unsigned t = here (play);
   return play->nopen[t] ? play->open[t][play->nopen[t] - 1].run
-                        : MODEL_NOBODY;
+                        : MODEL_NONE;
 }
 
 static void
@@ -156,20 +156,20 @@ begin_request (struct play *play)
   struct model_run run = {
     .site = &request_site, .edge = RADIO_EDGE_ASYNC,
     .parent = received ? play->handoffs[h].run : innermost (play),
-    .below = MODEL_NOBODY, .thread = MODEL_REQUESTS,
+    .below = MODEL_NONE, .thread = MODEL_REQUESTS,
     .begin = play->stage.now,
     .submitted = received ? handoff->submitted : play->stage.now,
   };
   unsigned i = play->nrequests++;
   play->requests[i].async = async;
   play->requests[i].run = model_begin (&play->model, &run);
-  play->requests[i].phase = MODEL_NOBODY;
+  play->requests[i].phase = MODEL_NONE;
 }
 
 static void
 model_end_phase (struct play *play, unsigned i, bool is_open)
 {
-  if (play->requests[i].phase != MODEL_NOBODY)
+  if (play->requests[i].phase != MODEL_NONE)
     model_end (&play->model, play->requests[i].phase, play->stage.now,
                is_open);
 }
@@ -185,7 +185,7 @@ enter_phase (struct play *play)
   model_end_phase (play, i, false);
   struct model_run run = {
     .site = phase, .edge = RADIO_EDGE_PHASE,
-    .parent = play->requests[i].run, .below = MODEL_NOBODY,
+    .parent = play->requests[i].run, .below = MODEL_NONE,
     .thread = MODEL_REQUESTS,
     .begin = play->stage.now, .submitted = play->stage.now,
   };
@@ -216,7 +216,7 @@ step (struct play *play)
   if (roll (play, 3) == 0)
     stage_on (&play->stage, roll (play, STAGE_THREADS));
   t = here (play);
-  /* Only the first thread is recorded before it received something. */
+  /* Only the first thread is recorded before it receives a handoff. */
   bool is_recorded = t == 0 || play->nopen[t] > 0;
   if (what < 4 && play->nopen[t] > 0)
     end_scope (play);
@@ -234,7 +234,7 @@ step (struct play *play)
     end_request (play);
 }
 
-/* Close the book: what is open stays open. */
+/* Ends the model's runs, as open. */
 static struct radio_profile *
 stop (struct play *play)
 {
@@ -253,8 +253,7 @@ stop (struct play *play)
   return profile;
 }
 
-/* Handles of a recorder that is gone are still to be released, and do
- * nothing. */
+/* Handles of a stopped recorder do nothing, but must be released. */
 static void
 release (struct play *play)
 {
@@ -309,7 +308,7 @@ play_history (uint64_t seed, unsigned nsteps)
 }
 
 static void
-random_histories_come_out_as_worked_out_the_long_way (void **state)
+random_histories_agree_with_the_model (void **state)
 {
   (void) state;
   for (uint64_t seed = 1; seed <= NHISTORIES; seed++)
@@ -317,7 +316,7 @@ random_histories_come_out_as_worked_out_the_long_way (void **state)
 }
 
 static void
-long_histories_do_too (void **state)
+long_histories_agree_with_the_model (void **state)
 {
   (void) state;
   for (uint64_t seed = 1; seed <= 20; seed++)
@@ -328,8 +327,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (random_histories_come_out_as_worked_out_the_long_way),
-    cmocka_unit_test (long_histories_do_too),
+    cmocka_unit_test (random_histories_agree_with_the_model),
+    cmocka_unit_test (long_histories_agree_with_the_model),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

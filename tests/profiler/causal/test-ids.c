@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids of spans: each its own, found again, however sequences lie. */
+/* Ids of spans: unique, and found again, for any sequences. */
 #include <config.h>
 
 #include "tests/unit.h"
@@ -29,14 +29,14 @@ give_and_find (uint64_t base, uint64_t stride)
 }
 
 static void
-sequences_beside_each_other_have_their_own (void **state)
+adjacent_sequences_have_different_ids (void **state)
 {
   (void) state;
   give_and_find (1, 1);
 }
 
 static void
-sequences_far_apart_do_too (void **state)
+distant_sequences_have_different_ids (void **state)
 {
   (void) state;
   for (unsigned shift = 1; shift < 30; shift += 4)
@@ -44,7 +44,7 @@ sequences_far_apart_do_too (void **state)
 }
 
 static void
-a_writer_without_spans_has_none (void **state)
+a_writer_without_spans_has_no_ids (void **state)
 {
   (void) state;
   RD_IDS_SCOPE struct rd_ids ids;
@@ -56,9 +56,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (sequences_beside_each_other_have_their_own),
-    cmocka_unit_test (sequences_far_apart_do_too),
-    cmocka_unit_test (a_writer_without_spans_has_none),
+    cmocka_unit_test (adjacent_sequences_have_different_ids),
+    cmocka_unit_test (distant_sequences_have_different_ids),
+    cmocka_unit_test (a_writer_without_spans_has_no_ids),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

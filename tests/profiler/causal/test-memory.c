@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory on the nodes of the tree: whose a block is, and that it may be
- * released wherever and whenever. */
+/* Memory on the nodes of the tree: the owner of a block, and its release by
+ * any thread at any time. */
 #include <config.h>
 
 #include "tests/profiler/causal/stage.h"
@@ -44,7 +44,7 @@ assert_memory_of_all (const struct radio_profile *profile, uint64_t count,
 }
 
 static void
-a_block_is_the_innermost_scopes (void **state)
+a_block_belongs_to_the_innermost_scope (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -66,7 +66,7 @@ a_block_is_the_innermost_scopes (void **state)
 }
 
 static void
-what_is_never_released_is_live (void **state)
+blocks_never_released_are_live (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -97,7 +97,7 @@ another_scope_may_release_a_block (void **state)
 }
 
 static void
-another_thread_may_recorded_or_not (void **state)
+another_thread_may_release_a_block (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -150,7 +150,7 @@ peaks_of_one_node_on_two_threads_add_up (void **state)
 }
 
 static void
-no_node_had_more_than_the_whole (void **state)
+no_node_has_a_higher_peak_than_the_whole (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -187,7 +187,7 @@ a_block_may_outlive_its_recorder (void **state)
 }
 
 static void
-another_recorder_does_not_see_it (void **state)
+another_recorder_does_not_count_a_block (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -206,7 +206,7 @@ another_recorder_does_not_see_it (void **state)
 }
 
 static void
-memory_from_before_is_nobodys (void **state)
+memory_from_before_is_not_counted (void **state)
 {
   (void) state;
   radio_profile_close (stage_close (&stage));
@@ -221,7 +221,7 @@ memory_from_before_is_nobodys (void **state)
 }
 
 static void
-a_block_that_grows_becomes_the_growers (void **state)
+a_resized_block_belongs_to_the_resizing_scope (void **state)
 {
   (void) state;
   uint64_t token = radio_scope_begin (&read_site);
@@ -240,7 +240,7 @@ a_block_that_grows_becomes_the_growers (void **state)
 }
 
 static void
-outside_all_scopes_memory_is_the_wholes_alone (void **state)
+memory_outside_all_scopes_counts_in_the_total_only (void **state)
 {
   (void) state;
   void *block = take (10);
@@ -271,17 +271,17 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (a_block_is_the_innermost_scopes),
-    TEST (what_is_never_released_is_live),
+    TEST (a_block_belongs_to_the_innermost_scope),
+    TEST (blocks_never_released_are_live),
     TEST (another_scope_may_release_a_block),
-    TEST (another_thread_may_recorded_or_not),
+    TEST (another_thread_may_release_a_block),
     TEST (peaks_of_one_node_on_two_threads_add_up),
-    TEST (no_node_had_more_than_the_whole),
+    TEST (no_node_has_a_higher_peak_than_the_whole),
     TEST (a_block_may_outlive_its_recorder),
-    TEST (another_recorder_does_not_see_it),
-    TEST (memory_from_before_is_nobodys),
-    TEST (a_block_that_grows_becomes_the_growers),
-    TEST (outside_all_scopes_memory_is_the_wholes_alone),
+    TEST (another_recorder_does_not_count_a_block),
+    TEST (memory_from_before_is_not_counted),
+    TEST (a_resized_block_belongs_to_the_resizing_scope),
+    TEST (memory_outside_all_scopes_counts_in_the_total_only),
     TEST (a_thread_that_is_not_recorded_is_not_counted),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of spans and nodes, and gauges: what is kept, what is not, and that
- * the latter is told. */
+/* Texts of spans and nodes, and gauges: which are kept, and that losses are
+ * counted. */
 #include <config.h>
 
 #include <string.h>
@@ -50,7 +50,7 @@ find_note (const struct radio_profile *profile, uint32_t span,
 }
 
 static void
-each_span_keeps_its_own_and_a_node_the_first (void **state)
+spans_keep_each_text_and_nodes_the_first (void **state)
 {
   (void) state;
   fetch_with ("file", "a");
@@ -70,7 +70,7 @@ each_span_keeps_its_own_and_a_node_the_first (void **state)
 }
 
 static void
-equal_ones_do_not_vary (void **state)
+equal_texts_do_not_vary (void **state)
 {
   (void) state;
   fetch_with ("codec", "zstd");
@@ -80,10 +80,10 @@ equal_ones_do_not_vary (void **state)
   radio_profile_close (profile);
 }
 
-/* What each span was told, where it is at the same address each time, or
- * each time elsewhere: what it says is what counts. */
+/* Texts at the same address each time, or at another one each time: only
+ * their contents count. */
 static void
-what_a_text_says_counts_and_not_where_it_is (void **state)
+texts_are_compared_by_content_not_address (void **state)
 {
   static const char *const values[] = {
     "c/0/1", "c/0/1", "c/0/2", "c/0", "c/0/22", "", "c/0/1", "c/0/1"
@@ -111,8 +111,8 @@ what_a_text_says_counts_and_not_where_it_is (void **state)
   radio_profile_close (profile);
 }
 
-/* A node that has its first text again and again, and one that comes to the
- * text that another node of the same key had before. */
+/* A node that repeats its first text, and one that gets a text that another
+ * node of the same key had before. */
 static void
 nodes_compare_with_their_own_first_text (void **state)
 {
@@ -137,7 +137,7 @@ nodes_compare_with_their_own_first_text (void **state)
   radio_profile_close (profile);
 }
 
-/* The thread notes what it noted while another recorder had it. */
+/* The thread repeats a text of its scopes in another recorder. */
 static void
 a_second_recorder_has_texts_of_its_own (void **state)
 {
@@ -162,7 +162,7 @@ a_second_recorder_has_texts_of_its_own (void **state)
 }
 
 static void
-the_last_of_one_key_counts_for_a_span (void **state)
+a_span_has_the_last_text_of_a_key (void **state)
 {
   (void) state;
   uint64_t token = radio_scope_begin (&read_site);
@@ -223,7 +223,7 @@ a_long_text_is_cut_at_a_whole_character (void **state)
 }
 
 static void
-texts_without_end_are_bounded_and_told (void **state)
+texts_are_bounded_and_losses_counted (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -257,10 +257,10 @@ a_node_has_sixteen_keys_at_most (void **state)
   radio_profile_close (profile);
 }
 
-/* More keys than a writer remembers values of; all of one value, so that one
- * finds what another left. */
+/* More keys than a writer caches values of; all of one value, so that they
+ * find each other's. */
 static void
-many_keys_of_one_value_stay_apart (void **state)
+many_keys_of_one_value_are_distinct (void **state)
 {
   (void) state;
   static char keys[60][8];
@@ -284,7 +284,7 @@ many_keys_of_one_value_stay_apart (void **state)
 }
 
 static void
-without_a_log_only_nodes_have_texts_and_nothing_gauges (void **state)
+without_a_log_nodes_have_texts_and_there_are_no_samples (void **state)
 {
   (void) state;
   fetch_with ("file", "a");
@@ -298,7 +298,7 @@ without_a_log_only_nodes_have_texts_and_nothing_gauges (void **state)
 }
 
 static void
-a_text_outside_all_scopes_is_nobodys (void **state)
+a_text_outside_all_scopes_is_ignored (void **state)
 {
   (void) state;
   radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
@@ -313,7 +313,7 @@ a_text_outside_all_scopes_is_nobodys (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-gauges_are_sampled_on_all_threads_in_time (void **state)
+samples_of_all_threads_are_in_order (void **state)
 {
   (void) state;
   struct radio_handoff handoff;
@@ -346,7 +346,7 @@ gauges_are_sampled_on_all_threads_in_time (void **state)
   radio_profile_close (profile);
 }
 
-/* Every gauge keeps its last value, and samples are all over the time. */
+/* Every gauge keeps its last value, and samples are spread over the time. */
 static void
 check_thinned_out (const struct radio_profile *profile, uint64_t n)
 {
@@ -367,7 +367,7 @@ check_thinned_out (const struct radio_profile *profile, uint64_t n)
 }
 
 static void
-many_samples_are_thinned_out_evenly_and_told (void **state)
+many_samples_are_thinned_out_and_losses_counted (void **state)
 {
   (void) state;
   enum { N = 500000 };
@@ -379,14 +379,14 @@ many_samples_are_thinned_out_evenly_and_told (void **state)
   radio_scope_end (top);
   struct radio_profile *profile = stage_close (&stage);
   check_thinned_out (profile, N);
-  const char *told = rd_profile_find_fact (profile,
+  const char *lost = rd_profile_find_fact (profile,
                                            "gauge samples not kept");
-  assert_int_equal (strtoul (told, NULL, 10) + profile->samples.n, N);
+  assert_int_equal (strtoul (lost, NULL, 10) + profile->samples.n, N);
   radio_profile_close (profile);
 }
 
 static void
-samples_at_one_time_end_with_the_last (void **state)
+of_simultaneous_samples_the_last_is_kept (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -410,24 +410,24 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (each_span_keeps_its_own_and_a_node_the_first),
-    TEST (equal_ones_do_not_vary),
-    TEST (what_a_text_says_counts_and_not_where_it_is),
+    TEST (spans_keep_each_text_and_nodes_the_first),
+    TEST (equal_texts_do_not_vary),
+    TEST (texts_are_compared_by_content_not_address),
     TEST (nodes_compare_with_their_own_first_text),
     TEST (a_second_recorder_has_texts_of_its_own),
-    TEST (the_last_of_one_key_counts_for_a_span),
+    TEST (a_span_has_the_last_text_of_a_key),
     TEST (notes_of_one_node_on_two_threads_are_joined),
     TEST (a_long_text_is_cut_at_a_whole_character),
-    TEST (texts_without_end_are_bounded_and_told),
+    TEST (texts_are_bounded_and_losses_counted),
     TEST (a_node_has_sixteen_keys_at_most),
-    TEST (many_keys_of_one_value_stay_apart),
+    TEST (many_keys_of_one_value_are_distinct),
     cmocka_unit_test_setup (
-      without_a_log_only_nodes_have_texts_and_nothing_gauges,
+      without_a_log_nodes_have_texts_and_there_are_no_samples,
       open_tree_only),
-    TEST (a_text_outside_all_scopes_is_nobodys),
-    TEST (gauges_are_sampled_on_all_threads_in_time),
-    TEST (many_samples_are_thinned_out_evenly_and_told),
-    TEST (samples_at_one_time_end_with_the_last),
+    TEST (a_text_outside_all_scopes_is_ignored),
+    TEST (samples_of_all_threads_are_in_order),
+    TEST (many_samples_are_thinned_out_and_losses_counted),
+    TEST (of_simultaneous_samples_the_last_is_kept),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Real threads: nothing is lost, nothing is counted twice, and whatever
- * happens while recording stops is harmless.  For the sanitizers above all.
+/* Real threads: nothing is lost or counted twice, and recording may stop at
+ * any moment.  Mostly for the sanitizers.
  */
 #include <config.h>
 
@@ -171,7 +171,7 @@ check_pool (const struct radio_profile *profile)
 }
 
 static void
-work_in_a_pool_is_all_there_once (void **state)
+work_of_a_pool_is_complete (void **state)
 {
   (void) state;
   struct radio_recorder *recorder;
@@ -189,7 +189,7 @@ work_in_a_pool_is_all_there_once (void **state)
 }
 
 static void
-it_is_too_when_the_whole_process_is_recorded (void **state)
+work_of_a_pool_is_complete_for_a_whole_process (void **state)
 {
   (void) state;
   struct radio_recorder_options options = { .whole_process = true };
@@ -203,7 +203,7 @@ it_is_too_when_the_whole_process_is_recorded (void **state)
 }
 
 static void
-it_is_too_without_barriers_by_the_system (void **state)
+work_of_a_pool_is_complete_without_membarrier (void **state)
 {
   (void) state;
   struct rd_recorder_setup setup = { .fences = true };
@@ -288,7 +288,7 @@ stop_in_commotion (unsigned nturns)
 }
 
 static void
-recording_may_stop_in_the_middle_of_anything (void **state)
+recording_may_stop_at_any_moment (void **state)
 {
   (void) state;
   for (unsigned nturns = 1; nturns <= 256; nturns *= 2)
@@ -308,7 +308,7 @@ die_with_open_scopes (void *arg)
 }
 
 static void
-a_thread_that_ends_ends_what_it_received (void **state)
+a_thread_that_ends_ends_its_received_scopes (void **state)
 {
   (void) state;
   struct radio_recorder *recorder;
@@ -338,7 +338,7 @@ a_thread_that_ends_ends_what_it_received (void **state)
   radio_profile_close (profile);
 }
 
-/* What a child of fork does with handles of its parent. */
+/* Uses all handles of the parent in a child of fork. */
 static int
 use_in_child (struct radio_handoff *handoff, struct radio_async *async)
 {
@@ -382,11 +382,11 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (work_in_a_pool_is_all_there_once),
-    cmocka_unit_test (it_is_too_when_the_whole_process_is_recorded),
-    cmocka_unit_test (it_is_too_without_barriers_by_the_system),
-    cmocka_unit_test (recording_may_stop_in_the_middle_of_anything),
-    cmocka_unit_test (a_thread_that_ends_ends_what_it_received),
+    cmocka_unit_test (work_of_a_pool_is_complete),
+    cmocka_unit_test (work_of_a_pool_is_complete_for_a_whole_process),
+    cmocka_unit_test (work_of_a_pool_is_complete_without_membarrier),
+    cmocka_unit_test (recording_may_stop_at_any_moment),
+    cmocka_unit_test (a_thread_that_ends_ends_its_received_scopes),
     cmocka_unit_test (handles_do_nothing_in_a_child_of_fork),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as users write them, for test-env.sh: asks for what the
- * environment says and does as its first argument says. */
+/* A program as users write them, for test-env.sh: starts recording by the
+ * environment, and acts by its first argument. */
 #include <config.h>
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ work (void)
   }
 }
 
-/* Ends in another process, by exit and so by way of its atexit list. */
+/* Ends a child process by exit, which calls its atexit handlers. */
 static int
 fork_and_work (void)
 {
@@ -43,7 +43,7 @@ fork_and_work (void)
   return WEXITSTATUS (status) == 5 ? 3 : 1;
 }
 
-/* Is within a scope while main returns. */
+/* Stays in a scope while main returns. */
 static void *
 stay (void *unused)
 {
@@ -65,9 +65,9 @@ leave_a_thread (void)
   return read (released[0], &byte, 1) == 1 ? 0 : 1;
 }
 
-/* From here on no file may have a byte.  Asked for by the program itself:
- * under a limit of the shell's the run time of ThreadSanitizer, which writes
- * a file before main, is ended by the signal. */
+/* Limits the size of files.  Set by the program itself: under a limit of the
+ * shell the signal would end the run time of ThreadSanitizer, which writes a
+ * file before main. */
 static int
 limit_files (void)
 {
@@ -78,7 +78,8 @@ limit_files (void)
   return setrlimit (RLIMIT_FSIZE, &limit) ? 1 : 17;
 }
 
-/* Writes now; what follows is not recorded, nor written at exit. */
+/* Writes now; later scopes are not recorded, nor is anything written at
+ * exit. */
 static int
 finish (void)
 {

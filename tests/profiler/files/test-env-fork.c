@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process that forks while it begins to record as its environment says. */
+/* A process that forks while it starts recording by its environment. */
 #include <config.h>
 
 #include <sys/wait.h>
@@ -15,8 +15,8 @@ int __wrap_atexit (void (*fn) (void));
 static pid_t child;
 static unsigned nforks;
 
-/* The library registers for the exit with its mutex held.  The child has
- * nobody who would release that; its alarm ends it where it waits. */
+/* The library calls atexit with its mutex held, which no thread of the child
+ * would release; if the child waits for it, its alarm ends it. */
 int
 __wrap_atexit (void (*fn) (void))
 {
@@ -33,7 +33,7 @@ __wrap_atexit (void (*fn) (void))
 }
 
 static void
-a_child_records_though_its_parent_held_the_mutex (void **state)
+a_child_records_if_the_parent_held_the_mutex (void **state)
 {
   (void) state;
   int status;
@@ -51,7 +51,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_child_records_though_its_parent_held_the_mutex),
+    cmocka_unit_test (a_child_records_if_the_parent_held_the_mutex),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

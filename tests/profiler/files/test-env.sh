@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What RADIO_PROFILE does to a program: files, failing files, exit statuses.
+# RADIO_PROFILE in a program: files, failing files, exit statuses.
 . "$(dirname "$0")/../../functions.sh"
 program=$builddir/tests/profiler/files/env-program
 unset RADIO_PROFILE RADIO_PROFILE_SPANS RADIO_PROFILE_REDACT
@@ -26,7 +26,7 @@ is_profile () {
   grep -q '"env work"' "$1"
 }
 
-# One line on the standard error, with each of the words.
+# Standard error is one line, with each of the words.
 one_line_says () {
   [ "$(wc -l <"$tmp/err")" -eq 1 ]
   for word in "$@"; do
@@ -34,7 +34,7 @@ one_line_says () {
   done
 }
 
-without_the_variable_nothing_happens () {
+without_the_variable_nothing_is_written () {
   mkdir "$tmp/empty"
   cd "$tmp/empty"
   run 0
@@ -50,7 +50,7 @@ a_profile_is_written_at_the_end_of_main () {
   [ -z "$(ls -A "$TMPDIR")" ]
 }
 
-a_profile_is_written_at_exit_and_the_status_stays () {
+a_profile_is_written_at_exit_with_the_same_status () {
   RADIO_PROFILE=$tmp/exit.json run 42 exit 42
   is_profile "$tmp/exit.json"
 }
@@ -66,18 +66,18 @@ the_suffix_chooses_the_format () {
   grep -q traceEvents "$tmp/a.trace.json"
 }
 
-an_unknown_suffix_is_told_at_the_beginning () {
+an_unknown_suffix_is_reported_at_the_start () {
   RADIO_PROFILE=$tmp/a.doc run 9
   one_line_says RADIO_PROFILE a.doc .html
 }
 
-the_process_number_stands_for_its_sign () {
+a_name_may_have_the_process_number () {
   mkdir "$tmp/numbers"
   RADIO_PROFILE="$tmp/numbers/%p-%p.json" run 0
   ls "$tmp/numbers" | grep -qE '^([0-9]+)-\1\.json$'
 }
 
-a_relative_name_is_of_the_folder_at_the_beginning () {
+a_relative_name_is_in_the_initial_folder () {
   mkdir "$tmp/here"
   cd "$tmp/here"
   RADIO_PROFILE=rel.json run 0 chdir
@@ -92,12 +92,12 @@ a_child_of_fork_writes_nothing () {
   [ ! -s "$tmp/err" ]
 }
 
-ending_without_exit_writes_nothing () {
+ending_without_exit_handlers_writes_nothing () {
   RADIO_PROFILE=$tmp/none.json run 4 _exit
   [ ! -e "$tmp/none.json" ]
 }
 
-a_thread_within_a_scope_is_in_the_profile_as_open () {
+a_scope_of_a_running_thread_is_open () {
   RADIO_PROFILE=$tmp/open.json run 0 thread
   is_profile "$tmp/open.json"
   grep -q '"env stays"' "$tmp/open.json"
@@ -113,7 +113,7 @@ finishing_writes_at_once_and_ends_the_recording () {
   [ "$(cat "$tmp/out")" = nothing ]
 }
 
-a_program_that_says_so_has_failed_in_its_profile () {
+a_program_can_mark_its_profile_as_failed () {
   run 0 fail
   RADIO_PROFILE=$tmp/failed.json run 0 fail
   is_profile "$tmp/failed.json"
@@ -126,12 +126,12 @@ a_program_that_says_so_has_failed_in_its_profile () {
   not grep -q Doe "$tmp/failed-2.txt"
 }
 
-asking_twice_is_asking_once () {
+a_second_call_has_no_effect () {
   RADIO_PROFILE=$tmp/twice.json run 0 twice
   is_profile "$tmp/twice.json"
 }
 
-no_spans_leave_the_tree () {
+zero_spans_keep_the_tree () {
   RADIO_PROFILE=$tmp/tree.json RADIO_PROFILE_SPANS=0 run 0
   is_profile "$tmp/tree.json"
   sed -n '/^"spans"/,$p' "$tmp/tree.json" | grep -q '^"count": 0'
@@ -139,7 +139,7 @@ no_spans_leave_the_tree () {
   sed -n '/^"spans"/,$p' "$tmp/log.json" | grep -qE '^"count": [1-9]'
 }
 
-a_number_of_spans_that_is_none_is_told () {
+an_invalid_number_of_spans_is_reported () {
   for number in many 12x -1 99999999999999999999; do
     RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_SPANS=$number run 9
     one_line_says RADIO_PROFILE_SPANS "$number"
@@ -147,18 +147,18 @@ a_number_of_spans_that_is_none_is_told () {
   [ ! -e "$tmp/bad.json" ]
 }
 
-names_are_replaced_where_that_is_asked_for () {
+names_are_redacted_on_request () {
   RADIO_PROFILE=$tmp/names.json run 0
   grep -q 'Doe^Jane' "$tmp/names.json"
   RADIO_PROFILE=$tmp/redacted.json RADIO_PROFILE_REDACT=1 run 0
   is_profile "$tmp/redacted.json"
   not grep -q 'Doe' "$tmp/redacted.json"
-  # The command line, which has the program's path in it.
+  # The command line, which contains the program's path.
   grep -qF "$program" "$tmp/names.json"
   not grep -qF "$program" "$tmp/redacted.json"
 }
 
-a_key_asks_for_pseudonyms_of_its_own () {
+a_key_gives_pseudonyms_of_its_own () {
   echo one >"$tmp/key-1"
   echo two >"$tmp/key-2"
   for i in 1 2; do
@@ -171,7 +171,7 @@ a_key_asks_for_pseudonyms_of_its_own () {
   not cmp -s "$tmp/keyed-1.names" "$tmp/keyed-2.names"
 }
 
-a_key_that_is_none_is_told () {
+an_invalid_key_is_reported () {
   : >"$tmp/key-empty"
   for key in key-empty key-missing; do
     RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_REDACT_KEY=$tmp/$key run 9
@@ -179,7 +179,7 @@ a_key_that_is_none_is_told () {
   done
 }
 
-what_cannot_be_written_is_kept_elsewhere () {
+a_profile_that_cannot_be_written_goes_to_tmpdir () {
   RADIO_PROFILE=$tmp/no/such/folder.html run 17 exit 17
   one_line_says "$tmp/no/such/folder.html" "$TMPDIR/radio-profile-"
   is_profile "$TMPDIR"/radio-profile-*.json
@@ -187,7 +187,7 @@ what_cannot_be_written_is_kept_elsewhere () {
   rm "$TMPDIR"/*
 }
 
-the_function_says_where_it_was_kept () {
+the_function_returns_the_other_path () {
   RADIO_PROFILE=$tmp/no/such/folder.html run 1 finish
   kept=$(sed -n 2p "$tmp/out")
   is_profile "$kept"
@@ -196,19 +196,19 @@ the_function_says_where_it_was_kept () {
   rm "$TMPDIR"/*
 }
 
-what_is_kept_elsewhere_is_redacted_too () {
+a_profile_in_tmpdir_is_redacted () {
   RADIO_PROFILE=$tmp/no/x.html RADIO_PROFILE_REDACT=1 run 0
   not grep -q Doe "$TMPDIR"/radio-profile-*.json
   rm "$TMPDIR"/*
 }
 
-with_nowhere_to_go_one_line_says_so () {
+a_lost_profile_is_reported_in_one_line () {
   TMPDIR=$tmp/no RADIO_PROFILE=$tmp/no/x.html run 17 exit 17
   one_line_says lost "$tmp/no/radio-profile-"
 }
 
-# A limit on the sizes of files, which sends a signal; what the program tells
-# goes through a pipe.
+# A limit on the sizes of files, which sends a signal; standard error is a
+# pipe.
 a_limit_on_files_does_not_end_the_process () {
   echo old >"$tmp/old.json"
   { status=0
@@ -221,11 +221,11 @@ a_limit_on_files_does_not_end_the_process () {
   [ "$(cat "$tmp/old.json")" = old ]
 }
 
-a_standard_error_that_nobody_reads_does_not_end_it () {
+a_closed_standard_error_does_not_end_it () {
   status=0
   RADIO_PROFILE=$tmp/no/x.html "$program" exit 17 2>&- || status=$?
   [ "$status" -eq 17 ]
-  # The reader is gone before the program begins.
+  # The reader ends before the program begins.
   mkfifo "$tmp/fifo"
   ( : <"$tmp/fifo" ) &
   exec 3>"$tmp/fifo"
@@ -236,7 +236,7 @@ a_standard_error_that_nobody_reads_does_not_end_it () {
   [ "$status" -eq 17 ]
 }
 
-# A disk of a few pages, in a name space of its own.
+# A disk of a few pages, in a mount namespace.
 can_mount () {
   mkdir -p "$tmp/disk"
   unshare -rm mount -t tmpfs -o size=16k none "$tmp/disk" 2>/dev/null
@@ -247,7 +247,7 @@ a_full_disk_loses_neither_data_nor_status () {
 set -e
 mount -t tmpfs -o size=16k none "$1/disk"
 echo old >"$1/disk/old.html"
-# Some room, but too little.
+# Too little room.
 head -c 10000 /dev/zero >"$1/disk/filler"
 status=0
 RADIO_PROFILE=$1/disk/old.html "$2" exit 17 2>"$1/err" || status=$?
@@ -266,30 +266,30 @@ if grep -q disable-profiler "$tmp/err"; then
   echo "1..0 # SKIP $(cat "$tmp/err")"
   exit 0
 fi
-check without_the_variable_nothing_happens
+check without_the_variable_nothing_is_written
 check a_profile_is_written_at_the_end_of_main
-check a_profile_is_written_at_exit_and_the_status_stays
+check a_profile_is_written_at_exit_with_the_same_status
 check the_suffix_chooses_the_format
-check an_unknown_suffix_is_told_at_the_beginning
-check the_process_number_stands_for_its_sign
-check a_relative_name_is_of_the_folder_at_the_beginning
+check an_unknown_suffix_is_reported_at_the_start
+check a_name_may_have_the_process_number
+check a_relative_name_is_in_the_initial_folder
 check a_child_of_fork_writes_nothing
-check ending_without_exit_writes_nothing
-check a_thread_within_a_scope_is_in_the_profile_as_open
+check ending_without_exit_handlers_writes_nothing
+check a_scope_of_a_running_thread_is_open
 check finishing_writes_at_once_and_ends_the_recording
-check a_program_that_says_so_has_failed_in_its_profile
-check asking_twice_is_asking_once
-check no_spans_leave_the_tree
-check a_number_of_spans_that_is_none_is_told
-check names_are_replaced_where_that_is_asked_for
-check a_key_asks_for_pseudonyms_of_its_own
-check a_key_that_is_none_is_told
-check what_cannot_be_written_is_kept_elsewhere
-check the_function_says_where_it_was_kept
-check what_is_kept_elsewhere_is_redacted_too
-check with_nowhere_to_go_one_line_says_so
+check a_program_can_mark_its_profile_as_failed
+check a_second_call_has_no_effect
+check zero_spans_keep_the_tree
+check an_invalid_number_of_spans_is_reported
+check names_are_redacted_on_request
+check a_key_gives_pseudonyms_of_its_own
+check an_invalid_key_is_reported
+check a_profile_that_cannot_be_written_goes_to_tmpdir
+check the_function_returns_the_other_path
+check a_profile_in_tmpdir_is_redacted
+check a_lost_profile_is_reported_in_one_line
 check a_limit_on_files_does_not_end_the_process
-check a_standard_error_that_nobody_reads_does_not_end_it
+check a_closed_standard_error_does_not_end_it
 if can_mount; then
   check a_full_disk_loses_neither_data_nor_status
 else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Histories that come out to the tick: a recorder with a clock that only the
- * test moves, and looks into its tree and log once it is frozen. */
+/* Histories that are exact to the tick: a recorder with a clock that only the
+ * test advances, and access to its tree and log once it is frozen. */
 #ifndef RD_TESTS_HISTORY_H
 #define RD_TESTS_HISTORY_H
 
@@ -15,12 +15,12 @@
 struct history {
   _Atomic uint64_t now;
   _Atomic uint64_t cpu_ns;
-  _Atomic uint64_t ncpu_reads;          /* how often that was read */
+  _Atomic uint64_t ncpu_reads;          /* readings of cpu_ns */
   struct radio_recorder *recorder;
 };
 
-/* Start a recorder of the calling thread; options may be NULL.  A scope is
- * said to cost 1 ns. */
+/* Starts a recorder of the calling thread; options may be NULL.  The cost of
+ * a scope is set to 1 ns. */
 void history_start (struct history *history,
                     const struct radio_recorder_options *options);
 
@@ -35,19 +35,20 @@ void history_start_saving (struct history *history,
                            const struct radio_recorder_options *options,
                            uint64_t least_wait_ns, uint64_t cpu_fresh_ns);
 
-/* Let time pass. */
+/* Advances the clock. */
 void history_pass (struct history *history, uint64_t ticks);
 
-/* A scope of so many ticks. */
+/* Records a scope of this duration. */
 void history_leaf (struct history *history, const struct radio_site *site,
                    uint64_t ticks);
 
-/* Stop recording, and keep tree and log to be looked at; then release. */
+/* Stops recording, and keeps tree and log for inspection; then releases
+ * them. */
 void history_freeze (struct history *history);
 void history_release (struct history *history);
 
-/* The node of a path of names ("read/fetch") in a writer; it must exist, or,
- * with find, may be NULL. */
+/* The node of a path of names ("read/fetch"): find returns NULL if a writer
+ * does not have it; node asserts that the first one has. */
 struct rd_node *history_find (struct history *history, size_t writer,
                               const char *path);
 struct rd_node *history_node (struct history *history, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks: rates, anchors, and that the counter goes with the time. */
+/* Clocks: rates, anchors, and the accuracy of the counter. */
 #include <config.h>
 
 #include <math.h>
@@ -26,7 +26,7 @@ a_rate_of_one_is_exact (void **state)
 }
 
 static void
-ticks_become_nanoseconds_by_the_tests_rate (void **state)
+a_tests_clock_has_its_own_rate (void **state)
 {
   static const struct { uint64_t per_us, ticks, ns; } cases[] = {
     { 1000, 77, 77 }, { 3000, 3000, 1000 }, { 2500, 250000, 100000 },
@@ -46,7 +46,7 @@ ticks_become_nanoseconds_by_the_tests_rate (void **state)
 }
 
 static void
-a_rate_never_makes_later_earlier (void **state)
+conversion_to_nanoseconds_is_monotonic (void **state)
 {
   struct rd_rate rate = { 0, UINT64_C (7083549724304467820) };  /* 0.384 */
   uint64_t before = 0;
@@ -59,7 +59,7 @@ a_rate_never_makes_later_earlier (void **state)
 }
 
 static void
-a_tests_clock_is_read_for_everything (void **state)
+a_tests_clock_replaces_all_clocks (void **state)
 {
   uint64_t now = 4000;
   struct rd_clock clock = { .read = read_ticks, .user_data = &now,
@@ -74,7 +74,7 @@ a_tests_clock_is_read_for_everything (void **state)
 }
 
 static void
-the_portable_clock_is_the_systems (void **state)
+the_portable_clock_is_clock_monotonic (void **state)
 {
   struct rd_clock clock;
   struct rd_rate rate;
@@ -91,11 +91,10 @@ the_portable_clock_is_the_systems (void **state)
   assert_true (before <= between && between <= rd_clock_now (&clock));
 }
 
-/* Other programs may keep the processor between the two clocks of an anchor:
- * the best of several measurements counts, a wrong rate makes all wrong.
- * The rate is that of the process, whose first anchor may have suffered too:
- * the farther it is back, the less that matters, so each try waits longer
- * than the one before. */
+/* The thread may be preempted between the two clocks of an anchor: the best of
+ * several measurements counts; with a wrong rate all are wrong.  The rate is
+ * that of the process, whose first anchor may be inaccurate too: that matters
+ * the less the older it is, so each try waits longer than the one before. */
 #define TRIES 8
 
 static double
@@ -115,9 +114,9 @@ error_of_rate (const struct rd_clock *clock, uint64_t wait_ns)
   return fabs ((double) rd_rate_ns (&rate, ticks) / (double) real_ns - 1);
 }
 
-/* A rate that is wrong is wrong by far more than 2 %. */
+/* The error of a wrong rate is far more than 2 %. */
 static void
-the_counter_goes_with_the_system_clock (void **state)
+the_counter_agrees_with_the_system_clock (void **state)
 {
   struct rd_clock clock;
   double error = 1;
@@ -176,11 +175,11 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_rate_of_one_is_exact),
-    cmocka_unit_test (ticks_become_nanoseconds_by_the_tests_rate),
-    cmocka_unit_test (a_rate_never_makes_later_earlier),
-    cmocka_unit_test (a_tests_clock_is_read_for_everything),
-    cmocka_unit_test (the_portable_clock_is_the_systems),
-    cmocka_unit_test (the_counter_goes_with_the_system_clock),
+    cmocka_unit_test (a_tests_clock_has_its_own_rate),
+    cmocka_unit_test (conversion_to_nanoseconds_is_monotonic),
+    cmocka_unit_test (a_tests_clock_replaces_all_clocks),
+    cmocka_unit_test (the_portable_clock_is_clock_monotonic),
+    cmocka_unit_test (the_counter_agrees_with_the_system_clock),
     cmocka_unit_test (a_short_recording_has_the_rate_of_the_process),
     cmocka_unit_test (cpu_time_grows_with_work),
   };

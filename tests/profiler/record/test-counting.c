@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scopes that end with amounts, and calls that may block but do not: what the
- * hot path does for fetches and tiles comes to the same as the general one. */
+/* Scopes that end with amounts, and calls that may block but do not: the hot
+ * path of fetches and tiles has the same results as the general one. */
 #include <config.h>
 
 #include "tests/profiler/record/history.h"
@@ -52,7 +52,7 @@ end_with (uint64_t token, uint64_t nrows, uint64_t nasked, uint64_t nfetched)
 }
 
 static void
-amounts_are_the_scopes_that_ends (void **state)
+amounts_belong_to_the_scope_that_ends (void **state)
 {
   struct history h;
   (void) state;
@@ -96,10 +96,9 @@ check_tile (struct history *h, size_t span, uint64_t tile,
   assert_int_equal (extra->stored_nbytes, stored_nbytes);
 }
 
-/* Whatever way the scope goes: in the hot path, or with what keeps it out of
- * that; and none that comes after it. */
+/* In the hot path and in slow ones; the next span has no tile. */
 static void
-a_tile_is_the_scopes_that_ends (void **state)
+a_tile_belongs_to_the_scope_that_ends (void **state)
 {
   struct history h;
   (void) state;
@@ -130,7 +129,7 @@ a_tile_is_the_scopes_that_ends (void **state)
 }
 
 static void
-they_add_to_what_the_scope_counted_before (void **state)
+amounts_add_to_earlier_counts_of_the_scope (void **state)
 {
   struct history h;
   (void) state;
@@ -152,7 +151,7 @@ they_add_to_what_the_scope_counted_before (void **state)
 }
 
 static void
-scopes_left_open_inside_do_not_get_them (void **state)
+scopes_left_open_inside_get_no_amounts (void **state)
 {
   struct history h;
   (void) state;
@@ -171,7 +170,7 @@ scopes_left_open_inside_do_not_get_them (void **state)
 }
 
 static void
-a_token_that_ended_brings_nothing (void **state)
+a_token_that_ended_adds_nothing (void **state)
 {
   struct history h;
   (void) state;
@@ -191,9 +190,9 @@ a_token_that_ended_brings_nothing (void **state)
   end_with (outer, 1, 2, 3);
 }
 
-/* With the processor's counter, which the hot path alone reads. */
+/* With the processor's counter, which only the hot path reads. */
 static void
-the_machines_own_clock_makes_no_difference (void **state)
+amounts_are_the_same_with_the_real_clock (void **state)
 {
   struct history h = { .recorder = NULL };
   (void) state;
@@ -235,10 +234,10 @@ end_of (struct history *h, size_t span)
   return at->begin + rd_span_duration (at);
 }
 
-/* But not when the last one ended before the scope around it began, nor
- * without one around it. */
+/* But not if the last one ended before the outer scope began, nor without an
+ * outer scope. */
 static void
-what_follows_an_end_begins_with_it (void **state)
+a_following_scope_begins_at_the_last_end (void **state)
 {
   struct history h = { .recorder = NULL };
   (void) state;
@@ -259,10 +258,10 @@ what_follows_an_end_begins_with_it (void **state)
   history_release (&h);
 }
 
-/* Values of one set wait in sums of their own, and two sets that take turns
- * lose none. */
+/* Values of one set are first in sums of their own, and alternating sets lose
+ * none. */
 static void
-sets_that_take_turns_on_a_scope_add_up (void **state)
+alternating_sets_on_a_scope_add_up (void **state)
 {
   static const struct rd_counter_set other = {
     .counters = { NULL, &fetched, NULL, &rows },
@@ -288,7 +287,7 @@ sets_that_take_turns_on_a_scope_add_up (void **state)
 }
 
 static void
-a_text_at_the_end_is_the_spans_and_the_nodes (void **state)
+a_text_at_the_end_is_kept_by_span_and_node (void **state)
 {
   static const char *const names[] = { "one", "one", "two" };
   struct history h;
@@ -327,8 +326,8 @@ end_with_text (const struct rd_counter_set *counters, const char *text)
   rd_scope_end_counting (&counting);
 }
 
-/* Keys that take turns with one text share no value; the first runs of the
- * path go another way than those that follow. */
+/* Alternating keys with one text share no value; the first runs of the path
+ * take another code path than later ones. */
 static void
 a_text_of_a_run_with_bytes_is_in_its_extra (void **state)
 {
@@ -388,7 +387,7 @@ a_profile_has_the_texts_of_all_runs (void **state)
 }
 
 static void
-texts_in_extras_go_with_their_spans (void **state)
+texts_in_extras_are_dropped_with_their_spans (void **state)
 {
   struct radio_recorder_options options = { .max_spans = 128 };
   struct history h;
@@ -405,7 +404,7 @@ texts_in_extras_go_with_their_spans (void **state)
   history_release (&h);
 }
 
-/* Chunks of few spans, so that each kind of span meets the end of one. */
+/* Chunks of few spans, so that each kind of span reaches the end of one. */
 static void
 spans_that_need_a_new_chunk_lose_nothing (void **state)
 {
@@ -428,7 +427,7 @@ spans_that_need_a_new_chunk_lose_nothing (void **state)
 }
 
 static void
-texts_go_with_the_spans_that_are_dropped (void **state)
+texts_are_dropped_with_their_spans (void **state)
 {
   struct radio_recorder_options options = { .max_spans = 128 };
   struct history h;
@@ -450,9 +449,9 @@ texts_go_with_the_spans_that_are_dropped (void **state)
   history_release (&h);
 }
 
-/* What does not fit into a profile is as much as does. */
+/* Values too large for a profile become its largest. */
 static void
-counters_stop_at_the_largest_value (void **state)
+counters_saturate_at_the_largest_value (void **state)
 {
   struct history h;
   (void) state;
@@ -480,9 +479,9 @@ counters_stop_at_the_largest_value (void **state)
   history_release (&h);
 }
 
-/* Also of a request, and of what several threads or paths bring. */
+/* Also of a request, and in sums over several threads or paths. */
 static void
-a_profile_of_huge_counts_is_whole (void **state)
+a_profile_of_huge_counts_can_be_read (void **state)
 {
   struct radio_recorder *recorder;
   struct radio_profile *profile;
@@ -518,7 +517,7 @@ call (struct history *h, uint64_t ticks, uint64_t ran)
 }
 
 static void
-a_call_that_is_short_enough_counts_as_work (void **state)
+a_short_blocking_call_counts_as_work (void **state)
 {
   struct history h;
   (void) state;
@@ -531,7 +530,7 @@ a_call_that_is_short_enough_counts_as_work (void **state)
 }
 
 static void
-a_longer_one_waits_as_far_as_its_thread_did_not_run (void **state)
+a_longer_call_waits_while_its_thread_did_not_run (void **state)
 {
   struct history h;
   (void) state;
@@ -545,9 +544,9 @@ a_longer_one_waits_as_far_as_its_thread_did_not_run (void **state)
   history_release (&h);
 }
 
-/* What is inside of it is not its own. */
+/* The time of inner scopes is not its own. */
 static void
-a_long_one_of_short_calls_is_short (void **state)
+a_long_call_is_short_without_its_inner_calls (void **state)
 {
   struct history h;
   (void) state;
@@ -563,7 +562,7 @@ a_long_one_of_short_calls_is_short (void **state)
 }
 
 static void
-the_cpu_time_is_read_once_while_it_is_fresh (void **state)
+cpu_time_is_read_once_while_it_is_fresh (void **state)
 {
   struct history h;
   (void) state;
@@ -581,8 +580,8 @@ the_cpu_time_is_read_once_while_it_is_fresh (void **state)
   history_release (&h);
 }
 
-/* A recorder whose CPU clock was read once, when the thread had run 50 of 90
- * ticks. */
+/* A recorder whose CPU clock was read once, when the thread had run for 50 of
+ * 90 ticks. */
 static void
 start_with_a_reading (struct history *h)
 {
@@ -594,16 +593,17 @@ start_with_a_reading (struct history *h)
   assert_int_equal (atomic_load (&h->ncpu_reads), 1);
 }
 
-/* Ticks of a call that does not wait, then of one that does. */
+/* Records a call of which the thread runs `ran' ticks, then reports, and of
+ * further `ticks' runs `ran_then'. */
 static void
-running_call (struct history *h, uint64_t ran, void (*tell) (void),
+running_call (struct history *h, uint64_t ran, void (*report) (void),
               uint64_t ticks, uint64_t ran_then)
 {
   uint64_t token = rd_scope_begin_running (&blocks);
   history_pass (h, ran);
   atomic_fetch_add (&h->cpu_ns, ran);
-  if (tell)
-    tell ();
+  if (report)
+    report ();
   history_pass (h, ticks);
   atomic_fetch_add (&h->cpu_ns, ran_then);
   end_with (token, 1, 2, 3);
@@ -621,8 +621,7 @@ end_running (struct history *h, uint64_t nreads, uint64_t work,
 }
 
 static void
-a_short_call_that_runs_asks_nothing_however_old_the_reading_is (
-  void **state)
+a_short_running_call_never_reads_cpu_time (void **state)
 {
   struct history h;
   (void) state;
@@ -634,7 +633,7 @@ a_short_call_that_runs_asks_nothing_however_old_the_reading_is (
 }
 
 static void
-a_long_call_that_said_it_ran_is_work_and_asks_nothing (void **state)
+a_long_call_reported_as_run_does_not_read_cpu_time (void **state)
 {
   struct history h;
   (void) state;
@@ -645,7 +644,7 @@ a_long_call_that_said_it_ran_is_work_and_asks_nothing (void **state)
 }
 
 static void
-a_call_that_said_it_blocks_waits_from_there_on (void **state)
+a_call_reported_as_blocking_waits_from_then_on (void **state)
 {
   struct history h;
   (void) state;
@@ -656,7 +655,7 @@ a_call_that_said_it_blocks_waits_from_there_on (void **state)
 }
 
 static void
-tell_both (void)
+report_both (void)
 {
   rd_scope_ran ();
   rd_scope_blocks ();
@@ -669,14 +668,14 @@ a_call_that_blocks_after_it_ran_waits (void **state)
   struct history h;
   (void) state;
   start_with_a_reading (&h);
-  running_call (&h, 30, tell_both, 100, 20);
+  running_call (&h, 30, report_both, 100, 20);
   end_running (&h, 2, 50, 80);
 }
 
-/* The first one ran all the time, and so the thread since it was asked; the
- * second one did not. */
+/* The first call ran all the time, and so did the thread since the CPU clock
+ * was read; the second one did not. */
 static void
-a_long_call_that_said_nothing_is_asked_at_its_end (void **state)
+a_long_call_without_report_reads_cpu_time_at_its_end (void **state)
 {
   struct history h;
   (void) state;
@@ -688,10 +687,10 @@ a_long_call_that_said_nothing_is_asked_at_its_end (void **state)
   end_running (&h, 3, 75, 55);
 }
 
-/* Off its processor for longer than the call took: the whole of that is
- * wait, and nothing of what comes next. */
+/* Not running for longer than the call took: all of the call is wait, and
+ * nothing of the next one. */
 static void
-time_off_the_processor_before_counts_in_one_call_at_most (void **state)
+earlier_time_off_cpu_counts_in_one_call_at_most (void **state)
 {
   struct history h;
   (void) state;
@@ -702,9 +701,9 @@ time_off_the_processor_before_counts_in_one_call_at_most (void **state)
   end_running (&h, 3, 30, 25);
 }
 
-/* Nothing to start from: it is asked at its begin, as others are. */
+/* Without an earlier reading, the CPU clock is read at its begin. */
 static void
-the_first_call_that_runs_is_asked (void **state)
+the_first_running_call_reads_cpu_time (void **state)
 {
   struct history h;
   (void) state;
@@ -713,10 +712,10 @@ the_first_call_that_runs_is_asked (void **state)
   end_running (&h, 2, 10, 90);
 }
 
-/* What is told counts for the call, not for what is open around it, nor for
- * the next on the same frame. */
+/* A report counts for the call, not for outer scopes, nor for the next scope
+ * on the same frame. */
 static void
-what_a_call_told_ends_with_it (void **state)
+a_report_ends_with_its_call (void **state)
 {
   struct history h;
   (void) state;
@@ -731,9 +730,9 @@ what_a_call_told_ends_with_it (void **state)
   end_running (&h, 2, 61, 40);
 }
 
-/* As a call that was of another kind before, on the same frame. */
+/* The frame had a call of another kind before. */
 static void
-a_frame_used_again_forgets_that_it_could_block (void **state)
+a_reused_frame_forgets_that_it_could_block (void **state)
 {
   struct history h;
   (void) state;
@@ -756,36 +755,35 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (amounts_are_the_scopes_that_ends),
-    cmocka_unit_test (a_tile_is_the_scopes_that_ends),
-    cmocka_unit_test (they_add_to_what_the_scope_counted_before),
-    cmocka_unit_test (scopes_left_open_inside_do_not_get_them),
-    cmocka_unit_test (a_token_that_ended_brings_nothing),
-    cmocka_unit_test (the_machines_own_clock_makes_no_difference),
-    cmocka_unit_test (sets_that_take_turns_on_a_scope_add_up),
-    cmocka_unit_test (a_text_at_the_end_is_the_spans_and_the_nodes),
+    cmocka_unit_test (amounts_belong_to_the_scope_that_ends),
+    cmocka_unit_test (a_tile_belongs_to_the_scope_that_ends),
+    cmocka_unit_test (amounts_add_to_earlier_counts_of_the_scope),
+    cmocka_unit_test (scopes_left_open_inside_get_no_amounts),
+    cmocka_unit_test (a_token_that_ended_adds_nothing),
+    cmocka_unit_test (amounts_are_the_same_with_the_real_clock),
+    cmocka_unit_test (alternating_sets_on_a_scope_add_up),
+    cmocka_unit_test (a_text_at_the_end_is_kept_by_span_and_node),
     cmocka_unit_test (a_text_of_a_run_with_bytes_is_in_its_extra),
     cmocka_unit_test (a_profile_has_the_texts_of_all_runs),
-    cmocka_unit_test (texts_in_extras_go_with_their_spans),
-    cmocka_unit_test (what_follows_an_end_begins_with_it),
+    cmocka_unit_test (texts_in_extras_are_dropped_with_their_spans),
+    cmocka_unit_test (a_following_scope_begins_at_the_last_end),
     cmocka_unit_test (spans_that_need_a_new_chunk_lose_nothing),
-    cmocka_unit_test (texts_go_with_the_spans_that_are_dropped),
-    cmocka_unit_test (counters_stop_at_the_largest_value),
-    cmocka_unit_test (a_profile_of_huge_counts_is_whole),
-    cmocka_unit_test (a_call_that_is_short_enough_counts_as_work),
-    cmocka_unit_test (a_longer_one_waits_as_far_as_its_thread_did_not_run),
-    cmocka_unit_test (a_long_one_of_short_calls_is_short),
-    cmocka_unit_test (the_cpu_time_is_read_once_while_it_is_fresh),
-    cmocka_unit_test (
-      a_short_call_that_runs_asks_nothing_however_old_the_reading_is),
-    cmocka_unit_test (a_long_call_that_said_it_ran_is_work_and_asks_nothing),
-    cmocka_unit_test (a_call_that_said_it_blocks_waits_from_there_on),
+    cmocka_unit_test (texts_are_dropped_with_their_spans),
+    cmocka_unit_test (counters_saturate_at_the_largest_value),
+    cmocka_unit_test (a_profile_of_huge_counts_can_be_read),
+    cmocka_unit_test (a_short_blocking_call_counts_as_work),
+    cmocka_unit_test (a_longer_call_waits_while_its_thread_did_not_run),
+    cmocka_unit_test (a_long_call_is_short_without_its_inner_calls),
+    cmocka_unit_test (cpu_time_is_read_once_while_it_is_fresh),
+    cmocka_unit_test (a_short_running_call_never_reads_cpu_time),
+    cmocka_unit_test (a_long_call_reported_as_run_does_not_read_cpu_time),
+    cmocka_unit_test (a_call_reported_as_blocking_waits_from_then_on),
     cmocka_unit_test (a_call_that_blocks_after_it_ran_waits),
-    cmocka_unit_test (a_long_call_that_said_nothing_is_asked_at_its_end),
-    cmocka_unit_test (time_off_the_processor_before_counts_in_one_call_at_most),
-    cmocka_unit_test (the_first_call_that_runs_is_asked),
-    cmocka_unit_test (what_a_call_told_ends_with_it),
-    cmocka_unit_test (a_frame_used_again_forgets_that_it_could_block),
+    cmocka_unit_test (a_long_call_without_report_reads_cpu_time_at_its_end),
+    cmocka_unit_test (earlier_time_off_cpu_counts_in_one_call_at_most),
+    cmocka_unit_test (the_first_running_call_reads_cpu_time),
+    cmocka_unit_test (a_report_ends_with_its_call),
+    cmocka_unit_test (a_reused_frame_forgets_that_it_could_block),
   };
   return run_recording_tests (tests);
 }

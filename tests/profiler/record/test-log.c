@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The log: what a span says, and what a full log keeps. */
+/* The log: the members of a span, and which spans a full log keeps. */
 #include <config.h>
 
 #include "tests/profiler/record/history.h"
@@ -14,7 +14,7 @@ SITE (rare, RADIO_SCOPE_WORK);
 SITE (waits, RADIO_SCOPE_WAIT);
 
 static void
-a_span_says_when_what_and_in_which_it_was (void **state)
+a_span_has_times_node_and_parent (void **state)
 {
   struct history h;
   (void) state;
@@ -43,7 +43,7 @@ a_span_says_when_what_and_in_which_it_was (void **state)
 }
 
 static void
-without_a_log_the_tree_is_the_same (void **state)
+the_tree_is_the_same_without_a_log (void **state)
 {
   struct radio_recorder_options options = { .tree_only = true };
   struct history h;
@@ -60,7 +60,7 @@ without_a_log_the_tree_is_the_same (void **state)
   history_release (&h);
 }
 
-/* Spans of the first writer that are logged, by the name of their node. */
+/* Counts the first writer's logged spans by the name of their node. */
 static size_t
 count_logged (struct history *h, const char *name)
 {
@@ -71,8 +71,8 @@ count_logged (struct history *h, const char *name)
   return n;
 }
 
-/* Runs of two paths, with bytes and waiting among them, of durations that
- * are none twice in turn; beside them a moment. */
+/* Runs of two paths, some with bytes or waiting, of durations that differ from
+ * one to the next, and an instant. */
 static void
 record_runs (struct history *h, const struct radio_recorder_options *options)
 {
@@ -101,7 +101,7 @@ assert_same_runs (struct history *h, struct history *of, const char *name)
 }
 
 static void
-the_tree_is_the_same_whatever_the_log_keeps (void **state)
+the_tree_is_the_same_with_a_log_of_any_size (void **state)
 {
   const size_t most[] = { 20000, 4000, 1000, 100, 1 };
   const struct radio_recorder_options bare = { .tree_only = true };
@@ -144,7 +144,7 @@ a_full_log_keeps_the_longest_and_counts_the_rest (void **state)
 }
 
 static void
-what_is_left_of_a_full_log_is_in_order_and_once (void **state)
+a_compacted_log_has_each_span_once_and_in_order (void **state)
 {
   struct radio_recorder_options options = { .max_spans = 500 };
   struct history h;
@@ -163,7 +163,7 @@ what_is_left_of_a_full_log_is_in_order_and_once (void **state)
 }
 
 static void
-the_first_few_of_each_path_stay (void **state)
+a_full_log_keeps_the_first_few_of_each_path (void **state)
 {
   struct radio_recorder_options options = { .max_spans = 640 };
   struct history h;
@@ -190,7 +190,7 @@ the_first_few_of_each_path_stay (void **state)
 }
 
 static void
-equal_durations_leave_half_of_the_log (void **state)
+equal_durations_keep_half_of_the_log (void **state)
 {
   struct radio_recorder_options options = { .max_spans = 1000 };
   struct history h;
@@ -246,7 +246,7 @@ check_said (struct history *h, const struct rd_log_span *span)
 }
 
 static void
-what_was_said_of_a_span_goes_with_it (void **state)
+extras_move_with_their_spans (void **state)
 {
   (void) state;
   for (size_t max = 2; max < 2000; max += max / 5 + 1) {
@@ -268,10 +268,9 @@ what_was_said_of_a_span_goes_with_it (void **state)
   }
 }
 
-/* In the order in which spans are: every other is twice as long as the one
- * before, in chunks of an odd size. */
+/* Every other span has an extra, in chunks of an odd size. */
 static void
-a_span_is_in_one_chunk_with_what_is_said_of_it (void **state)
+a_span_is_in_one_chunk_with_its_extra (void **state)
 {
   struct radio_recorder_options options = { .max_spans = 64 * 7 };
   struct history h;
@@ -319,7 +318,7 @@ a_span_has_the_bytes_of_its_largest_counter (void **state)
   history_release (&h);
 }
 
-/* A leaf that is about the tile with the number of its ticks. */
+/* A leaf with a tile, whose number is the duration. */
 static void
 tile_leaf (struct history *h, const struct radio_site *site, uint64_t ticks)
 {
@@ -343,8 +342,8 @@ check_tile (struct history *h, const struct rd_log_span *span)
   }
 }
 
-/* Also those that wait, which end another way; and none of the spans that
- * follow has the tile of one before. */
+/* Also scopes that wait, which end on another path; and no span has the tile
+ * of an earlier one. */
 static void
 a_span_has_its_own_tile (void **state)
 {
@@ -387,9 +386,9 @@ a_tile_of_a_scope_that_waits_is_kept (void **state)
   history_release (&h);
 }
 
-/* What does not fit is as large as can be told. */
+/* A value that does not fit becomes the largest one. */
 static void
-a_tile_of_more_than_4_GiB_is_told_as_4_GiB (void **state)
+a_tile_of_more_than_4_GiB_is_logged_as_4_GiB (void **state)
 {
   struct history h;
   (void) state;
@@ -398,7 +397,7 @@ a_tile_of_more_than_4_GiB_is_told_as_4_GiB (void **state)
   rd_scope_tile (&bytes, 1, UINT64_MAX - 1, (uint64_t) 1 << 33);
   history_pass (&h, 5);
   radio_scope_end (token);
-  rd_scope_tile (&bytes, 1, 2, 3);        /* outside of all: nowhere */
+  rd_scope_tile (&bytes, 1, 2, 3);        /* outside of all scopes: ignored */
   history_freeze (&h);
   const struct rd_log_extra *extra = rd_span_extra (history_span (&h, 0));
   assert_true (extra->tile == UINT64_MAX - 1);
@@ -406,9 +405,9 @@ a_tile_of_more_than_4_GiB_is_told_as_4_GiB (void **state)
   history_release (&h);
 }
 
-/* A leaf whose text is its duration, set while it runs. */
+/* A leaf whose text, set while it runs, is its duration. */
 static void
-tell_duration (struct history *h, uint64_t ticks)
+leaf_with_duration_text (struct history *h, uint64_t ticks)
 {
   char text[24];
   snprintf (text, sizeof text, "%u", (unsigned) ticks);
@@ -418,7 +417,7 @@ tell_duration (struct history *h, uint64_t ticks)
   radio_scope_end (token);
 }
 
-/* The text of a span; only one is there. */
+/* The only text of a span. */
 static const char *
 text_of (const struct rd_texts *texts, const struct rd_log_span *span)
 {
@@ -431,10 +430,10 @@ text_of (const struct rd_texts *texts, const struct rd_log_span *span)
   return found;
 }
 
-/* More of them than a writer keeps.  A scope that is open meanwhile, and is
- * told of now and then, keeps its own. */
+/* More texts than a writer keeps.  A scope that is open meanwhile, and gets a
+ * text now and then, keeps its own. */
 static void
-texts_of_spans_that_a_full_log_drops_go_too (void **state)
+a_full_log_drops_texts_with_their_spans (void **state)
 {
   struct radio_recorder_options options = { .max_spans = 1000 };
   struct history h;
@@ -444,7 +443,7 @@ texts_of_spans_that_a_full_log_drops_go_too (void **state)
   uint64_t outer = radio_scope_begin (&rare);
   for (int i = 0; i < 100000; i++) {
     random = random * 1664525 + 1013904223;
-    tell_duration (&h, random >> 20);
+    leaf_with_duration_text (&h, random >> 20);
     if (i % 20000 == 0)
       radio_scope_text ("outer", "still here", RADIO_TEXT_PLAIN);
   }
@@ -468,10 +467,10 @@ texts_of_spans_that_a_full_log_drops_go_too (void **state)
 }
 
 static void
-equal_texts_are_kept_once_and_as_long_as_one_is_needed (void **state)
+equal_texts_share_one_value_while_needed (void **state)
 {
-  /* The last value of a key is found by the key's address: these two do not
-   * push each other out. */
+  /* The last value of a key is cached by the key's address: these two do
+   * not evict each other. */
   static const char keys[2][8] = { "odd", "even" };
   struct radio_recorder_options options = { .max_spans = 100 };
   struct history h;
@@ -504,7 +503,7 @@ equal_texts_are_kept_once_and_as_long_as_one_is_needed (void **state)
 }
 
 static void
-the_smallest_logs_hold_what_they_may (void **state)
+the_smallest_logs_hold_as_many_spans_as_allowed (void **state)
 {
   (void) state;
   for (size_t max = 1; max < 40; max++) {
@@ -545,7 +544,7 @@ tiny_and_frequent_paths_are_no_longer_logged (void **state)
 }
 
 static void
-a_long_run_of_a_tiny_path_stays_in_the_tree_alone (void **state)
+a_long_run_of_a_throttled_path_is_not_logged (void **state)
 {
   struct history h;
   (void) state;
@@ -560,7 +559,7 @@ a_long_run_of_a_tiny_path_stays_in_the_tree_alone (void **state)
 }
 
 static void
-a_log_that_no_memory_holds_is_refused (void **state)
+a_log_too_large_for_memory_is_refused (void **state)
 {
   struct radio_recorder_options options = { .max_spans = SIZE_MAX / 2 };
   struct radio_recorder *recorder;
@@ -575,25 +574,25 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_span_says_when_what_and_in_which_it_was),
-    cmocka_unit_test (without_a_log_the_tree_is_the_same),
-    cmocka_unit_test (the_tree_is_the_same_whatever_the_log_keeps),
+    cmocka_unit_test (a_span_has_times_node_and_parent),
+    cmocka_unit_test (the_tree_is_the_same_without_a_log),
+    cmocka_unit_test (the_tree_is_the_same_with_a_log_of_any_size),
     cmocka_unit_test (a_full_log_keeps_the_longest_and_counts_the_rest),
-    cmocka_unit_test (what_is_left_of_a_full_log_is_in_order_and_once),
-    cmocka_unit_test (the_first_few_of_each_path_stay),
-    cmocka_unit_test (equal_durations_leave_half_of_the_log),
-    cmocka_unit_test (what_was_said_of_a_span_goes_with_it),
-    cmocka_unit_test (a_span_is_in_one_chunk_with_what_is_said_of_it),
+    cmocka_unit_test (a_compacted_log_has_each_span_once_and_in_order),
+    cmocka_unit_test (a_full_log_keeps_the_first_few_of_each_path),
+    cmocka_unit_test (equal_durations_keep_half_of_the_log),
+    cmocka_unit_test (extras_move_with_their_spans),
+    cmocka_unit_test (a_span_is_in_one_chunk_with_its_extra),
     cmocka_unit_test (a_span_has_the_bytes_of_its_largest_counter),
     cmocka_unit_test (a_span_has_its_own_tile),
     cmocka_unit_test (a_tile_of_a_scope_that_waits_is_kept),
-    cmocka_unit_test (a_tile_of_more_than_4_GiB_is_told_as_4_GiB),
-    cmocka_unit_test (texts_of_spans_that_a_full_log_drops_go_too),
-    cmocka_unit_test (equal_texts_are_kept_once_and_as_long_as_one_is_needed),
-    cmocka_unit_test (the_smallest_logs_hold_what_they_may),
+    cmocka_unit_test (a_tile_of_more_than_4_GiB_is_logged_as_4_GiB),
+    cmocka_unit_test (a_full_log_drops_texts_with_their_spans),
+    cmocka_unit_test (equal_texts_share_one_value_while_needed),
+    cmocka_unit_test (the_smallest_logs_hold_as_many_spans_as_allowed),
     cmocka_unit_test (tiny_and_frequent_paths_are_no_longer_logged),
-    cmocka_unit_test (a_long_run_of_a_tiny_path_stays_in_the_tree_alone),
-    cmocka_unit_test (a_log_that_no_memory_holds_is_refused),
+    cmocka_unit_test (a_long_run_of_a_throttled_path_is_not_logged),
+    cmocka_unit_test (a_log_too_large_for_memory_is_refused),
   };
   return run_recording_tests (tests);
 }

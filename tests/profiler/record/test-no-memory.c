@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations that fail: starting says so; what runs goes on, and what could
- * not be kept is told. */
+/* Allocations that fail: starting returns an error; recording continues, and
+ * losses are counted. */
 #include <config.h>
 
 #include "tests/alloc-fail.h"
@@ -15,7 +15,7 @@ SITE (waits, RADIO_SCOPE_WAIT);
 static const struct radio_counter bytes = { "bytes", "bytes" };
 
 static void
-starting_fails_or_works_whole (void **state)
+starting_fails_or_succeeds_completely (void **state)
 {
   struct radio_recorder_options options = { .title = "title",
                                             .max_spans = 100 };
@@ -53,7 +53,7 @@ run_paths (struct history *h, struct radio_site sites[20])
 }
 
 static void
-check_told (const struct history *h)
+check_counted (const struct history *h)
 {
   const struct rd_writer_state *writer = h->recorder->synced.writers.at[0];
   uint64_t calls = 0, skipped = 0;
@@ -79,7 +79,7 @@ a_path_without_memory_counts_into_its_parent (void **state)
     run_paths (&h, sites);
     bool failed = alloc_fail_end ();
     history_freeze (&h);
-    check_told (&h);
+    check_counted (&h);
     history_release (&h);
     if (!failed)
       break;
@@ -134,7 +134,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (starting_fails_or_works_whole),
+    cmocka_unit_test (starting_fails_or_succeeds_completely),
     cmocka_unit_test (a_path_without_memory_counts_into_its_parent),
     cmocka_unit_test (a_thread_without_memory_is_counted_as_refused),
     cmocka_unit_test (a_fact_without_memory_changes_nothing),

@@ -59,7 +59,7 @@ a_second_recorder_of_a_kind_is_refused (void **state)
 }
 
 static void
-a_threads_recorder_goes_before_the_processes (void **state)
+a_threads_recorder_takes_precedence (void **state)
 {
   struct radio_recorder_options process = { .whole_process = true };
   struct history all, own;
@@ -163,7 +163,7 @@ the_portable_clock_measures_the_same_time (void **state)
     uint64_t ns = rd_rate_ns (&recorder->rate,
                               history_node (&h, "a")->total);
     assert_int_equal (recorder->clock.tsc, !portable && rd_clock_has_tsc ());
-    /* Rates of short recordings are known to some percent. */
+    /* Rates of short recordings are accurate to a few percent. */
     assert_in_range (ns, 1900000, most + most / 10);
     rd_recorder_release (recorder);
   }
@@ -222,7 +222,7 @@ live_in_a_child (void *arg)
 }
 
 static void
-a_child_of_fork_records_nothing_of_its_parents (void **state)
+a_child_of_fork_does_not_record_for_its_parent (void **state)
 {
   struct radio_recorder_options process = { .whole_process = true };
   struct radio_recorder *recorder;
@@ -238,10 +238,10 @@ a_child_of_fork_records_nothing_of_its_parents (void **state)
   rd_recorder_release (recorder);
 }
 
-/* The child stops it while the parent's lock is held, as another thread
- * might have held it. */
+/* The child stops the recorder while its lock is held, as by another thread of
+ * the parent. */
 static void
-a_lock_that_was_held_does_not_hang_the_child (void **state)
+a_lock_held_at_fork_does_not_hang_the_child (void **state)
 {
   struct radio_recorder *recorder;
   (void) state;
@@ -260,14 +260,14 @@ main (void)
     cmocka_unit_test (nothing_is_recorded_without_a_recorder),
     cmocka_unit_test (the_switch_is_on_while_anything_records),
     cmocka_unit_test (a_second_recorder_of_a_kind_is_refused),
-    cmocka_unit_test (a_threads_recorder_goes_before_the_processes),
+    cmocka_unit_test (a_threads_recorder_takes_precedence),
     cmocka_unit_test (a_scope_ends_in_the_recorder_where_it_began),
     cmocka_unit_test (equal_facts_replace_each_other),
     cmocka_unit_test (the_cost_of_a_scope_is_measured),
     cmocka_unit_test (the_portable_clock_measures_the_same_time),
     cmocka_unit_test (a_thread_keeps_its_writer_from_push_to_push),
-    cmocka_unit_test (a_child_of_fork_records_nothing_of_its_parents),
-    cmocka_unit_test (a_lock_that_was_held_does_not_hang_the_child),
+    cmocka_unit_test (a_child_of_fork_does_not_record_for_its_parent),
+    cmocka_unit_test (a_lock_held_at_fork_does_not_hang_the_child),
   };
   return run_recording_tests (tests);
 }

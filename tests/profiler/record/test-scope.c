@@ -56,7 +56,7 @@ runs_of_one_path_add_up_with_their_extremes (void **state)
 }
 
 static void
-a_scope_that_recurs_is_a_path_of_its_own (void **state)
+a_recursive_scope_is_a_path_of_its_own (void **state)
 {
   struct history h;
   uint64_t tokens[3];
@@ -78,7 +78,7 @@ a_scope_that_recurs_is_a_path_of_its_own (void **state)
 #define BOTH RADIO_SCOPE ("outer"); RADIO_SCOPE ("inner")
 
 static void
-two_scopes_may_stand_in_one_line (void **state)
+one_line_may_have_two_scopes (void **state)
 {
   struct history h;
   (void) state;
@@ -138,7 +138,7 @@ children_in_any_order_find_their_nodes (void **state)
 }
 
 static void
-a_scope_left_open_ends_with_the_one_around_it_and_is_told (void **state)
+a_scope_left_open_ends_with_the_outer_one_as_open (void **state)
 {
   struct history h;
   (void) state;
@@ -163,7 +163,7 @@ a_scope_left_open_ends_with_the_one_around_it_and_is_told (void **state)
 }
 
 static void
-a_scope_open_at_the_stop_ends_there_and_is_told (void **state)
+a_scope_open_at_the_stop_ends_there_as_open (void **state)
 {
   struct history h;
   (void) state;
@@ -279,7 +279,7 @@ waiting_is_not_work (void **state)
 }
 
 static void
-a_system_call_waits_as_far_as_its_thread_did_not_run (void **state)
+a_system_call_waits_while_its_thread_did_not_run (void **state)
 {
   struct history h;
   (void) state;
@@ -322,7 +322,7 @@ counters_stay_where_they_were_added (void **state)
   struct history h;
   (void) state;
   history_start (&h, NULL);
-  radio_scope_add (&rows, 1);           /* outside of all scopes: nowhere */
+  radio_scope_add (&rows, 1);           /* outside of all scopes: ignored */
   uint64_t outer = radio_scope_begin (&a);
   radio_scope_add (&bytes, 5);
   uint64_t inner = radio_scope_begin (&b);
@@ -343,7 +343,7 @@ counters_stay_where_they_were_added (void **state)
   history_release (&h);
 }
 
-/* The same bytes are asked for, fetched and delivered: not three times as
+/* The same bytes are requested, fetched and delivered: not three times as
  * many. */
 static void
 a_run_has_the_bytes_of_its_largest_counter (void **state)
@@ -397,7 +397,7 @@ more_counters_of_bytes_than_a_run_remembers_do_no_harm (void **state)
 }
 
 static void
-a_frame_used_again_does_not_remember (void **state)
+a_reused_frame_is_cleared (void **state)
 {
   struct history h;
   (void) state;
@@ -447,7 +447,7 @@ fill_histogram (const struct history *h, const struct rd_node *node,
 }
 
 static void
-the_histogram_has_its_edges_at_powers_of_two (void **state)
+histogram_bounds_are_powers_of_two (void **state)
 {
   struct history h;
   (void) state;
@@ -469,7 +469,8 @@ the_histogram_has_its_edges_at_powers_of_two (void **state)
   history_release (&h);
 }
 
-/* By the definition: the logarithm of the nanoseconds, rounded down. */
+/* The definition of a bucket: the logarithm of the nanoseconds, rounded
+ * down. */
 static unsigned
 bucket_of (const struct rd_rate *rate, uint64_t ticks)
 {
@@ -483,7 +484,7 @@ bucket_of (const struct rd_rate *rate, uint64_t ticks)
 }
 
 static void
-the_histogram_is_of_nanoseconds_whatever_a_tick_is (void **state)
+the_histogram_is_in_nanoseconds_for_any_tick (void **state)
 {
   static const uint64_t per_us[] = { 1, 3, 24, 999, 1000, 1001, 2450, 999999 };
   (void) state;
@@ -505,7 +506,7 @@ the_histogram_is_of_nanoseconds_whatever_a_tick_is (void **state)
 }
 
 static void
-a_clock_that_goes_back_makes_nothing_negative (void **state)
+a_clock_that_goes_back_gives_no_negative_times (void **state)
 {
   struct history h;
   (void) state;
@@ -524,7 +525,7 @@ a_clock_that_goes_back_makes_nothing_negative (void **state)
 }
 
 static void
-other_tools_change_nothing_in_the_tree (void **state)
+taps_change_nothing_in_the_tree (void **state)
 {
   struct radio_recorder_options options = { .taps = true };
   struct history h;
@@ -584,7 +585,7 @@ path_name (int path, char name[32])
   return name;
 }
 
-/* The log is whole: its spans' bytes are the nodes'. */
+/* The log is complete: the bytes of its spans are those of the nodes. */
 static void
 check_bytes_of_spans (struct history *h)
 {
@@ -662,29 +663,27 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (self_is_total_less_the_children),
     cmocka_unit_test (runs_of_one_path_add_up_with_their_extremes),
-    cmocka_unit_test (a_scope_that_recurs_is_a_path_of_its_own),
-    cmocka_unit_test (two_scopes_may_stand_in_one_line),
+    cmocka_unit_test (a_recursive_scope_is_a_path_of_its_own),
+    cmocka_unit_test (one_line_may_have_two_scopes),
     cmocka_unit_test (the_same_name_under_two_parents_is_two_nodes),
     cmocka_unit_test (children_in_any_order_find_their_nodes),
-    cmocka_unit_test (
-      a_scope_left_open_ends_with_the_one_around_it_and_is_told),
-    cmocka_unit_test (a_scope_open_at_the_stop_ends_there_and_is_told),
+    cmocka_unit_test (a_scope_left_open_ends_with_the_outer_one_as_open),
+    cmocka_unit_test (a_scope_open_at_the_stop_ends_there_as_open),
     cmocka_unit_test (a_token_counts_once),
     cmocka_unit_test (zero_and_tokens_of_other_recorders_are_ignored),
     cmocka_unit_test (scopes_too_deep_count_into_the_deepest),
     cmocka_unit_test (waiting_is_not_work),
-    cmocka_unit_test (a_system_call_waits_as_far_as_its_thread_did_not_run),
+    cmocka_unit_test (a_system_call_waits_while_its_thread_did_not_run),
     cmocka_unit_test (waits_inside_a_system_call_are_not_counted_twice),
     cmocka_unit_test (counters_stay_where_they_were_added),
     cmocka_unit_test (a_run_has_the_bytes_of_its_largest_counter),
-    cmocka_unit_test (
-      more_counters_of_bytes_than_a_run_remembers_do_no_harm),
-    cmocka_unit_test (a_frame_used_again_does_not_remember),
+    cmocka_unit_test (more_counters_of_bytes_than_a_run_remembers_do_no_harm),
+    cmocka_unit_test (a_reused_frame_is_cleared),
     cmocka_unit_test (an_instant_is_a_node_without_duration),
-    cmocka_unit_test (the_histogram_has_its_edges_at_powers_of_two),
-    cmocka_unit_test (the_histogram_is_of_nanoseconds_whatever_a_tick_is),
-    cmocka_unit_test (a_clock_that_goes_back_makes_nothing_negative),
-    cmocka_unit_test (other_tools_change_nothing_in_the_tree),
+    cmocka_unit_test (histogram_bounds_are_powers_of_two),
+    cmocka_unit_test (the_histogram_is_in_nanoseconds_for_any_tick),
+    cmocka_unit_test (a_clock_that_goes_back_gives_no_negative_times),
+    cmocka_unit_test (taps_change_nothing_in_the_tree),
     cmocka_unit_test (random_histories_agree_with_a_model),
   };
   return run_recording_tests (tests);

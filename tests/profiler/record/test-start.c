@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A recorder of the whole process that cannot take on the thread that starts
- * it, when it has taken on another one meanwhile. */
+/* A recorder of the whole process that cannot record the thread that starts
+ * it, while another thread has attached already. */
 #include <config.h>
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static bool fails;
 static struct rd_thread other;
 static uint64_t token;
 
-/* Play the other thread. */
+/* Simulates the other thread. */
 static void
 swap_threads (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The taps for VTune and Nsight, compiled with headers that stand in for
- * theirs: what these tools are told, and that nothing they do while they are
- * told harms the recorder. */
+/* The taps for VTune and Nsight, compiled with headers that replace theirs:
+ * the calls that these tools get, and that nothing they do in a call harms the
+ * recorder. */
 #include <config.h>
 
 #include <pthread.h>
@@ -36,13 +36,13 @@ static struct {
 } tools;
 
 static void
-forget (void)
+clear_calls (void)
 {
   memset (&tools, 0, sizeof tools);
 }
 
 static void
-say (const char *what, const char *name)
+add_call (const char *what, const char *name)
 {
   size_t room = sizeof tools.words - tools.n;
   int n = snprintf (tools.words + tools.n, room, "%s%s%s%s",
@@ -67,7 +67,7 @@ __itt_domain_create (const char *name)
   return &domain;
 }
 
-/* Handles live for ever, as the real ones. */
+/* Handles are never freed, as the real ones. */
 __itt_string_handle *
 __itt_string_handle_create (const char *name)
 {
@@ -90,20 +90,20 @@ __itt_task_begin (const __itt_domain *domain, __itt_id taskid,
 {
   assert_int_equal (domain->flags, 1);
   assert_int_equal (taskid.d1 | parentid.d1, 0);
-  say ("task", name->strA);
+  add_call ("task", name->strA);
 }
 
 void
 __itt_task_end (const __itt_domain *domain)
 {
   assert_int_equal (domain->flags, 1);
-  say ("done", "");
+  add_call ("done", "");
 }
 
 int
 nvtxRangePushA (const char *message)
 {
-  say ("push", message);
+  add_call ("push", message);
   call_hook (message);
   return 0;
 }
@@ -111,7 +111,7 @@ nvtxRangePushA (const char *message)
 int
 nvtxRangePop (void)
 {
-  say ("pop", "");
+  add_call ("pop", "");
   call_hook (NULL);
   return 0;
 }
@@ -119,7 +119,7 @@ nvtxRangePop (void)
 void
 nvtxMarkA (const char *message)
 {
-  say ("mark", message);
+  add_call ("mark", message);
   call_hook (message);
 }
 
@@ -128,16 +128,16 @@ static const struct radio_recorder_options with_taps = { .taps = true };
 static void
 start (struct history *h)
 {
-  forget ();
+  clear_calls ();
   history_start (h, &with_taps);
 }
 
 /*------------------------------------------------------------------------
- * What they are told
+ * Calls
  *----------------------------------------------------------------------*/
 
 static void
-scopes_are_told_as_they_nest (void **state)
+taps_are_nested_as_scopes_are (void **state)
 {
   struct history h;
   (void) state;
@@ -154,11 +154,11 @@ scopes_are_told_as_they_nest (void **state)
 }
 
 static void
-without_taps_they_are_told_nothing (void **state)
+without_the_option_taps_are_not_called (void **state)
 {
   struct history h;
   (void) state;
-  forget ();
+  clear_calls ();
   history_start (&h, NULL);
   history_leaf (&h, &a, 1);
   radio_scope_instant (&c);
@@ -168,7 +168,7 @@ without_taps_they_are_told_nothing (void **state)
 }
 
 static void
-scopes_that_end_with_amounts_are_told_too (void **state)
+taps_are_called_for_scopes_that_end_with_amounts (void **state)
 {
   static const struct rd_counter_set set = { .counters = { &rows } };
   struct history h;
@@ -184,7 +184,7 @@ scopes_that_end_with_amounts_are_told_too (void **state)
 }
 
 static void
-scopes_left_open_are_ended_by_the_one_around_them (void **state)
+scopes_left_open_end_with_the_outer_one (void **state)
 {
   struct history h;
   (void) state;
@@ -200,7 +200,7 @@ scopes_left_open_are_ended_by_the_one_around_them (void **state)
 }
 
 static void
-scopes_open_at_the_stop_are_ended_by_it (void **state)
+open_scopes_call_taps_at_the_stop (void **state)
 {
   struct history h;
   (void) state;
@@ -222,7 +222,7 @@ receive_and_leave_open (void *arg)
 }
 
 static void
-what_a_thread_received_ends_with_it_at_the_latest (void **state)
+received_scopes_end_with_their_thread (void **state)
 {
   struct radio_handoff handoff;
   struct history h;
@@ -242,7 +242,7 @@ what_a_thread_received_ends_with_it_at_the_latest (void **state)
   history_release (&h);
 }
 
-/* Sites that none of the other tests has. */
+/* Sites that no other test has. */
 static void
 a_handle_is_made_once_for_each_site (void **state)
 {
@@ -264,7 +264,7 @@ a_handle_is_made_once_for_each_site (void **state)
   }
 }
 
-/* As that of a plug-in that was loaded where another one had been. */
+/* As in a plug-in that is loaded at the address of an earlier one. */
 static void
 another_name_at_a_sites_address_has_a_handle_of_its_own (void **state)
 {
@@ -284,7 +284,7 @@ another_name_at_a_sites_address_has_a_handle_of_its_own (void **state)
 }
 
 static void
-more_sites_than_are_remembered_are_told_all_the_same (void **state)
+sites_beyond_the_cache_of_handles_call_taps (void **state)
 {
   enum { N = 1000 };
   static struct radio_site sites[N];
@@ -357,7 +357,7 @@ leave_something_open (const char *name)
 }
 
 static void
-what_a_tap_leaves_open_is_not_told (void **state)
+a_scope_that_a_tap_leaves_open_calls_no_tap (void **state)
 {
   struct history h;
   (void) state;
@@ -375,7 +375,7 @@ what_a_tap_leaves_open_is_not_told (void **state)
   history_release (&h);
 }
 
-/* A recorder that was stopped is gone: with it writer, tree and log. */
+/* Stopping frees writer, tree and log. */
 static struct radio_recorder *to_stop;
 
 static void
@@ -424,7 +424,7 @@ stop_it_at_an_end (const char *name)
 }
 
 static void
-it_may_as_a_thread_ends (void **state)
+a_tap_may_stop_the_recorder_as_a_thread_ends (void **state)
 {
   struct radio_handoff handoff;
   struct history h;
@@ -445,7 +445,7 @@ it_may_as_a_thread_ends (void **state)
   radio_handoff_release (&handoff);
 }
 
-/* A thread that ends in a process's recorder, whose tap records. */
+/* A thread of a process's recorder ends, and a tap records. */
 static void *
 leave_a_scope_open (void *arg)
 {
@@ -473,7 +473,7 @@ a_tap_may_record_as_a_thread_ends (void **state)
   struct history h;
   pthread_t thread;
   (void) state;
-  forget ();
+  clear_calls ();
   history_start (&h, &options);
   for (int i = 0; i < 3; i++) {
     tools.hook = record_something;
@@ -489,7 +489,7 @@ a_tap_may_record_as_a_thread_ends (void **state)
   history_release (&h);
 }
 
-/* A tap that waits for the stop: it must not be what the stop waits for. */
+/* A tap waits for the stop: the stop must not wait for the tap. */
 static pthread_barrier_t meeting;
 
 static void
@@ -540,20 +540,20 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (scopes_are_told_as_they_nest),
-    cmocka_unit_test (without_taps_they_are_told_nothing),
-    cmocka_unit_test (scopes_that_end_with_amounts_are_told_too),
-    cmocka_unit_test (scopes_left_open_are_ended_by_the_one_around_them),
-    cmocka_unit_test (scopes_open_at_the_stop_are_ended_by_it),
-    cmocka_unit_test (what_a_thread_received_ends_with_it_at_the_latest),
+    cmocka_unit_test (taps_are_nested_as_scopes_are),
+    cmocka_unit_test (without_the_option_taps_are_not_called),
+    cmocka_unit_test (taps_are_called_for_scopes_that_end_with_amounts),
+    cmocka_unit_test (scopes_left_open_end_with_the_outer_one),
+    cmocka_unit_test (open_scopes_call_taps_at_the_stop),
+    cmocka_unit_test (received_scopes_end_with_their_thread),
     cmocka_unit_test (a_handle_is_made_once_for_each_site),
     cmocka_unit_test (
       another_name_at_a_sites_address_has_a_handle_of_its_own),
-    cmocka_unit_test (more_sites_than_are_remembered_are_told_all_the_same),
+    cmocka_unit_test (sites_beyond_the_cache_of_handles_call_taps),
     cmocka_unit_test (a_tap_may_record),
-    cmocka_unit_test (what_a_tap_leaves_open_is_not_told),
+    cmocka_unit_test (a_scope_that_a_tap_leaves_open_calls_no_tap),
     cmocka_unit_test (a_tap_may_stop_the_recorder),
-    cmocka_unit_test (it_may_as_a_thread_ends),
+    cmocka_unit_test (a_tap_may_stop_the_recorder_as_a_thread_ends),
     cmocka_unit_test (a_tap_may_record_as_a_thread_ends),
     cmocka_unit_test (the_stop_does_not_wait_for_a_slow_tap),
   };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Real threads: they come, work, are stopped in the middle, and end. */
+/* Real threads: they start, work, are stopped in the middle, and end. */
 #include <config.h>
 
 #include <pthread.h>
@@ -67,7 +67,7 @@ run_scopes (void *arg)
   return NULL;
 }
 
-/* The writer of each thread has all that it did, and is only its. */
+/* The writer of each thread has all of its scopes, and no others. */
 static void
 check_each_writer (struct radio_recorder *recorder, uint64_t n)
 {
@@ -83,8 +83,8 @@ check_each_writer (struct radio_recorder *recorder, uint64_t n)
   }
 }
 
-/* None of them ends before all have run: so each has a writer of its own. */
-struct crew {
+/* No thread ends before all have run: so each has a writer of its own. */
+struct group {
   pthread_barrier_t all_ran;
   int n;
 };
@@ -92,26 +92,26 @@ struct crew {
 static void *
 run_with_others (void *arg)
 {
-  struct crew *crew = arg;
-  run_scopes (&crew->n);
-  pthread_barrier_wait (&crew->all_ran);
+  struct group *group = arg;
+  run_scopes (&group->n);
+  pthread_barrier_wait (&group->all_ran);
   return NULL;
 }
 
 static void
-every_thread_of_a_recorded_process_is_in_the_tree (void **state)
+all_threads_of_a_recorded_process_are_in_the_tree (void **state)
 {
   struct radio_recorder *recorder = start_process (false);
   pthread_t threads[NTHREADS];
-  struct crew crew = { .n = 1000 };
+  struct group group = { .n = 1000 };
   (void) state;
-  pthread_barrier_init (&crew.all_ran, NULL, NTHREADS + 1);
+  pthread_barrier_init (&group.all_ran, NULL, NTHREADS + 1);
   for (int i = 0; i < NTHREADS; i++)
-    threads[i] = start_thread (run_with_others, &crew);
-  run_with_others (&crew);
+    threads[i] = start_thread (run_with_others, &group);
+  run_with_others (&group);
   for (int i = 0; i < NTHREADS; i++)
     pthread_join (threads[i], NULL);
-  pthread_barrier_destroy (&crew.all_ran);
+  pthread_barrier_destroy (&group.all_ran);
   rd_recorder_freeze (recorder);
   check_each_writer (recorder, 1000);
   rd_recorder_release (recorder);
@@ -138,14 +138,14 @@ other_threads_are_not_in_one_threads_recorder (void **state)
 
 struct runner {
   atomic_bool goes_on;
-  atomic_uint_fast64_t ntokens[2];      /* that were given out, of a and b */
+  atomic_uint_fast64_t ntokens[2];      /* tokens of a and b that were not 0 */
 };
 
 static const struct radio_counter ncounted = { "n", "count" };
 
-/* Whatever is given out is counted before the next scope begins. */
+/* Counts each token before the next scope begins. */
 static void *
-run_until_told (void *arg)
+run_until_stopped (void *arg)
 {
   struct runner *runner = arg;
   while (atomic_load (&runner->goes_on)) {
@@ -163,7 +163,7 @@ run_until_told (void *arg)
   return NULL;
 }
 
-/* Calls of a site, wherever it stands in all writers' trees. */
+/* Calls of a site in all writers' trees. */
 static uint64_t
 count_site (const struct radio_recorder *recorder,
             const struct radio_site *site)
@@ -178,7 +178,7 @@ count_site (const struct radio_recorder *recorder,
   return n;
 }
 
-/* Let every thread be recorded: some scopes of each site are. */
+/* Waits until each thread has recorded scopes of each site. */
 static void
 wait_for_scopes (struct runner *runner, uint64_t n)
 {
@@ -211,7 +211,7 @@ stop_while_threads_run (bool fences)
   uint64_t ncalls[2] = { 0 };
   pthread_t threads[NTHREADS];
   for (int i = 0; i < NTHREADS; i++)
-    threads[i] = start_thread (run_until_told, &runner);
+    threads[i] = start_thread (run_until_stopped, &runner);
   for (int i = 0; i < 8; i++) {
     struct radio_recorder *recorder = start_process (fences);
     wait_for_scopes (&runner, 100);
@@ -225,7 +225,7 @@ stop_while_threads_run (bool fences)
   for (int i = 0; i < NTHREADS; i++)
     pthread_join (threads[i], NULL);
   assert_false (radio_profile_is_on ());
-  /* Not one that was given out is lost, and none is there twice. */
+  /* Each scope with a token is recorded exactly once. */
   assert_int_equal (ncalls[0], atomic_load (&runner.ntokens[0]));
   assert_int_equal (ncalls[1], atomic_load (&runner.ntokens[1]));
   assert_true (ncalls[1] >= 8 * 100);
@@ -239,7 +239,7 @@ recorders_stop_while_threads_are_in_scopes (void **state)
 }
 
 static void
-the_same_without_membarrier (void **state)
+recorders_stop_without_membarrier (void **state)
 {
   (void) state;
   stop_while_threads_run (true);
@@ -263,7 +263,7 @@ stay_in_a_scope (void *arg)
 }
 
 static void
-scopes_of_other_threads_that_are_open_at_the_stop_are_told (void **state)
+open_scopes_of_other_threads_end_at_the_stop (void **state)
 {
   struct radio_recorder *recorder = start_process (false);
   struct meeting meeting;
@@ -321,7 +321,7 @@ leave_open (void *arg)
 }
 
 static void
-scopes_that_a_thread_leaves_open_end_with_it (void **state)
+scopes_left_open_end_with_their_thread (void **state)
 {
   struct radio_recorder *recorder = start_process (false);
   (void) state;
@@ -348,7 +348,7 @@ name_and_run (void *arg)
 }
 
 static void
-ten_thousand_threads_take_the_memory_of_one (void **state)
+ten_thousand_threads_reuse_one_writer (void **state)
 {
   struct radio_recorder *recorder = start_process (false);
   char name[32];
@@ -380,7 +380,7 @@ have_a_name_of_the_system (void *arg)
 }
 
 static void
-without_a_name_of_its_own_a_thread_has_the_systems (void **state)
+an_unnamed_thread_has_the_systems_name (void **state)
 {
   struct radio_recorder *recorder = start_process (false);
   (void) state;
@@ -417,7 +417,7 @@ a_long_name_is_cut_at_a_whole_character (void **state)
   rd_recorder_release (recorder);
 }
 
-/* Of 1000 ticks it runs 700. */
+/* It runs 700 of 1000 ticks. */
 static void *
 end_in_a_call (void *arg)
 {
@@ -473,18 +473,17 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (every_thread_of_a_recorded_process_is_in_the_tree),
+    cmocka_unit_test (all_threads_of_a_recorded_process_are_in_the_tree),
     cmocka_unit_test (other_threads_are_not_in_one_threads_recorder),
     cmocka_unit_test (recorders_stop_while_threads_are_in_scopes),
-    cmocka_unit_test (the_same_without_membarrier),
-    cmocka_unit_test (
-      scopes_of_other_threads_that_are_open_at_the_stop_are_told),
+    cmocka_unit_test (recorders_stop_without_membarrier),
+    cmocka_unit_test (open_scopes_of_other_threads_end_at_the_stop),
     cmocka_unit_test (another_thread_may_stop_a_threads_recorder),
-    cmocka_unit_test (scopes_that_a_thread_leaves_open_end_with_it),
+    cmocka_unit_test (scopes_left_open_end_with_their_thread),
     cmocka_unit_test (
       what_a_thread_ran_in_the_call_that_it_leaves_open_is_work),
-    cmocka_unit_test (ten_thousand_threads_take_the_memory_of_one),
-    cmocka_unit_test (without_a_name_of_its_own_a_thread_has_the_systems),
+    cmocka_unit_test (ten_thousand_threads_reuse_one_writer),
+    cmocka_unit_test (an_unnamed_thread_has_the_systems_name),
     cmocka_unit_test (a_long_name_is_cut_at_a_whole_character),
     cmocka_unit_test (a_thread_may_end_long_after_its_recorder),
   };
