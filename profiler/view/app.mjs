@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Puts the page together: the model that views share, the head, the views.
+// Builds the page: the shared model, the head, the views.
 
 import { element, choice } from './widgets/dom.mjs';
 import { Chips } from './widgets/chips.mjs';
@@ -18,18 +18,17 @@ import { breakdownPanel } from './widgets/breakdown.mjs';
 import { themeButton } from './widgets/theme.mjs';
 import { viewsFor } from './views/views.mjs';
 
-// What the address may say, beside what views add.  node is one of the
-// profile's; which is what was chosen to stand for it in the tree that is
-// shown, zoom one of that tree; range in ns, lanes and transforms as model.mjs
-// and transforms.mjs read them.
+// The keys of the address besides those of views. node is a node of the
+// profile; which, its node in the current tree; zoom, one of that tree; range
+// is in ns, lanes and transforms as in model.mjs and transforms.mjs.
 const DEFAULTS = { view: '', metric: 'wall', node: -1, which: -1, zoom: -1,
                    span: -1, query: '', sort: 'total', theme: '',
                    range: '', lanes: '', transforms: '' };
 
-// When the first view has been drawn.
+// The delay until the first view is drawn.
 const CAUSES_MS = 500;
 
-// Keys that work everywhere but in a field.
+// Keys that work everywhere except in a field.
 function listenKeys(search, tabs, shared, help) {
   const { state } = shared;
   const actions = {
@@ -52,14 +51,14 @@ function listenKeys(search, tabs, shared, help) {
     if (action === null)
       return;
     event.preventDefault();
-    // Held down it would fill the browser's history, but for the search.
+    // A held key would fill the browser's history; the search is exempt.
     if (!event.repeat || /^n$/i.test(event.key))
       action(state);
   });
 }
 
-// A profile that is dropped anywhere on the page goes to the view that
-// compares; the browser would leave the page for it.
+// A profile dropped anywhere on the page opens in the comparison; the browser
+// would navigate to it.
 function listenDrop(tabs) {
   addEventListener('dragover', (event) => event.preventDefault());
   addEventListener('drop', (event) => {
@@ -72,7 +71,7 @@ function listenDrop(tabs) {
   });
 }
 
-// A finding's scope, where its numbers are.
+// Shows a finding's scope in the tree or icicle.
 function showEvidence({ state, show }, node) {
   const here = ['tree', 'icicle'].includes(state.get('view'));
   show(here ? state.get('view') : 'tree',
@@ -99,7 +98,7 @@ function metricChoice({ state, model }) {
   return made;
 }
 
-// What the present view has no use for is disabled, and it says why.
+// Disables what the current view ignores, and says why.
 function listenIgnored({ state }, tabs, metrics) {
   const note = element('span', { class: 'muted', role: 'status' });
   const tell = () => {
@@ -117,7 +116,7 @@ function listenIgnored({ state }, tabs, metrics) {
 }
 
 export function startApp(profile, root) {
-  // At first the heaviest operation is selected.
+  // The heaviest operation is selected first.
   const [first = -1] = profile.tree.sorted(-1, profile.total);
   const views = viewsFor(profile);
   const state = new State(Object.assign({}, DEFAULTS,
@@ -130,7 +129,7 @@ export function startApp(profile, root) {
   const model = new Model(profile, state);
   const tooltip = new Tooltip();
   const shared = { profile, state, model, tooltip };
-  // It listens before the tabs: views draw by what it finds.
+  // The search listens before the tabs, since views draw its matches.
   const search = new SearchBox(shared);
   const tabs = new Tabs(views, state, (view) => view.make(shared));
   shared.show = (id, changes = {}) =>
@@ -145,7 +144,7 @@ export function startApp(profile, root) {
     findingsPanel(profile, { showNode: (node) => showEvidence(shared, node),
                              show: shared.show,
                              has: (id) => tabs.has(id) }),
-    // What C drew.
+    // The part that C wrote.
     ...root.children,
     element('main', {}, tabs.list,
       element('div', { class: 'bar-of-tools' }, metrics,
@@ -156,7 +155,7 @@ export function startApp(profile, root) {
     help.dialog, tooltip.box);
   root.hidden = false;
   tabs.show();
-  // The first stretch of time that is marked would wait for it.
+  // So that the first marked stretch does not wait for it.
   setTimeout(() => profile.causes, CAUSES_MS);
   search.follow(tabs);
   listenKeys(search, tabs, shared, help);

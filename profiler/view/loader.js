@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Unpacks the page's style and script: what elements of the attribute
-// data-packed hold, each into an element of the name that it says.  The
-// policy of the page knows the hash of what comes out.
+// Unpacks the page's style and script: elements with the attribute
+// data-packed, each into an element of that name.  The page's policy has the
+// hash of the result.
 
-// Ascii85 (src/base/base85.h): five digits are four bytes, and a last
-// group is a byte shorter for each digit that it lacks.
+// Ascii85 (src/base/base85.h): five digits are four bytes; a last group is a
+// byte shorter for each missing digit.
 function fromBase85(text) {
   const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4);
   const view = new DataView(bytes.buffer);
@@ -27,8 +27,8 @@ async function unpack(text) {
   return new Response(stream).text();
 }
 
-// The script goes once it ran, so that a page that a browser saves does not
-// run it twice.
+// The script is removed after it ran, so that a saved page does not run it
+// twice.
 async function load() {
   for (const packed of document.querySelectorAll('[data-packed]')) {
     const made = document.createElement(packed.dataset.packed);

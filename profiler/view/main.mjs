@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Starts the page when its document is there.  If the data cannot be read,
-// the reason is told above what C wrote into the page.
+// Starts the page once its document is complete.  If the data cannot be read,
+// the reason is shown above the static part.
 
 import { readProfile } from './data/profile.mjs';
 import { startApp } from './app.mjs';
@@ -10,12 +10,12 @@ async function start() {
   try {
     if (data === null)
       throw new Error('its data are missing');
-    // The text stays where it is: the browser's "save page as" writes it.
+    // The text stays in place: the browser's "save page as" writes it.
     const profile = await readProfile(data.textContent);
     const before = document.getElementById('radio-before');
     if (before !== null)
       profile.before = await readProfile(before.textContent);
-    // A page that was saved has what was shown then, and the style once more.
+    // A saved page contains the previous view and a second style.
     const app = document.getElementById('app');
     app.replaceChildren(...document.querySelectorAll('#curve'));
     [...document.querySelectorAll('style')].slice(2)

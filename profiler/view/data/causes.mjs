@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which span asked for which: the graph of causes across threads and
-// requests, in arrays that are made once.
+// The causal graph: the parent and the children of each span across threads
+// and requests, in arrays that are built once.
 
-// Of each span the index of the one that asked for it; -1: none, or not in
-// the log.
+// Returns the index of each span's parent; -1: none, or dropped from the log.
 export function findParents({ id, parent, count }) {
   const found = new Int32Array(count).fill(-1);
   let most = 0;
@@ -40,7 +39,7 @@ function bySearch(id, count) {
   };
 }
 
-// The spans that each one asked for, by their begin: those of span i are
+// The children of each span in order of their begin: those of span i are
 // list[starts[i]] to list[starts[i + 1] - 1].
 export function findChildren(spans, parents) {
   const { count, begin } = spans;
@@ -52,8 +51,8 @@ export function findChildren(spans, parents) {
     starts[i + 1] += starts[i];
   const list = new Uint32Array(starts[count]);
   const next = starts.slice(0, count);
-  // Since spans lie by lane and begin, only children on several lanes have
-  // to be sorted.
+  // Spans are sorted by lane and begin, so only children on several lanes need
+  // sorting.
   const mixed = new Set();
   for (let i = 0; i < count; i++) {
     const above = parents[i];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The packed blocks of docs/profile-format.md: base64 of a raw deflate stream
-// of columns of varints.
+// Decodes the packed blocks of docs/profile-format.md: base64 of a raw deflate
+// stream of columns of varints.
 
-// Errors end a sentence that begins with what is read: "its spans ...".
+// Errors complete a sentence whose subject is the data: "its spans ...".
 
 function fromBase64(text) {
   try {
@@ -13,8 +13,8 @@ function fromBase64(text) {
   }
 }
 
-// The next bytes of a stream; what browsers say of a broken one are no words
-// for readers.
+// Reads the next bytes of a stream.  Browsers' messages for a broken one are
+// not fit for readers.
 async function readPart(reader) {
   try {
     return await reader.read();
@@ -23,7 +23,7 @@ async function readPart(reader) {
   }
 }
 
-// Inflate, refusing what becomes longer than it was said to be.
+// Inflates at most the declared length.
 async function inflate(bytes, nbytes) {
   if (typeof DecompressionStream === 'undefined')
     throw new Error('cannot be inflated by this browser; those of 2023 and '
@@ -45,10 +45,10 @@ async function inflate(bytes, nbytes) {
   return inflated.subarray(0, at);
 }
 
-// The bytes of a block's columns.
+// Returns the bytes of a block's columns.
 async function unpack(block) {
   const bytes = fromBase64(block.data);
-  // Deflate shortens by at most 1032 : 1; no claim beyond is believed.
+  // Deflate compresses by at most 1032 : 1, so larger claims are refused.
   if (!(block.nbytes >= 0 && block.nbytes <= bytes.length * 1032))
     throw new Error('claim ' + block.nbytes + ' bytes');
   const columns = block.encoding === 'none' ? bytes
@@ -58,7 +58,7 @@ async function unpack(block) {
   return columns;
 }
 
-// Numbers above 2^53, which no time of a profile reaches, are rounded.
+// Rounds numbers above 2^53, which no time of a profile reaches.
 function readColumn(bytes, from, count) {
   const column = new Float64Array(count);
   let at = from;
@@ -94,8 +94,8 @@ async function readBlock(block, ncolumns) {
   return columns;
 }
 
-// The columns of a block, each an array of block.count numbers; what: what
-// its rows are.
+// Returns the columns of a block, each an array of block.count numbers; what
+// names its rows in errors.
 export async function readColumns(block, ncolumns, what = 'spans') {
   try {
     return await readBlock(block, ncolumns);
@@ -104,7 +104,7 @@ export async function readColumns(block, ncolumns, what = 'spans') {
   }
 }
 
-// 0, 1, 2, 3, ... are 0, -1, 1, -2, ...
+// Maps 0, 1, 2, 3, ... to 0, -1, 1, -2, ...
 export function zigzag(value) {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What failed, in words: operations count their failures, and note why.
+// Failures: operations count them, and note the reason.
 
 import { formatCount } from './units.mjs';
 
-// The counter of failures, and the note of why.
+// The counter of failures, and the key of the note.
 export const FAILURES = 'failures';
 export const FAILED = 'failed';
 
-// Of each node of a shape, how often it failed; null: nothing did.  Seen from
-// its leaves a node has what its root has: only of roots it is their own.
+// Returns the failures of each node of a shape, or null if there are none.  In
+// an inverted tree nodes have their root's, so only those of roots are their
+// own.
 function ownFailures(shape) {
   const metric = shape.metrics.find(({ id }) => id === 'c:' + FAILURES);
   if (!metric)
@@ -26,8 +27,8 @@ export function failuresOf(shape, node) {
   return failuresByShape.get(shape)?.[node] ?? 0;
 }
 
-// "failed: not found", "2 of 5 failed: not found, or otherwise"; '' where
-// nothing did.
+// Returns "failed: not found", "2 of 5 failed: not found, or otherwise", or ''
+// without failures.
 export function failureText(shape, node) {
   const n = failuresOf(shape, node);
   if (n === 0)

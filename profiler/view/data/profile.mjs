@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A profile as the views want it, from the document that
-// docs/profile-format.md describes: columns of numbers, times in
-// nanoseconds.
+// The profile for the views, read from the document of docs/profile-format.md:
+// columns of numbers, times in nanoseconds.
 
 import { findChildren, findParents } from './causes.mjs';
 import { readColumns, zigzag } from './decode.mjs';
@@ -10,7 +9,7 @@ import { formatCount } from './units.mjs';
 
 const EDGES = ['', 'other thread', 'request', 'phase', 'instant'];
 
-// The rows of a small table as objects.
+// Returns the rows of a small table as objects.
 function rows(table) {
   if (!table)
     return [];
@@ -68,8 +67,8 @@ async function readSpans(document, lanes, nnodes) {
            bytes, lane, tile: null, stored: null };
 }
 
-// Which tile each span was about (-1: none), and its bytes in the store;
-// null where no span was.
+// Returns the tile (-1: none) and stored bytes of each span; null if no span
+// has one.
 async function readTiles(document, spans) {
   const [skipped, tile, stored] = await readColumns(document.tiles, 3,
                                                   'tiles');
@@ -144,15 +143,14 @@ class Profile {
       ({ ...note, key: strings[note.key], value: strings[note.value] }));
   }
 
-  // How long threads ran in scopes: work, but not longer than they had CPUs,
-  // where somebody asked the kernel.
+  // CPU time of threads in scopes: at most their work, where it was sampled.
   timeRan() {
     const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
     const ns = parseInt(cpu, 10);
     return ns > 0 ? Math.min(this.info.work, ns) : this.info.work;
   }
 
-  // Of ranks, whose work is added up, their times are, too.
+  // Ranks' work is added up, so their times are too.
   timeToRun() {
     return this.partKind() !== 'rank' ? this.info.wall
       : this.parts.reduce((sum, { wall }) => sum + wall, 0);
@@ -179,7 +177,7 @@ class Profile {
     return found;
   }
 
-  // Where spans are, once they were read.
+  // Where each span is, once they are read.
   indexSpans() {
     const { spans } = this;
     this.end = this.info.wall;
@@ -189,17 +187,17 @@ class Profile {
       this.end = Math.max(this.end, this.samples.time[i]);
   }
 
-  // Which span asked for which is worked out at the first question.
+  // The causal graph is built on first use.
   get spanParents() {
     return this.foundParents ??= findParents(this.spans);
   }
 
-  // { starts, list }: the spans that each span asked for.
+  // { starts, list }: the children of each span.
   get causes() {
     return this.foundChildren ??= findChildren(this.spans, this.spanParents);
   }
 
-  // The index of the span that asked for this one; -1: none, or dropped.
+  // Returns the index of the span's parent; -1: none, or dropped.
   parentOf(span) {
     return this.spanParents[span];
   }
@@ -209,7 +207,7 @@ class Profile {
       ?? { calls: 0, total: 0, self: 0 };
   }
 
-  // Of a node: the counts of its buckets.
+  // Returns the bucket counts of a node.
   histogram(node) {
     const counts = new Array(48).fill(0);
     this.histograms?.node.forEach((one, i) => {
@@ -235,7 +233,7 @@ class Profile {
     return EDGES[this.edges[node]] ?? '';
   }
 
-  // What the parts are: "run" or "rank".
+  // Returns what a part is: "run" or "rank".
   partKind() {
     return this.info.parts === 'ranks' ? 'rank' : 'run';
   }
@@ -263,7 +261,8 @@ export async function readProfile(text) {
 
 const DATA_TAG = '<script type="application/json" id="radio-profile">';
 
-// The document within a file's text.
+// Returns the document inside a file's text: radio's JSON, or a page that
+// contains it.
 export function documentOf(text) {
   const at = text.indexOf(DATA_TAG);
   if (at >= 0) {
@@ -278,7 +277,7 @@ export function documentOf(text) {
   return text;
 }
 
-// The profile of a file (of an input, or dropped).
+// Reads the profile of a file (from an input, or dropped).
 export async function openProfile(file) {
   const profile = await readProfile(documentOf(await file.text()));
   profile.fileName = file.name;

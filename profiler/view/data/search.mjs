@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Finding scopes by name.
+// Searching scopes by name.
 
-// What a query asks for: a part of a name in any case or, between slashes,
-// a regular expression.  null for no query, undefined for a broken one.
+// Parses a query: a part of a name in any case or, between slashes, a regular
+// expression. null for no query, undefined for an invalid one.
 export function makeMatcher(query) {
   if (query === '')
     return null;
@@ -19,7 +19,7 @@ export function makeMatcher(query) {
   return (name) => name.toLowerCase().includes(part);
 }
 
-// Which nodes match: 1, 0; null when nothing is searched.
+// Returns 1 for each node that matches, else 0; null without a search.
 export function matchNodes(profile, query) {
   const matcher = makeMatcher(query);
   if (!matcher)
@@ -27,8 +27,8 @@ export function matchNodes(profile, query) {
   return Uint8Array.from(profile.names, (name) => matcher(name) ? 1 : 0);
 }
 
-// The share of the whole that the matches take together: a match inside
-// another one is not counted again.
+// Returns the matches' share of the total; a match inside another is not
+// counted twice.
 export function matchedShare(tree, layout, matched) {
   const inside = new Uint8Array(tree.size);
   let share = 0;

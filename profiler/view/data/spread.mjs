@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How far repeated measurements scatter, and the interval that holds the
-// difference of two medians with 95 % confidence: profiler/model/spread.c
-// once more, which says where the rules come from.  Both must agree.
+// The spread of repeated measurements, and the 95 % confidence interval of the
+// difference of two medians.  The same rules as profiler/model/spread.c, which
+// has their sources.
 
 const ALONE = 4;
 const ALONE_MIN_RUNS = 4;
 const APART_MIN_RUNS = 3;
 
-// The chance of at most k heads in n throws of a coin.
+// The probability of at most k heads in n throws of a coin.
 function binomialTail(n, k) {
   let logTerm = -n * Math.log(2), sum = 0;
   for (let i = 0; i <= k; i++) {
@@ -27,7 +27,7 @@ function errorFunction(x) {
   return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
 }
 
-// What a normal variable exceeds with the chance p, 0 < p < 1/2.
+// The value that a normal variable exceeds with probability p, 0 < p < 1/2.
 function normalQuantile(p) {
   let low = 0, high = 8;
   for (let i = 0; i < 60; i++) {
@@ -40,7 +40,7 @@ function normalQuantile(p) {
   return low;
 }
 
-// The smallest and the largest of sorted values, but one that lies alone.
+// The minimum and maximum of sorted values without a single outlier.
 function spreadEnds(values) {
   const n = values.length;
   const ends = { min: values[0], max: values[n - 1] };
@@ -65,7 +65,7 @@ function medianVariance(values, { min, max }) {
   return ((high - low) / (2 * z)) ** 2;
 }
 
-// Of measurements, at least one: their number, median, the median's
+// Summarizes measurements, at least one: their number, median, the median's
 // variance, and their ends.
 export function spreadOf(measured) {
   const values = Float64Array.from(measured).sort();
@@ -76,7 +76,7 @@ export function spreadOf(measured) {
            variance: medianVariance(values, ends) };
 }
 
-// What Student's t stays below with a chance of 97.5 %, by degrees.
+// The 97.5 % quantile of Student's t, by degrees of freedom.
 const STUDENT = [
   [1, 12.7062], [2, 4.3027], [3, 3.1824], [4, 2.7764], [5, 2.5706],
   [6, 2.4469], [7, 2.3646], [8, 2.3060], [9, 2.2622], [10, 2.2281],
@@ -109,7 +109,7 @@ function areApart(below, above) {
     && gap > 0 && gap > range;
 }
 
-// The interval of after's median less before's; of both, n > 1.
+// The confidence interval of after's median minus before's; both with n > 1.
 export function spreadInterval(before, after) {
   const delta = after.median - before.median;
   const half = halfWidth(before, after);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Which tiles of which volumes were touched: from what spans say of shapes
-// and boxes, and from the numbers of the tiles that they decoded or encoded
-// (docs/profile.md, "Tiles").  Volumes are told apart by name and shapes.
+// Which tiles of which volumes were read or written: from the shapes and boxes
+// in spans' texts, and from the tile numbers of decoded or encoded tiles
+// (docs/profile.md, "Tiles").  A volume is identified by its name and shapes.
 
-// "304,512,512" -> [304, 512, 512]; null if it is no shape.
+// "304,512,512" -> [304, 512, 512]; null if it is not a shape.
 export function parseShape(text) {
   const shape = String(text).split(',').map(Number);
   const isOne = text !== undefined && shape.length <= 8
@@ -11,7 +11,7 @@ export function parseShape(text) {
   return isOne ? shape : null;
 }
 
-// "8,0,0+1,512,512 9,0,0+1,512,512 ..." -> boxes, and whether there are more.
+// "8,0,0+1,512,512 9,0,0+1,512,512 ..." -> boxes, and whether more follow.
 export function parseBoxes(text) {
   const words = String(text).split(' ');
   const boxes = [];
@@ -27,7 +27,7 @@ function product(sizes) {
   return sizes.reduce((all, one) => all * one, 1);
 }
 
-// How an array is cut, from its shapes; null if they do not fit together.
+// The grid of an array, from its shapes; null if they do not match.
 export function tileGeometry(array, tile, shard) {
   const rank = array?.length;
   if (!(rank >= 1) || tile?.length !== rank || shard?.length !== rank
@@ -42,8 +42,8 @@ export function tileGeometry(array, tile, shard) {
            count: product(grid) };
 }
 
-// Where in the grid of tiles a number is: shards in C order, in each of them
-// its tiles.  null: beyond the array.
+// Converts a tile number to its place in the grid: shards in C order, in each
+// its tiles. null: outside the array.
 export function placeOfTile(geometry, number) {
   const { grid, shards, inShard } = geometry;
   const tiles = product(inShard);
@@ -64,7 +64,7 @@ export function indexOfPlace(geometry, place) {
   return place.reduce((index, at, i) => index * geometry.grid[i] + at, 0);
 }
 
-// The first and the last tile that a box touches, by axis; null: none.
+// The first and last tile that a box touches, by axis; null: none.
 export function tilesOfBox(geometry, box) {
   const { array, tile } = geometry;
   if (box.start.length !== array.length
@@ -78,7 +78,7 @@ export function tilesOfBox(geometry, box) {
   };
 }
 
-// Of each span that has texts: these, by key.
+// The texts of each span that has any, by key.
 function textsBySpan(profile) {
   const texts = new Map();
   for (const note of profile.notes) {
@@ -100,7 +100,7 @@ function boxesOf(texts) {
   return { boxes: fits ? [{ start, size }] : [], more: false };
 }
 
-// What follows from the texts of an operation's span.
+// Derives a volume and boxes from the texts of an operation's span.
 function operationOf(texts) {
   const tile = texts && parseShape(texts.get('tile shape'));
   const geometry = tile && tileGeometry(parseShape(texts.get('array shape')),
@@ -108,7 +108,7 @@ function operationOf(texts) {
   return geometry ? { geometry, ...boxesOf(texts) } : null;
 }
 
-// From spans to the operations that they belong to, and to volumes.
+// Maps spans to their operations and volumes.
 class TileFinder {
   constructor(profile) {
     this.profile = profile;
@@ -118,8 +118,8 @@ class TileFinder {
     this.volumes = new Map();
   }
 
-  // The nearest span, from this one up, for which find gives something; what
-  // was found on the way is kept.
+  // Returns find's first result from this span upward, cached for the spans on
+  // the way.
   climb(span, known, find) {
     const path = [];
     let found = null;
@@ -172,10 +172,10 @@ class TileFinder {
   }
 }
 
-// All volumes that the log tells of, those with most spans first: of each
-// its operations, the spans that were about a tile (tiles[i] is the index of
-// the one of spans[i]) and those that fetched.  unplaced: spans whose
-// operation the log has not, or whose number is none of its array.
+// Returns all volumes in the log, those with most spans first: their
+// operations, the spans about a tile (tiles[i] is the tile of spans[i]) and
+// those that fetched. unplaced: spans whose operation was dropped, or whose
+// number is outside the array.
 export function findVolumes(profile) {
   const finder = new TileFinder(profile);
   const { spans } = profile;
@@ -206,14 +206,14 @@ export function findVolumes(profile) {
   return { volumes, unplaced };
 }
 
-// Whether a node counted bytes that it fetched.
+// Whether a node counted fetched bytes.
 function nodesThatFetch(profile) {
   const counter = profile.counters.find((one) =>
     one.name === 'bytes fetched');
   return Array.from(profile.names, (_, node) => counter?.own[node] > 0);
 }
 
-// What can be shown of a tile.
+// The values that can be shown for a tile.
 export const TILE_METRICS = [
   { id: 'asked', label: 'reads that need it', unit: 'count' },
   { id: 'count', label: 'times decoded', unit: 'count' },
@@ -222,13 +222,12 @@ export const TILE_METRICS = [
   { id: 'stored', label: 'bytes in the store', unit: 'bytes' },
 ];
 
-// Boxes of that many tiles at most are gone through one by one; there may
-// be as many operations as there are spans.
+// Boxes of at most this many tiles are enumerated; there may be as many
+// operations as spans.
 const MOST_BOX_TILES = 1 << 20;
 
-// Tiles and their numbers within a stretch of time (all of it: 0, Infinity):
-// those of spans that began in it and are wanted.  What operations asked for
-// counts for all.
+// Sums the tiles within a stretch of time (all of it: 0, Infinity): of wanted
+// spans that began in it.  Boxes of operations count for all.
 export function sumTiles(profile, volume, from = 0, to = Infinity,
                          isWanted = () => true) {
   const { spans } = profile;
@@ -303,8 +302,8 @@ function addBox(sums, at, geometry, { first, last }) {
   }
 }
 
-// The axes of three projections: rows and columns of the picture, and what
-// is looked through, as places from the array's last axis (x is 1).
+// The axes of three projections: rows and columns of the picture, and the axis
+// that is summed, as places from the array's last axis (x is 1).
 export const PROJECTIONS = [
   { id: 'axial', label: 'Axial', rows: 2, columns: 1, through: 3 },
   { id: 'coronal', label: 'Coronal', rows: 3, columns: 1, through: 2 },
@@ -324,7 +323,7 @@ function placeOn(place, axis) {
   return axis >= 0 ? place[axis] : 0;
 }
 
-// One projection of some tiles: what lies behind one another is added up.
+// Sums tiles along one axis into a projection.
 export function projectTiles(geometry, tiles, metric, projection) {
   const axes = { row: axisOf(geometry, projection.rows),
                  column: axisOf(geometry, projection.columns) };
@@ -360,7 +359,7 @@ export function placeOfIndex(geometry, index) {
   return place;
 }
 
-// The tiles behind a cell of a projection.
+// The tiles in a cell of a projection.
 export function tilesOfCell(geometry, tiles, projected, cell) {
   const row = Math.floor(cell / projected.columns);
   const column = cell % projected.columns;
@@ -372,16 +371,16 @@ export function tilesOfCell(geometry, tiles, projected, cell) {
   });
 }
 
-// Whether what a volume's tiles tell of is writing.
+// Whether a volume was written.
 export function isWritten(profile, volume) {
   const [span] = volume.spans;
   return span !== undefined
     && profile.categories[profile.spans.node[span]] === 'encode';
 }
 
-// What was asked of the store, fetched, decoded and delivered; of writing,
-// what was inflated, encoded and written.  As the tree counted it, where all
-// of it is this volume's; else as far as the log tells: exact is false.
+// The bytes requested, fetched, decoded and returned; for writing those
+// inflated, encoded and written.  From the tree's counters if all of them
+// belong to this volume; otherwise from the log, and exact is false.
 export function byteFlow(profile, volume, sums, isAll) {
   const total = (name) => profile.counters.filter((one) => one.name === name)
     .reduce((sum, { own }) => own.reduce((a, b) => a + b, sum), 0);
@@ -402,7 +401,7 @@ export function byteFlow(profile, volume, sums, isAll) {
          ['delivered', sums.askedVoxels * item]]) };
 }
 
-// How many times more came out of a step than the reader got: [label, ratio].
+// The ratio of a step's bytes to the returned ones: [label, ratio].
 export function amplification({ steps }) {
   const of = Object.fromEntries(steps);
   return [['decoded', 'delivered'], ['fetched', 'asked'],

@@ -37,7 +37,7 @@ export class Tree {
     return path;
   }
 
-  // Of each node, its own value and those of all below it.
+  // Sums a value over each node and its descendants.
   sums(own) {
     const sums = Float64Array.from(own);
     for (let i = this.size - 1; i >= 0; i--)
@@ -46,8 +46,8 @@ export class Tree {
     return sums;
   }
 
-  // Every node, children after their parents and in the order of a value,
-  // heaviest first.
+  // Every node, children after their parents and siblings by a value, heaviest
+  // first.
   *walk(value, node = -1) {
     const stack = this.sorted(node, value).reverse();
     while (stack.length > 0) {
@@ -83,7 +83,7 @@ export class Sites {
     this.size = known.size;
   }
 
-  // The site of a name and category; -1: there is none.
+  // Returns the site of a name and category, or -1.
   find(name, category) {
     return this.known.get(name + '\0' + category) ?? -1;
   }

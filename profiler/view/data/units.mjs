@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers as people read them: three digits and a unit.
+// Numbers for people: three digits and a unit.
 
 const TIMES = [[1, 'ns'], [1e3, '\u00b5s'], [1e6, 'ms'], [1e9, 's']];
 const SIZES = [[1, 'B'], [1e3, 'kB'], [1e6, 'MB'], [1e9, 'GB'], [1e12, 'TB']];
@@ -31,7 +31,7 @@ export function formatCount(count) {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-// "+1.2 ms" with a sign also where it is more.
+// A duration with its sign: "+1.2 ms".
 export function formatSigned(value, unit) {
   return (value < 0 ? '\u2212' : '+') + formatUnit(Math.abs(value), unit);
 }
@@ -47,14 +47,14 @@ export function formatShare(part, whole) {
   return percent.toFixed(percent >= 99.95 ? 0 : 1) + '\u00a0%';
 }
 
-// The same of all that ran; what ran on several threads at once may be more.
-// of: what the share is of, where that is to be read.
+// The same as a share of everything that ran, which concurrent threads may
+// exceed; of: what the share is of.
 export function formatShareOfAll(part, whole, of = '') {
   return formatShare(part, whole) + of
     + (part > 1.0005 * whole ? ' (threads side by side)' : '');
 }
 
-// Bytes in a time, in MB/s; '' where there is nothing to divide.
+// Bytes per time in MB/s; '' without a time.
 export function formatRate(nbytes, ns) {
   if (!(nbytes > 0 && ns > 0))
     return '';
@@ -69,7 +69,7 @@ export function formatUnit(value, unit) {
   }
 }
 
-// The same value to the last digit, for tooltips.
+// The exact value, for tooltips.
 export function exactUnit(value, unit) {
   switch (unit) {
     case 'time': return formatCount(value) + '\u00a0ns';

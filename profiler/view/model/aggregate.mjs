@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Spans added up by the node of the tree that they are runs of: of a stretch
-// of time, on some of the lanes.  Of a profile that dropped no span, the
-// whole stretch on all lanes gives what the recorder counted.
+// Sums spans by their node of the tree, for a stretch of time and some lanes.
+// If no span was dropped, the whole time on all lanes gives the recorder's
+// counts.
 
 import { FAILED } from '../data/failures.mjs';
 
-// Edges from this one on are of requests and their phases, which are no
-// thread's work, and of instants, which take no time.
+// Edges from this one on are requests and phases, which are no thread's work,
+// and instants, which take no time.
 const REQUEST = 2;
 
-// Begin and end of the stretch, and which lanes count (null: all).  A span
-// that is partly inside counts with that part of it; what has no duration
-// counts where it is.  Counters other than the one of a node's bytes and that
-// of failures are not in spans.
+// Sums the stretch from `from' to `to' on the given lanes (null: all).  A span
+// that is partly inside counts in proportion; an instant counts where it is.
+// Spans carry only the bytes and failures of the counters.
 export function aggregateSpans(profile, { from, to, lanes }) {
   const { spans, tree, causes, edges } = profile;
   const { begin, duration, submitted, wait, node, bytes, lane } = spans;
@@ -49,18 +48,18 @@ export function aggregateSpans(profile, { from, to, lanes }) {
   return sums;
 }
 
-// Their ids: they note why.
+// Returns the ids of failed spans, which have a note.
 function failedSpans({ notes }) {
   return new Set(notes.filter(({ span, key }) => span > 0 && key === FAILED)
     .map(({ span }) => span));
 }
 
-// Neither is -0 or no number here, which Math.min and Math.max look after.
+// Faster than Math.min and Math.max, which also handle -0 and NaN.
 const lesser = (a, b) => a < b ? a : b;
 const greater = (a, b) => a > b ? a : b;
 
-// How much of a stretch of a span its children cover together, and how much
-// those do that it called itself, on its own lane.
+// Returns how much of a stretch of a span its children cover together, and how
+// much those on its own lane do.
 function coverageOf({ begin, duration, lane }, { starts, list }) {
   return (span, low, high) => {
     let union = 0, called = 0, reached = low;

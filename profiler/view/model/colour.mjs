@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The colour of a scope: its category's, in one of three shades by its name.
-// The hues come from Okabe and Ito's, which colour-blind people tell apart,
-// made light enough that dark text stands on all of them in both themes.
+// The hues are Okabe and Ito's, which colour-blind people can distinguish,
+// light enough for dark text in both themes.
 
 const CATEGORIES = {
   operation: '#93a5f5',
@@ -19,7 +19,7 @@ const CATEGORIES = {
 const OTHERS = ['#b9a5ec', '#9ccc65', '#f2a7a7', '#8fd0c8'];
 
 export const INK = '#14181d';
-// What failed, on any of these colours.
+// Marks failures on any of these colours.
 export const FAILED_INK = '#a3140c';
 
 // FNV-1a: the same in every run and browser.
@@ -30,7 +30,7 @@ function hash(text) {
   return value;
 }
 
-// Mixed with white, by a share of 0 to 1.
+// Mixes with white, by a share of 0 to 1.
 function tint(colour, share) {
   let mixed = '#';
   for (let i = 1; i < 7; i += 2) {
@@ -51,13 +51,13 @@ export function scopeColour(category, name) {
   return tint(categoryColour(category), hash(name) % 3 * 0.14);
 }
 
-// The colours of all nodes of a profile.
+// Returns the colours of all nodes of a profile.
 export function nodeColours(profile) {
   return profile.names.map((name, i) =>
     scopeColour(profile.categories[i], name));
 }
 
-// The contrast of two colours as WCAG defines it.
+// Returns the contrast of two colours as defined by WCAG.
 export function contrast(a, b) {
   const luminance = (colour) => [1, 3, 5].map((i) => {
     const part = parseInt(colour.slice(i, i + 2), 16) / 255;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two profiles compared path by path, as `radio diff' does it
-// (profiler/model/compare.c): the paths of both are one tree, each above
-// what is below it, in the order of the first.  Values are of one run, the
-// median over the runs.
+// Compares two profiles path by path, like `radio diff'
+// (profiler/model/compare.c): the union of both trees, in the order of the
+// first.  Values are per run, the median over the runs.
 
 import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from '../data/tree.mjs';
@@ -14,7 +13,7 @@ const PASSING = ['pid', 'command', 'runs', 'warmup', 'seed', 'cpu ns',
                  'texts not kept', 'counter values not kept',
                  'gauge samples not kept', 'threads not recorded'];
 
-// What became a root is one, however it came below something once.
+// A root has no edge.
 function keyOfNode({ profile, tree, origin }, node) {
   const at = origin[node];
   const isMoved = tree.parents[node] < 0 && profile.tree.parents[at] >= 0;
@@ -22,8 +21,8 @@ function keyOfNode({ profile, tree, origin }, node) {
                          isMoved ? 0 : profile.edges[at]]);
 }
 
-// Paths of both trees: [{ before, after, parent, children }], -1 for what is
-// not there; the roots are the children of the one at -1.
+// Matches the paths of both trees: [{ before, after, parent, children }], -1
+// for a missing one; the roots are the children of the one at -1.
 function pairPaths(before, after) {
   const paths = [];
   const top = { children: [], byKey: new Map() };
@@ -51,8 +50,8 @@ function pairPaths(before, after) {
   return { paths, top };
 }
 
-// What each run had, of all nodes: of what was not recorded run by run, the
-// mean of one.
+// Returns the columns of each run for all nodes; where runs were not recorded
+// one by one, the mean.
 function columnsOfRuns(shape, id) {
   const totals = totalsOfRuns(shape, id);
   if (totals !== null)
@@ -62,20 +61,20 @@ function columnsOfRuns(shape, id) {
   return [total.map((value) => value / shape.runs.length)];
 }
 
-// Nothing without a node.
+// Zero for a missing node.
 function spreadAt(columns, node) {
   return node < 0 ? { n: columns.length, median: 0 }
     : spreadOf(columns.map((column) => column[node]));
 }
 
-// To the next whole number, halves away from 0; never -0.
+// Rounds halves away from 0; never -0.
 function toWhole(value) {
   return Math.sign(value) * Math.floor(Math.abs(value) + 0.5) || 0;
 }
 
-// Whether a node belongs to the runs whose calls are given, as none of n
-// others has it: all of them have it, or most, and chance would hardly put
-// those on one side (compare.c has the same).
+// Whether a node belongs to the runs whose calls are given and to none of the
+// n others: all of them have it, or significantly most (the rule of
+// compare.c).
 function belongs(calls, node, n) {
   const all = calls.length;
   const have = calls.filter((column) => column[node] > 0).length;
@@ -121,7 +120,7 @@ function measurePath(before, after, path, columns) {
   return made;
 }
 
-// Conditions that both tell of, differently.
+// Facts that both have and that differ.
 function differingFacts(before, after) {
   const others = new Map(after.facts.map(({ key, value }) => [key, value]));
   return before.facts.filter(({ key, value }) => !PASSING.includes(key)
@@ -143,7 +142,7 @@ function isSameOperation(before, after) {
     || ours.some((one) => theirs.includes(one));
 }
 
-// All that there is to say of two profiles, as shapes of run-shape.mjs, by a
+// The comparison of two profiles, given as shapes of run-shape.mjs, by a
 // metric: { id, unit }.
 export function compareProfiles(before, after,
                                 metric = { id: 'wall', unit: 'time' }) {
@@ -175,15 +174,14 @@ export function compareProfiles(before, after,
   };
 }
 
-// How the second profile's times are told: as they are, or such that both
-// took the same in all.
+// The second profile's times: as measured, or scaled to the same total.
 export function scaleOfAfter(comparison, normalised) {
   return normalised && comparison.before > 0 && comparison.after > 0
     ? comparison.before / comparison.after : 1;
 }
 
-// What the views draw: of each path the time before and after, and the
-// larger of both, which is its width, so that what vanished is seen too.
+// The times for the views: of each path before and after, and the larger of
+// both as its width, so that vanished paths stay visible.
 export function diffTimes(comparison, normalised) {
   const scale = scaleOfAfter(comparison, normalised);
   const before = Float64Array.from(comparison.paths, (one) =>
@@ -194,8 +192,8 @@ export function diffTimes(comparison, normalised) {
   return { before, after, total };
 }
 
-// How a path is told when times were scaled: noise by the same interval,
-// which scaling moves.
+// The change of a path when times are scaled: noise by the same interval,
+// moved by the scaling.
 export function changeOf(path, scale) {
   if (scale === 1 || !['slower', 'faster', 'noise'].includes(path.change))
     return path.change;

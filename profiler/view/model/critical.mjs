@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The critical path of an operation: from its end back to its beginning, at
-// each moment what had to end before it could go on.  In a span that is the
-// child that ended last, on whichever thread, then what ended last before
-// that began; what no child accounts for is the span's own.  Where a thread
-// only waited for others, the path goes through the one it waited for.
+// The critical path of an operation, from its end back to its begin: at each
+// moment what had to end before it could continue.  Within a span that is the
+// child that ended last, on any thread, then the one that ended last before
+// that began; time without a child is the span's own.  Where a thread only
+// waited, the path continues in the thread that it waited for.
 
-// The span above all that asked for one.
+// Returns the root above a span.
 export function rootOf(profile, span) {
   const { spanParents } = profile;
   while (spanParents[span] >= 0)
@@ -13,7 +13,7 @@ export function rootOf(profile, span) {
   return span;
 }
 
-// The longest of the spans that nobody asked for; -1: there is none.
+// Returns the longest span without a parent; -1: none.
 export function longestRoot(profile) {
   const { spans, spanParents } = profile;
   let longest = -1;
@@ -24,7 +24,7 @@ export function longestRoot(profile) {
   return longest;
 }
 
-// A child that does nothing but wait.
+// Whether a child only waits.
 function isWaiting({ wait, duration }, span) {
   return duration[span] > 0 && wait[span] >= 0.9 * duration[span];
 }
@@ -38,7 +38,7 @@ function byEnd(profile, span) {
     .sort((a, b) => b[0] - a[0] || b[1] - a[1]);
 }
 
-// What another thread did that ended while this child waited.
+// The span of another thread that ended while this child waited.
 function awaited({ begin, lane }, children, at) {
   const [end, waiting] = children[at];
   const found = children.find(([other, child]) => child !== waiting
@@ -47,7 +47,7 @@ function awaited({ begin, lane }, children, at) {
   return found ?? children[at];
 }
 
-// The way back through one span: from a time to its begin.
+// Walks back through one span, from a time to its begin.
 class Walk {
   constructor(profile, span, until) {
     this.spans = profile.spans;
@@ -58,8 +58,8 @@ class Walk {
     this.isFirst = true;
   }
 
-  // The next child on the path, as [its end on the path, child]; null at
-  // the span's own begin.  A child that outlives its parent ends with it.
+  // The next child on the path, as [its end on the path, child]; null at the
+  // span's own begin.  A child that outlives its parent is cut at its end.
   next() {
     const { begin } = this.spans;
     for (; this.at < this.children.length; this.at++) {
@@ -77,8 +77,8 @@ class Walk {
   }
 }
 
-// [{ span, from, to }, ...] from the end to the beginning: pieces that
-// follow each other without a gap.
+// Returns [{ span, from, to }, ...] from the end to the beginning, without
+// gaps.
 export function criticalPath(profile, root) {
   const { begin, duration } = profile.spans;
   const pieces = [];
@@ -103,7 +103,7 @@ export function criticalPath(profile, root) {
   return pieces;
 }
 
-// [[site, ns], ...]: what a path consists of, the most first.
+// Returns [[site, ns], ...]: the path's time by function, the most first.
 export function pathBySite(profile, pieces) {
   const sums = new Map();
   for (const { span, from, to } of pieces) {

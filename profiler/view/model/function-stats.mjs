@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Scopes by what they are, wherever they are called from: how often, how
-// long, how long at most.
+// Functions: scopes by name and category over all call sites, with their
+// counts and durations.
 
 import { parseLanes, parseRange } from './model.mjs';
 
 const BUCKETS = 48;
 
-// Bucket i holds 2^i to 2^(i + 1) - 1 ns; the first 0 too.
+// Bucket i counts 2^i to 2^(i + 1) - 1 ns; the first also 0.
 function bucketOf(ns) {
   return ns < 2 ? 0 : ns < 2 ** 32 ? 31 - Math.clz32(ns)
     : Math.min(BUCKETS - 1, Math.floor(Math.log2(ns)));
 }
 
-// Where the value is that a share of a list does not exceed (nearest rank).
-// What is no larger is before it then: of a million, sorting takes much longer.
-// low: where that of a smaller share is, when that was found last.
+// Returns the place of a percentile of a list (nearest rank).  Smaller values
+// precede it then; sorting a million takes much longer. low: the place of a
+// smaller percentile, if already known.
 export function findQuantile(list, share, low = 0) {
   const rank = Math.max(0, Math.ceil(share * list.length) - 1);
   let high = list.length - 1;
@@ -42,7 +42,8 @@ export function findQuantile(list, share, low = 0) {
   return rank;
 }
 
-// The same, of counts by buckets: within one, values lie evenly.
+// The same from bucket counts; values are taken as evenly spread within a
+// bucket.
 export function bucketQuantile(counts, share) {
   const all = counts.reduce((sum, count) => sum + count, 0);
   let left = share * all;
@@ -56,7 +57,7 @@ export function bucketQuantile(counts, share) {
   return 0;
 }
 
-// Which nodes of the profile are still themselves in a shape.
+// Which nodes of the profile are unchanged in a shape.
 function present(shape) {
   const { sites, tree } = shape.profile;
   return Uint8Array.from({ length: tree.size }, (_, node) => {
@@ -65,9 +66,9 @@ function present(shape) {
   });
 }
 
-// Spans of a stretch of time on some lanes, by a test of their index.  What
-// only touches the stretch is none of them, as in aggregateSpans, unless it
-// has no duration (times are whole nanoseconds).
+// Returns a test for the spans of a stretch of time on some lanes.  A span
+// that only touches the stretch does not count, as in aggregateSpans, unless
+// it has no duration (times are whole nanoseconds).
 export function spanFilter(profile, range, lanes) {
   const { begin, duration, lane } = profile.spans;
   const [from, to] = parseRange(range) ?? [0, Infinity];
@@ -77,8 +78,8 @@ export function spanFilter(profile, range, lanes) {
     && (!chosen || chosen[lane[i]]);
 }
 
-// Of each site, the durations of its spans; siteOf: of each node, -1 where
-// spans of that do not count.
+// The durations of each site's spans; siteOf: of each node, -1 to leave it
+// out.
 function durations({ spans, sites }, siteOf, isWanted) {
   const { node, duration } = spans;
   const chosen = new Int32Array(node.length).fill(-1);
@@ -93,7 +94,7 @@ function durations({ spans, sites }, siteOf, isWanted) {
   return lists;
 }
 
-// Of each site, how many calls the buckets have.
+// The number of calls in each site's buckets.
 function histogramsOf({ histograms, sites }, siteOf) {
   const found = Array.from({ length: sites.size }, () =>
     new Float64Array(BUCKETS));
@@ -104,7 +105,7 @@ function histogramsOf({ histograms, sites }, siteOf) {
   return found;
 }
 
-// Totals, of a site within itself only the outermost.
+// Totals; a site within itself counts only once, the outermost.
 function addTotals(shape, stats) {
   const { parents } = shape.tree;
   for (let node = 0; node < shape.size; node++) {
@@ -123,7 +124,7 @@ function addTotals(shape, stats) {
   }
 }
 
-// find: the value that a share does not exceed, asked for by rising shares.
+// find: returns a percentile; ask for rising ones.
 function spread(buckets, find) {
   const [p50, p90, p99] = [0.5, 0.9, 0.99].map(find);
   return { buckets, p50, p90, p99 };
@@ -142,10 +143,10 @@ function fromBuckets(buckets) {
   return spread(buckets, (share) => bucketQuantile(buckets, share));
 }
 
-// Of each site that a shape has: { site, calls, total, self, work, wait,
-// mean, nodes }; measure (rows) gives some of them their p50, p90, p99 and
-// buckets, which take long to find.  isExact: those are of spans; else, where
-// the log lost some, of the histograms of all calls.
+// Returns { site, calls, total, self, work, wait, mean, nodes } of each site
+// of a shape; measure (rows) adds p50, p90, p99 and buckets to some of them,
+// which takes long. isExact: these come from spans; otherwise, where spans
+// were dropped, from the histograms of all calls.
 export function functionStats(shape, range, lanes) {
   const { profile } = shape;
   const { sites, spans, info } = profile;
@@ -172,7 +173,7 @@ export function functionStats(shape, range, lanes) {
     calls > 0 || self > 0 || total > 0) };
 }
 
-// The n longest spans of a site, the longest first.
+// Returns the n longest spans of a site, longest first.
 export function hottest(profile, site, n, wanted) {
   const { spans, sites } = profile;
   const found = [];

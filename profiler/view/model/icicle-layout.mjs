@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the boxes of the icicle lie, on a width of 1: children below their
-// parent, heaviest first.  Where the children together took longer than the
-// parent, since they ran at once, they share its width in proportion.
+// Lays out an icicle on a width of 1: children below their parent, heaviest
+// first.  Children that took longer than their parent, since they ran
+// concurrently, share its width in proportion.
 
 export function layoutIcicle(tree, metric) {
   const { total } = metric;
@@ -41,7 +41,7 @@ export function firstAfter(row, right, x) {
   return low;
 }
 
-// The box of a row of a layout that a place of its width is in, or -1.
+// The box of a layout's row at a place, or -1.
 export function boxAt({ left, right }, row, at) {
   const box = row[firstAfter(row, right, at)] ?? -1;
   return box >= 0 && left[box] <= at ? box : -1;

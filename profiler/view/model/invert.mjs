@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Trees seen from their leaves: who called what takes the time.
+// Inverted trees: each function with its callers below.
 
 import { Shape } from './shape.mjs';
 import { Tree } from '../data/tree.mjs';
 
-// Callers are told up to so many; a deeper stack ends there.
+// The maximum depth of callers.
 const DEPTH = 100;
 
-// A tree of sites, each below what it called, and with it the sums of any
-// values of the nodes that it is made of.
+// Builds a tree of sites, each below its callee, and sums values of the nodes
+// that they come from.
 class Callers {
   constructor(shape) {
     this.shape = shape;
@@ -42,7 +42,7 @@ class Callers {
   }
 }
 
-// From some leaves: value (metric) gives what each leaf is worth.
+// Inverts from some leaves: value (metric) returns each leaf's value.
 function climbAll(shape, leaves, value) {
   const callers = new Callers(shape);
   const ways = leaves.map((leaf) => callers.climb(leaf));
@@ -61,14 +61,14 @@ function climbAll(shape, leaves, value) {
       origin: Int32Array.from(callers.origin) });
 }
 
-// Bottom-up: at the roots what is each site's own, below it its callers.
+// Bottom-up: the roots are sites with their self values, their callers below.
 export function bottomUp(shape) {
   const leaves = Array.from({ length: shape.size }, (_, i) => i)
     .filter((i) => shape.metrics.some(({ own }) => own[i] > 0));
   return climbAll(shape, leaves, (metric) => metric.own);
 }
 
-// The nodes of a site that are not within another of it.
+// The outermost nodes of a site.
 export function outermost(shape, site) {
   const { parents } = shape.tree;
   const within = new Uint8Array(shape.size);
@@ -84,7 +84,7 @@ export function outermost(shape, site) {
   return found;
 }
 
-// Who called a site: at the root the site with its totals.
+// The callers of a site: the root is the site with its totals.
 export function callersOf(shape, site) {
   return climbAll(shape, outermost(shape, site), (metric) => metric.total);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The rows of the timeline: each lane (a thread, threads of one name that
-// followed one another, or a row of requests) has one for each depth of
-// nesting.  In a row spans do not overlap, so both
-// their begins and their ends are sorted, and a search finds what is seen.
+// The rows of the timeline: one for each depth of nesting of each lane (a
+// thread, successive threads of one name, or a row of requests).  Spans of a
+// row do not overlap, so their begins and ends are sorted and can be searched.
 
-// Depths of spans in their lanes; spans lie by lane, then begin, then longer
+// Depths of spans in their lanes; spans are sorted by lane, begin, then longer
 // first.
 function spanDepths(spans) {
   const depths = new Uint16Array(spans.count);
@@ -23,7 +22,7 @@ function spanDepths(spans) {
   return depths;
 }
 
-// Requests last; else as they are in the profile.
+// Requests last; otherwise in the profile's order.
 function laneOrder(lanes) {
   return lanes.map((lane, i) => i)
     .sort((a, b) => lanes[a].isAsync - lanes[b].isAsync || a - b);
@@ -59,8 +58,8 @@ export class Lanes {
     this.fill(nrows);
   }
 
-  // A thread that began when the one of its name had ended, as a pool makes
-  // anew in each run, goes on in its rows.
+  // A thread that began after one of its name had ended, such as a pool's in
+  // the next run, continues in its rows.
   add({ name, isAsync }, lane, height) {
     const { begin, end } = this.extents[lane];
     const before = this.lanes.findLast((one) => one.name === name);
@@ -77,8 +76,8 @@ export class Lanes {
     const counts = new Uint32Array(nrows);
     for (let i = 0; i < spans.count; i++)
       counts[this.rowOf(i)]++;
-    // What searches and pictures read of each row lies beside each other:
-    // they would jump through memory else.
+    // The columns that drawing reads are copied row by row, since jumping
+    // through memory is slow.
     this.rows = Array.from(counts, (count) => new Uint32Array(count));
     this.nodes = Array.from(counts, (count) => new Uint32Array(count));
     this.begins = Array.from(counts, (count) => new Float64Array(count));
@@ -97,8 +96,8 @@ export class Lanes {
     return this.firstRow[this.spans.lane[span]] + this.depths[span];
   }
 
-  // In a row: the place of the first span, from `low' on, that ends after a
-  // time.  It is looked for in steps that double: mostly it is near.
+  // In a row: the first span, from `low' on, that ends after a time.  Searched
+  // by doubling steps, since it is usually near.
   firstEnding(row, time, low = 0) {
     const ends = this.ends[row];
     let high = low, step = 1;

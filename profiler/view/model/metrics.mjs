@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a tree can be looked at by.  A metric has of each node its own value
-// and the total with everything below; the totals of children add up to at
-// most their parent's, but with wall, where children may run at once.
+// The metrics of a tree: for each node its own value, and its total with
+// descendants.  Children's totals add up to at most their parent's, except for
+// wall time, where they may run concurrently.
 
-// What did not run itself, as on the lane of a worker that which asked for
-// its work, is as long as what ran below it.
+// A node that did not run itself, such as the parent's on a worker's lane, is
+// as long as its children.
 function wallTotals({ tree, calls, total }) {
   const filled = Float64Array.from(total);
   const below = new Float64Array(tree.size);
@@ -40,17 +40,17 @@ export function makeMetrics(profile) {
   for (const metric of metrics)
     metric.sum = tree.children(-1).reduce((sum, i) => sum + metric.total[i],
                                           0);
-  // What nobody counted is not offered.
+  // Metrics without data are left out.
   return metrics.filter((metric, i) => i === 0 || metric.sum > 0);
 }
 
-// Which bytes say most about a node, if there are several: what a read
-// delivered rather than what it asked for.
+// The most useful byte counter of a node: returned rather than requested
+// bytes.
 const PREFERRED = ['bytes delivered', 'bytes decoded', 'bytes written',
                    'bytes encoded', 'bytes fetched', 'bytes inflated',
                    'bytes asked'];
 
-// Byte counters, the most telling first.
+// Byte counters, most useful first.
 export function byteMetrics(metrics) {
   const rank = (metric) => {
     const at = PREFERRED.indexOf(metric.label);
@@ -61,7 +61,7 @@ export function byteMetrics(metrics) {
     .sort((a, b) => rank(a) - rank(b));
 }
 
-// Of those, the first that a node has.
+// The first of these that a node has.
 export function nodeBytes(byteCounters, node) {
   return byteCounters.find((metric) => metric.total[node] > 0) ?? null;
 }

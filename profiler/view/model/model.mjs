@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What all views share beside the profile: the tree that the state asks for
-// (of a stretch of time, of some threads, transformed), worked out once for
-// each such question, its metric, and what a search found.
+// What views share besides the profile: the current tree (of a stretch of
+// time, of lanes, transformed), cached; its metric; and the search matches.
 
 import { aggregateSpans } from './aggregate.mjs';
 import { nodeColours } from './colour.mjs';
@@ -10,7 +9,7 @@ import { byteMetrics } from './metrics.mjs';
 import { Shape } from './shape.mjs';
 import { parseTransforms, transform } from './transforms.mjs';
 
-// So many trees are kept, and so many transforms of an address are followed.
+// The number of cached trees, and of transforms taken from an address.
 const KEPT = 12, MOST_TRANSFORMS = 32;
 
 // "1200-5000" (ns) -> [1200, 5000]; null for anything else.
@@ -25,14 +24,13 @@ export function formatRange(from, to) {
   return Math.floor(from) + '-' + Math.ceil(to);
 }
 
-// Narrow the views down, or widen them again: what was zoomed into was of
-// another tree, so all of the new one is seen.
+// Narrows or widens all views, and zooms out, since the tree changes.
 export function narrow(state, changes) {
   state.set({ zoom: -1, stretch: '', path: -1, into: -1, rows: '',
               callers: '', ...changes }, { step: true });
 }
 
-// "0,2" -> which of n lanes are meant; null for '': all.
+// "0,2" -> which of n lanes are selected; null for '': all.
 export function parseLanes(text, n) {
   if (text === '')
     return null;
@@ -43,8 +41,7 @@ export function parseLanes(text, n) {
   return chosen;
 }
 
-// Spans tell the bytes of only one of their counters, the largest: which, of
-// each node.
+// The index of the byte counter that each node's spans carry: the largest.
 function largestBytes(profile) {
   const largest = new Int32Array(profile.tree.size).fill(-1);
   profile.counters.forEach(({ unit, own }, k) => {
@@ -58,15 +55,15 @@ function largestBytes(profile) {
   return largest;
 }
 
-// Counters that spans tell everywhere: failures, and of bytes those that
-// would not lack what they have where another one is larger.
+// Counters that all spans carry: failures, and byte counters that are the
+// largest wherever they occur.
 function toldCounters(profile) {
   const largest = largestBytes(profile);
   return profile.counters.filter(({ name, own }, k) => name === FAILURES
     || own.every((value, i) => value === 0 || largest[i] === k));
 }
 
-// sums: of aggregateSpans.
+// sums: from aggregateSpans.
 function spanCounters(profile, sums) {
   return toldCounters(profile).map((counter) => ({
     ...counter,
@@ -92,7 +89,7 @@ export class Model {
     this.byteCounters = byteMetrics(this.whole.metrics);
   }
 
-  // What `make' gives, once for each key.
+  // Calls `make' once for each key.
   once(key, make) {
     let made = this.cache.get(key);
     this.cache.delete(key);
@@ -103,8 +100,8 @@ export class Model {
     return made;
   }
 
-  // The tree of a stretch of time ("from-to", ''), of lanes ("0,2", '') and
-  // after transforms ("f1,h2", '').
+  // The tree for a stretch of time ("from-to", ''), lanes ("0,2", '') and
+  // transforms ("f1,h2", '').
   aggregate(range, lanes, transforms) {
     const cut = transforms.lastIndexOf(',');
     if (transforms !== '')
@@ -129,7 +126,7 @@ export class Model {
                      spanCounters(profile, sums));
   }
 
-  // The tree that is asked for now.
+  // The current tree.
   shape() {
     const { state } = this;
     const transforms = state.get('transforms').split(',');
@@ -137,12 +134,12 @@ export class Model {
                           transforms.slice(0, MOST_TRANSFORMS).join(','));
   }
 
-  // Whether a change of these keys of the state may make another tree.
+  // Whether a change of these keys may change the tree.
   static reshapes(keys) {
     return keys.has('range') || keys.has('lanes') || keys.has('transforms');
   }
 
-  // What was made of the present tree, once for each: derived('up', make).
+  // Values derived from the current tree, once each: derived('up', make).
   derived(name, make) {
     const { state } = this;
     const shape = this.shape();
@@ -155,14 +152,13 @@ export class Model {
     return this.shape().metric(this.state.get('metric'));
   }
 
-  // The present tree is made of spans, and those were not all kept.
+  // The current tree is made of spans, some of which were dropped.
   isPartial() {
     return this.shape() !== this.whole && this.profile.info.dropped > 0
       && (this.state.get('range') !== '' || this.state.get('lanes') !== '');
   }
 
-  // Why another metric is shown than the one that is asked for; '': it is
-  // not.
+  // Why another metric is shown than the selected one; '' if it is not.
   lacking() {
     const asked = this.whole.metric(this.state.get('metric'));
     const shown = this.metric();
@@ -173,7 +169,7 @@ export class Model {
       + ': shown by ' + shown.label;
   }
 
-  // Whether the tree that is asked for can have a metric.
+  // Whether the current tree can have a metric.
   isTold(id) {
     if (this.state.get('range') === '' && this.state.get('lanes') === '')
       return true;
@@ -186,7 +182,7 @@ export class Model {
     return this.colours[shape.origin[node]];
   }
 
-  // Whether a search is on, and does not mean this node.
+  // Whether a search is active and does not match this node.
   isFaint(shape, node) {
     return this.matched !== null && !this.matched[shape.origin[node]];
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tree of a profile with what each run had of it, so that transforms and
-// metrics mean the same where runs or profiles are compared.
+// A profile's tree with the columns of each run, so that transforms and
+// metrics apply to comparisons of runs and profiles.
 
 import { Shape, RUN_COLUMNS } from './shape.mjs';
 import { transform } from './transforms.mjs';
@@ -12,7 +12,7 @@ function columnsOf(profile, part) {
     [name, Float64Array.from(shares, (share) => share[name])]));
 }
 
-// shape.runs: columns of each run; of a profile of one run its own.
+// shape.runs: the columns of each run; of a single run its own.
 export function runShape(profile) {
   const { parts, tree } = profile;
   const shape = new Shape(profile, tree,
@@ -23,8 +23,8 @@ export function runShape(profile) {
   return shape;
 }
 
-// After transforms, whose sites are those of `named': another profile has
-// the same scopes by their names.
+// Applies transforms whose sites are those of `named', matched by name, since
+// another profile numbers them differently.
 export function transformedRuns(profile, named, transforms) {
   const { sites, names, categories } = named;
   return transforms.reduce((shape, { kind, site }) => {
@@ -34,7 +34,7 @@ export function transformedRuns(profile, named, transforms) {
   }, runShape(profile));
 }
 
-// Of each run the values of a metric by node, with all below; null for what
+// The metric's values of each run by node, descendants included; null for what
 // was not recorded run by run.
 export function totalsOfRuns({ runs, tree }, id) {
   if (id === 'wall')

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The runs of an operation, one after the other: where each lies in time,
-// which ones are out of the ordinary, and how far all of them scatter.
+// The runs of an operation in time: where each one is, which are outliers, and
+// their spread.
 
 import { layoutIcicle } from './icicle-layout.mjs';
 import { totalsOfRuns } from './run-shape.mjs';
 import { matchedShare } from '../data/search.mjs';
 import { spreadOf } from '../data/spread.mjs';
 
-// A run that took so many times the distance of the quarters longer than
-// the upper one (Tukey's fence for what is far out).
+// Tukey's fence for far outliers: so many interquartile ranges above the upper
+// quartile.
 const FAR_OUT = 3;
 
-// The value that a share of sorted ones does not exceed.
+// Returns a percentile of sorted values.
 function quantileOf(sorted, share) {
   const at = (sorted.length - 1) * share;
   const low = Math.floor(at), high = Math.ceil(at);
   return sorted[low] + (sorted[high] - sorted[low]) * (at - low);
 }
 
-// Of some times, at least one: what is said of them in a line.
+// Returns the summary of some times, at least one.
 export function timesInBrief(times) {
   const sorted = Float64Array.from(times).sort();
   const mean = sorted.reduce((sum, one) => sum + one, 0) / sorted.length;
@@ -32,9 +32,9 @@ export function timesInBrief(times) {
   };
 }
 
-// Runs: [{ part, name, begin, end, wall, work, value, mark }].  Each begins
-// where the one before ends.  values: what they are looked at by; mark: what
-// is special about a value, or ''.
+// Returns [{ part, name, begin, end, wall, work, value, mark }]; each run
+// begins where the previous one ends. values: the metric; mark: 'slow' and the
+// like, or ''.
 export function listRuns(profile,
                          values = profile.parts.map(({ wall }) => wall)) {
   const { parts } = profile;
@@ -58,9 +58,9 @@ function markOf(value, part, brief, fence, n) {
   return '';
 }
 
-// What the runs had of a metric, all roots together, of a shape with runs
-// (run-shape.mjs); null: it was not recorded run by run.  Of all scopes that
-// is what the recording says of each run, and work too.
+// The metric's values of the runs, all roots together, of a shape with runs
+// (run-shape.mjs); null: not recorded run by run.  For all scopes this is what
+// the recording has for each run, including work.
 export function valuesOfRuns(shape, id, isAll) {
   const { parts } = shape.profile;
   if (isAll && ['wall', 'work'].includes(id))
@@ -70,14 +70,14 @@ export function valuesOfRuns(shape, id, isAll) {
     roots.reduce((sum, node) => sum + column[node], 0)) ?? null;
 }
 
-// Of each run the share of its time that scopes take together which match.
+// The share of each run's time in matching scopes.
 export function matchedOfRuns({ tree, runs }, matched) {
   return runs.map(({ total }) =>
     matchedShare(tree, layoutIcicle(tree, { total }), matched));
 }
 
-// Whether each run began with files that were not in memory: 'cold', 'warm',
-// or '' where nobody said so.
+// Whether each run began with uncached files: 'cold', 'warm', or '' if
+// unknown.
 export function cacheOfRuns(profile) {
   const fact = profile.facts.find(({ key }) => key === 'cache');
   return ['cold', 'warm'].includes(fact?.value) ? fact.value : '';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A tree that views draw, and its figures: the profile's own, what spans of
-// a stretch of time add up to, what transforms left of it, or that tree seen
-// from its leaves.  Each of its nodes stands for one of the profile's.
+// A tree with its metrics, as views draw it: the profile's own, sums of spans
+// in a stretch of time, a transformed one, or an inverted one.  Each node has
+// a node of the profile as its origin.
 
 import { Tree } from '../data/tree.mjs';
 import { makeMetrics } from './metrics.mjs';
@@ -9,12 +9,12 @@ import { makeMetrics } from './metrics.mjs';
 export const COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
                         'allocCount', 'allocBytes'];
 
-// What is known of each run.
+// The columns of each run.
 export const RUN_COLUMNS = ['calls', 'total', 'self'];
 
 export class Shape {
-  // parents: of each node; origin: the profile's node that it stands for;
-  // columns: { calls, total, self, ... }; counters: [{ name, unit, own }].
+  // parents: of each node; origin: the profile's node; columns: { calls,
+  // total, self, ... }; counters: [{ name, unit, own }].
   constructor(profile, parents, origin, columns, counters) {
     this.profile = profile;
     this.tree = parents instanceof Tree ? parents : new Tree(parents);
@@ -39,9 +39,9 @@ export class Shape {
     return this.profile.sites.of[this.origin[node]];
   }
 
-  // The node that a node of the profile became or, where that is not here,
-  // the outermost of the same site; -1: none.  Where several stand for it,
-  // as callers do, `which' if that is one of them.
+  // Maps a node of the profile to its node here or, if that is gone, to the
+  // outermost of the same site; -1: none.  If several have this origin, as
+  // callers do, `which' if it is one of them.
   find(profileNode, which) {
     if (!(profileNode >= 0 && profileNode < this.profile.tree.size))
       return -1;
@@ -52,7 +52,7 @@ export class Shape {
       : this.findSite(this.profile.sites.of[profileNode]);
   }
 
-  // What a node of the profile became; -1: it is not here.
+  // Maps a node of the profile to its node here; -1: none.
   place(profileNode) {
     this.places ??= this.findPlaces();
     return this.places[profileNode];
@@ -74,7 +74,7 @@ export class Shape {
     return found;
   }
 
-  // A metric by its id; the first, wall, for one that is not there.
+  // A metric by its id; wall for an unknown one.
   metric(id) {
     return this.metrics.find((one) => one.id === id) ?? this.metrics[0];
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the page shows: one object, kept in the address's fragment, so that a
-// link opens the same view and the browser's Back goes back.  Views listen
-// to what changes; none knows of another.
+// The state of the page: one object, kept in the address's fragment, so that a
+// link opens the same view and Back works.  Views listen to it and do not know
+// each other.
 
-// Browsers ignore more than some 200 changes of the address in 10 s, and
-// complain; a key that is held down makes more.
+// Browsers limit changes of the address to some 200 in 10 s; a key that is
+// held down makes more.
 const SAVE_MS = 60;
 
 export class State {
@@ -12,7 +12,7 @@ export class State {
     this.defaults = defaults;
     this.values = { ...defaults };
     this.listeners = [];
-    // What the address is to be, unless null, and whether it has to wait.
+    // The next address, or null, and whether it has to wait.
     this.pending = null;
     this.isWaiting = false;
   }
@@ -21,12 +21,12 @@ export class State {
     return this.values[key];
   }
 
-  // `keys' of those that changed go to every listener.
+  // Every listener gets the set of changed keys.
   listen(listener) {
     this.listeners.push(listener);
   }
 
-  // Change some values.  With `step', Back returns to what was before.
+  // Changes some values.  With `step', Back returns to the previous ones.
   set(changes, { step = false } = {}) {
     const keys = this.assign(changes);
     if (keys.size === 0)
@@ -50,7 +50,7 @@ export class State {
       listener(keys);
   }
 
-  // "#view=icicle&node=12": what differs from the defaults.
+  // "#view=icicle&node=12": the differences from the defaults.
   fragment() {
     const parameters = new URLSearchParams();
     for (const [key, value] of Object.entries(this.values))
@@ -59,7 +59,7 @@ export class State {
     return parameters.toString();
   }
 
-  // Values of known keys, in their default's type.
+  // Parses values of known keys, in their default's type.
   parse(fragment) {
     const values = { ...this.defaults };
     for (const [key, text] of new URLSearchParams(fragment)) {
@@ -87,7 +87,7 @@ export class State {
       this.saveNow();
   }
 
-  // The first change at once, those that follow soon after together.
+  // Writes the first change at once, those that follow soon after together.
   saveNow() {
     this.isWaiting = this.pending !== null;
     this.flush();
@@ -101,7 +101,7 @@ export class State {
     this.pending = null;
   }
 
-  // Take the address's values now, and when it changes.
+  // Takes the address's values now, and whenever it changes.
   follow() {
     this.assign(this.parse(location.hash.slice(1)));
     addEventListener('pagehide', () => this.flush());

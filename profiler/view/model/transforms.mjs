@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Other trees from one tree: of one function only, without one, without its
-// frames, without its recursion.  Each transform names a site.
+// Transforms of a tree: focus on a function, remove it, fold its frames, fold
+// its recursion.  Each transform names a site.
 
 import { Shape, COLUMNS, RUN_COLUMNS } from './shape.mjs';
 
@@ -15,7 +15,7 @@ export const TRANSFORMS = [
 ];
 
 // "f12,h3" -> [{ kind: 'f', site }, ...]; the numbers are nodes of the
-// profile.  What is not understood is left out.
+// profile.  Unknown ones are ignored.
 export function parseTransforms(text, sites) {
   return text.split(',').filter((one) => /^[fhmr]\d+$/.test(one))
     .map((one) => ({ kind: one[0], site: sites.of[Number(one.slice(1))] }))
@@ -27,9 +27,9 @@ export function formatTransforms(transforms, sites) {
     .join(',');
 }
 
-// Where the nodes of a shape go: target[node] is the new node, -1 gone;
-// whole[node] 1: with its calls and total, 0: only what is its own, since it
-// became part of what is around it.
+// The target of each node of a shape: target[node] is the new node, -1
+// removed; whole[node] 1: with calls and total, 0: only its own values, folded
+// into its surroundings.
 class Moves {
   constructor(shape) {
     this.shape = shape;
@@ -40,8 +40,8 @@ class Moves {
     this.known = new Map();
   }
 
-  // The new node of a site and edge below another, made when it is new; a
-  // root is one, however it came below something once.
+  // Finds or adds the new node of a site and edge under a parent; a root has
+  // no edge.
   place(node, parent) {
     const { origin, profile } = this.shape;
     const key = (parent + 1) * profile.sites.size * 8
@@ -88,8 +88,8 @@ class Moves {
   }
 }
 
-// What becomes of a node, by the kind: above is where its parent went (-1:
-// a root, or gone), gone whether that is not shown.
+// The target of a node, by the kind of transform: above is its parent's target
+// (-1: a root, or removed), gone whether the parent is removed.
 const RULES = {
   f(moves, node, is, above, gone) {
     if (is && gone)
@@ -115,11 +115,11 @@ const RULES = {
   },
 };
 
-// Parents come before their children in a shape, so one pass does.
+// Parents precede their children in a shape, so one pass is enough.
 export function transform(shape, { kind, site }) {
   const moves = new Moves(shape);
   const { parents } = shape.tree;
-  // Of each node, the new node of the site that it is within; -1.
+  // For each node, the new node of the site that encloses it; -1.
   const within = new Int32Array(shape.size).fill(-1);
   for (let node = 0; node < shape.size; node++) {
     const parent = parents[node];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The time axis: round steps of 1, 2 or 5 that leave room for their labels.
+// The time axis: steps of 1, 2 or 5 with room for their labels.
 
 import { formatTime } from '../data/units.mjs';
 
 export const AXIS_HEIGHT = 24;
 
-// The smallest round step of which at most `most' fit into a span.
+// Returns the smallest round step that fits at most `most' times into a span.
 export function roundStep(span, most) {
   const raw = Math.max(span / most, 1);
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -15,7 +15,7 @@ export function roundStep(span, most) {
   return 10 * power;
 }
 
-// A tick's label has as many decimals as tell it from the next.
+// A tick's label has enough decimals to differ from the next.
 export function tickLabel(time, step) {
   const units = [[1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
   const [size, unit] = units.find(([ns]) => step >= ns
@@ -34,7 +34,7 @@ export function drawAxis(pane, theme, { left, width, from, to }) {
     const x = left + (time - from) / (to - from) * width;
     context.fillRect(Math.round(x), AXIS_HEIGHT - 7, 1, 7);
     const label = tickLabel(time, step);
-    // To measure each would take longer than to draw all.
+    // Measuring every text takes longer than drawing all.
     if (x + 7 * label.length + 6 < left + width)
       context.fillText(label, x + 5, AXIS_HEIGHT / 2 - 1);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The icicle of two profiles: a path is as wide as it was where it took
-// longer, so that what vanished is seen, and told by a sign and a colour what
-// became of it.
+// The icicle of two profiles: a path is as wide as its longer time, so that
+// vanished ones stay visible; a sign and a colour show the change.
 
 import { INK } from '../model/colour.mjs';
 import { boxAt, firstAfter, layoutIcicle } from '../model/icicle-layout.mjs';
@@ -9,7 +8,7 @@ import { Pane, themeColours } from '../widgets/pane.mjs';
 
 const DIFF_ROW = 26;
 
-// Signs come first in a box, so that nobody needs the colours.
+// Signs come first in a box, so that colours are not needed.
 export const CHANGES = {
   slower: { sign: '+', label: 'slower', colour: '#e0703c' },
   faster: { sign: '\u2212', label: 'faster', colour: '#5aa5dc' },
@@ -20,7 +19,7 @@ export const CHANGES = {
                colour: '#c6cbd2' },
 };
 
-// Of what is no time, there is more or less.
+// Metrics other than time are more or less.
 export function changeLabel(change, unit) {
   return unit !== 'time' && { slower: 'more', faster: 'less' }[change]
     || CHANGES[change].label;
@@ -49,7 +48,7 @@ export class DiffIcicle {
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
 
-  // tree; times: of diffTimes; labels: [{ name, value, change, faint }] by
+  // tree; times: from diffTimes; labels: [{ name, value, change, faint }] by
   // path.
   show(tree, times, labels) {
     Object.assign(this, { tree, times, labels });
@@ -57,7 +56,7 @@ export class DiffIcicle {
     this.pane.setHeight(this.layout.rows.length * DIFF_ROW + 2);
   }
 
-  // Which path is chosen, and which one is as wide as all.
+  // The selected path, and the one that fills the width.
   see(chosen, zoomed) {
     Object.assign(this, { chosen, zoomed });
     this.pane.redraw();
@@ -116,7 +115,7 @@ export class DiffIcicle {
     }
   }
 
-  // At the foot of a box a line as long as the shorter time.
+  // A line at the foot of a box shows the shorter time.
   drawShare(context, path, x, y, width) {
     const { before, after, total } = this.times;
     if (!(total[path] > 0) || width < 4)
@@ -128,7 +127,7 @@ export class DiffIcicle {
     context.globalAlpha = 1;
   }
 
-  // The path under a point of the picture, or -1.
+  // Returns the path at a point of the picture, or -1.
   hit({ x, y }) {
     const row = this.layout?.rows[Math.floor(y / DIFF_ROW)];
     if (!row)

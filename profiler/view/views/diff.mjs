@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Changes: this profile and one of before, which the page holds or the
-// reader opens, path by path, with what is noise told as noise.
+// Changes: this profile and an earlier one, from the page or opened by the
+// reader, path by path, with noise marked.
 
 import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
   from '../model/compare.mjs';
@@ -16,7 +16,7 @@ import { exactUnit, formatCount, formatRatio, formatShare, formatSigned,
 const DIFF_ROWS = 100;
 const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
 
-// "+12.5 %", "3.2 x", or '' where there is nothing to divide.
+// "+12.5 %", "3.2 x", or '' without a base.
 function changeShare(before, after) {
   if (!(before > 0 && after > 0))
     return '';
@@ -26,7 +26,7 @@ function changeShare(before, after) {
     + formatShare(Math.abs(after - before), before);
 }
 
-// The names from the root down to a path.
+// The names from the root to a path.
 function namesOfPath(compared, path) {
   return compared.tree.path(path).map((one) => compared.paths[one].name)
     .join(' \u203a ');
@@ -68,7 +68,7 @@ class Diff {
       this.icicle.pane.redraw();
   }
 
-  // For the search: what it goes through.
+  // The matches that the search steps through.
   searched() {
     const { compared, matched, times } = this;
     return !matched ? null
@@ -137,7 +137,7 @@ class Diff {
     return changeLabel(change, this.metric.unit);
   }
 
-  // The path that the address says, if there is one.
+  // The path in the address, if any.
   chosen() {
     const path = this.state.get('path');
     return path < this.compared.paths.length ? path : -1;
@@ -181,7 +181,7 @@ class Diff {
     return [swatch, sign === label ? label : sign + ' ' + label];
   }
 
-  // See what the address says.
+  // Applies the address.
   follow() {
     const chosen = this.chosen();
     this.icicle.see(chosen, this.state.get('into'));
@@ -241,7 +241,7 @@ class Diff {
          + formatRatio(this.scale) + '.'));
   }
 
-  // Before any figure: what makes them no comparison of like with like.
+  // Lists the differences that make the comparison unfair, before any figure.
   conditions() {
     const { conditions, sameOperation } = this.compared;
     const items = conditions.map(({ name, before, after }) =>
@@ -341,7 +341,7 @@ class Diff {
     return this.list.querySelector('[data-path="' + i + '"]');
   }
 
-  // How a path came below the one above it, where that is not by a call.
+  // Names the edge of a path, unless it is a call.
   edge(path) {
     const shape = this.shapes[path.before >= 0 ? 0 : 1];
     const name = path.parent < 0 ? '' : shape.profile.edgeName(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was recorded, with what, and what the words mean.
+// The recording's facts, and a glossary.
 
 import { element, nameElement } from '../widgets/dom.mjs';
 import { SearchedRows } from './searched-rows.mjs';

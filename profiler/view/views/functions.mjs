@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Functions: a table of scopes by what they are, from all places, with the
-// spread of their durations; and of the selected one its longest runs, each
-// a way to the timeline.
+// Functions: a table of scopes by name over all call sites, with the spread of
+// their durations; and for the selected one its longest spans, which lead to
+// the timeline.
 
 import { button, element, nameElement, showShare } from '../widgets/dom.mjs';
 import { functionStats, hottest, spanFilter }
@@ -12,7 +12,7 @@ import { SHOWN } from './tree-columns.mjs';
 import { exactUnit, formatCount, formatShare, formatTime, formatUnit }
   from '../data/units.mjs';
 
-// Rows at first, of which a screen has half, and runs in the list.
+// The number of rows shown first, and of spans in the list.
 const ROWS = 40, RUNS = 12;
 
 const TIME_COLUMNS = [
@@ -55,13 +55,13 @@ class Functions {
       functionStats(shape, state.get('range'), state.get('lanes')));
   }
 
-  // What the page is looked at by, where that has no column already.
+  // The current metric, unless it has a column already.
   extra() {
     const metric = this.model.metric();
     return SHOWN.includes(metric.id) ? null : metric;
   }
 
-  // What a column has of a row.
+  // A row's value in a column.
   value(one, id) {
     return id !== 'metric' ? one[id] : this.extra()
       ? one.nodes.reduce((sum, node) => sum + this.extra().total[node], 0)
@@ -79,7 +79,7 @@ class Functions {
       keys.get(b) - keys.get(a) || a.site - b.site);
   }
 
-  // To the next match in the order of the rows.
+  // Steps to the next match in the order of the rows.
   step(by) {
     const { sites } = this.profile;
     const rows = this.sorted().map(({ site }) => sites.first[site]);
@@ -95,7 +95,7 @@ class Functions {
     return true;
   }
 
-  // The first rows, and the selected one wherever it is.
+  // The first rows, and the selected one.
   render() {
     this.renderHead();
     const rows = this.sorted();
@@ -178,7 +178,7 @@ class Functions {
     return this.profile.sites.of[this.state.get('node')] ?? -1;
   }
 
-  // Which row is the selected one; whether it is among those shown.
+  // Marks the selected row; returns whether it is shown.
   mark() {
     const site = this.site();
     let current = null;

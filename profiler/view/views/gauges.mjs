@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Gauges on the timeline: what went up and down, as steps.
+// Gauges on the timeline, drawn as steps.
 
 import { formatUnit } from '../data/units.mjs';
 
 export const GAUGE_HEIGHT = 40;
 
-// Samples of each gauge, by time: { name, unit, times, values, most }.
+// The samples of each gauge by time: { name, unit, times, values, most }.
 export function splitSamples(profile) {
   const { gauges, samples } = profile;
   const split = gauges.map((gauge) =>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The icicle: merged call paths, the root at the top, widths by the metric.
-// The tree table shows the same to those who do not see it.
+// The tree table shows the same in an accessible form.
 
 import { FAILED_INK, INK } from '../model/colour.mjs';
 import { button, element } from '../widgets/dom.mjs';
@@ -14,8 +14,8 @@ import { Pointers } from '../widgets/pointers.mjs';
 import { formatShare, formatUnit } from '../data/units.mjs';
 
 const ROW = 26;
-// The address has parts of the width in billionths, when that has been at
-// rest for a while.
+// The address has the visible part of the width in billionths, written when it
+// has stopped moving.
 const WHOLE_WIDTH = 1e9, ICICLE_REST_MS = 250;
 const LEAST_WIDTH = 1e-6;
 
@@ -78,7 +78,7 @@ export class Icicle {
     this.arrange();
   }
 
-  // The box of the scope that is selected.
+  // The box of the selected scope.
   find() {
     this.current = this.shape.find(this.state.get('node'),
                                    this.state.get('which'));
@@ -100,7 +100,7 @@ export class Icicle {
     this.pane.reveal(y, y + ROW + 2);
   }
 
-  // Where a row begins in the picture, and which one is there.
+  // The top of a row in the picture, and the row at a place.
   top(depth) {
     return ROW * (this.state.get('flip')
       ? this.layout.rows.length - 1 - depth : depth);
@@ -117,7 +117,7 @@ export class Icicle {
       && this.layout.right[zoom] > this.layout.left[zoom] ? zoom : -1;
   }
 
-  // The stretch of the layout that is seen.
+  // The visible part of the layout.
   window() {
     if (this.stretch !== null)
       return this.stretch;
@@ -126,15 +126,14 @@ export class Icicle {
       : [this.layout.left[zoom], this.layout.right[zoom]];
   }
 
-  // See what the address says.
+  // Applies the address.
   follow() {
     clearTimeout(this.resting);
     this.stretch = parseRange(this.state.get('stretch'))
       ?.map((at) => Math.min(1, at / WHOLE_WIDTH)) ?? null;
   }
 
-  // Show a part of the width, inside of what there is; the whole is not
-  // zoomed into any scope.
+  // Shows a part of the width; the whole width means that no scope is zoomed.
   see(from, to) {
     const size = Math.max(LEAST_WIDTH, Math.min(1, to - from));
     const begin = Math.max(0, Math.min(1 - size, from));
@@ -147,7 +146,7 @@ export class Icicle {
                               ICICLE_REST_MS);
   }
 
-  // See more or less by a factor; what is at a place stays there.
+  // Zooms by a factor around a place.
   widen(factor, clientX) {
     const [from, to] = this.window();
     const at = from + this.pane.position({ clientX, clientY: 0 }).x
@@ -182,7 +181,8 @@ export class Icicle {
     this.state.set({ zoom: node, stretch: '', ...changes }, { step: true });
   }
 
-  // From a part of the width to the scope, from that to who called it.
+  // Zooms out from a part of the width to the scope, and from that to its
+  // caller.
   zoomOut() {
     const zoom = this.zoomed();
     this.zoom(this.stretch !== null ? zoom
@@ -214,7 +214,7 @@ export class Icicle {
         break;
       const end = Math.min(width, (right[node] - from) * scale);
       if (end - x < 1) {
-        // All that falls into this pixel is one grey stroke.
+        // Everything within this pixel is one grey line.
         const next = from + (Math.floor(x) + 1) / scale;
         context.fillStyle = theme.muted;
         context.fillRect(Math.floor(x), y + 4, 1, ROW - 8);
@@ -253,7 +253,7 @@ export class Icicle {
     context.textAlign = 'left';
   }
 
-  // Stripes at the top, which a selection or a colour never look like.
+  // Stripes at the top, unlike a selection or any colour.
   drawFailed(context, x, y, width) {
     context.fillStyle = FAILED_INK;
     for (let at = 0; at < width - 1; at += 8)
@@ -273,7 +273,7 @@ export class Icicle {
     context.strokeRect(x + 1, y + 2, Math.max(2, end - x - 3), ROW - 3);
   }
 
-  // The node under a point of the picture, or -1.
+  // Returns the node at a point of the picture, or -1.
   hit({ x, y }) {
     const row = this.layout.rows[this.rowAt(y)];
     if (!row)
@@ -287,7 +287,7 @@ export class Icicle {
       drag: (dx, dy) => this.drag(dx, dy),
       pinch: (factor, x) => this.widen(factor, x),
     });
-    // Pinched on a touch pad.
+    // A pinch on a touch pad.
     canvas.addEventListener('wheel', (event) => {
       if (!event.ctrlKey)
         return;

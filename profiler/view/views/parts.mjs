@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ranks of a joined profile, beside one another.
+// The ranks of a joined profile, side by side.
 
 import { element, nameElement, showShare } from '../widgets/dom.mjs';
 import { timesInBrief } from '../model/runs-data.mjs';

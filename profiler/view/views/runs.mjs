@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Runs: each run of the operation as a dot and a row, with the spread of all,
-// by the metric and of the scopes that transforms leave.  Who chooses a run
-// sees its stretch of time in every view.
+// Runs: each run of the operation as a dot and a row, with their spread, by
+// the metric and with transforms applied.  Choosing a run narrows all views to
+// its time.
 
 import { button, element, nameElement, plural, showShare }
   from '../widgets/dom.mjs';
@@ -48,7 +48,7 @@ class Runs {
       this.render();
   }
 
-  // What the address asks to see of each run, as far as that is known.
+  // The metric's values of each run, if known.
   measure() {
     const { profile, state } = this;
     const transforms = parseTransforms(state.get('transforms'),
@@ -80,7 +80,7 @@ class Runs {
     return formatUnit(value, this.metric.unit);
   }
 
-  // The run whose stretch is chosen, or -1.
+  // The run of the selected stretch, or -1.
   chosen() {
     const range = this.state.get('range');
     return this.runs.findIndex((run) =>
@@ -127,7 +127,7 @@ class Runs {
       button('Timeline of this run', () => this.show('timeline')));
   }
 
-  // Work is known of all scopes together only.
+  // Work is known for all scopes together only.
   heads() {
     return ['run', this.metric.label, 'against the median',
             ...this.isAll ? ['work', 'work/wall'] : [],
@@ -172,7 +172,7 @@ class Runs {
       element('td', { class: 'text' }, run.mark));
   }
 
-  // Where a run's dot is.
+  // The position of a run's dot.
   x(i, width) {
     return STRIP_LEFT + STRIP_EDGE + (width - STRIP_LEFT - 2 * STRIP_EDGE)
       * (this.runs.length > 1 ? i / (this.runs.length - 1) : 0.5);
@@ -210,7 +210,7 @@ class Runs {
     });
   }
 
-  // Values at the left, where they do not run into one another.
+  // Values at the left, where they do not overlap.
   drawScale(context, theme, height, values) {
     context.fillStyle = theme.muted;
     context.textAlign = 'right';

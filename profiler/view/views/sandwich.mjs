@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sandwich of the selected scope, from all the places where it is: who
-// called it above, what it called below, in one picture on one scale.
+// The sandwich of the selected scope over all call sites: its callers above,
+// its callees below, on one scale.
 
 import { INK } from '../model/colour.mjs';
 import { element, nameElement } from '../widgets/dom.mjs';
@@ -56,7 +56,7 @@ class Sandwich {
         (this.boxes[this.at].row + 4) * BOX_HEIGHT));
   }
 
-  // Boxes from both halves, by rows from the top: [{ shape, node, row, left,
+  // Boxes of both halves, by rows from the top: [{ shape, node, row, left,
   // right, middle }], each row in order.
   place(site) {
     const { callers, callees } = this.model.derived(
@@ -184,7 +184,7 @@ class Sandwich {
     event.preventDefault();
   }
 
-  // To the box beside, or to the widest one above or below that overlaps.
+  // Moves to the box beside, or to the widest overlapping one above or below.
   move(dx, dy) {
     const current = this.boxes[this.at];
     if (!current)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A view of tables that hold no scopes: the search marks the rows in which
-// its text is, and goes from one to the next.
+// Tables without scopes: the search marks the rows that contain its text, and
+// steps through them.
 
 import { makeMatcher } from '../data/search.mjs';
 
@@ -21,7 +21,7 @@ export class SearchedRows {
         : 'faint';
   }
 
-  // For the search: of how many rows it tells.
+  // The number of matching rows.
   matches() {
     return this.found.length;
   }

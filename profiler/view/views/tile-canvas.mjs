@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// One projection of a volume's tiles as a picture: the array's origin is at
-// the bottom left, a cell as dark (on dark ground: as light) as its value.
+// One projection of a volume's tiles: the array's origin is at the bottom
+// left, a cell as dark (in the dark theme: as light) as its value.
 
 import { element } from '../widgets/dom.mjs';
 import { FONT_PX, themeColours } from '../widgets/pane.mjs';
 
-// From little to much, on light ground; on dark ground the other way round.
-// One hue, so that everybody sees the order.
+// From low to high, for the light theme; reversed for the dark one.  One hue,
+// so that the order is visible to everyone.
 const TILE_SHADES = ['#d5e6f6', '#9cc8ea', '#5aa0d8', '#2b74b8', '#164f8c',
                 '#0a2d5c'];
 const BOX_COLOUR = '#d55e00';
 
-// Room for the axes' names.
+// Space for the names of axes.
 const AXIS_ROOM = 18;
 
 export function isDarkGround() {
@@ -20,7 +20,7 @@ export function isDarkGround() {
     && matchMedia('(prefers-color-scheme: dark)').matches;
 }
 
-// The colour of a share of the most, 0 < share <= 1.
+// The colour of a share of the maximum, 0 < share <= 1.
 export function tileShade(share, isDark) {
   const n = TILE_SHADES.length;
   const at = Math.min(n - 1, Math.floor(share * n));
@@ -42,8 +42,8 @@ export class TileCanvas {
     });
   }
 
-  // projected: of projectTiles; names: of the row's and the column's axis;
-  // boxes: rectangles in voxels; scale: pixels of a voxel.
+  // projected: from projectTiles; names: of the row's and column's axis;
+  // boxes: rectangles in voxels; scale: pixels per voxel.
   show(projected, names, boxes, scale) {
     Object.assign(this, { projected, names, boxes, scale });
     const ratio = devicePixelRatio || 1;
@@ -57,7 +57,7 @@ export class TileCanvas {
     this.draw();
   }
 
-  // The cell that is marked, -1: none.
+  // The marked cell, -1: none.
   mark(cell) {
     this.cursor = cell;
     this.draw();

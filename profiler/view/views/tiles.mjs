@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tiles: which ones of a volume were touched, in three projections, with
-// the bytes on their way from the store to the reader.
+// Tiles: which ones of a volume were accessed, in three projections, with the
+// bytes of each step from the store to the reader.
 
 import { choice, element, nameElement, plural, showShare }
   from '../widgets/dom.mjs';
@@ -18,7 +18,7 @@ const HOTTEST = 8;
 const FIGURE_GAP = 24;
 const MOST_MAP_PIXELS = 420;
 
-// The name of an axis of an array of some rank.
+// The name of an axis, given the rank.
 function axisName(rank, axis) {
   const place = rank - 1 - axis;
   return AXIS_NAMES[place] ?? 'axis ' + axis;
@@ -103,8 +103,8 @@ class Tiles {
     this.showList();
   }
 
-  // Spans on the chosen lanes, of scopes that no transform hides and that
-  // the search means, or what is above them.
+  // Spans on the selected lanes, of scopes that are neither hidden by a
+  // transform nor outside the search.
   wanted() {
     const { profile, state, model } = this;
     const { parents } = profile.tree;
@@ -169,7 +169,7 @@ class Tiles {
     return element('p', {}, parts.join(' '));
   }
 
-  // The steps as bars of one scale, and how much more than needed they are.
+  // The steps as bars on one scale, with their amplification.
   bytes() {
     const { steps } = this.flow;
     if (steps.length === 0)
@@ -193,7 +193,7 @@ class Tiles {
       element('dl', { class: 'figures' }, ...ratios));
   }
 
-  // Pixels of a voxel, the same in all three pictures.
+  // Pixels per voxel, the same in all three pictures.
   scale(projected) {
     const room = this.element.clientWidth - 2 * FIGURE_GAP;
     const wide = projected.reduce((sum, one) => sum + one.width, 0);
@@ -228,7 +228,7 @@ class Tiles {
       + (words ? '\u00a0' + plural(value, ...words) : '');
   }
 
-  // Boxes in a picture's voxels, if they are few enough to be told apart.
+  // Boxes in a picture's voxels, if there are few enough to distinguish.
   boxes({ row, column }) {
     const all = this.volume().operations.flatMap(({ boxes }) => boxes);
     const kept = new Map();
@@ -260,7 +260,7 @@ class Tiles {
                                  'box that was asked for'));
   }
 
-  // The tile behind a cell that has most.
+  // The tile with the largest value in a cell.
   tileOf(i, cell) {
     if (cell < 0)
       return null;
@@ -343,7 +343,7 @@ class Tiles {
           .join('; ') + '. ', this.jump(tile) ?? '');
   }
 
-  // To the longest run on a tile.
+  // Goes to a tile's longest span.
   jump(tile) {
     const span = tile.longest;
     if (span < 0)

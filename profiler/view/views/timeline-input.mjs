@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The timeline by pointer, wheel, touch and keyboard.
+// The timeline's input: pointer, wheel, touch and keyboard.
 
 import { spanFacts } from '../widgets/fact-lines.mjs';
 import { narrow } from '../model/model.mjs';
 import { Pointers } from '../widgets/pointers.mjs';
 
-// Pixels that are no stretch of time yet.
+// The pixels below which a drag is not a stretch of time.
 const BRUSH_SLACK = 4;
 
 export class TimelineInput {
@@ -33,8 +33,8 @@ export class TimelineInput {
     return this.timeline.time(this.pane.position({ clientX, clientY: 0 }).x);
   }
 
-  // Up and down zooms at the pointer, left and right moves; with shift the
-  // picture scrolls.
+  // Vertical scrolling zooms at the pointer, horizontal scrolling pans; with
+  // shift the picture scrolls.
   wheel(event) {
     const unit = event.deltaMode === 1 ? 20 : 1;
     if (event.shiftKey) {
@@ -67,7 +67,7 @@ export class TimelineInput {
     this.pane.box.scrollTop -= dy;
   }
 
-  // Mark a stretch of time, while the pointer is down.
+  // Marks a stretch of time while the pointer is down.
   brush({ clientX }) {
     const { timeline } = this;
     const at = this.timeAt(clientX);
@@ -163,7 +163,7 @@ export class TimelineInput {
     event.preventDefault();
   }
 
-  // To the span before or after, in the order of lanes and times.
+  // Moves to the next or previous span, in the order of lanes and times.
   step(by) {
     const count = this.timeline.profile.spans.count;
     const span = this.timeline.state.get('span') + by;

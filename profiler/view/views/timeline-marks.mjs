@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is drawn over the spans of the timeline: the selected span, who asked
-// for it and whom it asked, the stretch that the other views are of, the
-// critical path.
+// Drawn over the spans of the timeline: the selected span, its parent and
+// children, the selected stretch, the critical path.
 
 import { AXIS_HEIGHT } from './axis.mjs';
 import { parseRange } from '../model/model.mjs';
 import { SPAN_HEIGHT } from './timeline-rows.mjs';
 
-// Arrows to more of what a span asked for would hide the picture.
+// The maximum number of arrows to a span's children.
 const ARROWS = 40;
 
 export class TimelineMarks {
@@ -31,7 +30,7 @@ export class TimelineMarks {
     context.restore();
   }
 
-  // On top of all: what the range leaves out is greyed, on the axis too.
+  // Greys out everything outside the range, on the axis too.
   drawRange(context, theme) {
     const { pane, state } = this.timeline;
     const range = this.timeline.brushed ?? parseRange(state.get('range'));
@@ -83,7 +82,7 @@ export class TimelineMarks {
                             SPAN_HEIGHT - 2);
   }
 
-  // From where the parent handed the work on to where it began.
+  // From the parent's handoff to the child's begin.
   arrow(parent, span) {
     const { begin, submitted, lane } = this.profile.spans;
     if (lane[parent] === lane[span])
@@ -110,8 +109,8 @@ export class TimelineMarks {
     context.fill();
   }
 
-  // Below each span of the path a thick line for its piece, and lines from
-  // one to the next.  Pieces go from the end to the beginning.
+  // Draws a thick line under each span of the path, and lines between them.
+  // Pieces go from the end to the beginning.
   path(view) {
     const pieces = this.timeline.path();
     const { context, timeline } = this;
@@ -124,7 +123,7 @@ export class TimelineMarks {
         break;
       const x = timeline.clampedX(from), end = timeline.clampedX(to);
       const y = this.top(span) + SPAN_HEIGHT - 3;
-      // Within a lane only where they do not make a block of all rows.
+      // Within a lane only where they do not form a block.
       const wide = end - x > 4, at = lane[span];
       if (last !== null && last.y !== y && (last.at !== at || wide
                                             && last.wide))

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MIT
-// Drawing rows of spans.  Whatever is narrower than a pixel goes, with all
-// that ends in the same pixel, into one pixel of its row's line, and the
-// search for what comes next jumps over it: a row costs at most as many
-// steps as it has pixels, however many spans it holds.  The lines of all rows
-// are one small image, each of them stretched to the height of its row: as
-// rectangles they were what most of a picture's time went to.
+// Draws rows of spans.  Spans narrower than a pixel are merged, with all that
+// end in the same pixel, into one pixel of their row's line, and the search
+// for the next one skips them: a row costs at most as many steps as it has
+// pixels, however many spans it has.  The lines of all rows are one small
+// image, stretched to the height of each row: as rectangles they took most of
+// the drawing time.
 
 import { INK } from '../model/colour.mjs';
 import { element } from '../widgets/dom.mjs';
 
 export const SPAN_HEIGHT = 18;
 
-// What is narrower than BOX goes into the line; what is wider than APART is
-// told by a pixel from what comes next; from NAMED on there are names.
+// Narrower than BOX goes into the line; wider than APART gets a gap to the
+// next; from NAMED on there are names.
 const APART = 3, BOX = 8, NAMED = 34;
 
-// As a pixel of an image, whatever the order of the machine's bytes.
+// An image's pixel, for any byte order.
 function pixelOf(...bytes) {
   return new Uint32Array(Uint8Array.from(bytes).buffer)[0];
 }
 
-// view: { from, to, left, width } of the time that is seen.
+// view: the visible time, { from, to, left, width }.
 export class RowPainter {
   constructor(pane, lanes, profile, model) {
     Object.assign(this, { pane, lanes, profile, model });
   }
 
-  // places: [row, y] of each row that is seen.
+  // places: [row, y] of each visible row.
   paint(places, view, theme) {
     const width = Math.ceil(view.width);
     const lines = this.makeLines(width, places.length);
@@ -43,12 +43,12 @@ export class RowPainter {
     this.writeLabels();
   }
 
-  // A line for each row, of an image if what is drawn into takes such:
-  // what makes SVG does not.
+  // Draws a line for each row, as an image if the target accepts one (the SVG
+  // context does not).
   makeLines(width, height) {
     if (!this.pane.context.drawImage || width * height === 0)
       return new Uint32Array(width * height);
-    // One for all frames: making one takes longer than filling it.
+    // One for all frames: creating one takes longer than filling it.
     if (this.image?.width !== width || this.image.height < height) {
       this.image = new ImageData(width, height);
       this.canvas = element('canvas', { width, height });
@@ -56,14 +56,14 @@ export class RowPainter {
     return new Uint32Array(this.image.data.buffer);
   }
 
-  // Of each pixel of a row, the node that is seen there, and 1; 0: none.
-  // What is wide enough is drawn at once.  Whether there is more.
+  // Sets the node seen at each pixel of a row, plus 1; 0: none.  Draws wide
+  // spans at once.  Returns whether anything is left.
   fillLine(line, row, y, view) {
     const begins = this.lanes.begins[row], ends = this.lanes.ends[row];
     const nodes = this.lanes.nodes[row];
     const { from: seen, to, width } = view;
     const scale = width / (to - seen), step = 1 / scale;
-    // The first pixel that has nothing narrow yet.
+    // The first pixel without a narrow span.
     let free = 0, any = false;
     for (let i = this.lanes.firstEnding(row, seen); i < ends.length;) {
       if (begins[i] >= to)
@@ -77,13 +77,13 @@ export class RowPainter {
       }
       any = true;
       if (end - x < 1.5) {
-        // What began in a pixel that is taken ends in a later one.
+        // A span that began in a taken pixel ends in a later one.
         const pixel = Math.max(free, x | 0);
         const next = seen + (pixel + 1) * step;
         free = pixel + 1;
         line[pixel] = shown;
         i++;
-        // Mostly it is alone in its pixel.
+        // It is usually alone in its pixel.
         if (i < ends.length && ends[i] <= next) {
           const after = this.lanes.firstEnding(row, next, i);
           line[pixel] = nodes[longest(begins, ends, i - 1, after)] + 1;
@@ -111,7 +111,7 @@ export class RowPainter {
     const colour = this.model.colours[node];
     if (faint)
       context.globalAlpha = 0.25;
-    // Most boxes have the colour of the one before.
+    // Most boxes have the previous one's colour.
     if (colour !== this.colour)
       context.fillStyle = this.colour = colour;
     context.fillRect(x, y + 1, width, SPAN_HEIGHT - 2);
@@ -119,7 +119,7 @@ export class RowPainter {
       context.globalAlpha = 1;
   }
 
-  // What a line's numbers look like, as long as the same is searched for.
+  // The colours of a line's nodes, cached for one search.
   mixShades() {
     const { matched, colours } = this.model;
     if (this.shadesOf === matched)
@@ -130,7 +130,7 @@ export class RowPainter {
       i === 0 ? 0 : this.isFaint(i - 1) ? 64 : 255));
   }
 
-  // Each line of the image onto its row.
+  // Draws each line of the image over its row.
   stretch(tops, pixels, left) {
     if (tops.length === 0)
       return;
@@ -145,7 +145,7 @@ export class RowPainter {
       this.canvas, 0, i, width, 1, left, y + 1, width, SPAN_HEIGHT - 2));
   }
 
-  // A line as rectangles.
+  // Draws a line as rectangles.
   strokes(line, left, y) {
     for (let from = 0, to = 0; from < line.length; from = to) {
       while (to < line.length && line[to] === line[from])
@@ -168,7 +168,7 @@ export class RowPainter {
   }
 }
 
-// What takes most of a pixel, of the first few in it.
+// The node with most time in a pixel, of the first few.
 function longest(begins, ends, from, to) {
   let found = from;
   for (let i = from + 1; i < Math.min(to, from + 8); i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The timeline: threads, then rows of requests, then gauges, on one axis of
-// time.  A selected span shows by an arrow who asked for it; a stretch that
-// is marked on the axis is what all other views are of.
+// The timeline: threads, then rows of requests, then gauges, on one time axis.
+// Arrows show the parent of the selected span; a stretch marked on the axis
+// narrows all views.
 
 import { AXIS_HEIGHT, drawAxis } from './axis.mjs';
 import { criticalPath, longestRoot, pathBySite, rootOf }
@@ -21,7 +21,7 @@ import { formatShare, formatTime } from '../data/units.mjs';
 const GUTTER = 150;
 const GAP = 6;
 const MIN_SPAN_NS = 20;
-// The address follows what is seen when that has been at rest for a while.
+// The address follows once the view has stopped moving.
 const REST_MS = 250;
 
 export class Timeline {
@@ -52,9 +52,9 @@ export class Timeline {
       requestAnimationFrame(() => this.update(new Set(['span'])));
   }
 
-  // Browsers compile what draws for what they saw it draw, and the first
-  // frames of whoever zooms would take three times as long as others: show
-  // it that in idle moments, aside, before anybody does.
+  // Browsers compile the drawing code for what they have seen, and the first
+  // frames of a zoom would take three times as long: draw offscreen in idle
+  // moments before.
   warmUp(share, aside) {
     self.requestIdleCallback?.(() => {
       const { to } = this;
@@ -77,7 +77,7 @@ export class Timeline {
     this.pane.redraw();
   }
 
-  // See what the address says.
+  // Applies the address.
   follow() {
     clearTimeout(this.resting);
     const seen = parseRange(this.state.get('seen')) ?? [0, this.end];
@@ -102,7 +102,7 @@ export class Timeline {
               'Drag on the axis, click a lane: all views narrow to it.'));
   }
 
-  // Of the operation of the selected span, else of the longest.
+  // Of the selected span's operation, or of the longest.
   path() {
     if (!this.state.get('critical'))
       return [];
@@ -116,7 +116,7 @@ export class Timeline {
     return this.pieces;
   }
 
-  // What the critical path consists of, in words.
+  // Summarizes the critical path.
   tell() {
     this.critical.setAttribute('aria-pressed',
                                String(this.state.get('critical') === '1'));
@@ -138,14 +138,14 @@ export class Timeline {
                               ...parts);
   }
 
-  // Narrow all views down to a stretch of time.
+  // Narrows all views to a stretch of time.
   brush(from, to) {
     const range = from <= 0 && to >= this.end ? '' : formatRange(from, to);
     narrow(this.state, { range });
   }
 
-  // Narrow all views down to a lane, or to all again; with `more', add it to
-  // or take it from those that are chosen.
+  // Narrows all views to a lane, or widens them; with `more', adds or removes
+  // it.
   choose(lane, more) {
     const n = this.profile.lanes.length;
     const chosen = parseLanes(this.state.get('lanes'), n);
@@ -175,7 +175,7 @@ export class Timeline {
     this.pictureHeight = y;
   }
 
-  // The time that is seen, and where.
+  // The visible time and its position.
   viewport() {
     return { from: this.from, to: this.to, left: GUTTER,
              width: Math.max(1, this.pane.width - GUTTER) };
@@ -216,7 +216,7 @@ export class Timeline {
                      + SPAN_HEIGHT / 2, GUTTER - 16);
   }
 
-  // The rows of some lanes that are seen, and where: [row, y].
+  // The visible rows of some lanes: [row, y].
   places(lanes, scroll, height) {
     return lanes.flatMap((lane) => Array.from({ length: lane.height },
       (_, i) => [lane.row + i, lane.top + i * SPAN_HEIGHT - scroll]))
@@ -244,8 +244,7 @@ export class Timeline {
       * view.width;
   }
 
-  // Clipped to some distance from what is seen: canvases lose precision far
-  // out.
+  // Clipped near the visible part: canvases lose precision far away.
   clampedX(time) {
     return Math.max(-1e4, Math.min(1e5, this.x(time)));
   }
@@ -256,7 +255,7 @@ export class Timeline {
     return view.from + (x - view.left) / view.width * (view.to - view.from);
   }
 
-  // Show a stretch of time, inside of what there is.
+  // Shows a stretch of time, within the profile's.
   show(from, to) {
     const span = Math.min(Math.max(to - from, MIN_SPAN_NS), this.end);
     this.from = Math.max(0, Math.min(from, this.end - span));
@@ -268,7 +267,7 @@ export class Timeline {
                               REST_MS);
   }
 
-  // Narrow or widen by a factor; what is at a time stays where it is.
+  // Zooms by a factor around a time.
   zoom(factor, at = (this.from + this.to) / 2) {
     this.show(at - (at - this.from) * factor, at + (this.to - at) * factor);
   }
@@ -301,7 +300,7 @@ export class Timeline {
     this.state.set({ span, node: this.profile.spans.node[span] });
   }
 
-  // Move so that a span is seen.
+  // Pans so that a span is visible.
   reveal(span) {
     const { begin, duration } = this.profile.spans;
     const top = this.tops[this.lanes.rowOf(span)];
@@ -314,8 +313,7 @@ export class Timeline {
     }
   }
 
-  // To the next span that the search means, by time, of those that the
-  // views are narrowed to.
+  // Steps to the next matching span by time, within the range and lanes.
   step(by) {
     const { state, profile, model: { matched } } = this;
     const { spans } = profile;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The columns of tables of scopes.  A column: id, label, hint, value (node)
-// to sort by, and cell (node): [text, title, share of the bar].
+// The columns of tables of scopes: id, label, hint, value (node) to sort by,
+// and cell (node): [text, title, share of the bar].
 
 import { byteMetrics, nodeBytes } from '../model/metrics.mjs';
 import { exactUnit, formatRate, formatShare, formatUnit }
@@ -45,11 +45,10 @@ function bytesColumns(shape, wall) {
   ];
 }
 
-// What these columns show already.
+// The metrics that have a column already.
 export const SHOWN = ['wall', 'self', 'work', 'wait', 'calls'];
 
-// For a shape; inverted: one that is seen from its leaves, where a total is
-// what the scope at the root has of its own.
+// For a shape; inverted: totals are the self values of the root's scope.
 export function makeColumns(shape, metric, inverted = false) {
   const of = (id) => shape.metrics.find((one) => one.id === id);
   const wall = of('wall');

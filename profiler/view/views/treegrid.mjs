@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The call tree as a table (an ARIA tree grid): rows open and close, the
-// heaviest first.  What the canvases show can be read here by anyone.
+// The call tree as a table (an ARIA tree grid): rows open and close, heaviest
+// first.  The accessible form of the canvases.
 
 import { element, nameElement, showShare } from '../widgets/dom.mjs';
 import { failureText } from '../data/failures.mjs';
@@ -11,13 +11,13 @@ import { makeColumns } from './tree-columns.mjs';
 // Siblings shown before "more"; a node may have very many.
 const SIBLINGS = 100;
 
-// So many rows that were opened or closed by hand the address tells.
+// The maximum number of rows in the address that were opened or closed by
+// hand.
 const MOST_BY_HAND = 64;
 
 class TreeGrid {
-  // shape: gives the tree to show; inverted: it is seen from its leaves;
-  // byHand: key of the address for rows that were opened (12) or closed (-12)
-  // by hand.
+  // shape: returns the tree; inverted: whether its roots are leaves; byHand:
+  // the address's key for rows opened (12) or closed (-12) by hand.
   constructor({ state, model }, { label, shape, byHand, inverted = false }) {
     Object.assign(this, { state, model, inverted, byHand, makeShape: shape });
     this.shown = new Map();
@@ -33,7 +33,7 @@ class TreeGrid {
     this.render();
   }
 
-  // Take the tree that the state asks for now.
+  // Takes the current tree.
   reshape() {
     this.shape = this.makeShape();
     this.tree = this.shape.tree;
@@ -45,14 +45,14 @@ class TreeGrid {
     this.openHeavy();
   }
 
-  // The row of the scope that is selected.
+  // The row of the selected scope.
   find() {
     this.current = this.shape.find(this.state.get('node'),
                                    this.state.get('which'));
   }
 
-  // Of a stretch of time or a lane what did not run then is left out, unless
-  // something below it did, as the work of another thread may.
+  // In a stretch of time or a lane, scopes that did not run are left out,
+  // unless a descendant did, such as another thread's work.
   findRan() {
     const { total } = this.shape.metrics[0];
     const calls = this.shape.metric('calls').own;
@@ -63,7 +63,7 @@ class TreeGrid {
         this.ran[this.tree.parents[node]] = 1;
   }
 
-  // The metric of the tree that is shown, which may be seen from its leaves.
+  // The metric of the tree shown, which may be inverted.
   metric() {
     return this.shape.metric(this.model.metric().id);
   }
@@ -72,7 +72,7 @@ class TreeGrid {
     this.columns = makeColumns(this.shape, this.metric(), this.inverted);
   }
 
-  // At first what takes most of the time is open.
+  // The heaviest paths are open at first.
   openHeavy() {
     const { total, sum } = this.metric();
     const deepest = this.inverted ? 1 : 12;
@@ -85,7 +85,7 @@ class TreeGrid {
     this.follow();
   }
 
-  // What the address says of rows: the last word on each counts.
+  // The rows in the address; the last entry for each wins.
   follow() {
     for (const [, shut, node] of
       this.state.get(this.byHand).matchAll(/(-?)(\d+)/g))
@@ -265,7 +265,7 @@ class TreeGrid {
     this.turn([node], !this.open.has(node));
   }
 
-  // Open rows, or close them, and have the address tell.
+  // Opens or closes rows, and updates the address.
   turn(nodes, open) {
     const others = this.state.get(this.byHand).split(',').filter((one) =>
       one !== '' && !nodes.includes(Math.abs(one)));
@@ -284,7 +284,7 @@ class TreeGrid {
     this.select(node);
   }
 
-  // As the ARIA practices have it for tree grids whose rows take the focus.
+  // Keys as in the ARIA practices for tree grids with focusable rows.
   key(event) {
     const row = event.target.closest('[data-node]');
     if (!row || event.altKey || event.ctrlKey || event.metaKey)

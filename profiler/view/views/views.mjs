@@ -5,25 +5,22 @@
 //   { id, label, about, needs, leads, letter, keys, ignores, state, make }
 //
 // about: a line for the list of keys; needs (profile): whether there is
-// anything to show (a view without it is always there); leads (profile):
-// whether it comes first, as what the page is for; letter: the key to it
-// behind the ninth; label: a text, or
-// label (profile); keys: [[key, what it does], ...] of its own; ignores: why
-// it does not go by the metric, a part of the time or the lanes (part) or
-// transforms, for those that it does not; state: the keys
-// that it adds to the address, with their defaults (a number, or text);
-// make (shared): the view, when it is first shown, from { profile, state,
-// model, tooltip, show } (show (id, changes): go to another view), as
+// anything to show (default: always); leads (profile): whether it is the
+// page's first view; letter: its key after the ninth; label: a text, or label
+// (profile); keys: [[key, what it does], ...] of its own; ignores: why it does
+// not use the metric, the range and lanes (part) or the transforms; state: its
+// keys of the address with their defaults (a number or text); make (shared):
+// creates the view when it is first shown, from { profile, state, model,
+// tooltip, show } (show (id, changes): goes to another view), as
 //
 //   { element, update (keys), step (by), searched (), matches (), actions }
 //
-// of which all but element may be missing.  update: these keys of the state
-// changed (all that did while the view was hidden come when it is shown
-// again); step: to the next match of the search (1) or the one before (-1),
-// false if the view has no order of its own; searched: the tree that the
-// search is of, if the view has its own (search-box.mjs); matches: how many
-// rows it means in a view without scopes; actions: { key: () => ... }, keys
-// that work wherever the focus is.
+// where only element is required. update: these keys of the state changed
+// (those changed while it was hidden come when it is shown); step: goes to the
+// next match of the search (1) or the previous one (-1), false if the view has
+// no order of its own; searched: the tree that is searched, if it has its own
+// (search-box.mjs); matches: the number of matching rows in a view without
+// scopes; actions: { key: () => ... }, keys that work regardless of the focus.
 
 import { diffView } from './diff.mjs';
 import { factsView } from './facts.mjs';
@@ -50,7 +47,7 @@ const VIEWS = [
   factsView,
 ];
 
-// Those that a profile has something for, with their labels.
+// Returns the views that a profile has data for, with their labels.
 export function viewsFor(profile) {
   const leads = (view) => Number(view.leads?.(profile) ?? false);
   return VIEWS.filter(({ needs }) => needs === undefined || needs(profile))

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Where the threads' time went, by category: one bar, which is the legend of
-// the colours as well.
+// The threads' time by category: one bar, which is also the legend of the
+// colours.
 
 import { categoryColour } from '../model/colour.mjs';
 import { element, nameElement } from './dom.mjs';
 import { exactUnit, formatShare } from '../data/units.mjs';
 
-// What is waited for in scopes of some categories.
+// What scopes of some categories wait for.
 const AWAITED = { queue: 'other threads', network: 'the network',
                   disk: 'the disk' };
 
-// [category, ns] of some times of the nodes, the most first.
+// [category, ns] sums of the nodes' times, the most first.
 function sumByCategory({ categories }, times) {
   const sums = new Map();
   categories.forEach((category, node) =>
@@ -18,8 +18,8 @@ function sumByCategory({ categories }, times) {
   return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
 }
 
-// [category, ns] of work, the most first, and what was waiting, with what
-// for: ['waiting', ns, [[what, ns], ...]].
+// [category, ns] of work, the most first, and the waiting: ['waiting', ns,
+// [[reason, ns], ...]].
 export function timeByCategory(profile) {
   const slices = sumByCategory(profile, profile.work);
   const waits = sumByCategory(profile, profile.wait).map(([category, ns]) =>

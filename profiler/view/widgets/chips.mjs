@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What narrows the views down, as chips that can be taken away one by one: a
-// stretch of time, some of the lanes, transforms of the tree.
+// Chips for what narrows the views, each removable: a stretch of time, lanes,
+// transforms of the tree.
 
 import { element, nameElement, plural } from './dom.mjs';
 import { Model, narrow, parseLanes, parseRange } from '../model/model.mjs';
@@ -8,7 +8,7 @@ import { TRANSFORMS, parseTransforms, formatTransforms } from
   '../model/transforms.mjs';
 import { formatCount, formatTime } from '../data/units.mjs';
 
-// Add a transform by a node of the profile; twice is once.
+// Adds a transform by a node of the profile, once.
 export function addTransform(state, profile, kind, node) {
   const { sites } = profile;
   const present = parseTransforms(state.get('transforms'), sites);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All that is known of the selected scope.
+// Everything about the selected scope.
 
 import { addTransform } from './chips.mjs';
 import { button, element, nameElement, showShare } from './dom.mjs';
@@ -12,7 +12,8 @@ import { TRANSFORMS } from '../model/transforms.mjs';
 import { exactUnit, formatCount, formatRate, formatTime, formatUnit }
   from '../data/units.mjs';
 
-// Runs or ranks in the list: it is made anew whenever a stretch is marked.
+// The maximum number of runs or ranks listed: the list is rebuilt with every
+// marked stretch.
 const MOST_PARTS = 50;
 
 function table(lines) {
@@ -29,7 +30,7 @@ function timeLine(name, ns, always = false) {
           exactUnit(ns, 'time')];
 }
 
-// Bucket i of the histogram holds runs of 2^i to 2^(i + 1) - 1 ns.
+// Bucket i of the histogram counts 2^i to 2^(i + 1) - 1 ns.
 function histogramBars(histogram) {
   let [first, last] = extent(histogram) ?? [0, 0];
   if (first === last)
@@ -56,7 +57,7 @@ function histogramBars(histogram) {
 export class Details {
   constructor({ profile, state, model, show }) {
     Object.assign(this, { profile, state, model, show });
-    // Who goes through a canvas by keyboard hears where they are.
+    // Announces the selection to screen readers.
     this.told = element('p', { class: 'unseen', 'aria-live': 'polite' });
     this.content = element('div', { class: 'content' });
     this.view = element('aside', { class: 'panel', tabindex: 0, 'aria-label':
@@ -95,7 +96,7 @@ export class Details {
       && (one.childElementCount > 0 || one.textContent !== '')));
   }
 
-  // Of the tree that is shown.
+  // Values of the current tree.
   failed(node) {
     const shape = this.model.shape();
     const at = shape.place(node);
@@ -104,7 +105,7 @@ export class Details {
       : element('p', { class: 'failed' }, '! ' + text);
   }
 
-  // What can be done with the scope.
+  // The actions for the scope.
   deeds(node) {
     const transforms = TRANSFORMS.filter(({ kind }) =>
       kind !== 'r' || this.isRecursive(node)).map(({ kind, label, hint }) =>
@@ -137,7 +138,7 @@ export class Details {
     setTimeout(() => { pressed.textContent = before; }, 1500);
   }
 
-  // The selected run, if it is one of this scope's.
+  // The selected span, if it is of this scope.
   span(node) {
     const span = this.state.get('span');
     const { spans } = this.profile;
@@ -158,7 +159,7 @@ export class Details {
                    ...links);
   }
 
-  // Of the tree that is shown, if it is not the whole one.
+  // Values of the current tree, if it is not the whole one.
   narrowed(node) {
     const shape = this.model.shape();
     const at = shape.place(node);
@@ -198,7 +199,7 @@ export class Details {
     return value > 0 ? formatCount(value) : '';
   }
 
-  // Counters with everything below, and their rates.
+  // Counters with descendants, and their rates.
   counters(node) {
     const lines = [];
     for (const metric of this.model.whole.metrics) {
@@ -220,7 +221,7 @@ export class Details {
     return lines;
   }
 
-  // What each run or rank has of the total.
+  // Each run's or rank's part of the total.
   parts(node) {
     const { parts } = this.profile;
     if (parts.length < 2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elements.  What comes from a profile becomes text or an attribute's value
-// here, never markup: a name may be anything.
+// Creates elements.  Text from a profile becomes a text node or an attribute's
+// value, never markup.
 
 // element('td', { class: 'number', onclick: f }, 'text', otherElement)
 export function element(tag, attributes = {}, ...children) {
@@ -17,8 +17,8 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-// A name from the profile: whichever way its letters run, what follows it
-// does not turn with it.
+// A name from the profile, isolated so that right-to-left letters do not
+// affect what follows.
 export function nameElement(name, attributes = {}) {
   return element('bdi', attributes, name === '' ? '(no name)' : name);
 }
@@ -36,7 +36,7 @@ export function choice(label, pairs, value, onchange) {
   return element('label', { class: 'choice' }, label + ' ', select);
 }
 
-// A bar at the foot of a cell, for its share (0 to 1) of something.
+// A bar at the foot of a cell, for a share (0 to 1).
 export function showShare(cell, share) {
   if (!(share > 0))
     return;

@@ -9,8 +9,7 @@ function time(name, ns, always = false) {
   return [name, always || ns > 0 ? formatTime(ns) : ''];
 }
 
-// The share of a metric: of all, of the operation (the root above), of the
-// parent.
+// The metric's shares: of all, of the operation (the root), of the parent.
 export function shareLines(shape, node, metric) {
   const { parents } = shape.tree;
   const parent = parents[node];
@@ -27,7 +26,7 @@ export function shareLines(shape, node, metric) {
   ];
 }
 
-// Of every counter, with what is below.
+// All counters, with descendants.
 function counterLines(shape, node, wall) {
   return shape.metrics.filter((metric) =>
     metric.id.startsWith('c:') && metric.total[node] > 0).map((metric) => {
@@ -38,7 +37,7 @@ function counterLines(shape, node, wall) {
   });
 }
 
-// All that a tooltip says of a node, the present metric first.
+// The lines of a node's tooltip, the current metric first.
 export function nodeFacts(shape, node, metric) {
   const of = (id) => shape.metrics.find((one) => one.id === id);
   const total = of('wall').total[node], calls = of('calls')?.own[node] ?? 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of keys, made from what the views say of themselves.
+// The list of keys, from the views' descriptions.
 
 import { element, button } from './dom.mjs';
 

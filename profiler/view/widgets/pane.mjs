@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A canvas as large as its window onto a picture that may be much higher:
-// browsers refuse canvases of more than some 32,000 pixels.  An empty element
-// of the picture's height makes the scroll bar; the canvas sticks.
+// browsers refuse canvases above some 32,000 pixels.  An empty element of the
+// picture's height makes the scroll bar; the canvas is sticky.
 
 import { element } from './dom.mjs';
 import { SvgContext } from './svg-context.mjs';
 
 export const FONT_PX = 12;
 
-// The theme's colours by the names of their properties in the style.
+// The theme's colours by the names of their CSS properties.
 export function themeColours() {
   const style = getComputedStyle(document.documentElement);
   const colours = {};
@@ -18,7 +18,7 @@ export function themeColours() {
   return colours;
 }
 
-// Which pane a canvas is of.
+// The pane of a canvas.
 const panes = new WeakMap();
 
 export function paneOf(canvas) {
@@ -26,8 +26,8 @@ export function paneOf(canvas) {
 }
 
 export class Pane {
-  // draw (context, width, height, scrollTop) paints all; label says what
-  // the canvas shows to those who do not see it.
+  // draw (context, width, height, scrollTop) paints everything; label
+  // describes the canvas to screen readers.
   constructor({ label, draw, height, className }) {
     this.draw = draw;
     this.canvas = element('canvas', {
@@ -46,7 +46,7 @@ export class Pane {
     new ResizeObserver(() => this.resize()).observe(this.box);
   }
 
-  // The box is as high as the picture, as far as the style allows.
+  // The box is as high as the picture, up to the style's limit.
   setHeight(pictureHeight) {
     this.pictureHeight = pictureHeight;
     this.box.style.height = pictureHeight + 'px';
@@ -66,7 +66,7 @@ export class Pane {
     this.redraw();
   }
 
-  // Draw once before the next picture, however often it is asked for.
+  // Draws once before the next frame, however often it is requested.
   redraw() {
     if (this.pending)
       return;
@@ -89,7 +89,7 @@ export class Pane {
     this.draw(context, this.width, this.height, this.box.scrollTop);
   }
 
-  // All of the picture, not only what its window shows.
+  // The whole picture, not only the visible part.
   svg() {
     const { context, height } = this;
     this.context = new SvgContext(this.canvas.getContext('2d'),
@@ -101,8 +101,8 @@ export class Pane {
     return drawn;
   }
 
-  // Text in a width: whole, its first words and an ellipsis, or not at all
-  // where the first word has no room.
+  // Text in a width: whole, its first words and an ellipsis, or nothing if the
+  // first word does not fit.
   text(text, x, y, width) {
     let shown = text;
     const full = this.textWidth(text);
@@ -125,14 +125,14 @@ export class Pane {
     return width;
   }
 
-  // Where the pointer is, in the picture.
+  // The pointer's place in the picture.
   position(event) {
     const box = this.canvas.getBoundingClientRect();
     return { x: event.clientX - box.left,
              y: event.clientY - box.top + this.box.scrollTop };
   }
 
-  // Scroll so that a stretch of the picture is seen.
+  // Scrolls so that a part of the picture is visible.
   reveal(top, bottom) {
     if (top < this.box.scrollTop)
       this.box.scrollTop = top;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// On paper: what C wrote, and behind it the view that is shown, in light
-// colours, its canvases drawn anew as wide as a page.
+// Printing: the static part, then the current view in light colours, its
+// canvases redrawn at the page's width.
 
 import { paneOf } from './pane.mjs';
 
-// Between the margins of A4, in pixels.
+// The width between the margins of A4, in pixels.
 const PAPER_WIDTH = 700;
 
 function drawOnPaper(pane) {
@@ -19,7 +19,7 @@ function drawOnPaper(pane) {
 
 export function listenPrint({ state }, tabs) {
   let theme = null;
-  // The address keeps the reader's.
+  // The address keeps the reader's theme.
   const take = (value) => {
     state.assign({ theme: value });
     state.tell(new Set(['theme']));

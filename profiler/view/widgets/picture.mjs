@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The view that is shown as a picture: canvases drawn once more, whole, as
-// SVG; of the rest, backgrounds and texts where they stand.
+// The current view as a picture: canvases redrawn whole as SVG; of other
+// elements their backgrounds and texts.
 
 import { paneOf } from './pane.mjs';
 import { escapeXml, fontAttributes } from './svg-context.mjs';
 
 const MARGIN = 16, TITLE = 34;
-// A PNG has two pixels for one, as far as browsers have such canvases.
+// A PNG has two pixels for one, within the browser's canvas limit.
 const MOST_PIXELS = 8000;
 
 function isSeen(element) {
@@ -99,7 +99,7 @@ class Walker {
 // An element as SVG, with a title above it.
 export function pictureOf(root, title) {
   const scrolled = [...root.querySelectorAll('.scroll')];
-  // All of a table, not what its window shows of it.
+  // All of a table, not only the visible part.
   for (const one of scrolled)
     one.classList.add('whole');
   const walker = new Walker(root);
@@ -146,7 +146,7 @@ export function saveBlob(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-// A name that any file system takes.
+// A name for any file system.
 export function fileName(title, view, suffix) {
   const stem = (title + ' ' + view).replace(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[-.]+|-+$/g, '').slice(0, 80);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Pointers on a canvas, by mouse, pen or finger: one that moves drags, two
-// pinch, and one that hardly moves is left for a click.
+// pinch, and one that hardly moves clicks.
 
-// Pixels that a click may move.
+// The pixels that a click may move.
 const CLICK_SLACK = 4;
 
 export class Pointers {
-  // drag (dx, dy, event); pinch (factor, clientX): so much more is to be seen
-  // around a place.
+  // drag (dx, dy, event); pinch (factor, clientX): zoom by a factor around a
+  // place.
   constructor(canvas, { drag, pinch }) {
     Object.assign(this, { canvas, drag, pinch, dragged: false });
     this.down = new Map();

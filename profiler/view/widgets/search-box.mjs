@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The search: what matches is lit in every view, its share is told, and one
-// goes from match to match.
+// The search: matches are highlighted in every view, with their share, and can
+// be stepped through.
 
 import { element, button, plural } from './dom.mjs';
 import { layoutIcicle } from '../model/icicle-layout.mjs';
@@ -25,12 +25,12 @@ export class SearchBox {
       { 'aria-label': 'Next match', title: 'Next match: n' })];
     this.view = element('div', { class: 'search', role: 'search' },
                         this.answer, this.input, ...steps);
-    // First of all listeners: the views draw by what it finds.
+    // The first of all listeners: views draw its matches.
     state.listen((keys) => keys.has('query') && this.find());
     this.find();
   }
 
-  // Last of all: views may go through other trees.
+  // The last of all: views may have their own trees.
   follow(tabs) {
     this.tabs = tabs;
     this.state.listen((keys) => {
@@ -50,8 +50,8 @@ export class SearchBox {
     this.input.setAttribute('aria-invalid', String(this.broken));
   }
 
-  // What is gone through: the present view's own tree, or that of all; and
-  // of its nodes which match.
+  // The tree to step through, the view's own or the current one, and its
+  // matching nodes.
   searched() {
     const own = this.tabs.current()?.searched?.();
     if (own)
@@ -85,8 +85,8 @@ export class SearchBox {
         + formatShare(share, 1) + ' of ' + metric.label;
   }
 
-  // To another match: in the order of the view, if it has its own, else of
-  // the tree; around its ends.
+  // Steps to another match, in the view's own order or the tree's, and wraps
+  // around.
   step(by) {
     if (this.model.matched === null || this.tabs.current()?.step?.(by))
       return;

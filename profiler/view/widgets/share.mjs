@@ -5,7 +5,7 @@ import { button, element } from './dom.mjs';
 import { fileName, pictureOf, rasterise, saveBlob } from './picture.mjs';
 import { formatCount, formatTime } from '../data/units.mjs';
 
-// The view that is shown, as SVG.
+// The current view as SVG.
 export function presentPicture({ profile }, tabs) {
   const view = tabs.views[tabs.index()];
   return pictureOf(tabs.panels[tabs.index()],
@@ -60,7 +60,7 @@ export function stackText(shape, node) {
     .join('\n') + '\n';
 }
 
-// A name in a table's cell as it is.
+// Escapes a name for a table's cell.
 function escapeMarkdown(text) {
   return text.replace(/[\\|`*_<>[\]]/g, '\\$&').replace(/\s+/g, ' ');
 }
@@ -73,8 +73,8 @@ export function stackMarkdown(shape, node) {
     .join('\n') + '\n';
 }
 
-// Whether it went to the clipboard: a page from a file may write to it where
-// the browser lets it, and there is an older way.
+// Copies to the clipboard and returns whether that worked: browsers may refuse
+// it to a page from a file, and there is an older way.
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A histogram of durations as large as a word.
+// A histogram of durations in the size of a word.
 
 import { formatCount, formatTime } from '../data/units.mjs';
 
@@ -13,7 +13,7 @@ function shape(tag, attributes) {
   return made;
 }
 
-// The first and the last bucket that hold anything; null: none does.
+// The first and last bucket that is not empty; null: none.
 export function extent(buckets) {
   const first = buckets.findIndex((count) => count > 0);
   if (first < 0)
@@ -24,7 +24,7 @@ export function extent(buckets) {
   return [first, last];
 }
 
-// Bucket i holds 2^i to 2^(i + 1) - 1 ns.
+// Bucket i counts 2^i to 2^(i + 1) - 1 ns.
 export function spark(buckets) {
   const found = extent(buckets);
   if (found === null)

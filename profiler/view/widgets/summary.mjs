@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The head of the page: what was recorded, its main figures, what is missing
-// in it, and what the data say by themselves.
+// The head of the page: what was recorded, its main figures, what is missing,
+// and the findings.
 
 import { button, element, nameElement, plural } from './dom.mjs';
 import { exactUnit, formatBytes, formatCount, formatRate, formatRatio,
@@ -13,7 +13,7 @@ function figure(label, value, title, note) {
             note ? element('small', {}, note) : null));
 }
 
-// The bytes that say most, of the whole.
+// The most useful byte counter, for the whole profile.
 function bytesFigures(profile, model) {
   const metric = model.byteCounters[0];
   if (!metric)
@@ -44,7 +44,7 @@ function figures(profile, model) {
            'cost ' + cost));
 }
 
-// What a reader must know before believing the rest.
+// Warnings that qualify all other figures.
 function warnings(info, failure) {
   const told = failure ? ['It failed: ' + failure.value] : [];
   if (info.dropped > 0)
@@ -71,14 +71,14 @@ function when(unixNs) {
                  iso.slice(0, 19).replace('T', ' ') + ' UTC');
 }
 
-// So many findings, the weightiest, leave room for a view on a screen.
+// The number of findings that leaves room for a view on the screen.
 const FIRST = 3;
 
 const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
                  ['problem', '!', 'Problem']];
 
-// Where the evidence of findings is that are of no scope, or that another view
-// shows better: the first of these views that there is.
+// Where the evidence of findings without a scope is, or is shown better: the
+// first of these views that exists.
 const EVIDENCE = {
   'read-amplification': ['tiles'], 'fetch-amplification': ['tiles'],
   'threads-off-cpu': ['timeline'], 'bound-by-one-thread': ['timeline'],
@@ -89,7 +89,7 @@ const EVIDENCE = {
   'open-scopes': ['facts'],
 };
 
-// What leads to the evidence of a finding: { title, go }; null: nothing does.
+// The link to the evidence of a finding: { title, go }; null: none.
 function wayTo(profile, one, { showNode, show, has }) {
   const view = EVIDENCE[one.id]?.find(has);
   if (view)
@@ -113,7 +113,7 @@ function finding(profile, one, ways) {
     element('div', {}, title, element('p', {}, withUnits(one.evidence))));
 }
 
-// Numbers stay with their units, which C writes in ASCII.
+// Keeps numbers with their units, which C writes in ASCII.
 function withUnits(text) {
   return text.replace(/(\d) us\b/g, '$1 \u00b5s')
     .replace(/(\d) x\b/g, '$1 \u00d7')

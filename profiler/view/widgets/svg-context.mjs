@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// As much of a canvas's context as the views draw with, that writes SVG: a
-// picture is saved by drawing it once more into one of these.
+// A canvas context that writes SVG, as far as the views need it: a picture is
+// saved by drawing once more into it.
 
-// Text that may stand in SVG: what XML has no characters for is replaced.
+// Text for SVG: characters that XML does not allow are replaced.
 export function escapeXml(text) {
   return String(text).replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd]/gu,
                               (letter) => letter.codePointAt(0) > 0xffff
@@ -15,7 +15,7 @@ function rounded(value) {
 }
 
 // "600 12px a, b" as attributes: the page's policy allows no style in a
-// picture that it makes a PNG of.
+// picture that becomes a PNG.
 export function fontAttributes(font) {
   const [, weight = '400', size, family] =
     /^(\d+ )?([\d.]+)px (.*)$/.exec(font);
@@ -27,7 +27,7 @@ const KEPT_STYLES = ['fillStyle', 'strokeStyle', 'lineWidth', 'globalAlpha',
                      'textAlign', 'font'];
 
 export class SvgContext {
-  // measure: what says how wide a text is, as a canvas's context does.
+  // measure: measures text, as a canvas context does.
   constructor(measure, font) {
     Object.assign(this, { measure, font, fillStyle: '#000',
                           strokeStyle: '#000', lineWidth: 1, globalAlpha: 1,
@@ -36,7 +36,7 @@ export class SvgContext {
     this.saved = [];
     this.nclips = 0;
     this.path = '';
-    // Open groups of clips since the last save.
+    // Open clip groups since the last save.
     this.groups = 0;
   }
 
@@ -148,5 +148,5 @@ export class SvgContext {
   }
 }
 
-// Clips have numbers of their own in all of a picture.
+// Clips are numbered across the picture.
 SvgContext.number = 1;

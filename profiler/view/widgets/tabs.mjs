@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The views, one at a time, behind a list of tabs.
+// The views, one at a time, in a list of tabs.
 
 import { element } from './dom.mjs';
 
 export class Tabs {
-  // views: as views.mjs has them; make (view) makes one.
+  // views: from views.mjs; make (view) creates one.
   constructor(views, state, make) {
     this.state = state;
     this.views = views;
     this.make = make;
     this.made = views.map(() => null);
-    // What changed since a view was last shown.
+    // The keys changed since a view was last shown.
     this.missed = views.map(() => new Set());
     this.tabs = views.map((one) => element('button', {
       type: 'button', role: 'tab', id: 'tab-' + one.id,
@@ -33,12 +33,12 @@ export class Tabs {
       one.id === this.state.get('view')));
   }
 
-  // What make made of the view that is shown.
+  // The current view's object.
   current() {
     return this.made[this.index()];
   }
 
-  // What the view that is shown has no use for, and why.
+  // What the current view ignores, and why.
   ignores() {
     return this.views[this.index()].ignores ?? {};
   }

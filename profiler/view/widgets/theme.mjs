@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dark or light: as the reader's system prefers, until they say otherwise.
+// Dark or light: the system's preference, unless the reader chooses.
 
 import { button } from './dom.mjs';
 
@@ -13,7 +13,7 @@ export function themeButton(state) {
   const made = button('', () => state.set({ theme: dark() ? 'light'
     : 'dark' }), { class: 'theme', title: 'Change colours' });
   state.listen((keys) => keys.has('theme') && apply());
-  // Canvases have to be drawn anew.
+  // Canvases must be redrawn.
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
     state.tell(new Set(['theme'])));
   apply();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The box that follows the pointer: a title and lines of name and value.
+// The box at the pointer: a title and lines of name and value.
 
 import { element, nameElement } from './dom.mjs';
 
@@ -25,7 +25,7 @@ export class Tooltip {
     this.move(x, y);
   }
 
-  // Beside the pointer, inside of the window.
+  // Beside the pointer, inside the window.
   move(x, y) {
     const { offsetWidth, offsetHeight } = this.box;
     const right = x + 14 + offsetWidth > innerWidth;
