@@ -89,7 +89,7 @@ function metricChoice({ state, model }) {
   const made = choice('By', model.whole.metrics.map(({ id, label }) =>
     [id, label]), state.get('metric'), (metric) =>
       state.set({ metric }, { step: true }));
-  made.title = 'What widths, order and shares are of. Key m';
+  made.title = 'The metric of widths, order and shares. Key m';
   state.listen((keys) => {
     if (keys.has('metric'))
       made.querySelector('select').value =
@@ -101,7 +101,7 @@ function metricChoice({ state, model }) {
 // Disables what the current view ignores, and says why.
 function listenIgnored({ state }, tabs, metrics) {
   const note = element('span', { class: 'muted', role: 'status' });
-  const tell = () => {
+  const update = () => {
     const ignores = tabs.ignores();
     metrics.querySelector('select').disabled = Boolean(ignores.metric);
     const isSet = (...names) => names.some((name) => state.get(name) !== '');
@@ -110,8 +110,8 @@ function listenIgnored({ state }, tabs, metrics) {
                         isSet('transforms') && ignores.transforms]
       .filter(Boolean).join(' ');
   };
-  state.listen(tell);
-  tell();
+  state.listen(update);
+  update();
   return note;
 }
 

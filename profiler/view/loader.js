@@ -42,5 +42,5 @@ async function load() {
 load().catch((error) => {
   document.getElementById('notice').textContent =
     'This page cannot show its profile: ' + error.message
-    + '. What follows needs no script.';
+    + '. The static summary follows.';
 });

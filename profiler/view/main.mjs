@@ -23,14 +23,14 @@ async function start() {
     // For the console, and for tests.
     window.radio = startApp(profile, app);
     if (!document.getElementById('whole'))
-      document.getElementById('notice').textContent = 'This page was cut '
-        + 'short: what its profile is compared with is missing.';
+      document.getElementById('notice').textContent = 'This page is '
+        + 'truncated: the profile to compare with is missing.';
     document.getElementById('static').hidden = true;
   } catch (error) {
     document.getElementById('app').hidden = true;
     document.getElementById('notice').textContent =
       'This page cannot show its profile: ' + error.message
-      + '. What follows was written with it, and needs no script.';
+      + '. The static summary follows.';
   }
 }
 

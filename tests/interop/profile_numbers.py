@@ -266,4 +266,4 @@ def share_text(part, whole_):
 
 def share_of_all_text(part, whole_, of=""):
     return share_text(part, whole_) + of + (
-        " (threads side by side)" if part > 1.0005 * whole_ else "")
+        " (concurrent threads)" if part > 1.0005 * whole_ else "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages that are cut short or damaged, opened in a real browser: they say so
+"""Pages that are truncated or damaged, opened in a real browser: they say so
 in words, and what was written into them for all readers stays."""
 
 import base64
@@ -26,7 +26,7 @@ def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
     cut.write_text(text[:begin + int(share * (len(text) - begin))])
     page = opened(cut)
     notice = page.evaluate("document.getElementById('notice').textContent")
-    assert "damaged or cut short" in notice
+    assert "damaged or truncated" in notice
     assert page.evaluate("document.getElementById('static')"
                          ".getBoundingClientRect().height > 200")
 
@@ -39,7 +39,7 @@ def test_a_page_that_was_cut_before_its_second_profile_says_so(
                                     'id="radio-before"')])
     page = opened(cut)
     assert page.evaluate("document.getElementById('notice').textContent") \
-        .startswith("This page was cut short")
+        .startswith("This page is truncated")
     assert page.evaluate("radio.profile.tree.size") > 0
     cut.write_text(text)
     page = opened(cut)
@@ -78,8 +78,7 @@ def check_told(page, *words):
     """Said in words, and the summary for all readers is there."""
     notice = page.evaluate("document.getElementById('notice').textContent")
     assert notice.startswith("This page cannot show its profile: its ")
-    assert notice.endswith("What follows was written with it, and needs no "
-                           "script.")
+    assert notice.endswith("The static summary follows.")
     for word in words:
         assert word in notice
     # What a reader of pages can do nothing with.
@@ -99,7 +98,7 @@ def test_a_real_recording_that_was_cut_short_says_so(opened, local_read,
     cut = tmp_path / "cut.html"
     cut.write_text(text[:begin + int(share * (text.index(
         "</script>", begin) - begin))])
-    check_told(opened(cut), "damaged or cut short after")
+    check_told(opened(cut), "damaged or truncated after")
 
 
 def with_block(text, name, change):
@@ -179,4 +178,4 @@ def test_a_cut_second_profile_is_told(opened, local_read, tmp_path):
     at = text.index('id="radio-before">')
     cut = tmp_path / "cut.html"
     cut.write_text(text[:at + (len(text) - at) // 2])
-    check_told(opened(cut), "damaged or cut short after")
+    check_told(opened(cut), "damaged or truncated after")

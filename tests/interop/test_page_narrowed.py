@@ -89,7 +89,7 @@ def test_the_search_goes_through_changes(opened, changes):
 def test_the_address_and_back_hold_what_changes_show(opened, changes):
     page = opened(changes, fragment="#view=diff&path=2&into=1")
     chosen = page.evaluate(
-        "document.querySelector('.diff-told strong').textContent")
+        "document.querySelector('.diff-choice strong').textContent")
     first = whole(page)
     page.click_on(".diff .tile-controls button")
     assert (state(page, "swap"), state(page, "into")) == ("1", -1)
@@ -97,7 +97,7 @@ def test_the_address_and_back_hold_what_changes_show(opened, changes):
     go_back(page)
     assert (state(page, "swap"), state(page, "into")) == ("", 1)
     assert whole(page) == first
-    assert page.evaluate("document.querySelector('.diff-told strong')"
+    assert page.evaluate("document.querySelector('.diff-choice strong')"
                          ".textContent") == chosen
     page.press("m")
     assert "metric=" in page.evaluate("location.hash")

@@ -278,7 +278,7 @@ def test_changes_are_those_of_radio_diff(opened, boxes, store, tmp_path):
     page.evaluate("document.querySelector('.diff canvas').focus()")
     page.press("ArrowDown")
     page.press("ArrowDown")
-    assert page.evaluate("document.querySelector('.diff-told strong')") \
+    assert page.evaluate("document.querySelector('.diff-choice strong')") \
         is not None
     page.evaluate("document.querySelector('.diff [type=checkbox]').click()")
     assert state(page, "normalise") == "1"
@@ -311,8 +311,8 @@ def test_a_profile_that_is_dropped_is_compared(opened, boxes, planes,
 
 
 @pytest.mark.parametrize("text, said", [
-    ("not a profile", "damaged or cut short"),
-    ("<html>hello</html>", "holds no profile"),
+    ("not a profile", "damaged or truncated"),
+    ("<html>hello</html>", "has no profile"),
     ('{"format": "radio-profile", "version": 7}', "version 7")])
 def test_what_is_no_profile_is_told_when_dropped(opened, boxes, text, said):
     page = opened(boxes[0], fragment="#view=diff")

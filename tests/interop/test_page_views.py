@@ -177,10 +177,10 @@ def test_a_stretch_of_time_says_what_it_is_shown_by(opened, tmp_path,
     assert page.evaluate(told) == ""
     page.evaluate("radio.state.set({ range: '0-30000000' })")
     name = "requests" if metric == "c:requests" else "allocations"
-    assert f"the log does not tell {name} of a part: shown by wall" \
+    assert f"the log has no {name} for a part: shown by wall" \
         in page.evaluate(told)
     page.evaluate("radio.state.set({ metric: 'work' })")
-    assert "does not tell" not in page.evaluate(told)
+    assert "the log has no" not in page.evaluate(told)
 
 
 def test_what_failed_is_marked_in_tree_icicle_and_details(opened, tmp_path):

@@ -9,7 +9,7 @@ function fromBase64(text) {
     return Uint8Array.fromBase64 ? Uint8Array.fromBase64(text)
       : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   } catch {
-    throw new Error('are damaged: they are no base64');
+    throw new Error('are damaged: not base64');
   }
 }
 
@@ -19,7 +19,7 @@ async function readPart(reader) {
   try {
     return await reader.read();
   } catch {
-    throw new Error('are damaged or cut short');
+    throw new Error('are damaged or truncated');
   }
 }
 
@@ -54,7 +54,7 @@ async function unpack(block) {
   const columns = block.encoding === 'none' ? bytes
     : await inflate(bytes, block.nbytes);
   if (columns.length !== block.nbytes)
-    throw new Error('are cut short');
+    throw new Error('are truncated');
   return columns;
 }
 

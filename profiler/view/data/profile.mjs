@@ -244,12 +244,12 @@ export async function readProfile(text) {
   try {
     document = JSON.parse(text);
   } catch {
-    throw new Error('its data are damaged or cut short after '
+    throw new Error('its data are damaged or truncated after '
       + formatCount(text.length) + ' characters');
   }
   if (document.format !== 'radio-profile' || document.version !== 1)
     throw new Error('its data are of version ' + document.version
-      + ', which this page does not know');
+      + ', unknown to this page');
   const profile = new Profile(document);
   profile.spans = await readSpans(document, profile.lanes,
                                   profile.tree.size);
@@ -269,11 +269,11 @@ export function documentOf(text) {
     const from = at + DATA_TAG.length;
     const end = text.indexOf('</script>', from);
     if (end < 0)
-      throw new Error('the page is cut short');
+      throw new Error('the page is truncated');
     return text.slice(from, end);
   }
   if (text.trimStart().startsWith('<'))
-    throw new Error('this page holds no profile of radio\u2019s');
+    throw new Error('this page has no profile of radio');
   return text;
 }
 

@@ -51,7 +51,7 @@ export function formatShare(part, whole) {
 // exceed; of: what the share is of.
 export function formatShareOfAll(part, whole, of = '') {
   return formatShare(part, whole) + of
-    + (part > 1.0005 * whole ? ' (threads side by side)' : '');
+    + (part > 1.0005 * whole ? ' (concurrent threads)' : '');
 }
 
 // Bytes per time in MB/s; '' without a time.

@@ -164,13 +164,13 @@ export class Model {
     const shown = this.metric();
     if (asked.id === shown.id)
       return '';
-    return (this.isTold(asked.id) ? 'nothing here has any ' + asked.label
-      : 'the log does not tell ' + asked.label + ' of a part')
+    return (this.isLogged(asked.id) ? 'nothing here has any ' + asked.label
+      : 'the log has no ' + asked.label + ' for a part')
       + ': shown by ' + shown.label;
   }
 
   // Whether the current tree can have a metric.
-  isTold(id) {
+  isLogged(id) {
     if (this.state.get('range') === '' && this.state.get('lanes') === '')
       return true;
     return id.startsWith('c:')

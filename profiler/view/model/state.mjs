@@ -32,7 +32,7 @@ export class State {
     if (keys.size === 0)
       return;
     this.save(step);
-    this.tell(keys);
+    this.notify(keys);
   }
 
   assign(changes) {
@@ -45,7 +45,7 @@ export class State {
     return keys;
   }
 
-  tell(keys) {
+  notify(keys) {
     for (const listener of this.listeners)
       listener(keys);
   }
@@ -107,7 +107,7 @@ export class State {
     addEventListener('pagehide', () => this.flush());
     addEventListener('popstate', () => {
       this.pending = null;
-      this.tell(this.assign(this.parse(location.hash.slice(1))));
+      this.notify(this.assign(this.parse(location.hash.slice(1))));
     });
   }
 }

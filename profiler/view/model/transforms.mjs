@@ -5,13 +5,13 @@
 import { Shape, COLUMNS, RUN_COLUMNS } from './shape.mjs';
 
 export const TRANSFORMS = [
-  { kind: 'f', label: 'Focus on', hint: 'Show only this scope, from all '
-    + 'places, and what is below it' },
-  { kind: 'h', label: 'Hide', hint: 'Leave out this scope and all below it' },
+  { kind: 'f', label: 'Focus on', hint: 'Show only this scope, over all '
+    + 'call sites, with its descendants' },
+  { kind: 'h', label: 'Hide', hint: 'Remove this scope and its descendants' },
   { kind: 'm', label: 'Merge into caller', hint: 'Count this scope as part '
-    + 'of whatever called it' },
-  { kind: 'r', label: 'Collapse recursion of', hint: 'Count this scope '
-    + 'within itself once' },
+    + 'of its caller' },
+  { kind: 'r', label: 'Collapse recursion of', hint: 'Count a recursive '
+    + 'scope once' },
 ];
 
 // "f12,h3" -> [{ kind: 'f', site }, ...]; the numbers are nodes of the

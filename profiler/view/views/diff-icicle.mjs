@@ -105,9 +105,9 @@ export class DiffIcicle {
     if (width < 24)
       return;
     context.fillStyle = faint ? theme.text : INK;
-    const told = CHANGES[change].sign + ' ' + name;
-    this.pane.text(told, x + 5, y + DIFF_ROW / 2 + 1, width - 10);
-    const room = width - 24 - this.pane.textWidth(told);
+    const label = CHANGES[change].sign + ' ' + name;
+    this.pane.text(label, x + 5, y + DIFF_ROW / 2 + 1, width - 10);
+    const room = width - 24 - this.pane.textWidth(label);
     if (room > this.pane.textWidth(value)) {
       context.textAlign = 'right';
       context.fillText(value, x + width - 6, y + DIFF_ROW / 2 + 1);

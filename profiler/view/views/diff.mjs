@@ -46,9 +46,9 @@ class Diff {
       zoom: (into) => this.state.set({ into }, { step: true }),
     });
     this.legend = element('p', { class: 'diff-legend' });
-    this.told = element('p', { class: 'diff-told', 'aria-live': 'polite' });
+    this.choice = element('p', { class: 'diff-choice', 'aria-live': 'polite' });
     this.shown = element('div', {}, this.head, this.legend,
-                         this.icicle.pane.box, this.told, this.list);
+                         this.icicle.pane.box, this.choice, this.list);
     this.element = element('div', { class: 'scroll diff' }, this.notice,
                            this.opener(), this.shown);
     this.compare();
@@ -185,7 +185,7 @@ class Diff {
   follow() {
     const chosen = this.chosen();
     this.icicle.see(chosen, this.state.get('into'));
-    this.tell();
+    this.describe();
     if (chosen >= 0 && !this.row(chosen))
       this.showList();
     for (const row of this.list.querySelectorAll('[data-path]'))
@@ -228,11 +228,11 @@ class Diff {
       + this.format(before) + ' \u2192 ' + this.format(after)
       + (share === '' ? '' : ' (' + share + ')');
     const noise = totalsOfRuns(this.shapes[0], this.metric.id) === null
-      ? 'The mean of a run; its spread is not recorded: what is noise '
-        + 'cannot be told.'
+      ? 'The mean of a run. Its spread was not recorded, so the noise is '
+        + 'unknown.'
       : count('one run') > 0
-        ? 'A single run has no spread: what is noise '
-          + 'cannot be told (record with --runs).'
+        ? 'A single run has no spread, so the noise is '
+          + 'unknown (record with --runs).'
         : 'Paths: ' + LISTED.map((one) => formatCount(count(one)) + ' '
           + this.label(one)).join(', ') + '.';
     return element('p', {}, element('strong', { class: 'diff-whole' },
@@ -296,9 +296,9 @@ class Diff {
       ? { node: this.shapes[own].origin[node] } : {} });
   }
 
-  tell() {
+  describe() {
     const i = this.chosen();
-    this.told.replaceChildren(...i < 0 ? ['Choose a path to see its '
+    this.choice.replaceChildren(...i < 0 ? ['Choose a path to see its '
       + 'figures.'] : [element('strong', {},
                                nameElement(namesOfPath(this.compared, i))),
       ': ' + this.lines(i).filter(([, value]) => value !== '')

@@ -5,14 +5,14 @@ import { element, nameElement } from '../widgets/dom.mjs';
 import { SearchedRows } from './searched-rows.mjs';
 import { formatCount, formatTime, formatUnit } from '../data/units.mjs';
 
-const WORDS = [
+const GLOSSARY = [
   ['total', 'From begin to end, of all calls together.'],
-  ['self', 'The total less the time in which anything inside ran.'],
+  ['self', 'The total minus the time in which any child ran.'],
   ['work', 'The time in which the thread of the scope ran.'],
   ['wait', 'The time in which that thread was blocked or waited for others.'],
-  ['queued', 'From being handed to another thread to being begun.'],
-  ['wall', 'What a clock on the wall shows. Scopes that ran at once share '
-    + 'the width of their parent in the icicle.'],
+  ['queued', 'From the handoff to another thread to the begin.'],
+  ['wall', 'Elapsed time. Concurrent scopes share the width of their '
+    + 'parent in the icicle.'],
 ];
 
 function factTable(pairs) {
@@ -42,14 +42,14 @@ function factsPanel(profile, model) {
     element('section', {}, element('h2', {}, 'Counted'),
             counted.length > 0 ? factTable(counted)
               : element('p', { class: 'muted' }, 'Nothing.')),
-    element('section', {}, element('h2', {}, 'Words'), factTable(WORDS)));
+    element('section', {}, element('h2', {}, 'Words'), factTable(GLOSSARY)));
 }
 
 export const factsView = {
   id: 'facts', label: 'Recording',
-  about: 'What was recorded, with what, and what the words mean',
+  about: 'The recording, its environment, and a glossary',
   letter: 'r', keys: [],
-  ignores: { metric: 'Nothing here is by a metric.' },
+  ignores: { metric: 'This view has no metric.' },
   make: ({ profile, model, state }) =>
     new SearchedRows(factsPanel(profile, model), state),
 };

@@ -17,13 +17,13 @@ const ROWS = 40, RUNS = 12;
 
 const TIME_COLUMNS = [
   ['total', 'From begin to end, of all calls; within itself once'],
-  ['self', 'What no scope inside accounts for'],
-  ['work', 'Threads ran in it'],
-  ['wait', 'Threads waited in it'],
-  ['mean', 'Total of one call'],
-  ['p50', 'Half of its calls took no longer'],
-  ['p90', '90 % of its calls took no longer'],
-  ['p99', '99 % of its calls took no longer'],
+  ['self', 'Time not in child scopes'],
+  ['work', 'Time that its threads ran'],
+  ['wait', 'Time that its threads waited'],
+  ['mean', 'Mean of one call'],
+  ['p50', 'Median of one call'],
+  ['p90', '90th percentile of one call'],
+  ['p99', '99th percentile of one call'],
 ];
 
 class Functions {
@@ -115,8 +115,8 @@ class Functions {
     this.note.textContent = rows.length === 0
       ? 'Nothing ran here.'
       : this.stats().isExact ? ''
-        : 'Percentiles are of histograms whose buckets double: the log '
-          + 'does not hold every run.';
+        : 'Percentiles are from histograms of doubling buckets: the log '
+          + 'dropped spans.';
     this.mark();
   }
 
@@ -130,7 +130,7 @@ class Functions {
     this.head.replaceChildren(element('tr', {},
       element('th', { scope: 'col' }, 'scope'), ...extra === null ? []
         : [head('metric', extra.label, extra.label + ', here and below')],
-      head('calls', 'calls', 'How often it was entered'),
+      head('calls', 'calls', 'Number of calls'),
       ...TIME_COLUMNS.map(([id, hint]) => head(id, id, hint)),
       element('th', { scope: 'col' }, 'durations')));
   }
@@ -245,7 +245,7 @@ class Functions {
 
 export const functionsView = {
   id: 'functions', label: 'Functions',
-  about: 'Scopes from all places: calls, percentiles, longest runs',
+  about: 'Scopes over all call sites: calls, percentiles, longest spans',
   keys: [['Arrows', 'Select'], ['Home End', 'The first row, or the last']],
   state: { order: 'self' },
   make: (shared) => new Functions(shared),

@@ -33,8 +33,8 @@ export class Icicle {
     this.crumbs = element('nav', { class: 'crumbs',
                                    'aria-label': 'Zoomed into' });
     this.turn = this.toggle('flip', 'Flame', 'Roots at the bottom. Key i');
-    this.invert = this.toggle('up', 'Bottom-up', 'At the roots what takes '
-      + 'the time itself, then its callers. Key u');
+    this.invert = this.toggle('up', 'Bottom-up', 'Functions by '
+      + 'self time, then their callers. Key u');
     this.element = element('div', {}, element('div', { class: 'tools' },
       this.out, this.crumbs, element('span', { class: 'space' }),
       this.turn, this.invert), this.pane.box);
@@ -367,7 +367,7 @@ export const icicleView = {
   id: 'icicle', label: 'Icicle',
   about: 'Merged call paths, the heaviest first; as a flame, or bottom-up',
   keys: [['i', 'Turn over: icicle or flame'],
-         ['u', 'Bottom-up: who called what takes the time'],
+         ['u', 'Bottom-up: functions by self time, with callers'],
          ['Arrows', 'Move'], ['Enter', 'Zoom in'],
          ['Escape Backspace', 'Zoom out']],
   state: { flip: '', up: '', stretch: '' },

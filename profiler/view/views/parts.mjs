@@ -35,7 +35,7 @@ function partsPanel(profile) {
 
 export const partsView = {
   id: 'parts', label: 'Ranks',
-  about: 'Ranks beside one another',
+  about: 'Ranks side by side',
   needs: (profile) => profile.parts.length > 1
     && profile.partKind() === 'rank',
   keys: [],

@@ -32,10 +32,10 @@ class Runs {
     });
     this.table = element('table', { class: 'parts' });
     this.more = element('p');
-    this.told = element('p');
+    this.summary = element('p');
     this.head = element('div', { class: 'runs-head' });
     this.element = element('div', { class: 'scroll runs-view' },
-      this.told, this.head, this.pane.box, this.table, this.more);
+      this.summary, this.head, this.pane.box, this.table, this.more);
     this.listen(this.pane.canvas);
     this.measure();
   }
@@ -70,7 +70,7 @@ class Runs {
   }
 
   render() {
-    this.told.textContent = this.sentence();
+    this.summary.textContent = this.sentence();
     this.showHead();
     this.fill();
     this.pane.redraw();
@@ -259,6 +259,6 @@ export const runsView = {
     + 'spread',
   needs: (profile) => profile.parts.length > 1
     && profile.partKind() === 'run',
-  keys: [['Arrows', 'Choose the run before or after']],
+  keys: [['Arrows', 'Select the previous or next run']],
   make: (shared) => new Runs(shared),
 };

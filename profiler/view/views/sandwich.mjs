@@ -25,7 +25,7 @@ class Sandwich {
     Object.assign(this, { profile, state, model, tooltip });
     this.head = element('p', { class: 'tools' });
     this.pane = new Pane({
-      label: 'Callers of the selected scope above it, what it called below. '
+      label: 'Callers of the selected scope above it, callees below. '
         + 'Arrow keys move, Enter selects.',
       className: 'sandwich', height: 0,
       draw: (...where) => this.draw(...where),
@@ -49,7 +49,7 @@ class Sandwich {
       this.place(this.profile.sites.of[node]);
     this.at = this.boxes.findIndex((box) => box.middle);
     this.pane.setHeight(Math.max(1, this.rows) * BOX_HEIGHT + 2);
-    this.tell();
+    this.describe();
     if (this.at >= 0)
       requestAnimationFrame(() => this.pane.reveal(
         (this.boxes[this.at].row - 3) * BOX_HEIGHT,
@@ -77,7 +77,7 @@ class Sandwich {
     this.rows = middle + Math.max(1, below.rows.length);
   }
 
-  tell() {
+  describe() {
     const node = this.state.get('node');
     const shape = this.model.shape();
     const box = this.boxes[this.at];
@@ -208,7 +208,7 @@ class Sandwich {
 
 export const sandwichView = {
   id: 'sandwich', label: 'Sandwich',
-  about: 'Who called the selected scope, and what it called, from all places',
+  about: 'Callers and callees of the selected scope, over all call sites',
   needs: (profile) => profile.tree.size > 0,
   keys: [['Arrows', 'Move'], ['Enter', 'Select what is there']],
   make: (shared) => new Sandwich(shared),

@@ -159,13 +159,13 @@ class Tiles {
           .join(', ') + ').',
     ];
     if (more)
-      parts.push('More boxes were asked for than the log could list.');
+      parts.push('More boxes were requested than the log could list.');
     if (this.profile.info.dropped > 0)
       parts.push('The log dropped spans: times and counts are of those that '
         + 'it has.');
     if (this.found.unplaced > 0)
       parts.push(formatCount(this.found.unplaced) + ' more tiles belong to '
-        + 'operations that the log has not.');
+        + 'operations dropped from the log.');
     return element('p', {}, parts.join(' '));
   }
 
@@ -188,7 +188,7 @@ class Tiles {
     return element('div', { class: 'tile-bytes' },
       element('table', {}, element('caption', {}, this.flow.exact
         ? 'Bytes, as the tree counted them'
-        : 'Bytes of this volume, as the log tells them'),
+        : 'Bytes of this volume, from the log'),
               element('tbody', {}, ...rows)),
       element('dl', { class: 'figures' }, ...ratios));
   }
@@ -257,7 +257,7 @@ class Tiles {
                         'the most of each picture, said above it'));
     if (this.boxes({ row: 0, column: 0 }).length > 0)
       this.legend.append(element('span', { class: 'tile-box-key' },
-                                 'box that was asked for'));
+                                 'requested box'));
   }
 
   // The tile with the largest value in a cell.

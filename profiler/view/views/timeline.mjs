@@ -40,13 +40,13 @@ export class Timeline {
     this.painter = new RowPainter(this.pane, this.lanes, profile, model);
     this.marks = new TimelineMarks(this);
     this.input = new TimelineInput(this);
-    this.told = element('div', { class: 'path-sum' });
-    this.element = element('div', {}, this.buttons(), this.told,
+    this.pathSum = element('div', { class: 'path-sum' });
+    this.element = element('div', {}, this.buttons(), this.pathSum,
                            this.pane.box);
     this.actions = { c: () => this.critical.click(),
                      b: () => this.brush(this.from, this.to) };
     this.follow();
-    this.tell();
+    this.describe();
     this.warmUp(0.6, element('canvas'));
     if (state.get('span') >= 0)
       requestAnimationFrame(() => this.update(new Set(['span'])));
@@ -70,7 +70,7 @@ export class Timeline {
     if (keys.has('seen'))
       this.follow();
     if (keys.has('critical') || keys.has('span'))
-      this.tell();
+      this.describe();
     const span = this.state.get('span');
     if (keys.has('span') && span >= 0 && span < this.profile.spans.count)
       this.reveal(span);
@@ -88,14 +88,14 @@ export class Timeline {
   buttons() {
     this.critical = button('Critical path', () => this.state.set(
       { critical: this.state.get('critical') ? '' : '1' }, { step: true }),
-      { title: 'What the operation had to wait for, moment by moment. Key c',
+      { title: 'What the operation waited for at each moment. Key c',
         'aria-pressed': 'false' });
     return element('div', { class: 'tools' },
       button('Zoom in', () => this.zoom(0.5), { title: 'Key +' }),
       button('Zoom out', () => this.zoom(2), { title: 'Key -' }),
       button('Show all', () => this.show(0, this.end), { title: 'Key 0' }),
       button('Narrow to this', () => this.brush(this.from, this.to),
-             { title: 'Narrow all views down to the time that is seen. '
+             { title: 'Narrow all views to the visible time. '
                 + 'Key b' }),
       this.critical,
       element('span', { class: 'hint' },
@@ -117,11 +117,11 @@ export class Timeline {
   }
 
   // Summarizes the critical path.
-  tell() {
+  describe() {
     this.critical.setAttribute('aria-pressed',
                                String(this.state.get('critical') === '1'));
     const pieces = this.path();
-    this.told.hidden = pieces.length === 0;
+    this.pathSum.hidden = pieces.length === 0;
     if (pieces.length === 0)
       return;
     const sites = pathBySite(this.profile, pieces);
@@ -134,7 +134,7 @@ export class Timeline {
         nameElement(this.profile.names[node]), ' ',
         element('b', {}, formatShare(ns, whole))), ' '];
     });
-    this.told.replaceChildren('Critical path, ' + formatTime(whole) + ': ',
+    this.pathSum.replaceChildren('Critical path, ' + formatTime(whole) + ': ',
                               ...parts);
   }
 
@@ -343,14 +343,14 @@ export const timelineView = {
   needs: (profile) => profile.spans.count > 0,
   keys: [['a d \u2190 \u2192', 'Move'], ['w s + -', 'Zoom in and out'],
          ['\u2191 \u2193', 'Scroll'], ['0', 'Show all'],
-         [', .', 'To the span before, or after'],
-         ['p', 'To the span that asked for this one'],
-         ['b', 'Narrow all views down to the time that is seen'],
-         ['l', 'Narrow them down to the lane of this span'],
+         [', .', 'To the previous or next span'],
+         ['p', 'To the parent span'],
+         ['b', 'Narrow all views to the visible time'],
+         ['l', 'Narrow all views to the lane of this span'],
          ['L', 'Add that lane to those chosen, or take it away'],
          ['c', 'Critical path'],
          ['Escape', 'Select nothing; then widen all views again'],
-         ['shift-drag', 'Narrow all views down to a stretch of time'],
+         ['shift-drag', 'Narrow all views to a stretch of time'],
          ['ctrl-click', 'On a name: add that lane, or take it away']],
   ignores: { metric: 'The timeline is by time.',
              transforms: 'The timeline has all scopes.' },

@@ -36,7 +36,7 @@ function bytesColumns(shape, wall) {
     ? bytes(node) / wall.total[node] : 0;
   return [
     { id: 'bytes', label: 'bytes',
-      hint: 'Delivered, decoded, written or fetched, here and below',
+      hint: 'Returned, decoded, written or fetched, with descendants',
       value: bytes, cell },
     { id: 'rate', label: 'MB/s', hint: 'These bytes in this total',
       value: rate,
@@ -61,24 +61,24 @@ export function makeColumns(shape, metric, inverted = false) {
                  id === 'total');
   const extra = SHOWN.includes(metric.id) ? []
     : [metricColumn('metric', metric.label, metric.label
-        + ', here and below', metric, metric.total, metric.sum)];
+        + ', with descendants', metric, metric.total, metric.sum)];
   const first = inverted
-    ? [time('total', 'self', 'What no scope inside accounts for, of the '
-        + 'outermost scope for this one', wall.total, wall.sum)]
+    ? [time('total', 'self', 'Self time of the root, through this '
+        + 'caller', wall.total, wall.sum)]
     : [time('total', 'total', 'From begin to end, of all calls', wall.total,
             wall.sum)];
   const own = inverted ? []
-    : [time('self', 'self', 'What no scope inside accounts for', wall.own,
+    : [time('self', 'self', 'Time not in child scopes', wall.own,
             wall.sum)];
   return [
     ...first, ...extra, shareColumn(metric), ...own,
-    time('work', 'work', 'Threads ran, here and below', of('work')?.total),
-    time('wait', 'wait', 'Threads waited, here and below',
+    time('work', 'work', 'Time its threads ran, in all', of('work')?.total),
+    time('wait', 'wait', 'Time its threads waited, in all',
          of('wait')?.total),
-    { id: 'calls', label: 'calls', hint: 'How often it was entered',
+    { id: 'calls', label: 'calls', hint: 'Number of calls',
       value: (node) => calls[node],
       cell: (node) => [formatUnit(calls[node], 'count'), '', 0] },
-    { id: 'mean', label: 'mean', hint: 'Total of one call', value: mean,
+    { id: 'mean', label: 'mean', hint: 'Mean of one call', value: mean,
       cell: (node) => [formatUnit(mean(node), 'time'), '', 0] },
     ...bytesColumns(shape, wall),
   ];

@@ -360,11 +360,11 @@ export const treeView = {
 
 export const bottomUpView = {
   id: 'bottomup', label: 'Bottom-up',
-  about: 'What takes the time itself, and below it who called it',
+  about: 'Functions by self time, with their callers below',
   keys: TREE_KEYS,
   state: { callers: '' },
   make: (shared) => new TreeGrid(shared, {
-    label: 'Scopes by their own time, with their callers', inverted: true,
+    label: 'Scopes by self time, with their callers', inverted: true,
     byHand: 'callers',
     shape: () => shared.model.derived('up', bottomUp),
   }),

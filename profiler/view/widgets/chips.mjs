@@ -71,9 +71,9 @@ export class Chips {
     if (chosen === null)
       return null;
     const names = lanes.filter((_, i) => chosen[i]).map(({ name }) => name);
-    const told = names.length === 1 ? ['Only', names[0]]
+    const label = names.length === 1 ? ['Only', names[0]]
       : [names.length + ' of ' + lanes.length + ' lanes', ''];
-    return this.chip(...told, () => this.set({ lanes: '' }));
+    return this.chip(...label, () => this.set({ lanes: '' }));
   }
 
   transforms() {

@@ -58,10 +58,10 @@ export class Details {
   constructor({ profile, state, model, show }) {
     Object.assign(this, { profile, state, model, show });
     // Announces the selection to screen readers.
-    this.told = element('p', { class: 'unseen', 'aria-live': 'polite' });
+    this.announced = element('p', { class: 'unseen', 'aria-live': 'polite' });
     this.content = element('div', { class: 'content' });
     this.view = element('aside', { class: 'panel', tabindex: 0, 'aria-label':
-      'Selected scope' }, this.told, this.content);
+      'Selected scope' }, this.announced, this.content);
     state.listen((keys) => (Model.reshapes(keys)
       || ['node', 'span', 'metric'].some((key) => keys.has(key)))
       && this.render());
@@ -75,7 +75,7 @@ export class Details {
         'Select a scope, in any view.'));
       return;
     }
-    this.told.textContent = this.profile.names[node] + ', '
+    this.announced.textContent = this.profile.names[node] + ', '
       + formatTime(this.profile.total[node]) + ', '
       + formatCount(this.profile.calls[node]) + ' calls';
     this.content.replaceChildren(...[
@@ -114,7 +114,7 @@ export class Details {
              { title: hint }));
     return element('div', { class: 'deeds' }, ...transforms,
       button('Sandwich', () => this.show('sandwich', { node }),
-             { title: 'Who called it and what it called' }),
+             { title: 'Its callers and callees' }),
       button('Copy stack', (event) => this.copy(event, stackText),
              { title: 'The path to it, as text' }),
       button('Copy as Markdown', (event) => this.copy(event, stackMarkdown),
@@ -163,7 +163,7 @@ export class Details {
   narrowed(node) {
     const shape = this.model.shape();
     const at = shape.place(node);
-    return at < 0 ? [['here', 'Not in what the views are narrowed to']]
+    return at < 0 ? [['here', 'Not in the selected time and lanes']]
       : nodeFacts(shape, at, this.model.metric());
   }
 
@@ -214,7 +214,7 @@ export class Details {
     const { profile } = this;
     lines.push(['allocations', this.count(profile.allocCount[node])]);
     for (const [label, values] of [['allocated', profile.allocBytes],
-                                   ['held at most', profile.allocPeak],
+                                   ['peak', profile.allocPeak],
                                    ['never released', profile.allocLive]])
       lines.push([label, values[node] > 0
         ? formatUnit(values[node], 'bytes') : '']);

@@ -78,9 +78,9 @@ export function spanFacts(profile, span) {
     ['bytes', spans.bytes[span] > 0 ? formatBytes(spans.bytes[span]) : ''],
     ['rate', formatRate(spans.bytes[span], spans.duration[span])],
     ['lane', profile.lanes[spans.lane[span]].name],
-    ['asked for by', askedBy(profile, span)],
+    ['parent', askedBy(profile, span)],
     ['end', spans.flags[span] & OPEN ? 'still open when recording ended'
-      : spans.flags[span] & LATE ? 'after who asked for it' : ''],
+      : spans.flags[span] & LATE ? 'after its parent' : ''],
     ...profile.spanNotes(span),
   ];
 }

@@ -5,10 +5,9 @@ import { element, button } from './dom.mjs';
 
 const GLOBAL = [
   ['1 to 9', 'To a view'], ['/', 'Search; Enter goes to the next match'],
-  ['n N', 'To the next match, or the one before'],
+  ['n N', 'To the next or previous match'],
   ['m', 'To the next metric'], ['?', 'This list'],
-  ['Escape', 'Out of what is zoomed into, of the search, or of what the '
-    + 'views are narrowed to'],
+  ['Escape', 'Zoom out, end the search, or widen all views'],
 ];
 
 function keyTable(pairs) {

@@ -22,7 +22,7 @@ export function listenPrint({ state }, tabs) {
   // The address keeps the reader's theme.
   const take = (value) => {
     state.assign({ theme: value });
-    state.tell(new Set(['theme']));
+    state.notify(new Set(['theme']));
   };
   addEventListener('beforeprint', () => {
     if (theme !== null)

@@ -36,9 +36,9 @@ export class SearchBox {
     this.state.listen((keys) => {
       if (['query', 'metric', 'view', 'swap', 'normalise'].some((key) =>
         keys.has(key)) || Model.reshapes(keys))
-        this.tell();
+        this.describe();
     });
-    this.tell();
+    this.describe();
   }
 
   find() {
@@ -66,15 +66,15 @@ export class SearchBox {
     };
   }
 
-  tell() {
+  describe() {
     if (this.model.matched === null) {
       this.answer.value = this.broken ? 'not a regular expression' : '';
       return;
     }
-    const told = this.tabs.current()?.matches?.();
-    if (told !== undefined) {
-      this.answer.value = told === 0 ? 'no match'
-        : told + plural(told, ' row', ' rows');
+    const rows = this.tabs.current()?.matches?.();
+    if (rows !== undefined) {
+      this.answer.value = rows === 0 ? 'no match'
+        : rows + plural(rows, ' row', ' rows');
       return;
     }
     const { tree, metric, matched } = this.searched();

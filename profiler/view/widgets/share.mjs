@@ -14,13 +14,13 @@ export function presentPicture({ profile }, tabs) {
 
 async function say(pressed, work, done) {
   const before = pressed.textContent;
-  let told;
+  let result;
   try {
-    told = await work() === false ? 'Not allowed' : done;
+    result = await work() === false ? 'Not allowed' : done;
   } catch (error) {
-    told = error.message;
+    result = error.message;
   }
-  pressed.textContent = told;
+  pressed.textContent = result;
   setTimeout(() => { pressed.textContent = before; }, 1500);
 }
 
@@ -36,7 +36,7 @@ export function shareButtons(shared, tabs) {
   return element('span', { class: 'share' },
     button('Copy link', (event) => say(event.currentTarget, () =>
       copyText(location.href), 'Copied'),
-      { title: 'The address of just this view' }),
+      { title: 'Copy the address of this view' }),
     ...Object.entries(save).map(([kind, work]) =>
       button('Save ' + kind, (event) => say(event.currentTarget, work,
                                             'Saved'),

@@ -37,7 +37,7 @@ function figures(profile, model) {
     ...bytesFigures(profile, model),
     info.allocPeak > 0
       ? figure('memory', formatBytes(info.allocPeak),
-               'The most that was held at one time; at the end: '
+               'Peak; at the end: '
                + formatBytes(info.allocLive), 'at most')
       : '',
     figure('scopes', formatCount(info.scopes), 'Scopes opened in all',
@@ -46,21 +46,21 @@ function figures(profile, model) {
 
 // Warnings that qualify all other figures.
 function warnings(info, failure) {
-  const told = failure ? ['It failed: ' + failure.value] : [];
+  const warnings = failure ? ['It failed: ' + failure.value] : [];
   if (info.dropped > 0)
-    told.push('The timeline lacks ' + formatCount(info.dropped)
+    warnings.push('The timeline lacks ' + formatCount(info.dropped)
       + plural(info.dropped, ' span', ' spans')
       + ': the log was full and kept the longest. Tree and totals are '
       + 'exact.');
   if (info.open > 0)
-    told.push(formatCount(info.open)
+    warnings.push(formatCount(info.open)
       + plural(info.open, ' scope was', ' scopes were')
       + ' open when the recording ended; they end there.');
   if (info.late > 0)
-    told.push(formatCount(info.late)
+    warnings.push(formatCount(info.late)
       + plural(info.late, ' scope', ' scopes')
-      + ' ended after the one that asked for it.');
-  return told.map((text) => element('p', { class: 'warning' }, text));
+      + ' ended after the parent.');
+  return warnings.map((text) => element('p', { class: 'warning' }, text));
 }
 
 function when(unixNs) {

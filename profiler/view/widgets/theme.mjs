@@ -15,7 +15,7 @@ export function themeButton(state) {
   state.listen((keys) => keys.has('theme') && apply());
   // Canvases must be redrawn.
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
-    state.tell(new Set(['theme'])));
+    state.notify(new Set(['theme'])));
   apply();
   return made;
 }

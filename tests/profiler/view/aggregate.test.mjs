@@ -183,8 +183,8 @@ test('it says of others, and of allocations, that it does not', async () => {
     for (const part of [{ range: '0-500' }, { lanes: '0' }]) {
       const model = await narrowed({ metric: id, ...part });
       assert.equal(model.metric().id, 'wall');
-      assert.equal(model.lacking(), 'the log does not tell ' + label
-        + ' of a part: shown by wall');
+      assert.equal(model.lacking(), 'the log has no ' + label
+        + ' for a part: shown by wall');
     }
   }
 });

@@ -57,14 +57,14 @@ for (const [name, changes] of Object.entries({
   'a length that is too large': { nbytes: 27 },
   'a length that is absurd': { nbytes: 1e15 },
   'a length that is too small': { nbytes: 3 },
-  'data that are cut short': { data: block(COLUMNS).data.slice(0, 12) },
+  'data that are truncated': { data: block(COLUMNS).data.slice(0, 12) },
   'data that are no deflate stream': { data: '/////w==' },
   'data that are no base64': { data: '!!!!' },
 }))
   test('refused, in words: ' + name, async () => {
     await assert.rejects(readColumns(block(COLUMNS, 'deflate', changes), 2,
                                      'tiles'),
-                         /^Error: its tiles (claim|are (damaged|cut|longer))/);
+      /^Error: its tiles (claim|are (damaged|truncated|longer))/);
   });
 
 test('refused: a last number without its end', async () => {

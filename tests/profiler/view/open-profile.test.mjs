@@ -15,13 +15,13 @@ test('a document is taken as it is, and out of a page', () => {
 
 test('pages without a profile, and such as were cut, are refused', () => {
   assert.throws(() => documentOf('<!DOCTYPE html><p>hello'),
-                /holds no profile/);
-  assert.throws(() => documentOf('<html>' + TAG + '{'), /cut short/);
+                /has no profile/);
+  assert.throws(() => documentOf('<html>' + TAG + '{'), /truncated/);
 });
 
 test('what is no profile is told in words', async () => {
   const file = (text) => ({ name: 'x.json', text: async () => text });
-  await assert.rejects(openProfile(file('not JSON')), /damaged or cut short/);
+  await assert.rejects(openProfile(file('not JSON')), /damaged or truncated/);
   await assert.rejects(openProfile(file('{"traceEvents": []}')),
                        /version undefined/);
 });

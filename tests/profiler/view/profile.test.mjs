@@ -106,13 +106,13 @@ test('columns that a later version adds are ignored', async () => {
 
 test('a document that is cut short says so', async () => {
   await assert.rejects(readProfile('{"format":"radio-prof'),
-                       /damaged or cut short after 21 characters/);
-  await assert.rejects(readProfile(''), /cut short/);
+                       /damaged or truncated after 21 characters/);
+  await assert.rejects(readProfile(''), /truncated/);
 });
 
 test('another format or version is refused by name', async () => {
   await assert.rejects(read({ version: 2 }), /version 2/);
-  await assert.rejects(read({ format: 'x' }), /does not know/);
+  await assert.rejects(read({ format: 'x' }), /unknown to this page/);
 });
 
 for (const [name, change] of Object.entries({
