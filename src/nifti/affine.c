@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* From voxels to the patient: the affine of a header, and which way its
- * axes run. */
+/* The affine of a header from voxels to patient coordinates, and the
+ * anatomical orientation of its axes. */
 #include <config.h>
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include <radio/volume.h>
 
 #include "src/nifti/nifti.h"
-#include "src/nifti/polar.h"
 
 double
 rd_nifti_spacing (const struct rd_nifti *nifti, size_t axis)
@@ -27,12 +27,12 @@ all_finite (const double *values, size_t n)
   return true;
 }
 
-/* Rotation of the unit quaternion a + b i + c j + d k, where a follows from
- * the others, as nifti1.h has it. */
-static void
-rotation_of_quaternion (const double bcd[3], double r[3][3])
+void
+rd_nifti_qform (const struct rd_nifti *nifti, double affine[3][4])
 {
-  double b = bcd[0], c = bcd[1], d = bcd[2];
+  /* The rotation of the unit quaternion a + b i + c j + d k, where a follows
+   * from the others, as nifti1.h has it. */
+  double b = nifti->quatern[0], c = nifti->quatern[1], d = nifti->quatern[2];
   double a = 1 - (b * b + c * c + d * d);
   if (a < 1e-7) {
     /* A turn by 180 degrees, or rounding: a is 0, the rest a unit. */
@@ -43,7 +43,7 @@ rotation_of_quaternion (const double bcd[3], double r[3][3])
     a = 0;
   } else
     a = sqrt (a);
-  const double rotation[3][3] = {
+  const double r[3][3] = {
     { a * a + b * b - c * c - d * d, 2 * (b * c - a * d),
       2 * (b * d + a * c) },
     { 2 * (b * c + a * d), a * a + c * c - b * b - d * d,
@@ -51,14 +51,6 @@ rotation_of_quaternion (const double bcd[3], double r[3][3])
     { 2 * (b * d - a * c), 2 * (c * d + a * b),
       a * a + d * d - c * c - b * b },
   };
-  memcpy (r, rotation, sizeof rotation);
-}
-
-void
-rd_nifti_qform (const struct rd_nifti *nifti, double affine[3][4])
-{
-  double r[3][3];
-  rotation_of_quaternion (nifti->quatern, r);
   double qfac = nifti->pixdim[0] < 0 ? -1 : 1;
   for (size_t i = 0; i < 3; i++) {
     for (size_t j = 0; j < 3; j++)
@@ -102,8 +94,84 @@ rd_nifti_affine (const struct rd_nifti *nifti, double affine[3][4],
   *source = "pixdim";
 }
 
-/* The affine without its columns' lengths; false when a number is not
- * finite. */
+/*------------------------------------------------------------------------
+ * Polar decomposition
+ *
+ * By one-sided Jacobi rotations (Hestenes): the columns of m are rotated
+ * until they are orthogonal.  Small singular values keep full relative
+ * accuracy, which a decomposition of m^T m would lose.
+ *----------------------------------------------------------------------*/
+
+/* Convergence is quadratic: 6 to 8 sweeps are usual. */
+#define MAX_SWEEPS 60
+
+static double
+column_product (double m[3][3], size_t p, size_t q)
+{
+  return m[0][p] * m[0][q] + m[1][p] * m[1][q] + m[2][p] * m[2][q];
+}
+
+static void
+rotate_columns (double m[3][3], size_t p, size_t q, double c, double s)
+{
+  for (size_t i = 0; i < 3; i++) {
+    double a = m[i][p], b = m[i][q];
+    m[i][p] = c * a - s * b;
+    m[i][q] = s * a + c * b;
+  }
+}
+
+/* Makes columns p and q of u orthogonal and rotates v likewise; false when
+ * they are orthogonal already. */
+static bool
+orthogonalize (double u[3][3], double v[3][3], size_t p, size_t q)
+{
+  double alpha = column_product (u, p, p);
+  double beta = column_product (u, q, q);
+  double gamma = column_product (u, p, q);
+  if (fabs (gamma) <= DBL_EPSILON * sqrt (alpha * beta))
+    return false;
+  double zeta = (beta - alpha) / (2 * gamma);
+  double t = copysign (1, zeta) / (fabs (zeta) + hypot (1, zeta));
+  double c = 1 / hypot (1, t);
+  rotate_columns (u, p, q, c, c * t);
+  rotate_columns (v, p, q, c, c * t);
+  return true;
+}
+
+size_t
+rd_polar3 (double m[3][3], double rotation[3][3])
+{
+  double u[3][3], v[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+  memcpy (u, m, sizeof u);
+  for (int sweep = 0; sweep < MAX_SWEEPS; sweep++)
+    if (!(orthogonalize (u, v, 0, 1) | orthogonalize (u, v, 0, 2)
+          | orthogonalize (u, v, 1, 2)))
+      break;
+
+  double sigma[3], greatest = 0;
+  for (size_t k = 0; k < 3; k++) {
+    sigma[k] = sqrt (column_product (u, k, k));
+    greatest = fmax (greatest, sigma[k]);
+  }
+  size_t rank = 0;
+  memset (rotation, 0, 9 * sizeof rotation[0][0]);
+  for (size_t k = 0; k < 3; k++) {
+    if (sigma[k] <= greatest * 3 * DBL_EPSILON)
+      continue;
+    rank++;
+    for (size_t i = 0; i < 3; i++)
+      for (size_t j = 0; j < 3; j++)
+        rotation[i][j] += u[i][k] / sigma[k] * v[j][k];
+  }
+  return rank;
+}
+
+/*------------------------------------------------------------------------
+ * Orientation
+ *----------------------------------------------------------------------*/
+
+/* Normalizes the affine's columns; false when a number is not finite. */
 static bool
 directions (double affine[3][4], double m[3][3])
 {
@@ -134,13 +202,13 @@ strength (double r[3][3], size_t column)
   return most;
 }
 
-/* The voxel axes, from the one that is closest to an anatomical axis to the
- * one that is least; of equals the first first. */
-static void
-rank_columns (double r[3][3], size_t order[3])
+/* Assigns each voxel axis an anatomical axis of its own, as nibabel does:
+ * from the voxel axis that is closest to an anatomical axis to the one that
+ * is least; of equals the first first. */
+static bool
+assign_axes (double r[3][3], size_t world[3], bool rises[3])
 {
-  for (size_t k = 0; k < 3; k++)
-    order[k] = k;
+  size_t order[3] = { 0, 1, 2 };
   for (size_t k = 1; k < 3; k++)
     for (size_t i = k;
          i > 0 && strength (r, order[i]) > strength (r, order[i - 1]); i--) {
@@ -148,28 +216,11 @@ rank_columns (double r[3][3], size_t order[3])
       order[i] = order[i - 1];
       order[i - 1] = held;
     }
-}
-
-/* numpy.allclose (column, 0): nothing is left of it. */
-static bool
-column_vanishes (double r[3][3], size_t column)
-{
-  for (size_t i = 0; i < 3; i++)
-    if (fabs (r[i][column]) > 1e-8)
-      return false;
-  return true;
-}
-
-/* Give each voxel axis an anatomical axis of its own, as nibabel does: the
- * clearest chooses first. */
-static bool
-assign_axes (double r[3][3], size_t world[3], bool rises[3])
-{
-  size_t order[3];
-  rank_columns (r, order);
   for (size_t k = 0; k < 3; k++) {
     size_t j = order[k], best = 0;
-    if (column_vanishes (r, j))
+    /* numpy.allclose (column, 0). */
+    if (fabs (r[0][j]) <= 1e-8 && fabs (r[1][j]) <= 1e-8
+        && fabs (r[2][j]) <= 1e-8)
       return false;
     for (size_t i = 1; i < 3; i++)
       if (fabs (r[i][j]) > fabs (r[best][j]))

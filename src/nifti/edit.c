@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers made from headers: without what tells of a person, and for a box
- * of the image.  Bytes that have no reason to change stay as they are. */
+/* Headers written: stripped of personal text, for a box of the image, for a
+ * single file from a pair, and new ones.  Other bytes stay as they are. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,14 +12,17 @@
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
 
+#define NIFTI1_MAX_DIM 32767
+
+/* NIfTI wants the voxels to begin at a multiple of this. */
+#define VOX_OFFSET_ALIGNMENT 16
+
 static struct rd_field_layout
 layout_of (const struct rd_nifti *nifti)
 {
-  const uint16_t one = 1;
-  unsigned char first;
-  memcpy (&first, &one, 1);
-  return (struct rd_field_layout) { nifti->version,
-                                    nifti->swapped != (first == 0) };
+  return (struct rd_field_layout) {
+    nifti->version, nifti->swapped != RD_HOST_IS_BIG_ENDIAN
+  };
 }
 
 static bool
@@ -30,10 +34,10 @@ all_zero (const unsigned char *bytes, size_t nbytes)
   return true;
 }
 
-static void
-strip_texts (const struct rd_field_layout *layout, unsigned char *bytes,
-             void (*tell) (const char *message, void *user_data),
-             void *user_data)
+void
+rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
+                void (*report) (const char *message, void *user_data),
+                void *user_data)
 {
   static const struct {
     enum rd_field field;
@@ -44,53 +48,35 @@ strip_texts (const struct rd_field_layout *layout, unsigned char *bytes,
     { RD_FIELD_DATA_TYPE, "data_type" }, { RD_FIELD_DB_NAME, "db_name" },
     { RD_FIELD_UNUSED, "unused_str" },
   };
+  struct rd_field_layout layout = layout_of (nifti);
+  char message[96];
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    size_t nbytes, at = rd_field_text (layout, texts[i].field, &nbytes);
-    /* Text may also stand behind a NUL: all of the field counts. */
-    if (all_zero (bytes + at, nbytes))
+    size_t nbytes, at = rd_field_text (&layout, texts[i].field, &nbytes);
+    /* Text may also follow a NUL: all of the field counts. */
+    if (all_zero (prefix->data + at, nbytes))
       continue;
-    memset (bytes + at, 0, nbytes);
-    char message[64];
+    memset (prefix->data + at, 0, nbytes);
     snprintf (message, sizeof message, "blanked the header's %s",
               texts[i].name);
-    if (tell)
-      tell (message, user_data);
+    if (report)
+      report (message, user_data);
   }
-}
 
-/* Whatever follows the header: flag, extensions, padding. */
-static void
-strip_extensions (const struct rd_nifti *nifti,
-                  const struct rd_field_layout *layout,
-                  struct rd_buffer *prefix,
-                  void (*tell) (const char *message, void *user_data),
-                  void *user_data)
-{
-  size_t header = rd_field_header_nbytes (layout);
-  size_t end = rd_field_single_nbytes (layout);
-  if (!all_zero (prefix->data + header, prefix->nbytes - header) && tell) {
-    char message[96];
+  /* After the header come its extension flag, extensions and padding. */
+  size_t header = rd_field_header_nbytes (&layout);
+  size_t end = rd_field_single_nbytes (&layout);
+  if (!all_zero (prefix->data + header, prefix->nbytes - header) && report) {
     snprintf (message, sizeof message,
               "dropped %zu bytes of extensions after the header",
               prefix->nbytes > end ? prefix->nbytes - end : 0);
-    tell (message, user_data);
+    report (message, user_data);
   }
   if (prefix->nbytes > end)
     prefix->nbytes = end;
   memset (prefix->data + header, 0, prefix->nbytes - header);
   if (!nifti->is_pair)
-    rd_field_set_int (layout, prefix->data, RD_FIELD_VOX_OFFSET, 0,
+    rd_field_set_int (&layout, prefix->data, RD_FIELD_VOX_OFFSET, 0,
                       (int64_t) end);
-}
-
-void
-rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
-                void (*tell) (const char *message, void *user_data),
-                void *user_data)
-{
-  struct rd_field_layout layout = layout_of (nifti);
-  strip_texts (&layout, prefix->data, tell, user_data);
-  strip_extensions (nifti, &layout, prefix, tell, user_data);
 }
 
 /* A point of the voxel grid, from the affine's origin. */
@@ -125,15 +111,6 @@ move_origin (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
   }
 }
 
-/* The order of acquisition says nothing of some of the slices. */
-static void
-clear_slices (const struct rd_field_layout *layout, unsigned char *bytes)
-{
-  rd_field_set_int (layout, bytes, RD_FIELD_SLICE_CODE, 0, 0);
-  rd_field_set_int (layout, bytes, RD_FIELD_SLICE_START, 0, 0);
-  rd_field_set_int (layout, bytes, RD_FIELD_SLICE_END, 0, 0);
-}
-
 static void
 set_box (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
          const struct radio_box *box, unsigned char *bytes)
@@ -157,12 +134,18 @@ set_box (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
     rd_field_set_real (layout, bytes, RD_FIELD_TOFFSET, 0,
                        rd_field_real (layout, bytes, RD_FIELD_TOFFSET, 0)
                          + start[4] * rd_nifti_spacing (nifti, 4));
-  if (cut)
-    clear_slices (layout, bytes);
+  if (cut) {
+    /* The order of acquisition is unknown for a part of the slices. */
+    rd_field_set_int (layout, bytes, RD_FIELD_SLICE_CODE, 0, 0);
+    rd_field_set_int (layout, bytes, RD_FIELD_SLICE_START, 0, 0);
+    rd_field_set_int (layout, bytes, RD_FIELD_SLICE_END, 0, 0);
+  }
 }
 
-static enum radio_status
-check_box (const struct rd_nifti *nifti, const struct radio_box *box)
+enum radio_status
+rd_nifti_box_header (const struct rd_nifti *nifti,
+                     const struct rd_buffer *prefix,
+                     const struct radio_box *box, struct rd_buffer *out)
 {
   if (!rd_box_fits (box, nifti->rank, nifti->shape)
       || radio_box_count (box) == 0)
@@ -173,15 +156,6 @@ check_box (const struct rd_nifti *nifti, const struct radio_box *box)
       return rd_fail (RADIO_ERROR_ARGUMENT,
                       "a box of a %s image must hold all %d channels to "
                       "become NIfTI", nifti->type_name, (int) nifti->colour);
-  return RADIO_OK;
-}
-
-enum radio_status
-rd_nifti_box_header (const struct rd_nifti *nifti,
-                     const struct rd_buffer *prefix,
-                     const struct radio_box *box, struct rd_buffer *out)
-{
-  RD_TRY (check_box (nifti, box));
   struct rd_field_layout layout = layout_of (nifti);
   size_t header = rd_field_header_nbytes (&layout);
   size_t end = rd_field_single_nbytes (&layout);
@@ -197,5 +171,100 @@ rd_nifti_box_header (const struct rd_nifti *nifti,
                     (int64_t) end);
   size_t nbytes, magic = rd_field_text (&layout, RD_FIELD_MAGIC, &nbytes);
   memcpy (out->data + magic, layout.version == 2 ? "n+2" : "n+1", 4);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_nifti_make_single (const struct rd_nifti *nifti, struct rd_buffer *prefix)
+{
+  static const unsigned char zeros[VOX_OFFSET_ALIGNMENT];
+  struct rd_field_layout layout = layout_of (nifti);
+  size_t least = rd_field_single_nbytes (&layout);
+  while (prefix->nbytes < least)
+    RD_TRY (rd_buffer_append (prefix, zeros, 1));
+  size_t over = prefix->nbytes % VOX_OFFSET_ALIGNMENT;
+  if (over > 0)
+    RD_TRY (rd_buffer_append (prefix, zeros, VOX_OFFSET_ALIGNMENT - over));
+  rd_field_set_int (&layout, prefix->data, RD_FIELD_VOX_OFFSET, 0,
+                    (int64_t) prefix->nbytes);
+  size_t nbytes, magic = rd_field_text (&layout, RD_FIELD_MAGIC, &nbytes);
+  memcpy (prefix->data + magic, layout.version == 2 ? "n+2" : "n+1", 4);
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_make (const struct rd_nifti_make *make, struct rd_field_layout *layout)
+{
+  if (rd_nifti_datatype_of (make->dtype) == 0)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "NIfTI has no data type %s",
+                    radio_dtype_name (make->dtype));
+  if (make->rank < 3 || make->rank > 5)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "an array of rank %zu does not become NIfTI", make->rank);
+  *layout = (struct rd_field_layout) { 1, false };
+  for (size_t i = 0; i < make->rank; i++) {
+    if (make->shape[i] == 0 || make->shape[i] > INT64_MAX)
+      return rd_fail (RADIO_ERROR_ARGUMENT,
+                      "shape[%zu] is %" PRIu64 ", which NIfTI cannot hold",
+                      i, make->shape[i]);
+    if (make->shape[i] > NIFTI1_MAX_DIM)
+      layout->version = 2;
+  }
+  return RADIO_OK;
+}
+
+static void
+set_axes (const struct rd_nifti_make *make,
+          const struct rd_field_layout *layout,
+          unsigned char *bytes)
+{
+  rd_field_set_int (layout, bytes, RD_FIELD_DIM, 0, (int64_t) make->rank);
+  for (size_t i = 1; i < 8; i++)
+    rd_field_set_int (layout, bytes, RD_FIELD_DIM, i, 1);
+  for (size_t i = 0; i < 8; i++)
+    rd_field_set_real (layout, bytes, RD_FIELD_PIXDIM, i, 1);
+  for (size_t i = 0; i < make->rank; i++) {
+    /* 5-D arrays are t, c, z, y, x, but NIfTI's axes x, y, z, t, c. */
+    size_t axis = make->rank == 5 && i < 2 ? 4 + i : make->rank - i;
+    rd_field_set_int (layout, bytes, RD_FIELD_DIM, axis,
+                      (int64_t) make->shape[i]);
+    rd_field_set_real (layout, bytes, RD_FIELD_PIXDIM, axis,
+                       make->spacing[i]);
+  }
+  rd_field_set_int (layout, bytes, RD_FIELD_SFORM_CODE, 0, 1);
+  for (size_t i = 0; i < 12; i++)
+    rd_field_set_real (layout, bytes, RD_FIELD_SROW, i,
+                       make->affine[i / 4][i % 4]);
+}
+
+enum radio_status
+rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
+{
+  struct rd_field_layout layout;
+  RD_TRY (check_make (make, &layout));
+  size_t header = rd_field_header_nbytes (&layout);
+  size_t end = rd_field_single_nbytes (&layout);
+  RD_TRY (rd_buffer_reserve (out, end));
+  unsigned char *bytes = out->data;
+  memset (bytes, 0, end);
+  out->nbytes = end;
+  rd_field_set_int (&layout, bytes, RD_FIELD_SIZEOF_HDR, 0,
+                    (int64_t) header);
+  size_t nbytes, magic = rd_field_text (&layout, RD_FIELD_MAGIC, &nbytes);
+  memcpy (bytes + magic, layout.version == 2 ? "n+2\0\r\n\032\n" : "n+1",
+          nbytes);
+  rd_field_set_int (&layout, bytes, RD_FIELD_DATATYPE, 0,
+                    rd_nifti_datatype_of (make->dtype));
+  rd_field_set_int (&layout, bytes, RD_FIELD_BITPIX, 0,
+                    (int64_t) radio_dtype_nbytes (make->dtype) * 8);
+  rd_field_set_int (&layout, bytes, RD_FIELD_VOX_OFFSET, 0, (int64_t) end);
+  rd_field_set_real (&layout, bytes, RD_FIELD_SCL_SLOPE, 0, 1);
+  /* Millimetres and seconds. */
+  rd_field_set_int (&layout, bytes, RD_FIELD_XYZT_UNITS, 0, 2 | 8);
+  if (make->descrip) {
+    size_t at = rd_field_text (&layout, RD_FIELD_DESCRIP, &nbytes);
+    memcpy (bytes + at, make->descrip, strnlen (make->descrip, nbytes - 1));
+  }
+  set_axes (make, &layout, bytes);
   return RADIO_OK;
 }

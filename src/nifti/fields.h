@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the fields of NIfTI-1 and -2 headers lie, read and written by byte
- * offset in either byte order.  One table serves the parser and the editor,
+/* The fields of NIfTI-1 and -2 headers, read and written by byte offset in
+ * either byte order.  One table serves the parser and the editor,
  * so that both always mean the same bytes. */
 #ifndef RD_NIFTI_FIELDS_H
 #define RD_NIFTI_FIELDS_H
@@ -41,11 +41,13 @@ enum rd_field {
   RD_FIELD_COUNT
 };
 
-/* Which table, and which byte order. */
+/* Selects the table and the byte order. */
 struct rd_field_layout {
   int version;                  /* 1 or 2 */
   bool big_endian;
 };
+
+#define RD_HOST_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 /* Bytes of the header: 348 or 540. */
 size_t rd_field_header_nbytes (const struct rd_field_layout *layout);
@@ -70,7 +72,8 @@ void rd_field_set_real (const struct rd_field_layout *layout,
                         unsigned char *bytes, enum rd_field field, size_t i,
                         double value);
 
-/* Where a text lies: *nbytes is 0 when the version has no such field. */
+/* Returns the offset of a text; *nbytes is 0 when the version has no such
+ * field. */
 size_t rd_field_text (const struct rd_field_layout *layout, enum rd_field field,
                       size_t *nbytes);
 

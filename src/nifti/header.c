@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing and checking a NIfTI header.  Every number is taken for a lie
- * until it was checked; no field is followed before. */
+/* Parsing and checking a NIfTI header, and what follows from its fields:
+ * types, units, scaling and order of the voxels.  No field is trusted before
+ * it was checked. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -11,48 +12,132 @@
 #include "src/base/error.h"
 #include "src/nifti/fields.h"
 #include "src/nifti/nifti.h"
-#include "src/nifti/types.h"
 
-/* Tell version and byte order by sizeof_hdr, the one field that has a known
- * value. */
-static bool
-find_layout (const unsigned char *bytes, struct rd_field_layout *layout)
+/*------------------------------------------------------------------------
+ * Data types
+ *----------------------------------------------------------------------*/
+
+/* Types that no array of ours can hold are in the table too, so that they
+ * are refused by their names. */
+struct nifti_type {
+  int code;
+  int bitpix;
+  const char *name;
+  enum radio_dtype dtype;       /* RADIO_STORED: not supported */
+  enum rd_nifti_colour colour;
+};
+
+static const struct nifti_type nifti_types[] = {
+  { 1, 1, "binary", RADIO_STORED, RD_COLOUR_NONE },
+  { 2, 8, "uint8", RADIO_UINT8, RD_COLOUR_NONE },
+  { 4, 16, "int16", RADIO_INT16, RD_COLOUR_NONE },
+  { 8, 32, "int32", RADIO_INT32, RD_COLOUR_NONE },
+  { 16, 32, "float32", RADIO_FLOAT32, RD_COLOUR_NONE },
+  { 32, 64, "complex64", RADIO_COMPLEX64, RD_COLOUR_NONE },
+  { 64, 64, "float64", RADIO_FLOAT64, RD_COLOUR_NONE },
+  { 128, 24, "rgb24", RADIO_UINT8, RD_COLOUR_RGB },
+  { 256, 8, "int8", RADIO_INT8, RD_COLOUR_NONE },
+  { 512, 16, "uint16", RADIO_UINT16, RD_COLOUR_NONE },
+  { 768, 32, "uint32", RADIO_UINT32, RD_COLOUR_NONE },
+  { 1024, 64, "int64", RADIO_INT64, RD_COLOUR_NONE },
+  { 1280, 64, "uint64", RADIO_UINT64, RD_COLOUR_NONE },
+  { 1536, 128, "float128", RADIO_STORED, RD_COLOUR_NONE },
+  { 1792, 128, "complex128", RADIO_COMPLEX128, RD_COLOUR_NONE },
+  { 2048, 256, "complex256", RADIO_STORED, RD_COLOUR_NONE },
+  { 2304, 32, "rgba32", RADIO_UINT8, RD_COLOUR_RGBA },
+};
+
+#define NIFTI_TYPE_COUNT (sizeof nifti_types / sizeof nifti_types[0])
+
+static enum radio_status
+read_type (const struct rd_field_layout *layout, const unsigned char *bytes,
+           const char *file, struct rd_nifti *nifti)
 {
+  const int64_t datatype = rd_field_int (layout, bytes, RD_FIELD_DATATYPE, 0);
+  const int64_t bitpix = rd_field_int (layout, bytes, RD_FIELD_BITPIX, 0);
+  const struct nifti_type *type = nifti_types;
+  const struct nifti_type *end = type + NIFTI_TYPE_COUNT;
+  while (type < end && type->code != datatype)
+    type++;
+  if (type == end)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: datatype %" PRId64 " is none of NIfTI's", file,
+                    datatype);
+  if (type->dtype == RADIO_STORED)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: datatype %s (%" PRId64 ") is not supported", file,
+                    type->name, datatype);
+  if (bitpix != type->bitpix)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: bitpix is %" PRId64 ", but datatype %s (%" PRId64
+                    ") has %d bits", file, bitpix, type->name, datatype,
+                    type->bitpix);
+  nifti->datatype = type->code;
+  nifti->type_name = type->name;
+  nifti->type = rd_type_of (type->dtype);
+  nifti->colour = type->colour;
+  nifti->voxel_nbytes = (size_t) type->bitpix / 8;
+  return RADIO_OK;
+}
+
+int
+rd_nifti_datatype_of (enum radio_dtype dtype)
+{
+  if (dtype == RADIO_BOOL)
+    return 2;
+  for (size_t i = 0; i < NIFTI_TYPE_COUNT; i++)
+    if (nifti_types[i].dtype == dtype && dtype != RADIO_STORED
+        && nifti_types[i].colour == RD_COLOUR_NONE)
+      return nifti_types[i].code;
+  return 0;
+}
+
+/*------------------------------------------------------------------------
+ * Parsing
+ *----------------------------------------------------------------------*/
+
+/* Finds the version and byte order by sizeof_hdr, the one field that has a
+ * known value, and checks the magic. */
+static enum radio_status
+check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
+            struct rd_field_layout *layout, struct rd_nifti *nifti)
+{
+  if (nbytes < 4)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: is not a NIfTI image: %zu bytes", file, nbytes);
+  int64_t size = 0;
   for (int big = 0; big < 2; big++) {
     *layout = (struct rd_field_layout) { 1, big };
-    int64_t n = rd_field_int (layout, bytes, RD_FIELD_SIZEOF_HDR, 0);
-    layout->version = n == RD_NIFTI2_NBYTES ? 2 : 1;
-    if (n == RD_NIFTI1_NBYTES || n == RD_NIFTI2_NBYTES)
-      return true;
+    size = rd_field_int (layout, bytes, RD_FIELD_SIZEOF_HDR, 0);
+    if (size == RD_NIFTI1_NBYTES || size == RD_NIFTI2_NBYTES)
+      break;
   }
-  return false;
-}
-
-static bool
-host_is_big_endian (void)
-{
-  const uint16_t one = 1;
-  unsigned char first;
-  memcpy (&first, &one, 1);
-  return first == 0;
-}
-
-static enum radio_status
-check_magic_1 (const unsigned char *magic, const char *file, bool *is_pair)
-{
-  *is_pair = memcmp (magic, "ni1", 4) == 0;
-  if (*is_pair || memcmp (magic, "n+1", 4) == 0)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                  "%s: looks like an ANALYZE 7.5 image (348 bytes of header "
-                  "without NIfTI's magic): convert it to NIfTI first", file);
-}
-
-static enum radio_status
-check_magic_2 (const unsigned char *magic, const char *file, bool *is_pair)
-{
-  *is_pair = memcmp (magic, "ni2", 4) == 0;
-  if (!*is_pair && memcmp (magic, "n+2", 4) != 0)
+  if (size != RD_NIFTI1_NBYTES && size != RD_NIFTI2_NBYTES)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: is not a NIfTI image: its first 4 bytes are "
+                    "%02x %02x %02x %02x instead of 348 or 540", file,
+                    bytes[0], bytes[1], bytes[2], bytes[3]);
+  if (nbytes < (uint64_t) size)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: the header is cut short: %zu of %zu bytes", file,
+                    nbytes, (size_t) size);
+  layout->version = size == RD_NIFTI2_NBYTES ? 2 : 1;
+  nifti->version = layout->version;
+  nifti->swapped = layout->big_endian != RD_HOST_IS_BIG_ENDIAN;
+  size_t magic_nbytes;
+  const unsigned char *magic
+    = bytes + rd_field_text (layout, RD_FIELD_MAGIC, &magic_nbytes);
+  if (layout->version == 1) {
+    nifti->is_pair = memcmp (magic, "ni1", 4) == 0;
+    if (nifti->is_pair || memcmp (magic, "n+1", 4) == 0)
+      return RADIO_OK;
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: looks like an ANALYZE 7.5 image (348 bytes of "
+                    "header without NIfTI's magic): convert it to NIfTI "
+                    "first", file);
+  }
+  nifti->is_pair = memcmp (magic, "ni2", 4) == 0;
+  if (!nifti->is_pair && memcmp (magic, "n+2", 4) != 0)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: is not a NIfTI image: sizeof_hdr is 540, but the "
                     "magic is not n+2 or ni2", file);
@@ -61,33 +146,6 @@ check_magic_2 (const unsigned char *magic, const char *file, bool *is_pair)
                     "%s: the line ends in NIfTI-2's magic were changed: the "
                     "file was copied as text and is damaged", file);
   return RADIO_OK;
-}
-
-static enum radio_status
-check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
-            struct rd_field_layout *layout, struct rd_nifti *nifti)
-{
-  if (nbytes < 4)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: is not a NIfTI image: %zu bytes", file, nbytes);
-  if (!find_layout (bytes, layout))
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: is not a NIfTI image: its first 4 bytes are "
-                    "%02x %02x %02x %02x instead of 348 or 540", file,
-                    bytes[0], bytes[1], bytes[2], bytes[3]);
-  size_t wanted = rd_field_header_nbytes (layout);
-  if (nbytes < wanted)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: the header is cut short: %zu of %zu bytes", file,
-                    nbytes, wanted);
-  nifti->version = layout->version;
-  nifti->swapped = layout->big_endian != host_is_big_endian ();
-  size_t magic_nbytes;
-  const unsigned char *magic
-    = bytes + rd_field_text (layout, RD_FIELD_MAGIC, &magic_nbytes);
-  if (layout->version == 1)
-    return check_magic_1 (magic, file, &nifti->is_pair);
-  return check_magic_2 (magic, file, &nifti->is_pair);
 }
 
 /* dim[0] and the dim that it counts. */
@@ -113,9 +171,9 @@ read_dims (const struct rd_field_layout *layout, const unsigned char *bytes,
   return RADIO_OK;
 }
 
-/* What no volume of ours can be. */
+/* Refuses dimensions that no volume of ours can have, and counts voxels. */
 static enum radio_status
-check_dims (const struct rd_nifti *nifti, const char *file)
+check_dims (struct rd_nifti *nifti, const char *file)
 {
   if (nifti->ndim < 2)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
@@ -130,12 +188,6 @@ check_dims (const struct rd_nifti *nifti, const char *file)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: a %s image of 5 dimensions is not supported: dim[5] "
                     "is %" PRId64, file, nifti->type_name, nifti->dim[5]);
-  return RADIO_OK;
-}
-
-static enum radio_status
-count_voxels (struct rd_nifti *nifti, const char *file)
-{
   uint64_t count = 1;
   for (size_t i = 1; i < 8; i++)
     if (rd_mul_overflows (count, (uint64_t) nifti->dim[i], &count))
@@ -185,26 +237,19 @@ read_vox_offset (const struct rd_field_layout *layout,
                       "%s: vox_offset is %" PRId64 ", negative", file,
                       offset);
     nifti->vox_offset = (uint64_t) offset;
-    return RADIO_OK;
+  } else {
+    double offset = rd_field_real (layout, bytes, RD_FIELD_VOX_OFFSET, 0);
+    if (isnan (offset) || offset < 0 || offset >= 0x1p63)
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: vox_offset is %s", file,
+                      isnan (offset) ? "NaN"
+                      : offset < 0 ? "negative" : "beyond any file");
+    if (offset != floor (offset))
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: vox_offset is between %" PRIu64 " and %" PRIu64
+                      ", not a whole number", file, (uint64_t) offset,
+                      (uint64_t) offset + 1);
+    nifti->vox_offset = (uint64_t) offset;
   }
-  double offset = rd_field_real (layout, bytes, RD_FIELD_VOX_OFFSET, 0);
-  if (isnan (offset) || offset < 0 || offset >= 0x1p63)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: vox_offset is %s", file,
-                    isnan (offset) ? "NaN"
-                    : offset < 0 ? "negative" : "beyond any file");
-  if (offset != floor (offset))
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: vox_offset is between %" PRIu64 " and %" PRIu64
-                    ", not a whole number", file, (uint64_t) offset,
-                    (uint64_t) offset + 1);
-  nifti->vox_offset = (uint64_t) offset;
-  return RADIO_OK;
-}
-
-static enum radio_status
-check_vox_offset (const struct rd_field_layout *layout, const char *file,
-                  const struct rd_nifti *nifti)
-{
   size_t least = rd_field_single_nbytes (layout);
   if (!nifti->is_pair && nifti->vox_offset < least)
     return rd_fail (RADIO_ERROR_FORMAT,
@@ -214,39 +259,6 @@ check_vox_offset (const struct rd_field_layout *layout, const char *file,
   return RADIO_OK;
 }
 
-static void
-read_geometry (const struct rd_field_layout *layout, const unsigned char *bytes,
-               struct rd_nifti *nifti)
-{
-  for (size_t i = 0; i < 8; i++)
-    nifti->pixdim[i] = rd_field_real (layout, bytes, RD_FIELD_PIXDIM, i);
-  for (size_t i = 0; i < 3; i++) {
-    nifti->quatern[i] = rd_field_real (layout, bytes, RD_FIELD_QUATERN, i);
-    nifti->qoffset[i] = rd_field_real (layout, bytes, RD_FIELD_QOFFSET, i);
-    for (size_t j = 0; j < 4; j++)
-      nifti->srow[i][j] = rd_field_real (layout, bytes, RD_FIELD_SROW,
-                                         4 * i + j);
-  }
-  nifti->qform_code
-    = (int) rd_field_int (layout, bytes, RD_FIELD_QFORM_CODE, 0);
-  nifti->sform_code
-    = (int) rd_field_int (layout, bytes, RD_FIELD_SFORM_CODE, 0);
-  nifti->xyzt_units
-    = (int) (rd_field_int (layout, bytes, RD_FIELD_XYZT_UNITS, 0) & 0xff);
-}
-
-static void
-read_values (const struct rd_field_layout *layout, const unsigned char *bytes,
-             struct rd_nifti *nifti)
-{
-  nifti->scl_slope = rd_field_real (layout, bytes, RD_FIELD_SCL_SLOPE, 0);
-  nifti->scl_inter = rd_field_real (layout, bytes, RD_FIELD_SCL_INTER, 0);
-  nifti->cal_min = rd_field_real (layout, bytes, RD_FIELD_CAL_MIN, 0);
-  nifti->cal_max = rd_field_real (layout, bytes, RD_FIELD_CAL_MAX, 0);
-  nifti->intent_code
-    = (int) rd_field_int (layout, bytes, RD_FIELD_INTENT_CODE, 0);
-}
-
 enum radio_status
 rd_nifti_parse (const unsigned char *bytes, size_t nbytes, const char *file,
                 struct rd_nifti *nifti)
@@ -254,17 +266,100 @@ rd_nifti_parse (const unsigned char *bytes, size_t nbytes, const char *file,
   struct rd_nifti n = { 0 };
   struct rd_field_layout layout;
   RD_TRY (check_kind (bytes, nbytes, file, &layout, &n));
-  RD_TRY (rd_nifti_set_type (
-            &n, rd_field_int (&layout, bytes, RD_FIELD_DATATYPE, 0),
-            rd_field_int (&layout, bytes, RD_FIELD_BITPIX, 0), file));
+  RD_TRY (read_type (&layout, bytes, file, &n));
   RD_TRY (read_dims (&layout, bytes, file, &n));
   RD_TRY (check_dims (&n, file));
-  RD_TRY (count_voxels (&n, file));
   RD_TRY (read_vox_offset (&layout, bytes, file, &n));
-  RD_TRY (check_vox_offset (&layout, file, &n));
   set_shape (&n);
-  read_geometry (&layout, bytes, &n);
-  read_values (&layout, bytes, &n);
+
+  for (size_t i = 0; i < 8; i++)
+    n.pixdim[i] = rd_field_real (&layout, bytes, RD_FIELD_PIXDIM, i);
+  for (size_t i = 0; i < 3; i++) {
+    n.quatern[i] = rd_field_real (&layout, bytes, RD_FIELD_QUATERN, i);
+    n.qoffset[i] = rd_field_real (&layout, bytes, RD_FIELD_QOFFSET, i);
+  }
+  for (size_t i = 0; i < 12; i++)
+    n.srow[i / 4][i % 4] = rd_field_real (&layout, bytes, RD_FIELD_SROW, i);
+  n.qform_code = (int) rd_field_int (&layout, bytes, RD_FIELD_QFORM_CODE, 0);
+  n.sform_code = (int) rd_field_int (&layout, bytes, RD_FIELD_SFORM_CODE, 0);
+  n.xyzt_units
+    = (int) (rd_field_int (&layout, bytes, RD_FIELD_XYZT_UNITS, 0) & 0xff);
+  n.scl_slope = rd_field_real (&layout, bytes, RD_FIELD_SCL_SLOPE, 0);
+  n.scl_inter = rd_field_real (&layout, bytes, RD_FIELD_SCL_INTER, 0);
+  n.cal_min = rd_field_real (&layout, bytes, RD_FIELD_CAL_MIN, 0);
+  n.cal_max = rd_field_real (&layout, bytes, RD_FIELD_CAL_MAX, 0);
+  n.intent_code
+    = (int) rd_field_int (&layout, bytes, RD_FIELD_INTENT_CODE, 0);
   *nifti = n;
   return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * What follows from the fields
+ *----------------------------------------------------------------------*/
+
+const char *
+rd_nifti_space_unit (const struct rd_nifti *nifti)
+{
+  switch (nifti->xyzt_units & 0x07) {
+  case 1: return "meter";
+  case 2: return "millimeter";
+  case 3: return "micrometer";
+  default: return "";
+  }
+}
+
+/* Hertz, ppm and radians per second (32, 40, 48) are not units of time, and
+ * OME has no axis for them. */
+const char *
+rd_nifti_time_unit (const struct rd_nifti *nifti)
+{
+  switch (nifti->xyzt_units & 0x38) {
+  case 8: return "second";
+  case 16: return "millisecond";
+  case 24: return "microsecond";
+  default: return "";
+  }
+}
+
+void
+rd_nifti_scaling (const struct rd_nifti *nifti, double *slope, double *inter)
+{
+  *slope = 1;
+  *inter = 0;
+  /* The standard exempts colours from scaling. */
+  if (nifti->colour != RD_COLOUR_NONE || nifti->scl_slope == 0
+      || !isfinite (nifti->scl_slope))
+    return;
+  *slope = nifti->scl_slope;
+  if (isfinite (nifti->scl_inter))
+    *inter = nifti->scl_inter;
+}
+
+size_t
+rd_nifti_axis (const struct rd_nifti *nifti, size_t axis)
+{
+  switch (nifti->axes[axis]) {
+  case 'x': return 1;
+  case 'y': return 2;
+  case 'z': return 3;
+  case 't': return 4;
+  default: return nifti->colour == RD_COLOUR_NONE ? 5 : 0;
+  }
+}
+
+void
+rd_nifti_file_strides (const struct rd_nifti *nifti, const uint64_t *shape,
+                       int64_t *strides)
+{
+  uint64_t size[6] = { 1, 1, 1, 1, 1, 1 };
+  for (size_t i = 0; i < nifti->rank; i++)
+    if (rd_nifti_axis (nifti, i) > 0)
+      size[rd_nifti_axis (nifti, i)] = shape[i];
+  int64_t stride[6] = { 1 };
+  stride[1] = (int64_t) nifti->voxel_nbytes;
+  for (size_t i = 2; i < 6; i++)
+    stride[i] = stride[i - 1] * (int64_t) size[i - 1];
+  for (size_t i = 0; i < nifti->rank; i++)
+    strides[i] = stride[rd_nifti_axis (nifti, i)];
 }

@@ -67,7 +67,7 @@ void rd_nifti_affine (const struct rd_nifti *nifti, double affine[3][4],
  * is 0 or not finite, as NIfTI's own library has it. */
 double rd_nifti_spacing (const struct rd_nifti *nifti, size_t axis);
 
-/* Whether sform and qform are set and all finite; the qform's affine. */
+/* True if sform or qform are set and all finite; the qform's affine. */
 bool rd_nifti_has_sform (const struct rd_nifti *nifti);
 bool rd_nifti_has_qform (const struct rd_nifti *nifti);
 void rd_nifti_qform (const struct rd_nifti *nifti, double affine[3][4]);
@@ -82,9 +82,18 @@ size_t rd_nifti_axis (const struct rd_nifti *nifti, size_t axis);
 void rd_orientation (double affine[3][4], char letters[4],
                      size_t axis_of[3]);
 
+/* The orthogonal factor of the polar decomposition of m: P Q^T of the
+ * singular value decomposition P S Q^T, without those directions whose
+ * singular value is lost in rounding (below the greatest, times 3 epsilon).
+ * Returns the rank, 3 for an ordinary matrix.  All of m must be finite. */
+size_t rd_polar3 (double m[3][3], double rotation[3][3]);
+
 /* Names of OME's and UDUNITS' for xyzt_units; "" when unknown. */
 const char *rd_nifti_space_unit (const struct rd_nifti *nifti);
 const char *rd_nifti_time_unit (const struct rd_nifti *nifti);
+
+/* The code for an element type; 0 when NIfTI has none. */
+int rd_nifti_datatype_of (enum radio_dtype dtype);
 
 /* Slope and intercept that apply: 1 and 0 when scl_slope is 0 or NaN. */
 void rd_nifti_scaling (const struct rd_nifti *nifti, double *slope,
@@ -92,11 +101,11 @@ void rd_nifti_scaling (const struct rd_nifti *nifti, double *slope,
 
 /* Blank the free-text fields (descrip, aux_file, intent_name, db_name and
  * the other unused texts of NIfTI-1) of a prefix and drop its extensions:
- * vox_offset and the extension flag follow.  tell is called with a line for
+ * vox_offset and the extension flag follow.  report is called with a line for
  * each thing dropped; NULL is legal.  The prefix may become shorter, and
  * nifti's vox_offset is the old one: parse again what is kept. */
 void rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
-                     void (*tell) (const char *message, void *user_data),
+                     void (*report) (const char *message, void *user_data),
                      void *user_data);
 
 /* A header for a box (array order, rank of nifti) of the image: single

@@ -10,7 +10,6 @@
 #include <radio/volume.h>
 
 #include "src/nifti/nifti.h"
-#include "src/nifti/polar.h"
 #include "tests/nifti/vectors.h"
 
 #define COUNT(array) (sizeof array / sizeof array[0])

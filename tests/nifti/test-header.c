@@ -8,7 +8,6 @@
 #include "tests/unit.h"
 
 #include "src/nifti/image.h"
-#include "src/nifti/types.h"
 #include "tests/nifti/folder.h"
 #include "tests/nifti/make-nifti.h"
 
