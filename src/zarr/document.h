@@ -33,7 +33,7 @@ struct rd_group_doc {
   struct json_object *consolidated;     /* path -> document; NULL: none */
 };
 
-/* What kind of node a document is.  RADIO_ERROR_FORMAT when it is none;
+/* The kind of node of a document.  RADIO_ERROR_FORMAT when it has none;
  * RADIO_ERROR_UNSUPPORTED for zarr_format 2 or another. */
 enum radio_status rd_document_node (struct json_object *document,
                                     const char *where, enum rd_node *node)
@@ -97,10 +97,10 @@ enum radio_status rd_fill_write (const struct rd_type *type,
 void rd_chunk_key (const struct rd_array_doc *doc, const uint64_t *index,
                    char key[RD_CHUNK_KEY_NBYTES]);
 
-/* Whether a name is legal for a node (core spec, "Node names"): not empty,
+/* Checks a name for a node (core spec, "Node names"): not empty,
  * no '/', not all dots, not starting "__", not "zarr.json"; and, so that
  * every file system can hold it, no control characters and at most 200
- * bytes.  RADIO_ERROR_ARGUMENT says what is wrong with it. */
+ * bytes.  RADIO_ERROR_ARGUMENT says why not. */
 enum radio_status rd_node_name_check (const char *name) RADIO_USE_RESULT;
 
 #endif /* RD_DOCUMENT_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Extension points and unknown members: what must be understood is refused
- * by name. */
+/* Extension points and unknown members: those that must be understood are
+ * refused by name. */
 #include <config.h>
 
 #include <string.h>
@@ -89,37 +89,19 @@ rd_named_check (const struct rd_named *named, const char *const *known,
   return RADIO_OK;
 }
 
-/* Whether a member that nobody knows says that this does not matter. */
-static bool
-may_be_ignored (struct json_object *value)
-{
-  struct json_object *must;
-
-  if (!json_object_is_type (value, json_type_object))
-    return false;
-  must = rd_json_member (value, "must_understand");
-  return json_object_is_type (must, json_type_boolean)
-         && !json_object_get_boolean (must);
-}
-
 enum radio_status
 rd_members_check (struct json_object *document, const char *const *known,
                   const char *where)
 {
   json_object_object_foreach (document, member, value) {
-    if (!is_among (member, known) && !may_be_ignored (value))
+    struct json_object *must = json_object_is_type (value, json_type_object)
+      ? rd_json_member (value, "must_understand") : NULL;
+    bool may_be_ignored = json_object_is_type (must, json_type_boolean)
+                          && !json_object_get_boolean (must);
+    if (!is_among (member, known) && !may_be_ignored)
       return rd_fail (RADIO_ERROR_UNSUPPORTED,
                       "%s: unknown member %s, which must be understood",
                       where, member);
   }
   return RADIO_OK;
-}
-
-enum radio_status
-rd_attributes_parse (struct json_object *document, const char *where,
-                     struct json_object **attributes)
-{
-  if (!json_object_object_get_ex (document, "attributes", NULL))
-    return RADIO_OK;
-  return rd_json_object (document, "attributes", where, attributes);
 }

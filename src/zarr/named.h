@@ -37,11 +37,4 @@ enum radio_status rd_members_check (struct json_object *document,
                                     const char *const *known,
                                     const char *where) RADIO_USE_RESULT;
 
-/* The document's member `attributes': NULL when there is none; FORMAT when
- * it is no object. */
-enum radio_status rd_attributes_parse (struct json_object *document,
-                                       const char *where,
-                                       struct json_object **attributes)
-  RADIO_USE_RESULT;
-
 #endif /* RD_NAMED_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of nodes: what the spec allows, and every file system holds. */
+/* Names of nodes, which every file system can hold, and keys of chunks. */
 #include <config.h>
 
 #include <string.h>
@@ -10,45 +10,51 @@
 
 #define NAME_MAX_NBYTES 200
 
-/* What is wrong with the characters, or NULL. */
-static const char *
-wrong_character (const char *name)
-{
-  for (size_t n; *name; name += n) {
-    if (*name == '/')
-      return "it has a '/' in it";
-    if ((unsigned char) *name < 0x20 || *name == 0x7f)
-      return "it has a control character in it";
-    n = rd_utf8_nbytes (name);
-    if (n == 0)
-      return "it is not UTF-8";
-  }
-  return NULL;
-}
-
-static const char *
-wrong_name (const char *name)
-{
-  if (name[0] == '\0')
-    return "it is empty";
-  if (strlen (name) > NAME_MAX_NBYTES)
-    return "it is longer than 200 bytes";
-  if (name[strspn (name, ".")] == '\0')
-    return "it has nothing but dots";
-  if (strncmp (name, "__", 2) == 0)
-    return "names that begin with __ are reserved";
-  if (strcmp (name, "zarr.json") == 0)
-    return "that is the name of documents";
-  return wrong_character (name);
-}
-
 enum radio_status
 rd_node_name_check (const char *name)
 {
-  const char *why = wrong_name (name);
+  const char *why = name[0] == '\0' ? "it is empty"
+    : strlen (name) > NAME_MAX_NBYTES ? "it is longer than 200 bytes"
+    : name[strspn (name, ".")] == '\0' ? "it has nothing but dots"
+    : strncmp (name, "__", 2) == 0 ? "names that begin with __ are reserved"
+    : strcmp (name, "zarr.json") == 0 ? "that is the name of documents"
+    : NULL;
 
+  for (size_t i = 0, n; !why && name[i]; i += n) {
+    n = rd_utf8_nbytes (name + i);
+    if (name[i] == '/')
+      why = "it has a '/' in it";
+    else if ((unsigned char) name[i] < 0x20 || name[i] == 0x7f)
+      why = "it has a control character in it";
+    else if (n == 0)
+      why = "it is not UTF-8";
+  }
   if (why)
     return rd_fail (RADIO_ERROR_ARGUMENT, "\"%.*s\" cannot be a node's name:"
                     " %s", NAME_MAX_NBYTES, name, why);
   return RADIO_OK;
+}
+
+/* "default" (c/0/1) and "v2" (0.1) encodings. */
+void
+rd_chunk_key (const struct rd_array_doc *doc, const uint64_t *index,
+              char key[RD_CHUNK_KEY_NBYTES])
+{
+  size_t n = 0;
+
+  if (!doc->keys_v2)
+    key[n++] = 'c';
+  for (size_t i = 0; i < doc->rank; i++) {
+    if (n > 0)
+      key[n++] = doc->separator;
+    char digits[20];
+    size_t ndigits = 0;
+    uint64_t number = index[i];
+    do
+      digits[ndigits++] = (char) ('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (ndigits > 0)
+      key[n++] = digits[--ndigits];
+  }
+  key[n] = '\0';
 }

@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The configurations of the codecs that the library has.  A member that is
- * not known may change what the bytes mean, so it is refused by name. */
+/* Parsing lists of codecs and their configurations.  An unknown member may
+ * change what the bytes mean, so it is refused by name. */
 #include <config.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/error.h"
-#include "src/zarr/codec-config.h"
+#include "src/zarr/document.h"
 #include "src/zarr/named.h"
 
+/* The input of a codec. */
+struct codec_input {
+  size_t rank;
+  struct rd_type type;
+  size_t axis[RADIO_MAX_RANK + 1];    /* the array's, of each axis here */
+  uint64_t *tile_shape;               /* of the array; NULL in an index */
+  unsigned depth;                     /* of nested shards */
+};
+
+static enum radio_status parse_list (struct json_object *list,
+                                     struct codec_input place,
+                                     const char *where,
+                                     struct rd_chain **chain);
+
 typedef enum radio_status config_fn (struct json_object *configuration,
-                                     struct rd_codec_place *place,
+                                     struct codec_input *place,
                                      const char *where,
                                      struct rd_codec *codec);
 
-/* One of a list of words that ends in NULL; *index is its number. */
+/* Parses one of a list of words that ends in NULL; *index is its number. */
 static enum radio_status
 parse_word (struct json_object *configuration, const char *member,
             const char *const *words, const char *where, size_t *index)
@@ -40,7 +55,7 @@ is_there (struct json_object *configuration, const char *member)
 
 static enum radio_status
 parse_bytes (struct json_object *configuration,
-             struct rd_codec_place *place, const char *where,
+             struct codec_input *place, const char *where,
              struct rd_codec *codec)
 {
   static const char *const orders[] = { "little", "big", NULL };
@@ -55,10 +70,10 @@ parse_bytes (struct json_object *configuration,
   return RADIO_OK;
 }
 
-/* Encoded axis i is axis order[i] of what comes in. */
+/* Encoded axis i is axis order[i] of the input. */
 static enum radio_status
 parse_transpose (struct json_object *configuration,
-                 struct rd_codec_place *place, const char *where,
+                 struct codec_input *place, const char *where,
                  struct rd_codec *codec)
 {
   struct json_object *list = rd_json_member (configuration, "order");
@@ -85,7 +100,7 @@ parse_transpose (struct json_object *configuration,
 
 static enum radio_status
 parse_blosc (struct json_object *configuration,
-             struct rd_codec_place *place, const char *where,
+             struct codec_input *place, const char *where,
              struct rd_codec *codec)
 {
   static const char *const cnames[] = { "blosclz", "lz4", "lz4hc", "snappy",
@@ -118,7 +133,7 @@ parse_blosc (struct json_object *configuration,
 
 static enum radio_status
 parse_zstd (struct json_object *configuration,
-            struct rd_codec_place *place, const char *where,
+            struct codec_input *place, const char *where,
             struct rd_codec *codec)
 {
   int64_t level;
@@ -134,7 +149,7 @@ parse_zstd (struct json_object *configuration,
 
 static enum radio_status
 parse_gzip (struct json_object *configuration,
-            struct rd_codec_place *place, const char *where,
+            struct codec_input *place, const char *where,
             struct rd_codec *codec)
 {
   int64_t level;
@@ -147,44 +162,27 @@ parse_gzip (struct json_object *configuration,
 
 static enum radio_status
 parse_crc32c (struct json_object *configuration,
-              struct rd_codec_place *place, const char *where,
+              struct codec_input *place, const char *where,
               struct rd_codec *codec)
 {
   (void) configuration, (void) place, (void) where, (void) codec;
   return RADIO_OK;
 }
 
-/* The index is an array of uint64, its last axis of two. */
 static enum radio_status
-parse_index (struct json_object *configuration,
-             const struct rd_codec_place *place, const char *where,
-             struct rd_codec *codec)
+parse_sharding (struct json_object *configuration,
+                struct codec_input *place, const char *where,
+                struct rd_codec *codec)
 {
   static const char *const locations[] = { "end", "start", NULL };
-  struct rd_codec_place index = {
+  struct codec_input inner = *place;
+  /* The index is an array of uint64, its last axis of two. */
+  struct codec_input index = {
     .rank = place->rank + 1, .type = rd_type_of (RADIO_UINT64),
     .depth = place->depth + 1
   };
   struct json_object *list;
-  size_t location = 0;
-
-  RD_TRY (rd_json_array (configuration, "index_codecs", where, &list));
-  RD_TRY (rd_codecs_parse (list, index, where, &codec->u.sharding.index));
-  if (is_there (configuration, "index_location"))
-    RD_TRY (parse_word (configuration, "index_location", locations, where,
-                        &location));
-  codec->u.sharding.index_at_start = location == 1;
-  return RADIO_OK;
-}
-
-static enum radio_status
-parse_sharding (struct json_object *configuration,
-                struct rd_codec_place *place, const char *where,
-                struct rd_codec *codec)
-{
-  struct rd_codec_place inner = *place;
-  struct json_object *list;
-  size_t rank;
+  size_t rank, location = 0;
 
   if (place->tile_shape == NULL)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: an index cannot be sharded",
@@ -199,8 +197,15 @@ parse_sharding (struct json_object *configuration,
     place->tile_shape[place->axis[i]] = codec->u.sharding.chunk_shape[i];
   inner.depth++;
   RD_TRY (rd_json_array (configuration, "codecs", where, &list));
-  RD_TRY (rd_codecs_parse (list, inner, where, &codec->u.sharding.inner));
-  return parse_index (configuration, place, where, codec);
+  RD_TRY (parse_list (list, inner, where, &codec->u.sharding.inner));
+
+  RD_TRY (rd_json_array (configuration, "index_codecs", where, &list));
+  RD_TRY (parse_list (list, index, where, &codec->u.sharding.index));
+  if (is_there (configuration, "index_location"))
+    RD_TRY (parse_word (configuration, "index_location", locations, where,
+                        &location));
+  codec->u.sharding.index_at_start = location == 1;
+  return RADIO_OK;
 }
 
 static const struct {
@@ -208,7 +213,7 @@ static const struct {
   enum rd_codec_id id;
   config_fn *parse;
   const char *members[6];
-} codecs[] = {
+} codec_types[] = {
   { "bytes", RD_CODEC_BYTES, parse_bytes, { "endian" } },
   { "transpose", RD_CODEC_TRANSPOSE, parse_transpose, { "order" } },
   { "sharding_indexed", RD_CODEC_SHARDING, parse_sharding,
@@ -220,36 +225,89 @@ static const struct {
   { "crc32c", RD_CODEC_CRC32C, parse_crc32c, { NULL } },
 };
 
-#define N_CODECS (sizeof codecs / sizeof codecs[0])
+#define N_CODEC_TYPES (sizeof codec_types / sizeof codec_types[0])
 
-static size_t
-find_codec (const char *name)
-{
-  size_t i = 0;
-
-  while (i < N_CODECS && strcmp (codecs[i].name, name) != 0)
-    i++;
-  return i;
-}
-
-enum radio_status
-rd_codec_parse (struct json_object *value, struct rd_codec_place *place,
-                const char *where, struct rd_codec *codec, bool *ignored)
+/* Parses one entry of a list of codecs.  *ignored is set when it is unknown
+ * and may be ignored.  A transpose moves the axes of place. */
+static enum radio_status
+parse_codec (struct json_object *value, struct codec_input *place,
+             const char *where, struct rd_codec *codec, bool *ignored)
 {
   struct rd_named named;
   char in[256];
 
   RD_TRY (rd_named_parse (value, "a codec", where, &named));
-  size_t i = find_codec (named.name);
-  if (i == N_CODECS) {
+  size_t i = 0;
+  while (i < N_CODEC_TYPES && strcmp (codec_types[i].name, named.name) != 0)
+    i++;
+  if (i == N_CODEC_TYPES) {
     *ignored = named.may_be_ignored;
     if (*ignored)
       return RADIO_OK;
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: codec \"%s\" is not supported", where, named.name);
   }
-  RD_TRY (rd_named_check (&named, codecs[i].members, where));
-  codec->id = codecs[i].id;
+  RD_TRY (rd_named_check (&named, codec_types[i].members, where));
+  codec->id = codec_types[i].id;
   snprintf (in, sizeof in, "%.200s: %s", where, named.name);
-  return codecs[i].parse (named.configuration, place, in, codec);
+  return codec_types[i].parse (named.configuration, place, in, codec);
+}
+
+/* Parses a list of codecs (of an array, within a shard, of a shard's index),
+ * without rd_chain_check. */
+static enum radio_status
+parse_list (struct json_object *list, struct codec_input place,
+            const char *where, struct rd_chain **chain)
+{
+  if (!json_object_is_type (list, json_type_array))
+    return rd_json_not (list, "codecs", "a list", where);
+  if (place.depth > RD_CHAIN_MAX_DEPTH)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: shards are nested deeper than %d", where,
+                    RD_CHAIN_MAX_DEPTH);
+  RD_CLEANUP (rd_cleanup_chain) struct rd_chain *made
+    = rd_calloc (1, sizeof *made);
+  if (made == NULL)
+    return rd_fail_memory (sizeof *made);
+  for (size_t i = 0; i < json_object_array_length (list); i++) {
+    bool ignored = false;
+    if (made->n == RD_CHAIN_MAX)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                      "%s: codecs has %zu entries, at most %d are supported",
+                      where, json_object_array_length (list),
+                      RD_CHAIN_MAX);
+    /* Counted at once, so that a failure frees it too. */
+    struct rd_codec *codec = &made->codecs[made->n++];
+    RD_TRY (parse_codec (json_object_array_get_idx (list, i), &place, where,
+                         codec, &ignored));
+    made->n -= ignored;
+  }
+  while (made->n_array < made->n
+         && made->codecs[made->n_array].id == RD_CODEC_TRANSPOSE)
+    made->n_array++;
+  *chain = RD_STEAL (made);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_chain_parse (struct json_object *codecs, const struct rd_chunk *chunk,
+                const char *where, struct rd_chain **chain,
+                uint64_t *tile_shape)
+{
+  uint64_t tile[RADIO_MAX_RANK];
+  struct codec_input place = {
+    .rank = chunk->rank, .type = chunk->type, .tile_shape = tile
+  };
+  RD_CLEANUP (rd_cleanup_chain) struct rd_chain *made = NULL;
+
+  memcpy (tile, chunk->shape, sizeof tile);
+  for (size_t i = 0; i < chunk->rank; i++)
+    place.axis[i] = i;
+  RD_TRY (parse_list (codecs, place, where, &made));
+  enum radio_status status = rd_chain_check (made, chunk);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", where);
+  memcpy (tile_shape, tile, chunk->rank * sizeof tile[0]);
+  *chain = RD_STEAL (made);
+  return RADIO_OK;
 }
