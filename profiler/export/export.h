@@ -40,10 +40,6 @@ void rd_write_format (struct rd_writer *writer, const char *format, ...)
  * that it may stand in a script of a page. */
 void rd_write_json_string (struct rd_writer *writer, const char *text);
 
-/* The bytes of the UTF-8 character that a text begins with, 0 when there is
- * none that is valid.  Not for the end of the text. */
-size_t rd_utf8_length (const char *text);
-
 /* Hand over what is left; the first failure. */
 enum radio_status rd_writer_end (struct rd_writer *writer) RADIO_USE_RESULT;
 

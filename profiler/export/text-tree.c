@@ -168,8 +168,8 @@ measure_column (struct tree *tree, size_t column)
   size_t width = 0;
   for (size_t i = 0; i < text->profile->nodes.n; i++) {
     columns[column].print (text, i, cell);
-    if (rd_text_width (cell) > width)
-      width = rd_text_width (cell);
+    if (rd_utf8_count (cell) > width)
+      width = rd_utf8_count (cell);
   }
   if (width > 0 && width < strlen (columns[column].title))
     width = strlen (columns[column].title);
@@ -183,7 +183,7 @@ measure_scopes (const struct rd_text *text)
   for (size_t i = 0; i < text->profile->nodes.n; i++) {
     const struct radio_profile_node *node = node_at (text, i);
     size_t width = (size_t) node->depth * LEVEL_WIDTH
-                   + rd_text_width (node->name);
+                   + rd_utf8_count (node->name);
     if (width > most)
       most = width;
   }
@@ -421,7 +421,7 @@ write_failure (const struct rd_text *text, const char *words, size_t room)
 {
   if (*words == '\0' || room < 2 + FAILURE_MIN_WIDTH)
     return 0;
-  bool fits = 2 + rd_text_width (words) <= room;
+  bool fits = 2 + rd_utf8_count (words) <= room;
   rd_write_text (text->writer, "  ");
   rd_text_colour (text, RD_RED);
   size_t used = rd_write_cut (text->writer, fits ? words : "failed",
@@ -441,7 +441,7 @@ write_notes (const struct tree *tree, uint32_t node, size_t room)
     const struct rd_note *note = &text->profile->notes.at[i];
     if (note->span != 0 || note->node != node)
       break;
-    size_t least = 2 + rd_text_width (note->key) + 1 + 8;
+    size_t least = 2 + rd_utf8_count (note->key) + 1 + 8;
     if (room < least || strcmp (note->key, RD_NOTE_FAILED) == 0)
       continue;
     rd_write_format (text->writer, "  %s=", note->key);

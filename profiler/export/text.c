@@ -15,31 +15,14 @@
  * Texts in columns: cut, put at the right, wrapped.
  *----------------------------------------------------------------------*/
 
-/* The bytes of the character at the beginning; names are UTF-8, but a
- * broken one shall not end the page. */
-static size_t
-character_nbytes (const char *text)
-{
-  size_t n = rd_utf8_length (text);
-  return n > 0 ? n : 1;
-}
-
-size_t
-rd_text_width (const char *text)
-{
-  size_t width = 0;
-  for (; *text != '\0'; text += character_nbytes (text))
-    width++;
-  return width;
-}
-
 /* The bytes of the first n characters. */
 static size_t
 first_nbytes (const char *text, size_t n)
 {
   const char *at = text;
+  uint32_t character;
   for (; n > 0 && *at != '\0'; n--)
-    at += character_nbytes (at);
+    at += rd_utf8_decode (at, &character);
   return (size_t) (at - text);
 }
 
@@ -47,7 +30,7 @@ size_t
 rd_write_cut (struct rd_writer *writer, const char *text, size_t width)
 {
   static const char dots[] = "..";
-  size_t all = rd_text_width (text);
+  size_t all = rd_utf8_count (text);
   if (all <= width || width < 5) {
     size_t n = all < width ? all : width;
     rd_write_bytes (writer, text, first_nbytes (text, n));
@@ -73,7 +56,7 @@ rd_write_blanks (struct rd_writer *writer, size_t n)
 void
 rd_write_right (struct rd_writer *writer, const char *text, size_t width)
 {
-  size_t n = rd_text_width (text);
+  size_t n = rd_utf8_count (text);
   rd_write_blanks (writer, n < width ? width - n : 0);
   rd_write_text (writer, text);
 }
@@ -86,8 +69,9 @@ rd_write_wrapped (struct rd_writer *writer, const char *text, size_t indent,
   while (*text != '\0') {
     size_t nbytes = strcspn (text, " ");
     size_t n = 0;
-    for (size_t i = 0; i < nbytes; i += character_nbytes (text + i))
-      n++;
+    uint32_t character;
+    for (size_t i = 0; i < nbytes; n++)
+      i += rd_utf8_decode (text + i, &character);
     if (column > 0 && indent + column + 1 + n > width) {
       rd_write_text (writer, "\n");
       rd_write_blanks (writer, indent);
@@ -164,7 +148,7 @@ add_item (struct line *line, const char *key, const char *format, ...)
   va_start (args, format);
   vsnprintf (item, sizeof item, format, args);
   va_end (args);
-  size_t n = rd_text_width (item);
+  size_t n = rd_utf8_count (item);
   if (line->column == 0) {
     line->column = begin_line (line->text, key);
   } else if (line->column + 3 + n > line->text->columns) {

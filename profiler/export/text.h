@@ -28,9 +28,6 @@ void rd_text_mb_per_s (uint64_t nbytes, uint64_t ns,
 void rd_text_share (uint64_t part, uint64_t whole,
                     char text[RD_NUMBER_NBYTES]);
 
-/* How many characters a text has. */
-size_t rd_text_width (const char *text);
-
 /* Write a text in at most `width' characters: a longer one loses its middle
  * ("bytes ..d written"), since names differ at both ends.  Returns how many
  * were written. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/text.h"
 #include "profiler/export/export.h"
 
 /*------------------------------------------------------------------------
@@ -132,49 +133,6 @@ rd_writer_end (struct rd_writer *writer)
  * Strings as JSON spells them, fit for standing inside a page.
  *----------------------------------------------------------------------*/
 
-/* What follows the first byte of a UTF-8 sequence; 4: no first byte. */
-static unsigned
-count_following (unsigned char first)
-{
-  if (first < 0x80)
-    return 0;
-  if (first >= 0xc2 && first <= 0xdf)
-    return 1;
-  if (first >= 0xe0 && first <= 0xef)
-    return 2;
-  return first >= 0xf0 && first <= 0xf4 ? 3 : 4;
-}
-
-/* Longer than needed, a surrogate, or beyond U+10FFFF: told by the second
- * byte. */
-static bool
-is_second_allowed (unsigned char first, unsigned char second)
-{
-  switch (first) {
-  case 0xe0: return second >= 0xa0;
-  case 0xed: return second < 0xa0;
-  case 0xf0: return second >= 0x90;
-  case 0xf4: return second < 0x90;
-  default: return true;
-  }
-}
-
-size_t
-rd_utf8_length (const char *text)
-{
-  const unsigned char *p = (const unsigned char *) text;
-  unsigned following = count_following (p[0]);
-  if (following > 3)
-    return 0;
-  /* A NUL is no continuation: the end of the text is not passed. */
-  for (unsigned i = 1; i <= following; i++)
-    if ((p[i] & 0xc0) != 0x80)
-      return 0;
-  if (following > 0 && !is_second_allowed (p[0], p[1]))
-    return 0;
-  return 1 + following;
-}
-
 /* U+2028 and U+2029 end lines in old JavaScript. */
 static bool
 is_line_separator (const char *p, size_t n)
@@ -218,7 +176,7 @@ rd_write_json_string (struct rd_writer *writer, const char *text)
   const char *plain = text;   /* the first not yet written */
   rd_write_bytes (writer, "\"", 1);
   for (const char *p = text; *p != '\0';) {
-    size_t n = rd_utf8_length (p);
+    size_t n = (unsigned char) *p < 0x80 ? 1 : rd_utf8_nbytes (p);
     unsigned char c = (unsigned char) *p;
     if (n == 1 && c >= 0x20 && c != '"' && c != '\\' && c != '<'
         && c != 0x7f) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "src/base/text.h"
 #include "profiler/model/string-table.h"
 #include "profiler/model/vector.h"
 
@@ -67,36 +68,15 @@ rd_string_table_seed (const struct rd_string_table *texts)
  * Cleaning
  *----------------------------------------------------------------------*/
 
-/* How many bytes follow a first byte, and the smallest and largest second
- * byte that it allows (Unicode's table 3-7); 0 for a byte that is none. */
-static unsigned
-sequence_rule (unsigned char first, unsigned char *low, unsigned char *high)
-{
-  *low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  *high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (first >= 0xc2 && first <= 0xdf)
-    return 1;
-  if (first >= 0xe0 && first <= 0xef)
-    return 2;
-  return first >= 0xf0 && first <= 0xf4 ? 3 : 0;
-}
-
-/* The length of the character at text, 0 if it is none that may stay. */
+/* The length of the character at text; 0 if it is invalid or a control
+ * character. */
 static size_t
-good_character (const unsigned char *text)
+good_character (const char *text)
 {
-  unsigned char low, high;
-  if (text[0] < 0x80)
-    return text[0] >= 0x20 && text[0] != 0x7f;
-  unsigned nmore = sequence_rule (text[0], &low, &high);
-  if (nmore == 0 || text[1] < low || text[1] > high)
-    return 0;
-  if (text[0] == 0xc2 && text[1] < 0xa0)
-    return 0;
-  for (unsigned i = 2; i <= nmore; i++)
-    if ((text[i] & 0xc0) != 0x80)
-      return 0;
-  return nmore + 1;
+  const unsigned char *p = (const unsigned char *) text;
+  if (p[0] < 0x80)
+    return p[0] >= 0x20 && p[0] != 0x7f;
+  return p[0] == 0xc2 && p[1] < 0xa0 ? 0 : rd_utf8_nbytes (text);
 }
 
 /* How much of a bad place one U+FFFD stands for: a character that is not
@@ -115,7 +95,7 @@ next_character (const char **text, const char **bytes)
   const unsigned char *p = (const unsigned char *) *text;
   if (*p == '\0')
     return 0;
-  size_t n = good_character (p);
+  size_t n = good_character (*text);
   *bytes = n > 0 ? *text : "\xef\xbf\xbd";
   *text += n > 0 ? n : bad_character (p);
   return n > 0 ? n : 3;
