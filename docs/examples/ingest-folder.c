@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Take all NIfTI images of a folder into a store.  An image that is broken
- * is told of and does not stop the others; one that is there already is
+ * is reported and does not stop the others; one that is there already is
  * skipped, so that the program can be run again after more images came.
  *
  *   ingest-folder STORE FOLDER
