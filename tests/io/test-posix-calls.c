@@ -29,6 +29,7 @@ static struct {
   int fail_nowait;            /* preadv2, with this errno; -1: the second one
                                  does so with EAGAIN, the first ends early */
   unsigned int n_preads, n_nowaits;
+  struct rd_io *replaces_k;   /* "k" becomes "new" right after it is opened */
 } os;
 
 ssize_t __real_pread (int fd, void *data, size_t nbytes, off_t offset);
@@ -39,6 +40,8 @@ ssize_t __wrap_preadv2 (int fd, const struct iovec *vec, int n, off_t offset,
                         int flags);
 ssize_t __real_writev (int fd, const struct iovec *vec, int n);
 ssize_t __wrap_writev (int fd, const struct iovec *vec, int n);
+int __real_openat (int fd, const char *path, int flags, ...);
+int __wrap_openat (int fd, const char *path, int flags, ...);
 int __real_fsync (int fd);
 int __wrap_fsync (int fd);
 int __real_flock (int fd, int operation);
@@ -144,6 +147,18 @@ __wrap_fsync (int fd)
     return -1;
   }
   return __real_fsync (fd);
+}
+
+int
+__wrap_openat (int fd, const char *path, int flags, ...)
+{
+  int result = __real_openat (fd, path, flags, 0666);
+  struct rd_io *io = os.replaces_k;
+  if (io && strcmp (path, "k") == 0) {
+    os.replaces_k = NULL;
+    put_text (io, "k", "new");
+  }
+  return result;
 }
 
 int
@@ -318,6 +333,36 @@ recorded_reads_try_first_without_waiting (void **state)
 
 #endif
 
+/* Hold "k" and read all of it. */
+static void
+assert_held_text (struct rd_io *io, const char *text)
+{
+  RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
+  struct rd_io_file *file = rd_io_hold (io, "k", true);
+  assert_non_null (file);
+  struct rd_io_get get = {
+    .key = "k", .file = file, .range = RD_RANGE_ALL, .nbytes = 100,
+    .into = &buffer,
+  };
+  assert_ok (rd_io_read (io, &get));
+  assert_int_equal (buffer.nbytes, strlen (text));
+  assert_memory_equal (buffer.data, text, strlen (text));
+  rd_io_release (io, file);
+}
+
+/* The file that was opened before the object was replaced may be used by
+ * the caller, but must not be kept for the next one. */
+static void
+a_file_replaced_while_it_is_opened_is_not_kept (void **state)
+{
+  struct rd_io *io = io_of (state);
+  put_text (io, "k", "old");
+  os.replaces_k = io;
+  assert_held_text (io, "old");
+  assert_null (os.replaces_k);
+  assert_held_text (io, "new");
+}
+
 static void
 a_failed_fsync_publishes_nothing (void **state)
 {
@@ -460,6 +505,7 @@ main (void)
     CASE (interrupted_and_short_calls_lose_nothing),
     CASE (a_file_that_shrinks_ends_early),
     CASE (recorded_reads_try_first_without_waiting),
+    CASE (a_file_replaced_while_it_is_opened_is_not_kept),
     CASE (a_failed_fsync_publishes_nothing),
     CASE (without_locks_on_folders_only_locking_fails),
     CASE (without_exclusive_rename_a_link_does_it),

@@ -231,6 +231,23 @@ bools_count_as_numbers (void **state)
   assert_int_equal (stats.histogram[63], 3);
 }
 
+/* The distance of these values is rounded, so that interpolating from the
+ * lower one (share < 0.5) and from the upper one differ: numpy.percentile
+ * gives just these. */
+static void
+percentiles_are_interpolated_from_the_nearer_end (void **state)
+{
+  (void) state;
+  const double elements[] = { 1, 1e16 };
+  struct memory memory = memory_of (elements, 2, RADIO_FLOAT64);
+  struct radio_stats stats;
+  assert_ok (rd_stats_compute (RADIO_FLOAT64, 1, 0, scan_memory, &memory,
+                               &stats));
+  assert_true (stats.percentile[2] == 2500000000000001);
+  assert_true (stats.percentile[3] == 5000000000000000);
+  assert_true (stats.percentile[4] == 7500000000000000);
+}
+
 /* 1 to 5 among what is not finite: the same in every float type. */
 static void
 assert_finite_part (enum radio_dtype dtype, double slope)
@@ -546,6 +563,7 @@ main (void)
     cmocka_unit_test (
       narrow_types_are_read_once_and_wide_ones_no_more_than_needed),
     cmocka_unit_test (bools_count_as_numbers),
+    cmocka_unit_test (percentiles_are_interpolated_from_the_nearer_end),
     cmocka_unit_test (what_is_not_finite_is_counted_and_left_out),
     cmocka_unit_test (no_value_at_all_gives_nan_and_empty_bins),
     cmocka_unit_test (a_constant_has_no_spread_and_sits_in_the_middle_bin),

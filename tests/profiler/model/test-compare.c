@@ -149,6 +149,32 @@ a_median_is_the_middle_value (void **state)
   assert_true (rd_spread_of (one, 1).variance == 0);
 }
 
+/* The error of n values 0, 10, 20... is the range between the c-th and the
+ * c-th last, (n + 1 - 2 c) * 10, by 2 z; c is (n + 1) / 2 - sqrt (n) to the
+ * nearest integer, halves upwards: 1.35 for 7, 1.67 for 8, 4.5 for 16. */
+static void
+the_order_of_the_variance_is_rounded_to_nearest (void **state)
+{
+  (void) state;
+  static const struct {
+    size_t n, c;
+    double z;                 /* of the binomial tail up to c - 1 */
+  } rows[] = {
+    { 7, 1, 2.417559 }, { 8, 2, 1.809892 }, { 16, 5, 1.769486 },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    uint64_t values[16];
+    size_t n = rows[i].n;
+    for (size_t j = 0; j < n; j++)
+      values[j] = 10 * j;
+    double error = 10 * (double) (n + 1 - 2 * rows[i].c) / (2 * rows[i].z);
+    double variance = rd_spread_of (values, n).variance;
+    if (fabs (sqrt (variance) - error) > 1e-4 * error)
+      fail_msg ("%zu values: the error is %g instead of %g", n,
+                sqrt (variance), error);
+  }
+}
+
 /* With 3 runs: c = 1, z = 1.1503 (of 1/8), so the error is the range / 2.3007;
  * equal on both sides gives 4 degrees of freedom, t = 2.7764. */
 static void
@@ -510,6 +536,7 @@ main (void)
     cmocka_unit_test (a_change_that_is_well_above_the_noise_is_found),
     cmocka_unit_test (the_variance_of_a_median_is_estimated_well),
     cmocka_unit_test (a_median_is_the_middle_value),
+    cmocka_unit_test (the_order_of_the_variance_is_rounded_to_nearest),
     cmocka_unit_test (the_interval_is_what_the_formula_says),
     cmocka_unit_test (one_run_that_lies_alone_does_not_hide_a_change),
     cmocka_unit_test (two_runs_far_from_the_others_are_no_accident),
