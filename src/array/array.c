@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of an array's handle, and what it tells of itself. */
+/* Creating, opening and describing arrays.  To create one, the caller's
+ * options become a document, the groups above it are made, and the document
+ * is published last. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -8,16 +10,15 @@
 #include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
-#include "src/array/index-cache.h"
-#include "src/array/path.h"
-#include "src/array/tile-cache.h"
+#include "src/array/cache.h"
+#include "src/array/context.h"
 
-/* Indexes kept, of one array: this much, but not more than a share of the
+/* The cached indexes of one array: this much, but at most a share of the
  * context's limit. */
 #define INDEXES_MAX_NBYTES ((uint64_t) 64 << 20)
 #define INDEXES_SHARE 8
 
-/* In a forked child the locks may be held for ever: nothing is touched. */
+/* Does nothing in a forked child, where locks may be held for ever. */
 void
 radio_array_close (struct radio_array *array)
 {
@@ -29,7 +30,7 @@ radio_array_close (struct radio_array *array)
     rd_io_forget (array->store->io, array->path);
   if (array->store && array->store->context->tiles)
     rd_tile_cache_forget (array->store->context->tiles, array->number);
-  rd_recent_destroy (&array->recent);
+  rd_read_history_destroy (&array->history);
   rd_index_cache_close (array->indexes);
   rd_array_doc_free (array->doc);
   radio_store_close (array->store);
@@ -40,7 +41,7 @@ radio_array_close (struct radio_array *array)
   rd_free (array);
 }
 
-/* A copy of a value's text. */
+/* Copies a value's text. */
 static enum radio_status
 copy_text (struct json_object *value, const char *absent, char **copy)
 {
@@ -52,14 +53,13 @@ copy_text (struct json_object *value, const char *absent, char **copy)
   return *copy ? RADIO_OK : rd_fail_memory (text ? strlen (text) : 0);
 }
 
-static enum radio_status
-describe (struct radio_array *array)
+void
+rd_array_chunk_key (const struct radio_array *array, const uint64_t *chunk,
+                    char key[RD_KEY_NBYTES])
 {
-  array->codecs_text = rd_chain_describe (array->doc->chain);
-  if (!array->codecs_text)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (copy_text (array->doc->codecs, "[]", &array->codecs_json));
-  return copy_text (array->doc->attributes, "{}", &array->attributes_json);
+  char name[RD_CHUNK_KEY_NBYTES];
+  rd_chunk_key (array->doc, chunk, name);
+  rd_path_key (array->path, name, key);
 }
 
 enum radio_status
@@ -75,12 +75,16 @@ rd_array_open_doc (struct radio_store *store, const char *path,
   array->doc = doc;
   array->store = rd_store_ref (store);
   array->number = atomic_fetch_add (&store->context->narrays, 1);
-  rd_recent_init (&array->recent);
+  rd_read_history_init (&array->history);
   RD_TRY (rd_path_check (path, false));
   array->path = rd_strdup (path);
   if (!array->path)
     return rd_fail_memory (strlen (path));
-  RD_TRY (describe (array));
+  array->codecs_text = rd_chain_describe (doc->chain);
+  if (!array->codecs_text)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (copy_text (doc->codecs, "[]", &array->codecs_json));
+  RD_TRY (copy_text (doc->attributes, "{}", &array->attributes_json));
   rd_layout_make (doc, &array->layout);
   uint64_t limit = store->context->memory_limit_nbytes;
   RD_TRY (rd_index_cache_open (doc->rank,
@@ -136,4 +140,230 @@ radio_array_info (const struct radio_array *array,
     == RD_CODEC_SHARDING;
   if (doc->has_dimension_names)
     info->dimension_names = (const char *const *) doc->dimension_names;
+}
+
+/* The default of radio_array_create; one-byte types have no byte order. */
+#define DEFAULT_CODECS(bytes)                                           \
+  "[" bytes ", {\"name\": \"zstd\", \"configuration\": "                \
+  "{\"level\": 3, \"checksum\": false}}, {\"name\": \"crc32c\"}]"
+
+static const char default_codecs[] = DEFAULT_CODECS (
+  "{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}");
+static const char default_codecs_1[] = DEFAULT_CODECS (
+  "{\"name\": \"bytes\"}");
+
+/* Adds a member; the value is taken, also on failure. */
+static enum radio_status
+add_member (struct json_object *object, const char *name,
+            struct json_object *value)
+{
+  if (value && json_object_object_add (object, name, value) == 0)
+    return RADIO_OK;
+  json_object_put (value);
+  return rd_fail_memory (64);
+}
+
+/* Adds a member that is given as JSON text. */
+static enum radio_status
+add_json (struct json_object *object, const char *name, const char *text)
+{
+  struct json_object *value;
+  RD_TRY (rd_json_parse (text, strlen (text), name, &value));
+  if (value)
+    return add_member (object, name, value);
+  return rd_fail (RADIO_ERROR_ARGUMENT, "%s is null", name);
+}
+
+static enum radio_status
+add_string (struct json_object *object, const char *name, const char *text)
+{
+  return add_member (object, name, json_object_new_string (text));
+}
+
+/* Appends a value to a list; it is taken, also on failure. */
+static enum radio_status
+append_value (struct json_object *list, struct json_object *value)
+{
+  if (value && json_object_array_add (list, value) == 0)
+    return RADIO_OK;
+  json_object_put (value);
+  return rd_fail_memory (64);
+}
+
+static enum radio_status
+new_shape (const uint64_t *shape, size_t rank, struct json_object **list)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *numbers
+    = json_object_new_array ();
+  for (size_t i = 0; numbers && i < rank; i++)
+    RD_TRY (append_value (numbers, json_object_new_uint64 (shape[i])));
+  *list = RD_STEAL (numbers);
+  return *list ? RADIO_OK : rd_fail_memory (64);
+}
+
+/* Adds {"name": NAME, "configuration": {SETTING: VALUE}}; value is taken. */
+static enum radio_status
+add_extension (struct json_object *object, const char *member,
+               const char *name, const char *setting,
+               struct json_object *value)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *taken = value;
+  struct json_object *extension = json_object_new_object ();
+  RD_TRY (add_member (object, member, extension));
+  RD_TRY (add_string (extension, "name", name));
+  struct json_object *configuration = json_object_new_object ();
+  RD_TRY (add_member (extension, "configuration", configuration));
+  return add_member (configuration, setting, RD_STEAL (taken));
+}
+
+static enum radio_status
+add_grid (struct json_object *document,
+          const struct radio_array_options *options)
+{
+  struct json_object *shape;
+  RD_TRY (new_shape (options->shape, options->rank, &shape));
+  RD_TRY (add_member (document, "shape", shape));
+  RD_TRY (new_shape (options->chunk_shape, options->rank, &shape));
+  RD_TRY (add_extension (document, "chunk_grid", "regular", "chunk_shape",
+                         shape));
+  const char *encoding = options->chunk_key_encoding;
+  if (!encoding)
+    encoding = "default";
+  char separator[2] = { options->separator, '\0' };
+  if (!options->separator)
+    separator[0] = strcmp (encoding, "v2") == 0 ? '.' : '/';
+  return add_extension (document, "chunk_key_encoding", encoding,
+                        "separator", json_object_new_string (separator));
+}
+
+static enum radio_status
+add_values (struct json_object *document,
+            const struct radio_array_options *options)
+{
+  static const unsigned char zero[RD_ITEM_MAX_NBYTES];
+  struct rd_type type;
+  struct json_object *value;
+  RD_TRY (add_string (document, "data_type", options->data_type));
+  if (options->fill_value_json)
+    RD_TRY (add_json (document, "fill_value", options->fill_value_json));
+  else {
+    /* Zero, in the type's JSON. */
+    RD_TRY (rd_type_parse (options->data_type, &type));
+    if (type.dtype != RADIO_RAW)
+      RD_TRY (rd_fill_write (&type, zero, &value));
+    else
+      value = json_object_new_array ();
+    RD_TRY (add_member (document, "fill_value", value));
+    for (size_t i = 0; type.dtype == RADIO_RAW && i < type.item_nbytes; i++)
+      RD_TRY (append_value (value, json_object_new_int (0)));
+  }
+  const char *codecs = options->codecs_json;
+  if (!codecs) {
+    RD_TRY (rd_type_parse (options->data_type, &type));
+    codecs = type.unit_nbytes == 1 ? default_codecs_1 : default_codecs;
+  }
+  RD_TRY (add_json (document, "codecs", codecs));
+  if (options->attributes_json)
+    RD_TRY (add_json (document, "attributes", options->attributes_json));
+  if (!options->dimension_names)
+    return RADIO_OK;
+  struct json_object *names = json_object_new_array ();
+  RD_TRY (add_member (document, "dimension_names", names));
+  for (size_t i = 0; i < options->rank; i++) {
+    const char *name = options->dimension_names[i];
+    if (name)
+      RD_TRY (append_value (names, json_object_new_string (name)));
+    else if (json_object_array_add (names, NULL) != 0)
+      return rd_fail_memory (64);
+  }
+  return RADIO_OK;
+}
+
+/* Makes the document that the options describe, and parses it as any other. */
+static enum radio_status
+make_doc (const struct radio_array_options *options, const char *where,
+          struct rd_array_doc **doc)
+{
+  if (options->rank == 0 || options->rank > RADIO_MAX_RANK)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: rank is %zu, not 1 to %d",
+                    where, options->rank, RADIO_MAX_RANK);
+  if (!options->data_type)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: data_type is NULL", where);
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document
+    = json_object_new_object ();
+  if (!document)
+    return rd_fail_memory (64);
+  RD_TRY (add_member (document, "zarr_format", json_object_new_int (3)));
+  RD_TRY (add_string (document, "node_type", "array"));
+  RD_TRY (add_grid (document, options));
+  RD_TRY (add_values (document, options));
+  return rd_array_doc_parse (document, where, doc);
+}
+
+/* Makes one group's document unless it exists.  It may not be an array's, below
+ * which no node can be. */
+static enum radio_status
+make_group (struct radio_store *store, const char *path)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_TRY (rd_group_doc_write (NULL, NULL, &document));
+  enum radio_status status = rd_store_put_document (store, path, document);
+  if (status != RADIO_ERROR_EXISTS)
+    return status;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *existing = NULL;
+  RD_TRY (rd_store_read_document (store, path, &existing));
+  char key[RD_KEY_NBYTES];
+  rd_path_key (path, "zarr.json", key);
+  enum rd_node node;
+  RD_TRY (rd_document_node (existing, key, &node));
+  if (node == RD_NODE_ARRAY)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s is an array: no node can be "
+                    "made below it", store->io->uri, path);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_store_make_groups (struct radio_store *store, const char *path)
+{
+  char above[RD_PATH_MAX_NBYTES + 1];
+  RD_TRY (rd_store_read_root (store));
+  if (store->is_array)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s is an array: no node can be made "
+                    "below it", store->io->uri);
+  RD_TRY (rd_path_check (path, true));
+  memcpy (above, path, strlen (path) + 1);
+  for (char *slash = strchr (above, '/'); slash;
+       slash = strchr (slash + 1, '/')) {
+    *slash = '\0';
+    RD_TRY (make_group (store, above));
+    *slash = '/';
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_array_create (struct radio_store *store, const char *path,
+                    const struct radio_array_options *options,
+                    struct radio_array **result)
+{
+  if (!store || !path || !options || !result)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_create: %s is NULL",
+                    !store ? "store" : !path ? "path"
+                    : !options ? "options" : "array");
+  RD_TRY (rd_pool_check (store->context->pool));
+  RD_TRY (rd_path_check (path, true));
+  struct rd_array_doc *doc;
+  RD_TRY (make_doc (options, path, &doc));
+  RD_CLEANUP (rd_cleanup_array) struct radio_array *array = NULL;
+  RD_TRY (rd_array_open_doc (store, path, doc, &array));
+  RD_TRY (rd_store_make_groups (store, path));
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_TRY (rd_array_doc_write (array->doc, &document));
+  enum radio_status status = rd_store_put_document (store, path, document);
+  if (status == RADIO_ERROR_EXISTS)
+    return rd_fail (status, "%s/%s: there is a node already",
+                    store->io->uri, path);
+  RD_TRY (status);
+  *result = RD_STEAL (array);
+  return RADIO_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking an array: the objects that are there are listed (a grid can be
- * far larger than what is stored), and every tile of those that are chunks
- * is read and decoded.  Damage is collected by the threads that find it and
- * told on the caller's, in order. */
+/* Checking an array: the stored objects are listed (a grid can be far larger
+ * than what is stored), and every tile of those that are chunks is read and
+ * decoded.  Damage is collected by the threads that find it and reported on
+ * the caller's, in order. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
-#include "src/array/note.h"
+#include "src/array/layout.h"
 #include "src/element/box.h"
 
 /* Chunks that are checked together. */
@@ -25,25 +25,25 @@ struct damage {
 };
 
 struct check {
-  struct rd_fetch fetch;
+  struct rd_tile_read read;           /* first: callbacks cast it */
   struct rd_buffer chunks;            /* coordinates of those stored */
   size_t nchunks;
   uint64_t stored_nbytes;
   _Atomic uint64_t tile_count;
-  radio_damage_fn *tell;
+  radio_damage_fn *report;
   void *user_data;
   pthread_mutex_t mutex;
   struct {
     uint64_t damaged_count;
     struct rd_buffer list;            /* of struct damage */
-    char *index_message;              /* the last about an index */
+    char *index_message;              /* the last one about an index */
   } synced;
 };
 
-/* The coordinates that a key stands for; false when it is no chunk's of the
- * grid.  The key that they make must be this one: "c/01" is nothing. */
+/* Parses a chunk's coordinates from its key; false when it is not the key of a
+ * chunk in the grid, as "c/01" is not. */
 static bool
-parse_key (const struct radio_array *array, const char *name,
+parse_chunk_key (const struct radio_array *array, const char *name,
            uint64_t *chunk)
 {
   const struct rd_layout *layout = &array->layout;
@@ -69,12 +69,12 @@ parse_key (const struct radio_array *array, const char *name,
 }
 
 static enum radio_status
-note_object (const struct rd_io_entry *entry, void *user_data)
+add_object (const struct rd_io_entry *entry, void *user_data)
 {
   struct check *check = user_data;
-  const struct radio_array *array = check->fetch.array;
+  const struct radio_array *array = check->read.array;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
-  if (!parse_key (array, entry->name, chunk))
+  if (!parse_chunk_key (array, entry->name, chunk))
     return RADIO_OK;
   check->nchunks++;
   check->stored_nbytes += entry->nbytes;
@@ -85,11 +85,11 @@ note_object (const struct rd_io_entry *entry, void *user_data)
 }
 
 static enum radio_status
-count_tile (struct rd_fetch *fetch, size_t request,
+count_tile (struct rd_tile_read *read, size_t request,
             const struct radio_box *box, const struct rd_view *view,
             uint64_t *nbytes)
 {
-  struct check *check = (struct check *) fetch;
+  struct check *check = (struct check *) read;
   (void) request;
   (void) box;
   (void) nbytes;
@@ -98,21 +98,28 @@ count_tile (struct rd_fetch *fetch, size_t request,
   return RADIO_OK;
 }
 
-/* Keep the thread's message until it can be told.  A shard of very many
- * tiles comes in several batches, each of which finds its index damaged:
- * that is told once. */
+/* Keeps the thread's message until it can be reported.  A shard of very many
+ * tiles is read in several parts, each of which finds its index damaged: that
+ * is reported once. */
 static enum radio_status
-note_message_synced (struct check *check, uint64_t order, bool of_index)
+add_damage (struct rd_tile_read *read, enum radio_status status,
+            uint64_t ntiles, uint64_t order)
 {
+  struct check *check = (struct check *) read;
   const char *message = radio_error_message ();
+  bool of_index = order < RD_READ_FIRST_TILE_ORDER;
+  if (status != RADIO_ERROR_FORMAT && status != RADIO_ERROR_CHECKSUM
+      && status != RADIO_ERROR_UNSUPPORTED)
+    return status;
+  RD_LOCK_SCOPE (&check->mutex);
   const char *last = check->synced.index_message;
+  check->synced.damaged_count += ntiles;
   if (of_index && last && strcmp (last, message) == 0)
     return RADIO_OK;
   struct damage damage = { order, rd_strdup (message) };
   if (!damage.message)
     return rd_fail_memory (strlen (message));
-  enum radio_status status = rd_buffer_append (&check->synced.list, &damage,
-                                               sizeof damage);
+  status = rd_buffer_append (&check->synced.list, &damage, sizeof damage);
   if (status != RADIO_OK)
     rd_free (damage.message);
   else if (of_index) {
@@ -122,26 +129,6 @@ note_message_synced (struct check *check, uint64_t order, bool of_index)
   return status;
 }
 
-static bool
-is_damage (enum radio_status status)
-{
-  return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_CHECKSUM
-    || status == RADIO_ERROR_UNSUPPORTED;
-}
-
-static enum radio_status
-note_damage (struct rd_fetch *fetch, enum radio_status status,
-             uint64_t ntiles, uint64_t order)
-{
-  struct check *check = (struct check *) fetch;
-  if (!is_damage (status))
-    return status;
-  RD_LOCK_SCOPE (&check->mutex);
-  check->synced.damaged_count += ntiles;
-  return note_message_synced (check, order,
-                              order < RD_FETCH_FIRST_ITEM_ORDER);
-}
-
 static int
 compare_damage (const void *a, const void *b)
 {
@@ -149,108 +136,91 @@ compare_damage (const void *a, const void *b)
   return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Tell what a batch has brought. */
+/* Reports the damage of one part of the read. */
 static enum radio_status
-tell_damage (struct rd_fetch *fetch)
+report_damage (struct rd_tile_read *read)
 {
-  struct check *check = (struct check *) fetch;
+  struct check *check = (struct check *) read;
   struct rd_buffer *list = &check->synced.list;
   struct damage *damage = (struct damage *) (void *) list->data;
   size_t n = list->nbytes / sizeof *damage;
   if (n > 0)
     qsort (damage, n, sizeof *damage, compare_damage);
   for (size_t i = 0; i < n; i++) {
-    if (check->tell)
-      check->tell (damage[i].message, check->user_data);
+    if (check->report)
+      check->report (damage[i].message, check->user_data);
     rd_free (damage[i].message);
   }
   list->nbytes = 0;
   return RADIO_OK;
 }
 
-/* What was collected by a batch that failed is not told. */
+/* Damage found by a part of the read that failed is not reported. */
 static void
 free_check (struct check *check)
 {
-  check->tell = NULL;
-  (void) tell_damage (&check->fetch);
+  check->report = NULL;
+  (void) report_damage (&check->read);
   rd_buffer_free (&check->synced.list);
   rd_buffer_free (&check->chunks);
   rd_free (check->synced.index_message);
   pthread_mutex_destroy (&check->mutex);
 }
 
-/* The part of the array that a chunk is. */
-static struct radio_box
-chunk_box (const struct rd_layout *layout, const uint64_t *chunk)
-{
-  struct radio_box whole = rd_box_whole (layout->rank, layout->shape);
-  struct radio_box cell = rd_grid_cell (layout->rank, layout->chunk.shape,
-                                        chunk);
-  struct radio_box part = { .rank = layout->rank };
-  (void) rd_box_intersect (&cell, &whole, &part);
-  return part;
-}
-
 static enum radio_status
 check_chunks (struct check *check)
 {
+  const struct rd_layout *layout = &check->read.array->layout;
+  const struct radio_box whole = rd_box_whole (layout->rank, layout->shape);
   size_t most = rd_min_u64 (check->nchunks, CHUNKS_AT_ONCE);
   RD_FREE struct radio_request *requests = rd_calloc (most + 1,
                                                       sizeof *requests);
   if (!requests)
     return rd_fail_memory (most * sizeof *requests);
-  check->fetch.requests = requests;
+  check->read.requests = requests;
   for (size_t first = 0; first < check->nchunks; first += most) {
-    check->fetch.n = rd_min_u64 (most, check->nchunks - first);
-    for (size_t i = 0; i < check->fetch.n; i++) {
+    check->read.n = rd_min_u64 (most, check->nchunks - first);
+    for (size_t i = 0; i < check->read.n; i++) {
       uint64_t chunk[RADIO_MAX_RANK];
       memcpy (chunk, check->chunks.data + (first + i) * sizeof chunk,
               sizeof chunk);
-      requests[i].box = chunk_box (&check->fetch.array->layout, chunk);
+      struct radio_box cell = rd_grid_cell (layout->rank,
+                                            layout->chunk.shape, chunk);
+      requests[i].box = (struct radio_box) { .rank = layout->rank };
+      (void) rd_box_intersect (&cell, &whole, &requests[i].box);
     }
-    RD_TRY (rd_fetch_run (&check->fetch));
+    RD_TRY (rd_fetch_tiles (&check->read));
   }
   return RADIO_OK;
-}
-
-/* All tiles of the array, stored or not. */
-static uint64_t
-count_all (const struct rd_layout *layout)
-{
-  struct radio_box tiles = { .rank = layout->rank };
-  for (size_t i = 0; i < layout->rank; i++)
-    tiles.size[i] = rd_div_up (layout->shape[i], layout->tile.shape[i]);
-  return radio_box_count (&tiles);
-}
-
-static enum radio_status
-list_objects (struct check *check)
-{
-  RD_SCOPE_BLOCKING ("list", RD_IN_DISK);
-  const struct radio_array *array = check->fetch.array;
-  struct rd_io *io = array->store->io;
-  return io->ops->list (io, array->path, true, note_object, check);
 }
 
 static enum radio_status
 run_check (struct check *check, struct radio_check *result)
 {
-  const struct radio_array *array = check->fetch.array;
+  const struct radio_array *array = check->read.array;
+  const struct rd_layout *layout = &array->layout;
   struct rd_io *io = array->store->io;
   RD_TRY (rd_pool_check (array->store->context->pool));
-  RD_TRY (list_objects (check));
+  {
+    RD_SCOPE_BLOCKING ("list", RD_IN_DISK);
+    RD_TRY (io->ops->list (io, array->path, true, add_object, check));
+  }
   RD_TRY (check_chunks (check));
+
+  struct radio_box tiles = { .rank = layout->rank };
+  for (size_t i = 0; i < layout->rank; i++)
+    tiles.size[i] = rd_div_up (layout->shape[i], layout->tile.shape[i]);
+  uint64_t ntiles = radio_box_count (&tiles);     /* stored or not */
   result->tile_count = check->tile_count;
   result->damaged_count = check->synced.damaged_count;
-  result->missing_count = count_all (&array->layout) - result->tile_count
+  result->missing_count = ntiles - result->tile_count
     - result->damaged_count;
   result->stored_nbytes = check->stored_nbytes;
   if (result->damaged_count == 0)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_CHECKSUM, "%s/%s: %" PRIu64 " of %" PRIu64
                   " tiles are damaged", io->uri, array->path,
-                  result->damaged_count, count_all (&array->layout));
+                  result->damaged_count, ntiles);
 }
 
 enum radio_status
@@ -263,17 +233,17 @@ radio_array_check (struct radio_array *array, struct radio_check *result,
   RD_SCOPE ("check", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   const struct rd_layout *layout = &array->layout;
-  rd_note_shapes (layout->rank, layout->shape, layout->chunk.shape,
+  rd_annotate_shapes (layout->rank, layout->shape, layout->chunk.shape,
                   layout->tile.shape);
   RD_CLEANUP (free_check) struct check check = {
-    .fetch = {
+    .read = {
       .array = array,
       .fresh_indexes = true,
       .place = count_tile,
-      .forgive = note_damage,
-      .batch_done = tell_damage,
+      .on_error = add_damage,
+      .part_done = report_damage,
     },
-    .tell = damage,
+    .report = damage,
     .user_data = user_data,
     .mutex = PTHREAD_MUTEX_INITIALIZER,
   };

@@ -10,28 +10,28 @@
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/array/context.h"
-#include "src/array/tile-cache.h"
+#include "src/array/cache.h"
 
 #define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)
 
-/* More threads than this are a mistake of the caller's. */
+/* Larger numbers are a mistake of the caller. */
 #define MAX_THREADS 1024
 
-/* A thread keeps this much from one tile to the next, and all threads
- * together not more than a share of the limit. */
+/* What a thread's scratch keeps from one tile to the next; all threads
+ * together at most a share of the limit. */
 #define KEEP_NBYTES ((uint64_t) 8 << 20)
 #define KEEP_SHARE 8
 
-/* Sleeping and waking takes some 10 to 50 us, a box of 32^3 some 100. */
+/* Sleeping and waking takes 10 to 50 us, reading a box of 32^3 about 100. */
 #define SPIN_NS 50000
 
-/* Decoded tiles, by default and at most. */
+/* The tile cache, by default and at most. */
 #define CACHE_NBYTES ((uint64_t) 64 << 20)
 #define CACHE_MIN_LIMIT_NBYTES ((uint64_t) 512 << 20)
 #define CACHE_SHARE 8
 
-/* Processors that this process may use.  The set grows until the kernel's
- * fits into it. */
+/* Counts the processors that this process may use.  The set grows until the
+ * kernel's fits into it. */
 static unsigned
 count_processors (void)
 {
@@ -52,29 +52,10 @@ count_processors (void)
   return n > 0 ? (unsigned) n : 1;
 }
 
-static unsigned
-choose_nthreads (unsigned asked, unsigned nprocessors)
-{
-  unsigned n = asked ? asked : nprocessors;
-  return n < MAX_THREADS ? n : MAX_THREADS;
-}
-
 static void
 cleanup_tiles (struct rd_tile_cache **tiles)
 {
   rd_tile_cache_close (*tiles);
-}
-
-/* Four layers of tiles of 512 x 512 float32 voxels are 32 MiB: room for one
- * reader in each direction. */
-static uint64_t
-choose_cache (uint64_t asked, uint64_t limit_nbytes)
-{
-  if (asked == RADIO_NO_CACHE)
-    return 0;
-  if (asked == 0)
-    return limit_nbytes < CACHE_MIN_LIMIT_NBYTES ? 0 : CACHE_NBYTES;
-  return rd_min_u64 (asked, limit_nbytes / CACHE_SHARE);
 }
 
 enum radio_status
@@ -92,7 +73,8 @@ radio_context_open (const struct radio_context_options *options,
     return rd_fail_memory (sizeof *context);
   atomic_init (&context->nrefs, 1);
   unsigned nprocessors = count_processors ();
-  context->nthreads = choose_nthreads (options->nthreads, nprocessors);
+  context->nthreads = (unsigned) rd_min_u64 (
+    options->nthreads ? options->nthreads : nprocessors, MAX_THREADS);
   context->memory_limit_nbytes = options->memory_limit_nbytes
     ? options->memory_limit_nbytes : DEFAULT_LIMIT_NBYTES;
   context->no_huge_pages = options->no_huge_pages;
@@ -104,8 +86,15 @@ radio_context_open (const struct radio_context_options *options,
     .spin_ns = context->nthreads <= nprocessors ? SPIN_NS : 0,
   };
   RD_CLEANUP (cleanup_tiles) struct rd_tile_cache *tiles = NULL;
-  uint64_t cache_nbytes = choose_cache (options->cache_nbytes,
-                                        context->memory_limit_nbytes);
+  /* Four layers of tiles of 512 x 512 float32 voxels are 32 MiB: enough for one
+   * reader in each direction. */
+  uint64_t cache_nbytes = rd_min_u64 (
+    options->cache_nbytes, context->memory_limit_nbytes / CACHE_SHARE);
+  if (options->cache_nbytes == 0
+      && context->memory_limit_nbytes >= CACHE_MIN_LIMIT_NBYTES)
+    cache_nbytes = CACHE_NBYTES;
+  else if (options->cache_nbytes == RADIO_NO_CACHE)
+    cache_nbytes = 0;
   if (cache_nbytes > 0)
     RD_TRY (rd_tile_cache_open (cache_nbytes, !options->no_huge_pages,
                                 &tiles));

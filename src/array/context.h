@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a context, and the store's handle, which both only hold
- * things together: reference-counted, so that volumes outlive the handle
- * they were opened with. */
+/* The inside of the handles of a context and a store, both reference-counted,
+ * so that volumes outlive the handle they were opened with; and paths of
+ * nodes in a store. */
 #ifndef RD_CONTEXT_H
 #define RD_CONTEXT_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <radio/base.h>
 #include <radio/context.h>
 #include <radio/store.h>
 
 #include "io/io.h"
 #include "src/array/pool.h"
+#include "src/zarr/document.h"
 
 /* The format's version, in attributes.radio of the root and of volumes. */
 #define RD_FORMAT_MAJOR 1
@@ -23,22 +25,22 @@ struct radio_context {
   struct rd_pool *pool;
   unsigned nthreads;
   uint64_t memory_limit_nbytes;
-  _Atomic uint64_t layers_nbytes;     /* held by those who write layers */
+  _Atomic uint64_t layers_nbytes;     /* reserved by writers of layers */
   bool no_huge_pages;
-  uint64_t work_nbytes;               /* of the limit, beside the cache */
+  uint64_t work_nbytes;               /* of the limit, besides the cache */
   struct rd_tile_cache *tiles;        /* NULL: none */
-  _Atomic uint64_t narrays;           /* numbers given to arrays */
+  _Atomic uint64_t narrays;           /* opened, for their numbers */
 };
 
 struct radio_store {
   atomic_uint nrefs;
   struct radio_context *context;
   struct rd_io *io;
-  pthread_mutex_t mutex;      /* of looking at the root */
-  atomic_bool is_known;       /* what follows, by rd_store_look */
+  pthread_mutex_t mutex;      /* of reading the root */
+  atomic_bool is_known;       /* the following were read */
   bool is_array;              /* the root's zarr.json is an array's */
   bool is_radio;              /* the root's attributes.radio is there */
-  radio_cancel_fn *cancel;    /* NULL: what is under way goes on */
+  radio_cancel_fn *cancel;    /* may be NULL */
   void *user_data;
 };
 
@@ -46,28 +48,47 @@ struct radio_context *rd_context_ref (struct radio_context *context);
 struct radio_store *rd_store_ref (struct radio_store *store);
 RD_DEFINE_CLEANUP (store, struct radio_store, radio_store_close);
 
-/* See to it that the store's is_array and is_radio are known: of a store
- * that answers over a network, opening it asks nothing.  The errors of
- * radio_store_open. */
-enum radio_status rd_store_look (struct radio_store *store) RADIO_USE_RESULT;
+/* Reads the store's is_array and is_radio unless they are known: opening a
+ * store on a network sends no request.  Errors as of radio_store_open. */
+enum radio_status rd_store_read_root (struct radio_store *store)
+  RADIO_USE_RESULT;
 
-/* Whether the caller wants what is under way to end. */
+/* True when the caller cancels the operation. */
 static inline bool
 rd_store_is_cancelled (const struct radio_store *store)
 {
   return store->cancel && store->cancel (store->user_data);
 }
 
-/* Make a handle over a store that is open already (it is taken, also on
- * failure).  How wrapped stores are tested. */
+/* Opens a handle of a store's io (which is taken, also on failure).  For tests
+ * of wrapped stores. */
 enum radio_status rd_store_open_io (struct rd_io *io,
                                     const struct radio_store_options *options,
                                     struct radio_store **store)
   RADIO_USE_RESULT;
 
-/* RADIO_ERROR_LIMIT naming `what' when nbytes exceeds the context's limit. */
+/* Returns RADIO_ERROR_LIMIT, naming `what', when nbytes exceeds the context's
+ * limit. */
 enum radio_status rd_context_allows (const struct radio_context *context,
                                      uint64_t nbytes, const char *what)
   RADIO_USE_RESULT;
+
+/* Paths of nodes are names joined by '/'; "" is the store's root.  The maximum
+ * is what S3 allows for a whole key. */
+#define RD_PATH_MAX_NBYTES 1024
+
+/* Any key of a node: its path, '/', and a chunk's key or the name of a
+ * document, with the NUL. */
+#define RD_KEY_NBYTES (RD_PATH_MAX_NBYTES + 1 + RD_CHUNK_KEY_NBYTES)
+
+/* Checks a node's path.  New nodes must have legal names
+ * (rd_node_name_check); existing ones may have any that stay below the root.
+ * RADIO_ERROR_ARGUMENT. */
+enum radio_status rd_path_check (const char *path, bool is_new)
+  RADIO_USE_RESULT;
+
+/* Makes "PATH/NAME", or "NAME" below the root, of a checked path. */
+void rd_path_key (const char *path, const char *name,
+                  char key[RD_KEY_NBYTES]);
 
 #endif /* RD_CONTEXT_H */

@@ -1,195 +1,636 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch after batch: plan it, read the indexes it needs, fetch its units.
- * Of a store that blocks each worker reads for itself. */
+/* Reading tiles, part by part of a plan: read the shard indexes that are not
+ * cached, plan the fetches, do them.
+ *
+ * If the store blocks, each worker reads for itself.  Else the calling thread
+ * keeps a window of reads in flight, each with its own buffer that is used
+ * again.  When one completes, the store's thread only queues its tiles for the
+ * pool; workers decode them, and so does the caller while it waits. */
 #include <config.h>
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
 
 #include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 
-/* Decoding less than this is done before another thread is awake. */
+/* Decoding less than this takes shorter than waking another thread. */
 #define ALONE_NBYTES ((uint64_t) 128 << 10)
 
-unsigned
-rd_fetch_share (const struct rd_fetch *fetch, unsigned part,
-                uint64_t nbytes_each, unsigned most)
+/* The memory limit is divided in parts: one for cached indexes, one for
+ * indexes in use, the rest for tiles. */
+#define LIMIT_PARTS 8
+#define INDEX_PARTS 1
+#define TILE_PARTS 6
+
+/* Reads in flight, within the store's own limits, and the parts of the memory
+ * limit that they may take. */
+#define MAX_WINDOW 64
+#define WINDOW_PARTS (TILE_PARTS / 2)
+
+/* Returns how many buffers of nbytes_each fit into some parts of the memory
+ * limit; at least 1 and at most `most'. */
+static unsigned
+share_limit (const struct rd_tile_read *read, unsigned nparts,
+             uint64_t nbytes_each, unsigned most)
 {
-  const struct radio_context *context = fetch->array->store->context;
-  uint64_t n = context->work_nbytes / RD_FETCH_PARTS * part
+  const struct radio_context *context = read->array->store->context;
+  uint64_t n = context->work_nbytes / LIMIT_PARTS * nparts
     / rd_max_u64 (nbytes_each, 1);
   return (unsigned) rd_min_u64 (rd_max_u64 (n, 1), most);
 }
 
-/* What a thread holds at one time. */
-static uint64_t
-thread_nbytes (const struct rd_fetch_job *job)
+/* One index that is read. */
+struct index_read {
+  struct rd_buffer buffer;
+  char key[RD_KEY_NBYTES];
+};
+
+struct index_job {
+  struct rd_job job;
+  struct rd_tile_read *read;
+  struct rd_plan *plan;
+  uint64_t generation;
+  uint32_t n;
+  uint32_t chunks[RD_PLAN_MAX_CHUNKS];    /* to read indexes for */
+
+  /* Of asynchronous reads; else NULL. */
+  struct rd_io_get *gets;
+  struct index_read *reads;
+  pthread_mutex_t mutex;
+  pthread_cond_t arrived;
+  struct {
+    uint32_t narrived;
+  } synced;
+};
+
+static void
+prepare_index_read (const struct index_job *job, uint32_t number,
+                    const char *key, struct rd_buffer *into,
+                    struct rd_io_get *get)
 {
-  const struct rd_layout *layout = &job->fetch->array->layout;
-  uint64_t unit = layout->sharding ? job->batch->most_unit_nbytes
-                                   : layout->tile_bound_nbytes;
-  return rd_add_sat (unit, layout->decode_nbytes);
+  const struct rd_layout *layout = &job->read->array->layout;
+  get->key = key;
+  get->file = job->plan->chunks[number].file;
+  get->range = layout->sharding->u.sharding.index_at_start ? RD_RANGE_SPAN
+                                                           : RD_RANGE_SUFFIX;
+  get->offset = 0;
+  get->nbytes = (size_t) layout->index_nbytes;
+  get->needed_nbytes = 0;
+  get->version = 0;
+  get->into = into;
 }
 
-static bool
-is_small (const struct rd_fetch_job *job)
+/* Takes the result of a read: an index, or that there is no shard. */
+static enum radio_status
+accept_index (const struct index_job *job, uint32_t number,
+              const struct rd_io_get *get, struct rd_scratch *scratch)
 {
-  return rd_mul_sat (job->batch->nitems,
-                     job->fetch->array->layout.tile_nbytes) <= ALONE_NBYTES;
+  struct rd_tile_read *read = job->read;
+  struct radio_array *array = read->array;
+  const struct rd_layout *layout = &array->layout;
+  struct rd_plan *plan = job->plan;
+  struct rd_plan_chunk *chunk = &plan->chunks[number];
+  enum radio_status status = rd_error_raise (&get->error);
+  struct rd_shard_index *index;
+  if (status == RADIO_ERROR_NOT_FOUND) {
+    status = rd_read_missing (read);
+    chunk->missing = status == RADIO_OK;
+    if (chunk->missing)
+      return RADIO_OK;
+  } else {
+    RD_TRY (status);
+    if (get->into->nbytes != layout->index_nbytes)
+      status = rd_fail (RADIO_ERROR_FORMAT, "the shard has %" PRIu64
+                        " bytes, less than its index of %" PRIu64,
+                        get->object_nbytes, layout->index_nbytes);
+    else {
+      RD_SCOPE ("decode index", RD_IN_METADATA);
+      status = rd_shard_index_decode (layout->sharding, &layout->chunk,
+                                      scratch, get->into->data,
+                                      get->into->nbytes, get->object_nbytes,
+                                      &index);
+    }
+  }
+  if (status == RADIO_OK)
+    return rd_index_cache_add (array->indexes, chunk->chunk, index,
+                               get->object_nbytes, get->version,
+                               job->generation, &chunk->entry);
+  rd_fail_in (status, "%s/%s", array->store->io->uri, get->key);
+  if (!read->on_error)
+    return status;
+  chunk->failed = true;
+  uint64_t ntiles = chunk->n;
+  for (uint32_t i = number + 1;
+       i < plan->nchunks && !rd_plan_is_first (plan, i); i++)
+    ntiles += plan->chunks[i].n;
+  return read->on_error (read, status, ntiles, number);
 }
 
-const struct radio_site rd_fetch_tiles_site = {
-  "tiles", RD_IN_OPERATION, "rd_fetch_run", __FILE__, __LINE__,
+/* Reads one index, blocking. */
+static enum radio_status
+read_index (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct index_job *job = (struct index_job *) base;
+  struct radio_array *array = job->read->array;
+  uint32_t number = job->chunks[task];
+  char key[RD_KEY_NBYTES];
+  struct rd_io_get get;
+  rd_array_chunk_key (array, job->plan->chunks[number].chunk, key);
+  prepare_index_read (job, number, key, &scratch->fetched, &get);
+  enum radio_status status = rd_io_read (array->store->io, &get);
+  (void) status;                      /* it is in get.error as well */
+  return accept_index (job, number, &get, scratch);
+}
+
+static enum radio_status
+accept_arrived_index (struct rd_job *base, uint64_t task,
+                      struct rd_scratch *scratch)
+{
+  struct index_job *job = (struct index_job *) base;
+  return accept_index (job, job->chunks[task], &job->gets[task], scratch);
+}
+
+static void
+count_arrived_index (struct rd_io_get *get)
+{
+  struct index_job *job = get->user_data;
+  RD_LOCK_SCOPE (&job->mutex);
+  if (++job->synced.narrived == job->n)
+    pthread_cond_signal (&job->arrived);
+}
+
+/* Starts all reads at once, waits for them, and decodes on the pool. */
+static enum radio_status
+read_indexes_async (struct index_job *job)
+{
+  struct radio_store *store = job->read->array->store;
+  RD_FREE struct rd_io_get *gets = rd_calloc (job->n, sizeof *gets);
+  RD_FREE struct index_read *reads = rd_calloc (job->n, sizeof *reads);
+  if (!gets || !reads)
+    return rd_fail_memory (job->n * sizeof *reads);
+  job->gets = gets;
+  job->reads = reads;
+  pthread_mutex_init (&job->mutex, NULL);
+  pthread_cond_init (&job->arrived, NULL);
+  job->synced.narrived = 0;
+  for (uint32_t i = 0; i < job->n; i++) {
+    rd_array_chunk_key (job->read->array,
+                        job->plan->chunks[job->chunks[i]].chunk,
+                        reads[i].key);
+    prepare_index_read (job, job->chunks[i], reads[i].key, &reads[i].buffer,
+                        &gets[i]);
+    gets[i].done = count_arrived_index;
+    gets[i].user_data = job;
+  }
+  store->io->ops->get (store->io, gets, job->n);
+  {
+    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+    RD_LOCK_SCOPE (&job->mutex);
+    while (job->synced.narrived < job->n)
+      pthread_cond_wait (&job->arrived, &job->mutex);
+  }
+  pthread_cond_destroy (&job->arrived);
+  pthread_mutex_destroy (&job->mutex);
+  job->job.run = accept_arrived_index;
+  enum radio_status status = rd_pool_run (store->context->pool, &job->job);
+  for (uint32_t i = 0; i < job->n; i++)
+    rd_buffer_free (&reads[i].buffer);
+  return status;
+}
+
+static const struct radio_site indexes_site = {
+  "indexes", RD_IN_METADATA, "find_indexes", __FILE__, __LINE__,
   RADIO_SCOPE_WORK
 };
 
-/* Read a unit and place its tiles. */
+/* Sets the index of each of the plan's chunks, from the cache or read. */
 static enum radio_status
-get_unit (struct rd_fetch_job *job, const struct rd_unit *unit,
-          struct rd_scratch *scratch, bool *missing)
+find_indexes (struct rd_tile_read *read, struct rd_plan *plan)
 {
-  struct radio_array *array = job->fetch->array;
-  const struct rd_item *item = &job->batch->items[unit->first];
+  struct radio_array *array = read->array;
+  struct radio_store *store = array->store;
+  struct rd_io *io = store->io;
+  if (!array->layout.sharding)
+    return RADIO_OK;
+  RD_SCOPE ("shard index", RD_IN_METADATA);
+  struct index_job job;
+  uint32_t nhits = 0;
+  job.read = read;
+  job.plan = plan;
+  job.generation = RD_NEVER_KEPT;
+  job.n = 0;
+  for (uint32_t i = 0; i < plan->nchunks; i++) {
+    struct rd_plan_chunk *chunk = &plan->chunks[i];
+    uint64_t generation;
+    if (!rd_plan_is_first (plan, i))
+      continue;
+    if (io->ops->hold) {
+      /* Only files that never change are kept open from one read to the
+       * next: the shards that radio has written. */
+      char key[RD_KEY_NBYTES];
+      rd_array_chunk_key (array, chunk->chunk, key);
+      chunk->file = rd_io_hold (io, key,
+                                array->is_complete && !read->fresh_indexes);
+    }
+    if (!read->fresh_indexes)
+      chunk->entry = rd_index_cache_find (array->indexes, chunk->chunk,
+                                          &generation);
+    if (chunk->entry) {
+      nhits++;
+      continue;
+    }
+    if (job.n == 0 && !read->fresh_indexes)
+      job.generation = generation;
+    job.chunks[job.n++] = i;
+  }
+  RD_COUNT (hits, nhits);
+  RD_COUNT (misses, job.n);
+  if (job.n == 0)
+    return RADIO_OK;
+
+  uint64_t nbytes = rd_mul_sat (array->layout.index_nbytes, 2);
+  enum radio_status status = rd_context_allows (store->context, nbytes,
+                                                "a shard's index");
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s/%s", io->uri, array->path);
+  job.job = (struct rd_job) {
+    .run = read_index, .n = job.n, .site = &indexes_site,
+    .max_active = share_limit (read, TILE_PARTS, nbytes,
+                               store->context->nthreads),
+  };
+  return io->ops->is_blocking ? rd_pool_run (store->context->pool, &job.job)
+                              : read_indexes_async (&job);
+}
+
+static const struct radio_site tiles_site = {
+  "tiles", RD_IN_OPERATION, "rd_fetch_tiles", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+/* Does one fetch, blocking. */
+static enum radio_status
+do_fetch (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct rd_fetch_job *job = (struct rd_fetch_job *) base;
+  struct radio_array *array = job->read->array;
+  const struct rd_plan *plan = job->plan;
+  const struct rd_plan_fetch *fetch = &plan->fetches[task];
+  if (fetch->kind == RD_FETCH_CACHED)
+    return rd_fetch_place_cached (job, fetch);
+  if (fetch->kind == RD_FETCH_FILL)
+    return rd_fetch_fill (job, fetch);
+  bool missing;
   char key[RD_KEY_NBYTES];
   struct rd_io_get get;
   get.into = &scratch->fetched;
-  rd_fetch_key (array, job->batch->touches[item->touch].chunk, key);
-  RD_TRY (rd_unit_ask (job, unit, key, &get, missing));
-  if (*missing)
-    return RADIO_OK;
+  rd_array_chunk_key (
+    array, plan->chunks[plan->tiles[fetch->first].chunk].chunk, key);
+  RD_TRY (rd_fetch_prepare_read (job, fetch, key, &get, &missing));
+  if (missing)
+    return rd_fetch_fill (job, fetch);
   enum radio_status status = rd_io_read (array->store->io, &get);
   (void) status;                      /* it is in get.error as well */
-  RD_TRY (rd_unit_look (job, unit, &get, missing));
-  if (*missing)
-    return rd_unit_missing (job, unit);
-  for (uint32_t i = 0; i < unit->n && !*missing; i++)
-    RD_TRY (rd_unit_item (job, unit, unit->first + i, &get, scratch));
+  RD_TRY (rd_fetch_check_read (job, fetch, &get, &missing));
+  if (missing) {
+    RD_TRY (rd_fetch_missing_object (job, fetch));
+    return rd_fetch_fill (job, fetch);
+  }
+  for (uint32_t i = 0; i < fetch->n; i++)
+    RD_TRY (rd_fetch_place_tile (job, fetch, fetch->first + i, &get,
+                                 scratch));
   return RADIO_OK;
 }
 
+struct async;
+
+/* One read in flight, then the job of decoding its tiles. */
+struct flight {
+  struct rd_job job;                  /* one task a tile */
+  struct async *async;
+  const struct rd_plan_fetch *fetch;
+  struct rd_io_get get;
+  struct rd_buffer buffer;
+  char key[RD_KEY_NBYTES];
+  bool started;                       /* the job is in the pool's queue */
+  bool missing;
+  struct rd_error error;              /* if it is not */
+  struct flight *following;
+};
+
+struct async {
+  struct rd_fetch_job *job;
+  struct rd_pool *pool;
+  uint32_t next;                      /* fetch to start */
+  unsigned nflights;
+  unsigned max_active;
+  struct radio_handoff handoff;       /* the parent of the work */
+  struct rd_error error;              /* the first failure */
+  pthread_mutex_t mutex;
+  pthread_cond_t arrived;
+  struct {
+    struct flight *first, **last;     /* those that arrived, in that order */
+  } synced;
+};
+
 static enum radio_status
-do_unit (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+place_arrived_tile (struct rd_job *job, uint64_t task,
+                    struct rd_scratch *scratch)
 {
-  struct rd_fetch_job *job = (struct rd_fetch_job *) base;
-  const struct rd_unit *unit = &job->batch->units[task];
-  if (unit->kind == RD_UNIT_CACHED)
-    return rd_unit_place_cached (job, unit);
-  bool missing = unit->kind == RD_UNIT_FILL;
-  if (!missing)
-    RD_TRY (get_unit (job, unit, scratch, &missing));
-  return missing ? rd_unit_fill (job, unit) : RADIO_OK;
+  struct flight *flight = (struct flight *) job;
+  return rd_fetch_place_tile (flight->async->job, flight->fetch,
+                              flight->fetch->first + (uint32_t) task,
+                              &flight->get, scratch);
 }
 
 static enum radio_status
-do_units (struct rd_fetch *fetch, struct rd_batch *batch)
+fill_missing_tile (struct rd_job *job, uint64_t task,
+                   struct rd_scratch *scratch)
 {
-  struct radio_store *store = fetch->array->store;
-  struct rd_fetch_job job = { .fetch = fetch, .batch = batch };
-  if (!store->io->ops->is_blocking)
-    return rd_fetch_units_async (&job);
-  job.job.run = do_unit;
-  job.job.site = &rd_fetch_tiles_site;
-  job.job.n = batch->nunits;
-  job.job.spread = true;
+  struct flight *flight = (struct flight *) job;
+  (void) scratch;
+  return rd_fetch_fill_tile (flight->async->job,
+                             flight->fetch->first + (uint32_t) task);
+}
+
+/* Called by the store's thread when a read is done: only queues its tiles. */
+static void
+on_arrival (struct rd_io_get *get)
+{
+  struct flight *flight = get->user_data;
+  struct async *async = flight->async;
+  enum radio_status status = rd_fetch_check_read (async->job, flight->fetch,
+                                                  get, &flight->missing);
+  flight->job.run = flight->missing ? fill_missing_tile : place_arrived_tile;
+  if (status == RADIO_OK)
+    status = rd_pool_start (async->pool, &flight->job);
+  flight->started = status == RADIO_OK;
+  if (!flight->started)
+    rd_error_save (&flight->error, status);
+  RD_LOCK_SCOPE (&async->mutex);
+  flight->following = NULL;
+  *async->synced.last = flight;
+  async->synced.last = &flight->following;
+  pthread_cond_signal (&async->arrived);
+}
+
+static void
+record_failure (struct async *async, enum radio_status status)
+{
+  if (status != RADIO_OK && async->error.status == RADIO_OK)
+    rd_error_save (&async->error, status);
+}
+
+static const struct radio_counter in_flight = {
+  "requests in flight", "count"
+};
+
+static void
+update_gauge (const struct async *async)
+{
+  if (radio_profile_is_on ())
+    radio_gauge_set (&in_flight, async->nflights);
+}
+
+/* Starts the next read; false when there is none, or after a failure. */
+static bool
+start_flight (struct async *async, struct flight *flight)
+{
+  struct rd_fetch_job *job = async->job;
+  const struct radio_array *array = job->read->array;
+  const struct rd_plan *plan = job->plan;
+  flight->fetch = NULL;
+  while (!flight->fetch && async->next < plan->nfetches
+         && async->error.status == RADIO_OK) {
+    const struct rd_plan_fetch *fetch = &plan->fetches[async->next++];
+    if (fetch->kind == RD_FETCH_FILL || fetch->kind == RD_FETCH_CACHED)
+      continue;
+    bool missing;
+    rd_array_chunk_key (
+      array, plan->chunks[plan->tiles[fetch->first].chunk].chunk,
+      flight->key);
+    enum radio_status status = rd_fetch_prepare_read (
+      job, fetch, flight->key, &flight->get, &missing);
+    if (status == RADIO_OK && !missing)
+      flight->fetch = fetch;
+    else
+      record_failure (async, status == RADIO_OK ? rd_fetch_fill (job, fetch)
+                                                : status);
+  }
+  if (!flight->fetch)
+    return false;
+  flight->job.n = flight->fetch->n;
+  flight->job.max_active = async->max_active;
+  flight->job.site = &tiles_site;
+  flight->job.parent = &async->handoff;
+  flight->get.into = &flight->buffer;
+  flight->get.done = on_arrival;
+  flight->get.user_data = flight;
+  async->nflights++;
+  update_gauge (async);
+  array->store->io->ops->get (array->store->io, &flight->get, 1);
+  return true;
+}
+
+/* Waits for the next flight that arrives, and for its tiles. */
+static struct flight *
+finish_next_flight (struct async *async)
+{
+  struct flight *flight;
+  {
+    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+    RD_LOCK_SCOPE (&async->mutex);
+    while (!async->synced.first)
+      pthread_cond_wait (&async->arrived, &async->mutex);
+    flight = async->synced.first;
+    async->synced.first = flight->following;
+    if (!async->synced.first)
+      async->synced.last = &async->synced.first;
+  }
+  record_failure (async, flight->started
+                  ? rd_pool_wait (async->pool, &flight->job)
+                  : rd_error_raise (&flight->error));
+  if (flight->started && flight->missing)
+    record_failure (async, rd_fetch_missing_object (async->job,
+                                                    flight->fetch));
+  async->nflights--;
+  update_gauge (async);
+  return flight;
+}
+
+/* Does a fetch that needs no read. */
+static enum radio_status
+do_local_fetch (struct rd_job *base, uint64_t task,
+                struct rd_scratch *scratch)
+{
+  struct rd_fetch_job *job = (struct rd_fetch_job *) base;
+  const struct rd_plan_fetch *fetch = &job->plan->fetches[task];
+  (void) scratch;
+  if (fetch->kind == RD_FETCH_CACHED)
+    return rd_fetch_place_cached (job, fetch);
+  return fetch->kind == RD_FETCH_FILL ? rd_fetch_fill (job, fetch)
+                                      : RADIO_OK;
+}
+
+/* Chooses how many reads are in flight, and how many threads decode what one
+ * of them brought: half of the memory for tiles is for bytes that were read,
+ * half for decoding them.  All flights that arrived are decoded at once. */
+static unsigned
+choose_window (struct rd_fetch_job *job, unsigned *max_active)
+{
+  const struct rd_tile_read *read = job->read;
+  const struct radio_context *context = read->array->store->context;
+  const struct rd_layout *layout = &read->array->layout;
+  uint64_t each = layout->sharding ? job->plan->max_fetch_nbytes
+                                   : layout->tile_bound_nbytes;
+  unsigned window = share_limit (
+    read, WINDOW_PARTS, each,
+    (unsigned) rd_min_u64 (MAX_WINDOW, job->plan->nfetches));
+  unsigned ndecoders = share_limit (read, TILE_PARTS - WINDOW_PARTS,
+                                    layout->decode_nbytes,
+                                    context->nthreads);
+  if (ndecoders < context->nthreads && window > ndecoders)
+    window = ndecoders;
+  *max_active = ndecoders < context->nthreads ? ndecoders / window
+                                              : ndecoders;
+  job->max_object_nbytes = context->memory_limit_nbytes;
+  if (window > 1)
+    job->max_object_nbytes = context->memory_limit_nbytes / LIMIT_PARTS
+      * WINDOW_PARTS / window + layout->decode_nbytes;
+  return window;
+}
+
+static enum radio_status
+do_fetches_async (struct rd_fetch_job *job)
+{
+  RD_SCOPE ("requests", RD_IN_OPERATION);
+  const struct rd_plan *plan = job->plan;
+  unsigned max_active, window = choose_window (job, &max_active);
+  RD_FREE struct flight *flights = rd_calloc (window, sizeof *flights);
+  if (!flights)
+    return rd_fail_memory (window * sizeof *flights);
+  struct async async = {
+    .job = job,
+    .pool = job->read->array->store->context->pool,
+    .max_active = max_active,
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .arrived = PTHREAD_COND_INITIALIZER,
+  };
+  async.synced.last = &async.synced.first;
+  if (radio_profile_is_on ())
+    radio_handoff_give (&async.handoff);
+  for (unsigned i = 0; i < window; i++) {
+    flights[i].async = &async;
+    if (!start_flight (&async, &flights[i]))
+      break;
+  }
+
+  /* Fill values and cached tiles are placed while the first reads are in
+   * flight. */
+  bool any = false;
+  for (uint32_t i = 0; i < plan->nfetches; i++)
+    any |= plan->fetches[i].kind == RD_FETCH_FILL
+      || plan->fetches[i].kind == RD_FETCH_CACHED;
+  job->job.run = do_local_fetch;
+  job->job.site = &tiles_site;
+  job->job.n = plan->nfetches;
+  if (any)
+    record_failure (&async, rd_pool_run (async.pool, &job->job));
+
+  /* Wait for every flight, also after a failure. */
+  while (async.nflights > 0)
+    start_flight (&async, finish_next_flight (&async));
+  if (async.handoff.parent)
+    radio_handoff_release (&async.handoff);
+  for (unsigned i = 0; i < window; i++)
+    rd_buffer_free (&flights[i].buffer);
+  pthread_cond_destroy (&async.arrived);
+  pthread_mutex_destroy (&async.mutex);
+  return rd_error_raise (&async.error);
+}
+
+static enum radio_status
+do_fetches (struct rd_tile_read *read, struct rd_plan *plan)
+{
+  const struct rd_layout *layout = &read->array->layout;
+  struct radio_store *store = read->array->store;
   const struct radio_context *context = store->context;
-  unsigned nthreads = rd_fetch_share (fetch, RD_FETCH_TILE_PARTS,
-                                      thread_nbytes (&job),
-                                      context->nthreads);
-  job.most_object_nbytes = context->memory_limit_nbytes / nthreads;
-  job.job.max_active = is_small (&job) ? 1 : nthreads;
+  struct rd_fetch_job job = { .read = read, .plan = plan };
+  if (!store->io->ops->is_blocking)
+    return do_fetches_async (&job);
+  uint64_t fetch_nbytes = layout->sharding ? plan->max_fetch_nbytes
+                                           : layout->tile_bound_nbytes;
+  unsigned nthreads = share_limit (
+    read, TILE_PARTS, rd_add_sat (fetch_nbytes, layout->decode_nbytes),
+    context->nthreads);
+  bool is_small = rd_mul_sat (plan->ntiles, layout->tile_nbytes)
+    <= ALONE_NBYTES;
+  job.max_object_nbytes = context->memory_limit_nbytes / nthreads;
+  job.job.run = do_fetch;
+  job.job.site = &tiles_site;
+  job.job.n = plan->nfetches;
+  job.job.spread = true;
+  job.job.max_active = is_small ? 1 : nthreads;
   return rd_pool_run (store->context->pool, &job.job);
 }
 
+/* Plans the fetches of the plan's chunks, and does them. */
 static enum radio_status
-plan_touches (const struct rd_fetch *fetch, struct rd_walk *walk,
-              struct rd_batch *batch)
+read_chunks (struct rd_tile_read *read, struct rd_plan *plan)
 {
-  RD_SCOPE ("plan", RD_IN_METADATA);
-  const struct radio_context *context = fetch->array->store->context;
-  return rd_plan_touches (walk, context->memory_limit_nbytes
-                          / RD_FETCH_PARTS * RD_FETCH_INDEX_PARTS, batch);
-}
-
-static enum radio_status
-plan_units (const struct rd_fetch *fetch, const struct rd_coalesce *coalesce,
-            struct rd_batch *batch)
-{
-  RD_SCOPE ("plan", RD_IN_METADATA);
-  return rd_plan_units (&fetch->array->layout, coalesce, &fetch->known,
-                        batch);
-}
-
-/* Half of what tiles may take is for what was read of them: a caller's cap
- * does not go above that. */
-static uint64_t
-most_joined_nbytes (const struct radio_context *context)
-{
-  return context->work_nbytes / RD_FETCH_PARTS * RD_FETCH_TILE_PARTS / 2;
-}
-
-static enum radio_status
-do_batch (struct rd_fetch *fetch, struct rd_batch *batch)
-{
-  const struct radio_store *store = fetch->array->store;
-  const struct rd_io *io = store->io;
-  unsigned nthreads = store->context->nthreads;
+  const struct radio_context *context = read->array->store->context;
+  struct rd_io *io = read->array->store->io;
+  /* Half of the memory for tiles is for bytes that were read; the store's cap
+   * does not go above that. */
+  uint64_t most = context->work_nbytes / LIMIT_PARTS * TILE_PARTS / 2;
   const struct rd_coalesce coalesce = {
     .gap_nbytes = io->coalesce_gap_nbytes,
-    .cap_nbytes = rd_min_u64 (io->coalesce_cap_nbytes,
-                              most_joined_nbytes (store->context)),
-    .nworkers = io->ops->is_blocking && nthreads > 1 ? nthreads : 0,
+    .cap_nbytes = rd_min_u64 (io->coalesce_cap_nbytes, most),
+    .nworkers = io->ops->is_blocking && context->nthreads > 1
+      ? context->nthreads : 0,
   };
-  enum radio_status status = rd_fetch_indexes (fetch, batch);
-  if (status == RADIO_OK)
-    status = plan_units (fetch, &coalesce, batch);
-  rd_fetch_release_indexes (fetch, batch);
-  if (status == RADIO_OK && batch->nunits > 0)
-    status = do_units (fetch, batch);
-  rd_plan_release (&fetch->known, batch);
-  rd_fetch_release_files (fetch, batch);
+  enum radio_status status = find_indexes (read, plan);
+  if (status == RADIO_OK) {
+    RD_SCOPE ("plan", RD_IN_METADATA);
+    status = rd_plan_fetches (&read->array->layout, &coalesce, &read->cache,
+                              plan);
+  }
+  for (uint32_t i = 0; i < plan->nchunks; i++) {
+    rd_index_cache_release (read->array->indexes, plan->chunks[i].entry);
+    plan->chunks[i].entry = NULL;
+  }
+  if (status == RADIO_OK && plan->nfetches > 0)
+    status = do_fetches (read, plan);
+  rd_plan_release_cached (&read->cache, plan);
+  for (uint32_t i = 0; i < plan->nchunks; i++) {
+    rd_io_release (io, plan->chunks[i].file);
+    plan->chunks[i].file = NULL;
+  }
   RD_TRY (status);
-  return fetch->batch_done ? fetch->batch_done (fetch) : RADIO_OK;
+  return read->part_done ? read->part_done (read) : RADIO_OK;
 }
 
 enum radio_status
-rd_fetch_check_array (const struct radio_array *array)
+rd_fetch_tiles (struct rd_tile_read *read)
 {
-  struct rd_io *io = array->store->io;
-  char key[RD_KEY_NBYTES];
-  uint64_t nbytes;
-  rd_path_key (array->path, "zarr.json", key);
-  enum radio_status status = io->ops->size (io, key, &nbytes);
-  if (status != RADIO_ERROR_NOT_FOUND)
-    return status;
-  return rd_fail (status, "%s/%s: the array was removed or replaced while it "
-                  "was open; open it again", io->uri, key);
-}
-
-enum radio_status
-rd_fetch_missing (struct rd_fetch *fetch)
-{
-  fetch->found_missing = true;
-  if (!fetch->array->is_complete)
-    return RADIO_OK;
-  RD_TRY (rd_fetch_check_array (fetch->array));
-  const char *what = fetch->array->layout.sharding ? "shard" : "chunk";
-  return rd_fail (RADIO_ERROR_FORMAT, "the %s is missing: radio stores "
-                  "every %s, so this one was lost", what, what);
-}
-
-enum radio_status
-rd_fetch_run (struct rd_fetch *fetch)
-{
-  struct rd_walk walk = {
-    .layout = &fetch->array->layout,
-    .requests = fetch->requests,
-    .n = fetch->n,
+  const struct radio_context *context = read->array->store->context;
+  struct rd_plan_cursor cursor = {
+    .layout = &read->array->layout,
+    .requests = read->requests,
+    .n = read->n,
   };
-  RD_BATCH_SCOPE struct rd_batch batch;
-  rd_batch_init (&batch);
+  RD_PLAN_SCOPE struct rd_plan plan;
+  rd_plan_init (&plan);
   for (;;) {
-    RD_TRY (plan_touches (fetch, &walk, &batch));
-    if (batch.ntouches == 0)
+    {
+      RD_SCOPE ("plan", RD_IN_METADATA);
+      RD_TRY (rd_plan_chunks (&cursor, context->memory_limit_nbytes
+                              / LIMIT_PARTS * INDEX_PARTS, &plan));
+    }
+    if (plan.nchunks == 0)
       return RADIO_OK;
-    RD_TRY (do_batch (fetch, &batch));
+    RD_TRY (read_chunks (read, &plan));
   }
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* How an array lies in its store, as reading and writing see it: chunks,
- * which are objects, made of tiles, which are decoded at once.
+/* How an array is stored: chunks, which are objects, made of tiles, each of
+ * which is decoded as a whole.
  *
  * Where the only codec is sharding_indexed, a tile is an inner chunk and is
  * fetched by its bytes alone.  In all other arrays (no sharding, or codecs
  * before or after it) the tile is the whole chunk. */
 #ifndef RD_LAYOUT_H
 #define RD_LAYOUT_H
+
+#include <radio/array.h>
 
 #include "src/codec/shard.h"
 #include "src/zarr/document.h"
@@ -23,8 +25,8 @@ struct rd_layout {
   uint64_t grid[RADIO_MAX_RANK];          /* tiles of a chunk, by axis */
   uint64_t ntiles;                        /* of a chunk */
   uint64_t tile_nbytes;                   /* of its elements */
-  uint64_t tile_bound_nbytes;             /* encoded, at most; a guess when
-                                             no codec tells */
+  uint64_t tile_bound_nbytes;             /* encoded, at most; a guess when no
+                                             codec has a bound */
   uint64_t tile_most_nbytes;              /* to read of one: a byte more, or
                                              UINT64_MAX */
   uint64_t decode_nbytes;                 /* memory to decode one tile,
@@ -34,22 +36,22 @@ struct rd_layout {
   uint64_t index_nbytes;                  /* encoded; 0 without sharding */
 };
 
-/* Derive it from a document, which must outlive it. */
+/* Derives the layout from a document, which must outlive it. */
 void rd_layout_make (const struct rd_array_doc *doc,
                      struct rd_layout *layout);
 
-/* The box of a tile in the array, not clipped: its chunk, and its number
- * there in C order. */
+/* Returns the box of a tile in the array, not clipped, from its chunk and its
+ * number there in C order. */
 struct radio_box rd_layout_tile (const struct rd_layout *layout,
                                  const uint64_t *chunk, uint64_t tile);
 
-/* The number of a chunk's first tile among all of the array, which are
+/* Returns the number of a chunk's first tile among all of the array, which are
  * counted chunk after chunk, in each of them in C order, those beyond the
  * array's end too; modulo 2^64. */
 uint64_t rd_layout_first_tile (const struct rd_layout *layout,
                                const uint64_t *chunk);
 
-/* The number of the tile that starts at a place. */
+/* Returns the number of the tile that starts at an element. */
 uint64_t rd_layout_tile_at (const struct rd_layout *layout,
                             const uint64_t *start);
 
@@ -58,5 +60,19 @@ uint64_t rd_layout_tile_at (const struct rd_layout *layout,
 const char *rd_layout_tile_name (const struct rd_layout *layout,
                                  uint64_t tile,
                                  char name[RD_TILE_NAME_NBYTES]);
+
+/* Annotations in profiles: from them, and from the numbers of tiles
+ * (RD_TILE), a viewer knows which tiles an operation read or wrote.
+ * docs/profile.md lists the texts. */
+
+/* Annotates the innermost scope with the shapes of an array. */
+void rd_annotate_shapes (size_t rank, const uint64_t *array,
+                         const uint64_t *shard, const uint64_t *tile);
+
+/* Annotates the innermost scope with the layout's shapes, the first box and,
+ * if there are several, a list of them, which has room for some dozens.  Does
+ * nothing unless a profile is recorded. */
+void rd_annotate_boxes (const struct rd_layout *layout,
+                        const struct radio_request *requests, size_t n);
 
 #endif /* RD_LAYOUT_H */

@@ -8,8 +8,8 @@
 #include "src/array/pages.h"
 #include "src/element/box.h"
 
-/* Of x86 and, with pages of 4 KiB, of ARM.  Larger ones have room or not
- * within what is aligned to this, as the kernel finds. */
+/* The size on x86 and, with pages of 4 KiB, on Arm.  Where it is larger, the
+ * kernel uses as many as fit into the aligned memory. */
 #define HUGE_NBYTES ((uintptr_t) RD_PAGES_HUGE_NBYTES)
 
 unsigned char *
@@ -21,7 +21,7 @@ rd_pages_align (unsigned char *memory)
 
 #ifdef MADV_HUGEPAGE
 
-/* Advise the huge pages that lie within some memory. */
+/* Advises the huge pages within some memory. */
 static void
 advise (uintptr_t start, uint64_t nbytes)
 {
@@ -37,47 +37,28 @@ rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes)
   advise ((uintptr_t) memory, nbytes);
 }
 
-static uint64_t
-magnitude (int64_t stride)
-{
-  return stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
-}
-
-/* The memory that strides step over, from *start on; UINT64_MAX: too much.
- */
-static uint64_t
-find_span (const struct radio_request *request, uint64_t item_nbytes,
-           uintptr_t *start)
-{
-  uint64_t nbytes = item_nbytes;
-  const struct radio_box *box = &request->box;
-  *start = (uintptr_t) request->buffer;
-  for (size_t i = 0; i < box->rank; i++) {
-    int64_t stride = request->strides[i];
-    uint64_t length;
-    if (rd_mul_overflows (box->size[i] - 1, magnitude (stride), &length)
-        || rd_add_overflows (nbytes, length, &nbytes))
-      return UINT64_MAX;
-    if (stride < 0)
-      *start -= (uintptr_t) length;
-  }
-  return nbytes;
-}
-
 void
 rd_pages_advise (const struct radio_request *request, size_t item_nbytes)
 {
-  uint64_t nbytes;
-  if (rd_mul_overflows (radio_box_count (&request->box), item_nbytes,
-                        &nbytes)
+  const struct radio_box *box = &request->box;
+  uintptr_t start = (uintptr_t) request->buffer;
+  uint64_t nbytes, span = item_nbytes;
+  if (rd_mul_overflows (radio_box_count (box), item_nbytes, &nbytes)
       || nbytes < RD_PAGES_MIN_NBYTES)
     return;
-  /* What is between elements that lie apart is not ours to make larger. */
-  uintptr_t start = (uintptr_t) request->buffer;
-  if (request->strides
-      && find_span (request, item_nbytes, &start) != nbytes)
-    return;
-  advise (start, nbytes);
+  /* Memory between elements, if there is any, is not ours. */
+  for (size_t i = 0; request->strides && i < box->rank; i++) {
+    int64_t stride = request->strides[i];
+    uint64_t step = stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
+    uint64_t length;
+    if (rd_mul_overflows (box->size[i] - 1, step, &length)
+        || rd_add_overflows (span, length, &span))
+      return;
+    if (stride < 0)
+      start -= (uintptr_t) length;
+  }
+  if (!request->strides || span == nbytes)
+    advise (start, nbytes);
 }
 
 #else

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker pool.  Jobs stand in one queue; a thread joins the first job
- * that has tasks left and room for it, takes tasks by the job's counters
- * until none is left, and leaves.  The last one to leave ends the job.  The
- * mutex is taken when a thread joins and leaves, never for a task.
+/* The thread pool: jobs in one queue, workers, and a pool of scratches.  A
+ * thread joins the first job that has tasks left and is not full, takes tasks
+ * by the job's atomic counters until none is left, and leaves.  The last one
+ * to leave ends the job.  The mutex is taken when a thread joins and leaves,
+ * never for a task.
  *
- * A worker that finds no job watches the bell for a while, and then sleeps;
- * so whoever starts a job must ring, but wake only those that it needs.
+ * A worker that finds no job spins for a while and then sleeps; starting a job
+ * wakes only as many sleeping workers as it needs besides the spinning ones.
  *
  * A thread that waits for a job works on that job first, so a task may run
- * jobs of its own: whatever a waiter still waits for is in the hands of
- * threads that are running, and those wait only for jobs further down. */
+ * jobs of its own: the tasks that a thread still waits for are being done by
+ * running threads, and those wait only for jobs further down. */
 #include <config.h>
 
 #include <pthread.h>
@@ -17,32 +18,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/array/pool.h"
-#include "src/array/spin.h"
-#include "src/array/stock.h"
+
+struct idle_scratch {
+  struct rd_scratch scratch;        /* first: users have a pointer to it */
+  struct idle_scratch *following;
+};
 
 struct rd_pool {
-  pid_t pid;                        /* who opened it */
+  pid_t pid;                        /* of the process that opened it */
   unsigned nworkers;
-  struct rd_stock stock;
   uint64_t spin_ns;
-  atomic_uint bell;                 /* rises with each job that has come */
-  atomic_uint nwatching;            /* workers that watch it */
-  atomic_uint nurgent;              /* jobs that nobody has joined yet */
+  atomic_uint nqueued;              /* jobs ever queued; wraps */
+  atomic_uint nspinning;            /* workers that watch nqueued */
+  atomic_uint nurgent;              /* urgent jobs that no thread has joined */
   pthread_mutex_t mutex;
   pthread_cond_t arrived;           /* a job, or the end, for workers */
-  pthread_cond_t finished;          /* a job, for those who wait for it */
+  pthread_cond_t finished;          /* a job, for threads that wait for it */
   struct {
     bool closing;
     unsigned nstarted;              /* workers that run */
     unsigned nsleeping;             /* of these */
     struct rd_job *first, *last;
   } synced;
+
+  /* Scratches not in use: as many as threads ever worked at the same time.
+   * The last one returned is taken first, being the likeliest to be in the
+   * processor's caches. */
+  size_t keep_nbytes;
+  pthread_mutex_t scratch_mutex;
+  struct idle_scratch *scratches;
   pthread_t workers[];
 };
 
@@ -58,49 +70,98 @@ rd_pool_check (const struct rd_pool *pool)
 struct rd_scratch *
 rd_pool_take_scratch (struct rd_pool *pool)
 {
-  return rd_stock_take (&pool->stock);
+  pthread_mutex_lock (&pool->scratch_mutex);
+  struct idle_scratch *idle = pool->scratches;
+  if (idle)
+    pool->scratches = idle->following;
+  pthread_mutex_unlock (&pool->scratch_mutex);
+  if (!idle)
+    idle = rd_calloc (1, sizeof *idle);
+  if (!idle) {
+    rd_fail_memory (sizeof *idle);
+    return NULL;
+  }
+  return &idle->scratch;
 }
 
 void
 rd_pool_give_scratch (struct rd_pool *pool, struct rd_scratch *scratch)
 {
-  rd_stock_give (&pool->stock, scratch);
+  if (!scratch)
+    return;
+  rd_scratch_trim (scratch, pool->keep_nbytes);
+  struct idle_scratch *idle = (struct idle_scratch *) scratch;
+  RD_LOCK_SCOPE (&pool->scratch_mutex);
+  idle->following = pool->scratches;
+  pool->scratches = idle;
 }
 
-/* Whether another thread may work on a job. */
+static inline void
+pause_cpu (void)
+{
+#ifdef __x86_64__
+  __builtin_ia32_pause ();
+#elif defined __aarch64__
+  __asm__ volatile ("yield");
+#endif
+}
+
+static uint64_t
+now_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+/* Spins for a moment; false when the time is up. */
+static bool
+spin_until (uint64_t end_ns)
+{
+  if (now_ns () >= end_ns)
+    return false;
+  for (int i = 0; i < 8; i++)
+    pause_cpu ();
+  return true;
+}
+
+/* Divides a job's tasks equally into n parts, or as many as there can be. */
+static void
+fill_task_queue (struct rd_task_queue *tasks, uint64_t ntasks, unsigned n)
+{
+  uint64_t most = rd_min_u64 (ntasks, RD_QUEUE_MAX_PARTS);
+  tasks->nparts = (unsigned) rd_max_u64 (rd_min_u64 (n, most), 1);
+  uint64_t each = ntasks / tasks->nparts, nlarger = ntasks % tasks->nparts;
+  uint64_t next = 0;
+  for (unsigned i = 0; i < tasks->nparts; i++) {
+    struct rd_queue_part *part = &tasks->parts[i];
+    atomic_store_explicit (&part->next, next, memory_order_relaxed);
+    next += each + (i < nlarger);
+    part->end = next;
+  }
+}
+
+/* Takes a task for the n-th thread of a job; false when none is left.
+ * *nempty counts the parts that this thread found empty. */
+static inline bool
+take_task (struct rd_task_queue *tasks, unsigned n, unsigned *nempty,
+           uint64_t *task)
+{
+  for (; *nempty < tasks->nparts; ++*nempty) {
+    struct rd_queue_part *part = &tasks->parts[(n + *nempty) % tasks->nparts];
+    *task = atomic_fetch_add_explicit (&part->next, 1, memory_order_relaxed);
+    if (*task < part->end)
+      return true;
+  }
+  return false;
+}
+
+/* True when another thread may work on a job. */
 static bool
 has_room_synced (const struct rd_job *job)
 {
   return !job->synced.ended
     && (job->max_active == 0 || job->synced.nactive < job->max_active);
-}
-
-/* The job that a new one stands behind; NULL: none. */
-static struct rd_job *
-find_place_synced (const struct rd_pool *pool, const struct rd_job *job)
-{
-  struct rd_job *previous = NULL;
-  if (!job->urgent)
-    return pool->synced.last;
-  for (struct rd_job *j = pool->synced.first; j && j->urgent;
-       j = j->synced.following)
-    previous = j;
-  return previous;
-}
-
-static void
-enqueue_synced (struct rd_pool *pool, struct rd_job *job)
-{
-  struct rd_job *previous = find_place_synced (pool, job);
-  struct rd_job **link = previous ? &previous->synced.following
-                                  : &pool->synced.first;
-  if (job->urgent)
-    atomic_fetch_add (&pool->nurgent, 1);
-  job->synced.queued = true;
-  job->synced.following = *link;
-  *link = job;
-  if (pool->synced.last == previous)
-    pool->synced.last = job;
 }
 
 static void
@@ -121,95 +182,48 @@ dequeue_synced (struct rd_pool *pool, struct rd_job *job)
   job->synced.queued = false;
 }
 
-static struct rd_job *
-find_job_synced (const struct rd_pool *pool)
-{
-  struct rd_job *job = pool->synced.first;
-  while (job && !has_room_synced (job))
-    job = job->synced.following;
-  return job;
-}
-
-/* Whether a worker should leave its job to others, or to later. */
-static bool
-is_called_away (const struct rd_pool *pool, const struct rd_job *job)
-{
-  return !job->urgent
-    && atomic_load_explicit (&pool->nurgent, memory_order_relaxed) > 0;
-}
-
-/* Do tasks until none is left or one fails; a worker, too, until something
- * urgent comes: *left then. */
-static enum radio_status
-do_tasks (const struct rd_pool *pool, struct rd_job *job, unsigned number,
-          struct rd_scratch *scratch, bool *left)
-{
-  struct rd_taker taker = { number, 0 };
-  uint64_t task;
-  while (rd_shares_take (&job->shares, &taker, &task)) {
-    RD_TRY (job->run (job, task, scratch));
-    if (left && is_called_away (pool, job)) {
-      *left = true;
-      return RADIO_OK;
-    }
-  }
-  return RADIO_OK;
-}
-
-/* The first failure is the job's. */
+/* Keeps the first failure of a job. */
 static void
-note_failure_synced (struct rd_job *job, enum radio_status status)
+record_failure_synced (struct rd_job *job, enum radio_status status)
 {
   if (status != RADIO_OK && job->synced.error.status == RADIO_OK)
     rd_error_save (&job->synced.error, status);
 }
 
-/* Call the job's end without the mutex: it may take long, and start other
- * jobs. */
-static void
-end_job_synced (struct rd_pool *pool, struct rd_job *job)
-{
-  job->synced.ended = true;
-  if (job->end) {
-    enum radio_status status = job->synced.error.status;
-    pthread_mutex_unlock (&pool->mutex);
-    status = job->end (job, status);
-    pthread_mutex_lock (&pool->mutex);
-    note_failure_synced (job, status);
-  }
-  /* The job's owner may have it gone at once. */
-  atomic_store_explicit (&job->finished, true, memory_order_release);
-  pthread_cond_broadcast (&pool->finished);
-}
-
-static const struct radio_site tasks_site = {
-  "tasks", RD_IN_OPERATION, "rd_pool_run", __FILE__, __LINE__,
-  RADIO_SCOPE_WORK
-};
-
-static const struct radio_site *
-site_of (const struct rd_job *job)
-{
-  return job->site ? job->site : &tasks_site;
-}
-
-/* Do tasks on a worker, who may leave, in the scope that hangs below whoever
- * started the job, or in one of the caller's own. */
+/* Does tasks until none is left or one fails.  A worker (preempted is not
+ * NULL) also stops for an urgent job, sets *preempted, and has a scope below
+ * the one of the thread that started the job. */
 static enum radio_status
-work (struct rd_pool *pool, struct rd_job *job, unsigned number, bool *left)
+do_tasks (struct rd_pool *pool, struct rd_job *job, unsigned number,
+          bool *preempted)
 {
+  static const struct radio_site tasks_site = {
+    "tasks", RD_IN_OPERATION, "rd_pool_run", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  const struct radio_site *site = job->site ? job->site : &tasks_site;
   __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))
   const uint64_t scope = !radio_profile_is_on () ? 0
-    : left ? radio_scope_receive (&job->handoff, site_of (job))
-    : radio_scope_begin (site_of (job));
+    : preempted ? radio_scope_receive (&job->handoff, site)
+    : radio_scope_begin (site);
   struct rd_scratch *scratch = rd_pool_take_scratch (pool);
-  enum radio_status status = scratch
-    ? do_tasks (pool, job, number, scratch, left) : RADIO_ERROR_MEMORY;
+  enum radio_status status = scratch ? RADIO_OK : RADIO_ERROR_MEMORY;
+  unsigned nempty = 0;
+  uint64_t task;
+  while (status == RADIO_OK
+         && take_task (&job->tasks, number, &nempty, &task)) {
+    status = job->run (job, task, scratch);
+    if (preempted && status == RADIO_OK && !job->urgent
+        && atomic_load_explicit (&pool->nurgent, memory_order_relaxed) > 0) {
+      *preempted = true;
+      break;
+    }
+  }
   rd_pool_give_scratch (pool, scratch);
   return rd_scope_end_with (status);
 }
 
-/* Be one of those who work on a job that has room. */
+/* Counts the caller among a job's threads; returns its number there. */
 static unsigned
 join_synced (struct rd_pool *pool, struct rd_job *job)
 {
@@ -219,110 +233,86 @@ join_synced (struct rd_pool *pool, struct rd_job *job)
   return job->synced.njoined++;
 }
 
-/* Those who end their tasks at one time leave in turn: sleeping until the
- * other has left takes longer than that does. */
-static void
-lock_soon (struct rd_pool *pool)
-{
-  for (int i = 0; i < 100; i++) {
-    if (pthread_mutex_trylock (&pool->mutex) == 0)
-      return;
-    rd_relax ();
-  }
-  pthread_mutex_lock (&pool->mutex);
-}
-
-/* Work on a job that was joined, and leave it.  The mutex is held after
- * that.  The last to leave ends the job, unless it stays in the queue since
- * a worker was called away from it; after that it may be gone. */
+/* Works on a job that was joined, and leaves it; returns with the mutex held.
+ * The last thread to leave ends the job, unless it stays in the queue because
+ * a worker was preempted; after that the job may be gone. */
 static void
 work_and_lock (struct rd_pool *pool, struct rd_job *job, unsigned number,
                bool is_worker)
 {
-  bool left = false;
-  enum radio_status status = work (pool, job, number,
-                                   is_worker ? &left : NULL);
-  if (status != RADIO_OK)
-    rd_shares_cancel (&job->shares);
-  lock_soon (pool);
-  note_failure_synced (job, status);
-  if (!left)
+  bool preempted = false;
+  enum radio_status status = do_tasks (pool, job, number,
+                                       is_worker ? &preempted : NULL);
+  for (unsigned i = 0; status != RADIO_OK && i < job->tasks.nparts; i++)
+    atomic_store (&job->tasks.parts[i].next, job->tasks.parts[i].end);
+
+  /* Threads that end their tasks together leave one after the other: spinning
+   * until another has left is shorter than sleeping. */
+  bool is_locked = false;
+  for (int i = 0; i < 100 && !is_locked; i++) {
+    is_locked = pthread_mutex_trylock (&pool->mutex) == 0;
+    if (!is_locked)
+      pause_cpu ();
+  }
+  if (!is_locked)
+    pthread_mutex_lock (&pool->mutex);
+  record_failure_synced (job, status);
+  if (!preempted)
     dequeue_synced (pool, job);
-  if (--job->synced.nactive == 0 && !job->synced.queued)
-    end_job_synced (pool, job);
-}
+  if (--job->synced.nactive > 0 || job->synced.queued)
+    return;
 
-static void
-name_worker (unsigned number)
-{
-  char name[32];
-  snprintf (name, sizeof name, "radio worker %u", number);
-  radio_thread_name (name);
-}
-
-/* Look out for the bell; whether it rang or not, the queue must be looked at
- * once more before sleeping. */
-static void
-watch_synced (struct rd_pool *pool)
-{
-  unsigned heard = atomic_load (&pool->bell);
-  atomic_fetch_add (&pool->nwatching, 1);
-  pthread_mutex_unlock (&pool->mutex);
-  struct rd_spin spin;
-  rd_spin_begin (&spin, pool->spin_ns);
-  while (atomic_load (&pool->bell) == heard && rd_spin_again (&spin))
-    ;
-  atomic_fetch_sub (&pool->nwatching, 1);
-  pthread_mutex_lock (&pool->mutex);
-}
-
-static void
-sleep_synced (struct rd_pool *pool)
-{
-  pool->synced.nsleeping++;
-  pthread_cond_wait (&pool->arrived, &pool->mutex);
-  pool->synced.nsleeping--;
+  /* Call the job's end without the mutex: it may take long, and start other
+   * jobs. */
+  job->synced.ended = true;
+  if (job->end) {
+    status = job->synced.error.status;
+    pthread_mutex_unlock (&pool->mutex);
+    status = job->end (job, status);
+    pthread_mutex_lock (&pool->mutex);
+    record_failure_synced (job, status);
+  }
+  /* The job's owner may free it at once. */
+  atomic_store_explicit (&job->finished, true, memory_order_release);
+  pthread_cond_broadcast (&pool->finished);
 }
 
 static void *
 run_worker (void *argument)
 {
   struct rd_pool *pool = argument;
+  char name[32];
+  bool has_spun = true;
   pthread_mutex_lock (&pool->mutex);
-  name_worker (++pool->synced.nstarted);
-  bool has_watched = true;
+  snprintf (name, sizeof name, "radio worker %u", ++pool->synced.nstarted);
+  radio_thread_name (name);
   while (!pool->synced.closing) {
-    struct rd_job *job = find_job_synced (pool);
+    struct rd_job *job = pool->synced.first;
+    while (job && !has_room_synced (job))
+      job = job->synced.following;
     if (job) {
       unsigned number = join_synced (pool, job);
       pthread_mutex_unlock (&pool->mutex);
       work_and_lock (pool, job, number, true);
-    } else if (has_watched)
-      sleep_synced (pool);
-    else
-      watch_synced (pool);
-    has_watched = !job && !has_watched;
+    } else if (has_spun) {
+      pool->synced.nsleeping++;
+      pthread_cond_wait (&pool->arrived, &pool->mutex);
+      pool->synced.nsleeping--;
+    } else {
+      /* Look at the queue once more before sleeping, job or not. */
+      unsigned seen = atomic_load (&pool->nqueued);
+      atomic_fetch_add (&pool->nspinning, 1);
+      pthread_mutex_unlock (&pool->mutex);
+      uint64_t end_ns = pool->spin_ns > 0 ? now_ns () + pool->spin_ns : 0;
+      while (atomic_load (&pool->nqueued) == seen && spin_until (end_ns))
+        ;
+      atomic_fetch_sub (&pool->nspinning, 1);
+      pthread_mutex_lock (&pool->mutex);
+    }
+    has_spun = !job && !has_spun;
   }
   pthread_mutex_unlock (&pool->mutex);
   return NULL;
-}
-
-/* Signals are for the program's own threads. */
-static int
-start_workers (struct rd_pool *pool, unsigned n)
-{
-  sigset_t all, before;
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  int errnum = 0;
-  while (errnum == 0 && pool->nworkers < n) {
-    errnum = pthread_create (&pool->workers[pool->nworkers], NULL,
-                             run_worker, pool);
-    if (errnum == 0)
-      pool->nworkers++;
-  }
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-  return errnum;
 }
 
 enum radio_status
@@ -335,12 +325,26 @@ rd_pool_open (const struct rd_pool_options *options,
   if (!pool)
     return rd_fail_memory (nbytes);
   pool->pid = getpid ();
-  rd_stock_init (&pool->stock, options->keep_nbytes);
+  pool->keep_nbytes = options->keep_nbytes;
   pool->spin_ns = options->spin_ns;
   pthread_mutex_init (&pool->mutex, NULL);
+  pthread_mutex_init (&pool->scratch_mutex, NULL);
   pthread_cond_init (&pool->arrived, NULL);
   pthread_cond_init (&pool->finished, NULL);
-  int errnum = start_workers (pool, n);
+
+  /* Signals are for the program's own threads. */
+  sigset_t all, before;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  int errnum = 0;
+  while (errnum == 0 && pool->nworkers < n) {
+    errnum = pthread_create (&pool->workers[pool->nworkers], NULL,
+                             run_worker, pool);
+    if (errnum == 0)
+      pool->nworkers++;
+  }
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+
   /* Fewer threads than wanted are slower, not wrong; none is a failure. */
   if (n > 0 && pool->nworkers == 0) {
     rd_pool_close (pool);
@@ -358,14 +362,20 @@ rd_pool_close (struct rd_pool *pool)
     return;
   pthread_mutex_lock (&pool->mutex);
   pool->synced.closing = true;
-  atomic_fetch_add (&pool->bell, 1);
+  atomic_fetch_add (&pool->nqueued, 1);
   pthread_cond_broadcast (&pool->arrived);
   pthread_mutex_unlock (&pool->mutex);
   for (unsigned i = 0; i < pool->nworkers; i++)
     pthread_join (pool->workers[i], NULL);
-  rd_stock_free (&pool->stock);
+  while (pool->scratches) {
+    struct idle_scratch *idle = pool->scratches;
+    pool->scratches = idle->following;
+    rd_scratch_free (&idle->scratch);
+    rd_free (idle);
+  }
   pthread_cond_destroy (&pool->finished);
   pthread_cond_destroy (&pool->arrived);
+  pthread_mutex_destroy (&pool->scratch_mutex);
   pthread_mutex_destroy (&pool->mutex);
   rd_free (pool);
 }
@@ -374,7 +384,8 @@ static void
 reset_job (const struct rd_pool *pool, struct rd_job *job)
 {
   job->handoff = (struct radio_handoff) { 0 };
-  rd_shares_make (&job->shares, job->n, job->spread ? pool->nworkers + 1 : 1);
+  fill_task_queue (&job->tasks, job->n,
+                   job->spread ? pool->nworkers + 1 : 1);
   atomic_store_explicit (&job->finished, false, memory_order_relaxed);
   job->synced.nactive = 0;
   job->synced.njoined = 0;
@@ -384,58 +395,59 @@ reset_job (const struct rd_pool *pool, struct rd_job *job)
   job->synced.following = NULL;
 }
 
-/* Make a job ready for the queue. */
-static void
-prepare_job (const struct rd_pool *pool, struct rd_job *job)
+/* Queues a job and wakes workers for it; the caller may join it at once, and
+ * its number there is returned. */
+static unsigned
+submit (struct rd_pool *pool, struct rd_job *job, bool joins)
 {
   reset_job (pool, job);
-  if (!radio_profile_is_on ())
-    return;
-  if (job->parent)
-    job->handoff = rd_handoff_again (job->parent);
-  else
-    radio_handoff_give (&job->handoff);
-}
+  if (radio_profile_is_on ()) {
+    if (job->parent)
+      job->handoff = rd_handoff_again (job->parent);
+    else
+      radio_handoff_give (&job->handoff);
+  }
 
-/* How many sleeping workers a job needs that is wanted by so many; those
- * who watch come by themselves. */
-static unsigned
-count_wakes_synced (const struct rd_pool *pool, uint64_t nwanted)
-{
-  unsigned nwatching = atomic_load (&pool->nwatching);
-  uint64_t n = nwanted > nwatching ? nwanted - nwatching : 0;
-  return (unsigned) rd_min_u64 (n, pool->synced.nsleeping);
-}
+  pthread_mutex_lock (&pool->mutex);
+  struct rd_job *previous = job->urgent ? NULL : pool->synced.last;
+  if (job->urgent) {
+    for (struct rd_job *j = pool->synced.first; j && j->urgent;
+         j = j->synced.following)
+      previous = j;
+    atomic_fetch_add (&pool->nurgent, 1);
+  }
+  struct rd_job **link = previous ? &previous->synced.following
+                                  : &pool->synced.first;
+  job->synced.queued = true;
+  job->synced.following = *link;
+  *link = job;
+  if (pool->synced.last == previous)
+    pool->synced.last = job;
+  unsigned number = joins ? join_synced (pool, job) : 0;
 
-/* Tell workers of a new job, the mutex being free, so that they do not run
- * into it. */
-static void
-ring (struct rd_pool *pool, unsigned nwakes)
-{
-  atomic_fetch_add (&pool->bell, 1);
-  for (unsigned i = 0; i < nwakes; i++)
+  /* Spinning workers need not be woken.  A job without tasks still needs a
+   * thread to call its end. */
+  uint64_t nwanted = rd_max_u64 (job->n, 1);
+  if (job->max_active > 0)
+    nwanted = rd_min_u64 (nwanted, job->max_active);
+  nwanted -= joins;
+  unsigned nspinning = atomic_load (&pool->nspinning);
+  uint64_t nwakes = nwanted > nspinning ? nwanted - nspinning : 0;
+  nwakes = rd_min_u64 (nwakes, pool->synced.nsleeping);
+  pthread_mutex_unlock (&pool->mutex);
+
+  /* Without the mutex, which the workers take first. */
+  atomic_fetch_add (&pool->nqueued, 1);
+  for (uint64_t i = 0; i < nwakes; i++)
     pthread_cond_signal (&pool->arrived);
-}
-
-/* Threads that can work on a job at one time. */
-static uint64_t
-most_threads (const struct rd_job *job)
-{
-  return job->max_active ? rd_min_u64 (job->n, job->max_active) : job->n;
+  return number;
 }
 
 enum radio_status
 rd_pool_start (struct rd_pool *pool, struct rd_job *job)
 {
   RD_TRY (rd_pool_check (pool));
-  prepare_job (pool, job);
-  pthread_mutex_lock (&pool->mutex);
-  enqueue_synced (pool, job);
-  /* A job of no task has an end all the same. */
-  uint64_t nwanted = rd_max_u64 (most_threads (job), 1);
-  unsigned nwakes = count_wakes_synced (pool, nwanted);
-  pthread_mutex_unlock (&pool->mutex);
-  ring (pool, nwakes);
+  (void) submit (pool, job, false);
   return RADIO_OK;
 }
 
@@ -445,35 +457,28 @@ is_finished (struct rd_job *job)
   return atomic_load_explicit (&job->finished, memory_order_acquire);
 }
 
-/* Wait for those who still work: the job is nearly done. */
-static void
-wait_finished (struct rd_pool *pool, struct rd_job *job)
-{
-  RD_SCOPE_WAIT ("wait for workers", RD_IN_QUEUE);
-  struct rd_spin spin;
-  rd_spin_begin (&spin, pool->spin_ns);
-  while (!is_finished (job))
-    if (!rd_spin_again (&spin))
-      break;
-  if (is_finished (job))
-    return;
-  RD_LOCK_SCOPE (&pool->mutex);
-  while (!is_finished (job))
-    pthread_cond_wait (&pool->finished, &pool->mutex);
-}
-
-/* Wait for a job that the caller has worked on, if there was room. */
+/* Waits for the last tasks of a job that the caller has worked on, unless it
+ * was full. */
 static enum radio_status
-finish (struct rd_pool *pool, struct rd_job *job)
+finish_job (struct rd_pool *pool, struct rd_job *job)
 {
-  if (!is_finished (job))
-    wait_finished (pool, job);
+  if (!is_finished (job)) {
+    RD_SCOPE_WAIT ("wait for workers", RD_IN_QUEUE);
+    uint64_t end_ns = pool->spin_ns > 0 ? now_ns () + pool->spin_ns : 0;
+    while (!is_finished (job) && spin_until (end_ns))
+      ;
+    if (!is_finished (job)) {
+      RD_LOCK_SCOPE (&pool->mutex);
+      while (!is_finished (job))
+        pthread_cond_wait (&pool->finished, &pool->mutex);
+    }
+  }
   if (job->handoff.parent && !job->parent)
     radio_handoff_release (&job->handoff);
   return rd_error_raise (&job->synced.error);
 }
 
-/* Work on a job if there is room. */
+/* Works on a job unless it is full. */
 static void
 help (struct rd_pool *pool, struct rd_job *job)
 {
@@ -498,36 +503,24 @@ rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
 {
   RD_TRY (rd_pool_check (pool));
   help (pool, job);
-  return finish (pool, job);
-}
-
-/* Do a job on the calling thread, without the queue. */
-static enum radio_status
-run_alone (struct rd_pool *pool, struct rd_job *job)
-{
-  reset_job (pool, job);
-  enum radio_status status = work (pool, job, 0, NULL);
-  if (!job->end)
-    return status;
-  note_failure_synced (job, status);
-  note_failure_synced (job, job->end (job, status));
-  return rd_error_raise (&job->synced.error);
+  return finish_job (pool, job);
 }
 
 enum radio_status
 rd_pool_run (struct rd_pool *pool, struct rd_job *job)
 {
   RD_TRY (rd_pool_check (pool));
-  if (job->n <= 1 || job->max_active == 1 || pool->nworkers == 0)
-    return run_alone (pool, job);
-  prepare_job (pool, job);
-  pthread_mutex_lock (&pool->mutex);
-  enqueue_synced (pool, job);
-  unsigned number = join_synced (pool, job);
-  unsigned nwakes = count_wakes_synced (pool, most_threads (job) - 1);
-  pthread_mutex_unlock (&pool->mutex);
-  ring (pool, nwakes);
-  work_and_lock (pool, job, number, false);
-  pthread_mutex_unlock (&pool->mutex);
-  return finish (pool, job);
+  if (job->n > 1 && job->max_active != 1 && pool->nworkers > 0) {
+    unsigned number = submit (pool, job, true);
+    work_and_lock (pool, job, number, false);
+    pthread_mutex_unlock (&pool->mutex);
+    return finish_job (pool, job);
+  }
+  reset_job (pool, job);
+  enum radio_status status = do_tasks (pool, job, 0, NULL);
+  if (!job->end)
+    return status;
+  record_failure_synced (job, status);
+  record_failure_synced (job, job->end (job, status));
+  return rd_error_raise (&job->synced.error);
 }

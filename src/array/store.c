@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A store's handle: the root's document is looked at once, to know what
- * kind of hierarchy it is, or made when there is none. */
+/* Stores: opening one reads its root's document once, to know what kind of
+ * hierarchy it is, or makes one; and the documents and paths of its nodes. */
 #include <config.h>
 
 #include <errno.h>
@@ -9,12 +9,13 @@
 #include <strings.h>
 
 #include "src/base/checked.h"
+#include "src/base/error.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
-#include "src/array/path.h"
+#include "src/array/context.h"
 #include "src/array/s3-options.h"
 
-/* The part of the memory limit that what is on its way to S3 may take. */
+/* The part of the memory limit that uploads to S3 may take. */
 #define WRITERS_PARTS 4
 
 struct radio_store *
@@ -24,8 +25,8 @@ rd_store_ref (struct radio_store *store)
   return store;
 }
 
-/* In a child of the process that opened it, a store has no threads, and
- * its locks may be held for ever: nothing of it is touched then. */
+/* Does nothing in a child of the process that opened it, where a store has no
+ * threads, and its locks may be held for ever. */
 void
 radio_store_close (struct radio_store *store)
 {
@@ -39,7 +40,7 @@ radio_store_close (struct radio_store *store)
   rd_free (store);
 }
 
-/* Whether there is an object; other failures count as no. */
+/* True when there is an object; other failures count as no. */
 static bool
 exists (struct radio_store *store, const char *path, const char *name)
 {
@@ -47,18 +48,6 @@ exists (struct radio_store *store, const char *path, const char *name)
   uint64_t nbytes;
   rd_path_key (path, name, key);
   return store->io->ops->size (store->io, key, &nbytes) == RADIO_OK;
-}
-
-/* There is no zarr.json: say so, or that it is Zarr's older version. */
-static enum radio_status
-fail_absent (struct radio_store *store, const char *path)
-{
-  const char *slash = path[0] ? "/" : "";
-  if (exists (store, path, ".zgroup") || exists (store, path, ".zarray"))
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s is Zarr version 2: only "
-                    "version 3 is read", store->io->uri, slash, path);
-  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s%s%s: there is no zarr.json",
-                  store->io->uri, slash, path);
 }
 
 enum radio_status
@@ -76,16 +65,22 @@ rd_store_read_document (struct radio_store *store, const char *path,
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
   enum radio_status status = rd_io_read_all (store->io, key, (size_t) most,
                                              &text);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return fail_absent (store, path);
+  if (status == RADIO_ERROR_NOT_FOUND) {
+    const char *slash = path[0] ? "/" : "";
+    if (exists (store, path, ".zgroup") || exists (store, path, ".zarray"))
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s is Zarr version 2: "
+                      "only version 3 is read", store->io->uri, slash, path);
+    return rd_fail (status, "%s%s%s: there is no zarr.json", store->io->uri,
+                    slash, path);
+  }
   RD_TRY (status);
   RD_SCOPE ("parse", RD_IN_METADATA);
   return rd_json_parse ((const char *) text.data, text.nbytes, key, document);
 }
 
-/* The number before the first point of "1.0". */
+/* Parses the number before the first point of "1.0". */
 static enum radio_status
-parse_major (const char *version, unsigned long *major)
+parse_major_version (const char *version, unsigned long *major)
 {
   char *end;
   errno = 0;
@@ -110,7 +105,7 @@ rd_store_check_version (struct json_object *attributes, const char *where,
   unsigned long major = 0;
   RD_TRY (rd_json_object (attributes, "radio", where, &radio));
   RD_TRY (rd_json_string (radio, "version", where, &version));
-  RD_TRY (parse_major (version, &major));
+  RD_TRY (parse_major_version (version, &major));
   if (major > RD_FORMAT_MAJOR)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: made by a newer radio "
                     "(format %s; this one knows %s)", where, version,
@@ -118,9 +113,9 @@ rd_store_check_version (struct json_object *attributes, const char *where,
   return RADIO_OK;
 }
 
-/* The root's document tells what kind of store it is. */
+/* Finds the kind of store in the root's document. */
 static enum radio_status
-look_at_root (struct radio_store *store)
+read_root (struct radio_store *store)
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_TRY (rd_store_read_document (store, "", &document));
@@ -134,27 +129,23 @@ look_at_root (struct radio_store *store)
 }
 
 static enum radio_status
-make_root (struct radio_store *store)
+open_root (struct radio_store *store, bool create)
 {
   static const char attributes_text[] =
     "{ \"radio\": { \"version\": \"" RD_FORMAT_VERSION "\" } }";
-  RD_CLEANUP (rd_cleanup_json) struct json_object *attributes = NULL;
-  RD_TRY (rd_json_parse (attributes_text, sizeof attributes_text - 1,
-                         "zarr.json", &attributes));
-  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
-  RD_TRY (rd_group_doc_write (attributes, NULL, &document));
-  return rd_store_put_document (store, "", document);
-}
-
-static enum radio_status
-open_root (struct radio_store *store, bool create)
-{
-  enum radio_status status = look_at_root (store);
+  enum radio_status status = read_root (store);
   if (status == RADIO_ERROR_NOT_FOUND && create) {
-    status = make_root (store);
+    RD_CLEANUP (rd_cleanup_json) struct json_object *attributes = NULL;
+    RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+    status = rd_json_parse (attributes_text, sizeof attributes_text - 1,
+                            "zarr.json", &attributes);
+    if (status == RADIO_OK)
+      status = rd_group_doc_write (attributes, NULL, &document);
+    if (status == RADIO_OK)
+      status = rd_store_put_document (store, "", document);
     /* Another process may have made it in between. */
     if (status == RADIO_OK || status == RADIO_ERROR_EXISTS)
-      status = look_at_root (store);
+      status = read_root (store);
   }
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND
       && !strstr (radio_error_message (), store->io->uri))
@@ -163,7 +154,7 @@ open_root (struct radio_store *store, bool create)
 }
 
 enum radio_status
-rd_store_look (struct radio_store *store)
+rd_store_read_root (struct radio_store *store)
 {
   if (atomic_load (&store->is_known))
     return RADIO_OK;
@@ -172,17 +163,6 @@ rd_store_look (struct radio_store *store)
   if (atomic_load (&store->is_known))
     return RADIO_OK;
   RD_TRY (open_root (store, false));
-  atomic_store (&store->is_known, true);
-  return RADIO_OK;
-}
-
-/* A trip over a network is saved for those who know where a volume is. */
-static enum radio_status
-begin (struct radio_store *store, bool create)
-{
-  if (!create && !store->io->ops->is_blocking)
-    return RADIO_OK;
-  RD_TRY (open_root (store, create));
   atomic_store (&store->is_known, true);
   return RADIO_OK;
 }
@@ -200,71 +180,64 @@ rd_store_put_document (struct radio_store *store, const char *path,
   return rd_io_put (store->io, key, text, nbytes, RD_PUT_IF_ABSENT);
 }
 
-static enum radio_status
-new_context (const struct radio_store_options *options,
-             struct radio_context **context)
-{
-  if (options && options->context) {
-    *context = rd_context_ref (options->context);
-    return RADIO_OK;
-  }
-  return radio_context_open (NULL, context);
-}
-
 enum radio_status
 rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
                   struct radio_store **result)
 {
+  static const struct radio_store_options defaults;
   RD_CLEANUP (rd_cleanup_io) struct rd_io *taken = io;
-  RD_FREE struct radio_store *room = rd_calloc (1, sizeof *room);
-  if (!room)
-    return rd_fail_memory (sizeof *room);
-  RD_TRY (new_context (options, &room->context));
-  atomic_init (&room->nrefs, 1);
-  atomic_init (&room->is_known, false);
-  pthread_mutex_init (&room->mutex, NULL);
-  room->io = RD_STEAL (taken);
-  if (options) {
-    room->cancel = options->cancel;
-    room->user_data = options->user_data;
+  RD_FREE struct radio_store *allocated = rd_calloc (1, sizeof *allocated);
+  if (!allocated)
+    return rd_fail_memory (sizeof *allocated);
+  if (!options)
+    options = &defaults;
+  if (options->context)
+    allocated->context = rd_context_ref (options->context);
+  else
+    RD_TRY (radio_context_open (NULL, &allocated->context));
+  atomic_init (&allocated->nrefs, 1);
+  atomic_init (&allocated->is_known, false);
+  pthread_mutex_init (&allocated->mutex, NULL);
+  allocated->io = RD_STEAL (taken);
+  allocated->cancel = options->cancel;
+  allocated->user_data = options->user_data;
+  RD_CLEANUP (rd_cleanup_store) struct radio_store *store
+    = RD_STEAL (allocated);
+  /* On a network, requests are saved for callers that know a volume's
+   * path. */
+  if (options->create || store->io->ops->is_blocking) {
+    RD_TRY (open_root (store, options->create));
+    atomic_store (&store->is_known, true);
   }
-  RD_CLEANUP (rd_cleanup_store) struct radio_store *store = RD_STEAL (room);
-  RD_TRY (begin (store, options && options->create));
   *result = RD_STEAL (store);
   return RADIO_OK;
 }
 
-/* The environment and the files of profiles concern S3 alone. */
 static enum radio_status
-open_io (const char *uri, const struct radio_store_options *options,
-         struct rd_io **io)
-{
-  static const char scheme[] = "s3://";
-  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved s3 = { 0 };
-  if (strncasecmp (uri, scheme, sizeof scheme - 1) != 0)
-    return rd_io_open (uri, options->create, io);
-  RD_TRY (rd_s3_resolve (&options->s3, &s3));
-  if (options->context)
-    s3.options.writers_nbytes = options->context->memory_limit_nbytes
-                                / WRITERS_PARTS;
-  return rd_io_open_with (uri, options->create, &s3.options, io);
-}
-
-static enum radio_status
-open_uri (const char *uri, const struct radio_store_options *options,
+open_uri (const char *uri, const struct radio_store_options *given,
           struct radio_store **store)
 {
-  /* An empty store in memory is always made. */
-  struct radio_store_options made = { 0 };
-  if (options)
-    made = *options;
+  static const char scheme[] = "s3://";
+  struct radio_store_options options = { 0 };
+  if (given)
+    options = *given;
+  /* An empty store in memory is always created. */
   if (strcmp (uri, "memory:") == 0)
-    made.create = true;
+    options.create = true;
   struct rd_io *io;
-  RD_TRY (open_io (uri, &made, &io));
-  /* Not before: what is refused may hold a password. */
+  if (strncasecmp (uri, scheme, sizeof scheme - 1) == 0) {
+    /* Only S3 uses the environment and the files of profiles. */
+    RD_S3_RESOLVED_SCOPE struct rd_s3_resolved s3 = { 0 };
+    RD_TRY (rd_s3_resolve (&options.s3, &s3));
+    if (options.context)
+      s3.options.writers_nbytes = options.context->memory_limit_nbytes
+                                  / WRITERS_PARTS;
+    RD_TRY (rd_io_open_with (uri, options.create, &s3.options, &io));
+  } else
+    RD_TRY (rd_io_open (uri, options.create, &io));
+  /* Only after opening: an invalid URI may hold a password. */
   RD_NOTE_NAME ("store", uri);
-  return rd_store_open_io (io, &made, store);
+  return rd_store_open_io (io, &options, store);
 }
 
 enum radio_status
@@ -276,4 +249,62 @@ radio_store_open (const char *uri, const struct radio_store_options *options,
                     uri ? "store" : "uri");
   RD_SCOPE ("open store", RD_IN_OPERATION);
   return rd_scope_end_with (open_uri (uri, options, store));
+}
+
+enum radio_status
+rd_path_check (const char *path, bool is_new)
+{
+  if (!path)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "path is NULL");
+  size_t nbytes = strlen (path);
+  if (nbytes > RD_PATH_MAX_NBYTES)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "path of %zu bytes: at most %d are "
+                    "possible", nbytes, RD_PATH_MAX_NBYTES);
+  char names[RD_PATH_MAX_NBYTES + 1];
+  memcpy (names, path, nbytes + 1);
+  char *name = nbytes ? names : NULL;
+  while (name) {
+    char *slash = strchr (name, '/');
+    if (slash)
+      *slash = '\0';
+    enum radio_status status = RADIO_OK;
+    if (is_new)
+      status = rd_node_name_check (name);
+    else if (name[0] == '\0')
+      status = rd_fail (RADIO_ERROR_ARGUMENT, "a name in it is empty");
+    else if (name[strspn (name, ".")] == '\0')
+      status = rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is no name of a node",
+                        name);
+    if (status != RADIO_OK)
+      return rd_fail_in (status, "path '%s'", path);
+    name = slash ? slash + 1 : NULL;
+  }
+  return RADIO_OK;
+}
+
+void
+rd_path_key (const char *path, const char *name, char key[RD_KEY_NBYTES])
+{
+  size_t path_nbytes = strlen (path);
+  memcpy (key, path, path_nbytes);
+  if (path_nbytes > 0)
+    key[path_nbytes++] = '/';
+  memcpy (key + path_nbytes, name, strlen (name) + 1);
+}
+
+enum radio_status
+radio_store_node (struct radio_store *store, const char *path,
+                  enum radio_node *node)
+{
+  if (!store || !path || !node)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_node: %s is NULL",
+                    !store ? "store" : !path ? "path" : "node");
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_TRY (rd_store_read_document (store, path, &document));
+  char key[RD_KEY_NBYTES];
+  rd_path_key (path, "zarr.json", key);
+  enum rd_node kind;
+  RD_TRY (rd_document_node (document, key, &kind));
+  *node = kind == RD_NODE_ARRAY ? RADIO_NODE_ARRAY : RADIO_NODE_GROUP;
+  return RADIO_OK;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Layers on their way into shards.  Each layer is a job of the pool with a
- * task a tile; whoever encodes the last tile of a layer appends it, and all
- * layers behind it that are ready, unless another thread is appending
- * already: that one will see them.  So the order holds, and nobody waits
- * for the disk who could encode.
+/* Writing layers into shards.  Each layer is a job of the pool with a task for
+ * each tile; the thread that encodes the last tile of a layer appends it, and
+ * all layers after it that are ready, unless another thread is appending
+ * already: that one will see them.  So the order is kept, and a thread that
+ * could encode never waits for the disk.
  *
- * Observing a layer is a job of its own, which the end of the one before
- * puts into the queue, before all tiles: what can only be done one after
- * the other must not wait for what any thread can do at any time.  Who waits
- * for a layer encodes tiles of the others meanwhile. */
+ * Observing a layer is a job of its own, which the end of the one before puts
+ * into the queue, before all tiles: what can only be done in order must not
+ * wait for what any thread can do at any time.  A thread that waits for a
+ * layer encodes tiles of the others meanwhile. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #include "src/array/write-shards.h"
 #include "src/element/box.h"
 
-/* Layers at one time: one being filled, one being encoded, and what lets
- * both go on while the disk is waited for. */
+/* Layers at one time: one being filled, one being encoded, and two so that
+ * neither waits for the disk. */
 #define MAX_LAYERS 4
 
 struct observing {
@@ -43,7 +43,7 @@ struct layer {
   struct rd_encoded encoded;
 };
 
-/* How much at a time. */
+/* The memory and threads of a write. */
 struct budget {
   uint64_t elements_nbytes, arena_nbytes;       /* of a layer */
   uint64_t ntiles;                              /* of a layer */
@@ -61,10 +61,10 @@ struct rd_layers {
   struct radio_handoff handoff;       /* of those who observe */
 
   pthread_mutex_t mutex;
-  pthread_cond_t changed;             /* any of these */
+  pthread_cond_t changed;             /* of the following */
   struct {
     bool appending;
-    bool encoded[MAX_LAYERS];         /* waits for being appended */
+    bool encoded[MAX_LAYERS];         /* ready to be appended */
     uint64_t nappended;
     uint64_t nobservable, nobserved;
     struct rd_error error;            /* the first failure */
@@ -84,9 +84,9 @@ total_nbytes (const struct rd_layout *layout, const struct budget *budget)
                      rd_mul_sat (layout->encode_nbytes, budget->nthreads));
 }
 
-/* A single thread has its layer still in the caches when it encodes it at
- * once.  Several take what half of the limit leaves that others who write
- * layers do not hold; at least one layer by one thread. */
+/* A single thread encodes its layer at once, while it is in the processor's
+ * caches.  Several share half of the memory limit with other writers of layers;
+ * at least one layer by one thread. */
 static struct budget
 make_budget (const struct radio_array *array, const uint64_t *shape)
 {
@@ -112,25 +112,6 @@ make_budget (const struct radio_array *array, const uint64_t *shape)
       break;
   }
   return budget;
-}
-
-static enum radio_status
-make_layer (struct layer *layer, struct rd_layers *layers)
-{
-  const struct budget *budget = &layers->budget;
-  struct rd_encoded *encoded = &layer->encoded;
-  uint64_t tiles_nbytes = rd_mul_sat (budget->ntiles,
-                                      sizeof *encoded->entries);
-  layer->layers = layers;
-  layer->observing.layer = layer;
-  encoded->arena.nbytes = budget->arena_nbytes;
-  layer->elements = rd_malloc (budget->elements_nbytes);
-  encoded->arena.data = rd_malloc (budget->arena_nbytes);
-  encoded->entries = rd_malloc (tiles_nbytes);
-  if (!layer->elements || !encoded->arena.data || !encoded->entries)
-    return rd_fail_memory (budget->elements_nbytes + budget->arena_nbytes
-                           + tiles_nbytes);
-  return RADIO_OK;
 }
 
 enum radio_status
@@ -159,8 +140,21 @@ rd_layers_open (struct radio_array *array, const uint64_t *shape,
     radio_handoff_give (&layers->handoff);
   atomic_fetch_add (&array->store->context->layers_nbytes, budget.nbytes);
   RD_TRY (rd_shards_open (array, &layers->shards));
-  for (unsigned i = 0; i < budget.nlayers; i++)
-    RD_TRY (make_layer (&layers->layers[i], layers));
+  uint64_t entries_nbytes = rd_mul_sat (budget.ntiles,
+                                        sizeof (struct rd_shard_entry));
+  for (unsigned i = 0; i < budget.nlayers; i++) {
+    struct layer *layer = &layers->layers[i];
+    struct rd_encoded *encoded = &layer->encoded;
+    layer->layers = layers;
+    layer->observing.layer = layer;
+    encoded->arena.nbytes = budget.arena_nbytes;
+    layer->elements = rd_malloc (budget.elements_nbytes);
+    encoded->arena.data = rd_malloc (budget.arena_nbytes);
+    encoded->entries = rd_malloc (entries_nbytes);
+    if (!layer->elements || !encoded->arena.data || !encoded->entries)
+      return rd_fail_memory (budget.elements_nbytes + budget.arena_nbytes
+                             + entries_nbytes);
+  }
   *result = RD_STEAL (layers);
   return RADIO_OK;
 }
@@ -171,12 +165,17 @@ rd_layers_count (const struct rd_layers *layers)
   return layers->budget.nlayers;
 }
 
-/* Append the next layers as long as they are ready, one after the other,
- * without the mutex. */
+/* Called when all tiles of a layer are encoded: appends it and those after it
+ * in order, unless another thread does. */
 static enum radio_status
-append_ready_synced (struct rd_layers *layers, struct rd_scratch *scratch)
+end_layer (struct layer *layer, struct rd_scratch *scratch)
 {
+  struct rd_layers *layers = layer->layers;
   enum radio_status status = RADIO_OK;
+  RD_LOCK_SCOPE (&layers->mutex);
+  layers->synced.encoded[layer->number % layers->budget.nlayers] = true;
+  if (layers->synced.appending || layers->synced.error.status != RADIO_OK)
+    return RADIO_OK;
   layers->synced.appending = true;
   while (status == RADIO_OK) {
     size_t turn = layers->synced.nappended % layers->budget.nlayers;
@@ -194,20 +193,8 @@ append_ready_synced (struct rd_layers *layers, struct rd_scratch *scratch)
   return status;
 }
 
-/* All tiles of a layer are encoded. */
 static enum radio_status
-end_layer (struct layer *layer, struct rd_scratch *scratch)
-{
-  struct rd_layers *layers = layer->layers;
-  RD_LOCK_SCOPE (&layers->mutex);
-  layers->synced.encoded[layer->number % layers->budget.nlayers] = true;
-  if (layers->synced.appending || layers->synced.error.status != RADIO_OK)
-    return RADIO_OK;
-  return append_ready_synced (layers, scratch);
-}
-
-static enum radio_status
-do_tile (struct layer *layer, uint64_t task, struct rd_scratch *scratch)
+encode_tile (struct layer *layer, uint64_t task, struct rd_scratch *scratch)
 {
   const struct rd_layout *layout = &layer->layers->array->layout;
   uint64_t at[RADIO_MAX_RANK] = { 0 };
@@ -225,9 +212,9 @@ do_tile (struct layer *layer, uint64_t task, struct rd_scratch *scratch)
   return end_layer (layer, scratch);
 }
 
-/* The first failure is told to all that come after it. */
+/* Keeps the first failure, which all calls after it return. */
 static enum radio_status
-note_status (struct rd_layers *layers, enum radio_status status)
+record_status (struct rd_layers *layers, enum radio_status status)
 {
   if (status == RADIO_OK)
     return RADIO_OK;
@@ -242,7 +229,7 @@ static enum radio_status
 do_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
   struct layer *layer = (struct layer *) job;
-  return note_status (layer->layers, do_tile (layer, task, scratch));
+  return record_status (layer->layers, encode_tile (layer, task, scratch));
 }
 
 static enum radio_status
@@ -256,7 +243,7 @@ observe (const struct layer *layer)
 static enum radio_status observe_task (struct rd_job *job, uint64_t task,
                                        struct rd_scratch *scratch);
 
-/* Put the next layer into the queue, if there is one. */
+/* Queues the next layer to be observed, if there is one. */
 static enum radio_status
 observe_next_synced (struct rd_layers *layers)
 {
@@ -276,103 +263,32 @@ observe_next_synced (struct rd_layers *layers)
 }
 
 static enum radio_status
-end_observing (struct rd_layers *layers)
-{
-  RD_LOCK_SCOPE (&layers->mutex);
-  layers->synced.nobserved++;
-  pthread_cond_broadcast (&layers->changed);
-  return observe_next_synced (layers);
-}
-
-static enum radio_status
 observe_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
   const struct observing *observing = (const struct observing *) job;
   struct rd_layers *layers = observing->layer->layers;
   (void) task;
   (void) scratch;
-  RD_TRY (note_status (layers, observe (observing->layer)));
-  return note_status (layers, end_observing (layers));
+  RD_TRY (record_status (layers, observe (observing->layer)));
+  pthread_mutex_lock (&layers->mutex);
+  layers->synced.nobserved++;
+  pthread_cond_broadcast (&layers->changed);
+  enum radio_status status = observe_next_synced (layers);
+  pthread_mutex_unlock (&layers->mutex);
+  return record_status (layers, status);
 }
 
-/* Have a layer observed, now or as soon as the one before was; where there
- * is one layer at a time, or one thread, at once. */
-static enum radio_status
-start_observing (struct layer *layer)
-{
-  struct rd_layers *layers = layer->layers;
-  if (!layers->observer.observe)
-    return RADIO_OK;
-  if (layers->budget.nlayers == 1) {
-    RD_SCOPE_OF (layers->observer.site);
-    return observe (layer);
-  }
-  RD_LOCK_SCOPE (&layers->mutex);
-  layers->synced.nobservable++;
-  bool is_next = layers->synced.nobserved + 1 == layers->synced.nobservable;
-  return is_next ? observe_next_synced (layers) : RADIO_OK;
-}
-
+/* True when a layer was appended and observed, or the write has failed. */
 static bool
 is_done_synced (const struct rd_layers *layers, const struct layer *layer)
 {
-  return layers->synced.nappended > layer->number
-    && (layers->synced.nobservable == 0
-        || layers->synced.nobserved > layer->number);
+  return layers->synced.error.status != RADIO_OK
+    || (layers->synced.nappended > layer->number
+        && (layers->synced.nobservable == 0
+            || layers->synced.nobserved > layer->number));
 }
 
-static bool
-is_settled_synced (const struct rd_layers *layers, const struct layer *layer)
-{
-  return is_done_synced (layers, layer)
-    || layers->synced.error.status != RADIO_OK;
-}
-
-static bool
-is_settled (struct rd_layers *layers, const struct layer *layer)
-{
-  RD_LOCK_SCOPE (&layers->mutex);
-  return is_settled_synced (layers, layer);
-}
-
-/* Until a layer is done, encode tiles: its own, then those of the layers
- * that were given after it. */
-static void
-help (struct rd_layers *layers, const struct layer *layer)
-{
-  struct rd_pool *pool = layers->array->store->context->pool;
-  for (uint64_t i = layer->number; i < layers->ngiven; i++) {
-    struct layer *other = &layers->layers[i % layers->budget.nlayers];
-    if (!other->started || is_settled (layers, layer))
-      return;
-    rd_pool_help (pool, &other->job);
-  }
-}
-
-/* Whether a layer is being observed, or may be at any time.  Those before it
- * were waited for. */
-static bool
-is_observing (struct rd_layers *layers, struct layer *layer)
-{
-  RD_LOCK_SCOPE (&layers->mutex);
-  bool started = layer->observing.started;
-  layer->observing.started = false;
-  return started;
-}
-
-/* Wait until a layer was appended and observed, by whomever. */
-static enum radio_status
-wait_settled (struct rd_layers *layers, const struct layer *layer)
-{
-  RD_LOCK_SCOPE (&layers->mutex);
-  if (!is_settled_synced (layers, layer)) {
-    RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
-    while (!is_settled_synced (layers, layer))
-      pthread_cond_wait (&layers->changed, &layers->mutex);
-  }
-  return rd_error_raise (&layers->synced.error);
-}
-
+/* Waits until a layer was appended and observed. */
 static enum radio_status
 wait_layer (struct rd_layers *layers, struct layer *layer)
 {
@@ -380,24 +296,50 @@ wait_layer (struct rd_layers *layers, struct layer *layer)
   enum radio_status observed = RADIO_OK;
   if (!layer->started)
     return RADIO_OK;
-  /* In a forked child the mutex is nobody's. */
+  /* In a forked child the mutex may be held for ever. */
   RD_TRY (rd_pool_check (pool));
-  help (layers, layer);
+
+  /* Meanwhile encode tiles: the layer's, then those of the layers that were
+   * given after it. */
+  for (uint64_t i = layer->number; i < layers->ngiven; i++) {
+    struct layer *other = &layers->layers[i % layers->budget.nlayers];
+    pthread_mutex_lock (&layers->mutex);
+    bool is_done = is_done_synced (layers, layer);
+    pthread_mutex_unlock (&layers->mutex);
+    if (!other->started || is_done)
+      break;
+    rd_pool_help (pool, &other->job);
+  }
   layer->started = false;
-  if (is_observing (layers, layer))
+
+  /* The layers before were waited for, so the observing of this one was
+   * started, unless that failed. */
+  pthread_mutex_lock (&layers->mutex);
+  bool is_observing = layer->observing.started;
+  layer->observing.started = false;
+  pthread_mutex_unlock (&layers->mutex);
+  if (is_observing)
     observed = rd_pool_wait (pool, &layer->observing.job);
   RD_TRY (rd_pool_wait (pool, &layer->job));
   RD_TRY (observed);
-  return wait_settled (layers, layer);
+
+  /* Another thread may still append it. */
+  RD_LOCK_SCOPE (&layers->mutex);
+  if (!is_done_synced (layers, layer)) {
+    RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
+    while (!is_done_synced (layers, layer))
+      pthread_cond_wait (&layers->changed, &layers->mutex);
+  }
+  return rd_error_raise (&layers->synced.error);
 }
 
 enum radio_status
-rd_layers_room (struct rd_layers *layers, unsigned char **room)
+rd_layers_buffer (struct rd_layers *layers, unsigned char **buffer)
 {
   struct layer *layer
     = &layers->layers[layers->ngiven % layers->budget.nlayers];
   RD_TRY (wait_layer (layers, layer));
-  *room = layer->elements;
+  *buffer = layer->elements;
   return RADIO_OK;
 }
 
@@ -406,14 +348,16 @@ static const struct radio_site encode_site = {
   RADIO_SCOPE_WORK
 };
 
-/* Make a layer's jobs of a box of elements. */
-static void
-fill_layer (struct layer *layer, const struct radio_box *box,
-            const int64_t *strides, bool swapped)
+enum radio_status
+rd_layers_give (struct rd_layers *layers, const struct radio_box *box,
+                const int64_t *strides, bool swapped)
 {
-  const struct rd_layers *layers = layer->layers;
+  struct rd_pool *pool = layers->array->store->context->pool;
+  struct layer *layer
+    = &layers->layers[layers->ngiven % layers->budget.nlayers];
   const struct rd_layout *layout = &layers->array->layout;
   struct rd_encoded *encoded = &layer->encoded;
+  RD_TRY (rd_pool_check (pool));
   layer->given = (struct rd_given) {
     .box = *box, .elements = layer->elements, .swapped = swapped,
   };
@@ -429,20 +373,20 @@ fill_layer (struct layer *layer, const struct radio_box *box,
     .run = do_task, .n = encoded->ntiles, .site = &encode_site,
     .max_active = layers->budget.nthreads,
   };
-}
-
-enum radio_status
-rd_layers_give (struct rd_layers *layers, const struct radio_box *box,
-                const int64_t *strides, bool swapped)
-{
-  struct rd_pool *pool = layers->array->store->context->pool;
-  struct layer *layer
-    = &layers->layers[layers->ngiven % layers->budget.nlayers];
-  RD_TRY (rd_pool_check (pool));
-  fill_layer (layer, box, strides, swapped);
-  RD_TRY (rd_shards_announce (layers->shards, layer->encoded.chunk));
+  RD_TRY (rd_shards_announce (layers->shards, encoded->chunk));
   layer->number = layers->ngiven++;
-  RD_TRY (start_observing (layer));
+
+  /* Observe it as soon as the one before was; at once if there is only one
+   * layer at a time. */
+  if (layers->observer.observe && layers->budget.nlayers == 1) {
+    RD_SCOPE_OF (layers->observer.site);
+    RD_TRY (observe (layer));
+  } else if (layers->observer.observe) {
+    RD_LOCK_SCOPE (&layers->mutex);
+    layers->synced.nobservable++;
+    if (layers->synced.nobserved + 1 == layers->synced.nobservable)
+      RD_TRY (observe_next_synced (layers));
+  }
   RD_TRY (rd_pool_start (pool, &layer->job));
   layer->started = true;
   return RADIO_OK;
@@ -469,25 +413,19 @@ rd_layers_finish (struct rd_layers *layers, uint64_t *stored_nbytes)
   return rd_shards_finish (layers->shards, stored_nbytes);
 }
 
-/* In a forked child the tasks are nobody's, and waiting fails at once. */
-static void
-stop (struct rd_layers *layers)
-{
-  struct rd_error error;
-  unsigned n = layers->budget.nlayers;
-  rd_error_save (&error, RADIO_ERROR_IO);
-  for (uint64_t i = 0; i < n; i++)
-    if (wait_layer (layers, &layers->layers[(layers->ngiven + i) % n])
-        != RADIO_OK)
-      rd_error_raise (&error);
-}
-
 void
 rd_layers_close (struct rd_layers *layers)
 {
   if (!layers)
     return;
-  stop (layers);
+  struct rd_error error;
+  unsigned n = layers->budget.nlayers;
+  rd_error_save (&error, RADIO_ERROR_IO);
+  /* In a forked child no thread does the tasks, and waiting fails at once. */
+  for (uint64_t i = 0; i < n; i++)
+    if (wait_layer (layers, &layers->layers[(layers->ngiven + i) % n])
+        != RADIO_OK)
+      rd_error_raise (&error);
   rd_shards_close (layers->shards);
   if (layers->handoff.parent)
     radio_handoff_release (&layers->handoff);

@@ -1,47 +1,152 @@
 /* SPDX-License-Identifier: MIT */
-/* Shards in the order in which they were announced.  Four counters tell how
- * far they are: announced, created, completed, committed, each at most the
- * one before.  A step takes the next shard from the first to the second or
- * from the third to the last; steps are taken by a thread of their own, or,
- * where there is none, by whoever would have to wait for it. */
+/* Shards in the order in which they were announced.  Four counters say how far
+ * they are: announced, created, completed, committed, each at most the one
+ * before.  A step takes the next shard from the first to the second or from
+ * the third to the last; steps are done by a thread of their own or, without
+ * one, by the thread that would wait for them. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "profiler/counters.h"
-#include "src/array/fetch.h"
 #include "src/array/write-shards.h"
 #include "src/element/box.h"
+#include "src/element/copy.h"
 
-/* Shards that were announced and are not committed, each an open file at
- * most.  More than layers can be of at one time: when there is no room,
- * there is one to be committed, and nothing else is waited for. */
+/* Tiles that are appended by one call. */
+#define MAX_PARTS 64
+
+/* Returns the address of the first element of a part of the box. */
+static const unsigned char *
+find_element (const struct rd_given *given, const struct radio_box *part)
+{
+  uint64_t distance = 0;
+  for (size_t i = 0; i < part->rank; i++)
+    distance += (part->start[i] - given->box.start[i])
+      * (uint64_t) given->strides[i];
+  return given->elements + (int64_t) distance;
+}
+
+enum radio_status
+rd_write_gather (const struct rd_layout *layout,
+                 const struct rd_given *given, const struct radio_box *tile,
+                 struct rd_scratch *scratch, const void **elements)
+{
+  RD_SCOPE ("gather", RD_IN_PLACE);
+  const struct rd_chunk *chunk = &layout->tile;
+  int64_t c_strides[RADIO_MAX_RANK] = { 0 };
+  struct radio_box part;
+  *elements = NULL;
+  if (!rd_box_intersect (tile, &given->box, &part))
+    return RADIO_OK;
+  (void) rd_c_strides (chunk->rank, chunk->shape, chunk->type.item_nbytes,
+                       c_strides);
+  bool is_whole = memcmp (part.size, chunk->shape,
+                          chunk->rank * sizeof part.size[0]) == 0;
+  bool is_c_order = !given->swapped;
+  for (size_t i = 0; i < chunk->rank && is_c_order; i++)
+    is_c_order = chunk->shape[i] <= 1 || given->strides[i] == c_strides[i];
+  const unsigned char *found = find_element (given, &part);
+  if (!is_whole || !is_c_order) {
+    RD_TRY (rd_buffer_reserve (&scratch->tile,
+                               (size_t) layout->tile_nbytes));
+    if (!is_whole)
+      rd_chunk_fill (chunk, scratch->tile.data);
+    struct rd_copy copy = {
+      .rank = part.rank,
+      .from = found,
+      .from_type = chunk->type,
+      .from_swapped = given->swapped,
+      .to = scratch->tile.data,
+      .to_dtype = chunk->type.dtype,
+    };
+    memcpy (copy.shape, part.size, sizeof copy.shape);
+    memcpy (copy.from_strides, given->strides, sizeof copy.from_strides);
+    memcpy (copy.to_strides, c_strides, sizeof copy.to_strides);
+    RD_TRY (rd_copy_run (&copy));
+    found = scratch->tile.data;
+    scratch->tile.nbytes = (size_t) layout->tile_nbytes;
+  }
+  if (!rd_chunk_is_fill (chunk, found))
+    *elements = found;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_write_tile (const struct rd_layout *layout, const struct rd_given *given,
+               const struct radio_box *tile, struct rd_scratch *scratch,
+               struct rd_arena *arena, struct rd_shard_entry *entry)
+{
+  RD_SCOPE ("encode", RD_IN_ENCODE);
+  const void *elements;
+  entry->offset = entry->nbytes = RD_SHARD_MISSING;
+  RD_TRY (rd_write_gather (layout, given, tile, scratch, &elements));
+  if (!elements)
+    return RADIO_OK;
+  RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
+                           &scratch->fetched));
+  RD_TILE (encoded, layout->tile_nbytes,
+           rd_layout_tile_at (layout, tile->start), scratch->fetched.nbytes);
+  /* The arena's size is the sum of all its tiles' bounds. */
+  uint64_t nbytes = scratch->fetched.nbytes;
+  uint64_t offset = atomic_fetch_add (&arena->used, nbytes);
+  if (offset > arena->nbytes || nbytes > arena->nbytes - offset)
+    return rd_fail (RADIO_ERROR_LIMIT, "tiles grow beyond their bound of %"
+                    PRIu64 " bytes when encoded", layout->tile_bound_nbytes);
+  memcpy (arena->data + offset, scratch->fetched.data, nbytes);
+  entry->offset = offset;
+  entry->nbytes = nbytes;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_write_append (struct rd_io_writer *writer, const struct rd_arena *arena,
+                 const struct rd_shard_entry *tiles, uint64_t ntiles)
+{
+  struct rd_part parts[MAX_PARTS];
+  size_t n = 0;
+  for (uint64_t i = 0; i < ntiles; i++) {
+    if (tiles[i].offset == RD_SHARD_MISSING)
+      continue;
+    parts[n++] = (struct rd_part) { arena->data + tiles[i].offset,
+                                    (size_t) tiles[i].nbytes };
+    if (n == MAX_PARTS) {
+      RD_TRY (writer->ops->append (writer, parts, n));
+      n = 0;
+    }
+  }
+  return n > 0 ? writer->ops->append (writer, parts, n) : RADIO_OK;
+}
+/* Shards that are announced and not committed, each at most one open file.
+ * There are more than shards of the layers in memory: so when this is reached,
+ * there is a shard to commit, and nothing else is waited for. */
 #define MAX_SHARDS 8
 
 struct shard {
   struct rd_io_writer *writer;        /* NULL: not created, or committed */
   uint64_t chunk[RADIO_MAX_RANK];
   uint64_t nbytes;                    /* so far */
-  struct radio_handoff handoff;       /* of the step that comes next */
+  struct radio_handoff handoff;       /* of its next step */
 };
 
 struct rd_shards {
   struct radio_array *array;
-  pid_t pid;                          /* who opened it */
+  pid_t pid;                          /* of the process that opened it */
   bool has_thread;
   pthread_t thread;
   struct radio_handoff handoff;
   struct shard shards[MAX_SHARDS];    /* the n-th one at n % MAX_SHARDS */
 
-  /* Of whoever is appending. */
-  struct shard *shard;                /* NULL: none is begun */
-  struct rd_shard_index *index;       /* its */
+  /* Used by the appending thread. */
+  struct shard *shard;                /* NULL: none was begun */
+  struct rd_shard_index *index;       /* of it */
 
   pthread_mutex_t mutex;
-  pthread_cond_t changed;             /* any of these */
+  pthread_cond_t changed;             /* of the following */
   struct {
     uint64_t nannounced, ncreated, ncompleted, ncommitted;
     uint64_t stored_nbytes;           /* of those committed */
@@ -57,33 +162,13 @@ find_shard (struct rd_shards *shards, uint64_t number)
   return &shards->shards[number % MAX_SHARDS];
 }
 
-static enum radio_status
-create_shard (struct rd_shards *shards, struct shard *shard)
-{
-  struct rd_io *io = shards->array->store->io;
-  char key[RD_KEY_NBYTES];
-  rd_fetch_key (shards->array, shard->chunk, key);
-  RD_NOTE_NAME ("key", key);
-  shard->nbytes = 0;
-  return io->ops->create (io, key, &shard->writer);
-}
-
-static enum radio_status
-commit_shard (struct rd_shards *shards, struct shard *shard)
-{
-  struct rd_io_writer *writer = RD_STEAL (shard->writer);
-  RD_TRY (writer->ops->commit (writer));
-  rd_index_cache_drop (shards->array->indexes, shard->chunk);
-  return RADIO_OK;
-}
-
 static const struct radio_site create_site = {
-  "create shard", RD_IN_DISK, "create_shard", __FILE__, __LINE__,
+  "create shard", RD_IN_DISK, "do_step", __FILE__, __LINE__,
   RADIO_SCOPE_WORK
 };
 
 static const struct radio_site commit_site = {
-  "commit shards", RD_IN_DISK, "commit_shard", __FILE__, __LINE__,
+  "commit shards", RD_IN_DISK, "do_step", __FILE__, __LINE__,
   RADIO_SCOPE_WORK
 };
 
@@ -96,35 +181,26 @@ do_step (struct rd_shards *shards, struct shard *shard, bool creates,
   const uint64_t scope = !radio_profile_is_on () ? 0
     : is_thread ? radio_scope_receive (&shard->handoff, site)
     : radio_scope_begin (site);
-  return rd_scope_end_with (creates ? create_shard (shards, shard)
-                                    : commit_shard (shards, shard));
+  struct radio_array *array = shards->array;
+  enum radio_status status;
+  if (creates) {
+    struct rd_io *io = array->store->io;
+    char key[RD_KEY_NBYTES];
+    rd_array_chunk_key (array, shard->chunk, key);
+    RD_NOTE_NAME ("key", key);
+    shard->nbytes = 0;
+    status = io->ops->create (io, key, &shard->writer);
+  } else {
+    struct rd_io_writer *writer = RD_STEAL (shard->writer);
+    status = writer->ops->commit (writer);
+    if (status == RADIO_OK)
+      rd_index_cache_drop (array->indexes, shard->chunk);
+  }
+  return rd_scope_end_with (status);
 }
 
-/* Take one step of a kind that nobody else takes. */
-static void
-take_step_synced (struct rd_shards *shards, bool creates, bool is_thread)
-{
-  uint64_t *done = creates ? &shards->synced.ncreated
-                           : &shards->synced.ncommitted;
-  bool *taking = creates ? &shards->synced.creating
-                         : &shards->synced.committing;
-  struct shard *shard = find_shard (shards, *done);
-  *taking = true;
-  pthread_mutex_unlock (&shards->mutex);
-  enum radio_status status = do_step (shards, shard, creates, is_thread);
-  pthread_mutex_lock (&shards->mutex);
-  *taking = false;
-  if (status == RADIO_OK && !creates)
-    shards->synced.stored_nbytes += shard->nbytes;
-  if (status == RADIO_OK)
-    ++*done;
-  else if (shards->synced.error.status == RADIO_OK)
-    rd_error_save (&shards->synced.error, status);
-  pthread_cond_broadcast (&shards->changed);
-}
-
-/* Somebody will wait for a file that is not there yet, so that comes first.
- * False when there is nothing to do. */
+/* Does a step, if there is one that no other thread does; else false.
+ * Creating comes first: some thread will wait for the file. */
 static bool
 step_synced (struct rd_shards *shards, bool is_thread)
 {
@@ -135,7 +211,23 @@ step_synced (struct rd_shards *shards, bool is_thread)
     && shards->synced.ncommitted < shards->synced.ncompleted;
   if (!creates && !commits)
     return false;
-  take_step_synced (shards, creates, is_thread);
+  uint64_t *done = creates ? &shards->synced.ncreated
+                           : &shards->synced.ncommitted;
+  bool *doing = creates ? &shards->synced.creating
+                        : &shards->synced.committing;
+  struct shard *shard = find_shard (shards, *done);
+  *doing = true;
+  pthread_mutex_unlock (&shards->mutex);
+  enum radio_status status = do_step (shards, shard, creates, is_thread);
+  pthread_mutex_lock (&shards->mutex);
+  *doing = false;
+  if (status == RADIO_OK && !creates)
+    shards->synced.stored_nbytes += shard->nbytes;
+  if (status == RADIO_OK)
+    ++*done;
+  else if (shards->synced.error.status == RADIO_OK)
+    rd_error_save (&shards->synced.error, status);
+  pthread_cond_broadcast (&shards->changed);
   return true;
 }
 
@@ -153,39 +245,12 @@ run_thread (void *argument)
   return NULL;
 }
 
-/* Signals are for the program's own threads.  Without a thread it is slower,
- * not wrong. */
-static void
-start_thread (struct rd_shards *shards)
-{
-  sigset_t all, before;
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  /* The thread looks at it. */
-  shards->has_thread = true;
-  pthread_mutex_lock (&shards->mutex);
-  if (pthread_create (&shards->thread, NULL, run_thread, shards) != 0)
-    shards->has_thread = false;
-  pthread_mutex_unlock (&shards->mutex);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-}
-
-static enum radio_status
-make_index (struct rd_shards *shards)
-{
-  uint64_t n = shards->array->layout.ntiles;
-  size_t nbytes = sizeof (struct rd_shard_index)
-    + (size_t) n * sizeof (struct rd_shard_entry);
-  shards->index = rd_malloc (nbytes);
-  if (!shards->index)
-    return rd_fail_memory (nbytes);
-  shards->index->n = n;
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_shards_open (struct radio_array *array, struct rd_shards **result)
 {
+  uint64_t n = array->layout.ntiles;
+  size_t index_nbytes = sizeof (struct rd_shard_index)
+    + (size_t) n * sizeof (struct rd_shard_entry);
   struct rd_shards *shards = rd_calloc (1, sizeof *shards);
   if (!shards)
     return rd_fail_memory (sizeof *shards);
@@ -193,15 +258,27 @@ rd_shards_open (struct radio_array *array, struct rd_shards **result)
   shards->pid = getpid ();
   pthread_mutex_init (&shards->mutex, NULL);
   pthread_cond_init (&shards->changed, NULL);
-  enum radio_status status = make_index (shards);
-  if (status != RADIO_OK) {
+  shards->index = rd_malloc (index_nbytes);
+  if (!shards->index) {
     rd_shards_close (shards);
-    return status;
+    return rd_fail_memory (index_nbytes);
   }
+  shards->index->n = n;
   if (radio_profile_is_on ())
     radio_handoff_give (&shards->handoff);
-  if (array->store->context->nthreads > 1)
-    start_thread (shards);
+  if (array->store->context->nthreads > 1) {
+    /* Signals are for the program's own threads.  Without this thread it is
+     * slower, not wrong. */
+    sigset_t all, before;
+    sigfillset (&all);
+    pthread_sigmask (SIG_SETMASK, &all, &before);
+    pthread_mutex_lock (&shards->mutex);
+    shards->has_thread = true;        /* the thread reads it */
+    if (pthread_create (&shards->thread, NULL, run_thread, shards) != 0)
+      shards->has_thread = false;
+    pthread_mutex_unlock (&shards->mutex);
+    pthread_sigmask (SIG_SETMASK, &before, NULL);
+  }
   *result = shards;
   return RADIO_OK;
 }
@@ -226,7 +303,7 @@ is_committed (const struct rd_shards *shards)
   return shards->synced.ncommitted == shards->synced.nannounced;
 }
 
-/* Wait, or do what others would have to be waited for. */
+/* Waits, or does the steps that other threads do not do. */
 static enum radio_status
 wait_synced (struct rd_shards *shards, condition_fn *is_met)
 {
@@ -242,11 +319,11 @@ wait_synced (struct rd_shards *shards, condition_fn *is_met)
 enum radio_status
 rd_shards_announce (struct rd_shards *shards, const uint64_t *chunk)
 {
-  uint64_t n = shards->synced.nannounced;     /* only this thread's */
+  uint64_t n = shards->synced.nannounced;     /* set by this thread only */
   size_t nbytes = sizeof shards->shard->chunk;
   if (n > 0 && memcmp (find_shard (shards, n - 1)->chunk, chunk, nbytes) == 0)
     return RADIO_OK;
-  /* In a forked child nobody holds or will release the mutex. */
+  /* In a forked child the mutex may be held for ever. */
   RD_TRY (rd_pool_check (shards->array->store->context->pool));
   RD_LOCK_SCOPE (&shards->mutex);
   RD_TRY (wait_synced (shards, has_room));
@@ -258,19 +335,6 @@ rd_shards_announce (struct rd_shards *shards, const uint64_t *chunk)
   return RADIO_OK;
 }
 
-static enum radio_status
-begin_shard (struct rd_shards *shards)
-{
-  struct rd_shard_index *index = shards->index;
-  RD_LOCK_SCOPE (&shards->mutex);
-  RD_TRY (wait_synced (shards, has_writer));
-  shards->shard = find_shard (shards, shards->synced.ncompleted);
-  memset (index->entries, 0xff,
-          (size_t) index->n * sizeof index->entries[0]);
-  return RADIO_OK;
-}
-
-/* Append the index. */
 enum radio_status
 rd_shards_complete (struct rd_shards *shards, struct rd_scratch *scratch)
 {
@@ -293,11 +357,25 @@ rd_shards_complete (struct rd_shards *shards, struct rd_scratch *scratch)
   return RADIO_OK;
 }
 
-/* Tell the shard's index where the tiles of a layer will lie. */
-static void
-place_tiles (struct rd_shards *shards, const struct rd_encoded *layer)
+enum radio_status
+rd_shards_append (struct rd_shards *shards, const struct rd_encoded *layer,
+                  struct rd_scratch *scratch)
 {
+  RD_SCOPE ("write shard", RD_IN_DISK);
   const struct rd_layout *layout = &shards->array->layout;
+  struct rd_shard_index *index = shards->index;
+  if (shards->shard && memcmp (layer->chunk, shards->shard->chunk,
+                               sizeof layer->chunk) != 0)
+    RD_TRY (rd_shards_complete (shards, scratch));
+  if (!shards->shard) {
+    RD_LOCK_SCOPE (&shards->mutex);
+    RD_TRY (wait_synced (shards, has_writer));
+    shards->shard = find_shard (shards, shards->synced.ncompleted);
+    memset (index->entries, 0xff,
+            (size_t) index->n * sizeof index->entries[0]);
+  }
+
+  /* Set the tiles' offsets in the shard's index. */
   struct shard *shard = shards->shard;
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   for (uint64_t i = 0; i < layer->ntiles; i++) {
@@ -308,26 +386,13 @@ place_tiles (struct rd_shards *shards, const struct rd_encoded *layer)
     rd_box_unravel (&layer->tiles, i, at);
     for (size_t axis = 0; axis < layout->rank; axis++)
       number = number * layout->grid[axis] + at[axis] % layout->grid[axis];
-    shards->index->entries[number] = (struct rd_shard_entry) {
+    index->entries[number] = (struct rd_shard_entry) {
       shard->nbytes, tile->nbytes,
     };
     shard->nbytes += tile->nbytes;
   }
-}
-
-enum radio_status
-rd_shards_append (struct rd_shards *shards, const struct rd_encoded *layer,
-                  struct rd_scratch *scratch)
-{
-  RD_SCOPE ("write shard", RD_IN_DISK);
-  if (shards->shard && memcmp (layer->chunk, shards->shard->chunk,
-                               sizeof layer->chunk) != 0)
-    RD_TRY (rd_shards_complete (shards, scratch));
-  if (!shards->shard)
-    RD_TRY (begin_shard (shards));
-  place_tiles (shards, layer);
-  return rd_write_append (shards->shard->writer, &layer->arena,
-                          layer->entries, layer->ntiles);
+  return rd_write_append (shard->writer, &layer->arena, layer->entries,
+                          layer->ntiles);
 }
 
 enum radio_status
@@ -340,24 +405,19 @@ rd_shards_finish (struct rd_shards *shards, uint64_t *stored_nbytes)
   return RADIO_OK;
 }
 
-static void
-stop_thread (struct rd_shards *shards)
-{
-  pthread_mutex_lock (&shards->mutex);
-  shards->synced.closing = true;
-  pthread_cond_broadcast (&shards->changed);
-  pthread_mutex_unlock (&shards->mutex);
-  pthread_join (shards->thread, NULL);
-}
-
 /* In a forked child the files are its parent's. */
 void
 rd_shards_close (struct rd_shards *shards)
 {
   if (!shards || shards->pid != getpid ())
     return;
-  if (shards->has_thread)
-    stop_thread (shards);
+  if (shards->has_thread) {
+    pthread_mutex_lock (&shards->mutex);
+    shards->synced.closing = true;
+    pthread_cond_broadcast (&shards->changed);
+    pthread_mutex_unlock (&shards->mutex);
+    pthread_join (shards->thread, NULL);
+  }
   for (size_t i = 0; i < MAX_SHARDS; i++)
     rd_io_writer_abort (shards->shards[i].writer);
   if (shards->handoff.parent)
@@ -367,3 +427,4 @@ rd_shards_close (struct rd_shards *shards)
   rd_free (shards->index);
   rd_free (shards);
 }
+

@@ -1,54 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing: checks, memory, and the tasks.  A task encodes one tile (or one
- * chunk, of an array whose chunks cannot be written by tiles).  Tasks are
- * taken in order, so at most a few shards are under way; one whose slot is
- * still being published is waited for. */
+/* Writing a box: tasks encode tiles into the arena of their shard, and the one
+ * that encodes a shard's last tile publishes it.  (Of an array that is not
+ * sharded, a task encodes and publishes one chunk.)  Tasks are taken in order,
+ * so few shards are in progress; one whose slot is still being published is
+ * waited for. */
 #include <config.h>
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/checked.h"
 #include "profiler/counters.h"
-#include "src/array/note.h"
-#include "src/array/write.h"
+#include "src/array/layout.h"
+#include "src/array/write-shards.h"
 #include "src/element/box.h"
 
-/* What a tile takes in the tables of a slot and of its index, encoded and
- * not. */
-#define TILE_BOOK_NBYTES 64
+/* Shards in progress at the same time: while one is being synced to the disk
+ * the next is being encoded. */
+#define MAX_SLOTS 2
 
-/* How a write shall go about. */
+/* The size of a tile's entries in the tables of a slot and of its index,
+ * encoded and not. */
+#define TILE_ENTRIES_NBYTES 64
+
+/* A shard in progress. */
+struct slot {
+  _Atomic uint64_t turn;              /* number of the chunk that may use it */
+  _Atomic uint64_t nleft;             /* tiles not yet encoded */
+  struct rd_arena arena;
+  struct rd_shard_entry *tiles;       /* offsets in the arena, by number */
+};
+
+struct rd_write {
+  struct rd_job job;                  /* first: tasks find the write by it */
+  struct radio_array *array;
+  struct rd_given given;
+  struct radio_box chunks;            /* of the box */
+  uint64_t arena_nbytes;              /* of a slot */
+  _Atomic uint64_t stored_nbytes;
+  unsigned nslots;
+  struct slot slots[MAX_SLOTS];
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;             /* a slot's turn, or failed */
+  struct {
+    struct rd_error error;
+  } synced;
+};
+
+/* The memory and threads of a write. */
 struct budget {
   uint64_t arena_nbytes;
   uint64_t nbytes;                    /* in all */
   unsigned nslots, nthreads;
 };
 
-/* Tiles of the box's largest chunk that hold elements. */
-static uint64_t
-count_tiles (const struct rd_layout *layout, const struct radio_box *box)
-{
-  uint64_t n = 1;
-  for (size_t i = 0; i < layout->rank; i++)
-    n = rd_mul_sat (n, rd_div_up (rd_min_u64 (box->size[i],
-                                              layout->chunk.shape[i]),
-                                  layout->tile.shape[i]));
-  return n;
-}
-
 static uint64_t
 total_nbytes (const struct rd_layout *layout, const struct budget *budget)
 {
   uint64_t slot = rd_add_sat (budget->arena_nbytes,
-                              rd_mul_sat (layout->ntiles, TILE_BOOK_NBYTES));
+                              rd_mul_sat (layout->ntiles, TILE_ENTRIES_NBYTES));
   return rd_add_sat (rd_mul_sat (slot, budget->nslots),
                      rd_mul_sat (layout->encode_nbytes, budget->nthreads));
 }
 
-/* As much at once as half of the limit allows (the elements may be held by
- * the library, too), at least one shard by one thread. */
+/* Half of the memory limit (the library may hold the elements, too), at least
+ * one shard by one thread. */
 static struct budget
 make_budget (const struct radio_array *array, const struct radio_box *box)
 {
@@ -61,9 +79,14 @@ make_budget (const struct radio_array *array, const struct radio_box *box)
   rd_grid_touched (box, layout->chunk.shape, &chunks);
   uint64_t nchunks = radio_box_count (&chunks);
   if (layout->sharding) {
-    budget.nslots = nchunks > 1 ? RD_WRITE_MAX_SLOTS : 1;
-    budget.arena_nbytes = rd_mul_sat (count_tiles (layout, box),
-                                      layout->tile_bound_nbytes);
+    budget.nslots = nchunks > 1 ? MAX_SLOTS : 1;
+    /* For the tiles of the box's largest chunk. */
+    budget.arena_nbytes = layout->tile_bound_nbytes;
+    for (size_t i = 0; i < layout->rank; i++) {
+      uint64_t size = rd_min_u64 (box->size[i], layout->chunk.shape[i]);
+      budget.arena_nbytes = rd_mul_sat (
+        budget.arena_nbytes, rd_div_up (size, layout->tile.shape[i]));
+    }
   } else
     budget.nthreads = (unsigned) rd_min_u64 (nchunks, budget.nthreads);
   while ((budget.nbytes = total_nbytes (layout, &budget))
@@ -84,7 +107,7 @@ rd_write_nbytes (const struct radio_array *array, const struct radio_box *box)
   return make_budget (array, box).nbytes;
 }
 
-/* On each axis the box must consist of whole chunks. */
+/* Checks that the box consists of whole chunks. */
 static enum radio_status
 check_box (const struct radio_array *array, const struct radio_box *box)
 {
@@ -105,17 +128,101 @@ check_box (const struct radio_array *array, const struct radio_box *box)
   return RADIO_OK;
 }
 
+/* Writes a chunk's object; NULL removes an older one, since the chunk holds
+ * only the fill value now. */
+static enum radio_status
+publish_object (struct rd_write *write, const uint64_t *chunk,
+                const struct rd_buffer *encoded)
+{
+  struct rd_io *io = write->array->store->io;
+  char key[RD_KEY_NBYTES];
+  rd_array_chunk_key (write->array, chunk, key);
+  if (!encoded) {
+    enum radio_status status = io->ops->remove (io, key);
+    return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+  }
+  RD_TRY (rd_io_put (io, key, encoded->data, encoded->nbytes,
+                     RD_PUT_REPLACE));
+  atomic_fetch_add (&write->stored_nbytes, encoded->nbytes);
+  return RADIO_OK;
+}
+
+/* Writes a shard's tiles in C order without gaps, and its index. */
+static enum radio_status
+write_shard (const struct rd_write *write, const struct slot *slot,
+             const char *key, struct rd_scratch *scratch)
+{
+  const struct radio_array *array = write->array;
+  const struct rd_layout *layout = &array->layout;
+  struct rd_io *io = array->store->io;
+  bool index_at_start = layout->sharding->u.sharding.index_at_start;
+  size_t nbytes = sizeof (struct rd_shard_index)
+    + (size_t) layout->ntiles * sizeof (struct rd_shard_entry);
+  RD_FREE struct rd_shard_index *index = rd_malloc (nbytes);
+  if (!index)
+    return rd_fail_memory (nbytes);
+  uint64_t offset = index_at_start ? layout->index_nbytes : 0;
+  index->n = layout->ntiles;
+  for (uint64_t i = 0; i < index->n; i++) {
+    index->entries[i] = slot->tiles[i];
+    if (slot->tiles[i].offset == RD_SHARD_MISSING)
+      continue;
+    index->entries[i].offset = offset;
+    offset += slot->tiles[i].nbytes;
+  }
+  RD_TRY (rd_shard_index_encode (layout->sharding, &layout->chunk, scratch,
+                                 index, &scratch->fetched));
+
+  RD_SCOPE ("write shard", RD_IN_DISK);
+  RD_NOTE_NAME ("key", key);
+  const struct rd_part part = { scratch->fetched.data,
+                                scratch->fetched.nbytes };
+  RD_CLEANUP (rd_cleanup_io_writer) struct rd_io_writer *writer = NULL;
+  RD_TRY (io->ops->create (io, key, &writer));
+  if (index_at_start)
+    RD_TRY (writer->ops->append (writer, &part, 1));
+  RD_TRY (rd_write_append (writer, &slot->arena, slot->tiles,
+                           layout->ntiles));
+  if (!index_at_start)
+    RD_TRY (writer->ops->append (writer, &part, 1));
+  struct rd_io_writer *complete = RD_STEAL (writer);
+  return complete->ops->commit (complete);
+}
+
+/* Publishes a shard whose tiles are all encoded, or removes it when all are
+ * missing. */
+static enum radio_status
+publish_shard (struct rd_write *write, struct slot *slot,
+               const uint64_t *chunk, struct rd_scratch *scratch)
+{
+  struct radio_array *array = write->array;
+  uint64_t used = atomic_load (&slot->arena.used);
+  enum radio_status status;
+  if (used == 0 && !array->is_complete)
+    status = publish_object (write, chunk, NULL);
+  else {
+    char key[RD_KEY_NBYTES];
+    rd_array_chunk_key (array, chunk, key);
+    status = write_shard (write, slot, key, scratch);
+    atomic_fetch_add (&write->stored_nbytes,
+                      used + scratch->fetched.nbytes);
+  }
+  /* Also after a failure: a cached index may be stale now. */
+  rd_index_cache_drop (array->indexes, chunk);
+  return status;
+}
+
 static void
-open_slot (struct rd_write *write, struct rd_slot *slot, uint64_t turn)
+open_slot (struct rd_write *write, struct slot *slot, uint64_t turn)
 {
   atomic_store (&slot->arena.used, 0);
   atomic_store (&slot->nleft, write->array->layout.ntiles);
   atomic_store (&slot->turn, turn);
 }
 
-/* Wait until a slot is free for a chunk, or the write has failed. */
+/* Waits until a slot is free for a chunk, or the write has failed. */
 static enum radio_status
-wait_turn (struct rd_write *write, struct rd_slot *slot, uint64_t turn)
+wait_turn (struct rd_write *write, struct slot *slot, uint64_t turn)
 {
   if (atomic_load (&slot->turn) == turn)
     return RADIO_OK;
@@ -127,24 +234,12 @@ wait_turn (struct rd_write *write, struct rd_slot *slot, uint64_t turn)
   return rd_error_raise (&write->synced.error);
 }
 
-/* Publish a shard whose tiles are all encoded and free its slot. */
-static enum radio_status
-end_shard (struct rd_write *write, struct rd_slot *slot, uint64_t number,
-           const uint64_t *chunk, struct rd_scratch *scratch)
-{
-  RD_TRY (rd_write_publish_shard (write, slot, chunk, scratch));
-  RD_LOCK_SCOPE (&write->mutex);
-  open_slot (write, slot, number + write->nslots);
-  pthread_cond_broadcast (&write->changed);
-  return RADIO_OK;
-}
-
 static enum radio_status
 do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
 {
   const struct rd_layout *layout = &write->array->layout;
   uint64_t number = task / layout->ntiles, tile = task % layout->ntiles;
-  struct rd_slot *slot = &write->slots[number % write->nslots];
+  struct slot *slot = &write->slots[number % write->nslots];
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
   rd_box_unravel (&write->chunks, number, chunk);
   RD_TRY (wait_turn (write, slot, number));
@@ -153,11 +248,15 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
                          &slot->tiles[tile]));
   if (atomic_fetch_sub (&slot->nleft, 1) > 1)
     return RADIO_OK;
-  return end_shard (write, slot, number, chunk, scratch);
+  RD_TRY (publish_shard (write, slot, chunk, scratch));
+  RD_LOCK_SCOPE (&write->mutex);
+  open_slot (write, slot, number + write->nslots);
+  pthread_cond_broadcast (&write->changed);
+  return RADIO_OK;
 }
 
-/* Encode a chunk that is an object by itself; *has_object is false when it
- * is nothing but fill value. */
+/* Encodes a chunk that is an object by itself; *has_object is false when it
+ * holds only the fill value. */
 static enum radio_status
 encode_chunk (struct rd_write *write, const uint64_t *chunk,
               struct rd_scratch *scratch, bool *has_object)
@@ -183,12 +282,12 @@ do_chunk (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   bool has_object = false;
   rd_box_unravel (&write->chunks, task, chunk);
   RD_TRY (encode_chunk (write, chunk, scratch, &has_object));
-  return rd_write_publish_object (write, chunk,
-                                  has_object ? &scratch->fetched : NULL);
+  return publish_object (write, chunk,
+                         has_object ? &scratch->fetched : NULL);
 }
 
-/* A failure is told to those who wait for a slot before the pool hears of
- * it, so that theirs is not another one. */
+/* A failure is passed to the threads that wait for a slot before the pool sees
+ * it, so that they fail with the same one. */
 static enum radio_status
 do_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
@@ -209,7 +308,7 @@ free_write (struct rd_write *write)
 {
   if (!write)
     return;
-  for (unsigned i = 0; i < RD_WRITE_MAX_SLOTS; i++) {
+  for (unsigned i = 0; i < MAX_SLOTS; i++) {
     rd_free (write->slots[i].arena.data);
     rd_free (write->slots[i].tiles);
   }
@@ -220,38 +319,7 @@ free_write (struct rd_write *write)
 
 RD_DEFINE_CLEANUP (write, struct rd_write, free_write);
 
-static enum radio_status
-make_slots (struct rd_write *write, unsigned nslots)
-{
-  const struct rd_layout *layout = &write->array->layout;
-  size_t nbytes = (size_t) layout->ntiles * sizeof (struct rd_shard_entry);
-  write->nslots = nslots;
-  for (unsigned i = 0; i < nslots; i++) {
-    struct rd_slot *slot = &write->slots[i];
-    slot->arena.nbytes = write->arena_nbytes;
-    slot->arena.data = rd_malloc (write->arena_nbytes);
-    slot->tiles = rd_malloc (nbytes);
-    if (!slot->arena.data || !slot->tiles)
-      return rd_fail_memory (write->arena_nbytes + nbytes);
-    open_slot (write, slot, i);
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
-make_strides (struct rd_write *write, const int64_t *strides)
-{
-  const struct radio_box *box = &write->given.box;
-  if (strides)
-    memcpy (write->given.strides, strides, box->rank * sizeof *strides);
-  else if (!rd_c_strides (box->rank, box->size,
-                          write->array->doc->type.item_nbytes,
-                          write->given.strides))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more elements than "
-                    "memory can hold");
-  return RADIO_OK;
-}
-
+/* Makes the tasks of a write, and the slots that they need. */
 static enum radio_status
 make_tasks (struct rd_write *write, const struct budget *budget)
 {
@@ -265,7 +333,20 @@ make_tasks (struct rd_write *write, const struct budget *budget)
                     "tiles");
   write->job.max_active = budget->nthreads;
   write->arena_nbytes = budget->arena_nbytes;
-  return layout->sharding ? make_slots (write, budget->nslots) : RADIO_OK;
+  if (!layout->sharding)
+    return RADIO_OK;
+  size_t nbytes = (size_t) layout->ntiles * sizeof (struct rd_shard_entry);
+  write->nslots = budget->nslots;
+  for (unsigned i = 0; i < budget->nslots; i++) {
+    struct slot *slot = &write->slots[i];
+    slot->arena.nbytes = write->arena_nbytes;
+    slot->arena.data = rd_malloc (write->arena_nbytes);
+    slot->tiles = rd_malloc (nbytes);
+    if (!slot->arena.data || !slot->tiles)
+      return rd_fail_memory (write->arena_nbytes + nbytes);
+    open_slot (write, slot, i);
+  }
+  return RADIO_OK;
 }
 
 static const struct radio_site encode_site = {
@@ -298,7 +379,12 @@ new_write (struct radio_array *array, const struct radio_box *box,
   write->array = array;
   write->given.box = *box;
   write->given.elements = elements;
-  RD_TRY (make_strides (write, strides));
+  if (strides)
+    memcpy (write->given.strides, strides, box->rank * sizeof *strides);
+  else if (!rd_c_strides (box->rank, box->size, array->doc->type.item_nbytes,
+                          write->given.strides))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more elements than "
+                    "memory can hold");
   RD_TRY (make_tasks (write, &budget));
   *result = RD_STEAL (write);
   return RADIO_OK;
@@ -320,7 +406,7 @@ enum radio_status
 rd_write_finish (struct rd_write *write, uint64_t *stored_nbytes)
 {
   struct rd_pool *pool = write->array->store->context->pool;
-  /* In a forked child its tasks are nobody's. */
+  /* In a forked child no thread does its tasks. */
   RD_TRY (rd_pool_check (pool));
   enum radio_status status = rd_pool_wait (pool, &write->job);
   if (stored_nbytes)
@@ -346,7 +432,7 @@ write_box (struct radio_array *array, const struct radio_box *box,
                     array->doc->type.item_nbytes);
   RD_TRY (new_write (array, box, buffer, NULL, &write));
   const struct radio_request request = { .box = *box };
-  rd_note_boxes (&array->layout, &request, 1);
+  rd_annotate_boxes (&array->layout, &request, 1);
   return rd_pool_run (array->store->context->pool, &write->job);
 }
 

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Our own writer of blosc frames.  libblosc makes its buffers, and a context
- * of the compressor, anew for every tile; this keeps them.  What it writes
- * are the frames that libblosc writes when it splits blocks: always, where
- * it can, for LZ4, and as it can be told to do for zstd; but for the lowest
- * levels of zstd and lz4hc, see set_zstd, most_nbytes and level_blocksize.
- * With zstd, a stream for each byte of the elements is a code for each: 2 %
- * less on CT in 16 bits, 7 % less in 32 bits, than one for all of them. */
+/* Writing blosc frames.  libblosc allocates its buffers, and a context of the
+ * compressor, for every tile; this keeps them.  The frames are those that
+ * libblosc writes when it splits blocks: always, where it can, for LZ4, and as
+ * can be configured for zstd; but for the lowest levels of zstd and lz4hc, see
+ * set_zstd_level, max_stream_nbytes and choose_blocksize.  With zstd, a stream
+ * for each byte of the elements has a code of its own: 2 % less on CT in 16
+ * bits, 7 % less in 32 bits, than one for all of them. */
 #include <config.h>
 
 #include <blosc.h>
 #include <lz4.h>
 #include <lz4hc.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
-#include "src/codec/blosc-frame.h"
-#include "src/codec/contexts.h"
-#include "src/codec/shuffle.h"
+#include "src/codec/blosc.h"
 
 /* libblosc's numbers. */
 #define MIN_NBYTES 128                  /* that are compressed at all */
 #define L1_NBYTES ((size_t) 32 << 10)
-#define SPLIT_MAX_TYPESIZE 16
-#define SPLIT_MIN_COUNT 128
 #define LARGE_STREAM_NBYTES ((size_t) 256 << 10)
 
 /* Up to here the stream of a block is coded by one code. */
@@ -33,14 +30,6 @@
 /* Up to this level lz4hc is for decoding fast rather than for size. */
 #define LZ4HC_FAST_LEVEL 4
 
-#define FRAME_VERSION 2
-#define FORMAT_VERSION 1
-#define FLAG_SHUFFLE 0x01
-#define FLAG_STORED 0x02
-#define FLAG_BITSHUFFLE 0x04
-#define FLAG_DONT_SPLIT 0x10
-#define FORMAT_SHIFT 5
-
 /* A frame being written. */
 struct writing {
   const struct rd_codec *codec;
@@ -49,10 +38,10 @@ struct writing {
   struct rd_bytes in;
   size_t blocksize, nblocks;
   bool split;
-  bool searches;              /* zstd: for matches, whatever they cost */
-  unsigned char *rooms;       /* two blocks */
+  bool searches;              /* zstd: thoroughly for matches */
+  unsigned char *blocks;      /* two buffers */
   unsigned char *out;
-  size_t room;                /* of out */
+  size_t capacity;            /* of out */
   size_t at;                  /* where in it the next stream begins */
 };
 
@@ -78,33 +67,18 @@ write_u32 (unsigned char *to, size_t value)
 static bool
 splits (const struct rd_codec *codec, size_t blocksize)
 {
-  return codec->u.blosc.typesize <= SPLIT_MAX_TYPESIZE
-    && blocksize / codec->u.blosc.typesize >= SPLIT_MIN_COUNT;
-}
-
-/* The blocks that libblosc chooses for a large buffer: the better the level,
- * the larger, and larger still for those that need it.  At the fastest level
- * of zstd, that of the preset small, a tile of up to 1 MiB is one block, so
- * that its elements can go straight to the caller's memory. */
-static size_t
-level_blocksize (const struct rd_codec *codec, enum rd_blosc_method method)
-{
-  /* In halves of the level-1 cache, and quarters at level 0. */
-  static const unsigned char eighths[10] = { 2, 4, 8, 16, 32, 32, 64, 64, 64,
-                                             64 };
-  int clevel = codec->u.blosc.clevel;
-  size_t blocksize = L1_NBYTES / 8 * eighths[clevel];
-  if (method == RD_BLOSC_BY_LZ4)
-    return blocksize;
-  if (method == RD_BLOSC_BY_ZSTD && clevel == 1)
-    return LARGE_STREAM_NBYTES;
-  return blocksize * (clevel == 9 ? 4 : 2);
+  return codec->u.blosc.typesize <= RD_BLOSC_SPLIT_MAX_TYPESIZE
+    && blocksize / codec->u.blosc.typesize >= RD_BLOSC_SPLIT_MIN_COUNT;
 }
 
 static size_t
 choose_blocksize (const struct rd_codec *codec, enum rd_blosc_method method,
                   size_t nbytes)
 {
+  /* By level, in eighths of the level-1 cache. */
+  static const unsigned char eighths[10] = { 2, 4, 8, 16, 32, 32, 64, 64, 64,
+                                             64 };
+  int clevel = codec->u.blosc.clevel;
   size_t typesize = codec->u.blosc.typesize;
   size_t blocksize = nbytes;
   if (nbytes < typesize)
@@ -112,9 +86,18 @@ choose_blocksize (const struct rd_codec *codec, enum rd_blosc_method method,
   if (codec->u.blosc.blocksize > 0)
     blocksize = rd_min_u64 (rd_max_u64 (codec->u.blosc.blocksize,
                                         MIN_NBYTES), BLOSC_MAX_BLOCKSIZE);
-  else if (nbytes >= L1_NBYTES)
-    blocksize = level_blocksize (codec, method);
-  if (codec->u.blosc.clevel > 0 && splits (codec, blocksize)) {
+  else if (nbytes >= L1_NBYTES) {
+    /* As libblosc for a large buffer: the better the level, the larger, and
+     * larger still for the other methods.  At the fastest level of zstd, that
+     * of the preset small, a tile of up to 1 MiB is one block, so that its
+     * elements can be unshuffled straight into the caller's memory. */
+    blocksize = L1_NBYTES / 8 * eighths[clevel];
+    if (method == RD_BLOSC_BY_ZSTD && clevel == 1)
+      blocksize = LARGE_STREAM_NBYTES;
+    else if (method != RD_BLOSC_BY_LZ4)
+      blocksize *= clevel == 9 ? 4 : 2;
+  }
+  if (clevel > 0 && splits (codec, blocksize)) {
     blocksize = rd_min_u64 (blocksize, LARGE_STREAM_NBYTES) * typesize;
     blocksize = rd_max_u64 (blocksize, (size_t) 64 << 10);
     blocksize = rd_min_u64 (blocksize, (size_t) 1 << 20);
@@ -123,8 +106,7 @@ choose_blocksize (const struct rd_codec *codec, enum rd_blosc_method method,
   return blocksize > typesize ? blocksize / typesize * typesize : blocksize;
 }
 
-/* Whether it is the fastest level of zstd that codes a byte of the elements
- * at a time: the preset small. */
+/* True at the fastest level of zstd with split blocks: the preset small. */
 static bool
 is_fast_zstd (const struct writing *writing)
 {
@@ -139,66 +121,42 @@ has_short_streams (const struct writing *writing)
     <= SHORT_STREAM_NBYTES;
 }
 
-/* The fastest level looks for matches of 5 bytes in a table that is larger
- * than a core's first cache.  In single bytes of elements such matches are
- * noise, and cost more than the bytes that they stand for: demanding 7 bytes
- * makes frames of CT in 32 bits 4 % smaller, and all of them faster to write
- * and to read.  A long stream gets a new code now and then, as what is coded
- * changes across a picture. */
 static void
-set_fast (ZSTD_CCtx *encoder, bool short_streams)
-{
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, 1);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 7);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 10);
-  if (!short_streams)
-    ZSTD_CCtx_setParameter (encoder, ZSTD_c_windowLog, SHORT_STREAM_LOG);
-}
-
-/* The highest bytes are no noise: looking properly for what is alike in
- * several rows of a picture makes them a sixth smaller, and decoding
- * faster. */
-static void
-set_search (ZSTD_CCtx *encoder)
-{
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, 5);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_strategy, ZSTD_lazy2);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_windowLog, 16);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 12);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_searchLog, 2);
-  ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 6);
-}
-
-static void
-set_zstd (const struct writing *writing)
+set_zstd_level (const struct writing *writing)
 {
   ZSTD_CCtx *encoder = writing->encoder;
   int clevel = writing->codec->u.blosc.clevel;
   ZSTD_CCtx_reset (encoder, ZSTD_reset_session_and_parameters);
-  if (writing->searches)
-    set_search (encoder);
-  else if (is_fast_zstd (writing))
-    set_fast (encoder, has_short_streams (writing));
-  else
+  if (writing->searches) {
+    /* The highest bytes are no noise: a thorough search for what is equal in
+     * several rows of a picture makes them a sixth smaller, and decoding
+     * faster. */
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, 5);
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_strategy, ZSTD_lazy2);
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_windowLog, 16);
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 12);
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_searchLog, 2);
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 6);
+  } else if (is_fast_zstd (writing)) {
+    /* This level looks for matches of 5 bytes in a table that is larger than a
+     * core's first cache.  In single bytes of elements such matches are noise,
+     * and cost more than the bytes that they replace: demanding 7 bytes makes
+     * frames of CT in 32 bits 4 % smaller, and all of them faster to write and
+     * to read.  A long stream gets a new code now and then, as the content
+     * changes across a picture. */
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, 1);
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_minMatch, 7);
+    ZSTD_CCtx_setParameter (encoder, ZSTD_c_hashLog, 10);
+    if (!has_short_streams (writing))
+      ZSTD_CCtx_setParameter (encoder, ZSTD_c_windowLog, SHORT_STREAM_LOG);
+  } else
     ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel,
                             clevel < 9 ? 2 * clevel - 1 : ZSTD_maxCLevel ());
 }
 
-/* Stream i of n comes next. */
-static void
-choose_search (struct writing *writing, size_t i, size_t n)
-{
-  bool searches = is_fast_zstd (writing) && !has_short_streams (writing)
-    && i + 1 == n;
-  if (searches == writing->searches)
-    return;
-  writing->searches = searches;
-  set_zstd (writing);
-}
-
-/* 0: it does not fit into max_nbytes. */
+/* Returns 0 when the result does not fit into max_nbytes. */
 static size_t
-compress (const struct writing *writing, const unsigned char *from,
+compress_stream (const struct writing *writing, const unsigned char *from,
           size_t nbytes, unsigned char *to, size_t max_nbytes)
 {
   int clevel = writing->codec->u.blosc.clevel;
@@ -217,12 +175,12 @@ compress (const struct writing *writing, const unsigned char *from,
   return n < 0 ? 0 : (size_t) n;
 }
 
-/* How long a compressed stream may be; else it is kept as it is.  At the
+/* Returns how long a compressed stream may be; else it is stored.  At the
  * levels of the presets small and fast, decoding what hardly shrinks costs
  * more time than its bytes are worth (docs/presets.md).  Rows of bits are
- * noise or next to nothing, so of those more is asked. */
+ * noise or next to nothing, so they must shrink more. */
 static size_t
-most_nbytes (const struct writing *writing, size_t nbytes)
+max_stream_nbytes (const struct writing *writing, size_t nbytes)
 {
   bool bits = writing->codec->u.blosc.shuffle == RD_BLOSC_BITSHUFFLE;
   if (is_fast_zstd (writing) && has_short_streams (writing))
@@ -233,20 +191,21 @@ most_nbytes (const struct writing *writing, size_t nbytes)
   return nbytes;
 }
 
-/* A stream with its length before it, or as it is where that is no longer;
- * false when there is no room for it. */
+/* Writes a stream with its length before it, stored if that is not longer;
+ * false when it does not fit. */
 static bool
 write_stream (struct writing *writing, const unsigned char *from,
               size_t nbytes)
 {
-  if (writing->room - writing->at <= 4)
+  if (writing->capacity - writing->at <= 4)
     return false;
   unsigned char *to = writing->out + writing->at + 4;
-  size_t room = writing->room - writing->at - 4;
-  size_t n = compress (writing, from, nbytes, to,
-                       rd_min_u64 (most_nbytes (writing, nbytes), room));
+  size_t left = writing->capacity - writing->at - 4;
+  size_t n = compress_stream (
+    writing, from, nbytes, to,
+    rd_min_u64 (max_stream_nbytes (writing, nbytes), left));
   if (n == 0 || n == nbytes) {
-    if (nbytes > room)
+    if (nbytes > left)
       return false;
     memcpy (to, from, nbytes);
     n = nbytes;
@@ -256,45 +215,24 @@ write_stream (struct writing *writing, const unsigned char *from,
   return true;
 }
 
-/* The block as it is compressed. */
+/* Shuffles a block, unless its codec does not. */
 static const unsigned char *
-filter (const struct writing *writing, const unsigned char *from,
+shuffle_block (const struct writing *writing, const unsigned char *from,
         size_t nbytes)
 {
   size_t typesize = writing->codec->u.blosc.typesize;
   enum rd_blosc_shuffle shuffle = writing->codec->u.blosc.shuffle;
-  unsigned char *to = writing->rooms, *room = to + writing->blocksize;
+  unsigned char *to = writing->blocks, *buffer = to + writing->blocksize;
   if (shuffle == RD_BLOSC_SHUFFLE && typesize > 1)
     rd_shuffle (typesize, from, to, nbytes);
   else if (shuffle == RD_BLOSC_BITSHUFFLE && nbytes >= typesize)
-    rd_bitshuffle (typesize, from, to, nbytes, room);
+    rd_bitshuffle (typesize, from, to, nbytes, buffer);
   else
     return from;
   return to;
 }
 
-/* A shorter last block is never split. */
-static bool
-write_block (struct writing *writing, size_t index)
-{
-  size_t start = index * writing->blocksize;
-  size_t nbytes = rd_min_u64 (writing->in.nbytes - start,
-                              writing->blocksize);
-  const unsigned char *block = filter (writing, writing->in.data + start,
-                                       nbytes);
-  bool split = writing->split && nbytes == writing->blocksize;
-  size_t nstreams = split ? writing->codec->u.blosc.typesize : 1;
-  write_u32 (writing->out + RD_BLOSC_HEADER_NBYTES + 4 * index, writing->at);
-  for (size_t i = 0; i < nstreams; i++) {
-    choose_search (writing, i, nstreams);
-    if (!write_stream (writing, block + nbytes / nstreams * i,
-                       nbytes / nstreams))
-      return false;
-  }
-  return true;
-}
-
-/* False when that is not shorter than storing it. */
+/* Returns false when the frame is not shorter than storing it. */
 static bool
 write_blocks (struct writing *writing)
 {
@@ -302,11 +240,30 @@ write_blocks (struct writing *writing)
       || writing->in.nbytes < MIN_NBYTES)
     return false;
   writing->at = RD_BLOSC_HEADER_NBYTES + 4 * writing->nblocks;
-  if (writing->at > writing->room)
+  if (writing->at > writing->capacity)
     return false;
-  for (size_t i = 0; i < writing->nblocks; i++)
-    if (!write_block (writing, i))
-      return false;
+  for (size_t k = 0; k < writing->nblocks; k++) {
+    size_t start = k * writing->blocksize;
+    size_t nbytes = rd_min_u64 (writing->in.nbytes - start,
+                                writing->blocksize);
+    const unsigned char *block
+      = shuffle_block (writing, writing->in.data + start, nbytes);
+    /* A shorter last block is never split. */
+    bool split = writing->split && nbytes == writing->blocksize;
+    size_t nstreams = split ? writing->codec->u.blosc.typesize : 1;
+    write_u32 (writing->out + RD_BLOSC_HEADER_NBYTES + 4 * k, writing->at);
+    for (size_t i = 0; i < nstreams; i++) {
+      bool searches = is_fast_zstd (writing) && !has_short_streams (writing)
+        && i + 1 == nstreams;
+      if (searches != writing->searches) {
+        writing->searches = searches;
+        set_zstd_level (writing);
+      }
+      if (!write_stream (writing, block + nbytes / nstreams * i,
+                         nbytes / nstreams))
+        return false;
+    }
+  }
   return true;
 }
 
@@ -315,14 +272,15 @@ write_header (const struct writing *writing, bool stored)
 {
   static const unsigned formats[] = { RD_BLOSC_LZ4, RD_BLOSC_LZ4,
                                       RD_BLOSC_ZSTD };
-  static const unsigned shuffles[] = { 0, FLAG_SHUFFLE, FLAG_BITSHUFFLE };
+  static const unsigned shuffles[] = { 0, RD_BLOSC_FLAG_SHUFFLE,
+                                       RD_BLOSC_FLAG_BITSHUFFLE };
   unsigned char *header = writing->out;
   unsigned flags = shuffles[writing->codec->u.blosc.shuffle]
-    | formats[writing->method] << FORMAT_SHIFT;
-  flags |= writing->split ? 0 : FLAG_DONT_SPLIT;
-  flags |= stored ? FLAG_STORED : 0;
-  header[0] = FRAME_VERSION;
-  header[1] = FORMAT_VERSION;
+    | formats[writing->method] << RD_BLOSC_FORMAT_SHIFT;
+  flags |= writing->split ? 0 : RD_BLOSC_FLAG_DONT_SPLIT;
+  flags |= stored ? RD_BLOSC_FLAG_STORED : 0;
+  header[0] = RD_BLOSC_FRAME_VERSION;
+  header[1] = RD_BLOSC_FORMAT_VERSION;
   header[2] = (unsigned char) flags;
   header[3] = (unsigned char) writing->codec->u.blosc.typesize;
   write_u32 (header + 4, writing->in.nbytes);
@@ -330,9 +288,9 @@ write_header (const struct writing *writing, bool stored)
   write_u32 (header + 12, writing->at);
 }
 
-/* Have what the blocks need before the first one. */
+/* Allocates what encoding blocks needs. */
 static enum radio_status
-prepare (struct writing *writing, struct rd_scratch *scratch)
+prepare_encoding (struct writing *writing, struct rd_scratch *scratch)
 {
   struct rd_codec_contexts *contexts = rd_contexts (scratch);
   if (!contexts)
@@ -352,9 +310,9 @@ prepare (struct writing *writing, struct rd_scratch *scratch)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_codec_reserve (&contexts->blocks,
                             2 * (uint64_t) writing->blocksize));
-  writing->rooms = contexts->blocks.data;
+  writing->blocks = contexts->blocks.data;
   if (writing->method == RD_BLOSC_BY_ZSTD)
-    set_zstd (writing);
+    set_zstd_level (writing);
   return RADIO_OK;
 }
 
@@ -365,18 +323,18 @@ rd_blosc_frame_encode (const struct rd_codec *codec,
 {
   struct writing writing = {
     .codec = codec, .method = rd_blosc_method (codec->u.blosc.cname),
-    .in = in, .room = in.nbytes + RD_BLOSC_HEADER_NBYTES,
+    .in = in, .capacity = in.nbytes + RD_BLOSC_HEADER_NBYTES,
   };
   writing.blocksize = choose_blocksize (codec, writing.method, in.nbytes);
   writing.nblocks = rd_div_up (in.nbytes, writing.blocksize);
   writing.split = splits (codec, writing.blocksize);
-  RD_TRY (prepare (&writing, scratch));
-  RD_TRY (rd_codec_reserve (out, writing.room));
+  RD_TRY (prepare_encoding (&writing, scratch));
+  RD_TRY (rd_codec_reserve (out, writing.capacity));
   writing.out = out->data;
   bool stored = !write_blocks (&writing);
   if (stored) {
     memcpy (out->data + RD_BLOSC_HEADER_NBYTES, in.data, in.nbytes);
-    writing.at = writing.room;
+    writing.at = writing.capacity;
   }
   write_header (&writing, stored);
   out->nbytes = writing.at;

@@ -9,21 +9,14 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
-#include "src/codec/codec.h"
-#include "src/codec/shard.h"
+#include "src/codec/chain.h"
 
-/* Least level of the zstd codec (zarr-extensions). */
+/* The lowest level of the zstd codec (zarr-extensions). */
 #define ZSTD_LEVEL_MIN -131072
 
 static enum radio_status check_chain (const struct rd_chain *chain,
                                       const struct rd_chunk *chunk,
                                       int depth);
-
-static bool
-is_array_to_bytes (enum rd_codec_id id)
-{
-  return id == RD_CODEC_BYTES || id == RD_CODEC_SHARDING;
-}
 
 static enum radio_status
 check_order (const struct rd_chain *chain)
@@ -36,8 +29,8 @@ check_order (const struct rd_chain *chain)
   for (size_t i = 0; i < chain->n; i++) {
     enum rd_codec_id id = chain->codecs[i].id;
     bool right = i < chain->n_array ? id == RD_CODEC_TRANSPOSE
-      : i == chain->n_array ? is_array_to_bytes (id)
-                            : id >= RD_CODEC_BLOSC;
+      : i > chain->n_array ? id >= RD_CODEC_BLOSC
+                           : id == RD_CODEC_BYTES || id == RD_CODEC_SHARDING;
     if (!right)
       return rd_fail (RADIO_ERROR_FORMAT, "codecs[%zu]: out of order: the "
                       "list must be array->array codecs, one array->bytes "
@@ -49,8 +42,7 @@ check_order (const struct rd_chain *chain)
   return RADIO_OK;
 }
 
-/* The chunk itself: every length at least 1, and a size that strides and
- * sizes can hold. */
+/* Checks that every length is at least 1, and that the size fits strides. */
 static enum radio_status
 check_chunk (const struct rd_chunk *chunk)
 {
@@ -150,22 +142,6 @@ check_level (const char *codec, int level, int low, int high)
 }
 
 static enum radio_status
-check_bytes_codec (const struct rd_codec *codec, uint64_t nbytes)
-{
-  switch (codec->id) {
-  case RD_CODEC_BLOSC:
-    return rd_blosc_check (codec, nbytes);
-  case RD_CODEC_ZSTD:
-    return check_level ("zstd", codec->u.zstd.level, ZSTD_LEVEL_MIN,
-                        ZSTD_maxCLevel ());
-  case RD_CODEC_GZIP:
-    return check_level ("gzip", codec->u.gzip.level, 0, 9);
-  default:
-    return RADIO_OK;
-  }
-}
-
-static enum radio_status
 check_chain (const struct rd_chain *chain, const struct rd_chunk *chunk,
              int depth)
 {
@@ -179,8 +155,16 @@ check_chain (const struct rd_chain *chain, const struct rd_chunk *chunk,
   if (codec->id == RD_CODEC_SHARDING)
     RD_TRY (check_sharding (codec, &encoded, depth));
   uint64_t nbytes = rd_chunk_nbytes (chunk);
-  for (size_t i = chain->n_array + 1; i < chain->n; i++)
-    RD_TRY (check_bytes_codec (&chain->codecs[i], nbytes));
+  for (size_t i = chain->n_array + 1; i < chain->n; i++) {
+    codec = &chain->codecs[i];
+    if (codec->id == RD_CODEC_BLOSC)
+      RD_TRY (rd_blosc_check (codec, nbytes));
+    else if (codec->id == RD_CODEC_ZSTD)
+      RD_TRY (check_level ("zstd", codec->u.zstd.level, ZSTD_LEVEL_MIN,
+                           ZSTD_maxCLevel ()));
+    else if (codec->id == RD_CODEC_GZIP)
+      RD_TRY (check_level ("gzip", codec->u.gzip.level, 0, 9));
+  }
   return RADIO_OK;
 }
 

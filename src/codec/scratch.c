@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a scratch and of the contexts in it. */
+/* Allocating, trimming and freeing scratches and their contexts. */
 #include <config.h>
 
+#include <libdeflate.h>
 #include <lz4.h>
 #include <lz4hc.h>
 #include <stdlib.h>
+#include <zstd.h>
 
 #include "src/base/error.h"
-#include "src/codec/contexts.h"
+#include "src/codec/scratch.h"
 
 struct rd_codec_contexts *
 rd_contexts (struct rd_scratch *scratch)
@@ -20,9 +22,9 @@ rd_contexts (struct rd_scratch *scratch)
   return scratch->contexts;
 }
 
-/* NULL is told as what it is: the libraries fail for want of memory only. */
+/* Sets the message for NULL: the libraries fail only without memory. */
 static void *
-made (void *context, const char *what)
+check_context (void *context, const char *what)
 {
   if (!context)
     rd_fail (RADIO_ERROR_MEMORY, "out of memory: no context for %s", what);
@@ -34,7 +36,7 @@ rd_contexts_zstd_decoder (struct rd_scratch *scratch)
 {
   struct rd_codec_contexts *contexts = rd_contexts (scratch);
   if (contexts && !contexts->zstd_decoder)
-    contexts->zstd_decoder = made (ZSTD_createDCtx (), "zstd");
+    contexts->zstd_decoder = check_context (ZSTD_createDCtx (), "zstd");
   return contexts ? contexts->zstd_decoder : NULL;
 }
 
@@ -43,35 +45,35 @@ rd_contexts_zstd_encoder (struct rd_scratch *scratch)
 {
   struct rd_codec_contexts *contexts = rd_contexts (scratch);
   if (contexts && !contexts->zstd_encoder)
-    contexts->zstd_encoder = made (ZSTD_createCCtx (), "zstd");
+    contexts->zstd_encoder = check_context (ZSTD_createCCtx (), "zstd");
   return contexts ? contexts->zstd_encoder : NULL;
 }
 
-/* The memory of an encoder that is nothing but memory. */
+/* Allocates an encoder whose context is plain memory. */
 static void *
-encoder_room (void **room, int nbytes)
+allocate_encoder (void **encoder, int nbytes)
 {
-  if (*room == NULL)
-    *room = rd_malloc ((size_t) nbytes);
-  if (*room == NULL)
+  if (*encoder == NULL)
+    *encoder = rd_malloc ((size_t) nbytes);
+  if (*encoder == NULL)
     rd_fail_memory ((size_t) nbytes);
-  return *room;
+  return *encoder;
 }
 
 void *
 rd_contexts_lz4_encoder (struct rd_scratch *scratch)
 {
   struct rd_codec_contexts *contexts = rd_contexts (scratch);
-  return contexts ? encoder_room (&contexts->lz4_encoder,
-                                  LZ4_sizeofState ()) : NULL;
+  return contexts ? allocate_encoder (&contexts->lz4_encoder,
+                                      LZ4_sizeofState ()) : NULL;
 }
 
 void *
 rd_contexts_lz4hc_encoder (struct rd_scratch *scratch)
 {
   struct rd_codec_contexts *contexts = rd_contexts (scratch);
-  return contexts ? encoder_room (&contexts->lz4hc_encoder,
-                                  LZ4_sizeofStateHC ()) : NULL;
+  return contexts ? allocate_encoder (&contexts->lz4hc_encoder,
+                                      LZ4_sizeofStateHC ()) : NULL;
 }
 
 struct libdeflate_decompressor *
@@ -79,7 +81,8 @@ rd_contexts_inflater (struct rd_scratch *scratch)
 {
   struct rd_codec_contexts *contexts = rd_contexts (scratch);
   if (contexts && !contexts->inflater)
-    contexts->inflater = made (libdeflate_alloc_decompressor (), "gzip");
+    contexts->inflater = check_context (libdeflate_alloc_decompressor (),
+                                        "gzip");
   return contexts ? contexts->inflater : NULL;
 }
 
@@ -94,14 +97,23 @@ rd_contexts_deflater (struct rd_scratch *scratch, int level)
     contexts->deflater = NULL;
   }
   if (!contexts->deflater)
-    contexts->deflater = made (libdeflate_alloc_compressor (level), "gzip");
+    contexts->deflater = check_context (libdeflate_alloc_compressor (level),
+                                        "gzip");
   contexts->deflater_level = level;
   return contexts->deflater;
 }
 
-static void
-free_contexts (struct rd_codec_contexts *contexts)
+void
+rd_scratch_free (struct rd_scratch *scratch)
 {
+  struct rd_codec_contexts *contexts = scratch->contexts;
+  rd_buffer_free (&scratch->fetched);
+  rd_buffer_free (&scratch->tile);
+  rd_buffer_free (&scratch->stages[0]);
+  rd_buffer_free (&scratch->stages[1]);
+  scratch->contexts = NULL;
+  if (!contexts)
+    return;
   ZSTD_freeDCtx (contexts->zstd_decoder);
   ZSTD_freeCCtx (contexts->zstd_encoder);
   rd_free (contexts->lz4_encoder);
@@ -116,18 +128,6 @@ free_contexts (struct rd_codec_contexts *contexts)
   rd_free (contexts);
 }
 
-void
-rd_scratch_free (struct rd_scratch *scratch)
-{
-  rd_buffer_free (&scratch->fetched);
-  rd_buffer_free (&scratch->tile);
-  rd_buffer_free (&scratch->stages[0]);
-  rd_buffer_free (&scratch->stages[1]);
-  if (scratch->contexts)
-    free_contexts (scratch->contexts);
-  scratch->contexts = NULL;
-}
-
 static void
 trim_buffer (struct rd_buffer *buffer, size_t *keep_nbytes)
 {
@@ -136,12 +136,17 @@ trim_buffer (struct rd_buffer *buffer, size_t *keep_nbytes)
   *keep_nbytes -= buffer->capacity;
 }
 
-static void trim (struct rd_scratch *scratch, size_t *keep_nbytes);
-
-/* A context of zstd keeps the tables of the largest input that it saw. */
 static void
-trim_contexts (struct rd_codec_contexts *contexts, size_t *keep_nbytes)
+trim_scratch (struct rd_scratch *scratch, size_t *keep_nbytes)
 {
+  struct rd_codec_contexts *contexts = scratch->contexts;
+  trim_buffer (&scratch->stages[0], keep_nbytes);
+  trim_buffer (&scratch->stages[1], keep_nbytes);
+  trim_buffer (&scratch->tile, keep_nbytes);
+  trim_buffer (&scratch->fetched, keep_nbytes);
+  if (!contexts)
+    return;
+  /* A context of zstd keeps the tables of the largest input so far. */
   if (ZSTD_sizeof_CCtx (contexts->zstd_encoder) > *keep_nbytes) {
     ZSTD_freeCCtx (contexts->zstd_encoder);
     contexts->zstd_encoder = NULL;
@@ -149,24 +154,13 @@ trim_contexts (struct rd_codec_contexts *contexts, size_t *keep_nbytes)
   *keep_nbytes -= ZSTD_sizeof_CCtx (contexts->zstd_encoder);
   trim_buffer (&contexts->blocks, keep_nbytes);
   trim_buffer (&contexts->inner, keep_nbytes);
-  trim (&contexts->nested, keep_nbytes);
-}
-
-static void
-trim (struct rd_scratch *scratch, size_t *keep_nbytes)
-{
-  trim_buffer (&scratch->stages[0], keep_nbytes);
-  trim_buffer (&scratch->stages[1], keep_nbytes);
-  trim_buffer (&scratch->tile, keep_nbytes);
-  trim_buffer (&scratch->fetched, keep_nbytes);
-  if (scratch->contexts)
-    trim_contexts (scratch->contexts, keep_nbytes);
+  trim_scratch (&contexts->nested, keep_nbytes);
 }
 
 void
 rd_scratch_trim (struct rd_scratch *scratch, size_t keep_nbytes)
 {
-  trim (scratch, &keep_nbytes);
+  trim_scratch (scratch, &keep_nbytes);
 }
 
 size_t

@@ -5,7 +5,7 @@
 #ifndef RD_SHARD_H
 #define RD_SHARD_H
 
-#include "src/codec/chain.h"
+#include "src/codec/codec.h"
 
 #define RD_SHARD_MISSING UINT64_MAX
 
@@ -19,23 +19,7 @@ struct rd_shard_index {
   struct rd_shard_entry entries[];
 };
 
-/* The inner chunks of a shard: how many along each axis (grid), and what
- * each one is. */
-void rd_shard_layout (const struct rd_codec *sharding,
-                      const struct rd_chunk *shard,
-                      uint64_t *grid, struct rd_chunk *inner);
-
-/* What the index is as an array: uint64 of shape grid x 2 (of n x 2 where
- * the rank has no room for another axis). */
-void rd_shard_index_chunk (const struct rd_codec *sharding,
-                           const struct rd_chunk *shard,
-                           struct rd_chunk *index);
-
-/* Bytes of the encoded index. */
-uint64_t rd_shard_index_nbytes (const struct rd_codec *sharding,
-                                const struct rd_chunk *shard);
-
-/* Decode an index and check every entry against the size of its shard, so
+/* Decodes an index and checks every entry against the size of its shard, so
  * that later reads need not: RADIO_ERROR_FORMAT names the entry and its
  * figures.  *index is allocated, freed with rd_free (). */
 enum radio_status
@@ -46,7 +30,7 @@ rd_shard_index_decode (const struct rd_codec *sharding,
                        uint64_t shard_nbytes, struct rd_shard_index **index)
   RADIO_USE_RESULT;
 
-/* Encode an index; out is replaced. */
+/* Encodes an index; out is replaced. */
 enum radio_status
 rd_shard_index_encode (const struct rd_codec *sharding,
                        const struct rd_chunk *shard,

@@ -153,7 +153,7 @@ list_named (const struct listing *listing, const char *collection)
 static enum radio_status
 list (const struct listing *listing, const char *collection)
 {
-  RD_TRY (rd_store_look (listing->store));
+  RD_TRY (rd_store_read_root (listing->store));
   return collection ? list_named (listing, collection) : list_root (listing);
 }
 
@@ -358,7 +358,7 @@ find_path (struct radio_store *store, const char *name, char **path)
   if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
     return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",
                     name);
-  RD_TRY (rd_store_look (store));
+  RD_TRY (rd_store_read_root (store));
   if (slash)
     RD_TRY (add_if_there (store, "", name, &found));
   else

@@ -12,7 +12,7 @@ enum radio_status
 rd_publish_check_path (struct radio_store *store, const char *path,
                        char **collection, const char **name)
 {
-  RD_TRY (rd_store_look (store));
+  RD_TRY (rd_store_read_root (store));
   if (!store->is_radio)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: not a store of radio's "
                     "(no attributes.radio in its zarr.json): nothing is "

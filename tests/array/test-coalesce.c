@@ -13,7 +13,7 @@
 #include "tests/io/deferred.h"
 #include "tests/io/wrap.h"
 #include "src/array/fetch.h"
-#include "src/array/index-cache.h"
+#include "src/array/cache.h"
 
 /* A store that notes each read before it hands it on. */
 struct recorder {
@@ -265,15 +265,15 @@ boxes_of_one_tile_share_one_read (void **state)
 
 /* Marks left in what was decoded, which decoding again would wipe out. */
 struct marking {
-  struct rd_fetch fetch;
+  struct rd_tile_read read;
   unsigned nplaced, nmarked;
 };
 
 static enum radio_status
-mark (struct rd_fetch *fetch, size_t request, const struct radio_box *box,
+mark (struct rd_tile_read *read, size_t request, const struct radio_box *box,
       const struct rd_view *view, uint64_t *nbytes)
 {
-  struct marking *marking = (struct marking *) fetch;
+  struct marking *marking = (struct marking *) read;
   unsigned char *byte = (unsigned char *) (uintptr_t) view->data;
   (void) request;
   (void) box;
@@ -296,10 +296,10 @@ boxes_of_one_tile_share_one_decoding (void **state)
       .box = { 3, { 0, i % 4, 16 * (i % 2) }, { 1, 1, 1 } },
     };
   struct marking marking = {
-    .fetch = { .array = setting.array, .requests = requests, .n = 20,
-               .place = mark },
+    .read = { .array = setting.array, .requests = requests, .n = 20,
+              .place = mark },
   };
-  assert_ok (rd_fetch_run (&marking.fetch));
+  assert_ok (rd_fetch_tiles (&marking.read));
   assert_int_equal (marking.nplaced, 20);
   assert_int_equal (marking.nmarked, 18);   /* all but the first of two */
   setting_close (&setting);

@@ -77,7 +77,7 @@ give_planes (struct rd_layers *layers, const uint16_t *elements,
   const struct radio_box box = { 3, { first, 0, 0 }, { n, NY, NX } };
   const int64_t strides[3] = { NY * NX * 2, NX * 2, 2 };
   unsigned char *room;
-  RD_TRY (rd_layers_room (layers, &room));
+  RD_TRY (rd_layers_buffer (layers, &room));
   for (size_t i = 0; i < n * NY * NX; i++) {
     uint16_t value = elements[first * NY * NX + i];
     if (swapped)
@@ -191,7 +191,7 @@ layers_across_another_axis_come_back (void **state)
         const struct radio_box box = { 3, { z, 0, x }, { n, NY, 4 } };
         const int64_t strides[3] = { NY * 8, 8, 2 };
         unsigned char *room;
-        assert_ok (rd_layers_room (layers, &room));
+        assert_ok (rd_layers_buffer (layers, &room));
         for (size_t row = 0; row < n * NY; row++)
           memcpy (room + 8 * row,
                   setting.elements + (z * NY + row) * NX + x, 8);
@@ -444,7 +444,7 @@ write_large (struct radio_array *array)
   for (uint64_t y = 0; y < 4096; y += 64) {
     const struct radio_box box = { 2, { y, 0 }, { 64, 4096 } };
     unsigned char *room;
-    RD_TRY (rd_layers_room (layers, &room));
+    RD_TRY (rd_layers_buffer (layers, &room));
     memset (room, (int) (y / 64 + 1), 64 * 4096);
     RD_TRY (rd_layers_give (layers, &box, strides, false));
   }

@@ -3,7 +3,7 @@
  * are read again; none of what is read here and there, or whole. */
 #include <config.h>
 
-#include "src/array/recent.h"
+#include "src/array/cache.h"
 #include "tests/unit.h"
 
 #include <radio/box.h>
@@ -11,7 +11,7 @@
 static const uint64_t shape[3] = { 100, 200, 300 };
 
 struct history {
-  struct rd_recent recent;
+  struct rd_read_history history;
   struct rd_admission admission;
   struct radio_box box;
 };
@@ -19,20 +19,20 @@ struct history {
 static void
 begin (struct history *history)
 {
-  rd_recent_init (&history->recent);
+  rd_read_history_init (&history->history);
 }
 
 static void
 end (struct history *history)
 {
-  rd_recent_destroy (&history->recent);
+  rd_read_history_destroy (&history->history);
 }
 
 static void
 read_box (struct history *history, struct radio_box box)
 {
   history->box = box;
-  rd_recent_note (&history->recent, &box, &history->admission);
+  rd_read_history_add (&history->history, &box, &history->admission);
 }
 
 static struct radio_box
@@ -46,7 +46,7 @@ static bool
 keeps (const struct history *history, uint64_t z, uint64_t y, uint64_t x)
 {
   struct radio_box tile = radio_box3 (z * 8, 8, y * 32, 32, x * 32, 32);
-  return rd_recent_admits (&history->admission, &history->box, &tile, shape);
+  return rd_admits_tile (&history->admission, &history->box, &tile, shape);
 }
 
 static void
@@ -165,15 +165,15 @@ only_the_last_few_reads_count (void **state)
   begin (&history);
   for (int round = 0; round < 3; round++) {
     read_box (&history, plane (0));
-    for (uint64_t i = 1; i < RD_RECENT_MAX; i++)
+    for (uint64_t i = 1; i < RD_HISTORY_MAX; i++)
       read_box (&history, plane (20 * i));
     read_box (&history, plane (2));
     assert_true (keeps (&history, 0, 0, 0));
-    for (uint64_t i = 1; i <= RD_RECENT_MAX; i++)
+    for (uint64_t i = 1; i <= RD_HISTORY_MAX; i++)
       read_box (&history, plane (20 * (i % 4) + 13));
     read_box (&history, plane (0));
     assert_false (keeps (&history, 0, 0, 0));
-    for (uint64_t i = 1; i <= RD_RECENT_MAX; i++)
+    for (uint64_t i = 1; i <= RD_HISTORY_MAX; i++)
       read_box (&history, plane (20 * (i % 4) + 13));
   }
   end (&history);

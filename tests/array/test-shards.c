@@ -177,7 +177,7 @@ give (struct rd_layers *layers, uint64_t number)
   const struct radio_box box = { 1, { number * SHARD }, { SHARD } };
   const int64_t stride = 1;
   unsigned char *room;
-  RD_TRY (rd_layers_room (layers, &room));
+  RD_TRY (rd_layers_buffer (layers, &room));
   memset (room, (int) number + 1, SHARD);
   return rd_layers_give (layers, &box, &stride, false);
 }

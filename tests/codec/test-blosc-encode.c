@@ -6,7 +6,7 @@
 
 #include "tests/codec/build.h"
 
-#include "src/codec/blosc-frame.h"
+#include "src/codec/blosc.h"
 
 enum { ROOM = 300000, DONT_SPLIT = 0x10 };
 

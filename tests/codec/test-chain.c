@@ -7,7 +7,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/element/box.h"
-#include "src/codec/blosc-frame.h"
+#include "src/codec/blosc.h"
 #include "src/codec/codec.h"
 #include "src/element/copy.h"
 

@@ -42,14 +42,14 @@ free_fixture (struct fixture *f)
 
 typedef enum radio_status decode_fn (struct rd_scratch *scratch,
                                      struct rd_bytes in,
-                                     struct rd_extent extent,
+                                     struct rd_decoded_size extent,
                                      struct rd_buffer *out);
 
 static enum radio_status
 decode (struct fixture *f, decode_fn *fn, uint64_t nbytes, bool exact)
 {
   struct rd_bytes in = { f->encoded, f->nbytes };
-  struct rd_extent extent = { nbytes, exact };
+  struct rd_decoded_size extent = { nbytes, exact };
   return fn (&f->scratch, in, extent, &f->out);
 }
 

@@ -73,7 +73,7 @@ check_all (struct blocks *blocks, size_t typesize, size_t nbytes, bool bits)
     expect_bytes (blocks, typesize, nbytes);
   check (NULL, blocks, typesize, nbytes, bits);
   for (; *list; list++)
-    if ((*list)->runs ())
+    if ((*list)->is_supported ())
       check (*list, blocks, typesize, nbytes, bits);
 }
 

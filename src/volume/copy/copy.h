@@ -9,7 +9,7 @@
 
 #include <radio/copy.h>
 
-#include "src/array/path.h"
+#include "src/array/context.h"
 #include "src/volume/strings.h"
 #include "src/volume/volume.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
-#include "src/array/cuts.h"
+#include "src/array/object-pieces.h"
 #include "src/base/crc32c.h"
 #include "src/volume/copy/copy.h"
 
@@ -15,7 +15,7 @@ struct reader;
 
 /* A piece and its request. */
 struct piece_read {
-  struct rd_cut piece;
+  struct rd_object_piece piece;
   struct rd_io_get get;
   struct rd_buffer buffer;
   struct reader *reader;
@@ -24,7 +24,7 @@ struct piece_read {
 };
 
 struct reader {
-  struct rd_cuts *cuts;
+  struct rd_object_pieces *cuts;
   struct piece_read reads[2];
   unsigned turn;              /* the next one to return */
   pthread_mutex_t mutex;
@@ -33,7 +33,7 @@ struct reader {
 
 /* cuts are open, or have no tiles, and stay until the reader is closed. */
 static void
-reader_open (struct reader *reader, struct rd_cuts *cuts)
+reader_open (struct reader *reader, struct rd_object_pieces *cuts)
 {
   *reader = (struct reader) { .cuts = cuts };
   pthread_mutex_init (&reader->mutex, NULL);
@@ -67,11 +67,12 @@ static enum radio_status
 request_piece (struct reader *reader, struct piece_read *read)
 {
   struct rd_io *io = reader->cuts->io;
-  if (!rd_cuts_next (reader->cuts, &read->piece))
+  if (!rd_object_pieces_next (reader->cuts, &read->piece))
     return RADIO_OK;
   read->reader = reader;
   read->get.into = &read->buffer;
-  RD_TRY (rd_cuts_ask (reader->cuts, &read->piece, &read->get));
+  RD_TRY (rd_object_pieces_prepare_read (reader->cuts, &read->piece,
+                                         &read->get));
   read->is_requested = true;
   read->is_done = io->ops->is_blocking;
   if (io->ops->is_blocking)
@@ -100,7 +101,7 @@ next_piece (struct reader *reader, const struct piece_read **result)
     RD_TRY (rd_io_read (io, &read->get));
   else
     wait_for_read (read);
-  RD_TRY (rd_cuts_look (reader->cuts, &read->piece, &read->get));
+  RD_TRY (rd_object_pieces_check_read (reader->cuts, &read->piece, &read->get));
   *result = read;
   if (other->is_requested)
     reader->turn = !reader->turn;
@@ -146,11 +147,11 @@ rd_copy_progress (struct rd_copy *copy, uint64_t nbytes)
 }
 
 /* An object of the copy in one of its stores. */
-static struct rd_cuts
+static struct rd_object_pieces
 cuts_of (const struct rd_copy *copy, const struct rd_copy_object *object,
          bool is_source)
 {
-  return (struct rd_cuts) {
+  return (struct rd_object_pieces) {
     .context = copy->to->context,
     .layout = &object->level->array->layout,
     .io = is_source ? copy->from->io : copy->to->io,
@@ -161,7 +162,7 @@ cuts_of (const struct rd_copy *copy, const struct rd_copy_object *object,
 }
 
 static enum radio_status
-check_pieces (struct rd_copy *copy, struct rd_cuts *cuts,
+check_pieces (struct rd_copy *copy, struct rd_object_pieces *cuts,
               struct rd_scratch *scratch)
 {
   struct reader reader RD_CLEANUP (reader_close);
@@ -171,7 +172,8 @@ check_pieces (struct rd_copy *copy, struct rd_cuts *cuts,
     RD_TRY (reader_next (&reader, &read));
     if (read == NULL)
       return RADIO_OK;
-    RD_TRY (rd_cuts_check (cuts, &read->piece, read->buffer.data, scratch));
+    RD_TRY (rd_object_pieces_verify (cuts, &read->piece, read->buffer.data,
+                                     scratch));
     RD_TRY (rd_copy_progress (copy, 0));
   }
 }
@@ -180,10 +182,11 @@ check_pieces (struct rd_copy *copy, struct rd_cuts *cuts,
  * checksums correct, so that only the index is read from the source. */
 static enum radio_status
 check_exists (struct rd_copy *copy, const struct rd_copy_object *object,
-              const struct rd_cuts *source, struct rd_scratch *scratch,
+              const struct rd_object_pieces *source, struct rd_scratch *scratch,
               bool *exists)
 {
-  struct rd_cuts cuts RD_CUTS_SCOPE = cuts_of (copy, object, false);
+  struct rd_object_pieces cuts RD_OBJECT_PIECES_SCOPE
+    = cuts_of (copy, object, false);
   struct rd_io *io = copy->to->io;
   uint64_t nbytes;
   *exists = false;
@@ -196,7 +199,7 @@ check_exists (struct rd_copy *copy, const struct rd_copy_object *object,
   if (nbytes != object->nbytes || !rd_layout_has_checksums (cuts.layout))
     return RADIO_OK;
   RD_SCOPE ("check existing", RD_IN_OPERATION);
-  status = rd_cuts_open (&cuts, scratch);
+  status = rd_object_pieces_open (&cuts, scratch);
   bool is_same = status == RADIO_OK
                  && cuts.index.nbytes == source->index.nbytes
                  && (cuts.index.nbytes == 0
@@ -228,7 +231,7 @@ commit_writer (struct rd_io_writer *writer)
 
 /* *crc is of all bytes sent. */
 static enum radio_status
-send_pieces (struct rd_copy *copy, struct rd_cuts *source,
+send_pieces (struct rd_copy *copy, struct rd_object_pieces *source,
              struct rd_scratch *scratch, struct rd_io_writer *writer,
              uint32_t *crc)
 {
@@ -241,7 +244,8 @@ send_pieces (struct rd_copy *copy, struct rd_cuts *source,
     if (read == NULL)
       return RADIO_OK;
     const struct rd_buffer *bytes = &read->buffer;
-    RD_TRY (rd_cuts_check (source, &read->piece, bytes->data, scratch));
+    RD_TRY (rd_object_pieces_verify (source, &read->piece, bytes->data,
+                                     scratch));
     *crc = rd_crc32c (*crc, bytes->data, bytes->nbytes);
     RD_TRY (append_piece (writer, bytes));
     RD_TRY (rd_copy_progress (copy, bytes->nbytes));
@@ -274,7 +278,7 @@ verify_object (struct rd_copy *copy, const struct rd_copy_object *object,
   if (copy->options->no_read_back)
     return RADIO_OK;
 
-  struct rd_cuts cuts = cuts_of (copy, object, false);
+  struct rd_object_pieces cuts = cuts_of (copy, object, false);
   struct reader reader RD_CLEANUP (reader_close);
   const struct piece_read *read;
   uint32_t now = 0;
@@ -301,7 +305,7 @@ rd_copy_check_may_write (const struct rd_copy *copy, const char *key)
 
 static enum radio_status
 send_object (struct rd_copy *copy, const struct rd_copy_object *object,
-             struct rd_cuts *source, struct rd_scratch *scratch)
+             struct rd_object_pieces *source, struct rd_scratch *scratch)
 {
   struct rd_io_writer *writer RD_CLEANUP (rd_cleanup_io_writer) = NULL;
   struct rd_io *io = copy->to->io;
@@ -317,10 +321,10 @@ send_object (struct rd_copy *copy, const struct rd_copy_object *object,
 
 static enum radio_status
 copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
-             struct rd_cuts *source, struct rd_scratch *scratch)
+             struct rd_object_pieces *source, struct rd_scratch *scratch)
 {
   bool exists;
-  RD_TRY (rd_cuts_open (source, scratch));
+  RD_TRY (rd_object_pieces_open (source, scratch));
   RD_TRY (check_exists (copy, object, source, scratch, &exists));
   if (!exists)
     return send_object (copy, object, source, scratch);
@@ -336,7 +340,8 @@ rd_copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
 {
   RD_SCOPE ("copy shard", RD_IN_OPERATION);
   RD_NOTE_NAME ("key", object->from_key);
-  struct rd_cuts source RD_CUTS_SCOPE = cuts_of (copy, object, true);
+  struct rd_object_pieces source RD_OBJECT_PIECES_SCOPE
+    = cuts_of (copy, object, true);
   RD_TRY (rd_copy_progress (copy, 0));
   source.file = rd_io_hold (source.io, source.key, false);
   enum radio_status status = copy_object (copy, object, &source, scratch);

@@ -345,7 +345,7 @@ collect_store (struct radio_store *store, bool dry_run,
 {
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   struct rd_io *io = store->io;
-  RD_TRY (rd_store_look (store));
+  RD_TRY (rd_store_read_root (store));
   /* On a disk temporary files have names of radio's; uploads have none.
    * They go first: those in a folder that is removed afterwards are then
    * counted as well. */

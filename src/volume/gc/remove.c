@@ -125,7 +125,7 @@ remove_volume (struct radio_store *store, const char *path)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_tombstone tombstone = { 0 };
-  RD_TRY (rd_store_look (store));
+  RD_TRY (rd_store_read_root (store));
   RD_TRY (check_is_volume (store, path));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)

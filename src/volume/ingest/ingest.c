@@ -15,7 +15,7 @@
 #include <radio/volume.h>
 
 #include "profiler/counters.h"
-#include "src/array/note.h"
+#include "src/array/layout.h"
 #include "src/array/write-layers.h"
 #include "src/base/checked.h"
 #include "src/element/box.h"
@@ -293,7 +293,7 @@ write_voxels (struct ingest *ingest)
     size_t nbytes = radio_box_count (&box) * nifti->type.item_nbytes;
     int64_t strides[RADIO_MAX_RANK];
     unsigned char *room;
-    RD_TRY (rd_layers_room (ingest->layers, &room));
+    RD_TRY (rd_layers_buffer (ingest->layers, &room));
     RD_TRY (read_layer (ingest, room, nbytes));
     rd_nifti_file_strides (nifti, box.size, strides);
     RD_TRY (rd_layers_give (ingest->layers, &box, strides, nifti->swapped));
@@ -376,7 +376,7 @@ write_volume (struct ingest *ingest)
 {
   bool is_ours;
   if (radio_profile_is_on ()) {
-    rd_note_shapes (ingest->nifti.rank, ingest->nifti.shape,
+    rd_annotate_shapes (ingest->nifti.rank, ingest->nifti.shape,
                     ingest->tiling.shard_shape, ingest->tiling.tile_shape);
     RD_NOTE ("codec", ingest->codec);
   }

@@ -2,10 +2,12 @@
 /* What is said beforehand about memory, against what is held afterwards. */
 #include <config.h>
 
+#include <zstd.h>
+
 #include "tests/codec/build.h"
 
 #include "src/codec/codec.h"
-#include "src/codec/contexts.h"
+#include "src/codec/scratch.h"
 
 static void
 an_encoder_of_zstd_holds_no_more_than_was_said (void **state)

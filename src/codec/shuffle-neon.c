@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Unshuffling by NEON, which every aarch64 has: 16 elements,
- * or 128 of bits, at a time. */
+/* Unshuffling by NEON, which every aarch64 has: 16 elements, or 128 of bits,
+ * at a time. */
 #include <config.h>
 
-#include "src/codec/unshuffle.h"
+#include "src/codec/shuffle.h"
 
 #ifdef __aarch64__
 #include <arm_neon.h>
@@ -36,7 +36,7 @@ store_pair (unsigned char *to, vector a, vector b, int64_t far)
   memcpy (to + sizeof a, &b, sizeof b);
 }
 
-#include "src/codec/unshuffle-vectors.h"
+#include "src/codec/shuffle-vectors.h"
 
 UNSHUFFLER (neon, true)
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "src/array/cuts.h"
+#include "src/array/object-pieces.h"
 #include "tests/element/random.h"
 #include "tests/unit.h"
 
@@ -14,15 +14,15 @@
 static int
 compare (const void *a, const void *b)
 {
-  const struct rd_cut_tile *x = a, *y = b;
+  const struct rd_object_tile *x = a, *y = b;
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 /* Any tiles within an object of any size. */
 static void
-make (uint64_t *seed, struct rd_cut_tile *tiles, struct rd_cuts *cuts)
+make (uint64_t *seed, struct rd_object_tile *tiles, struct rd_object_pieces *cuts)
 {
-  *cuts = (struct rd_cuts) {
+  *cuts = (struct rd_object_pieces) {
     .object_nbytes = 1 + random_next (seed) % 2000,
     .target_nbytes = 1 + random_next (seed) % 300,
     .tiles = tiles, .n = random_next (seed) % MAX_TILES,
@@ -32,17 +32,17 @@ make (uint64_t *seed, struct rd_cut_tile *tiles, struct rd_cuts *cuts)
     uint64_t left = cuts->object_nbytes - offset;
     uint64_t most = random_next (seed) % 4 ? 50 : 1000;
     uint64_t nbytes = 1 + random_next (seed) % (left < most ? left : most);
-    tiles[i] = (struct rd_cut_tile) { offset, nbytes, i };
+    tiles[i] = (struct rd_object_tile) { offset, nbytes, i };
   }
   qsort (tiles, cuts->n, sizeof *tiles, compare);
 }
 
 static void
-assert_tiles_lie_within (const struct rd_cuts *cuts,
-                         const struct rd_cut *piece)
+assert_tiles_lie_within (const struct rd_object_pieces *cuts,
+                         const struct rd_object_piece *piece)
 {
   for (uint64_t i = piece->first; i < piece->first + piece->n; i++) {
-    const struct rd_cut_tile *tile = &cuts->tiles[i];
+    const struct rd_object_tile *tile = &cuts->tiles[i];
     assert_true (tile->offset >= piece->offset);
     assert_true (tile->offset + tile->nbytes
                  <= piece->offset + piece->nbytes);
@@ -55,12 +55,12 @@ pieces_cover_the_object_and_each_tile_lies_in_one (void **state)
   (void) state;
   uint64_t seed = 1;
   for (int round = 0; round < 20000; round++) {
-    struct rd_cut_tile tiles[MAX_TILES];
-    struct rd_cuts cuts;
-    struct rd_cut piece;
+    struct rd_object_tile tiles[MAX_TILES];
+    struct rd_object_pieces cuts;
+    struct rd_object_piece piece;
     uint64_t at = 0, next = 0;
     make (&seed, tiles, &cuts);
-    while (rd_cuts_next (&cuts, &piece)) {
+    while (rd_object_pieces_next (&cuts, &piece)) {
       assert_int_equal (piece.offset, at);
       assert_int_equal (piece.first, next);
       assert_true (piece.nbytes > 0);
@@ -79,16 +79,16 @@ static void
 pieces_are_about_as_large_as_asked_for (void **state)
 {
   (void) state;
-  struct rd_cut_tile tiles[MAX_TILES];
+  struct rd_object_tile tiles[MAX_TILES];
   for (uint64_t target = 1; target < 300; target++) {
-    struct rd_cuts cuts = {
+    struct rd_object_pieces cuts = {
       .object_nbytes = MAX_TILES * 7 + 1000, .target_nbytes = target,
       .tiles = tiles, .n = MAX_TILES,
     };
-    struct rd_cut piece;
+    struct rd_object_piece piece;
     for (uint64_t i = 0; i < MAX_TILES; i++)
-      tiles[i] = (struct rd_cut_tile) { i * 7, 7, i };
-    while (rd_cuts_next (&cuts, &piece))
+      tiles[i] = (struct rd_object_tile) { i * 7, 7, i };
+    while (rd_object_pieces_next (&cuts, &piece))
       assert_in_range (piece.nbytes, 1, target + 6);
   }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory a scratch comes to hold by decoding or encoding one chunk:
- * what is asked for before any of it is taken.  These are upper bounds from
+/* Memory estimates: how much a scratch holds after decoding or encoding one
+ * chunk, which is checked before any of it is allocated.  Upper bounds from
  * the chunk's shape and the codecs alone, all of them saturating. */
 #include <config.h>
 
@@ -8,22 +8,21 @@
 #include <zstd.h>
 
 #include "src/base/checked.h"
-#include "src/codec/codec.h"
+#include "src/codec/chain.h"
 #include "src/codec/shard.h"
 
-/* Contexts of the libraries that do not grow with what they are given. */
+/* Contexts of the libraries that do not grow with their input. */
 #define ZSTD_DECODER_NBYTES ((uint64_t) 192 << 10)
 #define INFLATER_NBYTES ((uint64_t) 64 << 10)
 #define DEFLATER_NBYTES ((uint64_t) 2 << 20)
 #define BLOSC_ENCODER_NBYTES ((uint64_t) 320 << 10)   /* lz4hc, zlib */
 
-/* Blocks that libblosc chooses by itself are at most this large. */
+/* The largest block that libblosc chooses by itself. */
 #define BLOSC_BLOCK_NBYTES ((uint64_t) 8 << 20)
 
 /* The tables of zstd's encoder: about 24 bytes for each byte of an input
  * that is rounded up to a power of 2, until the level's own tables are as
- * large as they get.  (zstd tells such figures only to those who link it
- * statically.) */
+ * large as they get.  (zstd has functions for it only if linked statically.) */
 uint64_t
 rd_zstd_encoder_nbytes (int level, uint64_t nbytes)
 {
@@ -54,26 +53,20 @@ blosc_block_nbytes (const struct rd_codec *codec, uint64_t nbytes)
                                          BLOSC_BLOCK_NBYTES));
 }
 
-/* What libblosc takes while it encodes. */
-static uint64_t
-blosc_encoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
-{
-  int clevel = codec->u.blosc.clevel;
-  uint64_t block = blosc_block_nbytes (codec, nbytes);
-  uint64_t encoder = BLOSC_ENCODER_NBYTES;
-  if (strcmp (codec->u.blosc.cname, "zstd") == 0)
-    encoder = rd_zstd_encoder_nbytes (clevel < 9 ? 2 * clevel : 22, block);
-  return 3 * block + encoder;
-}
-
 static uint64_t
 encoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
 {
+  uint64_t block, encoder = BLOSC_ENCODER_NBYTES;
+  int clevel;
   switch (codec->id) {
   case RD_CODEC_ZSTD:
     return rd_zstd_encoder_nbytes (codec->u.zstd.level, nbytes);
   case RD_CODEC_BLOSC:
-    return blosc_encoder_nbytes (codec, nbytes);
+    clevel = codec->u.blosc.clevel;
+    block = blosc_block_nbytes (codec, nbytes);
+    if (strcmp (codec->u.blosc.cname, "zstd") == 0)
+      encoder = rd_zstd_encoder_nbytes (clevel < 9 ? 2 * clevel : 22, block);
+    return 3 * block + encoder;
   case RD_CODEC_GZIP:
     return DEFLATER_NBYTES;
   default:
@@ -81,9 +74,9 @@ encoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
   }
 }
 
-/* The context, and of blosc a block before its bytes are put in order.  A
- * frame whose blocks are larger than its codec says is none that the usual
- * writers make; its blocks are still no larger than the chunk. */
+/* The context, and of blosc a shuffled block.  A frame's blocks may be larger
+ * than its codec says, though usual writers make none such, but not larger
+ * than the chunk. */
 static uint64_t
 decoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
 {
@@ -100,26 +93,23 @@ decoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
   }
 }
 
-/* An index, decoded. */
+/* A decoded index, and the nested scratch, which is for both the inner chunks
+ * and the index. */
 static uint64_t
-index_nbytes (const struct rd_codec *sharding, const struct rd_chunk *shard)
-{
-  return rd_add_sat (rd_shard_index_nbytes (sharding, shard),
-                     sizeof (struct rd_shard_index));
-}
-
-/* The scratch inside of a shard serves its chunks and its index. */
-static uint64_t
-nested_nbytes (const struct rd_codec *sharding, const struct rd_chunk *shard,
-               uint64_t (*need) (const struct rd_chain *,
-                                 const struct rd_chunk *))
+sharding_nbytes (const struct rd_codec *sharding,
+                 const struct rd_chunk *shard,
+                 uint64_t (*chain_nbytes) (const struct rd_chain *,
+                                           const struct rd_chunk *))
 {
   uint64_t grid[RADIO_MAX_RANK];
   struct rd_chunk inner, index;
   rd_shard_layout (sharding, shard, grid, &inner);
   rd_shard_index_chunk (sharding, shard, &index);
-  return rd_add_sat (need (sharding->u.sharding.inner, &inner),
-                     need (sharding->u.sharding.index, &index));
+  return rd_add_sat (
+    rd_add_sat (rd_shard_index_nbytes (sharding, shard),
+                sizeof (struct rd_shard_index)),
+    rd_add_sat (chain_nbytes (sharding->u.sharding.inner, &inner),
+                chain_nbytes (sharding->u.sharding.index, &index)));
 }
 
 uint64_t
@@ -130,25 +120,24 @@ rd_chain_decode_nbytes (const struct rd_chain *chain,
   struct rd_chunk encoded;
   rd_transpose_shape (chain, chunk, &encoded);
   bool sharded = codec->id == RD_CODEC_SHARDING;
-  uint64_t need = 0, nrooms = 0;
+  uint64_t total = 0, nstages = 0;
   uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
                             : rd_chunk_nbytes (&encoded);
   uint64_t most = nbytes;
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
     if (chain->codecs[i].id != RD_CODEC_CRC32C) {
-      nrooms = nrooms < 2 ? nrooms + 1 : 2;
+      nstages = nstages < 2 ? nstages + 1 : 2;
       most = nbytes;
     }
-    need = rd_add_sat (need, decoder_nbytes (&chain->codecs[i], nbytes));
+    total = rd_add_sat (total, decoder_nbytes (&chain->codecs[i], nbytes));
     nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
   }
-  need = rd_add_sat (need, rd_mul_sat (most, nrooms));
+  total = rd_add_sat (total, rd_mul_sat (most, nstages));
   if (!sharded)
-    return need;
-  need = rd_add_sat (need, rd_chunk_nbytes (&encoded));
-  need = rd_add_sat (need, index_nbytes (codec, &encoded));
-  return rd_add_sat (need, nested_nbytes (codec, &encoded,
-                                          rd_chain_decode_nbytes));
+    return total;
+  total = rd_add_sat (total, rd_chunk_nbytes (&encoded));
+  return rd_add_sat (total, sharding_nbytes (codec, &encoded,
+                                             rd_chain_decode_nbytes));
 }
 
 uint64_t
@@ -159,20 +148,19 @@ rd_chain_encode_nbytes (const struct rd_chain *chain,
   struct rd_chunk encoded;
   rd_transpose_shape (chain, chunk, &encoded);
   bool sharded = codec->id == RD_CODEC_SHARDING;
-  uint64_t need = 0;
+  uint64_t total = 0;
   uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
                             : rd_chunk_nbytes (&encoded);
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
-    need = rd_add_sat (need, encoder_nbytes (&chain->codecs[i], nbytes));
+    total = rd_add_sat (total, encoder_nbytes (&chain->codecs[i], nbytes));
     nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
   }
-  /* Two stages and the result change places from chunk to chunk, and what
-   * is appended to grows by half. */
-  need = rd_add_sat (need, rd_add_sat (rd_mul_sat (nbytes, 4), nbytes / 2));
+  /* Two stages and the result are swapped from chunk to chunk, and a buffer
+   * that is appended to grows by half. */
+  total = rd_add_sat (total, rd_add_sat (rd_mul_sat (nbytes, 4), nbytes / 2));
   if (!sharded)
-    return need;
-  need = rd_add_sat (need, rd_chunk_nbytes (chunk));
-  need = rd_add_sat (need, index_nbytes (codec, &encoded));
-  return rd_add_sat (need, nested_nbytes (codec, &encoded,
-                                          rd_chain_encode_nbytes));
+    return total;
+  total = rd_add_sat (total, rd_chunk_nbytes (chunk));
+  return rd_add_sat (total, sharding_nbytes (codec, &encoded,
+                                             rd_chain_encode_nbytes));
 }

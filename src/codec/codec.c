@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* The codecs zstd, gzip, crc32c and transpose, and what all codecs use. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <libdeflate.h>
+#include <string.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "src/base/checked.h"
+#include "src/base/crc32c.h"
+#include "src/base/error.h"
+#include "profiler/counters.h"
+#include "src/codec/codec.h"
+
+uint64_t
+rd_chunk_nbytes (const struct rd_chunk *chunk)
+{
+  uint64_t nbytes = chunk->type.item_nbytes;
+  for (size_t i = 0; i < chunk->rank; i++)
+    nbytes *= chunk->shape[i];
+  return nbytes;
+}
+
+bool
+rd_chunk_is_fill (const struct rd_chunk *chunk, const void *elements)
+{
+  const unsigned char *data = elements;
+  size_t item = chunk->type.item_nbytes;
+  size_t nbytes = (size_t) rd_chunk_nbytes (chunk);
+  /* All elements are equal when each one equals the next. */
+  return memcmp (data, chunk->fill, item) == 0
+    && memcmp (data, data + item, nbytes - item) == 0;
+}
+
+void
+rd_chunk_fill (const struct rd_chunk *chunk, void *elements)
+{
+  unsigned char *data = elements;
+  size_t done = chunk->type.item_nbytes;
+  size_t nbytes = (size_t) rd_chunk_nbytes (chunk);
+  memcpy (data, chunk->fill, done);
+  while (done < nbytes) {
+    size_t n = done < nbytes - done ? done : nbytes - done;
+    memcpy (data + done, data, n);
+    done += n;
+  }
+}
+
+enum radio_status
+rd_codec_reserve (struct rd_buffer *out, uint64_t nbytes)
+{
+  out->nbytes = 0;
+  if (nbytes > SIZE_MAX / 2)
+    return rd_fail_memory (SIZE_MAX);
+  return rd_buffer_reserve (out, (size_t) nbytes);
+}
+
+enum radio_status
+rd_codec_check_length (const char *codec, size_t nbytes,
+                       struct rd_decoded_size extent)
+{
+  if (nbytes == extent.nbytes || (!extent.exact && nbytes < extent.nbytes))
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: decodes to %zu bytes instead of "
+                  "%s%" PRIu64, codec, nbytes, extent.exact ? "" : "at most ",
+                  extent.nbytes);
+}
+
+enum radio_status
+rd_codec_fail_longer (const char *codec, struct rd_decoded_size extent)
+{
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: decodes to more than the %s%"
+                  PRIu64 " bytes of its chunk", codec,
+                  extent.exact ? "" : "possible ", extent.nbytes);
+}
+
+uint64_t
+rd_codec_bound (const struct rd_codec *codec, uint64_t nbytes)
+{
+  /* Compressors may add an eighth and a header. */
+  return rd_add_sat (nbytes, codec->id == RD_CODEC_CRC32C
+                             ? 4 : nbytes / 8 + 1024);
+}
+
+/* zstd (zarr-extensions).  One call decodes any number of frames, with their
+ * content size or, as streaming writers leave them, without; and one call
+ * needs no window, whatever a frame's header claims. */
+enum radio_status
+rd_zstd_decode (struct rd_scratch *scratch, struct rd_bytes in,
+                struct rd_decoded_size extent, struct rd_buffer *out)
+{
+  ZSTD_DCtx *decoder = rd_contexts_zstd_decoder (scratch);
+  if (!decoder)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_codec_reserve (out, extent.nbytes));
+  size_t result = ZSTD_decompressDCtx (decoder, out->data,
+                                       (size_t) extent.nbytes, in.data,
+                                       in.nbytes);
+  switch (ZSTD_getErrorCode (result)) {
+  case ZSTD_error_no_error:
+    break;
+  case ZSTD_error_dstSize_tooSmall:
+    return rd_codec_fail_longer ("zstd", extent);
+  case ZSTD_error_checksum_wrong:
+    return rd_fail (RADIO_ERROR_CHECKSUM,
+                    "zstd: the frame's checksum does not match");
+  case ZSTD_error_memory_allocation:
+    return rd_fail (RADIO_ERROR_MEMORY, "zstd: out of memory");
+  default:
+    return rd_fail (RADIO_ERROR_FORMAT, "zstd: damaged: %s",
+                    ZSTD_getErrorName (result));
+  }
+  out->nbytes = result;
+  return rd_codec_check_length ("zstd", result, extent);
+}
+
+enum radio_status
+rd_zstd_encode (const struct rd_codec *codec, struct rd_scratch *scratch,
+                struct rd_bytes in, struct rd_buffer *out)
+{
+  RD_SCOPE ("zstd", RD_IN_ENCODE);
+  ZSTD_CCtx *encoder = rd_contexts_zstd_encoder (scratch);
+  if (!encoder)
+    return RADIO_ERROR_MEMORY;
+  size_t room = ZSTD_compressBound (in.nbytes);
+  RD_TRY (rd_codec_reserve (out, room));
+  ZSTD_CCtx_reset (encoder, ZSTD_reset_session_and_parameters);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel,
+                          codec->u.zstd.level);
+  ZSTD_CCtx_setParameter (encoder, ZSTD_c_checksumFlag,
+                          codec->u.zstd.checksum);
+  size_t result = ZSTD_compress2 (encoder, out->data, room, in.data,
+                                  in.nbytes);
+  if (ZSTD_isError (result))
+    return rd_fail (RADIO_ERROR_MEMORY, "zstd: cannot encode %zu bytes: %s",
+                    in.nbytes, ZSTD_getErrorName (result));
+  out->nbytes = result;
+  return RADIO_OK;
+}
+
+/* gzip: one member or several, one after another (RFC 1952). */
+enum radio_status
+rd_gzip_decode (struct rd_scratch *scratch, struct rd_bytes in,
+                struct rd_decoded_size extent, struct rd_buffer *out)
+{
+  struct libdeflate_decompressor *inflater = rd_contexts_inflater (scratch);
+  if (!inflater)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_codec_reserve (out, extent.nbytes));
+  size_t at = 0;
+  do {
+    size_t taken, made;
+    enum libdeflate_result result = libdeflate_gzip_decompress_ex (
+      inflater, in.data + at, in.nbytes - at, out->data + out->nbytes,
+      (size_t) extent.nbytes - out->nbytes, &taken, &made);
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
+      return rd_codec_fail_longer ("gzip", extent);
+    if (result != LIBDEFLATE_SUCCESS)
+      return rd_fail (RADIO_ERROR_FORMAT, "gzip: the member at byte %zu is "
+                      "damaged or cut short", at);
+    at += taken;
+    out->nbytes += made;
+  } while (at < in.nbytes);
+  return rd_codec_check_length ("gzip", out->nbytes, extent);
+}
+
+enum radio_status
+rd_gzip_encode (const struct rd_codec *codec, struct rd_scratch *scratch,
+                struct rd_bytes in, struct rd_buffer *out)
+{
+  RD_SCOPE ("gzip", RD_IN_ENCODE);
+  struct libdeflate_compressor *deflater =
+    rd_contexts_deflater (scratch, codec->u.gzip.level);
+  if (!deflater)
+    return RADIO_ERROR_MEMORY;
+  size_t room = libdeflate_gzip_compress_bound (deflater, in.nbytes);
+  RD_TRY (rd_codec_reserve (out, room));
+  out->nbytes = libdeflate_gzip_compress (deflater, in.data, in.nbytes,
+                                          out->data, room);
+  if (out->nbytes == 0)
+    return rd_fail (RADIO_ERROR_MEMORY, "gzip: cannot encode %zu bytes",
+                    in.nbytes);
+  return RADIO_OK;
+}
+
+/* crc32c: four bytes after the data, little endian (core codecs v1.0; the
+ * polynomial of RFC 3720). */
+enum radio_status
+rd_crc32c_strip (struct rd_bytes *in)
+{
+  if (in->nbytes < 4)
+    return rd_fail (RADIO_ERROR_FORMAT, "crc32c: %zu bytes are too few to "
+                    "hold a checksum", in->nbytes);
+  size_t nbytes = in->nbytes - 4;
+  const unsigned char *end = in->data + nbytes;
+  uint32_t stored = (uint32_t) end[0] | (uint32_t) end[1] << 8
+    | (uint32_t) end[2] << 16 | (uint32_t) end[3] << 24;
+  uint32_t actual = rd_crc32c (0, in->data, nbytes);
+  if (stored != actual)
+    return rd_fail (RADIO_ERROR_CHECKSUM, "crc32c: the checksum of %zu bytes "
+                    "is %08" PRIx32 ", not the stored %08" PRIx32, nbytes,
+                    actual, stored);
+  in->nbytes = nbytes;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_crc32c_append (struct rd_buffer *buffer)
+{
+  RD_SCOPE ("crc32c", RD_IN_ENCODE);
+  uint32_t crc = rd_crc32c (0, buffer->data, buffer->nbytes);
+  unsigned char bytes[4] = {
+    (unsigned char) crc, (unsigned char) (crc >> 8),
+    (unsigned char) (crc >> 16), (unsigned char) (crc >> 24),
+  };
+  return rd_buffer_append (buffer, bytes, sizeof bytes);
+}
+
+/* transpose: encoded axis i is input axis order[i].  It moves nothing: decoding
+ * changes the view's strides, and encoding is part of the copy that also swaps
+ * bytes. */
+void
+rd_transpose_shape (const struct rd_chain *chain,
+                    const struct rd_chunk *chunk, struct rd_chunk *encoded)
+{
+  *encoded = *chunk;
+  for (size_t i = 0; i < chain->n_array; i++) {
+    uint64_t shape[RADIO_MAX_RANK];
+    memcpy (shape, encoded->shape, sizeof shape);
+    for (size_t k = 0; k < chunk->rank; k++)
+      encoded->shape[k] = shape[chain->codecs[i].u.transpose.order[k]];
+  }
+}
+
+void
+rd_transpose_strides (const struct rd_chain *chain, size_t rank,
+                      int64_t *strides)
+{
+  for (size_t i = chain->n_array; i-- > 0;) {
+    int64_t encoded[RADIO_MAX_RANK];
+    memcpy (encoded, strides, rank * sizeof encoded[0]);
+    for (size_t k = 0; k < rank; k++)
+      strides[chain->codecs[i].u.transpose.order[k]] = encoded[k];
+  }
+}
