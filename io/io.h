@@ -98,7 +98,7 @@ struct rd_io_ops {
   bool is_blocking;
 
   /* A get tells by rd_scope_blocks and rd_scope_ran whether it waits. */
-  bool tells_blocking;
+  bool reports_blocking;
 
   void (*close) (struct rd_io *io);
 
@@ -225,6 +225,13 @@ struct rd_s3_options;
 enum radio_status rd_io_open_with (const char *uri, bool create,
                                    const struct rd_s3_options *s3,
                                    struct rd_io **io) RADIO_USE_RESULT;
+
+/* Opens a new empty store in this process's memory. */
+enum radio_status rd_io_memory_open (struct rd_io **io) RADIO_USE_RESULT;
+
+/* Opens the folder `path'; with create it is made when missing. */
+enum radio_status rd_io_posix_open (const char *path, bool create,
+                                    struct rd_io **io) RADIO_USE_RESULT;
 
 /* NULL is legal in all of these. */
 void rd_io_close (struct rd_io *io);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store in memory: a vector of objects sorted by key, behind a mutex.
- * Contents never change once stored; a reader holds a reference while it
- * copies, so that the mutex is held only for the look-up. */
+ * Contents are immutable; a reader holds a reference while it copies, so that
+ * the mutex is held only for the lookup. */
 #include <config.h>
 
 #include <pthread.h>
@@ -11,11 +11,7 @@
 
 #include "src/base/checked.h"
 #include "profiler/counters.h"
-#include "io/entries.h"
-#include "io/holds.h"
-#include "io/key.h"
-#include "io/range.h"
-#include "io/stores.h"
+#include "io/store.h"
 
 struct blob {
   atomic_size_t n_refs;
@@ -33,10 +29,10 @@ struct memory {
   struct object *objects;
   size_t n;
   size_t capacity;
-  struct rd_holds holds;
+  struct rd_local_locks locks;
 };
 
-/* What becomes an object at its commit. */
+/* An object that is not committed yet. */
 struct memory_writer {
   struct rd_io_writer base;
   struct memory *memory;
@@ -81,7 +77,7 @@ blob_append (struct blob *blob, const struct rd_part *parts, size_t n)
   return RADIO_OK;
 }
 
-/* The first object whose key is not less than this one. */
+/* Returns the index of the first object whose key is not less. */
 static size_t
 lower_bound (const struct memory *memory, const char *key)
 {
@@ -157,11 +153,11 @@ memory_size (struct rd_io *io, const char *key, uint64_t *nbytes)
   return RADIO_OK;
 }
 
-/* Gather the children of a prefix.  The objects of one folder stand
+/* Collects the children of a prefix.  The objects of one folder stand
  * together, so that a folder is new when it is not the last one seen. */
 static enum radio_status
-gather (struct memory *memory, const char *prefix, bool recursive,
-        struct rd_entries *entries)
+collect (struct memory *memory, const char *prefix, bool recursive,
+         struct rd_entries *entries)
 {
   RD_LOCK_SCOPE (&memory->mutex);
   const char *last = "";
@@ -194,29 +190,22 @@ memory_list (struct rd_io *io, const char *prefix, bool recursive,
 {
   RD_TRY (rd_prefix_check (io, prefix));
   RD_ENTRIES_SCOPE struct rd_entries entries = { 0 };
-  RD_TRY (gather ((struct memory *) io, prefix, recursive, &entries));
-  return rd_entries_tell (&entries, fn, user_data);
-}
-
-static enum radio_status
-make_room (struct memory *memory)
-{
-  if (memory->n < memory->capacity)
-    return RADIO_OK;
-  size_t capacity = memory->capacity / 2 * 3 + 16;
-  size_t nbytes = capacity * sizeof *memory->objects;
-  struct object *objects = rd_realloc (memory->objects, nbytes);
-  if (objects == NULL)
-    return rd_fail_memory (nbytes);
-  memory->objects = objects;
-  memory->capacity = capacity;
-  return RADIO_OK;
+  RD_TRY (collect ((struct memory *) io, prefix, recursive, &entries));
+  return rd_entries_report (&entries, fn, user_data);
 }
 
 static enum radio_status
 insert (struct memory *memory, const char *key, struct blob *blob)
 {
-  RD_TRY (make_room (memory));
+  if (memory->n == memory->capacity) {
+    size_t capacity = memory->capacity / 2 * 3 + 16;
+    size_t nbytes = capacity * sizeof *memory->objects;
+    struct object *objects = rd_realloc (memory->objects, nbytes);
+    if (objects == NULL)
+      return rd_fail_memory (nbytes);
+    memory->objects = objects;
+    memory->capacity = capacity;
+  }
   char *copy = rd_strdup (key);
   if (copy == NULL)
     return rd_fail_memory (strlen (key) + 1);
@@ -228,7 +217,7 @@ insert (struct memory *memory, const char *key, struct blob *blob)
   return RADIO_OK;
 }
 
-/* Publish a blob; the store has its reference when this succeeds. */
+/* Publishes a blob; the store owns the reference when this succeeds. */
 static enum radio_status
 publish (struct memory *memory, const char *key, struct blob *blob,
          enum rd_put how)
@@ -321,9 +310,9 @@ memory_create (struct rd_io *io, const char *key,
   return RADIO_OK;
 }
 
-/* Remove n objects from the i-th on. */
+/* Removes n objects from index i on. */
 static void
-erase (struct memory *memory, size_t i, size_t n)
+remove_objects (struct memory *memory, size_t i, size_t n)
 {
   for (size_t j = i; j < i + n; j++) {
     rd_free (memory->objects[j].key);
@@ -344,7 +333,7 @@ memory_remove (struct rd_io *io, const char *key)
   struct object *object = find (memory, key);
   if (object == NULL)
     return not_found (memory, key);
-  erase (memory, (size_t) (object - memory->objects), 1);
+  remove_objects (memory, (size_t) (object - memory->objects), 1);
   return RADIO_OK;
 }
 
@@ -359,8 +348,8 @@ memory_remove_tree (struct rd_io *io, const char *prefix)
     while (i + n < memory->n
            && rd_key_below (memory->objects[i + n].key, prefix))
       n++;
-    erase (memory, i, n);
-    /* "a.b" stands between "a" and "a/b", so go on behind it. */
+    remove_objects (memory, i, n);
+    /* "a.b" stands between "a" and "a/b": skip it. */
     if (n == 0 && strncmp (memory->objects[i].key, prefix,
                            strlen (prefix)) != 0)
       break;
@@ -375,10 +364,11 @@ memory_lock (struct rd_io *io, const char *prefix, bool wait,
 {
   *lock = NULL;
   RD_TRY (rd_prefix_check (io, prefix));
-  return rd_holds_lock (&((struct memory *) io)->holds, prefix, wait, lock);
+  return rd_local_locks_lock (&((struct memory *) io)->locks, prefix, wait,
+                              lock);
 }
 
-/* Unfinished objects are in nobody's way here, and die with the process. */
+/* Unfinished objects are invisible, and end with the process. */
 static enum radio_status
 memory_sweep (struct rd_io *io, const char *prefix, bool dry_run,
               struct rd_io_swept *swept)
@@ -392,9 +382,9 @@ static void
 memory_close (struct rd_io *io)
 {
   struct memory *memory = (struct memory *) io;
-  erase (memory, 0, memory->n);
+  remove_objects (memory, 0, memory->n);
   rd_free (memory->objects);
-  rd_holds_free (&memory->holds);
+  rd_local_locks_free (&memory->locks);
   pthread_mutex_destroy (&memory->mutex);
   rd_free (memory->base.uri);
   rd_free (memory);
@@ -424,7 +414,7 @@ rd_io_memory_open (struct rd_io **io)
     return rd_fail_memory (sizeof *memory);
   if (pthread_mutex_init (&memory->mutex, NULL) != 0)
     return rd_fail_memory (sizeof memory->mutex);
-  if (rd_holds_init (&memory->holds) != RADIO_OK) {
+  if (rd_local_locks_init (&memory->locks) != RADIO_OK) {
     pthread_mutex_destroy (&memory->mutex);
     return RADIO_ERROR_MEMORY;
   }

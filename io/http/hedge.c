@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* When a second request is worth its price.  What takes one and a half times
- * as long as 19 of 20 do is stuck more often than it is slow; and since
- * answers pay for what is asked twice, a server that is slow as a whole is
- * not asked for more. */
+/* Hedging: a request that takes one and a half times as long as the 95th
+ * percentile is stuck more often than it is slow, and is sent a second time.
+ * Responses earn the credit for hedges, so that a server that is slow as a
+ * whole does not get more requests. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include "src/base/checked.h"
 #include "io/http/engine.h"
 
-/* Of too few, the slowest tells nothing. */
+/* The percentile of fewer samples is meaningless. */
 #define MIN_WAITS 20
 
-/* Where all answers are quick, a wait is more likely the program's own. */
+/* Where all responses are fast, a wait is more likely the program's own. */
 #define MIN_AFTER_NS (UINT64_C (200) * 1000000)
 
-/* What a second request costs, and how much is saved up at most. */
+/* The cost of a hedge, and the limit of saved credit. */
 #define COST 100
 #define MAX_CREDIT (4 * COST)
 
@@ -28,19 +28,8 @@ compare_waits (const void *a, const void *b)
   return (*left > *right) - (*left < *right);
 }
 
-/* What 19 of 20 do not exceed. */
-static uint64_t
-usual_ns (const struct rd_http_hedges *hedges)
-{
-  uint64_t sorted[RD_HTTP_HEDGE_NWAITS];
-  size_t n = hedges->nwaits;
-  memcpy (sorted, hedges->waits_ns, n * sizeof *sorted);
-  qsort (sorted, n, sizeof *sorted, compare_waits);
-  return sorted[n - 1 - n / 20];
-}
-
 void
-rd_http_hedges_note (struct rd_http_hedges *hedges, uint64_t wait_ns)
+rd_http_hedges_add_wait (struct rd_http_hedges *hedges, uint64_t wait_ns)
 {
   if (hedges->percent == 0)
     return;
@@ -51,10 +40,15 @@ rd_http_hedges_note (struct rd_http_hedges *hedges, uint64_t wait_ns)
   hedges->credit += hedges->percent;
   if (hedges->credit > MAX_CREDIT)
     hedges->credit = MAX_CREDIT;
-  if (hedges->nwaits < MIN_WAITS)
+  size_t n = hedges->nwaits;
+  if (n < MIN_WAITS)
     return;
-  uint64_t usual = usual_ns (hedges);
-  hedges->after_ns = rd_max_u64 (rd_add_sat (usual, usual / 2),
+  uint64_t sorted[RD_HTTP_HEDGE_NWAITS];
+  memcpy (sorted, hedges->waits_ns, n * sizeof *sorted);
+  qsort (sorted, n, sizeof *sorted, compare_waits);
+  uint64_t percentile_95 = sorted[n - 1 - n / 20];
+  hedges->after_ns = rd_max_u64 (rd_add_sat (percentile_95,
+                                             percentile_95 / 2),
                                  MIN_AFTER_NS);
 }
 

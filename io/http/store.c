@@ -1,33 +1,286 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores that are only read: what a web server hands out as files, below a
- * URL.  Such a store cannot be listed. */
+/* Objects over HTTP: reads, which the S3 store shares, and the read-only
+ * HTTP store. */
 #include <config.h>
 
+#include <curl/curl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "io/http/read.h"
-#include "io/key.h"
-#include "io/range.h"
-#include "io/stores.h"
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
+#include "profiler/counters.h"
+#include "io/http/http.h"
+#include "io/percent.h"
+#include "io/store.h"
+
+/*------------------------------------------------------------------------
+ * Checking responses
+ *----------------------------------------------------------------------*/
+
+/* An object that is held: its ETag in the first response. */
+struct rd_io_file {
+  pthread_mutex_t mutex;
+  char etag[sizeof ((struct rd_http_response *) NULL)->etag];
+};
+
+/* An object that is held must not change: its pieces would be of two objects.
+ */
+static enum radio_status
+check_etag (const struct rd_http_task *task, struct rd_io_file *file)
+{
+  const char *etag = task->response.etag;
+  if (!file || !*etag)
+    return RADIO_OK;
+  RD_LOCK_SCOPE (&file->mutex);
+  if (!*file->etag)
+    memcpy (file->etag, etag, sizeof file->etag);
+  if (strcmp (file->etag, etag) == 0)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_IO, "%s: the object was replaced while it was "
+                  "read; read it again", rd_http_name (task));
+}
+
+/* Status 200. */
+static enum radio_status
+check_whole (const struct rd_http_read *read, size_t *nbytes)
+{
+  const struct rd_http_response *response = &read->task.response;
+  struct rd_io_get *get = read->get;
+  struct rd_span span;
+  if (!response->has_nbytes && response->is_chunked
+      && get->range == RD_RANGE_ALL) {
+    *nbytes = SIZE_MAX;
+    return RADIO_OK;
+  }
+  if (!response->has_nbytes)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not send "
+                    "the object's size", rd_http_name (&read->task));
+  RD_TRY (rd_range_resolve (read->io, get, response->nbytes, &span));
+  if (read->task.method != RD_HTTP_HEAD && span.nbytes < response->nbytes)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not "
+                    "support range requests", rd_http_name (&read->task));
+  *nbytes = (size_t) span.nbytes;
+  return RADIO_OK;
+}
+
+/* Status 206. */
+static enum radio_status
+check_part (const struct rd_http_read *read, size_t *nbytes)
+{
+  const struct rd_http_response *response = &read->task.response;
+  struct rd_span span;
+  if (!response->has_range || !response->has_total
+      || read->get->range == RD_RANGE_ALL)
+    return rd_fail (RADIO_ERROR_IO, "%s: the response does not say which "
+                    "range of the object it is", rd_http_name (&read->task));
+  RD_TRY (rd_range_resolve (read->io, read->get, response->total, &span));
+  if (response->first != span.offset || span.nbytes == 0
+      || response->last - response->first != span.nbytes - 1
+      || (response->has_nbytes && response->nbytes != span.nbytes))
+    return rd_fail (RADIO_ERROR_IO, "%s: the response is bytes %" PRIu64 "-%"
+                    PRIu64 " of %" PRIu64 ", which were not requested",
+                    rd_http_name (&read->task), response->first,
+                    response->last, response->total);
+  *nbytes = (size_t) span.nbytes;
+  return RADIO_OK;
+}
+
+/* Status 416: the range is empty, like the end of an empty object. */
+static enum radio_status
+check_unsatisfiable (const struct rd_http_read *read, size_t *nbytes)
+{
+  const struct rd_http_response *response = &read->task.response;
+  struct rd_span span = { 0, SIZE_MAX };
+  if (response->has_total && read->get->range != RD_RANGE_ALL)
+    RD_TRY (rd_range_resolve (read->io, read->get, response->total, &span));
+  if (span.nbytes > 0)
+    return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status 416",
+                    rd_http_name (&read->task));
+  *nbytes = 0;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_http_read_check (struct rd_http_read *read, size_t *nbytes)
+{
+  RD_TRY (check_etag (&read->task, read->get->file));
+  switch (read->task.response.status) {
+  case 206:
+    return check_part (read, nbytes);
+  case 416:
+    return check_unsatisfiable (read, nbytes);
+  default:
+    return check_whole (read, nbytes);
+  }
+}
+
+/*------------------------------------------------------------------------
+ * Reads
+ *----------------------------------------------------------------------*/
+
+static const struct radio_site request_site = {
+  "fetch", RD_IN_NETWORK, "http_get", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+void
+rd_http_read_end (struct rd_http_read *read)
+{
+  struct rd_io_get *get = read->get;
+  struct radio_async *request = read->task.request;
+  struct rd_counting counting = { 0 };
+  /* FNV-1a of the ETag, which is opaque and may be long. */
+  uint64_t hash = 0xcbf29ce484222325;
+  const char *etag = read->task.response.etag;
+  for (const char *p = etag; *p; p++)
+    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
+  get->version = *etag ? (hash ? hash : 1) : 0;
+  get->error = read->task.error;
+  if (get->error.status != RADIO_OK)
+    get->into->nbytes = 0;
+  else if (get->range == RD_RANGE_ALL)
+    get->object_nbytes = get->into->nbytes;
+  if (request == NULL)
+    return;
+  rd_get_count (get, &counting);
+  for (size_t i = 0; i < RD_NAMOUNTS; i++)
+    if (counting.amounts[i] > 0)
+      radio_async_add (request, rd_get_set.counters[i], counting.amounts[i]);
+  radio_async_text (request, "key", get->key, RADIO_TEXT_NAME);
+  radio_async_end (request);
+}
+
+enum radio_status
+rd_http_read_begin (struct rd_http_read *read, struct rd_http *http,
+                    struct rd_io *io, struct rd_io_get *get)
+{
+  struct rd_http_task *task = &read->task;
+  read->io = io;
+  read->get = get;
+  task->into = get->into;
+  task->max_nbytes = get->nbytes;
+  /* An empty range is requested by HEAD. */
+  if (get->range != RD_RANGE_ALL && get->nbytes == 0)
+    task->method = RD_HTTP_HEAD;
+  else if (get->range == RD_RANGE_SUFFIX)
+    snprintf (task->range, sizeof task->range, "-%zu", get->nbytes);
+  else if (get->range == RD_RANGE_SPAN)
+    snprintf (task->range, sizeof task->range, "%" PRIu64 "-%" PRIu64,
+              get->offset, rd_add_sat (get->offset, get->nbytes - 1));
+  get->into->nbytes = 0;
+  if (radio_profile_is_on ())
+    task->request = radio_async_begin (&request_site);
+  enum radio_status status = rd_http_submit (http, task);
+  if (status != RADIO_OK)
+    radio_async_end (task->request);
+  return status;
+}
+
+enum radio_status
+rd_http_size (struct rd_io *io, const char *key, uint64_t *nbytes)
+{
+  RD_BUFFER_SCOPE struct rd_buffer none = { 0 };
+  struct rd_io_get get = {
+    .key = key, .range = RD_RANGE_SPAN, .into = &none,
+  };
+  RD_TRY (rd_io_read (io, &get));
+  *nbytes = get.object_nbytes;
+  return RADIO_OK;
+}
+
+struct rd_io_file *
+rd_http_hold (struct rd_io *io, const char *key, bool keep)
+{
+  (void) io, (void) key, (void) keep;
+  struct rd_io_file *file = rd_calloc (1, sizeof *file);
+  if (file)
+    pthread_mutex_init (&file->mutex, NULL);
+  return file;
+}
+
+void
+rd_http_release (struct rd_io *io, struct rd_io_file *file)
+{
+  (void) io;
+  pthread_mutex_destroy (&file->mutex);
+  rd_free (file);
+}
+
+void
+rd_http_forget (struct rd_io *io, const char *prefix)
+{
+  (void) io, (void) prefix;
+}
+
+/*------------------------------------------------------------------------
+ * URLs
+ *----------------------------------------------------------------------*/
+
+static void
+cleanup_url (CURLU **url)
+{
+  curl_url_cleanup (*url);
+}
+
+static bool
+has_part (CURLU *url, CURLUPart part)
+{
+  char *text = NULL;
+  bool found = curl_url_get (url, part, &text, 0) == CURLUE_OK;
+  curl_free (text);
+  return found;
+}
+
+/* The message does not repeat secrets. */
+enum radio_status
+rd_http_check_url (const char *text)
+{
+  RD_CLEANUP (cleanup_url) CURLU *url = curl_url ();
+  if (url == NULL)
+    return rd_fail_memory (0);
+  CURLUcode code = curl_url_set (url, CURLUPART_URL, text, 0);
+  if (code != CURLUE_OK)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL: %s",
+                    curl_url_strerror (code));
+  if (has_part (url, CURLUPART_USER) || has_part (url, CURLUPART_PASSWORD))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL must not contain "
+                    "a user or a password");
+  if (strpbrk (text, "?#"))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL must end with its "
+                    "path, without '?' or '#'");
+  return RADIO_OK;
+}
+
+char *
+rd_http_join (const char *url, const char *key)
+{
+  RD_FREE char *encoded = rd_percent_encode (key, strlen (key), true);
+  return encoded ? rd_key_join (url, encoded) : NULL;
+}
+
+/*------------------------------------------------------------------------
+ * The store
+ *----------------------------------------------------------------------*/
 
 struct http_store {
   struct rd_io base;
   struct rd_http *http;
 };
 
-/*------------------------------------------------------------------------
- * Reads
- *----------------------------------------------------------------------*/
-
 static enum radio_status
-fail_answer (const struct rd_http_task *task)
+check_response (struct rd_http_task *task, size_t *nbytes)
 {
-  unsigned status = task->answer.status;
+  unsigned status = task->response.status;
   switch (status) {
+  case 200: case 206: case 416:
+    return rd_http_read_check ((struct rd_http_read *) task, nbytes);
   case 404: case 410:
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such object", task->url);
   case 401: case 403:
-    return rd_fail (RADIO_ERROR_PERMISSION, "%s: the server refuses "
+    return rd_fail (RADIO_ERROR_PERMISSION, "%s: the server denies access "
                     "(status %u)", task->url, status);
   default:
     return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status %u",
@@ -35,16 +288,8 @@ fail_answer (const struct rd_http_task *task)
   }
 }
 
-static enum radio_status
-check (struct rd_http_task *task, size_t *nbytes)
-{
-  struct rd_http_read *read = (struct rd_http_read *) task;
-  return rd_http_read_knows (read) ? rd_http_read_check (read, nbytes)
-                                   : fail_answer (task);
-}
-
 static void
-finish (struct rd_http_task *task)
+finish_get (struct rd_http_task *task)
 {
   struct rd_http_read *read = (struct rd_http_read *) task;
   struct rd_io_get *get = read->get;
@@ -55,7 +300,7 @@ finish (struct rd_http_task *task)
 }
 
 static enum radio_status
-submit (struct http_store *store, struct rd_io_get *get)
+submit_get (struct http_store *store, struct rd_io_get *get)
 {
   RD_TRY (rd_key_check (&store->base, get->key));
   RD_FREE struct rd_http_read *read = rd_calloc (1, sizeof *read);
@@ -65,8 +310,8 @@ submit (struct http_store *store, struct rd_io_get *get)
   if (url == NULL)
     return RADIO_ERROR_MEMORY;
   read->task.url = url;
-  read->task.check = check;
-  read->task.done = finish;
+  read->task.check = check_response;
+  read->task.done = finish_get;
   RD_TRY (rd_http_read_begin (read, store->http, &store->base, get));
   (void) RD_STEAL (url);
   (void) RD_STEAL (read);
@@ -77,21 +322,18 @@ static void
 http_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
 {
   for (size_t i = 0; i < n; i++) {
-    enum radio_status status = submit ((struct http_store *) io, &gets[i]);
+    enum radio_status status = submit_get ((struct http_store *) io,
+                                           &gets[i]);
     if (status != RADIO_OK)
       rd_get_finish (&gets[i], status);
   }
 }
 
-/*------------------------------------------------------------------------
- * What cannot be done
- *----------------------------------------------------------------------*/
-
 static enum radio_status
 fail_read_only (const struct rd_io *io)
 {
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a store behind http is only "
-                  "read", io->uri);
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: HTTP stores are read-only",
+                  io->uri);
 }
 
 static enum radio_status
@@ -99,8 +341,8 @@ http_list (struct rd_io *io, const char *prefix, bool recursive,
            rd_io_list_fn *fn, void *user_data)
 {
   (void) prefix, (void) recursive, (void) fn, (void) user_data;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a store behind http cannot "
-                  "be listed: name the volume as COLLECTION/NAME", io->uri);
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: HTTP stores cannot be "
+                  "listed; name the volume as COLLECTION/NAME", io->uri);
 }
 
 static enum radio_status

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of the posix store: making them, making them durable, and reading
- * their names. */
+/* Folders of the POSIX store: making them, syncing them, and listing them. */
 #include <config.h>
 
 #include <dirent.h>
@@ -9,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/cleanup.h"
 #include "profiler/counters.h"
 #include "io/posix/posix.h"
 
@@ -23,7 +23,7 @@ rd_posix_parent (const char *path)
   return parent;
 }
 
-/* Open a folder for reading.  A pipe of that name must not block. */
+/* Opens a folder for reading. */
 static int
 open_folder (const struct rd_posix *posix, const char *path)
 {
@@ -42,35 +42,31 @@ rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
   do
     result = fsync (fd);
   while (result < 0 && errno == EINTR);
-  /* Some file systems have no such thing for folders, and say EINVAL. */
+  /* Some file systems cannot sync folders, and fail with EINVAL. */
   if (result < 0 && errno != EINVAL && errno != ENOTSUP)
     return rd_posix_fail (posix, path, "write to disk");
-  return RADIO_OK;
-}
-
-/* Something has the name.  A link to nothing is refused, since whoever makes
- * folders and tries again would do so for ever. */
-static enum radio_status
-check_existing (const struct rd_posix *posix, const char *path)
-{
-  struct stat st;
-  if (fstatat (posix->root_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0
-      && S_ISLNK (st.st_mode)
-      && fstatat (posix->root_fd, path, &st, 0) < 0)
-    return rd_posix_fail (posix, path, "follow the link");
   return RADIO_OK;
 }
 
 static enum radio_status
 make_folder (const struct rd_posix *posix, const char *path)
 {
-  if (mkdirat (posix->root_fd, path, 0777) < 0)
-    return errno == EEXIST ? check_existing (posix, path)
-                           : rd_posix_fail (posix, path, "make the folder");
-  RD_FREE char *parent = rd_posix_parent (path);
-  if (parent == NULL)
-    return RADIO_ERROR_MEMORY;
-  return rd_posix_sync_folder (posix, parent);
+  struct stat st;
+  if (mkdirat (posix->root_fd, path, 0777) == 0) {
+    RD_FREE char *parent = rd_posix_parent (path);
+    if (parent == NULL)
+      return RADIO_ERROR_MEMORY;
+    return rd_posix_sync_folder (posix, parent);
+  }
+  if (errno != EEXIST)
+    return rd_posix_fail (posix, path, "make the folder");
+  /* A dangling link is an error, since a caller that makes folders and
+   * retries would do so for ever. */
+  if (fstatat (posix->root_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0
+      && S_ISLNK (st.st_mode)
+      && fstatat (posix->root_fd, path, &st, 0) < 0)
+    return rd_posix_fail (posix, path, "follow the link");
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -90,8 +86,8 @@ make_each_folder (const struct rd_posix *posix, const char *path)
   return RADIO_OK;
 }
 
-/* A folder that was just found can be gone before its child is made, when
- * another process removes empty ones: then it is all begun again. */
+/* An existing folder can be removed before its child is made, when another
+ * process removes empty ones: then all is done again. */
 enum radio_status
 rd_posix_make_folders (const struct rd_posix *posix, const char *path)
 {
@@ -101,14 +97,8 @@ rd_posix_make_folders (const struct rd_posix *posix, const char *path)
   return status;
 }
 
-static bool
-is_dots (const char *name)
-{
-  return strcmp (name, ".") == 0 || strcmp (name, "..") == 0;
-}
-
-/* Add one name of an open folder, if it is wanted.  A name that vanished
- * meanwhile, or a link to nothing, is left out. */
+/* Adds one name of an open folder, if it is wanted.  A name that vanished
+ * meanwhile, or a dangling link, is omitted. */
 static enum radio_status
 scan_name (int fd, const char *name, enum rd_scan what, bool *failed,
            struct rd_entries *entries)
@@ -173,7 +163,8 @@ rd_posix_scan (const struct rd_posix *posix, const char *path,
     if (dirent == NULL)
       break;
     const char *name = dirent->d_name;
-    if (is_dots (name) || (what != RD_SCAN_ALL && rd_temp_is_name (name)))
+    if (strcmp (name, ".") == 0 || strcmp (name, "..") == 0
+        || (what != RD_SCAN_ALL && rd_temp_is_name (name)))
       continue;
     bool failed = false;
     RD_TRY (scan_name (dirfd (dir), name, what, &failed, entries));
@@ -181,4 +172,49 @@ rd_posix_scan (const struct rd_posix *posix, const char *path,
       return rd_posix_fail (posix, path, "list");
   }
   return errno == 0 ? RADIO_OK : rd_posix_fail (posix, path, "list");
+}
+
+/*------------------------------------------------------------------------
+ * Listings: all names are collected before the first is reported, so that
+ * they are in byte order, with recursion too ("a.b" comes before "a/b")
+ *----------------------------------------------------------------------*/
+
+/* Collects the objects below a folder; `below' is its path relative to the
+ * listed prefix. */
+static enum radio_status
+collect (const struct rd_posix *posix, const char *path, const char *below,
+        struct rd_entries *entries)
+{
+  RD_ENTRIES_SCOPE struct rd_entries names = { 0 };
+  RD_TRY (rd_posix_scan (posix, path, RD_SCAN_LIST_RECURSIVE, &names));
+  for (size_t i = 0; i < names.n; i++) {
+    const struct rd_io_entry *entry = &names.items[i];
+    RD_FREE char *name = rd_key_join (below, entry->name);
+    if (name == NULL)
+      return RADIO_ERROR_MEMORY;
+    if (!entry->is_prefix) {
+      RD_TRY (rd_entries_add (entries, name, strlen (name), false,
+                              entry->nbytes));
+      continue;
+    }
+    RD_FREE char *child = rd_key_join (path, entry->name);
+    if (child == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (collect (posix, child, name, entries));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_posix_list (struct rd_io *io, const char *prefix, bool recursive,
+               rd_io_list_fn *fn, void *user_data)
+{
+  const struct rd_posix *posix = (const struct rd_posix *) io;
+  RD_TRY (rd_prefix_check (io, prefix));
+  RD_ENTRIES_SCOPE struct rd_entries entries = { 0 };
+  if (recursive)
+    RD_TRY (collect (posix, prefix, "", &entries));
+  else
+    RD_TRY (rd_posix_scan (posix, prefix, RD_SCAN_LIST, &entries));
+  return rd_entries_report (&entries, fn, user_data);
 }

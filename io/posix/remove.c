@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Removal in the posix store: objects, trees, and what dead writers left. */
+/* Removal in the POSIX store: objects, trees, and the temporary files of dead
+ * writers. */
 #include <config.h>
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <sys/file.h>
 
 #include "profiler/counters.h"
-#include "io/key.h"
+
 #include "io/posix/posix.h"
 
 static enum radio_status
@@ -37,7 +38,7 @@ rd_posix_remove (struct rd_io *io, const char *key)
   return sync_parent (posix, key);
 }
 
-/* Whatever somebody else removed first is removed. */
+/* Succeeds if another process removed it first. */
 static enum radio_status
 unlink_path (const struct rd_posix *posix, const char *path, int flags)
 {
@@ -87,9 +88,8 @@ rd_posix_remove_tree (struct rd_io *io, const char *prefix)
   return sync_parent (posix, prefix);
 }
 
-/* Remove one temporary file unless its writer lives.  The name cannot come
- * to mean another file between the steps: such names are never used twice.
- */
+/* Removes one temporary file unless its writer lives.  Its name cannot denote
+ * another file between the steps: such names are random. */
 static enum radio_status
 sweep_file (const struct rd_posix *posix, const char *path, bool dry_run,
             struct rd_io_swept *swept)
@@ -103,14 +103,14 @@ sweep_file (const struct rd_posix *posix, const char *path, bool dry_run,
   if (flock (fd, LOCK_EX | LOCK_NB) < 0 || fstat (fd, &st) < 0
       || !S_ISREG (st.st_mode))
     return RADIO_OK;
-  /* Gone, or published, since it was listed: no longer of that name. */
+  /* Removed or published since it was listed. */
   struct stat named;
   if (fstatat (posix->root_fd, path, &named, AT_SYMLINK_NOFOLLOW) < 0)
     return RADIO_OK;
   if (!dry_run)
     RD_TRY (unlink_path (posix, path, 0));
   swept->n_files++;
-  /* With a second name its bytes live on. */
+  /* A second link keeps its bytes. */
   swept->nbytes += st.st_nlink == 1 ? (uint64_t) st.st_size : 0;
   return RADIO_OK;
 }

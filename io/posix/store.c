@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The store on a local disk: opening, closing, and its table. */
+/* The POSIX store: opening, closing, its table, and locks of folders. */
 #include <config.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
-#include "io/key.h"
+#include "profiler/counters.h"
 #include "io/posix/posix.h"
-#include "io/stores.h"
 
 enum radio_status
 rd_posix_fail (const struct rd_posix *posix, const char *path,
@@ -43,7 +43,7 @@ rd_posix_check_file (const struct rd_posix *posix, const char *key,
 }
 
 static enum radio_status
-posix_size (struct rd_io *io, const char *key, uint64_t *nbytes)
+store_size (struct rd_io *io, const char *key, uint64_t *nbytes)
 {
   const struct rd_posix *posix = (const struct rd_posix *) io;
   RD_TRY (rd_key_check (io, key));
@@ -55,8 +55,100 @@ posix_size (struct rd_io *io, const char *key, uint64_t *nbytes)
   return RADIO_OK;
 }
 
+/*------------------------------------------------------------------------
+ * Locks: an flock on the folder itself, so that a process that dies leaves
+ * nothing behind.  The holder may remove the folder while others wait: they
+ * find that the name denotes another folder now, or none, and start over.
+ *----------------------------------------------------------------------*/
+
+struct folder_lock {
+  struct rd_io_lock base;
+  int fd;
+};
+
 static void
-posix_close (struct rd_io *io)
+unlock_folder (struct rd_io_lock *base)
+{
+  struct folder_lock *lock = (struct folder_lock *) base;
+  /* Explicit, since a forked child may have the descriptor too. */
+  flock (lock->fd, LOCK_UN);
+  close (lock->fd);
+  rd_free (lock);
+}
+
+/* The result of one attempt. */
+enum attempt { HELD, BUSY, RETRY };
+
+static enum radio_status
+try_lock (const struct rd_posix *posix, const char *prefix, bool wait,
+          int *held_fd, enum attempt *attempt)
+{
+  const char *path = rd_posix_path (prefix);
+  int result;
+  *attempt = RETRY;
+  RD_CLOSE_FD int fd = rd_posix_openat (posix, path,
+                                        O_RDONLY | O_DIRECTORY);
+  if (fd < 0 && errno == ENOENT)
+    return rd_posix_make_folders (posix, prefix);
+  if (fd < 0)
+    return rd_posix_fail (posix, prefix, "open the folder");
+  do
+    result = flock (fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
+  while (result < 0 && errno == EINTR);
+  if (result < 0 && errno == EWOULDBLOCK) {
+    *attempt = BUSY;
+    return RADIO_OK;
+  }
+  /* NFS turns these locks into ones of byte ranges, which folders cannot
+   * have, and fails with EBADF; other file systems have no locks at all. */
+  if (result < 0
+      && (errno == EBADF || errno == ENOLCK || errno == ENOSYS
+          || errno == EINVAL || errno == EOPNOTSUPP))
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s: cannot lock the "
+                    "folder: its file system has no such locks (is it NFS?); "
+                    "write to a local disk", posix->base.uri,
+                    *prefix ? "/" : "", prefix);
+  if (result < 0)
+    return rd_posix_fail (posix, prefix, "lock the folder");
+  struct stat held, named;
+  if (fstat (fd, &held) == 0
+      && fstatat (posix->root_fd, path, &named, 0) == 0
+      && held.st_dev == named.st_dev && held.st_ino == named.st_ino) {
+    *held_fd = fd;
+    fd = -1;
+    *attempt = HELD;
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+store_lock (struct rd_io *io, const char *prefix, bool wait,
+            struct rd_io_lock **result)
+{
+  RD_SCOPE_BLOCKING ("lock", RD_IN_DISK);
+  RD_NOTE_NAME ("folder", prefix);
+  *result = NULL;
+  RD_TRY (rd_prefix_check (io, prefix));
+  RD_FREE struct folder_lock *lock = rd_malloc (sizeof *lock);
+  if (lock == NULL)
+    return rd_fail_memory (sizeof *lock);
+  lock->base.unlock = unlock_folder;
+  for (enum attempt attempt = RETRY; attempt != HELD;) {
+    RD_TRY (try_lock ((const struct rd_posix *) io, prefix, wait, &lock->fd,
+                      &attempt));
+    if (attempt == BUSY)
+      return RADIO_OK;
+  }
+  *result = &RD_STEAL (lock)->base;
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Opening and closing
+ *----------------------------------------------------------------------*/
+
+static void
+store_close (struct rd_io *io)
 {
   struct rd_posix *posix = (struct rd_posix *) io;
   rd_posix_files_close (posix->files);
@@ -65,43 +157,30 @@ posix_close (struct rd_io *io)
   rd_free (posix);
 }
 
-/* On local disks a gap is cheaper to read than a call is to make, up to
- * about 16 KiB; what is read at once shall still be in a core's cache when it
- * is decoded. */
+/* On local disks reading a gap is cheaper than another call, up to about
+ * 16 KiB; the bytes of one read should still be in a core's cache when they
+ * are decoded. */
 #define GAP_NBYTES (16 << 10)
 #define CAP_NBYTES (128 << 10)
 
-static const struct rd_io_ops posix_ops = {
+static const struct rd_io_ops ops = {
   .name = "posix",
   .is_blocking = true,
-  .tells_blocking = true,
-  .close = posix_close,
+  .reports_blocking = true,
+  .close = store_close,
   .get = rd_posix_get,
   .hold = rd_posix_hold,
   .release = rd_posix_release,
   .forget = rd_posix_forget,
-  .size = posix_size,
+  .size = store_size,
   .list = rd_posix_list,
   .put = rd_posix_put,
   .create = rd_posix_create,
   .remove = rd_posix_remove,
   .remove_tree = rd_posix_remove_tree,
-  .lock = rd_posix_lock,
+  .lock = store_lock,
   .sweep = rd_posix_sweep,
 };
-
-/* A path without the slashes at its end, but "/" as it is. */
-static char *
-copy_path (const char *path)
-{
-  size_t nbytes = strlen (path);
-  while (nbytes > 1 && path[nbytes - 1] == '/')
-    nbytes--;
-  char *copy = rd_strndup (path, nbytes);
-  if (copy == NULL)
-    rd_fail_memory (nbytes + 1);
-  return copy;
-}
 
 static int
 open_folder (const char *path)
@@ -109,8 +188,8 @@ open_folder (const char *path)
   return open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Make the store's folder by way of a store at "/" or ".": that knows how
- * to make folders durable. */
+/* Makes the store's folder through a store at "/" or ".", which makes folders
+ * durable. */
 static enum radio_status
 make_root (const char *path)
 {
@@ -135,9 +214,13 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
   RD_FREE struct rd_posix *posix = rd_calloc (1, sizeof *posix);
   if (posix == NULL)
     return rd_fail_memory (sizeof *posix);
-  RD_FREE char *uri = copy_path (path);
+  /* Without the slashes at its end, but "/" as it is. */
+  size_t nbytes = strlen (path);
+  while (nbytes > 1 && path[nbytes - 1] == '/')
+    nbytes--;
+  RD_FREE char *uri = rd_strndup (path, nbytes);
   if (uri == NULL)
-    return RADIO_ERROR_MEMORY;
+    return rd_fail_memory (nbytes + 1);
   RD_CLEANUP (close_files) struct rd_posix_files *files = NULL;
   RD_TRY (rd_posix_files_open (&files));
   posix->root_fd = open_folder (uri);
@@ -147,7 +230,7 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
   }
   if (posix->root_fd < 0)
     return rd_fail_errno (errno, "%s: cannot open the store", uri);
-  posix->base.ops = &posix_ops;
+  posix->base.ops = &ops;
   posix->base.coalesce_gap_nbytes = GAP_NBYTES;
   posix->base.coalesce_cap_nbytes = CAP_NBYTES;
   posix->base.uri = RD_STEAL (uri);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests, attempt by attempt. */
+/* Requests to S3, attempt by attempt, and the errors in their responses.  The
+ * server's own messages are not shown: some repeat what was signed, or the
+ * access key. */
 #include <config.h>
 
 #include <string.h>
@@ -8,40 +10,206 @@
 #include "src/base/base64.h"
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
-#include "io/s3/call.h"
-#include "io/s3/headers.h"
-
-/* Without a body that would tell it: what else a refusal may come from. */
-#define MAX_SKEW_S 300
+#include "io/s3/store.h"
+#include "io/s3/xml.h"
 
 /*------------------------------------------------------------------------
- * What is sent
+ * Errors
  *----------------------------------------------------------------------*/
 
-int64_t
-rd_s3_now (struct rd_s3 *s3)
+/* Copies a text of letters, digits, points and dashes, as codes and regions
+ * are; other texts become "". */
+static void
+copy_plain (char *to, size_t room, const char *text)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+  size_t n = strspn (text, plain);
+  if (n >= room || text[n] != '\0')
+    n = 0;
+  memcpy (to, text, n);
+  to[n] = '\0';
+}
+
+static enum radio_status
+read_error_element (const char *path, const char *text, void *user_data)
+{
+  struct rd_s3_error *error = user_data;
+  if (strcmp (path, "Error/Code") == 0)
+    copy_plain (error->code, sizeof error->code, text);
+  else if (strcmp (path, "Error/Region") == 0 && !error->region[0])
+    copy_plain (error->region, sizeof error->region, text);
+  else if (strcmp (path, "Error/Message") == 0
+           || strcmp (path, "Error/ArgumentName") == 0)
+    error->is_about_checksum |= strstr (text, "checksum")
+                                || strstr (text, "Checksum");
+  else if (strcmp (path, "Error/ActualObjectSize") == 0)
+    error->has_object_nbytes = rd_s3_xml_number (text,
+                                                 &error->object_nbytes);
+  return RADIO_OK;
+}
+
+/* The valid begin of a malformed body is used all the same. */
+void
+rd_s3_error_parse (struct rd_s3_error *error,
+                   const struct rd_http_response *response,
+                   const struct rd_buffer *body)
+{
+  *error = (struct rd_s3_error) { .status = response->status };
+  copy_plain (error->region, sizeof error->region, response->region);
+  if (body->nbytes > 0
+      && rd_s3_xml_read (body, "", read_error_element, error) != RADIO_OK)
+    return;
+}
+
+/* Returns true if it has one of these codes, which a NULL ends. */
+static bool
+has_code (const struct rd_s3_error *error, const char *const *codes)
+{
+  for (; *codes; codes++)
+    if (strcmp (error->code, *codes) == 0)
+      return true;
+  return false;
+}
+
+enum rd_http_next
+rd_s3_error_next (const struct rd_s3_error *error)
+{
+  static const char *const throttles[] = {
+    "SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded",
+    "RequestThrottled", "TooManyRequests", "BandwidthLimitExceeded", NULL
+  };
+  static const char *const transient[] = {
+    "InternalError", "ServiceUnavailable", "RequestTimeout",
+    "OperationAborted", "ConditionalRequestConflict",
+    "PriorRequestNotComplete", NULL
+  };
+  unsigned status = error->status;
+  if (status == 429 || status == 503 || has_code (error, throttles))
+    return RD_HTTP_RETRY_SLOWER;
+  if (rd_http_is_transient (status) || has_code (error, transient))
+    return RD_HTTP_RETRY_LATER;
+  return RD_HTTP_FINISH;
+}
+
+struct meaning {
+  const char *code;
+  enum radio_status status;
+  const char *message;
+};
+
+static const struct meaning meanings[] = {
+  { "NoSuchKey", RADIO_ERROR_NOT_FOUND, "no such object" },
+  { "NoSuchUpload", RADIO_ERROR_NOT_FOUND, "no such upload: another process "
+    "ended it" },
+  { "NoSuchBucket", RADIO_ERROR_IO, "no such bucket; check its name and the "
+    "endpoint" },
+  { "InvalidBucketName", RADIO_ERROR_ARGUMENT, "invalid bucket name" },
+  { "AccessDenied", RADIO_ERROR_PERMISSION, "access denied by the "
+    "credentials' permissions (or there is no such object, and they do not "
+    "allow to list the bucket)" },
+  { "AllAccessDisabled", RADIO_ERROR_PERMISSION, "all access to the bucket "
+    "is disabled" },
+  { "InvalidAccessKeyId", RADIO_ERROR_PERMISSION, "the server does not know "
+    "the access key; check the credentials and the endpoint" },
+  { "SignatureDoesNotMatch", RADIO_ERROR_PERMISSION, "the signature does not "
+    "match: the secret key is wrong, or a proxy changes requests" },
+  { "ExpiredToken", RADIO_ERROR_PERMISSION, "the session token has expired; "
+    "get new credentials" },
+  { "InvalidToken", RADIO_ERROR_PERMISSION, "the session token is invalid; "
+    "get new credentials" },
+  { "RequestTimeTooSkewed", RADIO_ERROR_PERMISSION, "the local clock and the "
+    "server's differ too much; set the clock" },
+  { "AuthorizationHeaderMalformed", RADIO_ERROR_PERMISSION, "the server "
+    "expects another region; name it" },
+  { "PermanentRedirect", RADIO_ERROR_IO, "the bucket is in another region; "
+    "name it" },
+  { "InvalidObjectState", RADIO_ERROR_IO, "the object is archived; restore "
+    "it first" },
+  { "EntityTooLarge", RADIO_ERROR_LIMIT, "the object is too large for the "
+    "server" },
+  { "KeyTooLongError", RADIO_ERROR_LIMIT, "the key is too long for the "
+    "server" },
+  { "QuotaExceeded", RADIO_ERROR_NO_SPACE, "the quota is used up" },
+  { "InsufficientStorage", RADIO_ERROR_NO_SPACE, "the server has no space "
+    "left" },
+  { "BadDigest", RADIO_ERROR_IO, "the data were corrupted on the way" },
+  { "XAmzContentSHA256Mismatch", RADIO_ERROR_IO, "the data were corrupted on "
+    "the way" },
+  { "PreconditionFailed", RADIO_ERROR_EXISTS, "exists already" },
+  { "NotImplemented", RADIO_ERROR_UNSUPPORTED, "the server does not support "
+    "this" },
+  { "MethodNotAllowed", RADIO_ERROR_UNSUPPORTED, "the server does not allow "
+    "this here" },
+};
+
+/* For responses without a known code: those to HEAD have no body. */
+static struct meaning
+meaning_of_status (unsigned status)
+{
+  switch (status) {
+  case 404: return meanings[0];
+  case 400:
+    return (struct meaning) { "", RADIO_ERROR_IO, "the server rejects the "
+                              "request (maybe the credentials have "
+                              "expired)" };
+  case 401: case 403:
+    return (struct meaning) { "", RADIO_ERROR_PERMISSION,
+                              "the server denies access" };
+  case 412:
+    return (struct meaning) { "", RADIO_ERROR_EXISTS, "exists already" };
+  case 405: case 501:
+    return (struct meaning) { "", RADIO_ERROR_UNSUPPORTED,
+                              "the server does not support this" };
+  case 301: case 307:
+    return (struct meaning) { "", RADIO_ERROR_IO,
+                              "the bucket is in another region" };
+  case 507:
+    return (struct meaning) { "", RADIO_ERROR_NO_SPACE,
+                              "the server has no space left" };
+  default:
+    return (struct meaning) { "", RADIO_ERROR_IO, "the server fails" };
+  }
+}
+
+enum radio_status
+rd_s3_error_fail (const struct rd_s3_error *error, const char *where,
+                  bool is_anonymous)
+{
+  struct meaning meaning = meaning_of_status (error->status);
+  for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+    if (strcmp (error->code, meanings[i].code) == 0)
+      meaning = meanings[i];
+  if (meaning.status == RADIO_ERROR_NOT_FOUND)
+    return rd_fail (meaning.status, "%s: %s", where, meaning.message);
+  bool is_denied = error->status == 403 || error->status == 401;
+  return rd_fail (meaning.status, "%s: %s%s (status %u%s%s%s%s)", where,
+                  meaning.message,
+                  is_anonymous && is_denied
+                  ? "; it was requested without credentials" : "",
+                  error->status, error->code[0] ? ", " : "", error->code,
+                  error->region[0] ? ", region " : "", error->region);
+}
+
+/*------------------------------------------------------------------------
+ * Sending
+ *----------------------------------------------------------------------*/
+
+/* The time by the server's clock. */
+static int64_t
+server_time (struct rd_s3 *s3)
 {
   struct timespec now;
   clock_gettime (CLOCK_REALTIME, &now);
   RD_LOCK_SCOPE (&s3->mutex);
-  return (int64_t) now.tv_sec + s3->synced.ahead_s;
+  return (int64_t) now.tv_sec + s3->synced.skew_s;
 }
 
 int64_t
-rd_s3_answered_s (const struct rd_s3_call *call)
+rd_s3_response_time (const struct rd_s3_call *call)
 {
-  int64_t date_s = call->read.task.answer.date_s;
-  return date_s >= 0 ? date_s : rd_s3_now (call->s3);
-}
-
-/* All that goes along but what signing makes. */
-static size_t
-list_headers (const struct rd_s3_call *call,
-              struct rd_s3_header list[RD_S3_NHEADERS + 1])
-{
-  memcpy (list, call->headers, call->nheaders * sizeof *list);
-  list[call->nheaders] = call->sum;
-  return call->nheaders + call->sent_sum;
+  int64_t date_s = call->read.task.response.date_s;
+  return date_s >= 0 ? date_s : server_time (call->s3);
 }
 
 static enum radio_status
@@ -50,10 +218,12 @@ add_headers (struct rd_s3_call *call, const char *host,
 {
   struct rd_s3 *s3 = call->s3;
   struct rd_s3_header list[RD_S3_NHEADERS + 1];
-  size_t n = list_headers (call, list);
+  size_t n = call->nheaders + call->sent_sum;
+  memcpy (list, call->headers, call->nheaders * sizeof *list);
+  list[call->nheaders] = call->sum;
   const struct rd_s3_signing signing = {
     .credentials = call->credentials, .region = call->region, .service = "s3",
-    .now_s = rd_s3_now (s3), .cache = &s3->keys,
+    .now_s = server_time (s3), .cache = &s3->keys,
   };
   const struct rd_s3_request request = {
     .method = rd_http_method_name (call->read.task.method), .host = host,
@@ -65,7 +235,7 @@ add_headers (struct rd_s3_call *call, const char *host,
 }
 
 static enum radio_status
-take_credentials (struct rd_s3_call *call)
+get_credentials (struct rd_s3_call *call)
 {
   rd_s3_credentials_free (RD_STEAL (call->credentials));
   if (call->s3->provider)
@@ -73,9 +243,9 @@ take_credentials (struct rd_s3_call *call)
   return rd_s3_credentials_new (NULL, NULL, NULL, 0, &call->credentials);
 }
 
-/* The region, which is part of AWS's hosts, may be another than before.
- * After a token was refused the engine's thread waits for another: whatever
- * else it has under way would be refused, too. */
+/* The region, which is part of AWS's hosts, may have changed.  After a token
+ * was rejected the engine's thread waits for another: its other requests
+ * would be rejected, too. */
 static enum radio_status
 prepare (struct rd_http_task *task, struct rd_http_headers *headers)
 {
@@ -84,11 +254,11 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
   {
     RD_LOCK_SCOPE (&s3->mutex);
     memcpy (call->region, s3->synced.region, sizeof call->region);
-    call->sent_sum = call->sum.name && !call->mended_sum
+    call->sent_sum = call->sum.name && !call->dropped_sum
                      && (call->keeps_sum || s3->synced.sends_sums);
   }
   if (call->credentials == NULL)
-    RD_TRY (take_credentials (call));
+    RD_TRY (get_credentials (call));
   RD_FREE char *host = rd_s3_place_host (&s3->place, call->region);
   if (host == NULL)
     return RADIO_ERROR_MEMORY;
@@ -103,112 +273,93 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
 }
 
 /*------------------------------------------------------------------------
- * What comes back
+ * Receiving
  *----------------------------------------------------------------------*/
 
-/* The bucket is elsewhere, and it is told where. */
+/* The bucket is in another region, which the response names. */
 static bool
-mend_region (struct rd_s3_call *call)
+correct_region (struct rd_s3_call *call)
 {
   static const char *const codes[] = {
     "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect",
     "IllegalLocationConstraintException", NULL
   };
-  const struct rd_s3_problem *problem = &call->problem;
-  unsigned status = problem->status;
+  const struct rd_s3_error *error = &call->error;
+  unsigned status = error->status;
   bool may_be = status == 301 || status == 307 || status == 400
-                || rd_s3_problem_is (problem, codes);
-  if (!may_be || call->mended_region || !rd_s3_is_region (problem->region)
-      || strcmp (problem->region, call->region) == 0)
+                || has_code (error, codes);
+  if (!may_be || call->corrected_region || !rd_s3_is_region (error->region)
+      || strcmp (error->region, call->region) == 0)
     return false;
   RD_LOCK_SCOPE (&call->s3->mutex);
-  memcpy (call->s3->synced.region, problem->region, sizeof problem->region);
-  return call->mended_region = true;
+  memcpy (call->s3->synced.region, error->region, sizeof error->region);
+  return call->corrected_region = true;
 }
 
-/* An answer to HEAD has no body that tells it. */
+/* A response to HEAD has no body with the code: then a skew of more than this
+ * is taken for the cause. */
+#define MAX_SKEW_S 300
+
 static bool
-mend_clock (struct rd_s3_call *call)
+correct_clock_skew (struct rd_s3_call *call)
 {
   static const char *const codes[] = { "RequestTimeTooSkewed", NULL };
-  int64_t date_s = call->read.task.answer.date_s;
-  int64_t ahead_s = date_s - rd_s3_now (call->s3);
-  bool is_skewed = rd_s3_problem_is (&call->problem, codes)
-    || (call->read.task.method == RD_HTTP_HEAD && call->problem.status == 403
-        && (ahead_s > MAX_SKEW_S || ahead_s < -MAX_SKEW_S));
-  if (!is_skewed || date_s < 0 || call->mended_clock)
+  int64_t date_s = call->read.task.response.date_s;
+  int64_t skew_s = date_s - server_time (call->s3);
+  bool is_skewed = has_code (&call->error, codes)
+    || (call->read.task.method == RD_HTTP_HEAD && call->error.status == 403
+        && (skew_s > MAX_SKEW_S || skew_s < -MAX_SKEW_S));
+  if (!is_skewed || date_s < 0 || call->corrected_clock)
     return false;
   RD_LOCK_SCOPE (&call->s3->mutex);
-  call->s3->synced.ahead_s += ahead_s;
-  return call->mended_clock = true;
+  call->s3->synced.skew_s += skew_s;
+  return call->corrected_clock = true;
 }
 
-/* An answer to HEAD tells of an expired token by its status alone. */
+/* A response to HEAD shows an expired token by its status alone. */
 static bool
-may_be_token (const struct rd_s3_call *call)
+refresh_token (struct rd_s3_call *call)
 {
   static const char *const codes[] = {
     "ExpiredToken", "ExpiredTokenException", "InvalidToken",
     "TokenRefreshRequired", NULL
   };
-  return rd_s3_problem_is (&call->problem, codes)
-         || (call->read.task.method == RD_HTTP_HEAD
-             && call->problem.status == 400 && call->credentials
-             && call->credentials->session_token);
-}
-
-/* What is found next may be other credentials. */
-static bool
-mend_token (struct rd_s3_call *call)
-{
-  if (!may_be_token (call) || call->mended_token
-      || !call->s3->provider || !call->credentials)
+  bool may_be = has_code (&call->error, codes)
+    || (call->read.task.method == RD_HTTP_HEAD && call->error.status == 400
+        && call->credentials && call->credentials->session_token);
+  if (!may_be || call->refreshed_token || !call->s3->provider
+      || !call->credentials)
     return false;
   rd_s3_provider_reject (call->s3->provider, call->credentials);
-  return call->mended_token = true;
+  return call->refreshed_token = true;
 }
 
+/* The server supports no checksums, or not something else: the next attempt
+ * shows which. */
 static bool
-refuses_sum (const struct rd_s3_problem *problem)
+drop_checksum (struct rd_s3_call *call)
 {
   static const char *const codes[] = {
     "NotImplemented", "InvalidRequest", "InvalidArgument", NULL
   };
-  return problem->status == 501
-         || (problem->status == 400 && problem->is_about_checksum
-             && rd_s3_problem_is (problem, codes));
-}
-
-/* The server knows no checksums: or it is something else that it cannot do,
- * which the next attempt shows. */
-static bool
-mend_sum (struct rd_s3_call *call)
-{
-  if (!call->sent_sum || !refuses_sum (&call->problem))
+  const struct rd_s3_error *error = &call->error;
+  bool is_rejected = error->status == 501
+                     || (error->status == 400 && error->is_about_checksum
+                         && has_code (error, codes));
+  if (!call->sent_sum || !is_rejected)
     return false;
-  return call->mended_sum = true;
-}
-
-/* It was the checksum: the others leave it out at once. */
-static void
-learn_of_sum (struct rd_s3_call *call)
-{
-  if (!call->mended_sum || call->sent_sum
-      || !rd_http_is_good (call->problem.status))
-    return;
-  RD_LOCK_SCOPE (&call->s3->mutex);
-  call->s3->synced.sends_sums = false;
+  return call->dropped_sum = true;
 }
 
 enum radio_status
-rd_s3_judge (struct rd_s3_call *call, enum rd_http_next *next)
+rd_s3_classify (struct rd_s3_call *call, enum rd_http_next *next)
 {
   const struct rd_s3_credentials *credentials = call->credentials;
-  if (rd_http_is_good (call->problem.status))
+  if (rd_http_is_good (call->error.status))
     return RADIO_OK;
-  *next = rd_s3_problem_next (&call->problem);
-  return rd_s3_problem_fail (&call->problem, call->name,
-                             !credentials || !credentials->access_key);
+  *next = rd_s3_error_next (&call->error);
+  return rd_s3_error_fail (&call->error, call->name,
+                           !credentials || !credentials->access_key);
 }
 
 static enum radio_status
@@ -216,17 +367,23 @@ conclude (struct rd_http_task *task, const struct rd_buffer *body,
           enum rd_http_next *next)
 {
   struct rd_s3_call *call = (struct rd_s3_call *) task;
-  rd_s3_problem_read (&call->problem, &task->answer, body);
-  learn_of_sum (call);
-  if (mend_region (call) || mend_clock (call) || mend_token (call)
-      || mend_sum (call)) {
-    enum radio_status status = rd_s3_judge (call, next);
-    if (call->mended_token)
+  rd_s3_error_parse (&call->error, &task->response, body);
+  if (call->dropped_sum && !call->sent_sum
+      && rd_http_is_good (call->error.status)) {
+    /* It was the checksum: other requests omit it at once. */
+    RD_LOCK_SCOPE (&call->s3->mutex);
+    call->s3->synced.sends_sums = false;
+  }
+  if (correct_region (call) || correct_clock_skew (call)
+      || refresh_token (call) || drop_checksum (call)) {
+    enum radio_status status = rd_s3_classify (call, next);
+    if (call->refreshed_token)
       rd_s3_credentials_free (RD_STEAL (call->credentials));
-    *next = RD_HTTP_AGAIN;
+    *next = RD_HTTP_RETRY_NOW;
     return status;
   }
-  return call->judge ? call->judge (call, next) : rd_s3_judge (call, next);
+  return call->classify ? call->classify (call, next)
+                        : rd_s3_classify (call, next);
 }
 
 /*------------------------------------------------------------------------
@@ -249,7 +406,7 @@ rd_s3_call_init (struct rd_s3_call *call, struct rd_s3 *s3,
     .url = call->url, .name = call->name, .method = method,
     .is_repeatable = true, .prepare = prepare, .conclude = conclude,
   };
-  RD_TRY (take_credentials (call));
+  RD_TRY (get_credentials (call));
   return rd_s3_sha256 (NULL, 0, call->sha256);
 }
 
@@ -272,7 +429,7 @@ rd_s3_sends_sums (struct rd_s3 *s3)
 }
 
 static enum radio_status
-add_sum (struct rd_s3_call *call, const struct rd_part *parts, size_t n)
+add_checksum (struct rd_s3_call *call, const struct rd_part *parts, size_t n)
 {
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
   uint32_t crc = 0;
@@ -288,10 +445,10 @@ add_sum (struct rd_s3_call *call, const struct rd_part *parts, size_t n)
   return RADIO_OK;
 }
 
-/* Without TLS its digest is signed, and the server holds it against what
- * arrived.  TLS keeps a body as it was sent, up to where TLS ends: a checksum
- * that is signed goes further, at a tenth of a digest's cost.  A POST has
- * none: with the one that ends an upload it would be the object's. */
+/* Without TLS the body's digest is signed, and the server verifies it.  TLS
+ * protects a body up to where TLS ends: a signed checksum goes further, at a
+ * tenth of a digest's cost.  A POST has none: when it completes an upload, the
+ * checksum would be taken for the object's. */
 enum radio_status
 rd_s3_call_body (struct rd_s3_call *call, const struct rd_part *parts,
                  size_t n)
@@ -300,7 +457,7 @@ rd_s3_call_body (struct rd_s3_call *call, const struct rd_part *parts,
   call->read.task.parts = parts;
   call->read.task.nparts = n;
   if (call->read.task.method == RD_HTTP_PUT && rd_s3_sends_sums (call->s3))
-    RD_TRY (add_sum (call, parts, n));
+    RD_TRY (add_checksum (call, parts, n));
   if (!call->s3->place.is_https)
     return rd_s3_sha256 (parts, n, call->sha256);
   memcpy (call->sha256, unsigned_payload, sizeof unsigned_payload);

@@ -1,38 +1,95 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for credentials: one place after the other. */
+/* The search for credentials, and credentials in JSON. */
 #include <config.h>
 
 #include <string.h>
 
 #include "src/base/error.h"
-#include "io/s3/credentials.h"
+#include "src/base/json.h"
 #include "io/s3/sources.h"
+#include "io/s3/xml.h"
 
-/* Of roles that are assumed with the credentials of other roles. */
+/* Roles that are assumed with the credentials of other roles. */
 #define MAX_DEPTH 8
 
-/* Each of these leaves *credentials NULL where its place is not set up. */
-typedef enum radio_status source_fn (const struct rd_s3_search *search,
-                                     struct rd_s3_credentials **credentials);
+/*------------------------------------------------------------------------
+ * JSON documents
+ *----------------------------------------------------------------------*/
+
+/* Returns a string member, or NULL where it is missing.  The getters of
+ * rd_json would show its value in messages. */
+static enum radio_status
+get_text (struct json_object *document, const char *name, const char *where,
+          const char **text)
+{
+  struct json_object *value = rd_json_member (document, name);
+  *text = NULL;
+  if (value == NULL)
+    return RADIO_OK;
+  if (!json_object_is_type (value, json_type_string)
+      || strlen (json_object_get_string (value))
+         != (size_t) json_object_get_string_len (value))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: '%s' is not a text", where,
+                    name);
+  *text = json_object_get_string (value);
+  return RADIO_OK;
+}
+
+static enum radio_status
+require_text (struct json_object *document, const char *name,
+              const char *where, const char **text)
+{
+  RD_TRY (get_text (document, name, where, text));
+  if (*text == NULL || **text == '\0')
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: '%s' is missing", where, name);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_s3_credentials_from_json (const struct rd_buffer *text, const char *where,
+                             bool is_process,
+                             struct rd_s3_credentials **credentials)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  const char *access_key, *secret_key, *token, *expiration, *code = NULL;
+  int64_t expires_s = 0;
+  RD_TRY (rd_json_parse ((const char *) text->data, text->nbytes, where,
+                         &document));
+  if (!json_object_is_type (document, json_type_object))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: not a JSON object", where);
+  if (is_process) {
+    struct json_object *version = rd_json_member (document, "Version");
+    if (!json_object_is_type (version, json_type_int)
+        || json_object_get_int64 (version) != 1)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: 'Version' is not 1",
+                      where);
+  } else {
+    RD_TRY (get_text (document, "Code", where, &code));
+    if (code && strcmp (code, "Success") != 0)
+      return rd_fail (RADIO_ERROR_PERMISSION, "%s: the response's 'Code' is "
+                      "not Success", where);
+  }
+  RD_TRY (require_text (document, "AccessKeyId", where, &access_key));
+  RD_TRY (require_text (document, "SecretAccessKey", where, &secret_key));
+  RD_TRY (get_text (document, is_process ? "SessionToken" : "Token", where,
+                    &token));
+  RD_TRY (get_text (document, "Expiration", where, &expiration));
+  if (expiration && !rd_s3_parse_time (expiration, &expires_s))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: 'Expiration' is not a time",
+                    where);
+  return rd_s3_credentials_new (access_key, secret_key,
+                                token && *token ? token : NULL, expires_s,
+                                credentials);
+}
+
+/*------------------------------------------------------------------------
+ * Profiles
+ *----------------------------------------------------------------------*/
 
 static const char *
 setting (const struct rd_s3_search *search, enum rd_s3_setting which)
 {
   return rd_s3_setting (search->settings, which);
-}
-
-/*------------------------------------------------------------------------
- * Keys
- *----------------------------------------------------------------------*/
-
-static enum radio_status
-look_at_own (const struct rd_s3_search *search,
-             struct rd_s3_credentials **credentials)
-{
-  return rd_s3_keys (setting (search, RD_S3_OWN_ACCESS_KEY),
-                     setting (search, RD_S3_OWN_SECRET_KEY),
-                     setting (search, RD_S3_OWN_SESSION_TOKEN),
-                     "the credentials that were given", credentials);
 }
 
 static enum radio_status
@@ -45,20 +102,6 @@ environment_keys (const struct rd_s3_search *search,
                      "the environment (AWS_ACCESS_KEY_ID, "
                      "AWS_SECRET_ACCESS_KEY)", credentials);
 }
-
-/* A profile that the caller chose wins over the environment's keys; one that
- * the environment chose does not. */
-static enum radio_status
-look_at_environment (const struct rd_s3_search *search,
-                     struct rd_s3_credentials **credentials)
-{
-  return setting (search, RD_S3_OWN_PROFILE)
-         ? RADIO_OK : environment_keys (search, credentials);
-}
-
-/*------------------------------------------------------------------------
- * Profiles
- *----------------------------------------------------------------------*/
 
 static enum radio_status
 fail_profile (enum radio_status status, const char *profile, const char *why)
@@ -73,6 +116,7 @@ property (const struct rd_s3_search *search, const char *profile,
   return rd_s3_profile_get (search->profiles, profile, name);
 }
 
+/* Resolves a profile that assumes no role. */
 static enum radio_status
 resolve_plain (const struct rd_s3_search *search, const char *profile,
                struct rd_s3_credentials **credentials)
@@ -82,14 +126,14 @@ resolve_plain (const struct rd_s3_search *search, const char *profile,
   if (*credentials)
     return RADIO_OK;
   if (command)
-    return rd_s3_ask_process (command, profile, RD_S3_PROCESS_TIMEOUT_MS,
-                              credentials);
+    return rd_s3_process_credentials (command, profile,
+                                      RD_S3_PROCESS_TIMEOUT_MS, credentials);
   if (property (search, profile, "sso_session")
       || property (search, profile, "sso_start_url"))
     return fail_profile (RADIO_ERROR_UNSUPPORTED, profile, "signs in by SSO, "
-                         "which is not supported; a profile with "
+                         "which is not supported; use a profile with "
                          "'credential_process = aws configure "
-                         "export-credentials --profile NAME' does it");
+                         "export-credentials --profile NAME'");
   return RADIO_OK;
 }
 
@@ -97,35 +141,27 @@ static enum radio_status
 resolve_profile (const struct rd_s3_search *search, const char *profile,
                  unsigned depth, struct rd_s3_credentials **credentials);
 
-/* Whose credentials a role is assumed with, by the name of a place. */
-static enum radio_status
-resolve_named_source (const struct rd_s3_search *search, const char *profile,
-                      const char *name,
-                      struct rd_s3_credentials **credentials)
-{
-  if (strcmp (name, "Environment") == 0)
-    return environment_keys (search, credentials);
-  if (strcmp (name, "EcsContainer") == 0)
-    return rd_s3_look_at_container (search, credentials);
-  if (strcmp (name, "Ec2InstanceMetadata") == 0)
-    return rd_s3_ask_instance (search, credentials);
-  return fail_profile (RADIO_ERROR_UNSUPPORTED, profile,
-                       "has a credential_source that is not known");
-}
-
-/* A profile that is its own source gives its keys. */
+/* Resolves the credentials that a role is assumed with.  A profile that is
+ * its own source provides its keys. */
 static enum radio_status
 resolve_source (const struct rd_s3_search *search, const char *profile,
                 unsigned depth, struct rd_s3_credentials **credentials)
 {
   const char *source = property (search, profile, "source_profile");
-  const char *place = property (search, profile, "credential_source");
+  const char *name = property (search, profile, "credential_source");
   if (source && strcmp (source, profile) == 0)
     RD_TRY (resolve_plain (search, profile, credentials));
   else if (source)
     RD_TRY (resolve_profile (search, source, depth + 1, credentials));
-  else if (place)
-    RD_TRY (resolve_named_source (search, profile, place, credentials));
+  else if (name && strcmp (name, "Environment") == 0)
+    RD_TRY (environment_keys (search, credentials));
+  else if (name && strcmp (name, "EcsContainer") == 0)
+    RD_TRY (rd_s3_container_credentials (search, credentials));
+  else if (name && strcmp (name, "Ec2InstanceMetadata") == 0)
+    RD_TRY (rd_s3_instance_credentials (search, credentials));
+  else if (name)
+    return fail_profile (RADIO_ERROR_UNSUPPORTED, profile,
+                         "has an unknown credential_source");
   if (*credentials)
     return RADIO_OK;
   return fail_profile (RADIO_ERROR_ARGUMENT, profile, "has a role_arn, but "
@@ -150,7 +186,7 @@ resolve_role (const struct rd_s3_search *search, const char *profile,
     return rd_s3_assume_role (search, &role, credentials);
   if (property (search, profile, "mfa_serial"))
     return fail_profile (RADIO_ERROR_UNSUPPORTED, profile, "has an "
-                         "mfa_serial: nobody can be asked for its code");
+                         "mfa_serial, which is not supported");
   RD_TRY (resolve_source (search, profile, depth, &source));
   role.source = source;
   return rd_s3_assume_role (search, &role, credentials);
@@ -171,75 +207,42 @@ resolve_profile (const struct rd_s3_search *search, const char *profile,
          : resolve_plain (search, profile, credentials);
 }
 
-static enum radio_status
-look_at_profile (const struct rd_s3_search *search,
-                 struct rd_s3_credentials **credentials)
-{
-  const char *profile = rd_s3_profile_name (search->settings);
-  if (!rd_s3_profile_is_chosen (search->settings)
-      && !rd_s3_profile_exists (search->profiles, profile))
-    return RADIO_OK;
-  return resolve_profile (search, profile, 0, credentials);
-}
-
 /*------------------------------------------------------------------------
- * Services
+ * The search
  *----------------------------------------------------------------------*/
 
+/* Searches the sources after the caller's and the environment's keys;
+ * *credentials stays NULL where none is configured. */
 static enum radio_status
-look_at_web_identity (const struct rd_s3_search *search,
-                      struct rd_s3_credentials **credentials)
+search_sources (const struct rd_s3_search *search,
+                struct rd_s3_credentials **credentials)
 {
+  const char *profile = rd_s3_profile_name (search->settings);
   const struct rd_s3_role role = {
     .arn = setting (search, RD_S3_ROLE_ARN),
     .session_name = setting (search, RD_S3_ROLE_SESSION_NAME),
     .token_file = setting (search, RD_S3_TOKEN_FILE),
   };
-  if (role.token_file == NULL || setting (search, RD_S3_OWN_PROFILE))
+  if (role.token_file && !setting (search, RD_S3_OWN_PROFILE)) {
+    if (role.arn == NULL)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "AWS_WEB_IDENTITY_TOKEN_FILE is "
+                      "set, but AWS_ROLE_ARN is not");
+    return rd_s3_assume_role (search, &role, credentials);
+  }
+  if (rd_s3_profile_is_chosen (search->settings)
+      || rd_s3_profile_exists (search->profiles, profile))
+    RD_TRY (resolve_profile (search, profile, 0, credentials));
+  if (*credentials == NULL)
+    RD_TRY (rd_s3_container_credentials (search, credentials));
+  if (*credentials
+      || rd_s3_setting_is_true (search->settings, RD_S3_METADATA_DISABLED))
     return RADIO_OK;
-  if (role.arn == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "AWS_WEB_IDENTITY_TOKEN_FILE is "
-                    "set, but AWS_ROLE_ARN is not");
-  return rd_s3_assume_role (search, &role, credentials);
-}
-
-/* The last place: that it does not answer is no news off an instance. */
-static enum radio_status
-look_at_instance (const struct rd_s3_search *search,
-                  struct rd_s3_credentials **credentials)
-{
-  if (rd_s3_setting_is_true (search->settings, RD_S3_METADATA_DISABLED))
-    return RADIO_OK;
-  enum radio_status status = rd_s3_ask_instance (search, credentials);
+  enum radio_status status = rd_s3_instance_credentials (search, credentials);
   return status == RADIO_OK
          ? RADIO_OK
          : rd_fail_in (status, "no credentials for S3 in the environment or "
                        "the profile '%.200s', nor of a container or instance",
-                       rd_s3_profile_name (search->settings));
-}
-
-/*------------------------------------------------------------------------
- * The search
- *----------------------------------------------------------------------*/
-
-static enum radio_status
-search_all (const struct rd_s3_search *search,
-            struct rd_s3_credentials **credentials)
-{
-  static source_fn *const sources[] = {
-    look_at_web_identity, look_at_profile, rd_s3_look_at_container,
-    look_at_instance,
-  };
-  for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-    RD_TRY (sources[i] (search, credentials));
-    if (*credentials)
-      return RADIO_OK;
-  }
-  return rd_fail (RADIO_ERROR_PERMISSION, "no credentials for S3: neither "
-                  "AWS_ACCESS_KEY_ID nor the profile '%.200s' has any, and "
-                  "nothing else is set up; public buckets are read "
-                  "anonymously when that is asked for",
-                  rd_s3_profile_name (search->settings));
+                       profile);
 }
 
 enum radio_status
@@ -252,14 +255,25 @@ rd_s3_find_credentials (const struct rd_s3_settings *settings, int64_t now_s,
   if (settings->is_anonymous)
     return rd_s3_credentials_new (NULL, NULL, NULL, 0, credentials);
   const struct rd_s3_search search = { settings, &profiles, now_s };
-  /* What is given needs no files, which may be unreadable. */
-  RD_TRY (look_at_own (&search, &found));
-  if (found == NULL)
-    RD_TRY (look_at_environment (&search, &found));
+  RD_TRY (rd_s3_keys (setting (&search, RD_S3_OWN_ACCESS_KEY),
+                      setting (&search, RD_S3_OWN_SECRET_KEY),
+                      setting (&search, RD_S3_OWN_SESSION_TOKEN),
+                      "the credentials that were given", &found));
+  /* A profile that the caller chose takes precedence over the environment's
+   * keys; one that the environment chose does not. */
+  if (found == NULL && !setting (&search, RD_S3_OWN_PROFILE))
+    RD_TRY (environment_keys (&search, &found));
+  /* Files are read only where they are needed: they may be unreadable. */
   if (found == NULL) {
     RD_TRY (rd_s3_profiles_read (settings, &profiles));
-    RD_TRY (search_all (&search, &found));
+    RD_TRY (search_sources (&search, &found));
   }
+  if (found == NULL)
+    return rd_fail (RADIO_ERROR_PERMISSION, "no credentials for S3: neither "
+                    "AWS_ACCESS_KEY_ID nor the profile '%.200s' has any, and "
+                    "no other source is configured; for public buckets "
+                    "request anonymous access",
+                    rd_s3_profile_name (settings));
   *credentials = RD_STEAL (found);
   return RADIO_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Credentials that are kept and renewed.  Those who need some take a copy
- * under the lock; one at a time fetches others, without the lock. */
+/* Credentials, and a cache that refreshes them.  A caller copies them under
+ * the mutex; one thread at a time fetches others, without the mutex. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -14,18 +14,69 @@
 #include "src/base/error.h"
 #include "io/s3/credentials.h"
 
-/* New ones are fetched 5 to 15 minutes before the old expire, but not in the
- * first half of their life.  The spread keeps many processes that began
- * together from asking together. */
+/* Credentials are refreshed 5 to 15 minutes before they expire, but not in
+ * the first half of their lifetime.  The spread keeps processes that were
+ * started together from refreshing together. */
 #define REFRESH_LEAST_S 300
 #define REFRESH_SPREAD_S 600
 
-/* After a fetch that failed while the old were good. */
+/* The pause after a failed refresh while the old ones are valid. */
 #define REFRESH_AGAIN_S 60
 
-/* What was just fetched is used for so long, whatever it says of its end:
- * this machine's clock may be wrong, and the server knows best. */
+/* New credentials are used this long, whatever their expiration: the local
+ * clock may be wrong. */
 #define TRUSTED_S 60
+
+/*------------------------------------------------------------------------
+ * Values
+ *----------------------------------------------------------------------*/
+
+void
+rd_s3_credentials_free (struct rd_s3_credentials *credentials)
+{
+  if (credentials == NULL)
+    return;
+  rd_s3_secret_free (credentials->access_key);
+  rd_s3_secret_free (credentials->secret_key);
+  rd_s3_secret_free (credentials->session_token);
+  rd_free (credentials);
+}
+
+static bool
+copy_text (const char *from, char **to)
+{
+  *to = from ? rd_strdup (from) : NULL;
+  return from == NULL || *to != NULL;
+}
+
+enum radio_status
+rd_s3_credentials_new (const char *access_key, const char *secret_key,
+                       const char *session_token, int64_t expires_s,
+                       struct rd_s3_credentials **credentials)
+{
+  RD_CLEANUP (rd_cleanup_s3_credentials) struct rd_s3_credentials *made =
+    rd_calloc (1, sizeof *made);
+  if (made == NULL || !copy_text (access_key, &made->access_key)
+      || !copy_text (secret_key, &made->secret_key)
+      || !copy_text (session_token, &made->session_token))
+    return rd_fail_memory (sizeof *made);
+  made->expires_s = expires_s;
+  *credentials = RD_STEAL (made);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_s3_credentials_copy (const struct rd_s3_credentials *from,
+                        struct rd_s3_credentials **credentials)
+{
+  return rd_s3_credentials_new (from->access_key, from->secret_key,
+                                from->session_token, from->expires_s,
+                                credentials);
+}
+
+/*------------------------------------------------------------------------
+ * Fetching
+ *----------------------------------------------------------------------*/
 
 struct rd_s3_provider {
   struct rd_s3_provider_options options;
@@ -37,7 +88,7 @@ struct rd_s3_provider {
     struct rd_s3_credentials *current;  /* NULL: none */
     int64_t good_until_s, refresh_s;
     bool is_fetching;
-    uint64_t nfetches;                  /* that came to an end */
+    uint64_t nfetches;                  /* that have ended */
     struct rd_error error;              /* of the last one */
     bool has_thread;
     pthread_t thread;
@@ -52,33 +103,9 @@ now_of (const struct rd_s3_provider *provider)
          : (int64_t) time (NULL);
 }
 
-/*------------------------------------------------------------------------
- * Fetching
- *----------------------------------------------------------------------*/
-
-static enum radio_status
-fetch (struct rd_s3_provider *provider,
-       struct rd_s3_credentials **credentials)
-{
-  if (provider->options.find)
-    return provider->options.find (provider->options.data, credentials);
-  return rd_s3_find_credentials (&provider->settings, now_of (provider),
-                                 credentials);
-}
-
-/* A number of this process and moment; not for secrets. */
-static int64_t
-spread_s (const struct rd_s3_provider *provider, int64_t now_s)
-{
-  uint64_t x = (uint64_t) now_s ^ (uint64_t) provider->pid << 32
-               ^ (uint64_t) (uintptr_t) provider;
-  x *= 0x9e3779b97f4a7c15;
-  return (int64_t) ((x >> 32) % REFRESH_SPREAD_S);
-}
-
 static void
-keep (struct rd_s3_provider *provider, struct rd_s3_credentials *fetched,
-      int64_t now_s)
+keep_synced (struct rd_s3_provider *provider,
+             struct rd_s3_credentials *fetched, int64_t now_s)
 {
   int64_t expires_s = fetched->expires_s;
   rd_s3_credentials_free (provider->synced.current);
@@ -89,27 +116,35 @@ keep (struct rd_s3_provider *provider, struct rd_s3_credentials *fetched,
     return;
   if (expires_s < now_s + TRUSTED_S)
     expires_s = now_s + TRUSTED_S;
-  int64_t early_s = REFRESH_LEAST_S + spread_s (provider, now_s);
+  /* A number that differs between processes and times; not secret. */
+  uint64_t x = (uint64_t) now_s ^ (uint64_t) provider->pid << 32
+               ^ (uint64_t) (uintptr_t) provider;
+  x *= 0x9e3779b97f4a7c15;
+  int64_t early_s = REFRESH_LEAST_S + (int64_t) ((x >> 32) % REFRESH_SPREAD_S);
   int64_t half_s = (expires_s - now_s) / 2;
   provider->synced.good_until_s = expires_s;
   provider->synced.refresh_s = expires_s
                                - (early_s < half_s ? early_s : half_s);
 }
 
-/* Called and returns with the lock; is_fetching is set. */
+/* Called and returns with the mutex held; is_fetching is set. */
 static void
 fetch_unlocked (struct rd_s3_provider *provider)
 {
+  const struct rd_s3_provider_options *options = &provider->options;
   struct rd_s3_credentials *fetched = NULL;
   struct rd_error error = { .status = RADIO_OK };
   pthread_mutex_unlock (&provider->mutex);
-  enum radio_status status = fetch (provider, &fetched);
+  enum radio_status status
+    = options->find ? options->find (options->data, &fetched)
+                    : rd_s3_find_credentials (&provider->settings,
+                                              now_of (provider), &fetched);
   if (status != RADIO_OK)
     rd_error_save (&error, status);
   int64_t now_s = now_of (provider);
   pthread_mutex_lock (&provider->mutex);
   if (status == RADIO_OK)
-    keep (provider, fetched, now_s);
+    keep_synced (provider, fetched, now_s);
   else
     provider->synced.refresh_s = now_s + REFRESH_AGAIN_S;
   provider->synced.error = error;
@@ -127,8 +162,8 @@ run_fetch (void *data)
   return NULL;
 }
 
-/* The lock is held; nothing is being fetched, so that a thread that was
- * begun before has no more than its end to reach. */
+/* Called with the mutex held while nothing is being fetched, so that a thread
+ * that was started before is about to end. */
 static void
 fetch_in_background (struct rd_s3_provider *provider, int64_t now_s)
 {
@@ -149,13 +184,7 @@ fetch_in_background (struct rd_s3_provider *provider, int64_t now_s)
  * The provider
  *----------------------------------------------------------------------*/
 
-static bool
-has_good (const struct rd_s3_provider *provider, int64_t now_s)
-{
-  return provider->synced.current && now_s < provider->synced.good_until_s;
-}
-
-/* The lock is held: fetch, or wait for whoever does. */
+/* Called with the mutex held: fetches, or waits for the thread that does. */
 static enum radio_status
 fetch_or_wait (struct rd_s3_provider *provider)
 {
@@ -178,7 +207,8 @@ rd_s3_provider_get (struct rd_s3_provider *provider,
                     "in the parent process");
   int64_t now_s = now_of (provider);
   RD_LOCK_SCOPE (&provider->mutex);
-  while (!has_good (provider, now_s)) {
+  while (!provider->synced.current
+         || now_s >= provider->synced.good_until_s) {
     RD_TRY (fetch_or_wait (provider));
     now_s = now_of (provider);
   }
@@ -235,8 +265,8 @@ rd_s3_provider_close (struct rd_s3_provider *provider)
 {
   if (provider == NULL)
     return;
-  /* In a child of the process there is no such thread, and the lock may be
-   * that of a thread which is not there. */
+  /* A forked child does not have the thread, and the mutex may be locked by
+   * one that it does not have either. */
   if (getpid () == provider->pid) {
     if (provider->synced.has_thread)
       pthread_join (provider->synced.thread, NULL);

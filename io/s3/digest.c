@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What signing computes with libcrypto: digests, a day's key, a signature,
- * and the time as they have it. */
+/* The cryptography of signing, by libcrypto: digests, signing keys, and
+ * signatures. */
 #include <config.h>
 
 #include <openssl/crypto.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "src/base/error.h"
-#include "io/s3/canonical.h"
+#include "io/s3/sign.h"
 
 #define TERMINATOR "aws4_request"
 #define DAY_NBYTES 8
@@ -117,7 +117,7 @@ rd_s3_time (int64_t unix_s, char text[RD_S3_TIME_NBYTES])
 }
 
 /*------------------------------------------------------------------------
- * A day's key
+ * Signing keys
  *----------------------------------------------------------------------*/
 
 static bool
@@ -136,27 +136,16 @@ hmac (const void *key, size_t key_nbytes, const char *text, size_t nbytes,
   return is_done;
 }
 
-/* The secret is that of the first step, with "AWS4" in front. */
-static bool
-hmac_day (const char *secret, const char *day,
-          unsigned char out[RD_S3_KEY_NBYTES])
-{
-  size_t nbytes = strlen (secret) + strlen ("AWS4");
-  char *key = rd_malloc (nbytes + 1);
-  if (key == NULL)
-    return false;
-  memcpy (key, "AWS4", 4);
-  memcpy (key + 4, secret, nbytes - 4 + 1);
-  bool is_done = hmac (key, nbytes, day, DAY_NBYTES, out);
-  rd_s3_wipe (key);
-  return is_done;
-}
-
 static enum radio_status
 derive_key (const struct rd_s3_signing *signing, const char *day,
             unsigned char key[RD_S3_KEY_NBYTES])
 {
-  if (hmac_day (signing->credentials->secret_key, day, key)
+  RD_S3_SECRET_SCOPE struct rd_buffer secret = { 0 };
+  const char *text = signing->credentials->secret_key;
+  RD_TRY (rd_buffer_reserve (&secret, strlen (text) + strlen ("AWS4")));
+  RD_TRY (rd_s3_append (&secret, "AWS4"));
+  RD_TRY (rd_s3_append (&secret, text));
+  if (hmac (secret.data, secret.nbytes, day, DAY_NBYTES, key)
       && hmac (key, RD_S3_KEY_NBYTES, signing->region,
                strlen (signing->region), key)
       && hmac (key, RD_S3_KEY_NBYTES, signing->service,
@@ -167,54 +156,35 @@ derive_key (const struct rd_s3_signing *signing, const char *day,
   return fail_crypto ();
 }
 
-/* What a key is derived from, told apart by the NUL behind each. */
-static enum radio_status
-make_id (const struct rd_s3_signing *signing, const char *day,
-         unsigned char id[32])
-{
-  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
-  const char *const texts[] = { signing->credentials->secret_key,
-                                signing->region, signing->service };
-  RD_TRY (rd_s3_digest_begin (&digest));
-  rd_s3_digest_add (&digest, day, DAY_NBYTES);
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    rd_s3_digest_add (&digest, texts[i], strlen (texts[i]) + 1);
-  return end_digest (&digest, id);
-}
-
-static bool
-find_key (struct rd_s3_key_cache *cache, const unsigned char id[32],
-          unsigned char key[RD_S3_KEY_NBYTES])
-{
-  RD_LOCK_SCOPE (&cache->mutex);
-  if (!cache->synced.is_set || memcmp (cache->synced.id, id, 32) != 0)
-    return false;
-  memcpy (key, cache->synced.key, RD_S3_KEY_NBYTES);
-  return true;
-}
-
-static void
-keep_key (struct rd_s3_key_cache *cache, const unsigned char id[32],
-          const unsigned char key[RD_S3_KEY_NBYTES])
-{
-  RD_LOCK_SCOPE (&cache->mutex);
-  memcpy (cache->synced.id, id, 32);
-  memcpy (cache->synced.key, key, RD_S3_KEY_NBYTES);
-  cache->synced.is_set = true;
-}
-
 enum radio_status
 rd_s3_signing_key (const struct rd_s3_signing *signing, const char *time,
                    unsigned char key[RD_S3_KEY_NBYTES])
 {
+  struct rd_s3_key_cache *cache = signing->cache;
+  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
   unsigned char id[32];
-  if (signing->cache == NULL)
+  if (cache == NULL)
     return derive_key (signing, time, key);
-  RD_TRY (make_id (signing, time, id));
-  if (find_key (signing->cache, id, key))
-    return RADIO_OK;
+  /* A digest of the inputs, each of which ends in a NUL. */
+  const char *const texts[] = { signing->credentials->secret_key,
+                                signing->region, signing->service };
+  RD_TRY (rd_s3_digest_begin (&digest));
+  rd_s3_digest_add (&digest, time, DAY_NBYTES);
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    rd_s3_digest_add (&digest, texts[i], strlen (texts[i]) + 1);
+  RD_TRY (end_digest (&digest, id));
+  {
+    RD_LOCK_SCOPE (&cache->mutex);
+    if (cache->synced.is_set && memcmp (cache->synced.id, id, sizeof id) == 0) {
+      memcpy (key, cache->synced.key, RD_S3_KEY_NBYTES);
+      return RADIO_OK;
+    }
+  }
   RD_TRY (derive_key (signing, time, key));
-  keep_key (signing->cache, id, key);
+  RD_LOCK_SCOPE (&cache->mutex);
+  memcpy (cache->synced.id, id, sizeof id);
+  memcpy (cache->synced.key, key, RD_S3_KEY_NBYTES);
+  cache->synced.is_set = true;
   return RADIO_OK;
 }
 
@@ -226,7 +196,7 @@ rd_s3_key_cache_init (struct rd_s3_key_cache *cache)
 }
 
 void
-rd_s3_key_cache_wipe (struct rd_s3_key_cache *cache)
+rd_s3_key_cache_free (struct rd_s3_key_cache *cache)
 {
   pthread_mutex_destroy (&cache->mutex);
   OPENSSL_cleanse (&cache->synced, sizeof cache->synced);
@@ -236,34 +206,16 @@ rd_s3_key_cache_wipe (struct rd_s3_key_cache *cache)
  * The signature
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-append_text (struct rd_buffer *buffer, const char *text)
-{
-  return rd_buffer_append (buffer, text, strlen (text));
-}
-
-static enum radio_status
-append_to_sign (struct rd_buffer *text, const struct rd_s3_signing *signing,
-                const char *time, const char *canonical_sha256)
-{
-  RD_TRY (append_text (text, "AWS4-HMAC-SHA256\n"));
-  RD_TRY (append_text (text, time));
-  RD_TRY (append_text (text, "\n"));
-  RD_TRY (rd_s3_append_scope (text, signing, time));
-  RD_TRY (append_text (text, "\n"));
-  return append_text (text, canonical_sha256);
-}
-
 enum radio_status
 rd_s3_append_scope (struct rd_buffer *text,
                     const struct rd_s3_signing *signing, const char *time)
 {
   RD_TRY (rd_buffer_append (text, time, DAY_NBYTES));
-  RD_TRY (append_text (text, "/"));
-  RD_TRY (append_text (text, signing->region));
-  RD_TRY (append_text (text, "/"));
-  RD_TRY (append_text (text, signing->service));
-  return append_text (text, "/" TERMINATOR);
+  RD_TRY (rd_s3_append (text, "/"));
+  RD_TRY (rd_s3_append (text, signing->region));
+  RD_TRY (rd_s3_append (text, "/"));
+  RD_TRY (rd_s3_append (text, signing->service));
+  return rd_s3_append (text, "/" TERMINATOR);
 }
 
 enum radio_status
@@ -273,7 +225,12 @@ rd_s3_signature (const struct rd_s3_signing *signing, const char *time,
 {
   RD_BUFFER_SCOPE struct rd_buffer to_sign = { 0 };
   unsigned char key[RD_S3_KEY_NBYTES], signature[RD_S3_KEY_NBYTES];
-  RD_TRY (append_to_sign (&to_sign, signing, time, canonical_sha256));
+  RD_TRY (rd_s3_append (&to_sign, "AWS4-HMAC-SHA256\n"));
+  RD_TRY (rd_s3_append (&to_sign, time));
+  RD_TRY (rd_s3_append (&to_sign, "\n"));
+  RD_TRY (rd_s3_append_scope (&to_sign, signing, time));
+  RD_TRY (rd_s3_append (&to_sign, "\n"));
+  RD_TRY (rd_s3_append (&to_sign, canonical_sha256));
   RD_TRY (rd_s3_signing_key (signing, time, key));
   bool is_done = hmac (key, sizeof key, (const char *) to_sign.data,
                        to_sign.nbytes, signature);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ListObjectsV2, page by page.  Keys are to come percent-encoded, since XML
- * cannot hold all of them; not every server does so, and one that does says
- * it, maybe behind them: so a page is read twice.  Keys must come in byte
+/* ListObjectsV2, page by page.  Keys are requested percent-encoded, since XML
+ * cannot hold all of them; not every server does so, and one that does may
+ * state it after them: so a page is read twice.  Keys must come in byte
  * order, so that none comes twice and the pages come to an end. */
 #include <config.h>
 
@@ -9,28 +9,25 @@
 #include <string.h>
 
 #include "src/base/checked.h"
-#include "io/entries.h"
-#include "io/key.h"
 #include "io/percent.h"
-#include "io/s3/list.h"
-#include "io/s3/page.h"
+#include "io/s3/store.h"
 #include "io/s3/xml.h"
 
 struct listing {
   struct rd_s3 *s3;
   bool recursive, is_root;
-  char *below;                /* "store/prefix/", what keys begin with */
+  char *below;                /* "store/prefix/", which keys begin with */
   char *last;                 /* the last key of a recursive listing */
   struct rd_entries entries;  /* of this page, or without recursion all */
-  uint64_t gathered_nbytes;   /* that they take */
+  uint64_t collected_nbytes;  /* that they take */
 
-  /* Of the page that is read. */
+  /* Of the current page. */
   struct rd_s3_page page;
   char *token;                /* of the next page */
-  char *key;                  /* of the item that is read */
+  char *key;                  /* of the current item */
   bool has_nbytes;
   uint64_t nbytes;
-  int64_t written_s;          /* -1: not told */
+  int64_t written_s;          /* -1: not given */
 };
 
 /*------------------------------------------------------------------------
@@ -51,7 +48,7 @@ rd_s3_query_add (struct rd_buffer *query, const char *name, const char *value)
 }
 
 char *
-rd_s3_query_take (struct rd_buffer *query)
+rd_s3_query_copy (const struct rd_buffer *query)
 {
   char *text = rd_strndup ((const char *) query->data, query->nbytes);
   if (text == NULL)
@@ -64,92 +61,61 @@ rd_s3_query_take (struct rd_buffer *query)
  *----------------------------------------------------------------------*/
 
 static enum radio_status
-fail_listing (const struct listing *listing, const char *what)
+fail_listing (const struct listing *listing, const char *why)
 {
-  return rd_fail (RADIO_ERROR_FORMAT, "%s: the listing %s",
-                  listing->s3->base.uri, what);
-}
-
-/* Folders' marks, and names that no key of a store can have, are not its. */
-static bool
-is_listed (const struct listing *listing, const char *name)
-{
-  bool is_probe = listing->is_root
-    && strncmp (name, RD_S3_PROBE_NAME, strlen (RD_S3_PROBE_NAME)) == 0;
-  return !is_probe && rd_key_check (&listing->s3->base, name) == RADIO_OK;
-}
-
-static enum radio_status
-check_order (struct listing *listing, const char *key)
-{
-  if (!listing->recursive)
-    return RADIO_OK;
-  if (listing->last && strcmp (listing->last, key) >= 0)
-    return fail_listing (listing, "is not in order");
-  rd_free (listing->last);
-  listing->last = rd_strdup (key);
-  return listing->last ? RADIO_OK : rd_fail_memory (strlen (key) + 1);
-}
-
-/* What does not tell it, or tells the future, is young. */
-static uint64_t
-age_s (const struct listing *listing)
-{
-  bool is_past = listing->written_s >= 0
-                 && listing->written_s < listing->page.now_s;
-  return is_past ? (uint64_t) (listing->page.now_s - listing->written_s) : 0;
-}
-
-static enum radio_status
-gather (struct listing *listing, const char *name, size_t n, bool is_prefix)
-{
-  listing->gathered_nbytes += n + 1 + sizeof (struct rd_io_entry);
-  if (listing->gathered_nbytes > listing->s3->max_listed_nbytes)
-    return rd_fail (RADIO_ERROR_LIMIT, "%s: the names in a folder take more "
-                    "than %" PRIu64 " bytes", listing->s3->base.uri,
-                    listing->s3->max_listed_nbytes);
-  return rd_entries_add (&listing->entries, name, n, is_prefix,
-                         is_prefix ? 0 : listing->nbytes);
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListObjects response: %s",
+                  listing->s3->base.uri, why);
 }
 
 static enum radio_status
 add_item (struct listing *listing, bool is_prefix)
 {
+  const char *uri = listing->s3->base.uri;
   RD_FREE char *key = RD_STEAL (listing->key);
   size_t below_nbytes = strlen (listing->below);
   if (key == NULL
       || (listing->page.is_encoded && !rd_percent_decode (key, true)))
-    return fail_listing (listing, "has an item without a key");
+    return fail_listing (listing, "an item has no key");
   if (strncmp (key, listing->below, below_nbytes) != 0)
-    return fail_listing (listing, "has what was not asked for");
+    return fail_listing (listing, "a key outside of the prefix");
   char *name = key + below_nbytes;
   size_t n = strlen (name);
   if (is_prefix && n > 0 && name[n - 1] == '/')
     name[--n] = '\0';
-  RD_TRY (check_order (listing, key));
-  if (!is_listed (listing, name))
+  if (listing->recursive) {
+    if (listing->last && strcmp (listing->last, key) >= 0)
+      return fail_listing (listing, "not in order");
+    rd_free (listing->last);
+    listing->last = rd_strdup (key);
+    if (listing->last == NULL)
+      return rd_fail_memory (strlen (key) + 1);
+  }
+  /* Probes, markers of folders, and invalid keys are omitted. */
+  if ((listing->is_root
+       && strncmp (name, RD_S3_PROBE_NAME, strlen (RD_S3_PROBE_NAME)) == 0)
+      || rd_key_check (&listing->s3->base, name) != RADIO_OK)
     return RADIO_OK;
   if (!is_prefix && !listing->has_nbytes)
-    return fail_listing (listing, "has an object without a size");
-  RD_TRY (gather (listing, name, n, is_prefix));
-  if (!is_prefix)
-    listing->entries.items[listing->entries.n - 1].age_s = age_s (listing);
+    return fail_listing (listing, "an object has no size");
+  listing->collected_nbytes += n + 1 + sizeof (struct rd_io_entry);
+  if (listing->collected_nbytes > listing->s3->max_listed_nbytes)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: the names in a folder take more "
+                    "than %" PRIu64 " bytes", uri,
+                    listing->s3->max_listed_nbytes);
+  RD_TRY (rd_entries_add (&listing->entries, name, n, is_prefix,
+                          is_prefix ? 0 : listing->nbytes));
+  /* Without a time, or with one in the future, it counts as young. */
+  int64_t now_s = listing->page.now_s;
+  if (!is_prefix && listing->written_s >= 0 && listing->written_s < now_s)
+    listing->entries.items[listing->entries.n - 1].age_s
+      = (uint64_t) (now_s - listing->written_s);
   return RADIO_OK;
-}
-
-static enum radio_status
-end_item (struct listing *listing)
-{
-  enum radio_status status = add_item (listing, false);
-  listing->has_nbytes = false;
-  listing->written_s = -1;
-  return status;
 }
 
 #define ROOT "ListBucketResult"
 
 static enum radio_status
-take_item (const char *path, const char *text, void *user_data)
+read_item_element (const char *path, const char *text, void *user_data)
 {
   struct listing *listing = user_data;
   if (strcmp (path, ROOT "/Contents/Key") == 0
@@ -157,14 +123,18 @@ take_item (const char *path, const char *text, void *user_data)
     return rd_s3_xml_keep (text, &listing->key);
   if (strcmp (path, ROOT "/NextContinuationToken") == 0)
     return rd_s3_xml_keep (text, &listing->token);
-  if (strcmp (path, ROOT "/Contents/Size") == 0)
+  if (strcmp (path, ROOT "/Contents/Size") == 0) {
     listing->has_nbytes = rd_s3_xml_number (text, &listing->nbytes);
-  else if (strcmp (path, ROOT "/Contents/LastModified") == 0)
+  } else if (strcmp (path, ROOT "/Contents/LastModified") == 0) {
     listing->written_s = rd_s3_xml_time (text);
-  else if (strcmp (path, ROOT "/Contents") == 0)
-    return end_item (listing);
-  else if (strcmp (path, ROOT "/CommonPrefixes") == 0)
+  } else if (strcmp (path, ROOT "/CommonPrefixes") == 0) {
     return add_item (listing, true);
+  } else if (strcmp (path, ROOT "/Contents") == 0) {
+    enum radio_status status = add_item (listing, false);
+    listing->has_nbytes = false;
+    listing->written_s = -1;
+    return status;
+  }
   return RADIO_OK;
 }
 
@@ -175,60 +145,41 @@ take_item (const char *path, const char *text, void *user_data)
 RD_S3_SITE (list_site, "list");
 
 static enum radio_status
-make_query (const struct listing *listing, const char *token, char **query)
-{
-  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
-  RD_TRY (rd_s3_query_add (&text, "list-type", "2"));
-  RD_TRY (rd_s3_query_add (&text, "encoding-type", "url"));
-  if (*listing->below)
-    RD_TRY (rd_s3_query_add (&text, "prefix", listing->below));
-  if (!listing->recursive)
-    RD_TRY (rd_s3_query_add (&text, "delimiter", "/"));
-  if (token)
-    RD_TRY (rd_s3_query_add (&text, "continuation-token", token));
-  *query = rd_s3_query_take (&text);
-  return *query ? RADIO_OK : RADIO_ERROR_MEMORY;
-}
-
-static enum radio_status
 read_page (struct listing *listing)
 {
   RD_FREE char *token = RD_STEAL (listing->token);
-  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
-  char *query = NULL;
-  RD_TRY (make_query (listing, token, &query));
-  RD_TRY (rd_s3_page_read (listing->s3, query, &list_site, &listing->page,
-                           &text));
+  RD_BUFFER_SCOPE struct rd_buffer query = { 0 }, text = { 0 };
+  RD_TRY (rd_s3_query_add (&query, "list-type", "2"));
+  RD_TRY (rd_s3_query_add (&query, "encoding-type", "url"));
+  if (*listing->below)
+    RD_TRY (rd_s3_query_add (&query, "prefix", listing->below));
+  if (!listing->recursive)
+    RD_TRY (rd_s3_query_add (&query, "delimiter", "/"));
+  if (token)
+    RD_TRY (rd_s3_query_add (&query, "continuation-token", token));
+  char *query_text = rd_s3_query_copy (&query);
+  if (query_text == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_s3_page_read (listing->s3, query_text, &list_site,
+                           &listing->page, &text));
   listing->written_s = -1;
-  RD_TRY (rd_s3_xml_read (&text, listing->s3->base.uri, take_item, listing));
+  RD_TRY (rd_s3_xml_read (&text, listing->s3->base.uri, read_item_element,
+                          listing));
   if (!listing->page.is_truncated)
     return RADIO_OK;
   if (!listing->token || (token && strcmp (token, listing->token) == 0))
-    return fail_listing (listing, "does not come to an end");
+    return fail_listing (listing, "it does not end");
   return RADIO_OK;
 }
 
 static enum radio_status
-tell (struct listing *listing, rd_io_list_fn *fn, void *user_data)
+report (struct listing *listing, rd_io_list_fn *fn, void *user_data)
 {
-  enum radio_status status = rd_entries_tell (&listing->entries, fn,
-                                              user_data);
+  enum radio_status status = rd_entries_report (&listing->entries, fn,
+                                                user_data);
   rd_entries_free (&listing->entries);
-  listing->gathered_nbytes = 0;
+  listing->collected_nbytes = 0;
   return status;
-}
-
-/* Objects come in the order in which they are told; folders do not, since
- * "a.txt" stands before "a/". */
-static enum radio_status
-read_pages (struct listing *listing, rd_io_list_fn *fn, void *user_data)
-{
-  do {
-    RD_TRY (read_page (listing));
-    if (listing->recursive)
-      RD_TRY (tell (listing, fn, user_data));
-  } while (listing->page.is_truncated);
-  return listing->recursive ? RADIO_OK : tell (listing, fn, user_data);
 }
 
 static void
@@ -241,7 +192,9 @@ free_listing (struct listing *listing)
   rd_entries_free (&listing->entries);
 }
 
-/* What is below a folder and begins with a text. */
+/* Lists the keys below a folder that begin with a text.  Objects come in the
+ * order in which they are reported; folders do not, since "a.txt" comes before
+ * "a/". */
 static enum radio_status
 list_below (struct listing *listing, const char *prefix, const char *begin,
             rd_io_list_fn *fn, void *user_data)
@@ -252,7 +205,12 @@ list_below (struct listing *listing, const char *prefix, const char *begin,
   listing->below = RD_S3_JOIN (folder, *folder ? "/" : "", begin);
   if (listing->below == NULL)
     return RADIO_ERROR_MEMORY;
-  return read_pages (listing, fn, user_data);
+  do {
+    RD_TRY (read_page (listing));
+    if (listing->recursive)
+      RD_TRY (report (listing, fn, user_data));
+  } while (listing->page.is_truncated);
+  return listing->recursive ? RADIO_OK : report (listing, fn, user_data);
 }
 
 enum radio_status
@@ -261,7 +219,8 @@ rd_s3_list (struct rd_io *io, const char *prefix, bool recursive,
 {
   RD_CLEANUP (free_listing) struct listing listing = {
     .s3 = (struct rd_s3 *) io, .recursive = recursive,
-    .is_root = *prefix == '\0', .page = { .root = ROOT, .what = "listing" },
+    .is_root = *prefix == '\0',
+    .page = { .root = ROOT, .operation = "ListObjects" },
   };
   RD_TRY (rd_prefix_check (io, prefix));
   return list_below (&listing, prefix, "", fn, user_data);
@@ -271,7 +230,52 @@ enum radio_status
 rd_s3_list_probes (struct rd_s3 *s3, rd_io_list_fn *fn, void *user_data)
 {
   RD_CLEANUP (free_listing) struct listing listing = {
-    .s3 = s3, .recursive = true, .page = { .root = ROOT, .what = "listing" },
+    .s3 = s3, .recursive = true,
+    .page = { .root = ROOT, .operation = "ListObjects" },
   };
   return list_below (&listing, "", RD_S3_PROBE_NAME, fn, user_data);
+}
+
+/*------------------------------------------------------------------------
+ * Pages of any listing
+ *----------------------------------------------------------------------*/
+
+/* A thousand keys of 1,024 bytes, percent-encoded, with their markup. */
+#define MAX_PAGE_NBYTES (UINT32_C (8) << 20)
+
+static enum radio_status
+read_page_element (const char *path, const char *text, void *user_data)
+{
+  struct rd_s3_page *page = user_data;
+  size_t n = strlen (page->root);
+  if (strncmp (path, page->root, n) != 0)
+    return RADIO_OK;
+  if (strcmp (path + n, "/IsTruncated") == 0)
+    page->is_truncated = strcmp (text, "true") == 0;
+  else if (strcmp (path + n, "/EncodingType") == 0)
+    page->is_encoded = strcmp (text, "url") == 0;
+  else if (path[n] == '\0')
+    page->has_root = true;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_s3_page_read (struct rd_s3 *s3, char *query,
+                 const struct radio_site *site, struct rd_s3_page *page,
+                 struct rd_buffer *text)
+{
+  {
+    RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+    RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_GET, NULL, query));
+    call.read.task.into = text;
+    call.read.task.max_nbytes = MAX_PAGE_NBYTES;
+    RD_TRY (rd_s3_call_run (&call, site));
+    page->now_s = rd_s3_response_time (&call);
+  }
+  page->has_root = page->is_truncated = page->is_encoded = false;
+  RD_TRY (rd_s3_xml_read (text, s3->base.uri, read_page_element, page));
+  return page->has_root ? RADIO_OK
+                        : rd_fail (RADIO_ERROR_FORMAT, "%s: invalid %s "
+                                   "response", s3->base.uri,
+                                   page->operation);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* URIs, endpoints, hosts and paths. */
+/* The address of an S3 store: its URI, endpoint, host and paths. */
 #include <config.h>
 
 #include <curl/curl.h>
 #include <string.h>
 
-#include "io/key.h"
 #include "io/percent.h"
-#include "io/s3/place.h"
+#include "io/s3/store.h"
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
@@ -37,7 +36,7 @@ rd_s3_join (const char *const *texts)
  * The URI
  *----------------------------------------------------------------------*/
 
-/* Names that AWS gives now; others hand out looser ones. */
+/* The rule of AWS for new buckets; others have looser ones. */
 static bool
 is_strict_bucket (const char *bucket)
 {
@@ -47,32 +46,10 @@ is_strict_bucket (const char *bucket)
          && !strchr (".-", bucket[n - 1]);
 }
 
-static bool
-is_bucket (const char *bucket)
-{
-  static const char plain[] = LOWER DIGITS
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-";
-  size_t n = strlen (bucket);
-  return n > 0 && n <= MAX_BUCKET_NBYTES && strspn (bucket, plain) == n
-         && bucket[0] != '.';
-}
-
-/* What stands in front of an '@' may be secret. */
-static enum radio_status
-check_bucket (const char *bucket)
-{
-  if (strpbrk (bucket, "@:"))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URI must not hold a "
-                    "user, a password or a port: s3://BUCKET/PREFIX");
-  if (!is_bucket (bucket))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': no bucket can have this "
-                    "name", bucket);
-  return RADIO_OK;
-}
-
 static enum radio_status
 parse_uri (struct rd_s3_place *place, const char *uri)
 {
+  static const char plain[] = LOWER DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-";
   const struct rd_io named = { .uri = (char *) "s3" };
   const char *bucket = uri + strlen ("s3://");
   size_t n = strcspn (bucket, "/");
@@ -84,7 +61,14 @@ parse_uri (struct rd_s3_place *place, const char *uri)
   place->prefix = rd_strndup (prefix, prefix_nbytes);
   if (!place->bucket || !place->prefix)
     return rd_fail_memory (n + prefix_nbytes + 2);
-  RD_TRY (check_bucket (place->bucket));
+  /* The text before an '@' may be secret. */
+  if (strpbrk (place->bucket, "@:"))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URI must not contain "
+                    "a user, a password or a port: s3://BUCKET/PREFIX");
+  if (n == 0 || n > MAX_BUCKET_NBYTES || strspn (place->bucket, plain) != n
+      || place->bucket[0] == '.')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid bucket name",
+                    place->bucket);
   return rd_prefix_check (&named, place->prefix);
 }
 
@@ -105,40 +89,13 @@ cleanup_curl (char **text)
 }
 
 static enum radio_status
-copy_host (struct rd_s3_place *place, CURLU *url)
-{
-  RD_CLEANUP (cleanup_curl) char *host = NULL;
-  RD_CLEANUP (cleanup_curl) char *port = NULL;
-  if (curl_url_get (url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
-    return rd_fail_memory (0);
-  if (curl_url_get (url, CURLUPART_PORT, &port, CURLU_NO_DEFAULT_PORT)
-      != CURLUE_OK)
-    port = NULL;
-  place->host = port ? RD_S3_JOIN (host, ":", port) : RD_S3_JOIN (host);
-  return place->host ? RADIO_OK : RADIO_ERROR_MEMORY;
-}
-
-/* As it is to be sent, so that it can be signed. */
-static enum radio_status
-copy_base (struct rd_s3_place *place, CURLU *url)
-{
-  RD_CLEANUP (cleanup_curl) char *path = NULL;
-  if (curl_url_get (url, CURLUPART_PATH, &path, CURLU_URLDECODE)
-      != CURLUE_OK)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint's path cannot be "
-                    "decoded");
-  size_t n = strlen (path);
-  while (n > 0 && path[n - 1] == '/')
-    n--;
-  place->base = rd_percent_encode (path, n, true);
-  return place->base ? RADIO_OK : RADIO_ERROR_MEMORY;
-}
-
-static enum radio_status
 parse_endpoint (struct rd_s3_place *place, const char *endpoint)
 {
   RD_CLEANUP (cleanup_url) CURLU *url = curl_url ();
   RD_CLEANUP (cleanup_curl) char *scheme = NULL;
+  RD_CLEANUP (cleanup_curl) char *host = NULL;
+  RD_CLEANUP (cleanup_curl) char *port = NULL;
+  RD_CLEANUP (cleanup_curl) char *path = NULL;
   if (url == NULL)
     return rd_fail_memory (0);
   enum radio_status status = rd_http_check_url (endpoint);
@@ -151,17 +108,24 @@ parse_endpoint (struct rd_s3_place *place, const char *endpoint)
   if (!place->is_https && strcmp (scheme, "http") != 0)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint must begin with "
                     "https:// or http://");
-  RD_TRY (copy_host (place, url));
-  return copy_base (place, url);
-}
-
-/* TLS's wildcard stands for one name without a point. */
-static void
-choose_addressing (struct rd_s3_place *place, enum rd_s3_addressing wanted)
-{
-  place->is_virtual = wanted == RD_S3_ADDRESSING_VIRTUAL
-    || (wanted == RD_S3_ADDRESSING_AUTO && !place->host
-        && is_strict_bucket (place->bucket) && !strchr (place->bucket, '.'));
+  if (curl_url_get (url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+    return rd_fail_memory (0);
+  if (curl_url_get (url, CURLUPART_PORT, &port, CURLU_NO_DEFAULT_PORT)
+      != CURLUE_OK)
+    port = NULL;
+  place->host = port ? RD_S3_JOIN (host, ":", port) : RD_S3_JOIN (host);
+  if (place->host == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (curl_url_get (url, CURLUPART_PATH, &path, CURLU_URLDECODE)
+      != CURLUE_OK)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint's path cannot be "
+                    "decoded");
+  size_t n = strlen (path);
+  while (n > 0 && path[n - 1] == '/')
+    n--;
+  /* Encoded as it is sent and signed. */
+  place->base = rd_percent_encode (path, n, true);
+  return place->base ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
 
 enum radio_status
@@ -177,7 +141,10 @@ rd_s3_place_parse (struct rd_s3_place *place, const char *uri,
     if (!place->base)
       return rd_fail_memory (1);
   }
-  choose_addressing (place, options->addressing);
+  /* The wildcard of a TLS certificate matches one label without a point. */
+  place->is_virtual = options->addressing == RD_S3_ADDRESSING_VIRTUAL
+    || (options->addressing == RD_S3_ADDRESSING_AUTO && !place->host
+        && is_strict_bucket (place->bucket) && !strchr (place->bucket, '.'));
   return RADIO_OK;
 }
 

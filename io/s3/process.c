@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile's credential_process: a program that prints credentials.  It is
- * run without a shell; what it prints and how long it runs is bounded, and
- * what it says on its standard error nobody hears. */
+/* The credential_process of a profile: a program that prints credentials.  It
+ * runs without a shell; its output and its run time are limited, and its
+ * standard error is discarded. */
 #include <config.h>
 
 #include <errno.h>
@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 #include "src/base/error.h"
-#include "io/s3/file.h"
 #include "io/s3/sources.h"
 
 #define MAX_OUTPUT_NBYTES 65536
-#define WAIT_MS 5             /* between looks at whether it has ended */
+#define WAIT_MS 5             /* between polls for its end */
 
 extern char **environ;
 
@@ -28,9 +27,10 @@ extern char **environ;
  * The command
  *----------------------------------------------------------------------*/
 
-/* One word, without what quotes it; NULL: a quote does not end. */
+/* Copies one word without its quotes, and returns its end; NULL: unterminated
+ * quote. */
 static const char *
-take_word (const char *from, char **to)
+copy_word (const char *from, char **to)
 {
   char quote = '\0';
   for (; *from && (quote || !strchr (" \t\n", *from)); from++) {
@@ -56,10 +56,10 @@ rd_s3_split_command (const char *command, char *words, size_t *n)
     command += strspn (command, " \t\n");
     if (*command == '\0')
       return RADIO_OK;
-    command = take_word (command, &words);
+    command = copy_word (command, &words);
     if (command == NULL)
-      return rd_fail (RADIO_ERROR_ARGUMENT, "a credential_process has a "
-                      "quote that does not end");
+      return rd_fail (RADIO_ERROR_ARGUMENT, "a credential_process has an "
+                      "unterminated quote");
     ++*n;
   }
 }
@@ -70,7 +70,7 @@ rd_s3_split_command (const char *command, char *words, size_t *n)
 
 struct process {
   pid_t pid;                  /* and that of its group; 0: it was reaped */
-  int fd;                     /* what it prints */
+  int fd;                     /* its output */
   uint64_t deadline_ms;
   const char *where;
 };
@@ -85,41 +85,13 @@ now_ms (void)
 
 /* With the signals of a program that a shell runs, in a group of its own. */
 static int
-set_attributes (posix_spawnattr_t *attributes)
-{
-  sigset_t none, all;
-  sigemptyset (&none);
-  sigfillset (&all);
-  int errnum = posix_spawnattr_setsigmask (attributes, &none);
-  if (errnum == 0)
-    errnum = posix_spawnattr_setsigdefault (attributes, &all);
-  if (errnum == 0)
-    errnum = posix_spawnattr_setpgroup (attributes, 0);
-  if (errnum == 0)
-    errnum = posix_spawnattr_setflags (
-      attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-                  | POSIX_SPAWN_SETPGROUP);
-  return errnum;
-}
-
-static int
-set_files (posix_spawn_file_actions_t *files, int output)
-{
-  int errnum = posix_spawn_file_actions_addopen (files, STDIN_FILENO,
-                                                 "/dev/null", O_RDONLY, 0);
-  if (errnum == 0)
-    errnum = posix_spawn_file_actions_addopen (files, STDERR_FILENO,
-                                               "/dev/null", O_WRONLY, 0);
-  if (errnum == 0)
-    errnum = posix_spawn_file_actions_adddup2 (files, output, STDOUT_FILENO);
-  return errnum;
-}
-
-static int
 spawn (char **arguments, int output, pid_t *pid)
 {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
+  sigset_t none, all;
+  sigemptyset (&none);
+  sigfillset (&all);
   int errnum = posix_spawn_file_actions_init (&files);
   if (errnum != 0)
     return errnum;
@@ -128,9 +100,23 @@ spawn (char **arguments, int output, pid_t *pid)
     posix_spawn_file_actions_destroy (&files);
     return errnum;
   }
-  errnum = set_attributes (&attributes);
+  errnum = posix_spawnattr_setsigmask (&attributes, &none);
   if (errnum == 0)
-    errnum = set_files (&files, output);
+    errnum = posix_spawnattr_setsigdefault (&attributes, &all);
+  if (errnum == 0)
+    errnum = posix_spawnattr_setpgroup (&attributes, 0);
+  if (errnum == 0)
+    errnum = posix_spawnattr_setflags (
+      &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+                   | POSIX_SPAWN_SETPGROUP);
+  if (errnum == 0)
+    errnum = posix_spawn_file_actions_addopen (&files, STDIN_FILENO,
+                                               "/dev/null", O_RDONLY, 0);
+  if (errnum == 0)
+    errnum = posix_spawn_file_actions_addopen (&files, STDERR_FILENO,
+                                               "/dev/null", O_WRONLY, 0);
+  if (errnum == 0)
+    errnum = posix_spawn_file_actions_adddup2 (&files, output, STDOUT_FILENO);
   if (errnum == 0)
     errnum = posix_spawnp (pid, arguments[0], &files, &attributes, arguments,
                            environ);
@@ -152,42 +138,10 @@ cleanup_process (struct process *process)
 }
 
 static enum radio_status
-begin (struct process *process, char **arguments)
+fail_timeout (const struct process *process)
 {
-  int fds[2];
-  if (pipe2 (fds, O_CLOEXEC) < 0)
-    return rd_fail_errno (errno, "%s", process->where);
-  RD_CLOSE_FD int output = fds[1];
-  process->fd = fds[0];
-  int errnum = spawn (arguments, output, &process->pid);
-  if (errnum == 0)
-    return RADIO_OK;
-  process->pid = 0;
-  return rd_fail_errno (errnum, "%s: cannot be run", process->where);
-}
-
-static enum radio_status
-fail_late (const struct process *process)
-{
-  return rd_fail (RADIO_ERROR_IO, "%s: took too long, and was ended",
+  return rd_fail (RADIO_ERROR_IO, "%s: timed out, and was killed",
                   process->where);
-}
-
-/* Wait until there is something to read, or the end. */
-static enum radio_status
-wait_for_output (const struct process *process)
-{
-  for (;;) {
-    struct pollfd wanted = { process->fd, POLLIN, 0 };
-    uint64_t ms = now_ms ();
-    if (ms >= process->deadline_ms)
-      return fail_late (process);
-    int n = poll (&wanted, 1, (int) (process->deadline_ms - ms));
-    if (n > 0)
-      return RADIO_OK;
-    if (n < 0 && errno != EINTR)
-      return rd_fail_errno (errno, "%s", process->where);
-  }
 }
 
 static enum radio_status
@@ -195,7 +149,15 @@ read_output (const struct process *process, struct rd_buffer *output)
 {
   RD_TRY (rd_buffer_reserve (output, MAX_OUTPUT_NBYTES));
   for (;;) {
-    RD_TRY (wait_for_output (process));
+    struct pollfd wanted = { process->fd, POLLIN, 0 };
+    uint64_t ms = now_ms ();
+    if (ms >= process->deadline_ms)
+      return fail_timeout (process);
+    int npolled = poll (&wanted, 1, (int) (process->deadline_ms - ms));
+    if (npolled < 0 && errno != EINTR)
+      return rd_fail_errno (errno, "%s", process->where);
+    if (npolled <= 0)
+      continue;
     ssize_t n = read (process->fd, output->data + output->nbytes,
                       MAX_OUTPUT_NBYTES - output->nbytes);
     if (n == 0)
@@ -209,7 +171,7 @@ read_output (const struct process *process, struct rd_buffer *output)
   }
 }
 
-/* Where the program ignores its children's ends, nobody knows the status. */
+/* In a program that ignores SIGCHLD the exit status is unknown. */
 static enum radio_status
 wait_for_end (struct process *process)
 {
@@ -220,7 +182,7 @@ wait_for_end (struct process *process)
     if (pid < 0 && errno != EINTR)
       break;
     if (now_ms () >= process->deadline_ms)
-      return fail_late (process);
+      return fail_timeout (process);
     nanosleep (&pause, NULL);
   }
   process->pid = 0;
@@ -233,21 +195,9 @@ wait_for_end (struct process *process)
                                      : WTERMSIG (status));
 }
 
-static enum radio_status
-run (char **arguments, const char *where, uint64_t timeout_ms,
-     struct rd_buffer *output)
-{
-  RD_CLEANUP (cleanup_process) struct process process = {
-    .fd = -1, .deadline_ms = now_ms () + timeout_ms, .where = where,
-  };
-  RD_TRY (begin (&process, arguments));
-  RD_TRY (read_output (&process, output));
-  return wait_for_end (&process);
-}
-
-/* Nothing of the command is shown: some have a secret in it. */
+/* No message shows the command: it may contain a secret. */
 enum radio_status
-rd_s3_ask_process (const char *command, const char *profile,
+rd_s3_process_credentials (const char *command, const char *profile,
                    uint64_t timeout_ms,
                    struct rd_s3_credentials **credentials)
 {
@@ -269,6 +219,20 @@ rd_s3_ask_process (const char *command, const char *profile,
   char *word = words;
   for (size_t i = 0; i < n; i++, word += strlen (word) + 1)
     arguments[i] = word;
-  RD_TRY (run (arguments, where, timeout_ms, &output));
+  RD_CLEANUP (cleanup_process) struct process process = {
+    .fd = -1, .deadline_ms = now_ms () + timeout_ms, .where = where,
+  };
+  int fds[2];
+  if (pipe2 (fds, O_CLOEXEC) < 0)
+    return rd_fail_errno (errno, "%s", where);
+  process.fd = fds[0];
+  int errnum = spawn (arguments, fds[1], &process.pid);
+  close (fds[1]);
+  if (errnum != 0) {
+    process.pid = 0;
+    return rd_fail_errno (errnum, "%s: cannot be run", where);
+  }
+  RD_TRY (read_output (&process, &output));
+  RD_TRY (wait_for_end (&process));
   return rd_s3_credentials_from_json (&output, where, true, credentials);
 }

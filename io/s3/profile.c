@@ -1,41 +1,301 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles: where their files are, and how the two files name them. */
+/* Profiles: the parser of the INI files of the AWS clients, and the entries
+ * of a profile in both files. */
 #include <config.h>
 
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/checked.h"
 #include "src/base/error.h"
-#include "io/s3/file.h"
-#include "io/s3/profile.h"
+#include "io/s3/sources.h"
 
 /*------------------------------------------------------------------------
- * The files
+ * INI files: parsed line by line, in place
  *----------------------------------------------------------------------*/
 
-/* "~/x" is in the home folder, wherever it is written. */
+struct parser {
+  struct rd_s3_ini *ini;
+  const char *where;
+  size_t line;
+  const char *section;        /* NULL: none yet */
+  size_t last;                /* the property that indented lines belong to,
+                                 plus 1; 0: none */
+};
+
 static enum radio_status
-append_path (struct rd_buffer *buffer, const char *path, const char *home)
+fail_line (const struct parser *parser, const char *why)
 {
-  bool is_home = path[0] == '~' && path[1] == '/' && home;
-  if (is_home)
-    RD_TRY (rd_s3_append (buffer, home));
-  RD_TRY (rd_s3_append (buffer, is_home ? path + 1 : path));
-  return rd_s3_append_end (buffer);
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: line %zu: %s", parser->where,
+                  parser->line, why);
 }
 
-/* Without a home folder, and without the file's name: no file. */
+static bool
+is_blank (char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+static char *
+skip_blanks (char *text)
+{
+  while (is_blank (*text))
+    text++;
+  return text;
+}
+
+static void
+trim_end (char *text)
+{
+  size_t n = strlen (text);
+  while (n > 0 && (is_blank (text[n - 1]) || text[n - 1] == '\r'))
+    n--;
+  text[n] = '\0';
+}
+
+static bool
+begins_comment (char c)
+{
+  return c == '#' || c == ';';
+}
+
+static enum radio_status
+add_property (struct rd_s3_ini *ini, const struct rd_s3_property *property)
+{
+  if (ini->n == ini->capacity) {
+    size_t capacity = ini->capacity ? 2 * ini->capacity : 16;
+    struct rd_s3_property *properties =
+      rd_realloc (ini->properties, capacity * sizeof *properties);
+    if (properties == NULL)
+      return rd_fail_memory (capacity * sizeof *properties);
+    ini->properties = properties;
+    ini->capacity = capacity;
+  }
+  ini->properties[ini->n++] = *property;
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_section (struct parser *parser, char *line)
+{
+  char *name = skip_blanks (line + 1);
+  char *end = strchr (name, ']');
+  if (end == NULL)
+    return fail_line (parser, "a section without ']'");
+  *end = '\0';
+  trim_end (name);
+  /* "profile  "NAME"" becomes "profile NAME". */
+  char *to = name + strcspn (name, " \t");
+  if (*to) {
+    char *from = skip_blanks (to);
+    size_t n = strlen (from);
+    if (n >= 2 && (*from == '"' || *from == '\'') && from[n - 1] == *from) {
+      from++;
+      n -= 2;
+    }
+    *to++ = ' ';
+    memmove (to, from, n);
+    to[n] = '\0';
+  }
+  if (*name == '\0')
+    return fail_line (parser, "a section without a name");
+  parser->section = name;
+  parser->last = 0;
+  struct rd_s3_property property = { .section = name };
+  return add_property (parser->ini, &property);
+}
+
+/* Splits "NAME = VALUE # comment" and returns the value, or NULL. */
+static char *
+split_property (char *line)
+{
+  char *value = strchr (line, '=');
+  if (value == NULL || value == line)
+    return NULL;
+  *value++ = '\0';
+  trim_end (line);
+  /* A comment is preceded by a blank. */
+  for (char *p = value; *p; p++)
+    if (is_blank (p[0]) && begins_comment (p[1])) {
+      *p = '\0';
+      break;
+    }
+  value = skip_blanks (value);
+  trim_end (value);
+  return *line ? value : NULL;
+}
+
+static enum radio_status
+parse_property (struct parser *parser, char *line)
+{
+  char *value = split_property (line);
+  if (parser->section == NULL)
+    return fail_line (parser, "a property outside of any section");
+  if (value == NULL)
+    return fail_line (parser, "neither a section nor a property");
+  struct rd_s3_property property = {
+    parser->section, NULL, line, value, strlen (value),
+  };
+  parser->last = parser->ini->n + 1;
+  return add_property (parser->ini, &property);
+}
+
+static enum radio_status
+parse_indented (struct parser *parser, char *line)
+{
+  if (parser->last == 0)
+    return fail_line (parser, "indented, but below no property");
+  struct rd_s3_property *above = &parser->ini->properties[parser->last - 1];
+  if (above->value_nbytes > 0) {
+    /* One more line of the value, which is moved to its end: there is room,
+     * since a stored value is never longer than its lines. */
+    trim_end (line);
+    size_t n = strlen (line);
+    above->value[above->value_nbytes] = '\n';
+    memmove (above->value + above->value_nbytes + 1, line, n);
+    above->value_nbytes += n + 1;
+    above->value[above->value_nbytes] = '\0';
+    return RADIO_OK;
+  }
+  char *value = split_property (line);
+  if (value == NULL)
+    return fail_line (parser, "not a property");
+  struct rd_s3_property property = {
+    above->section, above->name, line, value, strlen (value),
+  };
+  return add_property (parser->ini, &property);
+}
+
+static enum radio_status
+parse_line (struct parser *parser, char *line)
+{
+  char *text = skip_blanks (line);
+  if (*text == '\0' || *text == '\r' || begins_comment (*text))
+    return RADIO_OK;
+  if (text > line)
+    return parse_indented (parser, text);
+  if (*text == '[')
+    return parse_section (parser, text);
+  return parse_property (parser, text);
+}
+
+static enum radio_status
+parse_text (const char *where, struct rd_s3_ini *ini)
+{
+  struct parser parser = { .ini = ini, .where = where };
+  if (memchr (ini->text.data, '\0', ini->text.nbytes))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: not a text file", where);
+  char *line = (char *) ini->text.data;
+  /* A byte order mark. */
+  if (strncmp (line, "\xef\xbb\xbf", 3) == 0)
+    line += 3;
+  while (line) {
+    char *end = strchr (line, '\n');
+    if (end)
+      *end++ = '\0';
+    parser.line++;
+    RD_TRY (parse_line (&parser, line));
+    line = end;
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_s3_ini_read (const char *path, struct rd_s3_ini *ini)
+{
+  enum radio_status status =
+    rd_s3_file_read (path, RD_S3_INI_MAX_NBYTES, &ini->text);
+  if (status != RADIO_ERROR_NOT_FOUND) {
+    RD_TRY (status);
+  } else {
+    RD_TRY (rd_buffer_reserve (&ini->text, 1));
+    ini->text.data[0] = '\0';
+  }
+  return parse_text (path, ini);
+}
+
+enum radio_status
+rd_s3_ini_parse (const void *bytes, size_t nbytes, const char *where,
+                 struct rd_s3_ini *ini)
+{
+  if (nbytes > RD_S3_INI_MAX_NBYTES)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %d bytes", where,
+                    RD_S3_INI_MAX_NBYTES);
+  RD_TRY (rd_buffer_reserve (&ini->text, nbytes + 1));
+  RD_TRY (rd_buffer_append (&ini->text, bytes, nbytes));
+  ini->text.data[nbytes] = '\0';
+  return parse_text (where, ini);
+}
+
+/* Compares names case-insensitively, in ASCII. */
+static bool
+is_same_name (const char *a, const char *b)
+{
+  if (a == NULL || b == NULL)
+    return a == b;
+  for (; *a && *b; a++, b++) {
+    char c = *a >= 'A' && *a <= 'Z' ? *a - 'A' + 'a' : *a;
+    if (c != *b)
+      return false;
+  }
+  return *a == *b;
+}
+
+const char *
+rd_s3_ini_get (const struct rd_s3_ini *ini, const char *section,
+               const char *parent, const char *name)
+{
+  for (size_t i = ini->n; i-- > 0;) {
+    const struct rd_s3_property *property = &ini->properties[i];
+    if (property->name && strcmp (property->section, section) == 0
+        && is_same_name (property->parent, parent)
+        && is_same_name (property->name, name))
+      return property->value;
+  }
+  return NULL;
+}
+
+bool
+rd_s3_ini_has_section (const struct rd_s3_ini *ini, const char *section)
+{
+  for (size_t i = 0; i < ini->n; i++)
+    if (strcmp (ini->properties[i].section, section) == 0)
+      return true;
+  return false;
+}
+
+void
+rd_s3_ini_free (struct rd_s3_ini *ini)
+{
+  rd_s3_secret_buffer_free (&ini->text);
+  rd_free (ini->properties);
+  *ini = (struct rd_s3_ini) { 0 };
+}
+
+/*------------------------------------------------------------------------
+ * Profiles
+ *----------------------------------------------------------------------*/
+
+/* "~/x" is in the home folder.  Without a home folder and a configured path
+ * there is no file. */
 static enum radio_status
 read_file (const struct rd_s3_settings *settings, enum rd_s3_setting which,
-           const char *usual, struct rd_s3_ini *ini)
+           const char *otherwise, struct rd_s3_ini *ini)
 {
-  RD_BUFFER_SCOPE struct rd_buffer path = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
   const char *home = rd_s3_setting (settings, RD_S3_HOME);
-  const char *file = rd_s3_setting (settings, which);
-  if (file == NULL && home == NULL)
+  const char *path = rd_s3_setting (settings, which);
+  if (path == NULL && home == NULL)
     return RADIO_OK;
-  RD_TRY (append_path (&path, file ? file : usual, home));
-  return rd_s3_ini_read ((const char *) path.data, ini);
+  if (path == NULL)
+    path = otherwise;
+  if (path[0] == '~' && path[1] == '/' && home) {
+    RD_TRY (rd_s3_append (&buffer, home));
+    path++;
+  }
+  RD_TRY (rd_s3_append (&buffer, path));
+  RD_TRY (rd_s3_append_end (&buffer));
+  return rd_s3_ini_read ((const char *) buffer.data, ini);
 }
 
 enum radio_status
@@ -55,10 +315,6 @@ rd_s3_profiles_free (struct rd_s3_profiles *profiles)
   rd_s3_ini_free (&profiles->credentials);
 }
 
-/*------------------------------------------------------------------------
- * Profiles
- *----------------------------------------------------------------------*/
-
 const char *
 rd_s3_profile_name (const struct rd_s3_settings *settings)
 {
@@ -75,8 +331,8 @@ rd_s3_profile_is_chosen (const struct rd_s3_settings *settings)
          || rd_s3_setting (settings, RD_S3_PROFILE);
 }
 
-/* Sections of config are "profile NAME"; that of the default one may be
- * "default" too, and counts less then. */
+/* Returns a property of a section "KIND NAME", or without a property the name
+ * if there is such a section. */
 static const char *
 get_config (const struct rd_s3_ini *config, const char *kind,
             const char *name, const char *parent, const char *property)
@@ -99,7 +355,8 @@ is_default (const char *profile)
   return strcmp (profile, "default") == 0;
 }
 
-/* A property of config, or one within another. */
+/* Returns a property of config, or one within another.  The section of the
+ * default profile may be called "default", too, with lower precedence. */
 static const char *
 get_profile_config (const struct rd_s3_profiles *profiles,
                     const char *profile, const char *parent,
@@ -122,7 +379,7 @@ rd_s3_profile_exists (const struct rd_s3_profiles *profiles,
              && rd_s3_ini_has_section (&profiles->config, profile));
 }
 
-/* Properties without a value are none. */
+/* An empty property counts as missing. */
 static const char *
 or_none (const char *value)
 {
@@ -138,26 +395,6 @@ rd_s3_profile_get (const struct rd_s3_profiles *profiles,
   return value ? value
                : or_none (get_profile_config (profiles, profile, NULL, name));
 }
-
-const char *
-rd_s3_profile_endpoint (const struct rd_s3_profiles *profiles,
-                        const char *profile, const char *service)
-{
-  const char *services = rd_s3_profile_get (profiles, profile, "services");
-  const char *endpoint = NULL;
-  if (services)
-    endpoint = or_none (get_config (&profiles->config, "services", services,
-                                    service, "endpoint_url"));
-  if (endpoint == NULL)
-    endpoint = or_none (get_profile_config (profiles, profile, service,
-                                            "endpoint_url"));
-  return endpoint ? endpoint
-                  : rd_s3_profile_get (profiles, profile, "endpoint_url");
-}
-
-/*------------------------------------------------------------------------
- * What they say
- *----------------------------------------------------------------------*/
 
 enum radio_status
 rd_s3_keys (const char *access_key, const char *secret_key,
@@ -175,7 +412,7 @@ rd_s3_keys (const char *access_key, const char *secret_key,
                                 credentials);
 }
 
-/* Both keys come from one file, and the token from the same. */
+/* Both keys and the token must come from the same file. */
 static enum radio_status
 keys_of_file (const struct rd_s3_profiles *profiles, const char *profile,
               bool is_config, struct rd_s3_credentials **credentials)
@@ -218,30 +455,32 @@ rd_s3_region (const struct rd_s3_settings *settings,
                             "region");
 }
 
-static bool
-ignores_endpoints (const struct rd_s3_settings *settings,
-                   const struct rd_s3_profiles *profiles)
-{
-  const char *text =
-    rd_s3_profile_get (profiles, rd_s3_profile_name (settings),
-                       "ignore_configured_endpoint_urls");
-  return rd_s3_setting (settings, RD_S3_IGNORE_ENDPOINTS)
-         ? rd_s3_setting_is_true (settings, RD_S3_IGNORE_ENDPOINTS)
-         : text && strcmp (text, "true") == 0;
-}
-
 const char *
 rd_s3_endpoint (const struct rd_s3_settings *settings,
                 const struct rd_s3_profiles *profiles, const char *service)
 {
   enum rd_s3_setting own = strcmp (service, "sts") == 0 ? RD_S3_ENDPOINT_STS
                                                         : RD_S3_ENDPOINT_S3;
-  if (ignores_endpoints (settings, profiles))
+  const char *profile = rd_s3_profile_name (settings);
+  const char *ignore = rd_s3_profile_get (profiles, profile,
+                                          "ignore_configured_endpoint_urls");
+  if (rd_s3_setting (settings, RD_S3_IGNORE_ENDPOINTS)
+      ? rd_s3_setting_is_true (settings, RD_S3_IGNORE_ENDPOINTS)
+      : ignore && strcmp (ignore, "true") == 0)
     return NULL;
   if (rd_s3_setting (settings, own))
     return rd_s3_setting (settings, own);
   if (rd_s3_setting (settings, RD_S3_ENDPOINT))
     return rd_s3_setting (settings, RD_S3_ENDPOINT);
-  return rd_s3_profile_endpoint (profiles, rd_s3_profile_name (settings),
-                                 service);
+  /* The section of services, the service within the profile, the profile. */
+  const char *services = rd_s3_profile_get (profiles, profile, "services");
+  const char *endpoint = NULL;
+  if (services)
+    endpoint = or_none (get_config (&profiles->config, "services", services,
+                                    service, "endpoint_url"));
+  if (endpoint == NULL)
+    endpoint = or_none (get_profile_config (profiles, profile, service,
+                                            "endpoint_url"));
+  return endpoint ? endpoint
+                  : rd_s3_profile_get (profiles, profile, "endpoint_url");
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing objects, singly and by the thousand. */
+/* Removing objects, and the multipart uploads that dead writers left. */
 #include <config.h>
 
 #include <openssl/evp.h>
 #include <string.h>
 
 #include "src/base/base64.h"
-#include "io/entries.h"
-#include "io/s3/list.h"
-#include "io/s3/write.h"
+#include "src/base/checked.h"
+#include "io/percent.h"
+#include "io/s3/store.h"
 #include "io/s3/xml.h"
 
-/* What DeleteObjects takes at one time. */
+/* The limit of DeleteObjects. */
 #define MAX_BATCH 1000
 #define MAX_RESULT_NBYTES (4 << 20)
 
@@ -25,7 +25,7 @@ remove_one (struct rd_s3 *s3, const char *key)
   return rd_s3_call_run (&call, &remove_site);
 }
 
-/* S3 does not tell whether there was one. */
+/* Queries the size first, since S3 does not report missing objects. */
 enum radio_status
 rd_s3_remove (struct rd_io *io, const char *key)
 {
@@ -43,12 +43,11 @@ struct batch {
   struct rd_s3 *s3;
   const char *prefix;
   struct rd_entries keys;
-  struct rd_buffer document;
-  bool was_done, has_error;   /* as the answer has it */
+  bool was_done, has_error;   /* by the response */
 };
 
 static enum radio_status
-take_result (const char *path, const char *text, void *user_data)
+read_result_element (const char *path, const char *text, void *user_data)
 {
   struct batch *batch = user_data;
   if (strcmp (path, "DeleteResult/Error/Code") == 0)
@@ -58,98 +57,77 @@ take_result (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
-/* DeleteObjects wants a digest of what it is told in any case. */
 static enum radio_status
-add_md5 (struct rd_s3_call *call, const struct rd_buffer *document,
-         struct rd_buffer *text)
+write_document (const struct batch *batch, struct rd_buffer *document)
 {
-  unsigned char md5[EVP_MAX_MD_SIZE];
-  unsigned n = 0;
-  if (EVP_Digest (document->data, document->nbytes, md5, &n, EVP_md5 (),
-                  NULL) != 1)
-    return rd_fail_memory (document->nbytes);
-  RD_TRY (rd_base64_encode (md5, n, text));
-  RD_TRY (rd_buffer_append (text, "", 1));
-  rd_s3_call_header (call, "content-md5", (const char *) text->data);
-  return RADIO_OK;
-}
-
-static enum radio_status
-ask (struct batch *batch, struct rd_buffer *result)
-{
-  const struct rd_part part = {
-    batch->document.data, batch->document.nbytes
-  };
-  RD_BUFFER_SCOPE struct rd_buffer md5 = { 0 };
-  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
-  char *query = RD_S3_JOIN ("delete=");
-  if (query == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_s3_call_init (&call, batch->s3, RD_HTTP_POST, NULL, query));
-  RD_TRY (rd_s3_call_body (&call, &part, 1));
-  RD_TRY (add_md5 (&call, &batch->document, &md5));
-  call.read.task.into = result;
-  call.read.task.max_nbytes = MAX_RESULT_NBYTES;
-  return rd_s3_call_run (&call, &remove_site);
-}
-
-static enum radio_status
-append (struct rd_buffer *document, const char *text)
-{
-  return rd_buffer_append (document, text, strlen (text));
-}
-
-static enum radio_status
-write_batch (struct batch *batch)
-{
-  struct rd_buffer *document = &batch->document;
-  document->nbytes = 0;
-  RD_TRY (append (document, "<Delete><Quiet>true</Quiet>"));
+  RD_TRY (rd_s3_append (document, "<Delete><Quiet>true</Quiet>"));
   for (size_t i = 0; i < batch->keys.n; i++) {
     RD_FREE char *key = rd_s3_place_key (&batch->s3->place,
                                          batch->keys.items[i].name);
     if (key == NULL)
       return RADIO_ERROR_MEMORY;
-    RD_TRY (append (document, "<Object><Key>"));
+    RD_TRY (rd_s3_append (document, "<Object><Key>"));
     RD_TRY (rd_s3_xml_append (document, key));
-    RD_TRY (append (document, "</Key></Object>"));
+    RD_TRY (rd_s3_append (document, "</Key></Object>"));
   }
-  return append (document, "</Delete>");
+  return rd_s3_append (document, "</Delete>");
 }
 
-/* RADIO_ERROR_UNSUPPORTED: another way is to be taken. */
+/* Sends DeleteObjects, which requires a Content-MD5. */
+static enum radio_status
+delete_objects (struct rd_s3 *s3, const struct rd_buffer *document,
+                struct rd_buffer *result)
+{
+  const struct rd_part part = { document->data, document->nbytes };
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  unsigned char md5[EVP_MAX_MD_SIZE];
+  unsigned n = 0;
+  char *query = RD_S3_JOIN ("delete=");
+  if (query == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_POST, NULL, query));
+  RD_TRY (rd_s3_call_body (&call, &part, 1));
+  if (EVP_Digest (document->data, document->nbytes, md5, &n, EVP_md5 (),
+                  NULL) != 1)
+    return rd_fail_memory (document->nbytes);
+  RD_TRY (rd_base64_encode (md5, n, &text));
+  RD_TRY (rd_buffer_append (&text, "", 1));
+  rd_s3_call_header (&call, "content-md5", (const char *) text.data);
+  call.read.task.into = result;
+  call.read.task.max_nbytes = MAX_RESULT_NBYTES;
+  return rd_s3_call_run (&call, &remove_site);
+}
+
+/* RADIO_ERROR_UNSUPPORTED: the caller removes them one by one. */
 static enum radio_status
 remove_together (struct batch *batch)
 {
-  RD_BUFFER_SCOPE struct rd_buffer result = { 0 };
-  enum radio_status status = write_batch (batch);
+  RD_BUFFER_SCOPE struct rd_buffer document = { 0 }, result = { 0 };
+  enum radio_status status = write_document (batch, &document);
   if (status == RADIO_ERROR_ARGUMENT)
-    return RADIO_ERROR_UNSUPPORTED;   /* a key that XML cannot hold */
+    return RADIO_ERROR_UNSUPPORTED;   /* a key that XML cannot represent */
   RD_TRY (status);
-  RD_TRY (ask (batch, &result));
+  RD_TRY (delete_objects (batch->s3, &document, &result));
   batch->was_done = batch->has_error = false;
-  RD_TRY (rd_s3_xml_read (&result, batch->s3->base.uri, take_result, batch));
+  RD_TRY (rd_s3_xml_read (&result, batch->s3->base.uri, read_result_element,
+                          batch));
   return batch->was_done && !batch->has_error ? RADIO_OK
                                               : RADIO_ERROR_UNSUPPORTED;
 }
 
-/* Also where that tells what is wrong with which of them. */
-static enum radio_status
-remove_singly (struct batch *batch)
-{
-  for (size_t i = 0; i < batch->keys.n; i++)
-    RD_TRY (remove_one (batch->s3, batch->keys.items[i].name));
-  return RADIO_OK;
-}
-
+/* Keys are removed one by one also to find out which of them failed. */
 static enum radio_status
 remove_batch (struct batch *batch)
 {
   enum radio_status status = RADIO_ERROR_UNSUPPORTED;
   if (batch->keys.n > 1)
     status = remove_together (batch);
-  if (status == RADIO_ERROR_UNSUPPORTED || status == RADIO_ERROR_FORMAT)
-    status = remove_singly (batch);
+  if (status == RADIO_ERROR_UNSUPPORTED || status == RADIO_ERROR_FORMAT) {
+    status = RADIO_OK;
+    for (size_t i = 0; status == RADIO_OK && i < batch->keys.n; i++)
+      status = remove_one (batch->s3, batch->keys.items[i].name);
+  }
   rd_entries_free (&batch->keys);
   return status;
 }
@@ -166,18 +144,260 @@ add_key (const struct rd_io_entry *entry, void *user_data)
 }
 
 static void
-free_batch (struct batch *batch)
+free_keys (struct batch *batch)
 {
   rd_entries_free (&batch->keys);
-  rd_buffer_free (&batch->document);
 }
 
 enum radio_status
 rd_s3_remove_tree (struct rd_io *io, const char *prefix)
 {
-  RD_CLEANUP (free_batch) struct batch batch = {
+  RD_CLEANUP (free_keys) struct batch batch = {
     .s3 = (struct rd_s3 *) io, .prefix = prefix,
   };
   RD_TRY (rd_s3_list (io, prefix, true, add_key, &batch));
   return remove_batch (&batch);
+}
+
+/*------------------------------------------------------------------------
+ * Sweeping: uploads that dead writers neither completed nor aborted, whose
+ * parts are billed to the bucket's owner, and probes.  Only writers of this
+ * store's handle are known to live: uploads that are younger than a grace
+ * time are left alone.
+ *----------------------------------------------------------------------*/
+
+#define ROOT "ListMultipartUploadsResult"
+
+/* A thousand parts, with their checksums. */
+#define MAX_PARTS_NBYTES (UINT32_C (2) << 20)
+
+RD_S3_SITE (uploads_site, "list uploads");
+RD_S3_SITE (parts_site, "list parts");
+
+struct sweep {
+  struct rd_s3 *s3;
+  bool dry_run;
+  struct rd_io_swept *swept;
+  char *below;                /* "store/prefix/" */
+
+  /* Of the current page, and of the current upload in it. */
+  struct rd_s3_page page;
+  char *next_key, *next_id;
+  char *key, *id;
+  int64_t begun_s;
+};
+
+static enum radio_status
+add_part (const char *path, const char *text, void *user_data)
+{
+  uint64_t *sum = user_data, nbytes;
+  if (strcmp (path, "ListPartsResult/Part/Size") == 0
+      && rd_s3_xml_number (text, &nbytes))
+    *sum = rd_add_sat (*sum, nbytes);
+  return RADIO_OK;
+}
+
+/* Sums the sizes of an upload's parts, by one request: for a thousand at
+ * most, which is far more than a shard has. */
+static enum radio_status
+sum_parts (const struct sweep *sweep, const char *key, uint64_t *nbytes)
+{
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  RD_TRY (rd_s3_query_add (&text, "uploadId", sweep->id));
+  char *query = rd_s3_query_copy (&text);
+  if (query == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_s3_call_init (&call, sweep->s3, RD_HTTP_GET, key, query));
+  text.nbytes = 0;
+  call.read.task.into = &text;
+  call.read.task.max_nbytes = MAX_PARTS_NBYTES;
+  RD_TRY (rd_s3_call_run (&call, &parts_site));
+  return rd_s3_xml_read (&text, sweep->s3->base.uri, add_part, nbytes);
+}
+
+/* NOT_FOUND: it is outside of the store's prefix, or has ended. */
+static enum radio_status
+end_upload (const struct sweep *sweep)
+{
+  const char *key = NULL;
+  uint64_t nbytes = 0;
+  if (strncmp (sweep->key, sweep->below, strlen (sweep->below)) == 0)
+    key = rd_key_below (sweep->key, sweep->s3->place.prefix);
+  if (!key || rd_key_check (&sweep->s3->base, key) != RADIO_OK)
+    return RADIO_ERROR_NOT_FOUND;
+  enum radio_status status = sum_parts (sweep, key, &nbytes);
+  switch (status) {
+  case RADIO_ERROR_PERMISSION:
+  case RADIO_ERROR_UNSUPPORTED:
+  case RADIO_ERROR_ARGUMENT:
+  case RADIO_ERROR_FORMAT:
+  case RADIO_ERROR_LIMIT:
+  case RADIO_ERROR_IO:
+    /* Its size is only for the report. */
+    status = RADIO_OK;
+    break;
+  default:
+    break;
+  }
+  if (!sweep->dry_run
+      && (status == RADIO_OK || status == RADIO_ERROR_NOT_FOUND))
+    status = rd_s3_upload_abort (sweep->s3, key, sweep->id);
+  if (status == RADIO_OK)
+    sweep->swept->nbytes = rd_add_sat (sweep->swept->nbytes, nbytes);
+  return status;
+}
+
+/* Ceph encodes keys here without saying so.  An upload's id belongs to one
+ * key, so that ending it under both is harmless. */
+static enum radio_status
+end_upload_of_either (struct sweep *sweep)
+{
+  enum radio_status status = RADIO_ERROR_NOT_FOUND;
+  if (!sweep->page.is_encoded)
+    status = end_upload (sweep);
+  bool may_be_encoded = sweep->page.is_encoded || strpbrk (sweep->key, "%+");
+  if (status != RADIO_ERROR_NOT_FOUND || !may_be_encoded
+      || !rd_percent_decode (sweep->key, true))
+    return status;
+  return end_upload (sweep);
+}
+
+static enum radio_status
+sweep_upload (struct sweep *sweep)
+{
+  struct rd_s3 *s3 = sweep->s3;
+  int64_t age_s = sweep->page.now_s - sweep->begun_s;
+  if (!sweep->key || !sweep->id || sweep->begun_s < 0 || age_s < 0
+      || (uint64_t) age_s < s3->base.grace_s)
+    return RADIO_OK;
+  {
+    RD_LOCK_SCOPE (&s3->mutex);
+    for (const struct rd_s3_upload *upload = s3->synced.uploads; upload;
+         upload = upload->next)
+      if (strcmp (upload->id, sweep->id) == 0)
+        return RADIO_OK;
+  }
+  enum radio_status status = end_upload_of_either (sweep);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  sweep->swept->n_files += status == RADIO_OK;
+  return status;
+}
+
+static enum radio_status
+read_upload_element (const char *path, const char *text, void *user_data)
+{
+  struct sweep *sweep = user_data;
+  if (strcmp (path, ROOT "/NextKeyMarker") == 0)
+    return rd_s3_xml_keep (text, &sweep->next_key);
+  if (strcmp (path, ROOT "/NextUploadIdMarker") == 0)
+    return rd_s3_xml_keep (text, &sweep->next_id);
+  if (strcmp (path, ROOT "/Upload/Key") == 0)
+    return rd_s3_xml_keep (text, &sweep->key);
+  if (strcmp (path, ROOT "/Upload/UploadId") == 0)
+    return rd_s3_xml_keep (text, &sweep->id);
+  if (strcmp (path, ROOT "/Upload/Initiated") == 0) {
+    sweep->begun_s = rd_s3_xml_time (text);
+  } else if (strcmp (path, ROOT "/Upload") == 0) {
+    enum radio_status status = sweep_upload (sweep);
+    rd_free (RD_STEAL (sweep->key));
+    rd_free (RD_STEAL (sweep->id));
+    sweep->begun_s = -1;
+    return status;
+  }
+  return RADIO_OK;
+}
+
+static bool
+is_same (const char *a, const char *b)
+{
+  return a && b ? strcmp (a, b) == 0 : a == b;
+}
+
+static enum radio_status
+read_page (struct sweep *sweep)
+{
+  RD_FREE char *key = RD_STEAL (sweep->next_key);
+  RD_FREE char *id = RD_STEAL (sweep->next_id);
+  RD_BUFFER_SCOPE struct rd_buffer query = { 0 }, text = { 0 };
+  const char *where = sweep->s3->base.uri;
+  if (key && sweep->page.is_encoded && !rd_percent_decode (key, true))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListMultipartUploads "
+                    "response: invalid NextKeyMarker", where);
+  RD_TRY (rd_s3_query_add (&query, "encoding-type", "url"));
+  if (*sweep->below)
+    RD_TRY (rd_s3_query_add (&query, "prefix", sweep->below));
+  if (key)
+    RD_TRY (rd_s3_query_add (&query, "key-marker", key));
+  if (id)
+    RD_TRY (rd_s3_query_add (&query, "upload-id-marker", id));
+  RD_TRY (rd_s3_query_add (&query, "uploads", ""));
+  char *query_text = rd_s3_query_copy (&query);
+  if (query_text == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_s3_page_read (sweep->s3, query_text, &uploads_site,
+                           &sweep->page, &text));
+  RD_TRY (rd_s3_xml_read (&text, where, read_upload_element, sweep));
+  if (sweep->page.is_truncated && is_same (key, sweep->next_key)
+      && is_same (id, sweep->next_id))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListMultipartUploads "
+                    "response: it does not end", where);
+  return RADIO_OK;
+}
+
+static void
+free_sweep (struct sweep *sweep)
+{
+  rd_free (sweep->below);
+  rd_free (sweep->next_key);
+  rd_free (sweep->next_id);
+  rd_free (sweep->key);
+  rd_free (sweep->id);
+}
+
+/* Probes are young while their writer lives. */
+static enum radio_status
+sweep_probe (const struct rd_io_entry *entry, void *user_data)
+{
+  struct sweep *sweep = user_data;
+  struct rd_io *io = &sweep->s3->base;
+  if (entry->age_s < io->grace_s)
+    return RADIO_OK;
+  sweep->swept->n_files++;
+  sweep->swept->nbytes += entry->nbytes;
+  if (sweep->dry_run)
+    return RADIO_OK;
+  RD_FREE char *key = RD_S3_JOIN (RD_S3_PROBE_NAME, entry->name);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = io->ops->remove (io, key);
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
+enum radio_status
+rd_s3_sweep (struct rd_io *io, const char *prefix, bool dry_run,
+             struct rd_io_swept *swept)
+{
+  struct rd_s3 *s3 = (struct rd_s3 *) io;
+  RD_CLEANUP (free_sweep) struct sweep sweep = {
+    .s3 = s3, .dry_run = dry_run, .swept = swept, .begun_s = -1,
+    .page = { .root = ROOT, .operation = "ListMultipartUploads" },
+  };
+  *swept = (struct rd_io_swept) { 0 };
+  RD_TRY (rd_prefix_check (io, prefix));
+  RD_FREE char *folder = rd_s3_place_key (&s3->place, prefix);
+  if (folder == NULL)
+    return RADIO_ERROR_MEMORY;
+  sweep.below = RD_S3_JOIN (folder, *folder ? "/" : "");
+  if (sweep.below == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (*prefix == '\0')
+    RD_TRY (rd_s3_list_probes (s3, sweep_probe, &sweep));
+  enum radio_status status;
+  do
+    status = read_page (&sweep);
+  while (status == RADIO_OK && sweep.page.is_truncated);
+  /* Endpoints that cannot list uploads have none. */
+  return status == RADIO_ERROR_UNSUPPORTED ? RADIO_OK : status;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings: a table of strings, and the variables that fill it. */
+/* Settings: a table of strings, and the environment variables that fill it. */
 #include <config.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/error.h"
+#include "io/s3/secret.h"
 #include "io/s3/settings.h"
-#include "io/s3/sign.h"
 
 static const char *const names[RD_S3_NSETTINGS] = {
   [RD_S3_ACCESS_KEY] = "AWS_ACCESS_KEY_ID",
@@ -77,28 +77,26 @@ rd_s3_settings_set (struct rd_s3_settings *settings,
   char *copy = text ? rd_strdup (text) : NULL;
   if (text && copy == NULL)
     return rd_fail_memory (strlen (text) + 1);
-  rd_s3_wipe (settings->texts[which]);
+  rd_s3_secret_free (settings->texts[which]);
   settings->texts[which] = copy;
   return RADIO_OK;
 }
 
-static const char *
-look_up (const char *name)
-{
-#ifdef HAVE_SECURE_GETENV
-  return secure_getenv (name);
-#else
-  return getuid () == geteuid () && getgid () == getegid ()
-         ? getenv (name) : NULL;
-#endif
-}
-
+/* A program with rights that its user lacks ignores the environment. */
 enum radio_status
 rd_s3_settings_from_environment (struct rd_s3_settings *settings)
 {
-  for (int i = 0; i < RD_S3_NSETTINGS; i++)
-    if (names[i])
-      RD_TRY (rd_s3_settings_set (settings, i, look_up (names[i])));
+  for (int i = 0; i < RD_S3_NSETTINGS; i++) {
+    if (names[i] == NULL)
+      continue;
+#ifdef HAVE_SECURE_GETENV
+    const char *text = secure_getenv (names[i]);
+#else
+    bool is_trusted = getuid () == geteuid () && getgid () == getegid ();
+    const char *text = is_trusted ? getenv (names[i]) : NULL;
+#endif
+    RD_TRY (rd_s3_settings_set (settings, i, text));
+  }
   return RADIO_OK;
 }
 
@@ -116,6 +114,6 @@ void
 rd_s3_settings_free (struct rd_s3_settings *settings)
 {
   for (int i = 0; i < RD_S3_NSETTINGS; i++)
-    rd_s3_wipe (settings->texts[i]);
+    rd_s3_secret_free (settings->texts[i]);
   *settings = (struct rd_s3_settings) { 0 };
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said about S3 outside of the program's own options: strings, as
- * AWS's other clients name them in the environment, and those of radio that
- * win over them.  Below the layer that resolves options nothing reads the
- * environment: it fills one of these once. */
+/* Settings of S3: strings of the environment, by the names of other AWS
+ * clients, and the caller's, which take precedence.  The layer that resolves
+ * options fills this table once; nothing below it reads the environment. */
 #ifndef RD_S3_SETTINGS_H
 #define RD_S3_SETTINGS_H
 
@@ -11,7 +10,7 @@
 #include "src/base/cleanup.h"
 
 enum rd_s3_setting {
-  /* Of the caller: these win. */
+  /* The caller's: these take precedence. */
   RD_S3_OWN_ACCESS_KEY,
   RD_S3_OWN_SECRET_KEY,
   RD_S3_OWN_SESSION_TOKEN,
@@ -20,7 +19,7 @@ enum rd_s3_setting {
   RD_S3_OWN_CA_FILE,
   RD_S3_OWN_CONTAINER_URL,    /* instead of "http://169.254.170.2" */
 
-  /* Of the environment. */
+  /* The environment's. */
   RD_S3_ACCESS_KEY,
   RD_S3_SECRET_KEY,
   RD_S3_SESSION_TOKEN,
@@ -51,33 +50,33 @@ enum rd_s3_setting {
 };
 
 struct rd_s3_settings {
-  bool is_anonymous;          /* nothing is signed, whatever else is set */
+  bool is_anonymous;          /* sign nothing, whatever else is set */
   char *texts[RD_S3_NSETTINGS];       /* owned; NULL: not set */
 };
 
-/* The variable's name; NULL: it is none of the environment. */
+/* The environment variable's name, or NULL. */
 const char *rd_s3_setting_name (enum rd_s3_setting which);
 
-/* Its text; NULL when it is not set, or empty. */
+/* The text; NULL when it is not set, or empty. */
 const char *rd_s3_setting (const struct rd_s3_settings *settings,
                            enum rd_s3_setting which);
 
-/* "true", in any case. */
+/* "true", case-insensitive. */
 bool rd_s3_setting_is_true (const struct rd_s3_settings *settings,
                             enum rd_s3_setting which);
 
-/* The certificates to trust: of the caller, or the environment; NULL: the
+/* The certificates to trust: the caller's or the environment's; NULL: the
  * system's. */
 const char *rd_s3_ca_file (const struct rd_s3_settings *settings);
 
-/* Replace a text by a copy of another, which may be NULL. */
+/* Replaces a text by a copy of another, which may be NULL. */
 enum radio_status rd_s3_settings_set (struct rd_s3_settings *settings,
                                       enum rd_s3_setting which,
                                       const char *text) RADIO_USE_RESULT;
 
-/* Fill in what the environment says, in place of what was there.  For the
- * layer that resolves options.  A program that runs with rights that its
- * user lacks takes nothing from it. */
+/* Replaces the environment's settings.  For the layer that resolves options.
+ * A program that runs with rights that its user lacks ignores the
+ * environment. */
 enum radio_status
 rd_s3_settings_from_environment (struct rd_s3_settings *settings)
   RADIO_USE_RESULT;
@@ -86,7 +85,7 @@ enum radio_status rd_s3_settings_copy (const struct rd_s3_settings *from,
                                        struct rd_s3_settings *to)
   RADIO_USE_RESULT;
 
-/* Overwrites what may be secret; the struct is empty and usable again. */
+/* Zeroizes secrets; the struct is empty and usable again. */
 void rd_s3_settings_free (struct rd_s3_settings *settings);
 
 #define RD_S3_SETTINGS_SCOPE RD_CLEANUP (rd_s3_settings_free)

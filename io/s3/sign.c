@@ -1,77 +1,285 @@
 /* SPDX-License-Identifier: MIT */
-/* Signing a request: what may be signed, which headers are, and the lines
- * that are sent besides.  Credentials as values, too. */
+/* Signature Version 4: which headers are signed, the canonical request, and
+ * the lines that are sent. */
 #include <config.h>
 
 #include <openssl/crypto.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/checked.h"
 #include "src/base/error.h"
-#include "io/s3/canonical.h"
-
-/* The request's own, and host and those of signing. */
-#define NOWN 4
+#include "io/percent.h"
+#include "io/s3/secret.h"
+#include "io/s3/sign.h"
 
 /*------------------------------------------------------------------------
- * Credentials
+ * Characters, in any locale
  *----------------------------------------------------------------------*/
 
-void
-rd_s3_wipe (char *text)
-{
-  if (text)
-    OPENSSL_cleanse (text, strlen (text));
-  rd_free (text);
-}
-
-void
-rd_s3_credentials_free (struct rd_s3_credentials *credentials)
-{
-  if (credentials == NULL)
-    return;
-  rd_s3_wipe (credentials->access_key);
-  rd_s3_wipe (credentials->secret_key);
-  rd_s3_wipe (credentials->session_token);
-  rd_free (credentials);
-}
-
 static bool
-copy_text (const char *from, char **to)
+is_blank (unsigned char c)
 {
-  *to = from ? rd_strdup (from) : NULL;
-  return from == NULL || *to != NULL;
+  return c == ' ' || c == '\t';
 }
 
-enum radio_status
-rd_s3_credentials_new (const char *access_key, const char *secret_key,
-                       const char *session_token, int64_t expires_s,
-                       struct rd_s3_credentials **credentials)
+static unsigned char
+to_lower (unsigned char c)
 {
-  RD_CLEANUP (rd_cleanup_s3_credentials) struct rd_s3_credentials *made =
-    rd_calloc (1, sizeof *made);
-  if (made == NULL || !copy_text (access_key, &made->access_key)
-      || !copy_text (secret_key, &made->secret_key)
-      || !copy_text (session_token, &made->session_token))
-    return rd_fail_memory (sizeof *made);
-  made->expires_s = expires_s;
-  *credentials = RD_STEAL (made);
+  return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+/* Returns the number of bytes up to one of stops, the end, or a byte that is
+ * not encoded like rd_percent_encode does. */
+static size_t
+encoded_span (const char *text, const char *stops)
+{
+  size_t n = 0;
+  while (text[n] && !strchr (stops, text[n])) {
+    if (rd_is_unreserved ((unsigned char) text[n])) {
+      n++;
+      continue;
+    }
+    /* Hexadecimal digits are in upper case. */
+    const char *digits = text + n + 1;
+    int high = text[n] != '%' || digits[0] >= 'a' ? -1
+                                                  : rd_hex_value (digits[0]);
+    int low = high < 0 || digits[1] >= 'a' ? -1 : rd_hex_value (digits[1]);
+    if (low < 0 || rd_is_unreserved ((unsigned char) (high * 16 + low)))
+      break;
+    n += 3;
+  }
+  return n;
+}
+
+/*------------------------------------------------------------------------
+ * The query
+ *----------------------------------------------------------------------*/
+
+struct pair {
+  const char *name, *value;   /* within the query */
+  size_t name_nbytes, value_nbytes;
+};
+
+static int
+compare_texts (const char *a, size_t a_nbytes, const char *b, size_t b_nbytes)
+{
+  size_t n = a_nbytes < b_nbytes ? a_nbytes : b_nbytes;
+  int order = n ? memcmp (a, b, n) : 0;
+  return order ? order : rd_compare_u64 (a_nbytes, b_nbytes);
+}
+
+static int
+compare_pairs (const void *a_pointer, const void *b_pointer)
+{
+  const struct pair *a = a_pointer, *b = b_pointer;
+  int order = compare_texts (a->name, a->name_nbytes, b->name,
+                             b->name_nbytes);
+  return order ? order : compare_texts (a->value, a->value_nbytes, b->value,
+                                        b->value_nbytes);
+}
+
+/* Parses a pair of a query and returns its end; NULL when it is not encoded
+ * properly. */
+static const char *
+split_pair (const char *text, struct pair *pair)
+{
+  *pair = (struct pair) { text, "", encoded_span (text, "=&"), 0 };
+  text += pair->name_nbytes;
+  if (pair->name_nbytes == 0)
+    return NULL;
+  if (*text == '=') {
+    pair->value = ++text;
+    pair->value_nbytes = encoded_span (text, "&");
+    text += pair->value_nbytes;
+  }
+  return *text == '&' || *text == '\0' ? text : NULL;
+}
+
+static enum radio_status
+add_query (struct rd_s3_digest *digest, const char *query)
+{
+  if (query == NULL || query[0] == '\0')
+    return RADIO_OK;
+  size_t n = 1;
+  for (const char *p = query; (p = strchr (p, '&')); p++)
+    n++;
+  RD_FREE struct pair *pairs = rd_calloc (n, sizeof *pairs);
+  if (pairs == NULL)
+    return rd_fail_memory (n * sizeof *pairs);
+  const char *at = query;
+  for (size_t i = 0; i < n; i++) {
+    at = split_pair (i ? at + 1 : at, &pairs[i]);
+    if (at == NULL)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "the query '%s' of a request is "
+                      "not encoded as it is signed", query);
+  }
+  qsort (pairs, n, sizeof *pairs, compare_pairs);
+  for (size_t i = 0; i < n; i++) {
+    rd_s3_digest_add_text (digest, i ? "&" : "");
+    rd_s3_digest_add (digest, pairs[i].name, pairs[i].name_nbytes);
+    rd_s3_digest_add_text (digest, "=");
+    rd_s3_digest_add (digest, pairs[i].value, pairs[i].value_nbytes);
+  }
   return RADIO_OK;
 }
 
-enum radio_status
-rd_s3_credentials_copy (const struct rd_s3_credentials *from,
-                        struct rd_s3_credentials **credentials)
+static enum radio_status
+add_path (struct rd_s3_digest *digest, const char *path)
 {
-  return rd_s3_credentials_new (from->access_key, from->secret_key,
-                                from->session_token, from->expires_s,
-                                credentials);
+  if (path[0] != '/')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the path '%s' of a request does "
+                    "not begin with '/'", path);
+  const char *at = path;
+  while (*at == '/')
+    at += 1 + encoded_span (at + 1, "/");
+  if (*at)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the path '%s' of a request is not "
+                    "encoded as it is signed", path);
+  rd_s3_digest_add_text (digest, path);
+  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
- * What can be signed
+ * Headers
  *----------------------------------------------------------------------*/
 
-/* Nothing that would end a line, or that a server may drop. */
+/* Compares whole names: "x-amz-meta-a" comes before "x-amz-meta-a-b", though
+ * '-' comes before ':'. */
+static int
+compare_names (const char *a, const char *b)
+{
+  while (*a && to_lower ((unsigned char) *a) == to_lower ((unsigned char) *b))
+    a++, b++;
+  return to_lower ((unsigned char) *a) - to_lower ((unsigned char) *b);
+}
+
+/* False for headers that proxies change or remove. */
+static bool
+is_signed (const char *name)
+{
+  static const char *const names[] = {
+    "connection", "expect", "transfer-encoding", "upgrade", "user-agent",
+    "x-amzn-trace-id",
+  };
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (compare_names (name, names[i]) == 0)
+      return false;
+  return true;
+}
+
+/* A stable insertion sort: they are few. */
+void
+rd_s3_sort_headers (struct rd_s3_header *headers, size_t *n)
+{
+  size_t nsorted = 0;
+  for (size_t i = 0; i < *n; i++) {
+    struct rd_s3_header header = headers[i];
+    if (!is_signed (header.name))
+      continue;
+    size_t at = nsorted++;
+    for (; at > 0 && compare_names (headers[at - 1].name, header.name) > 0;
+         at--)
+      headers[at] = headers[at - 1];
+    headers[at] = header;
+  }
+  *n = nsorted;
+}
+
+static bool
+is_repeated (const struct rd_s3_header *headers, size_t i)
+{
+  return i > 0 && compare_names (headers[i - 1].name, headers[i].name) == 0;
+}
+
+enum radio_status
+rd_s3_signed_names (const struct rd_s3_header *headers, size_t n,
+                    struct rd_buffer *names)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (is_repeated (headers, i))
+      continue;
+    if (i > 0)
+      RD_TRY (rd_buffer_append (names, ";", 1));
+    for (const char *name = headers[i].name; *name; name++) {
+      unsigned char c = to_lower ((unsigned char) *name);
+      RD_TRY (rd_buffer_append (names, &c, 1));
+    }
+  }
+  return RADIO_OK;
+}
+
+/* Trims blanks at the ends, and collapses others to one. */
+static void
+add_value (struct rd_s3_digest *digest, const char *value)
+{
+  bool is_first = true;
+  while (*value) {
+    size_t n = 0;
+    while (is_blank ((unsigned char) *value))
+      value++;
+    while (value[n] && !is_blank ((unsigned char) value[n]))
+      n++;
+    if (n > 0)
+      rd_s3_digest_add_text (digest, is_first ? "" : " ");
+    rd_s3_digest_add (digest, value, n);
+    is_first = false;
+    value += n;
+  }
+}
+
+static void
+add_headers (struct rd_s3_digest *digest, const struct rd_s3_header *headers,
+             size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (is_repeated (headers, i)) {
+      rd_s3_digest_add_text (digest, ",");
+    } else {
+      rd_s3_digest_add_text (digest, i ? "\n" : "");
+      for (const char *name = headers[i].name; *name; name++) {
+        unsigned char c = to_lower ((unsigned char) *name);
+        rd_s3_digest_add (digest, &c, 1);
+      }
+      rd_s3_digest_add_text (digest, ":");
+    }
+    add_value (digest, headers[i].value);
+  }
+  rd_s3_digest_add_text (digest, "\n");
+}
+
+/*------------------------------------------------------------------------
+ * The canonical request: a server derives it from what it received, and must
+ * come to the same
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_s3_canonical_sha256 (const struct rd_s3_request *request,
+                        const struct rd_s3_header *headers, size_t n,
+                        const struct rd_buffer *names,
+                        char text[RD_S3_SHA256_NBYTES])
+{
+  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
+  RD_TRY (rd_s3_digest_begin (&digest));
+  rd_s3_digest_add_text (&digest, request->method);
+  rd_s3_digest_add_text (&digest, "\n");
+  RD_TRY (add_path (&digest, request->path));
+  rd_s3_digest_add_text (&digest, "\n");
+  RD_TRY (add_query (&digest, request->query));
+  rd_s3_digest_add_text (&digest, "\n");
+  add_headers (&digest, headers, n);
+  rd_s3_digest_add_text (&digest, "\n");
+  rd_s3_digest_add (&digest, names->data, names->nbytes);
+  rd_s3_digest_add_text (&digest, "\n");
+  rd_s3_digest_add_text (&digest, request->payload_sha256);
+  return rd_s3_digest_end (&digest, text);
+}
+
+/*------------------------------------------------------------------------
+ * Validation
+ *----------------------------------------------------------------------*/
+
+/* False for characters that end a line, or that a server may drop. */
 static bool
 is_line (const char *text)
 {
@@ -81,7 +289,7 @@ is_line (const char *text)
   return true;
 }
 
-/* The same without blanks. */
+/* The same, without blanks. */
 static bool
 is_word (const char *text)
 {
@@ -98,58 +306,37 @@ is_name (const char *text)
   return text && text[0] && text[strspn (text, chars)] == '\0';
 }
 
-static bool
-equals (const char *name, const char *lower)
-{
-  for (; *name; name++, lower++) {
-    char c = *name >= 'A' && *name <= 'Z' ? *name - 'A' + 'a' : *name;
-    if (c != *lower)
-      return false;
-  }
-  return *lower == '\0';
-}
-
-static bool
-is_own_header (const char *name)
-{
-  static const char *const names[] = {
-    "host", "authorization", "x-amz-date", "x-amz-content-sha256",
-    "x-amz-security-token",
-  };
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (equals (name, names[i]))
-      return true;
-  return false;
-}
-
-static enum radio_status
-check_headers (const struct rd_s3_header *headers, size_t n)
-{
-  for (size_t i = 0; i < n; i++) {
-    if (!is_name (headers[i].name) || is_own_header (headers[i].name))
-      return rd_fail (RADIO_ERROR_ARGUMENT, "a request's header cannot be "
-                      "called '%s'", headers[i].name ? headers[i].name : "");
-    if (headers[i].value == NULL || !is_line (headers[i].value))
-      return rd_fail (RADIO_ERROR_ARGUMENT, "the value of a request's header "
-                      "'%s' has control characters", headers[i].name);
-  }
-  return RADIO_OK;
-}
-
 static enum radio_status
 check_request (const struct rd_s3_request *request)
 {
+  static const char *const reserved[] = {
+    "host", "authorization", "x-amz-date", "x-amz-content-sha256",
+    "x-amz-security-token",
+  };
   if (!is_name (request->method))
     return rd_fail (RADIO_ERROR_ARGUMENT, "a request needs a method");
   if (!is_word (request->host))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is no host to sign for",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid host",
                     request->host ? request->host : "");
   if (request->path == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "a request needs a path");
   if (!is_word (request->payload_sha256))
     return rd_fail (RADIO_ERROR_ARGUMENT, "a request needs the SHA-256 of "
-                    "what is sent");
-  return check_headers (request->headers, request->nheaders);
+                    "its body");
+  for (size_t i = 0; i < request->nheaders; i++) {
+    const struct rd_s3_header *header = &request->headers[i];
+    bool is_valid = is_name (header->name);
+    for (size_t j = 0; is_valid && j < sizeof reserved / sizeof reserved[0];
+         j++)
+      is_valid = compare_names (header->name, reserved[j]) != 0;
+    if (!is_valid)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "a request's header cannot be "
+                      "called '%s'", header->name ? header->name : "");
+    if (header->value == NULL || !is_line (header->value))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "the value of a request's header "
+                      "'%s' has control characters", header->name);
+  }
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -157,10 +344,10 @@ check_signing (const struct rd_s3_signing *signing)
 {
   const struct rd_s3_credentials *credentials = signing->credentials;
   if (!is_word (signing->region) || strchr (signing->region, '/'))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is no region to sign for",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid region",
                     signing->region ? signing->region : "");
   if (!is_word (signing->service) || strchr (signing->service, '/'))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is no service to sign for",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid service",
                     signing->service ? signing->service : "");
   if (!is_word (credentials->access_key) || credentials->secret_key == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the access key and the secret key "
@@ -172,7 +359,7 @@ check_signing (const struct rd_s3_signing *signing)
 }
 
 /*------------------------------------------------------------------------
- * The lines
+ * Signing
  *----------------------------------------------------------------------*/
 
 static enum radio_status
@@ -193,71 +380,34 @@ void
 rd_s3_signed_free (struct rd_s3_signed *out)
 {
   for (size_t i = 0; i < out->nlines; i++)
-    rd_s3_wipe (out->lines[i]);
+    rd_s3_secret_free (out->lines[i]);
   *out = (struct rd_s3_signed) { 0 };
 }
 
-static enum radio_status
-append_text (struct rd_buffer *buffer, const char *text)
-{
-  return rd_buffer_append (buffer, text, strlen (text));
-}
-
-static enum radio_status
-add_authorization (struct rd_s3_signed *out,
-                   const struct rd_s3_signing *signing, const char *time,
-                   const struct rd_buffer *names, const char *signature)
-{
-  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
-  RD_TRY (append_text (&text, "AWS4-HMAC-SHA256 Credential="));
-  RD_TRY (append_text (&text, signing->credentials->access_key));
-  RD_TRY (append_text (&text, "/"));
-  RD_TRY (rd_s3_append_scope (&text, signing, time));
-  RD_TRY (append_text (&text, ",SignedHeaders="));
-  RD_TRY (rd_buffer_append (&text, names->data, names->nbytes));
-  RD_TRY (append_text (&text, ",Signature="));
-  RD_TRY (rd_buffer_append (&text, signature, RD_S3_SHA256_NBYTES));
-  return add_line (out, "authorization", (const char *) text.data);
-}
-
-/* All headers that are sent, sorted; *n of them. */
-static enum radio_status
-gather_headers (const struct rd_s3_signing *signing,
-                const struct rd_s3_request *request, const char *time,
-                struct rd_s3_header **gathered, size_t *n)
-{
-  size_t nown = 0;
-  struct rd_s3_header *headers =
-    rd_calloc (request->nheaders + NOWN, sizeof *headers);
-  if (headers == NULL)
-    return rd_fail_memory ((request->nheaders + NOWN) * sizeof *headers);
-  headers[nown++] = (struct rd_s3_header) { "host", request->host };
-  headers[nown++] = (struct rd_s3_header) { "x-amz-date", time };
-  headers[nown++] = (struct rd_s3_header) { "x-amz-content-sha256",
-                                            request->payload_sha256 };
-  if (signing->credentials->session_token)
-    headers[nown++] =
-      (struct rd_s3_header) { "x-amz-security-token",
-                              signing->credentials->session_token };
-  if (request->nheaders)
-    memcpy (headers + nown, request->headers,
-            request->nheaders * sizeof *headers);
-  *n = request->nheaders + nown;
-  rd_s3_sort_headers (headers, n);
-  *gathered = headers;
-  return RADIO_OK;
-}
+/* The headers of the request, and host and those of signing. */
+#define NOWN 4
 
 static enum radio_status
 add_lines (struct rd_s3_signed *out, const struct rd_s3_signing *signing,
            const struct rd_s3_request *request, const char *time)
 {
-  RD_BUFFER_SCOPE struct rd_buffer names = { 0 };
-  RD_FREE struct rd_s3_header *headers = NULL;
+  RD_BUFFER_SCOPE struct rd_buffer names = { 0 }, text = { 0 };
   char sha256[RD_S3_SHA256_NBYTES], signature[RD_S3_SHA256_NBYTES];
   const char *token = signing->credentials->session_token;
   size_t n = 0;
-  RD_TRY (gather_headers (signing, request, time, &headers, &n));
+  RD_FREE struct rd_s3_header *headers =
+    rd_calloc (request->nheaders + NOWN, sizeof *headers);
+  if (headers == NULL)
+    return rd_fail_memory ((request->nheaders + NOWN) * sizeof *headers);
+  headers[n++] = (struct rd_s3_header) { "host", request->host };
+  headers[n++] = (struct rd_s3_header) { "x-amz-date", time };
+  headers[n++] = (struct rd_s3_header) { "x-amz-content-sha256",
+                                         request->payload_sha256 };
+  if (token)
+    headers[n++] = (struct rd_s3_header) { "x-amz-security-token", token };
+  for (size_t i = 0; i < request->nheaders; i++)
+    headers[n++] = request->headers[i];
+  rd_s3_sort_headers (headers, &n);
   RD_TRY (rd_s3_signed_names (headers, n, &names));
   RD_TRY (rd_s3_canonical_sha256 (request, headers, n, &names, sha256));
   RD_TRY (rd_s3_signature (signing, time, sha256, signature));
@@ -265,7 +415,15 @@ add_lines (struct rd_s3_signed *out, const struct rd_s3_signing *signing,
   RD_TRY (add_line (out, "x-amz-content-sha256", request->payload_sha256));
   if (token)
     RD_TRY (add_line (out, "x-amz-security-token", token));
-  return add_authorization (out, signing, time, &names, signature);
+  RD_TRY (rd_s3_append (&text, "AWS4-HMAC-SHA256 Credential="));
+  RD_TRY (rd_s3_append (&text, signing->credentials->access_key));
+  RD_TRY (rd_s3_append (&text, "/"));
+  RD_TRY (rd_s3_append_scope (&text, signing, time));
+  RD_TRY (rd_s3_append (&text, ",SignedHeaders="));
+  RD_TRY (rd_buffer_append (&text, names.data, names.nbytes));
+  RD_TRY (rd_s3_append (&text, ",Signature="));
+  RD_TRY (rd_buffer_append (&text, signature, RD_S3_SHA256_NBYTES));
+  return add_line (out, "authorization", (const char *) text.data);
 }
 
 enum radio_status
@@ -283,5 +441,34 @@ rd_s3_sign (const struct rd_s3_signing *signing,
   RD_TRY (add_lines (&made, signing, request, time));
   *out = made;
   made = (struct rd_s3_signed) { 0 };
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_s3_add_headers (struct rd_http_headers *headers,
+                   const struct rd_s3_header *added, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    RD_S3_SECRET_SCOPE struct rd_buffer line = { 0 };
+    RD_TRY (rd_buffer_reserve (&line, strlen (added[i].name)
+                                      + strlen (added[i].value) + 3));
+    RD_TRY (rd_s3_append (&line, added[i].name));
+    RD_TRY (rd_s3_append (&line, ": "));
+    RD_TRY (rd_s3_append (&line, added[i].value));
+    RD_TRY (rd_s3_append_end (&line));
+    RD_TRY (rd_http_add_header (headers, (const char *) line.data));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_s3_add_signature (struct rd_http_headers *headers,
+                     const struct rd_s3_signing *signing,
+                     const struct rd_s3_request *request)
+{
+  RD_S3_SIGNED_SCOPE struct rd_s3_signed made = { 0 };
+  RD_TRY (rd_s3_sign (signing, request, &made));
+  for (size_t i = 0; i < made.nlines; i++)
+    RD_TRY (rd_http_add_header (headers, made.lines[i]));
   return RADIO_OK;
 }

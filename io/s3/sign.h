@@ -1,52 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to S3, signed: AWS Signature Version 4, by libcrypto's SHA-256
- * and HMAC.  (libcurl has a signer too; that of 7.88, which Debian 12 has,
- * gets two thirds of what S3 is asked wrong.)
+/* Signing of requests: AWS Signature Version 4, by libcrypto's SHA-256 and
+ * HMAC.  (The signer of libcurl 7.88, which Debian 12 has, signs two thirds
+ * of the requests to S3 wrongly.)
  *
- * What is signed is what is sent.  S3 encodes a path once and does not
- * normalise it, so the bytes that go out must be those that were signed:
- * CURLOPT_PATH_AS_IS.  A path or a query that another encoder than
- * rd_percent_encode made, and that S3 would therefore understand differently,
- * is refused here instead of there.
+ * The bytes that are signed are the bytes that are sent: S3 encodes a path
+ * once and does not normalise it, hence CURLOPT_PATH_AS_IS.  A path or a
+ * query that is not encoded like rd_percent_encode does, and that S3 would
+ * therefore understand differently, is rejected here.
  *
- * A signature is good for a quarter of an hour: each attempt signs anew.
- */
+ * A signature is valid for a quarter of an hour: each attempt has its own. */
 #ifndef RD_S3_SIGN_H
 #define RD_S3_SIGN_H
 
-#include <radio/base.h>
+#include <openssl/evp.h>
+#include <pthread.h>
 
-#include "src/base/cleanup.h"
-#include "io/io.h"
+#include "io/http/http.h"
+#include "io/s3/credentials.h"
 
-/* Who asks.  Without an access key: nobody, so that nothing is signed. */
-struct rd_s3_credentials {
-  char *access_key, *secret_key;
-  char *session_token;        /* or NULL */
-  int64_t expires_s;          /* Unix time; 0: never */
-};
-
-/* Copies of the strings, all of which may be NULL.  RADIO_ERROR_MEMORY. */
-enum radio_status
-rd_s3_credentials_new (const char *access_key, const char *secret_key,
-                       const char *session_token, int64_t expires_s,
-                       struct rd_s3_credentials **credentials)
-  RADIO_USE_RESULT;
-enum radio_status
-rd_s3_credentials_copy (const struct rd_s3_credentials *from,
-                        struct rd_s3_credentials **credentials)
-  RADIO_USE_RESULT;
-
-/* Overwrites what is secret.  NULL is legal. */
-void rd_s3_credentials_free (struct rd_s3_credentials *credentials);
-
-RD_DEFINE_CLEANUP (s3_credentials, struct rd_s3_credentials,
-                   rd_s3_credentials_free);
-
-/* Overwrite a string and free it.  NULL is legal. */
-void rd_s3_wipe (char *text);
-
-/* A line of a request's head. */
+/* A header of a request. */
 struct rd_s3_header {
   const char *name, *value;
 };
@@ -57,23 +29,22 @@ struct rd_s3_request {
                                  scheme's */
   const char *path;           /* as sent, by rd_percent_encode; from its
                                  '/' on */
-  const char *query;          /* as sent, names and values encoded so too, in
+  const char *query;          /* as sent, names and values encoded too, in
                                  any order, without '?'; NULL: none */
 
-  /* What else is sent and shall be signed: every x-amz-* header but those
-   * that signing makes, and others at will.  Those that proxies may change
-   * (connection, expect, transfer-encoding, upgrade, user-agent,
-   * x-amzn-trace-id) may be among them, and are not signed. */
+  /* Other headers to sign: every x-amz-* header but those that signing
+   * makes, and optional ones.  Those that proxies may change (connection,
+   * expect, transfer-encoding, upgrade, user-agent, x-amzn-trace-id) may be
+   * among them, and are not signed. */
   const struct rd_s3_header *headers;
   size_t nheaders;
 
   const char *payload_sha256; /* in hexadecimal, or "UNSIGNED-PAYLOAD" */
 };
 
-/* The key that a day's requests to one region are signed with.  Deriving it
- * is most of the work of signing; one that is kept is found by a digest of
- * what it is derived from.  All functions may be called from any thread,
- * several at once, but for init and wipe. */
+/* The signing key of a day and region.  Deriving it is most of the work of
+ * signing; a cached one is found by a digest of its inputs.  All functions
+ * but init and free may be called from any thread, several at once. */
 struct rd_s3_key_cache {
   pthread_mutex_t mutex;
   struct {
@@ -84,28 +55,28 @@ struct rd_s3_key_cache {
 };
 
 void rd_s3_key_cache_init (struct rd_s3_key_cache *cache);
-void rd_s3_key_cache_wipe (struct rd_s3_key_cache *cache);
+void rd_s3_key_cache_free (struct rd_s3_key_cache *cache);
 
 struct rd_s3_signing {
   const struct rd_s3_credentials *credentials;
   const char *region;         /* "us-east-1" */
   const char *service;        /* "s3" */
-  int64_t now_s;              /* Unix time, as the server has it */
+  int64_t now_s;              /* Unix time, by the server's clock */
   struct rd_s3_key_cache *cache;      /* or NULL */
 };
 
 #define RD_S3_SIGNED_NLINES 4
 
-/* Lines to send besides, as "x-amz-date: 20130524T000000Z": x-amz-date,
+/* Lines to add, such as "x-amz-date: 20130524T000000Z": x-amz-date,
  * x-amz-content-sha256, x-amz-security-token if there is one, authorization;
- * none at all when nobody asks.  Secret: not for logs. */
+ * none when anonymous.  Secret: not for logs. */
 struct rd_s3_signed {
   char *lines[RD_S3_SIGNED_NLINES];
   size_t nlines;
 };
 
-/* Sign.  out is zero-filled.  RADIO_ERROR_ARGUMENT tells which part of the
- * request cannot be signed; no message holds anything of the credentials. */
+/* Signs.  out is zero-filled.  RADIO_ERROR_ARGUMENT names the part of the
+ * request that cannot be signed; no message holds any of the credentials. */
 enum radio_status rd_s3_sign (const struct rd_s3_signing *signing,
                               const struct rd_s3_request *request,
                               struct rd_s3_signed *out) RADIO_USE_RESULT;
@@ -114,12 +85,94 @@ void rd_s3_signed_free (struct rd_s3_signed *out);
 
 #define RD_S3_SIGNED_SCOPE RD_CLEANUP (rd_s3_signed_free)
 
+/* Adds headers to an attempt; leaves no copy of secrets behind. */
+enum radio_status rd_s3_add_headers (struct rd_http_headers *headers,
+                                     const struct rd_s3_header *added,
+                                     size_t n) RADIO_USE_RESULT;
+
+/* Signs a request, and adds the lines to an attempt. */
+enum radio_status rd_s3_add_signature (struct rd_http_headers *headers,
+                                       const struct rd_s3_signing *signing,
+                                       const struct rd_s3_request *request)
+  RADIO_USE_RESULT;
+
+/*------------------------------------------------------------------------
+ * Digests
+ *----------------------------------------------------------------------*/
+
 #define RD_S3_SHA256_NBYTES 65
 
-/* The SHA-256 of what the parts hold, in hexadecimal.  RADIO_ERROR_MEMORY.
- */
+/* The SHA-256 of the parts, in hexadecimal.  RADIO_ERROR_MEMORY. */
 enum radio_status rd_s3_sha256 (const struct rd_part *parts, size_t n,
                                 char text[RD_S3_SHA256_NBYTES])
+  RADIO_USE_RESULT;
+
+/* A digest in progress.  Its end returns a failure to add to it. */
+struct rd_s3_digest {
+  EVP_MD_CTX *context;
+  bool has_failed;
+};
+
+enum radio_status rd_s3_digest_begin (struct rd_s3_digest *digest)
+  RADIO_USE_RESULT;
+void rd_s3_digest_add (struct rd_s3_digest *digest, const void *data,
+                       size_t nbytes);
+void rd_s3_digest_add_text (struct rd_s3_digest *digest, const char *text);
+enum radio_status rd_s3_digest_end (struct rd_s3_digest *digest,
+                                    char text[RD_S3_SHA256_NBYTES])
+  RADIO_USE_RESULT;
+void rd_s3_digest_free (struct rd_s3_digest *digest);
+
+#define RD_S3_DIGEST_SCOPE RD_CLEANUP (rd_s3_digest_free)
+
+void rd_s3_hex (const unsigned char *bytes, size_t n, char *text);
+
+/*------------------------------------------------------------------------
+ * The steps of signing, for its tests
+ *----------------------------------------------------------------------*/
+
+#define RD_S3_KEY_NBYTES 32
+
+/* "20130524T000000Z"; its first 8 characters are the day. */
+#define RD_S3_TIME_NBYTES 17
+
+enum radio_status rd_s3_time (int64_t unix_s, char text[RD_S3_TIME_NBYTES])
+  RADIO_USE_RESULT;
+
+/* Sorts the headers into the order in which they are signed, and removes
+ * those that are not; *n is how many are left. */
+void rd_s3_sort_headers (struct rd_s3_header *headers, size_t *n);
+
+/* The names of sorted headers, each once: "host;range;x-amz-date". */
+enum radio_status rd_s3_signed_names (const struct rd_s3_header *headers,
+                                      size_t n, struct rd_buffer *names)
+  RADIO_USE_RESULT;
+
+/* The digest of a canonical request.  The request's own headers are ignored:
+ * the n sorted ones count, whose names are names.  The canonical request is
+ * never assembled in memory, since a session token is part of it. */
+enum radio_status
+rd_s3_canonical_sha256 (const struct rd_s3_request *request,
+                        const struct rd_s3_header *headers, size_t n,
+                        const struct rd_buffer *names,
+                        char text[RD_S3_SHA256_NBYTES]) RADIO_USE_RESULT;
+
+/* The key of signing->now_s, from its cache or into it. */
+enum radio_status rd_s3_signing_key (const struct rd_s3_signing *signing,
+                                     const char *time,
+                                     unsigned char key[RD_S3_KEY_NBYTES])
+  RADIO_USE_RESULT;
+
+/* "20130524/us-east-1/s3/aws4_request". */
+enum radio_status rd_s3_append_scope (struct rd_buffer *text,
+                                      const struct rd_s3_signing *signing,
+                                      const char *time) RADIO_USE_RESULT;
+
+/* The signature of a canonical request with that digest. */
+enum radio_status rd_s3_signature (const struct rd_s3_signing *signing,
+                                   const char *time,
+                                   const char *canonical_sha256,
+                                   char text[RD_S3_SHA256_NBYTES])
   RADIO_USE_RESULT;
 
 #endif /* RD_S3_SIGN_H */

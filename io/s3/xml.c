@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements as they end, within bounds. */
+/* XML elements as they end, within limits. */
 #include <config.h>
 
 #include <expat.h>
@@ -35,9 +35,9 @@ stop (struct reader *reader, enum radio_status status)
 }
 
 static void
-stop_beyond (struct reader *reader, const char *what)
+reject (struct reader *reader, const char *what)
 {
-  stop (reader, rd_fail (RADIO_ERROR_FORMAT, "%s: the answer's XML has %s",
+  stop (reader, rd_fail (RADIO_ERROR_FORMAT, "%s: the response's XML has %s",
                          reader->where, what));
 }
 
@@ -48,7 +48,7 @@ on_start (void *data, const XML_Char *name, const XML_Char **attributes)
   size_t n = strlen (name), at = reader->path_nbytes;
   (void) attributes;
   if (reader->depth == MAX_DEPTH || n >= MAX_PATH_NBYTES - at - 1) {
-    stop_beyond (reader, "elements too deep in others");
+    reject (reader, "elements nested too deeply");
     return;
   }
   reader->names_at[reader->depth++] = at;
@@ -64,7 +64,7 @@ on_end (void *data, const XML_Char *name)
 {
   struct reader *reader = data;
   (void) name;
-  /* An empty element ends even where its begin stopped the parser. */
+  /* An empty element ends even if its start stopped the parser. */
   if (reader->status != RADIO_OK)
     return;
   enum radio_status status = rd_buffer_append (&reader->text, "", 1);
@@ -83,7 +83,7 @@ on_text (void *data, const XML_Char *text, int n)
 {
   struct reader *reader = data;
   if ((size_t) n > MAX_TEXT_NBYTES - reader->text.nbytes) {
-    stop_beyond (reader, "a text that is too long");
+    reject (reader, "a text that is too long");
     return;
   }
   enum radio_status status = rd_buffer_append (&reader->text, text,
@@ -97,29 +97,23 @@ on_doctype (void *data, const XML_Char *name, const XML_Char *system_id,
             const XML_Char *public_id, int has_internal_subset)
 {
   (void) name, (void) system_id, (void) public_id, (void) has_internal_subset;
-  stop_beyond (data, "a document type");
-}
-
-/* White space, with which a server that takes long keeps the connection: a
- * declaration of XML may not stand behind it. */
-static size_t
-count_blank (const char *bytes, size_t nbytes)
-{
-  size_t n = 0;
-  while (n < nbytes && strchr (" \t\r\n", bytes[n]) && bytes[n])
-    n++;
-  return n;
+  reject (data, "a document type");
 }
 
 static enum radio_status
-read_all (struct reader *reader, const struct rd_buffer *document)
+parse (struct reader *reader, const struct rd_buffer *document)
 {
   XML_Parser parser = reader->parser;
   const char *bytes = document->nbytes ? (const char *) document->data : "";
-  size_t nblank = count_blank (bytes, document->nbytes);
+  size_t nblank = 0;
   if (document->nbytes > INT_MAX)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: the answer is too long",
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: the response is too long",
                     reader->where);
+  /* A slow server sends white space to keep the connection alive, which may
+   * not precede an XML declaration. */
+  while (nblank < document->nbytes && bytes[nblank]
+         && strchr (" \t\r\n", bytes[nblank]))
+    nblank++;
   XML_SetUserData (parser, reader);
   XML_SetElementHandler (parser, on_start, on_end);
   XML_SetCharacterDataHandler (parser, on_text);
@@ -134,7 +128,7 @@ read_all (struct reader *reader, const struct rd_buffer *document)
   enum XML_Error error = XML_GetErrorCode (parser);
   if (error == XML_ERROR_NO_MEMORY)
     return rd_fail_memory (document->nbytes);
-  return rd_fail (RADIO_ERROR_FORMAT, "%s: the answer is no whole XML: %s "
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: the response is not valid XML: %s "
                   "at byte %ld of %zu", reader->where,
                   XML_ErrorString (error),
                   (long) XML_GetCurrentByteIndex (parser) + (long) nblank,
@@ -152,7 +146,7 @@ rd_s3_xml_read (const struct rd_buffer *document, const char *where,
   reader.parser = XML_ParserCreate_MM ("UTF-8", &memory, NULL);
   if (reader.parser == NULL)
     return rd_fail_memory (document->nbytes);
-  enum radio_status status = read_all (&reader, document);
+  enum radio_status status = parse (&reader, document);
   XML_ParserFree (reader.parser);
   rd_buffer_free (&reader.text);
   return status;
@@ -166,31 +160,24 @@ rd_s3_xml_keep (const char *text, char **kept)
   return *kept ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
-/* What stands in place of a character; NULL: itself. */
-static const char *
-reference (char c)
-{
-  switch (c) {
-  case '&': return "&amp;";
-  case '<': return "&lt;";
-  case '>': return "&gt;";
-  case '"': return "&quot;";
-  case '\r': return "&#13;";
-  case '\n': return "&#10;";
-  case '\t': return "&#9;";
-  default: return NULL;
-  }
-}
-
 enum radio_status
 rd_s3_xml_append (struct rd_buffer *document, const char *text)
 {
+  static const struct { char c; const char *reference; } references[] = {
+    { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '"', "&quot;" },
+    { '\r', "&#13;" }, { '\n', "&#10;" }, { '\t', "&#9;" },
+  };
   for (const char *p = text; *p; p++) {
-    const char *other = reference (*p);
-    if (!other && (unsigned char) *p < 0x20)
-      return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': no XML can hold it", text);
-    RD_TRY (other ? rd_buffer_append (document, other, strlen (other))
-                  : rd_buffer_append (document, p, 1));
+    const char *reference = NULL;
+    for (size_t i = 0; i < sizeof references / sizeof references[0]; i++)
+      if (references[i].c == *p)
+        reference = references[i].reference;
+    if (!reference && (unsigned char) *p < 0x20)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': XML cannot represent it",
+                      text);
+    RD_TRY (reference ? rd_buffer_append (document, reference,
+                                          strlen (reference))
+                      : rd_buffer_append (document, p, 1));
   }
   return RADIO_OK;
 }
@@ -208,43 +195,81 @@ rd_s3_xml_number (const char *text, uint64_t *number)
   return p > text && *p == '\0';
 }
 
-/* n digits; -1 where there are others. */
-static int
-take_digits (const char **text, int n, char end)
+/*------------------------------------------------------------------------
+ * Times
+ *----------------------------------------------------------------------*/
+
+/* Parses n digits of a number of at most max. */
+static bool
+parse_digits (const char **text, size_t n, int64_t max, int64_t *number)
 {
-  int value = 0;
-  for (int i = 0; i < n; i++, ++*text) {
+  *number = 0;
+  for (; n > 0; n--, (*text)++) {
     if (**text < '0' || **text > '9')
-      return -1;
-    value = 10 * value + (**text - '0');
+      return false;
+    *number = 10 * *number + (**text - '0');
   }
-  if (end && *(*text)++ != end)
-    return -1;
-  return value;
+  return *number <= max;
 }
 
-/* Days since 1970 of a day of the Gregorian calendar, whose year begins in
- * March here: so a leap day is a year's last. */
-static int64_t
-days_since_1970 (int year, int month, int day)
+static bool
+parse_char (const char **text, const char *chars)
 {
-  int64_t y = month <= 2 ? year - 1 : year;
-  int64_t m = month <= 2 ? month + 9 : month - 3;
-  return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1
-         - 719468;
+  if (**text == '\0' || strchr (chars, **text) == NULL)
+    return false;
+  (*text)++;
+  return true;
+}
+
+/* Parses "2026-01-31T12:34:56", and advances *text. */
+static bool
+parse_seconds (const char **text, int64_t *unix_s)
+{
+  int64_t year, month, day, hour, minute, second;
+  if (!parse_digits (text, 4, 9999, &year) || !parse_char (text, "-")
+      || !parse_digits (text, 2, 12, &month) || !parse_char (text, "-")
+      || !parse_digits (text, 2, 31, &day) || !parse_char (text, "Tt ")
+      || !parse_digits (text, 2, 23, &hour) || !parse_char (text, ":")
+      || !parse_digits (text, 2, 59, &minute) || !parse_char (text, ":")
+      || !parse_digits (text, 2, 60, &second) || month == 0 || day == 0)
+    return false;
+  /* Days since 1970 in the Gregorian calendar.  Its years begin in March
+   * here, so that the leap day is their last. */
+  if (month <= 2) {
+    month += 12;
+    year--;
+  }
+  int64_t days = 365 * year + year / 4 - year / 100 + year / 400
+                 + (153 * (month - 3) + 2) / 5 + day - 719469;
+  *unix_s = 86400 * days + 3600 * hour + 60 * minute + second;
+  return true;
+}
+
+bool
+rd_s3_parse_time (const char *text, int64_t *unix_s)
+{
+  int64_t hours, minutes, offset_s = 0;
+  if (!parse_seconds (&text, unix_s))
+    return false;
+  if (parse_char (&text, "."))
+    text += strspn (text, "0123456789");
+  if (!parse_char (&text, "Zz")) {
+    /* "+01:00" or "-0100" */
+    int64_t sign = *text == '-' ? -60 : 60;
+    if (!parse_char (&text, "+-") || !parse_digits (&text, 2, 23, &hours))
+      return false;
+    (void) parse_char (&text, ":");
+    if (!parse_digits (&text, 2, 59, &minutes))
+      return false;
+    offset_s = sign * (60 * hours + minutes);
+  }
+  *unix_s -= offset_s;
+  return *text == '\0';
 }
 
 int64_t
 rd_s3_xml_time (const char *text)
 {
-  int year = take_digits (&text, 4, '-');
-  int month = year < 0 ? -1 : take_digits (&text, 2, '-');
-  int day = month < 1 || month > 12 ? -1 : take_digits (&text, 2, 'T');
-  int hour = day < 1 || day > 31 ? -1 : take_digits (&text, 2, ':');
-  int minute = hour < 0 || hour > 23 ? -1 : take_digits (&text, 2, ':');
-  int second = minute < 0 || minute > 59 ? -1 : take_digits (&text, 2, 0);
-  if (second < 0 || second > 60)
-    return -1;
-  return days_since_1970 (year, month, day) * 86400 + hour * 3600
-         + minute * 60 + second;
+  int64_t unix_s;
+  return parse_seconds (&text, &unix_s) ? unix_s : -1;
 }

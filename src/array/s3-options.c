@@ -88,7 +88,7 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
     .http.deadline_ms = asked->deadline_ms,
     .http.ca_file = rd_s3_ca_file (settings),
     .http.hedge_percent = asked->hedge_percent,
-    .http.nahead = asked->no_connect_ahead ? 0 : CONNECTIONS_AHEAD,
+    .http.npreconnect = asked->no_connect_ahead ? 0 : CONNECTIONS_AHEAD,
   };
 }
 

@@ -7,7 +7,7 @@
 
 #include <radio/store.h>
 
-#include "io/s3/profile.h"
+#include "io/s3/sources.h"
 #include "io/s3/s3.h"
 
 /* The texts of options live in the others. */

@@ -246,7 +246,7 @@ connections_are_opened_ahead_unless_that_is_not_wanted (void **state)
     RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
     asked.no_connect_ahead = i == 1;
     assert_ok (rd_s3_resolve (&asked, &resolved));
-    assert_int_equal (resolved.options.http.nahead, i == 0 ? 8 : 0);
+    assert_int_equal (resolved.options.http.npreconnect, i == 0 ? 8 : 0);
   }
 }
 

@@ -9,7 +9,7 @@
 #include "tests/fuzz/fuzz.h"
 
 static void
-check_answer (const struct rd_http_answer *answer)
+check_answer (const struct rd_http_response *answer)
 {
   FUZZ_CHECK (answer->status <= 999);
   FUZZ_CHECK (memchr (answer->etag, '\0', sizeof answer->etag));
@@ -24,11 +24,11 @@ check_answer (const struct rd_http_answer *answer)
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
 {
-  struct rd_http_answer answer = { 0 };
+  struct rd_http_response answer = { 0 };
   for (size_t at = 0; at < nbytes;) {
     const uint8_t *end = memchr (data + at, '\n', nbytes - at);
     size_t n = end ? (size_t) (end - data) + 1 - at : nbytes - at;
-    rd_http_answer_line (&answer, (const char *) data + at, n);
+    rd_http_response_line (&answer, (const char *) data + at, n);
     check_answer (&answer);
     at += n;
   }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/s3/sources.h"
+#include "io/s3/xml.h"
 #include "tests/fuzz/fuzz.h"
 
 #define CREDENTIALS \

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "io/s3/ini.h"
+#include "io/s3/sources.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "io/s3/error.h"
+#include "io/s3/store.h"
 #include "io/s3/xml.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -54,13 +54,13 @@ try_document (const struct rd_buffer *document)
 static void
 try_problem (const struct rd_buffer *document)
 {
-  struct rd_http_answer answer = { .status = 503 };
-  struct rd_s3_problem problem;
-  rd_s3_problem_read (&problem, &answer, document);
+  struct rd_http_response answer = { .status = 503 };
+  struct rd_s3_error problem;
+  rd_s3_error_parse (&problem, &answer, document);
   FUZZ_CHECK (memchr (problem.code, '\0', sizeof problem.code));
   FUZZ_CHECK (memchr (problem.region, '\0', sizeof problem.region));
-  FUZZ_CHECK (rd_s3_problem_next (&problem) == RD_HTTP_SLOWER);
-  FUZZ_CHECK (rd_s3_problem_fail (&problem, "input", true) != RADIO_OK);
+  FUZZ_CHECK (rd_s3_error_next (&problem) == RD_HTTP_RETRY_SLOWER);
+  FUZZ_CHECK (rd_s3_error_fail (&problem, "input", true) != RADIO_OK);
 }
 
 static enum radio_status

@@ -132,7 +132,7 @@ def test_the_way_up_to_the_store_is_bounded(radio, web, source, tmp_path):
 
 def test_nothing_is_copied_to_a_web_server(radio, web, source):
     done = radio("cp", source, web.url("study.zarr"), "--overwrite", status=1)
-    assert "only read" in done.stderr
+    assert "read-only" in done.stderr
 
 
 def test_a_copy_from_a_web_server_goes_on(radio, web, source, tmp_path):

@@ -175,10 +175,10 @@ def test_what_is_not_there_is_told_with_its_url(radio, web, stores):
     done = radio("ls", "-s", stores[1], status=1)
     assert "cannot be listed" in done.stderr
     done = radio("rm", "-s", stores[1], VOLUME, status=1)
-    assert "only read" in done.stderr
+    assert "read-only" in done.stderr
     for done in (radio("ingest", "-s", stores[1], "x.nii", status=1),
                  radio("phantom", "-s", stores[1], "x", status=1)):
-        assert "only read" in done.stderr
+        assert "read-only" in done.stderr
 
 
 def test_a_password_in_a_url_is_not_told(radio, web, tmp_path):
@@ -187,7 +187,7 @@ def test_a_password_in_a_url_is_not_told(radio, web, tmp_path):
                 ["phantom", "-s", url, "x", "--size", "4"]):
         done = radio(*act, status=1, env={
             **os.environ, "RADIO_PROFILE": str(tmp_path / "p.json")})
-        assert "must not hold a user" in done.stderr
+        assert "must not contain a user" in done.stderr
         assert "secret" not in done.stderr + done.stdout
 
 

@@ -7,7 +7,7 @@
 
 #include "profiler/counters.h"
 #include "tests/io/deferred.h"
-#include "io/range.h"
+#include "io/store.h"
 #include "tests/io/wrap.h"
 
 /* A read that waits, and the request that profiles show (or NULL). */

@@ -9,7 +9,7 @@
 
 #include "src/base/checked.h"
 #include "tests/io/fault.h"
-#include "io/range.h"
+#include "io/store.h"
 #include "tests/io/wrap.h"
 
 #define N_OPS (RD_FAULT_SWEEP + 1)

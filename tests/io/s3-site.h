@@ -4,7 +4,7 @@
 #ifndef RD_TESTS_S3_SITE_H
 #define RD_TESTS_S3_SITE_H
 
-#include "io/stores.h"
+#include "io/s3/s3.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/store-asserts.h"
 

@@ -136,6 +136,6 @@ main (void)
       errx (1, "%s", radio_error_message ());
   }
   free (line);
-  rd_s3_key_cache_wipe (&cache);
+  rd_s3_key_cache_free (&cache);
   return 0;
 }

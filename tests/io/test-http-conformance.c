@@ -3,7 +3,7 @@
  * into a store in memory, which a web server hands out. */
 #include <config.h>
 
-#include "io/stores.h"
+#include "io/http/http.h"
 #include "tests/io/wrap.h"
 #include "tests/io/conformance.h"
 #include "tests/io/http-peer.h"

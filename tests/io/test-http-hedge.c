@@ -223,7 +223,7 @@ static void
 note (struct rd_http_hedges *hedges, size_t n, uint64_t wait_ms)
 {
   for (size_t i = 0; i < n; i++)
-    rd_http_hedges_note (hedges, wait_ms * MS);
+    rd_http_hedges_add_wait (hedges, wait_ms * MS);
 }
 
 static void
@@ -252,7 +252,7 @@ what_takes_half_as_long_again_as_19_of_20_is_worth_it (void **state)
   assert_true (rd_http_hedges_after (&hedges) == 1500 * MS);
   note (&hedges, 100, 300);
   assert_true (rd_http_hedges_after (&hedges) == 450 * MS);
-  rd_http_hedges_note (&hedges, UINT64_MAX);
+  rd_http_hedges_add_wait (&hedges, UINT64_MAX);
   assert_true (rd_http_hedges_after (&hedges) == 450 * MS);
 }
 
@@ -299,7 +299,7 @@ what_stalls_is_answered_by_a_second_request (void **state)
   assert_body (&job, "quick");
   assert_int_equal (job.task.nattempts, 1);
   assert_int_equal (job.task.nhedges, 1);
-  assert_true (job.task.was_overtaken);
+  assert_true (job.task.hedge_won);
   assert_int_equal (http_peer_connections (site->peer), 2);
   assert_all_is_well (site, NQUICK + 2);
 }
@@ -317,7 +317,7 @@ the_first_may_answer_after_all (void **state)
   assert_ok (await (&job));
   assert_body (&job, "first");
   assert_int_equal (job.task.nhedges, 1);
-  assert_false (job.task.was_overtaken);
+  assert_false (job.task.hedge_won);
   /* Late, to nobody. */
   http_peer_release (site->peer, 2);
   assert_all_is_well (site, NQUICK + 2);
@@ -339,7 +339,7 @@ a_late_answer_harms_nothing (void **state)
   read_quick (site, 3);
   http_peer_release (site->peer, 3);
   assert_ok (await (&job));
-  assert_body (&job, job.task.was_overtaken ? "other" : "first");
+  assert_body (&job, job.task.hedge_won ? "other" : "first");
   assert_int_equal (job.task.nhedges, 1);
   assert_all_is_well (site, NQUICK + 8);
 }
@@ -360,7 +360,7 @@ make_long (const char *hold, char letter)
 static void
 assert_all_of_one (const struct job *job)
 {
-  unsigned char letter = job->task.was_overtaken ? 'b' : 'a';
+  unsigned char letter = job->task.hedge_won ? 'b' : 'a';
   assert_int_equal (job->into.nbytes, NBYTES);
   for (size_t i = 0; i < NBYTES; i++)
     if (job->into.data[i] != letter)
@@ -404,7 +404,7 @@ a_second_request_that_fails_leaves_the_first_going (void **state)
   assert_body (&job, "first");
   assert_int_equal (job.task.nattempts, 1);
   assert_int_equal (job.task.nhedges, 1);
-  assert_false (job.task.was_overtaken);
+  assert_false (job.task.hedge_won);
   assert_all_is_well (site, NQUICK + 7);
 }
 
@@ -427,7 +427,7 @@ a_first_request_that_fails_leaves_the_second_going (void **state)
   assert_ok (await (&job));
   assert_body (&job, "other");
   assert_int_equal (job.task.nattempts, 1);
-  assert_true (job.task.was_overtaken);
+  assert_true (job.task.hedge_won);
   assert_all_is_well (site, NQUICK + 7);
 }
 
@@ -446,10 +446,10 @@ a_second_request_that_is_put_off_leaves_the_first_going (void **state)
   http_peer_release (site->peer, 1);
   assert_ok (await (&job));
   assert_body (&job, "first");
-  assert_int_equal (job.task.answer.status, 200);
+  assert_int_equal (job.task.response.status, 200);
   assert_int_equal (job.task.nattempts, 1);
   assert_int_equal (job.task.nhedges, 1);
-  assert_false (job.task.was_overtaken);
+  assert_false (job.task.hedge_won);
   assert_all_is_well (site, NQUICK + 7);
 }
 
@@ -468,7 +468,7 @@ a_first_request_that_is_put_off_leaves_the_second_going (void **state)
   assert_ok (await (&job));
   assert_body (&job, "other");
   assert_int_equal (job.task.nattempts, 1);
-  assert_true (job.task.was_overtaken);
+  assert_true (job.task.hedge_won);
   assert_all_is_well (site, NQUICK + 7);
 }
 
@@ -487,7 +487,7 @@ what_stays_slow_when_its_second_was_put_off_is_asked_again (void **state)
   assert_body (&job, "third");
   assert_int_equal (job.task.nattempts, 1);
   assert_int_equal (job.task.nhedges, 2);
-  assert_true (job.task.was_overtaken);
+  assert_true (job.task.hedge_won);
   http_peer_release (site->peer, 1);
   assert_all_is_well (site, NQUICK + 3);
 }
@@ -533,7 +533,7 @@ two_that_stay_silent_are_one_attempt (void **state)
   read_quick (site, NQUICK);
   unsigned before = http_peer_requests (site->peer);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1000);
-  assert_fails (run (site, &job), RADIO_ERROR_IO, "nothing came for ");
+  assert_fails (run (site, &job), RADIO_ERROR_IO, "no data for ");
   assert_non_null (strstr (radio_error_message (), "(4 attempts in "));
   assert_int_equal (job.task.nattempts, 4);
   assert_in_range (job.task.nhedges, 0, 4);

@@ -90,7 +90,7 @@ conclude (struct rd_http_task *task, const struct rd_buffer *problem,
 {
   struct job *job = (struct job *) task;
   job->nconcluded++;
-  if (task->answer.status == 200)
+  if (task->response.status == 200)
     return RADIO_OK;
   job->problem_nbytes = problem->nbytes;
   snprintf (job->problem, sizeof job->problem, "%.*s", (int) problem->nbytes,
@@ -298,7 +298,7 @@ a_refusal_of_endless_words_is_kept_in_part (void **state)
   SAY (answer);
   job.task.conclude = conclude;
   assert_fails (run (site, &job), RADIO_ERROR_PERMISSION, "refused: xxx");
-  assert_int_equal (job.problem_nbytes, RD_HTTP_PROBLEM_NBYTES);
+  assert_int_equal (job.problem_nbytes, RD_HTTP_MAX_ERROR_NBYTES);
   assert_int_equal (job.task.nattempts, 1);
 }
 
@@ -307,7 +307,7 @@ a_task_says_itself_what_is_worth_another_attempt (void **state)
 {
   struct site *site = *state;
   static const enum rd_http_next rows[] = {
-    RD_HTTP_AGAIN, RD_HTTP_LATER, RD_HTTP_SLOWER,
+    RD_HTTP_RETRY_NOW, RD_HTTP_RETRY_LATER, RD_HTTP_RETRY_SLOWER,
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct job job = JOB_INIT;
@@ -327,7 +327,7 @@ the_attempts_of_a_task_come_to_an_end (void **state)
   struct site *site = *state;
   struct job job = JOB_INIT;
   SAY (DENIED, DENIED, DENIED, DENIED, DENIED);
-  job.next = RD_HTTP_AGAIN;
+  job.next = RD_HTTP_RETRY_NOW;
   job.task.conclude = conclude;
   assert_fails (run (site, &job), RADIO_ERROR_PERMISSION,
                 "refused: why! (4 attempts in ");
@@ -378,11 +378,11 @@ the_date_and_the_region_of_an_answer_are_read (void **state)
        "X-Amz-Bucket-Region: eu-central-1\r\nContent-Length: 0\r\n\r\n",
        "HTTP/1.1 200 OK\r\nDate: tomorrow?\r\nContent-Length: 0\r\n\r\n");
   assert_ok (run (site, &job));
-  assert_int_equal (job.task.answer.date_s, 784111777);
-  assert_string_equal (job.task.answer.region, "eu-central-1");
+  assert_int_equal (job.task.response.date_s, 784111777);
+  assert_string_equal (job.task.response.region, "eu-central-1");
   assert_ok (run (site, &job));
-  assert_true (job.task.answer.date_s == -1);
-  assert_string_equal (job.task.answer.region, "");
+  assert_true (job.task.response.date_s == -1);
+  assert_string_equal (job.task.response.region, "");
 }
 
 static void

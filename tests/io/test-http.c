@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/range.h"
-#include "io/stores.h"
+#include "io/store.h"
+#include "io/http/http.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/store-asserts.h"
 
@@ -242,7 +242,7 @@ the_whole_will_do_where_it_is_what_was_asked_for (void **state)
   assert_fails (read_whole (site, NBYTES - 1), RADIO_ERROR_LIMIT,
                 "more than 99999 bytes");
   assert_fails (read_span (site, 0, NBYTES), RADIO_ERROR_UNSUPPORTED,
-                "does not tell");
+                "does not send");
 }
 
 static void
@@ -298,8 +298,8 @@ what_does_not_pass_is_told_with_the_attempts (void **state)
   struct site *site = *state;
   static const char *const words[] = {
     "status 503 (4 attempts in ", "status 503 (4 attempts in ",
-    "(4 attempts in ", "(4 attempts in ", "nothing came for ",
-    "nothing came for ",
+    "(4 attempts in ", "(4 attempts in ", "no data for ",
+    "no data for ",
   };
   for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
     prepare_for (site, passing[i]);
@@ -349,12 +349,12 @@ answers_that_are_not_of_what_was_asked_for_are_refused (void **state)
     enum http_fault fault;
     const char *part;
   } rows[] = {
-    { HTTP_SHIFTED, "bytes 499-598 of 100000 came, which were not asked" },
-    { HTTP_SHORTER, "bytes 500-598 of 100000 came, which were not asked" },
-    { HTTP_LONGER, "bytes 500-599 of 100000 came, which were not asked" },
-    { HTTP_UNTOLD_RANGE, "does not tell which part" },
-    { HTTP_UNTOLD_TOTAL, "does not tell which part" },
-    { HTTP_ENCODED, "the answer is compressed" },
+    { HTTP_SHIFTED, "is bytes 499-598 of 100000, which were not" },
+    { HTTP_SHORTER, "is bytes 500-598 of 100000, which were not" },
+    { HTTP_LONGER, "is bytes 500-599 of 100000, which were not" },
+    { HTTP_UNTOLD_RANGE, "does not say which range" },
+    { HTTP_UNTOLD_TOTAL, "does not say which range" },
+    { HTTP_ENCODED, "the response is compressed" },
     { HTTP_ENDLESS_HEADERS, "bytes of headers" },
     { HTTP_CLAIM, "1152921504606846976" },
   };
@@ -401,8 +401,8 @@ urls_that_hold_secrets_or_more_than_a_path_are_refused (void **state)
 {
   (void) state;
   static const char *const rows[][2] = {
-    { "http://me:secret@host/x", "must not hold a user" },
-    { "https://me@host/x", "must not hold a user" },
+    { "http://me:secret@host/x", "must not contain a user" },
+    { "https://me@host/x", "must not contain a user" },
     { "http://host/x?token=secret", "without '?'" },
     { "http://host/x#part", "without '?'" },
     { "http://", "URL" },
@@ -429,22 +429,22 @@ nothing_is_written_or_listed (void **state)
   struct rd_io_lock *lock = NULL;
   struct rd_io_swept swept;
   assert_fails (rd_io_put (io, "x", "y", 1, RD_PUT_REPLACE),
-                RADIO_ERROR_UNSUPPORTED, "only read");
+                RADIO_ERROR_UNSUPPORTED, "read-only");
   assert_fails (ops->create (io, "x", &writer), RADIO_ERROR_UNSUPPORTED,
-                "only read");
-  assert_fails (ops->remove (io, KEY), RADIO_ERROR_UNSUPPORTED, "only read");
+                "read-only");
+  assert_fails (ops->remove (io, KEY), RADIO_ERROR_UNSUPPORTED, "read-only");
   assert_fails (ops->remove_tree (io, "ct"), RADIO_ERROR_UNSUPPORTED,
-                "only read");
+                "read-only");
   assert_fails (ops->lock (io, "ct", true, &lock), RADIO_ERROR_UNSUPPORTED,
-                "only read");
+                "read-only");
   assert_fails (ops->sweep (io, "", true, &swept), RADIO_ERROR_UNSUPPORTED,
-                "only read");
+                "read-only");
   assert_fails (ops->list (io, "", false, note_entry, NULL),
                 RADIO_ERROR_UNSUPPORTED, "cannot be listed");
   assert_int_equal (http_peer_requests (site->peer), 0);
   struct rd_io *other;
   assert_fails (rd_io_open (http_peer_url (site->peer), true, &other),
-                RADIO_ERROR_UNSUPPORTED, "only read");
+                RADIO_ERROR_UNSUPPORTED, "read-only");
 }
 
 static void

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "io/key.h"
+#include "io/store.h"
 #include "tests/io/place.h"
 #include "tests/io/store-asserts.h"
 
@@ -40,7 +40,7 @@ other_schemes_are_refused_by_name (void **state)
 }
 
 static void
-an_empty_name_is_refused (void **state)
+an_empty_name_is_rejected (void **state)
 {
   (void) state;
   struct rd_io *io;
@@ -85,7 +85,7 @@ a_file_uri_is_a_path (void **state)
 }
 
 static void
-a_broken_file_uri_is_refused (void **state)
+a_broken_file_uri_is_rejected (void **state)
 {
   static const char *const uris[] = {
     "file://", "file://host/x", "file://x", "file:///a%", "file:///a%2",
@@ -170,10 +170,10 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (memory_is_a_new_store_each_time),
     cmocka_unit_test (other_schemes_are_refused_by_name),
-    cmocka_unit_test (an_empty_name_is_refused),
+    cmocka_unit_test (an_empty_name_is_rejected),
     CASE (a_path_with_a_colon_is_a_path),
     CASE (a_file_uri_is_a_path),
-    cmocka_unit_test (a_broken_file_uri_is_refused),
+    cmocka_unit_test (a_broken_file_uri_is_rejected),
     CASE (a_trailing_slash_changes_nothing),
     CASE (a_missing_folder_is_made_only_when_asked),
     cmocka_unit_test (keys_are_joined_with_one_slash),

@@ -173,7 +173,7 @@ names_of_temporary_files_cannot_be_keys (void **state)
   struct rd_io *io = io_of (state);
   assert_fails (rd_io_put (io, "a/.radio-tmp-0123456789abcdef", "x", 1,
                            RD_PUT_REPLACE),
-                RADIO_ERROR_ARGUMENT, "kept for temporary files");
+                RADIO_ERROR_ARGUMENT, "reserved for temporary files");
   put_text (io, ".radio-tmp-0123456789abcdeX", "x");
   put_text (io, ".radio-tmp-0123456789abcdef0", "x");
   put_text (io, ".radio-tmp-0", "x");

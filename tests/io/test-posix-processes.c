@@ -274,7 +274,7 @@ drop_root (void)
 }
 
 static bool
-is_refused (enum radio_status status, const char *name)
+is_rejected (enum radio_status status, const char *name)
 {
   return status == RADIO_ERROR_PERMISSION
          && strstr (radio_error_message (), name) != NULL;
@@ -289,18 +289,18 @@ try_without_rights (void *arg)
   struct rd_io_lock *lock;
   if (!drop_root ())
     return CHILD_SKIP;
-  CHILD_CHECK (is_refused (read_key (io, "secret"), "/secret"));
-  CHILD_CHECK (is_refused (rd_io_put (io, "ro/k", "x", 1, RD_PUT_REPLACE),
+  CHILD_CHECK (is_rejected (read_key (io, "secret"), "/secret"));
+  CHILD_CHECK (is_rejected (rd_io_put (io, "ro/k", "x", 1, RD_PUT_REPLACE),
                            "/ro"));
-  CHILD_CHECK (is_refused (io->ops->create (io, "ro/new/k", &writer),
+  CHILD_CHECK (is_rejected (io->ops->create (io, "ro/new/k", &writer),
                            "/ro/new"));
-  CHILD_CHECK (is_refused (io->ops->remove (io, "ro/k"), "/ro/k"));
-  CHILD_CHECK (is_refused (io->ops->remove_tree (io, "ro"), "/ro"));
-  CHILD_CHECK (is_refused (io->ops->list (io, "shut", false, note_entry,
+  CHILD_CHECK (is_rejected (io->ops->remove (io, "ro/k"), "/ro/k"));
+  CHILD_CHECK (is_rejected (io->ops->remove_tree (io, "ro"), "/ro"));
+  CHILD_CHECK (is_rejected (io->ops->list (io, "shut", false, note_entry,
                                           &listing), "/shut"));
-  CHILD_CHECK (is_refused (io->ops->list (io, "", true, note_entry,
+  CHILD_CHECK (is_rejected (io->ops->list (io, "", true, note_entry,
                                           &listing), "/shut"));
-  CHILD_CHECK (is_refused (io->ops->lock (io, "shut", false, &lock),
+  CHILD_CHECK (is_rejected (io->ops->lock (io, "shut", false, &lock),
                            "/shut"));
   /* Locking needs no right to write. */
   CHILD_CHECK (io->ops->lock (io, "ro", false, &lock) == RADIO_OK && lock);

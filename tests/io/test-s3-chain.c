@@ -6,7 +6,7 @@
 #include "tests/unit.h"
 
 #include "src/base/error.h"
-#include "io/s3/credentials.h"
+#include "io/s3/sign.h"
 #include "io/s3/sources.h"
 #include "tests/io/http-peer.h"
 #include "tests/io/place.h"
@@ -477,7 +477,7 @@ what_sts_refuses_is_told_by_its_code (void **state)
     "</AssumeRoleResponse>",
   };
   static const char *const whys[] = {
-    "status 403, AccessDenied", "status 400", "holds no credentials", "XML",
+    "status 403, AccessDenied", "status 400", "contains no credentials", "XML",
     "document type", "'Expiration' is not a time",
   };
   enum { n = sizeof answers / sizeof answers[0] };

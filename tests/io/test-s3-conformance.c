@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "io/stores.h"
+#include "io/s3/s3.h"
 #include "tests/io/conformance.h"
 #include "tests/io/store-asserts.h"
 

@@ -100,7 +100,7 @@ without_variables_no_container_is_asked (void **state)
 {
   struct bench *bench = *state;
   CREDENTIALS *none = NULL;
-  assert_ok (rd_s3_look_at_container (&bench->search, &none));
+  assert_ok (rd_s3_container_credentials (&bench->search, &none));
   assert_null (none);
   assert_int_equal (http_peer_requests (bench->peer), 0);
 }
@@ -114,7 +114,7 @@ a_container_is_asked_at_its_path (void **state)
   http_peer_say (bench->peer, answers, 1);
   set (bench, RD_S3_OWN_CONTAINER_URL, bench->base);
   set (bench, RD_S3_CONTAINER_RELATIVE_URI, "/v2/credentials/x?id=1");
-  assert_ok (rd_s3_look_at_container (&bench->search, &credentials));
+  assert_ok (rd_s3_container_credentials (&bench->search, &credentials));
   assert_good (credentials);
   assert_sent (bench, 0, "GET /v2/credentials/x?id=1 HTTP/1.1\r\n");
   assert_not_sent (bench, 0, "Authorization");
@@ -137,7 +137,7 @@ a_containers_token_is_sent (void **state)
   http_peer_say (bench->peer, answers, 1);
   set_full_uri (bench);
   set (bench, RD_S3_CONTAINER_TOKEN, "Basic abc=");
-  assert_ok (rd_s3_look_at_container (&bench->search, &credentials));
+  assert_ok (rd_s3_container_credentials (&bench->search, &credentials));
   assert_good (credentials);
   assert_sent (bench, 0, "GET /full HTTP/1.1\r\n");
   assert_sent (bench, 0, "\r\nAuthorization: Basic abc=\r\n");
@@ -155,9 +155,9 @@ a_containers_token_file_counts_first_and_is_read_anew (void **state)
   set (bench, RD_S3_CONTAINER_TOKEN, "no");
   set (bench, RD_S3_CONTAINER_TOKEN_FILE, path);
   place_write (path, "one\n");
-  assert_ok (rd_s3_look_at_container (&bench->search, &first));
+  assert_ok (rd_s3_container_credentials (&bench->search, &first));
   place_write (path, "two");
-  assert_ok (rd_s3_look_at_container (&bench->search, &second));
+  assert_ok (rd_s3_container_credentials (&bench->search, &second));
   assert_sent (bench, 0, "\r\nAuthorization: one\r\n");
   assert_sent (bench, 1, "\r\nAuthorization: two\r\n");
   free (path);
@@ -165,23 +165,23 @@ a_containers_token_file_counts_first_and_is_read_anew (void **state)
 }
 
 static void
-a_token_that_would_make_other_headers_is_refused (void **state)
+a_token_that_would_make_other_headers_is_rejected (void **state)
 {
   struct bench *bench = *state;
   CREDENTIALS *none = NULL;
   char *place = place_new (), *path = place_path (place, "token");
   set_full_uri (bench);
   set (bench, RD_S3_CONTAINER_TOKEN, "SHOWN\r\nX-Other: 1");
-  assert_fails (rd_s3_look_at_container (&bench->search, &none),
+  assert_fails (rd_s3_container_credentials (&bench->search, &none),
                 RADIO_ERROR_ARGUMENT, "not one line");
   place_write (path, "SHOWN\nX-Other: 1\n");
   set (bench, RD_S3_CONTAINER_TOKEN_FILE, path);
-  assert_fails (rd_s3_look_at_container (&bench->search, &none),
+  assert_fails (rd_s3_container_credentials (&bench->search, &none),
                 RADIO_ERROR_ARGUMENT, "not one line");
   assert_null (strstr (radio_error_message (), "SHOWN"));
   place_write (path, " \n");
-  assert_fails (rd_s3_look_at_container (&bench->search, &none),
-                RADIO_ERROR_FORMAT, "holds no token");
+  assert_fails (rd_s3_container_credentials (&bench->search, &none),
+                RADIO_ERROR_FORMAT, "contains no token");
   assert_int_equal (http_peer_requests (bench->peer), 0);
   free (path);
   place_remove (place);
@@ -201,12 +201,12 @@ another_machine_is_not_asked_without_tls (void **state)
   for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {
     CREDENTIALS *none = NULL;
     set (bench, RD_S3_CONTAINER_FULL_URI, uris[i]);
-    assert_fails (rd_s3_look_at_container (&bench->search, &none),
+    assert_fails (rd_s3_container_credentials (&bench->search, &none),
                   RADIO_ERROR_ARGUMENT, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
   }
   set (bench, RD_S3_CONTAINER_RELATIVE_URI, "@example.com/x");
   CREDENTIALS *none = NULL;
-  assert_fails (rd_s3_look_at_container (&bench->search, &none),
+  assert_fails (rd_s3_container_credentials (&bench->search, &none),
                 RADIO_ERROR_ARGUMENT, "is not a path");
 }
 
@@ -224,7 +224,7 @@ a_containers_refusal_is_told_without_its_words (void **state)
   set (bench, RD_S3_CONTAINER_RELATIVE_URI, "/SHOWN");
   for (size_t i = 0; i < 4; i++) {
     CREDENTIALS *none = NULL;
-    assert_int_not_equal (rd_s3_look_at_container (&bench->search, &none),
+    assert_int_not_equal (rd_s3_container_credentials (&bench->search, &none),
                           RADIO_OK);
     assert_non_null (strstr (radio_error_message (),
                              "the container's credentials: "));
@@ -241,7 +241,7 @@ a_busy_container_is_asked_again (void **state)
   CREDENTIALS *credentials = NULL;
   http_peer_say (bench->peer, answers, 3);
   set_full_uri (bench);
-  assert_ok (rd_s3_look_at_container (&bench->search, &credentials));
+  assert_ok (rd_s3_container_credentials (&bench->search, &credentials));
   assert_good (credentials);
 }
 
@@ -254,7 +254,7 @@ a_container_that_stays_busy_is_told (void **state)
   http_peer_say (bench->peer, answers, 3);
   set (bench, RD_S3_OWN_CONTAINER_URL, bench->base);
   set (bench, RD_S3_CONTAINER_RELATIVE_URI, "/SHOWN");
-  assert_fails (rd_s3_look_at_container (&bench->search, &none),
+  assert_fails (rd_s3_container_credentials (&bench->search, &none),
                 RADIO_ERROR_IO, "status 503");
   assert_null (strstr (radio_error_message (), "SHOWN"));
 }
@@ -273,7 +273,7 @@ an_instance_is_asked_in_three_steps (void **state)
   CREDENTIALS *credentials = NULL;
   http_peer_say (bench->peer, answers, 3);
   set (bench, RD_S3_METADATA_ENDPOINT, bench->base);
-  assert_ok (rd_s3_ask_instance (&bench->search, &credentials));
+  assert_ok (rd_s3_instance_credentials (&bench->search, &credentials));
   assert_good (credentials);
   assert_sent (bench, 0, "PUT /latest/api/token HTTP/1.1\r\n");
   assert_sent (bench, 0, "\r\nx-aws-ec2-metadata-token-ttl-seconds: 21600"
@@ -294,7 +294,7 @@ refuse_instance (struct bench *bench, const char *const *answers, size_t n,
 {
   CREDENTIALS *none = NULL;
   http_peer_say (bench->peer, answers, n);
-  assert_int_not_equal (rd_s3_ask_instance (&bench->search, &none),
+  assert_int_not_equal (rd_s3_instance_credentials (&bench->search, &none),
                         RADIO_OK);
   if (strstr (radio_error_message (), why) == NULL)
     fail_msg ("'%s' not in: %s", why, radio_error_message ());
@@ -346,7 +346,7 @@ an_instance_is_asked_as_often_as_the_variable_says (void **state)
   set (bench, RD_S3_METADATA_ATTEMPTS, "2");
   set (bench, RD_S3_METADATA_TIMEOUT, "30");
   http_peer_say (bench->peer, twice, 4);
-  assert_ok (rd_s3_ask_instance (&bench->search, &credentials));
+  assert_ok (rd_s3_instance_credentials (&bench->search, &credentials));
   assert_good (credentials);
 }
 
@@ -358,8 +358,8 @@ an_instance_that_is_silent_is_given_up (void **state)
   CREDENTIALS *none = NULL;
   http_peer_say (bench->peer, answers, 1);
   set (bench, RD_S3_METADATA_ENDPOINT, bench->base);
-  assert_fails (rd_s3_ask_instance (&bench->search, &none), RADIO_ERROR_IO,
-                "the instance's metadata: nothing came");
+  assert_fails (rd_s3_instance_credentials (&bench->search, &none),
+                RADIO_ERROR_IO, "the instance's metadata: no data for");
 }
 
 static void
@@ -371,7 +371,7 @@ variables_that_are_no_numbers_are_refused (void **state)
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     CREDENTIALS *none = NULL;
     set (bench, RD_S3_METADATA_TIMEOUT, texts[i]);
-    assert_fails (rd_s3_ask_instance (&bench->search, &none),
+    assert_fails (rd_s3_instance_credentials (&bench->search, &none),
                   RADIO_ERROR_ARGUMENT, "AWS_METADATA_SERVICE_TIMEOUT is '");
   }
   assert_int_equal (http_peer_requests (bench->peer), 0);
@@ -387,7 +387,7 @@ main (void)
     TEST (a_container_is_asked_at_its_path),
     TEST (a_containers_token_is_sent),
     TEST (a_containers_token_file_counts_first_and_is_read_anew),
-    TEST (a_token_that_would_make_other_headers_is_refused),
+    TEST (a_token_that_would_make_other_headers_is_rejected),
     TEST (another_machine_is_not_asked_without_tls),
     TEST (a_containers_refusal_is_told_without_its_words),
     TEST (a_busy_container_is_asked_again),

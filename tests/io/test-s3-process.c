@@ -11,6 +11,7 @@
 
 #include "src/base/error.h"
 #include "io/s3/sources.h"
+#include "io/s3/xml.h"
 #include "tests/alloc-fail.h"
 #include "tests/io/place.h"
 
@@ -74,8 +75,8 @@ documents_that_are_wrong_are_refused_and_not_shown (void **state)
     { "SHOWN", "here", true },
     { "{" KEYS, "here", true },
     { "{" KEYS "} SHOWN", "here", true },
-    { "[\"SHOWN\"]", "not an object", true },
-    { "null", "not an object", true },
+    { "[\"SHOWN\"]", "not a JSON object", true },
+    { "null", "not a JSON object", true },
     { "{\"AccessKeyId\":\"SHOWN\"}", "'Version' is not 1", true },
     { "{\"Version\":\"SHOWN\"}", "'Version' is not 1", true },
     { "{\"Version\":2}", "'Version' is not 1", true },
@@ -177,7 +178,7 @@ a_command_is_split_as_by_a_shell (void **state)
 }
 
 static void
-a_quote_that_does_not_end_is_refused (void **state)
+a_quote_that_does_not_end_is_rejected (void **state)
 {
   (void) state;
   static const char *const commands[] = { "a 'b", "\"", "a \\", "\"a\\\"" };
@@ -205,8 +206,9 @@ ask (const char *script, uint64_t timeout_ms,
   char command[256];
   place_write (path, script);
   snprintf (command, sizeof command, "sh \"%s\" one 'two three'", path);
-  enum radio_status status = rd_s3_ask_process (command, "mine", timeout_ms,
-                                                credentials);
+  enum radio_status status = rd_s3_process_credentials (command, "mine",
+                                                        timeout_ms,
+                                                        credentials);
   free (path);
   place_remove (place);
   return status;
@@ -281,9 +283,9 @@ static void
 a_program_that_does_not_end_is_ended (void **state)
 {
   (void) state;
-  assert_refused ("sleep 600\n", 50, RADIO_ERROR_IO, "took too long");
+  assert_refused ("sleep 600\n", 50, RADIO_ERROR_IO, "timed out");
   assert_refused (PRINT "\nexec >&-\nsleep 600\n", 500, RADIO_ERROR_IO,
-                  "took too long");
+                  "timed out");
 }
 
 static void
@@ -299,10 +301,11 @@ a_program_that_is_not_there_is_told (void **state)
 {
   (void) state;
   CREDENTIALS *none = NULL;
-  assert_fails (rd_s3_ask_process ("/nowhere/SHOWN -x", "mine", 1000, &none),
+  assert_fails (rd_s3_process_credentials ("/nowhere/SHOWN -x", "mine", 1000,
+                                           &none),
                 RADIO_ERROR_NOT_FOUND, "'mine': cannot be run");
   assert_null (strstr (radio_error_message (), "SHOWN"));
-  assert_fails (rd_s3_ask_process ("  ", "mine", 1000, &none),
+  assert_fails (rd_s3_process_credentials ("  ", "mine", 1000, &none),
                 RADIO_ERROR_ARGUMENT, "no command");
 }
 
@@ -328,7 +331,7 @@ without_memory_nothing_leaks (void **state)
   for (size_t nth = 1;; nth++) {
     struct rd_s3_credentials *credentials = NULL;
     alloc_fail_nth (nth);
-    enum radio_status status = rd_s3_ask_process (
+    enum radio_status status = rd_s3_process_credentials (
       "echo '{\"Version\":1,\"AccessKeyId\":\"id\",\"SecretAccessKey\":"
       "\"s\",\"SessionToken\":\"t\"}'", "mine", 60000, &credentials);
     bool failed = alloc_fail_end ();
@@ -353,7 +356,7 @@ main (void)
     cmocka_unit_test (times_are_read_at_every_offset),
     cmocka_unit_test (what_is_no_time_is_none),
     cmocka_unit_test (a_command_is_split_as_by_a_shell),
-    cmocka_unit_test (a_quote_that_does_not_end_is_refused),
+    cmocka_unit_test (a_quote_that_does_not_end_is_rejected),
     cmocka_unit_test (what_a_program_prints_are_its_credentials),
     cmocka_unit_test (a_program_gets_the_signals_of_a_shell),
     cmocka_unit_test (a_program_that_fails_gives_none),

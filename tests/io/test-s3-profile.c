@@ -7,7 +7,7 @@
 #include "tests/unit.h"
 
 #include "src/base/error.h"
-#include "io/s3/profile.h"
+#include "io/s3/sources.h"
 #include "tests/alloc-fail.h"
 #include "tests/io/place.h"
 
@@ -150,7 +150,7 @@ nul_bytes_and_too_much_are_refused (void **state)
   (void) state;
   INI ini = { 0 }, other = { 0 };
   assert_fails (rd_s3_ini_parse ("[a]\nx=\0\n", 8, "here", &ini),
-                RADIO_ERROR_FORMAT, "here: not a text");
+                RADIO_ERROR_FORMAT, "here: not a text file");
   size_t nbytes = RD_S3_INI_MAX_NBYTES + 1;
   char *large = malloc (nbytes);
   memset (large, '\n', nbytes);

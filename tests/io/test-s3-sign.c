@@ -9,7 +9,7 @@
 
 #include "src/base/error.h"
 #include "io/percent.h"
-#include "io/s3/canonical.h"
+#include "io/s3/sign.h"
 #include "tests/alloc-fail.h"
 
 #define EMPTY_SHA256 \
@@ -249,7 +249,7 @@ every_encoded_byte_can_be_signed (void **state)
 }
 
 static void
-what_would_be_understood_differently_is_refused (void **state)
+what_would_be_understood_differently_is_rejected (void **state)
 {
   (void) state;
   static const char *const paths[] = {
@@ -494,7 +494,7 @@ credentials_that_cannot_be_sent_are_refused_and_not_shown (void **state)
 }
 
 static void
-a_place_or_time_without_name_is_refused (void **state)
+a_place_or_time_without_name_is_rejected (void **state)
 {
   (void) state;
   SIGNED out = { 0 };
@@ -505,7 +505,7 @@ a_place_or_time_without_name_is_refused (void **state)
                 "region");
   other.region = "a/b";
   assert_fails (rd_s3_sign (&other, &request, &out), RADIO_ERROR_ARGUMENT,
-                "'a/b' is no region");
+                "'a/b': invalid region");
   other = signing;
   other.service = NULL;
   assert_fails (rd_s3_sign (&other, &request, &out), RADIO_ERROR_ARGUMENT,
@@ -578,7 +578,7 @@ a_kept_key_serves_its_secret_day_region_and_service_only (void **state)
   assert_cached_right (&cache, &other);
   credentials.secret_key = (char *) "another";
   assert_cached_right (&cache, &other);
-  rd_s3_key_cache_wipe (&cache);
+  rd_s3_key_cache_free (&cache);
 }
 
 static void
@@ -600,7 +600,7 @@ a_kept_key_is_not_derived_again (void **state)
   sign (&request, right);
   const char *line = line_of (&out, "authorization");
   assert_string_not_equal (line + strlen (line) - 64, right);
-  rd_s3_key_cache_wipe (&cache);
+  rd_s3_key_cache_free (&cache);
 }
 
 #define NTHREADS 4
@@ -641,7 +641,7 @@ threads_share_a_cache (void **state)
     assert_int_equal (pthread_join (threads[i], &failed), 0);
     assert_null (failed);
   }
-  rd_s3_key_cache_wipe (&cache);
+  rd_s3_key_cache_free (&cache);
 }
 
 /*------------------------------------------------------------------------
@@ -715,7 +715,7 @@ main (void)
     cmocka_unit_test (all_but_letters_digits_and_four_others_are_encoded),
     cmocka_unit_test (a_nul_byte_is_encoded_too),
     cmocka_unit_test (every_encoded_byte_can_be_signed),
-    cmocka_unit_test (what_would_be_understood_differently_is_refused),
+    cmocka_unit_test (what_would_be_understood_differently_is_rejected),
     cmocka_unit_test (a_path_is_signed_without_being_normalised),
     cmocka_unit_test (the_order_of_a_query_does_not_matter),
     cmocka_unit_test (headers_are_sorted_by_their_names_alone),
@@ -727,7 +727,7 @@ main (void)
     cmocka_unit_test (nobodys_request_is_not_signed),
     cmocka_unit_test (
       credentials_that_cannot_be_sent_are_refused_and_not_shown),
-    cmocka_unit_test (a_place_or_time_without_name_is_refused),
+    cmocka_unit_test (a_place_or_time_without_name_is_rejected),
     cmocka_unit_test (the_last_second_of_a_leap_year_is_written_right),
     cmocka_unit_test (
       a_kept_key_serves_its_secret_day_region_and_service_only),

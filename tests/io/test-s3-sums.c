@@ -3,7 +3,7 @@
  * none. */
 #include <config.h>
 
-#include "io/s3/call.h"
+#include "io/s3/store.h"
 #include "tests/io/s3-site.h"
 
 #define PART_NBYTES ((size_t) 8 << 20)
@@ -94,7 +94,7 @@ other_refusals_are_not_taken_for_that (void **state)
   s3_say (site, "400 Bad Request", "", "<Error><Code>BadDigest</Code><Message>"
           "The checksum did not match</Message></Error>");
   assert_fails (put (site, RD_PUT_REPLACE), RADIO_ERROR_IO,
-                "what arrived is not what was sent");
+                "the data were corrupted");
   s3_assert_heard (site, 1, SUM DIGITS_SUM "\r\n");
   s3_assert_all_said (site);
 }

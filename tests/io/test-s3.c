@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "io/s3/call.h"
+#include "io/s3/store.h"
 #include "tests/io/s3-site.h"
 
 static enum radio_status
@@ -87,7 +87,7 @@ wrong_parts_are_refused (void **state)
   RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
   s3_say (site, "206 Part", "Content-Range: bytes 1-3/10\r\n", "bcd");
   assert_fails (read_part (site, 2, 3, &into), RADIO_ERROR_IO,
-                "s3://bucket/st/k: bytes 1-3 of 10 came");
+                "s3://bucket/st/k: the response is bytes 1-3 of 10");
   s3_say (site, "200 OK", "", "0123456789");
   assert_fails (read_part (site, 2, 3, &into), RADIO_ERROR_UNSUPPORTED,
                 "range requests");
@@ -170,13 +170,14 @@ problems_are_told_in_words_and_without_the_servers (void **state)
       "s3://bucket/st/k: no such object" },
     { "404 Not Found", "NoSuchBucket", RADIO_ERROR_IO, "no such bucket" },
     { "403 Forbidden", "AccessDenied", RADIO_ERROR_PERMISSION,
-      "access is denied" },
+      "access denied" },
     { "403 Forbidden", "SignatureDoesNotMatch", RADIO_ERROR_PERMISSION,
       "the secret key is wrong" },
     { "403 Forbidden", "InvalidAccessKeyId", RADIO_ERROR_PERMISSION,
       "does not know the access key" },
     { "403 Forbidden", "InvalidObjectState", RADIO_ERROR_IO, "archive" },
-    { "501 Not", "NotImplemented", RADIO_ERROR_UNSUPPORTED, "cannot do" },
+    { "501 Not", "NotImplemented", RADIO_ERROR_UNSUPPORTED,
+      "does not support" },
     { "418 Teapot", "Unheard-of", RADIO_ERROR_IO, "(status 418, Unheard-" },
     { "418 Teapot", "a&lt;b&gt;", RADIO_ERROR_IO, "(status 418)" },
   };
@@ -229,7 +230,7 @@ words_that_are_no_xml_or_endless_do_not_hide_the_status (void **state)
   free (body);
   s3_say (site, "403 Forbidden", "", "<Error><Code>AccessDenied</Code><Mess");
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
-                "access is denied");
+                "access denied");
   s3_say (site, "403 Forbidden", "", "<!DOCTYPE x [<!ENTITY a \"b\">]>"
        "<Error><Code>&a;</Code></Error>");
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
@@ -312,7 +313,7 @@ a_token_that_has_expired_is_renewed_once (void **state)
   for (int i = 0; i < 2; i++)
     s3_say_error (site, "403 Forbidden", "", "InvalidToken");
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
-                "the session token is not valid");
+                "the session token is invalid");
   s3_assert_all_said (site);
 }
 
@@ -342,7 +343,7 @@ an_answer_to_head_tells_of_an_expired_token_by_its_status (void **state)
   for (int i = 0; i < 2; i++)
     s3_say (site, "400 Bad Request", "", "");
   assert_fails (site->io->ops->size (site->io, "k", &nbytes),
-                RADIO_ERROR_IO, "credentials that have expired");
+                RADIO_ERROR_IO, "credentials have expired");
   s3_assert_all_said (site);
 }
 
@@ -410,7 +411,7 @@ keys_are_decoded_where_the_server_says_that_they_are_encoded (void **state)
 /* Without recursion all pages are gathered: a server must not fill the
  * memory with them. */
 static void
-a_listing_that_does_not_fit_is_refused (void **state)
+a_listing_that_does_not_fit_is_rejected (void **state)
 {
   struct s3_site *site = *state;
   struct listing listing = { 0 };
@@ -459,16 +460,16 @@ listings_that_cannot_be_are_refused (void **state)
   static const char *const rows[][2] = {
     { LIST (OBJECT ("st/b", "1") OBJECT ("st/a", "1")), "not in order" },
     { LIST (OBJECT ("st/b", "1") OBJECT ("st/b", "1")), "not in order" },
-    { LIST (OBJECT ("other/b", "1")), "what was not asked for" },
-    { LIST (OBJECT ("st/b%zz", "1")), "without a key" },
-    { LIST (OBJECT ("st/b", "-1")), "without a size" },
-    { LIST ("<IsTruncated>true</IsTruncated>"), "come to an end" },
-    { "<Other/>", "is none" },
-    { "<ListBucketResult><Contents>", "no whole XML" },
-    { "not xml", "no whole XML" },
-    { "", "no whole XML" },
+    { LIST (OBJECT ("other/b", "1")), "outside of the prefix" },
+    { LIST (OBJECT ("st/b%zz", "1")), "has no key" },
+    { LIST (OBJECT ("st/b", "-1")), "has no size" },
+    { LIST ("<IsTruncated>true</IsTruncated>"), "does not end" },
+    { "<Other/>", "invalid ListObjects response" },
+    { "<ListBucketResult><Contents>", "not valid XML" },
+    { "not xml", "not valid XML" },
+    { "", "not valid XML" },
     { LIST ("<a><b><c><d><e><f><g><h/></g></f></e></d></c></b></a>"),
-      "too deep" },
+      "too deeply" },
     { "<!DOCTYPE a [<!ENTITY x \"y\">]><ListBucketResult/>",
       "document type" },
   };
@@ -522,7 +523,7 @@ main (void)
     SITE_TEST (pages_are_asked_for_one_after_the_other),
     SITE_TEST (folders_and_objects_are_told_in_the_order_of_their_names),
     SITE_TEST (keys_are_decoded_where_the_server_says_that_they_are_encoded),
-    SITE_TEST (a_listing_that_does_not_fit_is_refused),
+    SITE_TEST (a_listing_that_does_not_fit_is_rejected),
     SITE_TEST (objects_are_as_old_as_the_server_says),
     SITE_TEST (listings_that_cannot_be_are_refused),
     SITE_TEST (a_listing_that_goes_round_comes_to_an_end),

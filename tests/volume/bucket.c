@@ -2,8 +2,8 @@
 /* Handles of one store, and the age of its objects. */
 #include <config.h>
 
-#include "io/entries.h"
-#include "io/stores.h"
+#include "io/store.h"
+#include "io/s3/s3.h"
 #include "tests/io/wrap.h"
 #include "tests/volume/bucket.h"
 

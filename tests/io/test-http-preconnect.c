@@ -17,8 +17,8 @@
 #include "tests/io/store-asserts.h"
 #include "tests/profile-tree.h"
 
-#define NAHEAD 4
-#define NWAVE (NAHEAD + 1)
+#define NPRECONNECT 4
+#define NWAVE (NPRECONNECT + 1)
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 #define OK_AND_CLOSE "HTTP/1.1 200 OK\r\nConnection: close\r\n" \
@@ -40,9 +40,9 @@ struct job {
   bool is_done;
 };
 
-static const struct rd_http_options ahead_options = {
+static const struct rd_http_options preconnect_options = {
   .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
-  .backoff_ms = 1, .nconnections = 16, .nahead = NAHEAD,
+  .backoff_ms = 1, .nconnections = 16, .npreconnect = NPRECONNECT,
 };
 
 static void
@@ -62,7 +62,7 @@ set_up (void **state)
   site->peer = http_peer_start (site->objects);
   snprintf (site->url, sizeof site->url, "%s/key",
             http_peer_url (site->peer));
-  open_with (site, &ahead_options);
+  open_with (site, &preconnect_options);
   *state = site;
   return 0;
 }
@@ -159,7 +159,7 @@ static void
 begin (struct site *site)
 {
   assert_int_equal (read_once (site), 1);
-  await_connections (site, 1 + NAHEAD);
+  await_connections (site, 1 + NPRECONNECT);
 }
 
 static const struct radio_site get_site = {
@@ -203,15 +203,15 @@ the_first_connection_brings_more_and_the_next_wave_takes_them (void **state)
   begin (site);
   read_wave (site);
   read_wave (site);
-  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD);
+  assert_int_equal (http_peer_connections (site->peer), 1 + NPRECONNECT);
 }
 
 static void
 there_are_none_unless_they_are_asked_for (void **state)
 {
   struct site *site = *state;
-  struct rd_http_options options = ahead_options;
-  options.nahead = 0;
+  struct rd_http_options options = preconnect_options;
+  options.npreconnect = 0;
   open_with (site, &options);
   read_once (site);
   read_wave (site);
@@ -222,7 +222,7 @@ static void
 they_are_within_the_limit_of_connections (void **state)
 {
   struct site *site = *state;
-  struct rd_http_options options = ahead_options;
+  struct rd_http_options options = preconnect_options;
   options.nconnections = 3;
   open_with (site, &options);
   read_once (site);
@@ -238,7 +238,7 @@ static void
 behind_a_proxy_they_lead_to_the_proxy (void **state)
 {
   struct site *site = *state;
-  struct rd_http_options options = ahead_options;
+  struct rd_http_options options = preconnect_options;
   static const char *const answers[] = { OK "quick" };
   options.proxy = http_peer_url (site->peer);
   open_with (site, &options);
@@ -246,7 +246,7 @@ behind_a_proxy_they_lead_to_the_proxy (void **state)
   http_peer_say (site->peer, answers, 1);
   begin (site);
   read_wave (site);
-  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD);
+  assert_int_equal (http_peer_connections (site->peer), 1 + NPRECONNECT);
 }
 
 #ifndef RADIO_NO_PROFILE
@@ -258,8 +258,8 @@ a_profile_tells_how_many_were_taken (void **state)
   struct radio_recorder *recorder = tree_begin ();
   read_wave (site);
   struct radio_profile *profile = tree_end (recorder);
-  assert_int_equal (tree_total (profile, "connected ahead"), NAHEAD);
-  assert_int_equal (tree_calls_of (profile, "connect"), NAHEAD);
+  assert_int_equal (tree_total (profile, "connected ahead"), NPRECONNECT);
+  assert_int_equal (tree_calls_of (profile, "connect"), NPRECONNECT);
   radio_profile_close (profile);
 }
 #endif
@@ -276,7 +276,8 @@ those_that_were_closed_meanwhile_are_not_used (void **state)
   http_peer_hang_up (site->peer);
   await_open_connections (site, 0);
   read_wave (site);
-  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD + NWAVE);
+  assert_int_equal (http_peer_connections (site->peer),
+                    1 + NPRECONNECT + NWAVE);
 }
 
 /* As with one that was kept: at once, and without a cost. */
@@ -292,7 +293,7 @@ one_that_closes_under_a_request_is_no_failure (void **state)
   await (&job);
   assert_int_equal (job.task.nattempts, 2);
   assert_int_equal (job.task.ntokens, 0);
-  assert_int_equal (http_peer_connections (site->peer), 2 + NAHEAD);
+  assert_int_equal (http_peer_connections (site->peer), 2 + NPRECONNECT);
 }
 
 static void
@@ -305,7 +306,7 @@ what_must_not_be_done_twice_takes_none (void **state)
   struct job job = { .task.method = RD_HTTP_POST };
   submit (site, &job);
   await (&job);
-  assert_int_equal (http_peer_connections (site->peer), 2 + NAHEAD);
+  assert_int_equal (http_peer_connections (site->peer), 2 + NPRECONNECT);
 }
 
 /* Where each request needs a connection, too, there are no more of them for
@@ -313,7 +314,7 @@ what_must_not_be_done_twice_takes_none (void **state)
 static void
 a_server_that_keeps_none_gets_no_more_at_once (void **state)
 {
-  enum { N = 3 * NAHEAD };
+  enum { N = 3 * NPRECONNECT };
   struct site *site = *state;
   const char *answers[N];
   for (size_t i = 0; i < N; i++)
@@ -332,7 +333,8 @@ unused_ones_are_closed (void **state)
   begin (site);
   await_open_connections (site, 1);
   read_wave (site);
-  assert_int_equal (http_peer_connections (site->peer), 1 + NAHEAD + NAHEAD);
+  assert_int_equal (http_peer_connections (site->peer),
+                    1 + NPRECONNECT + NPRECONNECT);
 }
 
 static void
@@ -408,7 +410,7 @@ static void
 read_of_lone (struct site *site, struct lone *lone)
 {
   begin_lone (site, lone);
-  for (unsigned i = 0; i < 3 * NAHEAD; i++)
+  for (unsigned i = 0; i < 3 * NPRECONNECT; i++)
     assert_int_equal (read_once (site), 1);
   rd_http_close (site->http);
   site->http = NULL;
@@ -449,22 +451,22 @@ static void
 no_child_of_the_program_gets_one_and_no_other_address (void **state)
 {
   struct site *site = *state;
-  struct rd_http_ahead ahead;
+  struct rd_http_preconnect preconnect;
   struct sockaddr_in to = address_of (site), other = to;
   other.sin_addr.s_addr = htonl (INADDR_LOOPBACK + 1);
-  rd_http_ahead_init (&ahead, 2);
-  rd_http_ahead_begin (&ahead, "127.0.0.1", ntohs (to.sin_port));
+  rd_http_preconnect_init (&preconnect, 2);
+  rd_http_preconnect_begin (&preconnect, "127.0.0.1", ntohs (to.sin_port));
   await_connections (site, 2);
-  assert_int_equal (rd_http_ahead_take (&ahead, (struct sockaddr *) &other),
-                    -1);
-  int fd = rd_http_ahead_take (&ahead, (struct sockaddr *) &to);
+  assert_int_equal (rd_http_preconnect_take (&preconnect,
+                                             (struct sockaddr *) &other), -1);
+  int fd = rd_http_preconnect_take (&preconnect, (struct sockaddr *) &to);
   assert_true (fd >= 0);
   assert_true (fcntl (fd, F_GETFD) & FD_CLOEXEC);
   assert_true (fcntl (fd, F_GETFL) & O_NONBLOCK);
   close (fd);
-  assert_int_equal (ahead.n, 1);
-  rd_http_ahead_end (&ahead);
-  assert_true (rd_http_ahead_left_ns (&ahead, 0) == UINT64_MAX);
+  assert_int_equal (preconnect.n, 1);
+  rd_http_preconnect_close (&preconnect);
+  assert_true (rd_http_preconnect_left_ns (&preconnect, 0) == UINT64_MAX);
 }
 
 /* Nothing listens there any more. */
@@ -472,20 +474,21 @@ static void
 where_nothing_listens_there_are_none (void **state)
 {
   struct site *site = *state;
-  struct rd_http_ahead ahead;
+  struct rd_http_preconnect preconnect;
   struct sockaddr_in to = address_of (site);
   struct http_peer *other = http_peer_start (site->objects);
   http_peer_stop (site->peer);
   site->peer = other;
-  rd_http_ahead_init (&ahead, 2);
-  rd_http_ahead_begin (&ahead, "127.0.0.1", ntohs (to.sin_port));
-  for (unsigned i = 0; i < 30000 && ahead.n > 0; i++, nap ())
-    assert_int_equal (rd_http_ahead_take (&ahead, (struct sockaddr *) &to),
+  rd_http_preconnect_init (&preconnect, 2);
+  rd_http_preconnect_begin (&preconnect, "127.0.0.1", ntohs (to.sin_port));
+  for (unsigned i = 0; i < 30000 && preconnect.n > 0; i++, nap ())
+    assert_int_equal (rd_http_preconnect_take (&preconnect,
+                                               (struct sockaddr *) &to),
                       -1);
-  assert_int_equal (ahead.n, 0);
-  rd_http_ahead_init (&ahead, 2);
-  rd_http_ahead_begin (&ahead, "no address", 80);
-  assert_int_equal (ahead.n, 0);
+  assert_int_equal (preconnect.n, 0);
+  rd_http_preconnect_init (&preconnect, 2);
+  rd_http_preconnect_begin (&preconnect, "no address", 80);
+  assert_int_equal (preconnect.n, 0);
 }
 
 #define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of every store: opening by URI, closing, and blocking reads. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "profiler/counters.h"
+#include "io/http/http.h"
+#include "io/percent.h"
+#include "io/s3/s3.h"
+#include "io/store.h"
+
+/*------------------------------------------------------------------------
+ * Opening
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+open_file_uri (const char *uri, bool create, struct rd_io **io)
+{
+  const char *path = uri + strlen ("file://");
+  if (strncmp (path, "localhost/", strlen ("localhost/")) == 0)
+    path += strlen ("localhost");
+  if (*path != '/')
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "%s: the path after 'file://' must begin with '/'", uri);
+  RD_FREE char *decoded = rd_strdup (path);
+  if (decoded == NULL)
+    return rd_fail_memory (strlen (path) + 1);
+  if (!rd_percent_decode (decoded, false))
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "%s: '%%' without two hexadecimal digits", uri);
+  return rd_io_posix_open (decoded, create, io);
+}
+
+enum radio_status
+rd_io_open (const char *uri, bool create, struct rd_io **io)
+{
+  return rd_io_open_with (uri, create, NULL, io);
+}
+
+/* A URI without a scheme is a local path, also with a colon in it.  Remote
+ * folders are not looked for: reads fail if they do not exist. */
+enum radio_status
+rd_io_open_with (const char *uri, bool create,
+                 const struct rd_s3_options *s3, struct rd_io **io)
+{
+  static const char letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
+  const struct rd_http_options http = { 0 };
+  const struct rd_s3_options no_s3 = { 0 };
+  *io = NULL;
+  if (*uri == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the name of the store is empty");
+  if (strcmp (uri, "memory:") == 0)
+    return rd_io_memory_open (io);
+  /* RFC 3986: a scheme begins with a letter. */
+  size_t n = strspn (uri, letters);
+  if (n == 0 || strchr ("0123456789+-.", uri[0])
+      || strncmp (uri + n, "://", 3) != 0)
+    return rd_io_posix_open (uri, create, io);
+  if (strncasecmp (uri, "file:", 5) == 0)
+    return open_file_uri (uri, create, io);
+  if (strncasecmp (uri, "http:", 5) == 0
+      || strncasecmp (uri, "https:", 6) == 0) {
+    RD_TRY (rd_http_check_url (uri));
+    if (create)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: HTTP stores are "
+                      "read-only", uri);
+    return rd_io_http_open (uri, &http, io);
+  }
+  if (strncasecmp (uri, "s3:", 3) == 0)
+    return rd_io_s3_open (uri, s3 ? s3 : &no_s3, io);
+  return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                  "%s: stores of the kind '%.*s://' are not supported; "
+                  "a local path, 'memory:', 's3://' and 'http(s)://' are",
+                  uri, (int) n, uri);
+}
+
+/*------------------------------------------------------------------------
+ * Closing
+ *----------------------------------------------------------------------*/
+
+void
+rd_io_close (struct rd_io *io)
+{
+  if (io)
+    io->ops->close (io);
+}
+
+void
+rd_io_writer_abort (struct rd_io_writer *writer)
+{
+  if (writer)
+    writer->ops->abort (writer);
+}
+
+void
+rd_io_unlock (struct rd_io_lock *lock)
+{
+  if (lock)
+    lock->unlock (lock);
+}
+
+/*------------------------------------------------------------------------
+ * Objects
+ *----------------------------------------------------------------------*/
+
+static void
+wake (struct rd_io_get *get)
+{
+  rd_waiter_wake (get->user_data);
+}
+
+static void
+do_nothing (struct rd_io_get *get)
+{
+  (void) get;
+}
+
+static const struct radio_site fetch_site = {
+  "fetch", RD_IN_DISK, "rd_io_read", __FILE__, __LINE__,
+  RADIO_SCOPE_BLOCKING
+};
+
+static enum radio_status
+read_blocking (struct rd_io *io, struct rd_io_get *get)
+{
+  RD_COUNTING_SCOPE struct rd_counting counting = io->ops->reports_blocking
+    ? rd_count_running_in (&fetch_site, &rd_get_set)
+    : rd_count_in (&fetch_site, &rd_get_set);
+  get->done = do_nothing;
+  io->ops->get (io, get, 1);
+  if (counting.token != 0)
+    rd_get_count (get, &counting);
+  return rd_error_raise (&get->error);
+}
+
+enum radio_status
+rd_io_read (struct rd_io *io, struct rd_io_get *get)
+{
+  if (io->ops->is_blocking)
+    return read_blocking (io, get);
+  struct rd_waiter waiter = RD_WAITER_INIT;
+  get->done = wake;
+  get->user_data = &waiter;
+  io->ops->get (io, get, 1);
+  {
+    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+    rd_waiter_wait (&waiter);
+  }
+  return rd_error_raise (&get->error);
+}
+
+enum radio_status
+rd_io_read_all (struct rd_io *io, const char *key, size_t max_nbytes,
+                struct rd_buffer *into)
+{
+  struct rd_io_get get = {
+    .key = key, .range = RD_RANGE_ALL, .nbytes = max_nbytes, .into = into,
+  };
+  RD_TRY (rd_io_read (io, &get));
+  if (into->nbytes == SIZE_MAX)
+    return rd_fail_memory (SIZE_MAX);
+  RD_TRY (rd_buffer_reserve (into, into->nbytes + 1));
+  into->data[into->nbytes] = '\0';
+  return RADIO_OK;
+}
+
+struct rd_io_file *
+rd_io_hold (struct rd_io *io, const char *key, bool keep)
+{
+  return io->ops->hold ? io->ops->hold (io, key, keep) : NULL;
+}
+
+void
+rd_io_release (struct rd_io *io, struct rd_io_file *file)
+{
+  if (file)
+    io->ops->release (io, file);
+}
+
+void
+rd_io_forget (struct rd_io *io, const char *prefix)
+{
+  if (io->ops->forget)
+    io->ops->forget (io, prefix);
+}
+
+enum radio_status
+rd_io_put (struct rd_io *io, const char *key, const void *data,
+           size_t nbytes, enum rd_put how)
+{
+  const struct rd_part part = { data, nbytes };
+  return io->ops->put (io, key, &part, 1, how);
+}

@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes to S3: a PUT for small objects, multipart uploads for large ones.  A
+ * writer sends a few parts concurrently, whose buffers are all the memory
+ * that it takes. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/checked.h"
+#include "io/s3/secret.h"
+#include "io/s3/store.h"
+#include "io/s3/xml.h"
+
+#define MAX_PARTS 10000
+#define NLANES 4              /* concurrent parts */
+#define MAX_RESPONSE_NBYTES 65536
+
+RD_S3_SITE (put_site, "put");
+RD_S3_SITE (look_site, "look");
+RD_S3_SITE (probe_site, "probe");
+RD_S3_SITE (begin_site, "begin upload");
+RD_S3_SITE (part_site, "put part");
+RD_S3_SITE (complete_site, "complete upload");
+RD_S3_SITE (abort_site, "abort upload");
+
+/*------------------------------------------------------------------------
+ * The writer of an object: a header of random digits tells after a lost
+ * response whether an object is ours
+ *----------------------------------------------------------------------*/
+
+#define WRITER_NBYTES 33
+#define WRITER_HEADER "x-amz-meta-radio-writer"
+
+static enum radio_status
+make_writer_name (char name[WRITER_NBYTES])
+{
+  unsigned char bytes[WRITER_NBYTES / 2];
+  if (RAND_bytes (bytes, sizeof bytes) != 1)
+    return rd_fail (RADIO_ERROR_IO, "no random numbers are available");
+  rd_s3_hex (bytes, sizeof bytes, name);
+  return RADIO_OK;
+}
+
+/* Finds out whether the object is of this writer and size. */
+static enum radio_status
+is_written_by (struct rd_s3 *s3, const char *key, const char *name,
+               uint64_t nbytes, bool *result)
+{
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  *result = false;
+  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_HEAD, key, NULL));
+  enum radio_status status = rd_s3_call_run (&call, &look_site);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  const struct rd_http_response *response = &call.read.task.response;
+  *result = response->has_nbytes && response->nbytes == nbytes
+            && strcmp (response->writer, name) == 0;
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Conditional writes.  Some servers do not know the header of the condition
+ * and replace the existing object: so each store probes that once, with an
+ * object of its own, before it relies on it.
+ *----------------------------------------------------------------------*/
+
+static uint64_t
+sum_nbytes (const struct rd_part *parts, size_t n)
+{
+  uint64_t nbytes = 0;
+  for (size_t i = 0; i < n; i++)
+    nbytes += parts[i].nbytes;
+  return nbytes;
+}
+
+static enum radio_status
+put_if_absent (struct rd_s3 *s3, const char *key,
+               const struct rd_part *parts, size_t n,
+               const struct radio_site *site)
+{
+  char name[WRITER_NBYTES];
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  RD_TRY (make_writer_name (name));
+  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_PUT, key, NULL));
+  RD_TRY (rd_s3_call_body (&call, parts, n));
+  rd_s3_call_header (&call, "if-none-match", "*");
+  rd_s3_call_header (&call, WRITER_HEADER, name);
+  enum radio_status status = rd_s3_call_run (&call, site);
+  if (status != RADIO_ERROR_EXISTS)
+    return status;
+  /* The existing object may be ours, if a response was lost. */
+  struct rd_error error;
+  bool is_ours = false;
+  rd_error_save (&error, RADIO_ERROR_EXISTS);
+  if (call.read.task.is_ambiguous)
+    RD_TRY (is_written_by (s3, key, name, sum_nbytes (parts, n), &is_ours));
+  return is_ours ? RADIO_OK : rd_error_raise (&error);
+}
+
+/* Writes a probe twice: a server with support rejects the second write. */
+static enum radio_status
+probe_if_absent (struct rd_s3 *s3, enum rd_s3_support *support)
+{
+  char key[sizeof RD_S3_PROBE_NAME + WRITER_NBYTES];
+  char random[WRITER_NBYTES];
+  RD_TRY (make_writer_name (random));
+  snprintf (key, sizeof key, RD_S3_PROBE_NAME "%s", random);
+  enum radio_status status = put_if_absent (s3, key, NULL, 0, &probe_site);
+  if (status == RADIO_OK)
+    status = put_if_absent (s3, key, NULL, 0, &probe_site);
+  *support = status == RADIO_ERROR_EXISTS ? RD_S3_SUPPORTED
+                                          : RD_S3_UNSUPPORTED;
+  if (status == RADIO_ERROR_EXISTS || status == RADIO_ERROR_UNSUPPORTED)
+    status = RADIO_OK;
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  struct rd_error error;
+  rd_error_save (&error, status);
+  /* If that fails, sweep removes it. */
+  if (rd_s3_call_init (&call, s3, RD_HTTP_DELETE, key, NULL) == RADIO_OK)
+    (void) !rd_s3_call_run (&call, &probe_site);
+  return rd_error_raise (&error);
+}
+
+static enum radio_status
+get_support (struct rd_s3 *s3, enum rd_s3_support *support)
+{
+  RD_LOCK_SCOPE (&s3->probe_mutex);
+  pthread_mutex_lock (&s3->mutex);
+  *support = s3->synced.if_absent;
+  pthread_mutex_unlock (&s3->mutex);
+  if (*support != RD_S3_UNKNOWN)
+    return RADIO_OK;
+  RD_TRY (probe_if_absent (s3, support));
+  pthread_mutex_lock (&s3->mutex);
+  s3->synced.if_absent = *support;
+  pthread_mutex_unlock (&s3->mutex);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Put
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+put_replace (struct rd_s3 *s3, const char *key, const struct rd_part *parts,
+             size_t n)
+{
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_PUT, key, NULL));
+  RD_TRY (rd_s3_call_body (&call, parts, n));
+  return rd_s3_call_run (&call, &put_site);
+}
+
+/* For servers without conditional writes, where there is one writer. */
+static enum radio_status
+check_and_put (struct rd_s3 *s3, const char *key,
+               const struct rd_part *parts, size_t n)
+{
+  uint64_t nbytes;
+  if (!s3->single_writer)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: the server ignores "
+                    "conditions of writes (If-None-Match), so that two "
+                    "writers could replace each other's data; set the option "
+                    "for a single writer if there is one", s3->base.uri, key);
+  RD_LOCK_SCOPE (&s3->probe_mutex);
+  enum radio_status status = s3->base.ops->size (&s3->base, key, &nbytes);
+  if (status == RADIO_OK)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s: exists already",
+                    s3->base.uri, key);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  return put_replace (s3, key, parts, n);
+}
+
+enum radio_status
+rd_s3_put (struct rd_io *io, const char *key, const struct rd_part *parts,
+           size_t n, enum rd_put how)
+{
+  struct rd_s3 *s3 = (struct rd_s3 *) io;
+  enum rd_s3_support support;
+  RD_TRY (rd_key_check (io, key));
+  RD_SCOPE ("write", RD_IN_NETWORK);
+  RD_COUNT (written, sum_nbytes (parts, n));
+  if (how == RD_PUT_REPLACE)
+    return put_replace (s3, key, parts, n);
+  RD_TRY (get_support (s3, &support));
+  return support == RD_S3_SUPPORTED
+         ? put_if_absent (s3, key, parts, n, &put_site)
+         : check_and_put (s3, key, parts, n);
+}
+
+/*------------------------------------------------------------------------
+ * Objects that are written in pieces: one PUT, or a multipart upload of those
+ * that outgrow a part
+ *----------------------------------------------------------------------*/
+
+struct writer;
+
+/* A part that was sent, for the request that completes the upload. */
+struct sent {
+  char etag[sizeof ((struct rd_http_response *) NULL)->etag];
+  char crc32c[RD_S3_CRC32C_NBYTES];   /* "": it was sent without one */
+};
+
+/* A part that is being sent, or a buffer for the next. */
+struct lane {
+  struct rd_s3_call call;     /* first */
+  struct writer *writer;
+  struct rd_buffer buffer;
+  struct rd_part part;
+  unsigned number;            /* of the part; 0: none is being sent */
+  bool is_done;
+};
+
+struct writer {
+  struct rd_io_writer base;
+  struct rd_s3 *s3;
+  struct rd_s3_upload upload; /* id: NULL: none was begun */
+  char name[WRITER_NBYTES];
+  enum radio_status status;   /* of the first append that failed */
+  struct rd_error error;
+  uint64_t nbytes;
+  unsigned nparts;
+  bool has_sums;              /* the upload was begun for parts with them */
+  struct rd_buffer sent;      /* a struct for each part */
+  struct lane lanes[NLANES];
+  size_t nlanes;              /* of them that are used */
+  struct lane *filling;
+  pthread_mutex_t mutex;      /* guards is_done of the lanes */
+  pthread_cond_t was_done;
+  char key[];
+};
+
+static void
+unregister_upload (struct rd_s3 *s3, struct rd_s3_upload *upload)
+{
+  RD_LOCK_SCOPE (&s3->mutex);
+  struct rd_s3_upload **at = &s3->synced.uploads;
+  while (*at && *at != upload)
+    at = &(*at)->next;
+  if (*at)
+    *at = upload->next;
+}
+
+static enum radio_status
+read_upload_id (const char *path, const char *text, void *user_data)
+{
+  char **id = user_data;
+  if (strcmp (path, "InitiateMultipartUploadResult/UploadId") != 0)
+    return RADIO_OK;
+  return rd_s3_xml_keep (text, id);
+}
+
+/* A retry after a lost response begins another one; sweep removes the first.
+ */
+static enum radio_status
+begin_upload (struct writer *writer)
+{
+  struct rd_s3 *s3 = writer->s3;
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer response = { 0 };
+  RD_FREE char *id = NULL;
+  char *query = RD_S3_JOIN ("uploads=");
+  if (query == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_POST, writer->key, query));
+  rd_s3_call_header (&call, WRITER_HEADER, writer->name);
+  call.sum = (struct rd_s3_header) { "x-amz-checksum-algorithm", "CRC32C" };
+  call.read.task.into = &response;
+  call.read.task.max_nbytes = MAX_RESPONSE_NBYTES;
+  RD_TRY (rd_s3_call_run (&call, &begin_site));
+  RD_TRY (rd_s3_xml_read (&response, call.name, read_upload_id, &id));
+  if (id == NULL || *id == '\0')
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: the response has no UploadId",
+                    call.name);
+  writer->upload.id = RD_STEAL (id);
+  writer->has_sums = call.sent_sum;
+  RD_LOCK_SCOPE (&s3->mutex);
+  writer->upload.next = s3->synced.uploads;
+  s3->synced.uploads = &writer->upload;
+  return RADIO_OK;
+}
+
+static char *
+upload_query (const char *id, unsigned number)
+{
+  char digits[16];
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  snprintf (digits, sizeof digits, "%u", number);
+  if (number > 0
+      && rd_s3_query_add (&text, "partNumber", digits) != RADIO_OK)
+    return NULL;
+  if (rd_s3_query_add (&text, "uploadId", id) != RADIO_OK)
+    return NULL;
+  return rd_s3_query_copy (&text);
+}
+
+enum radio_status
+rd_s3_upload_abort (struct rd_s3 *s3, const char *key, const char *id)
+{
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  char *query = upload_query (id, 0);
+  if (query == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_DELETE, key, query));
+  return rd_s3_call_run (&call, &abort_site);
+}
+
+/*------------------------------------------------------------------------
+ * Parts
+ *----------------------------------------------------------------------*/
+
+/* Waits for the part of a lane, if there is one, and records it. */
+static enum radio_status
+finish_part (struct writer *writer, struct lane *lane)
+{
+  const struct rd_s3_call *call = &lane->call;
+  const struct rd_http_response *response = &call->read.task.response;
+  struct sent sent = { .crc32c = "" };
+  if (lane->number == 0)
+    return RADIO_OK;
+  {
+    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+    RD_LOCK_SCOPE (&writer->mutex);
+    while (!lane->is_done)
+      pthread_cond_wait (&writer->was_done, &writer->mutex);
+  }
+  enum radio_status status = rd_error_raise (&call->read.task.error);
+  if (status == RADIO_OK && !*response->etag) {
+    status = rd_fail (RADIO_ERROR_IO, "%s: the response to a part has no "
+                      "ETag", call->name);
+  } else if (status == RADIO_OK) {
+    memcpy (sent.etag, response->etag, sizeof sent.etag);
+    /* A server that supports checksums returns them; others may reject them
+     * when the upload is completed. */
+    if (call->sent_sum && response->has_sum)
+      memcpy (sent.crc32c, call->crc32c, sizeof sent.crc32c);
+    memcpy (writer->sent.data + (lane->number - 1) * sizeof sent, &sent,
+            sizeof sent);
+  }
+  rd_s3_call_free (&lane->call);
+  lane->number = 0;
+  lane->buffer.nbytes = 0;
+  return status;
+}
+
+static void
+part_done (struct rd_http_task *task)
+{
+  struct lane *lane = (struct lane *) task;
+  struct writer *writer = lane->writer;
+  radio_async_end (task->request);
+  RD_LOCK_SCOPE (&writer->mutex);
+  lane->is_done = true;
+  pthread_cond_broadcast (&writer->was_done);
+}
+
+static enum radio_status
+start_part (struct writer *writer, struct lane *lane)
+{
+  static const struct sent none = { .etag = "" };
+  struct rd_s3_call *call = &lane->call;
+  if (writer->nparts == MAX_PARTS)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s/%s: an object of more than %d "
+                    "parts of %zu bytes", writer->s3->base.uri, writer->key,
+                    MAX_PARTS, RD_S3_PART_NBYTES);
+  RD_TRY (rd_buffer_append (&writer->sent, &none, sizeof none));
+  unsigned number = ++writer->nparts;
+  char *query = upload_query (writer->upload.id, number);
+  if (query == NULL)
+    return RADIO_ERROR_MEMORY;
+  lane->part = (struct rd_part) { lane->buffer.data, lane->buffer.nbytes };
+  lane->is_done = false;
+  enum radio_status status = rd_s3_call_init (call, writer->s3, RD_HTTP_PUT,
+                                              writer->key, query);
+  if (status == RADIO_OK)
+    status = rd_s3_call_body (call, &lane->part, 1);
+  /* Only uploads that were begun with checksums accept them. */
+  if (!writer->has_sums)
+    call->sum.name = NULL;
+  call->keeps_sum = writer->has_sums;
+  if (status == RADIO_OK)
+    status = rd_s3_call_start (call, &part_site, part_done);
+  if (status != RADIO_OK) {
+    rd_s3_call_free (call);
+    return status;
+  }
+  lane->number = number;
+  return RADIO_OK;
+}
+
+/* Reserves one of the store's lanes.  The first of a writer is unconditional:
+ * else writers could deadlock. */
+static bool
+reserve_lane (struct rd_s3 *s3, bool is_first)
+{
+  RD_LOCK_SCOPE (&s3->mutex);
+  if (!is_first && s3->synced.nlanes >= s3->max_lanes)
+    return false;
+  s3->synced.nlanes++;
+  return true;
+}
+
+/* Sends the full lane, and continues with an unused one, or with the one that
+ * was sent first. */
+static enum radio_status
+send_part (struct writer *writer)
+{
+  if (!writer->upload.id)
+    RD_TRY (begin_upload (writer));
+  RD_TRY (start_part (writer, writer->filling));
+  size_t next = (size_t) (writer->filling - writer->lanes) + 1;
+  if (next == writer->nlanes && next < NLANES
+      && reserve_lane (writer->s3, false))
+    writer->nlanes++;
+  writer->filling = &writer->lanes[next % writer->nlanes];
+  return finish_part (writer, writer->filling);
+}
+
+static enum radio_status
+append_bytes (struct writer *writer, const struct rd_part *part)
+{
+  const unsigned char *bytes = part->data;
+  for (size_t left = part->nbytes; left > 0;) {
+    struct rd_buffer *buffer = &writer->filling->buffer;
+    if (buffer->nbytes == RD_S3_PART_NBYTES)
+      RD_TRY (send_part (writer));
+    buffer = &writer->filling->buffer;
+    size_t n = rd_min_u64 (left, RD_S3_PART_NBYTES - buffer->nbytes);
+    RD_TRY (rd_buffer_append (buffer, bytes, n));
+    writer->nbytes += n;
+    RD_COUNT (written, n);
+    bytes += n;
+    left -= n;
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+s3_append (struct rd_io_writer *base, const struct rd_part *parts, size_t n)
+{
+  struct writer *writer = (struct writer *) base;
+  if (writer->status != RADIO_OK)
+    return rd_error_raise (&writer->error);
+  RD_SCOPE ("write", RD_IN_NETWORK);
+  for (size_t i = 0; i < n && writer->status == RADIO_OK; i++)
+    writer->status = append_bytes (writer, &parts[i]);
+  if (writer->status != RADIO_OK)
+    rd_error_save (&writer->error, writer->status);
+  return writer->status;
+}
+
+/*------------------------------------------------------------------------
+ * Completing and aborting
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+finish_parts (struct writer *writer)
+{
+  enum radio_status status = RADIO_OK;
+  for (size_t i = 0; i < NLANES; i++) {
+    enum radio_status one = finish_part (writer, &writer->lanes[i]);
+    status = status == RADIO_OK ? one : status;
+  }
+  return status;
+}
+
+static void
+free_writer (struct writer *writer)
+{
+  struct rd_s3 *s3 = writer->s3;
+  for (size_t i = 0; i < NLANES; i++)
+    rd_buffer_free (&writer->lanes[i].buffer);
+  pthread_mutex_lock (&s3->mutex);
+  s3->synced.nlanes -= writer->nlanes;
+  pthread_mutex_unlock (&s3->mutex);
+  rd_buffer_free (&writer->sent);
+  rd_free ((char *) writer->upload.id);
+  pthread_cond_destroy (&writer->was_done);
+  pthread_mutex_destroy (&writer->mutex);
+  rd_free (writer);
+}
+
+/* If aborting the upload fails, sweep removes it. */
+static void
+s3_abort (struct rd_io_writer *base)
+{
+  struct writer *writer = (struct writer *) base;
+  struct rd_error error;
+  rd_error_save (&error, RADIO_ERROR_IO);
+  (void) !finish_parts (writer);
+  if (writer->upload.id) {
+    (void) !rd_s3_upload_abort (writer->s3, writer->key, writer->upload.id);
+    unregister_upload (writer->s3, &writer->upload);
+  }
+  free_writer (writer);
+  rd_error_raise (&error);
+}
+
+static enum radio_status
+write_completion (const struct writer *writer, struct rd_buffer *document)
+{
+  struct sent sent;
+  char number[64];
+  RD_TRY (rd_s3_append (document, "<CompleteMultipartUpload>"));
+  for (unsigned i = 0; i < writer->nparts; i++) {
+    memcpy (&sent, writer->sent.data + i * sizeof sent, sizeof sent);
+    snprintf (number, sizeof number,
+              "<Part><PartNumber>%u</PartNumber><ETag>", i + 1);
+    RD_TRY (rd_s3_append (document, number));
+    RD_TRY (rd_s3_xml_append (document, sent.etag));
+    RD_TRY (rd_s3_append (document, "</ETag>"));
+    if (sent.crc32c[0]) {
+      RD_TRY (rd_s3_append (document, "<ChecksumCRC32C>"));
+      RD_TRY (rd_s3_xml_append (document, sent.crc32c));
+      RD_TRY (rd_s3_append (document, "</ChecksumCRC32C>"));
+    }
+    RD_TRY (rd_s3_append (document, "</Part>"));
+  }
+  return rd_s3_append (document, "</CompleteMultipartUpload>");
+}
+
+static enum radio_status
+read_completion_element (const char *path, const char *text, void *user_data)
+{
+  bool *was_done = user_data;
+  (void) text;
+  *was_done |= strcmp (path, "CompleteMultipartUploadResult") == 0;
+  return RADIO_OK;
+}
+
+/* A response with status 200 may contain an error. */
+static enum radio_status
+classify_completion (struct rd_s3_call *call, enum rd_http_next *next)
+{
+  const struct rd_buffer *body = call->read.task.into;
+  bool was_done = false;
+  if (!rd_http_is_good (call->error.status))
+    return rd_s3_classify (call, next);
+  enum radio_status status = rd_s3_xml_read (body, call->name,
+                                             read_completion_element,
+                                             &was_done);
+  if (was_done)
+    return RADIO_OK;
+  call->read.task.is_ambiguous = true;
+  if (status != RADIO_OK) {
+    *next = RD_HTTP_RETRY_LATER;
+    return status;
+  }
+  rd_s3_error_parse (&call->error, &call->read.task.response, body);
+  *next = rd_s3_error_next (&call->error);
+  return rd_s3_error_fail (&call->error, call->name, false);
+}
+
+static enum radio_status
+complete_upload (struct writer *writer)
+{
+  RD_BUFFER_SCOPE struct rd_buffer document = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer response = { 0 };
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  bool is_ours = false;
+  char *query = upload_query (writer->upload.id, 0);
+  if (query == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_s3_call_init (&call, writer->s3, RD_HTTP_POST, writer->key,
+                           query));
+  RD_TRY (write_completion (writer, &document));
+  const struct rd_part part = { document.data, document.nbytes };
+  RD_TRY (rd_s3_call_body (&call, &part, 1));
+  call.classify = classify_completion;
+  call.read.task.into = &response;
+  call.read.task.max_nbytes = MAX_RESPONSE_NBYTES;
+  enum radio_status status = rd_s3_call_run (&call, &complete_site);
+  /* The upload does not exist any more if a response was lost. */
+  if (status == RADIO_OK || !call.read.task.is_ambiguous)
+    return status;
+  struct rd_error error = call.read.task.error;
+  RD_TRY (is_written_by (writer->s3, writer->key, writer->name,
+                         writer->nbytes, &is_ours));
+  return is_ours ? RADIO_OK : rd_error_raise (&error);
+}
+
+static enum radio_status
+publish (struct writer *writer)
+{
+  const struct rd_buffer *buffer = &writer->filling->buffer;
+  const struct rd_part part = { buffer->data, buffer->nbytes };
+  if (writer->status != RADIO_OK)
+    return rd_fail (writer->status, "%s/%s: not committed, since an earlier "
+                    "write failed", writer->s3->base.uri, writer->key);
+  RD_SCOPE ("publish", RD_IN_NETWORK);
+  if (!writer->upload.id)
+    return put_replace (writer->s3, writer->key, &part, 1);
+  enum radio_status status = start_part (writer, writer->filling);
+  enum radio_status sent = finish_parts (writer);
+  RD_TRY (status == RADIO_OK ? sent : status);
+  RD_TRY (complete_upload (writer));
+  unregister_upload (writer->s3, &writer->upload);
+  rd_free ((char *) RD_STEAL (writer->upload.id));
+  return RADIO_OK;
+}
+
+static enum radio_status
+s3_commit (struct rd_io_writer *base)
+{
+  struct writer *writer = (struct writer *) base;
+  enum radio_status status = publish (writer);
+  s3_abort (base);
+  return status;
+}
+
+static const struct rd_io_writer_ops writer_ops = {
+  .append = s3_append,
+  .commit = s3_commit,
+  .abort = s3_abort,
+};
+
+enum radio_status
+rd_s3_create (struct rd_io *io, const char *key,
+              struct rd_io_writer **result)
+{
+  size_t nbytes = strlen (key) + 1;
+  *result = NULL;
+  RD_TRY (rd_key_check (io, key));
+  RD_FREE struct writer *writer = rd_calloc (1, sizeof *writer + nbytes);
+  if (writer == NULL)
+    return rd_fail_memory (sizeof *writer + nbytes);
+  RD_TRY (make_writer_name (writer->name));
+  memcpy (writer->key, key, nbytes);
+  writer->base.ops = &writer_ops;
+  writer->s3 = (struct rd_s3 *) io;
+  writer->filling = writer->lanes;
+  writer->nlanes = reserve_lane (writer->s3, true);
+  for (size_t i = 0; i < NLANES; i++)
+    writer->lanes[i].writer = writer;
+  pthread_mutex_init (&writer->mutex, NULL);
+  pthread_cond_init (&writer->was_done, NULL);
+  *result = &RD_STEAL (writer)->base;
+  return RADIO_OK;
+}
