@@ -2,8 +2,8 @@
 /* JSON output: json-c, with what it leaves open decided.  NaN and infinity
  * become null, doubles their shortest exact form, and broken UTF-8 (of file
  * names) U+FFFD, so that what is printed is valid JSON always. */
-#ifndef RD_JSON_H
-#define RD_JSON_H
+#ifndef RD_TOOLS_JSON_H
+#define RD_TOOLS_JSON_H
 
 #include <json-c/json.h>
 
@@ -31,4 +31,4 @@ struct json_object *rd_report_double_list (const double *numbers, size_t n);
 /* Print it, a line for each of its own members, and release it. */
 void rd_report_print (struct json_object *object);
 
-#endif /* RD_JSON_H */
+#endif /* RD_TOOLS_JSON_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Text for people: widths of UTF-8, sizes and times in words, and numbers
  * from the command line, strictly. */
-#ifndef RD_TEXT_H
-#define RD_TEXT_H
+#ifndef RD_TOOLS_TEXT_H
+#define RD_TOOLS_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,4 +55,4 @@ bool rd_parse_triple (const char *text, bool one_for_all, uint64_t value[3]);
 /* How many edits apart two words are (of at most 63 bytes; else 64). */
 size_t rd_text_distance (const char *a, const char *b);
 
-#endif /* RD_TEXT_H */
+#endif /* RD_TOOLS_TEXT_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The profile of a recorder that was stopped, from the data of its writers:
  * the steps, in their order. */
-#ifndef RD_COLLECT_H
-#define RD_COLLECT_H
+#ifndef RD_RECORD_COLLECT_H
+#define RD_RECORD_COLLECT_H
 
 #include "profiler/model/profile.h"
 #include "profiler/record/record.h"
@@ -65,4 +65,4 @@ enum radio_status rd_ids_give (struct rd_ids *ids, uint32_t writer,
 uint32_t rd_ids_find (const struct rd_ids *ids, uint32_t writer,
                       uint64_t sequence);
 
-#endif /* RD_COLLECT_H */
+#endif /* RD_RECORD_COLLECT_H */

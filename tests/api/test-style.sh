@@ -55,7 +55,146 @@ no_function_is_longer_than_120_lines () {
     END { exit bad }'
 }
 
-# include_of ROOM PATTERN: no file of a room includes what matches.
+# Lines "FILE INCLUDED" of the files in the folders of the arguments.
+includes () {
+  grep -rnoE '^ *# *include "[^"]+"' "$@" --include='*.[ch]' |
+    sed -E 's/^([^:]*):[0-9]+: *# *include "([^"]*)"/\1 \2/'
+}
+
+# Who may include whom, folder by folder.  Every folder may include itself,
+# what stands behind its name, and src/base.  A second table names the single
+# files that may reach higher.
+arrows () {
+  cat <<'END'
+include
+src/base
+profiler
+profiler/record: profiler profiler/model
+profiler/model: profiler
+profiler/view: profiler profiler/model
+profiler/export: profiler profiler/model profiler/view
+io: profiler
+io/posix: io profiler
+io/http: io profiler
+io/s3: io io/http profiler
+src
+src/element: profiler
+src/codec: src/element profiler
+src/zarr: src/codec src/element profiler
+src/nifti: src/element profiler
+src/array: src/zarr src/codec src/element io profiler
+src/volume: src/array src/nifti src/zarr src/element io profiler
+src/volume/gc: src/volume src/array src/element io profiler
+src/volume/stats: src/volume src/array src/element io profiler
+src/volume/copy: src/volume src/volume/gc src/array src/element io profiler
+src/volume/ingest: src/volume src/volume/gc src/array src/nifti src/zarr src/element io profiler
+tools
+tools/profile: tools
+tools/bench: tools tools/profile
+END
+}
+
+# Opening a store knows those of HTTP and S3; arrays take S3's options; the
+# environment starts a recording and writes it; and some commands use the
+# parts of profile's.
+higher_arrows () {
+  cat <<'END'
+io/io.c io/http/http.h
+io/io.c io/s3/s3.h
+io/stores.h io/http/http.h
+io/stores.h io/s3/s3.h
+src/array/s3-options.h io/s3/profile.h
+src/array/s3-options.h io/s3/s3.h
+src/array/s3-options.h io/s3/sources.h
+profiler/env.c profiler/export/export.h
+tools/cmd-diff.c tools/profile/diff.h
+tools/cmd-diff.c tools/profile/output.h
+tools/cmd-gc.c tools/profile/temp.h
+tools/cmd-rm.c tools/profile/temp.h
+tools/names.c tools/profile/temp.h
+tools/radio.c tools/profile/commands.h
+END
+}
+
+includes_point_downward () {
+  arrows | tr -d : >"$tmp/arrows"
+  higher_arrows >"$tmp/higher"
+  includes include src io profiler tools | awk '
+    function folder (path) { sub ("/[^/]*$", "", path); return path }
+    FILENAME ~ /arrows$/ {
+      known[$1] = 1
+      for (i = 2; i <= NF; i++) may[$1, $i] = 1
+      next
+    }
+    FILENAME ~ /higher$/ { one[$1, $2] = 1; next }
+    { from = folder ($1); to = folder ($2) }
+    !(from in known) {
+      print from ": a folder that is not in arrows (): add it"
+      known[from] = bad = 1
+    }
+    index ($2, "/") && from != to && to != "src/base" \
+      && !((from, to) in may) && !(($1, $2) in one) {
+      print $1 " includes " $2; bad = 1
+    }
+    END { exit bad }' "$tmp/arrows" "$tmp/higher" -
+}
+
+# x.c and x.h are one module.  The pairs on the list are to go.
+modules_include_each_other_in_no_circle () {
+  cat >"$tmp/known" <<'END'
+io/io io/http/http
+io/io io/s3/s3
+io/store io/io
+tools/url tools/names
+profiler/model/profile profiler/model/builder
+io/s3/canonical io/s3/sign
+src/codec/contexts src/codec/scratch
+src/codec/codec src/codec/chain
+src/codec/shard src/codec/chain
+src/volume/geometry src/volume/volume
+src/volume/meta src/volume/volume
+END
+  includes include src io profiler tools | awk '
+    # State: 1 on the path, 2 done.
+    function visit (module, path, n, i, list) {
+      if (state[module] == 1) {
+        sub (".* " module " ", module " ", path)
+        print path module
+        bad = 1
+      }
+      if (state[module])
+        return
+      state[module] = 1
+      n = split (includes[module], list, " ")
+      for (i = 1; i <= n; i++)
+        visit(list[i], path module " ")
+      state[module] = 2
+    }
+    FILENAME ~ /known$/ { seen[$1, $2] = 1; next }
+    {
+      sub (/\.[ch]$/, "", $1)
+      sub (/\.h$/, "", $2)
+      if ($1 != $2 && !(($1, $2) in seen))
+        includes[$1] = includes[$1] " " $2
+      seen[$1, $2] = 1
+    }
+    END { for (module in includes) visit(module, " "); exit bad }' \
+    "$tmp/known" -
+}
+
+every_header_has_a_guard_of_its_own () {
+  find include src io profiler tools tests -name '*.h' | xargs awk '
+    FNR == 1 { maybe = "" }
+    $1 == "#define" && $2 == maybe {
+      if (maybe in guards) { print FILENAME ": as in " guards[maybe]; bad = 1 }
+      guards[maybe] = FILENAME
+    }
+    { maybe = $1 == "#ifndef" ? $2 : "" }
+    END { exit bad }'
+}
+
+# room_includes_nothing_of ROOM PATTERN: no file of a room includes what
+# matches.
 room_includes_nothing_of () {
   ! grep -rnE "^ *# *include \"($2)/" "$1" --include='*.[ch]' |
     grep -v '"src/base/'
@@ -116,6 +255,9 @@ check no_line_is_wider_than_80_columns
 check no_line_has_tabs_or_blanks_at_its_end
 check no_file_is_longer_than_900_lines
 check no_function_is_longer_than_120_lines
+check every_header_has_a_guard_of_its_own
+check includes_point_downward
+check modules_include_each_other_in_no_circle
 check room_includes_nothing_of include 'io|src|tools|tests|profiler'
 check room_includes_nothing_of src/base 'profiler|io|src|tools|tests'
 check room_includes_nothing_of profiler 'io|src|tools|tests'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Histories that are exact to the tick: a recorder with a clock that only the
  * test advances, and access to its tree and log once it is frozen. */
-#ifndef RD_TESTS_HISTORY_H
-#define RD_TESTS_HISTORY_H
+#ifndef RD_TESTS_RECORD_HISTORY_H
+#define RD_TESTS_RECORD_HISTORY_H
 
 #include <radio/profile.h>
 
@@ -77,4 +77,4 @@ const char *history_span_name (struct history *history,
     #variable, "test", "", "", 0, kind                          \
   }
 
-#endif /* RD_TESTS_HISTORY_H */
+#endif /* RD_TESTS_RECORD_HISTORY_H */
