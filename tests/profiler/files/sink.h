@@ -7,7 +7,7 @@
 
 #include "profiler/model/profile.h"
 
-/* What was written, with a NUL behind it; free ((*).text). */
+/* The bytes written, with a NUL after them; free ((*).text). */
 struct sink {
   char *text;
   size_t nbytes;

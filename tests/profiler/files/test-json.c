@@ -143,7 +143,7 @@ json_c_finds_the_documented_members (void **state)
 }
 
 static void
-the_first_bytes_tell_the_format (void **state)
+the_first_bytes_identify_the_format (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_specimen ();
@@ -313,7 +313,7 @@ main (void)
     cmocka_unit_test (numbers_near_2_to_the_63_survive),
     cmocka_unit_test (joined_parts_survive),
     cmocka_unit_test (json_c_finds_the_documented_members),
-    cmocka_unit_test (the_first_bytes_tell_the_format),
+    cmocka_unit_test (the_first_bytes_identify_the_format),
     cmocka_unit_test (no_angle_bracket_ends_a_script_early),
     cmocka_unit_test (a_page_gives_the_profile_that_it_holds),
     cmocka_unit_test (strings_stand_in_the_file_once),

@@ -41,7 +41,7 @@ a_file_that_is_cut_anywhere_is_refused (void **state)
 {
   (void) state;
   struct sink sink = specimen ();
-  /* The last byte is a line's end that nobody misses. */
+  /* The last byte is a newline, which is not needed. */
   for (size_t n = 0; n + 1 < sink.nbytes; n += n < 200 ? 1 : 37)
     check_refused (sink.text, n, RADIO_ERROR_FORMAT, "");
   free (sink.text);
@@ -207,7 +207,7 @@ times_beyond_64_bits_are_refused (void **state)
   radio_profile_close (profile);
 }
 
-/* Of one span that is about tile 4, whose stored bytes are 5. */
+/* A profile of one span with tile 4, of 5 stored bytes. */
 static const struct {
   const char *to, *part;
 } wrong_tiles[] = {
@@ -277,7 +277,7 @@ static const struct {
 
 /* No count makes the reader take more than the file is worth. */
 static void
-counts_without_bytes_behind_them_take_no_memory (void **state)
+counts_without_their_bytes_take_no_memory (void **state)
 {
   (void) state;
   struct sink sink = specimen ();
@@ -458,7 +458,7 @@ files_and_pipes_are_read (void **state)
 
 /* The library waits 5 s for a first byte, and then gives up. */
 static void
-a_pipe_that_nobody_writes_to_is_given_up (void **state)
+reading_a_pipe_without_a_writer_times_out (void **state)
 {
   (void) state;
   struct radio_profile *profile = NULL;
@@ -478,7 +478,7 @@ devices_are_no_profiles (void **state)
 }
 
 static void
-files_that_cannot_be_read_are_told (void **state)
+files_that_cannot_be_read_are_reported (void **state)
 {
   (void) state;
   struct radio_profile *profile = NULL;
@@ -575,16 +575,16 @@ main (void)
     cmocka_unit_test (times_beyond_64_bits_are_refused),
     cmocka_unit_test (tiles_of_no_span_are_refused),
     cmocka_unit_test (a_file_without_tiles_is_read),
-    cmocka_unit_test (counts_without_bytes_behind_them_take_no_memory),
+    cmocka_unit_test (counts_without_their_bytes_take_no_memory),
     cmocka_unit_test (every_allocation_may_fail),
     cmocka_unit_test (every_allocation_of_writing_may_fail),
     cmocka_unit_test (other_formats_of_radio_are_named),
     cmocka_unit_test (files_of_others_are_named),
     cmocka_unit_test (deep_nesting_is_refused),
     in_folder (files_and_pipes_are_read),
-    in_folder (a_pipe_that_nobody_writes_to_is_given_up),
+    in_folder (reading_a_pipe_without_a_writer_times_out),
     in_folder (devices_are_no_profiles),
-    in_folder (files_that_cannot_be_read_are_told),
+    in_folder (files_that_cannot_be_read_are_reported),
     in_folder (a_written_file_is_whole_or_not_there),
     cmocka_unit_test (the_status_of_a_sink_becomes_the_result),
   };

@@ -318,7 +318,7 @@ print_ran (const char *cpu_ns)
   return sink;
 }
 
-/* What other processes had of the CPUs does not count as these threads'. */
+/* CPU time of other processes is not counted for these threads. */
 static void
 threads_busy_are_those_that_had_a_cpu (void **state)
 {
@@ -378,7 +378,7 @@ print_failures (const char *name, uint64_t ncalls, uint64_t nfailures,
 }
 
 static void
-a_scope_that_failed_says_so_behind_its_name (void **state)
+a_failed_scope_is_marked_after_its_name (void **state)
 {
   (void) state;
   static const struct {
@@ -625,7 +625,7 @@ findings_stand_at_the_end_and_are_wrapped (void **state)
 }
 
 static void
-an_empty_profile_is_told_in_words (void **state)
+an_empty_profile_is_described (void **state)
 {
   (void) state;
   struct radio_profile *profile;
@@ -655,7 +655,7 @@ main (void)
     cmocka_unit_test (the_cpu_time_stands_among_the_times),
     cmocka_unit_test (threads_busy_are_those_that_had_a_cpu),
     cmocka_unit_test (a_failure_stands_below_the_title),
-    cmocka_unit_test (a_scope_that_failed_says_so_behind_its_name),
+    cmocka_unit_test (a_failed_scope_is_marked_after_its_name),
     cmocka_unit_test (a_long_name_leaves_room_to_say_that_it_failed),
     cmocka_unit_test (what_failed_is_shown_however_short_it_was),
     cmocka_unit_test (keys_of_facts_are_whole),
@@ -666,7 +666,7 @@ main (void)
     cmocka_unit_test (a_tree_as_deep_as_there_may_be_is_shown),
     cmocka_unit_test (colours_and_drawing_are_there_only_when_asked_for),
     cmocka_unit_test (findings_stand_at_the_end_and_are_wrapped),
-    cmocka_unit_test (an_empty_profile_is_told_in_words),
+    cmocka_unit_test (an_empty_profile_is_described),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -315,7 +315,7 @@ chromes_names_are_not_escaped_by_numbers (void **state)
   radio_profile_close (profile);
 }
 
-/* What may not stand in a line of a log. */
+/* Characters that a line of a log may not have. */
 static void
 odd_names_leave_files_plain (void **state)
 {

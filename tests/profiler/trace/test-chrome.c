@@ -103,7 +103,7 @@ nothing_has_arguments_unless_they_are_asked_for (void **state)
 }
 
 static void
-the_tail_tells_where_the_trace_is_from (void **state)
+the_tail_has_the_origin_of_the_trace (void **state)
 {
   (void) state;
   struct json_object *trace = captured (build_specimen (), false);
@@ -297,7 +297,7 @@ requests_that_overlap_are_on_rows_of_their_own (void **state)
   json_object_put (trace);
 }
 
-/* Whether an interval lies within, or beside, another. */
+/* True if an interval lies within, or beside, another. */
 static bool
 nest (struct json_object *a, struct json_object *b)
 {
@@ -451,7 +451,7 @@ main (void)
     cmocka_unit_test (a_span_is_one_complete_event_in_microseconds),
     cmocka_unit_test (every_event_has_a_time_and_a_process),
     cmocka_unit_test (nothing_has_arguments_unless_they_are_asked_for),
-    cmocka_unit_test (the_tail_tells_where_the_trace_is_from),
+    cmocka_unit_test (the_tail_has_the_origin_of_the_trace),
     cmocka_unit_test (processes_and_threads_have_names_and_places),
     cmocka_unit_test (a_process_without_a_title_is_called_as_the_program),
     cmocka_unit_test (lanes_keep_the_numbers_of_their_threads_if_they_can),

@@ -253,7 +253,7 @@ work_whose_submitter_was_dropped_has_none (void **state)
   assert_no_arrow (trace);
 }
 
-/* The clock of the worker's processor is far behind. */
+/* The clock of the worker's processor lags. */
 static void
 an_arrow_that_would_go_back_in_time_is_left_out (void **state)
 {

@@ -6,14 +6,14 @@
 #include "profiler/export/nest.h"
 #include "tests/unit.h"
 
-/* What was visited, as "(1 (2 )20 )30": ids and where they end. */
+/* The visits, as "(1 (2 )20 )30": ids and where they end. */
 struct story {
   char text[4096];
   size_t n;
 };
 
 static void
-tell (struct story *story, char sign, uint64_t number)
+append_visit (struct story *story, char sign, uint64_t number)
 {
   story->n += (size_t) snprintf (
     story->text + story->n, sizeof story->text - story->n, "%s%c%llu",
@@ -24,14 +24,14 @@ static void
 enter (const struct rd_span *span, uint64_t end_ns, void *context)
 {
   assert_true (end_ns >= span->begin_ns);
-  tell (context, '(', span->id);
+  append_visit (context, '(', span->id);
 }
 
 static void
 leave (const struct rd_span *span, uint64_t end_ns, void *context)
 {
   (void) span;
-  tell (context, ')', end_ns);
+  append_visit (context, ')', end_ns);
 }
 
 static void

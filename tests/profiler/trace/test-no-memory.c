@@ -70,7 +70,7 @@ take_some (const void *data, size_t nbytes, void *user_data)
 }
 
 static void
-a_full_disk_is_told_wherever_it_is_met (void **state)
+a_full_disk_is_reported_at_any_write (void **state)
 {
   (void) state;
   static const enum radio_profile_format formats[] = {
@@ -96,7 +96,7 @@ main (void)
     cmocka_unit_test (chrome_traces_fail_cleanly),
     cmocka_unit_test (speedscope_fails_cleanly),
     cmocka_unit_test (pprof_fails_cleanly),
-    cmocka_unit_test (a_full_disk_is_told_wherever_it_is_met),
+    cmocka_unit_test (a_full_disk_is_reported_at_any_write),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -194,7 +194,7 @@ sums_beyond_signed_numbers_are_cut (void **state)
 /* The same bytes, whatever order they were counted in: the sum is nothing
  * that moved. */
 static void
-bytes_are_those_of_the_most_telling_counter (void **state)
+bytes_are_those_of_the_most_specific_counter (void **state)
 {
   (void) state;
   static const struct {
@@ -350,7 +350,7 @@ main (void)
     cmocka_unit_test (samples_are_labelled_with_their_category),
     cmocka_unit_test (a_recursion_is_one_function_at_several_depths),
     cmocka_unit_test (sums_beyond_signed_numbers_are_cut),
-    cmocka_unit_test (bytes_are_those_of_the_most_telling_counter),
+    cmocka_unit_test (bytes_are_those_of_the_most_specific_counter),
     cmocka_unit_test (bytes_of_unknown_counters_are_those_of_the_largest),
     cmocka_unit_test (an_empty_profile_is_a_file_too),
     cmocka_unit_test (strings_are_in_the_table_once),
