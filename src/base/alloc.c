@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's memory: the caller's allocator or malloc, with a header in
- * front of each block that says how large it is and whose. */
+ * front of each block for its size and owner. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -17,10 +17,10 @@
 #include "src/base/error.h"
 #include "src/base/hooks.h"
 
-/* What follows it is aligned for any type, since it is itself. */
+/* Aligned for any type, so that the block after it is, too. */
 struct header {
   alignas (max_align_t) size_t nbytes;
-  uint64_t owner;             /* the recorder's, of who asked; or 0 */
+  uint64_t owner;             /* the recorder's; or 0 */
 };
 
 /* Set before the library is used, by contract; hence without a lock.  With
@@ -35,22 +35,14 @@ rd_alloc_live_count (void)
   return atomic_load_explicit (&live_count, memory_order_relaxed);
 }
 
-static enum radio_status
-check_allocator (const struct radio_allocator *a)
-{
-  const char *missing = !a->allocate ? "allocate"
-    : !a->resize ? "resize" : !a->release ? "release" : NULL;
-  if (!missing)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_ARGUMENT, "radio_set_allocator: %s is NULL",
-                  missing);
-}
-
 enum radio_status
 radio_set_allocator (const struct radio_allocator *chosen)
 {
-  if (chosen)
-    RD_TRY (check_allocator (chosen));
+  const char *missing = !chosen ? NULL : !chosen->allocate ? "allocate"
+    : !chosen->resize ? "resize" : !chosen->release ? "release" : NULL;
+  if (missing)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_set_allocator: %s is NULL",
+                    missing);
   uint64_t n = rd_alloc_live_count ();
   if (n > 0)
     return rd_fail (RADIO_ERROR_EXISTS, "radio_set_allocator: the library "
@@ -60,7 +52,7 @@ radio_set_allocator (const struct radio_allocator *chosen)
   return RADIO_OK;
 }
 
-/* The size with its header; true when that is more than there can be. */
+/* Adds the header's size; true when the sum is too large for any block. */
 static bool
 total_overflows (size_t nbytes, size_t *total)
 {
@@ -68,7 +60,7 @@ total_overflows (size_t nbytes, size_t *total)
     || *total > PTRDIFF_MAX;
 }
 
-/* A block was made or changed its size: count it for whom it is made. */
+/* Counts a block that was made or resized for its owner. */
 static void *
 begin_block (struct header *header, size_t nbytes)
 {

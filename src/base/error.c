@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calling thread's message, and the words for statuses and errno. */
+/* The calling thread's message, and the texts of statuses and errno. */
 #include <config.h>
 
 #include <errno.h>
@@ -48,25 +48,6 @@ radio_status_name (enum radio_status status)
   return status_names[status];
 }
 
-/* Names come from files and networks: what would break the line or steer a
- * terminal does not get into a message. */
-static void
-make_one_line (char *message)
-{
-  for (unsigned char *p = (unsigned char *) message; *p; p++)
-    if (*p < 0x20 || *p == 0x7f)
-      *p = '?';
-}
-
-/* A message that filled the room was cut, maybe within a UTF-8 character:
- * end it at a whole one. */
-static void
-mark_cut (char *message, size_t nbytes)
-{
-  size_t end = rd_utf8_cut (message, nbytes - sizeof "...");
-  memcpy (message + end, "...", sizeof "...");
-}
-
 /* Format into the thread's message by way of a copy, since an argument may
  * point to the message itself. */
 RADIO_PRINTF (1, 0) static void
@@ -79,15 +60,22 @@ set_message (const char *format, va_list args, const char *tail)
     n = snprintf (text + used, sizeof text - used, ": %s", tail);
     used += n < 0 ? 0 : (size_t) n;
   }
-  if (used >= sizeof text)
-    mark_cut (text, sizeof text);
-  make_one_line (text);
+  if (used >= sizeof text) {
+    /* It was cut, maybe within a UTF-8 character. */
+    size_t end = rd_utf8_cut (text, sizeof text - sizeof "...");
+    memcpy (text + end, "...", sizeof "...");
+  }
+  /* Names come from files and networks: nothing in them may break the line
+   * or control a terminal. */
+  for (unsigned char *p = (unsigned char *) text; *p; p++)
+    if (*p < 0x20 || *p == 0x7f)
+      *p = '?';
   memcpy (thread_message, text, sizeof text);
 }
 
-/* The status of a failure, of which the recorder was told. */
+/* Reports a failure to the recorder; returns its status. */
 static enum radio_status
-told (enum radio_status status, bool is_again)
+report (enum radio_status status, bool is_again)
 {
   if (radio_profile_is_on ())
     rd_base_hooks.failed (status, is_again);
@@ -101,44 +89,35 @@ rd_fail (enum radio_status status, const char *format, ...)
   va_start (args, format);
   set_message (format, args, NULL);
   va_end (args);
-  return told (status, false);
-}
-
-static enum radio_status
-status_of_errno (int errnum)
-{
-  switch (errnum) {
-  case ENOENT: case ENOTDIR: return RADIO_ERROR_NOT_FOUND;
-  case EEXIST: return RADIO_ERROR_EXISTS;
-  case ENOSPC: case EDQUOT: case EFBIG: return RADIO_ERROR_NO_SPACE;
-  case EACCES: case EPERM: case EROFS: return RADIO_ERROR_PERMISSION;
-  case ENOMEM: return RADIO_ERROR_MEMORY;
-  case ENAMETOOLONG: case EINVAL: return RADIO_ERROR_ARGUMENT;
-  default: return RADIO_ERROR_IO;
-  }
-}
-
-/* strerror_r comes in two kinds: GNU's returns the text, POSIX's a number. */
-static const char *
-errno_text (int errnum, char *room, size_t nbytes)
-{
-#ifdef STRERROR_R_CHAR_P
-  return strerror_r (errnum, room, nbytes);
-#else
-  return strerror_r (errnum, room, nbytes) == 0 ? room : "unknown error";
-#endif
+  return report (status, false);
 }
 
 enum radio_status
 rd_fail_errno (int errnum, const char *format, ...)
 {
   char room[128];
-  const char *text = errno_text (errnum, room, sizeof room);
+  enum radio_status status;
+  switch (errnum) {
+  case ENOENT: case ENOTDIR: status = RADIO_ERROR_NOT_FOUND; break;
+  case EEXIST: status = RADIO_ERROR_EXISTS; break;
+  case ENOSPC: case EDQUOT: case EFBIG: status = RADIO_ERROR_NO_SPACE; break;
+  case EACCES: case EPERM: case EROFS: status = RADIO_ERROR_PERMISSION; break;
+  case ENOMEM: status = RADIO_ERROR_MEMORY; break;
+  case ENAMETOOLONG: case EINVAL: status = RADIO_ERROR_ARGUMENT; break;
+  default: status = RADIO_ERROR_IO;
+  }
+  /* GNU's strerror_r returns the text, POSIX's a number. */
+#ifdef STRERROR_R_CHAR_P
+  const char *text = strerror_r (errnum, room, sizeof room);
+#else
+  const char *text
+    = strerror_r (errnum, room, sizeof room) == 0 ? room : "unknown error";
+#endif
   va_list args;
   va_start (args, format);
   set_message (format, args, text);
   va_end (args);
-  return told (status_of_errno (errnum), false);
+  return report (status, false);
 }
 
 enum radio_status
@@ -173,5 +152,5 @@ rd_error_raise (const struct rd_error *error)
   if (error->status == RADIO_OK)
     return RADIO_OK;
   memcpy (thread_message, error->message, sizeof thread_message);
-  return told (error->status, true);
+  return report (error->status, true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a failure is told: each function returns a status and leaves one line
- * in the calling thread's message.  A message is written once, where the
+/* Reporting failures: each function returns a status and leaves one line in
+ * the calling thread's message.  A message is written once, where the
  * cause is known; callers may put a name in front of it. */
 #ifndef RD_ERROR_H
 #define RD_ERROR_H
@@ -27,14 +27,14 @@ enum radio_status rd_fail (enum radio_status status, const char *format, ...)
 enum radio_status rd_fail_errno (int errnum, const char *format, ...)
   RADIO_PRINTF (2, 3);
 
-/* RADIO_ERROR_MEMORY, saying how much was wanted. */
+/* RADIO_ERROR_MEMORY, with the number of bytes wanted. */
 enum radio_status rd_fail_memory (size_t nbytes);
 
 /* Put "FORMAT: " in front of the thread's message; returns status. */
 enum radio_status rd_fail_in (enum radio_status status,
                               const char *format, ...) RADIO_PRINTF (2, 3);
 
-/* Take the thread's message along with status, to be raised elsewhere. */
+/* Saves status and the thread's message, to be raised on another thread. */
 void rd_error_save (struct rd_error *error, enum radio_status status);
 
 /* Make a saved failure the calling thread's; returns its status. */

@@ -1,17 +1,189 @@
 /* SPDX-License-Identifier: MIT */
-/* The getters: a member that must be there and of a type.  A message says
- * what was found instead, cut short, since a value may be a megabyte. */
+/* Parsing JSON, and getting members of a type. */
 #include <config.h>
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/error.h"
 #include "src/base/json.h"
 #include "src/base/text.h"
 
+#define MAX_DEPTH 64
+
+/* Room for a value in a message, where it is cut short: it may be a
+ * megabyte. */
 #define BRIEF_NBYTES 48
+
+/*------------------------------------------------------------------------
+ * Parsing
+ *
+ * json-c would accept three things silently: integers beyond 64 bits and
+ * "-0" (which lose their value), NUL bytes (which end the text for it), and
+ * member names with a NUL character (which end there).  So the text is
+ * scanned while it is fed.
+ *----------------------------------------------------------------------*/
+
+/* json-c itself does not take NULL. */
+static inline void
+free_tokener (struct json_tokener *tokener)
+{
+  if (tokener)
+    json_tokener_free (tokener);
+}
+
+RD_DEFINE_CLEANUP (tokener, struct json_tokener, free_tokener);
+
+struct parse {
+  struct json_tokener *tokener;
+  const char *text;
+  size_t nbytes;
+  size_t fed;                 /* bytes of the text that json-c has */
+  const char *where;
+  struct json_object *value;
+};
+
+static enum radio_status
+fail_at (const struct parse *parse, size_t at, const char *why)
+{
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid JSON at byte %zu: %s",
+                  parse->where, at, why);
+}
+
+/* Hands bytes to json-c; `at' is their offset in the text. */
+static enum radio_status
+feed (struct parse *parse, const char *bytes, size_t nbytes, size_t at)
+{
+  if (parse->value)
+    return RADIO_OK;
+  parse->value = json_tokener_parse_ex (parse->tokener, bytes, (int) nbytes);
+  enum json_tokener_error error = json_tokener_get_error (parse->tokener);
+  if (error == json_tokener_success || error == json_tokener_continue)
+    return RADIO_OK;
+  return fail_at (parse, at + json_tokener_get_parse_end (parse->tokener),
+                  json_tokener_error_desc (error));
+}
+
+static enum radio_status
+feed_up_to (struct parse *parse, size_t end)
+{
+  size_t from = parse->fed;
+
+  parse->fed = end;
+  if (end == from)
+    return RADIO_OK;
+  return feed (parse, parse->text + from, end - from, from);
+}
+
+/* True if an integer would lose its value; it gets a fraction then. */
+static bool
+needs_double (const char *number, size_t n)
+{
+  bool is_negative = number[0] == '-';
+  const char *digits = number + is_negative;
+
+  n -= is_negative;
+  for (size_t i = 0; i < n; i++)
+    if (digits[i] < '0' || digits[i] > '9')
+      return false;
+  const char *most = is_negative ? "9223372036854775808"
+                                 : "18446744073709551615";
+  size_t nmost = strlen (most);
+  return n > nmost || (n == nmost && memcmp (digits, most, n) > 0)
+         || (is_negative && n == 1 && digits[0] == '0');
+}
+
+/* Finds the end of the string that begins with a quote at `at'. */
+static enum radio_status
+scan_string (const struct parse *parse, size_t at, size_t *end)
+{
+  const char *text = parse->text;
+  bool has_nul = false;
+
+  for (at++; at < parse->nbytes && text[at] != '"'; at++)
+    if (text[at] == '\\') {
+      if (parse->nbytes - at > 5 && memcmp (text + at, "\\u0000", 6) == 0)
+        has_nul = true;
+      at++;
+    }
+  at = at < parse->nbytes ? at + 1 : parse->nbytes;
+  *end = at;
+  while (at < parse->nbytes && strchr (" \t\r\n", text[at]))
+    at++;
+  if (has_nul && at < parse->nbytes && text[at] == ':')
+    return fail_at (parse, at, "a member's name has a NUL character in it");
+  return RADIO_OK;
+}
+
+/* Feeds a number, with a fraction if it would lose its value. */
+static enum radio_status
+scan_number (struct parse *parse, size_t at, size_t *end)
+{
+  size_t n = 0;
+
+  while (at + n < parse->nbytes && parse->text[at + n] != '\0'
+         && strchr ("0123456789+-.eE", parse->text[at + n]))
+    n++;
+  *end = at + n;
+  if (!needs_double (parse->text + at, n))
+    return RADIO_OK;
+  RD_TRY (feed_up_to (parse, *end));
+  return feed (parse, ".0", 2, *end);
+}
+
+static enum radio_status
+scan (struct parse *parse)
+{
+  for (size_t at = 0; at < parse->nbytes;) {
+    char c = parse->text[at];
+    if (c == '\0')
+      return fail_at (parse, at, "a NUL byte");
+    if (c == '"')
+      RD_TRY (scan_string (parse, at, &at));
+    else if (c == '-' || (c >= '0' && c <= '9'))
+      RD_TRY (scan_number (parse, at, &at));
+    else
+      at++;
+  }
+  return feed_up_to (parse, parse->nbytes);
+}
+
+enum radio_status
+rd_json_parse (const char *text, size_t nbytes, const char *where,
+               struct json_object **value)
+{
+  RD_CLEANUP (rd_cleanup_tokener) struct json_tokener *tokener
+    = json_tokener_new_ex (MAX_DEPTH);
+  struct parse parse = { .tokener = tokener, .text = text, .nbytes = nbytes,
+                         .where = where };
+
+  if (tokener == NULL)
+    return rd_fail_memory (sizeof *tokener);
+  if (nbytes > INT_MAX)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu bytes of JSON are too many",
+                    where, nbytes);
+  json_tokener_set_flags (tokener, JSON_TOKENER_STRICT
+                                   | JSON_TOKENER_VALIDATE_UTF8);
+  enum radio_status status = scan (&parse);
+  /* Numbers, null, true and false end only with the text. */
+  if (status == RADIO_OK
+      && (nbytes == 0
+          || json_tokener_get_error (tokener) != json_tokener_success))
+    status = feed (&parse, "", 1, nbytes);
+  if (status != RADIO_OK) {
+    json_object_put (parse.value);
+    return status;
+  }
+  *value = parse.value;
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Members
+ *----------------------------------------------------------------------*/
 
 /* A string in quotes; a long one ends in "..." at a whole character. */
 static const char *
@@ -28,7 +200,7 @@ quote (const char *string, char text[BRIEF_NBYTES])
   return text;
 }
 
-/* What a value is, in words: scalars as they are, the rest by kind. */
+/* Describes a value: scalars as they are, the rest by kind. */
 static const char *
 brief (struct json_object *value, char text[BRIEF_NBYTES])
 {
@@ -69,7 +241,7 @@ rd_json_not (struct json_object *value, const char *what, const char *wanted,
                   brief (value, text), wanted);
 }
 
-/* A member of a type.  One that is null is there, and is not of it. */
+/* Gets a member of a type, which null is not. */
 static enum radio_status
 get_typed (struct json_object *in, const char *member, const char *where,
            enum json_type type, const char *wanted,
@@ -124,14 +296,6 @@ rd_json_string (struct json_object *in, const char *member,
   return rd_json_text (found, member, where, value);
 }
 
-/* json-c keeps an integer as signed or unsigned, whichever holds it, and
- * answers a question for the other one with the nearest number. */
-static bool
-is_beyond_int64 (struct json_object *value)
-{
-  return json_object_get_uint64 (value) > INT64_MAX;
-}
-
 enum radio_status
 rd_json_int (struct json_object *in, const char *member, const char *where,
              int64_t low, int64_t high, int64_t *value)
@@ -141,7 +305,10 @@ rd_json_int (struct json_object *in, const char *member, const char *where,
   RD_TRY (get_typed (in, member, where, json_type_int, "a whole number",
                      &found));
   int64_t number = json_object_get_int64 (found);
-  if (is_beyond_int64 (found) || number < low || number > high)
+  /* json-c keeps an integer as signed or unsigned, whichever holds it, and
+   * returns the nearest number for the other one. */
+  if (json_object_get_uint64 (found) > INT64_MAX || number < low
+      || number > high)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: %s is %s, not within %" PRId64 " to %" PRId64,
                     where, member, json_object_get_string (found), low,
@@ -208,7 +375,7 @@ rd_json_new_double (double value)
   char text[RD_NUMBER_NBYTES + 2];
 
   rd_number_exact (value, text);
-  /* So that readers see that it is no integer. */
+  /* Readers shall not take it for an integer. */
   if (strpbrk (text, ".e") == NULL)
     memcpy (text + strlen (text), ".0", sizeof ".0");
   return json_object_new_double_s (value, text);

@@ -20,7 +20,7 @@
 /* Some systems refuse a single write of 2 GiB or more. */
 #define WRITE_MAX_NBYTES ((size_t) 1 << 30)
 
-/* Names drawn before giving up: one is enough unless someone cheats. */
+/* Random names that are tried; one is enough unless someone cheats. */
 #define NAME_TRIES 16
 
 struct rd_newfile {
@@ -51,7 +51,7 @@ rd_newfile_write (struct rd_newfile *newfile, const void *data, size_t nbytes)
   return RADIO_OK;
 }
 
-/* Look at what bears the name already, and find where the file shall be. */
+/* Checks an existing file of that name, and resolves links. */
 static enum radio_status
 resolve_target (struct rd_newfile *newfile)
 {
@@ -75,19 +75,6 @@ resolve_target (struct rd_newfile *newfile)
   return RADIO_OK;
 }
 
-/* A number that another writer beside us hardly draws. */
-static uint64_t
-draw_number (void)
-{
-  uint64_t number;
-  if (getentropy (&number, sizeof number) == 0)
-    return number;
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec
-         ^ (uint64_t) getpid () << 20;
-}
-
 /* The bytes of a path up to and with its last slash. */
 static size_t
 folder_nbytes (const char *path)
@@ -108,8 +95,15 @@ open_temporary (struct rd_newfile *newfile)
     return rd_fail_memory (room);
   memcpy (path, newfile->target, folder);
   for (int try = 0; try < NAME_TRIES && newfile->fd < 0; try++) {
+    uint64_t number;
+    if (getentropy (&number, sizeof number) != 0) {
+      struct timespec now;
+      clock_gettime (CLOCK_MONOTONIC, &now);
+      number = (uint64_t) now.tv_nsec << 32 ^ (uint64_t) now.tv_sec
+               ^ (uint64_t) getpid () << 20;
+    }
     snprintf (path + folder, room - folder, ".radio-%016" PRIx64 ".tmp",
-              draw_number ());
+              number);
     newfile->fd = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                         newfile->mode);
     if (newfile->fd < 0 && errno != EEXIST)
@@ -123,16 +117,6 @@ open_temporary (struct rd_newfile *newfile)
   rd_free (path);
   return rd_fail_errno (errnum, "%s: cannot make a file in its folder",
                         newfile->file);
-}
-
-/* What was for few to read stays so; nothing is in the file yet. */
-static enum radio_status
-keep_mode (const struct rd_newfile *newfile)
-{
-  if (newfile->replaces && fchmod (newfile->fd, newfile->kept_mode) != 0)
-    return rd_fail_errno (errno, "%s: cannot keep its permissions",
-                          newfile->file);
-  return RADIO_OK;
 }
 
 enum radio_status
@@ -151,40 +135,11 @@ rd_newfile_open (const char *file, bool overwrite, mode_t mode,
     return rd_fail_memory (strlen (file));
   RD_TRY (resolve_target (newfile));
   RD_TRY (open_temporary (newfile));
-  RD_TRY (keep_mode (newfile));
+  /* Nothing is in the file yet that others could read. */
+  if (newfile->replaces && fchmod (newfile->fd, newfile->kept_mode) != 0)
+    return rd_fail_errno (errno, "%s: cannot keep its permissions", file);
   *result = RD_STEAL (newfile);
   return RADIO_OK;
-}
-
-/* Everything to the disk, and the descriptor closed: some file systems tell
- * only there that the disk is full. */
-static enum radio_status
-sync_and_close (struct rd_newfile *newfile)
-{
-  if (fsync (newfile->fd) != 0)
-    return rd_fail_errno (errno, "%s: cannot write", newfile->file);
-  int fd = newfile->fd;
-  newfile->fd = -1;
-  if (close (fd) != 0)
-    return rd_fail_errno (errno, "%s: cannot write", newfile->file);
-  return RADIO_OK;
-}
-
-/* File systems without hard links: hold the name by an empty file, which
- * only one of several writers can make, and replace that. */
-static int
-rename_over_own (const char *from, const char *to)
-{
-  int fd = open (to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return -1;
-  close (fd);
-  if (rename (from, to) == 0)
-    return 0;
-  int errnum = errno;
-  unlink (to);
-  errno = errnum;
-  return -1;
 }
 
 /* rename, but never over an existing file: link fails when there is one. */
@@ -197,7 +152,18 @@ rename_if_absent (const char *from, const char *to)
   }
   if (errno == EEXIST)
     return -1;
-  return rename_over_own (from, to);
+  /* File systems without hard links: hold the name by an empty file, which
+   * only one of several writers can make, and replace that. */
+  int fd = open (to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return -1;
+  close (fd);
+  if (rename (from, to) == 0)
+    return 0;
+  int errnum = errno;
+  unlink (to);
+  errno = errnum;
+  return -1;
 }
 
 /* The folder that the target stands in; NULL without memory. */
@@ -223,18 +189,25 @@ sync_folder (const struct rd_newfile *newfile, const char *folder)
   return rd_fail_errno (errno, "%s: cannot sync its folder", newfile->file);
 }
 
-/* What needs memory comes before the file appears, so that whoever is told
- * that there is none finds no file. */
+/* Allocates before the file appears: when that fails there is no file. */
 static enum radio_status
 publish (struct rd_newfile *newfile)
 {
   RD_FREE char *folder = target_folder (newfile);
   if (folder == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (sync_and_close (newfile));
-  int failed = newfile->overwrite
-    ? rename (newfile->temporary, newfile->target)
-    : rename_if_absent (newfile->temporary, newfile->target);
+  /* Some file systems report a full disk only when the file is closed. */
+  int fd = newfile->fd;
+  bool failed = fsync (fd) != 0;
+  if (!failed) {
+    newfile->fd = -1;
+    failed = close (fd) != 0;
+  }
+  if (failed)
+    return rd_fail_errno (errno, "%s: cannot write", newfile->file);
+  failed = newfile->overwrite
+    ? rename (newfile->temporary, newfile->target) != 0
+    : rename_if_absent (newfile->temporary, newfile->target) != 0;
   if (failed && errno == EEXIST)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: exists already", newfile->file);
   if (failed)

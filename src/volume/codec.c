@@ -6,7 +6,7 @@
 
 #include "src/base/error.h"
 #include "src/volume/codec.h"
-#include "src/volume/json-make.h"
+#include "src/base/json-make.h"
 
 /* What stands behind a preset: the compressor for elements of several
  * bytes, and for those of one byte, where a shuffle of bytes does nothing.

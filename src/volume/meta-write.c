@@ -10,7 +10,7 @@
 #include "src/base/base64.h"
 #include "src/base/error.h"
 #include "src/array/context.h"
-#include "src/volume/json-make.h"
+#include "src/base/json-make.h"
 #include "src/volume/meta.h"
 #include "src/zarr/document.h"
 

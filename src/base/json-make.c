@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Making JSON, with one check at the end. */
+/* Building JSON, with one check at the end. */
 #include <config.h>
 
 #include "src/base/error.h"
-#include "src/volume/json-make.h"
+#include "src/base/json-make.h"
+
+/* Adds the value; returns it if that succeeded, since the object owns it
+ * then. */
+static struct json_object *
+add_value (struct rd_json_make *make, struct json_object *object,
+           const char *member, struct json_object *value)
+{
+  if (object && value
+      && json_object_object_add (object, member, value) == 0)
+    return value;
+  json_object_put (value);
+  make->failed = true;
+  return NULL;
+}
 
 void
 rd_make_member (struct rd_json_make *make, struct json_object *object,
                 const char *member, struct json_object *value)
 {
-  if (object && value
-      && json_object_object_add (object, member, value) == 0)
-    return;
-  json_object_put (value);
-  make->failed = true;
+  add_value (make, object, member, value);
 }
 
 void
@@ -56,36 +66,18 @@ rd_make_shape (struct rd_json_make *make, size_t rank, const uint64_t *shape)
   return list;
 }
 
-/* The value if it found its place: then the object holds it. */
-static struct json_object *
-placed (struct json_object *object, const char *member,
-        struct json_object *value)
-{
-  if (object && value
-      && json_object_object_add (object, member, value) == 0)
-    return value;
-  json_object_put (value);
-  return NULL;
-}
-
 struct json_object *
 rd_make_object_in (struct rd_json_make *make, struct json_object *object,
                    const char *member)
 {
-  struct json_object *value
-    = placed (object, member, json_object_new_object ());
-  make->failed = make->failed || value == NULL;
-  return value;
+  return add_value (make, object, member, json_object_new_object ());
 }
 
 struct json_object *
 rd_make_list_in (struct rd_json_make *make, struct json_object *object,
                  const char *member)
 {
-  struct json_object *value
-    = placed (object, member, json_object_new_array ());
-  make->failed = make->failed || value == NULL;
-  return value;
+  return add_value (make, object, member, json_object_new_array ());
 }
 
 enum radio_status
