@@ -110,7 +110,7 @@ run_recorded (struct rd_args *args)
   bool records = args->command == &rd_command_profile
                  || args->command == &rd_command_bench;
   if (asked && records)
-    fprintf (stderr, "radio: RADIO_PROFILE is left aside: 'radio %s' makes "
+    fprintf (stderr, "radio: RADIO_PROFILE is ignored: 'radio %s' makes "
              "recordings of its own\n", args->command->name);
   if (!asked || records)
     return args->command->run (args);

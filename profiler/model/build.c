@@ -111,23 +111,17 @@ key_of (const struct radio_profile_node *node)
                         node->edge };
 }
 
-static uint64_t
-hash_of (const struct radio_profile *profile, const struct key *key)
-{
-  uint64_t hash = rd_string_table_seed (profile->strings);
-  hash = rd_mix (hash ^ key->parent);
-  hash = rd_mix (hash ^ (uint64_t) (uintptr_t) key->name);
-  hash = rd_mix (hash ^ (uint64_t) (uintptr_t) key->category);
-  return rd_mix (hash ^ (uint64_t) key->edge);
-}
-
 /* The slot where a node is, or where it would be put; nslots > 0. */
 static uint32_t *
 find_slot (const struct radio_profile *profile, const struct key *key)
 {
   const struct rd_builder *builder = profile->builder;
   size_t mask = builder->nslots - 1;
-  size_t i = hash_of (profile, key) & mask;
+  uint64_t hash = rd_string_table_seed (profile->strings);
+  hash = rd_mix (hash ^ key->parent);
+  hash = rd_mix (hash ^ (uint64_t) (uintptr_t) key->name);
+  hash = rd_mix (hash ^ (uint64_t) (uintptr_t) key->category);
+  size_t i = (rd_mix (hash ^ (uint64_t) key->edge)) & mask;
   for (; builder->slots[i] != RD_NO_INDEX; i = (i + 1) & mask) {
     struct key other = key_of (&profile->nodes.at[builder->slots[i]]);
     if (other.parent == key->parent && other.name == key->name
@@ -197,22 +191,16 @@ check_parent (const struct radio_profile *profile,
   return RADIO_OK;
 }
 
-static enum radio_status
-own_strings (struct radio_profile *profile, struct radio_profile_node *node)
-{
-  RD_TRY (own (profile, &node->name));
-  RD_TRY (own (profile, &node->category));
-  RD_TRY (own (profile, &node->function));
-  return own (profile, &node->file);
-}
-
 enum radio_status
 rd_profile_add_node (struct radio_profile *profile,
                      const struct radio_profile_node *node, uint32_t *index)
 {
   struct radio_profile_node copy = *node;
   RD_TRY (check_room (profile->nodes.n, "nodes", NULL));
-  RD_TRY (own_strings (profile, &copy));
+  RD_TRY (own (profile, &copy.name));
+  RD_TRY (own (profile, &copy.category));
+  RD_TRY (own (profile, &copy.function));
+  RD_TRY (own (profile, &copy.file));
   RD_TRY (check_parent (profile, &copy));
   if ((unsigned) copy.edge > RADIO_EDGE_INSTANT)
     return rd_fail (RADIO_ERROR_FORMAT, "node %zu '%s': no edge is %d",

@@ -43,19 +43,6 @@ list_times (const struct radio_profile *profile, size_t node,
   return n;
 }
 
-/* Put a point where it belongs; more than there is room for are none of the
- * command's. */
-static void
-insert (struct rd_curve *curve, const struct rd_curve_point *point)
-{
-  if (curve->n == RD_CURVE_MAX_POINTS)
-    return;
-  size_t at = curve->n++;
-  for (; at > 0 && curve->at[at - 1].nbytes > point->nbytes; at--)
-    curve->at[at] = curve->at[at - 1];
-  curve->at[at] = *point;
-}
-
 static void
 add_point (struct rd_curve *curve, const struct radio_profile *profile,
            size_t node, uint64_t *times)
@@ -73,7 +60,14 @@ add_point (struct rd_curve *curve, const struct radio_profile *profile,
     .low_ns = quartile (times, n, 1),
     .high_ns = quartile (times, n, 3),
   };
-  insert (curve, &point);
+  /* Put a point where it belongs; more than there is room for are none of
+   * the command's. */
+  if (curve->n == RD_CURVE_MAX_POINTS)
+    return;
+  size_t at = curve->n++;
+  for (; at > 0 && curve->at[at - 1].nbytes > point.nbytes; at--)
+    curve->at[at] = curve->at[at - 1];
+  curve->at[at] = point;
 }
 
 /* By what 'radio profile' attached to its recording. */

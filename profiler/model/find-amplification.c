@@ -253,39 +253,6 @@ print_shape (const struct shape *shape, char *text, size_t nbytes)
   "along an axis where it has b and tiles have t, so (b + t - 1) / b times " \
   "as many; all axes multiply"
 
-/* What to do, and then why that is so. */
-static void
-tell_remedy (const struct geometry *geometry, double now, char *text,
-             size_t nbytes)
-{
-  char tile[128];
-  double then;
-  int best = best_tiling (geometry, &then);
-  struct shape shape = tile_of (geometry, best);
-  print_shape (&shape, tile, sizeof tile);
-  if (now >= MIN_GAIN * then)
-    snprintf (text, nbytes, "with --tiling %s (%s) %s x" FORMULA,
-              tiling_names[best], tile, rd_format_number (then).text);
-  else
-    snprintf (text, nbytes, "which none of axial, balanced and isotropic "
-              "tiles would cut by a third" FORMULA);
-}
-
-/* What another tiling would do, into text. */
-static void
-tell_tiling (const struct geometry *geometry, char *text, size_t nbytes)
-{
-  char box[128], tile[128];
-  double now = amplification (geometry, &geometry->tile);
-  print_shape (&geometry->box, box, sizeof box);
-  print_shape (&geometry->tile, tile, sizeof tile);
-  int n = snprintf (
-    text, nbytes, "; a box of %s (x first) anywhere in tiles of %s takes "
-    "%s x, ", box, tile, rd_format_number (now).text);
-  if (n >= 0 && (size_t) n < nbytes)
-    tell_remedy (geometry, now, text + n, nbytes - (size_t) n);
-}
-
 static bool
 is_amplified (uint64_t got, uint64_t wanted)
 {
@@ -320,7 +287,28 @@ find_decoded (struct rd_finder *finder)
   char advice[640] = "";
   if (find_geometry (finder, &geometry)) {
     delivered = as_stored (finder, &geometry, delivered);
-    tell_tiling (&geometry, advice, sizeof advice);
+
+    char box[128], tile[128];
+    double now = amplification (&geometry, &geometry.tile);
+    print_shape (&geometry.box, box, sizeof box);
+    print_shape (&geometry.tile, tile, sizeof tile);
+    int n = snprintf (
+      advice, sizeof advice, "; a box of %s (x first) anywhere in tiles of "
+      "%s takes %s x, ", box, tile, rd_format_number (now).text);
+    if (n >= 0 && (size_t) n < sizeof advice) {
+      char *text = advice + n;
+      size_t nbytes = sizeof advice - (size_t) n;
+      double then;
+      int best = best_tiling (&geometry, &then);
+      struct shape shape = tile_of (&geometry, best);
+      print_shape (&shape, tile, sizeof tile);
+      if (now >= MIN_GAIN * then)
+        snprintf (text, nbytes, "with --tiling %s (%s) %s x" FORMULA,
+                  tiling_names[best], tile, rd_format_number (then).text);
+      else
+        snprintf (text, nbytes, "which none of axial, balanced and isotropic "
+                  "tiles would cut by a third" FORMULA);
+    }
   }
   if (!is_amplified (decoded, delivered))
     return RADIO_OK;

@@ -70,18 +70,6 @@ static const struct kind kinds[] = {
     "documents, plans and indexes", NULL },
 };
 
-/* "; 134 MB at 1.2 GB/s a thread", or nothing. */
-static void
-tell_rate (const struct rd_finder *finder, const struct kind *kind,
-           uint64_t ns, char *text, size_t nbytes)
-{
-  text[0] = '\0';
-  uint64_t count = kind->counter ? rd_finder_sum (finder, kind->counter) : 0;
-  if (count > 0 && ns > 0)
-    snprintf (text, nbytes, "; %s at %s a thread",
-              rd_format_nbytes (count).text, rd_format_rate (count, ns).text);
-}
-
 static enum radio_status
 tell_category (struct rd_finder *finder, const struct kind *kind)
 {
@@ -89,7 +77,15 @@ tell_category (struct rd_finder *finder, const struct kind *kind)
   uint64_t ns = rd_sum (times->work_ns, times->wait_ns);
   double share = (double) ns / (double) finder->busy_ns;
   char rate[100];
-  tell_rate (finder, kind, ns, rate, sizeof rate);
+
+  /* "; 134 MB at 1.2 GB/s a thread", or nothing. */
+  size_t nbytes = sizeof rate;
+  rate[0] = '\0';
+  uint64_t count = kind->counter ? rd_finder_sum (finder, kind->counter) : 0;
+  if (count > 0 && ns > 0)
+    snprintf (rate, nbytes, "; %s at %s a thread",
+              rd_format_nbytes (count).text, rd_format_rate (count, ns).text);
+
   struct rd_claim claim = {
     kind->id, kind->title, weight_of (share), share, times->most
   };
@@ -137,39 +133,28 @@ is_bound_by_requests (const struct rd_finder *finder)
          && (double) finder->work_ns < BOUND_SHARE * span;
 }
 
-/* The node of requests with the most time. */
-static size_t
-largest_request (const struct rd_finder *finder)
-{
-  const struct radio_profile *profile = finder->profile;
-  size_t largest = RADIO_NO_PARENT;
-  uint64_t most = 0;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    if (node->edge != RADIO_EDGE_ASYNC || node->total_ns <= most
-        || rd_category_of (finder, i) != RD_NETWORK)
-      continue;
-    most = node->total_ns;
-    largest = i;
-  }
-  return largest;
-}
-
 static enum radio_status
 tell_requests (struct rd_finder *finder)
 {
-  size_t at = largest_request (finder);
-  if (at == RADIO_NO_PARENT)
+  /* The node of requests with the most time. */
+  const struct radio_profile_node *node = NULL, *nodes;
+  nodes = finder->profile->nodes.at;
+  for (size_t i = 0; i < finder->profile->nodes.n; i++)
+    if (nodes[i].edge == RADIO_EDGE_ASYNC
+        && nodes[i].total_ns > (node ? node->total_ns : 0)
+        && rd_category_of (finder, i) == RD_NETWORK)
+      node = &nodes[i];
+  if (node == NULL)
     return RADIO_OK;
-  const struct radio_profile_node *node = &finder->profile->nodes.at[at];
   uint64_t fetched = rd_finder_sum (finder, &rd_count_fetched);
   double share = (double) finder->request_ns / (double) finder->span_ns;
   struct rd_claim claim = {
-    "bound-by-network", "Bound by the network", weight_of (share), share, at
+    "bound-by-network", "Bound by the network", weight_of (share), share,
+    (size_t) (node - nodes)
   };
   return rd_found (
     finder, &claim,
-    "requests were under way in %s of %s, while threads worked %s of it; "
+    "requests were in flight in %s of %s, while threads worked %s of it; "
     "%" PRIu64 " '%.60s' of %s each; %s at %s",
     rd_format_ns (finder->request_ns).text,
     rd_format_ns (finder->span_ns).text,
@@ -195,7 +180,7 @@ find_queueing (struct rd_finder *finder)
     return RADIO_OK;
   double share = (double) queue->wait_ns / (double) all;
   struct rd_claim claim = {
-    "bound-by-queueing", "Threads wait for each other", weight_of (share),
+    "bound-by-queueing", "Threads wait for other threads", weight_of (share),
     share, queue->most
   };
   return rd_found (
@@ -230,7 +215,7 @@ find_one_thread (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "%s of work in %s: %s of %" PRIu64 " busy at a time on %" PRIu64
-    " CPUs, so %s of them was not used",
+    " CPUs, so %s of them was unused",
     rd_format_ns (finder->ran_ns).text, rd_format_ns (finder->span_ns).text,
     rd_finder_threads (finder).text, finder->nthreads, finder->ncpus,
     rd_format_percent (unused, 1).text);

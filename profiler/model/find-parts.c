@@ -48,7 +48,7 @@ rd_find_curve (struct rd_finder *finder)
     at += tell_point (finder, &curve.at[i * (curve.n - 1) / (ntold - 1)],
                       points + at, sizeof points - at);
   struct rd_claim claim = {
-    "time-by-size", "How the time grows with the size", RADIO_FINDING_NOTE,
+    "time-by-size", "Time by size", RADIO_FINDING_NOTE,
     1, RADIO_NO_PARENT
   };
   return rd_found (finder, &claim,
@@ -99,63 +99,48 @@ excess (const struct radio_profile *profile, size_t node, size_t part)
   return own - sum / (double) profile->parts.n;
 }
 
-/* The node that explains most of why a part is slow. */
-static size_t
-find_culprit (const struct radio_profile *profile, size_t part, double *most)
-{
-  size_t culprit = 0;
-  *most = 0;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    double more = excess (profile, i, part);
-    if (more > *most) {
-      *most = more;
-      culprit = i;
-    }
-  }
-  return culprit;
-}
-
-static size_t
-largest_root (const struct radio_profile *profile)
-{
-  size_t largest = RADIO_NO_PARENT;
-  for (size_t i = 0; i < profile->nodes.n; i++)
-    if (profile->nodes.at[i].parent == RADIO_NO_PARENT
-        && (largest == RADIO_NO_PARENT
-            || profile->nodes.at[i].total_ns
-               > profile->nodes.at[largest].total_ns))
-      largest = i;
-  return largest;
-}
-
 static enum radio_status
 find_imbalance (struct rd_finder *finder)
 {
   const struct radio_profile *profile = finder->profile;
-  size_t root = largest_root (profile);
+  size_t root = RADIO_NO_PARENT;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (profile->nodes.at[i].parent == RADIO_NO_PARENT
+        && (root == RADIO_NO_PARENT
+            || profile->nodes.at[i].total_ns
+               > profile->nodes.at[root].total_ns))
+      root = i;
   struct radio_imbalance is;
   radio_profile_imbalance (profile, root, &is);
   if (is.imbalance < IMBALANCE || is.max_ns - is.mean_ns < MIN_LOST_NS
       || (double) (is.max_ns - is.mean_ns)
          < MIN_LOST_SHARE * (double) profile->info.wall_ns)
     return RADIO_OK;
-  double more;
-  size_t culprit = find_culprit (profile, is.slowest, &more);
+  /* Find the node that explains most of why the slowest part is slow. */
+  double most = 0;
+  size_t culprit = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    double more = excess (profile, i, is.slowest);
+    if (more > most) {
+      most = more;
+      culprit = i;
+    }
+  }
   struct rd_claim claim = {
     is.straggler ? "straggler" : "imbalance",
     is.straggler ? "One rank is far slower than the others"
-                 : "Ranks take differently long",
+                 : "Load imbalance between ranks",
     is.imbalance >= 2 ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT,
     1 - 1 / is.imbalance, culprit
   };
   return rd_found (
     finder, &claim,
-    "'%.60s' took %s in %.40s, %s in the mean of %zu (%s x), %s in the "
-    "fastest; %s more than the mean of it in '%.60s'",
+    "'%.60s' took %s in %.40s, %s on average over %zu (%s x), %s in the "
+    "fastest; %s of the excess in '%.60s'",
     profile->nodes.at[root].name, rd_format_ns (is.max_ns).text,
     profile->parts.at[is.slowest].name, rd_format_ns (is.mean_ns).text,
     profile->parts.n, rd_format_number (is.imbalance).text,
-    rd_format_ns (is.min_ns).text, rd_format_ns ((uint64_t) more).text,
+    rd_format_ns (is.min_ns).text, rd_format_ns ((uint64_t) most).text,
     profile->nodes.at[culprit].name);
 }
 
@@ -170,21 +155,6 @@ struct others {
 };
 
 static enum radio_status
-sum_others (const struct radio_profile *profile, struct others *others)
-{
-  RD_FREE_PLAIN void *memory = NULL;
-  size_t n = profile->parts.n - 1;
-  RD_TRY (rd_new_array (n, sizeof (uint64_t), &memory));
-  uint64_t *values = memory;
-  for (size_t i = 0; i < n; i++)
-    values[i] = profile->parts.at[i + 1].wall_ns;
-  others->median = rd_spread_of (values, n).median;
-  others->min_ns = values[0];
-  others->max_ns = values[n - 1];
-  return RADIO_OK;
-}
-
-static enum radio_status
 find_warm_up (struct rd_finder *finder, const struct others *others)
 {
   uint64_t first = finder->profile->parts.at[0].wall_ns;
@@ -197,7 +167,7 @@ find_warm_up (struct rd_finder *finder, const struct others *others)
     1 - 1 / ratio, RADIO_NO_PARENT
   };
   return rd_found (finder, &claim,
-                   "%s in run 1, %s in the median of the %zu others (%s x): "
+                   "%s in run 1, a median of %s in the %zu others (%s x): "
                    "files, caches and threads warm up",
                    rd_format_ns (first).text,
                    rd_format_ns ((uint64_t) others->median).text,
@@ -213,11 +183,11 @@ find_scatter (struct rd_finder *finder, const struct others *others)
   if (share < SCATTER || range < MIN_RANGE_NS)
     return RADIO_OK;
   struct rd_claim claim = {
-    "runs-scatter", "Runs take differently long", RADIO_FINDING_HINT,
+    "runs-scatter", "Run times vary", RADIO_FINDING_HINT,
     share < 1 ? share / 2 : 0.5, RADIO_NO_PARENT
   };
   return rd_found (finder, &claim,
-                   "from %s to %s over %zu runs after the first, a range of "
+                   "%s to %s over %zu runs after the first, a range of "
                    "%s%s their median of %s: smaller differences are noise",
                    rd_format_ns (others->min_ns).text,
                    rd_format_ns (others->max_ns).text,
@@ -236,7 +206,17 @@ rd_find_parts (struct rd_finder *finder)
   if (profile->info.parts != RADIO_PARTS_RUNS || profile->parts.n < 3)
     return RADIO_OK;
   struct others others;
-  RD_TRY (sum_others (profile, &others));
+
+  RD_FREE_PLAIN void *memory = NULL;
+  size_t n = profile->parts.n - 1;
+  RD_TRY (rd_new_array (n, sizeof (uint64_t), &memory));
+  uint64_t *values = memory;
+  for (size_t i = 0; i < n; i++)
+    values[i] = profile->parts.at[i + 1].wall_ns;
+  others.median = rd_spread_of (values, n).median;
+  others.min_ns = values[0];
+  others.max_ns = values[n - 1];
+
   if (!(others.median > 0))
     return RADIO_OK;
   RD_TRY (find_warm_up (finder, &others));

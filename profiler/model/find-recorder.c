@@ -84,7 +84,7 @@ find_failures (struct rd_finder *finder)
   return rd_found (finder, &claim,
                    "%" PRIu64 " of %" PRIu64 " '%.60s' failed%s%.80s%s", own,
                    node->calls, node->name, why ? ": " : "", why ? why : "",
-                   varies ? ", or otherwise" : "");
+                   varies ? ", and other errors" : "");
 }
 
 bool
@@ -104,13 +104,13 @@ find_idle (struct rd_finder *finder)
     return RADIO_OK;
   double share = (double) finder->ran_ns / (double) finder->work_ns;
   struct rd_claim claim = {
-    "threads-off-cpu", "Threads did not have a CPU all the time",
+    "threads-off-cpu", "Threads often waited for a CPU",
     RADIO_FINDING_HINT, 1 - share, RADIO_NO_PARENT
   };
   return rd_found (
     finder, &claim,
-    "in %s that count as work the process had CPUs for %s (%s): in the rest "
-    "a scope slept, or other processes had the %s; times of work are too "
+    "of %s counted as work the process had %s of CPU time (%s): otherwise "
+    "scopes slept, or other processes used the %s; work times are too "
     "large", rd_format_ns (finder->work_ns).text,
     rd_format_ns (finder->ran_ns).text, rd_format_percent (share, 1).text,
     finder->ncpus ? rd_format_count (finder->ncpus, "CPU", "CPUs").text
@@ -134,9 +134,12 @@ rd_find_process (struct rd_finder *finder)
 #define OVERHEAD_SHARE 0.03
 #define OVERHEAD_PROBLEM_SHARE 0.1
 
-static size_t
-most_called (const struct rd_finder *finder)
+static enum radio_status
+find_overhead (struct rd_finder *finder)
 {
+  const struct radio_profile_info *info = &finder->profile->info;
+  double share = finder->work_ns
+                 ? (double) info->overhead_ns / (double) finder->work_ns : 0;
   size_t at = RADIO_NO_PARENT;
   uint64_t most = 0;
   for (size_t i = 0; i < finder->profile->nodes.n; i++) {
@@ -145,21 +148,11 @@ most_called (const struct rd_finder *finder)
     most = finder->profile->nodes.at[i].calls;
     at = i;
   }
-  return at;
-}
-
-static enum radio_status
-find_overhead (struct rd_finder *finder)
-{
-  const struct radio_profile_info *info = &finder->profile->info;
-  double share = finder->work_ns
-                 ? (double) info->overhead_ns / (double) finder->work_ns : 0;
-  size_t at = most_called (finder);
   if (share < OVERHEAD_SHARE || at == RADIO_NO_PARENT)
     return RADIO_OK;
   const struct radio_profile_node *node = &finder->profile->nodes.at[at];
   struct rd_claim claim = {
-    "profiler-overhead", "The profiler itself takes time",
+    "profiler-overhead", "High profiler overhead",
     share >= OVERHEAD_PROBLEM_SHARE ? RADIO_FINDING_PROBLEM
                                     : RADIO_FINDING_HINT, share, at
   };
@@ -174,32 +167,6 @@ find_overhead (struct rd_finder *finder)
                    node->calls);
 }
 
-static size_t
-most_dropped (const struct rd_finder *finder)
-{
-  size_t at = RADIO_NO_PARENT;
-  uint64_t most = 0;
-  for (size_t i = 0; i < finder->profile->nodes.n; i++) {
-    if (finder->profile->nodes.at[i].dropped_count <= most)
-      continue;
-    most = finder->profile->nodes.at[i].dropped_count;
-    at = i;
-  }
-  return at;
-}
-
-/* "; 3 paths were too tiny and frequent to be logged", if there were. */
-static void
-tell_throttled (const struct rd_finder *finder, char *text, size_t nbytes)
-{
-  uint64_t count = rd_finder_number (finder, RD_FACT_THROTTLED);
-  text[0] = '\0';
-  if (count > 0)
-    snprintf (text, nbytes, "; %.32s %s too tiny and frequent to go on "
-              "logging", rd_format_count (count, "path", "paths").text,
-              count == 1 ? "was" : "were");
-}
-
 /* A profile that has no log on purpose is not incomplete. */
 static enum radio_status
 find_dropped (struct rd_finder *finder)
@@ -209,11 +176,25 @@ find_dropped (struct rd_finder *finder)
   if (info->dropped_count == 0 || nspans == 0)
     return RADIO_OK;
   char tiny[96];
-  tell_throttled (finder, tiny, sizeof tiny);
+
+  uint64_t count = rd_finder_number (finder, RD_FACT_THROTTLED);
+  tiny[0] = '\0';
+  if (count > 0)
+    snprintf (tiny, sizeof tiny, "; %.32s %s too short and frequent to "
+              "stay in the log", rd_format_count (count, "path", "paths").text,
+              count == 1 ? "was" : "were");
+
   double all = (double) info->dropped_count + (double) nspans;
-  size_t at = most_dropped (finder);
+  size_t at = RADIO_NO_PARENT;
+  uint64_t most = 0;
+  for (size_t i = 0; i < finder->profile->nodes.n; i++) {
+    if (finder->profile->nodes.at[i].dropped_count <= most)
+      continue;
+    most = finder->profile->nodes.at[i].dropped_count;
+    at = i;
+  }
   struct rd_claim claim = {
-    "log-incomplete", "The timeline is not complete", RADIO_FINDING_NOTE,
+    "log-incomplete", "The timeline is incomplete", RADIO_FINDING_NOTE,
     (double) info->dropped_count / all, at
   };
   return rd_found (finder, &claim,
@@ -240,51 +221,31 @@ find_open (struct rd_finder *finder)
   };
   return rd_found (finder, &claim,
                    "%s had not ended when the recording did, the outermost "
-                   "in '%.60s': times are up to then",
+                   "in '%.60s': their times end there",
                    rd_format_count (profile->info.open_count, "scope",
                                    "scopes").text,
                    profile->nodes.at[at].name);
 }
 
-/* What the recorder had no room for, in the order of how much it matters. */
+/* Limits of the recorder, the most important first. */
 static const struct limit {
-  const char *fact, *one, *many;
+  const char *fact, *one, *many, *consequence;
   bool is_of_tree;            /* the call tree lacks it, too */
 } limits[] = {
-  { RD_FACT_THREADS, "thread was", "threads were", true },
-  { RD_FACT_SKIPPED, "scope was", "scopes were", true },
-  { RD_FACT_VALUES, "value was", "values were", true },
-  { RD_FACT_TEXTS, "text was", "texts were", false },
-  { RD_FACT_SAMPLES, "sample was", "samples were", false },
+  { RD_FACT_THREADS, "thread was", "threads were", "not recorded", true },
+  { RD_FACT_SKIPPED, "scope was", "scopes were",
+    "counted into their parent, beyond 256 levels or 65536 paths", true },
+  { RD_FACT_VALUES, "value was", "values were",
+    "not kept, of counters beyond the limit", true },
+  { RD_FACT_TEXTS, "text was", "texts were", "not kept", false },
+  { RD_FACT_SAMPLES, "sample was", "samples were", "not kept", false },
 };
 
-static const char *
-what_became (const struct limit *limit)
+enum radio_status
+rd_find_recorder (struct rd_finder *finder)
 {
-  if (strcmp (limit->fact, RD_FACT_SKIPPED) == 0)
-    return "counted into what is above, beyond 256 levels or 65536 paths";
-  if (strcmp (limit->fact, RD_FACT_THREADS) == 0)
-    return "not recorded";
-  if (strcmp (limit->fact, RD_FACT_VALUES) == 0)
-    return "not kept, of counters beyond the limit";
-  return "not kept";
-}
+  RD_TRY (find_overhead (finder));
 
-/* Append what one limit cost to the text. */
-static size_t
-tell_limit (const struct limit *limit, uint64_t count, char *text, size_t n,
-            size_t nbytes)
-{
-  int more = snprintf (text + n, nbytes - n, "%s%s %s", n > 0 ? "; " : "",
-                       rd_format_count (count, limit->one,
-                                       limit->many).text,
-                       what_became (limit));
-  return more > 0 ? rd_min_u64 (n + (size_t) more, nbytes - 1) : n;
-}
-
-static enum radio_status
-find_limits (struct rd_finder *finder)
-{
   char text[448];
   size_t n = 0;
   struct rd_claim claim = {
@@ -297,16 +258,16 @@ find_limits (struct rd_finder *finder)
       continue;
     if (limits[i].is_of_tree)
       claim.weight = RADIO_FINDING_HINT;
-    n = tell_limit (&limits[i], count, text, n, sizeof text);
+    int more = snprintf (text + n, sizeof text - n, "%s%s %s",
+                         n > 0 ? "; " : "",
+                         rd_format_count (count, limits[i].one,
+                                          limits[i].many).text,
+                         limits[i].consequence);
+    n = more > 0 ? rd_min_u64 (n + (size_t) more, sizeof text - 1) : n;
   }
-  return n > 0 ? rd_found (finder, &claim, "%s", text) : RADIO_OK;
-}
+  if (n > 0)
+    RD_TRY (rd_found (finder, &claim, "%s", text));
 
-enum radio_status
-rd_find_recorder (struct rd_finder *finder)
-{
-  RD_TRY (find_overhead (finder));
-  RD_TRY (find_limits (finder));
   RD_TRY (find_dropped (finder));
   return find_open (finder);
 }

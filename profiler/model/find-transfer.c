@@ -157,7 +157,7 @@ find_retries (struct rd_finder *finder)
     return RADIO_OK;
   double share = (double) retries / (double) rd_max_u64 (requests, 1);
   struct rd_claim claim = {
-    "retries", "Requests were sent again",
+    "retries", "Requests were retried",
     share >= RETRY_SHARE ? RADIO_FINDING_HINT : RADIO_FINDING_NOTE, share,
     largest (finder, &rd_count_retries)
   };
@@ -177,7 +177,7 @@ find_errors (struct rd_finder *finder)
     return RADIO_OK;
   size_t at = largest (finder, &rd_count_errors);
   struct rd_claim claim = {
-    "errors", "Something failed", RADIO_FINDING_PROBLEM, 1, at
+    "errors", "Errors occurred", RADIO_FINDING_PROBLEM, 1, at
   };
   const char *name =
     at == RADIO_NO_PARENT ? "" : finder->profile->nodes.at[at].name;
@@ -210,15 +210,10 @@ reads_files (const struct rd_finder *finder, size_t i)
              && radio_profile_counter (profile, above, name, false) > 0);
 }
 
-struct disk {
-  uint64_t work_ns, wait_ns, most_ns;
-  size_t most;
-};
-
-static struct disk
-sum_disk (const struct rd_finder *finder)
+static enum radio_status
+find_cold (struct rd_finder *finder)
 {
-  struct disk disk = { .most = RADIO_NO_PARENT };
+  struct rd_category_times disk = { .most = RADIO_NO_PARENT };
   for (size_t i = 0; i < finder->profile->nodes.n; i++) {
     const struct radio_profile_node *node = &finder->profile->nodes.at[i];
     uint64_t both = rd_sum (node->work_ns, node->wait_ns);
@@ -231,49 +226,34 @@ sum_disk (const struct rd_finder *finder)
     disk.most_ns = both;
     disk.most = i;
   }
-  return disk;
-}
-
-static enum radio_status
-find_cold (struct rd_finder *finder)
-{
-  struct disk disk = sum_disk (finder);
   double both = (double) disk.work_ns + (double) disk.wait_ns;
   if (both < MIN_DISK_NS || both < MIN_DISK_SHARE * (double) finder->busy_ns)
     return RADIO_OK;
   double share = (double) disk.wait_ns / both;
   uint64_t ns = rd_sum (disk.work_ns, disk.wait_ns);
   struct rd_claim cold = {
-    "cold-files", "Files were cold", RADIO_FINDING_NOTE,
+    "cold-files", "Files were not in the page cache", RADIO_FINDING_NOTE,
     share * both / (double) finder->busy_ns, disk.most
   };
   struct rd_claim warm = {
-    "warm-files", "Files were warm", RADIO_FINDING_NOTE, 0, disk.most
+    "warm-files", "Files were in the page cache", RADIO_FINDING_NOTE, 0,
+    disk.most
   };
   if (share >= COLD_SHARE && rd_finder_lacked_cpus (finder))
     return RADIO_OK;          /* it may have been a CPU that was waited for */
   if (share >= COLD_SHARE)
     return rd_found (finder, &cold,
-                     "%s of the %s in reading files was waiting (%s): for "
-                     "the device, so a second run may be faster",
+                     "%s of the %s in reading files was waiting for the "
+                     "device (%s): a second run may be faster",
                      rd_format_ns (disk.wait_ns).text, rd_format_ns (ns).text,
                      rd_format_percent (share, 1).text);
   if (share < WARM_SHARE)
     return rd_found (finder, &warm,
                      "only %s of the %s in reading files was waiting (%s): "
-                     "they were in memory, a first read will be slower",
+                     "a first read will be slower",
                      rd_format_ns (disk.wait_ns).text, rd_format_ns (ns).text,
                      rd_format_percent (share, 1).text);
   return RADIO_OK;
-}
-
-/* A measurement that drops files from memory opens anew for each run: what
- * was kept until then is gone by intention. */
-static bool
-is_meant_cold (const struct rd_finder *finder)
-{
-  const char *cache = rd_profile_find_fact (finder->profile, RD_FACT_CACHE);
-  return cache && strcmp (cache, "warm") != 0;
 }
 
 static enum radio_status
@@ -282,17 +262,21 @@ find_misses (struct rd_finder *finder)
   uint64_t hits = rd_finder_sum (finder, &rd_count_hits);
   uint64_t misses = rd_finder_sum (finder, &rd_count_misses);
   uint64_t lookups = rd_sum (hits, misses);
-  if (lookups < MIN_LOOKUPS || is_meant_cold (finder)
+  /* A measurement of cold reads opens the volume again for each run, so that
+   * its caches are empty on purpose. */
+  const char *cache = rd_profile_find_fact (finder->profile, RD_FACT_CACHE);
+  bool is_meant_cold = cache && strcmp (cache, "warm") != 0;
+  if (lookups < MIN_LOOKUPS || is_meant_cold
       || (double) hits >= MIN_HIT_SHARE * (double) lookups)
     return RADIO_OK;
   double share = (double) misses / (double) lookups;
   struct rd_claim claim = {
-    "cache-misses", "The cache seldom helps", RADIO_FINDING_HINT,
+    "cache-misses", "Low cache hit rate", RADIO_FINDING_HINT,
     share / 10, largest (finder, &rd_count_misses)
   };
   return rd_found (finder, &claim,
-                   "%" PRIu64 " of %" PRIu64 " look-ups were in the cache "
-                   "(%s)", hits, lookups,
+                   "%" PRIu64 " of %" PRIu64 " lookups hit the cache (%s)",
+                   hits, lookups,
                    rd_format_percent ((double) hits, (double) lookups).text);
 }
 

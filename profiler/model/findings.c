@@ -22,10 +22,6 @@ free_finder (struct rd_finder *finder)
   free (finder->found.at);
 }
 
-/*------------------------------------------------------------------------
- * Telling
- *----------------------------------------------------------------------*/
-
 enum radio_status
 rd_found (struct rd_finder *finder, const struct rd_claim *claim,
           const char *format, ...)
@@ -49,10 +45,6 @@ rd_found (struct rd_finder *finder, const struct rd_claim *claim,
     return rd_fail_memory (sizeof evidence);
   return rd_vector_append (&finder->found, scored);
 }
-
-/*------------------------------------------------------------------------
- * Asking
- *----------------------------------------------------------------------*/
 
 enum rd_category
 rd_category_of (const struct rd_finder *finder, size_t node)
@@ -138,54 +130,6 @@ rd_finder_threads (const struct rd_finder *finder)
   return threads;
 }
 
-/*------------------------------------------------------------------------
- * The summary
- *----------------------------------------------------------------------*/
-
-static void
-sum_categories (struct rd_finder *finder)
-{
-  const struct radio_profile *profile = finder->profile;
-  for (int i = 0; i < RD_NCATEGORIES; i++)
-    finder->times[i].most = RADIO_NO_PARENT;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    enum rd_category category = rd_category_of (finder, i);
-    struct rd_category_times *times = &finder->times[category];
-    uint64_t both = rd_sum (node->work_ns, node->wait_ns);
-    times->work_ns = rd_sum (times->work_ns, node->work_ns);
-    times->wait_ns = rd_sum (times->wait_ns, node->wait_ns);
-    if (both > times->most_ns) {
-      times->most_ns = both;
-      times->most = i;
-    }
-    finder->work_ns = rd_sum (finder->work_ns, node->work_ns);
-    finder->busy_ns = rd_sum (finder->busy_ns,
-                              category == RD_QUEUE ? node->work_ns : both);
-  }
-}
-
-/* Parents come first, so it is known of each whether it is within an
- * operation. */
-static enum radio_status
-count_operations (struct rd_finder *finder)
-{
-  const struct radio_profile *profile = finder->profile;
-  RD_FREE_PLAIN void *memory = NULL;
-  RD_TRY (rd_new_array (profile->nodes.n, sizeof (bool), &memory));
-  bool *is_within = memory;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    bool is_one = strcmp (node->category, RD_IN_OPERATION) == 0;
-    bool is_inner = node->parent != RADIO_NO_PARENT
-                    && is_within[node->parent];
-    is_within[i] = is_one || is_inner;
-    if (is_one && !is_inner)
-      finder->noperations = rd_sum (finder->noperations, node->calls);
-  }
-  return RADIO_OK;
-}
-
 static bool
 is_request (const struct rd_finder *finder, const struct rd_span *span)
 {
@@ -236,25 +180,6 @@ sum_requests (struct rd_finder *finder)
   return RADIO_OK;
 }
 
-static void
-count_threads (struct rd_finder *finder)
-{
-  const struct radio_profile *profile = finder->profile;
-  uint64_t nthreads = 0;
-  for (size_t i = 0; i < profile->lanes.n; i++)
-    nthreads += !profile->lanes.at[i].is_async;
-  if (profile->info.parts == RADIO_PARTS_RANKS)
-    nthreads = rd_div_up (nthreads, profile->parts.n);
-  finder->nthreads = rd_max_u64 (nthreads, 1);
-  finder->ncpus = rd_finder_number (finder, "ncpus");
-  finder->ran_ns = rd_profile_ran_ns (profile);
-  finder->span_ns = rd_profile_span_ns (profile);
-}
-
-/*------------------------------------------------------------------------
- * The order
- *----------------------------------------------------------------------*/
-
 static int
 compare_scored (const void *a, const void *b)
 {
@@ -266,19 +191,6 @@ compare_scored (const void *a, const void *b)
   return strcmp (x->finding.id, y->finding.id);
 }
 
-static enum radio_status
-take_best (struct rd_finder *finder)
-{
-  if (finder->found.n > 0)
-    qsort (finder->found.at, finder->found.n, sizeof *finder->found.at,
-           compare_scored);
-  size_t n = rd_min_u64 (finder->found.n, MAX_FINDINGS);
-  for (size_t i = 0; i < n; i++)
-    RD_TRY (rd_vector_append (&finder->profile->findings,
-                              finder->found.at[i].finding));
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_profile_find_findings (struct radio_profile *profile)
 {
@@ -287,11 +199,58 @@ rd_profile_find_findings (struct radio_profile *profile)
     rd_find_memory, rd_find_recorder, rd_find_parts, rd_find_curve,
   };
   RD_CLEANUP (free_finder) struct rd_finder finder = { .profile = profile };
-  sum_categories (&finder);
-  RD_TRY (count_operations (&finder));
+  for (int i = 0; i < RD_NCATEGORIES; i++)
+    finder.times[i].most = RADIO_NO_PARENT;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    enum rd_category category = rd_category_of (&finder, i);
+    struct rd_category_times *times = &finder.times[category];
+    uint64_t both = rd_sum (node->work_ns, node->wait_ns);
+    times->work_ns = rd_sum (times->work_ns, node->work_ns);
+    times->wait_ns = rd_sum (times->wait_ns, node->wait_ns);
+    if (both > times->most_ns) {
+      times->most_ns = both;
+      times->most = i;
+    }
+    finder.work_ns = rd_sum (finder.work_ns, node->work_ns);
+    finder.busy_ns = rd_sum (finder.busy_ns,
+                             category == RD_QUEUE ? node->work_ns : both);
+  }
+
+  /* Count operations that are not within others: parents come first. */
+  RD_FREE_PLAIN void *memory = NULL;
+  RD_TRY (rd_new_array (profile->nodes.n, sizeof (bool), &memory));
+  bool *is_within = memory;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    bool is_one = strcmp (node->category, RD_IN_OPERATION) == 0;
+    bool is_inner = node->parent != RADIO_NO_PARENT
+                    && is_within[node->parent];
+    is_within[i] = is_one || is_inner;
+    if (is_one && !is_inner)
+      finder.noperations = rd_sum (finder.noperations, node->calls);
+  }
+
   RD_TRY (sum_requests (&finder));
-  count_threads (&finder);
+  uint64_t nthreads = 0;
+  for (size_t i = 0; i < profile->lanes.n; i++)
+    nthreads += !profile->lanes.at[i].is_async;
+  if (profile->info.parts == RADIO_PARTS_RANKS)
+    nthreads = rd_div_up (nthreads, profile->parts.n);
+  finder.nthreads = rd_max_u64 (nthreads, 1);
+  finder.ncpus = rd_finder_number (&finder, "ncpus");
+  finder.ran_ns = rd_profile_ran_ns (profile);
+  finder.span_ns = rd_profile_span_ns (profile);
+
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
     RD_TRY (kinds[i] (&finder));
-  return take_best (&finder);
+
+  if (finder.found.n > 0)
+    qsort (finder.found.at, finder.found.n, sizeof *finder.found.at,
+           compare_scored);
+  size_t nbest = rd_min_u64 (finder.found.n, MAX_FINDINGS);
+  for (size_t i = 0; i < nbest; i++)
+    RD_TRY (rd_vector_append (&profile->findings,
+                              finder.found.at[i].finding));
+  return RADIO_OK;
 }

@@ -11,7 +11,7 @@
 #include "profiler/model/vector.h"
 
 /* How one source's indexes are called in the joined profile. */
-struct rd_join {
+struct merge {
   struct radio_profile *joined;
   const struct radio_profile *source;
   enum radio_profile_parts parts;       /* of the joined one */
@@ -25,20 +25,6 @@ struct rd_join {
   size_t nreusable;           /* lanes of earlier runs, that may go on */
   bool *is_reused;            /* [nreusable], while lanes are joined */
 };
-
-/* Lanes, spans, their texts, and samples; nodes[] is filled. */
-enum radio_status rd_join_log (struct rd_join *join) RADIO_USE_RESULT;
-
-/* Facts and the nodes' texts, of all sources together; nodes[i] are source
- * i's. */
-enum radio_status
-rd_join_facts (struct radio_profile *joined,
-               struct radio_profile *const *sources, size_t n)
-  RADIO_USE_RESULT;
-enum radio_status
-rd_join_node_notes (struct radio_profile *joined,
-                    struct radio_profile *const *sources, size_t n,
-                    uint32_t *const *nodes) RADIO_USE_RESULT;
 
 /*------------------------------------------------------------------------
  * Facts and the nodes' texts of profiles that are joined.  What all agree on
@@ -87,28 +73,6 @@ append (char *to, const char *text)
   return to + nbytes;
 }
 
-/* "a, b, c", or "a, b, ..." */
-static enum radio_status
-add_listing (struct radio_profile *joined, const char *key,
-             const struct listing *listing)
-{
-  size_t nbytes = sizeof ", ...";
-  for (size_t i = 0; i < listing->n; i++)
-    nbytes += strlen (listing->values[i]->value) + 2;
-  RD_FREE_PLAIN char *text = malloc (nbytes);
-  if (text == NULL)
-    return rd_fail_memory (nbytes);
-  char *end = text;
-  *end = '\0';
-  for (size_t i = 0; i < listing->n; i++) {
-    end = append (end, i > 0 ? ", " : "");
-    end = append (end, listing->values[i]->value);
-  }
-  if (listing->has_more)
-    append (end, ", ...");
-  return rd_profile_add_fact (joined, key, text, listing->is_name);
-}
-
 /* Numbers that are of each part alone, and add up. */
 static bool
 is_sum (const char *key)
@@ -124,43 +88,53 @@ is_sum (const char *key)
 }
 
 static enum radio_status
-add_sum (struct radio_profile *joined, struct radio_profile *const *sources,
-         size_t n, const char *key)
-{
-  uint64_t sum = 0;
-  char text[24];
-  for (size_t i = 0; i < n; i++) {
-    const struct rd_fact *fact = find_fact (sources[i], key);
-    sum = rd_sum (sum, fact ? rd_parse_digits (fact->value) : 0);
-  }
-  snprintf (text, sizeof text, "%" PRIu64, sum);
-  return rd_profile_add_fact (joined, key, text, false);
-}
-
-static enum radio_status
-join_fact (struct radio_profile *joined,
-           struct radio_profile *const *sources, size_t n, const char *key)
+merge_fact (struct radio_profile *joined,
+            struct radio_profile *const *sources, size_t n, const char *key)
 {
   struct listing listing = { 0 };
-  if (is_sum (key))
-    return add_sum (joined, sources, n, key);
+  if (is_sum (key)) {
+    uint64_t sum = 0;
+    char text[24];
+    for (size_t i = 0; i < n; i++) {
+      const struct rd_fact *fact = find_fact (sources[i], key);
+      sum = rd_sum (sum, fact ? rd_parse_digits (fact->value) : 0);
+    }
+    snprintf (text, sizeof text, "%" PRIu64, sum);
+    return rd_profile_add_fact (joined, key, text, false);
+  }
   for (size_t i = 0; i < n; i++) {
     const struct rd_fact *fact = find_fact (sources[i], key);
     if (fact)
       list_value (&listing, fact);
   }
-  return add_listing (joined, key, &listing);
+
+  /* "a, b, c", or "a, b, ..." */
+  size_t nbytes = sizeof ", ...";
+  for (size_t i = 0; i < listing.n; i++)
+    nbytes += strlen (listing.values[i]->value) + 2;
+  RD_FREE_PLAIN char *text = malloc (nbytes);
+  if (text == NULL)
+    return rd_fail_memory (nbytes);
+  char *end = text;
+  *end = '\0';
+  for (size_t i = 0; i < listing.n; i++) {
+    end = append (end, i > 0 ? ", " : "");
+    end = append (end, listing.values[i]->value);
+  }
+  if (listing.has_more)
+    append (end, ", ...");
+  return rd_profile_add_fact (joined, key, text, listing.is_name);
 }
 
-enum radio_status
-rd_join_facts (struct radio_profile *joined,
-               struct radio_profile *const *sources, size_t n)
+static enum radio_status
+merge_facts (struct radio_profile *joined,
+             struct radio_profile *const *sources, size_t n)
 {
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < sources[i]->facts.n; j++) {
       const char *key = sources[i]->facts.at[j].key;
       if (rd_profile_find_fact (joined, key) == NULL)
-        RD_TRY (join_fact (joined, sources, n, key));
+        RD_TRY (merge_fact (joined, sources, n, key));
     }
   }
   return RADIO_OK;
@@ -174,30 +148,6 @@ struct entry {
   struct rd_note note;        /* with the joined profile's node */
   size_t order;
 };
-
-static size_t
-count_node_notes (const struct radio_profile *profile)
-{
-  size_t n = 0;
-  for (size_t i = 0; i < profile->notes.n; i++)
-    n += profile->notes.at[i].span == 0;
-  return n;
-}
-
-static size_t
-list_node_notes (const struct radio_profile *profile, const uint32_t *nodes,
-                 struct entry *entries, size_t n)
-{
-  for (size_t i = 0; i < profile->notes.n; i++) {
-    if (profile->notes.at[i].span != 0)
-      continue;
-    entries[n].note = profile->notes.at[i];
-    entries[n].note.node = nodes[entries[n].note.node];
-    entries[n].order = n;
-    n++;
-  }
-  return n;
-}
 
 static int
 compare_keys (const struct entry *x, const struct entry *y)
@@ -215,39 +165,40 @@ compare_entries (const void *a, const void *b)
   return by ? by : (x->order > y->order) - (x->order < y->order);
 }
 
-/* The first of the entries stands for all with its node and key. */
+/* Of the notes with equal node and key the first one stands for all. */
 static enum radio_status
-add_first (struct radio_profile *joined, const struct entry *entries,
-           size_t n, size_t *nequal)
+merge_node_notes (struct radio_profile *joined,
+                  struct radio_profile *const *sources, size_t n,
+                  uint32_t *const *nodes)
 {
-  struct rd_note note = entries[0].note;
-  size_t i = 1;
-  for (; i < n && compare_keys (&entries[0], &entries[i]) == 0; i++) {
-    const struct rd_note *other = &entries[i].note;
-    note.varies |= other->varies || strcmp (note.value, other->value) != 0;
-    note.is_name |= other->is_name;
-  }
-  *nequal = i;
-  return rd_profile_add_note (joined, &note);
-}
-
-enum radio_status
-rd_join_node_notes (struct radio_profile *joined,
-                    struct radio_profile *const *sources, size_t n,
-                    uint32_t *const *nodes)
-{
-  size_t nnotes = 0, at = 0, nequal;
+  size_t capacity = 0, nentries = 0;
   RD_FREE_PLAIN void *memory = NULL;
   for (size_t i = 0; i < n; i++)
-    nnotes += count_node_notes (sources[i]);
-  RD_TRY (rd_new_array (nnotes, sizeof (struct entry), &memory));
+    for (size_t j = 0; j < sources[i]->notes.n; j++)
+      capacity += sources[i]->notes.at[j].span == 0;
+  RD_TRY (rd_new_array (capacity, sizeof (struct entry), &memory));
   struct entry *entries = memory;
   for (size_t i = 0; i < n; i++)
-    at = list_node_notes (sources[i], nodes[i], entries, at);
-  if (nnotes > 0)
-    qsort (entries, nnotes, sizeof *entries, compare_entries);
-  for (size_t i = 0; i < nnotes; i += nequal)
-    RD_TRY (add_first (joined, entries + i, nnotes - i, &nequal));
+    for (size_t j = 0; j < sources[i]->notes.n; j++) {
+      struct rd_note note = sources[i]->notes.at[j];
+      if (note.span != 0)
+        continue;
+      note.node = nodes[i][note.node];
+      entries[nentries] = (struct entry) { note, nentries };
+      nentries++;
+    }
+  if (nentries > 0)
+    qsort (entries, nentries, sizeof *entries, compare_entries);
+  for (size_t i = 0, next; i < nentries; i = next) {
+    struct rd_note note = entries[i].note;
+    for (next = i + 1; next < nentries
+         && compare_keys (&entries[i], &entries[next]) == 0; next++) {
+      const struct rd_note *other = &entries[next].note;
+      note.varies |= other->varies || strcmp (note.value, other->value) != 0;
+      note.is_name |= other->is_name;
+    }
+    RD_TRY (rd_profile_add_note (joined, &note));
+  }
   return RADIO_OK;
 }
 
@@ -262,15 +213,15 @@ rd_join_node_notes (struct radio_profile *joined,
 /* Runs of one process have the same threads: those go on in the same lane.
  * No two lanes of one source do. */
 static uint32_t
-find_lane (struct rd_join *join, const struct rd_lane *lane)
+find_lane (struct merge *merge, const struct rd_lane *lane)
 {
-  const struct radio_profile *joined = join->joined;
-  for (size_t i = 0; i < join->nreusable; i++) {
+  const struct radio_profile *joined = merge->joined;
+  for (size_t i = 0; i < merge->nreusable; i++) {
     const struct rd_lane *other = &joined->lanes.at[i];
-    if (!join->is_reused[i] && other->os_tid == lane->os_tid
+    if (!merge->is_reused[i] && other->os_tid == lane->os_tid
         && other->is_async == lane->is_async
         && strcmp (other->name, lane->name) == 0) {
-      join->is_reused[i] = true;
+      merge->is_reused[i] = true;
       return (uint32_t) i;
     }
   }
@@ -279,28 +230,28 @@ find_lane (struct rd_join *join, const struct rd_lane *lane)
 
 /* Which part of the whole a lane of the source belongs to. */
 static uint32_t
-part_of (const struct rd_join *join, const struct rd_lane *lane)
+part_of (const struct merge *merge, const struct rd_lane *lane)
 {
-  bool is_one = join->source->info.parts != join->parts;
-  return join->first_part + (is_one ? 0 : lane->part);
+  bool is_one = merge->source->info.parts != merge->parts;
+  return merge->first_part + (is_one ? 0 : lane->part);
 }
 
 /* "main", or among ranks "rank 1: main".  A name that has its rank already,
  * from an earlier join, gets the new one. */
 static enum radio_status
-name_lane (const struct rd_join *join, struct rd_lane *lane, char **name)
+name_lane (const struct merge *merge, struct rd_lane *lane, char **name)
 {
-  if (join->parts != RADIO_PARTS_RANKS)
+  if (merge->parts != RADIO_PARTS_RANKS)
     return RADIO_OK;
   const char *plain = lane->name;
-  if (join->source->info.parts == RADIO_PARTS_RANKS) {
-    const char *old = join->source->parts.at[lane->part].name;
+  if (merge->source->info.parts == RADIO_PARTS_RANKS) {
+    const char *old = merge->source->parts.at[lane->part].name;
     size_t nbytes = strlen (old);
     if (strncmp (plain, old, nbytes) == 0
         && strncmp (plain + nbytes, ": ", 2) == 0)
       plain += nbytes + 2;
   }
-  const char *part = join->joined->parts.at[part_of (join, lane)].name;
+  const char *part = merge->joined->parts.at[part_of (merge, lane)].name;
   size_t nbytes = strlen (part) + strlen (plain) + 3;
   *name = malloc (nbytes);
   if (*name == NULL)
@@ -311,106 +262,26 @@ name_lane (const struct rd_join *join, struct rd_lane *lane, char **name)
 }
 
 static enum radio_status
-join_lane (struct rd_join *join, size_t i)
+merge_lane (struct merge *merge, size_t i)
 {
-  struct rd_lane lane = join->source->lanes.at[i];
+  struct rd_lane lane = merge->source->lanes.at[i];
   RD_FREE_PLAIN char *name = NULL;
-  join->lanes[i] = find_lane (join, &lane);
-  if (join->lanes[i] != RD_NO_INDEX)
+  merge->lanes[i] = find_lane (merge, &lane);
+  if (merge->lanes[i] != RD_NO_INDEX)
     return RADIO_OK;
-  RD_TRY (name_lane (join, &lane, &name));
-  lane.part = part_of (join, &lane);
-  return rd_profile_add_lane (join->joined, &lane, &join->lanes[i]);
+  RD_TRY (name_lane (merge, &lane, &name));
+  lane.part = part_of (merge, &lane);
+  return rd_profile_add_lane (merge->joined, &lane, &merge->lanes[i]);
 }
 
 /* The new id of span i, and of the span with an old id; 0 for one that the
  * log dropped. */
 static uint32_t
-new_id (const struct rd_join *join, const struct rd_span_ids *ids,
+new_id (const struct merge *merge, const struct rd_span_ids *ids,
         uint32_t old)
 {
-  uint32_t i = rd_span_ids_find (ids, join->source, old);
-  return i == RD_NO_INDEX ? 0 : join->next_id + i;
-}
-
-static enum radio_status
-join_spans (struct rd_join *join, const struct rd_span_ids *ids)
-{
-  const struct radio_profile *source = join->source;
-  if (source->spans.n > RD_NO_INDEX - join->next_id)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "the profiles have more than 2^32 spans together");
-  for (size_t i = 0; i < source->spans.n; i++) {
-    struct rd_span span = source->spans.at[i];
-    span.id = join->next_id + (uint32_t) i;
-    span.parent = new_id (join, ids, span.parent);
-    span.node = join->nodes[span.node];
-    span.lane = join->lanes[span.lane];
-    span.begin_ns = rd_sum (span.begin_ns, join->offset_ns);
-    span.submitted_ns = rd_sum (span.submitted_ns, join->offset_ns);
-    RD_TRY (rd_profile_add_span (join->joined, &span));
-  }
-  return RADIO_OK;
-}
-
-/* The texts of spans that are in the log. */
-static enum radio_status
-join_notes (struct rd_join *join, const struct rd_span_ids *ids)
-{
-  const struct radio_profile *source = join->source;
-  for (size_t i = 0; i < source->notes.n; i++) {
-    struct rd_note note = source->notes.at[i];
-    note.span = new_id (join, ids, note.span);
-    if (note.span == 0)
-      continue;
-    if (note.node != RD_NO_INDEX)
-      note.node = join->nodes[note.node];
-    RD_TRY (rd_profile_add_note (join->joined, &note));
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
-join_samples (struct rd_join *join)
-{
-  const struct radio_profile *source = join->source;
-  for (size_t i = 0; i < source->gauges.n; i++)
-    RD_TRY (rd_profile_add_gauge (join->joined, source->gauges.at[i].name,
-                                  source->gauges.at[i].unit,
-                                  &join->gauges[i]));
-  for (size_t i = 0; i < source->samples.n; i++) {
-    struct rd_sample sample = source->samples.at[i];
-    sample.gauge = join->gauges[sample.gauge];
-    sample.time_ns = rd_sum (sample.time_ns, join->offset_ns);
-    RD_TRY (rd_profile_add_sample (join->joined, &sample));
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
-join_lanes (struct rd_join *join)
-{
-  RD_FREE_PLAIN void *is_reused = NULL;
-  join->nreusable = join->parts == RADIO_PARTS_RUNS
-                    ? rd_min_u64 (join->joined->lanes.n, MAX_SEARCHED) : 0;
-  RD_TRY (rd_new_array (join->nreusable, sizeof (bool), &is_reused));
-  join->is_reused = is_reused;
-  for (size_t i = 0; i < join->source->lanes.n; i++)
-    RD_TRY (join_lane (join, i));
-  return RADIO_OK;
-}
-
-enum radio_status
-rd_join_log (struct rd_join *join)
-{
-  RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
-  RD_TRY (rd_span_ids_make (join->source, &ids));
-  RD_TRY (join_lanes (join));
-  RD_TRY (join_spans (join, &ids));
-  RD_TRY (join_notes (join, &ids));
-  RD_TRY (join_samples (join));
-  join->next_id += (uint32_t) join->source->spans.n;
-  return RADIO_OK;
+  uint32_t i = rd_span_ids_find (ids, merge->source, old);
+  return i == RD_NO_INDEX ? 0 : merge->next_id + i;
 }
 
 /*------------------------------------------------------------------------
@@ -421,7 +292,7 @@ rd_join_log (struct rd_join *join)
 
 /* Whether a source stays in one piece: runs as one rank do. */
 static bool
-is_one_part (const struct radio_profile *source,
+is_single_part (const struct radio_profile *source,
              enum radio_profile_parts parts)
 {
   return source->info.parts != parts;
@@ -452,14 +323,14 @@ check_kinds (struct radio_profile *const *profiles, size_t n,
 /* What is held at most: by ranks, which ran at the same time, all together;
  * by runs, which came one after the other, by one of them. */
 static uint64_t
-join_peaks (enum radio_profile_parts parts, uint64_t a, uint64_t b)
+merge_peaks (enum radio_profile_parts parts, uint64_t a, uint64_t b)
 {
   return parts == RADIO_PARTS_RANKS ? rd_sum (a, b) : rd_max_u64 (a, b);
 }
 
 /* What is held in the end: of runs what the last one left. */
 static uint64_t
-join_lives (enum radio_profile_parts parts, uint64_t before, uint64_t last)
+merge_live (enum radio_profile_parts parts, uint64_t before, uint64_t last)
 {
   return parts == RADIO_PARTS_RANKS ? rd_sum (before, last) : last;
 }
@@ -486,9 +357,9 @@ add_node (struct radio_profile_node *to,
   to->dropped_count = rd_sum (to->dropped_count, from->dropped_count);
   to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
   to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
-  to->alloc_live_nbytes = join_lives (parts, to->alloc_live_nbytes,
+  to->alloc_live_nbytes = merge_live (parts, to->alloc_live_nbytes,
                                       from->alloc_live_nbytes);
-  to->alloc_peak_nbytes = join_peaks (parts, to->alloc_peak_nbytes,
+  to->alloc_peak_nbytes = merge_peaks (parts, to->alloc_peak_nbytes,
                                       from->alloc_peak_nbytes);
   for (size_t i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
     to->histogram[i] = rd_sum (to->histogram[i], from->histogram[i]);
@@ -497,12 +368,12 @@ add_node (struct radio_profile_node *to,
 /* The joined profile's node for one of the source, whose parent has one
  * already. */
 static enum radio_status
-find_or_add_node (struct rd_join *join, const struct radio_profile_node *node,
+find_or_add_node (struct merge *merge, const struct radio_profile_node *node,
                   uint32_t *index)
 {
   uint32_t parent = node->parent == RADIO_NO_PARENT
-                    ? RD_NO_INDEX : join->nodes[node->parent];
-  *index = rd_profile_find_node (join->joined, parent, node->name,
+                    ? RD_NO_INDEX : merge->nodes[node->parent];
+  *index = rd_profile_find_node (merge->joined, parent, node->name,
                                  node->category, node->edge);
   if (*index != RD_NO_INDEX)
     return RADIO_OK;
@@ -515,47 +386,7 @@ find_or_add_node (struct rd_join *join, const struct radio_profile_node *node,
     .edge = node->edge,
     .parent = parent == RD_NO_INDEX ? RADIO_NO_PARENT : parent,
   };
-  return rd_profile_add_node (join->joined, &empty, index);
-}
-
-/* What the runs before had left is not held any more: also of nodes that
- * this one does not have. */
-static void
-forget_lives (struct radio_profile *joined)
-{
-  for (size_t i = 0; i < joined->nodes.n; i++)
-    joined->nodes.at[i].alloc_live_nbytes = 0;
-}
-
-static enum radio_status
-join_nodes (struct rd_join *join)
-{
-  const struct radio_profile *source = join->source;
-  if (join->parts == RADIO_PARTS_RUNS)
-    forget_lives (join->joined);
-  for (size_t i = 0; i < source->nodes.n; i++) {
-    const struct radio_profile_node *node = &source->nodes.at[i];
-    RD_TRY (find_or_add_node (join, node, &join->nodes[i]));
-    add_node (&join->joined->nodes.at[join->nodes[i]], node, join->parts);
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
-join_values (struct rd_join *join)
-{
-  const struct radio_profile *source = join->source;
-  for (size_t i = 0; i < source->counters.n; i++)
-    RD_TRY (rd_profile_add_counter (join->joined, source->counters.at[i].name,
-                                    source->counters.at[i].unit,
-                                    &join->counters[i]));
-  for (size_t i = 0; i < source->values.n; i++) {
-    const struct rd_value *value = &source->values.at[i];
-    RD_TRY (rd_profile_add_value (join->joined, join->nodes[value->node],
-                                  join->counters[value->counter],
-                                  value->value));
-  }
-  return RADIO_OK;
+  return rd_profile_add_node (merge->joined, &empty, index);
 }
 
 /*------------------------------------------------------------------------
@@ -564,63 +395,53 @@ join_values (struct rd_join *join)
 
 /* Runs count from 1, ranks from 0. */
 static enum radio_status
-add_part (struct rd_join *join, uint64_t wall_ns, uint64_t work_ns,
+add_part (struct merge *merge, uint64_t wall_ns, uint64_t work_ns,
           uint64_t started_unix_ns)
 {
   char name[32];
-  size_t n = join->joined->parts.n;
-  if (join->parts == RADIO_PARTS_RUNS)
+  size_t n = merge->joined->parts.n;
+  if (merge->parts == RADIO_PARTS_RUNS)
     snprintf (name, sizeof name, "run %zu", n + 1);
   else
     snprintf (name, sizeof name, "rank %zu", n);
   struct rd_profile_part part = { name, wall_ns, work_ns, started_unix_ns };
-  return rd_profile_add_part (join->joined, &part, NULL);
+  return rd_profile_add_part (merge->joined, &part, NULL);
 }
 
 static enum radio_status
-add_parts (struct rd_join *join)
+add_parts (struct merge *merge)
 {
-  const struct radio_profile *source = join->source;
+  const struct radio_profile *source = merge->source;
   const struct radio_profile_info *info = &source->info;
-  if (is_one_part (source, join->parts))
-    return add_part (join, info->wall_ns, info->work_ns,
+  if (is_single_part (source, merge->parts))
+    return add_part (merge, info->wall_ns, info->work_ns,
                      info->started_unix_ns);
   for (size_t i = 0; i < source->parts.n; i++) {
     const struct rd_profile_part *part = &source->parts.at[i];
-    RD_TRY (add_part (join, part->wall_ns, part->work_ns,
+    RD_TRY (add_part (merge, part->wall_ns, part->work_ns,
                       part->started_unix_ns));
   }
   return RADIO_OK;
 }
 
 static enum radio_status
-share_node (struct rd_join *join, size_t i)
+share_node (struct merge *merge, size_t i)
 {
-  const struct radio_profile *source = join->source;
+  const struct radio_profile *source = merge->source;
   const struct radio_profile_node *node = &source->nodes.at[i];
-  if (is_one_part (source, join->parts)) {
+  if (is_single_part (source, merge->parts)) {
     struct radio_profile_share all = {
       node->calls, node->total_ns, node->self_ns
     };
-    return rd_profile_add_share (join->joined, join->nodes[i],
-                                 join->first_part, &all);
+    return rd_profile_add_share (merge->joined, merge->nodes[i],
+                                 merge->first_part, &all);
   }
   size_t n;
   const struct rd_part_share *shares = rd_profile_shares (source, i, &n);
   for (size_t j = 0; j < n; j++)
-    RD_TRY (rd_profile_add_share (join->joined, join->nodes[i],
-                                  join->first_part + shares[j].part,
+    RD_TRY (rd_profile_add_share (merge->joined, merge->nodes[i],
+                                  merge->first_part + shares[j].part,
                                   &shares[j].share));
-  return RADIO_OK;
-}
-
-static enum radio_status
-join_parts (struct rd_join *join)
-{
-  join->first_part = (uint32_t) join->joined->parts.n;
-  RD_TRY (add_parts (join));
-  for (size_t i = 0; i < join->source->nodes.n; i++)
-    RD_TRY (share_node (join, i));
   return RADIO_OK;
 }
 
@@ -658,18 +479,6 @@ if_equal (const char *a, const char *b, const char *otherwise)
   return strcmp (a, b) == 0 ? a : otherwise;
 }
 
-static void
-add_memory (struct radio_profile_info *to,
-            const struct radio_profile_info *from)
-{
-  to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
-  to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
-  to->alloc_live_nbytes = join_lives (to->parts, to->alloc_live_nbytes,
-                                      from->alloc_live_nbytes);
-  to->alloc_peak_nbytes = join_peaks (to->parts, to->alloc_peak_nbytes,
-                                      from->alloc_peak_nbytes);
-}
-
 /* What cannot be added up over the nodes, of a profile that begins at
  * offset_ns.  The cost of a scope is the mean over all scopes. */
 static void
@@ -687,7 +496,14 @@ add_info (struct radio_profile_info *to,
                 ? rd_sum (to->wall_ns, from->wall_ns)
                 : rd_max_u64 (to->wall_ns,
                               rd_sum (offset_ns, from->wall_ns));
-  add_memory (to, from);
+
+  to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
+  to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
+  to->alloc_live_nbytes = merge_live (to->parts, to->alloc_live_nbytes,
+                                      from->alloc_live_nbytes);
+  to->alloc_peak_nbytes = merge_peaks (to->parts, to->alloc_peak_nbytes,
+                                      from->alloc_peak_nbytes);
+
   if (is_first) {
     to->title = from->title;
     to->program = from->program;
@@ -718,17 +534,6 @@ set_title (struct radio_profile *joined,
   return joined->info.title ? RADIO_OK : rd_fail_memory (nbytes);
 }
 
-/* The strings that add_info took from the sources, as own ones. */
-static enum radio_status
-own_info (struct radio_profile *joined)
-{
-  joined->info.program = rd_profile_string (joined, joined->info.program);
-  joined->info.clock = rd_profile_string (joined, joined->info.clock);
-  if (joined->info.program == NULL || joined->info.clock == NULL)
-    return rd_fail_memory (1);
-  return RADIO_OK;
-}
-
 static enum radio_status
 new_map (size_t n, uint32_t **map)
 {
@@ -738,27 +543,105 @@ new_map (size_t n, uint32_t **map)
   return RADIO_OK;
 }
 
-/* Everything of one source.  nodes[] goes to the caller. */
+/* Merges everything of one source.  The caller frees merge->nodes. */
 static enum radio_status
-join_one (struct rd_join *join)
+merge_source (struct merge *merge)
 {
-  const struct radio_profile *source = join->source;
-  RD_TRY (new_map (source->nodes.n, &join->nodes));
-  RD_TRY (new_map (source->counters.n, &join->counters));
-  RD_TRY (new_map (source->lanes.n, &join->lanes));
-  RD_TRY (new_map (source->gauges.n, &join->gauges));
-  RD_TRY (join_nodes (join));
-  RD_TRY (join_values (join));
-  RD_TRY (join_parts (join));
-  return rd_join_log (join);
+  const struct radio_profile *source = merge->source;
+  RD_TRY (new_map (source->nodes.n, &merge->nodes));
+  RD_TRY (new_map (source->counters.n, &merge->counters));
+  RD_TRY (new_map (source->lanes.n, &merge->lanes));
+  RD_TRY (new_map (source->gauges.n, &merge->gauges));
+
+  if (merge->parts == RADIO_PARTS_RUNS) {
+    /* Memory that earlier runs left is no longer held, nor in nodes that this
+     * run does not have. */
+    struct radio_profile *joined = merge->joined;
+    for (size_t i = 0; i < joined->nodes.n; i++)
+      joined->nodes.at[i].alloc_live_nbytes = 0;
+  }
+  for (size_t i = 0; i < source->nodes.n; i++) {
+    const struct radio_profile_node *node = &source->nodes.at[i];
+    RD_TRY (find_or_add_node (merge, node, &merge->nodes[i]));
+    add_node (&merge->joined->nodes.at[merge->nodes[i]], node, merge->parts);
+  }
+
+  for (size_t i = 0; i < source->counters.n; i++)
+    RD_TRY (rd_profile_add_counter (merge->joined, source->counters.at[i].name,
+                                    source->counters.at[i].unit,
+                                    &merge->counters[i]));
+  for (size_t i = 0; i < source->values.n; i++) {
+    const struct rd_value *value = &source->values.at[i];
+    RD_TRY (rd_profile_add_value (merge->joined, merge->nodes[value->node],
+                                  merge->counters[value->counter],
+                                  value->value));
+  }
+
+  merge->first_part = (uint32_t) merge->joined->parts.n;
+  RD_TRY (add_parts (merge));
+  for (size_t i = 0; i < merge->source->nodes.n; i++)
+    RD_TRY (share_node (merge, i));
+
+  RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
+  RD_TRY (rd_span_ids_make (merge->source, &ids));
+
+  RD_FREE_PLAIN void *is_reused = NULL;
+  merge->nreusable = merge->parts == RADIO_PARTS_RUNS
+                    ? rd_min_u64 (merge->joined->lanes.n, MAX_SEARCHED) : 0;
+  RD_TRY (rd_new_array (merge->nreusable, sizeof (bool), &is_reused));
+  merge->is_reused = is_reused;
+  for (size_t i = 0; i < merge->source->lanes.n; i++)
+    RD_TRY (merge_lane (merge, i));
+
+  const struct radio_profile *from = merge->source;
+  if (from->spans.n > RD_NO_INDEX - merge->next_id)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "the profiles have more than 2^32 spans together");
+  for (size_t i = 0; i < from->spans.n; i++) {
+    struct rd_span span = from->spans.at[i];
+    span.id = merge->next_id + (uint32_t) i;
+    span.parent = new_id (merge, &ids, span.parent);
+    span.node = merge->nodes[span.node];
+    span.lane = merge->lanes[span.lane];
+    span.begin_ns = rd_sum (span.begin_ns, merge->offset_ns);
+    span.submitted_ns = rd_sum (span.submitted_ns, merge->offset_ns);
+    RD_TRY (rd_profile_add_span (merge->joined, &span));
+  }
+
+  /* The texts of spans that are in the log. */
+  const struct radio_profile *of = merge->source;
+  for (size_t i = 0; i < of->notes.n; i++) {
+    struct rd_note text = of->notes.at[i];
+    text.span = new_id (merge, &ids, text.span);
+    if (text.span == 0)
+      continue;
+    if (text.node != RD_NO_INDEX)
+      text.node = merge->nodes[text.node];
+    RD_TRY (rd_profile_add_note (merge->joined, &text));
+  }
+
+  const struct radio_profile *input = merge->source;
+  for (size_t i = 0; i < input->gauges.n; i++)
+    RD_TRY (rd_profile_add_gauge (merge->joined, input->gauges.at[i].name,
+                                  input->gauges.at[i].unit,
+                                  &merge->gauges[i]));
+  for (size_t i = 0; i < input->samples.n; i++) {
+    struct rd_sample sample = input->samples.at[i];
+    sample.gauge = merge->gauges[sample.gauge];
+    sample.time_ns = rd_sum (sample.time_ns, merge->offset_ns);
+    RD_TRY (rd_profile_add_sample (merge->joined, &sample));
+  }
+
+  merge->next_id += (uint32_t) merge->source->spans.n;
+  return RADIO_OK;
 }
 
 static void
-free_maps (struct rd_join *join)
+free_maps (struct merge *merge)
 {
-  free (join->counters);
-  free (join->lanes);
-  free (join->gauges);
+  free (merge->counters);
+  free (merge->lanes);
+  free (merge->gauges);
 }
 
 /* The nodes of each source, by source. */
@@ -776,7 +659,7 @@ free_all_maps (struct maps *maps)
 }
 
 static enum radio_status
-join_all (struct radio_profile *joined,
+merge_all (struct radio_profile *joined,
           struct radio_profile *const *profiles, size_t n,
           enum radio_profile_parts parts, uint32_t **nodes)
 {
@@ -787,18 +670,18 @@ join_all (struct radio_profile *joined,
   joined->info.started_unix_ns = first;
   for (size_t i = 0; i < n; i++) {
     uint64_t started = profiles[i]->info.started_unix_ns;
-    RD_CLEANUP (free_maps) struct rd_join join = {
+    RD_CLEANUP (free_maps) struct merge merge = {
       .joined = joined, .source = profiles[i], .parts = parts,
       .next_id = next_id,
     };
-    join.offset_ns = parts == RADIO_PARTS_RUNS ? after
+    merge.offset_ns = parts == RADIO_PARTS_RUNS ? after
                      : started > first ? started - first : 0;
-    enum radio_status status = join_one (&join);
-    nodes[i] = join.nodes;
+    enum radio_status status = merge_source (&merge);
+    nodes[i] = merge.nodes;
     RD_TRY (status);
-    next_id = join.next_id;
+    next_id = merge.next_id;
     after = rd_sum (after, end_of (profiles[i]));
-    add_info (&joined->info, &profiles[i]->info, join.offset_ns, i == 0);
+    add_info (&joined->info, &profiles[i]->info, merge.offset_ns, i == 0);
   }
   return RADIO_OK;
 }
@@ -815,11 +698,17 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
   RD_TRY (rd_profile_new (&joined));
   RD_TRY (rd_new_array (n, sizeof *maps.nodes, &nodes));
   maps.nodes = nodes;
-  RD_TRY (join_all (joined, profiles, n, parts, maps.nodes));
+  RD_TRY (merge_all (joined, profiles, n, parts, maps.nodes));
   RD_TRY (set_title (joined, profiles, n));
-  RD_TRY (own_info (joined));
-  RD_TRY (rd_join_facts (joined, profiles, n));
-  RD_TRY (rd_join_node_notes (joined, profiles, n, maps.nodes));
+
+  /* The strings that add_info took from the sources, as own ones. */
+  joined->info.program = rd_profile_string (joined, joined->info.program);
+  joined->info.clock = rd_profile_string (joined, joined->info.clock);
+  if (joined->info.program == NULL || joined->info.clock == NULL)
+    return rd_fail_memory (1);
+
+  RD_TRY (merge_facts (joined, profiles, n));
+  RD_TRY (merge_node_notes (joined, profiles, n, maps.nodes));
   RD_TRY (rd_profile_finalize (joined));
   *result = RD_STEAL (joined);
   return RADIO_OK;

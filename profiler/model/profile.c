@@ -191,22 +191,22 @@ find_too_large (const void *object, const struct field *fields, size_t n)
 }
 
 static enum radio_status
-check_node (const struct radio_profile_node *node, size_t i)
+check_numbers (const struct radio_profile *profile)
 {
-  const char *name = find_too_large (node, node_fields,
-                                     NFIELDS (node_fields));
-  for (size_t j = 0; name == NULL && j < RADIO_HISTOGRAM_BUCKETS; j++)
-    if (node->histogram[j] > RD_MAX_VALUE)
-      name = "histogram";
-  if (name)
-    return rd_fail (RADIO_ERROR_FORMAT, "node %zu '%s': %s is above 2^63", i,
-                    node->name, name);
-  return RADIO_OK;
-}
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    const char *name = find_too_large (node, node_fields,
+                                       NFIELDS (node_fields));
+    for (size_t j = 0; name == NULL && j < RADIO_HISTOGRAM_BUCKETS; j++)
+      if (node->histogram[j] > RD_MAX_VALUE)
+        name = "histogram";
+    if (name)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "node %zu '%s': %s is above 2^63", i, node->name, name);
+  }
 
-static enum radio_status
-check_info (const struct radio_profile_info *info, size_t nparts)
-{
+  const struct radio_profile_info *info = &profile->info;
+  size_t nparts = profile->parts.n;
   const char *name = find_too_large (info, info_fields,
                                      NFIELDS (info_fields));
   if (name)
@@ -221,12 +221,6 @@ check_info (const struct radio_profile_info *info, size_t nparts)
   if (info->parts == RADIO_PARTS_NONE && nparts > 1)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%zu parts, which are neither runs nor ranks", nparts);
-  return RADIO_OK;
-}
-
-static enum radio_status
-check_parts (const struct radio_profile *profile)
-{
   for (size_t i = 0; i < profile->parts.n; i++) {
     const struct rd_profile_part *part = &profile->parts.at[i];
     if (rd_max_u64 (rd_max_u64 (part->wall_ns, part->work_ns),
@@ -236,65 +230,6 @@ check_parts (const struct radio_profile *profile)
   }
   return RADIO_OK;
 }
-
-static enum radio_status
-check_numbers (const struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->nodes.n; i++)
-    RD_TRY (check_node (&profile->nodes.at[i], i));
-  RD_TRY (check_info (&profile->info, profile->parts.n));
-  return check_parts (profile);
-}
-
-/*------------------------------------------------------------------------
- * Indexes from one table into another
- *----------------------------------------------------------------------*/
-
-static enum radio_status
-check_lanes (const struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->lanes.n; i++)
-    if (profile->lanes.at[i].part >= profile->parts.n)
-      return rd_fail (RADIO_ERROR_FORMAT,
-                      "lane %zu is of part %" PRIu32 " where there are only "
-                      "%zu", i, profile->lanes.at[i].part, profile->parts.n);
-  return RADIO_OK;
-}
-
-static enum radio_status
-check_notes (const struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->notes.n; i++) {
-    const struct rd_note *note = &profile->notes.at[i];
-    if (note->span != 0 && note->node == RD_NO_INDEX)
-      continue;
-    if (note->node >= profile->nodes.n)
-      return rd_fail (RADIO_ERROR_FORMAT,
-                      "the text '%s' is of node %" PRIu32 " where there are "
-                      "only %zu", note->key, note->node, profile->nodes.n);
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
-check_samples (const struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->samples.n; i++) {
-    const struct rd_sample *sample = &profile->samples.at[i];
-    if (sample->gauge >= profile->gauges.n)
-      return rd_fail (RADIO_ERROR_FORMAT,
-                      "sample %zu is of gauge %" PRIu32 " where there are "
-                      "only %zu", i, sample->gauge, profile->gauges.n);
-    if (sample->time_ns > RD_MAX_VALUE)
-      return rd_fail (RADIO_ERROR_FORMAT,
-                      "sample %zu is later than 2^63 ns", i);
-  }
-  return RADIO_OK;
-}
-
-/*------------------------------------------------------------------------
- * Order of notes and samples
- *----------------------------------------------------------------------*/
 
 static int
 compare_notes (const void *a, const void *b)
@@ -316,46 +251,28 @@ compare_samples (const void *a, const void *b)
 }
 
 static void
-sort_notes_and_samples (struct radio_profile *profile)
+count_tables (struct radio_profile *profile)
 {
-  if (profile->notes.n > 1)
-    qsort (profile->notes.at, profile->notes.n, sizeof *profile->notes.at,
-           compare_notes);
-  if (profile->samples.n > 1)
-    qsort (profile->samples.at, profile->samples.n,
-           sizeof *profile->samples.at, compare_samples);
+  struct radio_profile_info *info = &profile->info;
+  info->nnodes = profile->nodes.n;
+  info->ncounters = profile->counters.n;
+  info->nlanes = profile->lanes.n;
+  info->nspans = profile->spans.n;
+  info->nparts = profile->parts.n;
+  info->nfacts = profile->facts.n;
+  info->nfindings = profile->findings.n;
 }
 
-/*------------------------------------------------------------------------
- * What follows
- *----------------------------------------------------------------------*/
-
-/* Children come after their parents, so from the last node on each is done
- * when it is added to its parent. */
-static void
-sum_trees (struct radio_profile *profile)
+enum radio_status
+rd_profile_finalize (struct radio_profile *profile)
 {
-  struct radio_profile_node *nodes = profile->nodes.at;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    nodes[i].tree_work_ns = nodes[i].work_ns;
-    nodes[i].tree_wait_ns = nodes[i].wait_ns;
-  }
-  for (size_t i = profile->nodes.n; i-- > 0;) {
-    if (nodes[i].parent == RADIO_NO_PARENT)
-      continue;
-    struct radio_profile_node *above = &nodes[nodes[i].parent];
-    above->tree_work_ns = rd_sum (above->tree_work_ns,
-                                  nodes[i].tree_work_ns);
-    above->tree_wait_ns = rd_sum (above->tree_wait_ns,
-                                  nodes[i].tree_wait_ns);
-  }
-}
+  RD_TRY (check_numbers (profile));
+  RD_TRY (rd_profile_check_spans (profile));
+  RD_TRY (rd_profile_assign_lanes (profile));
+  RD_TRY (rd_profile_sort_spans (profile));
 
-/* Sums over the nodes; of what may have happened outside all nodes, the
- * builder's number if it is larger. */
-static void
-sum_nodes (struct radio_profile *profile)
-{
+  /* Sums over the nodes.  Allocations and drops may happen outside of all
+   * nodes: the builder's number is kept if it is larger. */
   struct radio_profile_info *info = &profile->info;
   struct radio_profile_node sum = { 0 };
   uint64_t peak = 0;
@@ -384,12 +301,7 @@ sum_nodes (struct radio_profile *profile)
                                         sum.alloc_live_nbytes);
   info->alloc_peak_nbytes = rd_max_u64 (info->alloc_peak_nbytes, peak);
   info->scope_count = info->scope_count ? info->scope_count : sum.calls;
-}
 
-static void
-measure (struct radio_profile *profile)
-{
-  struct radio_profile_info *info = &profile->info;
   uint64_t end = 0;
   for (size_t i = 0; i < profile->spans.n; i++)
     end = rd_max_u64 (end, profile->spans.at[i].begin_ns
@@ -397,54 +309,66 @@ measure (struct radio_profile *profile)
   info->wall_ns = info->wall_ns ? info->wall_ns : end;
   double overhead = (double) info->scope_count * info->scope_cost_ns;
   info->overhead_ns = overhead < 9e18 ? (uint64_t) overhead : RD_MAX_VALUE;
-}
-
-static enum radio_status
-make_part (struct radio_profile *profile)
-{
-  if (profile->parts.n > 0)
-    return RADIO_OK;
-  return rd_profile_add_part (
-    profile, &(struct rd_profile_part) {
-      .name = "run 1",
-      .wall_ns = profile->info.wall_ns,
-      .work_ns = profile->info.work_ns,
-      .started_unix_ns = profile->info.started_unix_ns,
-    }, NULL);
-}
-
-static void
-count (struct radio_profile *profile)
-{
-  struct radio_profile_info *info = &profile->info;
-  info->nnodes = profile->nodes.n;
-  info->ncounters = profile->counters.n;
-  info->nlanes = profile->lanes.n;
-  info->nspans = profile->spans.n;
-  info->nparts = profile->parts.n;
-  info->nfacts = profile->facts.n;
-  info->nfindings = profile->findings.n;
-}
-
-enum radio_status
-rd_profile_finalize (struct radio_profile *profile)
-{
-  RD_TRY (check_numbers (profile));
-  RD_TRY (rd_profile_check_spans (profile));
-  RD_TRY (rd_profile_assign_lanes (profile));
-  RD_TRY (rd_profile_sort_spans (profile));
-  sum_nodes (profile);
-  measure (profile);
-  RD_TRY (make_part (profile));
+  if (profile->parts.n == 0)
+    RD_TRY (rd_profile_add_part (
+      profile, &(struct rd_profile_part) {
+        .name = "run 1",
+        .wall_ns = info->wall_ns,
+        .work_ns = info->work_ns,
+        .started_unix_ns = info->started_unix_ns,
+      }, NULL));
   RD_TRY (rd_profile_make_tables (profile));
-  sum_trees (profile);
-  RD_TRY (check_lanes (profile));
-  RD_TRY (check_notes (profile));
-  RD_TRY (check_samples (profile));
-  sort_notes_and_samples (profile);
-  count (profile);
+
+  /* Children come after their parents: in reverse order each is complete when
+   * it is added to its parent. */
+  struct radio_profile_node *nodes = profile->nodes.at;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    nodes[i].tree_work_ns = nodes[i].work_ns;
+    nodes[i].tree_wait_ns = nodes[i].wait_ns;
+  }
+  for (size_t i = profile->nodes.n; i-- > 0;) {
+    if (nodes[i].parent == RADIO_NO_PARENT)
+      continue;
+    struct radio_profile_node *above = &nodes[nodes[i].parent];
+    above->tree_work_ns = rd_sum (above->tree_work_ns,
+                                  nodes[i].tree_work_ns);
+    above->tree_wait_ns = rd_sum (above->tree_wait_ns,
+                                  nodes[i].tree_wait_ns);
+  }
+
+  for (size_t i = 0; i < profile->lanes.n; i++)
+    if (profile->lanes.at[i].part >= profile->parts.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "lane %zu is of part %" PRIu32 " where there are only "
+                      "%zu", i, profile->lanes.at[i].part, profile->parts.n);
+  for (size_t i = 0; i < profile->notes.n; i++) {
+    const struct rd_note *note = &profile->notes.at[i];
+    if (note->span != 0 && note->node == RD_NO_INDEX)
+      continue;
+    if (note->node >= profile->nodes.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "the text '%s' is of node %" PRIu32 " where there are "
+                      "only %zu", note->key, note->node, profile->nodes.n);
+  }
+  for (size_t i = 0; i < profile->samples.n; i++) {
+    const struct rd_sample *sample = &profile->samples.at[i];
+    if (sample->gauge >= profile->gauges.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "sample %zu is of gauge %" PRIu32 " where there are "
+                      "only %zu", i, sample->gauge, profile->gauges.n);
+    if (sample->time_ns > RD_MAX_VALUE)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "sample %zu is later than 2^63 ns", i);
+  }
+  if (profile->notes.n > 1)
+    qsort (profile->notes.at, profile->notes.n, sizeof *profile->notes.at,
+           compare_notes);
+  if (profile->samples.n > 1)
+    qsort (profile->samples.at, profile->samples.n,
+           sizeof *profile->samples.at, compare_samples);
+  count_tables (profile);
   RD_TRY (rd_profile_find_findings (profile));
-  count (profile);
+  count_tables (profile);
   return RADIO_OK;
 }
 

@@ -212,19 +212,6 @@ begins_with (const char *text, const struct rd_piece *piece)
   return strncmp (text, piece->name, piece->nbytes) == 0;
 }
 
-/* What a piece begins with is what the one before it is or begins with. */
-static void
-link_prefixes (struct rd_pieces *pieces)
-{
-  struct rd_piece *at = pieces->list.at;
-  for (size_t i = 1; i < pieces->list.n; i++) {
-    size_t prefix = i;
-    while (prefix > 0 && !begins_with (at[i].name, &at[prefix - 1]))
-      prefix = at[prefix - 1].prefix;
-    at[i].prefix = prefix;
-  }
-}
-
 void
 rd_pieces_close (struct rd_pieces *pieces)
 {
@@ -237,7 +224,13 @@ rd_pieces_close (struct rd_pieces *pieces)
     if (n == 0 || at[n - 1].name != at[i].name)
       at[n++] = at[i];
   pieces->list.n = n;
-  link_prefixes (pieces);
+  /* A piece begins with the one before it, or with what that begins with. */
+  for (size_t i = 1; i < pieces->list.n; i++) {
+    size_t prefix = i;
+    while (prefix > 0 && !begins_with (at[i].name, &at[prefix - 1]))
+      prefix = at[prefix - 1].prefix;
+    at[i].prefix = prefix;
+  }
 }
 
 /* All that is between a piece that text begins with and text itself begins
@@ -312,9 +305,11 @@ free_redaction (struct redaction *redaction)
  *----------------------------------------------------------------------*/
 
 static enum radio_status
-make_pseudonym (const struct redaction *redaction, const char *name,
-                char text[PSEUDONYM_NBYTES])
+give_pseudonym (struct redaction *redaction, const char *name,
+                const char **pseudonym)
 {
+  char text[PSEUDONYM_NBYTES];
+
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned nbytes = sizeof digest;
   if (redaction->key_nbytes > INT32_MAX)
@@ -330,15 +325,7 @@ make_pseudonym (const struct redaction *redaction, const char *name,
     snprintf (digits + 2 * i, 3, "%02x", digest[i]);
   snprintf (text, PSEUDONYM_NBYTES, "name-%s%s", digits,
             rd_harmless_suffix (name));
-  return RADIO_OK;
-}
 
-static enum radio_status
-give_pseudonym (struct redaction *redaction, const char *name,
-                const char **pseudonym)
-{
-  char text[PSEUDONYM_NBYTES];
-  RD_TRY (make_pseudonym (redaction, name, text));
   *pseudonym = rd_profile_string (redaction->copy, text);
   return *pseudonym ? RADIO_OK : rd_fail_memory (sizeof text);
 }
@@ -363,23 +350,6 @@ compare_addresses (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static enum radio_status
-list_names (struct redaction *redaction)
-{
-  const struct radio_profile *source = redaction->source;
-  for (size_t i = 0; i < source->facts.n; i++) {
-    struct name name = { .text = source->facts.at[i].value };
-    if (is_name_fact (&source->facts.at[i]) && *name.text)
-      RD_TRY (rd_vector_append (&redaction->names, name));
-  }
-  for (size_t i = 0; i < source->notes.n; i++) {
-    struct name name = { .text = source->notes.at[i].value };
-    if (source->notes.at[i].is_name && *name.text)
-      RD_TRY (rd_vector_append (&redaction->names, name));
-  }
-  return RADIO_OK;
-}
-
 /* Equal names have one address, since a profile has each string once. */
 static void
 drop_equal_names (struct redaction *redaction)
@@ -399,7 +369,17 @@ static enum radio_status
 find_names (struct redaction *redaction)
 {
   struct rd_pieces *pieces = &redaction->pieces;
-  RD_TRY (list_names (redaction));
+  const struct radio_profile *source = redaction->source;
+  for (size_t i = 0; i < source->facts.n; i++) {
+    struct name name = { .text = source->facts.at[i].value };
+    if (is_name_fact (&source->facts.at[i]) && *name.text)
+      RD_TRY (rd_vector_append (&redaction->names, name));
+  }
+  for (size_t i = 0; i < source->notes.n; i++) {
+    struct name name = { .text = source->notes.at[i].value };
+    if (source->notes.at[i].is_name && *name.text)
+      RD_TRY (rd_vector_append (&redaction->names, name));
+  }
   drop_equal_names (redaction);
   for (size_t i = 0; i < redaction->names.n; i++) {
     struct name *name = &redaction->names.at[i];
@@ -431,26 +411,21 @@ pseudonym_of (const struct redaction *redaction, const char *name)
  * Texts that are no names
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-replace_pieces (struct redaction *redaction, const char *text,
-                struct rd_buffer *buffer)
-{
-  while (*text && redaction->ncomparisons <= MAX_COMPARISONS) {
-    const struct rd_piece *piece =
-      rd_pieces_at (&redaction->pieces, text, &redaction->ncomparisons);
-    const char *put = piece ? piece->pseudonym : text;
-    RD_TRY (rd_buffer_append (buffer, put, piece ? strlen (put) : 1));
-    text += piece ? piece->nbytes : 1;
-  }
-  return rd_buffer_append (buffer, "", 1);
-}
-
 /* A text without the names in it; the copy's own. */
 static enum radio_status
 clean (struct redaction *redaction, const char *text, const char **result)
 {
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
-  RD_TRY (replace_pieces (redaction, text, &buffer));
+
+  while (*text && redaction->ncomparisons <= MAX_COMPARISONS) {
+    const struct rd_piece *piece =
+      rd_pieces_at (&redaction->pieces, text, &redaction->ncomparisons);
+    const char *put = piece ? piece->pseudonym : text;
+    RD_TRY (rd_buffer_append (&buffer, put, piece ? strlen (put) : 1));
+    text += piece ? piece->nbytes : 1;
+  }
+  RD_TRY (rd_buffer_append (&buffer, "", 1));
+
   const char *cleaned = redaction->ncomparisons <= MAX_COMPARISONS
                           ? (const char *) buffer.data : "[redacted]";
   *result = rd_profile_string (redaction->copy, cleaned);
@@ -469,52 +444,6 @@ clean_value (struct redaction *redaction, const char *value,
 /*------------------------------------------------------------------------
  * Copying
  *----------------------------------------------------------------------*/
-
-static enum radio_status
-copy_tree (struct redaction *redaction)
-{
-  const struct radio_profile *source = redaction->source;
-  struct radio_profile *copy = redaction->copy;
-  for (size_t i = 0; i < source->nodes.n; i++)
-    RD_TRY (rd_profile_add_node (copy, &source->nodes.at[i], NULL));
-  for (size_t i = 0; i < source->counters.n; i++)
-    RD_TRY (rd_profile_add_counter (copy, source->counters.at[i].name,
-                                    source->counters.at[i].unit, NULL));
-  for (size_t i = 0; i < source->gauges.n; i++)
-    RD_TRY (rd_profile_add_gauge (copy, source->gauges.at[i].name,
-                                  source->gauges.at[i].unit, NULL));
-  for (size_t i = 0; i < source->values.n; i++) {
-    const struct rd_value *value = &source->values.at[i];
-    RD_TRY (rd_profile_add_value (copy, value->node, value->counter,
-                                  value->value));
-  }
-  for (size_t i = 0; i < source->parts.n; i++)
-    RD_TRY (rd_profile_add_part (copy, &source->parts.at[i], NULL));
-  for (size_t i = 0; i < source->shares.n; i++) {
-    const struct rd_part_share *share = &source->shares.at[i];
-    RD_TRY (rd_profile_add_share (copy, share->node, share->part,
-                                  &share->share));
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
-copy_log (struct redaction *redaction)
-{
-  const struct radio_profile *source = redaction->source;
-  struct radio_profile *copy = redaction->copy;
-  for (size_t i = 0; i < source->lanes.n; i++) {
-    struct rd_lane lane = source->lanes.at[i];
-    if (!lane.is_async)
-      RD_TRY (clean (redaction, lane.name, &lane.name));
-    RD_TRY (rd_profile_add_lane (copy, &lane, NULL));
-  }
-  for (size_t i = 0; i < source->spans.n; i++)
-    RD_TRY (rd_profile_add_span (copy, &source->spans.at[i]));
-  for (size_t i = 0; i < source->samples.n; i++)
-    RD_TRY (rd_profile_add_sample (copy, &source->samples.at[i]));
-  return RADIO_OK;
-}
 
 /* What the command says in its own words.  A file that is called like one
  * ("balanced.html") does not make a secret of it: the word says nothing
@@ -540,52 +469,12 @@ is_own_word (const struct rd_fact *fact)
   return false;
 }
 
-static enum radio_status
-clean_fact (struct redaction *redaction, const struct rd_fact *fact,
-            const char **result)
-{
-  *result = fact->value;
-  return is_own_word (fact) ? RADIO_OK
-                            : clean_value (redaction, fact->value, result);
-}
-
-static enum radio_status
-copy_texts (struct redaction *redaction)
-{
-  const struct radio_profile *source = redaction->source;
-  for (size_t i = 0; i < source->notes.n; i++) {
-    struct rd_note note = source->notes.at[i];
-    RD_TRY (clean_value (redaction, note.value, &note.value));
-    RD_TRY (rd_profile_add_note (redaction->copy, &note));
-  }
-  for (size_t i = 0; i < source->facts.n; i++) {
-    const struct rd_fact *fact = &source->facts.at[i];
-    const char *value;
-    RD_TRY (clean_fact (redaction, fact, &value));
-    RD_TRY (rd_profile_add_fact (redaction->copy, fact->key, value,
-                                 is_name_fact (fact)));
-  }
-  return RADIO_OK;
-}
-
 /* A program's name without its folder, which may be somebody's. */
 static const char *
 base_name (const char *path)
 {
   const char *slash = strrchr (path, '/');
   return slash ? slash + 1 : path;
-}
-
-static enum radio_status
-copy_info (struct redaction *redaction)
-{
-  struct radio_profile *copy = redaction->copy;
-  copy->info = redaction->source->info;
-  RD_TRY (clean (redaction, copy->info.title, &copy->info.title));
-  RD_TRY (clean (redaction, base_name (copy->info.program),
-                 &copy->info.program));
-  copy->info.clock = rd_profile_string (copy, copy->info.clock);
-  return copy->info.clock ? RADIO_OK : rd_fail_memory (1);
 }
 
 enum radio_status
@@ -601,10 +490,59 @@ rd_profile_redact (const struct radio_profile *profile, const void *key,
     .key_nbytes = key ? key_nbytes : 0,
   };
   RD_TRY (find_names (&redaction));
-  RD_TRY (copy_info (&redaction));
-  RD_TRY (copy_tree (&redaction));
-  RD_TRY (copy_log (&redaction));
-  RD_TRY (copy_texts (&redaction));
+
+  copy->info = profile->info;
+  RD_TRY (clean (&redaction, copy->info.title, &copy->info.title));
+  RD_TRY (clean (&redaction, base_name (copy->info.program),
+                 &copy->info.program));
+  copy->info.clock = rd_profile_string (copy, copy->info.clock);
+  if (copy->info.clock == NULL)
+    return rd_fail_memory (1);
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    RD_TRY (rd_profile_add_node (copy, &profile->nodes.at[i], NULL));
+  for (size_t i = 0; i < profile->counters.n; i++)
+    RD_TRY (rd_profile_add_counter (copy, profile->counters.at[i].name,
+                                    profile->counters.at[i].unit, NULL));
+  for (size_t i = 0; i < profile->gauges.n; i++)
+    RD_TRY (rd_profile_add_gauge (copy, profile->gauges.at[i].name,
+                                  profile->gauges.at[i].unit, NULL));
+  for (size_t i = 0; i < profile->values.n; i++) {
+    const struct rd_value *value = &profile->values.at[i];
+    RD_TRY (rd_profile_add_value (copy, value->node, value->counter,
+                                  value->value));
+  }
+  for (size_t i = 0; i < profile->parts.n; i++)
+    RD_TRY (rd_profile_add_part (copy, &profile->parts.at[i], NULL));
+  for (size_t i = 0; i < profile->shares.n; i++) {
+    const struct rd_part_share *share = &profile->shares.at[i];
+    RD_TRY (rd_profile_add_share (copy, share->node, share->part,
+                                  &share->share));
+  }
+
+  for (size_t i = 0; i < profile->lanes.n; i++) {
+    struct rd_lane lane = profile->lanes.at[i];
+    if (!lane.is_async)
+      RD_TRY (clean (&redaction, lane.name, &lane.name));
+    RD_TRY (rd_profile_add_lane (copy, &lane, NULL));
+  }
+  for (size_t i = 0; i < profile->spans.n; i++)
+    RD_TRY (rd_profile_add_span (copy, &profile->spans.at[i]));
+  for (size_t i = 0; i < profile->samples.n; i++)
+    RD_TRY (rd_profile_add_sample (copy, &profile->samples.at[i]));
+
+  for (size_t i = 0; i < profile->notes.n; i++) {
+    struct rd_note note = profile->notes.at[i];
+    RD_TRY (clean_value (&redaction, note.value, &note.value));
+    RD_TRY (rd_profile_add_note (copy, &note));
+  }
+  for (size_t i = 0; i < profile->facts.n; i++) {
+    const struct rd_fact *fact = &profile->facts.at[i];
+    const char *value = fact->value;
+    if (!is_own_word (fact))
+      RD_TRY (clean_value (&redaction, value, &value));
+    RD_TRY (rd_profile_add_fact (copy, fact->key, value,
+                                 is_name_fact (fact)));
+  }
   RD_TRY (rd_profile_finalize (copy));
   *redacted = RD_STEAL (copy);
   return RADIO_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans of the log. */
+/* Spans of the log: checked, since they may come from a file, given lanes, and
+ * put in the order in which exporters need them. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -12,16 +13,11 @@
 #include "profiler/model/vector.h"
 
 /*------------------------------------------------------------------------
- * The log of a profile: checked, since it may come from a file, and put in
- * the order that exporters go through it.
- *----------------------------------------------------------------------*/
-
-/*------------------------------------------------------------------------
  * Ids
  *----------------------------------------------------------------------*/
 
-/* Where a span with this id is or would be; NULL where no id can be so
- * large. */
+/* Returns the slot of an id, or the free one for it; NULL where no id can be
+ * so large. */
 static uint32_t *
 find_id (const struct rd_span_ids *ids, const struct radio_profile *profile,
          uint32_t id)
@@ -44,32 +40,6 @@ rd_span_ids_find (const struct rd_span_ids *ids,
   return slot ? *slot : RD_NO_INDEX;
 }
 
-static enum radio_status
-add_id (struct rd_span_ids *ids, const struct radio_profile *profile,
-        uint32_t i)
-{
-  uint32_t id = profile->spans.at[i].id;
-  if (id == 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "span %" PRIu32 " has the id 0", i);
-  uint32_t *slot = find_id (ids, profile, id);
-  if (*slot != RD_NO_INDEX)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "spans %" PRIu32 " and %" PRIu32 " have the same id %"
-                    PRIu32, *slot, i, id);
-  *slot = i;
-  return RADIO_OK;
-}
-
-static uint32_t
-largest_id (const struct radio_profile *profile)
-{
-  uint32_t largest = 0;
-  for (size_t i = 0; i < profile->spans.n; i++)
-    if (profile->spans.at[i].id > largest)
-      largest = profile->spans.at[i].id;
-  return largest;
-}
-
 /* Ids are mostly 1 to n: a slot for each takes less room than hashing does,
  * and neighbours stay neighbours.  Where a file has others, so many slots
  * that no more than half of them are taken. */
@@ -77,7 +47,10 @@ static size_t
 choose_slots (const struct radio_profile *profile, bool *is_direct)
 {
   size_t n = profile->spans.n, nslots = 16;
-  uint32_t largest = largest_id (profile);
+  uint32_t largest = 0;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    if (profile->spans.at[i].id > largest)
+      largest = profile->spans.at[i].id;
   *is_direct = largest / 2 <= n;
   if (*is_direct)
     return (size_t) largest + 1;
@@ -98,8 +71,17 @@ rd_span_ids_make (const struct radio_profile *profile,
   ids->seed = rd_string_table_seed (profile->strings);
   for (size_t i = 0; i < nslots; i++)
     ids->slots[i] = RD_NO_INDEX;
-  for (size_t i = 0; i < profile->spans.n; i++)
-    RD_TRY (add_id (ids, profile, (uint32_t) i));
+  for (uint32_t i = 0; i < profile->spans.n; i++) {
+    uint32_t id = profile->spans.at[i].id;
+    if (id == 0)
+      return rd_fail (RADIO_ERROR_FORMAT, "span %" PRIu32 " has the id 0", i);
+    uint32_t *slot = find_id (ids, profile, id);
+    if (*slot != RD_NO_INDEX)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "spans %" PRIu32 " and %" PRIu32 " have the same id %"
+                      PRIu32, *slot, i, id);
+    *slot = i;
+  }
   return RADIO_OK;
 }
 
@@ -114,42 +96,44 @@ rd_span_ids_free (struct rd_span_ids *ids)
  * Checks
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-check_span (const struct radio_profile *profile, struct rd_span *span)
+enum radio_status
+rd_profile_check_spans (struct radio_profile *profile)
 {
-  uint64_t end;
-  if (span->node >= profile->nodes.n)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "span %" PRIu32 " is of node %" PRIu32 " where there are "
-                    "only %zu", span->id, span->node, profile->nodes.n);
-  if (span->lane != RD_NO_INDEX && span->lane >= profile->lanes.n)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "span %" PRIu32 " is in lane %" PRIu32 " where there are "
-                    "only %zu", span->id, span->lane, profile->lanes.n);
-  if (rd_add_overflows (span->begin_ns, span->duration_ns, &end)
-      || end > RD_MAX_VALUE)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "span %" PRIu32 " ends later than 2^63 ns", span->id);
-  if (span->nbytes > RD_MAX_VALUE)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "span %" PRIu32 " has more than 2^63 bytes", span->id);
-  span->submitted_ns = rd_min_u64 (span->submitted_ns, span->begin_ns);
-  span->wait_ns = rd_min_u64 (span->wait_ns, span->duration_ns);
-  return RADIO_OK;
-}
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    struct rd_span *span = &profile->spans.at[i];
+    uint64_t end;
+    if (span->node >= profile->nodes.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "span %" PRIu32 " is of node %" PRIu32 " where there "
+                      "are only %zu", span->id, span->node, profile->nodes.n);
+    if (span->lane != RD_NO_INDEX && span->lane >= profile->lanes.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "span %" PRIu32 " is in lane %" PRIu32 " where there "
+                      "are only %zu", span->id, span->lane, profile->lanes.n);
+    if (rd_add_overflows (span->begin_ns, span->duration_ns, &end)
+        || end > RD_MAX_VALUE)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "span %" PRIu32 " ends later than 2^63 ns", span->id);
+    if (span->nbytes > RD_MAX_VALUE)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "span %" PRIu32 " has more than 2^63 bytes", span->id);
+    span->submitted_ns = rd_min_u64 (span->submitted_ns, span->begin_ns);
+    span->wait_ns = rd_min_u64 (span->wait_ns, span->duration_ns);
+  }
+  RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
+  RD_TRY (rd_span_ids_make (profile, &ids));
+  RD_FREE_PLAIN void *memory = NULL;
+  RD_TRY (rd_new_array (profile->spans.n, sizeof (uint32_t), &memory));
 
-/* Whoever walks from span to parent must come to an end.  mark[i] is one
- * more than the span from which i was reached first. */
-static enum radio_status
-check_cycles (const struct radio_profile *profile,
-              const struct rd_span_ids *ids, uint32_t *mark)
-{
+  /* Walks from span to parent must end.  mark[i] is one more than the span
+   * from which i was reached first. */
+  uint32_t *mark = memory;
   const struct rd_span *spans = profile->spans.at;
   for (uint32_t i = 0; i < profile->spans.n; i++) {
     uint32_t j = i;
     while (j != RD_NO_INDEX && mark[j] == 0) {
       mark[j] = i + 1;
-      j = rd_span_ids_find (ids, profile, spans[j].parent);
+      j = rd_span_ids_find (&ids, profile, spans[j].parent);
     }
     if (j != RD_NO_INDEX && mark[j] == i + 1)
       return rd_fail (RADIO_ERROR_FORMAT,
@@ -157,18 +141,6 @@ check_cycles (const struct radio_profile *profile,
                       spans[j].id);
   }
   return RADIO_OK;
-}
-
-enum radio_status
-rd_profile_check_spans (struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->spans.n; i++)
-    RD_TRY (check_span (profile, &profile->spans.at[i]));
-  RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
-  RD_TRY (rd_span_ids_make (profile, &ids));
-  RD_FREE_PLAIN void *mark = NULL;
-  RD_TRY (rd_new_array (profile->spans.n, sizeof (uint32_t), &mark));
-  return check_cycles (profile, &ids, mark);
 }
 
 /*------------------------------------------------------------------------
@@ -188,27 +160,35 @@ compare_spans (const void *a, const void *b)
   return by ? by : rd_compare_u64 (x->id, y->id);
 }
 
-static bool
-is_sorted (const struct rd_span *spans, size_t n)
-{
-  for (size_t i = 1; i < n; i++)
-    if (compare_spans (&spans[i - 1], &spans[i]) > 0)
-      return false;
-  return true;
-}
-
 static uint64_t
 end_of (const struct rd_span *span)
 {
   return span->begin_ns + span->duration_ns;
 }
 
-/* Cut what sticks out of the span around it.  ends[] are those of the spans
- * open at a time; whether any was cut is left in *has_cut: lengths are part
- * of the order. */
-static enum radio_status
-cut_to_nest (struct radio_profile *profile, uint64_t *ends, bool *has_cut)
+/* Spans are mostly in order already. */
+static void
+sort (struct radio_profile *profile)
 {
+  struct rd_span *spans = profile->spans.at;
+  size_t n = profile->spans.n, i = 1;
+  while (i < n && compare_spans (&spans[i - 1], &spans[i]) <= 0)
+    i++;
+  if (i < n)
+    qsort (spans, n, sizeof *spans, compare_spans);
+}
+
+enum radio_status
+rd_profile_sort_spans (struct radio_profile *profile)
+{
+  RD_FREE_PLAIN void *memory = NULL;
+  bool has_cut = false;
+  RD_TRY (rd_new_array (RD_MAX_NODE_DEPTH, sizeof (uint64_t), &memory));
+  sort (profile);
+
+  /* Cut spans at the end of the one around them.  ends[] are those of the
+   * spans that are open at a time. */
+  uint64_t *ends = memory;
   size_t depth = 0;
   for (size_t i = 0; i < profile->spans.n; i++) {
     struct rd_span *span = &profile->spans.at[i];
@@ -219,7 +199,7 @@ cut_to_nest (struct radio_profile *profile, uint64_t *ends, bool *has_cut)
     if (depth > 0 && end_of (span) > ends[depth - 1]) {
       span->duration_ns = ends[depth - 1] - span->begin_ns;
       span->wait_ns = rd_min_u64 (span->wait_ns, span->duration_ns);
-      *has_cut = true;
+      has_cut = true;
     }
     if (depth == RD_MAX_NODE_DEPTH)
       return rd_fail (RADIO_ERROR_FORMAT,
@@ -227,26 +207,7 @@ cut_to_nest (struct radio_profile *profile, uint64_t *ends, bool *has_cut)
                       PRIu32, span->id, RD_MAX_NODE_DEPTH, span->lane);
     ends[depth++] = end_of (span);
   }
-  return RADIO_OK;
-}
-
-static void
-sort (struct radio_profile *profile)
-{
-  if (!is_sorted (profile->spans.at, profile->spans.n))
-    qsort (profile->spans.at, profile->spans.n, sizeof *profile->spans.at,
-           compare_spans);
-}
-
-enum radio_status
-rd_profile_sort_spans (struct radio_profile *profile)
-{
-  RD_FREE_PLAIN void *ends = NULL;
-  bool has_cut = false;
-  RD_TRY (rd_new_array (RD_MAX_NODE_DEPTH, sizeof (uint64_t), &ends));
-  sort (profile);
-  RD_TRY (cut_to_nest (profile, ends, &has_cut));
-  if (has_cut)
+  if (has_cut)                /* lengths are part of the order */
     sort (profile);
   return RADIO_OK;
 }
@@ -286,7 +247,7 @@ free_packing (struct packing *packing)
   free (packing->ends);
 }
 
-/* The request that a phase belongs to, if it waits for a row too. */
+/* The request that a phase belongs to, if it needs a row too. */
 static uint32_t
 request_of (const struct packing *packing, uint32_t i)
 {
@@ -301,48 +262,6 @@ request_of (const struct packing *packing, uint32_t i)
   return above;
 }
 
-/* Fill leader[]; spans that have a lane stay RD_NO_INDEX.  A chain of phases
- * is walked up to who is known, and down again by setting it. */
-static void
-find_leaders (struct packing *packing)
-{
-  const struct radio_profile *profile = packing->profile;
-  for (uint32_t i = 0; i < profile->spans.n; i++)
-    packing->leader[i] = RD_NO_INDEX;
-  for (uint32_t i = 0; i < profile->spans.n; i++) {
-    if (profile->spans.at[i].lane != RD_NO_INDEX)
-      continue;
-    uint32_t top = i, above;
-    while (packing->leader[top] == RD_NO_INDEX
-           && (above = request_of (packing, top)) != RD_NO_INDEX)
-      top = above;
-    uint32_t leader = packing->leader[top];
-    leader = leader == RD_NO_INDEX ? top : leader;
-    packing->leader[top] = leader;
-    for (uint32_t j = i; j != top; j = request_of (packing, j))
-      packing->leader[j] = leader;
-  }
-}
-
-/* The time that each group takes up.  A phase whose request the log did not
- * keep is a group by itself. */
-static void
-make_groups (struct packing *packing)
-{
-  const struct radio_profile *profile = packing->profile;
-  for (uint32_t i = 0; i < profile->spans.n; i++)
-    packing->groups[i] = (struct group) { UINT64_MAX, 0, i, RD_NO_INDEX };
-  for (uint32_t i = 0; i < profile->spans.n; i++) {
-    if (packing->leader[i] == RD_NO_INDEX)
-      continue;
-    const struct rd_span *span = &profile->spans.at[i];
-    struct group *group = &packing->groups[packing->leader[i]];
-    group->begin_ns = rd_min_u64 (group->begin_ns, span->begin_ns);
-    group->end_ns = rd_max_u64 (group->end_ns,
-                                span->begin_ns + span->duration_ns);
-  }
-}
-
 static int
 compare_groups (const void *a, const void *b)
 {
@@ -354,111 +273,94 @@ compare_groups (const void *a, const void *b)
   return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The first row that is free from begin_ns on.  There is one: as many rows
- * as groups. */
-static size_t
-find_row (const struct packing *packing, uint64_t begin_ns)
-{
-  size_t i = 1;
-  while (i < packing->nrows)
-    i = packing->ends[2 * i] <= begin_ns ? 2 * i : 2 * i + 1;
-  return i - packing->nrows;
-}
-
-static void
-set_row_end (struct packing *packing, size_t row, uint64_t end_ns)
-{
-  size_t i = packing->nrows + row;
-  packing->ends[i] = end_ns;
-  for (i /= 2; i >= 1; i /= 2)
-    packing->ends[i] = rd_min_u64 (packing->ends[2 * i],
-                                   packing->ends[2 * i + 1]);
-}
-
-static enum radio_status
-add_row (struct radio_profile *profile, size_t number, uint32_t *lane)
-{
-  char name[32];
-  snprintf (name, sizeof name, "requests %zu", number);
-  return rd_profile_add_lane (
-    profile, &(struct rd_lane) { .name = name, .is_async = true }, lane);
-}
-
-/* Give each group a row, by time. */
-static enum radio_status
-place_groups (struct packing *packing)
-{
-  uint32_t nused = 0;
-  uint32_t first = (uint32_t) packing->profile->lanes.n;
-  for (size_t i = 0; i < packing->ngroups; i++) {
-    struct group *group = &packing->groups[i];
-    size_t row = find_row (packing, group->begin_ns);
-    if (row == nused) {
-      uint32_t lane;
-      RD_TRY (add_row (packing->profile, ++nused, &lane));
-    }
-    group->lane = first + (uint32_t) row;
-    set_row_end (packing, row, group->end_ns);
-  }
-  return RADIO_OK;
-}
-
-/* Drop what is no group, and sort the rest. */
-static void
-sort_groups (struct packing *packing)
-{
-  size_t n = 0;
-  for (uint32_t i = 0; i < packing->profile->spans.n; i++)
-    if (packing->leader[i] == i)
-      packing->groups[n++] = packing->groups[i];
-  packing->ngroups = n;
-  qsort (packing->groups, n, sizeof *packing->groups, compare_groups);
-}
-
-static enum radio_status
-place (struct packing *packing)
-{
-  packing->nrows = 1;
-  while (packing->nrows < packing->ngroups)
-    packing->nrows *= 2;
-  void *ends;
-  RD_TRY (rd_new_array (2 * packing->nrows, sizeof (uint64_t), &ends));
-  packing->ends = ends;
-  RD_TRY (place_groups (packing));
-
-  struct rd_span *spans = packing->profile->spans.at;
-  for (size_t i = 0; i < packing->ngroups; i++)
-    spans[packing->groups[i].first].lane = packing->groups[i].lane;
-  for (size_t i = 0; i < packing->profile->spans.n; i++)
-    if (packing->leader[i] != RD_NO_INDEX)
-      spans[i].lane = spans[packing->leader[i]].lane;
-  return RADIO_OK;
-}
-
-static bool
-needs_packing (const struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->spans.n; i++)
-    if (profile->spans.at[i].lane == RD_NO_INDEX)
-      return true;
-  return false;
-}
-
 enum radio_status
 rd_profile_assign_lanes (struct radio_profile *profile)
 {
-  if (!needs_packing (profile))
+  size_t n = profile->spans.n, without_lane = 0;
+  for (size_t i = 0; i < n; i++)
+    without_lane += profile->spans.at[i].lane == RD_NO_INDEX;
+  if (without_lane == 0)
     return RADIO_OK;
   RD_CLEANUP (free_packing) struct packing packing = { .profile = profile };
-  void *leader, *groups;
-  size_t n = profile->spans.n;
+  void *leaders, *groups, *ends;
   RD_TRY (rd_span_ids_make (profile, &packing.ids));
-  RD_TRY (rd_new_array (n, sizeof (uint32_t), &leader));
-  packing.leader = leader;
+  RD_TRY (rd_new_array (n, sizeof (uint32_t), &leaders));
+  packing.leader = leaders;
   RD_TRY (rd_new_array (n, sizeof (struct group), &groups));
   packing.groups = groups;
-  find_leaders (&packing);
-  make_groups (&packing);
-  sort_groups (&packing);
-  return place (&packing);
+
+  /* Spans that have a lane have no leader.  A chain of phases is walked up to
+   * a span with a known leader, and again to set it. */
+  for (uint32_t i = 0; i < n; i++)
+    packing.leader[i] = RD_NO_INDEX;
+  for (uint32_t i = 0; i < profile->spans.n; i++) {
+    if (profile->spans.at[i].lane != RD_NO_INDEX)
+      continue;
+    uint32_t top = i, above;
+    while (packing.leader[top] == RD_NO_INDEX
+           && (above = request_of (&packing, top)) != RD_NO_INDEX)
+      top = above;
+    uint32_t leader = packing.leader[top];
+    leader = leader == RD_NO_INDEX ? top : leader;
+    packing.leader[top] = leader;
+    for (uint32_t j = i; j != top; j = request_of (&packing, j))
+      packing.leader[j] = leader;
+  }
+
+  /* Find the time that each group takes.  A phase whose request is not in the
+   * log is a group by itself. */
+  for (uint32_t i = 0; i < profile->spans.n; i++)
+    packing.groups[i] = (struct group) { UINT64_MAX, 0, i, RD_NO_INDEX };
+  for (uint32_t i = 0; i < profile->spans.n; i++) {
+    if (packing.leader[i] == RD_NO_INDEX)
+      continue;
+    const struct rd_span *span = &profile->spans.at[i];
+    struct group *group = &packing.groups[packing.leader[i]];
+    group->begin_ns = rd_min_u64 (group->begin_ns, span->begin_ns);
+    group->end_ns = rd_max_u64 (group->end_ns,
+                                span->begin_ns + span->duration_ns);
+  }
+
+  for (uint32_t i = 0; i < n; i++)
+    if (packing.leader[i] == i)
+      packing.groups[packing.ngroups++] = packing.groups[i];
+  qsort (packing.groups, packing.ngroups, sizeof *packing.groups,
+         compare_groups);
+  packing.nrows = 1;
+  while (packing.nrows < packing.ngroups)
+    packing.nrows *= 2;
+  RD_TRY (rd_new_array (2 * packing.nrows, sizeof (uint64_t), &ends));
+  packing.ends = ends;
+
+  /* Give each group a row, by time. */
+  uint32_t nused = 0;
+  uint32_t first = (uint32_t) profile->lanes.n;
+  for (size_t i = 0; i < packing.ngroups; i++) {
+    struct group *group = &packing.groups[i];
+    /* Find the first row that is free from begin_ns on.  There is one: as
+     * many rows as groups. */
+    size_t at = 1;
+    while (at < packing.nrows)
+      at = packing.ends[2 * at] <= group->begin_ns ? 2 * at : 2 * at + 1;
+    size_t row = at - packing.nrows;
+    if (row == nused) {
+      char name[32];
+      snprintf (name, sizeof name, "requests %" PRIu32, ++nused);
+      struct rd_lane lane = { .name = name, .is_async = true };
+      RD_TRY (rd_profile_add_lane (profile, &lane, NULL));
+    }
+    group->lane = first + (uint32_t) row;
+    packing.ends[at] = group->end_ns;
+    for (at /= 2; at >= 1; at /= 2)
+      packing.ends[at] = rd_min_u64 (packing.ends[2 * at],
+                                     packing.ends[2 * at + 1]);
+  }
+
+  struct rd_span *spans = profile->spans.at;
+  for (size_t i = 0; i < packing.ngroups; i++)
+    spans[packing.groups[i].first].lane = packing.groups[i].lane;
+  for (size_t i = 0; i < n; i++)
+    if (packing.leader[i] != RD_NO_INDEX)
+      spans[i].lane = spans[packing.leader[i]].lane;
+  return RADIO_OK;
 }

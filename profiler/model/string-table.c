@@ -79,14 +79,6 @@ good_character (const char *text)
   return p[0] == 0xc2 && p[1] < 0xa0 ? 0 : rd_utf8_nbytes (text);
 }
 
-/* How much of a bad place one U+FFFD stands for: a character that is not
- * wanted whole, of a broken one its first byte. */
-static size_t
-bad_character (const unsigned char *text)
-{
-  return text[0] == 0xc2 && (text[1] & 0xc0) == 0x80 ? 2 : 1;
-}
-
 /* The next clean character of *text as bytes, with their number; 0 at the
  * end. */
 static size_t
@@ -97,7 +89,7 @@ next_character (const char **text, const char **bytes)
     return 0;
   size_t n = good_character (*text);
   *bytes = n > 0 ? *text : "\xef\xbf\xbd";
-  *text += n > 0 ? n : bad_character (p);
+  *text += n > 0 ? n : (p[0] == 0xc2 && (p[1] & 0xc0) == 0x80 ? 2 : 1);
   return n > 0 ? n : 3;
 }
 
@@ -136,7 +128,8 @@ is_same (const char *clean, const char *text)
 
 /* Where a text is, or where it would be put; nslots > 0. */
 static struct rd_text_slot *
-find_slot (const struct rd_string_table *texts, const char *text, uint64_t hash)
+find_slot (const struct rd_string_table *texts, const char *text,
+           uint64_t hash)
 {
   size_t i = hash & (texts->nslots - 1);
   while (texts->slots[i].text

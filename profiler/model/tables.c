@@ -136,25 +136,23 @@ join_shares (struct radio_profile *profile)
   profile->shares.n = n;
 }
 
-/* A single part has all of every node. */
-static enum radio_status
-share_all (struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    struct rd_part_share all = {
-      (uint32_t) i, 0, { node->calls, node->total_ns, node->self_ns },
-    };
-    RD_TRY (rd_vector_append (&profile->shares, all));
-  }
-  return RADIO_OK;
-}
+/*------------------------------------------------------------------------
+ * Sums of trees
+ *----------------------------------------------------------------------*/
 
-static enum radio_status
-order_entries (struct radio_profile *profile)
+enum radio_status
+rd_profile_make_tables (struct radio_profile *profile)
 {
-  if (profile->parts.n == 1 && profile->shares.n == 0)
-    RD_TRY (share_all (profile));
+  if (profile->parts.n == 1 && profile->shares.n == 0) {
+    /* A single part has all of every node. */
+    for (size_t i = 0; i < profile->nodes.n; i++) {
+      const struct radio_profile_node *node = &profile->nodes.at[i];
+      struct rd_part_share all = {
+        (uint32_t) i, 0, { node->calls, node->total_ns, node->self_ns },
+      };
+      RD_TRY (rd_vector_append (&profile->shares, all));
+    }
+  }
   if (profile->values.n > 1)
     qsort (profile->values.at, profile->values.n,
            sizeof *profile->values.at, compare_values);
@@ -163,20 +161,10 @@ order_entries (struct radio_profile *profile)
            sizeof *profile->shares.at, compare_shares);
   join_values (profile);
   join_shares (profile);
-  return RADIO_OK;
-}
-
-/*------------------------------------------------------------------------
- * Sums of trees
- *----------------------------------------------------------------------*/
-
-/* Number the nodes so that those below a node come right behind it.  A node
- * is known by its parent, which comes before it: from the last on, each adds
- * its number of nodes to its parent's; from the first on, each takes its
- * place and leaves its siblings the next one. */
-static enum radio_status
-number_nodes (struct radio_profile *profile)
-{
+  /* Number the nodes so that those below a node come right behind it. A node
+   * is known by its parent, which comes before it: from the last on, each
+   * adds its number of nodes to its parent's; from the first on, each takes
+   * its place and leaves its siblings the next one. */
   size_t n = profile->nodes.n;
   const struct radio_profile_node *nodes = profile->nodes.at;
   RD_FREE_PLAIN void *memory = NULL;
@@ -198,12 +186,6 @@ number_nodes (struct radio_profile *profile)
     *free_place += profile->extents[i].size;
     next[i] = profile->extents[i].place + 1;
   }
-  return RADIO_OK;
-}
-
-static enum radio_status
-sum_running (struct radio_profile *profile)
-{
   uint64_t low = 0;
   uint32_t high = 0;
   for (size_t i = 0; i < profile->values.n; i++) {
@@ -226,14 +208,6 @@ sum_running (struct radio_profile *profile)
     running->high = high;
   }
   return RADIO_OK;
-}
-
-enum radio_status
-rd_profile_make_tables (struct radio_profile *profile)
-{
-  RD_TRY (order_entries (profile));
-  RD_TRY (number_nodes (profile));
-  return sum_running (profile);
 }
 
 /*------------------------------------------------------------------------

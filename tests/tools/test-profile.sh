@@ -702,7 +702,7 @@ a_command_that_failed_says_so_first_in_its_profile () {
 measurements_ignore_the_environment () {
   RADIO_PROFILE=ignored.json tells profile roi -s s.zarr ct/one --roi 8 \
     --runs 1 -o y.json
-  grep -q "^radio: RADIO_PROFILE is left aside: 'radio profile'" "$tmp/err"
+  grep -q "^radio: RADIO_PROFILE is ignored: 'radio profile'" "$tmp/err"
   [ -s y.json ] && [ ! -e ignored.json ]
 }
 

@@ -27,7 +27,7 @@ export function failuresOf(shape, node) {
   return failuresByShape.get(shape)?.[node] ?? 0;
 }
 
-// Returns "failed: not found", "2 of 5 failed: not found, or otherwise", or ''
+// Returns "failed: not found", "2 of 5 failed: not found", or ''
 // without failures.
 export function failureText(shape, node) {
   const n = failuresOf(shape, node);

@@ -81,7 +81,7 @@ requests_bound_when_threads_have_little_to_do (void **state)
 {
   (void) state;
   assert_found (build_requests (50, 49), "bound-by-network",
-                RADIO_FINDING_HINT, "under way in 50 ms of 100 ms, while "
+                RADIO_FINDING_HINT, "in flight in 50 ms of 100 ms, while "
                 "threads worked 49 % of it; 2 'GET' of 40 ms each; 5 MB at "
                 "100 MB/s");
   assert_found (build_requests (80, 10), "bound-by-network",
@@ -151,7 +151,7 @@ work_on_one_thread_is_told_where_there_are_more_cpus (void **state)
   (void) state;
   assert_found (build_one_thread (100, 100, "8"), "bound-by-one-thread",
                 RADIO_FINDING_HINT, "1 thread of 1 busy at a time on 8 "
-                "CPUs, so 87.5 % of them was not used");
+                "CPUs, so 87.5 % of them was unused");
   assert_found (build_one_thread (70, 100, "2"), "bound-by-one-thread",
                 RADIO_FINDING_HINT, "70 ms of work in 100 ms");
   assert_not_found (build_one_thread (69, 100, "2"), "bound-by-one-thread");

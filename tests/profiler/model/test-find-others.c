@@ -48,7 +48,7 @@ a_cache_that_seldom_helps_is_told (void **state)
   (void) state;
   assert_found (build_counts ("cache hits", 9, "cache misses", 11),
                 "cache-misses", RADIO_FINDING_HINT,
-                "9 of 20 look-ups were in the cache (45 %)");
+                "9 of 20 lookups hit the cache (45 %)");
   assert_not_found (build_counts ("cache hits", 10, "cache misses", 10),
                     "cache-misses");
   assert_not_found (build_counts ("cache hits", 0, "cache misses", 19),
@@ -72,7 +72,7 @@ a_cache_that_runs_threw_away_is_not_told (void **state)
     = build_counts ("cache hits", 9, "cache misses", 11);
   build_fact (warm, "cache", "warm", false);
   assert_found (warm, "cache-misses", RADIO_FINDING_HINT,
-                "9 of 20 look-ups were in the cache (45 %)");
+                "9 of 20 lookups hit the cache (45 %)");
 }
 
 /* Work and wait in reading files, beside other work. */
@@ -101,7 +101,8 @@ cold_files_are_told_by_waiting (void **state)
 {
   (void) state;
   assert_found (build_disk (50, 50, 0), "cold-files", RADIO_FINDING_NOTE,
-                "50 ms of the 100 ms in reading files was waiting (50 %)");
+                "50 ms of the 100 ms in reading files was waiting for the "
+                "device (50 %)");
   assert_not_found (build_disk (51, 49, 0), "cold-files");
 }
 
@@ -261,7 +262,7 @@ spans_that_were_not_kept_are_told (void **state)
   build_fact (throttled, "paths no longer logged", "2", false);
   assert_found (throttled, "log-incomplete", RADIO_FINDING_NOTE,
                 "30 of 40 spans were not kept (75 %), most of them of "
-                "'tile'; 2 paths were too tiny");
+                "'tile'; 2 paths were too short");
   assert_found (build_log (1, 10), "log-incomplete", RADIO_FINDING_NOTE,
                 "of 'tile'; the call tree");
   assert_not_found (build_log (0, 10), "log-incomplete");
@@ -324,9 +325,9 @@ ranks_that_take_differently_long_are_told (void **state)
 {
   (void) state;
   assert_found (RANKS (80, 120, 80, 120), "imbalance", RADIO_FINDING_HINT,
-                "'read' took 120 ms in part 1, 100 ms in the mean of 4 (1.2 "
-                "x), 80 ms in the fastest; 20 ms more than the mean of it "
-                "in 'GET'");
+                "'read' took 120 ms in part 1, 100 ms on average over 4 "
+                "(1.2 x), 80 ms in the fastest; 20 ms of the excess in "
+                "'GET'");
   assert_not_found (RANKS (81, 119, 81, 119), "imbalance");
 }
 
@@ -346,7 +347,7 @@ a_first_run_that_was_slower_is_a_warm_up (void **state)
 {
   (void) state;
   assert_found (RUNS (150, 100, 101, 99), "warm-up", RADIO_FINDING_NOTE,
-                "150 ms in run 1, 100 ms in the median of the 3 others (1.5 "
+                "150 ms in run 1, a median of 100 ms in the 3 others (1.5 "
                 "x)");
   assert_not_found (RUNS (149, 100, 101, 99), "warm-up");
   assert_not_found (RUNS (150, 100, 151, 99), "warm-up");
@@ -358,7 +359,7 @@ runs_that_scatter_are_told (void **state)
 {
   (void) state;
   assert_found (RUNS (500, 100, 90, 110), "runs-scatter",
-                RADIO_FINDING_HINT, "from 90 ms to 110 ms over 3 runs after "
+                RADIO_FINDING_HINT, "90 ms to 110 ms over 3 runs after "
                 "the first, a range of 20 % of their median of 100 ms");
   assert_not_found (RUNS (500, 100, 91, 110), "runs-scatter");
 }
@@ -479,7 +480,7 @@ the_innermost_operation_that_failed_is_told (void **state)
   struct radio_profile *several = build_failures (0, 3);
   several->notes.at[1].varies = true;
   assert_found (several, "failures", RADIO_FINDING_HINT,
-                "3 of 5 'fetch' failed: permission denied, or otherwise");
+                "3 of 5 'fetch' failed: permission denied, and other errors");
 }
 
 static void
@@ -514,11 +515,11 @@ work_without_a_cpu_is_told (void **state)
   (void) state;
   assert_found (build_ran ("25000000"), "threads-off-cpu",
                 RADIO_FINDING_HINT,
-                "in 100 ms that count as work the process had CPUs for 25 "
-                "ms (25 %): in the rest a scope slept, or other processes "
-                "had the 2 CPUs");
+                "of 100 ms counted as work the process had 25 ms of CPU time "
+                "(25 %): otherwise scopes slept, or other processes used the "
+                "2 CPUs");
   assert_found (build_ran ("79000000"), "threads-off-cpu",
-                RADIO_FINDING_HINT, "79 ms (79 %)");
+                RADIO_FINDING_HINT, "79 ms of CPU time (79 %)");
   assert_not_found (build_ran ("80000000"), "threads-off-cpu");
   assert_not_found (build_ran ("900000000"), "threads-off-cpu");
   assert_not_found (build_ran ("damaged"), "threads-off-cpu");
@@ -553,7 +554,7 @@ limits_that_were_reached_are_told (void **state)
   (void) state;
   assert_found (build_limit ("scopes not recorded", "70000"),
                 "limits-reached", RADIO_FINDING_HINT,
-                "70000 scopes were counted into what is above");
+                "70000 scopes were counted into their parent");
   assert_found (build_limit ("threads not recorded", "1"), "limits-reached",
                 RADIO_FINDING_HINT, "1 thread was not recorded");
   assert_found (build_limit ("counter values not kept", "5"),
