@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Chrome. */
+/* Chrome's trace events, as JSON: a timeline for Perfetto and
+ * chrome://tracing, which speedscope imports as well.
+ *
+ * A span is one X event on its thread, or on the row of requests that it was
+ * given, so that events of a tid overlap only by nesting.  Work that was
+ * handed off has an arrow (s and f) from the span that submitted it.  Events
+ * without a time of their own still have "ts", which speedscope demands.
+ * Times are in microseconds with three decimals: whole nanoseconds, and more
+ * decimals where events of one nanosecond have to be in order. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -15,63 +23,36 @@
 /* The number of each lane as a thread: the one that the operating system
  * gave it, so that it can be found in other tools; another where two lanes
  * have the same, or none.  All are different, and none is 0. */
-struct rd_lane_ids {
+struct lane_ids {
   uint64_t *tid;
 };
 
-/* RADIO_ERROR_MEMORY. */
-enum radio_status rd_lane_ids_make (const struct radio_profile *profile,
-                                    struct rd_lane_ids *ids)
-  RADIO_USE_RESULT;
-
-void rd_lane_ids_free (struct rd_lane_ids *ids);
-
-#define RD_LANE_IDS_SCOPE RD_CLEANUP (rd_lane_ids_free)
+#define LANE_IDS_SCOPE RD_CLEANUP (lane_ids_free)
 
 /* The number of a lane's process: one for each rank, else 1. */
 static inline unsigned
-rd_lane_pid (const struct radio_profile *profile, uint32_t lane)
+pid_of (const struct radio_profile *profile, uint32_t lane)
 {
   return profile->info.parts == RADIO_PARTS_RANKS
     ? profile->lanes.at[lane].part + 1 : 1;
 }
 
-/* The name of a lane within its process: without that of its rank in front,
- * which joining puts there. */
-const char *rd_lane_short_name (const struct radio_profile *profile,
-                                uint32_t lane);
-
-/* The first note of a span, or some other note if it has none. */
-size_t rd_lanes_first_note (const struct radio_profile *profile,
-                            uint32_t span_id);
-
-struct rd_flows {
+struct flows {
   const struct radio_profile *profile;
   uint32_t *by_id;            /* indexes of spans, in the order of ids */
 };
 
 /* An arrow to a span; both times lie within the spans that it joins. */
-struct rd_flow {
+struct flow {
   uint32_t from_lane;
   uint64_t from_ns;
   uint64_t to_ns;
 };
 
-/* RADIO_ERROR_MEMORY. */
-enum radio_status rd_flows_make (const struct radio_profile *profile,
-                                 struct rd_flows *flows) RADIO_USE_RESULT;
-
-/* The arrow to a span of the profile.  False if there is none: the span
- * stands in its parent anyway, or the log has dropped that. */
-bool rd_flows_find (const struct rd_flows *flows, const struct rd_span *span,
-                    struct rd_flow *flow);
-
-void rd_flows_free (struct rd_flows *flows);
-
-#define RD_FLOWS_SCOPE RD_CLEANUP (rd_flows_free)
+#define FLOWS_SCOPE RD_CLEANUP (flows_free)
 
 /*------------------------------------------------------------------------
- * Names and numbers of lanes.
+ * Names and thread ids of lanes
  *----------------------------------------------------------------------*/
 
 /* Linux has no larger numbers; those above are for lanes without one.  They
@@ -92,9 +73,10 @@ compare_entries (const void *pa, const void *pb)
   return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
-enum radio_status
-rd_lane_ids_make (const struct radio_profile *profile,
-                  struct rd_lane_ids *ids)
+/* RADIO_ERROR_MEMORY. */
+static enum radio_status
+lane_ids_make (const struct radio_profile *profile,
+                  struct lane_ids *ids)
 {
   size_t n = profile->lanes.n;
   RD_FREE struct tid_entry *entries = rd_calloc (n + 1, sizeof *entries);
@@ -114,15 +96,17 @@ rd_lane_ids_make (const struct radio_profile *profile,
   return RADIO_OK;
 }
 
-void
-rd_lane_ids_free (struct rd_lane_ids *ids)
+static void
+lane_ids_free (struct lane_ids *ids)
 {
   rd_free (ids->tid);
   ids->tid = NULL;
 }
 
-const char *
-rd_lane_short_name (const struct radio_profile *profile, uint32_t lane)
+/* The name of a lane within its process: without that of its rank in front,
+ * which joining puts there. */
+static const char *
+short_name_of (const struct radio_profile *profile, uint32_t lane)
 {
   const struct rd_lane *of = &profile->lanes.at[lane];
   const char *part = profile->parts.at[of->part].name;
@@ -134,8 +118,9 @@ rd_lane_short_name (const struct radio_profile *profile, uint32_t lane)
   return of->name;
 }
 
-size_t
-rd_lanes_first_note (const struct radio_profile *profile, uint32_t span_id)
+/* The first note of a span, or some other note if it has none. */
+static size_t
+first_note_of (const struct radio_profile *profile, uint32_t span_id)
 {
   size_t low = 0, high = profile->notes.n;
   while (low < high) {
@@ -150,7 +135,8 @@ rd_lanes_first_note (const struct radio_profile *profile, uint32_t span_id)
 
 /*------------------------------------------------------------------------
  * Finding the ends of arrows.
- *  * A reader gives an arrow's end to the innermost span that is open on the
+ *
+ * A reader gives an arrow's end to the innermost span that is open on the
  * thread at its time.  Perfetto takes a span for open until the next one of
  * the thread begins, so an arrow drawn at the true time, after some child of
  * the submitter has ended, would come out of that child.  Therefore an end
@@ -169,8 +155,9 @@ compare_ids (const void *pa, const void *pb)
   return (a->id > b->id) - (a->id < b->id);
 }
 
-enum radio_status
-rd_flows_make (const struct radio_profile *profile, struct rd_flows *flows)
+/* RADIO_ERROR_MEMORY. */
+static enum radio_status
+flows_make (const struct radio_profile *profile, struct flows *flows)
 {
   size_t n = profile->spans.n;
   RD_FREE struct id_entry *entries = rd_calloc (n + 1, sizeof *entries);
@@ -186,8 +173,8 @@ rd_flows_make (const struct radio_profile *profile, struct rd_flows *flows)
   return RADIO_OK;
 }
 
-void
-rd_flows_free (struct rd_flows *flows)
+static void
+flows_free (struct flows *flows)
 {
   rd_free (flows->by_id);
   flows->by_id = NULL;
@@ -195,7 +182,7 @@ rd_flows_free (struct rd_flows *flows)
 
 /* The span of an id, or NULL. */
 static const struct rd_span *
-find_span (const struct rd_flows *flows, uint32_t id)
+find_span (const struct flows *flows, uint32_t id)
 {
   const struct rd_span *spans = flows->profile->spans.at;
   size_t low = 0, high = flows->profile->spans.n;
@@ -215,7 +202,7 @@ find_span (const struct rd_flows *flows, uint32_t id)
  * reader: before its end, and before what begins next.  When that begins
  * with it, there is none, and its beginning has to do. */
 static uint64_t
-latest_moment (const struct rd_flows *flows, const struct rd_span *span)
+latest_moment (const struct flows *flows, const struct rd_span *span)
 {
   const struct radio_profile *profile = flows->profile;
   uint64_t limit = rd_span_end (span);
@@ -234,9 +221,9 @@ clamp (uint64_t value, uint64_t low, uint64_t high)
 
 /* An arrow may not go back in time, not even by the little by which the
  * clocks of two processors differ. */
-bool
-rd_flows_find (const struct rd_flows *flows, const struct rd_span *span,
-               struct rd_flow *flow)
+static bool
+flows_find (const struct flows *flows, const struct rd_span *span,
+               struct flow *flow)
 {
   enum radio_edge edge = flows->profile->nodes.at[span->node].edge;
   if (span->parent == 0
@@ -256,7 +243,7 @@ rd_flows_find (const struct rd_flows *flows, const struct rd_span *span,
 }
 
 /*------------------------------------------------------------------------
- * Setting events of one nanosecond apart, in the order of the nesting.
+ * Shifts that order the events of one nanosecond
  *----------------------------------------------------------------------*/
 
 #define STEP_PS 100           /* between two events, if there is room */
@@ -301,21 +288,14 @@ count_steps_to_anchor (const struct event *events, size_t n)
   return steps;
 }
 
-static int
-count_steps (const struct event *events, size_t n)
-{
-  int steps = 0;
-  for (size_t i = 1; i < n; i++)
-    steps += is_step (&events[i - 1], &events[i]);
-  return steps;
-}
-
 static void
 settle (struct group *group)
 {
   const struct event *events = (const void *) group->events.data;
   size_t n = group->events.nbytes / sizeof *events;
-  int steps = count_steps (events, n);
+  int steps = 0;
+  for (size_t i = 1; i < n; i++)
+    steps += is_step (&events[i - 1], &events[i]);
   int step_ps = steps * STEP_PS <= ROOM_PS ? STEP_PS : ROOM_PS / steps;
   int at = -count_steps_to_anchor (events, n);
   for (size_t i = 0; i < n; i++) {
@@ -359,17 +339,6 @@ leave (const struct rd_span *span, uint64_t end_ns, void *context)
   add_event (context, span, end_ns, true);
 }
 
-static enum radio_status
-shift_lane (struct group *group, size_t first, size_t n)
-{
-  const struct rd_nest_visitor visitor = { enter, leave, group };
-  RD_TRY (rd_nest_visit (&group->profile->spans.at[first], n, &visitor));
-  RD_TRY (group->status);
-  if (group->events.nbytes > 0)
-    settle (group);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_shifts_make (const struct radio_profile *profile,
                 struct rd_shift **shifts)
@@ -383,21 +352,19 @@ rd_shifts_make (const struct radio_profile *profile,
   };
   for (size_t i = 0, n; i < nspans; i += n) {
     n = rd_nest_lane_length (profile, i);
-    RD_TRY (shift_lane (&group, i, n));
+
+    const struct rd_nest_visitor visitor = { enter, leave, &group };
+    RD_TRY (rd_nest_visit (&group.profile->spans.at[i], n, &visitor));
+    RD_TRY (group.status);
+    if (group.events.nbytes > 0)
+      settle (&group);
   }
   *shifts = RD_STEAL (made);
   return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
- * Chrome's trace events, as JSON: what Perfetto and chrome://tracing show as
- * a timeline, and speedscope imports.
- *  * A span is one X event on its thread, or on the row of requests that it was
- * laid into, so that nothing overlaps on a tid but by nesting.  Work that was
- * handed on has an arrow (s and f) from the span that submitted it.  Events
- * without a time of their own still have "ts", which speedscope demands.
- * Times are in microseconds with three decimals: whole nanoseconds, and with
- * some more where it matters what of one nanosecond comes first.
+ * Events
  *----------------------------------------------------------------------*/
 
 /* Numbers that every reader of JSON keeps exactly. */
@@ -406,8 +373,8 @@ rd_shifts_make (const struct radio_profile *profile,
 struct state {
   const struct radio_profile *profile;
   struct rd_writer *writer;
-  const struct rd_lane_ids *ids;
-  const struct rd_flows *flows;
+  const struct lane_ids *ids;
+  const struct flows *flows;
   const struct rd_shift *shifts;
   bool arguments;
   bool first_event;
@@ -461,7 +428,7 @@ static void
 write_place (struct state *state, uint32_t lane)
 {
   rd_write_format (state->writer, ",\"pid\":%u,\"tid\":",
-                   rd_lane_pid (state->profile, lane));
+                   pid_of (state->profile, lane));
   rd_write_u64 (state->writer, state->ids->tid[lane]);
 }
 
@@ -503,22 +470,6 @@ write_processes (struct state *state)
     write_process (state, (unsigned) i + 1, profile->parts.at[i].name);
 }
 
-static void
-write_thread (struct state *state, uint32_t lane)
-{
-  begin_event (state, 'M', "thread_name");
-  rd_write_text (state->writer, ",\"ts\":0");
-  write_place (state, lane);
-  rd_write_text (state->writer, ",\"args\":{\"name\":");
-  write_string (state, rd_lane_short_name (state->profile, lane));
-  rd_write_text (state->writer, "}}");
-  begin_event (state, 'M', "thread_sort_index");
-  rd_write_text (state->writer, ",\"ts\":0");
-  write_place (state, lane);
-  rd_write_format (state->writer, ",\"args\":{\"sort_index\":%u}}",
-                   (unsigned) lane);
-}
-
 /*------------------------------------------------------------------------
  * Spans
  *----------------------------------------------------------------------*/
@@ -551,7 +502,7 @@ write_arguments (struct state *state, const struct rd_span *span)
 {
   const struct radio_profile *profile = state->profile;
   bool first = true;
-  for (size_t i = rd_lanes_first_note (profile, span->id);
+  for (size_t i = first_note_of (profile, span->id);
        i < profile->notes.n && profile->notes.at[i].span == span->id; i++) {
     write_key (state, &first, profile->notes.at[i].key);
     write_string (state, profile->notes.at[i].value);
@@ -581,17 +532,6 @@ write_flow_end (struct state *state, char phase, const struct rd_span *span,
   rd_write_text (state->writer, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
-/* Both ends at once: at equal times readers go by the order of the file. */
-static void
-write_flow (struct state *state, const struct rd_span *span)
-{
-  struct rd_flow flow;
-  if (!rd_flows_find (state->flows, span, &flow))
-    return;
-  write_flow_end (state, 's', span, flow.from_lane, flow.from_ns);
-  write_flow_end (state, 'f', span, span->lane, flow.to_ns);
-}
-
 static void
 write_span (const struct rd_span *span, uint64_t end_ns, void *context)
 {
@@ -613,30 +553,44 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
   if (state->arguments)
     write_arguments (state, span);
   rd_write_text (state->writer, "}");
-  if (!instant)
-    write_flow (state, span);
-}
-
-static enum radio_status
-write_spans (struct state *state)
-{
-  const struct radio_profile *profile = state->profile;
-  const struct rd_nest_visitor visitor = { write_span, NULL, state };
-  for (size_t i = 0, n; i < profile->spans.n; i += n) {
-    n = rd_nest_lane_length (profile, i);
-    RD_TRY (rd_nest_visit (&profile->spans.at[i], n, &visitor));
+  struct flow flow;
+  if (!instant && flows_find (state->flows, span, &flow)) {
+    /* Both ends together: at equal times readers keep the file's order. */
+    write_flow_end (state, 's', span, flow.from_lane, flow.from_ns);
+    write_flow_end (state, 'f', span, span->lane, flow.to_ns);
   }
-  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
  * Gauges, and the rest of the file
  *----------------------------------------------------------------------*/
 
-static void
-write_samples (struct state *state)
+static enum radio_status
+write_events (struct state *state)
 {
+  rd_write_text (state->writer, "{\"traceEvents\":[");
+  write_processes (state);
+  for (uint32_t i = 0; i < state->profile->lanes.n; i++) {
+    begin_event (state, 'M', "thread_name");
+    rd_write_text (state->writer, ",\"ts\":0");
+    write_place (state, i);
+    rd_write_text (state->writer, ",\"args\":{\"name\":");
+    write_string (state, short_name_of (state->profile, i));
+    rd_write_text (state->writer, "}}");
+    begin_event (state, 'M', "thread_sort_index");
+    rd_write_text (state->writer, ",\"ts\":0");
+    write_place (state, i);
+    rd_write_format (state->writer, ",\"args\":{\"sort_index\":%u}}",
+                     (unsigned) i);
+  }
+
   const struct radio_profile *profile = state->profile;
+  const struct rd_nest_visitor visitor = { write_span, NULL, state };
+  for (size_t i = 0, n; i < profile->spans.n; i += n) {
+    n = rd_nest_lane_length (profile, i);
+    RD_TRY (rd_nest_visit (&profile->spans.at[i], n, &visitor));
+  }
+
   for (size_t i = 0; i < profile->samples.n; i++) {
     const struct rd_sample *sample = &profile->samples.at[i];
     const struct rd_counter *gauge = &profile->gauges.at[sample->gauge];
@@ -648,11 +602,7 @@ write_samples (struct state *state)
     rd_write_i64 (state->writer, sample->value);
     rd_write_text (state->writer, "}}");
   }
-}
 
-static void
-write_tail (struct state *state)
-{
   const struct radio_profile_info *info = &state->profile->info;
   struct rd_writer *writer = state->writer;
   rd_write_text (writer, "],\n\"displayTimeUnit\":\"ns\",\n"
@@ -668,18 +618,7 @@ write_tail (struct state *state)
   rd_write_text (writer, "\",\"dropped_spans\":\"");
   rd_write_u64 (writer, info->dropped_count);
   rd_write_text (writer, "\"}}\n");
-}
 
-static enum radio_status
-write_events (struct state *state)
-{
-  rd_write_text (state->writer, "{\"traceEvents\":[");
-  write_processes (state);
-  for (uint32_t i = 0; i < state->profile->lanes.n; i++)
-    write_thread (state, i);
-  RD_TRY (write_spans (state));
-  write_samples (state);
-  write_tail (state);
   return rd_writer_end (state->writer);
 }
 
@@ -688,11 +627,11 @@ rd_export_chrome (const struct radio_profile *profile,
                   const struct radio_profile_write_options *options,
                   struct rd_writer *writer)
 {
-  RD_LANE_IDS_SCOPE struct rd_lane_ids ids = { 0 };
-  RD_FLOWS_SCOPE struct rd_flows flows = { 0 };
-  RD_TRY (rd_lane_ids_make (profile, &ids));
+  LANE_IDS_SCOPE struct lane_ids ids = { 0 };
+  FLOWS_SCOPE struct flows flows = { 0 };
+  RD_TRY (lane_ids_make (profile, &ids));
   RD_FREE struct rd_shift *shifts = NULL;
-  RD_TRY (rd_flows_make (profile, &flows));
+  RD_TRY (flows_make (profile, &flows));
   RD_TRY (rd_shifts_make (profile, &shifts));
   struct state state = {
     .profile = profile,

@@ -21,21 +21,6 @@ find_count (const char *name)
   return name + n - 1 - digits;
 }
 
-/* A frame's name; ';' would be two frames. */
-static void
-write_name (struct rd_writer *writer, const char *name)
-{
-  const char *count = find_count (name);
-  if (*name == '\0')
-    rd_write_text (writer, "(no name)");
-  for (const char *p = name; *p != '\0'; p++) {
-    char c = *p == ';' ? ',' : p == count ? '_' : *p;
-    /* The model has no line ends in names; a stack is one line all the
-     * same. */
-    rd_write_bytes (writer, c == '\n' || c == '\r' ? "_" : &c, 1);
-  }
-}
-
 /* The deepest is RD_MAX_NODE_DEPTH: recursion ends. */
 static void
 write_path (struct rd_writer *writer, const struct radio_profile *profile,
@@ -46,7 +31,18 @@ write_path (struct rd_writer *writer, const struct radio_profile *profile,
     write_path (writer, profile, parent);
     rd_write_bytes (writer, ";", 1);
   }
-  write_name (writer, profile->nodes.at[node].name);
+
+  /* A frame's name; ';' would be two frames. */
+  const char *name = profile->nodes.at[node].name;
+  const char *count = find_count (name);
+  if (*name == '\0')
+    rd_write_text (writer, "(no name)");
+  for (const char *p = name; *p != '\0'; p++) {
+    char c = *p == ';' ? ',' : p == count ? '_' : *p;
+    /* The model has no line ends in names; a stack is one line all the
+     * same. */
+    rd_write_bytes (writer, c == '\n' || c == '\r' ? "_" : &c, 1);
+  }
 }
 
 enum radio_status

@@ -34,14 +34,6 @@ compare_entries (const void *pa, const void *pb)
   return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-static void
-fill_entries (const struct radio_profile *profile, struct entry *entries)
-{
-  for (size_t i = 0; i < profile->nodes.n; i++)
-    entries[i] = (struct entry) { &profile->nodes.at[i], (uint32_t) i };
-  qsort (entries, profile->nodes.n, sizeof *entries, compare_entries);
-}
-
 enum radio_status
 rd_frames_make (const struct radio_profile *profile,
                 struct rd_frames *frames)
@@ -54,7 +46,9 @@ rd_frames_make (const struct radio_profile *profile,
   };
   if (entries == NULL || frames->of_node == NULL || frames->node == NULL)
     return rd_fail_memory (n * sizeof *entries);
-  fill_entries (profile, entries);
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    entries[i] = (struct entry) { &profile->nodes.at[i], (uint32_t) i };
+  qsort (entries, profile->nodes.n, sizeof *entries, compare_entries);
   for (size_t i = 0; i < n; i++) {
     if (i == 0 || compare_places (entries[i - 1].node, entries[i].node) != 0)
       frames->node[frames->n++] = entries[i].index;
@@ -84,17 +78,6 @@ link_of (size_t node)
   return node == RADIO_NO_PARENT ? 0 : (uint32_t) node + 1;
 }
 
-/* From the last to the first, so that siblings keep their order. */
-static void
-link_nodes (const struct radio_profile *profile, struct links *links)
-{
-  for (size_t i = profile->nodes.n; i-- > 0;) {
-    struct links *parent = &links[link_of (profile->nodes.at[i].parent)];
-    links[i + 1].next_sibling = parent->first_child;
-    parent->first_child = (uint32_t) i + 1;
-  }
-}
-
 /* What follows when a node and all below it are done. */
 static uint32_t
 link_after (const struct radio_profile *profile, const struct links *links,
@@ -112,7 +95,14 @@ rd_frames_walk (const struct radio_profile *profile, uint32_t *order)
   RD_FREE struct links *links = rd_calloc (n + 1, sizeof *links);
   if (links == NULL)
     return rd_fail_memory ((n + 1) * sizeof *links);
-  link_nodes (profile, links);
+
+  /* From the last to the first, so that siblings keep their order. */
+  for (size_t i = profile->nodes.n; i-- > 0;) {
+    struct links *parent = &links[link_of (profile->nodes.at[i].parent)];
+    links[i + 1].next_sibling = parent->first_child;
+    parent->first_child = (uint32_t) i + 1;
+  }
+
   uint32_t at = links[0].first_child;
   for (size_t i = 0; at != 0; i++) {
     order[i] = at - 1;

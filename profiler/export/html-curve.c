@@ -118,50 +118,6 @@ begin_label (struct rd_writer *writer, int x, int y)
                    "text-anchor=\"middle\">", x, y);
 }
 
-/* Of a point, what it is and its size. */
-static void
-write_labels (struct rd_writer *writer, const struct picture *picture,
-              const struct rd_curve_point *point)
-{
-  int x = x_of (picture, point);
-  begin_label (writer, x, y_of (picture, point) - 9);
-  if (picture->is_rate)
-    write_rate (writer, point);
-  else
-    rd_page_write_time (writer, point->median_ns);
-  rd_write_text (writer, "</text>\n");
-  begin_label (writer, x, HEIGHT - 16);
-  rd_page_write_nbytes (writer, point->nbytes);
-  rd_write_text (writer, "</text>\n");
-}
-
-static void
-write_line (struct rd_writer *writer, const struct picture *picture)
-{
-  const struct rd_curve *curve = picture->curve;
-  rd_write_text (writer, "<polyline fill=\"none\" stroke=\"currentColor\" "
-                         "stroke-width=\"1.5\" points=\"");
-  for (size_t i = 0; i < curve->n; i++)
-    rd_write_format (writer, "%s%d,%d", i > 0 ? " " : "",
-                     x_of (picture, &curve->at[i]),
-                     y_of (picture, &curve->at[i]));
-  rd_write_text (writer, "\"/>\n");
-}
-
-/* The quartiles of a time. */
-static void
-write_spread (struct rd_writer *writer, const struct picture *picture,
-              const struct rd_curve_point *point)
-{
-  int x = x_of (picture, point);
-  rd_write_format (writer,
-                   "<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\" "
-                   "stroke=\"currentColor\" stroke-opacity=\".4\" "
-                   "stroke-width=\"5\"/>\n",
-                   x, x, place (&picture->y, (double) point->low_ns),
-                   place (&picture->y, (double) point->high_ns));
-}
-
 static void
 write_point (struct rd_writer *writer, const struct picture *picture,
              size_t i)
@@ -169,12 +125,29 @@ write_point (struct rd_writer *writer, const struct picture *picture,
   const struct rd_curve *curve = picture->curve;
   const struct rd_curve_point *point = &curve->at[i];
   int x = x_of (picture, point), y = y_of (picture, point);
-  if (!picture->is_rate)
-    write_spread (writer, picture, point);
+  if (!picture->is_rate) {
+    /* The quartiles of a time. */
+    rd_write_format (writer,
+                     "<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\" "
+                     "stroke=\"currentColor\" stroke-opacity=\".4\" "
+                     "stroke-width=\"5\"/>\n",
+                     x, x, place (&picture->y, (double) point->low_ns),
+                     place (&picture->y, (double) point->high_ns));
+  }
   rd_write_format (writer, "<circle cx=\"%d\" cy=\"%d\" r=\"3\"/>\n", x, y);
   size_t step = (curve->n + MAX_LABELS - 1) / MAX_LABELS;
-  if ((curve->n - 1 - i) % step == 0)
-    write_labels (writer, picture, point);
+  if ((curve->n - 1 - i) % step == 0) {
+    /* Label the point with its value, and the axis with its size. */
+    begin_label (writer, x, y - 9);
+    if (picture->is_rate)
+      write_rate (writer, point);
+    else
+      rd_page_write_time (writer, point->median_ns);
+    rd_write_text (writer, "</text>\n");
+    begin_label (writer, x, HEIGHT - 16);
+    rd_page_write_nbytes (writer, point->nbytes);
+    rd_write_text (writer, "</text>\n");
+  }
 }
 
 static void
@@ -186,51 +159,19 @@ write_picture (struct rd_writer *writer, const struct picture *picture)
                    "fill=\"currentColor\">\n<text x=\"4\" y=\"14\">%s"
                    "</text>\n", WIDTH, HEIGHT, WIDTH, HEIGHT,
                    picture->title, picture->title);
-  write_line (writer, picture);
+
+  const struct rd_curve *curve = picture->curve;
+  rd_write_text (writer, "<polyline fill=\"none\" stroke=\"currentColor\" "
+                         "stroke-width=\"1.5\" points=\"");
+  for (size_t i = 0; i < curve->n; i++)
+    rd_write_format (writer, "%s%d,%d", i > 0 ? " " : "",
+                     x_of (picture, &curve->at[i]),
+                     y_of (picture, &curve->at[i]));
+  rd_write_text (writer, "\"/>\n");
+
   for (size_t i = 0; i < picture->curve->n; i++)
     write_point (writer, picture, i);
   rd_write_text (writer, "</svg>\n");
-}
-
-/*------------------------------------------------------------------------
- * Its numbers
- *----------------------------------------------------------------------*/
-
-static void
-write_row (struct rd_writer *writer, const struct radio_profile *profile,
-           const struct rd_curve_point *point)
-{
-  rd_write_text (writer, "<tr><th scope=\"row\" dir=\"auto\">");
-  rd_write_html (writer, profile->nodes.at[point->node].name);
-  rd_write_text (writer, "</th>");
-  rd_write_text (writer, "<td>");
-  rd_page_write_nbytes (writer, point->nbytes);
-  rd_write_format (writer, "</td><td>%zu</td><td>", point->nruns);
-  rd_page_write_time (writer, point->median_ns);
-  rd_write_text (writer, "</td><td>");
-  rd_page_write_time (writer, point->low_ns);
-  rd_write_text (writer, " to ");
-  rd_page_write_time (writer, point->high_ns);
-  rd_write_text (writer, "</td><td>");
-  write_rate (writer, point);
-  rd_write_text (writer, "</td>");
-  rd_write_text (writer, "</tr>\n");
-}
-
-static void
-write_table (struct rd_writer *writer, const struct radio_profile *profile,
-             const struct rd_curve *curve)
-{
-  rd_write_text (writer,
-                 "<table class=\"scopes\">\n<thead><tr><td></td>"
-                 "<th scope=\"col\">size</th><th scope=\"col\">runs</th>"
-                 "<th scope=\"col\">median</th>"
-                 "<th scope=\"col\">quartiles</th>"
-                 "<th scope=\"col\">rate</th></tr></thead>\n<tbody>\n");
-  for (size_t i = 0; i < curve->n; i++)
-    write_row (writer, profile, &curve->at[i]);
-  rd_write_text (writer, "</tbody>\n</table>\n<p>Of the runs, half lie "
-                         "between the quartiles: the bars.</p>\n");
 }
 
 enum radio_status
@@ -246,14 +187,41 @@ rd_page_write_curve (struct rd_writer *writer,
     scale_of_times (&curve), false
   };
   struct picture rates = {
-    "Its rate", &curve, times.x, scale_of_rates (&curve), true
+    "Rate by size", &curve, times.x, scale_of_rates (&curve), true
   };
   rd_write_text (writer, "<section id=\"curve\" aria-label=\"Time by size\">"
                          "<details open><summary><b>Time by size</b>"
                          "</summary>\n");
   write_picture (writer, &times);
   write_picture (writer, &rates);
-  write_table (writer, profile, &curve);
+
+  rd_write_text (writer,
+                 "<table class=\"scopes\">\n<thead><tr><td></td>"
+                 "<th scope=\"col\">size</th><th scope=\"col\">runs</th>"
+                 "<th scope=\"col\">median</th>"
+                 "<th scope=\"col\">quartiles</th>"
+                 "<th scope=\"col\">rate</th></tr></thead>\n<tbody>\n");
+  for (size_t i = 0; i < curve.n; i++) {
+    const struct rd_curve_point *point = &curve.at[i];
+    rd_write_text (writer, "<tr><th scope=\"row\" dir=\"auto\">");
+    rd_write_html (writer, profile->nodes.at[point->node].name);
+    rd_write_text (writer, "</th>");
+    rd_write_text (writer, "<td>");
+    rd_page_write_nbytes (writer, point->nbytes);
+    rd_write_format (writer, "</td><td>%zu</td><td>", point->nruns);
+    rd_page_write_time (writer, point->median_ns);
+    rd_write_text (writer, "</td><td>");
+    rd_page_write_time (writer, point->low_ns);
+    rd_write_text (writer, " to ");
+    rd_page_write_time (writer, point->high_ns);
+    rd_write_text (writer, "</td><td>");
+    write_rate (writer, point);
+    rd_write_text (writer, "</td>");
+    rd_write_text (writer, "</tr>\n");
+  }
+  rd_write_text (writer, "</tbody>\n</table>\n<p>Of the runs, half lie "
+                         "between the quartiles: the bars.</p>\n");
+
   rd_write_text (writer, "</details></section>\n");
   return RADIO_OK;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* HTML. */
+/* Profiles as one HTML file that opens anywhere: the page of profiler/view
+ * with radio's JSON as inert data inside.  The views' style and script are
+ * deflated, and a small plain script inflates them.  The page forbids itself,
+ * by its Content-Security-Policy, all network access and all scripts and
+ * styles but its own, which are listed by their SHA-256. */
 #include <config.h>
 
 #include <string.h>
@@ -14,7 +18,7 @@
 #include "profiler/view/page.h"
 
 /*------------------------------------------------------------------------
- * Numbers in the page as people read them: as units.mjs spells them.
+ * Numbers with units, as units.mjs formats them
  *----------------------------------------------------------------------*/
 
 struct unit {
@@ -32,7 +36,8 @@ static const struct unit byte_units[] = {
 };
 
 void
-rd_page_write_quotient (struct rd_writer *writer, uint64_t value, uint64_t size)
+rd_page_write_quotient (struct rd_writer *writer, uint64_t value,
+                        uint64_t size)
 {
   unsigned ndecimals = 2, factor = 100;
   if (size == 1 || value / size >= 100)
@@ -74,7 +79,7 @@ rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes)
 }
 
 /*------------------------------------------------------------------------
- * What reads without JavaScript, and in print.
+ * The static part: readable without JavaScript, and in print
  *----------------------------------------------------------------------*/
 
 /* Scopes in the table, and names of a path in it. */
@@ -176,32 +181,6 @@ write_count_row (struct rd_writer *writer, const char *name, uint64_t count)
 }
 
 static void
-write_counters (struct rd_writer *writer, const struct radio_profile *profile)
-{
-  for (size_t i = 0; i < profile->counters.n; i++) {
-    uint64_t sum = rd_profile_counter_sum (profile, i);
-    begin_row (writer, profile->counters.at[i].name);
-    if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
-      rd_page_write_nbytes (writer, sum);
-    else
-      rd_write_u64 (writer, sum);
-    end_row (writer);
-  }
-}
-
-static void
-write_overhead (struct rd_writer *writer,
-                const struct radio_profile_info *info)
-{
-  begin_row (writer, "profiler's own cost");
-  rd_page_write_time (writer, info->overhead_ns);
-  rd_write_text (writer, ", ");
-  write_share (writer, info->overhead_ns, info->work_ns);
-  rd_write_text (writer, " of work");
-  end_row (writer);
-}
-
-static void
 write_summary (struct rd_writer *writer, const struct radio_profile *profile)
 {
   const struct radio_profile_info *info = &profile->info;
@@ -215,25 +194,28 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
     rd_page_write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
     end_row (writer);
   }
-  write_counters (writer, profile);
-  write_count_row (writer, "scopes run", info->scope_count);
-  write_overhead (writer, info);
-  if (info->dropped_count > 0)
-    write_count_row (writer, "not in the timeline", info->dropped_count);
-  rd_write_text (writer, "</table>\n");
-}
 
-static void
-write_facts (struct rd_writer *writer, const struct radio_profile *profile)
-{
-  if (profile->facts.n == 0)
-    return;
-  rd_write_text (writer, "<h2>Recording</h2>\n<table class=\"facts\">\n");
-  for (size_t i = 0; i < profile->facts.n; i++) {
-    begin_row (writer, profile->facts.at[i].key);
-    write_name (writer, profile->facts.at[i].value);
+  for (size_t i = 0; i < profile->counters.n; i++) {
+    uint64_t sum = rd_profile_counter_sum (profile, i);
+    begin_row (writer, profile->counters.at[i].name);
+    if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
+      rd_page_write_nbytes (writer, sum);
+    else
+      rd_write_u64 (writer, sum);
     end_row (writer);
   }
+
+  write_count_row (writer, "scopes run", info->scope_count);
+
+  begin_row (writer, "profiler's own cost");
+  rd_page_write_time (writer, info->overhead_ns);
+  rd_write_text (writer, ", ");
+  write_share (writer, info->overhead_ns, info->work_ns);
+  rd_write_text (writer, " of work");
+  end_row (writer);
+
+  if (info->dropped_count > 0)
+    write_count_row (writer, "not in the timeline", info->dropped_count);
   rd_write_text (writer, "</table>\n");
 }
 
@@ -247,18 +229,6 @@ write_started (struct rd_writer *writer, uint64_t unix_ns)
   rd_write_format (writer, " \302\267 %04d-%02d-%02d %02d:%02d:%02d UTC",
                    utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
                    utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
-
-static void
-write_head (struct rd_writer *writer, const struct radio_profile_info *info)
-{
-  rd_write_text (writer, "<h1>");
-  write_name (writer, info->title);
-  rd_write_text (writer, "</h1>\n<p>");
-  write_name (writer, info->program);
-  write_started (writer, info->started_unix_ns);
-  rd_write_text (writer, " \302\267 written by radio " PACKAGE_VERSION
-                         "</p>\n");
 }
 
 /*------------------------------------------------------------------------
@@ -276,27 +246,12 @@ weight_name (enum radio_finding_weight weight)
   return "Note";
 }
 
-/* Whether " us" at a place of a text is a unit. */
+/* Returns whether " us" at a place of a text is a unit. */
 static bool
 is_microseconds (const char *text, const char *at)
 {
   return at > text && at[-1] >= '0' && at[-1] <= '9'
          && strchr (" ,.;:)", at[3]) != NULL;
-}
-
-/* What a finding says, with microseconds as pages spell them. */
-static void
-write_evidence (struct rd_writer *writer, const char *text)
-{
-  rd_write_text (writer, "<bdi>");
-  for (const char *at = text; (at = strstr (at, " us")) != NULL; at += 3)
-    if (is_microseconds (text, at)) {
-      write_part (writer, text, (size_t) (at - text));
-      rd_write_text (writer, "\302\240\302\265s");
-      text = at + 3;
-    }
-  rd_write_html (writer, text);
-  rd_write_text (writer, "</bdi>");
 }
 
 static void
@@ -310,29 +265,22 @@ write_findings (struct rd_writer *writer, const struct radio_profile *profile)
     rd_write_format (writer, "<li>%s: <b>", weight_name (finding->weight));
     write_name (writer, finding->title);
     rd_write_text (writer, "</b> ");
-    write_evidence (writer, finding->evidence);
+
+    /* Spell microseconds as the page does elsewhere. */
+    const char *text = finding->evidence;
+    rd_write_text (writer, "<bdi>");
+    for (const char *at = text; (at = strstr (at, " us")) != NULL; at += 3)
+      if (is_microseconds (text, at)) {
+        write_part (writer, text, (size_t) (at - text));
+        rd_write_text (writer, "\302\240\302\265s");
+        text = at + 3;
+      }
+    rd_write_html (writer, text);
+    rd_write_text (writer, "</bdi>");
+
     rd_write_text (writer, "</li>\n");
   }
   rd_write_text (writer, "</ul>\n");
-}
-
-/* The nodes with the most self time, most first; returns how many. */
-static size_t
-find_top (const struct radio_profile *profile, size_t *top)
-{
-  size_t n = 0;
-  for (size_t node = 0; node < profile->nodes.n; node++) {
-    uint64_t self = profile->nodes.at[node].self_ns;
-    size_t at = n < TOP_NSCOPES ? n++ : TOP_NSCOPES;
-    while (at > 0 && profile->nodes.at[top[at - 1]].self_ns < self) {
-      if (at < TOP_NSCOPES)
-        top[at] = top[at - 1];
-      at--;
-    }
-    if (at < TOP_NSCOPES)
-      top[at] = node;
-  }
-  return n;
 }
 
 /* "read > tiles > decode"; of a deep path its end. */
@@ -382,7 +330,19 @@ static void
 write_scopes (struct rd_writer *writer, const struct radio_profile *profile)
 {
   size_t top[TOP_NSCOPES];
-  size_t n = find_top (profile, top);
+  /* Sort the nodes with the most self time into top[]. */
+  size_t n = 0;
+  for (size_t node = 0; node < profile->nodes.n; node++) {
+    uint64_t self = profile->nodes.at[node].self_ns;
+    size_t at = n < TOP_NSCOPES ? n++ : TOP_NSCOPES;
+    while (at > 0 && profile->nodes.at[top[at - 1]].self_ns < self) {
+      if (at < TOP_NSCOPES)
+        top[at] = top[at - 1];
+      at--;
+    }
+    if (at < TOP_NSCOPES)
+      top[at] = node;
+  }
   rd_write_text (writer,
                  "<h2>Scopes with the most self time</h2>\n"
                  "<table class=\"scopes\">\n<thead><tr>"
@@ -402,7 +362,15 @@ void
 rd_page_write_static (struct rd_writer *writer,
                       const struct radio_profile *profile)
 {
-  write_head (writer, &profile->info);
+  const struct radio_profile_info *info = &profile->info;
+  rd_write_text (writer, "<h1>");
+  write_name (writer, info->title);
+  rd_write_text (writer, "</h1>\n<p>");
+  write_name (writer, info->program);
+  write_started (writer, info->started_unix_ns);
+  rd_write_text (writer, " \302\267 written by radio " PACKAGE_VERSION
+                         "</p>\n");
+
   write_findings (writer, profile);
   write_summary (writer, profile);
   write_scopes (writer, profile);
@@ -411,15 +379,20 @@ rd_page_write_static (struct rd_writer *writer,
                  "<b>self</b> what no scope inside accounts for, "
                  "<b>work</b> and <b>wait</b> are the thread's running and "
                  "waiting in the scope itself.</p>\n");
-  write_facts (writer, profile);
+
+  if (profile->facts.n == 0)
+    return;
+  rd_write_text (writer, "<h2>Recording</h2>\n<table class=\"facts\">\n");
+  for (size_t i = 0; i < profile->facts.n; i++) {
+    begin_row (writer, profile->facts.at[i].key);
+    write_name (writer, profile->facts.at[i].value);
+    end_row (writer);
+  }
+  rd_write_text (writer, "</table>\n");
 }
 
 /*------------------------------------------------------------------------
- * Profiles as one HTML file that opens anywhere: the page of profiler/view
- * with radio's JSON as inert data inside.  The views' style and script are
- * deflated, and a small plain script unpacks them.  The page forbids itself,
- * by its Content-Security-Policy, every access to a network and every script
- * and style but its own, which it knows by the SHA-256 of their text.
+ * The page
  *----------------------------------------------------------------------*/
 
 /* The first one that looks for the best way to cut the script into matches:
@@ -438,21 +411,16 @@ struct slot {
 };
 
 static enum radio_status
-digest (const char *text, char *base64)
-{
-  unsigned char sha256[32];
-  unsigned nbytes = sizeof sha256;
-  if (!EVP_Digest (text, strlen (text), sha256, &nbytes, EVP_sha256 (), NULL))
-    return rd_fail (RADIO_ERROR_MEMORY, "cannot compute a SHA-256");
-  EVP_EncodeBlock ((unsigned char *) base64, sha256, (int) nbytes);
-  return RADIO_OK;
-}
-
-static enum radio_status
 write_source (struct rd_writer *writer, const char *text)
 {
   char sha256[DIGEST_NBYTES];
-  RD_TRY (digest (text, sha256));
+
+  unsigned char digest[32];
+  unsigned nbytes = sizeof digest;
+  if (!EVP_Digest (text, strlen (text), digest, &nbytes, EVP_sha256 (), NULL))
+    return rd_fail (RADIO_ERROR_MEMORY, "cannot compute a SHA-256");
+  EVP_EncodeBlock ((unsigned char *) sha256, digest, (int) nbytes);
+
   rd_write_format (writer, " 'sha256-%s'", sha256);
   return RADIO_OK;
 }

@@ -146,23 +146,6 @@ put_spans (struct block *block, const struct radio_profile *profile)
   return RADIO_OK;
 }
 
-/* The values: each less the one before of its gauge. */
-static enum radio_status
-put_sample_values (struct block *block, const struct radio_profile *profile)
-{
-  RD_FREE_PLAIN int64_t *latest
-    = calloc (profile->gauges.n + 1, sizeof *latest);
-  if (latest == NULL)
-    return rd_fail_memory (profile->gauges.n * sizeof *latest);
-  for (size_t i = 0; i < block->count; i++) {
-    const struct rd_sample *sample = &profile->samples.at[i];
-    put (block, rd_zigzag ((uint64_t) sample->value
-                           - (uint64_t) latest[sample->gauge]));
-    latest[sample->gauge] = sample->value;
-  }
-  return RADIO_OK;
-}
-
 static enum radio_status
 put_samples (struct block *block, const struct radio_profile *profile)
 {
@@ -175,7 +158,19 @@ put_samples (struct block *block, const struct radio_profile *profile)
   for (size_t i = 0; i < block->count; i++)
     put (block, samples[i].gauge);
   RD_TRY (begin_column (block));
-  return put_sample_values (block, profile);
+
+  /* The values: each less the one before of its gauge. */
+  RD_FREE_PLAIN int64_t *latest
+    = calloc (profile->gauges.n + 1, sizeof *latest);
+  if (latest == NULL)
+    return rd_fail_memory (profile->gauges.n * sizeof *latest);
+  for (size_t i = 0; i < block->count; i++) {
+    const struct rd_sample *sample = &profile->samples.at[i];
+    put (block, rd_zigzag ((uint64_t) sample->value
+                           - (uint64_t) latest[sample->gauge]));
+    latest[sample->gauge] = sample->value;
+  }
+  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------

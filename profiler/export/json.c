@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON. */
+/* Writes radio's own JSON (docs/profile-format.md). */
 #include <config.h>
 
 #include <math.h>
@@ -11,39 +11,27 @@
 #include "profiler/export/json.h"
 
 /* Starts zeroed. */
-struct rd_json_strings {
+struct strings {
   const char **texts;         /* the caller's, in the order they came */
   uint32_t n, capacity;
   uint32_t *slots;            /* open addressing: an index + 1, or 0 */
   uint32_t nslots;            /* a power of two */
 };
 
-/* The number of a text, which must stay; RD_NO_INDEX without memory. */
-uint32_t rd_json_strings_add (struct rd_json_strings *strings,
-                              const char *text);
-
-void rd_json_strings_free (struct rd_json_strings *strings);
-#define RD_JSON_STRINGS_SCOPE RD_CLEANUP (rd_json_strings_free)
+#define STRINGS_SCOPE RD_CLEANUP (strings_free)
 
 /*------------------------------------------------------------------------
- * The strings: a hash table of indexes.
+ * The string table: a hash table of indexes
  *----------------------------------------------------------------------*/
 
-/* FNV-1a, its bits spread. */
-static uint32_t
-hash_text (const char *text)
-{
-  uint64_t hash = 0xcbf29ce484222325;
-  for (; *text != '\0'; text++)
-    hash = (hash ^ (unsigned char) *text) * 0x100000001b3;
-  return (uint32_t) (hash ^ hash >> 32);
-}
-
 static uint32_t *
-find_slot (const struct rd_json_strings *strings, const char *text)
+find_slot (const struct strings *strings, const char *text)
 {
   uint32_t mask = strings->nslots - 1;
-  uint32_t at = hash_text (text) & mask;
+  uint64_t hash = 0xcbf29ce484222325;   /* FNV-1a */
+  for (const char *p = text; *p != '\0'; p++)
+    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
+  uint32_t at = (uint32_t) (hash ^ hash >> 32) & mask;
   while (strings->slots[at] != 0
          && strcmp (strings->texts[strings->slots[at] - 1], text) != 0)
     at = (at + 1) & mask;
@@ -52,7 +40,7 @@ find_slot (const struct rd_json_strings *strings, const char *text)
 
 /* Twice the room; the slots are filled anew. */
 static bool
-grow (struct rd_json_strings *strings)
+grow (struct strings *strings)
 {
   if (strings->capacity > UINT32_MAX / 8)
     return false;
@@ -74,8 +62,9 @@ grow (struct rd_json_strings *strings)
   return true;
 }
 
-uint32_t
-rd_json_strings_add (struct rd_json_strings *strings, const char *text)
+/* The number of a text, which must stay; RD_NO_INDEX without memory. */
+static uint32_t
+strings_add (struct strings *strings, const char *text)
 {
   if (strings->n == strings->capacity && !grow (strings))
     return RD_NO_INDEX;
@@ -87,28 +76,24 @@ rd_json_strings_add (struct rd_json_strings *strings, const char *text)
   return *slot - 1;
 }
 
-void
-rd_json_strings_free (struct rd_json_strings *strings)
+static void
+strings_free (struct strings *strings)
 {
   free (strings->texts);
   free (strings->slots);
-  *strings = (struct rd_json_strings) { 0 };
+  *strings = (struct strings) { 0 };
 }
-
-/*------------------------------------------------------------------------
- * radio's own JSON: docs/profile-format.md, written.
- *----------------------------------------------------------------------*/
 
 struct json {
   struct rd_writer *writer;
   const struct radio_profile *profile;
-  struct rd_json_strings strings;
+  struct strings strings;
 };
 
 static void
 free_json (struct json *json)
 {
-  rd_json_strings_free (&json->strings);
+  strings_free (&json->strings);
 }
 
 static void
@@ -140,15 +125,6 @@ text_at (const void *at)
 }
 
 static void
-write_string (struct json *json, const char *text)
-{
-  uint32_t index = rd_json_strings_add (&json->strings, text);
-  if (index == RD_NO_INDEX)
-    fail_memory (json);
-  rd_write_u64 (json->writer, index);
-}
-
-static void
 write_reference (struct json *json, uint64_t index, uint64_t none)
 {
   if (index == none)
@@ -166,9 +142,13 @@ write_cell (struct json *json, const struct rd_column *column,
   case RD_COLUMN_TEXT:
     rd_write_json_string (json->writer, text_at (at));
     break;
-  case RD_COLUMN_STRING:
-    write_string (json, text_at (at));
+  case RD_COLUMN_STRING: {
+    uint32_t index = strings_add (&json->strings, text_at (at));
+    if (index == RD_NO_INDEX)
+      fail_memory (json);
+    rd_write_u64 (json->writer, index);
     break;
+  }
   case RD_COLUMN_U64:
     rd_write_u64 (json->writer, *(const uint64_t *) at);
     break;
@@ -188,21 +168,6 @@ write_cell (struct json *json, const struct rd_column *column,
 }
 
 static void
-write_column (struct json *json, const struct rd_table *table,
-              const struct rd_column *column, const void *rows, size_t n)
-{
-  const unsigned char *row = rows;
-  rd_write_json_string (json->writer, column->name);
-  rd_write_text (json->writer, ": [");
-  for (size_t i = 0; i < n; i++, row += table->row_nbytes) {
-    if (i > 0)
-      rd_write_text (json->writer, ",");
-    write_cell (json, column, row);
-  }
-  rd_write_text (json->writer, "]");
-}
-
-static void
 write_table (struct json *json, const struct rd_table *table,
              const void *rows, size_t n)
 {
@@ -211,13 +176,23 @@ write_table (struct json *json, const struct rd_table *table,
   for (size_t i = 0; i < table->ncolumns; i++) {
     if (i > 0)
       rd_write_text (json->writer, ",\n");
-    write_column (json, table, &table->columns[i], rows, n);
+
+    const struct rd_column *column = &table->columns[i];
+    const unsigned char *row = rows;
+    rd_write_json_string (json->writer, column->name);
+    rd_write_text (json->writer, ": [");
+    for (size_t j = 0; j < n; j++, row += table->row_nbytes) {
+      if (j > 0)
+        rd_write_text (json->writer, ",");
+      write_cell (json, column, row);
+    }
+    rd_write_text (json->writer, "]");
   }
   rd_write_text (json->writer, "\n}");
 }
 
 /*------------------------------------------------------------------------
- * Tables that are matrices in memory: what is not 0, as rows
+ * Sparse tables: rows for all values other than 0
  *----------------------------------------------------------------------*/
 
 /* Room for the next row of a table; NULL without memory. */
@@ -312,17 +287,6 @@ write_lanes (struct json *json)
  *----------------------------------------------------------------------*/
 
 static void
-write_double (struct json *json, double value)
-{
-  RD_CLEANUP (rd_cleanup_json) struct json_object *number
-    = rd_json_new_double (value);
-  if (number == NULL)
-    fail_memory (json);
-  else
-    rd_write_text (json->writer, json_object_to_json_string (number));
-}
-
-static void
 write_info (struct json *json)
 {
   const struct radio_profile_info *info = &json->profile->info;
@@ -337,27 +301,21 @@ write_info (struct json *json)
   write_member (json, "parts");
   rd_write_json_string (json->writer, parts ? parts : "none");
   write_member (json, "scope_cost_ns");
-  write_double (json, isfinite (info->scope_cost_ns) ? info->scope_cost_ns
-                                                     : 0);
+
+  double value = isfinite (info->scope_cost_ns) ? info->scope_cost_ns : 0;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *number
+    = rd_json_new_double (value);
+  if (number == NULL)
+    fail_memory (json);
+  else
+    rd_write_text (json->writer, json_object_to_json_string (number));
+
   for (size_t i = 0; i < rd_info_table.ncolumns; i++) {
     write_member (json, rd_info_table.columns[i].name);
     write_cell (json, &rd_info_table.columns[i],
                 (const unsigned char *) info);
   }
   rd_write_text (json->writer, "\n}");
-}
-
-static void
-write_strings (struct json *json)
-{
-  write_member (json, "strings");
-  rd_write_text (json->writer, "[\n");
-  for (uint32_t i = 0; i < json->strings.n; i++) {
-    if (i > 0)
-      rd_write_text (json->writer, ",\n");
-    rd_write_json_string (json->writer, json->strings.texts[i]);
-  }
-  rd_write_text (json->writer, "\n]");
 }
 
 static void
@@ -387,7 +345,7 @@ rd_export_json (const struct radio_profile *profile,
 {
   RD_CLEANUP (free_json)
   struct json json = { .writer = writer, .profile = profile };
-  if (rd_json_strings_add (&json.strings, "") == RD_NO_INDEX)
+  if (strings_add (&json.strings, "") == RD_NO_INDEX)
     fail_memory (&json);
   rd_write_format (writer, "{\n\"format\": \"%s\",\n\"version\": %d",
                    RD_JSON_FORMAT, RD_JSON_VERSION);
@@ -395,7 +353,16 @@ rd_export_json (const struct radio_profile *profile,
   rd_write_format (writer, "\"radio %s\"", radio_version ());
   write_info (&json);
   write_tables (&json);
-  write_strings (&json);
+
+  write_member (&json, "strings");
+  rd_write_text (json.writer, "[\n");
+  for (uint32_t i = 0; i < json.strings.n; i++) {
+    if (i > 0)
+      rd_write_text (json.writer, ",\n");
+    rd_write_json_string (json.writer, json.strings.texts[i]);
+  }
+  rd_write_text (json.writer, "\n]");
+
   write_member (&json, "samples");
   rd_write_samples (writer, profile, options->plain_blocks);
   write_member (&json, "tiles");

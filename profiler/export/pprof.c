@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof. */
+/* pprof's profile.proto, gzipped, for "go tool pprof".
+ *
+ * A node of the tree is a sample of its path, leaf first, with its own values:
+ * calls, self time (wall), work, wait, the bytes that it moved, and its
+ * counter "requests".  pprof sums them itself: its "flat" is this project's
+ * self and its "cum" the sum of the tree below.  Numbers are signed there:
+ * larger ones are cut to 2^63 - 1. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -14,34 +20,21 @@
 #include "profiler/export/frames.h"
 #include "profiler/export/pprof.h"
 
-struct rd_pprof_texts {
+struct texts {
   const char **at;            /* not owned */
   size_t n, capacity;
 };
 
-/* Add a text, which must stay; more than once is fine.
- * RADIO_ERROR_MEMORY. */
-enum radio_status rd_pprof_texts_add (struct rd_pprof_texts *texts,
-                                      const char *text)
-  RADIO_USE_RESULT;
-
-/* Bring them into order, each once; then rd_pprof_texts_index works. */
-void rd_pprof_texts_sort (struct rd_pprof_texts *texts);
-
-/* The number of a text that was added. */
-size_t rd_pprof_texts_index (const struct rd_pprof_texts *texts,
-                             const char *text);
-
-void rd_pprof_texts_free (struct rd_pprof_texts *texts);
-
-#define RD_PPROF_TEXTS_SCOPE RD_CLEANUP (rd_pprof_texts_free)
+#define TEXTS_SCOPE RD_CLEANUP (texts_free)
 
 /*------------------------------------------------------------------------
- * The table of texts: sorted, and looked up by halving.
+ * The string table: sorted, with binary search
  *----------------------------------------------------------------------*/
 
-enum radio_status
-rd_pprof_texts_add (struct rd_pprof_texts *texts, const char *text)
+/* Add a text, which must stay; more than once is fine.
+ * RADIO_ERROR_MEMORY. */
+static enum radio_status
+texts_add (struct texts *texts, const char *text)
 {
   if (texts->n == texts->capacity) {
     size_t capacity = texts->capacity ? 2 * texts->capacity : 64;
@@ -61,8 +54,9 @@ compare_texts (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-void
-rd_pprof_texts_sort (struct rd_pprof_texts *texts)
+/* Bring them into order, each once; then texts_index works. */
+static void
+texts_sort (struct texts *texts)
 {
   qsort (texts->at, texts->n, sizeof *texts->at, compare_texts);
   size_t n = 0;
@@ -72,19 +66,20 @@ rd_pprof_texts_sort (struct rd_pprof_texts *texts)
   texts->n = n;
 }
 
-size_t
-rd_pprof_texts_index (const struct rd_pprof_texts *texts, const char *text)
+/* The number of a text that was added. */
+static size_t
+texts_index (const struct texts *texts, const char *text)
 {
   const char **found = bsearch (&text, texts->at, texts->n,
                                 sizeof *texts->at, compare_texts);
   return found == NULL ? 0 : (size_t) (found - texts->at);
 }
 
-void
-rd_pprof_texts_free (struct rd_pprof_texts *texts)
+static void
+texts_free (struct texts *texts)
 {
   rd_free (texts->at);
-  *texts = (struct rd_pprof_texts) { 0 };
+  *texts = (struct texts) { 0 };
 }
 
 /*------------------------------------------------------------------------
@@ -187,12 +182,7 @@ rd_wire_free (struct rd_wire *wire)
 }
 
 /*------------------------------------------------------------------------
- * pprof's profile.proto, gzipped: what "go tool pprof" reads.
- *  * A node of the tree is a sample of its path, leaf first, with what is its
- * own: calls, self time (wall), work, wait, the bytes that it moved by the
- * counter that says it best, and its counter "requests".  pprof adds them up
- * itself, so its "flat" is this project's self and its "cum" the sum below.
- * Numbers are signed there: larger ones are cut to 2^63 - 1.
+ * The message
  *----------------------------------------------------------------------*/
 
 /* Field numbers of the messages of profile.proto. */
@@ -246,7 +236,7 @@ static const struct {
 struct state {
   const struct radio_profile *profile;
   const struct rd_frames *frames;
-  const struct rd_pprof_texts *texts;
+  const struct texts *texts;
   struct rd_wire wire;        /* of the whole */
   struct rd_wire message;     /* of the part that is being made */
   struct rd_wire inner;       /* of a part of that */
@@ -264,7 +254,7 @@ static void
 put_text (struct state *state, struct rd_wire *wire, unsigned field,
           const char *text)
 {
-  rd_wire_number (wire, field, rd_pprof_texts_index (state->texts, text));
+  rd_wire_number (wire, field, texts_index (state->texts, text));
 }
 
 /*------------------------------------------------------------------------
@@ -286,137 +276,6 @@ add_requests (const struct radio_profile *profile, size_t node,
 {
   uint64_t value = radio_profile_counter (profile, node, "requests", false);
   values[REQUESTS] = add_cut (values[REQUESTS], value);
-}
-
-static void
-put_label (struct state *state, const char *key, const char *value)
-{
-  put_text (state, &state->inner, LABEL_KEY, key);
-  put_text (state, &state->inner, LABEL_STR, value);
-  rd_wire_message (&state->message, SAMPLE_LABEL, &state->inner);
-}
-
-/* path has room for the deepest one. */
-static void
-put_sample (struct state *state, size_t i, uint64_t *path)
-{
-  const struct radio_profile_node *nodes = state->profile->nodes.at;
-  uint64_t values[NVALUES] = {
-    [CALLS] = add_cut (nodes[i].calls, 0),
-    [WALL] = add_cut (nodes[i].self_ns, 0),
-    [WORK] = add_cut (nodes[i].work_ns, 0),
-    [WAIT] = add_cut (nodes[i].wait_ns, 0),
-    [BYTES] = add_cut (rd_moved (state->profile, i, false), 0),
-  };
-  add_requests (state->profile, i, values);
-  size_t n = 0;
-  for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)
-    path[n++] = state->frames->of_node[at] + 1;
-  rd_wire_packed (&state->message, SAMPLE_LOCATION_ID, path, n);
-  rd_wire_packed (&state->message, SAMPLE_VALUE, values, NVALUES);
-  if (nodes[i].category[0] != '\0')
-    put_label (state, "category", nodes[i].category);
-  rd_wire_message (&state->wire, PROFILE_SAMPLE, &state->message);
-}
-
-static enum radio_status
-put_samples (struct state *state)
-{
-  size_t n = state->profile->nodes.n;
-  RD_FREE uint64_t *path = rd_calloc (n + 1, sizeof *path);
-  if (path == NULL)
-    return rd_fail_memory (n * sizeof *path);
-  for (size_t i = 0; i < n && state->wire.status == RADIO_OK; i++)
-    put_sample (state, i, path);
-  return state->wire.status;
-}
-
-/*------------------------------------------------------------------------
- * Tables
- *----------------------------------------------------------------------*/
-
-static void
-put_sample_types (struct state *state)
-{
-  for (size_t i = 0; i < NVALUES; i++) {
-    put_text (state, &state->message, VALUE_TYPE, sample_types[i].type);
-    put_text (state, &state->message, VALUE_UNIT, sample_types[i].unit);
-    rd_wire_message (&state->wire, PROFILE_SAMPLE_TYPE, &state->message);
-  }
-}
-
-/* One mapping that says that everything has its name, so that no tool looks
- * for symbols. */
-static void
-put_mapping (struct state *state)
-{
-  rd_wire_number (&state->message, MAPPING_ID, 1);
-  put_text (state, &state->message, MAPPING_FILENAME,
-            state->profile->info.program);
-  rd_wire_number (&state->message, MAPPING_HAS_FUNCTIONS, 1);
-  rd_wire_number (&state->message, MAPPING_HAS_FILENAMES, 1);
-  rd_wire_number (&state->message, MAPPING_HAS_LINE_NUMBERS, 1);
-  rd_wire_message (&state->wire, PROFILE_MAPPING, &state->message);
-}
-
-/* A frame is one location, in one function. */
-static void
-put_frame (struct state *state, uint32_t frame)
-{
-  const struct radio_profile_node *node =
-    rd_frames_node (state->profile, state->frames, frame);
-  uint64_t id = (uint64_t) frame + 1;
-  rd_wire_number (&state->inner, LINE_FUNCTION_ID, id);
-  rd_wire_number (&state->inner, LINE_LINE, node->line);
-  rd_wire_number (&state->message, LOCATION_ID, id);
-  rd_wire_number (&state->message, LOCATION_MAPPING_ID, 1);
-  rd_wire_message (&state->message, LOCATION_LINE, &state->inner);
-  rd_wire_message (&state->wire, PROFILE_LOCATION, &state->message);
-
-  rd_wire_number (&state->message, FUNCTION_ID, id);
-  put_text (state, &state->message, FUNCTION_NAME, node->name);
-  put_text (state, &state->message, FUNCTION_SYSTEM_NAME, node->function);
-  put_text (state, &state->message, FUNCTION_FILENAME, node->file);
-  rd_wire_message (&state->wire, PROFILE_FUNCTION, &state->message);
-}
-
-static void
-put_rest (struct state *state)
-{
-  const struct radio_profile_info *info = &state->profile->info;
-  for (size_t i = 0; i < state->texts->n; i++)
-    rd_wire_text (&state->wire, PROFILE_STRING_TABLE, state->texts->at[i]);
-  rd_wire_number (&state->wire, PROFILE_TIME_NANOS,
-                  add_cut (info->started_unix_ns, 0));
-  rd_wire_number (&state->wire, PROFILE_DURATION_NANOS,
-                  add_cut (info->wall_ns, 0));
-  put_text (state, &state->wire, PROFILE_COMMENT, info->title);
-  put_text (state, &state->wire, PROFILE_DEFAULT_SAMPLE_TYPE,
-            sample_types[WALL].type);
-}
-
-/* Every text that put_text is asked for. */
-static enum radio_status
-collect_texts (const struct radio_profile *profile,
-               struct rd_pprof_texts *texts)
-{
-  RD_TRY (rd_pprof_texts_add (texts, ""));
-  RD_TRY (rd_pprof_texts_add (texts, "category"));
-  RD_TRY (rd_pprof_texts_add (texts, profile->info.title));
-  RD_TRY (rd_pprof_texts_add (texts, profile->info.program));
-  for (size_t i = 0; i < NVALUES; i++) {
-    RD_TRY (rd_pprof_texts_add (texts, sample_types[i].type));
-    RD_TRY (rd_pprof_texts_add (texts, sample_types[i].unit));
-  }
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    RD_TRY (rd_pprof_texts_add (texts, node->name));
-    RD_TRY (rd_pprof_texts_add (texts, node->category));
-    RD_TRY (rd_pprof_texts_add (texts, node->function));
-    RD_TRY (rd_pprof_texts_add (texts, node->file));
-  }
-  rd_pprof_texts_sort (texts);
-  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -452,18 +311,105 @@ rd_export_pprof (const struct radio_profile *profile,
 {
   (void) options;
   RD_FRAMES_SCOPE struct rd_frames frames = { 0 };
-  RD_PPROF_TEXTS_SCOPE struct rd_pprof_texts texts = { 0 };
+  TEXTS_SCOPE struct texts texts = { 0 };
   RD_TRY (rd_frames_make (profile, &frames));
-  RD_TRY (collect_texts (profile, &texts));
+
+  /* Collect all texts that are written below. */
+  RD_TRY (texts_add (&texts, ""));
+  RD_TRY (texts_add (&texts, "category"));
+  RD_TRY (texts_add (&texts, profile->info.title));
+  RD_TRY (texts_add (&texts, profile->info.program));
+  for (size_t i = 0; i < NVALUES; i++) {
+    RD_TRY (texts_add (&texts, sample_types[i].type));
+    RD_TRY (texts_add (&texts, sample_types[i].unit));
+  }
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    RD_TRY (texts_add (&texts, node->name));
+    RD_TRY (texts_add (&texts, node->category));
+    RD_TRY (texts_add (&texts, node->function));
+    RD_TRY (texts_add (&texts, node->file));
+  }
+  texts_sort (&texts);
   RD_CLEANUP (free_state) struct state state = {
     .profile = profile, .frames = &frames, .texts = &texts
   };
-  put_sample_types (&state);
-  RD_TRY (put_samples (&state));
-  put_mapping (&state);
-  for (uint32_t i = 0; i < frames.n; i++)
-    put_frame (&state, i);
-  put_rest (&state);
+
+  for (size_t i = 0; i < NVALUES; i++) {
+    put_text (&state, &state.message, VALUE_TYPE, sample_types[i].type);
+    put_text (&state, &state.message, VALUE_UNIT, sample_types[i].unit);
+    rd_wire_message (&state.wire, PROFILE_SAMPLE_TYPE, &state.message);
+  }
+
+  size_t n = state.profile->nodes.n;
+  RD_FREE uint64_t *path = rd_calloc (n + 1, sizeof *path);
+  if (path == NULL)
+    return rd_fail_memory (n * sizeof *path);
+  for (size_t i = 0; i < n && state.wire.status == RADIO_OK; i++) {
+    /* path has room for the deepest one. */
+    const struct radio_profile_node *nodes = state.profile->nodes.at;
+    uint64_t values[NVALUES] = {
+      [CALLS] = add_cut (nodes[i].calls, 0),
+      [WALL] = add_cut (nodes[i].self_ns, 0),
+      [WORK] = add_cut (nodes[i].work_ns, 0),
+      [WAIT] = add_cut (nodes[i].wait_ns, 0),
+      [BYTES] = add_cut (rd_moved (state.profile, i, false), 0),
+    };
+    add_requests (state.profile, i, values);
+    size_t depth = 0;
+    for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)
+      path[depth++] = state.frames->of_node[at] + 1;
+    rd_wire_packed (&state.message, SAMPLE_LOCATION_ID, path, depth);
+    rd_wire_packed (&state.message, SAMPLE_VALUE, values, NVALUES);
+    if (nodes[i].category[0] != '\0') {
+      put_text (&state, &state.inner, LABEL_KEY, "category");
+      put_text (&state, &state.inner, LABEL_STR, nodes[i].category);
+      rd_wire_message (&state.message, SAMPLE_LABEL, &state.inner);
+    }
+    rd_wire_message (&state.wire, PROFILE_SAMPLE, &state.message);
+  }
+  RD_TRY (state.wire.status);
+
+  /* One mapping that says that everything has its name, so that no tool
+   * looks for symbols. */
+  rd_wire_number (&state.message, MAPPING_ID, 1);
+  put_text (&state, &state.message, MAPPING_FILENAME,
+            state.profile->info.program);
+  rd_wire_number (&state.message, MAPPING_HAS_FUNCTIONS, 1);
+  rd_wire_number (&state.message, MAPPING_HAS_FILENAMES, 1);
+  rd_wire_number (&state.message, MAPPING_HAS_LINE_NUMBERS, 1);
+  rd_wire_message (&state.wire, PROFILE_MAPPING, &state.message);
+
+  for (uint32_t i = 0; i < frames.n; i++) {
+    /* A frame is one location, in one function. */
+    const struct radio_profile_node *node =
+      rd_frames_node (state.profile, state.frames, i);
+    uint64_t id = (uint64_t) i + 1;
+    rd_wire_number (&state.inner, LINE_FUNCTION_ID, id);
+    rd_wire_number (&state.inner, LINE_LINE, node->line);
+    rd_wire_number (&state.message, LOCATION_ID, id);
+    rd_wire_number (&state.message, LOCATION_MAPPING_ID, 1);
+    rd_wire_message (&state.message, LOCATION_LINE, &state.inner);
+    rd_wire_message (&state.wire, PROFILE_LOCATION, &state.message);
+
+    rd_wire_number (&state.message, FUNCTION_ID, id);
+    put_text (&state, &state.message, FUNCTION_NAME, node->name);
+    put_text (&state, &state.message, FUNCTION_SYSTEM_NAME, node->function);
+    put_text (&state, &state.message, FUNCTION_FILENAME, node->file);
+    rd_wire_message (&state.wire, PROFILE_FUNCTION, &state.message);
+  }
+
+  const struct radio_profile_info *info = &state.profile->info;
+  for (size_t i = 0; i < state.texts->n; i++)
+    rd_wire_text (&state.wire, PROFILE_STRING_TABLE, state.texts->at[i]);
+  rd_wire_number (&state.wire, PROFILE_TIME_NANOS,
+                  add_cut (info->started_unix_ns, 0));
+  rd_wire_number (&state.wire, PROFILE_DURATION_NANOS,
+                  add_cut (info->wall_ns, 0));
+  put_text (&state, &state.wire, PROFILE_COMMENT, info->title);
+  put_text (&state, &state.wire, PROFILE_DEFAULT_SAMPLE_TYPE,
+            sample_types[WALL].type);
+
   RD_TRY (state.wire.status);
   return write_gzip (&state.wire.bytes, writer);
 }

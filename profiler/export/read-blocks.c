@@ -49,33 +49,6 @@ free_decompressor (struct libdeflate_decompressor *decompressor)
 RD_DEFINE_CLEANUP (decompressor, struct libdeflate_decompressor,
                    free_decompressor);
 
-static enum radio_status
-inflate (struct block *block, size_t nbytes)
-{
-  RD_CLEANUP (rd_cleanup_decompressor)
-  struct libdeflate_decompressor *decompressor
-    = libdeflate_alloc_decompressor ();
-  if (decompressor == NULL)
-    return rd_fail_memory (1 << 16);
-  if (!rd_block_is_honest (nbytes, block->packed.nbytes))
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: %s.nbytes is %zu, which %zu bytes of data do not"
-                    " hold", block->where, block->name, nbytes,
-                    block->packed.nbytes);
-  RD_TRY (rd_buffer_reserve (&block->bytes, nbytes + 1));
-  size_t taken, made;
-  enum libdeflate_result result = libdeflate_deflate_decompress_ex (
-    decompressor, block->packed.data, block->packed.nbytes,
-    block->bytes.data, nbytes, &taken, &made);
-  if (result != LIBDEFLATE_SUCCESS || taken != block->packed.nbytes
-      || made != nbytes)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: %s.data does not inflate to %zu bytes: it is"
-                    " damaged", block->where, block->name, nbytes);
-  block->bytes.nbytes = made;
-  return RADIO_OK;
-}
-
 /* The columns' bytes, by the encoding that the block names. */
 static enum radio_status
 decode (struct block *block, struct json_object *object, size_t nbytes)
@@ -87,8 +60,30 @@ decode (struct block *block, struct json_object *object, size_t nbytes)
                                                &block->packed);
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s: %s.data", block->where, block->name);
-  if (strcmp (encoding, "deflate") == 0)
-    return inflate (block, nbytes);
+  if (strcmp (encoding, "deflate") == 0) {
+    RD_CLEANUP (rd_cleanup_decompressor)
+    struct libdeflate_decompressor *decompressor
+      = libdeflate_alloc_decompressor ();
+    if (decompressor == NULL)
+      return rd_fail_memory (1 << 16);
+    if (!rd_block_is_honest (nbytes, block->packed.nbytes))
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: %s.nbytes is %zu, which %zu bytes of data do not"
+                      " hold", block->where, block->name, nbytes,
+                      block->packed.nbytes);
+    RD_TRY (rd_buffer_reserve (&block->bytes, nbytes + 1));
+    size_t taken, made;
+    enum libdeflate_result result = libdeflate_deflate_decompress_ex (
+      decompressor, block->packed.data, block->packed.nbytes,
+      block->bytes.data, nbytes, &taken, &made);
+    if (result != LIBDEFLATE_SUCCESS || taken != block->packed.nbytes
+        || made != nbytes)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: %s.data does not inflate to %zu bytes: it is"
+                      " damaged", block->where, block->name, nbytes);
+    block->bytes.nbytes = made;
+    return RADIO_OK;
+  }
   if (strcmp (encoding, "none") != 0)
     return rd_json_not (rd_json_member (object, "encoding"), "encoding",
                         "\"deflate\" or \"none\"", block->where);
@@ -98,36 +93,6 @@ decode (struct block *block, struct json_object *object, size_t nbytes)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: %s.nbytes is %zu, its data has %zu", block->where,
                     block->name, nbytes, block->bytes.nbytes);
-  return RADIO_OK;
-}
-
-/* The first byte after n numbers; NULL when there are not so many. */
-static const unsigned char *
-skip_numbers (const unsigned char *at, const unsigned char *end, size_t n)
-{
-  for (; n > 0 && at < end; at++)
-    n -= *at < 0x80;
-  return n == 0 ? at : NULL;
-}
-
-static enum radio_status
-find_columns (struct block *block)
-{
-  const unsigned char *at = block->bytes.data;
-  const unsigned char *end = at + block->bytes.nbytes;
-  for (size_t i = 0; i < block->ncolumns; i++) {
-    block->cursors[i].at = at;
-    at = skip_numbers (at, end, block->count);
-    if (at == NULL)
-      return rd_fail (RADIO_ERROR_FORMAT,
-                      "%s: column %zu of %s has fewer than %zu numbers",
-                      block->where, i, block->name, block->count);
-    block->cursors[i].end = at;
-  }
-  if (at != end)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: %s has %td bytes behind its columns", block->where,
-                    block->name, end - at);
   return RADIO_OK;
 }
 
@@ -158,7 +123,27 @@ open_block (struct block *block, struct json_object *document)
   RD_TRY (decode (block, object, nbytes));
   if (block->count == 0 && nbytes == 0)
     return RADIO_OK;
-  return find_columns (block);
+
+  const unsigned char *at = block->bytes.data;
+  const unsigned char *end = at + block->bytes.nbytes;
+  for (size_t i = 0; i < block->ncolumns; i++) {
+    block->cursors[i].at = at;
+    /* The first byte after n numbers; NULL when there are not so many. */
+    size_t n = block->count;
+    for (; n > 0 && at < end; at++)
+      n -= *at < 0x80;
+    at = n == 0 ? at : NULL;
+    if (at == NULL)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: column %zu of %s has fewer than %zu numbers",
+                      block->where, i, block->name, block->count);
+    block->cursors[i].end = at;
+  }
+  if (at != end)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: %s has %td bytes behind its columns", block->where,
+                    block->name, end - at);
+  return RADIO_OK;
 }
 
 /* The next number of a column, which has at least one more. */
@@ -235,20 +220,6 @@ make_span (const struct block *block, const uint64_t numbers[], size_t i,
   return RADIO_OK;
 }
 
-static enum radio_status
-read_lane (struct block *block, uint32_t lane, size_t first, size_t n,
-           struct radio_profile *profile)
-{
-  struct rd_span span = { .lane = lane };
-  for (size_t i = 0; i < n; i++) {
-    uint64_t numbers[RD_SPAN_COLUMNS];
-    RD_TRY (next_row (block, numbers));
-    RD_TRY (make_span (block, numbers, first + i, &span));
-    RD_TRY (rd_profile_add_span (profile, &span));
-  }
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_read_spans (struct json_object *document, const struct rd_lane_row *lanes,
                size_t nlanes, const char *where,
@@ -269,36 +240,21 @@ rd_read_spans (struct json_object *document, const struct rd_lane_row *lanes,
                     "%s: spans.count is %zu, its lanes have %" PRIu64, where,
                     block.count, all);
   size_t first = 0;
-  for (size_t i = 0; i < nlanes; first += lanes[i++].nspans)
-    RD_TRY (read_lane (&block, (uint32_t) i, first, lanes[i].nspans,
-                       profile));
+  for (size_t i = 0; i < nlanes; first += lanes[i++].nspans) {
+    struct rd_span span = { .lane = (uint32_t) i };
+    for (size_t j = 0; j < lanes[i].nspans; j++) {
+      uint64_t numbers[RD_SPAN_COLUMNS];
+      RD_TRY (next_row (&block, numbers));
+      RD_TRY (make_span (&block, numbers, first + j, &span));
+      RD_TRY (rd_profile_add_span (profile, &span));
+    }
+  }
   return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
  * Samples
  *----------------------------------------------------------------------*/
-
-static enum radio_status
-read_sample (struct block *block, struct radio_profile *profile,
-             struct rd_sample *sample, int64_t *latest)
-{
-  uint64_t numbers[RD_SPAN_COLUMNS];
-  RD_TRY (next_row (block, numbers));
-  if (numbers[1] >= profile->gauges.n)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: a sample is of gauge %" PRIu64 ", there are %zu",
-                    block->where, numbers[1], profile->gauges.n);
-  if (rd_add_overflows (sample->time_ns, numbers[0], &sample->time_ns))
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: a sample is %" PRIu64 " ns after the one before,"
-                    " beyond 2^64", block->where, numbers[0]);
-  sample->gauge = (uint32_t) numbers[1];
-  latest[sample->gauge] = (int64_t) ((uint64_t) latest[sample->gauge]
-                                     + rd_unzigzag (numbers[2]));
-  sample->value = latest[sample->gauge];
-  return rd_profile_add_sample (profile, sample);
-}
 
 enum radio_status
 rd_read_samples (struct json_object *document, const char *where,
@@ -313,8 +269,23 @@ rd_read_samples (struct json_object *document, const char *where,
   if (latest == NULL)
     return rd_fail_memory (profile->gauges.n * sizeof *latest);
   RD_TRY (open_block (&block, document));
-  for (size_t i = 0; i < block.count; i++)
-    RD_TRY (read_sample (&block, profile, &sample, latest));
+  for (size_t i = 0; i < block.count; i++) {
+    uint64_t numbers[RD_SPAN_COLUMNS];
+    RD_TRY (next_row (&block, numbers));
+    if (numbers[1] >= profile->gauges.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: a sample is of gauge %" PRIu64 ", there are %zu",
+                      block.where, numbers[1], profile->gauges.n);
+    if (rd_add_overflows (sample.time_ns, numbers[0], &sample.time_ns))
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: a sample is %" PRIu64 " ns after the one before,"
+                      " beyond 2^64", block.where, numbers[0]);
+    sample.gauge = (uint32_t) numbers[1];
+    latest[sample.gauge] = (int64_t) ((uint64_t) latest[sample.gauge]
+                                       + rd_unzigzag (numbers[2]));
+    sample.value = latest[sample.gauge];
+    RD_TRY (rd_profile_add_sample (profile, &sample));
+  }
   return RADIO_OK;
 }
 
@@ -330,27 +301,6 @@ fail_tile (const struct block *block, size_t row, const char *what,
                   ", which cannot be", block->where, row, what, value);
 }
 
-/* *next is the first span that may follow; *tile 1 + the tile before. */
-static enum radio_status
-read_tile (struct block *block, struct radio_profile *profile, size_t row,
-           uint64_t *next, uint64_t *tile)
-{
-  uint64_t numbers[RD_SPAN_COLUMNS];
-  RD_TRY (next_row (block, numbers));
-  if (numbers[0] >= profile->spans.n - *next)
-    return fail_tile (block, row, "span", numbers[0]);
-  *tile += rd_unzigzag (numbers[1]);
-  if (*tile == 0)
-    return fail_tile (block, row, "tile", UINT64_MAX);
-  if (numbers[2] > UINT32_MAX)
-    return fail_tile (block, row, "stored", numbers[2]);
-  struct rd_span *span = &profile->spans.at[*next + numbers[0]];
-  span->tile = *tile;
-  span->stored_nbytes = numbers[2];
-  *next += numbers[0] + 1;
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_read_tiles (struct json_object *document, const char *where,
                struct radio_profile *profile)
@@ -358,9 +308,23 @@ rd_read_tiles (struct json_object *document, const char *where,
   BLOCK_SCOPE struct block block = {
     .where = where, .name = "tiles", .ncolumns = RD_TILE_COLUMNS
   };
-  uint64_t next = 0, tile = 1;
+  uint64_t next = 0;          /* the first span that may follow */
+  uint64_t tile = 1;          /* 1 + the previous tile */
   RD_TRY (open_block (&block, document));
-  for (size_t i = 0; i < block.count; i++)
-    RD_TRY (read_tile (&block, profile, i, &next, &tile));
+  for (size_t i = 0; i < block.count; i++) {
+    uint64_t numbers[RD_SPAN_COLUMNS];
+    RD_TRY (next_row (&block, numbers));
+    if (numbers[0] >= profile->spans.n - next)
+      return fail_tile (&block, i, "span", numbers[0]);
+    tile += rd_unzigzag (numbers[1]);
+    if (tile == 0)
+      return fail_tile (&block, i, "tile", UINT64_MAX);
+    if (numbers[2] > UINT32_MAX)
+      return fail_tile (&block, i, "stored", numbers[2]);
+    struct rd_span *span = &profile->spans.at[next + numbers[0]];
+    span->tile = tile;
+    span->stored_nbytes = numbers[2];
+    next += numbers[0] + 1;
+  }
   return RADIO_OK;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Read document. */
+/* Reads a JSON document into a profile: table after table into the builder,
+ * which checks consistency.  Findings are not read: the model computes
+ * them again. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -11,7 +13,7 @@
 #include "profiler/export/read.h"
 
 /*------------------------------------------------------------------------
- * Reading tables: columns of equal length into rows of structs.
+ * Columns of equal length into rows of structs
  *----------------------------------------------------------------------*/
 
 /* Where a value stands, for messages. */
@@ -139,18 +141,6 @@ get_column (struct json_object *object, const struct rd_table *table,
   return RADIO_OK;
 }
 
-static enum radio_status
-read_column (struct json_object *column, struct cell *cell,
-             const struct rd_read_strings *strings, unsigned char *rows)
-{
-  size_t n = json_object_array_length (column);
-  for (cell->row = 0; cell->row < n; cell->row++)
-    RD_TRY (read_cell (cell, json_object_array_get_idx (column, cell->row),
-                       strings,
-                       rows + cell->row * cell->table->row_nbytes));
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_read_table (struct json_object *document, const struct rd_table *table,
                const struct rd_read_strings *strings, const char *where,
@@ -170,7 +160,11 @@ rd_read_table (struct json_object *document, const struct rd_table *table,
   for (size_t i = 0; i < table->ncolumns; i++) {
     struct cell cell = { where, table, &table->columns[i], 0 };
     RD_TRY (get_column (object, table, i, where, &column));
-    RD_TRY (read_column (column, &cell, strings, made));
+    size_t ncells = json_object_array_length (column);
+    for (cell.row = 0; cell.row < ncells; cell.row++)
+      RD_TRY (read_cell (&cell, json_object_array_get_idx (column, cell.row),
+                         strings,
+                         made + cell.row * cell.table->row_nbytes));
   }
   *rows = RD_STEAL (made);
   *n = nrows;
@@ -195,9 +189,7 @@ rd_read_members (struct json_object *object, const struct rd_table *table,
 }
 
 /*------------------------------------------------------------------------
- * From the document to the profile: table after table into the model's
- * builder, which checks what hangs together.  Findings are not taken: the
- * model finds them anew.
+ * The document
  *----------------------------------------------------------------------*/
 
 struct reading {
@@ -214,38 +206,6 @@ free_reading (struct reading *reading)
   radio_profile_close (reading->profile);
 }
 
-/* Whether it is a document of this version at all. */
-static enum radio_status
-check_version (const struct reading *reading)
-{
-  int64_t version;
-  RD_TRY (rd_json_int (reading->document, "version", reading->where, 1,
-                       INT64_MAX, &version));
-  if (version > RD_JSON_VERSION)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: is a profile of version %" PRId64 ", this radio"
-                    " reads version %d: a newer radio wrote it",
-                    reading->where, version, RD_JSON_VERSION);
-  return RADIO_OK;
-}
-
-static enum radio_status
-read_strings (struct reading *reading)
-{
-  struct json_object *list;
-  RD_TRY (rd_json_array (reading->document, "strings", reading->where,
-                         &list));
-  size_t n = json_object_array_length (list);
-  reading->strings.texts = calloc (n + 1, sizeof (char *));
-  if (reading->strings.texts == NULL)
-    return rd_fail_memory (n * sizeof (char *));
-  for (size_t i = 0; i < n; i++)
-    RD_TRY (rd_json_text (json_object_array_get_idx (list, i), "a string",
-                          reading->where, &reading->strings.texts[i]));
-  reading->strings.n = n;
-  return RADIO_OK;
-}
-
 /* A member of info as the profile's own string. */
 static enum radio_status
 read_text (const struct reading *reading, struct json_object *info,
@@ -255,40 +215,6 @@ read_text (const struct reading *reading, struct json_object *info,
   RD_TRY (rd_json_string (info, member, reading->where, &found));
   *text = rd_profile_string (reading->profile, found);
   return *text ? RADIO_OK : rd_fail_memory (strlen (found));
-}
-
-static enum radio_status
-read_scope_cost (const struct reading *reading, struct json_object *object,
-                 double *cost)
-{
-  struct json_object *value = rd_json_member (object, "scope_cost_ns");
-  if (!json_object_is_type (value, json_type_double)
-      && !json_object_is_type (value, json_type_int))
-    return rd_json_not (value, "scope_cost_ns", "a number", reading->where);
-  *cost = json_object_get_double (value);
-  if (!(*cost >= 0 && *cost < 1e9))
-    return rd_json_not (value, "scope_cost_ns", "a number of 0 to 1e9",
-                        reading->where);
-  return RADIO_OK;
-}
-
-static enum radio_status
-read_info (struct reading *reading)
-{
-  struct radio_profile_info *info = &reading->profile->info;
-  struct json_object *object;
-  const char *parts;
-  RD_TRY (rd_json_object (reading->document, "info", reading->where,
-                          &object));
-  RD_TRY (read_text (reading, object, "title", &info->title));
-  RD_TRY (read_text (reading, object, "program", &info->program));
-  RD_TRY (read_text (reading, object, "clock", &info->clock));
-  RD_TRY (rd_json_string (object, "parts", reading->where, &parts));
-  if (!rd_parts_of_word (parts, &info->parts))
-    return rd_json_not (rd_json_member (object, "parts"), "parts",
-                        "\"none\", \"runs\" or \"ranks\"", reading->where);
-  RD_TRY (read_scope_cost (reading, object, &info->scope_cost_ns));
-  return rd_read_members (object, &rd_info_table, reading->where, info);
 }
 
 /*------------------------------------------------------------------------
@@ -440,8 +366,62 @@ take_table (struct reading *reading, const struct rd_table *table,
 }
 
 static enum radio_status
-read_tables (struct reading *reading)
+read_all (struct reading *reading)
 {
+  RD_FREE_PLAIN void *lanes = NULL;
+  size_t nlanes = 0;
+
+  /* Whether it is a document of this version at all. */
+  int64_t version;
+  RD_TRY (rd_json_int (reading->document, "version", reading->where, 1,
+                       INT64_MAX, &version));
+  if (version > RD_JSON_VERSION)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: is a profile of version %" PRId64 ", this radio"
+                    " reads version %d: a newer radio wrote it",
+                    reading->where, version, RD_JSON_VERSION);
+
+  if (rd_json_member (reading->document, "nodes") == NULL)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: nodes is missing",
+                    reading->where);
+
+  struct json_object *list;
+  RD_TRY (rd_json_array (reading->document, "strings", reading->where,
+                         &list));
+  size_t n = json_object_array_length (list);
+  reading->strings.texts = calloc (n + 1, sizeof (char *));
+  if (reading->strings.texts == NULL)
+    return rd_fail_memory (n * sizeof (char *));
+  for (size_t i = 0; i < n; i++)
+    RD_TRY (rd_json_text (json_object_array_get_idx (list, i), "a string",
+                          reading->where, &reading->strings.texts[i]));
+  reading->strings.n = n;
+
+  struct radio_profile_info *info = &reading->profile->info;
+  struct json_object *object;
+  const char *parts;
+  RD_TRY (rd_json_object (reading->document, "info", reading->where,
+                          &object));
+  RD_TRY (read_text (reading, object, "title", &info->title));
+  RD_TRY (read_text (reading, object, "program", &info->program));
+  RD_TRY (read_text (reading, object, "clock", &info->clock));
+  RD_TRY (rd_json_string (object, "parts", reading->where, &parts));
+  if (!rd_parts_of_word (parts, &info->parts))
+    return rd_json_not (rd_json_member (object, "parts"), "parts",
+                        "\"none\", \"runs\" or \"ranks\"", reading->where);
+
+  double *cost = &info->scope_cost_ns;
+  struct json_object *value = rd_json_member (object, "scope_cost_ns");
+  if (!json_object_is_type (value, json_type_double)
+      && !json_object_is_type (value, json_type_int))
+    return rd_json_not (value, "scope_cost_ns", "a number", reading->where);
+  *cost = json_object_get_double (value);
+  if (!(*cost >= 0 && *cost < 1e9))
+    return rd_json_not (value, "scope_cost_ns", "a number of 0 to 1e9",
+                        reading->where);
+
+  RD_TRY (rd_read_members (object, &rd_info_table, reading->where, info));
+
   static const struct {
     const struct rd_table *table;
     add_row_fn *add_row;
@@ -459,42 +439,13 @@ read_tables (struct reading *reading)
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
     RD_TRY (take_table (reading, tables[i].table, tables[i].add_row, NULL,
                         NULL));
-  return RADIO_OK;
-}
 
-static enum radio_status
-read_all (struct reading *reading)
-{
-  RD_FREE_PLAIN void *lanes = NULL;
-  size_t nlanes = 0;
-  RD_TRY (check_version (reading));
-  if (rd_json_member (reading->document, "nodes") == NULL)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: nodes is missing",
-                    reading->where);
-  RD_TRY (read_strings (reading));
-  RD_TRY (read_info (reading));
-  RD_TRY (read_tables (reading));
   RD_TRY (take_table (reading, &rd_lanes_table, add_lane, &lanes, &nlanes));
   RD_TRY (rd_read_samples (reading->document, reading->where,
                            reading->profile));
   RD_TRY (rd_read_spans (reading->document, lanes, nlanes, reading->where,
                          reading->profile));
   return rd_read_tiles (reading->document, reading->where, reading->profile);
-}
-
-static enum radio_status
-read_document (struct json_object *document, const char *where,
-               struct radio_profile **profile)
-{
-  RD_CLEANUP (free_reading)
-  struct reading reading = { .document = document, .where = where };
-  RD_TRY (rd_profile_new (&reading.profile));
-  RD_TRY (read_all (&reading));
-  enum radio_status status = rd_profile_finalize (reading.profile);
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "%s", where);
-  *profile = RD_STEAL (reading.profile);
-  return RADIO_OK;
 }
 
 /* The document within a page; the bytes themselves where there is none. */
@@ -546,5 +497,13 @@ rd_profile_parse (const char *text, size_t nbytes, const char *where,
     return status;
   if (!is_profile (document))
     return rd_read_foreign (text, nbytes, document, where);
-  return read_document (document, where, profile);
+  RD_CLEANUP (free_reading)
+  struct reading reading = { .document = document, .where = where };
+  RD_TRY (rd_profile_new (&reading.profile));
+  RD_TRY (read_all (&reading));
+  status = rd_profile_finalize (reading.profile);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", where);
+  *profile = RD_STEAL (reading.profile);
+  return RADIO_OK;
 }

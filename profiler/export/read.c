@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Read. */
+/* Reads profiles from files and memory, and names the format of files that
+ * are not profiles of radio. */
 #include <config.h>
 
 #include <ctype.h>
@@ -17,8 +18,7 @@
 #include "profiler/export/text.h"
 
 /*------------------------------------------------------------------------
- * What a file is that is no profile of radio's, told from its first bytes
- * or its members, so that whoever gave it knows what to give instead.
+ * Files of other formats, recognized by their first bytes or members
  *----------------------------------------------------------------------*/
 
 #define LOOKED_AT_NBYTES 4096
@@ -138,7 +138,7 @@ rd_read_foreign (const char *text, size_t nbytes,
 }
 
 /*------------------------------------------------------------------------
- * Profiles from files.
+ * Reading files
  *----------------------------------------------------------------------*/
 
 /* What is read at once of something that does not tell its size. */
@@ -184,23 +184,6 @@ check_kind (const char *path, mode_t mode)
                                     : "a device");
 }
 
-/* Wait for the first bytes of a pipe; from then on it is read as usual. */
-static enum radio_status
-wait_for_writer (int fd, const char *path)
-{
-  struct pollfd pipe = { .fd = fd, .events = POLLIN };
-  int n;
-  do
-    n = poll (&pipe, 1, WRITER_TIMEOUT_MS);
-  while (n < 0 && errno == EINTR);
-  if (n == 0)
-    return rd_fail (RADIO_ERROR_IO, "%s: nobody wrote to this pipe in %d s",
-                    path, WRITER_TIMEOUT_MS / 1000);
-  if (n < 0 || fcntl (fd, F_SETFL, 0) != 0)
-    return rd_fail_errno (errno, "%s", path);
-  return RADIO_OK;
-}
-
 static enum radio_status
 read_file (const char *path, struct rd_buffer *bytes)
 {
@@ -211,8 +194,19 @@ read_file (const char *path, struct rd_buffer *bytes)
   if (fd < 0 || fstat (fd, &st) != 0)
     return rd_fail_errno (errno, "%s", path);
   RD_TRY (check_kind (path, st.st_mode));
-  if (S_ISFIFO (st.st_mode))
-    RD_TRY (wait_for_writer (fd, path));
+  if (S_ISFIFO (st.st_mode)) {
+    /* Wait for the first bytes of a pipe; from then on it is read as usual. */
+    struct pollfd pipe = { .fd = fd, .events = POLLIN };
+    int n;
+    do
+      n = poll (&pipe, 1, WRITER_TIMEOUT_MS);
+    while (n < 0 && errno == EINTR);
+    if (n == 0)
+      return rd_fail (RADIO_ERROR_IO, "%s: nobody wrote to this pipe in %d s",
+                      path, WRITER_TIMEOUT_MS / 1000);
+    if (n < 0 || fcntl (fd, F_SETFL, 0) != 0)
+      return rd_fail_errno (errno, "%s", path);
+  }
   if (S_ISREG (st.st_mode) && st.st_size > 0 && st.st_size <= INT_MAX)
     RD_TRY (rd_buffer_reserve (bytes, (size_t) st.st_size + STEP_NBYTES));
   return read_whole (fd, path, bytes);

@@ -30,28 +30,24 @@ comma (bool *first)
 }
 
 static void
-write_frame (struct rd_writer *writer,
-             const struct radio_profile_node *node)
-{
-  rd_write_text (writer, "{\"name\":");
-  rd_write_json_string (writer, node->name);
-  if (node->file[0] != '\0') {
-    rd_write_text (writer, ",\"file\":");
-    rd_write_json_string (writer, node->file);
-    rd_write_format (writer, ",\"line\":%u", node->line);
-  }
-  rd_write_text (writer, "}");
-}
-
-static void
 write_shared (struct state *state)
 {
   bool first = true;
   rd_write_text (state->writer, "\"shared\":{\"frames\":[");
   for (uint32_t i = 0; i < state->frames->n; i++) {
     rd_write_text (state->writer, comma (&first));
-    write_frame (state->writer,
-                 rd_frames_node (state->profile, state->frames, i));
+
+    struct rd_writer *writer = state->writer;
+    const struct radio_profile_node *node =
+      rd_frames_node (state->profile, state->frames, i);
+    rd_write_text (writer, "{\"name\":");
+    rd_write_json_string (writer, node->name);
+    if (node->file[0] != '\0') {
+      rd_write_text (writer, ",\"file\":");
+      rd_write_json_string (writer, node->file);
+      rd_write_format (writer, ",\"line\":%u", node->line);
+    }
+    rd_write_text (writer, "}");
   }
   rd_write_text (state->writer, "]}");
 }
@@ -98,25 +94,20 @@ leave (const struct rd_span *span, uint64_t end_ns, void *context)
 }
 
 static enum radio_status
-write_lane (struct state *state, const struct rd_span *spans, size_t n)
-{
-  const struct rd_nest_visitor visitor = { enter, leave, state };
-  begin_profile (state, "evented",
-                 state->profile->lanes.at[spans[0].lane].name);
-  rd_write_text (state->writer, ",\"events\":[");
-  state->first_event = true;
-  RD_TRY (rd_nest_visit (spans, n, &visitor));
-  rd_write_text (state->writer, "]}");
-  return RADIO_OK;
-}
-
-static enum radio_status
 write_lanes (struct state *state)
 {
   const struct radio_profile *profile = state->profile;
   for (size_t i = 0, n; i < profile->spans.n; i += n) {
     n = rd_nest_lane_length (profile, i);
-    RD_TRY (write_lane (state, &profile->spans.at[i], n));
+
+    const struct rd_span *spans = &profile->spans.at[i];
+    const struct rd_nest_visitor visitor = { enter, leave, state };
+    begin_profile (state, "evented",
+                   state->profile->lanes.at[spans[0].lane].name);
+    rd_write_text (state->writer, ",\"events\":[");
+    state->first_event = true;
+    RD_TRY (rd_nest_visit (spans, n, &visitor));
+    rd_write_text (state->writer, "]}");
   }
   return RADIO_OK;
 }
@@ -125,22 +116,6 @@ write_lanes (struct state *state)
  * The tree
  *----------------------------------------------------------------------*/
 
-/* The frames from the root to a node.  The path is found from its end, so it
- * is put into `path' backwards, which has room for the deepest. */
-static void
-write_stack (struct state *state, uint32_t node, uint32_t *path)
-{
-  const struct radio_profile_node *nodes = state->profile->nodes.at;
-  size_t n = 0;
-  for (size_t i = node; i != RADIO_NO_PARENT; i = nodes[i].parent)
-    path[n++] = state->frames->of_node[i];
-  rd_write_text (state->writer, "[");
-  while (n > 0) {
-    rd_write_u64 (state->writer, path[--n]);
-    rd_write_text (state->writer, n > 0 ? "," : "]");
-  }
-}
-
 static void
 write_stacks (struct state *state, const uint32_t *order, uint32_t *path)
 {
@@ -148,7 +123,18 @@ write_stacks (struct state *state, const uint32_t *order, uint32_t *path)
   for (size_t i = 0; i < state->profile->nodes.n; i++)
     if (state->profile->nodes.at[order[i]].self_ns > 0) {
       rd_write_text (state->writer, comma (&first));
-      write_stack (state, order[i], path);
+
+      /* The frames from the root to a node.  The path is found from its end,
+       * so it is put into `path' backwards, which has room for the deepest. */
+      const struct radio_profile_node *nodes = state->profile->nodes.at;
+      size_t depth = 0;
+      for (size_t at = order[i]; at != RADIO_NO_PARENT; at = nodes[at].parent)
+        path[depth++] = state->frames->of_node[at];
+      rd_write_text (state->writer, "[");
+      while (depth > 0) {
+        rd_write_u64 (state->writer, path[--depth]);
+        rd_write_text (state->writer, depth > 0 ? "," : "]");
+      }
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text. */
+/* A profile as text: its title, sums, tree and findings; and texts in
+ * columns. */
 #include <config.h>
 
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 #include "profiler/model/findings.h"
 
 /*------------------------------------------------------------------------
- * Texts in columns: cut, put at the right, wrapped.
+ * Columns
  *----------------------------------------------------------------------*/
 
 /* The bytes of the first n characters. */
@@ -85,10 +86,6 @@ rd_write_wrapped (struct rd_writer *writer, const char *text, size_t indent,
     text += nbytes + strspn (text + nbytes, " ");
   }
 }
-
-/*------------------------------------------------------------------------
- * A profile as text: what it is of, its sums, the tree, the findings.
- *----------------------------------------------------------------------*/
 
 #define DEFAULT_COLUMNS 80
 #define LEAST_COLUMNS 50

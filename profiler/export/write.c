@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Write. */
+/* Writes profiles to files and sinks: chooses the format, redacts if asked,
+ * and calls the exporter. */
 #include <config.h>
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "profiler/export/export.h"
 
 /*------------------------------------------------------------------------
- * Which format a file's name asks for.
+ * Formats
  *----------------------------------------------------------------------*/
 
 /* A suffix stands before those that it ends in. */
@@ -51,8 +52,7 @@ radio_profile_format_of (const char *path, enum radio_profile_format *format)
 }
 
 /*------------------------------------------------------------------------
- * Profiles to files and to sinks: redacts where that is asked for, and lets
- * the exporter of the format write.
+ * Export
  *----------------------------------------------------------------------*/
 
 static rd_export_fn *const exporters[] = {
@@ -64,16 +64,6 @@ static rd_export_fn *const exporters[] = {
   [RADIO_PROFILE_PPROF] = rd_export_pprof,
   [RADIO_PROFILE_TEXT] = rd_export_text,
 };
-
-static enum radio_status
-check_format (enum radio_profile_format format)
-{
-  size_t n = sizeof exporters / sizeof exporters[0];
-  if ((size_t) format >= n || exporters[format] == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "format %d is no format of profiles", (int) format);
-  return RADIO_OK;
-}
 
 static enum radio_status
 export_as_it_is (const struct radio_profile *profile,
@@ -114,7 +104,13 @@ radio_profile_write_to (const struct radio_profile *profile,
 {
   if (profile == NULL || options == NULL || sink == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_write_to: NULL");
-  RD_TRY (check_format (options->format));
+
+  enum radio_profile_format format = options->format;
+  size_t n = sizeof exporters / sizeof exporters[0];
+  if ((size_t) format >= n || exporters[format] == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "format %d is no format of profiles", (int) format);
+
   return (options->redact ? export_redacted : export_as_it_is) (
     profile, options, sink, user_data);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writer. */
+/* The writer under all exporters: collects small pieces, passes large ones to
+ * the sink, keeps the first failure, and formats numbers and JSON strings. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -10,12 +11,6 @@
 
 #include "src/base/text.h"
 #include "profiler/export/export.h"
-
-/*------------------------------------------------------------------------
- * The writer under all exporters: gathers small pieces, hands large ones to
- * the sink, remembers the first failure, and knows how numbers and JSON
- * strings are spelt.
- *----------------------------------------------------------------------*/
 
 void
 rd_writer_init (struct rd_writer *writer, radio_profile_sink_fn *sink,
@@ -130,7 +125,7 @@ rd_writer_end (struct rd_writer *writer)
 }
 
 /*------------------------------------------------------------------------
- * Strings as JSON spells them, fit for standing inside a page.
+ * JSON strings, escaped for use inside a page
  *----------------------------------------------------------------------*/
 
 /* U+2028 and U+2029 end lines in old JavaScript. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings about parts. */
+/* Findings about runs, ranks and sizes. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "profiler/model/vector.h"
 
 /*------------------------------------------------------------------------
- * How time grows with size, where sizes were swept.
+ * Time by size
  *----------------------------------------------------------------------*/
 
 /* So many points are told in a sentence; the page shows all. */
@@ -59,11 +59,6 @@ rd_find_curve (struct rd_finder *finder)
                                     / (double) rd_max_u64 (first->median_ns,
                                                            1)).text);
 }
-
-/*------------------------------------------------------------------------
- * What differs between the parts of a joined profile: ranks that the others
- * wait for, runs that warm up or scatter.
- *----------------------------------------------------------------------*/
 
 /* The slowest rank over the mean: time that the others wait. */
 #define IMBALANCE 1.2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings about the process and the recorder. */
+/* Findings about failures, CPU time and the recorder itself. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -11,8 +11,7 @@
 #include "profiler/model/vector.h"
 
 /*------------------------------------------------------------------------
- * What became of the whole: whether it failed, which of its operations did,
- * and whether its threads had the CPUs while they were in scopes of work.
+ * Failures and CPU time
  *----------------------------------------------------------------------*/
 
 /* Of the work: below, the threads did not have the CPUs that they could have
@@ -126,8 +125,7 @@ rd_find_process (struct rd_finder *finder)
 }
 
 /*------------------------------------------------------------------------
- * What the profiler did to the profile: its own cost, what the log did not
- * keep, and scopes without an end.
+ * Overhead and limits of the recorder
  *----------------------------------------------------------------------*/
 
 /* Of the threads' work: small scopes are then shown too large. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings about bytes. */
+/* Findings about memory, requests, files and caches. */
 #include <config.h>
 
 #include <inttypes.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Merging profiles. */
+/* Merging profiles of runs, which came one after the other, or of ranks,
+ * which ran at the same time: one tree, one log, and the share of each part
+ * in every node. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -27,9 +29,7 @@ struct merge {
 };
 
 /*------------------------------------------------------------------------
- * Facts and the nodes' texts of profiles that are joined.  What all agree on
- * is kept; of facts that differ a few values are listed, of a node's texts
- * the first one stands for all, as within one profile.
+ * Facts: a few values of those that differ are listed
  *----------------------------------------------------------------------*/
 
 /* So many different values of a fact are listed. */
@@ -141,7 +141,7 @@ merge_facts (struct radio_profile *joined,
 }
 
 /*------------------------------------------------------------------------
- * Texts of nodes
+ * Notes of nodes
  *----------------------------------------------------------------------*/
 
 struct entry {
@@ -203,8 +203,7 @@ merge_node_notes (struct radio_profile *joined,
 }
 
 /*------------------------------------------------------------------------
- * The logs of profiles that are joined: ids are given anew, times moved to
- * where the part stands in the whole.
+ * The log: spans get new ids, and times relative to the merged profile
  *----------------------------------------------------------------------*/
 
 /* Lanes that are looked through for the one to go on in. */
@@ -285,9 +284,7 @@ new_id (const struct merge *merge, const struct rd_span_ids *ids,
 }
 
 /*------------------------------------------------------------------------
- * Joining profiles of runs, which came one after the other, or of ranks,
- * which ran at the same time: one tree, one log, and what each part had of
- * every node.
+ * Checks
  *----------------------------------------------------------------------*/
 
 /* Whether a source stays in one piece: runs as one rank do. */
@@ -446,7 +443,7 @@ share_node (struct merge *merge, size_t i)
 }
 
 /*------------------------------------------------------------------------
- * The whole
+ * The merged profile
  *----------------------------------------------------------------------*/
 
 /* When the last of its log ends, which may be after its wall time. */

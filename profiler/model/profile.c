@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Accessors of a profile, and its completion. */
+/* Completing a profile, and access to a complete one.  Numbers may come from
+ * an untrusted file, so they are checked and sums saturate. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 #include "profiler/model/vector.h"
 
 /*------------------------------------------------------------------------
- * Looking at a finished profile: the public accessors.
+ * Public accessors
  *----------------------------------------------------------------------*/
 
 void
@@ -142,13 +143,7 @@ rd_profile_node_note (const struct radio_profile *profile, size_t node,
 }
 
 /*------------------------------------------------------------------------
- * Making a profile whole: what was added is checked, put in order, and what
- * follows from it is computed.  The numbers may come from a file that
- * somebody made up, so sums saturate.
- *----------------------------------------------------------------------*/
-
-/*------------------------------------------------------------------------
- * Numbers that may be taken as signed
+ * Checks: numbers must fit into signed 64 bits
  *----------------------------------------------------------------------*/
 
 struct field {

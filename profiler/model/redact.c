@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Redaction. */
+/* A copy of a profile without names: of files, volumes, subjects, the
+ * command line and the host.  Each becomes a pseudonym, "name-" and 12
+ * digits of its HMAC-SHA256, so that equal names stay equal in every profile
+ * with the same key, and no one without the key can test a guess.  A suffix
+ * that gives the kind of a file stays readable.
+ *
+ * Names may also occur within other texts: in the title, in a fact or a
+ * note, in the name of a thread.  There they are replaced as well, as a whole
+ * and by each component of their paths.  Nodes, counters and categories are
+ * constants of the program, and stay. */
 #include <config.h>
 
 #include <stdio.h>
@@ -14,44 +23,23 @@
 #include "profiler/model/string-table.h"
 #include "profiler/model/vector.h"
 
-struct rd_piece {
+struct pattern {
   const char *name;           /* the set's own */
   const char *pseudonym;      /* the user's of the set */
   size_t nbytes;              /* of name */
-  size_t prefix;              /* 1 + the longest other piece that this one
+  size_t prefix;              /* 1 + the longest other pattern that this one
                                  begins with, or 0 */
 };
 
-struct rd_pieces {
-  RD_VECTOR (struct rd_piece) list;     /* once closed: by name, unique */
+struct patterns {
+  RD_VECTOR (struct pattern) list;     /* once closed: by name, unique */
   struct rd_string_table *texts;
-  bool begins[256];           /* whether a piece has this first byte */
+  bool begins[256];           /* whether a pattern has this first byte */
 };
 
-void rd_pieces_free (struct rd_pieces *pieces);
-
-/* The end of a name that says what kind of file it is, or "". */
-const char *rd_harmless_suffix (const char *name);
-
-/* Add what is to be found of a name, and of each word of a command line that
- * looks like the name of a file. */
-enum radio_status rd_pieces_add_name (struct rd_pieces *pieces,
-                                      const char *name);
-enum radio_status rd_pieces_add_command (struct rd_pieces *pieces,
-                                         const char *command);
-
-/* Put them in order; nothing is added any more. */
-void rd_pieces_close (struct rd_pieces *pieces);
-
-/* The longest piece at the beginning of text, or NULL; the comparisons that
- * this took are added to *ncomparisons. */
-const struct rd_piece *rd_pieces_at (const struct rd_pieces *pieces,
-                                     const char *text,
-                                     uint64_t *ncomparisons);
-
 /*------------------------------------------------------------------------
- * The pieces of names that redacting looks for.  They are sorted, and each
- * knows the longest piece that it begins with: whatever a text begins with
+ * The patterns of names that redacting looks for.  They are sorted, and each
+ * knows the longest pattern that it begins with: whatever a text begins with
  * is then found by one binary search, however many names there are.
  *----------------------------------------------------------------------*/
 
@@ -59,15 +47,16 @@ const struct rd_piece *rd_pieces_at (const struct rd_pieces *pieces,
 #define MIN_NAME_NBYTES 3
 #define MIN_COMPONENT_NBYTES 4
 
-void
-rd_pieces_free (struct rd_pieces *pieces)
+static void
+patterns_free (struct patterns *patterns)
 {
-  free (pieces->list.at);
-  rd_string_table_free (pieces->texts);
+  free (patterns->list.at);
+  rd_string_table_free (patterns->texts);
 }
 
-const char *
-rd_harmless_suffix (const char *name)
+/* The end of a name that says what kind of file it is, or "". */
+static const char *
+harmless_suffix (const char *name)
 {
   static const char *const suffixes[] = {
     ".nii.gz", ".nii", ".ome.zarr", ".zarr", ".npy", ".png", ".json",
@@ -106,80 +95,82 @@ is_common (const char *name)
 }
 
 static enum radio_status
-add_piece (struct rd_pieces *pieces, const char *name)
+add_pattern (struct patterns *patterns, const char *name)
 {
-  if (pieces->texts == NULL)
-    pieces->texts = rd_string_table_new ();
-  struct rd_piece piece = { 0 };
-  if (pieces->texts)
-    piece.name = rd_string_table_add (pieces->texts, name);
-  if (piece.name == NULL)
+  if (patterns->texts == NULL)
+    patterns->texts = rd_string_table_new ();
+  struct pattern pattern = { 0 };
+  if (patterns->texts)
+    pattern.name = rd_string_table_add (patterns->texts, name);
+  if (pattern.name == NULL)
     return rd_fail_memory (strlen (name) + 1);
-  piece.nbytes = strlen (piece.name);
-  pieces->begins[(unsigned char) *piece.name] = true;
-  return rd_vector_append (&pieces->list, piece);
+  pattern.nbytes = strlen (pattern.name);
+  patterns->begins[(unsigned char) *pattern.name] = true;
+  return rd_vector_append (&patterns->list, pattern);
 }
 
 /* nbytes of text, if they may tell who somebody is. */
 static enum radio_status
-add_component (struct rd_pieces *pieces, const char *text, size_t nbytes)
+add_component (struct patterns *patterns, const char *text, size_t nbytes)
 {
   if (nbytes < MIN_COMPONENT_NBYTES)
     return RADIO_OK;
   RD_FREE_PLAIN char *name = strndup (text, nbytes);
   if (name == NULL)
     return rd_fail_memory (nbytes + 1);
-  return is_common (name) ? RADIO_OK : add_piece (pieces, name);
+  return is_common (name) ? RADIO_OK : add_pattern (patterns, name);
 }
 
 /* The last component: as it is, and without what says its kind, or else
  * without what is behind its last dot. */
 static enum radio_status
-add_last (struct rd_pieces *pieces, const char *name)
+add_last (struct patterns *patterns, const char *name)
 {
-  const char *suffix = rd_harmless_suffix (name);
+  const char *suffix = harmless_suffix (name);
   const char *dot = strrchr (name, '.');
   if (strlen (name) >= MIN_NAME_NBYTES)
-    RD_TRY (add_piece (pieces, name));
+    RD_TRY (add_pattern (patterns, name));
   if (*suffix)
-    return add_component (pieces, name, strlen (name) - strlen (suffix));
-  return dot ? add_component (pieces, name, (size_t) (dot - name))
+    return add_component (patterns, name, strlen (name) - strlen (suffix));
+  return dot ? add_component (patterns, name, (size_t) (dot - name))
              : RADIO_OK;
 }
 
 /* A path as a whole, and each of its folders; *last is what is behind
  * them. */
 static enum radio_status
-add_folders (struct rd_pieces *pieces, const char *name, const char **last)
+add_folders (struct patterns *patterns, const char *name, const char **last)
 {
   const char *at = name;
   for (const char *slash; (slash = strchr (at, '/')); at = slash + 1)
-    RD_TRY (add_component (pieces, at, (size_t) (slash - at)));
+    RD_TRY (add_component (patterns, at, (size_t) (slash - at)));
   *last = at;
   return at > name && strlen (name) >= MIN_NAME_NBYTES
-         ? add_piece (pieces, name) : RADIO_OK;
+         ? add_pattern (patterns, name) : RADIO_OK;
 }
 
-enum radio_status
-rd_pieces_add_name (struct rd_pieces *pieces, const char *name)
+/* Add what is to be found of a name, and of each word of a command line that
+ * looks like the name of a file. */
+static enum radio_status
+patterns_add_name (struct patterns *patterns, const char *name)
 {
   const char *last;
-  RD_TRY (add_folders (pieces, name, &last));
-  return add_last (pieces, last);
+  RD_TRY (add_folders (patterns, name, &last));
+  return add_last (patterns, last);
 }
 
 /* The program of a command: the folders may be somebody's, this tool's own
  * name is nobody's. */
 static enum radio_status
-add_program (struct rd_pieces *pieces, const char *name)
+add_program (struct patterns *patterns, const char *name)
 {
   const char *last;
-  RD_TRY (add_folders (pieces, name, &last));
-  return strcmp (last, "radio") == 0 ? RADIO_OK : add_last (pieces, last);
+  RD_TRY (add_folders (patterns, name, &last));
+  return strcmp (last, "radio") == 0 ? RADIO_OK : add_last (patterns, last);
 }
 
-enum radio_status
-rd_pieces_add_command (struct rd_pieces *pieces, const char *command)
+static enum radio_status
+patterns_add_command (struct patterns *patterns, const char *command)
 {
   for (bool is_first = true; *command; is_first = false) {
     size_t nbytes = strcspn (command, " ");
@@ -187,8 +178,8 @@ rd_pieces_add_command (struct rd_pieces *pieces, const char *command)
     if (word == NULL)
       return rd_fail_memory (nbytes + 1);
     if (strpbrk (word, "/."))
-      RD_TRY (is_first ? add_program (pieces, word)
-                       : rd_pieces_add_name (pieces, word));
+      RD_TRY (is_first ? add_program (patterns, word)
+                       : patterns_add_name (patterns, word));
     command += nbytes;
     command += strspn (command, " ");
   }
@@ -202,30 +193,31 @@ rd_pieces_add_command (struct rd_pieces *pieces, const char *command)
 static int
 compare_names (const void *a, const void *b)
 {
-  const struct rd_piece *x = a, *y = b;
+  const struct pattern *x = a, *y = b;
   return strcmp (x->name, y->name);
 }
 
 static bool
-begins_with (const char *text, const struct rd_piece *piece)
+begins_with (const char *text, const struct pattern *pattern)
 {
-  return strncmp (text, piece->name, piece->nbytes) == 0;
+  return strncmp (text, pattern->name, pattern->nbytes) == 0;
 }
 
-void
-rd_pieces_close (struct rd_pieces *pieces)
+/* Put them in order; nothing is added any more. */
+static void
+patterns_close (struct patterns *patterns)
 {
-  struct rd_piece *at = pieces->list.at;
+  struct pattern *at = patterns->list.at;
   size_t n = 0;
-  if (pieces->list.n == 0)
+  if (patterns->list.n == 0)
     return;
-  qsort (at, pieces->list.n, sizeof *at, compare_names);
-  for (size_t i = 0; i < pieces->list.n; i++)
+  qsort (at, patterns->list.n, sizeof *at, compare_names);
+  for (size_t i = 0; i < patterns->list.n; i++)
     if (n == 0 || at[n - 1].name != at[i].name)
       at[n++] = at[i];
-  pieces->list.n = n;
-  /* A piece begins with the one before it, or with what that begins with. */
-  for (size_t i = 1; i < pieces->list.n; i++) {
+  patterns->list.n = n;
+  /* A pattern begins with the one before it, or with what that begins with. */
+  for (size_t i = 1; i < patterns->list.n; i++) {
     size_t prefix = i;
     while (prefix > 0 && !begins_with (at[i].name, &at[prefix - 1]))
       prefix = at[prefix - 1].prefix;
@@ -233,15 +225,15 @@ rd_pieces_close (struct rd_pieces *pieces)
   }
 }
 
-/* All that is between a piece that text begins with and text itself begins
- * with that piece: it is the last one not behind text, or linked from it. */
-const struct rd_piece *
-rd_pieces_at (const struct rd_pieces *pieces, const char *text,
+/* All that is between a pattern that text begins with and text itself begins
+ * with that pattern: it is the last one not behind text, or linked from it. */
+static const struct pattern *
+patterns_at (const struct patterns *patterns, const char *text,
               uint64_t *ncomparisons)
 {
-  const struct rd_piece *at = pieces->list.at;
-  size_t low = 0, high = pieces->list.n;
-  if (!pieces->begins[(unsigned char) *text])
+  const struct pattern *at = patterns->list.at;
+  size_t low = 0, high = patterns->list.n;
+  if (!patterns->begins[(unsigned char) *text])
     return NULL;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -260,21 +252,13 @@ rd_pieces_at (const struct rd_pieces *pieces, const char *text,
 }
 
 /*------------------------------------------------------------------------
- * A copy of a profile without names: of files, volumes, subjects, the
- * command line and the host.  Each becomes a pseudonym, "name-" and 12
- * digits of its HMAC-SHA256, so that equal names stay equal in every profile
- * with the same key, and nobody without the key can test a guess.  A suffix
- * that says what a file is stays readable.
- *  * Names may also stand within texts that are none: in the title, in a fact
- * or a note, in what a thread was called.  There they are replaced as well,
- * as a whole and by each of their components (pieces.c).  Nodes, counters and
- * categories are constants of the program, and stay.
+ * Redaction
  *----------------------------------------------------------------------*/
 
 #define NDIGITS 12
 #define PSEUDONYM_NBYTES (sizeof "name-" + NDIGITS + 16)
 
-/* So many comparisons at most, of pieces with texts; texts beyond it are
+/* So many comparisons at most, of patterns with texts; texts beyond it are
  * taken out whole. */
 #define MAX_COMPARISONS ((uint64_t) 1 << 25)
 
@@ -289,7 +273,7 @@ struct redaction {
   const void *key;
   size_t key_nbytes;
   RD_VECTOR (struct name) names;        /* by address */
-  struct rd_pieces pieces;
+  struct patterns patterns;
   uint64_t ncomparisons;
 };
 
@@ -297,7 +281,7 @@ static void
 free_redaction (struct redaction *redaction)
 {
   free (redaction->names.at);
-  rd_pieces_free (&redaction->pieces);
+  patterns_free (&redaction->patterns);
 }
 
 /*------------------------------------------------------------------------
@@ -324,7 +308,7 @@ give_pseudonym (struct redaction *redaction, const char *name,
   for (size_t i = 0; i < NDIGITS / 2; i++)
     snprintf (digits + 2 * i, 3, "%02x", digest[i]);
   snprintf (text, PSEUDONYM_NBYTES, "name-%s%s", digits,
-            rd_harmless_suffix (name));
+            harmless_suffix (name));
 
   *pseudonym = rd_profile_string (redaction->copy, text);
   return *pseudonym ? RADIO_OK : rd_fail_memory (sizeof text);
@@ -368,7 +352,7 @@ drop_equal_names (struct redaction *redaction)
 static enum radio_status
 find_names (struct redaction *redaction)
 {
-  struct rd_pieces *pieces = &redaction->pieces;
+  struct patterns *patterns = &redaction->patterns;
   const struct radio_profile *source = redaction->source;
   for (size_t i = 0; i < source->facts.n; i++) {
     struct name name = { .text = source->facts.at[i].value };
@@ -384,14 +368,14 @@ find_names (struct redaction *redaction)
   for (size_t i = 0; i < redaction->names.n; i++) {
     struct name *name = &redaction->names.at[i];
     RD_TRY (give_pseudonym (redaction, name->text, &name->pseudonym));
-    RD_TRY (rd_pieces_add_name (pieces, name->text));
+    RD_TRY (patterns_add_name (patterns, name->text));
   }
   const char *command = rd_profile_find_fact (redaction->source, "command");
-  RD_TRY (rd_pieces_add_command (pieces, command ? command : ""));
-  rd_pieces_close (pieces);
-  for (size_t i = 0; i < pieces->list.n; i++) {
-    struct rd_piece *piece = &pieces->list.at[i];
-    RD_TRY (give_pseudonym (redaction, piece->name, &piece->pseudonym));
+  RD_TRY (patterns_add_command (patterns, command ? command : ""));
+  patterns_close (patterns);
+  for (size_t i = 0; i < patterns->list.n; i++) {
+    struct pattern *pattern = &patterns->list.at[i];
+    RD_TRY (give_pseudonym (redaction, pattern->name, &pattern->pseudonym));
   }
   return RADIO_OK;
 }
@@ -418,11 +402,11 @@ clean (struct redaction *redaction, const char *text, const char **result)
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
 
   while (*text && redaction->ncomparisons <= MAX_COMPARISONS) {
-    const struct rd_piece *piece =
-      rd_pieces_at (&redaction->pieces, text, &redaction->ncomparisons);
-    const char *put = piece ? piece->pseudonym : text;
-    RD_TRY (rd_buffer_append (&buffer, put, piece ? strlen (put) : 1));
-    text += piece ? piece->nbytes : 1;
+    const struct pattern *pattern =
+      patterns_at (&redaction->patterns, text, &redaction->ncomparisons);
+    const char *put = pattern ? pattern->pseudonym : text;
+    RD_TRY (rd_buffer_append (&buffer, put, pattern ? strlen (put) : 1));
+    text += pattern ? pattern->nbytes : 1;
   }
   RD_TRY (rd_buffer_append (&buffer, "", 1));
 

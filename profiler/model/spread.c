@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics. */
+/* Spread of measurements, and imbalance of parts. */
 #include <config.h>
 
 #include <math.h>
@@ -18,15 +18,18 @@
  * calls noise a change far too often when the two sides have different
  * numbers of runs.  The variance of a median is estimated without assuming a
  * distribution, from two order statistics around it:
- *  *   R. M. Price, D. G. Bonett: Estimating the variance of the sample median,
+ *
+ *  R. M. Price, D. G. Bonett: Estimating the variance of the sample median,
  *   Journal of Statistical Computation and Simulation 68 (2001), 295-305;
  *   D. G. Bonett, R. M. Price: Statistical inference for a linear function
  *   of medians, Psychological Methods 7 (2002), 370-383.
- *  * They take the quantile of the normal distribution; here it is Student's,
+ *
+ * They take the quantile of the normal distribution; here it is Student's,
  * with the degrees of freedom of Welch and Satterthwaite, which holds what it
  * promises from 3 runs on (tests/profiler/model/test-compare.c simulates
  * it).
- *  * With fewer than some ten runs the order statistics are the smallest and
+ *
+ * With fewer than some ten runs the order statistics are the smallest and
  * the largest one, and a single run that something disturbed would make the
  * interval as wide as its own distance.  Two rules take care of that: a run
  * that lies alone, far from all others, counts as the one next to it; and
@@ -184,7 +187,7 @@ rd_spread_interval (const struct rd_spread *before,
 }
 
 /*------------------------------------------------------------------------
- * How evenly the parts of a profile share a node's time.
+ * Imbalance between the parts of a profile
  *----------------------------------------------------------------------*/
 
 static uint64_t
