@@ -101,9 +101,6 @@ higher_arrows () {
   cat <<'END'
 io/io.c io/http/http.h
 io/io.c io/s3/s3.h
-io/stores.h io/http/http.h
-io/stores.h io/s3/s3.h
-src/array/s3-options.h io/s3/profile.h
 src/array/s3-options.h io/s3/s3.h
 src/array/s3-options.h io/s3/sources.h
 profiler/env.c profiler/export/export.h
@@ -147,12 +144,6 @@ io/io io/s3/s3
 io/store io/io
 tools/url tools/names
 profiler/model/profile profiler/model/builder
-io/s3/canonical io/s3/sign
-src/codec/contexts src/codec/scratch
-src/codec/codec src/codec/chain
-src/codec/shard src/codec/chain
-src/volume/geometry src/volume/volume
-src/volume/meta src/volume/volume
 END
   includes include src io profiler tools | awk '
     # State: 1 on the path, 2 done.
