@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking through an image in the order of its file. */
+/* Iterating over an image in the order of its file. */
 #include <config.h>
 
 #include <string.h>
@@ -10,36 +10,11 @@
 #include "src/volume/file-slabs.h"
 #include "src/volume/tiling.h"
 
-/* Chunks follow each other when, from the fastest axis on, they are whole,
- * then one axis is cut, then all others are 1. */
-static bool
-is_consecutive (const struct rd_file_slabs *slabs)
-{
-  bool cut = false;
-  for (size_t i = 0; i < slabs->nifti->rank; i++) {
-    size_t axis = slabs->order[i];
-    if (cut && slabs->shape[axis] > 1)
-      return false;
-    cut = cut || slabs->shape[axis] < slabs->nifti->shape[axis];
-  }
-  return true;
-}
-
 /* Axes that no slab cuts: a plane's, and its colours. */
 static size_t
 count_plane_axes (const struct rd_nifti *nifti)
 {
   return nifti->colour != RD_COLOUR_NONE ? 3 : 2;
-}
-
-/* The largest divisor of n that is at most this, which is at least 1. */
-static uint64_t
-divisor_within (uint64_t n, uint64_t most)
-{
-  uint64_t k = rd_min_u64 (n, most);
-  while (n % k != 0)
-    k--;
-  return k;
 }
 
 void
@@ -58,7 +33,10 @@ rd_file_slabs_layer (const struct rd_nifti *nifti,
   for (size_t i = nplane; i < nifti->rank; i++) {
     size_t axis = order[i];
     uint64_t n = chunk_shape[axis] / tile_shape[axis];
-    uint64_t k = divisor_within (n, rd_max_u64 (target_nbytes / nbytes, 1));
+    /* The largest divisor of n within the target, at least 1. */
+    uint64_t k = rd_min_u64 (n, rd_max_u64 (target_nbytes / nbytes, 1));
+    while (n % k != 0)
+      k--;
     layer_shape[axis] *= k;
     nbytes *= k;
     if (k < n)
@@ -75,7 +53,17 @@ rd_file_slabs_begin (struct rd_file_slabs *slabs,
   rd_file_order (nifti, slabs->order);
   for (size_t i = 0; i < nifti->rank; i++)
     slabs->shape[i] = rd_min_u64 (chunk_shape[i], nifti->shape[i]);
-  if (is_consecutive (slabs))
+
+  /* Chunks are consecutive when, from the fastest axis on, they are whole,
+   * then one axis is cut, then all others are 1. */
+  bool is_cut = false, is_consecutive = true;
+  for (size_t i = 0; i < nifti->rank; i++) {
+    size_t axis = slabs->order[i];
+    if (is_cut && slabs->shape[axis] > 1)
+      is_consecutive = false;
+    is_cut = is_cut || slabs->shape[axis] < nifti->shape[axis];
+  }
+  if (is_consecutive)
     return;
   size_t nplane = count_plane_axes (nifti);
   for (size_t i = 0; i < nifti->rank; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Slabs: an image cut into boxes that follow each other in its file. */
+/* Slabs: an image cut into boxes that are consecutive in its file; and the
+ * conversion and checksum of their bytes. */
 #ifndef RD_FILE_SLABS_H
 #define RD_FILE_SLABS_H
 
@@ -16,17 +17,16 @@ struct rd_file_slabs {
   bool at_end;
 };
 
-/* Cut chunks that follow each other in the file into layers that do so, too:
- * whole tiles, and as many as make target_nbytes of the image, at least the
+/* Cut chunks that are consecutive in the file into layers that are so, too:
+ * whole tiles, as many as make target_nbytes of the image, at least the
  * fewest that are whole planes. */
 void rd_file_slabs_layer (const struct rd_nifti *nifti,
                           const uint64_t *chunk_shape,
                           const uint64_t *tile_shape, uint64_t target_nbytes,
                           uint64_t *layer_shape);
 
-/* Begin at the first slab.  chunk_shape is the wanted shape; where chunks
- * of that shape would not follow each other in the file, slabs are single
- * planes. */
+/* Begin at the first slab.  chunk_shape is the preferred shape; if chunks of
+ * that shape are not consecutive in the file, slabs are single planes. */
 void rd_file_slabs_begin (struct rd_file_slabs *slabs,
                           const struct rd_nifti *nifti,
                           const uint64_t *chunk_shape);
@@ -40,7 +40,7 @@ uint64_t rd_file_slabs_nbytes (const struct rd_file_slabs *slabs);
 /* Reverse the bytes of each unit; nbytes is a whole number of units. */
 void rd_swap_units (void *data, size_t nbytes, size_t unit_nbytes);
 
-/* SHA-256, with what OpenSSL reports as a status. */
+/* SHA-256, with OpenSSL's failures as a status. */
 #define RD_SHA256_TEXT_NBYTES 65
 static inline void
 rd_sha256_free (EVP_MD_CTX *sha)

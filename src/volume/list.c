@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing the volumes of a store.  In a store of radio's every document
- * below a collection is a volume's; in any other tree the documents of its
- * first two levels are read to find the images. */
+/* Listing the volumes of a store, and finding one by its bare name.  In a
+ * store of radio's every document below a collection is a volume's; in any
+ * other tree the documents of its first two levels are read to find the
+ * images. */
 #include <config.h>
 
 #include <ctype.h>
@@ -13,7 +14,6 @@
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
 
-/* What a listing carries through its steps. */
 struct listing {
   struct radio_store *store;
   radio_entry_fn *callback;
@@ -21,48 +21,52 @@ struct listing {
 };
 
 static enum radio_status
-tell (const struct listing *listing, const char *collection,
-      const char *name, const char *path)
+report_entry (const struct listing *listing, const char *collection,
+              const char *name, const char *path)
 {
   const struct radio_entry entry = { collection, name, path };
   return listing->callback (&entry, listing->user_data);
 }
 
-/* Whether a child of a collection is a committed volume. */
+/* Like rd_node_kind, but a document that breaks the rules counts as none: it
+ * does not hide the other volumes. */
 static enum radio_status
-is_volume (struct radio_store *store, const char *path, bool *result)
+classify_node (struct radio_store *store, const char *name,
+               enum rd_kind *kind)
 {
-  if (store->is_radio)
-    return rd_node_exists (store, path, result);
-  enum rd_kind kind;
-  enum radio_status status = rd_node_kind (store, path, &kind);
-  *result = status == RADIO_OK && kind == RD_KIND_IMAGE;
-
-  /* A document that breaks the rules is no volume, and no reason to hide
-   * the others. */
-  bool is_bad = status == RADIO_ERROR_FORMAT
-                || status == RADIO_ERROR_UNSUPPORTED;
-  return is_bad ? RADIO_OK : status;
+  enum radio_status status = rd_node_kind (store, name, kind);
+  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED) {
+    *kind = RD_KIND_NONE;
+    return RADIO_OK;
+  }
+  return status;
 }
 
 static enum radio_status
 list_collection (const struct listing *listing, const char *collection)
 {
+  struct radio_store *store = listing->store;
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_strings_add_folders (&names, listing->store->io, collection));
+  RD_TRY (rd_strings_add_folders (&names, store->io, collection));
   for (size_t i = 0; i < names.n; i++) {
     char *path RD_FREE = rd_key_join (collection, names.items[i]);
-    bool found;
+    enum rd_kind kind;
+    bool is_volume;
     if (path == NULL)
       return RADIO_ERROR_MEMORY;
-    RD_TRY (is_volume (listing->store, path, &found));
-    if (found)
-      RD_TRY (tell (listing, collection, names.items[i], path));
+    if (store->is_radio)
+      RD_TRY (rd_node_exists (store, path, &is_volume));
+    else {
+      RD_TRY (classify_node (store, path, &kind));
+      is_volume = kind == RD_KIND_IMAGE;
+    }
+    if (is_volume)
+      RD_TRY (report_entry (listing, collection, names.items[i], path));
   }
   return RADIO_OK;
 }
 
-/* A folder of the root, and what it is. */
+/* A folder of the root. */
 struct child {
   const char *name;
   enum rd_kind kind;
@@ -86,75 +90,50 @@ compare_children (const void *a, const void *b)
 }
 
 static enum radio_status
-classify (struct radio_store *store, const char *name, enum rd_kind *kind)
+list_root (const struct listing *listing)
 {
-  enum radio_status status = rd_node_kind (store, name, kind);
-  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED) {
-    *kind = RD_KIND_NONE;
-    return RADIO_OK;
-  }
-  return status;
-}
-
-static enum radio_status
-list_child (const struct listing *listing, const struct child *child)
-{
-  if (child->kind == RD_KIND_GROUP)
-    return list_collection (listing, child->name);
-  if (child->kind == RD_KIND_IMAGE)
-    return tell (listing, "", child->name, child->name);
-  return RADIO_OK;
-}
-
-static enum radio_status
-list_children (const struct listing *listing)
-{
+  struct radio_store *store = listing->store;
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_strings_add_folders (&names, listing->store->io, ""));
+  RD_TRY (rd_strings_add_folders (&names, store->io, ""));
   struct child *children RD_FREE
     = rd_calloc (names.n + 1, sizeof *children);
   if (children == NULL)
     return rd_fail_memory ((names.n + 1) * sizeof *children);
   for (size_t i = 0; i < names.n; i++) {
     children[i].name = names.items[i];
-    RD_TRY (classify (listing->store, names.items[i], &children[i].kind));
+    RD_TRY (classify_node (store, names.items[i], &children[i].kind));
   }
   qsort (children, names.n, sizeof *children, compare_children);
-  for (size_t i = 0; i < names.n; i++)
-    RD_TRY (list_child (listing, &children[i]));
+  for (size_t i = 0; i < names.n; i++) {
+    const char *name = children[i].name;
+    if (children[i].kind == RD_KIND_GROUP)
+      RD_TRY (list_collection (listing, name));
+    else if (children[i].kind == RD_KIND_IMAGE)
+      RD_TRY (report_entry (listing, "", name, name));
+  }
   return RADIO_OK;
 }
 
-/* The root may be an image by itself: then it is the only one. */
 static enum radio_status
-list_root (const struct listing *listing)
+list_volumes (const struct listing *listing, const char *collection)
 {
+  struct radio_store *store = listing->store;
   enum rd_kind kind = RD_KIND_GROUP;
-  if (listing->store->is_array)
+  RD_TRY (rd_store_read_root (store));
+  if (collection) {
+    RD_TRY (rd_node_kind (store, collection, &kind));
+    if (kind != RD_KIND_GROUP)
+      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
+                      "in %s", collection, store->io->uri);
+    return list_collection (listing, collection);
+  }
+  if (store->is_array)
     return RADIO_OK;
-  if (!listing->store->is_radio)
-    RD_TRY (rd_node_kind (listing->store, "", &kind));
-  if (kind == RD_KIND_IMAGE)
-    return tell (listing, "", "", "");
-  return list_children (listing);
-}
-
-static enum radio_status
-list_named (const struct listing *listing, const char *collection)
-{
-  enum rd_kind kind;
-  RD_TRY (rd_node_kind (listing->store, collection, &kind));
-  if (kind != RD_KIND_GROUP)
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
-                    "in %s", collection, listing->store->io->uri);
-  return list_collection (listing, collection);
-}
-
-static enum radio_status
-list (const struct listing *listing, const char *collection)
-{
-  RD_TRY (rd_store_read_root (listing->store));
-  return collection ? list_named (listing, collection) : list_root (listing);
+  /* The root may be an image itself: then it is the only one. */
+  if (!store->is_radio)
+    RD_TRY (rd_node_kind (store, "", &kind));
+  return kind == RD_KIND_IMAGE ? report_entry (listing, "", "", "")
+                               : list_root (listing);
 }
 
 enum radio_status
@@ -166,10 +145,9 @@ radio_store_list (struct radio_store *store, const char *collection,
                     "radio_store_list: an argument is NULL");
   RD_SCOPE ("list", RD_IN_OPERATION);
   const struct listing listing = { store, callback, user_data };
-  return rd_scope_end_with (list (&listing, collection));
+  return rd_scope_end_with (list_volumes (&listing, collection));
 }
 
-/* Names of the root's groups. */
 enum radio_status
 rd_list_collections (struct radio_store *store, struct rd_strings *names)
 {
@@ -178,7 +156,7 @@ rd_list_collections (struct radio_store *store, struct rd_strings *names)
   for (size_t i = 0; i < folders.n; i++) {
     enum rd_kind kind;
     const char *name = folders.items[i];
-    RD_TRY (classify (store, name, &kind));
+    RD_TRY (classify_node (store, name, &kind));
     if (kind == RD_KIND_GROUP)
       RD_TRY (rd_strings_add (names, name, strlen (name)));
   }
@@ -187,21 +165,6 @@ rd_list_collections (struct radio_store *store, struct rd_strings *names)
 
 #define COMPARED_MAX 255
 #define NSUGGESTIONS 3
-
-static unsigned
-replacing (char a, char b)
-{
-  if (a == b)
-    return 0;
-  return tolower ((unsigned char) a) == tolower ((unsigned char) b) ? 1 : 2;
-}
-
-static unsigned
-least (unsigned a, unsigned b, unsigned c)
-{
-  unsigned d = a < b ? a : b;
-  return d < c ? d : c;
-}
 
 /* Wagner and Fischer's algorithm, one row at a time. */
 unsigned
@@ -215,10 +178,17 @@ rd_edit_distance (const char *a, const char *b)
     unsigned diagonal = row[0];
     row[0] = (unsigned) (2 * i);
     for (size_t j = 1; j <= nb; j++) {
-      unsigned above = row[j];
-      row[j] = least (above + 2, row[j - 1] + 2,
-                      diagonal + replacing (a[i - 1], b[j - 1]));
-      diagonal = above;
+      unsigned char p = (unsigned char) a[i - 1];
+      unsigned char q = (unsigned char) b[j - 1];
+      unsigned best = diagonal;               /* replace one by the other */
+      if (p != q)
+        best += tolower (p) == tolower (q) ? 1 : 2;
+      diagonal = row[j];
+      if (row[j] + 2 < best)
+        best = row[j] + 2;
+      if (row[j - 1] + 2 < best)
+        best = row[j - 1] + 2;
+      row[j] = best;
     }
   }
   return row[nb];
@@ -240,24 +210,18 @@ free_suggestions (struct suggestions *near)
     rd_free (near->paths[i]);
 }
 
-/* Names that have a third of their letters wrong are no help. */
-static unsigned
-farthest (const char *wanted)
-{
-  size_t length = strnlen (wanted, COMPARED_MAX);
-  return (unsigned) (length < 6 ? 4 : 2 * (length / 3));
-}
-
 static enum radio_status
 suggest (const struct radio_entry *entry, void *user_data)
 {
   struct suggestions *near = user_data;
   const char *text = near->by_path ? entry->path : entry->name;
   unsigned distance = rd_edit_distance (near->wanted, text);
-  size_t at = near->n;
+  /* Names with a third of their letters wrong are no help. */
+  size_t length = strnlen (near->wanted, COMPARED_MAX), at = near->n;
+  unsigned farthest = (unsigned) (length < 6 ? 4 : 2 * (length / 3));
   while (at > 0 && near->distances[at - 1] > distance)
     at--;
-  if (distance > farthest (near->wanted) || at == NSUGGESTIONS)
+  if (distance > farthest || at == NSUGGESTIONS)
     return RADIO_OK;
   char *path = rd_strdup (entry->path);
   if (path == NULL)
@@ -275,7 +239,7 @@ suggest (const struct radio_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
-/* Near names are told of stores that can be listed. */
+/* Suggest similar names, if the store can be listed. */
 static enum radio_status
 fail_not_found (struct radio_store *store, const char *name)
 {
@@ -302,9 +266,9 @@ fail_not_found (struct radio_store *store, const char *name)
   }
 }
 
-/* What bears the name: at the root, and in each collection. */
+/* Add the path if it is a volume. */
 static enum radio_status
-add_if_there (struct radio_store *store, const char *collection,
+add_if_volume (struct radio_store *store, const char *collection,
               const char *name, struct rd_strings *found)
 {
   char *path RD_FREE = rd_key_join (collection, name);
@@ -321,18 +285,6 @@ add_if_there (struct radio_store *store, const char *collection,
       return RADIO_OK;
   }
   return rd_strings_add (found, path, strlen (path));
-}
-
-static enum radio_status
-find_bare (struct radio_store *store, const char *name,
-           struct rd_strings *found)
-{
-  struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (add_if_there (store, "", name, found));
-  RD_TRY (rd_list_collections (store, &collections));
-  for (size_t i = 0; i < collections.n; i++)
-    RD_TRY (add_if_there (store, collections.items[i], name, found));
-  return RADIO_OK;
 }
 
 static enum radio_status
@@ -354,15 +306,17 @@ static enum radio_status
 find_path (struct radio_store *store, const char *name, char **path)
 {
   struct rd_strings found RD_STRINGS_SCOPE = { 0 };
+  struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   const char *slash = strrchr (name, '/');
   if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
     return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",
                     name);
   RD_TRY (rd_store_read_root (store));
-  if (slash)
-    RD_TRY (add_if_there (store, "", name, &found));
-  else
-    RD_TRY (find_bare (store, name, &found));
+  RD_TRY (add_if_volume (store, "", name, &found));
+  if (slash == NULL)
+    RD_TRY (rd_list_collections (store, &collections));
+  for (size_t i = 0; i < collections.n; i++)
+    RD_TRY (add_if_volume (store, collections.items[i], name, &found));
   if (found.n == 0)
     return fail_not_found (store, name);
   if (found.n > 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What finding and collecting need of listing. */
+/* Listing the collections of a store, and comparing names. */
 #ifndef RD_LIST_H
 #define RD_LIST_H
 
@@ -12,9 +12,9 @@ enum radio_status rd_list_collections (struct radio_store *store,
                                        struct rd_strings *names)
   RADIO_USE_RESULT;
 
-/* The fewest insertions, removals and replacements of bytes that make one
- * text of another, case counting half (so 2 for a whole step, 1 for a
- * change of case); texts are compared up to 255 bytes. */
+/* The Levenshtein distance of two texts, in half steps: 2 for an insertion,
+ * removal or replacement of a byte, 1 for a change of case.  Texts are
+ * compared up to 255 bytes. */
 unsigned rd_edit_distance (const char *a, const char *b);
 
 #endif /* RD_LIST_H */

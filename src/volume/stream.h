@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A box of an array as one run of bytes, in an order of axes of choice: read
- * slab by slab in bounded memory, each slab being taken while the next one
- * is read. */
+/* A box of an array as a stream of bytes, in any order of axes: read slab by
+ * slab in bounded memory, each slab being consumed while the next one is
+ * read. */
 #ifndef RD_STREAM_H
 #define RD_STREAM_H
 
@@ -13,17 +13,16 @@ struct rd_scaling;
 struct rd_stream {
   struct radio_array *array;
   struct radio_box box;
-  /* The array's axes, from the one that is slowest in the run of bytes to
-   * the fastest. */
+  /* The array's axes, from the slowest in the stream to the fastest. */
   size_t order[RADIO_MAX_RANK];
   enum radio_dtype dtype;     /* of the elements delivered; not STORED */
   size_t item_nbytes;         /* of one */
   const struct rd_scaling *scaling;   /* NULL: values as they are stored */
-  const struct radio_site *site;      /* of taking, in profiles */
+  const struct radio_site *site;      /* of consuming, in profiles */
 };
 
-/* Takes the next bytes; on any thread, but one call after the other.  It
- * may change them. */
+/* Consumes the next bytes; on any thread, but one call after the other.  It
+ * may modify them. */
 typedef enum radio_status rd_stream_fn (void *user_data, void *data,
                                         size_t nbytes);
 
@@ -31,17 +30,17 @@ enum radio_status rd_stream_run (const struct rd_stream *stream,
                                  rd_stream_fn *take, void *user_data)
   RADIO_USE_RESULT;
 
-/* How a box is cut into slabs: the axes before order[cut] one element at a
- * time, that one by `step' elements from multiples of `step' on, those after
- * it whole. */
+/* The division of a box into slabs: the axes before order[cut] one element at
+ * a time, that one by `step' elements from multiples of `step' on, those
+ * after it whole. */
 struct rd_slabs {
   size_t cut;
   uint64_t step;
 };
 
-/* Choose slabs of about target_nbytes and, where tiles leave the choice, of
- * at most max_nbytes, so that tiles are decoded once: slabs are layers of
- * whole tiles where one such layer fits. */
+/* Choose slabs of about target_nbytes and, if the tiles permit, of at most
+ * max_nbytes, so that tiles are decoded once: slabs are layers of whole tiles
+ * if one such layer fits. */
 void rd_slabs_choose (const struct rd_stream *stream,
                       const uint64_t *tile_shape, uint64_t target_nbytes,
                       uint64_t max_nbytes, struct rd_slabs *slabs);

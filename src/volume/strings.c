@@ -7,25 +7,17 @@
 
 #include "src/volume/strings.h"
 
-static enum radio_status
-make_room (struct rd_strings *strings)
-{
-  if (strings->n < strings->capacity)
-    return RADIO_OK;
-  size_t capacity = strings->capacity ? 2 * strings->capacity : 16;
-  size_t nbytes = capacity * sizeof strings->items[0];
-  char **items = rd_realloc (strings->items, nbytes);
-  if (items == NULL)
-    return rd_fail_memory (nbytes);
-  strings->items = items;
-  strings->capacity = capacity;
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_strings_add (struct rd_strings *strings, const char *text, size_t nbytes)
 {
-  RD_TRY (make_room (strings));
+  if (strings->n == strings->capacity) {
+    size_t capacity = strings->capacity ? 2 * strings->capacity : 16;
+    char **items = rd_realloc (strings->items, capacity * sizeof items[0]);
+    if (items == NULL)
+      return rd_fail_memory (capacity * sizeof items[0]);
+    strings->items = items;
+    strings->capacity = capacity;
+  }
   char *copy = rd_strndup (text, nbytes);
   if (copy == NULL)
     return rd_fail_memory (nbytes + 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The presets, and the rule of shards: a slab of whole planes that is
- * consecutive in the file, so that an image is tiled while it is read. */
+/* The presets of tilings, and the shape of shards: a slab of whole planes
+ * that is consecutive in the file, so that an image is tiled while it is
+ * read. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -44,8 +45,8 @@ set_tile (const struct rd_nifti *nifti, uint64_t z, uint64_t y, uint64_t x,
   }
 }
 
-/* Tiles of 16 to 32 KiB: they and their decoded form stay in a core's own
- * caches, and a small box does not decode much besides itself. */
+/* Tiles of 16 to 32 KiB: they and their decoded form stay in a core's
+ * private caches, and a small box does not decode much else. */
 static void
 set_balanced (const struct rd_nifti *nifti, struct rd_tiling *tiling)
 {
@@ -55,14 +56,6 @@ set_balanced (const struct rd_nifti *nifti, struct rd_tiling *tiling)
   case 8: set_tile (nifti, 4, 32, 32, tiling); break;
   default: set_tile (nifti, 4, 16, 32, tiling); break;
   }
-}
-
-/* A wide axis is cut into equal parts of at most so many elements, so that
- * the last one is not mostly padding. */
-static uint64_t
-equal_part (uint64_t size, uint64_t most)
-{
-  return rd_div_up (size, rd_div_up (size, most));
 }
 
 /* Planes across the head-foot axis, wherever the file has it. */
@@ -76,13 +69,15 @@ set_axial (const struct rd_tiling_input *input, struct rd_tiling *tiling)
     sizes[i] = 1;
     if (axis == input->axial_axis)
       continue;
-    sizes[i] = equal_part (nifti->shape[axis], most);
+    /* Equal parts, so that the last one is not mostly padding. */
+    uint64_t size = nifti->shape[axis];
+    sizes[i] = rd_div_up (size, rd_div_up (size, most));
     most = AXIAL_MOST_LENGTH;
   }
   set_tile (nifti, sizes[0], sizes[1], sizes[2], tiling);
 }
 
-/* Read digits; false when there are none or too many. */
+/* Parse a positive number; false if there is none or it is too large. */
 static bool
 parse_size (const char **text, uint64_t *size)
 {
@@ -138,11 +133,11 @@ round_up (uint64_t size, uint64_t step)
   return rd_mul_sat (rd_div_up (size, step), step);
 }
 
-/* How many elements of an axis a shard takes: all of them if that stays
+/* The number of elements of an axis in a shard: all of them if that stays
  * within the bound, else as many whole tiles as come close to the aim. */
 static uint64_t
-extend (uint64_t inner_nbytes, uint64_t size, uint64_t tile, uint64_t aim,
-        uint64_t bound)
+shard_size (uint64_t inner_nbytes, uint64_t size, uint64_t tile,
+            uint64_t aim, uint64_t bound)
 {
   uint64_t whole = round_up (size, tile);
   if (rd_mul_sat (inner_nbytes, whole) <= bound)
@@ -151,25 +146,19 @@ extend (uint64_t inner_nbytes, uint64_t size, uint64_t tile, uint64_t aim,
   return rd_max_u64 (layers, 1) * tile;
 }
 
-/* The raw bytes that a shard shall have: a quarter of the memory at most,
- * as two slabs and an encoded one are held at a time. */
-static uint64_t
-shard_aim (const struct rd_tiling_input *input)
-{
-  uint64_t aim = input->shard_nbytes ? input->shard_nbytes : 32 * MIB;
-  uint64_t share = input->limit_nbytes / 4;
-  return rd_max_u64 (rd_min_u64 (aim, share), 1);
-}
-
-/* Colours, x and y are whole; then z, t and c as far as the bound goes.
- * Once an axis is cut the slower ones stay at one tile: a shard is then
- * still consecutive in the file. */
+/* Colours, x and y are whole; then z, t and c as far as the bound permits.
+ * Once an axis is cut the slower ones have one tile, so that a shard is
+ * consecutive in the file. */
 static void
 choose_shard (const struct rd_tiling_input *input, struct rd_tiling *tiling)
 {
   const struct rd_nifti *nifti = input->nifti;
-  uint64_t aim = shard_aim (input);
-  uint64_t bound = rd_min_u64 (rd_mul_sat (aim, 2), input->limit_nbytes / 4);
+  /* The raw bytes of a shard: a quarter of the memory at most, as two slabs
+   * and an encoded one are held at a time. */
+  uint64_t limit = input->limit_nbytes / 4;
+  uint64_t aim = input->shard_nbytes ? input->shard_nbytes : 32 * MIB;
+  aim = rd_max_u64 (rd_min_u64 (aim, limit), 1);
+  uint64_t bound = rd_min_u64 (rd_mul_sat (aim, 2), limit);
   size_t order[RADIO_MAX_RANK];
   rd_file_order (nifti, order);
   size_t nwhole = nifti->colour != RD_COLOUR_NONE ? 3 : 2;
@@ -181,7 +170,8 @@ choose_shard (const struct rd_tiling_input *input, struct rd_tiling *tiling)
     uint64_t tile = tiling->tile_shape[axis];
     uint64_t size = round_up (nifti->shape[axis], tile);
     if (i >= nwhole) {
-      uint64_t part = cut ? tile : extend (nbytes, size, tile, aim, bound);
+      uint64_t part = cut ? tile : shard_size (nbytes, size, tile, aim,
+                                              bound);
       cut = cut || part < size;
       size = part;
     }

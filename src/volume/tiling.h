@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tilings: from a preset, or a size that the user gives, to the shapes of
- * tiles and shards. */
+/* Tilings: the shapes of tiles and shards, from a preset or a size. */
 #ifndef RD_TILING_H
 #define RD_TILING_H
 
 #include "src/nifti/nifti.h"
 
-/* What a tiling is chosen for. */
 struct rd_tiling_input {
   const char *tiling;         /* as radio_ingest_options has it */
   const struct rd_nifti *nifti;

@@ -12,7 +12,6 @@
 #include "src/volume/node.h"
 #include "src/volume/volume.h"
 
-/* What a validation carries through its steps. */
 struct validation {
   struct radio_volume *volume;
   struct radio_check check;
@@ -20,16 +19,8 @@ struct validation {
   void *user_data;
 };
 
-static void
-tell_damage (struct validation *validation, const char *message)
-{
-  validation->check.damaged_count++;
-  if (validation->damage)
-    validation->damage (message, validation->user_data);
-}
-
-/* Another writer may have put another image in the volume's place: then what
- * looks like damage is none.  The document says whose the level is. */
+/* Another writer may have replaced the volume: then apparent damage is none.
+ * The document says whose the level is. */
 static enum radio_status
 check_current (const struct radio_volume *volume)
 {
@@ -52,50 +43,47 @@ check_current (const struct radio_volume *volume)
                   status == RADIO_OK ? "replaced" : "removed");
 }
 
-/* The thread's message tells of damage, unless the volume is another one. */
+/* Report the damage that the thread's message describes, unless the volume
+ * has been replaced. */
 static enum radio_status
-tell_damage_if_current (struct validation *validation)
+report_damage_if_current (struct validation *validation)
 {
   struct rd_error damage;
   rd_error_save (&damage, RADIO_ERROR_FORMAT);
   RD_TRY (check_current (validation->volume));
-  tell_damage (validation, damage.message);
+  validation->check.damaged_count++;
+  if (validation->damage)
+    validation->damage (damage.message, validation->user_data);
   return RADIO_OK;
 }
 
 /* A writer that replaces the volume writes the header array before the
  * document, both under the volume's lock.  So a header that differs counts
- * when it still does under the lock; where there are no locks (a store that
- * cannot be written) it counts as it is. */
+ * as damaged if it still differs under the lock; where there are no locks (a
+ * read-only store) it counts in any case. */
 static enum radio_status
-check_header_again (struct validation *validation)
+check_header (struct validation *validation)
 {
   const struct radio_volume *volume = validation->volume;
   struct radio_store *store = volume->array->store;
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_error damage;
+  bool matches;
+  if (!volume->meta.has_nifti)
+    return RADIO_OK;
+  RD_SCOPE ("check header", RD_IN_OPERATION);
+  RD_TRY (rd_header_matches (store, volume->path, &volume->meta.prefix,
+                             &matches));
+  if (matches)
+    return RADIO_OK;
   rd_error_save (&damage, RADIO_ERROR_FORMAT);
   RD_TRY (check_current (volume));
-  bool matches = false;
   if (store->io->ops->lock (store->io, volume->path, true, &lock) == RADIO_OK)
     RD_TRY (rd_header_matches (store, volume->path, &volume->meta.prefix,
                                &matches));
   else
     rd_error_raise (&damage);
-  return matches ? RADIO_OK : tell_damage_if_current (validation);
-}
-
-static enum radio_status
-check_header (struct validation *validation)
-{
-  const struct radio_volume *volume = validation->volume;
-  bool matches;
-  if (!volume->meta.has_nifti)
-    return RADIO_OK;
-  RD_SCOPE ("check header", RD_IN_OPERATION);
-  RD_TRY (rd_header_matches (volume->array->store, volume->path,
-                             &volume->meta.prefix, &matches));
-  return matches ? RADIO_OK : check_header_again (validation);
+  return matches ? RADIO_OK : report_damage_if_current (validation);
 }
 
 /* From the shards themselves, whatever was decoded before. */
@@ -144,8 +132,8 @@ hash_volume (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
   return rd_sha256_end (sha, text);
 }
 
-/* Only of undamaged tiles: damaged ones cannot be read, and are told.  What
- * can still be wrong is that a whole shard is missing. */
+/* Called if all tiles are undamaged, since damaged ones cannot be read and
+ * have been reported.  A whole shard may still be missing. */
 static enum radio_status
 check_sha256 (struct validation *validation)
 {
@@ -157,29 +145,14 @@ check_sha256 (struct validation *validation)
   RD_SCOPE ("check sha256", RD_IN_OPERATION);
   enum radio_status status = hash_volume (validation->volume, text);
   if (status == RADIO_ERROR_FORMAT)
-    return tell_damage_if_current (validation);
+    return report_damage_if_current (validation);
   RD_TRY (status);
   if (strcmp (text, meta->source_sha256) == 0)
     return RADIO_OK;
   rd_fail (RADIO_ERROR_CHECKSUM, "%s: SHA-256 of header and voxels is %s, "
            "but %s was recorded at ingest", validation->volume->path, text,
            meta->source_sha256);
-  return tell_damage_if_current (validation);
-}
-
-static enum radio_status
-run (struct validation *validation)
-{
-  struct radio_array *array = validation->volume->array;
-  enum radio_status status
-    = radio_array_check (array, &validation->check, validation->damage,
-                         validation->user_data);
-  if (status != RADIO_OK && status != RADIO_ERROR_CHECKSUM)
-    return status;
-  RD_TRY (check_header (validation));
-  if (status == RADIO_OK)
-    RD_TRY (check_sha256 (validation));
-  return RADIO_OK;
+  return report_damage_if_current (validation);
 }
 
 static enum radio_status
@@ -187,7 +160,13 @@ validate (struct radio_volume *volume, struct radio_check *check,
           radio_damage_fn *damage, void *user_data)
 {
   struct validation validation = { volume, { 0 }, damage, user_data };
-  RD_TRY (run (&validation));
+  enum radio_status status
+    = radio_array_check (volume->array, &validation.check, damage, user_data);
+  if (status != RADIO_OK && status != RADIO_ERROR_CHECKSUM)
+    return status;
+  RD_TRY (check_header (&validation));
+  if (status == RADIO_OK)
+    RD_TRY (check_sha256 (&validation));
   if (check)
     *check = validation.check;
   if (validation.check.damaged_count == 0)

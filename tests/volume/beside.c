@@ -10,7 +10,7 @@ struct scene {
   struct bucket_plan plan;
   pthread_t thread;
   bool was_started, was_joined;
-  unsigned nlooks;            /* of the main one for marks */
+  unsigned nlooks;            /* of the main one for tombstones */
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   struct {
@@ -74,7 +74,7 @@ end_other (struct scene *scene)
 }
 
 static bool
-is_look_for_marks (const char *key)
+is_search_for_tombstones (const char *key)
 {
   const char *slash = strrchr (key, '/');
   return slash && strcmp (slash, "/.radio-gc") == 0;
@@ -86,7 +86,7 @@ before_main_operation (uint64_t n, const char *key, void *user_data)
   struct scene *scene = user_data;
   if (n == scene->plan.start)
     start_other (scene);
-  bool waits = scene->was_started && is_look_for_marks (key)
+  bool waits = scene->was_started && is_search_for_tombstones (key)
                && ++scene->nlooks == 3;
   if (n == scene->plan.resume || waits)
     end_other (scene);

@@ -132,7 +132,7 @@ struct listing {
 };
 
 static enum radio_status
-tell_age (const struct rd_io_entry *entry, void *user_data)
+report_age (const struct rd_io_entry *entry, void *user_data)
 {
   const struct listing *listing = user_data;
   struct rd_io_entry aged = *entry;
@@ -153,7 +153,7 @@ handle_list (struct rd_io *io, const char *prefix, bool recursive,
   struct listing listing = {
     ((struct handle *) io)->bucket, prefix, fn, user_data
   };
-  return inner->ops->list (inner, prefix, recursive, tell_age, &listing);
+  return inner->ops->list (inner, prefix, recursive, report_age, &listing);
 }
 
 static enum radio_status

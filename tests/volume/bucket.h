@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A store as S3 is one, in memory: handles of it are as of several processes,
- * whose locks do not tell of each other, objects have an age by a clock that
+ * whose locks do not exclude each other, objects have an age by a clock that
  * the test moves, and a tree is removed object by object.  Each operation of
  * a handle can be a moment for something else. */
 #ifndef RD_TESTS_VOLUME_BUCKET_H
@@ -17,7 +17,7 @@ struct bucket;
 typedef void bucket_hook_fn (uint64_t n, const char *key, void *user_data);
 
 /* Over an empty store in memory or, with a path, over a folder of the disk:
- * then without a grace time, and locks tell. */
+ * then without a grace time, and locks exclude all. */
 struct bucket *bucket_make (const char *path);
 void bucket_free (struct bucket *bucket);
 

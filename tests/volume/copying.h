@@ -35,7 +35,7 @@ uint64_t count_shards (struct radio_store *store);
 /* The key of the n-th shard, in the order of listing, for free (). */
 char *shard_key (struct radio_store *store, size_t n);
 
-/* Change one bit of an object, or write it anew. */
+/* Flip one bit of an object, or rewrite it. */
 void flip_bit (struct radio_store *store, const char *key, size_t bit);
 
 #endif /* RD_TESTS_VOLUME_COPYING_H */

@@ -25,7 +25,7 @@ struct bytes_source {
   struct rd_source source;
   struct rd_buffer file;      /* header and voxels */
   size_t at;                  /* the next byte to read */
-  size_t trailing_nbytes;     /* what finish tells */
+  size_t trailing_nbytes;     /* the result of finish */
   /* Called before each read; a failure becomes the read's. */
   enum radio_status (*hook) (struct bytes_source *source, void *user_data);
   void *user_data;

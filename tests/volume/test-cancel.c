@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Removing and collecting that are ended early: at whichever question, they
- * leave no mark that would hinder others, a volume that is whole or gone, and
- * nothing that gc does not find. */
+ * leave no tombstone that would hinder others, a volume that is whole or
+ * gone, and nothing that gc does not find. */
 #include <config.h>
 
 #include "tests/volume/bucket.h"
 
 #define STORE "cancel.zarr"
-#define MARKS "ct/a/.radio-gc"
+#define TOMBSTONES "ct/a/.radio-gc"
 #define LONG_S (10 * BUCKET_GRACE_S)
 
 static const struct radio_ingest_options replacing = {
@@ -50,7 +50,7 @@ act_until (struct bucket *bucket, act_fn *act, unsigned n)
   enum radio_status status = act (store);
   assert_int_equal (status, patience.nasked < n ? RADIO_OK
                                                 : RADIO_ERROR_CANCELLED);
-  assert_int_equal (count_objects (store, MARKS), 0);
+  assert_int_equal (count_objects (store, TOMBSTONES), 0);
   radio_store_close (store);
   return status;
 }

@@ -323,7 +323,7 @@ a_copy_may_die_anywhere (void **state)
   remove_all (FROM);
 }
 
-/* Where a copy tells its parent that it is on its way, and waits. */
+/* A copy reports to its parent that it has begun, and waits. */
 struct stop {
   unsigned nthreads;
   unsigned ncalls, at;

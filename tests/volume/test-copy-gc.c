@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies that go on where an earlier one ended, while somebody removes what
+/* Copies that resume an earlier one, while another process removes what
  * no document names: whatever either has done when the other begins, stops or
  * goes on, the copy that succeeds is whole, and stays so. */
 #include <config.h>
@@ -8,7 +8,7 @@
 
 #define STORE "copy.zarr"
 #define DOCUMENT "ct/a/zarr.json"
-#define MARKS "ct/a/.radio-gc"
+#define TOMBSTONES "ct/a/.radio-gc"
 
 static enum radio_status
 collect (struct radio_store *store)
@@ -185,41 +185,41 @@ a_copy_on_a_disk_outlives_a_gc_at_each_step (void **state)
 }
 
 static void
-put_mark (struct bucket *bucket, size_t nbytes)
+put_tombstone (struct bucket *bucket, size_t nbytes)
 {
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
-  assert_ok (rd_io_put (to->io, MARKS "/0-01234567", "x", nbytes,
+  assert_ok (rd_io_put (to->io, TOMBSTONES "/0-01234567", "x", nbytes,
                         RD_PUT_REPLACE));
   radio_store_close (to);
 }
 
 /* As of who may write and not remove; who may remove does. */
 static void
-a_mark_that_was_emptied_tells_nothing (void **state)
+an_empty_tombstone_does_not_count (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
   struct bucket *bucket = bucket_make (NULL);
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
-  put_mark (bucket, 0);
+  put_tombstone (bucket, 0);
   assert_ok (copy_by (from, to));
-  assert_int_equal (count_objects (to, MARKS), 0);
+  assert_int_equal (count_objects (to, TOMBSTONES), 0);
   radio_store_close (to);
   assert_whole_for_good (bucket, from);
   bucket_free (bucket);
   radio_store_close (from);
 }
 
-/* The copy says which mark it is that it waited for; whether it was published
- * before or not, nothing that could be mended is left out. */
+/* The copy names the tombstone that it waited for; whether it was published
+ * before or not, everything that can be repaired is repaired. */
 static void
-a_copy_that_waited_in_vain_names_the_mark (void **state)
+a_copy_that_waited_in_vain_names_the_tombstone (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
   struct bucket *bucket = bucket_make (NULL);
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
-  put_mark (bucket, 1);
+  put_tombstone (bucket, 1);
   assert_fails (copy_by (from, to), RADIO_ERROR_IO,
                 "data of this volume (ct/a/.radio-gc/0-01234567)");
   bucket_age (bucket, 3600);
@@ -231,7 +231,7 @@ a_copy_that_waited_in_vain_names_the_mark (void **state)
 }
 
 static void
-a_mark_that_was_left_behind_is_swept (void **state)
+an_abandoned_tombstone_is_swept (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -239,18 +239,18 @@ a_mark_that_was_left_behind_is_swept (void **state)
   struct radio_gc_result result;
   struct radio_store *to = bucket_open (bucket, true, NULL, NULL);
   assert_ok (copy_by (from, to));
-  put_mark (bucket, 1);
+  put_tombstone (bucket, 1);
   assert_ok (radio_store_gc (to, false, &result));
   assert_int_equal (result.removed_count, 0);
   bucket_age (bucket, 3599);
   assert_ok (radio_store_gc (to, false, &result));
   assert_int_equal (result.removed_count, 0);
-  assert_int_equal (count_objects (to, MARKS), 1);
+  assert_int_equal (count_objects (to, TOMBSTONES), 1);
   bucket_age (bucket, 1);
   for (int is_dry = 1; is_dry >= 0; is_dry--) {
     assert_ok (radio_store_gc (to, is_dry, &result));
     assert_int_equal (result.removed_count, 1);
-    assert_int_equal (count_objects (to, MARKS), is_dry);
+    assert_int_equal (count_objects (to, TOMBSTONES), is_dry);
   }
   radio_store_close (to);
   assert_whole_for_good (bucket, from);
@@ -263,7 +263,7 @@ count_look (uint64_t n, const char *key, void *user_data)
 {
   unsigned *nlooks = user_data;
   (void) n;
-  *nlooks += strcmp (key, MARKS) == 0;
+  *nlooks += strcmp (key, TOMBSTONES) == 0;
 }
 
 static enum radio_status
@@ -276,7 +276,7 @@ end_after_looks (const struct radio_progress *progress, void *user_data)
 
 /* What it has brought stays. */
 static void
-a_copy_that_waits_for_a_mark_can_be_ended (void **state)
+a_copy_that_waits_for_a_tombstone_can_be_cancelled (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -286,12 +286,12 @@ a_copy_that_waits_for_a_mark_can_be_ended (void **state)
     .progress = end_after_looks, .user_data = &nlooks,
   };
   struct radio_copy_result result;
-  put_mark (bucket, 1);
+  put_tombstone (bucket, 1);
   struct radio_store *to = bucket_open (bucket, true, count_look, &nlooks);
   assert_fails (radio_volume_copy (from, "ct/a", to, NULL, &options, NULL),
                 RADIO_ERROR_CANCELLED, "cancelled");
   assert_no_volume (to);
-  assert_ok (to->io->ops->remove_tree (to->io, MARKS));
+  assert_ok (to->io->ops->remove_tree (to->io, TOMBSTONES));
   nlooks = 0;
   assert_ok (radio_volume_copy (from, "ct/a", to, NULL, NULL, &result));
   assert_int_equal (result.sent_count, 0);
@@ -309,10 +309,10 @@ main (void)
     cmocka_unit_test (a_copy_outlives_a_gc_after_the_grace_time),
     cmocka_unit_test (a_copy_beside_rm_is_whole_or_gone),
     cmocka_unit_test (a_copy_on_a_disk_outlives_a_gc_at_each_step),
-    cmocka_unit_test (a_mark_that_was_left_behind_is_swept),
-    cmocka_unit_test (a_mark_that_was_emptied_tells_nothing),
-    cmocka_unit_test (a_copy_that_waited_in_vain_names_the_mark),
-    cmocka_unit_test (a_copy_that_waits_for_a_mark_can_be_ended),
+    cmocka_unit_test (an_abandoned_tombstone_is_swept),
+    cmocka_unit_test (an_empty_tombstone_does_not_count),
+    cmocka_unit_test (a_copy_that_waited_in_vain_names_the_tombstone),
+    cmocka_unit_test (a_copy_that_waits_for_a_tombstone_can_be_cancelled),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }

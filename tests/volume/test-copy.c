@@ -16,7 +16,7 @@ copy (struct radio_store *from, struct radio_store *to)
   return radio_volume_copy (from, "ct/a", to, NULL, NULL, NULL);
 }
 
-/* A copy that must do, with what it tells. */
+/* A copy that must succeed, with its result. */
 static struct radio_copy_result
 must_copy (struct radio_store *from, struct radio_store *to,
            enum radio_existing existing)
@@ -145,7 +145,7 @@ an_existing_volume_is_kept_skipped_or_replaced (void **state)
 }
 
 static void
-replacing_a_volume_by_itself_mends_what_is_damaged (void **state)
+replacing_a_volume_by_itself_repairs_damage (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -164,7 +164,7 @@ replacing_a_volume_by_itself_mends_what_is_damaged (void **state)
   radio_store_close (from);
 }
 
-/* Only a document that somebody changed has the same level's name. */
+/* Only a modified document has the same level's name. */
 static void
 data_that_another_volume_names_is_not_overwritten (void **state)
 {
@@ -286,7 +286,7 @@ a_shard_that_is_missing_is_found_before_anything_is_written (void **state)
 
 /* Every byte of every shard is under some checksum. */
 static void
-damage_is_told_and_not_spread (void **state)
+damage_is_reported_and_not_copied (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -341,7 +341,7 @@ a_shard_that_is_cut_short_or_grew_is_damage (void **state)
  * Going on
  *----------------------------------------------------------------------*/
 
-/* Stop a copy when so many of its shards are there. */
+/* Stop a copy after a number of its shards. */
 struct stop {
   struct radio_store *to;
   uint64_t at_shards, total_nbytes;
@@ -438,7 +438,7 @@ what_was_damaged_meanwhile_is_sent_again (void **state)
   radio_store_close (from);
 }
 
-/* Nothing tells then that they are whole. */
+/* There is no proof then that they are complete. */
 static void
 shards_without_checksums_are_sent_again (void **state)
 {
@@ -489,7 +489,7 @@ an_ingest_takes_what_a_copy_left (void **state)
   remove_all (STORE);
 }
 
-/* Room for so many shards and the documents above them, not for more. */
+/* Room for n shards and the documents above them, not for more. */
 static uint64_t
 shards_nbytes (struct radio_store *store, size_t n)
 {
@@ -504,7 +504,7 @@ shards_nbytes (struct radio_store *store, size_t n)
 }
 
 static void
-a_full_disk_is_told_and_the_copy_goes_on_when_there_is_room (void **state)
+a_full_disk_is_an_error_and_the_copy_resumes_with_room (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -526,7 +526,7 @@ a_full_disk_is_told_and_the_copy_goes_on_when_there_is_room (void **state)
 }
 
 static void
-a_dry_run_writes_nothing_and_tells_what_would_be_sent (void **state)
+a_dry_run_writes_nothing_and_counts_what_it_would_send (void **state)
 {
   (void) state;
   const struct radio_copy_options options = { .dry_run = true };
@@ -646,7 +646,7 @@ copy_as_well (struct meanwhile *meanwhile)
 }
 
 static void
-a_source_that_is_replaced_meanwhile_is_told (void **state)
+a_source_that_is_replaced_meanwhile_is_an_error (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -720,14 +720,14 @@ main (void)
     cmocka_unit_test (a_copy_may_have_another_name_in_the_same_store),
     cmocka_unit_test (large_shards_are_copied_in_little_memory),
     cmocka_unit_test (an_existing_volume_is_kept_skipped_or_replaced),
-    cmocka_unit_test (replacing_a_volume_by_itself_mends_what_is_damaged),
+    cmocka_unit_test (replacing_a_volume_by_itself_repairs_damage),
     cmocka_unit_test (data_that_another_volume_names_is_not_overwritten),
     cmocka_unit_test (what_is_no_volume_of_radios_is_refused),
     cmocka_unit_test (another_programs_volume_is_refused),
     cmocka_unit_test (a_level_document_that_differs_is_damage),
     cmocka_unit_test (
       a_shard_that_is_missing_is_found_before_anything_is_written),
-    cmocka_unit_test (damage_is_told_and_not_spread),
+    cmocka_unit_test (damage_is_reported_and_not_copied),
     cmocka_unit_test (a_shard_that_is_cut_short_or_grew_is_damage),
     cmocka_unit_test (what_was_sent_is_not_sent_again),
     cmocka_unit_test (of_the_source_only_indexes_are_read_again),
@@ -736,10 +736,10 @@ main (void)
     cmocka_unit_test (gc_takes_what_a_copy_left),
     cmocka_unit_test (an_ingest_takes_what_a_copy_left),
     cmocka_unit_test (
-      a_full_disk_is_told_and_the_copy_goes_on_when_there_is_room),
-    cmocka_unit_test (a_dry_run_writes_nothing_and_tells_what_would_be_sent),
+      a_full_disk_is_an_error_and_the_copy_resumes_with_room),
+    cmocka_unit_test (a_dry_run_writes_nothing_and_counts_what_it_would_send),
     cmocka_unit_test (progress_reaches_the_whole),
-    cmocka_unit_test (a_source_that_is_replaced_meanwhile_is_told),
+    cmocka_unit_test (a_source_that_is_replaced_meanwhile_is_an_error),
     cmocka_unit_test (who_was_faster_stays_unless_it_is_to_be_replaced),
     cmocka_unit_test (a_copy_under_way_is_left_alone),
   };

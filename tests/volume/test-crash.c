@@ -169,14 +169,14 @@ a_remover_may_die_anywhere (void **state)
 }
 
 /* A writer in a process of its own that stops before its first voxel and
- * tells so through a pipe. */
+ * says so through a pipe. */
 struct writer {
   pid_t pid;
-  int told, go;               /* ends of the pipes that are ours */
+  int ready, go;               /* ends of the pipes that are ours */
 };
 
 struct stop {
-  int tell, wait;
+  int ready, wait;
 };
 
 static enum radio_status
@@ -185,7 +185,7 @@ stop_once (struct bytes_source *source, void *user_data)
   struct stop *stop = user_data;
   char byte = 0;
   source->hook = NULL;
-  if (write (stop->tell, &byte, 1) != 1 || read (stop->wait, &byte, 1) != 1)
+  if (write (stop->ready, &byte, 1) != 1 || read (stop->wait, &byte, 1) != 1)
     _exit (3);
   return RADIO_OK;
 }
@@ -208,22 +208,22 @@ write_stopping (struct stop *stop)
 static struct writer
 start_writer (void)
 {
-  int told[2], go[2];
+  int ready[2], go[2];
   char byte;
-  assert_int_equal (pipe (told), 0);
+  assert_int_equal (pipe (ready), 0);
   assert_int_equal (pipe (go), 0);
   pid_t pid = fork ();
   assert_true (pid >= 0);
   if (pid == 0) {
-    struct stop stop = { told[1], go[0] };
-    close (told[0]);
+    struct stop stop = { ready[1], go[0] };
+    close (ready[0]);
     close (go[1]);
     write_stopping (&stop);
   }
-  close (told[1]);
+  close (ready[1]);
   close (go[0]);
-  assert_int_equal (read (told[0], &byte, 1), 1);
-  return (struct writer) { pid, told[0], go[1] };
+  assert_int_equal (read (ready[0], &byte, 1), 1);
+  return (struct writer) { pid, ready[0], go[1] };
 }
 
 static int
@@ -231,7 +231,7 @@ end_writer (struct writer *writer)
 {
   int status;
   assert_int_equal (waitpid (writer->pid, &status, 0), writer->pid);
-  close (writer->told);
+  close (writer->ready);
   close (writer->go);
   return status;
 }
@@ -291,7 +291,7 @@ a_removed_volume_leaves_a_living_writer_alone (void **state)
 }
 
 /* Another ingest of the same name, whole, while the first one reads. */
-struct rival {
+struct competitor {
   struct nifti_spec spec;
   enum radio_existing existing;
 };
@@ -299,20 +299,21 @@ struct rival {
 static enum radio_status
 let_rival_win (struct bytes_source *source, void *user_data)
 {
-  struct rival *rival = user_data;
+  struct competitor *competitor = user_data;
   struct radio_store *store = must_open_store (STORE);
   const struct radio_ingest_options options = {
-    .existing = rival->existing,
+    .existing = competitor->existing,
   };
   source->hook = NULL;
-  must_ingest (store, "ct/a", &rival->spec, &options);
+  must_ingest (store, "ct/a", &competitor->spec, &options);
   radio_store_close (store);
   return RADIO_OK;
 }
 
-/* The status of an ingest of the new image that a rival overtakes. */
+/* The status of an ingest of the new image that a competitor overtakes. */
 static enum radio_status
-race (struct rival *rival, enum radio_existing existing, bool *skipped)
+race (struct competitor *competitor, enum radio_existing existing,
+      bool *skipped)
 {
   struct nifti_spec spec = other_spec ();
   struct radio_store *store = must_open_store (STORE);
@@ -321,7 +322,7 @@ race (struct rival *rival, enum radio_existing existing, bool *skipped)
   struct bytes_source source BYTES_SOURCE_SCOPE;
   bytes_source_open (&source, &spec);
   source.hook = let_rival_win;
-  source.user_data = rival;
+  source.user_data = competitor;
   enum radio_status status
     = rd_ingest_source (store, &source.source, "ct/a", &options, &result);
   *skipped = result.skipped;
@@ -337,9 +338,9 @@ static void
 the_second_of_two_new_volumes_is_refused (void **state)
 {
   (void) state;
-  struct rival rival = { small_spec (), RADIO_EXISTING_ERROR };
+  struct competitor competitor = { small_spec (), RADIO_EXISTING_ERROR };
   bool skipped;
-  assert_fails (race (&rival, RADIO_EXISTING_ERROR, &skipped),
+  assert_fails (race (&competitor, RADIO_EXISTING_ERROR, &skipped),
                 RADIO_ERROR_EXISTS, "ct/a");
   struct radio_store *store = must_open_store (STORE);
   struct nifti_spec old = small_spec ();
@@ -353,9 +354,9 @@ static void
 the_second_of_two_equal_volumes_is_content (void **state)
 {
   (void) state;
-  struct rival rival = { other_spec (), RADIO_EXISTING_ERROR };
+  struct competitor competitor = { other_spec (), RADIO_EXISTING_ERROR };
   bool skipped;
-  assert_ok (race (&rival, RADIO_EXISTING_ERROR, &skipped));
+  assert_ok (race (&competitor, RADIO_EXISTING_ERROR, &skipped));
   assert_false (skipped);
   remove_all (STORE);
 }
@@ -364,9 +365,9 @@ static void
 who_would_skip_skips_late_as_well (void **state)
 {
   (void) state;
-  struct rival rival = { small_spec (), RADIO_EXISTING_ERROR };
+  struct competitor competitor = { small_spec (), RADIO_EXISTING_ERROR };
   bool skipped;
-  assert_ok (race (&rival, RADIO_EXISTING_SKIP, &skipped));
+  assert_ok (race (&competitor, RADIO_EXISTING_SKIP, &skipped));
   assert_true (skipped);
   remove_all (STORE);
 }
@@ -375,9 +376,9 @@ static void
 the_last_of_two_that_replace_wins (void **state)
 {
   (void) state;
-  struct rival rival = { small_spec (), RADIO_EXISTING_REPLACE };
+  struct competitor competitor = { small_spec (), RADIO_EXISTING_REPLACE };
   bool skipped;
-  assert_ok (race (&rival, RADIO_EXISTING_REPLACE, &skipped));
+  assert_ok (race (&competitor, RADIO_EXISTING_REPLACE, &skipped));
   struct radio_store *store = must_open_store (STORE);
   struct nifti_spec new = other_spec ();
   assert_volume_is (store, "ct/a", &new);

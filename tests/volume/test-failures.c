@@ -67,7 +67,7 @@ node_of_name (const struct radio_profile *profile, const char *name)
   return 0;
 }
 
-/* So many of the calls of a scope failed, and its text says of what. */
+/* The number of failed calls of a scope, and the error in its text. */
 static void
 assert_failed (const struct radio_profile *profile, const char *name,
                uint64_t nfailures, uint64_t ncalls, enum radio_status status)
@@ -190,7 +190,7 @@ do_open_store (struct subject *subject)
 }
 
 static enum radio_status
-tell_nothing (const struct radio_entry *entry, void *user_data)
+ignore_entry (const struct radio_entry *entry, void *user_data)
 {
   (void) entry;
   (void) user_data;
@@ -200,7 +200,7 @@ tell_nothing (const struct radio_entry *entry, void *user_data)
 static enum radio_status
 do_list (struct subject *subject)
 {
-  return radio_store_list (subject->store, "none", tell_nothing, NULL);
+  return radio_store_list (subject->store, "none", ignore_entry, NULL);
 }
 
 static enum radio_status
@@ -301,7 +301,7 @@ damaged_shards_fail_whatever_reads_them (void **state)
 }
 
 static void
-a_disk_that_fails_is_told_by_its_status (void **state)
+a_disk_failure_is_reported_by_its_status (void **state)
 {
   (void) state;
   static const struct operation operations[] = {
@@ -330,7 +330,7 @@ a_disk_that_fails_is_told_by_its_status (void **state)
   }
 }
 
-/* A hint: what bounds the operation may be told before it. */
+/* A hint: the bound of the operation may be reported before it. */
 static const struct radio_finding *
 find_failures (const struct radio_profile *profile)
 {
@@ -496,7 +496,7 @@ what_succeeds_is_not_marked (void **state)
 
 /* Of three calls, those that failed are counted, and each has its span. */
 static void
-calls_that_failed_are_told_from_those_that_did_not (void **state)
+failed_calls_are_distinguished_from_others (void **state)
 {
   (void) state;
   make_store ();
@@ -544,13 +544,13 @@ main (void)
   const struct CMUnitTest tests[] = {
     TEST (what_is_missing_fails_the_operation_that_looked_for_it),
     TEST (damaged_shards_fail_whatever_reads_them),
-    TEST (a_disk_that_fails_is_told_by_its_status),
+    TEST (a_disk_failure_is_reported_by_its_status),
     TEST (a_full_disk_fails_the_ingest_and_the_finding_points_to_it),
     TEST (the_scope_in_which_a_failure_began_is_marked),
     TEST (the_thread_that_writes_shards_marks_what_failed_in_it),
     TEST (a_failure_that_was_lived_with_is_not_marked),
     TEST (what_succeeds_is_not_marked),
-    TEST (calls_that_failed_are_told_from_those_that_did_not),
+    TEST (failed_calls_are_distinguished_from_others),
     TEST (no_operation_is_marked_by_what_failed_before_it),
   };
   if (tree_skip_all ())

@@ -19,7 +19,7 @@ static const struct radio_ingest_options replacing = {
   .existing = RADIO_EXISTING_REPLACE, .shard_nbytes = 1, .tiling = "4,4,2",
 };
 
-/* nth: the allocation that fails; *failed tells whether there was one. */
+/* nth: the allocation that fails; *failed is set if there was one. */
 static enum radio_status
 ingest_new (struct radio_store *store, size_t nth, bool *failed)
 {
@@ -228,69 +228,69 @@ an_export_without_memory_leaves_no_file (void **state)
 #define DOCUMENT "ct/a/zarr.json"
 
 /* A store in which the document of ct/a comes from elsewhere right before
- * ours, as it may where locks tell nothing of other processes. */
-struct rival {
+ * ours, as it may where locks do not exclude other processes. */
+struct competitor {
   struct rd_wrap wrap;        /* first */
   struct rd_buffer document;
   bool was_there;
 };
 
 static void
-close_rival (struct rd_io *io)
+close_competitor (struct rd_io *io)
 {
-  struct rival *rival = (struct rival *) io;
-  rd_buffer_free (&rival->document);
-  rd_wrap_finish (&rival->wrap);
-  rd_free (rival);
+  struct competitor *competitor = (struct competitor *) io;
+  rd_buffer_free (&competitor->document);
+  rd_wrap_finish (&competitor->wrap);
+  rd_free (competitor);
 }
 
 static enum radio_status
-put_behind_rival (struct rd_io *io, const char *key,
+put_after_competitor (struct rd_io *io, const char *key,
                   const struct rd_part *parts, size_t n, enum rd_put how)
 {
-  struct rival *rival = (struct rival *) io;
-  struct rd_io *inner = rival->wrap.inner;
+  struct competitor *competitor = (struct competitor *) io;
+  struct rd_io *inner = competitor->wrap.inner;
   if (how == RD_PUT_IF_ABSENT && strcmp (key, DOCUMENT) == 0) {
-    assert_ok (rd_io_put (inner, key, rival->document.data,
-                          rival->document.nbytes, how));
-    rival->was_there = true;
+    assert_ok (rd_io_put (inner, key, competitor->document.data,
+                          competitor->document.nbytes, how));
+    competitor->was_there = true;
   }
   return inner->ops->put (inner, key, parts, n, how);
 }
 
-/* What the rival publishes is of a small image, whose levels are there. */
+/* What the competitor publishes is of a small image, whose levels are there. */
 static struct radio_store *
-open_with_rival (void)
+open_with_competitor (void)
 {
   const struct radio_store_options options = { .create = true };
-  struct rival *rival = rd_calloc (1, sizeof *rival);
+  struct competitor *competitor = rd_calloc (1, sizeof *competitor);
   struct radio_store *store;
   struct rd_io *io;
   store = must_open_store ("s.zarr");
   prepare (store, true);
   radio_store_close (store);
   assert_ok (rd_io_open ("s.zarr", true, &io));
-  assert_ok (rd_io_read_all (io, DOCUMENT, MANY * 10, &rival->document));
+  assert_ok (rd_io_read_all (io, DOCUMENT, MANY * 10, &competitor->document));
   assert_ok (io->ops->remove (io, DOCUMENT));
-  assert_ok (rd_wrap_init (&rival->wrap, "rival", io));
-  rival->wrap.ops.close = close_rival;
-  rival->wrap.ops.put = put_behind_rival;
-  assert_ok (rd_store_open_io (&rival->wrap.base, &options, &store));
+  assert_ok (rd_wrap_init (&competitor->wrap, "competitor", io));
+  competitor->wrap.ops.close = close_competitor;
+  competitor->wrap.ops.put = put_after_competitor;
+  assert_ok (rd_store_open_io (&competitor->wrap.base, &options, &store));
   return store;
 }
 
 static enum radio_status
-ingest_behind_rival (const struct nifti_spec *spec,
+ingest_after_competitor (const struct nifti_spec *spec,
                      enum radio_existing existing,
                      struct radio_ingest_result *result)
 {
   const struct radio_ingest_options options = { .existing = existing };
   struct bytes_source source BYTES_SOURCE_SCOPE;
-  struct radio_store *store = open_with_rival ();
+  struct radio_store *store = open_with_competitor ();
   bytes_source_open (&source, spec);
   enum radio_status status
     = rd_ingest_source (store, &source.source, "ct/a", &options, result);
-  assert_true (((struct rival *) store->io)->was_there);
+  assert_true (((struct competitor *) store->io)->was_there);
   if (existing == RADIO_EXISTING_REPLACE)
     assert_volume_is (store, "ct/a", spec);
   radio_store_close (store);
@@ -298,20 +298,20 @@ ingest_behind_rival (const struct nifti_spec *spec,
 }
 
 static void
-who_was_faster_in_the_end_is_heeded_too (void **state)
+a_writer_that_was_faster_at_the_end_counts_too (void **state)
 {
   (void) state;
   const struct nifti_spec same = small_spec (), other = other_spec ();
   struct radio_ingest_result result;
-  assert_ok (ingest_behind_rival (&other, RADIO_EXISTING_SKIP, &result));
+  assert_ok (ingest_after_competitor (&other, RADIO_EXISTING_SKIP, &result));
   assert_true (result.skipped);
   remove_all ("s.zarr");
-  assert_fails (ingest_behind_rival (&other, RADIO_EXISTING_ERROR, &result),
+  assert_fails (ingest_after_competitor (&other, RADIO_EXISTING_ERROR, &result),
                 RADIO_ERROR_EXISTS, "exists already");
   remove_all ("s.zarr");
-  assert_ok (ingest_behind_rival (&same, RADIO_EXISTING_ERROR, &result));
+  assert_ok (ingest_after_competitor (&same, RADIO_EXISTING_ERROR, &result));
   remove_all ("s.zarr");
-  assert_ok (ingest_behind_rival (&other, RADIO_EXISTING_REPLACE, &result));
+  assert_ok (ingest_after_competitor (&other, RADIO_EXISTING_REPLACE, &result));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown (f, enter_folder, leave_folder)
@@ -320,7 +320,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (who_was_faster_in_the_end_is_heeded_too),
+    TEST (a_writer_that_was_faster_at_the_end_counts_too),
     TEST (an_ingest_without_memory_says_so),
     TEST (a_replacing_ingest_without_memory_keeps_the_old_one),
     TEST (each_operation_of_an_ingest_may_fail),

@@ -79,7 +79,7 @@ colours_of_a_series_come_back (void **state)
   radio_store_close (store);
 }
 
-/* A store of a context with so many threads. */
+/* A store of a context with nthreads. */
 static struct radio_store *
 open_threaded (unsigned nthreads, uint64_t limit)
 {
@@ -152,7 +152,7 @@ files_plain_gzipped_and_in_pairs_come_back (void **state)
 }
 
 static void
-info_tells_of_source_and_geometry (void **state)
+info_has_source_and_geometry (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
@@ -337,40 +337,41 @@ a_cancelled_replacement_leaves_the_old_volume (void **state)
   radio_store_close (store);
 }
 
-struct told {
+struct warnings {
   char text[2000];
 };
 
 static void
 note (const char *message, void *user_data)
 {
-  struct told *told = user_data;
-  size_t used = strlen (told->text);
-  snprintf (told->text + used, sizeof told->text - used, "%s\n", message);
+  struct warnings *warnings = user_data;
+  size_t used = strlen (warnings->text);
+  snprintf (warnings->text + used, sizeof warnings->text - used, "%s\n",
+            message);
 }
 
 static void
-bytes_after_the_voxels_are_told (void **state)
+bytes_after_the_voxels_are_reported (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
   struct nifti_spec spec = small_spec ();
   struct bytes_source source BYTES_SOURCE_SCOPE;
-  struct told told = { "" };
+  struct warnings warnings = { "" };
   struct radio_ingest_options options = {
-    .warning = note, .user_data = &told,
+    .warning = note, .user_data = &warnings,
   };
   bytes_source_open (&source, &spec);
   source.trailing_nbytes = 77;
   assert_ok (rd_ingest_source (store, &source.source, "ct/a", &options,
                                NULL));
-  assert_non_null (strstr (told.text, "a.nii: 77 bytes after the voxels"));
+  assert_non_null (strstr (warnings.text, "a.nii: 77 bytes after the voxels"));
   assert_volume_is (store, "ct/a", &spec);
   radio_store_close (store);
 }
 
 static void
-stripping_drops_texts_and_extensions_and_tells (void **state)
+stripping_drops_texts_and_extensions_with_warnings (void **state)
 {
   (void) state;
   static const char extension[32] = { 32, 0, 0, 0, 6, 0, 0, 0, 'J', 'o' };
@@ -379,16 +380,16 @@ stripping_drops_texts_and_extensions_and_tells (void **state)
   spec.descrip = "John Doe";
   spec.extension = extension;
   spec.extension_nbytes = sizeof extension;
-  struct told told = { "" };
+  struct warnings warnings = { "" };
   struct radio_ingest_options options = {
-    .warning = note, .user_data = &told, .strip = true,
+    .warning = note, .user_data = &warnings, .strip = true,
   };
   struct bytes_source source BYTES_SOURCE_SCOPE;
   bytes_source_open (&source, &spec);
   assert_ok (rd_ingest_source (store, &source.source, "ct/a", &options,
                                NULL));
-  assert_non_null (strstr (told.text, "descrip"));
-  assert_non_null (strstr (told.text, "extension"));
+  assert_non_null (strstr (warnings.text, "descrip"));
+  assert_non_null (strstr (warnings.text, "extension"));
 
   struct radio_volume *volume;
   struct radio_volume_info info;
@@ -521,14 +522,14 @@ main (void)
     cmocka_unit_test (colours_of_a_series_come_back),
     cmocka_unit_test (many_slabs_are_read_while_others_are_encoded),
     cmocka_unit_test (files_plain_gzipped_and_in_pairs_come_back),
-    cmocka_unit_test (info_tells_of_source_and_geometry),
+    cmocka_unit_test (info_has_source_and_geometry),
     cmocka_unit_test (the_recorded_checksum_is_of_the_whole_file),
     cmocka_unit_test (an_existing_volume_is_an_error_skipped_or_replaced),
     cmocka_unit_test (readers_of_a_replaced_volume_go_on),
     cmocka_unit_test (a_source_that_fails_leaves_nothing),
     cmocka_unit_test (a_cancelled_replacement_leaves_the_old_volume),
-    cmocka_unit_test (bytes_after_the_voxels_are_told),
-    cmocka_unit_test (stripping_drops_texts_and_extensions_and_tells),
+    cmocka_unit_test (bytes_after_the_voxels_are_reported),
+    cmocka_unit_test (stripping_drops_texts_and_extensions_with_warnings),
     cmocka_unit_test (
       what_is_asked_wrongly_is_refused_before_anything_is_written),
     cmocka_unit_test (a_slab_beyond_the_memory_limit_is_refused),

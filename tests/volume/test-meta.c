@@ -286,7 +286,7 @@ others_transformations_are_combined (void **state)
 }
 
 static void
-others_axes_are_told_by_type_and_place (void **state)
+others_axes_are_identified_by_type_and_place (void **state)
 {
   (void) state;
   struct rd_volume_meta meta RD_META_SCOPE = { 0 };
@@ -470,7 +470,7 @@ main (void)
     cmocka_unit_test (both_arrays_are_consolidated),
     cmocka_unit_test (a_document_reads_back_as_it_was_made),
     cmocka_unit_test (others_transformations_are_combined),
-    cmocka_unit_test (others_axes_are_told_by_type_and_place),
+    cmocka_unit_test (others_axes_are_identified_by_type_and_place),
     cmocka_unit_test (what_is_no_image_is_refused_by_member),
     cmocka_unit_test (what_is_wrong_in_attributes_radio_is_named),
     cmocka_unit_test (presets_are_what_the_documentation_says),

@@ -85,7 +85,7 @@ a_name_that_no_node_can_have_is_refused (void **state)
 }
 
 static void
-images_are_told_by_their_suffix (void **state)
+images_are_recognised_by_their_suffix (void **state)
 {
   (void) state;
   assert_true (radio_ingest_is_image ("a.nii"));
@@ -109,7 +109,7 @@ main (void)
     cmocka_unit_test (a_given_collection_takes_the_whole_stem),
     cmocka_unit_test (all_suffixes_are_cut_whatever_their_case),
     cmocka_unit_test (a_name_that_no_node_can_have_is_refused),
-    cmocka_unit_test (images_are_told_by_their_suffix),
+    cmocka_unit_test (images_are_recognised_by_their_suffix),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ hash_of (const int16_t *voxels, size_t n)
 }
 
 /* The figures are of this test's first run: voxels that change make
- * phantoms of two versions differ, which nobody must do unawares. */
+ * phantoms of two versions differ, which must not happen by accident. */
 static void
 voxels_are_the_same_on_every_machine (void **state)
 {

@@ -232,7 +232,7 @@ planes_of_three_directions_at_once_are_kept (void **state)
 
 /* 9 tiles a plane: none of them is decoded more than twice. */
 static void
-profiles_tell_of_hits (void **state)
+profiles_count_hits (void **state)
 {
   struct sample sample;
   const struct nifti_spec spec = tiled_spec (4);
@@ -410,7 +410,7 @@ validating_looks_at_the_files_themselves (void **state)
 }
 
 static void
-a_forked_child_is_told_and_leaves_the_parent_alone (void **state)
+a_forked_child_gets_an_error_and_leaves_the_parent_alone (void **state)
 {
   struct sample sample;
   const struct nifti_spec spec = tiled_spec (4);
@@ -491,7 +491,7 @@ main (void)
     CASE (scrolling_is_right_with_every_codec),
     CASE (any_order_of_reads_is_right_in_any_room),
     CASE (planes_of_three_directions_at_once_are_kept),
-    CASE (profiles_tell_of_hits),
+    CASE (profiles_count_hits),
     CASE (reading_here_and_there_keeps_nothing),
     CASE (closing_a_volume_frees_its_tiles),
     CASE (what_the_handle_wrote_is_not_read_from_before),
@@ -499,7 +499,7 @@ main (void)
     CASE (readers_of_a_replaced_volume_go_on),
     CASE (gc_of_the_same_process_closes_what_was_kept),
     CASE (validating_looks_at_the_files_themselves),
-    CASE (a_forked_child_is_told_and_leaves_the_parent_alone),
+    CASE (a_forked_child_gets_an_error_and_leaves_the_parent_alone),
     CASE (threads_share_what_is_kept),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -87,7 +87,7 @@ stop_at_b (const struct radio_entry *entry, void *user_data)
 }
 
 static void
-a_listing_of_one_collection_ends_when_told (void **state)
+a_listing_of_one_collection_can_be_stopped (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
@@ -244,7 +244,7 @@ gc_removes_unnamed_levels_and_replaced_ones (void **state)
 
 /* As in S3: in memory all is young. */
 static void
-a_young_level_may_have_a_writer_where_locks_do_not_tell (void **state)
+a_young_level_may_have_a_writer_without_shared_locks (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
@@ -399,7 +399,7 @@ gc_leaves_others_stores_alone (void **state)
 }
 
 static void
-gc_mends_a_header_array_that_differs (void **state)
+gc_repairs_a_header_array_that_differs (void **state)
 {
   (void) state;
   static const char *const damages[][2] = {
@@ -518,7 +518,7 @@ others_images_open_with_their_geometry (void **state)
 }
 
 static void
-others_orientation_counts_when_all_three_are_told (void **state)
+others_orientation_counts_when_all_three_are_given (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
@@ -619,7 +619,7 @@ what_is_no_volume_is_not_opened (void **state)
 }
 
 static void
-level_names_are_told_from_others (void **state)
+level_names_are_distinguished_from_others (void **state)
 {
   (void) state;
   char name[RD_LEVEL_NAME_NBYTES];
@@ -640,7 +640,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (volumes_are_listed_in_the_order_of_their_paths),
-    cmocka_unit_test (a_listing_of_one_collection_ends_when_told),
+    cmocka_unit_test (a_listing_of_one_collection_can_be_stopped),
     cmocka_unit_test (volumes_are_found_by_path_or_bare_name),
     cmocka_unit_test (near_names_are_suggested_the_nearest_first),
     cmocka_unit_test (edit_distances_are_as_by_hand),
@@ -649,21 +649,21 @@ main (void)
     cmocka_unit_test (a_volume_with_a_damaged_document_can_be_removed),
     cmocka_unit_test (gc_removes_unnamed_levels_and_replaced_ones),
     cmocka_unit_test (
-      a_young_level_may_have_a_writer_where_locks_do_not_tell),
+      a_young_level_may_have_a_writer_without_shared_locks),
     cmocka_unit_test (a_volume_that_gc_took_is_not_read_as_zeros),
     cmocka_unit_test (a_lost_shard_is_not_read_as_zeros),
     cmocka_unit_test (shards_of_zeros_are_stored),
     cmocka_unit_test (gc_leaves_what_is_not_radios),
     cmocka_unit_test (gc_leaves_others_stores_alone),
-    cmocka_unit_test (gc_mends_a_header_array_that_differs),
+    cmocka_unit_test (gc_repairs_a_header_array_that_differs),
     cmocka_unit_test (a_volume_that_was_replaced_is_not_damaged),
     cmocka_unit_test (a_header_that_is_being_replaced_is_looked_at_again),
     cmocka_unit_test (others_images_open_with_their_geometry),
-    cmocka_unit_test (others_orientation_counts_when_all_three_are_told),
+    cmocka_unit_test (others_orientation_counts_when_all_three_are_given),
     cmocka_unit_test (documents_that_contradict_themselves_are_refused),
     cmocka_unit_test (a_volume_opens_without_consolidated_metadata),
     cmocka_unit_test (what_is_no_volume_is_not_opened),
-    cmocka_unit_test (level_names_are_told_from_others),
+    cmocka_unit_test (level_names_are_distinguished_from_others),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }

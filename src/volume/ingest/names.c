@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* From a file's name to the volume that it becomes.  A BIDS name says of
- * which kind the image is (its suffix, as T1w): that is the collection. */
+/* The path of the volume that a file is ingested as, from the file's name.
+ * A BIDS name contains the kind of the image (its suffix, as T1w), which is
+ * used as the collection. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "src/base/error.h"
 #include "src/zarr/document.h"
 
-/* The longer ones first: ".nii.gz" ends in nothing else of the list. */
+/* No suffix is the end of a longer one. */
 static const char *const suffixes[] = {
   ".nii.gz", ".hdr.gz", ".img.gz", ".nii", ".hdr", ".img",
 };
@@ -49,7 +50,7 @@ radio_ingest_is_image (const char *file)
   return suffix && strncmp (suffix, ".img", 4) != 0;
 }
 
-/* The length of a run of what BIDS allows in keys, values and suffixes. */
+/* The length of the longest valid BIDS key, value or suffix. */
 static size_t
 label_length (const char *text, const char *end)
 {
@@ -74,9 +75,9 @@ is_entity (const char *text, const char *end)
   return value > 0 && dash + 1 + value == end;
 }
 
-/* Where the BIDS suffix of a stem begins ("sub-01_T1w": at the T), or NULL
- * when the stem is no BIDS name: entities, the first of them a subject or a
- * template, and a suffix. */
+/* The BIDS suffix of a stem ("T1w" of "sub-01_T1w"), or NULL if the stem is
+ * not a BIDS name: entities, the first of them a subject or a template, and
+ * a suffix. */
 static const char *
 bids_suffix (const char *stem, size_t length)
 {

@@ -147,24 +147,11 @@ add_painted (struct rd_phantom *phantom, const struct ellipsoid *shape,
   p->value = shape->value;
 }
 
-static void
-fill_squares (struct rd_phantom *phantom)
-{
-  static const int64_t field_um[3] = RD_PHANTOM_FIELD_UM;
-  uint64_t nx = phantom->shape[2];
-  for (size_t i = 0; i < phantom->npainted; i++) {
-    int64_t *row = phantom->squares + i * nx;
-    struct painted *p = &phantom->painted[i];
-    for (uint64_t x = 0; x < nx; x++)
-      row[x] = distance_square (p, 0, place_um (x, nx, field_um[2]));
-    p->x_squares = row;
-  }
-}
-
 enum radio_status
 rd_phantom_open (const uint64_t shape[3], uint64_t seed,
                  struct rd_phantom **result)
 {
+  static const int64_t field_um[3] = RD_PHANTOM_FIELD_UM;
   for (int i = 0; i < 3; i++)
     if (shape[i] < 1 || shape[i] > RD_PHANTOM_MAX_SIZE)
       return rd_fail (RADIO_ERROR_ARGUMENT,
@@ -186,7 +173,13 @@ rd_phantom_open (const uint64_t shape[3], uint64_t seed,
   phantom->squares = rd_malloc (nbytes);
   if (phantom->squares == NULL)
     return rd_fail_memory (nbytes);
-  fill_squares (phantom);
+  for (size_t i = 0; i < phantom->npainted; i++) {
+    int64_t *row = phantom->squares + i * shape[2];
+    struct painted *p = &phantom->painted[i];
+    for (uint64_t x = 0; x < shape[2]; x++)
+      row[x] = distance_square (p, 0, place_um (x, shape[2], field_um[2]));
+    p->x_squares = row;
+  }
   *result = RD_STEAL (phantom);
   return RADIO_OK;
 }
@@ -216,7 +209,7 @@ paint_row (const struct painted *p, int64_t left, uint64_t nx, int16_t *row)
   }
 }
 
-/* A well mixed number (splitmix64's finisher). */
+/* splitmix64's finisher. */
 static inline uint64_t
 mix (uint64_t h)
 {
@@ -270,11 +263,11 @@ rd_phantom_row (const struct rd_phantom *phantom, uint64_t z, uint64_t y,
   add_noise (row, nx, mix (phantom->seed + mix (place + 1)));
 }
 
-/* Rows that one task makes: enough to be worth its taking. */
+/* Rows per task: enough to be worth scheduling it. */
 #define ROWS_PER_TASK 32
 
 struct phantom_source {
-  struct rd_source source;            /* first: what ingest knows of it */
+  struct rd_source source;            /* first: what ingest sees */
   struct rd_phantom *phantom;
   struct rd_pool *pool;
   uint64_t ny;
@@ -290,7 +283,7 @@ struct making {
   uint64_t start, end;                /* of the bytes, in the whole */
 };
 
-/* Make one row, and copy what of it was asked for. */
+/* Make one row, and copy the requested part of it. */
 static void
 make_row (const struct making *making, uint64_t row, int16_t *voxels)
 {
@@ -329,7 +322,7 @@ read_phantom (struct rd_source *source, void *data, size_t nbytes)
 {
   struct phantom_source *from = (struct phantom_source *) source;
   if (nbytes > from->total_nbytes - from->done_nbytes)
-    return rd_fail (RADIO_ERROR_FORMAT, "the phantom ends before");
+    return rd_fail (RADIO_ERROR_FORMAT, "the phantom has fewer voxels");
   if (nbytes == 0)
     return RADIO_OK;
   struct making making = {
@@ -355,7 +348,7 @@ finish_phantom (struct rd_source *source, uint64_t *trailing_nbytes)
 }
 
 static void
-tell_progress (const struct rd_source *source,
+report_progress (const struct rd_source *source,
                struct radio_progress *progress)
 {
   const struct phantom_source *from = (const struct phantom_source *) source;
@@ -390,37 +383,31 @@ free_source (struct phantom_source *from)
 }
 
 static enum radio_status
-open_source (struct radio_store *store, const uint64_t shape[3],
-             uint64_t seed, struct phantom_source *from)
+ingest_phantom (struct radio_store *store, const char *path,
+                const struct radio_phantom_options *options)
 {
-  RD_TRY (rd_phantom_open (shape, seed, &from->phantom));
-  struct rd_source *source = &from->source;
-  source->name = "phantom";
-  source->read = read_phantom;
-  source->finish = finish_phantom;
-  source->progress = tell_progress;
+  static const uint64_t default_shape[3] = { 128, 256, 256 };
+  uint64_t shape[3];
+  for (int i = 0; i < 3; i++)
+    shape[i] = options->shape[i] ? options->shape[i] : default_shape[i];
+  struct phantom_source from RD_CLEANUP (free_source) = {
+    .source = {
+      .name = "phantom",
+      .read = read_phantom,
+      .finish = finish_phantom,
+      .progress = report_progress,
+    },
+    .pool = store->context->pool,
+    .ny = shape[1],
+    .row_nbytes = shape[2] * sizeof (int16_t),
+  };
+  struct rd_source *source = &from.source;
+  RD_TRY (rd_phantom_open (shape, options->seed, &from.phantom));
   RD_TRY (make_header (shape, &source->prefix));
   RD_TRY (rd_nifti_parse (source->prefix.data, source->prefix.nbytes,
                           source->name, &source->nifti));
-  from->pool = store->context->pool;
-  from->ny = shape[1];
-  from->row_nbytes = shape[2] * sizeof (int16_t);
-  from->total_nbytes = source->nifti.data_nbytes;
-  return RADIO_OK;
-}
-
-static enum radio_status
-make_volume (struct radio_store *store, const char *path,
-             const struct radio_phantom_options *options)
-{
-  static const uint64_t usual[3] = { 128, 256, 256 };
-  uint64_t shape[3];
-  for (int i = 0; i < 3; i++)
-    shape[i] = options->shape[i] ? options->shape[i] : usual[i];
-  struct phantom_source from RD_CLEANUP (free_source) = { 0 };
-  RD_TRY (open_source (store, shape, options->seed, &from));
-  return rd_ingest_source (store, &from.source, path, &options->ingest,
-                           NULL);
+  from.total_nbytes = source->nifti.data_nbytes;
+  return rd_ingest_source (store, source, path, &options->ingest, NULL);
 }
 
 enum radio_status
@@ -434,5 +421,5 @@ radio_phantom (struct radio_store *store, const char *path,
   RD_SCOPE ("phantom", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
   return rd_scope_end_with (
-    make_volume (store, path, options ? options : &defaults));
+    ingest_phantom (store, path, options ? options : &defaults));
 }
