@@ -17,8 +17,8 @@
 /* Larger numbers are a mistake of the caller. */
 #define MAX_THREADS 1024
 
-/* What a thread's scratch keeps from one tile to the next; all threads
- * together at most a share of the limit. */
+/* Kept by a thread's scratch from one tile to the next; all threads together
+ * keep at most a share of the limit. */
 #define KEEP_NBYTES ((uint64_t) 8 << 20)
 #define KEEP_SHARE 8
 

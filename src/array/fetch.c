@@ -56,7 +56,7 @@ struct index_job {
   uint32_t n;
   uint32_t chunks[RD_PLAN_MAX_CHUNKS];    /* to read indexes for */
 
-  /* Of asynchronous reads; else NULL. */
+  /* For asynchronous reads; else NULL. */
   struct rd_io_get *gets;
   struct index_read *reads;
   pthread_mutex_t mutex;

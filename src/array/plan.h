@@ -16,7 +16,7 @@
 #include "src/array/cache.h"
 #include "src/array/layout.h"
 
-/* Of one part of a plan, at most. */
+/* The maximum for one part of a plan. */
 #define RD_PLAN_MAX_CHUNKS 1024
 #define RD_PLAN_MAX_TILES 16384
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what is said about S3 to what its store is opened with. */
+/* Resolving the options of a store in S3. */
 #include <config.h>
 
 #include <strings.h>
@@ -8,12 +8,12 @@
 
 #define MAX_HEDGE_PERCENT 5
 
-/* With the first that makes nine, which is what a box of 64 slices asks for
- * at one time where its tiles are balanced. */
+/* With the first one nine, as many requests as a box of 64 slices makes at one
+ * time where its tiles are balanced. */
 #define CONNECTIONS_AHEAD 8
 
 static enum radio_status
-take_asked (const struct radio_s3_options *asked,
+set_explicit (const struct radio_s3_options *asked,
             struct rd_s3_settings *settings)
 {
   settings->is_anonymous = asked->anonymous;
@@ -29,7 +29,7 @@ take_asked (const struct radio_s3_options *asked,
 }
 
 static enum rd_s3_addressing
-addressing (enum radio_s3_addressing asked)
+addressing_of (enum radio_s3_addressing asked)
 {
   switch (asked) {
   case RADIO_S3_ADDRESSING_PATH: return RD_S3_ADDRESSING_PATH;
@@ -44,17 +44,7 @@ either (const char *one, const char *other)
   return one && *one ? one : other;
 }
 
-/* Who wants more than the slowest few asked twice has another problem. */
-static enum radio_status
-check (const struct radio_s3_options *asked)
-{
-  if (asked->hedge_percent > MAX_HEDGE_PERCENT)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "hedge_percent: %u is more than "
-                    "%d", asked->hedge_percent, MAX_HEDGE_PERCENT);
-  return RADIO_OK;
-}
-
-/* Only what demands a checksum gets one: nothing that is asked here does. */
+/* True when only requests that require a checksum get one: none of ours do. */
 static bool
 has_no_sums (const struct rd_s3_settings *settings,
              const struct rd_s3_profiles *profiles)
@@ -67,7 +57,8 @@ has_no_sums (const struct rd_s3_settings *settings,
 }
 
 static void
-fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
+set_options (const struct radio_s3_options *asked,
+             struct rd_s3_resolved *resolved)
 {
   const struct rd_s3_settings *settings = &resolved->settings;
   const struct rd_s3_profiles *profiles = &resolved->profiles;
@@ -75,7 +66,7 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
     .endpoint = either (asked->endpoint,
                         rd_s3_endpoint (settings, profiles, "s3")),
     .region = rd_s3_region (settings, profiles),
-    .addressing = addressing (asked->addressing),
+    .addressing = addressing_of (asked->addressing),
     .provider.settings = settings,
     .single_writer = asked->single_writer,
     .no_sums = has_no_sums (settings, profiles),
@@ -92,9 +83,9 @@ fill (const struct radio_s3_options *asked, struct rd_s3_resolved *resolved)
   };
 }
 
-/* Whether what follows would be the same with any files of profiles. */
+/* True when the files of profiles cannot change the region or endpoint. */
 static bool
-has_said_where (const struct radio_s3_options *asked,
+has_region_and_endpoint (const struct radio_s3_options *asked,
                 const struct rd_s3_settings *settings)
 {
   bool has_region = rd_s3_setting (settings, RD_S3_OWN_REGION)
@@ -106,10 +97,9 @@ has_said_where (const struct radio_s3_options *asked,
   return has_region && has_endpoint;
 }
 
-/* A file that cannot be read is an error only where it could have a say:
- * else what it says of the endpoint would be passed over, and another server
- * be asked.  That keys are to come from a file is another matter: looking for
- * them reads it again, and then tells. */
+/* A file that cannot be read is an error only if it could set the endpoint or
+ * region: ignoring it might then send requests to another server.  Keys are
+ * looked up later, which reads the file again, and then fails. */
 static enum radio_status
 read_profiles (const struct radio_s3_options *asked,
                struct rd_s3_resolved *resolved)
@@ -119,7 +109,7 @@ read_profiles (const struct radio_s3_options *asked,
                                                   &resolved->profiles);
   if (status == RADIO_OK || status == RADIO_ERROR_MEMORY
       || rd_s3_profile_is_chosen (settings)
-      || !has_said_where (asked, settings))
+      || !has_region_and_endpoint (asked, settings))
     return status;
   rd_s3_profiles_free (&resolved->profiles);
   return RADIO_OK;
@@ -129,11 +119,14 @@ enum radio_status
 rd_s3_resolve (const struct radio_s3_options *asked,
                struct rd_s3_resolved *resolved)
 {
-  RD_TRY (check (asked));
+  /* Duplicating more than the slowest few requests cannot help. */
+  if (asked->hedge_percent > MAX_HEDGE_PERCENT)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "hedge_percent: %u is more than "
+                    "%d", asked->hedge_percent, MAX_HEDGE_PERCENT);
   RD_TRY (rd_s3_settings_from_environment (&resolved->settings));
-  RD_TRY (take_asked (asked, &resolved->settings));
+  RD_TRY (set_explicit (asked, &resolved->settings));
   RD_TRY (read_profiles (asked, resolved));
-  fill (asked, resolved);
+  set_options (asked, resolved);
   return RADIO_OK;
 }
 

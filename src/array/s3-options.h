@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a store in S3 is opened with: what the caller says, then what the
- * environment says, then the files of profiles, as with AWS's other clients.
- * This is where the environment is read; below, nothing does. */
+/* The options of a store in S3: from the caller, else from the environment,
+ * else from the files of profiles, as with AWS's other clients.  Only this
+ * module causes the environment to be read. */
 #ifndef RD_S3_OPTIONS_H
 #define RD_S3_OPTIONS_H
 
@@ -10,15 +10,15 @@
 #include "io/s3/sources.h"
 #include "io/s3/s3.h"
 
-/* The texts of options live in the others. */
+/* The strings of options point into the others. */
 struct rd_s3_resolved {
   struct rd_s3_settings settings;
   struct rd_s3_profiles profiles;
   struct rd_s3_options options;
 };
 
-/* Nothing is asked yet, also not for credentials.  What fails is reading the
- * files of profiles. */
+/* Sends no request, also not for credentials.  Fails if the files of profiles
+ * cannot be read. */
 enum radio_status rd_s3_resolve (const struct radio_s3_options *asked,
                                  struct rd_s3_resolved *resolved)
   RADIO_USE_RESULT;

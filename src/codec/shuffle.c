@@ -241,7 +241,7 @@ do_columns (const struct work *work, size_t first, size_t count,
   size_t ncolumns = count / 8, typesize = block->typesize;
   if (do_bits (work, work->log2, from, to, ncolumns))
     return;
-  /* Of another size: each of their bytes for itself, then together. */
+  /* Elements of other sizes: each of their bytes for itself, then together. */
   size_t most = BUFFER_NBYTES / 8 / typesize;
   for (size_t i = 0; i < ncolumns; i += most) {
     size_t n = ncolumns - i < most ? ncolumns - i : most;

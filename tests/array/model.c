@@ -58,7 +58,7 @@ put_list (struct model *model, const uint64_t *numbers, size_t n)
   put (model, "]");
 }
 
-/* What follows sees the shape with its axes in the new order. */
+/* From here on the shape is seen with its axes in the new order. */
 static void
 put_transpose (struct model *model, size_t rank, uint64_t *shape)
 {

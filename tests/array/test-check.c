@@ -68,9 +68,9 @@ put_object (struct model *model, const char *key, const void *data,
                         RD_PUT_REPLACE));
 }
 
-/* Open the model's array anew, so that nothing is known of its shards. */
+/* Reopens the model's array, so that no index of its shards is cached. */
 static enum radio_status
-read_anew (struct model *model)
+read_reopened (struct model *model)
 {
   struct radio_array *array;
   struct radio_box box = { .rank = 2 };
@@ -85,7 +85,7 @@ read_anew (struct model *model)
   return status;
 }
 
-struct told {
+struct reported {
   unsigned n;
   char first[512];
 };
@@ -93,9 +93,9 @@ struct told {
 static void
 note (const char *message, void *user_data)
 {
-  struct told *told = user_data;
-  if (told->n++ == 0)
-    snprintf (told->first, sizeof told->first, "%s", message);
+  struct reported *reported = user_data;
+  if (reported->n++ == 0)
+    snprintf (reported->first, sizeof reported->first, "%s", message);
 }
 
 /* Change each byte of an object in turn: reading and checking find it. */
@@ -111,22 +111,22 @@ flip_all (const struct radio_array_options *options, const char *key)
   for (size_t i = 0; i < object.nbytes; i++) {
     unsigned char bit = (unsigned char) (1 << i % 8);
     struct radio_check check;
-    struct told told = { 0 };
+    struct reported reported = { 0 };
     object.data[i] ^= bit;
     put_object (&model, key, object.data, object.nbytes);
-    enum radio_status status = read_anew (&model);
+    enum radio_status status = read_reopened (&model);
     assert_true (status == RADIO_ERROR_CHECKSUM
                  || status == RADIO_ERROR_FORMAT);
     assert_non_null (strstr (radio_error_message (), key));
-    assert_fails (radio_array_check (model.array, &check, note, &told),
+    assert_fails (radio_array_check (model.array, &check, note, &reported),
                   RADIO_ERROR_CHECKSUM, "some/array");
     assert_true (check.damaged_count > 0);
-    assert_int_equal (told.n, 1);
-    assert_non_null (strstr (told.first, key));
+    assert_int_equal (reported.n, 1);
+    assert_non_null (strstr (reported.first, key));
     object.data[i] ^= bit;
   }
   put_object (&model, key, object.data, object.nbytes);
-  assert_ok (read_anew (&model));
+  assert_ok (read_reopened (&model));
   model_close (&model);
 }
 
@@ -163,7 +163,7 @@ cut_all (const struct radio_array_options *options)
   get_object (&model, key, &object);
   for (size_t n = 0; n < object.nbytes; n++) {
     put_object (&model, key, object.data, n);
-    enum radio_status status = read_anew (&model);
+    enum radio_status status = read_reopened (&model);
     assert_true (status == RADIO_ERROR_CHECKSUM
                  || status == RADIO_ERROR_FORMAT);
     assert_non_null (strstr (radio_error_message (), key));
@@ -200,28 +200,28 @@ the_message_names_key_and_tile (void **state)
   get_object (&model, "some/array/c/0/0", &object);
   object.data[3] ^= 1;
   put_object (&model, "some/array/c/0/0", object.data, object.nbytes);
-  assert_fails (read_anew (&model), RADIO_ERROR_CHECKSUM,
+  assert_fails (read_reopened (&model), RADIO_ERROR_CHECKSUM,
                 "memory:/some/array/c/0/0, tile (0, 0): ");
   model_close (&model);
 }
 
 static void
-a_damaged_index_is_told_once_and_counts_all_its_tiles (void **state)
+a_damaged_index_is_reported_once_with_all_its_tiles (void **state)
 {
   struct model model;
   RD_BUFFER_SCOPE struct rd_buffer object = { 0 };
   struct radio_check check;
-  struct told told = { 0 };
+  struct reported reported = { 0 };
   (void) state;
   model_open_as (&model, 4, 2, false, &at_end);
   write_all (&model);
   get_object (&model, "some/array/c/0/0", &object);
   object.data[object.nbytes - 1] ^= 1;
   put_object (&model, "some/array/c/0/0", object.data, object.nbytes);
-  assert_fails (radio_array_check (model.array, &check, note, &told),
+  assert_fails (radio_array_check (model.array, &check, note, &reported),
                 RADIO_ERROR_CHECKSUM, "6 of 9 tiles");
-  assert_int_equal (told.n, 1);
-  assert_non_null (strstr (told.first, "index"));
+  assert_int_equal (reported.n, 1);
+  assert_non_null (strstr (reported.first, "index"));
   assert_int_equal (check.damaged_count, 6);
   assert_int_equal (check.tile_count, 3);
   assert_int_equal (check.missing_count, 0);
@@ -318,7 +318,7 @@ main (void)
     cmocka_unit_test (a_shard_cut_short_is_found),
     cmocka_unit_test (a_chunk_cut_short_is_found),
     cmocka_unit_test (the_message_names_key_and_tile),
-    cmocka_unit_test (a_damaged_index_is_told_once_and_counts_all_its_tiles),
+    cmocka_unit_test (a_damaged_index_is_reported_once_with_all_its_tiles),
     cmocka_unit_test (a_sound_array_is_counted),
     cmocka_unit_test (what_is_not_stored_is_missing_and_no_damage),
     cmocka_unit_test (random_arrays_are_sound),

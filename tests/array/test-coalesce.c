@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of the store: how few reads, of how many bytes, which
+/* Requests to the store: how few reads, of how many bytes, which
  * indexes are read again, and which tiles are decoded once. */
 #include <config.h>
 
@@ -229,7 +229,7 @@ workers_of_a_store_that_blocks_get_reads_of_their_own (void **state)
   setting_open (&setting, 2, false);
   restart (setting.recorder, 0, (size_t) 1 << 30);
   read_box (&setting, &all);
-  /* 32 shares of 528 KB are just above the least of 16 KiB: half a shard. */
+  /* 32 parts of 528 KB are just above the least of 16 KiB: half a shard. */
   assert_int_equal (setting.recorder->nspans, 2 * NSHARDS);
   assert_int_equal (setting.recorder->spans_nbytes,
                     NSHARDS * SHARD_NTILES * TILE_NBYTES);
@@ -263,7 +263,7 @@ boxes_of_one_tile_share_one_read (void **state)
   }
 }
 
-/* Marks left in what was decoded, which decoding again would wipe out. */
+/* Marks left in decoded elements, which decoding again would overwrite. */
 struct marking {
   struct rd_tile_read read;
   unsigned nplaced, nmarked;

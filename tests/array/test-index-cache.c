@@ -44,7 +44,7 @@ add (struct rd_index_cache *cache, uint64_t mark)
   rd_index_cache_release (cache, entry);
 }
 
-/* Whether the index of (0, mark, 0) is there, and the right one. */
+/* True when the index of (0, mark, 0) is there, and the right one. */
 static bool
 has (struct rd_index_cache *cache, uint64_t mark)
 {

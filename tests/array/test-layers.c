@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing by layers: what is read back, the bytes of the shards, failures of
- * the store wherever they happen, and writers that give up. */
+ * the store at any time, and writers that give up. */
 #include <config.h>
 
 #include <unistd.h>
@@ -120,7 +120,7 @@ read_object (struct radio_store *store, const char *key,
   assert_ok (rd_io_read_all (store->io, key, MIB, object));
 }
 
-/* What radio_array_write makes of the same elements. */
+/* The result of radio_array_write with the same elements. */
 static void
 assert_shards_are_the_usual_ones (struct setting *setting)
 {
@@ -259,7 +259,7 @@ who_gives_up_leaves_no_shard_that_is_not_complete (void **state)
   }
 }
 
-/* What an observer saw. */
+/* Layers that an observer saw. */
 struct seen {
   struct rd_layers_observer observer; /* it */
   struct rd_io *io;                   /* the store written to */
@@ -370,7 +370,7 @@ layers_are_written_while_one_is_observed (void **state)
   }
 }
 
-/* Each operation on each shard fails in turn: whoever writes hears of it,
+/* Each operation on each shard fails in turn: the writer gets the error,
  * nothing waits for ever, and that shard does not appear. */
 static void
 fail_in_turn (enum rd_fault_op op, const char *key, unsigned nthreads)

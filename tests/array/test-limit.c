@@ -118,7 +118,7 @@ disk_close (struct disk *disk)
   free (disk->room);
 }
 
-/* What the lists of a plan and the handles take besides. */
+/* The size of the lists of a plan and of the handles. */
 #define SMALL_NBYTES (MIB / 2)
 
 /* Read all within a limit, or fail for the limit; whether it was read. */

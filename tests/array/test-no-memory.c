@@ -72,7 +72,7 @@ do_write (struct rig *rig)
                             sizeof rig->elements);
 }
 
-/* Anew, so that no index is in the handle's cache. */
+/* Reopened, so that no index is in the handle's cache. */
 static enum radio_status
 do_open (struct rig *rig)
 {
@@ -216,7 +216,7 @@ everything_from_nothing_works_or_says_why_not (void **state)
   }
 }
 
-/* What failed left no document: the name is free. */
+/* The failure left no document: the name is free. */
 static void
 assert_not_made (struct rig *rig)
 {
@@ -300,7 +300,7 @@ what_could_not_be_read_is_read_when_memory_is_back (void **state)
 
 /* Want of memory is no damage. */
 static void
-a_check_without_memory_tells_of_no_damage (void **state)
+a_check_without_memory_reports_no_damage (void **state)
 {
   struct rig rig;
   (void) state;
@@ -322,7 +322,7 @@ main (void)
     cmocka_unit_test (
       what_could_not_be_written_is_written_when_memory_is_back),
     cmocka_unit_test (what_could_not_be_read_is_read_when_memory_is_back),
-    cmocka_unit_test (a_check_without_memory_tells_of_no_damage),
+    cmocka_unit_test (a_check_without_memory_reports_no_damage),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

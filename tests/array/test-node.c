@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kind of node stands at a path. */
+/* The kind of node at a path. */
 #include <config.h>
 
 #include "tests/unit.h"
@@ -35,7 +35,7 @@ close_store (void **state)
 }
 
 static void
-groups_and_arrays_are_told_apart (void **state)
+groups_and_arrays_are_distinguished (void **state)
 {
   (void) state;
   enum radio_node node = RADIO_NODE_ARRAY;
@@ -76,7 +76,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (groups_and_arrays_are_told_apart),
+    cmocka_unit_test (groups_and_arrays_are_distinguished),
     cmocka_unit_test (what_is_not_there_is_not_found),
     cmocka_unit_test (null_and_paths_outside_are_refused),
   };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cutting objects into pieces, whatever their indexes say: gaps, tiles that
+/* Splitting objects into pieces, whatever their indexes say: gaps, tiles that
  * overlap or are stored once for several, tiles larger than a piece. */
 #include <config.h>
 
@@ -74,7 +74,7 @@ pieces_cover_the_object_and_each_tile_lies_in_one (void **state)
   }
 }
 
-/* Small tiles, one behind the other: no piece is longer than it was to be by
+/* Small tiles, one after the other: no piece is longer than it was to be by
  * more than a tile. */
 static void
 pieces_are_about_as_large_as_asked_for (void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Huge pages: large destinations are advised to have them, and nothing else
- * is, as the kernel itself tells of the process's memory. */
+ * is, as the kernel reports it for the process. */
 #include <config.h>
 
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #define ROOM_NBYTES (40 * MIB)
 
 /* The flags of the mapping that holds an address, or "" where the kernel
- * does not tell. */
+ * does not report it. */
 static void
 find_flags (const void *address, char flags[256])
 {
@@ -44,7 +44,7 @@ is_advised (const void *address)
   return strstr (flags, " hg") != NULL;
 }
 
-/* Whether the kernel knows such advice at all. */
+/* True when the kernel supports such advice. */
 static bool
 knows_advice (void)
 {

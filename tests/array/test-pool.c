@@ -14,7 +14,7 @@
 
 #include "src/array/pool.h"
 
-/* What a scratch of these pools may keep. */
+/* Kept by each scratch of these pools. */
 #define KEEP_NBYTES ((size_t) 8 << 20)
 
 /* A job that counts how often each task was done. */
@@ -26,7 +26,7 @@ struct counting {
   atomic_uint nactive, most_active;
   uint64_t failing;                   /* this task fails */
   enum radio_status end_status;       /* what its end returns */
-  enum radio_status seen;             /* what its end was told */
+  enum radio_status seen;             /* the status that its end got */
   unsigned depth;                     /* of jobs within tasks */
 };
 
@@ -228,7 +228,7 @@ started_jobs_go_on_side_by_side (void **state)
   }
 }
 
-/* Jobs of one task, which tell when they were done. */
+/* Jobs of one task, which record when they were done. */
 struct in_turn {
   struct rd_job job;
   atomic_uint *nbegun;
@@ -336,7 +336,7 @@ no_task_is_lost_where_workers_come_and_go (void **state)
 }
 
 static void
-who_helps_does_what_is_left_and_waits_for_nobody (void **state)
+a_helper_does_the_remaining_tasks_and_does_not_wait (void **state)
 {
   (void) state;
   for (unsigned nthreads = 1; nthreads <= 3; nthreads++) {
@@ -583,7 +583,7 @@ many_callers_share_a_pool (void **state)
   rd_pool_close (pool);
 }
 
-/* What a forked child finds; its exit status. */
+/* Returns the exit status of a forked child. */
 static int
 use_in_child (struct rd_pool *pool, struct counting *counting)
 {
@@ -602,7 +602,7 @@ use_in_child (struct rd_pool *pool, struct counting *counting)
 }
 
 static void
-a_forked_child_is_told_and_does_not_hang (void **state)
+a_forked_child_gets_an_error_and_does_not_hang (void **state)
 {
   (void) state;
   struct rd_pool *pool = open_pool (4);
@@ -658,7 +658,7 @@ main (void)
     cmocka_unit_test (urgent_jobs_are_taken_before_others),
     cmocka_unit_test (workers_leave_a_job_for_an_urgent_one_and_come_back),
     cmocka_unit_test (no_task_is_lost_where_workers_come_and_go),
-    cmocka_unit_test (who_helps_does_what_is_left_and_waits_for_nobody),
+    cmocka_unit_test (a_helper_does_the_remaining_tasks_and_does_not_wait),
     cmocka_unit_test (the_first_failure_ends_the_job_and_reaches_the_caller),
     cmocka_unit_test (a_failing_end_fails_the_job),
     cmocka_unit_test (the_tasks_failure_goes_before_that_of_the_end),
@@ -667,7 +667,7 @@ main (void)
     cmocka_unit_test (a_job_of_one_task_stays_on_the_caller),
     cmocka_unit_test (workers_take_no_signals_and_the_caller_still_does),
     cmocka_unit_test (many_callers_share_a_pool),
-    cmocka_unit_test (a_forked_child_is_told_and_does_not_hang),
+    cmocka_unit_test (a_forked_child_gets_an_error_and_does_not_hang),
     cmocka_unit_test (scratches_are_reused_and_big_ones_trimmed),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

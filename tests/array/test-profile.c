@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a profile of reads and writes shows: work of other threads below the
+/* Profiles of reads and writes: work of other threads below the
  * operation that asked for it, bytes exactly as arithmetic on tiles and the
  * shards' own indexes have them, and sums that add up. */
 #include <config.h>
@@ -174,7 +174,7 @@ little_endian (const unsigned char *p)
   return value;
 }
 
-/* What a tile takes in its shard, by the shard's own bytes. */
+/* A tile's size in its shard, from the shard's own bytes. */
 static uint64_t
 stored_nbytes (struct site *site, const uint64_t *tile)
 {
@@ -452,7 +452,7 @@ copying_to_columns_is_placing (void **state)
   site_close (&site);
 }
 
-/* What is not stored is delivered, and neither fetched nor decoded. */
+/* Missing tiles are delivered, and neither fetched nor decoded. */
 static void
 filling_is_not_decoding (void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which tiles are kept: those of planes that follow planes and those that
- * are read again; none of what is read here and there, or whole. */
+ * are read again; none of random reads, or of whole arrays. */
 #include <config.h>
 
 #include "src/array/cache.h"

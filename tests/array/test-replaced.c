@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A shard that somebody replaces behind a web server, by one of the same size
+/* A shard that is replaced on a web server, by one of the same size
  * whose tiles lie elsewhere: no read takes the tiles of one by the index of
  * the other, however long before that was read. */
 #include <config.h>
@@ -113,7 +113,7 @@ an_index_is_read_once (void **state)
 }
 
 static void
-a_shard_that_was_replaced_between_two_reads_is_told (void **state)
+a_shard_that_was_replaced_between_two_reads_fails (void **state)
 {
   struct site *site = *state;
   unsigned char bytes[NBYTES];
@@ -128,7 +128,7 @@ a_shard_that_was_replaced_between_two_reads_is_told (void **state)
 
 /* The index that was read by then is not used again. */
 static void
-a_shard_that_was_replaced_during_a_read_is_told_once (void **state)
+a_shard_that_was_replaced_during_a_read_fails_once (void **state)
 {
   struct site *site = *state;
   unsigned char bytes[NBYTES];
@@ -146,8 +146,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     CASE (an_index_is_read_once),
-    CASE (a_shard_that_was_replaced_between_two_reads_is_told),
-    CASE (a_shard_that_was_replaced_during_a_read_is_told_once),
+    CASE (a_shard_that_was_replaced_between_two_reads_fails),
+    CASE (a_shard_that_was_replaced_during_a_read_fails_once),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be asked of a read: several boxes, other types, scaling; and what
+/* Options of a read: several boxes, other types, scaling; and what
  * is refused: boxes and buffers that do not fit, too little memory. */
 #include <config.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a store in S3 is opened with: the caller's word goes before the
+/* The options of a store in S3: the caller's values take precedence over the
  * environment's, and that before the profile's. */
 #include <config.h>
 
@@ -82,7 +82,7 @@ the_caller_goes_before_the_environment_before_the_profile (void **state)
 }
 
 static void
-nobody_asks_only_when_that_is_said (void **state)
+requests_are_anonymous_only_on_request (void **state)
 {
   (void) state;
   RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
@@ -193,7 +193,7 @@ assert_sums (bool has_sums)
   assert_int_equal (resolved.options.no_sums, !has_sums);
 }
 
-/* What the environment says goes before what the profile says. */
+/* The environment takes precedence over the profile. */
 static void
 checksums_are_turned_off_as_with_the_other_clients (void **state)
 {
@@ -258,7 +258,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     OPTIONS_TEST (the_caller_goes_before_the_environment_before_the_profile),
-    OPTIONS_TEST (nobody_asks_only_when_that_is_said),
+    OPTIONS_TEST (requests_are_anonymous_only_on_request),
     OPTIONS_TEST (the_slowest_few_are_asked_twice_and_not_more_than_few),
     OPTIONS_TEST (certificates_of_the_caller_hold_for_credentials_too),
     OPTIONS_TEST (a_file_that_cannot_be_read_fails_only_who_needs_it),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Who waits for the disk while an array is written by layers: neither whoever
- * encodes nor whoever gives layers, as long as there is room.  The store here
- * holds an operation up until another one was seen, which never comes when
- * both are one thread's. */
+/* Waiting for the disk while an array is written by layers: neither encoding
+ * threads nor the one that gives layers do, as long as there is room.  The
+ * store here holds an operation up until another one was seen, which never
+ * comes when both are one thread's. */
 #include <config.h>
 
 #include <pthread.h>
@@ -23,7 +23,7 @@
 /* More than any machine needs, less than the test's own limit. */
 #define PATIENCE_S 20
 
-/* What the store has seen. */
+/* Operations of the store. */
 static struct {
   const struct rd_io_ops *ops;        /* of the store itself */
   pthread_mutex_t mutex;
@@ -35,8 +35,8 @@ static struct {
   .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
 };
 
-/* Until so many appends and creates were seen the first commit waits, and
- * until so many creates the first append. */
+/* The first commit waits for this many appends and creates, and the first
+ * append for this many creates. */
 struct holds {
   unsigned commit_for_appends, append_for_creates;
 };
@@ -248,7 +248,7 @@ few_files_are_open_at_a_time (void **state)
   }
 }
 
-/* Whoever gives up before the end: what was complete may be there or not,
+/* A writer that gives up before the end: what was complete may be there or not,
  * what was not is not. */
 static void
 closing_takes_back_what_is_not_complete (void **state)
@@ -271,7 +271,7 @@ closing_takes_back_what_is_not_complete (void **state)
     }
 }
 
-/* In the child: what it is told, and that closing comes back. */
+/* In the child: the errors, and that closing returns. */
 static int
 fail_in_child (struct setting *setting)
 {

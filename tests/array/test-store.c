@@ -252,7 +252,7 @@ a_group_is_no_array (void **state)
 }
 
 static void
-options_are_what_the_array_tells (void **state)
+info_returns_the_options (void **state)
 {
   static const char *const names[] = { "z", NULL };
   const struct radio_array_options options = {
@@ -338,7 +338,7 @@ main (void)
     cmocka_unit_test (illegal_paths_are_refused),
     cmocka_unit_test (a_missing_array_is_not_found),
     cmocka_unit_test (a_group_is_no_array),
-    cmocka_unit_test (options_are_what_the_array_tells),
+    cmocka_unit_test (info_returns_the_options),
     cmocka_unit_test (closing_nothing_is_legal),
     cmocka_unit_test (null_is_refused_by_name),
   };

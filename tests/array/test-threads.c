@@ -148,7 +148,7 @@ different_chunks_are_written_at_once (void **state)
 #define CHILD_NTHREADS 3
 #endif
 
-/* What a forked child finds; its exit status. */
+/* Returns the exit status of a forked child. */
 static int
 use_in_child (struct model *model)
 {
@@ -174,7 +174,7 @@ use_in_child (struct model *model)
   radio_array_close (model->array);
   radio_store_close (model->store);
   radio_context_close (model->context);
-  /* What the child opens itself works. */
+  /* Handles that the child opens work. */
   const struct radio_context_options threads = { .nthreads = CHILD_NTHREADS };
   struct radio_store_options own = { .create = true };
   struct radio_store *store;
@@ -192,7 +192,7 @@ use_in_child (struct model *model)
 }
 
 static void
-a_forked_child_is_told_and_may_open_its_own (void **state)
+a_forked_child_gets_an_error_and_may_open_its_own (void **state)
 {
   struct model model;
   (void) state;
@@ -220,7 +220,7 @@ main (void)
     cmocka_unit_test (many_threads_read_by_one_handle),
     cmocka_unit_test (many_threads_read_a_store_that_does_not_block),
     cmocka_unit_test (different_chunks_are_written_at_once),
-    cmocka_unit_test (a_forked_child_is_told_and_may_open_its_own),
+    cmocka_unit_test (a_forked_child_gets_an_error_and_may_open_its_own),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

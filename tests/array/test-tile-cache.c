@@ -27,7 +27,7 @@ key_of (uint64_t array, uint64_t chunk, uint64_t tile)
   return (struct rd_tile_key) { array, { 0, chunk }, tile };
 }
 
-/* What a tile holds follows from its key. */
+/* The content of a tile follows from its key. */
 static void
 make_tile (const struct rd_tile_key *key, unsigned char *data, size_t n)
 {
@@ -55,7 +55,7 @@ add (struct rd_tile_cache *cache, uint64_t array, uint64_t chunk,
   add_sized (cache, &key, TILE_NBYTES);
 }
 
-/* Whether a tile holds what it should. */
+/* True when a tile has the right content. */
 static bool
 is_right (const struct rd_cached_tile *tile)
 {

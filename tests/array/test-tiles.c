@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of tiles in profiles: each tile of an array has one of its
- * own, and of a read those are told that its box touches, whatever the
+ * own, and of a read those are recorded that its box overlaps, whatever the
  * array's shape, shards and store. */
 #include <config.h>
 
@@ -62,7 +62,7 @@ meets (const struct radio_box *a, const struct radio_box *b)
   return true;
 }
 
-/* Whether all of a tile that the array has is fill value. */
+/* True when all of a tile within the array is fill value. */
 static bool
 is_fill (const struct model *model, const struct radio_box *tile)
 {
@@ -121,7 +121,7 @@ check_box (struct model *model, const struct radio_box *box)
 }
 
 static void
-a_read_tells_of_the_tiles_that_its_box_touches (void **state)
+a_read_records_the_tiles_that_its_box_overlaps (void **state)
 {
   (void) state;
   for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -143,7 +143,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_tile_has_a_number_of_its_own),
-    cmocka_unit_test (a_read_tells_of_the_tiles_that_its_box_touches),
+    cmocka_unit_test (a_read_records_the_tiles_that_its_box_overlaps),
   };
   if (tree_skip_all ())
     return 0;

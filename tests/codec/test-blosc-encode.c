@@ -56,7 +56,7 @@ assert_libblosc_reads_it (struct frames *frames, size_t nbytes)
   assert_memory_equal (frames->back, frames->data, nbytes);
 }
 
-/* libblosc splits zstd's blocks only when it is told to. */
+/* libblosc splits zstd's blocks only when asked to. */
 static void
 assert_it_is_libbloscs (struct frames *frames, const struct rd_codec *codec,
                         size_t nbytes)
@@ -246,7 +246,7 @@ noise_is_stored_and_zeros_are_not (void **state)
   free_frames (frames);
 }
 
-/* What the small preset does: a code of its own for each byte of the
+/* The small preset: a code of its own for each byte of the
  * elements, and no matches that cost more than they stand for. */
 static void
 check_small_preset (struct frames *frames, size_t typesize, size_t nbytes)

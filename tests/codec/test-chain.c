@@ -162,7 +162,7 @@ raw_elements_of_odd_sizes_survive (void **state)
   rd_scratch_free (&scratch);
 }
 
-/* What a fill value or shard of every depth does to it. */
+/* Shards of every depth, with and without fill values. */
 static struct rd_chain *
 make_shards (int depth, int kind, size_t rank)
 {
@@ -233,7 +233,7 @@ a_second_tile_needs_no_larger_buffers (void **state)
   rd_scratch_free (&scratch);
 }
 
-/* What a scratch still holds after shards of some depth went through it and
+/* Returns what a scratch holds after shards of some depth went through it and
  * it was trimmed. */
 static size_t
 trimmed (int depth, size_t keep_nbytes, size_t *before)
@@ -351,7 +351,7 @@ a_fill_chunk_is_known_by_every_bit (void **state)
 }
 
 static void
-a_chain_is_told_in_words (void **state)
+a_chain_is_described_in_words (void **state)
 {
   (void) state;
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
@@ -372,7 +372,7 @@ a_chain_is_told_in_words (void **state)
 }
 
 static void
-the_bytes_codec_is_told_only_when_it_says_something (void **state)
+the_bytes_codec_is_described_only_if_not_the_default (void **state)
 {
   (void) state;
   static const char *const words[] = { "bytes", "bytes big", "gzip 6",
@@ -387,7 +387,7 @@ the_bytes_codec_is_told_only_when_it_says_something (void **state)
   }
 }
 
-/* Whether a chain of int16 leaves them shuffled; it is freed. */
+/* True when a chain of int16 leaves them shuffled; it is freed. */
 static bool
 leaves_shuffled (struct rd_chain *chain)
 {
@@ -488,8 +488,8 @@ main (void)
     cmocka_unit_test (plain_bytes_are_viewed_where_they_lie),
     cmocka_unit_test (a_chunk_of_another_length_is_refused_with_both_figures),
     cmocka_unit_test (a_fill_chunk_is_known_by_every_bit),
-    cmocka_unit_test (a_chain_is_told_in_words),
-    cmocka_unit_test (the_bytes_codec_is_told_only_when_it_says_something),
+    cmocka_unit_test (a_chain_is_described_in_words),
+    cmocka_unit_test (the_bytes_codec_is_described_only_if_not_the_default),
     cmocka_unit_test (only_whole_items_in_one_block_are_left_shuffled),
     cmocka_unit_test (several_blocks_are_not_left_shuffled),
     cmocka_unit_test (what_follows_blosc_is_undone_before_it),

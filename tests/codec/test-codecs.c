@@ -92,7 +92,7 @@ zstd_frames_without_a_content_size_are_read (void **state)
   assert_true (ZSTD_getFrameContentSize (f->encoded, f->nbytes)
                == ZSTD_CONTENTSIZE_UNKNOWN);
   check_decodes (f, rd_zstd_decode);
-  /* Its header claims a window of 64 MiB, which nobody allocates. */
+  /* Its header claims a window of 64 MiB, which is not allocated. */
   zstd_stream (f, 26);
   check_decodes (f, rd_zstd_decode);
   free_fixture (f);
@@ -135,7 +135,7 @@ our_zstd_frames_say_their_content_size (void **state)
 }
 
 static void
-a_zstd_checksum_that_differs_is_told_as_one (void **state)
+a_zstd_checksum_that_differs_is_reported_as_such (void **state)
 {
   (void) state;
   struct fixture *f = new_fixture ();
@@ -348,7 +348,7 @@ main (void)
     cmocka_unit_test (zstd_frames_without_a_content_size_are_read),
     cmocka_unit_test (several_zstd_frames_are_read_as_one),
     cmocka_unit_test (our_zstd_frames_say_their_content_size),
-    cmocka_unit_test (a_zstd_checksum_that_differs_is_told_as_one),
+    cmocka_unit_test (a_zstd_checksum_that_differs_is_reported_as_such),
     cmocka_unit_test (several_gzip_members_are_read_as_one),
     cmocka_unit_test (a_gzip_header_with_every_field_is_read),
     cmocka_unit_test (rubbish_after_a_gzip_member_is_named_by_its_place),

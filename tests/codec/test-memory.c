@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said beforehand about memory, against what is held afterwards. */
+/* Memory estimates, compared with the memory held afterwards. */
 #include <config.h>
 
 #include <zstd.h>
@@ -121,10 +121,10 @@ plain_bytes_need_nothing_to_be_decoded (void **state)
   assert_int_equal (rd_chain_decode_nbytes (chain, &chunk), 0);
 }
 
-/* A shard of a million tiles of one byte behind zstd may be a thousand times
+/* A shard of a million tiles of one byte within zstd may be a thousand times
  * larger than its elements before zstd is done with it. */
 static void
-a_shard_of_tiny_tiles_behind_a_codec_needs_what_it_could_be (void **state)
+a_shard_of_tiny_tiles_within_a_codec_needs_its_bound (void **state)
 {
   struct rd_chunk chunk = cube (RADIO_UINT8, 2, 1000);
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
@@ -161,7 +161,7 @@ main (void)
     cmocka_unit_test (a_scratch_holds_no_more_than_was_said_for_any_chain),
     cmocka_unit_test (plain_bytes_need_nothing_to_be_decoded),
     cmocka_unit_test (
-      a_shard_of_tiny_tiles_behind_a_codec_needs_what_it_could_be),
+      a_shard_of_tiny_tiles_within_a_codec_needs_its_bound),
     cmocka_unit_test (what_cannot_be_is_needed_without_overflow),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: every allocation of the codecs may fail and is told then; the
+/* Memory: every allocation of the codecs may fail and is reported; the
  * second tile asks for none; and no header makes them ask for more than the
  * chunk's size explains. */
 #include <config.h>

@@ -47,7 +47,7 @@ expect_bits (struct blocks *blocks, size_t typesize, size_t nbytes)
     }
 }
 
-/* Nothing is written behind the block. */
+/* Nothing is written past the block. */
 static void
 check (const struct rd_shuffler *shuffler, struct blocks *blocks,
        size_t typesize, size_t nbytes, bool bits)

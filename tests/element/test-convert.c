@@ -107,7 +107,7 @@ nearest_float (__int128 integer)
   return strtof (text, NULL);
 }
 
-/* What a value is in another type; false when it does not fit. */
+/* Converts a value to another type; false when it does not fit. */
 static bool
 expect_integer (const struct value *value, enum radio_dtype to,
                 unsigned char *result)
