@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-/* What a child returns for "cannot be tried here". */
+/* The exit status of a child for "cannot be tested here". */
 #define CHILD_SKIP 77
 
 /* In a child: leave with the line that did not hold. */

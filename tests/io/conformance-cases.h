@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the conformance suite share. */
+/* The cases of the conformance suite. */
 #ifndef RD_TESTS_CONFORMANCE_CASES_H
 #define RD_TESTS_CONFORMANCE_CASES_H
 

@@ -48,7 +48,7 @@ stop_at_second (const struct rd_io_entry *entry, void *user_data)
   return ++*n == 2 ? rd_fail (RADIO_ERROR_CANCELLED, "enough") : RADIO_OK;
 }
 
-/* What XML, URLs and listings give a meaning to. */
+/* Characters that are special in XML, URLs and listings. */
 static void
 names_of_any_characters_are_listed_and_removed (void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "io/io.h"
 
-/* What an operation is counted as. */
+/* The kinds of operations that are counted. */
 enum rd_fault_op {
   RD_FAULT_ANY,
   RD_FAULT_GET,               /* each read of a batch */

@@ -26,7 +26,7 @@
 #define MAX_HEARD 64
 #define REQUEST_NBYTES 8192
 
-/* What was asked for. */
+/* A received request. */
 struct heard {
   char *head;
   struct rd_buffer body;
@@ -216,7 +216,7 @@ send_status (int fd, const char *status)
                     status);
 }
 
-/* What does not depend on the object; -1 when the fault is none of these. */
+/* Faults that do not depend on the object; -1 for others. */
 static int
 send_nothing_of_it (int fd, const struct request *request,
                     enum http_fault fault)
@@ -393,7 +393,7 @@ wait_for_release (struct http_peer *peer, unsigned n)
   return true;
 }
 
-/* What stands between two '@'. */
+/* Handles a mark between two '@'. */
 static bool
 send_marked (struct http_peer *peer, int fd, const char *mark)
 {

@@ -46,7 +46,7 @@ const char *http_peer_url (const struct http_peer *peer);
 void http_peer_script (struct http_peer *peer, enum http_fault fault,
                        unsigned after, unsigned times);
 
-/* What stands for the last value of a request's x-amz-meta-radio-writer. */
+/* Replaced by the last value of a request's x-amz-meta-radio-writer. */
 #define HTTP_PEER_WRITER "@WRITER@"
 
 /* Where an answer waits until as many were released. */
@@ -60,11 +60,11 @@ void http_peer_release (struct http_peer *peer, unsigned n);
 
 /* The next answers, whatever is asked for, in place of the store's: each as
  * it goes out, or NULL to hang up without one; they stay the caller's.  The
- * same array with more of them goes on where it was. */
+ * same array with more of them resumes. */
 void http_peer_say (struct http_peer *peer, const char *const *answers,
                     size_t n);
 
-/* Whether all of them were asked for. */
+/* True if all of them were sent. */
 bool http_peer_has_said_all (struct http_peer *peer);
 
 /* The head of the i-th request since they were set, as it came, and its
@@ -72,7 +72,7 @@ bool http_peer_has_said_all (struct http_peer *peer);
 const char *http_peer_head (struct http_peer *peer, size_t i);
 const struct rd_buffer *http_peer_body (struct http_peer *peer, size_t i);
 
-/* Requests and connections so far; and those that nobody has closed. */
+/* Requests and connections so far; and those that are open. */
 unsigned http_peer_requests (struct http_peer *peer);
 unsigned http_peer_connections (struct http_peer *peer);
 unsigned http_peer_open_connections (struct http_peer *peer);

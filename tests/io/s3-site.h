@@ -23,11 +23,11 @@ struct s3_site {
   size_t nold, n;             /* of forgotten lists, and of this one */
 };
 
-/* Of cmocka: the store is "s3://bucket/st". */
+/* For cmocka: the store is "s3://bucket/st". */
 int s3_site_set_up (void **state);
 int s3_site_tear_down (void **state);
 
-/* Open the store anew; without an access key: as nobody. */
+/* Reopens the store; without an access key: anonymously. */
 void s3_site_open (struct s3_site *site, const char *access_key,
                    bool single_writer);
 
@@ -35,7 +35,7 @@ void s3_site_open (struct s3_site *site, const char *access_key,
 void s3_say (struct s3_site *site, const char *status, const char *headers,
              const char *body);
 
-/* An error as S3 tells it; its words hold the secret key. */
+/* An error response of S3, whose message contains the secret key. */
 void s3_say_error (struct s3_site *site, const char *status,
                    const char *headers, const char *code);
 
@@ -49,7 +49,8 @@ void s3_say_nothing (struct s3_site *site);
 /* Begin a new list of answers. */
 void s3_site_forget (struct s3_site *site);
 
-/* What the i-th request's head has, and has not, in whatever case. */
+/* Asserts what the i-th request's head contains, and does not, in any case.
+ */
 void s3_assert_heard (struct s3_site *site, size_t i, const char *part);
 void s3_assert_unheard (struct s3_site *site, size_t i, const char *part);
 

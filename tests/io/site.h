@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What most tests of a posix store start from: a store in a folder of its
+/* The fixture of most tests of a POSIX store: a store in a folder of its
  * own. */
 #ifndef RD_TESTS_SITE_H
 #define RD_TESTS_SITE_H

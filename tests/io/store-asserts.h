@@ -26,7 +26,7 @@ rd_io_list_fn note_entry;
 void assert_list (struct rd_io *io, const char *prefix, bool recursive,
                   const char *expected);
 
-/* Objects whose order tells byte order from any other. */
+/* Objects whose order distinguishes byte order from any other. */
 void fill_tree (struct rd_io *io);
 
 #endif /* RD_TESTS_STORE_ASSERTS_H */

@@ -72,7 +72,7 @@ scope (const struct radio_site *site, uint64_t us, uint64_t run_us)
   radio_scope_end (token);
 }
 
-/* All of the node's time is told as one or the other. */
+/* All of the node's time is one or the other. */
 static void
 end (struct radio_recorder *recorder, uint64_t work_us, uint64_t wait_us)
 {
@@ -86,7 +86,7 @@ end (struct radio_recorder *recorder, uint64_t work_us, uint64_t wait_us)
 }
 
 static void
-a_long_call_is_told_by_the_clock (void **state)
+a_long_call_is_detected_by_the_clock (void **state)
 {
   (void) state;
   struct radio_recorder *recorder = begin ();
@@ -178,7 +178,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_long_call_is_told_by_the_clock),
+    cmocka_unit_test (a_long_call_is_detected_by_the_clock),
     cmocka_unit_test (short_calls_are_work_and_do_not_ask),
     cmocka_unit_test (a_long_call_among_short_ones_asks_once),
     cmocka_unit_test (an_old_reading_is_not_used),

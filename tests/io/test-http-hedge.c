@@ -56,7 +56,7 @@ static const struct rd_http_options generous = {
   .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
 };
 
-/* What is not asked twice ends all the same. */
+/* Requests without a hedge end as well. */
 static const struct rd_http_options impatient = {
   .nattempts = 4, .first_byte_timeout_ms = 500, .stall_timeout_ms = 60000,
   .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
@@ -318,7 +318,7 @@ the_first_may_answer_after_all (void **state)
   assert_body (&job, "first");
   assert_int_equal (job.task.nhedges, 1);
   assert_false (job.task.hedge_won);
-  /* Late, to nobody. */
+  /* Too late. */
   http_peer_release (site->peer, 2);
   assert_all_is_well (site, NQUICK + 2);
 }
@@ -601,7 +601,7 @@ the_limit_of_requests_at_one_time_holds_for_second_ones (void **state)
   assert_not_hedged (site, &job);
 }
 
-/* What they get in the end pays for no more. */
+/* Their responses earn no more credit. */
 static void
 few_are_asked_twice_where_everything_stalls (void **state)
 {
@@ -672,7 +672,7 @@ prepare_want (struct rd_http_task *task, struct rd_http_headers *headers)
   return RADIO_OK;
 }
 
-/* The body is there: it tells whether an allocation failed until then. */
+/* The body shows whether an allocation failed until then. */
 static enum radio_status
 conclude_want (struct rd_http_task *task, const struct rd_buffer *problem,
                enum rd_http_next *next)
@@ -682,7 +682,7 @@ conclude_want (struct rd_http_task *task, const struct rd_buffer *problem,
   return RADIO_OK;
 }
 
-/* Whether the second request was tried while the first was not answered. */
+/* True if a hedge was tried before the first response. */
 static bool
 read_without_memory (struct site *site, unsigned ms)
 {
@@ -702,7 +702,7 @@ read_without_memory (struct site *site, unsigned ms)
   return job.did_fail;
 }
 
-/* Nothing tells that it is tried, so the answer comes after a while. */
+/* The attempt cannot be observed, so the response comes after a delay. */
 static void
 a_second_request_without_memory_is_not_made (void **state)
 {
@@ -720,7 +720,7 @@ a_second_request_without_memory_is_not_made (void **state)
 
 #ifndef RADIO_NO_PROFILE
 static void
-a_profile_tells_of_it (void **state)
+profiles_show_hedges (void **state)
 {
   static const struct radio_site get_site = {
     "get", "network", "", "", 1, RADIO_SCOPE_WORK
@@ -771,7 +771,7 @@ main (void)
     SITE_TEST (a_second_request_that_cannot_be_signed_is_not_made),
     SITE_TEST (a_second_request_without_memory_is_not_made),
 #ifndef RADIO_NO_PROFILE
-    SITE_TEST (a_profile_tells_of_it),
+    SITE_TEST (profiles_show_hedges),
 #endif
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

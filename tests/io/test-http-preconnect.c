@@ -251,7 +251,7 @@ behind_a_proxy_they_lead_to_the_proxy (void **state)
 
 #ifndef RADIO_NO_PROFILE
 static void
-a_profile_tells_how_many_were_taken (void **state)
+profiles_count_preconnected_sockets (void **state)
 {
   struct site *site = *state;
   begin (site);
@@ -502,7 +502,7 @@ main (void)
     SITE_TEST (they_are_within_the_limit_of_connections),
     SITE_TEST (behind_a_proxy_they_lead_to_the_proxy),
 #ifndef RADIO_NO_PROFILE
-    SITE_TEST (a_profile_tells_how_many_were_taken),
+    SITE_TEST (profiles_count_preconnected_sockets),
 #endif
     SITE_TEST (those_that_were_closed_meanwhile_are_not_used),
     SITE_TEST (one_that_closes_under_a_request_is_no_failure),

@@ -222,7 +222,7 @@ what_is_not_there_is_not_found_at_once (void **state)
   assert_int_equal (http_peer_requests (site->peer), 4);
 }
 
-/* What a server may do that knows no parts. */
+/* Servers without range requests. */
 static void
 the_whole_will_do_where_it_is_what_was_asked_for (void **state)
 {
@@ -293,7 +293,7 @@ what_passes_is_tried_again (void **state)
 }
 
 static void
-what_does_not_pass_is_told_with_the_attempts (void **state)
+errors_name_the_number_of_attempts (void **state)
 {
   struct site *site = *state;
   static const char *const words[] = {
@@ -374,7 +374,7 @@ answers_that_are_not_of_what_was_asked_for_are_refused (void **state)
 }
 
 static void
-an_object_that_is_replaced_while_it_is_read_is_told (void **state)
+an_object_replaced_during_a_read_is_an_error (void **state)
 {
   struct site *site = *state;
   struct rd_io_file *file = rd_io_hold (site->io, KEY, true);
@@ -448,7 +448,7 @@ nothing_is_written_or_listed (void **state)
 }
 
 static void
-a_child_is_told_to_open_it_again (void **state)
+a_forked_child_must_reopen (void **state)
 {
   struct site *site = *state;
   int status = 0;
@@ -476,14 +476,14 @@ main (void)
     SITE_TEST (the_whole_will_do_where_it_is_what_was_asked_for),
     SITE_TEST (more_than_is_accepted_is_not_fetched),
     SITE_TEST (what_passes_is_tried_again),
-    SITE_TEST (what_does_not_pass_is_told_with_the_attempts),
+    SITE_TEST (errors_name_the_number_of_attempts),
     SITE_TEST (an_outage_is_not_made_worse_by_asking_on_and_on),
     cmocka_unit_test (a_server_that_nothing_was_heard_of_is_not_asked_long),
     SITE_TEST (answers_that_are_not_of_what_was_asked_for_are_refused),
-    SITE_TEST (an_object_that_is_replaced_while_it_is_read_is_told),
+    SITE_TEST (an_object_replaced_during_a_read_is_an_error),
     cmocka_unit_test (urls_that_hold_secrets_or_more_than_a_path_are_refused),
     SITE_TEST (nothing_is_written_or_listed),
-    SITE_TEST (a_child_is_told_to_open_it_again),
+    SITE_TEST (a_forked_child_must_reopen),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "tests/io/site.h"
 #include "tests/io/store-asserts.h"
 
-/* What the calls do; tests set it, set_up clears it. */
+/* The behaviour of the calls; tests set it, set_up clears it. */
 static struct {
   char log[4096];
   bool cuts;                  /* calls end early, every second with EINTR */

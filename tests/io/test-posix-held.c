@@ -59,7 +59,7 @@ put_many (struct rd_io *io, unsigned n)
     put_text (io, numbered (key, i), "x");
 }
 
-/* What a read of a held file gives. */
+/* Reads a held file. */
 static void
 assert_held (struct rd_io *io, struct rd_io_file *file, const char *key,
              const char *text)

@@ -309,7 +309,7 @@ try_without_rights (void *arg)
 }
 
 static void
-missing_rights_are_told_by_name (void **state)
+permission_errors_name_the_path (void **state)
 {
   struct rd_io *io = io_of (state);
   char path[64];
@@ -420,7 +420,7 @@ main (void)
     SITE_CASE (writing_goes_on_while_others_sweep),
     SITE_CASE (a_killed_holder_frees_its_lock),
     SITE_CASE (who_waited_for_a_removed_folder_holds_the_new_one),
-    SITE_CASE (missing_rights_are_told_by_name),
+    SITE_CASE (permission_errors_name_the_path),
     SITE_CASE (a_full_disk_keeps_the_old_and_leaves_no_rubbish),
     SITE_CASE (a_planned_full_disk_is_like_a_real_one),
   };

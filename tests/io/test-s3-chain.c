@@ -154,7 +154,7 @@ places_count_in_their_order (void **state)
 {
   struct bench *bench = *state;
   static const char *const web[] = { WEB_ROLE }, *const box[] = { DOCUMENT };
-  CREDENTIALS *nobody = NULL;
+  CREDENTIALS *anonymous = NULL;
   char *token = place_path (bench->place, "token");
   place_write (token, "token");
   place_write (bench->config, "[default]\n" KEYS ("profile"));
@@ -167,8 +167,8 @@ places_count_in_their_order (void **state)
   set (bench, RD_S3_OWN_CONTAINER_URL, bench->base);
   set (bench, RD_S3_CONTAINER_RELATIVE_URI, "/box");
   bench->settings.is_anonymous = true;
-  assert_ok (find (bench, &nobody));
-  assert_null (nobody->access_key);
+  assert_ok (find (bench, &anonymous));
+  assert_null (anonymous->access_key);
   bench->settings.is_anonymous = false;
   assert_found (bench, "own");
   set (bench, RD_S3_OWN_ACCESS_KEY, NULL);
@@ -331,7 +331,7 @@ a_role_is_assumed_with_the_keys_of_its_source (void **state)
   assert_null (strstr (http_peer_head (bench->peer, 0), "SHOWN"));
 }
 
-/* What went out is what was signed: signed once more of what came. */
+/* Signs the received request again, and compares. */
 static void
 the_signature_is_of_what_is_sent (void **state)
 {
@@ -429,7 +429,7 @@ a_profile_may_have_a_web_identity (void **state)
 }
 
 static void
-roles_that_nobody_can_assume_are_told (void **state)
+roles_that_cannot_be_assumed_are_errors (void **state)
 {
   struct bench *bench = *state;
   static const struct { const char *config, *why; } wrong[] = {
@@ -460,7 +460,7 @@ roles_that_nobody_can_assume_are_told (void **state)
 }
 
 static void
-what_sts_refuses_is_told_by_its_code (void **state)
+errors_of_sts_show_their_code (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = {
@@ -527,8 +527,8 @@ main (void)
     TEST (roles_are_assumed_one_with_another),
     TEST (a_role_may_be_assumed_by_the_environment_or_a_container),
     TEST (a_profile_may_have_a_web_identity),
-    TEST (roles_that_nobody_can_assume_are_told),
-    TEST (what_sts_refuses_is_told_by_its_code),
+    TEST (roles_that_cannot_be_assumed_are_errors),
+    TEST (errors_of_sts_show_their_code),
     TEST (a_busy_sts_is_asked_again),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

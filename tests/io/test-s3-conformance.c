@@ -51,7 +51,7 @@ make (void **place, struct rd_io **io)
   return *place ? open_at (uri, io) : RADIO_ERROR_MEMORY;
 }
 
-/* What it left is removed. */
+/* Removes leftovers. */
 static void
 unmake (void *place)
 {

@@ -245,7 +245,7 @@ what_came_expired_is_used_for_a_minute (void **state)
 }
 
 static void
-what_the_server_refused_is_fetched_anew_once (void **state)
+rejected_credentials_are_fetched_again_once (void **state)
 {
   struct source *source = *state;
   CREDENTIALS *refused = NULL;
@@ -314,9 +314,9 @@ many_who_want_them_share_one_fetch (void **state)
   assert_int_equal (count (source), 1);
 }
 
-/* Who comes too late for a failure may fetch once more, alone. */
+/* A thread that comes after the failure may fetch again, alone. */
 static void
-a_failure_is_told_to_all_who_waited (void **state)
+a_failure_is_returned_to_all_waiting_threads (void **state)
 {
   struct source *source = *state;
   struct asker askers[NTHREADS];
@@ -344,7 +344,7 @@ closing_waits_for_a_renewal (void **state)
 }
 
 static void
-a_child_of_fork_is_told_to_open_its_own (void **state)
+a_forked_child_must_open_its_own (void **state)
 {
   struct source *source = *state;
   assert_int_equal (get (source), 1);
@@ -374,11 +374,11 @@ main (void)
     TEST (a_failed_renewal_is_tried_again_a_minute_later),
     TEST (after_their_end_old_ones_are_not_handed_out),
     TEST (what_came_expired_is_used_for_a_minute),
-    TEST (what_the_server_refused_is_fetched_anew_once),
+    TEST (rejected_credentials_are_fetched_again_once),
     TEST (many_who_want_them_share_one_fetch),
-    TEST (a_failure_is_told_to_all_who_waited),
+    TEST (a_failure_is_returned_to_all_waiting_threads),
     TEST (closing_waits_for_a_renewal),
-    TEST (a_child_of_fork_is_told_to_open_its_own),
+    TEST (a_forked_child_must_open_its_own),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -144,7 +144,7 @@ a_containers_token_is_sent (void **state)
 }
 
 static void
-a_containers_token_file_counts_first_and_is_read_anew (void **state)
+a_containers_token_file_takes_precedence_and_is_reread (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = { DOCUMENT, DOCUMENT };
@@ -211,7 +211,7 @@ another_machine_is_not_asked_without_tls (void **state)
 }
 
 static void
-a_containers_refusal_is_told_without_its_words (void **state)
+a_containers_error_is_shown_without_its_message (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = {
@@ -246,7 +246,7 @@ a_busy_container_is_asked_again (void **state)
 }
 
 static void
-a_container_that_stays_busy_is_told (void **state)
+a_container_that_stays_busy_is_an_error (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = { BUSY, BUSY, BUSY };
@@ -319,7 +319,7 @@ an_instance_without_version_2_is_not_asked_further (void **state)
 }
 
 static void
-an_instance_without_role_is_told (void **state)
+an_instance_without_role_is_an_error (void **state)
 {
   struct bench *bench = *state;
   static const char *const missing[] = { ANSWER (5, "SHOWN"), NONE };
@@ -386,15 +386,15 @@ main (void)
     TEST (without_variables_no_container_is_asked),
     TEST (a_container_is_asked_at_its_path),
     TEST (a_containers_token_is_sent),
-    TEST (a_containers_token_file_counts_first_and_is_read_anew),
+    TEST (a_containers_token_file_takes_precedence_and_is_reread),
     TEST (a_token_that_would_make_other_headers_is_rejected),
     TEST (another_machine_is_not_asked_without_tls),
-    TEST (a_containers_refusal_is_told_without_its_words),
+    TEST (a_containers_error_is_shown_without_its_message),
     TEST (a_busy_container_is_asked_again),
-    TEST (a_container_that_stays_busy_is_told),
+    TEST (a_container_that_stays_busy_is_an_error),
     TEST (an_instance_is_asked_in_three_steps),
     TEST (an_instance_without_version_2_is_not_asked_further),
-    TEST (an_instance_without_role_is_told),
+    TEST (an_instance_without_role_is_an_error),
     TEST (an_instance_is_asked_as_often_as_the_variable_says),
     TEST (an_instance_that_is_silent_is_given_up),
     TEST (variables_that_are_no_numbers_are_refused),

@@ -297,7 +297,7 @@ a_program_that_prints_without_end_is_ended (void **state)
 }
 
 static void
-a_program_that_is_not_there_is_told (void **state)
+a_missing_program_is_an_error (void **state)
 {
   (void) state;
   CREDENTIALS *none = NULL;
@@ -362,7 +362,7 @@ main (void)
     cmocka_unit_test (a_program_that_fails_gives_none),
     cmocka_unit_test (a_program_that_does_not_end_is_ended),
     cmocka_unit_test (a_program_that_prints_without_end_is_ended),
-    cmocka_unit_test (a_program_that_is_not_there_is_told),
+    cmocka_unit_test (a_missing_program_is_an_error),
     cmocka_unit_test (it_works_where_children_are_ignored),
     cmocka_unit_test (without_memory_nothing_leaks),
   };

@@ -123,7 +123,7 @@ line_ends_of_windows_and_a_byte_order_mark_are_taken (void **state)
 }
 
 static void
-what_is_wrong_is_told_by_its_line_and_not_shown (void **state)
+errors_name_the_line_but_do_not_show_it (void **state)
 {
   (void) state;
   static const struct { const char *text, *why; } wrong[] = {
@@ -411,7 +411,7 @@ main (void)
     cmocka_unit_test (properties_may_have_others_below_them),
     cmocka_unit_test (values_go_on_in_indented_lines),
     cmocka_unit_test (line_ends_of_windows_and_a_byte_order_mark_are_taken),
-    cmocka_unit_test (what_is_wrong_is_told_by_its_line_and_not_shown),
+    cmocka_unit_test (errors_name_the_line_but_do_not_show_it),
     cmocka_unit_test (nul_bytes_and_too_much_are_refused),
     cmocka_unit_test (a_file_is_read_and_a_missing_one_is_empty),
     cmocka_unit_test (settings_are_those_of_the_environment),

@@ -432,7 +432,7 @@ headers_that_cannot_be_sent_are_refused (void **state)
 }
 
 /*------------------------------------------------------------------------
- * Who asks, where and when
+ * Credentials, region and time
  *----------------------------------------------------------------------*/
 
 static void
@@ -457,14 +457,14 @@ a_session_token_is_sent_and_signed (void **state)
 }
 
 static void
-nobodys_request_is_not_signed (void **state)
+anonymous_requests_are_not_signed (void **state)
 {
   (void) state;
   SIGNED out = { 0 };
-  struct rd_s3_credentials nobody = { 0 };
+  struct rd_s3_credentials none = { 0 };
   struct rd_s3_signing anonymous = signing;
   struct rd_s3_request request = get ("/", NULL);
-  anonymous.credentials = &nobody;
+  anonymous.credentials = &none;
   assert_ok (rd_s3_sign (&anonymous, &request, &out));
   assert_int_equal (out.nlines, 0);
 }
@@ -724,7 +724,7 @@ main (void)
     cmocka_unit_test (what_proxies_change_is_not_signed),
     cmocka_unit_test (headers_that_cannot_be_sent_are_refused),
     cmocka_unit_test (a_session_token_is_sent_and_signed),
-    cmocka_unit_test (nobodys_request_is_not_signed),
+    cmocka_unit_test (anonymous_requests_are_not_signed),
     cmocka_unit_test (
       credentials_that_cannot_be_sent_are_refused_and_not_shown),
     cmocka_unit_test (a_place_or_time_without_name_is_rejected),

@@ -163,7 +163,7 @@ assert_body (struct s3_site *site, size_t i, const char *text)
 }
 
 static void
-an_upload_tells_the_checksums_of_its_parts (void **state)
+an_upload_sends_the_checksums_of_its_parts (void **state)
 {
   struct s3_site *site = *state;
   s3_say (site, "200 OK", "", BEGUN);
@@ -185,7 +185,7 @@ an_upload_tells_the_checksums_of_its_parts (void **state)
 
 /* Such as refuse what they do not know in the end. */
 static void
-a_server_that_heeds_no_checksums_is_told_none_in_the_end (void **state)
+a_server_that_ignores_checksums_gets_none_at_completion (void **state)
 {
   struct s3_site *site = *state;
   s3_say (site, "200 OK", "", BEGUN);
@@ -223,8 +223,8 @@ main (void)
     SUM_TEST (a_server_that_refuses_them_is_asked_without_from_then_on),
     SUM_TEST (other_refusals_are_not_taken_for_that),
     SUM_TEST (a_condition_that_is_refused_costs_no_checksums),
-    SUM_TEST (an_upload_tells_the_checksums_of_its_parts),
-    SUM_TEST (a_server_that_heeds_no_checksums_is_told_none_in_the_end),
+    SUM_TEST (an_upload_sends_the_checksums_of_its_parts),
+    SUM_TEST (a_server_that_ignores_checksums_gets_none_at_completion),
     SUM_TEST (an_upload_that_was_begun_without_has_parts_without),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -30,7 +30,7 @@ say_able (struct s3_site *site)
 }
 
 static void
-a_put_tells_what_it_sends_and_its_digest (void **state)
+a_put_sends_its_length_and_digest (void **state)
 {
   struct s3_site *site = *state;
   s3_say (site, "200 OK", "ETag: \"x\"\r\n", "");
@@ -304,7 +304,7 @@ a_lost_answer_to_completing_is_made_good (void **state)
 }
 
 static void
-an_upload_that_somebody_ended_is_no_object (void **state)
+an_upload_ended_by_another_process_is_an_error (void **state)
 {
   struct s3_site *site = *state;
   say_two_parts (site);
@@ -433,7 +433,7 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
 
 /* As Ceph lists them; and a key that is as it looks. */
 static void
-uploads_are_ended_though_nobody_says_that_keys_are_encoded (void **state)
+uploads_with_undeclared_encoded_keys_are_aborted (void **state)
 {
   struct s3_site *site = *state;
   struct rd_io_swept swept;
@@ -478,7 +478,7 @@ a_dry_run_measures_an_upload_by_the_key_that_it_has (void **state)
 
 /* Listing parts is a right of its own. */
 static void
-uploads_whose_parts_are_not_told_are_ended_all_the_same (void **state)
+uploads_without_a_part_list_are_aborted_too (void **state)
 {
   struct s3_site *site = *state;
   struct rd_io_swept swept;
@@ -539,7 +539,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    SITE_TEST (a_put_tells_what_it_sends_and_its_digest),
+    SITE_TEST (a_put_sends_its_length_and_digest),
     SITE_TEST (a_put_whose_answer_is_lost_is_sent_again),
     SITE_TEST (the_condition_is_tried_out_once_before_it_is_relied_on),
     SITE_TEST (a_server_that_ignores_the_condition_is_found_out),
@@ -552,14 +552,14 @@ main (void)
     SITE_TEST (a_part_that_fails_ends_the_upload),
     SITE_TEST (an_error_within_a_good_answer_is_one),
     SITE_TEST (a_lost_answer_to_completing_is_made_good),
-    SITE_TEST (an_upload_that_somebody_ended_is_no_object),
+    SITE_TEST (an_upload_ended_by_another_process_is_an_error),
     SITE_TEST (a_tree_is_removed_by_one_request),
     SITE_TEST (what_cannot_be_removed_together_is_removed_singly),
     SITE_TEST (keys_that_xml_cannot_hold_are_removed_singly),
     SITE_TEST (old_uploads_are_ended_and_young_ones_are_not),
-    SITE_TEST (uploads_are_ended_though_nobody_says_that_keys_are_encoded),
+    SITE_TEST (uploads_with_undeclared_encoded_keys_are_aborted),
     SITE_TEST (a_dry_run_measures_an_upload_by_the_key_that_it_has),
-    SITE_TEST (uploads_whose_parts_are_not_told_are_ended_all_the_same),
+    SITE_TEST (uploads_without_a_part_list_are_aborted_too),
     SITE_TEST (probes_that_were_left_are_swept),
     SITE_TEST (a_server_without_uploads_has_none_to_sweep),
   };

@@ -68,7 +68,7 @@ what_is_asked_twice_is_signed_twice (void **state)
 }
 
 static void
-nobody_asks_without_a_signature (void **state)
+anonymous_requests_have_no_signature (void **state)
 {
   struct s3_site *site = *state;
   s3_site_open (site, NULL, false);
@@ -119,7 +119,7 @@ behind_the_end_there_is_nothing (void **state)
 }
 
 static void
-an_object_that_changes_while_it_is_held_is_told (void **state)
+an_object_that_changes_while_held_is_an_error (void **state)
 {
   struct s3_site *site = *state;
   RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
@@ -158,7 +158,7 @@ odd_bodies_of_problems_do_no_harm (void **state)
 }
 
 static void
-problems_are_told_in_words_and_without_the_servers (void **state)
+errors_are_explained_without_the_servers_message (void **state)
 {
   struct s3_site *site = *state;
   static const struct {
@@ -259,7 +259,7 @@ a_bucket_in_another_region_is_found_once_for_all (void **state)
 }
 
 static void
-a_region_is_mended_by_the_body_too_but_only_once (void **state)
+a_region_is_corrected_from_the_body_too_but_only_once (void **state)
 {
   struct s3_site *site = *state;
   static const char body[] = "<Error><Code>AuthorizationHeaderMalformed"
@@ -276,7 +276,7 @@ a_region_is_mended_by_the_body_too_but_only_once (void **state)
 }
 
 static void
-a_clock_that_goes_wrong_is_mended_by_the_servers (void **state)
+clock_skew_is_corrected_from_the_server (void **state)
 {
   struct s3_site *site = *state;
   s3_say_error (site, "403 Forbidden",
@@ -318,7 +318,7 @@ a_token_that_has_expired_is_renewed_once (void **state)
 }
 
 static void
-an_answer_to_head_tells_of_a_wrong_clock_by_its_date (void **state)
+a_head_response_shows_clock_skew_by_its_date (void **state)
 {
   struct s3_site *site = *state;
   uint64_t nbytes = 0;
@@ -330,7 +330,7 @@ an_answer_to_head_tells_of_a_wrong_clock_by_its_date (void **state)
 }
 
 static void
-an_answer_to_head_tells_of_an_expired_token_by_its_status (void **state)
+a_head_response_shows_an_expired_token_by_its_status (void **state)
 {
   struct s3_site *site = *state;
   uint64_t nbytes = 0;
@@ -380,7 +380,7 @@ pages_are_asked_for_one_after_the_other (void **state)
 }
 
 static void
-folders_and_objects_are_told_in_the_order_of_their_names (void **state)
+folders_and_objects_are_listed_by_name (void **state)
 {
   struct s3_site *site = *state;
   s3_say (site, "200 OK", "", LIST (OBJECT ("st/", "0") OBJECT ("st/a.txt", "1")
@@ -434,7 +434,7 @@ keep_age (const struct rd_io_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
-/* What does not tell its age is as young as can be. */
+/* Objects without a time count as young. */
 static void
 objects_are_as_old_as_the_server_says (void **state)
 {
@@ -506,22 +506,22 @@ main (void)
   const struct CMUnitTest tests[] = {
     SITE_TEST (a_part_is_asked_for_with_a_signature),
     SITE_TEST (what_is_asked_twice_is_signed_twice),
-    SITE_TEST (nobody_asks_without_a_signature),
+    SITE_TEST (anonymous_requests_have_no_signature),
     SITE_TEST (wrong_parts_are_refused),
     SITE_TEST (behind_the_end_there_is_nothing),
-    SITE_TEST (an_object_that_changes_while_it_is_held_is_told),
+    SITE_TEST (an_object_that_changes_while_held_is_an_error),
     SITE_TEST (odd_bodies_of_problems_do_no_harm),
-    SITE_TEST (problems_are_told_in_words_and_without_the_servers),
+    SITE_TEST (errors_are_explained_without_the_servers_message),
     SITE_TEST (what_passes_is_asked_for_again_by_its_code),
     SITE_TEST (words_that_are_no_xml_or_endless_do_not_hide_the_status),
     SITE_TEST (a_bucket_in_another_region_is_found_once_for_all),
-    SITE_TEST (a_region_is_mended_by_the_body_too_but_only_once),
-    SITE_TEST (a_clock_that_goes_wrong_is_mended_by_the_servers),
+    SITE_TEST (a_region_is_corrected_from_the_body_too_but_only_once),
+    SITE_TEST (clock_skew_is_corrected_from_the_server),
     SITE_TEST (a_token_that_has_expired_is_renewed_once),
-    SITE_TEST (an_answer_to_head_tells_of_an_expired_token_by_its_status),
-    SITE_TEST (an_answer_to_head_tells_of_a_wrong_clock_by_its_date),
+    SITE_TEST (a_head_response_shows_an_expired_token_by_its_status),
+    SITE_TEST (a_head_response_shows_clock_skew_by_its_date),
     SITE_TEST (pages_are_asked_for_one_after_the_other),
-    SITE_TEST (folders_and_objects_are_told_in_the_order_of_their_names),
+    SITE_TEST (folders_and_objects_are_listed_by_name),
     SITE_TEST (keys_are_decoded_where_the_server_says_that_they_are_encoded),
     SITE_TEST (a_listing_that_does_not_fit_is_rejected),
     SITE_TEST (objects_are_as_old_as_the_server_says),

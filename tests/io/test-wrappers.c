@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the wrappers do to a store: planned faults come when and where they
+/* The wrappers of a store: planned faults come when and where they
  * are planned, deferred reads come out of order. */
 #include <config.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a store that stands in front of another one begins with, and the
+/* The base of a store that wraps another one, and the
  * functions of its table for what it hands on unchanged. */
 #ifndef RD_WRAP_H
 #define RD_WRAP_H
