@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Base64 by OpenSSL, whose decoder takes white space, counts padding as
- * data and believes an '=' anywhere: what it gets is checked here. */
+ * data and believes an '=' anywhere: its input is checked here. */
 #include <config.h>
 
 #include <limits.h>
@@ -31,7 +31,7 @@ is_base64_digit (char c)
          || (c >= '0' && c <= '9') || c == '+' || c == '/';
 }
 
-/* The '=' at the end, at most two. */
+/* Counts the '=' at the end, at most two. */
 static size_t
 padding (const char *text, size_t nbytes)
 {

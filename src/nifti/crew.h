@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that whoever writes an image lends for what can be done side by
- * side. */
+/* Threads that the writer of an image lends for parallel work. */
 #ifndef RD_CREW_H
 #define RD_CREW_H
 
@@ -14,9 +13,9 @@ typedef enum radio_status rd_crew_task_fn (void *data, uint64_t task);
 /* The owner's own begins with this. */
 struct rd_crew {
   unsigned nthreads;          /* that may work at one time */
-  size_t most_nbytes;         /* what may be held for that */
+  size_t most_nbytes;         /* of memory for that */
 
-  /* Do tasks 0 to n-1, on any threads and in any order, and wait for them.
+  /* Does tasks 0 to n-1, on any threads and in any order, and wait for them.
    * The first failure is returned, and ends it. */
   enum radio_status (*run) (const struct rd_crew *crew, uint64_t n,
                             rd_crew_task_fn *task, void *data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gzip by ISA-L: pieces collected until there is one for each slot, deflated
- * side by side, and handed on in order.  What does not fill a piece is kept
- * for the next call, with what stands before it. */
+ * in parallel, and handed on in order.  Data that do not fill a piece are kept
+ * for the next call, with the window before them. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -24,18 +24,18 @@
 #define LEVEL 3
 #define LEVEL_NBYTES ISAL_DEF_LVL3_DEFAULT
 
-/* Slots for each thread: who is done early finds another piece. */
+/* Slots for each thread, so that none waits for the slowest piece. */
 #define SLOTS_PER_THREAD 4
 #define MAX_SLOTS 64
 
-/* What a piece can become, and what is added where that is not enough. */
+/* Room for a deflated piece, and the step by which it grows. */
 #define OUT_NBYTES (PIECE_NBYTES + PIECE_NBYTES / 8)
 
 /* A piece, and what deflates it; made when first used. */
 struct slot {
   struct isal_zstream stream;
   unsigned char level_room[LEVEL_NBYTES];
-  const unsigned char *window;        /* what stands before the piece */
+  const unsigned char *window;        /* the data before the piece */
   size_t window_nbytes;
   const unsigned char *in;
   size_t nbytes;
@@ -107,7 +107,7 @@ begin_deflate (struct slot *slot)
                code);
 }
 
-/* Until all is in and there was room for all that came out. */
+/* Runs until all input is taken and all output had room. */
 static enum radio_status
 deflate_piece (void *data, uint64_t task)
 {
@@ -130,46 +130,25 @@ deflate_piece (void *data, uint64_t task)
   return RADIO_OK;
 }
 
-static enum radio_status
-begin_member (struct rd_gzip *gzip)
-{
-  /* No name and no time; deflated on a system that does not matter. */
-  static const unsigned char header[] = "\x1f\x8b\b\0\0\0\0\0\0\xff";
-  if (gzip->begun)
-    return RADIO_OK;
-  gzip->begun = true;
-  return gzip->sink (gzip->user_data, header, sizeof header - 1);
-}
-
-static enum radio_status
-deflate_all (struct rd_gzip *gzip)
-{
-  if (gzip->nused > 1)
-    return gzip->crew->run (gzip->crew, gzip->nused, deflate_piece, gzip);
-  return gzip->nused > 0 ? deflate_piece (gzip, 0) : RADIO_OK;
-}
-
-/* Deflate what the slots hold, and hand it on. */
+/* Deflates the slots' pieces, and hands them to the sink. */
 static enum radio_status
 flush (struct rd_gzip *gzip)
 {
-  RD_TRY (begin_member (gzip));
-  RD_TRY (deflate_all (gzip));
+  /* No name and no time; deflated on a system that does not matter. */
+  static const unsigned char header[] = "\x1f\x8b\b\0\0\0\0\0\0\xff";
+  if (!gzip->begun) {
+    gzip->begun = true;
+    RD_TRY (gzip->sink (gzip->user_data, header, sizeof header - 1));
+  }
+  if (gzip->nused > 1)
+    RD_TRY (gzip->crew->run (gzip->crew, gzip->nused, deflate_piece, gzip));
+  else if (gzip->nused > 0)
+    RD_TRY (deflate_piece (gzip, 0));
   for (unsigned i = 0; i < gzip->nused; i++)
     RD_TRY (gzip->sink (gzip->user_data, gzip->slots[i]->out.data,
                         gzip->slots[i]->out.nbytes));
   gzip->nused = 0;
   return RADIO_OK;
-}
-
-/* Only the buffer must be empty; the rest is made anew for each piece. */
-static struct slot *
-make_slot (void)
-{
-  struct slot *slot = rd_malloc (sizeof *slot);
-  if (slot)
-    slot->out = (struct rd_buffer) { 0 };
-  return slot;
 }
 
 static enum radio_status
@@ -179,10 +158,13 @@ add_piece (struct rd_gzip *gzip, const unsigned char *in, size_t nbytes,
   if (gzip->nused == gzip->nslots)
     RD_TRY (flush (gzip));
   struct slot **slot = &gzip->slots[gzip->nused];
-  if (*slot == NULL)
-    *slot = make_slot ();
-  if (*slot == NULL)
-    return rd_fail_memory (sizeof **slot);
+  if (*slot == NULL) {
+    *slot = rd_malloc (sizeof **slot);
+    if (*slot == NULL)
+      return rd_fail_memory (sizeof **slot);
+    /* Only the buffer must be empty; each piece sets the rest. */
+    (*slot)->out = (struct rd_buffer) { 0 };
+  }
   (*slot)->in = in;
   (*slot)->nbytes = nbytes;
   (*slot)->window = window;
@@ -191,7 +173,7 @@ add_piece (struct rd_gzip *gzip, const unsigned char *in, size_t nbytes,
   return RADIO_OK;
 }
 
-/* The piece that is being filled, as far as it is. */
+/* Adds the piece that is being filled. */
 static enum radio_status
 add_pending (struct rd_gzip *gzip)
 {
@@ -208,7 +190,7 @@ append_pending (struct rd_gzip *gzip, const unsigned char *data,
   gzip->pending_nbytes += nbytes;
 }
 
-/* Pieces straight from the caller's memory; how much of it they are. */
+/* Adds pieces from the caller's memory; *taken is their size. */
 static enum radio_status
 add_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes,
             size_t *taken)
@@ -268,14 +250,7 @@ rd_gzip_write (struct rd_gzip *gzip, const void *data, size_t nbytes)
   return RADIO_OK;
 }
 
-static void
-put_u32 (unsigned char *to, uint32_t value)
-{
-  for (int i = 0; i < 4; i++)
-    to[i] = (unsigned char) (value >> 8 * i);
-}
-
-/* An empty block that says that it is the last one, and the trailer. */
+/* Writes an empty last block and the trailer. */
 enum radio_status
 rd_gzip_finish (struct rd_gzip *gzip)
 {
@@ -284,8 +259,10 @@ rd_gzip_finish (struct rd_gzip *gzip)
     RD_TRY (add_pending (gzip));
   RD_TRY (flush (gzip));
   gzip->pending_nbytes = 0;
-  put_u32 (end + 2, gzip->crc);
-  put_u32 (end + 6, gzip->nbytes);
+  for (int i = 0; i < 4; i++) {
+    end[2 + i] = (unsigned char) (gzip->crc >> 8 * i);
+    end[6 + i] = (unsigned char) (gzip->nbytes >> 8 * i);
+  }
   return gzip->sink (gzip->user_data, end, sizeof end);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One gzip member, deflated as a stream into whatever takes its bytes.
+/* One gzip member, deflated as a stream into a sink.
  *
  * The stream is cut into pieces of one size, each deflated by itself, which
- * a crew does side by side.  A piece begins with the 32 KiB before it as a
+ * a crew does in parallel.  A piece begins with the 32 KiB before it as a
  * dictionary and ends at a whole byte, so that all of them one after the
  * other are one deflate stream, at nearly no cost in size.  Its bytes depend
- * on nothing but the data: neither on the number of threads nor on how the
- * data are handed over. */
+ * only on the data, neither on the number of threads nor on the sizes of
+ * writes. */
 #ifndef RD_GZIP_H
 #define RD_GZIP_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Files read as streams.  gzip is inflated by ISA-L straight into the
- * caller's memory; its members are walked here, since what may stand
- * between and after them is a question of taste: zeros are padding (tapes,
- * and gzip itself takes them so), anything else is damage. */
+ * caller's memory; its members are walked here, since readers differ
+ * on the bytes between and after them: zeros are padding (as tapes have it,
+ * and gzip itself), anything else is damage. */
 #include <config.h>
 
 #include <errno.h>
@@ -62,7 +62,7 @@ read_fd (struct rd_input *input, void *data, size_t nbytes, size_t *got)
   return RADIO_OK;
 }
 
-/* Fill the buffer behind what is left in it. */
+/* Fills the buffer after the bytes left in it. */
 static enum radio_status
 refill (struct rd_input *input)
 {
@@ -80,7 +80,7 @@ refill (struct rd_input *input)
 static enum radio_status
 open_regular (struct rd_input *input)
 {
-  /* Without O_NONBLOCK a FIFO that nobody writes would hang here. */
+  /* Without O_NONBLOCK a FIFO without a writer would hang here. */
   input->fd = open (input->file, O_RDONLY | O_CLOEXEC | O_NOCTTY
                                    | O_NONBLOCK);
   if (input->fd < 0)
@@ -171,8 +171,8 @@ rd_input_max_nbytes (const struct rd_input *input)
   return nbytes;
 }
 
-/* What is buffered first; then large reads straight from the file, small
- * ones by way of the buffer. */
+/* Takes buffered bytes first; then large reads go straight from the file,
+ * small ones through the buffer. */
 static enum radio_status
 read_plain (struct rd_input *input, unsigned char *data, size_t nbytes,
             size_t *got)
@@ -197,22 +197,7 @@ read_plain (struct rd_input *input, unsigned char *data, size_t nbytes,
   return RADIO_OK;
 }
 
-/* Past zeros to the file's end, or to the first byte that is none. */
-static enum radio_status
-skip_padding (struct rd_input *input)
-{
-  for (;;) {
-    while (input->inflate.avail_in > 0 && *input->inflate.next_in == 0) {
-      input->inflate.next_in++;
-      input->inflate.avail_in--;
-    }
-    if (input->inflate.avail_in > 0 || input->fd_ended)
-      return RADIO_OK;
-    RD_TRY (refill (input));
-  }
-}
-
-/* Between members: begin the next one; in_member stays false at the end. */
+/* Begins the next member; in_member stays false at the end of the file. */
 static enum radio_status
 begin_member (struct rd_input *input)
 {
@@ -224,7 +209,16 @@ begin_member (struct rd_input *input)
     input->in_member = true;
     return RADIO_OK;
   }
-  RD_TRY (skip_padding (input));
+  /* Zeros are padding. */
+  for (;;) {
+    while (input->inflate.avail_in > 0 && *input->inflate.next_in == 0) {
+      input->inflate.next_in++;
+      input->inflate.avail_in--;
+    }
+    if (input->inflate.avail_in > 0 || input->fd_ended)
+      break;
+    RD_TRY (refill (input));
+  }
   if (input->inflate.avail_in > 0)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: rubbish after the gzip data, from byte %" PRIu64
@@ -233,18 +227,7 @@ begin_member (struct rd_input *input)
   return RADIO_OK;
 }
 
-static const char *
-inflate_problem (int result)
-{
-  switch (result) {
-  case ISAL_INVALID_WRAPPER: return "its header is invalid";
-  case ISAL_UNSUPPORTED_METHOD: return "its method is not deflate";
-  case ISAL_INCORRECT_CHECKSUM: return "checksum or length do not match";
-  default: return "invalid deflate data";
-  }
-}
-
-/* Inflate into what is free of the output, once. */
+/* Inflates once into the free part of the output. */
 static enum radio_status
 inflate_some (struct rd_input *input)
 {
@@ -258,7 +241,13 @@ inflate_some (struct rd_input *input)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: the gzip data is damaged near byte %" PRIu64
                     ": %s", input->file, rd_input_position (input),
-                    inflate_problem (result));
+                    result == ISAL_INVALID_WRAPPER
+                    ? "its header is invalid"
+                    : result == ISAL_UNSUPPORTED_METHOD
+                    ? "its method is not deflate"
+                    : result == ISAL_INCORRECT_CHECKSUM
+                    ? "checksum or length do not match"
+                    : "invalid deflate data");
   input->in_member = state->block_state != ISAL_BLOCK_FINISH;
   if (!input->in_member || avail_in != state->avail_in
       || avail_out != state->avail_out || block_state != state->block_state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A file read as a stream of bytes: plain, or gzip of any number of members
- * (told by its first bytes, not by its name), inflated in bounded memory. */
+ * (recognized by its first bytes, not its name), inflated in bounded memory. */
 #ifndef RD_INPUT_H
 #define RD_INPUT_H
 
@@ -28,8 +28,8 @@ uint64_t rd_input_file_nbytes (const struct rd_input *input);
 bool rd_input_is_gzip (const struct rd_input *input);
 
 /* The most bytes that the file can hold decompressed: its size, or 1032
- * times that for gzip (deflate's limit).  What a header claims beyond it is
- * a lie. */
+ * times that for gzip (deflate's limit).  A header that claims more is
+ * wrong. */
 uint64_t rd_input_max_nbytes (const struct rd_input *input);
 
 #endif /* RD_INPUT_H */

@@ -14,7 +14,7 @@
 #define ALIGNMENT_NBYTES 64
 
 /* numpy.save leaves room so that the axis which appending lengthens can
- * grow to so many digits in place. */
+ * grow to this number of digits in place. */
 #define GROWTH_NDIGITS 21
 
 static const char kind_of[] = {
@@ -62,29 +62,6 @@ append_text (struct rd_buffer *out, const char *text)
   return rd_buffer_append (out, text, strlen (text));
 }
 
-/* The tuple of the shape: "()", "(3,)", "(3, 4)". */
-static enum radio_status
-append_shape (struct rd_buffer *out, size_t rank, const uint64_t *shape)
-{
-  RD_TRY (append_text (out, "("));
-  for (size_t i = 0; i < rank; i++) {
-    char number[32];
-    snprintf (number, sizeof number, "%s%" PRIu64 "%s", i ? ", " : "",
-              shape[i], rank == 1 ? "," : "");
-    RD_TRY (append_text (out, number));
-  }
-  return append_text (out, ")");
-}
-
-static unsigned
-count_digits (uint64_t value)
-{
-  unsigned n = 1;
-  for (; value >= 10; value /= 10)
-    n++;
-  return n;
-}
-
 static enum radio_status
 append_spaces (struct rd_buffer *out, size_t n)
 {
@@ -105,12 +82,23 @@ append_dictionary (struct rd_buffer *out, const char *descr,
   RD_TRY (append_text (out, ", 'fortran_order': "));
   RD_TRY (append_text (out, fortran_order ? "True" : "False"));
   RD_TRY (append_text (out, ", 'shape': "));
-  RD_TRY (append_shape (out, rank, shape));
+  /* "()", "(3,)", "(3, 4)". */
+  RD_TRY (append_text (out, "("));
+  for (size_t i = 0; i < rank; i++) {
+    char number[32];
+    snprintf (number, sizeof number, "%s%" PRIu64 "%s", i ? ", " : "",
+              shape[i], rank == 1 ? "," : "");
+    RD_TRY (append_text (out, number));
+  }
+  RD_TRY (append_text (out, ")"));
   RD_TRY (append_text (out, ", }"));
   if (rank == 0)
     return RADIO_OK;
   uint64_t growing = shape[fortran_order ? rank - 1 : 0];
-  return append_spaces (out, GROWTH_NDIGITS - count_digits (growing));
+  unsigned ndigits = 1;
+  for (; growing >= 10; growing /= 10)
+    ndigits++;
+  return append_spaces (out, GROWTH_NDIGITS - ndigits);
 }
 
 enum radio_status

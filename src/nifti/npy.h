@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* NumPy's file format, version 1.0 (numpy.lib.format): a header in the
- * words of a Python dictionary, then the elements as they lie in memory. */
+ * form of a Python dictionary, then the elements as they are in memory. */
 #ifndef RD_NPY_H
 #define RD_NPY_H
 
@@ -10,12 +10,12 @@
 /* Room for any descr, also that of a four-coloured voxel. */
 #define RD_NPY_DESCR_NBYTES 80
 
-/* NumPy's word for an element in this machine's byte order: "<i2", "|b1",
+/* NumPy's name for an element in this machine's byte order: "<i2", "|b1",
  * "|V3".  Returns buffer. */
 const char *rd_npy_descr (const struct rd_type *type,
                           char buffer[RD_NPY_DESCR_NBYTES]);
 
-/* The word for a colour, a structured type as nibabel has it; ncolours is 3
+/* The name for a colour, a structured type as nibabel has it; ncolours is 3
  * or 4.  Static storage. */
 const char *rd_npy_colour_descr (unsigned ncolours);
 

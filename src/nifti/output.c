@@ -24,13 +24,6 @@ write_plain (void *user_data, const void *data, size_t nbytes)
   return rd_newfile_write (user_data, data, nbytes);
 }
 
-static bool
-ends_in_gz (const char *file)
-{
-  size_t n = strlen (file);
-  return n >= 3 && strcasecmp (file + n - 3, ".gz") == 0;
-}
-
 enum radio_status
 rd_output_open (const char *file, bool overwrite, const struct rd_crew *crew,
                 struct rd_output **result)
@@ -40,7 +33,8 @@ rd_output_open (const char *file, bool overwrite, const struct rd_crew *crew,
   if (output == NULL)
     return rd_fail_memory (sizeof *output);
   RD_TRY (rd_newfile_open (file, overwrite, 0666, &output->newfile));
-  if (ends_in_gz (file))
+  size_t n = strlen (file);
+  if (n >= 3 && strcasecmp (file + n - 3, ".gz") == 0)
     RD_TRY (rd_gzip_open (crew, write_plain, output->newfile,
                           &output->gzip));
   *result = RD_STEAL (output);
@@ -55,21 +49,16 @@ rd_output_write (struct rd_output *output, const void *data, size_t nbytes)
   return rd_gzip_write (output->gzip, data, nbytes);
 }
 
-static enum radio_status
-commit_file (struct rd_newfile *newfile)
-{
-  RD_SCOPE_BLOCKING ("commit file", RD_IN_DISK);
-  return rd_newfile_commit (newfile);
-}
-
 enum radio_status
 rd_output_commit (struct rd_output *output)
 {
   enum radio_status status = RADIO_OK;
   if (output->gzip)
     status = rd_gzip_finish (output->gzip);
-  if (status == RADIO_OK)
-    status = commit_file (RD_STEAL (output->newfile));
+  if (status == RADIO_OK) {
+    RD_SCOPE_BLOCKING ("commit file", RD_IN_DISK);
+    status = rd_newfile_commit (RD_STEAL (output->newfile));
+  }
   rd_output_abort (output);
   return status;
 }
