@@ -448,7 +448,7 @@ add_walk (struct radio_profile *profile, uint64_t *state, size_t nspans,
   }
 }
 
-/* Resets the figures that build_span counted with unknown lengths. */
+/* Recounts the figures that build_span counted with unknown lengths. */
 static void
 count_again (struct radio_profile *profile)
 {
