@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Percent-encoding, of whatever bytes and in any locale. */
+/* Percent-encoding of any bytes, in any locale. */
 #include <config.h>
 
 #include <string.h>

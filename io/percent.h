@@ -5,18 +5,19 @@
 
 #include <radio/base.h>
 
-/* RFC 3986, 2.3: what stands for itself. */
+/* RFC 3986, 2.3: characters that are not encoded. */
 bool rd_is_unreserved (unsigned char c);
 
-/* The value of a hexadecimal digit; -1: none. */
+/* The value of a hexadecimal digit, or -1. */
 int rd_hex_value (char c);
 
-/* All but unreserved characters and, if it is kept, '/' as "%2B", with upper
- * case digits; allocated.  NULL without memory (the message is set). */
+/* Encodes all but unreserved characters and, if it is kept, '/' as "%2B",
+ * with upper case digits; allocated.  NULL without memory (the message is
+ * set). */
 char *rd_percent_encode (const char *bytes, size_t n, bool keeps_slash);
 
-/* Undo it in place, and take '+' for a blank where forms have it so; false
- * for a broken one or a NUL. */
+/* Decodes in place, and '+' as a blank as in forms; false for an invalid
+ * escape or a NUL. */
 bool rd_percent_decode (char *text, bool plus_is_blank);
 
 #endif /* RD_PERCENT_H */
