@@ -9,7 +9,7 @@
 
 #include "profiler/model/profile.h"
 
-/* What is to be added to a span's begin and end.  The two differ by less
+/* Added to a span's begin and end.  The two differ by less
  * than half a nanosecond, so that the duration rounds to what it is too. */
 struct rd_shift {
   int16_t begin_ps, end_ps;

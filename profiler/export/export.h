@@ -57,7 +57,7 @@ rd_export_fn rd_export_folded;
 rd_export_fn rd_export_pprof;
 rd_export_fn rd_export_text;
 
-/* What radio_profile_write does; options->format is set.  Without overwrite
+/* As radio_profile_write, with options->format set.  Without overwrite
  * RADIO_ERROR_EXISTS when there is such a file. */
 enum radio_status
 rd_profile_write_file (const struct radio_profile *profile, const char *path,

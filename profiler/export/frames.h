@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What formats with tables of functions need: the places in the program that
+/* For formats with tables of functions: the places in the program that
  * the nodes of a tree stand for, each once, and the path of a node. */
 #ifndef RD_FRAMES_H
 #define RD_FRAMES_H

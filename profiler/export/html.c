@@ -402,7 +402,7 @@ rd_page_write_static (struct rd_writer *writer,
 /* A SHA-256 in base64, and its NUL. */
 #define DIGEST_NBYTES (4 * 11 + 1)
 
-/* What stands between two '@' of the template. */
+/* A placeholder between two '@' of the template. */
 struct slot {
   const char *name;
   bool is_of_before;          /* filled from options->before */
@@ -463,7 +463,7 @@ fill_style (const struct radio_profile *profile, struct rd_writer *writer)
   return RADIO_OK;
 }
 
-/* What loader.js unpacks. */
+/* Text for loader.js to inflate. */
 static enum radio_status
 write_packed (struct rd_writer *writer, const char *text)
 {

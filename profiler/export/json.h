@@ -12,11 +12,11 @@
 #define RD_JSON_FORMAT "radio-profile"
 #define RD_JSON_VERSION 1
 
-/* What a page has in front of the document. */
+/* Precedes the document in a page. */
 #define RD_JSON_OPENING "<script type=\"application/json\"" \
                         " id=\"radio-profile\">"
 
-/* Of a member, and what stands in the column. */
+/* Type of a member, and the content of its column. */
 enum rd_column_kind {
   RD_COLUMN_TEXT,             /* char *: a string */
   RD_COLUMN_STRING,           /* const char *: an index into "strings" */
@@ -87,7 +87,7 @@ bool rd_parts_of_word (const char *word, enum radio_profile_parts *parts);
 
 enum { RD_SPAN_COLUMNS = 9, RD_SAMPLE_COLUMNS = 3, RD_TILE_COLUMNS = 3 };
 
-/* What deflating saves at most.  More would make a small file claim
+/* Limits the compression ratio.  More would make a small file claim
  * memory without end; the writer then does not deflate. */
 static inline bool
 rd_block_is_honest (uint64_t nbytes, uint64_t packed_nbytes)

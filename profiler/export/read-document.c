@@ -119,7 +119,7 @@ read_cell (const struct cell *cell, struct json_object *value,
     RD_TRY (read_string (cell, value, strings, &text));
   else
     return read_number (cell, value, at);
-  /* Of the members some are char *, some const char *. */
+  /* Some members are char *, some const char *. */
   memcpy (at, &text, sizeof text);
   return RADIO_OK;
 }
@@ -371,7 +371,7 @@ read_all (struct reading *reading)
   RD_FREE_PLAIN void *lanes = NULL;
   size_t nlanes = 0;
 
-  /* Whether it is a document of this version at all. */
+  /* Checks the version of the document. */
   int64_t version;
   RD_TRY (rd_json_int (reading->document, "version", reading->where, 1,
                        INT64_MAX, &version));

@@ -80,7 +80,7 @@ fail_json (struct json_object *document, const char *where)
   return fail_other (where, "a JSON document");
 }
 
-/* Whether the first line is frames, a blank and a number. */
+/* Returns whether the first line is frames, a blank and a number. */
 static bool
 is_folded (const char *text, size_t nbytes)
 {
@@ -141,7 +141,7 @@ rd_read_foreign (const char *text, size_t nbytes,
  * Reading files
  *----------------------------------------------------------------------*/
 
-/* What is read at once of something that does not tell its size. */
+/* Bytes read at once of a file of unknown size. */
 #define STEP_NBYTES ((size_t) 1 << 16)
 
 /* How long a pipe may take to get its first bytes: whoever makes a profile

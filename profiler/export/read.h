@@ -20,7 +20,7 @@ enum radio_status rd_read_foreign (const char *text, size_t nbytes,
                                    struct json_object *document,
                                    const char *where);
 
-/* What a table's strings point to. */
+/* The string table of a document. */
 struct rd_read_strings {
   const char **texts;
   size_t n;

@@ -315,7 +315,7 @@ add_count (struct line *line, uint64_t count, const char *word)
     add_item (line, "scopes", "%s %s", number, word);
 }
 
-/* What the recorder itself did, and what it could not keep. */
+/* The recorder's overhead, and data that it lost. */
 static void
 write_scopes (const struct rd_text *text)
 {

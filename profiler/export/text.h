@@ -50,7 +50,7 @@ void rd_write_wrapped (struct rd_writer *writer, const char *text,
  * The parts of the page
  *----------------------------------------------------------------------*/
 
-/* What all parts need to know. */
+/* Shared by all parts. */
 struct rd_text {
   struct rd_writer *writer;
   const struct radio_profile *profile;

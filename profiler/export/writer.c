@@ -85,7 +85,7 @@ rd_write_us (struct rd_writer *writer, uint64_t ns)
   rd_write_bytes (writer, fraction, sizeof fraction);
 }
 
-/* What does not fit into the room of rd_write_format. */
+/* Writes text that does not fit into the buffer of rd_write_format. */
 RADIO_PRINTF (3, 0) static void
 write_long (struct rd_writer *writer, size_t nbytes, const char *format,
             va_list args)

@@ -97,7 +97,7 @@ check_room (size_t n, const char *what, uint32_t *index)
  * Nodes, and the table of them
  *----------------------------------------------------------------------*/
 
-/* What tells a node from others; strings are the profile's own. */
+/* Identifies a node; strings are the profile's own. */
 struct key {
   size_t parent;
   const char *name, *category;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a profile keeps beside its contract while it is built: a hash table of
+/* Kept by a profile while it is built: a hash table of
  * nodes by parent and name; and the steps of making it whole. */
 #ifndef RD_BUILDER_H
 #define RD_BUILDER_H

@@ -28,7 +28,7 @@ quartile (const uint64_t *sorted, size_t n, unsigned k)
   return sorted[at] + (uint64_t) (step * (double) part / 4 + 0.5);
 }
 
-/* What a read took in each run that has any, sorted; how many those are. */
+/* Lists the times of a read in each run that has any, sorted. */
 static size_t
 list_times (const struct radio_profile *profile, size_t node,
             uint64_t *times)

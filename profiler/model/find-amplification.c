@@ -35,7 +35,7 @@ struct shape {
   uint64_t sizes[MAX_AXES];
 };
 
-/* What was read: a box, of an array, in tiles. */
+/* A read: a box, of an array, in tiles. */
 struct geometry {
   size_t node;
   struct shape array, tile, box;
@@ -115,7 +115,7 @@ delivers_nothing (const struct rd_finder *finder, size_t node)
          && below (finder, node, &rd_count_delivered) == 0;
 }
 
-/* What such operations decoded; those within others count with these. */
+/* Bytes that such operations decoded; nested ones count once. */
 static uint64_t
 count_unwanted (const struct rd_finder *finder)
 {

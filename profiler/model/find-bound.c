@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the time went into: decoding, the disk, the network, waiting for
+/* Where the time went: decoding, the disk, the network, waiting for
  * other threads, or all of it on one thread.
  *
  * Threads' time is compared by category: work, and waiting in system calls

@@ -79,7 +79,7 @@ rd_find_curve (struct rd_finder *finder)
  * Ranks
  *----------------------------------------------------------------------*/
 
-/* What a part has more of a node's self time than the mean of all. */
+/* Self time of a part in a node above the mean of all parts. */
 static double
 excess (const struct radio_profile *profile, size_t node, size_t part)
 {

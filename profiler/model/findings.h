@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files that look for findings share: a summary of the profile, and
+/* Shared by the files that look for findings: a summary of the profile, and
  * how a finding is told. */
 #ifndef RD_FINDINGS_H
 #define RD_FINDINGS_H
@@ -16,7 +16,7 @@ enum rd_category {
   RD_NCATEGORIES
 };
 
-/* What threads did in the scopes of a category. */
+/* Threads' times in the scopes of a category. */
 struct rd_category_times {
   uint64_t work_ns, wait_ns;
   uint64_t most_ns;           /* of both, in one node */
@@ -77,7 +77,7 @@ struct rd_formatted rd_finder_threads (const struct rd_finder *finder);
  * waiting may have been for a CPU, too. */
 bool rd_finder_lacked_cpus (const struct rd_finder *finder);
 
-/* What a finding is, but its evidence. */
+/* A finding without its evidence. */
 struct rd_claim {
   const char *id, *title;
   enum radio_finding_weight weight;

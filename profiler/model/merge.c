@@ -165,7 +165,7 @@ compare_entries (const void *a, const void *b)
   return by ? by : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Of the notes with equal node and key the first one stands for all. */
+/* Keeps the first one of the notes with equal node and key. */
 static enum radio_status
 merge_node_notes (struct radio_profile *joined,
                   struct radio_profile *const *sources, size_t n,
@@ -287,7 +287,7 @@ new_id (const struct merge *merge, const struct rd_span_ids *ids,
  * Checks
  *----------------------------------------------------------------------*/
 
-/* Whether a source stays in one piece: runs as one rank do. */
+/* Returns whether a source stays a single part: runs as one rank do. */
 static bool
 is_single_part (const struct radio_profile *source,
              enum radio_profile_parts parts)
@@ -317,7 +317,7 @@ check_kinds (struct radio_profile *const *profiles, size_t n,
  * Nodes
  *----------------------------------------------------------------------*/
 
-/* What is held at most: by ranks, which ran at the same time, all together;
+/* Peak memory: by ranks, which ran at the same time, all together;
  * by runs, which came one after the other, by one of them. */
 static uint64_t
 merge_peaks (enum radio_profile_parts parts, uint64_t a, uint64_t b)
@@ -325,7 +325,7 @@ merge_peaks (enum radio_profile_parts parts, uint64_t a, uint64_t b)
   return parts == RADIO_PARTS_RANKS ? rd_sum (a, b) : rd_max_u64 (a, b);
 }
 
-/* What is held in the end: of runs what the last one left. */
+/* Memory held in the end: of runs by the last one. */
 static uint64_t
 merge_live (enum radio_profile_parts parts, uint64_t before, uint64_t last)
 {
@@ -476,7 +476,7 @@ if_equal (const char *a, const char *b, const char *otherwise)
   return strcmp (a, b) == 0 ? a : otherwise;
 }
 
-/* What cannot be added up over the nodes, of a profile that begins at
+/* Adds what no sum over the nodes gives, of a profile that begins at
  * offset_ns.  The cost of a scope is the mean over all scopes. */
 static void
 add_info (struct radio_profile_info *to,

@@ -103,7 +103,7 @@ struct rd_profile_part {
   uint64_t started_unix_ns;
 };
 
-/* What a node itself has of a counter, and a part of a node. */
+/* A node's own value of a counter, and a part's share of a node. */
 struct rd_value {
   uint32_t node, counter;
   uint64_t value;
@@ -272,7 +272,7 @@ struct rd_move {
   const char *word;
 };
 
-/* What says best what an operation did, first. */
+/* In order of preference. */
 #define RD_NMOVES 7
 extern const struct rd_move rd_moves[RD_NMOVES];
 

@@ -416,7 +416,7 @@ clean (struct redaction *redaction, const char *text, const char **result)
   return *result ? RADIO_OK : rd_fail_memory (strlen (cleaned) + 1);
 }
 
-/* What stands in the copy for a note's or a fact's value. */
+/* Returns the value of a note or fact for the copy. */
 static enum radio_status
 clean_value (struct redaction *redaction, const char *value,
              const char **result)
@@ -429,7 +429,7 @@ clean_value (struct redaction *redaction, const char *value,
  * Copying
  *----------------------------------------------------------------------*/
 
-/* What the command says in its own words.  A file that is called like one
+/* Returns whether a value is a word of the command.  A file with such a name
  * ("balanced.html") does not make a secret of it: the word says nothing
  * about the file. */
 static bool

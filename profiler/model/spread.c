@@ -59,7 +59,7 @@ binomial_tail (size_t n, size_t k)
   return sum;
 }
 
-/* What a normal variable exceeds with the chance p, 0 < p < 1/2. */
+/* The upper quantile of the normal distribution, 0 < p < 1/2. */
 static double
 normal_quantile (double p)
 {
@@ -123,7 +123,7 @@ rd_spread_of (uint64_t *values, size_t n)
   return spread;
 }
 
-/* What Student's t stays below with a chance of 97.5 %.  Between the rows
+/* The 97.5 % quantile of Student's t distribution.  Between the rows
  * it is almost linear in 1 / degrees. */
 static double
 student_quantile (double degrees)

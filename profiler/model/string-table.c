@@ -108,7 +108,7 @@ hash_of (const struct rd_string_table *texts, const char *text, size_t *nbytes)
   return rd_mix (hash);
 }
 
-/* Whether text, cleaned, is this clean one. */
+/* Returns whether text, cleaned, equals this clean one. */
 static bool
 is_same (const char *clean, const char *text)
 {
