@@ -118,8 +118,8 @@ complain_no_axis (char letter, const char *axes)
     snprintf (list + used, sizeof list - used, "%s%c", used ? ", " : "",
               axes[i]);
   }
-  return rd_complain ("--%c: the image has no axis %c, its axes are %s",
-                      letter, letter, list);
+  return rd_error ("--%c: the image has no axis %c, its axes are %s",
+                   letter, letter, list);
 }
 
 /* Put a range of one axis into the box. */
@@ -134,12 +134,12 @@ apply_range (const struct rd_range *range, char letter, const char *axes,
   uint64_t n = shape[axis];
   uint64_t end = range->has_end ? range->end : n;
   if (end > n)
-    return rd_complain ("--%c: position %" PRIu64 " is outside: the axis "
-                        "has %" PRIu64 ", counted from 0", letter,
-                        end - 1, n);
+    return rd_error ("--%c: position %" PRIu64 " is outside: the axis "
+                     "has %" PRIu64 ", counted from 0", letter,
+                     end - 1, n);
   if (range->start >= end)
-    return rd_complain ("--%c: start %" PRIu64 " is outside: the axis has %"
-                        PRIu64 ", counted from 0", letter, range->start, n);
+    return rd_error ("--%c: start %" PRIu64 " is outside: the axis has %"
+                     PRIu64 ", counted from 0", letter, range->start, n);
   box->start[axis] = range->start;
   box->size[axis] = end - range->start;
   return RD_EXIT_OK;
@@ -155,13 +155,13 @@ apply_size (const struct rd_box_options *options, size_t i, const char *axes,
   size_t axis = (size_t) (place - axes);
   uint64_t n = shape[axis], size = options->size[i];
   if (size > n)
-    return rd_complain ("--size: %" PRIu64 " is more than the %" PRIu64
-                        " that axis %c has", size, n, letters[i]);
+    return rd_error ("--size: %" PRIu64 " is more than the %" PRIu64
+                     " that axis %c has", size, n, letters[i]);
   uint64_t start = options->has_at ? options->at[i] : (n - size) / 2;
   if (start > n - size)
-    return rd_complain ("--at: %c = %" PRIu64 " is too far: a size of %"
-                        PRIu64 " fits up to %" PRIu64, letters[i], start,
-                        size, n - size);
+    return rd_error ("--at: %c = %" PRIu64 " is too far: a size of %"
+                     PRIu64 " fits up to %" PRIu64, letters[i], start,
+                     size, n - size);
   box->start[axis] = start;
   box->size[axis] = size;
   return RD_EXIT_OK;

@@ -117,11 +117,11 @@ open_source (struct cp *cp, const char *root)
   }
   struct source source = { root ? strdup (root) : NULL, NULL };
   if (root && source.root == NULL)
-    rd_complain_memory ();
+    rd_error_memory ();
   else if (root == NULL)
     rd_store_open (cp->args, false, &source.store);
   else if (rd_uri_open (cp->args, root, false, &source.store) != RADIO_OK)
-    rd_complain_library (NULL);
+    rd_error_library (NULL);
   if (source.store == NULL) {
     free (source.root);
     return NULL;
@@ -168,14 +168,14 @@ add_store (struct cp *cp, struct radio_store *store, const char *operand)
 {
   if (is_volume (store)) {
     if (cp->name == NULL)
-      return rd_complain ("%s: a volume without a store: name the copy by "
-                          "--name COLLECTION/NAME, or its store by --store",
-                          operand);
+      return rd_error ("%s: a volume without a store: name the copy by "
+                       "--name COLLECTION/NAME, or its store by --store",
+                       operand);
     return rd_copy_add (&cp->work, store, "", cp->name) ? RD_EXIT_OK
                                                          : RD_EXIT_FAILED;
   }
   if (add_listed (cp, store, NULL) != RADIO_OK)
-    return rd_complain_library (operand);
+    return rd_error_library (operand);
   return RD_EXIT_OK;
 }
 
@@ -189,7 +189,7 @@ add_named (struct cp *cp, struct radio_store *store, const char *name,
     return RD_EXIT_OK;
   if (status != RADIO_ERROR_NOT_FOUND
       || radio_store_find (store, name, &path) != RADIO_OK)
-    return rd_complain_library (operand);
+    return rd_error_library (operand);
   return rd_copy_add (&cp->work, store, path, cp->name) ? RD_EXIT_OK
                                                          : RD_EXIT_FAILED;
 }
@@ -254,11 +254,11 @@ check_names (struct cp *cp)
   struct rd_copy_volumes *work = &cp->work;
   sort_items (work);
   if (cp->name && work->n > 1)
-    return rd_complain ("--name is for one volume, not for %zu", work->n);
+    return rd_error ("--name is for one volume, not for %zu", work->n);
   for (size_t i = 1; i < work->n; i++)
     if (strcmp (work->items[i - 1].to_path, work->items[i].to_path) == 0)
-      return rd_complain ("two volumes would become %s: copy them one by "
-                          "one, with --name", work->items[i].to_path);
+      return rd_error ("two volumes would become %s: copy them one by "
+                       "one, with --name", work->items[i].to_path);
   return RD_EXIT_OK;
 }
 
@@ -269,7 +269,7 @@ settle (struct cp *cp)
   const struct rd_args *args = cp->args;
   cp->sources = calloc (args->noperands + 1, sizeof *cp->sources);
   if (cp->sources == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   for (size_t i = 0; i < args->noperands; i++) {
     int failed = add_operand (cp, args->operands[i]);
     if (failed)
@@ -298,13 +298,13 @@ check_destination (const struct cp *cp)
     return rd_url_check_apart (cp->args, cp->to);
   RD_FREE char *above = strdup (cp->to);
   if (above == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   for (;;) {
     RD_FREE char *root = NULL, *path = NULL;
     bool is_node = rd_split_path (above, &root, &path);
     if (is_node && (*path != '\0' || strcmp (above, cp->to) != 0))
-      return rd_complain ("%s: lies in the store %s: name that, and the copy "
-                          "by --name", cp->to, root);
+      return rd_error ("%s: lies in the store %s: name that, and the copy "
+                       "by --name", cp->to, root);
     char *slash = strrchr (above, '/');
     if (is_node || slash == NULL || slash == above || slash[-1] == '/'
         || slash[-1] == ':')
@@ -334,7 +334,7 @@ open_destination (struct cp *cp)
     radio_store_close (cp->work.to);
     status = radio_store_open ("memory:", &options, &cp->work.to);
   }
-  return status == RADIO_OK ? RD_EXIT_OK : rd_complain_library (cp->to);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (cp->to);
 }
 
 static void

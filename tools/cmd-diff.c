@@ -72,11 +72,11 @@ compare (struct rd_diff *diff, struct rd_profile_output *output,
   RD_CLOSE_PROFILE struct radio_profile *after = NULL;
   struct radio_comparison *comparison = NULL;
   if (radio_profile_read (before_file, &before) != RADIO_OK)
-    return rd_complain_library (before_file);
+    return rd_error_library (before_file);
   if (radio_profile_read (after_file, &after) != RADIO_OK)
-    return rd_complain_library (after_file);
+    return rd_error_library (after_file);
   if (radio_profile_compare (before, after, &comparison) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   diff->comparison = comparison;
   diff->before = before;
   diff->after = after;

@@ -14,8 +14,8 @@ export_array (const struct rd_box_file *wanted,
   char axes[RADIO_MAX_RANK + 1];
   struct radio_box box;
   if (!rd_has_suffix (wanted->file, ".npy") || wanted->options.scaled)
-    return rd_complain ("%s: an array, not a volume: it goes into .npy "
-                        "files only, as it is stored", target->name);
+    return rd_error ("%s: an array, not a volume: it goes into .npy "
+                     "files only, as it is stored", target->name);
   radio_array_info (target->array, &info);
   rd_array_axes (&info, axes);
   if (!rd_box_given (&wanted->box))

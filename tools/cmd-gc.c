@@ -49,11 +49,11 @@ collect (const struct rd_args *args, bool dry_run)
   struct radio_gc_result result = { 0 };
   enum radio_status status = radio_store_gc (store, dry_run, &result);
   if (status != RADIO_OK && status != RADIO_ERROR_CANCELLED)
-    return rd_complain_library (rd_store_name (args));
+    return rd_error_library (rd_store_name (args));
   bool is_s3 = strncasecmp (rd_store_name (args), "s3://", 5) == 0;
   tell (&result, dry_run, is_s3);
   return status == RADIO_OK ? RD_EXIT_OK
-                            : rd_complain_library (rd_store_name (args));
+                            : rd_error_library (rd_store_name (args));
 }
 
 static int

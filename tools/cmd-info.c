@@ -168,7 +168,7 @@ tell_volume (const char *name, struct radio_volume *volume, bool json)
   if (status == RADIO_ERROR_UNSUPPORTED)
     stored = RD_UNKNOWN_NBYTES;
   else if (status != RADIO_OK)
-    return rd_complain_library (name);
+    return rd_error_library (name);
   radio_volume_info (volume, &info);
   if (json) {
     rd_report_print (rd_volume_json (name, &info, stored));

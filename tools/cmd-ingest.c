@@ -115,7 +115,7 @@ ingest_all (struct ingest *ingest, const struct rd_args *args)
   struct rd_ingest_files *work = &ingest->work;
   for (size_t i = 0; i < args->noperands; i++)
     if (!rd_files_add (&ingest->files, args->operands[i]))
-      return rd_complain_memory ();
+      return rd_error_memory ();
   if (!rd_files_settle (&ingest->files, work->collection))
     return RD_EXIT_FAILED;
   if (ingest->files.n == 0)

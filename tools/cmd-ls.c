@@ -36,7 +36,7 @@ open_entry (struct listing *listing, const char *path, struct opened *opened)
     radio_volume_info (opened->volume, &opened->info);
     return true;
   }
-  rd_complain_library (path);
+  rd_error_library (path);
   radio_volume_close (opened->volume);
   listing->nfailed++;
   return false;
@@ -160,7 +160,7 @@ list (struct listing *listing, struct rd_args *args)
     if (radio_store_list (listing->store, collection, on_entry, listing)
         == RADIO_OK)
       continue;
-    rd_complain_library (collection);
+    rd_error_library (collection);
     listing->nfailed++;
   }
   finish (listing);

@@ -111,7 +111,7 @@ make (struct phantom *phantom, const struct rd_args *args)
                                             &phantom->options);
   rd_progress_clear (&phantom->progress);
   if (status != RADIO_OK)
-    return rd_complain_library (phantom->path);
+    return rd_error_library (phantom->path);
   tell (phantom, rd_clock_s () - phantom->progress.start_s);
   return RD_EXIT_OK;
 }

@@ -17,12 +17,12 @@ remove_path (const struct rd_args *args, const char *root, const char *path,
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
   if (*path == '\0')
-    return rd_complain ("%s: a store, or a volume without one: remove its "
-                        "folder instead", operand);
+    return rd_error ("%s: a store, or a volume without one: remove its "
+                     "folder instead", operand);
   if (rd_uri_open (args, root, false, &store) != RADIO_OK)
-    return rd_complain_library (root);
+    return rd_error_library (root);
   if (radio_store_remove (store, path) != RADIO_OK)
-    return rd_complain_library (operand);
+    return rd_error_library (operand);
   return RD_EXIT_OK;
 }
 
@@ -34,9 +34,9 @@ remove_url (const struct rd_args *args, const char *operand, char **path)
   if (failed)
     return failed;
   if (**path == '\0')
-    return rd_complain ("%s: a store, or a volume without one, since no group "
-                        "stands above it: remove its objects instead",
-                        operand);
+    return rd_error ("%s: a store, or a volume without one, since no group "
+                     "stands above it: remove its objects instead",
+                     operand);
   return remove_path (args, root, *path, operand);
 }
 
@@ -49,7 +49,7 @@ remove_name (const struct rd_args *args, const char *operand, char **path)
     return failed;
   if (radio_store_find (store, operand, path) != RADIO_OK
       || radio_store_remove (store, *path) != RADIO_OK)
-    return rd_complain_library (operand);
+    return rd_error_library (operand);
   return RD_EXIT_OK;
 }
 
@@ -83,8 +83,8 @@ remove_all (const struct rd_args *args)
     if (remove_one (args, args->operands[i++]) != RD_EXIT_OK)
       status = RD_EXIT_FAILED;
   if (i < args->noperands)
-    return rd_complain ("interrupted: %s and what follows it stay",
-                        args->operands[i]);
+    return rd_error ("interrupted: %s and what follows it stay",
+                     args->operands[i]);
   return status;
 }
 

@@ -163,8 +163,8 @@ check_place (const struct slice *slice, const char *option, size_t axis,
   uint64_t n = axis < array->rank ? array->shape[axis] : 1;
   if (place < n)
     return RD_EXIT_OK;
-  return rd_complain ("%s: %" PRIu64 " is outside: the image has %" PRIu64
-                      " there, counted from 0", option, place, n);
+  return rd_error ("%s: %" PRIu64 " is outside: the image has %" PRIu64
+                   " there, counted from 0", option, place, n);
 }
 
 static int
@@ -233,7 +233,7 @@ read_as (const struct slice *slice, uint64_t channel, enum radio_dtype dtype,
                                slice->index, dtype, plane, nbytes,
                                &options) == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (slice->target.name);
+  return rd_error_library (slice->target.name);
 }
 
 /* Of complex values their magnitude is shown. */
@@ -245,7 +245,7 @@ read_magnitudes (const struct slice *slice, uint64_t channel, float *plane,
   size_t nbytes = n * radio_dtype_nbytes (dtype);
   RD_FREE void *values = malloc (nbytes + 1);
   if (values == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   int failed = read_as (slice, channel, dtype, values, nbytes);
   const float *narrow = values;
   const double *wide = values;
@@ -277,17 +277,17 @@ make_raster (const struct slice *slice, uint64_t channel,
   if (__builtin_mul_overflow (shape[0], shape[1], &nbytes)
       || __builtin_mul_overflow (nbytes, sizeof (float), &nbytes)
       || nbytes > slice->memory_nbytes / (is_complex (slice) ? 16 : 4))
-    return rd_complain ("a plane of %" PRIu64 " x %" PRIu64 " voxels needs "
-                        "more memory than allowed (raise it by --memory)",
-                        shape[1], shape[0]);
+    return rd_error ("a plane of %" PRIu64 " x %" PRIu64 " voxels needs "
+                     "more memory than allowed (raise it by --memory)",
+                     shape[1], shape[0]);
   RD_FREE float *plane = malloc ((size_t) nbytes + 1);
   if (plane == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   int failed = read_plane (slice, channel, plane, (size_t) nbytes);
   if (failed)
     return failed;
   if (!rd_view_turn (view, plane, shape, raster))
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (slice->no_aspect
       || !rd_square_size (raster->width, raster->height, view->pixel_mm,
                           MAX_SIDE, size))
@@ -295,7 +295,7 @@ make_raster (const struct slice *slice, uint64_t channel,
   enum rd_interpolation how = slice->has_interpolation
     ? slice->interpolation : rd_raster_interpolation (raster, &slice->info);
   if (!rd_raster_resize (raster, size[0], size[1], how))
-    return rd_complain_memory ();
+    return rd_error_memory ();
   double pixel = view->pixel_mm[0] < view->pixel_mm[1] ? view->pixel_mm[0]
                                                        : view->pixel_mm[1];
   view->pixel_mm[0] = view->pixel_mm[1] = pixel;
@@ -318,7 +318,7 @@ choose_window (struct slice *slice, const struct rd_raster *raster)
              && !rd_robust_window (raster->values,
                                    raster->width * raster->height,
                                    &slice->low, &slice->high))
-    return rd_complain_memory ();
+    return rd_error_memory ();
   return RD_EXIT_OK;
 }
 
@@ -340,7 +340,7 @@ add_channel (struct slice *slice, size_t i, struct rd_picture *picture)
     picture->pixels = malloc (raster.width * raster.height
                               * picture->nchannels + 1);
     if (picture->pixels == NULL)
-      failed = rd_complain_memory ();
+      failed = rd_error_memory ();
   }
   if (!failed)
     rd_raster_to_grey (&raster, slice->low, slice->high,

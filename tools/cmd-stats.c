@@ -103,7 +103,7 @@ run_stats (struct rd_args *args)
     ? radio_volume_stats (target.volume, raw, &stats)
     : radio_array_stats (target.array, &stats);
   if (status != RADIO_OK)
-    return rd_complain_library (name);
+    return rd_error_library (name);
   if (json)
     tell_json (name, &stats, raw || target.volume == NULL);
   else

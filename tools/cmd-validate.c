@@ -55,9 +55,9 @@ on_damage (const char *message, void *user_data)
   struct validation *v = user_data;
   rd_progress_clear (&v->progress);
   if (strstr (message, v->current) != NULL)
-    rd_complain ("%s", message);
+    rd_error ("%s", message);
   else
-    rd_complain ("%s: %s", v->current, message);
+    rd_error ("%s: %s", v->current, message);
 }
 
 static void
@@ -94,7 +94,7 @@ open_listed (struct radio_store *store, const char *path,
 {
   memset (target, 0, sizeof *target);
   if (radio_volume_open (store, path, &target->volume) != RADIO_OK)
-    return rd_complain_library (path);
+    return rd_error_library (path);
   target->array = radio_volume_array (target->volume);
   return RD_EXIT_OK;
 }
@@ -148,11 +148,11 @@ validate (struct validation *v, struct rd_args *args)
     if (failed)
       return failed;
     if (radio_store_list (store, NULL, on_entry, v) != RADIO_OK)
-      return rd_complain_library (rd_store_name (args));
+      return rd_error_library (rd_store_name (args));
   }
   for (size_t i = 0; i < args->noperands; i++)
     if (!add_name (v, args->operands[i]))
-      return rd_complain_memory ();
+      return rd_error_memory ();
   rd_progress_start (&v->progress, NULL);
   for (size_t i = 0; i < v->n; i++) {
     rd_progress_update (&v->progress, v->names[i], i, v->n);

@@ -106,14 +106,14 @@ complain (const struct work *work, const struct rd_copy_item *item,
   bool is_interrupted = outcome->status == RADIO_ERROR_CANCELLED
                         && *work->copy->interrupted_by;
   if (is_interrupted)
-    rd_complain ("%s: interrupted; the same command goes on from there",
-                 item->to_path);
+    rd_error ("%s: interrupted; the same command goes on from there",
+              item->to_path);
   else if (outcome->status == RADIO_ERROR_EXISTS
            && strstr (message, "exists already"))
-    rd_complain ("%s: is there already (see --skip-existing and "
-                 "--overwrite)", item->to_path);
+    rd_error ("%s: is there already (see --skip-existing and "
+              "--overwrite)", item->to_path);
   else
-    rd_complain_message (item->to_path, message);
+    rd_error_message (item->to_path, message);
 }
 
 /* Tell of one volume that ended. */
@@ -227,7 +227,7 @@ rd_copy_volumes (struct rd_copy_volumes *copy)
   struct work work = { .copy = copy };
   work.synced.outcomes = calloc (copy->n + 1, sizeof *work.synced.outcomes);
   if (work.synced.outcomes == NULL) {
-    rd_complain_memory ();
+    rd_error_memory ();
     copy->nfailed++;
     return;
   }
@@ -252,7 +252,7 @@ rd_copy_add (struct rd_copy_volumes *copy, struct radio_store *from,
     struct rd_copy_item *items = reallocarray (copy->items, capacity,
                                                sizeof *items);
     if (items == NULL)
-      return rd_complain_memory (), false;
+      return rd_error_memory (), false;
     copy->items = items;
     copy->capacity = capacity;
   }
@@ -260,7 +260,7 @@ rd_copy_add (struct rd_copy_volumes *copy, struct radio_store *from,
   *item = (struct rd_copy_item) { from, strdup (path),
                                   strdup (to_path ? to_path : path) };
   if (item->path == NULL || item->to_path == NULL)
-    return rd_complain_memory (), false;
+    return rd_error_memory (), false;
   return true;
 }
 

@@ -78,7 +78,7 @@ add_folder (struct rd_files *files, const char *name, int depth)
     ? scandir (name, &entries, is_visible, in_byte_order)
     : (errno = ELOOP, -1);
   if (n < 0) {
-    rd_complain ("%s: %s", name, strerror (errno));
+    rd_error ("%s: %s", name, strerror (errno));
     files->nbad++;
     return true;
   }
@@ -125,7 +125,7 @@ rd_files_add (struct rd_files *files, const char *name)
   if (!add_folder (files, name, 0))
     return false;
   if (files->n == before && files->nbad == bad) {
-    rd_complain ("%s: no NIfTI images in this folder", name);
+    rd_error ("%s: no NIfTI images in this folder", name);
     files->nbad++;
   }
   return true;
@@ -194,8 +194,8 @@ compare_neighbours (struct rd_file **sorted, size_t n)
     if (strcmp (a->path, b->path) != 0)
       continue;
     if (!same_image (a, b, &second)) {
-      rd_complain ("'%s' and '%s' would both become %s: ingest them into "
-                   "two collections (-c)", a->name, b->name, a->path);
+      rd_error ("'%s' and '%s' would both become %s: ingest them into "
+                "two collections (-c)", a->name, b->name, a->path);
       fine = false;
       continue;
     }
@@ -223,7 +223,7 @@ rd_files_settle (struct rd_files *files, const char *collection)
   struct rd_file **sorted = reallocarray (NULL, files->n + 1,
                                           sizeof *sorted);
   if (sorted == NULL) {
-    rd_complain_memory ();
+    rd_error_memory ();
     return false;
   }
   size_t n = 0;

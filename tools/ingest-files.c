@@ -134,13 +134,13 @@ complain (const struct work *work, const struct rd_file *file,
 {
   if (outcome->status == RADIO_ERROR_CANCELLED
       && *work->ingest->interrupted_by)
-    rd_complain ("%s: interrupted, nothing of it was kept", file->name);
+    rd_error ("%s: interrupted, nothing of it was kept", file->name);
   else if (outcome->status == RADIO_ERROR_EXISTS)
-    rd_complain ("%s: %s is there already (see --skip-existing and "
-                 "--overwrite)", file->name, file->path);
+    rd_error ("%s: %s is there already (see --skip-existing and "
+              "--overwrite)", file->name, file->path);
   else
-    rd_complain_message (file->name, outcome->message ? outcome->message
-                                                      : "out of memory");
+    rd_error_message (file->name, outcome->message ? outcome->message
+                                                   : "out of memory");
 }
 
 /* Tell of one file that ended. */
@@ -264,7 +264,7 @@ rd_ingest_files (struct rd_ingest_files *ingest)
   struct work work = { .ingest = ingest };
   work.synced.outcomes = calloc (n, sizeof *work.synced.outcomes);
   if (work.synced.outcomes == NULL) {
-    rd_complain_memory ();
+    rd_error_memory ();
     ingest->nfailed++;
     return;
   }

@@ -23,7 +23,7 @@ rd_store_name (const struct rd_args *args)
 static int
 complain_of (const char *store)
 {
-  return rd_complain_library (rd_is_url (store) ? NULL : store);
+  return rd_error_library (rd_is_url (store) ? NULL : store);
 }
 
 enum radio_status
@@ -51,8 +51,8 @@ rd_uri_open (const struct rd_args *args, const char *uri, bool create,
 static int
 complain_no_store (const char *name)
 {
-  return rd_complain ("there is no store at '%s': name one by --store or "
-                      "RADIO_STORE, or make it by 'radio ingest'", name);
+  return rd_error ("there is no store at '%s': name one by --store or "
+                   "RADIO_STORE, or make it by 'radio ingest'", name);
 }
 
 int
@@ -163,10 +163,10 @@ open_node (struct rd_target *target, bool arrays)
   RD_FREE char *message = rd_format ("%s", radio_error_message ());
   if (status != RADIO_ERROR_FORMAT || !arrays
       || !is_array (target, target->path))
-    return rd_complain_message (target->name, message ? message : "");
+    return rd_error_message (target->name, message ? message : "");
   status = radio_array_open (target->store, target->path, &target->array);
   return status == RADIO_OK ? RD_EXIT_OK
-                            : rd_complain_library (target->name);
+                            : rd_error_library (target->name);
 }
 
 static int
@@ -188,7 +188,7 @@ complain_absent (const struct rd_args *args, const struct rd_target *target,
   enum radio_node node;
   if (radio_store_node (target->store, "", &node) == RADIO_ERROR_NOT_FOUND)
     return complain_no_store (rd_store_name (args));
-  return rd_complain ("%s", message);
+  return rd_error ("%s", message);
 }
 
 /* Find the path of a name. */
@@ -205,11 +205,11 @@ find_name (const struct rd_args *args, const char *operand, bool arrays,
   if (message == NULL)
     return RD_EXIT_FAILED;
   if (status != RADIO_ERROR_NOT_FOUND)
-    return rd_complain ("%s", message);
+    return rd_error ("%s", message);
   if (!arrays || !is_array (target, operand))
     return complain_absent (args, target, message);
   target->path = strdup (operand);
-  return target->path ? RD_EXIT_OK : rd_complain_memory ();
+  return target->path ? RD_EXIT_OK : rd_error_memory ();
 }
 
 /* The path of a volume is not looked for first, which would be another trip
@@ -240,7 +240,7 @@ open_name (const struct rd_args *args, const char *operand, bool arrays,
   if (status == RADIO_OK)
     return RD_EXIT_OK;
   if (status == RADIO_ERROR_IO)
-    return rd_complain_library (operand);
+    return rd_error_library (operand);
   failed = find_name (args, operand, arrays, target);
   if (failed)
     return failed;

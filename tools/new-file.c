@@ -18,14 +18,14 @@ check_name (const char *name, bool overwrite)
 {
   struct stat st;
   if (!overwrite && lstat (name, &st) == 0)
-    return rd_complain ("%s: exists already (replace it by --overwrite)",
-                        name);
+    return rd_error ("%s: exists already (replace it by --overwrite)",
+                     name);
   if (stat (name, &st) != 0 || S_ISREG (st.st_mode))
     return RD_EXIT_OK;
-  return rd_complain (S_ISDIR (st.st_mode)
-                      ? "%s: is a folder"
-                      : "%s: is not a regular file, and is not replaced",
-                      name);
+  return rd_error (S_ISDIR (st.st_mode)
+                   ? "%s: is a folder"
+                   : "%s: is not a regular file, and is not replaced",
+                   name);
 }
 
 int
@@ -38,8 +38,8 @@ rd_new_file_check (const char *name, bool overwrite)
     return RD_EXIT_FAILED;
   const char *folder = dirname (copy);
   if (access (folder, W_OK | X_OK) != 0)
-    return rd_complain ("%s: cannot be written: %s: %s", name, folder,
-                        strerror (errno));
+    return rd_error ("%s: cannot be written: %s: %s", name, folder,
+                     strerror (errno));
   return RD_EXIT_OK;
 }
 
@@ -66,14 +66,14 @@ open_temporary (struct rd_new_file *file)
   int fd = open (file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                  0666);
   if (fd < 0)
-    return rd_complain ("%s: cannot be written: %s", file->name,
-                        strerror (errno));
+    return rd_error ("%s: cannot be written: %s", file->name,
+                     strerror (errno));
   file->stream = fdopen (fd, "wb");
   if (file->stream)
     return RD_EXIT_OK;
   close (fd);
   unlink (file->temporary);
-  return rd_complain_memory ();
+  return rd_error_memory ();
 }
 
 int
@@ -134,8 +134,8 @@ rd_new_file_end (struct rd_new_file *file, int errnum)
     unlink (file->temporary);
   release (file);
   if (errnum == EEXIST)
-    return rd_complain ("%s: exists already (replace it by --overwrite)",
-                        file->name);
-  return errnum ? rd_complain ("%s: %s", file->name, strerror (errnum))
+    return rd_error ("%s: exists already (replace it by --overwrite)",
+                     file->name);
+  return errnum ? rd_error ("%s: %s", file->name, strerror (errnum))
                 : RD_EXIT_OK;
 }

@@ -20,7 +20,7 @@ rd_usage_error (struct rd_args *args, const char *format, ...)
   vsnprintf (text, sizeof text, format, list);
   va_end (list);
   const char *name = args->command->name;
-  rd_complain ("%s: %s (see 'radio %s --help')", name, text, name);
+  rd_error ("%s: %s (see 'radio %s --help')", name, text, name);
   return args->status = RD_EXIT_USAGE;
 }
 
@@ -76,7 +76,7 @@ tell_unknown (struct rd_args *args)
   }
   RD_FREE char *typed = strdup (word + 2);
   if (typed == NULL) {
-    args->status = rd_complain_memory ();
+    args->status = rd_error_memory ();
     return;
   }
   typed[strcspn (typed, "=")] = '\0';

@@ -52,9 +52,9 @@ static int
 complain_export (enum radio_status status, const char *file)
 {
   if (status == RADIO_ERROR_EXISTS)
-    return rd_complain ("%s: exists already (replace it by --overwrite)",
-                        file);
-  return rd_complain_library (NULL);
+    return rd_error ("%s: exists already (replace it by --overwrite)",
+                     file);
+  return rd_error_library (NULL);
 }
 
 int

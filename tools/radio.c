@@ -60,9 +60,9 @@ complain_unknown (const char *name)
 {
   const char *near = near_command (name);
   if (near)
-    rd_complain ("there is no command '%s', did you mean '%s'?", name, near);
+    rd_error ("there is no command '%s', did you mean '%s'?", name, near);
   else
-    rd_complain ("there is no command '%s' (see 'radio --help')", name);
+    rd_error ("there is no command '%s' (see 'radio --help')", name);
   return RD_EXIT_USAGE;
 }
 
@@ -80,7 +80,7 @@ run_help (int argc, char **argv)
     const struct rd_command *sub = rd_find_sub_command (command->subs,
                                                         argc - 1, argv + 1);
     if (sub == NULL)
-      return rd_complain_sub_command (command, command->subs, argv[2]);
+      return rd_error_sub_command (command, command->subs, argv[2]);
     command = sub;
   }
   rd_help_command (command);
@@ -92,12 +92,12 @@ static void
 tell_failure (int status)
 {
   char number[32];
-  const char *message = rd_first_complaint ();
+  const char *message = rd_first_error ();
   snprintf (number, sizeof number, "exit status %d", status);
   if (status != RD_EXIT_OK
       && radio_profile_env_fact ("failed", message ? message : number,
                                  RADIO_TEXT_NAME) != RADIO_OK)
-    rd_complain_library (NULL);
+    rd_error_library (NULL);
 }
 
 /* Run a command, recorded when RADIO_PROFILE names a file.  That a profile
@@ -116,12 +116,12 @@ run_recorded (struct rd_args *args)
     return args->command->run (args);
   bool recorded = radio_profile_from_env () == RADIO_OK;
   if (!recorded)
-    rd_complain_library ("RADIO_PROFILE");
+    rd_error_library ("RADIO_PROFILE");
   int status = args->command->run (args);
   tell_failure (status);
   /* The message also says where the profile is instead. */
   if (recorded && radio_profile_finish_env (NULL) != RADIO_OK)
-    rd_complain ("RADIO_PROFILE: %s", radio_error_message ());
+    rd_error ("RADIO_PROFILE: %s", radio_error_message ());
   return status;
 }
 
@@ -129,7 +129,7 @@ static int
 run (int argc, char **argv)
 {
   if (argc < 1) {
-    rd_complain ("no command given (see 'radio --help')");
+    rd_error ("no command given (see 'radio --help')");
     return RD_EXIT_USAGE;
   }
   if (strcmp (argv[0], "--version") == 0 || strcmp (argv[0], "-V") == 0) {

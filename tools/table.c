@@ -16,7 +16,7 @@ rd_table_add (struct rd_table *table, const char *text)
     size_t capacity = table->capacity ? 2 * table->capacity : 64;
     char **cells = reallocarray (table->cells, capacity, sizeof *cells);
     if (cells == NULL) {
-      rd_complain_memory ();
+      rd_error_memory ();
       return false;
     }
     table->cells = cells;
@@ -24,7 +24,7 @@ rd_table_add (struct rd_table *table, const char *text)
   }
   char *copy = strdup (text);
   if (copy == NULL) {
-    rd_complain_memory ();
+    rd_error_memory ();
     return false;
   }
   table->cells[table->ncells++] = copy;

@@ -37,13 +37,13 @@ format_args (const char *format, va_list args)
 static char *first_complaint;
 
 const char *
-rd_first_complaint (void)
+rd_first_error (void)
 {
   return first_complaint;
 }
 
 int
-rd_complain (const char *format, ...)
+rd_error (const char *format, ...)
 {
   va_list args;
   va_start (args, format);
@@ -64,9 +64,9 @@ rd_warn (const char *message)
 }
 
 int
-rd_complain_memory (void)
+rd_error_memory (void)
 {
-  return rd_complain ("out of memory");
+  return rd_error ("out of memory");
 }
 
 /* The text as rd_text_print shows it. */
@@ -94,17 +94,17 @@ mentions (const char *message, const char *subject)
 }
 
 int
-rd_complain_message (const char *subject, const char *message)
+rd_error_message (const char *subject, const char *message)
 {
   if (subject == NULL || mentions (message, subject))
-    return rd_complain ("%s", message);
-  return rd_complain ("%s: %s", subject, message);
+    return rd_error ("%s", message);
+  return rd_error ("%s: %s", subject, message);
 }
 
 int
-rd_complain_library (const char *subject)
+rd_error_library (const char *subject)
 {
-  return rd_complain_message (subject, radio_error_message ());
+  return rd_error_message (subject, radio_error_message ());
 }
 
 char *
@@ -115,7 +115,7 @@ rd_format (const char *format, ...)
   char *text = format_args (format, args);
   va_end (args);
   if (text == NULL)
-    rd_complain_memory ();
+    rd_error_memory ();
   return text;
 }
 
@@ -130,8 +130,8 @@ rd_close_stdout (int status)
    * something was to be written, which ferror has seen. */
   if (!failed || (errno == EBADF && status != RD_EXIT_OK))
     return status;
-  rd_complain ("standard output: %s",
-               errno ? strerror (errno) : "cannot be written");
+  rd_error ("standard output: %s",
+            errno ? strerror (errno) : "cannot be written");
   return status == RD_EXIT_OK ? RD_EXIT_FAILED : status;
 }
 

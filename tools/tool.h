@@ -20,23 +20,23 @@ enum rd_exit {
 };
 
 /* Print "radio: MESSAGE" as one line on stderr; returns RD_EXIT_FAILED. */
-int rd_complain (const char *format, ...) RADIO_PRINTF (1, 2);
+int rd_error (const char *format, ...) RADIO_PRINTF (1, 2);
 
 /* The first complaint of this process, or NULL: why a command failed. */
-const char *rd_first_complaint (void);
+const char *rd_first_error (void);
 
 /* Complain with the library's message, with subject before it unless the
  * message names it already (or subject is NULL). */
-int rd_complain_library (const char *subject);
+int rd_error_library (const char *subject);
 
 /* The same with a message of the library's that was kept. */
-int rd_complain_message (const char *subject, const char *message);
+int rd_error_message (const char *subject, const char *message);
 
 /* Print "radio: warning: MESSAGE": worth knowing, but no failure. */
 void rd_warn (const char *message);
 
 /* Complain about memory. */
-int rd_complain_memory (void);
+int rd_error_memory (void);
 
 /* Flush and close stdout: a full disk or a closed pipe makes a command that
  * succeeded fail. */

@@ -81,7 +81,7 @@ open_address (const struct rd_args *args, const char *text,
   RD_CLOSE_STORE struct radio_store *whole = NULL;
   size_t scheme = scheme_nbytes (text), nbytes = strlen (text);
   if (rd_uri_open (args, text, false, &whole) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   *address = (struct address) { .text = text, .nbytes = nbytes };
   address->top_nbytes = scheme + strcspn (text + scheme, "/");
   while (address->nbytes > address->top_nbytes
@@ -91,7 +91,7 @@ open_address (const struct rd_args *args, const char *text,
   if (top == NULL)
     return RD_EXIT_FAILED;
   if (rd_uri_open (args, top, false, &address->store) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   return RD_EXIT_OK;
 }
 
@@ -141,7 +141,7 @@ look_for_group (const struct address *address, size_t n, bool *found)
   case RADIO_ERROR_UNSUPPORTED:
     return RD_EXIT_OK;
   default:
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   }
 }
 
@@ -152,12 +152,12 @@ check_node (const struct address *address)
   enum radio_node node;
   enum radio_status status = look (address, address->nbytes, &node);
   if (status == RADIO_ERROR_NOT_FOUND)
-    return rd_complain ("%s: there is no zarr.json, so neither a volume nor a "
-                        "collection ('radio ls -s STORE' tells what a store "
-                        "has)", address->text);
+    return rd_error ("%s: there is no zarr.json, so neither a volume nor a "
+                     "collection ('radio ls -s STORE' tells what a store "
+                     "has)", address->text);
   bool is_there = status == RADIO_OK || status == RADIO_ERROR_FORMAT
                   || status == RADIO_ERROR_UNSUPPORTED;
-  return is_there ? RD_EXIT_OK : rd_complain_library (address->text);
+  return is_there ? RD_EXIT_OK : rd_error_library (address->text);
 }
 
 /* The longest way up through groups. */
@@ -171,8 +171,8 @@ find_root (const struct address *address, size_t *root_nbytes)
     *root_nbytes = n;
     n = parent_nbytes (address, n);
     if (i == MAX_PARENTS)
-      return rd_complain ("%s: more than %d groups stand above it: name its "
-                          "store by --store", address->text, MAX_PARENTS);
+      return rd_error ("%s: more than %d groups stand above it: name its "
+                       "store by --store", address->text, MAX_PARENTS);
     int failed = look_for_group (address, n, &found);
     if (failed || !found)
       return failed;
@@ -207,8 +207,8 @@ complain_within (const struct address *address, size_t n)
   group.nbytes = n;
   int failed = find_root (&group, &n);
   return failed ? failed
-    : rd_complain ("%s: lies in the store %.*s: name that, and the copy by "
-                   "--name", address->text, (int) n, address->text);
+    : rd_error ("%s: lies in the store %.*s: name that, and the copy by "
+                "--name", address->text, (int) n, address->text);
 }
 
 /* "STORE/NEW" or "STORE/COLLECTION/NEW", where the collection need not be

@@ -42,7 +42,7 @@ complain_unknown (const char *subject, const struct rd_word *words,
   for (size_t used = 0; words->name; words++, used = strlen (list))
     snprintf (list + used, sizeof list - used, "%s%s", used ? ", " : "",
               words->name);
-  rd_complain ("%s: '%s' is none of %s", subject, name, list);
+  rd_error ("%s: '%s' is none of %s", subject, name, list);
   return false;
 }
 
@@ -98,13 +98,13 @@ take_word (const char *subject, const struct rd_word *words,
   if (word->kind == RD_WORD_FLAG && value == NULL)
     return *(bool *) field = true;
   if (word->kind == RD_WORD_FLAG)
-    rd_complain ("%s: '%s' takes no value", subject, name);
+    rd_error ("%s: '%s' takes no value", subject, name);
   else if (value == NULL)
-    rd_complain ("%s: '%s' needs a value: %s", subject, name,
-                 shapes[word->kind]);
+    rd_error ("%s: '%s' needs a value: %s", subject, name,
+              shapes[word->kind]);
   else if (!take_value (word, value, field))
-    rd_complain ("%s: %s: '%s' is not %s", subject, name, value,
-                 shapes[word->kind]);
+    rd_error ("%s: %s: '%s' is not %s", subject, name, value,
+              shapes[word->kind]);
   else
     return true;
   return false;
@@ -118,7 +118,7 @@ rd_words_take (const char *text, const char *subject,
     return true;
   RD_FREE char *copy = strdup (text);
   if (copy == NULL)
-    return rd_complain_memory (), false;
+    return rd_error_memory (), false;
   for (char *name = copy, *next; name; name = next) {
     next = strchr (name, ',');
     if (next)

@@ -103,7 +103,7 @@ a_failure_comes_back (void **state)
   int number = SIGKILL;
   assert_int_equal (rd_apart_run (refuse, NULL, &result), RD_EXIT_FAILED);
   assert_int_equal (rd_apart_run (die, &number, &result), RD_EXIT_FAILED);
-  assert_string_equal (rd_first_complaint (),
+  assert_string_equal (rd_first_error (),
                        "a process that was measured died of signal 9");
 }
 

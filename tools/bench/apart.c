@@ -38,8 +38,8 @@ be_child (int file, rd_apart_fn *fn, void *data)
   result.peak_nbytes = peak_nbytes ();
   if (!failed
       && write (file, &result, sizeof result) != (ssize_t) sizeof result)
-    failed = rd_complain ("cannot tell what was measured: %s",
-                          strerror (errno));
+    failed = rd_error ("cannot tell what was measured: %s",
+                       strerror (errno));
   /* What stdio holds is the parent's. */
   _exit (failed);
 }
@@ -50,13 +50,13 @@ wait_for (pid_t pid)
   int status;
   while (waitpid (pid, &status, 0) < 0)
     if (errno != EINTR)
-      return rd_complain ("cannot wait for a process: %s", strerror (errno));
+      return rd_error ("cannot wait for a process: %s", strerror (errno));
   if (WIFEXITED (status))
     return WEXITSTATUS (status);
   if (rd_interrupted ())
     return RD_EXIT_FAILED;
-  return rd_complain ("a process that was measured died of signal %d",
-                      WTERMSIG (status));
+  return rd_error ("a process that was measured died of signal %d",
+                   WTERMSIG (status));
 }
 
 int
@@ -65,17 +65,17 @@ rd_apart_run (rd_apart_fn *fn, void *data, struct rd_apart *result)
   int ends[2];
   fflush (NULL);
   if (pipe (ends) != 0)
-    return rd_complain ("cannot make a pipe: %s", strerror (errno));
+    return rd_error ("cannot make a pipe: %s", strerror (errno));
   pid_t pid = fork ();
   if (pid == 0)
     be_child (ends[1], fn, data);
   int number = errno;
   close (ends[1]);
-  int failed = pid < 0 ? rd_complain ("cannot start a process: %s",
-                                      strerror (number)) : wait_for (pid);
+  int failed = pid < 0 ? rd_error ("cannot start a process: %s",
+                                   strerror (number)) : wait_for (pid);
   if (!failed
       && read (ends[0], result, sizeof *result) != (ssize_t) sizeof *result)
-    failed = rd_complain ("a process that was measured told nothing");
+    failed = rd_error ("a process that was measured told nothing");
   close (ends[0]);
   return failed;
 }

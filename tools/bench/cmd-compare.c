@@ -80,7 +80,7 @@ match (struct comparison *c)
 {
   c->rows = calloc (c->after.nrows + 1, sizeof *c->rows);
   if (c->rows == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   for (size_t i = 0; i < c->after.nrows; i++) {
     const struct rd_result_row *after = &c->after.rows[i];
     const struct rd_result_row *before = rd_result_find (&c->before, after);
@@ -90,7 +90,7 @@ match (struct comparison *c)
     *row = (struct row) { .before = before, .after = after };
     if (!rd_shift_of (before->values, before->nvalues, after->values,
                       after->nvalues, &row->shift))
-      return rd_complain_memory ();
+      return rd_error_memory ();
     row->change = judge (&row->shift);
     c->nrows++;
   }
@@ -234,9 +234,9 @@ check (const struct comparison *c)
     if (row->change != SLOWER || slower <= c->fail_percent)
       continue;
     RD_FREE char *layout = rd_result_layout (&c->after, row->after);
-    return rd_complain ("%s, %s: slower by %.1f %%, more than the %g %% "
-                        "allowed", layout ? layout : "?", row->after->row,
-                        slower, c->fail_percent);
+    return rd_error ("%s, %s: slower by %.1f %%, more than the %g %% "
+                     "allowed", layout ? layout : "?", row->after->row,
+                     slower, c->fail_percent);
   }
   return RD_EXIT_OK;
 }
@@ -252,8 +252,8 @@ compare (struct comparison *c, const struct rd_args *args)
   if (failed)
     return failed;
   if (c->nrows == 0)
-    return rd_complain ("%s and %s have no layout and row in common",
-                        args->operands[0], args->operands[1]);
+    return rd_error ("%s and %s have no layout and row in common",
+                     args->operands[0], args->operands[1]);
   failed = warn_of_conditions (c);
   if (!failed)
     failed = c->json ? print_json (c) : print_table (c);

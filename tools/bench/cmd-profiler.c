@@ -239,8 +239,8 @@ judge (const struct bench *bench)
   int status = RD_EXIT_OK;
   for (size_t i = 0; i < sizeof bars / sizeof bars[0] && bench->check; i++)
     if (rd_judge (bars[i].ratio, bars[i].bar) == RD_MISSED)
-      status = rd_complain ("%s: %.3f, the bar is %g", bars[i].name,
-                            bars[i].ratio->median, bars[i].bar);
+      status = rd_error ("%s: %.3f, the bar is %g", bars[i].name,
+                         bars[i].ratio->median, bars[i].bar);
   return status;
 }
 

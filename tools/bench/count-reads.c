@@ -135,21 +135,21 @@ open_all (struct reads *reads, const char *store)
   };
   struct radio_store_options options = { 0 };
   if (radio_context_open (&context_options, &options.context) != RADIO_OK)
-    return rd_complain_library (store);
+    return rd_error_library (store);
   enum radio_status status = radio_store_open (store, &options,
                                                &reads->store);
   radio_context_close (options.context);
   if (status == RADIO_OK)
     status = do_open (reads, 0);
   if (status != RADIO_OK)
-    return rd_complain_library (store);
+    return rd_error_library (store);
   for (size_t axis = 0; axis < 3; axis++)
     if (reads->info.array.rank != 3 || reads->info.array.shape[axis] < 64)
-      return rd_complain ("%s: it must have three axes of at least 64",
-                          reads->path);
+      return rd_error ("%s: it must have three axes of at least 64",
+                       reads->path);
   reads->nbytes = 1 << 24;
   reads->buffer = calloc (1, reads->nbytes);
-  return reads->buffer ? RD_EXIT_OK : rd_complain_memory ();
+  return reads->buffer ? RD_EXIT_OK : rd_error_memory ();
 }
 
 static int
@@ -157,7 +157,7 @@ repeat (struct reads *reads, const struct kind *kind, uint64_t n)
 {
   for (uint64_t i = 0; i < n; i++)
     if (kind->perform (reads, i) != RADIO_OK)
-      return rd_complain_library (reads->path);
+      return rd_error_library (reads->path);
   return RD_EXIT_OK;
 }
 
@@ -166,10 +166,10 @@ repeat_recorded (struct reads *reads, const struct kind *kind, uint64_t n)
 {
   struct radio_recorder *recorder;
   if (radio_recorder_start (NULL, &recorder) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   int status = repeat (reads, kind, n);
   if (radio_recorder_stop (recorder, NULL) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   return status;
 }
 
@@ -180,7 +180,7 @@ repeat_named (struct reads *reads, const char *what, uint64_t n)
   while (i < nkinds && strcmp (kinds[i].name, what) != 0)
     i++;
   if (i == nkinds)
-    return rd_complain ("'%s' is nothing that is counted", what);
+    return rd_error ("'%s' is nothing that is counted", what);
   return (kinds[i].is_recorded ? repeat_recorded : repeat) (reads, &kinds[i],
                                                             n);
 }
@@ -191,7 +191,7 @@ main (int argc, char **argv)
   struct reads reads = { 0 };
   uint64_t n;
   if (argc != 5 || !rd_parse_u64 (argv[4], &n)) {
-    rd_complain ("usage: count-reads STORE VOLUME WHAT N");
+    rd_error ("usage: count-reads STORE VOLUME WHAT N");
     return RD_EXIT_USAGE;
   }
   reads.path = argv[2];

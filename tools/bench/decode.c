@@ -112,7 +112,7 @@ read_places (struct reader *reader)
     if (radio_array_read (reader->target.array, &box, RADIO_STORED,
                           reader->buffer, (size_t) reader->buffer_nbytes,
                           NULL) != RADIO_OK)
-      return rd_complain_library (reader->target.name);
+      return rd_error_library (reader->target.name);
   }
   return RD_EXIT_OK;
 }
@@ -133,7 +133,7 @@ open_reader (const struct rd_layout *layout, uint64_t state,
   choose_places (&subject->info.array, state, reader);
   reader->buffer = malloc ((size_t) reader->buffer_nbytes);
   if (reader->buffer == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   return read_places (reader);
 }
 
@@ -200,7 +200,7 @@ rd_limits_decode (uint64_t seed, struct rd_layout *layout)
   RD_FREE struct reader *readers = calloc (n, sizeof *readers);
   int failed = RD_EXIT_OK;
   if (readers == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   for (unsigned i = 0; i < n && !failed; i++)
     failed = open_reader (layout, seed + i, &readers[i]);
   if (!failed)

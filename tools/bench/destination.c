@@ -47,7 +47,7 @@ reuse (struct rd_destination *destination, size_t nbytes)
   destination->buffer = malloc (nbytes);
   destination->nbytes = destination->buffer ? nbytes : 0;
   if (destination->buffer == NULL)
-    rd_complain_memory ();
+    rd_error_memory ();
   else
     memset (destination->buffer, 1, nbytes);
   return destination->buffer;
@@ -60,7 +60,7 @@ rd_destination_take (struct rd_destination *destination, size_t nbytes)
     return reuse (destination, nbytes);
   void *buffer = malloc (nbytes ? nbytes : 1);
   if (buffer == NULL)
-    rd_complain_memory ();
+    rd_error_memory ();
   else if (destination->kind == RD_DESTINATION_NUMPY && nbytes >= NUMPY_HUGE)
     ask_for_huge_pages (buffer, nbytes);
   return buffer;

@@ -60,15 +60,15 @@ rd_gang_run (unsigned n, rd_gang_fn *fn, void *data, double *seconds)
   struct gang gang = { .fn = fn, .data = data };
   RD_FREE struct member *members = calloc (n, sizeof *members);
   if (members == NULL || pthread_barrier_init (&gang.barrier, NULL, n) != 0)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   for (unsigned i = 0; i < n; i++) {
     members[i].gang = &gang;
     members[i].i = i;
     int number = i + 1 < n ? pthread_create (&members[i].thread, NULL,
                                              run_member, &members[i]) : 0;
     if (number != 0) {
-      rd_complain ("cannot start thread %u of %u: %s", i + 1, n,
-                   strerror (number));
+      rd_error ("cannot start thread %u of %u: %s", i + 1, n,
+                strerror (number));
       exit (RD_EXIT_FAILED);
     }
   }

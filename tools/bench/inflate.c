@@ -32,17 +32,17 @@ static int
 read_open_file (FILE *file, const char *name, struct bytes *bytes)
 {
   if (fseek (file, 0, SEEK_END) != 0)
-    return rd_complain ("%s: %s", name, strerror (errno));
+    return rd_error ("%s: %s", name, strerror (errno));
   long n = ftell (file);
   rewind (file);
   if (n <= 0)
-    return rd_complain ("%s: it is empty", name);
+    return rd_error ("%s: it is empty", name);
   bytes->n = (size_t) n;
   bytes->at = malloc (bytes->n);
   if (bytes->at == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (fread (bytes->at, 1, bytes->n, file) != bytes->n)
-    return rd_complain ("%s: it cannot be read", name);
+    return rd_error ("%s: it cannot be read", name);
   return RD_EXIT_OK;
 }
 
@@ -51,7 +51,7 @@ read_file (const char *name, struct bytes *bytes)
 {
   FILE *file = fopen (name, "rbe");
   if (file == NULL)
-    return rd_complain ("%s: %s", name, strerror (errno));
+    return rd_error ("%s: %s", name, strerror (errno));
   int failed = read_open_file (file, name, bytes);
   fclose (file);
   return failed;
@@ -123,7 +123,7 @@ rd_limits_inflate (struct rd_limits *limits, const char *file,
     return failed;
   out.at = malloc (out.n + WINDOW_NBYTES);
   if (out.at == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   memset (out.at, 1, out.n + WINDOW_NBYTES);
   measure (limits, "libdeflate", inflate_whole, &in, &out);
   if (in.n <= UINT32_MAX)

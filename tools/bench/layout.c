@@ -47,7 +47,7 @@ rd_bench_make_volume (struct radio_store *store, const char *file,
     *nbytes = result.source_nbytes;
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_interrupted () ? RD_EXIT_FAILED : rd_complain_library (file);
+  return rd_interrupted () ? RD_EXIT_FAILED : rd_error_library (file);
 }
 
 static bool
@@ -82,13 +82,13 @@ find_paths (struct rd_layout *layout)
                                         : 0, path);
   layout->paths = calloc (MAX_PATHS, sizeof *layout->paths);
   if (collection == NULL || layout->paths == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   enum radio_status status = radio_store_list (
     layout->subject.target.store, slash ? collection : NULL, keep_path,
     layout);
   if (status == RADIO_OK || status == RADIO_ERROR_CANCELLED)
     return RD_EXIT_OK;
-  return rd_complain_library (collection);
+  return rd_error_library (collection);
 }
 
 static int
@@ -98,7 +98,7 @@ describe (const struct rd_bench *bench, struct rd_layout *layout)
   layout->raw_nbytes = rd_raw_nbytes (&subject->info.array);
   if (radio_volume_stored_nbytes (subject->target.volume,
                                   &layout->stored_nbytes) != RADIO_OK)
-    return rd_complain_library (subject->target.name);
+    return rd_error_library (subject->target.name);
   return is_chosen (bench, RD_ROW_LOADER) ? find_paths (layout)
                                           : RD_EXIT_OK;
 }
@@ -200,9 +200,9 @@ add_layouts (struct rd_bench *bench)
                                                  : ntilings * ncodecs);
   int failed = RD_EXIT_OK;
   if (n > RD_MAX_LAYOUTS)
-    return rd_complain ("tilings, codecs, volumes and threads make %zu "
-                        "layouts: at most %d are compared at one time", n,
-                        RD_MAX_LAYOUTS);
+    return rd_error ("tilings, codecs, volumes and threads make %zu "
+                     "layouts: at most %d are compared at one time", n,
+                     RD_MAX_LAYOUTS);
   for (size_t i = 0; i < n && !failed; i++)
     failed = add_layout (bench, i);
   return failed;
@@ -213,7 +213,7 @@ rd_layouts_open (struct rd_bench *bench)
 {
   bench->layouts = calloc (RD_MAX_LAYOUTS, sizeof *bench->layouts);
   if (bench->layouts == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (bench->threads.n == 0)
     bench->threads.at[bench->threads.n++] = rd_default_nthreads ();
   int failed = rd_temp_make (bench->args->store, &bench->temp);
@@ -285,7 +285,7 @@ rd_bench_source (struct rd_bench *bench, struct rd_layout *layout,
   struct rd_target *target = &owner->subject.target;
   if (radio_volume_export (target->volume, NULL, file, NULL) == RADIO_OK)
     return file;
-  rd_complain_library (target->name);
+  rd_error_library (target->name);
   return NULL;
 }
 

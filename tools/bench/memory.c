@@ -63,7 +63,7 @@ measure_copy (struct rd_limits *limits)
   RD_FREE char *to = malloc (nbytes);
   double seconds;
   if (from == NULL || to == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   memset (from, 1, nbytes);
   memset (to, 2, nbytes);
   struct copies copies = { from, to };
@@ -102,7 +102,7 @@ time_touch (uint64_t nbytes, unsigned n, bool huge, double *seconds)
   char *memory = mmap (NULL, all, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    return rd_complain_memory ();
+    return rd_error_memory ();
 #ifdef MADV_HUGEPAGE
   if (huge)
     (void) madvise (memory, all, MADV_HUGEPAGE);

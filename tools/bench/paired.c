@@ -12,7 +12,7 @@ rd_series_open (struct rd_series *series, const char *name, size_t n)
   *series = (struct rd_series) { .name = name, .n = n };
   series->values = calloc (n + 1, sizeof *series->values);
   if (series->values == NULL)
-    rd_complain_memory ();
+    rd_error_memory ();
   return series->values != NULL;
 }
 
@@ -28,7 +28,7 @@ copy_of (const struct rd_series *series)
 {
   double *copy = calloc (series->n + 1, sizeof *copy);
   if (copy == NULL)
-    rd_complain_memory ();
+    rd_error_memory ();
   else if (series->n > 0)
     memcpy (copy, series->values, series->n * sizeof *copy);
   return copy;

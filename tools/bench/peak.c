@@ -102,7 +102,7 @@ take_destination (const struct task *task)
   size_t nbytes = (size_t) task->nbytes + 1;
   volatile char *buffer = malloc (nbytes);
   if (buffer == NULL)
-    rd_complain_memory ();
+    rd_error_memory ();
   for (size_t i = 0; i < nbytes && buffer; i += PAGE_NBYTES)
     buffer[i] = 1;
   if (buffer)
@@ -132,7 +132,7 @@ read_once (const struct task *task, const struct rd_subject *subject,
   if (radio_volume_read (subject->target.volume, &box, RADIO_STORED, buffer,
                          (size_t) task->nbytes, NULL) == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (subject->target.name);
+  return rd_error_library (subject->target.name);
 }
 
 static int

@@ -36,7 +36,7 @@ read_box (const struct run *run, struct radio_volume *volume,
   rd_destination_return (destination, buffer);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (run->layout->subject.target.name);
+  return rd_error_library (run->layout->subject.target.name);
 }
 
 static void
@@ -106,7 +106,7 @@ read_plane (const struct run *run, struct radio_volume *volume,
   rd_destination_return (destination, buffer);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (run->layout->subject.target.name);
+  return rd_error_library (run->layout->subject.target.name);
 }
 
 /* So many planes from a random one on, one after the other. */
@@ -158,7 +158,7 @@ do_loader (struct run *run, struct rd_outcome *outcome)
   double start = rd_clock_s ();
   if (radio_volume_open (layout->subject.target.store, layout->paths[i],
                          &volume) != RADIO_OK)
-    return rd_complain_library (layout->paths[i]);
+    return rd_error_library (layout->paths[i]);
   radio_volume_info (volume, &info);
   whole_box (&info.array, &box);
   outcome->nbytes = rd_raw_nbytes (&info.array);
@@ -186,7 +186,7 @@ do_open (struct run *run, struct rd_outcome *outcome)
   double start = rd_clock_s ();
   if (radio_volume_open (subject->target.store, subject->target.path,
                          &volume) != RADIO_OK)
-    return rd_complain_library (subject->target.name);
+    return rd_error_library (subject->target.name);
   if (reads)
     failed = read_plane (run, volume, index, nbytes);
   radio_volume_close (volume);
@@ -248,7 +248,7 @@ do_export (struct run *run, struct rd_outcome *outcome)
   outcome->seconds = rd_clock_s () - start;
   outcome->nbytes = run->layout->raw_nbytes;
   (void) unlink (file);
-  return status == RADIO_OK ? RD_EXIT_OK : rd_complain_library (target->name);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (target->name);
 }
 
 /* As the layout is, or as the volume that was there. */
@@ -278,7 +278,7 @@ do_ingest (struct run *run, struct rd_outcome *outcome)
   outcome->nbytes = result.source_nbytes;
   if (status == RADIO_OK)
     status = radio_store_remove (layout->scratch, "bench/new");
-  return status == RADIO_OK ? RD_EXIT_OK : rd_complain_library (file);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (file);
 }
 
 int

@@ -13,7 +13,7 @@ take_rounds (const struct rd_sample *sample, struct rd_series *series)
   size_t per = sample->nperround ? sample->nperround : 1;
   RD_FREE double *room = calloc (per, sizeof *room);
   if (room == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (!rd_series_open (series, NULL, sample->n / per))
     return RD_EXIT_FAILED;
   for (size_t i = 0; i < series->n; i++) {

@@ -43,7 +43,7 @@ read_once (const struct reads *reads, uint64_t *random)
                          reads->buffer, (size_t) reads->nbytes, NULL)
       == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (reads->subject->target.name);
+  return rd_error_library (reads->subject->target.name);
 }
 
 /* Seconds of one read, of n after one that is not timed. */
@@ -66,10 +66,10 @@ time_recorded (const struct reads *reads, size_t n, uint64_t random,
   struct radio_recorder_options options = { .title = "bench" };
   struct radio_recorder *recorder = NULL;
   if (radio_recorder_start (&options, &recorder) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   int failed = time_reads (reads, n, random, seconds);
   if (radio_recorder_stop (recorder, NULL) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   return failed;
 }
 
@@ -137,7 +137,7 @@ prepare (struct reads *reads, uint64_t size, struct rd_bench_reads *bench)
   reads->nbytes = bench->nbytes = rd_subject_nbytes (reads->subject, &box);
   reads->buffer = malloc ((size_t) reads->nbytes + 1);
   if (reads->buffer == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   memset (reads->buffer, 1, (size_t) reads->nbytes + 1);
   snprintf (bench->name, sizeof bench->name, size ? "box of %llu each way"
             : "whole volume", (unsigned long long) size);

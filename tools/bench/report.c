@@ -16,7 +16,7 @@ rd_bench_figures (const struct rd_sample *sample, struct rd_figures *figures)
 {
   RD_FREE double *copy = calloc (sample->n + 1, sizeof *copy);
   if (copy == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (sample->n > 0)
     memcpy (copy, sample->seconds, sample->n * sizeof *copy);
   rd_summarize (copy, sample->n, &figures->seconds);

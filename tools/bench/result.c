@@ -34,19 +34,19 @@ parse_file (const char *name, struct json_object **object)
                                            | O_NONBLOCK);
   struct stat st;
   if (file < 0 || fstat (file, &st) != 0)
-    return rd_complain ("%s: %s", name, strerror (errno));
+    return rd_error ("%s: %s", name, strerror (errno));
   if (!S_ISREG (st.st_mode) || st.st_size > MOST_NBYTES)
-    return rd_complain ("%s: it is no file that 'radio bench --json' wrote",
-                        name);
+    return rd_error ("%s: it is no file that 'radio bench --json' wrote",
+                     name);
   *object = json_object_from_fd (file);
   struct json_object *format;
   if (*object == NULL || !json_object_is_type (*object, json_type_object)
       || !json_object_object_get_ex (*object, "radio_bench", &format))
-    return rd_complain ("%s: it is not what 'radio bench --json' prints",
-                        name);
+    return rd_error ("%s: it is not what 'radio bench --json' prints",
+                     name);
   if (json_object_get_int (format) != RD_BENCH_FORMAT)
-    return rd_complain ("%s: radio_bench is %s, this version reads %d", name,
-                        json_object_get_string (format), RD_BENCH_FORMAT);
+    return rd_error ("%s: radio_bench is %s, this version reads %d", name,
+                     json_object_get_string (format), RD_BENCH_FORMAT);
   return RD_EXIT_OK;
 }
 
@@ -60,8 +60,8 @@ want (const char *file, struct json_object *object, const char *key,
       && json_object_object_get_ex (object, key, &value)
       && json_object_is_type (value, type))
     return value;
-  rd_complain ("%s: '%s' is missing, or it is not %s", file, key,
-               json_type_to_name (type));
+  rd_error ("%s: '%s' is missing, or it is not %s", file, key,
+            json_type_to_name (type));
   return NULL;
 }
 
@@ -118,10 +118,10 @@ take_values (const char *file, struct json_object *times, size_t nperround,
   RD_FREE double *room = calloc (n + 1, sizeof *room);
   row->values = calloc (n + 1, sizeof *row->values);
   if (room == NULL || row->values == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (!all_above_zero (times, n))
-    return rd_complain ("%s: a time of row '%s' is not above 0", file,
-                        row->row);
+    return rd_error ("%s: a time of row '%s' is not above 0", file,
+                     row->row);
   row->median_s = median_of (times, 0, n, room);
   if (nperround == 0 || n / nperround < LEAST_ROUNDS)
     nperround = 1;
@@ -175,7 +175,7 @@ take_layout (const char *file, struct json_object *layout,
                                              result->nrows + n + 1,
                                              sizeof *more);
   if (more == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   result->rows = more;
   memset (more + result->nrows, 0, (n + 1) * sizeof *more);
   int failed = RD_EXIT_OK;

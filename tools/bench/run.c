@@ -30,7 +30,7 @@ append (struct rd_sample *sample, const struct rd_outcome *outcome)
     double *seconds = reallocarray (sample->seconds, capacity,
                                     sizeof *seconds);
     if (seconds == NULL)
-      return rd_complain_memory ();
+      return rd_error_memory ();
     sample->seconds = seconds;
     sample->capacity = capacity;
   }
@@ -79,7 +79,7 @@ count (struct rd_bench *bench, struct rd_layout *layout, size_t row)
   if (status == RADIO_ERROR_UNSUPPORTED)
     return RD_EXIT_OK;
   if (status != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   for (size_t i = 0; i < n && !failed; i++) {
     struct rd_outcome outcome = { 0 };
     failed = rd_bench_perform (bench, layout, row, i, &outcome);
@@ -87,7 +87,7 @@ count (struct rd_bench *bench, struct rd_layout *layout, size_t row)
       * (rd_rows[row].kind == RD_ROW_SCROLL ? RD_SCROLL_NPLANES : 1);
   }
   if (radio_recorder_stop (recorder, &profile) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   take_counters (profile, sample);
   return failed;
 }

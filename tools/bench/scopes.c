@@ -97,11 +97,11 @@ time_recorded (bool tree_only, double *seconds)
   };
   struct radio_recorder *recorder = NULL;
   if (radio_recorder_start (&options, &recorder) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   scope_loop (RD_BENCH_NSCOPES / 10);
   *seconds = time_of (scope_loop, RD_BENCH_NSCOPES);
   if (radio_recorder_stop (recorder, NULL) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   return RD_EXIT_OK;
 }
 

@@ -42,7 +42,7 @@ rd_words_add (struct rd_args *args, const char *option,
       return false;
     char *word = strndup (text, length);
     if (word == NULL) {
-      args->status = rd_complain_memory ();
+      args->status = rd_error_memory ();
       return false;
     }
     words->at[words->n++] = word;

@@ -96,7 +96,7 @@ wait_for (struct rd_child *child, pid_t pid)
       pass_on (child, pid, &info);
   }
   if (ended < 0) {
-    rd_complain ("cannot wait for the program: %s", strerror (errno));
+    rd_error ("cannot wait for the program: %s", strerror (errno));
     return RD_EXIT_OURS;
   }
   return WIFSIGNALED (status) ? 128 + WTERMSIG (status)
@@ -114,6 +114,6 @@ rd_child_run (struct rd_child *child, char **argv, char **environment,
     return true;
   }
   *status = number == ENOENT ? RD_EXIT_NOT_FOUND : RD_EXIT_NOT_EXECUTABLE;
-  rd_complain ("%s: cannot be run: %s", argv[0], strerror (number));
+  rd_error ("%s: cannot be run: %s", argv[0], strerror (number));
   return false;
 }

@@ -18,7 +18,7 @@ read_profile (const char *file, struct radio_profile **profile)
 {
   if (radio_profile_read (file, profile) == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (file);
+  return rd_error_library (file);
 }
 
 static int
@@ -127,14 +127,14 @@ merge_files (struct merge *merge, struct rd_args *args)
     return failed;
   merge->profiles = calloc (args->noperands, sizeof *merge->profiles);
   if (merge->profiles == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   for (size_t i = 0; i < args->noperands && !failed; i++)
     failed = read_profile (args->operands[i], &merge->profiles[i]);
   if (failed)
     return failed;
   if (radio_profile_join (merge->profiles, args->noperands, merge->parts,
                           &joined) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   failed = report_merge (merge, joined);
   int unwritten = rd_profile_output_write (&merge->output, joined,
                                            merge->json);

@@ -71,7 +71,7 @@ make_file (struct ingest *ingest)
     status = radio_store_remove (ingest->store, "source/head");
   if (status != RADIO_OK)
     return rd_interrupted () ? RD_EXIT_FAILED
-                             : rd_complain_library ("phantom");
+                             : rd_error_library ("phantom");
   ingest->file = ingest->phantom_file;
   ingest->label = "a phantom";
   return RD_EXIT_OK;
@@ -108,7 +108,7 @@ perform (void *data, size_t run)
   if (radio_ingest (ingest->store, ingest->file, path, &options, &result)
       != RADIO_OK)
     return rd_interrupted () ? RD_EXIT_FAILED
-                             : rd_complain_library (ingest->file);
+                             : rd_error_library (ingest->file);
   ingest->nbytes = result.source_nbytes;
   ingest->stored_nbytes = result.stored_nbytes;
   return RD_EXIT_OK;
@@ -129,7 +129,7 @@ settle (void *data, size_t run)
   if (path == NULL)
     return RD_EXIT_FAILED;
   if (radio_store_remove (ingest->store, path) != RADIO_OK)
-    return rd_complain_library (path);
+    return rd_error_library (path);
   return RD_EXIT_OK;
 }
 

@@ -24,9 +24,9 @@ rd_find_sub_command (const struct rd_command *const *list, int argc,
 }
 
 int
-rd_complain_sub_command (const struct rd_command *command,
-                         const struct rd_command *const *list,
-                         const char *name)
+rd_error_sub_command (const struct rd_command *command,
+                      const struct rd_command *const *list,
+                      const char *name)
 {
   const char *best = NULL;
   size_t least = 3;
@@ -38,11 +38,11 @@ rd_complain_sub_command (const struct rd_command *command,
     }
   }
   if (best)
-    rd_complain ("%s: there is no '%s', did you mean 'radio %s'?",
-                 command->name, name, best);
+    rd_error ("%s: there is no '%s', did you mean 'radio %s'?",
+              command->name, name, best);
   else
-    rd_complain ("%s: there is no '%s' (see 'radio %s --help')",
-                 command->name, name, command->name);
+    rd_error ("%s: there is no '%s' (see 'radio %s --help')",
+              command->name, name, command->name);
   return RD_EXIT_USAGE;
 }
 
@@ -85,7 +85,7 @@ run_profile (struct rd_args *args)
   if (sub)
     return rd_run_sub_command (sub, args);
   if (args->argc > 1 && args->argv[1][0] != '-')
-    return rd_complain_sub_command (args->command, subs, args->argv[1]);
+    return rd_error_sub_command (args->command, subs, args->argv[1]);
   if (has_dashes (args))
     return rd_profile_wrap (args);
   struct rd_profile_output output = { 0 };

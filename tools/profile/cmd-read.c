@@ -143,9 +143,9 @@ place_plane (struct read *read)
     read->place = rd_random_below (&read->measure.random, n);
   if (read->place < n)
     return RD_EXIT_OK;
-  return rd_complain ("plane %" PRIu64 " is outside: the image has %" PRIu64
-                      " %s ones, counted from 0", read->place, n,
-                      plane_names[read->plane]);
+  return rd_error ("plane %" PRIu64 " is outside: the image has %" PRIu64
+                   " %s ones, counted from 0", read->place, n,
+                   plane_names[read->plane]);
 }
 
 static int
@@ -195,7 +195,7 @@ perform (void *data, size_t run)
                          nbytes, NULL);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (read->subject.target.name);
+  return rd_error_library (read->subject.target.name);
 }
 
 static enum radio_status
@@ -220,13 +220,13 @@ find_nbytes (struct read *read)
   uint64_t n = radio_box_count (&box);
   if (__builtin_mul_overflow (n, info->array.item_nbytes, &n)
       || n > SIZE_MAX / 2)
-    return rd_complain ("%s: a run would deliver more bytes than this "
-                        "machine can address", read->subject.target.name);
+    return rd_error ("%s: a run would deliver more bytes than this "
+                     "machine can address", read->subject.target.name);
   read->nbytes = n;
   read->buffer = malloc ((size_t) n + 1);
   if (read->buffer == NULL)
-    return rd_complain ("out of memory: a run delivers %" PRIu64 " bytes",
-                        n);
+    return rd_error ("out of memory: a run delivers %" PRIu64 " bytes",
+                     n);
   /* The first touch of fresh memory is not what is measured. */
   memset (read->buffer, 1, (size_t) n + 1);
   return RD_EXIT_OK;

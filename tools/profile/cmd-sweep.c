@@ -155,7 +155,7 @@ read_point (struct sweep *sweep, struct point *point, double *seconds)
     radio_scope_end (token);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (sweep->subject.target.name);
+  return rd_error_library (sweep->subject.target.name);
 }
 
 static int
@@ -190,7 +190,7 @@ settle_point (struct sweep *sweep, struct point *point)
   };
   point->nbytes = rd_subject_nbytes (&sweep->subject, &point->box);
   point->seconds = calloc (sweep->measure.nruns, sizeof *point->seconds);
-  return point->seconds ? RD_EXIT_OK : rd_complain_memory ();
+  return point->seconds ? RD_EXIT_OK : rd_error_memory ();
 }
 
 static int
@@ -207,7 +207,7 @@ settle_points (struct sweep *sweep)
     return failed;
   sweep->buffer = malloc ((size_t) most + 1);
   if (sweep->buffer == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   memset (sweep->buffer, 1, (size_t) most + 1);
   sweep->measure.random = sweep->measure.seed;
   return RD_EXIT_OK;

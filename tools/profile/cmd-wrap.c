@@ -96,12 +96,12 @@ make_pattern (const struct wrap *wrap)
 {
   RD_FREE char *folder = realpath (wrap->temp, NULL);
   if (folder == NULL) {
-    rd_complain ("%s: %s", wrap->temp, strerror (errno));
+    rd_error ("%s: %s", wrap->temp, strerror (errno));
     return NULL;
   }
   if (strstr (folder, "%p") != NULL) {
-    rd_complain ("%s: '%%p' in the folder for temporary files would become "
-                 "a number: set TMPDIR to another", rd_temp_folder ());
+    rd_error ("%s: '%%p' in the folder for temporary files would become "
+              "a number: set TMPDIR to another", rd_temp_folder ());
     return NULL;
   }
   return rd_format ("RADIO_PROFILE=%s/%%p.json", folder);
@@ -130,7 +130,7 @@ add_profile (struct wrap *wrap, const char *name)
   struct radio_profile **longer = reallocarray (
     wrap->profiles, wrap->n + 1, sizeof *longer);
   if (path == NULL || longer == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   wrap->profiles = longer;
   if (radio_profile_read (path, &wrap->profiles[wrap->n]) == RADIO_OK) {
     wrap->n++;
@@ -164,7 +164,7 @@ collect (struct wrap *wrap)
 {
   struct dirent **entries = NULL;
   int n = scandir (wrap->temp, &entries, is_profile, by_number);
-  int failed = n < 0 ? rd_complain ("%s: %s", wrap->temp, strerror (errno))
+  int failed = n < 0 ? rd_error ("%s: %s", wrap->temp, strerror (errno))
                      : RD_EXIT_OK;
   for (int i = 0; i < n; i++) {
     if (!failed && !rd_interrupted ())
@@ -184,7 +184,7 @@ report (struct wrap *wrap)
     if (radio_profile_join (wrap->profiles, wrap->n, RADIO_PARTS_RANKS,
                             &joined) != RADIO_OK) {
       wrap->keep = true;
-      return rd_complain_library ("the profiles cannot be joined");
+      return rd_error_library ("the profiles cannot be joined");
     }
     profile = joined;
   }
@@ -205,19 +205,19 @@ complain_empty (struct wrap *wrap, int status)
 {
   if (wrap->nunreadable > 0) {
     wrap->keep = true;
-    return rd_complain ("%s: none of its profiles can be read",
-                        wrap->argv[0]);
+    return rd_error ("%s: none of its profiles can be read",
+                     wrap->argv[0]);
   }
   bool was_begun = was_touched (wrap);
   if (was_begun || !has_room (wrap->temp))
-    return rd_complain ("%s: its profile %s be written into %s, the folder "
-                        "for temporary files: set TMPDIR to another",
-                        wrap->argv[0], was_begun ? "could not" : "cannot",
-                        rd_temp_folder ());
-  rd_complain ("%s recorded nothing: %s", wrap->argv[0], status > 128
-               ? "a signal ended it before it could write"
-               : "it is not linked with this library, or does not call "
-                 "radio_profile_from_env");
+    return rd_error ("%s: its profile %s be written into %s, the folder "
+                     "for temporary files: set TMPDIR to another",
+                     wrap->argv[0], was_begun ? "could not" : "cannot",
+                     rd_temp_folder ());
+  rd_error ("%s recorded nothing: %s", wrap->argv[0], status > 128
+            ? "a signal ended it before it could write"
+            : "it is not linked with this library, or does not call "
+              "radio_profile_from_env");
   return RD_EXIT_OK;
 }
 
@@ -254,8 +254,8 @@ leave_folder (struct wrap *wrap)
     rd_temp_remove (wrap->temp);
     return;
   }
-  rd_complain ("the profiles of the single processes%s are in %s",
-               wrap->output.redact ? ", not redacted," : "", wrap->temp);
+  rd_error ("the profiles of the single processes%s are in %s",
+            wrap->output.redact ? ", not redacted," : "", wrap->temp);
   free (wrap->temp);
 }
 

@@ -26,9 +26,9 @@ rd_find_sub_command (const struct rd_command *const *list, int argc,
 
 /* Complain that argv[1] names none, suggesting what is near.  Returns an
  * exit status. */
-int rd_complain_sub_command (const struct rd_command *command,
-                             const struct rd_command *const *list,
-                             const char *name);
+int rd_error_sub_command (const struct rd_command *command,
+                          const struct rd_command *const *list,
+                          const char *name);
 
 /* Run a sub-command with what follows its name. */
 int rd_run_sub_command (const struct rd_command *command,

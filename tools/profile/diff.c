@@ -404,8 +404,8 @@ judge (const struct rd_diff *diff)
     double slower = 100 * (double) (d->total_after_ns - d->total_before_ns)
                     / (double) d->total_before_ns;
     if (slower > diff->fail_percent)
-      return rd_complain ("'%s' is slower by %.1f %%, more than the %g %% "
-                          "allowed", d->name, slower, diff->fail_percent);
+      return rd_error ("'%s' is slower by %.1f %%, more than the %g %% "
+                       "allowed", d->name, slower, diff->fail_percent);
   }
   return RD_EXIT_OK;
 }
@@ -423,7 +423,7 @@ rd_diff_report (struct rd_diff *diff)
   }
   RD_FREE bool *shown = calloc (diff->n + 1, sizeof *shown);
   if (shown == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   choose (diff, shown);
   print_conditions (diff);
   int failed = print_table (diff, shown);

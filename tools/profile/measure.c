@@ -185,7 +185,7 @@ rd_measure_record (struct rd_measure *measure, struct rd_runs *runs,
   if (failed)
     return failed;
   if (runs->ndone == 0)
-    return rd_complain ("interrupted before the first run was done");
+    return rd_error ("interrupted before the first run was done");
   if (runs->ndone < runs->n) {
     RD_FREE char *text = rd_format ("interrupted: %zu of %zu runs were done",
                                     runs->ndone, runs->n);

@@ -57,23 +57,23 @@ read_key (struct rd_profile_output *output)
 {
   FILE *file = fopen (output->key_file, "rbe");
   if (file == NULL)
-    return rd_complain ("--redact-key: %s: %s", output->key_file,
-                        strerror (errno));
+    return rd_error ("--redact-key: %s: %s", output->key_file,
+                     strerror (errno));
   output->key = malloc (MAX_KEY_NBYTES + 1);
   if (output->key != NULL)
     output->key_nbytes = fread (output->key, 1, MAX_KEY_NBYTES + 1, file);
   bool failed = ferror (file) != 0;
   fclose (file);
   if (output->key == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (failed)
-    return rd_complain ("--redact-key: %s: cannot be read",
-                        output->key_file);
+    return rd_error ("--redact-key: %s: cannot be read",
+                     output->key_file);
   if (output->key_nbytes == 0)
-    return rd_complain ("--redact-key: %s: is empty", output->key_file);
+    return rd_error ("--redact-key: %s: is empty", output->key_file);
   if (output->key_nbytes > MAX_KEY_NBYTES)
-    return rd_complain ("--redact-key: %s: has more than %d bytes, that is "
-                        "no key", output->key_file, MAX_KEY_NBYTES);
+    return rd_error ("--redact-key: %s: has more than %d bytes, that is "
+                     "no key", output->key_file, MAX_KEY_NBYTES);
   return RD_EXIT_OK;
 }
 
@@ -92,8 +92,8 @@ choose_name (struct rd_profile_output *output, const char *what)
     }
     free (name);
   }
-  return rd_complain ("radio-profile-%s.html and 9999 more are there "
-                      "already: name a file by -o", what);
+  return rd_error ("radio-profile-%s.html and 9999 more are there "
+                   "already: name a file by -o", what);
 }
 
 int
@@ -140,14 +140,14 @@ save_elsewhere (const struct rd_profile_output *output,
     close (file);
   if (file >= 0
       && radio_profile_write (profile, name, &options) == RADIO_OK) {
-    rd_complain ("the profile was saved as %s ('radio profile convert' makes "
-                 "a page of it)", name);
+    rd_error ("the profile was saved as %s ('radio profile convert' makes "
+              "a page of it)", name);
     return;
   }
   if (file >= 0)
     unlink (name);
-  rd_complain ("%s: the profile could not be saved there either",
-               rd_temp_folder ());
+  rd_error ("%s: the profile could not be saved there either",
+            rd_temp_folder ());
 }
 
 /* Whether a file's format can be read back. */
@@ -174,7 +174,7 @@ rd_profile_output_write (const struct rd_profile_output *output,
                         ? "open it in a browser" : "the profile");
       continue;
     }
-    rd_complain_library (file);
+    rd_error_library (file);
     failed = true;
   }
   if (failed && !saved && output->before == NULL)
@@ -210,7 +210,7 @@ rd_profile_print (const struct radio_profile *profile,
   if (radio_profile_write_to (profile, &options, print_bytes, stdout)
       == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (NULL);
+  return rd_error_library (NULL);
 }
 
 void

@@ -168,7 +168,7 @@ rd_imbalance_print (const struct radio_profile *profile)
   RD_FREE struct uneven *rows = NULL;
   size_t n = find_uneven (profile, &rows);
   if (rows == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   bool ok = add_row (&table, titles);
   for (size_t i = 0; i < n && i < MAX_ROWS && ok; i++)
     ok = add_uneven (&table, profile, &rows[i]);

@@ -31,19 +31,19 @@ record_run (const struct rd_operation *operation, size_t run, size_t nruns,
   };
   struct radio_recorder *recorder = NULL;
   if (radio_recorder_start (&options, &recorder) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   double start = rd_clock_s ();
   int failed = operation->perform (operation->data, run);
   *seconds = rd_clock_s () - start;
   if (!failed && operation->facts
       && operation->facts (operation->data, recorder) != RADIO_OK)
-    failed = rd_complain_library (NULL);
+    failed = rd_error_library (NULL);
   if (failed) {
     (void) !radio_recorder_stop (recorder, NULL);
     return failed;
   }
   if (radio_recorder_stop (recorder, profile) != RADIO_OK)
-    return rd_complain_library (NULL);
+    return rd_error_library (NULL);
   return RD_EXIT_OK;
 }
 
@@ -78,7 +78,7 @@ rd_runs_measure (struct rd_runs *runs, const struct rd_operation *operation)
   runs->seconds = calloc (runs->n + 1, sizeof *runs->seconds);
   runs->profiles = calloc (runs->n + 1, sizeof *runs->profiles);
   if (runs->seconds == NULL || runs->profiles == NULL)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   rd_progress_start (&progress, NULL);
   for (size_t run = 0; run < n && !failed && !rd_interrupted (); run++) {
     rd_progress_update (&progress, operation->title, run, n);
@@ -95,7 +95,7 @@ rd_runs_join (const struct rd_runs *runs, struct radio_profile **profile)
   if (radio_profile_join (runs->profiles, runs->ndone, RADIO_PARTS_RUNS,
                           profile) == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_complain_library (NULL);
+  return rd_error_library (NULL);
 }
 
 void

@@ -84,7 +84,7 @@ make_phantom (const struct rd_subject_options *options,
   if (radio_phantom (store, "phantoms/head", &phantom) == RADIO_OK)
     return RD_EXIT_OK;
   return rd_interrupted () ? RD_EXIT_FAILED
-                           : rd_complain_library ("phantom");
+                           : rd_error_library ("phantom");
 }
 
 static enum radio_status
@@ -108,11 +108,11 @@ find_first (const struct rd_args *args, char **first)
   if (*first != NULL)
     return RD_EXIT_OK;
   if (status == RADIO_ERROR_CANCELLED)
-    return rd_complain_memory ();
+    return rd_error_memory ();
   if (status != RADIO_OK)
-    return rd_complain_library (rd_store_name (args));
-  return rd_complain ("%s: the store has no volume to measure",
-                      rd_store_name (args));
+    return rd_error_library (rd_store_name (args));
+  return rd_error ("%s: the store has no volume to measure",
+                   rd_store_name (args));
 }
 
 static void
@@ -229,13 +229,13 @@ rd_subject_box (const struct rd_subject *subject, const uint64_t size[3],
     size_t axis = subject->axis_of[i];
     uint64_t length = axis < array->rank ? array->shape[axis] : 1;
     if (size[i] > length)
-      return rd_complain ("a box of %" PRIu64 " voxels along %c does not fit "
-                          "into %s, which has %" PRIu64, size[i], "xyz"[i],
-                          subject->target.name, length);
+      return rd_error ("a box of %" PRIu64 " voxels along %c does not fit "
+                       "into %s, which has %" PRIu64, size[i], "xyz"[i],
+                       subject->target.name, length);
     if (at && at[i] > length - size[i])
-      return rd_complain ("--at: %c = %" PRIu64 " is too far: a size of %"
-                          PRIu64 " fits up to %" PRIu64, "xyz"[i], at[i],
-                          size[i], length - size[i]);
+      return rd_error ("--at: %c = %" PRIu64 " is too far: a size of %"
+                       PRIu64 " fits up to %" PRIu64, "xyz"[i], at[i],
+                       size[i], length - size[i]);
     if (axis >= array->rank)
       continue;
     box->size[axis] = size[i];

@@ -52,8 +52,8 @@ rd_temp_make (const char *beside, char **path)
   }
   int number = errno;
   name[strlen (name) - strlen ("/radio-profile-XXXXXX")] = '\0';
-  rd_complain ("%s: cannot make a temporary folder in it: %s",
-               *name ? name : "/", strerror (number));
+  rd_error ("%s: cannot make a temporary folder in it: %s",
+            *name ? name : "/", strerror (number));
   free (name);
   return RD_EXIT_FAILED;
 }
