@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Boxes on the command line: parsed strictly, and checked against the image
- * in words, since a box that was silently clipped would be found out late. */
+/* Boxes on the command line: parsed strictly, and checked against the image,
+ * since a box that was silently clipped would be noticed late. */
 #include <config.h>
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "tools/boxes.h"
-#include "tools/text.h"
+#include "tools/parse.h"
 
 static const char letters[RD_BOX_NAXES + 1] = "xyztc";
 
@@ -25,7 +25,7 @@ rd_range_parse (const char *text, struct rd_range *range)
   part[n] = '\0';
   result.has_start = n > 0;
   if (n > 0 && !rd_parse_u64 (part, &result.start))
-    return "it is not START:END, START:, :END, : or one position";
+    return "not START:END, START:, :END, : or one position";
   if (text[n] == '\0') {
     if (n == 0)
       return "it is empty";
@@ -35,53 +35,30 @@ rd_range_parse (const char *text, struct rd_range *range)
   } else if (text[n + 1] != '\0') {
     result.has_end = true;
     if (!rd_parse_u64 (text + n + 1, &result.end))
-      return "it is not START:END, START:, :END, : or one position";
+      return "not START:END, START:, :END, : or one position";
   }
   if (result.has_end && result.end <= result.start)
-    return "its end is not behind its start (END is not included)";
+    return "END must be greater than START (END is not included)";
   *range = result;
   return NULL;
-}
-
-static int
-take_range (struct rd_args *args, size_t axis, struct rd_box_options *box)
-{
-  const char *wrong = rd_range_parse (args->value, &box->ranges[axis]);
-  if (wrong == NULL)
-    return 1;
-  rd_usage_error (args, "--%c: '%s': %s", letters[axis], args->value, wrong);
-  return -1;
-}
-
-static int
-take_size (struct rd_args *args, struct rd_box_options *box)
-{
-  if (rd_parse_triple (args->value, true, box->size)
-      && box->size[0] > 0 && box->size[1] > 0 && box->size[2] > 0) {
-    box->has_size = true;
-    return 1;
-  }
-  rd_usage_error (args, "--size: '%s' is neither N nor X,Y,Z, from 1 on",
-                  args->value);
-  return -1;
 }
 
 int
 rd_box_take (struct rd_args *args, int id, struct rd_box_options *box)
 {
-  if (id >= RD_OPTION_X && id <= RD_OPTION_C)
-    return take_range (args, (size_t) (id - RD_OPTION_X), box);
-  if (id == RD_OPTION_SIZE)
-    return take_size (args, box);
-  if (id != RD_OPTION_AT)
-    return 0;
-  if (rd_parse_triple (args->value, false, box->at)) {
-    box->has_at = true;
-    return 1;
+  if (id >= RD_OPTION_X && id <= RD_OPTION_C) {
+    size_t axis = (size_t) (id - RD_OPTION_X);
+    const char *wrong = rd_range_parse (args->value, &box->ranges[axis]);
+    if (wrong)
+      rd_usage_error (args, "--%c: '%s': %s", letters[axis], args->value,
+                      wrong);
+    return wrong ? -1 : 1;
   }
-  rd_usage_error (args, "--at: '%s' is not X,Y,Z, counted from 0",
-                  args->value);
-  return -1;
+  if (id == RD_OPTION_SIZE)
+    return (box->has_size = rd_args_shape (args, box->size)) ? 1 : -1;
+  if (id == RD_OPTION_AT)
+    return (box->has_at = rd_args_position (args, box->at)) ? 1 : -1;
+  return 0;
 }
 
 static bool
@@ -109,37 +86,38 @@ rd_box_consistent (struct rd_args *args, const struct rd_box_options *box)
   return false;
 }
 
+/* Finds the axis of a letter. */
 static int
-complain_no_axis (char letter, const char *axes)
+find_axis (char letter, const char *axes, size_t *axis)
 {
+  const char *place = strchr (axes, letter);
+  if (place) {
+    *axis = (size_t) (place - axes);
+    return RD_EXIT_OK;
+  }
   char list[3 * RADIO_MAX_RANK + 1] = "";
   for (size_t i = strlen (axes); i-- > 0;) {
     size_t used = strlen (list);
     snprintf (list + used, sizeof list - used, "%s%c", used ? ", " : "",
               axes[i]);
   }
-  return rd_error ("--%c: the image has no axis %c, its axes are %s",
-                   letter, letter, list);
+  return rd_error ("--%c: the image has no axis %c, its axes are %s", letter,
+                   letter, list);
 }
 
-/* Put a range of one axis into the box. */
 static int
 apply_range (const struct rd_range *range, char letter, const char *axes,
              const uint64_t *shape, struct radio_box *box)
 {
-  const char *place = strchr (axes, letter);
-  if (place == NULL)
-    return complain_no_axis (letter, axes);
-  size_t axis = (size_t) (place - axes);
-  uint64_t n = shape[axis];
-  uint64_t end = range->has_end ? range->end : n;
-  if (end > n)
-    return rd_error ("--%c: position %" PRIu64 " is outside: the axis "
-                     "has %" PRIu64 ", counted from 0", letter,
-                     end - 1, n);
-  if (range->start >= end)
-    return rd_error ("--%c: start %" PRIu64 " is outside: the axis has %"
-                     PRIu64 ", counted from 0", letter, range->start, n);
+  size_t axis;
+  int failed = find_axis (letter, axes, &axis);
+  if (failed)
+    return failed;
+  uint64_t n = shape[axis], end = range->has_end ? range->end : n;
+  uint64_t bad = end > n ? end - 1 : range->start;
+  if (end > n || range->start >= end)
+    return rd_error ("--%c: %" PRIu64 " is out of range (0-%" PRIu64 ")",
+                     letter, bad, n - 1);
   box->start[axis] = range->start;
   box->size[axis] = end - range->start;
   return RD_EXIT_OK;
@@ -149,19 +127,19 @@ static int
 apply_size (const struct rd_box_options *options, size_t i, const char *axes,
             const uint64_t *shape, struct radio_box *box)
 {
-  const char *place = strchr (axes, letters[i]);
-  if (place == NULL)
-    return complain_no_axis (letters[i], axes);
-  size_t axis = (size_t) (place - axes);
+  size_t axis;
+  int failed = find_axis (letters[i], axes, &axis);
+  if (failed)
+    return failed;
   uint64_t n = shape[axis], size = options->size[i];
   if (size > n)
-    return rd_error ("--size: %" PRIu64 " is more than the %" PRIu64
-                     " that axis %c has", size, n, letters[i]);
+    return rd_error ("--size: %" PRIu64 " exceeds the length of axis %c (%"
+                     PRIu64 ")", size, letters[i], n);
   uint64_t start = options->has_at ? options->at[i] : (n - size) / 2;
   if (start > n - size)
-    return rd_error ("--at: %c = %" PRIu64 " is too far: a size of %"
-                     PRIu64 " fits up to %" PRIu64, letters[i], start,
-                     size, n - size);
+    return rd_error ("--at: %c = %" PRIu64 " is out of range (0-%" PRIu64
+                     ") for a size of %" PRIu64, letters[i], start, n - size,
+                     size);
   box->start[axis] = start;
   box->size[axis] = size;
   return RD_EXIT_OK;
@@ -185,16 +163,6 @@ rd_box_resolve (const struct rd_box_options *options, const char *axes,
   return status;
 }
 
-/* The letter that a dimension's name stands for. */
-static char
-axis_letter (const char *name)
-{
-  if (name == NULL || name[0] == '\0' || name[1] != '\0')
-    return '?';
-  const char *letter = strchr (letters, name[0] | 0x20);
-  return letter ? *letter : '?';
-}
-
 void
 rd_array_axes (const struct radio_array_info *info,
                char axes[RADIO_MAX_RANK + 1])
@@ -203,10 +171,13 @@ rd_array_axes (const struct radio_array_info *info,
   size_t nusual = sizeof usual - 1;
   for (size_t i = 0; i < info->rank; i++) {
     size_t from_end = info->rank - i;
-    if (info->dimension_names)
-      axes[i] = axis_letter (info->dimension_names[i]);
-    else
-      axes[i] = from_end <= nusual ? usual[nusual - from_end] : '?';
+    axes[i] = from_end <= nusual ? usual[nusual - from_end] : '?';
+    if (info->dimension_names) {
+      const char *name = info->dimension_names[i];
+      const char *letter = name && name[0] && name[1] == '\0'
+        ? strchr (letters, name[0] | 0x20) : NULL;
+      axes[i] = letter ? *letter : '?';
+    }
   }
   axes[info->rank] = '\0';
 }

@@ -8,7 +8,7 @@
 
 #define RD_BOX_OPTIONS                                                  \
   { RD_OPTION_X, "x", "RANGE",                                          \
-    "voxels along x: 10:74 is 10 to 73, 10: from 10 on,\n"              \
+    "voxels along x: 10:74 is 10 to 73, 10: from 10,\n"                 \
     ":74 up to 73, 10 only that one, : all (default)" },                \
   { RD_OPTION_Y, "y", "RANGE", "voxels along y" },                      \
   { RD_OPTION_Z, "z", "RANGE", "voxels along z" },                      \
@@ -32,27 +32,26 @@ struct rd_box_options {
   uint64_t at[3], size[3];
 };
 
-/* Parse "10:74", ":", "10:", ":74" or "10".  NULL, or what is wrong with
- * it. */
+/* Parses "10:74", ":", "10:", ":74" or "10".  NULL, or why it is invalid. */
 const char *rd_range_parse (const char *text, struct rd_range *range);
 
-/* Take one of the options above: 1, 0 when it is none of them, -1 after
- * telling a mistake. */
+/* Handles one of the options above: 1, 0 when it is none of them, -1 after a
+ * usage error. */
 int rd_box_take (struct rd_args *args, int id, struct rd_box_options *box);
 
-/* Whether any was given, and whether they go together (false after
- * telling). */
+/* True if any was given; and if they are consistent (false after a usage
+ * error). */
 bool rd_box_given (const struct rd_box_options *box);
 bool rd_box_consistent (struct rd_args *args,
                         const struct rd_box_options *box);
 
-/* The box in an array whose axes are named by one letter each, slowest
- * first ("zyx").  Returns an exit status, after complaining. */
+/* Resolves the box in an array whose axes are named by one letter each,
+ * slowest first ("zyx").  Returns an exit status; prints errors. */
 int rd_box_resolve (const struct rd_box_options *options, const char *axes,
                     const uint64_t *shape, struct radio_box *box);
 
-/* The letters of an array's axes: by its dimension names or, where it has
- * none, as the last of "tczyx".  '?' is an axis without a known name. */
+/* Names the axes of an array: by its dimension names or, where it has none,
+ * as the last of "tczyx".  '?' is an axis without a known name. */
 void rd_array_axes (const struct radio_array_info *info,
                     char axes[RADIO_MAX_RANK + 1]);
 

@@ -1,112 +1,183 @@
 /* SPDX-License-Identifier: MIT */
-/* radio cp: volumes from store to store.  What is copied, and the name of
- * each, is settled before anything is written. */
+/* radio cp: copies volumes from store to store.  The volumes and the name of
+ * each copy are determined before anything is written.  A volume is often a
+ * single shard, which one thread copies, so several are copied at the same
+ * time. */
 #include <config.h>
 
 #include <string.h>
 
 #include "tools/commands.h"
-#include "tools/copy-volumes.h"
+#include "tools/interrupt.h"
+#include "tools/jobs.h"
 #include "tools/names.h"
+#include "tools/progress.h"
 #include "tools/text.h"
-#include "tools/url.h"
 
-/* The first Ctrl-C ends the copy in good order, the second one kills. */
-static volatile sig_atomic_t interrupted_by;
-
-static void
-on_signal (int number)
-{
-  interrupted_by = number;
-}
-
-static void
-catch_signals (void)
-{
-  struct sigaction action = { .sa_handler = on_signal,
-                              .sa_flags = (int) SA_RESETHAND };
-  sigemptyset (&action.sa_mask);
-  sigaction (SIGINT, &action, NULL);
-  sigaction (SIGTERM, &action, NULL);
-}
+/* A volume, the name of its copy, and the outcome. */
+struct item {
+  struct radio_store *from;           /* not owned */
+  char *path, *to_path;
+  bool is_measured;
+  enum radio_status status;
+  char *message;                      /* NULL: none, or no memory for it */
+  struct radio_copy_result result;
+  struct radio_progress progress;
+};
 
 /* A store that is copied from. */
 struct source {
-  char *root;                     /* NULL: that of --store */
+  char *root;                         /* NULL: that of --store */
   struct radio_store *store;
 };
 
 struct cp {
   const struct rd_args *args;
-  bool overwrite, skip_existing;
-  const char *to, *name;
-  struct source *sources;         /* room for one an operand, and one */
+  const char *to_name, *name;         /* the destination, the one volume */
+  struct source *sources;             /* one for each operand, at most */
   size_t nsources;
-  struct rd_copy_volumes work;
+  struct item *items;
+  size_t n, capacity;
+  struct radio_store *to;
+  struct radio_copy_options options;
+  size_t path_width;
+  struct rd_jobs jobs;
+
+  /* Protected by the lock of jobs. */
+  struct rd_progress progress;
+  size_t nmeasured;
+  uint64_t done_nbytes, total_nbytes; /* of the volumes measured */
+  size_t ncopied, nskipped, nfailed;
+  uint64_t sent_nbytes, there_nbytes;
 };
 
-static void
-take_option (struct cp *cp, int id, struct rd_args *args)
+/*------------------------------------------------------------------------
+ * Copying
+ *----------------------------------------------------------------------*/
+
+/* One volume, for its callback. */
+struct job {
+  struct cp *cp;
+  struct item *item;
+};
+
+static enum radio_status
+on_copy_progress (const struct radio_progress *p, void *user_data)
 {
-  switch (id) {
-  case 'q':
-    cp->work.quiet = true;
-    break;
-  case RD_OPTION_TO:
-    cp->to = args->value;
-    break;
-  case RD_OPTION_NAME:
-    cp->name = args->value;
-    break;
-  case RD_OPTION_OVERWRITE:
-    cp->overwrite = true;
-    break;
-  case RD_OPTION_SKIP_EXISTING:
-    cp->skip_existing = true;
-    break;
-  case RD_OPTION_DRY_RUN:
-    cp->work.options.dry_run = true;
-    break;
-  case RD_OPTION_NO_READ_BACK:
-    cp->work.options.no_read_back = true;
-    break;
-  case RD_OPTION_SINGLE_WRITER:
-    args->s3.single_writer = true;
-    break;
-  }
+  const struct job *job = user_data;
+  struct cp *cp = job->cp;
+  struct item *item = job->item;
+  if (rd_interrupted ())
+    return RADIO_ERROR_CANCELLED;
+  pthread_mutex_lock (&cp->jobs.mutex);
+  cp->nmeasured += !item->is_measured;
+  item->is_measured = true;
+  cp->total_nbytes += p->total_nbytes - item->progress.total_nbytes;
+  cp->done_nbytes += p->done_nbytes - item->progress.done_nbytes;
+  item->progress = *p;
+  /* Volumes that are not measured yet are taken to have the mean size. */
+  double total = (double) cp->total_nbytes / (double) cp->nmeasured
+                 * (double) cp->n;
+  rd_progress_update (&cp->progress, item->to_path, cp->done_nbytes,
+                      (uint64_t) total);
+  pthread_mutex_unlock (&cp->jobs.mutex);
+  return RADIO_OK;
 }
 
-/* The last operand is the destination, unless --to names it. */
-static bool
-parse (struct cp *cp, struct rd_args *args)
+static void
+copy_volume (void *data, size_t i)
 {
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    take_option (cp, id, args);
-  if (id < 0)
-    return false;
-  if (!rd_args_want (args, cp->to ? 0 : 2, SIZE_MAX,
-                     args->noperands == 0 ? "SOURCE" : "DESTINATION"))
-    return false;
-  if (cp->to == NULL)
-    cp->to = args->operands[--args->noperands];
-  if (cp->overwrite && cp->skip_existing) {
-    rd_usage_error (args, "--overwrite and --skip-existing exclude each "
-                    "other");
-    return false;
+  struct cp *cp = data;
+  struct item *item = &cp->items[i];
+  struct job job = { cp, item };
+  struct radio_copy_options options = cp->options;
+  options.progress = on_copy_progress;
+  options.user_data = &job;
+  item->status = radio_volume_copy (item->from, item->path, cp->to,
+                                    item->to_path, &options, &item->result);
+  if (item->status != RADIO_OK)
+    item->message = strdup (radio_error_message ());
+}
+
+static bool
+end_volume (void *data, size_t i)
+{
+  const struct cp *cp = data;
+  return cp->items[i].status != RADIO_ERROR_NO_SPACE && !rd_interrupted ();
+}
+
+static void
+report_volume (void *data, size_t i)
+{
+  struct cp *cp = data;
+  const struct item *item = &cp->items[i];
+  const struct radio_copy_result *result = &item->result;
+  const char *message = item->message ? item->message : "out of memory";
+  rd_progress_clear (&cp->progress);
+  cp->sent_nbytes += result->sent_nbytes;
+  cp->there_nbytes += result->there_nbytes;
+  if (item->status != RADIO_OK) {
+    cp->nfailed++;
+    if (item->status == RADIO_ERROR_CANCELLED && rd_interrupted ())
+      rd_error ("%s: interrupted; the same command resumes the copy",
+                item->to_path);
+    else if (item->status == RADIO_ERROR_EXISTS
+             && strstr (message, "exists already"))
+      rd_error ("%s: exists already (see --skip-existing and --overwrite)",
+                item->to_path);
+    else
+      rd_error_message (item->to_path, message);
+    return;
   }
-  if (cp->overwrite)
-    cp->work.options.existing = RADIO_EXISTING_REPLACE;
-  if (cp->skip_existing)
-    cp->work.options.existing = RADIO_EXISTING_SKIP;
-  return true;
+  cp->nskipped += result->skipped;
+  cp->ncopied += !result->skipped;
+  if (cp->args->quiet)
+    return;
+  char sent[RD_TEXT_NBYTES], there[RD_TEXT_NBYTES];
+  rd_text_print (stdout, item->to_path);
+  printf ("%*s  ", (int) (cp->path_width - rd_text_columns (item->to_path)),
+          "");
+  if (result->skipped) {
+    puts ("skipped: exists already");
+    return;
+  }
+  printf ("%8s %s", rd_text_size (result->sent_nbytes, sent),
+          cp->options.dry_run ? "to send" : "sent");
+  if (result->there_nbytes > 0)
+    printf (", %s already there",
+            rd_text_size (result->there_nbytes, there));
+  putchar ('\n');
 }
 
 /*------------------------------------------------------------------------
  * What to copy
  *----------------------------------------------------------------------*/
 
-/* A store is opened once, whatever number of operands name it. */
+/* Adds a volume; to_path NULL: the same as path.  False without memory, after
+ * an error. */
+static bool
+add_item (struct cp *cp, struct radio_store *from, const char *path,
+          const char *to_path)
+{
+  if (cp->n == cp->capacity) {
+    size_t capacity = cp->capacity ? 2 * cp->capacity : 64;
+    struct item *items = reallocarray (cp->items, capacity, sizeof *items);
+    if (items == NULL)
+      return rd_error_memory (), false;
+    cp->items = items;
+    cp->capacity = capacity;
+  }
+  struct item *item = &cp->items[cp->n++];
+  *item = (struct item) {
+    .from = from, .path = strdup (path),
+    .to_path = strdup (to_path ? to_path : path)
+  };
+  if (item->path == NULL || item->to_path == NULL)
+    return rd_error_memory (), false;
+  return true;
+}
+
+/* Opens a store once, whatever number of operands name it. */
 static struct radio_store *
 open_source (struct cp *cp, const char *root)
 {
@@ -136,175 +207,136 @@ struct listing {
 };
 
 static enum radio_status
-on_entry (const struct radio_entry *entry, void *user_data)
+on_copy_entry (const struct radio_entry *entry, void *user_data)
 {
   const struct listing *listing = user_data;
-  bool added = rd_copy_add (&listing->cp->work, listing->store, entry->path,
-                            listing->cp->name);
+  bool added = add_item (listing->cp, listing->store, entry->path,
+                         listing->cp->name);
   return added ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
 
-/* All volumes of a store or, by its name, of one of its collections. */
-static enum radio_status
-add_listed (struct cp *cp, struct radio_store *store, const char *collection)
-{
-  struct listing listing = { cp, store };
-  return radio_store_list (store, collection, on_entry, &listing);
-}
-
-/* The volume that a store's root is: of which no path tells a name. */
-static bool
-is_volume (struct radio_store *store)
-{
-  struct radio_volume *volume;
-  bool found = radio_volume_open (store, "", &volume) == RADIO_OK;
-  if (found)
-    radio_volume_close (volume);
-  return found;
-}
-
-static int
-add_store (struct cp *cp, struct radio_store *store, const char *operand)
-{
-  if (is_volume (store)) {
-    if (cp->name == NULL)
-      return rd_error ("%s: a volume without a store: name the copy by "
-                       "--name COLLECTION/NAME, or its store by --store",
-                       operand);
-    return rd_copy_add (&cp->work, store, "", cp->name) ? RD_EXIT_OK
-                                                         : RD_EXIT_FAILED;
-  }
-  if (add_listed (cp, store, NULL) != RADIO_OK)
-    return rd_error_library (operand);
-  return RD_EXIT_OK;
-}
-
+/* Adds what an operand names in a store: everything with an empty name, else
+ * a collection or a volume. */
 static int
 add_named (struct cp *cp, struct radio_store *store, const char *name,
            const char *operand)
 {
   RD_FREE char *path = NULL;
-  enum radio_status status = add_listed (cp, store, name);
+  struct listing listing = { cp, store };
+  struct radio_volume *volume;
+  if (*name == '\0'
+      && radio_volume_open (store, "", &volume) == RADIO_OK) {
+    /* The root is a volume, and no path tells its name. */
+    radio_volume_close (volume);
+    if (cp->name == NULL)
+      return rd_error ("%s: a volume without a store; use --name "
+                       "COLLECTION/NAME, or --store", operand);
+    return add_item (cp, store, "", cp->name) ? RD_EXIT_OK : RD_EXIT_FAILED;
+  }
+  enum radio_status status = radio_store_list (store, *name ? name : NULL,
+                                               on_copy_entry, &listing);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  if (status != RADIO_ERROR_NOT_FOUND
+  if (*name == '\0' || status != RADIO_ERROR_NOT_FOUND
       || radio_store_find (store, name, &path) != RADIO_OK)
     return rd_error_library (operand);
-  return rd_copy_add (&cp->work, store, path, cp->name) ? RD_EXIT_OK
-                                                         : RD_EXIT_FAILED;
-}
-
-/* *root stays NULL for a name in the store. */
-static int
-split_operand (const struct cp *cp, const char *operand, char **root,
-               char **path)
-{
-  if (rd_is_url (operand))
-    return rd_url_split (cp->args, operand, root, path);
-  if (rd_may_be_path (cp->args, operand))
-    rd_split_path (operand, root, path);
-  return RD_EXIT_OK;
+  return add_item (cp, store, path, cp->name) ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 static int
 add_operand (struct cp *cp, const char *operand)
 {
+  /* The root stays NULL for a name in the store. */
   RD_FREE char *root = NULL, *path = NULL;
-  int failed = split_operand (cp, operand, &root, &path);
+  int failed = RD_EXIT_OK;
+  if (rd_is_url (operand))
+    failed = rd_url_split (cp->args, operand, &root, &path);
+  else if (rd_may_be_path (cp->args, operand))
+    rd_split_path (operand, &root, &path);
   if (failed)
     return failed;
   struct radio_store *store = open_source (cp, root);
-  if (store == NULL)
-    return RD_EXIT_FAILED;
-  const char *name = root ? path : operand;
-  return *name == '\0' ? add_store (cp, store, operand)
-                       : add_named (cp, store, name, operand);
+  return store ? add_named (cp, store, root ? path : operand, operand)
+               : RD_EXIT_FAILED;
 }
 
 static int
 compare_items (const void *a, const void *b)
 {
-  const struct rd_copy_item *x = a, *y = b;
+  const struct item *x = a, *y = b;
   return strcmp (x->to_path, y->to_path);
 }
 
-/* In the order of their names, each once: "ct ct/head" names one twice. */
 static void
-sort_items (struct rd_copy_volumes *work)
+free_item (struct item *item)
 {
-  size_t n = 0;
-  if (work->n > 1)
-    qsort (work->items, work->n, sizeof *work->items, compare_items);
-  for (size_t i = 0; i < work->n; i++) {
-    struct rd_copy_item item = work->items[i];
-    const struct rd_copy_item *last = n > 0 ? &work->items[n - 1] : NULL;
-    if (last && last->from == item.from
-        && strcmp (last->path, item.path) == 0) {
-      free (item.path);
-      free (item.to_path);
-    } else
-      work->items[n++] = item;
-  }
-  work->n = n;
+  free (item->path);
+  free (item->to_path);
+  free (item->message);
 }
 
+/* Lists the volumes to copy, sorted by name; without operands, all of the
+ * store. */
 static int
-check_names (struct cp *cp)
-{
-  struct rd_copy_volumes *work = &cp->work;
-  sort_items (work);
-  if (cp->name && work->n > 1)
-    return rd_error ("--name is for one volume, not for %zu", work->n);
-  for (size_t i = 1; i < work->n; i++)
-    if (strcmp (work->items[i - 1].to_path, work->items[i].to_path) == 0)
-      return rd_error ("two volumes would become %s: copy them one by "
-                       "one, with --name", work->items[i].to_path);
-  return RD_EXIT_OK;
-}
-
-/* Without operands all of the store is copied. */
-static int
-settle (struct cp *cp)
+find_items (struct cp *cp)
 {
   const struct rd_args *args = cp->args;
+  int failed = RD_EXIT_OK;
   cp->sources = calloc (args->noperands + 1, sizeof *cp->sources);
   if (cp->sources == NULL)
     return rd_error_memory ();
-  for (size_t i = 0; i < args->noperands; i++) {
-    int failed = add_operand (cp, args->operands[i]);
-    if (failed)
-      return failed;
-  }
+  for (size_t i = 0; i < args->noperands && !failed; i++)
+    failed = add_operand (cp, args->operands[i]);
   if (args->noperands == 0) {
     struct radio_store *store = open_source (cp, NULL);
-    int failed = store ? add_store (cp, store, rd_store_name (args))
-                       : RD_EXIT_FAILED;
-    if (failed)
-      return failed;
+    failed = store ? add_named (cp, store, "", rd_store_name (args))
+                   : RD_EXIT_FAILED;
   }
-  return check_names (cp);
+  if (failed)
+    return failed;
+  /* Each volume once: "ct ct/head" names one twice. */
+  size_t n = 0;
+  if (cp->n > 1)
+    qsort (cp->items, cp->n, sizeof *cp->items, compare_items);
+  for (size_t i = 0; i < cp->n; i++) {
+    struct item item = cp->items[i];
+    const struct item *last = n > 0 ? &cp->items[n - 1] : NULL;
+    if (last && last->from == item.from
+        && strcmp (last->path, item.path) == 0)
+      free_item (&item);
+    else
+      cp->items[n++] = item;
+  }
+  cp->n = n;
+  if (cp->name && n > 1)
+    return rd_error ("--name is for one volume, not for %zu", n);
+  for (size_t i = 1; i < n; i++)
+    if (strcmp (cp->items[i - 1].to_path, cp->items[i].to_path) == 0)
+      return rd_error ("two volumes map to %s; copy each by itself, with "
+                       "--name", cp->items[i].to_path);
+  return RD_EXIT_OK;
 }
 
 /*------------------------------------------------------------------------
  * Where to
  *----------------------------------------------------------------------*/
 
-/* A store within another store is never meant: the last part of the path was
- * to be the copy's name. */
+/* Rejects a destination within another store: the last part of the path was
+ * meant to be the name of the copy. */
 static int
 check_destination (const struct cp *cp)
 {
-  if (rd_is_url (cp->to))
-    return rd_url_check_apart (cp->args, cp->to);
-  RD_FREE char *above = strdup (cp->to);
+  if (rd_is_url (cp->to_name))
+    return rd_url_check_apart (cp->args, cp->to_name);
+  RD_FREE char *above = strdup (cp->to_name);
   if (above == NULL)
     return rd_error_memory ();
   for (;;) {
     RD_FREE char *root = NULL, *path = NULL;
     bool is_node = rd_split_path (above, &root, &path);
-    if (is_node && (*path != '\0' || strcmp (above, cp->to) != 0))
-      return rd_error ("%s: lies in the store %s: name that, and the copy "
-                       "by --name", cp->to, root);
+    if (is_node && (*path != '\0' || strcmp (above, cp->to_name) != 0))
+      return rd_error ("%s: lies in the store %s; use that store, and --name "
+                       "for the copy", cp->to_name, root);
     char *slash = strrchr (above, '/');
     if (is_node || slash == NULL || slash == above || slash[-1] == '/'
         || slash[-1] == ':')
@@ -313,92 +345,119 @@ check_destination (const struct cp *cp)
   }
 }
 
-/* What is only tried needs no store: an empty one has as much. */
+/* A dry run needs no store: an empty one in memory will do. */
 static int
 open_destination (struct cp *cp)
 {
   struct rd_args args = *cp->args;
   struct radio_store_options options = { .create = true };
-  args.store = cp->to;
+  args.store = cp->to_name;
   int failed = check_destination (cp);
   if (failed)
     return failed;
-  if (!cp->work.options.dry_run)
-    return rd_store_open (&args, true, &cp->work.to);
-  enum radio_status status = rd_uri_open (&args, cp->to, false,
-                                          &cp->work.to);
+  if (!cp->options.dry_run)
+    return rd_store_open (&args, true, &cp->to);
+  enum radio_status status = rd_uri_open (&args, cp->to_name, false, &cp->to);
   enum radio_node node;
   if (status == RADIO_OK)
-    status = radio_store_node (cp->work.to, "", &node);
+    status = radio_store_node (cp->to, "", &node);
   if (status == RADIO_ERROR_NOT_FOUND) {
-    radio_store_close (cp->work.to);
-    status = radio_store_open ("memory:", &options, &cp->work.to);
+    radio_store_close (cp->to);
+    status = radio_store_open ("memory:", &options, &cp->to);
   }
-  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (cp->to);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (cp->to_name);
 }
 
 static void
-tell_summary (const struct rd_copy_volumes *work)
+print_summary (const struct cp *cp)
 {
   char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], c[RD_TEXT_NBYTES];
-  double per_s = (double) work->sent_nbytes / (work->seconds + 1e-9);
-  bool is_dry = work->options.dry_run;
-  bool was_sent = work->ncopied > 0 || work->sent_nbytes > 0;
-  printf ("%zu volume%s%s", work->ncopied, work->ncopied == 1 ? "" : "s",
+  double seconds = rd_clock_s () - cp->progress.start_s;
+  double per_s = (double) cp->sent_nbytes / (seconds + 1e-9);
+  bool is_dry = cp->options.dry_run;
+  bool was_sent = cp->ncopied > 0 || cp->sent_nbytes > 0;
+  printf ("%zu volume%s%s", cp->ncopied, cp->ncopied == 1 ? "" : "s",
           is_dry ? " to copy" : "");
   if (was_sent)
-    printf (", %s %s", rd_text_size (work->sent_nbytes, a),
+    printf (", %s %s", rd_text_size (cp->sent_nbytes, a),
             is_dry ? "to send" : "sent");
   if (was_sent && !is_dry)
-    printf (" in %s, %s/s", rd_text_time (work->seconds, b),
+    printf (" in %s, %s/s", rd_text_time (seconds, b),
             rd_text_size ((uint64_t) per_s, c));
-  if (work->there_nbytes > 0)
-    printf ("; %s there already", rd_text_size (work->there_nbytes, a));
-  if (work->nskipped > 0)
-    printf ("; %zu skipped", work->nskipped);
-  if (work->nfailed > 0)
-    printf ("; %zu failed", work->nfailed);
+  if (cp->there_nbytes > 0)
+    printf ("; %s already there", rd_text_size (cp->there_nbytes, a));
+  if (cp->nskipped > 0)
+    printf ("; %zu skipped", cp->nskipped);
+  if (cp->nfailed > 0)
+    printf ("; %zu failed", cp->nfailed);
   putchar ('\n');
 }
 
 static int
-copy_all (struct cp *cp)
+copy_volumes (struct cp *cp)
 {
-  struct rd_copy_volumes *work = &cp->work;
-  int failed = settle (cp);
+  int failed = find_items (cp);
   if (failed)
     return failed;
-  /* Making a store is to end in good order, too. */
-  catch_signals ();
+  /* Making a store is cancelled by Ctrl-C, too. */
+  rd_interrupt_catch_once ();
   failed = open_destination (cp);
   if (failed)
     return failed;
-  work->nthreads = cp->args->nthreads;
-  work->interrupted_by = &interrupted_by;
-  rd_copy_volumes (work);
-  tell_summary (work);
-  return work->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  for (size_t i = 0; i < cp->n; i++) {
+    size_t width = rd_text_columns (cp->items[i].to_path);
+    if (width > cp->path_width)
+      cp->path_width = width;
+  }
+  cp->jobs = (struct rd_jobs) {
+    .n = cp->n,
+    .nthreads = rd_jobs_nthreads (cp->args->nthreads),
+    .run = copy_volume,
+    .end = end_volume,
+    .report = report_volume,
+    .data = cp,
+  };
+  rd_progress_start (&cp->progress, "copied");
+  if (!rd_jobs_run (&cp->jobs))
+    return RD_EXIT_FAILED;
+  rd_progress_clear (&cp->progress);
+  print_summary (cp);
+  return cp->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
+/* The last operand is the destination, unless --to names it. */
 static int
 run_cp (struct rd_args *args)
 {
   struct cp cp = { .args = args };
-  if (!parse (&cp, args))
+  int id;
+  while ((id = rd_args_next (args)) > 0) {
+    if (id == RD_OPTION_TO)
+      cp.to_name = args->value;
+    if (id == RD_OPTION_NAME)
+      cp.name = args->value;
+    if (id == RD_OPTION_NO_READ_BACK)
+      cp.options.no_read_back = true;
+  }
+  if (id < 0
+      || !rd_args_want (args, cp.to_name ? 0 : 2, SIZE_MAX,
+                        args->noperands == 0 ? "SOURCE" : "DESTINATION")
+      || !rd_args_existing (args, &cp.options.existing))
     return args->status;
-  int status = copy_all (&cp);
-  radio_store_close (cp.work.to);
-  rd_copy_clear (&cp.work);
+  if (cp.to_name == NULL)
+    cp.to_name = args->operands[--args->noperands];
+  cp.options.dry_run = args->dry_run;
+  int status = copy_volumes (&cp);
+  radio_store_close (cp.to);
+  for (size_t i = 0; i < cp.n; i++)
+    free_item (&cp.items[i]);
+  free (cp.items);
   for (size_t i = 0; i < cp.nsources; i++) {
     radio_store_close (cp.sources[i].store);
     free (cp.sources[i].root);
   }
   free (cp.sources);
-  /* Die of the signal after all, so that a shell's loop ends as well. */
-  if (interrupted_by) {
-    fflush (stdout);
-    raise (interrupted_by);
-  }
+  rd_interrupt_die ();
   return status;
 }
 
@@ -408,19 +467,14 @@ static const struct rd_option options[] = {
     "the destination; then all operands are sources,\n"
     "and without any the whole store is copied" },
   { RD_OPTION_NAME, "name", "COLLECTION/NAME",
-    "call the copy so (of one volume)" },
-  { RD_OPTION_OVERWRITE, "overwrite", NULL,
-    "replace volumes that are there already" },
-  { RD_OPTION_SKIP_EXISTING, "skip-existing", NULL,
-    "leave volumes that are there already" },
+    "the name of the copy (of one volume)" },
+  RD_EXISTING_OPTIONS,
   { RD_OPTION_DRY_RUN, "dry-run", NULL,
-    "write nothing, tell what would be sent" },
+    "write nothing, print what would be sent" },
   { RD_OPTION_NO_READ_BACK, "no-read-back", NULL,
-    "do not read again what was written" },
-  { RD_OPTION_SINGLE_WRITER, "single-writer", NULL,
-    "nobody else writes into the destination: needed\n"
-    "where a server of S3 cannot keep writers apart" },
-  { 'q', "quiet", NULL, "print only the closing line" },
+    "do not read back what was written" },
+  RD_SINGLE_WRITER_OPTION,
+  { 'q', "quiet", NULL, "print only the summary" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
@@ -431,11 +485,11 @@ const struct rd_command rd_command_cp = {
   .operands = "[OPTION]... SOURCE... DESTINATION",
   .summary = "copy volumes from store to store",
   .description =
-    "Copies volumes as they are into another store, which is made when it is "
-    "not there. A source is a store, a collection or a volume: the path of "
-    "its folder, or a name in the store. Checksums are verified on the way, "
-    "and what was written is read again. A copy that was ended goes on where "
-    "it was when the same command is given once more.",
+    "Copies volumes as they are into another store, which is created if "
+    "needed. A source is a store, a collection or a volume: the path of its "
+    "folder, or a name in the store. Checksums are verified on the way, and "
+    "what was written is read back. A copy that was interrupted resumes when "
+    "the same command is run again.",
   .options = options,
   .examples =
     "radio cp study.zarr /backup/study.zarr\n"

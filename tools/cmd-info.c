@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio info: all that is known of a volume, or of any Zarr v3 array. */
+/* radio info: describes a volume, or any Zarr v3 array. */
 #include <config.h>
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tools/names.h"
 #include "tools/text.h"
 
-/* "label:      text", the text with what steers a terminal taken out. */
+/* Prints "label:      text", the text without control characters. */
 static void
 put (const char *label, const char *text)
 {
@@ -24,19 +24,6 @@ put_owned (const char *label, char *text)
 {
   put (label, text);
   free (text);
-}
-
-/* "x, y, z" for "zyx". */
-static char *
-axis_names (const char *letters, const size_t *axes, size_t n)
-{
-  char text[3 * RADIO_MAX_RANK + 1] = "";
-  for (size_t i = 0; i < n; i++) {
-    size_t used = strlen (text);
-    snprintf (text + used, sizeof text - used, "%s%c", i ? ", " : "",
-              letters[axes[i]]);
-  }
-  return rd_format ("%s", text);
 }
 
 static void
@@ -93,20 +80,6 @@ put_values (const struct radio_volume_info *info)
 }
 
 static void
-put_sizes (uint64_t raw, uint64_t stored)
-{
-  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
-  if (stored == RD_UNKNOWN_NBYTES) {
-    put_owned ("size", rd_format ("%s raw", rd_text_size (raw, a)));
-    return;
-  }
-  put_owned ("size", rd_format ("%s raw, %s stored, ratio %s",
-                                rd_text_size (raw, a),
-                                rd_text_size (stored, b),
-                                rd_text_ratio (raw, stored, ratio)));
-}
-
-static void
 put_layout (const struct radio_volume_info *info, const size_t *axes,
             size_t n)
 {
@@ -121,18 +94,6 @@ put_layout (const struct radio_volume_info *info, const size_t *axes,
                                   array->sharded && chunk ? chunk : ""));
   put_owned ("codec", rd_format ("%s%s%s", info->codec,
                                  *info->codec ? ": " : "", array->codecs));
-}
-
-static void
-put_source (const struct radio_volume_info *info)
-{
-  char text[RD_TEXT_NBYTES];
-  if (*info->source_name)
-    put_owned ("source", rd_format ("%s, %s decompressed", info->source_name,
-                                    rd_text_size (info->source_nbytes,
-                                                  text)));
-  if (*info->source_sha256)
-    put ("sha256", info->source_sha256);
 }
 
 static void
@@ -159,7 +120,7 @@ put_header (const struct radio_volume_info *info)
 }
 
 static int
-tell_volume (const char *name, struct radio_volume *volume, bool json)
+print_volume (const char *name, struct radio_volume *volume, bool json)
 {
   struct radio_volume_info info;
   size_t axes[RADIO_MAX_RANK];
@@ -175,38 +136,39 @@ tell_volume (const char *name, struct radio_volume *volume, bool json)
     return RD_EXIT_OK;
   }
   size_t n = rd_display_axes (&info, axes);
-  RD_FREE char *names = axis_names (info.axes, axes, n);
+  char names[3 * RADIO_MAX_RANK + 1] = "", raw[RD_TEXT_NBYTES];
+  char size[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
+  uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
+  for (size_t i = 0, used = 0; i < n; i++, used = strlen (names))
+    snprintf (names + used, sizeof names - used, "%s%c", i ? ", " : "",
+              info.axes[axes[i]]);
   RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, " x ");
   put ("volume", name);
-  put_owned ("shape", rd_format ("%s (%s)", shape ? shape : "",
-                                 names ? names : ""));
+  put_owned ("shape", rd_format ("%s (%s)", shape ? shape : "", names));
   put_values (&info);
   put_spacing (&info, axes, n);
   put_affine (&info);
   put_layout (&info, axes, n);
-  put_sizes (rd_raw_nbytes (&info.array), stored);
-  put_source (&info);
+  rd_text_size (raw_nbytes, raw);
+  if (stored == RD_UNKNOWN_NBYTES)
+    put_owned ("size", rd_format ("%s raw", raw));
+  else
+    put_owned ("size", rd_format ("%s raw, %s stored, ratio %s", raw,
+                                  rd_text_size (stored, size),
+                                  rd_text_ratio (raw_nbytes, stored,
+                                                 ratio)));
+  if (*info.source_name)
+    put_owned ("source", rd_format ("%s, %s decompressed", info.source_name,
+                                    rd_text_size (info.source_nbytes,
+                                                  size)));
+  if (*info.source_sha256)
+    put ("sha256", info.source_sha256);
   put_header (&info);
   return RD_EXIT_OK;
 }
 
-/* "z, y, x"; "-" for those without a name. */
-static char *
-dimension_names (const struct radio_array_info *info)
-{
-  char *text = NULL;
-  for (size_t i = 0; i < info->rank; i++) {
-    const char *name = info->dimension_names[i];
-    char *longer = rd_format ("%s%s%s", text ? text : "", text ? ", " : "",
-                              name ? name : "-");
-    free (text);
-    text = longer;
-  }
-  return text;
-}
-
 static int
-tell_array (const char *name, struct radio_array *array, bool json)
+print_array (const char *name, struct radio_array *array, bool json)
 {
   static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   struct radio_array_info info;
@@ -219,8 +181,17 @@ tell_array (const char *name, struct radio_array *array, bool json)
   size_t n = info.rank;
   put ("array", name);
   put_owned ("shape", rd_join_u64 (info.shape, axes, n, " x "));
+  char *names = NULL;
+  for (size_t i = 0; info.dimension_names && i < n; i++) {
+    const char *dimension = info.dimension_names[i];
+    char *longer = rd_format ("%s%s%s", names ? names : "",
+                              names ? ", " : "",
+                              dimension ? dimension : "-");
+    free (names);
+    names = longer;
+  }
   if (info.dimension_names)
-    put_owned ("dimensions", dimension_names (&info));
+    put_owned ("dimensions", names);
   put ("type", rd_array_type (&info, text));
   put_owned ("chunks", rd_join_u64 (info.chunk_shape, axes, n, " x "));
   if (info.sharded)
@@ -236,25 +207,20 @@ tell_array (const char *name, struct radio_array *array, bool json)
 static int
 run_info (struct rd_args *args)
 {
-  bool json = false;
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    json = true;
-  if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
+  if (rd_args_next (args) < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
     return args->status;
   RD_CLOSE_TARGET struct rd_target target;
   int failed = rd_target_open (args, args->operands[0], true, &target);
   if (failed)
     return failed;
-  const char *name = target.name;
-  if (target.volume)
-    return tell_volume (name, target.volume, json);
-  return tell_array (name, target.array, json);
+  return target.volume
+    ? print_volume (target.name, target.volume, args->json)
+    : print_array (target.name, target.array, args->json);
 }
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
-  { RD_OPTION_JSON, "json", NULL, "print a JSON object" },
+  RD_JSON_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -262,11 +228,11 @@ static const struct rd_option options[] = {
 const struct rd_command rd_command_info = {
   .name = "info",
   .operands = "[OPTION]... VOLUME|ARRAY",
-  .summary = "tell all about a volume, or any Zarr v3 array",
+  .summary = "describe a volume, or any Zarr v3 array",
   .description =
-    "Tells a volume's shape, type, spacing, orientation, tiling, codec, sizes "
-    "and source. The axes of a volume are in NIfTI order (x, y, z), those of "
-    "an array as its own document has them.",
+    "Prints the shape, type, spacing, orientation, tiling, codec, sizes and "
+    "source of a volume. The axes of a volume are in NIfTI order (x, y, z), "
+    "those of an array in stored order.",
   .options = options,
   .examples =
     "radio info sub-01\n"

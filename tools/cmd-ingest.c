@@ -1,179 +1,292 @@
 /* SPDX-License-Identifier: MIT */
-/* radio ingest: NIfTI files into the store.  All names are settled before
- * anything is written; after that a bad file costs only itself. */
+/* radio ingest: NIfTI files into the store.  All names are determined before
+ * anything is written; after that a bad file does not stop the others.
+ *
+ * One thread inflates a file while the library's workers encode: that keeps
+ * two processors busy at best, and none while a small volume is synced.  So
+ * several files are ingested at the same time. */
 #include <config.h>
 
-#include <signal.h>
 #include <string.h>
 
 #include "tools/commands.h"
-#include "tools/ingest-files.h"
+#include "tools/files.h"
+#include "tools/interrupt.h"
+#include "tools/jobs.h"
 #include "tools/names.h"
+#include "tools/progress.h"
 #include "tools/text.h"
 
-/* The first Ctrl-C ends the ingest in good order, the second one kills. */
-static volatile sig_atomic_t interrupted_by;
+/* Upper bound of the memory of one file's layers, and the default limit. */
+#define FILE_MEMORY_NBYTES ((uint64_t) 64 << 20)
+#define DEFAULT_MEMORY_NBYTES ((uint64_t) 1 << 30)
 
-static void
-on_signal (int number)
-{
-  interrupted_by = number;
-}
-
-static void
-catch_signals (void)
-{
-  struct sigaction action = { .sa_handler = on_signal,
-                              .sa_flags = (int) SA_RESETHAND };
-  sigemptyset (&action.sa_mask);
-  sigaction (SIGINT, &action, NULL);
-  sigaction (SIGTERM, &action, NULL);
-}
-
-struct ingest {
-  bool overwrite, skip_existing;
-  struct rd_ingest_files work;
-  struct rd_files files;
+/* The outcome of a file. */
+struct outcome {
+  enum radio_status status;
+  char *message;                      /* NULL: none, or no memory for it */
+  struct radio_ingest_result result;
+  uint64_t nbytes, done_nbytes;       /* of the file, as far as is known */
 };
 
-static void
-take_option (struct ingest *ingest, int id, struct rd_args *args)
+struct ingest {
+  const struct rd_args *args;
+  const char *collection;
+  struct radio_ingest_options options;
+  struct rd_files files;
+  struct radio_store *store;
+  struct outcome *outcomes;
+  size_t path_width;
+  struct rd_jobs jobs;
+
+  /* Protected by the lock of jobs. */
+  struct rd_progress progress;
+  uint64_t done_nbytes, total_nbytes; /* of files that are ingested, not
+                                         skipped, and have not failed */
+  size_t ningested, nskipped, nfailed;
+  uint64_t read_nbytes;               /* of the files ingested */
+  uint64_t source_nbytes;             /* the same, decompressed */
+  uint64_t stored_nbytes;             /* in tiles */
+};
+
+/* One file, for its callbacks. */
+struct job {
+  struct ingest *ingest;
+  size_t i;
+};
+
+/* Of a pair, the file that was named may be the small half: the total is
+ * corrected when the size becomes known. */
+static enum radio_status
+on_ingest_progress (const struct radio_progress *p, void *user_data)
 {
-  switch (id) {
-  case 'c':
-    ingest->work.collection = args->value;
-    break;
-  case 'q':
-    ingest->work.quiet = true;
-    break;
-  case RD_OPTION_TILING:
-    ingest->work.options.tiling = args->value;
-    break;
-  case RD_OPTION_CODEC:
-    ingest->work.options.codec = args->value;
-    break;
-  case RD_OPTION_OVERWRITE:
-    ingest->overwrite = true;
-    break;
-  case RD_OPTION_SKIP_EXISTING:
-    ingest->skip_existing = true;
-    break;
-  case RD_OPTION_STRIP:
-    ingest->work.options.strip = true;
-    break;
-  case RD_OPTION_SINGLE_WRITER:
-    args->s3.single_writer = true;
-    break;
+  const struct job *job = user_data;
+  struct ingest *ingest = job->ingest;
+  struct outcome *outcome = &ingest->outcomes[job->i];
+  if (rd_interrupted ())
+    return RADIO_ERROR_CANCELLED;
+  pthread_mutex_lock (&ingest->jobs.mutex);
+  ingest->total_nbytes += p->total_nbytes - outcome->nbytes;
+  ingest->done_nbytes += p->done_nbytes - outcome->done_nbytes;
+  outcome->nbytes = p->total_nbytes;
+  outcome->done_nbytes = p->done_nbytes;
+  rd_progress_update (&ingest->progress, ingest->files.list[job->i].path,
+                      ingest->done_nbytes, ingest->total_nbytes);
+  pthread_mutex_unlock (&ingest->jobs.mutex);
+  return RADIO_OK;
+}
+
+static void
+on_warning (const char *message, void *user_data)
+{
+  const struct job *job = user_data;
+  struct ingest *ingest = job->ingest;
+  const char *name = ingest->files.list[job->i].name;
+  pthread_mutex_lock (&ingest->jobs.mutex);
+  rd_progress_clear (&ingest->progress);
+  if (strstr (message, name) != NULL) {
+    rd_warn (message);
+  } else {
+    RD_FREE char *text = rd_format ("%s: %s", name, message);
+    rd_warn (text ? text : message);
   }
+  pthread_mutex_unlock (&ingest->jobs.mutex);
+}
+
+static void
+ingest_file (void *data, size_t i)
+{
+  struct ingest *ingest = data;
+  const struct rd_file *file = &ingest->files.list[i];
+  struct outcome *outcome = &ingest->outcomes[i];
+  struct job job = { ingest, i };
+  struct radio_ingest_options options = ingest->options;
+  RD_FREE char *unused = NULL;
+  options.progress = on_ingest_progress;
+  options.warning = on_warning;
+  options.user_data = &job;
+  /* A name without a legal path fails again here, for its message. */
+  outcome->status = file->path == NULL
+    ? radio_ingest_path (file->name, ingest->collection, &unused)
+    : radio_ingest (ingest->store, file->name, file->path, &options,
+                    &outcome->result);
+  if (outcome->status != RADIO_OK)
+    outcome->message = strdup (radio_error_message ());
 }
 
 static bool
-parse (struct ingest *ingest, struct rd_args *args)
+end_file (void *data, size_t i)
 {
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    take_option (ingest, id, args);
-  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "FILE"))
-    return false;
-  if (ingest->overwrite && ingest->skip_existing) {
-    rd_usage_error (args, "--overwrite and --skip-existing exclude each "
-                    "other");
-    return false;
+  struct ingest *ingest = data;
+  const struct outcome *outcome = &ingest->outcomes[i];
+  if (outcome->status == RADIO_OK && !outcome->result.skipped)
+    ingest->done_nbytes += outcome->nbytes - outcome->done_nbytes;
+  else {
+    ingest->done_nbytes -= outcome->done_nbytes;
+    ingest->total_nbytes -= outcome->nbytes;
   }
-  if (ingest->overwrite)
-    ingest->work.options.existing = RADIO_EXISTING_REPLACE;
-  if (ingest->skip_existing)
-    ingest->work.options.existing = RADIO_EXISTING_SKIP;
-  return true;
+  return outcome->status != RADIO_ERROR_NO_SPACE && !rd_interrupted ();
 }
 
-/* The rate is of the files' bytes, as that of the bar. */
 static void
-tell_summary (const struct rd_ingest_files *work)
+report_file (void *data, size_t i)
+{
+  struct ingest *ingest = data;
+  const struct rd_file *file = &ingest->files.list[i];
+  const struct outcome *outcome = &ingest->outcomes[i];
+  const struct radio_ingest_result *result = &outcome->result;
+  rd_progress_clear (&ingest->progress);
+  if (outcome->status != RADIO_OK) {
+    ingest->nfailed++;
+    if (outcome->status == RADIO_ERROR_CANCELLED && rd_interrupted ())
+      rd_error ("%s: interrupted, nothing of it was kept", file->name);
+    else if (outcome->status == RADIO_ERROR_EXISTS)
+      rd_error ("%s: %s exists already (see --skip-existing and "
+                "--overwrite)", file->name, file->path);
+    else
+      rd_error_message (file->name, outcome->message ? outcome->message
+                                                     : "out of memory");
+    return;
+  }
+  ingest->nskipped += result->skipped;
+  ingest->ningested += !result->skipped;
+  ingest->read_nbytes += result->skipped ? 0 : outcome->nbytes;
+  ingest->source_nbytes += result->source_nbytes;
+  ingest->stored_nbytes += result->stored_nbytes;
+  if (ingest->args->quiet)
+    return;
+  char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
+  rd_text_print (stdout, file->path);
+  printf ("%*s", (int) (ingest->path_width - rd_text_columns (file->path)),
+          "");
+  if (result->skipped)
+    puts ("  skipped: exists already");
+  else
+    printf ("  %8s -> %8s  %8s\n",
+            rd_text_size (result->source_nbytes, raw),
+            rd_text_size (result->stored_nbytes, stored),
+            rd_text_ratio (result->source_nbytes, result->stored_nbytes,
+                           ratio));
+}
+
+/* The rate is of the bytes of the files, like that of the progress bar. */
+static void
+print_summary (const struct ingest *ingest)
 {
   char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], c[RD_TEXT_NBYTES];
   char d[RD_TEXT_NBYTES], e[RD_TEXT_NBYTES];
-  double per_s = (double) work->read_nbytes / (work->seconds + 1e-9);
-  printf ("%zu volume%s", work->ningested, work->ningested == 1 ? "" : "s");
-  if (work->ningested > 0)
+  double seconds = rd_clock_s () - ingest->progress.start_s;
+  double per_s = (double) ingest->read_nbytes / (seconds + 1e-9);
+  printf ("%zu volume%s", ingest->ningested,
+          ingest->ningested == 1 ? "" : "s");
+  if (ingest->ningested > 0)
     printf (", %s -> %s (%s) in %s, %s/s read",
-            rd_text_size (work->source_nbytes, a),
-            rd_text_size (work->stored_nbytes, b),
-            rd_text_ratio (work->source_nbytes, work->stored_nbytes, c),
-            rd_text_time (work->seconds, d),
-            rd_text_size ((uint64_t) per_s, e));
-  if (work->nskipped > 0)
-    printf ("; %zu skipped", work->nskipped);
-  if (work->nfailed > 0)
-    printf ("; %zu failed", work->nfailed);
+            rd_text_size (ingest->source_nbytes, a),
+            rd_text_size (ingest->stored_nbytes, b),
+            rd_text_ratio (ingest->source_nbytes, ingest->stored_nbytes, c),
+            rd_text_time (seconds, d), rd_text_size ((uint64_t) per_s, e));
+  if (ingest->nskipped > 0)
+    printf ("; %zu skipped", ingest->nskipped);
+  if (ingest->nfailed > 0)
+    printf ("; %zu failed", ingest->nfailed);
   putchar ('\n');
 }
 
 static int
-ingest_all (struct ingest *ingest, const struct rd_args *args)
+ingest_files (struct ingest *ingest)
 {
-  struct rd_ingest_files *work = &ingest->work;
+  const struct rd_args *args = ingest->args;
+  struct rd_files *files = &ingest->files;
   for (size_t i = 0; i < args->noperands; i++)
-    if (!rd_files_add (&ingest->files, args->operands[i]))
+    if (!rd_files_add (files, args->operands[i]))
       return rd_error_memory ();
-  if (!rd_files_settle (&ingest->files, work->collection))
+  if (!rd_files_name (files, ingest->collection) || files->n == 0)
     return RD_EXIT_FAILED;
-  if (ingest->files.n == 0)
-    return RD_EXIT_FAILED;
-  /* Making a store is to end in good order, too. */
-  catch_signals ();
-  int failed = rd_store_open (args, true, &work->store);
+  /* Making a store is cancelled by Ctrl-C, too. */
+  rd_interrupt_catch_once ();
+  int failed = rd_store_open (args, true, &ingest->store);
   if (failed)
     return failed;
-  work->files = &ingest->files;
-  work->nfailed = ingest->files.nbad;
-  work->nthreads = args->nthreads;
-  work->memory_nbytes = args->memory_nbytes;
-  work->interrupted_by = &interrupted_by;
-  rd_ingest_files (work);
-  tell_summary (work);
-  return work->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  ingest->nfailed = files->nbad;
+  ingest->outcomes = calloc (files->n, sizeof *ingest->outcomes);
+  if (ingest->outcomes == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < files->n; i++) {
+    const struct rd_file *file = &files->list[i];
+    size_t width = file->path ? rd_text_columns (file->path) : 0;
+    ingest->outcomes[i].nbytes = file->nbytes;
+    ingest->total_nbytes += file->nbytes;
+    if (width > ingest->path_width)
+      ingest->path_width = width;
+  }
+  /* As many files at the same time as there is memory for their layers. */
+  uint64_t most = (args->memory_nbytes ? args->memory_nbytes
+                                       : DEFAULT_MEMORY_NBYTES)
+                  / FILE_MEMORY_NBYTES;
+  struct rd_jobs *jobs = &ingest->jobs;
+  *jobs = (struct rd_jobs) {
+    .n = files->n,
+    .nthreads = rd_jobs_nthreads (args->nthreads),
+    .run = ingest_file,
+    .end = end_file,
+    .report = report_file,
+    .data = ingest,
+  };
+  if (jobs->nthreads > most)
+    jobs->nthreads = most ? (size_t) most : 1;
+  rd_progress_start (&ingest->progress, "read");
+  if (!rd_jobs_run (jobs))
+    return RD_EXIT_FAILED;
+  rd_progress_clear (&ingest->progress);
+  print_summary (ingest);
+  return ingest->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
 static int
 run_ingest (struct rd_args *args)
 {
-  struct ingest ingest = { 0 };
-  if (!parse (&ingest, args))
-    return args->status;
-  int status = ingest_all (&ingest, args);
-  radio_store_close (ingest.work.store);
-  rd_files_clear (&ingest.files);
-  /* Die of the signal after all, so that a shell's loop ends as well. */
-  if (interrupted_by) {
-    fflush (stdout);
-    raise (interrupted_by);
+  struct ingest ingest = { .args = args };
+  int id;
+  while ((id = rd_args_next (args)) > 0) {
+    if (id == 'c')
+      ingest.collection = args->value;
+    if (id == RD_OPTION_TILING)
+      ingest.options.tiling = args->value;
+    if (id == RD_OPTION_CODEC)
+      ingest.options.codec = args->value;
+    if (id == RD_OPTION_STRIP)
+      ingest.options.strip = true;
   }
+  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "FILE")
+      || !rd_args_existing (args, &ingest.options.existing))
+    return args->status;
+  int status = ingest_files (&ingest);
+  radio_store_close (ingest.store);
+  for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)
+    free (ingest.outcomes[i].message);
+  free (ingest.outcomes);
+  rd_files_clear (&ingest.files);
+  rd_interrupt_die ();
   return status;
 }
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { 'c', "collection", "NAME",
-    "the collection (default: from a BIDS name its\n"
-    "suffix, as T1w; else images)" },
+    "the collection (default: the suffix of a BIDS name,\n"
+    "as T1w; else images)" },
   { RD_OPTION_TILING, "tiling", "TILING",
-    "balanced (default), axial, isotropic, or the\n"
-    "tile's size in voxels as X,Y,Z" },
+    "balanced (default), axial, isotropic, or the tile\n"
+    "size in voxels as X,Y,Z" },
   { RD_OPTION_CODEC, "codec", "CODEC",
     "small, medium (default), fast, none, or a JSON\n"
     "list of Zarr codecs" },
-  { RD_OPTION_OVERWRITE, "overwrite", NULL,
-    "replace volumes that are there already" },
-  { RD_OPTION_SKIP_EXISTING, "skip-existing", NULL,
-    "leave volumes that are there already" },
+  RD_EXISTING_OPTIONS,
   { RD_OPTION_STRIP, "strip", NULL,
     "blank the header's free-text fields and drop its\n"
-    "extensions, which may name the patient" },
-  { RD_OPTION_SINGLE_WRITER, "single-writer", NULL,
-    "nobody else writes into the store: needed where a\n"
-    "server of S3 cannot keep writers apart" },
-  { 'q', "quiet", NULL, "print only the closing line" },
+    "extensions, which may identify the patient" },
+  RD_SINGLE_WRITER_OPTION,
+  { 'q', "quiet", NULL, "print only the summary" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
@@ -182,13 +295,13 @@ static const struct rd_option options[] = {
 const struct rd_command rd_command_ingest = {
   .name = "ingest",
   .operands = "[OPTION]... FILE|FOLDER...",
-  .summary = "put NIfTI images into a store",
+  .summary = "add NIfTI images to a store",
   .description =
-    "Puts NIfTI images (.nii, .nii.gz, .hdr with .img) into a store, which is "
-    "made when it is not there. Folders are searched through. A volume's name "
-    "comes from its file's, and appears when all of it is on the disk. A bad "
-    "file is reported and does not stop the others; the exit status is 1 "
-    "then.",
+    "Adds NIfTI images (.nii, .nii.gz, .hdr with .img) to a store, which is "
+    "created if needed. Folders are searched recursively. A volume is named "
+    "after its file, and becomes visible once all of it is on disk. Files "
+    "that fail are reported and do not stop the others; the exit status is "
+    "then 1.",
   .options = options,
   .examples =
     "radio ingest scans/*.nii.gz\n"

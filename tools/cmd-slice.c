@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio slice: a plane of a volume, as a picture or as data. */
+/* radio slice: writes a plane of a volume, as a picture or as data. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 #include "tools/facts.h"
 #include "tools/names.h"
 #include "tools/output.h"
-#include "tools/png.h"
+#include "tools/parse.h"
+#include "tools/picture.h"
 #include "tools/text.h"
-#include "tools/view.h"
 
 /* The longest side that making pixels square may give a picture. */
 #define MAX_SIDE 16384
@@ -50,7 +50,7 @@ static const struct {
 };
 
 static bool
-take_window (struct slice *slice, struct rd_args *args)
+parse_window (struct slice *slice, struct rd_args *args)
 {
   slice->has_window = true;
   for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
@@ -67,55 +67,30 @@ take_window (struct slice *slice, struct rd_args *args)
 }
 
 static bool
-take_number (struct rd_args *args, const char *option, uint64_t *number)
+parse_slice_option (struct slice *slice, int id, struct rd_args *args)
 {
-  if (rd_parse_u64 (args->value, number))
-    return true;
-  rd_usage_error (args, "%s: '%s' is not a number from 0 on", option,
-                  args->value);
-  return false;
-}
-
-static bool
-take_axis (struct slice *slice, struct rd_args *args)
-{
-  int plane = rd_args_choose (args, "--axis", plane_names);
-  if (plane >= 0)
-    slice->plane = (enum radio_plane) plane;
-  return plane >= 0;
-}
-
-static bool
-take_interpolation (struct slice *slice, struct rd_args *args)
-{
-  int how = rd_args_choose (args, "--interpolate", interpolation_names);
-  slice->has_interpolation = true;
-  if (how >= 0)
-    slice->interpolation = (enum rd_interpolation) how;
-  return how >= 0;
-}
-
-static bool
-take_option (struct slice *slice, int id, struct rd_args *args)
-{
+  int choice;
   switch (id) {
   case RD_OPTION_AXIS:
-    return take_axis (slice, args);
+    choice = rd_args_choose (args, plane_names);
+    slice->plane = choice < 0 ? 0 : (enum radio_plane) choice;
+    return choice >= 0;
   case 'i':
     slice->has_index = true;
-    return take_number (args, "--index", &slice->index);
+    return rd_args_number (args, 0, UINT64_MAX, &slice->index);
   case RD_OPTION_TIME:
-    return take_number (args, "--time", &slice->time);
+    return rd_args_number (args, 0, UINT64_MAX, &slice->time);
   case RD_OPTION_CHANNEL:
-    return take_number (args, "--channel", &slice->channel);
+    return rd_args_number (args, 0, UINT64_MAX, &slice->channel);
   case RD_OPTION_WINDOW:
-    return take_window (slice, args);
+    return parse_window (slice, args);
   case RD_OPTION_INTERPOLATE:
-    return take_interpolation (slice, args);
+    choice = rd_args_choose (args, interpolation_names);
+    slice->has_interpolation = true;
+    slice->interpolation = choice < 0 ? 0 : (enum rd_interpolation) choice;
+    return choice >= 0;
   case RD_OPTION_NO_ASPECT:
     return slice->no_aspect = true;
-  case RD_OPTION_OVERWRITE:
-    return slice->overwrite = true;
   default:
     slice->file = args->value;
     return true;
@@ -123,14 +98,15 @@ take_option (struct slice *slice, int id, struct rd_args *args)
 }
 
 static bool
-parse (struct slice *slice, struct rd_args *args)
+parse_slice (struct slice *slice, struct rd_args *args)
 {
   int id;
   while ((id = rd_args_next (args)) > 0)
-    if (!take_option (slice, id, args))
+    if (!parse_slice_option (slice, id, args))
       return false;
   if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
     return false;
+  slice->overwrite = args->overwrite;
   slice->memory_nbytes = args->memory_nbytes ? args->memory_nbytes
                                              : (uint64_t) 1 << 30;
   if (slice->file == NULL)
@@ -146,7 +122,7 @@ parse (struct slice *slice, struct rd_args *args)
   return false;
 }
 
-/* The axis of a letter, or of the array's rank when there is none. */
+/* Returns the axis of a letter, or the array's rank when there is none. */
 static size_t
 axis_of (const struct radio_volume_info *info, char letter)
 {
@@ -154,55 +130,56 @@ axis_of (const struct radio_volume_info *info, char letter)
   return place ? (size_t) (place - info->axes) : info->array.rank;
 }
 
-/* Check a position on an axis; without the axis only 0 is there. */
+/* Checks a position on an axis; without the axis only 0 is valid. */
 static int
-check_place (const struct slice *slice, const char *option, size_t axis,
-             uint64_t place)
+check_position (const struct slice *slice, const char *option, size_t axis,
+                uint64_t position)
 {
   const struct radio_array_info *array = &slice->info.array;
   uint64_t n = axis < array->rank ? array->shape[axis] : 1;
-  if (place < n)
+  if (position < n)
     return RD_EXIT_OK;
-  return rd_error ("%s: %" PRIu64 " is outside: the image has %" PRIu64
-                   " there, counted from 0", option, place, n);
+  return rd_error ("%s: %" PRIu64 " is out of range (0-%" PRIu64 ")", option,
+                   position, n - 1);
 }
 
 static int
-check_places (struct slice *slice)
+check_positions (struct slice *slice)
 {
   size_t axis = slice->info.plane_axis[slice->plane];
   size_t channel = rd_is_colour (&slice->info)
     ? slice->info.array.rank : axis_of (&slice->info, 'c');
   if (!slice->has_index)
     slice->index = slice->info.array.shape[axis] / 2;
-  int failed = check_place (slice, "--index", axis, slice->index);
+  int failed = check_position (slice, "--index", axis, slice->index);
   if (!failed)
-    failed = check_place (slice, "--time", axis_of (&slice->info, 't'),
-                          slice->time);
+    failed = check_position (slice, "--time", axis_of (&slice->info, 't'),
+                             slice->time);
   if (!failed)
-    failed = check_place (slice, "--channel", channel, slice->channel);
+    failed = check_position (slice, "--channel", channel, slice->channel);
   return failed;
 }
 
-/* The plane as a box: what is not NIfTI or NumPy is one voxel thick. */
+/* Writes the plane as a box that is one voxel thick. */
 static int
 write_data (const struct slice *slice)
 {
   const struct radio_volume_info *info = &slice->info;
   struct radio_box box = { .rank = info->array.rank };
   memcpy (box.size, info->array.shape, sizeof box.size);
-  size_t across = info->plane_axis[slice->plane];
-  size_t time = axis_of (info, 't'), channel = axis_of (info, 'c');
-  box.start[across] = slice->index;
-  box.size[across] = 1;
-  if (time < box.rank) {
-    box.start[time] = slice->time;
-    box.size[time] = 1;
-  }
-  if (channel < box.rank && !rd_is_colour (info)) {
-    box.start[channel] = slice->channel;
-    box.size[channel] = 1;
-  }
+  const struct {
+    size_t axis;
+    uint64_t position;
+  } fixed[] = {
+    { info->plane_axis[slice->plane], slice->index },
+    { axis_of (info, 't'), slice->time },
+    { rd_is_colour (info) ? box.rank : axis_of (info, 'c'), slice->channel },
+  };
+  for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+    if (fixed[i].axis < box.rank) {
+      box.start[fixed[i].axis] = fixed[i].position;
+      box.size[fixed[i].axis] = 1;
+    }
   struct radio_export_options options = { .overwrite = slice->overwrite };
   return rd_output_volume (&slice->target, &box, slice->file, &options);
 }
@@ -214,7 +191,7 @@ is_complex (const struct slice *slice)
   return dtype == RADIO_COMPLEX64 || dtype == RADIO_COMPLEX128;
 }
 
-/* Read the plane as a type: scaled, unless it is colour or complex. */
+/* Reads the plane as a type: scaled, unless it is colour or complex. */
 static int
 read_as (const struct slice *slice, uint64_t channel, enum radio_dtype dtype,
          void *plane, size_t nbytes)
@@ -236,11 +213,13 @@ read_as (const struct slice *slice, uint64_t channel, enum radio_dtype dtype,
   return rd_error_library (slice->target.name);
 }
 
-/* Of complex values their magnitude is shown. */
+/* Reads the values of a plane; of complex ones the magnitude. */
 static int
-read_magnitudes (const struct slice *slice, uint64_t channel, float *plane,
-                 size_t n)
+read_plane (const struct slice *slice, uint64_t channel, float *plane,
+            size_t n)
 {
+  if (!is_complex (slice))
+    return read_as (slice, channel, RADIO_FLOAT32, plane, n * sizeof *plane);
   enum radio_dtype dtype = slice->info.array.dtype;
   size_t nbytes = n * radio_dtype_nbytes (dtype);
   RD_FREE void *values = malloc (nbytes + 1);
@@ -256,17 +235,7 @@ read_magnitudes (const struct slice *slice, uint64_t channel, float *plane,
   return failed;
 }
 
-/* Read the plane's values, of one channel of a colour or of the whole. */
-static int
-read_plane (const struct slice *slice, uint64_t channel, float *plane,
-            size_t nbytes)
-{
-  if (is_complex (slice))
-    return read_magnitudes (slice, channel, plane, nbytes / sizeof *plane);
-  return read_as (slice, channel, RADIO_FLOAT32, plane, nbytes);
-}
-
-/* Read, turn and make pixels square. */
+/* Reads a plane, turns it and makes its pixels square. */
 static int
 make_raster (const struct slice *slice, uint64_t channel,
              struct rd_view *view, struct rd_raster *raster)
@@ -283,7 +252,8 @@ make_raster (const struct slice *slice, uint64_t channel,
   RD_FREE float *plane = malloc ((size_t) nbytes + 1);
   if (plane == NULL)
     return rd_error_memory ();
-  int failed = read_plane (slice, channel, plane, (size_t) nbytes);
+  int failed = read_plane (slice, channel, plane,
+                           (size_t) nbytes / sizeof *plane);
   if (failed)
     return failed;
   if (!rd_view_turn (view, plane, shape, raster))
@@ -302,27 +272,8 @@ make_raster (const struct slice *slice, uint64_t channel,
   return RD_EXIT_OK;
 }
 
-static int
-choose_window (struct slice *slice, const struct rd_raster *raster)
-{
-  const struct radio_volume_info *info = &slice->info;
-  if (slice->has_window)
-    return RD_EXIT_OK;
-  slice->has_window = true;
-  slice->low = info->window_low;
-  slice->high = info->window_high;
-  if (rd_is_colour (info)) {
-    slice->low = 0;
-    slice->high = 255;
-  } else if (!(slice->low < slice->high)
-             && !rd_robust_window (raster->values,
-                                   raster->width * raster->height,
-                                   &slice->low, &slice->high))
-    return rd_error_memory ();
-  return RD_EXIT_OK;
-}
-
-/* Put one channel's values into the picture, which the first one makes. */
+/* Adds the values of one channel to the picture, which the first one
+ * allocates; its window is that of all. */
 static int
 add_channel (struct slice *slice, size_t i, struct rd_picture *picture)
 {
@@ -331,8 +282,16 @@ add_channel (struct slice *slice, size_t i, struct rd_picture *picture)
   rd_view_of_plane (&slice->info, slice->plane, &view);
   uint64_t channel = picture->nchannels > 1 ? i : slice->channel;
   int failed = make_raster (slice, channel, &view, &raster);
-  if (!failed)
-    failed = choose_window (slice, &raster);
+  if (!failed && !slice->has_window) {
+    const struct radio_volume_info *info = &slice->info;
+    slice->has_window = true;
+    slice->low = rd_is_colour (info) ? 0 : info->window_low;
+    slice->high = rd_is_colour (info) ? 255 : info->window_high;
+    if (!(slice->low < slice->high)
+        && !rd_robust_window (raster.values, raster.width * raster.height,
+                              &slice->low, &slice->high))
+      failed = rd_error_memory ();
+  }
   if (!failed && picture->pixels == NULL) {
     picture->width = raster.width;
     picture->height = raster.height;
@@ -347,20 +306,6 @@ add_channel (struct slice *slice, size_t i, struct rd_picture *picture)
                        picture->pixels + i, picture->nchannels);
   free (raster.values);
   return failed;
-}
-
-static void
-tell_picture (const struct slice *slice, const struct rd_picture *picture,
-              const char *file)
-{
-  char low[RD_TEXT_NBYTES], high[RD_TEXT_NBYTES];
-  RD_FREE char *details = picture->nchannels > 1
-    ? rd_format ("%zu x %zu pixels, in colour", picture->width,
-                 picture->height)
-    : rd_format ("%zu x %zu pixels, window %s to %s", picture->width,
-                 picture->height, rd_text_number (slice->low, low),
-                 rd_text_number (slice->high, high));
-  rd_output_tell (file, details ? details : "");
 }
 
 static int
@@ -381,8 +326,16 @@ write_picture (struct slice *slice, const char *file)
     failed = add_channel (slice, i, &picture);
   if (!failed)
     failed = rd_png_write (file, &picture, slice->overwrite);
-  if (!failed)
-    tell_picture (slice, &picture, file);
+  if (!failed) {
+    char low[RD_TEXT_NBYTES], high[RD_TEXT_NBYTES];
+    RD_FREE char *details = picture.nchannels > 1
+      ? rd_format ("%zu x %zu pixels, in colour", picture.width,
+                   picture.height)
+      : rd_format ("%zu x %zu pixels, window %s to %s", picture.width,
+                   picture.height, rd_text_number (slice->low, low),
+                   rd_text_number (slice->high, high));
+    rd_output_print (file, details ? details : "");
+  }
   free (picture.pixels);
   return failed;
 }
@@ -391,7 +344,7 @@ static int
 write_slice (struct slice *slice)
 {
   radio_volume_info (slice->target.volume, &slice->info);
-  int failed = check_places (slice);
+  int failed = check_positions (slice);
   if (failed)
     return failed;
   if (slice->file == NULL) {
@@ -410,7 +363,7 @@ static int
 run_slice (struct rd_args *args)
 {
   struct slice slice = { 0 };
-  if (!parse (&slice, args))
+  if (!parse_slice (&slice, args))
     return args->status;
   int status = rd_target_open (args, args->operands[0], false,
                                &slice.target);
@@ -427,20 +380,20 @@ static const struct rd_option options[] = {
     "(default: NAME_AXIS_INDEX.png)" },
   { RD_OPTION_AXIS, "axis", "AXIS",
     "axial (default), coronal or sagittal" },
-  { 'i', "index", "N", "the plane's index (default: the middle)" },
-  { RD_OPTION_TIME, "time", "N", "the point in time (default: 0)" },
+  { 'i', "index", "N", "the index of the plane (default: the middle)" },
+  { RD_OPTION_TIME, "time", "N", "the time point (default: 0)" },
   { RD_OPTION_CHANNEL, "channel", "N", "the channel (default: 0)" },
   { RD_OPTION_WINDOW, "window", "LO,HI",
-    "values that are black and white; or brain, bone,\n"
-    "lung, soft for CT (default: the image's own, else\n"
-    "the plane's 1st to 99th percentile)" },
+    "the values shown as black and white; or brain,\n"
+    "bone, lung, soft for CT (default: the image's own,\n"
+    "else the plane's 1st to 99th percentile)" },
   { RD_OPTION_INTERPOLATE, "interpolate", "HOW",
-    "nearest or linear, where making pixels square needs\n"
-    "values between voxels (default: linear; nearest for\n"
-    "labels: intent_code 1002, or integers of which the\n"
-    "plane has at most 64 different ones)" },
+    "nearest or linear, when pixels are resampled to be\n"
+    "square (default: linear; nearest for labels:\n"
+    "intent_code 1002, or integers with at most 64\n"
+    "different values in the plane)" },
   { RD_OPTION_NO_ASPECT, "no-aspect", NULL,
-    "a pixel a voxel, also where voxels are not square" },
+    "one pixel per voxel, also if voxels are not square" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
@@ -452,10 +405,10 @@ const struct rd_command rd_command_slice = {
   .operands = "VOLUME [OPTION]...",
   .summary = "write a plane of a volume, as a picture or as data",
   .description =
-    "Writes a plane across the array axis that is nearest to the anatomical "
+    "Writes a plane across the array axis that is closest to the anatomical "
     "one. A picture is in radiological convention (the patient's right at the "
     "left, anterior or superior up; sagittal: anterior at the left). Data "
-    "(.nii, .npy) are as stored, a box that is one voxel thick.",
+    "(.nii, .npy) are a box as stored, one voxel thick.",
   .options = options,
   .examples =
     "radio slice sub-01\n"

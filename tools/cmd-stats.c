@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* radio stats: figures and a histogram of a volume's or array's values. */
+/* radio stats: prints statistics and a histogram of the values of a volume or
+ * array. */
 #include <config.h>
 
 #include <string.h>
 
 #include "tools/commands.h"
-#include "tools/histogram.h"
 #include "tools/json.h"
 #include "tools/names.h"
+#include "tools/table.h"
 #include "tools/text.h"
 
 static const int percents[RADIO_STATS_NPERCENTILES] = {
@@ -15,46 +16,47 @@ static const int percents[RADIO_STATS_NPERCENTILES] = {
 };
 
 static void
-put_count (const char *label, uint64_t count)
+print_count (const char *label, uint64_t count)
 {
   char text[RD_TEXT_NBYTES];
   printf ("%-8s %16s\n", label, rd_number_grouped (count, text));
 }
 
 static void
-put_number (const char *label, double number)
+print_number (const char *label, double number)
 {
   char text[RD_TEXT_NBYTES];
   printf ("%-8s %16s\n", label, rd_text_number (number, text));
 }
 
 static void
-tell (const char *name, const struct radio_stats *stats)
+print_stats (const char *name, const struct radio_stats *stats)
 {
   rd_text_print (stdout, name);
   putchar ('\n');
-  put_count ("count", stats->count);
+  print_count ("count", stats->count);
   if (stats->nan_count > 0)
-    put_count ("nan", stats->nan_count);
+    print_count ("nan", stats->nan_count);
   if (stats->inf_count > 0)
-    put_count ("infinite", stats->inf_count);
+    print_count ("infinite", stats->inf_count);
   if (stats->count == stats->nan_count)
     return;
-  put_number ("min", stats->min);
-  put_number ("max", stats->max);
-  put_number ("mean", stats->mean);
-  put_number ("std", stats->std);
+  print_number ("min", stats->min);
+  print_number ("max", stats->max);
+  print_number ("mean", stats->mean);
+  print_number ("std", stats->std);
   for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
     char label[16];
     snprintf (label, sizeof label, "%2d %%", percents[i]);
-    put_number (label, stats->percentile[i]);
+    print_number (label, stats->percentile[i]);
   }
   putchar ('\n');
   rd_histogram_print (stdout, stats);
 }
 
 static void
-tell_json (const char *name, const struct radio_stats *stats, bool raw)
+print_stats_json (const char *name, const struct radio_stats *stats,
+                  bool raw)
 {
   struct json_object *object = json_object_new_object ();
   struct json_object *percentiles = json_object_new_object ();
@@ -85,12 +87,10 @@ tell_json (const char *name, const struct radio_stats *stats, bool raw)
 static int
 run_stats (struct rd_args *args)
 {
-  bool json = false, raw = false;
+  bool raw = false;
   int id;
-  while ((id = rd_args_next (args)) > 0) {
-    json = json || id == RD_OPTION_JSON;
-    raw = raw || id == RD_OPTION_RAW;
-  }
+  while ((id = rd_args_next (args)) > 0)
+    raw = true;
   if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
     return args->status;
   RD_CLOSE_TARGET struct rd_target target;
@@ -104,17 +104,17 @@ run_stats (struct rd_args *args)
     : radio_array_stats (target.array, &stats);
   if (status != RADIO_OK)
     return rd_error_library (name);
-  if (json)
-    tell_json (name, &stats, raw || target.volume == NULL);
+  if (args->json)
+    print_stats_json (name, &stats, raw || target.volume == NULL);
   else
-    tell (name, &stats);
+    print_stats (name, &stats);
   return RD_EXIT_OK;
 }
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_RAW, "raw", NULL,
-    "of stored values (default: scaled by scl_slope and\n"
+    "use stored values (default: scaled by scl_slope and\n"
     "scl_inter)" },
   { RD_OPTION_JSON, "json", NULL,
     "print a JSON object, with all 64 bins" },
@@ -126,9 +126,9 @@ static const struct rd_option options[] = {
 const struct rd_command rd_command_stats = {
   .name = "stats",
   .operands = "[OPTION]... VOLUME|ARRAY",
-  .summary = "tell range, mean, percentiles and histogram",
+  .summary = "print range, mean, percentiles and histogram",
   .description =
-    "Tells minimum, maximum, mean, standard deviation, percentiles and the "
+    "Prints minimum, maximum, mean, standard deviation, percentiles and the "
     "histogram of a volume, or of any Zarr v3 array of real numbers. All "
     "figures are exact.",
   .options = options,

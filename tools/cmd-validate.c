@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio validate: read and check every tile. */
+/* radio validate: reads and checks every tile. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -12,7 +12,6 @@
 
 struct validation {
   const struct rd_args *args;
-  bool quiet;
   char **names;
   size_t n, capacity;
   struct rd_progress progress;
@@ -44,7 +43,7 @@ add_name (struct validation *v, const char *name)
 }
 
 static enum radio_status
-on_entry (const struct radio_entry *entry, void *user_data)
+on_volume (const struct radio_entry *entry, void *user_data)
 {
   return add_name (user_data, entry->path) ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
@@ -61,69 +60,48 @@ on_damage (const char *message, void *user_data)
 }
 
 static void
-tell_one (struct validation *v, const struct radio_check *check, bool damaged)
-{
-  char stored[RD_TEXT_NBYTES], count[RD_TEXT_NBYTES];
-  if (v->quiet && !damaged)
-    return;
-  rd_progress_clear (&v->progress);
-  rd_text_print (stdout, v->current);
-  printf ("%*s", (int) (v->width - rd_text_columns (v->current)), "");
-  printf ("  %s%-7s%s  %8s tile%s  %8s\n",
-          rd_color (stdout, damaged ? RD_RED : RD_GREEN),
-          damaged ? "DAMAGED" : "ok", rd_color (stdout, RD_PLAIN),
-          rd_number_grouped (check->tile_count, count),
-          check->tile_count == 1 ? " " : "s",
-          rd_text_size (check->stored_nbytes, stored));
-}
-
-static enum radio_status
-check_target (struct validation *v, const struct rd_target *target,
-              struct radio_check *check)
-{
-  if (target->volume)
-    return radio_volume_validate (target->volume, check, on_damage, v);
-  return radio_array_check (target->array, check, on_damage, v);
-}
-
-/* Names from the list are the store's own, and are not looked for as paths
- * of the disk. */
-static int
-open_listed (struct radio_store *store, const char *path,
-             struct rd_target *target)
-{
-  memset (target, 0, sizeof *target);
-  if (radio_volume_open (store, path, &target->volume) != RADIO_OK)
-    return rd_error_library (path);
-  target->array = radio_volume_array (target->volume);
-  return RD_EXIT_OK;
-}
-
-static void
 validate_one (struct validation *v, struct radio_store *store,
               const char *name)
 {
-  RD_CLOSE_TARGET struct rd_target target;
+  RD_CLOSE_TARGET struct rd_target target = { 0 };
   struct radio_check check = { 0 };
+  int failed = RD_EXIT_OK;
   v->current = name;
-  int failed = store ? open_listed (store, name, &target)
-                     : rd_target_open (v->args, name, true, &target);
+  if (store == NULL)
+    failed = rd_target_open (v->args, name, true, &target);
+  /* Names from the list are the store's own, and no paths of the disk. */
+  else if (radio_volume_open (store, name, &target.volume) != RADIO_OK)
+    failed = rd_error_library (name);
   if (failed) {
     v->nbad++;
     return;
   }
-  enum radio_status status = check_target (v, &target, &check);
-  if (status != RADIO_OK && status != RADIO_ERROR_CHECKSUM)
+  enum radio_status status = target.volume
+    ? radio_volume_validate (target.volume, &check, on_damage, v)
+    : radio_array_check (target.array, &check, on_damage, v);
+  bool is_bad = status != RADIO_OK;
+  if (is_bad && status != RADIO_ERROR_CHECKSUM)
     on_damage (radio_error_message (), v);
-  tell_one (v, &check, status != RADIO_OK);
-  v->nbad += status != RADIO_OK;
+  v->nbad += is_bad;
   v->tile_count += check.tile_count;
   v->stored_nbytes += check.stored_nbytes;
   v->damaged_count += check.damaged_count;
+  if (v->args->quiet && !is_bad)
+    return;
+  char stored[RD_TEXT_NBYTES], count[RD_TEXT_NBYTES];
+  rd_progress_clear (&v->progress);
+  rd_text_print (stdout, name);
+  printf ("%*s", (int) (v->width - rd_text_columns (name)), "");
+  printf ("  %s%-7s%s  %8s tile%s  %8s\n",
+          rd_color (stdout, is_bad ? RD_RED : RD_GREEN),
+          is_bad ? "DAMAGED" : "ok", rd_color (stdout, RD_PLAIN),
+          rd_number_grouped (check.tile_count, count),
+          check.tile_count == 1 ? " " : "s",
+          rd_text_size (check.stored_nbytes, stored));
 }
 
 static void
-tell_summary (const struct validation *v)
+print_summary (const struct validation *v)
 {
   char tiles[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], time[RD_TEXT_NBYTES];
   char damaged[RD_TEXT_NBYTES];
@@ -133,8 +111,7 @@ tell_summary (const struct validation *v)
           rd_text_size (v->stored_nbytes, stored),
           rd_text_time (seconds, time));
   if (v->damaged_count > 0)
-    printf ("; %s tile%s damaged",
-            rd_number_grouped (v->damaged_count, damaged),
+    printf ("; %s tile%s damaged", rd_number_grouped (v->damaged_count, damaged),
             v->damaged_count == 1 ? "" : "s");
   putchar ('\n');
 }
@@ -147,7 +124,7 @@ validate (struct validation *v, struct rd_args *args)
     int failed = rd_store_open (args, false, &store);
     if (failed)
       return failed;
-    if (radio_store_list (store, NULL, on_entry, v) != RADIO_OK)
+    if (radio_store_list (store, NULL, on_volume, v) != RADIO_OK)
       return rd_error_library (rd_store_name (args));
   }
   for (size_t i = 0; i < args->noperands; i++)
@@ -159,7 +136,7 @@ validate (struct validation *v, struct rd_args *args)
     validate_one (v, store, v->names[i]);
   }
   rd_progress_clear (&v->progress);
-  tell_summary (v);
+  print_summary (v);
   return v->nbad ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
@@ -167,10 +144,7 @@ static int
 run_validate (struct rd_args *args)
 {
   struct validation v = { .args = args };
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    v.quiet = true;
-  if (id < 0)
+  if (rd_args_next (args) < 0)
     return args->status;
   int status = validate (&v, args);
   for (size_t i = 0; i < v.n; i++)
@@ -181,7 +155,7 @@ run_validate (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
-  { 'q', "quiet", NULL, "print damage and the closing line only" },
+  { 'q', "quiet", NULL, "print only damage and the summary" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
@@ -192,10 +166,9 @@ const struct rd_command rd_command_validate = {
   .operands = "[OPTION]... [VOLUME|ARRAY]...",
   .summary = "read and check every tile of volumes",
   .description =
-    "Reads every tile of the volumes given, or of all in the store, checks "
-    "them, and compares the voxels with the checksum of the image they came "
-    "from. Each damage is told on a line of its own; the exit status is 1 "
-    "then.",
+    "Reads and checks every tile of the given volumes, or of all in the "
+    "store, and compares the voxels with the checksum of the source image. "
+    "Each damage is reported on a line of its own; the exit status is then 1.",
   .options = options,
   .examples =
     "radio validate\n"

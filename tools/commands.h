@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands; each stands in a file of its own. */
+/* The commands and sub-commands. */
 #ifndef RD_COMMANDS_H
 #define RD_COMMANDS_H
 
@@ -20,5 +20,16 @@ extern const struct rd_command rd_command_roi;
 extern const struct rd_command rd_command_slice;
 extern const struct rd_command rd_command_stats;
 extern const struct rd_command rd_command_validate;
+
+extern const struct rd_command rd_profile_convert;
+extern const struct rd_command rd_profile_full;
+extern const struct rd_command rd_profile_ingest;
+extern const struct rd_command rd_profile_merge;
+extern const struct rd_command rd_profile_roi;
+extern const struct rd_command rd_profile_show;
+extern const struct rd_command rd_profile_slice;
+extern const struct rd_command rd_profile_sweep;
+
+extern const struct rd_command rd_bench_compare;
 
 #endif /* RD_COMMANDS_H */

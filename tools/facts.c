@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of volumes and arrays, in words. */
+/* Describes volumes and arrays as text and as JSON. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -75,9 +75,9 @@ rd_volume_tiling (const struct radio_volume_info *info,
   return text;
 }
 
-/* Append to allocated text; false (text freed) without memory. */
+/* Appends to allocated text; false (text freed) without memory. */
 static bool
-append (char **text, const char *between, const char *part)
+append_part (char **text, const char *between, const char *part)
 {
   char *longer = rd_format ("%s%s%s", *text ? *text : "",
                             *text ? between : "", part);
@@ -93,7 +93,7 @@ rd_join_u64 (const uint64_t *numbers, const size_t *axes, size_t n,
   char *text = NULL, part[RD_TEXT_NBYTES];
   for (size_t i = 0; i < n; i++) {
     snprintf (part, sizeof part, "%" PRIu64, numbers[axes[i]]);
-    if (!append (&text, between, part))
+    if (!append_part (&text, between, part))
       return NULL;
   }
   return text ? text : rd_format ("%s", "-");
@@ -105,7 +105,7 @@ rd_join_double (const double *numbers, const size_t *axes, size_t n,
 {
   char *text = NULL, part[RD_TEXT_NBYTES];
   for (size_t i = 0; i < n; i++)
-    if (!append (&text, between, rd_text_number (numbers[axes[i]], part)))
+    if (!append_part (&text, between, rd_text_number (numbers[axes[i]], part)))
       return NULL;
   return text ? text : rd_format ("%s", "-");
 }
@@ -124,7 +124,7 @@ rd_short_unit (const char *unit)
   return unit;
 }
 
-/* An integer of the header, of 2 or 4 bytes. */
+/* Reads an integer of the header, of 2 or 4 bytes. */
 static int
 header_int (const unsigned char *p, size_t nbytes, bool big_endian)
 {
@@ -134,7 +134,8 @@ header_int (const unsigned char *p, size_t nbytes, bool big_endian)
   return nbytes == 2 ? (int16_t) value : (int32_t) value;
 }
 
-/* A text field, which need not end in a zero; trailing spaces go. */
+/* Copies a text field, which need not end in a zero, without trailing spaces.
+ */
 static void
 header_text (const unsigned char *p, size_t nbytes, char *text)
 {
@@ -145,49 +146,188 @@ header_text (const unsigned char *p, size_t nbytes, char *text)
   text[n] = '\0';
 }
 
-static void
-facts_of_nifti1 (const unsigned char *p, struct rd_header_facts *facts)
-{
-  facts->qform_code = header_int (p + 252, 2, facts->big_endian);
-  facts->sform_code = header_int (p + 254, 2, facts->big_endian);
-  facts->intent_code = header_int (p + 68, 2, facts->big_endian);
-  header_text (p + 148, 80, facts->descrip);
-  header_text (p + 228, 24, facts->aux_file);
-  header_text (p + 328, 16, facts->intent_name);
-}
-
-static void
-facts_of_nifti2 (const unsigned char *p, struct rd_header_facts *facts)
-{
-  facts->qform_code = header_int (p + 344, 4, facts->big_endian);
-  facts->sform_code = header_int (p + 348, 4, facts->big_endian);
-  facts->intent_code = header_int (p + 504, 4, facts->big_endian);
-  header_text (p + 240, 80, facts->descrip);
-  header_text (p + 320, 24, facts->aux_file);
-  header_text (p + 508, 16, facts->intent_name);
-}
-
 void
 rd_header_facts (const struct radio_volume_info *info,
                  struct rd_header_facts *facts)
 {
+  /* Offsets in the headers of NIfTI-1 and NIfTI-2. */
+  static const struct layout {
+    int size;
+    size_t code_nbytes, qform, sform, intent, descrip, aux_file, intent_name;
+  } layouts[] = {
+    { 348, 2, 252, 254, 68, 148, 228, 328 },
+    { 540, 4, 344, 348, 504, 240, 320, 508 },
+  };
   const unsigned char *p = info->header;
   memset (facts, 0, sizeof *facts);
   if (info->header_nbytes < 348)
     return;
-  facts->big_endian = p[0] == 0;
-  int size = header_int (p, 4, facts->big_endian);
-  size_t used;
-  if (size == 348) {
-    facts->version = 1;
-    facts_of_nifti1 (p, facts);
-    used = 352;
-  } else if (size == 540 && info->header_nbytes >= 540) {
-    facts->version = 2;
-    facts_of_nifti2 (p, facts);
-    used = 544;
-  } else
+  bool big_endian = p[0] == 0;
+  facts->big_endian = big_endian;
+  int size = header_int (p, 4, big_endian);
+  const struct layout *h = &layouts[size == 540];
+  if (size != h->size || info->header_nbytes < (size_t) size)
     return;
+  facts->version = size == 348 ? 1 : 2;
+  facts->qform_code = header_int (p + h->qform, h->code_nbytes, big_endian);
+  facts->sform_code = header_int (p + h->sform, h->code_nbytes, big_endian);
+  facts->intent_code = header_int (p + h->intent, h->code_nbytes,
+                                   big_endian);
+  header_text (p + h->descrip, 80, facts->descrip);
+  header_text (p + h->aux_file, 24, facts->aux_file);
+  header_text (p + h->intent_name, 16, facts->intent_name);
+  size_t used = (size_t) size + 4;
   if (info->header_nbytes > used)
     facts->extension_nbytes = info->header_nbytes - used;
+}
+
+/*------------------------------------------------------------------------
+ * JSON: axes in NIfTI order (x, y, z, t, c) for volumes, in stored order for
+ * arrays
+ *----------------------------------------------------------------------*/
+
+static struct json_object *
+u64_by_axes (const uint64_t *numbers, const size_t *axes, size_t n)
+{
+  uint64_t ordered[RADIO_MAX_RANK];
+  for (size_t i = 0; i < n; i++)
+    ordered[i] = numbers[axes[i]];
+  return rd_report_u64_list (ordered, n);
+}
+
+static struct json_object *
+double_by_axes (const double *numbers, const size_t *axes, size_t n)
+{
+  double ordered[RADIO_MAX_RANK];
+  for (size_t i = 0; i < n; i++)
+    ordered[i] = numbers[axes[i]];
+  return rd_report_double_list (ordered, n);
+}
+
+static void
+put_geometry (struct json_object *object,
+              const struct radio_volume_info *info)
+{
+  size_t axes[RADIO_MAX_RANK], n = rd_display_axes (info, axes);
+  struct json_object *letters = json_object_new_array ();
+  for (size_t i = 0; i < n; i++) {
+    char letter[2] = { info->axes[axes[i]], '\0' };
+    json_object_array_add (letters, json_object_new_string (letter));
+  }
+  rd_report_put (object, "axes", letters);
+  rd_report_put (object, "shape",
+               u64_by_axes (info->array.shape, axes, n));
+  rd_report_put (object, "spacing", double_by_axes (info->spacing, axes, n));
+  rd_report_put_text (object, "space_unit", info->space_unit);
+  rd_report_put_text (object, "time_unit", info->time_unit);
+  rd_report_put_text (object, "orientation", info->orientation);
+  struct json_object *affine = json_object_new_array ();
+  for (int i = 0; i < 3; i++)
+    json_object_array_add (affine, rd_report_double_list (info->affine[i], 4));
+  rd_report_put (object, "affine", affine);
+  rd_report_put_text (object, "affine_source", info->affine_source);
+}
+
+/* The codecs as in the document of the array. */
+static void
+put_codecs (struct json_object *object, const struct radio_array_info *info)
+{
+  rd_report_put_text (object, "codecs", info->codecs);
+  rd_report_put (object, "codecs_json",
+               json_tokener_parse (info->codecs_json));
+}
+
+static void
+put_header (struct json_object *object, const struct radio_volume_info *info)
+{
+  struct rd_header_facts facts;
+  rd_header_facts (info, &facts);
+  if (facts.version == 0) {
+    rd_report_put (object, "nifti", NULL);
+    return;
+  }
+  struct json_object *nifti = json_object_new_object ();
+  rd_report_put_u64 (nifti, "version", (uint64_t) facts.version);
+  rd_report_put_text (nifti, "byte_order",
+                    facts.big_endian ? "big" : "little");
+  rd_report_put_text (nifti, "descrip", facts.descrip);
+  rd_report_put_text (nifti, "aux_file", facts.aux_file);
+  rd_report_put (nifti, "intent_code",
+               json_object_new_int (facts.intent_code));
+  rd_report_put_text (nifti, "intent_name", facts.intent_name);
+  rd_report_put (nifti, "qform_code", json_object_new_int (facts.qform_code));
+  rd_report_put (nifti, "sform_code", json_object_new_int (facts.sform_code));
+  rd_report_put_u64 (nifti, "header_nbytes", info->header_nbytes);
+  rd_report_put_u64 (nifti, "extension_nbytes", facts.extension_nbytes);
+  rd_report_put (object, "nifti", nifti);
+}
+
+struct json_object *
+rd_volume_json (const char *name, const struct radio_volume_info *info,
+                uint64_t stored_nbytes)
+{
+  struct json_object *object = json_object_new_object ();
+  struct json_object *source = json_object_new_object ();
+  double window[2] = { info->window_low, info->window_high };
+  uint64_t raw_nbytes = rd_raw_nbytes (&info->array);
+  size_t axes[RADIO_MAX_RANK], n = rd_display_axes (info, axes);
+  char text[32];
+  rd_report_put_text (object, "path", name);
+  rd_report_put_text (object, "kind", "volume");
+  put_geometry (object, info);
+  rd_report_put_text (object, "type", rd_volume_type (info, text));
+  rd_report_put_text (object, "dtype", rd_array_type (&info->array, text));
+  rd_report_put_double (object, "scl_slope", info->scl_slope);
+  rd_report_put_double (object, "scl_inter", info->scl_inter);
+  rd_report_put (object, "window", window[0] < window[1]
+                 ? rd_report_double_list (window, 2) : NULL);
+  rd_report_put_text (object, "tiling", info->tiling);
+  rd_report_put (object, "tile_shape",
+               u64_by_axes (info->array.tile_shape, axes, n));
+  rd_report_put (object, "chunk_shape",
+               u64_by_axes (info->array.chunk_shape, axes, n));
+  rd_report_put_text (object, "codec", info->codec);
+  put_codecs (object, &info->array);
+  rd_report_put_u64 (object, "raw_nbytes", raw_nbytes);
+  bool is_known = stored_nbytes != RD_UNKNOWN_NBYTES;
+  rd_report_put (object, "stored_nbytes", is_known
+                 ? json_object_new_uint64 (stored_nbytes) : NULL);
+  rd_report_put (object, "ratio", is_known && stored_nbytes > 0
+                 ? rd_report_double ((double) raw_nbytes
+                                     / (double) stored_nbytes) : NULL);
+  rd_report_put_text (source, "name", info->source_name);
+  rd_report_put_u64 (source, "nbytes", info->source_nbytes);
+  rd_report_put_text (source, "sha256", info->source_sha256);
+  rd_report_put (object, "source", source);
+  put_header (object, info);
+  return object;
+}
+
+struct json_object *
+rd_array_json (const char *name, const struct radio_array_info *info)
+{
+  struct json_object *object = json_object_new_object ();
+  char text[32];
+  rd_report_put_text (object, "path", name);
+  rd_report_put_text (object, "kind", "array");
+  rd_report_put (object, "shape", rd_report_u64_list (info->shape, info->rank));
+  rd_report_put_text (object, "dtype", rd_array_type (info, text));
+  if (info->dimension_names) {
+    struct json_object *names = json_object_new_array ();
+    for (size_t i = 0; i < info->rank; i++)
+      json_object_array_add (names, info->dimension_names[i]
+                             ? rd_report_text (info->dimension_names[i])
+                             : NULL);
+    rd_report_put (object, "dimension_names", names);
+  }
+  rd_report_put (object, "chunk_shape",
+               rd_report_u64_list (info->chunk_shape, info->rank));
+  rd_report_put (object, "tile_shape",
+               rd_report_u64_list (info->tile_shape, info->rank));
+  rd_report_put_bool (object, "sharded", info->sharded);
+  put_codecs (object, info);
+  rd_report_put_u64 (object, "raw_nbytes", rd_raw_nbytes (info));
+  rd_report_put (object, "attributes",
+               json_tokener_parse (info->attributes_json));
+  return object;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of volumes and arrays: in words, and as JSON. */
+/* Descriptions of volumes and arrays, as text and as JSON. */
 #ifndef RD_FACTS_H
 #define RD_FACTS_H
 
@@ -9,11 +9,11 @@
 /* Bytes of all elements, unpacked; UINT64_MAX when that overflows. */
 uint64_t rd_raw_nbytes (const struct radio_array_info *info);
 
-/* Whether the volume's c axis is the parts of a colour. */
+/* True if the c axis of the volume is the components of a colour. */
 bool rd_is_colour (const struct radio_volume_info *info);
 
-/* The array axes in the order that people count them: x, y, z, t, c, then
- * others.  A colour's c is left out.  Returns their number. */
+/* The array axes in the order for display: x, y, z, t, c, then others, without
+ * the c of a colour.  Returns their number. */
 size_t rd_display_axes (const struct radio_volume_info *info,
                         size_t axes[RADIO_MAX_RANK]);
 
@@ -29,8 +29,8 @@ const char *rd_array_type (const struct radio_array_info *info,
 const char *rd_volume_tiling (const struct radio_volume_info *info,
                               char text[RD_TILING_NBYTES]);
 
-/* "256 x 256 x 128", of so many numbers taken by the given axes; allocated,
- * NULL after complaining. */
+/* "256 x 256 x 128", of the numbers of the given axes; allocated, NULL after
+ * an error. */
 char *rd_join_u64 (const uint64_t *numbers, const size_t *axes, size_t n,
                    const char *between);
 char *rd_join_double (const double *numbers, const size_t *axes, size_t n,
@@ -39,7 +39,7 @@ char *rd_join_double (const double *numbers, const size_t *axes, size_t n,
 /* "mm", "um", ... of an OME unit's name; the name itself when unknown. */
 const char *rd_short_unit (const char *unit);
 
-/* What the NIfTI header tells beyond the volume's own facts. */
+/* Facts of the NIfTI header that the volume does not have itself. */
 struct rd_header_facts {
   int version;                /* 1 or 2; 0: no header */
   bool big_endian;
@@ -51,10 +51,10 @@ struct rd_header_facts {
 void rd_header_facts (const struct radio_volume_info *info,
                       struct rd_header_facts *facts);
 
-/* Of a store that cannot be listed. */
+/* The size in a store that cannot be listed. */
 #define RD_UNKNOWN_NBYTES UINT64_MAX
 
-/* Everything about a volume or an array. */
+/* All facts of a volume or an array. */
 struct json_object *rd_volume_json (const char *name,
                                     const struct radio_volume_info *info,
                                     uint64_t stored_nbytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of an ingest. */
+/* The files of an ingest: found in folders, and named. */
 #include <config.h>
 
 #include <dirent.h>
@@ -11,7 +11,7 @@
 
 #include "tools/files.h"
 
-/* Deeper trees are loops, or nobody's data. */
+/* Deeper trees are probably loops. */
 #define MAX_DEPTH 64
 
 static bool
@@ -26,17 +26,15 @@ add_file (struct rd_files *files, const char *name, const struct stat *st)
     files->list = list;
     files->capacity = capacity;
   }
-  struct rd_file *file = &files->list[files->n];
-  memset (file, 0, sizeof *file);
-  file->name = strdup (name);
-  if (file->name == NULL)
+  struct rd_file file = { .name = strdup (name) };
+  if (file.name == NULL)
     return false;
   if (st) {
-    file->nbytes = st->st_size > 0 ? (uint64_t) st->st_size : 0;
-    file->device = st->st_dev;
-    file->inode = st->st_ino;
+    file.nbytes = st->st_size > 0 ? (uint64_t) st->st_size : 0;
+    file.device = st->st_dev;
+    file.inode = st->st_ino;
   }
-  files->n++;
+  files->list[files->n++] = file;
   return true;
 }
 
@@ -52,24 +50,8 @@ in_byte_order (const struct dirent **a, const struct dirent **b)
   return strcmp ((*a)->d_name, (*b)->d_name);
 }
 
-static bool add_folder (struct rd_files *files, const char *name, int depth);
-
-/* Folders that are links are not followed: they could lead in a circle. */
-static bool
-add_entry (struct rd_files *files, const char *name, int depth)
-{
-  struct stat st;
-  if (lstat (name, &st) != 0)
-    return true;
-  if (S_ISDIR (st.st_mode))
-    return add_folder (files, name, depth + 1);
-  if (!radio_ingest_is_image (name))
-    return true;
-  if (stat (name, &st) != 0)
-    return add_file (files, name, NULL);
-  return !S_ISREG (st.st_mode) || add_file (files, name, &st);
-}
-
+/* Adds the images in and below a folder.  Folders that are links are not
+ * followed: they could form a loop. */
 static bool
 add_folder (struct rd_files *files, const char *name, int depth)
 {
@@ -87,28 +69,21 @@ add_folder (struct rd_files *files, const char *name, int depth)
   for (int i = 0; i < n; i++) {
     RD_FREE char *below = rd_format ("%s%s%s", name, slash ? "" : "/",
                                      entries[i]->d_name);
-    ok = ok && below != NULL && add_entry (files, below, depth);
+    struct stat st;
+    ok = ok && below != NULL;
+    if (!ok || lstat (below, &st) != 0)
+      ;
+    else if (S_ISDIR (st.st_mode))
+      ok = add_folder (files, below, depth + 1);
+    else if (radio_ingest_is_image (below)) {
+      if (stat (below, &st) != 0)
+        ok = add_file (files, below, NULL);
+      else if (S_ISREG (st.st_mode))
+        ok = add_file (files, below, &st);
+    }
     free (entries[i]);
   }
   free (entries);
-  return ok;
-}
-
-/* A pattern that no shell expanded, as from a list or a service's unit; one
- * that matches nothing is a file that is not there. */
-static bool
-add_pattern (struct rd_files *files, const char *name)
-{
-  glob_t found;
-  int status = glob (name, GLOB_NOCHECK, NULL, &found);
-  if (status != 0)
-    return status != GLOB_NOSPACE && add_file (files, name, NULL);
-  bool is_itself = found.gl_pathc == 1
-    && strcmp (found.gl_pathv[0], name) == 0;
-  bool ok = !is_itself || add_file (files, name, NULL);
-  for (size_t i = 0; !is_itself && ok && i < found.gl_pathc; i++)
-    ok = rd_files_add (files, found.gl_pathv[i]);
-  globfree (&found);
   return ok;
 }
 
@@ -116,9 +91,22 @@ bool
 rd_files_add (struct rd_files *files, const char *name)
 {
   struct stat st;
-  if (stat (name, &st) != 0)
-    return strpbrk (name, "*?[") ? add_pattern (files, name)
-                                 : add_file (files, name, NULL);
+  if (stat (name, &st) != 0) {
+    /* Maybe a pattern that no shell expanded, as from a list; one without
+     * matches is a missing file. */
+    glob_t found;
+    int status = strpbrk (name, "*?[") ? glob (name, 0, NULL, &found)
+                                       : GLOB_NOMATCH;
+    if (status != 0)
+      return status != GLOB_NOSPACE && add_file (files, name, NULL);
+    bool ok = true;
+    for (size_t i = 0; ok && i < found.gl_pathc; i++)
+      ok = stat (found.gl_pathv[i], &st) == 0
+           ? rd_files_add (files, found.gl_pathv[i])
+           : add_file (files, found.gl_pathv[i], NULL);
+    globfree (&found);
+    return ok;
+  }
   if (!S_ISDIR (st.st_mode))
     return add_file (files, name, &st);
   size_t before = files->n, bad = files->nbad;
@@ -131,7 +119,7 @@ rd_files_add (struct rd_files *files, const char *name)
   return true;
 }
 
-/* The length of the stem of a pair's half, and whether it is the .img. */
+/* The length of the stem of "a.hdr", "a.img.gz" and the like, or 0. */
 static size_t
 pair_stem (const char *name, bool *is_img)
 {
@@ -146,8 +134,8 @@ pair_stem (const char *name, bool *is_img)
   return n - 4;
 }
 
-/* Whether two names of one path are one image; *second says which of them
- * is to be dropped. */
+/* True if two names of one path are one image; *second if b is the one to
+ * drop. */
 static bool
 same_image (const struct rd_file *a, const struct rd_file *b, bool *second)
 {
@@ -175,58 +163,22 @@ by_path (const void *a, const void *b)
 }
 
 static void
-drop (struct rd_file *file)
+drop_file (struct rd_file *file)
 {
   free (file->name);
   free (file->path);
   file->name = file->path = NULL;
 }
 
-/* Of neighbours with one path, drop what is the same image; false after
- * naming those that are not. */
-static bool
-compare_neighbours (struct rd_file **sorted, size_t n)
-{
-  bool fine = true;
-  for (size_t i = 1; i < n; i++) {
-    struct rd_file *a = sorted[i - 1], *b = sorted[i];
-    bool second;
-    if (strcmp (a->path, b->path) != 0)
-      continue;
-    if (!same_image (a, b, &second)) {
-      rd_error ("'%s' and '%s' would both become %s: ingest them into "
-                "two collections (-c)", a->name, b->name, a->path);
-      fine = false;
-      continue;
-    }
-    /* The one that stays is compared with the next. */
-    if (second)
-      sorted[i] = a;
-    drop (second ? b : a);
-  }
-  return fine;
-}
-
-static void
-close_gaps (struct rd_files *files)
-{
-  size_t n = 0;
-  for (size_t i = 0; i < files->n; i++)
-    if (files->list[i].name)
-      files->list[n++] = files->list[i];
-  files->n = n;
-}
-
 bool
-rd_files_settle (struct rd_files *files, const char *collection)
+rd_files_name (struct rd_files *files, const char *collection)
 {
-  struct rd_file **sorted = reallocarray (NULL, files->n + 1,
-                                          sizeof *sorted);
-  if (sorted == NULL) {
-    rd_error_memory ();
-    return false;
-  }
+  RD_FREE struct rd_file **sorted = reallocarray (NULL, files->n + 1,
+                                                  sizeof *sorted);
+  bool ok = true;
   size_t n = 0;
+  if (sorted == NULL)
+    return rd_error_memory (), false;
   for (size_t i = 0; i < files->n; i++) {
     struct rd_file *file = &files->list[i];
     if (radio_ingest_path (file->name, collection, &file->path) == RADIO_OK)
@@ -235,17 +187,35 @@ rd_files_settle (struct rd_files *files, const char *collection)
       file->path = NULL;
   }
   qsort (sorted, n, sizeof *sorted, by_path);
-  bool fine = compare_neighbours (sorted, n);
-  free (sorted);
-  close_gaps (files);
-  return fine;
+  for (size_t i = 1; i < n; i++) {
+    struct rd_file *a = sorted[i - 1], *b = sorted[i];
+    bool second;
+    if (strcmp (a->path, b->path) != 0)
+      continue;
+    if (same_image (a, b, &second)) {
+      /* The one that stays is compared with the next. */
+      if (second)
+        sorted[i] = a;
+      drop_file (second ? b : a);
+    } else {
+      rd_error ("'%s' and '%s' both map to %s; use a separate -c for each",
+                a->name, b->name, a->path);
+      ok = false;
+    }
+  }
+  n = 0;
+  for (size_t i = 0; i < files->n; i++)
+    if (files->list[i].name)
+      files->list[n++] = files->list[i];
+  files->n = n;
+  return ok;
 }
 
 void
 rd_files_clear (struct rd_files *files)
 {
   for (size_t i = 0; i < files->n; i++)
-    drop (&files->list[i]);
+    drop_file (&files->list[i]);
   free (files->list);
   memset (files, 0, sizeof *files);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of an ingest: found, and named. */
+/* The files of an ingest: found in folders, and named. */
 #ifndef RD_FILES_H
 #define RD_FILES_H
 
@@ -18,17 +18,16 @@ struct rd_file {
 struct rd_files {
   struct rd_file *list;
   size_t n, capacity;
-  size_t nbad;                /* folders that could not be read, complained */
+  size_t nbad;                /* folders that could not be read; reported */
 };
 
-/* Add a file, or all images in and below a folder (in the byte order of
- * their names; hidden ones are left out).  False without memory. */
+/* Adds a file, or all images in and below a folder (in the byte order of
+ * their names, without hidden ones).  False without memory. */
 bool rd_files_add (struct rd_files *files, const char *name);
 
-/* Give every file its volume's path, drop what was given twice (also an
- * .img beside its .hdr), and see that no two files have the same path: false
- * after naming both. */
-bool rd_files_settle (struct rd_files *files, const char *collection);
+/* Names every file's volume, drops duplicates (also an .img beside its .hdr),
+ * and checks that no two files have the same path: false after an error. */
+bool rd_files_name (struct rd_files *files, const char *collection);
 
 void rd_files_clear (struct rd_files *files);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What names on the command line stand for. */
+/* Resolves names on the command line to stores, volumes and arrays.  A path
+ * or URL of a node is split into the root of its store and the path below
+ * it. */
 #include <config.h>
 
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "tools/interrupt.h"
 #include "tools/names.h"
-#include "tools/profile/temp.h"
-#include "tools/url.h"
 
 const char *
 rd_store_name (const struct rd_args *args)
@@ -16,14 +18,6 @@ rd_store_name (const struct rd_args *args)
     return args->store;
   const char *name = getenv ("RADIO_STORE");
   return name != NULL && *name != '\0' ? name : "radio.zarr";
-}
-
-/* The library's own message names a URL, unless it is one that is not to be
- * shown. */
-static int
-complain_of (const char *store)
-{
-  return rd_error_library (rd_is_url (store) ? NULL : store);
 }
 
 enum radio_status
@@ -48,11 +42,19 @@ rd_uri_open (const struct rd_args *args, const char *uri, bool create,
   return status;
 }
 
+/* Prints the library's message, which names a URL unless it is not to be
+ * shown. */
 static int
-complain_no_store (const char *name)
+store_error (const char *store)
 {
-  return rd_error ("there is no store at '%s': name one by --store or "
-                   "RADIO_STORE, or make it by 'radio ingest'", name);
+  return rd_error_library (rd_is_url (store) ? NULL : store);
+}
+
+static int
+no_store_error (const char *name)
+{
+  return rd_error ("no store at '%s'; use --store or RADIO_STORE, or create "
+                   "it with 'radio ingest'", name);
 }
 
 int
@@ -64,65 +66,49 @@ rd_store_open (const struct rd_args *args, bool create,
   if (status == RADIO_OK)
     return RD_EXIT_OK;
   if (status == RADIO_ERROR_NOT_FOUND && !create)
-    return complain_no_store (name);
-  return complain_of (name);
+    return no_store_error (name);
+  return store_error (name);
 }
 
-/* Whether a folder, named by the first n bytes of a path, is a Zarr node. */
+/* True if a folder, named by the first n bytes of a path, is a Zarr node. */
 static bool
 is_node (const char *path, size_t n)
 {
-  char *file = NULL;
-  if (asprintf (&file, "%.*s/zarr.json", (int) n, path) < 0)
-    return false;
-  bool found = access (file, F_OK) == 0;
-  free (file);
-  return found;
+  RD_FREE char *file = NULL;
+  return asprintf (&file, "%.*s/zarr.json", (int) n, path) >= 0
+         && access (file, F_OK) == 0;
 }
 
-/* The length of a path without its last part; 0 when it has only one. */
+/* The length of a path without its last part; least when it has only one. */
 static size_t
-parent_length (const char *path, size_t n)
+parent_length (const char *path, size_t n, size_t least)
 {
-  while (n > 0 && path[n - 1] != '/')
+  while (n > least && path[n - 1] != '/')
     n--;
-  while (n > 0 && path[n - 1] == '/')
+  while (n > least && path[n - 1] == '/')
     n--;
   return n;
-}
-
-/* "https://host/study.zarr/ct/a", "s3://bucket/study/ct/a": the volume is a
- * store by itself, so that nothing is asked to find another. */
-static bool
-split_url (const char *operand, char **root, char **path)
-{
-  *root = strdup (operand);
-  *path = strdup ("");
-  if (*root != NULL && *path != NULL)
-    return true;
-  free (*root);
-  free (*path);
-  *root = *path = NULL;
-  return false;
 }
 
 bool
 rd_split_path (const char *operand, char **root, char **path)
 {
-  size_t n = strlen (operand);
+  size_t n = strlen (operand), top, below;
   if (rd_is_url (operand))
-    return split_url (operand, root, path);
-  while (n > 1 && operand[n - 1] == '/')
-    n--;
-  if (n == 0 || n > 4096 || !is_node (operand, n))
-    return false;
-  size_t top = n;
-  for (size_t up = parent_length (operand, n);
-       up > 0 && is_node (operand, up); up = parent_length (operand, up))
-    top = up;
-  size_t below = top;
-  while (below < n && operand[below] == '/')
-    below++;
+    top = below = n;
+  else {
+    while (n > 1 && operand[n - 1] == '/')
+      n--;
+    if (n == 0 || n > 4096 || !is_node (operand, n))
+      return false;
+    top = n;
+    for (size_t up = parent_length (operand, n, 0);
+         up > 0 && is_node (operand, up); up = parent_length (operand, up, 0))
+      top = up;
+    below = top;
+    while (below < n && operand[below] == '/')
+      below++;
+  }
   *root = strndup (operand, top);
   *path = strndup (operand + below, n - below);
   if (*root != NULL && *path != NULL)
@@ -151,9 +137,9 @@ is_array (const struct rd_target *target, const char *path)
          && node == RADIO_NODE_ARRAY;
 }
 
-/* Open what is at the target's path: a volume or, where arrays are wanted,
- * maybe an array.  What stands there is not asked for first: over a network
- * each question is a trip. */
+/* Opens the node at the target's path: a volume or, with arrays, also an
+ * array.  Its kind is not requested first: over a network that is another
+ * round trip. */
 static int
 open_node (struct rd_target *target, bool arrays)
 {
@@ -165,33 +151,10 @@ open_node (struct rd_target *target, bool arrays)
       || !is_array (target, target->path))
     return rd_error_message (target->name, message ? message : "");
   status = radio_array_open (target->store, target->path, &target->array);
-  return status == RADIO_OK ? RD_EXIT_OK
-                            : rd_error_library (target->name);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (target->name);
 }
 
-static int
-open_path (const struct rd_args *args, const char *operand, const char *root,
-           bool arrays, struct rd_target *target)
-{
-  target->name = operand;
-  if (rd_uri_open (args, root, false, &target->store) != RADIO_OK)
-    return complain_of (root);
-  return open_node (target, arrays);
-}
-
-/* There is neither a volume nor an array of that name, and message is what
- * the library says of it: maybe there is not even a store. */
-static int
-complain_absent (const struct rd_args *args, const struct rd_target *target,
-                 const char *message)
-{
-  enum radio_node node;
-  if (radio_store_node (target->store, "", &node) == RADIO_ERROR_NOT_FOUND)
-    return complain_no_store (rd_store_name (args));
-  return rd_error ("%s", message);
-}
-
-/* Find the path of a name. */
+/* Finds the path of a name. */
 static int
 find_name (const struct rd_args *args, const char *operand, bool arrays,
            struct rd_target *target)
@@ -204,29 +167,18 @@ find_name (const struct rd_args *args, const char *operand, bool arrays,
   RD_FREE char *message = rd_format ("%s", radio_error_message ());
   if (message == NULL)
     return RD_EXIT_FAILED;
-  if (status != RADIO_ERROR_NOT_FOUND)
-    return rd_error ("%s", message);
-  if (!arrays || !is_array (target, operand))
-    return complain_absent (args, target, message);
-  target->path = strdup (operand);
-  return target->path ? RD_EXIT_OK : rd_error_memory ();
-}
-
-/* The path of a volume is not looked for first, which would be another trip
- * over a network. */
-static enum radio_status
-open_at_once (struct rd_target *target, const char *operand)
-{
-  if (strchr (operand, '/') == NULL)
-    return RADIO_ERROR_NOT_FOUND;
-  target->name = target->path = strdup (operand);
-  enum radio_status status = target->path ? open_volume (target)
-                                          : RADIO_ERROR_MEMORY;
-  if (status != RADIO_OK) {
-    free (target->path);
-    target->path = NULL;
+  if (status == RADIO_ERROR_NOT_FOUND && arrays
+      && is_array (target, operand)) {
+    target->path = strdup (operand);
+    return target->path ? RD_EXIT_OK : rd_error_memory ();
   }
-  return status;
+  /* Maybe there is not even a store. */
+  enum radio_node node;
+  if (status == RADIO_ERROR_NOT_FOUND
+      && radio_store_node (target->store, "", &node)
+         == RADIO_ERROR_NOT_FOUND)
+    return no_store_error (rd_store_name (args));
+  return rd_error ("%s", message);
 }
 
 static int
@@ -236,11 +188,19 @@ open_name (const struct rd_args *args, const char *operand, bool arrays,
   int failed = rd_store_open (args, false, &target->store);
   if (failed)
     return failed;
-  enum radio_status status = open_at_once (target, operand);
-  if (status == RADIO_OK)
-    return RD_EXIT_OK;
-  if (status == RADIO_ERROR_IO)
-    return rd_error_library (operand);
+  /* The path of a volume is opened without looking for it, which would be
+   * another round trip over a network. */
+  if (strchr (operand, '/') != NULL) {
+    target->name = target->path = strdup (operand);
+    enum radio_status status = target->path ? open_volume (target)
+                                            : RADIO_ERROR_MEMORY;
+    if (status == RADIO_OK)
+      return RD_EXIT_OK;
+    free (target->path);
+    target->path = NULL;
+    if (status == RADIO_ERROR_IO)
+      return rd_error_library (operand);
+  }
   failed = find_name (args, operand, arrays, target);
   if (failed)
     return failed;
@@ -263,8 +223,11 @@ rd_target_open (const struct rd_args *args, const char *operand, bool arrays,
   memset (target, 0, sizeof *target);
   RD_FREE char *root = NULL;
   if (rd_may_be_path (args, operand)
-      && rd_split_path (operand, &root, &target->path))
-    return open_path (args, operand, root, arrays, target);
+      && rd_split_path (operand, &root, &target->path)) {
+    target->name = operand;
+    return rd_uri_open (args, root, false, &target->store) == RADIO_OK
+           ? open_node (target, arrays) : store_error (root);
+  }
   return open_name (args, operand, arrays, target);
 }
 
@@ -294,4 +257,214 @@ rd_base_name (const char *path)
       && strncmp (path + n - nsuffix, suffix, nsuffix) == 0)
     length -= nsuffix;
   return rd_format ("%.*s", (int) length, path + start);
+}
+
+/*------------------------------------------------------------------------
+ * URLs.  All documents are requested through one handle on the bucket or
+ * host, so that there is one connection.
+ *----------------------------------------------------------------------*/
+
+/* Each is a request, and no store is as deep. */
+#define MAX_PARENTS 8
+
+/* "s3://b/study/ct/a/", split into parts. */
+struct address {
+  const char *text;
+  size_t top_nbytes;              /* of "s3://b" */
+  size_t nbytes;                  /* without slashes at its end */
+  struct radio_store *store;      /* at the top */
+};
+
+/* The length of the scheme of a URL; 0: it is none. */
+static size_t
+scheme_nbytes (const char *operand)
+{
+  static const char *const schemes[] = { "http://", "https://", "s3://" };
+  for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+    if (strncasecmp (operand, schemes[i], strlen (schemes[i])) == 0)
+      return strlen (schemes[i]);
+  return 0;
+}
+
+bool
+rd_is_url (const char *operand)
+{
+  return scheme_nbytes (operand) > 0;
+}
+
+static int
+hex_value (char c)
+{
+  static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+  const char *digit = c ? strchr (digits, c) : NULL;
+  return digit ? (int) ((digit - digits) % 16) : -1;
+}
+
+/* Returns the path of a node in a store, allocated: decoded from percent
+ * encoding, unless in S3.  "%" without two digits stands for itself; no path
+ * contains a NUL. */
+static char *
+path_between (const char *text, size_t start, size_t end)
+{
+  while (start < end && text[start] == '/')
+    start++;
+  char *path = rd_format ("%.*s", (int) (end - start), text + start);
+  if (path == NULL || text[0] == 's' || text[0] == 'S')
+    return path;
+  char *to = path;
+  for (const char *from = path; *from; to++) {
+    int high = *from == '%' ? hex_value (from[1]) : -1;
+    int low = high >= 0 ? hex_value (from[2]) : -1;
+    bool is_code = low >= 0 && high + low > 0;
+    *to = is_code ? (char) (16 * high + low) : *from;
+    from += is_code ? 3 : 1;
+  }
+  *to = '\0';
+  return path;
+}
+
+/* Opens the address as a whole first: one that is rejected must not be shown,
+ * since it may contain a password. */
+static int
+open_address (const struct rd_args *args, const char *text,
+              struct address *address)
+{
+  RD_CLOSE_STORE struct radio_store *whole = NULL;
+  size_t scheme = scheme_nbytes (text), nbytes = strlen (text);
+  if (rd_uri_open (args, text, false, &whole) != RADIO_OK)
+    return rd_error_library (NULL);
+  *address = (struct address) { .text = text, .nbytes = nbytes };
+  address->top_nbytes = scheme + strcspn (text + scheme, "/");
+  while (address->nbytes > address->top_nbytes
+         && text[address->nbytes - 1] == '/')
+    address->nbytes--;
+  RD_FREE char *top = rd_format ("%.*s", (int) address->top_nbytes, text);
+  if (top == NULL)
+    return RD_EXIT_FAILED;
+  if (rd_uri_open (args, top, false, &address->store) != RADIO_OK)
+    return rd_error_library (NULL);
+  return RD_EXIT_OK;
+}
+
+static void
+close_address (struct address *address)
+{
+  radio_store_close (address->store);
+}
+
+/* Requests the kind of the node at the first n bytes of the address. */
+static enum radio_status
+request_node (const struct address *address, size_t n, enum radio_node *node)
+{
+  RD_FREE char *path = path_between (address->text, address->top_nbytes, n);
+  if (path == NULL)
+    return RADIO_ERROR_MEMORY;
+  return radio_store_node (address->store, path, node);
+}
+
+/* Finds out if there is a group.  What is forbidden, or something else,
+ * belongs to others. */
+static int
+look_for_group (const struct address *address, size_t n, bool *found)
+{
+  enum radio_node node;
+  enum radio_status status = request_node (address, n, &node);
+  *found = status == RADIO_OK && node == RADIO_NODE_GROUP;
+  /* File servers report missing files in many ways. */
+  if (status == RADIO_ERROR_IO && strncasecmp (address->text, "http", 4) == 0)
+    return RD_EXIT_OK;
+  switch (status) {
+  case RADIO_OK:
+  case RADIO_ERROR_NOT_FOUND:
+  case RADIO_ERROR_PERMISSION:
+  case RADIO_ERROR_FORMAT:
+  case RADIO_ERROR_UNSUPPORTED:
+    return RD_EXIT_OK;
+  default:
+    return rd_error_library (NULL);
+  }
+}
+
+/* Finds the root of the store: the longest way up through groups. */
+static int
+find_root (const struct address *address, size_t *root_nbytes)
+{
+  size_t n = address->nbytes;
+  *root_nbytes = n;
+  for (int i = 0; n > address->top_nbytes; i++) {
+    bool found;
+    *root_nbytes = n;
+    n = parent_length (address->text, n, address->top_nbytes);
+    if (i == MAX_PARENTS)
+      return rd_error ("%s: more than %d groups are above it; use --store",
+                       address->text, MAX_PARENTS);
+    int failed = look_for_group (address, n, &found);
+    if (failed || !found)
+      return failed;
+  }
+  *root_nbytes = n;
+  return RD_EXIT_OK;
+}
+
+int
+rd_url_split (const struct rd_args *args, const char *operand, char **root,
+              char **path)
+{
+  RD_CLEANUP (close_address) struct address address = { 0 };
+  size_t root_nbytes = 0;
+  enum radio_node node;
+  int failed = open_address (args, operand, &address);
+  if (failed)
+    return failed;
+  /* The node itself may be damaged: it can be removed all the same. */
+  enum radio_status status = request_node (&address, address.nbytes, &node);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return rd_error ("%s: no zarr.json, so neither a volume nor a collection "
+                     "('radio ls -s STORE' lists volumes)", operand);
+  if (status != RADIO_OK && status != RADIO_ERROR_FORMAT
+      && status != RADIO_ERROR_UNSUPPORTED)
+    return rd_error_library (operand);
+  failed = find_root (&address, &root_nbytes);
+  if (failed)
+    return failed;
+  *root = rd_format ("%.*s", (int) root_nbytes, operand);
+  *path = path_between (operand, root_nbytes, address.nbytes);
+  return *root && *path ? RD_EXIT_OK : RD_EXIT_FAILED;
+}
+
+/* Reports an address within the store of the group at the first n bytes. */
+static int
+within_store_error (const struct address *address, size_t n)
+{
+  struct address group = *address;
+  group.nbytes = n;
+  int failed = find_root (&group, &n);
+  return failed ? failed
+    : rd_error ("%s: lies in the store %.*s; use that store, and --name "
+                "for the copy", address->text, (int) n, address->text);
+}
+
+/* Looks for a store above "STORE/NEW" or "STORE/COLLECTION/NEW", where the
+ * collection need not exist.  A group further up is unrelated, and so is one
+ * two levels above a store that exists already. */
+int
+rd_url_check_apart (const struct rd_args *args, const char *text)
+{
+  RD_CLEANUP (close_address) struct address address = { 0 };
+  int failed = open_address (args, text, &address);
+  if (failed || address.nbytes == address.top_nbytes)
+    return failed;
+  bool found;
+  size_t n = parent_length (text, address.nbytes, address.top_nbytes);
+  failed = look_for_group (&address, n, &found);
+  if (failed || found)
+    return failed ? failed : within_store_error (&address, n);
+  if (n == address.top_nbytes)
+    return RD_EXIT_OK;
+  n = parent_length (text, n, address.top_nbytes);
+  failed = look_for_group (&address, n, &found);
+  if (failed || !found)
+    return failed;
+  failed = look_for_group (&address, address.nbytes, &found);
+  return failed || found ? failed : within_store_error (&address, n);
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The parser: getopt_long, driven by a command's table of options. */
+/* The option parser, getopt_long driven by the table of options of a command,
+ * and --help, printed from the same table. */
 #include <config.h>
 
 #include <getopt.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "tools/options.h"
-#include "tools/text.h"
+#include "tools/parse.h"
 
 #define MAX_OPTIONS 40
 
@@ -20,141 +24,102 @@ rd_usage_error (struct rd_args *args, const char *format, ...)
   vsnprintf (text, sizeof text, format, list);
   va_end (list);
   const char *name = args->command->name;
-  rd_error ("%s: %s (see 'radio %s --help')", name, text, name);
+  if (args->command->is_program)
+    rd_error ("%s (see '%s --help')", text, name);
+  else
+    rd_error ("%s: %s (see 'radio %s --help')", name, text, name);
   return args->status = RD_EXIT_USAGE;
 }
 
-/* The table in getopt's terms.  The leading ':' of letters makes a missing
- * argument tell itself from an unknown option. */
-static void
-make_getopt_tables (const struct rd_option *options, struct option *longs,
-                    char *letters)
-{
-  *letters++ = ':';
-  for (; options->id != 0; options++, longs++) {
-    bool takes = options->argument != NULL;
-    *longs = (struct option) { options->name,
-                               takes ? required_argument : no_argument,
-                               NULL, options->id };
-    if (options->id >= 256)
-      continue;
-    *letters++ = (char) options->id;
-    if (takes)
-      *letters++ = ':';
-  }
-  *letters = '\0';
-  *longs = (struct option) { NULL, 0, NULL, 0 };
-}
-
-/* The long option nearest to what was typed, or NULL. */
-static const char *
-near_option (const struct rd_option *options, const char *typed)
-{
-  const char *best = NULL;
-  size_t least = 3;
-  for (; options->id != 0; options++) {
-    size_t distance = rd_text_distance (typed, options->name);
-    if (distance < least) {
-      least = distance;
-      best = options->name;
-    }
-  }
-  return best;
-}
-
-static void
-tell_unknown (struct rd_args *args)
-{
-  const char *word = args->argv[optind - 1];
-  if (optopt >= 256 || (optopt != 0 && strncmp (word, "--", 2) == 0)) {
-    rd_usage_error (args, "option '%s' takes no value", word);
-    return;
-  }
-  if (optopt != 0) {
-    rd_usage_error (args, "unknown option '-%c'", optopt);
-    return;
-  }
-  RD_FREE char *typed = strdup (word + 2);
-  if (typed == NULL) {
-    args->status = rd_error_memory ();
-    return;
-  }
-  typed[strcspn (typed, "=")] = '\0';
-  const char *near = near_option (args->command->options, typed);
-  if (near)
-    rd_usage_error (args, "unknown option '%s', did you mean '--%s'?", word,
-                    near);
-  else
-    rd_usage_error (args, "unknown or ambiguous option '%s'", word);
-}
-
+/* Reports the option at which getopt stopped; always -1. */
 static int
-tell_mistake (struct rd_args *args, int id)
+bad_option (struct rd_args *args, int id)
 {
+  const char *word = args->argv[optind - 1], *near = NULL;
   if (id == ':')
-    rd_usage_error (args, "option '%s' needs a value",
-                    args->argv[optind - 1]);
-  else
-    tell_unknown (args);
+    rd_usage_error (args, "option '%s' needs a value", word);
+  else if (optopt >= 256 || (optopt != 0 && strncmp (word, "--", 2) == 0))
+    rd_usage_error (args, "option '%s' takes no value", word);
+  else if (optopt != 0)
+    rd_usage_error (args, "unknown option '-%c'", optopt);
+  else {
+    RD_FREE char *typed = strndup (word + 2, strcspn (word + 2, "="));
+    if (typed == NULL) {
+      args->status = rd_error_memory ();
+      return -1;
+    }
+    size_t least = 3;
+    const struct rd_option *option = args->command->options;
+    for (; option->id != 0; option++) {
+      size_t distance = rd_text_distance (typed, option->name);
+      if (distance < least) {
+        least = distance;
+        near = option->name;
+      }
+    }
+    if (near)
+      rd_usage_error (args, "unknown option '%s', did you mean '--%s'?",
+                      word, near);
+    else
+      rd_usage_error (args, "unknown or ambiguous option '%s'", word);
+  }
   return -1;
 }
 
-static bool
-take_threads (struct rd_args *args)
-{
-  uint64_t n;
-  if (!rd_parse_u64 (args->value, &n) || n < 1 || n > 1024) {
-    rd_usage_error (args, "--threads: '%s' is not a number from 1 to 1024",
-                    args->value);
-    return false;
-  }
-  args->nthreads = (unsigned) n;
-  return true;
-}
-
-/* A document of a store takes some of it: with less there is a unit that was
- * forgotten. */
+/* With less than this, a unit was probably forgotten; a document of a store
+ * takes some of it. */
 #define LEAST_MEMORY_NBYTES 65536
 
 static bool
-take_memory (struct rd_args *args)
+parse_memory (struct rd_args *args)
 {
   bool is_size = rd_parse_size (args->value, &args->memory_nbytes)
                  && args->memory_nbytes > 0;
   if (is_size && args->memory_nbytes >= LEAST_MEMORY_NBYTES)
     return true;
-  if (is_size) {
-    rd_usage_error (args, "--memory: '%s' means bytes, too few to read "
-                    "anything: give a size such as 512M or 2G",
-                    args->value);
-    return false;
-  }
-  rd_usage_error (args, "--memory: '%s' is not a size such as 512M or 2G",
+  rd_usage_error (args, is_size ? "--memory: '%s' means bytes, too few to "
+                  "read anything; give a size such as 512M or 2G"
+                  : "--memory: '%s' is not a size such as 512M or 2G",
                   args->value);
   return false;
 }
 
-/* The options that many commands share: 1 when id is one, -1 on a mistake
- * or when help was asked for, 0 when it is the command's own. */
+/* Handles the options that commands share: 1 when id is one, 0 when not, -1
+ * after a usage error or --help. */
 static int
 take_shared (struct rd_args *args, int id)
 {
+  uint64_t n;
   switch (id) {
   case 'h':
     rd_help_command (args->command);
     args->status = RD_EXIT_OK;
     return -1;
   case 's':
-    if (*args->value == '\0') {
-      rd_usage_error (args, "--store: the name is empty");
-      return -1;
-    }
     args->store = args->value;
-    return 1;
+    if (*args->value != '\0')
+      return 1;
+    rd_usage_error (args, "--store: the name is empty");
+    return -1;
+  case 'q':
+    return args->quiet = true;
   case RD_OPTION_THREADS:
-    return take_threads (args) ? 1 : -1;
+    if (!rd_args_number (args, 1, 1024, &n))
+      return -1;
+    args->nthreads = (unsigned) n;
+    return 1;
   case RD_OPTION_MEMORY:
-    return take_memory (args) ? 1 : -1;
+    return parse_memory (args) ? 1 : -1;
+  case RD_OPTION_JSON:
+    return args->json = true;
+  case RD_OPTION_DRY_RUN:
+    return args->dry_run = true;
+  case RD_OPTION_OVERWRITE:
+    return args->overwrite = true;
+  case RD_OPTION_SKIP_EXISTING:
+    return args->skip_existing = true;
+  case RD_OPTION_SINGLE_WRITER:
+    return args->s3.single_writer = true;
   default:
     return 0;
   }
@@ -163,9 +128,24 @@ take_shared (struct rd_args *args, int id)
 int
 rd_args_next (struct rd_args *args)
 {
-  struct option longs[MAX_OPTIONS];
-  char letters[2 * MAX_OPTIONS + 2];
-  make_getopt_tables (args->command->options, longs, letters);
+  const struct rd_option *options = args->command->options;
+  struct option longs[MAX_OPTIONS] = { 0 };
+  char letters[2 * MAX_OPTIONS + 2], *letter = letters;
+  /* The leading ':' distinguishes a missing value from an unknown option. */
+  *letter++ = ':';
+  for (size_t i = 0; options[i].id != 0; i++) {
+    bool takes_value = options[i].argument != NULL;
+    longs[i] = (struct option) {
+      options[i].name, takes_value ? required_argument : no_argument, NULL,
+      options[i].id
+    };
+    if (options[i].id >= 256)
+      continue;
+    *letter++ = (char) options[i].id;
+    if (takes_value)
+      *letter++ = ':';
+  }
+  *letter = '\0';
   opterr = 0;
   for (;;) {
     int id = getopt_long (args->argc, args->argv, letters, longs, NULL);
@@ -175,8 +155,11 @@ rd_args_next (struct rd_args *args)
       return 0;
     }
     if (id == '?' || id == ':')
-      return tell_mistake (args, id);
+      return bad_option (args, id);
     args->value = optarg;
+    args->option = options;
+    while (args->option->id != id)
+      args->option++;
     int taken = take_shared (args, id);
     if (taken <= 0)
       return taken < 0 ? -1 : id;
@@ -197,9 +180,72 @@ rd_args_want (struct rd_args *args, size_t least, size_t most,
   return false;
 }
 
+bool
+rd_args_existing (struct rd_args *args, enum radio_existing *existing)
+{
+  if (args->overwrite && args->skip_existing) {
+    rd_usage_error (args, "--overwrite and --skip-existing exclude each "
+                    "other");
+    return false;
+  }
+  if (args->overwrite)
+    *existing = RADIO_EXISTING_REPLACE;
+  if (args->skip_existing)
+    *existing = RADIO_EXISTING_SKIP;
+  return true;
+}
+
+bool
+rd_args_number (struct rd_args *args, uint64_t least, uint64_t most,
+                uint64_t *number)
+{
+  uint64_t value;
+  if (rd_parse_u64 (args->value, &value) && value >= least && value <= most) {
+    *number = value;
+    return true;
+  }
+  if (most == UINT64_MAX)
+    rd_usage_error (args, "--%s: '%s' is not a number from %" PRIu64,
+                    args->option->name, args->value, least);
+  else
+    rd_usage_error (args, "--%s: '%s' is not a number from %" PRIu64 " to %"
+                    PRIu64, args->option->name, args->value, least, most);
+  return false;
+}
+
+bool
+rd_args_shape (struct rd_args *args, uint64_t shape[3])
+{
+  if (rd_parse_triple (args->value, true, shape) && shape[0] > 0
+      && shape[1] > 0 && shape[2] > 0)
+    return true;
+  rd_usage_error (args, "--%s: '%s' is neither N nor X,Y,Z, from 1",
+                  args->option->name, args->value);
+  return false;
+}
+
+bool
+rd_args_position (struct rd_args *args, uint64_t position[3])
+{
+  if (rd_parse_triple (args->value, false, position))
+    return true;
+  rd_usage_error (args, "--%s: '%s' is not X,Y,Z, counted from 0",
+                  args->option->name, args->value);
+  return false;
+}
+
+bool
+rd_args_percentage (struct rd_args *args, double *percent)
+{
+  if (rd_parse_double (args->value, percent) && *percent >= 0)
+    return true;
+  rd_usage_error (args, "--%s: '%s' is not a percentage from 0",
+                  args->option->name, args->value);
+  return false;
+}
+
 int
-rd_args_choose (struct rd_args *args, const char *option,
-                const char *const *words)
+rd_args_choose (struct rd_args *args, const char *const *words)
 {
   char list[256] = "";
   for (int i = 0; words[i] != NULL; i++) {
@@ -209,6 +255,205 @@ rd_args_choose (struct rd_args *args, const char *option,
     snprintf (list + used, sizeof list - used, "%s%s", i ? ", " : "",
               words[i]);
   }
-  rd_usage_error (args, "%s: '%s' is none of %s", option, args->value, list);
+  rd_usage_error (args, "--%s: '%s' is none of %s", args->option->name,
+                  args->value, list);
   return -1;
+}
+
+/*------------------------------------------------------------------------
+ * Commands
+ *----------------------------------------------------------------------*/
+
+static const char *
+last_word (const struct rd_command *command)
+{
+  const char *space = strchr (command->name, ' ');
+  return space ? space + 1 : command->name;
+}
+
+const struct rd_command *
+rd_find_command (const struct rd_command *const *list, const char *word)
+{
+  for (; *list; list++)
+    if (strcmp (last_word (*list), word) == 0)
+      return *list;
+  return NULL;
+}
+
+int
+rd_unknown_command (const struct rd_command *parent,
+                    const struct rd_command *const *list, const char *word)
+{
+  const struct rd_command *near = NULL;
+  size_t least = 3;
+  for (; *list; list++) {
+    const char *name = last_word (*list);
+    size_t distance = rd_text_distance (word, name);
+    if (distance < least && distance < strlen (name)) {
+      least = distance;
+      near = *list;
+    }
+  }
+  const char *name = parent ? parent->name : "";
+  const char *colon = parent ? ": " : "";
+  if (near)
+    rd_error ("%s%sunknown command '%s', did you mean 'radio %s'?", name,
+              colon, word, near->name);
+  else
+    rd_error ("%s%sunknown command '%s' (see 'radio %s%s--help')", name,
+              colon, word, name, parent ? " " : "");
+  return RD_EXIT_USAGE;
+}
+
+bool
+rd_run_sub_command (struct rd_args *args, bool may_be_operand)
+{
+  const struct rd_command *const *subs = args->command->subs;
+  if (args->argc < 2 || args->argv[1][0] == '-')
+    return false;
+  const struct rd_command *sub = rd_find_command (subs, args->argv[1]);
+  if (sub == NULL && may_be_operand)
+    return false;
+  if (sub == NULL) {
+    args->status = rd_unknown_command (args->command, subs, args->argv[1]);
+    return true;
+  }
+  args->command = sub;
+  args->argc--;
+  args->argv++;
+  args->status = sub->run (args);
+  return true;
+}
+
+bool
+rd_args_init (struct rd_args *args, const struct rd_command *command,
+              int argc, char **argv)
+{
+  *args = (struct rd_args) {
+    .command = command, .argc = argc, .argv = argv
+  };
+  return rd_settings_parse (getenv ("RADIO_S3"), "RADIO_S3", rd_s3_settings,
+                            &args->s3);
+}
+
+/* Only the widths of letters follow the user's locale; numbers are written
+ * the same everywhere.  A closed pipe, and a file that reached the size that
+ * `ulimit -f' allows, are errors like any other, not silent deaths. */
+void
+rd_program_init (void)
+{
+  if (setlocale (LC_CTYPE, "") == NULL)
+    setlocale (LC_CTYPE, "C.UTF-8");
+  signal (SIGPIPE, SIG_IGN);
+  signal (SIGXFSZ, SIG_IGN);
+}
+
+int
+rd_program_main (const struct rd_command *command, int argc, char **argv)
+{
+  struct rd_args args;
+  rd_program_init ();
+  rd_set_program (command->name);
+  return rd_close_stdout (rd_args_init (&args, command, argc, argv)
+                          ? command->run (&args) : RD_EXIT_USAGE);
+}
+
+/*------------------------------------------------------------------------
+ * --help
+ *----------------------------------------------------------------------*/
+
+static size_t
+option_width (const struct rd_option *option)
+{
+  size_t width = strlen ("  -x, --") + strlen (option->name);
+  return option->argument ? width + 1 + strlen (option->argument) : width;
+}
+
+/* Prints lines with an indentation, but for the first one. */
+static void
+print_indented (const char *lines, size_t indentation)
+{
+  for (; *lines; lines++) {
+    putchar (*lines);
+    if (*lines == '\n')
+      printf ("%*s", (int) indentation, "");
+  }
+  putchar ('\n');
+}
+
+static void
+print_title (const char *title)
+{
+  printf ("\n%s%s:%s\n", rd_color (stdout, RD_BOLD), title,
+          rd_color (stdout, RD_PLAIN));
+}
+
+static void
+print_commands (const struct rd_command *const *list)
+{
+  print_title ("Commands");
+  for (; *list; list++)
+    printf ("  %-10s %s\n", last_word (*list), (*list)->summary);
+}
+
+void
+rd_help_command (const struct rd_command *command)
+{
+  printf ("Usage: %s%s %s\n\n", command->is_program ? "" : "radio ",
+          command->name, command->operands);
+  /* The paragraph, in lines of at most 78 columns. */
+  size_t column = 0;
+  for (const char *text = command->description; *text;) {
+    size_t length = strcspn (text, " ");
+    if (column > 0 && column + 1 + length > 78) {
+      putchar ('\n');
+      column = 0;
+    }
+    column += (size_t) printf ("%s%.*s", column > 0 ? " " : "", (int) length,
+                               text);
+    text += length + strspn (text + length, " ");
+  }
+  putchar ('\n');
+  if (command->subs)
+    print_commands (command->subs);
+  print_title ("Options");
+  size_t width = 0;
+  for (const struct rd_option *o = command->options; o->id != 0; o++)
+    width = option_width (o) > width ? option_width (o) : width;
+  for (const struct rd_option *o = command->options; o->id != 0; o++) {
+    if (o->id < 256)
+      printf ("  -%c, --%s", o->id, o->name);
+    else
+      printf ("      --%s", o->name);
+    if (o->argument)
+      printf ("=%s", o->argument);
+    printf ("%*s", (int) (width - option_width (o) + 2), "");
+    print_indented (o->help, width + 2);
+  }
+  print_title ("Examples");
+  fputs ("  ", stdout);
+  print_indented (command->examples, 2);
+}
+
+void
+rd_help (const struct rd_command *const *commands)
+{
+  puts ("Usage: radio COMMAND [OPTION]... [OPERAND]...\n\n"
+        "Stores 3-D radiology volumes as tiles in a Zarr v3 store, and "
+        "reads planes and\nboxes of them fast.");
+  print_commands (commands);
+  print_title ("Operands");
+  puts ("  STORE      a folder or URL: -s/--store, else $RADIO_STORE, else "
+        "./radio.zarr\n"
+        "  VOLUME     COLLECTION/NAME, or NAME where it is unique, or the "
+        "path of\n"
+        "             a volume's folder, as study.zarr/ct/sub-01");
+  print_title ("Examples");
+  puts ("  radio ingest scans/*.nii.gz          make a store of some images\n"
+        "  radio ls -l                          list its volumes\n"
+        "  radio slice sub-01                   write the middle plane as PNG"
+        "\n"
+        "  radio roi sub-01 --at 90,80,60 --size 64 -o box.nii.gz");
+  puts ("\nSee 'radio help COMMAND' for the options of a command.  Exit "
+        "status: 0 success,\n1 failure, 2 usage error.");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands and their options.  One table a command is all there is: the
- * parser, --help and through it the shell completion are made from it. */
+/* Commands and their options.  The parser, --help and, through it, the shell
+ * completion are all driven by one table of options per command. */
 #ifndef RD_OPTIONS_H
 #define RD_OPTIONS_H
 
@@ -71,68 +71,136 @@ enum {
     "the store (else $RADIO_STORE, else ./radio.zarr)" }
 #define RD_MEMORY_OPTION                                                \
   { RD_OPTION_MEMORY, "memory", "SIZE",                                 \
-    "memory to stay within, as 512M (default: 1G)" }
+    "memory limit, as 512M (default: 1G)" }
 #define RD_WORK_OPTIONS                                                 \
   { RD_OPTION_THREADS, "threads", "N",                                  \
-    "threads to work with (default: all processors)" },                 \
+    "number of threads (default: all processors)" },                    \
   RD_MEMORY_OPTION
 #define RD_HELP_OPTION                                                  \
   { 'h', "help", NULL, "show this help" }
+#define RD_JSON_OPTION                                                  \
+  { RD_OPTION_JSON, "json", NULL, "print a JSON object" }
+#define RD_JSON_FIGURES_OPTION                                          \
+  { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" }
+#define RD_REDACT_OPTIONS                                               \
+  { RD_OPTION_REDACT, "redact", NULL,                                   \
+    "replace names of files, volumes, hosts by\n"                       \
+    "pseudonyms" },                                                     \
+  { RD_OPTION_REDACT_KEY, "redact-key", "FILE",                         \
+    "redact, with pseudonyms keyed by the bytes of\n"                   \
+    "FILE" }
+#define RD_EXISTING_OPTIONS                                             \
+  { RD_OPTION_OVERWRITE, "overwrite", NULL,                             \
+    "replace volumes that exist" },                                     \
+  { RD_OPTION_SKIP_EXISTING, "skip-existing", NULL,                     \
+    "skip volumes that exist" }
+#define RD_SINGLE_WRITER_OPTION                                         \
+  { RD_OPTION_SINGLE_WRITER, "single-writer", NULL,                     \
+    "no other process writes there: needed with S3\n"                   \
+    "servers that lack conditional writes" }
 #define RD_END_OF_OPTIONS { 0, NULL, NULL, NULL }
 
 struct rd_args;
 
 struct rd_command {
-  const char *name;
+  const char *name;           /* "slice"; of a sub-command "profile slice" */
+  bool is_program;            /* not a command of radio */
   const char *operands;       /* "VOLUME [OPTION]..." */
   const char *summary;        /* for the list of commands */
   const char *description;    /* a paragraph for --help */
   const struct rd_option *options;
-  const struct rd_command *const *subs; /* sub-commands, "profile slice";
-                                           NULL: none */
-  const char *examples;       /* a line each */
+  const struct rd_command *const *subs; /* sub-commands; NULL: none */
+  const char *examples;       /* one per line */
   int (*run) (struct rd_args *args);
 };
 
-/* A command line on its way through the parser. */
+/* A command line while it is parsed. */
 struct rd_args {
   const struct rd_command *command;
   int argc;
   char **argv;
-  const char *value;          /* of the option that was just returned */
-  int status;                 /* to exit with when rd_args_next is < 0 */
+  const struct rd_option *option;       /* the one that was just returned */
+  const char *value;          /* and its value */
+  int status;                 /* exit status when rd_args_next is < 0 */
 
-  /* What the options that commands share said. */
+  /* Values of the options that commands share. */
   const char *store;          /* NULL: not given */
   unsigned nthreads;
   uint64_t memory_nbytes;
   uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
-  struct radio_s3_options s3; /* what RADIO_S3 says, too */
+  struct radio_s3_options s3; /* including RADIO_S3 */
+  bool json, quiet, dry_run, overwrite, skip_existing;
 
-  char **operands;            /* after the last option was taken */
+  char **operands;            /* after the last option was returned */
   size_t noperands;
 };
 
-/* Take the next option: its id, 0 at the end, or -1 when the command shall
- * return args->status at once (--help was shown, or a mistake was told). */
+/* Returns the id of the next option that is not shared, 0 at the end, or -1
+ * when the command is to return args->status at once (after --help or a
+ * usage error). */
 int rd_args_next (struct rd_args *args);
 
-/* Tell a mistake in the command line.  Sets args->status and returns it. */
+/* Prints a usage error.  Sets args->status and returns it. */
 int rd_usage_error (struct rd_args *args, const char *format, ...)
   RADIO_PRINTF (2, 3);
 
-/* Check the number of operands, which are called `what'; false after
- * telling. */
+/* Each checks the command line, or parses the value of the option that was
+ * just returned; false after a usage error. */
+
+/* The number of operands, named `what' in the message. */
 bool rd_args_want (struct rd_args *args, size_t least, size_t most,
                    const char *what);
 
-/* Print a command's help, or that of the whole. */
+/* --overwrite and --skip-existing exclude each other. */
+bool rd_args_existing (struct rd_args *args, enum radio_existing *existing);
+
+/* A number from least to most. */
+bool rd_args_number (struct rd_args *args, uint64_t least, uint64_t most,
+                     uint64_t *number);
+
+/* A shape along x, y, z: N or X,Y,Z, from 1. */
+bool rd_args_shape (struct rd_args *args, uint64_t shape[3]);
+
+/* A position: X,Y,Z, counted from 0. */
+bool rd_args_position (struct rd_args *args, uint64_t position[3]);
+
+/* A percentage from 0. */
+bool rd_args_percentage (struct rd_args *args, double *percent);
+
+/* The index of the value among words (ends with NULL), or -1 after a usage
+ * error. */
+int rd_args_choose (struct rd_args *args, const char *const *words);
+
+/* The command that a word names, without the name of its parent; NULL: none.
+ */
+const struct rd_command *
+rd_find_command (const struct rd_command *const *list, const char *word);
+
+/* Prints that no command, or sub-command of parent unless that is NULL, has
+ * this name, with a suggestion.  Returns an exit status. */
+int rd_unknown_command (const struct rd_command *parent,
+                        const struct rd_command *const *list,
+                        const char *word);
+
+/* Runs the sub-command that the command line names: true, with its exit
+ * status in args->status.  A word that names none is a usage error unless
+ * may_be_operand. */
+bool rd_run_sub_command (struct rd_args *args, bool may_be_operand);
+
+/* Print the help of a command, or of radio. */
 void rd_help_command (const struct rd_command *command);
 void rd_help (const struct rd_command *const *commands);
 
-/* The value is one of the words (ends with NULL)?  Its place, or -1 after
- * telling. */
-int rd_args_choose (struct rd_args *args, const char *option,
-                    const char *const *words);
+/* Fills args from the command line behind a command and from RADIO_S3; false
+ * after an error. */
+bool rd_args_init (struct rd_args *args, const struct rd_command *command,
+                   int argc, char **argv);
+
+/* Sets up locale and signals, at the start of main. */
+void rd_program_init (void);
+
+/* The main function of a program with one command. */
+int rd_program_main (const struct rd_command *command, int argc,
+                     char **argv);
 
 #endif /* RD_OPTIONS_H */

@@ -36,7 +36,7 @@ rd_output_check (struct rd_args *args, const char *file, bool png,
 }
 
 void
-rd_output_tell (const char *file, const char *details)
+rd_output_print (const char *file, const char *details)
 {
   struct stat st;
   char size[RD_TEXT_NBYTES];
@@ -48,13 +48,19 @@ rd_output_tell (const char *file, const char *details)
   putchar ('\n');
 }
 
+/* Prints the message of an export that failed, or what it wrote. */
 static int
-complain_export (enum radio_status status, const char *file)
+report_export (enum radio_status status, const char *file, char *shape,
+               const char *type)
 {
   if (status == RADIO_ERROR_EXISTS)
-    return rd_error ("%s: exists already (replace it by --overwrite)",
+    return rd_error ("%s: exists already (use --overwrite to replace it)",
                      file);
-  return rd_error_library (NULL);
+  if (status != RADIO_OK)
+    return rd_error_library (NULL);
+  RD_FREE char *details = rd_format ("%s %s", shape ? shape : "", type);
+  rd_output_print (file, details ? details : "");
+  return RD_EXIT_OK;
 }
 
 int
@@ -62,22 +68,17 @@ rd_output_volume (const struct rd_target *target,
                   const struct radio_box *box, const char *file,
                   const struct radio_export_options *options)
 {
-  enum radio_status status = radio_volume_export (target->volume, box, file,
-                                                  options);
-  if (status != RADIO_OK)
-    return complain_export (status, file);
   struct radio_volume_info info;
   size_t axes[RADIO_MAX_RANK];
   char type[32];
+  enum radio_status status = radio_volume_export (target->volume, box, file,
+                                                  options);
   radio_volume_info (target->volume, &info);
   size_t n = rd_display_axes (&info, axes);
-  RD_FREE char *shape = rd_join_u64 (box ? box->size : info.array.shape,
-                                     axes, n, " x ");
-  RD_FREE char *details =
-    rd_format ("%s %s", shape ? shape : "",
-               options->scaled ? "float32" : rd_volume_type (&info, type));
-  rd_output_tell (file, details ? details : "");
-  return RD_EXIT_OK;
+  RD_FREE char *shape = status != RADIO_OK ? NULL
+    : rd_join_u64 (box ? box->size : info.array.shape, axes, n, " x ");
+  return report_export (status, file, shape, options->scaled ? "float32"
+                        : rd_volume_type (&info, type));
 }
 
 int
@@ -86,17 +87,12 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
                  const struct radio_export_options *options)
 {
   static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-  enum radio_status status = radio_array_export (target->array, box, file,
-                                                 options);
-  if (status != RADIO_OK)
-    return complain_export (status, file);
   struct radio_array_info info;
   char type[32];
+  enum radio_status status = radio_array_export (target->array, box, file,
+                                                 options);
   radio_array_info (target->array, &info);
-  RD_FREE char *shape = rd_join_u64 (box ? box->size : info.shape, axes,
-                                     info.rank, " x ");
-  RD_FREE char *details = rd_format ("%s %s", shape ? shape : "",
-                                     rd_array_type (&info, type));
-  rd_output_tell (file, details ? details : "");
-  return RD_EXIT_OK;
+  RD_FREE char *shape = status != RADIO_OK ? NULL
+    : rd_join_u64 (box ? box->size : info.shape, axes, info.rank, " x ");
+  return report_export (status, file, shape, rd_array_type (&info, type));
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers from the command line: all of the text or nothing, never wrapped,
- * so that a slip of the finger is an error and not another box. */
+/* Values of options and variables: parsed as a whole or rejected, and never
+ * wrapped around, so that a typo is an error. */
 #include <config.h>
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include <json-c/json_util.h>
 
-#include "tools/text.h"
+#include "tools/parse.h"
+#include "tools/tool.h"
 
-/* Read digits, step behind them; false when there are none, or too many. */
+/* Reads digits and steps past them; false when there are none or too many. */
 static bool
 read_digits (const char **text, uint64_t *value)
 {
@@ -43,12 +45,13 @@ skip_sign (const char *p)
   return p + (*p == '-' || *p == '+');
 }
 
-/* The length of a decimal number as "-1.5e3"; 0: there is none. */
-static size_t
-decimal_length (const char *text)
+/* Reads a number and steps past it.  The C library's own function accepts
+ * more than decimal numbers as "-1.5e3", so the syntax is checked first. */
+static bool
+read_double (const char **text, double *value)
 {
   static const char digits[] = "0123456789";
-  const char *p = skip_sign (text);
+  const char *p = skip_sign (*text);
   size_t ndigits = strspn (p, digits);
   p += ndigits;
   if (*p == '.') {
@@ -57,32 +60,24 @@ decimal_length (const char *text)
     p += 1 + nfraction;
   }
   if (ndigits == 0)
-    return 0;
+    return false;
   if ((*p | 0x20) == 'e') {
     const char *exponent = skip_sign (p + 1);
     size_t nexponent = strspn (exponent, digits);
     if (nexponent == 0)
-      return 0;
+      return false;
     p = exponent + nexponent;
   }
-  return (size_t) (p - text);
-}
-
-/* Read a number, step behind it.  The C library's own reading takes more
- * than a decimal number, so that is checked before. */
-static bool
-read_double (const char **text, double *value)
-{
   char number[64];
   double result;
-  size_t length = decimal_length (*text);
-  if (length == 0 || length >= sizeof number)
+  size_t length = (size_t) (p - *text);
+  if (length >= sizeof number)
     return false;
   memcpy (number, *text, length);
   number[length] = '\0';
   if (json_parse_double (number, &result) != 0 || !isfinite (result))
     return false;
-  *text += length;
+  *text = p;
   *value = result;
   return true;
 }
@@ -110,34 +105,24 @@ rd_parse_range (const char *text, double *low, double *high)
   return true;
 }
 
-/* The factor that a size's suffix stands for; 0: no such suffix. */
-static uint64_t
-size_factor (const char *suffix)
-{
-  if (*suffix == '\0')
-    return 1;
-  const char *letters = "KMGT";
-  const char *letter = strchr (letters, *suffix & ~0x20);
-  if (letter == NULL || *letter == '\0')
-    return 0;
-  uint64_t base = strcmp (suffix + 1, "B") == 0 ? 1000 : 1024;
-  if (base == 1024 && suffix[1] != '\0' && strcmp (suffix + 1, "iB") != 0)
-    return 0;
-  uint64_t factor = base;
-  for (; letter > letters; letter--)
-    factor *= base;
-  return factor;
-}
-
 bool
 rd_parse_size (const char *text, uint64_t *nbytes)
 {
+  static const char letters[] = "KMGT";
   uint64_t value;
   if (!read_digits (&text, &value))
     return false;
-  uint64_t factor = size_factor (text);
-  if (factor == 0 || __builtin_mul_overflow (value, factor, &value))
-    return false;
+  if (*text != '\0') {
+    const char *letter = strchr (letters, *text & ~0x20);
+    if (letter == NULL || *letter == '\0')
+      return false;
+    uint64_t base = strcmp (text + 1, "B") == 0 ? 1000 : 1024;
+    if (base == 1024 && text[1] != '\0' && strcmp (text + 1, "iB") != 0)
+      return false;
+    for (ptrdiff_t i = letter - letters; i >= 0; i--)
+      if (__builtin_mul_overflow (value, base, &value))
+        return false;
+  }
   *nbytes = value;
   return true;
 }
@@ -174,13 +159,6 @@ rd_parse_triple (const char *text, bool one_for_all, uint64_t value[3])
   return true;
 }
 
-static size_t
-least_of (size_t a, size_t b, size_t c)
-{
-  size_t least = a < b ? a : b;
-  return least < c ? least : c;
-}
-
 size_t
 rd_text_distance (const char *a, const char *b)
 {
@@ -195,10 +173,117 @@ rd_text_distance (const char *a, const char *b)
     row[0] = i;
     for (size_t j = 1; j <= nb; j++) {
       size_t above = row[j];
-      row[j] = least_of (row[j - 1] + 1, above + 1,
-                         diagonal + (a[i - 1] != b[j - 1]));
+      size_t least = diagonal + (a[i - 1] != b[j - 1]);
+      least = above + 1 < least ? above + 1 : least;
+      row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
       diagonal = above;
     }
   }
   return row[nb];
+}
+
+/*------------------------------------------------------------------------
+ * Settings
+ *----------------------------------------------------------------------*/
+
+#define S3(field) offsetof (struct radio_s3_options, field)
+
+const struct rd_setting rd_s3_settings[] = {
+  { "anonymous", RD_SETTING_FLAG, S3 (anonymous) },
+  { "addressing", RD_SETTING_ADDRESSING, S3 (addressing) },
+  { "hedge", RD_SETTING_NUMBER, S3 (hedge_percent) },
+  { "gap", RD_SETTING_SIZE, S3 (gap_nbytes) },
+  { "cap", RD_SETTING_SIZE, S3 (cap_nbytes) },
+  { "connect-timeout", RD_SETTING_TIME, S3 (connect_timeout_ms) },
+  { "first-byte-timeout", RD_SETTING_TIME, S3 (first_byte_timeout_ms) },
+  { "stall-timeout", RD_SETTING_TIME, S3 (stall_timeout_ms) },
+  { "deadline", RD_SETTING_TIME, S3 (deadline_ms) },
+  { "no-connect-ahead", RD_SETTING_FLAG, S3 (no_connect_ahead) },
+  { NULL, RD_SETTING_FLAG, 0 }
+};
+
+/* Descriptions of the values of each kind, for errors. */
+static const char *const value_syntax[] = {
+  [RD_SETTING_NUMBER] = "a number above 0",
+  [RD_SETTING_SIZE] = "a size above 0, such as 512K or 16M",
+  [RD_SETTING_TIME] = "a time above 0, such as 500ms, 5s or 2min",
+  [RD_SETTING_ADDRESSING] = "'path' or 'virtual'",
+};
+
+static bool
+parse_setting_value (enum rd_setting_kind kind, const char *value,
+                     void *field)
+{
+  uint64_t n = 0;
+  bool is_path;
+  switch (kind) {
+  case RD_SETTING_NUMBER:
+    if (!rd_parse_u64 (value, &n) || n == 0 || n > UINT_MAX)
+      return false;
+    *(unsigned *) field = (unsigned) n;
+    return true;
+  case RD_SETTING_SIZE:
+    return rd_parse_size (value, field) && *(uint64_t *) field > 0;
+  case RD_SETTING_TIME:
+    return rd_parse_ms (value, field) && *(uint64_t *) field > 0;
+  case RD_SETTING_ADDRESSING:
+    is_path = strcmp (value, "path") == 0;
+    *(enum radio_s3_addressing *) field
+      = is_path ? RADIO_S3_ADDRESSING_PATH : RADIO_S3_ADDRESSING_VIRTUAL;
+    return is_path || strcmp (value, "virtual") == 0;
+  default:
+    return false;
+  }
+}
+
+/* One setting; value is NULL where there is no '='. */
+static bool
+parse_setting (const char *subject, const struct rd_setting *settings,
+               const char *name, const char *value, void *fields)
+{
+  const struct rd_setting *setting = settings;
+  while (setting->name && strcmp (setting->name, name) != 0)
+    setting++;
+  void *field = (char *) fields + setting->offset;
+  if (setting->name == NULL) {
+    char list[512] = "";
+    for (size_t used = 0; settings->name; settings++, used = strlen (list))
+      snprintf (list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                settings->name);
+    rd_error ("%s: '%s' is none of %s", subject, name, list);
+  } else if (setting->kind == RD_SETTING_FLAG) {
+    if (value == NULL)
+      return *(bool *) field = true;
+    rd_error ("%s: '%s' takes no value", subject, name);
+  } else if (value == NULL)
+    rd_error ("%s: '%s' needs a value: %s", subject, name,
+              value_syntax[setting->kind]);
+  else if (!parse_setting_value (setting->kind, value, field))
+    rd_error ("%s: %s: '%s' is not %s", subject, name, value,
+              value_syntax[setting->kind]);
+  else
+    return true;
+  return false;
+}
+
+bool
+rd_settings_parse (const char *text, const char *subject,
+                   const struct rd_setting *settings, void *fields)
+{
+  if (text == NULL || *text == '\0')
+    return true;
+  RD_FREE char *copy = strdup (text);
+  if (copy == NULL)
+    return rd_error_memory (), false;
+  for (char *name = copy, *next; name; name = next) {
+    next = strchr (name, ',');
+    if (next)
+      *next++ = '\0';
+    char *value = strchr (name, '=');
+    if (value)
+      *value++ = '\0';
+    if (!parse_setting (subject, settings, name, value, fields))
+      return false;
+  }
+  return true;
 }

@@ -11,7 +11,7 @@
 #include "tools/progress.h"
 #include "tools/text.h"
 
-/* What stands between the bar's ends at least and at most. */
+/* The least and greatest width of the bar. */
 #define BAR_MIN 10
 #define BAR_MAX 40
 
@@ -32,38 +32,7 @@ rd_progress_start (struct rd_progress *progress, const char *did)
   progress->start_s = rd_clock_s ();
 }
 
-/* "  42 %  61.9 MB/s read  3.20 s left" */
-static void
-put_figures (uint64_t done, uint64_t total, double elapsed_s, const char *did,
-             char *text, size_t nbytes)
-{
-  char rate[RD_TEXT_NBYTES], left[RD_TEXT_NBYTES];
-  double fraction = total ? (double) done / (double) total : 0;
-  double per_s = elapsed_s > 0 ? (double) done / elapsed_s : 0;
-  int n = snprintf (text, nbytes, " %3.0f %%", 100 * fraction);
-  if (done == 0 || elapsed_s < 0.5)
-    return;
-  if (did)
-    n += snprintf (text + n, nbytes - (size_t) n, "  %s/s %s",
-                   rd_text_size ((uint64_t) per_s, rate), did);
-  snprintf (text + n, nbytes - (size_t) n, "  %s left",
-            rd_text_time ((double) (total - done) / per_s, left));
-}
-
-static size_t
-put_bar (char *text, size_t width, uint64_t done, uint64_t total)
-{
-  double fraction = total ? (double) done / (double) total : 0;
-  size_t filled = (size_t) (fraction * (double) width);
-  text[0] = '[';
-  memset (text + 1, '#', filled);
-  memset (text + 1 + filled, '.', width - filled);
-  text[width + 1] = ']';
-  text[width + 2] = '\0';
-  return width + 2;
-}
-
-/* Copy as much of a label as fits into so many columns. */
+/* Copies as much of a label as fits into a number of columns. */
 static size_t
 put_label (char *text, const char *label, size_t ncolumns)
 {
@@ -91,12 +60,26 @@ rd_progress_line (const char *label, uint64_t done, uint64_t total,
                   double elapsed_s, const char *did, size_t ncolumns,
                   char text[RD_PROGRESS_NBYTES])
 {
-  char figures[3 * RD_TEXT_NBYTES];
+  /* "  42 %  61.9 MB/s read  3.20 s left" */
+  char figures[3 * RD_TEXT_NBYTES], rate[RD_TEXT_NBYTES];
+  char left[RD_TEXT_NBYTES];
   text[0] = '\0';
   if (done > total)
     done = total;
-  put_figures (done, total, elapsed_s, did, figures, sizeof figures);
-  size_t wanted = strlen (figures);
+  double fraction = total ? (double) done / (double) total : 0;
+  double per_s = elapsed_s > 0 ? (double) done / elapsed_s : 0;
+  size_t wanted = (size_t) snprintf (figures, sizeof figures, " %3.0f %%",
+                                     100 * fraction);
+  bool has_rate = done > 0 && elapsed_s >= 0.5;
+  if (has_rate && did)
+    wanted += (size_t) snprintf (figures + wanted, sizeof figures - wanted,
+                                 "  %s/s %s",
+                                 rd_text_size ((uint64_t) per_s, rate), did);
+  if (has_rate)
+    wanted += (size_t) snprintf (figures + wanted, sizeof figures - wanted,
+                                 "  %s left",
+                                 rd_text_time ((double) (total - done)
+                                               / per_s, left));
   if (wanted > ncolumns)
     return text;
   size_t room = ncolumns - wanted;
@@ -104,7 +87,12 @@ rd_progress_line (const char *label, uint64_t done, uint64_t total,
   if (room >= BAR_MIN + 2) {
     size_t bar = room - 2 < 3 * BAR_MAX ? (room - 2) / 3 : BAR_MAX;
     bar = bar < BAR_MIN ? BAR_MIN : bar;
-    used = put_bar (text, bar, done, total);
+    size_t filled = (size_t) (fraction * (double) bar);
+    text[0] = '[';
+    memset (text + 1, '#', filled);
+    memset (text + 1 + filled, '.', bar - filled);
+    text[bar + 1] = ']';
+    used = bar + 2;
     room -= used;
   }
   memcpy (text + used, figures, wanted + 1);
@@ -114,18 +102,6 @@ rd_progress_line (const char *label, uint64_t done, uint64_t total,
     put_label (text + used + 2, label, room - 2);
   }
   return text;
-}
-
-/* The columns that may be used: a terminal that shows Ctrl-C as ^C must not
- * break the line for it, or the bar could not be taken away. */
-static size_t
-terminal_columns (void)
-{
-  struct winsize size;
-  size_t ncolumns = 80;
-  if (ioctl (STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    ncolumns = size.ws_col;
-  return ncolumns > 3 ? ncolumns - 3 : 0;
 }
 
 void
@@ -138,8 +114,15 @@ rd_progress_update (struct rd_progress *progress, const char *label,
   if (progress->shown && now_s - progress->drawn_s < 0.1)
     return;
   char text[RD_PROGRESS_NBYTES];
+  struct winsize size;
+  size_t ncolumns = 80;
+  if (ioctl (STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    ncolumns = size.ws_col;
+  /* A terminal that shows Ctrl-C as ^C must not break the line, or the bar
+   * could not be cleared. */
+  ncolumns = ncolumns > 3 ? ncolumns - 3 : 0;
   rd_progress_line (label, done, total, now_s - progress->start_s,
-                    progress->did, terminal_columns (), text);
+                    progress->did, ncolumns, text);
   fputc ('\r', stderr);
   rd_text_print (stderr, text);
   fputs ("\033[K", stderr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A progress bar on the terminal; nothing at all anywhere else. */
+/* A progress bar on the terminal; nothing elsewhere. */
 #ifndef RD_PROGRESS_H
 #define RD_PROGRESS_H
 
@@ -15,16 +15,16 @@ struct rd_progress {
   double start_s, drawn_s;
 };
 
-/* Seconds of a clock that never goes back. */
+/* Seconds of a monotonic clock. */
 double rd_clock_s (void);
 
 void rd_progress_start (struct rd_progress *progress, const char *did);
 
-/* Draw the bar anew, at most ten times a second. */
+/* Redraws the bar, at most ten times a second. */
 void rd_progress_update (struct rd_progress *progress, const char *label,
                          uint64_t done, uint64_t total);
 
-/* Take the bar off the screen, before something else is printed. */
+/* Clears the bar, before something else is printed. */
 void rd_progress_clear (struct rd_progress *progress);
 
 /* The line for a terminal of so many columns, which it never exceeds.

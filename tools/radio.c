@@ -2,14 +2,9 @@
 /* The command: finds the sub-command and runs it. */
 #include <config.h>
 
-#include <locale.h>
-#include <signal.h>
 #include <string.h>
 
 #include "tools/commands.h"
-#include "tools/profile/commands.h"
-#include "tools/text.h"
-#include "tools/words.h"
 
 static const struct rd_command *const commands[] = {
   &rd_command_ingest,
@@ -30,42 +25,6 @@ static const struct rd_command *const commands[] = {
   NULL
 };
 
-static const struct rd_command *
-find_command (const char *name)
-{
-  for (const struct rd_command *const *c = commands; *c; c++)
-    if (strcmp ((*c)->name, name) == 0)
-      return *c;
-  return NULL;
-}
-
-/* The command nearest to what was typed, or NULL when none is near. */
-static const char *
-near_command (const char *name)
-{
-  const char *best = NULL;
-  size_t least = 3;
-  for (const struct rd_command *const *c = commands; *c; c++) {
-    size_t distance = rd_text_distance (name, (*c)->name);
-    if (distance < least && distance < strlen ((*c)->name)) {
-      least = distance;
-      best = (*c)->name;
-    }
-  }
-  return best;
-}
-
-static int
-complain_unknown (const char *name)
-{
-  const char *near = near_command (name);
-  if (near)
-    rd_error ("there is no command '%s', did you mean '%s'?", name, near);
-  else
-    rd_error ("there is no command '%s' (see 'radio --help')", name);
-  return RD_EXIT_USAGE;
-}
-
 static int
 run_help (int argc, char **argv)
 {
@@ -73,24 +32,38 @@ run_help (int argc, char **argv)
     rd_help (commands);
     return RD_EXIT_OK;
   }
-  const struct rd_command *command = find_command (argv[1]);
+  const struct rd_command *command = rd_find_command (commands, argv[1]);
   if (command == NULL)
-    return complain_unknown (argv[1]);
+    return rd_unknown_command (NULL, commands, argv[1]);
   if (argc > 2 && command->subs) {
-    const struct rd_command *sub = rd_find_sub_command (command->subs,
-                                                        argc - 1, argv + 1);
+    const struct rd_command *sub = rd_find_command (command->subs, argv[2]);
     if (sub == NULL)
-      return rd_error_sub_command (command, command->subs, argv[2]);
+      return rd_unknown_command (command, command->subs, argv[2]);
     command = sub;
   }
   rd_help_command (command);
   return RD_EXIT_OK;
 }
 
-/* A profile of a command that failed says so, and why. */
-static void
-tell_failure (int status)
+/* Runs a command, recorded when RADIO_PROFILE names a file.  A profile that
+ * cannot be written is reported and changes nothing else. */
+static int
+run_recorded (struct rd_args *args)
 {
+  const char *variable = getenv ("RADIO_PROFILE");
+  bool is_set = variable != NULL && *variable != '\0';
+  bool records = args->command == &rd_command_profile
+                 || args->command == &rd_command_bench;
+  if (is_set && records)
+    fprintf (stderr, "radio: RADIO_PROFILE is ignored: 'radio %s' makes its "
+             "own recordings\n", args->command->name);
+  if (!is_set || records)
+    return args->command->run (args);
+  bool recorded = radio_profile_from_env () == RADIO_OK;
+  if (!recorded)
+    rd_error_library ("RADIO_PROFILE");
+  int status = args->command->run (args);
+  /* The profile of a command that failed says so, and why. */
   char number[32];
   const char *message = rd_first_error ();
   snprintf (number, sizeof number, "exit status %d", status);
@@ -98,28 +71,7 @@ tell_failure (int status)
       && radio_profile_env_fact ("failed", message ? message : number,
                                  RADIO_TEXT_NAME) != RADIO_OK)
     rd_error_library (NULL);
-}
-
-/* Run a command, recorded when RADIO_PROFILE names a file.  That a profile
- * fails is told and changes nothing else. */
-static int
-run_recorded (struct rd_args *args)
-{
-  const char *variable = getenv ("RADIO_PROFILE");
-  bool asked = variable != NULL && *variable != '\0';
-  bool records = args->command == &rd_command_profile
-                 || args->command == &rd_command_bench;
-  if (asked && records)
-    fprintf (stderr, "radio: RADIO_PROFILE is ignored: 'radio %s' makes "
-             "recordings of its own\n", args->command->name);
-  if (!asked || records)
-    return args->command->run (args);
-  bool recorded = radio_profile_from_env () == RADIO_OK;
-  if (!recorded)
-    rd_error_library ("RADIO_PROFILE");
-  int status = args->command->run (args);
-  tell_failure (status);
-  /* The message also says where the profile is instead. */
+  /* The message also says where the profile was saved instead. */
   if (recorded && radio_profile_finish_env (NULL) != RADIO_OK)
     rd_error ("RADIO_PROFILE: %s", radio_error_message ());
   return status;
@@ -139,26 +91,18 @@ run (int argc, char **argv)
   if (strcmp (argv[0], "--help") == 0 || strcmp (argv[0], "-h") == 0
       || strcmp (argv[0], "help") == 0)
     return run_help (argc, argv);
-  const struct rd_command *command = find_command (argv[0]);
+  const struct rd_command *command = rd_find_command (commands, argv[0]);
   if (command == NULL)
-    return complain_unknown (argv[0]);
-  struct rd_args args = { .command = command, .argc = argc, .argv = argv };
-  if (!rd_words_take (getenv ("RADIO_S3"), "RADIO_S3", rd_s3_words, &args.s3))
-    return RD_EXIT_USAGE;
-  return run_recorded (&args);
+    return rd_unknown_command (NULL, commands, argv[0]);
+  struct rd_args args;
+  return rd_args_init (&args, command, argc, argv) ? run_recorded (&args)
+                                                   : RD_EXIT_USAGE;
 }
 
-/* Only the letters' widths follow the user's locale; numbers stay as they
- * are written everywhere.  A closed pipe, and a file that grew to the size
- * that `ulimit -f' allows, shall be errors like any other, not a silent
- * death. */
 int
 main (int argc, char **argv)
 {
-  if (setlocale (LC_CTYPE, "") == NULL)
-    setlocale (LC_CTYPE, "C.UTF-8");
-  signal (SIGPIPE, SIG_IGN);
-  signal (SIGXFSZ, SIG_IGN);
+  rd_program_init ();
   int skip = argc > 0;
   return rd_close_stdout (run (argc - skip, argv + skip));
 }

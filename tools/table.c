@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of aligned columns.  Widths are those on a terminal, so that names
- * in any script stay in line. */
+/* Tables of aligned columns, and histograms.  Widths are those on a terminal,
+ * so that names in any script stay aligned. */
 #include <config.h>
 
+#include <langinfo.h>
 #include <string.h>
 
 #include "tools/table.h"
@@ -31,52 +32,39 @@ rd_table_add (struct rd_table *table, const char *text)
   return true;
 }
 
-static void
-measure (const struct rd_table *table, size_t width[RD_TABLE_MAX_COLUMNS])
+bool
+rd_table_add_row (struct rd_table *table, const char *const *cells)
 {
-  memset (width, 0, RD_TABLE_MAX_COLUMNS * sizeof *width);
-  for (size_t i = 0; i < table->ncells; i++) {
-    size_t w = rd_text_columns (table->cells[i]);
-    if (w > width[i % table->ncolumns])
-      width[i % table->ncolumns] = w;
-  }
-}
-
-static void
-put_spaces (FILE *file, size_t n)
-{
-  fprintf (file, "%*s", (int) n, "");
-}
-
-/* The last column is not padded: lines shall not end in spaces. */
-static void
-print_cell (const struct rd_table *table, size_t i, size_t width, FILE *file)
-{
-  size_t column = i % table->ncolumns;
-  size_t padding = width - rd_text_columns (table->cells[i]);
-  bool right = table->alignment[column] == 'r';
-  if (column > 0)
-    put_spaces (file, 2);
-  if (right)
-    put_spaces (file, padding);
-  rd_text_print (file, table->cells[i]);
-  if (!right && column + 1 < table->ncolumns)
-    put_spaces (file, padding);
+  bool ok = true;
+  for (size_t i = 0; i < table->ncolumns && ok; i++)
+    ok = rd_table_add (table, cells[i]);
+  return ok;
 }
 
 void
 rd_table_print (const struct rd_table *table, FILE *file)
 {
-  size_t width[RD_TABLE_MAX_COLUMNS];
-  measure (table, width);
+  size_t width[RD_TABLE_MAX_COLUMNS] = { 0 };
+  for (size_t i = 0; i < table->ncells; i++) {
+    size_t w = rd_text_columns (table->cells[i]);
+    if (w > width[i % table->ncolumns])
+      width[i % table->ncolumns] = w;
+  }
   for (size_t i = 0; i < table->ncells; i++) {
     size_t column = i % table->ncolumns;
+    int padding = (int) (width[column] - rd_text_columns (table->cells[i]));
+    bool right = table->alignment[column] == 'r';
+    bool is_last = column + 1 == table->ncolumns;
     if (i == 0)
       fputs (rd_color (file, RD_BOLD), file);
-    print_cell (table, i, width[column], file);
+    /* The last column is not padded: lines do not end in spaces. */
+    fprintf (file, "%*s", (column > 0 ? 2 : 0) + (right ? padding : 0), "");
+    rd_text_print (file, table->cells[i]);
+    if (!right && !is_last)
+      fprintf (file, "%*s", padding, "");
     if (i + 1 == table->ncolumns)
       fputs (rd_color (file, RD_PLAIN), file);
-    if (column + 1 == table->ncolumns)
+    if (is_last)
       fputc ('\n', file);
   }
 }
@@ -89,4 +77,59 @@ rd_table_clear (struct rd_table *table)
   free (table->cells);
   table->cells = NULL;
   table->ncells = table->capacity = 0;
+}
+
+/*------------------------------------------------------------------------
+ * Histograms
+ *----------------------------------------------------------------------*/
+
+const char *
+rd_histogram_bar (uint64_t part, uint64_t whole, bool utf8,
+                  char text[RD_BAR_NBYTES])
+{
+  unsigned steps = utf8 ? 8 : 1;
+  double length = whole ? (double) part / (double) whole * RD_BAR_WIDTH : 0;
+  unsigned n = (unsigned) (length * steps + 0.5);
+  if (n == 0 && part > 0)
+    n = 1;
+  size_t used = 0;
+  for (; n > 0; n -= n < steps ? n : steps)
+    if (utf8) {
+      /* The blocks of 1 to 8 eighths are U+258F down to U+2588. */
+      text[used++] = (char) 0xe2;
+      text[used++] = (char) 0x96;
+      text[used++] = (char) (0x90 - (n < 8 ? n : 8));
+    } else
+      text[used++] = '#';
+  text[used] = '\0';
+  return text;
+}
+
+void
+rd_histogram_print (FILE *file, const struct radio_stats *stats)
+{
+  const size_t together = RADIO_STATS_NBINS / RD_HISTOGRAM_NLINES;
+  bool utf8 = strcmp (nl_langinfo (CODESET), "UTF-8") == 0;
+  uint64_t counts[RD_HISTOGRAM_NLINES] = { 0 }, most = 0, all = 0;
+  for (size_t i = 0; i < RADIO_STATS_NBINS; i++)
+    counts[i / together] += stats->histogram[i];
+  for (size_t i = 0; i < RD_HISTOGRAM_NLINES; i++) {
+    all += counts[i];
+    if (counts[i] > most)
+      most = counts[i];
+  }
+  if (all == 0)
+    return;
+  fprintf (file, "%12s\n", "from");
+  for (size_t i = 0; i < RD_HISTOGRAM_NLINES; i++) {
+    char low[RD_TEXT_NBYTES], bar[RD_BAR_NBYTES];
+    double edge = stats->bin_low + (stats->bin_high - stats->bin_low)
+                                   * (double) i / RD_HISTOGRAM_NLINES;
+    rd_histogram_bar (counts[i], most, utf8, bar);
+    int padding = RD_BAR_WIDTH - (int) rd_text_columns (bar);
+    /* Seven figures of an edge would suggest too much precision. */
+    snprintf (low, sizeof low, "%.5g", edge == 0 ? 0.0 : edge);
+    fprintf (file, "%12s  %s%*s %6.2f %%\n", low, bar, padding, "",
+             100 * (double) counts[i] / (double) all);
+  }
 }

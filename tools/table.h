@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of aligned columns, as wide as their widest cell. */
-#ifndef RD_TABLE_H
-#define RD_TABLE_H
+/* Output on a terminal: tables of aligned columns and histograms of bars. */
+#ifndef RD_TOOLS_TABLE_H
+#define RD_TOOLS_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "tools/tool.h"
 
 #define RD_TABLE_MAX_COLUMNS 12
 
@@ -16,13 +18,30 @@ struct rd_table {
   size_t ncells, capacity;
 };
 
-/* Add a cell, a copy of text; rows fill from left to right.  False (after
- * complaining) without memory. */
+/* Adds a cell, a copy of text; rows fill from left to right.  False without
+ * memory, after an error. */
 bool rd_table_add (struct rd_table *table, const char *text);
 
-/* Print all rows; the titles are bold on a terminal. */
+/* Adds a row of cells. */
+bool rd_table_add_row (struct rd_table *table, const char *const *cells);
+
+/* Prints all rows; the titles are bold on a terminal. */
 void rd_table_print (const struct rd_table *table, FILE *file);
 
 void rd_table_clear (struct rd_table *table);
 
-#endif /* RD_TABLE_H */
+/* Lines of the printed histogram; each joins several bins. */
+#define RD_HISTOGRAM_NLINES 16
+
+/* Prints the bars, in blocks of an eighth where the locale is UTF-8 and in
+ * '#' elsewhere. */
+void rd_histogram_print (FILE *file, const struct radio_stats *stats);
+
+/* A bar for part of a whole, at most RD_BAR_WIDTH columns; never empty unless
+ * part is 0. */
+#define RD_BAR_WIDTH 40
+#define RD_BAR_NBYTES (3 * (RD_BAR_WIDTH + 1) + 1)
+const char *rd_histogram_bar (uint64_t part, uint64_t whole, bool utf8,
+                              char text[RD_BAR_NBYTES]);
+
+#endif /* RD_TOOLS_TABLE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Complaints, colours and the end of stdout: how the command talks. */
+/* Errors, colours and the end of stdout. */
 #include <config.h>
 
 #include <errno.h>
@@ -7,18 +7,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/tool.h"
 #include "tools/text.h"
+#include "tools/tool.h"
 
-/* A name on the command line may hold anything: what steers a terminal or
- * breaks the line is shown as '?'. */
-static void
-print_complaint (const char *kind, const char *text)
+static const char *program = "radio";
+
+void
+rd_set_program (const char *name)
 {
-  /* A bar of progress may stand there. */
-  fprintf (stderr, "%s%sradio:%s %s",
+  program = name;
+}
+
+/* Prints a line.  A name on the command line may contain control characters:
+ * they are shown as '?'. */
+static void
+print_message (const char *kind, const char *text)
+{
+  /* The line may hold a progress bar. */
+  fprintf (stderr, "%s%s%s:%s %s",
            isatty (STDERR_FILENO) ? "\r\033[K" : "",
-           rd_color (stderr, RD_RED),
+           rd_color (stderr, RD_RED), program,
            rd_color (stderr, RD_PLAIN), kind);
   rd_text_print (stderr, text);
   fputc ('\n', stderr);
@@ -33,13 +41,13 @@ format_args (const char *format, va_list args)
   return text;
 }
 
-/* Kept to be told in a profile as well. */
-static char *first_complaint;
+/* Kept for the profile. */
+static char *first_error;
 
 const char *
 rd_first_error (void)
 {
-  return first_complaint;
+  return first_error;
 }
 
 int
@@ -49,9 +57,9 @@ rd_error (const char *format, ...)
   va_start (args, format);
   RD_FREE char *text = format_args (format, args);
   va_end (args);
-  print_complaint ("", text ? text : "out of memory");
-  if (first_complaint == NULL) {
-    first_complaint = text;
+  print_message ("", text ? text : "out of memory");
+  if (first_error == NULL) {
+    first_error = text;
     text = NULL;
   }
   return RD_EXIT_FAILED;
@@ -60,7 +68,7 @@ rd_error (const char *format, ...)
 void
 rd_warn (const char *message)
 {
-  print_complaint ("warning: ", message);
+  print_message ("warning: ", message);
 }
 
 int
@@ -69,9 +77,9 @@ rd_error_memory (void)
   return rd_error ("out of memory");
 }
 
-/* The text as rd_text_print shows it. */
+/* Returns the text as rd_text_print shows it, allocated. */
 static char *
-shown (const char *text)
+displayed (const char *text)
 {
   char *copy = NULL;
   size_t length;
@@ -83,20 +91,16 @@ shown (const char *text)
   return copy;
 }
 
-/* The library has its own way to show a name with control characters, so
- * both are compared as they will be seen. */
-static bool
-mentions (const char *message, const char *subject)
-{
-  RD_FREE char *seen = shown (message);
-  RD_FREE char *sought = shown (subject);
-  return seen != NULL && sought != NULL && strstr (seen, sought) != NULL;
-}
-
 int
 rd_error_message (const char *subject, const char *message)
 {
-  if (subject == NULL || mentions (message, subject))
+  if (subject == NULL)
+    return rd_error ("%s", message);
+  /* The library displays control characters in its own way, so both are
+   * compared as displayed. */
+  RD_FREE char *seen = displayed (message);
+  RD_FREE char *sought = displayed (subject);
+  if (seen != NULL && sought != NULL && strstr (seen, sought) != NULL)
     return rd_error ("%s", message);
   return rd_error ("%s: %s", subject, message);
 }
@@ -126,8 +130,8 @@ rd_close_stdout (int status)
   errno = 0;
   if (fclose (stdout) != 0)
     failed = true;
-  /* A descriptor that was closed from the start is nobody's fault unless
-   * something was to be written, which ferror has seen. */
+  /* A descriptor that was closed from the start is no error unless something
+   * was to be written, which ferror has seen. */
   if (!failed || (errno == EBADF && status != RD_EXIT_OK))
     return status;
   rd_error ("standard output: %s",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What every part of the command includes: the exit statuses, the one way to
- * complain, and cleanup on every way out of a scope.  The command stands on
- * the public API alone, so it has its own few macros for that. */
+/* Included by every part of the command: exit statuses, errors, and cleanup
+ * at the end of a scope.  The command is based on the public API alone, so it
+ * has its own few macros for that. */
 #ifndef RD_TOOL_H
 #define RD_TOOL_H
 
@@ -16,30 +16,33 @@
 enum rd_exit {
   RD_EXIT_OK = 0,
   RD_EXIT_FAILED = 1,         /* the work failed: one line on stderr */
-  RD_EXIT_USAGE = 2,          /* the command line makes no sense */
+  RD_EXIT_USAGE = 2,          /* usage error */
 };
 
-/* Print "radio: MESSAGE" as one line on stderr; returns RD_EXIT_FAILED. */
+/* Sets the name of the program in messages; radio by default. */
+void rd_set_program (const char *name);
+
+/* Prints "radio: MESSAGE" as one line on stderr; returns RD_EXIT_FAILED. */
 int rd_error (const char *format, ...) RADIO_PRINTF (1, 2);
 
-/* The first complaint of this process, or NULL: why a command failed. */
+/* The first error of this process, or NULL. */
 const char *rd_first_error (void);
 
-/* Complain with the library's message, with subject before it unless the
- * message names it already (or subject is NULL). */
+/* Prints the library's message, with subject before it unless the message
+ * contains it already (or subject is NULL). */
 int rd_error_library (const char *subject);
 
-/* The same with a message of the library's that was kept. */
+/* The same for a message of the library that was kept. */
 int rd_error_message (const char *subject, const char *message);
 
-/* Print "radio: warning: MESSAGE": worth knowing, but no failure. */
+/* Prints "radio: warning: MESSAGE". */
 void rd_warn (const char *message);
 
-/* Complain about memory. */
+/* Prints that memory is exhausted. */
 int rd_error_memory (void);
 
-/* Flush and close stdout: a full disk or a closed pipe makes a command that
- * succeeded fail. */
+/* Flushes and closes stdout: a full disk or a closed pipe makes a command
+ * that succeeded fail. */
 int rd_close_stdout (int status);
 
 /* The escape sequence, or "" when file is no terminal or NO_COLOR is set. */
@@ -50,7 +53,7 @@ const char *rd_color (FILE *file, const char *sequence);
 #define RD_GREEN "\033[32m"
 #define RD_PLAIN "\033[0m"
 
-/* Format into allocated memory; NULL (after complaining) without memory. */
+/* Formats into allocated memory; NULL, after an error, without memory. */
 char *rd_format (const char *format, ...) RADIO_PRINTF (1, 2);
 
 #define RD_CLEANUP(fn) __attribute__ ((__cleanup__ (fn)))

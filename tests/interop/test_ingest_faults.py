@@ -77,7 +77,7 @@ def test_two_processes_ingest_the_same_name(radio, templates, tmp_path, how):
         for process in running:
             error = process.stderr.read().decode()
             assert process.wait() == 0 or (
-                not how and "is there already" in error), error
+                not how and "exists already" in error), error
         assert listed(radio, store) == ["images/ch2bet"]
         radio("validate", "-s", store)
 

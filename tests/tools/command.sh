@@ -3,24 +3,24 @@
 unset RADIO_STORE RADIO_S3 NO_COLOR
 cd "$tmp" || exit 99
 
-# fails STATUS TEXT ARGUMENT...: the command ends with the status, prints
-# nothing on stdout, and one line on stderr that holds the text.
+# fails STATUS TEXT ARGUMENT...: $RADIO exits with the status, prints nothing
+# on stdout, and one line on stderr that contains the text.
 fails () {
   want=$1 text=$2
   shift 2
   status=0
   "$RADIO" "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
   if [ "$status" -eq "$want" ] && [ ! -s "$tmp/out" ] &&
-     [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q '^radio: ' "$tmp/err" &&
+     [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q "^${RADIO##*/}: " "$tmp/err" &&
      grep -qF -e "$text" "$tmp/err"; then
     return 0
   fi
-  echo "radio $*: status $status, expected $want with: $text"
+  echo "${RADIO##*/} $*: status $status, expected $want with: $text"
   cat "$tmp/out" "$tmp/err"
   return 1
 }
 
-# runs ARGUMENT...: it succeeds without a word on stderr; stdout is in
+# runs ARGUMENT...: it succeeds and prints nothing on stderr; stdout is in
 # $tmp/out.
 runs () {
   status=0
@@ -28,7 +28,7 @@ runs () {
   if [ "$status" -eq 0 ] && [ ! -s "$tmp/err" ]; then
     return 0
   fi
-  echo "radio $*: status $status"
+  echo "${RADIO##*/} $*: status $status"
   cat "$tmp/out" "$tmp/err"
   return 1
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# radio bench memory: which rows it has, whose sizes, and that the
+# bench-memory: which rows it has, whose sizes, and that the
 # destination is not counted as the library's.
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/command.sh"
@@ -16,7 +16,7 @@ reads="full axial coronal sagittal box32 box64"
 names () {
   operand=$1
   shift
-  runs bench memory --json --runs 2 -s s.zarr "$operand"
+  runs --json --runs 2 -s s.zarr "$operand"
   json "[r['row'] for r in j['rows']] == '$*'.split ()"
 }
 
@@ -44,7 +44,7 @@ if grep -qs 'enable-sanitizers=thread' "$builddir/config.status"; then
   shadow=4
 fi
 the_destination_is_not_counted () {
-  runs bench memory --phantom 400 --rows full,axial --runs 1 --json
+  runs --phantom 400 --rows full,axial --runs 1 --json
   json 'j["rows"][0]["nbytes"] == 128000000'
   json 'all(r["bare_nbytes"] > r["nbytes"] for r in j["rows"])'
   json 'all(r["beside_nbytes"] == max(0, r["peak_nbytes"] - r["bare_nbytes"])
@@ -54,27 +54,27 @@ the_destination_is_not_counted () {
 }
 
 the_table_names_what_was_measured () {
-  runs bench memory image.nii.gz --tiling axial --codec none --runs 1
+  runs image.nii.gz --tiling axial --codec none --runs 1
   says 'image.nii.gz, the most memory' '65.5 KB' 'ingest-gz' \
     'box128: not measured: larger than the volume' 'whole process'
 }
 
 what_cannot_be_measured_is_told () {
   fails 2 "the memory of 'open' is not measured of ct/one" \
-    bench memory -s s.zarr ct/one --rows full,open
+    -s s.zarr ct/one --rows full,open
   fails 2 "'ingest-nii' is not measured of image.nii.gz" \
-    bench memory image.nii.gz --rows ingest-nii
+    image.nii.gz --rows ingest-nii
   fails 2 "'ingest-gz' is not measured of a phantom" \
-    bench memory --rows ingest-gz
-  fails 2 "--phantom does not go with" bench memory image.nii --phantom 9
+    --rows ingest-gz
+  fails 2 "--phantom does not go with" image.nii --phantom 9
   fails 2 "--tiling and --codec are for an image" \
-    bench memory -s s.zarr ct/one --codec fast
-  fails 2 "'b' is one operand too many" bench memory a b
-  fails 1 "nosuch" bench memory -s s.zarr nosuch
-  fails 1 "none.nii" bench memory none.nii
-  fails 1 "codec" bench memory image.nii --codec tiny
+    -s s.zarr ct/one --codec fast
+  fails 2 "'b' is one operand too many" a b
+  fails 1 "nosuch" -s s.zarr nosuch
+  fails 1 "none.nii" none.nii
+  fails 1 "codec" image.nii --codec tiny
   printf 'no image' >bad.nii
-  fails 1 "bad.nii" bench memory bad.nii
+  fails 1 "bad.nii" bad.nii
 }
 
 nothing_is_left_behind () {
@@ -85,6 +85,7 @@ nothing_is_left_behind () {
 "$RADIO" phantom -s s.zarr ct/one --size 80,70,90 >/dev/null
 "$RADIO" export -s s.zarr one -o image.nii >/dev/null
 "$RADIO" export -s s.zarr one -o image.nii.gz >/dev/null
+RADIO=$builddir/tools/bench/bench-memory
 for name in a_volume_is_read an_image_is_ingested_as_well \
     the_destination_is_not_counted; do
   check_json "$name"

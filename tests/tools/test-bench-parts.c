@@ -13,17 +13,19 @@
 #include "tools/profile/samples.h"
 
 static const struct rd_command command = { .name = "bench" };
+static const struct rd_option tiling = { .name = "tiling" };
 
 static void
 expect_words (const char *list, size_t n, const char *const *words)
 {
-  struct rd_args args = { .command = &command, .value = list };
-  struct rd_words found = { 0 };
-  assert_true (rd_words_add (&args, "--tiling", &found));
+  struct rd_args args = { .command = &command, .option = &tiling,
+                          .value = list };
+  struct rd_list found = { 0 };
+  assert_true (rd_list_add (&args, &found));
   assert_int_equal (found.n, n);
   for (size_t i = 0; i < n; i++)
     assert_string_equal (found.at[i], words[i]);
-  rd_words_clear (&found);
+  rd_list_clear (&found);
 }
 
 static void
@@ -61,14 +63,15 @@ static void
 several_options_add_up (void **state)
 {
   (void) state;
-  struct rd_args args = { .command = &command, .value = "a,b" };
-  struct rd_words words = { 0 };
-  assert_true (rd_words_add (&args, "--codec", &words));
+  struct rd_args args = { .command = &command, .option = &tiling,
+                          .value = "a,b" };
+  struct rd_list words = { 0 };
+  assert_true (rd_list_add (&args, &words));
   args.value = "c";
-  assert_true (rd_words_add (&args, "--codec", &words));
+  assert_true (rd_list_add (&args, &words));
   assert_int_equal (words.n, 3);
   assert_string_equal (words.at[2], "c");
-  rd_words_clear (&words);
+  rd_list_clear (&words);
   assert_int_equal (words.n, 0);
 }
 
@@ -76,11 +79,12 @@ static void
 numbers_of_threads_are_split_at_commas (void **state)
 {
   (void) state;
-  struct rd_args args = { .command = &command, .value = "1,2" };
+  struct rd_args args = { .command = &command, .option = &tiling,
+                          .value = "1,2" };
   struct rd_counts counts = { 0 };
-  assert_true (rd_counts_add (&args, "--threads", &counts));
+  assert_true (rd_counts_add (&args, &counts));
   args.value = "1024";
-  assert_true (rd_counts_add (&args, "--threads", &counts));
+  assert_true (rd_counts_add (&args, &counts));
   assert_int_equal (counts.n, 3);
   assert_int_equal (counts.at[0], 1);
   assert_int_equal (counts.at[1], 2);
@@ -93,7 +97,8 @@ rows_are_chosen_by_their_names (void **state)
   (void) state;
   bool chosen[RD_NROWS];
   for (size_t i = 0; i < RD_NROWS; i++) {
-    struct rd_args args = { .command = &command, .value = rd_rows[i].name };
+    struct rd_args args = { .command = &command, .option = &tiling,
+                          .value = rd_rows[i].name };
     assert_true (rd_rows_parse (&args, chosen));
     for (size_t k = 0; k < RD_NROWS; k++)
       assert_int_equal (chosen[k], k == i);
@@ -177,7 +182,7 @@ a_gang_works_at_the_same_time (void **state)
   for (unsigned n = 1; n <= 4; n++) {
     struct crowd crowd = { .n = n };
     double seconds = -1;
-    assert_int_equal (rd_gang_run (n, meet, &crowd, &seconds), RD_EXIT_OK);
+    assert_int_equal (rd_run_together (n, meet, &crowd, &seconds), RD_EXIT_OK);
     for (unsigned i = 0; i < 4; i++)
       assert_int_equal (atomic_load (&crowd.calls[i]), i < n);
     assert_true (seconds >= 0);
@@ -218,9 +223,9 @@ a_member_that_fails_fails_the_gang (void **state)
 {
   (void) state;
   double seconds;
-  assert_int_equal (rd_gang_run (3, fail_second, NULL, &seconds),
+  assert_int_equal (rd_run_together (3, fail_second, NULL, &seconds),
                     RD_EXIT_FAILED);
-  assert_int_equal (rd_gang_run (1, fail_second, NULL, &seconds),
+  assert_int_equal (rd_run_together (1, fail_second, NULL, &seconds),
                     RD_EXIT_OK);
 }
 

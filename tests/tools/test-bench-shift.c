@@ -8,7 +8,6 @@
 
 #include "tests/unit.h"
 
-#include "tools/bench/shift.h"
 #include "tools/profile/samples.h"
 
 /* Critical values of U, two-sided, 5 %: as many pairs may be the wrong way

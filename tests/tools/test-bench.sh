@@ -172,7 +172,7 @@ nothing_is_left_behind () {
 
 what_cannot_be_measured_is_told () {
   fails 1 "nosuch" bench -s s.zarr nosuch
-  fails 1 "there is no store" bench -s none.zarr a
+  fails 1 "no store" bench -s none.zarr a
   fails 1 "none.nii.gz" bench none.nii.gz --rows full
   fails 1 "no volume 'none.nii.gz'" bench -s s.zarr none.nii.gz
   printf 'no image' >bad.nii

@@ -55,7 +55,7 @@ words_of_options_are_completed () {
 
 sub_commands_are_completed () {
   completes 'show slice sweep' profile s
-  completes 'profiler' bench p
+  completes 'compare' bench c
   completes 'ingest' profile i
   completes 'merge' help profile m
   completes '--redact --redact-key' profile show x.json --r
@@ -76,7 +76,6 @@ what_sub_commands_take_is_completed () {
   completes '--rounds --rows --runs' bench run1.json --r
   completes '--json' bench compare --j
   completes 'numpy' bench run1.json --destination n
-  completes 'ct/one' bench memory -s p.zarr c
 }
 
 volumes_of_the_store_are_completed () {

@@ -53,7 +53,7 @@ a_copy_may_be_renamed () {
   runs validate -s named.zarr
   says '3 checked, 0 bad'
   fails 1 "--name is for one volume, not for 3" cp a.zarr x.zarr --name a/b
-  fails 1 'two volumes would become ct/head' cp a.zarr whole.zarr x.zarr
+  fails 1 'two volumes map to ct/head' cp a.zarr whole.zarr x.zarr
   [ ! -e x.zarr ]
 }
 
@@ -63,12 +63,12 @@ what_exists_is_kept_skipped_or_replaced () {
   status=0
   "$RADIO" cp a.zarr/ct e.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
   [ "$status" -eq 1 ]
-  grep -q '^radio: ct/head: is there already (see --skip' "$tmp/err"
+  grep -q '^radio: ct/head: exists already (see --skip' "$tmp/err"
   [ "$(wc -l <"$tmp/err")" -eq 1 ]
   says 'ct/neck' '1 volume, ' '; 1 failed'
   diff -r before.zarr/ct/head e.zarr/ct/head
   runs cp a.zarr/ct e.zarr --skip-existing
-  says 'ct/head  skipped: is there already' '0 volumes; 2 skipped'
+  says 'ct/head  skipped: exists already' '0 volumes; 2 skipped'
   runs cp a.zarr/ct e.zarr --overwrite
   runs gc -s e.zarr
   diff -r a.zarr/ct e.zarr/ct
@@ -99,7 +99,7 @@ damage_is_told_and_the_others_are_copied () {
 mistakes_are_explained () {
   fails 2 'SOURCE is missing' cp
   fails 2 'DESTINATION is missing' cp a.zarr
-  fails 1 "there is no store at 'none.zarr'" cp -s none.zarr --to x.zarr
+  fails 1 "no store at 'none.zarr'" cp -s none.zarr --to x.zarr
   fails 1 "no volume 'nock' in a.zarr; did you mean ct/neck?" \
     cp -s a.zarr nock x.zarr
   fails 1 'whole.zarr/ct/new: lies in the store whole.zarr' \

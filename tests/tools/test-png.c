@@ -8,7 +8,7 @@
 
 #include "tests/unit.h"
 
-#include "tools/png.h"
+#include "tools/picture.h"
 
 static char folder[] = "radio-png-XXXXXX";
 static char file[64];

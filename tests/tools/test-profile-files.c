@@ -11,8 +11,8 @@
 
 #include "tests/unit.h"
 
+#include "tools/interrupt.h"
 #include "tools/profile/cold.h"
-#include "tools/profile/temp.h"
 
 static void
 write_file (const char *folder, const char *name, size_t nbytes)

@@ -8,8 +8,7 @@
 #include "tests/tools/made-profiles.h"
 #include "tests/unit.h"
 
-#include "tools/profile/diff.h"
-#include "tools/profile/ranks.h"
+#include "tools/profile/report.h"
 
 /* What was printed on stdout between the two calls. */
 struct capture {

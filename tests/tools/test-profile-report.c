@@ -159,10 +159,10 @@ a_bar_is_met_or_missed_only_beyond_doubt (void **state)
   const struct rd_ratio about = { 1.02, 1.00, 1.04 };
   const struct rd_ratio above = { 1.05, 1.04, 1.06 };
   const struct rd_ratio nothing = { 1.0, 0, 0 };
-  assert_int_equal (rd_judge (&below, 1.03), RD_MET);
-  assert_int_equal (rd_judge (&about, 1.03), RD_UNCLEAR);
-  assert_int_equal (rd_judge (&above, 1.03), RD_MISSED);
-  assert_int_equal (rd_judge (&nothing, 1.03), RD_UNCLEAR);
+  assert_int_equal (rd_classify (&below, 1.03), RD_MET);
+  assert_int_equal (rd_classify (&about, 1.03), RD_UNCLEAR);
+  assert_int_equal (rd_classify (&above, 1.03), RD_MISSED);
+  assert_int_equal (rd_classify (&nothing, 1.03), RD_UNCLEAR);
   assert_string_equal (rd_verdict_name (RD_UNCLEAR), "unclear");
 }
 

@@ -91,11 +91,11 @@ fixed_places_are_checked () {
   runs profile roi -s s.zarr ct/one --at 90,0,0 --roi 6 --runs 2 --json \
     -o g.json
   json 'j["places"] == "fixed"'
-  fails 1 "--at: x = 91 is too far: a size of 6 fits up to 90" \
+  fails 1 "--at: x = 91 is out of range (0-90) for a size of 6" \
     profile roi -s s.zarr ct/one --at 91,0,0 --roi 6 -o h.json
   fails 1 "a box of 97 voxels along x does not fit" \
     profile roi -s s.zarr ct/one --roi 97 -o h.json
-  fails 1 "plane 96 is outside: the image has 96 axial ones" \
+  fails 1 "axial plane 96 is out of range (0-95)" \
     profile slice -s s.zarr ct/one -i 96 -o h.json
   [ ! -e h.json ]
 }
@@ -189,7 +189,7 @@ a_sweep_gives_a_curve () {
 
 a_curve_s_file_is_looked_for_before_the_work () {
   echo mine >old.csv
-  fails 1 "old.csv: exists already (replace it by --overwrite)" \
+  fails 1 "old.csv: exists already (use --overwrite to replace it)" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv old.csv -o cw.json
   fails 1 "nowhere/a.csv: cannot be written: nowhere: No such file" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv nowhere/a.csv \
@@ -240,7 +240,7 @@ pages_are_numbered_not_overwritten () {
 
 files_are_not_overwritten_unless_asked () {
   before=$(cksum <small.json)
-  fails 1 "small.json: exists already (replace it by --overwrite)" \
+  fails 1 "small.json: exists already (use --overwrite to replace it)" \
     profile roi -s s.zarr ct/one --runs 1 -o small.json
   [ "$before" = "$(cksum <small.json)" ]
   cp small.json again.json
@@ -725,8 +725,10 @@ an_interrupted_measurement_leaves_nothing () {
   nothing_is_left
 }
 
-the_bench_prints_its_bars () {
-  runs bench profiler -s s.zarr ct/one --rounds 24 --runs 6 --json
+the_bench_prints_its_targets () {
+  RADIO=$builddir/tools/bench/bench-profiler
+  fails 2 "--rounds: '5' is not a number from 6" --rounds 5
+  runs -s s.zarr ct/one --rounds 24 --runs 6 --json
   json 'j["off"]["bar"] == 1 and j["log_ratio"]["bar"] == 1.3
         and j["box"]["ratio"]["bar"] == 1.03
         and j["whole"]["ratio"]["bar"] == 1.01
@@ -736,7 +738,7 @@ the_bench_prints_its_bars () {
         and j["log_ratio"]["verdict"] in ("met", "unclear", "missed")
         and j["log_ratio"]["low"] <= j["log_ratio"]["value"]
         <= j["log_ratio"]["high"]'
-  tells bench profiler -s s.zarr ct/one --rounds 24 --runs 6
+  tells -s s.zarr ct/one --rounds 24 --runs 6
   says 'cost of a scope' 'x bare' 'box of 64 each way' 'whole volume' '<= 3 %'
 }
 
@@ -805,7 +807,7 @@ for test in the_figures_are_of_the_runs \
     a_wrapped_program_is_recorded \
     children_are_joined \
     every_command_honours_the_environment \
-    the_bench_prints_its_bars; do
+    the_bench_prints_its_targets; do
   check_json $test
 done
 mkdir probe

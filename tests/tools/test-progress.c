@@ -6,8 +6,8 @@
 
 #include "tests/unit.h"
 
-#include "tools/histogram.h"
 #include "tools/progress.h"
+#include "tools/table.h"
 #include "tools/text.h"
 
 static char line[RD_PROGRESS_NBYTES];

@@ -31,11 +31,11 @@ the_store_is_named_by_option_else_environment_else_default () {
 }
 
 a_missing_store_is_explained () {
-  fails 1 "there is no store at 'none.zarr'" ls -s none.zarr
-  fails 1 "there is no store at 'none.zarr'" info -s none.zarr a
-  fails 1 "there is no store at 'none.zarr'" validate -s none.zarr
-  fails 1 "there is no store at 'none.zarr'" gc -s none.zarr
-  fails 1 "there is no store at 'none.zarr'" rm -s none.zarr a
+  fails 1 "no store at 'none.zarr'" ls -s none.zarr
+  fails 1 "no store at 'none.zarr'" info -s none.zarr a
+  fails 1 "no store at 'none.zarr'" validate -s none.zarr
+  fails 1 "no store at 'none.zarr'" gc -s none.zarr
+  fails 1 "no store at 'none.zarr'" rm -s none.zarr a
   [ ! -e none.zarr ]
   fails 2 "--store: the name is empty" ls -s ''
 }
@@ -157,9 +157,9 @@ clashing_names_name_both_files_and_write_nothing () {
   mkdir -p x y
   cp scans/a.nii x
   cp scans/scaled.nii y/a.nii
-  fails 1 "'x/a.nii' and 'y/a.nii' would both become images/a" \
+  fails 1 "'x/a.nii' and 'y/a.nii' both map to images/a" \
     ingest -s clash.zarr x/a.nii y/a.nii
-  fails 1 "'x/a.nii' and 'y/a.nii' would both become ct/a" \
+  fails 1 "'x/a.nii' and 'y/a.nii' both map to ct/a" \
     ingest -s clash.zarr -c ct x y
   [ ! -e clash.zarr ]
 }
@@ -224,7 +224,7 @@ a_whole_export_is_the_source_byte_for_byte () {
 
 an_existing_output_stays_without_overwrite () {
   echo mine >keep.nii
-  fails 1 "keep.nii: exists already (replace it by --overwrite)" \
+  fails 1 "keep.nii: exists already (use --overwrite to replace it)" \
     export -s f.zarr a -o keep.nii
   [ "$(cat keep.nii)" = mine ]
   runs export -s f.zarr a -o keep.nii --overwrite
@@ -256,11 +256,11 @@ an_array_is_named_by_its_path () {
 }
 
 boxes_outside_are_refused_in_words () {
-  fails 1 "--x: position 48 is outside: the axis has 48" \
+  fails 1 "--x: 48 is out of range (0-47)" \
     roi -s p.zarr head --x 40:49 -o r.nii
-  fails 1 "--size: 41 is more than the 40 that axis y has" \
+  fails 1 "--size: 41 exceeds the length of axis y (40)" \
     roi -s p.zarr head --size 41 -o r.nii
-  fails 1 "--at: z = 30 is too far: a size of 4 fits up to 28" \
+  fails 1 "--at: z = 30 is out of range (0-28) for a size of 4" \
     roi -s p.zarr head --at 0,0,30 --size 4 -o r.nii
   fails 1 "--t: the image has no axis t, its axes are x, y, z" \
     roi -s p.zarr head --t 0 -o r.nii
@@ -286,9 +286,9 @@ planes_have_names_of_their_own () {
     --no-aspect
   says 'wrote head_sagittal_3.png: 40 x 32 pixels, window -160 to 240.5'
   fails 1 "exists already" slice -s p.zarr head
-  fails 1 "--index: 32 is outside: the image has 32 there" \
+  fails 1 "--index: 32 is out of range (0-31)" \
     slice -s p.zarr head -i 32
-  fails 1 "--time: 1 is outside: the image has 1 there" \
+  fails 1 "--time: 1 is out of range (0-0)" \
     slice -s p.zarr head --time 1
 }
 
@@ -313,7 +313,7 @@ pixels_between_voxels_are_linear_but_of_labels_the_nearest () {
 
 planes_of_time_and_colour_are_taken () {
   runs slice -s f.zarr four --time 1 -o t.png
-  fails 1 "--time: 99 is outside" slice -s f.zarr four --time 99 -o u.png
+  fails 1 "--time: 99 is out of range" slice -s f.zarr four --time 99 -o u.png
   runs slice -s f.zarr colour -o c.png
   says 'in colour'
   runs slice -s f.zarr colour -o c.nii

@@ -8,6 +8,7 @@
 #include "tests/unit.h"
 
 #include "tools/table.h"
+#include "tools/parse.h"
 #include "tools/text.h"
 
 static void

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "tools/bench/apart.h"
-#include "tools/profile/temp.h"
+#include "tools/interrupt.h"
 
 /* Linux counts in KiB, macOS in bytes. */
 #ifdef __APPLE__
@@ -18,8 +18,8 @@
 #define MAXRSS_NBYTES 1024
 #endif
 
-/* A process that was forked begins with what it has, not with the peak of
- * its parent. */
+/* A forked process begins with its own memory, not with the peak of its
+ * parent. */
 static uint64_t
 peak_nbytes (void)
 {
@@ -29,7 +29,7 @@ peak_nbytes (void)
   return (uint64_t) usage.ru_maxrss * MAXRSS_NBYTES;
 }
 
-/* The result is shorter than what a pipe takes at once. */
+/* The result is shorter than the capacity of a pipe. */
 static _Noreturn void
 be_child (int file, rd_apart_fn *fn, void *data)
 {
@@ -38,9 +38,9 @@ be_child (int file, rd_apart_fn *fn, void *data)
   result.peak_nbytes = peak_nbytes ();
   if (!failed
       && write (file, &result, sizeof result) != (ssize_t) sizeof result)
-    failed = rd_error ("cannot tell what was measured: %s",
+    failed = rd_error ("cannot report what was measured: %s",
                        strerror (errno));
-  /* What stdio holds is the parent's. */
+  /* Buffered output belongs to the parent. */
   _exit (failed);
 }
 
@@ -75,7 +75,7 @@ rd_apart_run (rd_apart_fn *fn, void *data, struct rd_apart *result)
                                    strerror (number)) : wait_for (pid);
   if (!failed
       && read (ends[0], result, sizeof *result) != (ssize_t) sizeof *result)
-    failed = rd_error ("a process that was measured told nothing");
+    failed = rd_error ("a process that was measured reported nothing");
   close (ends[0]);
   return failed;
 }

@@ -1,19 +1,293 @@
 /* SPDX-License-Identifier: MIT */
-/* radio bench compare: what two benchmarks say of each other. */
+/* radio bench compare: compares what two runs of `radio bench --json'
+ * printed. */
 #include <config.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "tools/bench/result.h"
-#include "tools/bench/shift.h"
-#include "tools/profile/commands.h"
+#include "tools/bench/report.h"
+#include "tools/commands.h"
 #include "tools/profile/report.h"
+#include "tools/profile/samples.h"
 #include "tools/table.h"
-#include "tools/text.h"
 
-/* Two processes differ by so much for reasons that no number of rounds
- * within one shows: where their memory lies, who else uses the machine. */
+/* One row of one layout.  Strings belong to the object. */
+struct result_row {
+  const char *volume;         /* of several; else "" */
+  const char *tiling, *codec, *row;
+  uint64_t nthreads;          /* 0: of a result that does not tell */
+  uint64_t stored_nbytes;
+  double median_s;
+  double *values;             /* the median of each round; or each time, when
+                                 there are fewer than 4 rounds; allocated */
+  size_t nvalues;
+};
+
+struct result {
+  struct json_object *object;
+  struct result_row *rows; /* allocated */
+  size_t nrows;
+};
+
+/*------------------------------------------------------------------------
+ * Reading the JSON.  Errors name the file and the member.
+ *----------------------------------------------------------------------*/
+
+/* More than any benchmark prints. */
+#define MOST_NBYTES ((off_t) 64 << 20)
+
+/* Fewer rounds than this have no interval. */
+#define LEAST_ROUNDS 4
+
+static void
+close_file (const int *file)
+{
+  if (*file >= 0)
+    close (*file);
+}
+
+static int
+parse_file (const char *name, struct json_object **object)
+{
+  RD_CLEANUP (close_file) int file = open (name, O_RDONLY | O_CLOEXEC
+                                           | O_NONBLOCK);
+  struct stat st;
+  if (file < 0 || fstat (file, &st) != 0)
+    return rd_error ("%s: %s", name, strerror (errno));
+  if (!S_ISREG (st.st_mode) || st.st_size > MOST_NBYTES)
+    return rd_error ("%s: not a file that 'radio bench --json' wrote",
+                     name);
+  *object = json_object_from_fd (file);
+  struct json_object *format;
+  if (*object == NULL || !json_object_is_type (*object, json_type_object)
+      || !json_object_object_get_ex (*object, "radio_bench", &format))
+    return rd_error ("%s: not the output of 'radio bench --json'", name);
+  if (json_object_get_int (format) != RD_BENCH_FORMAT)
+    return rd_error ("%s: radio_bench is %s, this version reads %d", name,
+                     json_object_get_string (format), RD_BENCH_FORMAT);
+  return RD_EXIT_OK;
+}
+
+/* A member of a type; NULL after complaining. */
+static struct json_object *
+get_member (const char *file, struct json_object *object, const char *key,
+      enum json_type type)
+{
+  struct json_object *value = NULL;
+  if (json_object_is_type (object, json_type_object)
+      && json_object_object_get_ex (object, key, &value)
+      && json_object_is_type (value, type))
+    return value;
+  rd_error ("%s: '%s' is missing, or is not %s", file, key,
+            json_type_to_name (type));
+  return NULL;
+}
+
+/* A member that older results do not have. */
+static const char *
+optional_text (struct json_object *object, const char *key)
+{
+  struct json_object *value = NULL;
+  json_object_object_get_ex (object, key, &value);
+  return json_object_is_type (value, json_type_string)
+         ? json_object_get_string (value) : "";
+}
+
+static uint64_t
+optional_u64 (struct json_object *object, const char *key)
+{
+  struct json_object *value = NULL;
+  json_object_object_get_ex (object, key, &value);
+  return json_object_get_uint64 (value);
+}
+
+static double
+time_of (struct json_object *times, size_t i)
+{
+  return json_object_get_double (json_object_array_get_idx (times, i));
+}
+
+static double
+median_of (struct json_object *times, size_t first, size_t n, double *room)
+{
+  struct rd_summary summary;
+  for (size_t i = 0; i < n; i++)
+    room[i] = time_of (times, first + i);
+  rd_summarize (room, n, &summary);
+  return summary.median;
+}
+
+/* Times of one round share the places and the state of the machine; the
+ * medians of rounds are independent samples. */
+static int
+take_values (const char *file, struct json_object *times, size_t nperround,
+             struct result_row *row)
+{
+  size_t n = json_object_array_length (times);
+  RD_FREE double *room = calloc (n + 1, sizeof *room);
+  row->values = calloc (n + 1, sizeof *row->values);
+  if (room == NULL || row->values == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < n; i++)
+    if (!(time_of (times, i) > 0) || isinf (time_of (times, i)))
+      return rd_error ("%s: a time of row '%s' is not above 0", file,
+                       row->row);
+  row->median_s = median_of (times, 0, n, room);
+  if (nperround == 0 || n / nperround < LEAST_ROUNDS)
+    nperround = 1;
+  row->nvalues = n / nperround;
+  for (size_t i = 0; i < row->nvalues; i++)
+    row->values[i] = median_of (times, i * nperround, nperround, room);
+  return RD_EXIT_OK;
+}
+
+/* A row that was not measured is left out. */
+static int
+take_row (const char *file, struct json_object *layout,
+          struct json_object *object, struct result *result)
+{
+  struct result_row *row = &result->rows[result->nrows];
+  struct json_object *name = get_member (file, object, "row", json_type_string);
+  if (name == NULL)
+    return RD_EXIT_FAILED;
+  if (json_object_object_get_ex (object, "skipped", NULL))
+    return RD_EXIT_OK;
+  struct json_object *times = get_member (file, object, "times_s",
+                                    json_type_array);
+  struct json_object *n = get_member (file, object, "runs_of_a_round",
+                                json_type_int);
+  struct json_object *tiling = get_member (file, layout, "tiling",
+                                     json_type_string);
+  struct json_object *codec = get_member (file, layout, "codec",
+                                          json_type_string);
+  struct json_object *stored = get_member (file, layout, "stored_nbytes",
+                                     json_type_int);
+  if (!times || !n || !tiling || !codec || !stored)
+    return RD_EXIT_FAILED;
+  row->volume = optional_text (layout, "volume");
+  row->nthreads = optional_u64 (layout, "threads");
+  row->row = json_object_get_string (name);
+  row->tiling = json_object_get_string (tiling);
+  row->codec = json_object_get_string (codec);
+  row->stored_nbytes = json_object_get_uint64 (stored);
+  result->nrows++;
+  return take_values (file, times, (size_t) json_object_get_uint64 (n), row);
+}
+
+static int
+take_layout (const char *file, struct json_object *layout,
+             struct result *result)
+{
+  struct json_object *rows = get_member (file, layout, "rows", json_type_array);
+  if (rows == NULL)
+    return RD_EXIT_FAILED;
+  size_t n = json_object_array_length (rows);
+  struct result_row *more = reallocarray (result->rows,
+                                             result->nrows + n + 1,
+                                             sizeof *more);
+  if (more == NULL)
+    return rd_error_memory ();
+  result->rows = more;
+  memset (more + result->nrows, 0, (n + 1) * sizeof *more);
+  int failed = RD_EXIT_OK;
+  for (size_t i = 0; i < n && !failed; i++)
+    failed = take_row (file, layout, json_object_array_get_idx (rows, i),
+                       result);
+  return failed;
+}
+
+static int
+read_result (const char *file, struct result *result)
+{
+  memset (result, 0, sizeof *result);
+  int failed = parse_file (file, &result->object);
+  if (failed)
+    return failed;
+  struct json_object *layouts = get_member (file, result->object, "layouts",
+                                      json_type_array);
+  if (layouts == NULL)
+    return RD_EXIT_FAILED;
+  size_t n = json_object_array_length (layouts);
+  for (size_t i = 0; i < n && !failed; i++)
+    failed = take_layout (file, json_object_array_get_idx (layouts, i),
+                          result);
+  return failed;
+}
+
+/* A single number of threads is a condition of the whole result: another one
+ * there is a warning, and rows are compared all the same. */
+static bool
+is_alike (const struct result_row *a, const struct result_row *b,
+          bool by_threads)
+{
+  return strcmp (a->tiling, b->tiling) == 0
+         && strcmp (a->codec, b->codec) == 0 && strcmp (a->row, b->row) == 0
+         && strcmp (a->volume, b->volume) == 0
+         && (!by_threads || a->nthreads == b->nthreads);
+}
+
+/* True if the rows of a result have different numbers of threads. */
+static bool
+has_threads (const struct result *result)
+{
+  for (size_t i = 1; i < result->nrows; i++)
+    if (result->rows[i].nthreads != result->rows[0].nthreads)
+      return true;
+  return false;
+}
+
+static const struct result_row *
+find_row (const struct result *result,
+                const struct result_row *like)
+{
+  bool by_threads = has_threads (result);
+  for (size_t i = 0; i < result->nrows; i++)
+    if (is_alike (&result->rows[i], like, by_threads))
+      return &result->rows[i];
+  return NULL;
+}
+
+static char *
+layout_name (const struct result *result,
+                  const struct result_row *row)
+{
+  char threads[48] = "";
+  if (has_threads (result))
+    snprintf (threads, sizeof threads, ", %" PRIu64 " thread%s",
+              row->nthreads, row->nthreads == 1 ? "" : "s");
+  return rd_format ("%s%s%s %s%s", row->volume, *row->volume ? ", " : "",
+                    row->tiling, row->codec, threads);
+}
+
+static char *
+result_text (const struct result *result, const char *key)
+{
+  struct json_object *value = NULL;
+  json_object_object_get_ex (result->object, key, &value);
+  return rd_format ("%s", value ? json_object_get_string (value) : "");
+}
+
+static void
+clear_result (struct result *result)
+{
+  for (size_t i = 0; i < result->nrows; i++)
+    free (result->rows[i].values);
+  free (result->rows);
+  json_object_put (result->object);
+}
+
+/*------------------------------------------------------------------------
+ * Comparing
+ *----------------------------------------------------------------------*/
+
+/* Two processes differ by as much for reasons that no number of rounds within
+ * one shows: the placement of memory, other users of the machine. */
 #define LEAST_CHANGE 0.02
 
 enum change { NOISE, FASTER, SLOWER, UNKNOWN };
@@ -23,48 +297,23 @@ static const char *const change_names[] = {
   [UNKNOWN] = "too few runs"
 };
 
-struct row {
-  const struct rd_result_row *before, *after;
+struct row_change {
+  const struct result_row *before, *after;
   struct rd_shift shift;      /* after to before */
   enum change change;
 };
 
 struct comparison {
-  struct rd_result before, after;
-  struct row *rows;           /* of both; allocated */
+  struct result before, after;
+  struct row_change *rows;           /* of both; allocated */
   size_t nrows;
   size_t unmatched_count;     /* rows of one alone */
   bool json;
   double fail_percent;        /* negative: differences do not fail */
 };
 
-static bool
-take_option (struct comparison *c, int id, struct rd_args *args)
-{
-  if (id == RD_OPTION_JSON)
-    c->json = true;
-  if (id != RD_OPTION_FAIL_IF_SLOWER
-      || (rd_parse_double (args->value, &c->fail_percent)
-          && c->fail_percent >= 0))
-    return true;
-  rd_usage_error (args, "--fail-if-slower: '%s' is not a percentage from 0 "
-                  "on", args->value);
-  return false;
-}
-
-static bool
-parse (struct comparison *c, struct rd_args *args)
-{
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (!take_option (c, id, args))
-      return false;
-  return id == 0 && rd_args_want (args, 2, 2, args->noperands == 0 ? "OLD"
-                                                                   : "NEW");
-}
-
 static enum change
-judge (const struct rd_shift *shift)
+classify (const struct rd_shift *shift)
 {
   if (shift->low == 0 && shift->high == 0)
     return UNKNOWN;
@@ -76,29 +325,29 @@ judge (const struct rd_shift *shift)
 }
 
 static int
-match (struct comparison *c)
+match_rows (struct comparison *c)
 {
   c->rows = calloc (c->after.nrows + 1, sizeof *c->rows);
   if (c->rows == NULL)
     return rd_error_memory ();
   for (size_t i = 0; i < c->after.nrows; i++) {
-    const struct rd_result_row *after = &c->after.rows[i];
-    const struct rd_result_row *before = rd_result_find (&c->before, after);
-    struct row *row = &c->rows[c->nrows];
+    const struct result_row *after = &c->after.rows[i];
+    const struct result_row *before = find_row (&c->before, after);
+    struct row_change *row = &c->rows[c->nrows];
     if (before == NULL)
       continue;
-    *row = (struct row) { .before = before, .after = after };
+    *row = (struct row_change) { .before = before, .after = after };
     if (!rd_shift_of (before->values, before->nvalues, after->values,
                       after->nvalues, &row->shift))
       return rd_error_memory ();
-    row->change = judge (&row->shift);
+    row->change = classify (&row->shift);
     c->nrows++;
   }
   c->unmatched_count = c->before.nrows + c->after.nrows - 2 * c->nrows;
   return RD_EXIT_OK;
 }
 
-/* What both should have in common is told where they have not. */
+/* Warns where conditions differ. */
 static int
 warn_of_conditions (const struct comparison *c)
 {
@@ -106,8 +355,8 @@ warn_of_conditions (const struct comparison *c)
     "shape", "dtype", "threads", "destination", "seed"
   };
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    RD_FREE char *before = rd_result_text (&c->before, keys[i]);
-    RD_FREE char *after = rd_result_text (&c->after, keys[i]);
+    RD_FREE char *before = result_text (&c->before, keys[i]);
+    RD_FREE char *after = result_text (&c->after, keys[i]);
     if (before == NULL || after == NULL)
       return RD_EXIT_FAILED;
     if (strcmp (before, after) == 0)
@@ -121,11 +370,11 @@ warn_of_conditions (const struct comparison *c)
 }
 
 static bool
-add_row (struct rd_table *table, const struct comparison *c,
-         const struct row *row)
+add_change_row (struct rd_table *table, const struct comparison *c,
+         const struct row_change *row)
 {
   char text[4][32], range[80] = "-";
-  RD_FREE char *layout = rd_result_layout (&c->after, row->after);
+  RD_FREE char *layout = layout_name (&c->after, row->after);
   if (layout == NULL)
     return false;
   snprintf (text[2], 32, "%.3f", row->shift.ratio);
@@ -137,10 +386,7 @@ add_row (struct rd_table *table, const struct comparison *c,
     rd_text_ms (row->after->median_s, text[1]), text[2], range,
     change_names[row->change]
   };
-  bool ok = true;
-  for (size_t i = 0; i < table->ncolumns && ok; i++)
-    ok = rd_table_add (table, cells[i]);
-  return ok;
+  return rd_table_add_row (table, cells);
 }
 
 /* The geometric mean of all ratios. */
@@ -154,7 +400,7 @@ mean_ratio (const struct comparison *c)
 }
 
 static void
-print_sentence (const struct comparison *c)
+print_summary (const struct comparison *c)
 {
   size_t counts[UNKNOWN + 1] = { 0 };
   for (size_t i = 0; i < c->nrows; i++)
@@ -163,7 +409,7 @@ print_sentence (const struct comparison *c)
           c->nrows == 1 ? "" : "s", counts[FASTER], counts[SLOWER],
           counts[NOISE]);
   if (counts[UNKNOWN] > 0)
-    printf (", %zu with too few runs to tell", counts[UNKNOWN]);
+    printf (", %zu with too few runs", counts[UNKNOWN]);
   printf ("; geometric mean %.3f\n", mean_ratio (c));
   if (c->unmatched_count > 0)
     printf ("%zu row%s only in one of the two\n", c->unmatched_count,
@@ -177,21 +423,19 @@ print_table (const struct comparison *c)
     "layout", "row", "old ms", "new ms", "new/old", "95 %", "change"
   };
   struct rd_table table = { .ncolumns = 7, .alignment = "llrrrrl" };
-  bool ok = true;
-  for (size_t i = 0; i < table.ncolumns && ok; i++)
-    ok = rd_table_add (&table, titles[i]);
+  bool ok = rd_table_add_row (&table, titles);
   for (size_t i = 0; i < c->nrows && ok; i++)
-    ok = add_row (&table, c, &c->rows[i]);
+    ok = add_change_row (&table, c, &c->rows[i]);
   if (ok) {
     rd_table_print (&table, stdout);
-    print_sentence (c);
+    print_summary (c);
   }
   rd_table_clear (&table);
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 static struct json_object *
-row_json (const struct row *row)
+row_json (const struct row_change *row)
 {
   struct json_object *object = json_object_new_object ();
   rd_report_put_text (object, "volume", row->after->volume);
@@ -226,14 +470,14 @@ print_json (const struct comparison *c)
 }
 
 static int
-check (const struct comparison *c)
+check_changes (const struct comparison *c)
 {
   for (size_t i = 0; i < c->nrows && c->fail_percent >= 0; i++) {
-    const struct row *row = &c->rows[i];
+    const struct row_change *row = &c->rows[i];
     double slower = 100 * (row->shift.ratio - 1);
     if (row->change != SLOWER || slower <= c->fail_percent)
       continue;
-    RD_FREE char *layout = rd_result_layout (&c->after, row->after);
+    RD_FREE char *layout = layout_name (&c->after, row->after);
     return rd_error ("%s, %s: slower by %.1f %%, more than the %g %% "
                      "allowed", layout ? layout : "?", row->after->row,
                      slower, c->fail_percent);
@@ -242,13 +486,13 @@ check (const struct comparison *c)
 }
 
 static int
-compare (struct comparison *c, const struct rd_args *args)
+compare_results (struct comparison *c, const struct rd_args *args)
 {
-  int failed = rd_result_read (args->operands[0], &c->before);
+  int failed = read_result (args->operands[0], &c->before);
   if (!failed)
-    failed = rd_result_read (args->operands[1], &c->after);
+    failed = read_result (args->operands[1], &c->after);
   if (!failed)
-    failed = match (c);
+    failed = match_rows (c);
   if (failed)
     return failed;
   if (c->nrows == 0)
@@ -257,16 +501,24 @@ compare (struct comparison *c, const struct rd_args *args)
   failed = warn_of_conditions (c);
   if (!failed)
     failed = c->json ? print_json (c) : print_table (c);
-  return failed ? failed : check (c);
+  return failed ? failed : check_changes (c);
 }
 
 static int
 run_compare (struct rd_args *args)
 {
   struct comparison c = { .fail_percent = -1 };
-  int status = parse (&c, args) ? compare (&c, args) : args->status;
-  rd_result_clear (&c.before);
-  rd_result_clear (&c.after);
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    if (!rd_args_percentage (args, &c.fail_percent))
+      return args->status;
+  if (id < 0 || !rd_args_want (args, 2, 2, args->noperands == 0 ? "OLD"
+                                                                : "NEW"))
+    return args->status;
+  c.json = args->json;
+  int status = compare_results (&c, args);
+  clear_result (&c.before);
+  clear_result (&c.after);
   free (c.rows);
   return status;
 }
@@ -274,8 +526,8 @@ run_compare (struct rd_args *args)
 static const struct rd_option options[] = {
   { RD_OPTION_FAIL_IF_SLOWER, "fail-if-slower", "PERCENT",
     "exit 1 when a row got slower by more\n"
-    "than PERCENT, and that is not noise" },
-  { RD_OPTION_JSON, "json", NULL, "print a JSON object" },
+    "than PERCENT, beyond noise" },
+  RD_JSON_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -283,14 +535,13 @@ static const struct rd_option options[] = {
 const struct rd_command rd_bench_compare = {
   .name = "bench compare",
   .operands = "OLD NEW [OPTION]...",
-  .summary = "what two benchmarks say of each other",
+  .summary = "compare the results of two benchmarks",
   .description =
-    "Compares what two runs of 'radio bench --json' printed, row by row of "
-    "the same layout: the ratio of the times, new to old, and an interval "
-    "that holds it with 95 % confidence by the medians of the rounds. What "
-    "that interval or 2 % explain is called noise: two processes differ by "
-    "as much without any change. The exit status is 0 also when there are "
-    "differences.",
+    "Compares the output of two runs of 'radio bench --json', row by row of "
+    "the same layout: the ratio of the times, new to old, and its 95 % "
+    "confidence interval by the medians of the rounds. A change within that "
+    "interval or 2 % is called noise: two processes differ by as much without "
+    "any change. The exit status is 0 also when there are differences.",
   .options = options,
   .examples =
     "radio bench compare old.json new.json\n"

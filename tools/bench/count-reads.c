@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "tools/text.h"
+#include "tools/parse.h"
 #include "tools/tool.h"
 
 /* Places are taken in turn, all before a run begins anew. */

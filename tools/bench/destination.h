@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the benchmark reads to.  Half of a whole read into fresh memory is
- * page faults, so figures mean little without saying which it was. */
+/* The destination of reads in the benchmark.  Half of the time of a whole read
+ * into new memory is page faults, so figures depend on it. */
 #ifndef RD_BENCH_DESTINATION_H
 #define RD_BENCH_DESTINATION_H
 
@@ -22,12 +22,12 @@ struct rd_destination {
   size_t nbytes;
 };
 
-/* Memory for one read, and the end of it; both are parts of what is timed.
- * NULL after complaining. */
+/* Allocate and free memory for one read; both are timed.  NULL after an error.
+ */
 void *rd_destination_take (struct rd_destination *destination, size_t nbytes);
 void rd_destination_return (struct rd_destination *destination, void *buffer);
 
-/* Whether a read of so many bytes goes into pages that nobody touched. */
+/* True if a read of nbytes causes page faults. */
 bool rd_destination_faults (const struct rd_destination *destination,
                             uint64_t nbytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The stores that the benchmark measures.  An image is ingested into one
- * temporary store for each layout; a volume that is there is measured where
- * it stands. */
+ * temporary store for each layout; an existing volume is measured in place.
+ */
 #include <config.h>
 
 #include <inttypes.h>
@@ -10,19 +10,95 @@
 
 #include "tools/bench/layout.h"
 #include "tools/facts.h"
-#include "tools/profile/temp.h"
+#include "tools/interrupt.h"
+#include "tools/parse.h"
 
-/* Volumes that the loader has to choose from: those made for it, and at most
- * those of a user's collection. */
+/*------------------------------------------------------------------------
+ * Lists on the command line
+ *----------------------------------------------------------------------*/
+
+/* The length of the first word of a list. */
+static size_t
+word_length (const char *text)
+{
+  if (*text == '[')
+    return strlen (text);
+  size_t length = strcspn (text, ",");
+  bool number = *text >= '0' && *text <= '9';
+  for (int i = 1; i < 3 && number && text[length] == ','; i++)
+    length += 1 + strcspn (text + length + 1, ",");
+  return length;
+}
+
+/* True if one more word of this length is allowed. */
+static bool
+has_room (struct rd_args *args, size_t length, size_t n)
+{
+  if (length > 0 && n < RD_MAX_LIST)
+    return true;
+  rd_usage_error (args, length ? "--%s: '%s' is more than can be compared at "
+                  "a time" : "--%s: '%s' has an empty word",
+                  args->option->name, args->value);
+  return false;
+}
+
+bool
+rd_list_add (struct rd_args *args, struct rd_list *words)
+{
+  for (const char *text = args->value;;) {
+    size_t length = word_length (text);
+    if (!has_room (args, length, words->n))
+      return false;
+    char *word = strndup (text, length);
+    if (word == NULL) {
+      args->status = rd_error_memory ();
+      return false;
+    }
+    words->at[words->n++] = word;
+    if (text[length] == '\0')
+      return true;
+    text += length + 1;
+  }
+}
+
+void
+rd_list_clear (struct rd_list *words)
+{
+  for (size_t i = 0; i < words->n; i++)
+    free (words->at[i]);
+  words->n = 0;
+}
+
+bool
+rd_counts_add (struct rd_args *args, struct rd_counts *counts)
+{
+  for (const char *text = args->value;;) {
+    size_t length = strcspn (text, ",");
+    uint64_t number;
+    RD_FREE char *digits = strndup (text, length);
+    if (!has_room (args, length, counts->n))
+      return false;
+    if (digits == NULL || !rd_parse_u64 (digits, &number) || number < 1
+        || number > 1024) {
+      rd_usage_error (args, "--%s: '%.*s' is not a number from 1 to 1024",
+                      args->option->name, (int) length, text);
+      return false;
+    }
+    counts->at[counts->n++] = (unsigned) number;
+    if (text[length] == '\0')
+      return true;
+    text += length + 1;
+  }
+}
+
+/*------------------------------------------------------------------------
+ * Layouts
+ *----------------------------------------------------------------------*/
+
+/* Volumes that the loader chooses from: the number of those made for it, and
+ * the most of a user's collection. */
 #define NCOPIES 3
 #define MAX_PATHS 256
-
-/* A volume of the temporary store, "bench/1". */
-static char *
-copy_path (size_t i)
-{
-  return rd_format ("bench/%zu", i + 1);
-}
 
 int
 rd_bench_make_volume (struct radio_store *store, const char *file,
@@ -72,7 +148,7 @@ keep_path (const struct radio_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
-/* The volumes of the collection that the volume is in. */
+/* Lists the volumes of the collection of the volume. */
 static int
 find_paths (struct rd_layout *layout)
 {
@@ -91,19 +167,7 @@ find_paths (struct rd_layout *layout)
   return rd_error_library (collection);
 }
 
-static int
-describe (const struct rd_bench *bench, struct rd_layout *layout)
-{
-  struct rd_subject *subject = &layout->subject;
-  layout->raw_nbytes = rd_raw_nbytes (&subject->info.array);
-  if (radio_volume_stored_nbytes (subject->target.volume,
-                                  &layout->stored_nbytes) != RADIO_OK)
-    return rd_error_library (subject->target.name);
-  return is_chosen (bench, RD_ROW_LOADER) ? find_paths (layout)
-                                          : RD_EXIT_OK;
-}
-
-/* The command's own arguments, for a store and the threads of a layout. */
+/* The arguments of the command with the store and the threads of a layout. */
 static struct rd_args
 args_of (const struct rd_bench *bench, const struct rd_layout *layout,
          const char *store)
@@ -114,33 +178,33 @@ args_of (const struct rd_bench *bench, const struct rd_layout *layout,
   return args;
 }
 
-/* Where the layout's image is ingested to, again and again. */
-static int
-open_scratch (const struct rd_bench *bench, struct rd_layout *layout)
-{
-  RD_FREE char *name = rd_format ("%s/scratch.zarr", bench->temp);
-  if (name == NULL)
-    return RD_EXIT_FAILED;
-  struct rd_args args = args_of (bench, layout, name);
-  return rd_store_open (&args, true, &layout->scratch);
-}
-
 static int
 open_layout (const struct rd_bench *bench, struct rd_layout *layout,
              const char *store, const char *volume)
 {
   const struct rd_subject_options options = { 0 };
   struct rd_args args = args_of (bench, layout, store);
-  int failed = rd_subject_open (&args, volume, &options, bench->json,
+  int failed = rd_subject_open (&args, volume, &options, args.json,
                                 &layout->subject);
-  if (!failed)
-    failed = describe (bench, layout);
-  if (!failed && is_chosen (bench, RD_ROW_INGEST))
-    failed = open_scratch (bench, layout);
-  return failed;
+  if (failed)
+    return failed;
+  struct rd_subject *subject = &layout->subject;
+  layout->raw_nbytes = rd_raw_nbytes (&subject->info.array);
+  if (radio_volume_stored_nbytes (subject->target.volume,
+                                  &layout->stored_nbytes) != RADIO_OK)
+    return rd_error_library (subject->target.name);
+  if (is_chosen (bench, RD_ROW_LOADER))
+    failed = find_paths (layout);
+  if (failed || !is_chosen (bench, RD_ROW_INGEST))
+    return failed;
+  RD_FREE char *name = rd_format ("%s/scratch.zarr", bench->temp);
+  if (name == NULL)
+    return RD_EXIT_FAILED;
+  args = args_of (bench, layout, name);
+  return rd_store_open (&args, true, &layout->scratch);
 }
 
-/* Ingest the image, or the phantom, as often as the rows need it. */
+/* Ingests the image, or the phantom, as often as the rows need it. */
 static int
 make_store (const struct rd_bench *bench, const struct rd_layout *layout)
 {
@@ -153,29 +217,15 @@ make_store (const struct rd_bench *bench, const struct rd_layout *layout)
   args.nthreads = bench->args->nthreads;
   int failed = rd_store_open (&args, true, &store);
   for (size_t i = 0; i < ncopies && !failed; i++) {
-    RD_FREE char *path = copy_path (i);
+    RD_FREE char *path = rd_format ("bench/%zu", i + 1);
     failed = path ? rd_bench_make_volume (store, bench->file, &options, path,
                                           NULL) : RD_EXIT_FAILED;
   }
   return failed;
 }
 
-/* The store of what is measured with several numbers of threads is made for
- * the first of them. */
-static int
-make_layout (struct rd_bench *bench, struct rd_layout *layout, size_t i)
-{
-  layout->store_name = rd_format ("%s/layout-%zu.zarr", bench->temp,
-                                  i / bench->threads.n);
-  if (layout->store_name == NULL)
-    return RD_EXIT_FAILED;
-  int failed = i % bench->threads.n == 0 ? make_store (bench, layout)
-                                         : RD_EXIT_OK;
-  return failed ? failed : open_layout (bench, layout, layout->store_name,
-                                        "bench/1");
-}
-
-/* Layout i: threads change fastest, then codecs. */
+/* Adds layout i: threads change fastest, then codecs.  A temporary store that
+ * is measured with several numbers of threads is made for the first one. */
 static int
 add_layout (struct rd_bench *bench, size_t i)
 {
@@ -188,24 +238,13 @@ add_layout (struct rd_bench *bench, size_t i)
                         bench->volumes[k]);
   layout->tiling = bench->tilings.at[k / ncodecs];
   layout->codec = bench->codecs.at[k % ncodecs];
-  return make_layout (bench, layout, i);
-}
-
-static int
-add_layouts (struct rd_bench *bench)
-{
-  size_t ntilings = bench->tilings.n ? bench->tilings.n : 1;
-  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
-  size_t n = bench->threads.n * (bench->nvolumes ? bench->nvolumes
-                                                 : ntilings * ncodecs);
-  int failed = RD_EXIT_OK;
-  if (n > RD_MAX_LAYOUTS)
-    return rd_error ("tilings, codecs, volumes and threads make %zu "
-                     "layouts: at most %d are compared at one time", n,
-                     RD_MAX_LAYOUTS);
-  for (size_t i = 0; i < n && !failed; i++)
-    failed = add_layout (bench, i);
-  return failed;
+  layout->store_name = rd_format ("%s/layout-%zu.zarr", bench->temp, k);
+  if (layout->store_name == NULL)
+    return RD_EXIT_FAILED;
+  int failed = i % bench->threads.n == 0 ? make_store (bench, layout)
+                                         : RD_EXIT_OK;
+  return failed ? failed : open_layout (bench, layout, layout->store_name,
+                                        "bench/1");
 }
 
 int
@@ -217,29 +256,34 @@ rd_layouts_open (struct rd_bench *bench)
   if (bench->threads.n == 0)
     bench->threads.at[bench->threads.n++] = rd_default_nthreads ();
   int failed = rd_temp_make (bench->args->store, &bench->temp);
-  return failed ? failed : add_layouts (bench);
-}
-
-static void
-close_layout (struct rd_layout *layout)
-{
-  rd_subject_close (&layout->subject);
-  radio_store_close (layout->scratch);
-  free (layout->store_name);
-  for (size_t i = 0; i < 2; i++)
-    free (layout->sources[i]);
-  for (size_t i = 0; i < layout->npaths; i++)
-    free (layout->paths[i]);
-  free (layout->paths);
-  for (size_t i = 0; i < RD_NROWS; i++)
-    free (layout->samples[i].seconds);
+  size_t ntilings = bench->tilings.n ? bench->tilings.n : 1;
+  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
+  size_t n = bench->threads.n * (bench->nvolumes ? bench->nvolumes
+                                                 : ntilings * ncodecs);
+  if (!failed && n > RD_MAX_LAYOUTS)
+    return rd_error ("tilings, codecs, volumes and threads make %zu layouts: "
+                     "at most %d are compared at a time", n, RD_MAX_LAYOUTS);
+  for (size_t i = 0; i < n && !failed; i++)
+    failed = add_layout (bench, i);
+  return failed;
 }
 
 void
 rd_layouts_close (struct rd_bench *bench)
 {
-  for (size_t i = 0; i < bench->nlayouts; i++)
-    close_layout (&bench->layouts[i]);
+  for (size_t k = 0; k < bench->nlayouts; k++) {
+    struct rd_layout *layout = &bench->layouts[k];
+    rd_subject_close (&layout->subject);
+    radio_store_close (layout->scratch);
+    free (layout->store_name);
+    for (size_t i = 0; i < 2; i++)
+      free (layout->sources[i]);
+    for (size_t i = 0; i < layout->npaths; i++)
+      free (layout->paths[i]);
+    free (layout->paths);
+    for (size_t i = 0; i < RD_NROWS; i++)
+      free (layout->samples[i].seconds);
+  }
   free (bench->layouts);
   rd_temp_remove (bench->temp);
   rd_destination_clear (&bench->destination);
@@ -259,25 +303,20 @@ rd_is_bench_image (const struct rd_args *args, const char *operand)
          && (args->store == NULL || access (operand, F_OK) == 0);
 }
 
-/* The first of the layouts that have the same image. */
-static struct rd_layout *
-find_owner (struct rd_bench *bench, const struct rd_layout *layout)
-{
-  size_t i = (size_t) (layout - bench->layouts);
-  return &bench->layouts[bench->nvolumes ? i - i % bench->threads.n : 0];
-}
-
 const char *
 rd_bench_source (struct rd_bench *bench, struct rd_layout *layout,
                  bool compressed)
 {
   if (bench->file && rd_is_compressed (bench->file) == compressed)
     return bench->file;
-  struct rd_layout *owner = find_owner (bench, layout);
+  /* The first of the layouts that have the same image makes it. */
+  size_t i = (size_t) (layout - bench->layouts);
+  size_t first = bench->nvolumes ? i - i % bench->threads.n : 0;
+  struct rd_layout *owner = &bench->layouts[first];
   if (owner->sources[compressed])
     return owner->sources[compressed];
   char *file = rd_format ("%s/image-%zu.nii%s", bench->temp,
-                          (size_t) (owner - bench->layouts),
+                          first,
                           compressed ? ".gz" : "");
   owner->sources[compressed] = file;
   if (file == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the benchmark measures: one image, laid out in one or several ways,
- * and what was measured of each. */
+/* The layouts that the benchmark measures: one image in one or several
+ * layouts, and the samples of each. */
 #ifndef RD_BENCH_LAYOUT_H
 #define RD_BENCH_LAYOUT_H
 
@@ -8,7 +8,7 @@
 #include "tools/bench/rows.h"
 #include "tools/profile/subject.h"
 
-/* What was measured of one row of one layout. */
+/* The samples of one row of one layout. */
 struct rd_sample {
   double *seconds;            /* of one run each, in the order measured */
   size_t n, capacity;
@@ -20,10 +20,10 @@ struct rd_sample {
   const char *skipped;        /* why it is not measured; or NULL */
 };
 
-/* Bytes of tiles that are decoded in a second, the most of all rounds. */
+/* Bytes of tiles decoded per second, the most of all rounds. */
 struct rd_decode_rates {
-  double whole;               /* all of each tile is wanted */
-  double thin;                /* hardly anything of it */
+  double whole;               /* all of each tile is read */
+  double thin;                /* little of each tile is read */
 };
 
 struct rd_layout {
@@ -43,42 +43,38 @@ struct rd_layout {
 };
 
 #define RD_MAX_LAYOUTS 16
-#define RD_MAX_WORDS 8
+#define RD_MAX_LIST 8
 
-struct rd_words {
-  char *at[RD_MAX_WORDS];     /* allocated */
+struct rd_list {
+  char *at[RD_MAX_LIST];      /* allocated */
   size_t n;
 };
 
-/* Split "balanced,axial,32,32,8" or "small,medium", adding to what is there;
- * three numbers are one tiling, and what starts with '[' is one codec.
- * False without memory or room, after telling. */
-bool rd_words_add (struct rd_args *args, const char *option,
-                   struct rd_words *words);
-void rd_words_clear (struct rd_words *words);
+/* Split the value of an option, "balanced,axial,32,32,8" or "small,medium", or
+ * numbers of threads, "1,2,4", and add them to the list; three numbers are one
+ * tiling, and text from '[' is one codec.  False after an error. */
+bool rd_list_add (struct rd_args *args, struct rd_list *words);
+void rd_list_clear (struct rd_list *words);
 
 struct rd_counts {
-  unsigned at[RD_MAX_WORDS];
+  unsigned at[RD_MAX_LIST];
   size_t n;
 };
 
-/* Split "1,2,4", numbers of threads; the same. */
-bool rd_counts_add (struct rd_args *args, const char *option,
-                    struct rd_counts *counts);
+bool rd_counts_add (struct rd_args *args, struct rd_counts *counts);
 
-/* As many threads as a context has by itself: one for each processor. */
+/* The default number of threads of a context: one for each processor. */
 unsigned rd_default_nthreads (void);
 
-/* Everything that a run of the benchmark knows. */
+/* A run of the benchmark. */
 struct rd_bench {
   bool chosen[RD_NROWS];
-  bool json;
   uint64_t nrounds, nruns, nwarm, seed;       /* nruns 0: by the clock */
   struct rd_destination destination;
-  struct rd_words tilings, codecs;
+  struct rd_list tilings, codecs;
   struct rd_counts threads;   /* none: one for each processor */
   uint64_t shape[3];          /* of the phantom: z, y, x */
-  bool phantom;               /* asked for */
+  bool phantom;               /* --phantom */
   const struct rd_args *args;
   const char *file;           /* the user's image; NULL: none */
   char *const *volumes;       /* the user's volumes */
@@ -87,35 +83,34 @@ struct rd_bench {
   char *temp;                 /* allocated */
   struct rd_layout *layouts;  /* allocated */
   size_t nlayouts;
-  bool told_cold;             /* that files did not leave memory */
+  bool warned_cold;           /* that files stayed in the page cache */
 };
 
-/* Make a volume of an image or, without one, of the phantom that the options
- * tell; Ctrl-C ends it.  *nbytes are the image's; may be NULL.  Returns an
- * exit status, after complaining. */
+/* Makes a volume of an image or, without one, of a phantom; Ctrl-C ends it.
+ * *nbytes are the image's; may be NULL.  Returns an exit status; prints
+ * errors. */
 int rd_bench_make_volume (struct radio_store *store, const char *file,
                           const struct rd_subject_options *options,
                           const char *path, uint64_t *nbytes);
 
 bool rd_is_compressed (const char *file);
 
-/* Whether an operand is an image, not a volume: it is called like one, and
- * it is there or no store was named that could have it. */
+/* True if an operand is an image, not a volume: by its name, if it exists or
+ * no store was given that could contain it. */
 bool rd_is_bench_image (const struct rd_args *args, const char *operand);
 
-/* Make or open all layouts.  Returns an exit status, after complaining; to
- * be closed in any case. */
+/* Makes or opens all layouts.  Returns an exit status; prints errors; to be
+ * closed in any case. */
 int rd_layouts_open (struct rd_bench *bench);
 void rd_layouts_close (struct rd_bench *bench);
 
-/* The image as a file that is compressed or not: the user's own, or one that
- * is made of the layout's volume.  NULL after complaining. */
+/* The image as a file, compressed or not: the user's own, or one made of the
+ * layout's volume.  NULL after an error. */
 const char *rd_bench_source (struct rd_bench *bench,
                              struct rd_layout *layout, bool compressed);
 
-/* What tells a layout from the others: "balanced medium, 2 threads", with
- * the name of the volume where there are several.  Allocated; NULL after
- * complaining. */
+/* The title of a layout: "balanced medium, 2 threads", with the name of the
+ * volume where there are several.  Allocated; NULL after an error. */
 char *rd_layout_title (const struct rd_bench *bench,
                        const struct rd_layout *layout);
 

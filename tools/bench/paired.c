@@ -83,7 +83,7 @@ rd_ratio_alone (const struct rd_series *series, struct rd_ratio *ratio)
 
 /* With too few rounds for an interval nothing is clear. */
 enum rd_verdict
-rd_judge (const struct rd_ratio *ratio, double bar)
+rd_classify (const struct rd_ratio *ratio, double bar)
 {
   if (ratio->low == 0 && ratio->high == 0)
     return RD_UNCLEAR;
@@ -110,5 +110,5 @@ rd_ratio_put (struct json_object *object, const struct rd_ratio *ratio,
   rd_report_put_double (object, "high", ratio->high);
   rd_report_put_double (object, "bar", bar);
   rd_report_put_text (object, "verdict",
-                      rd_verdict_name (rd_judge (ratio, bar)));
+                      rd_verdict_name (rd_classify (ratio, bar)));
 }

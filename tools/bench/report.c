@@ -1,15 +1,71 @@
 /* SPDX-License-Identifier: MIT */
-/* The benchmark's tables. */
+/* Reports of the benchmark: tables and JSON. */
 #include <config.h>
 
 #include <string.h>
 
-#include "tools/bench/ratio.h"
 #include "tools/bench/report.h"
 #include "tools/facts.h"
+#include "tools/json.h"
 #include "tools/profile/report.h"
 #include "tools/table.h"
 #include "tools/text.h"
+
+/*------------------------------------------------------------------------
+ * Layouts compared with the first one
+ *----------------------------------------------------------------------*/
+
+/* Takes the median of each complete round. */
+static int
+take_rounds (const struct rd_sample *sample, struct rd_series *series)
+{
+  size_t per = sample->nperround ? sample->nperround : 1;
+  RD_FREE double *room = calloc (per, sizeof *room);
+  if (room == NULL)
+    return rd_error_memory ();
+  if (!rd_series_open (series, NULL, sample->n / per))
+    return RD_EXIT_FAILED;
+  for (size_t i = 0; i < series->n; i++) {
+    struct rd_summary summary;
+    memcpy (room, sample->seconds + i * per, per * sizeof *room);
+    rd_summarize (room, per, &summary);
+    series->values[i] = summary.median;
+  }
+  return RD_EXIT_OK;
+}
+
+int
+rd_bench_ratio (const struct rd_bench *bench, const struct rd_layout *layout,
+                size_t row, struct rd_ratio *ratio)
+{
+  struct rd_series first = { 0 }, second = { 0 };
+  memset (ratio, 0, sizeof *ratio);
+  if (layout == &bench->layouts[0])
+    return RD_EXIT_OK;
+  int failed = take_rounds (&bench->layouts[0].samples[row], &first);
+  if (!failed)
+    failed = take_rounds (&layout->samples[row], &second);
+  if (!failed)
+    failed = rd_ratio_of (&first, &second, ratio);
+  rd_series_clear (&first);
+  rd_series_clear (&second);
+  return failed;
+}
+
+const char *
+rd_bench_ratio_text (const struct rd_ratio *ratio, char text[32])
+{
+  if (!(ratio->median > 0))
+    return "-";
+  if (ratio->low > 0 && ratio->low <= 1 && ratio->high >= 1)
+    return "same";
+  snprintf (text, 32, "%.2fx", ratio->median);
+  return text;
+}
+
+/*------------------------------------------------------------------------
+ * Tables
+ *----------------------------------------------------------------------*/
 
 int
 rd_bench_figures (const struct rd_sample *sample, struct rd_figures *figures)
@@ -33,7 +89,7 @@ rd_bench_name (const struct rd_bench *bench)
                         : bench->layouts[0].subject.target.name;
 }
 
-/* "98 %"; "-" where there is nothing to hold it against. */
+/* "98 %"; "-" when there is no limit. */
 static const char *
 share_text (double part, double whole, char text[32])
 {
@@ -44,7 +100,7 @@ share_text (double part, double whole, char text[32])
 }
 
 static bool
-add_row (struct rd_table *table, const struct rd_bench *bench,
+add_bench_row (struct rd_table *table, const struct rd_bench *bench,
          const struct rd_limits *limits, const struct rd_layout *layout,
          size_t row)
 {
@@ -69,33 +125,7 @@ add_row (struct rd_table *table, const struct rd_bench *bench,
     text[5], share_text (limit_s, s->median, text[6]),
     rd_bench_ratio_text (&ratio, text[7])
   };
-  bool ok = true;
-  for (size_t i = 0; i < table->ncolumns && ok; i++)
-    ok = rd_table_add (table, cells[i]);
-  return ok;
-}
-
-static void
-print_layout_title (const struct rd_bench *bench,
-                    const struct rd_layout *layout)
-{
-  const struct radio_volume_info *info = &layout->subject.info;
-  char stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
-  RD_FREE char *title = rd_layout_title (bench, layout);
-  RD_FREE char *tile = rd_subject_shape_text (&layout->subject,
-                                              info->array.tile_shape);
-  printf ("\n%s: tiles of %s, %s, %s\n", title ? title : "?",
-          tile ? tile : "?", rd_text_size (layout->stored_nbytes, stored),
-          rd_text_ratio (layout->raw_nbytes, layout->stored_nbytes, ratio));
-}
-
-static void
-print_skipped (const struct rd_bench *bench, const struct rd_layout *layout)
-{
-  for (size_t i = 0; i < RD_NROWS; i++)
-    if (bench->chosen[i] && layout->samples[i].skipped)
-      printf ("%s: not measured: %s\n", rd_rows[i].name,
-              layout->samples[i].skipped);
+  return rd_table_add_row (table, cells);
 }
 
 static int
@@ -107,18 +137,25 @@ print_layout (const struct rd_bench *bench, const struct rd_limits *limits,
     "speed-up"
   };
   struct rd_table table = { .alignment = "lrrrrrrrr" };
-  bool ok = true;
+  char stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
+  RD_FREE char *title = rd_layout_title (bench, layout);
+  RD_FREE char *tile = rd_subject_shape_text (
+    &layout->subject, layout->subject.info.array.tile_shape);
+  printf ("\n%s: tiles of %s, %s, %s\n", title ? title : "?",
+          tile ? tile : "?", rd_text_size (layout->stored_nbytes, stored),
+          rd_text_ratio (layout->raw_nbytes, layout->stored_nbytes, ratio));
   table.ncolumns = layout == &bench->layouts[0] ? 8 : 9;
-  print_layout_title (bench, layout);
-  for (size_t i = 0; i < table.ncolumns && ok; i++)
-    ok = rd_table_add (&table, titles[i]);
+  bool ok = rd_table_add_row (&table, titles);
   for (size_t i = 0; i < RD_NROWS && ok; i++)
     if (bench->chosen[i] && layout->samples[i].n > 0)
-      ok = add_row (&table, bench, limits, layout, i);
+      ok = add_bench_row (&table, bench, limits, layout, i);
   if (ok)
     rd_table_print (&table, stdout);
   rd_table_clear (&table);
-  print_skipped (bench, layout);
+  for (size_t i = 0; i < RD_NROWS; i++)
+    if (bench->chosen[i] && layout->samples[i].skipped)
+      printf ("%s: not measured: %s\n", rd_rows[i].name,
+              layout->samples[i].skipped);
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
@@ -130,25 +167,6 @@ add_limit (struct rd_table *table, const char *name, double one, double all)
   snprintf (text[1], 32, all > 0 ? "%.0f" : "-", all / 1e6);
   return rd_table_add (table, name) && rd_table_add (table, text[0])
          && rd_table_add (table, text[1]);
-}
-
-static bool
-add_decode (struct rd_table *table, const struct rd_bench *bench,
-            const struct rd_layout *layout)
-{
-  RD_FREE char *title = rd_layout_title (bench, layout);
-  RD_FREE char *name = title ? rd_format ("decode, %s", title) : NULL;
-  return name && add_limit (table, name, layout->decode_one.whole,
-                            layout->decode_all.whole);
-}
-
-static bool
-add_inflate (struct rd_table *table, const struct rd_limits *limits)
-{
-  if (!(limits->inflate > 0))
-    return true;
-  RD_FREE char *name = rd_format ("inflate by %s", limits->inflated_by);
-  return name && add_limit (table, name, limits->inflate, 0);
 }
 
 static int
@@ -168,9 +186,17 @@ print_limits (const struct rd_bench *bench, const struct rd_limits *limits)
                           limits->touch_one, limits->touch_all)
             && add_limit (&table, "the same in huge pages",
                           limits->huge_one, limits->huge_all);
-  for (size_t i = 0; i < bench->nlayouts && ok; i++)
-    ok = add_decode (&table, bench, &bench->layouts[i]);
-  ok = ok && add_inflate (&table, limits);
+  for (size_t i = 0; i < bench->nlayouts && ok; i++) {
+    const struct rd_layout *layout = &bench->layouts[i];
+    RD_FREE char *title = rd_layout_title (bench, layout);
+    RD_FREE char *name = title ? rd_format ("decode, %s", title) : NULL;
+    ok = name && add_limit (&table, name, layout->decode_one.whole,
+                            layout->decode_all.whole);
+  }
+  if (ok && limits->inflate > 0) {
+    RD_FREE char *name = rd_format ("inflate by %s", limits->inflated_by);
+    ok = name && add_limit (&table, name, limits->inflate, 0);
+  }
   putchar ('\n');
   if (ok)
     rd_table_print (&table, stdout);
@@ -178,27 +204,22 @@ print_limits (const struct rd_bench *bench, const struct rd_limits *limits)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
-/* "scan.nii: 70 x 60 x 50 int16, 420 KB" */
-static void
-print_subject (const struct rd_bench *bench)
-{
-  const struct rd_subject *subject = &bench->layouts[0].subject;
-  char size[RD_TEXT_NBYTES], type[32];
-  RD_FREE char *shape = rd_subject_shape_text (subject,
-                                               subject->info.array.shape);
-  rd_text_print (stdout, rd_bench_name (bench));
-  printf (": %s %s, %s", shape ? shape : "?",
-          rd_volume_type (&subject->info, type),
-          rd_text_size (bench->layouts[0].raw_nbytes, size));
-}
-
 int
 rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
 {
   if (bench->nvolumes > 1)
     printf ("%zu volumes", bench->nvolumes);
-  else
-    print_subject (bench);
+  else {
+    /* "scan.nii: 70 x 60 x 50 int16, 420 KB" */
+    const struct rd_subject *subject = &bench->layouts[0].subject;
+    char size[RD_TEXT_NBYTES], type[32];
+    RD_FREE char *shape = rd_subject_shape_text (subject,
+                                                 subject->info.array.shape);
+    rd_text_print (stdout, rd_bench_name (bench));
+    printf (": %s %s, %s", shape ? shape : "?",
+            rd_volume_type (&subject->info, type),
+            rd_text_size (bench->layouts[0].raw_nbytes, size));
+  }
   printf ("; %s%u thread%s, destination %s\n",
           bench->threads.n > 1 ? "up to " : "", limits->nthreads,
           limits->nthreads == 1 ? "" : "s",
@@ -207,4 +228,154 @@ rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
   for (size_t i = 0; i < bench->nlayouts && !failed; i++)
     failed = print_layout (bench, limits, &bench->layouts[i]);
   return failed ? failed : print_limits (bench, limits);
+}
+
+/*------------------------------------------------------------------------
+ * JSON: the figures, and every time that was measured
+ *----------------------------------------------------------------------*/
+
+static void
+put_times (struct json_object *object, const struct rd_sample *sample)
+{
+  struct rd_figures f = { 0 };
+  /* Without memory there are zeros; the times themselves are there. */
+  (void) rd_bench_figures (sample, &f);
+  rd_report_put_double (object, "median_s", f.seconds.median);
+  rd_report_put_double (object, "p95_s", f.p95_s);
+  rd_report_put_double (object, "quartile_low_s", f.seconds.low);
+  rd_report_put_double (object, "quartile_high_s", f.seconds.high);
+  rd_report_put_double (object, "min_s", f.seconds.min);
+  rd_report_put_double (object, "max_s", f.seconds.max);
+  rd_report_put (object, "times_s",
+                 rd_report_double_list (sample->seconds, sample->n));
+}
+
+/* With few rounds there is no interval. */
+static void
+put_ratio (struct json_object *object, const struct rd_bench *bench,
+           const struct rd_layout *layout, size_t row)
+{
+  struct rd_ratio ratio;
+  if (rd_bench_ratio (bench, layout, row, &ratio) != RD_EXIT_OK
+      || !(ratio.median > 0))
+    return;
+  struct json_object *speed_up = json_object_new_object ();
+  rd_report_put_double (speed_up, "ratio", ratio.median);
+  if (ratio.low > 0) {
+    rd_report_put_double (speed_up, "low", ratio.low);
+    rd_report_put_double (speed_up, "high", ratio.high);
+  }
+  rd_report_put (object, "speed_up", speed_up);
+}
+
+static struct json_object *
+row_json (const struct rd_bench *bench, const struct rd_limits *limits,
+          const struct rd_layout *layout, size_t row)
+{
+  const struct rd_sample *sample = &layout->samples[row];
+  struct json_object *object = json_object_new_object ();
+  rd_report_put_text (object, "row", rd_rows[row].name);
+  if (sample->skipped) {
+    rd_report_put_text (object, "skipped", sample->skipped);
+    return object;
+  }
+  rd_report_put_u64 (object, "n", sample->n);
+  rd_report_put_u64 (object, "runs_of_a_round", sample->nperround);
+  rd_report_put_u64 (object, "nbytes", sample->n ? sample->sum_nbytes
+                                                   / sample->n : 0);
+  put_times (object, sample);
+  if (sample->counted_nbytes) {
+    rd_report_put_u64 (object, "counted_nbytes", sample->counted_nbytes);
+    rd_report_put_u64 (object, "decoded_nbytes", sample->decoded_nbytes);
+    rd_report_put_u64 (object, "fetched_nbytes", sample->fetched_nbytes);
+    rd_report_put_u64 (object, "tiles", sample->ntiles);
+  }
+  double limit_s = rd_bench_limit_s (bench, limits, layout, row);
+  if (limit_s > 0)
+    rd_report_put_double (object, "limit_s", limit_s);
+  put_ratio (object, bench, layout, row);
+  return object;
+}
+
+static struct json_object *
+layout_json (const struct rd_bench *bench, const struct rd_limits *limits,
+             const struct rd_layout *layout)
+{
+  const struct radio_volume_info *info = &layout->subject.info;
+  struct json_object *object = json_object_new_object ();
+  struct json_object *rows = json_object_new_array ();
+  char tiling[RD_TILING_NBYTES];
+  rd_report_put_text (object, "volume", bench->nvolumes > 1
+                      ? layout->subject.target.name : "");
+  rd_report_put_text (object, "tiling", layout->tiling ? layout->tiling
+                      : *info->tiling ? rd_volume_tiling (info, tiling) : "");
+  rd_report_put_text (object, "codec", layout->codec ? layout->codec
+                                                     : info->codec);
+  rd_report_put_text (object, "codecs", info->array.codecs);
+  rd_report_put (object, "tile",
+                 rd_report_u64_reversed (info->array.tile_shape,
+                                         info->array.rank));
+  rd_report_put_u64 (object, "threads", layout->nthreads);
+  rd_report_put_u64 (object, "raw_nbytes", layout->raw_nbytes);
+  rd_report_put_u64 (object, "stored_nbytes", layout->stored_nbytes);
+  rd_report_put_double (object, "decode_one_bytes_per_s",
+                        layout->decode_one.whole);
+  rd_report_put_double (object, "decode_all_bytes_per_s",
+                        layout->decode_all.whole);
+  rd_report_put_double (object, "decode_thin_one_bytes_per_s",
+                        layout->decode_one.thin);
+  rd_report_put_double (object, "decode_thin_all_bytes_per_s",
+                        layout->decode_all.thin);
+  for (size_t i = 0; i < RD_NROWS; i++)
+    if (bench->chosen[i])
+      json_object_array_add (rows, row_json (bench, limits, layout, i));
+  rd_report_put (object, "rows", rows);
+  return object;
+}
+
+static struct json_object *
+limits_json (const struct rd_limits *limits)
+{
+  struct json_object *object = json_object_new_object ();
+  rd_report_put_double (object, "copy_one", limits->copy_one);
+  rd_report_put_double (object, "copy_all", limits->copy_all);
+  rd_report_put_double (object, "touch_one", limits->touch_one);
+  rd_report_put_double (object, "touch_all", limits->touch_all);
+  rd_report_put_double (object, "huge_one", limits->huge_one);
+  rd_report_put_double (object, "huge_all", limits->huge_all);
+  if (limits->inflate > 0) {
+    rd_report_put_double (object, "inflate", limits->inflate);
+    rd_report_put_text (object, "inflated_by", limits->inflated_by);
+  }
+  return object;
+}
+
+void
+rd_bench_print_json (const struct rd_bench *bench,
+                     const struct rd_limits *limits)
+{
+  const struct radio_volume_info *info = &bench->layouts[0].subject.info;
+  char type[32];
+  struct json_object *object = json_object_new_object ();
+  struct json_object *layouts = json_object_new_array ();
+  rd_report_put_u64 (object, "radio_bench", RD_BENCH_FORMAT);
+  rd_report_put_text (object, "version", radio_version ());
+  rd_report_put_text (object, "subject", rd_bench_name (bench));
+  rd_report_put (object, "shape",
+                 rd_report_u64_reversed (info->array.shape,
+                                         info->array.rank));
+  rd_report_put_text (object, "dtype", rd_volume_type (info, type));
+  rd_report_put_u64 (object, "raw_nbytes", bench->layouts[0].raw_nbytes);
+  rd_report_put_u64 (object, "threads", limits->nthreads);
+  rd_report_put_text (object, "destination",
+                      rd_destination_names[bench->destination.kind]);
+  rd_report_put_u64 (object, "rounds", bench->nrounds);
+  rd_report_put_u64 (object, "warmup", bench->nwarm);
+  rd_report_put_u64 (object, "seed", bench->seed);
+  rd_report_put (object, "limits_bytes_per_s", limits_json (limits));
+  for (size_t i = 0; i < bench->nlayouts; i++)
+    json_object_array_add (layouts,
+                           layout_json (bench, limits, &bench->layouts[i]));
+  rd_report_put (object, "layouts", layouts);
+  rd_report_print (object);
 }

@@ -25,30 +25,6 @@ const struct rd_row rd_rows[RD_NROWS] = {
   { "ingest-gz", RD_ROW_INGEST, true },
 };
 
-/* The row of a name that is not ended by a zero; RD_NROWS: none. */
-static size_t
-find_row (const char *name, size_t length)
-{
-  size_t i = 0;
-  while (i < RD_NROWS && (strlen (rd_rows[i].name) != length
-                          || memcmp (rd_rows[i].name, name, length) != 0))
-    i++;
-  return i;
-}
-
-static void
-tell_unknown (struct rd_args *args, const char *name, size_t length)
-{
-  char list[256] = "";
-  for (size_t i = 0; i < RD_NROWS; i++) {
-    size_t used = strlen (list);
-    snprintf (list + used, sizeof list - used, "%s%s", i ? ", " : "",
-              rd_rows[i].name);
-  }
-  rd_usage_error (args, "--rows: '%.*s' is none of %s", (int) length, name,
-                  list);
-}
-
 bool
 rd_rows_parse (struct rd_args *args, bool chosen[RD_NROWS])
 {
@@ -56,9 +32,18 @@ rd_rows_parse (struct rd_args *args, bool chosen[RD_NROWS])
   memset (chosen, 0, RD_NROWS * sizeof *chosen);
   for (;;) {
     size_t length = strcspn (text, ",");
-    size_t row = find_row (text, length);
+    size_t row = 0;
+    while (row < RD_NROWS
+           && (strlen (rd_rows[row].name) != length
+               || memcmp (rd_rows[row].name, text, length) != 0))
+      row++;
     if (row == RD_NROWS) {
-      tell_unknown (args, text, length);
+      char list[256] = "";
+      for (size_t i = 0, used = 0; i < RD_NROWS; i++, used = strlen (list))
+        snprintf (list + used, sizeof list - used, "%s%s", i ? ", " : "",
+                  rd_rows[i].name);
+      rd_usage_error (args, "--rows: '%.*s' is none of %s", (int) length,
+                      text, list);
       return false;
     }
     chosen[row] = true;

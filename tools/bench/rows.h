@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the benchmark: what users do with a volume, each with a name,
- * and where in the volume run i of a row does it. */
+/* The rows of the benchmark: operations of users on a volume, each with a
+ * name, and the places of its runs. */
 #ifndef RD_BENCH_ROWS_H
 #define RD_BENCH_ROWS_H
 
@@ -36,14 +36,14 @@ extern const struct rd_row rd_rows[RD_NROWS];
 /* Planes that one run of the scrolling row reads. */
 #define RD_SCROLL_NPLANES 32
 
-/* "full,axial,box64": which of the rows; false after telling a mistake. */
+/* Parses "full,axial,box64"; false after a usage error. */
 bool rd_rows_parse (struct rd_args *args, bool chosen[RD_NROWS]);
 
-/* Whether a row delivers voxels of a volume into memory. */
+/* True if a row reads voxels of a volume into memory. */
 bool rd_row_reads (const struct rd_row *row);
 
-/* A number that decides the places of run i of a row: the same ones in every
- * store, whatever else is measured.  State for rd_random. */
+/* The state of rd_random for run i of a row: the same places in every store,
+ * whatever else is measured. */
 uint64_t rd_row_state (size_t row, uint64_t seed, uint64_t i);
 
 #endif /* RD_BENCH_ROWS_H */

@@ -1,29 +1,350 @@
 /* SPDX-License-Identifier: MIT */
-/* The benchmark's loop. */
+/* Runs of the benchmark: one run of a row, and the loop over all. */
 #include <config.h>
 
 #include <string.h>
+#include <unistd.h>
 
-#include "tools/bench/perform.h"
 #include "tools/bench/run.h"
+#include "tools/facts.h"
+#include "tools/interrupt.h"
+#include "tools/profile/cold.h"
 #include "tools/profile/output.h"
-#include "tools/profile/temp.h"
+#include "tools/profile/samples.h"
 #include "tools/progress.h"
 
-/* Without --runs a row is done for about so long in each round. */
+struct run {
+  struct rd_bench *bench;
+  struct rd_layout *layout;
+  const struct rd_row *row;
+  uint64_t random;            /* decides its places */
+};
+
+/*------------------------------------------------------------------------
+ * Reads
+ *----------------------------------------------------------------------*/
+
+static int
+read_box (const struct run *run, struct radio_volume *volume,
+          const struct radio_box *box, uint64_t nbytes)
+{
+  struct rd_destination *destination = &run->bench->destination;
+  void *buffer = rd_destination_take (destination, (size_t) nbytes);
+  if (buffer == NULL)
+    return RD_EXIT_FAILED;
+  enum radio_status status = radio_volume_read (volume, box, RADIO_STORED,
+                                                buffer, (size_t) nbytes,
+                                                NULL);
+  rd_destination_return (destination, buffer);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_error_library (run->layout->subject.target.name);
+}
+
+static void
+whole_box (const struct radio_array_info *info, struct radio_box *box)
+{
+  memset (box, 0, sizeof *box);
+  box->rank = info->rank;
+  memcpy (box->size, info->shape, sizeof info->shape);
+}
+
+static int
+do_full (const struct run *run, struct rd_outcome *outcome)
+{
+  const struct rd_subject *subject = &run->layout->subject;
+  struct radio_box box;
+  whole_box (&subject->info.array, &box);
+  double start = rd_clock_s ();
+  int failed = read_box (run, subject->target.volume, &box,
+                         run->layout->raw_nbytes);
+  outcome->seconds = rd_clock_s () - start;
+  outcome->nbytes = run->layout->raw_nbytes;
+  return failed;
+}
+
+static int
+do_box (struct run *run, struct rd_outcome *outcome)
+{
+  const struct rd_subject *subject = &run->layout->subject;
+  uint64_t edge = run->row->which;
+  const uint64_t size[3] = { edge, edge, edge };
+  struct radio_box box;
+  int failed = rd_subject_box (subject, size, NULL, &run->random, &box);
+  outcome->nbytes = rd_subject_nbytes (subject, &box);
+  double start = rd_clock_s ();
+  if (!failed)
+    failed = read_box (run, subject->target.volume, &box, outcome->nbytes);
+  outcome->seconds = rd_clock_s () - start;
+  return failed;
+}
+
+static uint64_t
+plane_count (const struct rd_subject *subject, enum radio_plane plane)
+{
+  return subject->info.array.shape[subject->info.plane_axis[plane]];
+}
+
+static uint64_t
+plane_nbytes (const struct rd_subject *subject, enum radio_plane plane)
+{
+  uint64_t shape[2];
+  radio_volume_plane_shape (subject->target.volume, plane, shape);
+  return shape[0] * shape[1] * subject->info.array.item_nbytes;
+}
+
+static int
+read_plane (const struct run *run, struct radio_volume *volume,
+            uint64_t index, uint64_t nbytes)
+{
+  struct rd_destination *destination = &run->bench->destination;
+  void *buffer = rd_destination_take (destination, (size_t) nbytes);
+  if (buffer == NULL)
+    return RD_EXIT_FAILED;
+  enum radio_status status = radio_volume_read_plane (
+    volume, (enum radio_plane) run->row->which, index, RADIO_STORED, buffer,
+    (size_t) nbytes, NULL);
+  rd_destination_return (destination, buffer);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_error_library (run->layout->subject.target.name);
+}
+
+/* Reads n planes, beginning with a random one. */
+static int
+read_planes (struct run *run, struct radio_volume *volume, uint64_t n,
+             struct rd_outcome *outcome)
+{
+  const struct rd_subject *subject = &run->layout->subject;
+  enum radio_plane plane = (enum radio_plane) run->row->which;
+  uint64_t count = plane_count (subject, plane);
+  uint64_t nbytes = plane_nbytes (subject, plane);
+  if (n > count)
+    n = count;
+  uint64_t first = rd_random_below (&run->random, count - n + 1);
+  int failed = RD_EXIT_OK;
+  double start = rd_clock_s ();
+  for (uint64_t i = 0; i < n && !failed; i++)
+    failed = read_plane (run, volume, first + i, nbytes);
+  outcome->seconds = (rd_clock_s () - start) / (double) n;
+  outcome->nbytes = nbytes;
+  return failed;
+}
+
+/* Opened again with the default cache, so that tiles cached between two planes
+ * count, and those of earlier runs do not. */
+static int
+do_scroll (struct run *run, struct rd_outcome *outcome)
+{
+  const struct rd_subject *subject = &run->layout->subject;
+  struct rd_args args = subject->args;
+  struct rd_target target;
+  args.cache_nbytes = 0;
+  int failed = rd_target_open (&args, subject->target.name, false, &target);
+  if (!failed)
+    failed = read_planes (run, target.volume, RD_SCROLL_NPLANES, outcome);
+  rd_target_close (&target);
+  return failed;
+}
+
+/* Opens one of the collection's volumes and reads all of it. */
+static int
+do_loader (struct run *run, struct rd_outcome *outcome)
+{
+  const struct rd_layout *layout = run->layout;
+  uint64_t i = rd_random_below (&run->random, layout->npaths);
+  struct radio_volume *volume = NULL;
+  struct radio_volume_info info;
+  struct radio_box box;
+  double start = rd_clock_s ();
+  if (radio_volume_open (layout->subject.target.store, layout->paths[i],
+                         &volume) != RADIO_OK)
+    return rd_error_library (layout->paths[i]);
+  radio_volume_info (volume, &info);
+  whole_box (&info.array, &box);
+  outcome->nbytes = rd_raw_nbytes (&info.array);
+  int failed = read_box (run, volume, &box, outcome->nbytes);
+  radio_volume_close (volume);
+  outcome->seconds = rd_clock_s () - start;
+  return failed;
+}
+
+/*------------------------------------------------------------------------
+ * Opening
+ *----------------------------------------------------------------------*/
+
+static int
+do_open (struct run *run, struct rd_outcome *outcome)
+{
+  const struct rd_subject *subject = &run->layout->subject;
+  struct radio_volume *volume = NULL;
+  bool reads = run->row->kind == RD_ROW_FIRST;
+  enum radio_plane plane = (enum radio_plane) run->row->which;
+  uint64_t nbytes = plane_nbytes (subject, plane);
+  uint64_t index = rd_random_below (&run->random,
+                                    plane_count (subject, plane));
+  int failed = RD_EXIT_OK;
+  double start = rd_clock_s ();
+  if (radio_volume_open (subject->target.store, subject->target.path,
+                         &volume) != RADIO_OK)
+    return rd_error_library (subject->target.name);
+  if (reads)
+    failed = read_plane (run, volume, index, nbytes);
+  radio_volume_close (volume);
+  outcome->seconds = rd_clock_s () - start;
+  outcome->nbytes = reads ? nbytes : 0;
+  return failed;
+}
+
+static int
+do_open_store (struct run *run, struct rd_outcome *outcome)
+{
+  const struct rd_subject *subject = &run->layout->subject;
+  bool reads = run->row->kind == RD_ROW_COLD;
+  enum radio_plane plane = (enum radio_plane) run->row->which;
+  uint64_t nbytes = plane_nbytes (subject, plane);
+  uint64_t index = rd_random_below (&run->random,
+                                    plane_count (subject, plane));
+  struct rd_target target;
+  if (reads) {
+    struct rd_cold cold;
+    rd_cold_drop (run->layout->subject.folder, &cold);
+    RD_FREE char *problem = rd_cold_problem (&cold);
+    if (problem && !run->bench->warned_cold)
+      rd_warn (problem);
+    run->bench->warned_cold |= problem != NULL;
+  }
+  double start = rd_clock_s ();
+  int failed = rd_target_open (&subject->args, subject->target.name, false,
+                           &target);
+  if (!failed && reads)
+    failed = read_plane (run, target.volume, index, nbytes);
+  rd_target_close (&target);
+  outcome->seconds = rd_clock_s () - start;
+  outcome->nbytes = reads ? nbytes : 0;
+  return failed;
+}
+
+/*------------------------------------------------------------------------
+ * Files
+ *----------------------------------------------------------------------*/
+
+static int
+do_export (struct run *run, struct rd_outcome *outcome)
+{
+  const struct rd_target *target = &run->layout->subject.target;
+  RD_FREE char *file = rd_format ("%s/export.nii", run->bench->temp);
+  if (file == NULL)
+    return RD_EXIT_FAILED;
+  double start = rd_clock_s ();
+  enum radio_status status = radio_volume_export (target->volume, NULL, file,
+                                                  NULL);
+  outcome->seconds = rd_clock_s () - start;
+  outcome->nbytes = run->layout->raw_nbytes;
+  (void) unlink (file);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (target->name);
+}
+
+/* Returns what was asked for, or that of the existing volume. */
+static const char *
+either (const char *asked, const char *known)
+{
+  return asked || *known == '\0' ? asked : known;
+}
+
+static int
+do_ingest (struct run *run, struct rd_outcome *outcome)
+{
+  struct rd_layout *layout = run->layout;
+  const struct radio_volume_info *info = &layout->subject.info;
+  struct radio_ingest_options options = {
+    .tiling = either (layout->tiling, info->tiling),
+    .codec = either (layout->codec, info->codec),
+  };
+  struct radio_ingest_result result = { 0 };
+  const char *file = rd_bench_source (run->bench, layout, run->row->which);
+  if (file == NULL)
+    return RD_EXIT_FAILED;
+  double start = rd_clock_s ();
+  enum radio_status status = radio_ingest (layout->scratch, file, "bench/new",
+                                           &options, &result);
+  outcome->seconds = rd_clock_s () - start;
+  outcome->nbytes = result.source_nbytes;
+  if (status == RADIO_OK)
+    status = radio_store_remove (layout->scratch, "bench/new");
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (file);
+}
+
+int
+rd_bench_perform (struct rd_bench *bench, struct rd_layout *layout,
+                  size_t row, uint64_t i, struct rd_outcome *outcome)
+{
+  struct run run = {
+    .bench = bench,
+    .layout = layout,
+    .row = &rd_rows[row],
+    .random = rd_row_state (row, bench->seed, i),
+  };
+  switch (rd_rows[row].kind) {
+  case RD_ROW_FULL:
+    return do_full (&run, outcome);
+  case RD_ROW_PLANE:
+    return read_planes (&run, layout->subject.target.volume, 1, outcome);
+  case RD_ROW_BOX:
+    return do_box (&run, outcome);
+  case RD_ROW_SCROLL:
+    return do_scroll (&run, outcome);
+  case RD_ROW_LOADER:
+    return do_loader (&run, outcome);
+  case RD_ROW_OPEN:
+  case RD_ROW_FIRST:
+    return do_open (&run, outcome);
+  case RD_ROW_OPEN_STORE:
+  case RD_ROW_COLD:
+    return do_open_store (&run, outcome);
+  case RD_ROW_EXPORT:
+    return do_export (&run, outcome);
+  case RD_ROW_INGEST:
+    return do_ingest (&run, outcome);
+  }
+  return RD_EXIT_FAILED;
+}
+
+const char *
+rd_bench_obstacle (const struct rd_layout *layout, size_t row)
+{
+  const struct rd_subject *subject = &layout->subject;
+  const struct radio_array_info *array = &subject->info.array;
+  enum rd_row_kind kind = rd_rows[row].kind;
+  for (size_t i = 0; i < 3 && kind == RD_ROW_BOX; i++) {
+    size_t axis = subject->axis_of[i];
+    if ((axis < array->rank ? array->shape[axis] : 1) < rd_rows[row].which)
+      return "larger than the volume";
+  }
+  if ((kind == RD_ROW_EXPORT || kind == RD_ROW_INGEST)
+      && subject->info.header_nbytes == 0)
+    return "the volume has no NIfTI header";
+  return NULL;
+}
+
+/*------------------------------------------------------------------------
+ * The loop
+ *----------------------------------------------------------------------*/
+
+/* The default duration of a row in each round. */
 #define SLICE_S 0.1
 #define MOST_RUNS 50
 
-/* A row that took so long already is left out of further rounds, once it
- * has enough runs for a median. */
+/* A row that took longer is left out of further rounds, once it has enough
+ * runs for a median. */
 #define ENOUGH_S 4.0
 #define ENOUGH_RUNS 3
 
-/* Runs whose counters are looked at. */
+/* The most runs whose bytes are counted. */
 #define MOST_COUNTED 16
 
 static int
-append (struct rd_sample *sample, const struct rd_outcome *outcome)
+add_time (struct rd_sample *sample, const struct rd_outcome *outcome)
 {
   if (sample->n == sample->capacity) {
     size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
@@ -40,7 +361,7 @@ append (struct rd_sample *sample, const struct rd_outcome *outcome)
   return RD_EXIT_OK;
 }
 
-/* What one recording counted, over all that it holds. */
+/* The sum of a counter over all nodes. */
 static uint64_t
 counter_of (const struct radio_profile *profile, size_t nnodes,
             const char *name)
@@ -51,22 +372,10 @@ counter_of (const struct radio_profile *profile, size_t nnodes,
   return sum;
 }
 
-static void
-take_counters (const struct radio_profile *profile, struct rd_sample *sample)
-{
-  struct radio_profile_info info;
-  radio_profile_info (profile, &info);
-  sample->decoded_nbytes = counter_of (profile, info.nnodes,
-                                       "bytes decoded");
-  sample->fetched_nbytes = counter_of (profile, info.nnodes,
-                                       "bytes fetched");
-  sample->ntiles = counter_of (profile, info.nnodes, "tiles");
-}
-
-/* Do the first runs of a row once more, recorded.  A library that was built
- * without the profiler has no counters. */
+/* Repeats the first runs of a row, recorded, to count bytes.  A library that
+ * was built without the profiler has no counters. */
 static int
-count (struct rd_bench *bench, struct rd_layout *layout, size_t row)
+count_bytes (struct rd_bench *bench, struct rd_layout *layout, size_t row)
 {
   struct rd_sample *sample = &layout->samples[row];
   struct radio_recorder_options options = { .tree_only = true };
@@ -88,35 +397,33 @@ count (struct rd_bench *bench, struct rd_layout *layout, size_t row)
   }
   if (radio_recorder_stop (recorder, &profile) != RADIO_OK)
     return rd_error_library (NULL);
-  take_counters (profile, sample);
+  struct radio_profile_info info;
+  radio_profile_info (profile, &info);
+  n = info.nnodes;
+  sample->decoded_nbytes = counter_of (profile, n, "bytes decoded");
+  sample->fetched_nbytes = counter_of (profile, n, "bytes fetched");
+  sample->ntiles = counter_of (profile, n, "tiles");
   return failed;
 }
 
-static size_t
-settle_runs (const struct rd_bench *bench, double seconds)
-{
-  if (bench->nruns)
-    return bench->nruns;
-  double wanted = seconds > 0 ? SLICE_S / seconds : MOST_RUNS;
-  return wanted < 1 ? 1 : wanted > MOST_RUNS ? MOST_RUNS : (size_t) wanted;
-}
-
-/* Before the first round: see whether the row can be measured, warm up, and
- * settle how many runs make a round. */
+/* Called before the first round: checks that the row can be measured, warms
+ * up, and chooses how many runs make a round. */
 static int
 begin_row (struct rd_bench *bench, struct rd_layout *layout, size_t row)
 {
   struct rd_sample *sample = &layout->samples[row];
   struct rd_outcome outcome = { 0 };
   int failed = RD_EXIT_OK;
-  sample->skipped = rd_bench_hindrance (layout, row);
+  sample->skipped = rd_bench_obstacle (layout, row);
   if (sample->skipped)
     return RD_EXIT_OK;
   for (uint64_t i = 0; i < bench->nwarm && !failed; i++)
     failed = rd_bench_perform (bench, layout, row, i, &outcome);
-  sample->nperround = settle_runs (bench, outcome.seconds);
+  double n = outcome.seconds > 0 ? SLICE_S / outcome.seconds : MOST_RUNS;
+  sample->nperround = bench->nruns ? bench->nruns : n < 1 ? 1
+                      : n > MOST_RUNS ? MOST_RUNS : (size_t) n;
   if (!failed && rd_row_reads (&rd_rows[row]))
-    failed = count (bench, layout, row);
+    failed = count_bytes (bench, layout, row);
   return failed;
 }
 
@@ -134,7 +441,7 @@ measure_row (struct rd_bench *bench, struct rd_layout *layout, size_t row,
     failed = rd_bench_perform (bench, layout, row,
                                round * sample->nperround + k, &outcome);
     if (!failed)
-      failed = append (sample, &outcome);
+      failed = add_time (sample, &outcome);
   }
   return failed;
 }
@@ -159,28 +466,6 @@ measure_limits (struct rd_bench *bench, struct rd_limits *limits,
   return failed;
 }
 
-static int
-measure_round (struct rd_bench *bench, struct rd_limits *limits,
-               uint64_t round, struct rd_progress *progress)
-{
-  int failed = RD_EXIT_OK;
-  size_t n = bench->nlayouts * RD_NROWS;
-  for (size_t i = 0; i < n && !failed && !rd_interrupted (); i++) {
-    /* What a row takes in one layout and in the next one are close in time,
-     * so that their ratio holds for both. */
-    size_t row = i / bench->nlayouts;
-    if (!bench->chosen[row])
-      continue;
-    rd_progress_update (progress, rd_rows[row].name, round * n + i,
-                        bench->nrounds * n);
-    failed = measure_row (bench, &bench->layouts[i % bench->nlayouts], row,
-                          round);
-  }
-  if (!failed && !rd_interrupted ())
-    failed = measure_limits (bench, limits, round);
-  return failed;
-}
-
 int
 rd_bench_measure (struct rd_bench *bench, struct rd_limits *limits)
 {
@@ -189,22 +474,27 @@ rd_bench_measure (struct rd_bench *bench, struct rd_limits *limits)
   for (size_t i = 0; i < bench->nlayouts; i++)
     if (bench->layouts[i].nthreads > limits->nthreads)
       limits->nthreads = bench->layouts[i].nthreads;
+  size_t n = bench->nlayouts * RD_NROWS;
   rd_progress_start (&progress, NULL);
-  for (uint64_t i = 0; i < bench->nrounds && !failed && !rd_interrupted ();
-       i++)
-    failed = measure_round (bench, limits, i, &progress);
+  for (uint64_t round = 0; round < bench->nrounds && !failed; round++) {
+    for (size_t i = 0; i < n && !failed && !rd_interrupted (); i++) {
+      /* A row is measured in all layouts before the next row, so that their
+       * ratio is of the same state of the machine. */
+      size_t row = i / bench->nlayouts;
+      if (!bench->chosen[row])
+        continue;
+      rd_progress_update (&progress, rd_rows[row].name, round * n + i,
+                          bench->nrounds * n);
+      failed = measure_row (bench, &bench->layouts[i % bench->nlayouts], row,
+                            round);
+    }
+    if (rd_interrupted ())
+      break;
+    if (!failed)
+      failed = measure_limits (bench, limits, round);
+  }
   rd_progress_clear (&progress);
   return failed;
-}
-
-static double
-most_of (const double *values, size_t n)
-{
-  double most = 0;
-  for (size_t i = 0; i < n; i++)
-    if (values[i] > most)
-      most = values[i];
-  return most;
 }
 
 double
@@ -216,7 +506,9 @@ rd_bench_limit_s (const struct rd_bench *bench,
   const double touches[] = {
     limits->touch_one, limits->huge_one, limits->touch_all, limits->huge_all
   };
-  double touch = most_of (touches, layout->nthreads == 1 ? 2 : 4);
+  double touch = 0;
+  for (size_t i = 0; i < (layout->nthreads == 1 ? 2 : 4); i++)
+    touch = touches[i] > touch ? touches[i] : touch;
   if (sample->n == 0)
     return 0;
   double nbytes = (double) sample->sum_nbytes / (double) sample->n;

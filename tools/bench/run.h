@@ -1,22 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* The benchmark's loop. */
-#ifndef RD_BENCH_RUN_H
-#define RD_BENCH_RUN_H
+/* Runs of the benchmark: one run of a row, and the loop over all. */
+#ifndef RD_TOOLS_BENCH_RUN_H
+#define RD_TOOLS_BENCH_RUN_H
 
 #include "tools/bench/layout.h"
 #include "tools/bench/limits.h"
 
-/* Measure every chosen row of every layout, in rounds: each round does some
- * runs of each, so that what slows the machine for a while does not hit one
- * of them alone.  The machine's limits are measured in every round as well.
- * Ctrl-C ends it early.  Returns an exit status, after complaining. */
+/* The time of a run and the bytes it delivered. */
+struct rd_outcome {
+  double seconds;
+  uint64_t nbytes;
+};
+
+/* Does run i of a row.  The time is all that a caller pays: allocating the
+ * memory, the call, freeing the memory; for rows that open something, also
+ * closing it.  Returns an exit status; prints errors. */
+int rd_bench_perform (struct rd_bench *bench, struct rd_layout *layout,
+                      size_t row, uint64_t i, struct rd_outcome *outcome);
+
+/* Returns why a row cannot be measured of a layout; NULL: it can. */
+const char *rd_bench_obstacle (const struct rd_layout *layout, size_t row);
+
+/* Measures every chosen row of every layout, in rounds: each round does some
+ * runs of each, so that a disturbance does not affect one of them alone.  The
+ * machine's limits are measured in every round as well.  Ctrl-C ends it early.
+ * Returns an exit status; prints errors. */
 int rd_bench_measure (struct rd_bench *bench, struct rd_limits *limits);
 
-/* The seconds that the machine itself would need for what a row of a layout
- * did: decoding on all threads at once, and touching the destination for
- * the first time.  0: not known. */
+/* The seconds that a row of a layout would take at the limits of the machine:
+ * decoding on all threads, and touching the destination for the first time.
+ * 0: unknown. */
 double rd_bench_limit_s (const struct rd_bench *bench,
                          const struct rd_limits *limits,
                          const struct rd_layout *layout, size_t row);
 
-#endif /* RD_BENCH_RUN_H */
+#endif /* RD_TOOLS_BENCH_RUN_H */

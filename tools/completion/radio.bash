@@ -13,12 +13,12 @@ _radio_commands () {
   echo help
 }
 
-# The words behind "profile" and the like, from its help.
+# The sub-commands of "profile" and "bench", from the help.
 _radio_subs () {
-  "$1" help "$2" 2>/dev/null | sed -n '/^What:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+  "$1" help "$2" 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
-# The volumes of the store that the line names, or of the usual one.
+# The volumes of the store that the line names, or of the default one.
 # "--store=NAME" comes as three words, as bash breaks them at the equals
 # sign.
 _radio_volumes () {
@@ -38,7 +38,7 @@ _radio_collections () {
   _radio_volumes "$1" | sed -n 's|/[^/]*$||p' | sort -u
 }
 
-# What an option takes; fails when that is not known.
+# The values of an option; fails when they are not known.
 _radio_values () {
   case $2 in
     --axis) echo axial coronal sagittal ;;
@@ -53,7 +53,7 @@ _radio_values () {
   esac
 }
 
-# Options whose value is a file or a folder, or nothing that can be known.
+# Options whose value is a file or a folder.
 _radio_takes_value () {
   case $1 in
     -s | --store | --to | -o | --output | --redact-key | --csv) return 0 ;;
@@ -72,7 +72,7 @@ _radio_files () {
   COMPREPLY+=($(compgen -f -- "$1"))
 }
 
-# Operands of a command: what they may be.
+# The operands of a command.
 _radio_operands () {
   case $2 in
     ingest | diff | bench | "bench compare" | "profile ingest" | \
@@ -87,13 +87,13 @@ _radio_operands () {
       ;;
     *)
       _radio_reply "$(_radio_volumes "$1")" "$3"
-      # An array, or a volume elsewhere, is named by its path.
+      # Arrays, and volumes elsewhere, are named by path.
       [[ ${#COMPREPLY[@]} -gt 0 ]] || _radio_files "$3"
       ;;
   esac
 }
 
-# Behind "profile ... --" stands another command.
+# True after "profile ... --", where another command follows.
 _radio_wraps () {
   local i
   [[ ${COMP_WORDS[1]-} == profile ]] || return 1
@@ -108,7 +108,7 @@ _radio () {
   local command=${COMP_WORDS[1]-} subs=
   if [[ $command == profile || $command == bench ]]; then
     subs=$(_radio_subs "$radio" "$command")
-    # What bench measures may stand there as well.
+    # The operands of bench may be there as well.
     if [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[2]-} != -* &&
           ($command == profile ||
            " ${subs//$'\n'/ } " == *" ${COMP_WORDS[2]} "*) ]]; then

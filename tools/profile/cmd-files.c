@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* radio profile show|convert|merge: profiles that were written before. */
+/* radio profile show|convert|merge: profiles read from files. */
 #include <config.h>
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "tools/commands.h"
 #include "tools/json.h"
-#include "tools/profile/commands.h"
 #include "tools/profile/output.h"
-#include "tools/profile/ranks.h"
 #include "tools/profile/report.h"
-#include "tools/text.h"
 
 static int
 read_profile (const char *file, struct radio_profile **profile)
@@ -26,22 +24,18 @@ run_show (struct rd_args *args)
 {
   RD_CLEAR_OUTPUT struct rd_profile_output output = { 0 };
   RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
-  bool json = false;
   int id;
-  while ((id = rd_args_next (args)) > 0) {
-    if (id == RD_OPTION_JSON)
-      json = true;
-    else if (rd_profile_output_take (args, id, &output) < 0)
+  while ((id = rd_args_next (args)) > 0)
+    if (rd_profile_output_take (args, id, &output) < 0)
       return args->status;
-  }
   if (id < 0 || !rd_args_want (args, 1, 1, "FILE"))
     return args->status;
-  int failed = rd_profile_output_settle (&output, NULL);
+  int failed = rd_profile_output_prepare (&output, args, NULL);
   if (!failed)
     failed = read_profile (args->operands[0], &profile);
   if (failed)
     return failed;
-  if (!json)
+  if (!args->json)
     return rd_profile_print (profile, &output);
   struct json_object *object = json_object_new_object ();
   rd_profile_info_put (object, profile, output.redact);
@@ -51,7 +45,7 @@ run_show (struct rd_args *args)
   return RD_EXIT_OK;
 }
 
-/* convert IN OUT...: OUTs are outputs like those of -o. */
+/* In "convert IN OUT...", OUT is an output like that of -o. */
 static int
 run_convert (struct rd_args *args)
 {
@@ -69,101 +63,76 @@ run_convert (struct rd_args *args)
     if (rd_profile_output_take (args, 'o', &output) < 0)
       return args->status;
   }
-  int failed = rd_profile_output_settle (&output, NULL);
+  int failed = rd_profile_output_prepare (&output, args, NULL);
   if (!failed)
     failed = read_profile (args->operands[0], &profile);
   return failed ? failed : rd_profile_output_write (&output, profile, false);
 }
 
-struct merge {
-  struct rd_profile_output output;
-  enum radio_profile_parts parts;
-  bool json;
-  struct radio_profile **profiles;      /* as many as operands */
-};
-
-static bool
-parse_merge (struct merge *merge, struct rd_args *args)
-{
-  static const char *const words[] = { "ranks", "runs", NULL };
-  int id;
-  while ((id = rd_args_next (args)) > 0) {
-    int word = 0;
-    if (id == RD_OPTION_JSON)
-      merge->json = true;
-    else if (id == RD_OPTION_AS)
-      word = rd_args_choose (args, "--as", words);
-    else if (rd_profile_output_take (args, id, &merge->output) < 0)
-      return false;
-    if (word < 0)
-      return false;
-    if (word > 0)
-      merge->parts = RADIO_PARTS_RUNS;
-  }
-  return id == 0 && rd_args_want (args, 1, SIZE_MAX, "FILE");
-}
-
 static int
-report_merge (const struct merge *merge, const struct radio_profile *joined)
+merge_profiles (const struct rd_args *args,
+                const struct rd_profile_output *output,
+                enum radio_profile_parts parts,
+                struct radio_profile **profiles)
 {
-  if (merge->json) {
+  RD_CLOSE_PROFILE struct radio_profile *joined = NULL;
+  int failed = RD_EXIT_OK;
+  for (size_t i = 0; i < args->noperands && !failed; i++)
+    failed = read_profile (args->operands[i], &profiles[i]);
+  if (failed)
+    return failed;
+  if (radio_profile_join (profiles, args->noperands, parts, &joined)
+      != RADIO_OK)
+    return rd_error_library (NULL);
+  if (args->json) {
     struct json_object *object = json_object_new_object ();
-    rd_profile_info_put (object, joined, merge->output.redact);
+    rd_profile_info_put (object, joined, output->redact);
     rd_report_put (object, "parts", rd_ranks_json (joined));
     rd_report_put (object, "imbalance", rd_imbalance_json (joined));
     rd_report_print (object);
-    return RD_EXIT_OK;
+  } else {
+    failed = rd_ranks_print (joined);
+    if (!failed)
+      failed = rd_imbalance_print (joined);
   }
-  int failed = rd_ranks_print (joined);
-  return failed ? failed : rd_imbalance_print (joined);
-}
-
-static int
-merge_files (struct merge *merge, struct rd_args *args)
-{
-  RD_CLOSE_PROFILE struct radio_profile *joined = NULL;
-  int failed = rd_profile_output_settle (&merge->output, "merged");
-  if (failed)
-    return failed;
-  merge->profiles = calloc (args->noperands, sizeof *merge->profiles);
-  if (merge->profiles == NULL)
-    return rd_error_memory ();
-  for (size_t i = 0; i < args->noperands && !failed; i++)
-    failed = read_profile (args->operands[i], &merge->profiles[i]);
-  if (failed)
-    return failed;
-  if (radio_profile_join (merge->profiles, args->noperands, merge->parts,
-                          &joined) != RADIO_OK)
-    return rd_error_library (NULL);
-  failed = report_merge (merge, joined);
-  int unwritten = rd_profile_output_write (&merge->output, joined,
-                                           merge->json);
+  int unwritten = rd_profile_output_write (output, joined, args->json);
   return failed ? failed : unwritten;
 }
 
 static int
 run_merge (struct rd_args *args)
 {
-  struct merge merge = { .parts = RADIO_PARTS_RANKS };
-  int status = parse_merge (&merge, args) ? merge_files (&merge, args)
-                                          : args->status;
-  for (size_t i = 0; merge.profiles && i < args->noperands; i++)
-    radio_profile_close (merge.profiles[i]);
-  free (merge.profiles);
-  rd_profile_output_clear (&merge.output);
+  static const char *const words[] = { "ranks", "runs", NULL };
+  RD_CLEAR_OUTPUT struct rd_profile_output output = { 0 };
+  enum radio_profile_parts parts = RADIO_PARTS_RANKS;
+  int id;
+  while ((id = rd_args_next (args)) > 0) {
+    int word = 0;
+    if (id == RD_OPTION_AS)
+      word = rd_args_choose (args, words);
+    if (word < 0 || rd_profile_output_take (args, id, &output) < 0)
+      return args->status;
+    if (word > 0)
+      parts = RADIO_PARTS_RUNS;
+  }
+  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "FILE"))
+    return args->status;
+  int status = rd_profile_output_prepare (&output, args, "merged");
+  if (status)
+    return status;
+  RD_FREE struct radio_profile **profiles = calloc (args->noperands,
+                                                    sizeof *profiles);
+  if (profiles == NULL)
+    return rd_error_memory ();
+  status = merge_profiles (args, &output, parts, profiles);
+  for (size_t i = 0; i < args->noperands; i++)
+    radio_profile_close (profiles[i]);
   return status;
 }
 
-#define REDACT_OPTIONS                                                  \
-  { RD_OPTION_REDACT, "redact", NULL,                                   \
-    "replace names of files, volumes, hosts by pseudonyms" },           \
-  { RD_OPTION_REDACT_KEY, "redact-key", "FILE",                         \
-    "redact, with pseudonyms that only who has FILE's\n"                \
-    "bytes can test" }
-
 static const struct rd_option show_options[] = {
-  { RD_OPTION_JSON, "json", NULL, "print a JSON object" },
-  REDACT_OPTIONS,
+  RD_JSON_OPTION,
+  RD_REDACT_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -184,7 +153,7 @@ const struct rd_command rd_profile_show = {
 
 static const struct rd_option convert_options[] = {
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace OUT" },
-  REDACT_OPTIONS,
+  RD_REDACT_OPTIONS,
   { RD_OPTION_ARGUMENTS, "arguments", NULL,
     ".trace.json: texts and counters with each span" },
   RD_HELP_OPTION,
@@ -196,8 +165,9 @@ const struct rd_command rd_profile_convert = {
   .operands = "IN OUT... [OPTION]...",
   .summary = "write a profile in other formats",
   .description =
-    "Reads a profile (.json or .html) and writes it as what the suffix of "
-    "OUT says: .html (a page), .json (radio's own), .trace.json (Perfetto, "
+    "Reads a profile (.json or .html) and writes it in the format of the "
+    "suffix of OUT: .html (a page), .json (radio's own), .trace.json "
+    "(Perfetto, "
     "Chrome), .speedscope.json, .folded (flamegraph.pl), .pb.gz or .pprof "
     "(go tool pprof), .txt.",
   .options = convert_options,
@@ -209,10 +179,10 @@ const struct rd_command rd_profile_convert = {
 
 static const struct rd_option merge_options[] = {
   { RD_OPTION_AS, "as", "WHAT",
-    "the files are ranks, processes that ran at the same\n"
-    "time (default), or runs of one thing" },
+    "ranks: processes that ran at the same time (default);\n"
+    "runs: repeated runs of one operation" },
   RD_PROFILE_OUTPUT_OPTIONS,
-  { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" },
+  RD_JSON_FIGURES_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -223,8 +193,8 @@ const struct rd_command rd_profile_merge = {
   .summary = "join profiles of several processes",
   .description =
     "Joins profiles (.json or .html) of processes that ran together, and "
-    "tells what each took, how evenly they shared the work (imbalance: the "
-    "largest over the mean) and who lagged behind.",
+    "reports how long each took, how evenly they shared the work (imbalance: "
+    "the largest over the mean), and which was the slowest.",
   .options = merge_options,
   .examples =
     "radio profile merge rank-*.json -o all.html\n"

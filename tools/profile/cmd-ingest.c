@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* radio profile ingest: an image into a store that is thrown away.  The
- * user's own store is not touched; with -s the other one is made beside it,
- * so that the same disk is written to. */
+/* radio profile ingest: an image into a temporary store.  The user's own store
+ * is not changed; with -s the temporary one is made beside it, to write to the
+ * same disk. */
 #include <config.h>
 
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/commands.h"
 #include "tools/facts.h"
+#include "tools/interrupt.h"
 #include "tools/names.h"
-#include "tools/profile/commands.h"
 #include "tools/profile/measure.h"
-#include "tools/profile/temp.h"
 #include "tools/text.h"
 
 struct ingest {
@@ -20,14 +20,14 @@ struct ingest {
   struct rd_subject_options options;    /* the phantom's, and the ingest's */
   char *temp, *store_name;
   struct radio_store *store;
-  const char *file, *label;             /* label: what to call it */
+  const char *file, *label;             /* label: its name in reports */
   char *phantom_file;                   /* allocated */
   uint64_t nbytes;                      /* decompressed */
   uint64_t stored_nbytes;
 };
 
 static bool
-parse (struct ingest *ingest, struct rd_args *args)
+parse_ingest (struct ingest *ingest, struct rd_args *args)
 {
   int id;
   while ((id = rd_args_next (args)) > 0)
@@ -43,7 +43,7 @@ parse (struct ingest *ingest, struct rd_args *args)
   return true;
 }
 
-/* A phantom as a compressed file, as images come. */
+/* Makes a phantom as a compressed file, like most images. */
 static int
 make_file (struct ingest *ingest)
 {
@@ -57,7 +57,7 @@ make_file (struct ingest *ingest)
   ingest->phantom_file = rd_format ("%s/head.nii.gz", ingest->temp);
   if (ingest->phantom_file == NULL)
     return RD_EXIT_FAILED;
-  fprintf (stderr, "radio: no file was named: ingesting a phantom of %" PRIu64
+  fprintf (stderr, "radio: no FILE given: ingesting a phantom of %" PRIu64
            " x %" PRIu64 " x %" PRIu64 " voxels\n", shape[2], shape[1],
            shape[0]);
   enum radio_status status = radio_phantom (ingest->store, "source/head",
@@ -84,7 +84,7 @@ run_path (size_t run)
 }
 
 static int
-prepare (void *data, size_t run)
+prepare_ingest (void *data, size_t run)
 {
   struct ingest *ingest = data;
   (void) run;
@@ -93,7 +93,7 @@ prepare (void *data, size_t run)
 }
 
 static int
-perform (void *data, size_t run)
+perform_ingest (void *data, size_t run)
 {
   struct ingest *ingest = data;
   struct radio_ingest_options options = {
@@ -115,14 +115,14 @@ perform (void *data, size_t run)
 }
 
 static enum radio_status
-attach_facts (void *data, struct radio_recorder *recorder)
+attach_ingest_facts (void *data, struct radio_recorder *recorder)
 {
   const struct ingest *ingest = data;
   return rd_conditions_record (&ingest->measure.conditions, recorder);
 }
 
 static int
-settle (void *data, size_t run)
+remove_ingested (void *data, size_t run)
 {
   struct ingest *ingest = data;
   RD_FREE char *path = run_path (run);
@@ -133,15 +133,15 @@ settle (void *data, size_t run)
   return RD_EXIT_OK;
 }
 
-/* Ingest once, unmeasured, for what the image is. */
+/* Ingests once, unmeasured, to describe the image. */
 static int
-describe (struct ingest *ingest, const struct rd_args *args)
+describe_ingest (struct ingest *ingest, const struct rd_args *args)
 {
   struct rd_conditions *c = &ingest->measure.conditions;
   struct rd_subject subject;
   struct rd_args other = *args;
   other.store = ingest->store_name;
-  int failed = perform (ingest, 0);
+  int failed = perform_ingest (ingest, 0);
   if (failed)
     return failed;
   RD_FREE char *path = run_path (0);
@@ -159,62 +159,53 @@ describe (struct ingest *ingest, const struct rd_args *args)
     failed = rd_conditions_add (c, "store", args->store ? args->store
                                 : "a temporary one", RADIO_TEXT_NAME);
   rd_subject_close (&subject);
-  return failed ? failed : settle (ingest, 0);
-}
-
-static void
-tell_subject (const struct ingest *ingest)
-{
-  const struct rd_conditions *c = &ingest->measure.conditions;
-  char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
-  if (ingest->measure.json)
-    return;
-  fputs ("ingest of ", stdout);
-  rd_text_print (stdout, ingest->measure.output.redact ? "an image"
-                                                       : ingest->label);
-  printf (": %s %s, %s -> %s,\ntiles of %s (%s), codec %s, %s\n\n",
-          rd_conditions_find (c, "shape"), rd_conditions_find (c, "dtype"),
-          rd_text_size (ingest->nbytes, raw),
-          rd_text_size (ingest->stored_nbytes, stored),
-          rd_conditions_find (c, "tile"), rd_conditions_find (c, "tiling"),
-          rd_conditions_find (c, "codec"), rd_conditions_find (c, "cache"));
+  return failed ? failed : remove_ingested (ingest, 0);
 }
 
 static int
-open_store (struct ingest *ingest, const struct rd_args *args)
+measure_ingest (struct ingest *ingest, struct rd_args *args)
 {
-  struct rd_args other = *args;
-  int failed = rd_temp_make (args->store, &ingest->temp);
+  int failed = rd_measure_begin (&ingest->measure, args);
+  if (!failed)
+    failed = rd_temp_make (args->store, &ingest->temp);
   if (failed)
     return failed;
+  struct rd_args other = *args;
   ingest->store_name = rd_format ("%s/store.zarr", ingest->temp);
   if (ingest->store_name == NULL)
     return RD_EXIT_FAILED;
   other.store = ingest->store_name;
-  return rd_store_open (&other, true, &ingest->store);
-}
-
-static int
-measure (struct ingest *ingest, struct rd_args *args)
-{
-  int failed = rd_measure_begin (&ingest->measure);
-  if (!failed)
-    failed = open_store (ingest, args);
+  failed = rd_store_open (&other, true, &ingest->store);
   if (!failed && args->noperands == 0)
     failed = make_file (ingest);
   else if (!failed)
     ingest->file = ingest->label = args->operands[0];
   if (!failed)
-    failed = describe (ingest, args);
+    failed = describe_ingest (ingest, args);
   if (failed)
     return failed;
-  tell_subject (ingest);
+  if (!ingest->measure.json) {
+    const struct rd_conditions *c = &ingest->measure.conditions;
+    char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
+    fputs ("ingest of ", stdout);
+    rd_text_print (stdout, ingest->measure.output.redact ? "an image"
+                                                         : ingest->label);
+    printf (": %s %s, %s -> %s,\ntiles of %s (%s), codec %s, %s\n\n",
+            rd_conditions_find (c, "shape"),
+            rd_conditions_find (c, "dtype"),
+            rd_text_size (ingest->nbytes, raw),
+            rd_text_size (ingest->stored_nbytes, stored),
+            rd_conditions_find (c, "tile"),
+            rd_conditions_find (c, "tiling"),
+            rd_conditions_find (c, "codec"),
+            rd_conditions_find (c, "cache"));
+  }
   struct rd_operation operation = {
     .title = "ingest",
-    .prepare = prepare,
-    .perform = perform,
-    .facts = attach_facts,
-    .settle = settle,
+    .prepare = prepare_ingest,
+    .perform = perform_ingest,
+    .facts = attach_ingest_facts,
+    .finish = remove_ingested,
     .data = ingest,
   };
   return rd_measure_run (&ingest->measure, &operation, "ingest",
@@ -228,8 +219,8 @@ run_ingest (struct rd_args *args)
     .measure = { .operation = "ingest", .nruns = 5, .nwarm = SIZE_MAX },
     .options.shape = RD_SUBJECT_SHAPE,
   };
-  int status = parse (&ingest, args) ? measure (&ingest, args)
-                                     : args->status;
+  int status = parse_ingest (&ingest, args) ? measure_ingest (&ingest, args)
+                                            : args->status;
   radio_store_close (ingest.store);
   rd_temp_remove (ingest.temp);
   rd_measure_clear (&ingest.measure);
@@ -241,15 +232,15 @@ run_ingest (struct rd_args *args)
 
 static const struct rd_option options[] = {
   { 's', "store", "STORE",
-    "write to the disk of STORE, which is not touched\n"
+    "write to the disk of STORE, which is not changed\n"
     "(default: to $TMPDIR)" },
-  { RD_OPTION_TILING, "tiling", "TILING", "as of 'radio ingest'" },
-  { RD_OPTION_CODEC, "codec", "CODEC", "as of 'radio ingest'" },
+  { RD_OPTION_TILING, "tiling", "TILING", "see 'radio ingest'" },
+  { RD_OPTION_CODEC, "codec", "CODEC", "see 'radio ingest'" },
   { RD_OPTION_PHANTOM, "phantom", "N|X,Y,Z",
     "without FILE: the size of the phantom (default: 256)" },
   RD_MEASURE_OPTIONS ("5"),
   RD_PROFILE_OUTPUT_OPTIONS,
-  { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" },
+  RD_JSON_FIGURES_OPTION,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
@@ -258,11 +249,11 @@ static const struct rd_option options[] = {
 const struct rd_command rd_profile_ingest = {
   .name = "profile ingest",
   .operands = "[FILE] [OPTION]...",
-  .summary = "putting an image into a store",
+  .summary = "profile adding an image to a store",
   .description =
-    "Ingests a NIfTI image into a temporary store, again and again, and "
-    "tells how long it took, where the time went, and what to do about it. "
-    "MB/s are of decompressed bytes. Without FILE it is a phantom.",
+    "Ingests a NIfTI image into a temporary store repeatedly, and reports how "
+    "long it took, where the time went, and how to improve it. MB/s are of "
+    "decompressed bytes. Default FILE: a phantom.",
   .options = options,
   .examples =
     "radio profile ingest scan.nii.gz\n"

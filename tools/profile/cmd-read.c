@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* radio profile full|slice|roi: reads of a volume, measured.  Each run takes
- * a fresh random place, since the same one again would be read from the
- * processor's caches. */
+/* radio profile full|slice|roi: profiles reads of a volume.  Each run reads a
+ * new random place, since the same one would be read from the processor's
+ * caches. */
 #include <config.h>
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/commands.h"
 #include "tools/facts.h"
-#include "tools/profile/commands.h"
+#include "tools/interrupt.h"
 #include "tools/profile/measure.h"
-#include "tools/profile/temp.h"
-#include "tools/text.h"
 
 static const char *const plane_names[] = {
   "axial", "coronal", "sagittal", NULL
@@ -39,93 +38,57 @@ struct read {
 };
 
 static bool
-take_roi (struct read *read, struct rd_args *args, const char *option)
-{
-  read->has_roi = true;
-  if (rd_parse_triple (args->value, true, read->roi) && read->roi[0] > 0
-      && read->roi[1] > 0 && read->roi[2] > 0)
-    return true;
-  rd_usage_error (args, "%s: '%s' is neither N nor X,Y,Z, from 1 on", option,
-                  args->value);
-  return false;
-}
-
-static bool
-take_at (struct read *read, struct rd_args *args)
-{
-  read->has_at = true;
-  if (rd_parse_triple (args->value, false, read->at))
-    return true;
-  rd_usage_error (args, "--at: '%s' is not X,Y,Z, counted from 0",
-                  args->value);
-  return false;
-}
-
-static bool
-take_axis (struct read *read, struct rd_args *args)
-{
-  int plane = rd_args_choose (args, "--axis", plane_names);
-  if (plane >= 0)
-    read->plane = (enum radio_plane) plane;
-  read->has_axis = true;
-  return plane >= 0;
-}
-
-static bool
-take_option (struct read *read, int id, struct rd_args *args)
+parse_read_option (struct read *read, int id, struct rd_args *args)
 {
   int taken = rd_measure_take (args, id, &read->measure);
   if (taken == 0)
     taken = rd_subject_take (args, id, &read->subject_options);
   if (taken != 0)
     return taken > 0;
+  int plane;
   switch (id) {
   case RD_OPTION_AXIS:
-    return take_axis (read, args);
+    plane = rd_args_choose (args, plane_names);
+    read->plane = plane < 0 ? 0 : (enum radio_plane) plane;
+    read->has_axis = true;
+    return plane >= 0;
   case 'i':
     read->has_index = true;
-    return rd_take_number (args, "--index", 0, UINT64_MAX, &read->index);
+    return rd_args_number (args, 0, UINT64_MAX, &read->index);
   case RD_OPTION_ROI:
-    return take_roi (read, args, "--roi");
   case RD_OPTION_SIZE:
-    return take_roi (read, args, "--size");
+    return read->has_roi = rd_args_shape (args, read->roi);
   case RD_OPTION_AT:
-    return take_at (read, args);
+    return read->has_at = rd_args_position (args, read->at);
   default:
     return true;
   }
 }
 
-/* A slice with --roi is a box. */
 static bool
-settle_options (struct read *read, struct rd_args *args)
-{
-  const char *wrong = NULL;
-  if (read->kind == SLICE && read->has_roi) {
-    if (read->has_axis || read->has_index)
-      wrong = "--roi reads a box: --axis and --index are of planes";
-    read->kind = ROI;
-  }
-  if (read->has_index && read->has_at)
-    wrong = "--index and --at exclude each other";
-  if (wrong)
-    rd_usage_error (args, "%s", wrong);
-  return wrong == NULL;
-}
-
-static bool
-parse (struct read *read, struct rd_args *args)
+parse_read (struct read *read, struct rd_args *args)
 {
   int id;
   while ((id = rd_args_next (args)) > 0)
-    if (!take_option (read, id, args))
+    if (!parse_read_option (read, id, args))
       return false;
-  return id == 0 && rd_args_want (args, 0, 1, "VOLUME")
-         && settle_options (read, args)
-         && rd_subject_settle (args, &read->subject_options);
+  if (id < 0 || !rd_args_want (args, 0, 1, "VOLUME"))
+    return false;
+  bool is_box = read->kind == SLICE && read->has_roi;
+  if (read->has_index && read->has_at)
+    rd_usage_error (args, "--index and --at exclude each other");
+  else if (is_box && (read->has_axis || read->has_index))
+    rd_usage_error (args, "--roi reads a box: --axis and --index are for "
+                    "planes");
+  else {
+    if (is_box)
+      read->kind = ROI;
+    return rd_subject_check (args, &read->subject_options);
+  }
+  return false;
 }
 
-/* The plane of the next run. */
+/* Chooses the plane of the next run. */
 static int
 place_plane (struct read *read)
 {
@@ -143,9 +106,8 @@ place_plane (struct read *read)
     read->place = rd_random_below (&read->measure.random, n);
   if (read->place < n)
     return RD_EXIT_OK;
-  return rd_error ("plane %" PRIu64 " is outside: the image has %" PRIu64
-                   " %s ones, counted from 0", read->place, n,
-                   plane_names[read->plane]);
+  return rd_error ("%s plane %" PRIu64 " is out of range (0-%" PRIu64 ")",
+                   plane_names[read->plane], read->place, n - 1);
 }
 
 static int
@@ -166,9 +128,9 @@ place_run (struct read *read)
   }
 }
 
-/* Cold also means that nothing is remembered of the store. */
+/* With --cold the store is opened again, too. */
 static int
-prepare (void *data, size_t run)
+prepare_read (void *data, size_t run)
 {
   struct read *read = data;
   (void) run;
@@ -182,7 +144,7 @@ prepare (void *data, size_t run)
 }
 
 static int
-perform (void *data, size_t run)
+perform_read (void *data, size_t run)
 {
   struct read *read = data;
   struct radio_volume *volume = read->subject.target.volume;
@@ -199,15 +161,15 @@ perform (void *data, size_t run)
 }
 
 static enum radio_status
-attach_facts (void *data, struct radio_recorder *recorder)
+attach_read_facts (void *data, struct radio_recorder *recorder)
 {
   const struct read *read = data;
   return rd_conditions_record (&read->measure.conditions, recorder);
 }
 
-/* Bytes of one run, and the memory for them. */
+/* Allocates memory for the bytes of one run. */
 static int
-find_nbytes (struct read *read)
+allocate_buffer (struct read *read)
 {
   const struct radio_volume_info *info = &read->subject.info;
   struct radio_box box = read->box;
@@ -227,13 +189,13 @@ find_nbytes (struct read *read)
   if (read->buffer == NULL)
     return rd_error ("out of memory: a run delivers %" PRIu64 " bytes",
                      n);
-  /* The first touch of fresh memory is not what is measured. */
+  /* First-touch page faults are not measured. */
   memset (read->buffer, 1, (size_t) n + 1);
   return RD_EXIT_OK;
 }
 
 static int
-describe (struct read *read, char **name)
+describe_read (struct read *read, char **name)
 {
   struct rd_conditions *c = &read->measure.conditions;
   int failed = rd_measure_describe (&read->measure, &read->subject);
@@ -254,39 +216,39 @@ describe (struct read *read, char **name)
 }
 
 static int
-measure (struct read *read, struct rd_args *args)
+measure_read (struct read *read, struct rd_args *args)
 {
   const char *operand = args->noperands ? args->operands[0] : NULL;
   RD_FREE char *name = NULL;
-  int failed = rd_measure_begin (&read->measure);
+  int failed = rd_measure_begin (&read->measure, args);
   if (!failed)
     failed = rd_subject_open (args, operand, &read->subject_options,
                               read->measure.json, &read->subject);
   if (!failed)
     failed = place_run (read);
   if (!failed)
-    failed = find_nbytes (read);
+    failed = allocate_buffer (read);
   if (!failed)
-    failed = describe (read, &name);
+    failed = describe_read (read, &name);
   if (failed)
     return failed;
-  rd_measure_tell (&read->measure);
+  rd_measure_print (&read->measure);
   read->measure.random = read->measure.seed;
   RD_FREE char *title = rd_format ("%s: %s", read->measure.operation, name);
   if (title == NULL)
     return RD_EXIT_FAILED;
   struct rd_operation operation = {
     .title = title,
-    .prepare = prepare,
-    .perform = perform,
-    .facts = attach_facts,
+    .prepare = prepare_read,
+    .perform = perform_read,
+    .facts = attach_read_facts,
     .data = read,
   };
   return rd_measure_run (&read->measure, &operation, name, read->nbytes);
 }
 
 static int
-run (struct rd_args *args, enum kind kind, size_t nruns)
+run_reads (struct rd_args *args, enum kind kind, size_t nruns)
 {
   struct read read = {
     .kind = kind,
@@ -296,7 +258,8 @@ run (struct rd_args *args, enum kind kind, size_t nruns)
   read.measure.operation = strrchr (args->command->name, ' ') + 1;
   read.measure.nruns = nruns;
   read.measure.nwarm = SIZE_MAX;
-  int status = parse (&read, args) ? measure (&read, args) : args->status;
+  int status = parse_read (&read, args) ? measure_read (&read, args)
+                                        : args->status;
   rd_subject_close (&read.subject);
   rd_measure_clear (&read.measure);
   free (read.buffer);
@@ -307,33 +270,30 @@ run (struct rd_args *args, enum kind kind, size_t nruns)
 static int
 run_full (struct rd_args *args)
 {
-  return run (args, FULL, 5);
+  return run_reads (args, FULL, 5);
 }
 
 static int
 run_slice (struct rd_args *args)
 {
-  return run (args, SLICE, 20);
+  return run_reads (args, SLICE, 20);
 }
 
 static int
 run_roi (struct rd_args *args)
 {
-  return run (args, ROI, 20);
+  return run_reads (args, ROI, 20);
 }
 
-#define JSON_OPTION                                                     \
-  { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" }
-
 #define AT_OPTION                                                       \
-  { RD_OPTION_AT, "at", "X,Y,Z", "always there (default: a random place\n" \
-    "in each run)" }
+  { RD_OPTION_AT, "at", "X,Y,Z", "this place (default: a random one in\n" \
+    "each run)" }
 
 static const struct rd_option full_options[] = {
   RD_STORE_OPTION,
   RD_MEASURE_OPTIONS ("5"),
   RD_PROFILE_OUTPUT_OPTIONS,
-  JSON_OPTION,
+  RD_JSON_FIGURES_OPTION,
   RD_SUBJECT_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
@@ -344,14 +304,14 @@ static const struct rd_option slice_options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_AXIS, "axis", "AXIS",
     "axial (default), coronal or sagittal" },
-  { 'i', "index", "N", "always this plane (default: a random one)" },
+  { 'i', "index", "N", "this plane (default: a random one in each run)" },
   { RD_OPTION_ROI, "roi", "N|X,Y,Z",
-    "a box of this size instead, as 'radio profile roi'" },
+    "read boxes of this size, like 'radio profile roi'" },
   AT_OPTION,
   RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
   RD_PROFILE_OUTPUT_OPTIONS,
-  JSON_OPTION,
+  RD_JSON_FIGURES_OPTION,
   RD_SUBJECT_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
@@ -360,13 +320,13 @@ static const struct rd_option slice_options[] = {
 
 static const struct rd_option roi_options[] = {
   RD_STORE_OPTION,
-  { RD_OPTION_ROI, "roi", "N|X,Y,Z", "the box's size (default: 64)" },
+  { RD_OPTION_ROI, "roi", "N|X,Y,Z", "the size of the box (default: 64)" },
   { RD_OPTION_SIZE, "size", "N|X,Y,Z", "the same" },
   AT_OPTION,
   RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
   RD_PROFILE_OUTPUT_OPTIONS,
-  JSON_OPTION,
+  RD_JSON_FIGURES_OPTION,
   RD_SUBJECT_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
@@ -376,11 +336,11 @@ static const struct rd_option roi_options[] = {
 const struct rd_command rd_profile_full = {
   .name = "profile full",
   .operands = "[VOLUME] [OPTION]...",
-  .summary = "reading a whole volume",
+  .summary = "profile reading a whole volume",
   .description =
-    "Reads all voxels of a volume into memory, again and again, and tells "
-    "how long it took, where the time went, and what to do about it. Without "
-    "VOLUME it is the store's first one and, without a store, a phantom.",
+    "Reads all voxels of a volume into memory repeatedly, and reports how "
+    "long it took, where the time went, and how to improve it. Default "
+    "VOLUME: the first one of the store or, without a store, a phantom.",
   .options = full_options,
   .examples =
     "radio profile full sub-01\n"
@@ -392,12 +352,12 @@ const struct rd_command rd_profile_full = {
 const struct rd_command rd_profile_slice = {
   .name = "profile slice",
   .operands = "[VOLUME] [OPTION]...",
-  .summary = "reading planes, or boxes with --roi",
+  .summary = "profile reading planes, or boxes with --roi",
   .description =
-    "Reads planes of a volume, a random one in each run, and tells how long "
-    "it took, where the time went, and what to do about it. With --roi it "
-    "reads boxes. Without VOLUME it is the store's first one and, without a "
-    "store, a phantom.",
+    "Reads planes of a volume, a random one in each run, and reports how long "
+    "it took, where the time went, and how to improve it. With --roi it reads "
+    "boxes. Default VOLUME: the first one of the store or, without a store, a "
+    "phantom.",
   .options = slice_options,
   .examples =
     "radio profile slice sub-01 --axis sagittal\n"
@@ -409,11 +369,11 @@ const struct rd_command rd_profile_slice = {
 const struct rd_command rd_profile_roi = {
   .name = "profile roi",
   .operands = "[VOLUME] [OPTION]...",
-  .summary = "reading boxes",
+  .summary = "profile reading boxes",
   .description =
-    "Reads boxes of a volume, a random one in each run, and tells how long "
-    "it took, where the time went, and what to do about it. Without VOLUME "
-    "it is the store's first one and, without a store, a phantom.",
+    "Reads boxes of a volume, a random one in each run, and reports how long "
+    "it took, where the time went, and how to improve it. Default VOLUME: the "
+    "first one of the store or, without a store, a phantom.",
   .options = roi_options,
   .examples =
     "radio profile roi sub-01 --roi 128,128,16\n"

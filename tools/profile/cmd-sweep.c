@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* radio profile sweep: how the time of a read grows with the box.  Each run
- * reads one box of every size, so that a machine that slows down for a while
- * does not bend the curve; in the page each size is a branch of the tree. */
+ * reads one box of every size, so that a machine that is slow for a while does
+ * not bend the curve; in the page each size is a branch of the tree. */
 #include <config.h>
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "tools/commands.h"
 #include "tools/facts.h"
+#include "tools/interrupt.h"
 #include "tools/new-file.h"
 #include "tools/output.h"
-#include "tools/profile/commands.h"
+#include "tools/parse.h"
 #include "tools/profile/measure.h"
-#include "tools/profile/temp.h"
 #include "tools/progress.h"
 #include "tools/table.h"
 #include "tools/text.h"
@@ -64,67 +65,31 @@ parse_sizes (struct sweep *sweep, const char *text)
   return false;
 }
 
-/* Elements along the shortest one of x, y and z. */
-static uint64_t
-shortest_axis (const struct rd_subject *subject)
-{
-  const struct radio_array_info *array = &subject->info.array;
-  uint64_t shortest = UINT64_MAX;
-  for (size_t i = 0; i < 3; i++) {
-    size_t axis = subject->axis_of[i];
-    uint64_t length = axis < array->rank ? array->shape[axis] : 1;
-    shortest = length < shortest ? length : shortest;
-  }
-  return shortest;
-}
-
-/* Where nobody named any: those that fit, or what fits at most. */
-static void
-choose_sizes (struct sweep *sweep)
-{
-  static const uint64_t sizes[] = { 16, 32, 64, 128 };
-  uint64_t most = shortest_axis (&sweep->subject);
-  if (sweep->npoints > 0)
-    return;
-  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-    if (sizes[i] <= most)
-      sweep->points[sweep->npoints++].size = sizes[i];
-  if (sweep->npoints == 0)
-    sweep->points[sweep->npoints++].size = most;
-}
-
 static bool
-take_option (struct sweep *sweep, int id, struct rd_args *args)
-{
-  int taken = rd_measure_take (args, id, &sweep->measure);
-  if (taken == 0)
-    taken = rd_subject_take (args, id, &sweep->subject_options);
-  if (taken != 0)
-    return taken > 0;
-  if (id == RD_OPTION_CSV)
-    sweep->csv = args->value;
-  if (id != RD_OPTION_SIZES || parse_sizes (sweep, args->value))
-    return true;
-  rd_usage_error (args, "--sizes: '%s' is not a list of at most %d sizes, as "
-                  "16,32,64", args->value, MAX_SIZES);
-  return false;
-}
-
-static bool
-parse (struct sweep *sweep, struct rd_args *args)
+parse_sweep (struct sweep *sweep, struct rd_args *args)
 {
   int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (!take_option (sweep, id, args))
+  while ((id = rd_args_next (args)) > 0) {
+    int taken = rd_measure_take (args, id, &sweep->measure);
+    if (taken == 0)
+      taken = rd_subject_take (args, id, &sweep->subject_options);
+    if (taken < 0)
       return false;
-  if (id < 0 || !rd_args_want (args, 0, 1, "VOLUME"))
-    return false;
-  return rd_subject_settle (args, &sweep->subject_options);
+    if (id == RD_OPTION_CSV)
+      sweep->csv = args->value;
+    if (id == RD_OPTION_SIZES && !parse_sizes (sweep, args->value)) {
+      rd_usage_error (args, "--sizes: '%s' is not a list of at most %d "
+                      "sizes, as 16,32,64", args->value, MAX_SIZES);
+      return false;
+    }
+  }
+  return id == 0 && rd_args_want (args, 0, 1, "VOLUME")
+         && rd_subject_check (args, &sweep->subject_options);
 }
 
-/* Drop what is cached, if --cold, and choose each box's next place. */
+/* Drops what is cached, if --cold, and chooses the next place of each box. */
 static int
-prepare (void *data, size_t run)
+prepare_boxes (void *data, size_t run)
 {
   struct sweep *sweep = data;
   int failed = RD_EXIT_OK;
@@ -159,7 +124,7 @@ read_point (struct sweep *sweep, struct point *point, double *seconds)
 }
 
 static int
-perform (void *data, size_t run)
+read_boxes (void *data, size_t run)
 {
   struct sweep *sweep = data;
   double unused;
@@ -174,37 +139,49 @@ perform (void *data, size_t run)
 }
 
 static enum radio_status
-attach_facts (void *data, struct radio_recorder *recorder)
+attach_sweep_facts (void *data, struct radio_recorder *recorder)
 {
   const struct sweep *sweep = data;
   return rd_conditions_record (&sweep->measure.conditions, recorder);
 }
 
+/* Completes the points: default sizes, and memory for one read. */
 static int
-settle_point (struct sweep *sweep, struct point *point)
+prepare_points (struct sweep *sweep)
 {
-  snprintf (point->name, sizeof point->name, "box %" PRIu64, point->size);
-  point->site = (struct radio_site) {
-    .name = point->name, .category = "operation", .function = __func__,
-    .file = __FILE__, .line = __LINE__,
-  };
-  point->nbytes = rd_subject_nbytes (&sweep->subject, &point->box);
-  point->seconds = calloc (sweep->measure.nruns, sizeof *point->seconds);
-  return point->seconds ? RD_EXIT_OK : rd_error_memory ();
-}
-
-static int
-settle_points (struct sweep *sweep)
-{
-  uint64_t most = 0;
-  int failed = prepare (sweep, 0);
-  for (size_t i = 0; i < sweep->npoints && !failed; i++) {
-    failed = settle_point (sweep, &sweep->points[i]);
-    if (sweep->points[i].nbytes > most)
-      most = sweep->points[i].nbytes;
+  static const uint64_t sizes[] = { 16, 32, 64, 128 };
+  const struct rd_subject *subject = &sweep->subject;
+  const struct radio_array_info *array = &subject->info.array;
+  uint64_t shortest = UINT64_MAX, most = 0;
+  for (size_t i = 0; i < 3; i++) {
+    size_t axis = subject->axis_of[i];
+    uint64_t length = axis < array->rank ? array->shape[axis] : 1;
+    shortest = length < shortest ? length : shortest;
   }
+  /* The default sizes that fit, or one that just fits. */
+  size_t nsizes = sweep->npoints > 0 ? 0 : sizeof sizes / sizeof sizes[0];
+  for (size_t i = 0; i < nsizes; i++)
+    if (sizes[i] <= shortest)
+      sweep->points[sweep->npoints++].size = sizes[i];
+  if (sweep->npoints == 0)
+    sweep->points[sweep->npoints++].size = shortest;
+  int failed = prepare_boxes (sweep, 0);
   if (failed)
     return failed;
+  for (size_t i = 0; i < sweep->npoints; i++) {
+    struct point *point = &sweep->points[i];
+    snprintf (point->name, sizeof point->name, "box %" PRIu64, point->size);
+    point->site = (struct radio_site) {
+      .name = point->name, .category = "operation", .function = __func__,
+      .file = __FILE__, .line = __LINE__,
+    };
+    point->nbytes = rd_subject_nbytes (subject, &point->box);
+    point->seconds = calloc (sweep->measure.nruns, sizeof *point->seconds);
+    if (point->seconds == NULL)
+      return rd_error_memory ();
+    if (point->nbytes > most)
+      most = point->nbytes;
+  }
   sweep->buffer = malloc ((size_t) most + 1);
   if (sweep->buffer == NULL)
     return rd_error_memory ();
@@ -213,19 +190,8 @@ settle_points (struct sweep *sweep)
   return RD_EXIT_OK;
 }
 
-static void
-summarize (struct sweep *sweep, size_t ndone)
-{
-  for (size_t i = 0; i < sweep->npoints; i++) {
-    struct point *point = &sweep->points[i];
-    rd_summarize (point->seconds, ndone, &point->summary);
-    point->has_interval = rd_median_interval (point->seconds, ndone,
-                                              &point->low, &point->high);
-  }
-}
-
 static bool
-add_row (struct rd_table *table, const struct point *point)
+add_point_row (struct rd_table *table, const struct point *point)
 {
   const struct rd_summary *s = &point->summary;
   char bytes[RD_TEXT_NBYTES], text[5][32], range[80] = "-";
@@ -244,10 +210,7 @@ add_row (struct rd_table *table, const struct point *point)
     quartiles, rd_text_ms (s->min, text[2]), rd_text_ms (s->max, text[3]),
     rd_text_rate (point->nbytes, s->median, text[4])
   };
-  bool ok = true;
-  for (size_t i = 0; i < table->ncolumns && ok; i++)
-    ok = rd_table_add (table, cells[i]);
-  return ok;
+  return rd_table_add_row (table, cells);
 }
 
 static int
@@ -257,26 +220,15 @@ print_table (const struct sweep *sweep)
     "", "size", "n", "median ms", "95 %", "quartiles", "min", "max", "MB/s"
   };
   struct rd_table table = { .ncolumns = 9, .alignment = "lrrrrrrrr" };
-  bool ok = true;
-  for (size_t i = 0; i < table.ncolumns && ok; i++)
-    ok = rd_table_add (&table, titles[i]);
+  bool ok = rd_table_add_row (&table, titles);
   for (size_t i = 0; i < sweep->npoints && ok; i++)
-    ok = add_row (&table, &sweep->points[i]);
+    ok = add_point_row (&table, &sweep->points[i]);
   if (ok) {
     rd_table_print (&table, stdout);
     putchar ('\n');
   }
   rd_table_clear (&table);
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
-}
-
-/* A number as programs read it, in any locale; nothing where there is none. */
-static void
-print_field (FILE *file, double number, char end)
-{
-  char text[RD_TEXT_NBYTES];
-  fprintf (file, "%s%c", isnan (number) ? "" : rd_number_exact (number, text),
-           end);
 }
 
 static void
@@ -289,10 +241,14 @@ write_point (FILE *file, const struct point *p)
     s->max, s->mean, s->std,
     s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
   };
-  size_t n = sizeof fields / sizeof fields[0];
-  fprintf (file, "%" PRIu64 ",%" PRIu64 ",%zu,", p->size, p->nbytes, s->n);
-  for (size_t k = 0; k < n; k++)
-    print_field (file, fields[k], k + 1 < n ? ',' : '\n');
+  fprintf (file, "%" PRIu64 ",%" PRIu64 ",%zu", p->size, p->nbytes, s->n);
+  /* Numbers have the same form in any locale; a missing one is empty. */
+  for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
+    char text[RD_TEXT_NBYTES];
+    fprintf (file, ",%s", isnan (fields[k]) ? ""
+             : rd_number_exact (fields[k], text));
+  }
+  fputc ('\n', file);
 }
 
 static int
@@ -310,7 +266,7 @@ write_csv (const struct sweep *sweep)
     write_point (file.stream, &sweep->points[i]);
   failed = rd_new_file_end (&file, 0);
   if (!failed && !sweep->measure.json)
-    rd_output_tell (sweep->csv, "the curve");
+    rd_output_print (sweep->csv, "the curve");
   return failed;
 }
 
@@ -335,7 +291,7 @@ print_json (const struct sweep *sweep, const struct radio_profile *profile)
 }
 
 static int
-report (struct sweep *sweep, const struct radio_profile *profile)
+report_sweep (struct sweep *sweep, const struct radio_profile *profile)
 {
   int failed = RD_EXIT_OK;
   if (sweep->measure.json)
@@ -352,40 +308,43 @@ report (struct sweep *sweep, const struct radio_profile *profile)
 }
 
 static int
-measure (struct sweep *sweep, const struct rd_args *args)
+measure_sweep (struct sweep *sweep, const struct rd_args *args)
 {
   const char *operand = args->noperands ? args->operands[0] : NULL;
   RD_CLEAR_RUNS struct rd_runs runs = { 0 };
   RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
-  int failed = rd_measure_begin (&sweep->measure);
+  int failed = rd_measure_begin (&sweep->measure, args);
   if (!failed && sweep->csv)
     failed = rd_new_file_check (sweep->csv, sweep->measure.output.overwrite);
   if (!failed)
     failed = rd_subject_open (args, operand, &sweep->subject_options,
                               sweep->measure.json, &sweep->subject);
   if (!failed)
-    choose_sizes (sweep);
-  if (!failed)
-    failed = settle_points (sweep);
+    failed = prepare_points (sweep);
   if (!failed)
     failed = rd_measure_describe (&sweep->measure, &sweep->subject);
   if (!failed)
     failed = rd_measure_describe_places (&sweep->measure, true);
   if (failed)
     return failed;
-  rd_measure_tell (&sweep->measure);
+  rd_measure_print (&sweep->measure);
   struct rd_operation operation = {
     .title = "sweep",
-    .prepare = prepare,
-    .perform = perform,
-    .facts = attach_facts,
+    .prepare = prepare_boxes,
+    .perform = read_boxes,
+    .facts = attach_sweep_facts,
     .data = sweep,
   };
   failed = rd_measure_record (&sweep->measure, &runs, &operation, &profile);
   if (failed)
     return failed;
-  summarize (sweep, runs.ndone);
-  return report (sweep, profile);
+  for (size_t i = 0; i < sweep->npoints; i++) {
+    struct point *point = &sweep->points[i];
+    rd_summarize (point->seconds, runs.ndone, &point->summary);
+    point->has_interval = rd_median_interval (point->seconds, runs.ndone,
+                                              &point->low, &point->high);
+  }
+  return report_sweep (sweep, profile);
 }
 
 static int
@@ -395,7 +354,8 @@ run_sweep (struct rd_args *args)
     .measure = { .operation = "sweep", .nruns = 20, .nwarm = SIZE_MAX },
     .subject_options.shape = RD_SUBJECT_SHAPE,
   };
-  int status = parse (&sweep, args) ? measure (&sweep, args) : args->status;
+  int status = parse_sweep (&sweep, args) ? measure_sweep (&sweep, args)
+                                          : args->status;
   rd_subject_close (&sweep.subject);
   rd_measure_clear (&sweep.measure);
   for (size_t i = 0; i < MAX_SIZES; i++)
@@ -409,11 +369,11 @@ static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_SIZES, "sizes", "N,N,...",
     "sizes of the boxes (default: 16,32,64,128 if they fit)" },
-  { RD_OPTION_CSV, "csv", "FILE", "write the curve as CSV, too" },
+  { RD_OPTION_CSV, "csv", "FILE", "also write the curve as CSV" },
   RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
   RD_PROFILE_OUTPUT_OPTIONS,
-  { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" },
+  RD_JSON_FIGURES_OPTION,
   RD_SUBJECT_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
@@ -423,12 +383,12 @@ static const struct rd_option options[] = {
 const struct rd_command rd_profile_sweep = {
   .name = "profile sweep",
   .operands = "[VOLUME] [OPTION]...",
-  .summary = "reading boxes of growing size",
+  .summary = "profile reading boxes of growing size",
   .description =
-    "Reads boxes of several sizes at random places and tells how the time "
-    "grows with them: the median, the interval that holds it with 95 % "
-    "confidence, quartiles and MB/s. Without VOLUME it is the store's first "
-    "one and, without a store, a phantom.",
+    "Reads boxes of several sizes at random places and reports how the time "
+    "grows with them: the median and its 95 % confidence interval, quartiles "
+    "and MB/s. Default VOLUME: the first one of the store or, without a "
+    "store, a phantom.",
   .options = options,
   .examples =
     "radio profile sweep sub-01\n"

@@ -1,28 +1,94 @@
 /* SPDX-License-Identifier: MIT */
-/* What all measurements have in common. */
+/* Measurements: an operation run again and again, each time timed and
+ * recorded.  A recording is started before and stopped after the clock runs,
+ * so that the time contains only the cost of scopes, which the profile tells
+ * by itself. */
 #include <config.h>
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "tools/facts.h"
+#include "tools/interrupt.h"
 #include "tools/profile/measure.h"
-#include "tools/profile/temp.h"
+#include "tools/progress.h"
 #include "tools/text.h"
 
-bool
-rd_take_number (struct rd_args *args, const char *option, uint64_t least,
-                uint64_t most, uint64_t *number)
+/* Spans of all runs: a page of a million opens in any browser. */
+#define MAX_SPANS 1000000
+#define LEAST_SPANS 1000
+
+static int
+record_run (const struct rd_operation *operation, size_t run, size_t nruns,
+            double *seconds, struct radio_profile **profile)
 {
-  uint64_t value;
-  if (rd_parse_u64 (args->value, &value) && value >= least && value <= most) {
-    *number = value;
-    return true;
+  size_t share = MAX_SPANS / (nruns ? nruns : 1);
+  struct radio_recorder_options options = {
+    .max_spans = share > LEAST_SPANS ? share : LEAST_SPANS,
+    .title = operation->title,
+  };
+  struct radio_recorder *recorder = NULL;
+  if (radio_recorder_start (&options, &recorder) != RADIO_OK)
+    return rd_error_library (NULL);
+  double start = rd_clock_s ();
+  int failed = operation->perform (operation->data, run);
+  *seconds = rd_clock_s () - start;
+  if (!failed && operation->facts
+      && operation->facts (operation->data, recorder) != RADIO_OK)
+    failed = rd_error_library (NULL);
+  if (failed) {
+    (void) !radio_recorder_stop (recorder, NULL);
+    return failed;
   }
-  rd_usage_error (args, "%s: '%s' is not a number from %" PRIu64 " to %"
-                  PRIu64, option, args->value, least, most);
-  return false;
+  if (radio_recorder_stop (recorder, profile) != RADIO_OK)
+    return rd_error_library (NULL);
+  return RD_EXIT_OK;
 }
+
+/* Does all runs; Ctrl-C ends them early (see ndone). */
+static int
+do_runs (struct rd_runs *runs, const struct rd_operation *operation)
+{
+  struct rd_progress progress;
+  size_t n = runs->nwarm + runs->n;
+  int failed = RD_EXIT_OK;
+  runs->seconds = calloc (runs->n + 1, sizeof *runs->seconds);
+  runs->profiles = calloc (runs->n + 1, sizeof *runs->profiles);
+  if (runs->seconds == NULL || runs->profiles == NULL)
+    return rd_error_memory ();
+  rd_progress_start (&progress, NULL);
+  for (size_t run = 0; run < n && !failed && !rd_interrupted (); run++) {
+    rd_progress_update (&progress, operation->title, run, n);
+    if (operation->prepare)
+      failed = operation->prepare (operation->data, run);
+    if (!failed && run < runs->nwarm)
+      failed = operation->perform (operation->data, run);
+    else if (!failed) {
+      failed = record_run (operation, run, runs->n,
+                           &runs->seconds[runs->ndone],
+                           &runs->profiles[runs->ndone]);
+      runs->ndone += !failed;
+    }
+    if (!failed && operation->finish)
+      failed = operation->finish (operation->data, run);
+  }
+  rd_progress_clear (&progress);
+  /* A run that was interrupted does not affect those before it. */
+  return rd_interrupted () ? RD_EXIT_OK : failed;
+}
+
+void
+rd_runs_clear (struct rd_runs *runs)
+{
+  for (size_t i = 0; i < runs->ndone && runs->profiles; i++)
+    radio_profile_close (runs->profiles[i]);
+  free (runs->profiles);
+  free (runs->seconds);
+}
+
+/*------------------------------------------------------------------------
+ * Options, conditions and reports
+ *----------------------------------------------------------------------*/
 
 int
 rd_measure_take (struct rd_args *args, int id, struct rd_measure *measure)
@@ -31,21 +97,18 @@ rd_measure_take (struct rd_args *args, int id, struct rd_measure *measure)
   bool ok = true;
   switch (id) {
   case RD_OPTION_RUNS:
-    ok = rd_take_number (args, "--runs", 1, 100000, &n);
+    ok = rd_args_number (args, 1, 100000, &n);
     measure->nruns = n;
     break;
   case RD_OPTION_WARMUP:
-    ok = rd_take_number (args, "--warmup", 0, 100000, &n);
+    ok = rd_args_number (args, 0, 100000, &n);
     measure->nwarm = n;
     break;
   case RD_OPTION_SEED:
-    ok = rd_take_number (args, "--seed", 0, UINT64_MAX, &measure->seed);
+    ok = rd_args_number (args, 0, UINT64_MAX, &measure->seed);
     break;
   case RD_OPTION_COLD:
     measure->cold = true;
-    break;
-  case RD_OPTION_JSON:
-    measure->json = true;
     break;
   default:
     return rd_profile_output_take (args, id, &measure->output);
@@ -54,41 +117,15 @@ rd_measure_take (struct rd_args *args, int id, struct rd_measure *measure)
 }
 
 int
-rd_measure_begin (struct rd_measure *measure)
+rd_measure_begin (struct rd_measure *measure, const struct rd_args *args)
 {
+  measure->json = args->json;
   if (measure->nwarm == SIZE_MAX)
     measure->nwarm = measure->cold ? 0 : 1;
   measure->random = measure->seed;
   rd_interrupt_catch ();
-  return rd_profile_output_settle (&measure->output, measure->operation);
-}
-
-static int
-describe_volume (struct rd_conditions *c, const struct rd_subject *subject)
-{
-  const struct radio_volume_info *info = &subject->info;
-  char type[32], tiling[RD_TILING_NBYTES];
-  RD_FREE char *shape = rd_subject_shape_text (subject, info->array.shape);
-  RD_FREE char *tile = rd_subject_shape_text (subject,
-                                              info->array.tile_shape);
-  if (shape == NULL || tile == NULL)
-    return RD_EXIT_FAILED;
-  const char *path = subject->target.name;
-  int failed = rd_conditions_add (c, "volume", path, RADIO_TEXT_NAME);
-  if (!failed)
-    failed = rd_conditions_add (c, "shape", shape, RADIO_TEXT_PLAIN);
-  if (!failed)
-    failed = rd_conditions_add (c, "dtype", rd_volume_type (info, type),
-                                RADIO_TEXT_PLAIN);
-  if (!failed)
-    failed = rd_conditions_add (c, "tiling", rd_volume_tiling (info, tiling),
-                                RADIO_TEXT_PLAIN);
-  if (!failed)
-    failed = rd_conditions_add (c, "tile", tile, RADIO_TEXT_PLAIN);
-  if (!failed)
-    failed = rd_conditions_add (c, "codec", *info->codec ? info->codec
-                                : info->array.codecs, RADIO_TEXT_PLAIN);
-  return failed;
+  return rd_profile_output_prepare (&measure->output, args,
+                                    measure->operation);
 }
 
 int
@@ -96,17 +133,32 @@ rd_measure_describe (struct rd_measure *measure,
                      const struct rd_subject *subject)
 {
   struct rd_conditions *c = &measure->conditions;
-  int failed = rd_conditions_add (c, "operation", measure->operation,
-                                  RADIO_TEXT_PLAIN);
-  if (!failed && subject)
-    failed = rd_conditions_add (c, "store", subject->temp ? "a phantom's"
-                                : rd_store_name (&subject->args),
-                                RADIO_TEXT_NAME);
-  if (!failed && subject)
-    failed = describe_volume (c, subject);
-  if (!failed)
-    failed = rd_conditions_add (c, "cache", measure->cold ? "cold" : "warm",
-                                RADIO_TEXT_PLAIN);
+  const struct radio_volume_info *info = &subject->info;
+  char type[32], tiling[RD_TILING_NBYTES];
+  RD_FREE char *shape = rd_subject_shape_text (subject, info->array.shape);
+  RD_FREE char *tile = rd_subject_shape_text (subject,
+                                              info->array.tile_shape);
+  if (shape == NULL || tile == NULL)
+    return RD_EXIT_FAILED;
+  const struct {
+    const char *key, *value;
+    enum radio_text_kind kind;
+  } list[] = {
+    { "operation", measure->operation, RADIO_TEXT_PLAIN },
+    { "store", subject->temp ? "a phantom's" : rd_store_name (&subject->args),
+      RADIO_TEXT_NAME },
+    { "volume", subject->target.name, RADIO_TEXT_NAME },
+    { "shape", shape, RADIO_TEXT_PLAIN },
+    { "dtype", rd_volume_type (info, type), RADIO_TEXT_PLAIN },
+    { "tiling", rd_volume_tiling (info, tiling), RADIO_TEXT_PLAIN },
+    { "tile", tile, RADIO_TEXT_PLAIN },
+    { "codec", *info->codec ? info->codec : info->array.codecs,
+      RADIO_TEXT_PLAIN },
+    { "cache", measure->cold ? "cold" : "warm", RADIO_TEXT_PLAIN },
+  };
+  int failed = RD_EXIT_OK;
+  for (size_t i = 0; i < sizeof list / sizeof list[0] && !failed; i++)
+    failed = rd_conditions_add (c, list[i].key, list[i].value, list[i].kind);
   if (!failed)
     failed = rd_conditions_add_u64 (c, "runs", measure->nruns);
   if (!failed)
@@ -125,10 +177,10 @@ rd_measure_describe_places (struct rd_measure *measure, bool are_random)
   return failed;
 }
 
-/* "slice of ct/a: 256 x 256 x 128 int16, tiles of 32 x 32 x 8 (balanced),
- * codec medium, warm". */
+/* Prints "slice of ct/a: 256 x 256 x 128 int16,
+ * tiles of 32 x 32 x 8 (balanced), codec medium, warm". */
 void
-rd_measure_tell (const struct rd_measure *measure)
+rd_measure_print (const struct rd_measure *measure)
 {
   const struct rd_conditions *c = &measure->conditions;
   if (measure->json)
@@ -157,21 +209,6 @@ rd_measure_cool (struct rd_measure *measure, const char *path)
     measure->worst = cold;
 }
 
-/* The page shall say what was cold when it was not. */
-static int
-judge_cold (struct rd_measure *measure)
-{
-  if (!measure->cold)
-    return RD_EXIT_OK;
-  RD_FREE char *problem = rd_cold_problem (&measure->worst);
-  if (problem == NULL)
-    return RD_EXIT_OK;
-  rd_warn (problem);
-  return rd_conditions_add (&measure->conditions, "cache",
-                            "meant to be cold, but was not all",
-                            RADIO_TEXT_PLAIN);
-}
-
 int
 rd_measure_record (struct rd_measure *measure, struct rd_runs *runs,
                    const struct rd_operation *operation,
@@ -179,9 +216,15 @@ rd_measure_record (struct rd_measure *measure, struct rd_runs *runs,
 {
   runs->nwarm = measure->nwarm;
   runs->n = measure->nruns;
-  int failed = rd_runs_measure (runs, operation);
-  if (!failed)
-    failed = judge_cold (measure);
+  int failed = do_runs (runs, operation);
+  RD_FREE char *problem = measure->cold ? rd_cold_problem (&measure->worst)
+                                        : NULL;
+  if (!failed && problem) {
+    rd_warn (problem);
+    failed = rd_conditions_add (&measure->conditions, "cache",
+                                "meant to be cold, but was not all",
+                                RADIO_TEXT_PLAIN);
+  }
   if (failed)
     return failed;
   if (runs->ndone == 0)
@@ -191,7 +234,10 @@ rd_measure_record (struct rd_measure *measure, struct rd_runs *runs,
                                     runs->ndone, runs->n);
     rd_warn (text ? text : "interrupted");
   }
-  return rd_runs_join (runs, profile);
+  if (radio_profile_join (runs->profiles, runs->ndone, RADIO_PARTS_RUNS,
+                          profile) != RADIO_OK)
+    return rd_error_library (NULL);
+  return RD_EXIT_OK;
 }
 
 struct json_object *
@@ -209,12 +255,6 @@ rd_measure_json (const struct rd_measure *measure,
   return object;
 }
 
-static struct json_object *
-times_json (const struct rd_runs *runs)
-{
-  return rd_report_double_list (runs->seconds, runs->ndone);
-}
-
 int
 rd_measure_run (struct rd_measure *measure,
                 const struct rd_operation *operation, const char *name,
@@ -226,7 +266,8 @@ rd_measure_run (struct rd_measure *measure,
   int failed = rd_measure_record (measure, &runs, operation, &profile);
   if (failed)
     return failed;
-  struct json_object *times = measure->json ? times_json (&runs) : NULL;
+  struct json_object *times = measure->json
+    ? rd_report_double_list (runs.seconds, runs.ndone) : NULL;
   rd_summarize (runs.seconds, runs.ndone, &timing.seconds);
   if (measure->json) {
     struct json_object *object = rd_measure_json (measure, profile);
@@ -234,7 +275,7 @@ rd_measure_run (struct rd_measure *measure,
     rd_report_put (object, "times_s", times);
     rd_report_print (object);
   } else {
-    failed = rd_report_timings (&timing, 1);
+    failed = rd_report_timing (&timing);
     putchar ('\n');
     if (!failed)
       failed = rd_profile_print (profile, &measure->output);

@@ -1,72 +1,97 @@
 /* SPDX-License-Identifier: MIT */
-/* What all measurements of 'radio profile' have in common: their options,
- * the loop, and what comes out at the end. */
-#ifndef RD_PROFILE_MEASURE_H
-#define RD_PROFILE_MEASURE_H
+/* Parts that all measurements of `radio profile' share: their options, the
+ * loop of recorded runs, and the report. */
+#ifndef RD_TOOLS_PROFILE_MEASURE_H
+#define RD_TOOLS_PROFILE_MEASURE_H
 
 #include "tools/profile/cold.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"
-#include "tools/profile/runs.h"
+#include "tools/profile/samples.h"
 #include "tools/profile/subject.h"
+#include "tools/tool.h"
+
+/* An operation that is measured.  Each function returns an exit status, and
+ * prints errors; run counts from 0, including warm-ups. */
+struct rd_operation {
+  const char *title;          /* of the recordings */
+  /* Before a run, neither timed nor recorded; may be NULL. */
+  int (*prepare) (void *data, size_t run);
+  /* The run. */
+  int (*perform) (void *data, size_t run);
+  /* Attach facts to a run's recording; may be NULL. */
+  enum radio_status (*facts) (void *data, struct radio_recorder *recorder);
+  /* After a run; may be NULL. */
+  int (*finish) (void *data, size_t run);
+  void *data;
+};
+
+struct rd_runs {
+  size_t nwarm;               /* first, and not kept */
+  size_t n;                   /* wanted */
+  size_t ndone;
+  double *seconds;            /* of each run that was done; sorted later */
+  struct radio_profile **profiles;
+};
+
+void rd_runs_clear (struct rd_runs *runs);
+#define RD_CLEAR_RUNS RD_CLEANUP (rd_runs_clear)
 
 struct rd_measure {
   const char *operation;      /* "slice" */
   size_t nruns, nwarm;
   bool cold, json;
-  uint64_t seed, random;      /* random: the state that seed began */
+  uint64_t seed, random;      /* random: its state now */
   struct rd_profile_output output;
   struct rd_conditions conditions;
-  struct rd_cold worst;       /* of all runs: what stayed in memory most */
+  struct rd_cold worst;       /* the run whose files stayed in memory most */
 };
 
 #define RD_MEASURE_OPTIONS(nruns)                                       \
   { RD_OPTION_RUNS, "runs", "N",                                        \
     "measured runs (default: " nruns ")" },                             \
   { RD_OPTION_WARMUP, "warmup", "N",                                    \
-    "runs before, not measured (default: 1; --cold: 0)" },              \
+    "runs before that are not measured (default: 1; with\n"              \
+    "--cold: 0)" },              \
   { RD_OPTION_COLD, "cold", NULL,                                       \
-    "drop the files from memory before each run" }
+    "drop the files from the page cache before each run" }
 
-/* Of those that read at random places. */
+/* For operations that read at random places. */
 #define RD_SEED_OPTION                                                  \
-  { RD_OPTION_SEED, "seed", "N", "other random positions (default: 0)" }
+  { RD_OPTION_SEED, "seed", "N", "seed of the random places (default: 0)" }
 
-/* Take one of the options above, or of the output's, or --json: 1, 0 when
- * it is none of them, -1 after telling a mistake. */
+/* Handles one of the options above, or of the output's: 1, 0 when it is none
+ * of them, -1 after a usage error. */
 int rd_measure_take (struct rd_args *args, int id,
                      struct rd_measure *measure);
 
-/* Parse a whole number of 1 or least to most; false after telling. */
-bool rd_take_number (struct rd_args *args, const char *option,
-                     uint64_t least, uint64_t most, uint64_t *number);
+/* Called after the last option: completes the options, checks the files and
+ * catches Ctrl-C.  Returns an exit status; prints errors. */
+int rd_measure_begin (struct rd_measure *measure,
+                      const struct rd_args *args);
 
-/* After the last option: what goes together, the files, Ctrl-C.  Returns an
- * exit status, after complaining. */
-int rd_measure_begin (struct rd_measure *measure);
-
-/* The conditions that every measurement has. */
+/* Add the conditions that all measurements have; and where places are read,
+ * those. */
 int rd_measure_describe (struct rd_measure *measure,
                          const struct rd_subject *subject);
-
-/* And of those that read at places: of random ones, what decides them. */
 int rd_measure_describe_places (struct rd_measure *measure,
                                 bool are_random);
 
-/* Print what is measured, unless --json. */
-void rd_measure_tell (const struct rd_measure *measure);
+/* Prints what is measured, unless --json. */
+void rd_measure_print (const struct rd_measure *measure);
 
-/* Drop the pages of a file or folder, if --cold; told at the end. */
+/* Drops the pages of a file or folder, if --cold; problems are reported at the
+ * end. */
 void rd_measure_cool (struct rd_measure *measure, const char *path);
 
-/* Measure, and report everything: the table, the tree, the files.  nbytes
- * are delivered by one run; name heads the table.  Returns an exit status,
- * after complaining. */
+/* Measures, and reports everything: the table, the tree, the files.  One run
+ * delivers nbytes; name is the title of the table's row.  Returns an exit
+ * status; prints errors. */
 int rd_measure_run (struct rd_measure *measure,
                     const struct rd_operation *operation, const char *name,
                     uint64_t nbytes);
 
-/* The parts of it, for who has more to tell.  runs is to be cleared. */
+/* Parts of it, for commands that report more.  runs is to be cleared. */
 int rd_measure_record (struct rd_measure *measure, struct rd_runs *runs,
                        const struct rd_operation *operation,
                        struct radio_profile **profile);
@@ -76,4 +101,4 @@ struct json_object *rd_measure_json (const struct rd_measure *measure,
 void rd_measure_clear (struct rd_measure *measure);
 #define RD_CLEAR_MEASURE RD_CLEANUP (rd_measure_clear)
 
-#endif /* RD_PROFILE_MEASURE_H */
+#endif /* RD_TOOLS_PROFILE_MEASURE_H */

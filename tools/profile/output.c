@@ -7,39 +7,30 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "tools/interrupt.h"
 #include "tools/new-file.h"
 #include "tools/output.h"
 #include "tools/profile/output.h"
-#include "tools/profile/temp.h"
 
-/* A key is some bytes; whoever gives a volume by mistake shall hear of it. */
+/* A key is some bytes; a volume that is given by mistake is an error. */
 #define MAX_KEY_NBYTES 65536
-
-static int
-take_file (struct rd_args *args, struct rd_profile_output *output)
-{
-  enum radio_profile_format format;
-  if (output->nfiles == RD_PROFILE_MAX_FILES) {
-    rd_usage_error (args, "-o: at most %d files", RD_PROFILE_MAX_FILES);
-    return -1;
-  }
-  if (radio_profile_format_of (args->value, &format) != RADIO_OK) {
-    rd_usage_error (args, "-o: %s", radio_error_message ());
-    return -1;
-  }
-  output->files[output->nfiles++] = args->value;
-  return 1;
-}
 
 int
 rd_profile_output_take (struct rd_args *args, int id,
                         struct rd_profile_output *output)
 {
+  enum radio_profile_format format;
   switch (id) {
   case 'o':
-    return take_file (args, output);
-  case RD_OPTION_OVERWRITE:
-    return output->overwrite = true;
+    if (output->nfiles == RD_PROFILE_MAX_FILES)
+      rd_usage_error (args, "-o: at most %d files", RD_PROFILE_MAX_FILES);
+    else if (radio_profile_format_of (args->value, &format) != RADIO_OK)
+      rd_usage_error (args, "-o: %s", radio_error_message ());
+    else {
+      output->files[output->nfiles++] = args->value;
+      return 1;
+    }
+    return -1;
   case RD_OPTION_REDACT:
     return output->redact = true;
   case RD_OPTION_REDACT_KEY:
@@ -72,8 +63,8 @@ read_key (struct rd_profile_output *output)
   if (output->key_nbytes == 0)
     return rd_error ("--redact-key: %s: is empty", output->key_file);
   if (output->key_nbytes > MAX_KEY_NBYTES)
-    return rd_error ("--redact-key: %s: has more than %d bytes, that is "
-                     "no key", output->key_file, MAX_KEY_NBYTES);
+    return rd_error ("--redact-key: %s: has more than %d bytes, too many "
+                     "for a key", output->key_file, MAX_KEY_NBYTES);
   return RD_EXIT_OK;
 }
 
@@ -92,19 +83,19 @@ choose_name (struct rd_profile_output *output, const char *what)
     }
     free (name);
   }
-  return rd_error ("radio-profile-%s.html and 9999 more are there "
-                   "already: name a file by -o", what);
+  return rd_error ("radio-profile-%s.html and 9999 more exist already; use "
+                   "-o", what);
 }
 
 int
-rd_profile_output_settle (struct rd_profile_output *output, const char *what)
+rd_profile_output_prepare (struct rd_profile_output *output,
+                           const struct rd_args *args, const char *what)
 {
   int failed = RD_EXIT_OK;
+  output->overwrite = args->overwrite;
   for (size_t i = 0; i < output->nfiles && !failed; i++)
     failed = rd_new_file_check (output->files[i], output->overwrite);
-  if (failed)
-    return failed;
-  if (output->nfiles == 0 && what != NULL)
+  if (!failed && output->nfiles == 0 && what != NULL)
     failed = choose_name (output, what);
   if (!failed && output->key_file)
     failed = read_key (output);
@@ -123,8 +114,8 @@ write_options (const struct rd_profile_output *output)
   };
 }
 
-/* The work was done and shall not be lost with its file; what a comparison
- * reads from files is not. */
+/* Saves the profile elsewhere, so that the work is not lost.  A comparison
+ * needs none of this: it is read from files. */
 static void
 save_elsewhere (const struct rd_profile_output *output,
                 const struct radio_profile *profile)
@@ -150,7 +141,7 @@ save_elsewhere (const struct rd_profile_output *output,
             rd_temp_folder ());
 }
 
-/* Whether a file's format can be read back. */
+/* True if the format of a file can be read back. */
 static bool
 holds_all (const char *file)
 {
@@ -170,7 +161,7 @@ rd_profile_output_write (const struct rd_profile_output *output,
     if (radio_profile_write (profile, file, &options) == RADIO_OK) {
       saved = saved || holds_all (file);
       if (!quiet)
-        rd_output_tell (file, rd_has_suffix (file, ".html")
+        rd_output_print (file, rd_has_suffix (file, ".html")
                         ? "open it in a browser" : "the profile");
       continue;
     }
@@ -185,18 +176,9 @@ rd_profile_output_write (const struct rd_profile_output *output,
 static enum radio_status
 print_bytes (const void *data, size_t nbytes, void *user_data)
 {
-  /* A full disk is told of when stdout is closed. */
+  /* A full disk is reported when stdout is closed. */
   (void) fwrite (data, 1, nbytes, user_data);
   return RADIO_OK;
-}
-
-static unsigned
-screen_columns (void)
-{
-  struct winsize size;
-  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
-    return size.ws_col;
-  return 80;
 }
 
 int
@@ -206,7 +188,9 @@ rd_profile_print (const struct radio_profile *profile,
   struct radio_profile_write_options options = write_options (output);
   options.format = RADIO_PROFILE_TEXT;
   options.colour = *rd_color (stdout, RD_BOLD) != '\0';
-  options.columns = screen_columns ();
+  struct winsize size;
+  options.columns = ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0
+                    && size.ws_col >= 60 ? size.ws_col : 80;
   if (radio_profile_write_to (profile, &options, print_bytes, stdout)
       == RADIO_OK)
     return RD_EXIT_OK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that a profile is written to, as -o and its companions name
- * them: checked before anything is measured, and never lost when the disk
- * is full. */
+/* The files that a profile is written to: checked before anything is measured,
+ * and saved elsewhere when the disk is full. */
 #ifndef RD_PROFILE_OUTPUT_H
 #define RD_PROFILE_OUTPUT_H
 
@@ -25,37 +24,34 @@ struct rd_profile_output {
   { 'o', "output", "FILE",                                              \
     "write to FILE; its suffix chooses the format: .html,\n"            \
     ".json, .trace.json, .speedscope.json, .folded,\n"                  \
-    ".pb.gz (or .pprof), .txt; may be given several times" },           \
+    ".pb.gz (or .pprof), .txt; can be given several times" },           \
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },           \
-  { RD_OPTION_REDACT, "redact", NULL,                                   \
-    "replace names of files, volumes, hosts by pseudonyms" },           \
-  { RD_OPTION_REDACT_KEY, "redact-key", "FILE",                         \
-    "redact, with pseudonyms that only who has FILE's\n"                \
-    "bytes can test" },                                                 \
+  RD_REDACT_OPTIONS,                                                    \
   { RD_OPTION_ARGUMENTS, "arguments", NULL,                             \
     ".trace.json: texts and counters with each span" }
 
-/* Take one of the options above: 1, 0 when it is none of them, -1 after
- * telling a mistake. */
+/* Handles one of the options above: 1, 0 when it is none of them, -1 after a
+ * usage error. */
 int rd_profile_output_take (struct rd_args *args, int id,
                             struct rd_profile_output *output);
 
-/* See that every file can be what is asked, before long work: none is there
- * without --overwrite, the key is read.  Without -o a name is chosen in the
- * current folder, radio-profile-WHAT.html, with a number when that is there
- * (WHAT NULL: none is chosen).  Returns an exit status, after complaining. */
-int rd_profile_output_settle (struct rd_profile_output *output,
-                              const char *what);
+/* Checks before long work that every file can be written: none exists unless
+ * --overwrite is given, the key can be read.  Without -o a name is chosen in
+ * the current folder, radio-profile-WHAT.html, with a number when that exists
+ * (WHAT NULL: none is chosen).  Returns an exit status; prints errors. */
+int rd_profile_output_prepare (struct rd_profile_output *output,
+                               const struct rd_args *args,
+                               const char *what);
 
-/* Write all files, and tell each on stdout unless quiet.  What cannot be
- * written is saved as JSON in the folder for temporary files.  Returns an
- * exit status, after complaining. */
+/* Writes all files, and prints a line for each on stdout unless quiet.  A
+ * profile that cannot be written is saved as JSON in the folder for temporary
+ * files.  Returns an exit status; prints errors. */
 int rd_profile_output_write (const struct rd_profile_output *output,
                              const struct radio_profile *profile,
                              bool quiet);
 
-/* Print the profile's tree and findings on stdout, as wide as the terminal.
- * Returns an exit status, after complaining. */
+/* Prints the tree and the findings of a profile on stdout, as wide as the
+ * terminal.  Returns an exit status; prints errors. */
 int rd_profile_print (const struct radio_profile *profile,
                       const struct rd_profile_output *output);
 

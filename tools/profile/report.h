@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a measurement tells: under which conditions, how long it took, and
- * where the time went; for people and, as JSON, for programs. */
-#ifndef RD_PROFILE_REPORT_H
-#define RD_PROFILE_REPORT_H
+/* Reports of measurements and profiles: conditions, times, ranks and
+ * differences, as tables and as JSON. */
+#ifndef RD_TOOLS_PROFILE_REPORT_H
+#define RD_TOOLS_PROFILE_REPORT_H
 
 #include "tools/json.h"
 #include "tools/profile/output.h"
@@ -10,7 +10,7 @@
 
 #define RD_MAX_CONDITIONS 24
 
-/* What the figures depend on; the recordings carry it as facts. */
+/* The conditions that figures depend on; recordings have them as facts. */
 struct rd_conditions {
   struct {
     const char *key;
@@ -20,14 +20,14 @@ struct rd_conditions {
   size_t n;
 };
 
-/* Add one, a copy, or replace the one with this key.  Returns an exit
- * status, after complaining. */
+/* Add a copy of a condition, or replace the one with this key.  Return an
+ * exit status; print errors. */
 int rd_conditions_add (struct rd_conditions *conditions, const char *key,
                        const char *value, enum radio_text_kind kind);
 int rd_conditions_add_u64 (struct rd_conditions *conditions, const char *key,
                            uint64_t value);
 
-/* A value, or NULL. */
+/* Returns a value, or NULL. */
 const char *rd_conditions_find (const struct rd_conditions *conditions,
                                 const char *key);
 
@@ -42,17 +42,17 @@ const char *rd_text_ms (double seconds, char text[32]);
 /* Megabytes (10^6) in a second, three figures; "-" for no time. */
 const char *rd_text_rate (uint64_t nbytes, double seconds, char text[32]);
 
-/* A row for each name: n, mean, median, min, max, std and MB/s. */
+/* A row of times: n, mean, median, min, max, std and MB/s. */
 struct rd_timing {
   const char *name;
   struct rd_summary seconds;
   uint64_t nbytes;            /* delivered by one run; 0: unknown */
 };
 
-/* Returns an exit status, after complaining. */
-int rd_report_timings (const struct rd_timing *timings, size_t n);
+/* Prints a table.  Returns an exit status; prints errors. */
+int rd_report_timing (const struct rd_timing *timing);
 
-/* The same as JSON; and the paths of a profile with what each took; and the
+/* The same as JSON; the paths of a profile with their times; and the
  * conditions, without names when redacted. */
 struct json_object *rd_timing_json (const struct rd_timing *timing);
 struct json_object *rd_profile_paths_json (const struct radio_profile *p);
@@ -61,4 +61,38 @@ void rd_conditions_put (struct json_object *object,
                         const struct rd_conditions *conditions,
                         bool redacted);
 
-#endif /* RD_PROFILE_REPORT_H */
+/* Prints a row for each part: wall, work, share of the slowest.  Returns an
+ * exit status; prints errors. */
+int rd_ranks_print (const struct radio_profile *profile);
+
+/* Prints a row for each path that is shared unevenly, with the slowest part.
+ */
+int rd_imbalance_print (const struct radio_profile *profile);
+
+struct json_object *rd_ranks_json (const struct radio_profile *profile);
+struct json_object *rd_imbalance_json (const struct radio_profile *profile);
+
+/* Adds title, times and counts, and facts unless redacted. */
+void rd_profile_info_put (struct json_object *object,
+                          const struct radio_profile *profile, bool redacted);
+
+/* The path of a node, "read / => tiles / decode"; allocated, NULL after an
+ * error. */
+char *rd_profile_path (const struct radio_profile *profile, size_t node);
+
+struct rd_diff {
+  const struct radio_comparison *comparison;
+  const struct radio_profile *before, *after;   /* the two compared */
+  bool all, json;
+  bool redact;                /* print which facts differ, not their values */
+  double fail_percent;        /* negative: differences do not fail */
+
+  size_t n;                   /* paths; set by the report */
+  int64_t whole_ns;           /* the larger of both roots' sums */
+};
+
+/* Prints the table and a summary, or JSON.  Returns an exit status: 1, after
+ * an error, when a root is slower by more than fail_percent. */
+int rd_diff_report (struct rd_diff *diff);
+
+#endif /* RD_TOOLS_PROFILE_REPORT_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of measurements: what many runs of one thing say together,
- * how sure that is, and numbers that are random and yet the same again. */
-#ifndef RD_PROFILE_SAMPLES_H
-#define RD_PROFILE_SAMPLES_H
+/* Statistics of measurements: summaries, confidence intervals, ratios of
+ * series measured apart, and reproducible random numbers. */
+#ifndef RD_TOOLS_PROFILE_SAMPLES_H
+#define RD_TOOLS_PROFILE_SAMPLES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,4 +38,21 @@ uint64_t rd_random (uint64_t *state);
  * 0. */
 uint64_t rd_random_below (uint64_t *state, uint64_t n);
 
-#endif /* RD_PROFILE_SAMPLES_H */
+/* The ratio of the values of b to those of a, and an interval that holds it
+ * with 95 % confidence, whatever the distribution of the values, if b's is
+ * a's times a number (Hodges and Lehmann's estimate; Mann and Whitney's test
+ * turned round). */
+struct rd_shift {
+  double ratio;
+  double low, high;           /* both 0 when too few to say: with 3 and 3 */
+};
+
+/* All values are above 0.  False without memory. */
+bool rd_shift_of (const double *a, size_t na, const double *b, size_t nb,
+                  struct rd_shift *shift);
+
+/* How many of the na * nb ordered ratios may be cut off at either end; 0:
+ * none, there are too few. */
+size_t rd_shift_cut (size_t na, size_t nb);
+
+#endif /* RD_TOOLS_PROFILE_SAMPLES_H */

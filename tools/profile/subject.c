@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured. */
+/* The volume that is measured, and places in it. */
 #include <config.h>
 
 #include <errno.h>
@@ -8,10 +8,9 @@
 #include <unistd.h>
 
 #include "tools/facts.h"
+#include "tools/interrupt.h"
 #include "tools/profile/samples.h"
 #include "tools/profile/subject.h"
-#include "tools/profile/temp.h"
-#include "tools/text.h"
 
 int
 rd_subject_take (struct rd_args *args, int id,
@@ -26,12 +25,8 @@ rd_subject_take (struct rd_args *args, int id,
     options->codec = args->value;
     return 1;
   case RD_OPTION_PHANTOM:
-    if (!rd_parse_triple (args->value, true, size) || size[0] == 0
-        || size[1] == 0 || size[2] == 0) {
-      rd_usage_error (args, "--phantom: '%s' is neither N nor X,Y,Z, from 1 "
-                      "on", args->value);
+    if (!rd_args_shape (args, size))
       return -1;
-    }
     for (int i = 0; i < 3; i++)
       options->shape[i] = size[2 - i];
     options->phantom = true;
@@ -42,7 +37,7 @@ rd_subject_take (struct rd_args *args, int id,
 }
 
 bool
-rd_subject_settle (struct rd_args *args, struct rd_subject_options *options)
+rd_subject_check (struct rd_args *args, struct rd_subject_options *options)
 {
   if (options->tiling || options->codec)
     options->phantom = true;
@@ -51,16 +46,6 @@ rd_subject_settle (struct rd_args *args, struct rd_subject_options *options)
   rd_usage_error (args, "--phantom, --tiling and --codec do not go with "
                   "VOLUME");
   return false;
-}
-
-/* Whether the user has a store: named, or where it is looked for. */
-static bool
-has_store (const struct rd_args *args)
-{
-  const char *variable = getenv ("RADIO_STORE");
-  if (args->store || (variable != NULL && *variable != '\0'))
-    return true;
-  return access ("radio.zarr/zarr.json", F_OK) == 0;
 }
 
 static int
@@ -95,7 +80,7 @@ keep_first (const struct radio_entry *entry, void *user_data)
   return RADIO_ERROR_CANCELLED;
 }
 
-/* The path of the store's first volume; allocated. */
+/* Finds the path of the store's first volume; allocated. */
 static int
 find_first (const struct rd_args *args, char **first)
 {
@@ -115,40 +100,36 @@ find_first (const struct rd_args *args, char **first)
                    rd_store_name (args));
 }
 
-static void
-tell_choice (const struct rd_subject *subject,
-             const struct rd_subject_options *options, const char *name)
+int
+rd_subject_open (const struct rd_args *args, const char *operand,
+                 const struct rd_subject_options *options, bool quiet,
+                 struct rd_subject *subject)
 {
-  if (subject->temp == NULL)
-    fprintf (stderr, "radio: no volume was named: measuring %s, the first "
-             "of %s\n", name, rd_store_name (&subject->args));
-  else
+  memset (subject, 0, sizeof *subject);
+  subject->args = *args;
+  RD_FREE char *first = NULL, *root = NULL, *path = NULL;
+  int failed = RD_EXIT_OK;
+  const char *variable = getenv ("RADIO_STORE");
+  bool has_store = args->store || (variable != NULL && *variable != '\0')
+                   || access ("radio.zarr/zarr.json", F_OK) == 0;
+  bool phantom = options->phantom || (operand == NULL && !has_store);
+  if (phantom)
+    failed = make_phantom (options, subject);
+  else if (operand == NULL)
+    failed = find_first (args, &first);
+  if (failed)
+    return failed;
+  const char *name = phantom ? "phantoms/head" : first ? first : operand;
+  const uint64_t *shape = options->shape;
+  if (phantom && !quiet)
     fprintf (stderr, "radio: %s: measuring a phantom of %" PRIu64 " x %"
              PRIu64 " x %" PRIu64 " voxels in a temporary folder\n",
-             options->phantom ? "as asked" : "there is no store",
-             options->shape[2], options->shape[1], options->shape[0]);
-}
-
-/* Find the folder of the volume's files, for making them cold. */
-static int
-find_folder (struct rd_subject *subject, const char *operand)
-{
-  RD_FREE char *root = NULL;
-  RD_FREE char *path = NULL;
-  bool is_path = rd_may_be_path (&subject->args, operand)
-                 && rd_split_path (operand, &root, &path);
-  subject->folder = is_path
-    ? rd_format ("%s", operand)
-    : rd_format ("%s/%s", rd_store_name (&subject->args),
-                 subject->target.path);
-  return subject->folder ? RD_EXIT_OK : RD_EXIT_FAILED;
-}
-
-static int
-open_target (struct rd_subject *subject, const char *operand)
-{
-  int failed = rd_target_open (&subject->args, operand, false,
-                               &subject->target);
+             options->phantom ? "--phantom" : "no store", shape[2], shape[1],
+             shape[0]);
+  else if (first && !quiet)
+    fprintf (stderr, "radio: no VOLUME given: measuring %s, the first one of "
+             "%s\n", name, rd_store_name (args));
+  failed = rd_target_open (&subject->args, name, false, &subject->target);
   if (failed)
     return failed;
   radio_volume_info (subject->target.volume, &subject->info);
@@ -157,29 +138,12 @@ open_target (struct rd_subject *subject, const char *operand)
     subject->axis_of[i] = letter ? (size_t) (letter - subject->info.axes)
                                  : subject->info.array.rank;
   }
-  return find_folder (subject, operand);
-}
-
-int
-rd_subject_open (const struct rd_args *args, const char *operand,
-                 const struct rd_subject_options *options, bool quiet,
-                 struct rd_subject *subject)
-{
-  memset (subject, 0, sizeof *subject);
-  subject->args = *args;
-  RD_FREE char *first = NULL;
-  int failed = RD_EXIT_OK;
-  bool phantom = options->phantom || (operand == NULL && !has_store (args));
-  if (phantom)
-    failed = make_phantom (options, subject);
-  else if (operand == NULL)
-    failed = find_first (args, &first);
-  if (failed)
-    return failed;
-  const char *name = phantom ? "phantoms/head" : first ? first : operand;
-  if (name != operand && !quiet)
-    tell_choice (subject, options, name);
-  return open_target (subject, name);
+  subject->folder = rd_may_be_path (&subject->args, name)
+                    && rd_split_path (name, &root, &path)
+    ? rd_format ("%s", name)
+    : rd_format ("%s/%s", rd_store_name (&subject->args),
+                 subject->target.path);
+  return subject->folder ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 int
@@ -194,7 +158,7 @@ rd_subject_reopen (struct rd_subject *subject)
     rd_target_close (&fresh);
     return failed;
   }
-  /* A name that is a path of the disk is the caller's own text. */
+  /* A name that is a path of the disk belongs to the caller. */
   if (subject->target.name != subject->target.path)
     fresh.name = subject->target.name;
   rd_target_close (&subject->target);
@@ -220,7 +184,7 @@ rd_subject_box (const struct rd_subject *subject, const uint64_t size[3],
   box->rank = array->rank;
   for (size_t i = 0; i < array->rank; i++)
     box->size[i] = 1;
-  /* The parts of a colour belong together. */
+  /* The components of a colour are read together. */
   const char *channel = strchr (subject->info.axes, 'c');
   if (channel && rd_is_colour (&subject->info))
     box->size[channel - subject->info.axes]
@@ -233,9 +197,9 @@ rd_subject_box (const struct rd_subject *subject, const uint64_t size[3],
                        "into %s, which has %" PRIu64, size[i], "xyz"[i],
                        subject->target.name, length);
     if (at && at[i] > length - size[i])
-      return rd_error ("--at: %c = %" PRIu64 " is too far: a size of %"
-                       PRIu64 " fits up to %" PRIu64, "xyz"[i], at[i],
-                       size[i], length - size[i]);
+      return rd_error ("--at: %c = %" PRIu64 " is out of range (0-%" PRIu64
+                       ") for a size of %" PRIu64, "xyz"[i], at[i],
+                       length - size[i], size[i]);
     if (axis >= array->rank)
       continue;
     box->size[axis] = size[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured: the volume that was named, the first of the store, or a
- * phantom in a temporary folder; and places in it. */
+/* The volume that is measured: the one that was named, the first one of the
+ * store, or a phantom in a temporary folder; and places in it. */
 #ifndef RD_PROFILE_SUBJECT_H
 #define RD_PROFILE_SUBJECT_H
 
@@ -26,41 +26,41 @@ struct rd_subject_options {
 #define RD_SUBJECT_OPTIONS                                              \
   { RD_OPTION_PHANTOM, "phantom", "N|X,Y,Z",                            \
     "measure a synthetic head CT of this size, in a\n"                  \
-    "temporary folder (also without a store: 256)" },                   \
+    "temporary folder (default without a store: 256)" },                   \
   { RD_OPTION_TILING, "tiling", "TILING", "of the phantom" },           \
   { RD_OPTION_CODEC, "codec", "CODEC", "of the phantom" }
 
-/* Take one of the options above: 1, 0 when it is none of them, -1 after
- * telling a mistake. */
+/* Handles one of the options above: 1, 0 when it is none of them, -1 after a
+ * usage error. */
 int rd_subject_take (struct rd_args *args, int id,
                      struct rd_subject_options *options);
 
-/* After the last option: whether they go together with the operands; false
- * after telling. */
-bool rd_subject_settle (struct rd_args *args,
-                        struct rd_subject_options *options);
+/* Checks the options, after the last one, with the operands; false after a
+ * usage error. */
+bool rd_subject_check (struct rd_args *args,
+                       struct rd_subject_options *options);
 
-/* Open what is to be measured; operand may be NULL.  What was chosen without
- * being named is told on stderr unless quiet.  Returns an exit status, after
- * complaining; the subject is to be closed in any case. */
+/* Opens the volume; operand may be NULL.  A default that was chosen is printed
+ * on stderr unless quiet.  Returns an exit status; prints errors; the subject
+ * is to be closed in any case. */
 int rd_subject_open (const struct rd_args *args, const char *operand,
                      const struct rd_subject_options *options, bool quiet,
                      struct rd_subject *subject);
 
-/* Open its store and volume anew, so that nothing of them is remembered. */
+/* Opens store and volume again, so that nothing of them is cached. */
 int rd_subject_reopen (struct rd_subject *subject);
 
 void rd_subject_close (struct rd_subject *subject);
 #define RD_CLOSE_SUBJECT RD_CLEANUP (rd_subject_close)
 
-/* A box of so many voxels along x, y, z, as random as state; axes beside
- * these are one thick.  With at (x, y, z) it stands there.  Returns an exit
- * status, after complaining that it does not fit. */
+/* Chooses a box of a size along x, y, z, at a random place or at `at' (x, y,
+ * z); it has length 1 along other axes.  Returns an exit status; prints an
+ * error when it does not fit. */
 int rd_subject_box (const struct rd_subject *subject, const uint64_t size[3],
                     const uint64_t *at, uint64_t *state,
                     struct radio_box *box);
 
-/* "64 x 64 x 64" of a box, x first; allocated, NULL after complaining. */
+/* "64 x 64 x 64" of a box, x first; allocated, NULL after an error. */
 char *rd_subject_shape_text (const struct rd_subject *subject,
                              const uint64_t *shape);
 

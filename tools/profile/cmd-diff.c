@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison of two profiles tells: what changed, path by path, and
- * whether it is more than noise. */
+/* radio diff: compares two profiles path by path, and tells changes from
+ * noise. */
 #include <config.h>
 
 #include <math.h>
 #include <string.h>
 
+#include "tools/commands.h"
 #include "tools/json.h"
-#include "tools/profile/diff.h"
-#include "tools/profile/ranks.h"
+#include "tools/output.h"
+#include "tools/profile/output.h"
 #include "tools/profile/report.h"
 #include "tools/table.h"
 #include "tools/text.h"
@@ -36,9 +37,9 @@ path_of (const struct rd_diff *diff, size_t i)
  * What was measured
  *----------------------------------------------------------------------*/
 
-/* Facts that differ between any two recordings. */
+/* True for facts that differ between any two recordings. */
 static bool
-is_passing (const char *key)
+is_incidental (const char *key)
 {
   static const char *const keys[] = {
     "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
@@ -66,7 +67,7 @@ find_fact (const struct radio_profile *profile, const char *wanted)
   return NULL;
 }
 
-/* Condition i of the one profile, where the other has another value. */
+/* True if the other profile has another value of fact i. */
 static bool
 differs (const struct radio_profile *profile, size_t i,
          const struct radio_profile *other, const char **key,
@@ -74,12 +75,12 @@ differs (const struct radio_profile *profile, size_t i,
 {
   *value = radio_profile_fact (profile, i, key);
   *other_value = find_fact (other, *key);
-  return !is_passing (*key) && *other_value != NULL
+  return !is_incidental (*key) && *other_value != NULL
          && strcmp (*value, *other_value) != 0;
 }
 
-/* Whether the same was done: no other name of the operation, and some root
- * in common, if both have any. */
+/* True if the operations have the same name, and some root in common if both
+ * have any. */
 static bool
 is_same_operation (const struct rd_diff *diff)
 {
@@ -100,22 +101,7 @@ is_same_operation (const struct rd_diff *diff)
   return nbefore == 0 || nafter == 0;
 }
 
-static void
-print_condition (const struct rd_diff *diff, const char *key,
-                 const char *before, const char *after)
-{
-  fputs ("differs: ", stdout);
-  rd_text_print (stdout, key);
-  if (!diff->redact) {
-    fputs (": ", stdout);
-    rd_text_print (stdout, before);
-    fputs (" -> ", stdout);
-    rd_text_print (stdout, after);
-  }
-  putchar ('\n');
-}
-
-/* Before any figure: what makes them no comparison of like with like. */
+/* Prints, before any figure, which conditions differ. */
 static void
 print_conditions (const struct rd_diff *diff)
 {
@@ -123,13 +109,21 @@ print_conditions (const struct rd_diff *diff)
   bool any = !is_same_operation (diff);
   radio_profile_info (diff->before, &info);
   if (any)
-    puts ("These are profiles of different operations.");
+    puts ("The profiles are of different operations.");
   for (size_t i = 0; i < info.nfacts; i++) {
     const char *key, *before, *after;
     if (!differs (diff->before, i, diff->after, &key, &before, &after))
       continue;
     any = true;
-    print_condition (diff, key, before, after);
+    fputs ("differs: ", stdout);
+    rd_text_print (stdout, key);
+    if (!diff->redact) {
+      fputs (": ", stdout);
+      rd_text_print (stdout, before);
+      fputs (" -> ", stdout);
+      rd_text_print (stdout, after);
+    }
+    putchar ('\n');
   }
   if (any)
     putchar ('\n');
@@ -195,21 +189,6 @@ sum_roots (const struct rd_diff *diff, int64_t *before, int64_t *after)
   }
 }
 
-/* What is shown: a path that changed, or takes its share, and all paths
- * above one that is shown.  Parents come first, so from the end. */
-static void
-choose (const struct rd_diff *diff, bool *shown)
-{
-  for (size_t i = diff->n; i-- > 0;) {
-    const struct radio_difference *d = path_of (diff, i);
-    double most = (double) larger (d->total_before_ns, d->total_after_ns);
-    if (diff->all || most >= LEAST_SHARE * (double) diff->whole_ns)
-      shown[i] = true;
-    if (shown[i] && d->parent != RADIO_NO_PARENT)
-      shown[d->parent] = true;
-  }
-}
-
 /* "+0.123", "-1.2": milliseconds with their sign. */
 static void
 signed_ms (int64_t ns, char text[32])
@@ -231,24 +210,12 @@ percent (int64_t before, int64_t after, char text[32])
               100 * (double) (after - before) / (double) before);
 }
 
-static void
-interval (const struct radio_difference *d, char text[80])
-{
-  char low[32], high[32];
-  if (d->delta_low_ns == 0 && d->delta_high_ns == 0) {
-    snprintf (text, 80, "-");
-    return;
-  }
-  signed_ms (d->delta_low_ns, low);
-  signed_ms (d->delta_high_ns, high);
-  snprintf (text, 80, "%s to %s", low, high);
-}
-
 static bool
 add_path (struct rd_table *table, const struct rd_diff *diff,
           const struct radio_difference *d)
 {
-  char before[32], after[32], delta[32], share[32], range[80], self[32];
+  char before[32], after[32], delta[32], share[32], self[32];
+  char range[80] = "-", low[32], high[32];
   RD_FREE char *name = rd_format ("%*s%s%s", (int) (2 * (d->depth % 40)), "",
                                   radio_edge_mark (edge_of (diff, d)), d->name);
   if (name == NULL)
@@ -257,17 +224,18 @@ add_path (struct rd_table *table, const struct rd_diff *diff,
   rd_text_ms ((double) d->total_after_ns / 1e9, after);
   signed_ms (d->total_after_ns - d->total_before_ns, delta);
   percent (d->total_before_ns, d->total_after_ns, share);
-  interval (d, range);
+  if (d->delta_low_ns != 0 || d->delta_high_ns != 0) {
+    signed_ms (d->delta_low_ns, low);
+    signed_ms (d->delta_high_ns, high);
+    snprintf (range, sizeof range, "%s to %s", low, high);
+  }
   signed_ms (d->self_after_ns - d->self_before_ns, self);
   const char *cells[] = {
     name, d->before == RADIO_NO_PARENT ? "-" : before,
     d->after == RADIO_NO_PARENT ? "-" : after, delta, share, range, self,
     change_names[d->change]
   };
-  bool ok = true;
-  for (size_t i = 0; i < table->ncolumns && ok; i++)
-    ok = rd_table_add (table, cells[i]);
-  return ok;
+  return rd_table_add_row (table, cells);
 }
 
 static int
@@ -278,10 +246,8 @@ print_table (const struct rd_diff *diff, const bool *shown)
     "self", "change"
   };
   struct rd_table table = { .ncolumns = 8, .alignment = "lrrrrrrl" };
-  bool ok = true;
+  bool ok = rd_table_add_row (&table, titles);
   size_t hidden = 0;
-  for (size_t i = 0; i < table.ncolumns && ok; i++)
-    ok = rd_table_add (&table, titles[i]);
   for (size_t i = 0; i < diff->n && ok; i++)
     if (shown[i])
       ok = add_path (&table, diff, path_of (diff, i));
@@ -296,24 +262,8 @@ print_table (const struct rd_diff *diff, const bool *shown)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
-/* Each path is judged alone, with 5 % of error; of many, some are called
- * changed that are not. */
 static void
-print_by_chance (const struct rd_diff *diff)
-{
-  size_t ncompared = 0;
-  for (size_t i = 0; i < diff->n; i++)
-    ncompared += path_of (diff, i)->before != RADIO_NO_PARENT
-                 && path_of (diff, i)->after != RADIO_NO_PARENT;
-  if (ncompared >= 20)
-    printf ("(each is judged with 95 %% confidence: of %zu that did not "
-            "change, some %zu are called slower or faster by chance)\n",
-            ncompared, ncompared / 20);
-}
-
-/* What it comes to, in a sentence. */
-static void
-print_sentence (const struct rd_diff *diff)
+print_summary (const struct rd_diff *diff)
 {
   size_t counts[RADIO_CHANGE_UNKNOWN + 1] = { 0 };
   int64_t before, after;
@@ -325,14 +275,22 @@ print_sentence (const struct rd_diff *diff)
   printf ("\n%s ms -> %s ms (%s); ", rd_text_ms ((double) before / 1e9, a),
           rd_text_ms ((double) after / 1e9, b), change);
   if (counts[RADIO_CHANGE_UNKNOWN] > 0)
-    puts ("a single run has no spread: whether this is noise cannot be "
-          "told (--runs)");
+    puts ("with a single run, changes cannot be told from noise (--runs)");
   else {
     printf ("paths: %zu slower, %zu faster, %zu new, %zu gone, %zu within "
             "noise\n", counts[RADIO_CHANGE_SLOWER],
             counts[RADIO_CHANGE_FASTER], counts[RADIO_CHANGE_NEW],
             counts[RADIO_CHANGE_GONE], counts[RADIO_CHANGE_NONE]);
-    print_by_chance (diff);
+    /* Each path is classified with an error of 5 %: of many, some that did
+     * not change are called changed. */
+    size_t ncompared = 0;
+    for (size_t i = 0; i < diff->n; i++)
+      ncompared += path_of (diff, i)->before != RADIO_NO_PARENT
+                   && path_of (diff, i)->after != RADIO_NO_PARENT;
+    if (ncompared >= 20)
+      printf ("(each with 95 %% confidence: of %zu that did not change, about "
+              "%zu are called slower or faster by chance)\n", ncompared,
+              ncompared / 20);
   }
 }
 
@@ -388,14 +346,12 @@ print_json (const struct rd_diff *diff)
   rd_report_print (object);
 }
 
-/* Slower by more than was allowed, and not by noise: the exit status of a
- * check.  A root decides; of single runs the figures alone can. */
+/* Fails when a root is slower by more than was allowed, and not by noise; of
+ * single runs the figures alone decide. */
 static int
-judge (const struct rd_diff *diff)
+check_roots (const struct rd_diff *diff)
 {
-  if (diff->fail_percent < 0)
-    return RD_EXIT_OK;
-  for (size_t i = 0; i < diff->n; i++) {
+  for (size_t i = 0; i < diff->n && diff->fail_percent >= 0; i++) {
     const struct radio_difference *d = path_of (diff, i);
     if (d->parent != RADIO_NO_PARENT || d->total_before_ns <= 0
         || (d->change != RADIO_CHANGE_SLOWER
@@ -419,16 +375,116 @@ rd_diff_report (struct rd_diff *diff)
   diff->whole_ns = larger (before, after);
   if (diff->json) {
     print_json (diff);
-    return judge (diff);
+    return check_roots (diff);
   }
   RD_FREE bool *shown = calloc (diff->n + 1, sizeof *shown);
   if (shown == NULL)
     return rd_error_memory ();
-  choose (diff, shown);
+  /* A path is shown if it changed or takes its share, or is above one that is
+   * shown.  Parents come first, so from the end. */
+  for (size_t i = diff->n; i-- > 0;) {
+    const struct radio_difference *d = path_of (diff, i);
+    double most = (double) larger (d->total_before_ns, d->total_after_ns);
+    if (diff->all || most >= LEAST_SHARE * (double) diff->whole_ns)
+      shown[i] = true;
+    if (shown[i] && d->parent != RADIO_NO_PARENT)
+      shown[d->parent] = true;
+  }
   print_conditions (diff);
   int failed = print_table (diff, shown);
   if (failed)
     return failed;
-  print_sentence (diff);
-  return judge (diff);
+  print_summary (diff);
+  return check_roots (diff);
 }
+
+/*------------------------------------------------------------------------
+ * The command
+ *----------------------------------------------------------------------*/
+
+static int
+compare_profiles (struct rd_diff *diff, struct rd_profile_output *output,
+                  const struct rd_args *args)
+{
+  const char *before_file = args->operands[0];
+  const char *after_file = args->operands[1];
+  RD_CLOSE_PROFILE struct radio_profile *before = NULL;
+  RD_CLOSE_PROFILE struct radio_profile *after = NULL;
+  struct radio_comparison *comparison = NULL;
+  if (radio_profile_read (before_file, &before) != RADIO_OK)
+    return rd_error_library (before_file);
+  if (radio_profile_read (after_file, &after) != RADIO_OK)
+    return rd_error_library (after_file);
+  if (radio_profile_compare (before, after, &comparison) != RADIO_OK)
+    return rd_error_library (NULL);
+  diff->comparison = comparison;
+  diff->before = before;
+  diff->after = after;
+  diff->redact = output->redact;
+  diff->json = args->json;
+  int status = rd_diff_report (diff);
+  output->before = before;
+  /* With --json nothing else is printed on stdout. */
+  int failed = rd_profile_output_write (output, after, diff->json);
+  radio_comparison_close (comparison);
+  return failed ? failed : status;
+}
+
+static int
+run_diff (struct rd_args *args)
+{
+  struct rd_diff diff = { .fail_percent = -1 };
+  RD_CLEAR_OUTPUT struct rd_profile_output output = { 0 };
+  int id;
+  while ((id = rd_args_next (args)) > 0) {
+    if (id == 'o' && !rd_has_suffix (args->value, ".html"))
+      return rd_usage_error (args, "-o: '%s' does not end in .html: a "
+                             "comparison is written as a page", args->value);
+    if (rd_profile_output_take (args, id, &output) < 0)
+      return args->status;
+    if (id == RD_OPTION_ALL)
+      diff.all = true;
+    if (id == RD_OPTION_FAIL_IF_SLOWER
+        && !rd_args_percentage (args, &diff.fail_percent))
+      return args->status;
+  }
+  if (id < 0 || !rd_args_want (args, 2, 2, args->noperands == 0 ? "BEFORE"
+                                                                : "AFTER"))
+    return args->status;
+  int failed = rd_profile_output_prepare (&output, args, NULL);
+  return failed ? failed : compare_profiles (&diff, &output, args);
+}
+
+static const struct rd_option options[] = {
+  { RD_OPTION_ALL, "all", NULL, "also show paths that take less than 1 %" },
+  { RD_OPTION_FAIL_IF_SLOWER, "fail-if-slower", "PERCENT",
+    "exit 1 when an operation got slower by more than\n"
+    "PERCENT, beyond noise" },
+  RD_JSON_OPTION,
+  { 'o', "output", "FILE",
+    "write a page (.html) that shows both, and what\n"
+    "changed; can be given several times" },
+  { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
+  RD_REDACT_OPTIONS,
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_command_diff = {
+  .name = "diff",
+  .operands = "BEFORE AFTER [OPTION]...",
+  .summary = "compare two profiles",
+  .description =
+    "Compares two profiles (.json or .html of 'radio profile' or of "
+    "RADIO_PROFILE), path by path: times of one run (medians over the runs), "
+    "their difference, and its 95 % confidence interval. A difference within "
+    "the spread of the runs is called noise. Different operations or "
+    "conditions are reported first. The exit status is 0 also when there are "
+    "differences.",
+  .options = options,
+  .examples =
+    "radio diff before.json after.json\n"
+    "radio diff main.html branch.html --fail-if-slower 5\n"
+    "radio diff before.json after.json -o changes.html",
+  .run = run_diff,
+};

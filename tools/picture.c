@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* Planes as people look at them. */
+/* Makes pictures of planes, and writes them as PNG by libpng. */
 #include <config.h>
 
+#include <errno.h>
 #include <math.h>
+#include <png.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/facts.h"
-#include "tools/view.h"
+#include "tools/new-file.h"
+#include "tools/picture.h"
 
 /* NIfTI's intent_code of images whose values are labels. */
 #define INTENT_LABEL 1002
 
-/* Which way the picture's columns and rows run, from its left and its top,
- * as the letters that orientations are made of. */
+/* The directions of a picture's rows and columns, from its left and its top,
+ * by the letters of orientations. */
 static const char runs[3][3] = {
   [RADIO_AXIAL] = "LP",
   [RADIO_CORONAL] = "LI",
   [RADIO_SAGITTAL] = "PI",
 };
 
+/* True if two letters name the directions of one line. */
 static bool
-same_line (char a, char b)
+is_same_line (char a, char b)
 {
   static const char pairs[3][3] = { "LR", "AP", "IS" };
   for (int i = 0; i < 3; i++)
@@ -30,7 +34,7 @@ same_line (char a, char b)
   return false;
 }
 
-/* Where an array axis rises to. */
+/* The direction in which an array axis increases. */
 static char
 rises_to (const struct radio_volume_info *info, size_t axis)
 {
@@ -48,26 +52,18 @@ spacing_of (const struct radio_volume_info *info, size_t axis)
   return isfinite (spacing) && spacing > 0 ? spacing : 0;
 }
 
-/* The array axes of a plane's rows and columns: the two axes of space that
- * the plane does not cut across. */
-static void
-plane_axes (const struct radio_volume_info *info, enum radio_plane plane,
-            size_t axes[2])
-{
-  size_t n = 0;
-  for (size_t i = 0; i < info->array.rank && n < 2; i++)
-    if (strchr ("xyz", info->axes[i]) && i != info->plane_axis[plane])
-      axes[n++] = i;
-}
-
 void
 rd_view_of_plane (const struct radio_volume_info *info,
                   enum radio_plane plane, struct rd_view *view)
 {
-  size_t axes[2] = { 0, 0 };
-  plane_axes (info, plane, axes);
+  /* The array axes of rows and columns: the two axes of space that the plane
+   * does not cut. */
+  size_t axes[2] = { 0, 0 }, n = 0;
+  for (size_t i = 0; i < info->array.rank && n < 2; i++)
+    if (strchr ("xyz", info->axes[i]) && i != info->plane_axis[plane])
+      axes[n++] = i;
   const char *run = runs[plane];
-  view->transpose = same_line (rises_to (info, axes[0]), run[0]);
+  view->transpose = is_same_line (rises_to (info, axes[0]), run[0]);
   size_t down = axes[view->transpose ? 1 : 0];
   size_t right = axes[view->transpose ? 0 : 1];
   view->flip_columns = rises_to (info, right) != run[0];
@@ -115,22 +111,7 @@ rd_square_size (size_t width, size_t height, const double pixel_mm[2],
   return true;
 }
 
-/* A value's place in ascending order: before the first that is not less. */
-static size_t
-place_of (const float *sorted, size_t n, float value)
-{
-  size_t low = 0, high = n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (sorted[middle] < value)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/* Whether a raster has at most RD_MAX_LABELS different values. */
+/* True if a raster has at most RD_MAX_LABELS different values. */
 static bool
 has_few_values (const struct rd_raster *raster)
 {
@@ -138,14 +119,21 @@ has_few_values (const struct rd_raster *raster)
   size_t nseen = 0, n = raster->width * raster->height;
   for (size_t i = 0; i < n; i++) {
     float value = raster->values[i];
-    size_t place = place_of (seen, nseen, value);
-    if (place < nseen && seen[place] == value)
+    /* Finds the first that is not less. */
+    size_t low = 0, high = nseen;
+    while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (seen[middle] < value)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < nseen && seen[low] == value)
       continue;
     if (nseen == RD_MAX_LABELS)
       return false;
-    memmove (seen + place + 1, seen + place,
-             (nseen - place) * sizeof *seen);
-    seen[place] = value;
+    memmove (seen + low + 1, seen + low, (nseen - low) * sizeof *seen);
+    seen[low] = value;
     nseen++;
   }
   return true;
@@ -190,19 +178,6 @@ mix (double a, double b, double weight)
   return weight == 0 ? a : a + (b - a) * weight;
 }
 
-static double
-sample (const struct rd_raster *raster, size_t x, size_t y, size_t width,
-        size_t height, enum rd_interpolation how)
-{
-  size_t x0, x1, y0, y1;
-  double fx = sample_place (x, width, raster->width, how, &x0, &x1);
-  double fy = sample_place (y, height, raster->height, how, &y0, &y1);
-  const float *top = raster->values + y0 * raster->width;
-  const float *bottom = raster->values + y1 * raster->width;
-  return mix (mix (top[x0], top[x1], fx), mix (bottom[x0], bottom[x1], fx),
-              fy);
-}
-
 bool
 rd_raster_resize (struct rd_raster *raster, size_t width, size_t height,
                   enum rd_interpolation how)
@@ -212,10 +187,19 @@ rd_raster_resize (struct rd_raster *raster, size_t width, size_t height,
   float *values = malloc (width * height * sizeof *values);
   if (values == NULL)
     return false;
-  for (size_t y = 0; y < height; y++)
-    for (size_t x = 0; x < width; x++)
-      values[y * width + x] = (float) sample (raster, x, y, width,
-                                                   height, how);
+  for (size_t y = 0; y < height; y++) {
+    size_t y0, y1;
+    double fy = sample_place (y, height, raster->height, how, &y0, &y1);
+    const float *top = raster->values + y0 * raster->width;
+    const float *bottom = raster->values + y1 * raster->width;
+    for (size_t x = 0; x < width; x++) {
+      size_t x0, x1;
+      double fx = sample_place (x, width, raster->width, how, &x0, &x1);
+      values[y * width + x] = (float) mix (mix (top[x0], top[x1], fx),
+                                           mix (bottom[x0], bottom[x1], fx),
+                                           fy);
+    }
+  }
   free (raster->values);
   *raster = (struct rd_raster) { width, height, values };
   return true;
@@ -228,23 +212,16 @@ compare_floats (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static size_t
-copy_finite (const float *values, size_t n, float *finite)
-{
-  size_t nfinite = 0;
-  for (size_t i = 0; i < n; i++)
-    if (isfinite (values[i]))
-      finite[nfinite++] = values[i];
-  return nfinite;
-}
-
 bool
 rd_robust_window (const float *values, size_t n, double *low, double *high)
 {
   float *finite = malloc (n * sizeof *finite + 1);
   if (finite == NULL)
     return false;
-  size_t nfinite = copy_finite (values, n, finite);
+  size_t nfinite = 0;
+  for (size_t i = 0; i < n; i++)
+    if (isfinite (values[i]))
+      finite[nfinite++] = values[i];
   *low = 0;
   *high = 0;
   if (nfinite > 0) {
@@ -252,7 +229,7 @@ rd_robust_window (const float *values, size_t n, double *low, double *high)
     qsort (finite, nfinite, sizeof *finite, compare_floats);
     *low = finite[last / 100];
     *high = finite[last - last / 100];
-    /* Mostly background: a few voxels are all that there is to see. */
+    /* Mostly background: the few other voxels count. */
     if (*low == *high) {
       *low = finite[0];
       *high = finite[last];
@@ -278,4 +255,99 @@ rd_raster_to_grey (const struct rd_raster *raster, double low, double high,
       value = 255;
     grey[i * step] = (uint8_t) (value + 0.5);
   }
+}
+
+/*------------------------------------------------------------------------
+ * PNG
+ *----------------------------------------------------------------------*/
+
+/* The message of libpng, which is not printed on stderr. */
+struct png_writer {
+  char message[128];
+  int errnum;
+};
+
+static void
+on_png_error (png_structp png, png_const_charp text)
+{
+  struct png_writer *writer = png_get_error_ptr (png);
+  writer->errnum = errno;
+  snprintf (writer->message, sizeof writer->message, "%s", text);
+  png_longjmp (png, 1);
+}
+
+static void
+on_png_warning (png_structp png, png_const_charp text)
+{
+  (void) png;
+  (void) text;
+}
+
+/* Contains all calls that may jump back, behind one setjmp and without
+ * variables that change after it. */
+static bool
+write_rows (png_structp png, png_infop info, FILE *file,
+            const struct rd_picture *picture)
+{
+  static const int color_types[] = {
+    [1] = PNG_COLOR_TYPE_GRAY, [3] = PNG_COLOR_TYPE_RGB,
+    [4] = PNG_COLOR_TYPE_RGB_ALPHA
+  };
+  const double per_m[] = { 1000 / picture->pixel_mm[0],
+                           1000 / picture->pixel_mm[1] };
+  char key[] = "Title", software[] = "Software", radio[] = PACKAGE_STRING;
+  png_text text[2] = {
+    { .compression = PNG_TEXT_COMPRESSION_NONE, .key = software,
+      .text = radio },
+    { .compression = PNG_ITXT_COMPRESSION_NONE, .key = key,
+      .text = (char *) picture->title },
+  };
+  size_t row_nbytes = picture->width * picture->nchannels;
+  if (setjmp (png_jmpbuf (png)))
+    return false;
+  png_init_io (png, file);
+  png_set_IHDR (png, info, (png_uint_32) picture->width,
+                (png_uint_32) picture->height, 8,
+                color_types[picture->nchannels], PNG_INTERLACE_NONE,
+                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  if (per_m[0] >= 1 && per_m[0] <= 1e9 && per_m[1] >= 1 && per_m[1] <= 1e9)
+    png_set_pHYs (png, info, (png_uint_32) (per_m[0] + 0.5),
+                  (png_uint_32) (per_m[1] + 0.5), PNG_RESOLUTION_METER);
+  png_set_text (png, info, text, picture->title ? 2 : 1);
+  png_write_info (png, info);
+  for (size_t y = 0; y < picture->height; y++)
+    png_write_row (png, picture->pixels + y * row_nbytes);
+  png_write_end (png, info);
+  return true;
+}
+
+static bool
+write_png (FILE *file, const struct rd_picture *picture,
+           struct png_writer *writer)
+{
+  png_structp png = png_create_write_struct (PNG_LIBPNG_VER_STRING, writer,
+                                             on_png_error, on_png_warning);
+  if (png == NULL)
+    return false;
+  /* Larger pictures than libpng's careful default of a million rows. */
+  png_set_user_limits (png, 0x7fffffff, 0x7fffffff);
+  png_infop info = png_create_info_struct (png);
+  bool written = info != NULL && write_rows (png, info, file, picture);
+  png_destroy_write_struct (&png, &info);
+  return written;
+}
+
+int
+rd_png_write (const char *file, const struct rd_picture *picture,
+              bool overwrite)
+{
+  struct png_writer writer = { "", 0 };
+  struct rd_new_file new_file = { .name = file, .overwrite = overwrite };
+  int failed = rd_new_file_open (&new_file);
+  if (failed)
+    return failed;
+  errno = 0;
+  bool written = write_png (new_file.stream, picture, &writer);
+  int errnum = writer.errnum ? writer.errnum : errno;
+  return rd_new_file_end (&new_file, written ? 0 : errnum ? errnum : EIO);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Planes as people look at them: turned into the radiological convention,
- * pixels made square, values made grey. */
-#ifndef RD_VIEW_H
-#define RD_VIEW_H
+/* Pictures: planes turned into the radiological convention, with square
+ * pixels and grey values, and written as PNG. */
+#ifndef RD_TOOLS_PICTURE_H
+#define RD_TOOLS_PICTURE_H
 
 #include <radio/volume.h>
 
-/* How a plane in stored order (rows, then columns) becomes a picture. */
+#include "tools/tool.h"
+
+/* The transformation of a plane in stored order (rows, then columns) into a
+ * picture. */
 struct rd_view {
   bool transpose;             /* first: rows become columns */
   bool flip_columns;          /* then: left to right */
@@ -26,7 +29,7 @@ struct rd_raster {
   float *values;              /* allocated */
 };
 
-/* Turn a plane of shape[0] rows and shape[1] columns; false without memory.
+/* Turns a plane of shape[0] rows and shape[1] columns; false without memory.
  */
 bool rd_view_turn (const struct rd_view *view, const float *plane,
                    const uint64_t shape[2], struct rd_raster *raster);
@@ -42,22 +45,21 @@ enum rd_interpolation {
   RD_LINEAR,
 };
 
-/* What suits a plane best.  A mean of labels is another label, a wrong one:
- * so the nearest for images whose header says that they are labels
- * (intent_code 1002), and for integers of which the plane has so few
- * different ones that they are most likely labels. */
+/* Chooses the interpolation of a plane.  A mean of labels is another label,
+ * and wrong: so the nearest value for images whose header says that they are
+ * labels (intent_code 1002), and for integers with so few different values in
+ * the plane that they are most likely labels. */
 #define RD_MAX_LABELS 64
 enum rd_interpolation
 rd_raster_interpolation (const struct rd_raster *raster,
                          const struct radio_volume_info *info);
 
-/* Resample to another size; false without memory. */
+/* Resamples to another size; false without memory. */
 bool rd_raster_resize (struct rd_raster *raster, size_t width,
                        size_t height, enum rd_interpolation how);
 
-/* The 1st and 99th percentile of the finite values, or what comes next to
- * that when these are equal; low < high in any case.  False without memory.
- */
+/* The 1st and 99th percentile of the finite values, or the extremes when
+ * these are equal; low < high in any case.  False without memory. */
 bool rd_robust_window (const float *values, size_t n, double *low,
                        double *high);
 
@@ -66,4 +68,17 @@ bool rd_robust_window (const float *values, size_t n, double *low,
 void rd_raster_to_grey (const struct rd_raster *raster, double low,
                         double high, uint8_t *grey, size_t step);
 
-#endif /* RD_VIEW_H */
+struct rd_picture {
+  size_t width, height;       /* pixels */
+  size_t nchannels;           /* 1, 3 or 4 */
+  double pixel_mm[2];         /* width and height of one; 0: unknown */
+  const char *title;          /* UTF-8; kept in the file */
+  uint8_t *pixels;            /* rows from the top */
+};
+
+/* Writes a picture; the file appears once it is complete.  Without overwrite
+ * an existing file stays.  Returns an exit status; prints errors. */
+int rd_png_write (const char *file, const struct rd_picture *picture,
+                  bool overwrite);
+
+#endif /* RD_TOOLS_PICTURE_H */

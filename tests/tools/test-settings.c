@@ -6,8 +6,7 @@
 
 #include "tests/unit.h"
 
-#include "tools/text.h"
-#include "tools/words.h"
+#include "tools/parse.h"
 
 struct fields {
   bool is_set;
@@ -15,19 +14,19 @@ struct fields {
   uint64_t nbytes, ms;
 };
 
-static const struct rd_word words[] = {
-  { "set", RD_WORD_FLAG, offsetof (struct fields, is_set) },
-  { "number", RD_WORD_NUMBER, offsetof (struct fields, number) },
-  { "bytes", RD_WORD_SIZE, offsetof (struct fields, nbytes) },
-  { "time", RD_WORD_TIME, offsetof (struct fields, ms) },
-  { NULL, RD_WORD_FLAG, 0 }
+static const struct rd_setting words[] = {
+  { "set", RD_SETTING_FLAG, offsetof (struct fields, is_set) },
+  { "number", RD_SETTING_NUMBER, offsetof (struct fields, number) },
+  { "bytes", RD_SETTING_SIZE, offsetof (struct fields, nbytes) },
+  { "time", RD_SETTING_TIME, offsetof (struct fields, ms) },
+  { NULL, RD_SETTING_FLAG, 0 }
 };
 
 static bool
 take (const char *text, struct fields *fields)
 {
   *fields = (struct fields) { 0 };
-  return rd_words_take (text, "TEXT", words, fields);
+  return rd_settings_parse (text, "TEXT", words, fields);
 }
 
 static void
@@ -47,9 +46,9 @@ what_is_not_said_stays_and_the_last_word_counts (void **state)
 {
   (void) state;
   struct fields fields = { .number = 7 };
-  assert_true (rd_words_take (NULL, "TEXT", words, &fields));
-  assert_true (rd_words_take ("", "TEXT", words, &fields));
-  assert_true (rd_words_take ("bytes=1", "TEXT", words, &fields));
+  assert_true (rd_settings_parse (NULL, "TEXT", words, &fields));
+  assert_true (rd_settings_parse ("", "TEXT", words, &fields));
+  assert_true (rd_settings_parse ("bytes=1", "TEXT", words, &fields));
   assert_int_equal (fields.number, 7);
   assert_false (fields.is_set);
   assert_true (take ("number=1,number=2", &fields));
@@ -92,11 +91,11 @@ the_words_of_s3_are_the_fields_of_its_options (void **state)
 {
   (void) state;
   struct radio_s3_options s3 = { 0 };
-  assert_true (rd_words_take (
+  assert_true (rd_settings_parse (
     "anonymous,addressing=virtual,hedge=2,gap=1,cap=2K,connect-timeout=3ms,"
     "first-byte-timeout=4s,stall-timeout=5s,deadline=6min,"
     "no-connect-ahead",
-    "TEXT", rd_s3_words, &s3));
+    "TEXT", rd_s3_settings, &s3));
   assert_true (s3.anonymous);
   assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_VIRTUAL);
   assert_int_equal (s3.hedge_percent, 2);
@@ -107,10 +106,10 @@ the_words_of_s3_are_the_fields_of_its_options (void **state)
   assert_int_equal (s3.stall_timeout_ms, 5000);
   assert_int_equal (s3.deadline_ms, 360000);
   assert_true (s3.no_connect_ahead);
-  assert_true (rd_words_take ("addressing=path", "TEXT", rd_s3_words, &s3));
+  assert_true (rd_settings_parse ("addressing=path", "TEXT", rd_s3_settings, &s3));
   assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_PATH);
-  assert_false (rd_words_take ("addressing=", "TEXT", rd_s3_words, &s3));
-  assert_false (rd_words_take ("addressing", "TEXT", rd_s3_words, &s3));
+  assert_false (rd_settings_parse ("addressing=", "TEXT", rd_s3_settings, &s3));
+  assert_false (rd_settings_parse ("addressing", "TEXT", rd_s3_settings, &s3));
 }
 
 int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A temporary folder, and Ctrl-C. */
+/* Signals that end a command in good order, and temporary folders. */
 #include <config.h>
 
 #include <errno.h>
@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/profile/temp.h"
+#include "tools/interrupt.h"
 
-/* Handlers have no other way to tell. */
+/* Set by handlers, which have no other way to report. */
 static volatile sig_atomic_t noted;
+static bool cancels_requests;
 
 const char *
 rd_temp_folder (void)
@@ -21,28 +22,21 @@ rd_temp_folder (void)
   return folder != NULL && *folder != '\0' ? folder : "/tmp";
 }
 
-/* The length of a path's folder, without the slash; 0: it has none. */
-static size_t
-folder_length (const char *path)
-{
-  size_t n = strlen (path);
-  while (n > 1 && path[n - 1] == '/')
-    n--;
-  while (n > 0 && path[n - 1] != '/')
-    n--;
-  while (n > 1 && path[n - 1] == '/')
-    n--;
-  return n;
-}
-
 int
 rd_temp_make (const char *beside, char **path)
 {
-  size_t n = beside ? folder_length (beside) : 0;
+  static const char pattern[] = "/radio-profile-XXXXXX";
+  /* The length of the folder of `beside', without slashes at its end. */
+  size_t n = beside ? strlen (beside) : 0;
+  while (n > 1 && beside[n - 1] == '/')
+    n--;
+  while (n > 0 && beside[n - 1] != '/')
+    n--;
+  while (n > 1 && beside[n - 1] == '/')
+    n--;
   char *name = beside == NULL
-    ? rd_format ("%s/radio-profile-XXXXXX", rd_temp_folder ())
-    : rd_format ("%.*s/radio-profile-XXXXXX", n ? (int) n : 1,
-                 n ? beside : ".");
+    ? rd_format ("%s%s", rd_temp_folder (), pattern)
+    : rd_format ("%.*s%s", n ? (int) n : 1, n ? beside : ".", pattern);
   if (name == NULL)
     return RD_EXIT_FAILED;
   rd_interrupt_catch ();
@@ -51,7 +45,7 @@ rd_temp_make (const char *beside, char **path)
     return RD_EXIT_OK;
   }
   int number = errno;
-  name[strlen (name) - strlen ("/radio-profile-XXXXXX")] = '\0';
+  name[strlen (name) - strlen (pattern)] = '\0';
   rd_error ("%s: cannot make a temporary folder in it: %s",
             *name ? name : "/", strerror (number));
   free (name);
@@ -59,13 +53,13 @@ rd_temp_make (const char *beside, char **path)
 }
 
 static int
-remove_one (const char *path, const struct stat *st, int type,
+remove_entry (const char *path, const struct stat *st, int type,
             struct FTW *place)
 {
   (void) st;
   (void) type;
   (void) place;
-  /* What cannot be removed is seen when the folder itself is. */
+  /* A failure shows when the folder itself is removed. */
   (void) remove (path);
   return 0;
 }
@@ -75,7 +69,7 @@ rd_temp_remove (char *path)
 {
   if (path == NULL)
     return;
-  nftw (path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+  nftw (path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
   struct stat st;
   if (lstat (path, &st) == 0) {
     RD_FREE char *text = rd_format ("%s: this temporary folder could not be "
@@ -85,10 +79,10 @@ rd_temp_remove (char *path)
   free (path);
 }
 
-/* Whoever ends a group of processes may send a signal twice at once
- * (timeout(1) does): only the third one is impatience. */
+/* A process group may get a signal twice at once, as from timeout(1): only the
+ * third one kills. */
 static void
-note (int number)
+note_signal (int number)
 {
   static volatile sig_atomic_t count;
   noted = number;
@@ -111,7 +105,7 @@ bool
 rd_interrupt_cancel (void *user_data)
 {
   (void) user_data;
-  return rd_interrupted () != 0;
+  return cancels_requests && rd_interrupted () != 0;
 }
 
 void
@@ -119,18 +113,34 @@ rd_interrupt_catch (void)
 {
   static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
   static bool caught;
-  struct sigaction action = { .sa_handler = note };
+  struct sigaction action = { .sa_handler = note_signal };
   if (caught)
     return;
-  caught = true;
+  caught = cancels_requests = true;
   sigemptyset (&action.sa_mask);
   for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
     struct sigaction before;
-    /* What nohup made ignored stays so. */
+    /* A signal that nohup ignores stays ignored. */
     if (sigaction (signals[i], NULL, &before) == 0
         && before.sa_handler != SIG_IGN)
       sigaction (signals[i], &action, NULL);
   }
+}
+
+static void
+note_once (int number)
+{
+  noted = number;
+}
+
+void
+rd_interrupt_catch_once (void)
+{
+  struct sigaction action = { .sa_handler = note_once,
+                              .sa_flags = (int) SA_RESETHAND };
+  sigemptyset (&action.sa_mask);
+  sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
 }
 
 void
