@@ -144,7 +144,7 @@ report_volume (void *data, size_t i)
   printf ("%8s %s", rd_text_size (result->sent_nbytes, sent),
           cp->options.dry_run ? "to send" : "sent");
   if (result->there_nbytes > 0)
-    printf (", %s already there",
+    printf (", %s there already",
             rd_text_size (result->there_nbytes, there));
   putchar ('\n');
 }
@@ -385,7 +385,7 @@ print_summary (const struct cp *cp)
     printf (" in %s, %s/s", rd_text_time (seconds, b),
             rd_text_size ((uint64_t) per_s, c));
   if (cp->there_nbytes > 0)
-    printf ("; %s already there", rd_text_size (cp->there_nbytes, a));
+    printf ("; %s there already", rd_text_size (cp->there_nbytes, a));
   if (cp->nskipped > 0)
     printf ("; %zu skipped", cp->nskipped);
   if (cp->nfailed > 0)

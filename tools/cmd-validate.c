@@ -111,7 +111,8 @@ print_summary (const struct validation *v)
           rd_text_size (v->stored_nbytes, stored),
           rd_text_time (seconds, time));
   if (v->damaged_count > 0)
-    printf ("; %s tile%s damaged", rd_number_grouped (v->damaged_count, damaged),
+    printf ("; %s tile%s damaged",
+            rd_number_grouped (v->damaged_count, damaged),
             v->damaged_count == 1 ? "" : "s");
   putchar ('\n');
 }

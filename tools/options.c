@@ -297,8 +297,8 @@ rd_unknown_command (const struct rd_command *parent,
   const char *name = parent ? parent->name : "";
   const char *colon = parent ? ": " : "";
   if (near)
-    rd_error ("%s%sunknown command '%s', did you mean 'radio %s'?", name,
-              colon, word, near->name);
+    rd_error ("%s%sunknown command '%s', did you mean '%s%s'?", name, colon,
+              word, parent ? "radio " : "", near->name);
   else
     rd_error ("%s%sunknown command '%s' (see 'radio %s%s--help')", name,
               colon, word, name, parent ? " " : "");

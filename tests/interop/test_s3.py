@@ -384,7 +384,7 @@ def test_a_volume_is_replaced_and_removed(on, s3, bucket, templates):
     before = keys_of(s3, bucket, "rewritten/mr/")
     name = next(iter(before)).split("/")[2]
     done = on("ingest", "-s", store, "-c", "mr", file, status=1)
-    assert "there already" in done.stderr
+    assert "exists already" in done.stderr
     on("ingest", "-s", store, "-c", "mr", "--skip-existing", file)
     assert keys_of(s3, bucket, "rewritten/mr/") == before
     on("ingest", "-s", store, "-c", "mr", "--overwrite", file)

@@ -42,7 +42,7 @@ without_a_store_a_phantom_is_measured_and_said_so () {
 
 the_first_volume_is_measured_when_none_is_named () {
   tells profile roi -s s.zarr --roi 8 --runs 2 -o b.json
-  grep -q 'measuring ct/one, the first of s.zarr' "$tmp/err"
+  grep -q 'measuring ct/one, the first one of s.zarr' "$tmp/err"
   says 'roi of ct/one: 96 x 96 x 96 int16'
 }
 

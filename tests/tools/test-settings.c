@@ -106,10 +106,13 @@ the_words_of_s3_are_the_fields_of_its_options (void **state)
   assert_int_equal (s3.stall_timeout_ms, 5000);
   assert_int_equal (s3.deadline_ms, 360000);
   assert_true (s3.no_connect_ahead);
-  assert_true (rd_settings_parse ("addressing=path", "TEXT", rd_s3_settings, &s3));
+  assert_true (rd_settings_parse ("addressing=path", "TEXT", rd_s3_settings,
+                                  &s3));
   assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_PATH);
-  assert_false (rd_settings_parse ("addressing=", "TEXT", rd_s3_settings, &s3));
-  assert_false (rd_settings_parse ("addressing", "TEXT", rd_s3_settings, &s3));
+  assert_false (rd_settings_parse ("addressing=", "TEXT", rd_s3_settings,
+                                   &s3));
+  assert_false (rd_settings_parse ("addressing", "TEXT", rd_s3_settings,
+                                   &s3));
 }
 
 int
