@@ -54,7 +54,7 @@ report_export (enum radio_status status, const char *file, char *shape,
                const char *type)
 {
   if (status == RADIO_ERROR_EXISTS)
-    return rd_error ("%s: exists already (use --overwrite to replace it)",
+    return rd_error ("%s: exists already (replace it by --overwrite)",
                      file);
   if (status != RADIO_OK)
     return rd_error_library (NULL);

@@ -249,7 +249,8 @@ single_runs_are_judged_by_their_figures (void **state)
   assert_int_equal (report (make_run (2000, 1000, NULL, 0),
                             make_run (2100, 1100, NULL, 0), &diff,
                             &capture), RD_EXIT_OK);
-  assert_says (&capture, "a single run has no spread");
+  assert_says (&capture,
+               "with a single run, changes cannot be told from noise");
   assert_int_equal (report (make_run (2000, 1000, NULL, 0),
                             make_run (2300, 1300, NULL, 0), &diff,
                             &capture), RD_EXIT_FAILED);
@@ -340,7 +341,7 @@ static void
 other_operations_are_told_first (void **state)
 {
   (void) state;
-  static const char told[] = "These are profiles of different operations.\n";
+  static const char told[] = "The profiles are of different operations.\n";
   struct rd_diff diff = { .fail_percent = -1 };
   struct capture capture;
   report (make_operation ("read", "roi", "8", "1"),

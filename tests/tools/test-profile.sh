@@ -189,7 +189,7 @@ a_sweep_gives_a_curve () {
 
 a_curve_s_file_is_looked_for_before_the_work () {
   echo mine >old.csv
-  fails 1 "old.csv: exists already (use --overwrite to replace it)" \
+  fails 1 "old.csv: exists already (replace it by --overwrite)" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv old.csv -o cw.json
   fails 1 "nowhere/a.csv: cannot be written: nowhere: No such file" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv nowhere/a.csv \
@@ -240,7 +240,7 @@ pages_are_numbered_not_overwritten () {
 
 files_are_not_overwritten_unless_asked () {
   before=$(cksum <small.json)
-  fails 1 "small.json: exists already (use --overwrite to replace it)" \
+  fails 1 "small.json: exists already (replace it by --overwrite)" \
     profile roi -s s.zarr ct/one --runs 1 -o small.json
   [ "$before" = "$(cksum <small.json)" ]
   cp small.json again.json
@@ -396,7 +396,7 @@ single_runs_have_no_noise_to_judge_by () {
   "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 1 -o x2.json \
     >/dev/null
   runs diff x1.json x2.json
-  says 'a single run has no spread'
+  says 'with a single run, changes'
 }
 
 damaged_and_foreign_files_are_refused () {
@@ -483,7 +483,7 @@ a_profile_that_could_not_be_written_is_told_and_fails () {
   for ends in 0 3; do
     wraps $((ends ? ends : 1)) -o none.json -- sh -c '(ulimit -f 1
       "$0" ls -s s.zarr) >/dev/null 2>&1; exit $1' "$RADIO" $ends
-    grep -q 'sh: its profile could not be written into .*: set TMPDIR to an' \
+    grep -q 'sh: its profile could not be written into .*; set TMPDIR to an' \
       "$tmp/err"
     not grep -q 'recorded nothing' "$tmp/err"
   done
@@ -528,7 +528,7 @@ a_folder_that_would_become_a_number_is_refused () {
 a_damaged_profile_takes_nothing_from_the_others () {
   wraps 0 -o rest.json -- sh -c '"$0" ls -s s.zarr
     echo damaged >"${RADIO_PROFILE%/*}/1.json"' "$RADIO"
-  grep -q "warning: a process's profile is left out: .*/1.json" "$tmp/err"
+  grep -q "warning: a process's profile is skipped: .*/1.json" "$tmp/err"
   says 'ct/one' 'wrote rest.json'
   runs profile show rest.json
   says 'list'
