@@ -51,7 +51,7 @@ commands () {
 sub_commands () {
   commands | while read -r command; do
     "$RADIO" help "$command" |
-      sed -n "/^What:/,/^$/s/^  \([a-z]*\) .*/$command \1/p"
+      sed -n "/^Commands:/,/^$/s/^  \([a-z]*\) .*/$command \1/p"
   done
 }
 

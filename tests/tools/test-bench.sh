@@ -266,15 +266,15 @@ layouts_are_told_by_threads_and_volume () {
 
 damaged_results_are_told () {
   fails 1 "nosuch.json: No such file" bench compare nosuch.json one.json
-  fails 1 "it is no file that" bench compare /dev/zero one.json
-  fails 1 "it is no file that" bench compare . one.json
+  fails 1 "not a file that 'radio bench --json' wrote" bench compare /dev/zero one.json
+  fails 1 "not a file that 'radio bench --json' wrote" bench compare . one.json
   printf '{"radio_bench":2}' >bad.json
   fails 1 "bad.json: radio_bench is 2" bench compare bad.json one.json
   printf '{"radio_bench":1}' >bad.json
   fails 1 "'layouts' is missing" bench compare bad.json one.json
   for bad in '' '[]' '{' 'x' '{"a":1}'; do
     printf '%s' "$bad" >bad.json
-    fails 1 "bad.json: it is not what" bench compare one.json bad.json
+    fails 1 "bad.json: not the output of 'radio bench --json'" bench compare one.json bad.json
   done
   sed 's/"times_s":\[[0-9.]*,/"times_s":[0,/' one.json >bad.json
   fails 1 "bad.json: a time of row 'full' is not above 0" \
