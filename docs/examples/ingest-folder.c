@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Take all NIfTI images of a folder into a store.  An image that is broken
- * is reported and does not stop the others; one that is there already is
- * skipped, so that the program can be run again after more images came.
+/* Ingests all NIfTI images of a folder into a store.  Images that fail are
+ * reported and do not stop the others.  Volumes that exist are skipped, so the
+ * program can be run again when there are more images.
  *
  *   ingest-folder STORE FOLDER
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For the test of the examples: a synthetic volume in a store, and as a
- * file.
+/* Makes a synthetic volume in a store and exports it to a file, for the test
+ * of the examples.
  *
  *   make-phantom STORE FILE.nii.gz
  */

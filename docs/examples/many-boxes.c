@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Read boxes at random places from several threads, as a training loop does:
- * all threads share one volume's handle, and each asks for a batch of boxes
- * at once.
+/* Reads boxes at random places from several threads, as a training loop does.
+ * All threads share one volume handle, and each reads a batch of boxes per
+ * call.
  *
  *   many-boxes STORE VOLUME
  */
@@ -21,7 +21,7 @@ struct reader {
   uint64_t random;
   double sum;
   enum radio_status status;
-  char message[1024];         /* messages are each thread's own */
+  char message[1024];         /* each thread has its own message */
 };
 
 static uint64_t
@@ -32,7 +32,7 @@ draw (struct reader *reader, uint64_t below)
   return (reader->random >> 33) % below;
 }
 
-/* A box of at most SIZE elements on each axis. */
+/* Returns a box of at most SIZE elements on each axis. */
 static struct radio_box
 draw_box (struct reader *reader)
 {
@@ -119,7 +119,7 @@ main (int argc, char **argv)
   enum radio_status status = radio_store_open (argv[1], NULL, &store);
   if (status == RADIO_OK) {
     status = radio_volume_open (store, argv[2], &volume);
-    /* The volume keeps what it needs of its store. */
+    /* The volume stays usable after its store is closed. */
     radio_store_close (store);
   }
   if (status != RADIO_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A pipeline as before training: threads load patches at random places and
- * normalise them, the main thread waits for each batch and uses it.  All of
- * it is recorded, the library's scopes within the program's own, as one call
- * tree across all threads.  The suffix of PROFILE chooses the format.
+/* A data-loading pipeline, as for training: threads load patches at random
+ * places and normalise them; the main thread waits for each batch.  All of it
+ * is recorded as one call tree across all threads, with the library's scopes
+ * inside the program's own.  The suffix of PROFILE chooses the format.
  *
  *   pipeline STORE VOLUME PROFILE.html
  */
@@ -15,16 +15,16 @@
 
 enum { NTHREADS = 3, NBATCHES = 6, NPATCHES = 8, SIZE = 24 };
 
-/* A batch that is being filled.  Fields are guarded by mutex, apart from
- * the patches: each has one thread at a time. */
+/* The batch being filled.  The mutex guards all fields except the patches:
+ * only one thread at a time uses each patch. */
 struct batch {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   struct radio_volume *volume;
   struct radio_handoff parent;  /* the scope of the batch */
-  int nbegun, ndone, number;    /* number: NBATCHES ends the threads */
+  int nbegun, ndone, number;    /* number == NBATCHES: threads end */
   float patches[NPATCHES][SIZE * SIZE * SIZE];
-  char message[256];            /* of the first failure; "" */
+  char message[256];            /* of the first failure, else "" */
 };
 
 static enum radio_status
@@ -45,7 +45,7 @@ read_patch (struct radio_volume *volume, unsigned *random, float *patch)
                             &options);
 }
 
-/* A scope of its own, and a counter that shows on it in every view. */
+/* Has a scope of its own, whose counter is shown in every view. */
 static void
 normalise (float *patch)
 {
@@ -62,8 +62,8 @@ normalise (float *patch)
   RADIO_COUNT ("voxels normalised", "count", (uint64_t) n);
 }
 
-/* One patch, on whichever thread: it hangs under the batch that it is for,
- * and the time since the batch was begun is shown as queued. */
+/* Loads one patch on any thread.  The scope is a child of the batch's, and the
+ * time since the batch began is shown as queue time. */
 static void
 load_patch (struct batch *batch, int i, unsigned *random)
 {
@@ -106,7 +106,7 @@ run_loader (void *argument)
   return NULL;
 }
 
-/* Begin a batch, wait for it, use it. */
+/* Begins a batch and waits for it. */
 static void
 run_batch (struct batch *batch)
 {
@@ -168,7 +168,7 @@ main (int argc, char **argv)
 {
   static struct batch batch = { .mutex = PTHREAD_MUTEX_INITIALIZER,
                                 .changed = PTHREAD_COND_INITIALIZER };
-  /* All threads, since the loaders begin by themselves. */
+  /* Records all threads: no handoff starts the loaders. */
   const struct radio_recorder_options options = { .whole_process = true,
                                                   .title = "a pipeline" };
   struct radio_recorder *recorder;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Read the middle axial plane of a volume, and write it as a picture (PGM)
- * in the volume's window of grey values, or from its least to its largest
- * value when it has none.
+/* Reads the middle axial plane of a volume, and writes it as a picture (PGM)
+ * with the volume's display window, or from the smallest to the largest value
+ * if it has none.
  *
  *   read-plane STORE VOLUME >plane.pgm
  */
@@ -18,7 +18,7 @@ fail (void)
   return EXIT_FAILURE;
 }
 
-/* The grey value of a voxel; NaN is black. */
+/* Returns the grey value of a voxel; NaN is black. */
 static int
 grey (float value, double low, double high)
 {
@@ -50,7 +50,7 @@ write_plane (struct radio_volume *volume)
   if (voxels == NULL)
     return EXIT_FAILURE;
 
-  /* Scaled values, whatever type is stored. */
+  /* Read scaled values for any stored type. */
   const struct radio_read_options options = { .scaled = true };
   uint64_t middle = info.array.shape[info.plane_axis[RADIO_AXIAL]] / 2;
   if (radio_volume_read_plane (volume, RADIO_AXIAL, middle, RADIO_FLOAT32,
