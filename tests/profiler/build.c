@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles for tests.  Self time is computed the plain way: for each span,
- * each of its children is painted over it. */
+/* Builds profiles for tests.  Self time is computed naively, by uniting the
+ * intervals of each span's children. */
 #include <config.h>
 
 #include "tests/profiler/build.h"
@@ -44,7 +44,7 @@ build_node (struct radio_profile *profile, uint32_t parent, const char *name,
   return build_edge_node (profile, parent, name, category, RADIO_EDGE_CALL);
 }
 
-/* The histogram's bucket of a duration. */
+/* Returns the histogram bucket of a duration. */
 static unsigned
 bucket_of (uint64_t ns)
 {
@@ -174,7 +174,7 @@ build_fact (struct radio_profile *profile, const char *key,
  * Self, work and wait
  *----------------------------------------------------------------------*/
 
-/* A child's interval, cut to its parent's. */
+/* A child's interval, clipped to its parent's. */
 struct interval {
   uint32_t parent;            /* an id */
   bool is_same_lane;
@@ -192,7 +192,7 @@ compare_intervals (const void *a, const void *b)
   return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* Ids count up from 1, so the span with an id stands one before it. */
+/* Ids count up from 1, so the span with id N is at index N - 1. */
 static size_t
 list_children (const struct radio_profile *profile,
                struct interval *intervals)
@@ -218,8 +218,8 @@ list_children (const struct radio_profile *profile,
   return n;
 }
 
-/* How much the first intervals, all of one parent, cover together; only
- * those on the parent's own lane if `same_lane'. */
+/* Returns how much time the first intervals, those of one parent, cover
+ * together; with `same_lane', only those on the parent's own lane. */
 static uint64_t
 covered (const struct interval *intervals, size_t n, bool same_lane)
 {
@@ -332,7 +332,7 @@ add_tiles (struct radio_profile *profile, uint32_t read, uint32_t span)
   build_count (profile, tile, "tiles", "count", 4);
 }
 
-/* A function that calls itself, with names that exporters must escape. */
+/* A function that calls itself, and names that exporters must escape. */
 static void
 add_odd_names (struct radio_profile *profile, uint32_t lane, uint32_t parent,
                uint32_t span)
@@ -411,8 +411,8 @@ next_random (uint64_t *state)
 
 #define RANDOM_NODES 64
 
-/* One thread's spans: a random walk up and down a stack of at most 8, in
- * which the time goes on at each step.  The lengths are set when a span
+/* Adds one thread's spans: a random walk up and down a stack of at most 8
+ * frames, in which time advances at each step.  A span's length is set when it
  * ends. */
 static void
 add_walk (struct radio_profile *profile, uint64_t *state, size_t nspans,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests of the command share; sourced after functions.sh.
+# Functions shared by the tests of the command; sourced after functions.sh.
 unset RADIO_STORE RADIO_S3 NO_COLOR
 cd "$tmp" || exit 99
 
@@ -33,7 +33,7 @@ runs () {
   return 1
 }
 
-# says TEXT...: each is somewhere in what `runs' printed.
+# says TEXT...: each is somewhere in the output of `runs'.
 says () {
   for text; do
     grep -qF -e "$text" "$tmp/out" && continue
@@ -45,7 +45,7 @@ says () {
 
 python3=$(command -v python3) || python3=
 
-# json EXPRESSION: what `runs' printed is JSON, and the expression is true
+# json EXPRESSION: the output of `runs' is JSON, and the expression is true
 # of it, as j.
 json () {
   "$python3" -c 'import json, math, sys

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes whose memory is measured: the number and the peak that come
- * back, and what is said of those that fail. */
+/* Processes whose memory is measured: the number and the peak that they
+ * return, and the messages if they fail. */
 #include <config.h>
 
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 static uint64_t calls;
 
-/* Touch so much memory, and give it back. */
+/* Touches that much memory, and frees it. */
 static int
 take (void *data, uint64_t *number)
 {
@@ -41,7 +41,7 @@ run_taking (uint64_t nbytes)
 }
 
 static void
-a_peak_is_as_much_larger_as_was_taken (void **state)
+a_peak_grows_by_the_memory_taken (void **state)
 {
   (void) state;
   uint64_t bare = run_taking (0).peak_nbytes;
@@ -58,7 +58,7 @@ a_peak_is_as_much_larger_as_was_taken (void **state)
   }
 }
 
-/* What one process held, or this one, is not found again in the next. */
+/* Memory held by one process, or by this one, is not counted in the next. */
 static void
 no_peak_is_inherited (void **state)
 {
@@ -96,7 +96,7 @@ die (void *data, uint64_t *number)
 }
 
 static void
-a_failure_comes_back (void **state)
+a_failure_is_returned (void **state)
 {
   (void) state;
   struct rd_apart result;
@@ -111,10 +111,10 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_peak_is_as_much_larger_as_was_taken),
+    cmocka_unit_test (a_peak_grows_by_the_memory_taken),
     cmocka_unit_test (no_peak_is_inherited),
     cmocka_unit_test (it_is_another_process),
-    cmocka_unit_test (a_failure_comes_back),
+    cmocka_unit_test (a_failure_is_returned),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

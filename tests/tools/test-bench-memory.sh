@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# bench-memory: which rows it has, whose sizes, and that the
-# destination is not counted as the library's.
+# bench-memory: its rows, their sizes, and that the destination is not
+# counted as the library's.
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/command.sh"
 
@@ -12,7 +12,7 @@ export TMPDIR
 
 reads="full axial coronal sagittal box32 box64"
 
-# names OPERAND ROW...: these rows are measured of it, and no other.
+# names OPERAND ROW...: these rows of it are measured, and no others.
 names () {
   operand=$1
   shift
@@ -37,8 +37,8 @@ an_image_is_ingested_as_well () {
 }
 
 # The same destination is in both processes, so its bytes are in both
-# figures, and in their difference only what the read took.  (Of what is
-# written ThreadSanitizer keeps a shadow of some three times the size.)
+# figures, and in their difference only what the read took.  (ThreadSanitizer
+# keeps a shadow of some three times the size of written memory.)
 shadow=0
 if grep -qs 'enable-sanitizers=thread' "$builddir/config.status"; then
   shadow=4
@@ -59,7 +59,7 @@ the_table_names_what_was_measured () {
     'box128: not measured: larger than the volume' 'whole process'
 }
 
-what_cannot_be_measured_is_told () {
+what_cannot_be_measured_is_reported () {
   fails 2 "the memory of 'open' is not measured of ct/one" \
     -s s.zarr ct/one --rows full,open
   fails 2 "'ingest-nii' is not measured of image.nii.gz" \
@@ -77,7 +77,7 @@ what_cannot_be_measured_is_told () {
   fails 1 "bad.nii" bad.nii
 }
 
-nothing_is_left_behind () {
+temporary_files_are_removed () {
   [ -z "$(ls -A "$temp")" ]
   [ ! -e radio.zarr ]
 }
@@ -91,6 +91,6 @@ for name in a_volume_is_read an_image_is_ingested_as_well \
   check_json "$name"
 done
 check the_table_names_what_was_measured
-check what_cannot_be_measured_is_told
-check nothing_is_left_behind
+check what_cannot_be_measured_is_reported
+check temporary_files_are_removed
 plan

@@ -45,7 +45,7 @@ three_numbers_are_one_tiling (void **state)
   const char *const mixed[] = { "axial", "32,32,8", "64,64,1", "isotropic" };
   const char *const short_of_one[] = { "32,8" };
   expect_words ("axial,32,32,8,64,64,1,isotropic", 4, mixed);
-  /* To be refused by who knows what a tiling is. */
+  /* The parser of tilings refuses it later. */
   expect_words ("32,8", 1, short_of_one);
 }
 
@@ -105,8 +105,7 @@ rows_are_chosen_by_their_names (void **state)
   }
 }
 
-/* Places of two runs have nothing in common, and do not depend on what was
- * measured before. */
+/* The places of two runs differ, and do not depend on earlier measurements. */
 static void
 each_run_of_each_row_has_places_of_its_own (void **state)
 {
@@ -163,7 +162,7 @@ struct crowd {
   atomic_uint calls[4];
 };
 
-/* Returns only when all others are in here as well. */
+/* Returns only when all other threads have entered it too. */
 static int
 meet (void *data, unsigned i)
 {
@@ -176,7 +175,7 @@ meet (void *data, unsigned i)
 }
 
 static void
-a_gang_works_at_the_same_time (void **state)
+threads_of_a_group_run_at_the_same_time (void **state)
 {
   (void) state;
   for (unsigned n = 1; n <= 4; n++) {
@@ -189,10 +188,10 @@ a_gang_works_at_the_same_time (void **state)
   }
 }
 
-/* Tiles of 8 elements across: 2 s a GB to decode, 1 s a GB to put in order,
- * of which those that want one of 8 elements do an eighth. */
+/* Tiles of 8 elements across: 2 s per GB to decode, 1 s per GB to reorder, of
+ * which rows that want one of 8 elements take an eighth. */
 static void
-the_limit_counts_what_is_decoded_and_what_is_put_in_order (void **state)
+the_limit_counts_decoding_and_reordering (void **state)
 {
   (void) state;
   struct rd_layout layout = { .raw_nbytes = 0 };
@@ -219,7 +218,7 @@ fail_second (void *data, unsigned i)
 }
 
 static void
-a_member_that_fails_fails_the_gang (void **state)
+a_thread_that_fails_fails_the_group (void **state)
 {
   (void) state;
   double seconds;
@@ -230,7 +229,7 @@ a_member_that_fails_fails_the_gang (void **state)
 }
 
 static void
-there_is_a_thread_at_least (void **state)
+there_is_at_least_one_thread (void **state)
 {
   (void) state;
   assert_in_range (rd_default_nthreads (), 1, 4096);
@@ -249,11 +248,11 @@ main (void)
     cmocka_unit_test (each_run_of_each_row_has_places_of_its_own),
     cmocka_unit_test (a_reused_destination_is_the_same_memory),
     cmocka_unit_test (fresh_destinations_are_two),
-    cmocka_unit_test (a_gang_works_at_the_same_time),
+    cmocka_unit_test (threads_of_a_group_run_at_the_same_time),
     cmocka_unit_test (
-      the_limit_counts_what_is_decoded_and_what_is_put_in_order),
-    cmocka_unit_test (a_member_that_fails_fails_the_gang),
-    cmocka_unit_test (there_is_a_thread_at_least),
+      the_limit_counts_decoding_and_reordering),
+    cmocka_unit_test (a_thread_that_fails_fails_the_group),
+    cmocka_unit_test (there_is_at_least_one_thread),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The ratio of two things measured apart, and its interval: against the
- * published table of Mann and Whitney's test, counting by brute force, and
- * how often the interval holds what it says it does. */
+/* The ratio of two independent measurements and its interval, compared with
+ * the published table of the Mann-Whitney test, with brute-force counting, and
+ * with the coverage that the interval promises. */
 #include <config.h>
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 #include "tools/profile/samples.h"
 
-/* Critical values of U, two-sided, 5 %: as many pairs may be the wrong way
- * round, so the cut is one more.  -1: there is none. */
+/* Critical values of U, two-sided, 5 %: that many pairs may be inverted, so
+ * the cut is one more.  -1: no critical value. */
 static void
 cuts_are_those_of_the_published_table (void **state)
 {
@@ -35,8 +35,8 @@ cuts_are_those_of_the_published_table (void **state)
   }
 }
 
-/* The pairs that are the wrong way round when the values of one are at the
- * places of the bits. */
+/* Counts the inverted pairs when the values of one sample are at the places of
+ * the set bits. */
 static size_t
 wrong_pairs (unsigned bits, size_t n)
 {
@@ -73,7 +73,7 @@ cuts_are_those_of_counting_all_orders (void **state)
 }
 
 static void
-cuts_of_many_go_on_from_those_of_few (void **state)
+cuts_of_large_samples_continue_those_of_small_ones (void **state)
 {
   (void) state;
   for (size_t n = 15; n <= 20; n++) {
@@ -111,7 +111,7 @@ a_plain_ratio_is_found (void **state)
 }
 
 static void
-the_other_way_round_is_the_inverse (void **state)
+swapping_the_samples_inverts_the_ratio (void **state)
 {
   (void) state;
   const double a[] = { 1, 1.7, 1.2, 1.3, 1.4, 2 };
@@ -137,7 +137,7 @@ one_outlier_changes_little (void **state)
   assert_true (shift.low < 1 && shift.high < 1.1);
 }
 
-/* Times: a least one, and a long tail. */
+/* Draws times: a minimum, and a long tail. */
 static void
 draw (double *values, size_t n, double factor, uint64_t *random)
 {
@@ -148,7 +148,7 @@ draw (double *values, size_t n, double factor, uint64_t *random)
 }
 
 static void
-intervals_hold_the_ratio_as_often_as_they_say (void **state)
+intervals_cover_the_ratio_at_the_stated_rate (void **state)
 {
   (void) state;
   static const size_t sizes[][2] = { { 4, 4 }, { 7, 7 }, { 5, 12 },
@@ -175,12 +175,12 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (cuts_are_those_of_the_published_table),
     cmocka_unit_test (cuts_are_those_of_counting_all_orders),
-    cmocka_unit_test (cuts_of_many_go_on_from_those_of_few),
+    cmocka_unit_test (cuts_of_large_samples_continue_those_of_small_ones),
     cmocka_unit_test (nothing_and_too_few_have_no_interval),
     cmocka_unit_test (a_plain_ratio_is_found),
-    cmocka_unit_test (the_other_way_round_is_the_inverse),
+    cmocka_unit_test (swapping_the_samples_inverts_the_ratio),
     cmocka_unit_test (one_outlier_changes_little),
-    cmocka_unit_test (intervals_hold_the_ratio_as_often_as_they_say),
+    cmocka_unit_test (intervals_cover_the_ratio_at_the_stated_rate),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

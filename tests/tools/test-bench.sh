@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# radio bench: what it says of a volume is true of it, whatever the times
-# are; and comparing two of its results.
+# radio bench: its facts about a volume are correct, whatever the times are;
+# and comparing two of its results.
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/command.sh"
 
@@ -42,7 +42,7 @@ every_row_has_times_that_are_summed_up_right () {
             for r in j["layouts"][0]["rows"] if r.get("n", 0) % 2)'
 }
 
-what_does_not_fit_is_said_to_be_left_out () {
+rows_that_do_not_fit_are_reported_as_omitted () {
   bench image.nii
   json '[r["row"] for r in j["layouts"][0]["rows"] if "skipped" in r]
         == ["box64", "box128"]'
@@ -50,9 +50,9 @@ what_does_not_fit_is_said_to_be_left_out () {
             if "skipped" in r)'
 }
 
-# The tiles that each place touches are counted by other code, so this holds
-# the places as well as the counters.
-as_much_is_decoded_as_the_tiles_hold () {
+# Other code counts the tiles that each place touches, so this checks the
+# places as well as the counters.
+decoded_bytes_are_those_of_the_touched_tiles () {
   for tiling in balanced axial 7,9,11; do
     for seed in 0 5; do
       bench image.nii --tiling $tiling --seed $seed --runs 9 \
@@ -94,7 +94,7 @@ a_volume_is_measured_where_it_is () {
 }
 
 the_loader_reads_the_volumes_of_the_collection () {
-  # One is a quarter of the other, so the sum is of both but for chance.
+  # One is a quarter of the other, so both are in the sum, barring chance.
   bench -s s.zarr one --rows loader --runs 40
   json '420000 / 8 < j["layouts"][0]["rows"][0]["nbytes"] < 420000'
 }
@@ -107,7 +107,7 @@ each_destination_is_one () {
   done
 }
 
-# The ratios are computed anew from the times.
+# Computes the ratios again from the times.
 threads_and_volumes_are_measured_beside_each_other () {
   bench -s s.zarr ct/one two --threads 1,2 --rounds 7 --runs 3 \
     --rows full,axial,ingest-nii
@@ -129,7 +129,7 @@ threads_and_volumes_are_measured_beside_each_other () {
             for s in [r["speed_up"] for r in l["rows"]])'
 }
 
-the_table_tells_layouts_from_each_other () {
+the_table_distinguishes_layouts () {
   runs bench -s s.zarr one two --threads 1,2 --rounds 1 --runs 1 --rows full
   says '2 volumes; up to 2 threads' 'ct/one, axial small, 1 thread: ' \
     'ct/two, balanced medium, 2 threads: ' 'speed-up' \
@@ -138,7 +138,7 @@ the_table_tells_layouts_from_each_other () {
   says 'balanced small: ' 'balanced fast: ' 'speed-up'
 }
 
-what_cannot_be_compared_is_told () {
+what_cannot_be_compared_is_reported () {
   fails 2 "'image.nii' is an image, which is measured alone" \
     bench -s s.zarr one image.nii
   fails 2 "--threads: '0' is not a number from 1 to 1024" \
@@ -165,12 +165,12 @@ without_anything_a_phantom_is_measured () {
   says 'a phantom: 20 x 18 x 16 int16' 'full' 'ingest-gz'
 }
 
-nothing_is_left_behind () {
+temporary_files_are_removed () {
   [ -z "$(ls -A "$temp")" ]
   [ ! -e radio.zarr ]
 }
 
-what_cannot_be_measured_is_told () {
+what_cannot_be_measured_is_reported () {
   fails 1 "nosuch" bench -s s.zarr nosuch
   fails 1 "no store" bench -s none.zarr a
   fails 1 "none.nii.gz" bench none.nii.gz --rows full
@@ -179,20 +179,20 @@ what_cannot_be_measured_is_told () {
   fails 1 "bad.nii" bench bad.nii --rows full
   fails 1 "tiling" bench image.nii --tiling sideways --rows full
   fails 1 "codec" bench image.nii --codec tiny --rows full
-  nothing_is_left_behind
+  temporary_files_are_removed
 }
 
-an_interrupted_benchmark_cleans_up_and_dies_of_it () {
+an_interrupted_benchmark_cleans_up_and_dies_by_the_signal () {
   "$RADIO" bench --phantom 64 --rounds 1000 >out 2>err &
   child=$!
-  # Until its folder is there, and it has begun.
+  # Waits until its folder exists, so that it has begun.
   while [ -z "$(ls -A "$temp")" ] && kill -0 $child; do sleep 0.1; done
   kill -TERM $child
   status=0
   wait $child || status=$?
   [ "$status" -eq 143 ]
   [ ! -s out ]
-  nothing_is_left_behind
+  temporary_files_are_removed
 }
 
 # results FACTOR: two layouts, six rounds of two runs, all times times FACTOR.
@@ -210,7 +210,7 @@ results () {
     printf "]}" }'
 }
 
-a_change_is_told_from_noise () {
+a_change_is_distinguished_from_noise () {
   results 1 >one.json
   results 2 >two.json
   results 0.5 >half.json
@@ -253,7 +253,7 @@ its_own_output_is_read_back () {
         == [("full", 1), ("box32", 1)]'
 }
 
-layouts_are_told_by_threads_and_volume () {
+layouts_are_identified_by_threads_and_volume () {
   runs bench -s s.zarr one two --threads 1,2 --rounds 6 --runs 1 --json \
     --rows full
   cp "$tmp/out" mine.json
@@ -264,7 +264,7 @@ layouts_are_told_by_threads_and_volume () {
   says 'ct/one, axial small, 2 threads' 'ct/two, balanced medium, 1 thread'
 }
 
-damaged_results_are_told () {
+damaged_results_are_reported () {
   fails 1 "nosuch.json: No such file" bench compare nosuch.json one.json
   fails 1 "not a file that 'radio bench --json' wrote" bench compare /dev/zero one.json
   fails 1 "not a file that 'radio bench --json' wrote" bench compare . one.json
@@ -301,7 +301,7 @@ damaged_results_are_told () {
 
 for name in an_image_is_measured_in_every_layout \
     every_row_has_times_that_are_summed_up_right \
-    what_does_not_fit_is_said_to_be_left_out \
+    rows_that_do_not_fit_are_reported_as_omitted \
     bytes_delivered_are_those_of_the_rows no_row_is_faster_than_no_time \
     a_volume_is_measured_where_it_is \
     the_loader_reads_the_volumes_of_the_collection each_destination_is_one \
@@ -309,24 +309,24 @@ for name in an_image_is_measured_in_every_layout \
   check_json "$name"
 done
 if "$RADIO" profile full -s s.zarr one -o p.json >/dev/null 2>&1; then
-  check_json as_much_is_decoded_as_the_tiles_hold
+  check_json decoded_bytes_are_those_of_the_touched_tiles
 else
-  skip as_much_is_decoded_as_the_tiles_hold "built without the profiler"
+  skip decoded_bytes_are_those_of_the_touched_tiles "built without the profiler"
 fi
 check the_table_names_what_was_measured
-check the_table_tells_layouts_from_each_other
-check what_cannot_be_compared_is_told
+check the_table_distinguishes_layouts
+check what_cannot_be_compared_is_reported
 check without_anything_a_phantom_is_measured
-check what_cannot_be_measured_is_told
-check an_interrupted_benchmark_cleans_up_and_dies_of_it
-check_json a_change_is_told_from_noise
+check what_cannot_be_measured_is_reported
+check an_interrupted_benchmark_cleans_up_and_dies_by_the_signal
+check_json a_change_is_distinguished_from_noise
 results 1 >one.json
 results 2 >two.json
 check_json a_change_below_two_percent_is_noise
 check slower_than_allowed_fails
 check other_conditions_are_warned_of
 check_json its_own_output_is_read_back
-check_json layouts_are_told_by_threads_and_volume
-check damaged_results_are_told
-check nothing_is_left_behind
+check_json layouts_are_identified_by_threads_and_volume
+check damaged_results_are_reported
+check temporary_files_are_removed
 plan

@@ -115,7 +115,7 @@ a_range_outside_the_image_is_refused (void **state)
 }
 
 static void
-a_range_of_an_axis_that_is_not_there_is_refused (void **state)
+a_range_of_a_missing_axis_is_refused (void **state)
 {
   (void) state;
   struct rd_box_options options = { 0 };
@@ -155,7 +155,7 @@ a_size_alone_is_centred (void **state)
 }
 
 static void
-a_box_that_sticks_out_is_refused (void **state)
+a_box_beyond_the_image_is_refused (void **state)
 {
   (void) state;
   struct radio_box box;
@@ -217,10 +217,10 @@ main (void)
     cmocka_unit_test (ranges_go_to_the_axes_of_their_letters),
     cmocka_unit_test (time_and_channel_have_ranges_too),
     cmocka_unit_test (a_range_outside_the_image_is_refused),
-    cmocka_unit_test (a_range_of_an_axis_that_is_not_there_is_refused),
+    cmocka_unit_test (a_range_of_a_missing_axis_is_refused),
     cmocka_unit_test (at_and_size_are_in_nifti_order),
     cmocka_unit_test (a_size_alone_is_centred),
-    cmocka_unit_test (a_box_that_sticks_out_is_refused),
+    cmocka_unit_test (a_box_beyond_the_image_is_refused),
     cmocka_unit_test (no_options_are_the_whole_image),
     cmocka_unit_test (axes_come_from_dimension_names_else_from_the_rank),
   };

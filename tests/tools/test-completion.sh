@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Completion for bash, as bash would ask for it.
+# Completion for bash, called as bash calls it.
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/command.sh"
 

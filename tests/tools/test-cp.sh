@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# radio cp from outside: what sources and destinations may be, what exists,
-# what is told, and copies that are interrupted.
+# radio cp from outside: sources and destinations, existing volumes, messages,
+# and interrupted copies.
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/command.sh"
 
@@ -81,7 +81,7 @@ a_dry_run_makes_no_store () {
   [ ! -e dry.zarr ]
 }
 
-damage_is_told_and_the_others_are_copied () {
+damage_is_reported_and_the_others_are_copied () {
   cp -r a.zarr bad.zarr
   shard=$(find bad.zarr/ct/neck/0-*/c -type f | head -n 1)
   printf x | dd of="$shard" bs=1 seek=99 conv=notrunc 2>/dev/null
@@ -113,8 +113,8 @@ mistakes_are_explained () {
   grep -q "^radio: 'a' is not COLLECTION/NAME" "$tmp/err"
 }
 
-# As a death right before the document leaves it.
-what_an_ended_copy_left_is_not_sent_again () {
+# The state that a crash right before writing the document leaves.
+files_of_an_interrupted_copy_are_not_sent_again () {
   runs cp a.zarr on.zarr
   rm on.zarr/ct/head/zarr.json on.zarr/ct/neck/zarr.json
   rm "$(find on.zarr/ct/neck/0-*/c -type f)"
@@ -127,8 +127,8 @@ what_an_ended_copy_left_is_not_sent_again () {
   diff -r a.zarr on.zarr
 }
 
-# Whenever that is: it had been published, or nothing of it is to be seen.
-an_interrupted_copy_goes_on () {
+# Whenever the interrupt comes, the volume is published or invisible.
+an_interrupted_copy_resumes () {
   "$RADIO" phantom -s big.zarr ct/big --size 256 --codec none >/dev/null
   "$RADIO" cp big.zarr to.zarr >/dev/null 2>"$tmp/err" &
   sleep 0.1
@@ -150,8 +150,8 @@ check collections_and_volumes_are_named_as_elsewhere
 check a_copy_may_be_renamed
 check what_exists_is_kept_skipped_or_replaced
 check a_dry_run_makes_no_store
-check damage_is_told_and_the_others_are_copied
+check damage_is_reported_and_the_others_are_copied
 check mistakes_are_explained
-check what_an_ended_copy_left_is_not_sent_again
-check an_interrupted_copy_goes_on
+check files_of_an_interrupted_copy_are_not_sent_again
+check an_interrupted_copy_resumes
 plan

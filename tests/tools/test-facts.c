@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is told of volumes: axes in the order people count them, facts of
- * NIfTI headers, and JSON that is valid whatever the names are. */
+/* Facts shown of volumes: axes in NIfTI's order, facts of NIfTI headers, and
+ * JSON that is valid whatever the names are. */
 #include <config.h>
 
 #include <math.h>
@@ -25,7 +25,7 @@ expect_axes (const char *axes, const char *type, const char *want)
 }
 
 static void
-axes_are_told_in_niftis_order (void **state)
+axes_are_listed_in_niftis_order (void **state)
 {
   (void) state;
   expect_axes ("zyx", "int16", "xyz");
@@ -54,7 +54,7 @@ expect_tiling (const char *stored, const char *want)
 }
 
 static void
-tilings_are_told_as_the_option_takes_them (void **state)
+tilings_are_printed_as_the_option_takes_them (void **state)
 {
   (void) state;
   expect_tiling ("balanced", "balanced");
@@ -144,7 +144,7 @@ facts_of_a_big_endian_header (void **state)
 }
 
 static void
-what_is_no_header_gives_no_facts (void **state)
+invalid_headers_give_no_facts (void **state)
 {
   (void) state;
   unsigned char h[352] = { 1, 2, 3, 4 };
@@ -193,7 +193,7 @@ broken_utf8_is_replaced (void **state)
                "\"a\xef\xbf\xbd\xc3\xa9\\n\\\"b\"");
 }
 
-/* A path is split where its folders begin to be Zarr nodes. */
+/* A path is split at its topmost folder that is a Zarr node. */
 static void
 touch_node (const char *folder)
 {
@@ -262,14 +262,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (axes_are_told_in_niftis_order),
+    cmocka_unit_test (axes_are_listed_in_niftis_order),
     cmocka_unit_test (a_colour_is_no_axis),
-    cmocka_unit_test (tilings_are_told_as_the_option_takes_them),
+    cmocka_unit_test (tilings_are_printed_as_the_option_takes_them),
     cmocka_unit_test (sizes_that_overflow_are_the_largest),
     cmocka_unit_test (numbers_are_joined_by_their_axes),
     cmocka_unit_test (facts_of_a_little_endian_header),
     cmocka_unit_test (facts_of_a_big_endian_header),
-    cmocka_unit_test (what_is_no_header_gives_no_facts),
+    cmocka_unit_test (invalid_headers_give_no_facts),
     cmocka_unit_test (numbers_without_a_json_form_are_null),
     cmocka_unit_test (integers_of_64_bits_are_exact),
     cmocka_unit_test (broken_utf8_is_replaced),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files around a measurement: temporary folders that go, files made cold. */
+/* Files around a measurement: temporary folders are removed, files are made
+ * cold. */
 #include <config.h>
 
 #include <errno.h>
@@ -38,7 +39,7 @@ make_folder (const char *folder, const char *name)
 }
 
 static void
-a_temporary_folder_goes_with_all_that_is_in_it (void **state)
+a_temporary_folder_is_removed_with_its_contents (void **state)
 {
   (void) state;
   char *path = NULL, copy[512];
@@ -55,7 +56,7 @@ a_temporary_folder_goes_with_all_that_is_in_it (void **state)
 }
 
 static void
-what_a_link_points_to_stays (void **state)
+targets_of_links_stay (void **state)
 {
   (void) state;
   char *kept = NULL, *gone = NULL, link[512], file[512];
@@ -93,7 +94,7 @@ removing_nothing_is_legal (void **state)
   rd_temp_remove (NULL);
 }
 
-/* What is cold depends on the file system; what is counted does not. */
+/* Coldness depends on the file system; the counts do not. */
 static void
 cold_counts_all_files_and_bytes (void **state)
 {
@@ -116,7 +117,7 @@ cold_counts_all_files_and_bytes (void **state)
 /* A page that a process holds in memory cannot be dropped, whatever the
  * file system. */
 static void
-what_stays_in_memory_is_told (void **state)
+pages_that_stay_in_memory_are_reported (void **state)
 {
   (void) state;
   char *path = NULL, name[512];
@@ -177,7 +178,7 @@ all_cold_is_no_problem (void **state)
 }
 
 static void
-the_first_signal_is_noted_only (void **state)
+the_first_signal_is_only_recorded (void **state)
 {
   (void) state;
   assert_int_equal (rd_interrupted (), 0);
@@ -190,16 +191,16 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_temporary_folder_goes_with_all_that_is_in_it),
-    cmocka_unit_test (what_a_link_points_to_stays),
+    cmocka_unit_test (a_temporary_folder_is_removed_with_its_contents),
+    cmocka_unit_test (targets_of_links_stay),
     cmocka_unit_test (a_temporary_folder_can_lie_beside_a_path),
     cmocka_unit_test (removing_nothing_is_legal),
     cmocka_unit_test (cold_counts_all_files_and_bytes),
-    cmocka_unit_test (what_stays_in_memory_is_told),
+    cmocka_unit_test (pages_that_stay_in_memory_are_reported),
     cmocka_unit_test (files_that_are_not_there_are_refused),
     cmocka_unit_test (stores_elsewhere_cannot_be_made_cold),
     cmocka_unit_test (all_cold_is_no_problem),
-    cmocka_unit_test (the_first_signal_is_noted_only),
+    cmocka_unit_test (the_first_signal_is_only_recorded),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several profiles told together, ranks and differences, on profiles whose
- * figures were made up: what is printed is what follows from them. */
+/* Reports of several profiles, ranks and differences, on profiles with made-up
+ * figures, from which the output follows. */
 #include <config.h>
 
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "tools/profile/report.h"
 
-/* What was printed on stdout between the two calls. */
+/* The text printed on stdout between the two calls. */
 struct capture {
   int saved;
   FILE *file;
@@ -85,7 +85,7 @@ a_straggler_is_named (void **state)
 }
 
 static void
-even_ranks_are_told_to_be_even (void **state)
+even_ranks_are_reported_as_even (void **state)
 {
   (void) state;
   struct capture capture;
@@ -142,7 +142,7 @@ paths_are_written_from_the_root (void **state)
   radio_profile_close (profile);
 }
 
-/* Report the difference of two profiles, which are closed. */
+/* Reports the difference of two profiles, and closes them. */
 static int
 report (struct radio_profile *before, struct radio_profile *after,
         struct rd_diff *diff, struct capture *capture)
@@ -210,7 +210,7 @@ what_the_spread_explains_is_noise (void **state)
 }
 
 static void
-new_and_gone_paths_are_called_so (void **state)
+new_and_gone_paths_are_named_as_such (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = -1 };
@@ -241,7 +241,7 @@ the_check_fails_beyond_its_percentage_only (void **state)
 }
 
 static void
-single_runs_are_judged_by_their_figures (void **state)
+single_runs_are_compared_by_their_figures (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = 10 };
@@ -294,7 +294,7 @@ differences_as_json_are_complete (void **state)
 }
 
 static void
-equal_names_on_other_threads_are_told_apart (void **state)
+equal_names_on_other_threads_are_distinguished (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = -1 }, json = diff;
@@ -317,10 +317,10 @@ equal_names_on_other_threads_are_told_apart (void **state)
 }
 
 static void
-other_conditions_are_told_first (void **state)
+other_conditions_are_reported_first (void **state)
 {
   (void) state;
-  static const char told[] =
+  static const char expected[] =
     "differs: box: 8 x 8 x 8 -> 16 x 16 x 16\n\n";
   struct rd_diff diff = { .fail_percent = -1 }, json = diff;
   struct capture capture;
@@ -328,7 +328,7 @@ other_conditions_are_told_first (void **state)
   report (make_operation ("read", "roi", "8 x 8 x 8", "1"),
           make_operation ("read", "roi", "16 x 16 x 16", "2"), &diff,
           &capture);
-  assert_true (strncmp (capture.text, told, strlen (told)) == 0);
+  assert_true (strncmp (capture.text, expected, strlen (expected)) == 0);
   assert_says_not (&capture, "different operations");
   report (make_operation ("read", "roi", "8 x 8 x 8", "1"),
           make_operation ("read", "roi", "16 x 16 x 16", "2"), &json,
@@ -338,23 +338,23 @@ other_conditions_are_told_first (void **state)
 }
 
 static void
-other_operations_are_told_first (void **state)
+other_operations_are_reported_first (void **state)
 {
   (void) state;
-  static const char told[] = "The profiles are of different operations.\n";
+  static const char expected[] = "The profiles are of different operations.\n";
   struct rd_diff diff = { .fail_percent = -1 };
   struct capture capture;
   report (make_operation ("read", "roi", "8", "1"),
           make_operation ("read", "slice", "8", "2"), &diff, &capture);
-  assert_true (strncmp (capture.text, told, strlen (told)) == 0);
+  assert_true (strncmp (capture.text, expected, strlen (expected)) == 0);
   assert_says (&capture, "differs: operation: roi -> slice\n");
   report (make_operation ("read", "all", "8", "1"),
           make_operation ("write", "all", "8", "2"), &diff, &capture);
-  assert_true (strncmp (capture.text, told, strlen (told)) == 0);
+  assert_true (strncmp (capture.text, expected, strlen (expected)) == 0);
 }
 
 static void
-a_slow_down_by_times_is_told_in_times (void **state)
+a_large_slowdown_is_reported_as_a_factor (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = -1 };
@@ -384,21 +384,21 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (each_rank_has_a_row),
     cmocka_unit_test (a_straggler_is_named),
-    cmocka_unit_test (even_ranks_are_told_to_be_even),
+    cmocka_unit_test (even_ranks_are_reported_as_even),
     cmocka_unit_test (ranks_as_json_have_the_same_figures),
     cmocka_unit_test (paths_are_written_from_the_root),
     cmocka_unit_test (what_became_slower_is_named_with_its_delta),
     cmocka_unit_test (what_became_faster_is_no_failure),
     cmocka_unit_test (what_the_spread_explains_is_noise),
-    cmocka_unit_test (new_and_gone_paths_are_called_so),
+    cmocka_unit_test (new_and_gone_paths_are_named_as_such),
     cmocka_unit_test (the_check_fails_beyond_its_percentage_only),
-    cmocka_unit_test (single_runs_are_judged_by_their_figures),
+    cmocka_unit_test (single_runs_are_compared_by_their_figures),
     cmocka_unit_test (tiny_paths_are_shown_only_when_asked),
     cmocka_unit_test (differences_as_json_are_complete),
-    cmocka_unit_test (equal_names_on_other_threads_are_told_apart),
-    cmocka_unit_test (other_conditions_are_told_first),
-    cmocka_unit_test (other_operations_are_told_first),
-    cmocka_unit_test (a_slow_down_by_times_is_told_in_times),
+    cmocka_unit_test (equal_names_on_other_threads_are_distinguished),
+    cmocka_unit_test (other_conditions_are_reported_first),
+    cmocka_unit_test (other_operations_are_reported_first),
+    cmocka_unit_test (a_large_slowdown_is_reported_as_a_factor),
     cmocka_unit_test (sums_of_claimed_times_stay_at_the_largest),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What measurements tell: figures as text, conditions, ratios and verdicts. */
+/* Reports of measurements: figures as text, conditions, ratios and
+ * verdicts. */
 #include <config.h>
 
 #include <math.h>
@@ -166,7 +167,7 @@ a_bar_is_met_or_missed_only_beyond_doubt (void **state)
   assert_string_equal (rd_verdict_name (RD_UNCLEAR), "unclear");
 }
 
-/* A subject that needs no store. */
+/* Returns a subject that needs no store. */
 static struct rd_subject
 subject_of (size_t rank, const char *axes, uint64_t length)
 {
@@ -223,7 +224,7 @@ equal_seeds_give_equal_boxes (void **state)
 }
 
 static void
-fixed_boxes_stand_where_they_are_told (void **state)
+fixed_boxes_are_at_the_given_place (void **state)
 {
   (void) state;
   struct rd_subject subject = subject_of (4, "tzyx", 10);
@@ -267,7 +268,7 @@ main (void)
     cmocka_unit_test (a_bar_is_met_or_missed_only_beyond_doubt),
     cmocka_unit_test (random_boxes_lie_everywhere_and_inside),
     cmocka_unit_test (equal_seeds_give_equal_boxes),
-    cmocka_unit_test (fixed_boxes_stand_where_they_are_told),
+    cmocka_unit_test (fixed_boxes_are_at_the_given_place),
     cmocka_unit_test (colours_are_read_whole),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of measurements, held against figures of numpy and scipy,
- * and against plain counting. */
+/* The statistics of measurements, compared with numpy and scipy, and with
+ * brute-force counting. */
 #include <config.h>
 
 #include <math.h>
@@ -18,7 +18,7 @@ assert_near (double a, double b)
 
 /* numpy: mean, median, std (ddof=1), percentile 25 and 75. */
 static void
-a_summary_is_that_of_numpy (void **state)
+a_summary_equals_that_of_numpy (void **state)
 {
   (void) state;
   double values[] = { 3.5, 1.25, 9, 2, 2, 7.75, 4 };
@@ -114,10 +114,10 @@ intervals_have_the_ranks_of_the_tables (void **state)
   }
 }
 
-/* By trying: of samples whose median is 0 about 95 % have intervals that
- * hold it, never clearly fewer. */
+/* By simulation: about 95 % of samples whose median is 0 have an interval that
+ * contains it, never clearly fewer. */
 static void
-intervals_hold_the_median_as_often_as_they_promise (void **state)
+intervals_cover_the_median_at_the_stated_rate (void **state)
 {
   (void) state;
   uint64_t random = 42;
@@ -149,7 +149,7 @@ large_samples_use_the_normal_distribution (void **state)
   assert_non_null (sorted);
   for (size_t i = 0; i < 3000; i++)
     sorted[i] = (double) i + 1;
-  /* The step from one way to the other does not jump. */
+  /* The switch from one method to the other causes no jump. */
   assert_true (rd_median_interval (sorted, 1000, &low, &high));
   assert_near (low, 469);
   assert_near (high, 532);
@@ -195,14 +195,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_summary_is_that_of_numpy),
+    cmocka_unit_test (a_summary_equals_that_of_numpy),
     cmocka_unit_test (the_median_of_an_even_number_lies_between),
     cmocka_unit_test (one_value_has_no_spread),
     cmocka_unit_test (no_value_gives_zeros),
     cmocka_unit_test (quantiles_reach_both_ends),
     cmocka_unit_test (fewer_than_six_values_give_no_interval),
     cmocka_unit_test (intervals_have_the_ranks_of_the_tables),
-    cmocka_unit_test (intervals_hold_the_median_as_often_as_they_promise),
+    cmocka_unit_test (intervals_cover_the_median_at_the_stated_rate),
     cmocka_unit_test (large_samples_use_the_normal_distribution),
     cmocka_unit_test (random_numbers_are_those_of_splitmix64),
     cmocka_unit_test (random_numbers_below_are_below_and_even),

@@ -8,8 +8,9 @@ TMPDIR=$tmp/scratch
 mkdir "$TMPDIR"
 export TMPDIR
 
-# tells ARGUMENT...: it succeeds; stdout is in $tmp/out, stderr in $tmp/err.
-tells () {
+# succeeds ARGUMENT...: it exits with 0; stdout is in $tmp/out, stderr in
+# $tmp/err.
+succeeds () {
   status=0
   "$RADIO" "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
   [ "$status" -eq 0 ] && return 0
@@ -22,17 +23,17 @@ nothing_is_left () {
   [ -z "$(ls -A "$TMPDIR")" ] || { ls -lA "$TMPDIR"; return 1; }
 }
 
-# What is compared and converted below.
+# Makes the profiles that are compared and converted below.
 make_files () {
   "$RADIO" phantom -s s.zarr ct/one --size 96 >/dev/null
-  tells profile slice -s s.zarr ct/one --roi 16 --runs 8 -o small.json \
+  succeeds profile slice -s s.zarr ct/one --roi 16 --runs 8 -o small.json \
     -o small.html
-  tells profile slice -s s.zarr ct/one --roi 64 --runs 8 -o large.json
+  succeeds profile slice -s s.zarr ct/one --roi 64 --runs 8 -o large.json
   nothing_is_left
 }
 
-without_a_store_a_phantom_is_measured_and_said_so () {
-  tells profile slice --roi 16 --phantom 32 --runs 3 -o a.html
+without_a_store_a_phantom_is_measured_and_reported () {
+  succeeds profile slice --roi 16 --phantom 32 --runs 3 -o a.html
   grep -q 'phantom of 32 x 32 x 32' "$tmp/err"
   says 'slice of phantoms/head' 'mean ms' 'median' 'MB/s' '16 x 16 x 16'
   says 'wrote a.html'
@@ -41,7 +42,7 @@ without_a_store_a_phantom_is_measured_and_said_so () {
 }
 
 the_first_volume_is_measured_when_none_is_named () {
-  tells profile roi -s s.zarr --roi 8 --runs 2 -o b.json
+  succeeds profile roi -s s.zarr --roi 8 --runs 2 -o b.json
   grep -q 'measuring ct/one, the first one of s.zarr' "$tmp/err"
   says 'roi of ct/one: 96 x 96 x 96 int16'
 }
@@ -63,7 +64,7 @@ the_figures_are_of_the_runs () {
              - 16 ** 3 * 2 / 1e6 / j["time"]["median_s"]) < 1e-6'
 }
 
-# A root for each operation, entered once a run; all below it within it.
+# Each operation has a root, entered once a run, which contains all below it.
 the_tree_has_the_runs () {
   runs profile roi -s s.zarr ct/one --roi 32 --runs 5 --json -o d.json
   json 'len (j["scopes"]) > 3'
@@ -100,8 +101,8 @@ fixed_places_are_checked () {
   [ ! -e h.json ]
 }
 
-# from_disk COMMAND...: run it, its output in $tmp/out and $tmp/err; prints
-# how many bytes it had to wait for a disk to give, as the kernel counts them.
+# from_disk COMMAND...: runs it, its output in $tmp/out and $tmp/err; prints
+# the bytes that it read from a disk, as the kernel counts them.
 from_disk () {
   "$python3" -c 'import resource, subprocess, sys
 with open(sys.argv[1] + "/out", "w") as out, \
@@ -111,7 +112,7 @@ print(512 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_inblock)' \
     "$tmp" "$@"
 }
 
-# Whether reads of files here are counted at all: those of a file that was
+# Succeeds if the kernel counts reads of files here: those of a file that was
 # just dropped from memory.
 disk_reads_are_counted () {
   "$python3" -c 'import os, resource
@@ -125,7 +126,7 @@ raise SystemExit(resource.getrusage(resource.RUSAGE_SELF).ru_inblock < 2048)'
 }
 
 # Each cold run reads the whole volume from the disk; warm ones never do.
-cold_runs_are_cold_or_it_is_told () {
+cold_runs_are_cold_or_a_message_says_so () {
   stored=$(find s.zarr/ct/one -path '*/c/*' -type f -exec cat {} + | wc -c)
   cold=$(from_disk "$RADIO" profile full -s s.zarr ct/one --cold --runs 3 \
     -o cold.json)
@@ -156,7 +157,7 @@ an_ingest_is_measured_beside_the_store () {
 }
 
 an_ingest_of_a_phantom_leaves_nothing () {
-  tells profile ingest --phantom 32 --runs 2 -o k.json
+  succeeds profile ingest --phantom 32 --runs 2 -o k.json
   says 'ingest of a phantom: 32 x 32 x 32 int16'
   nothing_is_left
 }
@@ -179,7 +180,7 @@ a_sweep_gives_a_curve () {
   [ "$(wc -l <c.csv)" -eq 4 ]
   [ "$(sed -n 1p c.csv | tr ',' '\n' | wc -l)" -eq 13 ]
   sed -n 4p c.csv | grep -q '^32,65536,7,[0-9.e-]*,'
-  tells profile sweep -s s.zarr ct/one --sizes 8 --runs 2 -o m.json \
+  succeeds profile sweep -s s.zarr ct/one --sizes 8 --runs 2 -o m.json \
     --csv few.csv
   says 'box 8' 'median ms' 'quartiles'
   sed -n 2p few.csv | grep -q '^8,1024,2,[0-9.e-]*,,,[0-9]'
@@ -187,7 +188,7 @@ a_sweep_gives_a_curve () {
   json 'not any ("low_s" in p or "high_s" in p for p in j["curve"])'
 }
 
-a_curve_s_file_is_looked_for_before_the_work () {
+the_file_of_a_curve_is_checked_before_the_work () {
   echo mine >old.csv
   fails 1 "old.csv: exists already (replace it by --overwrite)" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv old.csv -o cw.json
@@ -201,11 +202,11 @@ a_curve_s_file_is_looked_for_before_the_work () {
   [ "$(cat old.csv)" = mine ]
 }
 
-# Where no file may have a byte, what was there stays.
+# Where no file may grow, the existing file stays.
 a_curve_is_written_whole_or_not_at_all () {
   mkdir whole
   echo mine >whole/old.csv
-  # Of 512 bytes; of none not even sanitizers can begin.
+  # The limit is 512 bytes; with 0, not even sanitizers can start.
   (ulimit -f 1
    not "$RADIO" profile sweep -s s.zarr ct/one --sizes 4,8,12,16,20 --runs 1 \
      --overwrite --csv whole/old.csv -o whole/a.json >/dev/null 2>&1)
@@ -216,7 +217,7 @@ a_curve_is_written_whole_or_not_at_all () {
   grep -q '^size,' whole/old.csv
 }
 
-sizes_that_nobody_named_are_those_that_fit () {
+default_sizes_are_those_that_fit () {
   runs phantom -s fit.zarr ct/flat --size 40,48,12
   runs phantom -s fit.zarr ct/small --size 40
   runs profile sweep -s fit.zarr ct/small --runs 2 --json -o fit.json
@@ -230,10 +231,10 @@ sizes_that_nobody_named_are_those_that_fit () {
 pages_are_numbered_not_overwritten () {
   mkdir numbered
   cd numbered
-  tells profile roi -s ../s.zarr ct/one --roi 8 --runs 1
+  succeeds profile roi -s ../s.zarr ct/one --roi 8 --runs 1
   says 'wrote radio-profile-roi.html'
   first=$(cksum <radio-profile-roi.html)
-  tells profile roi -s ../s.zarr ct/one --roi 8 --runs 1
+  succeeds profile roi -s ../s.zarr ct/one --roi 8 --runs 1
   says 'wrote radio-profile-roi-2.html'
   [ "$first" = "$(cksum <radio-profile-roi.html)" ]
 }
@@ -244,17 +245,17 @@ files_are_not_overwritten_unless_asked () {
     profile roi -s s.zarr ct/one --runs 1 -o small.json
   [ "$before" = "$(cksum <small.json)" ]
   cp small.json again.json
-  tells profile roi -s s.zarr ct/one --roi 8 --runs 1 -o again.json \
+  succeeds profile roi -s s.zarr ct/one --roi 8 --runs 1 -o again.json \
     --overwrite
   not cmp -s small.json again.json
 }
 
-a_profile_does_not_tell_where_the_library_was_built () {
+a_profile_does_not_hold_the_build_folder () {
   grep -q '"src/array/read\.c"' small.json
   not grep -q "$(cd "$srcdir" && pwd)/src/" small.json
 }
 
-wrong_outputs_are_found_before_the_work () {
+wrong_outputs_are_refused_before_the_work () {
   fails 1 "nowhere/a.html: cannot be written: nowhere: No such file" \
     profile full -s s.zarr ct/one -o nowhere/a.html
   fails 2 ".speedscope.json" profile full -s s.zarr ct/one -o a.png
@@ -270,7 +271,7 @@ redacted_files_and_figures_hold_no_names () {
   runs profile full -s s.zarr ct/janedoe --runs 1 --redact --json \
     -o r.json -o r.html -o r.txt -o r.folded -o r.trace.json
   not grep -l janedoe "$tmp/out" r.json r.html r.txt r.folded r.trace.json
-  tells profile full -s s.zarr ct/janedoe --runs 1 --redact -o r2.json
+  succeeds profile full -s s.zarr ct/janedoe --runs 1 --redact -o r2.json
   not grep janedoe "$tmp/out"
   "$RADIO" rm -s s.zarr ct/janedoe >/dev/null
 }
@@ -298,7 +299,7 @@ convert_writes_every_format () {
   fails 2 "-o: " profile convert small.json v.what
 }
 
-merge_tells_ranks_and_imbalance () {
+merge_prints_ranks_and_imbalance () {
   runs profile merge small.json large.json -o merged.json
   says 'wall ms' 'rank 0' 'rank 1' 'imbalance' 'wrote merged.json'
   runs profile merge small.json large.json --json -o merged2.json
@@ -317,7 +318,7 @@ equal_profiles_differ_by_noise_only () {
         and all (p["change"] == "noise" for p in j["paths"])'
 }
 
-# makes NAME US: a profile of 8 runs that took about so many microseconds.
+# makes NAME US: a profile of 8 runs that took about US microseconds.
 makes () {
   PYTHONPATH=$srcdir/tests/interop "$python3" -B -c 'import sys
 from profile_document import ProfileDocument
@@ -328,7 +329,7 @@ for run in range (8):
   read = made.span (main, "read", "operation", 0, ns)
   made.span (main, "decode", "decode", 100, ns // 2, read)
   open (f"{sys.argv[1]}-{run}.json", "w").write (made.json ())' "$@"
-  tells profile merge "$1"-?.json --as runs -o "$1.json"
+  succeeds profile merge "$1"-?.json --as runs -o "$1.json"
 }
 
 a_slower_operation_is_seen_and_fails_the_check () {
@@ -372,7 +373,7 @@ END
     slow.json -o changes.json
 }
 
-# Of both profiles.
+# It redacts both profiles.
 a_redacted_comparison_holds_no_names () {
   for name in janedoe johndoe; do
     "$RADIO" phantom -s s.zarr ct/$name --size 32 >/dev/null
@@ -390,7 +391,7 @@ a_redacted_comparison_holds_no_names () {
   json '"volume" in [c["name"] for c in j["conditions"]]'
 }
 
-single_runs_have_no_noise_to_judge_by () {
+single_runs_give_no_estimate_of_noise () {
   "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 1 -o x1.json \
     >/dev/null
   "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 1 -o x2.json \
@@ -459,8 +460,8 @@ the_status_is_the_programs () {
   nothing_is_left
 }
 
-# These are also what this command says when nothing could be run.
-no_status_of_the_program_loses_its_profile () {
+# The command itself exits with these statuses if it could not run anything.
+every_status_of_the_program_keeps_its_profile () {
   for status in 125 126 127; do
     wraps $status -o own$status.json -- sh -c \
       '"$0" info -s s.zarr ct/one; exit $1' "$RADIO" $status
@@ -470,7 +471,7 @@ no_status_of_the_program_loses_its_profile () {
   nothing_is_left
 }
 
-a_program_that_records_nothing_is_told () {
+a_program_that_records_nothing_is_reported () {
   wraps 0 -o none.json -- true
   grep -q 'true recorded nothing: it is not linked' "$tmp/err"
   [ ! -e none.json ]
@@ -478,8 +479,8 @@ a_program_that_records_nothing_is_told () {
   grep -q 'recorded nothing' "$tmp/err"
 }
 
-# Where a program may not write a byte into any file.
-a_profile_that_could_not_be_written_is_told_and_fails () {
+# The program may not write a byte into any file.
+a_profile_that_cannot_be_written_is_an_error () {
   for ends in 0 3; do
     wraps $((ends ? ends : 1)) -o none.json -- sh -c '(ulimit -f 1
       "$0" ls -s s.zarr) >/dev/null 2>&1; exit $1' "$RADIO" $ends
@@ -491,7 +492,7 @@ a_profile_that_could_not_be_written_is_told_and_fails () {
   nothing_is_left
 }
 
-a_full_folder_for_temporary_files_is_told_and_fails () {
+a_full_temporary_folder_is_an_error () {
   mkdir little
   mount -t tmpfs -o size=64k none little
   head -c 65536 /dev/zero >little/ballast 2>/dev/null || :
@@ -507,7 +508,7 @@ a_full_folder_for_temporary_files_is_told_and_fails () {
 }
 
 # Children may go to other folders before they write.
-a_relative_folder_for_temporary_files_will_do () {
+a_relative_temporary_folder_is_accepted () {
   mkdir -p relative
   (TMPDIR=./relative
    wraps 0 -o rel.json -- sh -c 'cd / && "$0" ls -s "$1"' "$RADIO" \
@@ -535,7 +536,7 @@ a_damaged_profile_takes_nothing_from_the_others () {
   nothing_is_left
 }
 
-# kept: the folder that the last line says the profiles are in.
+# kept: prints the folder of the profiles that the last line names.
 kept () {
   sed -n '$s/.*of the single processes.* are in //p' "$tmp/err"
 }
@@ -548,7 +549,7 @@ profiles_that_cannot_be_read_are_kept () {
   nothing_is_left
 }
 
-# The library knows 4096 counters in a profile.
+# The library allows 4096 counters in a profile.
 profiles_that_cannot_be_joined_are_kept () {
   PYTHONPATH=$srcdir/tests/interop "$python3" -B -c '
 from profile_document import ProfileDocument
@@ -577,8 +578,8 @@ waits_for () {
   return 1
 }
 
-# ends_as SIGNAL COMMAND: the wrapper is sent the signal once the command,
-# which first makes a profile, has written its number into the file `number'.
+# ends_as SIGNAL COMMAND: sends the wrapper the signal once the command, which
+# first makes a profile, has written its process number into the file `number'.
 ends_as () {
   rm -f number sent.json
   "$RADIO" profile -o sent.json -- sh -c '"$0" ls -s s.zarr; '"$2" \
@@ -595,13 +596,13 @@ ends_as () {
   nothing_is_left
 }
 
-# Whoever started the tests may have had a signal ignored, as nohup does;
-# then it is ignored by all that they start.
+# The parent of the tests may ignore a signal, as nohup does; all processes
+# that they start inherit that.
 is_ignored () {
   [ "$(sh -c "kill -s $1 \$\$; echo alive" 2>/dev/null)" = alive ]
 }
 
-signals_go_on_to_the_program_and_leave_nothing () {
+signals_are_forwarded_and_nothing_is_left () {
   for signal in TERM HUP; do
     is_ignored $signal ||
       ends_as $signal 'echo $$ >number.new; mv number.new number
@@ -609,7 +610,7 @@ signals_go_on_to_the_program_and_leave_nothing () {
   done
 }
 
-a_program_may_end_in_good_order_by_a_signal () {
+a_program_may_exit_normally_on_a_signal () {
   ends_as TERM 'trap "echo caught >how; exit 0" TERM
     echo $$ >number.new; mv number.new number
     while :; do sleep 0.1; done'
@@ -668,7 +669,7 @@ the_environment_changes_no_status () {
   says ct/one
   [ "$(wc -l <"$tmp/err")" -eq 1 ]
   grep -q '^radio: RADIO_PROFILE: .*nowhere' "$tmp/err"
-  # Where it is instead, once.
+  # The message names the other path once.
   [ "$(grep -o 'radio-profile-[0-9]*.json' "$tmp/err" | wc -l)" -eq 1 ]
   rm -f "$TMPDIR"/*
   status=0
@@ -700,7 +701,7 @@ a_command_that_failed_says_so_first_in_its_profile () {
 }
 
 measurements_ignore_the_environment () {
-  RADIO_PROFILE=ignored.json tells profile roi -s s.zarr ct/one --roi 8 \
+  RADIO_PROFILE=ignored.json succeeds profile roi -s s.zarr ct/one --roi 8 \
     --runs 1 -o y.json
   grep -q "^radio: RADIO_PROFILE is ignored: 'radio profile'" "$tmp/err"
   [ -s y.json ] && [ ! -e ignored.json ]
@@ -738,7 +739,7 @@ the_bench_prints_its_targets () {
         and j["log_ratio"]["verdict"] in ("met", "unclear", "missed")
         and j["log_ratio"]["low"] <= j["log_ratio"]["value"]
         <= j["log_ratio"]["high"]'
-  tells -s s.zarr ct/one --rounds 24 --runs 6
+  succeeds -s s.zarr ct/one --rounds 24 --runs 6
   says 'cost of a scope' 'x bare' 'box of 64 each way' 'whole volume' '<= 3 %'
 }
 
@@ -747,7 +748,7 @@ names_of_terminals_are_harmless () {
   fails 1 "a?[2Jb.json" profile show "$name"
 }
 
-# A library without its profiler has nothing to measure with.
+# A library without its profiler cannot measure.
 "$RADIO" profile roi --phantom 8 --roi 4 --runs 1 -o probe.json \
   >"$tmp/out" 2>"$tmp/err" || :
 if grep -q disable-profiler "$tmp/err"; then
@@ -757,29 +758,29 @@ if grep -q disable-profiler "$tmp/err"; then
 fi
 
 for test in make_files \
-    without_a_store_a_phantom_is_measured_and_said_so \
+    without_a_store_a_phantom_is_measured_and_reported \
     the_first_volume_is_measured_when_none_is_named \
     fixed_places_are_checked \
     an_ingest_of_a_phantom_leaves_nothing \
     pages_are_numbered_not_overwritten \
     files_are_not_overwritten_unless_asked \
-    a_profile_does_not_tell_where_the_library_was_built \
-    wrong_outputs_are_found_before_the_work \
+    a_profile_does_not_hold_the_build_folder \
+    wrong_outputs_are_refused_before_the_work \
     redacted_files_and_figures_hold_no_names \
     a_redacted_comparison_holds_no_names \
     convert_writes_every_format \
-    single_runs_have_no_noise_to_judge_by \
+    single_runs_give_no_estimate_of_noise \
     damaged_and_foreign_files_are_refused \
     the_status_is_the_programs \
-    no_status_of_the_program_loses_its_profile \
-    a_program_that_records_nothing_is_told \
-    a_profile_that_could_not_be_written_is_told_and_fails \
-    a_relative_folder_for_temporary_files_will_do \
+    every_status_of_the_program_keeps_its_profile \
+    a_program_that_records_nothing_is_reported \
+    a_profile_that_cannot_be_written_is_an_error \
+    a_relative_temporary_folder_is_accepted \
     a_folder_that_would_become_a_number_is_refused \
     a_damaged_profile_takes_nothing_from_the_others \
     profiles_that_cannot_be_read_are_kept \
-    signals_go_on_to_the_program_and_leave_nothing \
-    a_program_may_end_in_good_order_by_a_signal \
+    signals_are_forwarded_and_nothing_is_left \
+    a_program_may_exit_normally_on_a_signal \
     the_page_is_named_after_the_program \
     a_profile_that_cannot_be_written_is_saved \
     the_environment_changes_no_status \
@@ -792,14 +793,14 @@ done
 for test in the_figures_are_of_the_runs \
     the_tree_has_the_runs \
     planes_boxes_and_volumes_have_their_bytes \
-    cold_runs_are_cold_or_it_is_told \
+    cold_runs_are_cold_or_a_message_says_so \
     an_ingest_is_measured_beside_the_store \
     a_sweep_gives_a_curve \
-    a_curve_s_file_is_looked_for_before_the_work \
+    the_file_of_a_curve_is_checked_before_the_work \
     a_curve_is_written_whole_or_not_at_all \
-    sizes_that_nobody_named_are_those_that_fit \
+    default_sizes_are_those_that_fit \
     show_prints_what_was_measured \
-    merge_tells_ranks_and_imbalance \
+    merge_prints_ranks_and_imbalance \
     equal_profiles_differ_by_noise_only \
     a_slower_operation_is_seen_and_fails_the_check \
     a_comparison_is_written_as_a_page \
@@ -814,10 +815,10 @@ mkdir probe
 if mount -t tmpfs none probe 2>/dev/null; then
   umount probe
   check a_full_disk_loses_nothing
-  check a_full_folder_for_temporary_files_is_told_and_fails
+  check a_full_temporary_folder_is_an_error
 else
   skip a_full_disk_loses_nothing "no file system can be mounted"
-  skip a_full_folder_for_temporary_files_is_told_and_fails \
+  skip a_full_temporary_folder_is_an_error \
     "no file system can be mounted"
 fi
 plan

@@ -13,7 +13,7 @@
 static char line[RD_PROGRESS_NBYTES];
 
 static void
-a_line_tells_how_far_how_fast_and_how_long_yet (void **state)
+a_line_has_the_progress_the_rate_and_the_time_left (void **state)
 {
   (void) state;
   rd_progress_line ("ct/a", 25000000, 100000000, 0.5, "read", 100, line);
@@ -91,7 +91,7 @@ a_bar_of_blocks_ends_in_eighths (void **state)
 }
 
 static void
-what_is_not_nothing_is_drawn (void **state)
+values_above_zero_are_drawn (void **state)
 {
   (void) state;
   char bar[RD_BAR_NBYTES];
@@ -104,14 +104,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_line_tells_how_far_how_fast_and_how_long_yet),
+    cmocka_unit_test (a_line_has_the_progress_the_rate_and_the_time_left),
     cmocka_unit_test (a_count_has_no_rate),
     cmocka_unit_test (the_beginning_promises_nothing),
     cmocka_unit_test (no_line_is_wider_than_the_terminal),
     cmocka_unit_test (more_than_all_is_all),
     cmocka_unit_test (a_bar_is_as_long_as_its_part),
     cmocka_unit_test (a_bar_of_blocks_ends_in_eighths),
-    cmocka_unit_test (what_is_not_nothing_is_drawn),
+    cmocka_unit_test (values_above_zero_are_drawn),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ radio_reads_it_with_its_geometry () {
     'A head, "CT"'
 }
 
-# A box without the border lies where a matrix without one does.
+# A box without the border has the place of a matrix without one.
 a_border_does_not_move_the_rest () {
   make_image
   tail -c 48 raw.nii | head -c 24 |

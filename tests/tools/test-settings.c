@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings in words, as RADIO_S3 has them. */
+/* Settings given as words, as in RADIO_S3. */
 #include <config.h>
 
 #include <radio/store.h>
@@ -42,7 +42,7 @@ each_kind_of_word_sets_its_field (void **state)
 }
 
 static void
-what_is_not_said_stays_and_the_last_word_counts (void **state)
+defaults_stay_and_the_last_word_counts (void **state)
 {
   (void) state;
   struct fields fields = { .number = 7 };
@@ -120,7 +120,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (each_kind_of_word_sets_its_field),
-    cmocka_unit_test (what_is_not_said_stays_and_the_last_word_counts),
+    cmocka_unit_test (defaults_stay_and_the_last_word_counts),
     cmocka_unit_test (anything_else_is_refused),
     cmocka_unit_test (times_have_a_unit),
     cmocka_unit_test (the_words_of_s3_are_the_fields_of_its_options),

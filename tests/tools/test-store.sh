@@ -85,7 +85,7 @@ a_bad_file_costs_only_itself () {
   runs validate -s m.zarr
 }
 
-several_files_at_once_are_told_of_in_their_order () {
+concurrent_files_are_reported_in_their_order () {
   mkdir -p many
   for i in 01 02 03 04 06 07 08 09 10 11 12; do
     cp scans/four.nii "many/$i.nii"
@@ -106,8 +106,8 @@ several_files_at_once_are_told_of_in_their_order () {
   done
 }
 
-# Whenever the signal comes: what was told of as done is there, nothing else.
-an_interrupt_ends_all_files_in_good_order () {
+# Whenever the signal comes, exactly the volumes reported as done exist.
+an_interrupt_finishes_or_drops_each_file () {
   mkdir -p stop
   for i in 0 1 2 3 4 5 6 7 8 9; do
     cp scans/four.nii "stop/a$i.nii"
@@ -115,24 +115,24 @@ an_interrupt_ends_all_files_in_good_order () {
   done
   for delay in 0 0.02 0.05; do
     rm -rf stop.zarr
-    : >"$tmp/told"              # it may be interrupted before it has begun
+    : >"$tmp/done"              # it may be interrupted before it begins
     "$RADIO" ingest --threads 3 -s stop.zarr -c c stop \
-      >"$tmp/told" 2>"$tmp/err" &
+      >"$tmp/done" 2>"$tmp/err" &
     pid=$!
     sleep $delay
     kill -INT $pid 2>/dev/null || true
     status=0
     wait $pid || status=$?
-    cat "$tmp/told" "$tmp/err"
+    cat "$tmp/done" "$tmp/err"
     [ "$status" -eq 0 ] || [ "$status" -eq 130 ]
     [ -e stop.zarr/zarr.json ] || continue
     runs ls -s stop.zarr
-    [ "$(wc -l <"$tmp/out")" -eq "$(grep -c -- '->.*x$' "$tmp/told")" ]
+    [ "$(wc -l <"$tmp/out")" -eq "$(grep -c -- '->.*x$' "$tmp/done")" ]
     [ ! -s "$tmp/out" ] || runs validate -s stop.zarr
   done
 }
 
-# Every fixture that is not right gives one line that names it.
+# Every invalid fixture gives one line that names it.
 a_broken_file_gives_one_clear_line () {
   for file in "$fixtures"/bad-* "$fixtures"/unsupported-* \
     "$fixtures"/missing-*; do
@@ -189,7 +189,7 @@ a_missing_file_is_reported () {
   fails 1 "no NIfTI images in this folder" ingest -s g2.zarr empty
 }
 
-what_is_there_is_kept_skipped_or_replaced () {
+existing_volumes_are_kept_skipped_or_replaced () {
   runs ingest -s e.zarr scans/a.nii
   status=0
   "$RADIO" ingest -s e.zarr scans/a.nii >"$tmp/out" 2>"$tmp/err" ||
@@ -255,7 +255,7 @@ an_array_is_named_by_its_path () {
   fails 1 "it goes into .npy" export "p.zarr/ct/head/$level" -o x.nii
 }
 
-boxes_outside_are_refused_in_words () {
+boxes_outside_are_refused_with_a_message () {
   fails 1 "--x: 48 is out of range (0-47)" \
     roi -s p.zarr head --x 40:49 -o r.nii
   fails 1 "--size: 41 exceeds the length of axis y (40)" \
@@ -293,7 +293,7 @@ planes_have_names_of_their_own () {
 }
 
 pixels_between_voxels_are_linear_but_of_labels_the_nearest () {
-  # Bone or not: the same head with two values.
+  # Labels: the same head with two values, bone or not.
   runs export -s p.zarr head -o head.nii
   head -c 352 head.nii >labels.nii
   tail -c +353 head.nii | tr '\000-\377' '[\000*128][\001*]' >>labels.nii
@@ -378,7 +378,7 @@ a_removed_volume_is_gone () {
   [ "$(wc -l <"$tmp/out")" -eq 2 ]
 }
 
-gc_takes_what_was_replaced () {
+gc_removes_what_was_replaced () {
   runs gc -s e.zarr --dry-run
   says 'would remove'
   cp "$tmp/out" before
@@ -405,7 +405,7 @@ a_phantom_is_the_same_every_time () {
   fails 1 phantoms/one phantom -s q.zarr one
 }
 
-a_full_disk_behind_stdout_is_noticed () {
+a_full_disk_on_stdout_is_an_error () {
   [ -c /dev/full ] || return 0
   status=0
   "$RADIO" ls -s f.zarr >/dev/full 2>"$tmp/err" || status=$?
@@ -439,7 +439,7 @@ an_array_that_is_the_store_is_named () {
   fails 1 'radio: raw.zarr: statistics are of real numbers' stats raw.zarr
 }
 
-a_store_inside_a_file_is_not_to_be_made_by_ingest () {
+ingest_does_not_make_a_store_inside_a_file () {
   fails 1 'scans/a.nii/s: cannot open the store: Not a directory' \
     phantom -s scans/a.nii/s x --size 4
   not grep -q "radio ingest" "$tmp/err"
@@ -490,20 +490,20 @@ check a_folder_is_searched_and_named_by_its_files
 check a_pattern_that_no_shell_expanded_is_expanded
 check a_collection_can_be_given_and_listed_alone
 check a_bad_file_costs_only_itself
-check several_files_at_once_are_told_of_in_their_order
-check an_interrupt_ends_all_files_in_good_order
+check concurrent_files_are_reported_in_their_order
+check an_interrupt_finishes_or_drops_each_file
 check a_broken_file_gives_one_clear_line
 check clashing_names_name_both_files_and_write_nothing
 check the_same_file_twice_is_one_volume
 check both_halves_of_a_pair_are_one_volume
 check a_missing_file_is_reported
-check what_is_there_is_kept_skipped_or_replaced
+check existing_volumes_are_kept_skipped_or_replaced
 check strip_says_what_it_drops
 check a_whole_export_is_the_source_byte_for_byte
 check an_existing_output_stays_without_overwrite
 check a_volume_is_named_in_three_ways
 check an_array_is_named_by_its_path
-check boxes_outside_are_refused_in_words
+check boxes_outside_are_refused_with_a_message
 check boxes_by_range_and_by_corner_are_the_same
 check planes_have_names_of_their_own
 check pixels_between_voxels_are_linear_but_of_labels_the_nearest
@@ -513,13 +513,13 @@ check a_listing_has_a_line_for_each_and_a_sum
 check stats_are_figures_and_bars
 check damage_is_found_and_named
 check a_removed_volume_is_gone
-check gc_takes_what_was_replaced
+check gc_removes_what_was_replaced
 check a_phantom_is_the_same_every_time
-check a_full_disk_behind_stdout_is_noticed
+check a_full_disk_on_stdout_is_an_error
 check a_file_size_limit_is_an_error
 check a_name_of_control_characters_is_shown_once
 check an_array_that_is_the_store_is_named
-check a_store_inside_a_file_is_not_to_be_made_by_ingest
+check ingest_does_not_make_a_store_inside_a_file
 check_json listings_are_json
 check_json info_is_json
 check_json stats_are_json

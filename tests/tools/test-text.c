@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for people: widths, sizes, times and tables, and numbers parsed
+/* Human-readable text: widths, sizes, times and tables, and numbers parsed
  * strictly. */
 #include <config.h>
 
@@ -226,7 +226,7 @@ widths_are_columns_not_bytes (void **state)
   assert_int_equal (rd_text_columns ("a\x1b[2J"), 5);
 }
 
-/* What is printed to a file, at most 1 KiB. */
+/* The text printed to a file, at most 1 KiB. */
 static char printed[1024];
 
 static void
@@ -239,7 +239,7 @@ read_back (FILE *file)
 }
 
 static void
-what_steers_a_terminal_is_not_printed (void **state)
+control_sequences_are_not_printed (void **state)
 {
   (void) state;
   FILE *file = tmpfile ();
@@ -308,7 +308,7 @@ main (void)
     cmocka_unit_test (distance_counts_edits),
     cmocka_unit_test (utf8_is_decoded_strictly),
     cmocka_unit_test (widths_are_columns_not_bytes),
-    cmocka_unit_test (what_steers_a_terminal_is_not_printed),
+    cmocka_unit_test (control_sequences_are_not_printed),
     cmocka_unit_test (columns_are_as_wide_as_their_widest_cell),
     cmocka_unit_test (wide_characters_stay_in_line),
   };

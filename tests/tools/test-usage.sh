@@ -10,7 +10,7 @@ commands="$commands profile diff bench"
 subs="profile-ingest profile-full profile-slice profile-roi profile-sweep
 profile-merge profile-show profile-convert bench-compare"
 
-# To make them anew: for c in COMMANDS; do radio help $c >help/$c.txt; done
+# To make them again: for c in COMMANDS; do radio help $c >help/$c.txt; done
 help_is_as_recorded () {
   "$RADIO" help "$1" >"$tmp/help" 2>"$tmp/err"
   diff "$srcdir/tests/tools/help/$1.txt" "$tmp/help"
@@ -219,8 +219,8 @@ no-connect-ahead" $command
   RADIO_S3=deadline=5 fails 2 "RADIO_S3: deadline: '5' is not a time" ls
 }
 
-# Half of the keys is an error, unless nobody's are wanted.  Nothing listens
-# at port 1.
+# One key without the other is an error, unless access is anonymous.  Nothing
+# listens at port 1.
 RADIO_S3_holds_for_every_command () {
   export AWS_ACCESS_KEY_ID=alone AWS_ENDPOINT_URL_S3=http://127.0.0.1:1
   export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
@@ -243,7 +243,7 @@ control_characters_are_not_echoed () {
   fails 2 "unknown command 'a?[2Jb?c'" "$name"
 }
 
-a_full_stdout_is_noticed () {
+a_full_stdout_is_an_error () {
   [ -c /dev/full ] || return 0
   status=0
   "$RADIO" --help >/dev/full 2>"$tmp/err" || status=$?
@@ -300,7 +300,7 @@ check options_that_exclude_each_other_are_usage_errors
 check wrong_words_of_RADIO_S3_are_usage_errors
 check RADIO_S3_holds_for_every_command
 check control_characters_are_not_echoed
-check a_full_stdout_is_noticed
+check a_full_stdout_is_an_error
 check a_closed_pipe_is_noticed
 check a_closed_stdout_is_noticed
 check nothing_is_coloured_in_a_pipe

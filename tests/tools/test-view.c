@@ -168,7 +168,8 @@ the_nearest_pixel_makes_no_new_values (void **state)
   free (raster.values);
 }
 
-/* What is chosen for a plane of 0, 1, ... n - 1, each of them twice. */
+/* Returns the interpolation for a plane of 0, 1, ... n - 1, each of them
+ * twice. */
 static enum rd_interpolation
 chosen_for (size_t n, enum radio_dtype dtype)
 {
@@ -196,7 +197,7 @@ few_different_integers_are_taken_for_labels (void **state)
 }
 
 static void
-a_header_that_says_labels_is_believed (void **state)
+a_label_intent_in_the_header_is_trusted (void **state)
 {
   (void) state;
   struct radio_volume_info info = oriented ("RAS");
@@ -214,7 +215,7 @@ a_header_that_says_labels_is_believed (void **state)
 }
 
 static void
-colours_are_no_labels (void **state)
+colours_are_not_labels (void **state)
 {
   (void) state;
   struct radio_volume_info info = oriented ("RAS");
@@ -300,8 +301,8 @@ main (void)
     cmocka_unit_test (resizing_interpolates_between_pixel_centres),
     cmocka_unit_test (the_nearest_pixel_makes_no_new_values),
     cmocka_unit_test (few_different_integers_are_taken_for_labels),
-    cmocka_unit_test (a_header_that_says_labels_is_believed),
-    cmocka_unit_test (colours_are_no_labels),
+    cmocka_unit_test (a_label_intent_in_the_header_is_trusted),
+    cmocka_unit_test (colours_are_not_labels),
     cmocka_unit_test (resizing_to_the_same_size_changes_nothing),
     cmocka_unit_test (a_robust_window_leaves_out_a_percent_on_each_side),
     cmocka_unit_test (a_window_is_never_empty),

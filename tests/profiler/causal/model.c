@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A model of the call tree, by brute force. */
+/* Computes the call tree by brute force. */
 #include <config.h>
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A stage for histories: a clock that only the test advances, and several
- * threads simulated by one, so that all times are exact to the tick.  One tick
- * is one nanosecond, unless a test sets another rate. */
+/* A test fixture: a clock that only the test advances, and several threads
+ * simulated by one, so that all times are exact to the tick.  One tick is one
+ * nanosecond, unless a test sets another rate. */
 #ifndef RD_TESTS_STAGE_H
 #define RD_TESTS_STAGE_H
 
@@ -48,8 +48,8 @@ const struct radio_profile_node *
 stage_node (const struct radio_profile *profile, const char *path);
 size_t stage_index (const struct radio_profile *profile, const char *path);
 
-/* A site of kind WORK: in a variable, of a category; or in NAME_site, of the
- * category "test". */
+/* Define a site of kind WORK: in a variable, with a category; or in NAME_site,
+ * with the category "test". */
 #define STAGE_SITE(variable, name, category) \
   static const struct radio_site variable = { \
     name, category, "f", "f.c", 1, RADIO_SCOPE_WORK \

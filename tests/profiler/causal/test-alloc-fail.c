@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Without memory recording continues, and loses data; collecting fails with a
- * status, and leaks nothing. */
+/* When memory runs out, recording continues and loses data; collecting fails
+ * with a status and leaks nothing. */
 #include <config.h>
 
 #include "tests/alloc-fail.h"

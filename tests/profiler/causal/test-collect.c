@@ -462,7 +462,7 @@ threads_of_one_name_are_numbered (void **state)
 }
 
 static void
-an_unnamed_thread_has_not_the_programs_name (void **state)
+an_unnamed_thread_does_not_get_the_programs_name (void **state)
 {
   (void) state;
   struct radio_profile *profile = record_threads (run_unnamed);
@@ -491,7 +491,7 @@ main (void)
     TEST (the_process_has_facts_with_names_marked),
     TEST (the_callers_title_and_facts_override),
     cmocka_unit_test (threads_of_one_name_are_numbered),
-    cmocka_unit_test (an_unnamed_thread_has_not_the_programs_name),
+    cmocka_unit_test (an_unnamed_thread_does_not_get_the_programs_name),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids of spans: unique, and found again, for any sequences. */
+/* Span ids are unique, and their spans can be looked up, for any sequences. */
 #include <config.h>
 
 #include "tests/unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of spans and nodes, and gauges: which are kept, and that losses are
- * counted. */
+/* Texts of spans and nodes, and gauges: the limits on what is kept, and the
+ * counting of losses. */
 #include <config.h>
 
 #include <string.h>
@@ -33,7 +33,7 @@ fetch_with (const char *key, const char *value)
   radio_scope_end (token);
 }
 
-/* The note of a node (span 0) or of a span; NULL if there is none. */
+/* Returns the note of a node (span 0) or of a span, or NULL. */
 static const struct rd_note *
 find_note (const struct radio_profile *profile, uint32_t span,
            const char *key)
@@ -257,8 +257,8 @@ a_node_has_sixteen_keys_at_most (void **state)
   radio_profile_close (profile);
 }
 
-/* More keys than a writer caches values of; all of one value, so that they
- * find each other's. */
+/* More keys than a writer caches values of, all with one value, so that a
+ * lookup meets the values of other keys. */
 static void
 many_keys_of_one_value_are_distinct (void **state)
 {
@@ -386,7 +386,7 @@ many_samples_are_thinned_out_and_losses_counted (void **state)
 }
 
 static void
-of_simultaneous_samples_the_last_is_kept (void **state)
+the_last_of_simultaneous_samples_is_kept (void **state)
 {
   (void) state;
   uint64_t top = radio_scope_begin (&read_site);
@@ -427,7 +427,7 @@ main (void)
     TEST (a_text_outside_all_scopes_is_ignored),
     TEST (samples_of_all_threads_are_in_order),
     TEST (many_samples_are_thinned_out_and_losses_counted),
-    TEST (of_simultaneous_samples_the_last_is_kept),
+    TEST (the_last_of_simultaneous_samples_is_kept),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -220,24 +220,24 @@ work_of_a_pool_is_complete_without_membarrier (void **state)
  * Stopping in the middle
  *----------------------------------------------------------------------*/
 
-struct commotion {
+struct stress {
   const struct radio_handoff *handoff;
   atomic_bool ends;
   atomic_uint nturns;
-  _Atomic (void *) block;     /* goes from thread to thread */
+  _Atomic (void *) block;     /* passed from thread to thread */
 };
 
 static void
-make_a_turn (struct commotion *commotion)
+take_turn (struct stress *stress)
 {
   struct radio_handoff own;
-  uint64_t token = radio_scope_receive (commotion->handoff, &tiles_site);
+  uint64_t token = radio_scope_receive (stress->handoff, &tiles_site);
   struct radio_async *async = radio_async_begin (&get_site);
   radio_scope_text ("turn", "any", RADIO_TEXT_PLAIN);
   radio_gauge_set (&ntiles, 1);
   radio_handoff_give (&own);
   uint64_t inside = radio_scope_receive (&own, &decode_site);
-  rd_free (atomic_exchange (&commotion->block, rd_malloc (64)));
+  rd_free (atomic_exchange (&stress->block, rd_malloc (64)));
   radio_async_phase (async, &body_site);
   radio_scope_end (inside);
   radio_handoff_release (&own);
@@ -246,40 +246,40 @@ make_a_turn (struct commotion *commotion)
 }
 
 static void *
-make_commotion (void *arg)
+run_stress (void *arg)
 {
-  struct commotion *commotion = arg;
-  while (!atomic_load (&commotion->ends)) {
-    make_a_turn (commotion);
-    atomic_fetch_add (&commotion->nturns, 1);
+  struct stress *stress = arg;
+  while (!atomic_load (&stress->ends)) {
+    take_turn (stress);
+    atomic_fetch_add (&stress->nturns, 1);
   }
   return NULL;
 }
 
 static void
-stop_in_commotion (unsigned nturns)
+stop_under_stress (unsigned nturns)
 {
   struct radio_recorder *recorder;
   struct radio_profile *profile;
   struct radio_handoff handoff;
-  struct commotion commotion = { .handoff = &handoff };
+  struct stress stress = { .handoff = &handoff };
   struct radio_recorder_options options = { .max_spans = 4096 };
   pthread_t threads[NTHREADS];
   assert_ok (radio_recorder_start (&options, &recorder));
   uint64_t token = radio_scope_begin (&top_site);
   radio_handoff_give (&handoff);
-  start_threads (threads, make_commotion, &commotion);
-  while (atomic_load (&commotion.nturns) < nturns)
+  start_threads (threads, run_stress, &stress);
+  while (atomic_load (&stress.nturns) < nturns)
     sched_yield ();
   assert_ok (radio_recorder_stop (recorder, &profile));
-  unsigned then = atomic_load (&commotion.nturns);
-  while (atomic_load (&commotion.nturns) < then + 10)
+  unsigned then = atomic_load (&stress.nturns);
+  while (atomic_load (&stress.nturns) < then + 10)
     sched_yield ();
-  atomic_store (&commotion.ends, true);
+  atomic_store (&stress.ends, true);
   join_threads (threads);
   radio_scope_end (token);
   radio_handoff_release (&handoff);
-  rd_free (atomic_load (&commotion.block));
+  rd_free (atomic_load (&stress.block));
   const struct radio_profile_node *tiles = stage_node (profile,
                                                        "top/tiles");
   assert_true (tiles->calls >= nturns && tiles->calls <= then + NTHREADS);
@@ -292,7 +292,7 @@ recording_may_stop_at_any_moment (void **state)
 {
   (void) state;
   for (unsigned nturns = 1; nturns <= 256; nturns *= 2)
-    stop_in_commotion (nturns);
+    stop_under_stress (nturns);
 }
 
 /*------------------------------------------------------------------------

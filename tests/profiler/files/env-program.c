@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program as users write them, for test-env.sh: starts recording by the
- * environment, and acts by its first argument. */
+/* A user's program, for test-env.sh: the environment starts its recording, and
+ * its first argument selects what it does. */
 #include <config.h>
 
 #include <pthread.h>
@@ -65,9 +65,9 @@ leave_a_thread (void)
   return read (released[0], &byte, 1) == 1 ? 0 : 1;
 }
 
-/* Limits the size of files.  Set by the program itself: under a limit of the
- * shell the signal would end the run time of ThreadSanitizer, which writes a
- * file before main. */
+/* Limits the size of files.  The program sets the limit itself: under a limit
+ * set by the shell, the signal would kill the run time of ThreadSanitizer,
+ * which writes a file before main. */
 static int
 limit_files (void)
 {
@@ -78,8 +78,8 @@ limit_files (void)
   return setrlimit (RLIMIT_FSIZE, &limit) ? 1 : 17;
 }
 
-/* Writes now; later scopes are not recorded, nor is anything written at
- * exit. */
+/* Writes the profile now.  Later scopes are not recorded, and nothing is
+ * written at exit. */
 static int
 finish (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sink, and the comparison of profiles member by member, which does not
- * use the tables that the reader and the writer share. */
+/* Writes into memory, and compares profiles member by member without the
+ * tables that the reader and the writer share. */
 #include <config.h>
 
 #include "tests/profiler/files/sink.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles written into memory, and read back from it. */
+/* Writes profiles into memory, and reads them back. */
 #ifndef RD_TESTS_SINK_H
 #define RD_TESTS_SINK_H
 
@@ -7,26 +7,27 @@
 
 #include "profiler/model/profile.h"
 
-/* The bytes written, with a NUL after them; free ((*).text). */
+/* The bytes written, followed by a NUL; the caller frees the text. */
 struct sink {
   char *text;
   size_t nbytes;
 };
 
-/* Write in a format, with other options or NULL. */
+/* Writes a profile in a format; options may be NULL. */
 struct sink sink_write (const struct radio_profile *profile,
                         enum radio_profile_format format,
                         const struct radio_profile_write_options *options);
 
-/* Parse bytes as radio_profile_read does with a file's; where: "file". */
+/* Parses bytes as radio_profile_read parses a file; messages call it
+ * "file". */
 enum radio_status sink_parse (const char *text, size_t nbytes,
                               struct radio_profile **profile)
   RADIO_USE_RESULT;
 
-/* The first of `from' is replaced by `to', which makes a new text. */
+/* Returns a new text in which the first `from' is replaced by `to'. */
 char *sink_replace (const char *text, const char *from, const char *to);
 
-/* All that a profile holds is equal to all of another's. */
+/* Asserts that two profiles are equal in all members. */
 void assert_same_profile (const struct radio_profile *a,
                           const struct radio_profile *b);
 

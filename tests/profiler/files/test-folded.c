@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks, read as flamegraph.pl and its kin read them: up to the last
- * blank the stack, behind it a number (where one more number stands before
- * it, that is the count of another profile), frames between ';'. */
+/* Folded stacks, parsed as flamegraph.pl and similar tools do: the stack up to
+ * the last blank, then its count (a number before the count would be that of
+ * another profile), with frames separated by ';'. */
 #include <config.h>
 
 #include "tests/profiler/build.h"
 #include "tests/profiler/files/sink.h"
 
-/* A stack and its count; false at the end.  Cuts the text up. */
+/* Returns the next stack and its count; false at the end.  Modifies the
+ * text. */
 static bool
 next_stack (char **rest, char **stack, uint64_t *count)
 {
@@ -58,7 +59,7 @@ the_counts_are_the_self_times (void **state)
   }
 }
 
-/* Follow the frames down the tree by their names, which are harmless in
+/* Follows the frames down the tree by their names, which are harmless in
  * random profiles. */
 static uint32_t
 find_path (const struct radio_profile *profile, char *stack)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# docs/profile-format.md is true: the decoder that it prints, run as it
-# stands, finds in a file what the program that was recorded did.
+# docs/profile-format.md is correct: the decoder printed there, run without
+# changes, finds in a file what the recorded program did.
 . "$(dirname "$0")/../../functions.sh"
 program=$builddir/tests/profiler/files/env-program
 

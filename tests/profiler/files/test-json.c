@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio's JSON there and back: everything survives, to the last bit. */
+/* A round trip through radio's JSON keeps everything, to the last bit. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 #include "profiler/export/json.h"
 
-/* Write, read, compare, write again, compare the bytes. */
+/* Writes, reads, compares, writes again, and compares the bytes. */
 static void
 check_round_trip (const struct radio_profile *profile, bool plain)
 {
@@ -61,7 +61,7 @@ an_empty_profile_survives (void **state)
   radio_profile_close (profile);
 }
 
-/* Odd in all their bits, so that a rounded double would show. */
+/* The numbers need all their bits, so that rounding to a double would show. */
 static void
 numbers_near_2_to_the_63_survive (void **state)
 {
@@ -114,7 +114,8 @@ joined_parts_survive (void **state)
   radio_profile_close (profile);
 }
 
-/* The document as docs/profile-format.md says it is, by another reader. */
+/* Checks the document against docs/profile-format.md with an independent
+ * reader. */
 static void
 json_c_finds_the_documented_members (void **state)
 {
@@ -168,7 +169,7 @@ no_angle_bracket_ends_a_script_early (void **state)
 }
 
 static void
-a_page_gives_the_profile_that_it_holds (void **state)
+the_profile_of_a_page_is_read_back (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_specimen (), *back = NULL;
@@ -188,7 +189,7 @@ a_page_gives_the_profile_that_it_holds (void **state)
 }
 
 static void
-strings_stand_in_the_file_once (void **state)
+strings_are_in_the_file_once (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("many");
@@ -221,7 +222,7 @@ many_different_strings_keep_their_numbers (void **state)
   radio_profile_close (profile);
 }
 
-/* How many bytes of the file one span is. */
+/* Returns how many bytes of the file a span takes. */
 static double
 span_nbytes (size_t nspans)
 {
@@ -236,7 +237,7 @@ span_nbytes (size_t nspans)
   return nbytes;
 }
 
-/* Durations that are drawn at random are the worst case. */
+/* Random durations are the worst case. */
 static void
 a_span_takes_few_bytes (void **state)
 {
@@ -246,10 +247,10 @@ a_span_takes_few_bytes (void **state)
   assert_true (nbytes < 14);
 }
 
-/* A log that is all alike deflates so well that the reader would not
- * believe it: the writer leaves it as it is. */
+/* A log of equal spans deflates so well that the reader would reject its size,
+ * so the writer stores it plain. */
 static void
-a_log_that_deflates_too_well_is_left_plain (void **state)
+a_log_that_deflates_too_well_is_stored_plain (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("alike");
@@ -269,7 +270,7 @@ a_log_that_deflates_too_well_is_left_plain (void **state)
   radio_profile_close (profile);
 }
 
-/* 3000 scopes, each with a counter of its own. */
+/* Returns a profile of 3000 scopes, each with a counter of its own. */
 static struct radio_profile *
 build_sparse (void)
 {
@@ -286,7 +287,7 @@ build_sparse (void)
 }
 
 static void
-what_is_joined_of_many_counters_is_read_back (void **state)
+joined_profiles_of_many_counters_are_read_back (void **state)
 {
   (void) state;
   struct radio_profile *all[] = { build_sparse (), build_sparse () };
@@ -315,12 +316,12 @@ main (void)
     cmocka_unit_test (json_c_finds_the_documented_members),
     cmocka_unit_test (the_first_bytes_identify_the_format),
     cmocka_unit_test (no_angle_bracket_ends_a_script_early),
-    cmocka_unit_test (a_page_gives_the_profile_that_it_holds),
-    cmocka_unit_test (strings_stand_in_the_file_once),
+    cmocka_unit_test (the_profile_of_a_page_is_read_back),
+    cmocka_unit_test (strings_are_in_the_file_once),
     cmocka_unit_test (many_different_strings_keep_their_numbers),
     cmocka_unit_test (a_span_takes_few_bytes),
-    cmocka_unit_test (a_log_that_deflates_too_well_is_left_plain),
-    cmocka_unit_test (what_is_joined_of_many_counters_is_read_back),
+    cmocka_unit_test (a_log_that_deflates_too_well_is_stored_plain),
+    cmocka_unit_test (joined_profiles_of_many_counters_are_read_back),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

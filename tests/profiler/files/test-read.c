@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What reading refuses, and in which words: damaged files, files of others,
- * files from the future, files that lie about sizes. */
+/* Files that the reader refuses, and its messages: damaged files, foreign
+ * files, files of later versions, files with wrong sizes. */
 #include <config.h>
 
 #include <fcntl.h>
@@ -72,8 +72,8 @@ a_byte_that_changed_gives_an_error_or_a_whole_profile (void **state)
   free (sink.text);
 }
 
-/* One text of a good file replaced by another: FORMAT, and a message that
- * says where. */
+/* Each replaces one text of a good file.  Reading it returns FORMAT, with a
+ * message that names the place. */
 static const struct {
   const char *from, *to, *part;
 } wrong[] = {
@@ -127,7 +127,7 @@ static const struct {
 };
 
 static void
-what_is_wrong_is_named (void **state)
+messages_name_what_is_wrong (void **state)
 {
   (void) state;
   struct sink sink = specimen ();
@@ -140,7 +140,7 @@ what_is_wrong_is_named (void **state)
 }
 
 static void
-what_is_not_known_is_passed_over (void **state)
+unknown_members_are_ignored (void **state)
 {
   (void) state;
   struct sink sink = specimen ();
@@ -158,7 +158,7 @@ what_is_not_known_is_passed_over (void **state)
 }
 
 static void
-a_newer_version_is_refused_in_words (void **state)
+a_newer_version_is_refused_with_a_message (void **state)
 {
   (void) state;
   struct sink sink = specimen ();
@@ -169,8 +169,8 @@ a_newer_version_is_refused_in_words (void **state)
   free (sink.text);
 }
 
-/* Two spans and two samples at 5 and 8 ns; and then the second 2^64 - 3
- * after the first, which must not become one at 2 ns. */
+/* Two spans and two samples at 5 and 8 ns; then the second is moved to
+ * 2^64 - 3 after the first, which must not wrap around to 2 ns. */
 static const struct {
   const char *from, *to, *part;
 } late[] = {
@@ -244,7 +244,7 @@ tiles_of_no_span_are_refused (void **state)
   radio_profile_close (profile);
 }
 
-/* Files of radios that did not know of tiles have no such block. */
+/* Files of earlier versions have no block of tiles. */
 static void
 a_file_without_tiles_is_read (void **state)
 {
@@ -261,7 +261,7 @@ a_file_without_tiles_is_read (void **state)
 }
 
 /*------------------------------------------------------------------------
- * Lies about sizes
+ * Wrong sizes
  *----------------------------------------------------------------------*/
 
 static const struct {
@@ -275,7 +275,7 @@ static const struct {
   { "\"span_count\": [", "\"span_count\": [4294967295,4294967295,4" },
 };
 
-/* No count makes the reader take more than the file is worth. */
+/* No count makes the reader allocate more than the file's size justifies. */
 static void
 counts_without_their_bytes_take_no_memory (void **state)
 {
@@ -377,7 +377,7 @@ other_formats_of_radio_are_named (void **state)
 }
 
 static void
-files_of_others_are_named (void **state)
+foreign_files_are_named (void **state)
 {
   (void) state;
   static const struct {
@@ -406,7 +406,7 @@ files_of_others_are_named (void **state)
                  "a damaged Chrome trace");
 }
 
-/* json-c would go down as far as there are brackets. */
+/* json-c would recurse as deep as the brackets nest. */
 static void
 deep_nesting_is_refused (void **state)
 {
@@ -469,7 +469,7 @@ reading_a_pipe_without_a_writer_times_out (void **state)
 }
 
 static void
-devices_are_no_profiles (void **state)
+devices_are_not_profiles (void **state)
 {
   (void) state;
   struct radio_profile *profile = NULL;
@@ -493,7 +493,7 @@ files_that_cannot_be_read_are_reported (void **state)
 }
 
 static void
-a_written_file_is_whole_or_not_there (void **state)
+a_written_file_is_complete_or_absent (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_specimen (), *back = NULL;
@@ -569,9 +569,9 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_file_that_is_cut_anywhere_is_refused),
     cmocka_unit_test (a_byte_that_changed_gives_an_error_or_a_whole_profile),
-    cmocka_unit_test (what_is_wrong_is_named),
-    cmocka_unit_test (what_is_not_known_is_passed_over),
-    cmocka_unit_test (a_newer_version_is_refused_in_words),
+    cmocka_unit_test (messages_name_what_is_wrong),
+    cmocka_unit_test (unknown_members_are_ignored),
+    cmocka_unit_test (a_newer_version_is_refused_with_a_message),
     cmocka_unit_test (times_beyond_64_bits_are_refused),
     cmocka_unit_test (tiles_of_no_span_are_refused),
     cmocka_unit_test (a_file_without_tiles_is_read),
@@ -579,13 +579,13 @@ main (void)
     cmocka_unit_test (every_allocation_may_fail),
     cmocka_unit_test (every_allocation_of_writing_may_fail),
     cmocka_unit_test (other_formats_of_radio_are_named),
-    cmocka_unit_test (files_of_others_are_named),
+    cmocka_unit_test (foreign_files_are_named),
     cmocka_unit_test (deep_nesting_is_refused),
     in_folder (files_and_pipes_are_read),
     in_folder (reading_a_pipe_without_a_writer_times_out),
-    in_folder (devices_are_no_profiles),
+    in_folder (devices_are_not_profiles),
     in_folder (files_that_cannot_be_read_are_reported),
-    in_folder (a_written_file_is_whole_or_not_there),
+    in_folder (a_written_file_is_complete_or_absent),
     cmocka_unit_test (the_status_of_a_sink_becomes_the_result),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

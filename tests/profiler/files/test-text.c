@@ -94,7 +94,7 @@ three_digits_are_the_nearest_ones (void **state)
 }
 
 static void
-shares_and_rates_are_those_of_the_numbers (void **state)
+percentages_and_rates_match_the_numbers (void **state)
 {
   (void) state;
   char text[RD_NUMBER_NBYTES];
@@ -126,7 +126,7 @@ print (const struct radio_profile *profile, unsigned columns, bool colour,
   return sink_write (profile, RADIO_PROFILE_TEXT, &options);
 }
 
-/* Takes lines off a text; NULL at its end. */
+/* Returns the next line of a text, or NULL at its end. */
 static char *
 next_line (char **rest)
 {
@@ -155,7 +155,7 @@ check_widths (const struct radio_profile *profile, unsigned columns,
 }
 
 static void
-no_line_is_wider_than_was_asked_for (void **state)
+no_line_is_wider_than_the_limit (void **state)
 {
   (void) state;
   struct radio_profile *profiles[] = {
@@ -168,7 +168,7 @@ no_line_is_wider_than_was_asked_for (void **state)
   }
 }
 
-/* The line of a scope, from the sink's text; its numbers come first. */
+/* Returns the line of a scope in the sink's text.  Its numbers come first. */
 static char *
 find_line (const char *text, const char *name)
 {
@@ -272,9 +272,9 @@ the_head_has_the_sums (void **state)
   radio_profile_close (profile);
 }
 
-/* 130 ms of work and 30 ms of wait: of work alone it is 5 %. */
+/* 130 ms of work and 30 ms of wait: it is 5 % of the work alone. */
 static void
-the_recorders_share_is_of_work (void **state)
+the_recorders_overhead_is_relative_to_work (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("a read");
@@ -289,7 +289,7 @@ the_recorders_share_is_of_work (void **state)
 }
 
 static void
-the_cpu_time_stands_among_the_times (void **state)
+the_cpu_time_is_listed_with_the_times (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("a read");
@@ -303,7 +303,7 @@ the_cpu_time_stands_among_the_times (void **state)
   radio_profile_close (profile);
 }
 
-/* 130 ms of work within 100 ms of wall time; as text. */
+/* Prints a profile of 130 ms of work within 100 ms of wall time. */
 static struct sink
 print_ran (const char *cpu_ns)
 {
@@ -339,7 +339,7 @@ threads_busy_are_those_that_had_a_cpu (void **state)
 }
 
 static void
-a_failure_stands_below_the_title (void **state)
+a_failure_is_printed_below_the_title (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("a read");
@@ -358,7 +358,8 @@ a_failure_stands_below_the_title (void **state)
   radio_profile_close (profile);
 }
 
-/* "read" with so many calls, of which so many failed; as text, so wide. */
+/* Prints "read" with the given numbers of calls and failures, in the given
+ * width. */
 static struct sink
 print_failures (const char *name, uint64_t ncalls, uint64_t nfailures,
                 unsigned columns)
@@ -400,10 +401,9 @@ a_failed_scope_is_marked_after_its_name (void **state)
   }
 }
 
-/* Of three tiny scopes two share a line, and the one that failed has its
- * own. */
+/* Two of three tiny scopes share a line; the failed one has its own. */
 static void
-what_failed_is_shown_however_short_it_was (void **state)
+failed_scopes_are_shown_however_short (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("tiny");
@@ -426,7 +426,7 @@ what_failed_is_shown_however_short_it_was (void **state)
 }
 
 static void
-a_long_name_leaves_room_to_say_that_it_failed (void **state)
+a_long_name_leaves_room_for_the_failure (void **state)
 {
   (void) state;
   struct sink sink = print_failures (
@@ -452,9 +452,9 @@ keys_of_facts_are_whole (void **state)
   radio_profile_close (profile);
 }
 
-/* What the legend says of a mark is said of the mark that names have. */
+/* The legend explains the marks that names have. */
 static void
-each_way_to_come_below_a_parent_has_its_mark (void **state)
+each_kind_of_edge_has_its_mark (void **state)
 {
   (void) state;
   assert_string_equal (radio_edge_mark (RADIO_EDGE_CALL), "");
@@ -552,7 +552,7 @@ long_names_lose_their_middle (void **state)
 }
 
 static void
-a_tree_as_deep_as_there_may_be_is_shown (void **state)
+a_tree_of_the_greatest_depth_is_shown (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("deep");
@@ -572,7 +572,7 @@ a_tree_as_deep_as_there_may_be_is_shown (void **state)
 }
 
 static void
-colours_and_drawing_are_there_only_when_asked_for (void **state)
+colours_and_drawing_are_used_only_on_request (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_read ();
@@ -582,7 +582,7 @@ colours_and_drawing_are_there_only_when_asked_for (void **state)
   struct sink coloured = print (profile, 80, true, true);
   assert_non_null (strstr (coloured.text, "\033[31m"));
   assert_non_null (strstr (coloured.text, "\xe2\x94\x94\xe2\x94\x80 "));
-  /* Without its colours it is the text without colours. */
+  /* Without its colours it equals the plain text. */
   struct sink drawn = print (profile, 80, false, true);
   char *to = coloured.text;
   for (const char *p = coloured.text; *p != '\0'; p++)
@@ -599,7 +599,7 @@ colours_and_drawing_are_there_only_when_asked_for (void **state)
 }
 
 static void
-findings_stand_at_the_end_and_are_wrapped (void **state)
+findings_are_at_the_end_and_wrapped (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_read ();
@@ -645,27 +645,27 @@ main (void)
     cmocka_unit_test (bytes_have_three_digits_and_a_unit),
     cmocka_unit_test (counts_are_exact_where_they_fit),
     cmocka_unit_test (three_digits_are_the_nearest_ones),
-    cmocka_unit_test (shares_and_rates_are_those_of_the_numbers),
-    cmocka_unit_test (no_line_is_wider_than_was_asked_for),
+    cmocka_unit_test (percentages_and_rates_match_the_numbers),
+    cmocka_unit_test (no_line_is_wider_than_the_limit),
     cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
     cmocka_unit_test (narrow_texts_show_what_matters_most),
     cmocka_unit_test (columns_without_numbers_are_left_out),
     cmocka_unit_test (the_head_has_the_sums),
-    cmocka_unit_test (the_recorders_share_is_of_work),
-    cmocka_unit_test (the_cpu_time_stands_among_the_times),
+    cmocka_unit_test (the_recorders_overhead_is_relative_to_work),
+    cmocka_unit_test (the_cpu_time_is_listed_with_the_times),
     cmocka_unit_test (threads_busy_are_those_that_had_a_cpu),
-    cmocka_unit_test (a_failure_stands_below_the_title),
+    cmocka_unit_test (a_failure_is_printed_below_the_title),
     cmocka_unit_test (a_failed_scope_is_marked_after_its_name),
-    cmocka_unit_test (a_long_name_leaves_room_to_say_that_it_failed),
-    cmocka_unit_test (what_failed_is_shown_however_short_it_was),
+    cmocka_unit_test (a_long_name_leaves_room_for_the_failure),
+    cmocka_unit_test (failed_scopes_are_shown_however_short),
     cmocka_unit_test (keys_of_facts_are_whole),
-    cmocka_unit_test (each_way_to_come_below_a_parent_has_its_mark),
+    cmocka_unit_test (each_kind_of_edge_has_its_mark),
     cmocka_unit_test (siblings_come_heaviest_first),
     cmocka_unit_test (tiny_scopes_share_a_line),
     cmocka_unit_test (long_names_lose_their_middle),
-    cmocka_unit_test (a_tree_as_deep_as_there_may_be_is_shown),
-    cmocka_unit_test (colours_and_drawing_are_there_only_when_asked_for),
-    cmocka_unit_test (findings_stand_at_the_end_and_are_wrapped),
+    cmocka_unit_test (a_tree_of_the_greatest_depth_is_shown),
+    cmocka_unit_test (colours_and_drawing_are_used_only_on_request),
+    cmocka_unit_test (findings_are_at_the_end_and_wrapped),
     cmocka_unit_test (an_empty_profile_is_described),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer under the exporters: what it spells, and what becomes of a
- * failing sink. */
+/* The writer that the exporters use: its output, and sinks that fail. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -48,7 +47,7 @@ check_text (struct rd_writer *writer, struct collected *all,
 }
 
 static void
-whole_numbers_are_spelt_in_decimal (void **state)
+integers_are_written_in_decimal (void **state)
 {
   (void) state;
   static const uint64_t values[] = { 0, 9, 10, 1234567890, UINT64_MAX,
@@ -98,7 +97,7 @@ long_texts_are_formatted_whole (void **state)
 }
 
 static void
-what_was_written_arrives_in_order_and_in_large_pieces (void **state)
+output_arrives_in_order_and_in_large_pieces (void **state)
 {
   (void) state;
   static struct collected all;
@@ -117,7 +116,7 @@ what_was_written_arrives_in_order_and_in_large_pieces (void **state)
 }
 
 static void
-the_first_failure_of_a_sink_stays_and_it_is_not_called_again (void **state)
+a_sink_is_not_called_again_after_its_first_failure (void **state)
 {
   (void) state;
   static struct collected all;
@@ -156,7 +155,7 @@ json_strings_are_fit_for_a_page (void **state)
 }
 
 static void
-bytes_that_are_no_utf8_become_replacement_characters (void **state)
+invalid_utf8_becomes_replacement_characters (void **state)
 {
   (void) state;
   static const char *const bad[] = {
@@ -172,7 +171,7 @@ bytes_that_are_no_utf8_become_replacement_characters (void **state)
   }
 }
 
-/* json-c, as an independent reader, gets back what was written. */
+/* json-c, an independent reader, reads back what was written. */
 static void
 json_c_reads_every_character_back (void **state)
 {
@@ -194,7 +193,7 @@ json_c_reads_every_character_back (void **state)
 }
 
 static void
-suffixes_stand_for_formats (void **state)
+suffixes_select_formats (void **state)
 {
   (void) state;
   static const struct {
@@ -225,16 +224,16 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (whole_numbers_are_spelt_in_decimal),
+    cmocka_unit_test (integers_are_written_in_decimal),
     cmocka_unit_test (nanoseconds_become_microseconds_exactly),
     cmocka_unit_test (long_texts_are_formatted_whole),
-    cmocka_unit_test (what_was_written_arrives_in_order_and_in_large_pieces),
+    cmocka_unit_test (output_arrives_in_order_and_in_large_pieces),
     cmocka_unit_test (
-      the_first_failure_of_a_sink_stays_and_it_is_not_called_again),
+      a_sink_is_not_called_again_after_its_first_failure),
     cmocka_unit_test (json_strings_are_fit_for_a_page),
-    cmocka_unit_test (bytes_that_are_no_utf8_become_replacement_characters),
+    cmocka_unit_test (invalid_utf8_becomes_replacement_characters),
     cmocka_unit_test (json_c_reads_every_character_back),
-    cmocka_unit_test (suffixes_stand_for_formats),
+    cmocka_unit_test (suffixes_select_formats),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of findings share. */
+/* Helpers that the tests of findings share. */
 #ifndef RD_TESTS_FOUND_H
 #define RD_TESTS_FOUND_H
 
@@ -7,7 +7,7 @@
 
 #define MS ((uint64_t) 1000000)
 
-/* A finding by its id, or NULL. */
+/* Returns a finding by its id, or NULL. */
 static inline const struct radio_finding *
 find_finding (const struct radio_profile *profile, const char *id)
 {
@@ -19,8 +19,8 @@ find_finding (const struct radio_profile *profile, const char *id)
   return NULL;
 }
 
-/* Finish the profile, which has a finding of this weight with this in its
- * evidence, and close it. */
+/* Finishes the profile, asserts that it has a finding of this weight with this
+ * text in its evidence, and closes it. */
 static inline void
 assert_found (struct radio_profile *profile, const char *id,
               enum radio_finding_weight weight, const char *part)
@@ -38,7 +38,7 @@ assert_found (struct radio_profile *profile, const char *id,
   radio_profile_close (profile);
 }
 
-/* Finish the profile, which has no such finding, and close it. */
+/* Finishes the profile, asserts that it has no such finding, and closes it. */
 static inline void
 assert_not_found (struct radio_profile *profile, const char *id)
 {
@@ -49,8 +49,8 @@ assert_not_found (struct radio_profile *profile, const char *id)
   radio_profile_close (profile);
 }
 
-/* "read" with a child of each of two categories, which worked and waited so
- * long; 100 ms of wall time. */
+/* Returns a profile of "read" with a child in each of two categories, with
+ * their times of work and wait; 100 ms of wall time. */
 struct two {
   const char *category;
   uint64_t work_ms, wait_ms;

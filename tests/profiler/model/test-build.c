@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Building profiles: what is kept, what follows from it, what is refused. */
+/* Building profiles: stored values, derived values, and refused input. */
 #include <config.h>
 
 #include <math.h>
@@ -20,7 +20,7 @@ equal_strings_are_one (void **state)
 }
 
 static void
-many_strings_stay_what_they_are (void **state)
+many_strings_keep_their_contents (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -39,7 +39,7 @@ many_strings_stay_what_they_are (void **state)
   radio_profile_close (profile);
 }
 
-/* Each pair: what comes in, what is kept. */
+/* Pairs of the input and the stored text. */
 static void
 bad_utf8_and_control_characters_are_replaced (void **state)
 {
@@ -83,7 +83,7 @@ a_node_is_found_by_the_name_it_was_given (void **state)
 }
 
 static void
-a_node_is_told_apart_by_parent_name_category_and_edge (void **state)
+nodes_differ_by_parent_name_category_and_edge (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -122,7 +122,7 @@ a_thousand_nodes_are_found_again (void **state)
 }
 
 static void
-a_node_twice_is_refused (void **state)
+a_duplicate_node_is_refused (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -147,7 +147,7 @@ a_parent_that_comes_later_is_refused (void **state)
 }
 
 static void
-an_edge_that_is_none_is_refused (void **state)
+an_invalid_edge_is_refused (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -288,7 +288,7 @@ times_above_2_to_63_are_refused (void **state)
 }
 
 static void
-a_cost_that_is_no_number_is_refused (void **state)
+a_cost_that_is_not_a_number_is_refused (void **state)
 {
   (void) state;
   static const double bad[] = { -1, NAN, INFINITY, 1e300 };
@@ -302,7 +302,7 @@ a_cost_that_is_no_number_is_refused (void **state)
 }
 
 static void
-values_of_what_is_not_there_are_refused (void **state)
+values_with_invalid_indices_are_refused (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -318,7 +318,7 @@ values_of_what_is_not_there_are_refused (void **state)
 }
 
 static void
-lanes_notes_and_samples_must_refer_to_what_is_there (void **state)
+lanes_notes_and_samples_need_valid_references (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -341,8 +341,8 @@ lanes_notes_and_samples_must_refer_to_what_is_there (void **state)
   radio_profile_close (profile);
 }
 
-/* 3000 nodes below each other's like, 3000 counters, and on each node a
- * value of one of them. */
+/* Returns a profile of 3000 nodes, each second one below the node before, and
+ * 3000 counters.  Each node has a value of one counter. */
 static struct radio_profile *
 build_sparse (void)
 {
@@ -360,7 +360,7 @@ build_sparse (void)
 }
 
 static void
-a_huge_table_of_nearly_nothing_takes_the_room_of_what_is_in_it (void **state)
+a_sparse_table_takes_memory_for_its_values_only (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_sparse ();
@@ -374,10 +374,10 @@ a_huge_table_of_nearly_nothing_takes_the_room_of_what_is_in_it (void **state)
   radio_profile_close (profile);
 }
 
-/* Trees of any shape: a node's values and those of all below it, walked one
- * by one, are what the running sums say. */
+/* In trees of any shape, the running sums of a node equal the sum of its and
+ * its descendants' values, walked one by one. */
 static void
-sums_of_random_trees_are_those_of_walking_them (void **state)
+sums_of_random_trees_equal_those_of_a_walk (void **state)
 {
   (void) state;
   enum { NNODES = 300, NCOUNTERS = 5 };
@@ -410,7 +410,7 @@ sums_of_random_trees_are_those_of_walking_them (void **state)
 }
 
 static void
-sums_of_trees_end_at_the_largest_number_and_siblings_stay_exact (void **state)
+sums_of_trees_saturate_and_siblings_stay_exact (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("huge");
@@ -478,7 +478,7 @@ a_profile_without_parts_is_one_part (void **state)
 }
 
 static void
-parts_of_no_kind_are_refused (void **state)
+parts_of_an_invalid_kind_are_refused (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -491,7 +491,7 @@ parts_of_no_kind_are_refused (void **state)
 }
 
 static void
-the_accessors_know_where_the_end_is (void **state)
+accessors_return_null_beyond_the_end (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -524,7 +524,7 @@ samples_are_in_the_order_of_time (void **state)
 }
 
 static void
-the_specimen_holds_together (void **state)
+the_specimen_is_consistent (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_specimen ();
@@ -550,14 +550,14 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (equal_strings_are_one),
-    cmocka_unit_test (many_strings_stay_what_they_are),
+    cmocka_unit_test (many_strings_keep_their_contents),
     cmocka_unit_test (bad_utf8_and_control_characters_are_replaced),
     cmocka_unit_test (a_node_is_found_by_the_name_it_was_given),
-    cmocka_unit_test (a_node_is_told_apart_by_parent_name_category_and_edge),
+    cmocka_unit_test (nodes_differ_by_parent_name_category_and_edge),
     cmocka_unit_test (a_thousand_nodes_are_found_again),
-    cmocka_unit_test (a_node_twice_is_refused),
+    cmocka_unit_test (a_duplicate_node_is_refused),
     cmocka_unit_test (a_parent_that_comes_later_is_refused),
-    cmocka_unit_test (an_edge_that_is_none_is_refused),
+    cmocka_unit_test (an_invalid_edge_is_refused),
     cmocka_unit_test (a_tree_has_a_greatest_depth),
     cmocka_unit_test (counters_of_equal_names_are_one),
     cmocka_unit_test (counters_are_limited),
@@ -565,20 +565,20 @@ main (void)
     cmocka_unit_test (work_and_wait_add_up_over_the_tree),
     cmocka_unit_test (sums_saturate_instead_of_wrapping),
     cmocka_unit_test (times_above_2_to_63_are_refused),
-    cmocka_unit_test (a_cost_that_is_no_number_is_refused),
-    cmocka_unit_test (values_of_what_is_not_there_are_refused),
-    cmocka_unit_test (lanes_notes_and_samples_must_refer_to_what_is_there),
+    cmocka_unit_test (a_cost_that_is_not_a_number_is_refused),
+    cmocka_unit_test (values_with_invalid_indices_are_refused),
+    cmocka_unit_test (lanes_notes_and_samples_need_valid_references),
     cmocka_unit_test (
-      a_huge_table_of_nearly_nothing_takes_the_room_of_what_is_in_it),
-    cmocka_unit_test (sums_of_random_trees_are_those_of_walking_them),
+      a_sparse_table_takes_memory_for_its_values_only),
+    cmocka_unit_test (sums_of_random_trees_equal_those_of_a_walk),
     cmocka_unit_test (
-      sums_of_trees_end_at_the_largest_number_and_siblings_stay_exact),
+      sums_of_trees_saturate_and_siblings_stay_exact),
     cmocka_unit_test (facts_with_equal_keys_replace_each_other),
     cmocka_unit_test (a_profile_without_parts_is_one_part),
-    cmocka_unit_test (parts_of_no_kind_are_refused),
-    cmocka_unit_test (the_accessors_know_where_the_end_is),
+    cmocka_unit_test (parts_of_an_invalid_kind_are_refused),
+    cmocka_unit_test (accessors_return_null_beyond_the_end),
     cmocka_unit_test (samples_are_in_the_order_of_time),
-    cmocka_unit_test (the_specimen_holds_together),
+    cmocka_unit_test (the_specimen_is_consistent),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing profiles: noise is called noise, changes are found, and paths
- * are paired.  Simulations are seeded. */
+/* Comparing profiles: noise is classified as noise, changes are found, and
+ * paths are paired.  Simulations are seeded. */
 #include <config.h>
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "profiler/model/spread.h"
 
-/* A uniform number within 0 and 1, neither included. */
+/* Returns a uniform number between 0 and 1, both excluded. */
 static double
 next_uniform (uint64_t *state)
 {
@@ -27,7 +27,7 @@ next_normal (uint64_t *state)
   return radius * cos (6.283185307179586 * next_uniform (state));
 }
 
-/* Times of runs around 10 ms, as they scatter in one way or another. */
+/* Times of runs around 10 ms, from different distributions. */
 typedef double noise_fn (uint64_t *state);
 
 static double
@@ -49,7 +49,7 @@ with_outliers (uint64_t *state)
   return factor * (1e7 + 2e5 * next_normal (state));
 }
 
-/* Most runs are even; every seventh was disturbed by something else. */
+/* Most runs take equal time; every seventh is disturbed by other load. */
 static double
 disturbed (uint64_t *state)
 {
@@ -66,8 +66,8 @@ sample (noise_fn *noise, size_t n, double factor, uint64_t *state)
   return rd_spread_of (values, n);
 }
 
-/* How often of 1000 times two sets of runs, the second slower by a factor,
- * are told to differ. */
+/* Returns how often in 1000 trials two sets of runs, the second slower by a
+ * factor, are classified as different. */
 static unsigned
 count_changes (noise_fn *noise, size_t n, size_t m, double factor)
 {
@@ -83,10 +83,10 @@ count_changes (noise_fn *noise, size_t n, size_t m, double factor)
   return count;
 }
 
-/* 5 % is what 95 % confidence allows; 7.5 % leaves room for what 1000 draws
- * scatter (0.7 %) and for estimates that are not exact. */
+/* 95 % confidence allows 5 %; 7.5 % leaves room for the scatter of 1000 trials
+ * (0.7 %) and for inexact estimates. */
 static void
-noise_is_called_noise (void **state)
+noise_is_classified_as_noise (void **state)
 {
   (void) state;
   static noise_fn *const noises[] = {
@@ -105,9 +105,9 @@ noise_is_called_noise (void **state)
     }
 }
 
-/* Many runs must not make it blind either. */
+/* Many runs must not make the test insensitive either. */
 static void
-with_many_runs_about_5_percent_are_called_a_change (void **state)
+with_many_runs_about_5_percent_are_false_alarms (void **state)
 {
   (void) state;
   unsigned n = count_changes (normal, 100, 100, 1);
@@ -124,7 +124,7 @@ a_change_that_is_well_above_the_noise_is_found (void **state)
   assert_in_range (count_changes (with_outliers, 20, 20, 1.06), 900, 1000);
 }
 
-/* Of a normal distribution the median scatters by sqrt (pi / 2) sigma /
+/* The median of n normal values has a standard error of sqrt (pi / 2) sigma /
  * sqrt (n). */
 static void
 the_variance_of_a_median_is_estimated_well (void **state)
@@ -150,8 +150,9 @@ a_median_is_the_middle_value (void **state)
 }
 
 /* The error of n values 0, 10, 20... is the range between the c-th and the
- * c-th last, (n + 1 - 2 c) * 10, by 2 z; c is (n + 1) / 2 - sqrt (n) to the
- * nearest integer, halves upwards: 1.35 for 7, 1.67 for 8, 4.5 for 16. */
+ * c-th last, (n + 1 - 2 c) * 10, divided by 2 z; c is (n + 1) / 2 - sqrt (n)
+ * rounded to the nearest integer, halves upwards: 1.35 for 7, 1.67 for 8, 4.5
+ * for 16. */
 static void
 the_order_of_the_variance_is_rounded_to_nearest (void **state)
 {
@@ -204,7 +205,7 @@ interval_of (const uint64_t *before, size_t n, const uint64_t *after,
 }
 
 static void
-one_run_that_lies_alone_does_not_hide_a_change (void **state)
+one_outlier_does_not_hide_a_change (void **state)
 {
   (void) state;
   static const uint64_t before[] = { 100, 102, 101, 99, 5000 };
@@ -222,7 +223,7 @@ one_run_that_lies_alone_does_not_hide_a_change (void **state)
 }
 
 static void
-two_runs_far_from_the_others_are_no_accident (void **state)
+two_outliers_are_not_ignored (void **state)
 {
   (void) state;
   static const uint64_t before[] = { 100, 102, 101, 5000, 5100 };
@@ -232,8 +233,8 @@ two_runs_far_from_the_others_are_no_accident (void **state)
   assert_true (ends[0] < 0 && ends[1] > 0);
 }
 
-/* 3 runs, one of them far away: the formula's interval is 40 times as wide
- * as the change, yet no run of the one is anywhere near the other's. */
+/* 3 runs, one of them an outlier: the formula's interval is 40 times as wide
+ * as the change, yet no run of one side is near those of the other. */
 static void
 runs_beyond_all_of_the_other_side_are_a_change (void **state)
 {
@@ -248,7 +249,7 @@ runs_beyond_all_of_the_other_side_are_a_change (void **state)
 }
 
 static void
-runs_that_are_apart_by_less_than_they_scatter_are_not (void **state)
+runs_that_differ_by_less_than_their_spread_are_not (void **state)
 {
   (void) state;
   static const uint64_t before[] = { 100, 110, 120 };
@@ -265,7 +266,7 @@ runs_that_are_apart_by_less_than_they_scatter_are_not (void **state)
  * Paths
  *----------------------------------------------------------------------*/
 
-/* A profile of runs: root > a, each run with the totals given. */
+/* Returns a profile of runs: root > a, each run with its total. */
 static struct radio_profile *
 new_runs (const uint64_t *totals, size_t n, const char *child)
 {
@@ -325,7 +326,7 @@ runs_that_differ_by_noise_are_unchanged (void **state)
 }
 
 static void
-faster_and_slower_are_told_with_their_interval (void **state)
+faster_and_slower_are_reported_with_their_interval (void **state)
 {
   (void) state;
   struct radio_difference root;
@@ -357,7 +358,7 @@ runs_without_any_spread_differ_by_any_delta (void **state)
 }
 
 static void
-single_runs_cannot_be_judged (void **state)
+single_runs_have_an_unknown_change (void **state)
 {
   (void) state;
   struct radio_profile *a = build_specimen (), *b = build_specimen ();
@@ -405,7 +406,7 @@ paths_of_one_side_are_new_or_gone (void **state)
   radio_profile_close (b);
 }
 
-/* Runs of a root, the first few with a path below it. */
+/* Returns runs of a root; the first few have a path below it. */
 static struct radio_profile *
 new_runs_some_with (size_t n, size_t npresent)
 {
@@ -440,8 +441,8 @@ change_of_wait (struct radio_profile *before, struct radio_profile *after)
   return change;
 }
 
-/* Of 3 in 5 runs, chance would put all into the same half of 10 with 5/10 x
- * 4/9 x 3/8 = 8 %; of 4 with 2.4 %. */
+/* If 3 of 10 runs have a path, chance puts all of them on one given side of 5
+ * with 5/10 x 4/9 x 3/8 = 8 %; 4 of them with 2.4 %. */
 static void
 paths_of_a_few_runs_of_one_side_are_noise (void **state)
 {
@@ -531,21 +532,21 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (noise_is_called_noise),
-    cmocka_unit_test (with_many_runs_about_5_percent_are_called_a_change),
+    cmocka_unit_test (noise_is_classified_as_noise),
+    cmocka_unit_test (with_many_runs_about_5_percent_are_false_alarms),
     cmocka_unit_test (a_change_that_is_well_above_the_noise_is_found),
     cmocka_unit_test (the_variance_of_a_median_is_estimated_well),
     cmocka_unit_test (a_median_is_the_middle_value),
     cmocka_unit_test (the_order_of_the_variance_is_rounded_to_nearest),
     cmocka_unit_test (the_interval_is_what_the_formula_says),
-    cmocka_unit_test (one_run_that_lies_alone_does_not_hide_a_change),
-    cmocka_unit_test (two_runs_far_from_the_others_are_no_accident),
+    cmocka_unit_test (one_outlier_does_not_hide_a_change),
+    cmocka_unit_test (two_outliers_are_not_ignored),
     cmocka_unit_test (runs_beyond_all_of_the_other_side_are_a_change),
-    cmocka_unit_test (runs_that_are_apart_by_less_than_they_scatter_are_not),
+    cmocka_unit_test (runs_that_differ_by_less_than_their_spread_are_not),
     cmocka_unit_test (runs_that_differ_by_noise_are_unchanged),
-    cmocka_unit_test (faster_and_slower_are_told_with_their_interval),
+    cmocka_unit_test (faster_and_slower_are_reported_with_their_interval),
     cmocka_unit_test (runs_without_any_spread_differ_by_any_delta),
-    cmocka_unit_test (single_runs_cannot_be_judged),
+    cmocka_unit_test (single_runs_have_an_unknown_change),
     cmocka_unit_test (paths_of_one_side_are_new_or_gone),
     cmocka_unit_test (paths_of_a_few_runs_of_one_side_are_noise),
     cmocka_unit_test (paths_are_listed_as_a_tree),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The curve of a sweep, out of its tree: which points, what numbers, what is
- * told and where it stands in a page. */
+/* The curve of a sweep, computed from its tree: its points, its numbers, its
+ * finding, and its place in a page. */
 #include <config.h>
 
 #include "profiler/model/curve.h"
 #include "tests/profiler/files/sink.h"
 #include "tests/profiler/model/found.h"
 
-/* A box of the sweep: a read below it delivers, as in the command's. */
+/* Adds a box of the sweep.  A read below it delivers the bytes, as in the
+ * command's sweeps. */
 static uint32_t
 build_box (struct radio_profile *profile, const char *name, size_t nruns,
            uint64_t nbytes)
@@ -72,7 +73,7 @@ points_have_medians_and_quartiles_by_growing_size (void **state)
 }
 
 static void
-the_curve_is_told_with_its_numbers (void **state)
+the_finding_has_the_numbers_of_the_curve (void **state)
 {
   (void) state;
   assert_found (build_sweep ("sweep"), "time-by-size", RADIO_FINDING_NOTE,
@@ -90,7 +91,7 @@ only_a_sweep_of_runs_has_a_curve (void **state)
   assert_not_found (build_sweep ("slice"), "time-by-size");
 }
 
-/* More roots than the command has sizes, in the file of somebody. */
+/* A foreign file may have more roots than the command has sizes. */
 static void
 points_beyond_those_of_the_command_are_left_out (void **state)
 {
@@ -111,7 +112,7 @@ points_beyond_those_of_the_command_are_left_out (void **state)
   radio_profile_close (profile);
 }
 
-/* Behind what a script hides, and before the views. */
+/* It comes after the part that a script hides, and before the views. */
 static void
 a_page_shows_the_curve_with_and_without_its_script (void **state)
 {
@@ -134,7 +135,7 @@ a_page_shows_the_curve_with_and_without_its_script (void **state)
 }
 
 static void
-the_page_of_anything_else_shows_none (void **state)
+other_pages_show_no_curve (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_sweep ("slice");
@@ -150,11 +151,11 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (points_have_medians_and_quartiles_by_growing_size),
-    cmocka_unit_test (the_curve_is_told_with_its_numbers),
+    cmocka_unit_test (the_finding_has_the_numbers_of_the_curve),
     cmocka_unit_test (only_a_sweep_of_runs_has_a_curve),
     cmocka_unit_test (points_beyond_those_of_the_command_are_left_out),
     cmocka_unit_test (a_page_shows_the_curve_with_and_without_its_script),
-    cmocka_unit_test (the_page_of_anything_else_shows_none),
+    cmocka_unit_test (other_pages_show_no_curve),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

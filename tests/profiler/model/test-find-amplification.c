@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Read amplification: when it is told, and whether the tilings' arithmetic
- * is right, held against counting tiles one by one. */
+/* Read amplification: when it is reported, and the arithmetic of tilings,
+ * checked by counting tiles one by one. */
 #include <config.h>
 
 #include "tests/profiler/model/found.h"
@@ -18,7 +18,8 @@ build_read (uint64_t decoded, uint64_t delivered)
   return profile;
 }
 
-/* The same, of a box in tiles of an array, and of elements of 2 bytes. */
+/* Returns the same with the shapes of array, tile and box, and with elements
+ * of 2 bytes. */
 static struct radio_profile *
 build_shapes (const char *array, const char *tile, const char *box)
 {
@@ -30,7 +31,7 @@ build_shapes (const char *array, const char *tile, const char *box)
 }
 
 static void
-twice_as_much_decoded_as_delivered_is_told (void **state)
+decoding_twice_what_is_delivered_is_reported (void **state)
 {
   (void) state;
   assert_found (build_read (2000000, 1000000), "read-amplification",
@@ -57,10 +58,10 @@ less_than_a_megabyte_does_not_matter (void **state)
   assert_not_found (build_read (1000999, 1000), "read-amplification");
 }
 
-/* As validating does: a check of all tiles, on the calling thread and on a
+/* Validating does this: a check of all tiles, on the calling thread and on a
  * worker, then a read of them all. */
 static void
-what_a_check_decodes_is_not_held_against_reads (void **state)
+tiles_decoded_by_a_check_are_not_amplification (void **state)
 {
   (void) state;
   for (uint64_t extra = 0; extra <= 1000000; extra += 1000000) {
@@ -94,7 +95,7 @@ what_a_check_decodes_is_not_held_against_reads (void **state)
 }
 
 static void
-twice_as_much_fetched_as_asked_is_told (void **state)
+fetching_twice_what_was_asked_is_reported (void **state)
 {
   (void) state;
   for (uint64_t less = 0; less <= 2; less += 2) {
@@ -156,7 +157,7 @@ a_time_axis_has_tiles_of_one (void **state)
 }
 
 static void
-the_best_tiling_is_not_told_to_be_cut (void **state)
+no_tiling_is_advised_where_none_is_better (void **state)
 {
   (void) state;
   assert_found (build_shapes ("256,256,256", "8,32,32", "4,4,4"),
@@ -165,10 +166,10 @@ the_best_tiling_is_not_told_to_be_cut (void **state)
                 "would cut by a third");
 }
 
-/* balanced is 16,32,32 for bytes, 4,32,32 for 8 of them; told by what a tile
- * held. */
+/* balanced is 16,32,32 for elements of 1 byte and 4,32,32 for 8 bytes.  The
+ * element size follows from the bytes that a tile held. */
 static void
-the_size_of_elements_is_told_by_what_tiles_held (void **state)
+the_element_size_follows_from_the_tiles_bytes (void **state)
 {
   (void) state;
   static const struct {
@@ -188,10 +189,10 @@ the_size_of_elements_is_told_by_what_tiles_held (void **state)
   }
 }
 
-/* A plane of 512 x 512 elements of 2 bytes, in tiles of 8 planes: 8 times
- * itself, whatever it is read as. */
+/* A plane of 512 x 512 elements of 2 bytes, in tiles of 8 planes: the
+ * amplification is 8, whatever type it is read as. */
 static void
-elements_that_are_converted_do_not_hide_it (void **state)
+converting_elements_does_not_hide_amplification (void **state)
 {
   (void) state;
   for (uint64_t times = 1; times <= 8; times *= 2) {
@@ -211,8 +212,8 @@ elements_that_are_converted_do_not_hide_it (void **state)
   }
 }
 
-/* How many elements the tiles hold that a run of box elements touches, on
- * average over all its places relative to the tiles. */
+/* Returns the number of elements in the tiles that a run of box elements
+ * touches, averaged over all its offsets from the tiles. */
 static double
 count_touched (uint64_t box, uint64_t tile)
 {
@@ -224,7 +225,7 @@ count_touched (uint64_t box, uint64_t tile)
 }
 
 static void
-the_product_is_what_counting_tiles_gives (void **state)
+the_product_equals_counting_tiles (void **state)
 {
   (void) state;
   static const uint64_t sizes[][2] = {
@@ -245,7 +246,7 @@ the_product_is_what_counting_tiles_gives (void **state)
   }
 }
 
-/* The finding is there, without advice. */
+/* Asserts that the finding is there, without advice. */
 static void
 assert_no_advice (struct radio_profile *profile)
 {
@@ -288,19 +289,19 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (twice_as_much_decoded_as_delivered_is_told),
+    cmocka_unit_test (decoding_twice_what_is_delivered_is_reported),
     cmocka_unit_test (eight_times_as_much_is_a_problem),
     cmocka_unit_test (less_than_a_megabyte_does_not_matter),
-    cmocka_unit_test (what_a_check_decodes_is_not_held_against_reads),
-    cmocka_unit_test (twice_as_much_fetched_as_asked_is_told),
+    cmocka_unit_test (tiles_decoded_by_a_check_are_not_amplification),
+    cmocka_unit_test (fetching_twice_what_was_asked_is_reported),
     cmocka_unit_test (planes_are_wrong_for_boxes),
     cmocka_unit_test (boxes_are_wrong_for_planes),
     cmocka_unit_test (wide_planes_are_cut_as_axial_cuts_them),
     cmocka_unit_test (a_time_axis_has_tiles_of_one),
-    cmocka_unit_test (the_best_tiling_is_not_told_to_be_cut),
-    cmocka_unit_test (the_size_of_elements_is_told_by_what_tiles_held),
-    cmocka_unit_test (elements_that_are_converted_do_not_hide_it),
-    cmocka_unit_test (the_product_is_what_counting_tiles_gives),
+    cmocka_unit_test (no_tiling_is_advised_where_none_is_better),
+    cmocka_unit_test (the_element_size_follows_from_the_tiles_bytes),
+    cmocka_unit_test (converting_elements_does_not_hide_amplification),
+    cmocka_unit_test (the_product_equals_counting_tiles),
     cmocka_unit_test (without_shapes_there_is_no_advice),
     cmocka_unit_test (boxes_that_differ_give_no_advice),
   };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What bounds an operation: each with a profile that has it, and one that
- * narrowly has not. */
+/* Findings of bottlenecks: each has a profile that triggers it, and one that
+ * narrowly does not. */
 #include <config.h>
 
 #include "tests/profiler/model/found.h"
@@ -44,7 +44,7 @@ the_programs_own_scopes_bound_nothing (void **state)
 }
 
 static void
-decoding_tells_its_rate_and_how_many_threads_worked (void **state)
+bound_by_decode_gives_the_rate_and_the_threads (void **state)
 {
   (void) state;
   struct radio_profile *profile = BUILD_TWO ("decode", 300, 0, "user", 0, 0);
@@ -59,8 +59,8 @@ decoding_tells_its_rate_and_how_many_threads_worked (void **state)
  * Requests
  *----------------------------------------------------------------------*/
 
-/* Two requests that overlap, together under way for `ms' of 100, while a
- * thread worked so long. */
+/* Returns a profile of two requests that overlap and together are in flight
+ * for `ms' of 100 ms, while a thread works for `work_ms'. */
 static struct radio_profile *
 build_requests (uint64_t ms, uint64_t work_ms)
 {
@@ -108,7 +108,7 @@ phases_of_requests_are_not_counted_twice (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-threads_that_mostly_wait_for_each_other_are_told (void **state)
+threads_that_mostly_wait_for_each_other_are_reported (void **state)
 {
   (void) state;
   assert_found (BUILD_TWO ("queue", 0, 60, "user", 40, 0),
@@ -136,7 +136,8 @@ build_one_thread (uint64_t work_ms, uint64_t wall_ms, const char *ncpus)
   return profile;
 }
 
-/* Two threads at work all the time, on half of the time of the CPUs. */
+/* Returns a profile of two threads that work all the time, but have a CPU for
+ * half of it. */
 static struct radio_profile *
 build_starved (void)
 {
@@ -146,7 +147,7 @@ build_starved (void)
 }
 
 static void
-work_on_one_thread_is_told_where_there_are_more_cpus (void **state)
+work_on_one_thread_is_reported_if_there_are_more_cpus (void **state)
 {
   (void) state;
   assert_found (build_one_thread (100, 100, "8"), "bound-by-one-thread",
@@ -166,7 +167,7 @@ work_on_one_thread_is_told_where_there_are_more_cpus (void **state)
 }
 
 static void
-what_is_short_needs_no_second_thread (void **state)
+short_work_needs_no_second_thread (void **state)
 {
   (void) state;
   assert_found (build_one_thread (10, 10, "2"), "bound-by-one-thread",
@@ -181,13 +182,13 @@ main (void)
     cmocka_unit_test (a_category_that_takes_half_of_the_time_bounds),
     cmocka_unit_test (three_quarters_are_a_problem),
     cmocka_unit_test (the_programs_own_scopes_bound_nothing),
-    cmocka_unit_test (decoding_tells_its_rate_and_how_many_threads_worked),
+    cmocka_unit_test (bound_by_decode_gives_the_rate_and_the_threads),
     cmocka_unit_test (requests_bound_when_threads_have_little_to_do),
     cmocka_unit_test (phases_of_requests_are_not_counted_twice),
-    cmocka_unit_test (threads_that_mostly_wait_for_each_other_are_told),
+    cmocka_unit_test (threads_that_mostly_wait_for_each_other_are_reported),
     cmocka_unit_test (a_caller_that_waits_for_one_worker_is_no_queue),
-    cmocka_unit_test (work_on_one_thread_is_told_where_there_are_more_cpus),
-    cmocka_unit_test (what_is_short_needs_no_second_thread),
+    cmocka_unit_test (work_on_one_thread_is_reported_if_there_are_more_cpus),
+    cmocka_unit_test (short_work_needs_no_second_thread),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

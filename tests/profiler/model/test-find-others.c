@@ -21,7 +21,7 @@ build_counts (const char *one, uint64_t n, const char *other, uint64_t m)
 }
 
 static void
-retries_are_told (void **state)
+retries_are_reported (void **state)
 {
   (void) state;
   assert_found (build_counts ("retries", 1, "requests", 100), "retries",
@@ -43,7 +43,7 @@ errors_are_a_problem (void **state)
 }
 
 static void
-a_cache_that_seldom_helps_is_told (void **state)
+a_cache_that_seldom_helps_is_reported (void **state)
 {
   (void) state;
   assert_found (build_counts ("cache hits", 9, "cache misses", 11),
@@ -56,7 +56,7 @@ a_cache_that_seldom_helps_is_told (void **state)
 }
 
 static void
-a_cache_that_runs_threw_away_is_not_told (void **state)
+a_cache_dropped_between_runs_is_not_reported (void **state)
 {
   (void) state;
   static const char *const colds[] = {
@@ -75,7 +75,7 @@ a_cache_that_runs_threw_away_is_not_told (void **state)
                 "9 of 20 lookups hit the cache (45 %)");
 }
 
-/* Work and wait in reading files, beside other work. */
+/* Reading files takes work and wait, besides other work. */
 static struct radio_profile *
 build_disk (uint64_t work_ms, uint64_t wait_ms, uint64_t other_ms)
 {
@@ -97,7 +97,7 @@ reading_for_microseconds_is_neither_cold_nor_warm (void **state)
 }
 
 static void
-cold_files_are_told_by_waiting (void **state)
+waiting_indicates_cold_files (void **state)
 {
   (void) state;
   assert_found (build_disk (50, 50, 0), "cold-files", RADIO_FINDING_NOTE,
@@ -106,8 +106,8 @@ cold_files_are_told_by_waiting (void **state)
   assert_not_found (build_disk (51, 49, 0), "cold-files");
 }
 
-/* 50 ms of work and 50 of waiting, of which the process had a CPU for 20:
- * who knows what was waited for. */
+/* 50 ms of work and 50 ms of wait, while the process had a CPU for 20 ms: the
+ * cause of the wait is unknown. */
 static void
 waiting_is_not_for_files_where_others_had_the_cpus (void **state)
 {
@@ -121,7 +121,7 @@ waiting_is_not_for_files_where_others_had_the_cpus (void **state)
 }
 
 static void
-warm_files_are_told_by_not_waiting (void **state)
+no_waiting_indicates_warm_files (void **state)
 {
   (void) state;
   assert_found (build_disk (91, 9, 0), "warm-files", RADIO_FINDING_NOTE,
@@ -139,7 +139,7 @@ reading_that_takes_little_is_neither (void **state)
 }
 
 static void
-writing_files_does_not_tell_cold_from_warm (void **state)
+writing_files_is_neither_cold_nor_warm (void **state)
 {
   (void) state;
   struct radio_profile *profile = BUILD_TWO ("disk", 0, 100, "user", 0, 0);
@@ -167,7 +167,7 @@ build_churn (uint64_t calls, uint64_t nallocs, uint64_t ntiles)
 }
 
 static void
-many_allocations_an_operation_are_told (void **state)
+many_allocations_per_operation_are_reported (void **state)
 {
   (void) state;
   assert_found (build_churn (5, 1000, 0), "allocation-churn",
@@ -179,7 +179,7 @@ many_allocations_an_operation_are_told (void **state)
 }
 
 static void
-allocations_that_tiles_explain_are_no_churn (void **state)
+allocations_explained_by_tiles_are_not_churn (void **state)
 {
   (void) state;
   assert_found (build_churn (1, 5000, 5000), "allocation-churn",
@@ -187,7 +187,7 @@ allocations_that_tiles_explain_are_no_churn (void **state)
   assert_not_found (build_churn (1, 5000, 5001), "allocation-churn");
 }
 
-/* Between runs the file that they read stays open, with its caches. */
+/* Between runs the file stays open, with its caches. */
 static void
 memory_held_between_runs_is_only_noted (void **state)
 {
@@ -201,7 +201,7 @@ memory_held_between_runs_is_only_noted (void **state)
 }
 
 static void
-memory_that_is_never_released_is_told (void **state)
+memory_that_is_never_released_is_reported (void **state)
 {
   (void) state;
   for (uint64_t less = 0; less <= 1; less++) {
@@ -231,7 +231,7 @@ build_overhead (double cost_ns)
 }
 
 static void
-overhead_is_told_from_3_percent_on (void **state)
+overhead_is_reported_from_3_percent_on (void **state)
 {
   (void) state;
   assert_found (build_overhead (30), "profiler-overhead",
@@ -255,7 +255,7 @@ build_log (uint64_t ndropped, size_t nspans)
 }
 
 static void
-spans_that_were_not_kept_are_told (void **state)
+dropped_spans_are_reported (void **state)
 {
   (void) state;
   struct radio_profile *throttled = build_log (30, 10);
@@ -276,7 +276,7 @@ a_profile_without_a_log_is_not_incomplete (void **state)
 }
 
 static void
-open_scopes_are_told (void **state)
+open_scopes_are_reported (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_log (0, 3);
@@ -291,7 +291,8 @@ open_scopes_are_told (void **state)
  * Parts
  *----------------------------------------------------------------------*/
 
-/* root > GET, of which each part has so much; GET's self explains it. */
+/* root > GET, with a time for each part.  GET's self time explains the
+ * root's. */
 static struct radio_profile *
 build_parts (enum radio_profile_parts parts, const uint64_t *ms, size_t n)
 {
@@ -321,7 +322,7 @@ build_parts (enum radio_profile_parts parts, const uint64_t *ms, size_t n)
 #define RUNS(...) BUILD_PARTS (RADIO_PARTS_RUNS, __VA_ARGS__)
 
 static void
-ranks_that_take_differently_long_are_told (void **state)
+ranks_whose_times_vary_are_reported (void **state)
 {
   (void) state;
   assert_found (RANKS (80, 120, 80, 120), "imbalance", RADIO_FINDING_HINT,
@@ -355,7 +356,7 @@ a_first_run_that_was_slower_is_a_warm_up (void **state)
 }
 
 static void
-runs_that_scatter_are_told (void **state)
+runs_whose_times_vary_are_reported (void **state)
 {
   (void) state;
   assert_found (RUNS (500, 100, 90, 110), "runs-scatter",
@@ -372,7 +373,7 @@ ranks_do_not_warm_up_and_runs_have_no_stragglers (void **state)
   assert_not_found (RUNS (300, 100, 100, 100), "straggler");
 }
 
-/* root alone, of which each part has so many us. */
+/* root alone, with a time in us for each part. */
 static struct radio_profile *
 build_short (enum radio_profile_parts parts, const uint64_t *us, size_t n)
 {
@@ -395,7 +396,7 @@ build_short (enum radio_profile_parts parts, const uint64_t *us, size_t n)
                / sizeof (uint64_t))
 
 static void
-what_costs_microseconds_is_no_finding_about_parts (void **state)
+differences_of_microseconds_are_not_reported (void **state)
 {
   (void) state;
   assert_not_found (BUILD_SHORT (RADIO_PARTS_RANKS, 10, 10, 900),
@@ -412,7 +413,7 @@ what_costs_microseconds_is_no_finding_about_parts (void **state)
 
 /* A node that takes a small part of a long time. */
 static void
-an_imbalance_of_less_than_1_percent_is_none (void **state)
+an_imbalance_of_less_than_1_percent_is_ignored (void **state)
 {
   (void) state;
   struct radio_profile *profile = RANKS (10, 10, 40);
@@ -424,7 +425,7 @@ an_imbalance_of_less_than_1_percent_is_none (void **state)
 }
 
 static void
-a_range_of_many_times_the_median_is_told_in_times (void **state)
+a_range_of_many_medians_is_reported_as_a_factor (void **state)
 {
   (void) state;
   assert_found (RUNS (5, 10, 10, 650), "runs-scatter", RADIO_FINDING_HINT,
@@ -452,7 +453,8 @@ a_failure_comes_before_all_else (void **state)
   assert_not_found (build_counts ("errors", 3, "retries", 4), "failed");
 }
 
-/* A read that calls a fetch: so many of 5 calls of each failed. */
+/* A read that calls a fetch, with the number of failures in 5 calls of
+ * each. */
 static struct radio_profile *
 build_failures (uint64_t nreads, uint64_t nfetches)
 {
@@ -469,7 +471,7 @@ build_failures (uint64_t nreads, uint64_t nfetches)
 }
 
 static void
-the_innermost_operation_that_failed_is_told (void **state)
+the_innermost_failed_operation_is_reported (void **state)
 {
   (void) state;
   assert_found (build_failures (2, 2), "failures", RADIO_FINDING_HINT,
@@ -498,7 +500,7 @@ the_message_of_a_failure_points_to_the_operation (void **state)
   radio_profile_close (profile);
 }
 
-/* 100 ms of work on the clock, of which the CPUs gave so much. */
+/* 100 ms of work by the clock, with the CPU time of the process. */
 static struct radio_profile *
 build_ran (const char *cpu_ns)
 {
@@ -510,7 +512,7 @@ build_ran (const char *cpu_ns)
 }
 
 static void
-work_without_a_cpu_is_told (void **state)
+work_without_a_cpu_is_reported (void **state)
 {
   (void) state;
   assert_found (build_ran ("25000000"), "threads-off-cpu",
@@ -527,7 +529,7 @@ work_without_a_cpu_is_told (void **state)
 }
 
 static void
-scopes_that_slept_are_not_one_thread_at_work (void **state)
+sleeping_scopes_are_not_work_on_one_thread (void **state)
 {
   (void) state;
   assert_found (build_ran ("99000000"), "bound-by-one-thread",
@@ -549,7 +551,7 @@ build_limit (const char *fact, const char *number)
 }
 
 static void
-limits_that_were_reached_are_told (void **state)
+limits_that_were_reached_are_reported (void **state)
 {
   (void) state;
   assert_found (build_limit ("scopes not recorded", "70000"),
@@ -597,7 +599,7 @@ build_mess (void)
 }
 
 static void
-what_matters_most_comes_first_and_at_most_eight_are_told (void **state)
+at_most_eight_are_reported_the_most_important_first (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_mess ();
@@ -616,7 +618,7 @@ what_matters_most_comes_first_and_at_most_eight_are_told (void **state)
 }
 
 static void
-an_empty_profile_has_nothing_to_tell (void **state)
+an_empty_profile_has_no_findings (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("nothing");
@@ -655,41 +657,41 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (retries_are_told),
+    cmocka_unit_test (retries_are_reported),
     cmocka_unit_test (errors_are_a_problem),
-    cmocka_unit_test (a_cache_that_seldom_helps_is_told),
-    cmocka_unit_test (a_cache_that_runs_threw_away_is_not_told),
+    cmocka_unit_test (a_cache_that_seldom_helps_is_reported),
+    cmocka_unit_test (a_cache_dropped_between_runs_is_not_reported),
     cmocka_unit_test (reading_for_microseconds_is_neither_cold_nor_warm),
-    cmocka_unit_test (cold_files_are_told_by_waiting),
+    cmocka_unit_test (waiting_indicates_cold_files),
     cmocka_unit_test (waiting_is_not_for_files_where_others_had_the_cpus),
-    cmocka_unit_test (warm_files_are_told_by_not_waiting),
+    cmocka_unit_test (no_waiting_indicates_warm_files),
     cmocka_unit_test (reading_that_takes_little_is_neither),
-    cmocka_unit_test (writing_files_does_not_tell_cold_from_warm),
-    cmocka_unit_test (many_allocations_an_operation_are_told),
-    cmocka_unit_test (allocations_that_tiles_explain_are_no_churn),
+    cmocka_unit_test (writing_files_is_neither_cold_nor_warm),
+    cmocka_unit_test (many_allocations_per_operation_are_reported),
+    cmocka_unit_test (allocations_explained_by_tiles_are_not_churn),
     cmocka_unit_test (memory_held_between_runs_is_only_noted),
-    cmocka_unit_test (memory_that_is_never_released_is_told),
-    cmocka_unit_test (overhead_is_told_from_3_percent_on),
-    cmocka_unit_test (spans_that_were_not_kept_are_told),
+    cmocka_unit_test (memory_that_is_never_released_is_reported),
+    cmocka_unit_test (overhead_is_reported_from_3_percent_on),
+    cmocka_unit_test (dropped_spans_are_reported),
     cmocka_unit_test (a_profile_without_a_log_is_not_incomplete),
-    cmocka_unit_test (open_scopes_are_told),
-    cmocka_unit_test (ranks_that_take_differently_long_are_told),
+    cmocka_unit_test (open_scopes_are_reported),
+    cmocka_unit_test (ranks_whose_times_vary_are_reported),
     cmocka_unit_test (a_straggler_is_named),
     cmocka_unit_test (a_first_run_that_was_slower_is_a_warm_up),
-    cmocka_unit_test (runs_that_scatter_are_told),
+    cmocka_unit_test (runs_whose_times_vary_are_reported),
     cmocka_unit_test (ranks_do_not_warm_up_and_runs_have_no_stragglers),
-    cmocka_unit_test (what_costs_microseconds_is_no_finding_about_parts),
-    cmocka_unit_test (an_imbalance_of_less_than_1_percent_is_none),
-    cmocka_unit_test (a_range_of_many_times_the_median_is_told_in_times),
+    cmocka_unit_test (differences_of_microseconds_are_not_reported),
+    cmocka_unit_test (an_imbalance_of_less_than_1_percent_is_ignored),
+    cmocka_unit_test (a_range_of_many_medians_is_reported_as_a_factor),
     cmocka_unit_test (a_failure_comes_before_all_else),
-    cmocka_unit_test (the_innermost_operation_that_failed_is_told),
+    cmocka_unit_test (the_innermost_failed_operation_is_reported),
     cmocka_unit_test (the_message_of_a_failure_points_to_the_operation),
-    cmocka_unit_test (work_without_a_cpu_is_told),
-    cmocka_unit_test (scopes_that_slept_are_not_one_thread_at_work),
-    cmocka_unit_test (limits_that_were_reached_are_told),
+    cmocka_unit_test (work_without_a_cpu_is_reported),
+    cmocka_unit_test (sleeping_scopes_are_not_work_on_one_thread),
+    cmocka_unit_test (limits_that_were_reached_are_reported),
     cmocka_unit_test (
-      what_matters_most_comes_first_and_at_most_eight_are_told),
-    cmocka_unit_test (an_empty_profile_has_nothing_to_tell),
+      at_most_eight_are_reported_the_most_important_first),
+    cmocka_unit_test (an_empty_profile_has_no_findings),
     cmocka_unit_test (numbers_at_their_limits_do_no_harm),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# docs/findings.md lists the findings that there are, and no others.
+# docs/findings.md lists all findings, and no others.
 : "${RADIO_TESTS_SRCDIR:=$(cd "$(dirname "$0")/../../.." && pwd)}"
 . "$(dirname "$0")/../../functions.sh"
 cd "$srcdir" || exit 99
 
-# "bound-by-decode" and its like are strings of their own in the sources.
+# Ids such as "bound-by-decode" are whole strings in the sources.
 ids_of_sources () {
   grep -ohE '"[a-z]+(-[a-z]+)*", *"[A-Z][^"]*"|"(straggler|imbalance)"' \
     profiler/model/find-*.c | sed 's/^"\([a-z-]*\)".*/\1/' | sort -u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them. */
+/* Human-readable numbers. */
 #include <config.h>
 
 #include <math.h>
@@ -28,7 +28,7 @@ numbers_have_three_digits_that_count (void **state)
 }
 
 static void
-no_number_is_too_large_to_be_told (void **state)
+no_number_is_too_large_to_print (void **state)
 {
   (void) state;
   assert_text (rd_format_number (1e16), "over 9e15");
@@ -61,7 +61,7 @@ bytes_have_the_unit_that_fits (void **state)
 }
 
 static void
-a_share_of_nothing_is_nothing (void **state)
+a_percentage_of_nothing_is_zero (void **state)
 {
   (void) state;
   assert_text (rd_format_percent (1, 40), "2.5 %");
@@ -70,7 +70,7 @@ a_share_of_nothing_is_nothing (void **state)
 }
 
 static void
-more_than_twice_the_whole_is_told_in_times (void **state)
+more_than_twice_the_whole_is_printed_as_a_factor (void **state)
 {
   (void) state;
   assert_text (rd_format_percent (199, 100), "199 %");
@@ -79,7 +79,7 @@ more_than_twice_the_whole_is_told_in_times (void **state)
 }
 
 static void
-one_thing_is_no_plural (void **state)
+one_is_singular (void **state)
 {
   (void) state;
   assert_text (rd_format_count (0, "thread", "threads"), "0 threads");
@@ -90,7 +90,7 @@ one_thing_is_no_plural (void **state)
 }
 
 static void
-rates_are_bytes_a_second (void **state)
+rates_are_bytes_per_second (void **state)
 {
   (void) state;
   assert_text (rd_format_rate (1200, 1000), "1.2 GB/s");
@@ -103,13 +103,13 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (numbers_have_three_digits_that_count),
-    cmocka_unit_test (no_number_is_too_large_to_be_told),
+    cmocka_unit_test (no_number_is_too_large_to_print),
     cmocka_unit_test (times_have_the_unit_that_fits),
     cmocka_unit_test (bytes_have_the_unit_that_fits),
-    cmocka_unit_test (a_share_of_nothing_is_nothing),
-    cmocka_unit_test (more_than_twice_the_whole_is_told_in_times),
-    cmocka_unit_test (one_thing_is_no_plural),
-    cmocka_unit_test (rates_are_bytes_a_second),
+    cmocka_unit_test (a_percentage_of_nothing_is_zero),
+    cmocka_unit_test (more_than_twice_the_whole_is_printed_as_a_factor),
+    cmocka_unit_test (one_is_singular),
+    cmocka_unit_test (rates_are_bytes_per_second),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

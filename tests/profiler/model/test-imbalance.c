@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How ranks share a node's time. */
+/* The imbalance of a node's time over ranks. */
 #include <config.h>
 
 #include "tests/profiler/build.h"
 
-/* One node, with these totals in as many ranks. */
+/* Returns the imbalance of one node with these totals, one for each rank. */
 static struct radio_imbalance
 measure (const uint64_t *totals, size_t n)
 {
@@ -107,7 +107,7 @@ one_rank_is_no_straggler (void **state)
 }
 
 static void
-where_no_rank_has_time_there_is_no_imbalance (void **state)
+ranks_without_time_have_no_imbalance (void **state)
 {
   (void) state;
   struct radio_imbalance none = MEASURE (0, 0, 0);
@@ -117,7 +117,7 @@ where_no_rank_has_time_there_is_no_imbalance (void **state)
 }
 
 static void
-a_node_that_is_not_there_has_nothing (void **state)
+a_missing_node_has_no_imbalance (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_specimen ();
@@ -139,8 +139,8 @@ main (void)
     cmocka_unit_test (a_straggler_is_slower_by_a_millisecond_at_least),
     cmocka_unit_test (two_slow_ranks_are_no_stragglers),
     cmocka_unit_test (one_rank_is_no_straggler),
-    cmocka_unit_test (where_no_rank_has_time_there_is_no_imbalance),
-    cmocka_unit_test (a_node_that_is_not_there_has_nothing),
+    cmocka_unit_test (ranks_without_time_have_no_imbalance),
+    cmocka_unit_test (a_missing_node_has_no_imbalance),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

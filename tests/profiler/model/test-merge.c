@@ -6,7 +6,8 @@
 
 #define SECOND 1000000000
 
-/* A read that takes `total', of which decode is the half; on two threads. */
+/* Returns a run in which a read takes `total', half of it in decode, on two
+ * threads. */
 static struct radio_profile *
 new_run (uint64_t total, uint64_t started_s)
 {
@@ -75,7 +76,7 @@ numbers_of_equal_paths_are_added_up (void **state)
 }
 
 static void
-runs_take_the_sum_of_their_time_and_ranks_until_the_last_end (void **state)
+runs_add_up_their_time_and_ranks_end_with_the_last (void **state)
 {
   (void) state;
   struct radio_profile *runs = join_two (RADIO_PARTS_RUNS);
@@ -103,7 +104,8 @@ a_long_rank_may_end_after_one_that_began_later (void **state)
   radio_profile_close (joined);
 }
 
-/* A run that held `peak' in all, and left `live' at a node of this name. */
+/* Returns a run with this peak in all, which leaves `live' at a node of this
+ * name. */
 static struct radio_profile *
 new_holder (const char *name, uint64_t peak, uint64_t live)
 {
@@ -189,7 +191,7 @@ runs_follow_each_other_in_the_same_lanes (void **state)
 }
 
 static void
-a_run_waits_for_what_ended_late_in_the_one_before (void **state)
+a_run_begins_after_the_late_spans_of_the_one_before (void **state)
 {
   (void) state;
   struct radio_profile *late = build_new ("late");
@@ -219,7 +221,7 @@ ranks_begin_by_their_clocks_in_lanes_of_their_own (void **state)
 }
 
 static void
-lanes_that_look_alike_in_one_run_stay_apart (void **state)
+equal_lanes_of_one_run_stay_separate (void **state)
 {
   (void) state;
   struct radio_profile *runs[2];
@@ -273,7 +275,7 @@ texts_go_with_their_spans (void **state)
 }
 
 static void
-a_text_that_differs_is_told_to_vary (void **state)
+a_text_that_differs_is_marked_as_varying (void **state)
 {
   (void) state;
   struct radio_profile *runs[3];
@@ -347,7 +349,7 @@ facts_are_kept_once_or_listed (void **state)
 }
 
 static void
-paths_that_only_some_have_are_in_the_whole (void **state)
+paths_of_only_some_parts_are_kept (void **state)
 {
   (void) state;
   struct radio_profile *one = build_new ("one");
@@ -373,7 +375,7 @@ paths_that_only_some_have_are_in_the_whole (void **state)
 }
 
 static void
-joined_profiles_bring_their_parts (void **state)
+joined_profiles_keep_their_parts (void **state)
 {
   (void) state;
   struct radio_profile *pair[] = { join_two (RADIO_PARTS_RANKS),
@@ -467,7 +469,7 @@ joining_pair_by_pair_is_joining_all_at_once (void **state)
 }
 
 static void
-a_large_random_profile_joined_with_itself_is_twice_it (void **state)
+a_large_random_profile_joined_with_itself_is_doubled (void **state)
 {
   (void) state;
   struct radio_profile *one = build_random (3, 4000, 4), *joined = NULL;
@@ -484,7 +486,7 @@ a_large_random_profile_joined_with_itself_is_twice_it (void **state)
   radio_profile_close (one);
 }
 
-/* A rank that runs 700 scopes that no other one has. */
+/* Returns a rank with 700 scopes that no other rank has. */
 static struct radio_profile *
 new_rank_of_its_own (unsigned rank)
 {
@@ -499,7 +501,7 @@ new_rank_of_its_own (unsigned rank)
   return profile;
 }
 
-/* 56,000 nodes by 80 ranks, with something in one of 80. */
+/* 56,000 nodes by 80 ranks; each node has values in one rank. */
 static void
 many_ranks_that_have_little_in_common_are_joined (void **state)
 {
@@ -530,27 +532,27 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (numbers_of_equal_paths_are_added_up),
     cmocka_unit_test (
-      runs_take_the_sum_of_their_time_and_ranks_until_the_last_end),
+      runs_add_up_their_time_and_ranks_end_with_the_last),
     cmocka_unit_test (a_long_rank_may_end_after_one_that_began_later),
     cmocka_unit_test (runs_hold_memory_one_after_the_other),
     cmocka_unit_test (ranks_hold_memory_at_the_same_time),
     cmocka_unit_test (each_part_has_its_share_of_each_node),
     cmocka_unit_test (runs_follow_each_other_in_the_same_lanes),
-    cmocka_unit_test (a_run_waits_for_what_ended_late_in_the_one_before),
+    cmocka_unit_test (a_run_begins_after_the_late_spans_of_the_one_before),
     cmocka_unit_test (ranks_begin_by_their_clocks_in_lanes_of_their_own),
-    cmocka_unit_test (lanes_that_look_alike_in_one_run_stay_apart),
+    cmocka_unit_test (equal_lanes_of_one_run_stay_separate),
     cmocka_unit_test (ids_are_new_and_parents_follow),
     cmocka_unit_test (texts_go_with_their_spans),
-    cmocka_unit_test (a_text_that_differs_is_told_to_vary),
+    cmocka_unit_test (a_text_that_differs_is_marked_as_varying),
     cmocka_unit_test (facts_of_each_part_alone_are_added_up),
     cmocka_unit_test (facts_are_kept_once_or_listed),
-    cmocka_unit_test (paths_that_only_some_have_are_in_the_whole),
-    cmocka_unit_test (joined_profiles_bring_their_parts),
+    cmocka_unit_test (paths_of_only_some_parts_are_kept),
+    cmocka_unit_test (joined_profiles_keep_their_parts),
     cmocka_unit_test (a_rank_that_was_joined_second_gets_a_new_number),
     cmocka_unit_test (runs_become_one_rank),
     cmocka_unit_test (ranks_cannot_be_runs),
     cmocka_unit_test (joining_pair_by_pair_is_joining_all_at_once),
-    cmocka_unit_test (a_large_random_profile_joined_with_itself_is_twice_it),
+    cmocka_unit_test (a_large_random_profile_joined_with_itself_is_doubled),
     cmocka_unit_test (many_ranks_that_have_little_in_common_are_joined),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Every allocation of building, joining, comparing and redacting fails once:
- * the failure is told, and nothing leaks. */
+ * the failure is reported, and nothing leaks. */
 #include <config.h>
 
 #include "tests/alloc-fail.h"
 #include "tests/profiler/build.h"
 
-/* What is gone through, with the profile it may start from. */
+/* A step under test, with the profile it may start from. */
 typedef enum radio_status step_fn (struct radio_profile *source);
 
 static void
-go_through (step_fn *step, struct radio_profile *source)
+fail_each_allocation (step_fn *step, struct radio_profile *source)
 {
   for (size_t nth = 1;; nth++) {
     alloc_fail_nth (nth);
@@ -113,7 +113,7 @@ static void
 building_without_memory_fails_cleanly (void **state)
 {
   (void) state;
-  go_through (build, NULL);
+  fail_each_allocation (build, NULL);
 }
 
 static void
@@ -121,8 +121,8 @@ joining_without_memory_fails_cleanly (void **state)
 {
   (void) state;
   struct radio_profile *specimen = build_specimen ();
-  go_through (join_runs, specimen);
-  go_through (join_ranks, specimen);
+  fail_each_allocation (join_runs, specimen);
+  fail_each_allocation (join_ranks, specimen);
   radio_profile_close (specimen);
 }
 
@@ -131,7 +131,7 @@ comparing_without_memory_fails_cleanly (void **state)
 {
   (void) state;
   struct radio_profile *specimen = build_specimen ();
-  go_through (compare, specimen);
+  fail_each_allocation (compare, specimen);
   radio_profile_close (specimen);
 }
 
@@ -142,7 +142,7 @@ redacting_without_memory_fails_cleanly (void **state)
 {
   (void) state;
   struct radio_profile *specimen = build_specimen ();
-  go_through (redact, specimen);
+  fail_each_allocation (redact, specimen);
   radio_profile_close (specimen);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds of every history, tried on random ones: threads that nest and
- * hand on, recursion, work that ends late, spans that the log dropped, clocks
- * that jump.  Each is held against sums made here, one by one. */
+/* Properties that every history has, checked on random ones: threads that nest
+ * scopes and hand work on, recursion, work that ends late, dropped spans,
+ * clocks that jump.  Each is compared with sums computed here, one by one. */
 #include <config.h>
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ next_random (uint64_t *random)
  * Random histories
  *----------------------------------------------------------------------*/
 
-/* What is open on a lane. */
+/* The scopes that are open on a lane. */
 struct open_span {
   uint32_t id, node;
   uint64_t end_ns;
@@ -37,8 +37,8 @@ struct thread {
   uint64_t now_ns;
 };
 
-/* The node for a scope of one of six names below another node, which may
- * bear the same name: recursion. */
+/* Returns the node for a scope of one of six names below another node, which
+ * may have the same name: recursion. */
 static uint32_t
 node_below (struct radio_profile *profile, uint32_t above, uint64_t which,
             enum radio_edge edge)
@@ -52,8 +52,8 @@ node_below (struct radio_profile *profile, uint32_t above, uint64_t which,
          ? build_edge_node (profile, above, name, "user", edge) : node;
 }
 
-/* A span on a thread: below what is open there, or, where nothing is, maybe
- * handed on by any span that there was before, which may have ended. */
+/* Adds a span on a thread: below the innermost open one, or, if none is open,
+ * perhaps as a handoff of any earlier span, which may have ended. */
 static void
 add_random_span (struct radio_profile *profile, struct thread *thread,
                  uint32_t lane, uint64_t *random)
@@ -117,7 +117,7 @@ build_history (uint64_t seed, size_t nspans)
 }
 
 /*------------------------------------------------------------------------
- * What holds
+ * Properties
  *----------------------------------------------------------------------*/
 
 static bool
@@ -128,8 +128,8 @@ is_below (const struct radio_profile *profile, size_t node, size_t above)
   return node == above;
 }
 
-/* All nodes' work is the whole's; that of a tree is of all in it; and no
- * self time is more than the total. */
+/* The work of all nodes adds up to the profile's, and that of a tree to its
+ * root's; no self time exceeds the total. */
 static void
 assert_sums (const struct radio_profile *profile)
 {
@@ -157,7 +157,7 @@ assert_sums (const struct radio_profile *profile)
   assert_int_equal (profile->info.scope_count, calls);
 }
 
-/* In a lane two spans nest, or do not meet. */
+/* Two spans of a lane nest or are disjoint. */
 static void
 assert_lanes_nest (const struct radio_profile *profile)
 {
@@ -210,7 +210,8 @@ every_history_is_read_back_as_it_was_written (void **state)
  * Spans that were dropped, clocks that jump
  *----------------------------------------------------------------------*/
 
-/* The same tree, with the log as `spoil' leaves it; ids stay. */
+/* Returns a copy with the same tree and with the log modified by `spoil'.  Ids
+ * stay. */
 static struct radio_profile *
 copy_with (const struct radio_profile *source, uint64_t seed,
            bool (*spoil) (struct rd_span *span, uint64_t random))
@@ -237,7 +238,7 @@ drop_some (struct rd_span *span, uint64_t random)
   return random % 3 > 0;
 }
 
-/* By up to a second, in either direction. */
+/* Moves a span by up to a second, in either direction. */
 static bool
 jump (struct rd_span *span, uint64_t random)
 {
@@ -252,7 +253,7 @@ jump (struct rd_span *span, uint64_t random)
 }
 
 static void
-what_the_log_dropped_changes_no_number_of_the_tree (void **state)
+dropped_spans_change_no_number_of_the_tree (void **state)
 {
   (void) state;
   for (uint64_t seed = 0; seed < NHISTORIES; seed++) {
@@ -272,7 +273,7 @@ what_the_log_dropped_changes_no_number_of_the_tree (void **state)
 }
 
 static void
-lanes_nest_whatever_the_clocks_did (void **state)
+lanes_nest_although_clocks_jump (void **state)
 {
   (void) state;
   for (uint64_t seed = 0; seed < NHISTORIES; seed++) {
@@ -286,9 +287,9 @@ lanes_nest_whatever_the_clocks_did (void **state)
   }
 }
 
-/* Whatever the history, each format can be written of it. */
+/* Every history can be written in each format. */
 static void
-every_format_takes_what_clocks_spoilt (void **state)
+every_format_is_written_although_clocks_jump (void **state)
 {
   (void) state;
   for (uint64_t seed = 0; seed < 10; seed++) {
@@ -309,7 +310,7 @@ every_format_takes_what_clocks_spoilt (void **state)
  * Joins
  *----------------------------------------------------------------------*/
 
-/* The node of one profile in another, by its path. */
+/* Returns the node in one profile with the path of a node of another. */
 static uint32_t
 same_path (const struct radio_profile *in, const struct radio_profile *of,
            size_t i)
@@ -321,8 +322,8 @@ same_path (const struct radio_profile *in, const struct radio_profile *of,
                                node->edge);
 }
 
-/* Each path of the joined one has what the sources have together, and each
- * source's share of it is in its part. */
+/* Each path of the joined profile has the sums of the sources, and each of its
+ * parts has the values of one source. */
 static void
 assert_is_sum (const struct radio_profile *joined,
                struct radio_profile *const *sources, size_t n)
@@ -353,7 +354,7 @@ assert_is_sum (const struct radio_profile *joined,
   assert_int_equal (joined->spans.n, nspans);
 }
 
-/* Parents of spans are of the node above, or of another thread's. */
+/* A span's parent is of the node above, or on another thread. */
 static void
 assert_parents_are_kept (const struct radio_profile *joined)
 {
@@ -371,7 +372,7 @@ assert_parents_are_kept (const struct radio_profile *joined)
 }
 
 static void
-joined_histories_have_what_their_parts_have (void **state)
+joined_histories_have_the_sums_of_their_parts (void **state)
 {
   (void) state;
   for (uint64_t seed = 0; seed < NHISTORIES; seed++) {
@@ -420,10 +421,10 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (sums_hold_in_every_history),
     cmocka_unit_test (every_history_is_read_back_as_it_was_written),
-    cmocka_unit_test (what_the_log_dropped_changes_no_number_of_the_tree),
-    cmocka_unit_test (lanes_nest_whatever_the_clocks_did),
-    cmocka_unit_test (every_format_takes_what_clocks_spoilt),
-    cmocka_unit_test (joined_histories_have_what_their_parts_have),
+    cmocka_unit_test (dropped_spans_change_no_number_of_the_tree),
+    cmocka_unit_test (lanes_nest_although_clocks_jump),
+    cmocka_unit_test (every_format_is_written_although_clocks_jump),
+    cmocka_unit_test (joined_histories_have_the_sums_of_their_parts),
     cmocka_unit_test (a_profile_does_not_differ_from_itself),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Redacted copies: no name is left, in memory or in any format, and all the
- * rest is. */
+/* Redacted copies: no name is left, in memory or in any format, and everything
+ * else is kept. */
 #include <config.h>
 
 #include <libdeflate.h>
@@ -9,7 +9,7 @@
 
 #include "src/base/buffer.h"
 
-/* What may nowhere be found. */
+/* Texts that must not be found anywhere. */
 static const char *const secrets[] = {
   "Doe", "Jane", "scanner", "/data", "/home", "hospital",
 };
@@ -80,7 +80,7 @@ append (const void *data, size_t nbytes, void *user_data)
   return rd_buffer_append (user_data, data, nbytes);
 }
 
-/* Put the bytes of pprof, which are compressed, in their clear form. */
+/* Decompresses the bytes of pprof. */
 static void
 gunzip (struct rd_buffer *buffer)
 {
@@ -99,8 +99,8 @@ gunzip (struct rd_buffer *buffer)
   *buffer = clear;
 }
 
-/* A page has its own script and style deflated, in letters among which any
- * three stand somewhere by chance. */
+/* A page has its own script and style deflated and encoded in letters, in
+ * which any three letters may occur by chance. */
 static void
 drop_packed_parts (struct rd_buffer *page)
 {
@@ -114,7 +114,7 @@ drop_packed_parts (struct rd_buffer *page)
   page->nbytes = strlen (text);
 }
 
-/* Whether bytes are within the buffer. */
+/* Returns true if the text is within the buffer. */
 static bool
 holds (const struct rd_buffer *buffer, const char *text)
 {
@@ -161,7 +161,7 @@ no_name_is_left_in_any_format (void **state)
   radio_profile_close (profile);
 }
 
-/* Else the test above would prove nothing. */
+/* Otherwise the test above would prove nothing. */
 static void
 without_redacting_names_are_there (void **state)
 {
@@ -179,7 +179,7 @@ without_redacting_names_are_there (void **state)
 }
 
 /* HMAC-SHA256 of "/data/Doe^Jane.nii.gz" with the keys "key" and "", as
- * python's hmac module has them. */
+ * Python's hmac module computes them. */
 static void
 pseudonyms_are_hmacs_with_the_suffix_kept (void **state)
 {
@@ -212,7 +212,7 @@ equal_names_stay_equal_and_different_ones_different (void **state)
 }
 
 static void
-what_is_no_name_stays (void **state)
+text_that_is_not_a_name_stays (void **state)
 {
   (void) state;
   struct radio_profile *profile = new_with_names ();
@@ -262,7 +262,8 @@ numbers_are_all_copied (void **state)
   radio_profile_close (copy);
 }
 
-/* A file in a patient's folder, and texts that tell parts of its name. */
+/* Returns a profile with a file in a patient's folder, and with texts that
+ * contain parts of its name. */
 static struct radio_profile *
 new_with_parts_of_names (void)
 {
@@ -283,7 +284,7 @@ new_with_parts_of_names (void)
 }
 
 static void
-assert_nobody (const char *text)
+assert_no_person (const char *text)
 {
   static const char *const people[] = { "johnroe", "janedoe", "annroe" };
   for (size_t i = 0; i < sizeof people / sizeof people[0]; i++)
@@ -291,7 +292,7 @@ assert_nobody (const char *text)
       fail_msg ("'%s' is in '%s'", people[i], text);
 }
 
-/* The value of the note of this key that is no name. */
+/* Returns a note's value by key, among the notes that are not names. */
 static const char *
 plain_note (const struct radio_profile *profile, const char *key, size_t skip)
 {
@@ -304,13 +305,13 @@ plain_note (const struct radio_profile *profile, const char *key, size_t skip)
 }
 
 static void
-plain_notes_are_cleaned_of_names (void **state)
+names_are_removed_from_plain_notes (void **state)
 {
   (void) state;
   struct radio_profile *profile = new_with_parts_of_names ();
   struct radio_profile *copy = redact (profile, "key");
   for (size_t i = 0; i < copy->notes.n; i++)
-    assert_nobody (copy->notes.at[i].value);
+    assert_no_person (copy->notes.at[i].value);
   bool first = strncmp (plain_note (copy, "state", 0), "while", 5) != 0;
   assert_string_equal (plain_note (copy, "state", first),
                        "while reading name-648f0136f845.nii.gz");
@@ -318,7 +319,8 @@ plain_notes_are_cleaned_of_names (void **state)
   radio_profile_close (copy);
 }
 
-/* HMAC-SHA256 of "janedoe" and of "johnroe", as python's hmac has them. */
+/* HMAC-SHA256 of "janedoe" and of "johnroe", as Python's hmac computes
+ * them. */
 static void
 components_and_stems_are_names_too (void **state)
 {
@@ -335,7 +337,7 @@ components_and_stems_are_names_too (void **state)
 }
 
 static void
-common_folders_and_short_ones_are_no_names (void **state)
+common_and_short_folders_are_not_names (void **state)
 {
   (void) state;
   struct radio_profile *profile = new_with_parts_of_names ();
@@ -346,7 +348,7 @@ common_folders_and_short_ones_are_no_names (void **state)
   radio_profile_close (copy);
 }
 
-/* Of pieces that begin with each other, whichever comes first in order. */
+/* The longest of several names with a common prefix, in any order. */
 static void
 the_longest_name_is_replaced (void **state)
 {
@@ -378,7 +380,8 @@ the_longest_name_is_replaced (void **state)
   radio_profile_close (copy);
 }
 
-/* Many names and nfacts long texts that might begin with each of them. */
+/* Returns many names, and nfacts long texts in which a name could begin at
+ * each letter. */
 static struct radio_profile *
 new_with_many_names (unsigned nfacts)
 {
@@ -404,7 +407,7 @@ new_with_many_names (unsigned nfacts)
 }
 
 static void
-many_names_are_looked_for_in_long_texts (void **state)
+many_names_are_searched_for_in_long_texts (void **state)
 {
   (void) state;
   struct radio_profile *profile = new_with_many_names (1);
@@ -415,9 +418,9 @@ many_names_are_looked_for_in_long_texts (void **state)
   radio_profile_close (copy);
 }
 
-/* Else somebody's file could make redacting take minutes. */
+/* Otherwise a crafted file could make redacting take minutes. */
 static void
-texts_beyond_the_limit_are_taken_out_whole (void **state)
+texts_beyond_the_limit_are_removed_entirely (void **state)
 {
   (void) state;
   struct radio_profile *profile = new_with_many_names (1000);
@@ -428,8 +431,7 @@ texts_beyond_the_limit_are_taken_out_whole (void **state)
   radio_profile_close (copy);
 }
 
-/* A command by its path, and files that are called like the command's own
- * words. */
+/* A command with its path, and files named like the command's own words. */
 static struct radio_profile *
 new_with_own_words (void)
 {
@@ -467,7 +469,7 @@ the_tool_s_own_name_and_words_stay (void **state)
   radio_profile_close (copy);
 }
 
-/* A file that is called "radio" is a file. */
+/* A file named "radio" is a file. */
 static void
 only_the_program_of_the_command_is_the_tool (void **state)
 {
@@ -492,16 +494,16 @@ main (void)
     cmocka_unit_test (without_redacting_names_are_there),
     cmocka_unit_test (pseudonyms_are_hmacs_with_the_suffix_kept),
     cmocka_unit_test (equal_names_stay_equal_and_different_ones_different),
-    cmocka_unit_test (what_is_no_name_stays),
+    cmocka_unit_test (text_that_is_not_a_name_stays),
     cmocka_unit_test (the_tool_s_own_name_and_words_stay),
     cmocka_unit_test (only_the_program_of_the_command_is_the_tool),
     cmocka_unit_test (numbers_are_all_copied),
-    cmocka_unit_test (plain_notes_are_cleaned_of_names),
+    cmocka_unit_test (names_are_removed_from_plain_notes),
     cmocka_unit_test (components_and_stems_are_names_too),
-    cmocka_unit_test (common_folders_and_short_ones_are_no_names),
+    cmocka_unit_test (common_and_short_folders_are_not_names),
     cmocka_unit_test (the_longest_name_is_replaced),
-    cmocka_unit_test (many_names_are_looked_for_in_long_texts),
-    cmocka_unit_test (texts_beyond_the_limit_are_taken_out_whole),
+    cmocka_unit_test (many_names_are_searched_for_in_long_texts),
+    cmocka_unit_test (texts_beyond_the_limit_are_removed_entirely),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

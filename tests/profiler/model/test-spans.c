@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The log: its order, what is refused of it, and the rows of requests, held
- * against trying every row. */
+/* The log: its order, refused spans, and the rows of requests, which are
+ * compared with trying every row. */
 #include <config.h>
 
 #include "profiler/model/builder.h"
 #include "tests/profiler/build.h"
 
-/* A profile with one node, of requests. */
+/* Returns a profile with one node, for requests. */
 static struct radio_profile *
 new_with_requests (uint32_t *node)
 {
@@ -38,7 +38,7 @@ spans_are_by_lane_then_time_then_longer_first (void **state)
 }
 
 static void
-a_child_is_cut_where_rounding_lets_it_stick_out (void **state)
+a_child_that_rounding_moves_past_its_parent_is_cut (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
@@ -87,7 +87,7 @@ a_parent_that_the_log_dropped_is_no_error (void **state)
  * Ids
  *----------------------------------------------------------------------*/
 
-/* n spans of which span i has the id first + i * step. */
+/* Returns a profile of n spans; span i has the id first + i * step. */
 static struct radio_profile *
 new_with_ids (uint32_t n, uint32_t first, uint32_t step)
 {
@@ -101,7 +101,7 @@ new_with_ids (uint32_t n, uint32_t first, uint32_t step)
   return profile;
 }
 
-/* Every span is found by its id, and by no other is one found. */
+/* Asserts that every span is found by its id, and none by other ids. */
 static void
 assert_ids_are_found (uint32_t n, uint32_t first, uint32_t step)
 {
@@ -120,7 +120,7 @@ assert_ids_are_found (uint32_t n, uint32_t first, uint32_t step)
                     RD_NO_INDEX);
   assert_int_equal (rd_span_ids_find (&ids, profile, UINT32_MAX),
                     RD_NO_INDEX);
-  /* Either way it takes four words a span at most, and a few. */
+  /* Either way the index has at most four slots a span, and a few more. */
   assert_true (ids.nslots <= 4 * (size_t) n + 16);
   radio_profile_close (profile);
 }
@@ -139,7 +139,7 @@ spans_are_found_by_ids_near_and_far_apart (void **state)
 }
 
 static void
-an_id_that_is_there_twice_is_refused_near_and_far_apart (void **state)
+duplicate_ids_are_refused_near_and_far_apart (void **state)
 {
   (void) state;
   static const uint32_t steps[] = { 1, 4000000 };
@@ -152,7 +152,8 @@ an_id_that_is_there_twice_is_refused_near_and_far_apart (void **state)
   }
 }
 
-/* A span made wrong by `spoil' is refused with a message that has `part'. */
+/* Asserts that a span modified by `spoil' is refused with a message that
+ * contains `part'. */
 static void
 assert_refused (void (*spoil) (struct rd_span *span), const char *part)
 {
@@ -203,7 +204,7 @@ spoil_nbytes (struct rd_span *span)
 }
 
 static void
-spans_that_do_not_hold_together_are_refused (void **state)
+inconsistent_spans_are_refused (void **state)
 {
   (void) state;
   assert_refused (spoil_node, "span 2 is of node 1");
@@ -312,7 +313,8 @@ end_of (const struct rd_span *span)
   return span->begin_ns + span->duration_ns;
 }
 
-/* The most requests at one time, by asking at each one's begin. */
+/* Returns the largest number of simultaneous requests, counted at each one's
+ * begin. */
 static size_t
 most_at_once (const struct rd_span *spans, size_t n)
 {
@@ -327,7 +329,8 @@ most_at_once (const struct rd_span *spans, size_t n)
   return most;
 }
 
-/* The first row in which nobody meets span i; earlier spans have theirs. */
+/* Returns the first row in which no span overlaps span i.  Earlier spans have
+ * their rows. */
 static uint32_t
 try_every_row (const struct rd_span *spans, const uint32_t *rows, size_t i)
 {
@@ -350,7 +353,7 @@ next_random (uint64_t *state)
 #define NREQUESTS 160
 
 static void
-rows_are_those_that_trying_every_row_finds (void **state)
+rows_are_those_found_by_trying_every_row (void **state)
 {
   (void) state;
   for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -396,20 +399,20 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (spans_are_by_lane_then_time_then_longer_first),
-    cmocka_unit_test (a_child_is_cut_where_rounding_lets_it_stick_out),
+    cmocka_unit_test (a_child_that_rounding_moves_past_its_parent_is_cut),
     cmocka_unit_test (a_span_that_is_its_own_parent_is_refused),
     cmocka_unit_test (a_parent_that_the_log_dropped_is_no_error),
     cmocka_unit_test (spans_are_found_by_ids_near_and_far_apart),
     cmocka_unit_test (
-      an_id_that_is_there_twice_is_refused_near_and_far_apart),
-    cmocka_unit_test (spans_that_do_not_hold_together_are_refused),
+      duplicate_ids_are_refused_near_and_far_apart),
+    cmocka_unit_test (inconsistent_spans_are_refused),
     cmocka_unit_test (a_lane_has_a_greatest_depth),
     cmocka_unit_test (requests_that_follow_each_other_share_a_row),
     cmocka_unit_test (
       requests_at_one_time_do_not_share_a_row_even_if_they_would_nest),
     cmocka_unit_test (phases_are_in_the_row_of_their_request),
     cmocka_unit_test (phases_whose_request_was_dropped_have_rows_too),
-    cmocka_unit_test (rows_are_those_that_trying_every_row_finds),
+    cmocka_unit_test (rows_are_those_found_by_trying_every_row),
     cmocka_unit_test (random_threads_keep_their_order),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

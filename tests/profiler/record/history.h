@@ -47,8 +47,8 @@ void history_leaf (struct history *history, const struct radio_site *site,
 void history_freeze (struct history *history);
 void history_release (struct history *history);
 
-/* The node of a path of names ("read/fetch"): find returns NULL if a writer
- * does not have it; node asserts that the first one has. */
+/* Return the node of a path of names ("read/fetch"): find returns NULL if a
+ * writer does not have it; node asserts that the first one has it. */
 struct rd_node *history_find (struct history *history, size_t writer,
                               const char *path);
 struct rd_node *history_node (struct history *history, const char *path);

@@ -258,8 +258,7 @@ a_following_scope_begins_at_the_last_end (void **state)
   history_release (&h);
 }
 
-/* Values of one set are first in sums of their own, and alternating sets lose
- * none. */
+/* A set's values first have sums of their own; alternating sets lose none. */
 static void
 alternating_sets_on_a_scope_add_up (void **state)
 {

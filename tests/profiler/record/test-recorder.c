@@ -200,7 +200,7 @@ a_thread_keeps_its_writer_from_push_to_push (void **state)
  *----------------------------------------------------------------------*/
 
 static int
-live_in_a_child (void *arg)
+run_in_a_child (void *arg)
 {
   struct radio_recorder *recorder = arg, *own;
   struct radio_profile *profile;
@@ -229,7 +229,7 @@ a_child_of_fork_does_not_record_for_its_parent (void **state)
   (void) state;
   assert_ok (radio_recorder_start (&process, &recorder));
   uint64_t token = radio_scope_begin (&a);
-  assert_int_equal (child_run (live_in_a_child, recorder), 0);
+  assert_int_equal (child_run (run_in_a_child, recorder), 0);
   radio_scope_end (token);
   rd_recorder_freeze (recorder);
   struct history h = { .recorder = recorder };
@@ -247,7 +247,7 @@ a_lock_held_at_fork_does_not_hang_the_child (void **state)
   (void) state;
   assert_ok (radio_recorder_start (NULL, &recorder));
   pthread_mutex_lock (&recorder->mutex);
-  int status = child_run (live_in_a_child, recorder);
+  int status = child_run (run_in_a_child, recorder);
   pthread_mutex_unlock (&recorder->mutex);
   assert_int_equal (status, 0);
   assert_ok (radio_recorder_stop (recorder, NULL));

@@ -41,7 +41,7 @@ __wrap_pthread_setspecific (pthread_key_t key, const void *value)
 }
 
 static void
-threads_that_were_taken_on_are_let_go_when_starting_fails (void **state)
+attached_threads_are_detached_when_starting_fails (void **state)
 {
   struct radio_recorder_options options = { .whole_process = true };
   struct radio_recorder *recorder;
@@ -67,7 +67,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (
-      threads_that_were_taken_on_are_let_go_when_starting_fails),
+      attached_threads_are_detached_when_starting_fails),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The taps for VTune and Nsight, compiled with headers that replace theirs:
- * the calls that these tools get, and that nothing they do in a call harms the
+/* The taps for VTune and Nsight, compiled with stub headers: the calls that
+ * these tools receive, and that nothing a tool does during a call harms the
  * recorder. */
 #include <config.h>
 
@@ -31,8 +31,8 @@ static struct {
   char words[4096];
   size_t n;
   unsigned nhandles, ndomains;
-  void (*hook) (const char *name);      /* called by what begins, with the
-                                           name, and by what ends: NULL */
+  void (*hook) (const char *name);      /* called with the name at a begin,
+                                           and with NULL at an end */
 } tools;
 
 static void
@@ -242,7 +242,7 @@ received_scopes_end_with_their_thread (void **state)
   history_release (&h);
 }
 
-/* Sites that no other test has. */
+/* Uses sites that no other test has. */
 static void
 a_handle_is_made_once_for_each_site (void **state)
 {
@@ -308,7 +308,7 @@ sites_beyond_the_cache_of_handles_call_taps (void **state)
 }
 
 /*------------------------------------------------------------------------
- * What they do meanwhile
+ * Taps that call the recorder
  *----------------------------------------------------------------------*/
 
 static void
@@ -502,7 +502,7 @@ wait_for_the_stop (const char *name)
 }
 
 static void *
-be_tapped (void *arg)
+run_with_tap (void *arg)
 {
   uint64_t token = radio_scope_receive (arg, &b);
   radio_scope_end (token);
@@ -521,7 +521,7 @@ the_stop_does_not_wait_for_a_slow_tap (void **state)
   radio_handoff_give (&handoff);
   pthread_barrier_init (&meeting, NULL, 2);
   tools.hook = wait_for_the_stop;
-  assert_int_equal (pthread_create (&thread, NULL, be_tapped, &handoff), 0);
+  assert_int_equal (pthread_create (&thread, NULL, run_with_tap, &handoff), 0);
   pthread_barrier_wait (&meeting);
   alarm (20);                   /* else this would hang */
   radio_scope_end (outer);

@@ -83,7 +83,7 @@ check_each_writer (struct radio_recorder *recorder, uint64_t n)
   }
 }
 
-/* No thread ends before all have run: so each has a writer of its own. */
+/* No thread ends before all have run, so each has a writer of its own. */
 struct group {
   pthread_barrier_t all_ran;
   int n;
@@ -429,7 +429,7 @@ end_in_a_call (void *arg)
 }
 
 static void
-what_a_thread_ran_in_the_call_that_it_leaves_open_is_work (void **state)
+time_run_in_a_call_left_open_is_work (void **state)
 {
   struct radio_recorder_options options = { .whole_process = true };
   struct history h;
@@ -481,7 +481,7 @@ main (void)
     cmocka_unit_test (another_thread_may_stop_a_threads_recorder),
     cmocka_unit_test (scopes_left_open_end_with_their_thread),
     cmocka_unit_test (
-      what_a_thread_ran_in_the_call_that_it_leaves_open_is_work),
+      time_run_in_a_call_left_open_is_work),
     cmocka_unit_test (ten_thousand_threads_reuse_one_writer),
     cmocka_unit_test (an_unnamed_thread_has_the_systems_name),
     cmocka_unit_test (a_long_name_is_cut_at_a_whole_character),

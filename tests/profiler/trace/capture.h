@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the exporters write, in memory, and as other programs see it: JSON by
- * json-c, pprof by a decoder of its own. */
+/* Captures the output of exporters in memory, and parses it as other programs
+ * do: JSON by json-c, pprof by a decoder of its own. */
 #ifndef RD_TESTS_CAPTURE_H
 #define RD_TESTS_CAPTURE_H
 
@@ -9,30 +9,33 @@
 #include "src/base/buffer.h"
 #include "tests/profiler/build.h"
 
-/* All bytes of a format, and a NUL that is not counted. */
+/* Captures all bytes of a format, followed by a NUL that is not counted. */
 void capture_bytes (const struct radio_profile *profile,
                     enum radio_profile_format format, bool arguments,
                     struct rd_buffer *bytes);
 
-/* A JSON format, parsed strictly; json_object_put it. */
+/* Returns the output of a JSON format, parsed strictly; the caller calls
+ * json_object_put. */
 struct json_object *capture_json (const struct radio_profile *profile,
                                   enum radio_profile_format format,
                                   bool arguments);
 
-/* Members that must be there. */
+/* Return members that must exist. */
 struct json_object *json_at (struct json_object *object, const char *key);
 const char *json_text (struct json_object *object, const char *key);
 uint64_t json_u64 (struct json_object *object, const char *key);
 
-/* A time in microseconds with three decimals, or six; rounded to ns. */
+/* Return a time that is in microseconds with three or six decimals; json_ns
+ * rounds it. */
 uint64_t json_ps (struct json_object *object, const char *key);
 uint64_t json_ns (struct json_object *object, const char *key);
 
-/* The events of a Chrome trace with this phase ("X"): a new array. */
+/* Returns the events of a Chrome trace with this phase ("X"), as a new
+ * array. */
 struct json_object *chrome_events (struct json_object *trace,
                                    const char *phase);
 
-/* The only one of them with this name, or the n-th. */
+/* Returns the only one of them with this name, or the n-th. */
 struct json_object *chrome_event (struct json_object *trace,
                                   const char *phase, const char *name,
                                   size_t n);

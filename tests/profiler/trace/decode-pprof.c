@@ -208,7 +208,7 @@ take_part (struct pprof *pprof, const struct field *field)
  * The whole
  *----------------------------------------------------------------------*/
 
-/* The strings come first, since everything names them. */
+/* The strings come first, since everything refers to them. */
 static void
 take_strings (struct pprof *pprof, struct input input)
 {

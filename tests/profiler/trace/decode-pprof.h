@@ -48,12 +48,12 @@ void pprof_free (struct pprof *pprof);
 const struct pprof_function *
 pprof_function_of (const struct pprof *pprof, uint64_t location);
 
-/* The path of a sample, root first, "a;b;c", into room for nbytes. */
+/* Writes the path of a sample, root first, "a;b;c", into room for nbytes. */
 void pprof_path (const struct pprof *pprof,
                  const struct pprof_sample *sample, char *path,
                  size_t nbytes);
 
-/* The index of a sample type. */
+/* Returns the index of a sample type. */
 size_t pprof_type (const struct pprof *pprof, const char *type);
 
 #endif /* RD_TESTS_DECODE_PPROF_H */

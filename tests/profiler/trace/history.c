@@ -59,7 +59,7 @@ child_node (struct walk *walk, uint32_t parent, enum radio_edge edge)
   return build_edge_node (walk->profile, parent, name, "user", edge);
 }
 
-/* Children of a span that has been added, within it, on its lane. */
+/* Adds children of a span that has been added, within it, on its lane. */
 static void
 add_children (struct walk *walk, uint32_t lane, uint32_t id, unsigned depth)
 {
@@ -81,7 +81,7 @@ add_children (struct walk *walk, uint32_t lane, uint32_t id, unsigned depth)
   }
 }
 
-/* Some span that work can be handed on by. */
+/* Returns a random span that can hand on work. */
 static uint32_t
 some_parent (struct walk *walk)
 {
@@ -94,7 +94,7 @@ some_parent (struct walk *walk)
   }
 }
 
-/* Work of others, one after the other on a lane of its own. */
+/* Adds work for other spans, in sequence on a lane of its own. */
 static void
 add_worker (struct walk *walk, uint32_t lane)
 {

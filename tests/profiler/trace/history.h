@@ -6,13 +6,13 @@
 
 #include "tests/profiler/build.h"
 
-/* What a caller may pass as a name: quotes, control characters, text that
- * runs from right to left, bytes that are no UTF-8, ends of scripts. */
+/* Names that a caller may pass: quotes, control characters, right-to-left
+ * text, invalid UTF-8, ends of scripts. */
 extern const char *const odd_names[];
 extern const size_t odd_names_count;
 
-/* Finished; the same for the same seed.  odd: with names from the table,
- * else with plain ones. */
+/* Returns a finished profile.  The same seed gives the same profile.  With
+ * `odd', names are from the table, otherwise they are plain. */
 struct radio_profile *history_random (uint64_t seed, bool odd);
 
 #endif /* RD_TESTS_HISTORY_H */

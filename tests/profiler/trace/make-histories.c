@@ -13,7 +13,7 @@
 
 #include "tests/profiler/trace/history.h"
 
-/* Write and release a profile. */
+/* Writes and closes a profile. */
 static void
 put (struct radio_profile *profile, const char *folder, const char *name)
 {

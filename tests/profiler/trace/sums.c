@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums by a text. */
+/* Sums by key. */
 #include <config.h>
 
 #include "tests/profiler/trace/sums.h"
@@ -24,7 +24,7 @@ compare_keys (const void *a, const void *b)
                  ((const struct sum *) b)->key);
 }
 
-/* Equal keys become one, and what is 0 goes. */
+/* Merges equal keys, and drops sums of 0. */
 static void
 tidy (struct sums *sums)
 {
@@ -74,7 +74,7 @@ sums_free (struct sums *sums)
   *sums = (struct sums) { 0 };
 }
 
-/* A line feed is in no name: the model replaces control characters. */
+/* No name contains a line feed: the model replaces control characters. */
 void
 path_push (struct path *path, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums by a text: totals of paths, as different formats have them. */
+/* Sums by a text key: totals of paths, as different formats have them. */
 #ifndef RD_TESTS_SUMS_H
 #define RD_TESTS_SUMS_H
 
@@ -16,11 +16,11 @@ struct sums {
   size_t n, capacity;
 };
 
-/* Add to the sum of a key, which is copied. */
+/* Adds to the sum of a key, which is copied. */
 void sums_add (struct sums *sums, const char *key, uint64_t value);
 
-/* The same keys have the same sums; what is 0 may be missing.  Both are
- * sorted; what names the second in the message. */
+/* Asserts that the same keys have the same sums; sums of 0 may be missing.
+ * Sorts both. `what' names the second one in the message. */
 void sums_assert_equal (struct sums *a, struct sums *b, const char *what);
 
 void sums_free (struct sums *sums);

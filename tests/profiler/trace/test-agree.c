@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All formats against one another, on random histories: the same times by
- * the same paths, whatever the names are. */
+/* Compares all formats on random histories: the same paths have the same
+ * times, whatever the names are. */
 #include <config.h>
 
 #include "tests/profiler/trace/capture.h"
@@ -135,8 +135,9 @@ is_within (const struct rd_span *inner, const struct rd_span *outer)
             <= outer->begin_ns + outer->duration_ns;
 }
 
-/* The path of a span in its lane: all spans before it, in the profile's
- * order, that it lies within.  The slow way, by looking at every one. */
+/* Builds the path of a span in its lane from all spans before it, in the
+ * profile's order, that contain it.  This is the slow way, which looks at
+ * every one. */
 static void
 lane_path (const struct radio_profile *profile, size_t at,
            struct path *path)
@@ -191,8 +192,8 @@ sum_evented (const struct radio_profile *profile, struct sums *sums)
   json_object_put (file);
 }
 
-/* Spans of a lane stand in the file in the profile's order, and lanes in
- * theirs: a new tid is the next lane. */
+/* Spans of a lane are in the profile's order in the file, and so are lanes: a
+ * new tid is the next lane. */
 static void
 sum_chrome (const struct radio_profile *profile, struct sums *sums)
 {
@@ -300,9 +301,9 @@ chromes_events_have_them_under_odd_names (void **state)
   for_each_history (true, sum_log, sum_chrome, "chrome");
 }
 
-/* Perfetto shows escapes by numbers as they stand. */
+/* Perfetto shows numeric escapes verbatim. */
 static void
-chromes_names_are_not_escaped_by_numbers (void **state)
+chromes_names_have_no_numeric_escapes (void **state)
 {
   (void) state;
   struct radio_profile *profile = history_random (1, true);
@@ -347,7 +348,7 @@ main (void)
     cmocka_unit_test (speedscopes_lanes_have_them_under_odd_names),
     cmocka_unit_test (chromes_events_have_the_times_of_the_log),
     cmocka_unit_test (chromes_events_have_them_under_odd_names),
-    cmocka_unit_test (chromes_names_are_not_escaped_by_numbers),
+    cmocka_unit_test (chromes_names_have_no_numeric_escapes),
     cmocka_unit_test (odd_names_leave_files_plain),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

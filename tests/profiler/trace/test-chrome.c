@@ -28,7 +28,8 @@ has (struct json_object *object, const char *key)
   return json_object_object_get_ex (object, key, NULL);
 }
 
-/* One span on one lane; what a test adds comes between begin and end. */
+/* Begins a profile of one span on one lane; a test may add to it before it
+ * calls end_simple. */
 static struct radio_profile *
 begin_simple (uint32_t *lane, uint32_t *read)
 {
@@ -90,7 +91,7 @@ every_event_has_a_time_and_a_process (void **state)
 }
 
 static void
-nothing_has_arguments_unless_they_are_asked_for (void **state)
+nothing_has_arguments_unless_requested (void **state)
 {
   (void) state;
   struct json_object *trace = captured (build_specimen (), false);
@@ -140,7 +141,7 @@ processes_and_threads_have_names_and_places (void **state)
 }
 
 static void
-a_process_without_a_title_is_called_as_the_program (void **state)
+a_process_without_a_title_is_named_like_the_program (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("");
@@ -151,7 +152,7 @@ a_process_without_a_title_is_called_as_the_program (void **state)
   json_object_put (trace);
 }
 
-/* The tids of a trace's thread_name events, in order. */
+/* Asserts the tids of a trace's thread_name events, in order. */
 static void
 assert_tids (struct radio_profile *profile, const uint64_t *tids, size_t n)
 {
@@ -214,7 +215,7 @@ each_rank_is_a_process (void **state)
   json_object_put (trace);
 }
 
-/* Some readers know a thread by its tid alone. */
+/* Some readers identify a thread by its tid alone. */
 static void
 threads_of_two_ranks_differ_in_their_numbers_too (void **state)
 {
@@ -297,7 +298,7 @@ requests_that_overlap_are_on_rows_of_their_own (void **state)
   json_object_put (trace);
 }
 
-/* True if an interval lies within, or beside, another. */
+/* Returns true if two intervals nest or are disjoint. */
 static bool
 nest (struct json_object *a, struct json_object *b)
 {
@@ -352,7 +353,7 @@ a_child_that_ends_long_after_its_parent_is_cut (void **state)
   build_span (profile, lane, plan, id, 105, 1000);
   build_span (profile, lane, read, 0, 110, 10);
   build_finish (profile);
-  /* The model cuts too; what a broken one gives is cut by the exporter. */
+  /* The model cuts too; the exporter cuts what a broken model passes. */
   profile->spans.at[1].duration_ns = 1000;
   struct json_object *trace = captured (profile, false);
   assert_int_equal (json_ns (chrome_event (trace, "X", "plan", 0), "dur"),
@@ -390,7 +391,7 @@ arguments_are_texts_bytes_and_times_of_the_run (void **state)
 }
 
 static void
-a_span_of_which_nothing_is_known_has_no_arguments (void **state)
+a_span_without_details_has_no_arguments (void **state)
 {
   (void) state;
   struct json_object *trace = simple_trace (true);
@@ -450,10 +451,10 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_span_is_one_complete_event_in_microseconds),
     cmocka_unit_test (every_event_has_a_time_and_a_process),
-    cmocka_unit_test (nothing_has_arguments_unless_they_are_asked_for),
+    cmocka_unit_test (nothing_has_arguments_unless_requested),
     cmocka_unit_test (the_tail_has_the_origin_of_the_trace),
     cmocka_unit_test (processes_and_threads_have_names_and_places),
-    cmocka_unit_test (a_process_without_a_title_is_called_as_the_program),
+    cmocka_unit_test (a_process_without_a_title_is_named_like_the_program),
     cmocka_unit_test (lanes_keep_the_numbers_of_their_threads_if_they_can),
     cmocka_unit_test (each_rank_is_a_process),
     cmocka_unit_test (threads_of_two_ranks_differ_in_their_numbers_too),
@@ -465,7 +466,7 @@ main (void)
     cmocka_unit_test (spans_of_a_thread_nest_in_random_profiles),
     cmocka_unit_test (a_child_that_ends_long_after_its_parent_is_cut),
     cmocka_unit_test (arguments_are_texts_bytes_and_times_of_the_run),
-    cmocka_unit_test (a_span_of_which_nothing_is_known_has_no_arguments),
+    cmocka_unit_test (a_span_without_details_has_no_arguments),
     cmocka_unit_test (numbers_that_a_double_does_not_hold_are_texts),
     cmocka_unit_test (texts_go_to_their_own_span_only),
   };

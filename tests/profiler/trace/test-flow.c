@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The arrows of a Chrome trace: from whom, to whom, and at times at which
- * every reader finds the right spans. */
+/* The flow arrows of a Chrome trace: their source, their target, and times at
+ * which every reader finds the right spans. */
 #include <config.h>
 
 #include "tests/profiler/trace/capture.h"
@@ -118,7 +118,7 @@ an_arrow_ends_before_what_the_worker_does_next (void **state)
 }
 
 static void
-where_a_child_begins_at_once_its_beginning_has_to_do (void **state)
+an_arrow_starts_at_the_begin_if_a_child_begins_there (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -206,7 +206,7 @@ requests_have_arrows_and_their_phases_have_none (void **state)
 }
 
 static void
-work_within_its_submitter_on_the_same_thread_has_none (void **state)
+work_within_its_submitter_on_one_thread_has_no_arrow (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -216,7 +216,7 @@ work_within_its_submitter_on_the_same_thread_has_none (void **state)
 }
 
 static void
-work_after_its_submitter_on_the_same_thread_has_one (void **state)
+work_after_its_submitter_on_one_thread_has_an_arrow (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -228,7 +228,7 @@ work_after_its_submitter_on_the_same_thread_has_one (void **state)
 }
 
 static void
-a_call_has_none (void **state)
+a_call_has_no_arrow (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -239,7 +239,7 @@ a_call_has_none (void **state)
 
 /* The log keeps the longest: a parent can be missing. */
 static void
-work_whose_submitter_was_dropped_has_none (void **state)
+work_whose_submitter_was_dropped_has_no_arrow (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -283,15 +283,15 @@ main (void)
     cmocka_unit_test (work_handed_on_has_an_arrow_from_where_it_was_submitted),
     cmocka_unit_test (an_arrow_starts_before_what_its_submitter_does_next),
     cmocka_unit_test (an_arrow_ends_before_what_the_worker_does_next),
-    cmocka_unit_test (where_a_child_begins_at_once_its_beginning_has_to_do),
+    cmocka_unit_test (an_arrow_starts_at_the_begin_if_a_child_begins_there),
     cmocka_unit_test (an_arrow_lies_within_a_submitter_that_has_ended),
     cmocka_unit_test (each_arrow_has_an_id_of_its_own),
     cmocka_unit_test (an_arrow_starts_before_it_ends_in_the_file),
     cmocka_unit_test (requests_have_arrows_and_their_phases_have_none),
-    cmocka_unit_test (work_within_its_submitter_on_the_same_thread_has_none),
-    cmocka_unit_test (work_after_its_submitter_on_the_same_thread_has_one),
-    cmocka_unit_test (a_call_has_none),
-    cmocka_unit_test (work_whose_submitter_was_dropped_has_none),
+    cmocka_unit_test (work_within_its_submitter_on_one_thread_has_no_arrow),
+    cmocka_unit_test (work_after_its_submitter_on_one_thread_has_an_arrow),
+    cmocka_unit_test (a_call_has_no_arrow),
+    cmocka_unit_test (work_whose_submitter_was_dropped_has_no_arrow),
     cmocka_unit_test (an_arrow_that_would_go_back_in_time_is_left_out),
     cmocka_unit_test (
       an_arrow_waits_for_a_submitter_that_began_a_little_later),

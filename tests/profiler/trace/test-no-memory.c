@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each allocation of an exporter can fail: the writing fails, and nothing is
- * lost. */
+/* Each allocation of an exporter may fail: writing fails, and nothing
+ * leaks. */
 #include <config.h>
 
 #include "profiler/export/export.h"
@@ -57,7 +57,7 @@ pprof_fails_cleanly (void **state)
   fail_each_allocation (RADIO_PROFILE_PPROF);
 }
 
-/* A sink that takes only so many bytes. */
+/* A sink that accepts a limited number of bytes. */
 static enum radio_status
 take_some (const void *data, size_t nbytes, void *user_data)
 {

@@ -15,7 +15,7 @@ captured (struct radio_profile *profile)
   return pprof_decode (&bytes);
 }
 
-/* The value of a type at a path; the path must be there once. */
+/* Returns the value of a type at a path, which must occur once. */
 static int64_t
 value_at (const struct pprof *pprof, const char *path, const char *type)
 {
@@ -74,7 +74,7 @@ the_sample_types_are_what_is_documented (void **state)
 }
 
 static void
-each_node_is_a_sample_with_what_is_its_own (void **state)
+each_node_is_a_sample_with_its_own_values (void **state)
 {
   (void) state;
   static const struct {
@@ -128,7 +128,7 @@ the_leaf_comes_first (void **state)
 }
 
 static void
-functions_know_where_they_stand_in_the_program (void **state)
+functions_have_their_source_location (void **state)
 {
   (void) state;
   struct pprof *pprof = captured (build_read ());
@@ -191,8 +191,7 @@ sums_beyond_signed_numbers_are_cut (void **state)
   pprof_free (pprof);
 }
 
-/* The same bytes, whatever order they were counted in: the sum is nothing
- * that moved. */
+/* Counters of the same bytes, in any order: their sum has no meaning. */
 static void
 bytes_are_those_of_the_most_specific_counter (void **state)
 {
@@ -293,9 +292,9 @@ assert_bytes (struct rd_wire *wire, const char *bytes, size_t nbytes)
   rd_wire_free (wire);
 }
 
-/* The examples of protocol buffers' own description. */
+/* The examples are from the documentation of protocol buffers. */
 static void
-numbers_and_texts_are_as_in_the_description (void **state)
+numbers_and_texts_are_encoded_as_documented (void **state)
 {
   (void) state;
   struct rd_wire wire = { 0 };
@@ -305,7 +304,7 @@ numbers_and_texts_are_as_in_the_description (void **state)
 }
 
 static void
-packed_numbers_and_messages_are_as_in_the_description (void **state)
+packed_numbers_and_messages_are_encoded_as_documented (void **state)
 {
   (void) state;
   struct rd_wire wire = { 0 }, inner = { 0 };
@@ -343,10 +342,10 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_sample_types_are_what_is_documented),
-    cmocka_unit_test (each_node_is_a_sample_with_what_is_its_own),
+    cmocka_unit_test (each_node_is_a_sample_with_its_own_values),
     cmocka_unit_test (the_whole_has_its_time_and_names),
     cmocka_unit_test (the_leaf_comes_first),
-    cmocka_unit_test (functions_know_where_they_stand_in_the_program),
+    cmocka_unit_test (functions_have_their_source_location),
     cmocka_unit_test (samples_are_labelled_with_their_category),
     cmocka_unit_test (a_recursion_is_one_function_at_several_depths),
     cmocka_unit_test (sums_beyond_signed_numbers_are_cut),
@@ -355,8 +354,8 @@ main (void)
     cmocka_unit_test (an_empty_profile_is_a_file_too),
     cmocka_unit_test (strings_are_in_the_table_once),
     cmocka_unit_test (the_deepest_tree_is_written),
-    cmocka_unit_test (numbers_and_texts_are_as_in_the_description),
-    cmocka_unit_test (packed_numbers_and_messages_are_as_in_the_description),
+    cmocka_unit_test (numbers_and_texts_are_encoded_as_documented),
+    cmocka_unit_test (packed_numbers_and_messages_are_encoded_as_documented),
     cmocka_unit_test (the_largest_number_takes_ten_bytes),
     cmocka_unit_test (zero_is_left_out),
   };

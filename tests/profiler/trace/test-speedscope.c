@@ -94,7 +94,7 @@ build_two_threads (void)
 }
 
 static void
-the_file_says_what_it_is (void **state)
+the_file_identifies_its_format (void **state)
 {
   (void) state;
   struct json_object *file = captured (build_two_threads ());
@@ -198,7 +198,7 @@ stacks_come_in_the_order_of_the_tree (void **state)
 }
 
 static void
-what_takes_no_time_of_its_own_is_no_stack (void **state)
+nodes_without_self_time_are_not_stacks (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("zero");
@@ -320,14 +320,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (the_file_says_what_it_is),
+    cmocka_unit_test (the_file_identifies_its_format),
     cmocka_unit_test (each_lane_is_a_profile_of_events_and_the_tree_one_more),
     cmocka_unit_test (events_are_in_the_order_of_time_and_nested),
     cmocka_unit_test (lanes_end_where_the_recording_ends),
     cmocka_unit_test (a_span_after_the_wall_time_moves_the_end),
     cmocka_unit_test (stacks_cross_threads_and_weigh_their_self_time),
     cmocka_unit_test (stacks_come_in_the_order_of_the_tree),
-    cmocka_unit_test (what_takes_no_time_of_its_own_is_no_stack),
+    cmocka_unit_test (nodes_without_self_time_are_not_stacks),
     cmocka_unit_test (equal_places_are_one_frame_and_others_are_not),
     cmocka_unit_test (instants_are_no_frames_of_a_lane),
     cmocka_unit_test (spans_without_duration_are_balanced),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of one nanosecond: set apart in the order of the nesting, by less
- * than rounding notices, and found again by a reader that sorts begins and
- * ends as floating-point numbers. */
+/* Events of the same nanosecond are set apart in nesting order, by less than
+ * rounding shows, and a reader that sorts begins and ends as floating-point
+ * numbers finds the nesting. */
 #include <config.h>
 
 #include "src/base/alloc.h"
@@ -29,7 +29,7 @@ add (struct radio_profile *profile, uint32_t parent, uint64_t begin,
   return build_span (profile, 0, node, parent, begin, duration);
 }
 
-/* The shifts of spans in the order of their ids. */
+/* Asserts the shifts of spans in the order of their ids. */
 static void
 assert_shifts (struct radio_profile *profile,
                const struct rd_shift *expected)
@@ -47,7 +47,7 @@ assert_shifts (struct radio_profile *profile,
 }
 
 static void
-what_happens_alone_keeps_its_time (void **state)
+an_isolated_event_keeps_its_time (void **state)
 {
   (void) state;
   uint32_t lane;
@@ -69,7 +69,7 @@ a_child_that_ends_with_its_parent_ends_a_little_before (void **state)
 }
 
 static void
-what_ends_where_the_next_begins_ends_a_little_before (void **state)
+a_span_that_touches_the_next_ends_a_little_before (void **state)
 {
   (void) state;
   uint32_t lane;
@@ -80,7 +80,7 @@ what_ends_where_the_next_begins_ends_a_little_before (void **state)
 }
 
 static void
-two_that_begin_together_keep_their_time (void **state)
+spans_that_begin_together_keep_their_time (void **state)
 {
   (void) state;
   uint32_t lane;
@@ -91,7 +91,7 @@ two_that_begin_together_keep_their_time (void **state)
 }
 
 static void
-a_span_without_duration_gets_a_little_one (void **state)
+a_span_without_duration_gets_a_small_one (void **state)
 {
   (void) state;
   uint32_t lane;
@@ -99,13 +99,13 @@ a_span_without_duration_gets_a_little_one (void **state)
   uint32_t id = add (profile, 0, 5, 10);
   add (profile, id, 5, 0);
   add (profile, id, 5, 3);
-  /* Longer ones come first: the second stands in the third. */
+  /* Longer ones come first: the second span lies within the third. */
   assert_shifts (profile, (struct rd_shift[]) { { 0, 0 }, { 0, 100 },
                                                 { 0, 0 } });
 }
 
 static void
-many_events_share_what_room_there_is (void **state)
+many_events_share_the_available_room (void **state)
 {
   (void) state;
   uint32_t lane;
@@ -167,7 +167,7 @@ compare_edges (const void *pa, const void *pb)
   return (a->event > b->event) - (a->event < b->event);
 }
 
-/* All edges of one thread in order; how many. */
+/* Lists all edges of one thread in order, and returns their number. */
 static size_t
 list_edges (struct json_object *events, uint64_t tid, struct edge *edges)
 {
@@ -185,7 +185,7 @@ list_edges (struct json_object *events, uint64_t tid, struct edge *edges)
   return n;
 }
 
-/* Every end is that of the innermost. */
+/* Asserts that every end is that of the innermost span. */
 static void
 assert_balanced (const struct edge *edges, size_t n)
 {
@@ -230,8 +230,8 @@ sorting_floating_point_numbers_finds_the_nesting (void **state)
   assert_balanced_threads (build_specimen ());
 }
 
-/* The log of a profile as a clock would have it that ticks every 2 us: most
- * events coincide. */
+/* Returns the log of a profile as a clock with ticks of 2 us would record it:
+ * most events coincide. */
 static struct radio_profile *
 coarse_copy (const struct radio_profile *profile)
 {
@@ -267,12 +267,12 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (what_happens_alone_keeps_its_time),
+    cmocka_unit_test (an_isolated_event_keeps_its_time),
     cmocka_unit_test (a_child_that_ends_with_its_parent_ends_a_little_before),
-    cmocka_unit_test (what_ends_where_the_next_begins_ends_a_little_before),
-    cmocka_unit_test (two_that_begin_together_keep_their_time),
-    cmocka_unit_test (a_span_without_duration_gets_a_little_one),
-    cmocka_unit_test (many_events_share_what_room_there_is),
+    cmocka_unit_test (a_span_that_touches_the_next_ends_a_little_before),
+    cmocka_unit_test (spans_that_begin_together_keep_their_time),
+    cmocka_unit_test (a_span_without_duration_gets_a_small_one),
+    cmocka_unit_test (many_events_share_the_available_room),
     cmocka_unit_test (too_many_events_stay_within_their_nanosecond),
     cmocka_unit_test (sorting_floating_point_numbers_finds_the_nesting),
     cmocka_unit_test (a_coarse_clock_leaves_the_nesting_too),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Spans added up, against a slow way to the same answers: looking at every
+// Sums of spans, compared with a slow computation that looks at every
 // nanosecond.
 import test from 'node:test';
 import assert from 'node:assert/strict';
@@ -13,7 +13,7 @@ function close(a, b, what) {
   assert.ok(Math.abs(a - b) < 1e-6, what + ': ' + a + ' is not ' + b);
 }
 
-// For every nanosecond: which of the spans runs, and which are its children.
+// Finds for every nanosecond the running span and its children.
 function bySteps(profile, from, to, lanes) {
   const { spans, tree } = profile;
   const sums = { calls: [], total: [], self: [], work: [] };
@@ -52,7 +52,7 @@ async function check(seed, from, to, lanes) {
                                           name + ' of ' + node));
 }
 
-test('all of the time is what looking at each nanosecond gives', async () => {
+test('all of the time equals the sum over nanoseconds', async () => {
   for (let seed = 1; seed < 8; seed++)
     await check(seed, 0, 1e9, null);
 });
@@ -70,7 +70,7 @@ test('so are some of the lanes', async () => {
   await check(4, 100, 700, [0, 1, 1]);
 });
 
-test('what adjoining stretches have adds up to the whole', async () => {
+test('adjoining stretches add up to the whole', async () => {
   const { nodes, spans } = history(9, 300);
   const profile = await makeProfile(nodes, spans);
   const stretch = (from, to) =>
@@ -106,7 +106,7 @@ test('requests and their phases do no work', async () => {
   assert.deepEqual(Array.from(sums.self), [50, 30, 20]);
 });
 
-test('what takes no time is counted where it is', async () => {
+test('spans without duration are counted where they are', async () => {
   const profile = await makeProfile([{ name: 'mark' }],
     [{ lane: 0, node: 0, begin: 50, duration: 0 }]);
   const calls = (from, to) =>
@@ -149,7 +149,7 @@ test('children are all that have the parent, by their begin', () => {
 });
 
 // Two scopes with bytes: the first asked for more than it delivered, so its
-// spans tell what it asked for; requests and allocations no span tells.
+// spans hold the bytes asked for; no span holds requests and allocations.
 async function narrowed(values) {
   const profile = await makeProfile(
     [{ name: 'read', alloc_count: 3, alloc_nbytes: 300 },
@@ -164,7 +164,7 @@ async function narrowed(values) {
   return new Model(profile, { get: (key) => values[key] ?? '' });
 }
 
-test('a stretch of time has the counters that its spans tell', async () => {
+test('a stretch of time has the counters that its spans hold', async () => {
   const model = await narrowed({ range: '0-500', metric: 'c:decoded' });
   assert.deepEqual(model.shape().metrics.filter(({ id }) =>
     id.startsWith('c:')).map(({ label, sum }) => [label, sum]),
@@ -172,7 +172,7 @@ test('a stretch of time has the counters that its spans tell', async () => {
   assert.equal(model.lacking(), '');
 });
 
-test('it says of others, and of allocations, that it does not', async () => {
+test('other counters and allocations are reported as unknown', async () => {
   for (const [id, label] of [['c:requests', 'requests'],
                              ['c:delivered', 'delivered'],
                              ['allocs', 'allocations'],
@@ -189,7 +189,7 @@ test('it says of others, and of allocations, that it does not', async () => {
   }
 });
 
-test('it says where there is none of what its spans could tell', async () => {
+test('counters that its spans lack are reported as such', async () => {
   const model = await narrowed({ range: '400-500', metric: 'c:decoded' });
   assert.equal(model.lacking(),
                'nothing here has any decoded: shown by wall');

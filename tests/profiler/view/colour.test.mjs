@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Colours: the same in every run, with enough contrast, and told apart also
-// by those who see fewer of them.
+// Colours: the same in every run, with enough contrast, and distinguishable
+// by colour-blind readers.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -32,8 +32,8 @@ test('a colour depends on nothing but category and name', () => {
   assert.match(categoryColour('__proto__'), /^#[0-9a-f]{6}$/);
 });
 
-// Vienot, Brettel and Mollon (1999): what a protanope or a deuteranope sees,
-// in linear light.
+// The colours that a protanope or a deuteranope sees, in linear light: Vienot,
+// Brettel and Mollon (1999).
 const SIMULATIONS = {
   protanopia: [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0],
                [0.00401, -0.00401, 1]],

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two profiles beside each other: which paths are one, what changed, and
-// what is noise.  That `radio diff' says the same is tested with it, in
-// tests/interop.
+// Comparing two profiles: paired paths, changes, and noise.  tests/interop
+// checks that `radio diff' reports the same.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
@@ -22,7 +21,7 @@ test('the variance of a median is that of its order statistics', () => {
   assert.equal(spreadOf([1, 2, 3, 4]).median, 2.5);
 });
 
-test('a run that lies alone counts as the one next to it', () => {
+test('an outlier counts as the run next to it', () => {
   assert.equal(spreadOf([10, 11, 12, 900]).max, 12);
   assert.equal(spreadOf([1, 901, 902, 903]).min, 901);
   assert.equal(spreadOf([10, 11, 900]).max, 900);
@@ -37,7 +36,7 @@ test('the interval of two runs is that of Student with 2 degrees', () => {
   assert.ok(Math.abs(high - (4 + half)) < 1e-9);
 });
 
-test('runs that are all beyond the others are no noise', () => {
+test('runs that are all beyond the others are not noise', () => {
   assert.deepEqual(spreadInterval(spreadOf([8, 9, 10]),
                                   spreadOf([15, 40, 60])), [5, 52]);
 });
@@ -69,7 +68,7 @@ function compare(a, b, ...how) {
   return compareProfiles(runShape(a), runShape(b), ...how);
 }
 
-function told({ paths }) {
+function summary({ paths }) {
   return paths.map((one) => [one.name, one.depth, one.change,
                              one.totalBefore, one.totalAfter]);
 }
@@ -80,7 +79,7 @@ test('paths are paired by their names from the root on', () => {
   const after = makeProfile({ a: [90], 'a/c': [20], 'a/c/x': [5],
                               'a/b': [30], d: [1] });
   const compared = compare(before, after);
-  assert.deepEqual(told(compared), [
+  assert.deepEqual(summary(compared), [
     ['a', 0, 'one run', 100, 90], ['b', 1, 'one run', 60, 30],
     ['x', 2, 'gone', 5, 0], ['c', 1, 'one run', 10, 20],
     ['x', 2, 'new', 0, 5], ['d', 0, 'new', 0, 1],
@@ -89,9 +88,9 @@ test('paths are paired by their names from the root on', () => {
   assert.deepEqual([...compared.tree.parents], [-1, 0, 1, 0, 3, -1]);
 });
 
-// As test-compare.c has it: runs that have a path, of how many, and how many
-// runs of the other side have none.
-test('what a few runs of one side have is noise', () => {
+// As in test-compare.c: the number of runs that have a path, the number of
+// all runs, and the number of runs of the other side, which lack it.
+test('paths of a few runs of one side are noise', () => {
   for (const [n, have, others, belongs] of [
     [20, 1, 20, 0], [20, 10, 20, 0], [20, 11, 20, 1], [20, 20, 20, 1],
     [5, 3, 5, 0], [5, 4, 5, 1], [2, 1, 2, 0], [2, 2, 2, 1], [20, 19, 1, 0],
@@ -105,7 +104,7 @@ test('what a few runs of one side have is noise', () => {
   }
 });
 
-test('with several runs a change is told from noise', () => {
+test('with several runs a change is distinguished from noise', () => {
   const before = makeProfile({ a: [100, 102, 98, 101], b: [5, 50, 1, 9],
                                c: [80, 81, 82, 80] });
   const after = makeProfile({ a: [150, 151, 149, 150], b: [7, 3, 60, 8],
@@ -118,7 +117,7 @@ test('with several runs a change is told from noise', () => {
   assert.deepEqual([slower.callsBefore, slower.selfAfter], [2, 1]);
 });
 
-test('other conditions and other operations are told', () => {
+test('other conditions and other operations are reported', () => {
   const a = makeProfile({ a: [1] }, { operation: 'roi', codec: 'small',
                                       pid: '1', only: 'x' });
   const b = makeProfile({ a: [1] }, { operation: 'roi', codec: 'fast',
@@ -144,7 +143,7 @@ test('widths are the larger of both, also when the wholes are made equal',
   assert.equal(scaleOfAfter(compared, false), 1);
 });
 
-test('scaling moves the interval that tells noise', () => {
+test('scaling moves the interval of noise', () => {
   const path = { change: 'slower', low: 10, high: 20, totalAfter: 100 };
   assert.equal(changeOf(path, 1), 'slower');
   assert.equal(changeOf(path, 0.85), 'noise');
@@ -156,17 +155,17 @@ test('both are compared by other metrics', () => {
   const before = makeProfile({ a: [100, 102, 98, 101], 'a/b': [4, 4, 4, 4] });
   const after = makeProfile({ a: [50, 51, 49, 50], 'a/c': [2, 2, 2, 2] });
   const of = (id) => compare(before, after, { id, unit: 'x' });
-  assert.deepEqual(told(of('calls')), [
+  assert.deepEqual(summary(of('calls')), [
     ['a', 0, 'noise', 4, 4], ['b', 1, 'gone', 2, 0], ['c', 1, 'new', 0, 2]]);
   assert.equal(of('calls').unit, 'x');
-  // Of work only the sum of all runs is known, so nothing of noise.
-  assert.deepEqual(told(of('work')), [
+  // Only the sum of work over all runs is known, so noise is unknown.
+  assert.deepEqual(summary(of('work')), [
     ['a', 0, 'one run', 52, 26], ['b', 1, 'gone', 2, 0],
     ['c', 1, 'new', 0, 1]]);
-  assert.deepEqual(told(of('c:none'))[0], ['a', 0, 'one run', 0, 0]);
+  assert.deepEqual(summary(of('c:none'))[0], ['a', 0, 'one run', 0, 0]);
 });
 
-test('transforms mean the same scopes in both, by their names', () => {
+test('transforms select the same scopes in both, by name', () => {
   const before = makeProfile({ a: [100, 90], 'a/b': [60, 50],
                                'a/b/x': [5, 5] });
   const after = makeProfile({ z: [1, 1], a: [90, 90], 'a/x': [20, 20],
@@ -175,17 +174,17 @@ test('transforms mean the same scopes in both, by their names', () => {
     transformedRuns(before, before, transforms),
     transformedRuns(after, before, transforms));
   const site = (name) => before.sites.find(name, 'c');
-  assert.deepEqual(told(by({ kind: 'f', site: site('b') })), [
+  assert.deepEqual(summary(by({ kind: 'f', site: site('b') })), [
     ['b', 0, 'noise', 55, 35], ['x', 1, 'gone', 5, 0]]);
-  assert.deepEqual(told(by({ kind: 'm', site: site('b') })), [
+  assert.deepEqual(summary(by({ kind: 'm', site: site('b') })), [
     ['a', 0, 'noise', 95, 90], ['x', 1, 'slower', 5, 20],
     ['z', 0, 'new', 0, 1]]);
-  assert.deepEqual(told(by({ kind: 'h', site: site('a') })), [
+  assert.deepEqual(summary(by({ kind: 'h', site: site('a') })), [
     ['z', 0, 'new', 0, 1]]);
-  // What the other profile has not is hidden in the one that has it.
+  // A scope that only one profile has is hidden there.
   const only = { kind: 'f', site: after.sites.find('z', 'c') };
   const focused = compareProfiles(transformedRuns(before, after, [only]),
                                   transformedRuns(after, after, [only]));
-  assert.deepEqual(told(focused), [['z', 0, 'new', 0, 1]]);
+  assert.deepEqual(summary(focused), [['z', 0, 'new', 0, 1]]);
   assert.equal(focused.sameOperation, true);
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The critical path, on histories whose path is known, and what must hold on
-// any.
+// The critical path, on histories whose path is known, and its invariants on
+// random ones.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { criticalPath, longestRoot, pathBySite,
@@ -54,7 +54,7 @@ test('a wait for nothing that is known is itself on the path', async () => {
   ]), [['read', 95, 100], ['wait', 40, 95], ['read', 0, 40]]);
 });
 
-test('what outlives its parent ends with it', async () => {
+test('a span that outlives its parent ends with it', async () => {
   assert.deepEqual(await pathOf([
     { lane: 0, node: 0, begin: 0, duration: 100 },
     { lane: 1, node: 3, begin: 60, duration: 35, parent: 0 },
@@ -87,7 +87,7 @@ test('the path of any history is its time, without gap or overlap',
   }
 });
 
-test('a deep chain is no trouble', async () => {
+test('a deep chain is harmless', async () => {
   const n = 20000;
   const nodes = [{ name: 'f' }];
   const spans = Array.from({ length: n }, (_, i) =>

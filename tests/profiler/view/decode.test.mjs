@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The packed blocks, against an encoder written here and node's zlib.
+// The packed blocks, compared with an encoder written here and node's zlib.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { deflateRawSync } from 'node:zlib';
@@ -61,7 +61,7 @@ for (const [name, changes] of Object.entries({
   'data that are no deflate stream': { data: '/////w==' },
   'data that are no base64': { data: '!!!!' },
 }))
-  test('refused, in words: ' + name, async () => {
+  test('refused with a message: ' + name, async () => {
     await assert.rejects(readColumns(block(COLUMNS, 'deflate', changes), 2,
                                      'tiles'),
       /^Error: its tiles (claim|are (damaged|truncated|longer))/);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What failed, told of every tree that it is in.
+// Failures, as reported in every tree that contains them.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { failuresOf, failureText } from
@@ -8,8 +8,8 @@ import { bottomUp } from '../../../profiler/view/model/invert.mjs';
 import { Model } from '../../../profiler/view/model/model.mjs';
 import { makeProfile } from './made.mjs';
 
-// Two of three opens failed, the first in a read that went on; one other
-// read failed for a reason that nobody noted.
+// Two of three opens failed, the first in a read that continued; one other
+// read failed without a recorded reason.
 async function failing(values = {}) {
   const node = (i, key, value, span = 0, varies = 0) =>
     ({ span, node: i, key, value, is_name: 0, varies });
@@ -45,7 +45,7 @@ test('a scope says how many of its calls failed, and why', async () => {
   assert.equal(failuresOf(whole, 0), 0);
 });
 
-test('of a stretch of time it says what failed then', async () => {
+test('a stretch of time has the failures within it', async () => {
   const at = async (range) => texts((await failing({ range })).shape());
   assert.deepEqual(await at('50-450'),
                    [['open', '1 of 2 failed: not found, and others']]);
@@ -54,7 +54,7 @@ test('of a stretch of time it says what failed then', async () => {
                    [['open', 'failed: not found, and others']]);
 });
 
-test('seen from its leaves what failed is not who called it', async () => {
+test('a bottom-up tree does not count failures for callers', async () => {
   const { whole } = await failing();
   assert.deepEqual(texts(bottomUp(whole)).map(([name]) => name).sort(),
                    ['check', 'open']);

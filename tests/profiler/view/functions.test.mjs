@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions from all places, against sums over paths and sorted lists; and
-// what is copied of a scope.
+// Functions from all places, compared with sums over paths and sorted lists;
+// and the text copied of a scope.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { bucketQuantile, findQuantile, functionStats, hottest, spanFilter }
@@ -47,7 +47,7 @@ test('calls and self of a function are those of all its nodes', async () => {
   }
 });
 
-test('the total of what calls itself counts once', async () => {
+test('the total of a recursive function counts once', async () => {
   const profile = await makeProfile(
     [{ name: 'f', calls: 1, total_ns: 100 },
      { name: 'g', parent: 0, calls: 1, total_ns: 90 },
@@ -99,7 +99,7 @@ test('a stretch has the runs that the tree counts, and no neighbours',
   }
 });
 
-test('the spread of some rows is found, of others when it is asked for',
+test('the spread of rows is computed on request',
      async () => {
   const { model } = await made(2);
   const all = measured(model.whole, '', '').rows;
@@ -114,7 +114,7 @@ test('the spread of some rows is found, of others when it is asked for',
   assert.deepEqual(rows, all);
 });
 
-test('what is hidden has no row', async () => {
+test('hidden functions have no row', async () => {
   const { profile, model, values } = await made(4);
   const hidden = profile.names.indexOf('b');
   values.transforms = 'h' + hidden;
@@ -123,7 +123,7 @@ test('what is hidden has no row', async () => {
   assert.ok(rows.length > 0);
 });
 
-test('where spans were dropped, histograms tell', async () => {
+test('where spans were dropped, histograms are used', async () => {
   const { model } = await made(5, {
     info: { title: 't', parts: 'none', dropped_count: 3 },
     histograms: { node: [0, 0], bucket: [4, 10], count: [90, 10] },

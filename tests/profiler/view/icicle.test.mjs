@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the icicle's boxes lie.
+// The layout of the icicle's boxes.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Tree } from '../../../profiler/view/data/tree.mjs';
@@ -40,7 +40,7 @@ test('roots share the whole', () => {
   close(right[1], 1);
 });
 
-test('what has nothing has no box, nor has what is below it', () => {
+test('nodes without a value have no box, nor have their children', () => {
   const { rows } = layout([-1, 0, 1, 0], [10, 0, 0, 10]);
   assert.deepEqual(rows, [[0], [3]]);
 });
@@ -67,7 +67,7 @@ test('no box leaves its parent, and boxes of a row do not overlap', () => {
     });
 });
 
-test('a search in a row finds what looking at all of it finds', () => {
+test('a search in a row agrees with looking at all of it', () => {
   const { right, rows } = layout([-1, 0, 0, 0, 0], [10, 1, 2, 3, 4]);
   for (let x = 0; x <= 1; x += 0.01) {
     const found = rows[1].findIndex((node) => right[node] > x);

@@ -15,7 +15,7 @@ function lanes(spans, kinds = [0], names = []) {
   });
 }
 
-test('what is inside lies one row lower', () => {
+test('inner spans are one row lower', () => {
   const made = lanes([[0, 0, 100], [0, 10, 20], [0, 12, 5], [0, 40, 10],
                       [0, 100, 5]]);
   assert.deepEqual(Array.from(made.depths), [0, 1, 2, 1, 0]);

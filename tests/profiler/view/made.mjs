@@ -2,7 +2,7 @@
 // Profiles for tests of modules, made of spans.
 import { readProfile } from '../../../profiler/view/data/profile.mjs';
 
-// Columns of the nodes that are figures.
+// The numeric columns of the nodes.
 export const NUMBERS = [
   'line', 'edge', 'calls', 'total_ns', 'self_ns', 'work_ns', 'wait_ns',
   'queue_ns', 'min_ns', 'max_ns', 'open_count', 'late_count',
@@ -10,7 +10,7 @@ export const NUMBERS = [
   'alloc_live_nbytes',
 ];
 
-// Columns of numbers below 2^53 as a block of a document.
+// Returns columns of numbers below 2^53 as a block of a document.
 export function block(columns) {
   const bytes = [];
   for (let value of columns.flat()) {
@@ -26,7 +26,7 @@ export function signed(value) {
   return value >= 0 ? 2 * value : -2 * value - 1;
 }
 
-// A generator of numbers that is the same in every run.
+// Returns a random generator that gives the same numbers in every run.
 export function random(seed) {
   let state = seed >>> 0;
   return (below) => {

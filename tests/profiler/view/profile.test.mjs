@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Profiles from documents, and documents that are none.
+// Profiles from documents, and invalid documents.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { readProfile } from '../../../profiler/view/data/profile.mjs';
@@ -7,8 +7,8 @@ import { timeByCategory } from '../../../profiler/view/widgets/breakdown.mjs';
 import { splitSamples } from '../../../profiler/view/views/gauges.mjs';
 import { block, NUMBERS } from './made.mjs';
 
-// read (0 to 1000) on lane 0; below it decode (100, 200 long) on lane 1, and
-// place, of which no span is in the log.
+// read (0 to 1000) on lane 0; below it decode (at 100, 200 long) on lane 1,
+// and place, which has no span in the log.
 function makeDocument() {
   const nodes = { name: [1, 2, 3], category: [4, 2, 3], function: [0, 0, 0],
                   file: [0, 0, 0], parent: [-1, 0, 0] };
@@ -104,7 +104,7 @@ test('columns that a later version adds are ignored', async () => {
   assert.equal(profile.info.title, 't');
 });
 
-test('a document that is cut short says so', async () => {
+test('a truncated document gives a message', async () => {
   await assert.rejects(readProfile('{"format":"radio-prof'),
                        /damaged or truncated after 21 characters/);
   await assert.rejects(readProfile(''), /truncated/);

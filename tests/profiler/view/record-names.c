@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording in which everything that has a name has one of those that are
- * given: the whole, scopes within one another and each within itself, their
- * categories, counters, texts, gauges, requests and their phases, threads
- * and facts.  Written as a page and as JSON.  Run by
- * tests/interop/test_page_names.py.
+/* Records a profile in which every name is one of the given ones: those of
+ * the profile, of nested scopes (each also within itself), categories,
+ * counters, texts, gauges, requests and their phases, threads and facts.
+ * Writes it as a page and as JSON.  tests/interop/test_page_names.py runs it.
  *
  *   record-names OUT.html OUT.json NAME... */
 #include <config.h>
@@ -22,7 +21,7 @@ struct named {
 };
 
 static void *
-be_a_thread (void *data)
+run_thread (void *data)
 {
   struct named *named = data;
   radio_thread_name (named->name);
@@ -36,7 +35,7 @@ hand_on (struct named *named)
 {
   pthread_t thread;
   radio_handoff_give (&named->handoff);
-  if (pthread_create (&thread, NULL, be_a_thread, named)
+  if (pthread_create (&thread, NULL, run_thread, named)
       || pthread_join (thread, NULL))
     return 1;
   radio_handoff_release (&named->handoff);
@@ -53,7 +52,7 @@ request (const struct named *named)
   radio_async_end (async);
 }
 
-/* Each name within itself, and in that the next one. */
+/* Nests each name within itself, and the next name within that. */
 static int
 nest (struct named *named, size_t n)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a row of the timeline paints, pixel by pixel.
+// The painting of a row of the timeline, pixel by pixel.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Lanes } from '../../../profiler/view/model/lanes.mjs';
 import { RowPainter } from '../../../profiler/view/views/timeline-rows.mjs';
 import { makeProfile, random } from './made.mjs';
 
-// The stretches that a row paints, as [from, to] in pixels, and how many
-// steps that took.
+// Returns the stretches that a row paints, as [from, to] in pixels, and the
+// number of steps that it took.
 function paint(profile, view) {
   const rects = [];
   const context = { fillRect: (x, y, width) => rects.push([x, x + width]),
@@ -19,7 +19,7 @@ function paint(profile, view) {
   return rects;
 }
 
-test('what begins in the pixel of shorter ones is not lost', async () => {
+test('a span beginning in the pixel of shorter ones is kept', async () => {
   const profile = await makeProfile([{ name: 'a' }, { name: 'b' }], [
     { lane: 0, node: 0, begin: 0, duration: 2 },
     { lane: 0, node: 0, begin: 3, duration: 2 },
@@ -111,7 +111,7 @@ function imageContext(kept) {
 
 const COLOURS = ['#102030', '#aabbcc', '#00ff7f'];
 
-test('a picture costs by its pixels, however many spans there are', () => {
+test('the cost of a picture depends on its pixels, not its spans', () => {
   const width = 1000;
   for (const count of [1000, 300000]) {
     const profile = manySpans(count);
@@ -157,11 +157,11 @@ test('rows of wide spans only take no image', async () => {
   assert.equal(kept.stretched.length, 0);
 });
 
-test('the image has what else is drawn as rectangles', () => {
+test('the image has what is otherwise drawn as rectangles', () => {
   const profile = manySpans(5000);
   const lanes = new Lanes(profile);
   const width = 700;
-  // One painter: of a picture nothing is left in the next.
+  // One painter leaves nothing of a picture in the next.
   const model = { colours: COLOURS }, pane = { text() {} }, kept = {};
   const painter = new RowPainter(pane, lanes, profile, model);
   for (const matched of [null, [1, 0, 1], null])

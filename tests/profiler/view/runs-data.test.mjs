@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs: where they lie, which are out of the ordinary, how they scatter.
+// Runs: their places, outliers, and spread.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
@@ -11,7 +11,7 @@ function profileOf(walls, facts = []) {
     ({ name: 'run ' + (i + 1), wall, work: wall / 2 })) };
 }
 
-test('times are told in brief', () => {
+test('times are printed in brief', () => {
   assert.deepEqual(timesInBrief([4, 1, 3, 2, 5]), {
     n: 5, mean: 3, median: 3, least: 1, most: 5, lower: 2, upper: 4,
     deviation: Math.sqrt(2.5) });
@@ -42,7 +42,7 @@ test('runs that are far out are marked, and the fastest', () => {
   assert.deepEqual(marks([0, 0, 0, 0]), ['', '', '', '']);
 });
 
-test('cold and warm runs are told where it was recorded', () => {
+test('cold and warm runs are named where it was recorded', () => {
   const of = (value) => cacheOfRuns(profileOf([1], [{ key: 'cache',
                                                       value }]));
   assert.equal(of('cold'), 'cold');
@@ -51,7 +51,7 @@ test('cold and warm runs are told where it was recorded', () => {
   assert.equal(cacheOfRuns(profileOf([1])), '');
 });
 
-test('runs are told by what they were recorded with', () => {
+test('runs are described by their recorded conditions', () => {
   const parts = profileOf([10, 20]).parts;
   const shape = { profile: { parts }, tree: new Tree(new Int32Array([-1, 0])),
                   runs: [{ total: [8, 6], calls: [1, 4], self: [2, 6] },

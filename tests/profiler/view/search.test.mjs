@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finding scopes by name, and how much of the whole they are.
+// Finding scopes by name, and their percentage of the whole.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Tree } from '../../../profiler/view/data/tree.mjs';
@@ -13,19 +13,19 @@ test('a part of a name matches in any case', () => {
   assert.ok(!matches('place'));
 });
 
-test('what means something in expressions is plain text', () => {
+test('special characters of expressions are plain text', () => {
   assert.ok(makeMatcher('a.b(')('xA.B(y'));
   assert.ok(!makeMatcher('a.b')('axb'));
 });
 
-test('between slashes stands an expression', () => {
+test('a query between slashes is an expression', () => {
   const matches = makeMatcher('/^re(ad|st)$/');
   assert.ok(matches('read'));
   assert.ok(matches('REST'));
   assert.ok(!matches('reader'));
 });
 
-test('no query and a broken one are told apart', () => {
+test('no query and an invalid one are distinguished', () => {
   assert.equal(makeMatcher(''), null);
   assert.equal(makeMatcher('/(/'), undefined);
   assert.equal(matchNodes({ names: ['a'] }, ''), null);

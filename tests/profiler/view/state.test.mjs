@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the page shows, as part of its address.
+// The state of the page, as part of its address.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { State } from '../../../profiler/view/model/state.mjs';
@@ -50,7 +50,7 @@ test('an address with nonsense does no harm', () => {
                    { view: 'x', node: -1, query: '' });
 });
 
-test('steps can be gone back, other changes cannot', () => {
+test('steps can be undone by going back, other changes cannot', () => {
   const { calls } = browser();
   const state = new State(DEFAULTS);
   state.set({ node: 1 });
@@ -58,7 +58,7 @@ test('steps can be gone back, other changes cannot', () => {
   assert.deepEqual(calls, ['replace #node=1', 'push #view=icicle&node=1']);
 });
 
-test('many changes in a row are few of the address', (t) => {
+test('many changes in a row make few changes of the address', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { calls } = browser();
   const state = new State(DEFAULTS);
@@ -75,7 +75,7 @@ test('many changes in a row are few of the address', (t) => {
   assert.equal(calls.at(-1), 'replace #node=5');
 });
 
-test('a step takes along what was not yet in the address', (t) => {
+test('a step includes changes that are not yet in the address', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { calls, back } = browser();
   const state = new State(DEFAULTS);
@@ -92,7 +92,7 @@ test('a step takes along what was not yet in the address', (t) => {
   assert.equal(calls.length, 3);
 });
 
-test('listeners hear of what changed, and of nothing else', () => {
+test('listeners are notified of changes, and of nothing else', () => {
   browser();
   const state = new State(DEFAULTS);
   const heard = [];

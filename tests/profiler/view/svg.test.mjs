@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures: what a view draws into a canvas, as SVG.
+// Pictures: the canvas drawings of a view, as SVG.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { SvgContext, escapeXml,
@@ -21,7 +21,7 @@ test('rectangles have their place, colour and alpha', () => {
     + 'fill="#123456" opacity="0.25"/>');
 });
 
-test('what is saved comes back, and clips end there', () => {
+test('saved state is restored, and clips end there', () => {
   const made = context();
   made.fillStyle = '#111111';
   made.save();
@@ -39,7 +39,7 @@ test('what is saved comes back, and clips end there', () => {
   assert.equal(made.fillStyle, '#111111');
 });
 
-test('clips that nobody restored are closed at the end', () => {
+test('clips that are not restored are closed at the end', () => {
   const made = context();
   for (let i = 0; i < 3; i++) {
     made.beginPath();
@@ -65,7 +65,7 @@ test('paths are as they were drawn', () => {
   assert.match(made.text(), /d="M7 10a3 3 0 1 0 6 0a3 3 0 1 0 -6 0"/);
 });
 
-test('text is escaped, and has what XML has characters for', () => {
+test('text is escaped, without characters that XML forbids', () => {
   const made = context();
   made.textAlign = 'right';
   made.fillText('<a & "b">\u0001\ud800\u{1f9e0}', 5, 6);
@@ -83,7 +83,7 @@ test('a font becomes attributes', () => {
     'font-weight="600" font-size="14.5" font-family="x"');
 });
 
-test('names of files are ones that every file system takes', () => {
+test('file names are valid on every file system', () => {
   assert.equal(fileName('radio slice ct/sub-01', 'tree', '.svg'),
                'radio-slice-ct-sub-01-tree.svg');
   assert.equal(fileName('../\u05e9', 'x', '.png'), 'x.png');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page as a file: what is in it, what is not, and how large it is.  How
- * it behaves in a browser is tested in tests/interop/test_page.py. */
+/* The page as a file: its contents and its size.  Its behaviour in a browser
+ * is tested in tests/interop/test_page.py. */
 #include <config.h>
 
 #include <libdeflate.h>
@@ -17,7 +17,7 @@
 #define BEFORE_BEGIN \
   "<script type=\"application/json\" id=\"radio-before\">"
 
-/* What stands between two texts. */
+/* Returns the text between two others. */
 static char *
 between (const char *text, const char *begin, const char *end)
 {
@@ -50,8 +50,8 @@ page_of (const struct radio_profile *profile)
   return sink_write (profile, RADIO_PROFILE_HTML, NULL).text;
 }
 
-/* The page of a profile with one scope of this name, which is finding,
- * title, fact and note too. */
+/* Returns the page of a profile with this name for its scope, finding, title,
+ * fact and note. */
 static char *
 page_named (const char *name)
 {
@@ -132,7 +132,7 @@ a_page_that_compares_holds_both (void **state)
 }
 
 static void
-what_a_page_compares_with_is_redacted_too (void **state)
+the_other_profile_of_a_comparison_is_redacted_too (void **state)
 {
   (void) state;
   struct radio_profile *before = build_specimen ();
@@ -146,7 +146,7 @@ what_a_page_compares_with_is_redacted_too (void **state)
   radio_profile_close (before);
 }
 
-/* "sha256-..." of a text is in the policy. */
+/* Asserts that "sha256-..." of a text is in the policy. */
 static void
 assert_digest_is_in_policy (const char *page, const char *text)
 {
@@ -191,7 +191,7 @@ digit_of (char letter)
                                                    : (uint32_t) letter - '!';
 }
 
-/* The bytes of a text in Ascii85; allocated. */
+/* Returns the bytes of a text in Ascii85; allocated. */
 static unsigned char *
 from_base85 (const char *text, size_t *nbytes)
 {
@@ -232,7 +232,7 @@ packed_parts_are_ascii85_but_for_two_letters (void **state)
   }
 }
 
-/* An element holds a text, deflated. */
+/* Asserts that an element holds a text, deflated. */
 static void
 assert_unpacks (const char *page, const char *begin, const char *expected)
 {
@@ -265,8 +265,8 @@ the_views_script_and_style_are_in_the_page_deflated (void **state)
   free (page);
 }
 
-/* What is packed may spell anything by chance: it is looked at before it
- * was packed.  The loader alone is not, which has no type. */
+/* Packed data may spell anything by chance, so it is checked before it is
+ * packed.  Only the loader, which has no type, is not packed. */
 static void
 blank_packed_parts (char *page)
 {
@@ -293,8 +293,8 @@ the_page_names_no_address_of_a_network (void **state)
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
       if (strstr (texts[k], addresses[i]))
         fail_msg ("the page holds '%s'", addresses[i]);
-  /* The name of SVG's elements is an address that nobody asks; "url(#" is a
-   * place in the same picture. */
+  /* The name of SVG's namespace is an address that is never fetched; "url(#"
+   * refers to a place in the same picture. */
   assert_null (strstr (page, "http:"));
   assert_null (strstr (page, "url("));
   assert_null (strstr (rd_page_view_style, "url("));
@@ -350,7 +350,7 @@ a_name_that_is_markup_stays_text (void **state)
 }
 
 static void
-names_run_whichever_way_without_turning_the_rest (void **state)
+names_of_either_direction_do_not_turn_the_rest (void **state)
 {
   (void) state;
   char *page = page_named ("\327\251\327\234\327\225\327\235 \342\200\256x");
@@ -367,7 +367,7 @@ names_run_whichever_way_without_turning_the_rest (void **state)
   free (page);
 }
 
-/* The page's own text, that C wrote. */
+/* Returns the part of the page that C wrote. */
 static char *
 static_of_finished (struct radio_profile *profile)
 {
@@ -395,7 +395,7 @@ assert_row (const char *text, const char *name, const char *value)
 }
 
 static void
-the_summary_reads_without_a_script (void **state)
+the_summary_needs_no_script (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("two reads");
@@ -534,7 +534,7 @@ refuse_after (const void *data, size_t nbytes, void *user_data)
 }
 
 static void
-a_sink_that_is_full_ends_it_wherever_it_is (void **state)
+a_full_sink_stops_the_page_at_any_point (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_specimen ();
@@ -583,8 +583,8 @@ next_random (uint64_t *state)
   return *state >> 33;
 }
 
-/* A tile that a thread reads in some steps, each of a length of its own;
- * where it ends. */
+/* Adds a tile that a thread reads in several steps, each of a different
+ * length; returns where it ends. */
 static uint64_t
 add_tile (struct radio_profile *profile, uint32_t lane, const uint32_t *nodes,
           uint64_t begin, uint64_t *random)
@@ -660,20 +660,20 @@ main (void)
     cmocka_unit_test (the_policy_forbids_all_but_its_own_scripts_and_styles),
     cmocka_unit_test (the_views_script_and_style_are_in_the_page_deflated),
     cmocka_unit_test (a_page_that_compares_holds_both),
-    cmocka_unit_test (what_a_page_compares_with_is_redacted_too),
+    cmocka_unit_test (the_other_profile_of_a_comparison_is_redacted_too),
     cmocka_unit_test (packed_parts_are_ascii85_but_for_two_letters),
     cmocka_unit_test (the_page_names_no_address_of_a_network),
     cmocka_unit_test (no_slot_of_the_template_is_left_and_none_is_unknown),
     cmocka_unit_test (a_name_like_a_slot_is_a_name),
     cmocka_unit_test (a_name_that_is_markup_stays_text),
-    cmocka_unit_test (names_run_whichever_way_without_turning_the_rest),
-    cmocka_unit_test (the_summary_reads_without_a_script),
+    cmocka_unit_test (names_of_either_direction_do_not_turn_the_rest),
+    cmocka_unit_test (the_summary_needs_no_script),
     cmocka_unit_test (times_have_three_digits_and_a_unit),
     cmocka_unit_test (findings_spell_microseconds_as_tables_do),
     cmocka_unit_test (the_table_has_the_most_self_time_first),
     cmocka_unit_test (a_path_that_is_deep_shows_its_end),
     cmocka_unit_test (an_empty_profile_has_a_page),
-    cmocka_unit_test (a_sink_that_is_full_ends_it_wherever_it_is),
+    cmocka_unit_test (a_full_sink_stops_the_page_at_any_point),
     cmocka_unit_test (the_page_without_data_takes_at_most_80_kb),
     cmocka_unit_test (a_page_of_a_million_spans_is_below_10_mb),
     cmocka_unit_test (the_loader_and_style_end_no_element_by_themselves),

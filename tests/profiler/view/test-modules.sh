@@ -13,7 +13,7 @@ embed () {
   (cd "$srcdir" && LC_ALL=C awk -f "$page/embed.awk" "$@")
 }
 
-# What C makes of the strings, but for the names in front.
+# Prints the C strings without the names before them.
 strings () {
   sed -n 's/^  "\(.*\)"$/\1/p' | awk '{
     gsub(/\\\\/, "\002"); gsub(/\\n/, "\001"); gsub(/\\"/, "\"")
@@ -58,7 +58,7 @@ two_modules_with_one_name_are_refused () {
   grep 'b.mjs:1: same is also in .*a.mjs' "$tmp/err"
 }
 
-what_is_not_ascii_is_refused () {
+other_bytes_than_ascii_are_refused () {
   printf 'const a = "\303\251";\n' >"$tmp/a.mjs"
   if embed kind=script "$tmp/a.mjs" 2>"$tmp/err"; then
     return 1
@@ -117,7 +117,7 @@ END
   cmp "$tmp/out" "$tmp/expected"
 }
 
-a_comment_behind_code_is_refused () {
+a_comment_after_code_is_refused () {
   echo 'let a = 1; // one' >"$tmp/a.mjs"
   if embed kind=script "$tmp/a.mjs" 2>"$tmp/err"; then
     return 1
@@ -159,9 +159,9 @@ check every_module_is_in_the_page
 check modules_import_downward_only
 check every_module_test_is_run
 check two_modules_with_one_name_are_refused
-check what_is_not_ascii_is_refused
+check other_bytes_than_ascii_are_refused
 check strings_and_signs_survive_the_embedding
-check a_comment_behind_code_is_refused
+check a_comment_after_code_is_refused
 check a_rule_of_a_style_becomes_a_line
 check names_changed_on_the_way_are_refused
 if command -v node >/dev/null; then

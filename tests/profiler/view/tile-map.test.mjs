@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which tiles were touched: numbers of tiles, boxes, volumes, projections.
+// The touched tiles: numbers of tiles, boxes, volumes, projections.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { amplification, byteFlow, findVolumes, indexOfPlace, isWritten,
@@ -7,7 +7,7 @@ import { amplification, byteFlow, findVolumes, indexOfPlace, isWritten,
          projectTiles, sumTiles, tileGeometry, tilesOfBox, tilesOfCell } from
   '../../../profiler/view/data/tile-map.mjs';
 
-test('shapes are read, and what is none is refused', () => {
+test('shapes are parsed, and invalid ones refused', () => {
   assert.deepEqual(parseShape('304,512,512'), [304, 512, 512]);
   assert.deepEqual(parseShape('7'), [7]);
   for (const text of [undefined, 'x', '1,-2', '1.5', '1e400',
@@ -34,9 +34,9 @@ test('shapes that do not fit together make no geometry', () => {
   assert.equal(tileGeometry([large, large], [1, 1], [1, 1]), null);
 });
 
-// Shards one after the other, in each of them its tiles, as the library
-// counts them; those beyond the array's end have numbers, and no place.
-test('every number of a tile has the place that the library means', () => {
+// The library numbers shard after shard, and the tiles within each; tiles
+// beyond the array's end have numbers, but no place.
+test('every number of a tile has the place of the library', () => {
   const array = [5, 7, 9], tile = [2, 2, 3], shard = [4, 6, 6];
   const geometry = tileGeometry(array, tile, shard);
   const seen = new Set();
@@ -93,8 +93,8 @@ function shapes(span, name, start, size) {
           [span, 'box start', start], [span, 'box shape', size]];
 }
 
-// Two reads of one volume, one of another, and a decode whose read the log
-// has not.
+// Two reads of one volume, one of another, and a decode whose read is not in
+// the log.
 const PROFILE = makeProfile([
   [1, 0, 0, 100, 0, -1, 0, 0], [2, 1, 10, 50, 0, -1, 0, 1],
   [3, 2, 11, 5, 30, -1, 0, 3], [4, 2, 20, 7, 16, 0, 9, 2],
@@ -105,7 +105,7 @@ const PROFILE = makeProfile([
 ], [...shapes(1, 'a', '0,0,0', '4,2,2'), ...shapes(6, 'a', '3,1,3', '1,1,1'),
     ...shapes(8, '</script>', '0,0,0', '4,4,4')]);
 
-test('volumes are told apart, the one with most tiles first', () => {
+test('volumes are separate, the one with most tiles first', () => {
   const { volumes, unplaced } = findVolumes(PROFILE);
   assert.deepEqual(volumes.map(({ name, spans, operations, fetches }) =>
     [name, spans.length, operations.length, fetches]),
@@ -113,7 +113,7 @@ test('volumes are told apart, the one with most tiles first', () => {
   assert.equal(unplaced, 2);
 });
 
-test('tiles have what their spans and the boxes say', () => {
+test('tiles have the values of their spans and boxes', () => {
   const [volume] = findVolumes(PROFILE).volumes;
   const sums = sumTiles(PROFILE, volume);
   assert.deepEqual([...sums.tiles.values()].sort((a, b) =>
@@ -131,7 +131,7 @@ test('tiles have what their spans and the boxes say', () => {
                    [2, 3, 17, 3, 24, 48, 17, 30, false]);
 });
 
-test('a stretch of time has what began in it', () => {
+test('a stretch of time has the tiles begun in it', () => {
   const [volume] = findVolumes(PROFILE).volumes;
   const sums = sumTiles(PROFILE, volume, 25, 205);
   assert.deepEqual([sums.operations, sums.count, sums.time, sums.fetched],
@@ -149,7 +149,7 @@ test('several boxes of one operation are all asked for', () => {
   assert.equal(sums.more, true);
 });
 
-test('a box of too many tiles is not gone through', () => {
+test('a box of too many tiles is skipped', () => {
   const profile = makeProfile([[1, 0, 0, 1, 0, -1, 0, 0]], [
     [1, 'array shape', '100000,100000'], [1, 'tile shape', '1,1'],
     [1, 'box start', '0,0'], [1, 'box shape', '100000,100000']]);
@@ -159,7 +159,7 @@ test('a box of too many tiles is not gone through', () => {
   assert.equal(sums.askedVoxels, 1e10);
 });
 
-test('projections add up what lies behind one another', () => {
+test('projections add up the tiles along an axis', () => {
   const [volume] = findVolumes(PROFILE).volumes;
   const { tiles } = sumTiles(PROFILE, volume);
   const cells = (id, metric) => {
@@ -187,7 +187,7 @@ test('the sum of a projection is that of the tiles', () => {
     }
 });
 
-test('a cell knows the tiles behind it', () => {
+test('a cell lists the tiles projected onto it', () => {
   const [volume] = findVolumes(PROFILE).volumes;
   const { tiles } = sumTiles(PROFILE, volume);
   const projected = projectTiles(volume.geometry, tiles, 'asked',
@@ -231,7 +231,7 @@ test('bytes are those that the tree counted, if all is one volume', () => {
                                          ['fetched', 'asked', 1.25]]);
 });
 
-test('of one volume among others they are what the log tells', () => {
+test('bytes of one volume among others are those of the log', () => {
   const [volume] = findVolumes(PROFILE).volumes;
   const profile = { ...PROFILE, categories: ['', '', 'decode', 'disk'] };
   // 3 tiles of 2 x 2 x 2 voxels took 48 bytes, so a voxel takes 2.
@@ -242,7 +242,7 @@ test('of one volume among others they are what the log tells', () => {
                                            ['delivered', 34]] });
 });
 
-test('tiles that were written are told as such', () => {
+test('written tiles are marked as such', () => {
   const [volume] = findVolumes(PROFILE).volumes;
   const profile = { ...PROFILE, categories: ['', '', 'encode', 'disk'] };
   assert.equal(isWritten(profile, volume), true);

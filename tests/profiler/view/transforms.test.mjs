@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trees made of trees, against paths: a transform of a tree is what the same
-// transform of each path of names gives.
+// Transforms of trees, compared with paths: a transform of a tree equals the
+// same transform of each path of names.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Model, parseRange, parseLanes,
@@ -29,7 +29,7 @@ function path(shape, node) {
   return shape.tree.path(node).map((one) => shape.name(one));
 }
 
-// Sums of a column by path, of a shape.
+// Returns the sums of a shape's column by path.
 function byPath(shape, column) {
   const sums = {};
   for (let node = 0; node < shape.size; node++) {
@@ -87,7 +87,7 @@ for (const [kind, change] of Object.entries(CHANGES))
     }
   });
 
-test('totals and calls of what is merged into its caller go', async () => {
+test('totals and calls of merged functions are dropped', async () => {
   const { profile, model } = await made(3);
   const shape = transform(model.whole,
                           { kind: 'm', site: siteOf(profile, 'b') });
@@ -138,7 +138,7 @@ test('a stretch of time has its own tree, whose numbers add up', async () => {
   assert.ok(work > 0 && work <= 500 * profile.lanes.length);
 });
 
-test('transforms and ranges of another hand are harmless', async () => {
+test('invalid transforms and ranges are harmless', async () => {
   const { profile, state, model } = await made(7);
   const { sites } = profile;
   assert.deepEqual(parseTransforms('', sites), []);
@@ -160,7 +160,7 @@ test('transforms and ranges of another hand are harmless', async () => {
                    byPath(model.whole, model.whole.self));
 });
 
-test('an address with very many transforms is no trouble', async () => {
+test('an address with very many transforms is harmless', async () => {
   const { state, model } = await made(8);
   state.values.transforms = Array(100000).fill('r0').join(',');
   assert.ok(model.shape().size > 0);

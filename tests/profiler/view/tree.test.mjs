@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The shape of trees, against slower ways to the same answers.
+// The shape of trees, compared with slower computations.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Tree } from '../../../profiler/view/data/tree.mjs';
@@ -64,7 +64,7 @@ test('a walk comes to each node once, parents first, heaviest first', () => {
   }
 });
 
-test('very many siblings are no trouble', () => {
+test('very many siblings are harmless', () => {
   const parents = new Int32Array(300000).fill(0);
   parents[0] = -1;
   const tree = new Tree(parents);
@@ -85,14 +85,14 @@ function profileWith(counters) {
              ({ name, unit: 'bytes', own: Float64Array.from(own) })) };
 }
 
-test('a metric that nobody counted is not offered', () => {
+test('a metric that was not counted is not offered', () => {
   const metrics = makeMetrics(profileWith([['bytes asked', [0, 0, 0]]]));
   assert.deepEqual(metrics.map((one) => one.id), ['wall', 'calls']);
   assert.equal(metrics[0].sum, 10);
   assert.equal(metrics[1].sum, 6);
 });
 
-test('what was delivered says more than what was asked for', () => {
+test('delivered bytes are preferred to bytes asked for', () => {
   const metrics = makeMetrics(profileWith([
     ['bytes asked', [9, 0, 0]], ['something', [1, 1, 1]],
     ['bytes decoded', [0, 7, 0]], ['bytes delivered', [0, 0, 3]]]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers as people read them.
+// Human-readable numbers.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { formatTime, formatBytes, formatCount, formatShare, formatRate,
@@ -26,7 +26,7 @@ test('a number never shows four digits before a smaller unit ends', () => {
   }
 });
 
-test('what is shown is within half a digit of what is', () => {
+test('shown values are within half a digit of exact ones', () => {
   const sizes = { ns: 1, '\u00b5s': 1e3, ms: 1e6, s: 1e9 };
   for (let ns = 1; ns < 1e12; ns = Math.ceil(ns * 1.0013)) {
     const [number, unit] = plain(formatTime(ns)).split(' ');
@@ -48,7 +48,7 @@ test('counts are grouped', () => {
   assert.equal(formatCount(1234567), '1,234,567');
 });
 
-test('shares keep one decimal, and tell little from nothing', () => {
+test('percentages have one decimal, and small ones are not 0', () => {
   assert.equal(plain(formatShare(0, 10)), '0.0 %');
   assert.equal(plain(formatShare(1, 3)), '33.3 %');
   assert.equal(plain(formatShare(1, 1)), '100 %');

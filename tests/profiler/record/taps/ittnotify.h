@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands in for Intel's header of the same name: what tap.c uses of it, as
- * it is declared there.  The test has the functions. */
+/* A stub of Intel's header of the same name, with the declarations that tap.c
+ * uses.  The test defines the functions. */
 #ifndef RD_TESTS_ITTNOTIFY_H
 #define RD_TESTS_ITTNOTIFY_H
 
