@@ -56,7 +56,7 @@ a_cache_that_seldom_helps_is_reported (void **state)
 }
 
 static void
-a_cache_dropped_between_runs_is_not_reported (void **state)
+a_cache_that_cold_runs_drop_is_not_reported (void **state)
 {
   (void) state;
   static const char *const colds[] = {
@@ -660,7 +660,7 @@ main (void)
     cmocka_unit_test (retries_are_reported),
     cmocka_unit_test (errors_are_a_problem),
     cmocka_unit_test (a_cache_that_seldom_helps_is_reported),
-    cmocka_unit_test (a_cache_dropped_between_runs_is_not_reported),
+    cmocka_unit_test (a_cache_that_cold_runs_drop_is_not_reported),
     cmocka_unit_test (reading_for_microseconds_is_neither_cold_nor_warm),
     cmocka_unit_test (waiting_indicates_cold_files),
     cmocka_unit_test (waiting_is_not_for_files_where_others_had_the_cpus),

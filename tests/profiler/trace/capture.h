@@ -25,8 +25,8 @@ struct json_object *json_at (struct json_object *object, const char *key);
 const char *json_text (struct json_object *object, const char *key);
 uint64_t json_u64 (struct json_object *object, const char *key);
 
-/* Return a time that is in microseconds with three or six decimals; json_ns
- * rounds it. */
+/* Return a time in picoseconds, or rounded to nanoseconds, from microseconds
+ * with three or six decimals. */
 uint64_t json_ps (struct json_object *object, const char *key);
 uint64_t json_ns (struct json_object *object, const char *key);
 

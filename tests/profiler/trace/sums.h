@@ -20,7 +20,7 @@ struct sums {
 void sums_add (struct sums *sums, const char *key, uint64_t value);
 
 /* Asserts that the same keys have the same sums; sums of 0 may be missing.
- * Sorts both. `what' names the second one in the message. */
+ * Sorts both.  `what' names the second one in the message. */
 void sums_assert_equal (struct sums *a, struct sums *b, const char *what);
 
 void sums_free (struct sums *sums);

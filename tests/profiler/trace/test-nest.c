@@ -43,10 +43,10 @@ assert_visits (const struct rd_span *spans, size_t n, const char *expected)
   assert_string_equal (visits.text, expected);
 }
 
-#define ASSERT_VISITS(expected, ...)                                     \
+#define ASSERT_VISITS(expected, ...)                                    \
   do {                                                                  \
     static const struct rd_span spans_[] = { __VA_ARGS__ };             \
-    assert_visits (spans_, sizeof spans_ / sizeof spans_[0], expected);  \
+    assert_visits (spans_, sizeof spans_ / sizeof spans_[0], expected); \
   } while (0)
 
 /* A span by id, parent, begin and duration. */

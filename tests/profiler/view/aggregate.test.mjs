@@ -172,7 +172,7 @@ test('a stretch of time has the counters that its spans hold', async () => {
   assert.equal(model.lacking(), '');
 });
 
-test('other counters and allocations are reported as unknown', async () => {
+test('a part has no other counters, and no allocations', async () => {
   for (const [id, label] of [['c:requests', 'requests'],
                              ['c:delivered', 'delivered'],
                              ['allocs', 'allocations'],
@@ -189,7 +189,7 @@ test('other counters and allocations are reported as unknown', async () => {
   }
 });
 
-test('counters that its spans lack are reported as such', async () => {
+test('a counter without a value in the part is reported', async () => {
   const model = await narrowed({ range: '400-500', metric: 'c:decoded' });
   assert.equal(model.lacking(),
                'nothing here has any decoded: shown by wall');

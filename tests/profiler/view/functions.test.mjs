@@ -99,8 +99,7 @@ test('a stretch has the runs that the tree counts, and no neighbours',
   }
 });
 
-test('the spread of rows is computed on request',
-     async () => {
+test('the spread of rows is computed on request', async () => {
   const { model } = await made(2);
   const all = measured(model.whole, '', '').rows;
   const { rows, measure } = functionStats(model.whole, '', '');

@@ -36,7 +36,7 @@ test('shapes that do not fit together make no geometry', () => {
 
 // The library numbers shard after shard, and the tiles within each; tiles
 // beyond the array's end have numbers, but no place.
-test('every number of a tile has the place of the library', () => {
+test('tile numbers have the same places as in the library', () => {
   const array = [5, 7, 9], tile = [2, 2, 3], shard = [4, 6, 6];
   const geometry = tileGeometry(array, tile, shard);
   const seen = new Set();
@@ -149,7 +149,7 @@ test('several boxes of one operation are all asked for', () => {
   assert.equal(sums.more, true);
 });
 
-test('a box of too many tiles is skipped', () => {
+test('the tiles of a huge box are not enumerated', () => {
   const profile = makeProfile([[1, 0, 0, 1, 0, -1, 0, 0]], [
     [1, 'array shape', '100000,100000'], [1, 'tile shape', '1,1'],
     [1, 'box start', '0,0'], [1, 'box shape', '100000,100000']]);
