@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A real browser, headless and without a network, driven by its own protocol
-over a pipe: no driver and no package is needed beside Debian's chromium.
+"""Drives a real browser, headless and without a network, by its DevTools
+protocol over a pipe.  Needs no driver and no package except Debian's chromium.
 
     with Chromium.start() as browser:
         page = browser.open(path)
@@ -16,8 +16,8 @@ import subprocess
 import tempfile
 import time
 
-# A browser that asks nobody for anything: no update, no sync, no proxy; and
-# names that resolve to nothing.
+# The browser makes no requests of its own: no update, no sync, no proxy; and
+# names resolve to nothing.
 FLAGS = ("--headless --no-sandbox --disable-gpu --no-first-run "
          "--disable-background-networking --disable-component-update "
          "--disable-sync --disable-extensions "
@@ -30,13 +30,13 @@ KEYS = {"Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36,
 
 
 def find():
-    """The browser's program, or None."""
+    """Returns the path of the browser's program, or None."""
     return shutil.which("chromium") or shutil.which("chromium-browser") \
         or shutil.which("google-chrome")
 
 
 class Failure(Exception):
-    """What the browser, or a script in it, refused."""
+    """An error from the browser, or from a script in it."""
 
 
 class Chromium:
@@ -76,7 +76,7 @@ class Chromium:
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def receive(self, deadline):
-        """The next message."""
+        """Returns the next message."""
         while b"\0" not in self.received:
             left = deadline - time.monotonic()
             ready, _, _ = select.select([self.from_browser], [], [],
@@ -109,7 +109,8 @@ class Chromium:
 
     def open(self, path, fragment="", width=1400, height=900, dark=False,
              script=True):
-        """A file in a page of its own, once it is loaded."""
+        """Opens a file in a new page, and returns the page once it is
+        loaded."""
         target = self.call("Target.createTarget",
                            url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target,
@@ -132,7 +133,7 @@ class Chromium:
 class Page:
     def __init__(self, browser, target, session):
         self.browser, self.target, self.session = browser, target, session
-        self.loads = 0          # that were waited for
+        self.loads = 0          # loads that were waited for
 
     def call(self, method, **parameters):
         return self.browser.call(method, session=self.session, **parameters)
@@ -141,7 +142,8 @@ class Page:
         self.browser.call("Target.closeTarget", targetId=self.target)
 
     def wait_loaded(self, timeout=240):
-        """Wait until it is loaded once more than was waited for before."""
+        """Waits until the page is loaded once more than was waited for
+        before."""
         deadline = time.monotonic() + timeout
         self.loads += 1
         while sum(e.get("sessionId") == self.session
@@ -150,13 +152,13 @@ class Page:
             self.browser.events.append(self.browser.receive(deadline))
 
     def back(self):
-        """What the browser's own button does."""
+        """Does what the browser's back button does."""
         history = self.call("Page.getNavigationHistory")
         entry = history["entries"][history["currentIndex"] - 1]
         self.call("Page.navigateToHistoryEntry", entryId=entry["id"])
 
     def evaluate(self, expression):
-        """The value of an expression; promises are waited for."""
+        """Returns the value of an expression; promises are awaited."""
         result = self.call("Runtime.evaluate", expression=expression,
                            returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
@@ -164,7 +166,7 @@ class Page:
         return result["result"].get("value")
 
     def wait(self, expression, timeout=240):
-        """Wait until an expression is true."""
+        """Waits until an expression is true."""
         deadline = time.monotonic() + timeout
         while not self.evaluate(f"Boolean({expression})"):
             if time.monotonic() > deadline:
@@ -172,7 +174,7 @@ class Page:
             time.sleep(0.02)
 
     def settle(self):
-        """Wait until what was asked for is drawn."""
+        """Waits until the page has drawn all pending changes."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => "
                       "requestAnimationFrame(done)))")
 
@@ -219,7 +221,7 @@ class Page:
             file.write(base64.b64decode(data))
 
     def complaints(self):
-        """Uncaught errors, and what the console was told."""
+        """Returns uncaught errors, and warnings and errors on the console."""
         found = []
         for event in self.browser.events:
             if event.get("sessionId") != self.session:
@@ -234,7 +236,7 @@ class Page:
         return found
 
     def requests(self):
-        """The addresses that the page asked for, but for itself."""
+        """Returns the addresses that the page requested, without its own."""
         return [e["params"]["request"]["url"] for e in self.browser.events
                 if e.get("sessionId") == self.session
                 and e["method"] == "Network.requestWillBeSent"

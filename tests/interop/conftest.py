@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What every interop test uses: the command, and the peers.
+"""Fixtures shared by the interop tests: the command, and the peers.
 
-A peer that is not installed skips its tests, by name; where CI is set that
-is a failure instead, since there the peers are part of the set-up.
+The tests of a peer that is not installed are skipped, with its name; where CI
+is set they fail instead, since the set-up there has the peers.
 """
 
 import importlib
@@ -21,7 +21,7 @@ CRANIUM = Path("/usr/share/doc/invesalius-examples/examples/Cranium.inv3")
 
 
 def missing(what):
-    """Skip for a thing that is not there; in CI, fail."""
+    """Skips a test for a missing dependency; fails it in CI."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and CI must have it")
     pytest.skip(f"{what} is missing")
@@ -55,9 +55,9 @@ def ts():
 
 
 def pytest_collection_modifyitems(items):
-    """With several workers each file is run by one of them, whose fixtures
-    are its own; and one alone starts the gateway, for all files that use
-    it."""
+    """With several workers, one worker runs all tests of a file, since
+    fixtures are per worker; and a single worker runs all files that use the
+    gateway, so that only one gateway is started."""
     for item in items:
         group = "gateway" if "gateway" in item.fixturenames \
             else item.path.name
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items):
 
 
 def run_radio(*args, status=0, **keywords):
-    """Run the command; its exit status must be as expected."""
+    """Runs the command and checks its exit status."""
     done = subprocess.run([RADIO, *map(str, args)], capture_output=True,
                           text=True, timeout=300, **keywords)
     assert done.returncode == status, (args, done.returncode, done.stderr)
@@ -85,7 +85,7 @@ def templates():
 
 @pytest.fixture(scope="session")
 def template_store(radio, templates, tmp_path_factory):
-    """All of mricron-data in one store."""
+    """Returns a store with all of mricron-data."""
     store = tmp_path_factory.mktemp("templates") / "study.zarr"
     radio("ingest", "-s", store, *templates)
     return store
@@ -93,10 +93,10 @@ def template_store(radio, templates, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def ct_i16(np, tmp_path_factory):
-    """A 304x512x512 int16 CT made from a real one of 108x256x256.
+    """Returns a 304x512x512 int16 CT made from a real one of 108x256x256.
 
-    Each quadrant and block of planes is another symmetry of the square, so
-    that the noise stays real and no codec finds the copies.
+    Each quadrant and block of planes is a different symmetry of the square, so
+    that the noise stays real and codecs do not find the copies.
     """
     import tarfile
     if not CRANIUM.exists():
@@ -120,7 +120,7 @@ def ct_i16(np, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def gateway(tmp_path_factory):
-    """Ceph's object gateway, for all tests of S3."""
+    """Returns Ceph's object gateway, for all tests of S3."""
     from gateway import Absent, Gateway
     try:
         server = Gateway(tmp_path_factory.mktemp("ceph"))

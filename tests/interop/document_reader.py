@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""radio's own profile format, read as docs/profile-format.md describes it,
-and what follows from it: times by path, in the whole and in each lane.
+"""Reads radio's own profile format as docs/profile-format.md describes it, and
+computes times by path, for the whole profile and for each lane.
 
-Other programs' views of the same profile are held against this.
+Views of the same profile in other programs are compared with this.
 """
 
 import base64
@@ -18,7 +18,8 @@ Span = collections.namedtuple(
 
 
 def varints(data, count):
-    """Columns of count unsigned LEB128 numbers, one after the other."""
+    """Returns columns of count unsigned LEB128 numbers, one after the
+    other."""
     at = 0
     while at < len(data):
         column = []
@@ -40,18 +41,18 @@ def signed(value):
 
 
 def rows(table):
-    """The rows of a table of columns, as dicts."""
+    """Returns the rows of a table of columns, as dicts."""
     return [dict(zip(table, values)) for values in zip(*table.values())]
 
 
-# The counter that says best what was done, first.
+# Counters of bytes, the most specific first.
 MOVES = ["delivered", "encoded", "decoded", "inflated", "written", "fetched",
          "asked"]
 
 
 def moved(counters):
-    """The bytes that a node moved: one counter's, since all count the same
-    ones."""
+    """Returns the bytes that a node processed, from one counter, since all
+    count the same bytes."""
     found = {name: value for (name, unit), value in counters.items()
              if unit == "bytes" and value}
     told = [found[f"bytes {move}"] for move in MOVES
@@ -60,7 +61,7 @@ def moved(counters):
 
 
 class Document:
-    """A profile."""
+    """A parsed profile."""
 
     def __init__(self, path):
         self.raw = json.loads(path.read_text(encoding="utf-8"))
@@ -114,7 +115,7 @@ class Document:
             at += row["span_count"]
 
     def samples(self):
-        """Values of gauges: (name, time, value)."""
+        """Returns values of gauges: (name, time, value)."""
         columns = self.block("samples")
         last = collections.Counter()
         time = 0
@@ -124,7 +125,7 @@ class Document:
             yield self.gauges[gauge]["name"], time, last[gauge]
 
     def stack(self, node):
-        """The nodes from the root to one, by their indexes."""
+        """Returns the nodes from the root to a node, by their indexes."""
         found = []
         while node >= 0:
             found.append(node)
@@ -135,7 +136,7 @@ class Document:
         return tuple(self.nodes[i]["name"] for i in self.stack(node))
 
     def value(self, node, kind):
-        """A node's own calls, wall, work, wait, bytes or requests."""
+        """Returns a node's own calls, wall, work, wait, bytes or requests."""
         node = self.nodes[node]
         if kind == "bytes":
             return moved(node["counters"])
@@ -146,7 +147,7 @@ class Document:
                      "wait": "wait_ns"}[kind]]
 
     def tree(self, kind="wall"):
-        """Own values by path; what is 0 is left out."""
+        """Returns own values by path; values of 0 are left out."""
         sums = collections.Counter()
         for i in range(len(self.nodes)):
             sums[self.path(i)] += self.value(i, kind)
@@ -160,12 +161,12 @@ class Document:
         return self.nodes[node]["name"]
 
     def place(self, node):
-        """What tells frames apart where there is more than a name."""
+        """Returns a label that distinguishes frames of the same name."""
         node = self.nodes[node]
         return node["name"], node["file"], node["line"]
 
     def lane_tree(self, lane, label=name):
-        """Self time by path within a lane, found by nesting alone."""
+        """Returns self time by path within a lane, from nesting alone."""
         sums = collections.Counter()
         stack = []
         for span in self.lane_spans(lane):
@@ -182,7 +183,7 @@ class Document:
 
 
 def self_by_name(tree):
-    """Of values by path: by the last name."""
+    """Sums values by path over the last name of the path."""
     sums = collections.Counter()
     for path, value in tree.items():
         sums[path[-1]] += value
@@ -190,7 +191,7 @@ def self_by_name(tree):
 
 
 def total_by_name(tree):
-    """Of values by path: with all below, a recursion counted once."""
+    """Sums totals by name, with all below; a recursion counts once."""
     sums = collections.Counter()
     for path, value in tree.items():
         for name in set(path):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the main thread of a page does while one moves and zooms, from the
+"""Measures the main thread of a page during panning and zooming, from the
 browser's own trace: the CPU time of all its tasks, scripts, styles and the
-drawing of canvases, from the end of a frame to the end of the next.  That
-of other processes is not in it.
+drawing of canvases, from the end of a frame to the end of the next.  The time
+of other processes is not included.
 
     for view, name, act, first in movements(end):
         show(page, {"view": view, **first})
@@ -13,14 +13,14 @@ import json
 import time
 
 STEPS = 40
-# Where the canvas is dragged from and to, far from its edges.
+# Start and end of a drag on the canvas, far from its edges.
 LEFT, RIGHT = 400, 1100
-# The address follows what is seen after 250 ms.
+# The address is updated 250 ms after the last movement.
 REST = 0.4
 
 TRACED = ("devtools.timeline", "disabled-by-default-devtools.timeline")
 
-# A change of the address, and the first task after its frame.
+# An update of the address, and the first task after its frame.
 CHANGED = """new Promise((done) => {
   radio.state.set(%s, { step: true });
   requestAnimationFrame(() => {
@@ -42,7 +42,7 @@ def show(page, changes):
 
 
 def zoom(page, y, step, modifiers=0):
-    """In and out by the wheel."""
+    """Zooms in and out by the wheel."""
     for dy in (-step, step):
         for _ in range(STEPS):
             page.mouse("mouseWheel", (LEFT + RIGHT) // 2, y, deltaX=0,
@@ -58,7 +58,7 @@ def zoom_icicle(page, y):
 
 
 def drag(page, y):
-    """There and back by the mouse."""
+    """Drags there and back by the mouse."""
     page.mouse("mousePressed", LEFT, y, button="left", clickCount=1)
     way = [LEFT + (RIGHT - LEFT) * i // STEPS for i in range(1, STEPS + 1)]
     for x in way + way[::-1]:
@@ -67,8 +67,7 @@ def drag(page, y):
 
 
 def movements(end):
-    """View, name, what one does, what is seen at first; end: of the
-    profile."""
+    """Returns view, name, action and initial state; end: of the profile."""
     half = f"{end // 3}-{end // 3 + end // 2}"
     part = f"{end // 3}-{end // 3 + end // 50}"
     return [
@@ -93,7 +92,7 @@ def next_of_trace(browser):
 
 
 def traced(page, view, act):
-    """The events of the browser while something is done on a canvas."""
+    """Returns the browser's trace events during an action on a canvas."""
     y = int(page.middle(f"#view-{view} canvas")[1])
     return traced_act(page, lambda: act(page, y))
 
@@ -116,7 +115,7 @@ def traced_act(page, act):
 
 
 def work_of_frames(events):
-    """Milliseconds of the main thread's tasks, of each frame."""
+    """Returns milliseconds of the main thread's tasks, for each frame."""
     def thread(one):
         return one["pid"], one["tid"]
 
@@ -137,6 +136,6 @@ def work_of_frames(events):
 
 
 def quantile(values, share):
-    """The nearest rank."""
+    """Returns the quantile by the nearest rank."""
     values = sorted(values)
     return values[max(0, -int(-share * len(values) // 1) - 1)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Ceph's object gateway, the real one, on loopback.
 
-One monitor, one object server that keeps all in memory, and the gateway
-that speaks S3; all below one folder, on ports of their own, without root's
-rights or systemd.  Debian has them as ceph-mon, ceph-osd and radosgw.
+Runs one monitor, one object server that keeps everything in memory, and the
+gateway that speaks S3; all in one folder, on free ports, without root's rights
+or systemd.  Debian packages them as ceph-mon, ceph-osd and radosgw.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ import subprocess
 import time
 import uuid
 
-# Characters that a signature must get right.
+# Characters that a signature must encode correctly.
 ACCESS_KEY = "AKIDRADIOTEST"
 SECRET_KEY = "radio/secret+key"
 REGION = "us-east-1"
@@ -79,7 +79,7 @@ OWNERS = {
 
 
 def free_ports(n):
-    """That many ports that nobody listens at now."""
+    """Returns n ports on which no process listens now."""
     with contextlib.ExitStack() as stack:
         held = [stack.enter_context(socket.socket()) for _ in range(n)]
         for one in held:
@@ -88,11 +88,11 @@ def free_ports(n):
 
 
 class Absent(Exception):
-    """What the gateway needs and what is not installed."""
+    """A program that the gateway needs is not installed."""
 
 
 class Gateway:
-    """The gateway, and the certificate that its TLS port shows."""
+    """The gateway, and the certificate that its TLS port presents."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -115,7 +115,8 @@ class Gateway:
             raise
 
     def run(self, program, *args):
-        """A program that ends, or goes on in the background by itself."""
+        """Runs a program that ends, or that puts itself into the
+        background."""
         log = self.folder / "setup.log"
         with log.open("ab") as out:
             done = subprocess.run(
@@ -146,8 +147,8 @@ class Gateway:
                               for word in ("--cap", what, cap)])
 
     def make_certificate(self):
-        """One of its own, for the names that both styles of addressing
-        use; an asterisk stands above two names at least."""
+        """Makes a self-signed certificate for the names of both styles of
+        addressing; a wildcard needs at least two labels after it."""
         key = self.folder / "rgw.key"
         names = ("DNS:localhost,DNS:s3.localhost,DNS:*.s3.localhost,"
                  "IP:127.0.0.1")
@@ -180,7 +181,7 @@ class Gateway:
         self.wait_for_object_server()
 
     def wait_for_object_server(self):
-        """Pools are made of what is up."""
+        """Waits for the object server, which pools need."""
         for _ in range(60):
             done = subprocess.run(
                 ["ceph", "-c", self.conf, "osd", "stat", "-f", "json"],
@@ -199,13 +200,14 @@ class Gateway:
         raise AssertionError("the gateway does not listen")
 
     def url(self, secure=False, virtual=False):
-        """With virtual a bucket's name may stand before the host's."""
+        """Returns the URL; with virtual, for virtual-hosted addressing."""
         host = "s3.localhost" if virtual else "127.0.0.1"
         port = self.tls if secure else self.port
         return f"http{'s' * secure}://{host}:{port}"
 
     def environment(self, **more):
-        """What tells a client of S3 where the gateway is, and who asks."""
+        """Returns variables with the gateway's address and credentials for an
+        S3 client."""
         kept = {name: value for name, value in os.environ.items()
                 if not name.startswith("AWS_")}
         return {**kept, "AWS_ACCESS_KEY_ID": ACCESS_KEY,
@@ -213,8 +215,8 @@ class Gateway:
                 "AWS_ENDPOINT_URL_S3": self.url(), **more}
 
     def client(self):
-        """The client of the inventors, which is no part of what is
-        tested."""
+        """Returns a boto3 client, which is independent of the code under
+        test."""
         try:
             import botocore.session
             from botocore.config import Config
@@ -232,7 +234,8 @@ class Gateway:
                 yield int(file.read_text())
 
     def stop(self):
-        """All of it, at once: what is in memory is not wanted any more."""
+        """Kills all processes at once, since the data in memory are not
+        needed."""
         for pid in list(self.pids()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A proxy in front of the gateway, with TLS or without: it notes each request
-with its headers and its body, and hands it on."""
+"""A proxy in front of the gateway, with TLS or without: it records each
+request with its headers and its body, and forwards it."""
 
 import http.client
 import http.server
@@ -22,7 +22,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if name.lower() not in ("connection", "transfer-encoding",
                                     "content-length"):
                 self.send_header(name, value)
-        # To HEAD the length is the object's.
+        # The length in a response to HEAD is that of the object.
         lengths = [v for n, v in headers if n.lower() == "content-length"]
         self.send_header("Content-Length", lengths[0] if lengths and
                          self.command == "HEAD" else str(len(body)))
@@ -48,7 +48,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         link.close()
 
     def said_back(self):
-        """As AWS says it, and Ceph, which looks at none, does not."""
+        """Returns the checksum headers that AWS returns and Ceph, which does
+        not check them, leaves out."""
         return [(SUM, self.headers[SUM])] if self.headers.get(SUM) else []
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
@@ -72,4 +73,4 @@ class Proxy(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        """Connections end as they like."""
+        """Ignores errors of connections."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Profiles of as many spans as one likes, by whole arrays: calls up to six
-deep on 16 threads, of 2,400 paths.
+"""Makes profiles with a given number of spans, by whole arrays: calls up to
+six deep on 16 threads, of 2,400 paths.
 
     text = json.dumps(many_spans(np, 1_000_000))
 """
@@ -12,7 +12,7 @@ import zlib
 from profile_document import ProfileDocument, zigzag
 
 LANES = 16
-# Operations of as many spans each, and how many kinds of them there are.
+# The number of spans of an operation, and of kinds of operations.
 SPANS, KINDS = 12, 200
 NAMES = ("read", "tiles", "fetch", "decode", "blosc", "place", "plan",
          "index", "wait", "checksum")
@@ -21,7 +21,7 @@ CATEGORIES = ("operation", "operation", "disk", "decode", "decode", "place",
 
 
 def packed(np, columns):
-    """Columns of numbers below 2^63 as varints."""
+    """Returns columns of numbers below 2^63 as varints."""
     out = []
     for column in columns:
         column = np.asarray(column, np.uint64)
@@ -40,8 +40,8 @@ def packed(np, columns):
 
 
 def kind_of_operation(rng):
-    """Its spans: [begin, end, parent], as shares of its time, callers
-    first."""
+    """Returns the spans of a kind of operation: [begin, end, parent], as
+    fractions of its time, callers first."""
     spans = [[0.0, 1.0, -1]]
     free, depths = [0.02], [0]
     while len(spans) < SPANS:
@@ -61,7 +61,7 @@ def kind_of_operation(rng):
 
 
 def add_nodes(made, kinds, rng):
-    """A path of the tree for each span of each kind."""
+    """Adds a path of the tree for each span of each kind."""
     for number, kind in enumerate(kinds):
         nodes = []
         for _, _, parent in kind:
@@ -72,7 +72,7 @@ def add_nodes(made, kinds, rng):
 
 
 def sum_up(np, made, node, duration, parents):
-    """The tree's times from the spans; children follow one another."""
+    """Computes the tree's times from the spans; siblings do not overlap."""
     calls = np.bincount(node, minlength=len(made.nodes))
     total = np.bincount(node, duration, len(made.nodes))
     inside = np.zeros(len(made.nodes))
@@ -85,7 +85,7 @@ def sum_up(np, made, node, duration, parents):
 
 
 def many_spans(np, count, seed=7):
-    """A document of at least so many spans."""
+    """Returns a document of at least count spans."""
     rng, rows = random.Random(seed), np.random.default_rng(seed)
     made = ProfileDocument("many spans")
     for i in range(LANES):

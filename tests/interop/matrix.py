@@ -2,8 +2,8 @@
 """The matrix of arrays that radio and its peers exchange.
 
 data type x rank x codecs x sharding x key encoding x fill value has tens of
-thousands of points; cases() draws a seeded sample in which every value of
-every axis meets every value of every other one at least once or nearly so.
+thousands of points; cases() draws a seeded sample in which each value of each
+axis meets nearly every value of every other axis at least once.
 """
 
 import math
@@ -30,7 +30,7 @@ def blosc(cname, shuffle, typesize, blocksize=0, clevel=5):
 
 
 def tails(itemsize):
-    """The bytes->bytes parts of chains."""
+    """Returns the bytes->bytes parts of codec chains."""
     yield "none", []
     yield "zstd", [ZSTD]
     yield "zstd-sum", [ZSTD_SUM]
@@ -51,7 +51,7 @@ KEYS = [("default", "/"), ("default", "."), ("v2", "."), ("v2", "/")]
 
 
 def fills(name):
-    """Fill values as JSON."""
+    """Returns fill values as JSON."""
     if name == "bool":
         return [False, True]
     if name.startswith("complex"):
@@ -63,7 +63,7 @@ def fills(name):
 
 
 class Case:
-    """One array: what it is, and its values."""
+    """One array: its metadata, and its values."""
 
     def __init__(self, rng, dtype, sharding):
         self.dtype, self.sharding = dtype, sharding
@@ -98,7 +98,7 @@ class Case:
                 flat[: n // 2] = low[: n // 2]
         values = flat.reshape(self.shape)
         fill = self.fill_value()
-        # Some whole chunks are nothing but fill, and must read so.
+        # Some whole chunks are only fill values, and must read as such.
         values[tuple(slice(0, m) for m in self.chunk)] = fill
         return values
 
@@ -148,10 +148,10 @@ class Case:
 
 
 def cases(count, seed, plain_shards=False):
-    """Each data type with each kind of sharding, again and again.
+    """Yields each data type with each kind of sharding, repeatedly.
 
     With plain_shards no case has a transpose inside shards, which some
-    releases of tensorstore get wrong.
+    releases of tensorstore read wrongly.
     """
     rng = random.Random(seed)
     pairs = [(d, s) for d in DTYPES for s in SHARDING]
@@ -163,7 +163,7 @@ def cases(count, seed, plain_shards=False):
 
 
 def same(a, b):
-    """Equal bit for bit."""
+    """Returns whether two arrays are equal bit for bit."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     return (a.dtype == b.dtype and a.shape == b.shape
             and a.tobytes() == b.tobytes())

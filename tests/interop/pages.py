@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages for tests, made by radio, opened in one browser, and what is read
-from them."""
+"""Fixtures and helpers of the page tests: pages made by radio, opened in one
+browser, and values read from them."""
 
 import collections
 import json
@@ -25,7 +25,7 @@ def browser():
 
 
 def write_page(document, folder, name="page", encoding="deflate"):
-    """A document as a page, by radio itself."""
+    """Writes a document as a page, by radio itself."""
     source = folder / (name + ".json")
     source.write_text(document if isinstance(document, str)
                       else document.json(encoding))
@@ -35,7 +35,8 @@ def write_page(document, folder, name="page", encoding="deflate"):
 
 
 def made_read(seed=1, nreads=3, nthreads=3):
-    """A read as radio does it: plan, requests, tiles on several threads."""
+    """Returns a profile of reads as radio does them: plan, requests, tiles on
+    several threads."""
     rng = random.Random(seed)
     made = ProfileDocument("radio slice ct/sub-01", dropped_count=12)
     main = made.lane("main")
@@ -89,8 +90,8 @@ def read_page(read_document, tmp_path_factory):
 
 @pytest.fixture
 def opened(browser, request):
-    """Open a page; at the end it must have complained of nothing and asked
-    nobody for anything."""
+    """Opens pages; at the end each must have logged no error and made no
+    network request."""
     pages = []
 
     def go(path, fragment="#view=tree", **keywords):
@@ -106,12 +107,13 @@ def opened(browser, request):
         complaints, requests = page.complaints(), page.requests()
         page.close()
         assert complaints == [], complaints
-        # What is in the page itself asks nobody.
+        # URLs of data within the page make no network request.
         assert [url for url in requests if not url.startswith("data:")] == []
 
 
 def rows(page):
-    """The tree's rows: { node: { column: [text, title] } }, in order."""
+    """Returns the tree's rows: { node: { column: [text, title] } }, in
+    order."""
     return dict(page.evaluate("""
       [...document.querySelectorAll('.tree tbody tr[data-node]')].map(row => [
         row.dataset.node, Object.fromEntries(
@@ -122,9 +124,9 @@ def rows(page):
 
 
 def drawn_text(page, pane="timeline"):
-    """[text, x] of all that a pane writes when it is drawn again, but not
-    of what it draws where nobody sees it, to be quick later.  A canvas has
-    no width until the page is laid out, and nothing is drawn before."""
+    """Returns [text, x] of all texts that a pane draws when it is redrawn,
+    without those that it draws off-screen ahead of time.  A canvas has no
+    width until the page is laid out, and nothing is drawn before."""
     page.wait("document.querySelector(%s)?.clientWidth > 0"
               % json.dumps(f".{pane} canvas"))
     return page.evaluate("""((selector) => {
@@ -145,8 +147,8 @@ def drawn_text(page, pane="timeline"):
 
 
 def open_all(page, within=""):
-    """One row after the other: opening one makes all of them anew, and a
-    click on a row of before goes nowhere."""
+    """Opens one row after the other: opening one replaces all row elements,
+    and a click on an old row would be lost."""
     selector = within + " tr[aria-expanded=false] .marker"
     for _ in range(1000):
         closed = page.evaluate(f"""
@@ -158,8 +160,8 @@ def open_all(page, within=""):
 
 
 def rows_by_path(page, view):
-    """All rows of a view that is a table of the tree, once they are open:
-    { ((name, edge), ...): { column: [text, title] } }."""
+    """Returns all rows of a view that is a table of the tree, once they are
+    open: { ((name, edge), ...): { column: [text, title] } }."""
     page.click_on("#tab-" + view)
     open_all(page, "#view-" + view)
     found, path = {}, []
@@ -188,7 +190,8 @@ def text_of(page, selector):
 
 
 def shown_tooltip(page):
-    """Its title and its lines by name; None where there is none."""
+    """Returns the tooltip's title and its lines by name; None where it is
+    hidden."""
     return page.evaluate("""(box => box.hidden ? null :
       [box.querySelector('.title').textContent, Object.fromEntries(
         [...box.querySelectorAll('dt')].map(one =>
@@ -197,7 +200,7 @@ def shown_tooltip(page):
 
 
 def choose_metric(page, metric):
-    """In the field above the views, as its user does."""
+    """Chooses a metric in the field above the views, as a user does."""
     page.evaluate(f"""(field => {{ field.value = {json.dumps(metric)};
       field.dispatchEvent(new Event('change', {{ bubbles: true }})); }})(
       document.querySelector('.choice select'))""")
@@ -205,7 +208,7 @@ def choose_metric(page, metric):
 
 
 def search(page, query):
-    """By keyboard, from wherever the focus is."""
+    """Searches by keyboard, whichever element has the focus."""
     page.evaluate("document.activeElement.blur()")
     page.press("/")
     page.evaluate("document.activeElement.select()")
@@ -213,7 +216,8 @@ def search(page, query):
 
 
 def hold_labels(page):
-    """Buttons go on saying what they did, however late one looks."""
+    """Makes buttons keep their confirmation text, so that slow tests see
+    it."""
     page.evaluate("""window.setTimeout = (own => (f, ms, ...more) =>
       ms === 1500 ? 0 : own.call(window, f, ms, ...more))(window.setTimeout),
       0""")
@@ -238,7 +242,7 @@ def state(page, key):
 
 @pytest.fixture(scope="session", params=["full", "slice", "roi", "ingest"])
 def recording(request, tmp_path_factory):
-    """A real recording, as a page and as JSON."""
+    """Returns a real recording, as a page and as JSON."""
     folder = tmp_path_factory.mktemp("recording")
     page, data = folder / "out.html", folder / "out.json"
     run_radio("profile", request.param, "--runs", "2", "-o", page, "-o",
@@ -265,8 +269,8 @@ class LocalRead(collections.namedtuple("LocalRead", "page document store")):
                   f"{stem}.json")
 
     def compared_with_another(self):
-        """A page of reads of larger boxes, more.json, and of this one as
-        what was before."""
+        """Writes a page of reads of larger boxes, more.json, compared with
+        this recording."""
         path = self.page.with_name("changes.html")
         if path.exists():
             return path
@@ -276,7 +280,8 @@ class LocalRead(collections.namedtuple("LocalRead", "page document store")):
         return path
 
     def merge(self, path):
-        """A page of this one and of another as ranks, and its JSON."""
+        """Writes a page of this recording and another as ranks, and its
+        JSON."""
         more = self.page.with_name("rank.json")
         self.profile(self.store, more.with_suffix(""), 30, 2)
         run_radio("profile", "merge", self.page, more, "-o", path, "-o",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Profiles by hand, in the format of docs/profile-format.md: a second writer
-of it, which knows nothing of the first.
+"""Profiles made by hand, in the format of docs/profile-format.md: a second
+writer of it, independent of the recorder.
 
     document = ProfileDocument("a title")
     main = document.lane("main")
@@ -8,7 +8,7 @@ of it, which knows nothing of the first.
     document.span(main, "decode", "decode", 100, 400, parent=read)
     text = document.json()
 
-The tree is made of the spans: a path of names is a node.  Times are in
+The tree is made from the spans: a path of names is a node.  Times are in
 nanoseconds.
 """
 
@@ -35,7 +35,7 @@ def zigzag(value):
 
 
 def block(columns, count, encoding):
-    """Columns of unsigned numbers as a block."""
+    """Returns columns of unsigned numbers as a block."""
     raw = bytearray()
     for column in columns:
         for value in column:
@@ -49,7 +49,7 @@ def block(columns, count, encoding):
 
 
 def union(intervals, low, high):
-    """How much of low..high some intervals cover together."""
+    """Returns the length of the union of intervals within low..high."""
     covered, at = 0, low
     for begin, end in sorted(intervals):
         begin, end = max(begin, at), min(end, high)
@@ -87,7 +87,7 @@ class ProfileDocument:
         return len(self.lanes) - 1
 
     def node(self, name, category="user", parent=-1, edge=0, **numbers):
-        """The index of a node, made if there is none with this path."""
+        """Returns the index of the node with this path; adds it if missing."""
         key = (parent, name, category, edge)
         if key not in self.paths:
             self.paths[key] = len(self.nodes)
@@ -123,7 +123,7 @@ class ProfileDocument:
         self.values[key] = self.values.get(key, 0) + value
 
     def sum_up(self):
-        """The tree's times from the spans."""
+        """Computes the tree's times from the spans."""
         for span in self.spans:
             node = self.nodes[span["node"]]
             begin, duration = span["begin"], span["duration"]

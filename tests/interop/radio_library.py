@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""libradio's public API through ctypes: what the interop tests need of it.
+"""The parts of libradio's public API that the interop tests need, via ctypes.
 
-The shared library is the one that the build made; RADIO_TESTS_BUILDDIR
-names its folder.
+The shared library is that of the build in RADIO_TESTS_BUILDDIR.
 """
 
 import ctypes as c
@@ -23,7 +22,7 @@ DTYPES = ["stored", "bool", "int8", "int16", "int32", "int64", "uint8",
 
 
 class RadioError(Exception):
-    """A call that failed: its status and the library's one line."""
+    """A call that failed: its status and the library's error message."""
 
     def __init__(self, status):
         self.status = status
@@ -116,7 +115,7 @@ class Store:
     def write_array(self, path, values, chunk_shape, data_type, codecs,
                     fill_value, encoding="default", separator="/",
                     names=None, attributes=None):
-        """Make an array of values and write all of it."""
+        """Makes an array and writes values to all of it."""
         n = values.ndim
         text = [None if s is None else s.encode() for s in names or []]
         options = ArrayOptions(
@@ -139,7 +138,7 @@ class Store:
             lib.radio_array_close(array)
 
     def read_array(self, path, start, size, numpy_dtype, radio_dtype="stored"):
-        """Read a box of an array into a new numpy array."""
+        """Reads a box of an array into a new numpy array."""
         array = c.c_void_p()
         check(lib.radio_array_open(self.handle, path.encode(),
                                    c.byref(array)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays go both ways between radio and zarr-python and tensorstore."""
+"""Arrays are exchanged both ways with zarr-python and tensorstore."""
 
 import json
 import random
@@ -8,12 +8,13 @@ import matrix
 from radio_library import RadioError, Store
 
 COUNT = 560
-# zarr-python takes a tenth of a second for each.
+# zarr-python takes a tenth of a second for each case.
 FEWER = 280
 
 
 def write_with_zarr(zarr, case, folder):
-    """zarr-python takes the very document, and fills in the chunks."""
+    """Opens radio's own metadata document with zarr-python, and writes the
+    chunks."""
     folder.mkdir()
     (folder / "zarr.json").write_text(json.dumps(case.document()))
     zarr.open_array(folder, mode="r+")[...] = case.values
@@ -34,7 +35,7 @@ def read_with_tensorstore(ts, folder):
 
 
 def check_radio_reads(case, folder):
-    """Whole, and one random box."""
+    """Checks a read of the whole, and one of a random box."""
     rng = random.Random(repr(case))
     with Store(folder) as store:
         whole = store.read_array("", [0] * case.rank, case.shape, case.dtype)
@@ -58,7 +59,7 @@ def test_radio_reads_what_zarr_python_writes(zarr, tmp_path):
 def test_radio_reads_what_tensorstore_writes(ts, tmp_path):
     for i, case in enumerate(matrix.cases(COUNT, 12, True)):
         if case.sharding == "outer-crc32c":
-            continue            # tensorstore has no codecs outside of shards
+            continue            # tensorstore has no codecs around shards
         folder = tmp_path / f"{i}.zarr"
         write_with_tensorstore(ts, case, folder)
         check_radio_reads(case, folder)
@@ -102,7 +103,7 @@ def test_radio_reads_its_own_back(tmp_path):
 
 
 def test_raw_bits_come_back(np, zarr, tmp_path):
-    """r<N>: what zarr-python calls a void type."""
+    """r<N> is what zarr-python calls a void type."""
     values = np.frombuffer(np.random.default_rng(5).bytes(7 * 9 * 3),
                            "V3").reshape(7, 9)
     folder = tmp_path / "raw.zarr"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tools/bench-peers makes and says: its volumes, its arithmetic, its
-tables.  The stores themselves are measured by its smoke run."""
+"""Tests the volumes, the arithmetic and the tables of tools/bench-peers.  Its
+smoke run measures the stores themselves."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ def modules(np):
 
 
 def reads(name, times, nbytes=1, rounds=3, **more):
-    """Records of a store: so many rounds, each a little slower."""
+    """Returns records of a store: n rounds, each a little slower."""
     return [{"kind": "reads", "round": r, "name": name,
              "stored_nbytes": nbytes,
              "times_s": {k: [v * (1 + r / 10)] for k, v in times.items()},
@@ -48,7 +48,7 @@ def test_the_large_volume_is_made_of_the_head_in_all_symmetries(modules, np):
     for block in blocks:
         assert (np.sort(block, axis=None) == head[0].reshape(-1)).all()
     assert len({block.tobytes() for block in blocks}) == 8
-    # Not one block stands beside its own copy.
+    # No block is next to its own copy.
     for a, b in ((0, 1), (0, 2), (1, 3), (2, 3)):
         assert (blocks[a] != blocks[b]).any()
 
@@ -93,7 +93,8 @@ def test_memory_is_that_of_the_worst(modules):
 
 
 class Plain:
-    """A store that keeps what it gets as an .npy, or nearly."""
+    """A store that saves its values as an .npy file, with one possible
+    error."""
 
     reversed = False
 
@@ -147,7 +148,8 @@ def test_ratios_of_a_pair_are_of_the_same_rounds():
 
 
 def images_of(image, seconds, nbytes):
-    """Records of an image: every layout as fast and large as it is told."""
+    """Returns records of an image; every layout has the given time and
+    size."""
     import images
     return [{"kind": "images", "round": r, "name": f"{image}-{codec}",
              "image": image, "shape": [3, 4, 5], "dtype": "uint8",
@@ -211,7 +213,7 @@ def test_a_mean_is_of_the_rounds_that_have_all_reads(modules):
     results = report.Results(other + reads("b", all_at(1.0))
                              + reads("b", all_at(2.0), rounds=1))
     others = dict.fromkeys(READS, "a")
-    # Of round 0, in which the last record counts, and of round 2.
+    # Only rounds 0 and 2 count; in round 0 the last record does.
     assert goals.mean_ratio(results, "b", others) == pytest.approx((6, 4, 8))
     others["axial"] = "c"
     assert goals.mean_ratio(results, "b", others) is None
@@ -237,7 +239,7 @@ def test_the_median_decides_and_a_range_with_the_aim_in_it_is_told(
 
 
 def everything(report, speed):
-    """A result of every store; radio is so many times faster."""
+    """Returns results of every store; radio is faster by the factor speed."""
     records = []
     for codec in ("small", "medium", "fast"):
         for tiling in ("balanced", "axial"):
@@ -272,7 +274,7 @@ def everything(report, speed):
     return report.Results(records)
 
 
-# What is asked of each type of voxels, and against whom.
+# The aims for each type of voxels, and the stores to compare with.
 BEST, FAMILY = "best of the others", "TileDB or RadiObject"
 NNUNET, SHARDS = "blosc2 as nnU-Net has it", "tensorstore, shards, blosc-zstd"
 INFLATE, DECODING = "a bare inflate", "decoding its tiles on all processors"
@@ -318,7 +320,7 @@ OF_ONE_DTYPE = {
 
 
 def aims():
-    """All of them, sorted: what, and against whom."""
+    """Returns all aims, sorted: what, and against which store."""
     found = [(f"{layout}, {dtype}: {what}", against)
              for dtype in OF_ONE_DTYPE
              for layout, asked in AIMS.items() for what, against in asked]
@@ -329,7 +331,7 @@ def aims():
 
 
 def asked(rows):
-    """The same of answers; behind a colon is who was the best."""
+    """Returns the same for answers; after a colon comes the best store."""
     return sorted((row[0], row[1].partition(":")[0]) for row in rows)
 
 
@@ -342,7 +344,7 @@ def test_every_aim_is_answered_and_can_be_missed(modules):
     assert asked(met) == aims()
     assert {row[-1] for row in met} == {"yes"}
     assert all(len(row) == 5 for row in met)
-    # Sizes on the disk alone are as they were.
+    # Only the sizes on disk are as they were.
     assert {row[0] for row in missed if row[-1] == "yes"} == {
         "balanced-small, int16: size on disk",
         "balanced-medium, int16: size on disk",
@@ -402,7 +404,7 @@ def test_a_build_is_known_by_its_programs(tmp_path):
 
 @pytest.fixture
 def bench(modules, np, tmp_path):
-    """Nothing was prepared, nothing measured; pages of its own."""
+    """A bench without prepared stores and results, with pages of its own."""
     import argparse
     import os
     from bench import Bench
@@ -572,8 +574,8 @@ def test_the_readme_table_is_put_with_its_indent(modules, tmp_path):
 
 
 def table_of(page, first):
-    """{the first cell of each row: the others} of the table whose title row
-    begins so."""
+    """Returns {the first cell of each row: the others} of the table whose
+    title row begins with first."""
     lines = [line.strip() for line in page.splitlines()]
     start = next(i for i, line in enumerate(lines) if line.startswith(first))
     rows = {}
@@ -601,7 +603,7 @@ def test_the_readme_has_the_figures_of_the_page(modules):
     for store, cells in shown.items():
         for (column, _), cell in zip(report.README_COLUMNS, cells):
             ratio = float(measured[store][columns.index(column)])
-            # One place after the point, from ten on none.
+            # Numbers below ten have one decimal, others none.
             rounding = 0.06 if ratio < 9.95 else 0.51
             assert float(cell) == pytest.approx(ratio, abs=rounding), (
                 store, column)
@@ -624,7 +626,7 @@ def test_radiobject_is_cut_into_cubes_where_it_is_told(modules, np, tmp_path):
     pytest.importorskip("radiobject")
     tiledb = pytest.importorskip("tiledb")
     values = np.arange(2 * 70 * 80, dtype="<i2").reshape(2, 70, 80)
-    # As it comes goes first: how arrays are cut is told to the module.
+    # The default comes first, since chunking is a setting of the module.
     for name, tile in (("radiobject", [80, 70, 1]),
                        ("radiobject-iso", [64, 64, 2])):
         store, path = stores.find(name), str(tmp_path / name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Copies: other readers find in them what the source holds, and a web server
-can be copied from."""
+"""Copies: other readers find the source's data in them, and a web server can
+be the source."""
 
 import filecmp
 from pathlib import Path
@@ -112,7 +112,7 @@ def test_a_volume_that_no_group_stands_above_needs_a_name(
 
 
 def test_the_way_up_to_the_store_is_bounded(radio, web, source, tmp_path):
-    """Each step is a trip."""
+    """Each step is a round trip."""
     folder = web.folder / "www" / "tower"
     path = "tower"
     for _ in range(20):
@@ -136,7 +136,7 @@ def test_nothing_is_copied_to_a_web_server(radio, web, source):
 
 
 def test_a_copy_from_a_web_server_goes_on(radio, web, source, tmp_path):
-    """What is there is checked there: of the shards only indexes are read."""
+    """Checks existing objects there: reads only the indexes of shards."""
     copy = tmp_path / "copy.zarr"
     url = web.url("study.zarr")
     act = ["cp", "-s", url, "ct/head", "--to", copy]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stores that a web server hands out: Debian's nginx, as it comes."""
+"""Stores served by a web server: Debian's nginx package."""
 
 import getpass
 import json
@@ -41,7 +41,7 @@ def free_port():
 
 
 class Web:
-    """nginx on loopback; www is what it hands out."""
+    """nginx on loopback, which serves the folder www."""
 
     def __init__(self, folder):
         self.folder, self.port = folder, free_port()
@@ -75,7 +75,8 @@ class Web:
         return (self.folder / "access.log").read_text().splitlines()
 
     def requests(self, act):
-        """The requests that something does, which the log has late."""
+        """Returns the requests of an action; waits for the log, which is
+        delayed."""
         before = len(self.lines())
         act()
         lines, last = [], None
@@ -99,7 +100,7 @@ def web(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stores(web, radio, templates):
-    """The same store on the disk and behind the server."""
+    """Returns the same store on disk and on the server."""
     local = web.folder / "www" / "study.zarr"
     radio("ingest", "-s", local, "-c", "mr", templates[0])
     radio("phantom", "-s", local, "ct/head", "--size", "200,190,180")
@@ -141,8 +142,8 @@ def test_statistics_and_checks_work_over_http(radio, stores):
 
 
 def test_few_requests_are_made(web, radio, stores, tmp_path):
-    """The volume's document, the index, the tiles: three trips, with not
-    a question that the one before it does not need."""
+    """A read takes three round trips: the volume's document, the index, the
+    tiles; and no request that could be avoided."""
     def cut():
         radio("roi", "-s", stores[1], VOLUME, "--at", "100,90,80",
               "--size", "64", "-o", tmp_path / "box.nii")
@@ -200,8 +201,8 @@ def test_a_server_that_is_down_is_told_soon(radio):
 
 
 def test_a_chunk_that_is_missing_ends_a_read(radio, web, stores, tmp_path):
-    """Whether the volume was removed meanwhile is asked, too, and not on
-    the thread that answers come on: that would wait for itself."""
+    """The library also checks whether the volume was removed meanwhile, on
+    another thread than that of responses, which would wait for itself."""
     lost = web.folder / "www" / "lost.zarr"
     shutil.copytree(web.folder / "www" / "study.zarr", lost)
     group = json.loads((lost / VOLUME / "zarr.json").read_text())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ingest under attack: killed, two at once, a full disk, little memory."""
+"""Ingest under faults: killed, two at once, a full disk, little memory."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_two_processes_ingest_into_one_store(radio, templates, tmp_path):
 
 @pytest.mark.parametrize("how", [[], ["--overwrite"]])
 def test_two_processes_ingest_the_same_name(radio, templates, tmp_path, how):
-    """Both succeed, and one of them wins whole."""
+    """Both succeed, and one of the two volumes remains complete."""
     file = next(f for f in templates if f.name == "ch2bet.nii.gz")
     for i in range(5):
         store = tmp_path / f"{i}.zarr"
@@ -83,7 +83,7 @@ def test_two_processes_ingest_the_same_name(radio, templates, tmp_path, how):
 
 
 def test_overwriting_leaves_one_of_the_two(radio, nib, np, tmp_path):
-    """Different voxels under one name: never a mixture."""
+    """With different voxels under one name the result is never a mixture."""
     values = [np.full((40, 41, 42), v, "i2") for v in (1, 2)]
     for i, v in enumerate(values):
         folder = tmp_path / str(i)
@@ -103,10 +103,10 @@ def test_overwriting_leaves_one_of_the_two(radio, nib, np, tmp_path):
 
 
 def peak_rss_nbytes(report, *command):
-    """Run a command; the peak resident memory of its process.
+    """Runs a command, and returns the peak resident memory of its process.
 
-    By time(1): a process started from here directly would inherit the peak
-    of this one.
+    Measured by time(1), since a process started from here directly would
+    inherit the peak of this one.
     """
     if not os.path.exists("/usr/bin/time"):
         missing("Debian's time")
@@ -126,7 +126,8 @@ def test_a_float32_ct_is_ingested_within_256_mib(nib, np, ct_i16, tmp_path):
 
 
 def test_a_header_that_lies_takes_no_memory(nib, np, tmp_path, radio):
-    """It claims 2 TB; the process stays small and says so."""
+    """The header claims 2 TB; the process stays small and reports the
+    error."""
     header = nib.Nifti1Header()
     header.set_data_dtype("i2")
     header.set_data_shape((10000, 10000, 10000))
@@ -144,7 +145,7 @@ def test_a_header_that_lies_takes_no_memory(nib, np, tmp_path, radio):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A real file system of 3 MiB."""
+    """Returns a real file system of 3 MiB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m",
@@ -165,7 +166,7 @@ def test_a_full_disk_loses_nothing(radio, templates, small_disk):
     assert listed(radio, store) == ["images/aal"]
     radio("validate", "-s", store)
     radio("gc", "-s", store)
-    # What the failed writer took is free again.
+    # The space of the failed writer is free again.
     radio("ingest", "-s", store, "-c", "again", small)
 
 
