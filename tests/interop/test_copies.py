@@ -136,7 +136,8 @@ def test_nothing_is_copied_to_a_web_server(radio, web, source):
 
 
 def test_a_copy_from_a_web_server_goes_on(radio, web, source, tmp_path):
-    """Checks existing objects there: reads only the indexes of shards."""
+    """Verifies objects that exist already; reads only the indexes of
+    shards."""
     copy = tmp_path / "copy.zarr"
     url = web.url("study.zarr")
     act = ["cp", "-s", url, "ct/head", "--to", copy]

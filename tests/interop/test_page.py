@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The page in a real browser, with its network off: what it shows is what
-the profile holds, by mouse, by keyboard, and to those who do not see it."""
+"""Opens the page in a real browser, with its network off, and compares what it
+shows with the profile's data, by mouse, by keyboard, and for screen
+readers."""
 
 import base64
 import json
@@ -16,7 +17,7 @@ from pages import (browser, drawn_text, made_read, number, open_all, opened,
                    text_of, write_page)
 from profile_document import ProfileDocument
 
-# Fixtures that tests take by name.
+# Fixtures that tests import by name.
 __all__ = ["browser", "opened", "read_document", "read_page", "recording"]
 
 VIEWS = ("timeline", "icicle", "tree", "bottomup", "sandwich", "functions",
@@ -182,7 +183,7 @@ def test_hostile_names_are_text_wherever_they_stand(opened, hostile_page,
             page.mouse("mouseMoved", *page.middle(selector))
     assert page.evaluate("window.hacked === undefined")
     assert page.evaluate("document.images.length") == 0
-    # Two that are packed, their loader, and the data.
+    # The two packed scripts, their loader, and the data.
     assert page.evaluate("document.scripts.length") == 4
     assert page.evaluate("document.querySelector('h1').textContent") \
         == HOSTILE[0]
@@ -210,7 +211,7 @@ def test_without_a_script_the_summary_can_be_read(opened, read_page,
 
 
 def shown_in_print(page, selector):
-    """Whether something has a place, and how wide it is."""
+    """Returns the visibility of an element, and its width."""
     return page.evaluate(f"""(one => one?.checkVisibility()
       ? Math.max(one.scrollWidth, one.getBoundingClientRect().width) : 0)(
         document.querySelector({json.dumps(selector)}))""")
@@ -218,7 +219,7 @@ def shown_in_print(page, selector):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_in_print_the_view_stands_behind_the_summary(opened, read_page, view):
-    # As wide as A4 between its margins.
+    # The width of A4 without margins.
     page = opened(read_page, fragment=f"#view={view}&theme=dark", width=718)
     page.settle()
     assert shown_in_print(page, "#static") == 0
@@ -243,7 +244,7 @@ def test_in_print_the_view_stands_behind_the_summary(opened, read_page, view):
     assert page.evaluate("document.querySelector('#static')"
                          ".getBoundingClientRect().bottom <= document"
                          ".querySelector('#app').getBoundingClientRect().top")
-    # Which begins and ends it once more.
+    # Printing fires the events of its begin and end again.
     pdf = base64.b64decode(page.call("Page.printToPDF", paperWidth=8.27,
                                      paperHeight=11.69)["data"])
     assert pdf.startswith(b"%PDF") and len(re.findall(
@@ -310,7 +311,7 @@ def test_everything_can_be_reached_by_tab(opened, read_page):
 
 
 def icicle_box(page):
-    """Left, top and width of the icicle in the window."""
+    """Returns left, top and width of the icicle in the window."""
     return page.evaluate("""(at => [at.x, at.y, at.width])(document
       .querySelector('.icicle canvas').getBoundingClientRect())""")
 
@@ -483,7 +484,7 @@ def touch(page, kind, *places):
 
 
 def pinch(page, x, y, before, after):
-    """Two fingers, so far from the middle before and after."""
+    """Moves two fingers; before and after: their distances from the middle."""
     def ends(half):
         return (x - half, y), (x + half, y)
 
@@ -559,7 +560,7 @@ def test_the_icicle_moves_under_the_mouse(opened, read_page):
     assert begin == pytest.approx(0.2 + 80 / width * 0.2, abs=1e-6)
     assert end - begin == pytest.approx(0.2, abs=1e-6)
     assert (state(page, "node"), state(page, "zoom")) == (node, -1)
-    # What is under a place goes by what is seen.
+    # The element under a position follows what is drawn there.
     page.mouse("mouseMoved", middle, y + 39)
     child = page.evaluate("document.querySelector('.tooltip .title')"
                           ".textContent")
@@ -644,7 +645,7 @@ def test_ids_are_unique_and_references_hold(opened, read_page):
           ?? one.getAttribute('aria-labelledby')))""")
 
 
-# What a finding is about is not always a scope, or is seen better elsewhere.
+# The subject of a finding may be no scope, or another view shows it better.
 EVIDENCE = {
     "read-amplification": ["tiles"], "fetch-amplification": ["tiles"],
     "threads-off-cpu": ["timeline"], "bound-by-one-thread": ["timeline"],
@@ -682,7 +683,7 @@ def test_three_findings_leave_room_for_a_view(opened, tmp_path, n):
         "node": [-1] * n, "title": [f"Finding {i}" for i in range(n)],
         "evidence": ["from 5.6 ms to 12 us (79.1 %), 10.7 x, " * 4] * n}
     path = write_page(json.dumps(document), tmp_path)
-    # What radio finds in it comes instead of these.
+    # These replace the findings of radio itself.
     text = path.read_text()
     begin = text.index('"findings"', text.index('id="radio-profile"'))
     end = text.index("}", begin) + 1
@@ -883,7 +884,7 @@ def test_a_real_recording_opens_in_every_view(opened, recording, view):
 @pytest.fixture(scope="module", params=[100_000, 1_000_000],
                 ids=["100k", "1M"])
 def many_page(np, request, tmp_path_factory):
-    """Many spans on each of 16 threads, up to six deep."""
+    """Returns a page with many spans on each of 16 threads, up to six deep."""
     document = many_spans(np, request.param)
     page = write_page(json.dumps(document), tmp_path_factory.mktemp("many"))
     return page, document["spans"]["count"], document["info"]["wall_ns"]
@@ -891,8 +892,8 @@ def many_page(np, request, tmp_path_factory):
 
 def test_many_spans_open_and_are_drawn_as_one_moves_and_zooms(
         opened, many_page, record_property):
-    # Times are told, not judged: the machine may be busy.  That it ends at
-    # all is seen by the timeouts.
+    # Times are only recorded, since the machine may be busy.  The timeouts
+    # detect hangs.
     path, count, wall = many_page
     page = opened(path, fragment="#view=timeline")
     assert page.evaluate("radio.profile.spans.count") == count
@@ -900,7 +901,7 @@ def test_many_spans_open_and_are_drawn_as_one_moves_and_zooms(
     for view, name, act, first in movements(wall):
         show(page, {"view": view, **first})
         frames = work_of_frames(traced(page, view, act))
-        # A machine that is busy takes several steps in a frame.
+        # A busy machine handles several steps in one frame.
         assert len(frames) > 1, name
         for share in (0.5, 0.95, 1):
             record_property(f"ms_a_frame_{view}_{name}_p{100 * share:.0f}",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pages that are truncated or damaged, opened in a real browser: they say so
-in words, and what was written into them for all readers stays."""
+"""Opens pages that are truncated or damaged in a real browser: they report the
+damage in words, and the summary for all readers remains."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ import pytest
 
 from pages import (browser, local_read, opened, read_document, read_page)
 
-# Fixtures that tests take by name.
+# Fixtures that tests import by name.
 __all__ = ["browser", "local_read", "opened", "read_document", "read_page"]
 
 BLOCKS = ("spans", "tiles")
@@ -75,13 +75,13 @@ def test_damaged_spans_are_told_and_the_summary_stays(opened, read_page,
 
 
 def check_told(page, *words):
-    """Said in words, and the summary for all readers is there."""
+    """Checks that the page reports it in words and keeps the summary."""
     notice = page.evaluate("document.getElementById('notice').textContent")
     assert notice.startswith("This page cannot show its profile: its ")
     assert notice.endswith("The static summary follows.")
     for word in words:
         assert word in notice
-    # What a reader of pages can do nothing with.
+    # A reader of the page cannot use these words.
     assert not re.search(r"undefined|NaN|TypeError|Failed to|atob|\[object",
                          notice)
     assert page.evaluate("document.getElementById('app').hidden")
@@ -102,7 +102,7 @@ def test_a_real_recording_that_was_cut_short_says_so(opened, local_read,
 
 
 def with_block(text, name, change):
-    """The page with a block of its data changed."""
+    """Returns the page with a block of its data changed."""
     begin = text.index('id="radio-profile">') + len('id="radio-profile">')
     end = text.index("</script>", begin)
     document = json.loads(text[begin:end])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Names on the page: those that would do harm come through the recorder and
-stand there as text; in a redacted profile there are none, neither in the
-file, with its blocks unpacked, nor in anything that is shown."""
+"""Names on the page: hostile names pass through the recorder and are shown as
+text; a redacted profile contains no names, neither in the file, with its
+blocks unpacked, nor in any view."""
 
 import base64
 import json
@@ -34,15 +34,16 @@ NAMES = [
 
 
 def cleaned(name):
-    """As the profile has it: each byte that is no UTF-8 and each control
-    character is a U+FFFD."""
+    """Returns the name as in the profile: each invalid UTF-8 byte and each
+    control character becomes U+FFFD."""
     text = name.decode("utf-8", "surrogateescape")
     return re.sub("[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "\ufffd", text)
 
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory):
-    """A recording in which all names are harmful, as a page and as JSON."""
+    """Returns a recording whose names are all hostile, as a page and as
+    JSON."""
     program = BUILD / "tests" / "profiler" / "view" / "record-names"
     if not program.exists():
         missing(f"{program} (make check builds it)")
@@ -71,7 +72,7 @@ def test_the_recorder_brings_names_as_they_are(named):
     assert wanted <= set(document["facts"]["key"])
     assert wanted <= set(document["facts"]["value"])
     notes = {strings[i] for i in document["notes"]["value"]}
-    # Those of a text are cut.
+    # Names in texts are shortened.
     assert {name[:1024] for name in wanted - {""}} <= notes
 
 
@@ -105,7 +106,7 @@ def test_harmful_names_stand_in_the_tree_one_by_one(opened, named):
     open_all(page)
     shown = {row["name"] for row in rows(page).values()}
     assert shown == {cleaned(name) or "(no name)" for name in NAMES}
-    # Whichever way a name runs, the numbers behind it do not turn.
+    # Text direction of a name must not reverse the numbers after it.
     assert page.evaluate("""[...document.querySelectorAll('.tree bdi')].every(
       one => getComputedStyle(one).unicodeBidi === 'isolate')""")
     check_harmless(page)
@@ -152,7 +153,7 @@ def test_lanes_facts_and_notes_of_harmful_names_are_text(opened, named):
     lanes = {lane[:6] for lane in named[1]["lanes"]["name"] if lane.strip()}
     drawn = " ".join(text for text, _ in drawn_text(page))
     assert sum(lane in drawn for lane in lanes) > 8
-    # A run's own notes, in the details and under the pointer.
+    # A run's own notes, in the details and in the tooltip.
     spans = page.evaluate("""[...new Set(radio.profile.notes.filter(one =>
       one.span > 0).map(one => radio.profile.spans.id.indexOf(one.span)))]""")
     for span in spans:
@@ -164,8 +165,8 @@ def test_lanes_facts_and_notes_of_harmful_names_are_text(opened, named):
 
 @pytest.fixture(params=["taken", "refused"])
 def odd_files(request, tmp_path):
-    """radio itself, of files and folders of such names: of a volume that it
-    takes, and of one whose name it refuses, with the reason."""
+    """Records radio itself with files and folders of such names: a volume that
+    it accepts, and one whose name it rejects with a reason."""
     folder = os.fsencode(tmp_path) + b"/x<"
     os.mkdir(folder)
     folder += b"/script><script>window.hacked=5<"
@@ -219,13 +220,13 @@ def test_without_a_script_names_of_files_are_text_too(opened, odd_files):
 # Redacted
 # ---------------------------------------------------------------------------
 
-# In the names of folders, of files, of volumes, of collections.
+# Secrets in the names of folders, of files, of volumes, of collections.
 SECRETS = ("geheimklinik", "muellerstudy", "doejane", "kopfscan", "wardnine")
 
 
 @pytest.fixture(scope="module")
 def patients(tmp_path_factory):
-    """An image and a store whose names must not come out."""
+    """Returns an image and a store whose names must not be revealed."""
     top = tmp_path_factory.mktemp("redacted") / "geheimklinik"
     top.mkdir()
     plain = top / "plain.zarr"
@@ -245,7 +246,7 @@ def environment(path):
 
 
 def recorded(kind, patients, folder):
-    """A redacted page, made in one of the ways that there are."""
+    """Returns a redacted page, made in one of the supported ways."""
     image, store, volume = patients
     out = folder / "out.html"
     plain = folder / "plain.json"
@@ -281,7 +282,7 @@ KINDS = ("roi", "slice", "full", "ingest", "environment", "failure",
 
 
 def texts_within(value):
-    """All strings of a document, keys too."""
+    """Returns all strings of a document, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -294,14 +295,14 @@ def texts_within(value):
 
 
 def data_of(text):
-    """The documents that a page holds."""
+    """Returns the documents in a page."""
     return [json.loads(one) for one in re.findall(
         r'<script type="application/json" id="radio-[a-z]+">(.*?)</script>',
         text, re.DOTALL)]
 
 
 def unpacked(document):
-    """The bytes of its blocks."""
+    """Returns the bytes of its blocks."""
     for block in document.values():
         if isinstance(block, dict) and "encoding" in block and block["count"]:
             data = base64.b64decode(block["data"])
@@ -310,7 +311,7 @@ def unpacked(document):
 
 
 def names_to_look_for(patients):
-    """Of everything above the files too, and of this machine."""
+    """Returns the names, including parent folders and this machine's name."""
     image, store, volume = patients
     parts = {part for path in (image, store) for part in path.parent.parts
              if len(part) > 3}
@@ -333,7 +334,7 @@ def test_a_redacted_page_holds_no_name(opened, patients, tmp_path, kind):
     text = path.read_text(encoding="utf-8")
     documents = data_of(text)
     assert len(documents) == (2 if kind == "diff" else 1)
-    # What is packed is the same in all pages.
+    # The packed code is the same in all pages.
     visible = re.sub(r'data-packed="\w+">[^<]*<', "", text)
     check_no_name(visible, names, "the file")
     for document in documents:
@@ -376,7 +377,7 @@ def test_a_redacted_page_shows_no_name(opened, patients, tmp_path, kind):
 
 
 def test_what_redacting_takes_out_is_there_without_it(patients, tmp_path):
-    """Or the tests above would find nothing wherever they looked."""
+    """Makes sure that the tests above search where names would be."""
     image, store, volume = patients
     out = tmp_path / "out.html"
     run_radio("profile", "roi", "-s", store, volume, "--roi", 20, "--runs", 2,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The views that do not draw the tree of all: that they go by the metric, the
-search and transforms, or say that they do not; and that the address has it."""
+"""The views that do not draw the whole tree: they follow the metric, the
+search and transforms, or say that they do not; and the address records it."""
 
 import json
 from pathlib import Path
@@ -10,13 +10,13 @@ import pytest
 from conftest import run_radio
 from pages import browser, made_read, opened, state, write_page
 
-# Fixtures that tests take by name.
+# Fixtures that tests import by name.
 __all__ = ["browser", "opened"]
 
 
 @pytest.fixture(scope="module")
 def changes(tmp_path_factory):
-    """Two made reads, the second with two times the planes."""
+    """Returns two made profiles, the second with twice as many planes."""
     folder = tmp_path_factory.mktemp("changes")
     for name, nreads in (("before", 2), ("after", 4)):
         write_page(made_read(seed=nreads, nreads=nreads), folder, name)
@@ -128,7 +128,7 @@ def test_a_page_that_was_saved_shows_its_profile_again(browser, opened,
                          "document.documentElement.outerHTML")
     saved = Path(tmp_path) / "saved.html"
     saved.write_text(text, encoding="utf-8")
-    # The policy refuses the styles of what was shown, which is made anew.
+    # The policy blocks the styles of what was shown; the script redraws it.
     again = browser.open(saved, fragment="#view=diff")
     again.wait("window.radio")
     assert whole(again) == whole(page)

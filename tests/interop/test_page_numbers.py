@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The page of a real recording of a local read, in a real browser: after
 zooming, searching, brushing, choosing a metric or transforming the tree, its
-numbers are those that radio's JSON of the same recording gives in Python."""
+numbers equal those computed in Python from radio's JSON of the same
+recording."""
 
 import collections
 import json
@@ -25,18 +26,18 @@ EDGES = ("", "other thread", "request", "phase", "instant")
 
 
 def labelled(path):
-    """A path as rows_by_path tells it."""
+    """Returns a path in the form of rows_by_path."""
     return tuple((site.name, EDGES[edge] if i else "")
                  for i, (site, edge) in enumerate(path))
 
 
 def check_tree(page, tree, metric_id="wall", all_paths=True):
-    """The rows of the view of the tree, each with all its numbers."""
+    """Checks the rows of the tree view, each with all its numbers."""
     shown = rows_by_path(page, "tree")
     metrics = {one.id: one for one in tree.metrics()}
     metric = metrics[metric_id]
     total, calls = tree.columns["total"], tree.columns["calls"]
-    # What did not run is there where something below it did.
+    # Nodes that did not run are shown if something below them did.
     ran = {path[:depth] for path in tree.paths
            if all_paths or total[path] > 0 or calls[path] > 0
            for depth in range(1, len(path) + 1)}
@@ -60,7 +61,7 @@ def check_tree(page, tree, metric_id="wall", all_paths=True):
 
 
 def upside_down(tree, metric):
-    """Of each path of names from a leaf up, what is the leaf's own."""
+    """Returns, for each path of names from a leaf up, the leaf's own value."""
     sums = collections.Counter()
     for path, value in metric.own.items():
         names = tuple((site.name, "") for site, _ in reversed(path))
@@ -81,7 +82,7 @@ def check_bottom_up(page, tree):
 
 
 def durations(document, begin, end):
-    """Of each name, how long its spans took that ran in a stretch."""
+    """Returns, for each name, the durations of its spans within a stretch."""
     found = collections.defaultdict(list)
     for span in document.spans:
         if span.begin < end and span.begin + span.duration >= begin:
@@ -124,7 +125,7 @@ def check_functions(page, document, tree, begin=0, end=1 << 62):
 
 
 def check_sandwich(page, tree, metric):
-    """Of the selected scope."""
+    """Checks the sandwich view of the selected scope."""
     page.click_on("#tab-sandwich")
     name = text_of(page, "aside h2")
     outer = [path for path in tree.paths if path[-1][0].name == name
@@ -144,8 +145,8 @@ def icicle_box(page):
 
 
 def check_icicle(page, tree, metric, within=()):
-    """What lies under the pointer at both ends of every box that can be
-    told apart; within: the path that is zoomed into."""
+    """Checks the tooltip at both ends of every box that is wide enough;
+    within: the path that is zoomed into."""
     widths = tree.widths(metric)
     low, high = widths.get(within, (0, 1))
     x, y, width = icicle_box(page)
@@ -188,7 +189,7 @@ def test_every_metric_has_the_json_s_numbers_on_every_path(opened,
                          ".options].map(one => [one.value, one.text])") \
         == [[one.id, one.label] for one in metrics]
     assert len(metrics) > 8
-    # From one to the next by key, and back to the first.
+    # Goes from one to the next by key, and back to the first.
     for metric in metrics:
         assert state(page, "metric") == metric.id
         check_tree(page, tree, metric.id)
@@ -228,15 +229,16 @@ def test_the_icicle_zoomed_into_a_scope_has_the_json_s_shares(opened,
 
 
 def seen(page):
-    """The stretch that the timeline shows, once the address has it."""
+    """Returns the stretch that the timeline shows, once it is in the
+    address."""
     page.wait("radio.state.get('seen') !== ''")
     return tuple(map(int, state(page, "seen").split("-")))
 
 
 def middles_of_spans(document):
-    """How far below the timeline's top each span lies, by its id: lanes are
-    as high as their spans nest, those of requests last, and threads of one
-    name that follow one another in time are one."""
+    """Returns the vertical position of each span below the timeline's top, by
+    its id: lanes are as high as their spans nest, those of requests come last,
+    and consecutive threads with one name share a lane."""
     found, top, lanes = {}, TIMELINE_AXIS_PX + TIMELINE_GAP_PX, []
     for i in sorted(range(len(document.lanes)),
                     key=lambda i: document.lanes[i]["is_async"]):
@@ -264,7 +266,8 @@ def middles_of_spans(document):
 
 
 def check_timeline(page, document, begin, end):
-    """The longest spans that are seen lie where the JSON has them."""
+    """Checks that the longest visible spans are drawn where the JSON has
+    them."""
     left, top, right = page.evaluate("""(at => [at.left, at.top, at.right])(
       document.querySelector('.timeline canvas').getBoundingClientRect())""")
     middles = middles_of_spans(document)
@@ -297,7 +300,7 @@ def test_the_timeline_zoomed_has_spans_where_the_json_has_them(opened,
     x, y, width, height = page.evaluate("""(at => [at.x, at.y, at.width,
       at.height])(document.querySelector('.timeline canvas')
       .getBoundingClientRect())""")
-    # At the pointer by the wheel: what is there stays there.
+    # Zooms at the pointer by the wheel: the point under it stays fixed.
     at = 0.1
     pointer = x + TIMELINE_GUTTER_PX + at * (width - TIMELINE_GUTTER_PX)
     page.mouse("mouseWheel", pointer, y + height / 2, deltaX=0, deltaY=-600)
@@ -307,7 +310,7 @@ def test_the_timeline_zoomed_has_spans_where_the_json_has_them(opened,
         at * whole, abs=whole / width)
     page.settle()
     check_timeline(page, document, begin, end)
-    # And by key, into the middle.
+    # Zooms by key, into the middle.
     page.evaluate("document.querySelector('.timeline canvas').focus()")
     page.press("+")
     page.wait(f"radio.state.get('seen') !== '{begin}-{end}'")
@@ -319,7 +322,7 @@ def test_the_timeline_zoomed_has_spans_where_the_json_has_them(opened,
 
 
 def brush(page, begin, end):
-    """Drag on the timeline's axis from one share of it to another."""
+    """Drags on the timeline's axis between two fractions of its width."""
     page.settle()
     x, y, width = page.evaluate("""(at => [at.x, at.y, at.width])(document
       .querySelector('.timeline canvas').getBoundingClientRect())""")
@@ -417,7 +420,7 @@ def test_the_share_that_a_search_finds_follows_the_brush(opened, local_read):
     tree = expected.stretch(local_read.document, begin, end)
     for metric in ("wall", "work"):
         choose_metric(page, metric)
-        # The tree keeps its paths, also those that did not run then.
+        # The tree keeps all paths, also those that did not run then.
         answer = page.evaluate("document.querySelector('output').value")
         share = tree.matched_share(tree.metric(metric),
                                    lambda name: "fetch" in name)
@@ -430,7 +433,7 @@ def test_the_share_that_a_search_finds_follows_the_brush(opened, local_read):
 
 
 def select_by_key(page, name, nth=1):
-    """Go down the tree by keyboard to the nth scope of a name."""
+    """Goes down the tree by keyboard to the nth scope of a name."""
     page.evaluate("document.querySelector('.tree [tabindex=\"0\"]').focus()")
     page.press("Home")
     for _ in range(100):
@@ -445,7 +448,7 @@ def select_by_key(page, name, nth=1):
 
 
 def press_button(page, label):
-    """A button of the details, by keyboard alone."""
+    """Presses a button of the details, by keyboard alone."""
     page.evaluate("document.querySelector('aside').focus()")
     for _ in range(40):
         page.press("Tab")
@@ -461,7 +464,8 @@ CHIPS = {"Focus": "Focus on:", "Hide": "Hide:",
 
 
 def check_transform(page, document, kind, name, nth=1):
-    """Ask for it by keyboard, look at all numbers, take it away by mouse."""
+    """Applies a transform by keyboard, checks all numbers, removes it by
+    mouse."""
     select_by_key(page, name, nth)
     press_button(page, kind)
     tree = expected.whole(document)
@@ -503,7 +507,7 @@ def test_a_transform_set_by_keyboard_has_the_json_s_numbers(
 
 @pytest.fixture(scope="module")
 def recursion(tmp_path_factory):
-    """A recording of scopes, requests and threads within themselves."""
+    """Returns a recording of recursive scopes, requests and threads."""
     program = BUILD / "tests" / "profiler" / "view" / "record-names"
     if not program.exists():
         missing(f"{program} (make check builds it)")
@@ -564,7 +568,7 @@ def median(values):
 
 
 def median_of_runs(document):
-    """Of each path, the median of its totals in the runs."""
+    """Returns, for each path, the median of its totals in the runs."""
     shares = collections.defaultdict(
         lambda: [0] * len(document.parts))
     table = document.raw["shares"]

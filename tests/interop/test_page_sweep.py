@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The curve of a sweep, in the page of a real one: where it stands, what it
-says, and that it stays when the page is saved."""
+"""The curve of a sweep, in the page of a real one: its place, its numbers, and
+that a saved page keeps it."""
 
 import statistics
 
@@ -18,7 +18,7 @@ SIZES = (8, 16, 32)
 
 @pytest.fixture(scope="module")
 def sweep(tmp_path_factory):
-    """The page, and its profile as JSON."""
+    """Returns the page, and its profile as JSON."""
     page = tmp_path_factory.mktemp("sweep") / "sweep.html"
     data = page.with_suffix(".json")
     run_radio("profile", "sweep", "--phantom=64", "--runs=5",
@@ -33,7 +33,7 @@ def rows(page):
 
 
 def places(page):
-    """The order of what the page has, from the top."""
+    """Returns the page's parts in order, from the top."""
     return page.evaluate("""[...document.querySelectorAll(
       '.findings, #curve, [role=tablist]')].sort((a, b) =>
         a.getBoundingClientRect().y - b.getBoundingClientRect().y)

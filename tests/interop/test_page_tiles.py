@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The page's views of tiles, runs and changes in a real browser: their
-numbers are those of the profile as a reader of docs/profile-format.md finds
-them, and of `radio diff'."""
+"""The page's views of tiles, runs and changes in a real browser: their numbers
+equal those of the profile, read as docs/profile-format.md describes it, and
+those of `radio diff'."""
 
 import base64
 import itertools
@@ -29,7 +29,8 @@ def columns(block):
 
 
 def numbers_of_tiles(document):
-    """(begin, duration, tile, stored) of the spans that are about one."""
+    """Returns (begin, duration, tile, stored) of the spans that refer to a
+    tile."""
     spans, tiles = columns(document["spans"]), columns(document["tiles"])
     begins, at = [], 0
     for count in document["lanes"]["span_count"]:
@@ -47,7 +48,8 @@ def numbers_of_tiles(document):
 
 
 def tiles_of_boxes(document, tile, size):
-    """Places of the tiles that boxes of a size meet, from where they start."""
+    """Returns the positions of tiles that boxes of a size overlap, by the
+    boxes' starts."""
     found, strings, notes = set(), document["strings"], document["notes"]
     for span, key, value in zip(notes["span"], notes["key"], notes["value"]):
         if span > 0 and strings[key] == "box start":
@@ -59,7 +61,7 @@ def tiles_of_boxes(document, tile, size):
 
 
 def counted(document, name):
-    """A counter's sum over the tree."""
+    """Returns a counter's sum over the tree."""
     at = document["counters"]["name"].index(name)
     return sum(value for value, counter in zip(
         document["values"]["value"], document["values"]["counter"])
@@ -68,7 +70,8 @@ def counted(document, name):
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """A volume of 5 x 7 x 3 tiles, three shards, named after a person."""
+    """Returns a volume of 5 x 7 x 3 tiles, three shards, named after a
+    person."""
     folder = tmp_path_factory.mktemp("store") / "s.zarr"
     run_radio("phantom", "-s", folder, "ct/jane-doe", "--size", "70,100,90",
               "--tiling", "14,15,30")
@@ -77,7 +80,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def boxes(store):
-    """Four reads of boxes, as a page and as JSON."""
+    """Returns four reads of boxes, as a page and as JSON."""
     page, data = store.parent / "roi.html", store.parent / "roi.json"
     run_radio("profile", "roi", "-s", store, "ct/jane-doe", "--roi", "32",
               "--runs", "4", "-o", page, "-o", data)
@@ -86,7 +89,7 @@ def boxes(store):
 
 @pytest.fixture(scope="module")
 def planes(store):
-    """Five reads of planes: of other tiles, and other paths."""
+    """Returns five reads of planes: other tiles, and other paths."""
     data = store.parent / "slice.json"
     run_radio("profile", "slice", "-s", store, "ct/jane-doe", "--runs", "5",
               "-o", data)
@@ -144,7 +147,7 @@ def test_tiles_are_of_the_scopes_that_are_searched_for(opened, boxes):
     whole = bytes_shown(page)
     names = [document["strings"][i] for i in document["nodes"]["name"]]
     assert "tiles" in names and "fetch" in names
-    # All tiles are decoded below "tiles", none in "plan" or beyond.
+    # All tiles are decoded below "tiles", none in "plan" or elsewhere.
     search(page, "tiles")
     page.wait("radio.state.get('query') === 'tiles'")
     shown = bytes_shown(page)
@@ -198,7 +201,7 @@ def test_a_run_that_is_chosen_counts_alone(opened, boxes):
     runs = [[one for one in numbers_of_tiles(document)
              if sum(walls[:i]) <= one[0] < sum(walls[:i + 1])]
             for i in range(4)]
-    # Of the one that found least in the cache.
+    # The run with the fewest cache hits.
     i = max(range(4), key=lambda i: len(runs[i]))
     inside = runs[i]
     page.click_on(f".runs-view tbody tr:nth-child({i + 1}) button")
@@ -247,7 +250,7 @@ def check_changes(page, before, after):
     for at, name, was, now, *_, change in rows:
         path = paths[at]
         assert name == path["name"]
-        # What one of them has not is a dash; seldom enough it is noise.
+        # A value missing on one side is a dash; rare paths are noise.
         for shown, ns in ((was, path["total_before_ns"]),
                           (now, path["total_after_ns"])):
             assert (0 if shown == "\u2013" else number(shown)) == ns
@@ -361,7 +364,7 @@ def test_a_redacted_page_names_no_volume(opened, store, tmp_path):
 
 @pytest.fixture(scope="module")
 def changes(store, boxes, planes):
-    """A page of two profiles of other operations."""
+    """Returns a page of two profiles of different operations."""
     path = store.parent / "changes.html"
     run_radio("diff", planes, store.parent / "roi.json", "-o", path)
     return path
@@ -382,6 +385,6 @@ def test_tiles_runs_and_changes_pass_axe(opened, boxes, changes, axe, view,
         found = page.evaluate(AXE_RUN)
         assert found["violations"] == []
         assert found["passed"] > 20
-        # Once more with one of the rows chosen.
+        # Again with one of the rows chosen.
         page.evaluate(f"document.querySelector('{selectors[view]}').click()")
         page.settle()

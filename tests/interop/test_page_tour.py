@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""All views of a page of two real recordings, gone through in a real browser
-as users do it: by mouse and by keyboard, from match to match, forth and back,
-and taken elsewhere as links, texts and pictures."""
+"""All views of a page of two real recordings, used in a real browser as users
+do: by mouse and by keyboard, from match to match, back and forth, and exported
+as links, texts and pictures."""
 
 import base64
 import re
@@ -39,12 +39,12 @@ def ranks_page(local_read):
 
 @pytest.fixture(scope="session")
 def document(changes_page):
-    """What the page is of, beside what it is compared with."""
+    """Returns the page's own profile, without the one to compare with."""
     return Document(changes_page.with_name("more.json"))
 
 
 def evidence(document, view):
-    """Texts that a view has to have, from the JSON."""
+    """Returns texts that a view must show, from the JSON."""
     tree = expected.whole(document)
     root, = (path for path in tree.paths if len(path) == 1)
     metric = tree.metric("wall")
@@ -84,8 +84,8 @@ def texts_of(svg):
 
 
 def check_shown(page, document, view):
-    """The view is the one that is shown, and has its numbers; what is drawn
-    is drawn."""
+    """Checks that the view is shown, has its numbers and, if it draws, is
+    drawn."""
     page.settle()
     assert state(page, "view") == view
     assert page.evaluate("""[...document.querySelectorAll('[role=tabpanel]')]
@@ -118,7 +118,7 @@ def test_its_key_opens_a_view(opened, changes_page, document, view):
     other = "facts" if view != "facts" else "runs"
     page = opened(changes_page, fragment=f"#view={other}")
     title = page.evaluate(f"document.querySelector('#tab-{view}').title")
-    # The tenth has a letter, for keys of digits end before it.
+    # The tenth view has a letter, since digit keys end at nine.
     key = "123456789r"[VIEWS.index(view)]
     assert title.endswith(". Key " + key)
     page.press(key)
@@ -134,7 +134,8 @@ def test_an_arrow_opens_the_tab_beside(opened, changes_page, document):
 
 
 def check_rows_are_searched(page, view, query):
-    """Rows with a text are marked, told, and gone through around the end."""
+    """Checks that rows with a text are marked and announced, and that the
+    search wraps around."""
     rows = page.evaluate(f"""[...document.querySelectorAll(
       '#view-{view} tbody tr')].map(one => [...one.cells].map(cell =>
         cell.textContent.toLowerCase()))""")
@@ -181,7 +182,7 @@ def test_ranks_open_by_click_and_key_with_their_numbers(opened, ranks_page):
 def test_ranks_pass_axe(opened, ranks_page, axe, dark):
     page = opened(ranks_page, fragment="#view=parts", dark=dark)
     page.evaluate(axe + ";0")
-    # Once more with a row that is searched for.
+    # Again with a row that is searched for.
     for query in ("", "rank 1"):
         page.evaluate(f"radio.state.set({{ query: '{query}' }})")
         page.settle()
@@ -212,8 +213,8 @@ def test_threads_busy_of_ranks_are_those_of_one(opened, ranks_page):
 # ---------------------------------------------------------------------------
 
 def at(page, selector, x, y):
-    """A place of an element, by shares of its width and pixels from its
-    top."""
+    """Returns a point of an element, by a fraction of its width and pixels
+    from its top."""
     box = page.evaluate(f"(b => [b.x, b.y, b.width])(document.querySelector("
                         f"'{selector}').getBoundingClientRect())")
     return box[0] + x * box[2], box[1] + y
@@ -303,7 +304,7 @@ def go_through_runs(page):
 
 
 def go_through_facts(page):
-    # What is disabled does not go by its key either.
+    # A disabled control does not react to its key either.
     assert page.evaluate("document.querySelector('.choice select').disabled")
     page.press("m")
     assert state(page, "metric") == "work"
@@ -312,7 +313,7 @@ def go_through_facts(page):
 
 
 def shown(page):
-    """All that is shown and that the address tells."""
+    """Returns everything visible that the address records."""
     page.wait("radio.state.pending === null")
     page.settle()
     page.settle()
@@ -324,7 +325,7 @@ def shown(page):
 
 
 def test_a_key_that_is_held_down_ends_in_the_address(opened, changes_page):
-    # Browsers complain of more than 200 changes of it in 10 seconds.
+    # Browsers warn at more than 200 changes of it in 10 seconds.
     page = opened(changes_page, fragment="#view=timeline&span=0")
     focus(page, ".timeline canvas")
     for _ in range(150):
@@ -336,7 +337,7 @@ def test_a_key_that_is_held_down_ends_in_the_address(opened, changes_page):
 
 
 def assert_same(now, before):
-    """Part by part: a difference of pictures is long."""
+    """Compares part by part, since a difference of pictures is long."""
     for one, other in zip(now, before):
         for line, wanted in zip(one.split("\n"), other.split("\n")):
             assert line == wanted
@@ -387,7 +388,7 @@ def test_rows_that_were_opened_by_hand_are_in_the_address(
 def test_rows_that_were_opened_together_are_in_the_address(
         opened, changes_page, view):
     page = opened(changes_page, fragment=f"#view={view}")
-    # Of the row that has the most beside it with something below.
+    # Chooses the row with the most siblings and something below.
     beside = page.evaluate(f"""(rows => {{
       const groups = new Map();
       rows.forEach((row, i) => {{
@@ -450,7 +451,7 @@ MATCHES = re.compile("tiles|place")
 
 
 def check_selected(page, view):
-    """The details and, where it has one, the view's own mark are of a
+    """Checks that the details, and the view's own mark if any, show a
     match."""
     name = text_of(page, "aside h2")
     assert MATCHES.search(name)
@@ -465,7 +466,7 @@ def check_selected(page, view):
 
 
 def test_n_goes_to_each_match_in_changes_too(opened, changes_page, document):
-    # There are paths among them that are gone, which have no node.
+    # Some paths were removed and have no node.
     page = opened(changes_page, fragment="#view=diff")
     search(page, f"/{MATCHES.pattern}/")
     page.press("Tab")
@@ -489,7 +490,7 @@ def test_n_goes_from_match_to_match_in_every_view(opened, changes_page,
     nodes = {i: expected.site(document, i)
              for i, node in enumerate(document.nodes)
              if MATCHES.search(node["name"])}
-    # Functions has a row for all of one name and category.
+    # Functions has one row for all scopes of a name and category.
     wanted = set(nodes.values()) if view == "functions" else set(nodes)
     seen = []
     for _ in wanted:
@@ -585,7 +586,7 @@ def test_n_stays_in_what_the_timeline_is_narrowed_to(opened, changes_page,
 # ---------------------------------------------------------------------------
 
 def pasted(page):
-    """The clipboard, as any field gets it."""
+    """Returns the clipboard's text, as pasted into a field."""
     page.evaluate("""(field => { field.className = 'pasted';
       document.body.append(field); field.focus(); })(
       document.createElement('textarea')), 0""")
@@ -597,7 +598,7 @@ def pasted(page):
 
 
 def press_by_text(page, text):
-    """A click on the button that says this."""
+    """Clicks on the button with this text."""
     page.evaluate(f"""[...document.querySelectorAll('#app button')].find(one =>
       one.textContent === '{text}').dataset.wanted = ''""")
     page.click_on("[data-wanted]")
@@ -621,7 +622,7 @@ def test_a_copied_link_opens_the_same_view(opened, changes_page, view):
 
 
 def told(document, path):
-    """Name, total, self and calls from the root down to a path."""
+    """Returns name, total, self and calls from the root down to a path."""
     tree = expected.whole(document)
     return [(path[depth - 1][0].name,
              expected.time_text(tree.columns["total"][path[:depth]]),
@@ -656,7 +657,7 @@ def test_a_copied_stack_has_the_json_s_numbers(opened, changes_page,
 
 
 def saved(page, folder, kind, view):
-    """What the button saves, once it is there."""
+    """Returns the file that the button saves, once it exists."""
     file = folder / f"roi-60-x-60-x-60-{view}.{kind.lower()}"
     press_by_text(page, "Save " + kind)
     for _ in range(3000):
@@ -667,7 +668,8 @@ def saved(page, folder, kind, view):
 
 
 def png_size(data):
-    """Of a PNG whose parts are whole and whose pixels inflate to its size."""
+    """Returns the size of a PNG; checks its chunks, and that its pixels
+    inflate to that size."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     offset, kinds, packed = 8, [], b""
     while offset < len(data):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The page's views in a real browser: narrowed down to a stretch of time, to
-lanes, by transforms, their numbers are those of the profile's spans."""
+"""The page's views in a real browser: narrowed to a stretch of time, to lanes,
+by transforms, their numbers equal those of the profile's spans."""
 
 import re
 from xml.etree import ElementTree
@@ -12,13 +12,13 @@ from pages import (AXE_RUN, axe, browser, drag, drawn_text, made_read, number,
                    rows, state, write_page)
 from profile_document import ProfileDocument
 
-# Fixtures that tests take by name.
+# Fixtures that tests import by name.
 __all__ = ["axe", "browser", "opened", "read_document", "read_page",
            "recording"]
 
 
 def clipped(document, begin, end):
-    """Total and calls of each node in a stretch of time."""
+    """Returns total and calls of each node in a stretch of time."""
     found = {}
     for span in document.spans:
         low = max(begin, span["begin"])
@@ -149,7 +149,7 @@ def test_bottom_up_has_the_numbers_of_what_is_each_scope_s_own(
         row.querySelector('[data-column=share]').textContent,
         row.querySelector('[data-column=metric]')?.title ?? ''])""")
     assert len(shown) == len({n["name"] for n in nodes})
-    # All that there is: of wall, which threads pass at once, the roots'.
+    # The whole: for wall, in which threads overlap, the sum of the roots.
     whole = nodes[0]["total_ns"] if metric == "wall" else sum(own)
     for name, total, share, extra in shown:
         here = [i for i, n in enumerate(nodes) if n["name"] == name]
@@ -414,7 +414,7 @@ def test_a_question_mark_lists_the_keys_of_every_view(opened, read_page):
     assert {"Enter", "Space", "Home", "End"} <= set(keys["Tree"])
     assert "Backspace" in keys["Icicle"]
     assert page.evaluate("document.activeElement.textContent") == "Close"
-    # Which browsers complain of, where something has the focus already.
+    # Browsers warn about autofocus where an element has the focus already.
     assert page.evaluate("document.querySelector('[autofocus]')") is None
     page.press("Escape")
     assert page.evaluate("document.querySelector('dialog[open]')") is None

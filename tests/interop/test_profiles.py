@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Other programs agree with us on profiles: what they show of a file that
-radio has written is held against radio's own document of the same profile,
-read by document_reader.py.
+"""Other programs agree with radio on profiles: the contents that they show of
+a file written by radio are compared with radio's own document of the same
+profile, read by document_reader.py.
 
-Constructed histories have everything in them that can go wrong; real
-recordings show that it does not."""
+Constructed profiles have every known edge case; real recordings confirm that
+the common case works."""
 
 import collections
 import json
@@ -22,10 +22,10 @@ SUFFIXES = {"chrome": ".trace.json", "speedscope": ".speedscope.json",
             "folded": ".folded", "pprof": ".pb.gz"}
 CONSTRUCTED = ["plain-1", "odd-1", "ranks", "runs", "specimen"]
 REAL = ["read", "ingest"]
-SHOWN = ["plain-1", "odd-1", "specimen"]       # by what takes its time
+SHOWN = ["plain-1", "odd-1", "specimen"]       # for slow readers
 KINDS = ["calls", "wall", "work", "wait", "bytes", "requests"]
 
-# Events of one nanosecond are set apart by less than a quarter of one.
+# Events of one nanosecond are separated by offsets of less than a quarter.
 SHIFT_NS = 0.25
 
 
@@ -55,7 +55,7 @@ def construct(folder):
 
 
 def record(radio, folder):
-    """An ingest, and a read of many tiles, as the command records them."""
+    """Records an ingest, and a read of many tiles, with the command."""
     store = folder / "study.zarr"
     image = folder / "head.nii.gz"
     radio("phantom", "-s", store, "--size", "160,160,96", "head")
@@ -69,7 +69,7 @@ def record(radio, folder):
 
 
 class Profiles(dict):
-    """Profiles by name, made when they are first wanted."""
+    """Profiles by name, made on first use."""
 
     def __init__(self, radio, folder):
         super().__init__()
@@ -97,7 +97,7 @@ def profile(request, profiles):
 
 
 def assert_close(found, expected, slack):
-    """Sums by key agree; what is nothing may be missing on either side."""
+    """Checks that sums by key agree; zeros may be missing on either side."""
     for key in found.keys() | expected.keys():
         difference = abs(found.get(key, 0) - expected.get(key, 0))
         assert difference <= slack, (key, found.get(key), expected.get(key))
@@ -141,7 +141,8 @@ def test_folded_stacks_sum_up_to_the_tree(profile):
 
 
 def folded(path):
-    """As a folded stack spells names: no separators, no counts."""
+    """Returns a path as folded stacks write names: no separators, no
+    counts."""
     return tuple(re.sub(r" (\d+)$", r"_\1", name.replace(";", ","))
                  or "(no name)" for name in path)
 
@@ -152,8 +153,8 @@ def folded(path):
 
 @pytest.fixture(scope="session")
 def speedscope(profiles):
-    """What the application makes of a file; one browser for all files of a
-    kind of profile."""
+    """Returns what the application shows of a file; one browser serves all
+    files of a kind of profile."""
     def of(name, format):
         if name not in results:
             group = REAL if name in REAL else SHOWN
@@ -170,7 +171,8 @@ FACTOR = {"nanoseconds": 1, "microseconds": 1000, "none": 1}
 
 
 def saved_tree(saved, profile):
-    """Self time by path, in ns, of what speedscope holds of a profile."""
+    """Returns self time by path, in ns, from speedscope's export of a
+    profile."""
     names = [frame["name"] for frame in saved["shared"]["frames"]]
     sums = collections.Counter()
     factor = FACTOR[profile["unit"]]
@@ -192,15 +194,15 @@ def saved_tree(saved, profile):
 
 
 def nanoseconds(text):
-    """What "1.23ms (45%)" says, and how exactly."""
+    """Parses "1.23ms (45%)"; returns the value and its precision."""
     number, unit = re.match(r"([0-9.]+)(ns|µs|ms|s) ", text).groups()
     size = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
     return float(number) * size, 0.006 * size
 
 
 def assert_sandwich(table, tree, slack):
-    """Each row that is shown has the times of a frame of its name; paths are
-    of names, or of tuples that begin with one."""
+    """Checks that each row shown has the times of a frame of its name; paths
+    are of names, or of tuples that begin with one."""
     selfs, totals = self_by_name(tree), total_by_name(tree)
     frames = collections.defaultdict(lambda: [(0, 0)])
     for key in totals:
@@ -236,7 +238,7 @@ def test_speedscope_shows_its_own_format(profiles, speedscope, name):
 
 
 def renamed(tree, empty):
-    """The tree under the names that a reader gives to what has none."""
+    """Returns the tree with the names that a reader gives to empty ones."""
     sums = collections.Counter()
     for path, value in tree.items():
         sums[tuple(name or empty for name in path)] += value
@@ -244,7 +246,7 @@ def renamed(tree, empty):
 
 
 def chrome_lanes(trace):
-    """tid -> lane, by the sort indexes."""
+    """Returns tid -> lane, by the sort indexes."""
     return {event["tid"]: event["args"]["sort_index"]
             for event in trace["traceEvents"]
             if event["name"] == "thread_sort_index"}
@@ -281,7 +283,7 @@ def test_speedscope_shows_pprof(profiles, speedscope, name):
                  renamed(document.tree(), "(unknown)"), 0)
 
 
-# Not odd-1: it takes U+2028 for the end of a line.
+# Without odd-1: speedscope takes U+2028 for the end of a line.
 @pytest.mark.parametrize("name", ["plain-1", "specimen"] + REAL)
 def test_speedscope_shows_folded_stacks(profiles, speedscope, name):
     document = profiles[name].document
@@ -341,8 +343,8 @@ COUNTERS = """select t.name, c.ts, cast(c.value as int) from counter c
 
 
 def expected_flows(document):
-    """Who handed what to whom on another lane: (spans, certain?).  Where
-    something else begins in the same nanosecond, readers may differ."""
+    """Returns who passed work to whom on another lane: (spans, certain?).
+    Where something else begins in the same nanosecond, readers may differ."""
     begins = collections.Counter(
         (s.lane, s.begin) for s in document.spans)
     for span in document.spans:

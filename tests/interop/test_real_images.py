@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real images (mricron-data) come back exactly as nibabel has them."""
+"""Real images (mricron-data) are read back exactly as nibabel reads them."""
 
 import gzip
 import json
@@ -98,7 +98,8 @@ def test_npy_equals_nibabel(radio, nib, np, templates, template_store,
 
 def test_a_roi_lies_where_it_lay_in_the_world(radio, nib, np, templates,
                                               template_store, tmp_path):
-    """The box's header places its voxels as the whole image places them."""
+    """The cropped image's header maps its voxels to the same world
+    positions."""
     rng = random.Random(3)
     for file in templates[:8]:
         image = nib.load(file)

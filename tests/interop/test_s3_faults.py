@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A gateway that fails at random: Debian's haproxy stands in front of the
-real one, hangs up on 3 % of the requests and answers 17 % with SlowDown; or
-it says nothing any more to 3 %, and leaves their connections as they are."""
+"""A gateway that fails at random: Debian's haproxy in front of the real one
+closes the connection of 3 % of the requests and answers 17 % with SlowDown; or
+it stops responding to 3 %, and leaves their connections open."""
 
 import concurrent.futures
 import json
@@ -37,7 +37,7 @@ LOUD = """
   http-request return status 503 content-type application/xml string \
 "<Error><Code>SlowDown</Code></Error>" if { rand(97) lt 17 }
 """
-# Counted where it can be asked for: what is dropped shows nowhere else.
+# A counter for drops, which no other statistic shows.
 SILENT = """
   stick-table type integer size 1 store gpc0
   http-request set-var(txn.mute) rand(100)
@@ -82,7 +82,7 @@ class Haproxy:
             return b"".join(iter(lambda: s.recv(65536), b"")).decode()
 
     def stats(self):
-        """Requests, and those that got no or a bad answer."""
+        """Returns the requests, and those with no response or an error."""
         said = self.ask("show stat json")
         for row in json.loads(said):
             found = {f["field"]["name"]: f["value"]["value"] for f in row}
@@ -91,7 +91,7 @@ class Haproxy:
         raise AssertionError(said)
 
     def ndropped(self):
-        """Those that it dropped silently."""
+        """Returns the number of requests that it dropped silently."""
         said = re.search("gpc0=([0-9]+)", self.ask("show table s3"))
         return int(said[1]) if said else 0
 
@@ -121,7 +121,7 @@ def bucket(gateway):
 
 @pytest.fixture(scope="module")
 def head(gateway, bucket, radio, np, nib, tmp_path_factory):
-    """A store, its array, and all that is in that."""
+    """Returns a store, its array, and all values of that."""
     store, env = f"s3://{bucket}/boxes", gateway.environment()
     out = tmp_path_factory.mktemp("head") / "whole.nii"
     radio("phantom", "-s", store, "ct/head", "--size", "150,140,130", env=env)
@@ -132,7 +132,8 @@ def head(gateway, bucket, radio, np, nib, tmp_path_factory):
 
 
 def read_boxes(store, array, whole, n, **s3):
-    """At random, by eight threads that have a store each; all right."""
+    """Reads random boxes by eight threads with a store each; checks all
+    values."""
     from radio_library import Store
     np = peer("numpy")
 
@@ -153,7 +154,7 @@ def read_boxes(store, array, whole, n, **s3):
 
 def test_a_thousand_boxes_are_read_through_faults(
         proxy, bad_env, head, monkeypatch):
-    """All of them right, in time, by eight threads of one store each."""
+    """All are correct and on time, by eight threads with a store each."""
     for name, value in bad_env.items():
         monkeypatch.setenv(name, value)
     store, array, whole = head
@@ -187,8 +188,8 @@ def test_twenty_ingests_through_faults_lose_nothing(
 
 
 def is_silent(gateway, folder):
-    """Whether haproxy may drop a connection without a word: it needs rights
-    that not every system gives it."""
+    """Returns whether haproxy may drop a connection silently: this needs
+    privileges that not every system grants."""
     server = Haproxy(folder, gateway, ALL_SILENT)
     try:
         with socket.create_connection(("127.0.0.1", server.port)) as s:
@@ -231,7 +232,7 @@ def test_boxes_are_read_through_silence(mute, mute_env, head, monkeypatch):
 
 def test_ingests_through_silence_lose_nothing(
         gateway, mute, mute_env, bucket, radio, templates, tmp_path):
-    """As many as it takes until some of their requests were dropped."""
+    """Repeats until some of the requests were dropped."""
     import gzip
     store, file, before = f"s3://{bucket}/mute", templates[0], mute.ndropped()
     for i in range(40):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How many requests reads of S3 take, as they are counted in front of the
-gateway: for each what it is of, in the order in which they came."""
+"""Counts the requests that reads of S3 take, in front of the gateway: the kind
+of each, in order of arrival."""
 
 import random
 
@@ -16,7 +16,8 @@ SHAPE = (180, 190, 200)
 
 
 def kind(method, path, headers):
-    """What a request is of: each kind has to wait for the one before."""
+    """Returns the kind of object requested; kinds depend on each other in
+    order."""
     if method != "GET":
         return method
     if "list-type=2" in path:
@@ -30,7 +31,7 @@ def kind(method, path, headers):
 
 
 class Count:
-    """The requests that came since the last look."""
+    """The requests since the last call."""
 
     def __init__(self, gateway):
         self.proxy = Proxy(gateway, False)
@@ -55,7 +56,7 @@ def count(gateway):
 
 @pytest.fixture(scope="module")
 def store(gateway, radio):
-    """A volume of one shard."""
+    """Returns a volume of one shard."""
     gateway.client().create_bucket(Bucket=BUCKET)
     store = f"s3://{BUCKET}/study.zarr"
     radio("phantom", "-s", store, VOLUME, "--size",
@@ -65,7 +66,7 @@ def store(gateway, radio):
 
 @pytest.fixture
 def kinds(gateway, radio, count):
-    """The requests of a command."""
+    """Returns the kinds of requests of a command."""
     env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
 
     def of(*args):
@@ -82,7 +83,7 @@ def kinds(gateway, radio, count):
     (["roi", "--at", "100,90,80", "--size", "64"], 4),
 ])
 def test_a_cold_read_takes_three_trips(kinds, store, tmp_path, cut, nmost):
-    """The document, the index, and the data at once."""
+    """Reads the document, the index, and then the data in parallel."""
     seen = kinds(cut[0], "-s", store, VOLUME, *cut[1:], "-o",
                  tmp_path / "cut.nii")
     assert seen[:2] == ["document", "index"], seen
@@ -90,7 +91,7 @@ def test_a_cold_read_takes_three_trips(kinds, store, tmp_path, cut, nmost):
 
 
 def test_a_warm_read_takes_one_trip(count, store):
-    """Of what is nowhere kept but for the index."""
+    """Caches nothing but the index."""
     np = peer("numpy")
     rng = random.Random(5)
     how = {"endpoint": count.proxy.url, "access_key": ACCESS_KEY,
@@ -123,7 +124,7 @@ def test_a_listing_takes_two_requests_a_folder_and_one_a_volume(
 
 
 def shard_requests(count):
-    """The paths of shards that were asked for by HEAD, and the listings."""
+    """Returns the paths of shards requested by HEAD, and the listings."""
     seen = [(method, path) for method, path, _, _ in count.proxy.seen]
     heads = [path for method, path in seen
              if method == "HEAD" and "/c/" in path]
@@ -132,8 +133,8 @@ def shard_requests(count):
 
 
 def test_a_copy_asks_for_each_shard_once(gateway, count, radio, tmp_path):
-    """That is when it was written; what is there before that and around
-    publishing is listed."""
+    """The check follows the write; objects that exist before it and around
+    publishing are listed."""
     local, store = tmp_path / "local.zarr", f"s3://{BUCKET}/copy/study.zarr"
     radio("phantom", "-s", local, VOLUME, "--size", "384,384,300")
     nshards = len(list(local.glob(f"{VOLUME}/0-*/c/*/*/*")))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the signer makes of requests, beside botocore's: AWS's own client,
-which shares no line with it.  The program tests/io/sign-requests signs."""
+"""Compares the signatures of requests with those of botocore, AWS's own
+client, which shares no code with radio.  The program tests/io/sign-requests
+signs."""
 
 import datetime
 import json
@@ -33,7 +34,7 @@ def text(rng, most):
 
 
 def header_value(rng):
-    """Runs of blanks within and around words."""
+    """Returns words with runs of blanks within and around them."""
     blanks = ["", " ", "  ", "\t", " \t  "]
     words = [rng.choice(["a", "bytes=0-9", "*", "é", "x,y", '"z"', "="])
              for _ in range(rng.randint(0, 4))]
@@ -91,7 +92,7 @@ def sign_by_botocore(request, monkeypatch):
     now = datetime.datetime.fromtimestamp(request["now_s"],
                                           datetime.timezone.utc)
     monkeypatch.setattr(auth, "get_current_datetime", lambda: now)
-    # An unsigned payload is a thing of https alone.
+    # An unsigned payload is allowed only over https.
     unsigned = "payload" in request
     url = ("https" if unsigned else "http") + "://" + request["host"] + "/"
     made = awsrequest.AWSRequest(
@@ -123,7 +124,7 @@ def test_random_requests_are_signed_as_botocore_signs_them(monkeypatch):
                 == theirs["X-Amz-Content-SHA256"]), request
         assert (mine.get("x-amz-security-token")
                 == theirs["X-Amz-Security-Token"]), request
-        # botocore has a blank behind each comma.
+        # botocore has a blank after each comma.
         assert (mine["authorization"]
                 == theirs["Authorization"].replace(", ", ",")), request
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Removing and collecting in S3 that a signal ends: at a moment that a proxy
-in front of the gateway picks, which sends it."""
+"""A signal interrupts removals and collections in S3, sent by a proxy in front
+of the gateway at a chosen request."""
 
 import signal
 import subprocess
@@ -30,16 +30,18 @@ def s3(gateway):
 
 
 def is_removal(method, path):
-    """Not of a mark, which comes last."""
+    """Returns whether a request deletes an object other than a tombstone,
+    which is deleted last."""
     return ".radio-gc" not in path and (
         method == "DELETE" or (method == "POST" and "delete" in path))
 
 
 def end_at_removal(proxy, env, number, *args):
-    """Send the signal right before the first removal is handed on."""
+    """Sends the signal just before the first removal is forwarded."""
     env = {**env, "AWS_ENDPOINT_URL_S3": proxy.url}
-    # A shell that runs this in the background ignores SIGINT, and then
-    # radio does as well; what Python handles is as usual in its children.
+    # A shell that runs this in the background ignores SIGINT, and then radio
+    # does as well; a signal that Python handles has its default action in
+    # child processes.
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     act = subprocess.Popen([RADIO, *args], env=env, text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -61,7 +63,7 @@ def marks_of(s3):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_removal_that_is_ended_leaves_no_mark(
         gateway, s3, proxy, radio, tmp_path, number):
-    """What it left hinders no copy to the same place."""
+    """The leftovers do not prevent a copy to the same place."""
     store, env = f"s3://{BUCKET}/rm-{number}", gateway.environment()
     local = tmp_path / "local.zarr"
     for name in ("ct/a", "ct/b"):
@@ -81,7 +83,7 @@ def test_a_removal_that_is_ended_leaves_no_mark(
 
 
 def test_a_gc_that_is_ended_leaves_no_mark(gateway, s3, proxy, radio):
-    """And tells what it has removed; the next one goes on."""
+    """It prints what it has removed; the next gc resumes."""
     store, env = f"s3://{BUCKET}/gc", gateway.environment()
     for size in ("40", "48", "64"):
         radio("phantom", "-s", store, "ct/a", "--size", size, "--overwrite",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checksums of what is written over TLS: a proxy that ends TLS stands in
-front of the gateway, holds them against the bodies, and hands all on."""
+"""Checksums of data written over TLS: a proxy that terminates TLS in front of
+the gateway compares them with the bodies, and forwards all requests."""
 
 import base64
 import re
@@ -26,7 +26,7 @@ def bucket(gateway):
 
 
 def write(radio, gateway, proxy, store, **more):
-    """An ingest with some objects of one part, and one of several."""
+    """Ingests several objects of one part, and one of several parts."""
     env = gateway.environment(AWS_ENDPOINT_URL_S3=proxy.url,
                               AWS_CA_BUNDLE=str(gateway.ca_file), **more)
     radio("phantom", "-s", store, "ct/head", "--size", "256,256,200",
@@ -70,7 +70,7 @@ def test_a_gateway_that_refuses_them_gets_everything_without(
     sums = sums_of(write(radio, gateway, proxy, f"s3://{bucket}/refused"))
     assert any(sums)
     first = sums.index(None)
-    # What was on its way at that time may have one.
+    # Requests in flight at that time may have one.
     assert not any(sums[first + 8:]) and sum(map(bool, sums)) <= 8
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `radio ingest` writes opens in the rest of the Zarr world."""
+"""The stores that `radio ingest` writes open in other Zarr software."""
 
 import gzip
 import itertools
@@ -10,7 +10,7 @@ from conftest import missing, peer
 
 TILINGS = ["balanced", "axial", "isotropic", "24,40,7"]
 CODECS = ["small", "medium", "fast", "none"]
-# One of each type, orientation and size that the templates have.
+# One of each type, orientation and size among the templates.
 CHOSEN = ["ch2", "inia19-t1-brain", "AICHAmc", "JHU-WhiteMatter-labels-2mm"]
 
 
@@ -52,7 +52,7 @@ def make_image(nib, np, file, shape, dtype, **fields):
 
 @pytest.fixture(scope="module")
 def odd_store(radio, nib, np, tmp_path_factory):
-    """Images of every rank, a windowed one, and colours."""
+    """Returns images of every rank, a windowed one, and colours."""
     folder = tmp_path_factory.mktemp("odd")
     make_image(nib, np, folder / "two.nii", (30, 20), "i2")
     make_image(nib, np, folder / "three.nii", (30, 20, 10), "f4",
@@ -140,7 +140,7 @@ def test_scale_and_orientation_follow_the_header(nib, np, templates,
 
 
 def test_a_store_of_zarr_python_is_described(radio, zarr, np, tmp_path):
-    """info, stats and export take any array, of any rank and type."""
+    """info, stats and export accept any array, of any rank and type."""
     values = np.random.default_rng(0).standard_normal((4, 5, 6, 7))
     zarr.create_array(tmp_path / "a.zarr", data=values, chunks=(2, 2, 3, 4),
                       shards=(4, 4, 6, 8))
@@ -169,7 +169,7 @@ def test_a_foreign_ome_zarr_image_opens(radio, zarr, np, tmp_path):
 
 
 def test_a_flipped_bit_is_always_found(radio, np, template_store, tmp_path):
-    """200 random bits of a shard, each by itself."""
+    """Flips 200 random bits of a shard, one at a time."""
     import random
     import shutil
     store = tmp_path / "s.zarr"
