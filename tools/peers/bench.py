@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""radio and the stores that a user could pick instead, in one run.
+"""Benchmarks radio and alternative stores in one run.
 
-Steps: prepare (volumes, stores, are all voxels the same everywhere), reads
-and writes (rounds, in which everything is done once, radio's layouts between
-the others, so that what slows the machine for a while hits all alike),
-scaling (radio beside itself), images (layouts of several images) and report.
-All but the last go on where an earlier call was ended, until there are so
-many rounds; with another build, or other stores, they begin anew
-(prepared.py).
+Steps: prepare (makes volumes and stores, and checks that all return the same
+voxels), reads and writes (rounds, in which everything is measured once,
+radio's layouts between the others, so that a temporary slowdown of the machine
+affects all alike), scaling (radio compared with itself), images (layouts of
+several images) and report.  All steps but the last resume where an earlier
+call was interrupted, until there are enough rounds; with another build, or
+other stores, they start again (prepared.py).
 """
 
 import argparse
@@ -35,7 +35,7 @@ import worker
 
 STEPS = ["prepare", "reads", "writes", "scaling", "images", "report"]
 READS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128"]
-# Scrolling takes long, so only stores that matter for it do it.
+# Scrolling takes long, so only the stores that matter are measured.
 SCROLLERS = ["ts-shard", "ts-cache", "blosc2", "blosc2-nnunet"]
 HERE = Path(__file__).resolve().parent
 
@@ -93,13 +93,14 @@ class Bench:
         print(f"bench-peers: {name} is left out: there is no {module}")
         return False
 
-    # Where things are.
+    # Paths.
 
     def data(self, dtype, suffix):
         return str(self.folder / "data" / f"{dtype}{suffix}")
 
     def path(self, dtype, name):
-        """Of a store, or of the file that is read in place of one."""
+        """Returns the path of a store, or of the file that is read
+        directly."""
         if name in stores.BY_NAME and stores.find(name).file:
             return self.data(dtype, stores.find(name).file)
         if name == "ts-cache":
@@ -121,10 +122,10 @@ class Bench:
     def results(self, dtype):
         return self.folder / f"results-{dtype}.jsonl"
 
-    # Running things.
+    # Running commands.
 
     def work(self, store, dtype, phase, **task):
-        """One task in a process of its own."""
+        """Runs one task in a process of its own."""
         task = {"store": store.name, "phase": phase, "dtype": dtype,
                 "path": self.path(dtype, store.name),
                 "threads": self.options.threads,
@@ -157,11 +158,11 @@ class Bench:
         with open(self.results(dtype), "a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
 
-    # Steps.
+    # Steps of the benchmark.
 
     def prepare(self):
-        """What is there already, by this build, stays.  What was measured
-        of something else goes aside."""
+        """Keeps what this build made already.  Puts results of other data
+        aside."""
         data = self.folder / "data"
         volumes.make(data, self.options.quick, self.dtypes())
         if "int16" in self.dtypes():
@@ -177,7 +178,7 @@ class Bench:
                                  self.results(dtype))
 
     def make(self, name, path, how, *what):
-        """What an ended call left half done was not written down."""
+        """Makes a store again if an earlier call was interrupted."""
         if os.path.exists(path) and self.prepared.is_made(name, self.build):
             return
         shutil.rmtree(path, ignore_errors=True)
@@ -185,8 +186,8 @@ class Bench:
         self.prepared.made(name, self.build)
 
     def make_missing(self, dtype):
-        """The stores of others do not change with the build.  Returns those
-        that were missing."""
+        """Makes the missing stores of others, which do not depend on the
+        build.  Returns those."""
         missing = [store for store in self.stores if store.writes
                    and not os.path.exists(self.path(dtype, store.name))]
         for store in missing:
@@ -198,7 +199,8 @@ class Bench:
         return missing
 
     def identity(self, dtype):
-        """What the results of a type of voxels are of."""
+        """Returns everything that the results of a type of voxels depend
+        on."""
         found = {"build": self.build, "threads": str(self.options.threads),
                  "voxels": str(self.checked(dtype).expected("full"))}
         for tiling, codec in self.layouts:
@@ -213,7 +215,7 @@ class Bench:
         return found
 
     def require(self, dtype):
-        """What is measured has to be what was prepared."""
+        """Checks that the stores to measure were prepared by this build."""
         if not os.path.exists(self.path(dtype, "radio-balanced-medium")):
             raise SystemExit(f"bench-peers: {dtype} was not prepared yet: "
                              "do --step=prepare before")
@@ -239,13 +241,13 @@ class Bench:
                   link)
 
     def readers(self):
-        """Everybody; of radio every layout."""
+        """Returns all stores, with every layout of radio."""
         through = [stores.Radio(*layout) for layout in self.layouts]
         names = {store.name for store in through}
         return through + [s for s in self.stores if s.name not in names]
 
     def verify(self, dtype, readers):
-        """They return the same voxels as numpy has."""
+        """Checks that all readers return the same voxels as numpy."""
         for store in readers:
             rows = [r for r in READS if store.rows is None
                     or r in store.rows]
@@ -257,7 +259,7 @@ class Bench:
         print(f"{len(readers)} stores return the same voxels, {dtype}")
 
     def turns(self):
-        """Everything once: a layout of radio behind each two others."""
+        """Yields everything once: a layout of radio after each two others."""
         layouts, others = list(self.layouts), list(self.stores)
         while layouts or others:
             yield from (("store", s) for s in others[:2])
@@ -266,7 +268,7 @@ class Bench:
                 yield "radio", layouts.pop(0)
 
     def all_turns(self, radio, store):
-        """Names, how each is measured, and what that gets."""
+        """Returns names, functions to measure them, and their arguments."""
         found = []
         for who, what in self.turns():
             if who == "radio":
@@ -276,8 +278,8 @@ class Bench:
         return found
 
     def each_round(self, dtype, kind, turns):
-        """What an earlier call measured is not done again.  Images have
-        results of their own, as the types of voxels have."""
+        """Runs the rounds, without those that an earlier call measured.
+        Images have results of their own, as the types of voxels have."""
         done = {(r["round"], r["name"])
                 for r in report.load(self.results(dtype))
                 if r["kind"] == kind and not report.is_outdated(r)}
@@ -305,7 +307,8 @@ class Bench:
                                self.options.threads, *arguments)
 
     def read_radio(self, dtype, r, tiling, codec):
-        """With memory as numpy takes it; the whole also as malloc does."""
+        """Counts memory with numpy's allocator; for the whole also with
+        malloc."""
         path = self.path(dtype, f"radio-{tiling}-{codec}")
         common = ["-s", path, "ct/head", "--seed", r]
         rows = ",".join(READS + ["scroll", "open", "first-plane"])
@@ -341,7 +344,7 @@ class Bench:
             self.each_round(dtype, "writes", turns)
 
     def write_radio(self, dtype, r, tiling, codec):
-        """The temporary stores are made beside those of the others."""
+        """Makes the temporary stores next to those of the others."""
         beside = self.path(dtype, "radio-beside")
         got = self.bench("-s", beside, self.data(dtype, ".nii.gz"),
                          "--tiling", tiling, "--codec", codec, "--rows",
@@ -372,7 +375,7 @@ class Bench:
             self.keep(dtype, record)
 
     def time_write(self, store, dtype, phase, **task):
-        """Seconds of a write whose every voxel is there."""
+        """Returns the seconds of a write, after checking every voxel."""
         got = self.work(store, dtype, phase, **task)
         self.checked(dtype).compare(f"what {store.name} made ({phase})",
                                     got["checksums"])
@@ -390,7 +393,7 @@ class Bench:
                           **measure(r, *what)})
 
     def images(self):
-        """They need no more of what is prepared than the CT."""
+        """Measures images, which need only the CT of what is prepared."""
         volumes.make(self.folder / "data", self.options.quick, ["int16"])
         self.prepared.settle("images", self.identity_of_images(),
                              self.results("images"))
@@ -419,14 +422,14 @@ class Bench:
                   } if records else {}
         by_image = {image: [r for r in records if r["image"] == image]
                     for image in titles}
-        # One that was not measured with every codec waits for that.
+        # An image is left out until every codec was measured.
         by_image = {image: found for image, found in by_image.items()
                     if len({r["name"] for r in found}) == len(images.CODECS)}
         if by_image:
             self.put("bench-images", images.text(by_image, titles))
 
     def report(self):
-        """On the pages stands what there is of all types of voxels."""
+        """Writes all available types of voxels to the pages."""
         for dtype in self.dtypes():
             if not report.load(self.results(dtype)):
                 raise SystemExit(f"bench-peers: nothing of {dtype} was "
@@ -446,13 +449,13 @@ class Bench:
         self.report_readme()
 
     def report_summary(self):
-        """The ratios for int16, which the summary page begins with."""
+        """Writes the ratios for int16 at the top of the summary page."""
         if self.options.summary:
             report.put(self.options.summary, "bench-ratios", report.summary(
                 report.load(self.results("int16")), self.options))
 
     def report_readme(self):
-        """The figures that README.md has of the same results."""
+        """Writes the figures of the same results to README.md."""
         records = report.load(self.results("int16"))
         table = report.readme(report.Results(records))
         if self.options.readme and table:
@@ -475,7 +478,7 @@ def remove(path):
 
 
 def strip(got):
-    """What the report needs of radio bench's own figures."""
+    """Returns the parts of radio bench's figures that the report needs."""
     layout = got["layouts"][0]
     rows = {r["row"]: {k: r[k] for k in
                        ("nbytes", "decoded_nbytes", "counted_nbytes",

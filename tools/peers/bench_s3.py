@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Reads from S3 over a link that is far away: radio and its peers.
+"""Reads from S3 over a link with latency: radio and its peers.
 
-The server is Ceph's gateway on this machine, and between it and the client
-is a proxy that delays each way and counts requests.  Each store is read in a
-process of its own, round by round, from the same bucket; all must return the
-same voxels.
+The server is Ceph's gateway on this machine, behind a proxy that delays both
+directions and counts requests.  Each store is read in a process of its own,
+round by round, from the same bucket; all must return the same voxels.
 """
 
 import argparse
@@ -54,7 +53,7 @@ def arguments():
 
 
 def write_layout(options, name, folder):
-    """A store as bench-peers writes it, where it is missing."""
+    """Writes a store as bench-peers does, if it is missing."""
     if folder.exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +76,7 @@ def write_layout(options, name, folder):
 
 
 def upload(client, folder, prefix):
-    """The files of a folder; the bytes of them."""
+    """Uploads the files of a folder; returns their total bytes."""
     nbytes = 0
     for file in sorted(folder.rglob("*")):
         if file.is_file():
@@ -123,8 +122,8 @@ class Client:
 
 
 def read_rows(options, server, name, seed):
-    """Cold, and warm: the places that were read before, but for the tiles
-    themselves, which nobody keeps."""
+    """Measures cold reads, and warm ones: the same places again, but without
+    cached tiles."""
     found = {}
     for row in ROWS:
         link = Link(server.port, options.delay_ms / 1000)
@@ -145,7 +144,7 @@ def read_rows(options, server, name, seed):
 
 
 def check(name, found, sums):
-    """All stores must deliver the same."""
+    """Checks that all stores return the same voxels."""
     for row, runs in found.items():
         for i, run in enumerate(runs):
             wanted = sums.setdefault((row.split()[0], i), run["sum"])
@@ -170,7 +169,7 @@ def measure(options, server, results):
 
 
 def cell(runs):
-    """Milliseconds, their range, and requests."""
+    """Returns milliseconds, their range, and requests."""
     times = sorted(1000 * run["seconds"] for run in runs)
     text = f"{median(times):.0f}"
     if len(times) > 1:
@@ -196,7 +195,7 @@ def make_table(options, results, sizes):
 
 
 def best_of_others(results, name, row):
-    """How many times as long as ours the fastest of the others takes."""
+    """Returns the ratio of the fastest other store's time to radio's."""
     def seconds(store):
         return median(run["seconds"] for run in results[store.name, row])
     others = [seconds(store) for store in remote.STORES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether a store returns the voxels that numpy has: by their checksums."""
+"""Compares a store's voxels with numpy's, by checksums."""
 
 import zlib
 
@@ -10,14 +10,14 @@ import stores
 
 
 class Checks:
-    """The volume is an .npy."""
+    """Expected checksums, from a volume in an .npy file."""
 
     def __init__(self, path):
         self.path = path
         self.known = {}
 
     def expected(self, row, seed=0):
-        """Of the first place of a row."""
+        """Returns the checksum of the first place of a row."""
         if (row, seed) not in self.known:
             values = np.load(self.path, mmap_mode="r")
             start, size = places.region(row, values.shape, seed, 0)
@@ -27,8 +27,8 @@ class Checks:
         return self.known[row, seed]
 
     def compare(self, what, sums, seed=0):
-        """A difference ends the run: the times of a store that returns
-        something else are worth nothing."""
+        """Ends the run at a difference, since times of a store that returns
+        wrong voxels are worthless."""
         wrong = [row for row, found in sums.items()
                  if found != self.expected(row, seed)]
         if wrong:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A link to a server on this machine that is far away: what goes through it
-comes later by a fixed time each way, at most so fast, and is counted.
+"""Simulates a remote link to a server on this machine: adds a fixed delay each
+way, limits the rate, and counts the traffic.
 
-A thread of its own runs it, in the process that measures.  A new connection
-costs a trip there and back more, as TCP's handshake does.  The rate is of
-all connections together, from the server to here.
+Runs in a thread of the measuring process.  A new connection costs one more
+round trip, as TCP's handshake does.  The rate limits all connections together,
+from the server to the client.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ class Link:
     def __init__(self, target_port, one_way_s=0.0, rate_bytes_s=0):
         self.target, self.delay_s = target_port, one_way_s
         self.rate = rate_bytes_s
-        self.free_s = 0.0           # when what was sent will be through
+        self.free_s = 0.0           # when all data sent so far have arrived
         self.requests = self.nbytes = self.connections = 0
         self.loop = asyncio.new_event_loop()
         ready = threading.Event()
@@ -47,13 +47,15 @@ class Link:
         self.thread.join()
 
     def take_counts(self):
-        """Requests, bytes from the server and connections since last."""
+        """Returns requests, received bytes and connections since the last
+        call."""
         counts = self.requests, self.nbytes, self.connections
         self.requests = self.nbytes = self.connections = 0
         return counts
 
     def arrival_s(self, nbytes, is_up):
-        """When so many bytes that leave now are at the other end."""
+        """Returns the time at which nbytes sent now arrive at the other
+        end."""
         now = self.loop.time()
         if self.rate and not is_up:
             self.free_s = max(self.free_s, now) + nbytes / self.rate

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What was to be reached, and what was: the rows of the project's aims.
+"""Compares results with the project's aims: the rows of a table.
 
-Each answer is a row of a table: what, against whom, to reach, reached, and
-whether it is.  A ratio is how many times faster radio is.  An aim of which
-nothing was measured has its row all the same.
+Each answer is a row: what, against which store, aim, result, and whether the
+aim is reached.  A ratio is how many times faster radio is.  An aim that was
+not measured has a row, too.
 """
 
 from math import exp, log
@@ -17,16 +17,16 @@ SMALL, MEDIUM = "radio-balanced-small", "radio-balanced-medium"
 FAST, AXIAL = "radio-balanced-fast", "radio-axial-small"
 PRESETS = [SMALL, MEDIUM, FAST]
 
-# Stores of planes: nobody is measured against them on their own plane.
+# Stores of planes: left out of comparisons on their own plane.
 PLANE_WISE = ["tiledb-axial", "radiobject", "ts-axial", "blosc2"]
 TILEDB = ["tiledb-axial", "tiledb-64", "radiobject", "radiobject-iso"]
 NOT_MEASURED = "not measured"
 
 
-# Figures: the median of the rounds, the least and the most of them.
+# Figures: the median of the rounds, the minimum and the maximum.
 
 def middle(values):
-    """None where there are no values."""
+    """Returns the median and range; None where there are no values."""
     values = list(values)
     return (median(values), min(values), max(values)) if values else None
 
@@ -36,7 +36,7 @@ def exactly(value):
 
 
 def told(figure, form="{:.2f}", unit=""):
-    """The range, where there is more than one round to have it."""
+    """Returns the median, with the range if there are several rounds."""
     value, least, most = map(form.format, figure)
     if figure[1] == figure[2]:
         return value + unit
@@ -44,8 +44,8 @@ def told(figure, form="{:.2f}", unit=""):
 
 
 def verdict(figure, met):
-    """The median decides.  That some rounds alone would have decided
-    otherwise is said."""
+    """The median decides.  The text says if some rounds alone would have
+    decided otherwise."""
     decided, *others = map(met, figure)
     text = "yes" if decided else "**no**"
     return text + ", within the spread" if len(set(others)) > 1 else text
@@ -58,7 +58,7 @@ def answer(what, against, wanted, figure, met, text):
 
 
 def times(what, against, least, ratio):
-    """How many times faster something is to be."""
+    """Returns an answer for a minimum ratio of speeds."""
     return answer(what, against, f"{least} x", ratio,
                   lambda x: x >= least, told)
 
@@ -74,7 +74,7 @@ def megabytes(what, nbytes, most):
                   lambda figure: f"{figure[0] / 1e6:.1f} MB")
 
 
-# Whom it is measured against.
+# The stores to compare with.
 
 def title(name):
     return stores.find(name).title
@@ -86,14 +86,16 @@ def peers_of(results):
 
 
 def best(results, what, among):
-    """The fastest of some stores at something; None."""
+    """Returns the fastest of some stores at something; None if there is
+    none."""
     timed = [(results.seconds(n, what), n) for n in among
              if results.seconds(n, what)]
     return min(timed)[1] if timed else None
 
 
 def rivals(results, what):
-    """Who counts in a column: all but plane-wise stores on their plane."""
+    """Returns the stores that count in a column: all but plane-wise stores on
+    their plane."""
     return [n for n in peers_of(results)
             if what != "axial" or n not in PLANE_WISE]
 
@@ -103,8 +105,8 @@ def geometric_mean(values):
 
 
 def mean_ratio(results, mine, others):
-    """Of all reads, in the rounds that have them all; others: {what: the
-    store that it is measured against}."""
+    """Returns the mean over all reads, in the rounds that have them all;
+    others: {what: the store to compare with}."""
     found = [results.ratios(other, mine, what) if other else {}
              for what, other in others.items()]
     rounds = set.intersection(*map(set, found))
@@ -124,7 +126,7 @@ def size(results, mine, most, dtype):
 
 
 def one(results, mine, other, what, wanted, dtype, among=""):
-    """among: what other is the best of, where it was chosen."""
+    """among: the group of which other is the best, where it was chosen."""
     against = ": ".join(filter(None, [among, other and title(other)]))
     return [times(name_of(mine, dtype, what.removesuffix("_s")), against,
                   wanted, other and results.ratio(other, mine, what))]
@@ -141,7 +143,7 @@ def small(results, dtype):
 
 
 def columns(results):
-    """The best of the others in each column; None."""
+    """Returns the best of the others in each column; None if missing."""
     return {what: best(results, what, rivals(results, what))
             for what in READS}
 
@@ -180,7 +182,7 @@ def axial(results, dtype):
 
 
 def tiledb(results, dtype):
-    """The default layout against the best of TileDB's in each column."""
+    """Compares the default layout with the best of TileDB in each column."""
     rows = []
     for what in READS:
         rows += one(results, MEDIUM, best(results, what, TILEDB), what, 10,
@@ -222,7 +224,7 @@ def small_reads(results, dtype):
 
 
 def threads(results, dtype):
-    """How many times faster all threads are than one."""
+    """Compares all threads with one."""
     rows = []
     for what, told_as, codecs in (
             ("full", "full", scaling.CODECS),
@@ -236,7 +238,7 @@ def threads(results, dtype):
 
 
 def sizes(results, dtype):
-    """What it costs that the volume is large, or the store."""
+    """Measures the cost of a large volume, and of a large store."""
     if dtype != "int16":
         return []
     return [share_of_time(f"balanced-medium, {dtype}: {what}", against, most,
@@ -250,7 +252,7 @@ def sizes(results, dtype):
 
 
 def memory(results, dtype):
-    """Of the worst codec, place and round."""
+    """Takes the worst codec, place and round."""
     rows = []
     for of, names in (("balanced", [f"memory-{c}" for c in scaling.CODECS]),
                       ("axial-small", ["memory-axial-small"])):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tilings and codecs over several real images: what the defaults are chosen
-from.
+"""Measures tilings and codecs on several real images, as a basis for the
+defaults.
 
-The images are the scan of which the CT is made that the other stores are
-measured on, as it is and as floats, and MR images and atlases of Debian's
-package mricron-data.
+The images are the scan from which the CT of the other stores is made, as it is
+and as floats, and MR images and atlases of Debian's package mricron-data.
 """
 
 import math
@@ -16,7 +15,7 @@ import numpy as np
 
 import report
 
-SCAN = (108, 256, 256)          # a corner of the CT is the scan as it was
+SCAN = (108, 256, 256)          # a corner of the CT is the original scan
 TEMPLATES = Path("/usr/share/mricron/templates")
 TILINGS = ["balanced", "axial", "isotropic", "64,64,8", "64,64,64"]
 CODECS = ["small", "medium", "fast"]
@@ -25,7 +24,7 @@ COLUMNS = ["ingest-nii"] + READS
 
 
 def cut(folder, large, dtype):
-    """The scan by itself, made when it is missing."""
+    """Writes the scan by itself, if it is missing."""
     file = folder / f"scan-{dtype}.nii"
     if not file.exists():
         values = np.load(large, mmap_mode="r")[tuple(map(slice, SCAN))]
@@ -35,7 +34,7 @@ def cut(folder, large, dtype):
 
 
 def find(folder, large):
-    """(name, what it is, file) of those that there are; large: the CT, as
+    """Returns (name, description, file) of the images found; large: the CT, as
     .npy."""
     images = [
         ("ct", "CT", cut(folder, large, "int16")),
@@ -50,7 +49,7 @@ def find(folder, large):
 
 
 def measure(bench, r, file, codec):
-    """One round of an image in every tiling."""
+    """Measures one round of an image in every tiling."""
     got = bench.bench("-s", bench.folder / "radio-beside", file, "--seed", r,
                       "--warmup", 1,
                       "--tiling", ",".join(TILINGS), "--codec", codec,
@@ -66,7 +65,7 @@ def measure(bench, r, file, codec):
 
 
 def by_layout(records):
-    """{(tiling, codec): its parts of the records, a round each}"""
+    """Returns {(tiling, codec): its parts of the records, one per round}."""
     found = {(t, c): [] for t in TILINGS for c in CODECS}
     for record in sorted(records, key=lambda r: r["round"]):
         for layout in record["layouts"]:
@@ -80,8 +79,8 @@ def seconds(rounds, row):
 
 
 def mean_ratio(rounds, base):
-    """How many times longer reads take than with another layout, in the
-    geometric mean over the rows; the median of the rounds."""
+    """Returns how many times longer reads take than with the base layout: the
+    geometric mean over the rows, the median of the rounds."""
     means = []
     for mine, other in zip(rounds, base):
         logs = [math.log(mine["seconds"][row] / other["seconds"][row])
@@ -96,7 +95,7 @@ def title(tiling, codec):
 
 
 def of_image(records):
-    """One image: a line for each layout."""
+    """Returns the table of an image: a line for each layout."""
     layouts = by_layout(records)
     rows = []
     for (tiling, codec), rounds in layouts.items():
@@ -115,8 +114,8 @@ def geometric_mean(values):
 
 
 def summary(by_image):
-    """Over all images: sizes and times by those of the balanced tiling with
-    the same codec."""
+    """Summarizes all images: sizes and times relative to the balanced tiling
+    with the same codec."""
     rows = []
     for tiling in TILINGS:
         cells = []
@@ -137,7 +136,8 @@ def summary(by_image):
 
 
 def presets(by_image):
-    """Over all images, the balanced tiling: each preset by medium."""
+    """Summarizes all images in the balanced tiling: each preset relative to
+    medium."""
     rows = []
     for codec in CODECS:
         sizes, reads, ingests = [], [], []

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The places that radio bench reads, worked out anew.
+"""Computes the places that radio bench reads, independently.
 
-tools/bench/rows.c and tools/profile/samples.c say how: each run of a row has
-a state of its own that seed, row and number decide, and SplitMix64 makes
-numbers of it.  So other stores read the very same boxes.
+tools/bench/rows.c and tools/profile/samples.c define them: each run of a row
+has a state of its own from seed, row and number, and SplitMix64 derives random
+numbers from it.  So other stores read exactly the same boxes.
 """
 
 MASK = (1 << 64) - 1
@@ -12,8 +12,7 @@ ROWS = ["full", "axial", "coronal", "sagittal", "box32", "box64", "box128",
         "cold-plane", "export", "ingest-nii", "ingest-gz"]
 SCROLL_PLANES = 32
 
-# Axes of a volume (z, y, x) whose planes these are, for an affine that is
-# diagonal.
+# The plane's axis of a volume (z, y, x), for a diagonal affine.
 PLANE_AXIS = {"axial": 0, "coronal": 1, "sagittal": 2}
 
 
@@ -39,7 +38,8 @@ class Random:
 
 
 def box(row, shape, seed, i):
-    """Start of run i of a row of boxes, and its size, in array order."""
+    """Returns start of run i of a row of boxes, and its size, in array
+    order."""
     size = int(row.removeprefix("box"))
     random = Random(row, seed, i)
     start = [random.below(n - size + 1) for n in reversed(shape)]
@@ -47,20 +47,20 @@ def box(row, shape, seed, i):
 
 
 def plane(row, shape, seed, i):
-    """Axis and index of run i of a row of planes."""
+    """Returns axis and index of run i of a row of planes."""
     axis = PLANE_AXIS[row]
     return axis, Random(row, seed, i).below(shape[axis])
 
 
 def scroll(shape, seed, i):
-    """The first of the axial planes that run i reads in order, and their
-    number."""
+    """Returns the first of the axial planes that run i reads in order, and
+    their number."""
     n = min(SCROLL_PLANES, shape[0])
     return Random("scroll", seed, i).below(shape[0] - n + 1), n
 
 
 def region(row, shape, seed, i):
-    """Start and size of what run i of a row reads."""
+    """Returns start and size of the region that run i of a row reads."""
     if row == "full":
         return (0,) * len(shape), tuple(shape)
     if row == "scroll":
@@ -75,7 +75,7 @@ def region(row, shape, seed, i):
 
 
 def decoded_voxels(row, shape, tile, seed, i):
-    """Voxels of the tiles that run i of a row decodes, tiles whole."""
+    """Returns the voxels of all tiles that run i of a row decodes."""
     def touched(start, size):
         n = 1
         for s, k, t in zip(start, size, tile):
@@ -84,7 +84,7 @@ def decoded_voxels(row, shape, tile, seed, i):
     start, size = region(row, shape, seed, i)
     if row != "scroll":
         return touched(start, size)
-    # The second plane tells that more follow: from there on each tile is
+    # At the second plane the reader expects more: from there on each tile is
     # decoded once, and kept until the planes have left it.
     first = touched(start, (1,) + size[1:])
     again = size[0] > 1 and start[0] // tile[0] == (start[0] + 1) // tile[0]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What was prepared, by which build: so that results are gone on with where
-they are of the same, and put aside where they are not.
+"""Records the build that prepared each store, so that results are continued
+where the inputs are the same, and put aside where they are not.
 
-It is written down in the folder, a dictionary of texts for each kind of
-results: an identity.  Nothing is thrown away.
+The record is a file in the folder, with a dictionary of texts, an identity,
+for each kind of results.  Nothing is deleted.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ PROGRAMS = [".libs/libradio.so.0", "tools/.libs/radio", "tools/radio"]
 
 
 def build_of(build):
-    """A digest of what is measured of radio."""
+    """Returns a digest of the programs that are measured."""
     digest = hashlib.sha256()
     for name in PROGRAMS:
         if (build / name).exists():
@@ -24,8 +24,8 @@ def build_of(build):
 
 
 def commit_of(build):
-    """Of the source that a build was configured from; None where there is
-    no repository, or no git."""
+    """Returns the commit of the source that a build was configured from; None
+    without a repository or git."""
     makefile = build / "Makefile"
     text = makefile.read_text(encoding="utf-8") if makefile.exists() else ""
     source = re.search(r"^abs_top_srcdir = (.*)$", text, re.MULTILINE)
@@ -54,7 +54,7 @@ class Prepared:
         beside.rename(self.path)
 
     def is_made(self, name, build):
-        """Whether something was made whole, by this build."""
+        """Returns whether something was completed by this build."""
         return self.known.get("made", {}).get(name) == build
 
     def made(self, name, build):
@@ -62,14 +62,15 @@ class Prepared:
         self.write()
 
     def is_of(self, kind, **identity):
-        """Whether what was prepared is so, as far as is known."""
+        """Returns whether the recorded identity matches, as far as it is
+        known."""
         known = self.known.get(kind, {})
         return all(known.get(name, value) == value
                    for name, value in identity.items())
 
     def settle(self, kind, identity, results):
-        """The results go aside where something of what they are of is no
-        longer as it was; what has joined changes nothing for them."""
+        """Puts the results aside if a known part of their identity has
+        changed; new parts leave them in place."""
         before = self.known.get(kind, {})
         changed = [name for name, value in before.items()
                    if identity.get(name, value) != value]
@@ -83,7 +84,7 @@ class Prepared:
 
     @staticmethod
     def put_aside(results):
-        """Under the first name that is free."""
+        """Renames the results to the first free name."""
         number = 1
         while (aside := results.with_name(
                 f"{results.stem}-old{number}.jsonl")).exists():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Stores in S3, each opened as its makers recommend it.
+"""Stores in S3, each opened as its authors recommend it.
 
-Run by itself this is one of them in a process of its own: a task comes as
-JSON on standard input for every line, and a line of JSON with seconds and a
-checksum goes out.  So what a client needs for starting is not measured.
+Run as a program, it serves one store in a process of its own: each line of
+standard input is a task in JSON, and each line of output has seconds and a
+checksum in JSON.  So the start-up of a client is not measured.
 """
 
 import json
@@ -21,7 +21,7 @@ ROWS = ("axial", "coronal", "box64", "full")
 
 
 class Remote:
-    """A layout that was written to a folder and put into the bucket."""
+    """A layout that was written to a folder and uploaded to the bucket."""
 
     def __init__(self, name, title=None):
         self.layout = stores.find(name)
@@ -80,7 +80,7 @@ class TensorStore(Remote):
 
 
 class Radio(Remote):
-    """Through ctypes; no decoded tile is kept."""
+    """radio through ctypes, without a cache of decoded tiles."""
 
     def __init__(self, codec, tiling="balanced"):
         words = codec if tiling == "balanced" else f"{codec}, {tiling}"
@@ -125,11 +125,11 @@ def checksum(store, got, size):
 
 
 def main():
-    """Each task names a row and the run of it."""
+    """Each task names a row and one of its runs."""
     name, url, bucket, prefix = sys.argv[1:]
     store, read = find(name), None
     shape = json.loads(os.environ["RADIO_BENCH_SHAPE"])
-    # Whatever is loaded late is loaded now.
+    # Loads lazy imports before the clock runs.
     import worker  # noqa: F401
     if store.layout.module:
         __import__(store.layout.module)

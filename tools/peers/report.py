@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The tables of docs/measurements.md and docs/performance.md.
+"""Writes the tables of docs/measurements.md and docs/performance.md.
 
-A ratio is how many times faster radio is: the other's median by radio's,
-round by round; told are the median of the rounds and the least and the most
-of them.
+A ratio is how many times faster radio is: the other's median divided by
+radio's, round by round; the tables show the median of the rounds, the minimum
+and the maximum.
 """
 
 import importlib.metadata
@@ -23,14 +23,14 @@ PACKAGES = ["blosc2", "h5py", "medrs", "nibabel", "numpy", "radiobject",
             "tensorstore", "tiledb", "zarr", "zarrs"]
 
 
-# Kept with the times of others since radio scrolls with its cache also
-# through ctypes.
+# Recorded with the times since radio uses its cache for scrolling through
+# ctypes, too.
 SCROLLED_ALIKE = {"scrolled": "alike"}
 
 
 def is_outdated(record):
-    """Whether it is of radio through ctypes, scrolling without its cache:
-    then it is measured again, and the later record counts."""
+    """Returns whether the record is of radio through ctypes, scrolling without
+    its cache: then it is measured again, and the later record counts."""
     return (record["name"].startswith("python-")
             and "scroll" in record.get("times_s", {})
             and "scrolled" not in record)
@@ -44,7 +44,7 @@ def load(path):
 
 
 class Results:
-    """What was measured of one type of voxels."""
+    """The results for one type of voxels."""
 
     def __init__(self, records):
         self.records = records
@@ -63,19 +63,19 @@ class Results:
         return record.get("times_s", {}).get(what, [])
 
     def rounds(self, name, what):
-        """The median of each round, by its number."""
+        """Returns the median of each round, by its number."""
         kind = "writes" if what in ("write_s", "ingest_s") else "reads"
         return {r["round"]: median(self.times_in(r, what))
                 for r in self.of(name, kind) if self.times_in(r, what)}
 
     def seconds(self, name, what):
-        """The median of the rounds; None where it was not measured."""
+        """Returns the median of the rounds; None where it was not measured."""
         values = self.rounds(name, what).values()
         return median(values) if values else None
 
     def spread(self, name):
-        """The middle half of each row's rounds by its median, the median
-        of that over the rows."""
+        """Returns the interquartile range of each row's rounds relative to its
+        median, and the median of that over the rows."""
         spreads = []
         for what in COLUMNS:
             values = sorted(self.rounds(name, what).values())
@@ -91,7 +91,7 @@ class Results:
         return sizes[-1] if sizes else None
 
     def ratios(self, other, mine, what):
-        """Of the rounds that both have, by their number."""
+        """Returns the ratios of the rounds that both have, by their number."""
         a, b = self.rounds(other, what), self.rounds(mine, what)
         return {r: a[r] / b[r] for r in a if r in b}
 
@@ -99,7 +99,7 @@ class Results:
         return goals.middle(self.ratios(other, mine, what).values())
 
     def limit(self, name, row):
-        """The share of the machine's limit."""
+        """Returns the fraction of the machine's limit."""
         return goals.middle(
             r["bench"]["rows"][row]["limit_s"]
             / r["bench"]["rows"][row]["median_s"]
@@ -107,7 +107,7 @@ class Results:
             and "limit_s" in r["bench"]["rows"].get(row, {}))
 
     def by_decoding(self, name, row):
-        """The time of a row by that of decoding its tiles on all
+        """Returns the time of a row relative to decoding its tiles on all
         processors."""
         found = []
         for r in self.of(name):
@@ -120,13 +120,14 @@ class Results:
         return goals.middle(found)
 
     def opening(self, name):
-        """What a plane takes longer where the volume is opened first."""
+        """Returns the additional time of a plane if the volume is opened
+        first."""
         first, plane = (self.rounds(name, w)
                         for w in ("first-plane", "axial"))
         return goals.middle(first[r] - plane[r] for r in first if r in plane)
 
     def amplification(self, name, row):
-        """Bytes decoded for a byte delivered."""
+        """Returns the bytes decoded per byte delivered."""
         found = [r["bench"]["rows"][row] for r in self.of(name)
                  if "bench" in r and r["bench"]["rows"].get(row, {})
                  .get("counted_nbytes")]
@@ -136,19 +137,21 @@ class Results:
                 / sum(f["counted_nbytes"] for f in found))
 
     def pairs(self, name, of):
-        """Of the ratios of a pair, a round's median each."""
+        """Returns the ratios of a pair, a round's median each."""
         return goals.middle(of(median(r["ratios"]))
                             for r in self.of(name, "scaling"))
 
     def memory(self, names, rows, what):
-        """The most of any of these rows; None where none was measured."""
+        """Returns the maximum over these rows; None where none was
+        measured."""
         found = [r["rows"][row][what] for name in names
                  for r in self.of(name, "scaling")
                  for row in rows if row in r["rows"]]
         return max(found) if found else None
 
     def inflate_ratio(self, name):
-        """Ingest of the .nii.gz by the bare inflate, per round."""
+        """Returns the time to ingest the .nii.gz relative to bare inflate, per
+        round."""
         return [median(r["ingest_s"]) / r["inflate_s"]
                 for r in self.of(name, "writes") if "inflate_s" in r]
 
@@ -170,7 +173,8 @@ def line(cells):
 
 
 def table(titles, rows, alignment="---:"):
-    """Markdown; the first column to the left, the others as told."""
+    """Returns a Markdown table; the first column is left-aligned, the others
+    as given."""
     lines = [line(titles), "|---" + f"|{alignment}" * (len(titles) - 1) + "|"]
     return "\n".join(lines + [line(row) for row in rows])
 
@@ -183,7 +187,8 @@ def title_of(name):
 
 
 def ordered(results):
-    """radio's own first, then through Python, then the others."""
+    """Returns radio's own layouts first, then through Python, then the
+    others."""
     def place(name):
         return (not name.startswith("radio-"),
                 not name.startswith("python-"), results.names.index(name))
@@ -204,7 +209,7 @@ def absolute(results):
 
 
 def ratios(results, mine):
-    """How many times faster than each of the others one layout is."""
+    """Returns how many times faster one layout is than each other store."""
     rows = []
     for name in ordered(results):
         if name.startswith(("radio-", "python-")):
@@ -249,7 +254,7 @@ def limits(results):
 
 
 def cpuinfo(text):
-    """What /proc/cpuinfo says of the first processor."""
+    """Returns the properties of the first processor in /proc/cpuinfo."""
     found = {}
     for line in text.partition("\n\n")[0].splitlines():
         key, _, value = line.partition(":")
@@ -257,8 +262,8 @@ def cpuinfo(text):
     return found
 
 
-# The instructions that decide which of radio's loops, and of the libraries'
-# that it stands on, are run: on x86 and on ARM.
+# The instruction sets that select the loops of radio and of its libraries, on
+# x86 and on ARM.
 INSTRUCTIONS = {"flags": ["avx2", "avx512f", "sha_ni"],
                 "Features": ["asimd", "sha2"]}
 
@@ -291,7 +296,7 @@ def machine(options):
 
 
 def commits(records):
-    """Of the sources that were measured; of old records it is not known."""
+    """Returns the commits that were measured; old records have none."""
     found = dict.fromkeys(f"commit {r['commit']}" if "commit" in r
                           else "a commit that is not known"
                           for r in records)
@@ -311,8 +316,8 @@ def versions(radio, records):
 
 
 def round_counts(records):
-    """Of each kind: the rounds of everything that was measured, or the
-    least and the most of them."""
+    """Returns, for each kind, the rounds of everything that was measured, or
+    the minimum and the maximum of them."""
     found = []
     for kind in ("reads", "writes", "scaling"):
         rounds = {}
@@ -338,7 +343,7 @@ def of_dtype(dtype, records, shape):
 
 
 def count_aims(verdicts):
-    """In words."""
+    """Returns the counts in words."""
     counts = []
     for word, what in (("yes", "are reached"), ("**no**", "are not")):
         found = [v for v in verdicts if v.startswith(word)]
@@ -350,7 +355,7 @@ def count_aims(verdicts):
 
 
 def aims(answers):
-    """What is missing first."""
+    """Writes the missed aims first."""
     titles = ["what", "against", "to reach", "reached", ""]
     parts = ["### What was to be reached",
              count_aims([row[-1] for row in answers])]
@@ -376,13 +381,13 @@ def text(records, shapes, options, radio):
 
 
 def summary(records, options):
-    """The ratios for one type of voxels, with the machine."""
+    """Returns the ratios for one type of voxels, with the machine."""
     return "\n\n".join([
         f"Machine: {machine(options)}.",
         ratios(Results(records), "radio-balanced-medium")]) + "\n"
 
 
-# What README.md shows of the ratios.
+# The ratios that README.md shows.
 README_PEERS = ["blosc2-nnunet", "ts-shard", "tiledb-64"]
 README_COLUMNS = [("full", "whole"), ("axial", "axial"),
                   ("coronal", "coronal"), ("sagittal", "sagittal"),
@@ -394,7 +399,7 @@ def short(ratio):
 
 
 def readme(results, mine="radio-balanced-medium"):
-    """None where one of them was not measured."""
+    """Returns the table; None where a value was not measured."""
     rows = []
     for name in README_PEERS:
         ratios_of = [results.ratio(name, mine, c) for c, _ in README_COLUMNS]
@@ -407,7 +412,7 @@ def readme(results, mine="radio-balanced-medium"):
 
 
 def put(path, name, body, indent=""):
-    """Replace what stands between a page's markers, which are indented."""
+    """Replaces the text between a page's markers, which are indented."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
     body = "".join(indent + line + "\n" if line else "\n"
                    for line in body.splitlines())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""radio beside itself: one thread and two, a small volume and a large one, a
-store of few volumes and one of many, and the memory that it takes.
+"""Compares radio with itself: one thread and two, a small volume and a large
+one, a store of few volumes and one of many, and measures its memory.
 
-Each is a pair that radio bench measures in turn in one process, the same
-places with the same seed; what comes out is a ratio for each of its rounds.
+radio bench measures each pair in turn in one process, at the same places with
+the same seed; the result is a ratio for each round.
 """
 
 import json
@@ -15,10 +15,10 @@ import nibabel as nib
 import numpy as np
 
 ROUNDS = 3                      # pairs of each call
-READS, INGESTS = 5, 2           # whole ones of each side of a pair
-SHARD = 64                      # planes of a shard of such volumes
-PLANES = 2 * SHARD + 2          # of the small one: 68 MB; one of 64 MiB is
-                                # a single shard, of another shape
+READS, INGESTS = 5, 2           # of the whole, per side of a pair
+SHARD = 64                      # planes per shard of such volumes
+PLANES = 2 * SHARD + 2          # of the small volume: 68 MB; one of 64 MiB is
+                                # a single shard of another shape
 LARGE_PLANES = 478 * SHARD      # of 512 x 512 int16: 16 GB
 FEW, MANY = 10, 10000
 QUICK_LARGE_PLANES, QUICK_MANY = 8 * SHARD, 200
@@ -29,7 +29,7 @@ INGESTED = ["small", "medium"]
 
 
 def ratios(result, row):
-    """The second layout's times by the first's, round by round."""
+    """Returns the second layout's times relative to the first's, per round."""
     def rounds(layout):
         found = next(r for r in layout["rows"] if r["row"] == row)
         n = found["runs_of_a_round"]
@@ -40,13 +40,13 @@ def ratios(result, row):
 
 
 class Scaling:
-    """Makes what is measured in a folder, and measures it."""
+    """Makes the stores to measure in a folder, and measures them."""
 
     def __init__(self, bench):
         self.bench = bench
         self.folder = bench.folder / "scaling"
 
-    # Making.
+    # Preparation.
 
     def make(self):
         self.folder.mkdir(parents=True)
@@ -62,9 +62,9 @@ class Scaling:
             file.unlink()
 
     def make_large(self, nplanes):
-        """A small volume; and a large one of zeros, which is sparse, whose
-        shards are then replaced by links to those of the small one, so that
-        each of its tiles is as real as theirs."""
+        """Makes a small volume; and a large sparse one of zeros, whose shards
+        are then replaced by links to those of the small one, so that all its
+        tiles have real data."""
         values = np.load(self.bench.data("int16", ".npy"), mmap_mode="r")
         wide = [-(-512 // n) for n in values.shape[1:]]
         small = np.tile(values[:PLANES], [1] + wide)[:, :512, :512].T
@@ -75,13 +75,13 @@ class Scaling:
         image.header["vox_offset"] = offset = 352
         with open(self.folder / "head.nii", "wb") as file:
             image.header.write_to(file)
-            # What is not written is zeros without room on the disk.
+            # Unwritten parts are zeros and take no disk space.
             file.truncate(offset + small[..., 0].nbytes * nplanes)
         self.ingest("large", self.folder / "head.nii")
         self.link_shards()
 
     def shards(self, store):
-        """The files of its shards that are full, from the first one on."""
+        """Returns the files of its full shards, from the first one on."""
         level = next((self.folder / store / "ct" / "head").glob("0-*"))
         about = json.loads((level / "zarr.json").read_text())
         shape = about["chunk_grid"]["configuration"]["chunk_shape"]
@@ -99,8 +99,8 @@ class Scaling:
             os.link(real[k % len(real)], shard)
 
     def make_many(self, many):
-        """A few tiny volumes; and many, whose files are links to those of
-        one of them."""
+        """Makes a few tiny volumes; and many, whose files are links to those
+        of one of them."""
         voxels = np.arange(32**3, dtype="<i2").reshape((32,) * 3)
         files = [self.folder / f"v{i:05}.nii" for i in range(FEW)]
         for file in files:
@@ -112,7 +112,7 @@ class Scaling:
             shutil.copytree(collection / "v00000", collection / f"v{i:05}",
                             copy_function=os.link)
 
-    # Measuring: each returns what is kept of it.
+    # Measurements: each returns the record to keep.
 
     def pair(self, row, seed, *arguments):
         got = self.bench.radio_json(
@@ -132,7 +132,7 @@ class Scaling:
                          "--threads", f"1,{self.bench.options.threads}")
 
     def sizes(self, r):
-        """Warm: each shard's index was seen before."""
+        """Measures warm reads: each shard's index was read before."""
         volumes = [self.folder / name / "ct" / "head"
                    for name in ("small", "large")]
         return self.pair("box64", r, *volumes, "--warmup", 1000)
@@ -158,7 +158,7 @@ class Scaling:
                            "ingest-gz")
 
     def tasks(self, dtype):
-        """(name, function, what it gets beside the round's number)."""
+        """Returns (name, function, its arguments after the round's number)."""
         made = [c for c in CODECS if ("balanced", c) in self.bench.layouts]
         found = [(f"threads-full-{codec}", self.threads, dtype, codec)
                  for codec in made]

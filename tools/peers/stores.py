@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The stores that a user could pick, each as its makers recommend it.
+"""The stores to compare, each used as its authors recommend it.
 
-A store is written from an array (z, y, x) and opened to a function that
-reads start and size into a new array.  Those that keep x, y, z, as nibabel
-has it, deliver what they keep: nothing is transposed while the clock runs.
+A store is written from an array (z, y, x) and opened to a function that reads
+start and size into a new array.  Stores in x, y, z order, as nibabel has it,
+return that order: nothing is transposed while the clock runs.
 """
 
 import os
@@ -16,19 +16,20 @@ SHARD = (64, 512, 512)
 
 
 def selection(start, size, flat):
-    """Slices; an axis of one voxel is an index where planes are read."""
+    """Returns slices; an axis of one voxel is an index where planes are
+    read."""
     return tuple(a if flat and n == 1 else slice(a, a + n)
                  for a, n in zip(start, size))
 
 
 class Store:
-    """What all have in common."""
+    """The common base of all stores."""
 
-    reversed = False            # keeps x, y, z
-    rows = None                 # of reads, where not all make sense
-    fresh_for_scroll = False    # opened anew for each run of it
+    reversed = False            # stores x, y, z order
+    rows = None                 # of reads, where only some make sense
+    fresh_for_scroll = False    # reopened for each run of it
     ingests = False             # from a .nii.gz
-    module = None               # what it needs of Python
+    module = None               # the Python module that it needs
     writes = True
     file = None                 # the image that it reads, by its suffix
 
@@ -39,7 +40,7 @@ class Store:
         return self.open(path, threads)
 
     def close(self, read):
-        """Most are closed when they are forgotten."""
+        """Most stores are closed when their objects are freed."""
 
     def select(self, start, size, flat):
         if self.reversed:
@@ -80,7 +81,7 @@ class TileDB(Store):
         context = self.context(threads)
 
         def read(start, size, flat):
-            # RadiObject opens the array for every read.
+            # Opens the array for every read, as RadiObject does.
             with tiledb.open(path, "r", ctx=context) as array:
                 return array[self.select(start, size, flat)]["voxels"]
         return read
@@ -96,7 +97,7 @@ class RadiObject(Store):
         self.orientation = orientation
 
     def configure(self):
-        """How new arrays are cut; else as it comes, which is a plane."""
+        """Sets the chunk shape of new arrays; the default is a plane."""
         if self.orientation:
             from radiobject.ctx import TileConfig, WriteConfig, configure
             configure(write=WriteConfig(tile=TileConfig(
@@ -204,7 +205,7 @@ class TensorStore(Store):
         chunk = [min(n, s) for n, s in zip(self.shards or self.chunks,
                                            values.shape)]
         if self.shards:
-            # A shard is whole chunks.
+            # A shard consists of whole chunks.
             chunk = [-(-n // c) * c for n, c in zip(chunk, self.chunks)]
         metadata = {"shape": list(values.shape),
                     "data_type": str(values.dtype),
@@ -220,7 +221,7 @@ class TensorStore(Store):
             import nibabel as nib
             return np.asarray(nib.load(file).dataobj).T
         import medrs
-        # It keeps what it inflated once.
+        # The loader caches the inflated image.
         medrs.clear_decompression_cache()
         return medrs.load(os.fspath(file)).to_numpy_native().T
 
@@ -277,7 +278,7 @@ class HDF5(Store):
 
 
 class NiftiFile(Store):
-    """No store at all: the file as it came, through nibabel."""
+    """The original file, read through nibabel."""
 
     module = "nibabel"
     reversed = True
@@ -295,8 +296,8 @@ class NiftiFile(Store):
 
 
 class Crop(Store):
-    """No store either: the file as it came, through medrs, which reads of a
-    .nii what it needs, and inflates all of a .nii.gz."""
+    """The original file, read through medrs, which reads only the needed parts
+    of a .nii, and inflates all of a .nii.gz."""
 
     module = "medrs"
     reversed = True
@@ -311,7 +312,7 @@ class Crop(Store):
         import medrs
 
         def read(start, size, flat):
-            # It keeps what it inflated once.
+            # medrs caches the inflated image.
             medrs.clear_decompression_cache()
             return medrs.load_cropped(path, start[::-1],
                                       size[::-1]).to_numpy_native()
@@ -319,8 +320,8 @@ class Crop(Store):
 
 
 class Radio(Store):
-    """libradio through ctypes: what a Python program gets of it.  As in
-    radio bench no tile is kept, but by one who scrolls."""
+    """libradio through ctypes, as Python programs use it.  As in radio bench
+    no tiles are cached, except for scrolling."""
 
     writes = False
     fresh_for_scroll = True
@@ -340,7 +341,7 @@ class Radio(Store):
         root = Path(__file__).resolve().parents[2]
         sys.path.insert(0, os.fspath(root / "tests" / "interop"))
         import radio_library as radio
-        # None told is the library's own.
+        # None means the library's default.
         cache = 0 if keeps_tiles else radio.NO_CACHE
         store = radio.Store(path, threads=threads, cache_nbytes=cache)
         volume = store.open_volume("ct/head")
@@ -400,7 +401,7 @@ def find(name):
     return BY_NAME[name]
 
 
-# What --quick takes: one of each kind.
+# The stores of --quick: one of each kind.
 QUICK = ["tiledb-64", "radiobject-iso", "zarr-shard", "zarrs-shard",
          "ts-shard", "ts-cache", "blosc2", "blosc2-nnunet", "h5", "nii",
          "medrs-nii", "medrs-gz", "nibabel-ts", "medrs-ts",

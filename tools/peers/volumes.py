@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The volumes that the stores are measured on: a real head CT.
+"""The volumes to measure the stores on: a real head CT.
 
-Debian's package invesalius-examples has one of 108 x 256 x 256 voxels
-(z, y, x).  It is laid out to 304 x 512 x 512, with another symmetry of the
-square in each quadrant and each block of z, so that all noise is real and no
-codec finds the copies.
+Debian's package invesalius-examples has one of 108 x 256 x 256 voxels (z, y,
+x).  It is repeated to 304 x 512 x 512, with a different symmetry of the square
+in each quadrant and each block of z, so that all noise is real and codecs do
+not find the copies.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ DTYPES = {"int16": "<i2", "float32": "<f4"}
 
 
 def download(folder):
-    """The package's file, from Debian's archive."""
+    """Downloads the package's file from Debian's archive."""
     name, sha256 = DEB
     target = folder / name
     for url in URLS:
@@ -51,7 +51,8 @@ def download(folder):
 
 
 def find_cranium(folder):
-    """The archive with the CT: the installed one, or out of the package."""
+    """Returns the archive with the CT: the installed one, or that of the
+    package."""
     if INSTALLED.exists():
         return INSTALLED
     inside = folder / "package"
@@ -74,7 +75,7 @@ def read_cranium(path):
 
 
 def lay_out(head):
-    """304 x 512 x 512 of the one head."""
+    """Returns 304 x 512 x 512 voxels made of one head."""
     def turned(planes):
         return planes.transpose(0, 2, 1)
     symmetries = [
@@ -91,19 +92,19 @@ def lay_out(head):
 
 
 def save(folder, dtype, values):
-    """As .npy, .nii and .nii.gz, the last by zlib at nibabel's level."""
+    """Saves as .npy, .nii and .nii.gz, the last by zlib at nibabel's level."""
     np.save(folder / f"{dtype}.npy", values)
     image = nib.Nifti1Image(values.transpose(2, 1, 0),
                             np.diag([0.957, 0.957, 1.5, 1.0]))
     image.header.set_xyzt_units("mm")
     nib.save(image, folder / f"{dtype}.nii")
-    # The name tells that everything before was written.
+    # The final name appears only after everything was written.
     nib.save(image, folder / f"new-{dtype}.nii.gz")
     (folder / f"new-{dtype}.nii.gz").rename(folder / f"{dtype}.nii.gz")
 
 
 def make(folder, quick, dtypes):
-    """What is missing of these types of voxels."""
+    """Makes the missing volumes of these types of voxels."""
     folder.mkdir(parents=True, exist_ok=True)
     missing = [d for d in dtypes if not (folder / f"{d}.nii.gz").exists()]
     if missing:

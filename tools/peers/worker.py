@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""One store in a process of its own: written, ingested, or read.
+"""Runs one store in a process of its own: writes, ingests, or reads it.
 
-The task comes as JSON on the command line; one line of JSON goes out.  As in
-radio bench a row is done for some 0.1 s, 50 runs at most, after two that are
-not timed; each run makes a new array and gives it back while the clock runs.
+The task is JSON on the command line; the output is one line of JSON.  As in
+radio bench a row is measured for some 0.1 s, 50 runs at most, after two
+warm-up runs; each run allocates a new array and frees it while the clock runs.
 """
 
 import gc
@@ -41,7 +41,8 @@ def remove(path):
 
 
 def checksum(store, got, size):
-    """Of the voxels in z, y, x order, whatever shape they came in."""
+    """Returns a checksum of the voxels in z, y, x order, whatever their
+    shape."""
     got = np.asarray(got)
     if store.reversed:
         got = got.reshape(size[::-1]).transpose(2, 1, 0)
@@ -49,7 +50,7 @@ def checksum(store, got, size):
 
 
 def perform(store, read, row, shape, seed, i):
-    """Seconds of one run, and its result's checksum function."""
+    """Returns the seconds of one run per plane or region."""
     start, size = places.region(row, shape, seed, i)
     flat = row in FLAT
     if row != "scroll":
@@ -77,12 +78,12 @@ def time_row(store, task, read, row):
     if last < 1:
         last = run(1)
     n = min(max(int(SLICE_S / last), 1), MOST_RUNS)
-    # Other places than those that warmed up, which a store may have kept.
+    # Uses other places than the warm-up, which a store may have cached.
     return [run(NWARM + i) for i in range(n)]
 
 
 def check(store, task, read):
-    """A checksum of the first place of each row; of all where asked."""
+    """Returns a checksum of the first place of each checked row."""
     sums = {}
     for row in task["checked"]:
         start, size = places.region(row, task["shape"], task["seed"], 0)
@@ -114,8 +115,8 @@ def ingest(store, task):
 
 
 def repeat(store, task, act):
-    """The last of so many times is timed: those before warm up.  What it
-    left is read back when the clock has stopped."""
+    """Only the last repetition is timed: those before warm up.  Its output is
+    read back after the clock has stopped."""
     seconds = 0
     for _ in range(task["times"]):
         remove(task["path"])

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Measure what docs/architecture.md tells of large pages, in a real browser
-without a network: the time until they are open, and the CPU time of the main
-thread: a frame, while one moves and zooms, and from a brush until a view is
-drawn anew.
+"""Measures the performance of large pages for docs/architecture.md, in a real
+browser without a network: the time until they are open, and the CPU time of
+the main thread: of a frame during panning and zooming, and from a brush until
+a view is redrawn.
 
 usage: frames.py RADIO FOLDER NAME [REPEATS]
 
-RADIO: the command; FOLDER: where tools/make-pictures recorded; NAME: a
-profile there (NAME.json), or made-COUNT: one of so many spans that is made.
+RADIO: the command; FOLDER: where tools/make-pictures recorded; NAME: a profile
+there (NAME.json), or made-COUNT: a generated one with COUNT spans.
 """
 
 import json
@@ -24,7 +24,7 @@ from frame_work import change, movements, quantile, show, traced, \
 from many_spans import many_spans
 
 REPEATS = 3
-# Views that a brush in the timeline changes.
+# Views that depend on a brush in the timeline.
 BRUSHED = ("icicle", "bottomup", "tree", "sandwich", "functions", "tiles",
            "runs")
 ALL = "all, one after the other"
@@ -38,7 +38,7 @@ DRAWN = """new Promise((done) => {
 
 
 def make_page(radio, folder, name):
-    """The page of a recording, or of a profile that is made."""
+    """Makes the page of a recording, or of a generated profile."""
     page, source = folder / f"{name}.html", folder / f"{name}.json"
     if name.startswith("made-"):
         count = int(name.removeprefix("made-"))
@@ -72,7 +72,7 @@ def measure_frames(browser, path, repeats):
 
 
 def brush(end, share):
-    """A stretch that nothing was asked of before."""
+    """Returns a stretch that was not selected before."""
     return {"range": f"{int(end * share)}-{int(end * (share + 0.6))}"}
 
 

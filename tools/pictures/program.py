@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A program as people have them, for docs/side-by-side.md: it reads patches,
-planes and the whole of a volume that is not in the page cache, and does a
-little with each in numpy.
+"""A typical user program, for docs/side-by-side.md: it reads patches, planes
+and the whole of a volume that is not in the page cache, and processes each a
+little in numpy.
 
 usage: program.py STORE VOLUME  (RADIO_TESTS_BUILDDIR: a build of radio)
 
-radio records it when RADIO_PROFILE says so, pyinstrument when it runs it.
+radio records it when RADIO_PROFILE is set; pyinstrument records it when it
+runs the program.
 """
 
 import os
@@ -30,14 +31,14 @@ def normalise(patch):
 
 
 def train(volume, shape, rng):
-    """Patches at random, as a training reads them."""
+    """Reads random patches, as a training does."""
     for _ in range(32):
         start = [int(rng.integers(0, n - 64 + 1)) for n in shape]
         normalise(volume.read(start, (64, 64, 64), np.int16))
 
 
 def review(volume, shape):
-    """Every eighth plane of each direction, in a window."""
+    """Reads every eighth plane of each direction, in a window."""
     for plane, n in zip(("axial", "coronal", "sagittal"), shape):
         for index in range(0, n, 8):
             pixels = volume.plane(plane, index, np.int16)
@@ -45,7 +46,7 @@ def review(volume, shape):
 
 
 def measure(volume, shape):
-    """The histogram of the whole."""
+    """Computes the histogram of the whole."""
     voxels = volume.read((0, 0, 0), shape, np.int16)
     return np.histogram(voxels, bins=256)
 

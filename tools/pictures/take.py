@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Take the pictures of docs/pictures in a real browser without a network,
-and measure what docs/side-by-side.md tells of pages.
+"""Takes the pictures of docs/pictures in a real browser without a network, and
+measures the pages for docs/side-by-side.md.
 
 usage: take.py FOLDER SPEEDSCOPE [OUT]
 
-FOLDER: what tools/make-pictures recorded; SPEEDSCOPE: the application's
-folder `release'; OUT: where the pictures go, without it pages are measured.
+FOLDER: the output of tools/make-pictures; SPEEDSCOPE: the application's folder
+`release'; OUT: the folder of the pictures; without it pages are measured.
 """
 
 import base64
@@ -23,14 +23,14 @@ import chromium
 
 WIDTH = 1280
 LOADS = 9
-# WebGL without a graphics card, and the script that brings the profile: both
-# are speedscope's needs.
+# WebGL without a graphics card, and local scripts that load the profile:
+# speedscope needs both.
 FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader",
          "--allow-file-access-from-files"]
 
-# As high as a window must be for a view to be seen without scrolling.
+# The height of a window that shows a view without scrolling.
 TALL = 1300
-# Name, recording, address, and the scope that is selected.
+# Name, recording, address, and the selected scope.
 VIEWS = [
     ("timeline", "boxes", "view=timeline&critical=1", ""),
     ("icicle", "boxes", "view=icicle", ""),
@@ -52,8 +52,8 @@ VIEWS = [
 
 
 def save(png, path):
-    """Without loss but for steps of colours that nobody sees: of text this is
-    sharper, and smaller, than what webp has for photographs."""
+    """Saves losslessly, apart from invisible steps of colours: for text this
+    is sharper, and smaller, than webp's mode for photographs."""
     image = Image.open(io.BytesIO(png)).convert("RGB")
     image = image.point(lambda value: (value + 2) // 5 * 5)
     image.save(path, lossless=True, quality=100, method=6)
@@ -70,7 +70,7 @@ def shoot(page, path, height):
 
 
 def select(page, name):
-    """The scope of that name which takes most."""
+    """Selects the scope of that name with the largest time."""
     page.evaluate(f"""(() => {{
       const {{ profile, state }} = window.radio;
       const named = Array.from(profile.total.keys()).filter(
@@ -80,8 +80,8 @@ def select(page, name):
     }})()""")
 
 
-# Where what is shown ends, or as much as tells enough; what goes on below is
-# cut between two lines, not through one.
+# The bottom of the contents, within limits; longer contents are cut between
+# two lines, not through one.
 END = """(() => {
   const bottom = (one) => one.getBoundingClientRect().bottom;
   let end = Math.min(1050, 16 + Math.max(820,
@@ -113,7 +113,7 @@ def take_views(browser, folder, out):
 
 
 def open_speedscope(browser, release, profile, folder):
-    """Its own way to load a file that no server brings."""
+    """Loads a file in speedscope's own way for local files."""
     script = folder / "speedscope-profile.js"
     data = base64.b64encode(profile.read_bytes()).decode()
     script.write_text(f"speedscope.loadFileFromBase64("
@@ -123,7 +123,7 @@ def open_speedscope(browser, release, profile, folder):
                         width=WIDTH, height=800)
 
 
-# What each shows when it is ready.
+# Conditions that are true when each page is ready.
 def openers(browser, folder, release):
     profile = folder / "program.speedscope.json"
     return {
@@ -139,7 +139,7 @@ def openers(browser, folder, release):
     }
 
 
-# Milliseconds from the navigation until it is drawn.
+# Milliseconds from the navigation until the page is drawn.
 DRAWN = """new Promise((done) => {
   const look = () => !(%s) ? setTimeout(look, 1)
     : requestAnimationFrame(() => requestAnimationFrame(
@@ -149,7 +149,7 @@ DRAWN = """new Promise((done) => {
 
 
 def asked(page):
-    """Who is asked for something over a network."""
+    """Returns the hosts that the page requests over a network."""
     return sorted({url.split("/")[2] for url in page.requests()
                    if url.startswith("http")})
 
@@ -187,7 +187,7 @@ def take_others(openers, out):
     page.evaluate(DRAWN % ready)
     for key, name in (("1", "time-order"), ("2", "left-heavy")):
         press_speedscope(page, key)
-        time.sleep(0.5)         # it tells nobody when it has drawn
+        time.sleep(0.5)         # it does not report when it has drawn
         shoot(page, out / f"side-speedscope-{name}.webp", 260)
     page.close()
 
