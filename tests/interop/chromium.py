@@ -173,7 +173,7 @@ class Page:
                 raise Failure(f"never became true: {expression}")
             time.sleep(0.02)
 
-    def settle(self):
+    def wait_drawn(self):
         """Waits until the page has drawn all pending changes."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => "
                       "requestAnimationFrame(done)))")
@@ -215,12 +215,12 @@ class Page:
 
     def screenshot(self, path):
         import base64
-        self.settle()
+        self.wait_drawn()
         data = self.call("Page.captureScreenshot")["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 
-    def complaints(self):
+    def console_errors(self):
         """Returns uncaught errors, and warnings and errors on the console."""
         found = []
         for event in self.browser.events:

@@ -55,9 +55,9 @@ def moved(counters):
     count the same bytes."""
     found = {name: value for (name, unit), value in counters.items()
              if unit == "bytes" and value}
-    told = [found[f"bytes {move}"] for move in MOVES
+    sizes = [found[f"bytes {move}"] for move in MOVES
             if f"bytes {move}" in found]
-    return told[0] if told else max(found.values(), default=0)
+    return sizes[0] if sizes else max(found.values(), default=0)
 
 
 class Document:

@@ -38,7 +38,7 @@ def change(page, changes):
 def show(page, changes):
     time.sleep(REST)
     change(page, changes)
-    page.settle()
+    page.wait_drawn()
 
 
 def zoom(page, y, step, modifiers=0):
@@ -102,7 +102,7 @@ def traced_act(page, act):
     browser.call("Tracing.start", traceConfig={
         "includedCategories": TRACED, "excludedCategories": ["*"]})
     act()
-    page.settle()
+    page.wait_drawn()
     browser.call("Tracing.end")
     events = []
     while True:

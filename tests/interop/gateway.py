@@ -109,7 +109,7 @@ class Gateway:
         self.conf.write_text(CONF.format(**self.names))
         self.ca_file = folder / "rgw.crt"
         try:
-            self.begin()
+            self.start()
         except BaseException:
             self.stop()
             raise
@@ -125,11 +125,11 @@ class Gateway:
                 env={**os.environ, "CEPH_CONF": str(self.conf)})
         assert done.returncode == 0, (program, args, log.read_text()[-2000:])
 
-    def begin(self):
+    def start(self):
         self.make_keys()
         self.make_certificate()
-        self.begin_monitor()
-        self.begin_object_server()
+        self.start_monitor()
+        self.start_object_server()
         self.run("radosgw-admin", "-c", self.conf, "-n", "client.rgw",
                  "user", "create", "--uid=t", "--display-name=t",
                  f"--access-key={ACCESS_KEY}", f"--secret-key={SECRET_KEY}")
@@ -159,7 +159,7 @@ class Gateway:
         pem = key.read_text() + self.ca_file.read_text()
         (self.folder / "rgw.pem").write_text(pem)
 
-    def begin_monitor(self):
+    def start_monitor(self):
         folder, names = self.folder, self.names
         address = ("[v2:127.0.0.1:{msgr2},v1:127.0.0.1:{msgr1}]"
                    .format(**names))
@@ -170,7 +170,7 @@ class Gateway:
                  folder / "keyring")
         self.run("ceph-mon", "-c", self.conf, "-i", "a")
 
-    def begin_object_server(self):
+    def start_object_server(self):
         own = uuid.uuid4()
         self.run("ceph", "-c", self.conf, "osd", "new", own)
         self.run("ceph-osd", "-c", self.conf, "-i", "0", "--mkfs",

@@ -40,14 +40,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if has_sum and server.refuses:
             text = b"<Error><Code>NotImplemented</Code></Error>"
             return self.answer(501, [], text)
-        link = http.client.HTTPConnection("127.0.0.1", server.behind)
+        link = http.client.HTTPConnection("127.0.0.1", server.backend_port)
         link.request(self.command, self.path, body, dict(self.headers))
         got = link.getresponse()
-        self.answer(got.status, got.getheaders() + self.said_back(),
+        self.answer(got.status, got.getheaders() + self.checksum_headers(),
                     got.read())
         link.close()
 
-    def said_back(self):
+    def checksum_headers(self):
         """Returns the checksum headers that AWS returns and Ceph, which does
         not check them, leaves out."""
         return [(SUM, self.headers[SUM])] if self.headers.get(SUM) else []
@@ -60,7 +60,7 @@ class Proxy(http.server.ThreadingHTTPServer):
 
     def __init__(self, gateway, secure):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.behind, self.seen, self.refuses = gateway.port, [], False
+        self.backend_port, self.seen, self.refuses = gateway.port, [], False
         self.before = lambda command, path: None
         if secure:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

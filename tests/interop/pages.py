@@ -104,9 +104,9 @@ def opened(browser, request):
 
     yield go
     for page in pages:
-        complaints, requests = page.complaints(), page.requests()
+        console_errors, requests = page.console_errors(), page.requests()
         page.close()
-        assert complaints == [], complaints
+        assert console_errors == [], console_errors
         # URLs of data within the page make no network request.
         assert [url for url in requests if not url.startswith("data:")] == []
 

@@ -47,7 +47,7 @@ def check_radio_reads(case, folder):
     assert matrix.same(box, want), case
 
 
-def test_radio_reads_what_zarr_python_writes(zarr, tmp_path):
+def test_radio_reads_arrays_of_zarr_python(zarr, tmp_path):
     for i, case in enumerate(matrix.cases(FEWER, 11)):
         if "snappy" in case.tail_name:
             continue            # zarr-python is built without it
@@ -56,7 +56,7 @@ def test_radio_reads_what_zarr_python_writes(zarr, tmp_path):
         check_radio_reads(case, folder)
 
 
-def test_radio_reads_what_tensorstore_writes(ts, tmp_path):
+def test_radio_reads_arrays_of_tensorstore(ts, tmp_path):
     for i, case in enumerate(matrix.cases(COUNT, 12, True)):
         if case.sharding == "outer-crc32c":
             continue            # tensorstore has no codecs around shards
@@ -72,7 +72,7 @@ def write_with_radio(case, folder):
                           case.separator, case.names, {"k": [1, "two"]})
 
 
-def test_zarr_python_reads_what_radio_writes(zarr, tmp_path):
+def test_zarr_python_reads_arrays_of_radio(zarr, tmp_path):
     for i, case in enumerate(matrix.cases(FEWER, 13)):
         if "snappy" in case.tail_name:
             continue
@@ -85,7 +85,7 @@ def test_zarr_python_reads_what_radio_writes(zarr, tmp_path):
             assert list(array.metadata.dimension_names) == case.names
 
 
-def test_tensorstore_reads_what_radio_writes(ts, tmp_path):
+def test_tensorstore_reads_arrays_of_radio(ts, tmp_path):
     for i, case in enumerate(matrix.cases(COUNT, 14, True)):
         if case.sharding == "outer-crc32c":
             continue
@@ -95,14 +95,14 @@ def test_tensorstore_reads_what_radio_writes(ts, tmp_path):
         assert matrix.same(got, case.values), case
 
 
-def test_radio_reads_its_own_back(tmp_path):
+def test_radio_reads_its_own_arrays(tmp_path):
     for i, case in enumerate(matrix.cases(COUNT, 15)):
         folder = tmp_path / f"{i}.zarr"
         write_with_radio(case, folder)
         check_radio_reads(case, folder / "a")
 
 
-def test_raw_bits_come_back(np, zarr, tmp_path):
+def test_raw_bits_round_trip(np, zarr, tmp_path):
     """r<N> is what zarr-python calls a void type."""
     values = np.frombuffer(np.random.default_rng(5).bytes(7 * 9 * 3),
                            "V3").reshape(7, 9)
@@ -141,7 +141,7 @@ def test_consolidated_groups_open_at_any_depth(zarr, np, tmp_path):
         assert np.array_equal(got, values)
 
 
-def test_what_is_not_supported_is_refused_by_name(tmp_path):
+def test_unsupported_features_are_rejected_by_name(tmp_path):
     case = next(matrix.cases(1, 1))
     changes = {
         "zfpy": {"codecs": [matrix.LITTLE, {"name": "zfpy"}]},

@@ -53,7 +53,7 @@ def test_the_large_volume_is_made_of_the_head_in_all_symmetries(modules, np):
         assert (blocks[a] != blocks[b]).any()
 
 
-def test_a_ratio_is_taken_round_by_round(modules):
+def test_ratios_are_computed_per_round(modules):
     report = modules[1]
     slow = [{"kind": "reads", "round": r, "name": "a",
              "times_s": {"full": [8 * (r + 1), 1000, 0]}} for r in range(3)]
@@ -67,7 +67,7 @@ def test_a_ratio_is_taken_round_by_round(modules):
     assert results.seconds("a", "write_s") is None
 
 
-def test_a_pair_is_told_by_the_medians_of_its_rounds(modules):
+def test_a_pair_s_figures_come_from_the_medians_of_its_rounds(modules):
     report = modules[1]
     results = report.Results([
         {"kind": "scaling", "round": r, "name": "p",
@@ -76,7 +76,7 @@ def test_a_pair_is_told_by_the_medians_of_its_rounds(modules):
     assert results.pairs("q", lambda r: r) is None
 
 
-def test_memory_is_that_of_the_worst(modules):
+def test_memory_is_the_maximum(modules):
     report = modules[1]
     results = report.Results([
         scaled("memory-small", rows={"full": {"beside_nbytes": 5},
@@ -121,7 +121,7 @@ class Plain:
 
 
 @pytest.mark.parametrize("phase", ["write", "ingest"])
-def test_what_others_write_is_read_back(np, tmp_path, phase):
+def test_written_stores_are_verified(np, tmp_path, phase):
     import checks
     import worker
     file = tmp_path / "volume.npy"
@@ -163,7 +163,7 @@ def images_of(image, seconds, nbytes):
             for r in range(2) for codec in images.CODECS]
 
 
-def test_layouts_are_held_against_the_balanced_one(modules):
+def test_layouts_are_compared_with_balanced(modules):
     import images
     by_image = {"ct": images_of("ct", 0.1, 7), "mr": images_of("mr", 9, 3)}
     rows = images.summary(by_image).splitlines()[2:]
@@ -188,7 +188,7 @@ def test_every_image_has_a_line_for_each_layout(modules):
     assert "| **balanced medium** | 3x2x1 |" in text
 
 
-def test_the_best_of_a_column_leaves_plane_wise_stores_out(modules):
+def test_the_best_of_a_column_excludes_plane_wise_stores(modules):
     goals, report = modules[:2]
     results = report.Results(
         reads("radio-balanced-medium", all_at(1.0))
@@ -206,7 +206,7 @@ def test_the_geometric_mean_is_one(modules):
     assert goals.geometric_mean([]) == 0
 
 
-def test_a_mean_is_of_the_rounds_that_have_all_reads(modules):
+def test_means_use_only_complete_rounds(modules):
     goals, report = modules[:2]
     other = reads("a", all_at(8.0), rounds=4)
     del other[1]["times_s"]["box64"]
@@ -221,18 +221,18 @@ def test_a_mean_is_of_the_rounds_that_have_all_reads(modules):
     assert goals.mean_ratio(results, "b", others) is None
 
 
-@pytest.mark.parametrize("ratios, told, verdict", [
+@pytest.mark.parametrize("ratios, result, verdict", [
     ([3, 2, 4], "3.00 (2.00 to 4.00)", "yes"),
     ([1.9, 2, 4], "2.00 (1.90 to 4.00)", "yes, within the spread"),
     ([1.9, 1, 4], "1.90 (1.00 to 4.00)", "**no**, within the spread"),
     ([1.9, 1, 1.9], "1.90 (1.00 to 1.90)", "**no**"),
     ([2], "2.00", "yes"),
     ([], "not measured", "")])
-def test_the_median_decides_and_a_range_with_the_aim_in_it_is_told(
-        modules, ratios, told, verdict):
+def test_the_median_decides_and_a_range_across_the_aim_is_shown(
+        modules, ratios, result, verdict):
     goals = modules[0]
     assert goals.times("it", "another", 2, goals.middle(ratios)) == [
-        "it", "another", "2 x", told, verdict]
+        "it", "another", "2 x", result, verdict]
     upside_down = goals.share_of_time("it", "another", 0.5, goals.middle(
         1 / ratio for ratio in ratios))
     assert upside_down[-1] == verdict
@@ -352,7 +352,7 @@ def test_every_aim_is_answered_and_can_be_missed(modules):
         "axial-small, int16: size on disk"}
 
 
-def test_an_aim_that_was_not_measured_is_not_hidden(modules):
+def test_aims_that_were_not_measured_are_listed(modules):
     goals, report = modules[:2]
     nothing = report.Results([])
     rows = goals.answers({"int16": nothing, "float32": nothing})
@@ -361,22 +361,22 @@ def test_an_aim_that_was_not_measured_is_not_hidden(modules):
     assert report.readme(nothing) is None
 
 
-def test_results_go_aside_when_what_they_are_of_has_changed(tmp_path):
+def test_results_are_put_aside_when_their_identity_changes(tmp_path):
     import prepared
     results = tmp_path / "results-int16.jsonl"
 
-    def settle(**identity):
+    def count_aside(**identity):
         if not results.exists():
             results.write_text("[]\n")
-        prepared.Prepared(tmp_path).settle("int16", identity, results)
+        prepared.Prepared(tmp_path).update("int16", identity, results)
         return len(list(tmp_path.glob("results-int16-old*.jsonl")))
-    assert settle(build="a") == 1       # nobody knows what they were of
-    assert settle(build="a") == settle(build="a", store="9 MB") == 1
-    assert settle(build="a") == 1       # a store that is gone
+    assert count_aside(build="a") == 1       # their identity was unknown
+    assert count_aside(build="a") == count_aside(build="a", store="9 MB") == 1
+    assert count_aside(build="a") == 1       # a store was removed
     assert results.exists()
-    assert settle(build="a", store="8 MB") == 2
+    assert count_aside(build="a", store="8 MB") == 2
     assert not results.exists()
-    assert settle(build="b", store="8 MB") == 3
+    assert count_aside(build="b", store="8 MB") == 3
     known = prepared.Prepared(tmp_path)
     assert known.is_of("int16", build="b", store="8 MB", other="any")
     assert not known.is_of("int16", build="a", store="8 MB")
@@ -384,7 +384,7 @@ def test_results_go_aside_when_what_they_are_of_has_changed(tmp_path):
     assert known.is_of("float32", build="a")
 
 
-def test_what_was_made_is_made_again_by_another_build(tmp_path):
+def test_another_build_makes_stores_again(tmp_path):
     import prepared
     assert not prepared.Prepared(tmp_path).is_made("store", "a")
     prepared.Prepared(tmp_path).made("store", "a")
@@ -392,7 +392,7 @@ def test_what_was_made_is_made_again_by_another_build(tmp_path):
     assert not prepared.Prepared(tmp_path).is_made("store", "b")
 
 
-def test_a_build_is_known_by_its_programs(tmp_path):
+def test_a_build_is_identified_by_its_programs(tmp_path):
     import prepared
     nothing = prepared.build_of(tmp_path)
     (tmp_path / "tools").mkdir()
@@ -423,18 +423,18 @@ def bench(modules, np, tmp_path):
         summary=tmp_path / "page.md", readme=tmp_path / "README.md"))
 
 
-def test_nothing_is_measured_of_what_was_not_prepared(bench):
+def test_unprepared_stores_are_not_measured(bench):
     for step in (bench.reads, bench.writes, bench.scaling):
         with pytest.raises(SystemExit, match="int16 was not prepared yet"):
             step()
     Path(bench.path("int16", "radio-balanced-medium")).mkdir(parents=True)
-    bench.prepared.settle("int16", {"build": "another"},
+    bench.prepared.update("int16", {"build": "another"},
                           bench.results("int16"))
     with pytest.raises(SystemExit, match="by another build"):
         bench.reads()
 
 
-def test_pages_are_of_all_types_of_voxels(modules, bench, tmp_path, capsys):
+def test_pages_cover_all_types_of_voxels(modules, bench, tmp_path, capsys):
     page = tmp_path / "page.md"
     old = page.read_text()
     with pytest.raises(SystemExit, match="nothing of int16"):
@@ -461,7 +461,7 @@ def test_pages_are_of_all_types_of_voxels(modules, bench, tmp_path, capsys):
     assert "| blosc2 as nnU-Net" in (tmp_path / "README.md").read_text()
 
 
-def test_the_machine_is_told_by_the_instructions_that_matter(modules):
+def test_the_machine_lists_the_relevant_instruction_sets(modules):
     report = modules[1]
     info = report.cpuinfo("processor : 0\nmodel name\t: A B @ 2 GHz\n"
                           "flags\t\t: fpu avx2 sha_ni\n\n"
@@ -475,7 +475,7 @@ def test_the_machine_is_told_by_the_instructions_that_matter(modules):
     assert report.instructions({}) == "of unknown instructions"
 
 
-def test_the_commits_that_were_measured_are_told(modules):
+def test_measured_commits_are_listed(modules):
     report = modules[1]
     assert report.commits([{"commit": "b"}, {"commit": "b"}]) == "commit b"
     assert report.commits([{"commit": "b"}, {}, {"commit": "a-dirty"}]) == (
@@ -504,7 +504,7 @@ def test_a_build_has_the_commit_of_its_source(tmp_path):
     assert prepared.commit_of(tmp_path) == wanted.stdout.strip()
 
 
-def test_rounds_of_each_kind_are_told(modules):
+def test_rounds_of_each_kind_are_listed(modules):
     report = modules[1]
     records = reads("a", {}, rounds=3) + reads("b", {}, rounds=2)
     records += [{"kind": "writes", "round": r, "name": n}
@@ -513,7 +513,7 @@ def test_rounds_of_each_kind_are_told(modules):
     assert report.round_counts(records[:3]) == "reads 3"
 
 
-def test_aims_that_are_not_reached_come_first(modules):
+def test_missed_aims_come_first(modules):
     report = modules[1]
     rows = [["a", "", "", "", verdict] for verdict in (
         "yes", "**no**", "yes, within the spread", "", "yes",
@@ -546,7 +546,7 @@ def test_times_have_three_figures(modules):
         "123", "12.3", "1.23", "0.123", "1235", ""]
 
 
-def test_only_what_stands_between_the_markers_is_replaced(modules, tmp_path):
+def test_only_text_between_the_markers_is_replaced(modules, tmp_path):
     report = modules[1]
     page = tmp_path / "page.md"
     page.write_text("a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n")
@@ -559,7 +559,7 @@ def test_only_what_stands_between_the_markers_is_replaced(modules, tmp_path):
     assert "newer" in page.read_text()
 
 
-def test_the_readme_table_is_put_with_its_indent(modules, tmp_path):
+def test_the_readme_table_keeps_its_indent(modules, tmp_path):
     report = modules[1]
     page = tmp_path / "README.md"
     page.write_text("* a\n\n  <!-- x: begin -->\n  <!-- x: end -->\n\n* b\n")
@@ -621,7 +621,7 @@ def test_a_crop_is_read_from_the_file_itself(modules, bench, np, nib):
         assert (got.T == values[1:3, 2:5, 3:7]).all()
 
 
-def test_radiobject_is_cut_into_cubes_where_it_is_told(modules, np, tmp_path):
+def test_radiobject_uses_cubic_tiles_if_configured(modules, np, tmp_path):
     stores = modules[2]
     pytest.importorskip("radiobject")
     tiledb = pytest.importorskip("tiledb")
@@ -637,28 +637,28 @@ def test_radiobject_is_cut_into_cubes_where_it_is_told(modules, np, tmp_path):
         assert (got.T == values[:, 1:4, 2:6]).all()
 
 
-def test_who_scrolls_through_ctypes_has_the_cache_that_radio_bench_has(
+def test_scrolling_through_ctypes_uses_the_cache_of_radio_bench(
         modules, monkeypatch):
     import radio_library
     stores = modules[2]
-    told = []
+    events = []
 
     class Store:
         def __init__(self, path, threads, cache_nbytes):
-            told.append(cache_nbytes)
+            events.append(cache_nbytes)
 
         def open_volume(self, path):
             return self
 
         def __exit__(self, *_):
-            told.append("closed")
+            events.append("closed")
     monkeypatch.setattr(radio_library, "Store", Store)
     monkeypatch.setenv("RADIO_BENCH_DTYPE", "int16")
     through = stores.Radio("balanced", "medium")
     through.open("a", 1)
     assert through.fresh_for_scroll
     through.close(through.open_to_scroll("a", 1))
-    assert told == [radio_library.NO_CACHE, 0, "closed", "closed"]
+    assert events == [radio_library.NO_CACHE, 0, "closed", "closed"]
 
 
 def test_scrolling_without_the_cache_is_measured_again(
@@ -683,7 +683,7 @@ def test_scrolling_without_the_cache_is_measured_again(
                         ("int16", 0, "blosc2")]
 
 
-def test_names_of_stores_are_one_each(modules):
+def test_store_names_are_unique(modules):
     stores = modules[2]
     assert len(stores.BY_NAME) == len(stores.STORES)
     assert set(stores.QUICK) <= set(stores.BY_NAME)

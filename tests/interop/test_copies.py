@@ -77,7 +77,8 @@ def test_volumes_are_copied_from_a_web_server(radio, web, source, tmp_path):
     assert "3 checked, 0 bad" in radio("validate", "-s", copy).stdout
 
 
-def test_what_a_web_server_cannot_list_is_to_be_named(radio, web, tmp_path):
+def test_a_copy_from_a_web_server_needs_the_volume_s_name(
+        radio, web, tmp_path):
     url = web.url("study.zarr")
     for act in ([url], ["-s", url, "ct"]):
         done = radio("cp", *act, "--to", tmp_path / "none.zarr", status=1)
@@ -101,8 +102,8 @@ def test_a_full_url_names_the_copy_as_its_store_does(
     assert_same(source / "ct/head", copy / "c t/h%41")
 
 
-def test_a_volume_that_no_group_stands_above_needs_a_name(
-        radio, web, source, tmp_path):
+def test_a_volume_without_a_parent_group_needs_a_name(radio, web, source,
+                                                      tmp_path):
     (web.folder / "www" / "lone").symlink_to(source / "ct/head")
     copy = tmp_path / "copy.zarr"
     done = radio("cp", web.url("lone"), copy, status=1)
@@ -111,7 +112,8 @@ def test_a_volume_that_no_group_stands_above_needs_a_name(
     assert_same(source / "ct/head", copy / "ct/head")
 
 
-def test_the_way_up_to_the_store_is_bounded(radio, web, source, tmp_path):
+def test_the_search_for_the_parent_store_is_bounded(radio, web, source,
+                                                    tmp_path):
     """Each step is a round trip."""
     folder = web.folder / "www" / "tower"
     path = "tower"
@@ -135,7 +137,7 @@ def test_nothing_is_copied_to_a_web_server(radio, web, source):
     assert "read-only" in done.stderr
 
 
-def test_a_copy_from_a_web_server_goes_on(radio, web, source, tmp_path):
+def test_a_copy_from_a_web_server_resumes(radio, web, source, tmp_path):
     """Verifies objects that exist already; reads only the indexes of
     shards."""
     copy = tmp_path / "copy.zarr"
@@ -152,7 +154,7 @@ def test_a_copy_from_a_web_server_goes_on(radio, web, source, tmp_path):
     assert len(asked) == nshards, (first, second)
 
 
-def test_damage_behind_a_web_server_is_told(radio, web, source, tmp_path):
+def test_damage_on_a_web_server_is_reported(radio, web, source, tmp_path):
     bad = web.folder / "www" / "bad.zarr"
     radio("cp", source, bad)
     shard = next((bad / "ct/head").glob("0-*/c/*/*/*"))

@@ -116,8 +116,7 @@ VOLUME = "ct/head"
     ["roi", "--at", "33,45,57", "--size", "64"],
     ["export"],
 ])
-def test_what_is_read_over_http_is_what_lies_on_the_disk(
-        radio, stores, tmp_path, cut):
+def test_http_reads_equal_disk_reads(radio, stores, tmp_path, cut):
     got = []
     for i, store in enumerate(stores):
         out = tmp_path / f"{i}.nii"
@@ -168,7 +167,7 @@ def test_requests_show_in_a_profile(radio, stores, tmp_path):
         assert f'"{name}"' in said, names
 
 
-def test_what_is_not_there_is_told_with_its_url(radio, web, stores):
+def test_missing_objects_are_reported_with_their_url(radio, web, stores):
     done = radio("info", "-s", stores[1], "ct/none", status=1)
     assert f"no volume 'ct/none' in {stores[1]}" in done.stderr
     done = radio("info", "-s", web.url("none.zarr"), "ct/none", status=1)
@@ -182,7 +181,7 @@ def test_what_is_not_there_is_told_with_its_url(radio, web, stores):
         assert "read-only" in done.stderr
 
 
-def test_a_password_in_a_url_is_not_told(radio, web, tmp_path):
+def test_a_password_in_a_url_is_not_printed(radio, web, tmp_path):
     url = web.url("study.zarr").replace("://", "://me:secret@")
     for act in (["info", "-s", url, VOLUME], ["info", f"{url}/{VOLUME}"],
                 ["phantom", "-s", url, "x", "--size", "4"]):
@@ -192,7 +191,7 @@ def test_a_password_in_a_url_is_not_told(radio, web, tmp_path):
         assert "secret" not in done.stderr + done.stdout
 
 
-def test_a_server_that_is_down_is_told_soon(radio):
+def test_an_unreachable_server_is_reported_soon(radio):
     begin = time.monotonic()
     done = radio("info", "-s", f"http://127.0.0.1:{free_port()}/x", "ct/a",
                  status=1)
@@ -200,7 +199,7 @@ def test_a_server_that_is_down_is_told_soon(radio):
     assert time.monotonic() - begin < 60
 
 
-def test_a_chunk_that_is_missing_ends_a_read(radio, web, stores, tmp_path):
+def test_a_missing_chunk_ends_a_read(radio, web, stores, tmp_path):
     """The library also checks whether the volume was removed meanwhile, on
     another thread than that of responses, which would wait for itself."""
     lost = web.folder / "www" / "lost.zarr"

@@ -21,8 +21,7 @@ def listed(radio, store):
     return [entry["path"] for entry in out]
 
 
-def test_killed_at_50_moments_nothing_committed_is_lost(
-        radio, templates, tmp_path):
+def test_50_random_kills_lose_nothing_committed(radio, templates, tmp_path):
     files = [f for f in templates if f.stat().st_size < 1_500_000]
     store = tmp_path / "s.zarr"
     command = [RADIO, "ingest", "-s", store, "--overwrite", *files]
@@ -125,7 +124,7 @@ def test_a_float32_ct_is_ingested_within_256_mib(nib, np, ct_i16, tmp_path):
     print(f"peak RSS {peak / 2**20:.0f} MiB")
 
 
-def test_a_header_that_lies_takes_no_memory(nib, np, tmp_path, radio):
+def test_a_wrong_header_takes_no_memory(nib, np, tmp_path, radio):
     """The header claims 2 TB; the process stays small and reports the
     error."""
     header = nib.Nifti1Header()

@@ -30,9 +30,9 @@ HOSTILE = ("</script><script>window.hacked=1</script>",
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_every_view_opens_without_a_complaint(opened, read_page, view, dark):
+def test_every_view_opens_without_errors(opened, read_page, view, dark):
     page = opened(read_page, fragment=f"#view={view}", dark=dark)
-    page.settle()
+    page.wait_drawn()
     shown = page.evaluate("""[...document.querySelectorAll(
       '[role=tabpanel]')].filter(one => !one.hidden).map(one => one.id)""")
     assert shown == [f"view-{view}"]
@@ -174,10 +174,9 @@ def hostile_page(tmp_path_factory):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_hostile_names_are_text_wherever_they_stand(opened, hostile_page,
-                                                    view):
+def test_hostile_names_are_text_everywhere(opened, hostile_page, view):
     page = opened(hostile_page, fragment=f"#view={view}&span=0&node=0")
-    page.settle()
+    page.wait_drawn()
     for selector in ("#view-tree [data-node='1']", ".timeline canvas"):
         if page.evaluate(f"Boolean(document.querySelector({selector!r}))"):
             page.mouse("mouseMoved", *page.middle(selector))
@@ -218,10 +217,10 @@ def shown_in_print(page, selector):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_in_print_the_view_stands_behind_the_summary(opened, read_page, view):
+def test_in_print_the_view_follows_the_summary(opened, read_page, view):
     # The width of A4 without margins.
     page = opened(read_page, fragment=f"#view={view}&theme=dark", width=718)
-    page.settle()
+    page.wait_drawn()
     assert shown_in_print(page, "#static") == 0
     page.call("Emulation.setEmulatedMedia", media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint')), 0")
@@ -255,7 +254,7 @@ def test_in_print_the_view_stands_behind_the_summary(opened, read_page, view):
     assert "theme=dark" in page.evaluate("location.hash")
 
 
-def test_the_tree_goes_by_keyboard(opened, read_page):
+def test_the_tree_works_by_keyboard(opened, read_page):
     page = opened(read_page)
     focused = "document.activeElement.dataset.node"
     page.evaluate("document.querySelector('.tree [tabindex=\"0\"]').focus()")
@@ -282,7 +281,7 @@ def test_the_tree_goes_by_keyboard(opened, read_page):
     assert state(page, "node") == 0
 
 
-def test_tabs_and_views_go_by_keyboard(opened, read_page):
+def test_tabs_and_views_work_by_keyboard(opened, read_page):
     page = opened(read_page, fragment="#view=icicle")
     page.evaluate("document.querySelector('#tab-icicle').focus()")
     page.press("ArrowRight")
@@ -318,7 +317,7 @@ def icicle_box(page):
 
 def test_the_icicle_zooms_by_click_and_back_by_escape(opened, read_page):
     page = opened(read_page, fragment="#view=icicle")
-    page.settle()
+    page.wait_drawn()
     x, y, width = icicle_box(page)
     page.click(x + 10, y + 26 + 13)
     inner = state(page, "zoom")
@@ -334,7 +333,7 @@ def test_the_icicle_zooms_by_click_and_back_by_escape(opened, read_page):
     assert state(page, "zoom") == -1
 
 
-def test_the_icicle_goes_by_keyboard(opened, read_page):
+def test_the_icicle_works_by_keyboard(opened, read_page):
     page = opened(read_page, fragment="#view=icicle")
     page.evaluate("document.querySelector('.icicle canvas').focus()")
     page.press("ArrowDown")
@@ -349,9 +348,9 @@ def test_the_icicle_goes_by_keyboard(opened, read_page):
     assert state(page, "node") == 0
 
 
-def test_a_tooltip_says_what_is_under_the_pointer(opened, read_page):
+def test_a_tooltip_describes_the_box_under_the_pointer(opened, read_page):
     page = opened(read_page, fragment="#view=icicle")
-    page.settle()
+    page.wait_drawn()
     x, y, width = icicle_box(page)
     page.mouse("mouseMoved", x + width / 2, y + 13)
     text = page.evaluate("document.querySelector('.tooltip').innerText")
@@ -420,7 +419,7 @@ def test_n_goes_from_match_to_match(opened, read_document, read_page):
                          ".textContent") == "decode"
 
 
-def test_a_broken_expression_is_told(opened, read_page):
+def test_an_invalid_expression_is_reported(opened, read_page):
     page = opened(read_page)
     page.evaluate("radio.state.set({ query: '/(/' })")
     assert page.evaluate("document.querySelector('output').value") \
@@ -453,7 +452,7 @@ def test_the_timeline_names_lanes_and_scopes(opened, read_page):
 def test_the_timeline_zooms_by_wheel_and_moves_by_dragging(opened,
                                                            read_page):
     page = opened(read_page, fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     whole = milliseconds_seen(page)
     assert whole == pytest.approx(58, abs=0.5)
     x, y = page.middle(".timeline canvas")
@@ -493,12 +492,12 @@ def pinch(page, x, y, before, after):
     for step in range(1, 21):
         touch(page, "touchMove", *ends(before + (after - before) * step / 20))
     touch(page, "touchEnd")
-    page.settle()
+    page.wait_drawn()
 
 
-def test_the_timeline_goes_by_touch(opened, read_page):
+def test_the_timeline_works_by_touch(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     whole = milliseconds_seen(page)
     x, y = page.middle(".timeline canvas")
     pinch(page, x + 75, y, 80, 240)
@@ -517,9 +516,9 @@ def icicle_window(page):
     return begin / 1e9, end / 1e9
 
 
-def test_the_icicle_goes_by_touch(opened, read_page):
+def test_the_icicle_works_by_touch(opened, read_page):
     page = opened(read_page, fragment="#view=icicle")
-    page.settle()
+    page.wait_drawn()
     x, y, width = icicle_box(page)
     middle = x + width / 2
     pinch(page, middle, y + 39, 80, 240)
@@ -545,7 +544,7 @@ def test_the_icicle_goes_by_touch(opened, read_page):
 def test_the_icicle_moves_under_the_mouse(opened, read_page):
     page = opened(read_page,
                   fragment="#view=icicle&stretch=200000000-400000000")
-    page.settle()
+    page.wait_drawn()
     x, y, width = icicle_box(page)
     middle = x + width / 2
     node = state(page, "node")
@@ -570,14 +569,13 @@ def test_the_icicle_moves_under_the_mouse(opened, read_page):
     assert state(page, "stretch") == ""
 
 
-def test_a_span_leads_to_who_asked_for_it_on_another_thread(opened,
-                                                            read_page):
+def test_a_span_links_to_its_caller_on_another_thread(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
     span = page.evaluate("""(({ spans, names, parentOf }) =>
       [...spans.node.keys()].find(i => names[spans.node[i]] === 'tiles'
         && spans.lane[i] === 2))(radio.profile)""")
     page.evaluate(f"radio.state.set({{ span: {span} }})")
-    page.settle()
+    page.wait_drawn()
     page.evaluate("document.querySelector('.timeline canvas').focus()")
     page.press("p")
     parent = state(page, "span")
@@ -590,7 +588,7 @@ def test_a_span_leads_to_who_asked_for_it_on_another_thread(opened,
     assert state(page, "span") == -1
 
 
-def test_a_selected_run_tells_its_own_numbers(opened, read_document,
+def test_a_selected_run_shows_its_own_numbers(opened, read_document,
                                               read_page):
     page = opened(read_page, fragment="#view=timeline&span=1")
     span = sorted((s for s in read_document.spans if s["lane"] == 0),
@@ -599,14 +597,14 @@ def test_a_selected_run_tells_its_own_numbers(opened, read_document,
     name = read_document.nodes[span["node"]]["name"]
     assert name in text and "This run" in text and "read plane" in text
     assert "120\u00a0\u00b5s" in text and span["duration"] == 120_000
-    told = page.evaluate("document.querySelector('[aria-live=polite].unseen')"
-                         ".textContent")
-    assert told == f"{name}, 360\u00a0\u00b5s, 3 calls"
+    announced = page.evaluate(
+        "document.querySelector('[aria-live=polite].unseen').textContent")
+    assert announced == f"{name}, 360\u00a0\u00b5s, 3 calls"
 
 
 def test_a_click_on_a_span_selects_it(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     x, y, width, height = page.evaluate("""(b => [b.x, b.y, b.width,
       b.height])(document.querySelector('.timeline canvas')
       .getBoundingClientRect())""")
@@ -697,9 +695,9 @@ def test_three_findings_leave_room_for_a_view(opened, tmp_path, n):
                         ".getBoundingClientRect().top")
     assert top < 480
     if n > 0:
-        told = text_of(page, ".findings li p")
-        assert told.startswith("from 5.6\u00a0ms to 12\u00a0\u00b5s "
-                               "(79.1\u00a0%), 10.7\u00a0\u00d7,")
+        evidence = text_of(page, ".findings li p")
+        assert evidence.startswith("from 5.6\u00a0ms to 12\u00a0\u00b5s "
+                                   "(79.1\u00a0%), 10.7\u00a0\u00d7,")
     fold = "document.querySelector('.findings h2 button')"
     assert page.evaluate(f"{fold} !== null") == (n > 3)
     if n > 3:
@@ -709,14 +707,14 @@ def test_three_findings_leave_room_for_a_view(opened, tmp_path, n):
         assert page.evaluate(shown) == 3
 
 
-def test_what_has_no_room_ends_with_a_word(opened, tmp_path):
+def test_long_texts_are_cut_at_a_word(opened, tmp_path):
     made = ProfileDocument("words")
     lane = made.lane("main")
     for i in range(6):
         made.span(lane, "decode blosc lz4 without dictionaries", "decode",
                   500 * i * (i + 1), 1000 * (i + 1))
     page = opened(write_page(made, tmp_path), fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     words = "decode blosc lz4 without dictionaries".split()
     texts = {text for text, _ in drawn_text(page) if text.startswith("dec")}
     assert len(texts) > 2
@@ -754,17 +752,17 @@ def test_a_tree_without_spans_has_no_timeline(opened, tmp_path):
     assert list(rows(page)) == ["0"]
 
 
-def test_a_profile_of_nothing_is_a_page(opened, tmp_path):
+def test_an_empty_profile_makes_a_page(opened, tmp_path):
     page = opened(write_page(ProfileDocument("nothing"), tmp_path))
     assert rows(page) == {}
     assert "Time of the threads" not in page.evaluate(
         "document.querySelector('#app').innerText")
     for view in ("icicle", "facts"):
         page.click_on(f"#tab-{view}")
-        page.settle()
+        page.wait_drawn()
 
 
-def test_a_failure_is_told_before_the_figures(opened, tmp_path):
+def test_a_failure_is_shown_before_the_figures(opened, tmp_path):
     made = ProfileDocument("failed")
     made.node("read", "operation", calls=1, total_ns=10**6)
     made.facts = [("failed", "ct/a: tile 1,2,3: checksum mismatch", 1)]
@@ -877,7 +875,7 @@ def test_a_real_recording_s_page_shows_its_numbers(opened, recording):
 @pytest.mark.parametrize("view", (*VIEWS, "runs", "diff"))
 def test_a_real_recording_opens_in_every_view(opened, recording, view):
     page = opened(recording[0], fragment=f"#view={view}")
-    page.settle()
+    page.wait_drawn()
     assert page.evaluate(f"!document.getElementById('view-{view}').hidden")
 
 
@@ -890,8 +888,7 @@ def many_page(np, request, tmp_path_factory):
     return page, document["spans"]["count"], document["info"]["wall_ns"]
 
 
-def test_many_spans_open_and_are_drawn_as_one_moves_and_zooms(
-        opened, many_page, record_property):
+def test_many_spans_open_pan_and_zoom(opened, many_page, record_property):
     # Times are only recorded, since the machine may be busy.  The timeouts
     # detect hangs.
     path, count, wall = many_page

@@ -18,8 +18,7 @@ BLOCKS = ("spans", "tiles")
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.99])
-def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
-                                           share):
+def test_a_truncated_page_says_so(opened, read_page, tmp_path, share):
     text = read_page.read_text()
     begin = text.index('id="radio-profile">')
     cut = tmp_path / "cut.html"
@@ -31,7 +30,7 @@ def test_a_page_that_was_cut_short_says_so(opened, read_page, tmp_path,
                          ".getBoundingClientRect().height > 200")
 
 
-def test_a_page_that_was_cut_before_its_second_profile_says_so(
+def test_a_page_truncated_before_its_second_profile_says_so(
         opened, local_read, tmp_path):
     text = local_read.compared_with_another().read_text()
     cut = tmp_path / "cut.html"
@@ -47,8 +46,8 @@ def test_a_page_that_was_cut_before_its_second_profile_says_so(
         == ""
 
 
-def test_a_script_that_cannot_be_unpacked_is_told(opened, read_page,
-                                                  tmp_path):
+def test_a_script_that_cannot_be_unpacked_is_reported(opened, read_page,
+                                                      tmp_path):
     text = read_page.read_text()
     packed = re.search(r'data-packed="script">([^<]*)<', text)[1]
     bad = tmp_path / "bad.html"
@@ -60,8 +59,8 @@ def test_a_script_that_cannot_be_unpacked_is_told(opened, read_page,
                          ".getBoundingClientRect().height > 200")
 
 
-def test_damaged_spans_are_told_and_the_summary_stays(opened, read_page,
-                                                      tmp_path):
+def test_damaged_spans_are_reported_and_the_summary_stays(
+        opened, read_page, tmp_path):
     text = read_page.read_text()
     data = re.search(r'"spans":\s*{[^}]*"data":\s*"([^"]{40,})"', text)[1]
     raw = bytearray(base64.b64decode(data))
@@ -74,7 +73,7 @@ def test_damaged_spans_are_told_and_the_summary_stays(opened, read_page,
     assert page.evaluate("document.getElementById('app').hidden")
 
 
-def check_told(page, *words):
+def check_reported(page, *words):
     """Checks that the page reports it in words and keeps the summary."""
     notice = page.evaluate("document.getElementById('notice').textContent")
     assert notice.startswith("This page cannot show its profile: its ")
@@ -91,14 +90,14 @@ def check_told(page, *words):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.4, 0.8, 0.999])
-def test_a_real_recording_that_was_cut_short_says_so(opened, local_read,
-                                                     tmp_path, share):
+def test_a_truncated_real_recording_says_so(opened, local_read, tmp_path,
+                                            share):
     text = local_read.page.read_text()
     begin = text.index('id="radio-profile">') + len('id="radio-profile">')
     cut = tmp_path / "cut.html"
     cut.write_text(text[:begin + int(share * (text.index(
         "</script>", begin) - begin))])
-    check_told(opened(cut), "damaged or truncated after")
+    check_reported(opened(cut), "damaged or truncated after")
 
 
 def with_block(text, name, change):
@@ -159,23 +158,23 @@ DAMAGES = (cut_short, half_of_its_letters, no_letters_of_base64,
 
 @pytest.mark.parametrize("name", BLOCKS)
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_block_is_told_in_words(opened, local_read, tmp_path,
-                                          damage, name):
+def test_a_damaged_block_is_reported_in_words(opened, local_read, tmp_path,
+                                              damage, name):
     bad = tmp_path / "bad.html"
     bad.write_text(with_block(local_read.page.read_text(), name, damage))
-    check_told(opened(bad))
+    check_reported(opened(bad))
 
 
 def test_a_page_that_lost_its_data_says_so(opened, local_read, tmp_path):
     text = local_read.page.read_text()
     bad = tmp_path / "bad.html"
     bad.write_text(text.replace('id="radio-profile"', 'id="else"'))
-    check_told(opened(bad), "data are missing")
+    check_reported(opened(bad), "data are missing")
 
 
-def test_a_cut_second_profile_is_told(opened, local_read, tmp_path):
+def test_a_truncated_second_profile_is_reported(opened, local_read, tmp_path):
     text = local_read.compared_with_another().read_text()
     at = text.index('id="radio-before">')
     cut = tmp_path / "cut.html"
     cut.write_text(text[:at + (len(text) - at) // 2])
-    check_told(opened(cut), "damaged or truncated after")
+    check_reported(opened(cut), "damaged or truncated after")

@@ -61,7 +61,7 @@ def check_harmless(page):
                          "svg script, iframe, object').length") == 0
 
 
-def test_the_recorder_brings_names_as_they_are(named):
+def test_the_recorder_keeps_names_unchanged(named):
     document = named[1]
     wanted = {cleaned(name) for name in NAMES}
     strings, nodes = document["strings"], document["nodes"]
@@ -87,7 +87,7 @@ def test_harmful_names_are_text_in_every_view(opened, named):
             "functions", "facts"} <= set(views)
     for view in views:
         page.click_on("#tab-" + view)
-        page.settle()
+        page.wait_drawn()
         for canvas in range(page.evaluate(
                 f"document.querySelectorAll('#view-{view} canvas').length")):
             x, y = page.middle(f"#view-{view} canvas")
@@ -101,7 +101,7 @@ def test_harmful_names_are_text_in_every_view(opened, named):
         check_harmless(page)
 
 
-def test_harmful_names_stand_in_the_tree_one_by_one(opened, named):
+def test_harmful_names_have_rows_of_their_own_in_the_tree(opened, named):
     page = opened(named[0], fragment="#view=tree")
     open_all(page)
     shown = {row["name"] for row in rows(page).values()}
@@ -149,7 +149,7 @@ def test_lanes_facts_and_notes_of_harmful_names_are_text(opened, named):
     for name in NAMES:
         assert cleaned(name) in text
     page.click_on("#tab-timeline")
-    page.settle()
+    page.wait_drawn()
     lanes = {lane[:6] for lane in named[1]["lanes"]["name"] if lane.strip()}
     drawn = " ".join(text for text, _ in drawn_text(page))
     assert sum(lane in drawn for lane in lanes) > 8
@@ -203,7 +203,7 @@ def test_files_of_harmful_names_are_text_on_the_page(opened, odd_files):
         page.click_on("#tab-" + view)
         for node in range(page.evaluate("radio.profile.tree.size")):
             page.evaluate(f"radio.state.set({{ node: {node} }})")
-        page.settle()
+        page.wait_drawn()
         check_harmless(page)
 
 
@@ -355,7 +355,7 @@ def test_a_redacted_page_shows_no_name(opened, patients, tmp_path, kind):
     for view in page.evaluate("[...document.querySelectorAll('[role=tab]')]"
                               ".map(one => one.id.slice(4))"):
         page.click_on("#tab-" + view)
-        page.settle()
+        page.wait_drawn()
         shown += [page.evaluate(f"document.querySelector('#view-{view}')"
                                 ".outerHTML"),
                   page.evaluate("radio.picture()")]
@@ -376,7 +376,7 @@ def test_a_redacted_page_shows_no_name(opened, patients, tmp_path, kind):
     assert "name-" in "".join(shown)
 
 
-def test_what_redacting_takes_out_is_there_without_it(patients, tmp_path):
+def test_names_are_there_without_redaction(patients, tmp_path):
     """Makes sure that the tests above search where names would be."""
     image, store, volume = patients
     out = tmp_path / "out.html"

@@ -38,13 +38,13 @@ def listed(page, kind="tr[data-path]"):
 
 def change(page, **values):
     page.evaluate("radio.state.set(%s, { step: true })" % json.dumps(values))
-    page.settle()
+    page.wait_drawn()
 
 
 def go_back(page):
     page.evaluate("new Promise(done => { addEventListener('popstate', () => "
                   "setTimeout(done), { once: true }); history.back(); })")
-    page.settle()
+    page.wait_drawn()
 
 
 def node_named(page, name):
@@ -52,7 +52,7 @@ def node_named(page, name):
                          % json.dumps(name))
 
 
-def test_changes_go_by_the_metric_and_the_transforms(opened, changes):
+def test_changes_follow_the_metric_and_the_transforms(opened, changes):
     page = opened(changes, fragment="#view=diff&metric=calls")
     assert whole(page).startswith("calls ")
     change(page, metric="c:bytes decoded")
@@ -70,7 +70,7 @@ def test_changes_go_by_the_metric_and_the_transforms(opened, changes):
         "document.querySelector('.bar-of-tools').textContent")
 
 
-def test_the_search_goes_through_changes(opened, changes):
+def test_the_search_covers_changes(opened, changes):
     page = opened(changes, fragment="#view=diff&query=decode")
     matches = listed(page, "tr.match")
     assert matches and set(matches) == {"decode"}
@@ -86,7 +86,7 @@ def test_the_search_goes_through_changes(opened, changes):
                          ".textContent") == "decode"
 
 
-def test_the_address_and_back_hold_what_changes_show(opened, changes):
+def test_the_address_and_back_restore_changes(opened, changes):
     page = opened(changes, fragment="#view=diff&path=2&into=1")
     chosen = page.evaluate(
         "document.querySelector('.diff-choice strong').textContent")
@@ -106,8 +106,8 @@ def test_the_address_and_back_hold_what_changes_show(opened, changes):
 
 
 @pytest.mark.parametrize("view", ["facts", "timeline"])
-def test_what_a_view_has_no_use_for_is_disabled_and_told(opened, changes,
-                                                         view):
+def test_unused_controls_of_a_view_are_disabled_and_explained(
+        opened, changes, view):
     page = opened(changes, fragment="#view=facts")
     change(page, view=view)
     disabled = "document.querySelector('.bar-of-tools %s').disabled"

@@ -164,12 +164,12 @@ def check_icicle(page, tree, metric, within=()):
             assert (title, lines[metric.label]) == (
                 path[-1][0].name,
                 expected.unit_text(metric.total[path], metric.unit))
-        check_shares(tree, metric, path, lines)
+        check_percentages(tree, metric, path, lines)
     assert found > 1
     return found
 
 
-def check_shares(tree, metric, path, lines):
+def check_percentages(tree, metric, path, lines):
     value = metric.total[path]
     assert lines["of all"] == expected.share_of_all_text(value, metric.sum)
     if len(path) > 1:
@@ -202,16 +202,16 @@ def test_every_metric_gives_the_icicle_its_widths(opened, local_read):
     tree = expected.whole(local_read.document)
     for metric in tree.metrics():
         choose_metric(page, metric.id)
-        page.settle()
+        page.wait_drawn()
         widths = tree.widths(metric)
         if sum(end - begin > 0.01 for begin, end in widths.values()) > 3:
             check_icicle(page, tree, metric)
 
 
-def test_the_icicle_zoomed_into_a_scope_has_the_json_s_shares(opened,
-                                                              local_read):
+def test_the_icicle_zoomed_into_a_scope_has_the_json_s_percentages(
+        opened, local_read):
     page = opened(local_read.page, fragment="#view=icicle")
-    page.settle()
+    page.wait_drawn()
     tree = expected.whole(local_read.document)
     metric = tree.metric("wall")
     widths = tree.widths(metric)
@@ -220,7 +220,7 @@ def test_the_icicle_zoomed_into_a_scope_has_the_json_s_shares(opened,
                  key=lambda one: metric.total[one])
     x, y, width = icicle_box(page)
     page.click(x + sum(widths[zoomed]) / 2 * width, y + 1.5 * ICICLE_ROW_PX)
-    page.settle()
+    page.wait_drawn()
     assert page.evaluate("[...document.querySelectorAll('.crumbs button')]"
                          ".map(one => one.textContent)") \
         == ["all"] + [one.name for one, _ in zoomed]
@@ -294,7 +294,7 @@ def test_the_timeline_zoomed_has_spans_where_the_json_has_them(opened,
                                                                local_read):
     document = local_read.document
     page = opened(local_read.page, fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     whole = document.info["wall_ns"]
     check_timeline(page, document, 0, whole)
     x, y, width, height = page.evaluate("""(at => [at.x, at.y, at.width,
@@ -308,7 +308,7 @@ def test_the_timeline_zoomed_has_spans_where_the_json_has_them(opened,
     assert end - begin == pytest.approx(whole / 1.002 ** 600, abs=3)
     assert begin + at * (end - begin) == pytest.approx(
         at * whole, abs=whole / width)
-    page.settle()
+    page.wait_drawn()
     check_timeline(page, document, begin, end)
     # Zooms by key, into the middle.
     page.evaluate("document.querySelector('.timeline canvas').focus()")
@@ -317,13 +317,13 @@ def test_the_timeline_zoomed_has_spans_where_the_json_has_them(opened,
     inner = seen(page)
     assert inner[1] - inner[0] == pytest.approx((end - begin) / 2, abs=3)
     assert sum(inner) == pytest.approx(begin + end, abs=3)
-    page.settle()
+    page.wait_drawn()
     check_timeline(page, document, *inner)
 
 
 def brush(page, begin, end):
     """Drags on the timeline's axis between two fractions of its width."""
-    page.settle()
+    page.wait_drawn()
     x, y, width = page.evaluate("""(at => [at.x, at.y, at.width])(document
       .querySelector('.timeline canvas').getBoundingClientRect())""")
     left, room = x + TIMELINE_GUTTER_PX, width - TIMELINE_GUTTER_PX
@@ -349,7 +349,7 @@ def test_a_brushed_stretch_has_the_json_s_numbers_in_every_view(
     check_functions(page, document, tree, begin, end)
     check_sandwich(page, tree, tree.metric("wall"))
     page.click_on("#tab-icicle")
-    page.settle()
+    page.wait_drawn()
     check_icicle(page, tree, tree.metric("wall"))
 
 
@@ -388,13 +388,13 @@ def check_answer(page, tree, metric, matches):
     if count == 0:
         assert answer == "no match"
         return
-    told = re.fullmatch(r"(\d+) match(?:es)?, (.*) of (.*)", answer)
-    assert int(told[1]) == count and told[3] == metric.label
+    parts = re.fullmatch(r"(\d+) match(?:es)?, (.*) of (.*)", answer)
+    assert int(parts[1]) == count and parts[3] == metric.label
     share = tree.matched_share(metric, matches)
-    if told[2] == "<\u20090.1\u00a0%":
+    if parts[2] == "<\u20090.1\u00a0%":
         assert 0 < share < 0.001
     else:
-        assert float(told[2].removesuffix("\u00a0%")) == pytest.approx(
+        assert float(parts[2].removesuffix("\u00a0%")) == pytest.approx(
             100 * share, abs=0.0501 if share < 0.9995 else 0.5)
 
 
@@ -476,10 +476,10 @@ def check_transform(page, document, kind, name, nth=1):
     check_tree(page, left)
     check_bottom_up(page, left)
     page.click_on("#tab-icicle")
-    page.settle()
+    page.wait_drawn()
     for metric in ("wall", "calls"):
         choose_metric(page, metric)
-        page.settle()
+        page.wait_drawn()
         check_boxes_are_those_of(page, left, metric)
     page.click_on(".chip button")
     assert page.evaluate("document.querySelector('.chip')") is None
@@ -527,8 +527,7 @@ def test_a_transform_of_a_recursion_has_the_json_s_numbers(
     check_transform(page, recursion[1], kind, name, nth)
 
 
-def test_several_transforms_work_on_one_another_and_go_one_by_one(
-        opened, local_read):
+def test_transforms_combine_and_are_removed_one_by_one(opened, local_read):
     page = opened(local_read.page, fragment="#view=tree")
     tree = expected.whole(local_read.document)
     sites = {path[-1][0].name: path[-1][0] for path in tree.paths}
@@ -569,13 +568,13 @@ def median(values):
 
 def median_of_runs(document):
     """Returns, for each path, the median of its totals in the runs."""
-    shares = collections.defaultdict(
+    totals = collections.defaultdict(
         lambda: [0] * len(document.parts))
     table = document.raw["shares"]
     for node, part, total in zip(table["node"], table["part"],
                                  table["total_ns"]):
-        shares[node][part] = total
-    return {expected.path_of(document, i): median(shares[i])
+        totals[node][part] = total
+    return {expected.path_of(document, i): median(totals[i])
             for i in range(len(document.nodes))}
 
 

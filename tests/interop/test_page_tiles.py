@@ -141,7 +141,7 @@ def test_tiles_are_those_that_the_spans_name(opened, boxes):
     assert max(count for count, _ in times.values()) == shown[0][0]
 
 
-def test_tiles_are_of_the_scopes_that_are_searched_for(opened, boxes):
+def test_tiles_follow_the_search(opened, boxes):
     path, document = boxes
     page = opened(path, fragment="#view=tiles")
     whole = bytes_shown(page)
@@ -161,9 +161,9 @@ def test_tiles_are_of_the_scopes_that_are_searched_for(opened, boxes):
     assert names[state(page, "node")] == "plan"
 
 
-def test_tiles_that_are_not_seen_take_the_theme_when_they_are(opened, boxes):
+def test_hidden_tiles_take_the_theme_when_shown(opened, boxes):
     page = opened(boxes[0], fragment="#view=tiles&theme=light")
-    page.settle()
+    page.wait_drawn()
     legend = """[...document.querySelectorAll('.tile-legend .swatch')]
       .map(one => one.style.background)"""
     light = page.evaluate(legend)
@@ -174,7 +174,7 @@ def test_tiles_that_are_not_seen_take_the_theme_when_they_are(opened, boxes):
     assert page.evaluate(legend) == light[::-1]
 
 
-def test_tiles_are_gone_through_by_keyboard_and_mouse(opened, boxes):
+def test_tiles_are_selected_by_keyboard_and_mouse(opened, boxes):
     page = opened(boxes[0], fragment="#view=tiles")
     page.evaluate("document.querySelector('.projections canvas').focus()")
     seen = set()
@@ -184,17 +184,17 @@ def test_tiles_are_gone_through_by_keyboard_and_mouse(opened, boxes):
     assert len(seen - {-1}) > 1
     page.click_on(".tiles .parts tbody tr:first-child th button")
     tile = state(page, "tile")
-    told = page.evaluate("document.querySelector('.tile-chosen').innerText")
-    assert told.startswith("Tile ")
+    details = page.evaluate("document.querySelector('.tile-chosen').innerText")
+    assert details.startswith("Tile ")
     again = opened(boxes[0], fragment=f"#view=tiles&tile={tile}")
     assert again.evaluate(
-        "document.querySelector('.tile-chosen').innerText") == told
+        "document.querySelector('.tile-chosen').innerText") == details
     page.click_on(".tile-chosen button")
     assert state(page, "view") == "timeline"
     assert state(page, "span") >= 0
 
 
-def test_a_run_that_is_chosen_counts_alone(opened, boxes):
+def test_a_selected_run_limits_the_numbers(opened, boxes):
     path, document = boxes
     walls = document["parts"]["wall_ns"]
     page = opened(path, fragment="#view=runs")
@@ -217,7 +217,7 @@ def test_a_run_that_is_chosen_counts_alone(opened, boxes):
     assert number(shown["delivered"]) == 32 ** 3 * 2
 
 
-def test_runs_tell_their_times(opened, boxes):
+def test_runs_show_their_times(opened, boxes):
     path, document = boxes
     page = opened(path, fragment="#view=runs")
     titles = page.evaluate(
@@ -299,8 +299,8 @@ def drop(page, name, text):
 
 
 @pytest.mark.parametrize("suffix", [".json", ".html"])
-def test_a_profile_that_is_dropped_is_compared(opened, boxes, planes,
-                                               tmp_path, suffix):
+def test_a_dropped_profile_is_compared(opened, boxes, planes, tmp_path,
+                                       suffix):
     before = planes
     if suffix == ".html":
         before = tmp_path / "before.html"
@@ -317,7 +317,8 @@ def test_a_profile_that_is_dropped_is_compared(opened, boxes, planes,
     ("not a profile", "damaged or truncated"),
     ("<html>hello</html>", "has no profile"),
     ('{"format": "radio-profile", "version": 7}', "version 7")])
-def test_what_is_no_profile_is_told_when_dropped(opened, boxes, text, said):
+def test_a_dropped_file_that_is_no_profile_is_rejected(opened, boxes, text,
+                                                       said):
     page = opened(boxes[0], fragment="#view=diff")
     assert "radio diff" in page.evaluate(
         "document.querySelector('.diff').innerText")
@@ -377,7 +378,7 @@ def test_tiles_runs_and_changes_pass_axe(opened, boxes, changes, axe, view,
     path = changes if view == "diff" else boxes[0]
     page = opened(path, fragment=f"#view={view}", dark=dark)
     page.evaluate(axe + ";0")
-    page.settle()
+    page.wait_drawn()
     selectors = {"tiles": ".tiles .parts th button",
                  "runs": ".runs-view tbody tr:nth-child(2) button",
                  "diff": ".diff tr[data-path]"}
@@ -387,4 +388,4 @@ def test_tiles_runs_and_changes_pass_axe(opened, boxes, changes, axe, view,
         assert found["passed"] > 20
         # Again with one of the rows chosen.
         page.evaluate(f"document.querySelector('{selectors[view]}').click()")
-        page.settle()
+        page.wait_drawn()

@@ -86,7 +86,7 @@ def texts_of(svg):
 def check_shown(page, document, view):
     """Checks that the view is shown, has its numbers and, if it draws, is
     drawn."""
-    page.settle()
+    page.wait_drawn()
     assert state(page, "view") == view
     assert page.evaluate("""[...document.querySelectorAll('[role=tabpanel]')]
       .filter(one => one.checkVisibility()).map(one => one.id)""") \
@@ -125,7 +125,7 @@ def test_its_key_opens_a_view(opened, changes_page, document, view):
     check_shown(page, document, view)
 
 
-def test_an_arrow_opens_the_tab_beside(opened, changes_page, document):
+def test_an_arrow_opens_the_next_tab(opened, changes_page, document):
     page = opened(changes_page, fragment="#view=runs")
     focus(page, "#tab-runs")
     page.press("ArrowRight")
@@ -185,7 +185,7 @@ def test_ranks_pass_axe(opened, ranks_page, axe, dark):
     # Again with a row that is searched for.
     for query in ("", "rank 1"):
         page.evaluate(f"radio.state.set({{ query: '{query}' }})")
-        page.settle()
+        page.wait_drawn()
         assert state(page, "view") == "parts"
         found = page.evaluate(AXE_RUN)
         assert found["violations"] == []
@@ -315,8 +315,8 @@ def go_through_facts(page):
 def shown(page):
     """Returns everything visible that the address records."""
     page.wait("radio.state.pending === null")
-    page.settle()
-    page.settle()
+    page.wait_drawn()
+    page.wait_drawn()
     picture = re.sub(r"c\d+\b(?=[\")])", "c", page.evaluate("radio.picture()"))
     return (page.evaluate("location.hash"), picture,
             *(page.evaluate(f"document.querySelector('{selector}').innerText")
@@ -345,13 +345,13 @@ def assert_same(now, before):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_what_a_view_shows_survives_reload_link_and_back(
-        opened, changes_page, view):
+def test_a_view_s_state_survives_reload_link_and_back(opened, changes_page,
+                                                      view):
     other = "facts" if view != "facts" else "tree"
     page = opened(changes_page, fragment=f"#view={other}")
     choose_metric(page, "work")
     page.click_on("#tab-" + view)
-    page.settle()
+    page.wait_drawn()
     changed = globals()["go_through_" + view](page)
     for key, value in changed.items():
         assert state(page, key) == value
@@ -417,8 +417,7 @@ def test_rows_that_were_opened_together_are_in_the_address(
     assert page.evaluate(expanded) == after
 
 
-def test_a_caller_that_is_selected_is_so_after_a_reload(opened,
-                                                        changes_page):
+def test_a_selected_caller_stays_selected_after_a_reload(opened, changes_page):
     page = opened(changes_page, fragment="#view=bottomup")
     selected = """(row => [row.ariaLevel, row.dataset.node])(
       document.querySelector('#view-bottomup .selected'))"""
@@ -561,8 +560,7 @@ def test_n_goes_through_the_json_s_spans_on_the_timeline(
                              "radio.state.get('span')]") == begin
 
 
-def test_n_stays_in_what_the_timeline_is_narrowed_to(opened, changes_page,
-                                                     document):
+def test_n_stays_in_the_narrowed_timeline(opened, changes_page, document):
     spans = sorted((span for span in document.spans
                     if MATCHES.search(document.name(span.node))),
                    key=lambda span: span.begin)
@@ -621,7 +619,7 @@ def test_a_copied_link_opens_the_same_view(opened, changes_page, view):
                              fragment=link[link.index("#"):])), before)
 
 
-def told(document, path):
+def rows_of_stack(document, path):
     """Returns name, total, self and calls from the root down to a path."""
     tree = expected.whole(document)
     return [(path[depth - 1][0].name,
@@ -644,7 +642,8 @@ def test_a_copied_stack_has_the_json_s_numbers(opened, changes_page,
     assert pasted(page) == "".join(
         f"{'  ' * depth}{name}  {total}, {calls} call"
         f"{'s' * (calls != '1')}\n"
-        for depth, (name, total, _, calls) in enumerate(told(document, path)))
+        for depth, (name, total, _, calls)
+        in enumerate(rows_of_stack(document, path)))
     press_by_text(page, "Copy as Markdown")
     page.wait("document.querySelector('aside').innerText.match(/Copied/g)"
               "?.length === 2 || [...document.querySelectorAll('.deeds button"
@@ -653,7 +652,7 @@ def test_a_copied_stack_has_the_json_s_numbers(opened, changes_page,
         "| scope | total | self | calls |", "|:--|--:|--:|--:|",
         *(f"| {chr(0xa0) * 2 * depth}{name} | {total} | {own} | {calls} |"
           for depth, (name, total, own, calls)
-          in enumerate(told(document, path))), ""]
+          in enumerate(rows_of_stack(document, path))), ""]
 
 
 def saved(page, folder, kind, view):
@@ -735,7 +734,7 @@ def test_saved_pictures_show_the_view_s_numbers(
     browser.call("Browser.setDownloadBehavior", behavior="allow",
                  downloadPath=str(folder))
     page = opened(changes_page, fragment=f"#view={view}")
-    page.settle()
+    page.wait_drawn()
     svg = saved(page, folder, "SVG", view)
     texts = texts_of(svg)
     for text in [document.info["title"], *evidence(document, view)]:

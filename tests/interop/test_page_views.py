@@ -65,7 +65,7 @@ def test_the_whole_time_of_a_real_recording_is_its_tree(opened, recording):
 def test_dragging_on_the_axis_narrows_all_views(opened, read_document,
                                                 read_page):
     page = opened(read_page, fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     x, y, width = page.evaluate("""(b => [b.x, b.y, b.width])(document
       .querySelector('.timeline canvas').getBoundingClientRect())""")
     drag(page, x + 250, y + 12, x + 450, y + 12)
@@ -87,16 +87,16 @@ def test_dragging_on_the_axis_narrows_all_views(opened, read_document,
 
 
 def click_on_first_lane(page):
-    page.settle()
+    page.wait_drawn()
     x, y = page.evaluate("""(b => [b.x, b.y])(document
       .querySelector('.timeline canvas').getBoundingClientRect())""")
     page.click(x + 20, y + 24 + 6 + 9)
 
 
-def test_a_click_on_a_lane_s_name_leaves_that_lane(opened, read_document,
-                                                   read_page):
+def test_a_click_on_a_lane_s_name_keeps_only_that_lane(opened, read_document,
+                                                       read_page):
     page = opened(read_page, fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     click_on_first_lane(page)
     assert state(page, "lanes") == "0"
     calls = page.evaluate("Array.from(radio.model.shape().calls)")
@@ -107,15 +107,14 @@ def test_a_click_on_a_lane_s_name_leaves_that_lane(opened, read_document,
     assert state(page, "lanes") == ""
 
 
-def test_transforms_are_chips_that_go_away(opened, read_document,
-                                           read_page):
+def test_transforms_are_removable_chips(opened, read_document, read_page):
     page = opened(read_page)
     decode = next(i for i, n in enumerate(read_document.nodes)
                   if n["name"] == "decode")
     page.evaluate(f"radio.state.set({{ node: {decode} }})")
     page.evaluate("[...document.querySelectorAll('.deeds button')]"
                   ".find(one => one.textContent === 'Focus').click()")
-    page.settle()
+    page.wait_drawn()
     roots = [row for row in rows(page).values() if row["level"] == "1"]
     total = sum(n["total_ns"] for n in read_document.nodes
                 if n["name"] == "decode")
@@ -130,8 +129,8 @@ def test_transforms_are_chips_that_go_away(opened, read_document,
 
 @pytest.mark.parametrize("metric", ["wall", "work", "calls",
                                     "c:bytes decoded"])
-def test_bottom_up_has_the_numbers_of_what_is_each_scope_s_own(
-        opened, read_document, read_page, metric):
+def test_bottom_up_has_each_scope_s_own_numbers(opened, read_document,
+                                                read_page, metric):
     page = opened(read_page, fragment="#view=bottomup")
     page.evaluate(f"radio.state.set({{ metric: '{metric}' }})")
     nodes = read_document.nodes
@@ -163,8 +162,7 @@ def test_bottom_up_has_the_numbers_of_what_is_each_scope_s_own(
 
 
 @pytest.mark.parametrize("metric", ["c:requests", "allocs"])
-def test_a_stretch_of_time_says_what_it_is_shown_by(opened, tmp_path,
-                                                    metric):
+def test_a_stretch_of_time_shows_its_metric(opened, tmp_path, metric):
     made = made_read()
     made.counters.append(("requests", "count"))
     made.values[0, len(made.counters) - 1] = 6
@@ -173,34 +171,34 @@ def test_a_stretch_of_time_says_what_it_is_shown_by(opened, tmp_path,
     made.sum_up = lambda: None
     page = opened(write_page(made, tmp_path),
                   fragment=f"#view=tree&metric={metric}")
-    told = "document.querySelector('.chips').textContent"
-    assert page.evaluate(told) == ""
+    chips = "document.querySelector('.chips').textContent"
+    assert page.evaluate(chips) == ""
     page.evaluate("radio.state.set({ range: '0-30000000' })")
     name = "requests" if metric == "c:requests" else "allocations"
     assert f"the log has no {name} for a part: shown by wall" \
-        in page.evaluate(told)
+        in page.evaluate(chips)
     page.evaluate("radio.state.set({ metric: 'work' })")
-    assert "the log has no" not in page.evaluate(told)
+    assert "the log has no" not in page.evaluate(chips)
 
 
-def test_what_failed_is_marked_in_tree_icicle_and_details(opened, tmp_path):
+def test_failures_are_marked_in_tree_icicle_and_details(opened, tmp_path):
     made = made_read()
     plan = next(i for i, n in enumerate(made.nodes) if n["name"] == "plan")
     made.counters.append(("failures", "count"))
     made.values[plan, len(made.counters) - 1] = 2
     made.notes += [(0, plan, "failed", "not found", 0)]
     page = opened(write_page(made, tmp_path))
-    told = "! 2 of 3 failed: not found"
+    label = "! 2 of 3 failed: not found"
     assert page.evaluate("[...document.querySelectorAll('.tree .failed')]"
                          ".map(one => [one.closest('tr').dataset.node,"
-                         " one.textContent])") == [[str(plan), told]]
+                         " one.textContent])") == [[str(plan), label]]
     page.evaluate(f"radio.state.set({{ node: {plan} }})")
     assert page.evaluate("document.querySelector('aside .failed')"
-                         ".textContent") == told
+                         ".textContent") == label
     page.evaluate("radio.state.set({ node: 0 })")
     assert page.evaluate("document.querySelector('aside .failed')") is None
     page.evaluate(f"radio.state.set({{ view: 'icicle', zoom: {plan} }})")
-    page.settle()
+    page.wait_drawn()
     texts = [text for text, _ in drawn_text(page, "icicle")]
     assert "! plan" in texts and "! read plane" not in texts
 
@@ -237,7 +235,7 @@ def test_a_key_that_is_held_down_does_not_fill_the_history(opened,
     assert page.evaluate("history.length") - before < 6
 
 
-def test_the_address_has_all_when_the_page_goes(opened, read_page):
+def test_the_address_is_complete_when_the_page_closes(opened, read_page):
     page = opened(read_page)
     assert page.evaluate("""(() => {
       for (const query of ['a', 'ab', 'abc'])
@@ -249,10 +247,10 @@ def test_the_address_has_all_when_the_page_goes(opened, read_page):
 
 @pytest.mark.parametrize("view, key, wheel", [
     ("timeline", "seen", {}), ("icicle", "stretch", {"modifiers": 2})])
-def test_an_address_that_is_gone_to_wins_over_what_was_at_rest(
-        opened, read_page, view, key, wheel):
+def test_a_new_address_overrides_pending_changes(opened, read_page, view, key,
+                                                 wheel):
     page = opened(read_page, fragment=f"#view={view}")
-    page.settle()
+    page.wait_drawn()
     page.evaluate(f"""new Promise(done => {{
       document.querySelector('#view-{view} canvas').dispatchEvent(
         new WheelEvent('wheel', {{ deltaY: -50, cancelable: true,
@@ -263,7 +261,8 @@ def test_an_address_that_is_gone_to_wins_over_what_was_at_rest(
     assert state(page, key) == "10000000-20000000"
 
 
-def test_the_stack_is_copied_of_the_stretch(opened, read_document, read_page):
+def test_the_copied_stack_is_that_of_the_stretch(opened, read_document,
+                                                 read_page):
     page = opened(read_page, fragment="#view=tree&range=0-20000000")
     page.evaluate("navigator.clipboard.writeText = async text => "
                   "{ window.copied = text; }")
@@ -286,16 +285,16 @@ def test_the_sandwich_counts_the_places_of_the_stretch(opened, tmp_path):
         made.span(lane, "leaf", "user", 1000 * i + 100, 500, span)
     page = opened(write_page(made, tmp_path),
                   fragment="#view=sandwich&node=1")
-    told = "document.querySelector('#view-sandwich .tools').textContent"
-    assert "from 3 places" in page.evaluate(told)
+    tools = "document.querySelector('#view-sandwich .tools').textContent"
+    assert "from 3 places" in page.evaluate(tools)
     page.evaluate("radio.state.set({ range: '0-1950' })")
-    assert "from 2 places" in page.evaluate(told)
+    assert "from 2 places" in page.evaluate(tools)
 
 
-def test_the_lane_of_a_worker_has_widths_and_shares(opened, read_document,
-                                                    read_page):
+def test_the_lane_of_a_worker_has_widths_and_percentages(
+        opened, read_document, read_page):
     page = opened(read_page, fragment="#view=icicle&lanes=1&node=0")
-    page.settle()
+    page.wait_drawn()
     spans = [one for one in read_document.spans if one["lane"] == 1]
     tiles = sum(one["duration"] for one in spans
                 if read_document.nodes[one["node"]]["name"] == "tiles")
@@ -310,7 +309,7 @@ def test_the_lane_of_a_worker_has_widths_and_shares(opened, read_document,
 
 def test_moving_through_the_timeline_makes_no_canvases(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
-    page.settle()
+    page.wait_drawn()
     page.evaluate("""window.made = 0, document.createElement = (own =>
       function (tag, ...more) {
         window.made += tag === 'canvas';
@@ -319,7 +318,7 @@ def test_moving_through_the_timeline_makes_no_canvases(opened, read_page):
     x, y = page.middle(".timeline canvas")
     for _ in range(3):
         page.mouse("mouseWheel", x, y, deltaX=0, deltaY=-150)
-        page.settle()
+        page.wait_drawn()
     page.wait("radio.state.get('seen') !== ''")
     assert page.evaluate("window.made") == 0
 
@@ -337,15 +336,15 @@ def test_functions_lead_to_their_longest_run(opened, read_document,
     assert state(page, "view") == "timeline"
 
 
-def test_the_critical_path_is_told_and_takes_the_operation_s_time(
+def test_the_critical_path_is_shown_and_takes_the_operation_s_time(
         opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
     page.press("c")
-    page.settle()
+    page.wait_drawn()
     text = page.evaluate("document.querySelector('.path-sum').innerText")
     assert text.startswith("Critical path, 18.0\u00a0ms")
-    shares = [float(one) for one in re.findall(r"([\d.]+)\u00a0%", text)]
-    assert 90 < sum(shares) <= 100.5
+    percentages = [float(one) for one in re.findall(r"([\d.]+)\u00a0%", text)]
+    assert 90 < sum(percentages) <= 100.5
     page.press("c")
     assert page.evaluate("document.querySelector('.path-sum').hidden")
 
@@ -371,7 +370,7 @@ def test_n_goes_from_span_to_span_on_the_timeline(opened, read_document,
                                   "functions", "facts"])
 def test_a_view_is_saved_as_a_picture(opened, read_page, view):
     page = opened(read_page, fragment=f"#view={view}")
-    page.settle()
+    page.wait_drawn()
     svg = ElementTree.fromstring(page.evaluate("radio.picture()"))
     name = "{http://www.w3.org/2000/svg}"
     assert svg.tag == name + "svg"
@@ -394,7 +393,7 @@ def test_hostile_names_do_not_break_a_picture(opened, tmp_path):
     page = opened(write_page(made, tmp_path))
     for view in ("tree", "icicle", "timeline"):
         page.evaluate(f"radio.state.set({{ view: '{view}' }})")
-        page.settle()
+        page.wait_drawn()
         svg = ElementTree.fromstring(page.evaluate("radio.picture()"))
         assert not [one for one in svg.iter() if "script" in one.tag]
 
@@ -429,7 +428,7 @@ def test_no_view_violates_what_axe_knows_of_accessibility(
                               ".map(one => one.id.slice(4))"):
         page.evaluate(f"radio.state.set({{ view: '{view}', node: 1, "
                       "query: 'read', range: '0-30000000' })")
-        page.settle()
+        page.wait_drawn()
         found = page.evaluate(AXE_RUN)
         assert found["violations"] == [], view
         assert found["passed"] > 20

@@ -114,7 +114,7 @@ def load_strictly(file):
 # The documents themselves
 # ---------------------------------------------------------------------------
 
-def test_recordings_have_what_the_tests_look_for(profiles):
+def test_recordings_have_the_tested_features(profiles):
     for name in REAL:
         document = profiles[name].document
         assert len(document.spans) > 20
@@ -312,7 +312,7 @@ def test_pprof_prints_the_same_numbers(profile, kind, tmp_path):
         assert found.keys() == names
 
 
-def test_pprof_shows_wall_time_unless_told(profile, tmp_path):
+def test_pprof_shows_wall_time_by_default(profile, tmp_path):
     text = readers.run(readers.program("go"), "tool", "pprof", "-top",
                        "-symbolize=none", profile["pprof"],
                        env={**os.environ, "PPROF_TMPDIR": str(tmp_path)})

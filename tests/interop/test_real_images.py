@@ -96,8 +96,8 @@ def test_npy_equals_nibabel(radio, nib, np, templates, template_store,
         assert np.array_equal(got, want), file
 
 
-def test_a_roi_lies_where_it_lay_in_the_world(radio, nib, np, templates,
-                                              template_store, tmp_path):
+def test_a_roi_keeps_its_world_position(radio, nib, np, templates,
+                                        template_store, tmp_path):
     """The cropped image's header maps its voxels to the same world
     positions."""
     rng = random.Random(3)

@@ -74,7 +74,7 @@ def uploads_of(s3, bucket):
 
 
 @pytest.mark.parametrize("how", ["path", "virtual", "tls", "virtual-tls"])
-def test_the_store_in_s3_passes_what_every_store_passes(gateway, s3, how):
+def test_the_s3_store_passes_the_conformance_tests(gateway, s3, how):
     """Runs the conformance tests in a bucket of its own, with path-style and
     virtual-hosted addresses, in plain text and over TLS."""
     program = BUILD / "tests" / "io" / "test-s3-conformance"
@@ -101,8 +101,7 @@ def test_the_store_in_s3_passes_what_every_store_passes(gateway, s3, how):
     ["roi", "--at", "33,45,57", "--size", "64"],
     ["export"],
 ])
-def test_what_is_read_from_s3_is_what_lies_on_the_disk(
-        on, stores, tmp_path, cut):
+def test_s3_reads_equal_disk_reads(on, stores, tmp_path, cut):
     got = []
     for i, store in enumerate(stores):
         out = tmp_path / f"{i}.nii"
@@ -128,7 +127,7 @@ def test_the_objects_are_the_files(s3, bucket, stores):
     assert shape(objects) == shape(files)
 
 
-def test_the_command_tells_the_same_of_both(on, stores):
+def test_the_command_prints_the_same_for_both(on, stores):
     for act in ("stats", "validate"):
         # The last line of validate has a time.
         said = [on(act, "-s", s, VOLUME).stdout.partition(" read in")[0]
@@ -167,8 +166,8 @@ def level_of(s3, bucket, group):
         "path"]
 
 
-def test_zarr_python_reads_what_radio_wrote(
-        gateway, s3, on, bucket, stores, zarr, np, nib, tmp_path):
+def test_zarr_python_reads_stores_of_radio(gateway, s3, on, bucket, stores,
+                                           zarr, np, nib, tmp_path):
     from zarr.storage import ObjectStore
     group = f"deep/study.zarr/{VOLUME}"
     place = object_store(gateway, bucket, group)
@@ -178,8 +177,8 @@ def test_zarr_python_reads_what_radio_wrote(
         got, whole(on, stores[1], VOLUME, tmp_path, np, nib))
 
 
-def test_tensorstore_reads_what_radio_wrote(
-        gateway, s3, on, bucket, stores, ts, np, nib, tmp_path, monkeypatch):
+def test_tensorstore_reads_stores_of_radio(gateway, s3, on, bucket, stores, ts,
+                                           np, nib, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
     group = f"deep/study.zarr/{VOLUME}"
@@ -191,8 +190,8 @@ def test_tensorstore_reads_what_radio_wrote(
         got.read().result(), whole(on, stores[1], VOLUME, tmp_path, np, nib))
 
 
-def test_radio_reads_what_zarr_python_wrote(
-        gateway, env, bucket, zarr, np, monkeypatch):
+def test_radio_reads_stores_of_zarr_python(gateway, env, bucket, zarr, np,
+                                           monkeypatch):
     from radio_library import Store
     from zarr.storage import ObjectStore
     values = np.random.default_rng(3).integers(
@@ -230,7 +229,7 @@ def test_requests_show_in_a_profile_and_secrets_do_not(on, stores, tmp_path):
         assert secret not in said
 
 
-def test_wrong_keys_are_told_without_them(on, stores):
+def test_wrong_keys_are_reported_but_not_printed(on, stores):
     secret = "thisis/notthe+secret"
     done = on("info", "-s", stores[1], VOLUME, status=1,
               AWS_SECRET_ACCESS_KEY=secret)
@@ -242,8 +241,8 @@ def test_wrong_keys_are_told_without_them(on, stores):
     assert "credentials" in done.stderr
 
 
-def test_certificates_of_the_caller_hold_for_roles_too(
-        gateway, bucket, monkeypatch, tmp_path):
+def test_the_caller_s_certificates_apply_to_roles_too(gateway, bucket,
+                                                      monkeypatch, tmp_path):
     """The gateway rejects an unknown token: the test only checks that the
     request is made."""
     from radio_library import RadioError, Store
@@ -265,7 +264,7 @@ def test_certificates_of_the_caller_hold_for_roles_too(
             store.read_array("a", [0], [1], "u1")
 
 
-def test_what_is_not_there_is_told_with_its_address(on, bucket, stores):
+def test_missing_objects_are_reported_with_their_address(on, bucket, stores):
     done = on("info", "-s", stores[1], "ct/none", status=1)
     assert "ct/none" in done.stderr and stores[1] in done.stderr
     done = on("info", "-s", "s3://nobucket/x", "ct/none", status=1)
@@ -305,7 +304,7 @@ def test_a_damaged_volume_is_removed_by_its_full_address(
     assert on("ls", "-s", small).stdout == "ct/b\nmr/c\n"
 
 
-def test_what_is_no_volume_is_not_removed(on, s3, bucket, small):
+def test_only_volumes_are_removed(on, s3, bucket, small):
     prefix = small.split("/", 3)[3]
     level = level_of(s3, bucket, f"{prefix}/ct/a")
     s3.copy_object(Bucket=bucket, Key="lone/zarr.json",
@@ -350,7 +349,8 @@ def test_no_store_is_made_within_a_store(on, s3, bucket, small, tmp_path):
     on("cp", local, small, "--overwrite")
 
 
-def test_a_copy_goes_on_beside_collectors(on, s3, bucket, small, tmp_path):
+def test_a_copy_resumes_during_garbage_collection(on, s3, bucket, small,
+                                                  tmp_path):
     """An earlier copy left data that are old enough to be collected."""
     local = tmp_path / "a.zarr"
     on("phantom", "-s", local, "ct/z", "--size", "64", "--tiling", "16,16,16")
@@ -401,8 +401,8 @@ def test_a_volume_is_replaced_and_removed(on, s3, bucket, templates):
     assert not keys_of(s3, bucket, f"rewritten/mr/{name}/")
 
 
-def test_an_ingest_that_is_killed_leaves_nothing_half_visible(
-        on, s3, env, bucket, ct_file):
+def test_a_killed_ingest_leaves_nothing_half_visible(on, s3, env, bucket,
+                                                     ct_file):
     """Kills at random moments; gc finds the leftovers once the grace period is
     over."""
     store = f"s3://{bucket}/killed"
@@ -428,7 +428,7 @@ def test_an_ingest_that_is_killed_leaves_nothing_half_visible(
         assert key.endswith("zarr.json") or volume in names, key
 
 
-def test_the_bytes_of_uploads_that_end_are_told(on, s3, bucket, small):
+def test_the_bytes_of_removed_uploads_are_reported(on, s3, bucket, small):
     """Covers a key that the gateway returns percent-encoded."""
     prefix = small.split("/", 3)[3]
     for key, nbytes in ((f"{prefix}/ct/x/c/0", 3000000),

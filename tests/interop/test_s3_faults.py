@@ -221,7 +221,8 @@ def mute_env(gateway, mute):
         RADIO_S3="first-byte-timeout=1s")
 
 
-def test_boxes_are_read_through_silence(mute, mute_env, head, monkeypatch):
+def test_boxes_are_read_through_silent_drops(mute, mute_env, head,
+                                             monkeypatch):
     for name, value in mute_env.items():
         monkeypatch.setenv(name, value)
     store, array, whole = head
@@ -230,8 +231,9 @@ def test_boxes_are_read_through_silence(mute, mute_env, head, monkeypatch):
     assert mute.ndropped() > before
 
 
-def test_ingests_through_silence_lose_nothing(
-        gateway, mute, mute_env, bucket, radio, templates, tmp_path):
+def test_ingests_through_silent_drops_lose_nothing(gateway, mute, mute_env,
+                                                   bucket, radio, templates,
+                                                   tmp_path):
     """Repeats until some of the requests were dropped."""
     import gzip
     store, file, before = f"s3://{bucket}/mute", templates[0], mute.ndropped()

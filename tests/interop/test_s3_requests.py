@@ -82,7 +82,8 @@ def kinds(gateway, radio, count):
     (["slice", "--axis", "sagittal", "-i", "90"], 4),
     (["roi", "--at", "100,90,80", "--size", "64"], 4),
 ])
-def test_a_cold_read_takes_three_trips(kinds, store, tmp_path, cut, nmost):
+def test_a_cold_read_takes_three_round_trips(kinds, store, tmp_path, cut,
+                                             nmost):
     """Reads the document, the index, and then the data in parallel."""
     seen = kinds(cut[0], "-s", store, VOLUME, *cut[1:], "-o",
                  tmp_path / "cut.nii")
@@ -90,7 +91,7 @@ def test_a_cold_read_takes_three_trips(kinds, store, tmp_path, cut, nmost):
     assert 1 <= len(seen[2:]) <= nmost and set(seen[2:]) == {"data"}, seen
 
 
-def test_a_warm_read_takes_one_trip(count, store):
+def test_a_warm_read_takes_one_round_trip(count, store):
     """Caches nothing but the index."""
     np = peer("numpy")
     rng = random.Random(5)
@@ -132,7 +133,7 @@ def shard_requests(count):
     return heads, lists
 
 
-def test_a_copy_asks_for_each_shard_once(gateway, count, radio, tmp_path):
+def test_a_copy_checks_each_shard_once(gateway, count, radio, tmp_path):
     """The check follows the write; objects that exist before it and around
     publishing are listed."""
     local, store = tmp_path / "local.zarr", f"s3://{BUCKET}/copy/study.zarr"

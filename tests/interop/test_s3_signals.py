@@ -56,13 +56,13 @@ def end_at_removal(proxy, env, number, *args):
     return said
 
 
-def marks_of(s3):
+def tombstones_of(s3):
     return [key for key in keys_of(s3, BUCKET) if ".radio-gc" in key]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_removal_that_is_ended_leaves_no_mark(
-        gateway, s3, proxy, radio, tmp_path, number):
+def test_an_interrupted_removal_leaves_no_tombstone(gateway, s3, proxy, radio,
+                                                    tmp_path, number):
     """The leftovers do not prevent a copy to the same place."""
     store, env = f"s3://{BUCKET}/rm-{number}", gateway.environment()
     local = tmp_path / "local.zarr"
@@ -73,16 +73,16 @@ def test_a_removal_that_is_ended_leaves_no_mark(
                               "ct/b")
     assert "ct/a: removed, but not all of its data" in err, err
     assert "ct/b and what follows it stay" in err and not out
-    assert not marks_of(s3)
+    assert not tombstones_of(s3)
     assert [line.split()[0] for line in
             radio("ls", "-s", store, env=env).stdout.splitlines()
             if line.startswith("ct/")] == ["ct/b"]
     radio("cp", "-q", local, store, "--skip-existing", env=env)
     radio("validate", "-s", store, env=env)
-    assert not marks_of(s3)
+    assert not tombstones_of(s3)
 
 
-def test_a_gc_that_is_ended_leaves_no_mark(gateway, s3, proxy, radio):
+def test_an_interrupted_gc_leaves_no_tombstone(gateway, s3, proxy, radio):
     """It prints what it has removed; the next gc resumes."""
     store, env = f"s3://{BUCKET}/gc", gateway.environment()
     for size in ("40", "48", "64"):
@@ -92,7 +92,7 @@ def test_a_gc_that_is_ended_leaves_no_mark(gateway, s3, proxy, radio):
     out, err = end_at_removal(proxy, env, signal.SIGTERM, "gc", "-s", store,
                               "--grace", "1")
     assert "removed 1 unused item," in out and "the next gc removes" in err
-    assert not marks_of(s3)
+    assert not tombstones_of(s3)
     said = radio("gc", "-s", store, "--grace", "1", env=env).stdout
     assert "removed 1 unused item," in said
     radio("validate", "-s", store, env=env)

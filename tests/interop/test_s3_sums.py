@@ -42,8 +42,7 @@ def sums_of(puts):
     return [headers.get(SUM) for _, _, headers, _ in puts]
 
 
-def test_each_body_goes_with_its_signed_checksum(
-        gateway, bucket, radio, proxy):
+def test_each_body_has_a_signed_checksum(gateway, bucket, radio, proxy):
     crc32c = peer("google_crc32c")
     puts = write(radio, gateway, proxy, f"s3://{bucket}/tls")
     of_parts = {}
@@ -59,13 +58,13 @@ def test_each_body_goes_with_its_signed_checksum(
     begun = next(h for _, path, h, _ in posts if path.endswith("uploads="))
     assert begun["x-amz-checksum-algorithm"] == "CRC32C"
     ended = next(b for _, path, _, b in posts if "uploadId=" in path)
-    told = re.findall(b"<PartNumber>([0-9]+)</PartNumber>.*?"
+    sent = re.findall(b"<PartNumber>([0-9]+)</PartNumber>.*?"
                       b"<ChecksumCRC32C>(.*?)</ChecksumCRC32C>", ended)
-    assert {int(n): text.decode() for n, text in told} == of_parts
+    assert {int(n): text.decode() for n, text in sent} == of_parts
 
 
-def test_a_gateway_that_refuses_them_gets_everything_without(
-        gateway, bucket, radio, proxy):
+def test_checksums_stop_if_the_gateway_rejects_them(gateway, bucket, radio,
+                                                    proxy):
     proxy.refuses = True
     sums = sums_of(write(radio, gateway, proxy, f"s3://{bucket}/refused"))
     assert any(sums)
@@ -74,8 +73,7 @@ def test_a_gateway_that_refuses_them_gets_everything_without(
     assert not any(sums[first + 8:]) and sum(map(bool, sums)) <= 8
 
 
-def test_none_is_sent_where_they_are_turned_off(
-        gateway, bucket, radio, proxy):
+def test_no_checksums_are_sent_if_disabled(gateway, bucket, radio, proxy):
     puts = write(radio, gateway, proxy, f"s3://{bucket}/off",
                  AWS_REQUEST_CHECKSUM_CALCULATION="WHEN_REQUIRED")
     assert not any(sums_of(puts))

@@ -89,7 +89,7 @@ def test_ome_zarr_models_accepts_every_volume(zarr, odd_store,
         models.Image.from_zarr(zarr.open_group(group, mode="r"))
 
 
-def test_odd_images_hold_what_nibabel_has(nib, np, zarr, odd_store):
+def test_odd_images_equal_nibabel(nib, np, zarr, odd_store):
     for group in groups_of(odd_store):
         image = nib.load(odd_store.parent / f"{group.name}.nii")
         data = np.asanyarray(image.dataobj)
@@ -139,7 +139,7 @@ def test_scale_and_orientation_follow_the_header(nib, np, templates,
         assert got == [words[c] for c in codes], file
 
 
-def test_a_store_of_zarr_python_is_described(radio, zarr, np, tmp_path):
+def test_arrays_of_zarr_python_are_described(radio, zarr, np, tmp_path):
     """info, stats and export accept any array, of any rank and type."""
     values = np.random.default_rng(0).standard_normal((4, 5, 6, 7))
     zarr.create_array(tmp_path / "a.zarr", data=values, chunks=(2, 2, 3, 4),

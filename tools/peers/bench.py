@@ -174,7 +174,7 @@ class Bench:
                 self.make_layout(dtype, *layout)
             self.make_missing(dtype)
             self.verify(dtype, self.readers())
-            self.prepared.settle(dtype, self.identity(dtype),
+            self.prepared.update(dtype, self.identity(dtype),
                                  self.results(dtype))
 
     def make(self, name, path, how, *what):
@@ -307,8 +307,8 @@ class Bench:
                                self.options.threads, *arguments)
 
     def read_radio(self, dtype, r, tiling, codec):
-        """Counts memory with numpy's allocator; for the whole also with
-        malloc."""
+        """Reads into memory of numpy's allocator; the whole also into
+        that of malloc."""
         path = self.path(dtype, f"radio-{tiling}-{codec}")
         common = ["-s", path, "ct/head", "--seed", r]
         rows = ",".join(READS + ["scroll", "open", "first-plane"])
@@ -395,7 +395,7 @@ class Bench:
     def images(self):
         """Measures images, which need only the CT of what is prepared."""
         volumes.make(self.folder / "data", self.options.quick, ["int16"])
-        self.prepared.settle("images", self.identity_of_images(),
+        self.prepared.update("images", self.identity_of_images(),
                              self.results("images"))
         self.each_round("images", "images", [
             (f"{name}-{codec}", self.measure_image, name, file, codec)

@@ -105,10 +105,10 @@ class Client:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline() == "ready\n", name
 
-    def read(self, row, seed, i, anew):
+    def read(self, row, seed, i, reopen):
         self.link.take_counts()
         self.process.stdin.write(json.dumps(
-            {"row": row, "seed": seed, "i": i, "anew": anew}) + "\n")
+            {"row": row, "seed": seed, "i": i, "reopen": reopen}) + "\n")
         self.process.stdin.flush()
         result = json.loads(self.process.stdout.readline())
         requests, nbytes, connections = self.link.take_counts()

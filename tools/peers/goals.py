@@ -35,7 +35,7 @@ def exactly(value):
     return None if value is None else (value,) * 3
 
 
-def told(figure, form="{:.2f}", unit=""):
+def as_range(figure, form="{:.2f}", unit=""):
     """Returns the median, with the range if there are several rounds."""
     value, least, most = map(form.format, figure)
     if figure[1] == figure[2]:
@@ -60,12 +60,12 @@ def answer(what, against, wanted, figure, met, text):
 def times(what, against, least, ratio):
     """Returns an answer for a minimum ratio of speeds."""
     return answer(what, against, f"{least} x", ratio,
-                  lambda x: x >= least, told)
+                  lambda x: x >= least, as_range)
 
 
 def share_of_time(what, against, most, ratio):
     return answer(what, against, f"{most} of its time at most", ratio,
-                  lambda x: x <= most, told)
+                  lambda x: x <= most, as_range)
 
 
 def megabytes(what, nbytes, most):
@@ -93,7 +93,7 @@ def best(results, what, among):
     return min(timed)[1] if timed else None
 
 
-def rivals(results, what):
+def competitors(results, what):
     """Returns the stores that count in a column: all but plane-wise stores on
     their plane."""
     return [n for n in peers_of(results)
@@ -144,7 +144,7 @@ def small(results, dtype):
 
 def columns(results):
     """Returns the best of the others in each column; None if missing."""
-    return {what: best(results, what, rivals(results, what))
+    return {what: best(results, what, competitors(results, what))
             for what in READS}
 
 
@@ -208,7 +208,7 @@ def scroll(results, dtype):
 def limit(results, dtype):
     return [answer(name_of(mine, dtype, "full"), "the machine's limit",
                    "0.8 of it", results.limit(mine, "full"),
-                   lambda share: share >= 0.8, told) for mine in PRESETS]
+                   lambda share: share >= 0.8, as_range) for mine in PRESETS]
 
 
 def small_reads(results, dtype):
@@ -219,19 +219,19 @@ def small_reads(results, dtype):
     rows.append(answer(
         name_of(MEDIUM, dtype, "open and a plane"), "the plane alone",
         "1 ms more at most", results.opening(MEDIUM), lambda s: s <= 0.001,
-        lambda figure: told([1000 * s for s in figure], unit=" ms")))
+        lambda figure: as_range([1000 * s for s in figure], unit=" ms")))
     return rows
 
 
 def threads(results, dtype):
     """Compares all threads with one."""
     rows = []
-    for what, told_as, codecs in (
+    for what, label, codecs in (
             ("full", "full", scaling.CODECS),
             ("ingest", "ingest of the .nii", scaling.INGESTED)):
         for codec in codecs:
             rows.append(times(
-                f"balanced-{codec}, {dtype}: {told_as}, all threads",
+                f"balanced-{codec}, {dtype}: {label}, all threads",
                 "one thread", 1.8,
                 results.pairs(f"threads-{what}-{codec}", lambda r: 1 / r)))
     return rows

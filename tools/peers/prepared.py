@@ -68,7 +68,7 @@ class Prepared:
         return all(known.get(name, value) == value
                    for name, value in identity.items())
 
-    def settle(self, kind, identity, results):
+    def update(self, kind, identity, results):
         """Puts the results aside if a known part of their identity has
         changed; new parts leave them in place."""
         before = self.known.get(kind, {})

@@ -139,7 +139,7 @@ def main():
         start, size = places.region(task["row"], shape, task["seed"],
                                     task["i"])
         begin = time.perf_counter()
-        if read is None or task["anew"]:
+        if read is None or task["reopen"]:
             read = store.open(url, bucket, prefix)
         got = read(start, size, task["row"] != "full"
                    and not task["row"].startswith("box"))

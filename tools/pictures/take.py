@@ -62,7 +62,7 @@ def save(png, path):
 
 
 def shoot(page, path, height):
-    page.settle()
+    page.wait_drawn()
     data = page.call("Page.captureScreenshot", captureBeyondViewport=True,
                      clip={"x": 0, "y": 0, "width": WIDTH, "height": height,
                            "scale": 1})["data"]
@@ -106,9 +106,9 @@ def take_views(browser, folder, out):
         page.wait("window.radio")
         if scope:
             select(page, scope)
-        page.settle()
+        page.wait_drawn()
         shoot(page, out / f"{name}.webp", page.evaluate(END))
-        assert page.complaints() == [], page.complaints()
+        assert page.console_errors() == [], page.console_errors()
         page.close()
 
 
