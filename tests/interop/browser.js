@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A headless Chromium, driven by its DevTools protocol over two pipes: no
-// driver program, no port, no package.  Everything waits for a condition of
-// the page rather than for time to pass.
+// Drives a headless Chromium by its DevTools protocol over two pipes: no
+// driver program, no port, no package.  All waits are for a condition of the
+// page, not for a fixed time.
 "use strict";
 
 const childProcess = require("child_process");
@@ -77,7 +77,7 @@ class Browser {
     try {
       process.kill(-this.process.pid, "SIGKILL");
     } catch {
-      // It is gone already.
+      // The process has ended already.
     }
     await new Promise(resolve => this.process.exitCode !== null ||
       this.process.signalCode !== null ? resolve()
@@ -95,7 +95,7 @@ class Page {
     return this.browser.send(method, params, this.sessionId);
   }
 
-  // The value of an expression, a promise's value when it is one.
+  // Returns the value of an expression; promises are awaited.
   async evaluate(expression) {
     const {result, exceptionDetails} = await this.send(
       "Runtime.evaluate",
@@ -106,14 +106,14 @@ class Page {
     return result.value;
   }
 
-  // Wait until an expression is true-like; its value.
+  // Waits until an expression is truthy; returns its value.
   async until(expression, what) {
     for (const begin = Date.now(); ;) {
       let value;
       try {
         value = await this.evaluate(expression);
       } catch (error) {
-        // A page that is being loaded throws its context away.
+        // A page discards its context while it loads.
         if (!/context|Cannot find/.test(String(error)))
           throw error;
       }
@@ -126,7 +126,7 @@ class Page {
     }
   }
 
-  // A key press as the pages' listeners want it.
+  // Sends a key press in the form that the pages' listeners expect.
   press(key, options) {
     const init = JSON.stringify({key, bubbles: true, cancelable: true,
                                  ...options});
@@ -135,7 +135,7 @@ class Page {
          window.dispatchEvent(new KeyboardEvent(type, ${init}));`);
   }
 
-  // Errors that the page has thrown and nobody has caught.
+  // Returns the page's uncaught errors.
   errors() {
     return this.browser.events
       .filter(e => e.sessionId === this.sessionId &&
@@ -150,7 +150,7 @@ class Page {
   }
 }
 
-// Run work with a browser, which is gone afterwards whatever happens.
+// Runs work with a browser, and closes it afterwards in every case.
 async function withBrowser(program, work) {
   const browser = new Browser(program);
   try {

@@ -56,7 +56,7 @@ def moved(counters):
     found = {name: value for (name, unit), value in counters.items()
              if unit == "bytes" and value}
     sizes = [found[f"bytes {move}"] for move in MOVES
-            if f"bytes {move}" in found]
+             if f"bytes {move}" in found]
     return sizes[0] if sizes else max(found.values(), default=0)
 
 

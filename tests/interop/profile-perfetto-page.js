@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Perfetto's page itself, served from this machine, opens a trace in a
-// browser.
+// Opens a trace in Perfetto's page, served from this machine, in a browser.
 //
 // usage: node profile-perfetto-page.js CHROMIUM WEB_DIST TRACE TEXT...
 //

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Perfetto's own engine, the WebAssembly that its page runs in a worker,
-// loads a trace and answers SQL.
+// Loads a trace into Perfetto's engine, the WebAssembly that its page runs in
+// a worker, and runs SQL queries.
 //
 // usage: node profile-perfetto.js ENGINE_FOLDER TRACE QUERY...
 //
 // Prints one JSON array with the rows of each query, a row being an array.
-// Integers are texts, since they have 64 bits.
+// Integers are printed as strings, since they have 64 bits.
 "use strict";
 
 const fs = require("fs");
@@ -14,7 +14,7 @@ const path = require("path");
 const [, , folder, trace, ...queries] = process.argv;
 
 /*------------------------------------------------------------------------
- * What a worker of a browser has and node lacks
+ * Globals of a browser's worker that node lacks
  *----------------------------------------------------------------------*/
 
 class FileRequest {
@@ -112,7 +112,7 @@ function* fields(buffer) {
  * Results of queries
  *----------------------------------------------------------------------*/
 
-// One batch: the type of each cell, then the values by their types.
+// Parses one batch: the type of each cell, then the values by their types.
 function cellsOf(batch) {
   const found = {types: [], integers: [], doubles: [], texts: []};
   let isLast = false;
@@ -148,8 +148,8 @@ class Engine {
     globalThis.onmessage({data: port2});
   }
 
-  // Send a request; done looks at each answer and says whether it was the
-  // last.
+  // Sends a request; done checks each response and returns whether it was
+  // the last.
   request(method, body, done) {
     return new Promise((resolve, reject) => {
       this.answered = answer => {
@@ -208,7 +208,7 @@ async function main() {
   const results = [];
   for (const sql of queries)
     results.push(await engine.query(sql));
-  // The worker would wait for requests for ever.
+  // The worker would otherwise wait for requests forever.
   process.stdout.write(JSON.stringify(results), () => process.exit(0));
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The real speedscope application imports profiles, and tells what it shows.
+// Imports profiles into the real speedscope application, and prints what it
+// shows.
 //
 // usage: node profile-speedscope.js CHROMIUM RELEASE FILE...
 //
 // Prints one JSON array with an object for each file:
-//   saved       the application's own export of what it has imported: exact
+//   saved       the application's own export of the profile: exact
 //   lanes       its list of profiles: rows of number, name and total weight
 //   sandwiches  its table "Sandwich" of each profile, from the active one on:
 //               rows of total, self and name as it shows them
-//   errors      what it has thrown
+//   errors      its uncaught errors
 "use strict";
 
 const fs = require("fs");
@@ -18,7 +19,7 @@ const {withBrowser} = require("./browser.js");
 
 const [, , chromium, release, ...files] = process.argv;
 
-// The rows of the table whose first cells look so; null while there are none.
+// Returns the rows of the table whose first cells match; null if none do.
 const rows = pattern => `(() => {
   const cells = row => [...row.querySelectorAll("td")]
     .map(cell => cell.textContent);
@@ -38,8 +39,8 @@ const CAPTURE = `
   HTMLAnchorElement.prototype.click = () => {};
   true`;
 
-// Import by the application's own function for that; its callbacks are not
-// to be had, so wait for what it saves to hold the file.
+// Imports by the application's own function.  Its callbacks are inaccessible,
+// so waits until its export contains the file.
 async function load(page, file) {
   const data = fs.readFileSync(file).toString("base64");
   await page.until("window.speedscope !== undefined", "speedscope");
@@ -59,9 +60,9 @@ async function save(page) {
   return JSON.parse(await page.until("window.saved", "the export"));
 }
 
-// Show each profile in turn ("n"), from the active one on, in the view
-// "Sandwich" ("3"): rows of total, self and name.  A profile in which nothing
-// takes time has none.
+// Shows each profile in turn ("n"), from the active one on, in the view
+// "Sandwich" ("3"): rows of total, self and name.  A profile without times
+// has none.
 async function sandwiches(page, profiles, active) {
   const shown = [];
   const n = profiles.length;
@@ -98,7 +99,7 @@ async function look(browser, script, file) {
 async function main() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "radio-speedscope-"));
   try {
-    // speedscope offers its import to scripts that it was told to load.
+    // speedscope exposes its import to scripts named in its address.
     const script = path.join(folder, "empty.js");
     fs.writeFileSync(script, "");
     const results = await withBrowser(chromium, async browser => {
