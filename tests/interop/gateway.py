@@ -215,8 +215,8 @@ class Gateway:
                 "AWS_ENDPOINT_URL_S3": self.url(), **more}
 
     def client(self):
-        """Returns a boto3 client, which is independent of the code under
-        test."""
+        """Returns a client of botocore, which is independent of the code
+        under test."""
         try:
             import botocore.session
             from botocore.config import Config

@@ -40,7 +40,7 @@ def places(page):
       .map(one => one.id || one.role || one.className)""")
 
 
-def test_the_curve_stands_between_findings_and_views(opened, sweep):
+def test_the_curve_is_between_findings_and_views(opened, sweep):
     page = opened(sweep[0])
     assert places(page) == ["findings", "curve", "tablist"]
     assert page.evaluate("document.querySelectorAll('#curve svg').length") \

@@ -420,8 +420,7 @@ def test_a_question_mark_lists_the_keys_of_every_view(opened, read_page):
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_no_view_violates_what_axe_knows_of_accessibility(
-        opened, read_page, axe, dark):
+def test_views_pass_axe(opened, read_page, axe, dark):
     page = opened(read_page, dark=dark)
     page.evaluate(axe + ";0")
     for view in page.evaluate("[...document.querySelectorAll('[role=tab]')]"

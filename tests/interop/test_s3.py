@@ -244,7 +244,7 @@ def test_wrong_keys_are_reported_but_not_printed(on, stores):
 def test_the_caller_s_certificates_apply_to_roles_too(gateway, bucket,
                                                       monkeypatch, tmp_path):
     """The gateway rejects an unknown token: the test only checks that the
-    request is made."""
+    request reaches it."""
     from radio_library import RadioError, Store
     for name in [n for n in os.environ if n.startswith("AWS_")]:
         monkeypatch.delenv(name)

@@ -26,7 +26,7 @@ def bucket(gateway):
 
 
 def write(radio, gateway, proxy, store, **more):
-    """Ingests several objects of one part, and one of several parts."""
+    """Writes several objects of one part, and one of several parts."""
     env = gateway.environment(AWS_ENDPOINT_URL_S3=proxy.url,
                               AWS_CA_BUNDLE=str(gateway.ca_file), **more)
     radio("phantom", "-s", store, "ct/head", "--size", "256,256,200",

@@ -120,8 +120,8 @@ def find(name):
 
 
 def checksum(store, got, size):
-    from worker import checksum as of
-    return of(store.layout, got, size)
+    from worker import checksum as checksum_of
+    return checksum_of(store.layout, got, size)
 
 
 def main():
