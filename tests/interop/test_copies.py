@@ -127,7 +127,7 @@ def test_the_search_for_the_parent_store_is_bounded(radio, web, source,
     said = []
     lines = web.requests(lambda: said.append(
         radio("cp", web.url(path), tmp_path / "c.zarr", status=1).stderr))
-    assert "more than 8 groups stand above it" in said[0]
+    assert "more than 8 groups are above it" in said[0]
     assert "--store" in said[0] and said[0].count("\n") == 1
     assert len(lines) == 9, lines
 

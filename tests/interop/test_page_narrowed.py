@@ -57,7 +57,7 @@ def test_changes_follow_the_metric_and_the_transforms(opened, changes):
     assert whole(page).startswith("calls ")
     change(page, metric="c:bytes decoded")
     assert whole(page).startswith("bytes decoded ") and "MB" in whole(page)
-    assert "its spread is not recorded" in page.evaluate(
+    assert "Its spread was not recorded" in page.evaluate(
         "document.querySelector('.diff').innerText")
     change(page, metric="wall")
     assert "decode" in listed(page)

@@ -314,8 +314,8 @@ def test_only_volumes_are_removed(on, s3, bucket, small):
             (f"{small}/ct/none", "no zarr.json, so neither"),
             (f"{small}/ct", "a group, not a volume"),
             (f"{small}/ct/a/{level}", "an array, not a volume"),
-            (small, "no group stands above it"),
-            (f"s3://{bucket}/lone", "no group stands above it"),
+            (small, "no group is above it"),
+            (f"s3://{bucket}/lone", "no group is above it"),
             ("s3://nobucket/ct/a", "s3://nobucket/ct/a")):
         done = on("rm", address, status=1)
         assert said in done.stderr and address in done.stderr
@@ -343,7 +343,7 @@ def test_no_store_is_made_within_a_store(on, s3, bucket, small, tmp_path):
     before = keys_of(s3, bucket)
     for inside in ("new", "ct/new", "none/new", "ct"):
         done = on("cp", local, f"{small}/{inside}", status=1)
-        assert f"{small}/{inside}: lies in the store {small}: " in done.stderr
+        assert f"{small}/{inside}: lies in the store {small}; " in done.stderr
         assert done.stderr.count("\n") == 1
     assert keys_of(s3, bucket) == before
     on("cp", local, small, "--overwrite")
