@@ -289,7 +289,7 @@ count_steps_to_anchor (const struct event *events, size_t n)
 }
 
 static void
-settle (struct group *group)
+finish_group (struct group *group)
 {
   const struct event *events = (const void *) group->events.data;
   size_t n = group->events.nbytes / sizeof *events;
@@ -320,7 +320,7 @@ add_event (struct group *group, const struct rd_span *span,
   if (group->profile->nodes.at[span->node].edge == RADIO_EDGE_INSTANT)
     return;
   if (time_ns != group->time_ns && group->events.nbytes > 0)
-    settle (group);
+    finish_group (group);
   group->time_ns = time_ns;
   if (group->status == RADIO_OK)
     group->status = rd_buffer_append (&group->events, &event, sizeof event);
@@ -357,7 +357,7 @@ rd_shifts_make (const struct radio_profile *profile,
     RD_TRY (rd_nest_visit (&group.profile->spans.at[i], n, &visitor));
     RD_TRY (group.status);
     if (group.events.nbytes > 0)
-      settle (&group);
+      finish_group (&group);
   }
   *shifts = RD_STEAL (made);
   return RADIO_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparing two profiles: which paths changed, and by how much, told apart
- * from what differs between any two runs.  The paths of both are one tree,
+/* Comparing two profiles: which paths changed, and by how much, beyond the
+ * differences between any two runs.  The paths of both are one tree,
  * each above what is below it, in the order of the first profile. */
 #include <config.h>
 
@@ -124,10 +124,10 @@ pair_after (struct pairing *pairing, const struct radio_profile *before,
 }
 
 /*------------------------------------------------------------------------
- * Judging
+ * Classification
  *----------------------------------------------------------------------*/
 
-/* How many runs there are to judge by: ranks ran once, together. */
+/* The number of runs to compare; ranks ran once, together. */
 static size_t
 count_runs (const struct radio_profile *profile)
 {
@@ -166,7 +166,7 @@ spread_of (const struct radio_profile *profile, uint32_t i, enum what what,
   return rd_spread_of (values, n);
 }
 
-/* A time as a signed number; what does not fit is at the end. */
+/* A time as a signed number, clamped to its range. */
 static int64_t
 to_ns (double value)
 {
@@ -175,7 +175,7 @@ to_ns (double value)
   return (int64_t) (value < 0 ? value - 0.5 : value + 0.5);
 }
 
-/* In how many runs a node was called at all. */
+/* The number of runs in which a node was called at all. */
 static size_t
 count_present (const struct radio_profile *profile, size_t node)
 {
@@ -189,10 +189,9 @@ count_present (const struct radio_profile *profile, size_t node)
   return n;
 }
 
-/* Whether a node belongs to the runs of its profile, all nother runs lacking
- * it: it is in all of the own, or in most and not so by chance, which would
- * put all of its occurrences on one side with a probability of 5 % at
- * most. */
+/* True if a node that all nother runs lack is typical of its own runs: it is
+ * in all of them, or in most, and chance would put all of its occurrences on
+ * one side with a probability of 5 % at most. */
 static bool
 belongs (const struct radio_profile *profile, size_t node, size_t nother)
 {
@@ -205,11 +204,11 @@ belongs (const struct radio_profile *profile, size_t node, size_t nother)
   return 2 * npresent > n && chance <= 0.05;
 }
 
-/* What is in a few runs of one side only (a wait that seldom happens) is
+/* A path in only a few runs of one side, as a wait that seldom happens, is
  * noise. */
 static enum radio_change
-judge_one_sided (const struct radio_comparison *comparison,
-                 const struct radio_difference *path)
+classify_one_sided (const struct radio_comparison *comparison,
+                    const struct radio_difference *path)
 {
   const struct radio_profile *before = comparison->before;
   const struct radio_profile *after = comparison->after;
@@ -221,8 +220,8 @@ judge_one_sided (const struct radio_comparison *comparison,
 }
 
 static void
-judge (const struct rd_spread *before, const struct rd_spread *after,
-       struct radio_difference *path)
+classify (const struct rd_spread *before, const struct rd_spread *after,
+          struct radio_difference *path)
 {
   path->change = RADIO_CHANGE_UNKNOWN;
   if (before->n < 2 || after->n < 2)
@@ -272,9 +271,9 @@ measure (const struct radio_comparison *comparison, const struct path *path,
       to_ns (spread_of (after, path->after, CALLS, values).median),
   };
   if (path->before == RD_NO_INDEX || path->after == RD_NO_INDEX)
-    difference.change = judge_one_sided (comparison, &difference);
+    difference.change = classify_one_sided (comparison, &difference);
   else
-    judge (&total[0], &total[1], &difference);
+    classify (&total[0], &total[1], &difference);
   return difference;
 }
 

@@ -43,7 +43,7 @@ struct slot {
 };
 
 struct rd_gzip {
-  const struct rd_crew *crew;
+  const struct rd_executor *executor;
   rd_gzip_sink_fn *sink;
   void *user_data;
   bool begun;                         /* the member's header is out */
@@ -59,26 +59,27 @@ struct rd_gzip {
 };
 
 static unsigned
-choose_nslots (const struct rd_crew *crew)
+choose_nslots (const struct rd_executor *executor)
 {
-  if (!crew || crew->nthreads <= 1)
+  if (!executor || executor->nthreads <= 1)
     return 1;
-  uint64_t n = (uint64_t) crew->nthreads * SLOTS_PER_THREAD;
-  n = rd_min_u64 (n, crew->most_nbytes / (sizeof (struct slot) + OUT_NBYTES));
+  uint64_t n = (uint64_t) executor->nthreads * SLOTS_PER_THREAD;
+  n = rd_min_u64 (n, executor->most_nbytes
+                      / (sizeof (struct slot) + OUT_NBYTES));
   return (unsigned) rd_max_u64 (rd_min_u64 (n, MAX_SLOTS), 1);
 }
 
 enum radio_status
-rd_gzip_open (const struct rd_crew *crew, rd_gzip_sink_fn *sink,
+rd_gzip_open (const struct rd_executor *executor, rd_gzip_sink_fn *sink,
               void *user_data, struct rd_gzip **result)
 {
   struct rd_gzip *gzip = rd_calloc (1, sizeof *gzip);
   if (gzip == NULL)
     return rd_fail_memory (sizeof *gzip);
-  gzip->crew = crew;
+  gzip->executor = executor;
   gzip->sink = sink;
   gzip->user_data = user_data;
-  gzip->nslots = choose_nslots (crew);
+  gzip->nslots = choose_nslots (executor);
   *result = gzip;
   return RADIO_OK;
 }
@@ -141,7 +142,8 @@ flush (struct rd_gzip *gzip)
     RD_TRY (gzip->sink (gzip->user_data, header, sizeof header - 1));
   }
   if (gzip->nused > 1)
-    RD_TRY (gzip->crew->run (gzip->crew, gzip->nused, deflate_piece, gzip));
+    RD_TRY (gzip->executor->run (gzip->executor, gzip->nused,
+                                 deflate_piece, gzip));
   else if (gzip->nused > 0)
     RD_TRY (deflate_piece (gzip, 0));
   for (unsigned i = 0; i < gzip->nused; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One gzip member, deflated as a stream into a sink.
  *
- * The stream is cut into pieces of one size, each deflated by itself, which
- * a crew does in parallel.  A piece begins with the 32 KiB before it as a
+ * The stream is cut into pieces of one size, each deflated by itself, in
+ * parallel by an executor.  A piece begins with the 32 KiB before it as a
  * dictionary and ends at a whole byte, so that all of them one after the
  * other are one deflate stream, at nearly no cost in size.  Its bytes depend
  * only on the data, neither on the number of threads nor on the sizes of
@@ -10,7 +10,7 @@
 #ifndef RD_GZIP_H
 #define RD_GZIP_H
 
-#include "src/nifti/crew.h"
+#include "src/nifti/executor.h"
 
 #define RD_GZIP_PIECE_NBYTES ((size_t) 256 << 10)
 
@@ -20,8 +20,8 @@ struct rd_gzip;
 typedef enum radio_status rd_gzip_sink_fn (void *user_data,
                                            const void *data, size_t nbytes);
 
-/* crew may be NULL, and must outlive the member. */
-enum radio_status rd_gzip_open (const struct rd_crew *crew,
+/* executor may be NULL, and must outlive the member. */
+enum radio_status rd_gzip_open (const struct rd_executor *executor,
                                 rd_gzip_sink_fn *sink, void *user_data,
                                 struct rd_gzip **gzip) RADIO_USE_RESULT;
 

@@ -25,7 +25,8 @@ write_plain (void *user_data, const void *data, size_t nbytes)
 }
 
 enum radio_status
-rd_output_open (const char *file, bool overwrite, const struct rd_crew *crew,
+rd_output_open (const char *file, bool overwrite,
+                const struct rd_executor *executor,
                 struct rd_output **result)
 {
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output
@@ -35,7 +36,7 @@ rd_output_open (const char *file, bool overwrite, const struct rd_crew *crew,
   RD_TRY (rd_newfile_open (file, overwrite, 0666, &output->newfile));
   size_t n = strlen (file);
   if (n >= 3 && strcasecmp (file + n - 3, ".gz") == 0)
-    RD_TRY (rd_gzip_open (crew, write_plain, output->newfile,
+    RD_TRY (rd_gzip_open (executor, write_plain, output->newfile,
                           &output->gzip));
   *result = RD_STEAL (output);
   return RADIO_OK;

@@ -2,7 +2,7 @@
 /* A file that appears whole or not at all: written under a temporary name
  * in the same folder, synced, renamed.  A name that ends in ".gz" is
  * deflated on the way.  A symbolic link is followed, so that it stays a link
- * to the new content; what is there and is no regular file (a device, a
+ * to the new content; an existing file that is not regular (a device, a
  * folder) is refused rather than replaced. */
 #ifndef RD_OUTPUT_H
 #define RD_OUTPUT_H
@@ -11,14 +11,14 @@
 #include "src/base/error.h"
 #include "src/base/cleanup.h"
 
-struct rd_crew;
+struct rd_executor;
 struct rd_output;
 
-/* overwrite false: RADIO_ERROR_EXISTS when the file is there (checked again
- * at commit, atomically).  crew deflates; it may be NULL, and must outlive
- * the output. */
+/* overwrite false: RADIO_ERROR_EXISTS when the file exists (checked again
+ * at commit, atomically).  executor deflates; it may be NULL, and must
+ * outlive the output. */
 enum radio_status rd_output_open (const char *file, bool overwrite,
-                                  const struct rd_crew *crew,
+                                  const struct rd_executor *executor,
                                   struct rd_output **output)
   RADIO_USE_RESULT;
 enum radio_status rd_output_write (struct rd_output *output,

@@ -11,7 +11,7 @@
 #include "src/array/pool.h"
 #include "src/base/error.h"
 #include "src/element/box.h"
-#include "src/nifti/crew.h"
+#include "src/nifti/executor.h"
 #include "src/nifti/npy.h"
 #include "src/nifti/output.h"
 #include "src/volume/file-slabs.h"
@@ -201,40 +201,42 @@ write_elements (void *user_data, void *data, size_t nbytes)
   return rd_output_write (writing->output, data, nbytes);
 }
 
-/* The context's pool as the crew that deflates pieces of a .nii.gz. */
-struct pool_crew {
-  struct rd_crew base;
+/* Deflates the pieces of a .nii.gz on the context's pool of threads. */
+struct pool_executor {
+  struct rd_executor base;
   struct rd_pool *pool;
 };
 
-struct crew_job {
+struct executor_job {
   struct rd_job job;          /* first: what the tasks get */
-  rd_crew_task_fn *task;
+  rd_executor_task_fn *task;
   void *data;
 };
 
 static enum radio_status
-do_crew_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+do_executor_task (struct rd_job *job, uint64_t task,
+                  struct rd_scratch *scratch)
 {
-  const struct crew_job *crew_job = (const struct crew_job *) job;
+  const struct executor_job *executor_job = (const struct executor_job *) job;
   (void) scratch;
-  return crew_job->task (crew_job->data, task);
+  return executor_job->task (executor_job->data, task);
 }
 
-static const struct radio_site crew_site = {
-  "deflate pieces", RD_IN_OPERATION, "run_crew", __FILE__, __LINE__,
+static const struct radio_site executor_site = {
+  "deflate pieces", RD_IN_OPERATION, "run_executor", __FILE__, __LINE__,
   RADIO_SCOPE_WORK
 };
 
 static enum radio_status
-run_crew (const struct rd_crew *crew, uint64_t n, rd_crew_task_fn *task,
-          void *data)
+run_executor (const struct rd_executor *executor, uint64_t n,
+              rd_executor_task_fn *task, void *data)
 {
-  struct crew_job job = {
-    .job = { .run = do_crew_task, .n = n, .site = &crew_site },
+  struct executor_job job = {
+    .job = { .run = do_executor_task, .n = n, .site = &executor_site },
     .task = task, .data = data,
   };
-  return rd_pool_run (((const struct pool_crew *) crew)->pool, &job.job);
+  struct rd_pool *pool = ((const struct pool_executor *) executor)->pool;
+  return rd_pool_run (pool, &job.job);
 }
 
 /* Write header and elements to a file, which appears when it is complete. */
@@ -243,16 +245,16 @@ write_file (const struct rd_stream *stream, const struct rd_buffer *header,
             bool swapped, const char *file, bool overwrite)
 {
   const struct radio_context *context = stream->array->store->context;
-  const struct pool_crew crew = {
+  const struct pool_executor executor = {
     .base = {
       .nthreads = context->nthreads,
       .most_nbytes = context->memory_limit_nbytes / 16,
-      .run = run_crew,
+      .run = run_executor,
     },
     .pool = context->pool,
   };
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output = NULL;
-  RD_TRY (rd_output_open (file, overwrite, &crew.base, &output));
+  RD_TRY (rd_output_open (file, overwrite, &executor.base, &output));
   RD_TRY (rd_output_write (output, header->data, header->nbytes));
   struct writing writing = {
     .output = output, .swapped = swapped,

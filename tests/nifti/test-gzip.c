@@ -23,7 +23,7 @@
 /* Each task on a thread of its own. */
 struct errand {
   pthread_t thread;
-  rd_crew_task_fn *task;
+  rd_executor_task_fn *task;
   void *data;
   uint64_t number;
   enum radio_status status;
@@ -38,12 +38,12 @@ run_errand (void *argument)
 }
 
 static enum radio_status
-run_threads (const struct rd_crew *crew, uint64_t n, rd_crew_task_fn *task,
-             void *data)
+run_threads (const struct rd_executor *executor, uint64_t n,
+             rd_executor_task_fn *task, void *data)
 {
   struct errand errands[64];
   enum radio_status status = RADIO_OK;
-  (void) crew;
+  (void) executor;
   assert_true (n <= 64);
   for (uint64_t i = 0; i < n; i++) {
     errands[i] = (struct errand) { .task = task, .data = data, .number = i };
@@ -60,29 +60,29 @@ run_threads (const struct rd_crew *crew, uint64_t n, rd_crew_task_fn *task,
 
 /* The last one first. */
 static enum radio_status
-run_backwards (const struct rd_crew *crew, uint64_t n, rd_crew_task_fn *task,
-               void *data)
+run_backwards (const struct rd_executor *executor, uint64_t n,
+               rd_executor_task_fn *task, void *data)
 {
-  (void) crew;
+  (void) executor;
   while (n-- > 0)
     RD_TRY (task (data, n));
   return RADIO_OK;
 }
 
 static enum radio_status
-run_and_fail (const struct rd_crew *crew, uint64_t n, rd_crew_task_fn *task,
-              void *data)
+run_and_fail (const struct rd_executor *executor, uint64_t n,
+              rd_executor_task_fn *task, void *data)
 {
-  (void) crew;
+  (void) executor;
   (void) n;
   RD_TRY (task (data, 0));
-  return rd_fail (RADIO_ERROR_PERMISSION, "the crew went home");
+  return rd_fail (RADIO_ERROR_PERMISSION, "the executor went home");
 }
 
-static const struct rd_crew threads = { 3, 64 * MIB, run_threads };
-static const struct rd_crew backwards = { 2, 64 * MIB, run_backwards };
-static const struct rd_crew poor = { 8, 1, run_and_fail };
-static const struct rd_crew failing = { 2, 64 * MIB, run_and_fail };
+static const struct rd_executor threads = { 3, 64 * MIB, run_threads };
+static const struct rd_executor backwards = { 2, 64 * MIB, run_backwards };
+static const struct rd_executor poor = { 8, 1, run_and_fail };
+static const struct rd_executor failing = { 2, 64 * MIB, run_and_fail };
 
 static enum radio_status
 append (void *user_data, const void *data, size_t nbytes)
@@ -92,11 +92,11 @@ append (void *user_data, const void *data, size_t nbytes)
 
 /* The member of some data that come `step' bytes at a time. */
 static enum radio_status
-deflate (const struct rd_crew *crew, const unsigned char *data,
+deflate (const struct rd_executor *executor, const unsigned char *data,
          size_t nbytes, size_t step, struct rd_buffer *out)
 {
   struct rd_gzip *gzip;
-  RD_TRY (rd_gzip_open (crew, append, out, &gzip));
+  RD_TRY (rd_gzip_open (executor, append, out, &gzip));
   enum radio_status status = RADIO_OK;
   for (size_t at = 0; at < nbytes && status == RADIO_OK; at += step)
     status = rd_gzip_write (gzip, data + at,
@@ -150,12 +150,12 @@ make_data (size_t nbytes)
 }
 
 static void
-assert_member (const struct rd_crew *crew, const unsigned char *data,
+assert_member (const struct rd_executor *executor, const unsigned char *data,
                size_t nbytes, size_t step)
 {
   struct rd_buffer one RD_BUFFER_SCOPE = { 0 };
   struct rd_buffer usual RD_BUFFER_SCOPE = { 0 };
-  assert_ok (deflate (crew, data, nbytes, step, &one));
+  assert_ok (deflate (executor, data, nbytes, step, &one));
   assert_ok (deflate (NULL, data, nbytes, nbytes + 1, &usual));
   assert_inflates_to (&one, data, nbytes);
   assert_int_equal (one.nbytes, usual.nbytes);
@@ -239,7 +239,7 @@ a_piece_refers_to_what_stands_before_it (void **state)
 }
 
 static void
-a_failure_of_the_crew_is_told (void **state)
+a_failure_of_the_executor_is_returned (void **state)
 {
   unsigned char *data = make_data (3 * PIECE);
   struct rd_buffer member RD_BUFFER_SCOPE = { 0 };
@@ -249,7 +249,7 @@ a_failure_of_the_crew_is_told (void **state)
   free (data);
 }
 
-/* What takes the bytes is full after so many. */
+/* A sink that is full after `room' bytes. */
 struct full {
   size_t room, nbytes;
 };
@@ -266,7 +266,7 @@ fill (void *user_data, const void *data, size_t nbytes)
 
 /* At the header, amid the pieces, at the trailer. */
 static void
-a_failure_of_who_takes_the_bytes_is_told (void **state)
+a_failure_of_the_sink_is_returned (void **state)
 {
   unsigned char *data = make_data (3 * PIECE);
   struct rd_buffer member RD_BUFFER_SCOPE = { 0 };
@@ -315,8 +315,8 @@ main (void)
     cmocka_unit_test (a_member_does_not_depend_on_how_the_data_come),
     cmocka_unit_test (a_short_write_may_come_before_long_ones),
     cmocka_unit_test (a_piece_refers_to_what_stands_before_it),
-    cmocka_unit_test (a_failure_of_the_crew_is_told),
-    cmocka_unit_test (a_failure_of_who_takes_the_bytes_is_told),
+    cmocka_unit_test (a_failure_of_the_executor_is_returned),
+    cmocka_unit_test (a_failure_of_the_sink_is_returned),
     cmocka_unit_test (each_allocation_may_fail),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -297,7 +297,7 @@ struct competitor {
 };
 
 static enum radio_status
-let_rival_win (struct bytes_source *source, void *user_data)
+let_competitor_win (struct bytes_source *source, void *user_data)
 {
   struct competitor *competitor = user_data;
   struct radio_store *store = must_open_store (STORE);
@@ -321,7 +321,7 @@ race (struct competitor *competitor, enum radio_existing existing,
   struct radio_ingest_result result = { 0 };
   struct bytes_source source BYTES_SOURCE_SCOPE;
   bytes_source_open (&source, &spec);
-  source.hook = let_rival_win;
+  source.hook = let_competitor_win;
   source.user_data = competitor;
   enum radio_status status
     = rd_ingest_source (store, &source.source, "ct/a", &options, &result);
