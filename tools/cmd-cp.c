@@ -226,7 +226,7 @@ add_named (struct cp *cp, struct radio_store *store, const char *name,
   struct radio_volume *volume;
   if (*name == '\0'
       && radio_volume_open (store, "", &volume) == RADIO_OK) {
-    /* The root is a volume, and no path tells its name. */
+    /* The root is a volume, and no path gives its name. */
     radio_volume_close (volume);
     if (cp->name == NULL)
       return rd_error ("%s: a volume without a store; use --name "

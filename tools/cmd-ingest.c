@@ -55,8 +55,8 @@ struct job {
   size_t i;
 };
 
-/* Of a pair, the file that was named may be the small half: the total is
- * corrected when the size becomes known. */
+/* The file named may be the small half of a pair: the total is corrected when
+ * the size becomes known. */
 static enum radio_status
 on_ingest_progress (const struct radio_progress *p, void *user_data)
 {

@@ -122,7 +122,7 @@ parse_slice (struct slice *slice, struct rd_args *args)
   return false;
 }
 
-/* Returns the axis of a letter, or the array's rank when there is none. */
+/* Returns the axis of a letter, or the array's rank without one. */
 static size_t
 axis_of (const struct radio_volume_info *info, char letter)
 {

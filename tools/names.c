@@ -275,7 +275,7 @@ struct address {
   struct radio_store *store;      /* at the top */
 };
 
-/* The length of the scheme of a URL; 0: it is none. */
+/* The length of the scheme of a URL; 0 for other operands. */
 static size_t
 scheme_nbytes (const char *operand)
 {

@@ -12,7 +12,7 @@
 
 #include "tools/new-file.h"
 
-/* What bears the name already is a file to replace, or nothing. */
+/* Checks that the name is free, or a file that may be replaced. */
 static int
 check_name (const char *name, bool overwrite)
 {
@@ -81,7 +81,7 @@ rd_new_file_open (struct rd_new_file *file)
 {
   if (check_name (file->name, file->overwrite))
     return RD_EXIT_FAILED;
-  /* What a link leads to is replaced, not the link. */
+  /* The link's target is replaced, not the link. */
   file->target = realpath (file->name, NULL);
   if (file->target == NULL)
     file->target = rd_format ("%s", file->name);

@@ -283,8 +283,8 @@ on_png_warning (png_structp png, png_const_charp text)
   (void) text;
 }
 
-/* Contains all calls that may jump back, behind one setjmp and without
- * variables that change after it. */
+/* Contains all calls that may jump back, after one setjmp, and no variables
+ * that change after it. */
 static bool
 write_rows (png_structp png, png_infop info, FILE *file,
             const struct rd_picture *picture)

@@ -97,7 +97,7 @@ rd_http_attempt_open (const struct rd_http_options *options,
                       struct rd_http_task *task,
                       struct rd_http_attempt **attempt) RADIO_USE_RESULT;
 
-/* The other attempt of the same task; NULL: there is none. */
+/* The other attempt of the same task, or NULL. */
 static inline struct rd_http_attempt *
 rd_http_other_attempt (const struct rd_http_attempt *attempt)
 {

@@ -29,7 +29,7 @@
 /* The pause between two rounds, for servers that keep no connection. */
 #define AGAIN_NS (UINT64_C (30) * 1000000000)
 
-/* libcurl 7.88 calls connect() also for a socket that it was told is
+/* libcurl 7.88 calls connect() also for a socket reported to it as
  * connected.  Linux lets that succeed once, other systems never do. */
 void
 rd_http_preconnect_init (struct rd_http_preconnect *preconnect, unsigned max)

@@ -57,7 +57,7 @@ store_size (struct rd_io *io, const char *key, uint64_t *nbytes)
 
 /*------------------------------------------------------------------------
  * Locks: an flock on the folder itself, so that a process that dies leaves
- * nothing behind.  The holder may remove the folder while others wait: they
+ * no lock.  The holder may remove the folder while others wait: they
  * find that the name denotes another folder now, or none, and start over.
  *----------------------------------------------------------------------*/
 

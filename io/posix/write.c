@@ -24,7 +24,7 @@
 /* Less than this is not flushed before the end. */
 #define FLUSH_NBYTES ((uint64_t) 4 << 20)
 
-/* A temporary file; path is NULL when there is none (any more). */
+/* A temporary file; path is NULL before it exists and after it is gone. */
 struct temp_file {
   int fd;
   char *path;

@@ -21,7 +21,7 @@ struct listing {
   struct rd_entries entries;  /* of this page, or without recursion all */
   uint64_t collected_nbytes;  /* that they take */
 
-  /* Of the current page. */
+  /* The current page. */
   struct rd_s3_page page;
   char *token;                /* of the next page */
   char *key;                  /* of the current item */

@@ -180,7 +180,7 @@ struct sweep {
   struct rd_io_swept *swept;
   char *below;                /* "store/prefix/" */
 
-  /* Of the current page, and of the current upload in it. */
+  /* The current page, and the current upload in it. */
   struct rd_s3_page page;
   char *next_key, *next_id;
   char *key, *id;

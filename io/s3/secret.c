@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Small files that hold secrets, and memory that is zeroized.  A buffer that
- * grows would leave copies behind, so it is allocated at its full size. */
+ * grows would leave copies in freed memory, so it is allocated at its full
+ * size. */
 #include <config.h>
 
 #include <errno.h>

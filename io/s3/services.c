@@ -126,8 +126,8 @@ RD_DEFINE_CLEANUP (http, struct rd_http, rd_http_close);
 
 /* Sends a request and waits for the response.  RADIO_OK for any status, but a
  * transient one at the last attempt.  The response replaces the buffer's
- * content; it is allocated at its full size, so that no copy of a secret is
- * left behind. */
+ * content; it is allocated at its full size, so that no copy of a secret
+ * stays in freed memory. */
 static enum radio_status
 run_request (struct service_request *request, struct rd_buffer *response,
              unsigned *status)
@@ -464,7 +464,8 @@ add_field (struct rd_buffer *body, const char *name, const char *value)
   return status;
 }
 
-/* Allocated at its full size, so that no copy of the token is left behind. */
+/* Allocates body at its full size, so that no copy of the token stays in
+ * freed memory. */
 static enum radio_status
 make_body (const struct rd_s3_role *role, const char *token,
            struct rd_buffer *body)

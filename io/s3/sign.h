@@ -85,7 +85,7 @@ void rd_s3_signed_free (struct rd_s3_signed *out);
 
 #define RD_S3_SIGNED_SCOPE RD_CLEANUP (rd_s3_signed_free)
 
-/* Adds headers to an attempt; leaves no copy of secrets behind. */
+/* Adds headers to an attempt; zeroizes its copies of secrets. */
 enum radio_status rd_s3_add_headers (struct rd_http_headers *headers,
                                      const struct rd_s3_header *added,
                                      size_t n) RADIO_USE_RESULT;

@@ -133,8 +133,7 @@ struct rd_s3_call {
   struct rd_s3_header headers[RD_S3_NHEADERS];
   size_t nheaders;
 
-  /* A checksum header, omitted where the server rejects it; its name is NULL
-   * where there is none. */
+  /* A checksum header, omitted (name NULL) where the server rejects it. */
   struct rd_s3_header sum;
   char crc32c[RD_S3_CRC32C_NBYTES];   /* of the body of a PUT */
   bool sent_sum;                      /* with the last attempt */

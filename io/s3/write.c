@@ -27,7 +27,7 @@ RD_S3_SITE (complete_site, "complete upload");
 RD_S3_SITE (abort_site, "abort upload");
 
 /*------------------------------------------------------------------------
- * The writer of an object: a header of random digits tells after a lost
+ * The writer of an object: a header of random digits shows after a lost
  * response whether an object is ours
  *----------------------------------------------------------------------*/
 

@@ -199,8 +199,8 @@ find_span (const struct flows *flows, uint32_t id)
 }
 
 /* The last moment at which a span is the innermost of its lane for every
- * reader: before its end, and before what begins next.  When that begins
- * with it, there is none, and its beginning has to do. */
+ * reader: before its end, and before what begins next.  Its beginning, when the
+ * next one begins with it, since there is no such moment then. */
 static uint64_t
 latest_moment (const struct flows *flows, const struct rd_span *span)
 {
@@ -269,7 +269,7 @@ free_group (struct group *group)
   rd_buffer_free (&group->events);
 }
 
-/* Two that begin together need not be told apart: readers put the longer
+/* Two that begin together need no different times: readers put the longer
  * one first. */
 static bool
 is_step (const struct event *before, const struct event *after)
@@ -277,8 +277,8 @@ is_step (const struct event *before, const struct event *after)
   return before->is_end || after->is_end;
 }
 
-/* How many steps after the first event the one is that keeps its time: the
- * first that begins, or what ends last. */
+/* The number of steps from the first event to the one that keeps its time:
+ * the first that begins, or else the last that ends. */
 static int
 count_steps_to_anchor (const struct event *events, size_t n)
 {

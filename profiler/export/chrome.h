@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When events of a Chrome trace happen, to the picosecond: readers that take
  * an X event apart into a begin and an end, and sort them as floating-point
- * numbers of microseconds, lose the nesting of what happens in the same
+ * numbers of microseconds, lose the nesting of events in the same
  * nanosecond.  So events of one lane and one nanosecond are set apart, by so
  * little that each still rounds to its nanosecond. */
 #ifndef RD_CHROME_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folded stacks, for flamegraph.pl and whoever reads the same: a line
+/* Folded stacks, for flamegraph.pl and compatible readers: a line
  * "root;child;leaf NS" for each node that has wall time of its own. */
 #include <config.h>
 
@@ -8,7 +8,7 @@
 #include "profiler/export/export.h"
 
 /* Where a number at the end of a name begins, with the blank before it: a
- * reader would take it for a count of its own.  NULL if there is none. */
+ * reader would take it for a sample count.  NULL without such a number. */
 static const char *
 find_count (const char *name)
 {

@@ -78,7 +78,7 @@ link_of (size_t node)
   return node == RADIO_NO_PARENT ? 0 : (uint32_t) node + 1;
 }
 
-/* What follows when a node and all below it are done. */
+/* The next link after a node and all below it. */
 static uint32_t
 link_after (const struct radio_profile *profile, const struct links *links,
             uint32_t at)

@@ -6,8 +6,7 @@
 
 #include "profiler/model/profile.h"
 
-/* Nodes of equal name, file and line are one frame, wherever in the tree
- * they stand. */
+/* Nodes of equal name, file and line are one frame, anywhere in the tree. */
 struct rd_frames {
   uint32_t *of_node;          /* the frame of each node */
   uint32_t *node;             /* of each frame: one node that it is of */

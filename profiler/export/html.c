@@ -504,7 +504,7 @@ fill_static (const struct radio_profile *profile, struct rd_writer *writer)
   return RADIO_OK;
 }
 
-/* Outside of what a script hides. */
+/* Outside the parts that a script hides. */
 static enum radio_status
 fill_curve (const struct radio_profile *profile, struct rd_writer *writer)
 {

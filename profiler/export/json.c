@@ -38,7 +38,7 @@ find_slot (const struct strings *strings, const char *text)
   return &strings->slots[at];
 }
 
-/* Twice the room; the slots are filled anew. */
+/* Doubles the capacity and rehashes. */
 static bool
 grow (struct strings *strings)
 {

@@ -84,7 +84,7 @@ texts_free (struct texts *texts)
 
 /*------------------------------------------------------------------------
  * The wire format: a key (field number and type), then a number in groups of
- * seven bits, or a length and so many bytes.
+ * seven bits, or a length and that number of bytes.
  *----------------------------------------------------------------------*/
 
 enum { TYPE_NUMBER = 0, TYPE_BYTES = 2 };

@@ -128,7 +128,7 @@ open_block (struct block *block, struct json_object *document)
   const unsigned char *end = at + block->bytes.nbytes;
   for (size_t i = 0; i < block->ncolumns; i++) {
     block->cursors[i].at = at;
-    /* The first byte after n numbers; NULL when there are not so many. */
+    /* The first byte after n numbers; NULL when there are fewer. */
     size_t n = block->count;
     for (; n > 0 && at < end; at++)
       n -= *at < 0x80;

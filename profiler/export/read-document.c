@@ -448,7 +448,7 @@ read_all (struct reading *reading)
   return rd_read_tiles (reading->document, reading->where, reading->profile);
 }
 
-/* The document within a page; the bytes themselves where there is none. */
+/* Finds the document within a page; other bytes are the document. */
 static void
 find_document (const char **text, size_t *nbytes)
 {
@@ -473,8 +473,8 @@ is_profile (struct json_object *document)
          && strcmp (json_object_get_string (format), RD_JSON_FORMAT) == 0;
 }
 
-/* Whether bytes that are no JSON were meant to be a profile: then the
- * parser's message is what helps. */
+/* True if bytes that are no JSON were meant to be a profile: then the
+ * parser's message helps. */
 static bool
 looks_like_profile (const char *text, size_t nbytes)
 {

@@ -144,8 +144,8 @@ rd_read_foreign (const char *text, size_t nbytes,
 /* Bytes read at once of a file of unknown size. */
 #define STEP_NBYTES ((size_t) 1 << 16)
 
-/* How long a pipe may take to get its first bytes: whoever makes a profile
- * for it has begun. */
+/* How long a pipe may take to get its first bytes: its writer runs already.
+ */
 #define WRITER_TIMEOUT_MS 5000
 
 /* Read on to the end; room doubles, so that a pipe is no quadratic work. */
@@ -188,7 +188,7 @@ static enum radio_status
 read_file (const char *path, struct rd_buffer *bytes)
 {
   struct stat st;
-  /* To open a pipe that nobody writes to would wait for ever. */
+  /* Without O_NONBLOCK, open would block on a pipe without a writer. */
   RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK
                              | O_NOCTTY);
   if (fd < 0 || fstat (fd, &st) != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of reading a profile back.  All of the bytes are hostile: counts
- * are believed only as far as there are bytes behind them. */
+/* The steps of reading a profile back.  No byte is trusted: a count is
+ * believed only as far as the bytes that follow allow. */
 #ifndef RD_READ_H
 #define RD_READ_H
 
@@ -14,8 +14,8 @@ enum radio_status rd_profile_parse (const char *text, size_t nbytes,
                                     struct radio_profile **profile)
   RADIO_USE_RESULT;
 
-/* Raise that bytes are no profile of radio's, and say what they are where
- * that can be told; document: them as JSON, or NULL. */
+/* Fails: the bytes are no profile of radio's.  The message says what they
+ * are if their format is known; document: them as JSON, or NULL. */
 enum radio_status rd_read_foreign (const char *text, size_t nbytes,
                                    struct json_object *document,
                                    const char *where);

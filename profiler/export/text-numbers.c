@@ -22,8 +22,8 @@ divide (uint64_t part, uint64_t whole)
   return part / whole + (part % whole >= whole - whole / 2);
 }
 
-/* value / size with three digits: 9.99, 99.9, 999, and all there are above.
- * The comparisons are those of what would be printed. */
+/* value / size with three digits, or more from 1000 on: 9.99, 99.9, 999.
+ * Compares rounded values, as they would be printed. */
 static void
 print_digits (uint64_t value, uint64_t size, char text[RD_NUMBER_NBYTES])
 {

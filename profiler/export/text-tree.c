@@ -12,15 +12,15 @@
 #include "profiler/counters.h"
 #include "profiler/export/text.h"
 
-/* What the tree itself gets before the next column is shown: what its
- * deepest scope needs, within these. */
+/* Limits of the tree's own column, which is as wide as its deepest scope
+ * needs. */
 #define SCOPE_MIN_WIDTH 28
 #define SCOPE_MAX_WIDTH 36
 
-/* Of that, for a name behind its branches. */
+/* The part of that for a name, after its branches. */
 #define NAME_MIN_WIDTH 12
 
-/* Of that, for the word that it failed: names are cut before it. */
+/* The part of that for the word that it failed; the name is cut for it. */
 #define FAILURE_MIN_WIDTH 6
 #define FAILURE_NBYTES 128
 
@@ -190,7 +190,7 @@ measure_scopes (const struct rd_text *text)
   return most < SCOPE_MAX_WIDTH ? most : SCOPE_MAX_WIDTH;
 }
 
-/* What matters most is shown first, as long as there is room. */
+/* Shows the most important columns, as far as the width allows. */
 static void
 choose_columns (struct tree *tree)
 {
@@ -265,8 +265,8 @@ sort_children (struct tree *tree)
   return RADIO_OK;
 }
 
-/* Tiny ones are told from others by their time; what has none (instants)
- * is there for its calls, and what failed for that. */
+/* True if a node's time is too small to show it.  Nodes without time
+ * (instants) are shown for their calls, and failed ones for their failure. */
 static bool
 is_tiny (const struct tree *tree, uint32_t node)
 {
@@ -370,8 +370,8 @@ write_levels (const struct rd_text *text, const struct branches *at,
     rd_write_text (text->writer, text->utf8 ? "\xe2\x94\x82  " : "|  ");
 }
 
-/* Returns the characters written.  Far down, only the nearest levels are
- * drawn, behind dots. */
+/* Returns the characters written.  Of a deep node, only the nearest levels
+ * are drawn, after dots. */
 static size_t
 write_branches (const struct tree *tree, const struct branches *at,
                 unsigned depth)
@@ -555,7 +555,7 @@ write_titles (const struct tree *tree)
   rd_write_text (text->writer, "\n");
 }
 
-/* What the marks mean, as far as there are any. */
+/* Writes the meanings of the marks that were used. */
 static void
 write_legend (const struct rd_text *text)
 {

@@ -90,8 +90,8 @@ rd_write_wrapped (struct rd_writer *writer, const char *text, size_t indent,
 #define DEFAULT_COLUMNS 80
 #define LEAST_COLUMNS 50
 
-/* Of the keys of sums and facts; the long ones among those that programs
- * give may push their values to the right. */
+/* The widths of the keys of sums and facts; a longer key that a program
+ * gave pushes its value to the right. */
 #define KEY_WIDTH 12
 #define KEY_MAX_WIDTH 32
 
@@ -126,7 +126,7 @@ struct line {
   size_t column;              /* 0: no item was written */
 };
 
-/* Returns the column of what follows. */
+/* Returns the column after the key. */
 static size_t
 begin_line (const struct rd_text *text, const char *key)
 {
@@ -305,7 +305,7 @@ write_memory (const struct rd_text *text)
   end_line (&line);
 }
 
-/* A count, if there is anything to tell. */
+/* A count, unless it is 0. */
 static void
 add_count (struct line *line, uint64_t count, const char *word)
 {

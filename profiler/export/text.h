@@ -7,7 +7,7 @@
 #include "src/base/text.h"
 #include "profiler/export/export.h"
 
-/* How a profile as text begins: its reader tells it by this. */
+/* The beginning of a profile as text, by which its reader knows it. */
 #define RD_TEXT_OPENING "radio profile: "
 
 /* Three digits and a unit: "812 ms", "1.23 s", "45 ns". */
@@ -56,7 +56,7 @@ struct rd_text {
   const struct radio_profile *profile;
   bool colour, utf8;
   size_t columns;
-  uint64_t whole_ns;          /* what shares of total are of */
+  uint64_t whole_ns;          /* 100 % of the percentages of total */
 };
 
 enum rd_colour {

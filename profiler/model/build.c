@@ -80,7 +80,7 @@ own (struct radio_profile *profile, const char **text)
   return RADIO_OK;
 }
 
-/* Indexes are of 32 bits, and RD_NO_INDEX is none. */
+/* Indexes have 32 bits, and RD_NO_INDEX is no valid one. */
 static enum radio_status
 check_room (size_t n, const char *what, uint32_t *index)
 {

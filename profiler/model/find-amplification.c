@@ -17,7 +17,7 @@
 #include "profiler/model/findings.h"
 #include "profiler/model/vector.h"
 
-/* Twice as much as wanted is worth telling, if it is a megabyte at least. */
+/* Twice as much as wanted is worth reporting, from a megabyte on. */
 #define MIN_RATIO 2
 #define MIN_EXCESS_NBYTES 1000000
 
@@ -84,7 +84,7 @@ count_elements (const struct shape *shape)
 }
 
 /* The size of an element, from what a decoded tile held; that of CT if it
- * cannot be told. */
+ * is unknown. */
 static uint64_t
 item_nbytes (const struct rd_finder *finder, const struct shape *tile)
 {
@@ -104,8 +104,8 @@ below (const struct rd_finder *finder, size_t node,
   return radio_profile_counter (finder->profile, node, counter->name, true);
 }
 
-/* Whether a node is an operation that decodes and delivers nothing, as one
- * that checks does: nobody wanted more. */
+/* True for an operation that decodes and delivers nothing, as a check does:
+ * it needs all that it reads. */
 static bool
 delivers_nothing (const struct rd_finder *finder, size_t node)
 {
@@ -133,7 +133,7 @@ count_unwanted (const struct rd_finder *finder)
   return nbytes;
 }
 
-/* The node with the most decoded below it that tells its shapes. */
+/* Finds the node with the most decoded below it that reports its shapes. */
 static bool
 find_geometry (const struct rd_finder *finder, struct geometry *best)
 {
@@ -234,7 +234,7 @@ best_tiling (const struct geometry *geometry, double *ratio)
 }
 
 /*------------------------------------------------------------------------
- * Telling
+ * Report
  *----------------------------------------------------------------------*/
 
 /* From the last axis (x) on: in the order of --tiling and --size. */
@@ -260,9 +260,9 @@ is_amplified (uint64_t got, uint64_t wanted)
          && got - wanted >= MIN_EXCESS_NBYTES;
 }
 
-/* What was delivered, in bytes as they are stored: elements that became
- * larger on the way (int16 read as float) are no less to decode for.  That
- * is seen where all boxes together are half, a quarter or an eighth of it. */
+/* The bytes delivered, counted in the stored type: elements that became
+ * larger on the way (int16 read as float) took no more decoding.  The ratio
+ * shows where all boxes together are half, a quarter or an eighth of it. */
 static uint64_t
 as_stored (const struct rd_finder *finder, const struct geometry *geometry,
            uint64_t delivered)

@@ -71,7 +71,7 @@ static const struct kind kinds[] = {
 };
 
 static enum radio_status
-tell_category (struct rd_finder *finder, const struct kind *kind)
+report_category (struct rd_finder *finder, const struct kind *kind)
 {
   const struct rd_category_times *times = &finder->times[kind->category];
   uint64_t ns = rd_sum (times->work_ns, times->wait_ns);
@@ -116,7 +116,7 @@ find_category (struct rd_finder *finder)
     return RADIO_OK;
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
     if (is_bound_by (finder, kinds[i].category))
-      return tell_category (finder, &kinds[i]);
+      return report_category (finder, &kinds[i]);
   return RADIO_OK;
 }
 
@@ -134,7 +134,7 @@ is_bound_by_requests (const struct rd_finder *finder)
 }
 
 static enum radio_status
-tell_requests (struct rd_finder *finder)
+report_requests (struct rd_finder *finder)
 {
   /* The node of requests with the most time. */
   const struct radio_profile_node *node = NULL, *nodes;
@@ -225,7 +225,7 @@ enum radio_status
 rd_find_bound (struct rd_finder *finder)
 {
   if (is_bound_by_requests (finder))
-    RD_TRY (tell_requests (finder));
+    RD_TRY (report_requests (finder));
   else
     RD_TRY (find_category (finder));
   RD_TRY (find_queueing (finder));

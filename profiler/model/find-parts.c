@@ -16,12 +16,12 @@
  * Time by size
  *----------------------------------------------------------------------*/
 
-/* So many points are told in a sentence; the page shows all. */
-#define MAX_TOLD 6
+/* Points in the sentence at most; the page shows all. */
+#define MAX_POINTS 6
 
 /* "box 64 (524 kB) 1.2 ms, 437 MB/s" */
 static size_t
-tell_point (const struct rd_finder *finder, const struct rd_curve_point *point,
+print_point (const struct rd_finder *finder, const struct rd_curve_point *point,
             char *text, size_t nbytes)
 {
   int n = snprintf (text, nbytes, "%.20s (%s) %s, %s; ",
@@ -43,9 +43,9 @@ rd_find_curve (struct rd_finder *finder)
     return RADIO_OK;
   const struct rd_curve_point *first = &curve.at[0];
   const struct rd_curve_point *last = &curve.at[curve.n - 1];
-  size_t ntold = rd_min_u64 (curve.n, MAX_TOLD);
-  for (size_t i = 0; i < ntold; i++)
-    at += tell_point (finder, &curve.at[i * (curve.n - 1) / (ntold - 1)],
+  size_t npoints = rd_min_u64 (curve.n, MAX_POINTS);
+  for (size_t i = 0; i < npoints; i++)
+    at += print_point (finder, &curve.at[i * (curve.n - 1) / (npoints - 1)],
                       points + at, sizeof points - at);
   struct rd_claim claim = {
     "time-by-size", "Time by size", RADIO_FINDING_NOTE,
@@ -63,8 +63,8 @@ rd_find_curve (struct rd_finder *finder)
 /* The slowest rank over the mean: time that the others wait. */
 #define IMBALANCE 1.2
 
-/* Less time is lost by nobody: of the mean over the others' waiting, and of
- * what a run is beside the others. */
+/* Smaller losses are ignored: of the mean over the others' waiting, and of
+ * a run relative to the others. */
 #define MIN_LOST_NS 1000000
 #define MIN_LOST_SHARE 0.01
 #define MIN_RANGE_NS 100000

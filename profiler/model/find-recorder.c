@@ -14,8 +14,8 @@
  * Failures and CPU time
  *----------------------------------------------------------------------*/
 
-/* Of the work: below, the threads did not have the CPUs that they could have
- * used; if it is so much at least. */
+/* Threads that ran for a smaller part of their work lacked CPUs that they
+ * could have used, if they waited at least that long. */
 #define RAN_SHARE 0.8
 #define MIN_IDLE_NS 10000000
 
@@ -63,8 +63,8 @@ find_failure (struct rd_finder *finder)
                    message);
 }
 
-/* A program may live with an operation that failed: a hint, where nobody
- * says that the whole did. */
+/* A program may tolerate an operation that failed: only a hint, unless the
+ * whole program failed. */
 static enum radio_status
 find_failures (struct rd_finder *finder)
 {
@@ -128,7 +128,7 @@ rd_find_process (struct rd_finder *finder)
  * Overhead and limits of the recorder
  *----------------------------------------------------------------------*/
 
-/* Of the threads' work: small scopes are then shown too large. */
+/* The part of the threads' work above which small scopes look too large. */
 #define OVERHEAD_SHARE 0.03
 #define OVERHEAD_PROBLEM_SHARE 0.1
 

@@ -114,11 +114,11 @@ rd_find_memory (struct rd_finder *finder)
  * that had to come from the disk or were in memory, indexes in the cache.
  *----------------------------------------------------------------------*/
 
-/* Of requests: from here on they are more than an accident. */
+/* The part of requests above which retries are no accident. */
 #define RETRY_SHARE 0.01
 
-/* Of the time in calls that read files: waiting, when they are cold; and
- * hardly any when they are warm. */
+/* The part of the time in calls that read files spent waiting: at least this
+ * when they are cold, and at most this when they are warm. */
 #define COLD_SHARE 0.5
 #define WARM_SHARE 0.1
 

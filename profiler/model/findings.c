@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The few facts that matter, from the data of a profile: a summary is made,
- * each kind of finding is looked for, and what matters most comes first.
- * None is told without the numbers that it rests on. */
+/* The few facts that matter, from the data of a profile: makes a summary,
+ * looks for each kind of finding, and puts the most important first.  Each
+ * finding names the numbers that it rests on. */
 #include <config.h>
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the files that look for findings: a summary of the profile, and
- * how a finding is told. */
+ * the report of a finding. */
 #ifndef RD_FINDINGS_H
 #define RD_FINDINGS_H
 
@@ -62,19 +62,19 @@ uint64_t rd_parse_digits (const char *text);
  * where the process had less CPU time than that. */
 uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
 
-/* What that is to be divided by to tell how many "threads busy" there were at
- * a time: the wall time; of ranks, whose work is added up, theirs added up as
- * well, whether they ran at once or not. */
+/* The divisor of that for the mean number of "threads busy": the wall time;
+ * of ranks, whose work is added up, the sum of theirs, whether they ran at
+ * once or not. */
 uint64_t rd_profile_span_ns (const struct radio_profile *profile);
 
-/* A fact that is a number; 0 where there is none. */
+/* A fact that is a number; 0 without one. */
 uint64_t rd_finder_number (const struct rd_finder *finder, const char *key);
 
 /* How many threads were busy at a time: "1 thread", "0.7 threads". */
 struct rd_formatted rd_finder_threads (const struct rd_finder *finder);
 
-/* Whether the process had CPUs for much less than what counts as work: then
- * waiting may have been for a CPU, too. */
+/* True if the process had CPUs for much less than its work: then threads may
+ * have waited for a CPU, too. */
 bool rd_finder_lacked_cpus (const struct rd_finder *finder);
 
 /* A finding without its evidence. */
@@ -85,7 +85,7 @@ struct rd_claim {
   size_t node;
 };
 
-/* Tell a finding; the format gives its evidence. */
+/* Adds a finding; the format gives its evidence. */
 enum radio_status rd_found (struct rd_finder *finder,
                             const struct rd_claim *claim,
                             const char *format, ...)

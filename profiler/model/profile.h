@@ -16,8 +16,8 @@
 
 #define RD_NO_INDEX UINT32_MAX
 
-/* A deeper node is refused: whoever builds a tree folds what is below into
- * it, whoever walks one may do so by recursion. */
+/* A deeper node is refused, so that a tree may be walked by recursion; the
+ * recorder folds deeper scopes into the node at this depth. */
 #define RD_MAX_NODE_DEPTH 4096
 
 /* Counters, gauges or facts of one profile, at most. */
@@ -122,8 +122,8 @@ struct rd_running {
   uint32_t counter, place;
 };
 
-/* Where a node stands when all below it come right behind it, and how many
- * those are with itself. */
+/* The place of a node in preorder, and the number of nodes of its subtree,
+ * itself included. */
 struct rd_extent {
   uint32_t place, size;
 };
@@ -183,7 +183,7 @@ rd_profile_add_node (struct radio_profile *profile,
   RADIO_USE_RESULT;
 
 /* The child of a parent (RD_NO_INDEX: a root) with this name, category and
- * edge; RD_NO_INDEX if there is none.  By hash: constant time. */
+ * edge, or RD_NO_INDEX.  By hash: constant time. */
 uint32_t rd_profile_find_node (const struct radio_profile *profile,
                                uint32_t parent, const char *name,
                                const char *category, enum radio_edge edge);
@@ -196,7 +196,7 @@ enum radio_status
 rd_profile_add_gauge (struct radio_profile *profile, const char *name,
                       const char *unit, uint32_t *index) RADIO_USE_RESULT;
 
-/* Whether a counter or gauge is among these of the profile, or may still be
+/* True if a counter or gauge is among these of the profile, or may still be
  * added. */
 bool rd_profile_has_room (const struct radio_profile *profile,
                           const struct rd_counters *counters,
@@ -240,8 +240,8 @@ rd_profile_add_fact (struct radio_profile *profile, const char *key,
 const char *rd_profile_find_fact (const struct radio_profile *profile,
                                   const char *key);
 
-/* Of a finished profile: what a node itself has of a counter, the same with
- * all below it, and of the whole tree; counters by their indexes. */
+/* A counter's value, by its index, of a node itself, of its subtree, and of
+ * the whole tree.  The profile must be finished. */
 uint64_t rd_profile_value (const struct radio_profile *profile, size_t node,
                            size_t counter);
 uint64_t rd_profile_tree_value (const struct radio_profile *profile,
@@ -249,8 +249,8 @@ uint64_t rd_profile_tree_value (const struct radio_profile *profile,
 uint64_t rd_profile_counter_sum (const struct radio_profile *profile,
                                  size_t counter);
 
-/* What a part has of a node, all 0 where it has nothing; and what all parts
- * have that have anything, by part. */
+/* The share of a part in a node, all 0 without one; and the shares of all
+ * parts that have one, by part. */
 struct radio_profile_share
 rd_profile_share (const struct radio_profile *profile, size_t node,
                   size_t part);
@@ -258,9 +258,9 @@ const struct rd_part_share *
 rd_profile_shares (const struct radio_profile *profile, size_t node,
                    size_t *n);
 
-/* Of a finished profile: the text that a node has for a key, or NULL, and
- * whether other texts followed it; and where the texts of a node begin that
- * are not before this key ("": all of them). */
+/* The text that a node has for a key, or NULL, and whether other texts
+ * followed it; and the first text of a node whose key is not before this one
+ * ("": the first of all).  The profile must be finished. */
 const char *rd_profile_node_note (const struct radio_profile *profile,
                                   size_t node, const char *key,
                                   bool *varies);
@@ -282,8 +282,8 @@ uint64_t rd_moved (const struct radio_profile *profile, size_t node,
                    bool inclusive);
 
 /* Make the profile whole: what follows from the rest (tree_work_ns,
- * tree_wait_ns, the counts of info) is computed, a single part is made of
- * the whole where there is none, requests are packed into rows, spans,
+ * tree_wait_ns, the counts of info) is computed, a profile without
+ * parts gets a single one, requests are packed into rows, spans,
  * notes and samples are sorted, findings are found.  Sums saturate.  Of
  * info, the builder sets title, program, clock, started_unix_ns, wall_ns
  * (0: the end of the last span), scope_cost_ns, scope_count (0: all calls),

@@ -75,8 +75,8 @@ harmless_suffix (const char *name)
  * Adding
  *----------------------------------------------------------------------*/
 
-/* What so many folders are called that it names nobody; without it, half the
- * words of a profile would go. */
+/* True for names too common in paths to identify anyone; redacting them
+ * would remove half the words of a profile. */
 static bool
 is_common (const char *name)
 {
@@ -109,7 +109,7 @@ add_pattern (struct patterns *patterns, const char *name)
   return rd_vector_append (&patterns->list, pattern);
 }
 
-/* nbytes of text, if they may tell who somebody is. */
+/* Adds nbytes of text, if they may identify someone. */
 static enum radio_status
 add_component (struct patterns *patterns, const char *text, size_t nbytes)
 {
@@ -121,8 +121,8 @@ add_component (struct patterns *patterns, const char *text, size_t nbytes)
   return is_common (name) ? RADIO_OK : add_pattern (patterns, name);
 }
 
-/* The last component: as it is, and without what says its kind, or else
- * without what is behind its last dot. */
+/* The last component: as it is, and without the suffix of its kind, or else
+ * without the text after its last dot. */
 static enum radio_status
 add_last (struct patterns *patterns, const char *name)
 {
@@ -136,7 +136,7 @@ add_last (struct patterns *patterns, const char *name)
              : RADIO_OK;
 }
 
-/* A path as a whole, and each of its folders; *last is what is behind
+/* A path as a whole, and each of its folders; *last is the component after
  * them. */
 static enum radio_status
 add_folders (struct patterns *patterns, const char *name, const char **last)
@@ -159,8 +159,8 @@ patterns_add_name (struct patterns *patterns, const char *name)
   return add_last (patterns, last);
 }
 
-/* The program of a command: the folders may be somebody's, this tool's own
- * name is nobody's. */
+/* The program of a command: its folders may identify someone; this tool's
+ * own name does not. */
 static enum radio_status
 add_program (struct patterns *patterns, const char *name)
 {
@@ -226,7 +226,7 @@ patterns_close (struct patterns *patterns)
 }
 
 /* All that is between a pattern that text begins with and text itself begins
- * with that pattern: it is the last one not behind text, or linked from it. */
+ * with that pattern: it is the last one not after text, or linked from it. */
 static const struct pattern *
 patterns_at (const struct patterns *patterns, const char *text,
               uint64_t *ncomparisons)

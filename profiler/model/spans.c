@@ -41,8 +41,8 @@ rd_span_ids_find (const struct rd_span_ids *ids,
 }
 
 /* Ids are mostly 1 to n: a slot for each takes less room than hashing does,
- * and neighbours stay neighbours.  Where a file has others, so many slots
- * that no more than half of them are taken. */
+ * and neighbours stay neighbours.  For other ids, a hash table with at
+ * most half of its slots taken. */
 static size_t
 choose_slots (const struct radio_profile *profile, bool *is_direct)
 {
@@ -147,7 +147,7 @@ rd_profile_check_spans (struct radio_profile *profile)
  * Order
  *----------------------------------------------------------------------*/
 
-/* Of spans with equal times, the node above comes first: it has the smaller
+/* Spans with equal times are ordered by node: the one above has the smaller
  * index. */
 static int
 compare_spans (const void *a, const void *b)

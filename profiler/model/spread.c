@@ -38,8 +38,8 @@
  * which does not hold 0.
  *----------------------------------------------------------------------*/
 
-/* A run that is so many times as far from the next one as all others are
- * from each other lies alone.  Of fewer runs that cannot be said. */
+/* An outlier is a run that is ALONE times as far from the next one as all
+ * others are from each other, if there are enough runs. */
 #define ALONE 4
 #define ALONE_MIN_RUNS 4
 
@@ -160,8 +160,8 @@ half_width (const struct rd_spread *a, const struct rd_spread *b)
   return student_quantile (sum * sum / inverse) * sqrt (sum);
 }
 
-/* Whether all of one side are above all of the other, by more than the side
- * scatters that scatters less. */
+/* True if all of one side are above all of the other, by more than the
+ * smaller of the two ranges. */
 static bool
 are_apart (const struct rd_spread *below, const struct rd_spread *above)
 {
@@ -248,8 +248,8 @@ spread_of_others (const struct radio_profile *profile, size_t node,
   return max > min ? max - min : 0;
 }
 
-/* A part that takes so little more than the others keeps nobody waiting:
- * this, and a hundredth of the longest part. */
+/* A part that takes less than this longer than the others does not delay
+ * them: this, and a hundredth of the longest part. */
 #define MIN_LAG_NS 1000000
 #define MIN_LAG_SHARE 100
 

@@ -160,7 +160,7 @@ grow_table (struct rd_string_table *texts)
   return true;
 }
 
-/* Memory for nbytes of text; NULL if there is none. */
+/* Memory for nbytes of text, or NULL. */
 static char *
 take_bytes (struct rd_string_table *texts, size_t nbytes)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What nodes have of counters, and parts of nodes.  Most nodes have few
- * counters, and a rank runs few of the paths of all: only what is there is
- * kept, in order, so that a profile takes the memory of what is in it and
- * not that of nodes times counters.
+/* The values of counters by node, and the shares of parts.  Most nodes have
+ * few counters, and a rank runs few of all the paths: only values
+ * that exist are kept, in order, so that the memory does not grow with nodes
+ * times counters.
  *
- * What a node has with all below it needs no table either.  Nodes are numbered
- * so that all below one follow it at once; of each counter the running sums
- * in this order are kept, and the difference of two is the sum of a tree. */
+ * The sums of subtrees need no table either.  Nodes are numbered in preorder;
+ * each counter has running sums in this order, and the difference of two is
+ * the sum of a subtree. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -161,7 +161,7 @@ rd_profile_make_tables (struct radio_profile *profile)
            sizeof *profile->shares.at, compare_shares);
   join_values (profile);
   join_shares (profile);
-  /* Number the nodes so that those below a node come right behind it. A node
+  /* Number the nodes so that those below a node follow it at once.  A node
    * is known by its parent, which comes before it: from the last on, each
    * adds its number of nodes to its parent's; from the first on, each takes
    * its place and leaves its siblings the next one. */

@@ -136,7 +136,7 @@ radio_handoff_release (struct radio_handoff *handoff)
 
 /* The request itself, or a phase of it. */
 struct async_run {
-  struct rd_node *node;       /* NULL: there is none */
+  struct rd_node *node;       /* or NULL */
   uint64_t begin;
   uint64_t sequence;
 };

@@ -56,8 +56,8 @@ void rd_span_memory_free (struct rd_span_memory *memory);
 /* Slots in each chunk; 2 at least, unless there may be only one span. */
 size_t rd_span_memory_chunk_slots (const struct rd_span_memory *memory);
 
-/* An unused chunk for a writer that has nchunks.  NULL: there is none, or
- * those left are reserved for writers that have next to nothing.
+/* An unused chunk for a writer that has nchunks.  NULL: none is left, or
+ * only those reserved for writers that have next to nothing.
  * Thread-safe. */
 struct rd_chunk *rd_span_memory_take (struct rd_span_memory *memory,
                                       size_t nchunks);

@@ -374,7 +374,7 @@ slot_of_time (const struct rd_samples *samples, uint64_t time)
 }
 
 /* The sample of the same gauge in the same slot, among the first n, which
- * are in the order of their slots; NULL if there is none. */
+ * are in the order of their slots; or NULL. */
 static struct rd_log_sample *
 find_in_slot (const struct rd_samples *samples, size_t n,
               const struct rd_log_sample *sample)

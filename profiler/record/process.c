@@ -262,8 +262,8 @@ rd_writer_push (struct radio_recorder *recorder)
   return writer;
 }
 
-/* The process's recorder, with a reference; NULL if there is none or it could
- * not take this thread on before. */
+/* The process's recorder, with a reference; NULL without one, or if it could
+ * not add this thread before. */
 static struct radio_recorder *
 ref_process_recorder (void)
 {

@@ -111,7 +111,7 @@ struct rd_log_text {
 
 /* The last value of a key; holds a reference. */
 struct rd_text_recent {
-  const char *key;            /* NULL: there is none yet */
+  const char *key;            /* NULL: none yet */
   struct rd_text_value *value;
   const struct rd_node *node; /* one whose note of the key is this value, or
                                  varies; or NULL */
@@ -528,7 +528,7 @@ struct rd_writer_state {
 
   /* The scope in which something failed last: see hooks.c. */
   struct {
-    enum radio_status status; /* RADIO_OK: there is none */
+    enum radio_status status; /* RADIO_OK: no failure */
     uint64_t sequence;
     struct rd_node *node;
   } failure;

@@ -21,8 +21,8 @@
 
 #include "profiler/record/record.h"
 
-/* A reference to the shared of the innermost frame, made if there is none
- * yet; NULL without memory.  The frame keeps a reference of its own.  Outside
+/* A reference to the shared of the innermost frame, made on first use; NULL
+ * without memory.  The frame keeps a reference of its own.  Outside
  * of all scopes, where nothing is to be covered, each call makes another
  * shared, which no frame keeps. */
 struct rd_shared *rd_shared_take (struct rd_writer_state *writer);

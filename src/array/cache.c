@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Both caches are hash tables with a list in order of use.  That of indexes
- * is behind one mutex, which is taken once for each chunk of a read, not for
+ * has one mutex, which is taken once for each chunk of a read, not for
  * its tiles.
  *
  * A cached tile is in a slot of its part's share of one piece of memory, which
@@ -427,7 +427,7 @@ evict_tiles_synced (struct part *part, uint64_t n)
 }
 
 /* Reserves a slot for a tile that is not cached, to be filled by the caller
- * without the mutex; NULL when there is none. */
+ * without the mutex; NULL when none is free. */
 static struct rd_cached_tile *
 reserve_slot (struct rd_tile_cache *cache, struct part *part,
               const struct rd_tile_key *key, uint64_t hash, size_t nbytes)

@@ -49,7 +49,7 @@ struct radio_store *rd_store_ref (struct radio_store *store);
 RD_DEFINE_CLEANUP (store, struct radio_store, radio_store_close);
 
 /* Reads the store's is_array and is_radio unless they are known: opening a
- * store on a network sends no request.  Errors as of radio_store_open. */
+ * store on a network sends no request.  Fails as radio_store_open does. */
 enum radio_status rd_store_read_root (struct radio_store *store)
   RADIO_USE_RESULT;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One fetch: the read that it needs, the check of what was read, and its
+/* One fetch: the read that it needs, the check of the bytes read, and its
  * tiles.  The key and the tile are added to messages here. */
 #include <config.h>
 

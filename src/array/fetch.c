@@ -394,7 +394,7 @@ update_gauge (const struct async *async)
     radio_gauge_set (&in_flight, async->nflights);
 }
 
-/* Starts the next read; false when there is none, or after a failure. */
+/* Starts the next read; false when none is left, or after a failure. */
 static bool
 start_flight (struct async *async, struct flight *flight)
 {

@@ -43,7 +43,7 @@ enum radio_status rd_object_pieces_open (struct rd_object_pieces *pieces,
 void rd_object_pieces_close (struct rd_object_pieces *pieces);
 #define RD_OBJECT_PIECES_SCOPE RD_CLEANUP (rd_object_pieces_close)
 
-/* Finds the next piece; false when there is none. */
+/* Finds the next piece; false after the last one. */
 bool rd_object_pieces_next (struct rd_object_pieces *pieces,
                             struct rd_object_piece *piece);
 

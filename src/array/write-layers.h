@@ -29,7 +29,7 @@ struct rd_layers_observer {
 
 /* Starts to write a sharded array in layers of at most this shape, holding as
  * many of them at a time as the context's memory allows; RADIO_ERROR_LIMIT
- * when that is none.  The observer is copied; NULL is legal. */
+ * when it allows not even one.  The observer is copied; NULL is legal. */
 enum radio_status rd_layers_open (struct radio_array *array,
                                   const uint64_t *shape,
                                   const struct rd_layers_observer *observer,

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The checksum of what crc is the checksum of, and nbytes more; 0 is that
- * of nothing. */
+/* Extends a checksum by nbytes of data; crc is the checksum of the bytes
+ * before them, 0 of no bytes. */
 uint32_t rd_crc32c (uint32_t crc, const void *data, size_t nbytes);
 
 #endif /* RD_CRC32C_H */

@@ -26,7 +26,7 @@
 struct rd_newfile {
   char *file;                 /* as messages name it */
   char *target;               /* the same, links resolved; of malloc */
-  char *temporary;            /* NULL when there is none to remove */
+  char *temporary;            /* NULL when none is to be removed */
   int fd;
   mode_t mode;                /* less the process's umask */
   bool overwrite;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The index of a shard (sharding_indexed, core codecs v1.0): for each inner
  * chunk, in C order, its offset from the shard's start and its length, both
- * 2^64-1 where there is none. */
+ * 2^64-1 for a missing chunk. */
 #ifndef RD_SHARD_H
 #define RD_SHARD_H
 

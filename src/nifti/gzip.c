@@ -52,7 +52,7 @@ struct rd_gzip {
   unsigned nslots, nused;
   struct slot *slots[MAX_SLOTS];
 
-  /* The end of what was deflated, right before what does not fill a piece
+  /* The last bytes deflated, directly before those that do not fill a piece
    * yet. */
   size_t window_nbytes, pending_nbytes;
   unsigned char room[WINDOW_NBYTES + PIECE_NBYTES];

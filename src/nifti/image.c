@@ -23,8 +23,8 @@ ends_with (const char *name, const char *suffix)
   return n > m && strcasecmp (name + n - m, suffix) == 0;
 }
 
-/* Where ".hdr" or ".img" begins in a name that ends in it, maybe with .gz
- * behind; 0 when the name is of no pair. */
+/* Where ".hdr" or ".img" begins in a name that ends in it, maybe
+ * followed by .gz; 0 when the name is of no pair. */
 static size_t
 pair_suffix (const char *file, const char *suffix)
 {
@@ -95,7 +95,7 @@ append_input (struct rd_buffer *prefix, struct rd_input *input,
 }
 
 /* Refuse a header that claims more than the file can hold, before anything
- * is made of its claims.  A gzip file tells only a bound. */
+ * is made of its claims.  A gzip file gives only a bound. */
 static enum radio_status
 check_claim (const struct rd_nifti *nifti, const struct rd_input *voxels,
              const char *file)

@@ -41,7 +41,7 @@ struct rd_nifti {
   int xyzt_units;
   int intent_code;
 
-  /* What follows: the array that it becomes, C order. */
+  /* The members below: the array that it becomes, C order. */
   size_t rank;                        /* 3 to 5 */
   uint64_t shape[RADIO_MAX_RANK];     /* z,y,x; t,z,y,x; t,c,z,y,x;
                                          c,z,y,x or t,c,z,y,x for colours */

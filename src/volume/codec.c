@@ -8,9 +8,8 @@
 #include "src/volume/codec.h"
 #include "src/base/json-make.h"
 
-/* What stands behind a preset: the compressor for elements of several
- * bytes, and for those of one byte, where a shuffle of bytes does nothing.
- */
+/* A preset: the compressor for elements of several bytes, and for those of
+ * one byte, where a shuffle of bytes does nothing. */
 struct preset {
   const char *name;
   const char *cname;          /* NULL: no compression */
@@ -60,7 +59,7 @@ add_plain_codec (struct rd_json_make *make, struct json_object *codecs,
   rd_make_item (make, codecs, codec);
 }
 
-/* Elements of one byte have no byte order to tell. */
+/* Elements of one byte have no byte order to declare. */
 static void
 add_bytes (struct rd_json_make *make, struct json_object *codecs,
            size_t unit_nbytes)
@@ -135,7 +134,7 @@ rd_codec_choose (const char *codec, const struct rd_type *type,
                   "list of Zarr codecs", codec);
 }
 
-/* What all arrays of a volume have in common. */
+/* The metadata that all arrays of a volume have in common. */
 static struct json_object *
 begin_array (struct rd_json_make *make, size_t rank, const uint64_t *shape,
              const char *data_type, const uint64_t *chunk_shape)

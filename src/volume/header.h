@@ -17,7 +17,7 @@ enum radio_status rd_header_write (struct radio_store *store,
                                    const struct rd_buffer *prefix)
   RADIO_USE_RESULT;
 
-/* Whether the array exists and holds exactly these bytes.  If not, the
+/* Finds whether the array exists and holds exactly these bytes.  If not, the
  * thread's message says why. */
 enum radio_status rd_header_matches (struct radio_store *store,
                                      const char *path,

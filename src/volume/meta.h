@@ -38,7 +38,7 @@ void rd_meta_free (struct rd_volume_meta *meta);
 
 #define RD_META_SCOPE RD_CLEANUP (rd_meta_free)
 
-/* Whether attributes (may be NULL) are an OME-Zarr image's. */
+/* True if attributes (may be NULL) are an OME-Zarr image's. */
 bool rd_meta_is_image (struct json_object *attributes);
 
 /* The input of rd_meta_write. */

@@ -15,12 +15,12 @@ enum rd_kind {
 enum radio_status rd_node_kind (struct radio_store *store, const char *path,
                                 enum rd_kind *kind) RADIO_USE_RESULT;
 
-/* Whether a path has a document, without reading it. */
+/* Finds whether a path has a document, without reading it. */
 enum radio_status rd_node_exists (struct radio_store *store,
                                   const char *path, bool *exists)
   RADIO_USE_RESULT;
 
-/* Whether a folder's name is one that ingest gives to a level: digits, a
+/* True if a folder's name is one that ingest gives to a level: digits, a
  * dash, eight hexadecimal digits. */
 bool rd_is_level_name (const char *name);
 

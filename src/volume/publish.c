@@ -71,8 +71,8 @@ fail_exists (const struct radio_store *store, const char *path)
                   store->io->uri);
 }
 
-/* Only volumes that radio wrote are replaced: nothing tells which data of
- * another program's could be removed then. */
+/* Only volumes that radio wrote are replaced: which data of another
+ * program's could be removed is unknown. */
 static enum radio_status
 check_replaceable (const char *path, const struct rd_existing *existing)
 {
@@ -101,7 +101,7 @@ rd_publish_check_existing (struct radio_store *store, const char *path,
   }
 }
 
-/* Whether a document that could not be put may exist all the same: a store
+/* True if a document that could not be put may exist all the same: a store
  * may fail after it has renamed the object, as when the folder cannot be
  * synced, and a remote one may still execute a request that it did not
  * answer.  In doubt the answer is yes, since gc finds a level that no

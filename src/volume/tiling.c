@@ -58,7 +58,7 @@ set_balanced (const struct rd_nifti *nifti, struct rd_tiling *tiling)
   }
 }
 
-/* Planes across the head-foot axis, wherever the file has it. */
+/* Planes across the head-foot axis, whichever axis of the file it is. */
 static void
 set_axial (const struct rd_tiling_input *input, struct rd_tiling *tiling)
 {
@@ -77,7 +77,7 @@ set_axial (const struct rd_tiling_input *input, struct rd_tiling *tiling)
   set_tile (nifti, sizes[0], sizes[1], sizes[2], tiling);
 }
 
-/* Parse a positive number; false if there is none or it is too large. */
+/* Parses a positive number; false without one, or if it is too large. */
 static bool
 parse_size (const char **text, uint64_t *size)
 {

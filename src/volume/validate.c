@@ -19,8 +19,8 @@ struct validation {
   void *user_data;
 };
 
-/* Another writer may have replaced the volume: then apparent damage is none.
- * The document says whose the level is. */
+/* Fails if another writer has replaced the volume, in which case apparent
+ * damage is no error.  The document says which levels are current. */
 static enum radio_status
 check_current (const struct radio_volume *volume)
 {

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The tarball: whoever has it has all of the source.
+# The tarball holds all of the source.
 . "$(dirname "$0")/../functions.sh"
 
-# Only what is of use to git and to CI alone is left out.
+# Only files for git or CI are left out.
 the_tarball_holds_every_file_of_the_source () {
   dist=$tmp/dist
   # Not a part of the make that runs the tests.

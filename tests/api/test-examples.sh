@@ -40,7 +40,7 @@ the_ingested_copy_shows_the_same_plane () {
   cmp "$tmp/a.pgm" "$tmp/b.pgm"
 }
 
-ingest_folder_tells_of_a_broken_image_and_goes_on () {
+ingest_folder_reports_a_broken_image_and_continues () {
   mkdir "$tmp/mixed"
   echo rubbish >"$tmp/mixed/a.nii"
   cp "$tmp/files/head.nii.gz" "$tmp/mixed/b.nii.gz"
@@ -65,6 +65,6 @@ check read_plane_writes_a_picture_of_a_head
 check many_boxes_reads_from_all_its_threads
 check ingest_folder_takes_images_once
 check the_ingested_copy_shows_the_same_plane
-check ingest_folder_tells_of_a_broken_image_and_goes_on
+check ingest_folder_reports_a_broken_image_and_continues
 check examples_fail_in_words
 plan

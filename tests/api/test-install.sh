@@ -5,7 +5,7 @@
 # its own scopes and the library's inside.
 . "$(dirname "$0")/../functions.sh"
 
-# What configure was told, by name.
+# A setting of configure, by name.
 setting () {
   sed -n "s/^$1 = //p" "$builddir/Makefile"
 }
@@ -72,7 +72,7 @@ its_page_is_read_back () {
   grep -q '"voxels normalised"' "$tmp/out.html"
 }
 
-failures_are_told_in_words () {
+failures_are_reported_in_words () {
   if run_example "$tmp/none" ct/head "$tmp/no.html" 2>"$tmp/errors"; then
     return 1
   fi
@@ -113,6 +113,6 @@ else
   check it_records_one_tree_with_both_in_it
   check every_patch_is_counted_where_it_belongs
   check its_page_is_read_back
-  check failures_are_told_in_words
+  check failures_are_reported_in_words
 fi
 plan

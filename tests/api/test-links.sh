@@ -9,7 +9,7 @@ documents () {
     -o -name '*.md' -print | sed 's,^\./,,'
 }
 
-# Links as "DOCUMENT TARGET"; what stands in a block of code is none.
+# Links as "DOCUMENT TARGET", except in blocks of code.
 links () {
   documents | while read -r document; do
     awk '/^ *```/ { code = !code } !code' "$document" |

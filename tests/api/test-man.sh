@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual pages tell of all that is there: each exported function, each
-# command, each of its options.
+# The manual pages are complete: each exported function, each command and
+# each of its options.
 . "$(dirname "$0")/../functions.sh"
 
 # A manual page as plain words: roff's escapes and font changes taken away.

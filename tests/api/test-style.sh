@@ -61,9 +61,9 @@ includes () {
     sed -E 's/^([^:]*):[0-9]+: *# *include "([^"]*)"/\1 \2/'
 }
 
-# Who may include whom, folder by folder.  Every folder may include itself,
-# what stands behind its name, and src/base.  A second table names the single
-# files that may reach higher.
+# The includes allowed to each folder: itself, the folders listed after its
+# name, and src/base.  A second table names the single files that may include
+# higher folders.
 arrows () {
   cat <<'END'
 include
@@ -225,9 +225,9 @@ the_librarys_memory_comes_from_one_place () {
     grep -vE '^src/volume/(ingest/names\.c:.*char \*text|list\.c:.*\*path = strdup)'
 }
 
-# set -e does not see `! COMMAND', so in the middle of a test it tests
-# nothing: it has to be the last line (`not' is for the others).
-no_test_goes_on_behind_a_negation () {
+# set -e ignores `! COMMAND', so in the middle of a test it tests nothing: it
+# has to be the last line (use `not' elsewhere).
+no_test_continues_after_a_negation () {
   find tests -name '*.sh' | xargs awk '
     FNR == 1 { open = 0 }
     open && !goes_on && !/^}/ { print place; bad = 1 }
@@ -255,5 +255,5 @@ check the_library_prints_nothing
 check the_library_leaves_the_process_alone
 check unsafe_functions_are_not_used
 check the_librarys_memory_comes_from_one_place
-check no_test_goes_on_behind_a_negation
+check no_test_continues_after_a_negation
 plan

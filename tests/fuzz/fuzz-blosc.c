@@ -13,8 +13,8 @@
 
 enum { DECODED_MOST = 1 << 18 };
 
-/* What libblosc makes of a frame; it must be told the truth about its
- * length.  zlib and libdeflate differ on which broken streams they take. */
+/* Compares with libblosc, which needs the frame's true length.  zlib and
+ * libdeflate differ on which broken streams they accept. */
 static void
 compare (struct rd_bytes in, const struct rd_blosc_frame *frame, bool taken,
          const struct rd_buffer *ours)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What hands out credentials is not trusted either: its JSON, the times in
+/* Sources of credentials are not trusted either: their JSON, the times in
  * it, and the command of a profile. */
 #include <config.h>
 

@@ -111,7 +111,7 @@ static const struct nifti_spec seeds[] = {
 
 enum { SPEC_COUNT = sizeof seeds / sizeof seeds[0] };
 
-/* Of each spec: header, plain file, gzip of one member and of many. */
+/* Seeds of each spec: header, plain file, gzip of one member and of many. */
 size_t
 rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What servers answer in XML: paths and texts stay within their bounds,
- * elements end inside out, and what is written is read back as it was. */
+/* XML in responses of servers: paths and texts stay within their bounds,
+ * elements end inside out, and text that is written is read back unchanged. */
 #include <config.h>
 
 #include <string.h>
@@ -19,7 +19,7 @@ check_child_first (const struct seen *seen, const char *path)
 {
   size_t n = strlen (path);
   bool is_parent = strncmp (seen->last, path, n) == 0 && seen->last[n] == '/';
-  /* What is no child of it ended beside it, or around it. */
+  /* Another element ended, which is a sibling or a parent of it. */
   if (seen->n > 0 && !is_parent)
     FUZZ_CHECK (strchr (path, '/') || strcmp (seen->last, path) != 0);
 }

@@ -18,8 +18,8 @@
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes);
 
 /* Make the i-th seed, counted from 0: an input that is right, or wrong in an
- * interesting way.  Returns its size, at most room (RD_FUZZ_ROOM); 0 when
- * there is none. */
+ * interesting way.  Returns its size, at most room (RD_FUZZ_ROOM); 0 after
+ * the last one. */
 size_t rd_fuzz_seed (unsigned i, unsigned char *out, size_t room);
 
 #define RD_FUZZ_ROOM ((size_t) 1 << 20)
@@ -45,7 +45,7 @@ fuzz_text_seed (const char *const *texts, size_t n, unsigned i,
   return nbytes;
 }
 
-/* The input with a NUL behind it, for rd_free. */
+/* The input with a NUL appended, for rd_free. */
 static inline char *
 fuzz_text (const uint8_t *data, size_t nbytes)
 {

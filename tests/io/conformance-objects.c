@@ -185,7 +185,7 @@ assert_range (struct rd_io *io, enum rd_range range, uint64_t offset,
               size_t nbytes, const char *expected)
 {
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
-  /* What was in the buffer before is gone. */
+  /* The buffer's previous content is gone. */
   assert_ok (rd_buffer_append (&buffer, "rubbish", 7));
   struct rd_io_get get = {
     .key = "digits", .range = range, .offset = offset, .nbytes = nbytes,

@@ -56,9 +56,8 @@ is_due (struct planned *planned, enum rd_fault_op op, const char *key)
   return fault->nth == 0 || fault->nth == planned->n_seen;
 }
 
-/* What a read is to be damaged by; without one, offset and length are so
- * large that nothing comes of them.  And what becomes of a put that was
- * done. */
+/* The damage to a read; without one, offset and length are too large to have
+ * an effect.  late_status is the result of a put that was done. */
 struct damage {
   enum radio_status late_status;
   uint64_t max_nbytes;
@@ -125,7 +124,7 @@ use_space (struct fault *store, const char *key,
   return RADIO_OK;
 }
 
-/* A read under way, and whom to tell. */
+/* A read under way, and its callback. */
 struct fault_get {
   void (*done) (struct rd_io_get *get);
   void *user_data;

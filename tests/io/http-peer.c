@@ -417,7 +417,7 @@ send_saying (struct http_peer *peer, int fd, const char *saying)
          && send_saying (peer, fd, end + 1);
 }
 
-/* Takes the next scripted answer; false when there is none.  The copy is the
+/* Takes the next scripted answer; false when none is left.  The copy is the
  * caller's (NULL: hang up): the test may free its text as soon as the client
  * has all of it, which is before send () returns here. */
 static bool

@@ -10,10 +10,10 @@
 void put_text (struct rd_io *io, const char *key, const char *text);
 void assert_text (struct rd_io *io, const char *key, const char *text);
 
-/* Read an object, forget it. */
+/* Reads an object and discards it. */
 enum radio_status read_key (struct rd_io *io, const char *key);
 
-/* Bytes that tell their place: any cut or shift shows. */
+/* Bytes that depend on their offset: any cut or shift shows. */
 unsigned char *make_bytes (size_t nbytes);
 
 /* A listing as text: one "NAME NBYTES" or "NAME/" a line. */

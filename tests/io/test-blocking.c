@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* System calls that may block: when the thread's CPU clock is asked, and what
- * is taken for granted when it is not.  Clocks that do as they are told. */
+/* System calls that may block: when the thread's CPU clock is read, and the
+ * assumptions when it is not.  The test sets the clocks. */
 #include <config.h>
 
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections that are opened before a request needs them: that the next
- * wave of requests takes them, that nobody is worse off where they came to
- * nothing, and that none is left behind. */
+/* Connections that are opened before a request needs them: the next wave of
+ * requests uses them, a failed one makes no request slower, and none stays
+ * open at the end. */
 #include <config.h>
 
 #include <arpa/inet.h>
@@ -134,7 +134,7 @@ nap (void)
   nanosleep (&(struct timespec) { .tv_nsec = 1000000 }, NULL);
 }
 
-/* What is accepted is connected.  Half a minute is more than enough. */
+/* Waits until the peer has accepted n, for half a minute at most. */
 static void
 await_connections (struct site *site, unsigned n)
 {
@@ -232,10 +232,9 @@ they_are_within_the_limit_of_connections (void **state)
   assert_int_equal (http_peer_connections (site->peer), 3);
 }
 
-/* The peer's own address is what the proxy is reached at; nobody looks for
- * the other. */
+/* The proxy is at the peer's own address; the host name is not resolved. */
 static void
-behind_a_proxy_they_lead_to_the_proxy (void **state)
+with_a_proxy_they_lead_to_the_proxy (void **state)
 {
   struct site *site = *state;
   struct rd_http_options options = preconnect_options;
@@ -500,7 +499,7 @@ main (void)
     SITE_TEST (the_first_connection_brings_more_and_the_next_wave_takes_them),
     SITE_TEST (there_are_none_unless_they_are_asked_for),
     SITE_TEST (they_are_within_the_limit_of_connections),
-    SITE_TEST (behind_a_proxy_they_lead_to_the_proxy),
+    SITE_TEST (with_a_proxy_they_lead_to_the_proxy),
 #ifndef RADIO_NO_PROFILE
     SITE_TEST (profiles_count_preconnected_sockets),
 #endif

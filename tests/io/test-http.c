@@ -14,7 +14,7 @@
 #define KEY "ct/a/zarr.json"
 #define NBYTES 100000
 
-/* A store behind a server. */
+/* A server and its store. */
 struct site {
   struct rd_io *objects, *io;
   struct http_peer *peer;

@@ -284,7 +284,7 @@ a_file_that_shrinks_ends_early (void **state)
 
 #define LONG_NBYTES ((size_t) 100 << 10)
 
-/* Read a long object while it is recorded, with so many calls. */
+/* Reads a long object while recording, and expects these numbers of calls. */
 static void
 check_recorded_read (struct rd_io *io, int fail_nowait,
                      unsigned int n_nowaits, unsigned int n_preads)
@@ -305,8 +305,8 @@ check_recorded_read (struct rd_io *io, int fail_nowait,
 
 #if defined RWF_NOWAIT && !defined RADIO_NO_PROFILE
 
-/* What need not be waited for is read first, and it makes no difference what
- * becomes of that. */
+/* Cached bytes are read first, without waiting; the outcome of that read makes
+ * no difference. */
 static void
 recorded_reads_try_first_without_waiting (void **state)
 {
@@ -381,7 +381,7 @@ a_failed_fsync_publishes_nothing (void **state)
 
 /* --- file systems that lack something --- */
 
-/* A put needs no lock; who wants one is told what is wrong. */
+/* A put needs no lock; taking one fails with a message. */
 static void
 without_locks_on_folders_only_locking_fails (void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of the posix store that are held open: they stay what they were,
- * few are open at one time, and those that nobody uses make way for
- * whatever else needs a descriptor. */
+/* Files of the posix store that are held open: their content stays the same,
+ * few are open at one time, and unused ones are closed when a descriptor is
+ * needed. */
 #include <config.h>
 
 #include <dirent.h>
@@ -234,8 +234,8 @@ no_more_than_the_bound_are_open (void **state)
     rd_io_release (io, files[i]);
 }
 
-/* Whether a file is kept: what was removed behind the store's back can be
- * held then only. */
+/* True if a file is kept open: only then can it be held after a rename that
+ * the store did not see. */
 static bool
 is_kept (void **state, const char *key)
 {

@@ -229,7 +229,7 @@ lock_and_write (void *arg)
   struct rd_io_lock *lock, *second;
   if (io->ops->lock (io, "g/level", true, &lock) != RADIO_OK || !lock)
     return (void *) "no lock";
-  /* What is held is what has the name: nobody else gets it. */
+  /* The locked folder is the one that has the name: no one else gets it. */
   enum radio_status status = io->ops->lock (io, "g/level", false, &second);
   if (status != RADIO_OK || second != NULL)
     return (void *) "held twice";
@@ -263,7 +263,7 @@ who_waited_for_a_removed_folder_holds_the_new_one (void **state)
 
 /* --- without rights --- */
 
-/* Become nobody for good; false when that is not to be had. */
+/* Drops root's rights for good; false when that fails. */
 static bool
 drop_root (void)
 {
@@ -354,7 +354,8 @@ fill_disk (struct rd_io *io, const char *place)
   CHILD_CHECK (place_count (folder) == 1);
   CHILD_CHECK (io->ops->create (io, "a/k", &writer) == RADIO_OK);
   CHILD_CHECK (is_full (writer->ops->append (writer, &part, 1)));
-  /* What lacks a piece is never published, even if the rest fits. */
+  /* An object without one of its pieces is never published, even if the rest
+   * fits. */
   CHILD_CHECK (is_full (writer->ops->append (writer, NULL, 0)));
   CHILD_CHECK (is_full (writer->ops->commit (writer)));
   CHILD_CHECK (place_count (folder) == 1);

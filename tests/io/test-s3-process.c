@@ -309,7 +309,7 @@ a_missing_program_is_an_error (void **state)
                 RADIO_ERROR_ARGUMENT, "no command");
 }
 
-/* Then nobody can wait for a child. */
+/* With SIGCHLD ignored, no one can wait for a child. */
 static void
 it_works_where_children_are_ignored (void **state)
 {

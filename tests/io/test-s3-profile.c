@@ -50,7 +50,7 @@ properties_are_found_by_section_and_name (void **state)
 }
 
 static void
-comments_begin_a_line_or_stand_behind_a_blank (void **state)
+comments_begin_a_line_or_follow_a_blank (void **state)
 {
   (void) state;
   INI ini = { 0 };
@@ -405,7 +405,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (properties_are_found_by_section_and_name),
-    cmocka_unit_test (comments_begin_a_line_or_stand_behind_a_blank),
+    cmocka_unit_test (comments_begin_a_line_or_follow_a_blank),
     cmocka_unit_test (sections_may_be_quoted_and_have_blanks),
     cmocka_unit_test (sections_of_one_name_are_one_and_the_last_value_counts),
     cmocka_unit_test (properties_may_have_others_below_them),

@@ -37,7 +37,7 @@ get (const char *path, const char *query)
   };
 }
 
-/* The line of a name, from behind ": "; NULL: none. */
+/* The value of the header of a name, or NULL. */
 static const char *
 line_of (const struct rd_s3_signed *out, const char *name)
 {

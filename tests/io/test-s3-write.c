@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written to S3 when answers get lost, come in two minds, or come
- * from a server that cannot do what is asked. */
+/* Writes to S3 when responses get lost, contradict each other, or come from a
+ * server that does not support the request. */
 #include <config.h>
 
 #include "io/s3/store.h"
@@ -123,7 +123,7 @@ a_single_writer_looks_first (void **state)
   "x-amz-meta-radio-writer: 00000000000000000000000000000000\r\n"
 
 static void
-a_lost_answer_to_a_conditional_put_is_told_from_another_writers (
+a_lost_answer_to_a_conditional_put_differs_from_another_writers (
   void **state)
 {
   struct s3_site *site = *state;
@@ -141,7 +141,7 @@ a_lost_answer_to_a_conditional_put_is_told_from_another_writers (
   s3_assert_all_said (site);
 }
 
-/* Of two that write at one time a server may refuse both for now. */
+/* A server may refuse both of two concurrent writers for now. */
 static void
 a_conflict_is_no_object_that_exists (void **state)
 {
@@ -545,7 +545,7 @@ main (void)
     SITE_TEST (a_server_that_ignores_the_condition_is_found_out),
     SITE_TEST (a_server_that_refuses_the_condition_is_as_one_that_ignores_it),
     SITE_TEST (a_single_writer_looks_first),
-    SITE_TEST (a_lost_answer_to_a_conditional_put_is_told_from_another_writers),
+    SITE_TEST (a_lost_answer_to_a_conditional_put_differs_from_another_writers),
     SITE_TEST (a_conflict_is_no_object_that_exists),
     SITE_TEST (a_large_object_is_put_in_parts),
     SITE_TEST (where_memory_is_scarce_parts_go_out_one_after_the_other),

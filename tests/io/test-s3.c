@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of S3, and what follows answers that are not as they should
- * be: each ends in the right data or in a clear error. */
+/* Requests to S3, and invalid responses: each ends in the right data or in a
+ * clear error. */
 #include <config.h>
 
 #include <time.h>
@@ -93,9 +93,9 @@ wrong_parts_are_refused (void **state)
                 "range requests");
 }
 
-/* A server that tells the size in words, and one that does not tell it. */
+/* A server that gives the size in its error, and one that does not. */
 static void
-behind_the_end_there_is_nothing (void **state)
+a_read_after_the_end_returns_nothing (void **state)
 {
   struct s3_site *site = *state;
   RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
@@ -393,8 +393,8 @@ folders_and_objects_are_listed_by_name (void **state)
   s3_assert_all_said (site);
 }
 
-/* A server that does not encode keys does not say that it does; one that
- * says it may do so behind them. */
+/* A server that does not encode keys does not claim it; one that encodes may
+ * claim it after the keys. */
 static void
 keys_are_decoded_where_the_server_says_that_they_are_encoded (void **state)
 {
@@ -508,7 +508,7 @@ main (void)
     SITE_TEST (what_is_asked_twice_is_signed_twice),
     SITE_TEST (anonymous_requests_have_no_signature),
     SITE_TEST (wrong_parts_are_refused),
-    SITE_TEST (behind_the_end_there_is_nothing),
+    SITE_TEST (a_read_after_the_end_returns_nothing),
     SITE_TEST (an_object_that_changes_while_held_is_an_error),
     SITE_TEST (odd_bodies_of_problems_do_no_harm),
     SITE_TEST (errors_are_explained_without_the_servers_message),

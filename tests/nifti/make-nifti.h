@@ -15,7 +15,7 @@ struct nifti_spec {
   int datatype;                 /* 4, int16 */
   int64_t dim[8];               /* 3, 5, 4, 3 */
   double pixdim[8];             /* 1 each */
-  uint64_t vox_offset;          /* behind the extensions; of a pair 0 */
+  uint64_t vox_offset;          /* after the extensions; of a pair 0 */
   int qform_code, sform_code;
   double quatern[3], qoffset[3];
   double srow[3][4];

@@ -67,7 +67,7 @@ stripping_leaves_no_text_and_no_extension (void **state)
 }
 
 static void
-text_behind_a_nul_is_stripped_too (void **state)
+text_after_a_nul_is_stripped_too (void **state)
 {
   (void) state;
   struct nifti_spec spec = { .version = 1 };
@@ -83,7 +83,7 @@ text_behind_a_nul_is_stripped_too (void **state)
 }
 
 static void
-what_is_bare_already_is_not_told_and_not_changed (void **state)
+a_bare_header_is_not_reported_and_not_changed (void **state)
 {
   (void) state;
   struct nifti_spec spec = { .version = 2, .sform_code = 1 };
@@ -211,7 +211,7 @@ a_box_begins_when_it_did (void **state)
   assert_int_equal (out.data[122], 0);
 }
 
-/* Of a header of two dimensions nothing but dim[1] and dim[2] changes. */
+/* In a header of two dimensions only dim[1] and dim[2] change. */
 static void
 the_whole_box_changes_nothing_but_extensions (void **state)
 {
@@ -398,8 +398,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (stripping_leaves_no_text_and_no_extension),
-    cmocka_unit_test (text_behind_a_nul_is_stripped_too),
-    cmocka_unit_test (what_is_bare_already_is_not_told_and_not_changed),
+    cmocka_unit_test (text_after_a_nul_is_stripped_too),
+    cmocka_unit_test (a_bare_header_is_not_reported_and_not_changed),
     cmocka_unit_test (stripping_a_pair_leaves_where_its_voxels_are),
     cmocka_unit_test (a_box_stays_where_it_was),
     cmocka_unit_test (a_box_begins_when_it_did),

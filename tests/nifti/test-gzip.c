@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Deflating in pieces: whoever deflates them, in whatever order, and however
- * the data are handed over, the member is the same, and libdeflate, another
- * library than the one that deflated it, makes the data of it.  What fails
- * on the way is told. */
+/* Deflating in pieces: the member depends neither on the threads, nor on the
+ * order of the pieces, nor on the sizes of writes, and libdeflate, another
+ * library than the one that deflated it, inflates it to the data.  Failures
+ * on the way are returned. */
 #include <config.h>
 
 #include <pthread.h>

@@ -277,7 +277,7 @@ gz_is_one_member_that_another_library_inflates (void **state)
 }
 
 static void
-gz_is_told_by_the_name_in_any_case (void **state)
+gz_is_recognized_by_the_name_in_any_case (void **state)
 {
   (void) state;
   write_text ("A.NII.GZ", false, "text");
@@ -305,7 +305,7 @@ main (void)
     TEST (the_longest_legal_name_works),
     TEST (a_failed_write_names_the_file_and_leaves_nothing),
     TEST (gz_is_one_member_that_another_library_inflates),
-    TEST (gz_is_told_by_the_name_in_any_case),
+    TEST (gz_is_recognized_by_the_name_in_any_case),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What nibabel makes of random affines (signed permutations with noise,
+/* nibabel's results for random affines (signed permutations with noise,
  * oblique, flipped, sheared) and quaternions.  Printed by make-vectors.py. */
 #ifndef RD_TESTS_NIFTI_VECTORS_H
 #define RD_TESTS_NIFTI_VECTORS_H

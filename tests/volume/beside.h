@@ -8,7 +8,7 @@
 
 #define BUCKET_NEVER UINT64_MAX
 
-/* What the other process does. */
+/* The operation of the other process. */
 typedef enum radio_status bucket_other_fn (struct radio_store *store);
 
 /* It begins before the main one's operation `start', stops before its own

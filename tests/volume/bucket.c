@@ -123,7 +123,7 @@ handle_size (struct rd_io *io, const char *key, uint64_t *nbytes)
   return inner->ops->size (inner, key, nbytes);
 }
 
-/* What a listing hands on, with ages. */
+/* The arguments of a listing, whose entries get ages. */
 struct listing {
   struct bucket *bucket;
   const char *prefix;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A store as S3 is one, in memory: handles of it are as of several processes,
- * whose locks do not exclude each other, objects have an age by a clock that
- * the test moves, and a tree is removed object by object.  Each operation of
- * a handle can be a moment for something else. */
+/* A store in memory that behaves like S3: its handles are those of several
+ * processes, whose locks do not exclude each other, objects have an age by a
+ * clock that the test sets, and a tree is removed object by object.  A hook
+ * can act before each operation of a handle. */
 #ifndef RD_TESTS_VOLUME_BUCKET_H
 #define RD_TESTS_VOLUME_BUCKET_H
 

@@ -43,7 +43,7 @@ make_source (void)
   return store;
 }
 
-/* What a comparison carries through a listing. */
+/* The state of a comparison during a listing. */
 struct comparison {
   struct radio_store *from, *to;
   const char *path, *to_path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of copying share: stores of a kind, and whether two hold
- * the same volume byte for byte. */
+/* Shared by the tests of copying: stores of a kind, and a comparison of two
+ * volumes byte for byte. */
 #ifndef RD_TESTS_VOLUME_COPYING_H
 #define RD_TESTS_VOLUME_COPYING_H
 

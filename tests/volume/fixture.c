@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of volumes share. */
+/* Shared by the tests of volumes. */
 #include <config.h>
 
 #include <ftw.h>

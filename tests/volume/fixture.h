@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of volumes share: a folder of their own, images as sources
- * that can be stopped anywhere, and what an array must hold by a naive walk
- * through the file. */
+/* Shared by the tests of volumes: a folder of their own, images as sources
+ * that can be stopped anywhere, and the expected content of an array, by a
+ * naive walk through the file. */
 #ifndef RD_TESTS_VOLUME_FIXTURE_H
 #define RD_TESTS_VOLUME_FIXTURE_H
 

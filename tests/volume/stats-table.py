@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print stats-table.h: what numpy says of the arrays of test-stats.c.
+"""Print stats-table.h: numpy's statistics of the arrays of test-stats.c.
 
 Both make the same numbers: bits of a 64-bit linear congruential generator,
-read as each type's.  Floats are cleared of what is not finite, except where
-the case asks for it; numpy gets them as float64, since radio computes so.
+read as each type's.  Floats that are not finite become 0, except where the
+case asks for them; numpy gets them as float64, since radio computes so.
 """
 import numpy as np
 

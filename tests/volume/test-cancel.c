@@ -14,7 +14,7 @@ static const struct radio_ingest_options replacing = {
   .existing = RADIO_EXISTING_REPLACE,
 };
 
-/* Whether the n-th question was reached. */
+/* Cancels at the n-th call of the callback. */
 struct patience {
   unsigned n, nasked;
 };

@@ -78,8 +78,8 @@ open_counted (const char *uri, unsigned nthreads, uint64_t n)
   return open_planned (uri, nthreads, &plan);
 }
 
-/* Whether the n-th operation of a copy on one of its stores was there to
- * fail. */
+/* Fails the n-th operation of a copy on one of its stores; false if there are
+ * fewer operations. */
 static bool
 copy_with_fault (uint64_t n, bool of_source, bool with_old,
                  unsigned nthreads)
@@ -148,7 +148,7 @@ a_copy_that_fails_for_good_leaves_nothing (void **state)
   remove_all (STORE);
 }
 
-/* What was sent is right, what is read back is not. */
+/* The bytes sent are right, the bytes read back are not. */
 static void
 bytes_that_change_on_their_way_are_found (void **state)
 {
@@ -267,7 +267,7 @@ crash (uint64_t n)
   return WEXITSTATUS (status) == CRASHED;
 }
 
-/* Whether the copy is there and not the old volume or none, which are whole
+/* True if the copy exists, rather than the old volume or none, which are whole
  * as well. */
 static bool
 is_copied (struct radio_store *store, bool with_old)
@@ -307,8 +307,8 @@ a_copy_may_die_anywhere (void **state)
       bool is_new = is_copied (store, with_old);
       if (cleans)
         assert_clean_after_gc (store, is_new || with_old ? 2 : 0);
-      /* Whoever dies between header array and document leaves the array of
-       * a volume that stays to gc. */
+      /* A process that dies between header array and document leaves the
+       * array of a volume that stays to gc. */
       if (cleans || !with_old)
         assert_is_whole (store, with_old, is_new);
       assert_ok (copy (from, store, NULL));

@@ -131,7 +131,7 @@ a_copy_outlives_a_gc_after_the_grace_time (void **state)
   radio_store_close (from);
 }
 
-/* The copy is of what is there already; it is whole, or gone. */
+/* Copies a volume that the store has already: it is whole, or gone. */
 static void
 a_copy_beside_rm_is_whole_or_gone (void **state)
 {
@@ -274,7 +274,7 @@ end_after_looks (const struct radio_progress *progress, void *user_data)
   return *nlooks >= 3 ? RADIO_ERROR_CANCELLED : RADIO_OK;
 }
 
-/* What it has brought stays. */
+/* The objects that it has copied stay. */
 static void
 a_copy_that_waits_for_a_tombstone_can_be_cancelled (void **state)
 {

@@ -81,7 +81,7 @@ assert_is_either (struct radio_store *store)
   assert_volume_is (store, "ct/a", &spec);
 }
 
-/* What gc leaves is what it should, and a second one finds nothing. */
+/* gc leaves the right objects, and a second one finds nothing. */
 static void
 assert_cleaned (struct radio_store *store)
 {

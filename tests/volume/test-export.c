@@ -372,10 +372,8 @@ scaled_values_are_float32 (void **state)
   }
 }
 
-/* What cannot be. */
-
 static void
-what_cannot_be_exported_is_an_error_and_leaves_no_file (void **state)
+an_impossible_export_is_an_error_and_leaves_no_file (void **state)
 {
   (void) state;
   const struct nifti_spec spec = small_spec ();
@@ -639,7 +637,7 @@ main (void)
     TEST (npy_has_all_dimensions_of_the_header),
     TEST (a_box_in_npy_has_the_boxs_shape),
     TEST (scaled_values_are_float32),
-    TEST (what_cannot_be_exported_is_an_error_and_leaves_no_file),
+    TEST (an_impossible_export_is_an_error_and_leaves_no_file),
     TEST (a_header_of_another_image_is_refused),
     TEST (an_image_without_a_header_gets_one_in_millimetres),
     TEST (a_box_without_a_header_keeps_its_place),

@@ -413,8 +413,8 @@ the_scope_in_which_a_failure_began_is_marked (void **state)
   }
 }
 
-/* Also where a thread of its own does that for the operation, and whoever
- * waits for it fails of it. */
+/* Also where a separate thread writes for the operation, which waits for it
+ * and fails with its error. */
 static void
 the_thread_that_writes_shards_marks_what_failed_in_it (void **state)
 {
@@ -494,7 +494,7 @@ what_succeeds_is_not_marked (void **state)
   radio_store_close (subject.store);
 }
 
-/* Of three calls, those that failed are counted, and each has its span. */
+/* Only the failed ones of three calls are counted, and each has its span. */
 static void
 failed_calls_are_distinguished_from_others (void **state)
 {
@@ -511,7 +511,7 @@ failed_calls_are_distinguished_from_others (void **state)
   }
   struct radio_profile *profile = tree_end (recorder);
   assert_failed (profile, "open volume", 2, 3, RADIO_ERROR_NOT_FOUND);
-  /* Two spans and their node; and the same of what they failed in. */
+  /* Two spans and their node; the same for the scope in which they failed. */
   assert_int_equal (count_failed_notes (profile), 6);
   radio_profile_close (profile);
   radio_store_close (store);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is not there and stores that fail, wherever that happens:
- * whoever ingests or exports is told, what was there stays whole, nothing is
- * left over that cleaning does not find, and the next try works. */
+/* Failures of memory and of stores at any point: the ingest or export returns
+ * an error, existing volumes stay whole, gc finds everything left over, and
+ * the next attempt works. */
 #include <config.h>
 
 #include <sys/stat.h>
@@ -136,7 +136,7 @@ count_operations (bool with_old)
   return n;
 }
 
-/* Whether the n-th operation of an ingest was there to fail. */
+/* Fails the n-th operation of an ingest; false if there are fewer. */
 static bool
 ingest_with_fault (uint64_t n, bool with_old, unsigned nthreads)
 {
@@ -258,7 +258,7 @@ put_after_competitor (struct rd_io *io, const char *key,
   return inner->ops->put (inner, key, parts, n, how);
 }
 
-/* What the competitor publishes is of a small image, whose levels are there. */
+/* The competitor publishes a small image, whose levels exist. */
 static struct radio_store *
 open_with_competitor (void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ingests that replace a volume, beside others who remove or replace it where
- * locks do not tell of them: whatever either has done when the other begins,
- * stops or goes on, the volume is gone or whole with its header array. */
+/* Ingests that replace a volume while other processes remove or replace it,
+ * in a store whose locks do not exclude them: at any operation where one
+ * begins, stops or resumes, the volume is gone or whole with its header
+ * array. */
 #include <config.h>
 
 #include "tests/volume/beside.h"
@@ -61,7 +62,7 @@ put_old_volume (struct bucket *bucket)
   bucket_age (bucket, LONG_S);
 }
 
-/* What a removal that was killed has left: the header array. */
+/* Leaves the header array, as a removal that was killed does. */
 static void
 leave_header (struct bucket *bucket)
 {
@@ -87,7 +88,7 @@ is_there (struct radio_store *store)
   return paths[0] != '\0';
 }
 
-/* Of two who replace a volume either may be the last. */
+/* Either of two that replace a volume may be the last. */
 static void
 assert_volume_is_one_of (struct radio_store *store,
                          const struct nifti_spec *one,
@@ -122,7 +123,7 @@ assert_whole_or_gone (struct bucket *bucket)
   return is_whole;
 }
 
-/* What became of the volume. */
+/* How often the volume was whole, and gone. */
 struct outcomes {
   unsigned nwhole, ngone;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a profile of a volume's life on disk shows: every operation by its
- * name, its steps below it, bytes as the file system has them, and names of
- * people only where redacting finds them. */
+/* Profiles of all operations on a volume on disk: every operation by its
+ * name, its steps below it, bytes as the file system counts them, and names
+ * of people only where redacting finds them. */
 #include <config.h>
 
 #include <ftw.h>

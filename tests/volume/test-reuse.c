@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept between the reads of a volume, open files and decoded tiles:
- * every read is right all the same, whatever is replaced or removed
- * meanwhile, and nothing is left when the volume is closed. */
+/* Open files and decoded tiles that are kept between the reads of a volume:
+ * every read is right, even if objects are replaced or removed meanwhile, and
+ * nothing is left when the volume is closed. */
 #include <config.h>
 
 #include <dirent.h>
@@ -64,7 +64,7 @@ sample_close (struct sample *sample)
   rd_buffer_free (&sample->expected);
 }
 
-/* Whether rows of a box of the volume are as expected. */
+/* True if rows of a box of the volume are as expected. */
 static bool
 is_right (const struct sample *sample, const struct radio_box *box,
           const unsigned char *got)

@@ -86,8 +86,8 @@ store_bits (enum radio_dtype dtype, uint64_t bits, unsigned char *to)
   }
 }
 
-/* What the bits of a float stand for becomes 0 when it is not finite, and
- * large doubles become 1. */
+/* Replaces the bits of a float that is not finite by 0, and those of a large
+ * double by 1. */
 static uint64_t
 tame_float (enum radio_dtype dtype, uint64_t bits)
 {

@@ -258,7 +258,7 @@ a_young_level_may_have_a_writer_without_shared_locks (void **state)
   assert_int_equal (result.removed_count, 0);
   assert_int_equal (result.busy_count, 2);
   assert_int_equal (count_objects (store, "ct/dead"), 2);
-  /* What the document named is surely whole. */
+  /* The level that the document named is surely whole, so it goes at once. */
   assert_ok (radio_store_remove (store, "ct/a"));
   assert_int_equal (count_objects (store, "ct/a"), 1);
   assert_int_equal (count_objects (store, "ct/a/0-0123abcd"), 1);

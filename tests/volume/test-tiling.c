@@ -227,9 +227,8 @@ sizes_near_2_to_the_63_do_not_wrap (void **state)
   assert_true (tiling.shard_shape[2] >= INT64_MAX);
 }
 
-/* Whether the elements of a box follow each other in the file: going from
- * the fastest axis, whole ones, then one that is cut, then ones of size 1.
- */
+/* True if the elements of a box follow each other in the file: from the
+ * fastest axis on, whole axes, then one that is cut, then axes of size 1. */
 static bool
 is_consecutive (const struct rd_nifti *nifti, const uint64_t *size)
 {
@@ -287,7 +286,7 @@ layers_are_as_many_tiles_as_make_the_wanted_size (void **state)
   rd_file_slabs_layer (&nifti, tiling.shard_shape, tiling.tile_shape, 1,
                        layer);
   EXPECT (layer, 8, 512, 512);
-  /* Of 8 layers of tiles in a shard, 4 fit and 3 divide nothing. */
+  /* A shard has 8 layers of tiles: 4 fit, and 3 do not divide 8. */
   rd_file_slabs_layer (&nifti, tiling.shard_shape, tiling.tile_shape,
                        31 * 512 * 500 * 2, layer);
   EXPECT (layer, 16, 512, 512);

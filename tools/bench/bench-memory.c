@@ -22,13 +22,13 @@ struct peak {
 
 struct peaks {
   const struct rd_args *args;
-  struct rd_subject_options options;  /* of what is made */
+  struct rd_subject_options options;  /* of the volumes made */
   bool chosen[RD_NROWS];
   uint64_t nruns, seed;
   const char *file;           /* the user's image; NULL: none */
   const char *volume;         /* the user's volume; NULL: one is made */
 
-  char *temp, *store;         /* of what is made; allocated */
+  char *temp, *store;         /* of the volumes made; allocated */
   struct peak rows[RD_NROWS];
 };
 

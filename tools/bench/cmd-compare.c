@@ -21,7 +21,7 @@
 struct result_row {
   const char *volume;         /* of several; else "" */
   const char *tiling, *codec, *row;
-  uint64_t nthreads;          /* 0: of a result that does not tell */
+  uint64_t nthreads;          /* 0: the result does not say */
   uint64_t stored_nbytes;
   double median_s;
   double *values;             /* the median of each round; or each time, when

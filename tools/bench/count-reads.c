@@ -12,7 +12,7 @@
 #include "tools/parse.h"
 #include "tools/tool.h"
 
-/* Places are taken in turn, all before a run begins anew. */
+/* Places are read in turn, all of them before the first is read again. */
 #define NPLACES 16
 
 struct reads {
@@ -24,7 +24,7 @@ struct reads {
   size_t nbytes;
 };
 
-/* The first of so many elements along an axis, for place i. */
+/* The first of size elements along an axis, for place i. */
 static uint64_t
 start_of (const struct reads *reads, size_t axis, uint64_t size, uint64_t i)
 {

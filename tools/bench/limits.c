@@ -96,7 +96,7 @@ rd_run_together (unsigned n, rd_part_fn *fn, void *data, double *seconds)
 
 #define PAGE_NBYTES 4096
 
-/* The best of so many is kept. */
+/* The best of this number is kept. */
 #define NTOUCHES 2
 
 unsigned
@@ -230,12 +230,12 @@ rd_limits_memory (struct rd_limits *limits, uint64_t nbytes)
  * that the cost of an element is known beside the cost of a tile
  *----------------------------------------------------------------------*/
 
-/* A box touches tiles of about so many bytes: large enough that the call
+/* A box touches tiles of about this size: large enough that the call
  * costs nothing beside them, small enough for a processor's cache. */
 #define BOX_NBYTES ((uint64_t) 256 << 10)
 #define NPLACES 64
 
-/* The best of so many is kept: it is a limit. */
+/* The best of this number is kept, as the limit. */
 #define NREPEATS 8
 
 /* One thread that decodes. */
@@ -416,7 +416,7 @@ rd_limits_decode (uint64_t seed, struct rd_layout *layout)
  * members, ISA-L streams.
  *----------------------------------------------------------------------*/
 
-/* What ISA-L inflates to at one time: it stays in a processor's cache. */
+/* ISA-L's output buffer, which stays in a processor's cache. */
 #define WINDOW_NBYTES (256 << 10)
 
 struct bytes {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio diff: compares two profiles path by path, and tells changes from
+/* radio diff: compares two profiles path by path, and separates changes from
  * noise. */
 #include <config.h>
 

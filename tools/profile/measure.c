@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Measurements: an operation run again and again, each time timed and
  * recorded.  A recording is started before and stopped after the clock runs,
- * so that the time contains only the cost of scopes, which the profile tells
- * by itself. */
+ * so that the time contains only the cost of scopes, which the profile
+ * reports. */
 #include <config.h>
 
 #include <inttypes.h>

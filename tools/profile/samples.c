@@ -105,7 +105,7 @@ rd_random_below (uint64_t *state, uint64_t n)
 {
   if (n == 0)
     return 0;
-  /* What is above the last whole multiple of n would favour low ones. */
+  /* Values above the last whole multiple of n would favour low ones. */
   uint64_t surplus = (UINT64_MAX % n + 1) % n;
   uint64_t value;
   do
@@ -118,8 +118,8 @@ rd_random_below (uint64_t *state, uint64_t n)
  * The ratio of two series that were measured apart
  *----------------------------------------------------------------------*/
 
-/* Up to so many of each the distribution is counted out; of more the normal
- * one is as good. */
+/* Up to this number of each, the exact distribution is counted; for more, the
+ * normal one is as good. */
 #define MOST_EXACT 20
 #define MOST_U (MOST_EXACT * MOST_EXACT + 1)
 

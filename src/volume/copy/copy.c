@@ -252,7 +252,7 @@ write_volume (struct rd_copy *copy)
                      copy->to_path);
 }
 
-/* Whether the same copy may be resumed after a failure. */
+/* True if the same copy may be resumed after a failure. */
 static bool
 is_resumable (enum radio_status status)
 {

@@ -108,8 +108,8 @@ next_piece (struct reader *reader, const struct piece_read **result)
   return RADIO_OK;
 }
 
-/* Read the next piece, which stays until the next call; *read is NULL when
- * there is none. */
+/* Reads the next piece, which stays until the next call; *read is NULL after
+ * the last one. */
 static enum radio_status
 reader_next (struct reader *reader, const struct piece_read **read)
 {
@@ -178,8 +178,8 @@ check_pieces (struct rd_copy *copy, struct rd_object_pieces *cuts,
   }
 }
 
-/* Whether the object exists: with its size, the same index, and its own
- * checksums correct, so that only the index is read from the source. */
+/* Checks whether the object exists, with its size, the same index, and its
+ * own checksums correct, so that only the index is read from the source. */
 static enum radio_status
 check_exists (struct rd_copy *copy, const struct rd_copy_object *object,
               const struct rd_object_pieces *source, struct rd_scratch *scratch,

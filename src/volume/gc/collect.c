@@ -166,7 +166,7 @@ free_collection (struct collection *gc)
   free_folder (&gc->folder);
 }
 
-/* Whether the document shows that a child is not garbage. */
+/* True if the document shows that a child is not garbage. */
 static bool
 is_wanted (const struct collection *gc, const char *name)
 {
@@ -178,7 +178,7 @@ is_wanted (const struct collection *gc, const char *name)
   return folder->has_document || strcmp (name, RD_HEADER_NAME) != 0;
 }
 
-/* Whether a child that is not wanted may be removed: a young one may be a
+/* Finds whether an unwanted child may be removed: a young one may be a
  * live writer's.  Where locks do not exclude other processes, both are
  * checked again after the tombstone has been put or refreshed
  * (tombstones.h). */

@@ -33,7 +33,7 @@ void rd_collect_quietly (struct radio_store *store, const char *path);
 enum radio_status rd_level_remove (struct radio_store *store,
                                    const char *path) RADIO_USE_RESULT;
 
-/* Whether a writer may be active below a prefix whose lock the caller has:
+/* Finds whether a writer may be active below a prefix that the caller locked:
  * where locks do not exclude other processes, an object there is young. */
 enum radio_status rd_prefix_is_young (struct radio_store *store,
                                       const char *prefix, bool *is_young)

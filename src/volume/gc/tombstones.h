@@ -52,8 +52,8 @@ enum radio_status rd_tombstone_end (struct rd_tombstone *tombstone,
                                     enum radio_status status)
   RADIO_USE_RESULT;
 
-/* The key of a tombstone whose process may be alive, allocated; NULL if
- * there is none. */
+/* The key of a tombstone whose process may be alive, allocated; or
+ * NULL. */
 enum radio_status rd_tombstones_find (struct radio_store *store,
                                       const char *path, char **key)
   RADIO_USE_RESULT;

@@ -28,7 +28,7 @@
 #include "src/volume/publish.h"
 #include "src/volume/tiling.h"
 
-/* Names of 32 random bits: so many collisions mean that something else is
+/* Names have 32 random bits: more collisions mean that something else is
  * wrong. */
 #define MAX_NAME_ATTEMPTS 100
 

@@ -63,7 +63,7 @@ label_length (const char *text, const char *end)
   return n;
 }
 
-/* Whether text is "key-value". */
+/* True for "key-value". */
 static bool
 is_entity (const char *text, const char *end)
 {

@@ -35,7 +35,7 @@ enum radio_status rd_select_want (struct rd_select *select,
                                   const uint64_t *ranks, size_t nranks)
   RADIO_USE_RESULT;
 
-/* Whether all wanted keys are known, after rd_select_want or
+/* True if all wanted keys are known, after rd_select_want or
  * rd_select_narrow. */
 bool rd_select_done (const struct rd_select *select);
 

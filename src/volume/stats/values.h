@@ -6,7 +6,7 @@
 
 #include "src/element/type.h"
 
-/* Whether a type has 8 or 16 bits, so that each of its values can be
+/* True if a type has 8 or 16 bits, so that each of its values can be
  * counted. */
 bool rd_values_are_narrow (enum radio_dtype dtype);
 
