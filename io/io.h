@@ -47,9 +47,9 @@ struct rd_io_get {
   void (*done) (struct rd_io_get *get);
   void *user_data;
 
-  /* Set before done is called.  A range that reaches past the object's end
-   * is RADIO_OK with fewer bytes (into->nbytes): the caller decides what
-   * that means.  A missing object is RADIO_ERROR_NOT_FOUND. */
+  /* Set before done is called.  A range that reaches past the object's end is
+   * RADIO_OK with fewer bytes (into->nbytes): the caller decides if that is an
+   * error.  A missing object is RADIO_ERROR_NOT_FOUND. */
   struct rd_error error;
   uint64_t object_nbytes;     /* size of the whole object */
 

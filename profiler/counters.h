@@ -34,7 +34,7 @@ extern const struct radio_counter rd_count_failures;    /* "failures": of
                                                            operations */
 
 /* Categories. */
-#define RD_IN_OPERATION "operation"     /* what the user called */
+#define RD_IN_OPERATION "operation"     /* the function that the user called */
 #define RD_IN_METADATA "metadata"       /* documents, plans, indexes */
 #define RD_IN_DISK "disk"               /* reading and writing files */
 #define RD_IN_NETWORK "network"

@@ -29,15 +29,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Let the nth allocation from now on fail, once, counted from 1; with 0 none
+/* Lets the nth allocation from now on fail, once, counted from 1; with 0 none
  * does, and all are counted. */
 void alloc_fail_nth (size_t nth);
 
-/* Let every allocation of more than nbytes fail: whoever takes memory by
- * what a header claims is found so. */
+/* Lets every allocation of more than nbytes fail: this finds code that
+ * allocates by the claim of a header. */
 void alloc_fail_above (size_t nbytes);
 
-/* Let all succeed again; whether one was made to fail. */
+/* Lets all succeed again; returns whether one was made to fail. */
 bool alloc_fail_end (void);
 
 /* The largest allocation asked for since the last alloc_fail_nth or

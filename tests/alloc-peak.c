@@ -23,7 +23,7 @@ char *__wrap_strdup (const char *text);
 
 static _Atomic int64_t held, most;
 
-/* A change of what is held; the most follows. */
+/* Counts a change of the memory held, and updates the peak. */
 static void
 note (int64_t change)
 {

@@ -48,8 +48,8 @@ count_nodes (const struct radio_profile *profile)
   return info.nnodes;
 }
 
-/* Whether the names from the root to a node are those of a path; compared
- * from the end on. */
+/* True if the names from the root to a node are those of a path; compared from
+ * the end on. */
 static bool
 has_path (const struct radio_profile *profile, size_t node, const char *path)
 {

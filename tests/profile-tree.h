@@ -10,15 +10,15 @@
 
 #include <radio/radio.h>
 
-/* Whether the library was built without its profiler; says so as a plan of
- * TAP that skips all.  The first thing that main does. */
+/* True if the library was built without its profiler; prints a TAP plan that
+ * skips all.  main calls it first. */
 bool tree_skip_all (void);
 
 /* Record the calling thread from here on, and make the profile. */
 struct radio_recorder *tree_begin (void);
 struct radio_profile *tree_end (struct radio_recorder *recorder);
 
-/* How many nodes have a path; runs of them; the ns or bytes of them. */
+/* The number of nodes of a path; their runs; their ns or bytes. */
 size_t tree_count (const struct radio_profile *profile, const char *path);
 uint64_t tree_calls (const struct radio_profile *profile, const char *path);
 uint64_t tree_wait_ns (const struct radio_profile *profile,
@@ -37,12 +37,12 @@ uint64_t tree_counter (const struct radio_profile *profile, const char *path,
 uint64_t tree_total (const struct radio_profile *profile,
                      const char *counter);
 
-/* Runs of all nodes of a name, wherever they stand. */
+/* Runs of all nodes of a name, anywhere in the tree. */
 uint64_t tree_calls_of (const struct radio_profile *profile,
                         const char *name);
 
-/* What holds for every profile: the work and wait of all nodes are the
- * profile's, those of a node and its children are its tree's, no self time
+/* Asserts the invariants of every profile: the work and wait of all nodes are
+ * the profile's, those of a node and its children are its tree's, no self time
  * exceeds the total, nothing was open, late or dropped. */
 void tree_check_sums (const struct radio_profile *profile);
 
@@ -51,12 +51,12 @@ void tree_check_sums (const struct radio_profile *profile);
 const char *tree_note (const struct radio_profile *profile, const char *key,
                        bool *is_name);
 
-/* How many texts hold a piece of a name; each of them must be marked as a
- * name, and no node may bear it. */
+/* The number of texts that contain a piece of a name; each of them must be
+ * marked as a name, and no node may contain it. */
 size_t tree_count_names (const struct radio_profile *profile,
                          const char *piece);
 
-/* The tree as text on the standard output, for whoever mends a test. */
+/* Prints the tree on the standard output, for debugging a test. */
 void tree_print (const struct radio_profile *profile);
 
 #endif /* RD_TESTS_PROFILE_TREE_H */

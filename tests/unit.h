@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every unit test includes: cmocka, with the headers that it wants
- * before it, and assertions in this project's terms. */
+/* Included by every unit test: cmocka, with the headers that it needs before
+ * it, and assertions in this project's terms. */
 #ifndef RD_TESTS_UNIT_H
 #define RD_TESTS_UNIT_H
 
@@ -38,7 +38,7 @@
                 radio_error_message ());                                \
   } while (0)
 
-/* What main returns where the tests record. */
+/* The result of main of tests that record. */
 #ifndef RADIO_NO_PROFILE
 #define run_recording_tests(tests) \
   cmocka_run_group_tests (tests, NULL, NULL)

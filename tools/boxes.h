@@ -35,8 +35,8 @@ struct rd_box_options {
 /* Parses "10:74", ":", "10:", ":74" or "10".  NULL, or why it is invalid. */
 const char *rd_range_parse (const char *text, struct rd_range *range);
 
-/* Handles one of the options above: 1, 0 when it is none of them, -1 after a
- * usage error. */
+/* Handles one of the options above: 1, 0 for any other, -1 after a usage
+ * error. */
 int rd_box_take (struct rd_args *args, int id, struct rd_box_options *box);
 
 /* True if any was given; and if they are consistent (false after a usage

@@ -215,8 +215,8 @@ on_copy_entry (const struct radio_entry *entry, void *user_data)
   return added ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
 
-/* Adds what an operand names in a store: everything with an empty name, else
- * a collection or a volume. */
+/* Adds the volumes that an operand names in a store: everything with an empty
+ * name, else a collection or a volume. */
 static int
 add_named (struct cp *cp, struct radio_store *store, const char *name,
            const char *operand)

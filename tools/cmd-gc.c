@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio gc: removes what no volume uses. */
+/* radio gc: removes data that no volume uses. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "tools/names.h"
 #include "tools/text.h"
 
-/* Collects garbage, and reports also what was done before a signal came. */
+/* Collects garbage, and also reports the work done before a signal. */
 static int
 collect_garbage (const struct rd_args *args)
 {

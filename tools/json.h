@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON output: json-c, with what it leaves open decided.  NaN and infinity
- * become null, doubles their shortest exact form, and broken UTF-8 (of file
- * names) U+FFFD, so that what is printed is valid JSON always. */
+/* JSON output: json-c, and rules for the cases that it leaves open.  NaN and
+ * infinity become null, doubles their shortest exact form, and broken UTF-8
+ * (of file names) U+FFFD, so that the output is always valid JSON. */
 #ifndef RD_TOOLS_JSON_H
 #define RD_TOOLS_JSON_H
 

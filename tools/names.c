@@ -416,7 +416,7 @@ rd_url_split (const struct rd_args *args, const char *operand, char **root,
   int failed = open_address (args, operand, &address);
   if (failed)
     return failed;
-  /* The node itself may be damaged: it can be removed all the same. */
+  /* The node itself may be damaged: it can still be removed. */
   enum radio_status status = request_node (&address, address.nbytes, &node);
   if (status == RADIO_ERROR_NOT_FOUND)
     return rd_error ("%s: no zarr.json, so neither a volume nor a collection "

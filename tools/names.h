@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What names on the command line stand for: the store, and volumes and
- * arrays in it, on the disk, or behind a URL. */
+/* Resolves names on the command line: the store, and volumes and arrays in it,
+ * on the disk, or at a URL. */
 #ifndef RD_TOOLS_NAMES_H
 #define RD_TOOLS_NAMES_H
 
@@ -56,9 +56,9 @@ char *rd_base_name (const char *path);
 bool rd_is_url (const char *operand);
 
 /* Splits the URL of a node like rd_split_path: the documents above it are
- * requested, one after the other, until there is none.  The path is without
- * percent encoding.  Returns an exit status; prints errors, also when there
- * is no node. */
+ * requested, one after the other, until none is left.  The path is without
+ * percent encoding.  Returns an exit status; prints errors, also when there is
+ * no node. */
 int rd_url_split (const struct rd_args *args, const char *operand,
                   char **root, char **path);
 

@@ -191,7 +191,7 @@ bool rd_run_sub_command (struct rd_args *args, bool may_be_operand);
 void rd_help_command (const struct rd_command *command);
 void rd_help (const struct rd_command *const *commands);
 
-/* Fills args from the command line behind a command and from RADIO_S3; false
+/* Fills args from the command line after a command and from RADIO_S3; false
  * after an error. */
 bool rd_args_init (struct rd_args *args, const struct rd_command *command,
                    int argc, char **argv);

@@ -48,7 +48,7 @@ rd_output_print (const char *file, const char *details)
   putchar ('\n');
 }
 
-/* Prints the message of an export that failed, or what it wrote. */
+/* Prints the message of an export that failed, or the file it wrote. */
 static int
 report_export (enum radio_status status, const char *file, char *shape,
                const char *type)

@@ -27,7 +27,7 @@ void rd_progress_update (struct rd_progress *progress, const char *label,
 /* Clears the bar, before something else is printed. */
 void rd_progress_clear (struct rd_progress *progress);
 
-/* The line for a terminal of so many columns, which it never exceeds.
+/* Formats the line for a terminal of ncolumns, which it never exceeds.
  * Returns text, which has room for 512 bytes. */
 #define RD_PROGRESS_NBYTES 512
 const char *rd_progress_line (const char *label, uint64_t done,

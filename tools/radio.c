@@ -46,7 +46,7 @@ run_help (int argc, char **argv)
 }
 
 /* Runs a command, recorded when RADIO_PROFILE names a file.  A profile that
- * cannot be written is reported and changes nothing else. */
+ * cannot be written is reported, and the exit status stays. */
 static int
 run_recorded (struct rd_args *args)
 {

@@ -18,7 +18,7 @@ xz-utils zsh"
 CRANIUM=/usr/share/doc/invesalius-examples/examples/Cranium.inv3
 
 # The versions of npm packages: speedscope's application, which reads our
-# profiles, and axe, which judges how accessible our page is.
+# profiles, and axe, which checks the accessibility of our page.
 SPEEDSCOPE=1.25.0
 AXE=4.14.1
 

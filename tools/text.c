@@ -48,7 +48,7 @@ rd_text_print (FILE *file, const char *text)
   }
 }
 
-/* Three figures; what rounds up to the next unit is given in it. */
+/* Three digits; a value that rounds up to the next unit is printed in it. */
 const char *
 rd_text_size (uint64_t nbytes, char text[RD_TEXT_NBYTES])
 {

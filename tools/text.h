@@ -28,7 +28,7 @@ const char *rd_text_time (double seconds, char text[RD_TEXT_NBYTES]);
 /* A number with up to seven significant figures; "nan", "inf". */
 const char *rd_text_number (double number, char text[RD_TEXT_NBYTES]);
 
-/* The ratio of two sizes, "2.75x"; "-" when there is none. */
+/* The ratio of two sizes, "2.75x"; "-" without one. */
 const char *rd_text_ratio (uint64_t raw, uint64_t stored,
                            char text[RD_TEXT_NBYTES]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One transfer: an easy handle of libcurl, what it sends, and its callbacks. */
+/* One transfer: an easy handle of libcurl, its request, and its callbacks. */
 #include <config.h>
 
 #include <fcntl.h>

@@ -135,8 +135,8 @@ struct rd_http_outcome {
 struct rd_http_outcome rd_http_classify (struct rd_http_attempt *attempt,
                                          CURLcode code);
 
-/* Limits how often and how concurrently a server is asked, from what was
- * learned of it. */
+/* Limits the rate and the number of concurrent requests to a server, by its
+ * earlier responses. */
 struct rd_http_retry_policy {
   unsigned limit;             /* concurrent requests now */
   unsigned max;               /* upper bound of it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to S3, attempt by attempt, and the errors in their responses.  The
- * server's own messages are not shown: some repeat what was signed, or the
+ * server's own messages are not shown: some repeat the signed text, or the
  * access key. */
 #include <config.h>
 
@@ -49,7 +49,7 @@ read_error_element (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
-/* The valid begin of a malformed body is used all the same. */
+/* The valid beginning of a malformed body is still used. */
 void
 rd_s3_error_parse (struct rd_s3_error *error,
                    const struct rd_http_response *response,

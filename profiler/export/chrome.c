@@ -496,7 +496,7 @@ write_number_argument (struct state *state, bool *first, const char *key,
   rd_write_text (state->writer, quote);
 }
 
-/* The texts of a span, then what else is known of this run only. */
+/* The texts of a span, then other data that only this run has. */
 static void
 write_arguments (struct state *state, const struct rd_span *span)
 {

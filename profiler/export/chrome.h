@@ -9,8 +9,8 @@
 
 #include "profiler/model/profile.h"
 
-/* Added to a span's begin and end.  The two differ by less
- * than half a nanosecond, so that the duration rounds to what it is too. */
+/* Added to a span's begin and end.  The two differ by less than half a
+ * nanosecond, so that the duration rounds to the right one, too. */
 struct rd_shift {
   int16_t begin_ps, end_ps;
 };

@@ -10,7 +10,7 @@
 #include "src/base/buffer.h"
 #include "profiler/model/profile.h"
 
-/* Buffers what is written and hands it to a sink in large pieces. */
+/* Buffers the bytes written and hands them to a sink in large pieces. */
 struct rd_writer {
   radio_profile_sink_fn *sink;
   void *user_data;
@@ -40,7 +40,7 @@ void rd_write_format (struct rd_writer *writer, const char *format, ...)
  * that it may stand in a script of a page. */
 void rd_write_json_string (struct rd_writer *writer, const char *text);
 
-/* Hand over what is left; the first failure. */
+/* Hands over the remaining bytes; returns the first failure. */
 enum radio_status rd_writer_end (struct rd_writer *writer) RADIO_USE_RESULT;
 
 /* One exporter. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of frames: nodes sorted by what they stand for, equal ones
- * counted once. */
+/* The table of frames: nodes sorted by name, file and line, equal ones counted
+ * once. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -65,8 +65,8 @@ rd_frames_free (struct rd_frames *frames)
   *frames = (struct rd_frames) { 0 };
 }
 
-/* The tree as links.  Index 0 stands for what the roots hang under, i + 1
- * for node i, so 0 is also "none". */
+/* The tree as links.  Index 0 stands for the parent of the roots, i + 1 for
+ * node i, so 0 is also "none". */
 struct links {
   uint32_t first_child;
   uint32_t next_sibling;

@@ -22,9 +22,8 @@ void rd_frames_free (struct rd_frames *frames);
 
 #define RD_FRAMES_SCOPE RD_CLEANUP (rd_frames_free)
 
-/* All nodes in the order of a walk through the tree: each is followed by what
- * is below it.  order has room for as many as there are nodes.
- * RADIO_ERROR_MEMORY. */
+/* All nodes in preorder: each is followed by those below it.  order has room
+ * for as many as there are nodes.  RADIO_ERROR_MEMORY. */
 enum radio_status rd_frames_walk (const struct radio_profile *profile,
                                   uint32_t *order) RADIO_USE_RESULT;
 

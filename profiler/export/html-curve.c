@@ -83,7 +83,7 @@ scale_of_rates (const struct rd_curve *curve)
  * A picture
  *----------------------------------------------------------------------*/
 
-/* A picture of the curve: the y of a point, and what stands beside it. */
+/* A picture of the curve, with times or rates as y. */
 struct picture {
   const char *title;
   const struct rd_curve *curve;

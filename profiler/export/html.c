@@ -120,8 +120,8 @@ rd_write_html (struct rd_writer *writer, const char *text)
   write_part (writer, text, strlen (text));
 }
 
-/* A name from the profile: whichever way it runs, what follows it does not
- * turn with it. */
+/* A name from the profile, isolated so that its direction does not change that
+ * of the text after it. */
 static void
 write_name (struct rd_writer *writer, const char *name)
 {

@@ -248,7 +248,7 @@ write_histograms (struct json *json)
   write_rows (json, &rd_histograms_table, &rows);
 }
 
-/* A single part's say what the nodes say. */
+/* Omitted for a single part, whose shares equal the values of the nodes. */
 static void
 write_shares (struct json *json)
 {

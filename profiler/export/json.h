@@ -78,8 +78,8 @@ extern const struct rd_table rd_notes_table;      /* rd_note */
 /* The numbers of "info": columns, as it were, of a table with one row. */
 extern const struct rd_table rd_info_table;       /* radio_profile_info */
 
-/* The word for info.parts, and back: "none", "runs", "ranks".  NULL and
- * false for what is neither. */
+/* The word for info.parts, and back: "none", "runs", "ranks".  NULL and false
+ * for any other. */
 const char *rd_parts_word (enum radio_profile_parts parts);
 bool rd_parts_of_word (const char *word, enum radio_profile_parts *parts);
 

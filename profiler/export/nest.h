@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A lane of the log as strictly nested intervals, which is what timelines of
- * other tools demand.  Spans of a lane nest by construction; but their ends
- * are rounded to whole nanoseconds each by itself, so a child can seem to
- * end a nanosecond after its parent.  Here it ends with it. */
+/* A lane of the log as strictly nested intervals, which timelines of other
+ * tools demand.  Spans of a lane nest by construction; but their ends are
+ * rounded to whole nanoseconds each by itself, so a child can seem to end a
+ * nanosecond after its parent.  Here it ends with it. */
 #ifndef RD_NEST_H
 #define RD_NEST_H
 
@@ -23,7 +23,7 @@ enum radio_status rd_nest_visit (const struct rd_span *spans, size_t n,
                                  const struct rd_nest_visitor *visitor)
   RADIO_USE_RESULT;
 
-/* How many spans from `first' on are of the same lane as it. */
+/* The number of spans from `first' on that are in its lane. */
 size_t rd_nest_lane_length (const struct radio_profile *profile,
                             size_t first);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* As much of protocol buffers' wire format as pprof needs: fields that are
  * numbers, bytes, packed numbers and nested messages.  An encoder keeps the
- * first failure and ignores what follows, so that one writes on and asks
- * once. */
+ * first failure and ignores later writes, so that the caller checks once, at
+ * the end. */
 #ifndef RD_PPROF_H
 #define RD_PPROF_H
 

@@ -93,7 +93,7 @@ is_folded (const char *text, size_t nbytes)
          && text[0] != '{' && text[0] != '[' && text[0] != '<';
 }
 
-/* A page of radio's without its data, or somebody else's. */
+/* A page of radio's without its data, or another program's. */
 static bool
 is_page (const char *text, size_t nbytes)
 {
@@ -144,8 +144,7 @@ rd_read_foreign (const char *text, size_t nbytes,
 /* Bytes read at once of a file of unknown size. */
 #define STEP_NBYTES ((size_t) 1 << 16)
 
-/* How long a pipe may take to get its first bytes: its writer runs already.
- */
+/* How long a pipe may take to get its first bytes. */
 #define WRITER_TIMEOUT_MS 5000
 
 /* Read on to the end; room doubles, so that a pipe is no quadratic work. */
@@ -171,8 +170,8 @@ read_whole (int fd, const char *path, struct rd_buffer *bytes)
   }
 }
 
-/* Refuse what is neither a file nor a pipe: a terminal or another device may
- * have no end.  A pipe is read to its own. */
+/* Refuses anything but files and pipes: a terminal or another device may have
+ * no end. */
 static enum radio_status
 check_kind (const char *path, mode_t mode)
 {

@@ -151,7 +151,7 @@ write_weights (struct state *state, const uint32_t *order)
   }
 }
 
-/* The sum of self times: what the stacks' axis is as long as. */
+/* The sum of self times, which is the length of the stacks' axis. */
 static uint64_t
 sum_of_self (const struct radio_profile *profile)
 {

@@ -27,8 +27,8 @@
 #define BAR_WIDTH 8
 #define LEVEL_WIDTH 3
 
-/* A scope that is below this part of the whole, with all in it, is shown
- * only in the sum of its like. */
+/* A scope that takes less than this part of the whole is shown only in the sum
+ * of such scopes. */
 #define TINY_PART 2000
 
 /*------------------------------------------------------------------------
@@ -145,7 +145,7 @@ struct tree {
   const struct rd_text *text;
   bool shown[NCOLUMNS];
   size_t widths[NCOLUMNS];
-  size_t scope_width;         /* what is left for the tree */
+  size_t scope_width;         /* the rest, for the tree */
   uint32_t *children;         /* nodes, by parent, heaviest first */
   uint32_t *first;            /* of each node, in children; at nnodes: of
                                  the roots */
@@ -276,8 +276,8 @@ is_tiny (const struct tree *tree, uint32_t node)
                                    rd_count_failures.name, true) == 0;
 }
 
-/* How many of a node's children are shown by themselves: a single tiny one
- * is, since a line that stands for it would be no shorter. */
+/* The number of a node's children that get lines of their own: a single tiny
+ * one does, since a summary line would be no shorter. */
 static uint32_t
 count_shown (const struct tree *tree, const uint32_t *children, uint32_t n)
 {
@@ -326,7 +326,7 @@ colour_of_share (const struct rd_text *text, uint64_t total)
   return share >= 0.05 ? RD_GREEN : RD_DIM;
 }
 
-/* The self time of a scope that takes a tenth of all is what to look at. */
+/* The self time of a scope is highlighted from a tenth of all on. */
 static bool
 is_hot (const struct rd_text *text, uint64_t self)
 {

@@ -119,7 +119,7 @@ sum_counter (const struct radio_profile *profile, const char *counter)
  * The head
  *----------------------------------------------------------------------*/
 
-/* A line "KEY         item, item", which goes on in the next line where it
+/* A line "KEY         item, item", which continues on the next line when it
  * becomes too long. */
 struct line {
   const struct rd_text *text;

@@ -286,7 +286,7 @@ rd_profile_add_gauge (struct radio_profile *profile, const char *name,
   return RADIO_OK;
 }
 
-/* what says whose index it is. */
+/* `what' names the kind of index in the message. */
 static enum radio_status
 check_index (uint32_t index, size_t n, const char *what)
 {

@@ -25,7 +25,7 @@ enum radio_status rd_profile_make_tables (struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 /* Which span has an id: a table that the caller frees.  Refuses ids of 0 and
- * ids that are there twice. */
+ * duplicate ids. */
 struct rd_span_ids {
   uint32_t *slots;            /* of spans; RD_NO_INDEX: free */
   size_t nslots;

@@ -281,8 +281,8 @@ measure (const struct radio_comparison *comparison, const struct path *path,
  * The whole
  *----------------------------------------------------------------------*/
 
-/* Where to go on after a path and all below it: with its sibling, or that of
- * the nearest path above which has one. */
+/* The next path after a subtree: its sibling, or that of the nearest ancestor
+ * that has one. */
 static uint32_t
 after_subtree (const struct pairing *pairing, uint32_t i)
 {

@@ -70,7 +70,7 @@ add_point (struct rd_curve *curve, const struct radio_profile *profile,
   curve->at[at] = point;
 }
 
-/* By what 'radio profile' attached to its recording. */
+/* True for a recording of 'radio profile sweep', by the facts that it adds. */
 static bool
 is_sweep (const struct radio_profile *profile)
 {

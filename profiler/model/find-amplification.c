@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How much more was fetched and decoded than was wanted, and which tiling
- * would cut it.
+/* Amplification: how much more was fetched and decoded than was requested, and
+ * which tiling would reduce it.
  *
  * A box of b elements on an axis, at a place that may be any, touches on
  * average (b - 1) / t + 1 tiles of t elements, which hold b + t - 1; never
@@ -204,7 +204,7 @@ tile_of (const struct geometry *geometry, int tiling)
   }
 }
 
-/* How many times itself a box takes in such tiles. */
+/* The ratio of the elements decoded for a box to its own, with such tiles. */
 static double
 amplification (const struct geometry *geometry, const struct shape *tile)
 {
@@ -276,7 +276,7 @@ as_stored (const struct rd_finder *finder, const struct geometry *geometry,
   return delivered;
 }
 
-/* Weighed by what share of the decoding it costs. */
+/* Weighted by its share of the decoding. */
 static enum radio_status
 find_decoded (struct rd_finder *finder)
 {

@@ -2,9 +2,9 @@
 /* Where the time went: decoding, the disk, the network, waiting for
  * other threads, or all of it on one thread.
  *
- * Threads' time is compared by category: work, and waiting in system calls
- * and for requests.  A network is what holds a read up when requests are
- * under way for most of it while the threads have little to do. */
+ * Threads' time is compared by category: work, and waiting in system calls and
+ * for requests.  A network limits a read if requests are under way for most of
+ * it while the threads have little to do. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "profiler/model/findings.h"
 #include "profiler/model/vector.h"
 
-/* Shares from which on a category, or requests, are what bounds. */
+/* Shares of the time from which a category, or requests, are the limit. */
 #define BOUND_SHARE 0.5
 #define PROBLEM_SHARE 0.75
 

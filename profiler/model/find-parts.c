@@ -22,7 +22,7 @@
 /* "box 64 (524 kB) 1.2 ms, 437 MB/s" */
 static size_t
 print_point (const struct rd_finder *finder, const struct rd_curve_point *point,
-            char *text, size_t nbytes)
+             char *text, size_t nbytes)
 {
   int n = snprintf (text, nbytes, "%.20s (%s) %s, %s; ",
                     finder->profile->nodes.at[point->node].name,
@@ -46,7 +46,7 @@ rd_find_curve (struct rd_finder *finder)
   size_t npoints = rd_min_u64 (curve.n, MAX_POINTS);
   for (size_t i = 0; i < npoints; i++)
     at += print_point (finder, &curve.at[i * (curve.n - 1) / (npoints - 1)],
-                      points + at, sizeof points - at);
+                       points + at, sizeof points - at);
   struct rd_claim claim = {
     "time-by-size", "Time by size", RADIO_FINDING_NOTE,
     1, RADIO_NO_PARENT

@@ -26,8 +26,8 @@ failures_of (const struct rd_finder *finder, size_t node)
                                 rd_count_failures.name, false);
 }
 
-/* The innermost operation that failed, most often of such: an error goes up
- * through all operations around it. */
+/* The innermost operation that failed, the most frequent of these: an error
+ * propagates through all operations around it. */
 static size_t
 find_failing_node (const struct rd_finder *finder)
 {

@@ -54,12 +54,12 @@ uint64_t rd_finder_sum (const struct rd_finder *finder,
 const char *rd_finder_note (const struct rd_finder *finder, size_t node,
                             const char *key, bool *varies);
 
-/* Digits and nothing else as a number; 0 for anything else, and what is too
+/* Parses a text of digits only; 0 for any other text, and for numbers too
  * large. */
 uint64_t rd_parse_digits (const char *text);
 
-/* How much of the whole's work threads had CPUs for, at most: all of it, but
- * where the process had less CPU time than that. */
+/* An upper bound of the work during which threads had CPUs: all of it, unless
+ * the process had less CPU time. */
 uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
 
 /* The divisor of that for the mean number of "threads busy": the wall time;

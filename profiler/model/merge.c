@@ -12,7 +12,7 @@
 #include "profiler/model/findings.h"
 #include "profiler/model/vector.h"
 
-/* How one source's indexes are called in the joined profile. */
+/* The indexes of one source in the joined profile. */
 struct merge {
   struct radio_profile *joined;
   const struct radio_profile *source;
@@ -206,11 +206,11 @@ merge_node_notes (struct radio_profile *joined,
  * The log: spans get new ids, and times relative to the merged profile
  *----------------------------------------------------------------------*/
 
-/* Lanes that are looked through for the one to go on in. */
+/* The number of lanes searched for one to continue. */
 #define MAX_SEARCHED 4096
 
-/* Runs of one process have the same threads: those go on in the same lane.
- * No two lanes of one source do. */
+/* Runs of one process have the same threads, which continue in the same lane.
+ * No two lanes of one source continue the same lane. */
 static uint32_t
 find_lane (struct merge *merge, const struct rd_lane *lane)
 {
@@ -332,7 +332,7 @@ merge_live (enum radio_profile_parts parts, uint64_t before, uint64_t last)
   return parts == RADIO_PARTS_RANKS ? rd_sum (before, last) : last;
 }
 
-/* Add up what the two have; `to' may have nothing yet. */
+/* Adds the values of both; `to' may have none yet. */
 static void
 add_node (struct radio_profile_node *to,
           const struct radio_profile_node *from,
@@ -476,8 +476,8 @@ if_equal (const char *a, const char *b, const char *otherwise)
   return strcmp (a, b) == 0 ? a : otherwise;
 }
 
-/* Adds what no sum over the nodes gives, of a profile that begins at
- * offset_ns.  The cost of a scope is the mean over all scopes. */
+/* Adds the values of a profile, which begins at offset_ns, that no sum over
+ * the nodes gives.  The cost of a scope is the mean over all scopes. */
 static void
 add_info (struct radio_profile_info *to,
           const struct radio_profile_info *from, uint64_t offset_ns,

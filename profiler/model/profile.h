@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A finished profile as it lies in memory: what the collector, the reader
- * and the joiner build, and what the exporters and the findings look at.
- * Builders call the functions below in any order that keeps parents before
- * children, set profile->info (its strings by rd_profile_string), then
- * rd_profile_finalize, after which nothing changes any more.  Strings are
- * copied by the functions that add them, and equal ones are one: within a
- * finished profile they may be compared by their addresses. */
+/* A finished profile in memory: the collector, the reader and the joiner build
+ * it, and the exporters and the findings read it.  Builders call the functions
+ * below in any order that keeps parents before children, set profile->info
+ * (its strings by rd_profile_string), then rd_profile_finalize, after which
+ * nothing changes any more.  Strings are copied by the functions that add
+ * them, and equal ones are one: within a finished profile they may be compared
+ * by their addresses. */
 #ifndef RD_PROFILE_H
 #define RD_PROFILE_H
 
@@ -202,7 +202,7 @@ bool rd_profile_has_room (const struct radio_profile *profile,
                           const struct rd_counters *counters,
                           const char *name);
 
-/* Add to a node's own counter, or to what a part has of a node.  Nodes,
+/* Adds to a node's own counter, or to the share of a part in a node.  Nodes,
  * counters and parts may still be added afterwards. */
 enum radio_status
 rd_profile_add_value (struct radio_profile *profile, uint32_t node,
@@ -281,18 +281,18 @@ extern const struct rd_move rd_moves[RD_NMOVES];
 uint64_t rd_moved (const struct radio_profile *profile, size_t node,
                    bool inclusive);
 
-/* Make the profile whole: what follows from the rest (tree_work_ns,
- * tree_wait_ns, the counts of info) is computed, a profile without
- * parts gets a single one, requests are packed into rows, spans,
- * notes and samples are sorted, findings are found.  Sums saturate.  Of
- * info, the builder sets title, program, clock, started_unix_ns, wall_ns
- * (0: the end of the last span), scope_cost_ns, scope_count (0: all calls),
- * parts, alloc_peak_nbytes, and what of alloc_count, alloc_nbytes,
- * alloc_live_nbytes and dropped_count no node has (0: what the nodes have).
- * Spans that stick out of the one around them in their lane, by the rounding
- * of clocks, are cut.  Refuses with RADIO_ERROR_FORMAT what does not hold
- * together (an index out of range, an id twice, a time above 2^63 ns, spans
- * that are their own parents): the reader relies on it. */
+/* Completes the profile: derived values (tree_work_ns, tree_wait_ns, the
+ * counts of info) are computed, a profile without parts gets a single one,
+ * requests are packed into rows, spans, notes and samples are sorted, findings
+ * are found.  Sums saturate.  Of info, the builder sets title, program, clock,
+ * started_unix_ns, wall_ns (0: the end of the last span), scope_cost_ns,
+ * scope_count (0: all calls), parts, alloc_peak_nbytes, and the part of
+ * alloc_count, alloc_nbytes, alloc_live_nbytes and dropped_count that belongs
+ * to no node (0: only that of the nodes).  Spans that stick out of the one
+ * around them in their lane, by the rounding of clocks, are cut.  Refuses
+ * inconsistent data with RADIO_ERROR_FORMAT (an index out of range, an id
+ * twice, a time above 2^63 ns, spans that are their own parents): the reader
+ * relies on it. */
 enum radio_status rd_profile_finalize (struct radio_profile *profile)
   RADIO_USE_RESULT;
 

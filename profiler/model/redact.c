@@ -54,7 +54,7 @@ patterns_free (struct patterns *patterns)
   rd_string_table_free (patterns->texts);
 }
 
-/* The end of a name that says what kind of file it is, or "". */
+/* The suffix of a name that shows its kind of file, or "". */
 static const char *
 harmless_suffix (const char *name)
 {
@@ -149,8 +149,8 @@ add_folders (struct patterns *patterns, const char *name, const char **last)
          ? add_pattern (patterns, name) : RADIO_OK;
 }
 
-/* Add what is to be found of a name, and of each word of a command line that
- * looks like the name of a file. */
+/* Adds the patterns of a name, and of each word of a command line that looks
+ * like the name of a file. */
 static enum radio_status
 patterns_add_name (struct patterns *patterns, const char *name)
 {
@@ -216,7 +216,7 @@ patterns_close (struct patterns *patterns)
     if (n == 0 || at[n - 1].name != at[i].name)
       at[n++] = at[i];
   patterns->list.n = n;
-  /* A pattern begins with the one before it, or with what that begins with. */
+  /* A pattern begins with the one before it, or with a prefix of that one. */
   for (size_t i = 1; i < patterns->list.n; i++) {
     size_t prefix = i;
     while (prefix > 0 && !begins_with (at[i].name, &at[prefix - 1]))
@@ -453,7 +453,7 @@ is_own_word (const struct rd_fact *fact)
   return false;
 }
 
-/* A program's name without its folder, which may be somebody's. */
+/* A program's name without its folder, which may identify someone. */
 static const char *
 base_name (const char *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far repeated measurements scatter. */
+/* The spread of repeated measurements. */
 #ifndef RD_SPREAD_H
 #define RD_SPREAD_H
 

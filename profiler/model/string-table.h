@@ -23,8 +23,8 @@ const char *rd_string_table_add (struct rd_string_table *texts,
 const char *rd_string_table_find (const struct rd_string_table *texts,
                                   const char *text);
 
-/* Different in every set: hash tables keyed by what a file holds mix it in,
- * so that no file can be made to fill one slot. */
+/* Different in every set: hash tables keyed by the content of a file mix it
+ * in, so that no file can be made to fill one slot. */
 uint64_t rd_string_table_seed (const struct rd_string_table *texts);
 
 /* Scatter the bits of x. */

@@ -82,7 +82,7 @@ compare_running (const void *a, const void *b)
   return rd_compare_u64 (running_key (a), running_key (b));
 }
 
-/* Those of one node and counter become one; what is 0 goes. */
+/* Values of one node and counter are added up; zeros are removed. */
 static void
 join_values (struct radio_profile *profile)
 {

@@ -23,7 +23,7 @@
 #define LEAST_WAIT_NS 20000
 
 /* Within this time, a thread is seldom preempted; when it is, that counts as
- * waiting in its next wait, but as no more than that. */
+ * waiting in its next wait, but for no longer than this. */
 #define CPU_FRESH_NS 1000000
 
 /* The kernel leaves the counter as its own clock when it finds that it stops,

@@ -156,8 +156,8 @@ rd_node_add_set (struct rd_node *node, const struct rd_counter_set *set,
 /* Makes the root of a new writer.  False: no memory. */
 bool rd_tree_init (struct rd_writer_state *writer);
 
-/* Computes what the hot path leaves open.  Nothing runs any more, and the log
- * is finished. */
+/* Computes the values that the hot path leaves out.  No scope runs any more,
+ * and the log is finished. */
 void rd_tree_finish (struct rd_writer_state *writer);
 
 void rd_tree_free (struct rd_writer_state *writer);

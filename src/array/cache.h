@@ -36,7 +36,7 @@ struct rd_index_entry {
   } synced;
 };
 
-/* max_nbytes bounds what is kept without being in use. */
+/* max_nbytes bounds the entries that are kept without being in use. */
 enum radio_status rd_index_cache_open (size_t rank, uint64_t max_nbytes,
                                        struct rd_index_cache **cache)
   RADIO_USE_RESULT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Checking an array: the stored objects are listed (a grid can be far larger
- * than what is stored), and every tile of those that are chunks is read and
- * decoded.  Damage is collected by the threads that find it and reported on
- * the caller's, in order. */
+ * than the number of stored chunks), and every tile of those that are chunks
+ * is read and decoded.  Damage is collected by the threads that find it and
+ * reported on the caller's, in order. */
 #include <config.h>
 
 #include <inttypes.h>

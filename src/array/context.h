@@ -74,7 +74,7 @@ enum radio_status rd_context_allows (const struct radio_context *context,
   RADIO_USE_RESULT;
 
 /* Paths of nodes are names joined by '/'; "" is the store's root.  The maximum
- * is what S3 allows for a whole key. */
+ * is that of S3 for a whole key. */
 #define RD_PATH_MAX_NBYTES 1024
 
 /* Any key of a node: its path, '/', and a chunk's key or the name of a

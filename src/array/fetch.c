@@ -474,8 +474,8 @@ do_local_fetch (struct rd_job *base, uint64_t task,
                                       : RADIO_OK;
 }
 
-/* Chooses how many reads are in flight, and how many threads decode what one
- * of them brought: half of the memory for tiles is for bytes that were read,
+/* Chooses how many reads are in flight, and how many threads decode the bytes
+ * of one of them: half of the memory for tiles is for bytes that were read,
  * half for decoding them.  All flights that arrived are decoded at once. */
 static unsigned
 choose_window (struct rd_fetch_job *job, unsigned *max_active)

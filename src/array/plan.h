@@ -85,7 +85,7 @@ void rd_plan_init (struct rd_plan *plan);
 void rd_plan_free (struct rd_plan *plan);
 #define RD_PLAN_SCOPE RD_CLEANUP (rd_plan_free)
 
-/* How far planning got. */
+/* The progress of planning. */
 struct rd_plan_cursor {
   const struct rd_layout *layout;
   const struct radio_request *requests;

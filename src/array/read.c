@@ -174,8 +174,8 @@ takes_rows (const struct read *read, const struct radio_request *request)
 #define MAX_ADMISSIONS 3
 
 /* Uses cached tiles, and finds which ones to add.  That only works for chunks
- * that never change, and is only worth it for what is small relative to the
- * cache. */
+ * that never change, and is only worth it for reads that are small relative to
+ * the cache. */
 static void
 use_cache (struct rd_tile_read *tiles, struct rd_admission *admissions)
 {

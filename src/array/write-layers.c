@@ -6,9 +6,9 @@
  * could encode never waits for the disk.
  *
  * Observing a layer is a job of its own, which the end of the one before puts
- * into the queue, before all tiles: what can only be done in order must not
- * wait for what any thread can do at any time.  A thread that waits for a
- * layer encodes tiles of the others meanwhile. */
+ * into the queue, before all tiles: tasks that have an order must not wait for
+ * those that any thread can do at any time.  A thread that waits for a layer
+ * encodes tiles of the others meanwhile. */
 #include <config.h>
 
 #include <stdlib.h>

@@ -123,7 +123,7 @@ rd_write_append (struct rd_io_writer *writer, const struct rd_arena *arena,
 }
 /* Shards that are announced and not committed, each at most one open file.
  * There are more than shards of the layers in memory: so when this is reached,
- * there is a shard to commit, and nothing else is waited for. */
+ * there is a shard to commit, and the thread waits only for that. */
 #define MAX_SHARDS 8
 
 struct shard {

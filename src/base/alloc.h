@@ -4,10 +4,10 @@
  * recorder can count.  A block carries its size and the node of the call
  * tree that asked for it in front of itself.
  *
- * Two kinds of memory do not come from here: what is documented as freed by
- * the caller with free (), and what the recorder, the model of profiles and
- * the exporters hold (profiler/record, model, export), which use malloc so
- * that the recorder never counts itself. */
+ * Two kinds of memory do not come from here: memory documented as freed by the
+ * caller with free (), and that of the recorder, the model of profiles and the
+ * exporters (profiler/record, model, export), which use malloc so that the
+ * recorder never counts itself. */
 #ifndef RD_ALLOC_H
 #define RD_ALLOC_H
 
@@ -23,15 +23,15 @@ void rd_free (void *block);
 #define RD_ALLOCATES __attribute__ ((__malloc__))
 #endif
 
-/* As their namesakes of C; sizes of 0 give a block all the same. */
+/* Like the functions of C; a size of 0 returns a block, too. */
 void *rd_malloc (size_t nbytes) RD_ALLOCATES;
 void *rd_calloc (size_t n, size_t nbytes) RD_ALLOCATES;
 void *rd_realloc (void *block, size_t nbytes);
 char *rd_strdup (const char *text) RD_ALLOCATES;
 char *rd_strndup (const char *text, size_t max_nbytes) RD_ALLOCATES;
 
-/* Blocks held, by all the library: what must be 0 when everything was
- * closed. */
+/* The number of blocks that the library holds, which must be 0 when everything
+ * was closed. */
 uint64_t rd_alloc_live_count (void);
 
 #endif /* RD_ALLOC_H */

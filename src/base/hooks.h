@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions that the base calls when it allocates and fails.  The base
  * only declares the table; the recorder defines it (profiler/record/hooks.c),
- * so that nothing in the base includes what is above it. */
+ * so that the base includes no header above it. */
 #ifndef RD_HOOKS_H
 #define RD_HOOKS_H
 

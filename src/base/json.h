@@ -21,18 +21,18 @@ rd_json_put (struct json_object *object)
 RD_DEFINE_CLEANUP (json, struct json_object, rd_json_put);
 
 /* Parse a whole document: one value, nothing after it, depth at most 64.
- * RADIO_ERROR_FORMAT says what and at which byte.  *value is NULL for null.
+ * RADIO_ERROR_FORMAT gives the reason and the byte.  *value is NULL for null.
  *
- * Whole numbers beyond 64 bits, and "-0", become doubles: json-c would make
- * them the nearest integer without a word.  Of members with one name the
- * last one stays.  NaN and Infinity are taken, as Python writes them. */
+ * Whole numbers beyond 64 bits, and "-0", become doubles: json-c would
+ * silently make them the nearest integer.  The last one of members with one
+ * name stays.  NaN and Infinity are accepted, as Python writes them. */
 enum radio_status rd_json_parse (const char *text, size_t nbytes,
                                  const char *where,
                                  struct json_object **value)
   RADIO_USE_RESULT;
 
-/* Members that must be there and be of a type: RADIO_ERROR_FORMAT names the
- * member, and what it is instead.  The results belong to the object. */
+/* Required members of a type: RADIO_ERROR_FORMAT names the member, and its
+ * actual type.  The results belong to the object. */
 enum radio_status rd_json_object (struct json_object *in, const char *member,
                                   const char *where,
                                   struct json_object **value)

@@ -135,7 +135,7 @@ rd_newfile_open (const char *file, bool overwrite, mode_t mode,
     return rd_fail_memory (strlen (file));
   RD_TRY (resolve_target (newfile));
   RD_TRY (open_temporary (newfile));
-  /* Nothing is in the file yet that others could read. */
+  /* The file is still empty, so no one can read its content. */
   if (newfile->replaces && fchmod (newfile->fd, newfile->kept_mode) != 0)
     return rd_fail_errno (errno, "%s: cannot keep its permissions", file);
   *result = RD_STEAL (newfile);

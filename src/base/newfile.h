@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that appears whole or not at all: written under a temporary name
- * in the same folder, synced, renamed.  A symbolic link is followed, so that
- * it stays a link to the new content; what is there and is no regular file
- * (a device, a folder) is refused rather than replaced. */
+/* A file that appears whole or not at all: written under a temporary name in
+ * the same folder, synced, renamed.  A symbolic link is followed, so that it
+ * stays a link to the new content; an existing file that is not regular (a
+ * device, a folder) is refused rather than replaced. */
 #ifndef RD_NEWFILE_H
 #define RD_NEWFILE_H
 

@@ -128,9 +128,8 @@ set_zstd_level (const struct writing *writing)
   int clevel = writing->codec->u.blosc.clevel;
   ZSTD_CCtx_reset (encoder, ZSTD_reset_session_and_parameters);
   if (writing->searches) {
-    /* The highest bytes are no noise: a thorough search for what is equal in
-     * several rows of a picture makes them a sixth smaller, and decoding
-     * faster. */
+    /* The highest bytes are no noise: a thorough search for matches in several
+     * rows of a picture makes them a sixth smaller, and decoding faster. */
     ZSTD_CCtx_setParameter (encoder, ZSTD_c_compressionLevel, 5);
     ZSTD_CCtx_setParameter (encoder, ZSTD_c_strategy, ZSTD_lazy2);
     ZSTD_CCtx_setParameter (encoder, ZSTD_c_windowLog, 16);
@@ -176,8 +175,8 @@ compress_stream (const struct writing *writing, const unsigned char *from,
 }
 
 /* Returns how long a compressed stream may be; else it is stored.  At the
- * levels of the presets small and fast, decoding what hardly shrinks costs
- * more time than its bytes are worth (docs/presets.md).  Rows of bits are
+ * levels of the presets small and fast, decoding streams that hardly shrink
+ * costs more time than the bytes saved (docs/presets.md).  Rows of bits are
  * noise or next to nothing, so they must shrink more. */
 static size_t
 max_stream_nbytes (const struct writing *writing, size_t nbytes)
@@ -288,7 +287,7 @@ write_header (const struct writing *writing, bool stored)
   write_u32 (header + 12, writing->at);
 }
 
-/* Allocates what encoding blocks needs. */
+/* Allocates the memory for encoding blocks. */
 static enum radio_status
 prepare_encoding (struct writing *writing, struct rd_scratch *scratch)
 {

@@ -189,7 +189,7 @@ decode_block (const struct block *block, unsigned char *out)
   return RADIO_OK;
 }
 
-/* Allocates what decoding blocks needs. */
+/* Allocates the memory for decoding blocks. */
 static enum radio_status
 prepare_decoding (const struct rd_blosc_frame *frame,
                   struct rd_scratch *scratch)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The codecs zstd, gzip, crc32c and transpose, and what all codecs use. */
+/* The codecs zstd, gzip, crc32c and transpose, and the functions that all
+ * codecs use. */
 #include <config.h>
 
 #include <inttypes.h>

@@ -182,8 +182,8 @@ void rd_transpose_shape (const struct rd_chain *chain,
 void rd_transpose_strides (const struct rd_chain *chain, size_t rank,
                            int64_t *strides);
 
-/* The inner chunks of a shard: how many along each axis (grid), and what
- * each one is. */
+/* The inner chunks of a shard: how many along each axis (grid), and the chunk
+ * of each. */
 void rd_shard_layout (const struct rd_codec *sharding,
                       const struct rd_chunk *shard,
                       uint64_t *grid, struct rd_chunk *inner);

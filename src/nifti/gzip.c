@@ -31,7 +31,7 @@
 /* Room for a deflated piece, and the step by which it grows. */
 #define OUT_NBYTES (PIECE_NBYTES + PIECE_NBYTES / 8)
 
-/* A piece, and what deflates it; made when first used. */
+/* A piece, and its compressor; made when first used. */
 struct slot {
   struct isal_zstream stream;
   unsigned char level_room[LEVEL_NBYTES];
@@ -94,7 +94,7 @@ begin_deflate (struct slot *slot)
   stream->level_buf_size = LEVEL_NBYTES;
   stream->gzip_flag = IGZIP_DEFLATE;
   stream->flush = SYNC_FLUSH;
-  /* ISA-L only reads what it is given here. */
+  /* ISA-L only reads this buffer. */
   stream->next_in = (unsigned char *) (uintptr_t) slot->in;
   stream->avail_in = (uint32_t) slot->nbytes;
   if (slot->window_nbytes == 0)
@@ -197,7 +197,7 @@ static enum radio_status
 add_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes,
             size_t *taken)
 {
-  /* Before the first one stands what is pending, or the window. */
+  /* The pending bytes, or the window, precede the first piece. */
   const unsigned char *end
     = gzip->room + WINDOW_NBYTES + gzip->pending_nbytes;
   size_t before = gzip->pending_nbytes > 0 ? WINDOW_NBYTES

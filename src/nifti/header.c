@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parsing and checking a NIfTI header, and what follows from its fields:
- * types, units, scaling and order of the voxels.  No field is trusted before
- * it was checked. */
+/* Parsing and checking a NIfTI header, and deriving types, units, scaling and
+ * order of the voxels from its fields.  No field is trusted before it was
+ * checked. */
 #include <config.h>
 
 #include <inttypes.h>

@@ -30,8 +30,8 @@ RD_DEFINE_CLEANUP (image, struct rd_image, rd_image_close);
 enum radio_status rd_image_read (struct rd_image *image, void *data,
                                  size_t nbytes) RADIO_USE_RESULT;
 
-/* After the last voxel: count what follows in the file (to its end, so that
- * gzip's checksum is seen to be right). */
+/* After the last voxel: count the bytes that follow in the file (to its end,
+ * so that gzip's checksum is seen to be right). */
 enum radio_status rd_image_finish (struct rd_image *image,
                                    uint64_t *trailing_nbytes)
   RADIO_USE_RESULT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* NIfTI-1 and -2 headers: parsed into one struct, checked, and what follows
- * from them (geometry, types).  Sources: nifti1.h and nifti2.h of the NIfTI
- * Data Format Working Group; field names are theirs. */
+/* NIfTI-1 and -2 headers: parsed into one struct, checked, and the values
+ * derived from them (geometry, types).  Sources: nifti1.h and nifti2.h of the
+ * NIfTI Data Format Working Group; field names are theirs. */
 #ifndef RD_NIFTI_H
 #define RD_NIFTI_H
 
@@ -99,11 +99,11 @@ int rd_nifti_datatype_of (enum radio_dtype dtype);
 void rd_nifti_scaling (const struct rd_nifti *nifti, double *slope,
                        double *inter);
 
-/* Blank the free-text fields (descrip, aux_file, intent_name, db_name and
- * the other unused texts of NIfTI-1) of a prefix and drop its extensions:
+/* Blank the free-text fields (descrip, aux_file, intent_name, db_name and the
+ * other unused texts of NIfTI-1) of a prefix and drop its extensions:
  * vox_offset and the extension flag follow.  report is called with a line for
  * each thing dropped; NULL is legal.  The prefix may become shorter, and
- * nifti's vox_offset is the old one: parse again what is kept. */
+ * nifti's vox_offset is the old one: parse the prefix again. */
 void rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
                      void (*report) (const char *message, void *user_data),
                      void *user_data);

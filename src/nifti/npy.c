@@ -108,8 +108,8 @@ rd_npy_header (const char *descr, bool fortran_order, size_t rank,
   out->nbytes = 0;
   RD_TRY (rd_buffer_append (out, MAGIC "\0\0", MAGIC_NBYTES + 2));
   RD_TRY (append_dictionary (out, descr, fortran_order, rank, shape));
-  /* A newline ends the header.  When it would fit exactly, numpy pads by a
-   * whole unit all the same. */
+  /* A newline ends the header.  When it would fit exactly, numpy still pads by
+   * a whole unit. */
   size_t over = (out->nbytes + 1) % ALIGNMENT_NBYTES;
   RD_TRY (append_spaces (out, ALIGNMENT_NBYTES - over));
   RD_TRY (append_text (out, "\n"));

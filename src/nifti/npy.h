@@ -19,9 +19,9 @@ const char *rd_npy_descr (const struct rd_type *type,
  * or 4.  Static storage. */
 const char *rd_npy_colour_descr (unsigned ncolours);
 
-/* Replace out by the header, padded so that the elements start at a
- * multiple of 64: byte for byte what numpy.save writes.  shape is in
- * numpy's order; rank may be 0. */
+/* Replace out by the header, padded so that the elements start at a multiple
+ * of 64: the same bytes as numpy.save writes.  shape is in numpy's order; rank
+ * may be 0. */
 enum radio_status rd_npy_header (const char *descr, bool fortran_order,
                                  size_t rank, const uint64_t *shape,
                                  struct rd_buffer *out) RADIO_USE_RESULT;

@@ -202,8 +202,8 @@ add_dimension_names (struct rd_json_make *make, struct json_object *array,
     rd_make_item (make, names, json_object_new_string_len (axes, 1));
 }
 
-/* The codecs may be the user's: what is wrong with them is the caller's
- * mistake, not the store's. */
+/* The codecs may be the user's: an error in them is the caller's mistake, not
+ * the store's. */
 static enum radio_status
 check_document (struct json_object *document)
 {

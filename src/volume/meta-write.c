@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a volume's group document, as yaozarrs and ome-zarr-models take
- * it: OME-Zarr 0.5 with RFC-4's orientation, what radio adds, and the
+/* Making a volume's group document, as yaozarrs and ome-zarr-models take it:
+ * OME-Zarr 0.5 with RFC-4's orientation, radio's own members, and the
  * documents of the arrays below it (inline consolidated metadata). */
 #include <config.h>
 
@@ -160,8 +160,8 @@ dtype_range (enum radio_dtype dtype, struct window *window)
   window->max = ldexp (1, (int) nbits - is_signed) - 1;
 }
 
-/* cal_min and cal_max are of scaled values: take them back to stored ones.
- * False when the header does not say what to show. */
+/* cal_min and cal_max are of scaled values: convert them to stored ones.
+ * False when the header has no display range. */
 static bool
 choose_window (const struct rd_nifti *nifti, struct window *window)
 {

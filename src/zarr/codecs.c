@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsing lists of codecs and their configurations.  An unknown member may
- * change what the bytes mean, so it is refused by name. */
+ * change the meaning of the bytes, so it is refused by name. */
 #include <config.h>
 
 #include <stdio.h>

@@ -73,8 +73,8 @@ enum radio_status rd_group_doc_write (struct json_object *attributes,
  * NULL without memory (the message is set). */
 const char *rd_document_text (struct json_object *document, size_t *nbytes);
 
-/* Parse a list of codecs for a chunk grid and type (and check the chain);
- * what rd_array_doc_parse uses, for option strings.  `tile_shape' gets the
+/* Parse a list of codecs for a chunk grid and type (and check the chain); as
+ * rd_array_doc_parse does, for option strings.  `tile_shape' gets the
  * innermost shape. */
 enum radio_status rd_chain_parse (struct json_object *codecs,
                                   const struct rd_chunk *chunk,

@@ -31,7 +31,7 @@ compare (struct rd_bytes in, const struct rd_blosc_frame *frame, bool taken,
   free (theirs);
 }
 
-/* A frame whose items may be left shuffled; ours is what it decodes to. */
+/* A frame whose items may be left shuffled; ours is its decoded content. */
 static void
 compare_shuffled (struct rd_bytes in, size_t typesize, bool taken,
                   const struct rd_buffer *ours)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of profiles: what is kept of one lies within it, and is found again
- * by its names. */
+/* Files of profiles: the strings kept of one lie within it, and are found
+ * again by their names. */
 #include <config.h>
 
 #include <string.h>

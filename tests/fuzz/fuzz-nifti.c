@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile NIfTI.  The first byte says what the rest is: a header by itself,
- * with all that is computed from one, or a file (plain or gzip) that is
- * opened, read and finished. */
+/* Hostile NIfTI.  The first byte selects the kind of the rest: a header by
+ * itself, with all that is computed from one, or a file (plain or gzip) that
+ * is opened, read and finished. */
 #include <config.h>
 
 #include <string.h>
@@ -54,8 +54,8 @@ run_header (const uint8_t *data, size_t nbytes)
     check_derived (&nifti, data, nbytes);
 }
 
-/* Read all of an image, as far as it is there; a header may claim what is
- * left of 1032 times the file. */
+/* Reads all of an image, as far as it exists; a header may claim up to 1032
+ * times the rest of the file. */
 static void
 read_file (const char *file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles: bytes that read as one can be written in every format, and what
- * is written as JSON reads back and is written as the same bytes again. */
+/* Profiles: bytes that are read as one can be written in every format, and the
+ * JSON reads back and is written as the same bytes again. */
 #include <config.h>
 
 #include <string.h>

@@ -33,7 +33,7 @@ size_t rd_fuzz_seed (unsigned i, unsigned char *out, size_t room);
     }                                                                   \
   } while (0)
 
-/* A seed that is the i-th of n texts: what rd_fuzz_seed returns then. */
+/* A seed that is the i-th of n texts: the result of rd_fuzz_seed. */
 static inline size_t
 fuzz_text_seed (const char *const *texts, size_t n, unsigned i,
                 unsigned char *out, size_t room)

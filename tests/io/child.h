@@ -16,7 +16,7 @@
       return __LINE__ % 70 + 1;                 \
   } while (0)
 
-/* Start a child that ends with what fn returns (without exit handlers). */
+/* Starts a child that exits with fn's result (without exit handlers). */
 pid_t child_start (int (*fn) (void *arg), void *arg);
 
 /* Wait for it: its exit status, or minus the signal that ended it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects that are written piece by piece, and what is left of them. */
+/* Objects that are written piece by piece, and the objects left over. */
 #include <config.h>
 
 #include "tests/io/conformance-cases.h"

@@ -3,17 +3,17 @@
  * for a wrapper in front of one, says how to make an empty store and runs
  * all cases:
  *
- *   static enum radio_status make (void **place, struct rd_io **io);
- *   static void unmake (void *place);
+ *    static enum radio_status make (void **place, struct rd_io **io);
+ *    static void unmake (void *place);
  *
- *   int main (void)
- *   {
- *     const struct conformance_store store = { "posix", make, unmake };
- *     return run_conformance (&store);
- *   }
+ *    int main (void)
+ *    {
+ *      const struct conformance_store store = { "posix", make, unmake };
+ *      return run_conformance (&store);
+ *    }
  *
- * The suite closes the store, then calls unmake.  Cases use io/io.h alone,
- * and what it promises of every store. */
+ * The suite closes the store, then calls unmake.  Cases use only io/io.h and
+ * its contract for every store. */
 #ifndef RD_TESTS_CONFORMANCE_H
 #define RD_TESTS_CONFORMANCE_H
 

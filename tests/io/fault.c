@@ -80,7 +80,7 @@ note_damage (const struct rd_fault *fault, struct damage *damage)
   }
 }
 
-/* Count an operation, and let happen to it what is planned. */
+/* Counts an operation, and applies the planned fault. */
 static enum radio_status
 meet_fate (struct fault *store, enum rd_fault_op op, const char *key,
            struct damage *damage)
@@ -105,7 +105,7 @@ meet_fate (struct fault *store, enum rd_fault_op op, const char *key,
   return status;
 }
 
-/* Count what is written against the capacity. */
+/* Counts the bytes written against the capacity. */
 static enum radio_status
 use_space (struct fault *store, const char *key,
            const struct rd_part *parts, size_t n)
@@ -259,7 +259,7 @@ writer_abort (struct rd_io_writer *writer)
   rd_free (w);
 }
 
-/* As every store: what had a failed append is not published. */
+/* Like every store: an object with a failed append is not published. */
 static enum radio_status
 writer_commit (struct rd_io_writer *writer)
 {

@@ -57,11 +57,11 @@ enum radio_status rd_io_fault_open (struct rd_io *inner,
                                     const struct rd_fault_plan *plan,
                                     struct rd_io **io) RADIO_USE_RESULT;
 
-/* How many operations of a kind were begun: a test that runs once without
- * faults knows then where it can place them. */
+/* The number of operations of a kind that were begun: a first run without
+ * faults shows where a test can place them. */
 uint64_t rd_io_fault_count (struct rd_io *io, enum rd_fault_op op);
 
-/* How many of the plan's faults came to pass, each time counted. */
+/* The number of times that faults of the plan were applied. */
 uint64_t rd_io_fault_n_hits (struct rd_io *io);
 
 #endif /* RD_FAULT_H */

@@ -70,7 +70,7 @@ struct request {
  * Requests
  *----------------------------------------------------------------------*/
 
-/* As many bytes as Content-Length says. */
+/* Reads as many bytes as Content-Length says. */
 static bool
 read_body (int fd, struct request *request)
 {

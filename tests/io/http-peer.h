@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A web server on loopback, in this process, that hands out a store's
- * objects; on demand it does what a server should not. */
+/* A web server on loopback, in this process, that serves a store's objects; on
+ * demand it violates the protocol. */
 #ifndef RD_TESTS_HTTP_PEER_H
 #define RD_TESTS_HTTP_PEER_H
 
@@ -16,7 +16,7 @@ enum http_fault {
   HTTP_DROP_MIDWAY,           /* hangs up within the body */
   HTTP_SILENT,                /* never answers */
   HTTP_STALL,                 /* stops within the body */
-  HTTP_WHOLE,                 /* 200 and all of it, whatever is asked for */
+  HTTP_WHOLE,                 /* 200 and the whole object for any request */
   HTTP_WHOLE_UNTOLD,          /* the same in chunks, without its size */
   HTTP_SHIFTED,               /* 206 that is one byte beside */
   HTTP_UNTOLD_RANGE,          /* 206 without Content-Range */
@@ -58,9 +58,9 @@ void http_peer_release (struct http_peer *peer, unsigned n);
 /* Where it ends, with its connection. */
 #define HTTP_PEER_HANG_UP "@HANG-UP@"
 
-/* The next answers, whatever is asked for, in place of the store's: each as
- * it goes out, or NULL to hang up without one; they stay the caller's.  The
- * same array with more of them resumes. */
+/* The next answers to any requests, in place of the store's: each as it is
+ * sent, or NULL to hang up without one; they stay the caller's.  The same
+ * array with more of them resumes. */
 void http_peer_say (struct http_peer *peer, const char *const *answers,
                     size_t n);
 

@@ -16,8 +16,8 @@ void place_remove (char *place);
 char *place_path (const char *place, const char *name);
 void place_write (const char *path, const char *text);
 
-/* How many directory entries a folder has, hidden ones too; SIZE_MAX when it
- * cannot be read. */
+/* The number of directory entries of a folder, hidden ones too; SIZE_MAX when
+ * it cannot be read. */
 size_t place_count (const char *folder);
 
 /* A posix store in a new place; aborts the test on failure. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A store in S3 whose endpoint is a server of this process, and what that is
- * to answer, one after the other. */
+/* A store in S3 whose endpoint is a server of this process, and the server's
+ * scripted answers. */
 #ifndef RD_TESTS_S3_SITE_H
 #define RD_TESTS_S3_SITE_H
 
@@ -49,8 +49,8 @@ void s3_say_nothing (struct s3_site *site);
 /* Begin a new list of answers. */
 void s3_site_forget (struct s3_site *site);
 
-/* Asserts what the i-th request's head contains, and does not, in any case.
- */
+/* Asserts that the i-th request's head contains a text, or does not, in any
+ * case. */
 void s3_assert_heard (struct s3_site *site, size_t i, const char *part);
 void s3_assert_unheard (struct s3_site *site, size_t i, const char *part);
 

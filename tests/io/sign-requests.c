@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Signs what it is asked to: one JSON object a line on the standard input,
- * its lines of headers as one JSON list a line on the standard output.  Run
- * by tests/interop/test_s3_sign.py, which has botocore sign the same.
+/* Signs requests: one JSON object a line on the standard input, its lines of
+ * headers as one JSON list a line on the standard output.  Run by
+ * tests/interop/test_s3_sign.py, which has botocore sign the same.
  *
- *   {"method", "host", "key", "query": [[NAME, VALUE or null], ...],
- *    "headers": [[NAME, VALUE], ...], "body" or "payload", "access_key",
- *    "secret_key", "session_token", "region", "service", "now_s"} */
+ *    {"method", "host", "key", "query": [[NAME, VALUE or null], ...],
+ *     "headers": [[NAME, VALUE], ...], "body" or "payload", "access_key",
+ *     "secret_key", "session_token", "region", "service", "now_s"} */
 #include <config.h>
 
 #include <err.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A store on disk whose reads come late keeps what
- * every store promises. */
+/* A store on disk whose reads complete later keeps the contract of every
+ * store. */
 #include <config.h>
 
 #include "tests/io/deferred.h"

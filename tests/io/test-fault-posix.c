@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fault wrapper without a fault keeps what every store promises, also in
- * front of a store whose reads come late. */
+/* The fault wrapper without a fault keeps the contract of every store, also in
+ * front of a store whose reads complete later. */
 #include <config.h>
 
 #include "tests/io/deferred.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads over HTTP keep what every store promises.  What is written goes
- * into a store in memory, which a web server hands out. */
+/* Reads over HTTP keep the contract of every store.  Writes go into a store in
+ * memory, which a web server serves. */
 #include <config.h>
 
 #include "io/http/http.h"

@@ -13,7 +13,7 @@
 #include "tests/profile-tree.h"
 
 #define MS UINT64_C (1000000)
-#define NQUICK 20             /* before which nothing is asked twice */
+#define NQUICK 20             /* before which no request is hedged */
 #define MAX_SAVED 4           /* second requests that are paid for at most */
 #define NBYTES 60000          /* of a long answer */
 #define MAX_ANSWERS 16
@@ -194,7 +194,7 @@ nap (void)
   nanosleep (&(struct timespec) { .tv_nsec = 1000000 }, NULL);
 }
 
-/* All that is to be asked is asked: half a minute is more than enough. */
+/* Waits for all expected requests, for half a minute at most. */
 static void
 await_all_said (struct site *site)
 {
@@ -204,7 +204,7 @@ await_all_said (struct site *site)
   fail_msg ("not everything was asked for");
 }
 
-/* Nothing more was asked, and the engine serves on. */
+/* No more requests were sent, and the engine still works. */
 static void
 assert_all_is_well (struct site *site, unsigned nrequests)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks of the HTTP engine that do more than read: what goes out of them,
- * each time, and what follows the answers that they get. */
+/* Tasks of the HTTP engine that do more than read: the requests of each
+ * attempt, and the results of the answers. */
 #include <config.h>
 
 #include <pthread.h>
@@ -22,7 +22,7 @@ struct site {
   char *answer;               /* one that is sent until the peer stops */
 };
 
-/* A task whose end is waited for, and what its callbacks are to do. */
+/* A task that the test waits for, and the behaviour of its callbacks. */
 struct job {
   struct rd_http_task task;           /* first */
   pthread_mutex_t mutex;

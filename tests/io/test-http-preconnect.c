@@ -118,7 +118,7 @@ await (struct job *job)
   rd_buffer_free (&job->into);
 }
 
-/* How often it was tried. */
+/* Reads once, and returns the number of attempts. */
 static unsigned
 read_once (struct site *site)
 {
@@ -279,7 +279,7 @@ those_that_were_closed_meanwhile_are_not_used (void **state)
                     1 + NPRECONNECT + NWAVE);
 }
 
-/* As with one that was kept: at once, and without a cost. */
+/* As with a connection that was kept: at once, and without a cost. */
 static void
 one_that_closes_under_a_request_is_no_failure (void **state)
 {
@@ -468,7 +468,7 @@ no_child_of_the_program_gets_one_and_no_other_address (void **state)
   assert_true (rd_http_preconnect_left_ns (&preconnect, 0) == UINT64_MAX);
 }
 
-/* Nothing listens there any more. */
+/* No server listens there any more. */
 static void
 where_nothing_listens_there_are_none (void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads over HTTP, of a server that does what servers do: whatever comes,
- * they end in the right bytes or in a clear error, and soon. */
+/* Reads over HTTP, of a server with the faults that servers have: each ends
+ * soon, in the right bytes or in a clear error. */
 #include <config.h>
 
 #include <sys/wait.h>
@@ -393,7 +393,7 @@ an_object_replaced_during_a_read_is_an_error (void **state)
 }
 
 /*------------------------------------------------------------------------
- * URLs, and what cannot be done
+ * URLs, and unsupported operations
  *----------------------------------------------------------------------*/
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store in memory keeps what every store promises. */
+/* The store in memory keeps the contract of every store. */
 #include <config.h>
 
 #include "tests/io/conformance.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which store a URI means, and the joining of keys. */
+/* The stores that URIs name, and the joining of keys. */
 #include <config.h>
 
 #include <unistd.h>

@@ -115,7 +115,7 @@ __wrap_preadv2 (int fd, const struct iovec *vec, int n, off_t offset,
   }
   if (os.fail_nowait < 0)
     some.iov_len = 4096;
-  (void) flags;               /* what else the machine does is no matter */
+  (void) flags;               /* whether or not the page is cached */
   return __real_preadv2 (fd, &some, 1, offset, 0);
 }
 

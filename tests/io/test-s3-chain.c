@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where credentials are found, which place counts before which, and roles
- * that are assumed: by a server on loopback that says what STS says. */
+/* The sources of credentials, their precedence, and roles that are assumed,
+ * with a server on loopback that answers like STS. */
 #include <config.h>
 
 #include "tests/unit.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The store in S3 keeps what every store promises, at a real endpoint, which
+/* The store in S3 keeps the contract of every store, at a real endpoint, which
  * the environment names: RADIO_TESTS_S3_ENDPOINT, _BUCKET (which exists, and
  * in which each case has a prefix of its own), _REGION, _ACCESS_KEY,
- * _SECRET_KEY and _CA_FILE, and _ADDRESSING ("path" or "virtual").  Without
- * an endpoint it is skipped. */
+ * _SECRET_KEY and _CA_FILE, and _ADDRESSING ("path" or "virtual").  Without an
+ * endpoint it is skipped. */
 #include <config.h>
 
 #include <unistd.h>

@@ -118,7 +118,7 @@ count (struct source *source)
   return source->nbegun;
 }
 
-/* Which fetch the present credentials are of. */
+/* Returns the number of the fetch that returned the present credentials. */
 static unsigned
 get (struct source *source)
 {
@@ -195,8 +195,8 @@ a_short_life_is_used_for_its_first_half (void **state)
   wait_until_begun (source, 2);
 }
 
-/* The time goes on by a second every 10 ms; when the failure is noted, which
- * is in another thread, is not known. */
+/* The time advances by a second every 10 ms, since another thread records the
+ * failure at an unknown time. */
 static void
 a_failed_renewal_is_tried_again_a_minute_later (void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Credentials of a container and of an instance, from a server on loopback
- * that says what such services say, and what they should not. */
+ * that answers like such services, correctly or not. */
 #include <config.h>
 
 #include "tests/unit.h"
@@ -302,7 +302,7 @@ refuse_instance (struct bench *bench, const char *const *answers, size_t n,
   assert_true (http_peer_has_said_all (bench->peer));
 }
 
-/* Nothing is asked without a token, as it was before IMDSv2. */
+/* No request is sent without a token, as before IMDSv2. */
 static void
 an_instance_without_version_2_is_not_asked_further (void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where requests to S3 go: hosts and paths by endpoint, addressing, bucket
- * and region; and what URIs, endpoints and regions are refused. */
+/* The targets of requests to S3: hosts and paths by endpoint, addressing,
+ * bucket and region; and the URIs, endpoints and regions that are refused. */
 #include <config.h>
 
 #include "io/s3/store.h"

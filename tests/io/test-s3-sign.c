@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The signer: the examples that S3 documents ("Signature Calculations for
- * the Authorization Header", "... in Multiple Chunks", "Authenticating
- * Requests: Using Query Parameters"), and what servers take apart.  What
- * botocore signs is compared in tests/interop/test_s3_sign.py. */
+/* The signer: the examples that S3 documents ("Signature Calculations for the
+ * Authorization Header", "... in Multiple Chunks", "Authenticating Requests:
+ * Using Query Parameters"), and the parts that servers parse.
+ * tests/interop/test_s3_sign.py compares the signatures with botocore's. */
 #include <config.h>
 
 #include "tests/unit.h"

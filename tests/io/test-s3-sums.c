@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checksums that go along with what is written to S3, and servers that know
- * none. */
+/* Checksums of writes to S3, and servers without support for them. */
 #include <config.h>
 
 #include "io/s3/store.h"
@@ -183,7 +182,7 @@ an_upload_sends_the_checksums_of_its_parts (void **state)
   s3_assert_all_said (site);
 }
 
-/* Such as refuse what they do not know in the end. */
+/* Some servers reject unknown elements at completion. */
 static void
 a_server_that_ignores_checksums_gets_none_at_completion (void **state)
 {

@@ -431,7 +431,7 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
   }
 }
 
-/* As Ceph lists them; and a key that is as it looks. */
+/* As Ceph lists them; and a key that is not encoded. */
 static void
 uploads_with_undeclared_encoded_keys_are_aborted (void **state)
 {

@@ -22,7 +22,7 @@ open_fault (const struct rd_fault *faults, size_t n)
   return io;
 }
 
-/* Do one operation of a kind on "a/k". */
+/* Does one operation of a kind on "a/k". */
 static enum radio_status
 do_one (struct rd_io *io, enum rd_fault_op op)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The base of a store that wraps another one, and the
- * functions of its table for what it hands on unchanged. */
+/* The base of a store that wraps another one, and the functions of its table
+ * that forward unchanged. */
 #ifndef RD_WRAP_H
 #define RD_WRAP_H
 
@@ -19,7 +19,7 @@ struct rd_wrap {
 enum radio_status rd_wrap_init (struct rd_wrap *wrap, const char *name,
                                 struct rd_io *inner) RADIO_USE_RESULT;
 
-/* Close the inner store and release what rd_wrap_init made. */
+/* Closes the inner store and releases the memory of rd_wrap_init. */
 void rd_wrap_finish (struct rd_wrap *wrap);
 
 #endif /* RD_WRAP_H */

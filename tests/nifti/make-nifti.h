@@ -23,7 +23,7 @@ struct nifti_spec {
   double cal_min, cal_max;
   int xyzt_units, intent_code;
   const char *descrip, *aux_file, *intent_name, *db_name;
-  const void *extension;        /* what follows the 4 bytes of the flag */
+  const void *extension;        /* the bytes after the 4 of the flag */
   size_t extension_nbytes;
 };
 

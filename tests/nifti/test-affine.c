@@ -105,8 +105,7 @@ a_degenerate_affine_is_ras (void **state)
   }
 }
 
-/* R^T R = 1, and R^T M is symmetric and positive: that is what makes R the
- * polar factor. */
+/* R^T R = 1, and R^T M is symmetric and positive: so R is the polar factor. */
 static void
 a_polar_factor_is_orthogonal_and_leaves_a_stretch (void **state)
 {

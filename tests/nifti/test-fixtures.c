@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Every fixture of the catalogue shows what it is to show, and stands in
- * its README. */
+/* Every fixture of the catalogue has the expected result, and is listed in its
+ * README. */
 #include <config.h>
 
 #include "tests/unit.h"

@@ -196,7 +196,7 @@ a_member_does_not_depend_on_how_the_data_come (void **state)
   free (data);
 }
 
-/* As a header and its voxels come. */
+/* As a header and its voxels are written. */
 static void
 a_short_write_may_come_before_long_ones (void **state)
 {

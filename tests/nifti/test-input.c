@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams of bytes: what libdeflate compressed, ISA-L inflates, whatever
- * the sizes of members, buffers and reads. */
+/* Streams of bytes: ISA-L inflates data that libdeflate compressed, with any
+ * sizes of members, buffers and reads. */
 #include <config.h>
 
 #include <sys/stat.h>
@@ -190,7 +190,7 @@ a_stream_cut_anywhere_is_an_error (void **state)
   }
 }
 
-/* CRC-32 and length find what deflate itself does not see.  Some bits of a
+/* CRC-32 and length find errors that deflate itself does not.  Some bits of a
  * deflate header mean nothing for the data: then it comes out right. */
 static void
 a_flipped_bit_never_gives_other_data (void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers of .npy files, against what numpy 2.4 writes
+/* Headers of .npy files, against those of numpy 2.4
  * (numpy.lib.format.write_array_header_1_0). */
 #include <config.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole: what is there before, while and after one is
- * written.  What gzip made is inflated by libdeflate, another library than
- * the one that deflated it. */
+/* Files that appear whole: the folder's content before, while and after one is
+ * written.  libdeflate, another library than the one that deflated, inflates
+ * the gzip files. */
 #include <config.h>
 
 #include <dirent.h>
@@ -233,7 +233,7 @@ fill_mixed (unsigned char *data, size_t nbytes)
   }
 }
 
-/* Write nbytes in pieces, and compare what libdeflate makes of the file. */
+/* Writes nbytes in pieces, and compares the file as inflated by libdeflate. */
 static void
 assert_gzip_round_trip (size_t nbytes, size_t piece_nbytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One process stops and goes on while the other works. */
+/* One process stops and resumes while the other works. */
 #include <config.h>
 
 #include <pthread.h>

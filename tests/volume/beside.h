@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two processes at work on one bucket, one of which begins, stops and goes on
- * at moments of the other. */
+/* Two processes at work on one bucket, one of which begins, stops and resumes
+ * at given operations of the other. */
 #ifndef RD_TESTS_VOLUME_BESIDE_H
 #define RD_TESTS_VOLUME_BESIDE_H
 
@@ -12,8 +12,8 @@
 typedef enum radio_status bucket_other_fn (struct radio_store *store);
 
 /* It begins before the main one's operation `start', stops before its own
- * `stop', and goes on to its end before the main one's `resume', or while
- * that waits for it.  With ages, so much time passes at start. */
+ * `stop', and resumes, up to its end, before the main one's `resume', or while
+ * that waits for it.  With ages, that much time passes at start. */
 struct bucket_plan {
   struct bucket *bucket;
   bucket_other_fn *other;

@@ -25,7 +25,7 @@ struct radio_store *make_source (void);
 void assert_same_objects (struct radio_store *from, const char *path,
                           struct radio_store *to, const char *to_path);
 
-/* Nothing of the volume is to be seen; with gc, nothing is left either. */
+/* The volume does not exist for readers; after gc, no object of it is left. */
 void assert_no_volume (struct radio_store *store);
 void assert_clean_after_gc (struct radio_store *store, size_t nfolders);
 

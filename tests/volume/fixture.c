@@ -8,8 +8,8 @@
 #include "src/base/checked.h"
 #include "tests/volume/fixture.h"
 
-/* In memory where there is such a place: what these tests show does not
- * depend on a disk, and each of their hundreds of objects is synced. */
+/* In memory if possible: these tests do not depend on a disk, and each of
+ * their hundreds of objects is synced. */
 int
 enter_folder (void **state)
 {

@@ -39,7 +39,7 @@ void bytes_source_close (struct bytes_source *source);
 /* A spec of a small image whose voxels depend on its seed. */
 struct nifti_spec small_spec (void);
 
-/* A spec of an image of the same shape and another type: what replaces the
+/* A spec of an image of the same shape and another type, which replaces the
  * small one. */
 struct nifti_spec other_spec (void);
 
@@ -63,7 +63,7 @@ void assert_volume_is (struct radio_store *store, const char *path,
 /* The paths that a store lists, joined by blanks. */
 void list_paths (struct radio_store *store, char *text, size_t nbytes);
 
-/* How many objects and folders lie below a prefix. */
+/* The number of objects and folders below a prefix. */
 size_t count_objects (struct radio_store *store, const char *prefix);
 size_t count_folders (struct radio_store *store, const char *prefix);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies that are ended: whatever operation of either store fails, at
- * whichever the process dies, or whenever it is killed, nothing is half
- * visible, the next copy goes on and ends with the same bytes, and gc leaves
- * nothing over. */
+/* Interrupted copies: if any operation of either store fails, or the process
+ * dies at any operation or moment, no partial volume is visible, the next copy
+ * resumes and ends with the same bytes, and gc removes the rest. */
 #include <config.h>
 
 #include <signal.h>
@@ -232,7 +231,7 @@ a_copy_without_memory_says_so (void **state)
  *----------------------------------------------------------------------*/
 
 /* ThreadSanitizer ends a child that begins threads after its parent had some,
- * and takes its time to fork; what is proved here is no matter of threads. */
+ * and forks slowly; these tests do not concern threads. */
 static void
 skip_where_children_have_no_threads (void)
 {
@@ -300,7 +299,7 @@ a_copy_may_die_anywhere (void **state)
       if (with_old)
         put_old (store);
       radio_store_close (store);
-      /* No thread may be there when the process forks. */
+      /* No thread may exist when the process forks. */
       crashed = crash (n);
       struct radio_store *from = must_open_store (FROM);
       store = must_open_store (STORE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies that resume an earlier one, while another process removes what
- * no document names: whatever either has done when the other begins, stops or
- * goes on, the copy that succeeds is whole, and stays so. */
+/* Copies that resume an earlier one, while another process removes data that
+ * no document names: at any operation where one begins, stops or resumes, the
+ * copy that succeeds is whole, and stays so. */
 #include <config.h>
 
 #include "tests/volume/beside.h"
@@ -88,7 +88,7 @@ stop_everywhere (struct bucket *bucket, struct radio_store *from,
   assert_true (now.stop > 5);
 }
 
-/* It looked before the copy began, and goes on at any moment. */
+/* It checked before the copy began, and resumes at any moment. */
 static void
 a_copy_outlives_a_gc_that_was_under_way (void **state)
 {
@@ -193,7 +193,8 @@ put_tombstone (struct bucket *bucket, size_t nbytes)
   radio_store_close (to);
 }
 
-/* As of who may write and not remove; who may remove does. */
+/* A process that may write but not remove leaves one; any that may remove does
+ * so. */
 static void
 an_empty_tombstone_does_not_count (void **state)
 {

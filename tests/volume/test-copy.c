@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying volumes: byte for byte, between stores of any kind, by the rules
- * for what exists; what was begun goes on, and damage does not spread. */
+/* Copying volumes: byte for byte, between stores of any kind, by the rules for
+ * existing volumes; an unfinished copy resumes, and damage is not copied. */
 #include <config.h>
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ must_copy (struct radio_store *from, struct radio_store *to,
   return result;
 }
 
-/* A store whose reads go on by themselves, as those of a network do. */
+/* A store whose reads complete later, as those of a network do. */
 static struct radio_store *
 open_deferred (const char *uri)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Volumes back into files: the bytes that were ingested, boxes, and what
- * nibabel would make of them, by a naive walk through the file. */
+/* Volumes exported to files: the bytes that were ingested, boxes, and the
+ * values that nibabel would read, by a naive walk through the file. */
 #include <config.h>
 
 #include <math.h>
@@ -147,8 +147,8 @@ gz_holds_the_same_bytes (void **state)
   assert_memory_equal (plain, image.data, n);
 }
 
-/* A pair is given back as one file: what other programs read it as is what
- * the same image in one file would be. */
+/* A pair is exported as one file, which other programs read as the same
+ * image. */
 static void
 assert_pair_becomes_single (const struct nifti_spec *spec)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An operation that returns an error is marked in the profile, with what it
- * returned: missing stores and volumes, damaged shards, a full disk. */
+/* An operation that returns an error is marked in the profile, with its
+ * status: missing stores and volumes, damaged shards, a full disk. */
 #include <config.h>
 
 #include <stdio.h>
@@ -225,11 +225,11 @@ do_gc (struct subject *subject)
 struct operation {
   const char *name;
   enum radio_status (*run) (struct subject *subject);
-  enum radio_status status;   /* what it returns; RADIO_OK: any error */
+  enum radio_status status;   /* its status; RADIO_OK: any error */
 };
 
-/* Run all of them on a store with a fault, two times each, and hold the
- * profile against what they returned. */
+/* Runs all of them on a store with a fault, two times each, and compares the
+ * profile with the statuses that they returned. */
 static void
 run_failing (const struct operation *operations, size_t n,
              const struct rd_fault *fault)

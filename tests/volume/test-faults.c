@@ -124,7 +124,7 @@ a_replacing_ingest_without_memory_keeps_the_old_one (void **state)
   ingest_without_memory (true);
 }
 
-/* How many operations making the old volume takes. */
+/* The number of operations that making the old volume takes. */
 static uint64_t
 count_operations (bool with_old)
 {

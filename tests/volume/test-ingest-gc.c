@@ -129,8 +129,8 @@ struct outcomes {
 };
 
 /* The other one, begun at one operation of the ingest, is stopped at each of
- * its own in turn, and goes on soon or after the ingest.  Returns how many
- * operations that takes. */
+ * its own in turn, and resumes soon or after the ingest.  Returns the number
+ * of operations that this takes. */
 static uint64_t
 stop_everywhere (struct bucket_plan plan, bool goes_on_late,
                  void (*prepare) (struct bucket *bucket),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ingest: whatever goes in comes out again, and what fails leaves
- * nothing. */
+/* Ingest: every image reads back unchanged, and a failed ingest leaves no
+ * object. */
 #include <config.h>
 
 #include <sys/stat.h>

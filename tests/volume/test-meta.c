@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A volume's document: its structure as OME-Zarr 0.5, RFC-4 and Zarr v3
- * want it, and what reading one gives back or refuses. */
+/* A volume's document: its structure by OME-Zarr 0.5, RFC-4 and Zarr v3, and
+ * the results and errors of reading one. */
 #include <config.h>
 
 #include "tests/unit.h"

@@ -426,8 +426,8 @@ exports_stats_and_validation_name_their_steps (void **state)
   radio_store_close (store);
 }
 
-/* All that names the person is marked as a name: so is every note of an
- * ingest, a read and the rest that has it, and nothing else does. */
+/* Every text with the person's name is marked as a name: each note of an
+ * ingest, a read and the other operations that contains it. */
 static void
 names_of_people_are_marked_as_names (void **state)
 {

@@ -26,7 +26,7 @@ tiled_spec (int datatype)
   };
 }
 
-/* A volume, and what it must hold. */
+/* A volume, and its expected content. */
 struct sample {
   struct radio_store *store;
   struct radio_volume *volume;
@@ -283,7 +283,7 @@ closing_a_volume_frees_its_tiles (void **state)
   sample_close (&sample);
 }
 
-/* Writing is not what volumes are for; what is read then is new. */
+/* A read returns the elements that the handle has written. */
 static void
 what_the_handle_wrote_is_not_read_from_before (void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics: against what numpy computed of the same numbers, and against
- * sorting them. */
+/* Statistics: compared with numpy's of the same numbers, and with sorting
+ * them. */
 #include <config.h>
 
 #include <float.h>
@@ -248,7 +248,7 @@ percentiles_are_interpolated_from_the_nearer_end (void **state)
   assert_true (stats.percentile[4] == 7500000000000000);
 }
 
-/* 1 to 5 among what is not finite: the same in every float type. */
+/* 1 to 5 among values that are not finite: the same in every float type. */
 static void
 assert_finite_part (enum radio_dtype dtype, double slope)
 {

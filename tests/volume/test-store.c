@@ -242,7 +242,7 @@ gc_removes_unnamed_levels_and_replaced_ones (void **state)
   radio_store_close (store);
 }
 
-/* As in S3: in memory all is young. */
+/* As in S3: in memory all objects are young. */
 static void
 a_young_level_may_have_a_writer_without_shared_locks (void **state)
 {

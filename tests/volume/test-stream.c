@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays as runs of bytes: how they are cut into slabs, and what is
- * delivered, exported and counted.  Chunks are put into the store by the
- * test itself, so that no writer of the library takes part. */
+/* Arrays as runs of bytes: how they are cut into slabs, delivered, exported
+ * and counted.  The test itself puts chunks into the store, without the
+ * library's writers. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ slabs_are_layers_of_whole_tiles (void **state)
   /* A plane has 512 KiB. */
   assert_slabs (3, ct, tile, 16 << 20, 128 << 20, 0, 32);
   assert_slabs (3, ct, tile, 5 << 20, 128 << 20, 0, 8);
-  /* One layer is above the target, but still below what is allowed. */
+  /* One layer is above the target, but still below the limit. */
   assert_slabs (3, ct, tile, 1 << 20, 128 << 20, 0, 8);
 }
 
@@ -235,7 +235,7 @@ close_fixture (struct fixture *f)
 static const uint64_t small_shape[] = { 7, 11, 13 };
 static const uint64_t small_chunk[] = { 3, 4, 5 };
 
-/* Compares what it takes with the elements in a stream's order. */
+/* Compares the bytes with the elements in a stream's order. */
 struct comparing {
   const struct rd_stream *stream;
   const uint64_t *shape;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tilings: what each preset makes of an image, and the rule that a shard is
- * consecutive in the file, and so are the layers that it is written by. */
+/* Tilings: those of each preset for images, and the rule that a shard is
+ * consecutive in the file, and so are the layers by which it is written. */
 #include <config.h>
 
 #include "tests/unit.h"

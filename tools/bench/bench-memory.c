@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bench-memory: how much memory reads take beside their destination, and
- * ingest in all.  Each is done in a process of its own; what a process needs
- * that has only the same destination is subtracted. */
+ * ingest in all.  Each is done in a process of its own; the memory of a
+ * process that has only the same destination is subtracted. */
 #include <config.h>
 
 #include "tools/bench/apart.h"
@@ -190,7 +190,7 @@ can_measure (const struct peaks *peaks, const struct rd_row *row)
          || row->kind == RD_ROW_BOX;
 }
 
-/* An image is read as the volume that is made of it. */
+/* An image is read as the volume made from it. */
 static int
 make_source (struct peaks *peaks)
 {

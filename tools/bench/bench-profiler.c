@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench-profiler: what recording costs, compared with its targets. */
+/* bench-profiler: the cost of recording, compared with its targets. */
 #include <config.h>
 
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "tools/table.h"
 
 enum {
-  BARE,                       /* two readings of the timer, nothing else */
+  BARE,                       /* only two readings of the timer */
   OFF,                        /* a scope while nothing records */
   TREE,                       /* recorded in the tree */
   LOG,                        /* in tree and log */

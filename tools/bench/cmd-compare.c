@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* radio bench compare: compares what two runs of `radio bench --json'
- * printed. */
+/* radio bench compare: compares the outputs of two runs of `radio bench
+ * --json'. */
 #include <config.h>
 
 #include <errno.h>
@@ -220,8 +220,8 @@ read_result (const char *file, struct result *result)
   return failed;
 }
 
-/* A single number of threads is a condition of the whole result: another one
- * there is a warning, and rows are compared all the same. */
+/* A single number of threads is a condition of the whole result: a different
+ * one causes a warning, and rows are still compared. */
 static bool
 is_alike (const struct result_row *a, const struct result_row *b,
           bool by_threads)

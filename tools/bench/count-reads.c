@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The same few small reads again and again, for counting instructions: what
- * one costs is the difference of two runs of different length, so that
+/* The same few small reads again and again, for counting instructions: the
+ * cost of one is the difference of two runs of different length, so that
  * neither starting nor opening counts.  Run by tools/count-instructions.
  *
- *   count-reads STORE VOLUME WHAT N
- */
+ *    count-reads STORE VOLUME WHAT N
+ * */
 #include <config.h>
 
 #include <string.h>

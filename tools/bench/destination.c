@@ -12,7 +12,7 @@
  */
 #define NUMPY_HUGE ((size_t) 4 << 20)
 
-/* glibc keeps what is smaller on its heap once it was freed, however high
+/* glibc keeps smaller blocks on its heap once they were freed, however high
  * its threshold for mapping has grown. */
 #define HEAP_MOST ((uint64_t) 32 << 20)
 

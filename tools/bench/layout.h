@@ -35,7 +35,7 @@ struct rd_layout {
   char *sources[2];           /* its volume as .nii and .nii.gz; allocated */
   char *store_name;           /* of a temporary one; allocated */
   uint64_t raw_nbytes, stored_nbytes;
-  char **paths;               /* what the loader reads; allocated */
+  char **paths;               /* the volume that the loader reads; allocated */
   size_t npaths;
   struct rd_sample samples[RD_NROWS];
   struct rd_decode_rates decode_one, decode_all;      /* by one thread alone,

@@ -245,7 +245,7 @@ do_export (struct run *run, struct rd_outcome *outcome)
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (target->name);
 }
 
-/* Returns what was asked for, or that of the existing volume. */
+/* Returns the value asked for, or that of the existing volume. */
 static const char *
 either (const char *asked, const char *known)
 {

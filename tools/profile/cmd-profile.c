@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* radio profile: finds the sub-command, or runs a program with RADIO_PROFILE
- * in its environment and joins what it and its children wrote. */
+ * in its environment and joins the profiles of it and its children. */
 #include <config.h>
 
 #include <dirent.h>

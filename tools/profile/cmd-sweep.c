@@ -87,7 +87,7 @@ parse_sweep (struct sweep *sweep, struct rd_args *args)
          && rd_subject_check (args, &sweep->subject_options);
 }
 
-/* Drops what is cached, if --cold, and chooses the next place of each box. */
+/* Drops cached data, if --cold, and chooses the next place of each box. */
 static int
 prepare_boxes (void *data, size_t run)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making files cold, by posix_fadvise.  That is only advice: pages that
- * another process has mapped stay, and file systems that live in memory have
- * nowhere to drop them to, so what stayed is looked at by mincore. */
+ * another process has mapped stay, and file systems that live in memory cannot
+ * drop them, so mincore counts those that stayed. */
 #include <config.h>
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What became of it. */
+/* The result of dropping files. */
 struct rd_cold {
   uint64_t nfiles;
   uint64_t nbytes;            /* of all files */
@@ -17,12 +17,12 @@ struct rd_cold {
   int error;                  /* errno of the first of these */
 };
 
-/* Drop a file, or all files in and below a folder, from the page cache; what
- * was not written to the disk yet is written before. */
+/* Drop a file, or all files in and below a folder, from the page cache; dirty
+ * pages are written to the disk before. */
 void rd_cold_drop (const char *path, struct rd_cold *cold);
 
-/* What a user should know of it, in one line without a newline: allocated,
- * NULL when everything is cold (or without memory). */
+/* A message for the user, one line without a newline: allocated, or NULL when
+ * everything is cold (or without memory). */
 char *rd_cold_problem (const struct rd_cold *cold);
 
 #endif /* RD_PROFILE_COLD_H */

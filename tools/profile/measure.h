@@ -60,8 +60,8 @@ struct rd_measure {
 #define RD_SEED_OPTION                                                  \
   { RD_OPTION_SEED, "seed", "N", "seed of the random places (default: 0)" }
 
-/* Handles one of the options above, or of the output's: 1, 0 when it is none
- * of them, -1 after a usage error. */
+/* Handles one of the options above, or of the output's: 1, 0 for any other, -1
+ * after a usage error. */
 int rd_measure_take (struct rd_args *args, int id,
                      struct rd_measure *measure);
 
@@ -77,7 +77,7 @@ int rd_measure_describe (struct rd_measure *measure,
 int rd_measure_describe_places (struct rd_measure *measure,
                                 bool are_random);
 
-/* Prints what is measured, unless --json. */
+/* Prints the operation and its conditions, unless --json. */
 void rd_measure_print (const struct rd_measure *measure);
 
 /* Drops the pages of a file or folder, if --cold; problems are reported at the

@@ -30,8 +30,8 @@ struct rd_profile_output {
   { RD_OPTION_ARGUMENTS, "arguments", NULL,                             \
     ".trace.json: texts and counters with each span" }
 
-/* Handles one of the options above: 1, 0 when it is none of them, -1 after a
- * usage error. */
+/* Handles one of the options above: 1, 0 for any other, -1 after a usage
+ * error. */
 int rd_profile_output_take (struct rd_args *args, int id,
                             struct rd_profile_output *output);
 

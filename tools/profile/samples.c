@@ -58,8 +58,8 @@ rd_summarize (double *values, size_t n, struct rd_summary *summary)
   };
 }
 
-/* How many values may be cut off at either end: the largest k for which
- * fewer than k of n tosses of a coin are heads with a chance of at most
+/* The number of values that may be cut off at either end: the largest k for
+ * which fewer than k of n tosses of a coin are heads with a chance of at most
  * TAIL.  Beyond 1000 tosses 2^-n comes near the smallest double, and the
  * normal distribution is as good. */
 static size_t

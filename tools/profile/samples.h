@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What n values are like.  All 0 when there are none. */
+/* A summary of n values.  All 0 without values. */
 struct rd_summary {
   size_t n;
   double mean, median, min, max;
@@ -23,10 +23,10 @@ void rd_summarize (double *values, size_t n, struct rd_summary *summary);
  * two of them in proportion, as numpy has it.  0 when there are none. */
 double rd_quantile (const double *sorted, size_t n, double fraction);
 
-/* The interval that holds the median of what the sorted values were drawn
- * from with at least 95 % confidence, whatever their distribution: two of
- * the values, chosen by the binomial distribution (the sign test turned
- * round).  False with fewer than 6, which cannot say. */
+/* The interval that holds the median of the population of the sorted values
+ * with at least 95 % confidence, for any distribution: two of the values,
+ * chosen by the binomial distribution (the sign test turned round).  False
+ * with fewer than 6, which cannot say. */
 bool rd_median_interval (const double *sorted, size_t n, double *low,
                          double *high);
 

@@ -30,8 +30,8 @@ struct rd_subject_options {
   { RD_OPTION_TILING, "tiling", "TILING", "of the phantom" },           \
   { RD_OPTION_CODEC, "codec", "CODEC", "of the phantom" }
 
-/* Handles one of the options above: 1, 0 when it is none of them, -1 after a
- * usage error. */
+/* Handles one of the options above: 1, 0 for any other, -1 after a usage
+ * error. */
 int rd_subject_take (struct rd_args *args, int id,
                      struct rd_subject_options *options);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copying a volume: the pool copies the levels' shards, then their documents
- * are put, and the volume's document is published last.  Until then the
- * volume does not exist for readers; what a copy that ended early left has
- * the same names for the next one. */
+ * are put, and the volume's document is published last.  Until then the volume
+ * does not exist for readers; objects of a copy that ended early have the same
+ * names in the next one. */
 #include <config.h>
 
 #include <string.h>
@@ -144,10 +144,10 @@ rd_copy_put_level (struct rd_copy *copy, const struct rd_copy_level *level)
 }
 
 /* The levels are locked before the garbage is removed, so that an earlier
- * copy's shards are kept.  Where locks do not exclude other processes,
- * unnamed data is safe from them only while some of it is young: what an
- * earlier copy left is not, so its documents are put again.  A failure to
- * remove the garbage is ignored. */
+ * copy's shards are kept.  Where locks do not exclude other processes, unnamed
+ * data is safe from them only while some of it is young: data of an earlier
+ * copy is not, so its documents are put again.  A failure to remove the
+ * garbage is ignored. */
 static enum radio_status
 begin_levels (struct rd_copy *copy)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of one copy of a volume.  Levels keep their names, which are
- * random, so that a later copy of the same volume finds what an earlier one
- * left, and no other volume's data. */
+ * random, so that a later copy of the same volume finds the objects of an
+ * earlier one, and no other volume's data. */
 #ifndef RD_COPY_VOLUME_H
 #define RD_COPY_VOLUME_H
 

@@ -260,8 +260,8 @@ fail_differs (const struct rd_copy *copy, const char *key,
                   copy->to->io->uri, key, difference);
 }
 
-/* The interface of stores has no digest, so only reading back proves for
- * any store that it holds what was sent. */
+/* The interface of stores has no digest, so only reading back proves for any
+ * store that it holds the bytes sent. */
 static enum radio_status
 verify_object (struct rd_copy *copy, const struct rd_copy_object *object,
                uint32_t crc)

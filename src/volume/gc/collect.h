@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Removing data that no volume names.  The order of locks is what protects
- * live writers: a writer creates its level's folder and takes that level's
- * lock while it holds the volume's, and publishes the volume's document
- * while it holds both.  So the holder of the volume's lock sees every
- * writer's level either locked or named.  Where locks do not hold between
- * processes (S3), a level that is not named and has an object younger than
- * the store's grace time counts as locked; and since a copy may resume with
- * what is older, removals are announced by tombstones (tombstones.h). */
+/* Removing data that no volume names.  The order of locks protects live
+ * writers: a writer creates its level's folder and takes that level's lock
+ * while it holds the volume's, and publishes the volume's document while it
+ * holds both.  So the holder of the volume's lock sees every writer's level
+ * either locked or named.  Where locks do not hold between processes (S3), a
+ * level that is not named and has an object younger than the store's grace
+ * time counts as locked; and since a copy may resume with older objects,
+ * removals are announced by tombstones (tombstones.h). */
 #ifndef RD_COLLECT_H
 #define RD_COLLECT_H
 

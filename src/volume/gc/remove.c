@@ -73,8 +73,9 @@ remove_children (struct radio_store *store, const struct rd_strings *levels,
 }
 
 /* The caller holds the volume's lock, so no writer begins meanwhile.  Where
- * locks do not exclude other processes, what remains may be theirs, and the
- * removed header array may be of a volume that they have published since. */
+ * locks do not exclude other processes, the remaining objects may be theirs,
+ * and the removed header array may be of a volume that they have published
+ * since. */
 static enum radio_status
 remove_data (struct radio_store *store, const struct rd_strings *levels,
              const char *path)
