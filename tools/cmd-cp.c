@@ -177,7 +177,7 @@ add_item (struct cp *cp, struct radio_store *from, const char *path,
   return true;
 }
 
-/* Opens a store once, whatever number of operands name it. */
+/* Opens a store once for any number of operands that name it. */
 static struct radio_store *
 open_source (struct cp *cp, const char *root)
 {

@@ -46,7 +46,8 @@ find_failing_node (const struct rd_finder *finder)
   return found;
 }
 
-/* Before all others: whatever else the profile shows is of a failure. */
+/* Ranked before all others, since a failure affects all other numbers of the
+ * profile. */
 static enum radio_status
 find_failure (struct rd_finder *finder)
 {

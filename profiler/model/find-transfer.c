@@ -85,7 +85,7 @@ find_held (struct rd_finder *finder)
   uint64_t there =
     at == RADIO_NO_PARENT
     ? 0 : finder->profile->nodes.at[at].alloc_live_nbytes;
-  /* Between runs, whatever they read stays open, with its caches. */
+  /* Between runs, the volume stays open, with its caches. */
   bool is_run = info->parts == RADIO_PARTS_RUNS;
   struct rd_claim claim = {
     "memory-held", "Memory was held at the end",

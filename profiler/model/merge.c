@@ -24,7 +24,7 @@ struct merge {
   uint32_t *counters;
   uint32_t *lanes;
   uint32_t *gauges;
-  size_t nreusable;           /* lanes of earlier runs, that may go on */
+  size_t nreusable;           /* lanes of earlier runs, that may continue */
   bool *is_reused;            /* [nreusable], while lanes are joined */
 };
 

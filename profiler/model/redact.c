@@ -318,7 +318,7 @@ give_pseudonym (struct redaction *redaction, const char *name,
  * All names
  *----------------------------------------------------------------------*/
 
-/* Facts whose values are names whatever their builder said. */
+/* Facts whose values are names, even if not marked as such. */
 static bool
 is_name_fact (const struct rd_fact *fact)
 {

@@ -503,7 +503,7 @@ struct rd_writer_state {
   struct rd_rate rate;
   int octave_shift;           /* a unit is 2 to the power of this, in ns */
   uint64_t first_begin;       /* 0: nothing began yet */
-  uint64_t waited;            /* ticks of wait, in all */
+  uint64_t waited;            /* ticks of wait, total */
 
   /* CPU time of the thread: a reading of the CPU clock is used for a while,
    * as if the thread had run since but for its known waits. */

@@ -47,7 +47,7 @@ struct layer {
 struct budget {
   uint64_t elements_nbytes, arena_nbytes;       /* of a layer */
   uint64_t ntiles;                              /* of a layer */
-  uint64_t nbytes;                              /* in all */
+  uint64_t nbytes;                              /* total */
   unsigned nlayers, nthreads;
 };
 

@@ -52,7 +52,7 @@ struct rd_write {
 /* The memory and threads of a write. */
 struct budget {
   uint64_t arena_nbytes;
-  uint64_t nbytes;                    /* in all */
+  uint64_t nbytes;                    /* total */
   unsigned nslots, nthreads;
 };
 

@@ -14,8 +14,8 @@ struct rd_buffer {
   size_t capacity;
 };
 
-/* Make room for nbytes in all; keeps the bytes in use.  RADIO_ERROR_MEMORY.
- */
+/* Reserves a capacity of nbytes in total; keeps the bytes in use.
+ * RADIO_ERROR_MEMORY. */
 enum radio_status rd_buffer_reserve (struct rd_buffer *buffer, size_t nbytes)
   RADIO_USE_RESULT;
 

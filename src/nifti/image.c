@@ -141,7 +141,7 @@ read_single_prefix (struct rd_image *image)
   return RADIO_OK;
 }
 
-/* Take in all of a pair's .hdr. */
+/* Reads all of a pair's .hdr. */
 static enum radio_status
 read_pair_prefix (struct rd_image *image, struct rd_input *header)
 {

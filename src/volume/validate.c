@@ -86,7 +86,7 @@ check_header (struct validation *validation)
   return matches ? RADIO_OK : report_damage_if_current (validation);
 }
 
-/* From the shards themselves, whatever was decoded before. */
+/* Reads the shards themselves, not cached tiles. */
 static enum radio_status
 read_slab (struct radio_array *array, const struct radio_request *request)
 {

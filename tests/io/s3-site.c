@@ -101,7 +101,7 @@ s3_say (struct s3_site *site, const char *status, const char *headers,
   add_answer (site, answer);
 }
 
-/* Hang up without a word. */
+/* Closes the connection without an answer. */
 void
 s3_say_nothing (struct s3_site *site)
 {

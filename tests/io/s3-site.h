@@ -43,7 +43,7 @@ void s3_say_error (struct s3_site *site, const char *status,
 void s3_say_head (struct s3_site *site, const char *headers,
                   unsigned nbytes);
 
-/* Hang up without a word. */
+/* Closes the connection without an answer. */
 void s3_say_nothing (struct s3_site *site);
 
 /* Begin a new list of answers. */

@@ -101,7 +101,7 @@ every_type_has_its_size (void **state)
   assert_int_equal (rd_nifti_datatype_of (RADIO_STORED), 0);
 }
 
-/* A parsed header keeps its promises, whatever the bytes were. */
+/* A parsed header keeps its invariants, for any bytes. */
 static void
 check_promises (const struct rd_nifti *n)
 {

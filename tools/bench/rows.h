@@ -42,8 +42,8 @@ bool rd_rows_parse (struct rd_args *args, bool chosen[RD_NROWS]);
 /* True if a row reads voxels of a volume into memory. */
 bool rd_row_reads (const struct rd_row *row);
 
-/* The state of rd_random for run i of a row: the same places in every store,
- * whatever else is measured. */
+/* The state of rd_random for run i of a row: the same places in every store
+ * and for any selection of rows. */
 uint64_t rd_row_state (size_t row, uint64_t seed, uint64_t i);
 
 #endif /* RD_BENCH_ROWS_H */
