@@ -9,7 +9,7 @@
 /* --- whole objects --- */
 
 static void
-what_was_put_is_read_back (void **state)
+an_object_put_is_read_back (void **state)
 {
   struct rd_io *io = io_of (state);
   put_text (io, "ct/sub-01/zarr.json", "{}");
@@ -76,7 +76,7 @@ a_put_replaces_a_longer_object_whole (void **state)
 }
 
 static void
-if_absent_writes_what_is_absent (void **state)
+if_absent_writes_an_absent_object (void **state)
 {
   struct rd_io *io = io_of (state);
   assert_ok (rd_io_put (io, "a/k", "1", 1, RD_PUT_IF_ABSENT));
@@ -233,7 +233,7 @@ a_suffix_is_read (void **state)
 }
 
 static void
-a_whole_read_takes_exactly_what_is_accepted (void **state)
+a_whole_read_takes_exactly_the_accepted_length (void **state)
 {
   struct rd_io *io = io_of (state);
   put_text (io, "digits", DIGITS);
@@ -364,13 +364,13 @@ const struct CMUnitTest *
 conformance_objects (size_t *n)
 {
   static const struct CMUnitTest cases[] = {
-    cmocka_unit_test (what_was_put_is_read_back),
+    cmocka_unit_test (an_object_put_is_read_back),
     cmocka_unit_test (an_object_at_the_root_is_read_back),
     cmocka_unit_test (an_empty_object_is_an_object),
     cmocka_unit_test (parts_are_joined_in_their_order),
     cmocka_unit_test (more_parts_than_one_call_takes_are_written),
     cmocka_unit_test (a_put_replaces_a_longer_object_whole),
-    cmocka_unit_test (if_absent_writes_what_is_absent),
+    cmocka_unit_test (if_absent_writes_an_absent_object),
     cmocka_unit_test (if_absent_never_replaces),
     cmocka_unit_test (a_missing_object_is_not_found_by_name),
     cmocka_unit_test (a_prefix_is_not_an_object),
@@ -380,7 +380,7 @@ conformance_objects (size_t *n)
     cmocka_unit_test (a_span_is_read),
     cmocka_unit_test (a_span_past_the_end_has_fewer_bytes),
     cmocka_unit_test (a_suffix_is_read),
-    cmocka_unit_test (a_whole_read_takes_exactly_what_is_accepted),
+    cmocka_unit_test (a_whole_read_takes_exactly_the_accepted_length),
     cmocka_unit_test (a_larger_object_than_accepted_is_a_limit),
     cmocka_unit_test (a_buffer_is_reused_from_read_to_read),
     cmocka_unit_test (many_reads_at_once_each_get_their_own),

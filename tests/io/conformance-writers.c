@@ -100,7 +100,7 @@ sweeping_a_missing_prefix_finds_nothing (void **state)
 }
 
 static void
-the_store_says_what_it_is (void **state)
+the_store_describes_itself (void **state)
 {
   const struct rd_io *io = io_of (state);
   assert_true (strlen (io->ops->name) > 0);
@@ -128,7 +128,7 @@ conformance_writers (size_t *n)
     cmocka_unit_test (two_writers_of_one_key_do_not_mix),
     cmocka_unit_test (a_living_writer_is_not_swept),
     cmocka_unit_test (sweeping_a_missing_prefix_finds_nothing),
-    cmocka_unit_test (the_store_says_what_it_is),
+    cmocka_unit_test (the_store_describes_itself),
     cmocka_unit_test (closing_nothing_is_legal),
   };
   *n = sizeof cases / sizeof cases[0];

@@ -96,7 +96,7 @@ a_long_call_is_detected_by_the_clock (void **state)
 }
 
 static void
-short_calls_are_work_and_do_not_ask (void **state)
+short_calls_are_work_and_do_not_read_the_clock (void **state)
 {
   (void) state;
   struct radio_recorder *recorder = begin ();
@@ -107,7 +107,7 @@ short_calls_are_work_and_do_not_ask (void **state)
 }
 
 static void
-a_long_call_among_short_ones_asks_once (void **state)
+a_long_call_among_short_ones_reads_the_clock_once (void **state)
 {
   (void) state;
   struct radio_recorder *recorder = begin ();
@@ -179,8 +179,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_long_call_is_detected_by_the_clock),
-    cmocka_unit_test (short_calls_are_work_and_do_not_ask),
-    cmocka_unit_test (a_long_call_among_short_ones_asks_once),
+    cmocka_unit_test (short_calls_are_work_and_do_not_read_the_clock),
+    cmocka_unit_test (a_long_call_among_short_ones_reads_the_clock_once),
     cmocka_unit_test (an_old_reading_is_not_used),
     cmocka_unit_test (known_waits_since_the_reading_are_taken_away),
     cmocka_unit_test (time_lost_before_a_call_counts_within_it_at_most),

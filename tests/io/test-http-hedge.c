@@ -240,7 +240,7 @@ nothing_is_worth_it_before_20_answers_and_without_percent (void **state)
 }
 
 static void
-what_takes_half_as_long_again_as_19_of_20_is_worth_it (void **state)
+hedges_begin_after_1_5_times_the_95th_percentile (void **state)
 {
   (void) state;
   struct rd_http_hedges hedges = { .percent = 100 };
@@ -289,7 +289,7 @@ no_more_than_a_few_are_saved_up (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-what_stalls_is_answered_by_a_second_request (void **state)
+a_stalled_request_is_answered_by_its_hedge (void **state)
 {
   struct site *site = *state;
   JOB_SCOPE struct job job = JOB_INIT;
@@ -474,7 +474,7 @@ a_first_request_that_is_put_off_leaves_the_second_going (void **state)
 
 /* After another wait, as long as answers pay for it. */
 static void
-what_stays_slow_when_its_second_was_put_off_is_asked_again (void **state)
+a_slow_request_is_hedged_after_its_hedge_was_put_off (void **state)
 {
   struct site *site = *state;
   JOB_SCOPE struct job job = JOB_INIT;
@@ -558,7 +558,7 @@ assert_not_hedged (struct site *site, struct job *job)
 }
 
 static void
-nothing_is_asked_twice_unless_that_is_asked_for (void **state)
+nothing_is_hedged_unless_enabled (void **state)
 {
   struct site *site = *state;
   JOB_SCOPE struct job job = JOB_INIT;
@@ -571,7 +571,7 @@ nothing_is_asked_twice_unless_that_is_asked_for (void **state)
 }
 
 static void
-what_writes_is_never_asked_twice (void **state)
+a_request_that_writes_is_never_hedged (void **state)
 {
   struct site *site = *state;
   static const enum rd_http_method methods[] = {
@@ -603,7 +603,7 @@ the_limit_of_requests_at_one_time_holds_for_second_ones (void **state)
 
 /* Their responses earn no more credit. */
 static void
-few_are_asked_twice_where_everything_stalls (void **state)
+few_are_hedged_where_everything_stalls (void **state)
 {
   enum { N = 8 };
   struct site *site = *state;
@@ -750,10 +750,10 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (
       nothing_is_worth_it_before_20_answers_and_without_percent),
-    cmocka_unit_test (what_takes_half_as_long_again_as_19_of_20_is_worth_it),
+    cmocka_unit_test (hedges_begin_after_1_5_times_the_95th_percentile),
     cmocka_unit_test (answers_pay_for_it_by_percents),
     cmocka_unit_test (no_more_than_a_few_are_saved_up),
-    SITE_TEST (what_stalls_is_answered_by_a_second_request),
+    SITE_TEST (a_stalled_request_is_answered_by_its_hedge),
     SITE_TEST (the_first_may_answer_after_all),
     SITE_TEST (a_late_answer_harms_nothing),
     SITE_TEST (answers_at_one_time_are_not_mixed),
@@ -761,13 +761,13 @@ main (void)
     SITE_TEST (a_first_request_that_fails_leaves_the_second_going),
     SITE_TEST (a_second_request_that_is_put_off_leaves_the_first_going),
     SITE_TEST (a_first_request_that_is_put_off_leaves_the_second_going),
-    SITE_TEST (what_stays_slow_when_its_second_was_put_off_is_asked_again),
+    SITE_TEST (a_slow_request_is_hedged_after_its_hedge_was_put_off),
     SITE_TEST (two_that_are_put_off_are_one_attempt),
     SITE_TEST (two_that_stay_silent_are_one_attempt),
-    SITE_TEST (nothing_is_asked_twice_unless_that_is_asked_for),
-    SITE_TEST (what_writes_is_never_asked_twice),
+    SITE_TEST (nothing_is_hedged_unless_enabled),
+    SITE_TEST (a_request_that_writes_is_never_hedged),
     SITE_TEST (the_limit_of_requests_at_one_time_holds_for_second_ones),
-    SITE_TEST (few_are_asked_twice_where_everything_stalls),
+    SITE_TEST (few_are_hedged_where_everything_stalls),
     SITE_TEST (a_second_request_that_cannot_be_signed_is_not_made),
     SITE_TEST (a_second_request_without_memory_is_not_made),
 #ifndef RADIO_NO_PROFILE

@@ -303,7 +303,7 @@ a_refusal_of_endless_words_is_kept_in_part (void **state)
 }
 
 static void
-a_task_says_itself_what_is_worth_another_attempt (void **state)
+a_task_decides_which_failures_are_retried (void **state)
 {
   struct site *site = *state;
   static const enum rd_http_next rows[] = {
@@ -335,7 +335,7 @@ the_attempts_of_a_task_come_to_an_end (void **state)
 }
 
 static void
-what_may_be_done_once_is_not_done_again (void **state)
+a_request_that_is_not_repeatable_is_not_retried (void **state)
 {
   struct site *site = *state;
   struct job job = JOB_INIT;
@@ -405,7 +405,7 @@ the_body_of_an_answer_is_read_as_far_as_it_is_wanted (void **state)
 
 /* It is looked at, for how long it takes, while nothing more comes. */
 static void
-an_unwanted_body_that_stalls_is_asked_for_again (void **state)
+an_unwanted_body_that_stalls_is_requested_again (void **state)
 {
   struct site *site = *state;
   struct job job = JOB_INIT;
@@ -436,12 +436,12 @@ main (void)
     SITE_TEST (a_path_with_dots_goes_out_as_it_is),
     SITE_TEST (the_words_of_a_refusal_are_kept),
     SITE_TEST (a_refusal_of_endless_words_is_kept_in_part),
-    SITE_TEST (a_task_says_itself_what_is_worth_another_attempt),
+    SITE_TEST (a_task_decides_which_failures_are_retried),
     SITE_TEST (the_attempts_of_a_task_come_to_an_end),
-    SITE_TEST (what_may_be_done_once_is_not_done_again),
+    SITE_TEST (a_request_that_is_not_repeatable_is_not_retried),
     SITE_TEST (headers_of_ones_own_do_not_follow_a_redirection),
     SITE_TEST (the_date_and_the_region_of_an_answer_are_read),
-    SITE_TEST (an_unwanted_body_that_stalls_is_asked_for_again),
+    SITE_TEST (an_unwanted_body_that_stalls_is_requested_again),
     SITE_TEST (the_body_of_an_answer_is_read_as_far_as_it_is_wanted),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -207,7 +207,7 @@ the_first_connection_brings_more_and_the_next_wave_takes_them (void **state)
 }
 
 static void
-there_are_none_unless_they_are_asked_for (void **state)
+there_are_none_unless_enabled (void **state)
 {
   struct site *site = *state;
   struct rd_http_options options = preconnect_options;
@@ -296,7 +296,7 @@ one_that_closes_under_a_request_is_no_failure (void **state)
 }
 
 static void
-what_must_not_be_done_twice_takes_none (void **state)
+a_request_that_must_not_be_repeated_uses_none (void **state)
 {
   struct site *site = *state;
   static const char *const answers[] = { OK_AND_CLOSE, OK_AND_CLOSE };
@@ -470,7 +470,7 @@ no_child_of_the_program_gets_one_and_no_other_address (void **state)
 
 /* No server listens there any more. */
 static void
-where_nothing_listens_there_are_none (void **state)
+without_a_listening_server_there_are_none (void **state)
 {
   struct site *site = *state;
   struct rd_http_preconnect preconnect;
@@ -497,7 +497,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     SITE_TEST (the_first_connection_brings_more_and_the_next_wave_takes_them),
-    SITE_TEST (there_are_none_unless_they_are_asked_for),
+    SITE_TEST (there_are_none_unless_enabled),
     SITE_TEST (they_are_within_the_limit_of_connections),
     SITE_TEST (with_a_proxy_they_lead_to_the_proxy),
 #ifndef RADIO_NO_PROFILE
@@ -505,14 +505,14 @@ main (void)
 #endif
     SITE_TEST (those_that_were_closed_meanwhile_are_not_used),
     SITE_TEST (one_that_closes_under_a_request_is_no_failure),
-    SITE_TEST (what_must_not_be_done_twice_takes_none),
+    SITE_TEST (a_request_that_must_not_be_repeated_uses_none),
     SITE_TEST (a_server_that_keeps_none_gets_no_more_at_once),
     SITE_TEST (unused_ones_are_closed),
     SITE_TEST (unused_ones_are_closed_with_the_engine),
     SITE_TEST (a_server_that_takes_one_after_the_other_serves_all),
     SITE_TEST (a_server_that_takes_but_one_connection_serves_all),
     SITE_TEST (no_child_of_the_program_gets_one_and_no_other_address),
-    SITE_TEST (where_nothing_listens_there_are_none),
+    SITE_TEST (without_a_listening_server_there_are_none),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ other_failures_do_not_lower_the_limit (void **state)
 }
 
 static void
-one_more_is_asked_for_after_as_many_answers (void **state)
+the_limit_grows_by_one_after_as_many_answers (void **state)
 {
   (void) state;
   struct rd_http_retry_policy policy = begin ();
@@ -84,7 +84,7 @@ main (void)
     cmocka_unit_test (throttling_halves_the_limit),
     cmocka_unit_test (active_requests_halve_the_limit_once),
     cmocka_unit_test (other_failures_do_not_lower_the_limit),
-    cmocka_unit_test (one_more_is_asked_for_after_as_many_answers),
+    cmocka_unit_test (the_limit_grows_by_one_after_as_many_answers),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ assert_bytes (const struct site *site, size_t offset, size_t nbytes)
  *----------------------------------------------------------------------*/
 
 static void
-parts_are_asked_for_and_no_more (void **state)
+parts_are_requested_and_no_more (void **state)
 {
   struct site *site = *state;
   assert_ok (read_span (site, 12345, 678));
@@ -193,7 +193,7 @@ names_are_sent_as_they_are (void **state)
 }
 
 static void
-redirections_are_followed_but_not_for_ever (void **state)
+redirections_are_followed_up_to_a_limit (void **state)
 {
   struct site *site = *state;
   http_peer_script (site->peer, HTTP_REDIRECT, 0, 1);
@@ -206,7 +206,7 @@ redirections_are_followed_but_not_for_ever (void **state)
 }
 
 static void
-what_is_not_there_is_not_found_at_once (void **state)
+a_missing_object_is_not_found_at_once (void **state)
 {
   struct site *site = *state;
   uint64_t nbytes;
@@ -224,7 +224,7 @@ what_is_not_there_is_not_found_at_once (void **state)
 
 /* Servers without range requests. */
 static void
-the_whole_will_do_where_it_is_what_was_asked_for (void **state)
+a_whole_object_is_accepted_where_it_is_the_range (void **state)
 {
   struct site *site = *state;
   http_peer_script (site->peer, HTTP_WHOLE, 0, 1000);
@@ -276,7 +276,7 @@ prepare_for (struct site *site, enum http_fault fault)
 }
 
 static void
-what_passes_is_tried_again (void **state)
+transient_errors_are_retried (void **state)
 {
   struct site *site = *state;
   for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
@@ -312,7 +312,7 @@ errors_name_the_number_of_attempts (void **state)
 }
 
 static void
-an_outage_is_not_made_worse_by_asking_on_and_on (void **state)
+an_outage_is_not_made_worse_by_endless_retries (void **state)
 {
   struct site *site = *state;
   assert_ok (read_span (site, 0, 1));
@@ -325,7 +325,7 @@ an_outage_is_not_made_worse_by_asking_on_and_on (void **state)
 }
 
 static void
-a_server_that_nothing_was_heard_of_is_not_asked_long (void **state)
+a_server_that_never_answered_is_not_retried_long (void **state)
 {
   (void) state;
   struct rd_io *io;
@@ -342,7 +342,7 @@ a_server_that_nothing_was_heard_of_is_not_asked_long (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-answers_that_are_not_of_what_was_asked_for_are_refused (void **state)
+answers_that_do_not_match_the_request_are_refused (void **state)
 {
   struct site *site = *state;
   static const struct {
@@ -467,19 +467,19 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    SITE_TEST (parts_are_asked_for_and_no_more),
+    SITE_TEST (parts_are_requested_and_no_more),
     SITE_TEST (one_connection_serves_one_after_the_other),
     SITE_TEST (many_reads_are_under_way_at_one_time_but_not_too_many),
     SITE_TEST (names_are_sent_as_they_are),
-    SITE_TEST (redirections_are_followed_but_not_for_ever),
-    SITE_TEST (what_is_not_there_is_not_found_at_once),
-    SITE_TEST (the_whole_will_do_where_it_is_what_was_asked_for),
+    SITE_TEST (redirections_are_followed_up_to_a_limit),
+    SITE_TEST (a_missing_object_is_not_found_at_once),
+    SITE_TEST (a_whole_object_is_accepted_where_it_is_the_range),
     SITE_TEST (more_than_is_accepted_is_not_fetched),
-    SITE_TEST (what_passes_is_tried_again),
+    SITE_TEST (transient_errors_are_retried),
     SITE_TEST (errors_name_the_number_of_attempts),
-    SITE_TEST (an_outage_is_not_made_worse_by_asking_on_and_on),
-    cmocka_unit_test (a_server_that_nothing_was_heard_of_is_not_asked_long),
-    SITE_TEST (answers_that_are_not_of_what_was_asked_for_are_refused),
+    SITE_TEST (an_outage_is_not_made_worse_by_endless_retries),
+    cmocka_unit_test (a_server_that_never_answered_is_not_retried_long),
+    SITE_TEST (answers_that_do_not_match_the_request_are_refused),
     SITE_TEST (an_object_replaced_during_a_read_is_an_error),
     cmocka_unit_test (urls_that_hold_secrets_or_more_than_a_path_are_refused),
     SITE_TEST (nothing_is_written_or_listed),

@@ -333,7 +333,7 @@ a_role_is_assumed_with_the_keys_of_its_source (void **state)
 
 /* Signs the received request again, and compares. */
 static void
-the_signature_is_of_what_is_sent (void **state)
+the_signature_is_of_the_request_sent (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = { ROLE };
@@ -495,7 +495,7 @@ errors_of_sts_show_their_code (void **state)
 }
 
 static void
-a_busy_sts_is_asked_again (void **state)
+a_request_to_a_busy_sts_is_retried (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = {
@@ -523,13 +523,13 @@ main (void)
     TEST (a_web_identity_is_sent_unsigned),
     TEST (a_web_identity_needs_a_role_and_a_token),
     TEST (a_role_is_assumed_with_the_keys_of_its_source),
-    TEST (the_signature_is_of_what_is_sent),
+    TEST (the_signature_is_of_the_request_sent),
     TEST (roles_are_assumed_one_with_another),
     TEST (a_role_may_be_assumed_by_the_environment_or_a_container),
     TEST (a_profile_may_have_a_web_identity),
     TEST (roles_that_cannot_be_assumed_are_errors),
     TEST (errors_of_sts_show_their_code),
-    TEST (a_busy_sts_is_asked_again),
+    TEST (a_request_to_a_busy_sts_is_retried),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -150,7 +150,7 @@ nothing_is_fetched_before_it_is_wanted (void **state)
 }
 
 static void
-what_does_not_expire_is_fetched_once (void **state)
+credentials_that_do_not_expire_are_fetched_once (void **state)
 {
   struct source *source = *state;
   source->life_s = 0;
@@ -232,7 +232,7 @@ after_their_end_old_ones_are_not_handed_out (void **state)
 
 /* A clock that is an hour ahead. */
 static void
-what_came_expired_is_used_for_a_minute (void **state)
+expired_credentials_are_used_for_a_minute (void **state)
 {
   struct source *source = *state;
   source->life_s = -3600;
@@ -302,7 +302,7 @@ ask_at_once (struct source *source, struct asker askers[NTHREADS])
 }
 
 static void
-many_who_want_them_share_one_fetch (void **state)
+many_threads_that_want_them_share_one_fetch (void **state)
 {
   struct source *source = *state;
   struct asker askers[NTHREADS];
@@ -368,14 +368,14 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     TEST (nothing_is_fetched_before_it_is_wanted),
-    TEST (what_does_not_expire_is_fetched_once),
+    TEST (credentials_that_do_not_expire_are_fetched_once),
     TEST (old_ones_are_handed_out_while_new_ones_are_fetched),
     TEST (a_short_life_is_used_for_its_first_half),
     TEST (a_failed_renewal_is_tried_again_a_minute_later),
     TEST (after_their_end_old_ones_are_not_handed_out),
-    TEST (what_came_expired_is_used_for_a_minute),
+    TEST (expired_credentials_are_used_for_a_minute),
     TEST (rejected_credentials_are_fetched_again_once),
-    TEST (many_who_want_them_share_one_fetch),
+    TEST (many_threads_that_want_them_share_one_fetch),
     TEST (a_failure_is_returned_to_all_waiting_threads),
     TEST (closing_waits_for_a_renewal),
     TEST (a_forked_child_must_open_its_own),

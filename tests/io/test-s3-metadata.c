@@ -96,7 +96,7 @@ assert_good (const struct rd_s3_credentials *credentials)
  *----------------------------------------------------------------------*/
 
 static void
-without_variables_no_container_is_asked (void **state)
+without_variables_no_container_gets_a_request (void **state)
 {
   struct bench *bench = *state;
   CREDENTIALS *none = NULL;
@@ -106,7 +106,7 @@ without_variables_no_container_is_asked (void **state)
 }
 
 static void
-a_container_is_asked_at_its_path (void **state)
+a_container_gets_a_request_at_its_path (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = { DOCUMENT };
@@ -188,7 +188,7 @@ a_token_that_would_make_other_headers_is_rejected (void **state)
 }
 
 static void
-another_machine_is_not_asked_without_tls (void **state)
+another_machine_gets_no_request_without_tls (void **state)
 {
   struct bench *bench = *state;
   static const char *const uris[] = {
@@ -234,7 +234,7 @@ a_containers_error_is_shown_without_its_message (void **state)
 }
 
 static void
-a_busy_container_is_asked_again (void **state)
+a_request_to_a_busy_container_is_retried (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = { BUSY, NULL, DOCUMENT };
@@ -264,7 +264,7 @@ a_container_that_stays_busy_is_an_error (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-an_instance_is_asked_in_three_steps (void **state)
+an_instance_gets_three_requests (void **state)
 {
   struct bench *bench = *state;
   static const char *const answers[] = {
@@ -304,7 +304,7 @@ refuse_instance (struct bench *bench, const char *const *answers, size_t n,
 
 /* No request is sent without a token, as before IMDSv2. */
 static void
-an_instance_without_version_2_is_not_asked_further (void **state)
+an_instance_without_version_2_gets_no_more_requests (void **state)
 {
   struct bench *bench = *state;
   static const char *const refused[] = { FORBIDDEN };
@@ -333,7 +333,7 @@ an_instance_without_role_is_an_error (void **state)
 }
 
 static void
-an_instance_is_asked_as_often_as_the_variable_says (void **state)
+an_instance_gets_as_many_attempts_as_the_variable_says (void **state)
 {
   struct bench *bench = *state;
   static const char *const once[] = { BUSY };
@@ -383,19 +383,19 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (without_variables_no_container_is_asked),
-    TEST (a_container_is_asked_at_its_path),
+    TEST (without_variables_no_container_gets_a_request),
+    TEST (a_container_gets_a_request_at_its_path),
     TEST (a_containers_token_is_sent),
     TEST (a_containers_token_file_takes_precedence_and_is_reread),
     TEST (a_token_that_would_make_other_headers_is_rejected),
-    TEST (another_machine_is_not_asked_without_tls),
+    TEST (another_machine_gets_no_request_without_tls),
     TEST (a_containers_error_is_shown_without_its_message),
-    TEST (a_busy_container_is_asked_again),
+    TEST (a_request_to_a_busy_container_is_retried),
     TEST (a_container_that_stays_busy_is_an_error),
-    TEST (an_instance_is_asked_in_three_steps),
-    TEST (an_instance_without_version_2_is_not_asked_further),
+    TEST (an_instance_gets_three_requests),
+    TEST (an_instance_without_version_2_gets_no_more_requests),
     TEST (an_instance_without_role_is_an_error),
-    TEST (an_instance_is_asked_as_often_as_the_variable_says),
+    TEST (an_instance_gets_as_many_attempts_as_the_variable_says),
     TEST (an_instance_that_is_silent_is_given_up),
     TEST (variables_that_are_no_numbers_are_refused),
   };

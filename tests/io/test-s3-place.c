@@ -49,7 +49,7 @@ requests_go_where_the_rules_say (void **state)
 }
 
 static void
-only_an_endpoint_that_says_so_is_asked_without_tls (void **state)
+only_an_endpoint_with_http_gets_requests_without_tls (void **state)
 {
   (void) state;
   static const struct {
@@ -117,7 +117,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (requests_go_where_the_rules_say),
-    cmocka_unit_test (only_an_endpoint_that_says_so_is_asked_without_tls),
+    cmocka_unit_test (only_an_endpoint_with_http_gets_requests_without_tls),
     cmocka_unit_test (invalid_names_are_rejected_and_secrets_are_not_repeated),
     cmocka_unit_test (the_store_is_named_by_its_uri),
   };

@@ -33,7 +33,7 @@ from_json (const char *text, bool is_process,
  *----------------------------------------------------------------------*/
 
 static void
-what_a_process_prints_is_taken (void **state)
+the_output_of_a_process_is_used (void **state)
 {
   (void) state;
   CREDENTIALS *full = NULL, *least = NULL;
@@ -52,7 +52,7 @@ what_a_process_prints_is_taken (void **state)
 }
 
 static void
-what_a_service_answers_is_taken (void **state)
+the_answer_of_a_service_is_used (void **state)
 {
   (void) state;
   CREDENTIALS *credentials = NULL;
@@ -126,7 +126,7 @@ times_are_read_at_every_offset (void **state)
 }
 
 static void
-what_is_no_time_is_none (void **state)
+an_invalid_time_is_rejected (void **state)
 {
   (void) state;
   static const char *const texts[] = {
@@ -237,7 +237,7 @@ assert_refused (const char *script, uint64_t timeout_ms,
 }
 
 static void
-what_a_program_prints_are_its_credentials (void **state)
+the_output_of_a_program_is_its_credentials (void **state)
 {
   (void) state;
   CREDENTIALS *credentials = NULL;
@@ -350,14 +350,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (what_a_process_prints_is_taken),
-    cmocka_unit_test (what_a_service_answers_is_taken),
+    cmocka_unit_test (the_output_of_a_process_is_used),
+    cmocka_unit_test (the_answer_of_a_service_is_used),
     cmocka_unit_test (documents_that_are_wrong_are_refused_and_not_shown),
     cmocka_unit_test (times_are_read_at_every_offset),
-    cmocka_unit_test (what_is_no_time_is_none),
+    cmocka_unit_test (an_invalid_time_is_rejected),
     cmocka_unit_test (a_command_is_split_as_by_a_shell),
     cmocka_unit_test (a_quote_that_does_not_end_is_rejected),
-    cmocka_unit_test (what_a_program_prints_are_its_credentials),
+    cmocka_unit_test (the_output_of_a_program_is_its_credentials),
     cmocka_unit_test (a_program_gets_the_signals_of_a_shell),
     cmocka_unit_test (a_program_that_fails_gives_none),
     cmocka_unit_test (a_program_that_does_not_end_is_ended),

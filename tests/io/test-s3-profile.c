@@ -103,7 +103,7 @@ properties_may_have_others_below_them (void **state)
 }
 
 static void
-values_go_on_in_indented_lines (void **state)
+values_continue_in_indented_lines (void **state)
 {
   (void) state;
   INI ini = { 0 };
@@ -409,7 +409,7 @@ main (void)
     cmocka_unit_test (sections_may_be_quoted_and_have_blanks),
     cmocka_unit_test (sections_of_one_name_are_one_and_the_last_value_counts),
     cmocka_unit_test (properties_may_have_others_below_them),
-    cmocka_unit_test (values_go_on_in_indented_lines),
+    cmocka_unit_test (values_continue_in_indented_lines),
     cmocka_unit_test (line_ends_of_windows_and_a_byte_order_mark_are_taken),
     cmocka_unit_test (errors_name_the_line_but_do_not_show_it),
     cmocka_unit_test (nul_bytes_and_too_much_are_refused),

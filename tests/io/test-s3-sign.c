@@ -249,7 +249,7 @@ every_encoded_byte_can_be_signed (void **state)
 }
 
 static void
-what_would_be_understood_differently_is_rejected (void **state)
+ambiguous_paths_and_queries_are_rejected (void **state)
 {
   (void) state;
   static const char *const paths[] = {
@@ -396,7 +396,7 @@ blanks_of_a_value_count_once_and_not_at_its_ends (void **state)
 }
 
 static void
-what_proxies_change_is_not_signed (void **state)
+headers_that_proxies_change_are_not_signed (void **state)
 {
   (void) state;
   char signature[65], other[65], names[256];
@@ -715,13 +715,13 @@ main (void)
     cmocka_unit_test (all_but_letters_digits_and_four_others_are_encoded),
     cmocka_unit_test (a_nul_byte_is_encoded_too),
     cmocka_unit_test (every_encoded_byte_can_be_signed),
-    cmocka_unit_test (what_would_be_understood_differently_is_rejected),
+    cmocka_unit_test (ambiguous_paths_and_queries_are_rejected),
     cmocka_unit_test (a_path_is_signed_without_being_normalised),
     cmocka_unit_test (the_order_of_a_query_does_not_matter),
     cmocka_unit_test (headers_are_sorted_by_their_names_alone),
     cmocka_unit_test (repeated_headers_are_one_in_their_order),
     cmocka_unit_test (blanks_of_a_value_count_once_and_not_at_its_ends),
-    cmocka_unit_test (what_proxies_change_is_not_signed),
+    cmocka_unit_test (headers_that_proxies_change_are_not_signed),
     cmocka_unit_test (headers_that_cannot_be_sent_are_refused),
     cmocka_unit_test (a_session_token_is_sent_and_signed),
     cmocka_unit_test (anonymous_requests_are_not_signed),

@@ -64,7 +64,7 @@ static const char *const refusals[][2] = {
 };
 
 static void
-a_server_that_refuses_them_is_asked_without_from_then_on (void **state)
+a_server_that_refuses_them_gets_none_from_then_on (void **state)
 {
   struct s3_site *site = *state;
   for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
@@ -219,7 +219,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     SUM_TEST (a_put_goes_with_the_checksum_of_its_bytes),
     SUM_TEST (without_tls_none_is_sent),
-    SUM_TEST (a_server_that_refuses_them_is_asked_without_from_then_on),
+    SUM_TEST (a_server_that_refuses_them_gets_none_from_then_on),
     SUM_TEST (other_refusals_are_not_taken_for_that),
     SUM_TEST (a_condition_that_is_refused_costs_no_checksums),
     SUM_TEST (an_upload_sends_the_checksums_of_its_parts),

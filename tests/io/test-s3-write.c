@@ -57,7 +57,7 @@ a_put_whose_answer_is_lost_is_sent_again (void **state)
 }
 
 static void
-the_condition_is_tried_out_once_before_it_is_relied_on (void **state)
+the_condition_is_probed_once_before_it_is_relied_on (void **state)
 {
   struct s3_site *site = *state;
   say_able (site);
@@ -265,7 +265,7 @@ a_part_that_fails_ends_the_upload (void **state)
 }
 
 static void
-an_error_within_a_good_answer_is_one (void **state)
+an_error_within_a_200_response_is_an_error (void **state)
 {
   struct s3_site *site = *state;
   say_two_parts (site);
@@ -285,7 +285,7 @@ an_error_within_a_good_answer_is_one (void **state)
 }
 
 static void
-a_lost_answer_to_completing_is_made_good (void **state)
+a_lost_answer_to_completing_is_recovered (void **state)
 {
   struct s3_site *site = *state;
   static const char *const broken[] = { NULL, "<CompleteMultipartUploadRes" };
@@ -343,7 +343,7 @@ a_tree_is_removed_by_one_request (void **state)
 }
 
 static void
-what_cannot_be_removed_together_is_removed_singly (void **state)
+objects_are_removed_singly_without_bulk_deletion (void **state)
 {
   struct s3_site *site = *state;
   static const char *const answers[][2] = {
@@ -541,7 +541,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     SITE_TEST (a_put_sends_its_length_and_digest),
     SITE_TEST (a_put_whose_answer_is_lost_is_sent_again),
-    SITE_TEST (the_condition_is_tried_out_once_before_it_is_relied_on),
+    SITE_TEST (the_condition_is_probed_once_before_it_is_relied_on),
     SITE_TEST (a_server_that_ignores_the_condition_is_found_out),
     SITE_TEST (a_server_that_refuses_the_condition_is_as_one_that_ignores_it),
     SITE_TEST (a_single_writer_looks_first),
@@ -550,11 +550,11 @@ main (void)
     SITE_TEST (a_large_object_is_put_in_parts),
     SITE_TEST (where_memory_is_scarce_parts_go_out_one_after_the_other),
     SITE_TEST (a_part_that_fails_ends_the_upload),
-    SITE_TEST (an_error_within_a_good_answer_is_one),
-    SITE_TEST (a_lost_answer_to_completing_is_made_good),
+    SITE_TEST (an_error_within_a_200_response_is_an_error),
+    SITE_TEST (a_lost_answer_to_completing_is_recovered),
     SITE_TEST (an_upload_ended_by_another_process_is_an_error),
     SITE_TEST (a_tree_is_removed_by_one_request),
-    SITE_TEST (what_cannot_be_removed_together_is_removed_singly),
+    SITE_TEST (objects_are_removed_singly_without_bulk_deletion),
     SITE_TEST (keys_that_xml_cannot_hold_are_removed_singly),
     SITE_TEST (old_uploads_are_ended_and_young_ones_are_not),
     SITE_TEST (uploads_with_undeclared_encoded_keys_are_aborted),

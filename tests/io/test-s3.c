@@ -24,7 +24,7 @@ read_part (struct s3_site *site, uint64_t offset, size_t nbytes,
  *----------------------------------------------------------------------*/
 
 static void
-a_part_is_asked_for_with_a_signature (void **state)
+a_part_is_requested_with_a_signature (void **state)
 {
   struct s3_site *site = *state;
   RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
@@ -42,7 +42,7 @@ a_part_is_asked_for_with_a_signature (void **state)
 }
 
 static void
-what_is_asked_twice_is_signed_twice (void **state)
+a_hedge_request_is_signed_again (void **state)
 {
   struct s3_site *site = *state;
   RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
@@ -191,7 +191,7 @@ errors_are_explained_without_the_servers_message (void **state)
 }
 
 static void
-what_passes_is_asked_for_again_by_its_code (void **state)
+transient_errors_are_retried_by_their_code (void **state)
 {
   struct s3_site *site = *state;
   static const char *const rows[][2] = {
@@ -364,7 +364,7 @@ a_head_response_shows_an_expired_token_by_its_status (void **state)
   "<NextContinuationToken>" token "</NextContinuationToken>"
 
 static void
-pages_are_asked_for_one_after_the_other (void **state)
+pages_are_requested_one_after_the_other (void **state)
 {
   struct s3_site *site = *state;
   s3_say (site, "200 OK", "", LIST (MORE ("a+/=")
@@ -504,15 +504,15 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    SITE_TEST (a_part_is_asked_for_with_a_signature),
-    SITE_TEST (what_is_asked_twice_is_signed_twice),
+    SITE_TEST (a_part_is_requested_with_a_signature),
+    SITE_TEST (a_hedge_request_is_signed_again),
     SITE_TEST (anonymous_requests_have_no_signature),
     SITE_TEST (wrong_parts_are_refused),
     SITE_TEST (a_read_after_the_end_returns_nothing),
     SITE_TEST (an_object_that_changes_while_held_is_an_error),
     SITE_TEST (odd_bodies_of_problems_do_no_harm),
     SITE_TEST (errors_are_explained_without_the_servers_message),
-    SITE_TEST (what_passes_is_asked_for_again_by_its_code),
+    SITE_TEST (transient_errors_are_retried_by_their_code),
     SITE_TEST (words_that_are_no_xml_or_endless_do_not_hide_the_status),
     SITE_TEST (a_bucket_in_another_region_is_found_once_for_all),
     SITE_TEST (a_region_is_corrected_from_the_body_too_but_only_once),
@@ -520,7 +520,7 @@ main (void)
     SITE_TEST (a_token_that_has_expired_is_renewed_once),
     SITE_TEST (a_head_response_shows_an_expired_token_by_its_status),
     SITE_TEST (a_head_response_shows_clock_skew_by_its_date),
-    SITE_TEST (pages_are_asked_for_one_after_the_other),
+    SITE_TEST (pages_are_requested_one_after_the_other),
     SITE_TEST (folders_and_objects_are_listed_by_name),
     SITE_TEST (keys_are_decoded_where_the_server_says_that_they_are_encoded),
     SITE_TEST (a_listing_that_does_not_fit_is_rejected),

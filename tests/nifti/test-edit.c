@@ -286,7 +286,7 @@ some_make (void)
 }
 
 static void
-a_made_header_is_what_was_asked (void **state)
+a_made_header_has_the_requested_fields (void **state)
 {
   (void) state;
   struct rd_nifti_make make = some_make ();
@@ -361,7 +361,7 @@ every_type_that_nifti_has_is_made (void **state)
 }
 
 static void
-what_nifti_cannot_hold_is_not_made (void **state)
+an_image_that_nifti_cannot_hold_is_not_made (void **state)
 {
   (void) state;
   struct rd_nifti_make make = some_make ();
@@ -406,10 +406,10 @@ main (void)
     cmocka_unit_test (the_whole_box_changes_nothing_but_extensions),
     cmocka_unit_test (boxes_of_five_dimensions_swap_t_and_c),
     cmocka_unit_test (a_box_must_lie_within_and_hold_all_colours),
-    cmocka_unit_test (a_made_header_is_what_was_asked),
+    cmocka_unit_test (a_made_header_has_the_requested_fields),
     cmocka_unit_test (long_axes_make_nifti_2),
     cmocka_unit_test (every_type_that_nifti_has_is_made),
-    cmocka_unit_test (what_nifti_cannot_hold_is_not_made),
+    cmocka_unit_test (an_image_that_nifti_cannot_hold_is_not_made),
     cmocka_unit_test (a_long_description_is_cut),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -163,7 +163,7 @@ assert_member (const struct rd_executor *executor, const unsigned char *data,
 }
 
 static void
-a_member_does_not_depend_on_who_deflates_it (void **state)
+a_member_does_not_depend_on_the_executor (void **state)
 {
   static const size_t sizes[] = {
     0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 9 * PIECE + 12345,
@@ -219,7 +219,7 @@ a_short_write_may_come_before_long_ones (void **state)
 /* Noise that comes again within the window costs its bytes once, not once a
  * piece. */
 static void
-a_piece_refers_to_what_stands_before_it (void **state)
+a_piece_refers_to_the_data_before_it (void **state)
 {
   const size_t period = WINDOW - 1000, nbytes = 8 * PIECE + 100;
   unsigned char *data = malloc (nbytes);
@@ -311,10 +311,10 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_member_does_not_depend_on_who_deflates_it),
+    cmocka_unit_test (a_member_does_not_depend_on_the_executor),
     cmocka_unit_test (a_member_does_not_depend_on_how_the_data_come),
     cmocka_unit_test (a_short_write_may_come_before_long_ones),
-    cmocka_unit_test (a_piece_refers_to_what_stands_before_it),
+    cmocka_unit_test (a_piece_refers_to_the_data_before_it),
     cmocka_unit_test (a_failure_of_the_executor_is_returned),
     cmocka_unit_test (a_failure_of_the_sink_is_returned),
     cmocka_unit_test (each_allocation_may_fail),

@@ -240,7 +240,7 @@ an_empty_file_has_no_bytes (void **state)
 }
 
 static void
-what_is_no_regular_file_is_refused_at_once (void **state)
+a_file_that_is_not_regular_is_refused_at_once (void **state)
 {
   (void) state;
   struct rd_input *input = NULL;
@@ -291,7 +291,7 @@ main (void)
     cmocka_unit_test (a_flipped_bit_never_gives_other_data),
     cmocka_unit_test (names_and_comments_of_gzip_are_skipped),
     cmocka_unit_test (an_empty_file_has_no_bytes),
-    cmocka_unit_test (what_is_no_regular_file_is_refused_at_once),
+    cmocka_unit_test (a_file_that_is_not_regular_is_refused_at_once),
     cmocka_unit_test (gzip_may_hold_1032_times_its_size),
     cmocka_unit_test (closing_nothing_is_legal),
   };

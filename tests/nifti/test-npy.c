@@ -68,7 +68,7 @@ headers_are_numpys_own (void **state)
 }
 
 static void
-elements_start_at_a_multiple_of_64_whatever_the_shape (void **state)
+elements_start_at_a_multiple_of_64_for_any_shape (void **state)
 {
   (void) state;
   RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
@@ -131,7 +131,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (headers_are_numpys_own),
-    cmocka_unit_test (elements_start_at_a_multiple_of_64_whatever_the_shape),
+    cmocka_unit_test (elements_start_at_a_multiple_of_64_for_any_shape),
     cmocka_unit_test (every_type_has_numpys_word),
     cmocka_unit_test (raw_bits_are_void_of_their_size),
     cmocka_unit_test (colours_are_structures_of_letters),

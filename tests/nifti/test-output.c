@@ -169,7 +169,7 @@ a_link_stays_a_link_to_the_new_content (void **state)
 }
 
 static void
-what_is_no_regular_file_is_not_replaced (void **state)
+a_file_that_is_not_regular_is_not_replaced (void **state)
 {
   (void) state;
   struct rd_output *output;
@@ -300,7 +300,7 @@ main (void)
     TEST (permissions_are_those_that_the_umask_leaves),
     TEST (a_file_that_is_replaced_keeps_its_permissions),
     TEST (a_link_stays_a_link_to_the_new_content),
-    TEST (what_is_no_regular_file_is_not_replaced),
+    TEST (a_file_that_is_not_regular_is_not_replaced),
     TEST (a_missing_folder_is_named),
     TEST (the_longest_legal_name_works),
     TEST (a_failed_write_names_the_file_and_leaves_nothing),

@@ -129,7 +129,7 @@ each_operation_of_a_copy_may_fail (void **state)
 }
 
 static void
-a_copy_that_fails_for_good_leaves_nothing (void **state)
+a_copy_that_fails_permanently_leaves_nothing (void **state)
 {
   (void) state;
   make_folder ();
@@ -198,7 +198,7 @@ a_commit_that_fails_late_loses_no_shards (void **state)
 }
 
 static void
-a_copy_without_memory_says_so (void **state)
+a_copy_without_memory_is_an_error (void **state)
 {
   (void) state;
   for (int with_old = 0; with_old < 2; with_old++) {
@@ -420,10 +420,10 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (each_operation_of_a_copy_may_fail),
-    cmocka_unit_test (a_copy_that_fails_for_good_leaves_nothing),
+    cmocka_unit_test (a_copy_that_fails_permanently_leaves_nothing),
     cmocka_unit_test (bytes_that_change_on_their_way_are_found),
     cmocka_unit_test (a_commit_that_fails_late_loses_no_shards),
-    cmocka_unit_test (a_copy_without_memory_says_so),
+    cmocka_unit_test (a_copy_without_memory_is_an_error),
     cmocka_unit_test (a_copy_may_die_anywhere),
     cmocka_unit_test (a_copy_that_is_killed_again_and_again_ends),
   };

@@ -197,7 +197,7 @@ data_that_another_volume_names_is_not_overwritten (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-what_is_no_volume_of_radios_is_refused (void **state)
+a_source_that_is_no_volume_of_radio_is_refused (void **state)
 {
   (void) state;
   static const char others[] =
@@ -383,7 +383,7 @@ begin_copy (struct radio_store *from, struct radio_store *to)
 }
 
 static void
-what_was_sent_is_not_sent_again (void **state)
+objects_sent_are_not_sent_again (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -422,7 +422,7 @@ of_the_source_only_indexes_are_read_again (void **state)
 }
 
 static void
-what_was_damaged_meanwhile_is_sent_again (void **state)
+an_object_damaged_meanwhile_is_sent_again (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -460,7 +460,7 @@ shards_without_checksums_are_sent_again (void **state)
 }
 
 static void
-gc_takes_what_a_copy_left (void **state)
+gc_removes_the_data_of_an_unfinished_copy (void **state)
 {
   (void) state;
   struct radio_store *from = make_source ();
@@ -474,7 +474,7 @@ gc_takes_what_a_copy_left (void **state)
 }
 
 static void
-an_ingest_takes_what_a_copy_left (void **state)
+an_ingest_removes_the_data_of_an_unfinished_copy (void **state)
 {
   (void) state;
   struct nifti_spec spec = other_spec ();
@@ -668,7 +668,7 @@ a_source_that_is_replaced_meanwhile_is_an_error (void **state)
 }
 
 static void
-who_was_faster_stays_unless_it_is_to_be_replaced (void **state)
+the_faster_volume_stays_unless_it_is_to_be_replaced (void **state)
 {
   (void) state;
   struct nifti_spec theirs = other_spec (), ours = small_spec ();
@@ -722,25 +722,25 @@ main (void)
     cmocka_unit_test (an_existing_volume_is_kept_skipped_or_replaced),
     cmocka_unit_test (replacing_a_volume_by_itself_repairs_damage),
     cmocka_unit_test (data_that_another_volume_names_is_not_overwritten),
-    cmocka_unit_test (what_is_no_volume_of_radios_is_refused),
+    cmocka_unit_test (a_source_that_is_no_volume_of_radio_is_refused),
     cmocka_unit_test (another_programs_volume_is_refused),
     cmocka_unit_test (a_level_document_that_differs_is_damage),
     cmocka_unit_test (
       a_shard_that_is_missing_is_found_before_anything_is_written),
     cmocka_unit_test (damage_is_reported_and_not_copied),
     cmocka_unit_test (a_shard_that_is_cut_short_or_grew_is_damage),
-    cmocka_unit_test (what_was_sent_is_not_sent_again),
+    cmocka_unit_test (objects_sent_are_not_sent_again),
     cmocka_unit_test (of_the_source_only_indexes_are_read_again),
-    cmocka_unit_test (what_was_damaged_meanwhile_is_sent_again),
+    cmocka_unit_test (an_object_damaged_meanwhile_is_sent_again),
     cmocka_unit_test (shards_without_checksums_are_sent_again),
-    cmocka_unit_test (gc_takes_what_a_copy_left),
-    cmocka_unit_test (an_ingest_takes_what_a_copy_left),
+    cmocka_unit_test (gc_removes_the_data_of_an_unfinished_copy),
+    cmocka_unit_test (an_ingest_removes_the_data_of_an_unfinished_copy),
     cmocka_unit_test (
       a_full_disk_is_an_error_and_the_copy_resumes_with_room),
     cmocka_unit_test (a_dry_run_writes_nothing_and_counts_what_it_would_send),
     cmocka_unit_test (progress_reaches_the_whole),
     cmocka_unit_test (a_source_that_is_replaced_meanwhile_is_an_error),
-    cmocka_unit_test (who_was_faster_stays_unless_it_is_to_be_replaced),
+    cmocka_unit_test (the_faster_volume_stays_unless_it_is_to_be_replaced),
     cmocka_unit_test (a_copy_under_way_is_left_alone),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);

@@ -237,7 +237,7 @@ end_writer (struct writer *writer)
 }
 
 static void
-gc_leaves_what_a_living_writer_writes (void **state)
+gc_leaves_the_data_of_a_live_writer (void **state)
 {
   (void) state;
   struct writer writer = start_writer ();
@@ -255,7 +255,7 @@ gc_leaves_what_a_living_writer_writes (void **state)
 }
 
 static void
-gc_takes_what_a_killed_writer_left (void **state)
+gc_removes_the_data_of_a_killed_writer (void **state)
 {
   (void) state;
   struct writer writer = start_writer ();
@@ -362,7 +362,7 @@ the_second_of_two_equal_volumes_is_content (void **state)
 }
 
 static void
-who_would_skip_skips_late_as_well (void **state)
+skipping_works_for_a_volume_that_appears_late (void **state)
 {
   (void) state;
   struct competitor competitor = { small_spec (), RADIO_EXISTING_ERROR };
@@ -494,12 +494,12 @@ main (void)
     cmocka_unit_test (a_replacing_writer_may_die_anywhere),
     cmocka_unit_test (the_first_writer_may_die_anywhere),
     cmocka_unit_test (a_remover_may_die_anywhere),
-    cmocka_unit_test (gc_leaves_what_a_living_writer_writes),
-    cmocka_unit_test (gc_takes_what_a_killed_writer_left),
+    cmocka_unit_test (gc_leaves_the_data_of_a_live_writer),
+    cmocka_unit_test (gc_removes_the_data_of_a_killed_writer),
     cmocka_unit_test (a_removed_volume_leaves_a_living_writer_alone),
     cmocka_unit_test (the_second_of_two_new_volumes_is_refused),
     cmocka_unit_test (the_second_of_two_equal_volumes_is_content),
-    cmocka_unit_test (who_would_skip_skips_late_as_well),
+    cmocka_unit_test (skipping_works_for_a_volume_that_appears_late),
     cmocka_unit_test (the_last_of_two_that_replace_wins),
     cmocka_unit_test (
       processes_that_replace_each_other_leave_one_whole_volume),

@@ -292,7 +292,7 @@ assert_npy (const struct nifti_spec *spec, const char *descr,
 }
 
 static void
-npy_is_what_nibabel_has (void **state)
+npy_holds_the_values_of_nibabel (void **state)
 {
   (void) state;
   static const struct {
@@ -633,7 +633,7 @@ main (void)
     TEST (gz_holds_the_same_bytes),
     TEST (a_pair_becomes_a_single_file),
     TEST (a_box_has_its_voxels_and_its_place),
-    TEST (npy_is_what_nibabel_has),
+    TEST (npy_holds_the_values_of_nibabel),
     TEST (npy_has_all_dimensions_of_the_header),
     TEST (a_box_in_npy_has_the_boxs_shape),
     TEST (scaled_values_are_float32),

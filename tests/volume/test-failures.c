@@ -260,7 +260,7 @@ run_failing (const struct operation *operations, size_t n,
   run_failing (operations, sizeof operations / sizeof operations[0], fault)
 
 static void
-what_is_missing_fails_the_operation_that_looked_for_it (void **state)
+a_missing_item_fails_the_operation_that_needs_it (void **state)
 {
   (void) state;
   static const struct operation operations[] = {
@@ -281,7 +281,7 @@ what_is_missing_fails_the_operation_that_looked_for_it (void **state)
 }
 
 static void
-damaged_shards_fail_whatever_reads_them (void **state)
+damaged_shards_fail_in_every_reader (void **state)
 {
   (void) state;
   static const struct operation operations[] = {
@@ -416,7 +416,7 @@ the_scope_in_which_a_failure_began_is_marked (void **state)
 /* Also where a separate thread writes for the operation, which waits for it
  * and fails with its error. */
 static void
-the_thread_that_writes_shards_marks_what_failed_in_it (void **state)
+the_thread_that_writes_shards_marks_its_failures (void **state)
 {
   (void) state;
   static const struct {
@@ -472,7 +472,7 @@ a_failure_that_was_lived_with_is_not_marked (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-what_succeeds_is_not_marked (void **state)
+operations_that_succeed_are_not_marked (void **state)
 {
   (void) state;
   make_store ();
@@ -518,7 +518,7 @@ failed_calls_are_distinguished_from_others (void **state)
 }
 
 static void
-no_operation_is_marked_by_what_failed_before_it (void **state)
+no_operation_is_marked_by_an_earlier_failure (void **state)
 {
   (void) state;
   make_store ();
@@ -542,16 +542,16 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    TEST (what_is_missing_fails_the_operation_that_looked_for_it),
-    TEST (damaged_shards_fail_whatever_reads_them),
+    TEST (a_missing_item_fails_the_operation_that_needs_it),
+    TEST (damaged_shards_fail_in_every_reader),
     TEST (a_disk_failure_is_reported_by_its_status),
     TEST (a_full_disk_fails_the_ingest_and_the_finding_points_to_it),
     TEST (the_scope_in_which_a_failure_began_is_marked),
-    TEST (the_thread_that_writes_shards_marks_what_failed_in_it),
+    TEST (the_thread_that_writes_shards_marks_its_failures),
     TEST (a_failure_that_was_lived_with_is_not_marked),
-    TEST (what_succeeds_is_not_marked),
+    TEST (operations_that_succeed_are_not_marked),
     TEST (failed_calls_are_distinguished_from_others),
-    TEST (no_operation_is_marked_by_what_failed_before_it),
+    TEST (no_operation_is_marked_by_an_earlier_failure),
   };
   if (tree_skip_all ())
     return 0;

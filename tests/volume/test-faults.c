@@ -111,7 +111,7 @@ ingest_without_memory (bool with_old)
 }
 
 static void
-an_ingest_without_memory_says_so (void **state)
+an_ingest_without_memory_is_an_error (void **state)
 {
   (void) state;
   ingest_without_memory (false);
@@ -321,7 +321,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     TEST (a_writer_that_was_faster_at_the_end_counts_too),
-    TEST (an_ingest_without_memory_says_so),
+    TEST (an_ingest_without_memory_is_an_error),
     TEST (a_replacing_ingest_without_memory_keeps_the_old_one),
     TEST (each_operation_of_an_ingest_may_fail),
     TEST (an_export_without_memory_leaves_no_file),

@@ -247,7 +247,7 @@ an_existing_volume_is_an_error_skipped_or_replaced (void **state)
 }
 
 static void
-readers_of_a_replaced_volume_go_on (void **state)
+readers_of_a_replaced_volume_continue (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
@@ -525,7 +525,7 @@ main (void)
     cmocka_unit_test (info_has_source_and_geometry),
     cmocka_unit_test (the_recorded_checksum_is_of_the_whole_file),
     cmocka_unit_test (an_existing_volume_is_an_error_skipped_or_replaced),
-    cmocka_unit_test (readers_of_a_replaced_volume_go_on),
+    cmocka_unit_test (readers_of_a_replaced_volume_continue),
     cmocka_unit_test (a_source_that_fails_leaves_nothing),
     cmocka_unit_test (a_cancelled_replacement_leaves_the_old_volume),
     cmocka_unit_test (bytes_after_the_voxels_are_reported),

@@ -109,7 +109,7 @@ the_dataset_has_one_scale_and_no_translation (void **state)
 }
 
 static void
-a_scale_is_positive_whatever_pixdim_says (void **state)
+a_scale_is_positive_for_any_pixdim (void **state)
 {
   (void) state;
   struct made made MADE_SCOPE = { 0 };
@@ -302,7 +302,7 @@ others_axes_are_identified_by_type_and_place (void **state)
 }
 
 static void
-what_is_no_image_is_refused_by_member (void **state)
+an_invalid_image_is_refused_by_member (void **state)
 {
   (void) state;
   static const struct {
@@ -365,7 +365,7 @@ what_is_no_image_is_refused_by_member (void **state)
                           AXES "," DATASET (SCALE) "}]}}"
 
 static void
-what_is_wrong_in_attributes_radio_is_named (void **state)
+errors_in_attributes_radio_are_named (void **state)
 {
   (void) state;
   static const struct {
@@ -402,7 +402,7 @@ what_is_wrong_in_attributes_radio_is_named (void **state)
 }
 
 static void
-presets_are_what_the_documentation_says (void **state)
+presets_match_the_documentation (void **state)
 {
   (void) state;
   static const struct {
@@ -441,7 +441,7 @@ presets_are_what_the_documentation_says (void **state)
 }
 
 static void
-what_is_no_codec_is_refused (void **state)
+an_invalid_codec_is_refused (void **state)
 {
   (void) state;
   static const char *const bad[] = { "", "best", "Small", "[", "[]", "[1" };
@@ -461,7 +461,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (axes_have_type_unit_and_orientation),
     cmocka_unit_test (the_dataset_has_one_scale_and_no_translation),
-    cmocka_unit_test (a_scale_is_positive_whatever_pixdim_says),
+    cmocka_unit_test (a_scale_is_positive_for_any_pixdim),
     cmocka_unit_test (an_unknown_orientation_and_unit_are_left_out),
     cmocka_unit_test (a_spectral_axis_has_no_unit_of_time),
     cmocka_unit_test (the_window_is_in_stored_values_and_sorted),
@@ -471,10 +471,10 @@ main (void)
     cmocka_unit_test (a_document_reads_back_as_it_was_made),
     cmocka_unit_test (others_transformations_are_combined),
     cmocka_unit_test (others_axes_are_identified_by_type_and_place),
-    cmocka_unit_test (what_is_no_image_is_refused_by_member),
-    cmocka_unit_test (what_is_wrong_in_attributes_radio_is_named),
-    cmocka_unit_test (presets_are_what_the_documentation_says),
-    cmocka_unit_test (what_is_no_codec_is_refused),
+    cmocka_unit_test (an_invalid_image_is_refused_by_member),
+    cmocka_unit_test (errors_in_attributes_radio_are_named),
+    cmocka_unit_test (presets_match_the_documentation),
+    cmocka_unit_test (an_invalid_codec_is_refused),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ a_given_collection_takes_the_whole_stem (void **state)
 }
 
 static void
-all_suffixes_are_cut_whatever_their_case (void **state)
+all_suffixes_are_cut_in_any_case (void **state)
 {
   (void) state;
   assert_path ("a.nii", NULL, "images/a");
@@ -107,7 +107,7 @@ main (void)
     cmocka_unit_test (a_bids_name_gives_its_suffix_as_the_collection),
     cmocka_unit_test (any_other_name_goes_to_images),
     cmocka_unit_test (a_given_collection_takes_the_whole_stem),
-    cmocka_unit_test (all_suffixes_are_cut_whatever_their_case),
+    cmocka_unit_test (all_suffixes_are_cut_in_any_case),
     cmocka_unit_test (a_name_that_no_node_can_have_is_refused),
     cmocka_unit_test (images_are_recognised_by_their_suffix),
   };

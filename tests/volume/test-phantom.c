@@ -129,7 +129,7 @@ the_noise_of_soft_tissue_is_that_of_a_scanner (void **state)
 }
 
 static void
-values_stay_within_what_scanners_store (void **state)
+values_stay_within_the_12_bits_of_scanners (void **state)
 {
   (void) state;
   RD_FREE_PLAIN int16_t *voxels = make_volume (NZ, NY, NX, 9);
@@ -193,7 +193,7 @@ main (void)
     cmocka_unit_test (a_row_does_not_depend_on_those_made_before),
     cmocka_unit_test (tissues_are_where_a_head_has_them),
     cmocka_unit_test (the_noise_of_soft_tissue_is_that_of_a_scanner),
-    cmocka_unit_test (values_stay_within_what_scanners_store),
+    cmocka_unit_test (values_stay_within_the_12_bits_of_scanners),
     cmocka_unit_test (another_seed_is_other_noise_on_the_same_head),
     cmocka_unit_test (noise_does_not_repeat),
     cmocka_unit_test (a_single_voxel_is_a_phantom_too),

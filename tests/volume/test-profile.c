@@ -244,7 +244,7 @@ planes_show_how_much_is_decoded_for_them (void **state)
 }
 
 static void
-a_read_says_what_it_is_about (void **state)
+a_read_annotates_its_volume_and_box (void **state)
 {
   (void) state;
   RD_BUFFER_SCOPE struct rd_buffer image = { 0 };
@@ -481,7 +481,7 @@ main (void)
     TEST (a_copy_names_its_steps_and_shows_its_bytes),
     TEST (opening_shows_its_documents),
     TEST (planes_show_how_much_is_decoded_for_them),
-    TEST (a_read_says_what_it_is_about),
+    TEST (a_read_annotates_its_volume_and_box),
     TEST (spans_say_which_tiles_they_decoded),
     TEST (spans_say_which_tiles_they_encoded),
     TEST (reads_of_many_boxes_list_them),

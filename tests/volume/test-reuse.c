@@ -285,7 +285,7 @@ closing_a_volume_frees_its_tiles (void **state)
 
 /* A read returns the elements that the handle has written. */
 static void
-what_the_handle_wrote_is_not_read_from_before (void **state)
+a_read_returns_the_elements_that_the_handle_wrote (void **state)
 {
   struct sample sample;
   const struct nifti_spec spec = tiled_spec (4);
@@ -347,7 +347,7 @@ each_shard_is_opened_once_and_closed_with_the_volume (void **state)
 }
 
 static void
-readers_of_a_replaced_volume_go_on (void **state)
+readers_of_a_replaced_volume_continue (void **state)
 {
   struct sample sample;
   const struct nifti_spec spec = tiled_spec (4), other = tiled_spec (8);
@@ -494,9 +494,9 @@ main (void)
     CASE (profiles_count_hits),
     CASE (reading_here_and_there_keeps_nothing),
     CASE (closing_a_volume_frees_its_tiles),
-    CASE (what_the_handle_wrote_is_not_read_from_before),
+    CASE (a_read_returns_the_elements_that_the_handle_wrote),
     CASE (each_shard_is_opened_once_and_closed_with_the_volume),
-    CASE (readers_of_a_replaced_volume_go_on),
+    CASE (readers_of_a_replaced_volume_continue),
     CASE (gc_of_the_same_process_closes_what_was_kept),
     CASE (validating_looks_at_the_files_themselves),
     CASE (a_forked_child_gets_an_error_and_leaves_the_parent_alone),

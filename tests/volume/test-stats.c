@@ -277,7 +277,7 @@ assert_finite_part (enum radio_dtype dtype, double slope)
 }
 
 static void
-what_is_not_finite_is_counted_and_left_out (void **state)
+values_that_are_not_finite_are_counted_and_left_out (void **state)
 {
   (void) state;
   for (int sign = -1; sign <= 1; sign += 2) {
@@ -564,7 +564,7 @@ main (void)
       narrow_types_are_read_once_and_wide_ones_no_more_than_needed),
     cmocka_unit_test (bools_count_as_numbers),
     cmocka_unit_test (percentiles_are_interpolated_from_the_nearer_end),
-    cmocka_unit_test (what_is_not_finite_is_counted_and_left_out),
+    cmocka_unit_test (values_that_are_not_finite_are_counted_and_left_out),
     cmocka_unit_test (no_value_at_all_gives_nan_and_empty_bins),
     cmocka_unit_test (a_constant_has_no_spread_and_sits_in_the_middle_bin),
     cmocka_unit_test (the_limits_of_64_bits_are_found),

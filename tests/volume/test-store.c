@@ -358,7 +358,7 @@ shards_of_zeros_are_stored (void **state)
 }
 
 static void
-gc_leaves_what_is_not_radios (void **state)
+gc_leaves_data_that_radio_did_not_write (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
@@ -600,7 +600,7 @@ a_volume_opens_without_consolidated_metadata (void **state)
 }
 
 static void
-what_is_no_volume_is_not_opened (void **state)
+a_node_that_is_no_volume_is_not_opened (void **state)
 {
   (void) state;
   struct radio_store *store = must_open_store ("memory:");
@@ -653,7 +653,7 @@ main (void)
     cmocka_unit_test (a_volume_that_gc_took_is_not_read_as_zeros),
     cmocka_unit_test (a_lost_shard_is_not_read_as_zeros),
     cmocka_unit_test (shards_of_zeros_are_stored),
-    cmocka_unit_test (gc_leaves_what_is_not_radios),
+    cmocka_unit_test (gc_leaves_data_that_radio_did_not_write),
     cmocka_unit_test (gc_leaves_others_stores_alone),
     cmocka_unit_test (gc_repairs_a_header_array_that_differs),
     cmocka_unit_test (a_volume_that_was_replaced_is_not_damaged),
@@ -662,7 +662,7 @@ main (void)
     cmocka_unit_test (others_orientation_counts_when_all_three_are_given),
     cmocka_unit_test (documents_that_contradict_themselves_are_refused),
     cmocka_unit_test (a_volume_opens_without_consolidated_metadata),
-    cmocka_unit_test (what_is_no_volume_is_not_opened),
+    cmocka_unit_test (a_node_that_is_no_volume_is_not_opened),
     cmocka_unit_test (level_names_are_distinguished_from_others),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);

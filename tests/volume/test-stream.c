@@ -423,7 +423,7 @@ arrays_of_any_rank_are_exported (void **state)
 }
 
 static void
-what_cannot_be_exported_leaves_no_file (void **state)
+an_impossible_export_leaves_no_file (void **state)
 {
   (void) state;
   FIXTURE_SCOPE struct fixture f;
@@ -543,7 +543,7 @@ main (void)
     cmocka_unit_test (a_failure_of_reading_ends_the_stream),
     FOLDER_TEST (arrays_of_any_type_are_exported_as_stored),
     FOLDER_TEST (arrays_of_any_rank_are_exported),
-    FOLDER_TEST (what_cannot_be_exported_leaves_no_file),
+    FOLDER_TEST (an_impossible_export_leaves_no_file),
     FOLDER_TEST (an_empty_array_is_a_header_alone),
     cmocka_unit_test (an_array_is_counted_whole_and_once),
     cmocka_unit_test (missing_chunks_count_as_the_fill_value),

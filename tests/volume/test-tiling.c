@@ -183,7 +183,7 @@ a_tile_is_not_larger_than_the_image (void **state)
 }
 
 static void
-what_is_no_tiling_is_refused_by_its_text (void **state)
+an_invalid_tiling_is_refused_by_its_text (void **state)
 {
   (void) state;
   static const char *const bad[] = {
@@ -363,7 +363,7 @@ main (void)
     cmocka_unit_test (an_axial_plane_of_few_rows_is_one_tile),
     cmocka_unit_test (a_size_is_given_as_x_y_z_and_named_as_the_array_has_it),
     cmocka_unit_test (a_tile_is_not_larger_than_the_image),
-    cmocka_unit_test (what_is_no_tiling_is_refused_by_its_text),
+    cmocka_unit_test (an_invalid_tiling_is_refused_by_its_text),
     cmocka_unit_test (little_memory_makes_smaller_shards),
     cmocka_unit_test (sizes_near_2_to_the_63_do_not_wrap),
     cmocka_unit_test (every_shard_is_consecutive_in_the_file),
