@@ -87,6 +87,10 @@ const char *
 rd_number_exact (double number, char text[RD_NUMBER_NBYTES])
 {
   static const char known[] = "0123456789+-e";
+  if (!isfinite (number)) {
+    snprintf (text, RD_NUMBER_NBYTES, "%g", number);
+    return text;
+  }
   if (fabs (number) < 1e15 && number == trunc (number)) {
     snprintf (text, RD_NUMBER_NBYTES, "%.0f", number);
     return text;

@@ -94,9 +94,8 @@ tools/bench: tools tools/profile
 END
 }
 
-# Opening a store knows those of HTTP and S3; arrays take S3's options; the
-# environment starts a recording and writes it; and some commands use the
-# parts of profile's.
+# Opening a store knows those of HTTP and S3; arrays take S3's options; and the
+# environment starts a recording and writes it.
 higher_arrows () {
   cat <<'END'
 io/open.c io/http/http.h
@@ -104,12 +103,6 @@ io/open.c io/s3/s3.h
 src/array/s3-options.h io/s3/s3.h
 src/array/s3-options.h io/s3/sources.h
 profiler/env.c profiler/export/export.h
-tools/cmd-diff.c tools/profile/diff.h
-tools/cmd-diff.c tools/profile/output.h
-tools/cmd-gc.c tools/profile/temp.h
-tools/cmd-rm.c tools/profile/temp.h
-tools/names.c tools/profile/temp.h
-tools/radio.c tools/profile/commands.h
 END
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The same few small reads again and again, for counting instructions: the
  * cost of one is the difference of two runs of different length, so that
- * neither starting nor opening counts.  Run by tools/count-instructions.
+ * neither starting nor opening counts.  Run by tools/bench/count-instructions.
  *
  *    count-reads STORE VOLUME WHAT N
  * */

@@ -142,14 +142,17 @@ class Bench:
                              + done.stderr[-2000:])
         return json.loads(done.stdout.splitlines()[-1])
 
-    def radio_json(self, *arguments):
-        return json.loads(self.run_radio(*arguments, "--json"))
+    def radio_json(self, *arguments, program=None):
+        return json.loads(self.run_radio(*arguments, "--json",
+                                         program=program))
 
-    def run_radio(self, *arguments):
-        done = subprocess.run([self.radio, *map(str, arguments)],
+    def run_radio(self, *arguments, program=None):
+        """The output of radio, or of another program of its build."""
+        program = program or self.radio
+        done = subprocess.run([program, *map(str, arguments)],
                               capture_output=True, text=True, check=False)
         if done.returncode:
-            raise SystemExit(f"bench-peers: radio: {done.stderr}")
+            raise SystemExit(f"bench-peers: {program.name}: {done.stderr}")
         return done.stdout
 
     def keep(self, dtype, record):

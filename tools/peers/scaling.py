@@ -143,9 +143,10 @@ class Scaling:
         return self.pair(row, r, *volumes)
 
     def memory(self, r, *arguments):
-        got = self.bench.radio_json("bench", "memory", "--seed", r,
-                                    "--threads", self.bench.options.threads,
-                                    *arguments)
+        program = self.bench.radio.parent / "bench" / "bench-memory"
+        got = self.bench.radio_json("--seed", r, "--threads",
+                                    self.bench.options.threads, *arguments,
+                                    program=program)
         return {"rows": {row["row"]: row for row in got["rows"]}}
 
     def read_memory(self, r, dtype, tiling, codec):

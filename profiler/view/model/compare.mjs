@@ -7,7 +7,7 @@ import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from '../data/tree.mjs';
 import { spreadInterval, spreadOf } from '../data/spread.mjs';
 
-// Facts that differ between any two recordings (tools/profile/diff.c).
+// Facts that differ between any two recordings (tools/profile/cmd-diff.c).
 const PASSING = ['pid', 'command', 'runs', 'warmup', 'seed', 'cpu ns',
                  'failed', 'scopes not recorded', 'paths no longer logged',
                  'texts not kept', 'counter values not kept',
