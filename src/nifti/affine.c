@@ -144,10 +144,13 @@ rd_polar3 (double m[3][3], double rotation[3][3])
 {
   double u[3][3], v[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
   memcpy (u, m, sizeof u);
-  for (int sweep = 0; sweep < MAX_SWEEPS; sweep++)
-    if (!(orthogonalize (u, v, 0, 1) | orthogonalize (u, v, 0, 2)
-          | orthogonalize (u, v, 1, 2)))
+  for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+    bool rotated = orthogonalize (u, v, 0, 1);
+    rotated |= orthogonalize (u, v, 0, 2);
+    rotated |= orthogonalize (u, v, 1, 2);
+    if (!rotated)
       break;
+  }
 
   double sigma[3], greatest = 0;
   for (size_t k = 0; k < 3; k++) {
