@@ -57,11 +57,13 @@ def ts():
 def pytest_collection_modifyitems(items):
     """With several workers, one worker runs all tests of a file, since
     fixtures are per worker; and a single worker runs all files that use the
-    gateway, so that only one gateway is started."""
+    gateway, so that only one gateway is started.  These take the longest, so
+    they begin first."""
     for item in items:
         group = "gateway" if "gateway" in item.fixturenames \
             else item.path.name
         item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: "gateway" not in item.fixturenames)
 
 
 def run_radio(*args, status=0, **keywords):
