@@ -20,26 +20,14 @@
 #include "profiler/export/export.h"
 #include "profiler/export/nest.h"
 
-/* The number of each lane as a thread: the one that the operating system
- * gave it, so that it can be found in other tools; another where two lanes
- * have the same, or none.  All are different, and none is 0. */
-struct lane_ids {
-  uint64_t *tid;
-};
-
-#define LANE_IDS_SCOPE RD_CLEANUP (lane_ids_free)
-
-/* The number of a lane's process: one for each rank, else 1. */
-static inline unsigned
-pid_of (const struct radio_profile *profile, uint32_t lane)
-{
-  return profile->info.parts == RADIO_PARTS_RANKS
-    ? profile->lanes.at[lane].part + 1 : 1;
-}
-
-struct flows {
+struct state {
   const struct radio_profile *profile;
+  struct rd_writer *writer;
+  uint64_t *tids;             /* of lanes */
   uint32_t *by_id;            /* indexes of spans, in the order of ids */
+  struct rd_shift *shifts;
+  bool arguments;
+  bool first_event;
 };
 
 /* An arrow to a span; both times lie within the spans that it joins. */
@@ -49,10 +37,8 @@ struct flow {
   uint64_t to_ns;
 };
 
-#define FLOWS_SCOPE RD_CLEANUP (flows_free)
-
 /*------------------------------------------------------------------------
- * Names and thread ids of lanes
+ * Thread ids of lanes
  *----------------------------------------------------------------------*/
 
 /* Linux has no larger numbers; those above are for lanes without one.  They
@@ -73,15 +59,16 @@ compare_entries (const void *pa, const void *pb)
   return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
-/* RADIO_ERROR_MEMORY. */
+/* The number of each lane as a thread: the one that the operating system
+ * gave it, so that it can be found in other tools; another where two lanes
+ * have the same, or none.  All are different, and none is 0. */
 static enum radio_status
-lane_ids_make (const struct radio_profile *profile,
-                  struct lane_ids *ids)
+make_tids (const struct radio_profile *profile, uint64_t **tids)
 {
   size_t n = profile->lanes.n;
   RD_FREE struct tid_entry *entries = rd_calloc (n + 1, sizeof *entries);
-  ids->tid = rd_calloc (n + 1, sizeof *ids->tid);
-  if (entries == NULL || ids->tid == NULL)
+  *tids = rd_calloc (n + 1, sizeof **tids);
+  if (entries == NULL || *tids == NULL)
     return rd_fail_memory ((n + 1) * sizeof *entries);
   for (size_t i = 0; i < n; i++)
     entries[i] = (struct tid_entry) { profile->lanes.at[i].os_tid,
@@ -90,47 +77,10 @@ lane_ids_make (const struct radio_profile *profile,
   for (size_t i = 0; i < n; i++) {
     bool usable = entries[i].os_tid > 0 && entries[i].os_tid < FIRST_MADE_UP;
     bool again = i > 0 && entries[i].os_tid == entries[i - 1].os_tid;
-    ids->tid[entries[i].lane] = usable && !again
+    (*tids)[entries[i].lane] = usable && !again
       ? entries[i].os_tid : FIRST_MADE_UP + entries[i].lane;
   }
   return RADIO_OK;
-}
-
-static void
-lane_ids_free (struct lane_ids *ids)
-{
-  rd_free (ids->tid);
-  ids->tid = NULL;
-}
-
-/* The name of a lane within its process: without that of its rank in front,
- * which joining puts there. */
-static const char *
-short_name_of (const struct radio_profile *profile, uint32_t lane)
-{
-  const struct rd_lane *of = &profile->lanes.at[lane];
-  const char *part = profile->parts.at[of->part].name;
-  size_t nbytes = strlen (part);
-  if (profile->info.parts == RADIO_PARTS_RANKS
-      && strncmp (of->name, part, nbytes) == 0
-      && strncmp (of->name + nbytes, ": ", 2) == 0)
-    return of->name + nbytes + 2;
-  return of->name;
-}
-
-/* The first note of a span, or some other note if it has none. */
-static size_t
-first_note_of (const struct radio_profile *profile, uint32_t span_id)
-{
-  size_t low = 0, high = profile->notes.n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (profile->notes.at[middle].span < span_id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
 }
 
 /*------------------------------------------------------------------------
@@ -155,56 +105,29 @@ compare_ids (const void *pa, const void *pb)
   return (a->id > b->id) - (a->id < b->id);
 }
 
-/* RADIO_ERROR_MEMORY. */
 static enum radio_status
-flows_make (const struct radio_profile *profile, struct flows *flows)
+sort_by_id (const struct radio_profile *profile, uint32_t **by_id)
 {
   size_t n = profile->spans.n;
   RD_FREE struct id_entry *entries = rd_calloc (n + 1, sizeof *entries);
-  flows->profile = profile;
-  flows->by_id = rd_calloc (n + 1, sizeof *flows->by_id);
-  if (entries == NULL || flows->by_id == NULL)
+  *by_id = rd_calloc (n + 1, sizeof **by_id);
+  if (entries == NULL || *by_id == NULL)
     return rd_fail_memory ((n + 1) * sizeof *entries);
   for (size_t i = 0; i < n; i++)
     entries[i] = (struct id_entry) { profile->spans.at[i].id, (uint32_t) i };
   qsort (entries, n, sizeof *entries, compare_ids);
   for (size_t i = 0; i < n; i++)
-    flows->by_id[i] = entries[i].index;
+    (*by_id)[i] = entries[i].index;
   return RADIO_OK;
-}
-
-static void
-flows_free (struct flows *flows)
-{
-  rd_free (flows->by_id);
-  flows->by_id = NULL;
-}
-
-/* The span of an id, or NULL. */
-static const struct rd_span *
-find_span (const struct flows *flows, uint32_t id)
-{
-  const struct rd_span *spans = flows->profile->spans.at;
-  size_t low = 0, high = flows->profile->spans.n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (spans[flows->by_id[middle]].id < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == flows->profile->spans.n || spans[flows->by_id[low]].id != id)
-    return NULL;
-  return &spans[flows->by_id[low]];
 }
 
 /* The last moment at which a span is the innermost of its lane for every
  * reader: before its end, and before what begins next.  Its beginning, when the
  * next one begins with it, since there is no such moment then. */
 static uint64_t
-latest_moment (const struct flows *flows, const struct rd_span *span)
+latest_moment (const struct radio_profile *profile,
+               const struct rd_span *span)
 {
-  const struct radio_profile *profile = flows->profile;
   uint64_t limit = rd_span_end (span);
   size_t next = (size_t) (span - profile->spans.at) + 1;
   if (next < profile->spans.n
@@ -222,23 +145,36 @@ clamp (uint64_t value, uint64_t low, uint64_t high)
 /* An arrow may not go back in time, not even by the little by which the
  * clocks of two processors differ. */
 static bool
-flows_find (const struct flows *flows, const struct rd_span *span,
-               struct flow *flow)
+find_flow (const struct state *state, const struct rd_span *span,
+           struct flow *flow)
 {
-  enum radio_edge edge = flows->profile->nodes.at[span->node].edge;
+  const struct radio_profile *profile = state->profile;
+  const struct rd_span *spans = profile->spans.at;
+  enum radio_edge edge = profile->nodes.at[span->node].edge;
   if (span->parent == 0
       || (edge != RADIO_EDGE_HANDOFF && edge != RADIO_EDGE_ASYNC))
     return false;
-  const struct rd_span *parent = find_span (flows, span->parent);
-  if (parent == NULL
-      || (parent->lane == span->lane
-          && span->begin_ns <= rd_span_end (parent)))
+
+  size_t low = 0, high = profile->spans.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (spans[state->by_id[middle]].id < span->parent)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == profile->spans.n
+      || spans[state->by_id[low]].id != span->parent)
     return false;
+  const struct rd_span *parent = &spans[state->by_id[low]];
+  if (parent->lane == span->lane && span->begin_ns <= rd_span_end (parent))
+    return false;
+
   flow->from_lane = parent->lane;
   flow->from_ns = clamp (span->submitted_ns, parent->begin_ns,
-                         latest_moment (flows, parent));
+                         latest_moment (profile, parent));
   flow->to_ns = clamp (flow->from_ns, span->begin_ns,
-                       latest_moment (flows, span));
+                       latest_moment (profile, span));
   return flow->from_ns <= flow->to_ns;
 }
 
@@ -260,14 +196,8 @@ struct group {
   struct rd_shift *shifts;
   uint64_t time_ns;
   enum radio_status status;
-  struct rd_buffer events;    /* of struct event */
+  struct rd_buffer *events;   /* of struct event */
 };
-
-static void
-free_group (struct group *group)
-{
-  rd_buffer_free (&group->events);
-}
 
 /* Two that begin together need no different times: readers put the longer
  * one first. */
@@ -277,27 +207,25 @@ is_step (const struct event *before, const struct event *after)
   return before->is_end || after->is_end;
 }
 
-/* The number of steps from the first event to the one that keeps its time:
- * the first that begins, or else the last that ends. */
-static int
-count_steps_to_anchor (const struct event *events, size_t n)
-{
-  int steps = 0;
-  for (size_t i = 1; i < n && events[i - 1].is_end; i++)
-    steps += is_step (&events[i - 1], &events[i]);
-  return steps;
-}
-
 static void
 finish_group (struct group *group)
 {
-  const struct event *events = (const void *) group->events.data;
-  size_t n = group->events.nbytes / sizeof *events;
-  int steps = 0;
-  for (size_t i = 1; i < n; i++)
+  const struct event *events = (const void *) group->events->data;
+  size_t n = group->events->nbytes / sizeof *events;
+
+  /* The first event that begins, or else the last that ends, keeps its
+   * time. */
+  int steps = 0, steps_to_anchor = 0;
+  bool is_before_anchor = true;
+  for (size_t i = 1; i < n; i++) {
     steps += is_step (&events[i - 1], &events[i]);
+    is_before_anchor = is_before_anchor && events[i - 1].is_end;
+    if (is_before_anchor)
+      steps_to_anchor = steps;
+  }
+
   int step_ps = steps * STEP_PS <= ROOM_PS ? STEP_PS : ROOM_PS / steps;
-  int at = -count_steps_to_anchor (events, n);
+  int at = -steps_to_anchor;
   for (size_t i = 0; i < n; i++) {
     if (i > 0)
       at += is_step (&events[i - 1], &events[i]);
@@ -307,7 +235,7 @@ finish_group (struct group *group)
     else
       shift->begin_ps = (int16_t) (at * step_ps);
   }
-  group->events.nbytes = 0;
+  group->events->nbytes = 0;
 }
 
 static void
@@ -319,11 +247,11 @@ add_event (struct group *group, const struct rd_span *span,
   };
   if (group->profile->nodes.at[span->node].edge == RADIO_EDGE_INSTANT)
     return;
-  if (time_ns != group->time_ns && group->events.nbytes > 0)
+  if (time_ns != group->time_ns && group->events->nbytes > 0)
     finish_group (group);
   group->time_ns = time_ns;
   if (group->status == RADIO_OK)
-    group->status = rd_buffer_append (&group->events, &event, sizeof event);
+    group->status = rd_buffer_append (group->events, &event, sizeof event);
 }
 
 static void
@@ -347,8 +275,9 @@ rd_shifts_make (const struct radio_profile *profile,
   RD_FREE struct rd_shift *made = rd_calloc (nspans + 1, sizeof *made);
   if (made == NULL)
     return rd_fail_memory ((nspans + 1) * sizeof *made);
-  RD_CLEANUP (free_group) struct group group = {
-    .profile = profile, .shifts = made
+  RD_BUFFER_SCOPE struct rd_buffer events = { 0 };
+  struct group group = {
+    .profile = profile, .shifts = made, .events = &events
   };
   for (size_t i = 0, n; i < nspans; i += n) {
     n = rd_nest_lane_length (profile, i);
@@ -356,7 +285,7 @@ rd_shifts_make (const struct radio_profile *profile,
     const struct rd_nest_visitor visitor = { enter, leave, &group };
     RD_TRY (rd_nest_visit (&group.profile->spans.at[i], n, &visitor));
     RD_TRY (group.status);
-    if (group.events.nbytes > 0)
+    if (events.nbytes > 0)
       finish_group (&group);
   }
   *shifts = RD_STEAL (made);
@@ -369,16 +298,6 @@ rd_shifts_make (const struct radio_profile *profile,
 
 /* Numbers that every reader of JSON keeps exactly. */
 #define MAX_EXACT ((uint64_t) 1 << 53)
-
-struct state {
-  const struct radio_profile *profile;
-  struct rd_writer *writer;
-  const struct lane_ids *ids;
-  const struct flows *flows;
-  const struct rd_shift *shifts;
-  bool arguments;
-  bool first_event;
-};
 
 /* A string with as few escapes as JSON allows: Perfetto shows "\u003c" as
  * it stands.  Texts of a profile are UTF-8 without control characters. */
@@ -427,9 +346,12 @@ write_fine_time (struct state *state, const char *key, uint64_t ns, int ps)
 static void
 write_place (struct state *state, uint32_t lane)
 {
+  /* A process is a rank, or the whole. */
+  const struct radio_profile *profile = state->profile;
+  bool is_ranks = profile->info.parts == RADIO_PARTS_RANKS;
   rd_write_format (state->writer, ",\"pid\":%u,\"tid\":",
-                   pid_of (state->profile, lane));
-  rd_write_u64 (state->writer, state->ids->tid[lane]);
+                   is_ranks ? profile->lanes.at[lane].part + 1 : 1);
+  rd_write_u64 (state->writer, state->tids[lane]);
 }
 
 static void
@@ -439,35 +361,44 @@ write_category (struct state *state, const char *category)
   write_string (state, category);
 }
 
-/*------------------------------------------------------------------------
- * Names of processes and threads
- *----------------------------------------------------------------------*/
-
-/* A process is a rank, or the whole. */
 static void
-write_process (struct state *state, unsigned pid, const char *name)
-{
-  begin_event (state, 'M', "process_name");
-  rd_write_format (state->writer,
-                   ",\"ts\":0,\"pid\":%u,\"args\":{\"name\":", pid);
-  write_string (state, name);
-  rd_write_text (state->writer, "}}");
-  begin_event (state, 'M', "process_sort_index");
-  rd_write_format (state->writer, ",\"ts\":0,\"pid\":%u,"
-                   "\"args\":{\"sort_index\":%u}}", pid, pid);
-}
-
-static void
-write_processes (struct state *state)
+write_names (struct state *state)
 {
   const struct radio_profile *profile = state->profile;
-  if (profile->info.parts != RADIO_PARTS_RANKS) {
-    const char *title = profile->info.title;
-    write_process (state, 1, title[0] ? title : profile->info.program);
-    return;
+  bool is_ranks = profile->info.parts == RADIO_PARTS_RANKS;
+  const char *title = profile->info.title;
+  for (unsigned i = 0; i < (is_ranks ? profile->parts.n : 1); i++) {
+    begin_event (state, 'M', "process_name");
+    rd_write_format (state->writer,
+                     ",\"ts\":0,\"pid\":%u,\"args\":{\"name\":", i + 1);
+    write_string (state, is_ranks   ? profile->parts.at[i].name
+                         : title[0] ? title : profile->info.program);
+    rd_write_text (state->writer, "}}");
+    begin_event (state, 'M', "process_sort_index");
+    rd_write_format (state->writer, ",\"ts\":0,\"pid\":%u,"
+                     "\"args\":{\"sort_index\":%u}}", i + 1, i + 1);
   }
-  for (size_t i = 0; i < profile->parts.n; i++)
-    write_process (state, (unsigned) i + 1, profile->parts.at[i].name);
+
+  for (uint32_t i = 0; i < profile->lanes.n; i++) {
+    /* Without the name of its rank in front, which joining puts there. */
+    const struct rd_lane *lane = &profile->lanes.at[i];
+    const char *part = profile->parts.at[lane->part].name;
+    const char *name = lane->name;
+    if (is_ranks && strncmp (name, part, strlen (part)) == 0
+        && strncmp (name + strlen (part), ": ", 2) == 0)
+      name += strlen (part) + 2;
+    begin_event (state, 'M', "thread_name");
+    rd_write_text (state->writer, ",\"ts\":0");
+    write_place (state, i);
+    rd_write_text (state->writer, ",\"args\":{\"name\":");
+    write_string (state, name);
+    rd_write_text (state->writer, "}}");
+    begin_event (state, 'M', "thread_sort_index");
+    rd_write_text (state->writer, ",\"ts\":0");
+    write_place (state, i);
+    rd_write_format (state->writer, ",\"args\":{\"sort_index\":%u}}",
+                     (unsigned) i);
+  }
 }
 
 /*------------------------------------------------------------------------
@@ -501,11 +432,19 @@ static void
 write_arguments (struct state *state, const struct rd_span *span)
 {
   const struct radio_profile *profile = state->profile;
+  const struct rd_note *notes = profile->notes.at;
+  size_t low = 0, high = profile->notes.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (notes[middle].span < span->id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
   bool first = true;
-  for (size_t i = first_note_of (profile, span->id);
-       i < profile->notes.n && profile->notes.at[i].span == span->id; i++) {
-    write_key (state, &first, profile->notes.at[i].key);
-    write_string (state, profile->notes.at[i].value);
+  for (; low < profile->notes.n && notes[low].span == span->id; low++) {
+    write_key (state, &first, notes[low].key);
+    write_string (state, notes[low].value);
   }
   write_number_argument (state, &first, "bytes", span->nbytes);
   write_number_argument (state, &first, "wait_ns", span->wait_ns);
@@ -554,38 +493,40 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
     write_arguments (state, span);
   rd_write_text (state->writer, "}");
   struct flow flow;
-  if (!instant && flows_find (state->flows, span, &flow)) {
+  if (!instant && find_flow (state, span, &flow)) {
     /* Both ends together: at equal times readers keep the file's order. */
     write_flow_end (state, 's', span, flow.from_lane, flow.from_ns);
     write_flow_end (state, 'f', span, span->lane, flow.to_ns);
   }
 }
 
-/*------------------------------------------------------------------------
- * Gauges, and the rest of the file
- *----------------------------------------------------------------------*/
-
-static enum radio_status
-write_events (struct state *state)
+static void
+free_state (struct state *state)
 {
-  rd_write_text (state->writer, "{\"traceEvents\":[");
-  write_processes (state);
-  for (uint32_t i = 0; i < state->profile->lanes.n; i++) {
-    begin_event (state, 'M', "thread_name");
-    rd_write_text (state->writer, ",\"ts\":0");
-    write_place (state, i);
-    rd_write_text (state->writer, ",\"args\":{\"name\":");
-    write_string (state, short_name_of (state->profile, i));
-    rd_write_text (state->writer, "}}");
-    begin_event (state, 'M', "thread_sort_index");
-    rd_write_text (state->writer, ",\"ts\":0");
-    write_place (state, i);
-    rd_write_format (state->writer, ",\"args\":{\"sort_index\":%u}}",
-                     (unsigned) i);
-  }
+  rd_free (state->tids);
+  rd_free (state->by_id);
+  rd_free (state->shifts);
+}
 
-  const struct radio_profile *profile = state->profile;
-  const struct rd_nest_visitor visitor = { write_span, NULL, state };
+enum radio_status
+rd_export_chrome (const struct radio_profile *profile,
+                  const struct radio_profile_write_options *options,
+                  struct rd_writer *writer)
+{
+  RD_CLEANUP (free_state) struct state state = {
+    .profile = profile,
+    .writer = writer,
+    .arguments = options != NULL && options->arguments,
+    .first_event = true,
+  };
+  RD_TRY (make_tids (profile, &state.tids));
+  RD_TRY (sort_by_id (profile, &state.by_id));
+  RD_TRY (rd_shifts_make (profile, &state.shifts));
+
+  rd_write_text (writer, "{\"traceEvents\":[");
+  write_names (&state);
+
+  const struct rd_nest_visitor visitor = { write_span, NULL, &state };
   for (size_t i = 0, n; i < profile->spans.n; i += n) {
     n = rd_nest_lane_length (profile, i);
     RD_TRY (rd_nest_visit (&profile->spans.at[i], n, &visitor));
@@ -594,53 +535,28 @@ write_events (struct state *state)
   for (size_t i = 0; i < profile->samples.n; i++) {
     const struct rd_sample *sample = &profile->samples.at[i];
     const struct rd_counter *gauge = &profile->gauges.at[sample->gauge];
-    begin_event (state, 'C', gauge->name);
-    write_time (state, "ts", sample->time_ns);
-    rd_write_text (state->writer, ",\"pid\":1,\"args\":{");
-    write_string (state, gauge->unit);
-    rd_write_text (state->writer, ":");
-    rd_write_i64 (state->writer, sample->value);
-    rd_write_text (state->writer, "}}");
+    begin_event (&state, 'C', gauge->name);
+    write_time (&state, "ts", sample->time_ns);
+    rd_write_text (writer, ",\"pid\":1,\"args\":{");
+    write_string (&state, gauge->unit);
+    rd_write_text (writer, ":");
+    rd_write_i64 (writer, sample->value);
+    rd_write_text (writer, "}}");
   }
 
-  const struct radio_profile_info *info = &state->profile->info;
-  struct rd_writer *writer = state->writer;
+  const struct radio_profile_info *info = &profile->info;
   rd_write_text (writer, "],\n\"displayTimeUnit\":\"ns\",\n"
                          "\"otherData\":{\"exporter\":\"radio "
                          PACKAGE_VERSION "\",\"title\":");
-  write_string (state, info->title);
+  write_string (&state, info->title);
   rd_write_text (writer, ",\"program\":");
-  write_string (state, info->program);
+  write_string (&state, info->program);
   rd_write_text (writer, ",\"clock\":");
-  write_string (state, info->clock);
+  write_string (&state, info->clock);
   rd_write_text (writer, ",\"started_unix_ns\":\"");
   rd_write_u64 (writer, info->started_unix_ns);
   rd_write_text (writer, "\",\"dropped_spans\":\"");
   rd_write_u64 (writer, info->dropped_count);
   rd_write_text (writer, "\"}}\n");
-
-  return rd_writer_end (state->writer);
-}
-
-enum radio_status
-rd_export_chrome (const struct radio_profile *profile,
-                  const struct radio_profile_write_options *options,
-                  struct rd_writer *writer)
-{
-  LANE_IDS_SCOPE struct lane_ids ids = { 0 };
-  FLOWS_SCOPE struct flows flows = { 0 };
-  RD_TRY (lane_ids_make (profile, &ids));
-  RD_FREE struct rd_shift *shifts = NULL;
-  RD_TRY (flows_make (profile, &flows));
-  RD_TRY (rd_shifts_make (profile, &shifts));
-  struct state state = {
-    .profile = profile,
-    .writer = writer,
-    .ids = &ids,
-    .flows = &flows,
-    .shifts = shifts,
-    .arguments = options != NULL && options->arguments,
-    .first_event = true,
-  };
-  return write_events (&state);
+  return rd_writer_end (writer);
 }

@@ -7,20 +7,6 @@
 
 #include "profiler/export/export.h"
 
-/* Where a number at the end of a name begins, with the blank before it: a
- * reader would take it for a sample count.  NULL without such a number. */
-static const char *
-find_count (const char *name)
-{
-  size_t n = strlen (name), digits = 0;
-  while (digits < n && name[n - 1 - digits] >= '0'
-         && name[n - 1 - digits] <= '9')
-    digits++;
-  if (digits == 0 || digits == n || name[n - 1 - digits] != ' ')
-    return NULL;
-  return name + n - 1 - digits;
-}
-
 /* The deepest is RD_MAX_NODE_DEPTH: recursion ends. */
 static void
 write_path (struct rd_writer *writer, const struct radio_profile *profile,
@@ -32,13 +18,19 @@ write_path (struct rd_writer *writer, const struct radio_profile *profile,
     rd_write_bytes (writer, ";", 1);
   }
 
-  /* A frame's name; ';' would be two frames. */
+  /* ';' would be two frames, and a blank before a number at the end would
+   * make it a sample count. */
   const char *name = profile->nodes.at[node].name;
-  const char *count = find_count (name);
+  const char *count = name + strlen (name);
+  while (count > name && count[-1] >= '0' && count[-1] <= '9')
+    count--;
+  bool ends_in_count = *count != '\0' && count > name && count[-1] == ' ';
   if (*name == '\0')
     rd_write_text (writer, "(no name)");
   for (const char *p = name; *p != '\0'; p++) {
-    char c = *p == ';' ? ',' : p == count ? '_' : *p;
+    char c = *p == ';' ? ',' : *p;
+    if (ends_in_count && p == count - 1)
+      c = '_';
     /* The model has no line ends in names; a stack is one line all the
      * same. */
     rd_write_bytes (writer, c == '\n' || c == '\r' ? "_" : &c, 1);

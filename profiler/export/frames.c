@@ -78,16 +78,6 @@ link_of (size_t node)
   return node == RADIO_NO_PARENT ? 0 : (uint32_t) node + 1;
 }
 
-/* The next link after a node and all below it. */
-static uint32_t
-link_after (const struct radio_profile *profile, const struct links *links,
-            uint32_t at)
-{
-  while (at != 0 && links[at].next_sibling == 0)
-    at = link_of (profile->nodes.at[at - 1].parent);
-  return links[at].next_sibling;
-}
-
 enum radio_status
 rd_frames_walk (const struct radio_profile *profile, uint32_t *order)
 {
@@ -106,8 +96,13 @@ rd_frames_walk (const struct radio_profile *profile, uint32_t *order)
   uint32_t at = links[0].first_child;
   for (size_t i = 0; at != 0; i++) {
     order[i] = at - 1;
-    at = links[at].first_child ? links[at].first_child
-                               : link_after (profile, links, at);
+    if (links[at].first_child != 0) {
+      at = links[at].first_child;
+      continue;
+    }
+    while (at != 0 && links[at].next_sibling == 0)
+      at = link_of (profile->nodes.at[at - 1].parent);
+    at = links[at].next_sibling;
   }
   return RADIO_OK;
 }

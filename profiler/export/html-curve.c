@@ -48,37 +48,6 @@ place (const struct scale *scale, double value)
          + (int) lround (part * (double) (scale->to - scale->from));
 }
 
-static struct scale
-scale_of_sizes (const struct rd_curve *curve)
-{
-  return (struct scale) {
-    .low = (double) curve->at[0].nbytes,
-    .high = (double) curve->at[curve->n - 1].nbytes,
-    .from = LEFT, .to = RIGHT,
-  };
-}
-
-static struct scale
-scale_of_times (const struct rd_curve *curve)
-{
-  struct scale scale = { .low = HUGE_VAL, .from = BOTTOM, .to = TOP };
-  for (size_t i = 0; i < curve->n; i++) {
-    scale.low = fmin (scale.low, (double) curve->at[i].low_ns);
-    scale.high = fmax (scale.high, (double) curve->at[i].high_ns);
-  }
-  scale.low = fmax (scale.low, 1);
-  return scale;
-}
-
-static struct scale
-scale_of_rates (const struct rd_curve *curve)
-{
-  struct scale scale = { .from = BOTTOM, .to = TOP };
-  for (size_t i = 0; i < curve->n; i++)
-    scale.high = fmax (scale.high, bytes_per_s (&curve->at[i]));
-  return scale;
-}
-
 /*------------------------------------------------------------------------
  * A picture
  *----------------------------------------------------------------------*/
@@ -182,13 +151,25 @@ rd_page_write_curve (struct rd_writer *writer,
   RD_TRY (rd_profile_curve (profile, &curve));
   if (curve.n == 0)
     return RADIO_OK;
+
+  struct scale sizes = {
+    .low = (double) curve.at[0].nbytes,
+    .high = (double) curve.at[curve.n - 1].nbytes,
+    .from = LEFT, .to = RIGHT,
+  };
+  struct scale y_times = { .low = HUGE_VAL, .from = BOTTOM, .to = TOP };
+  struct scale y_rates = { .from = BOTTOM, .to = TOP };
+  for (size_t i = 0; i < curve.n; i++) {
+    y_times.low = fmin (y_times.low, (double) curve.at[i].low_ns);
+    y_times.high = fmax (y_times.high, (double) curve.at[i].high_ns);
+    y_rates.high = fmax (y_rates.high, bytes_per_s (&curve.at[i]));
+  }
+  y_times.low = fmax (y_times.low, 1);
   struct picture times = {
-    "Median time of a read by its size", &curve, scale_of_sizes (&curve),
-    scale_of_times (&curve), false
+    "Median time of a read by its size", &curve, sizes, y_times, false
   };
-  struct picture rates = {
-    "Rate by size", &curve, times.x, scale_of_rates (&curve), true
-  };
+  struct picture rates = { "Rate by size", &curve, sizes, y_rates, true };
+
   rd_write_text (writer, "<section id=\"curve\" aria-label=\"Time by size\">"
                          "<details open><summary><b>Time by size</b>"
                          "</summary>\n");

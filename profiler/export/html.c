@@ -86,30 +86,22 @@ rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes)
 #define TOP_NSCOPES 30
 #define PATH_NNAMES 8
 
-static const char *
-entity_of (char byte)
-{
-  switch (byte) {
-  case '&': return "&amp;";
-  case '<': return "&lt;";
-  case '>': return "&gt;";
-  case '"': return "&quot;";
-  }
-  return "&#39;";
-}
-
 static void
 write_part (struct rd_writer *writer, const char *text, size_t nbytes)
 {
+  static const char special[] = "&<>\"'";
+  static const char *const entities[] = {
+    "&amp;", "&lt;", "&gt;", "&quot;", "&#39;",
+  };
   const char *end = text + nbytes;
   while (text < end) {
-    size_t nplain = strcspn (text, "&<>\"'");
+    size_t nplain = strcspn (text, special);
     if (nplain >= (size_t) (end - text)) {
       rd_write_bytes (writer, text, (size_t) (end - text));
       return;
     }
     rd_write_bytes (writer, text, nplain);
-    rd_write_text (writer, entity_of (text[nplain]));
+    rd_write_text (writer, entities[strchr (special, text[nplain]) - special]);
     text += nplain + 1;
   }
 }
@@ -128,22 +120,6 @@ write_name (struct rd_writer *writer, const char *name)
   rd_write_text (writer, "<bdi>");
   rd_write_html (writer, name);
   rd_write_text (writer, "</bdi>");
-}
-
-/* Thousandths of a whole, of which there may be none. */
-static uint64_t
-per_mille (uint64_t part, uint64_t whole)
-{
-  return whole > 0 ? (uint64_t) ((double) part * 1000 / (double) whole + 0.5)
-                   : 0;
-}
-
-static void
-write_share (struct rd_writer *writer, uint64_t part, uint64_t whole)
-{
-  uint64_t tenths = per_mille (part, whole);
-  rd_write_format (writer, "%u.%u\302\240%%", (unsigned) (tenths / 10),
-                   (unsigned) (tenths % 10));
 }
 
 /*------------------------------------------------------------------------
@@ -209,9 +185,11 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
 
   begin_row (writer, "profiler's own cost");
   rd_page_write_time (writer, info->overhead_ns);
-  rd_write_text (writer, ", ");
-  write_share (writer, info->overhead_ns, info->work_ns);
-  rd_write_text (writer, " of work");
+  double share = info->work_ns > 0 ? (double) info->overhead_ns
+                                     / (double) info->work_ns : 0;
+  unsigned tenths = (unsigned) (share * 1000 + 0.5);
+  rd_write_format (writer, ", %u.%u\302\240%% of work", tenths / 10,
+                   tenths % 10);
   end_row (writer);
 
   if (info->dropped_count > 0)
@@ -219,40 +197,9 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   rd_write_text (writer, "</table>\n");
 }
 
-static void
-write_started (struct rd_writer *writer, uint64_t unix_ns)
-{
-  time_t seconds = (time_t) (unix_ns / 1000000000);
-  struct tm utc;
-  if (unix_ns == 0 || gmtime_r (&seconds, &utc) == NULL)
-    return;
-  rd_write_format (writer, " \302\267 %04d-%02d-%02d %02d:%02d:%02d UTC",
-                   utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                   utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
-
 /*------------------------------------------------------------------------
  * Findings and scopes
  *----------------------------------------------------------------------*/
-
-static const char *
-weight_name (enum radio_finding_weight weight)
-{
-  switch (weight) {
-  case RADIO_FINDING_PROBLEM: return "Problem";
-  case RADIO_FINDING_HINT: return "Hint";
-  case RADIO_FINDING_NOTE: break;
-  }
-  return "Note";
-}
-
-/* Returns whether " us" at a place of a text is a unit. */
-static bool
-is_microseconds (const char *text, const char *at)
-{
-  return at > text && at[-1] >= '0' && at[-1] <= '9'
-         && strchr (" ,.;:)", at[3]) != NULL;
-}
 
 static void
 write_findings (struct rd_writer *writer, const struct radio_profile *profile)
@@ -262,7 +209,10 @@ write_findings (struct rd_writer *writer, const struct radio_profile *profile)
   rd_write_text (writer, "<h2>Findings</h2>\n<ul>\n");
   for (size_t i = 0; i < profile->findings.n; i++) {
     const struct radio_finding *finding = &profile->findings.at[i];
-    rd_write_format (writer, "<li>%s: <b>", weight_name (finding->weight));
+    rd_write_format (writer, "<li>%s: <b>",
+                     finding->weight == RADIO_FINDING_PROBLEM ? "Problem"
+                     : finding->weight == RADIO_FINDING_HINT  ? "Hint"
+                                                              : "Note");
     write_name (writer, finding->title);
     rd_write_text (writer, "</b> ");
 
@@ -270,7 +220,8 @@ write_findings (struct rd_writer *writer, const struct radio_profile *profile)
     const char *text = finding->evidence;
     rd_write_text (writer, "<bdi>");
     for (const char *at = text; (at = strstr (at, " us")) != NULL; at += 3)
-      if (is_microseconds (text, at)) {
+      if (at > text && at[-1] >= '0' && at[-1] <= '9'
+          && strchr (" ,.;:)", at[3]) != NULL) {
         write_part (writer, text, (size_t) (at - text));
         rd_write_text (writer, "\302\240\302\265s");
         text = at + 3;
@@ -283,32 +234,26 @@ write_findings (struct rd_writer *writer, const struct radio_profile *profile)
   rd_write_text (writer, "</ul>\n");
 }
 
-/* "read > tiles > decode"; of a deep path its end. */
-static void
-write_path (struct rd_writer *writer, const struct radio_profile *profile,
-            size_t node)
-{
-  size_t path[PATH_NNAMES], n = 0;
-  while (node != RADIO_NO_PARENT && n < PATH_NNAMES) {
-    path[n++] = node;
-    node = profile->nodes.at[node].parent;
-  }
-  if (node != RADIO_NO_PARENT)
-    rd_write_text (writer, "\342\200\246 \342\200\272 ");
-  while (n-- > 0) {
-    write_name (writer, profile->nodes.at[path[n]].name);
-    if (n > 0)
-      rd_write_text (writer, " \342\200\272 ");
-  }
-}
-
 static void
 write_scope (struct rd_writer *writer, const struct radio_profile *profile,
              size_t i)
 {
   const struct radio_profile_node *node = &profile->nodes.at[i];
   rd_write_text (writer, "<tr><th scope=\"row\">");
-  write_path (writer, profile, i);
+
+  /* "read > tiles > decode"; of a deep path its end. */
+  size_t path[PATH_NNAMES], n = 0, at = i;
+  for (; at != RADIO_NO_PARENT && n < PATH_NNAMES;
+       at = profile->nodes.at[at].parent)
+    path[n++] = at;
+  if (at != RADIO_NO_PARENT)
+    rd_write_text (writer, "\342\200\246 \342\200\272 ");
+  while (n-- > 0) {
+    write_name (writer, profile->nodes.at[path[n]].name);
+    if (n > 0)
+      rd_write_text (writer, " \342\200\272 ");
+  }
+
   rd_write_text (writer, "</th>");
   const uint64_t times[] = {
     node->total_ns, node->self_ns, node->work_ns, node->wait_ns,
@@ -367,7 +312,12 @@ rd_page_write_static (struct rd_writer *writer,
   write_name (writer, info->title);
   rd_write_text (writer, "</h1>\n<p>");
   write_name (writer, info->program);
-  write_started (writer, info->started_unix_ns);
+  time_t seconds = (time_t) (info->started_unix_ns / 1000000000);
+  struct tm utc;
+  if (seconds > 0 && gmtime_r (&seconds, &utc) != NULL)
+    rd_write_format (writer, " \302\267 %04d-%02d-%02d %02d:%02d:%02d UTC",
+                     utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                     utc.tm_hour, utc.tm_min, utc.tm_sec);
   rd_write_text (writer, " \302\267 written by radio " PACKAGE_VERSION
                          "</p>\n");
 
@@ -402,12 +352,16 @@ rd_page_write_static (struct rd_writer *writer,
 /* A SHA-256 in base64, and its NUL. */
 #define DIGEST_NBYTES (4 * 11 + 1)
 
-/* A placeholder between two '@' of the template. */
-struct slot {
-  const char *name;
-  bool is_of_before;          /* filled from options->before */
-  enum radio_status (*fill) (const struct radio_profile *profile,
-                             struct rd_writer *writer);
+/* Placeholders of the template. */
+enum slot {
+  SLOT_POLICY, SLOT_VERSION, SLOT_TITLE, SLOT_STYLE, SLOT_VIEW_STYLE,
+  SLOT_SCRIPT, SLOT_LOADER, SLOT_STATIC, SLOT_CURVE, SLOT_DATA, SLOT_BEFORE,
+  NSLOTS
+};
+
+static const char *const slot_names[NSLOTS] = {
+  "@POLICY@", "@VERSION@", "@TITLE@", "@STYLE@", "@VIEW_STYLE@", "@SCRIPT@",
+  "@LOADER@", "@STATIC@", "@CURVE@", "@DATA@", "@BEFORE@",
 };
 
 static enum radio_status
@@ -425,44 +379,6 @@ write_source (struct rd_writer *writer, const char *text)
   return RADIO_OK;
 }
 
-static enum radio_status
-fill_policy (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  (void) profile;
-  rd_write_text (writer, "default-src 'none'; img-src data:; style-src");
-  RD_TRY (write_source (writer, rd_page_style));
-  RD_TRY (write_source (writer, rd_page_view_style));
-  rd_write_text (writer, "; script-src");
-  RD_TRY (write_source (writer, rd_page_loader));
-  RD_TRY (write_source (writer, rd_page_script));
-  rd_write_text (writer, "; base-uri 'none'; form-action 'none'");
-  return RADIO_OK;
-}
-
-static enum radio_status
-fill_version (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  (void) profile;
-  rd_write_text (writer, PACKAGE_VERSION);
-  return RADIO_OK;
-}
-
-static enum radio_status
-fill_title (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  rd_write_html (writer, profile->info.title);
-  rd_write_text (writer, " - radio profile");
-  return RADIO_OK;
-}
-
-static enum radio_status
-fill_style (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  (void) profile;
-  rd_write_text (writer, rd_page_style);
-  return RADIO_OK;
-}
-
 /* Text for loader.js to inflate. */
 static enum radio_status
 write_packed (struct rd_writer *writer, const char *text)
@@ -475,44 +391,7 @@ write_packed (struct rd_writer *writer, const char *text)
 }
 
 static enum radio_status
-fill_view_style (const struct radio_profile *profile,
-                 struct rd_writer *writer)
-{
-  (void) profile;
-  return write_packed (writer, rd_page_view_style);
-}
-
-static enum radio_status
-fill_script (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  (void) profile;
-  return write_packed (writer, rd_page_script);
-}
-
-static enum radio_status
-fill_loader (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  (void) profile;
-  rd_write_text (writer, rd_page_loader);
-  return RADIO_OK;
-}
-
-static enum radio_status
-fill_static (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  rd_page_write_static (writer, profile);
-  return RADIO_OK;
-}
-
-/* Outside the parts that a script hides. */
-static enum radio_status
-fill_curve (const struct radio_profile *profile, struct rd_writer *writer)
-{
-  return rd_page_write_curve (writer, profile);
-}
-
-static enum radio_status
-fill_data (const struct radio_profile *profile, struct rd_writer *writer)
+write_data (struct rd_writer *writer, const struct radio_profile *profile)
 {
   const struct radio_profile_write_options options = {
     .format = RADIO_PROFILE_JSON,
@@ -520,37 +399,58 @@ fill_data (const struct radio_profile *profile, struct rd_writer *writer)
   return rd_export_json (profile, &options, writer);
 }
 
-/* Under another id than the profile's, so that readers find that one. */
+/* `before' may be NULL. */
 static enum radio_status
-fill_before (const struct radio_profile *before, struct rd_writer *writer)
+fill_slot (enum slot slot, const struct radio_profile *profile,
+           const struct radio_profile *before, struct rd_writer *writer)
 {
-  if (before == NULL)
-    return RADIO_OK;
-  rd_write_text (writer, "<script type=\"application/json\" "
-                 "id=\"radio-before\">");
-  RD_TRY (fill_data (before, writer));
-  rd_write_text (writer, "</script>\n");
+  switch (slot) {
+  case SLOT_POLICY:
+    rd_write_text (writer, "default-src 'none'; img-src data:; style-src");
+    RD_TRY (write_source (writer, rd_page_style));
+    RD_TRY (write_source (writer, rd_page_view_style));
+    rd_write_text (writer, "; script-src");
+    RD_TRY (write_source (writer, rd_page_loader));
+    RD_TRY (write_source (writer, rd_page_script));
+    rd_write_text (writer, "; base-uri 'none'; form-action 'none'");
+    break;
+  case SLOT_VERSION:
+    rd_write_text (writer, PACKAGE_VERSION);
+    break;
+  case SLOT_TITLE:
+    rd_write_html (writer, profile->info.title);
+    rd_write_text (writer, " - radio profile");
+    break;
+  case SLOT_STYLE:
+    rd_write_text (writer, rd_page_style);
+    break;
+  case SLOT_VIEW_STYLE:
+    return write_packed (writer, rd_page_view_style);
+  case SLOT_SCRIPT:
+    return write_packed (writer, rd_page_script);
+  case SLOT_LOADER:
+    rd_write_text (writer, rd_page_loader);
+    break;
+  case SLOT_STATIC:
+    rd_page_write_static (writer, profile);
+    break;
+  case SLOT_CURVE:            /* outside the parts that a script hides */
+    return rd_page_write_curve (writer, profile);
+  case SLOT_DATA:
+    return write_data (writer, profile);
+  case SLOT_BEFORE:
+    /* Under another id than the profile's, so that readers find that one. */
+    if (before == NULL)
+      break;
+    rd_write_text (writer, "<script type=\"application/json\" "
+                   "id=\"radio-before\">");
+    RD_TRY (write_data (writer, before));
+    rd_write_text (writer, "</script>\n");
+    break;
+  case NSLOTS:
+    break;
+  }
   return RADIO_OK;
-}
-
-static const struct slot slots[] = {
-  { "@POLICY@", false, fill_policy }, { "@VERSION@", false, fill_version },
-  { "@TITLE@", false, fill_title },   { "@STYLE@", false, fill_style },
-  { "@VIEW_STYLE@", false, fill_view_style },
-  { "@SCRIPT@", false, fill_script }, { "@LOADER@", false, fill_loader },
-  { "@STATIC@", false, fill_static }, { "@CURVE@", false, fill_curve },
-  { "@DATA@", false, fill_data },
-  { "@BEFORE@", true, fill_before },
-};
-
-/* The slot whose name a text begins with, or NULL. */
-static const struct slot *
-slot_at (const char *text)
-{
-  for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
-    if (strncmp (text, slots[i].name, strlen (slots[i].name)) == 0)
-      return &slots[i];
-  return NULL;
 }
 
 enum radio_status
@@ -563,11 +463,13 @@ rd_export_html (const struct radio_profile *profile,
     size_t nplain = strcspn (text, "@");
     rd_write_bytes (writer, text, nplain);
     text += nplain;
-    const struct slot *slot = slot_at (text);
-    if (slot != NULL) {
-      RD_TRY (slot->fill (slot->is_of_before ? options->before : profile,
-                          writer));
-      text += strlen (slot->name);
+    unsigned slot = 0;
+    while (slot < NSLOTS
+           && strncmp (text, slot_names[slot], strlen (slot_names[slot])) != 0)
+      slot++;
+    if (slot < NSLOTS) {
+      RD_TRY (fill_slot ((enum slot) slot, profile, options->before, writer));
+      text += strlen (slot_names[slot]);
     }
     else if (*text != '\0') {
       rd_write_bytes (writer, text++, 1);

@@ -19,7 +19,6 @@ struct block {
   struct rd_buffer packed;
   struct rd_buffer text;
   size_t count;
-  const char *encoding;
 };
 
 static void
@@ -58,77 +57,25 @@ put (struct block *block, uint64_t value)
  * The columns
  *----------------------------------------------------------------------*/
 
-/* A number of a span, given the span before in the same lane (zeros for the
- * first one). */
-typedef uint64_t span_number_fn (const struct rd_span *span,
-                                 const struct rd_span *before);
-
+/* A column's number of a span, given the span before in the same lane (zeros
+ * for the first one). */
 static uint64_t
-begin_of (const struct rd_span *span, const struct rd_span *before)
+span_number (size_t column, const struct rd_span *span,
+             const struct rd_span *before)
 {
-  return span->begin_ns - before->begin_ns;
-}
-
-static uint64_t
-duration_of (const struct rd_span *span, const struct rd_span *before)
-{
-  (void) before;
-  return span->duration_ns;
-}
-
-static uint64_t
-queue_of (const struct rd_span *span, const struct rd_span *before)
-{
-  (void) before;
-  return span->begin_ns - span->submitted_ns;
-}
-
-static uint64_t
-wait_of (const struct rd_span *span, const struct rd_span *before)
-{
-  (void) before;
-  return span->wait_ns;
-}
-
-static uint64_t
-id_of (const struct rd_span *span, const struct rd_span *before)
-{
-  return rd_zigzag ((uint64_t) span->id - before->id);
-}
-
-static uint64_t
-parent_of (const struct rd_span *span, const struct rd_span *before)
-{
-  (void) before;
-  return span->parent == 0 ? 0
-                           : rd_zigzag ((uint64_t) span->id - span->parent);
-}
-
-static uint64_t
-node_of (const struct rd_span *span, const struct rd_span *before)
-{
-  (void) before;
-  return span->node;
-}
-
-static uint64_t
-flags_of (const struct rd_span *span, const struct rd_span *before)
-{
-  (void) before;
-  return span->flags;
-}
-
-static uint64_t
-nbytes_of (const struct rd_span *span, const struct rd_span *before)
-{
-  (void) before;
+  switch (column) {
+  case 0: return span->begin_ns - before->begin_ns;
+  case 1: return span->duration_ns;
+  case 2: return span->begin_ns - span->submitted_ns;
+  case 3: return span->wait_ns;
+  case 4: return rd_zigzag ((uint64_t) span->id - before->id);
+  case 5: return span->parent == 0
+                   ? 0 : rd_zigzag ((uint64_t) span->id - span->parent);
+  case 6: return span->node;
+  case 7: return span->flags;
+  }
   return span->nbytes;
 }
-
-static span_number_fn *const span_numbers[RD_SPAN_COLUMNS] = {
-  begin_of, duration_of, queue_of, wait_of, id_of, parent_of, node_of,
-  flags_of, nbytes_of,
-};
 
 static enum radio_status
 put_spans (struct block *block, const struct radio_profile *profile)
@@ -140,7 +87,7 @@ put_spans (struct block *block, const struct radio_profile *profile)
     RD_TRY (begin_column (block));
     for (size_t i = 0; i < block->count; i++, span++) {
       bool is_first = i == 0 || span->lane != span[-1].lane;
-      put (block, span_numbers[column] (span, is_first ? &none : span - 1));
+      put (block, span_number (column, span, is_first ? &none : span - 1));
     }
   }
   return RADIO_OK;
@@ -173,52 +120,25 @@ put_samples (struct block *block, const struct radio_profile *profile)
   return RADIO_OK;
 }
 
-/*------------------------------------------------------------------------
- * Tiles: rows for the spans that are about one
- *----------------------------------------------------------------------*/
-
-/* A number of span `at', given the span of the row before; SIZE_MAX: this is
- * the first row. */
-typedef uint64_t tile_number_fn (const struct rd_span *spans, size_t at,
-                                 size_t before);
-
-static uint64_t
-span_of_tile (const struct rd_span *spans, size_t at, size_t before)
-{
-  (void) spans;
-  return at - before - 1;
-}
-
-static uint64_t
-tile_of (const struct rd_span *spans, size_t at, size_t before)
-{
-  uint64_t last = before == SIZE_MAX ? 1 : spans[before].tile;
-  return rd_zigzag (spans[at].tile - last);
-}
-
-static uint64_t
-stored_of (const struct rd_span *spans, size_t at, size_t before)
-{
-  (void) before;
-  return spans[at].stored_nbytes;
-}
-
+/* Rows for the spans that are about a tile: the span, the tile, and how much
+ * of it was stored. */
 static enum radio_status
 put_tiles (struct block *block, const struct radio_profile *profile)
 {
-  static tile_number_fn *const numbers[RD_TILE_COLUMNS] = {
-    span_of_tile, tile_of, stored_of,
-  };
   const struct rd_span *spans = profile->spans.at;
   for (size_t i = 0; i < profile->spans.n; i++)
     block->count += spans[i].tile != 0;
   for (size_t column = 0; column < RD_TILE_COLUMNS; column++) {
-    size_t before = SIZE_MAX;
+    size_t next = 0;
+    uint64_t last_tile = 1;
     RD_TRY (begin_column (block));
     for (size_t i = 0; i < profile->spans.n; i++)
       if (spans[i].tile != 0) {
-        put (block, numbers[column] (spans, i, before));
-        before = i;
+        put (block, column == 0   ? i - next
+                    : column == 1 ? rd_zigzag (spans[i].tile - last_tile)
+                                  : spans[i].stored_nbytes);
+        next = i + 1;
+        last_tile = spans[i].tile;
       }
   }
   return RADIO_OK;
@@ -229,70 +149,42 @@ put_tiles (struct block *block, const struct radio_profile *profile)
  *----------------------------------------------------------------------*/
 
 static enum radio_status
-encode (struct block *block, bool plain)
-{
-  struct rd_buffer *bytes = &block->columns;
-  block->encoding = "none";
-  if (!plain && block->count > 0) {
-    RD_TRY (rd_deflate (bytes->data, bytes->nbytes, LEVEL,
-                        &block->packed));
-    if (block->packed.nbytes > 0
-        && rd_block_is_honest (bytes->nbytes, block->packed.nbytes)) {
-      block->encoding = "deflate";
-      bytes = &block->packed;
-    }
-  }
-  return rd_base64_encode (bytes->data, bytes->nbytes, &block->text);
-}
-
-static void
-write_block (struct rd_writer *writer, const struct block *block)
-{
-  rd_write_text (writer, "{\n\"count\": ");
-  rd_write_u64 (writer, block->count);
-  rd_write_text (writer, ",\n\"encoding\": \"");
-  rd_write_text (writer, block->encoding);
-  rd_write_text (writer, "\",\n\"nbytes\": ");
-  rd_write_u64 (writer, block->columns.nbytes);
-  rd_write_text (writer, ",\n\"data\": \"");
-  rd_write_bytes (writer, block->text.data, block->text.nbytes);
-  rd_write_text (writer, "\"\n}");
-}
-
-typedef enum radio_status put_fn (struct block *block,
-                                  const struct radio_profile *profile);
-
-static void
-write_columns (struct rd_writer *writer, const struct radio_profile *profile,
-               bool plain, put_fn *put_columns)
+write_block (struct rd_writer *writer, const struct radio_profile *profile,
+             enum rd_block_kind kind, bool plain)
 {
   BLOCK_SCOPE struct block block = { 0 };
-  enum radio_status status = put_columns (&block, profile);
-  if (status == RADIO_OK)
-    status = encode (&block, plain);
-  if (status == RADIO_OK)
-    write_block (writer, &block);
-  else if (writer->status == RADIO_OK)
+  RD_TRY (kind == RD_BLOCK_SPANS     ? put_spans (&block, profile)
+          : kind == RD_BLOCK_SAMPLES ? put_samples (&block, profile)
+                                     : put_tiles (&block, profile));
+  struct rd_buffer *bytes = &block.columns;
+  const char *encoding = "none";
+  if (!plain && block.count > 0) {
+    RD_TRY (rd_deflate (bytes->data, bytes->nbytes, LEVEL, &block.packed));
+    if (block.packed.nbytes > 0
+        && rd_block_is_honest (bytes->nbytes, block.packed.nbytes)) {
+      encoding = "deflate";
+      bytes = &block.packed;
+    }
+  }
+  RD_TRY (rd_base64_encode (bytes->data, bytes->nbytes, &block.text));
+
+  rd_write_text (writer, "{\n\"count\": ");
+  rd_write_u64 (writer, block.count);
+  rd_write_format (writer, ",\n\"encoding\": \"%s\",\n\"nbytes\": ",
+                   encoding);
+  rd_write_u64 (writer, block.columns.nbytes);
+  rd_write_text (writer, ",\n\"data\": \"");
+  rd_write_bytes (writer, block.text.data, block.text.nbytes);
+  rd_write_text (writer, "\"\n}");
+  return RADIO_OK;
+}
+
+void
+rd_write_block (struct rd_writer *writer, const struct radio_profile *profile,
+                enum rd_block_kind kind, bool plain)
+{
+  enum radio_status status = write_block (writer, profile, kind, plain);
+  if (writer->status == RADIO_OK)
     writer->status = status;
 }
 
-void
-rd_write_spans (struct rd_writer *writer, const struct radio_profile *profile,
-                bool plain)
-{
-  write_columns (writer, profile, plain, put_spans);
-}
-
-void
-rd_write_samples (struct rd_writer *writer,
-                  const struct radio_profile *profile, bool plain)
-{
-  write_columns (writer, profile, plain, put_samples);
-}
-
-void
-rd_write_tiles (struct rd_writer *writer, const struct radio_profile *profile,
-                bool plain)
-{
-  write_columns (writer, profile, plain, put_tiles);
-}

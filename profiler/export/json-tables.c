@@ -140,27 +140,9 @@ static const struct rd_column info_columns[] = {
 };
 TABLE (rd_info_table, "info", radio_profile_info, info_columns);
 
-static const char *const parts_words[] = {
+const char *const rd_parts_words[RADIO_PARTS_RANKS + 1] = {
   [RADIO_PARTS_NONE] = "none",
   [RADIO_PARTS_RUNS] = "runs",
   [RADIO_PARTS_RANKS] = "ranks",
 };
 
-const char *
-rd_parts_word (enum radio_profile_parts parts)
-{
-  size_t n = sizeof parts_words / sizeof parts_words[0];
-  return (size_t) parts < n ? parts_words[parts] : NULL;
-}
-
-bool
-rd_parts_of_word (const char *word, enum radio_profile_parts *parts)
-{
-  size_t n = sizeof parts_words / sizeof parts_words[0];
-  for (size_t i = 0; i < n; i++)
-    if (strcmp (word, parts_words[i]) == 0) {
-      *parts = (enum radio_profile_parts) i;
-      return true;
-    }
-  return false;
-}

@@ -191,10 +191,6 @@ write_table (struct json *json, const struct rd_table *table,
   rd_write_text (json->writer, "\n}");
 }
 
-/*------------------------------------------------------------------------
- * Sparse tables: rows for all values other than 0
- *----------------------------------------------------------------------*/
-
 /* Room for the next row of a table; NULL without memory. */
 static void *
 append_row (struct json *json, struct rd_buffer *rows, size_t nbytes)
@@ -212,110 +208,13 @@ append_row (struct json *json, struct rd_buffer *rows, size_t nbytes)
   return rows->data + rows->nbytes - nbytes;
 }
 
+/* Writes the rows, and empties them. */
 static void
 write_rows (struct json *json, const struct rd_table *table,
-            const struct rd_buffer *rows)
+            struct rd_buffer *rows)
 {
   write_table (json, table, rows->data, rows->nbytes / table->row_nbytes);
-}
-
-static void
-write_values (struct json *json)
-{
-  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
-  for (size_t i = 0; i < json->profile->values.n; i++) {
-    const struct rd_value *value = &json->profile->values.at[i];
-    struct rd_value_row *row = append_row (json, &rows, sizeof *row);
-    if (row)
-      *row = (struct rd_value_row) { value->node, value->counter,
-                                     value->value };
-  }
-  write_rows (json, &rd_values_table, &rows);
-}
-
-static void
-write_histograms (struct json *json)
-{
-  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
-  for (size_t node = 0; node < json->profile->nodes.n; node++)
-    for (uint32_t bucket = 0; bucket < RADIO_HISTOGRAM_BUCKETS; bucket++) {
-      uint64_t count = json->profile->nodes.at[node].histogram[bucket];
-      struct rd_bucket_row *row
-        = count ? append_row (json, &rows, sizeof *row) : NULL;
-      if (row)
-        *row = (struct rd_bucket_row) { (uint32_t) node, bucket, count };
-    }
-  write_rows (json, &rd_histograms_table, &rows);
-}
-
-/* Omitted for a single part, whose shares equal the values of the nodes. */
-static void
-write_shares (struct json *json)
-{
-  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
-  const struct radio_profile *profile = json->profile;
-  for (size_t i = 0; profile->parts.n > 1 && i < profile->shares.n; i++) {
-    const struct rd_part_share *share = &profile->shares.at[i];
-    struct rd_share_row *row = append_row (json, &rows, sizeof *row);
-    if (row)
-      *row = (struct rd_share_row) { share->node, share->part,
-                                     share->share };
-  }
-  write_rows (json, &rd_shares_table, &rows);
-}
-
-static void
-write_lanes (struct json *json)
-{
-  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
-  const struct radio_profile *profile = json->profile;
-  size_t span = 0;
-  for (size_t i = 0; i < profile->lanes.n; i++) {
-    size_t first = span;
-    while (span < profile->spans.n && profile->spans.at[span].lane == i)
-      span++;
-    struct rd_lane_row *row = append_row (json, &rows, sizeof *row);
-    if (row)
-      *row = (struct rd_lane_row) { profile->lanes.at[i],
-                                    (uint32_t) (span - first) };
-  }
-  write_rows (json, &rd_lanes_table, &rows);
-}
-
-/*------------------------------------------------------------------------
- * The rest
- *----------------------------------------------------------------------*/
-
-static void
-write_info (struct json *json)
-{
-  const struct radio_profile_info *info = &json->profile->info;
-  const char *parts = rd_parts_word (info->parts);
-  write_member (json, "info");
-  rd_write_text (json->writer, "{\n\"title\": ");
-  rd_write_json_string (json->writer, info->title ? info->title : "");
-  write_member (json, "program");
-  rd_write_json_string (json->writer, info->program ? info->program : "");
-  write_member (json, "clock");
-  rd_write_json_string (json->writer, info->clock ? info->clock : "");
-  write_member (json, "parts");
-  rd_write_json_string (json->writer, parts ? parts : "none");
-  write_member (json, "scope_cost_ns");
-
-  double value = isfinite (info->scope_cost_ns) ? info->scope_cost_ns : 0;
-  RD_CLEANUP (rd_cleanup_json) struct json_object *number
-    = rd_json_new_double (value);
-  if (number == NULL)
-    fail_memory (json);
-  else
-    rd_write_text (json->writer, json_object_to_json_string (number));
-
-  for (size_t i = 0; i < rd_info_table.ncolumns; i++) {
-    write_member (json, rd_info_table.columns[i].name);
-    write_cell (json, &rd_info_table.columns[i],
-                (const unsigned char *) info);
-  }
-  rd_write_text (json->writer, "\n}");
+  rows->nbytes = 0;
 }
 
 static void
@@ -331,10 +230,50 @@ write_tables (struct json *json)
   write_table (json, &rd_gauges_table, profile->gauges.at,
                profile->gauges.n);
   write_table (json, &rd_nodes_table, profile->nodes.at, profile->nodes.n);
-  write_values (json);
-  write_histograms (json);
-  write_shares (json);
-  write_lanes (json);
+
+  /* Sparse tables have rows for all values other than 0. */
+  RD_BUFFER_SCOPE struct rd_buffer rows = { 0 };
+  for (size_t i = 0; i < profile->values.n; i++) {
+    const struct rd_value *value = &profile->values.at[i];
+    struct rd_value_row *row = append_row (json, &rows, sizeof *row);
+    if (row)
+      *row = (struct rd_value_row) { value->node, value->counter,
+                                     value->value };
+  }
+  write_rows (json, &rd_values_table, &rows);
+
+  for (size_t node = 0; node < profile->nodes.n; node++)
+    for (uint32_t bucket = 0; bucket < RADIO_HISTOGRAM_BUCKETS; bucket++) {
+      uint64_t count = profile->nodes.at[node].histogram[bucket];
+      struct rd_bucket_row *row
+        = count ? append_row (json, &rows, sizeof *row) : NULL;
+      if (row)
+        *row = (struct rd_bucket_row) { (uint32_t) node, bucket, count };
+    }
+  write_rows (json, &rd_histograms_table, &rows);
+
+  /* The shares of a single part equal the values of the nodes. */
+  for (size_t i = 0; profile->parts.n > 1 && i < profile->shares.n; i++) {
+    const struct rd_part_share *share = &profile->shares.at[i];
+    struct rd_share_row *row = append_row (json, &rows, sizeof *row);
+    if (row)
+      *row = (struct rd_share_row) { share->node, share->part,
+                                     share->share };
+  }
+  write_rows (json, &rd_shares_table, &rows);
+
+  size_t span = 0;
+  for (size_t i = 0; i < profile->lanes.n; i++) {
+    size_t first = span;
+    while (span < profile->spans.n && profile->spans.at[span].lane == i)
+      span++;
+    struct rd_lane_row *row = append_row (json, &rows, sizeof *row);
+    if (row)
+      *row = (struct rd_lane_row) { profile->lanes.at[i],
+                                    (uint32_t) (span - first) };
+  }
+  write_rows (json, &rd_lanes_table, &rows);
+
   write_table (json, &rd_notes_table, profile->notes.at, profile->notes.n);
 }
 
@@ -351,7 +290,32 @@ rd_export_json (const struct radio_profile *profile,
                    RD_JSON_FORMAT, RD_JSON_VERSION);
   write_member (&json, "generator");
   rd_write_format (writer, "\"radio %s\"", radio_version ());
-  write_info (&json);
+
+  const struct radio_profile_info *info = &profile->info;
+  write_member (&json, "info");
+  rd_write_text (writer, "{\n\"title\": ");
+  rd_write_json_string (writer, info->title ? info->title : "");
+  write_member (&json, "program");
+  rd_write_json_string (writer, info->program ? info->program : "");
+  write_member (&json, "clock");
+  rd_write_json_string (writer, info->clock ? info->clock : "");
+  write_member (&json, "parts");
+  rd_write_json_string (writer, rd_parts_words[info->parts]);
+  write_member (&json, "scope_cost_ns");
+  RD_CLEANUP (rd_cleanup_json) struct json_object *number
+    = rd_json_new_double (isfinite (info->scope_cost_ns)
+                            ? info->scope_cost_ns : 0);
+  if (number == NULL)
+    fail_memory (&json);
+  else
+    rd_write_text (writer, json_object_to_json_string (number));
+  for (size_t i = 0; i < rd_info_table.ncolumns; i++) {
+    write_member (&json, rd_info_table.columns[i].name);
+    write_cell (&json, &rd_info_table.columns[i],
+                (const unsigned char *) info);
+  }
+  rd_write_text (writer, "\n}");
+
   write_tables (&json);
 
   write_member (&json, "strings");
@@ -364,11 +328,11 @@ rd_export_json (const struct radio_profile *profile,
   rd_write_text (json.writer, "\n]");
 
   write_member (&json, "samples");
-  rd_write_samples (writer, profile, options->plain_blocks);
+  rd_write_block (writer, profile, RD_BLOCK_SAMPLES, options->plain_blocks);
   write_member (&json, "tiles");
-  rd_write_tiles (writer, profile, options->plain_blocks);
+  rd_write_block (writer, profile, RD_BLOCK_TILES, options->plain_blocks);
   write_member (&json, "spans");
-  rd_write_spans (writer, profile, options->plain_blocks);
+  rd_write_block (writer, profile, RD_BLOCK_SPANS, options->plain_blocks);
   rd_write_text (writer, "\n}\n");
   return writer->status;
 }

@@ -78,10 +78,8 @@ extern const struct rd_table rd_notes_table;      /* rd_note */
 /* The numbers of "info": columns, as it were, of a table with one row. */
 extern const struct rd_table rd_info_table;       /* radio_profile_info */
 
-/* The word for info.parts, and back: "none", "runs", "ranks".  NULL and false
- * for any other. */
-const char *rd_parts_word (enum radio_profile_parts parts);
-bool rd_parts_of_word (const char *word, enum radio_profile_parts *parts);
+/* The words for info.parts, by their enum. */
+extern const char *const rd_parts_words[RADIO_PARTS_RANKS + 1];
 
 #define RD_VARINT_MAX_NBYTES 10
 
@@ -108,13 +106,12 @@ rd_unzigzag (uint64_t value)
   return value >> 1 ^ -(value & 1);
 }
 
-/* Write the value of the member "spans", of "samples", and of "tiles";
- * plain: without deflating. */
-void rd_write_spans (struct rd_writer *writer,
-                     const struct radio_profile *profile, bool plain);
-void rd_write_samples (struct rd_writer *writer,
-                       const struct radio_profile *profile, bool plain);
-void rd_write_tiles (struct rd_writer *writer,
-                     const struct radio_profile *profile, bool plain);
+enum rd_block_kind { RD_BLOCK_SAMPLES, RD_BLOCK_TILES, RD_BLOCK_SPANS };
+
+/* Writes the value of the member "spans", "samples" or "tiles"; plain:
+ * without deflating. */
+void rd_write_block (struct rd_writer *writer,
+                     const struct radio_profile *profile,
+                     enum rd_block_kind kind, bool plain);
 
 #endif /* RD_PROFILE_JSON_H */

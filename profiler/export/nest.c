@@ -11,33 +11,12 @@ struct open_span {
   uint64_t end_ns;
 };
 
-struct walk {
-  const struct rd_nest_visitor *visitor;
-  struct rd_buffer stack;     /* of struct open_span */
-};
-
-static void
-free_walk (struct walk *walk)
-{
-  rd_buffer_free (&walk->stack);
-}
-
 static struct open_span *
-innermost (struct walk *walk)
+innermost (const struct rd_buffer *stack)
 {
-  if (walk->stack.nbytes == 0)
+  if (stack->nbytes == 0)
     return NULL;
-  return (struct open_span *) (void *)
-    (walk->stack.data + walk->stack.nbytes) - 1;
-}
-
-static void
-leave_innermost (struct walk *walk)
-{
-  struct open_span *top = innermost (walk);
-  if (walk->visitor->leave != NULL)
-    walk->visitor->leave (top->span, top->end_ns, walk->visitor->context);
-  walk->stack.nbytes -= sizeof *top;
+  return (struct open_span *) (void *) (stack->data + stack->nbytes) - 1;
 }
 
 /* A span that begins where another ends is beside it; but one without a
@@ -50,31 +29,28 @@ is_over (const struct open_span *top, const struct rd_span *span)
   return span->parent != top->span->id || span->duration_ns > 0;
 }
 
-static enum radio_status
-enter (struct walk *walk, const struct rd_span *span)
-{
-  struct open_span *top = innermost (walk);
-  struct open_span next = { span, rd_span_end (span) };
-  if (top != NULL)
-    next.end_ns = rd_min_u64 (next.end_ns, top->end_ns);
-  RD_TRY (rd_buffer_append (&walk->stack, &next, sizeof next));
-  if (walk->visitor->enter != NULL)
-    walk->visitor->enter (span, next.end_ns, walk->visitor->context);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_nest_visit (const struct rd_span *spans, size_t n,
                const struct rd_nest_visitor *visitor)
 {
-  RD_CLEANUP (free_walk) struct walk walk = { visitor, { 0 } };
-  for (size_t i = 0; i < n; i++) {
-    while (innermost (&walk) && is_over (innermost (&walk), &spans[i]))
-      leave_innermost (&walk);
-    RD_TRY (enter (&walk, &spans[i]));
+  RD_BUFFER_SCOPE struct rd_buffer stack = { 0 };
+  for (size_t i = 0; i <= n; i++) {
+    struct open_span *top = innermost (&stack);
+    while (top != NULL && (i == n || is_over (top, &spans[i]))) {
+      if (visitor->leave != NULL)
+        visitor->leave (top->span, top->end_ns, visitor->context);
+      stack.nbytes -= sizeof *top;
+      top = innermost (&stack);
+    }
+    if (i == n)
+      break;
+    struct open_span next = { &spans[i], rd_span_end (&spans[i]) };
+    if (top != NULL)
+      next.end_ns = rd_min_u64 (next.end_ns, top->end_ns);
+    RD_TRY (rd_buffer_append (&stack, &next, sizeof next));
+    if (visitor->enter != NULL)
+      visitor->enter (next.span, next.end_ns, visitor->context);
   }
-  while (innermost (&walk))
-    leave_innermost (&walk);
   return RADIO_OK;
 }
 

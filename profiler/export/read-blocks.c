@@ -187,39 +187,6 @@ fail_span (const struct block *block, const char *what, uint64_t value,
                   ", which cannot be", block->where, what, i, value);
 }
 
-/* A span from its row; `span' is the one before in its lane, and becomes
- * the next. */
-static enum radio_status
-make_span (const struct block *block, const uint64_t numbers[], size_t i,
-           struct rd_span *span)
-{
-  uint64_t id = span->id + rd_unzigzag (numbers[4]);
-  uint64_t parent = numbers[5] ? id - rd_unzigzag (numbers[5]) : 0;
-  if (id == 0 || id > UINT32_MAX)
-    return fail_span (block, "id", id, i);
-  if (parent > UINT32_MAX || (numbers[5] && parent == 0))
-    return fail_span (block, "parent", parent, i);
-  if (numbers[6] >= UINT32_MAX)
-    return fail_span (block, "node", numbers[6], i);
-  if (numbers[7] > (RD_SPAN_OPEN | RD_SPAN_LATE))
-    return fail_span (block, "flags", numbers[7], i);
-  if (rd_add_overflows (span->begin_ns, numbers[0], &span->begin_ns))
-    return fail_span (block, "begin", numbers[0], i);
-  span->duration_ns = numbers[1];
-  if (span->duration_ns > UINT64_MAX - span->begin_ns)
-    return fail_span (block, "duration", numbers[1], i);
-  if (numbers[2] > span->begin_ns)
-    return fail_span (block, "queue", numbers[2], i);
-  span->submitted_ns = span->begin_ns - numbers[2];
-  span->wait_ns = numbers[3];
-  span->id = (uint32_t) id;
-  span->parent = (uint32_t) parent;
-  span->node = (uint32_t) numbers[6];
-  span->flags = (uint32_t) numbers[7];
-  span->nbytes = numbers[8];
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_read_spans (struct json_object *document, const struct rd_lane_row *lanes,
                size_t nlanes, const char *where,
@@ -241,11 +208,35 @@ rd_read_spans (struct json_object *document, const struct rd_lane_row *lanes,
                     block.count, all);
   size_t first = 0;
   for (size_t i = 0; i < nlanes; first += lanes[i++].nspans) {
+    /* At first the span before in the lane. */
     struct rd_span span = { .lane = (uint32_t) i };
-    for (size_t j = 0; j < lanes[i].nspans; j++) {
+    for (size_t j = first; j < first + lanes[i].nspans; j++) {
       uint64_t numbers[RD_SPAN_COLUMNS];
       RD_TRY (next_row (&block, numbers));
-      RD_TRY (make_span (&block, numbers, first + j, &span));
+      uint64_t id = span.id + rd_unzigzag (numbers[4]);
+      uint64_t parent = numbers[5] ? id - rd_unzigzag (numbers[5]) : 0;
+      if (id == 0 || id > UINT32_MAX)
+        return fail_span (&block, "id", id, j);
+      if (parent > UINT32_MAX || (numbers[5] && parent == 0))
+        return fail_span (&block, "parent", parent, j);
+      if (numbers[6] >= UINT32_MAX)
+        return fail_span (&block, "node", numbers[6], j);
+      if (numbers[7] > (RD_SPAN_OPEN | RD_SPAN_LATE))
+        return fail_span (&block, "flags", numbers[7], j);
+      if (rd_add_overflows (span.begin_ns, numbers[0], &span.begin_ns))
+        return fail_span (&block, "begin", numbers[0], j);
+      if (numbers[1] > UINT64_MAX - span.begin_ns)
+        return fail_span (&block, "duration", numbers[1], j);
+      if (numbers[2] > span.begin_ns)
+        return fail_span (&block, "queue", numbers[2], j);
+      span.duration_ns = numbers[1];
+      span.submitted_ns = span.begin_ns - numbers[2];
+      span.wait_ns = numbers[3];
+      span.id = (uint32_t) id;
+      span.parent = (uint32_t) parent;
+      span.node = (uint32_t) numbers[6];
+      span.flags = (uint32_t) numbers[7];
+      span.nbytes = numbers[8];
       RD_TRY (rd_profile_add_span (profile, &span));
     }
   }

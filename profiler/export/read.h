@@ -20,26 +20,6 @@ enum radio_status rd_read_foreign (const char *text, size_t nbytes,
                                    struct json_object *document,
                                    const char *where);
 
-/* The string table of a document. */
-struct rd_read_strings {
-  const char **texts;
-  size_t n;
-};
-
-/* Read a table's rows, of table->row_nbytes each, for free (); texts belong
- * to the document.  A table that is missing has none. */
-enum radio_status rd_read_table (struct json_object *document,
-                                 const struct rd_table *table,
-                                 const struct rd_read_strings *strings,
-                                 const char *where, void **rows, size_t *n)
-  RADIO_USE_RESULT;
-
-/* Read members of an object as if it were a row (the numbers of "info"). */
-enum radio_status rd_read_members (struct json_object *object,
-                                   const struct rd_table *table,
-                                   const char *where, void *row)
-  RADIO_USE_RESULT;
-
 /* Read the block "samples", and "spans"; nspans: how many each lane has. */
 enum radio_status rd_read_samples (struct json_object *document,
                                    const char *where,

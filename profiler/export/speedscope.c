@@ -30,29 +30,6 @@ comma (bool *first)
 }
 
 static void
-write_shared (struct state *state)
-{
-  bool first = true;
-  rd_write_text (state->writer, "\"shared\":{\"frames\":[");
-  for (uint32_t i = 0; i < state->frames->n; i++) {
-    rd_write_text (state->writer, comma (&first));
-
-    struct rd_writer *writer = state->writer;
-    const struct radio_profile_node *node =
-      rd_frames_node (state->profile, state->frames, i);
-    rd_write_text (writer, "{\"name\":");
-    rd_write_json_string (writer, node->name);
-    if (node->file[0] != '\0') {
-      rd_write_text (writer, ",\"file\":");
-      rd_write_json_string (writer, node->file);
-      rd_write_format (writer, ",\"line\":%u", node->line);
-    }
-    rd_write_text (writer, "}");
-  }
-  rd_write_text (state->writer, "]}");
-}
-
-static void
 begin_profile (struct state *state, const char *type, const char *name)
 {
   rd_write_text (state->writer, comma (&state->first_profile));
@@ -116,96 +93,52 @@ write_lanes (struct state *state)
  * The tree
  *----------------------------------------------------------------------*/
 
-static void
-write_stacks (struct state *state, const uint32_t *order, uint32_t *path)
-{
-  bool first = true;
-  for (size_t i = 0; i < state->profile->nodes.n; i++)
-    if (state->profile->nodes.at[order[i]].self_ns > 0) {
-      rd_write_text (state->writer, comma (&first));
-
-      /* The frames from the root to a node.  The path is found from its end,
-       * so it is put into `path' backwards, which has room for the deepest. */
-      const struct radio_profile_node *nodes = state->profile->nodes.at;
-      size_t depth = 0;
-      for (size_t at = order[i]; at != RADIO_NO_PARENT; at = nodes[at].parent)
-        path[depth++] = state->frames->of_node[at];
-      rd_write_text (state->writer, "[");
-      while (depth > 0) {
-        rd_write_u64 (state->writer, path[--depth]);
-        rd_write_text (state->writer, depth > 0 ? "," : "]");
-      }
-    }
-}
-
-static void
-write_weights (struct state *state, const uint32_t *order)
-{
-  bool first = true;
-  for (size_t i = 0; i < state->profile->nodes.n; i++) {
-    uint64_t self_ns = state->profile->nodes.at[order[i]].self_ns;
-    if (self_ns > 0) {
-      rd_write_text (state->writer, comma (&first));
-      rd_write_u64 (state->writer, self_ns);
-    }
-  }
-}
-
-/* The sum of self times, which is the length of the stacks' axis. */
-static uint64_t
-sum_of_self (const struct radio_profile *profile)
-{
-  uint64_t sum = 0;
-  for (size_t i = 0; i < profile->nodes.n; i++)
-    if (rd_add_overflows (sum, profile->nodes.at[i].self_ns, &sum))
-      return UINT64_MAX;
-  return sum;
-}
-
 static enum radio_status
 write_tree (struct state *state)
 {
+  const struct radio_profile_node *nodes = state->profile->nodes.at;
   size_t n = state->profile->nodes.n;
   RD_FREE uint32_t *order = rd_calloc (n + 1, sizeof *order);
   RD_FREE uint32_t *path = rd_calloc (n + 1, sizeof *path);
   if (order == NULL || path == NULL)
     return rd_fail_memory (n * sizeof *path);
   RD_TRY (rd_frames_walk (state->profile, order));
-  state->end_ns = sum_of_self (state->profile);
+
+  /* The stacks' axis is as long as the sum of self times. */
+  state->end_ns = 0;
+  for (size_t i = 0; i < n; i++)
+    if (rd_add_overflows (state->end_ns, nodes[i].self_ns, &state->end_ns))
+      state->end_ns = UINT64_MAX;
   begin_profile (state, "sampled", "call tree, self time");
+
+  bool first = true;
   rd_write_text (state->writer, ",\"samples\":[");
-  write_stacks (state, order, path);
+  for (size_t i = 0; i < n; i++) {
+    if (nodes[order[i]].self_ns == 0)
+      continue;
+    rd_write_text (state->writer, comma (&first));
+
+    /* The frames from the root to a node.  The path is found from its end,
+     * so it is put into `path' backwards, which has room for the deepest. */
+    size_t depth = 0;
+    for (size_t at = order[i]; at != RADIO_NO_PARENT; at = nodes[at].parent)
+      path[depth++] = state->frames->of_node[at];
+    rd_write_text (state->writer, "[");
+    while (depth > 0) {
+      rd_write_u64 (state->writer, path[--depth]);
+      rd_write_text (state->writer, depth > 0 ? "," : "]");
+    }
+  }
+
+  first = true;
   rd_write_text (state->writer, "],\"weights\":[");
-  write_weights (state, order);
+  for (size_t i = 0; i < n; i++)
+    if (nodes[order[i]].self_ns > 0) {
+      rd_write_text (state->writer, comma (&first));
+      rd_write_u64 (state->writer, nodes[order[i]].self_ns);
+    }
   rd_write_text (state->writer, "]}");
   return RADIO_OK;
-}
-
-/*------------------------------------------------------------------------
- * The file
- *----------------------------------------------------------------------*/
-
-static uint64_t
-latest_end (const struct radio_profile *profile)
-{
-  uint64_t end_ns = profile->info.wall_ns;
-  for (size_t i = 0; i < profile->spans.n; i++)
-    end_ns = rd_max_u64 (end_ns, rd_span_end (&profile->spans.at[i]));
-  return end_ns;
-}
-
-static void
-write_head (struct state *state)
-{
-  struct rd_writer *writer = state->writer;
-  rd_write_text (writer, "{\"$schema\":\"https://www.speedscope.app/"
-                         "file-format-schema.json\",\n");
-  rd_write_text (writer, "\"exporter\":\"radio@" PACKAGE_VERSION "\",\n");
-  rd_write_text (writer, "\"name\":");
-  rd_write_json_string (writer, state->profile->info.title);
-  rd_write_text (writer, ",\n\"activeProfileIndex\":0,\n");
-  write_shared (state);
-  rd_write_text (writer, ",\n\"profiles\":[");
 }
 
 enum radio_status
@@ -221,9 +154,34 @@ rd_export_speedscope (const struct radio_profile *profile,
     .frames = &frames,
     .writer = writer,
     .first_profile = true,
-    .end_ns = latest_end (profile),
+    .end_ns = profile->info.wall_ns,
   };
-  write_head (&state);
+  for (size_t i = 0; i < profile->spans.n; i++)
+    state.end_ns = rd_max_u64 (state.end_ns,
+                               rd_span_end (&profile->spans.at[i]));
+
+  rd_write_text (writer, "{\"$schema\":\"https://www.speedscope.app/"
+                         "file-format-schema.json\",\n"
+                         "\"exporter\":\"radio@" PACKAGE_VERSION "\",\n"
+                         "\"name\":");
+  rd_write_json_string (writer, profile->info.title);
+  rd_write_text (writer, ",\n\"activeProfileIndex\":0,\n"
+                         "\"shared\":{\"frames\":[");
+  bool first = true;
+  for (uint32_t i = 0; i < frames.n; i++) {
+    const struct radio_profile_node *node =
+      rd_frames_node (profile, &frames, i);
+    rd_write_text (writer, comma (&first));
+    rd_write_text (writer, "{\"name\":");
+    rd_write_json_string (writer, node->name);
+    if (node->file[0] != '\0') {
+      rd_write_text (writer, ",\"file\":");
+      rd_write_json_string (writer, node->file);
+      rd_write_format (writer, ",\"line\":%u", node->line);
+    }
+    rd_write_text (writer, "}");
+  }
+  rd_write_text (writer, "]},\n\"profiles\":[");
   RD_TRY (write_lanes (&state));
   RD_TRY (write_tree (&state));
   rd_write_text (writer, "]}\n");

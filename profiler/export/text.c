@@ -102,19 +102,6 @@ rd_text_colour (const struct rd_text *text, enum rd_colour colour)
     rd_write_format (text->writer, "\033[%dm", (int) colour);
 }
 
-/* A counter over the whole tree. */
-static uint64_t
-sum_counter (const struct radio_profile *profile, const char *counter)
-{
-  uint64_t sum = 0;
-  for (size_t i = 0; i < profile->nodes.n; i++)
-    if (profile->nodes.at[i].parent == RADIO_NO_PARENT)
-      if (rd_add_overflows (sum, radio_profile_counter (profile, i, counter,
-                                                        true), &sum))
-        return UINT64_MAX;
-  return sum;
-}
-
 /*------------------------------------------------------------------------
  * The head
  *----------------------------------------------------------------------*/
@@ -167,50 +154,6 @@ end_line (struct line *line)
     rd_write_text (line->text->writer, "\n");
 }
 
-static void
-write_title (const struct rd_text *text)
-{
-  const struct radio_profile_info *info = &text->profile->info;
-  const char *title = *info->title ? info->title : info->program;
-  rd_write_text (text->writer, RD_TEXT_OPENING);
-  rd_text_colour (text, RD_BOLD);
-  rd_write_cut (text->writer, *title ? title : "(no title)",
-                text->columns - strlen (RD_TEXT_OPENING));
-  rd_text_colour (text, RD_PLAIN);
-  rd_write_text (text->writer, "\n");
-}
-
-/* Whatever else it shows is of a failure. */
-static void
-write_failure (const struct rd_text *text)
-{
-  const char *message = rd_profile_find_fact (text->profile, RD_FACT_FAILED);
-  if (message == NULL)
-    return;
-  rd_text_colour (text, RD_RED);
-  size_t column = begin_line (text, RD_FACT_FAILED);
-  rd_write_wrapped (text->writer, message, column, text->columns);
-  rd_text_colour (text, RD_PLAIN);
-  rd_write_text (text->writer, "\n");
-}
-
-static void
-write_date (const struct rd_text *text)
-{
-  time_t seconds = (time_t) (text->profile->info.started_unix_ns
-                             / 1000000000);
-  struct tm tm;
-  if (seconds == 0 || gmtime_r (&seconds, &tm) == NULL)
-    return;
-  begin_line (text, "recorded");
-  rd_write_format (text->writer, "%04d-%02d-%02d %02d:%02d:%02d UTC",
-                   tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                   tm.tm_min, tm.tm_sec);
-  if (*text->profile->info.program)
-    rd_write_format (text->writer, ", %s", text->profile->info.program);
-  rd_write_text (text->writer, "\n");
-}
-
 /* A time of work by the wall time, with one decimal; "" where that is not
  * the time in which threads ran. */
 static void
@@ -224,87 +167,6 @@ print_parallelism (const struct rd_text *text, uint64_t ns, char words[64])
     snprintf (words, 64, " (%u.%u threads busy)", n / 10, n % 10);
 }
 
-static void
-write_times (const struct rd_text *text)
-{
-  const struct radio_profile_info *info = &text->profile->info;
-  struct line line = { .text = text };
-  char number[RD_NUMBER_NBYTES], words[64];
-  rd_text_ns (info->wall_ns, number);
-  add_item (&line, "time", "%s wall", number);
-  rd_text_ns (info->work_ns, number);
-  print_parallelism (text, info->work_ns, words);
-  add_item (&line, "time", "%s work%s", number, words);
-  rd_text_ns (info->wait_ns, number);
-  add_item (&line, "time", "%s wait", number);
-  const char *cpu = rd_profile_find_fact (text->profile, RD_FACT_CPU_NS);
-  if (cpu) {
-    uint64_t cpu_ns = rd_parse_digits (cpu);
-    rd_text_ns (cpu_ns, number);
-    print_parallelism (text, cpu_ns == info->work_ns ? 0 : cpu_ns, words);
-    add_item (&line, "time", "%s on CPUs%s", number, words);
-  }
-  end_line (&line);
-}
-
-static void
-write_parts (const struct rd_text *text)
-{
-  const struct radio_profile *profile = text->profile;
-  uint64_t least = UINT64_MAX, most = 0;
-  char low[RD_NUMBER_NBYTES], high[RD_NUMBER_NBYTES];
-  if (profile->parts.n < 2)
-    return;
-  for (size_t i = 0; i < profile->parts.n; i++) {
-    least = rd_min_u64 (least, profile->parts.at[i].wall_ns);
-    most = rd_max_u64 (most, profile->parts.at[i].wall_ns);
-  }
-  rd_text_ns (least, low);
-  rd_text_ns (most, high);
-  bool is_ranks = profile->info.parts == RADIO_PARTS_RANKS;
-  begin_line (text, is_ranks ? "ranks" : "runs");
-  rd_write_format (text->writer, "%zu, of %s to %s each\n", profile->parts.n,
-                   low, high);
-}
-
-static void
-write_moves (const struct rd_text *text)
-{
-  struct line line = { .text = text };
-  for (size_t i = 0; i < RD_NMOVES; i++) {
-    char number[RD_NUMBER_NBYTES], rate[RD_NUMBER_NBYTES];
-    uint64_t nbytes = sum_counter (text->profile, rd_moves[i].counter);
-    if (nbytes == 0)
-      continue;
-    rd_text_bytes (nbytes, number);
-    rd_text_mb_per_s (nbytes, text->whole_ns, rate);
-    if (line.column == 0 && *rate)
-      add_item (&line, "bytes", "%s %s (%s MB/s)", number, rd_moves[i].word,
-                rate);
-    else
-      add_item (&line, "bytes", "%s %s", number, rd_moves[i].word);
-  }
-  end_line (&line);
-}
-
-static void
-write_memory (const struct rd_text *text)
-{
-  const struct radio_profile_info *info = &text->profile->info;
-  struct line line = { .text = text };
-  char number[RD_NUMBER_NBYTES];
-  if (info->alloc_count == 0)
-    return;
-  rd_text_bytes (info->alloc_peak_nbytes, number);
-  add_item (&line, "memory", "%s at most", number);
-  rd_number_grouped (info->alloc_count, number);
-  add_item (&line, "memory", "%s allocations", number);
-  rd_text_bytes (info->alloc_live_nbytes, number);
-  if (info->alloc_live_nbytes > 0)
-    add_item (&line, "memory", "%s not released", number);
-  end_line (&line);
-}
-
 /* A count, unless it is 0. */
 static void
 add_count (struct line *line, uint64_t count, const char *word)
@@ -315,56 +177,145 @@ add_count (struct line *line, uint64_t count, const char *word)
     add_item (line, "scopes", "%s %s", number, word);
 }
 
-/* The recorder's overhead, and data that it lost. */
+/* Sums over the whole tree: bytes, memory, and the recorder's own. */
 static void
-write_scopes (const struct rd_text *text)
+write_sums (const struct rd_text *text)
 {
-  const struct radio_profile_info *info = &text->profile->info;
-  struct line line = { .text = text };
-  char number[RD_NUMBER_NBYTES];
+  const struct radio_profile *profile = text->profile;
+  const struct radio_profile_info *info = &profile->info;
+  char number[RD_NUMBER_NBYTES], rate[RD_NUMBER_NBYTES];
+
+  struct line moves = { .text = text };
+  for (size_t i = 0; i < RD_NMOVES; i++) {
+    uint64_t nbytes = 0;
+    for (size_t node = 0; node < profile->nodes.n; node++)
+      if (profile->nodes.at[node].parent == RADIO_NO_PARENT
+          && rd_add_overflows (nbytes,
+                               radio_profile_counter (profile, node,
+                                                      rd_moves[i].counter,
+                                                      true), &nbytes)) {
+        nbytes = UINT64_MAX;
+        break;
+      }
+    if (nbytes == 0)
+      continue;
+    rd_text_bytes (nbytes, number);
+    rd_text_mb_per_s (nbytes, text->whole_ns, rate);
+    if (moves.column == 0 && *rate)
+      add_item (&moves, "bytes", "%s %s (%s MB/s)", number, rd_moves[i].word,
+                rate);
+    else
+      add_item (&moves, "bytes", "%s %s", number, rd_moves[i].word);
+  }
+  end_line (&moves);
+
+  if (info->alloc_count > 0) {
+    struct line memory = { .text = text };
+    rd_text_bytes (info->alloc_peak_nbytes, number);
+    add_item (&memory, "memory", "%s at most", number);
+    rd_number_grouped (info->alloc_count, number);
+    add_item (&memory, "memory", "%s allocations", number);
+    rd_text_bytes (info->alloc_live_nbytes, number);
+    if (info->alloc_live_nbytes > 0)
+      add_item (&memory, "memory", "%s not released", number);
+    end_line (&memory);
+  }
+
+  /* The recorder's overhead, and data that it lost. */
+  struct line scopes = { .text = text };
   rd_number_grouped (info->scope_count, number);
-  add_item (&line, "scopes", "%s", number);
+  add_item (&scopes, "scopes", "%s", number);
   rd_text_share (info->overhead_ns, info->work_ns, number);
   if (info->overhead_ns > 0)
-    add_item (&line, "scopes", "recording took %s %% of work", number);
-  add_count (&line, info->dropped_count, "not in the log");
-  add_count (&line, info->open_count, "open at the end");
-  add_count (&line, info->late_count, "late");
-  end_line (&line);
+    add_item (&scopes, "scopes", "recording took %s %% of work", number);
+  add_count (&scopes, info->dropped_count, "not in the log");
+  add_count (&scopes, info->open_count, "open at the end");
+  add_count (&scopes, info->late_count, "late");
+  end_line (&scopes);
 }
 
+/* The title, the sums and the facts. */
 static void
-write_facts (const struct rd_text *text)
+write_head (const struct rd_text *text)
 {
-  for (size_t i = 0; i < text->profile->facts.n; i++) {
-    const struct rd_fact *fact = &text->profile->facts.at[i];
+  const struct radio_profile *profile = text->profile;
+  const struct radio_profile_info *info = &profile->info;
+  struct rd_writer *writer = text->writer;
+  char number[RD_NUMBER_NBYTES], words[64];
+
+  const char *title = *info->title ? info->title : info->program;
+  rd_write_text (writer, RD_TEXT_OPENING);
+  rd_text_colour (text, RD_BOLD);
+  rd_write_cut (writer, *title ? title : "(no title)",
+                text->columns - strlen (RD_TEXT_OPENING));
+  rd_text_colour (text, RD_PLAIN);
+  rd_write_text (writer, "\n");
+
+  /* Whatever else it shows is of a failure. */
+  const char *failure = rd_profile_find_fact (profile, RD_FACT_FAILED);
+  if (failure != NULL) {
+    rd_text_colour (text, RD_RED);
+    size_t column = begin_line (text, RD_FACT_FAILED);
+    rd_write_wrapped (writer, failure, column, text->columns);
+    rd_text_colour (text, RD_PLAIN);
+    rd_write_text (writer, "\n");
+  }
+
+  time_t seconds = (time_t) (info->started_unix_ns / 1000000000);
+  struct tm tm;
+  if (seconds != 0 && gmtime_r (&seconds, &tm) != NULL) {
+    begin_line (text, "recorded");
+    rd_write_format (writer, "%04d-%02d-%02d %02d:%02d:%02d UTC%s%s\n",
+                     tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+                     tm.tm_min, tm.tm_sec, *info->program ? ", " : "",
+                     info->program);
+  }
+
+  struct line times = { .text = text };
+  rd_text_ns (info->wall_ns, number);
+  add_item (&times, "time", "%s wall", number);
+  rd_text_ns (info->work_ns, number);
+  print_parallelism (text, info->work_ns, words);
+  add_item (&times, "time", "%s work%s", number, words);
+  rd_text_ns (info->wait_ns, number);
+  add_item (&times, "time", "%s wait", number);
+  const char *cpu = rd_profile_find_fact (profile, RD_FACT_CPU_NS);
+  if (cpu) {
+    uint64_t cpu_ns = rd_parse_digits (cpu);
+    rd_text_ns (cpu_ns, number);
+    print_parallelism (text, cpu_ns == info->work_ns ? 0 : cpu_ns, words);
+    add_item (&times, "time", "%s on CPUs%s", number, words);
+  }
+  end_line (&times);
+
+  if (profile->parts.n >= 2) {
+    uint64_t least = UINT64_MAX, most = 0;
+    char low[RD_NUMBER_NBYTES], high[RD_NUMBER_NBYTES];
+    for (size_t i = 0; i < profile->parts.n; i++) {
+      least = rd_min_u64 (least, profile->parts.at[i].wall_ns);
+      most = rd_max_u64 (most, profile->parts.at[i].wall_ns);
+    }
+    rd_text_ns (least, low);
+    rd_text_ns (most, high);
+    bool is_ranks = info->parts == RADIO_PARTS_RANKS;
+    begin_line (text, is_ranks ? "ranks" : "runs");
+    rd_write_format (writer, "%zu, of %s to %s each\n", profile->parts.n,
+                     low, high);
+  }
+
+  write_sums (text);
+
+  for (size_t i = 0; i < profile->facts.n; i++) {
+    const struct rd_fact *fact = &profile->facts.at[i];
     /* These have lines of their own. */
     if (strcmp (fact->key, RD_FACT_CPU_NS) == 0
         || strcmp (fact->key, RD_FACT_FAILED) == 0)
       continue;
     size_t column = begin_line (text, fact->key);
-    rd_write_cut (text->writer, fact->value, text->columns - column);
-    rd_write_text (text->writer, "\n");
+    rd_write_cut (writer, fact->value, text->columns - column);
+    rd_write_text (writer, "\n");
   }
 }
-
-void
-rd_text_head (const struct rd_text *text)
-{
-  write_title (text);
-  write_failure (text);
-  write_date (text);
-  write_times (text);
-  write_parts (text);
-  write_moves (text);
-  write_memory (text);
-  write_scopes (text);
-  write_facts (text);
-}
-
-/*------------------------------------------------------------------------
- * The findings
- *----------------------------------------------------------------------*/
 
 static const struct {
   const char *mark;
@@ -374,22 +325,6 @@ static const struct {
   [RADIO_FINDING_HINT] = { "* ", RD_YELLOW },
   [RADIO_FINDING_PROBLEM] = { "! ", RD_RED },
 };
-
-void
-rd_text_findings (const struct rd_text *text)
-{
-  for (size_t i = 0; i < text->profile->findings.n; i++) {
-    const struct radio_finding *finding = &text->profile->findings.at[i];
-    rd_write_text (text->writer, i == 0 ? "\nFindings\n" : "");
-    rd_text_colour (text, weights[finding->weight].colour);
-    rd_write_text (text->writer, weights[finding->weight].mark);
-    rd_write_wrapped (text->writer, finding->title, 2, text->columns);
-    rd_text_colour (text, RD_PLAIN);
-    rd_write_text (text->writer, "\n    ");
-    rd_write_wrapped (text->writer, finding->evidence, 4, text->columns);
-    rd_write_text (text->writer, "\n");
-  }
-}
 
 enum radio_status
 rd_export_text (const struct radio_profile *profile,
@@ -407,8 +342,19 @@ rd_export_text (const struct radio_profile *profile,
     .whole_ns = rd_max_u64 (profile->info.wall_ns,
                             rd_profile_span_ns (profile)),
   };
-  rd_text_head (&text);
+  write_head (&text);
   RD_TRY (rd_text_tree (&text));
-  rd_text_findings (&text);
+
+  for (size_t i = 0; i < profile->findings.n; i++) {
+    const struct radio_finding *finding = &profile->findings.at[i];
+    rd_write_text (writer, i == 0 ? "\nFindings\n" : "");
+    rd_text_colour (&text, weights[finding->weight].colour);
+    rd_write_text (writer, weights[finding->weight].mark);
+    rd_write_wrapped (writer, finding->title, 2, text.columns);
+    rd_text_colour (&text, RD_PLAIN);
+    rd_write_text (writer, "\n    ");
+    rd_write_wrapped (writer, finding->evidence, 4, text.columns);
+    rd_write_text (writer, "\n");
+  }
   return writer->status;
 }

@@ -67,14 +67,8 @@ enum rd_colour {
 /* From here on; RD_PLAIN ends it.  Nothing without colours. */
 void rd_text_colour (const struct rd_text *text, enum rd_colour colour);
 
-/* The title, the sums and the facts. */
-void rd_text_head (const struct rd_text *text);
-
 /* The tree. */
 enum radio_status rd_text_tree (const struct rd_text *text)
   RADIO_USE_RESULT;
-
-/* The findings. */
-void rd_text_findings (const struct rd_text *text);
 
 #endif /* RD_TEXT_H */

@@ -28,23 +28,19 @@ static const struct {
   { ".txt", RADIO_PROFILE_TEXT },
 };
 
-static bool
-ends_in (const char *path, const char *suffix)
-{
-  size_t n = strlen (path), nsuffix = strlen (suffix);
-  return n >= nsuffix && strcasecmp (path + n - nsuffix, suffix) == 0;
-}
-
 enum radio_status
 radio_profile_format_of (const char *path, enum radio_profile_format *format)
 {
   if (path == NULL || format == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_format_of: NULL");
-  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-    if (ends_in (path, suffixes[i].suffix)) {
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+    size_t n = strlen (path), nsuffix = strlen (suffixes[i].suffix);
+    if (n >= nsuffix
+        && strcasecmp (path + n - nsuffix, suffixes[i].suffix) == 0) {
       *format = suffixes[i].format;
       return RADIO_OK;
     }
+  }
   return rd_fail (RADIO_ERROR_ARGUMENT,
                   "%s: its suffix stands for no format of profiles: give"
                   " .html, .json, .trace.json, .speedscope.json, .folded,"

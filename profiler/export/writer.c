@@ -85,22 +85,6 @@ rd_write_us (struct rd_writer *writer, uint64_t ns)
   rd_write_bytes (writer, fraction, sizeof fraction);
 }
 
-/* Writes text that does not fit into the buffer of rd_write_format. */
-RADIO_PRINTF (3, 0) static void
-write_long (struct rd_writer *writer, size_t nbytes, const char *format,
-            va_list args)
-{
-  char *text = malloc (nbytes + 1);
-  if (text == NULL) {
-    if (writer->status == RADIO_OK)
-      writer->status = rd_fail_memory (nbytes + 1);
-    return;
-  }
-  vsnprintf (text, nbytes + 1, format, args);
-  rd_write_bytes (writer, text, nbytes);
-  free (text);
-}
-
 void
 rd_write_format (struct rd_writer *writer, const char *format, ...)
 {
@@ -111,8 +95,16 @@ rd_write_format (struct rd_writer *writer, const char *format, ...)
   int n = vsnprintf (room, sizeof room, format, args);
   if (n >= 0 && (size_t) n < sizeof room)
     rd_write_bytes (writer, room, (size_t) n);
-  else if (n >= 0)
-    write_long (writer, (size_t) n, format, again);
+  else if (n >= 0) {
+    char *text = malloc ((size_t) n + 1);
+    if (text != NULL) {
+      vsnprintf (text, (size_t) n + 1, format, again);
+      rd_write_bytes (writer, text, (size_t) n);
+      free (text);
+    }
+    else if (writer->status == RADIO_OK)
+      writer->status = rd_fail_memory ((size_t) n + 1);
+  }
   va_end (again);
   va_end (args);
 }
@@ -128,14 +120,6 @@ rd_writer_end (struct rd_writer *writer)
  * JSON strings, escaped for use inside a page
  *----------------------------------------------------------------------*/
 
-/* U+2028 and U+2029 end lines in old JavaScript. */
-static bool
-is_line_separator (const char *p, size_t n)
-{
-  return n == 3 && memcmp (p, "\xe2\x80", 2) == 0
-         && ((unsigned char) p[2] & 0xfe) == 0xa8;
-}
-
 static void
 write_escaped (struct rd_writer *writer, unsigned code)
 {
@@ -143,26 +127,6 @@ write_escaped (struct rd_writer *writer, unsigned code)
   char text[] = { '\\', 'u', digits[code >> 12 & 15], digits[code >> 8 & 15],
                   digits[code >> 4 & 15], digits[code & 15] };
   rd_write_bytes (writer, text, sizeof text);
-}
-
-/* A character that cannot stand as it is; false: it can. */
-static bool
-write_special (struct rd_writer *writer, const char *p, size_t n)
-{
-  unsigned char c = (unsigned char) *p;
-  if (n == 0)
-    write_escaped (writer, 0xfffd);
-  else if (c == '"' || c == '\\')
-    rd_write_bytes (writer, (char[]) { '\\', (char) c }, 2);
-  else if (c == '\n')
-    rd_write_bytes (writer, "\\n", 2);
-  else if (c < 0x20 || c == 0x7f || c == '<')
-    write_escaped (writer, c);
-  else if (is_line_separator (p, n))
-    write_escaped (writer, 0x2000u | ((unsigned char) p[2] & 0x3f));
-  else
-    return false;
-  return true;
 }
 
 void
@@ -179,7 +143,19 @@ rd_write_json_string (struct rd_writer *writer, const char *text)
       continue;
     }
     rd_write_bytes (writer, plain, (size_t) (p - plain));
-    if (!write_special (writer, p, n))
+    if (n == 0)
+      write_escaped (writer, 0xfffd);
+    else if (c == '"' || c == '\\')
+      rd_write_bytes (writer, (char[]) { '\\', (char) c }, 2);
+    else if (c == '\n')
+      rd_write_bytes (writer, "\\n", 2);
+    else if (n == 1)
+      write_escaped (writer, c);
+    else if (n == 3 && memcmp (p, "\xe2\x80", 2) == 0
+             && ((unsigned char) p[2] & 0xfe) == 0xa8)
+      /* U+2028 and U+2029 end lines in old JavaScript. */
+      write_escaped (writer, 0x2000u | ((unsigned char) p[2] & 0x3f));
+    else
       rd_write_bytes (writer, p, n);
     p += n ? n : 1;
     plain = p;
