@@ -9,92 +9,13 @@
 #include "src/base/json.h"
 #include "profiler/export/export.h"
 #include "profiler/export/json.h"
-
-/* Starts zeroed. */
-struct strings {
-  const char **texts;         /* the caller's, in the order they came */
-  uint32_t n, capacity;
-  uint32_t *slots;            /* open addressing: an index + 1, or 0 */
-  uint32_t nslots;            /* a power of two */
-};
-
-#define STRINGS_SCOPE RD_CLEANUP (strings_free)
-
-/*------------------------------------------------------------------------
- * The string table: a hash table of indexes
- *----------------------------------------------------------------------*/
-
-static uint32_t *
-find_slot (const struct strings *strings, const char *text)
-{
-  uint32_t mask = strings->nslots - 1;
-  uint64_t hash = 0xcbf29ce484222325;   /* FNV-1a */
-  for (const char *p = text; *p != '\0'; p++)
-    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
-  uint32_t at = (uint32_t) (hash ^ hash >> 32) & mask;
-  while (strings->slots[at] != 0
-         && strcmp (strings->texts[strings->slots[at] - 1], text) != 0)
-    at = (at + 1) & mask;
-  return &strings->slots[at];
-}
-
-/* Doubles the capacity and rehashes. */
-static bool
-grow (struct strings *strings)
-{
-  if (strings->capacity > UINT32_MAX / 8)
-    return false;
-  uint32_t capacity = strings->capacity ? 2 * strings->capacity : 64;
-  const char **texts
-    = realloc (strings->texts, capacity * sizeof *texts);
-  if (texts == NULL)
-    return false;
-  strings->texts = texts;
-  uint32_t *slots = calloc (2 * (size_t) capacity, sizeof *slots);
-  if (slots == NULL)
-    return false;
-  free (strings->slots);
-  strings->slots = slots;
-  strings->nslots = 2 * capacity;
-  strings->capacity = capacity;
-  for (uint32_t i = 0; i < strings->n; i++)
-    *find_slot (strings, texts[i]) = i + 1;
-  return true;
-}
-
-/* The number of a text, which must stay; RD_NO_INDEX without memory. */
-static uint32_t
-strings_add (struct strings *strings, const char *text)
-{
-  if (strings->n == strings->capacity && !grow (strings))
-    return RD_NO_INDEX;
-  uint32_t *slot = find_slot (strings, text);
-  if (*slot == 0) {
-    strings->texts[strings->n] = text;
-    *slot = ++strings->n;
-  }
-  return *slot - 1;
-}
-
-static void
-strings_free (struct strings *strings)
-{
-  free (strings->texts);
-  free (strings->slots);
-  *strings = (struct strings) { 0 };
-}
+#include "profiler/export/string-index.h"
 
 struct json {
   struct rd_writer *writer;
   const struct radio_profile *profile;
-  struct strings strings;
+  struct rd_string_index *strings;
 };
-
-static void
-free_json (struct json *json)
-{
-  strings_free (&json->strings);
-}
 
 static void
 fail_memory (struct json *json)
@@ -143,7 +64,7 @@ write_cell (struct json *json, const struct rd_column *column,
     rd_write_json_string (json->writer, text_at (at));
     break;
   case RD_COLUMN_STRING: {
-    uint32_t index = strings_add (&json->strings, text_at (at));
+    uint32_t index = rd_string_index_add (json->strings, text_at (at));
     if (index == RD_NO_INDEX)
       fail_memory (json);
     rd_write_u64 (json->writer, index);
@@ -282,9 +203,9 @@ rd_export_json (const struct radio_profile *profile,
                 const struct radio_profile_write_options *options,
                 struct rd_writer *writer)
 {
-  RD_CLEANUP (free_json)
-  struct json json = { .writer = writer, .profile = profile };
-  if (strings_add (&json.strings, "") == RD_NO_INDEX)
+  RD_CLEANUP (rd_string_index_free) struct rd_string_index strings = { 0 };
+  struct json json = { writer, profile, &strings };
+  if (rd_string_index_add (&strings, "") == RD_NO_INDEX)
     fail_memory (&json);
   rd_write_format (writer, "{\n\"format\": \"%s\",\n\"version\": %d",
                    RD_JSON_FORMAT, RD_JSON_VERSION);
@@ -320,10 +241,10 @@ rd_export_json (const struct radio_profile *profile,
 
   write_member (&json, "strings");
   rd_write_text (json.writer, "[\n");
-  for (uint32_t i = 0; i < json.strings.n; i++) {
+  for (uint32_t i = 0; i < strings.n; i++) {
     if (i > 0)
       rd_write_text (json.writer, ",\n");
-    rd_write_json_string (json.writer, json.strings.texts[i]);
+    rd_write_json_string (json.writer, strings.texts[i]);
   }
   rd_write_text (json.writer, "\n]");
 

@@ -19,68 +19,7 @@
 #include "profiler/export/export.h"
 #include "profiler/export/frames.h"
 #include "profiler/export/pprof.h"
-
-struct texts {
-  const char **at;            /* not owned */
-  size_t n, capacity;
-};
-
-#define TEXTS_SCOPE RD_CLEANUP (texts_free)
-
-/*------------------------------------------------------------------------
- * The string table: sorted, with binary search
- *----------------------------------------------------------------------*/
-
-/* Add a text, which must stay; more than once is fine.
- * RADIO_ERROR_MEMORY. */
-static enum radio_status
-texts_add (struct texts *texts, const char *text)
-{
-  if (texts->n == texts->capacity) {
-    size_t capacity = texts->capacity ? 2 * texts->capacity : 64;
-    const char **at = rd_realloc (texts->at, capacity * sizeof *at);
-    if (at == NULL)
-      return rd_fail_memory (capacity * sizeof *at);
-    texts->at = at;
-    texts->capacity = capacity;
-  }
-  texts->at[texts->n++] = text;
-  return RADIO_OK;
-}
-
-static int
-compare_texts (const void *a, const void *b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
-/* Bring them into order, each once; then texts_index works. */
-static void
-texts_sort (struct texts *texts)
-{
-  qsort (texts->at, texts->n, sizeof *texts->at, compare_texts);
-  size_t n = 0;
-  for (size_t i = 0; i < texts->n; i++)
-    if (n == 0 || strcmp (texts->at[n - 1], texts->at[i]) != 0)
-      texts->at[n++] = texts->at[i];
-  texts->n = n;
-}
-
-/* The number of a text that was added. */
-static size_t
-texts_index (const struct texts *texts, const char *text)
-{
-  const char **found = bsearch (&text, texts->at, texts->n,
-                                sizeof *texts->at, compare_texts);
-  return found == NULL ? 0 : (size_t) (found - texts->at);
-}
-
-static void
-texts_free (struct texts *texts)
-{
-  rd_free (texts->at);
-  *texts = (struct texts) { 0 };
-}
+#include "profiler/export/string-index.h"
 
 /*------------------------------------------------------------------------
  * The wire format: a key (field number and type), then a number in groups of
@@ -99,13 +38,6 @@ put_varint (unsigned char *out, uint64_t value)
     out[n++] = (unsigned char) (value | 0x80);
   out[n++] = (unsigned char) value;
   return n;
-}
-
-static size_t
-varint_length (uint64_t value)
-{
-  unsigned char bytes[MAX_VARINT];
-  return put_varint (bytes, value);
 }
 
 static void
@@ -156,9 +88,10 @@ void
 rd_wire_packed (struct rd_wire *wire, unsigned field,
                 const uint64_t *values, size_t n)
 {
+  unsigned char bytes[MAX_VARINT];
   uint64_t nbytes = 0;
   for (size_t i = 0; i < n; i++)
-    nbytes += varint_length (values[i]);
+    nbytes += put_varint (bytes, values[i]);
   append_key (wire, field, TYPE_BYTES);
   append_varint (wire, nbytes);
   for (size_t i = 0; i < n; i++)
@@ -234,9 +167,7 @@ static const struct {
 };
 
 struct state {
-  const struct radio_profile *profile;
-  const struct rd_frames *frames;
-  const struct texts *texts;
+  struct rd_string_index strings;
   struct rd_wire wire;        /* of the whole */
   struct rd_wire message;     /* of the part that is being made */
   struct rd_wire inner;       /* of a part of that */
@@ -245,6 +176,7 @@ struct state {
 static void
 free_state (struct state *state)
 {
+  rd_string_index_free (&state->strings);
   rd_wire_free (&state->wire);
   rd_wire_free (&state->message);
   rd_wire_free (&state->inner);
@@ -254,33 +186,17 @@ static void
 put_text (struct state *state, struct rd_wire *wire, unsigned field,
           const char *text)
 {
-  rd_wire_number (wire, field, texts_index (state->texts, text));
+  uint32_t index = rd_string_index_add (&state->strings, text);
+  if (index == RD_NO_INDEX && wire->status == RADIO_OK)
+    wire->status = rd_fail_memory (sizeof text);
+  rd_wire_number (wire, field, index);
 }
-
-/*------------------------------------------------------------------------
- * Samples
- *----------------------------------------------------------------------*/
 
 static uint64_t
-add_cut (uint64_t a, uint64_t b)
+cut (uint64_t value)
 {
-  uint64_t sum;
-  if (rd_add_overflows (a, b, &sum))
-    return INT64_MAX;
-  return rd_min_u64 (sum, INT64_MAX);
+  return rd_min_u64 (value, INT64_MAX);
 }
-
-static void
-add_requests (const struct radio_profile *profile, size_t node,
-              uint64_t values[NVALUES])
-{
-  uint64_t value = radio_profile_counter (profile, node, "requests", false);
-  values[REQUESTS] = add_cut (values[REQUESTS], value);
-}
-
-/*------------------------------------------------------------------------
- * The file
- *----------------------------------------------------------------------*/
 
 static void
 free_compressor (struct libdeflate_compressor **compressor)
@@ -311,29 +227,11 @@ rd_export_pprof (const struct radio_profile *profile,
 {
   (void) options;
   RD_FRAMES_SCOPE struct rd_frames frames = { 0 };
-  TEXTS_SCOPE struct texts texts = { 0 };
   RD_TRY (rd_frames_make (profile, &frames));
 
-  /* Collect all texts that are written below. */
-  RD_TRY (texts_add (&texts, ""));
-  RD_TRY (texts_add (&texts, "category"));
-  RD_TRY (texts_add (&texts, profile->info.title));
-  RD_TRY (texts_add (&texts, profile->info.program));
-  for (size_t i = 0; i < NVALUES; i++) {
-    RD_TRY (texts_add (&texts, sample_types[i].type));
-    RD_TRY (texts_add (&texts, sample_types[i].unit));
-  }
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    RD_TRY (texts_add (&texts, node->name));
-    RD_TRY (texts_add (&texts, node->category));
-    RD_TRY (texts_add (&texts, node->function));
-    RD_TRY (texts_add (&texts, node->file));
-  }
-  texts_sort (&texts);
-  RD_CLEANUP (free_state) struct state state = {
-    .profile = profile, .frames = &frames, .texts = &texts
-  };
+  /* The first text of the table has to be the empty one. */
+  RD_CLEANUP (free_state) struct state state = { 0 };
+  put_text (&state, &state.wire, PROFILE_COMMENT, "");
 
   for (size_t i = 0; i < NVALUES; i++) {
     put_text (&state, &state.message, VALUE_TYPE, sample_types[i].type);
@@ -341,24 +239,25 @@ rd_export_pprof (const struct radio_profile *profile,
     rd_wire_message (&state.wire, PROFILE_SAMPLE_TYPE, &state.message);
   }
 
-  size_t n = state.profile->nodes.n;
+  size_t n = profile->nodes.n;
   RD_FREE uint64_t *path = rd_calloc (n + 1, sizeof *path);
   if (path == NULL)
     return rd_fail_memory (n * sizeof *path);
   for (size_t i = 0; i < n && state.wire.status == RADIO_OK; i++) {
     /* path has room for the deepest one. */
-    const struct radio_profile_node *nodes = state.profile->nodes.at;
+    const struct radio_profile_node *nodes = profile->nodes.at;
     uint64_t values[NVALUES] = {
-      [CALLS] = add_cut (nodes[i].calls, 0),
-      [WALL] = add_cut (nodes[i].self_ns, 0),
-      [WORK] = add_cut (nodes[i].work_ns, 0),
-      [WAIT] = add_cut (nodes[i].wait_ns, 0),
-      [BYTES] = add_cut (rd_moved (state.profile, i, false), 0),
+      [CALLS] = cut (nodes[i].calls),
+      [WALL] = cut (nodes[i].self_ns),
+      [WORK] = cut (nodes[i].work_ns),
+      [WAIT] = cut (nodes[i].wait_ns),
+      [BYTES] = cut (rd_moved (profile, i, false)),
+      [REQUESTS] = cut (radio_profile_counter (profile, i, "requests",
+                                               false)),
     };
-    add_requests (state.profile, i, values);
     size_t depth = 0;
     for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)
-      path[depth++] = state.frames->of_node[at] + 1;
+      path[depth++] = frames.of_node[at] + 1;
     rd_wire_packed (&state.message, SAMPLE_LOCATION_ID, path, depth);
     rd_wire_packed (&state.message, SAMPLE_VALUE, values, NVALUES);
     if (nodes[i].category[0] != '\0') {
@@ -373,8 +272,7 @@ rd_export_pprof (const struct radio_profile *profile,
   /* One mapping that says that everything has its name, so that no tool
    * looks for symbols. */
   rd_wire_number (&state.message, MAPPING_ID, 1);
-  put_text (&state, &state.message, MAPPING_FILENAME,
-            state.profile->info.program);
+  put_text (&state, &state.message, MAPPING_FILENAME, profile->info.program);
   rd_wire_number (&state.message, MAPPING_HAS_FUNCTIONS, 1);
   rd_wire_number (&state.message, MAPPING_HAS_FILENAMES, 1);
   rd_wire_number (&state.message, MAPPING_HAS_LINE_NUMBERS, 1);
@@ -383,7 +281,7 @@ rd_export_pprof (const struct radio_profile *profile,
   for (uint32_t i = 0; i < frames.n; i++) {
     /* A frame is one location, in one function. */
     const struct radio_profile_node *node =
-      rd_frames_node (state.profile, state.frames, i);
+      rd_frames_node (profile, &frames, i);
     uint64_t id = (uint64_t) i + 1;
     rd_wire_number (&state.inner, LINE_FUNCTION_ID, id);
     rd_wire_number (&state.inner, LINE_LINE, node->line);
@@ -399,16 +297,15 @@ rd_export_pprof (const struct radio_profile *profile,
     rd_wire_message (&state.wire, PROFILE_FUNCTION, &state.message);
   }
 
-  const struct radio_profile_info *info = &state.profile->info;
-  for (size_t i = 0; i < state.texts->n; i++)
-    rd_wire_text (&state.wire, PROFILE_STRING_TABLE, state.texts->at[i]);
+  const struct radio_profile_info *info = &profile->info;
   rd_wire_number (&state.wire, PROFILE_TIME_NANOS,
-                  add_cut (info->started_unix_ns, 0));
-  rd_wire_number (&state.wire, PROFILE_DURATION_NANOS,
-                  add_cut (info->wall_ns, 0));
+                  cut (info->started_unix_ns));
+  rd_wire_number (&state.wire, PROFILE_DURATION_NANOS, cut (info->wall_ns));
   put_text (&state, &state.wire, PROFILE_COMMENT, info->title);
   put_text (&state, &state.wire, PROFILE_DEFAULT_SAMPLE_TYPE,
             sample_types[WALL].type);
+  for (size_t i = 0; i < state.strings.n; i++)
+    rd_wire_text (&state.wire, PROFILE_STRING_TABLE, state.strings.texts[i]);
 
   RD_TRY (state.wire.status);
   return write_gzip (&state.wire.bytes, writer);
