@@ -37,16 +37,16 @@ find_youngest (const struct rd_io_entry *entry, void *user_data)
 }
 
 enum radio_status
-rd_prefix_is_young (struct radio_store *store, const char *prefix,
-                    bool *is_young)
+rd_writer_may_be_active (struct radio_store *store, const char *prefix,
+                         bool *may_be)
 {
   struct rd_io *io = store->io;
   uint64_t age_s = UINT64_MAX;
-  *is_young = false;
+  *may_be = false;
   if (rd_io_excludes_all (io))
     return RADIO_OK;
   RD_TRY (io->ops->list (io, prefix, true, find_youngest, &age_s));
-  *is_young = age_s < io->grace_s;
+  *may_be = age_s < io->grace_s;
   return RADIO_OK;
 }
 
@@ -99,32 +99,24 @@ free_folder (struct folder *folder)
 }
 
 static enum radio_status
-parse_folder (const struct rd_group_doc *group, const char *path,
-              struct folder *folder)
-{
-  if (rd_json_member (group->attributes, "radio") == NULL)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: not radio's", path);
-  RD_TRY (rd_meta_parse (group->attributes, path, &folder->meta));
-  return rd_group_levels (group->attributes, &folder->levels);
-}
-
-static enum radio_status
 read_folder (struct radio_store *store, const char *path,
              struct folder *folder)
 {
   struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
   enum radio_status status = rd_group_read (store, path, &group);
-  if (status == RADIO_ERROR_NOT_FOUND) {
-    folder->is_ours = true;
+  folder->is_ours = status == RADIO_ERROR_NOT_FOUND;
+  if (folder->is_ours)
     return RADIO_OK;
+  if (status == RADIO_OK) {
+    if (rd_json_member (group->attributes, "radio") == NULL)
+      return RADIO_OK;
+    status = rd_meta_parse (group->attributes, path, &folder->meta);
   }
   if (status == RADIO_OK)
-    status = parse_folder (group, path, folder);
-  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
-    return RADIO_OK;
-  RD_TRY (status);
-  folder->is_ours = folder->has_document = true;
-  return RADIO_OK;
+    status = rd_group_levels (group->attributes, &folder->levels);
+  folder->is_ours = folder->has_document = status == RADIO_OK;
+  return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED
+         ? RADIO_OK : status;
 }
 
 enum radio_status
@@ -156,21 +148,15 @@ struct collection {
   const char *path;
   bool dry_run;
   struct radio_gc_result *result;
-  struct folder folder;
+  struct folder *folder;
   struct rd_tombstone tombstone;      /* put before the first removal */
 };
-
-static void
-free_collection (struct collection *gc)
-{
-  free_folder (&gc->folder);
-}
 
 /* True if the document shows that a child is not garbage. */
 static bool
 is_wanted (const struct collection *gc, const char *name)
 {
-  const struct folder *folder = &gc->folder;
+  const struct folder *folder = gc->folder;
   if (!folder->is_ours)
     return true;
   if (rd_is_level_name (name))
@@ -178,86 +164,73 @@ is_wanted (const struct collection *gc, const char *name)
   return folder->has_document || strcmp (name, RD_HEADER_NAME) != 0;
 }
 
-/* Finds whether an unwanted child may be removed: a young one may be a
- * live writer's.  Where locks do not exclude other processes, both are
- * checked again after the tombstone has been put or refreshed
+/* Finds whether an unwanted child may be removed: there may be a live
+ * writer.  Where locks do not exclude other processes, that is checked again,
+ * with the document, after the tombstone has been put or refreshed
  * (tombstones.h). */
 static enum radio_status
 may_remove (struct collection *gc, const char *path, const char *name,
             bool *may)
 {
   struct radio_store *store = gc->store;
-  bool is_young;
-  RD_TRY (rd_prefix_is_young (store, path, &is_young));
-  *may = !is_young;
-  if (is_young || gc->dry_run || rd_io_excludes_all (store->io))
+  bool is_active;
+  RD_TRY (rd_writer_may_be_active (store, path, &is_active));
+  *may = !is_active;
+  if (is_active || gc->dry_run || rd_io_excludes_all (store->io))
     return RADIO_OK;
   RD_TRY (rd_tombstone_put (store, gc->path, &gc->tombstone));
-  free_folder (&gc->folder);
-  gc->folder = (struct folder) { 0 };
-  RD_TRY (read_folder (store, gc->path, &gc->folder));
-  RD_TRY (rd_prefix_is_young (store, path, &is_young));
-  *may = !is_young && !is_wanted (gc, name);
+  free_folder (gc->folder);
+  *gc->folder = (struct folder) { 0 };
+  RD_TRY (read_folder (store, gc->path, gc->folder));
+  RD_TRY (rd_writer_may_be_active (store, path, &is_active));
+  *may = !is_active && !is_wanted (gc, name);
   return RADIO_OK;
 }
 
-/* Remove a folder whose lock is held, and count it. */
-static enum radio_status
-remove_counted (const struct collection *gc, const char *path)
-{
-  uint64_t nbytes;
-  RD_TRY (rd_prefix_nbytes (gc->store, path, &nbytes));
-  if (!gc->dry_run)
-    RD_TRY (rd_level_remove (gc->store, path));
-  gc->result->removed_count++;
-  gc->result->removed_nbytes += nbytes;
-  return RADIO_OK;
-}
-
-static enum radio_status
-collect_level (struct collection *gc, const char *path, const char *name)
-{
-  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  struct rd_io *io = gc->store->io;
-  bool may = false;
-  RD_TRY (io->ops->lock (io, path, false, &lock));
-  if (lock != NULL)
-    RD_TRY (may_remove (gc, path, name, &may));
-  if (may)
-    return remove_counted (gc, path);
-  gc->result->busy_count++;
-  return RADIO_OK;
-}
-
+/* Remove a child that is garbage, and count it. */
 static enum radio_status
 collect_child (struct collection *gc, const char *name)
 {
+  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct radio_store *store = gc->store;
+  bool is_level = rd_is_level_name (name);
   if (strcmp (name, RD_TOMBSTONES_NAME) == 0)
-    return rd_tombstones_sweep (gc->store, gc->path, gc->dry_run,
+    return rd_tombstones_sweep (store, gc->path, gc->dry_run,
                                 &gc->result->removed_count);
   if (is_wanted (gc, name))
     return RADIO_OK;
   char *child RD_FREE = rd_key_join (gc->path, name);
   if (child == NULL)
     return RADIO_ERROR_MEMORY;
-  if (rd_is_level_name (name))
-    return collect_level (gc, child, name);
-  /* The header array of no document.  A volume may have been published
-   * since the document was read. */
-  bool may;
-  RD_TRY (may_remove (gc, child, RD_HEADER_NAME, &may));
-  if (!may)
+
+  bool may = false;
+  if (is_level)
+    RD_TRY (store->io->ops->lock (store->io, child, false, &lock));
+  if (!is_level || lock != NULL)
+    RD_TRY (may_remove (gc, child, name, &may));
+  if (!may) {
+    gc->result->busy_count += is_level;
     return RADIO_OK;
-  RD_TRY (remove_counted (gc, child));
-  return gc->dry_run || rd_io_excludes_all (gc->store->io)
-         ? RADIO_OK : rd_header_repair (gc->store, gc->path);
+  }
+
+  uint64_t nbytes;
+  RD_TRY (rd_prefix_nbytes (store, child, &nbytes));
+  if (!gc->dry_run)
+    RD_TRY (rd_level_remove (store, child));
+  gc->result->removed_count++;
+  gc->result->removed_nbytes += nbytes;
+  if (is_level || gc->dry_run || rd_io_excludes_all (store->io))
+    return RADIO_OK;
+  /* That was the header array of no document.  A volume may have been
+   * published since the document was read. */
+  return rd_header_repair (store, gc->path);
 }
 
 static enum radio_status
 collect_children (struct collection *gc)
 {
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  const struct rd_volume_meta *meta = &gc->folder.meta;
+  const struct rd_volume_meta *meta = &gc->folder->meta;
   bool matches;
   RD_TRY (rd_strings_add_folders (&names, gc->store->io, gc->path));
   for (size_t i = 0; i < names.n; i++) {
@@ -265,7 +238,7 @@ collect_children (struct collection *gc)
       return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", gc->path);
     RD_TRY (collect_child (gc, names.items[i]));
   }
-  if (!gc->folder.has_document || !meta->has_nifti)
+  if (!gc->folder->has_document || !meta->has_nifti)
     return RADIO_OK;
   RD_TRY (rd_header_matches (gc->store, gc->path, &meta->prefix, &matches));
   if (matches)
@@ -280,11 +253,13 @@ enum radio_status
 rd_collect_contents (struct radio_store *store, const char *path,
                      bool dry_run, struct radio_gc_result *result)
 {
-  struct collection gc RD_CLEANUP (free_collection) = {
+  struct folder folder RD_CLEANUP (free_folder) = { 0 };
+  struct collection gc = {
     .store = store, .path = path, .dry_run = dry_run, .result = result,
+    .folder = &folder,
   };
-  RD_TRY (read_folder (store, path, &gc.folder));
-  if (!gc.folder.is_ours)
+  RD_TRY (read_folder (store, path, &folder));
+  if (!folder.is_ours)
     return RADIO_OK;
   enum radio_status status = collect_children (&gc);
   return rd_tombstone_end (&gc.tombstone, status);
@@ -325,21 +300,6 @@ rd_collect_quietly (struct radio_store *store, const char *path)
 }
 
 static enum radio_status
-collect_collection (struct radio_store *store, const char *collection,
-                    bool dry_run, struct radio_gc_result *result)
-{
-  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_strings_add_folders (&names, store->io, collection));
-  for (size_t i = 0; i < names.n; i++) {
-    char *path RD_FREE = rd_key_join (collection, names.items[i]);
-    if (path == NULL)
-      return RADIO_ERROR_MEMORY;
-    RD_TRY (collect_volume (store, path, dry_run, result));
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
 collect_store (struct radio_store *store, bool dry_run,
                struct radio_gc_result *result)
 {
@@ -357,9 +317,16 @@ collect_store (struct radio_store *store, bool dry_run,
   }
   if (store->is_radio)
     RD_TRY (rd_list_collections (store, &collections));
-  for (size_t i = 0; i < collections.n; i++)
-    RD_TRY (collect_collection (store, collections.items[i], dry_run,
-                                result));
+  for (size_t i = 0; i < collections.n; i++) {
+    struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+    RD_TRY (rd_strings_add_folders (&names, io, collections.items[i]));
+    for (size_t j = 0; j < names.n; j++) {
+      char *path RD_FREE = rd_key_join (collections.items[i], names.items[j]);
+      if (path == NULL)
+        return RADIO_ERROR_MEMORY;
+      RD_TRY (collect_volume (store, path, dry_run, result));
+    }
+  }
   return RADIO_OK;
 }
 

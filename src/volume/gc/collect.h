@@ -35,8 +35,8 @@ enum radio_status rd_level_remove (struct radio_store *store,
 
 /* Finds whether a writer may be active below a prefix that the caller locked:
  * where locks do not exclude other processes, an object there is young. */
-enum radio_status rd_prefix_is_young (struct radio_store *store,
-                                      const char *prefix, bool *is_young)
+enum radio_status rd_writer_may_be_active (struct radio_store *store,
+                                           const char *prefix, bool *may_be)
   RADIO_USE_RESULT;
 
 /* The levels that the volume's document names, and whether one is among

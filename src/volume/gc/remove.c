@@ -32,30 +32,9 @@ check_is_volume (struct radio_store *store, const char *path)
   return RADIO_OK;
 }
 
-/* Remove a child, unless it is a level that a writer holds.  levels: those
- * that the document named; any other may be a live writer's even if its lock
- * is free. */
-static enum radio_status
-remove_child (struct radio_store *store, const struct rd_strings *levels,
-              const char *path, const char *name, bool *is_busy)
-{
-  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  bool is_young = false;
-  char *child RD_FREE = rd_key_join (path, name);
-  if (child == NULL)
-    return RADIO_ERROR_MEMORY;
-  if (rd_is_level_name (name)) {
-    RD_TRY (store->io->ops->lock (store->io, child, false, &lock));
-    if (lock != NULL && !rd_levels_have (levels, name))
-      RD_TRY (rd_prefix_is_young (store, child, &is_young));
-    if (lock == NULL || is_young) {
-      *is_busy = true;
-      return RADIO_OK;
-    }
-  }
-  return rd_level_remove (store, child);
-}
-
+/* Remove a volume's children, except levels that a writer holds.  levels:
+ * those that the document named; any other may be a live writer's even if its
+ * lock is free. */
 static enum radio_status
 remove_children (struct radio_store *store, const struct rd_strings *levels,
                  const char *path, bool *is_busy)
@@ -63,11 +42,26 @@ remove_children (struct radio_store *store, const struct rd_strings *levels,
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   RD_TRY (rd_strings_add_folders (&names, store->io, path));
   for (size_t i = 0; i < names.n; i++) {
-    if (strcmp (names.items[i], RD_TOMBSTONES_NAME) == 0)
+    struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+    const char *name = names.items[i];
+    if (strcmp (name, RD_TOMBSTONES_NAME) == 0)
       continue;
     if (rd_store_is_cancelled (store))
       return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
-    RD_TRY (remove_child (store, levels, path, names.items[i], is_busy));
+    char *child RD_FREE = rd_key_join (path, name);
+    if (child == NULL)
+      return RADIO_ERROR_MEMORY;
+    if (rd_is_level_name (name)) {
+      bool is_active = false;
+      RD_TRY (store->io->ops->lock (store->io, child, false, &lock));
+      if (lock != NULL && !rd_levels_have (levels, name))
+        RD_TRY (rd_writer_may_be_active (store, child, &is_active));
+      if (lock == NULL || is_active) {
+        *is_busy = true;
+        continue;
+      }
+    }
+    RD_TRY (rd_level_remove (store, child));
   }
   return RADIO_OK;
 }
