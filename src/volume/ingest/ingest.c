@@ -68,30 +68,23 @@ struct ingest {
   struct radio_ingest_result result;
 };
 
-/* Remove the level after a failure or when it is not needed.  The thread's
- * message is kept. */
-static void
-abandon_level (struct ingest *ingest)
-{
-  struct rd_error error;
-  if (ingest->level_lock == NULL)
-    return;
-  rd_error_save (&error, RADIO_ERROR_IO);
-  radio_array_close (RD_STEAL (ingest->array));
-  bool removed
-    = rd_level_remove (ingest->store, ingest->level_path) == RADIO_OK;
-  rd_io_unlock (RD_STEAL (ingest->level_lock));
-  if (removed)
-    rd_collect_quietly (ingest->store, ingest->path);
-  rd_error_raise (&error);
-}
-
+/* Removes a level that is still locked: the ingest failed, or the level is
+ * not needed.  The thread's message is kept. */
 static void
 free_ingest (struct ingest *ingest)
 {
   rd_layers_close (ingest->layers);
-  abandon_level (ingest);
   radio_array_close (ingest->array);
+  if (ingest->level_lock != NULL) {
+    struct rd_error error;
+    rd_error_save (&error, RADIO_ERROR_IO);
+    bool removed
+      = rd_level_remove (ingest->store, ingest->level_path) == RADIO_OK;
+    rd_io_unlock (ingest->level_lock);
+    if (removed)
+      rd_collect_quietly (ingest->store, ingest->path);
+    rd_error_raise (&error);
+  }
   rd_free (ingest->level_path);
   rd_free (ingest->collection);
   json_object_put (ingest->level_document);
@@ -228,28 +221,21 @@ begin_level (struct ingest *ingest)
 }
 
 static enum radio_status
-report_progress (struct ingest *ingest)
-{
-  const struct radio_ingest_options *options = ingest->options;
-  if (options->progress == NULL)
-    return RADIO_OK;
-  struct radio_progress progress = { 0 };
-  ingest->source->progress (ingest->source, &progress);
-  if (options->progress (&progress, options->user_data) == RADIO_OK)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled",
-                  ingest->source->name);
-}
-
-static enum radio_status
 read_layer (struct ingest *ingest, unsigned char *room, size_t nbytes)
 {
+  const struct radio_ingest_options *options = ingest->options;
+  struct rd_source *source = ingest->source;
   RD_SCOPE ("read slab", RD_IN_OPERATION);
   for (size_t done = 0; done < nbytes;) {
+    struct radio_progress progress = { 0 };
     size_t piece = rd_min_u64 (nbytes - done, PIECE_NBYTES);
-    RD_TRY (ingest->source->read (ingest->source, room + done, piece));
-    RD_TRY (report_progress (ingest));
+    RD_TRY (source->read (source, room + done, piece));
     done += piece;
+    if (options->progress == NULL)
+      continue;
+    source->progress (source, &progress);
+    if (options->progress (&progress, options->user_data) != RADIO_OK)
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", source->name);
   }
   return RADIO_OK;
 }
@@ -305,8 +291,20 @@ write_voxels (struct ingest *ingest)
 }
 
 static enum radio_status
-make_document (struct ingest *ingest, struct json_object **document)
+finish_layers (struct rd_publication *publication)
 {
+  struct ingest *ingest = publication->user_data;
+  return rd_layers_finish (ingest->layers, &ingest->result.stored_nbytes);
+}
+
+/* Wait until the level's shards are durable and publish the volume's
+ * document.  *is_ours is set if the document names the level, or may do so
+ * after a failure; it is not set if another writer's volume exists
+ * instead. */
+static enum radio_status
+commit (struct ingest *ingest, bool *is_ours)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   const char *slash = strrchr (ingest->source->name, '/');
   const struct rd_meta_input meta = {
     .name = ingest->name,
@@ -323,24 +321,6 @@ make_document (struct ingest *ingest, struct json_object **document)
     .level_document = ingest->level_document,
     .header_document = ingest->header_document,
   };
-  return rd_meta_write (&meta, document);
-}
-
-static enum radio_status
-finish_layers (struct rd_publication *publication)
-{
-  struct ingest *ingest = publication->user_data;
-  return rd_layers_finish (ingest->layers, &ingest->result.stored_nbytes);
-}
-
-/* Wait until the level's shards are durable and publish the volume's
- * document.  *is_ours is set if the document names the level, or may do so
- * after a failure; it is not set if another writer's volume exists
- * instead. */
-static enum radio_status
-commit (struct ingest *ingest, bool *is_ours)
-{
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_publication publication = {
     .store = ingest->store,
     .path = ingest->path,
@@ -353,7 +333,7 @@ commit (struct ingest *ingest, bool *is_ours)
   };
   *is_ours = false;
   RD_SCOPE ("commit", RD_IN_OPERATION);
-  RD_TRY (rd_scope_end_with (make_document (ingest, &document)));
+  RD_TRY (rd_scope_end_with (rd_meta_write (&meta, &document)));
   publication.text = rd_document_text (document, &publication.nbytes);
   if (publication.text == NULL)
     return rd_scope_end_with (RADIO_ERROR_MEMORY);

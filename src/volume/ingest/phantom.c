@@ -193,22 +193,6 @@ rd_phantom_close (struct rd_phantom *phantom)
   rd_free (phantom);
 }
 
-/* Paint the part of a row that lies inside; left is what the squares of y
- * and z leave of the sum up to the surface. */
-static void
-paint_row (const struct painted *p, int64_t left, uint64_t nx, int16_t *row)
-{
-  for (uint64_t x = 0; x < nx; x++) {
-    int64_t depth = left - p->x_squares[x];
-    if (depth >= p->edge)
-      row[x] = (int16_t) p->value;
-    else if (depth > -p->edge) {
-      int64_t share = 128 + depth * 128 / p->edge;
-      row[x] = (int16_t) (row[x] + (p->value - row[x]) * share / 256);
-    }
-  }
-}
-
 /* splitmix64's finisher. */
 static inline uint64_t
 mix (uint64_t h)
@@ -216,30 +200,6 @@ mix (uint64_t h)
   h = (h ^ h >> 30) * UINT64_C (0xbf58476d1ce4e5b9);
   h = (h ^ h >> 27) * UINT64_C (0x94d049bb133111eb);
   return h ^ h >> 31;
-}
-
-/* The sum of a hash's eight bytes is close to a normal distribution around
- * 1020 with a deviation of 209. */
-static inline int
-noise_of (uint64_t h)
-{
-  const uint64_t even = UINT64_C (0x00ff00ff00ff00ff);
-  uint64_t pairs = (h & even) + (h >> 8 & even);
-  return (int) (pairs * UINT64_C (0x0001000100010001) >> 48) - 1020;
-}
-
-/* Deviations: 5 HU in air, 11 in soft tissue, 44 in bone, which is not
- * smooth either. */
-static void
-add_noise (int16_t *row, uint64_t nx, uint64_t row_hash)
-{
-  for (uint64_t x = 0; x < nx; x++) {
-    int value = row[x];
-    int noise = noise_of (mix (row_hash + x * UINT64_C (0x9e3779b97f4a7c15)));
-    int scale = value > 300 ? 4 : 1;
-    value += value < -900 ? noise / 40 : noise * scale / 19;
-    row[x] = (int16_t) (value < -1024 ? -1024 : value > 3071 ? 3071 : value);
-  }
 }
 
 void
@@ -254,13 +214,35 @@ rd_phantom_row (const struct rd_phantom *phantom, uint64_t z, uint64_t y,
     row[x] = AIR;
   for (size_t i = 0; i < phantom->npainted; i++) {
     const struct painted *p = &phantom->painted[i];
+    /* What the squares of y and z leave of the sum up to the surface. */
     int64_t left = UNIT * UNIT - distance_square (p, 1, y_um)
                    - distance_square (p, 2, z_um);
-    if (left > -p->edge)
-      paint_row (p, left, nx, row);
+    for (uint64_t x = 0; x < nx && left > -p->edge; x++) {
+      int64_t depth = left - p->x_squares[x];
+      if (depth >= p->edge)
+        row[x] = (int16_t) p->value;
+      else if (depth > -p->edge) {
+        int64_t share = 128 + depth * 128 / p->edge;
+        row[x] = (int16_t) (row[x] + (p->value - row[x]) * share / 256);
+      }
+    }
   }
-  uint64_t place = z * phantom->shape[1] + y;
-  add_noise (row, nx, mix (phantom->seed + mix (place + 1)));
+
+  /* Noise: the sum of a hash's eight bytes is close to a normal distribution
+   * around 1020 with a deviation of 209.  Deviations: 5 HU in air, 11 in soft
+   * tissue, 44 in bone, which is not smooth either. */
+  const uint64_t even = UINT64_C (0x00ff00ff00ff00ff);
+  uint64_t row_hash
+    = mix (phantom->seed + mix (z * phantom->shape[1] + y + 1));
+  for (uint64_t x = 0; x < nx; x++) {
+    uint64_t h = mix (row_hash + x * UINT64_C (0x9e3779b97f4a7c15));
+    uint64_t pairs = (h & even) + (h >> 8 & even);
+    int noise = (int) (pairs * UINT64_C (0x0001000100010001) >> 48) - 1020;
+    int value = row[x];
+    int scale = value > 300 ? 4 : 1;
+    value += value < -900 ? noise / 40 : noise * scale / 19;
+    row[x] = (int16_t) (value < -1024 ? -1024 : value > 3071 ? 3071 : value);
+  }
 }
 
 /* Rows per task: enough to be worth scheduling it. */
@@ -283,32 +265,28 @@ struct making {
   uint64_t start, end;                /* of the bytes, in the whole */
 };
 
-/* Make one row, and copy the requested part of it. */
-static void
-make_row (const struct making *making, uint64_t row, int16_t *voxels)
-{
-  const struct phantom_source *from = making->from;
-  rd_phantom_row (from->phantom, row / from->ny, row % from->ny, voxels);
-  if (from->source.nifti.swapped)
-    for (uint64_t i = 0; i < from->row_nbytes / sizeof *voxels; i++)
-      voxels[i] = (int16_t) __builtin_bswap16 ((uint16_t) voxels[i]);
-  uint64_t row_start = row * from->row_nbytes;
-  uint64_t start = rd_max_u64 (row_start, making->start);
-  uint64_t end = rd_min_u64 (row_start + from->row_nbytes, making->end);
-  memcpy (making->data + (start - making->start),
-          (unsigned char *) voxels + (start - row_start), end - start);
-}
-
+/* Make some rows, and copy the requested parts of them. */
 static enum radio_status
 make_rows (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
   const struct making *making = (const struct making *) job;
-  uint64_t row_nbytes = making->from->row_nbytes;
-  uint64_t row = making->start / row_nbytes + task * ROWS_PER_TASK;
-  uint64_t last = (making->end - 1) / row_nbytes;
-  RD_TRY (rd_buffer_reserve (&scratch->tile, row_nbytes));
-  for (int i = 0; i < ROWS_PER_TASK && row <= last; i++, row++)
-    make_row (making, row, (int16_t *) scratch->tile.data);
+  const struct phantom_source *from = making->from;
+  uint64_t nbytes = from->row_nbytes;
+  uint64_t row = making->start / nbytes + task * ROWS_PER_TASK;
+  uint64_t last = (making->end - 1) / nbytes;
+  RD_TRY (rd_buffer_reserve (&scratch->tile, nbytes));
+  for (int i = 0; i < ROWS_PER_TASK && row <= last; i++, row++) {
+    int16_t *voxels = (int16_t *) scratch->tile.data;
+    rd_phantom_row (from->phantom, row / from->ny, row % from->ny, voxels);
+    if (from->source.nifti.swapped)
+      for (uint64_t x = 0; x < nbytes / sizeof *voxels; x++)
+        voxels[x] = (int16_t) __builtin_bswap16 ((uint16_t) voxels[x]);
+    uint64_t row_start = row * nbytes;
+    uint64_t start = rd_max_u64 (row_start, making->start);
+    uint64_t end = rd_min_u64 (row_start + nbytes, making->end);
+    memcpy (making->data + (start - making->start),
+            scratch->tile.data + (start - row_start), end - start);
+  }
   return RADIO_OK;
 }
 
@@ -356,25 +334,6 @@ report_progress (const struct rd_source *source,
   progress->total_nbytes = from->total_nbytes;
 }
 
-/* A header as a scanner's converter writes it: axes to the right, front and
- * top, the middle of the field at the origin. */
-static enum radio_status
-make_header (const uint64_t shape[3], struct rd_buffer *out)
-{
-  static const int64_t field_um[3] = RD_PHANTOM_FIELD_UM;
-  struct rd_nifti_make make = {
-    .dtype = RADIO_INT16, .rank = 3, .descrip = "radio phantom: head CT",
-  };
-  for (int i = 0; i < 3; i++) {
-    double field = (double) field_um[i] / 1000;
-    make.shape[i] = shape[i];
-    make.spacing[i] = field / (double) shape[i];
-    make.affine[2 - i][2 - i] = make.spacing[i];
-    make.affine[2 - i][3] = (make.spacing[i] - field) / 2;
-  }
-  return rd_nifti_make (&make, out);
-}
-
 static void
 free_source (struct phantom_source *from)
 {
@@ -387,9 +346,19 @@ ingest_phantom (struct radio_store *store, const char *path,
                 const struct radio_phantom_options *options)
 {
   static const uint64_t default_shape[3] = { 128, 256, 256 };
-  uint64_t shape[3];
-  for (int i = 0; i < 3; i++)
-    shape[i] = options->shape[i] ? options->shape[i] : default_shape[i];
+  static const int64_t field_um[3] = RD_PHANTOM_FIELD_UM;
+  /* A header as a scanner's converter writes it: axes to the right, front
+   * and top, the middle of the field at the origin. */
+  struct rd_nifti_make make = {
+    .dtype = RADIO_INT16, .rank = 3, .descrip = "radio phantom: head CT",
+  };
+  for (int i = 0; i < 3; i++) {
+    double field = (double) field_um[i] / 1000;
+    make.shape[i] = options->shape[i] ? options->shape[i] : default_shape[i];
+    make.spacing[i] = field / (double) make.shape[i];
+    make.affine[2 - i][2 - i] = make.spacing[i];
+    make.affine[2 - i][3] = (make.spacing[i] - field) / 2;
+  }
   struct phantom_source from RD_CLEANUP (free_source) = {
     .source = {
       .name = "phantom",
@@ -398,12 +367,12 @@ ingest_phantom (struct radio_store *store, const char *path,
       .progress = report_progress,
     },
     .pool = store->context->pool,
-    .ny = shape[1],
-    .row_nbytes = shape[2] * sizeof (int16_t),
+    .ny = make.shape[1],
+    .row_nbytes = make.shape[2] * sizeof (int16_t),
   };
   struct rd_source *source = &from.source;
-  RD_TRY (rd_phantom_open (shape, options->seed, &from.phantom));
-  RD_TRY (make_header (shape, &source->prefix));
+  RD_TRY (rd_phantom_open (make.shape, options->seed, &from.phantom));
+  RD_TRY (rd_nifti_make (&make, &source->prefix));
   RD_TRY (rd_nifti_parse (source->prefix.data, source->prefix.nbytes,
                           source->name, &source->nifti));
   from.total_nbytes = source->nifti.data_nbytes;
