@@ -90,9 +90,26 @@ compare_children (const void *a, const void *b)
 }
 
 static enum radio_status
-list_root (const struct listing *listing)
+list_volumes (const struct listing *listing, const char *collection)
 {
   struct radio_store *store = listing->store;
+  enum rd_kind kind = RD_KIND_GROUP;
+  RD_TRY (rd_store_read_root (store));
+  if (collection) {
+    RD_TRY (rd_node_kind (store, collection, &kind));
+    if (kind != RD_KIND_GROUP)
+      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
+                      "in %s", collection, store->io->uri);
+    return list_collection (listing, collection);
+  }
+  if (store->is_array)
+    return RADIO_OK;
+  /* The root may be an image itself: then it is the only one. */
+  if (!store->is_radio)
+    RD_TRY (rd_node_kind (store, "", &kind));
+  if (kind == RD_KIND_IMAGE)
+    return report_entry (listing, "", "", "");
+
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   RD_TRY (rd_strings_add_folders (&names, store->io, ""));
   struct child *children RD_FREE
@@ -112,28 +129,6 @@ list_root (const struct listing *listing)
       RD_TRY (report_entry (listing, "", name, name));
   }
   return RADIO_OK;
-}
-
-static enum radio_status
-list_volumes (const struct listing *listing, const char *collection)
-{
-  struct radio_store *store = listing->store;
-  enum rd_kind kind = RD_KIND_GROUP;
-  RD_TRY (rd_store_read_root (store));
-  if (collection) {
-    RD_TRY (rd_node_kind (store, collection, &kind));
-    if (kind != RD_KIND_GROUP)
-      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
-                      "in %s", collection, store->io->uri);
-    return list_collection (listing, collection);
-  }
-  if (store->is_array)
-    return RADIO_OK;
-  /* The root may be an image itself: then it is the only one. */
-  if (!store->is_radio)
-    RD_TRY (rd_node_kind (store, "", &kind));
-  return kind == RD_KIND_IMAGE ? report_entry (listing, "", "", "")
-                               : list_root (listing);
 }
 
 enum radio_status
@@ -288,21 +283,6 @@ add_if_volume (struct radio_store *store, const char *collection,
 }
 
 static enum radio_status
-fail_ambiguous (const char *name, const struct rd_strings *found)
-{
-  struct rd_buffer list RD_BUFFER_SCOPE = { 0 };
-  for (size_t i = 0; i < found->n; i++) {
-    const char *between = i == 0 ? "" : ", ";
-    RD_TRY (rd_buffer_append (&list, between, strlen (between)));
-    RD_TRY (rd_buffer_append (&list, found->items[i],
-                              strlen (found->items[i])));
-  }
-  RD_TRY (rd_buffer_append (&list, "", 1));
-  return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is in several collections, "
-                  "name one of them: %s", name, (const char *) list.data);
-}
-
-static enum radio_status
 find_path (struct radio_store *store, const char *name, char **path)
 {
   struct rd_strings found RD_STRINGS_SCOPE = { 0 };
@@ -319,10 +299,20 @@ find_path (struct radio_store *store, const char *name, char **path)
     RD_TRY (add_if_volume (store, collections.items[i], name, &found));
   if (found.n == 0)
     return fail_not_found (store, name);
-  if (found.n > 1)
-    return fail_ambiguous (name, &found);
-  *path = strdup (found.items[0]);      /* for the caller's free () */
-  return *path ? RADIO_OK : rd_fail_memory (strlen (found.items[0]) + 1);
+  if (found.n == 1) {
+    *path = strdup (found.items[0]);    /* for the caller's free () */
+    return *path ? RADIO_OK : rd_fail_memory (strlen (found.items[0]) + 1);
+  }
+  struct rd_buffer list RD_BUFFER_SCOPE = { 0 };
+  for (size_t i = 0; i < found.n; i++) {
+    if (i > 0)
+      RD_TRY (rd_buffer_append (&list, ", ", 2));
+    RD_TRY (rd_buffer_append (&list, found.items[i],
+                              strlen (found.items[i])));
+  }
+  RD_TRY (rd_buffer_append (&list, "", 1));
+  return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is in several collections, "
+                  "name one of them: %s", name, (const char *) list.data);
 }
 
 enum radio_status

@@ -55,40 +55,32 @@ as_number (struct json_object *value, const char *name, const char *where,
   return RADIO_OK;
 }
 
-/* One letter per axis: t and c by their type, space axes by their name if
+/* An axis gets one letter: t and c by its type, a space axis by its name if
  * it is x, y or z.  Other names are identified by their position, the last
  * one being x. */
-static enum radio_status
-axis_letter (struct json_object *axis, size_t nafter, const char *where,
-             char *letter)
-{
-  const char *name, *type;
-  RD_TRY (rd_json_string (axis, "name", where, &name));
-  RD_TRY (optional_string (axis, "type", where, NULL, &type));
-  int lower = tolower ((unsigned char) name[0]);
-  bool is_xyz = name[0] && !name[1] && strchr ("xyz", lower);
-  if (type && strcmp (type, "time") == 0)
-    *letter = 't';
-  else if (type && strcmp (type, "space") == 0)
-    *letter = is_xyz ? (char) lower : nafter < 3 ? "xyz"[nafter] : '?';
-  else if (type == NULL && (is_xyz || strcmp (name, "t") == 0))
-    *letter = (char) lower;
-  else
-    *letter = 'c';
-  return RADIO_OK;
-}
-
 static enum radio_status
 parse_axis (struct json_object *axis, size_t i, size_t rank,
             const char *where, struct rd_volume_meta *meta)
 {
-  const char *unit, *value;
+  const char *name, *type, *unit, *value;
+  size_t nafter = rank - 1 - i;
   if (!json_object_is_type (axis, json_type_object))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: axes[%zu] is not an object",
                     where, i);
-  RD_TRY (axis_letter (axis, rank - 1 - i, where, &meta->axes[i]));
+  RD_TRY (rd_json_string (axis, "name", where, &name));
+  RD_TRY (optional_string (axis, "type", where, NULL, &type));
+  int lower = tolower ((unsigned char) name[0]);
+  bool is_xyz = name[0] && !name[1] && strchr ("xyz", lower);
+  char letter = 'c';
+  if (type && strcmp (type, "time") == 0)
+    letter = 't';
+  else if (type && strcmp (type, "space") == 0)
+    letter = is_xyz ? (char) lower : nafter < 3 ? "xyz"[nafter] : '?';
+  else if (type == NULL && (is_xyz || strcmp (name, "t") == 0))
+    letter = (char) lower;
+  meta->axes[i] = letter;
+
   RD_TRY (optional_string (axis, "unit", where, NULL, &unit));
-  char letter = meta->axes[i];
   char **to = letter == 't' ? &meta->time_unit : &meta->space_unit;
   if (unit && letter != 'c' && *to == NULL)
     RD_TRY (copy_string (unit, to));
@@ -124,52 +116,46 @@ parse_axes (struct json_object *image, const char *where,
   return RADIO_OK;
 }
 
-/* Apply one transformation after those that meta holds already. */
-static enum radio_status
-apply_transform (struct json_object *transform, size_t rank,
-                 const char *where, struct rd_volume_meta *meta)
-{
-  const char *type;
-  double vector[RADIO_MAX_RANK];
-  struct json_object *list;
-  if (!json_object_is_type (transform, json_type_object))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: coordinateTransformations "
-                    "holds something that is not an object", where);
-  RD_TRY (rd_json_string (transform, "type", where, &type));
-  bool is_scale = strcmp (type, "scale") == 0;
-  if (!is_scale && strcmp (type, "translation") != 0)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: coordinateTransformations of type \"%s\"", where,
-                    type);
-  RD_TRY (rd_json_array (transform, type, where, &list));
-  if (json_object_array_length (list) != rank)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: %s has %zu numbers for %zu axes", where, type,
-                    json_object_array_length (list), rank);
-  for (size_t i = 0; i < rank; i++)
-    RD_TRY (as_number (json_object_array_get_idx (list, i), type, where,
-                       &vector[i]));
-  for (size_t i = 0; i < rank; i++) {
-    if (is_scale && vector[i] == 0)
-      return rd_fail (RADIO_ERROR_FORMAT, "%s: scale of axis %zu is 0", where,
-                      i);
-    meta->scale[i] *= is_scale ? vector[i] : 1;
-    meta->translation[i] = is_scale ? meta->translation[i] * vector[i]
-                                    : meta->translation[i] + vector[i];
-  }
-  return RADIO_OK;
-}
-
+/* Apply a list of transformations after those that meta holds already. */
 static enum radio_status
 apply_transforms (struct json_object *in, const char *where,
                   struct rd_volume_meta *meta)
 {
-  struct json_object *list;
-  RD_TRY (rd_json_array (in, "coordinateTransformations", where, &list));
+  struct json_object *transforms;
   size_t rank = strlen (meta->axes);
-  for (size_t i = 0; i < json_object_array_length (list); i++)
-    RD_TRY (apply_transform (json_object_array_get_idx (list, i), rank,
-                             where, meta));
+  RD_TRY (rd_json_array (in, "coordinateTransformations", where,
+                         &transforms));
+  for (size_t t = 0; t < json_object_array_length (transforms); t++) {
+    struct json_object *transform = json_object_array_get_idx (transforms, t);
+    const char *type;
+    double vector[RADIO_MAX_RANK];
+    struct json_object *list;
+    if (!json_object_is_type (transform, json_type_object))
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: coordinateTransformations "
+                      "holds something that is not an object", where);
+    RD_TRY (rd_json_string (transform, "type", where, &type));
+    bool is_scale = strcmp (type, "scale") == 0;
+    if (!is_scale && strcmp (type, "translation") != 0)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                      "%s: coordinateTransformations of type \"%s\"", where,
+                      type);
+    RD_TRY (rd_json_array (transform, type, where, &list));
+    if (json_object_array_length (list) != rank)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: %s has %zu numbers for %zu axes", where, type,
+                      json_object_array_length (list), rank);
+    for (size_t i = 0; i < rank; i++)
+      RD_TRY (as_number (json_object_array_get_idx (list, i), type, where,
+                         &vector[i]));
+    for (size_t i = 0; i < rank; i++) {
+      if (is_scale && vector[i] == 0)
+        return rd_fail (RADIO_ERROR_FORMAT, "%s: scale of axis %zu is 0",
+                        where, i);
+      meta->scale[i] *= is_scale ? vector[i] : 1;
+      meta->translation[i] = is_scale ? meta->translation[i] * vector[i]
+                                      : meta->translation[i] + vector[i];
+    }
+  }
   return RADIO_OK;
 }
 
@@ -191,27 +177,6 @@ check_level_path (const char *path, const char *where)
   return rd_fail (RADIO_ERROR_FORMAT,
                   "%s: datasets[0].path \"%s\" is not a path below the image",
                   where, path);
-}
-
-/* Parse the first dataset, which is the finest level. */
-static enum radio_status
-parse_dataset (struct json_object *image, const char *where,
-               struct rd_volume_meta *meta)
-{
-  struct json_object *datasets;
-  const char *path;
-  RD_TRY (rd_json_array (image, "datasets", where, &datasets));
-  struct json_object *finest = json_object_array_get_idx (datasets, 0);
-  if (!json_object_is_type (finest, json_type_object))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: datasets[0] is not an object",
-                    where);
-  RD_TRY (rd_json_string (finest, "path", where, &path));
-  RD_TRY (check_level_path (path, where));
-  RD_TRY (copy_string (path, &meta->level_path));
-  RD_TRY (apply_transforms (finest, where, meta));
-  if (rd_json_member (image, "coordinateTransformations"))
-    RD_TRY (apply_transforms (image, where, meta));
-  return RADIO_OK;
 }
 
 /* Parse the display window of the first channel. */
@@ -237,12 +202,13 @@ parse_omero (struct json_object *ome, const char *where,
   return RADIO_OK;
 }
 
+/* Parse the first image and its first dataset, which is the finest level. */
 static enum radio_status
 parse_ome (struct json_object *ome, const char *where,
            struct rd_volume_meta *meta)
 {
-  struct json_object *multiscales;
-  const char *version;
+  struct json_object *multiscales, *datasets;
+  const char *version, *path;
   RD_TRY (optional_string (ome, "version", where, NULL, &version));
   if (version && strncmp (version, "0.5", 3) != 0)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
@@ -256,7 +222,18 @@ parse_ome (struct json_object *ome, const char *where,
   for (size_t i = 0; i < RADIO_MAX_RANK; i++)
     meta->scale[i] = 1;
   RD_TRY (parse_axes (image, where, meta));
-  RD_TRY (parse_dataset (image, where, meta));
+
+  RD_TRY (rd_json_array (image, "datasets", where, &datasets));
+  struct json_object *finest = json_object_array_get_idx (datasets, 0);
+  if (!json_object_is_type (finest, json_type_object))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: datasets[0] is not an object",
+                    where);
+  RD_TRY (rd_json_string (finest, "path", where, &path));
+  RD_TRY (check_level_path (path, where));
+  RD_TRY (copy_string (path, &meta->level_path));
+  RD_TRY (apply_transforms (finest, where, meta));
+  if (rd_json_member (image, "coordinateTransformations"))
+    RD_TRY (apply_transforms (image, where, meta));
   return parse_omero (ome, where, meta);
 }
 

@@ -49,76 +49,51 @@ rd_orientation_letter (const char *words)
   return 0;
 }
 
-/* pixdim's entry for an axis. */
-static double
-pixdim_of (const struct rd_nifti *nifti, char letter)
-{
-  switch (letter) {
-  case 'x': return nifti->pixdim[1];
-  case 'y': return nifti->pixdim[2];
-  case 'z': return nifti->pixdim[3];
-  case 't': return nifti->pixdim[4];
-  default: return nifti->colour != RD_COLOUR_NONE ? 1 : nifti->pixdim[5];
-  }
-}
-
 void
 rd_meta_scale (const struct rd_nifti *nifti, double scale[RADIO_MAX_RANK])
 {
   for (size_t i = 0; i < nifti->rank; i++) {
-    double size = fabs (pixdim_of (nifti, nifti->axes[i]));
+    const char *place = strchr ("xyzt", nifti->axes[i]);
+    double size = place ? fabs (nifti->pixdim[1 + (place - "xyzt")])
+                  : nifti->colour != RD_COLOUR_NONE ? 1
+                  : fabs (nifti->pixdim[5]);
     scale[i] = isfinite (size) && size > 0 ? size : 1;
   }
-}
-
-/* OME's list of units has lengths and times only. */
-static void
-add_unit (struct rd_json_make *make, struct json_object *axis, char letter,
-          const struct rd_nifti *nifti)
-{
-  const char *unit = "";
-  if (letter == 't')
-    unit = rd_nifti_time_unit (nifti);
-  else if (letter != 'c')
-    unit = rd_nifti_space_unit (nifti);
-  const char *known = letter == 't' ? strstr (unit, "second")
-                                    : strstr (unit, "meter");
-  if (known)
-    rd_make_string (make, axis, "unit", unit);
-}
-
-/* Where an axis rises to, if the header says: a bare pixdim does not. */
-static void
-add_orientation (struct rd_json_make *make, struct json_object *axis,
-                 char letter, const struct rd_nifti *nifti)
-{
-  double affine[3][4];
-  const char *source;
-  char letters[4];
-  size_t axis_of[3];
-  const char *xyz = strchr ("xyz", letter);
-  rd_nifti_affine (nifti, affine, &source);
-  if (xyz == NULL || strcmp (source, "pixdim") == 0)
-    return;
-  rd_orientation (affine, letters, axis_of);
-  struct json_object *to = rd_make_object_in (make, axis, "orientation");
-  rd_make_string (make, to, "type", "anatomical");
-  rd_make_string (make, to, "value",
-                  rd_orientation_words (letters[xyz - "xyz"]));
 }
 
 static void
 add_axes (struct rd_json_make *make, struct json_object *image,
           const struct rd_nifti *nifti)
 {
+  static const char xyz[] = "xyz";
+  double affine[3][4];
+  const char *source;
+  char letters[4];
+  size_t axis_of[3];
+  rd_nifti_affine (nifti, affine, &source);
+  rd_orientation (affine, letters, axis_of);
   struct json_object *axes = rd_make_list_in (make, image, "axes");
   for (const char *p = nifti->axes; *p; p++) {
     struct json_object *axis = json_object_new_object ();
     rd_make_member (make, axis, "name", json_object_new_string_len (p, 1));
     rd_make_string (make, axis, "type",
                     *p == 't' ? "time" : *p == 'c' ? "channel" : "space");
-    add_unit (make, axis, *p, nifti);
-    add_orientation (make, axis, *p, nifti);
+
+    /* OME's list of units has lengths and times only. */
+    const char *unit = *p == 't' ? rd_nifti_time_unit (nifti)
+                       : *p == 'c' ? "" : rd_nifti_space_unit (nifti);
+    if (strstr (unit, *p == 't' ? "second" : "meter"))
+      rd_make_string (make, axis, "unit", unit);
+
+    /* The direction in which an axis increases, if the header says: a bare
+     * pixdim does not. */
+    const char *place = strchr (xyz, *p);
+    if (place && strcmp (source, "pixdim") != 0) {
+      struct json_object *to = rd_make_object_in (make, axis, "orientation");
+      rd_make_string (make, to, "type", "anatomical");
+      rd_make_string (make, to, "value",
+                      rd_orientation_words (letters[place - xyz]));
+    }
     rd_make_item (make, axes, axis);
   }
 }
@@ -147,24 +122,12 @@ struct window {
   double start, end, min, max;
 };
 
-static void
-dtype_range (enum radio_dtype dtype, struct window *window)
-{
-  size_t nbits = 8 * radio_dtype_nbytes (dtype);
-  bool is_signed = dtype >= RADIO_INT8 && dtype <= RADIO_INT64;
-  window->min = window->start;
-  window->max = window->end;
-  if (!rd_dtype_is_integer (dtype))
-    return;
-  window->min = is_signed ? -ldexp (1, (int) nbits - 1) : 0;
-  window->max = ldexp (1, (int) nbits - is_signed) - 1;
-}
-
 /* cal_min and cal_max are of scaled values: convert them to stored ones.
  * False when the header has no display range. */
 static bool
 choose_window (const struct rd_nifti *nifti, struct window *window)
 {
+  enum radio_dtype dtype = nifti->type.dtype;
   double slope, inter;
   rd_nifti_scaling (nifti, &slope, &inter);
   double a = (nifti->cal_min - inter) / slope;
@@ -172,41 +135,28 @@ choose_window (const struct rd_nifti *nifti, struct window *window)
   if (nifti->colour != RD_COLOUR_NONE)
     *window = (struct window) { 0, 255, 0, 255 };
   else if (nifti->cal_max > nifti->cal_min && isfinite (a) && isfinite (b))
-    *window = (struct window) { fmin (a, b), fmax (a, b), 0, 0 };
+    *window = (struct window) { fmin (a, b), fmax (a, b), fmin (a, b),
+                                fmax (a, b) };
   else
     return false;
-  dtype_range (nifti->type.dtype, window);
+  if (rd_dtype_is_integer (dtype)) {
+    int nbits = 8 * (int) radio_dtype_nbytes (dtype);
+    bool is_signed = dtype >= RADIO_INT8 && dtype <= RADIO_INT64;
+    window->min = is_signed ? -ldexp (1, nbits - 1) : 0;
+    window->max = ldexp (1, nbits - is_signed) - 1;
+  }
   return true;
 }
 
-static void
-add_channel (struct rd_json_make *make, struct json_object *channels,
-             const struct rd_nifti *nifti, uint64_t i,
-             const struct window *window)
-{
-  static const char *const colours[] = { "FF0000", "00FF00", "0000FF" };
-  static const char *const labels[] = { "red", "green", "blue", "alpha" };
-  bool is_colour = nifti->colour != RD_COLOUR_NONE;
-  struct json_object *channel = json_object_new_object ();
-  rd_make_string (make, channel, "color",
-                  is_colour && i < 3 ? colours[i] : "FFFFFF");
-  struct json_object *to = rd_make_object_in (make, channel, "window");
-  rd_make_double (make, to, "min", window->min);
-  rd_make_double (make, to, "max", window->max);
-  rd_make_double (make, to, "start", window->start);
-  rd_make_double (make, to, "end", window->end);
-  if (is_colour)
-    rd_make_string (make, channel, "label", labels[i]);
-  rd_make_member (make, channel, "active",
-                  json_object_new_boolean (!(is_colour && i == 3)));
-  rd_make_item (make, channels, channel);
-}
-
+/* Display settings, where the header has a range or the type implies one. */
 static void
 add_omero (struct rd_json_make *make, struct json_object *ome,
            const struct rd_nifti *nifti)
 {
+  static const char *const colours[] = { "FF0000", "00FF00", "0000FF" };
+  static const char *const labels[] = { "red", "green", "blue", "alpha" };
   struct window window;
+  bool is_colour = nifti->colour != RD_COLOUR_NONE;
   const char *c = strchr (nifti->axes, 'c');
   uint64_t n = c ? nifti->shape[c - nifti->axes] : 1;
   if (n > OMERO_MAX_CHANNELS || rd_dtype_is_complex (nifti->type.dtype)
@@ -214,37 +164,21 @@ add_omero (struct rd_json_make *make, struct json_object *ome,
     return;
   struct json_object *omero = rd_make_object_in (make, ome, "omero");
   struct json_object *channels = rd_make_list_in (make, omero, "channels");
-  for (uint64_t i = 0; i < n; i++)
-    add_channel (make, channels, nifti, i, &window);
-}
-
-static void
-add_ome (struct rd_json_make *make, struct json_object *attributes,
-         const struct rd_meta_input *meta)
-{
-  struct json_object *ome = rd_make_object_in (make, attributes, "ome");
-  rd_make_string (make, ome, "version", "0.5");
-  struct json_object *image = json_object_new_object ();
-  rd_make_string (make, image, "name", meta->name);
-  add_axes (make, image, meta->nifti);
-  add_dataset (make, image, meta);
-  rd_make_item (make, rd_make_list_in (make, ome, "multiscales"), image);
-  add_omero (make, ome, meta->nifti);
-}
-
-static void
-add_source (struct rd_json_make *make, struct json_object *radio,
-            const struct rd_meta_input *meta)
-{
-  struct json_object *source = rd_make_object_in (make, radio, "source");
-  rd_make_string (make, source, "name", meta->source_name);
-  rd_make_u64 (make, source, "nbytes", meta->source_nbytes);
-  rd_make_string (make, source, "sha256", meta->source_sha256);
-  if (meta->trailing_nbytes > 0)
-    rd_make_u64 (make, source, "trailing_nbytes", meta->trailing_nbytes);
-  if (meta->stripped)
-    rd_make_member (make, source, "stripped",
-                    json_object_new_boolean (true));
+  for (uint64_t i = 0; i < n; i++) {
+    struct json_object *channel = json_object_new_object ();
+    rd_make_string (make, channel, "color",
+                    is_colour && i < 3 ? colours[i] : "FFFFFF");
+    struct json_object *to = rd_make_object_in (make, channel, "window");
+    rd_make_double (make, to, "min", window.min);
+    rd_make_double (make, to, "max", window.max);
+    rd_make_double (make, to, "start", window.start);
+    rd_make_double (make, to, "end", window.end);
+    if (is_colour)
+      rd_make_string (make, channel, "label", labels[i]);
+    rd_make_member (make, channel, "active",
+                    json_object_new_boolean (!(is_colour && i == 3)));
+    rd_make_item (make, channels, channel);
+  }
 }
 
 static enum radio_status
@@ -256,7 +190,17 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
                             &text));
   struct json_object *radio = rd_make_object_in (make, attributes, "radio");
   rd_make_string (make, radio, "version", RD_FORMAT_VERSION);
-  add_source (make, radio, meta);
+
+  struct json_object *source = rd_make_object_in (make, radio, "source");
+  rd_make_string (make, source, "name", meta->source_name);
+  rd_make_u64 (make, source, "nbytes", meta->source_nbytes);
+  rd_make_string (make, source, "sha256", meta->source_sha256);
+  if (meta->trailing_nbytes > 0)
+    rd_make_u64 (make, source, "trailing_nbytes", meta->trailing_nbytes);
+  if (meta->stripped)
+    rd_make_member (make, source, "stripped",
+                    json_object_new_boolean (true));
+
   rd_make_string (make, radio, "tiling", meta->tiling);
   rd_make_string (make, radio, "codec", meta->codec);
   rd_make_member (make, radio, "nifti",
@@ -272,7 +216,14 @@ rd_meta_write (const struct rd_meta_input *meta, struct json_object **document)
     = json_object_new_object ();
   struct json_object *consolidated RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_json_make make = { false };
-  add_ome (&make, attributes, meta);
+  struct json_object *ome = rd_make_object_in (&make, attributes, "ome");
+  rd_make_string (&make, ome, "version", "0.5");
+  struct json_object *image = json_object_new_object ();
+  rd_make_string (&make, image, "name", meta->name);
+  add_axes (&make, image, meta->nifti);
+  add_dataset (&make, image, meta);
+  rd_make_item (&make, rd_make_list_in (&make, ome, "multiscales"), image);
+  add_omero (&make, ome, meta->nifti);
   RD_TRY (add_radio (&make, attributes, meta));
 
   struct json_object *documents = json_object_new_object ();

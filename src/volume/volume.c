@@ -87,68 +87,34 @@ axis_index (const char *axes, char letter)
   return (size_t) (strchr (axes, letter) - axes);
 }
 
-/* The world axis (0 right, 1 anterior, 2 superior) and the sign that each
- * of x, y, z has by RFC-4.  False unless all three are given and differ. */
-static bool
-parse_orientation (const struct rd_volume_meta *meta, size_t world[3],
-                   double sign[3])
+/* OME's coordinates increase along the axes; RFC-4 gives the axes'
+ * directions.  Unless all three are given and differ, they are taken as
+ * right, anterior, superior. */
+static void
+ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
 {
+  size_t world[3];            /* 0 right, 1 anterior, 2 superior */
+  double sign[3];
   unsigned seen = 0;
   for (size_t i = 0; i < 3; i++) {
     const char *words = meta->orientation[axis_index (meta->axes, "xyz"[i])];
     char letter = words ? rd_orientation_letter (words) : 0;
     const char *found = letter ? strchr ("RASLPI", letter) : NULL;
-    if (found == NULL)
-      return false;
-    size_t place = (size_t) (found - "RASLPI");
+    size_t place = found ? (size_t) (found - "RASLPI") : i;
     world[i] = place % 3;
     sign[i] = place < 3 ? 1 : -1;
-    seen |= 1u << world[i];
+    seen |= found ? 1u << world[i] : 0;
   }
-  return seen == 7;
-}
-
-/* OME's coordinates increase along the axes; RFC-4 gives the axes'
- * directions.  Without it they are taken as right, anterior, superior. */
-static void
-ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
-{
-  size_t world[3];
-  double sign[3];
-  if (!parse_orientation (meta, world, sign))
-    for (size_t i = 0; i < 3; i++) {
-      world[i] = i;
-      sign[i] = 1;
-    }
   memset (affine, 0, 12 * sizeof (double));
   for (size_t i = 0; i < 3; i++) {
     size_t axis = axis_index (meta->axes, "xyz"[i]);
+    if (seen != 7) {
+      world[i] = i;
+      sign[i] = 1;
+    }
     affine[world[i]][i] = sign[i] * meta->scale[axis];
     affine[world[i]][3] = sign[i] * meta->translation[axis];
   }
-}
-
-static void
-fill_geometry (const struct rd_volume_meta *meta,
-               struct radio_volume_info *info)
-{
-  size_t axis_of[3];
-  if (meta->has_nifti) {
-    rd_nifti_affine (&meta->nifti, info->affine, &info->affine_source);
-    rd_meta_scale (&meta->nifti, info->spacing);
-    info->space_unit = rd_nifti_space_unit (&meta->nifti);
-    info->time_unit = rd_nifti_time_unit (&meta->nifti);
-  } else {
-    ome_affine (meta, info->affine);
-    info->affine_source = "ome";
-    for (size_t i = 0; i < strlen (meta->axes); i++)
-      info->spacing[i] = fabs (meta->scale[i]);
-    info->space_unit = or_empty (meta->space_unit);
-    info->time_unit = or_empty (meta->time_unit);
-  }
-  rd_orientation (info->affine, info->orientation, axis_of);
-  for (size_t plane = 0; plane < 3; plane++)
-    info->plane_axis[plane] = axis_index (meta->axes, "xyz"[axis_of[plane]]);
 }
 
 static void
@@ -171,9 +137,26 @@ fill_info (struct radio_volume *volume)
     .header_nbytes = meta->has_nifti ? meta->prefix.nbytes : 0,
   };
   radio_array_info (volume->array, &info->array);
-  fill_geometry (meta, info);
-  if (meta->has_nifti)
+
+  if (meta->has_nifti) {
+    rd_nifti_affine (nifti, info->affine, &info->affine_source);
+    rd_meta_scale (nifti, info->spacing);
+    info->space_unit = rd_nifti_space_unit (nifti);
+    info->time_unit = rd_nifti_time_unit (nifti);
     rd_nifti_scaling (nifti, &info->scl_slope, &info->scl_inter);
+  } else {
+    ome_affine (meta, info->affine);
+    info->affine_source = "ome";
+    for (size_t i = 0; i < strlen (meta->axes); i++)
+      info->spacing[i] = fabs (meta->scale[i]);
+    info->space_unit = or_empty (meta->space_unit);
+    info->time_unit = or_empty (meta->time_unit);
+  }
+  size_t axis_of[3];
+  rd_orientation (info->affine, info->orientation, axis_of);
+  for (size_t plane = 0; plane < 3; plane++)
+    info->plane_axis[plane] = axis_index (meta->axes, "xyz"[axis_of[plane]]);
+
   /* The window is of scaled values: the header's is, too, but omero's is of
    * stored ones. */
   if (meta->has_nifti && nifti->cal_max > nifti->cal_min) {
@@ -210,15 +193,6 @@ rd_volume_open_group (struct radio_store *store, const char *path,
   return RADIO_OK;
 }
 
-static enum radio_status
-open_volume (struct radio_store *store, const char *path,
-             struct radio_volume **volume)
-{
-  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
-  RD_TRY (rd_group_read (store, path, &group));
-  return rd_volume_open_group (store, path, group, volume);
-}
-
 enum radio_status
 radio_volume_open (struct radio_store *store, const char *path,
                    struct radio_volume **volume)
@@ -228,7 +202,11 @@ radio_volume_open (struct radio_store *store, const char *path,
                     "radio_volume_open: an argument is NULL");
   RD_SCOPE ("open volume", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (open_volume (store, path, volume));
+  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
+  enum radio_status status = rd_group_read (store, path, &group);
+  if (status == RADIO_OK)
+    status = rd_volume_open_group (store, path, group, volume);
+  return rd_scope_end_with (status);
 }
 
 void
