@@ -9,7 +9,9 @@
 #include "tests/unit.h"
 
 #include "src/base/cleanup.h"
-#include "src/volume/stats/descriptive.h"
+#include "src/volume/stats/histogram.h"
+#include "src/volume/stats/moments.h"
+#include "src/volume/stats/quantiles.h"
 #include "src/volume/stats/select.h"
 #include "src/volume/stats/stats.h"
 #include "src/volume/stats/values.h"

@@ -12,7 +12,9 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
-#include "src/volume/stats/descriptive.h"
+#include "src/volume/stats/histogram.h"
+#include "src/volume/stats/moments.h"
+#include "src/volume/stats/quantiles.h"
 #include "src/volume/stats/select.h"
 #include "src/volume/stats/stats.h"
 #include "src/volume/stats/values.h"
@@ -168,69 +170,47 @@ struct wide {
 };
 
 static void
-take_block (struct wide *wide, double *values, uint64_t *keys, size_t n)
-{
-  struct radio_stats *stats = wide->stats;
-  if (wide->slope != 1 || wide->inter != 0)
-    for (size_t i = 0; i < n; i++)
-      values[i] = values[i] * wide->slope + wide->inter;
-
-  /* Move finite values and their keys to the front. */
-  size_t nfinite = 0;
-  for (size_t i = 0; i < n; i++) {
-    double value = values[i];
-    if (isfinite (value)) {
-      values[nfinite] = value;
-      keys[nfinite++] = keys[i];
-    }
-    else if (wide->first_pass && isnan (value))
-      stats->nan_count++;
-    else if (wide->first_pass) {
-      stats->inf_count++;
-      extend_range (stats, value, value);
-    }
-  }
-  rd_select_add (wide->select, keys, nfinite);
-  if (wide->first_pass)
-    rd_moments_add (&wide->moments, values, nfinite);
-  if (wide->binning)
-    for (size_t i = 0; i < nfinite; i++)
-      stats->histogram[rd_bins_index (&wide->bins, values[i])]++;
-}
-
-static void
 take_elements (void *sink, const void *elements, size_t n)
 {
   struct wide *wide = sink;
+  struct radio_stats *stats = wide->stats;
   double values[BLOCK_COUNT];
   uint64_t keys[BLOCK_COUNT];
   size_t item_nbytes = radio_dtype_nbytes (wide->dtype);
   const unsigned char *at = elements;
   if (wide->first_pass)
-    wide->stats->count += n;
+    stats->count += n;
   while (n > 0) {
     size_t count = n < BLOCK_COUNT ? n : BLOCK_COUNT;
     rd_values_load (wide->dtype, at, count, values, keys);
-    take_block (wide, values, keys, count);
+    if (wide->slope != 1 || wide->inter != 0)
+      for (size_t i = 0; i < count; i++)
+        values[i] = values[i] * wide->slope + wide->inter;
+
+    /* Move finite values and their keys to the front. */
+    size_t nfinite = 0;
+    for (size_t i = 0; i < count; i++) {
+      double value = values[i];
+      if (isfinite (value)) {
+        values[nfinite] = value;
+        keys[nfinite++] = keys[i];
+      }
+      else if (wide->first_pass && isnan (value))
+        stats->nan_count++;
+      else if (wide->first_pass) {
+        stats->inf_count++;
+        extend_range (stats, value, value);
+      }
+    }
+    rd_select_add (wide->select, keys, nfinite);
+    if (wide->first_pass)
+      rd_moments_add (&wide->moments, values, nfinite);
+    if (wide->binning)
+      for (size_t i = 0; i < nfinite; i++)
+        stats->histogram[rd_bins_index (&wide->bins, values[i])]++;
     at += count * item_nbytes;
     n -= count;
   }
-}
-
-/* Set the statistics that the first pass has determined. */
-static void
-finish_first_pass (struct wide *wide)
-{
-  const struct rd_moments *moments = &wide->moments;
-  struct radio_stats *stats = wide->stats;
-  extend_range (stats, moments->min, moments->max);
-  stats->mean = moments->mean;
-  stats->std = rd_moments_std (moments);
-  rd_bins_set (&wide->bins, moments->min, moments->max);
-  stats->bin_low = wide->bins.edges[0];
-  stats->bin_high = wide->bins.edges[RADIO_STATS_NBINS];
-  wide->first_pass = false;
-  wide->binning = true;
 }
 
 static enum radio_status
@@ -243,10 +223,18 @@ compute_wide (enum radio_dtype dtype, double slope, double inter,
                        .stats = stats, .select = select,
                        .first_pass = true };
   RD_TRY (scan (source, take_elements, &wide));
-  uint64_t count = wide.moments.count;
+  const struct rd_moments *moments = &wide.moments;
+  uint64_t count = moments->count;
   if (count == 0)
     return RADIO_OK;
-  finish_first_pass (&wide);
+  extend_range (stats, moments->min, moments->max);
+  stats->mean = moments->mean;
+  stats->std = rd_moments_std (moments);
+  rd_bins_set (&wide.bins, moments->min, moments->max);
+  stats->bin_low = wide.bins.edges[0];
+  stats->bin_high = wide.bins.edges[RADIO_STATS_NBINS];
+  wide.first_pass = false;
+  wide.binning = true;
 
   /* Ranks of values as ranks of keys, which a negative slope reverses; they
    * stay ascending. */

@@ -96,47 +96,36 @@ rd_select_close (struct rd_select *select)
   rd_free (select);
 }
 
-static void
-add_first (struct rd_select *select, const uint64_t *keys, size_t n)
+void
+rd_select_add (struct rd_select *select, const uint64_t *keys, size_t n)
 {
-  uint64_t *counts = select->groups[0].counts;
-  unsigned shift = select->groups[0].shift;
   uint64_t low = select->min_key, high = select->max_key;
-  for (size_t i = 0; i < n; i++) {
-    low = keys[i] < low ? keys[i] : low;
-    high = keys[i] > high ? keys[i] : high;
-    counts[keys[i] >> shift]++;
+  if (select->first_pass) {
+    uint64_t *counts = select->groups[0].counts;
+    unsigned shift = select->groups[0].shift;
+    for (size_t i = 0; i < n; i++) {
+      low = keys[i] < low ? keys[i] : low;
+      high = keys[i] > high ? keys[i] : high;
+      counts[keys[i] >> shift]++;
+    }
+    select->min_key = low;
+    select->max_key = high;
+    return;
   }
-  select->min_key = low;
-  select->max_key = high;
-}
-
-/* A key outside the range of the first pass belongs to data that changed;
- * narrowing will miss the keys that it replaced. */
-static void
-add_further (struct rd_select *select, const uint64_t *keys, size_t n)
-{
   const struct group *end = select->groups + select->ngroups;
   for (size_t i = 0; i < n; i++) {
     uint64_t key = keys[i];
-    if (key < select->min_key || key > select->max_key)
+    /* A key outside the range of the first pass belongs to data that
+     * changed; narrowing will miss the keys that it replaced. */
+    if (key < low || key > high)
       continue;
-    const struct group *g = select->groups
-      + select->map[(key - select->min_key) >> select->map_shift];
+    const struct group *g
+      = select->groups + select->map[(key - low) >> select->map_shift];
     while (g < end && key > g->high)
       g++;
     if (g < end && key >= g->low)
       g->counts[(key - g->low) >> g->shift]++;
   }
-}
-
-void
-rd_select_add (struct rd_select *select, const uint64_t *keys, size_t n)
-{
-  if (select->first_pass)
-    add_first (select, keys, n);
-  else
-    add_further (select, keys, n);
 }
 
 /* Assign a wanted rank, which is in a bucket, to the next pass's group of
