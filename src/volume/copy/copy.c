@@ -252,23 +252,6 @@ write_volume (struct rd_copy *copy)
                      copy->to_path);
 }
 
-/* True if the same copy may be resumed after a failure. */
-static bool
-is_resumable (enum radio_status status)
-{
-  switch (status) {
-  case RADIO_ERROR_IO:
-  case RADIO_ERROR_NO_SPACE:
-  case RADIO_ERROR_PERMISSION:
-  case RADIO_ERROR_MEMORY:
-  case RADIO_ERROR_LIMIT:
-  case RADIO_ERROR_CANCELLED:
-    return true;
-  default:
-    return false;
-  }
-}
-
 static enum radio_status
 copy_volume (struct rd_copy *copy, const char *collection)
 {
@@ -288,10 +271,17 @@ copy_volume (struct rd_copy *copy, const char *collection)
   enum radio_status status = write_volume (copy);
   for (size_t i = 0; i < copy->nlevels; i++)
     rd_io_unlock (RD_STEAL (copy->levels[i].lock));
-  /* The objects stay for the next copy, if it can resume; else they are
-   * removed, unless a volume names them.  The thread's message is kept. */
-  uint64_t n = copy->sent_count + copy->there_count;
-  if (copy->is_ours || (n > 0 && is_resumable (status)))
+  /* The objects stay for the next copy, if the same one can be resumed after
+   * the failure; else they are removed, unless a volume names them.  The
+   * thread's message is kept. */
+  bool has_objects = copy->sent_count + copy->there_count > 0;
+  bool may_resume = status == RADIO_ERROR_IO
+                    || status == RADIO_ERROR_NO_SPACE
+                    || status == RADIO_ERROR_PERMISSION
+                    || status == RADIO_ERROR_MEMORY
+                    || status == RADIO_ERROR_LIMIT
+                    || status == RADIO_ERROR_CANCELLED;
+  if (copy->is_ours || (has_objects && may_resume))
     return status;
   rd_error_save (&error, status);
   rd_collect_quietly (copy->to, copy->to_path);

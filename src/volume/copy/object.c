@@ -31,15 +31,6 @@ struct reader {
   pthread_cond_t done;
 };
 
-/* cuts are open, or have no tiles, and stay until the reader is closed. */
-static void
-reader_open (struct reader *reader, struct rd_object_pieces *cuts)
-{
-  *reader = (struct reader) { .cuts = cuts };
-  pthread_mutex_init (&reader->mutex, NULL);
-  pthread_cond_init (&reader->done, NULL);
-}
-
 static void
 on_read_done (struct rd_io_get *get)
 {
@@ -83,6 +74,8 @@ request_piece (struct reader *reader, struct piece_read *read)
   return RADIO_OK;
 }
 
+/* Reads the next piece, which stays until the next call; *result is NULL
+ * after the last one. */
 static enum radio_status
 next_piece (struct reader *reader, const struct piece_read **result)
 {
@@ -106,15 +99,6 @@ next_piece (struct reader *reader, const struct piece_read **result)
   if (other->is_requested)
     reader->turn = !reader->turn;
   return RADIO_OK;
-}
-
-/* Reads the next piece, which stays until the next call; *read is NULL after
- * the last one. */
-static enum radio_status
-reader_next (struct reader *reader, const struct piece_read **read)
-{
-  RD_SCOPE ("read", RD_IN_OPERATION);
-  return rd_scope_end_with (next_piece (reader, read));
 }
 
 /* Pending requests write into the buffers, so they are waited for. */
@@ -161,20 +145,38 @@ cuts_of (const struct rd_copy *copy, const struct rd_copy_object *object,
   };
 }
 
+/* Reads an object, piece by piece.  With scratch its tiles are verified, with
+ * a writer its bytes are appended to that, and counted as progress.  *crc,
+ * unless NULL, is of all bytes.  cuts are open, or have no tiles. */
 static enum radio_status
-check_pieces (struct rd_copy *copy, struct rd_object_pieces *cuts,
-              struct rd_scratch *scratch)
+read_object (struct rd_copy *copy, struct rd_object_pieces *cuts,
+             struct rd_scratch *scratch, struct rd_io_writer *writer,
+             uint32_t *crc)
 {
-  struct reader reader RD_CLEANUP (reader_close);
+  struct reader reader RD_CLEANUP (reader_close) = { .cuts = cuts };
   const struct piece_read *read;
-  reader_open (&reader, cuts);
+  pthread_mutex_init (&reader.mutex, NULL);
+  pthread_cond_init (&reader.done, NULL);
+  if (crc)
+    *crc = 0;
   for (;;) {
-    RD_TRY (reader_next (&reader, &read));
+    {
+      RD_SCOPE ("read", RD_IN_OPERATION);
+      RD_TRY (rd_scope_end_with (next_piece (&reader, &read)));
+    }
     if (read == NULL)
       return RADIO_OK;
-    RD_TRY (rd_object_pieces_verify (cuts, &read->piece, read->buffer.data,
-                                     scratch));
-    RD_TRY (rd_copy_progress (copy, 0));
+    const struct rd_part part = { read->buffer.data, read->buffer.nbytes };
+    if (scratch)
+      RD_TRY (rd_object_pieces_verify (cuts, &read->piece, part.data,
+                                       scratch));
+    if (crc)
+      *crc = rd_crc32c (*crc, part.data, part.nbytes);
+    if (writer) {
+      RD_SCOPE ("write", RD_IN_OPERATION);
+      RD_TRY (rd_scope_end_with (writer->ops->append (writer, &part, 1)));
+    }
+    RD_TRY (rd_copy_progress (copy, writer ? part.nbytes : 0));
   }
 }
 
@@ -206,50 +208,12 @@ check_exists (struct rd_copy *copy, const struct rd_copy_object *object,
                      || memcmp (cuts.index.data, source->index.data,
                                 cuts.index.nbytes) == 0);
   if (is_same)
-    status = check_pieces (copy, &cuts, scratch);
+    status = read_object (copy, &cuts, scratch, NULL, NULL);
   *exists = is_same && status == RADIO_OK;
   bool is_damaged = status == RADIO_ERROR_FORMAT
                     || status == RADIO_ERROR_CHECKSUM
                     || status == RADIO_ERROR_NOT_FOUND;
   return is_damaged ? RADIO_OK : status;
-}
-
-static enum radio_status
-append_piece (struct rd_io_writer *writer, const struct rd_buffer *bytes)
-{
-  RD_SCOPE ("write", RD_IN_OPERATION);
-  const struct rd_part part = { bytes->data, bytes->nbytes };
-  return rd_scope_end_with (writer->ops->append (writer, &part, 1));
-}
-
-static enum radio_status
-commit_writer (struct rd_io_writer *writer)
-{
-  RD_SCOPE ("write", RD_IN_OPERATION);
-  return rd_scope_end_with (writer->ops->commit (writer));
-}
-
-/* *crc is of all bytes sent. */
-static enum radio_status
-send_pieces (struct rd_copy *copy, struct rd_object_pieces *source,
-             struct rd_scratch *scratch, struct rd_io_writer *writer,
-             uint32_t *crc)
-{
-  struct reader reader RD_CLEANUP (reader_close);
-  const struct piece_read *read;
-  reader_open (&reader, source);
-  *crc = 0;
-  for (;;) {
-    RD_TRY (reader_next (&reader, &read));
-    if (read == NULL)
-      return RADIO_OK;
-    const struct rd_buffer *bytes = &read->buffer;
-    RD_TRY (rd_object_pieces_verify (source, &read->piece, bytes->data,
-                                     scratch));
-    *crc = rd_crc32c (*crc, bytes->data, bytes->nbytes);
-    RD_TRY (append_piece (writer, bytes));
-    RD_TRY (rd_copy_progress (copy, bytes->nbytes));
-  }
 }
 
 static enum radio_status
@@ -279,16 +243,8 @@ verify_object (struct rd_copy *copy, const struct rd_copy_object *object,
     return RADIO_OK;
 
   struct rd_object_pieces cuts = cuts_of (copy, object, false);
-  struct reader reader RD_CLEANUP (reader_close);
-  const struct piece_read *read;
-  uint32_t now = 0;
-  reader_open (&reader, &cuts);
-  RD_TRY (reader_next (&reader, &read));
-  while (read) {
-    now = rd_crc32c (now, read->buffer.data, read->buffer.nbytes);
-    RD_TRY (rd_copy_progress (copy, 0));
-    RD_TRY (reader_next (&reader, &read));
-  }
+  uint32_t now;
+  RD_TRY (read_object (copy, &cuts, NULL, NULL, &now));
   return now == crc ? RADIO_OK
                     : fail_differs (copy, object->to_key, "reads otherwise");
 }
@@ -304,34 +260,32 @@ rd_copy_check_may_write (const struct rd_copy *copy, const char *key)
 }
 
 static enum radio_status
-send_object (struct rd_copy *copy, const struct rd_copy_object *object,
+copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
              struct rd_object_pieces *source, struct rd_scratch *scratch)
 {
   struct rd_io_writer *writer RD_CLEANUP (rd_cleanup_io_writer) = NULL;
   struct rd_io *io = copy->to->io;
+  bool exists;
   uint32_t crc;
+  RD_TRY (rd_object_pieces_open (source, scratch));
+  RD_TRY (check_exists (copy, object, source, scratch, &exists));
+  if (exists) {
+    copy->was_there[object->i] = true;
+    atomic_fetch_add (&copy->there_count, 1);
+    atomic_fetch_add (&copy->there_nbytes, object->nbytes);
+    return rd_copy_progress (copy, object->nbytes);
+  }
   RD_TRY (rd_copy_check_may_write (copy, object->to_key));
   RD_TRY (io->ops->create (io, object->to_key, &writer));
-  RD_TRY (send_pieces (copy, source, scratch, writer, &crc));
-  RD_TRY (commit_writer (RD_STEAL (writer)));
+  RD_TRY (read_object (copy, source, scratch, writer, &crc));
+  {
+    RD_SCOPE ("write", RD_IN_OPERATION);
+    struct rd_io_writer *complete = RD_STEAL (writer);
+    RD_TRY (rd_scope_end_with (complete->ops->commit (complete)));
+  }
   atomic_fetch_add (&copy->sent_count, 1);
   atomic_fetch_add (&copy->sent_nbytes, object->nbytes);
   return verify_object (copy, object, crc);
-}
-
-static enum radio_status
-copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
-             struct rd_object_pieces *source, struct rd_scratch *scratch)
-{
-  bool exists;
-  RD_TRY (rd_object_pieces_open (source, scratch));
-  RD_TRY (check_exists (copy, object, source, scratch, &exists));
-  if (!exists)
-    return send_object (copy, object, source, scratch);
-  copy->was_there[object->i] = true;
-  atomic_fetch_add (&copy->there_count, 1);
-  atomic_fetch_add (&copy->there_nbytes, object->nbytes);
-  return rd_copy_progress (copy, object->nbytes);
 }
 
 enum radio_status

@@ -32,19 +32,6 @@ struct listing {
   const struct rd_copy_level *level;
 };
 
-/* Parse the next number of a key; too large ones exceed any grid. */
-static bool
-parse_number (const char **text, uint64_t *number)
-{
-  *text += strcspn (*text, "0123456789");
-  if (**text == '\0')
-    return false;
-  for (*number = 0; **text >= '0' && **text <= '9'; ++*text)
-    *number = rd_add_sat (rd_mul_sat (*number, 10),
-                          (uint64_t) (**text - '0'));
-  return true;
-}
-
 /* Mark the object as listed if its key is one of the level's chunks. */
 static enum radio_status
 add_listed (const struct rd_io_entry *entry, void *user_data)
@@ -54,12 +41,19 @@ add_listed (const struct rd_io_entry *entry, void *user_data)
   const struct rd_layout *layout = &level->array->layout;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 }, place = 0;
   char same[RD_CHUNK_KEY_NBYTES];
-  const char *rest = entry->name;
+  const char *p = entry->name;
   for (size_t axis = 0; axis < layout->rank; axis++) {
-    if (!parse_number (&rest, &chunk[axis])
-        || chunk[axis] >= layout->chunks[axis])
+    uint64_t number = 0;
+    p += strcspn (p, "0123456789");
+    if (*p == '\0')
       return RADIO_OK;
-    place = place * layout->chunks[axis] + chunk[axis];
+    /* Too large numbers exceed any grid. */
+    for (; *p >= '0' && *p <= '9'; p++)
+      number = rd_add_sat (rd_mul_sat (number, 10), (uint64_t) (*p - '0'));
+    if (number >= layout->chunks[axis])
+      return RADIO_OK;
+    chunk[axis] = number;
+    place = place * layout->chunks[axis] + number;
   }
   rd_chunk_key (level->array->doc, chunk, same);
   if (strcmp (entry->name, same) == 0)

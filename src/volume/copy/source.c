@@ -30,34 +30,6 @@ parse_text (const struct rd_buffer *text, const char *where,
                         document);
 }
 
-/* Parse the volume's document.  Other programs' volumes are refused: their
- * levels have names that could clash with those of other volumes, and that
- * gc does not recognise. */
-static enum radio_status
-parse_volume (struct rd_copy *copy, struct json_object *document,
-              const char *where, struct rd_group_doc **group)
-{
-  enum rd_node node;
-  RD_TRY (rd_document_node (document, where, &node));
-  if (node == RD_NODE_ARRAY)
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: an array, not a volume",
-                    copy->path);
-  RD_TRY (rd_group_doc_parse (document, where, group));
-  RD_TRY (rd_volume_open_group (copy->from, copy->path, *group,
-                                &copy->volume));
-  RD_TRY (rd_group_levels ((*group)->attributes, &copy->names));
-  if (rd_json_member ((*group)->attributes, "radio") == NULL)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: another program than radio "
-                    "wrote it (it has no attributes.radio): only radio's "
-                    "volumes are copied", copy->path);
-  for (size_t i = 0; i < copy->names.n; i++)
-    if (!rd_is_level_name (copy->names.items[i]))
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: its level \"%s\" has no "
-                      "name of radio's: it cannot be copied", copy->path,
-                      copy->names.items[i]);
-  return RADIO_OK;
-}
-
 static enum radio_status
 open_level (struct rd_copy *copy, const struct rd_group_doc *group,
             struct rd_copy_level *level)
@@ -87,27 +59,11 @@ open_level (struct rd_copy *copy, const struct rd_group_doc *group,
   return RADIO_OK;
 }
 
-/* Count the objects of a level: all chunks of its grid. */
-static enum radio_status
-count_objects (struct rd_copy *copy, struct rd_copy_level *level)
-{
-  const struct rd_layout *layout = &level->array->layout;
-  uint64_t nbytes;
-  level->first = copy->nobjects;
-  level->n = 1;
-  for (size_t i = 0; i < layout->rank; i++)
-    level->n = rd_mul_sat (level->n, layout->chunks[i]);
-  copy->nobjects = rd_add_sat (copy->nobjects, level->n);
-  nbytes = rd_mul_sat (copy->nobjects, sizeof *copy->sizes
-                                       + sizeof *copy->was_there
-                                       + sizeof *copy->listed);
-  return rd_context_allows (copy->to->context, nbytes,
-                            "the list of shards");
-}
-
 static enum radio_status
 open_levels (struct rd_copy *copy, const struct rd_group_doc *group)
 {
+  size_t each = sizeof *copy->sizes + sizeof *copy->was_there
+                + sizeof *copy->listed;
   copy->levels = rd_calloc (copy->names.n, sizeof *copy->levels);
   if (copy->levels == NULL)
     return rd_fail_memory (copy->names.n * sizeof *copy->levels);
@@ -116,7 +72,16 @@ open_levels (struct rd_copy *copy, const struct rd_group_doc *group)
     struct rd_copy_level *level = &copy->levels[i];
     level->name = copy->names.items[i];
     RD_TRY (open_level (copy, group, level));
-    RD_TRY (count_objects (copy, level));
+    /* The objects of a level: all chunks of its grid. */
+    const struct rd_layout *layout = &level->array->layout;
+    level->first = copy->nobjects;
+    level->n = 1;
+    for (size_t axis = 0; axis < layout->rank; axis++)
+      level->n = rd_mul_sat (level->n, layout->chunks[axis]);
+    copy->nobjects = rd_add_sat (copy->nobjects, level->n);
+    RD_TRY (rd_context_allows (copy->to->context,
+                               rd_mul_sat (copy->nobjects, each),
+                               "the list of shards"));
   }
   copy->sizes = rd_calloc (copy->nobjects + 1, sizeof *copy->sizes);
   copy->was_there = rd_calloc (copy->nobjects + 1, sizeof *copy->was_there);
@@ -125,12 +90,15 @@ open_levels (struct rd_copy *copy, const struct rd_group_doc *group)
                      : rd_fail_memory (copy->nobjects * sizeof *copy->sizes);
 }
 
+/* Other programs' volumes are refused: their levels have names that could
+ * clash with those of other volumes, and that gc does not recognise. */
 enum radio_status
 rd_copy_load (struct rd_copy *copy)
 {
   RD_SCOPE ("open volume", RD_IN_METADATA);
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
+  enum rd_node node;
   char *where RD_FREE = rd_document_key (copy->path);
   if (where == NULL)
     return RADIO_ERROR_MEMORY;
@@ -140,7 +108,23 @@ rd_copy_load (struct rd_copy *copy)
                     copy->path, copy->from->io->uri);
   RD_TRY (status);
   RD_TRY (parse_text (&copy->text, where, &document));
-  RD_TRY (parse_volume (copy, document, where, &group));
+  RD_TRY (rd_document_node (document, where, &node));
+  if (node == RD_NODE_ARRAY)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: an array, not a volume",
+                    copy->path);
+  RD_TRY (rd_group_doc_parse (document, where, &group));
+  RD_TRY (rd_volume_open_group (copy->from, copy->path, group,
+                                &copy->volume));
+  RD_TRY (rd_group_levels (group->attributes, &copy->names));
+  if (rd_json_member (group->attributes, "radio") == NULL)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: another program than radio "
+                    "wrote it (it has no attributes.radio): only radio's "
+                    "volumes are copied", copy->path);
+  for (size_t i = 0; i < copy->names.n; i++)
+    if (!rd_is_level_name (copy->names.items[i]))
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: its level \"%s\" has no "
+                      "name of radio's: it cannot be copied", copy->path,
+                      copy->names.items[i]);
   return open_levels (copy, group);
 }
 
