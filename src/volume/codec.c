@@ -27,15 +27,6 @@ static const struct preset presets[] = {
 
 #define NPRESETS (sizeof presets / sizeof presets[0])
 
-static const struct preset *
-find_preset (const char *name)
-{
-  for (size_t i = 0; i < NPRESETS; i++)
-    if (strcmp (presets[i].name, name) == 0)
-      return &presets[i];
-  return NULL;
-}
-
 /* Append {name, configuration} and return the configuration.  Always an
  * object, as readers of Zarr 3.0 want it. */
 static struct json_object *
@@ -72,19 +63,6 @@ add_bytes (struct rd_json_make *make, struct json_object *codecs,
   rd_make_string (make, configuration, "endian", "little");
 }
 
-static void
-add_blosc (struct rd_json_make *make, struct json_object *codecs,
-           const struct preset *preset, size_t item_nbytes)
-{
-  struct json_object *to = add_codec (make, codecs, "blosc");
-  rd_make_string (make, to, "cname", preset->cname);
-  rd_make_u64 (make, to, "clevel", (uint64_t) preset->clevel);
-  rd_make_string (make, to, "shuffle",
-                  item_nbytes == 1 ? preset->byte_shuffle : preset->shuffle);
-  rd_make_u64 (make, to, "typesize", item_nbytes);
-  rd_make_u64 (make, to, "blocksize", 0);
-}
-
 static enum radio_status
 preset_codecs (const struct preset *preset, const struct rd_type *type,
                struct json_object **codecs)
@@ -92,8 +70,16 @@ preset_codecs (const struct preset *preset, const struct rd_type *type,
   struct rd_json_make make = { false };
   struct json_object *list = json_object_new_array ();
   add_bytes (&make, list, type->unit_nbytes);
-  if (preset->cname)
-    add_blosc (&make, list, preset, type->item_nbytes);
+  if (preset->cname) {
+    struct json_object *to = add_codec (&make, list, "blosc");
+    rd_make_string (&make, to, "cname", preset->cname);
+    rd_make_u64 (&make, to, "clevel", (uint64_t) preset->clevel);
+    rd_make_string (&make, to, "shuffle",
+                    type->item_nbytes == 1 ? preset->byte_shuffle
+                                           : preset->shuffle);
+    rd_make_u64 (&make, to, "typesize", type->item_nbytes);
+    rd_make_u64 (&make, to, "blocksize", 0);
+  }
   add_plain_codec (&make, list, "crc32c");
   return rd_make_end (&make, list, codecs);
 }
@@ -123,10 +109,12 @@ rd_codec_choose (const char *codec, const struct rd_type *type,
 {
   if (codec == NULL)
     codec = "medium";
-  const struct preset *preset = find_preset (codec);
-  *name = preset ? preset->name : "";
-  if (preset)
-    return preset_codecs (preset, type, codecs);
+  for (size_t i = 0; i < NPRESETS; i++)
+    if (strcmp (presets[i].name, codec) == 0) {
+      *name = presets[i].name;
+      return preset_codecs (&presets[i], type, codecs);
+    }
+  *name = "";
   if (codec[0] == '[')
     return given_codecs (codec, codecs);
   return rd_fail (RADIO_ERROR_ARGUMENT,
@@ -176,44 +164,6 @@ add_fill_value (struct rd_json_make *make, struct json_object *array,
   }
 }
 
-static void
-add_sharding (struct rd_json_make *make, struct json_object *array,
-              size_t rank, const uint64_t *tile_shape,
-              struct json_object *codecs)
-{
-  struct json_object *outer = rd_make_list_in (make, array, "codecs");
-  struct json_object *to = add_codec (make, outer, "sharding_indexed");
-  rd_make_member (make, to, "chunk_shape",
-                  rd_make_shape (make, rank, tile_shape));
-  rd_make_member (make, to, "codecs", json_object_get (codecs));
-  struct json_object *index = rd_make_list_in (make, to, "index_codecs");
-  add_bytes (make, index, 8);
-  add_plain_codec (make, index, "crc32c");
-  rd_make_string (make, to, "index_location", "end");
-}
-
-static void
-add_dimension_names (struct rd_json_make *make, struct json_object *array,
-                     const char *axes)
-{
-  struct json_object *names = rd_make_list_in (make, array,
-                                               "dimension_names");
-  for (; *axes; axes++)
-    rd_make_item (make, names, json_object_new_string_len (axes, 1));
-}
-
-/* The codecs may be the user's: an error in them is the caller's mistake, not
- * the store's. */
-static enum radio_status
-check_document (struct json_object *document)
-{
-  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
-  enum radio_status status = rd_array_doc_parse (document, "codec", &doc);
-  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
-    return RADIO_ERROR_ARGUMENT;
-  return status;
-}
-
 enum radio_status
 rd_level_document (const struct rd_nifti *nifti,
                    const struct rd_tiling *tiling,
@@ -226,12 +176,31 @@ rd_level_document (const struct rd_nifti *nifti,
                    rd_type_name (&nifti->type, buffer),
                    tiling->shard_shape);
   add_fill_value (&make, array, nifti->type.dtype);
-  add_sharding (&make, array, nifti->rank, tiling->tile_shape, codecs);
-  add_dimension_names (&make, array, nifti->axes);
 
+  struct json_object *outer = rd_make_list_in (&make, array, "codecs");
+  struct json_object *to = add_codec (&make, outer, "sharding_indexed");
+  rd_make_member (&make, to, "chunk_shape",
+                  rd_make_shape (&make, nifti->rank, tiling->tile_shape));
+  rd_make_member (&make, to, "codecs", json_object_get (codecs));
+  struct json_object *index = rd_make_list_in (&make, to, "index_codecs");
+  add_bytes (&make, index, 8);
+  add_plain_codec (&make, index, "crc32c");
+  rd_make_string (&make, to, "index_location", "end");
+
+  struct json_object *names
+    = rd_make_list_in (&make, array, "dimension_names");
+  for (const char *p = nifti->axes; *p; p++)
+    rd_make_item (&make, names, json_object_new_string_len (p, 1));
+
+  /* The codecs may be the user's: an error in them is the caller's mistake,
+   * not the store's. */
   struct json_object *made RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
   RD_TRY (rd_make_end (&make, array, &made));
-  RD_TRY (check_document (made));
+  enum radio_status status = rd_array_doc_parse (made, "codec", &doc);
+  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
+    return RADIO_ERROR_ARGUMENT;
+  RD_TRY (status);
   *document = RD_STEAL (made);
   return RADIO_OK;
 }

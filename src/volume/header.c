@@ -36,43 +36,40 @@ rd_header_write (struct radio_store *store, const char *path,
   return rd_io_put (store->io, key, text, nbytes, RD_PUT_REPLACE);
 }
 
-static enum radio_status
-compare_array (struct radio_array *array, const struct rd_buffer *prefix,
-               bool *matches)
-{
-  struct radio_array_info info;
-  radio_array_info (array, &info);
-  if (info.rank != 1 || info.shape[0] != prefix->nbytes
-      || info.dtype != RADIO_UINT8) {
-    rd_fail (RADIO_ERROR_FORMAT, "%s: not the %zu bytes of uint8 that "
-             "attributes.radio.nifti has", array->path, prefix->nbytes);
-    return RADIO_OK;
-  }
-  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
-  struct radio_box box = { 1, { 0 }, { prefix->nbytes } };
-  RD_TRY (rd_buffer_reserve (&bytes, prefix->nbytes + 1));
-  RD_TRY (radio_array_read (array, &box, RADIO_UINT8, bytes.data,
-                            prefix->nbytes, NULL));
-  *matches = memcmp (bytes.data, prefix->data, prefix->nbytes) == 0;
-  if (!*matches)
-    rd_fail (RADIO_ERROR_CHECKSUM, "%s: differs from the header in "
-             "attributes.radio.nifti", array->path);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_header_matches (struct radio_store *store, const char *path,
                    const struct rd_buffer *prefix, bool *matches)
 {
   struct radio_array *array RD_CLEANUP (rd_cleanup_array) = NULL;
+  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
+  struct radio_array_info info = { 0 };
   char *key RD_FREE = rd_key_join (path, RD_HEADER_NAME);
   *matches = false;
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
   enum radio_status status = radio_array_open (store, key, &array);
+  if (status == RADIO_OK) {
+    radio_array_info (array, &info);
+    if (info.rank != 1 || info.shape[0] != prefix->nbytes
+        || info.dtype != RADIO_UINT8)
+      status = rd_fail (RADIO_ERROR_FORMAT, "%s: not the %zu bytes of uint8 "
+                        "that attributes.radio.nifti has", key,
+                        prefix->nbytes);
+  }
   if (status == RADIO_OK)
-    status = compare_array (array, prefix, matches);
+    status = rd_buffer_reserve (&bytes, prefix->nbytes + 1);
+  if (status == RADIO_OK) {
+    const struct radio_box box = { 1, { 0 }, { prefix->nbytes } };
+    status = radio_array_read (array, &box, RADIO_UINT8, bytes.data,
+                               prefix->nbytes, NULL);
+  }
   switch (status) {
+  case RADIO_OK:
+    *matches = memcmp (bytes.data, prefix->data, prefix->nbytes) == 0;
+    if (!*matches)
+      rd_fail (RADIO_ERROR_CHECKSUM, "%s: differs from the header in "
+               "attributes.radio.nifti", key);
+    return RADIO_OK;
   case RADIO_ERROR_NOT_FOUND:
   case RADIO_ERROR_FORMAT:
   case RADIO_ERROR_UNSUPPORTED:

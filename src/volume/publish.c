@@ -31,30 +31,25 @@ rd_publish_check_path (struct radio_store *store, const char *path,
   return status == RADIO_OK ? RADIO_OK : rd_fail_in (status, "'%s'", path);
 }
 
-static enum radio_status
-put_collection (struct radio_store *store, const char *collection)
-{
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
-  char *key RD_FREE = rd_document_key (collection);
-  size_t nbytes;
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_group_doc_write (NULL, NULL, &document));
-  const char *text = rd_document_text (document, &nbytes);
-  if (text == NULL)
-    return RADIO_ERROR_MEMORY;
-  enum radio_status status = rd_io_put (store->io, key, text, nbytes,
-                                        RD_PUT_IF_ABSENT);
-  return status == RADIO_ERROR_EXISTS ? RADIO_OK : status;
-}
-
 enum radio_status
 rd_publish_collection (struct radio_store *store, const char *collection)
 {
   enum rd_kind kind;
   RD_TRY (rd_node_kind (store, collection, &kind));
   if (kind == RD_KIND_NONE) {
-    RD_TRY (put_collection (store, collection));
+    struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+    char *key RD_FREE = rd_document_key (collection);
+    size_t nbytes;
+    if (key == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (rd_group_doc_write (NULL, NULL, &document));
+    const char *text = rd_document_text (document, &nbytes);
+    if (text == NULL)
+      return RADIO_ERROR_MEMORY;
+    enum radio_status status = rd_io_put (store->io, key, text, nbytes,
+                                          RD_PUT_IF_ABSENT);
+    if (status != RADIO_ERROR_EXISTS)
+      RD_TRY (status);
     RD_TRY (rd_node_kind (store, collection, &kind));
   }
   if (kind == RD_KIND_GROUP)

@@ -117,7 +117,6 @@ struct taking {
 };
 
 struct run {
-  const struct rd_stream *stream;
   struct rd_pool *pool;
   struct rd_slabs slabs;
   struct taking taking;
@@ -156,25 +155,6 @@ end_run (struct run *run)
   rd_free (run->rooms[1]);
 }
 
-/* Compute the bytes of the thickest slab, which is the first or second. */
-static enum radio_status
-slab_room (const struct run *run, size_t *room)
-{
-  const struct rd_stream *stream = run->stream;
-  uint64_t nbytes = stream->item_nbytes;
-  bool wraps = false;
-  for (size_t place = run->slabs.cut; place < stream->box.rank; place++) {
-    uint64_t size = stream->box.size[stream->order[place]];
-    if (place == run->slabs.cut)
-      size = rd_min_u64 (size, run->slabs.step);
-    wraps |= rd_mul_overflows (nbytes, size, &nbytes);
-  }
-  *room = nbytes;
-  if (wraps || nbytes > SIZE_MAX / 4)
-    return rd_fail_memory (SIZE_MAX);
-  return RADIO_OK;
-}
-
 /* Read a slab with its bytes in the stream's order.  It fits into memory, so
  * its size does not overflow. */
 static enum radio_status
@@ -196,29 +176,6 @@ read_slab (const struct rd_stream *stream, const struct radio_box *slab,
                              stream->scaling);
 }
 
-static enum radio_status
-run_slabs (struct run *run)
-{
-  struct taking *taking = &run->taking;
-  struct radio_box slab;
-  int turn = 0;
-  rd_slabs_first (run->stream, &run->slabs, &slab);
-  do {
-    size_t nbytes;
-    RD_TRY (read_slab (run->stream, &slab, run->rooms[turn], &nbytes));
-    RD_TRY (wait_taken (run));
-    taking->job = (struct rd_job) {
-      .run = take_slab, .n = 1, .site = run->stream->site,
-    };
-    taking->data = run->rooms[turn];
-    taking->nbytes = nbytes;
-    RD_TRY (rd_pool_start (run->pool, &taking->job));
-    taking->started = true;
-    turn ^= 1;
-  } while (rd_slabs_next (run->stream, &run->slabs, &slab));
-  return wait_taken (run);
-}
-
 enum radio_status
 rd_stream_run (const struct rd_stream *stream, rd_stream_fn *take,
                void *user_data)
@@ -227,20 +184,44 @@ rd_stream_run (const struct rd_stream *stream, rd_stream_fn *take,
   if (radio_box_count (&stream->box) == 0)
     return RADIO_OK;
   struct run run RD_CLEANUP (end_run) = {
-    .stream = stream, .pool = context->pool,
+    .pool = context->pool,
     .taking = { .take = take, .user_data = user_data },
   };
+  struct taking *taking = &run.taking;
   /* Two slabs in a quarter of the memory leave the rest to reading. */
   uint64_t max_nbytes = context->memory_limit_nbytes / 8;
   rd_slabs_choose (stream, stream->array->doc->tile_shape,
                    rd_min_u64 (SLAB_NBYTES, max_nbytes), max_nbytes,
                    &run.slabs);
-  size_t room;
-  RD_TRY (slab_room (&run, &room));
+
+  /* The thickest slab is the first or second. */
+  size_t cut_axis = stream->order[run.slabs.cut];
+  uint64_t room = rd_mul_sat (inner_nbytes (stream, run.slabs.cut),
+                              rd_min_u64 (stream->box.size[cut_axis],
+                                          run.slabs.step));
+  if (room > SIZE_MAX / 4)
+    return rd_fail_memory (SIZE_MAX);
   RD_TRY (rd_context_allows (context, 2 * room, "two slabs"));
   run.rooms[0] = rd_malloc (room);
   run.rooms[1] = rd_malloc (room);
   if (run.rooms[0] == NULL || run.rooms[1] == NULL)
     return rd_fail_memory (2 * room);
-  return run_slabs (&run);
+
+  struct radio_box slab;
+  int turn = 0;
+  rd_slabs_first (stream, &run.slabs, &slab);
+  do {
+    size_t nbytes;
+    RD_TRY (read_slab (stream, &slab, run.rooms[turn], &nbytes));
+    RD_TRY (wait_taken (&run));
+    taking->job = (struct rd_job) {
+      .run = take_slab, .n = 1, .site = stream->site,
+    };
+    taking->data = run.rooms[turn];
+    taking->nbytes = nbytes;
+    RD_TRY (rd_pool_start (run.pool, &taking->job));
+    taking->started = true;
+    turn ^= 1;
+  } while (rd_slabs_next (stream, &run.slabs, &slab));
+  return wait_taken (&run);
 }

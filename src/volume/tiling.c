@@ -45,19 +45,6 @@ set_tile (const struct rd_nifti *nifti, uint64_t z, uint64_t y, uint64_t x,
   }
 }
 
-/* Tiles of 16 to 32 KiB: they and their decoded form stay in a core's
- * private caches, and a small box does not decode much else. */
-static void
-set_balanced (const struct rd_nifti *nifti, struct rd_tiling *tiling)
-{
-  switch (nifti->type.item_nbytes) {
-  case 1: set_tile (nifti, 16, 32, 32, tiling); break;
-  case 2: case 4: set_tile (nifti, 8, 32, 32, tiling); break;
-  case 8: set_tile (nifti, 4, 32, 32, tiling); break;
-  default: set_tile (nifti, 4, 16, 32, tiling); break;
-  }
-}
-
 /* Planes across the head-foot axis, whichever axis of the file it is. */
 static void
 set_axial (const struct rd_tiling_input *input, struct rd_tiling *tiling)
@@ -77,27 +64,17 @@ set_axial (const struct rd_tiling_input *input, struct rd_tiling *tiling)
   set_tile (nifti, sizes[0], sizes[1], sizes[2], tiling);
 }
 
-/* Parses a positive number; false without one, or if it is too large. */
-static bool
-parse_size (const char **text, uint64_t *size)
-{
-  const char *p = *text;
-  *size = 0;
-  for (; *p >= '0' && *p <= '9' && p - *text < 10; p++)
-    *size = *size * 10 + (uint64_t) (*p - '0');
-  bool good = p > *text && *size > 0;
-  *text = p;
-  return good;
-}
-
 static enum radio_status
 set_sizes (const struct rd_tiling_input *input, struct rd_tiling *tiling)
 {
-  uint64_t xyz[3];
+  uint64_t xyz[3] = { 0 };
   const char *p = input->tiling;
   for (size_t i = 0; i < 3; i++) {
-    bool good = parse_size (&p, &xyz[i]) && *p == (i < 2 ? ',' : '\0');
-    if (!good)
+    /* A positive number of at most ten digits. */
+    const char *start = p;
+    for (; *p >= '0' && *p <= '9' && p - start < 10; p++)
+      xyz[i] = xyz[i] * 10 + (uint64_t) (*p - '0');
+    if (xyz[i] == 0 || *p != (i < 2 ? ',' : '\0'))
       return rd_fail (RADIO_ERROR_ARGUMENT,
                       "tiling '%s' is not balanced, axial, isotropic or a "
                       "tile's size X,Y,Z", input->tiling);
@@ -112,38 +89,22 @@ set_sizes (const struct rd_tiling_input *input, struct rd_tiling *tiling)
 static enum radio_status
 choose_tile (const struct rd_tiling_input *input, struct rd_tiling *tiling)
 {
+  const struct rd_nifti *nifti = input->nifti;
   const char *name = input->tiling ? input->tiling : "balanced";
-  if (name[0] >= '0' && name[0] <= '9')
-    return set_sizes (input, tiling);
-  if (strcmp (name, "balanced") == 0)
-    set_balanced (input->nifti, tiling);
-  else if (strcmp (name, "axial") == 0)
+  if (strcmp (name, "balanced") == 0) {
+    /* Tiles of 16 to 32 KiB: they and their decoded form stay in a core's
+     * private caches, and a small box does not decode much else. */
+    size_t nbytes = nifti->type.item_nbytes;
+    set_tile (nifti, nbytes == 1 ? 16 : nbytes <= 4 ? 8 : 4,
+              nbytes <= 8 ? 32 : 16, 32, tiling);
+  } else if (strcmp (name, "axial") == 0)
     set_axial (input, tiling);
   else if (strcmp (name, "isotropic") == 0)
-    set_tile (input->nifti, 32, 32, 32, tiling);
+    set_tile (nifti, 32, 32, 32, tiling);
   else
     return set_sizes (input, tiling);
   snprintf (tiling->name, sizeof tiling->name, "%s", name);
   return RADIO_OK;
-}
-
-static uint64_t
-round_up (uint64_t size, uint64_t step)
-{
-  return rd_mul_sat (rd_div_up (size, step), step);
-}
-
-/* The number of elements of an axis in a shard: all of them if that stays
- * within the bound, else as many whole tiles as come close to the aim. */
-static uint64_t
-shard_size (uint64_t inner_nbytes, uint64_t size, uint64_t tile,
-            uint64_t aim, uint64_t bound)
-{
-  uint64_t whole = round_up (size, tile);
-  if (rd_mul_sat (inner_nbytes, whole) <= bound)
-    return whole;
-  uint64_t layers = aim / rd_mul_sat (inner_nbytes, tile);
-  return rd_max_u64 (layers, 1) * tile;
 }
 
 /* Colours, x and y are whole; then z, t and c as far as the bound permits.
@@ -168,13 +129,16 @@ choose_shard (const struct rd_tiling_input *input, struct rd_tiling *tiling)
   for (size_t i = 0; i < nifti->rank; i++) {
     size_t axis = order[i];
     uint64_t tile = tiling->tile_shape[axis];
-    uint64_t size = round_up (nifti->shape[axis], tile);
-    if (i >= nwhole) {
-      uint64_t part = cut ? tile : shard_size (nbytes, size, tile, aim,
-                                              bound);
-      cut = cut || part < size;
-      size = part;
+    uint64_t whole = rd_mul_sat (rd_div_up (nifti->shape[axis], tile), tile);
+    uint64_t size = whole;
+    if (i >= nwhole && cut)
+      size = tile;
+    else if (i >= nwhole && rd_mul_sat (nbytes, whole) > bound) {
+      /* As many whole tiles as come close to the aim. */
+      uint64_t layers = aim / rd_mul_sat (nbytes, tile);
+      size = rd_max_u64 (layers, 1) * tile;
     }
+    cut = cut || size < whole;
     tiling->shard_shape[axis] = size;
     nbytes = rd_mul_sat (nbytes, size);
   }

@@ -86,32 +86,8 @@ check_header (struct validation *validation)
   return matches ? RADIO_OK : report_damage_if_current (validation);
 }
 
-/* Reads the shards themselves, not cached tiles. */
-static enum radio_status
-read_slab (struct radio_array *array, const struct radio_request *request)
-{
-  RD_SCOPE ("read", RD_IN_OPERATION);
-  return rd_array_read_once (array, request, RADIO_STORED, NULL);
-}
-
-/* Read a slab as the file had it: its order, its byte order. */
-static enum radio_status
-hash_slab (struct radio_volume *volume, const struct radio_box *box,
-           struct rd_buffer *buffer, EVP_MD_CTX *sha)
-{
-  const struct rd_nifti *nifti = &volume->meta.nifti;
-  size_t nbytes = radio_box_count (box) * nifti->type.item_nbytes;
-  int64_t strides[RADIO_MAX_RANK];
-  const struct radio_request request = {
-    *box, buffer->data, nbytes, strides,
-  };
-  rd_nifti_file_strides (nifti, box->size, strides);
-  RD_TRY (read_slab (volume->array, &request));
-  if (nifti->swapped)
-    rd_swap_units (buffer->data, nbytes, nifti->type.unit_nbytes);
-  return rd_sha256_add (sha, buffer->data, nbytes);
-}
-
+/* Reads the slabs as the file had them: its order, its byte order; the shards
+ * themselves, not cached tiles. */
 static enum radio_status
 hash_volume (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
 {
@@ -120,15 +96,28 @@ hash_volume (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
   struct rd_file_slabs slabs;
   struct radio_box box;
   const struct rd_volume_meta *meta = &volume->meta;
-  rd_file_slabs_begin (&slabs, &meta->nifti, volume->array->doc->chunk_shape);
-  uint64_t nbytes = rd_file_slabs_nbytes (&slabs);
-  RD_TRY (rd_context_allows (volume->array->store->context, nbytes,
+  const struct rd_nifti *nifti = &meta->nifti;
+  rd_file_slabs_begin (&slabs, nifti, volume->array->doc->chunk_shape);
+  uint64_t room = rd_file_slabs_nbytes (&slabs);
+  RD_TRY (rd_context_allows (volume->array->store->context, room,
                              "one slab of the volume"));
-  RD_TRY (rd_buffer_reserve (&buffer, nbytes));
+  RD_TRY (rd_buffer_reserve (&buffer, room));
   RD_TRY (rd_sha256_begin (&sha));
   RD_TRY (rd_sha256_add (sha, meta->prefix.data, meta->prefix.nbytes));
-  while (rd_file_slabs_next (&slabs, &box))
-    RD_TRY (hash_slab (volume, &box, &buffer, sha));
+  while (rd_file_slabs_next (&slabs, &box)) {
+    size_t nbytes = radio_box_count (&box) * nifti->type.item_nbytes;
+    int64_t strides[RADIO_MAX_RANK];
+    const struct radio_request request = { box, buffer.data, nbytes, strides };
+    rd_nifti_file_strides (nifti, box.size, strides);
+    {
+      RD_SCOPE ("read", RD_IN_OPERATION);
+      RD_TRY (rd_array_read_once (volume->array, &request, RADIO_STORED,
+                                  NULL));
+    }
+    if (nifti->swapped)
+      rd_swap_units (buffer.data, nbytes, nifti->type.unit_nbytes);
+    RD_TRY (rd_sha256_add (sha, buffer.data, nbytes));
+  }
   return rd_sha256_end (sha, text);
 }
 
