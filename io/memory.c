@@ -13,6 +13,8 @@
 #include "profiler/counters.h"
 #include "io/store.h"
 
+#define NO_SUCH_OBJECT "%s/%s: no such object"
+
 struct blob {
   atomic_size_t n_refs;
   struct rd_buffer content;
@@ -102,20 +104,14 @@ find (struct memory *memory, const char *key)
 }
 
 static enum radio_status
-not_found (const struct memory *memory, const char *key)
-{
-  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s/%s: no such object",
-                  memory->base.uri, key);
-}
-
-static enum radio_status
 take_blob (struct memory *memory, const char *key, struct blob **blob)
 {
   RD_TRY (rd_key_check (&memory->base, key));
   RD_LOCK_SCOPE (&memory->mutex);
   struct object *object = find (memory, key);
   if (object == NULL)
-    return not_found (memory, key);
+    return rd_fail (RADIO_ERROR_NOT_FOUND, NO_SUCH_OBJECT, memory->base.uri,
+                    key);
   atomic_fetch_add (&object->blob->n_refs, 1);
   *blob = object->blob;
   return RADIO_OK;
@@ -153,50 +149,57 @@ memory_size (struct rd_io *io, const char *key, uint64_t *nbytes)
   return RADIO_OK;
 }
 
-/* Collects the children of a prefix.  The objects of one folder stand
- * together, so that a folder is new when it is not the last one seen. */
-static enum radio_status
-collect (struct memory *memory, const char *prefix, bool recursive,
-         struct rd_entries *entries)
-{
-  RD_LOCK_SCOPE (&memory->mutex);
-  const char *last = "";
-  size_t last_nbytes = 0;
-  for (size_t i = lower_bound (memory, prefix); i < memory->n; i++) {
-    const struct object *object = &memory->objects[i];
-    if (strncmp (object->key, prefix, strlen (prefix)) != 0)
-      break;
-    const char *rest = rd_key_below (object->key, prefix);
-    if (rest == NULL)
-      continue;
-    size_t nbytes = recursive ? strlen (rest) : strcspn (rest, "/");
-    bool is_prefix = rest[nbytes] == '/';
-    if (is_prefix && nbytes == last_nbytes
-        && memcmp (rest, last, nbytes) == 0)
-      continue;
-    RD_TRY (rd_entries_add (entries, rest, nbytes, is_prefix,
-                            is_prefix ? 0 : object->blob->content.nbytes));
-    if (is_prefix) {
-      last = rest;
-      last_nbytes = nbytes;
-    }
-  }
-  return RADIO_OK;
-}
-
+/* The objects of one folder stand together, so that a folder is new when it is
+ * not the last one seen. */
 static enum radio_status
 memory_list (struct rd_io *io, const char *prefix, bool recursive,
              rd_io_list_fn *fn, void *user_data)
 {
+  struct memory *memory = (struct memory *) io;
   RD_TRY (rd_prefix_check (io, prefix));
   RD_ENTRIES_SCOPE struct rd_entries entries = { 0 };
-  RD_TRY (collect ((struct memory *) io, prefix, recursive, &entries));
+  {
+    RD_LOCK_SCOPE (&memory->mutex);
+    const char *last = "";
+    size_t last_nbytes = 0;
+    for (size_t i = lower_bound (memory, prefix); i < memory->n; i++) {
+      const struct object *object = &memory->objects[i];
+      if (strncmp (object->key, prefix, strlen (prefix)) != 0)
+        break;
+      const char *rest = rd_key_below (object->key, prefix);
+      if (rest == NULL)
+        continue;
+      size_t nbytes = recursive ? strlen (rest) : strcspn (rest, "/");
+      bool is_prefix = rest[nbytes] == '/';
+      if (is_prefix && nbytes == last_nbytes
+          && memcmp (rest, last, nbytes) == 0)
+        continue;
+      RD_TRY (rd_entries_add (&entries, rest, nbytes, is_prefix,
+                              is_prefix ? 0 : object->blob->content.nbytes));
+      if (is_prefix) {
+        last = rest;
+        last_nbytes = nbytes;
+      }
+    }
+  }
   return rd_entries_report (&entries, fn, user_data);
 }
 
+/* Publishes a blob; the store owns the reference when this succeeds. */
 static enum radio_status
-insert (struct memory *memory, const char *key, struct blob *blob)
+publish (struct memory *memory, const char *key, struct blob *blob,
+         enum rd_put how)
 {
+  RD_LOCK_SCOPE (&memory->mutex);
+  struct object *object = find (memory, key);
+  if (object && how == RD_PUT_IF_ABSENT)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s: exists already",
+                    memory->base.uri, key);
+  if (object) {
+    blob_unref (object->blob);
+    object->blob = blob;
+    return RADIO_OK;
+  }
   if (memory->n == memory->capacity) {
     size_t capacity = memory->capacity / 2 * 3 + 16;
     size_t nbytes = capacity * sizeof *memory->objects;
@@ -214,23 +217,6 @@ insert (struct memory *memory, const char *key, struct blob *blob)
            (memory->n - i) * sizeof *memory->objects);
   memory->objects[i] = (struct object) { copy, blob };
   memory->n++;
-  return RADIO_OK;
-}
-
-/* Publishes a blob; the store owns the reference when this succeeds. */
-static enum radio_status
-publish (struct memory *memory, const char *key, struct blob *blob,
-         enum rd_put how)
-{
-  RD_LOCK_SCOPE (&memory->mutex);
-  struct object *object = find (memory, key);
-  if (object == NULL)
-    return insert (memory, key, blob);
-  if (how == RD_PUT_IF_ABSENT)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s: exists already",
-                    memory->base.uri, key);
-  blob_unref (object->blob);
-  object->blob = blob;
   return RADIO_OK;
 }
 
@@ -273,8 +259,7 @@ writer_commit (struct rd_io_writer *writer)
   if (status == RADIO_OK)
     status = publish (w->memory, w->key, w->blob, RD_PUT_REPLACE);
   else
-    rd_fail (status, "%s/%s: not committed, since an earlier write failed",
-             w->memory->base.uri, w->key);
+    rd_fail_uncommitted (&w->memory->base, w->key, status);
   if (status == RADIO_OK)
     w->blob = NULL;
   writer_abort (writer);
@@ -332,7 +317,7 @@ memory_remove (struct rd_io *io, const char *key)
   RD_LOCK_SCOPE (&memory->mutex);
   struct object *object = find (memory, key);
   if (object == NULL)
-    return not_found (memory, key);
+    return rd_fail (RADIO_ERROR_NOT_FOUND, NO_SUCH_OBJECT, io->uri, key);
   remove_objects (memory, (size_t) (object - memory->objects), 1);
   return RADIO_OK;
 }

@@ -16,24 +16,6 @@
  * Opening
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-open_file_uri (const char *uri, bool create, struct rd_io **io)
-{
-  const char *path = uri + strlen ("file://");
-  if (strncmp (path, "localhost/", strlen ("localhost/")) == 0)
-    path += strlen ("localhost");
-  if (*path != '/')
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "%s: the path after 'file://' must begin with '/'", uri);
-  RD_FREE char *decoded = rd_strdup (path);
-  if (decoded == NULL)
-    return rd_fail_memory (strlen (path) + 1);
-  if (!rd_percent_decode (decoded, false))
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "%s: '%%' without two hexadecimal digits", uri);
-  return rd_io_posix_open (decoded, create, io);
-}
-
 enum radio_status
 rd_io_open (const char *uri, bool create, struct rd_io **io)
 {
@@ -60,8 +42,21 @@ rd_io_open_with (const char *uri, bool create,
   if (n == 0 || strchr ("0123456789+-.", uri[0])
       || strncmp (uri + n, "://", 3) != 0)
     return rd_io_posix_open (uri, create, io);
-  if (strncasecmp (uri, "file:", 5) == 0)
-    return open_file_uri (uri, create, io);
+  if (strncasecmp (uri, "file:", 5) == 0) {
+    const char *path = uri + strlen ("file://");
+    if (strncmp (path, "localhost/", strlen ("localhost/")) == 0)
+      path += strlen ("localhost");
+    if (*path != '/')
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the path after 'file://' "
+                      "must begin with '/'", uri);
+    RD_FREE char *decoded = rd_strdup (path);
+    if (decoded == NULL)
+      return rd_fail_memory (strlen (path) + 1);
+    if (!rd_percent_decode (decoded, false))
+      return rd_fail (RADIO_ERROR_ARGUMENT,
+                      "%s: '%%' without two hexadecimal digits", uri);
+    return rd_io_posix_open (decoded, create, io);
+  }
   if (strncasecmp (uri, "http:", 5) == 0
       || strncasecmp (uri, "https:", 6) == 0) {
     RD_TRY (rd_http_check_url (uri));
@@ -124,24 +119,19 @@ static const struct radio_site fetch_site = {
   RADIO_SCOPE_BLOCKING
 };
 
-static enum radio_status
-read_blocking (struct rd_io *io, struct rd_io_get *get)
-{
-  RD_COUNTING_SCOPE struct rd_counting counting = io->ops->reports_blocking
-    ? rd_count_running_in (&fetch_site, &rd_get_set)
-    : rd_count_in (&fetch_site, &rd_get_set);
-  get->done = do_nothing;
-  io->ops->get (io, get, 1);
-  if (counting.token != 0)
-    rd_get_count (get, &counting);
-  return rd_error_raise (&get->error);
-}
-
 enum radio_status
 rd_io_read (struct rd_io *io, struct rd_io_get *get)
 {
-  if (io->ops->is_blocking)
-    return read_blocking (io, get);
+  if (io->ops->is_blocking) {
+    RD_COUNTING_SCOPE struct rd_counting counting = io->ops->reports_blocking
+      ? rd_count_running_in (&fetch_site, &rd_get_set)
+      : rd_count_in (&fetch_site, &rd_get_set);
+    get->done = do_nothing;
+    io->ops->get (io, get, 1);
+    if (counting.token != 0)
+      rd_get_count (get, &counting);
+    return rd_error_raise (&get->error);
+  }
   struct rd_waiter waiter = RD_WAITER_INIT;
   get->done = wake;
   get->user_data = &waiter;

@@ -67,7 +67,7 @@ rd_key_join (const char *prefix, const char *name)
 }
 
 /*------------------------------------------------------------------------
- * Reads
+ * Reads and writes
  *----------------------------------------------------------------------*/
 
 enum radio_status
@@ -108,6 +108,14 @@ rd_get_finish (struct rd_io_get *get, enum radio_status status)
     rd_error_save (&get->error, status);
   }
   get->done (get);
+}
+
+enum radio_status
+rd_fail_uncommitted (const struct rd_io *io, const char *key,
+                     enum radio_status status)
+{
+  return rd_fail (status, "%s/%s: not committed, since an earlier write "
+                  "failed", io->uri, key);
 }
 
 const struct rd_counter_set rd_get_set = {
@@ -221,15 +229,6 @@ rd_local_locks_free (struct rd_local_locks *locks)
   pthread_mutex_destroy (&locks->mutex);
 }
 
-static bool
-is_locked (const struct rd_local_locks *locks, const char *prefix)
-{
-  const struct rd_local_lock *lock = locks->first;
-  while (lock && strcmp (lock->prefix, prefix) != 0)
-    lock = lock->next;
-  return lock != NULL;
-}
-
 static void
 unlock (struct rd_io_lock *base)
 {
@@ -260,7 +259,12 @@ rd_local_locks_lock (struct rd_local_locks *locks, const char *prefix,
   lock->locks = locks;
   memcpy (lock->prefix, prefix, nbytes);
   RD_LOCK_SCOPE (&locks->mutex);
-  while (is_locked (locks, prefix)) {
+  for (;;) {
+    const struct rd_local_lock *held = locks->first;
+    while (held && strcmp (held->prefix, prefix) != 0)
+      held = held->next;
+    if (held == NULL)
+      break;
     if (!wait)
       return RADIO_OK;
     pthread_cond_wait (&locks->was_unlocked, &locks->mutex);

@@ -27,7 +27,7 @@ enum radio_status rd_prefix_check (const struct rd_io *io,
 const char *rd_key_below (const char *key, const char *prefix);
 
 /*------------------------------------------------------------------------
- * Reads
+ * Reads and writes
  *----------------------------------------------------------------------*/
 
 struct rd_span {
@@ -45,6 +45,11 @@ enum radio_status rd_range_resolve (const struct rd_io *io,
 
 /* Sets the result of a read and calls its done. */
 void rd_get_finish (struct rd_io_get *get, enum radio_status status);
+
+/* The failure of a commit after an append that failed with this status. */
+enum radio_status rd_fail_uncommitted (const struct rd_io *io,
+                                       const char *key,
+                                       enum radio_status status);
 
 /* The amounts of a finished read, for its scope or request in a profile. */
 extern const struct rd_counter_set rd_get_set;

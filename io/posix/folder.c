@@ -23,19 +23,12 @@ rd_posix_parent (const char *path)
   return parent;
 }
 
-/* Opens a folder for reading. */
-static int
-open_folder (const struct rd_posix *posix, const char *path)
-{
-  return rd_posix_openat (posix, rd_posix_path (path),
-                          O_RDONLY | O_DIRECTORY);
-}
-
 enum radio_status
 rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
 {
   RD_SCOPE_BLOCKING ("fsync folder", RD_IN_DISK);
-  RD_CLOSE_FD int fd = open_folder (posix, path);
+  RD_CLOSE_FD int fd = rd_posix_openat (posix, rd_posix_path (path),
+                                        O_RDONLY | O_DIRECTORY);
   if (fd < 0)
     return rd_posix_fail (posix, path, "open the folder");
   int result;
@@ -48,16 +41,21 @@ rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
   return RADIO_OK;
 }
 
+enum radio_status
+rd_posix_sync_parent (const struct rd_posix *posix, const char *path)
+{
+  RD_FREE char *parent = rd_posix_parent (path);
+  if (parent == NULL)
+    return RADIO_ERROR_MEMORY;
+  return rd_posix_sync_folder (posix, parent);
+}
+
 static enum radio_status
 make_folder (const struct rd_posix *posix, const char *path)
 {
   struct stat st;
-  if (mkdirat (posix->root_fd, path, 0777) == 0) {
-    RD_FREE char *parent = rd_posix_parent (path);
-    if (parent == NULL)
-      return RADIO_ERROR_MEMORY;
-    return rd_posix_sync_folder (posix, parent);
-  }
+  if (mkdirat (posix->root_fd, path, 0777) == 0)
+    return rd_posix_sync_parent (posix, path);
   if (errno != EEXIST)
     return rd_posix_fail (posix, path, "make the folder");
   /* A dangling link is an error, since a caller that makes folders and
@@ -69,57 +67,27 @@ make_folder (const struct rd_posix *posix, const char *path)
   return RADIO_OK;
 }
 
-static enum radio_status
-make_each_folder (const struct rd_posix *posix, const char *path)
-{
-  RD_FREE char *folder = rd_strdup (path);
-  if (folder == NULL)
-    return rd_fail_memory (strlen (path) + 1);
-  for (char *p = folder; *p;) {
-    p += strcspn (p, "/");
-    char end = *p;
-    *p = '\0';
-    RD_TRY (make_folder (posix, folder));
-    *p = end;
-    p += strspn (p, "/");
-  }
-  return RADIO_OK;
-}
-
 /* An existing folder can be removed before its child is made, when another
  * process removes empty ones: then all is done again. */
 enum radio_status
 rd_posix_make_folders (const struct rd_posix *posix, const char *path)
 {
+  RD_FREE char *folder = rd_strdup (path);
+  if (folder == NULL)
+    return rd_fail_memory (strlen (path) + 1);
   enum radio_status status = RADIO_ERROR_NOT_FOUND;
-  for (int i = 0; status == RADIO_ERROR_NOT_FOUND && i < 1000; i++)
-    status = make_each_folder (posix, path);
-  return status;
-}
-
-/* Adds one name of an open folder, if it is wanted.  A name that vanished
- * meanwhile, or a dangling link, is omitted. */
-static enum radio_status
-scan_name (int fd, const char *name, enum rd_scan what, bool *failed,
-           struct rd_entries *entries)
-{
-  struct stat st;
-  bool is_all = what == RD_SCAN_ALL;
-  int result = fstatat (fd, name, &st, AT_SYMLINK_NOFOLLOW);
-  bool is_link = result == 0 && S_ISLNK (st.st_mode) && !is_all;
-  if (is_link)
-    result = fstatat (fd, name, &st, 0);
-  if (result < 0) {
-    *failed = errno != ENOENT && !(is_link && errno == ELOOP);
-    return RADIO_OK;
+  for (int i = 0; status == RADIO_ERROR_NOT_FOUND && i < 1000; i++) {
+    status = RADIO_OK;
+    for (char *p = folder; *p && status == RADIO_OK;) {
+      p += strcspn (p, "/");
+      char end = *p;
+      *p = '\0';
+      status = make_folder (posix, folder);
+      *p = end;
+      p += strspn (p, "/");
+    }
   }
-  bool is_folder = S_ISDIR (st.st_mode);
-  if (is_link && is_folder && what == RD_SCAN_LIST_RECURSIVE)
-    return RADIO_OK;
-  if (!is_folder && !S_ISREG (st.st_mode) && !is_all)
-    return RADIO_OK;
-  return rd_entries_add (entries, name, strlen (name), is_folder,
-                         is_folder ? 0 : (uint64_t) st.st_size);
+  return status;
 }
 
 static void
@@ -129,49 +97,46 @@ cleanup_dir (DIR **dir)
     closedir (*dir);
 }
 
-/* NULL with errno ENOENT when there is no such folder. */
-static DIR *
-open_dir (const struct rd_posix *posix, const char *path)
-{
-  int fd = open_folder (posix, path);
-  if (fd < 0) {
-    /* An object is no folder. */
-    if (errno == ENOTDIR)
-      errno = ENOENT;
-    return NULL;
-  }
-  DIR *dir = fdopendir (fd);
-  if (dir == NULL) {
-    int errnum = errno;
-    close (fd);
-    errno = errnum;
-  }
-  return dir;
-}
-
 enum radio_status
 rd_posix_scan (const struct rd_posix *posix, const char *path,
                enum rd_scan what, struct rd_entries *entries)
 {
-  RD_CLEANUP (cleanup_dir) DIR *dir = open_dir (posix, path);
+  bool is_all = what == RD_SCAN_ALL;
+  RD_CLOSE_FD int fd = rd_posix_openat (posix, rd_posix_path (path),
+                                        O_RDONLY | O_DIRECTORY);
+  /* An object is no folder. */
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+    return RADIO_OK;
+  RD_CLEANUP (cleanup_dir) DIR *dir = fd < 0 ? NULL : fdopendir (fd);
   if (dir == NULL)
-    return errno == ENOENT ? RADIO_OK
-                           : rd_posix_fail (posix, path, "list");
+    return rd_posix_fail (posix, path, "list");
+  fd = -1;
   for (;;) {
     errno = 0;
     const struct dirent *dirent = readdir (dir);
     if (dirent == NULL)
-      break;
+      return errno == 0 ? RADIO_OK : rd_posix_fail (posix, path, "list");
     const char *name = dirent->d_name;
     if (strcmp (name, ".") == 0 || strcmp (name, "..") == 0
-        || (what != RD_SCAN_ALL && rd_temp_is_name (name)))
+        || (!is_all && rd_temp_is_name (name)))
       continue;
-    bool failed = false;
-    RD_TRY (scan_name (dirfd (dir), name, what, &failed, entries));
-    if (failed)
+    struct stat st;
+    int result = fstatat (dirfd (dir), name, &st, AT_SYMLINK_NOFOLLOW);
+    bool is_link = result == 0 && S_ISLNK (st.st_mode) && !is_all;
+    if (is_link)
+      result = fstatat (dirfd (dir), name, &st, 0);
+    /* A name that vanished meanwhile, or a dangling link, is omitted. */
+    if (result < 0 && (errno == ENOENT || (is_link && errno == ELOOP)))
+      continue;
+    if (result < 0)
       return rd_posix_fail (posix, path, "list");
+    bool is_folder = S_ISDIR (st.st_mode);
+    if ((is_link && is_folder && what == RD_SCAN_LIST_RECURSIVE)
+        || (!is_folder && !S_ISREG (st.st_mode) && !is_all))
+      continue;
+    RD_TRY (rd_entries_add (entries, name, strlen (name), is_folder,
+                            is_folder ? 0 : (uint64_t) st.st_size));
   }
-  return errno == 0 ? RADIO_OK : rd_posix_fail (posix, path, "list");
 }
 
 /*------------------------------------------------------------------------

@@ -35,7 +35,11 @@ enum radio_status rd_posix_fail (const struct rd_posix *posix,
                                  const char *path, const char *action);
 
 /* The path that the *at functions expect: "." for the root. */
-const char *rd_posix_path (const char *prefix);
+static inline const char *
+rd_posix_path (const char *prefix)
+{
+  return *prefix ? prefix : ".";
+}
 
 /* The folder of a path, "" for the root; allocated, NULL without memory (the
  * message is set). */
@@ -61,6 +65,10 @@ enum radio_status rd_posix_make_folders (const struct rd_posix *posix,
 
 /* Makes the entries of a folder durable; "" is the root. */
 enum radio_status rd_posix_sync_folder (const struct rd_posix *posix,
+                                        const char *path);
+
+/* The same for the folder that a path is in. */
+enum radio_status rd_posix_sync_parent (const struct rd_posix *posix,
                                         const char *path);
 
 /* The entries of a folder to read. */

@@ -165,34 +165,6 @@ open_file (const struct rd_posix *posix, const char *key, uint64_t hash)
   return RD_STEAL (file);
 }
 
-/* Enters an opened file, and keeps it unless something was forgotten since
- * that generation; another thread may have been faster: then its file is
- * used. */
-static struct rd_io_file *
-enter (struct rd_posix_files *files, struct rd_io_file *file, bool keep,
-       uint64_t generation)
-{
-  RD_LOCK_SCOPE (&files->mutex);
-  if (file == NULL) {
-    files->synced.n--;
-    return NULL;
-  }
-  struct rd_io_file *other = NULL;
-  if (keep)
-    other = find_synced (files, file->key, file->hash);
-  if (other) {
-    free_file (file);
-    files->synced.n--;
-    use_synced (files, other);
-    return other;
-  }
-  use_synced (files, file);
-  file->synced.is_kept = keep && generation == files->synced.generation;
-  if (file->synced.is_kept)
-    files->synced.kept[files->synced.nkept++] = file;
-  return file;
-}
-
 struct rd_io_file *
 rd_posix_hold (struct rd_io *io, const char *key, bool keep)
 {
@@ -218,11 +190,28 @@ rd_posix_hold (struct rd_io *io, const char *key, bool keep)
     files->synced.n += has_room;
   }
   pthread_mutex_unlock (&files->mutex);
-
   free_file (evicted);
-  if (has_room)
-    file = enter (files, open_file (posix, key, hash), keep, generation);
-  return file;
+  if (!has_room)
+    return file;
+
+  struct rd_io_file *opened = open_file (posix, key, hash);
+  RD_LOCK_SCOPE (&files->mutex);
+  /* Another thread may have been faster: then its file is used. */
+  if (opened && keep)
+    file = find_synced (files, key, hash);
+  if (!opened || file) {
+    free_file (opened);
+    files->synced.n--;
+    if (file)
+      use_synced (files, file);
+    return file;
+  }
+  use_synced (files, opened);
+  /* Unless something was forgotten since. */
+  opened->synced.is_kept = keep && generation == files->synced.generation;
+  if (opened->synced.is_kept)
+    files->synced.kept[files->synced.nkept++] = opened;
+  return opened;
 }
 
 void
@@ -282,28 +271,6 @@ read_at (int fd, unsigned char *to, size_t nbytes, uint64_t offset)
   return pread (fd, to, nbytes, (off_t) offset);
 }
 
-/* Reads a span into an empty buffer.  A file that has shrunk since its size
- * was queried ends early. */
-static enum radio_status
-read_span (const struct rd_posix *posix, int fd, const char *key,
-           const struct rd_span *span, struct rd_buffer *into)
-{
-  RD_TRY (rd_buffer_reserve (into, span->nbytes));
-  while (into->nbytes < span->nbytes) {
-    ssize_t n = read_at (fd, into->data + into->nbytes,
-                         span->nbytes - into->nbytes,
-                         span->offset + into->nbytes);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return rd_posix_fail (posix, key, "read");
-    if (n == 0)
-      break;
-    into->nbytes += (size_t) n;
-  }
-  return RADIO_OK;
-}
-
 /* A file that consecutive reads may share. */
 struct shared_file {
   int fd;                     /* -1: none is open */
@@ -317,6 +284,7 @@ get_one (const struct rd_posix *posix, struct shared_file *file,
          struct rd_io_get *get)
 {
   const struct rd_io_file *held = get->file;
+  struct rd_buffer *into = get->into;
   if (!held && file->fd < 0) {
     rd_scope_blocks ();
     RD_TRY (open_object (posix, get->key, &file->fd, &file->nbytes));
@@ -324,9 +292,23 @@ get_one (const struct rd_posix *posix, struct shared_file *file,
   struct rd_span span;
   RD_TRY (rd_range_resolve (&posix->base, get,
                             held ? held->nbytes : file->nbytes, &span));
-  get->into->nbytes = 0;
-  return read_span (posix, held ? held->fd : file->fd, get->key, &span,
-                    get->into);
+  into->nbytes = 0;
+  RD_TRY (rd_buffer_reserve (into, span.nbytes));
+  while (into->nbytes < span.nbytes) {
+    ssize_t n = read_at (held ? held->fd : file->fd,
+                         into->data + into->nbytes,
+                         span.nbytes - into->nbytes,
+                         span.offset + into->nbytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return rd_posix_fail (posix, get->key, "read");
+    /* It has shrunk since its size was queried. */
+    if (n == 0)
+      break;
+    into->nbytes += (size_t) n;
+  }
+  return RADIO_OK;
 }
 
 void

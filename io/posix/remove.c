@@ -9,17 +9,7 @@
 #include <sys/file.h>
 
 #include "profiler/counters.h"
-
 #include "io/posix/posix.h"
-
-static enum radio_status
-sync_parent (const struct rd_posix *posix, const char *path)
-{
-  RD_FREE char *parent = rd_posix_parent (path);
-  if (parent == NULL)
-    return RADIO_ERROR_MEMORY;
-  return rd_posix_sync_folder (posix, parent);
-}
 
 enum radio_status
 rd_posix_remove (struct rd_io *io, const char *key)
@@ -35,7 +25,7 @@ rd_posix_remove (struct rd_io *io, const char *key)
   if (unlinkat (posix->root_fd, key, 0) < 0)
     return rd_posix_fail (posix, key, "remove");
   rd_posix_forget (io, key);
-  return sync_parent (posix, key);
+  return rd_posix_sync_parent (posix, key);
 }
 
 /* Succeeds if another process removed it first. */
@@ -85,7 +75,7 @@ rd_posix_remove_tree (struct rd_io *io, const char *prefix)
     return rd_posix_sync_folder (posix, prefix);
   RD_TRY (unlink_path (posix, prefix,
                        S_ISDIR (st.st_mode) ? AT_REMOVEDIR : 0));
-  return sync_parent (posix, prefix);
+  return rd_posix_sync_parent (posix, prefix);
 }
 
 /* Removes one temporary file unless its writer lives.  Its name cannot denote

@@ -21,12 +21,6 @@ rd_posix_fail (const struct rd_posix *posix, const char *path,
                         is_root ? "" : "/", is_root ? "" : path, action);
 }
 
-const char *
-rd_posix_path (const char *prefix)
-{
-  return *prefix ? prefix : ".";
-}
-
 enum radio_status
 rd_posix_check_file (const struct rd_posix *posix, const char *key,
                      const struct stat *st)
@@ -76,71 +70,56 @@ unlock_folder (struct rd_io_lock *base)
   rd_free (lock);
 }
 
-/* The result of one attempt. */
-enum attempt { HELD, BUSY, RETRY };
-
-static enum radio_status
-try_lock (const struct rd_posix *posix, const char *prefix, bool wait,
-          int *held_fd, enum attempt *attempt)
-{
-  const char *path = rd_posix_path (prefix);
-  int result;
-  *attempt = RETRY;
-  RD_CLOSE_FD int fd = rd_posix_openat (posix, path,
-                                        O_RDONLY | O_DIRECTORY);
-  if (fd < 0 && errno == ENOENT)
-    return rd_posix_make_folders (posix, prefix);
-  if (fd < 0)
-    return rd_posix_fail (posix, prefix, "open the folder");
-  do
-    result = flock (fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
-  while (result < 0 && errno == EINTR);
-  if (result < 0 && errno == EWOULDBLOCK) {
-    *attempt = BUSY;
-    return RADIO_OK;
-  }
-  /* NFS turns these locks into ones of byte ranges, which folders cannot
-   * have, and fails with EBADF; other file systems have no locks at all. */
-  if (result < 0
-      && (errno == EBADF || errno == ENOLCK || errno == ENOSYS
-          || errno == EINVAL || errno == EOPNOTSUPP))
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s: cannot lock the "
-                    "folder: its file system has no such locks (is it NFS?); "
-                    "write to a local disk", posix->base.uri,
-                    *prefix ? "/" : "", prefix);
-  if (result < 0)
-    return rd_posix_fail (posix, prefix, "lock the folder");
-  struct stat held, named;
-  if (fstat (fd, &held) == 0
-      && fstatat (posix->root_fd, path, &named, 0) == 0
-      && held.st_dev == named.st_dev && held.st_ino == named.st_ino) {
-    *held_fd = fd;
-    fd = -1;
-    *attempt = HELD;
-  }
-  return RADIO_OK;
-}
-
 static enum radio_status
 store_lock (struct rd_io *io, const char *prefix, bool wait,
             struct rd_io_lock **result)
 {
   RD_SCOPE_BLOCKING ("lock", RD_IN_DISK);
   RD_NOTE_NAME ("folder", prefix);
+  const struct rd_posix *posix = (const struct rd_posix *) io;
+  const char *path = rd_posix_path (prefix);
   *result = NULL;
   RD_TRY (rd_prefix_check (io, prefix));
   RD_FREE struct folder_lock *lock = rd_malloc (sizeof *lock);
   if (lock == NULL)
     return rd_fail_memory (sizeof *lock);
   lock->base.unlock = unlock_folder;
-  for (enum attempt attempt = RETRY; attempt != HELD;) {
-    RD_TRY (try_lock ((const struct rd_posix *) io, prefix, wait, &lock->fd,
-                      &attempt));
-    if (attempt == BUSY)
+  for (;;) {
+    RD_CLOSE_FD int fd = rd_posix_openat (posix, path,
+                                          O_RDONLY | O_DIRECTORY);
+    if (fd < 0 && errno == ENOENT) {
+      RD_TRY (rd_posix_make_folders (posix, prefix));
+      continue;
+    }
+    if (fd < 0)
+      return rd_posix_fail (posix, prefix, "open the folder");
+    int failed;
+    do
+      failed = flock (fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB);
+    while (failed && errno == EINTR);
+    if (failed && errno == EWOULDBLOCK)
       return RADIO_OK;
+    /* NFS turns these locks into ones of byte ranges, which folders cannot
+     * have, and fails with EBADF; other file systems have no locks at all. */
+    if (failed
+        && (errno == EBADF || errno == ENOLCK || errno == ENOSYS
+            || errno == EINVAL || errno == EOPNOTSUPP))
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s: cannot lock the "
+                      "folder: its file system has no such locks (is it "
+                      "NFS?); write to a local disk", posix->base.uri,
+                      *prefix ? "/" : "", prefix);
+    if (failed)
+      return rd_posix_fail (posix, prefix, "lock the folder");
+    struct stat held, named;
+    if (fstat (fd, &held) == 0
+        && fstatat (posix->root_fd, path, &named, 0) == 0
+        && held.st_dev == named.st_dev && held.st_ino == named.st_ino) {
+      lock->fd = fd;
+      fd = -1;
+      *result = &RD_STEAL (lock)->base;
+      return RADIO_OK;
+    }
   }
-  *result = &RD_STEAL (lock)->base;
-  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -188,19 +167,6 @@ open_folder (const char *path)
   return open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Makes the store's folder through a store at "/" or ".", which makes folders
- * durable. */
-static enum radio_status
-make_root (const char *path)
-{
-  char start[] = { path[0] == '/' ? '/' : '.', '\0' };
-  RD_CLOSE_FD int fd = open_folder (start);
-  if (fd < 0)
-    return rd_fail_errno (errno, "%s: cannot open", start);
-  struct rd_posix above = { .base.uri = start, .root_fd = fd };
-  return rd_posix_make_folders (&above, path + strspn (path, "/"));
-}
-
 static void
 close_files (struct rd_posix_files **files)
 {
@@ -225,7 +191,13 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
   RD_TRY (rd_posix_files_open (&files));
   posix->root_fd = open_folder (uri);
   if (posix->root_fd < 0 && errno == ENOENT && create) {
-    RD_TRY (make_root (uri));
+    /* By a store at "/" or ".", which makes folders durable. */
+    char start[] = { uri[0] == '/' ? '/' : '.', '\0' };
+    RD_CLOSE_FD int fd = open_folder (start);
+    if (fd < 0)
+      return rd_fail_errno (errno, "%s: cannot open", start);
+    struct rd_posix above = { .base.uri = start, .root_fd = fd };
+    RD_TRY (rd_posix_make_folders (&above, uri + strspn (uri, "/")));
     posix->root_fd = open_folder (uri);
   }
   if (posix->root_fd < 0)

@@ -315,8 +315,7 @@ writer_commit (struct rd_io_writer *writer)
   if (status == RADIO_OK)
     status = publish_temp (w->posix, &w->temp, w->key, RD_PUT_REPLACE);
   else
-    rd_fail (status, "%s/%s: not committed, since an earlier write failed",
-             w->posix->base.uri, w->key);
+    rd_fail_uncommitted (&w->posix->base, w->key, status);
   writer_abort (writer);
   return status;
 }
