@@ -108,13 +108,13 @@ struct rd_io_ops {
    * again.  Its content stays the same when the object is replaced or
    * removed.  keep is for objects that never change: after their release they
    * stay open in a bounded cache.  NULL when it cannot be held for any
-   * reason: a read by the key returns the error.  The three are NULL in
-   * stores that do not support this. */
+   * reason: a read by the key returns the error.  Both are NULL in stores
+   * that do not support this. */
   struct rd_io_file *(*hold) (struct rd_io *io, const char *key, bool keep);
   void (*release) (struct rd_io *io, struct rd_io_file *file);
 
   /* Closes the cached files of an object, or of those below a prefix; files
-   * in use are closed when they are released. */
+   * in use are closed when they are released.  NULL where none are cached. */
   void (*forget) (struct rd_io *io, const char *prefix);
 
   /* The size of an object.  NOT_FOUND. */

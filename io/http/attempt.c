@@ -137,31 +137,27 @@ ignore (struct rd_http_attempt *attempt, const char *bytes, size_t nbytes)
   return attempt->ignored_nbytes <= MAX_IGNORED_NBYTES ? nbytes : 0;
 }
 
-/* Returns true if the first line of one of two attempts has a transient
- * status: the other one continues, since a retry would take longer.  When both
- * have one, the second is the response. */
-static bool
-yields_to_other (struct rd_http_attempt *attempt, const char *line,
-                 size_t nbytes)
-{
-  const struct rd_http_attempt *other = rd_http_other_attempt (attempt);
-  struct rd_http_response response = { .date_s = -1 };
-  if (!other || other->has_byte || other->was_throttled || attempt->has_byte)
-    return false;
-  rd_http_response_line (&response, line, nbytes);
-  attempt->was_throttled = rd_http_is_transient (response.status);
-  attempt->throttle_status = response.status;
-  if (attempt->was_throttled)
-    attempt->task->response = response;
-  return attempt->was_throttled;
-}
-
 static size_t
 on_header (char *line, size_t size, size_t n, void *data)
 {
   struct rd_http_attempt *attempt = data;
   struct rd_http_task *task = attempt->task;
-  if (yields_to_other (attempt, line, size * n) || !on_activity (attempt))
+  const struct rd_http_attempt *other = rd_http_other_attempt (attempt);
+  /* When the first line of one of two attempts has a transient status, the
+   * other one continues, since a retry would take longer.  When both have one,
+   * the second is the response. */
+  if (other && !other->has_byte && !other->was_throttled
+      && !attempt->has_byte) {
+    struct rd_http_response response = { .date_s = -1 };
+    rd_http_response_line (&response, line, size * n);
+    attempt->was_throttled = rd_http_is_transient (response.status);
+    attempt->throttle_status = response.status;
+    if (attempt->was_throttled) {
+      task->response = response;
+      return 0;
+    }
+  }
+  if (!on_activity (attempt))
     return 0;
   /* Trailers are not parsed, but counted. */
   if (attempt->is_checked)
@@ -298,33 +294,27 @@ rd_http_add_header (struct rd_http_headers *headers, const char *line)
   return RADIO_OK;
 }
 
-static void
-skip_sent_parts (struct rd_http_attempt *attempt)
-{
-  const struct rd_http_task *task = attempt->task;
-  while (attempt->part < task->nparts
-         && attempt->part_offset == task->parts[attempt->part].nbytes) {
-    attempt->part++;
-    attempt->part_offset = 0;
-  }
-}
-
 static size_t
 on_read (char *to, size_t size, size_t n, void *data)
 {
   struct rd_http_attempt *attempt = data;
   const struct rd_http_task *task = attempt->task;
   size_t room = size * n, nbytes = 0;
-  skip_sent_parts (attempt);
-  while (nbytes < room && attempt->part < task->nparts) {
+  while (attempt->part < task->nparts) {
     const struct rd_part *part = &task->parts[attempt->part];
-    size_t most = rd_min_u64 (room - nbytes,
-                              part->nbytes - attempt->part_offset);
+    size_t rest = part->nbytes - attempt->part_offset;
+    if (rest == 0) {
+      attempt->part++;
+      attempt->part_offset = 0;
+      continue;
+    }
+    if (nbytes == room)
+      break;
+    size_t most = rd_min_u64 (room - nbytes, rest);
     memcpy (to + nbytes, (const char *) part->data + attempt->part_offset,
             most);
     nbytes += most;
     attempt->part_offset += most;
-    skip_sent_parts (attempt);
   }
   attempt->sent_nbytes += nbytes;
   attempt->activity_ns = rd_http_now ();

@@ -197,19 +197,6 @@ finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
   finish_last_attempt (http, attempt->task, code);
 }
 
-static void
-finish_completed (struct rd_http *http)
-{
-  CURLMsg *message;
-  for (int n; (message = curl_multi_info_read (http->multi, &n));) {
-    struct rd_http_attempt *attempt = NULL;
-    CURLcode code = message->data.result;
-    curl_easy_getinfo (message->easy_handle, CURLINFO_PRIVATE,
-                       (char **) &attempt);
-    finish_attempt (http, attempt, code);
-  }
-}
-
 /*------------------------------------------------------------------------
  * Timeouts
  *----------------------------------------------------------------------*/
@@ -330,36 +317,32 @@ poll_ms (const struct rd_http *http)
  *----------------------------------------------------------------------*/
 
 static void
-begin_attempt (struct rd_http *http, struct rd_http_task *task)
-{
-  enum radio_status status = rd_http_attempt_open (&http->options,
-                                                   &http->preconnect, task,
-                                                   &task->attempt);
-  if (status != RADIO_OK) {
-    finish_task (task, status);
-    return;
-  }
-  if (!start (http, task->attempt)) {
-    rd_http_attempt_close (RD_STEAL (task->attempt));
-    finish_task (task, rd_fail_memory (0));
-    return;
-  }
-  if (task->nattempts++ == 0)
-    task->begin_ns = task->attempt->begin_ns;
-  task->next = http->active;
-  http->active = task;
-}
-
-static void
 begin_waiting (struct rd_http *http)
 {
   uint64_t now_ns = rd_http_now ();
   struct rd_http_task **at = &http->waiting.first;
-  while (*at && http->nactive < http->policy.limit)
-    if ((*at)->not_before_ns > now_ns)
+  while (*at && http->nactive < http->policy.limit) {
+    if ((*at)->not_before_ns > now_ns) {
       at = &(*at)->next;
-    else
-      begin_attempt (http, list_remove (&http->waiting, at));
+      continue;
+    }
+    struct rd_http_task *task = list_remove (&http->waiting, at);
+    enum radio_status status = rd_http_attempt_open (&http->options,
+                                                     &http->preconnect, task,
+                                                     &task->attempt);
+    if (status == RADIO_OK && !start (http, task->attempt)) {
+      rd_http_attempt_close (RD_STEAL (task->attempt));
+      status = rd_fail_memory (0);
+    }
+    if (status != RADIO_OK) {
+      finish_task (task, status);
+      continue;
+    }
+    if (task->nattempts++ == 0)
+      task->begin_ns = task->attempt->begin_ns;
+    task->next = http->active;
+    http->active = task;
+  }
 }
 
 /* If that fails, the first attempt continues alone. */
@@ -405,7 +388,14 @@ run_thread (void *argument)
   while (take_submitted (http)) {
     begin_waiting (http);
     curl_multi_perform (http->multi, &nrunning);
-    finish_completed (http);
+    CURLMsg *message;
+    for (int n; (message = curl_multi_info_read (http->multi, &n));) {
+      struct rd_http_attempt *attempt = NULL;
+      CURLcode code = message->data.result;
+      curl_easy_getinfo (message->easy_handle, CURLINFO_PRIVATE,
+                         (char **) &attempt);
+      finish_attempt (http, attempt, code);
+    }
     check_timeouts (http);
     begin_waiting (http);
     uint64_t now_ns = rd_http_now ();
@@ -512,9 +502,12 @@ copy_options (struct rd_http_options *to,
   return RADIO_OK;
 }
 
+/* Called without its thread.  NULL is legal. */
 static void
 destroy (struct rd_http *http)
 {
+  if (http == NULL)
+    return;
   curl_multi_cleanup (http->multi);
   curl_global_cleanup ();
   pthread_mutex_destroy (&http->mutex);
@@ -523,16 +516,27 @@ destroy (struct rd_http *http)
   rd_free (http);
 }
 
-static enum radio_status
-initialize (struct rd_http *http, const struct rd_http_options *options)
+RD_DEFINE_CLEANUP (http, struct rd_http, destroy);
+
+/* libcurl counts its initialisations, since 7.84 under a lock. */
+enum radio_status
+rd_http_open (const struct rd_http_options *options, struct rd_http **result)
 {
+  RD_FREE struct rd_http *memory = rd_calloc (1, sizeof *memory);
+  if (memory == NULL)
+    return rd_fail_memory (sizeof *memory);
+  if (curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    return rd_fail (RADIO_ERROR_IO, "libcurl cannot be initialised");
+  RD_CLEANUP (rd_cleanup_http) struct rd_http *http = RD_STEAL (memory);
   http->pid = getpid ();
   http->waiting.last = &http->waiting.first;
   http->synced.submitted.last = &http->synced.submitted.first;
+  pthread_mutex_init (&http->mutex, NULL);
   RD_TRY (copy_options (&http->options, options));
   rd_http_retry_init (&http->policy, &http->options);
   http->hedges.percent = http->options.hedge_percent;
   rd_http_preconnect_init (&http->preconnect, http->options.npreconnect);
+
   long n = (long) http->options.nconnections;
   http->multi = curl_multi_init ();
   if (http->multi == NULL
@@ -546,6 +550,7 @@ initialize (struct rd_http *http, const struct rd_http_options *options)
   if (curl_multi_wakeup (http->multi) != CURLM_OK)
     return rd_fail (RADIO_ERROR_IO, "the thread for requests cannot be "
                     "woken: too many files are open");
+
   /* Signals are for the program's own threads. */
   sigset_t all, before;
   sigfillset (&all);
@@ -554,27 +559,7 @@ initialize (struct rd_http *http, const struct rd_http_options *options)
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   if (errnum != 0)
     return rd_fail_errno (errnum, "cannot start a thread for requests");
-  return RADIO_OK;
-}
-
-/* libcurl counts its initialisations, since 7.84 under a lock. */
-enum radio_status
-rd_http_open (const struct rd_http_options *options, struct rd_http **result)
-{
-  struct rd_http *http = rd_calloc (1, sizeof *http);
-  if (http == NULL)
-    return rd_fail_memory (sizeof *http);
-  if (curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-    rd_free (http);
-    return rd_fail (RADIO_ERROR_IO, "libcurl cannot be initialised");
-  }
-  pthread_mutex_init (&http->mutex, NULL);
-  enum radio_status status = initialize (http, options);
-  if (status != RADIO_OK) {
-    destroy (http);
-    return status;
-  }
-  *result = http;
+  *result = RD_STEAL (http);
   return RADIO_OK;
 }
 

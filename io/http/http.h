@@ -216,9 +216,9 @@ enum radio_status rd_http_read_begin (struct rd_http_read *read,
                                       struct rd_io_get *get)
   RADIO_USE_RESULT;
 
-/* Checks that a response (200, 206 or 416) is the range that was requested,
- * of the object that was read before, and returns its size. */
-enum radio_status rd_http_read_check (struct rd_http_read *read,
+/* The check of a read's task: that a response (200, 206 or 416) is the range
+ * that was requested, of the object that was read before. */
+enum radio_status rd_http_read_check (struct rd_http_task *task,
                                       size_t *nbytes) RADIO_USE_RESULT;
 
 /* Called when the task is done: sets the results of get, but does not call
@@ -232,7 +232,6 @@ enum radio_status rd_http_size (struct rd_io *io, const char *key,
 struct rd_io_file *rd_http_hold (struct rd_io *io, const char *key,
                                  bool keep);
 void rd_http_release (struct rd_io *io, struct rd_io_file *file);
-void rd_http_forget (struct rd_io *io, const char *prefix);
 
 /* Opens the read-only store of the objects below a URL. */
 enum radio_status rd_io_http_open (const char *url,

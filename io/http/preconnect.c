@@ -90,31 +90,6 @@ is_same_address (const struct sockaddr_storage *one,
  * Sockets
  *----------------------------------------------------------------------*/
 
-/* Returns a connecting socket, or -1; also -1 when it is connected at once,
- * as only local ones can be: libcurl 7.88 would fail to connect it again.
- * The socket is closed on exec. */
-static int
-begin_connecting (const struct sockaddr_storage *to, socklen_t nbytes)
-{
-#ifdef SOCK_CLOEXEC
-  int fd = socket (to->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
-                   IPPROTO_TCP);
-#else
-  int fd = socket (to->ss_family, SOCK_STREAM, IPPROTO_TCP);
-  if (fd >= 0) {
-    (void) fcntl (fd, F_SETFD, FD_CLOEXEC);
-    (void) fcntl (fd, F_SETFL, O_NONBLOCK);
-  }
-#endif
-  if (fd < 0)
-    return -1;
-  if (connect (fd, (const struct sockaddr *) to, nbytes) < 0
-      && errno == EINPROGRESS)
-    return fd;
-  close (fd);
-  return -1;
-}
-
 enum readiness { CONNECTING, READY, DEAD };
 
 static enum readiness
@@ -145,21 +120,38 @@ remove_at (struct rd_http_preconnect *preconnect, unsigned i)
   return fd;
 }
 
+/* A socket that is connected at once, as only local ones can be, is not kept:
+ * libcurl 7.88 would fail to connect it again.  All are closed on exec. */
 void
 rd_http_preconnect_begin (struct rd_http_preconnect *preconnect,
                           const char *address, int port)
 {
   uint64_t now_ns = rd_http_now ();
+  struct sockaddr_storage *to = &preconnect->to;
   if (preconnect->n > 0 || preconnect->max == 0
       || (preconnect->begin_ns > 0
           && now_ns - preconnect->begin_ns < AGAIN_NS))
     return;
-  socklen_t nbytes = parse_address (address, port, &preconnect->to);
+  socklen_t nbytes = parse_address (address, port, to);
   preconnect->begin_ns = now_ns;
   while (nbytes > 0 && preconnect->n < preconnect->max) {
-    int fd = begin_connecting (&preconnect->to, nbytes);
+#ifdef SOCK_CLOEXEC
+    int fd = socket (to->ss_family,
+                     SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+#else
+    int fd = socket (to->ss_family, SOCK_STREAM, IPPROTO_TCP);
+    if (fd >= 0) {
+      (void) fcntl (fd, F_SETFD, FD_CLOEXEC);
+      (void) fcntl (fd, F_SETFL, O_NONBLOCK);
+    }
+#endif
     if (fd < 0)
       return;
+    if (connect (fd, (const struct sockaddr *) to, nbytes) == 0
+        || errno != EINPROGRESS) {
+      close (fd);
+      return;
+    }
     preconnect->fds[preconnect->n++] = fd;
   }
 }

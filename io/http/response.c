@@ -33,6 +33,16 @@ skip_blanks (struct text *text)
     text->at++;
 }
 
+/* Skips to the value of a header, if the line has this name. */
+static bool
+is_header (struct text *text, const char *name)
+{
+  if (!skip (text, name))
+    return false;
+  skip_blanks (text);
+  return true;
+}
+
 static bool
 parse_number (struct text *text, uint64_t *number)
 {
@@ -87,63 +97,6 @@ copy_text (const struct text *text, char *to, size_t nbytes)
   to[n] = '\0';
 }
 
-static void
-parse_header (struct rd_http_response *response, struct text *text)
-{
-  if (skip (text, "content-length:")) {
-    skip_blanks (text);
-    response->has_nbytes = parse_last_number (text, &response->nbytes);
-  } else if (skip (text, "content-range:")) {
-    skip_blanks (text);
-    parse_content_range (response, text);
-  } else if (skip (text, "content-encoding:")) {
-    skip_blanks (text);
-    bool is_plain = skip (text, "identity") && text->at == text->end;
-    response->is_encoded |= !is_plain && text->at < text->end;
-  } else if (skip (text, "transfer-encoding:")) {
-    skip_blanks (text);
-    response->is_chunked = skip (text, "chunked") && text->at == text->end;
-  } else if (skip (text, "retry-after:")) {
-    skip_blanks (text);
-    if (!parse_last_number (text, &response->retry_after_s))
-      response->retry_after_s = 0;
-  } else if (skip (text, "etag:")) {
-    skip_blanks (text);
-    copy_text (text, response->etag, sizeof response->etag);
-  } else if (skip (text, "date:")) {
-    /* "Sun, 06 Nov 1994 08:49:37 GMT"; libcurl parses it in any locale. */
-    char date[64] = "";
-    skip_blanks (text);
-    copy_text (text, date, sizeof date);
-    time_t seconds = *date ? curl_getdate (date, NULL) : -1;
-    response->date_s = seconds < 0 ? -1 : seconds;
-  } else if (skip (text, "x-amz-bucket-region:")) {
-    skip_blanks (text);
-    copy_text (text, response->region, sizeof response->region);
-  } else if (skip (text, "x-amz-checksum-crc32c:")) {
-    response->has_sum = true;
-  } else if (skip (text, "x-amz-meta-radio-writer:")) {
-    skip_blanks (text);
-    copy_text (text, response->writer, sizeof response->writer);
-  }
-}
-
-/* "HTTP/1.1 206 Partial Content" */
-static void
-parse_status (struct rd_http_response *response, struct text *text)
-{
-  size_t headers_nbytes = response->headers_nbytes;
-  uint64_t status = 0;
-  while (text->at < text->end && *text->at != ' ')
-    text->at++;
-  skip_blanks (text);
-  *response = (struct rd_http_response) {
-    .headers_nbytes = headers_nbytes, .date_s = -1,
-  };
-  if (parse_number (text, &status) && status < 1000)
-    response->status = (unsigned) status;
-}
-
 void
 rd_http_response_line (struct rd_http_response *response, const char *line,
                        size_t nbytes)
@@ -152,8 +105,42 @@ rd_http_response_line (struct rd_http_response *response, const char *line,
   response->headers_nbytes += nbytes;
   while (text.end > text.at && strchr ("\r\n \t", text.end[-1]))
     text.end--;
-  if (skip (&text, "HTTP/"))
-    parse_status (response, &text);
-  else
-    parse_header (response, &text);
+  if (skip (&text, "HTTP/")) {
+    /* "HTTP/1.1 206 Partial Content" */
+    uint64_t status = 0;
+    while (text.at < text.end && *text.at != ' ')
+      text.at++;
+    skip_blanks (&text);
+    *response = (struct rd_http_response) {
+      .headers_nbytes = response->headers_nbytes, .date_s = -1,
+    };
+    if (parse_number (&text, &status) && status < 1000)
+      response->status = (unsigned) status;
+  } else if (is_header (&text, "content-length:")) {
+    response->has_nbytes = parse_last_number (&text, &response->nbytes);
+  } else if (is_header (&text, "content-range:")) {
+    parse_content_range (response, &text);
+  } else if (is_header (&text, "content-encoding:")) {
+    bool is_plain = skip (&text, "identity") && text.at == text.end;
+    response->is_encoded |= !is_plain && text.at < text.end;
+  } else if (is_header (&text, "transfer-encoding:")) {
+    response->is_chunked = skip (&text, "chunked") && text.at == text.end;
+  } else if (is_header (&text, "retry-after:")) {
+    if (!parse_last_number (&text, &response->retry_after_s))
+      response->retry_after_s = 0;
+  } else if (is_header (&text, "etag:")) {
+    copy_text (&text, response->etag, sizeof response->etag);
+  } else if (is_header (&text, "date:")) {
+    /* "Sun, 06 Nov 1994 08:49:37 GMT"; libcurl parses it in any locale. */
+    char date[64] = "";
+    copy_text (&text, date, sizeof date);
+    time_t seconds = *date ? curl_getdate (date, NULL) : -1;
+    response->date_s = seconds < 0 ? -1 : seconds;
+  } else if (is_header (&text, "x-amz-bucket-region:")) {
+    copy_text (&text, response->region, sizeof response->region);
+  } else if (is_header (&text, "x-amz-checksum-crc32c:")) {
+    response->has_sum = true;
+  } else if (is_header (&text, "x-amz-meta-radio-writer:")) {
+    copy_text (&text, response->writer, sizeof response->writer);
+  }
 }

@@ -70,21 +70,6 @@ fail_after_attempts (const struct rd_http_task *task,
                   error.message, task->nattempts, ms / 1000, ms % 1000 / 100);
 }
 
-static enum radio_status
-fail_transfer (const struct rd_http_attempt *attempt, CURLcode code)
-{
-  const struct rd_http_task *task = attempt->task;
-  const char *why = attempt->message[0] ? attempt->message
-                                        : curl_easy_strerror (code);
-  if (code == CURLE_PEER_FAILED_VERIFICATION)
-    return rd_fail (RADIO_ERROR_PERMISSION, "%s: TLS certificate "
-                    "verification failed: %s", rd_http_name (task), why);
-  if (code == CURLE_OUT_OF_MEMORY)
-    return rd_fail_memory (0);
-  rd_fail (RADIO_ERROR_IO, "%s: %s", rd_http_name (task), why);
-  return fail_after_attempts (task, RADIO_ERROR_IO);
-}
-
 /* Classifies an attempt whose response cannot be used. */
 static struct rd_http_outcome
 classify_failure (struct rd_http_attempt *attempt, CURLcode code)
@@ -110,12 +95,22 @@ classify_failure (struct rd_http_attempt *attempt, CURLcode code)
     outcome.next = is_transient && is_throttle (http_status)
                    ? RD_HTTP_RETRY_SLOWER
                    : was_stale ? RD_HTTP_RETRY_NOW : RD_HTTP_RETRY_LATER;
+
+  const char *why = attempt->message[0] ? attempt->message
+                                        : curl_easy_strerror (outcome.code);
   if (is_transient) {
     rd_fail (RADIO_ERROR_IO, "%s: the server answers with status %u",
              rd_http_name (task), http_status);
     outcome.status = fail_after_attempts (task, RADIO_ERROR_IO);
+  } else if (outcome.code == CURLE_PEER_FAILED_VERIFICATION) {
+    outcome.status = rd_fail (RADIO_ERROR_PERMISSION, "%s: TLS certificate "
+                              "verification failed: %s", rd_http_name (task),
+                              why);
+  } else if (outcome.code == CURLE_OUT_OF_MEMORY) {
+    outcome.status = rd_fail_memory (0);
   } else {
-    outcome.status = fail_transfer (attempt, outcome.code);
+    rd_fail (RADIO_ERROR_IO, "%s: %s", rd_http_name (task), why);
+    outcome.status = fail_after_attempts (task, RADIO_ERROR_IO);
   }
   return outcome;
 }
@@ -196,27 +191,6 @@ rd_http_retry_on_throttle (struct rd_http_retry_policy *policy,
     halve_limit (policy, begin_ns, now_ns);
 }
 
-static uint64_t
-backoff_ns (struct rd_http_retry_policy *policy,
-            const struct rd_http_options *options,
-            const struct rd_http_task *task, bool is_throttled)
-{
-  uint64_t most = is_throttled ? rd_min_u64 (THROTTLE_BACKOFF_NS,
-                                             10 * options->backoff_ms
-                                             * 1000000)
-                               : options->backoff_ms * 1000000;
-  for (unsigned i = 1; i < task->nattempts && most < MAX_BACKOFF_NS; i++)
-    most *= 2;
-  /* Marsaglia's xorshift64. */
-  policy->random ^= policy->random << 13;
-  policy->random ^= policy->random >> 7;
-  policy->random ^= policy->random << 17;
-  uint64_t ns = policy->random % (rd_min_u64 (most, MAX_BACKOFF_NS) + 1);
-  uint64_t retry_after = rd_mul_sat (task->response.retry_after_s,
-                                     1000000000);
-  return rd_max_u64 (ns, rd_min_u64 (retry_after, MAX_BACKOFF_NS));
-}
-
 bool
 rd_http_retry_schedule (struct rd_http_retry_policy *policy,
                         const struct rd_http_options *options,
@@ -235,9 +209,21 @@ rd_http_retry_schedule (struct rd_http_retry_policy *policy,
       || task->nattempts >= nattempts)
     return false;
   uint64_t begin_ns = now_ns;
-  if (next != RD_HTTP_RETRY_NOW)
-    begin_ns += backoff_ns (policy, options, task,
-                            next == RD_HTTP_RETRY_SLOWER);
+  if (next != RD_HTTP_RETRY_NOW) {
+    uint64_t most = options->backoff_ms * 1000000;
+    if (next == RD_HTTP_RETRY_SLOWER)
+      most = rd_min_u64 (THROTTLE_BACKOFF_NS, 10 * most);
+    for (unsigned i = 1; i < task->nattempts && most < MAX_BACKOFF_NS; i++)
+      most *= 2;
+    /* Marsaglia's xorshift64. */
+    policy->random ^= policy->random << 13;
+    policy->random ^= policy->random >> 7;
+    policy->random ^= policy->random << 17;
+    uint64_t ns = policy->random % (rd_min_u64 (most, MAX_BACKOFF_NS) + 1);
+    uint64_t retry_after = rd_mul_sat (task->response.retry_after_s,
+                                       1000000000);
+    begin_ns += rd_max_u64 (ns, rd_min_u64 (retry_after, MAX_BACKOFF_NS));
+  }
   if (begin_ns - task->begin_ns >= options->deadline_ms * 1000000)
     return false;
   policy->tokens -= cost;

@@ -26,95 +26,62 @@ struct rd_io_file {
   char etag[sizeof ((struct rd_http_response *) NULL)->etag];
 };
 
-/* An object that is held must not change: its pieces would be of two objects.
- */
-static enum radio_status
-check_etag (const struct rd_http_task *task, struct rd_io_file *file)
-{
-  const char *etag = task->response.etag;
-  if (!file || !*etag)
-    return RADIO_OK;
-  RD_LOCK_SCOPE (&file->mutex);
-  if (!*file->etag)
-    memcpy (file->etag, etag, sizeof file->etag);
-  if (strcmp (file->etag, etag) == 0)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_IO, "%s: the object was replaced while it was "
-                  "read; read it again", rd_http_name (task));
-}
-
-/* Status 200. */
-static enum radio_status
-check_whole (const struct rd_http_read *read, size_t *nbytes)
-{
-  const struct rd_http_response *response = &read->task.response;
-  struct rd_io_get *get = read->get;
-  struct rd_span span;
-  if (!response->has_nbytes && response->is_chunked
-      && get->range == RD_RANGE_ALL) {
-    *nbytes = SIZE_MAX;
-    return RADIO_OK;
-  }
-  if (!response->has_nbytes)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not send "
-                    "the object's size", rd_http_name (&read->task));
-  RD_TRY (rd_range_resolve (read->io, get, response->nbytes, &span));
-  if (read->task.method != RD_HTTP_HEAD && span.nbytes < response->nbytes)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not "
-                    "support range requests", rd_http_name (&read->task));
-  *nbytes = (size_t) span.nbytes;
-  return RADIO_OK;
-}
-
-/* Status 206. */
-static enum radio_status
-check_part (const struct rd_http_read *read, size_t *nbytes)
-{
-  const struct rd_http_response *response = &read->task.response;
-  struct rd_span span;
-  if (!response->has_range || !response->has_total
-      || read->get->range == RD_RANGE_ALL)
-    return rd_fail (RADIO_ERROR_IO, "%s: the response does not say which "
-                    "range of the object it is", rd_http_name (&read->task));
-  RD_TRY (rd_range_resolve (read->io, read->get, response->total, &span));
-  if (response->first != span.offset || span.nbytes == 0
-      || response->last - response->first != span.nbytes - 1
-      || (response->has_nbytes && response->nbytes != span.nbytes))
-    return rd_fail (RADIO_ERROR_IO, "%s: the response is bytes %" PRIu64 "-%"
-                    PRIu64 " of %" PRIu64 ", which were not requested",
-                    rd_http_name (&read->task), response->first,
-                    response->last, response->total);
-  *nbytes = (size_t) span.nbytes;
-  return RADIO_OK;
-}
-
-/* Status 416: the range is empty, like the end of an empty object. */
-static enum radio_status
-check_unsatisfiable (const struct rd_http_read *read, size_t *nbytes)
-{
-  const struct rd_http_response *response = &read->task.response;
-  struct rd_span span = { 0, SIZE_MAX };
-  if (response->has_total && read->get->range != RD_RANGE_ALL)
-    RD_TRY (rd_range_resolve (read->io, read->get, response->total, &span));
-  if (span.nbytes > 0)
-    return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status 416",
-                    rd_http_name (&read->task));
-  *nbytes = 0;
-  return RADIO_OK;
-}
-
 enum radio_status
-rd_http_read_check (struct rd_http_read *read, size_t *nbytes)
+rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
 {
-  RD_TRY (check_etag (&read->task, read->get->file));
-  switch (read->task.response.status) {
-  case 206:
-    return check_part (read, nbytes);
-  case 416:
-    return check_unsatisfiable (read, nbytes);
-  default:
-    return check_whole (read, nbytes);
+  const struct rd_http_read *read = (const struct rd_http_read *) task;
+  const struct rd_http_response *response = &task->response;
+  const char *name = rd_http_name (task);
+  struct rd_io_get *get = read->get;
+  struct rd_io_file *file = get->file;
+  struct rd_span span = { 0, SIZE_MAX };
+  /* An object that is held must not change: its pieces would be of two
+   * objects. */
+  if (file && *response->etag) {
+    RD_LOCK_SCOPE (&file->mutex);
+    if (!*file->etag)
+      memcpy (file->etag, response->etag, sizeof file->etag);
+    if (strcmp (file->etag, response->etag) != 0)
+      return rd_fail (RADIO_ERROR_IO, "%s: the object was replaced while it "
+                      "was read; read it again", name);
   }
+  switch (response->status) {
+  case 206:
+    if (!response->has_range || !response->has_total
+        || get->range == RD_RANGE_ALL)
+      return rd_fail (RADIO_ERROR_IO, "%s: the response does not say which "
+                      "range of the object it is", name);
+    RD_TRY (rd_range_resolve (read->io, get, response->total, &span));
+    if (response->first != span.offset || span.nbytes == 0
+        || response->last - response->first != span.nbytes - 1
+        || (response->has_nbytes && response->nbytes != span.nbytes))
+      return rd_fail (RADIO_ERROR_IO, "%s: the response is bytes %" PRIu64
+                      "-%" PRIu64 " of %" PRIu64 ", which were not requested",
+                      name, response->first, response->last,
+                      response->total);
+    break;
+  case 416:
+    /* The range is empty, like the end of an empty object. */
+    if (response->has_total && get->range != RD_RANGE_ALL)
+      RD_TRY (rd_range_resolve (read->io, get, response->total, &span));
+    if (span.nbytes > 0)
+      return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status "
+                      "416", name);
+    break;
+  default:
+    if (!response->has_nbytes && response->is_chunked
+        && get->range == RD_RANGE_ALL)
+      break;
+    if (!response->has_nbytes)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not send "
+                      "the object's size", name);
+    RD_TRY (rd_range_resolve (read->io, get, response->nbytes, &span));
+    if (task->method != RD_HTTP_HEAD && span.nbytes < response->nbytes)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not "
+                      "support range requests", name);
+  }
+  *nbytes = (size_t) span.nbytes;
+  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -209,12 +176,6 @@ rd_http_release (struct rd_io *io, struct rd_io_file *file)
   rd_free (file);
 }
 
-void
-rd_http_forget (struct rd_io *io, const char *prefix)
-{
-  (void) io, (void) prefix;
-}
-
 /*------------------------------------------------------------------------
  * URLs
  *----------------------------------------------------------------------*/
@@ -276,7 +237,7 @@ check_response (struct rd_http_task *task, size_t *nbytes)
   unsigned status = task->response.status;
   switch (status) {
   case 200: case 206: case 416:
-    return rd_http_read_check ((struct rd_http_read *) task, nbytes);
+    return rd_http_read_check (task, nbytes);
   case 404: case 410:
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such object", task->url);
   case 401: case 403:
@@ -399,7 +360,6 @@ static const struct rd_io_ops http_ops = {
   .get = http_get,
   .hold = rd_http_hold,
   .release = rd_http_release,
-  .forget = rd_http_forget,
   .size = rd_http_size,
   .list = http_list,
   .put = http_put,

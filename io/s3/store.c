@@ -20,12 +20,6 @@
  *----------------------------------------------------------------------*/
 
 static enum radio_status
-check_response (struct rd_http_task *task, size_t *nbytes)
-{
-  return rd_http_read_check ((struct rd_http_read *) task, nbytes);
-}
-
-static enum radio_status
 classify_read (struct rd_s3_call *call, enum rd_http_next *next)
 {
   struct rd_io_get *get = call->read.get;
@@ -70,7 +64,7 @@ submit_get (struct rd_s3 *s3, struct rd_io_get *get)
     return rd_fail_memory (sizeof *call);
   enum radio_status status = rd_s3_call_init (call, s3, RD_HTTP_GET,
                                               get->key, NULL);
-  call->read.task.check = check_response;
+  call->read.task.check = rd_http_read_check;
   call->read.task.done = finish_get;
   call->classify = classify_read;
   if (status == RADIO_OK)
@@ -131,7 +125,6 @@ static const struct rd_io_ops s3_ops = {
   .get = s3_get,
   .hold = rd_http_hold,
   .release = rd_http_release,
-  .forget = rd_http_forget,
   .size = rd_http_size,
   .list = rd_s3_list,
   .put = rd_s3_put,
