@@ -93,98 +93,89 @@ rd_s3_error_next (const struct rd_s3_error *error)
 }
 
 struct meaning {
-  const char *code;
+  const char *code;           /* NULL: of the status, for responses without a
+                                 known code: those to HEAD have no body */
+  unsigned http_status;
   enum radio_status status;
   const char *message;
 };
 
 static const struct meaning meanings[] = {
-  { "NoSuchKey", RADIO_ERROR_NOT_FOUND, "no such object" },
-  { "NoSuchUpload", RADIO_ERROR_NOT_FOUND, "no such upload: another process "
+  { "NoSuchKey", 0, RADIO_ERROR_NOT_FOUND, "no such object" },
+  { "NoSuchUpload", 0, RADIO_ERROR_NOT_FOUND, "no such upload: another process "
     "ended it" },
-  { "NoSuchBucket", RADIO_ERROR_IO, "no such bucket; check its name and the "
+  { "NoSuchBucket", 0, RADIO_ERROR_IO, "no such bucket; check its name and the "
     "endpoint" },
-  { "InvalidBucketName", RADIO_ERROR_ARGUMENT, "invalid bucket name" },
-  { "AccessDenied", RADIO_ERROR_PERMISSION, "access denied by the "
+  { "InvalidBucketName", 0, RADIO_ERROR_ARGUMENT, "invalid bucket name" },
+  { "AccessDenied", 0, RADIO_ERROR_PERMISSION, "access denied by the "
     "credentials' permissions (or there is no such object, and they do not "
     "allow to list the bucket)" },
-  { "AllAccessDisabled", RADIO_ERROR_PERMISSION, "all access to the bucket "
+  { "AllAccessDisabled", 0, RADIO_ERROR_PERMISSION, "all access to the bucket "
     "is disabled" },
-  { "InvalidAccessKeyId", RADIO_ERROR_PERMISSION, "the server does not know "
+  { "InvalidAccessKeyId", 0, RADIO_ERROR_PERMISSION, "the server does not know "
     "the access key; check the credentials and the endpoint" },
-  { "SignatureDoesNotMatch", RADIO_ERROR_PERMISSION, "the signature does not "
-    "match: the secret key is wrong, or a proxy changes requests" },
-  { "ExpiredToken", RADIO_ERROR_PERMISSION, "the session token has expired; "
+  { "SignatureDoesNotMatch", 0, RADIO_ERROR_PERMISSION, "the signature does "
+    "not match: the secret key is wrong, or a proxy changes requests" },
+  { "ExpiredToken", 0, RADIO_ERROR_PERMISSION, "the session token has expired; "
     "get new credentials" },
-  { "InvalidToken", RADIO_ERROR_PERMISSION, "the session token is invalid; "
+  { "InvalidToken", 0, RADIO_ERROR_PERMISSION, "the session token is invalid; "
     "get new credentials" },
-  { "RequestTimeTooSkewed", RADIO_ERROR_PERMISSION, "the local clock and the "
-    "server's differ too much; set the clock" },
-  { "AuthorizationHeaderMalformed", RADIO_ERROR_PERMISSION, "the server "
+  { "RequestTimeTooSkewed", 0, RADIO_ERROR_PERMISSION, "the local clock and "
+    "the server's differ too much; set the clock" },
+  { "AuthorizationHeaderMalformed", 0, RADIO_ERROR_PERMISSION, "the server "
     "expects another region; name it" },
-  { "PermanentRedirect", RADIO_ERROR_IO, "the bucket is in another region; "
+  { "PermanentRedirect", 0, RADIO_ERROR_IO, "the bucket is in another region; "
     "name it" },
-  { "InvalidObjectState", RADIO_ERROR_IO, "the object is archived; restore "
+  { "InvalidObjectState", 0, RADIO_ERROR_IO, "the object is archived; restore "
     "it first" },
-  { "EntityTooLarge", RADIO_ERROR_LIMIT, "the object is too large for the "
+  { "EntityTooLarge", 0, RADIO_ERROR_LIMIT, "the object is too large for the "
     "server" },
-  { "KeyTooLongError", RADIO_ERROR_LIMIT, "the key is too long for the "
+  { "KeyTooLongError", 0, RADIO_ERROR_LIMIT, "the key is too long for the "
     "server" },
-  { "QuotaExceeded", RADIO_ERROR_NO_SPACE, "the quota is used up" },
-  { "InsufficientStorage", RADIO_ERROR_NO_SPACE, "the server has no space "
+  { "QuotaExceeded", 0, RADIO_ERROR_NO_SPACE, "the quota is used up" },
+  { "InsufficientStorage", 0, RADIO_ERROR_NO_SPACE, "the server has no space "
     "left" },
-  { "BadDigest", RADIO_ERROR_IO, "the data were corrupted on the way" },
-  { "XAmzContentSHA256Mismatch", RADIO_ERROR_IO, "the data were corrupted on "
-    "the way" },
-  { "PreconditionFailed", RADIO_ERROR_EXISTS, "exists already" },
-  { "NotImplemented", RADIO_ERROR_UNSUPPORTED, "the server does not support "
+  { "BadDigest", 0, RADIO_ERROR_IO, "the data were corrupted on the way" },
+  { "XAmzContentSHA256Mismatch", 0, RADIO_ERROR_IO, "the data were corrupted "
+    "on the way" },
+  { "PreconditionFailed", 0, RADIO_ERROR_EXISTS, "exists already" },
+  { "NotImplemented", 0, RADIO_ERROR_UNSUPPORTED, "the server does not support "
     "this" },
-  { "MethodNotAllowed", RADIO_ERROR_UNSUPPORTED, "the server does not allow "
+  { "MethodNotAllowed", 0, RADIO_ERROR_UNSUPPORTED, "the server does not allow "
     "this here" },
+  { NULL, 404, RADIO_ERROR_NOT_FOUND, "no such object" },
+  { NULL, 400, RADIO_ERROR_IO, "the server rejects the request (maybe the "
+    "credentials have expired)" },
+  { NULL, 401, RADIO_ERROR_PERMISSION, "the server denies access" },
+  { NULL, 403, RADIO_ERROR_PERMISSION, "the server denies access" },
+  { NULL, 412, RADIO_ERROR_EXISTS, "exists already" },
+  { NULL, 405, RADIO_ERROR_UNSUPPORTED, "the server does not support this" },
+  { NULL, 501, RADIO_ERROR_UNSUPPORTED, "the server does not support this" },
+  { NULL, 301, RADIO_ERROR_IO, "the bucket is in another region" },
+  { NULL, 307, RADIO_ERROR_IO, "the bucket is in another region" },
+  { NULL, 507, RADIO_ERROR_NO_SPACE, "the server has no space left" },
 };
-
-/* For responses without a known code: those to HEAD have no body. */
-static struct meaning
-meaning_of_status (unsigned status)
-{
-  switch (status) {
-  case 404: return meanings[0];
-  case 400:
-    return (struct meaning) { "", RADIO_ERROR_IO, "the server rejects the "
-                              "request (maybe the credentials have "
-                              "expired)" };
-  case 401: case 403:
-    return (struct meaning) { "", RADIO_ERROR_PERMISSION,
-                              "the server denies access" };
-  case 412:
-    return (struct meaning) { "", RADIO_ERROR_EXISTS, "exists already" };
-  case 405: case 501:
-    return (struct meaning) { "", RADIO_ERROR_UNSUPPORTED,
-                              "the server does not support this" };
-  case 301: case 307:
-    return (struct meaning) { "", RADIO_ERROR_IO,
-                              "the bucket is in another region" };
-  case 507:
-    return (struct meaning) { "", RADIO_ERROR_NO_SPACE,
-                              "the server has no space left" };
-  default:
-    return (struct meaning) { "", RADIO_ERROR_IO, "the server fails" };
-  }
-}
 
 enum radio_status
 rd_s3_error_fail (const struct rd_s3_error *error, const char *where,
                   bool is_anonymous)
 {
-  struct meaning meaning = meaning_of_status (error->status);
+  static const struct meaning none = { NULL, 0, RADIO_ERROR_IO,
+                                       "the server fails" };
+  const struct meaning *meaning = &none;
+  bool is_known = false;
   for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
-    if (strcmp (error->code, meanings[i].code) == 0)
-      meaning = meanings[i];
-  if (meaning.status == RADIO_ERROR_NOT_FOUND)
-    return rd_fail (meaning.status, "%s: %s", where, meaning.message);
+    if (meanings[i].code && strcmp (error->code, meanings[i].code) == 0) {
+      meaning = &meanings[i];
+      is_known = true;
+    } else if (!is_known && meanings[i].http_status == error->status) {
+      meaning = &meanings[i];
+    }
+  if (meaning->status == RADIO_ERROR_NOT_FOUND)
+    return rd_fail (meaning->status, "%s: %s", where, meaning->message);
   bool is_denied = error->status == 403 || error->status == 401;
-  return rd_fail (meaning.status, "%s: %s%s (status %u%s%s%s%s)", where,
-                  meaning.message,
+  return rd_fail (meaning->status, "%s: %s%s (status %u%s%s%s%s)", where,
+                  meaning->message,
                   is_anonymous && is_denied
                   ? "; it was requested without credentials" : "",
                   error->status, error->code[0] ? ", " : "", error->code,
@@ -210,28 +201,6 @@ rd_s3_response_time (const struct rd_s3_call *call)
 {
   int64_t date_s = call->read.task.response.date_s;
   return date_s >= 0 ? date_s : server_time (call->s3);
-}
-
-static enum radio_status
-add_headers (struct rd_s3_call *call, const char *host,
-             struct rd_http_headers *headers)
-{
-  struct rd_s3 *s3 = call->s3;
-  struct rd_s3_header list[RD_S3_NHEADERS + 1];
-  size_t n = call->nheaders + call->sent_sum;
-  memcpy (list, call->headers, call->nheaders * sizeof *list);
-  list[call->nheaders] = call->sum;
-  const struct rd_s3_signing signing = {
-    .credentials = call->credentials, .region = call->region, .service = "s3",
-    .now_s = server_time (s3), .cache = &s3->keys,
-  };
-  const struct rd_s3_request request = {
-    .method = rd_http_method_name (call->read.task.method), .host = host,
-    .path = call->path, .query = call->query, .headers = list,
-    .nheaders = n, .payload_sha256 = call->sha256,
-  };
-  RD_TRY (rd_s3_add_signature (headers, &signing, &request));
-  return rd_s3_add_headers (headers, list, n);
 }
 
 static enum radio_status
@@ -269,86 +238,92 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
     return RADIO_ERROR_MEMORY;
   rd_free (call->url);
   task->url = call->url = url;
-  return add_headers (call, host, headers);
+
+  struct rd_s3_header list[RD_S3_NHEADERS + 1];
+  size_t n = call->nheaders + call->sent_sum;
+  memcpy (list, call->headers, call->nheaders * sizeof *list);
+  list[call->nheaders] = call->sum;
+  const struct rd_s3_signing signing = {
+    .credentials = call->credentials, .region = call->region, .service = "s3",
+    .now_s = server_time (s3), .cache = &s3->keys,
+  };
+  const struct rd_s3_request request = {
+    .method = rd_http_method_name (task->method), .host = host,
+    .path = call->path, .query = call->query, .headers = list,
+    .nheaders = n, .payload_sha256 = call->sha256,
+  };
+  RD_TRY (rd_s3_add_signature (headers, &signing, &request));
+  return rd_s3_add_headers (headers, list, n);
 }
 
 /*------------------------------------------------------------------------
  * Receiving
  *----------------------------------------------------------------------*/
 
-/* The bucket is in another region, which the response names. */
-static bool
-correct_region (struct rd_s3_call *call)
-{
-  static const char *const codes[] = {
-    "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect",
-    "IllegalLocationConstraintException", NULL
-  };
-  const struct rd_s3_error *error = &call->error;
-  unsigned status = error->status;
-  bool may_be = status == 301 || status == 307 || status == 400
-                || has_code (error, codes);
-  if (!may_be || call->corrected_region || !rd_s3_is_region (error->region)
-      || strcmp (error->region, call->region) == 0)
-    return false;
-  RD_LOCK_SCOPE (&call->s3->mutex);
-  memcpy (call->s3->synced.region, error->region, sizeof error->region);
-  return call->corrected_region = true;
-}
-
 /* A response to HEAD has no body with the code: then a skew of more than this
  * is taken for the cause. */
 #define MAX_SKEW_S 300
 
+/* Corrects the cause of an error, each at most once.  Returns true if the
+ * next attempt may succeed at once. */
 static bool
-correct_clock_skew (struct rd_s3_call *call)
+correct_cause (struct rd_s3_call *call)
 {
-  static const char *const codes[] = { "RequestTimeTooSkewed", NULL };
-  int64_t date_s = call->read.task.response.date_s;
-  int64_t skew_s = date_s - server_time (call->s3);
-  bool is_skewed = has_code (&call->error, codes)
-    || (call->read.task.method == RD_HTTP_HEAD && call->error.status == 403
-        && (skew_s > MAX_SKEW_S || skew_s < -MAX_SKEW_S));
-  if (!is_skewed || date_s < 0 || call->corrected_clock)
-    return false;
-  RD_LOCK_SCOPE (&call->s3->mutex);
-  call->s3->synced.skew_s += skew_s;
-  return call->corrected_clock = true;
-}
-
-/* A response to HEAD shows an expired token by its status alone. */
-static bool
-refresh_token (struct rd_s3_call *call)
-{
-  static const char *const codes[] = {
+  static const char *const region_codes[] = {
+    "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect",
+    "IllegalLocationConstraintException", NULL
+  };
+  static const char *const clock_codes[] = { "RequestTimeTooSkewed", NULL };
+  static const char *const token_codes[] = {
     "ExpiredToken", "ExpiredTokenException", "InvalidToken",
     "TokenRefreshRequired", NULL
   };
-  bool may_be = has_code (&call->error, codes)
-    || (call->read.task.method == RD_HTTP_HEAD && call->error.status == 400
-        && call->credentials && call->credentials->session_token);
-  if (!may_be || call->refreshed_token || !call->s3->provider
-      || !call->credentials)
-    return false;
-  rd_s3_provider_reject (call->s3->provider, call->credentials);
-  return call->refreshed_token = true;
-}
-
-/* The server supports no checksums, or not something else: the next attempt
- * shows which. */
-static bool
-drop_checksum (struct rd_s3_call *call)
-{
-  static const char *const codes[] = {
+  static const char *const sum_codes[] = {
     "NotImplemented", "InvalidRequest", "InvalidArgument", NULL
   };
+  struct rd_s3 *s3 = call->s3;
   const struct rd_s3_error *error = &call->error;
-  bool is_rejected = error->status == 501
-                     || (error->status == 400 && error->is_about_checksum
-                         && has_code (error, codes));
-  if (!call->sent_sum || !is_rejected)
-    return false;
-  return call->dropped_sum = true;
+  unsigned status = error->status;
+  bool is_head = call->read.task.method == RD_HTTP_HEAD;
+
+  /* The bucket is in another region, which the response names. */
+  bool may_be = status == 301 || status == 307 || status == 400
+                || has_code (error, region_codes);
+  if (may_be && !call->corrected_region && rd_s3_is_region (error->region)
+      && strcmp (error->region, call->region) != 0) {
+    RD_LOCK_SCOPE (&s3->mutex);
+    memcpy (s3->synced.region, error->region, sizeof error->region);
+    return call->corrected_region = true;
+  }
+
+  int64_t date_s = call->read.task.response.date_s;
+  int64_t skew_s = date_s - server_time (s3);
+  may_be = has_code (error, clock_codes)
+           || (is_head && status == 403
+               && (skew_s > MAX_SKEW_S || skew_s < -MAX_SKEW_S));
+  if (may_be && date_s >= 0 && !call->corrected_clock) {
+    RD_LOCK_SCOPE (&s3->mutex);
+    s3->synced.skew_s += skew_s;
+    return call->corrected_clock = true;
+  }
+
+  /* A response to HEAD shows an expired token by its status alone. */
+  may_be = has_code (error, token_codes)
+           || (is_head && status == 400 && call->credentials
+               && call->credentials->session_token);
+  if (may_be && !call->refreshed_token && s3->provider
+      && call->credentials) {
+    rd_s3_provider_reject (s3->provider, call->credentials);
+    return call->refreshed_token = true;
+  }
+
+  /* The server supports no checksums, or not something else: the next attempt
+   * shows which. */
+  may_be = status == 501 || (status == 400 && error->is_about_checksum
+                             && has_code (error, sum_codes));
+  if (may_be && call->sent_sum)
+    return call->dropped_sum = true;
+  return false;
 }
 
 enum radio_status
@@ -374,8 +349,7 @@ conclude (struct rd_http_task *task, const struct rd_buffer *body,
     RD_LOCK_SCOPE (&call->s3->mutex);
     call->s3->synced.sends_sums = false;
   }
-  if (correct_region (call) || correct_clock_skew (call)
-      || refresh_token (call) || drop_checksum (call)) {
+  if (correct_cause (call)) {
     enum radio_status status = rd_s3_classify (call, next);
     if (call->refreshed_token)
       rd_s3_credentials_free (RD_STEAL (call->credentials));
@@ -421,30 +395,6 @@ rd_s3_call_free (struct rd_s3_call *call)
   *call = (struct rd_s3_call) { 0 };
 }
 
-bool
-rd_s3_sends_sums (struct rd_s3 *s3)
-{
-  RD_LOCK_SCOPE (&s3->mutex);
-  return s3->synced.sends_sums;
-}
-
-static enum radio_status
-add_checksum (struct rd_s3_call *call, const struct rd_part *parts, size_t n)
-{
-  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
-  uint32_t crc = 0;
-  for (size_t i = 0; i < n; i++)
-    crc = rd_crc32c (crc, parts[i].data, parts[i].nbytes);
-  const unsigned char bytes[4] = {
-    (unsigned char) (crc >> 24), (unsigned char) (crc >> 16),
-    (unsigned char) (crc >> 8), (unsigned char) crc,
-  };
-  RD_TRY (rd_base64_encode (bytes, sizeof bytes, &text));
-  memcpy (call->crc32c, text.data, RD_S3_CRC32C_NBYTES - 1);
-  call->sum = (struct rd_s3_header) { "x-amz-checksum-crc32c", call->crc32c };
-  return RADIO_OK;
-}
-
 /* Without TLS the body's digest is signed, and the server verifies it.  TLS
  * protects a body up to where TLS ends: a signed checksum goes further, at a
  * tenth of a digest's cost.  A POST has none: when it completes an upload, the
@@ -456,8 +406,24 @@ rd_s3_call_body (struct rd_s3_call *call, const struct rd_part *parts,
   static const char unsigned_payload[] = "UNSIGNED-PAYLOAD";
   call->read.task.parts = parts;
   call->read.task.nparts = n;
-  if (call->read.task.method == RD_HTTP_PUT && rd_s3_sends_sums (call->s3))
-    RD_TRY (add_checksum (call, parts, n));
+  pthread_mutex_lock (&call->s3->mutex);
+  bool has_sum = call->read.task.method == RD_HTTP_PUT
+                 && call->s3->synced.sends_sums;
+  pthread_mutex_unlock (&call->s3->mutex);
+  if (has_sum) {
+    RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+    uint32_t crc = 0;
+    for (size_t i = 0; i < n; i++)
+      crc = rd_crc32c (crc, parts[i].data, parts[i].nbytes);
+    const unsigned char bytes[4] = {
+      (unsigned char) (crc >> 24), (unsigned char) (crc >> 16),
+      (unsigned char) (crc >> 8), (unsigned char) crc,
+    };
+    RD_TRY (rd_base64_encode (bytes, sizeof bytes, &text));
+    memcpy (call->crc32c, text.data, RD_S3_CRC32C_NBYTES - 1);
+    call->sum = (struct rd_s3_header) { "x-amz-checksum-crc32c",
+                                        call->crc32c };
+  }
   if (!call->s3->place.is_https)
     return rd_s3_sha256 (parts, n, call->sha256);
   memcpy (call->sha256, unsigned_payload, sizeof unsigned_payload);

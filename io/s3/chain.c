@@ -139,42 +139,9 @@ resolve_plain (const struct rd_s3_search *search, const char *profile,
 
 static enum radio_status
 resolve_profile (const struct rd_s3_search *search, const char *profile,
-                 unsigned depth, struct rd_s3_credentials **credentials);
-
-/* Resolves the credentials that a role is assumed with.  A profile that is
- * its own source provides its keys. */
-static enum radio_status
-resolve_source (const struct rd_s3_search *search, const char *profile,
-                unsigned depth, struct rd_s3_credentials **credentials)
+                 unsigned depth, struct rd_s3_credentials **credentials)
 {
-  const char *source = property (search, profile, "source_profile");
-  const char *name = property (search, profile, "credential_source");
-  if (source && strcmp (source, profile) == 0)
-    RD_TRY (resolve_plain (search, profile, credentials));
-  else if (source)
-    RD_TRY (resolve_profile (search, source, depth + 1, credentials));
-  else if (name && strcmp (name, "Environment") == 0)
-    RD_TRY (environment_keys (search, credentials));
-  else if (name && strcmp (name, "EcsContainer") == 0)
-    RD_TRY (rd_s3_container_credentials (search, credentials));
-  else if (name && strcmp (name, "Ec2InstanceMetadata") == 0)
-    RD_TRY (rd_s3_instance_credentials (search, credentials));
-  else if (name)
-    return fail_profile (RADIO_ERROR_UNSUPPORTED, profile,
-                         "has an unknown credential_source");
-  if (*credentials)
-    return RADIO_OK;
-  return fail_profile (RADIO_ERROR_ARGUMENT, profile, "has a role_arn, but "
-                       "no source_profile or credential_source that has "
-                       "credentials");
-}
-
-static enum radio_status
-resolve_role (const struct rd_s3_search *search, const char *profile,
-              unsigned depth, struct rd_s3_credentials **credentials)
-{
-  RD_CLEANUP (rd_cleanup_s3_credentials) struct rd_s3_credentials *source =
-    NULL;
+  RD_CLEANUP (rd_cleanup_s3_credentials) struct rd_s3_credentials *own = NULL;
   struct rd_s3_role role = {
     .arn = property (search, profile, "role_arn"),
     .session_name = property (search, profile, "role_session_name"),
@@ -182,29 +149,43 @@ resolve_role (const struct rd_s3_search *search, const char *profile,
     .duration_s = property (search, profile, "duration_seconds"),
     .token_file = property (search, profile, "web_identity_token_file"),
   };
-  if (role.token_file)
-    return rd_s3_assume_role (search, &role, credentials);
-  if (property (search, profile, "mfa_serial"))
-    return fail_profile (RADIO_ERROR_UNSUPPORTED, profile, "has an "
-                         "mfa_serial, which is not supported");
-  RD_TRY (resolve_source (search, profile, depth, &source));
-  role.source = source;
-  return rd_s3_assume_role (search, &role, credentials);
-}
-
-static enum radio_status
-resolve_profile (const struct rd_s3_search *search, const char *profile,
-                 unsigned depth, struct rd_s3_credentials **credentials)
-{
+  const char *source = property (search, profile, "source_profile");
+  const char *name = property (search, profile, "credential_source");
   if (!rd_s3_profile_exists (search->profiles, profile))
     return fail_profile (RADIO_ERROR_NOT_FOUND, profile, "is in neither of "
                          "the files of profiles");
   if (depth == MAX_DEPTH)
     return fail_profile (RADIO_ERROR_ARGUMENT, profile,
                          "has too long a chain of source_profile");
-  return property (search, profile, "role_arn")
-         ? resolve_role (search, profile, depth, credentials)
-         : resolve_plain (search, profile, credentials);
+  if (role.arn == NULL)
+    return resolve_plain (search, profile, credentials);
+  if (role.token_file)
+    return rd_s3_assume_role (search, &role, credentials);
+  if (property (search, profile, "mfa_serial"))
+    return fail_profile (RADIO_ERROR_UNSUPPORTED, profile, "has an "
+                         "mfa_serial, which is not supported");
+
+  /* The credentials that the role is assumed with.  A profile that is its own
+   * source provides its keys. */
+  if (source && strcmp (source, profile) == 0)
+    RD_TRY (resolve_plain (search, profile, &own));
+  else if (source)
+    RD_TRY (resolve_profile (search, source, depth + 1, &own));
+  else if (name && strcmp (name, "Environment") == 0)
+    RD_TRY (environment_keys (search, &own));
+  else if (name && strcmp (name, "EcsContainer") == 0)
+    RD_TRY (rd_s3_container_credentials (search, &own));
+  else if (name && strcmp (name, "Ec2InstanceMetadata") == 0)
+    RD_TRY (rd_s3_instance_credentials (search, &own));
+  else if (name)
+    return fail_profile (RADIO_ERROR_UNSUPPORTED, profile,
+                         "has an unknown credential_source");
+  if (own == NULL)
+    return fail_profile (RADIO_ERROR_ARGUMENT, profile, "has a role_arn, but "
+                         "no source_profile or credential_source that has "
+                         "credentials");
+  role.source = own;
+  return rd_s3_assume_role (search, &role, credentials);
 }
 
 /*------------------------------------------------------------------------

@@ -145,34 +145,6 @@ read_item_element (const char *path, const char *text, void *user_data)
 RD_S3_SITE (list_site, "list");
 
 static enum radio_status
-read_page (struct listing *listing)
-{
-  RD_FREE char *token = RD_STEAL (listing->token);
-  RD_BUFFER_SCOPE struct rd_buffer query = { 0 }, text = { 0 };
-  RD_TRY (rd_s3_query_add (&query, "list-type", "2"));
-  RD_TRY (rd_s3_query_add (&query, "encoding-type", "url"));
-  if (*listing->below)
-    RD_TRY (rd_s3_query_add (&query, "prefix", listing->below));
-  if (!listing->recursive)
-    RD_TRY (rd_s3_query_add (&query, "delimiter", "/"));
-  if (token)
-    RD_TRY (rd_s3_query_add (&query, "continuation-token", token));
-  char *query_text = rd_s3_query_copy (&query);
-  if (query_text == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_s3_page_read (listing->s3, query_text, &list_site,
-                           &listing->page, &text));
-  listing->written_s = -1;
-  RD_TRY (rd_s3_xml_read (&text, listing->s3->base.uri, read_item_element,
-                          listing));
-  if (!listing->page.is_truncated)
-    return RADIO_OK;
-  if (!listing->token || (token && strcmp (token, listing->token) == 0))
-    return fail_listing (listing, "it does not end");
-  return RADIO_OK;
-}
-
-static enum radio_status
 report (struct listing *listing, rd_io_list_fn *fn, void *user_data)
 {
   enum radio_status status = rd_entries_report (&listing->entries, fn,
@@ -206,7 +178,28 @@ list_below (struct listing *listing, const char *prefix, const char *begin,
   if (listing->below == NULL)
     return RADIO_ERROR_MEMORY;
   do {
-    RD_TRY (read_page (listing));
+    RD_FREE char *token = RD_STEAL (listing->token);
+    RD_BUFFER_SCOPE struct rd_buffer query = { 0 }, text = { 0 };
+    RD_TRY (rd_s3_query_add (&query, "list-type", "2"));
+    RD_TRY (rd_s3_query_add (&query, "encoding-type", "url"));
+    if (*listing->below)
+      RD_TRY (rd_s3_query_add (&query, "prefix", listing->below));
+    if (!listing->recursive)
+      RD_TRY (rd_s3_query_add (&query, "delimiter", "/"));
+    if (token)
+      RD_TRY (rd_s3_query_add (&query, "continuation-token", token));
+    char *query_text = rd_s3_query_copy (&query);
+    if (query_text == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (rd_s3_page_read (listing->s3, query_text, &list_site,
+                             &listing->page, &text));
+    listing->written_s = -1;
+    RD_TRY (rd_s3_xml_read (&text, listing->s3->base.uri, read_item_element,
+                            listing));
+    if (listing->page.is_truncated
+        && (!listing->token
+            || (token && strcmp (token, listing->token) == 0)))
+      return fail_listing (listing, "it does not end");
     if (listing->recursive)
       RD_TRY (report (listing, fn, user_data));
   } while (listing->page.is_truncated);

@@ -27,27 +27,6 @@ extern char **environ;
  * The command
  *----------------------------------------------------------------------*/
 
-/* Copies one word without its quotes, and returns its end; NULL: unterminated
- * quote. */
-static const char *
-copy_word (const char *from, char **to)
-{
-  char quote = '\0';
-  for (; *from && (quote || !strchr (" \t\n", *from)); from++) {
-    if (quote ? *from == quote : *from == '"' || *from == '\'') {
-      quote = quote ? '\0' : *from;
-      continue;
-    }
-    bool escapes = *from == '\\' && quote != '\''
-                   && (!quote || from[1] == '"' || from[1] == '\\');
-    if (escapes && *++from == '\0')
-      return NULL;
-    *(*to)++ = *from;
-  }
-  *(*to)++ = '\0';
-  return quote ? NULL : from;
-}
-
 enum radio_status
 rd_s3_split_command (const char *command, char *words, size_t *n)
 {
@@ -56,8 +35,22 @@ rd_s3_split_command (const char *command, char *words, size_t *n)
     command += strspn (command, " \t\n");
     if (*command == '\0')
       return RADIO_OK;
-    command = copy_word (command, &words);
-    if (command == NULL)
+    char quote = '\0';
+    for (; *command && (quote || !strchr (" \t\n", *command)); command++) {
+      if (quote ? *command == quote : *command == '"' || *command == '\'') {
+        quote = quote ? '\0' : *command;
+        continue;
+      }
+      bool escapes = *command == '\\' && quote != '\''
+                     && (!quote || command[1] == '"' || command[1] == '\\');
+      if (escapes && *++command == '\0') {
+        quote = '\\';
+        break;
+      }
+      *words++ = *command;
+    }
+    *words++ = '\0';
+    if (quote)
       return rd_fail (RADIO_ERROR_ARGUMENT, "a credential_process has an "
                       "unterminated quote");
     ++*n;

@@ -126,21 +126,6 @@ split_property (char *line)
 }
 
 static enum radio_status
-parse_property (struct parser *parser, char *line)
-{
-  char *value = split_property (line);
-  if (parser->section == NULL)
-    return fail_line (parser, "a property outside of any section");
-  if (value == NULL)
-    return fail_line (parser, "neither a section nor a property");
-  struct rd_s3_property property = {
-    parser->section, NULL, line, value, strlen (value),
-  };
-  parser->last = parser->ini->n + 1;
-  return add_property (parser->ini, &property);
-}
-
-static enum radio_status
 parse_indented (struct parser *parser, char *line)
 {
   if (parser->last == 0)
@@ -167,19 +152,6 @@ parse_indented (struct parser *parser, char *line)
 }
 
 static enum radio_status
-parse_line (struct parser *parser, char *line)
-{
-  char *text = skip_blanks (line);
-  if (*text == '\0' || *text == '\r' || begins_comment (*text))
-    return RADIO_OK;
-  if (text > line)
-    return parse_indented (parser, text);
-  if (*text == '[')
-    return parse_section (parser, text);
-  return parse_property (parser, text);
-}
-
-static enum radio_status
 parse_text (const char *where, struct rd_s3_ini *ini)
 {
   struct parser parser = { .ini = ini, .where = where };
@@ -194,8 +166,29 @@ parse_text (const char *where, struct rd_s3_ini *ini)
     if (end)
       *end++ = '\0';
     parser.line++;
-    RD_TRY (parse_line (&parser, line));
+    char *trimmed = skip_blanks (line);
+    bool is_indented = trimmed > line;
     line = end;
+    if (*trimmed == '\0' || *trimmed == '\r' || begins_comment (*trimmed))
+      continue;
+    if (is_indented) {
+      RD_TRY (parse_indented (&parser, trimmed));
+      continue;
+    }
+    if (*trimmed == '[') {
+      RD_TRY (parse_section (&parser, trimmed));
+      continue;
+    }
+    char *value = split_property (trimmed);
+    if (parser.section == NULL)
+      return fail_line (&parser, "a property outside of any section");
+    if (value == NULL)
+      return fail_line (&parser, "neither a section nor a property");
+    const struct rd_s3_property property = {
+      parser.section, NULL, trimmed, value, strlen (value),
+    };
+    parser.last = ini->n + 1;
+    RD_TRY (add_property (ini, &property));
   }
   return RADIO_OK;
 }

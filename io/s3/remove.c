@@ -42,7 +42,7 @@ rd_s3_remove (struct rd_io *io, const char *key)
 struct batch {
   struct rd_s3 *s3;
   const char *prefix;
-  struct rd_entries keys;
+  struct rd_entries *keys;
   bool was_done, has_error;   /* by the response */
 };
 
@@ -57,60 +57,51 @@ read_result_element (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
+/* Sends DeleteObjects, which requires a Content-MD5.
+ * RADIO_ERROR_UNSUPPORTED: the caller removes them one by one. */
 static enum radio_status
-write_document (const struct batch *batch, struct rd_buffer *document)
+remove_together (struct batch *batch)
 {
-  RD_TRY (rd_s3_append (document, "<Delete><Quiet>true</Quiet>"));
-  for (size_t i = 0; i < batch->keys.n; i++) {
-    RD_FREE char *key = rd_s3_place_key (&batch->s3->place,
-                                         batch->keys.items[i].name);
-    if (key == NULL)
-      return RADIO_ERROR_MEMORY;
-    RD_TRY (rd_s3_append (document, "<Object><Key>"));
-    RD_TRY (rd_s3_xml_append (document, key));
-    RD_TRY (rd_s3_append (document, "</Key></Object>"));
-  }
-  return rd_s3_append (document, "</Delete>");
-}
-
-/* Sends DeleteObjects, which requires a Content-MD5. */
-static enum radio_status
-delete_objects (struct rd_s3 *s3, const struct rd_buffer *document,
-                struct rd_buffer *result)
-{
-  const struct rd_part part = { document->data, document->nbytes };
-  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  struct rd_s3 *s3 = batch->s3;
+  RD_BUFFER_SCOPE struct rd_buffer document = { 0 }, result = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer sum = { 0 };
   RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
   unsigned char md5[EVP_MAX_MD_SIZE];
   unsigned n = 0;
+  RD_TRY (rd_s3_append (&document, "<Delete><Quiet>true</Quiet>"));
+  for (size_t i = 0; i < batch->keys->n; i++) {
+    RD_FREE char *key = rd_s3_place_key (&s3->place,
+                                         batch->keys->items[i].name);
+    if (key == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (rd_s3_append (&document, "<Object><Key>"));
+    enum radio_status status = rd_s3_xml_append (&document, key);
+    /* XML cannot represent it. */
+    if (status == RADIO_ERROR_ARGUMENT)
+      return RADIO_ERROR_UNSUPPORTED;
+    RD_TRY (status);
+    RD_TRY (rd_s3_append (&document, "</Key></Object>"));
+  }
+  RD_TRY (rd_s3_append (&document, "</Delete>"));
+
+  const struct rd_part part = { document.data, document.nbytes };
   char *query = RD_S3_JOIN ("delete=");
   if (query == NULL)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_POST, NULL, query));
   RD_TRY (rd_s3_call_body (&call, &part, 1));
-  if (EVP_Digest (document->data, document->nbytes, md5, &n, EVP_md5 (),
-                  NULL) != 1)
-    return rd_fail_memory (document->nbytes);
-  RD_TRY (rd_base64_encode (md5, n, &text));
-  RD_TRY (rd_buffer_append (&text, "", 1));
-  rd_s3_call_header (&call, "content-md5", (const char *) text.data);
-  call.read.task.into = result;
+  if (EVP_Digest (document.data, document.nbytes, md5, &n, EVP_md5 (), NULL)
+      != 1)
+    return rd_fail_memory (document.nbytes);
+  RD_TRY (rd_base64_encode (md5, n, &sum));
+  RD_TRY (rd_buffer_append (&sum, "", 1));
+  rd_s3_call_header (&call, "content-md5", (const char *) sum.data);
+  call.read.task.into = &result;
   call.read.task.max_nbytes = MAX_RESULT_NBYTES;
-  return rd_s3_call_run (&call, &remove_site);
-}
+  RD_TRY (rd_s3_call_run (&call, &remove_site));
 
-/* RADIO_ERROR_UNSUPPORTED: the caller removes them one by one. */
-static enum radio_status
-remove_together (struct batch *batch)
-{
-  RD_BUFFER_SCOPE struct rd_buffer document = { 0 }, result = { 0 };
-  enum radio_status status = write_document (batch, &document);
-  if (status == RADIO_ERROR_ARGUMENT)
-    return RADIO_ERROR_UNSUPPORTED;   /* a key that XML cannot represent */
-  RD_TRY (status);
-  RD_TRY (delete_objects (batch->s3, &document, &result));
   batch->was_done = batch->has_error = false;
-  RD_TRY (rd_s3_xml_read (&result, batch->s3->base.uri, read_result_element,
+  RD_TRY (rd_s3_xml_read (&result, s3->base.uri, read_result_element,
                           batch));
   return batch->was_done && !batch->has_error ? RADIO_OK
                                               : RADIO_ERROR_UNSUPPORTED;
@@ -121,14 +112,14 @@ static enum radio_status
 remove_batch (struct batch *batch)
 {
   enum radio_status status = RADIO_ERROR_UNSUPPORTED;
-  if (batch->keys.n > 1)
+  if (batch->keys->n > 1)
     status = remove_together (batch);
   if (status == RADIO_ERROR_UNSUPPORTED || status == RADIO_ERROR_FORMAT) {
     status = RADIO_OK;
-    for (size_t i = 0; status == RADIO_OK && i < batch->keys.n; i++)
-      status = remove_one (batch->s3, batch->keys.items[i].name);
+    for (size_t i = 0; status == RADIO_OK && i < batch->keys->n; i++)
+      status = remove_one (batch->s3, batch->keys->items[i].name);
   }
-  rd_entries_free (&batch->keys);
+  rd_entries_free (batch->keys);
   return status;
 }
 
@@ -139,21 +130,16 @@ add_key (const struct rd_io_entry *entry, void *user_data)
   RD_FREE char *key = rd_key_join (batch->prefix, entry->name);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_entries_add (&batch->keys, key, strlen (key), false, 0));
-  return batch->keys.n == MAX_BATCH ? remove_batch (batch) : RADIO_OK;
-}
-
-static void
-free_keys (struct batch *batch)
-{
-  rd_entries_free (&batch->keys);
+  RD_TRY (rd_entries_add (batch->keys, key, strlen (key), false, 0));
+  return batch->keys->n == MAX_BATCH ? remove_batch (batch) : RADIO_OK;
 }
 
 enum radio_status
 rd_s3_remove_tree (struct rd_io *io, const char *prefix)
 {
-  RD_CLEANUP (free_keys) struct batch batch = {
-    .s3 = (struct rd_s3 *) io, .prefix = prefix,
+  RD_ENTRIES_SCOPE struct rd_entries keys = { 0 };
+  struct batch batch = {
+    .s3 = (struct rd_s3 *) io, .prefix = prefix, .keys = &keys,
   };
   RD_TRY (rd_s3_list (io, prefix, true, add_key, &batch));
   return remove_batch (&batch);
@@ -248,21 +234,6 @@ end_upload (const struct sweep *sweep)
   return status;
 }
 
-/* Ceph encodes keys here without saying so.  An upload's id belongs to one
- * key, so that ending it under both is harmless. */
-static enum radio_status
-end_upload_of_either (struct sweep *sweep)
-{
-  enum radio_status status = RADIO_ERROR_NOT_FOUND;
-  if (!sweep->page.is_encoded)
-    status = end_upload (sweep);
-  bool may_be_encoded = sweep->page.is_encoded || strpbrk (sweep->key, "%+");
-  if (status != RADIO_ERROR_NOT_FOUND || !may_be_encoded
-      || !rd_percent_decode (sweep->key, true))
-    return status;
-  return end_upload (sweep);
-}
-
 static enum radio_status
 sweep_upload (struct sweep *sweep)
 {
@@ -278,7 +249,15 @@ sweep_upload (struct sweep *sweep)
       if (strcmp (upload->id, sweep->id) == 0)
         return RADIO_OK;
   }
-  enum radio_status status = end_upload_of_either (sweep);
+  /* Ceph encodes keys here without saying so.  An upload's id belongs to one
+   * key, so that ending it under both is harmless. */
+  enum radio_status status = RADIO_ERROR_NOT_FOUND;
+  bool may_be_encoded = sweep->page.is_encoded || strpbrk (sweep->key, "%+");
+  if (!sweep->page.is_encoded)
+    status = end_upload (sweep);
+  if (status == RADIO_ERROR_NOT_FOUND && may_be_encoded
+      && rd_percent_decode (sweep->key, true))
+    status = end_upload (sweep);
   if (status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
   sweep->swept->n_files += status == RADIO_OK;
@@ -309,12 +288,6 @@ read_upload_element (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
-static bool
-is_same (const char *a, const char *b)
-{
-  return a && b ? strcmp (a, b) == 0 : a == b;
-}
-
 static enum radio_status
 read_page (struct sweep *sweep)
 {
@@ -339,8 +312,9 @@ read_page (struct sweep *sweep)
   RD_TRY (rd_s3_page_read (sweep->s3, query_text, &uploads_site,
                            &sweep->page, &text));
   RD_TRY (rd_s3_xml_read (&text, where, read_upload_element, sweep));
-  if (sweep->page.is_truncated && is_same (key, sweep->next_key)
-      && is_same (id, sweep->next_id))
+  if (sweep->page.is_truncated
+      && rd_s3_is_same_text (key, sweep->next_key)
+      && rd_s3_is_same_text (id, sweep->next_id))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListMultipartUploads "
                     "response: it does not end", where);
   return RADIO_OK;

@@ -52,7 +52,6 @@ is_line (const char *text)
 struct address {
   CURLU *url;
   char *scheme, *host, *port, *path;
-  struct rd_buffer sent_host;
 };
 
 static void
@@ -63,26 +62,6 @@ cleanup_address (struct address *address)
   curl_free (address->port);
   curl_free (address->path);
   curl_url_cleanup (address->url);
-  rd_buffer_free (&address->sent_host);
-}
-
-static enum radio_status
-parse_address (const char *text, struct address *address)
-{
-  address->url = curl_url ();
-  if (address->url == NULL
-      || curl_url_set (address->url, CURLUPART_URL, text, CURLU_PATH_AS_IS)
-      || curl_url_get (address->url, CURLUPART_HOST, &address->host, 0)
-      || curl_url_get (address->url, CURLUPART_PATH, &address->path, 0))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "not a URL");
-  (void) curl_url_get (address->url, CURLUPART_PORT, &address->port,
-                       CURLU_NO_DEFAULT_PORT);
-  RD_TRY (rd_s3_append (&address->sent_host, address->host));
-  if (address->port) {
-    RD_TRY (rd_s3_append (&address->sent_host, ":"));
-    RD_TRY (rd_s3_append (&address->sent_host, address->port));
-  }
-  return rd_s3_append_end (&address->sent_host);
 }
 
 static enum radio_status
@@ -95,11 +74,23 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
   RD_TRY (rd_s3_add_headers (headers, request->headers, request->nheaders));
   if (request->signing == NULL)
     return RADIO_OK;
-  RD_TRY (parse_address (request->url, &address));
+  address.url = curl_url ();
+  if (address.url == NULL
+      || curl_url_set (address.url, CURLUPART_URL, request->url,
+                       CURLU_PATH_AS_IS)
+      || curl_url_get (address.url, CURLUPART_HOST, &address.host, 0)
+      || curl_url_get (address.url, CURLUPART_PATH, &address.path, 0))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "not a URL");
+  (void) curl_url_get (address.url, CURLUPART_PORT, &address.port,
+                       CURLU_NO_DEFAULT_PORT);
+  RD_FREE char *host = RD_S3_JOIN (address.host, address.port ? ":" : "",
+                                   address.port ? address.port : "");
+  if (host == NULL)
+    return RADIO_ERROR_MEMORY;
   RD_TRY (rd_s3_sha256 (&request->part, 1, sha256));
   const struct rd_s3_request signed_request = {
     .method = rd_http_method_name (request->method),
-    .host = (const char *) address.sent_host.data, .path = address.path,
+    .host = host, .path = address.path,
     .headers = request->headers, .nheaders = request->nheaders,
     .payload_sha256 = sha256,
   };
@@ -197,24 +188,13 @@ fail_status (const char *what, unsigned status)
 
 #define CONTAINER "the container's credentials"
 
-static bool
-is_local (const char *host)
+static enum radio_status
+check_full_uri (const char *uri)
 {
   static const char *const hosts[] = {
     "localhost", "[::1]", "169.254.170.2", "169.254.170.23",
     "[fd00:ec2::23]",
   };
-  struct in_addr address;
-  for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
-    if (strcmp (host, hosts[i]) == 0)
-      return true;
-  return inet_pton (AF_INET, host, &address) == 1
-         && ntohl (address.s_addr) >> 24 == 127;
-}
-
-static enum radio_status
-check_full_uri (const char *uri)
-{
   RD_CLEANUP (cleanup_address) struct address address = { .url = curl_url () };
   if (address.url == NULL)
     return rd_fail_memory (0);
@@ -224,47 +204,17 @@ check_full_uri (const char *uri)
       || curl_url_get (address.url, CURLUPART_HOST, &address.host, 0))
     return rd_fail (RADIO_ERROR_ARGUMENT, "AWS_CONTAINER_CREDENTIALS_FULL_"
                     "URI is not a URL");
+  struct in_addr ip;
+  bool is_local = inet_pton (AF_INET, address.host, &ip) == 1
+                  && ntohl (ip.s_addr) >> 24 == 127;
+  for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
+    is_local |= strcmp (address.host, hosts[i]) == 0;
   if (strcmp (address.scheme, "https") == 0
-      || (strcmp (address.scheme, "http") == 0 && is_local (address.host)))
+      || (strcmp (address.scheme, "http") == 0 && is_local))
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_ARGUMENT, "AWS_CONTAINER_CREDENTIALS_FULL_URI "
                   "must use https, or a local address: '%s' is neither",
                   address.host);
-}
-
-static enum radio_status
-container_url (const struct rd_s3_search *search, struct rd_buffer *url)
-{
-  const char *path = setting (search, RD_S3_CONTAINER_RELATIVE_URI);
-  const char *uri = setting (search, RD_S3_CONTAINER_FULL_URI);
-  const char *base = setting (search, RD_S3_OWN_CONTAINER_URL);
-  if (path == NULL) {
-    RD_TRY (check_full_uri (uri));
-    return join_url (url, uri, "");
-  }
-  if (path[0] != '/' || !is_line (path))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "AWS_CONTAINER_CREDENTIALS_"
-                    "RELATIVE_URI is not a path");
-  return join_url (url, base ? base : CONTAINER_URL, path);
-}
-
-/* The file is read each time, since it is refreshed. */
-static enum radio_status
-container_token (const struct rd_s3_search *search, struct rd_buffer *token)
-{
-  const char *file = setting (search, RD_S3_CONTAINER_TOKEN_FILE);
-  const char *text = setting (search, RD_S3_CONTAINER_TOKEN);
-  if (file)
-    RD_TRY (rd_s3_file_read_token (file, token));
-  else if (text)
-    RD_TRY (rd_s3_append (token, text));
-  else
-    return RADIO_OK;
-  RD_TRY (rd_s3_append_end (token));
-  if (!is_line ((const char *) token->data))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the container's authorization "
-                    "token is not one line");
-  return RADIO_OK;
 }
 
 enum radio_status
@@ -273,12 +223,32 @@ rd_s3_container_credentials (const struct rd_s3_search *search,
 {
   RD_S3_SECRET_SCOPE struct rd_buffer url = { 0 }, token = { 0 };
   RD_S3_SECRET_SCOPE struct rd_buffer response = { 0 };
+  const char *path = setting (search, RD_S3_CONTAINER_RELATIVE_URI);
+  const char *uri = setting (search, RD_S3_CONTAINER_FULL_URI);
+  const char *base = setting (search, RD_S3_OWN_CONTAINER_URL);
+  const char *file = setting (search, RD_S3_CONTAINER_TOKEN_FILE);
+  const char *text = setting (search, RD_S3_CONTAINER_TOKEN);
   unsigned status;
-  if (!setting (search, RD_S3_CONTAINER_RELATIVE_URI)
-      && !setting (search, RD_S3_CONTAINER_FULL_URI))
+  if (!path && !uri)
     return RADIO_OK;
-  RD_TRY (container_url (search, &url));
-  RD_TRY (container_token (search, &token));
+  if (path && (path[0] != '/' || !is_line (path)))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "AWS_CONTAINER_CREDENTIALS_"
+                    "RELATIVE_URI is not a path");
+  if (!path)
+    RD_TRY (check_full_uri (uri));
+  RD_TRY (join_url (&url, !path ? uri : base ? base : CONTAINER_URL,
+                    path ? path : ""));
+  /* The file is read each time, since it is refreshed. */
+  if (file)
+    RD_TRY (rd_s3_file_read_token (file, &token));
+  else if (text)
+    RD_TRY (rd_s3_append (&token, text));
+  if (file || text) {
+    RD_TRY (rd_s3_append_end (&token));
+    if (!is_line ((const char *) token.data))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "the container's authorization "
+                      "token is not one line");
+  }
   const struct rd_s3_header header = { "Authorization",
                                        (const char *) token.data };
   struct service_request request = {
@@ -412,13 +382,6 @@ rd_s3_instance_credentials (const struct rd_s3_search *search,
 #define TIMEOUT_MS 10000
 #define GLOBAL_REGION "us-east-1"
 
-/* A region becomes part of a host name. */
-static bool
-is_region (const char *text)
-{
-  return text[strspn (text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
-}
-
 static enum radio_status
 make_url (const struct rd_s3_search *search, const char *region,
           struct rd_buffer *url)
@@ -434,7 +397,9 @@ make_url (const struct rd_s3_search *search, const char *region,
     return rd_s3_append_end (url);
   }
   RD_TRY (rd_s3_append (url, "https://sts."));
-  if (region && !is_region (region))
+  /* A region becomes part of a host name. */
+  if (region
+      && region[strspn (region, "abcdefghijklmnopqrstuvwxyz0123456789-")])
     return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is not a region", region);
   if (region) {
     RD_TRY (rd_s3_append (url, region));
@@ -541,28 +506,6 @@ read_sts_element (const char *path, const char *text, void *data)
   return RADIO_OK;
 }
 
-static enum radio_status
-parse_sts_response (const struct rd_buffer *document, unsigned status,
-                    struct rd_s3_credentials **credentials)
-{
-  RD_CLEANUP (cleanup_sts_response) struct sts_response response = { 0 };
-  enum radio_status parsed = rd_s3_xml_read (document, STS, read_sts_element,
-                                             &response);
-  if (status != 200)
-    return rd_fail (RADIO_ERROR_PERMISSION, STS ": answered with status %u%s"
-                    "%s", status, response.code[0] ? ", " : "",
-                    response.code);
-  RD_TRY (parsed);
-  if (response.access_key.nbytes <= 1 || response.secret_key.nbytes <= 1
-      || response.token.nbytes <= 1)
-    return rd_fail (RADIO_ERROR_FORMAT, STS ": the response contains no "
-                    "credentials");
-  return rd_s3_credentials_new ((const char *) response.access_key.data,
-                                (const char *) response.secret_key.data,
-                                (const char *) response.token.data,
-                                response.expires_s, credentials);
-}
-
 /* The token's file is read each time, since it is refreshed. */
 enum radio_status
 rd_s3_assume_role (const struct rd_s3_search *search,
@@ -570,7 +513,8 @@ rd_s3_assume_role (const struct rd_s3_search *search,
                    struct rd_s3_credentials **credentials)
 {
   RD_S3_SECRET_SCOPE struct rd_buffer token = { 0 }, body = { 0 };
-  RD_S3_SECRET_SCOPE struct rd_buffer response = { 0 };
+  RD_S3_SECRET_SCOPE struct rd_buffer document = { 0 };
+  RD_CLEANUP (cleanup_sts_response) struct sts_response response = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer url = { 0 };
   const char *region = rd_s3_region (search->settings, search->profiles);
   const struct rd_s3_header type = {
@@ -592,6 +536,21 @@ rd_s3_assume_role (const struct rd_s3_search *search,
     .signing = role->token_file ? NULL : &signing, .nattempts = NATTEMPTS,
     .timeout_ms = TIMEOUT_MS, .ca_file = rd_s3_ca_file (search->settings),
   };
-  RD_TRY (run_request (&request, &response, &status));
-  return parse_sts_response (&response, status, credentials);
+  RD_TRY (run_request (&request, &document, &status));
+
+  enum radio_status parsed = rd_s3_xml_read (&document, STS,
+                                             read_sts_element, &response);
+  if (status != 200)
+    return rd_fail (RADIO_ERROR_PERMISSION, STS ": answered with status %u%s"
+                    "%s", status, response.code[0] ? ", " : "",
+                    response.code);
+  RD_TRY (parsed);
+  if (response.access_key.nbytes <= 1 || response.secret_key.nbytes <= 1
+      || response.token.nbytes <= 1)
+    return rd_fail (RADIO_ERROR_FORMAT, STS ": the response contains no "
+                    "credentials");
+  return rd_s3_credentials_new ((const char *) response.access_key.data,
+                                (const char *) response.secret_key.data,
+                                (const char *) response.token.data,
+                                response.expires_s, credentials);
 }

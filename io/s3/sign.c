@@ -1,17 +1,248 @@
 /* SPDX-License-Identifier: MIT */
-/* Signature Version 4: which headers are signed, the canonical request, and
- * the lines that are sent. */
+/* Signature Version 4: the cryptography, by libcrypto; which headers are
+ * signed, the canonical request, and the lines that are sent. */
 #include <config.h>
 
 #include <openssl/crypto.h>
+#include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
 #include "io/percent.h"
-#include "io/s3/secret.h"
 #include "io/s3/sign.h"
+
+#define TERMINATOR "aws4_request"
+#define DAY_NBYTES 8
+
+static enum radio_status
+fail_crypto (void)
+{
+  return rd_fail (RADIO_ERROR_MEMORY, "the SHA-256 of libcrypto failed");
+}
+
+/*------------------------------------------------------------------------
+ * Digests
+ *----------------------------------------------------------------------*/
+
+void
+rd_s3_hex (const unsigned char *bytes, size_t n, char *text)
+{
+  static const char digits[] = "0123456789abcdef";
+  for (size_t i = 0; i < n; i++) {
+    *text++ = digits[bytes[i] >> 4];
+    *text++ = digits[bytes[i] & 15];
+  }
+  *text = '\0';
+}
+
+enum radio_status
+rd_s3_digest_begin (struct rd_s3_digest *digest)
+{
+  digest->context = EVP_MD_CTX_new ();
+  digest->has_failed = false;
+  if (digest->context
+      && EVP_DigestInit_ex (digest->context, EVP_sha256 (), NULL))
+    return RADIO_OK;
+  return fail_crypto ();
+}
+
+void
+rd_s3_digest_add (struct rd_s3_digest *digest, const void *data,
+                  size_t nbytes)
+{
+  if (nbytes && !EVP_DigestUpdate (digest->context, data, nbytes))
+    digest->has_failed = true;
+}
+
+void
+rd_s3_digest_add_text (struct rd_s3_digest *digest, const char *text)
+{
+  rd_s3_digest_add (digest, text, strlen (text));
+}
+
+static enum radio_status
+end_digest (struct rd_s3_digest *digest, unsigned char bytes[32])
+{
+  unsigned n = 0;
+  if (digest->has_failed || !EVP_DigestFinal_ex (digest->context, bytes, &n)
+      || n != 32)
+    return fail_crypto ();
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_s3_digest_end (struct rd_s3_digest *digest,
+                  char text[RD_S3_SHA256_NBYTES])
+{
+  unsigned char bytes[32];
+  RD_TRY (end_digest (digest, bytes));
+  rd_s3_hex (bytes, sizeof bytes, text);
+  return RADIO_OK;
+}
+
+void
+rd_s3_digest_free (struct rd_s3_digest *digest)
+{
+  EVP_MD_CTX_free (digest->context);
+  digest->context = NULL;
+}
+
+enum radio_status
+rd_s3_sha256 (const struct rd_part *parts, size_t n,
+              char text[RD_S3_SHA256_NBYTES])
+{
+  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
+  RD_TRY (rd_s3_digest_begin (&digest));
+  for (size_t i = 0; i < n; i++)
+    rd_s3_digest_add (&digest, parts[i].data, parts[i].nbytes);
+  return rd_s3_digest_end (&digest, text);
+}
+
+/*------------------------------------------------------------------------
+ * The time
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_s3_time (int64_t unix_s, char text[RD_S3_TIME_NBYTES])
+{
+  time_t time = (time_t) unix_s;
+  struct tm tm;
+  if (time != unix_s || gmtime_r (&time, &tm) == NULL
+      || tm.tm_year < -900 || tm.tm_year > 9999 - 1900
+      || strftime (text, RD_S3_TIME_NBYTES, "%Y%m%dT%H%M%SZ", &tm)
+         != RD_S3_TIME_NBYTES - 1)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "a request cannot be signed at "
+                    "%lld s of Unix time", (long long) unix_s);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Signing keys
+ *----------------------------------------------------------------------*/
+
+static bool
+hmac (const void *key, size_t key_nbytes, const char *text, size_t nbytes,
+      unsigned char out[RD_S3_KEY_NBYTES])
+{
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned n = 0;
+  bool is_done = key_nbytes <= INT32_MAX
+                 && HMAC (EVP_sha256 (), key, (int) key_nbytes,
+                          (const unsigned char *) text, nbytes, digest, &n)
+                 && n == RD_S3_KEY_NBYTES;
+  if (is_done)
+    memcpy (out, digest, RD_S3_KEY_NBYTES);
+  OPENSSL_cleanse (digest, sizeof digest);
+  return is_done;
+}
+
+static enum radio_status
+derive_key (const struct rd_s3_signing *signing, const char *day,
+            unsigned char key[RD_S3_KEY_NBYTES])
+{
+  RD_S3_SECRET_SCOPE struct rd_buffer secret = { 0 };
+  const char *text = signing->credentials->secret_key;
+  RD_TRY (rd_buffer_reserve (&secret, strlen (text) + strlen ("AWS4")));
+  RD_TRY (rd_s3_append (&secret, "AWS4"));
+  RD_TRY (rd_s3_append (&secret, text));
+  if (hmac (secret.data, secret.nbytes, day, DAY_NBYTES, key)
+      && hmac (key, RD_S3_KEY_NBYTES, signing->region,
+               strlen (signing->region), key)
+      && hmac (key, RD_S3_KEY_NBYTES, signing->service,
+               strlen (signing->service), key)
+      && hmac (key, RD_S3_KEY_NBYTES, TERMINATOR, strlen (TERMINATOR), key))
+    return RADIO_OK;
+  OPENSSL_cleanse (key, RD_S3_KEY_NBYTES);
+  return fail_crypto ();
+}
+
+enum radio_status
+rd_s3_signing_key (const struct rd_s3_signing *signing, const char *time,
+                   unsigned char key[RD_S3_KEY_NBYTES])
+{
+  struct rd_s3_key_cache *cache = signing->cache;
+  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
+  unsigned char id[32];
+  if (cache == NULL)
+    return derive_key (signing, time, key);
+  /* A digest of the inputs, each of which ends in a NUL. */
+  const char *const texts[] = { signing->credentials->secret_key,
+                                signing->region, signing->service };
+  RD_TRY (rd_s3_digest_begin (&digest));
+  rd_s3_digest_add (&digest, time, DAY_NBYTES);
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    rd_s3_digest_add (&digest, texts[i], strlen (texts[i]) + 1);
+  RD_TRY (end_digest (&digest, id));
+  {
+    RD_LOCK_SCOPE (&cache->mutex);
+    if (cache->synced.is_set && memcmp (cache->synced.id, id, sizeof id) == 0) {
+      memcpy (key, cache->synced.key, RD_S3_KEY_NBYTES);
+      return RADIO_OK;
+    }
+  }
+  RD_TRY (derive_key (signing, time, key));
+  RD_LOCK_SCOPE (&cache->mutex);
+  memcpy (cache->synced.id, id, sizeof id);
+  memcpy (cache->synced.key, key, RD_S3_KEY_NBYTES);
+  cache->synced.is_set = true;
+  return RADIO_OK;
+}
+
+void
+rd_s3_key_cache_init (struct rd_s3_key_cache *cache)
+{
+  memset (&cache->synced, 0, sizeof cache->synced);
+  pthread_mutex_init (&cache->mutex, NULL);
+}
+
+void
+rd_s3_key_cache_free (struct rd_s3_key_cache *cache)
+{
+  pthread_mutex_destroy (&cache->mutex);
+  OPENSSL_cleanse (&cache->synced, sizeof cache->synced);
+}
+
+/*------------------------------------------------------------------------
+ * The signature
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_s3_append_scope (struct rd_buffer *text,
+                    const struct rd_s3_signing *signing, const char *time)
+{
+  RD_TRY (rd_buffer_append (text, time, DAY_NBYTES));
+  RD_TRY (rd_s3_append (text, "/"));
+  RD_TRY (rd_s3_append (text, signing->region));
+  RD_TRY (rd_s3_append (text, "/"));
+  RD_TRY (rd_s3_append (text, signing->service));
+  return rd_s3_append (text, "/" TERMINATOR);
+}
+
+enum radio_status
+rd_s3_signature (const struct rd_s3_signing *signing, const char *time,
+                 const char *canonical_sha256,
+                 char text[RD_S3_SHA256_NBYTES])
+{
+  RD_BUFFER_SCOPE struct rd_buffer to_sign = { 0 };
+  unsigned char key[RD_S3_KEY_NBYTES], signature[RD_S3_KEY_NBYTES];
+  RD_TRY (rd_s3_append (&to_sign, "AWS4-HMAC-SHA256\n"));
+  RD_TRY (rd_s3_append (&to_sign, time));
+  RD_TRY (rd_s3_append (&to_sign, "\n"));
+  RD_TRY (rd_s3_append_scope (&to_sign, signing, time));
+  RD_TRY (rd_s3_append (&to_sign, "\n"));
+  RD_TRY (rd_s3_append (&to_sign, canonical_sha256));
+  RD_TRY (rd_s3_signing_key (signing, time, key));
+  bool is_done = hmac (key, sizeof key, (const char *) to_sign.data,
+                       to_sign.nbytes, signature);
+  OPENSSL_cleanse (key, sizeof key);
+  if (!is_done)
+    return fail_crypto ();
+  rd_s3_hex (signature, sizeof signature, text);
+  return RADIO_OK;
+}
 
 /*------------------------------------------------------------------------
  * Characters, in any locale
@@ -79,23 +310,6 @@ compare_pairs (const void *a_pointer, const void *b_pointer)
                                         b->value_nbytes);
 }
 
-/* Parses a pair of a query and returns its end; NULL when it is not encoded
- * properly. */
-static const char *
-split_pair (const char *text, struct pair *pair)
-{
-  *pair = (struct pair) { text, "", encoded_span (text, "=&"), 0 };
-  text += pair->name_nbytes;
-  if (pair->name_nbytes == 0)
-    return NULL;
-  if (*text == '=') {
-    pair->value = ++text;
-    pair->value_nbytes = encoded_span (text, "&");
-    text += pair->value_nbytes;
-  }
-  return *text == '&' || *text == '\0' ? text : NULL;
-}
-
 static enum radio_status
 add_query (struct rd_s3_digest *digest, const char *query)
 {
@@ -109,8 +323,16 @@ add_query (struct rd_s3_digest *digest, const char *query)
     return rd_fail_memory (n * sizeof *pairs);
   const char *at = query;
   for (size_t i = 0; i < n; i++) {
-    at = split_pair (i ? at + 1 : at, &pairs[i]);
-    if (at == NULL)
+    struct pair *pair = &pairs[i];
+    at += i > 0;
+    *pair = (struct pair) { at, "", encoded_span (at, "=&"), 0 };
+    at += pair->name_nbytes;
+    if (pair->name_nbytes > 0 && *at == '=') {
+      pair->value = ++at;
+      pair->value_nbytes = encoded_span (at, "&");
+      at += pair->value_nbytes;
+    }
+    if (pair->name_nbytes == 0 || (*at && *at != '&'))
       return rd_fail (RADIO_ERROR_ARGUMENT, "the query '%s' of a request is "
                       "not encoded as it is signed", query);
   }
@@ -121,22 +343,6 @@ add_query (struct rd_s3_digest *digest, const char *query)
     rd_s3_digest_add_text (digest, "=");
     rd_s3_digest_add (digest, pairs[i].value, pairs[i].value_nbytes);
   }
-  return RADIO_OK;
-}
-
-static enum radio_status
-add_path (struct rd_s3_digest *digest, const char *path)
-{
-  if (path[0] != '/')
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the path '%s' of a request does "
-                    "not begin with '/'", path);
-  const char *at = path;
-  while (*at == '/')
-    at += 1 + encoded_span (at + 1, "/");
-  if (*at)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the path '%s' of a request is not "
-                    "encoded as it is signed", path);
-  rd_s3_digest_add_text (digest, path);
   return RADIO_OK;
 }
 
@@ -154,28 +360,23 @@ compare_names (const char *a, const char *b)
   return to_lower ((unsigned char) *a) - to_lower ((unsigned char) *b);
 }
 
-/* False for headers that proxies change or remove. */
-static bool
-is_signed (const char *name)
-{
-  static const char *const names[] = {
-    "connection", "expect", "transfer-encoding", "upgrade", "user-agent",
-    "x-amzn-trace-id",
-  };
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (compare_names (name, names[i]) == 0)
-      return false;
-  return true;
-}
-
 /* A stable insertion sort: they are few. */
 void
 rd_s3_sort_headers (struct rd_s3_header *headers, size_t *n)
 {
+  /* Proxies change or remove these. */
+  static const char *const unsigned_names[] = {
+    "connection", "expect", "transfer-encoding", "upgrade", "user-agent",
+    "x-amzn-trace-id",
+  };
   size_t nsorted = 0;
   for (size_t i = 0; i < *n; i++) {
     struct rd_s3_header header = headers[i];
-    if (!is_signed (header.name))
+    bool is_signed = true;
+    for (size_t j = 0;
+         j < sizeof unsigned_names / sizeof unsigned_names[0]; j++)
+      is_signed &= compare_names (header.name, unsigned_names[j]) != 0;
+    if (!is_signed)
       continue;
     size_t at = nsorted++;
     for (; at > 0 && compare_names (headers[at - 1].name, header.name) > 0;
@@ -209,25 +410,6 @@ rd_s3_signed_names (const struct rd_s3_header *headers, size_t n,
   return RADIO_OK;
 }
 
-/* Trims blanks at the ends, and collapses others to one. */
-static void
-add_value (struct rd_s3_digest *digest, const char *value)
-{
-  bool is_first = true;
-  while (*value) {
-    size_t n = 0;
-    while (is_blank ((unsigned char) *value))
-      value++;
-    while (value[n] && !is_blank ((unsigned char) value[n]))
-      n++;
-    if (n > 0)
-      rd_s3_digest_add_text (digest, is_first ? "" : " ");
-    rd_s3_digest_add (digest, value, n);
-    is_first = false;
-    value += n;
-  }
-}
-
 static void
 add_headers (struct rd_s3_digest *digest, const struct rd_s3_header *headers,
              size_t n)
@@ -243,7 +425,19 @@ add_headers (struct rd_s3_digest *digest, const struct rd_s3_header *headers,
       }
       rd_s3_digest_add_text (digest, ":");
     }
-    add_value (digest, headers[i].value);
+    /* Blanks at the ends are trimmed, others collapse to one. */
+    bool is_first = true;
+    for (const char *value = headers[i].value; *value; is_first = false) {
+      size_t nbytes = 0;
+      while (is_blank ((unsigned char) *value))
+        value++;
+      while (value[nbytes] && !is_blank ((unsigned char) value[nbytes]))
+        nbytes++;
+      if (nbytes > 0)
+        rd_s3_digest_add_text (digest, is_first ? "" : " ");
+      rd_s3_digest_add (digest, value, nbytes);
+      value += nbytes;
+    }
   }
   rd_s3_digest_add_text (digest, "\n");
 }
@@ -263,7 +457,16 @@ rd_s3_canonical_sha256 (const struct rd_s3_request *request,
   RD_TRY (rd_s3_digest_begin (&digest));
   rd_s3_digest_add_text (&digest, request->method);
   rd_s3_digest_add_text (&digest, "\n");
-  RD_TRY (add_path (&digest, request->path));
+  const char *at = request->path;
+  while (*at == '/')
+    at += 1 + encoded_span (at + 1, "/");
+  if (at == request->path)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the path '%s' of a request does "
+                    "not begin with '/'", request->path);
+  if (*at)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the path '%s' of a request is not "
+                    "encoded as it is signed", request->path);
+  rd_s3_digest_add_text (&digest, request->path);
   rd_s3_digest_add_text (&digest, "\n");
   RD_TRY (add_query (&digest, request->query));
   rd_s3_digest_add_text (&digest, "\n");
@@ -307,12 +510,26 @@ is_name (const char *text)
 }
 
 static enum radio_status
-check_request (const struct rd_s3_request *request)
+check_inputs (const struct rd_s3_signing *signing,
+              const struct rd_s3_request *request)
 {
+  const struct rd_s3_credentials *credentials = signing->credentials;
   static const char *const reserved[] = {
     "host", "authorization", "x-amz-date", "x-amz-content-sha256",
     "x-amz-security-token",
   };
+  if (!is_word (signing->region) || strchr (signing->region, '/'))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid region",
+                    signing->region ? signing->region : "");
+  if (!is_word (signing->service) || strchr (signing->service, '/'))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid service",
+                    signing->service ? signing->service : "");
+  if (!is_word (credentials->access_key) || credentials->secret_key == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the access key and the secret key "
+                    "must both be given, on one line");
+  if (credentials->session_token && !is_word (credentials->session_token))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the session token must be one "
+                    "line without blanks");
   if (!is_name (request->method))
     return rd_fail (RADIO_ERROR_ARGUMENT, "a request needs a method");
   if (!is_word (request->host))
@@ -336,25 +553,6 @@ check_request (const struct rd_s3_request *request)
       return rd_fail (RADIO_ERROR_ARGUMENT, "the value of a request's header "
                       "'%s' has control characters", header->name);
   }
-  return RADIO_OK;
-}
-
-static enum radio_status
-check_signing (const struct rd_s3_signing *signing)
-{
-  const struct rd_s3_credentials *credentials = signing->credentials;
-  if (!is_word (signing->region) || strchr (signing->region, '/'))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid region",
-                    signing->region ? signing->region : "");
-  if (!is_word (signing->service) || strchr (signing->service, '/'))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid service",
-                    signing->service ? signing->service : "");
-  if (!is_word (credentials->access_key) || credentials->secret_key == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the access key and the secret key "
-                    "must both be given, on one line");
-  if (credentials->session_token && !is_word (credentials->session_token))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the session token must be one "
-                    "line without blanks");
   return RADIO_OK;
 }
 
@@ -435,8 +633,7 @@ rd_s3_sign (const struct rd_s3_signing *signing,
   *out = (struct rd_s3_signed) { 0 };
   if (signing->credentials->access_key == NULL)
     return RADIO_OK;
-  RD_TRY (check_signing (signing));
-  RD_TRY (check_request (request));
+  RD_TRY (check_inputs (signing, request));
   RD_TRY (rd_s3_time (signing->now_s, time));
   RD_TRY (add_lines (&made, signing, request, time));
   *out = made;

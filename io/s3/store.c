@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The S3 store: opening, closing, its table, and reads. */
+/* The S3 store: its address, reads, its table, opening and closing. */
 #include <config.h>
 
+#include <curl/curl.h>
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "io/percent.h"
 #include "io/s3/store.h"
 
 #define DEFAULT_REGION "us-east-1"
@@ -14,6 +16,170 @@
 #define MAX_LISTED_NBYTES (UINT64_C (256) << 20)
 
 #define DEFAULT_WRITERS_NBYTES (UINT64_C (256) << 20)
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+#define MAX_BUCKET_NBYTES 255
+
+/*------------------------------------------------------------------------
+ * The address: the URI and the endpoint
+ *----------------------------------------------------------------------*/
+
+static void
+cleanup_url (CURLU **url)
+{
+  curl_url_cleanup (*url);
+}
+
+static void
+cleanup_curl (char **text)
+{
+  curl_free (*text);
+}
+
+static enum radio_status
+parse_endpoint (struct rd_s3_place *place, const char *endpoint)
+{
+  RD_CLEANUP (cleanup_url) CURLU *url = curl_url ();
+  RD_CLEANUP (cleanup_curl) char *scheme = NULL;
+  RD_CLEANUP (cleanup_curl) char *host = NULL;
+  RD_CLEANUP (cleanup_curl) char *port = NULL;
+  RD_CLEANUP (cleanup_curl) char *path = NULL;
+  if (url == NULL)
+    return rd_fail_memory (0);
+  enum radio_status status = rd_http_check_url (endpoint);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "the endpoint");
+  if (curl_url_set (url, CURLUPART_URL, endpoint, 0) != CURLUE_OK
+      || curl_url_get (url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
+    return rd_fail_memory (0);
+  place->is_https = strcmp (scheme, "https") == 0;
+  if (!place->is_https && strcmp (scheme, "http") != 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint must begin with "
+                    "https:// or http://");
+  if (curl_url_get (url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+    return rd_fail_memory (0);
+  if (curl_url_get (url, CURLUPART_PORT, &port, CURLU_NO_DEFAULT_PORT)
+      != CURLUE_OK)
+    port = NULL;
+  place->host = port ? RD_S3_JOIN (host, ":", port) : RD_S3_JOIN (host);
+  if (place->host == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (curl_url_get (url, CURLUPART_PATH, &path, CURLU_URLDECODE)
+      != CURLUE_OK)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint's path cannot be "
+                    "decoded");
+  size_t n = strlen (path);
+  while (n > 0 && path[n - 1] == '/')
+    n--;
+  /* Encoded as it is sent and signed. */
+  place->base = rd_percent_encode (path, n, true);
+  return place->base ? RADIO_OK : RADIO_ERROR_MEMORY;
+}
+
+enum radio_status
+rd_s3_place_parse (struct rd_s3_place *place, const char *uri,
+                   const struct rd_s3_options *options)
+{
+  static const char plain[] = LOWER DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-";
+  const struct rd_io named = { .uri = (char *) "s3" };
+  const char *bucket = uri + strlen ("s3://");
+  size_t n = strcspn (bucket, "/");
+  const char *prefix = bucket + n + (bucket[n] == '/');
+  size_t prefix_nbytes = strlen (prefix);
+  while (prefix_nbytes > 0 && prefix[prefix_nbytes - 1] == '/')
+    prefix_nbytes--;
+  place->bucket = rd_strndup (bucket, n);
+  place->prefix = rd_strndup (prefix, prefix_nbytes);
+  if (!place->bucket || !place->prefix)
+    return rd_fail_memory (n + prefix_nbytes + 2);
+  bucket = place->bucket;
+  /* The text before an '@' may be secret. */
+  if (strpbrk (bucket, "@:"))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URI must not contain "
+                    "a user, a password or a port: s3://BUCKET/PREFIX");
+  if (n == 0 || n > MAX_BUCKET_NBYTES || strspn (bucket, plain) != n
+      || bucket[0] == '.')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid bucket name",
+                    bucket);
+  RD_TRY (rd_prefix_check (&named, place->prefix));
+
+  if (options->endpoint) {
+    RD_TRY (parse_endpoint (place, options->endpoint));
+  } else {
+    place->is_https = true;
+    place->base = rd_strdup ("");
+    if (!place->base)
+      return rd_fail_memory (1);
+  }
+  /* At AWS by its rule for new buckets (others have looser ones), and without
+   * a point: the wildcard of a TLS certificate matches one label. */
+  bool may_be_host = !place->host && n >= 3 && n <= 63
+                     && strspn (bucket, LOWER DIGITS "-") == n
+                     && strspn (bucket, LOWER DIGITS) > 0
+                     && bucket[n - 1] != '-';
+  place->is_virtual = options->addressing == RD_S3_ADDRESSING_VIRTUAL
+    || (options->addressing == RD_S3_ADDRESSING_AUTO && may_be_host);
+  return RADIO_OK;
+}
+
+void
+rd_s3_place_free (struct rd_s3_place *place)
+{
+  rd_free (place->host);
+  rd_free (place->base);
+  rd_free (place->bucket);
+  rd_free (place->prefix);
+  *place = (struct rd_s3_place) { 0 };
+}
+
+/*------------------------------------------------------------------------
+ * Hosts and paths
+ *----------------------------------------------------------------------*/
+
+bool
+rd_s3_is_region (const char *region)
+{
+  static const char plain[] = LOWER DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_.";
+  size_t n = strlen (region);
+  return n > 0 && n < 64 && strspn (region, plain) == n
+         && region[0] != '.' && region[0] != '-' && !strstr (region, "..");
+}
+
+char *
+rd_s3_place_host (const struct rd_s3_place *place, const char *region)
+{
+  const char *bucket = place->is_virtual ? place->bucket : "";
+  const char *point = place->is_virtual ? "." : "";
+  if (place->host)
+    return RD_S3_JOIN (bucket, point, place->host);
+  bool is_china = strncmp (region, "cn-", 3) == 0;
+  return RD_S3_JOIN (bucket, point, "s3.", region, ".amazonaws.com",
+                     is_china ? ".cn" : "");
+}
+
+char *
+rd_s3_place_key (const struct rd_s3_place *place, const char *key)
+{
+  return *key ? rd_key_join (place->prefix, key)
+              : RD_S3_JOIN (place->prefix);
+}
+
+char *
+rd_s3_place_path (const struct rd_s3_place *place, const char *key)
+{
+  const char *slash = place->is_virtual ? "" : "/";
+  const char *bucket = place->is_virtual ? "" : place->bucket;
+  if (key == NULL)
+    return RD_S3_JOIN (place->base, "/", bucket);
+  RD_FREE char *whole = rd_s3_place_key (place, key);
+  if (whole == NULL)
+    return NULL;
+  RD_FREE char *encoded = rd_percent_encode (whole, strlen (whole), true);
+  if (encoded == NULL)
+    return NULL;
+  return RD_S3_JOIN (place->base, slash, bucket, "/", encoded);
+}
 
 /*------------------------------------------------------------------------
  * Reads
@@ -135,15 +301,25 @@ static const struct rd_io_ops s3_ops = {
   .sweep = rd_s3_sweep,
 };
 
-static enum radio_status
-initialize (struct rd_s3 *s3, const char *uri,
-            const struct rd_s3_options *options)
+enum radio_status
+rd_io_s3_open (const char *uri, const struct rd_s3_options *options,
+               struct rd_io **result)
 {
-  struct rd_io *io = &s3->base;
   const char *region = options->region ? options->region : DEFAULT_REGION;
   uint64_t writers_nbytes = options->writers_nbytes
                             ? options->writers_nbytes
                             : DEFAULT_WRITERS_NBYTES;
+  RD_FREE struct rd_s3 *memory = rd_calloc (1, sizeof *memory);
+  if (memory == NULL)
+    return rd_fail_memory (sizeof *memory);
+  memory->base.ops = &s3_ops;
+  RD_TRY (rd_local_locks_init (&memory->locks));
+  pthread_mutex_init (&memory->probe_mutex, NULL);
+  pthread_mutex_init (&memory->mutex, NULL);
+  rd_s3_key_cache_init (&memory->keys);
+
+  struct rd_s3 *s3 = RD_STEAL (memory);
+  RD_CLEANUP (rd_cleanup_io) struct rd_io *io = &s3->base;
   RD_TRY (rd_s3_place_parse (&s3->place, uri, options));
   if (!rd_s3_is_region (region))
     return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid region name",
@@ -167,29 +343,7 @@ initialize (struct rd_s3 *s3, const char *uri,
                                                 : RD_HTTP_CAP_NBYTES;
   io->piece_nbytes = options->cap_nbytes ? options->cap_nbytes
                                          : RD_HTTP_PIECE_NBYTES;
-  return rd_http_open (&options->http, &s3->http);
-}
-
-enum radio_status
-rd_io_s3_open (const char *uri, const struct rd_s3_options *options,
-               struct rd_io **io)
-{
-  struct rd_s3 *s3 = rd_calloc (1, sizeof *s3);
-  if (s3 == NULL)
-    return rd_fail_memory (sizeof *s3);
-  s3->base.ops = &s3_ops;
-  if (rd_local_locks_init (&s3->locks) != RADIO_OK) {
-    rd_free (s3);
-    return RADIO_ERROR_MEMORY;
-  }
-  pthread_mutex_init (&s3->probe_mutex, NULL);
-  pthread_mutex_init (&s3->mutex, NULL);
-  rd_s3_key_cache_init (&s3->keys);
-  enum radio_status status = initialize (s3, uri, options);
-  if (status != RADIO_OK) {
-    s3_close (&s3->base);
-    return status;
-  }
-  *io = &s3->base;
+  RD_TRY (rd_http_open (&options->http, &s3->http));
+  *result = RD_STEAL (io);
   return RADIO_OK;
 }

@@ -40,11 +40,6 @@ char *rd_s3_place_path (const struct rd_s3_place *place, const char *key);
 /* "PREFIX/KEY", or the one of them that is not "". */
 char *rd_s3_place_key (const struct rd_s3_place *place, const char *key);
 
-/* Joins texts up to a NULL.  Allocated; the same. */
-char *rd_s3_join (const char *const *texts);
-#define RD_S3_JOIN(...) \
-  rd_s3_join ((const char *const []) { __VA_ARGS__, NULL })
-
 /*------------------------------------------------------------------------
  * Errors that S3 reports
  *----------------------------------------------------------------------*/
@@ -110,9 +105,6 @@ struct rd_s3 {
     bool sends_sums;          /* writes carry checksums */
   } synced;
 };
-
-/* True if writes carry checksums. */
-bool rd_s3_sends_sums (struct rd_s3 *s3);
 
 /*------------------------------------------------------------------------
  * Calls: one request to S3, signed for each attempt, with one correction

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/checked.h"
-#include "io/s3/secret.h"
 #include "io/s3/store.h"
 #include "io/s3/xml.h"
 
@@ -103,8 +102,14 @@ put_if_absent (struct rd_s3 *s3, const char *key,
 
 /* Writes a probe twice: a server with support rejects the second write. */
 static enum radio_status
-probe_if_absent (struct rd_s3 *s3, enum rd_s3_support *support)
+get_support (struct rd_s3 *s3, enum rd_s3_support *support)
 {
+  RD_LOCK_SCOPE (&s3->probe_mutex);
+  pthread_mutex_lock (&s3->mutex);
+  *support = s3->synced.if_absent;
+  pthread_mutex_unlock (&s3->mutex);
+  if (*support != RD_S3_UNKNOWN)
+    return RADIO_OK;
   char key[sizeof RD_S3_PROBE_NAME + WRITER_NBYTES];
   char random[WRITER_NBYTES];
   RD_TRY (make_writer_name (random));
@@ -116,25 +121,13 @@ probe_if_absent (struct rd_s3 *s3, enum rd_s3_support *support)
                                           : RD_S3_UNSUPPORTED;
   if (status == RADIO_ERROR_EXISTS || status == RADIO_ERROR_UNSUPPORTED)
     status = RADIO_OK;
-  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
   struct rd_error error;
   rd_error_save (&error, status);
   /* If that fails, sweep removes it. */
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
   if (rd_s3_call_init (&call, s3, RD_HTTP_DELETE, key, NULL) == RADIO_OK)
     (void) !rd_s3_call_run (&call, &probe_site);
-  return rd_error_raise (&error);
-}
-
-static enum radio_status
-get_support (struct rd_s3 *s3, enum rd_s3_support *support)
-{
-  RD_LOCK_SCOPE (&s3->probe_mutex);
-  pthread_mutex_lock (&s3->mutex);
-  *support = s3->synced.if_absent;
-  pthread_mutex_unlock (&s3->mutex);
-  if (*support != RD_S3_UNKNOWN)
-    return RADIO_OK;
-  RD_TRY (probe_if_absent (s3, support));
+  RD_TRY (rd_error_raise (&error));
   pthread_mutex_lock (&s3->mutex);
   s3->synced.if_absent = *support;
   pthread_mutex_unlock (&s3->mutex);
@@ -155,42 +148,35 @@ put_replace (struct rd_s3 *s3, const char *key, const struct rd_part *parts,
   return rd_s3_call_run (&call, &put_site);
 }
 
-/* For servers without conditional writes, where there is one writer. */
-static enum radio_status
-check_and_put (struct rd_s3 *s3, const char *key,
-               const struct rd_part *parts, size_t n)
-{
-  uint64_t nbytes;
-  if (!s3->single_writer)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: the server ignores "
-                    "conditions of writes (If-None-Match), so that two "
-                    "writers could replace each other's data; set the option "
-                    "for a single writer if there is one", s3->base.uri, key);
-  RD_LOCK_SCOPE (&s3->probe_mutex);
-  enum radio_status status = s3->base.ops->size (&s3->base, key, &nbytes);
-  if (status == RADIO_OK)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s: exists already",
-                    s3->base.uri, key);
-  if (status != RADIO_ERROR_NOT_FOUND)
-    return status;
-  return put_replace (s3, key, parts, n);
-}
-
 enum radio_status
 rd_s3_put (struct rd_io *io, const char *key, const struct rd_part *parts,
            size_t n, enum rd_put how)
 {
   struct rd_s3 *s3 = (struct rd_s3 *) io;
   enum rd_s3_support support;
+  uint64_t nbytes;
   RD_TRY (rd_key_check (io, key));
   RD_SCOPE ("write", RD_IN_NETWORK);
   RD_COUNT (written, sum_nbytes (parts, n));
   if (how == RD_PUT_REPLACE)
     return put_replace (s3, key, parts, n);
   RD_TRY (get_support (s3, &support));
-  return support == RD_S3_SUPPORTED
-         ? put_if_absent (s3, key, parts, n, &put_site)
-         : check_and_put (s3, key, parts, n);
+  if (support == RD_S3_SUPPORTED)
+    return put_if_absent (s3, key, parts, n, &put_site);
+  /* Without conditional writes there may be one writer only. */
+  if (!s3->single_writer)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: the server ignores "
+                    "conditions of writes (If-None-Match), so that two "
+                    "writers could replace each other's data; set the option "
+                    "for a single writer if there is one", io->uri, key);
+  RD_LOCK_SCOPE (&s3->probe_mutex);
+  enum radio_status status = io->ops->size (io, key, &nbytes);
+  if (status == RADIO_OK)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s: exists already", io->uri,
+                    key);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  return put_replace (s3, key, parts, n);
 }
 
 /*------------------------------------------------------------------------
@@ -405,31 +391,25 @@ reserve_lane (struct rd_s3 *s3, bool is_first)
   return true;
 }
 
-/* Sends the full lane, and continues with an unused one, or with the one that
- * was sent first. */
-static enum radio_status
-send_part (struct writer *writer)
-{
-  if (!writer->upload.id)
-    RD_TRY (begin_upload (writer));
-  RD_TRY (start_part (writer, writer->filling));
-  size_t next = (size_t) (writer->filling - writer->lanes) + 1;
-  if (next == writer->nlanes && next < NLANES
-      && reserve_lane (writer->s3, false))
-    writer->nlanes++;
-  writer->filling = &writer->lanes[next % writer->nlanes];
-  return finish_part (writer, writer->filling);
-}
-
 static enum radio_status
 append_bytes (struct writer *writer, const struct rd_part *part)
 {
   const unsigned char *bytes = part->data;
   for (size_t left = part->nbytes; left > 0;) {
+    if (writer->filling->buffer.nbytes == RD_S3_PART_NBYTES) {
+      /* Sends the full lane, and continues with an unused one, or with the
+       * one that was sent first. */
+      if (!writer->upload.id)
+        RD_TRY (begin_upload (writer));
+      RD_TRY (start_part (writer, writer->filling));
+      size_t next = (size_t) (writer->filling - writer->lanes) + 1;
+      if (next == writer->nlanes && next < NLANES
+          && reserve_lane (writer->s3, false))
+        writer->nlanes++;
+      writer->filling = &writer->lanes[next % writer->nlanes];
+      RD_TRY (finish_part (writer, writer->filling));
+    }
     struct rd_buffer *buffer = &writer->filling->buffer;
-    if (buffer->nbytes == RD_S3_PART_NBYTES)
-      RD_TRY (send_part (writer));
-    buffer = &writer->filling->buffer;
     size_t n = rd_min_u64 (left, RD_S3_PART_NBYTES - buffer->nbytes);
     RD_TRY (rd_buffer_append (buffer, bytes, n));
     writer->nbytes += n;
@@ -469,10 +449,19 @@ finish_parts (struct writer *writer)
   return status;
 }
 
+/* If aborting the upload fails, sweep removes it. */
 static void
-free_writer (struct writer *writer)
+s3_abort (struct rd_io_writer *base)
 {
+  struct writer *writer = (struct writer *) base;
   struct rd_s3 *s3 = writer->s3;
+  struct rd_error error;
+  rd_error_save (&error, RADIO_ERROR_IO);
+  (void) !finish_parts (writer);
+  if (writer->upload.id) {
+    (void) !rd_s3_upload_abort (s3, writer->key, writer->upload.id);
+    unregister_upload (s3, &writer->upload);
+  }
   for (size_t i = 0; i < NLANES; i++)
     rd_buffer_free (&writer->lanes[i].buffer);
   pthread_mutex_lock (&s3->mutex);
@@ -483,45 +472,7 @@ free_writer (struct writer *writer)
   pthread_cond_destroy (&writer->was_done);
   pthread_mutex_destroy (&writer->mutex);
   rd_free (writer);
-}
-
-/* If aborting the upload fails, sweep removes it. */
-static void
-s3_abort (struct rd_io_writer *base)
-{
-  struct writer *writer = (struct writer *) base;
-  struct rd_error error;
-  rd_error_save (&error, RADIO_ERROR_IO);
-  (void) !finish_parts (writer);
-  if (writer->upload.id) {
-    (void) !rd_s3_upload_abort (writer->s3, writer->key, writer->upload.id);
-    unregister_upload (writer->s3, &writer->upload);
-  }
-  free_writer (writer);
   rd_error_raise (&error);
-}
-
-static enum radio_status
-write_completion (const struct writer *writer, struct rd_buffer *document)
-{
-  struct sent sent;
-  char number[64];
-  RD_TRY (rd_s3_append (document, "<CompleteMultipartUpload>"));
-  for (unsigned i = 0; i < writer->nparts; i++) {
-    memcpy (&sent, writer->sent.data + i * sizeof sent, sizeof sent);
-    snprintf (number, sizeof number,
-              "<Part><PartNumber>%u</PartNumber><ETag>", i + 1);
-    RD_TRY (rd_s3_append (document, number));
-    RD_TRY (rd_s3_xml_append (document, sent.etag));
-    RD_TRY (rd_s3_append (document, "</ETag>"));
-    if (sent.crc32c[0]) {
-      RD_TRY (rd_s3_append (document, "<ChecksumCRC32C>"));
-      RD_TRY (rd_s3_xml_append (document, sent.crc32c));
-      RD_TRY (rd_s3_append (document, "</ChecksumCRC32C>"));
-    }
-    RD_TRY (rd_s3_append (document, "</Part>"));
-  }
-  return rd_s3_append (document, "</CompleteMultipartUpload>");
 }
 
 static enum radio_status
@@ -568,7 +519,26 @@ complete_upload (struct writer *writer)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_s3_call_init (&call, writer->s3, RD_HTTP_POST, writer->key,
                            query));
-  RD_TRY (write_completion (writer, &document));
+
+  RD_TRY (rd_s3_append (&document, "<CompleteMultipartUpload>"));
+  for (unsigned i = 0; i < writer->nparts; i++) {
+    struct sent sent;
+    char number[64];
+    memcpy (&sent, writer->sent.data + i * sizeof sent, sizeof sent);
+    snprintf (number, sizeof number,
+              "<Part><PartNumber>%u</PartNumber><ETag>", i + 1);
+    RD_TRY (rd_s3_append (&document, number));
+    RD_TRY (rd_s3_xml_append (&document, sent.etag));
+    RD_TRY (rd_s3_append (&document, "</ETag>"));
+    if (sent.crc32c[0]) {
+      RD_TRY (rd_s3_append (&document, "<ChecksumCRC32C>"));
+      RD_TRY (rd_s3_xml_append (&document, sent.crc32c));
+      RD_TRY (rd_s3_append (&document, "</ChecksumCRC32C>"));
+    }
+    RD_TRY (rd_s3_append (&document, "</Part>"));
+  }
+  RD_TRY (rd_s3_append (&document, "</CompleteMultipartUpload>"));
+
   const struct rd_part part = { document.data, document.nbytes };
   RD_TRY (rd_s3_call_body (&call, &part, 1));
   call.classify = classify_completion;
@@ -585,13 +555,15 @@ complete_upload (struct writer *writer)
 }
 
 static enum radio_status
-publish (struct writer *writer)
+s3_commit (struct rd_io_writer *base)
 {
+  RD_CLEANUP (rd_cleanup_io_writer) struct rd_io_writer *ended = base;
+  struct writer *writer = (struct writer *) ended;
   const struct rd_buffer *buffer = &writer->filling->buffer;
   const struct rd_part part = { buffer->data, buffer->nbytes };
   if (writer->status != RADIO_OK)
-    return rd_fail (writer->status, "%s/%s: not committed, since an earlier "
-                    "write failed", writer->s3->base.uri, writer->key);
+    return rd_fail_uncommitted (&writer->s3->base, writer->key,
+                                writer->status);
   RD_SCOPE ("publish", RD_IN_NETWORK);
   if (!writer->upload.id)
     return put_replace (writer->s3, writer->key, &part, 1);
@@ -602,15 +574,6 @@ publish (struct writer *writer)
   unregister_upload (writer->s3, &writer->upload);
   rd_free ((char *) RD_STEAL (writer->upload.id));
   return RADIO_OK;
-}
-
-static enum radio_status
-s3_commit (struct rd_io_writer *base)
-{
-  struct writer *writer = (struct writer *) base;
-  enum radio_status status = publish (writer);
-  s3_abort (base);
-  return status;
 }
 
 static const struct rd_io_writer_ops writer_ops = {
