@@ -76,42 +76,25 @@ path_above (const struct radio_profile_node *node, const uint32_t *paths)
                                          : paths[node->parent];
 }
 
+/* Makes the tree of both: all of `before', then what `after' has besides. */
 static enum radio_status
-pair_before (struct pairing *pairing, const struct radio_profile *before)
+pair_nodes (struct pairing *pairing, const struct radio_profile *before,
+            const struct radio_profile *after)
 {
   for (uint32_t i = 0; i < before->nodes.n; i++) {
     uint32_t parent = path_above (&before->nodes.at[i], pairing->of_before);
     RD_TRY (add_path (pairing, parent, i, RD_NO_INDEX,
                       &pairing->of_before[i]));
   }
-  return RADIO_OK;
-}
-
-/* The node of `before' on the same path as one of `after' whose parent is
- * paired already. */
-static uint32_t
-find_partner (const struct pairing *pairing,
-              const struct radio_profile *before, uint32_t parent,
-              const struct radio_profile_node *node)
-{
-  uint32_t above = RD_NO_INDEX;
-  if (parent != RD_NO_INDEX) {
-    above = pairing->paths.at[parent].before;
-    if (above == RD_NO_INDEX)
-      return RD_NO_INDEX;
-  }
-  return rd_profile_find_node (before, above, node->name, node->category,
-                               node->edge);
-}
-
-static enum radio_status
-pair_after (struct pairing *pairing, const struct radio_profile *before,
-            const struct radio_profile *after)
-{
   for (uint32_t i = 0; i < after->nodes.n; i++) {
     const struct radio_profile_node *node = &after->nodes.at[i];
     uint32_t parent = path_above (node, pairing->of_after);
-    uint32_t partner = find_partner (pairing, before, parent, node);
+    uint32_t above = parent == RD_NO_INDEX ? RD_NO_INDEX
+                                           : pairing->paths.at[parent].before;
+    uint32_t partner = RD_NO_INDEX;
+    if (parent == RD_NO_INDEX || above != RD_NO_INDEX)
+      partner = rd_profile_find_node (before, above, node->name,
+                                      node->category, node->edge);
     if (partner == RD_NO_INDEX) {
       RD_TRY (add_path (pairing, parent, RD_NO_INDEX, i,
                         &pairing->of_after[i]));
@@ -175,64 +158,26 @@ to_ns (double value)
   return (int64_t) (value < 0 ? value - 0.5 : value + 0.5);
 }
 
-/* The number of runs in which a node was called at all. */
-static size_t
-count_present (const struct radio_profile *profile, size_t node)
-{
-  size_t nshares, n = 0;
-  if (count_runs (profile) == 1)
-    return 1;
-  const struct rd_part_share *shares = rd_profile_shares (profile, node,
-                                                          &nshares);
-  for (size_t i = 0; i < nshares; i++)
-    n += shares[i].share.calls > 0;
-  return n;
-}
-
 /* True if a node that all nother runs lack is typical of its own runs: it is
  * in all of them, or in most, and chance would put all of its occurrences on
- * one side with a probability of 5 % at most. */
+ * one side with a probability of 5 % at most.  A path in only a few runs of
+ * one side, as a wait that seldom happens, is noise. */
 static bool
 belongs (const struct radio_profile *profile, size_t node, size_t nother)
 {
-  size_t n = count_runs (profile), npresent = count_present (profile, node);
+  size_t n = count_runs (profile), npresent = 0, nshares;
+  if (n == 1)
+    return true;
+  const struct rd_part_share *shares = rd_profile_shares (profile, node,
+                                                          &nshares);
+  for (size_t i = 0; i < nshares; i++)
+    npresent += shares[i].share.calls > 0;
   if (npresent == n)
     return true;
   double chance = 1;
   for (size_t i = 0; i < npresent; i++)
     chance *= (double) (n - i) / (double) (n + nother - i);
   return 2 * npresent > n && chance <= 0.05;
-}
-
-/* A path in only a few runs of one side, as a wait that seldom happens, is
- * noise. */
-static enum radio_change
-classify_one_sided (const struct radio_comparison *comparison,
-                    const struct radio_difference *path)
-{
-  const struct radio_profile *before = comparison->before;
-  const struct radio_profile *after = comparison->after;
-  if (path->before == RADIO_NO_PARENT)
-    return belongs (after, path->after, count_runs (before))
-             ? RADIO_CHANGE_NEW : RADIO_CHANGE_NONE;
-  return belongs (before, path->before, count_runs (after))
-           ? RADIO_CHANGE_GONE : RADIO_CHANGE_NONE;
-}
-
-static void
-classify (const struct rd_spread *before, const struct rd_spread *after,
-          struct radio_difference *path)
-{
-  path->change = RADIO_CHANGE_UNKNOWN;
-  if (before->n < 2 || after->n < 2)
-    return;
-  double low, high;
-  rd_spread_interval (before, after, &low, &high);
-  path->delta_low_ns = to_ns (low);
-  path->delta_high_ns = to_ns (high);
-  path->change = low > 0    ? RADIO_CHANGE_SLOWER
-                 : high < 0 ? RADIO_CHANGE_FASTER
-                            : RADIO_CHANGE_NONE;
 }
 
 static size_t
@@ -270,26 +215,29 @@ measure (const struct radio_comparison *comparison, const struct path *path,
     .calls_after = (uint64_t)
       to_ns (spread_of (after, path->after, CALLS, values).median),
   };
-  if (path->before == RD_NO_INDEX || path->after == RD_NO_INDEX)
-    difference.change = classify_one_sided (comparison, &difference);
-  else
-    classify (&total[0], &total[1], &difference);
+  if (path->before == RD_NO_INDEX) {
+    difference.change = belongs (after, path->after, total[0].n)
+                          ? RADIO_CHANGE_NEW : RADIO_CHANGE_NONE;
+  } else if (path->after == RD_NO_INDEX) {
+    difference.change = belongs (before, path->before, total[1].n)
+                          ? RADIO_CHANGE_GONE : RADIO_CHANGE_NONE;
+  } else if (total[0].n < 2 || total[1].n < 2) {
+    difference.change = RADIO_CHANGE_UNKNOWN;
+  } else {
+    double low, high;
+    rd_spread_interval (&total[0], &total[1], &low, &high);
+    difference.delta_low_ns = to_ns (low);
+    difference.delta_high_ns = to_ns (high);
+    difference.change = low > 0    ? RADIO_CHANGE_SLOWER
+                        : high < 0 ? RADIO_CHANGE_FASTER
+                                   : RADIO_CHANGE_NONE;
+  }
   return difference;
 }
 
 /*------------------------------------------------------------------------
  * The whole
  *----------------------------------------------------------------------*/
-
-/* The next path after a subtree: its sibling, or that of the nearest ancestor
- * that has one. */
-static uint32_t
-after_subtree (const struct pairing *pairing, uint32_t i)
-{
-  while (i != RD_NO_INDEX && pairing->paths.at[i].next == RD_NO_INDEX)
-    i = pairing->paths.at[i].parent;
-  return i == RD_NO_INDEX ? i : pairing->paths.at[i].next;
-}
 
 /* Go through the tree, each path before those below it.  places[] is where a
  * path came to stand. */
@@ -310,30 +258,16 @@ list_paths (struct radio_comparison *comparison,
     }
     places[i] = (uint32_t) comparison->paths.n;
     RD_TRY (rd_vector_append (&comparison->paths, difference));
-    i = path->first_child != RD_NO_INDEX ? path->first_child
-                                         : after_subtree (pairing, i);
+    if (path->first_child != RD_NO_INDEX) {
+      i = path->first_child;
+      continue;
+    }
+    /* The sibling, or that of the nearest ancestor that has one. */
+    while (i != RD_NO_INDEX && pairing->paths.at[i].next == RD_NO_INDEX)
+      i = pairing->paths.at[i].parent;
+    i = i == RD_NO_INDEX ? i : pairing->paths.at[i].next;
   }
   return RADIO_OK;
-}
-
-static enum radio_status
-compare (struct radio_comparison *comparison, struct pairing *pairing)
-{
-  const struct radio_profile *before = comparison->before;
-  const struct radio_profile *after = comparison->after;
-  RD_FREE_PLAIN void *places = NULL;
-  void *at;
-  RD_TRY (rd_new_array (before->nodes.n, sizeof (uint32_t), &at));
-  pairing->of_before = at;
-  RD_TRY (rd_new_array (after->nodes.n, sizeof (uint32_t), &at));
-  pairing->of_after = at;
-  RD_TRY (rd_new_array (rd_max_u64 (before->parts.n, after->parts.n),
-                        sizeof (uint64_t), &at));
-  pairing->values = at;
-  RD_TRY (pair_before (pairing, before));
-  RD_TRY (pair_after (pairing, before, after));
-  RD_TRY (rd_new_array (pairing->paths.n, sizeof (uint32_t), &places));
-  return list_paths (comparison, pairing, places);
 }
 
 RD_DEFINE_CLEANUP (comparison, struct radio_comparison,
@@ -353,7 +287,18 @@ radio_profile_compare (const struct radio_profile *before,
   };
   comparison->before = before;
   comparison->after = after;
-  RD_TRY (compare (comparison, &pairing));
+  RD_FREE_PLAIN void *places = NULL;
+  void *at;
+  RD_TRY (rd_new_array (before->nodes.n, sizeof (uint32_t), &at));
+  pairing.of_before = at;
+  RD_TRY (rd_new_array (after->nodes.n, sizeof (uint32_t), &at));
+  pairing.of_after = at;
+  RD_TRY (rd_new_array (rd_max_u64 (before->parts.n, after->parts.n),
+                        sizeof (uint64_t), &at));
+  pairing.values = at;
+  RD_TRY (pair_nodes (&pairing, before, after));
+  RD_TRY (rd_new_array (pairing.paths.n, sizeof (uint32_t), &places));
+  RD_TRY (list_paths (comparison, &pairing, places));
   *result = RD_STEAL (comparison);
   return RADIO_OK;
 }

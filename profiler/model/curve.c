@@ -28,30 +28,22 @@ quartile (const uint64_t *sorted, size_t n, unsigned k)
   return sorted[at] + (uint64_t) (step * (double) part / 4 + 0.5);
 }
 
-/* Lists the times of a read in each run that has any, sorted. */
-static size_t
-list_times (const struct radio_profile *profile, size_t node,
-            uint64_t *times)
+static void
+add_point (struct rd_curve *curve, const struct radio_profile *profile,
+           size_t node, uint64_t *times)
 {
+  /* The times of a read in each run that has any. */
   size_t nshares, n = 0;
   const struct rd_part_share *shares = rd_profile_shares (profile, node,
                                                           &nshares);
   for (size_t i = 0; i < nshares; i++)
     if (shares[i].share.calls > 0)
       times[n++] = shares[i].share.total_ns / shares[i].share.calls;
-  qsort (times, n, sizeof *times, compare_values);
-  return n;
-}
-
-static void
-add_point (struct rd_curve *curve, const struct radio_profile *profile,
-           size_t node, uint64_t *times)
-{
   uint64_t nbytes = radio_profile_counter (profile, node,
                                            rd_count_delivered.name, true);
-  size_t n = list_times (profile, node, times);
   if (nbytes == 0 || n == 0)
     return;
+  qsort (times, n, sizeof *times, compare_values);
   struct rd_curve_point point = {
     .node = node,
     .nbytes = nbytes / rd_max_u64 (profile->nodes.at[node].calls, 1),
@@ -70,21 +62,16 @@ add_point (struct rd_curve *curve, const struct radio_profile *profile,
   curve->at[at] = point;
 }
 
-/* True for a recording of 'radio profile sweep', by the facts that it adds. */
-static bool
-is_sweep (const struct radio_profile *profile)
-{
-  const char *operation = rd_profile_find_fact (profile, "operation");
-  return operation != NULL && strcmp (operation, "sweep") == 0
-         && profile->info.parts == RADIO_PARTS_RUNS;
-}
-
 enum radio_status
 rd_profile_curve (const struct radio_profile *profile, struct rd_curve *curve)
 {
   RD_FREE_PLAIN void *memory = NULL;
   curve->n = 0;
-  if (!is_sweep (profile))
+
+  /* 'radio profile sweep' adds this fact to its recordings. */
+  const char *operation = rd_profile_find_fact (profile, "operation");
+  if (operation == NULL || strcmp (operation, "sweep") != 0
+      || profile->info.parts != RADIO_PARTS_RUNS)
     return RADIO_OK;
   RD_TRY (rd_new_array (profile->parts.n, sizeof (uint64_t), &memory));
   for (size_t i = 0; i < profile->nodes.n; i++)

@@ -42,12 +42,15 @@ struct geometry {
   uint64_t item_nbytes;
 };
 
-/* "64,64,64"; false for anything else. */
+/* One of the node's shapes ("64,64,64"), if all its calls had the same. */
 static bool
-parse_shape (const char *text, struct shape *shape)
+find_shape (const struct rd_finder *finder, size_t node, const char *key,
+            struct shape *shape)
 {
+  bool varies = false;
+  const char *text = rd_finder_note (finder, node, key, &varies);
   shape->rank = 0;
-  while (shape->rank < MAX_AXES) {
+  while (text != NULL && !varies && shape->rank < MAX_AXES) {
     uint64_t size = 0;
     const char *p = text;
     for (; *p >= '0' && *p <= '9' && size <= MAX_SIZE; p++)
@@ -64,16 +67,6 @@ parse_shape (const char *text, struct shape *shape)
   return false;
 }
 
-/* One of the node's shapes, if all its calls had the same. */
-static bool
-find_shape (const struct rd_finder *finder, size_t node, const char *key,
-            struct shape *shape)
-{
-  bool varies = false;
-  const char *text = rd_finder_note (finder, node, key, &varies);
-  return text && !varies && parse_shape (text, shape);
-}
-
 static double
 count_elements (const struct shape *shape)
 {
@@ -81,20 +74,6 @@ count_elements (const struct shape *shape)
   for (size_t i = 0; i < shape->rank; i++)
     count *= (double) shape->sizes[i];
   return count;
-}
-
-/* The size of an element, from what a decoded tile held; that of CT if it
- * is unknown. */
-static uint64_t
-item_nbytes (const struct rd_finder *finder, const struct shape *tile)
-{
-  double ntiles = (double) rd_finder_sum (finder, &rd_count_tiles);
-  double nbytes = (double) rd_finder_sum (finder, &rd_count_decoded);
-  double item = ntiles > 0 ? nbytes / ntiles / count_elements (tile) : 0;
-  for (uint64_t size = 1; size <= 16; size *= 2)
-    if (item > 0.9 * (double) size && item < 1.1 * (double) size)
-      return size;
-  return 2;
 }
 
 static uint64_t
@@ -151,9 +130,20 @@ find_geometry (const struct rd_finder *finder, struct geometry *best)
     most = decoded;
     *best = found;
   }
-  if (most > 0)
-    best->item_nbytes = item_nbytes (finder, &best->tile);
-  return most > 0;
+  if (most == 0)
+    return false;
+
+  /* The size of an element follows from what a decoded tile held; if it is
+   * unknown, it is that of CT. */
+  double ntiles = (double) rd_finder_sum (finder, &rd_count_tiles);
+  double nbytes = (double) rd_finder_sum (finder, &rd_count_decoded);
+  double item = ntiles > 0 ? nbytes / ntiles / count_elements (&best->tile)
+                           : 0;
+  best->item_nbytes = 2;
+  for (uint64_t size = 1; size <= 16; size *= 2)
+    if (item > 0.9 * (double) size && item < 1.1 * (double) size)
+      best->item_nbytes = size;
+  return true;
 }
 
 /*------------------------------------------------------------------------
@@ -217,22 +207,6 @@ amplification (const struct geometry *geometry, const struct shape *tile)
   return product;
 }
 
-static int
-best_tiling (const struct geometry *geometry, double *ratio)
-{
-  int best = AXIAL;
-  *ratio = 0;
-  for (int i = 0; i < NTILINGS; i++) {
-    struct shape tile = tile_of (geometry, i);
-    double this_one = amplification (geometry, &tile);
-    if (*ratio > 0 && this_one >= *ratio)
-      continue;
-    best = i;
-    *ratio = this_one;
-  }
-  return best;
-}
-
 /*------------------------------------------------------------------------
  * Report
  *----------------------------------------------------------------------*/
@@ -260,22 +234,6 @@ is_amplified (uint64_t got, uint64_t wanted)
          && got - wanted >= MIN_EXCESS_NBYTES;
 }
 
-/* The bytes delivered, counted in the stored type: elements that became
- * larger on the way (int16 read as float) took no more decoding.  The ratio
- * shows where all boxes together are half, a quarter or an eighth of it. */
-static uint64_t
-as_stored (const struct rd_finder *finder, const struct geometry *geometry,
-           uint64_t delivered)
-{
-  double boxes = count_elements (&geometry->box)
-                 * (double) geometry->item_nbytes
-                 * (double) finder->profile->nodes.at[geometry->node].calls;
-  for (uint64_t times = 2; times <= 8; times *= 2)
-    if (boxes * (double) times == (double) delivered)
-      return delivered / times;
-  return delivered;
-}
-
 /* Weighted by its share of the decoding. */
 static enum radio_status
 find_decoded (struct rd_finder *finder)
@@ -286,7 +244,17 @@ find_decoded (struct rd_finder *finder)
   struct geometry geometry = { .node = RADIO_NO_PARENT };
   char advice[640] = "";
   if (find_geometry (finder, &geometry)) {
-    delivered = as_stored (finder, &geometry, delivered);
+    /* The bytes delivered, counted in the stored type: elements that became
+     * larger on the way (int16 read as float) took no more decoding.  The
+     * ratio shows where all boxes together are half, a quarter or an eighth
+     * of it. */
+    double boxes = count_elements (&geometry.box)
+                   * (double) geometry.item_nbytes
+                   * (double) finder->profile->nodes.at[geometry.node].calls;
+    uint64_t times = 2;
+    while (times <= 8 && boxes * (double) times != (double) delivered)
+      times *= 2;
+    delivered = times <= 8 ? delivered / times : delivered;
 
     char box[128], tile[128];
     double now = amplification (&geometry, &geometry.tile);
@@ -298,10 +266,17 @@ find_decoded (struct rd_finder *finder)
     if (n >= 0 && (size_t) n < sizeof advice) {
       char *text = advice + n;
       size_t nbytes = sizeof advice - (size_t) n;
-      double then;
-      int best = best_tiling (&geometry, &then);
-      struct shape shape = tile_of (&geometry, best);
-      print_shape (&shape, tile, sizeof tile);
+      int best = AXIAL;
+      double then = 0;
+      for (int i = 0; i < NTILINGS; i++) {
+        struct shape shape = tile_of (&geometry, i);
+        double ratio = amplification (&geometry, &shape);
+        if (then > 0 && ratio >= then)
+          continue;
+        best = i;
+        then = ratio;
+        print_shape (&shape, tile, sizeof tile);
+      }
       if (now >= MIN_GAIN * then)
         snprintf (text, nbytes, "with --tiling %s (%s) %s x" FORMULA,
                   tiling_names[best], tile, rd_format_number (then).text);
@@ -324,14 +299,15 @@ find_decoded (struct rd_finder *finder)
                    rd_format_number (ratio).text, advice);
 }
 
-static enum radio_status
-find_fetched (struct rd_finder *finder)
+enum radio_status
+rd_find_amplification (struct rd_finder *finder)
 {
+  RD_TRY (find_decoded (finder));
   uint64_t fetched = rd_finder_sum (finder, &rd_count_fetched);
-  uint64_t asked = rd_finder_sum (finder, &rd_count_asked);
-  if (!is_amplified (fetched, asked))
+  uint64_t requested = rd_finder_sum (finder, &rd_count_asked);
+  if (!is_amplified (fetched, requested))
     return RADIO_OK;
-  double ratio = (double) fetched / (double) asked;
+  double ratio = (double) fetched / (double) requested;
   struct rd_claim claim = {
     "fetch-amplification", "Fetches much more than it needs",
     RADIO_FINDING_HINT, 1 - 1 / ratio, RADIO_NO_PARENT
@@ -340,13 +316,6 @@ find_fetched (struct rd_finder *finder)
                    "%s fetched where %s were asked for (%s x): ranges that "
                    "lie close together are fetched as one",
                    rd_format_nbytes (fetched).text,
-                   rd_format_nbytes (asked).text,
+                   rd_format_nbytes (requested).text,
                    rd_format_number (ratio).text);
-}
-
-enum radio_status
-rd_find_amplification (struct rd_finder *finder)
-{
-  RD_TRY (find_decoded (finder));
-  return find_fetched (finder);
 }

@@ -19,19 +19,6 @@
 /* Points in the sentence at most; the page shows all. */
 #define MAX_POINTS 6
 
-/* "box 64 (524 kB) 1.2 ms, 437 MB/s" */
-static size_t
-print_point (const struct rd_finder *finder, const struct rd_curve_point *point,
-             char *text, size_t nbytes)
-{
-  int n = snprintf (text, nbytes, "%.20s (%s) %s, %s; ",
-                    finder->profile->nodes.at[point->node].name,
-                    rd_format_nbytes (point->nbytes).text,
-                    rd_format_ns (point->median_ns).text,
-                    rd_format_rate (point->nbytes, point->median_ns).text);
-  return n > 0 && (size_t) n < nbytes ? (size_t) n : 0;
-}
-
 enum radio_status
 rd_find_curve (struct rd_finder *finder)
 {
@@ -44,9 +31,18 @@ rd_find_curve (struct rd_finder *finder)
   const struct rd_curve_point *first = &curve.at[0];
   const struct rd_curve_point *last = &curve.at[curve.n - 1];
   size_t npoints = rd_min_u64 (curve.n, MAX_POINTS);
-  for (size_t i = 0; i < npoints; i++)
-    at += print_point (finder, &curve.at[i * (curve.n - 1) / (npoints - 1)],
-                       points + at, sizeof points - at);
+  for (size_t i = 0; i < npoints; i++) {
+    /* "box 64 (524 kB) 1.2 ms, 437 MB/s" */
+    const struct rd_curve_point *point
+      = &curve.at[i * (curve.n - 1) / (npoints - 1)];
+    int n = snprintf (points + at, sizeof points - at, "%.20s (%s) %s, %s; ",
+                      finder->profile->nodes.at[point->node].name,
+                      rd_format_nbytes (point->nbytes).text,
+                      rd_format_ns (point->median_ns).text,
+                      rd_format_rate (point->nbytes, point->median_ns).text);
+    if (n > 0 && (size_t) n < sizeof points - at)
+      at += (size_t) n;
+  }
   struct rd_claim claim = {
     "time-by-size", "Time by size", RADIO_FINDING_NOTE,
     1, RADIO_NO_PARENT
@@ -79,21 +75,6 @@ rd_find_curve (struct rd_finder *finder)
  * Ranks
  *----------------------------------------------------------------------*/
 
-/* Self time of a part in a node above the mean of all parts. */
-static double
-excess (const struct radio_profile *profile, size_t node, size_t part)
-{
-  size_t n;
-  const struct rd_part_share *shares = rd_profile_shares (profile, node, &n);
-  double sum = 0, own = 0;
-  for (size_t i = 0; i < n; i++) {
-    sum += (double) shares[i].share.self_ns;
-    if (shares[i].part == part)
-      own = (double) shares[i].share.self_ns;
-  }
-  return own - sum / (double) profile->parts.n;
-}
-
 static enum radio_status
 find_imbalance (struct rd_finder *finder)
 {
@@ -111,13 +92,23 @@ find_imbalance (struct rd_finder *finder)
       || (double) (is.max_ns - is.mean_ns)
          < MIN_LOST_SHARE * (double) profile->info.wall_ns)
     return RADIO_OK;
-  /* Find the node that explains most of why the slowest part is slow. */
+
+  /* Find the node that explains most of why the slowest part is slow: the
+   * one with most self time above the mean of all parts. */
   double most = 0;
   size_t culprit = 0;
   for (size_t i = 0; i < profile->nodes.n; i++) {
-    double more = excess (profile, i, is.slowest);
-    if (more > most) {
-      most = more;
+    size_t n;
+    const struct rd_part_share *shares = rd_profile_shares (profile, i, &n);
+    double sum = 0, own = 0;
+    for (size_t j = 0; j < n; j++) {
+      sum += (double) shares[j].share.self_ns;
+      if (shares[j].part == is.slowest)
+        own = (double) shares[j].share.self_ns;
+    }
+    double excess = own - sum / (double) profile->parts.n;
+    if (excess > most) {
+      most = excess;
       culprit = i;
     }
   }
@@ -143,54 +134,6 @@ find_imbalance (struct rd_finder *finder)
  * Runs
  *----------------------------------------------------------------------*/
 
-/* The runs after the first. */
-struct others {
-  double median;
-  uint64_t min_ns, max_ns;
-};
-
-static enum radio_status
-find_warm_up (struct rd_finder *finder, const struct others *others)
-{
-  uint64_t first = finder->profile->parts.at[0].wall_ns;
-  if ((double) first < WARM_UP * others->median || first <= others->max_ns
-      || first - others->max_ns < MIN_RANGE_NS)
-    return RADIO_OK;
-  double ratio = (double) first / others->median;
-  struct rd_claim claim = {
-    "warm-up", "The first run was slower", RADIO_FINDING_NOTE,
-    1 - 1 / ratio, RADIO_NO_PARENT
-  };
-  return rd_found (finder, &claim,
-                   "%s in run 1, a median of %s in the %zu others (%s x): "
-                   "files, caches and threads warm up",
-                   rd_format_ns (first).text,
-                   rd_format_ns ((uint64_t) others->median).text,
-                   finder->profile->parts.n - 1,
-                   rd_format_number (ratio).text);
-}
-
-static enum radio_status
-find_scatter (struct rd_finder *finder, const struct others *others)
-{
-  double range = (double) (others->max_ns - others->min_ns);
-  double share = range / others->median;
-  if (share < SCATTER || range < MIN_RANGE_NS)
-    return RADIO_OK;
-  struct rd_claim claim = {
-    "runs-scatter", "Run times vary", RADIO_FINDING_HINT,
-    share < 1 ? share / 2 : 0.5, RADIO_NO_PARENT
-  };
-  return rd_found (finder, &claim,
-                   "%s to %s over %zu runs after the first, a range of "
-                   "%s%s their median of %s: smaller differences are noise",
-                   rd_format_ns (others->min_ns).text,
-                   rd_format_ns (others->max_ns).text,
-                   finder->profile->parts.n - 1,
-                   rd_format_percent (share, 1).text, share < 2 ? " of" : "",
-                   rd_format_ns ((uint64_t) others->median).text);
-}
-
 enum radio_status
 rd_find_parts (struct rd_finder *finder)
 {
@@ -200,20 +143,45 @@ rd_find_parts (struct rd_finder *finder)
     return find_imbalance (finder);
   if (profile->info.parts != RADIO_PARTS_RUNS || profile->parts.n < 3)
     return RADIO_OK;
-  struct others others;
 
+  /* The runs after the first. */
   RD_FREE_PLAIN void *memory = NULL;
   size_t n = profile->parts.n - 1;
   RD_TRY (rd_new_array (n, sizeof (uint64_t), &memory));
   uint64_t *values = memory;
   for (size_t i = 0; i < n; i++)
     values[i] = profile->parts.at[i + 1].wall_ns;
-  others.median = rd_spread_of (values, n).median;
-  others.min_ns = values[0];
-  others.max_ns = values[n - 1];
-
-  if (!(others.median > 0))
+  double median = rd_spread_of (values, n).median;
+  uint64_t min_ns = values[0], max_ns = values[n - 1];
+  if (!(median > 0))
     return RADIO_OK;
-  RD_TRY (find_warm_up (finder, &others));
-  return find_scatter (finder, &others);
+
+  uint64_t first = profile->parts.at[0].wall_ns;
+  double ratio = (double) first / median;
+  struct rd_claim warm_up = {
+    "warm-up", "The first run was slower", RADIO_FINDING_NOTE,
+    1 - 1 / ratio, RADIO_NO_PARENT
+  };
+  if ((double) first >= WARM_UP * median && first > max_ns
+      && first - max_ns >= MIN_RANGE_NS)
+    RD_TRY (rd_found (finder, &warm_up,
+                      "%s in run 1, a median of %s in the %zu others (%s x): "
+                      "files, caches and threads warm up",
+                      rd_format_ns (first).text,
+                      rd_format_ns ((uint64_t) median).text, n,
+                      rd_format_number (ratio).text));
+
+  double range = (double) (max_ns - min_ns), share = range / median;
+  if (share < SCATTER || range < MIN_RANGE_NS)
+    return RADIO_OK;
+  struct rd_claim scatter = {
+    "runs-scatter", "Run times vary", RADIO_FINDING_HINT,
+    share < 1 ? share / 2 : 0.5, RADIO_NO_PARENT
+  };
+  return rd_found (finder, &scatter,
+                   "%s to %s over %zu runs after the first, a range of "
+                   "%s%s their median of %s: smaller differences are noise",
+                   rd_format_ns (min_ns).text, rd_format_ns (max_ns).text, n,
+                   rd_format_percent (share, 1).text, share < 2 ? " of" : "",
+                   rd_format_ns ((uint64_t) median).text);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/buffer.h"
 #include "profiler/model/findings.h"
 #include "profiler/model/vector.h"
 
@@ -17,6 +18,8 @@ struct merge {
   struct radio_profile *joined;
   const struct radio_profile *source;
   enum radio_profile_parts parts;       /* of the joined one */
+  bool is_single;             /* the source is a single part of it, as runs
+                                 are a single rank */
   uint64_t offset_ns;         /* of the source's beginning */
   uint32_t first_part;        /* the source's first part */
   uint32_t next_id;           /* of spans */
@@ -35,25 +38,11 @@ struct merge {
 /* So many different values of a fact are listed. */
 #define MAX_VALUES 8
 
-struct listing {
-  const struct rd_fact *values[MAX_VALUES];
-  size_t n;
-  bool has_more;
-  bool is_name;
+/* Numbers that are of each part alone, and add up. */
+static const char *const sums[] = {
+  RD_FACT_CPU_NS, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_TEXTS,
+  RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
 };
-
-static void
-list_value (struct listing *listing, const struct rd_fact *fact)
-{
-  listing->is_name |= fact->is_name;
-  for (size_t i = 0; i < listing->n; i++)
-    if (strcmp (listing->values[i]->value, fact->value) == 0)
-      return;
-  if (listing->n < MAX_VALUES)
-    listing->values[listing->n++] = fact;
-  else
-    listing->has_more = true;
-}
 
 static const struct rd_fact *
 find_fact (const struct radio_profile *profile, const char *key)
@@ -64,80 +53,45 @@ find_fact (const struct radio_profile *profile, const char *key)
   return NULL;
 }
 
-/* Append to a text that has room for it. */
-static char *
-append (char *to, const char *text)
-{
-  size_t nbytes = strlen (text);
-  memcpy (to, text, nbytes + 1);
-  return to + nbytes;
-}
-
-/* Numbers that are of each part alone, and add up. */
-static bool
-is_sum (const char *key)
-{
-  static const char *const keys[] = {
-    RD_FACT_CPU_NS, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_TEXTS,
-    RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
-  };
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-    if (strcmp (keys[i], key) == 0)
-      return true;
-  return false;
-}
-
+/* "a, b, c", or "a, b, ..." */
 static enum radio_status
 merge_fact (struct radio_profile *joined,
             struct radio_profile *const *sources, size_t n, const char *key)
 {
-  struct listing listing = { 0 };
-  if (is_sum (key)) {
-    uint64_t sum = 0;
+  const char *values[MAX_VALUES];
+  size_t nvalues = 0;
+  bool has_more = false, is_name = false, is_sum = false;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+    is_sum |= strcmp (sums[i], key) == 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_fact *fact = find_fact (sources[i], key);
+    if (fact == NULL)
+      continue;
+    sum = rd_sum (sum, rd_parse_digits (fact->value));
+    is_name |= fact->is_name;
+    size_t at = 0;
+    while (at < nvalues && strcmp (values[at], fact->value) != 0)
+      at++;
+    if (at == MAX_VALUES)
+      has_more = true;
+    else if (at == nvalues)
+      values[nvalues++] = fact->value;
+  }
+  if (is_sum) {
     char text[24];
-    for (size_t i = 0; i < n; i++) {
-      const struct rd_fact *fact = find_fact (sources[i], key);
-      sum = rd_sum (sum, fact ? rd_parse_digits (fact->value) : 0);
-    }
     snprintf (text, sizeof text, "%" PRIu64, sum);
     return rd_profile_add_fact (joined, key, text, false);
   }
-  for (size_t i = 0; i < n; i++) {
-    const struct rd_fact *fact = find_fact (sources[i], key);
-    if (fact)
-      list_value (&listing, fact);
-  }
 
-  /* "a, b, c", or "a, b, ..." */
-  size_t nbytes = sizeof ", ...";
-  for (size_t i = 0; i < listing.n; i++)
-    nbytes += strlen (listing.values[i]->value) + 2;
-  RD_FREE_PLAIN char *text = malloc (nbytes);
-  if (text == NULL)
-    return rd_fail_memory (nbytes);
-  char *end = text;
-  *end = '\0';
-  for (size_t i = 0; i < listing.n; i++) {
-    end = append (end, i > 0 ? ", " : "");
-    end = append (end, listing.values[i]->value);
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  for (size_t i = 0; i < nvalues; i++) {
+    RD_TRY (rd_buffer_append (&text, ", ", i > 0 ? 2 : 0));
+    RD_TRY (rd_buffer_append (&text, values[i], strlen (values[i])));
   }
-  if (listing.has_more)
-    append (end, ", ...");
-  return rd_profile_add_fact (joined, key, text, listing.is_name);
-}
-
-static enum radio_status
-merge_facts (struct radio_profile *joined,
-             struct radio_profile *const *sources, size_t n)
-{
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < sources[i]->facts.n; j++) {
-      const char *key = sources[i]->facts.at[j].key;
-      if (rd_profile_find_fact (joined, key) == NULL)
-        RD_TRY (merge_fact (joined, sources, n, key));
-    }
-  }
-  return RADIO_OK;
+  RD_TRY (rd_buffer_append (&text, ", ...", has_more ? 5 : 0));
+  RD_TRY (rd_buffer_append (&text, "", 1));
+  return rd_profile_add_fact (joined, key, (const char *) text.data, is_name);
 }
 
 /*------------------------------------------------------------------------
@@ -209,68 +163,46 @@ merge_node_notes (struct radio_profile *joined,
 /* The number of lanes searched for one to continue. */
 #define MAX_SEARCHED 4096
 
-/* Runs of one process have the same threads, which continue in the same lane.
- * No two lanes of one source continue the same lane. */
-static uint32_t
-find_lane (struct merge *merge, const struct rd_lane *lane)
-{
-  const struct radio_profile *joined = merge->joined;
-  for (size_t i = 0; i < merge->nreusable; i++) {
-    const struct rd_lane *other = &joined->lanes.at[i];
-    if (!merge->is_reused[i] && other->os_tid == lane->os_tid
-        && other->is_async == lane->is_async
-        && strcmp (other->name, lane->name) == 0) {
-      merge->is_reused[i] = true;
-      return (uint32_t) i;
-    }
-  }
-  return RD_NO_INDEX;
-}
-
-/* Which part of the whole a lane of the source belongs to. */
-static uint32_t
-part_of (const struct merge *merge, const struct rd_lane *lane)
-{
-  bool is_one = merge->source->info.parts != merge->parts;
-  return merge->first_part + (is_one ? 0 : lane->part);
-}
-
-/* "main", or among ranks "rank 1: main".  A name that has its rank already,
- * from an earlier join, gets the new one. */
-static enum radio_status
-name_lane (const struct merge *merge, struct rd_lane *lane, char **name)
-{
-  if (merge->parts != RADIO_PARTS_RANKS)
-    return RADIO_OK;
-  const char *plain = lane->name;
-  if (merge->source->info.parts == RADIO_PARTS_RANKS) {
-    const char *old = merge->source->parts.at[lane->part].name;
-    size_t nbytes = strlen (old);
-    if (strncmp (plain, old, nbytes) == 0
-        && strncmp (plain + nbytes, ": ", 2) == 0)
-      plain += nbytes + 2;
-  }
-  const char *part = merge->joined->parts.at[part_of (merge, lane)].name;
-  size_t nbytes = strlen (part) + strlen (plain) + 3;
-  *name = malloc (nbytes);
-  if (*name == NULL)
-    return rd_fail_memory (nbytes);
-  snprintf (*name, nbytes, "%s: %s", part, plain);
-  lane->name = *name;
-  return RADIO_OK;
-}
-
 static enum radio_status
 merge_lane (struct merge *merge, size_t i)
 {
-  struct rd_lane lane = merge->source->lanes.at[i];
+  const struct radio_profile *source = merge->source;
+  struct radio_profile *joined = merge->joined;
+  struct rd_lane lane = source->lanes.at[i];
+
+  /* Runs of one process have the same threads, which continue in the same
+   * lane.  No two lanes of one source continue the same lane. */
+  for (uint32_t at = 0; at < merge->nreusable; at++) {
+    const struct rd_lane *other = &joined->lanes.at[at];
+    if (!merge->is_reused[at] && other->os_tid == lane.os_tid
+        && other->is_async == lane.is_async
+        && strcmp (other->name, lane.name) == 0) {
+      merge->is_reused[at] = true;
+      merge->lanes[i] = at;
+      return RADIO_OK;
+    }
+  }
+
+  /* "main", or among ranks "rank 1: main".  A name that has its rank already,
+   * from an earlier join, gets the new one. */
   RD_FREE_PLAIN char *name = NULL;
-  merge->lanes[i] = find_lane (merge, &lane);
-  if (merge->lanes[i] != RD_NO_INDEX)
-    return RADIO_OK;
-  RD_TRY (name_lane (merge, &lane, &name));
-  lane.part = part_of (merge, &lane);
-  return rd_profile_add_lane (merge->joined, &lane, &merge->lanes[i]);
+  const char *old = source->parts.at[lane.part].name;
+  lane.part = merge->first_part + (merge->is_single ? 0 : lane.part);
+  if (merge->parts == RADIO_PARTS_RANKS) {
+    const char *plain = lane.name;
+    if (source->info.parts == RADIO_PARTS_RANKS
+        && strncmp (plain, old, strlen (old)) == 0
+        && strncmp (plain + strlen (old), ": ", 2) == 0)
+      plain += strlen (old) + 2;
+    const char *part = joined->parts.at[lane.part].name;
+    size_t nbytes = strlen (part) + strlen (plain) + 3;
+    name = malloc (nbytes);
+    if (name == NULL)
+      return rd_fail_memory (nbytes);
+    snprintf (name, nbytes, "%s: %s", part, plain);
+    lane.name = name;
+  }
+  return rd_profile_add_lane (joined, &lane, &merge->lanes[i]);
 }
 
 /* The new id of span i, and of the span with an old id; 0 for one that the
@@ -281,36 +213,6 @@ new_id (const struct merge *merge, const struct rd_span_ids *ids,
 {
   uint32_t i = rd_span_ids_find (ids, merge->source, old);
   return i == RD_NO_INDEX ? 0 : merge->next_id + i;
-}
-
-/*------------------------------------------------------------------------
- * Checks
- *----------------------------------------------------------------------*/
-
-/* Returns whether a source stays a single part: runs as one rank do. */
-static bool
-is_single_part (const struct radio_profile *source,
-             enum radio_profile_parts parts)
-{
-  return source->info.parts != parts;
-}
-
-static enum radio_status
-check_kinds (struct radio_profile *const *profiles, size_t n,
-             enum radio_profile_parts parts)
-{
-  if (n == 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "no profiles to join");
-  if (parts != RADIO_PARTS_RUNS && parts != RADIO_PARTS_RANKS)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "profiles are joined as runs or as ranks, not as %d",
-                    (int) parts);
-  for (size_t i = 0; parts == RADIO_PARTS_RUNS && i < n; i++)
-    if (profiles[i]->info.parts == RADIO_PARTS_RANKS)
-      return rd_fail (RADIO_ERROR_ARGUMENT,
-                      "profile %zu of %zu, '%s', is one of ranks, and cannot "
-                      "be a run", i + 1, n, profiles[i]->info.title);
-  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -332,12 +234,31 @@ merge_live (enum radio_profile_parts parts, uint64_t before, uint64_t last)
   return parts == RADIO_PARTS_RANKS ? rd_sum (before, last) : last;
 }
 
-/* Adds the values of both; `to' may have none yet. */
-static void
-add_node (struct radio_profile_node *to,
-          const struct radio_profile_node *from,
-          enum radio_profile_parts parts)
+/* Adds a node's values to the joined profile's node of the same path, which
+ * is made if there is none.  Its parent was merged already. */
+static enum radio_status
+merge_node (struct merge *merge, size_t i)
 {
+  const struct radio_profile_node *from = &merge->source->nodes.at[i];
+  uint32_t parent = from->parent == RADIO_NO_PARENT
+                    ? RD_NO_INDEX : merge->nodes[from->parent];
+  uint32_t *index = &merge->nodes[i];
+  *index = rd_profile_find_node (merge->joined, parent, from->name,
+                                 from->category, from->edge);
+  if (*index == RD_NO_INDEX) {
+    struct radio_profile_node empty = {
+      .name = from->name,
+      .category = from->category,
+      .function = from->function,
+      .file = from->file,
+      .line = from->line,
+      .edge = from->edge,
+      .parent = parent == RD_NO_INDEX ? RADIO_NO_PARENT : parent,
+    };
+    RD_TRY (rd_profile_add_node (merge->joined, &empty, index));
+  }
+
+  struct radio_profile_node *to = &merge->joined->nodes.at[*index];
   bool is_first = to->calls == 0;
   if (from->calls > 0)
     to->min_ns = is_first ? from->min_ns
@@ -354,121 +275,59 @@ add_node (struct radio_profile_node *to,
   to->dropped_count = rd_sum (to->dropped_count, from->dropped_count);
   to->alloc_count = rd_sum (to->alloc_count, from->alloc_count);
   to->alloc_nbytes = rd_sum (to->alloc_nbytes, from->alloc_nbytes);
-  to->alloc_live_nbytes = merge_live (parts, to->alloc_live_nbytes,
+  to->alloc_live_nbytes = merge_live (merge->parts, to->alloc_live_nbytes,
                                       from->alloc_live_nbytes);
-  to->alloc_peak_nbytes = merge_peaks (parts, to->alloc_peak_nbytes,
-                                      from->alloc_peak_nbytes);
-  for (size_t i = 0; i < RADIO_HISTOGRAM_BUCKETS; i++)
-    to->histogram[i] = rd_sum (to->histogram[i], from->histogram[i]);
-}
-
-/* The joined profile's node for one of the source, whose parent has one
- * already. */
-static enum radio_status
-find_or_add_node (struct merge *merge, const struct radio_profile_node *node,
-                  uint32_t *index)
-{
-  uint32_t parent = node->parent == RADIO_NO_PARENT
-                    ? RD_NO_INDEX : merge->nodes[node->parent];
-  *index = rd_profile_find_node (merge->joined, parent, node->name,
-                                 node->category, node->edge);
-  if (*index != RD_NO_INDEX)
-    return RADIO_OK;
-  struct radio_profile_node empty = {
-    .name = node->name,
-    .category = node->category,
-    .function = node->function,
-    .file = node->file,
-    .line = node->line,
-    .edge = node->edge,
-    .parent = parent == RD_NO_INDEX ? RADIO_NO_PARENT : parent,
-  };
-  return rd_profile_add_node (merge->joined, &empty, index);
-}
-
-/*------------------------------------------------------------------------
- * Parts
- *----------------------------------------------------------------------*/
-
-/* Runs count from 1, ranks from 0. */
-static enum radio_status
-add_part (struct merge *merge, uint64_t wall_ns, uint64_t work_ns,
-          uint64_t started_unix_ns)
-{
-  char name[32];
-  size_t n = merge->joined->parts.n;
-  if (merge->parts == RADIO_PARTS_RUNS)
-    snprintf (name, sizeof name, "run %zu", n + 1);
-  else
-    snprintf (name, sizeof name, "rank %zu", n);
-  struct rd_profile_part part = { name, wall_ns, work_ns, started_unix_ns };
-  return rd_profile_add_part (merge->joined, &part, NULL);
-}
-
-static enum radio_status
-add_parts (struct merge *merge)
-{
-  const struct radio_profile *source = merge->source;
-  const struct radio_profile_info *info = &source->info;
-  if (is_single_part (source, merge->parts))
-    return add_part (merge, info->wall_ns, info->work_ns,
-                     info->started_unix_ns);
-  for (size_t i = 0; i < source->parts.n; i++) {
-    const struct rd_profile_part *part = &source->parts.at[i];
-    RD_TRY (add_part (merge, part->wall_ns, part->work_ns,
-                      part->started_unix_ns));
-  }
+  to->alloc_peak_nbytes = merge_peaks (merge->parts, to->alloc_peak_nbytes,
+                                       from->alloc_peak_nbytes);
+  for (size_t k = 0; k < RADIO_HISTOGRAM_BUCKETS; k++)
+    to->histogram[k] = rd_sum (to->histogram[k], from->histogram[k]);
   return RADIO_OK;
 }
 
+/* The parts, and the share of each in every node. */
 static enum radio_status
-share_node (struct merge *merge, size_t i)
+merge_parts (struct merge *merge)
 {
   const struct radio_profile *source = merge->source;
-  const struct radio_profile_node *node = &source->nodes.at[i];
-  if (is_single_part (source, merge->parts)) {
-    struct radio_profile_share all = {
-      node->calls, node->total_ns, node->self_ns
+  const struct radio_profile_info *info = &source->info;
+  struct radio_profile *joined = merge->joined;
+  merge->first_part = (uint32_t) joined->parts.n;
+  for (size_t i = 0; i < (merge->is_single ? 1 : source->parts.n); i++) {
+    struct rd_profile_part part = {
+      NULL, info->wall_ns, info->work_ns, info->started_unix_ns
     };
-    return rd_profile_add_share (merge->joined, merge->nodes[i],
-                                 merge->first_part, &all);
+    if (!merge->is_single)
+      part = source->parts.at[i];
+
+    /* Runs count from 1, ranks from 0. */
+    char name[32];
+    bool is_runs = merge->parts == RADIO_PARTS_RUNS;
+    snprintf (name, sizeof name, "%s %zu", is_runs ? "run" : "rank",
+              joined->parts.n + is_runs);
+    part.name = name;
+    RD_TRY (rd_profile_add_part (joined, &part, NULL));
   }
-  size_t n;
-  const struct rd_part_share *shares = rd_profile_shares (source, i, &n);
-  for (size_t j = 0; j < n; j++)
-    RD_TRY (rd_profile_add_share (merge->joined, merge->nodes[i],
-                                  merge->first_part + shares[j].part,
-                                  &shares[j].share));
+
+  for (size_t i = 0; i < source->nodes.n; i++) {
+    const struct radio_profile_node *node = &source->nodes.at[i];
+    struct rd_part_share all = {
+      .share = { node->calls, node->total_ns, node->self_ns },
+    };
+    const struct rd_part_share *shares = &all;
+    size_t n = 1;
+    if (!merge->is_single)
+      shares = rd_profile_shares (source, i, &n);
+    for (size_t j = 0; j < n; j++)
+      RD_TRY (rd_profile_add_share (joined, merge->nodes[i],
+                                    merge->first_part + shares[j].part,
+                                    &shares[j].share));
+  }
   return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
  * The merged profile
  *----------------------------------------------------------------------*/
-
-/* When the last of its log ends, which may be after its wall time. */
-static uint64_t
-end_of (const struct radio_profile *profile)
-{
-  uint64_t end = profile->info.wall_ns;
-  for (size_t i = 0; i < profile->spans.n; i++)
-    end = rd_max_u64 (end, profile->spans.at[i].begin_ns
-                           + profile->spans.at[i].duration_ns);
-  return end;
-}
-
-/* When the first of them was started; 0 is unknown. */
-static uint64_t
-earliest (struct radio_profile *const *profiles, size_t n)
-{
-  uint64_t first = 0;
-  for (size_t i = 0; i < n; i++) {
-    uint64_t started = profiles[i]->info.started_unix_ns;
-    if (started > 0 && (first == 0 || started < first))
-      first = started;
-  }
-  return first;
-}
 
 static const char *
 if_equal (const char *a, const char *b, const char *otherwise)
@@ -511,26 +370,6 @@ add_info (struct radio_profile_info *to,
   }
 }
 
-/* "TITLE", or "TITLE and 3 more" if they differ. */
-static enum radio_status
-set_title (struct radio_profile *joined,
-           struct radio_profile *const *profiles, size_t n)
-{
-  const char *first = profiles[0]->info.title;
-  bool all_equal = true;
-  for (size_t i = 1; i < n; i++)
-    all_equal &= strcmp (profiles[i]->info.title, first) == 0;
-  char more[40];
-  snprintf (more, sizeof more, " and %zu more", n - 1);
-  size_t nbytes = strlen (first) + sizeof more;
-  RD_FREE_PLAIN char *title = malloc (nbytes);
-  if (title == NULL)
-    return rd_fail_memory (nbytes);
-  snprintf (title, nbytes, "%s%s", first, all_equal ? "" : more);
-  joined->info.title = rd_profile_string (joined, title);
-  return joined->info.title ? RADIO_OK : rd_fail_memory (nbytes);
-}
-
 static enum radio_status
 new_map (size_t n, uint32_t **map)
 {
@@ -557,11 +396,8 @@ merge_source (struct merge *merge)
     for (size_t i = 0; i < joined->nodes.n; i++)
       joined->nodes.at[i].alloc_live_nbytes = 0;
   }
-  for (size_t i = 0; i < source->nodes.n; i++) {
-    const struct radio_profile_node *node = &source->nodes.at[i];
-    RD_TRY (find_or_add_node (merge, node, &merge->nodes[i]));
-    add_node (&merge->joined->nodes.at[merge->nodes[i]], node, merge->parts);
-  }
+  for (size_t i = 0; i < source->nodes.n; i++)
+    RD_TRY (merge_node (merge, i));
 
   for (size_t i = 0; i < source->counters.n; i++)
     RD_TRY (rd_profile_add_counter (merge->joined, source->counters.at[i].name,
@@ -574,28 +410,24 @@ merge_source (struct merge *merge)
                                   value->value));
   }
 
-  merge->first_part = (uint32_t) merge->joined->parts.n;
-  RD_TRY (add_parts (merge));
-  for (size_t i = 0; i < merge->source->nodes.n; i++)
-    RD_TRY (share_node (merge, i));
+  RD_TRY (merge_parts (merge));
 
   RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
-  RD_TRY (rd_span_ids_make (merge->source, &ids));
+  RD_TRY (rd_span_ids_make (source, &ids));
 
   RD_FREE_PLAIN void *is_reused = NULL;
   merge->nreusable = merge->parts == RADIO_PARTS_RUNS
                     ? rd_min_u64 (merge->joined->lanes.n, MAX_SEARCHED) : 0;
   RD_TRY (rd_new_array (merge->nreusable, sizeof (bool), &is_reused));
   merge->is_reused = is_reused;
-  for (size_t i = 0; i < merge->source->lanes.n; i++)
+  for (size_t i = 0; i < source->lanes.n; i++)
     RD_TRY (merge_lane (merge, i));
 
-  const struct radio_profile *from = merge->source;
-  if (from->spans.n > RD_NO_INDEX - merge->next_id)
+  if (source->spans.n > RD_NO_INDEX - merge->next_id)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "the profiles have more than 2^32 spans together");
-  for (size_t i = 0; i < from->spans.n; i++) {
-    struct rd_span span = from->spans.at[i];
+  for (size_t i = 0; i < source->spans.n; i++) {
+    struct rd_span span = source->spans.at[i];
     span.id = merge->next_id + (uint32_t) i;
     span.parent = new_id (merge, &ids, span.parent);
     span.node = merge->nodes[span.node];
@@ -606,9 +438,8 @@ merge_source (struct merge *merge)
   }
 
   /* The texts of spans that are in the log. */
-  const struct radio_profile *of = merge->source;
-  for (size_t i = 0; i < of->notes.n; i++) {
-    struct rd_note text = of->notes.at[i];
+  for (size_t i = 0; i < source->notes.n; i++) {
+    struct rd_note text = source->notes.at[i];
     text.span = new_id (merge, &ids, text.span);
     if (text.span == 0)
       continue;
@@ -617,19 +448,18 @@ merge_source (struct merge *merge)
     RD_TRY (rd_profile_add_note (merge->joined, &text));
   }
 
-  const struct radio_profile *input = merge->source;
-  for (size_t i = 0; i < input->gauges.n; i++)
-    RD_TRY (rd_profile_add_gauge (merge->joined, input->gauges.at[i].name,
-                                  input->gauges.at[i].unit,
+  for (size_t i = 0; i < source->gauges.n; i++)
+    RD_TRY (rd_profile_add_gauge (merge->joined, source->gauges.at[i].name,
+                                  source->gauges.at[i].unit,
                                   &merge->gauges[i]));
-  for (size_t i = 0; i < input->samples.n; i++) {
-    struct rd_sample sample = input->samples.at[i];
+  for (size_t i = 0; i < source->samples.n; i++) {
+    struct rd_sample sample = source->samples.at[i];
     sample.gauge = merge->gauges[sample.gauge];
     sample.time_ns = rd_sum (sample.time_ns, merge->offset_ns);
     RD_TRY (rd_profile_add_sample (merge->joined, &sample));
   }
 
-  merge->next_id += (uint32_t) merge->source->spans.n;
+  merge->next_id += (uint32_t) source->spans.n;
   return RADIO_OK;
 }
 
@@ -660,16 +490,24 @@ merge_all (struct radio_profile *joined,
           struct radio_profile *const *profiles, size_t n,
           enum radio_profile_parts parts, uint32_t **nodes)
 {
+  /* When the first of them was started; 0 is unknown. */
+  uint64_t first = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t started = profiles[i]->info.started_unix_ns;
+    if (started > 0 && (first == 0 || started < first))
+      first = started;
+  }
+
   uint32_t next_id = 1;
   uint64_t after = 0;
-  uint64_t first = earliest (profiles, n);
   joined->info.parts = parts;
   joined->info.started_unix_ns = first;
   for (size_t i = 0; i < n; i++) {
-    uint64_t started = profiles[i]->info.started_unix_ns;
+    const struct radio_profile *source = profiles[i];
+    uint64_t started = source->info.started_unix_ns;
     RD_CLEANUP (free_maps) struct merge merge = {
-      .joined = joined, .source = profiles[i], .parts = parts,
-      .next_id = next_id,
+      .joined = joined, .source = source, .parts = parts,
+      .is_single = source->info.parts != parts, .next_id = next_id,
     };
     merge.offset_ns = parts == RADIO_PARTS_RUNS ? after
                      : started > first ? started - first : 0;
@@ -677,8 +515,14 @@ merge_all (struct radio_profile *joined,
     nodes[i] = merge.nodes;
     RD_TRY (status);
     next_id = merge.next_id;
-    after = rd_sum (after, end_of (profiles[i]));
-    add_info (&joined->info, &profiles[i]->info, merge.offset_ns, i == 0);
+    add_info (&joined->info, &source->info, merge.offset_ns, i == 0);
+
+    /* The last of a log may end after the wall time. */
+    uint64_t end = source->info.wall_ns;
+    for (size_t j = 0; j < source->spans.n; j++)
+      end = rd_max_u64 (end, source->spans.at[j].begin_ns
+                             + source->spans.at[j].duration_ns);
+    after = rd_sum (after, end);
   }
   return RADIO_OK;
 }
@@ -688,7 +532,18 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
                     enum radio_profile_parts parts,
                     struct radio_profile **result)
 {
-  RD_TRY (check_kinds (profiles, n, parts));
+  if (n == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "no profiles to join");
+  if (parts != RADIO_PARTS_RUNS && parts != RADIO_PARTS_RANKS)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "profiles are joined as runs or as ranks, not as %d",
+                    (int) parts);
+  for (size_t i = 0; parts == RADIO_PARTS_RUNS && i < n; i++)
+    if (profiles[i]->info.parts == RADIO_PARTS_RANKS)
+      return rd_fail (RADIO_ERROR_ARGUMENT,
+                      "profile %zu of %zu, '%s', is one of ranks, and cannot "
+                      "be a run", i + 1, n, profiles[i]->info.title);
+
   RD_PROFILE_SCOPE struct radio_profile *joined = NULL;
   RD_CLEANUP (free_all_maps) struct maps maps = { .n = n };
   void *nodes;
@@ -696,15 +551,33 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
   RD_TRY (rd_new_array (n, sizeof *maps.nodes, &nodes));
   maps.nodes = nodes;
   RD_TRY (merge_all (joined, profiles, n, parts, maps.nodes));
-  RD_TRY (set_title (joined, profiles, n));
+
+  /* "TITLE", or "TITLE and 3 more" if they differ. */
+  const char *title = profiles[0]->info.title;
+  RD_BUFFER_SCOPE struct rd_buffer several = { 0 };
+  char more[40];
+  int nmore = snprintf (more, sizeof more, " and %zu more", n - 1);
+  bool is_one_title = true;
+  for (size_t i = 1; i < n; i++)
+    is_one_title &= strcmp (profiles[i]->info.title, title) == 0;
+  RD_TRY (rd_buffer_append (&several, title, strlen (title)));
+  RD_TRY (rd_buffer_append (&several, more, (size_t) nmore + 1));
+  joined->info.title = rd_profile_string (
+    joined, is_one_title ? title : (const char *) several.data);
 
   /* The strings that add_info took from the sources, as own ones. */
   joined->info.program = rd_profile_string (joined, joined->info.program);
   joined->info.clock = rd_profile_string (joined, joined->info.clock);
-  if (joined->info.program == NULL || joined->info.clock == NULL)
+  if (joined->info.title == NULL || joined->info.program == NULL
+      || joined->info.clock == NULL)
     return rd_fail_memory (1);
 
-  RD_TRY (merge_facts (joined, profiles, n));
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j < profiles[i]->facts.n; j++) {
+      const char *key = profiles[i]->facts.at[j].key;
+      if (rd_profile_find_fact (joined, key) == NULL)
+        RD_TRY (merge_fact (joined, profiles, n, key));
+    }
   RD_TRY (merge_node_notes (joined, profiles, n, maps.nodes));
   RD_TRY (rd_profile_finalize (joined));
   *result = RD_STEAL (joined);

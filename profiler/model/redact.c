@@ -47,13 +47,6 @@ struct patterns {
 #define MIN_NAME_NBYTES 3
 #define MIN_COMPONENT_NBYTES 4
 
-static void
-patterns_free (struct patterns *patterns)
-{
-  free (patterns->list.at);
-  rd_string_table_free (patterns->texts);
-}
-
 /* The suffix of a name that shows its kind of file, or "". */
 static const char *
 harmless_suffix (const char *name)
@@ -75,25 +68,6 @@ harmless_suffix (const char *name)
  * Adding
  *----------------------------------------------------------------------*/
 
-/* True for names too common in paths to identify anyone; redacting them
- * would remove half the words of a profile. */
-static bool
-is_common (const char *name)
-{
-  static const char *const common[] = {
-    "anat", "build", "data", "dataset", "datasets", "derivatives", "fmap",
-    "func", "home", "http:", "https:", "image", "images", "input", "local",
-    "mask", "masks", "media", "output", "perf", "private", "project",
-    "projects", "root", "scan", "scans", "scratch", "share", "shared",
-    "store", "stores", "temp", "test", "tests", "tools", "user", "users",
-    "Users", "volume", "volumes", "Volumes", "work",
-  };
-  for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
-    if (strcmp (name, common[i]) == 0)
-      return true;
-  return false;
-}
-
 static enum radio_status
 add_pattern (struct patterns *patterns, const char *name)
 {
@@ -109,16 +83,29 @@ add_pattern (struct patterns *patterns, const char *name)
   return rd_vector_append (&patterns->list, pattern);
 }
 
-/* Adds nbytes of text, if they may identify someone. */
+/* Adds nbytes of text, if they may identify someone: names too common in
+ * paths do not, and redacting them would remove half the words of a
+ * profile. */
 static enum radio_status
 add_component (struct patterns *patterns, const char *text, size_t nbytes)
 {
+  static const char *const common[] = {
+    "anat", "build", "data", "dataset", "datasets", "derivatives", "fmap",
+    "func", "home", "http:", "https:", "image", "images", "input", "local",
+    "mask", "masks", "media", "output", "perf", "private", "project",
+    "projects", "root", "scan", "scans", "scratch", "share", "shared",
+    "store", "stores", "temp", "test", "tests", "tools", "user", "users",
+    "Users", "volume", "volumes", "Volumes", "work",
+  };
   if (nbytes < MIN_COMPONENT_NBYTES)
     return RADIO_OK;
   RD_FREE_PLAIN char *name = strndup (text, nbytes);
   if (name == NULL)
     return rd_fail_memory (nbytes + 1);
-  return is_common (name) ? RADIO_OK : add_pattern (patterns, name);
+  for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+    if (strcmp (name, common[i]) == 0)
+      return RADIO_OK;
+  return add_pattern (patterns, name);
 }
 
 /* The last component: as it is, and without the suffix of its kind, or else
@@ -149,26 +136,9 @@ add_folders (struct patterns *patterns, const char *name, const char **last)
          ? add_pattern (patterns, name) : RADIO_OK;
 }
 
-/* Adds the patterns of a name, and of each word of a command line that looks
- * like the name of a file. */
-static enum radio_status
-patterns_add_name (struct patterns *patterns, const char *name)
-{
-  const char *last;
-  RD_TRY (add_folders (patterns, name, &last));
-  return add_last (patterns, last);
-}
-
-/* The program of a command: its folders may identify someone; this tool's
- * own name does not. */
-static enum radio_status
-add_program (struct patterns *patterns, const char *name)
-{
-  const char *last;
-  RD_TRY (add_folders (patterns, name, &last));
-  return strcmp (last, "radio") == 0 ? RADIO_OK : add_last (patterns, last);
-}
-
+/* Adds the patterns of each word of a command line that looks like the name
+ * of a file.  The program's folders may identify someone; this tool's own name
+ * does not. */
 static enum radio_status
 patterns_add_command (struct patterns *patterns, const char *command)
 {
@@ -177,9 +147,12 @@ patterns_add_command (struct patterns *patterns, const char *command)
     RD_FREE_PLAIN char *word = strndup (command, nbytes);
     if (word == NULL)
       return rd_fail_memory (nbytes + 1);
-    if (strpbrk (word, "/."))
-      RD_TRY (is_first ? add_program (patterns, word)
-                       : patterns_add_name (patterns, word));
+    if (strpbrk (word, "/.")) {
+      const char *last;
+      RD_TRY (add_folders (patterns, word, &last));
+      if (!is_first || strcmp (last, "radio") != 0)
+        RD_TRY (add_last (patterns, last));
+    }
     command += nbytes;
     command += strspn (command, " ");
   }
@@ -281,7 +254,8 @@ static void
 free_redaction (struct redaction *redaction)
 {
   free (redaction->names.at);
-  patterns_free (&redaction->patterns);
+  free (redaction->patterns.list.at);
+  rd_string_table_free (redaction->patterns.texts);
 }
 
 /*------------------------------------------------------------------------
@@ -334,21 +308,6 @@ compare_addresses (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Equal names have one address, since a profile has each string once. */
-static void
-drop_equal_names (struct redaction *redaction)
-{
-  size_t n = 0;
-  if (redaction->names.n == 0)
-    return;
-  struct name *names = redaction->names.at;
-  qsort (names, redaction->names.n, sizeof *names, compare_addresses);
-  for (size_t i = 0; i < redaction->names.n; i++)
-    if (n == 0 || names[n - 1].text != names[i].text)
-      names[n++] = names[i];
-  redaction->names.n = n;
-}
-
 static enum radio_status
 find_names (struct redaction *redaction)
 {
@@ -364,12 +323,23 @@ find_names (struct redaction *redaction)
     if (source->notes.at[i].is_name && *name.text)
       RD_TRY (rd_vector_append (&redaction->names, name));
   }
-  drop_equal_names (redaction);
-  for (size_t i = 0; i < redaction->names.n; i++) {
-    struct name *name = &redaction->names.at[i];
-    RD_TRY (give_pseudonym (redaction, name->text, &name->pseudonym));
-    RD_TRY (patterns_add_name (patterns, name->text));
+
+  /* Equal names have one address, since a profile has each string once. */
+  struct name *names = redaction->names.at;
+  size_t n = 0;
+  if (redaction->names.n > 0)
+    qsort (names, redaction->names.n, sizeof *names, compare_addresses);
+  for (size_t i = 0; i < redaction->names.n; i++)
+    if (n == 0 || names[n - 1].text != names[i].text)
+      names[n++] = names[i];
+  redaction->names.n = n;
+  for (size_t i = 0; i < n; i++) {
+    const char *last;
+    RD_TRY (give_pseudonym (redaction, names[i].text, &names[i].pseudonym));
+    RD_TRY (add_folders (patterns, names[i].text, &last));
+    RD_TRY (add_last (patterns, last));
   }
+
   const char *command = rd_profile_find_fact (redaction->source, "command");
   RD_TRY (patterns_add_command (patterns, command ? command : ""));
   patterns_close (patterns);
@@ -378,17 +348,6 @@ find_names (struct redaction *redaction)
     RD_TRY (give_pseudonym (redaction, pattern->name, &pattern->pseudonym));
   }
   return RADIO_OK;
-}
-
-static const char *
-pseudonym_of (const struct redaction *redaction, const char *name)
-{
-  struct name key = { .text = name };
-  const struct name *found = NULL;
-  if (redaction->names.n > 0)
-    found = bsearch (&key, redaction->names.at, redaction->names.n,
-                     sizeof key, compare_addresses);
-  return found ? found->pseudonym : name;
 }
 
 /*------------------------------------------------------------------------
@@ -421,8 +380,15 @@ static enum radio_status
 clean_value (struct redaction *redaction, const char *value,
              const char **result)
 {
-  *result = pseudonym_of (redaction, value);
-  return *result == value ? clean (redaction, value, result) : RADIO_OK;
+  struct name key = { .text = value };
+  const struct name *found = NULL;
+  if (redaction->names.n > 0)
+    found = bsearch (&key, redaction->names.at, redaction->names.n,
+                     sizeof key, compare_addresses);
+  if (found == NULL || found->pseudonym == value)
+    return clean (redaction, value, result);
+  *result = found->pseudonym;
+  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -453,14 +419,6 @@ is_own_word (const struct rd_fact *fact)
   return false;
 }
 
-/* A program's name without its folder, which may identify someone. */
-static const char *
-base_name (const char *path)
-{
-  const char *slash = strrchr (path, '/');
-  return slash ? slash + 1 : path;
-}
-
 enum radio_status
 rd_profile_redact (const struct radio_profile *profile, const void *key,
                    size_t key_nbytes, struct radio_profile **redacted)
@@ -477,7 +435,9 @@ rd_profile_redact (const struct radio_profile *profile, const void *key,
 
   copy->info = profile->info;
   RD_TRY (clean (&redaction, copy->info.title, &copy->info.title));
-  RD_TRY (clean (&redaction, base_name (copy->info.program),
+  /* The program's folder may identify someone. */
+  const char *slash = strrchr (copy->info.program, '/');
+  RD_TRY (clean (&redaction, slash ? slash + 1 : copy->info.program,
                  &copy->info.program));
   copy->info.clock = rd_profile_string (copy, copy->info.clock);
   if (copy->info.clock == NULL)

@@ -80,46 +80,36 @@ compare_values (const void *a, const void *b)
   return rd_compare_u64 (*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
-/* The smallest and the largest of sorted values, but one that lies alone. */
-static void
-find_ends (const uint64_t *values, size_t n, struct rd_spread *spread)
-{
-  spread->min = (double) values[0];
-  spread->max = (double) values[n - 1];
-  if (n < ALONE_MIN_RUNS)
-    return;
-  double second = (double) values[1], second_last = (double) values[n - 2];
-  if (spread->max - second_last > ALONE * (second_last - spread->min))
-    spread->max = second_last;
-  else if (second - spread->min > ALONE * (spread->max - second))
-    spread->min = second;
-}
-
-/* The variance of the median of n sorted values: the c-th and the c-th last
- * are as far apart as 2 z standard errors. */
-static double
-median_variance (const uint64_t *values, const struct rd_spread *spread)
-{
-  size_t n = spread->n;
-  if (n < 2)
-    return 0;
-  double rounded = floor ((double) (n + 1) / 2 - sqrt ((double) n) + 0.5);
-  size_t c = rounded < 1 ? 1 : (size_t) rounded;
-  double z = normal_quantile (binomial_tail (n, c - 1));
-  double low = fmax ((double) values[c - 1], spread->min);
-  double high = fmin ((double) values[n - c], spread->max);
-  double error = (high - low) / (2 * z);
-  return error * error;
-}
-
 struct rd_spread
 rd_spread_of (uint64_t *values, size_t n)
 {
   qsort (values, n, sizeof *values, compare_values);
   double low = (double) values[(n - 1) / 2], high = (double) values[n / 2];
-  struct rd_spread spread = { .n = n, .median = low + (high - low) / 2 };
-  find_ends (values, n, &spread);
-  spread.variance = median_variance (values, &spread);
+  struct rd_spread spread = {
+    .n = n,
+    .median = low + (high - low) / 2,
+    .min = (double) values[0],
+    .max = (double) values[n - 1],
+  };
+  if (n < 2)
+    return spread;
+
+  if (n >= ALONE_MIN_RUNS) {
+    double second = (double) values[1], second_last = (double) values[n - 2];
+    if (spread.max - second_last > ALONE * (second_last - spread.min))
+      spread.max = second_last;
+    else if (second - spread.min > ALONE * (spread.max - second))
+      spread.min = second;
+  }
+
+  /* The c-th and the c-th last value are as far apart as 2 z standard errors
+   * of the median. */
+  double rounded = floor ((double) (n + 1) / 2 - sqrt ((double) n) + 0.5);
+  size_t c = rounded < 1 ? 1 : (size_t) rounded;
+  double z = normal_quantile (binomial_tail (n, c - 1));
+  double error = (fmin ((double) values[n - c], spread.max)
+                  - fmax ((double) values[c - 1], spread.min)) / (2 * z);
+  spread.variance = error * error;
   return spread;
 }
 
@@ -148,18 +138,6 @@ student_quantile (double degrees)
          + at * (rows[i].quantile - rows[i - 1].quantile);
 }
 
-/* Half the width of the interval around the difference of the medians. */
-static double
-half_width (const struct rd_spread *a, const struct rd_spread *b)
-{
-  double sum = a->variance + b->variance;
-  if (!(sum > 0))
-    return 0;
-  double inverse = a->variance * a->variance / (double) (a->n - 1)
-                   + b->variance * b->variance / (double) (b->n - 1);
-  return student_quantile (sum * sum / inverse) * sqrt (sum);
-}
-
 /* True if all of one side are above all of the other, by more than the
  * smaller of the two ranges. */
 static bool
@@ -175,8 +153,14 @@ void
 rd_spread_interval (const struct rd_spread *before,
                     const struct rd_spread *after, double *low, double *high)
 {
-  double delta = after->median - before->median;
-  double half = half_width (before, after);
+  double delta = after->median - before->median, half = 0;
+  double sum = before->variance + after->variance;
+  if (sum > 0) {
+    double inverse
+      = before->variance * before->variance / (double) (before->n - 1)
+        + after->variance * after->variance / (double) (after->n - 1);
+    half = student_quantile (sum * sum / inverse) * sqrt (sum);
+  }
   *low = delta - half;
   *high = delta + half;
   bool holds_0 = *low <= 0 && *high >= 0;
@@ -196,27 +180,20 @@ total_of (const struct radio_profile *profile, size_t node, size_t part)
   return rd_profile_share (profile, node, part).total_ns;
 }
 
-static size_t
-count_up_to (const struct radio_profile *profile, size_t node,
-             uint64_t bound)
-{
-  size_t n;
-  const struct rd_part_share *shares = rd_profile_shares (profile, node, &n);
-  size_t count = profile->parts.n - n;      /* they have nothing of it */
-  for (size_t i = 0; i < n; i++)
-    count += shares[i].share.total_ns <= bound;
-  return count;
-}
-
 /* The k-th smallest total, from 1, without memory to sort them in: the
  * smallest number that k of them do not exceed. */
 static uint64_t
 kth_total (const struct radio_profile *profile, size_t node, size_t k)
 {
+  size_t n;
+  const struct rd_part_share *shares = rd_profile_shares (profile, node, &n);
   uint64_t low = 0, high = RD_MAX_VALUE;
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
-    if (count_up_to (profile, node, middle) >= k)
+    size_t count = profile->parts.n - n;      /* they have nothing of it */
+    for (size_t i = 0; i < n; i++)
+      count += shares[i].share.total_ns <= middle;
+    if (count >= k)
       high = middle;
     else
       low = middle + 1;
@@ -224,53 +201,32 @@ kth_total (const struct radio_profile *profile, size_t node, size_t k)
   return low;
 }
 
-static uint64_t
-median_total (const struct radio_profile *profile, size_t node)
-{
-  size_t n = profile->parts.n;
-  uint64_t low = kth_total (profile, node, (n + 1) / 2);
-  uint64_t high = n % 2 ? low : kth_total (profile, node, n / 2 + 1);
-  return low + (high - low) / 2;
-}
-
-/* The largest total less the smallest one, of all parts but one. */
-static uint64_t
-spread_of_others (const struct radio_profile *profile, size_t node,
-                  size_t but)
-{
-  uint64_t min = RD_MAX_VALUE, max = 0;
-  for (size_t i = 0; i < profile->parts.n; i++) {
-    if (i == but)
-      continue;
-    min = rd_min_u64 (min, total_of (profile, node, i));
-    max = rd_max_u64 (max, total_of (profile, node, i));
-  }
-  return max > min ? max - min : 0;
-}
-
 /* A part that takes less than this longer than the others does not delay
  * them: this, and a hundredth of the longest part. */
 #define MIN_LAG_NS 1000000
 #define MIN_LAG_SHARE 100
 
-static uint64_t
-longest_wall (const struct radio_profile *profile)
-{
-  uint64_t longest = 0;
-  for (size_t i = 0; i < profile->parts.n; i++)
-    longest = rd_max_u64 (longest, profile->parts.at[i].wall_ns);
-  return longest;
-}
-
 static bool
 is_straggler (const struct radio_profile *profile, size_t node, size_t part)
 {
-  uint64_t total = total_of (profile, node, part);
-  uint64_t median = median_total (profile, node);
-  uint64_t lag = total - median;
-  return profile->parts.n > 1 && lag > median / 2 && lag >= MIN_LAG_NS
-         && lag >= longest_wall (profile) / MIN_LAG_SHARE
-         && lag > spread_of_others (profile, node, part);
+  size_t n = profile->parts.n;
+  if (n < 2)
+    return false;
+  uint64_t low = kth_total (profile, node, (n + 1) / 2);
+  uint64_t high = n % 2 ? low : kth_total (profile, node, n / 2 + 1);
+  uint64_t median = low + (high - low) / 2;
+  uint64_t lag = total_of (profile, node, part) - median;
+
+  uint64_t min_other = RD_MAX_VALUE, max_other = 0, longest = 0;
+  for (size_t i = 0; i < n; i++) {
+    longest = rd_max_u64 (longest, profile->parts.at[i].wall_ns);
+    if (i == part)
+      continue;
+    min_other = rd_min_u64 (min_other, total_of (profile, node, i));
+    max_other = rd_max_u64 (max_other, total_of (profile, node, i));
+  }
+  return lag > median / 2 && lag >= MIN_LAG_NS
+         && lag >= longest / MIN_LAG_SHARE && lag > max_other - min_other;
 }
 
 void
