@@ -161,15 +161,6 @@ parse_gzip (struct json_object *configuration,
 }
 
 static enum radio_status
-parse_crc32c (struct json_object *configuration,
-              struct codec_input *place, const char *where,
-              struct rd_codec *codec)
-{
-  (void) configuration, (void) place, (void) where, (void) codec;
-  return RADIO_OK;
-}
-
-static enum radio_status
 parse_sharding (struct json_object *configuration,
                 struct codec_input *place, const char *where,
                 struct rd_codec *codec)
@@ -211,7 +202,7 @@ parse_sharding (struct json_object *configuration,
 static const struct {
   const char *name;
   enum rd_codec_id id;
-  config_fn *parse;
+  config_fn *parse;           /* NULL: there is nothing to configure */
   const char *members[6];
 } codec_types[] = {
   { "bytes", RD_CODEC_BYTES, parse_bytes, { "endian" } },
@@ -222,7 +213,7 @@ static const struct {
     { "cname", "clevel", "shuffle", "typesize", "blocksize" } },
   { "zstd", RD_CODEC_ZSTD, parse_zstd, { "level", "checksum" } },
   { "gzip", RD_CODEC_GZIP, parse_gzip, { "level" } },
-  { "crc32c", RD_CODEC_CRC32C, parse_crc32c, { NULL } },
+  { "crc32c", RD_CODEC_CRC32C, NULL, { NULL } },
 };
 
 #define N_CODEC_TYPES (sizeof codec_types / sizeof codec_types[0])
@@ -250,7 +241,9 @@ parse_codec (struct json_object *value, struct codec_input *place,
   RD_TRY (rd_named_check (&named, codec_types[i].members, where));
   codec->id = codec_types[i].id;
   snprintf (in, sizeof in, "%.200s: %s", where, named.name);
-  return codec_types[i].parse (named.configuration, place, in, codec);
+  return codec_types[i].parse
+         ? codec_types[i].parse (named.configuration, place, in, codec)
+         : RADIO_OK;
 }
 
 /* Parses a list of codecs (of an array, within a shard, of a shard's index),

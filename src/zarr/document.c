@@ -95,20 +95,6 @@ parse_member (struct json_object *document, const char *member,
 }
 
 static enum radio_status
-parse_data_type (struct json_object *document, const char *where,
-                 struct rd_type *type)
-{
-  static const char *const none[] = { NULL };
-  struct rd_named named;
-
-  RD_TRY (parse_member (document, "data_type", where, &named));
-  enum radio_status status = rd_type_parse (named.name, type);
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "%s: data_type", where);
-  return rd_named_check (&named, none, where);
-}
-
-static enum radio_status
 parse_chunk_grid (struct json_object *document, const char *where,
                   struct rd_array_doc *doc)
 {
@@ -157,26 +143,6 @@ parse_keys (struct json_object *document, const char *where,
   return RADIO_OK;
 }
 
-/* No transformer is supported; one that may be ignored says so. */
-static enum radio_status
-parse_transformers (struct json_object *document, const char *where)
-{
-  struct json_object *list;
-
-  if (!json_object_object_get_ex (document, "storage_transformers", NULL))
-    return RADIO_OK;
-  RD_TRY (rd_json_array (document, "storage_transformers", where, &list));
-  for (size_t i = 0; i < json_object_array_length (list); i++) {
-    struct rd_named named;
-    RD_TRY (rd_named_parse (json_object_array_get_idx (list, i),
-                            "a storage transformer", where, &named));
-    if (!named.may_be_ignored)
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: storage transformer"
-                      " \"%s\" is not supported", where, named.name);
-  }
-  return RADIO_OK;
-}
-
 /* Some writers write null for no names. */
 static enum radio_status
 parse_dimension_names (struct json_object *document, const char *where,
@@ -218,6 +184,8 @@ rd_array_doc_parse (struct json_object *document, const char *where,
     "chunk_key_encoding", "fill_value", "codecs", "attributes",
     "storage_transformers", "dimension_names", NULL
   };
+  static const char *const none[] = { NULL };
+  struct rd_named named;
   enum rd_node node;
 
   RD_TRY (rd_document_node (document, where, &node));
@@ -233,7 +201,11 @@ rd_array_doc_parse (struct json_object *document, const char *where,
   struct json_object *list, *value, *attributes = NULL;
   RD_TRY (rd_json_array (document, "shape", where, &list));
   RD_TRY (rd_json_shape (list, "shape", where, 0, &doc->rank, doc->shape));
-  RD_TRY (parse_data_type (document, where, &doc->type));
+  RD_TRY (parse_member (document, "data_type", where, &named));
+  enum radio_status status = rd_type_parse (named.name, &doc->type);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s: data_type", where);
+  RD_TRY (rd_named_check (&named, none, where));
   RD_TRY (parse_chunk_grid (document, where, doc));
   RD_TRY (parse_keys (document, where, doc));
 
@@ -252,7 +224,19 @@ rd_array_doc_parse (struct json_object *document, const char *where,
                           doc->tile_shape));
   doc->codecs = json_object_get (list);
 
-  RD_TRY (parse_transformers (document, where));
+  /* No transformer is supported; one that may be ignored says so. */
+  size_t ntransformers = 0;
+  if (json_object_object_get_ex (document, "storage_transformers", NULL)) {
+    RD_TRY (rd_json_array (document, "storage_transformers", where, &list));
+    ntransformers = json_object_array_length (list);
+  }
+  for (size_t i = 0; i < ntransformers; i++) {
+    RD_TRY (rd_named_parse (json_object_array_get_idx (list, i),
+                            "a storage transformer", where, &named));
+    if (!named.may_be_ignored)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: storage transformer"
+                      " \"%s\" is not supported", where, named.name);
+  }
   RD_TRY (parse_attributes (document, where, &attributes));
   doc->attributes = json_object_get (attributes);
   RD_TRY (parse_dimension_names (document, where, doc));

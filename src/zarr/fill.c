@@ -127,35 +127,28 @@ parse_hex (const char *text, size_t nbytes, uint64_t *bits)
   return true;
 }
 
-static enum radio_status
-parse_float_text (struct json_object *value, size_t nbytes,
-                  const char *where, uint64_t *bits)
-{
-  const char *text;
-
-  RD_TRY (rd_json_text (value, WHAT, where, &text));
-  if (strcmp (text, "NaN") == 0)
-    *bits = nan_bits (nbytes);
-  else if (strcmp (text, "Infinity") == 0)
-    *bits = value_bits (HUGE_VAL, nbytes);
-  else if (strcmp (text, "-Infinity") == 0)
-    *bits = value_bits (-HUGE_VAL, nbytes);
-  else if (!parse_hex (text, nbytes, bits)) {
-    char wanted[80];
-    snprintf (wanted, sizeof wanted, "a number, NaN, Infinity, -Infinity or"
-              " 0x and %zu digits", 2 * nbytes);
-    return rd_json_not (value, WHAT, wanted, where);
-  }
-  return RADIO_OK;
-}
-
 /* A JSON number; NaN and Infinity are none without their quotes. */
 static enum radio_status
 parse_float (struct json_object *value, size_t nbytes, const char *where,
              uint64_t *bits)
 {
-  if (json_object_is_type (value, json_type_string))
-    return parse_float_text (value, nbytes, where, bits);
+  if (json_object_is_type (value, json_type_string)) {
+    const char *text;
+    RD_TRY (rd_json_text (value, WHAT, where, &text));
+    if (strcmp (text, "NaN") == 0)
+      *bits = nan_bits (nbytes);
+    else if (strcmp (text, "Infinity") == 0)
+      *bits = value_bits (HUGE_VAL, nbytes);
+    else if (strcmp (text, "-Infinity") == 0)
+      *bits = value_bits (-HUGE_VAL, nbytes);
+    else if (!parse_hex (text, nbytes, bits)) {
+      char wanted[80];
+      snprintf (wanted, sizeof wanted, "a number, NaN, Infinity, -Infinity or"
+                " 0x and %zu digits", 2 * nbytes);
+      return rd_json_not (value, WHAT, wanted, where);
+    }
+    return RADIO_OK;
+  }
   if (!json_object_is_type (value, json_type_double)
       && !json_object_is_type (value, json_type_int))
     return rd_json_not (value, WHAT, "a number", where);
@@ -168,24 +161,6 @@ parse_float (struct json_object *value, size_t nbytes, const char *where,
     return rd_json_not (value, WHAT, "a number that the data type holds",
                         where);
   *bits = value_bits (number, nbytes);
-  return RADIO_OK;
-}
-
-static enum radio_status
-parse_complex (struct json_object *value, const struct rd_type *type,
-               const char *where, unsigned char *element)
-{
-  size_t half = type->item_nbytes / 2;
-
-  if (!json_object_is_type (value, json_type_array)
-      || json_object_array_length (value) != 2)
-    return rd_json_not (value, WHAT, "a list of two numbers", where);
-  for (size_t i = 0; i < 2; i++) {
-    uint64_t bits;
-    RD_TRY (parse_float (json_object_array_get_idx (value, i), half, where,
-                         &bits));
-    store_bits (bits, half, element + i * half);
-  }
   return RADIO_OK;
 }
 
@@ -242,12 +217,23 @@ enum radio_status
 rd_fill_parse (struct json_object *value, const struct rd_type *type,
                const char *where, void *element)
 {
+  size_t half = type->item_nbytes / 2;
+  unsigned char *halves = element;
   uint64_t bits;
 
   if (type->dtype == RADIO_RAW)
     return parse_raw (value, type->item_nbytes, where, element);
-  if (rd_dtype_is_complex (type->dtype))
-    return parse_complex (value, type, where, element);
+  if (rd_dtype_is_complex (type->dtype)) {
+    if (!json_object_is_type (value, json_type_array)
+        || json_object_array_length (value) != 2)
+      return rd_json_not (value, WHAT, "a list of two numbers", where);
+    for (size_t i = 0; i < 2; i++) {
+      RD_TRY (parse_float (json_object_array_get_idx (value, i), half, where,
+                           &bits));
+      store_bits (bits, half, halves + i * half);
+    }
+    return RADIO_OK;
+  }
   if (rd_dtype_is_float (type->dtype)) {
     RD_TRY (parse_float (value, type->item_nbytes, where, &bits));
     store_bits (bits, type->item_nbytes, element);
@@ -277,42 +263,19 @@ write_float (uint64_t bits, size_t nbytes)
   return json_object_new_string (text);
 }
 
-static struct json_object *
-write_integer (const struct rd_type *type, const unsigned char *element)
-{
-  unsigned nunused = 64 - (unsigned) type->item_nbytes * 8;
-  uint64_t bits = load_bits (element, type->item_nbytes);
-
-  if (type->dtype == RADIO_BOOL)
-    return json_object_new_boolean (bits != 0);
-  if (!is_signed (type->dtype))
-    return json_object_new_uint64 (bits);
-  /* Extend the sign. */
-  return json_object_new_int64 ((int64_t) (bits << nunused)
-                                / ((int64_t) 1 << nunused));
-}
-
-/* The i-th entry of the list that stands for a complex or raw element. */
-static struct json_object *
-write_part (const struct rd_type *type, const unsigned char *element,
-            size_t i)
-{
-  size_t half = type->item_nbytes / 2;
-
-  if (type->dtype == RADIO_RAW)
-    return json_object_new_int (element[i]);
-  return write_float (load_bits (element + i * half, half), half);
-}
-
+/* The list that stands for a complex or raw element. */
 static struct json_object *
 write_list (const struct rd_type *type, const unsigned char *element)
 {
-  size_t n = type->dtype == RADIO_RAW ? type->item_nbytes : 2;
+  bool is_raw = type->dtype == RADIO_RAW;
+  size_t n = is_raw ? type->item_nbytes : 2, half = type->item_nbytes / 2;
   RD_CLEANUP (rd_cleanup_json) struct json_object *list
     = json_object_new_array ();
 
   for (size_t i = 0; list && i < n; i++) {
-    struct json_object *part = write_part (type, element, i);
+    struct json_object *part = is_raw
+      ? json_object_new_int (element[i])
+      : write_float (load_bits (element + i * half, half), half);
     if (part == NULL || json_object_array_add (list, part) < 0) {
       json_object_put (part);
       return NULL;
@@ -325,17 +288,27 @@ enum radio_status
 rd_fill_write (const struct rd_type *type, const void *element,
                struct json_object **value)
 {
+  size_t nbytes = type->item_nbytes;
   struct json_object *made;
 
   if (type->dtype == RADIO_RAW || rd_dtype_is_complex (type->dtype))
     made = write_list (type, element);
-  else if (rd_dtype_is_float (type->dtype))
-    made = write_float (load_bits (element, type->item_nbytes),
-                        type->item_nbytes);
-  else
-    made = write_integer (type, element);
+  else {
+    uint64_t bits = load_bits (element, nbytes);
+    unsigned nunused = 64 - (unsigned) nbytes * 8;
+    if (rd_dtype_is_float (type->dtype))
+      made = write_float (bits, nbytes);
+    else if (type->dtype == RADIO_BOOL)
+      made = json_object_new_boolean (bits != 0);
+    else if (!is_signed (type->dtype))
+      made = json_object_new_uint64 (bits);
+    else
+      /* Extend the sign. */
+      made = json_object_new_int64 ((int64_t) (bits << nunused)
+                                    / ((int64_t) 1 << nunused));
+  }
   if (made == NULL)
-    return rd_fail_memory (type->item_nbytes);
+    return rd_fail_memory (nbytes);
   *value = made;
   return RADIO_OK;
 }
