@@ -3,7 +3,7 @@
  * compressor, for every tile; this keeps them.  The frames are those that
  * libblosc writes when it splits blocks: always, where it can, for LZ4, and as
  * can be configured for zstd; but for the lowest levels of zstd and lz4hc, see
- * set_zstd_level, max_stream_nbytes and choose_blocksize.  With zstd, a stream
+ * set_zstd_level, write_stream and choose_blocksize.  With zstd, a stream
  * for each byte of the elements has a code of its own: 2 % less on CT in 16
  * bits, 7 % less in 32 bits, than one for all of them. */
 #include <config.h>
@@ -153,43 +153,6 @@ set_zstd_level (const struct writing *writing)
                             clevel < 9 ? 2 * clevel - 1 : ZSTD_maxCLevel ());
 }
 
-/* Returns 0 when the result does not fit into max_nbytes. */
-static size_t
-compress_stream (const struct writing *writing, const unsigned char *from,
-          size_t nbytes, unsigned char *to, size_t max_nbytes)
-{
-  int clevel = writing->codec->u.blosc.clevel;
-  if (writing->method == RD_BLOSC_BY_ZSTD) {
-    size_t n = ZSTD_compress2 (writing->encoder, to, max_nbytes, from,
-                               nbytes);
-    return ZSTD_isError (n) ? 0 : n;
-  }
-  int n = writing->method == RD_BLOSC_BY_LZ4
-    ? LZ4_compress_fast_extState (writing->encoder, (const char *) from,
-                                  (char *) to, (int) nbytes,
-                                  (int) max_nbytes, 10 - clevel)
-    : LZ4_compress_HC_extStateHC (writing->encoder, (const char *) from,
-                                  (char *) to, (int) nbytes,
-                                  (int) max_nbytes, clevel);
-  return n < 0 ? 0 : (size_t) n;
-}
-
-/* Returns how long a compressed stream may be; else it is stored.  At the
- * levels of the presets small and fast, decoding streams that hardly shrink
- * costs more time than the bytes saved (docs/presets.md).  Rows of bits are
- * noise or next to nothing, so they must shrink more. */
-static size_t
-max_stream_nbytes (const struct writing *writing, size_t nbytes)
-{
-  bool bits = writing->codec->u.blosc.shuffle == RD_BLOSC_BITSHUFFLE;
-  if (is_fast_zstd (writing) && has_short_streams (writing))
-    return nbytes / 20 * 17;
-  if (writing->method == RD_BLOSC_BY_LZ4HC
-      && writing->codec->u.blosc.clevel <= LZ4HC_FAST_LEVEL)
-    return nbytes / 10 * (bits ? 7 : 9);
-  return nbytes;
-}
-
 /* Writes a stream with its length before it, stored if that is not longer;
  * false when it does not fit. */
 static bool
@@ -198,11 +161,36 @@ write_stream (struct writing *writing, const unsigned char *from,
 {
   if (writing->capacity - writing->at <= 4)
     return false;
+  int clevel = writing->codec->u.blosc.clevel;
   unsigned char *to = writing->out + writing->at + 4;
   size_t left = writing->capacity - writing->at - 4;
-  size_t n = compress_stream (
-    writing, from, nbytes, to,
-    rd_min_u64 (max_stream_nbytes (writing, nbytes), left));
+
+  /* How long a compressed stream may be; else it is stored.  At the levels of
+   * the presets small and fast, decoding streams that hardly shrink costs more
+   * time than the bytes saved (docs/presets.md).  Rows of bits are noise or
+   * next to nothing, so they must shrink more. */
+  size_t most = nbytes;
+  if (is_fast_zstd (writing) && has_short_streams (writing))
+    most = nbytes / 20 * 17;
+  else if (writing->method == RD_BLOSC_BY_LZ4HC && clevel <= LZ4HC_FAST_LEVEL)
+    most = nbytes / 10
+           * (writing->codec->u.blosc.shuffle == RD_BLOSC_BITSHUFFLE ? 7 : 9);
+  most = rd_min_u64 (most, left);
+
+  size_t n = 0;               /* stays 0 when the result does not fit */
+  if (writing->method == RD_BLOSC_BY_ZSTD) {
+    n = ZSTD_compress2 (writing->encoder, to, most, from, nbytes);
+    n = ZSTD_isError (n) ? 0 : n;
+  } else {
+    int made = writing->method == RD_BLOSC_BY_LZ4
+      ? LZ4_compress_fast_extState (writing->encoder, (const char *) from,
+                                    (char *) to, (int) nbytes, (int) most,
+                                    10 - clevel)
+      : LZ4_compress_HC_extStateHC (writing->encoder, (const char *) from,
+                                    (char *) to, (int) nbytes, (int) most,
+                                    clevel);
+    n = made < 0 ? 0 : (size_t) made;
+  }
   if (n == 0 || n == nbytes) {
     if (nbytes > left)
       return false;
@@ -214,27 +202,13 @@ write_stream (struct writing *writing, const unsigned char *from,
   return true;
 }
 
-/* Shuffles a block, unless its codec does not. */
-static const unsigned char *
-shuffle_block (const struct writing *writing, const unsigned char *from,
-        size_t nbytes)
-{
-  size_t typesize = writing->codec->u.blosc.typesize;
-  enum rd_blosc_shuffle shuffle = writing->codec->u.blosc.shuffle;
-  unsigned char *to = writing->blocks, *buffer = to + writing->blocksize;
-  if (shuffle == RD_BLOSC_SHUFFLE && typesize > 1)
-    rd_shuffle (typesize, from, to, nbytes);
-  else if (shuffle == RD_BLOSC_BITSHUFFLE && nbytes >= typesize)
-    rd_bitshuffle (typesize, from, to, nbytes, buffer);
-  else
-    return from;
-  return to;
-}
-
 /* Returns false when the frame is not shorter than storing it. */
 static bool
 write_blocks (struct writing *writing)
 {
+  size_t typesize = writing->codec->u.blosc.typesize;
+  enum rd_blosc_shuffle shuffle = writing->codec->u.blosc.shuffle;
+  unsigned char *shuffled = writing->blocks;
   if (writing->codec->u.blosc.clevel == 0
       || writing->in.nbytes < MIN_NBYTES)
     return false;
@@ -245,11 +219,18 @@ write_blocks (struct writing *writing)
     size_t start = k * writing->blocksize;
     size_t nbytes = rd_min_u64 (writing->in.nbytes - start,
                                 writing->blocksize);
-    const unsigned char *block
-      = shuffle_block (writing, writing->in.data + start, nbytes);
+    const unsigned char *block = writing->in.data + start;
+    if (shuffle == RD_BLOSC_SHUFFLE && typesize > 1) {
+      rd_shuffle (typesize, block, shuffled, nbytes);
+      block = shuffled;
+    } else if (shuffle == RD_BLOSC_BITSHUFFLE && nbytes >= typesize) {
+      rd_bitshuffle (typesize, block, shuffled, nbytes,
+                     shuffled + writing->blocksize);
+      block = shuffled;
+    }
     /* A shorter last block is never split. */
     bool split = writing->split && nbytes == writing->blocksize;
-    size_t nstreams = split ? writing->codec->u.blosc.typesize : 1;
+    size_t nstreams = split ? typesize : 1;
     write_u32 (writing->out + RD_BLOSC_HEADER_NBYTES + 4 * k, writing->at);
     for (size_t i = 0; i < nstreams; i++) {
       bool searches = is_fast_zstd (writing) && !has_short_streams (writing)

@@ -167,28 +167,6 @@ read_streams (const struct block *block, unsigned char *out)
   return RADIO_OK;
 }
 
-static enum radio_status
-decode_block (const struct block *block, unsigned char *out)
-{
-  const struct rd_blosc_frame *frame = block->frame;
-  unsigned char *from = block->scratch->contexts->blocks.data;
-  if (!frame->shuffled && !frame->bitshuffled)
-    return read_streams (block, out);
-  RD_TRY (read_streams (block, from));
-
-  /* Whole elements are shuffled; by bits only if their number is a multiple of
-   * 8. */
-  size_t n = block->nbytes / frame->typesize, done = 0;
-  const struct rd_shuffled shuffled = { from, frame->typesize, n,
-                                        frame->bitshuffled };
-  if (!frame->bitshuffled || n % 8 == 0) {
-    rd_unshuffle (&shuffled, 0, n, out);
-    done = n * frame->typesize;
-  }
-  memcpy (out + done, from + done, block->nbytes - done);
-  return RADIO_OK;
-}
-
 /* Allocates the memory for decoding blocks. */
 static enum radio_status
 prepare_decoding (const struct rd_blosc_frame *frame,
@@ -211,16 +189,28 @@ rd_blosc_frame_decode (const struct rd_blosc_frame *frame,
                        unsigned char *out)
 {
   RD_TRY (prepare_decoding (frame, scratch));
-  struct block block = { .frame = frame, .scratch = scratch, .in = in,
-                         .end = out + frame->nbytes };
-  if (frame->shuffled || frame->bitshuffled)
-    block.end = scratch->contexts->blocks.data + frame->blocksize;
-  block.end += RD_BLOSC_SLACK_NBYTES;
+  unsigned char *from = scratch->contexts->blocks.data;
+  bool is_shuffled = frame->shuffled || frame->bitshuffled;
+  struct block block = { .frame = frame, .scratch = scratch, .in = in };
+  block.end = (is_shuffled ? from + frame->blocksize : out + frame->nbytes)
+              + RD_BLOSC_SLACK_NBYTES;
   for (; block.index < frame->nblocks; block.index++) {
-    size_t at = block.index * frame->blocksize;
-    size_t rest = frame->nbytes - at;
+    unsigned char *to = out + block.index * frame->blocksize;
+    size_t rest = frame->nbytes - block.index * frame->blocksize;
     block.nbytes = rest < frame->blocksize ? rest : frame->blocksize;
-    RD_TRY (decode_block (&block, out + at));
+    RD_TRY (read_streams (&block, is_shuffled ? from : to));
+    if (!is_shuffled)
+      continue;
+    /* Whole elements are shuffled; by bits only if their number is a multiple
+     * of 8. */
+    size_t n = block.nbytes / frame->typesize, done = 0;
+    const struct rd_shuffled shuffled = { from, frame->typesize, n,
+                                          frame->bitshuffled };
+    if (!frame->bitshuffled || n % 8 == 0) {
+      rd_unshuffle (&shuffled, 0, n, to);
+      done = n * frame->typesize;
+    }
+    memcpy (to + done, from + done, block.nbytes - done);
   }
   return RADIO_OK;
 }

@@ -18,30 +18,6 @@ static enum radio_status check_chain (const struct rd_chain *chain,
                                       const struct rd_chunk *chunk,
                                       int depth);
 
-static enum radio_status
-check_order (const struct rd_chain *chain)
-{
-  if (chain->n == 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "codecs: the list is empty");
-  if (chain->n > RD_CHAIN_MAX)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "codecs: %zu codecs; more than "
-                    "%d are not supported", chain->n, RD_CHAIN_MAX);
-  for (size_t i = 0; i < chain->n; i++) {
-    enum rd_codec_id id = chain->codecs[i].id;
-    bool right = i < chain->n_array ? id == RD_CODEC_TRANSPOSE
-      : i > chain->n_array ? id >= RD_CODEC_BLOSC
-                           : id == RD_CODEC_BYTES || id == RD_CODEC_SHARDING;
-    if (!right)
-      return rd_fail (RADIO_ERROR_FORMAT, "codecs[%zu]: out of order: the "
-                      "list must be array->array codecs, one array->bytes "
-                      "codec, bytes->bytes codecs", i);
-  }
-  if (chain->n_array >= chain->n)
-    return rd_fail (RADIO_ERROR_FORMAT, "codecs: there is no array->bytes "
-                    "codec");
-  return RADIO_OK;
-}
-
 /* Checks that every length is at least 1, and that the size fits strides. */
 static enum radio_status
 check_chunk (const struct rd_chunk *chunk)
@@ -64,52 +40,13 @@ check_chunk (const struct rd_chunk *chunk)
 }
 
 static enum radio_status
-check_transpose (const struct rd_codec *codec, size_t rank)
-{
-  bool seen[RADIO_MAX_RANK] = { false };
-  for (size_t k = 0; k < rank; k++) {
-    size_t axis = codec->u.transpose.order[k];
-    if (axis >= rank || seen[axis])
-      return rd_fail (RADIO_ERROR_FORMAT, "transpose: order[%zu] is %zu: not "
-                      "a permutation of %zu axes", k, axis, rank);
-    seen[axis] = true;
-  }
-  return RADIO_OK;
-}
-
-/* The index's length must be known before it is read. */
-static enum radio_status
-check_index (const struct rd_codec *sharding, const struct rd_chunk *shard,
-             int depth)
-{
-  const struct rd_chain *index = sharding->u.sharding.index;
-  struct rd_chunk chunk;
-  for (size_t i = 0; i < index->n && i < RD_CHAIN_MAX; i++) {
-    enum rd_codec_id id = index->codecs[i].id;
-    if (id != RD_CODEC_TRANSPOSE && id != RD_CODEC_BYTES
-        && id != RD_CODEC_CRC32C)
-      return rd_fail (RADIO_ERROR_FORMAT, "sharding_indexed: "
-                      "index_codecs[%zu]: the codec's output has no fixed "
-                      "size", i);
-  }
-  if (shard->rank == RADIO_MAX_RANK && index->n_array > 0)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "sharding_indexed: transpose "
-                    "in the index_codecs of a rank-%d array is not supported",
-                    RADIO_MAX_RANK);
-  rd_shard_index_chunk (sharding, shard, &chunk);
-  enum radio_status status = check_chain (index, &chunk, depth);
-  if (status != RADIO_OK)
-    rd_fail_in (status, "sharding_indexed: index_codecs");
-  return status;
-}
-
-static enum radio_status
 check_sharding (const struct rd_codec *codec, const struct rd_chunk *shard,
                 int depth)
 {
+  const struct rd_chain *index = codec->u.sharding.index;
   uint64_t grid[RADIO_MAX_RANK];
-  struct rd_chunk inner;
-  if (!codec->u.sharding.inner || !codec->u.sharding.index)
+  struct rd_chunk inner, index_chunk;
+  if (!codec->u.sharding.inner || !index)
     return rd_fail (RADIO_ERROR_FORMAT, "sharding_indexed: codecs or "
                     "index_codecs missing");
   if (depth >= RD_CHAIN_MAX_DEPTH)
@@ -129,7 +66,25 @@ check_sharding (const struct rd_codec *codec, const struct rd_chunk *shard,
                                           depth + 1);
   if (status != RADIO_OK)
     return rd_fail_in (status, "sharding_indexed: codecs");
-  return check_index (codec, shard, depth + 1);
+
+  /* The index's length must be known before it is read. */
+  for (size_t i = 0; i < index->n && i < RD_CHAIN_MAX; i++) {
+    enum rd_codec_id id = index->codecs[i].id;
+    if (id != RD_CODEC_TRANSPOSE && id != RD_CODEC_BYTES
+        && id != RD_CODEC_CRC32C)
+      return rd_fail (RADIO_ERROR_FORMAT, "sharding_indexed: "
+                      "index_codecs[%zu]: the codec's output has no fixed "
+                      "size", i);
+  }
+  if (shard->rank == RADIO_MAX_RANK && index->n_array > 0)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "sharding_indexed: transpose "
+                    "in the index_codecs of a rank-%d array is not supported",
+                    RADIO_MAX_RANK);
+  rd_shard_index_chunk (codec, shard, &index_chunk);
+  status = check_chain (index, &index_chunk, depth + 1);
+  if (status != RADIO_OK)
+    rd_fail_in (status, "sharding_indexed: index_codecs");
+  return status;
 }
 
 static enum radio_status
@@ -146,14 +101,42 @@ check_chain (const struct rd_chain *chain, const struct rd_chunk *chunk,
              int depth)
 {
   struct rd_chunk encoded;
-  RD_TRY (check_order (chain));
+  if (chain->n == 0)
+    return rd_fail (RADIO_ERROR_FORMAT, "codecs: the list is empty");
+  if (chain->n > RD_CHAIN_MAX)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "codecs: %zu codecs; more than "
+                    "%d are not supported", chain->n, RD_CHAIN_MAX);
+  for (size_t i = 0; i < chain->n; i++) {
+    enum rd_codec_id id = chain->codecs[i].id;
+    bool right = i < chain->n_array ? id == RD_CODEC_TRANSPOSE
+      : i > chain->n_array ? id >= RD_CODEC_BLOSC
+                           : id == RD_CODEC_BYTES || id == RD_CODEC_SHARDING;
+    if (!right)
+      return rd_fail (RADIO_ERROR_FORMAT, "codecs[%zu]: out of order: the "
+                      "list must be array->array codecs, one array->bytes "
+                      "codec, bytes->bytes codecs", i);
+  }
+  if (chain->n_array >= chain->n)
+    return rd_fail (RADIO_ERROR_FORMAT, "codecs: there is no array->bytes "
+                    "codec");
+
   RD_TRY (check_chunk (chunk));
-  for (size_t i = 0; i < chain->n_array; i++)
-    RD_TRY (check_transpose (&chain->codecs[i], chunk->rank));
+  for (size_t i = 0; i < chain->n_array; i++) {
+    bool seen[RADIO_MAX_RANK] = { false };
+    for (size_t k = 0; k < chunk->rank; k++) {
+      size_t axis = chain->codecs[i].u.transpose.order[k];
+      if (axis >= chunk->rank || seen[axis])
+        return rd_fail (RADIO_ERROR_FORMAT, "transpose: order[%zu] is %zu: "
+                        "not a permutation of %zu axes", k, axis,
+                        chunk->rank);
+      seen[axis] = true;
+    }
+  }
   rd_transpose_shape (chain, chunk, &encoded);
   const struct rd_codec *codec = &chain->codecs[chain->n_array];
   if (codec->id == RD_CODEC_SHARDING)
     RD_TRY (check_sharding (codec, &encoded, depth));
+
   uint64_t nbytes = rd_chunk_nbytes (chunk);
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
     codec = &chain->codecs[i];

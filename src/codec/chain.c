@@ -277,33 +277,25 @@ encode_array (const struct rd_chain *chain, const struct rd_chunk *chunk,
   return RADIO_OK;
 }
 
-/* Appends the checksum, in place if the bytes are in a stage already. */
-static enum radio_status
-encode_crc32c (struct rd_scratch *scratch, struct rd_bytes *bytes)
-{
-  struct rd_buffer *out = other_stage (scratch, bytes->data);
-  struct rd_buffer *holder = out == &scratch->stages[0] ? out + 1 : out - 1;
-  if (bytes->data == holder->data)
-    out = holder;
-  else {
-    out->nbytes = 0;
-    RD_TRY (rd_buffer_reserve (out, bytes->nbytes + 4));
-    RD_TRY (rd_buffer_append (out, bytes->data, bytes->nbytes));
-  }
-  RD_TRY (rd_crc32c_append (out));
-  bytes->data = out->data;
-  bytes->nbytes = out->nbytes;
-  return RADIO_OK;
-}
-
+/* Encodes by one bytes->bytes codec.  A checksum is appended in place if the
+ * bytes are in a stage already. */
 static enum radio_status
 encode_bytes (const struct rd_codec *codec, struct rd_scratch *scratch,
               struct rd_bytes *bytes)
 {
-  if (codec->id == RD_CODEC_CRC32C)
-    return encode_crc32c (scratch, bytes);
   struct rd_buffer *out = other_stage (scratch, bytes->data);
+  struct rd_buffer *holder = out == &scratch->stages[0] ? out + 1 : out - 1;
   switch (codec->id) {
+  case RD_CODEC_CRC32C:
+    if (bytes->data == holder->data)
+      out = holder;
+    else {
+      out->nbytes = 0;
+      RD_TRY (rd_buffer_reserve (out, bytes->nbytes + 4));
+      RD_TRY (rd_buffer_append (out, bytes->data, bytes->nbytes));
+    }
+    RD_TRY (rd_crc32c_append (out));
+    break;
   case RD_CODEC_BLOSC:
     RD_TRY (rd_blosc_encode (codec, scratch, *bytes, out));
     break;

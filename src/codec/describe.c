@@ -30,47 +30,35 @@ append_text (struct rd_buffer *text, const char *format, ...)
 static enum radio_status describe_chain (const struct rd_chain *chain,
                                          struct rd_buffer *text);
 
-/* A codec does not know the rank; unused entries are zero. */
-static enum radio_status
-describe_transpose (const struct rd_codec *codec, struct rd_buffer *text)
-{
-  size_t rank = 1;
-  for (size_t i = 0; i < RADIO_MAX_RANK; i++)
-    if (codec->u.transpose.order[i] >= rank)
-      rank = codec->u.transpose.order[i] + 1;
-  RD_TRY (append_text (text, "transpose"));
-  for (size_t i = 0; i < rank && i < RADIO_MAX_RANK; i++)
-    RD_TRY (append_text (text, "%c%zu", i ? '-' : ' ',
-                         codec->u.transpose.order[i]));
-  return RADIO_OK;
-}
-
-static enum radio_status
-describe_sharding (const struct rd_codec *codec, struct rd_buffer *text)
-{
-  const uint64_t *shape = codec->u.sharding.chunk_shape;
-  RD_TRY (append_text (text, "sharding"));
-  for (size_t i = 0; i < RADIO_MAX_RANK && shape[i] > 0; i++)
-    RD_TRY (append_text (text, "%c%" PRIu64, i ? 'x' : ' ', shape[i]));
-  RD_TRY (append_text (text, " ("));
-  RD_TRY (describe_chain (codec->u.sharding.inner, text));
-  return append_text (text, ")%s",
-                      codec->u.sharding.index_at_start ? " index first" : "");
-}
-
 static enum radio_status
 describe_codec (const struct rd_codec *codec, struct rd_buffer *text)
 {
   static const char *const shuffles[] = { "noshuffle", "shuffle",
                                           "bitshuffle" };
+  const size_t *order = codec->u.transpose.order;
+  const uint64_t *shape = codec->u.sharding.chunk_shape;
+  size_t rank = 1;
   switch (codec->id) {
   case RD_CODEC_TRANSPOSE:
-    return describe_transpose (codec, text);
+    /* A codec does not know the rank; unused entries are zero. */
+    for (size_t i = 0; i < RADIO_MAX_RANK; i++)
+      rank = order[i] >= rank ? order[i] + 1 : rank;
+    RD_TRY (append_text (text, "transpose"));
+    for (size_t i = 0; i < rank && i < RADIO_MAX_RANK; i++)
+      RD_TRY (append_text (text, "%c%zu", i ? '-' : ' ', order[i]));
+    return RADIO_OK;
   case RD_CODEC_BYTES:
     return append_text (text, "bytes%s",
                         codec->u.bytes.big_endian ? " big" : "");
   case RD_CODEC_SHARDING:
-    return describe_sharding (codec, text);
+    RD_TRY (append_text (text, "sharding"));
+    for (size_t i = 0; i < RADIO_MAX_RANK && shape[i] > 0; i++)
+      RD_TRY (append_text (text, "%c%" PRIu64, i ? 'x' : ' ', shape[i]));
+    RD_TRY (append_text (text, " ("));
+    RD_TRY (describe_chain (codec->u.sharding.inner, text));
+    return append_text (text, ")%s",
+                        codec->u.sharding.index_at_start ? " index first"
+                                                         : "");
   case RD_CODEC_BLOSC:
     return append_text (text, "blosc %s %d %s", codec->u.blosc.cname,
                         codec->u.blosc.clevel,
