@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/json-make.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/cache.h"
@@ -95,19 +96,6 @@ rd_array_open_doc (struct radio_store *store, const char *path,
   return RADIO_OK;
 }
 
-static enum radio_status
-open_array (struct radio_store *store, const char *path,
-            struct radio_array **array)
-{
-  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
-  RD_TRY (rd_store_read_document (store, path, &document));
-  char key[RD_KEY_NBYTES];
-  rd_path_key (path, "zarr.json", key);
-  struct rd_array_doc *doc;
-  RD_TRY (rd_array_doc_parse (document, key, &doc));
-  return rd_array_open_doc (store, path, doc, array);
-}
-
 enum radio_status
 radio_array_open (struct radio_store *store, const char *path,
                   struct radio_array **array)
@@ -117,7 +105,17 @@ radio_array_open (struct radio_store *store, const char *path,
                     !store ? "store" : !path ? "path" : "array");
   RD_SCOPE ("open array", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", path);
-  return rd_scope_end_with (open_array (store, path, array));
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  char key[RD_KEY_NBYTES];
+  struct rd_array_doc *doc;
+  enum radio_status status = rd_store_read_document (store, path, &document);
+  if (status == RADIO_OK) {
+    rd_path_key (path, "zarr.json", key);
+    status = rd_array_doc_parse (document, key, &doc);
+  }
+  if (status == RADIO_OK)
+    status = rd_array_open_doc (store, path, doc, array);
+  return rd_scope_end_with (status);
 }
 
 void
@@ -152,131 +150,29 @@ static const char default_codecs[] = DEFAULT_CODECS (
 static const char default_codecs_1[] = DEFAULT_CODECS (
   "{\"name\": \"bytes\"}");
 
-/* Adds a member; the value is taken, also on failure. */
-static enum radio_status
-add_member (struct json_object *object, const char *name,
-            struct json_object *value)
-{
-  if (value && json_object_object_add (object, name, value) == 0)
-    return RADIO_OK;
-  json_object_put (value);
-  return rd_fail_memory (64);
-}
-
 /* Adds a member that is given as JSON text. */
 static enum radio_status
-add_json (struct json_object *object, const char *name, const char *text)
+add_json (struct rd_json_make *make, struct json_object *object,
+          const char *name, const char *text)
 {
   struct json_object *value;
   RD_TRY (rd_json_parse (text, strlen (text), name, &value));
-  if (value)
-    return add_member (object, name, value);
-  return rd_fail (RADIO_ERROR_ARGUMENT, "%s is null", name);
-}
-
-static enum radio_status
-add_string (struct json_object *object, const char *name, const char *text)
-{
-  return add_member (object, name, json_object_new_string (text));
-}
-
-/* Appends a value to a list; it is taken, also on failure. */
-static enum radio_status
-append_value (struct json_object *list, struct json_object *value)
-{
-  if (value && json_object_array_add (list, value) == 0)
-    return RADIO_OK;
-  json_object_put (value);
-  return rd_fail_memory (64);
-}
-
-static enum radio_status
-new_shape (const uint64_t *shape, size_t rank, struct json_object **list)
-{
-  RD_CLEANUP (rd_cleanup_json) struct json_object *numbers
-    = json_object_new_array ();
-  for (size_t i = 0; numbers && i < rank; i++)
-    RD_TRY (append_value (numbers, json_object_new_uint64 (shape[i])));
-  *list = RD_STEAL (numbers);
-  return *list ? RADIO_OK : rd_fail_memory (64);
+  if (!value)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s is null", name);
+  rd_make_member (make, object, name, value);
+  return RADIO_OK;
 }
 
 /* Adds {"name": NAME, "configuration": {SETTING: VALUE}}; value is taken. */
-static enum radio_status
-add_extension (struct json_object *object, const char *member,
-               const char *name, const char *setting,
+static void
+add_extension (struct rd_json_make *make, struct json_object *object,
+               const char *member, const char *name, const char *setting,
                struct json_object *value)
 {
-  RD_CLEANUP (rd_cleanup_json) struct json_object *taken = value;
-  struct json_object *extension = json_object_new_object ();
-  RD_TRY (add_member (object, member, extension));
-  RD_TRY (add_string (extension, "name", name));
-  struct json_object *configuration = json_object_new_object ();
-  RD_TRY (add_member (extension, "configuration", configuration));
-  return add_member (configuration, setting, RD_STEAL (taken));
-}
-
-static enum radio_status
-add_grid (struct json_object *document,
-          const struct radio_array_options *options)
-{
-  struct json_object *shape;
-  RD_TRY (new_shape (options->shape, options->rank, &shape));
-  RD_TRY (add_member (document, "shape", shape));
-  RD_TRY (new_shape (options->chunk_shape, options->rank, &shape));
-  RD_TRY (add_extension (document, "chunk_grid", "regular", "chunk_shape",
-                         shape));
-  const char *encoding = options->chunk_key_encoding;
-  if (!encoding)
-    encoding = "default";
-  char separator[2] = { options->separator, '\0' };
-  if (!options->separator)
-    separator[0] = strcmp (encoding, "v2") == 0 ? '.' : '/';
-  return add_extension (document, "chunk_key_encoding", encoding,
-                        "separator", json_object_new_string (separator));
-}
-
-static enum radio_status
-add_values (struct json_object *document,
-            const struct radio_array_options *options)
-{
-  static const unsigned char zero[RD_ITEM_MAX_NBYTES];
-  struct rd_type type;
-  struct json_object *value;
-  RD_TRY (add_string (document, "data_type", options->data_type));
-  if (options->fill_value_json)
-    RD_TRY (add_json (document, "fill_value", options->fill_value_json));
-  else {
-    /* Zero, in the type's JSON. */
-    RD_TRY (rd_type_parse (options->data_type, &type));
-    if (type.dtype != RADIO_RAW)
-      RD_TRY (rd_fill_write (&type, zero, &value));
-    else
-      value = json_object_new_array ();
-    RD_TRY (add_member (document, "fill_value", value));
-    for (size_t i = 0; type.dtype == RADIO_RAW && i < type.item_nbytes; i++)
-      RD_TRY (append_value (value, json_object_new_int (0)));
-  }
-  const char *codecs = options->codecs_json;
-  if (!codecs) {
-    RD_TRY (rd_type_parse (options->data_type, &type));
-    codecs = type.unit_nbytes == 1 ? default_codecs_1 : default_codecs;
-  }
-  RD_TRY (add_json (document, "codecs", codecs));
-  if (options->attributes_json)
-    RD_TRY (add_json (document, "attributes", options->attributes_json));
-  if (!options->dimension_names)
-    return RADIO_OK;
-  struct json_object *names = json_object_new_array ();
-  RD_TRY (add_member (document, "dimension_names", names));
-  for (size_t i = 0; i < options->rank; i++) {
-    const char *name = options->dimension_names[i];
-    if (name)
-      RD_TRY (append_value (names, json_object_new_string (name)));
-    else if (json_object_array_add (names, NULL) != 0)
-      return rd_fail_memory (64);
-  }
-  return RADIO_OK;
+  struct json_object *extension = rd_make_object_in (make, object, member);
+  rd_make_string (make, extension, "name", name);
+  rd_make_member (make, rd_make_object_in (make, extension, "configuration"),
+                  setting, value);
 }
 
 /* Makes the document that the options describe, and parses it as any other. */
@@ -284,19 +180,70 @@ static enum radio_status
 make_doc (const struct radio_array_options *options, const char *where,
           struct rd_array_doc **doc)
 {
-  if (options->rank == 0 || options->rank > RADIO_MAX_RANK)
+  static const unsigned char zero[RD_ITEM_MAX_NBYTES];
+  size_t rank = options->rank;
+  struct rd_type type;
+  if (rank == 0 || rank > RADIO_MAX_RANK)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: rank is %zu, not 1 to %d",
-                    where, options->rank, RADIO_MAX_RANK);
+                    where, rank, RADIO_MAX_RANK);
   if (!options->data_type)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: data_type is NULL", where);
   RD_CLEANUP (rd_cleanup_json) struct json_object *document
     = json_object_new_object ();
-  if (!document)
-    return rd_fail_memory (64);
-  RD_TRY (add_member (document, "zarr_format", json_object_new_int (3)));
-  RD_TRY (add_string (document, "node_type", "array"));
-  RD_TRY (add_grid (document, options));
-  RD_TRY (add_values (document, options));
+  struct rd_json_make make = { false };
+  rd_make_u64 (&make, document, "zarr_format", 3);
+  rd_make_string (&make, document, "node_type", "array");
+  rd_make_member (&make, document, "shape",
+                  rd_make_shape (&make, rank, options->shape));
+  rd_make_string (&make, document, "data_type", options->data_type);
+
+  const char *encoding = options->chunk_key_encoding;
+  if (!encoding)
+    encoding = "default";
+  char separator[2] = { options->separator, '\0' };
+  if (!options->separator)
+    separator[0] = strcmp (encoding, "v2") == 0 ? '.' : '/';
+  add_extension (&make, document, "chunk_grid", "regular", "chunk_shape",
+                 rd_make_shape (&make, rank, options->chunk_shape));
+  add_extension (&make, document, "chunk_key_encoding", encoding,
+                 "separator", json_object_new_string (separator));
+
+  if (options->fill_value_json)
+    RD_TRY (add_json (&make, document, "fill_value",
+                      options->fill_value_json));
+  else {
+    /* Zero, in the type's JSON. */
+    struct json_object *value;
+    RD_TRY (rd_type_parse (options->data_type, &type));
+    if (type.dtype != RADIO_RAW)
+      RD_TRY (rd_fill_write (&type, zero, &value));
+    else
+      value = json_object_new_array ();
+    for (size_t i = 0; type.dtype == RADIO_RAW && i < type.item_nbytes; i++)
+      rd_make_item (&make, value, json_object_new_int (0));
+    rd_make_member (&make, document, "fill_value", value);
+  }
+  const char *codecs = options->codecs_json;
+  if (!codecs) {
+    RD_TRY (rd_type_parse (options->data_type, &type));
+    codecs = type.unit_nbytes == 1 ? default_codecs_1 : default_codecs;
+  }
+  RD_TRY (add_json (&make, document, "codecs", codecs));
+  if (options->attributes_json)
+    RD_TRY (add_json (&make, document, "attributes",
+                      options->attributes_json));
+  if (options->dimension_names) {
+    struct json_object *names
+      = rd_make_list_in (&make, document, "dimension_names");
+    for (size_t i = 0; i < rank && names; i++) {
+      const char *name = options->dimension_names[i];
+      if (name)
+        rd_make_item (&make, names, json_object_new_string (name));
+      else if (json_object_array_add (names, NULL) != 0)
+        make.failed = true;
+    }
+  }
+  RD_TRY (rd_make_end (&make, RD_STEAL (document), &document));
   return rd_array_doc_parse (document, where, doc);
 }
 

@@ -40,41 +40,14 @@ struct check {
   } synced;
 };
 
-/* Parses a chunk's coordinates from its key; false when it is not the key of a
- * chunk in the grid, as "c/01" is not. */
-static bool
-parse_chunk_key (const struct radio_array *array, const char *name,
-           uint64_t *chunk)
-{
-  const struct rd_layout *layout = &array->layout;
-  const char *p = name;
-  if (!array->doc->keys_v2 && *p++ != 'c')
-    return false;
-  for (size_t i = 0; i < layout->rank; i++) {
-    if (i > 0 || !array->doc->keys_v2)
-      if (*p++ != array->doc->separator)
-        return false;
-    uint64_t n = 0;
-    for (; *p >= '0' && *p <= '9'; p++)
-      if (rd_mul_overflows (n, 10, &n)
-          || rd_add_overflows (n, (uint64_t) (*p - '0'), &n))
-        return false;
-    if (n >= layout->chunks[i])
-      return false;
-    chunk[i] = n;
-  }
-  char key[RD_CHUNK_KEY_NBYTES];
-  rd_chunk_key (array->doc, chunk, key);
-  return strcmp (key, name) == 0;
-}
-
 static enum radio_status
 add_object (const struct rd_io_entry *entry, void *user_data)
 {
   struct check *check = user_data;
   const struct radio_array *array = check->read.array;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
-  if (!parse_chunk_key (array, entry->name, chunk))
+  if (!rd_chunk_key_parse (array->doc, array->layout.chunks, entry->name,
+                           chunk))
     return RADIO_OK;
   check->nchunks++;
   check->stored_nbytes += entry->nbytes;
@@ -168,10 +141,18 @@ free_check (struct check *check)
 }
 
 static enum radio_status
-check_chunks (struct check *check)
+run_check (struct check *check, struct radio_check *result)
 {
-  const struct rd_layout *layout = &check->read.array->layout;
+  const struct radio_array *array = check->read.array;
+  const struct rd_layout *layout = &array->layout;
   const struct radio_box whole = rd_box_whole (layout->rank, layout->shape);
+  struct rd_io *io = array->store->io;
+  RD_TRY (rd_pool_check (array->store->context->pool));
+  {
+    RD_SCOPE_BLOCKING ("list", RD_IN_DISK);
+    RD_TRY (io->ops->list (io, array->path, true, add_object, check));
+  }
+
   size_t most = rd_min_u64 (check->nchunks, CHUNKS_AT_ONCE);
   RD_FREE struct radio_request *requests = rd_calloc (most + 1,
                                                       sizeof *requests);
@@ -191,21 +172,6 @@ check_chunks (struct check *check)
     }
     RD_TRY (rd_fetch_tiles (&check->read));
   }
-  return RADIO_OK;
-}
-
-static enum radio_status
-run_check (struct check *check, struct radio_check *result)
-{
-  const struct radio_array *array = check->read.array;
-  const struct rd_layout *layout = &array->layout;
-  struct rd_io *io = array->store->io;
-  RD_TRY (rd_pool_check (array->store->context->pool));
-  {
-    RD_SCOPE_BLOCKING ("list", RD_IN_DISK);
-    RD_TRY (io->ops->list (io, array->path, true, add_object, check));
-  }
-  RD_TRY (check_chunks (check));
 
   struct radio_box tiles = { .rank = layout->rank };
   for (size_t i = 0; i < layout->rank; i++)

@@ -340,19 +340,11 @@ place_arrived_tile (struct rd_job *job, uint64_t task,
                     struct rd_scratch *scratch)
 {
   struct flight *flight = (struct flight *) job;
-  return rd_fetch_place_tile (flight->async->job, flight->fetch,
-                              flight->fetch->first + (uint32_t) task,
-                              &flight->get, scratch);
-}
-
-static enum radio_status
-fill_missing_tile (struct rd_job *job, uint64_t task,
-                   struct rd_scratch *scratch)
-{
-  struct flight *flight = (struct flight *) job;
-  (void) scratch;
-  return rd_fetch_fill_tile (flight->async->job,
-                             flight->fetch->first + (uint32_t) task);
+  uint32_t tile = flight->fetch->first + (uint32_t) task;
+  return flight->missing
+         ? rd_fetch_fill_tile (flight->async->job, tile)
+         : rd_fetch_place_tile (flight->async->job, flight->fetch, tile,
+                                &flight->get, scratch);
 }
 
 /* Called by the store's thread when a read is done: only queues its tiles. */
@@ -363,7 +355,6 @@ on_arrival (struct rd_io_get *get)
   struct async *async = flight->async;
   enum radio_status status = rd_fetch_check_read (async->job, flight->fetch,
                                                   get, &flight->missing);
-  flight->job.run = flight->missing ? fill_missing_tile : place_arrived_tile;
   if (status == RADIO_OK)
     status = rd_pool_start (async->pool, &flight->job);
   flight->started = status == RADIO_OK;
@@ -421,6 +412,7 @@ start_flight (struct async *async, struct flight *flight)
   }
   if (!flight->fetch)
     return false;
+  flight->job.run = place_arrived_tile;
   flight->job.n = flight->fetch->n;
   flight->job.max_active = async->max_active;
   flight->job.site = &tiles_site;
@@ -551,35 +543,11 @@ do_fetches_async (struct rd_fetch_job *job)
   return rd_error_raise (&async.error);
 }
 
-static enum radio_status
-do_fetches (struct rd_tile_read *read, struct rd_plan *plan)
-{
-  const struct rd_layout *layout = &read->array->layout;
-  struct radio_store *store = read->array->store;
-  const struct radio_context *context = store->context;
-  struct rd_fetch_job job = { .read = read, .plan = plan };
-  if (!store->io->ops->is_blocking)
-    return do_fetches_async (&job);
-  uint64_t fetch_nbytes = layout->sharding ? plan->max_fetch_nbytes
-                                           : layout->tile_bound_nbytes;
-  unsigned nthreads = share_limit (
-    read, TILE_PARTS, rd_add_sat (fetch_nbytes, layout->decode_nbytes),
-    context->nthreads);
-  bool is_small = rd_mul_sat (plan->ntiles, layout->tile_nbytes)
-    <= ALONE_NBYTES;
-  job.max_object_nbytes = context->memory_limit_nbytes / nthreads;
-  job.job.run = do_fetch;
-  job.job.site = &tiles_site;
-  job.job.n = plan->nfetches;
-  job.job.spread = true;
-  job.job.max_active = is_small ? 1 : nthreads;
-  return rd_pool_run (store->context->pool, &job.job);
-}
-
 /* Plans the fetches of the plan's chunks, and does them. */
 static enum radio_status
 read_chunks (struct rd_tile_read *read, struct rd_plan *plan)
 {
+  const struct rd_layout *layout = &read->array->layout;
   const struct radio_context *context = read->array->store->context;
   struct rd_io *io = read->array->store->io;
   /* Half of the memory for tiles is for bytes that were read; the store's cap
@@ -594,15 +562,31 @@ read_chunks (struct rd_tile_read *read, struct rd_plan *plan)
   enum radio_status status = find_indexes (read, plan);
   if (status == RADIO_OK) {
     RD_SCOPE ("plan", RD_IN_METADATA);
-    status = rd_plan_fetches (&read->array->layout, &coalesce, &read->cache,
-                              plan);
+    status = rd_plan_fetches (layout, &coalesce, &read->cache, plan);
   }
   for (uint32_t i = 0; i < plan->nchunks; i++) {
     rd_index_cache_release (read->array->indexes, plan->chunks[i].entry);
     plan->chunks[i].entry = NULL;
   }
-  if (status == RADIO_OK && plan->nfetches > 0)
-    status = do_fetches (read, plan);
+
+  struct rd_fetch_job job = { .read = read, .plan = plan };
+  if (status == RADIO_OK && plan->nfetches > 0 && io->ops->is_blocking) {
+    uint64_t fetch_nbytes = layout->sharding ? plan->max_fetch_nbytes
+                                             : layout->tile_bound_nbytes;
+    unsigned nthreads = share_limit (
+      read, TILE_PARTS, rd_add_sat (fetch_nbytes, layout->decode_nbytes),
+      context->nthreads);
+    bool is_small = rd_mul_sat (plan->ntiles, layout->tile_nbytes)
+      <= ALONE_NBYTES;
+    job.max_object_nbytes = context->memory_limit_nbytes / nthreads;
+    job.job.run = do_fetch;
+    job.job.site = &tiles_site;
+    job.job.n = plan->nfetches;
+    job.job.spread = true;
+    job.job.max_active = is_small ? 1 : nthreads;
+    status = rd_pool_run (context->pool, &job.job);
+  } else if (status == RADIO_OK && plan->nfetches > 0)
+    status = do_fetches_async (&job);
   rd_plan_release_cached (&read->cache, plan);
   for (uint32_t i = 0; i < plan->nchunks; i++) {
     rd_io_release (io, plan->chunks[i].file);

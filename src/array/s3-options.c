@@ -28,32 +28,10 @@ set_explicit (const struct radio_s3_options *asked,
   return rd_s3_settings_set (settings, RD_S3_OWN_REGION, asked->region);
 }
 
-static enum rd_s3_addressing
-addressing_of (enum radio_s3_addressing asked)
-{
-  switch (asked) {
-  case RADIO_S3_ADDRESSING_PATH: return RD_S3_ADDRESSING_PATH;
-  case RADIO_S3_ADDRESSING_VIRTUAL: return RD_S3_ADDRESSING_VIRTUAL;
-  default: return RD_S3_ADDRESSING_AUTO;
-  }
-}
-
 static const char *
 either (const char *one, const char *other)
 {
   return one && *one ? one : other;
-}
-
-/* True when only requests that require a checksum get one: none of ours do. */
-static bool
-has_no_sums (const struct rd_s3_settings *settings,
-             const struct rd_s3_profiles *profiles)
-{
-  const char *when = rd_s3_setting (settings, RD_S3_REQUEST_SUMS);
-  if (when == NULL)
-    when = rd_s3_profile_get (profiles, rd_s3_profile_name (settings),
-                              "request_checksum_calculation");
-  return when && strcasecmp (when, "when_required") == 0;
 }
 
 static void
@@ -62,14 +40,22 @@ set_options (const struct radio_s3_options *asked,
 {
   const struct rd_s3_settings *settings = &resolved->settings;
   const struct rd_s3_profiles *profiles = &resolved->profiles;
+  /* Only requests that require a checksum get one: none of ours do. */
+  const char *when = rd_s3_setting (settings, RD_S3_REQUEST_SUMS);
+  if (when == NULL)
+    when = rd_s3_profile_get (profiles, rd_s3_profile_name (settings),
+                              "request_checksum_calculation");
   resolved->options = (struct rd_s3_options) {
     .endpoint = either (asked->endpoint,
                         rd_s3_endpoint (settings, profiles, "s3")),
     .region = rd_s3_region (settings, profiles),
-    .addressing = addressing_of (asked->addressing),
+    .addressing = asked->addressing == RADIO_S3_ADDRESSING_PATH
+      ? RD_S3_ADDRESSING_PATH
+      : asked->addressing == RADIO_S3_ADDRESSING_VIRTUAL
+      ? RD_S3_ADDRESSING_VIRTUAL : RD_S3_ADDRESSING_AUTO,
     .provider.settings = settings,
     .single_writer = asked->single_writer,
-    .no_sums = has_no_sums (settings, profiles),
+    .no_sums = when && strcasecmp (when, "when_required") == 0,
     .grace_s = asked->grace_s,
     .gap_nbytes = asked->gap_nbytes,
     .cap_nbytes = asked->cap_nbytes,
@@ -83,20 +69,6 @@ set_options (const struct radio_s3_options *asked,
   };
 }
 
-/* True when the files of profiles cannot change the region or endpoint. */
-static bool
-has_region_and_endpoint (const struct radio_s3_options *asked,
-                const struct rd_s3_settings *settings)
-{
-  bool has_region = rd_s3_setting (settings, RD_S3_OWN_REGION)
-                    || rd_s3_setting (settings, RD_S3_REGION)
-                    || rd_s3_setting (settings, RD_S3_DEFAULT_REGION);
-  bool has_endpoint = either (asked->endpoint, NULL)
-                      || rd_s3_setting (settings, RD_S3_ENDPOINT_S3)
-                      || rd_s3_setting (settings, RD_S3_ENDPOINT);
-  return has_region && has_endpoint;
-}
-
 /* A file that cannot be read is an error only if it could set the endpoint or
  * region: ignoring it might then send requests to another server.  Keys are
  * looked up later, which reads the file again, and then fails. */
@@ -105,11 +77,16 @@ read_profiles (const struct radio_s3_options *asked,
                struct rd_s3_resolved *resolved)
 {
   const struct rd_s3_settings *settings = &resolved->settings;
+  bool has_region = rd_s3_setting (settings, RD_S3_OWN_REGION)
+                    || rd_s3_setting (settings, RD_S3_REGION)
+                    || rd_s3_setting (settings, RD_S3_DEFAULT_REGION);
+  bool has_endpoint = either (asked->endpoint, NULL)
+                      || rd_s3_setting (settings, RD_S3_ENDPOINT_S3)
+                      || rd_s3_setting (settings, RD_S3_ENDPOINT);
   enum radio_status status = rd_s3_profiles_read (settings,
                                                   &resolved->profiles);
   if (status == RADIO_OK || status == RADIO_ERROR_MEMORY
-      || rd_s3_profile_is_chosen (settings)
-      || !has_region_and_endpoint (asked, settings))
+      || rd_s3_profile_is_chosen (settings) || !has_region || !has_endpoint)
     return status;
   rd_s3_profiles_free (&resolved->profiles);
   return RADIO_OK;

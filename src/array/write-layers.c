@@ -71,19 +71,6 @@ struct rd_layers {
   } synced;
 };
 
-static uint64_t
-total_nbytes (const struct rd_layout *layout, const struct budget *budget)
-{
-  uint64_t layer = rd_add_sat (budget->elements_nbytes, budget->arena_nbytes);
-  layer = rd_add_sat (layer, rd_mul_sat (budget->ntiles,
-                                         sizeof (struct rd_shard_entry)));
-  uint64_t shard = rd_add_sat (rd_mul_sat (layout->ntiles,
-                                           sizeof (struct rd_shard_entry)),
-                               rd_mul_sat (layout->index_nbytes, 2));
-  return rd_add_sat (rd_add_sat (rd_mul_sat (layer, budget->nlayers), shard),
-                     rd_mul_sat (layout->encode_nbytes, budget->nthreads));
-}
-
 /* A single thread encodes its layer at once, while it is in the processor's
  * caches.  Several share half of the memory limit with other writers of layers;
  * at least one layer by one thread. */
@@ -103,15 +90,22 @@ make_budget (const struct radio_array *array, const uint64_t *shape)
                                 rd_div_up (shape[i], layout->tile.shape[i]));
   }
   budget.arena_nbytes = rd_mul_sat (budget.ntiles, layout->tile_bound_nbytes);
-  while ((budget.nbytes = total_nbytes (layout, &budget)) > aim) {
-    if (budget.nlayers > 1)
+  const uint64_t entry_nbytes = sizeof (struct rd_shard_entry);
+  uint64_t layer = rd_add_sat (budget.elements_nbytes, budget.arena_nbytes);
+  layer = rd_add_sat (layer, rd_mul_sat (budget.ntiles, entry_nbytes));
+  uint64_t shard = rd_add_sat (rd_mul_sat (layout->ntiles, entry_nbytes),
+                               rd_mul_sat (layout->index_nbytes, 2));
+  for (;;) {
+    budget.nbytes = rd_add_sat (
+      rd_add_sat (rd_mul_sat (layer, budget.nlayers), shard),
+      rd_mul_sat (layout->encode_nbytes, budget.nthreads));
+    if (budget.nbytes > aim && budget.nlayers > 1)
       budget.nlayers--;
-    else if (budget.nthreads > 1)
+    else if (budget.nbytes > aim && budget.nthreads > 1)
       budget.nthreads--;
     else
-      break;
+      return budget;
   }
-  return budget;
 }
 
 enum radio_status

@@ -38,7 +38,6 @@ struct rd_write {
   struct radio_array *array;
   struct rd_given given;
   struct radio_box chunks;            /* of the box */
-  uint64_t arena_nbytes;              /* of a slot */
   _Atomic uint64_t stored_nbytes;
   unsigned nslots;
   struct slot slots[MAX_SLOTS];
@@ -55,15 +54,6 @@ struct budget {
   uint64_t nbytes;                    /* total */
   unsigned nslots, nthreads;
 };
-
-static uint64_t
-total_nbytes (const struct rd_layout *layout, const struct budget *budget)
-{
-  uint64_t slot = rd_add_sat (budget->arena_nbytes,
-                              rd_mul_sat (layout->ntiles, TILE_ENTRIES_NBYTES));
-  return rd_add_sat (rd_mul_sat (slot, budget->nslots),
-                     rd_mul_sat (layout->encode_nbytes, budget->nthreads));
-}
 
 /* Half of the memory limit (the library may hold the elements, too), at least
  * one shard by one thread. */
@@ -89,16 +79,21 @@ make_budget (const struct radio_array *array, const struct radio_box *box)
     }
   } else
     budget.nthreads = (unsigned) rd_min_u64 (nchunks, budget.nthreads);
-  while ((budget.nbytes = total_nbytes (layout, &budget))
-         > context->memory_limit_nbytes / 2) {
-    if (budget.nslots > 1)
+  uint64_t slot = rd_add_sat (budget.arena_nbytes,
+                              rd_mul_sat (layout->ntiles,
+                                          TILE_ENTRIES_NBYTES));
+  for (;;) {
+    budget.nbytes = rd_add_sat (rd_mul_sat (slot, budget.nslots),
+                                rd_mul_sat (layout->encode_nbytes,
+                                            budget.nthreads));
+    bool fits = budget.nbytes <= context->memory_limit_nbytes / 2;
+    if (!fits && budget.nslots > 1)
       budget.nslots--;
-    else if (budget.nthreads > 1)
+    else if (!fits && budget.nthreads > 1)
       budget.nthreads--;
     else
-      break;
+      return budget;
   }
-  return budget;
 }
 
 uint64_t
@@ -220,20 +215,6 @@ open_slot (struct rd_write *write, struct slot *slot, uint64_t turn)
   atomic_store (&slot->turn, turn);
 }
 
-/* Waits until a slot is free for a chunk, or the write has failed. */
-static enum radio_status
-wait_turn (struct rd_write *write, struct slot *slot, uint64_t turn)
-{
-  if (atomic_load (&slot->turn) == turn)
-    return RADIO_OK;
-  RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
-  RD_LOCK_SCOPE (&write->mutex);
-  while (atomic_load (&slot->turn) != turn
-         && write->synced.error.status == RADIO_OK)
-    pthread_cond_wait (&write->changed, &write->mutex);
-  return rd_error_raise (&write->synced.error);
-}
-
 static enum radio_status
 do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
 {
@@ -242,7 +223,15 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   struct slot *slot = &write->slots[number % write->nslots];
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
   rd_box_unravel (&write->chunks, number, chunk);
-  RD_TRY (wait_turn (write, slot, number));
+  if (atomic_load (&slot->turn) != number) {
+    /* Until a slot is free for the chunk, or the write has failed. */
+    RD_SCOPE_WAIT ("wait for shard", RD_IN_QUEUE);
+    RD_LOCK_SCOPE (&write->mutex);
+    while (atomic_load (&slot->turn) != number
+           && write->synced.error.status == RADIO_OK)
+      pthread_cond_wait (&write->changed, &write->mutex);
+    RD_TRY (rd_error_raise (&write->synced.error));
+  }
   const struct radio_box box = rd_layout_tile (layout, chunk, tile);
   RD_TRY (rd_write_tile (layout, &write->given, &box, scratch, &slot->arena,
                          &slot->tiles[tile]));
@@ -255,35 +244,27 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   return RADIO_OK;
 }
 
-/* Encodes a chunk that is an object by itself; *has_object is false when it
- * holds only the fill value. */
-static enum radio_status
-encode_chunk (struct rd_write *write, const uint64_t *chunk,
-              struct rd_scratch *scratch, bool *has_object)
-{
-  RD_SCOPE ("encode", RD_IN_ENCODE);
-  const struct rd_layout *layout = &write->array->layout;
-  const void *elements;
-  const struct radio_box box = rd_layout_tile (layout, chunk, 0);
-  RD_TRY (rd_write_gather (layout, &write->given, &box, scratch, &elements));
-  *has_object = elements != NULL;
-  if (!elements)
-    return RADIO_OK;
-  RD_COUNT (encoded, layout->tile_nbytes);
-  RD_COUNT (tiles, 1);
-  return rd_chain_encode (layout->chain, &layout->tile, scratch, elements,
-                          &scratch->fetched);
-}
-
+/* Writes a chunk that is an object by itself. */
 static enum radio_status
 do_chunk (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
 {
+  const struct rd_layout *layout = &write->array->layout;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
-  bool has_object = false;
+  const void *elements;
   rd_box_unravel (&write->chunks, task, chunk);
-  RD_TRY (encode_chunk (write, chunk, scratch, &has_object));
-  return publish_object (write, chunk,
-                         has_object ? &scratch->fetched : NULL);
+  {
+    RD_SCOPE ("encode", RD_IN_ENCODE);
+    const struct radio_box box = rd_layout_tile (layout, chunk, 0);
+    RD_TRY (rd_write_gather (layout, &write->given, &box, scratch,
+                             &elements));
+    if (elements) {
+      RD_COUNT (encoded, layout->tile_nbytes);
+      RD_COUNT (tiles, 1);
+      RD_TRY (rd_chain_encode (layout->chain, &layout->tile, scratch,
+                               elements, &scratch->fetched));
+    }
+  }
+  return publish_object (write, chunk, elements ? &scratch->fetched : NULL);
 }
 
 /* A failure is passed to the threads that wait for a slot before the pool sees
@@ -319,36 +300,6 @@ free_write (struct rd_write *write)
 
 RD_DEFINE_CLEANUP (write, struct rd_write, free_write);
 
-/* Makes the tasks of a write, and the slots that they need. */
-static enum radio_status
-make_tasks (struct rd_write *write, const struct budget *budget)
-{
-  const struct rd_layout *layout = &write->array->layout;
-  if (radio_box_count (&write->given.box) == 0)
-    return RADIO_OK;
-  rd_grid_touched (&write->given.box, layout->chunk.shape, &write->chunks);
-  if (rd_mul_overflows (radio_box_count (&write->chunks), layout->ntiles,
-                        &write->job.n))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more than 2^64 "
-                    "tiles");
-  write->job.max_active = budget->nthreads;
-  write->arena_nbytes = budget->arena_nbytes;
-  if (!layout->sharding)
-    return RADIO_OK;
-  size_t nbytes = (size_t) layout->ntiles * sizeof (struct rd_shard_entry);
-  write->nslots = budget->nslots;
-  for (unsigned i = 0; i < budget->nslots; i++) {
-    struct slot *slot = &write->slots[i];
-    slot->arena.nbytes = write->arena_nbytes;
-    slot->arena.data = rd_malloc (write->arena_nbytes);
-    slot->tiles = rd_malloc (nbytes);
-    if (!slot->arena.data || !slot->tiles)
-      return rd_fail_memory (write->arena_nbytes + nbytes);
-    open_slot (write, slot, i);
-  }
-  return RADIO_OK;
-}
-
 static const struct radio_site encode_site = {
   "encode tiles", RD_IN_OPERATION, "rd_write_start", __FILE__, __LINE__,
   RADIO_SCOPE_WORK
@@ -359,6 +310,7 @@ new_write (struct radio_array *array, const struct radio_box *box,
            const void *elements, const int64_t *strides,
            struct rd_write **result)
 {
+  const struct rd_layout *layout = &array->layout;
   RD_TRY (rd_pool_check (array->store->context->pool));
   RD_TRY (check_box (array, box));
   const struct budget budget = make_budget (array, box);
@@ -385,7 +337,29 @@ new_write (struct radio_array *array, const struct radio_box *box,
                           write->given.strides))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more elements than "
                     "memory can hold");
-  RD_TRY (make_tasks (write, &budget));
+  if (radio_box_count (box) == 0) {
+    *result = RD_STEAL (write);
+    return RADIO_OK;
+  }
+
+  /* A task for each tile, and the slots that they need. */
+  rd_grid_touched (box, layout->chunk.shape, &write->chunks);
+  if (rd_mul_overflows (radio_box_count (&write->chunks), layout->ntiles,
+                        &write->job.n))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more than 2^64 "
+                    "tiles");
+  write->job.max_active = budget.nthreads;
+  write->nslots = layout->sharding ? budget.nslots : 0;
+  size_t nbytes = (size_t) layout->ntiles * sizeof (struct rd_shard_entry);
+  for (unsigned i = 0; i < write->nslots; i++) {
+    struct slot *slot = &write->slots[i];
+    slot->arena.nbytes = budget.arena_nbytes;
+    slot->arena.data = rd_malloc (budget.arena_nbytes);
+    slot->tiles = rd_malloc (nbytes);
+    if (!slot->arena.data || !slot->tiles)
+      return rd_fail_memory (budget.arena_nbytes + nbytes);
+    open_slot (write, slot, i);
+  }
   *result = RD_STEAL (write);
   return RADIO_OK;
 }

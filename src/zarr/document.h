@@ -97,6 +97,10 @@ enum radio_status rd_fill_write (const struct rd_type *type,
 void rd_chunk_key (const struct rd_array_doc *doc, const uint64_t *index,
                    char key[RD_CHUNK_KEY_NBYTES]);
 
+/* Parses it; false unless it is the key of a chunk within the grid. */
+bool rd_chunk_key_parse (const struct rd_array_doc *doc, const uint64_t *grid,
+                         const char *key, uint64_t *index);
+
 /* Checks a name for a node (core spec, "Node names"): not empty,
  * no '/', not all dots, not starting "__", not "zarr.json"; and, so that
  * every file system can hold it, no control characters and at most 200

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/zarr/document.h"
@@ -57,4 +58,29 @@ rd_chunk_key (const struct rd_array_doc *doc, const uint64_t *index,
       key[n++] = digits[--ndigits];
   }
   key[n] = '\0';
+}
+
+bool
+rd_chunk_key_parse (const struct rd_array_doc *doc, const uint64_t *grid,
+                    const char *key, uint64_t *index)
+{
+  char same[RD_CHUNK_KEY_NBYTES];
+  const char *p = key;
+
+  for (size_t i = 0; i < doc->rank; i++) {
+    uint64_t number = 0;
+    p += strcspn (p, "0123456789");
+    if (*p == '\0')
+      return false;
+    for (; *p >= '0' && *p <= '9'; p++)
+      if (rd_mul_overflows (number, 10, &number)
+          || rd_add_overflows (number, (uint64_t) (*p - '0'), &number))
+        return false;
+    if (number >= grid[i])
+      return false;
+    index[i] = number;
+  }
+  /* Neither "c/01" nor "x/1" is the key of a chunk. */
+  rd_chunk_key (doc, index, same);
+  return strcmp (key, same) == 0;
 }

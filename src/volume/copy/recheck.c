@@ -14,7 +14,6 @@
 #include <time.h>
 
 #include "profiler/counters.h"
-#include "src/base/checked.h"
 #include "src/volume/copy/copy.h"
 #include "src/volume/gc/collect.h"
 #include "src/volume/gc/tombstones.h"
@@ -40,24 +39,12 @@ add_listed (const struct rd_io_entry *entry, void *user_data)
   const struct rd_copy_level *level = listing->level;
   const struct rd_layout *layout = &level->array->layout;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 }, place = 0;
-  char same[RD_CHUNK_KEY_NBYTES];
-  const char *p = entry->name;
-  for (size_t axis = 0; axis < layout->rank; axis++) {
-    uint64_t number = 0;
-    p += strcspn (p, "0123456789");
-    if (*p == '\0')
-      return RADIO_OK;
-    /* Too large numbers exceed any grid. */
-    for (; *p >= '0' && *p <= '9'; p++)
-      number = rd_add_sat (rd_mul_sat (number, 10), (uint64_t) (*p - '0'));
-    if (number >= layout->chunks[axis])
-      return RADIO_OK;
-    chunk[axis] = number;
-    place = place * layout->chunks[axis] + number;
-  }
-  rd_chunk_key (level->array->doc, chunk, same);
-  if (strcmp (entry->name, same) == 0)
-    listing->copy->listed[level->first + place] = true;
+  if (!rd_chunk_key_parse (level->array->doc, layout->chunks, entry->name,
+                           chunk))
+    return RADIO_OK;
+  for (size_t axis = 0; axis < layout->rank; axis++)
+    place = place * layout->chunks[axis] + chunk[axis];
+  listing->copy->listed[level->first + place] = true;
   return RADIO_OK;
 }
 
