@@ -30,21 +30,14 @@ rd_profile_new (struct radio_profile **result)
   return RADIO_OK;
 }
 
-static void
-free_builder (struct rd_builder *builder)
-{
-  if (builder == NULL)
-    return;
-  free (builder->slots);
-  free (builder);
-}
-
 void
 radio_profile_close (struct radio_profile *profile)
 {
   if (profile == NULL)
     return;
-  free_builder (profile->builder);
+  if (profile->builder != NULL)
+    free (profile->builder->slots);
+  free (profile->builder);
   free (profile->nodes.at);
   free (profile->counters.at);
   free (profile->gauges.at);
@@ -171,26 +164,6 @@ rd_profile_find_node (const struct radio_profile *profile, uint32_t parent,
   return *find_slot (profile, &key);
 }
 
-/* Set the node's depth, which follows from its parent. */
-static enum radio_status
-check_parent (const struct radio_profile *profile,
-              struct radio_profile_node *node)
-{
-  node->depth = 0;
-  if (node->parent == RADIO_NO_PARENT)
-    return RADIO_OK;
-  if (node->parent >= profile->nodes.n)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "node %zu '%s' is below node %zu, which does not come "
-                    "before it", profile->nodes.n, node->name, node->parent);
-  node->depth = profile->nodes.at[node->parent].depth + 1;
-  if (node->depth >= RD_MAX_NODE_DEPTH)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "node %zu '%s' is more than %d levels deep",
-                    profile->nodes.n, node->name, RD_MAX_NODE_DEPTH);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_profile_add_node (struct radio_profile *profile,
                      const struct radio_profile_node *node, uint32_t *index)
@@ -201,7 +174,18 @@ rd_profile_add_node (struct radio_profile *profile,
   RD_TRY (own (profile, &copy.category));
   RD_TRY (own (profile, &copy.function));
   RD_TRY (own (profile, &copy.file));
-  RD_TRY (check_parent (profile, &copy));
+  copy.depth = 0;
+  if (node->parent != RADIO_NO_PARENT) {
+    if (node->parent >= profile->nodes.n)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "node %zu '%s' is below node %zu, which does not come "
+                      "before it", profile->nodes.n, copy.name, node->parent);
+    copy.depth = profile->nodes.at[node->parent].depth + 1;
+    if (copy.depth >= RD_MAX_NODE_DEPTH)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "node %zu '%s' is more than %d levels deep",
+                      profile->nodes.n, copy.name, RD_MAX_NODE_DEPTH);
+  }
   if ((unsigned) copy.edge > RADIO_EDGE_INSTANT)
     return rd_fail (RADIO_ERROR_FORMAT, "node %zu '%s': no edge is %d",
                     profile->nodes.n, copy.name, (int) copy.edge);

@@ -70,22 +70,33 @@ static const struct kind kinds[] = {
     "documents, plans and indexes", NULL },
 };
 
+/* At most one category has more than the half. */
 static enum radio_status
-report_category (struct rd_finder *finder, const struct kind *kind)
+find_category (struct rd_finder *finder)
 {
-  const struct rd_category_times *times = &finder->times[kind->category];
-  uint64_t ns = rd_sum (times->work_ns, times->wait_ns);
-  double share = (double) ns / (double) finder->busy_ns;
-  char rate[100];
+  double busy_ns = (double) finder->busy_ns;
+  const struct kind *kind = kinds, *end = kind + sizeof kinds / sizeof *kinds;
+  const struct rd_category_times *times = NULL;
+  uint64_t ns = 0;
+  if (finder->busy_ns == 0)
+    return RADIO_OK;
+  for (; kind < end; kind++) {
+    times = &finder->times[kind->category];
+    ns = rd_sum (times->work_ns, times->wait_ns);
+    if ((double) ns >= BOUND_SHARE * busy_ns)
+      break;
+  }
+  if (kind == end)
+    return RADIO_OK;
 
   /* "; 134 MB at 1.2 GB/s a thread", or nothing. */
-  size_t nbytes = sizeof rate;
-  rate[0] = '\0';
+  char rate[100] = "";
   uint64_t count = kind->counter ? rd_finder_sum (finder, kind->counter) : 0;
   if (count > 0 && ns > 0)
-    snprintf (rate, nbytes, "; %s at %s a thread",
+    snprintf (rate, sizeof rate, "; %s at %s a thread",
               rd_format_nbytes (count).text, rd_format_rate (count, ns).text);
 
+  double share = (double) ns / busy_ns;
   struct rd_claim claim = {
     kind->id, kind->title, weight_of (share), share, times->most
   };
@@ -94,44 +105,15 @@ report_category (struct rd_finder *finder, const struct kind *kind)
     "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s busy "
     "at a time%s",
     kind->what, rd_format_ns (ns).text, rd_format_ns (finder->busy_ns).text,
-    rd_format_percent ((double) ns, (double) finder->busy_ns).text,
+    rd_format_percent ((double) ns, busy_ns).text,
     rd_format_ns (times->most_ns).text,
     finder->profile->nodes.at[times->most].name, rate,
     rd_finder_threads (finder).text, cpus (finder).text);
 }
 
-static bool
-is_bound_by (const struct rd_finder *finder, enum rd_category category)
-{
-  const struct rd_category_times *times = &finder->times[category];
-  return (double) rd_sum (times->work_ns, times->wait_ns)
-         >= BOUND_SHARE * (double) finder->busy_ns;
-}
-
-/* At most one category has more than the half. */
-static enum radio_status
-find_category (struct rd_finder *finder)
-{
-  if (finder->busy_ns == 0)
-    return RADIO_OK;
-  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-    if (is_bound_by (finder, kinds[i].category))
-      return report_category (finder, &kinds[i]);
-  return RADIO_OK;
-}
-
 /*------------------------------------------------------------------------
  * Requests without threads
  *----------------------------------------------------------------------*/
-
-static bool
-is_bound_by_requests (const struct rd_finder *finder)
-{
-  double span = (double) finder->span_ns;
-  return finder->span_ns > 0
-         && (double) finder->request_ns >= BOUND_SHARE * span
-         && (double) finder->work_ns < BOUND_SHARE * span;
-}
 
 static enum radio_status
 report_requests (struct rd_finder *finder)
@@ -224,7 +206,10 @@ find_one_thread (struct rd_finder *finder)
 enum radio_status
 rd_find_bound (struct rd_finder *finder)
 {
-  if (is_bound_by_requests (finder))
+  double span = (double) finder->span_ns;
+  if (finder->span_ns > 0
+      && (double) finder->request_ns >= BOUND_SHARE * span
+      && (double) finder->work_ns < BOUND_SHARE * span)
     RD_TRY (report_requests (finder));
   else
     RD_TRY (find_category (finder));

@@ -46,32 +46,26 @@ find_failing_node (const struct rd_finder *finder)
   return found;
 }
 
-/* Ranked before all others, since a failure affects all other numbers of the
- * profile. */
-static enum radio_status
-find_failure (struct rd_finder *finder)
-{
-  const char *message = rd_profile_find_fact (finder->profile,
-                                              RD_FACT_FAILED);
-  if (message == NULL)
-    return RADIO_OK;
-  struct rd_claim claim = {
-    "failed", "It failed", RADIO_FINDING_PROBLEM, 2,
-    find_failing_node (finder)
-  };
-  return rd_found (finder, &claim, "within %s: %.400s",
-                   rd_format_ns (finder->profile->info.wall_ns).text,
-                   message);
-}
-
-/* A program may tolerate an operation that failed: only a hint, unless the
- * whole program failed. */
 static enum radio_status
 find_failures (struct rd_finder *finder)
 {
   size_t at = find_failing_node (finder);
-  if (at == RADIO_NO_PARENT
-      || rd_profile_find_fact (finder->profile, RD_FACT_FAILED))
+
+  /* Ranked before all others, since a failure affects all other numbers of
+   * the profile. */
+  const char *message = rd_profile_find_fact (finder->profile,
+                                              RD_FACT_FAILED);
+  struct rd_claim whole = {
+    "failed", "It failed", RADIO_FINDING_PROBLEM, 2, at
+  };
+  if (message != NULL)
+    return rd_found (finder, &whole, "within %s: %.400s",
+                     rd_format_ns (finder->profile->info.wall_ns).text,
+                     message);
+
+  /* A program may tolerate an operation that failed: only a hint, unless the
+   * whole program failed. */
+  if (at == RADIO_NO_PARENT)
     return RADIO_OK;
   const struct radio_profile_node *node = &finder->profile->nodes.at[at];
   bool varies = false;
@@ -97,9 +91,10 @@ rd_finder_lacked_cpus (const struct rd_finder *finder)
 /* Work is the time on the clock in which a scope did not say that it waits.
  * The process cannot have worked longer than its threads had CPUs: the rest
  * was sleep, or the CPUs were others'. */
-static enum radio_status
-find_idle (struct rd_finder *finder)
+enum radio_status
+rd_find_process (struct rd_finder *finder)
 {
+  RD_TRY (find_failures (finder));
   if (!rd_finder_lacked_cpus (finder))
     return RADIO_OK;
   double share = (double) finder->ran_ns / (double) finder->work_ns;
@@ -115,14 +110,6 @@ find_idle (struct rd_finder *finder)
     rd_format_ns (finder->ran_ns).text, rd_format_percent (share, 1).text,
     finder->ncpus ? rd_format_count (finder->ncpus, "CPU", "CPUs").text
                   : "CPUs");
-}
-
-enum radio_status
-rd_find_process (struct rd_finder *finder)
-{
-  RD_TRY (find_failure (finder));
-  RD_TRY (find_failures (finder));
-  return find_idle (finder);
 }
 
 /*------------------------------------------------------------------------

@@ -195,29 +195,23 @@ find_errors (struct rd_finder *finder)
  * Cold and warm
  *----------------------------------------------------------------------*/
 
-/* Calls that read files, which counted what they fetched, or those above
- * them did. */
-static bool
-reads_files (const struct rd_finder *finder, size_t i)
-{
-  const struct radio_profile *profile = finder->profile;
-  if (rd_category_of (finder, i) != RD_DISK)
-    return false;
-  size_t above = profile->nodes.at[i].parent;
-  const char *name = rd_count_fetched.name;
-  return radio_profile_counter (profile, i, name, true) > 0
-         || (above != RADIO_NO_PARENT
-             && radio_profile_counter (profile, above, name, false) > 0);
-}
-
 static enum radio_status
 find_cold (struct rd_finder *finder)
 {
+  const struct radio_profile *profile = finder->profile;
+  const char *fetched = rd_count_fetched.name;
   struct rd_category_times disk = { .most = RADIO_NO_PARENT };
-  for (size_t i = 0; i < finder->profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &finder->profile->nodes.at[i];
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
     uint64_t both = rd_sum (node->work_ns, node->wait_ns);
-    if (both == 0 || !reads_files (finder, i))
+    if (both == 0 || rd_category_of (finder, i) != RD_DISK)
+      continue;
+    /* Calls that read files counted what they fetched, or those above them
+     * did. */
+    if (radio_profile_counter (profile, i, fetched, true) == 0
+        && (node->parent == RADIO_NO_PARENT
+            || radio_profile_counter (profile, node->parent, fetched,
+                                      false) == 0))
       continue;
     disk.work_ns = rd_sum (disk.work_ns, node->work_ns);
     disk.wait_ns = rd_sum (disk.wait_ns, node->wait_ns);

@@ -40,30 +40,24 @@ rd_span_ids_find (const struct rd_span_ids *ids,
   return slot ? *slot : RD_NO_INDEX;
 }
 
-/* Ids are mostly 1 to n: a slot for each takes less room than hashing does,
- * and neighbours stay neighbours.  For other ids, a hash table with at
- * most half of its slots taken. */
-static size_t
-choose_slots (const struct radio_profile *profile, bool *is_direct)
-{
-  size_t n = profile->spans.n, nslots = 16;
-  uint32_t largest = 0;
-  for (size_t i = 0; i < profile->spans.n; i++)
-    if (profile->spans.at[i].id > largest)
-      largest = profile->spans.at[i].id;
-  *is_direct = largest / 2 <= n;
-  if (*is_direct)
-    return (size_t) largest + 1;
-  while (nslots < 2 * n)
-    nslots *= 2;
-  return nslots;
-}
-
 enum radio_status
 rd_span_ids_make (const struct radio_profile *profile,
                   struct rd_span_ids *ids)
 {
-  size_t nslots = choose_slots (profile, &ids->is_direct);
+  /* Ids are mostly 1 to n: a slot for each takes less room than hashing does,
+   * and neighbours stay neighbours.  For other ids, a hash table with at
+   * most half of its slots taken. */
+  size_t nslots = 16;
+  uint32_t largest = 0;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    if (profile->spans.at[i].id > largest)
+      largest = profile->spans.at[i].id;
+  ids->is_direct = largest / 2 <= profile->spans.n;
+  if (ids->is_direct)
+    nslots = (size_t) largest + 1;
+  while (!ids->is_direct && nslots < 2 * profile->spans.n)
+    nslots *= 2;
+
   ids->slots = malloc (nslots * sizeof *ids->slots);
   if (ids->slots == NULL)
     return rd_fail_memory (nslots * sizeof *ids->slots);

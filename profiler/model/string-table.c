@@ -68,26 +68,19 @@ rd_string_table_seed (const struct rd_string_table *texts)
  * Cleaning
  *----------------------------------------------------------------------*/
 
-/* The length of the character at text; 0 if it is invalid or a control
- * character. */
-static size_t
-good_character (const char *text)
-{
-  const unsigned char *p = (const unsigned char *) text;
-  if (p[0] < 0x80)
-    return p[0] >= 0x20 && p[0] != 0x7f;
-  return p[0] == 0xc2 && p[1] < 0xa0 ? 0 : rd_utf8_nbytes (text);
-}
-
 /* The next clean character of *text as bytes, with their number; 0 at the
- * end. */
+ * end.  Invalid ones and control characters are replaced. */
 static size_t
 next_character (const char **text, const char **bytes)
 {
   const unsigned char *p = (const unsigned char *) *text;
   if (*p == '\0')
     return 0;
-  size_t n = good_character (*text);
+  size_t n;
+  if (p[0] < 0x80)
+    n = p[0] >= 0x20 && p[0] != 0x7f;
+  else
+    n = p[0] == 0xc2 && p[1] < 0xa0 ? 0 : rd_utf8_nbytes (*text);
   *bytes = n > 0 ? *text : "\xef\xbf\xbd";
   *text += n > 0 ? n : (p[0] == 0xc2 && (p[1] & 0xc0) == 0x80 ? 2 : 1);
   return n > 0 ? n : 3;
@@ -160,13 +153,13 @@ grow_table (struct rd_string_table *texts)
   return true;
 }
 
-/* Memory for nbytes of text, or NULL. */
-static char *
-take_bytes (struct rd_string_table *texts, size_t nbytes)
+/* A text's clean copy, of nbytes, in the newest block or a new one. */
+static const char *
+copy_clean (struct rd_string_table *texts, const char *text, size_t nbytes)
 {
   struct rd_text_block *block = texts->blocks;
-  if (block == NULL || block->capacity - block->nbytes < nbytes) {
-    size_t capacity = nbytes > BLOCK_NBYTES ? nbytes : BLOCK_NBYTES;
+  if (block == NULL || block->capacity - block->nbytes < nbytes + 1) {
+    size_t capacity = nbytes + 1 > BLOCK_NBYTES ? nbytes + 1 : BLOCK_NBYTES;
     block = malloc (sizeof *block + capacity);
     if (block == NULL)
       return NULL;
@@ -175,18 +168,8 @@ take_bytes (struct rd_string_table *texts, size_t nbytes)
     block->next = texts->blocks;
     texts->blocks = block;
   }
-  char *bytes = block->text + block->nbytes;
-  block->nbytes += nbytes;
-  return bytes;
-}
 
-static const char *
-copy_clean (struct rd_string_table *texts, const char *text, size_t nbytes)
-{
-  char *copy = take_bytes (texts, nbytes + 1);
-  if (copy == NULL)
-    return NULL;
-  char *to = copy;
+  char *copy = block->text + block->nbytes, *to = copy;
   const char *bytes;
   size_t n;
   while ((n = next_character (&text, &bytes)) > 0) {
@@ -194,6 +177,7 @@ copy_clean (struct rd_string_table *texts, const char *text, size_t nbytes)
     to += n;
   }
   *to = '\0';
+  block->nbytes += nbytes + 1;
   return copy;
 }
 

@@ -102,12 +102,6 @@ join_values (struct radio_profile *profile)
   profile->values.n = n;
 }
 
-static bool
-is_nothing (const struct radio_profile_share *share)
-{
-  return share->calls == 0 && share->total_ns == 0 && share->self_ns == 0;
-}
-
 static void
 add_share (struct radio_profile_share *to,
            const struct radio_profile_share *from)
@@ -124,7 +118,8 @@ join_shares (struct radio_profile *profile)
   size_t n = 0;
   for (size_t i = 0; i < profile->shares.n; i++) {
     struct rd_part_share share = { at[i].node, at[i].part, { 0 } };
-    if (is_nothing (&at[i].share))
+    if (at[i].share.calls == 0 && at[i].share.total_ns == 0
+        && at[i].share.self_ns == 0)
       continue;
     if (n > 0 && share_key (&at[n - 1]) == share_key (&at[i])) {
       add_share (&at[n - 1].share, &at[i].share);
