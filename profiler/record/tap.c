@@ -65,61 +65,22 @@ itt_begin (const struct radio_site *site)
   __itt_task_begin (itt_domain, __itt_null, __itt_null, itt_handle (site));
 }
 
-static void
-itt_end (void)
-{
-  __itt_task_end (itt_domain);
-}
+#define ITT_BEGIN(site) itt_begin (site)
+#define ITT_END() __itt_task_end (itt_domain)
 #else
-static inline void
-itt_begin (const struct radio_site *site)
-{
-  (void) site;
-}
-
-static inline void
-itt_end (void)
-{
-}
+#define ITT_BEGIN(site) ((void) (site))
+#define ITT_END() ((void) 0)
 #endif
 
 #ifdef RD_WITH_NVTX
 #include <nvtx3/nvToolsExt.h>
-
-static void
-nvtx_begin (const struct radio_site *site)
-{
-  nvtxRangePushA (site->name);
-}
-
-static void
-nvtx_end (void)
-{
-  nvtxRangePop ();
-}
-
-static void
-nvtx_instant (const struct radio_site *site)
-{
-  nvtxMarkA (site->name);
-}
+#define NVTX_BEGIN(site) nvtxRangePushA ((site)->name)
+#define NVTX_END() nvtxRangePop ()
+#define NVTX_INSTANT(site) nvtxMarkA ((site)->name)
 #else
-static inline void
-nvtx_begin (const struct radio_site *site)
-{
-  (void) site;
-}
-
-static inline void
-nvtx_end (void)
-{
-}
-
-static inline void
-nvtx_instant (const struct radio_site *site)
-{
-  (void) site;
-}
+#define NVTX_BEGIN(site) ((void) (site))
+#define NVTX_END() ((void) 0)
+#define NVTX_INSTANT(site) ((void) (site))
 #endif
 
 /*------------------------------------------------------------------------
@@ -131,8 +92,8 @@ rd_tap_begin (const struct radio_site *site)
 {
   rd_this_thread.is_in_tap = true;
   PROBE (scope__begin, site);
-  itt_begin (site);
-  nvtx_begin (site);
+  ITT_BEGIN (site);
+  NVTX_BEGIN (site);
   rd_this_thread.is_in_tap = false;
 }
 
@@ -141,8 +102,8 @@ rd_tap_end (const struct rd_tap_ends *ends)
 {
   rd_this_thread.is_in_tap = true;
   for (size_t i = 0; i < ends->n; i++) {
-    nvtx_end ();
-    itt_end ();
+    NVTX_END ();
+    ITT_END ();
     PROBE (scope__end, ends->sites[i]);
   }
   rd_this_thread.is_in_tap = false;
@@ -153,6 +114,6 @@ rd_tap_instant (const struct radio_site *site)
 {
   rd_this_thread.is_in_tap = true;
   PROBE (scope__instant, site);
-  nvtx_instant (site);
+  NVTX_INSTANT (site);
   rd_this_thread.is_in_tap = false;
 }
