@@ -104,26 +104,6 @@ expand_path (const char *pattern, char **path)
   return RADIO_OK;
 }
 
-/* Reads a number of spans; 0 means the tree alone. */
-static enum radio_status
-read_spans (struct radio_recorder_options *options)
-{
-  const char *text = get_variable ("RADIO_PROFILE_SPANS");
-  uint64_t value = 0;
-  if (text == NULL)
-    return RADIO_OK;
-  for (const char *p = text; *p != '\0' && value <= UINT32_MAX; p++)
-    value = *p >= '0' && *p <= '9' ? 10 * value + (uint64_t) (*p - '0')
-                                   : UINT64_MAX;
-  if (value > UINT32_MAX)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "RADIO_PROFILE_SPANS is \"%s\", not a number of 0 to"
-                    " 2^32 - 1", text);
-  options->max_spans = (size_t) value;
-  options->tree_only = value == 0;
-  return RADIO_OK;
-}
-
 /* Reads a key, all bytes of a file; it may not be empty. */
 static enum radio_status
 read_key (const char *path, struct rd_buffer *key)
@@ -158,7 +138,21 @@ read_environment (struct request *request)
     = radio_profile_format_of (pattern, &request->write.format);
   if (status != RADIO_OK)
     return rd_fail_in (status, "RADIO_PROFILE");
-  RD_TRY (read_spans (&request->record));
+
+  /* A number of spans; 0 means the tree alone. */
+  const char *spans = get_variable ("RADIO_PROFILE_SPANS");
+  uint64_t nspans = 0;
+  for (const char *p = spans ? spans : ""; *p != '\0' && nspans <= UINT32_MAX;
+       p++)
+    nspans = *p >= '0' && *p <= '9' ? 10 * nspans + (uint64_t) (*p - '0')
+                                    : UINT64_MAX;
+  if (nspans > UINT32_MAX)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "RADIO_PROFILE_SPANS is \"%s\", not a number of 0 to"
+                    " 2^32 - 1", spans);
+  request->record.max_spans = (size_t) nspans;
+  request->record.tree_only = spans != NULL && nspans == 0;
+
   const char *key_path = get_variable ("RADIO_PROFILE_REDACT_KEY");
   if (key_path)
     RD_TRY (read_key (key_path, &request->key));
@@ -334,18 +328,6 @@ write_at_exit (void)
   unblock_signals (&blocked);
 }
 
-/* In a child of fork a thread of the parent may hold the mutex: so the child
- * initialises it again. */
-static void
-own_mutex (void)
-{
-  pid_t pid = getpid (), owner = atomic_load (&recording.mutex_pid);
-  if (owner != pid
-      && atomic_compare_exchange_strong (&recording.mutex_pid, &owner, pid)
-      && owner != 0)
-    pthread_mutex_init (&recording.mutex, NULL);
-}
-
 enum radio_status
 radio_profile_from_env (void)
 {
@@ -353,7 +335,14 @@ radio_profile_from_env (void)
   RD_TRY (read_environment (&request));
   if (request.path == NULL)
     return RADIO_OK;
-  own_mutex ();
+
+  /* In a child of fork a thread of the parent may hold the mutex: so the child
+   * initialises it again. */
+  pid_t pid = getpid (), owner = atomic_load (&recording.mutex_pid);
+  if (owner != pid
+      && atomic_compare_exchange_strong (&recording.mutex_pid, &owner, pid)
+      && owner != 0)
+    pthread_mutex_init (&recording.mutex, NULL);
   RD_LOCK_SCOPE (&recording.mutex);
   if (recording.recorder != NULL && is_own_process ())
     return RADIO_OK;
