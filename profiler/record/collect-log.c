@@ -60,32 +60,26 @@ find_id_slot (const struct rd_id_table *table, uint64_t sequence)
   return &table->slots[i];
 }
 
-static enum radio_status
-grow_ids (struct rd_id_table *table)
-{
-  struct rd_id_table larger = {
-    .nslots = table->nslots ? 4 * table->nslots : 256, .n = table->n
-  };
-  larger.slots = calloc (larger.nslots, sizeof *larger.slots);
-  if (!larger.slots)
-    return rd_fail_memory (larger.nslots * sizeof *larger.slots);
-  for (size_t i = 0; i < table->nslots; i++) {
-    const struct rd_id_slot *slot = &table->slots[i];
-    if (slot->id != 0)
-      *find_id_slot (&larger, slot->sequence) = *slot;
-  }
-  free (table->slots);
-  *table = larger;
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_ids_give (struct rd_ids *ids, uint32_t writer, uint64_t sequence,
              uint32_t *id)
 {
   struct rd_id_table *table = &ids->tables[writer];
-  if (2 * (table->n + 1) > table->nslots)
-    RD_TRY (grow_ids (table));
+  if (2 * (table->n + 1) > table->nslots) {
+    struct rd_id_table larger = {
+      .nslots = table->nslots ? 4 * table->nslots : 256, .n = table->n
+    };
+    larger.slots = calloc (larger.nslots, sizeof *larger.slots);
+    if (!larger.slots)
+      return rd_fail_memory (larger.nslots * sizeof *larger.slots);
+    for (size_t i = 0; i < table->nslots; i++) {
+      const struct rd_id_slot *old = &table->slots[i];
+      if (old->id != 0)
+        *find_id_slot (&larger, old->sequence) = *old;
+    }
+    free (table->slots);
+    *table = larger;
+  }
   struct rd_id_slot *slot = find_id_slot (table, sequence);
   if (slot->id == 0) {
     *slot = (struct rd_id_slot) { sequence, ++ids->n };
@@ -113,24 +107,6 @@ struct log_walk {
   const uint32_t *lanes;      /* of the writer's sessions; NULL: requests */
 };
 
-/* The lane of the last session that began before the span. */
-static uint32_t
-lane_of (const struct log_walk *walk, uint64_t sequence)
-{
-  const struct rd_session *sessions = walk->writer->sessions.at;
-  size_t low = 0, high = walk->writer->sessions.n;
-  if (!walk->lanes || high == 0)
-    return RD_NO_INDEX;
-  while (high - low > 1) {
-    size_t middle = low + (high - low) / 2;
-    if (sessions[middle].first <= sequence)
-      low = middle;
-    else
-      high = middle;
-  }
-  return walk->lanes[low];
-}
-
 static enum radio_status
 add_span (struct log_walk *walk, const struct rd_log_span *span)
 {
@@ -140,6 +116,22 @@ add_span (struct log_walk *walk, const struct rd_log_span *span)
   const struct rd_node *node = walk->writer->nodes[rd_span_node (span)];
   if (node->folded)
     return RADIO_OK;
+
+  /* The lane of the last session that began before the span. */
+  const struct rd_session *sessions = walk->writer->sessions.at;
+  size_t low = 0, high = walk->writer->sessions.n;
+  uint32_t lane = RD_NO_INDEX;
+  if (walk->lanes && high > 0) {
+    while (high - low > 1) {
+      size_t middle = low + (high - low) / 2;
+      if (sessions[middle].first <= rd_span_sequence (span))
+        low = middle;
+      else
+        high = middle;
+    }
+    lane = walk->lanes[low];
+  }
+
   uint64_t begin = rd_collect_time (collection, span->begin);
   uint64_t end = rd_collect_time (collection, span->begin
                                               + rd_span_duration (span));
@@ -155,7 +147,7 @@ add_span (struct log_walk *walk, const struct rd_log_span *span)
     .wait_ns = rd_rate_ns (rate, extra->wait),
     .id = (uint32_t) (collection->profile->spans.n + 1),
     .node = node->index,
-    .lane = lane_of (walk, rd_span_sequence (span)),
+    .lane = lane,
     .flags = (extra->flags & RD_LOG_OPEN ? RD_SPAN_OPEN : 0)
              | (extra->flags & RD_LOG_LATE ? RD_SPAN_LATE : 0),
     .nbytes = extra->nbytes,
@@ -222,52 +214,13 @@ compare_texts (const void *a, const void *b)
   return by ? by : (y > x) - (y < x);
 }
 
-/* Ids up to the number of spans are of logged spans, in order. */
-static enum radio_status
-add_text (struct rd_collection *collection, uint32_t writer,
-          const struct rd_log_text *text)
-{
-  struct radio_profile *profile = collection->profile;
-  uint32_t id = rd_ids_find (&collection->ids, writer, text->sequence);
-  if (id == 0 || id > profile->spans.n)
-    return RADIO_OK;
-  struct rd_note note = {
-    .span = id,
-    .node = profile->spans.at[id - 1].node,
-    .key = (char *) text->key,
-    .value = text->value->at,
-    .is_name = text->kind == RADIO_TEXT_NAME,
-  };
-  return rd_profile_add_note (profile, &note);
-}
-
-/* Copies the texts in the extras of spans, which got them at their ends. */
-static size_t
-copy_own_texts (const struct rd_writer_state *writer, struct rd_log_text *to)
-{
-  size_t n = 0;
-  for (const struct rd_chunk *c = writer->log.first; c; c = c->next)
-    for (size_t i = 0; i < c->nslots;) {
-      const struct rd_log_span *span = &c->slots[i].span;
-      const struct rd_log_extra *extra = rd_span_extra (span);
-      if (extra->flags & RD_LOG_TEXT && n < writer->texts.nown)
-        to[n++] = (struct rd_log_text) {
-          .sequence = rd_span_sequence (span),
-          .kind = RADIO_TEXT_NAME,
-          .key = extra->text->own_key,
-          .value = (struct rd_text_value *) extra->text,
-        };
-      i += rd_span_nslots (span);
-    }
-  return n;
-}
-
 /* Adds a writer's texts: all of them in the order in which spans got them,
  * then sorted, and the first of each span and key. */
 static enum radio_status
 collect_texts (struct rd_collection *collection,
                const struct rd_writer_state *writer)
 {
+  struct radio_profile *profile = collection->profile;
   size_t n = writer->texts.n, capacity = n + writer->texts.nown;
   if (capacity == 0)
     return RADIO_OK;
@@ -279,14 +232,44 @@ collect_texts (struct rd_collection *collection,
     return rd_fail_memory (capacity * sizeof *copies);
   if (n > 0)
     memcpy (copies, writer->texts.at, n * sizeof *copies);
-  n += copy_own_texts (writer, copies + n);
+
+  /* The texts in the extras of spans, which got them at their ends. */
+  for (const struct rd_chunk *c = writer->log.first; c; c = c->next)
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      const struct rd_log_extra *extra = rd_span_extra (span);
+      if (extra->flags & RD_LOG_TEXT && n < capacity)
+        copies[n++] = (struct rd_log_text) {
+          .sequence = rd_span_sequence (span),
+          .kind = RADIO_TEXT_NAME,
+          .key = extra->text->own_key,
+          .value = (struct rd_text_value *) extra->text,
+        };
+      i += rd_span_nslots (span);
+    }
+
   for (size_t i = 0; i < n; i++)
     texts[i] = &copies[i];
   qsort (texts, n, sizeof *texts, compare_texts);
-  for (size_t i = 0; i < n; i++)
-    if (i == 0 || texts[i - 1]->sequence != texts[i]->sequence
-        || strcmp (texts[i - 1]->key, texts[i]->key) != 0)
-      RD_TRY (add_text (collection, writer->number, texts[i]));
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_log_text *text = texts[i];
+    if (i > 0 && texts[i - 1]->sequence == text->sequence
+        && strcmp (texts[i - 1]->key, text->key) == 0)
+      continue;
+    /* Ids up to the number of spans are of logged spans, in order. */
+    uint32_t id = rd_ids_find (&collection->ids, writer->number,
+                               text->sequence);
+    if (id == 0 || id > profile->spans.n)
+      continue;
+    struct rd_note note = {
+      .span = id,
+      .node = profile->spans.at[id - 1].node,
+      .key = (char *) text->key,
+      .value = text->value->at,
+      .is_name = text->kind == RADIO_TEXT_NAME,
+    };
+    RD_TRY (rd_profile_add_note (profile, &note));
+  }
   return RADIO_OK;
 }
 
@@ -301,28 +284,6 @@ struct node_note {
   const struct rd_text_note *note;
 };
 
-struct node_notes {
-  struct node_note *at;
-  size_t n, capacity;
-};
-
-/* Lists the notes of a writer's nodes, but for stand-ins and folded ones,
- * which the profile does not have. */
-static enum radio_status
-list_notes (struct node_notes *notes, const struct rd_writer_state *writer)
-{
-  for (size_t i = 0; i < writer->nnodes; i++) {
-    const struct rd_node *node = writer->nodes[i];
-    if (!node->site || node->folded)
-      continue;
-    for (unsigned j = 0; j < node->nnotes; j++) {
-      struct node_note note = { node->index, notes->n, &node->notes[j] };
-      RD_TRY (rd_vector_append (notes, note));
-    }
-  }
-  return RADIO_OK;
-}
-
 static int
 compare_notes (const void *a, const void *b)
 {
@@ -332,84 +293,82 @@ compare_notes (const void *a, const void *b)
   return by ? by : rd_compare_u64 (x->position, y->position);
 }
 
-/* Joins the notes of one node and key, which the threads had, and adds
- * them. */
+/* Joins the notes of one node and key, which the threads had.  Stand-ins and
+ * folded nodes are not in the profile. */
 static enum radio_status
-add_notes (struct radio_profile *profile, struct node_notes *notes)
+collect_node_notes (struct rd_collection *collection)
 {
-  if (notes->n > 1)
-    qsort (notes->at, notes->n, sizeof *notes->at, compare_notes);
-  for (size_t i = 0; i < notes->n;) {
-    const struct node_note *first = &notes->at[i];
+  const struct radio_recorder *recorder = collection->recorder;
+  size_t n = 0, capacity = 0;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    for (size_t j = 0; j < writer->nnodes; j++)
+      capacity += writer->nodes[j]->nnotes;
+  }
+  RD_FREE_PLAIN void *memory = NULL;
+  RD_TRY (rd_new_array (capacity, sizeof (struct node_note), &memory));
+  struct node_note *notes = memory;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    for (size_t j = 0; j < writer->nnodes; j++) {
+      const struct rd_node *node = writer->nodes[j];
+      if (!node->site || node->folded)
+        continue;
+      for (unsigned k = 0; k < node->nnotes; k++, n++)
+        notes[n] = (struct node_note) { node->index, n, &node->notes[k] };
+    }
+  }
+  if (n > 1)
+    qsort (notes, n, sizeof *notes, compare_notes);
+
+  for (size_t i = 0; i < n;) {
+    const struct node_note *first = &notes[i];
     struct rd_note joined = {
       .node = first->node,
       .key = (char *) first->note->key,
       .value = first->note->value,
     };
-    for (; i < notes->n && notes->at[i].node == first->node
-           && strcmp (notes->at[i].note->key, joined.key) == 0; i++) {
-      const struct rd_text_note *note = notes->at[i].note;
+    for (; i < n && notes[i].node == first->node
+           && strcmp (notes[i].note->key, joined.key) == 0; i++) {
+      const struct rd_text_note *note = notes[i].note;
       joined.is_name |= note->kind == RADIO_TEXT_NAME;
       joined.varies |= note->varies
                        || strcmp (note->value, joined.value) != 0;
     }
-    RD_TRY (rd_profile_add_note (profile, &joined));
+    RD_TRY (rd_profile_add_note (collection->profile, &joined));
   }
   return RADIO_OK;
-}
-
-static enum radio_status
-collect_node_notes (struct rd_collection *collection)
-{
-  const struct radio_recorder *recorder = collection->recorder;
-  struct node_notes notes = { .at = NULL };
-  enum radio_status status = RADIO_OK;
-  for (size_t i = 0; i < recorder->synced.writers.n && status == RADIO_OK;
-       i++)
-    status = list_notes (&notes, recorder->synced.writers.at[i]);
-  if (status == RADIO_OK)
-    status = add_notes (collection->profile, &notes);
-  free (notes.at);
-  return status;
-}
-
-/*------------------------------------------------------------------------
- * Samples of gauges
- *----------------------------------------------------------------------*/
-
-static enum radio_status
-add_sample (struct rd_collection *collection,
-            const struct rd_log_sample *sample)
-{
-  struct rd_sample new = {
-    .time_ns = rd_collect_time (collection, sample->time),
-    .value = sample->value,
-  };
-  if (!rd_profile_has_room (collection->profile,
-                            &collection->profile->gauges,
-                            sample->gauge->name)) {
-    collection->nsamples_lost++;
-    return RADIO_OK;
-  }
-  RD_TRY (rd_profile_add_gauge (collection->profile, sample->gauge->name,
-                                sample->gauge->unit, &new.gauge));
-  return rd_profile_add_sample (collection->profile, &new);
 }
 
 enum radio_status
 rd_collect_log (struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
+  struct radio_profile *profile = collection->profile;
   RD_TRY (walk_logs (collection, give_id));
   RD_TRY (walk_logs (collection, add_span));
   for (size_t i = 0; i < recorder->synced.writers.n; i++)
     RD_TRY (collect_texts (collection, recorder->synced.writers.at[i]));
   RD_TRY (collect_node_notes (collection));
+
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_samples *samples
       = &recorder->synced.writers.at[i]->samples;
-    for (size_t j = 0; j < samples->n; j++)
-      RD_TRY (add_sample (collection, &samples->at[j]));
+    for (size_t j = 0; j < samples->n; j++) {
+      const struct rd_log_sample *sample = &samples->at[j];
+      const struct radio_counter *gauge = sample->gauge;
+      struct rd_sample new = {
+        .time_ns = rd_collect_time (collection, sample->time),
+        .value = sample->value,
+      };
+      if (!rd_profile_has_room (profile, &profile->gauges, gauge->name)) {
+        collection->nsamples_lost++;
+        continue;
+      }
+      RD_TRY (rd_profile_add_gauge (profile, gauge->name, gauge->unit,
+                                    &new.gauge));
+      RD_TRY (rd_profile_add_sample (profile, &new));
+    }
   }
   return RADIO_OK;
 }

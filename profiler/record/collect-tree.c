@@ -35,47 +35,42 @@ parent_of (const struct rd_node *node)
   return parent;
 }
 
-/* Finds or adds the profile's node for one whose parent has its index.  Nodes
- * deeper than a profile has room for are folded: chains of handoffs may be of
- * any length. */
-static enum radio_status
-set_index (struct radio_profile *profile, struct rd_node *node)
-{
-  const struct rd_node *parent = parent_of (node);
-  const struct radio_site *site = node->site;
-  uint32_t parent_index = parent ? parent->index : RD_NO_INDEX;
-  if (parent && profile->nodes.at[parent_index].depth
-                == RD_MAX_NODE_DEPTH - 1) {
-    node->index = parent_index;
-    node->folded = true;
-    return RADIO_OK;
-  }
-  node->index = rd_profile_find_node (profile, parent_index, site->name,
-                                      site->category, node->edge);
-  if (node->index != RD_NO_INDEX)
-    return RADIO_OK;
-  struct radio_profile_node new = {
-    .name = site->name,
-    .category = site->category,
-    .function = site->function,
-    .file = site->file,
-    .line = site->line,
-    .parent = parent ? parent_index : RADIO_NO_PARENT,
-    .edge = node->edge,
-    .min_ns = UINT64_MAX,
-  };
-  return rd_profile_add_node (profile, &new, &node->index);
-}
-
-/* Sets the indexes of a node and its ancestors. */
+/* Sets the indexes of a node and its ancestors: finds or adds the profile's
+ * node for each, once its parent has one.  Nodes deeper than a profile has
+ * room for are folded: chains of handoffs may be of any length. */
 static enum radio_status
 set_path_indexes (struct radio_profile *profile, struct node_path *path,
                   struct rd_node *node)
 {
   for (; node && node->index == RD_NO_INDEX; node = parent_of (node))
     RD_TRY (rd_vector_append (path, node));
-  while (path->n > 0)
-    RD_TRY (set_index (profile, path->at[--path->n]));
+  while (path->n > 0) {
+    node = path->at[--path->n];
+    const struct rd_node *parent = parent_of (node);
+    const struct radio_site *site = node->site;
+    uint32_t parent_index = parent ? parent->index : RD_NO_INDEX;
+    if (parent && profile->nodes.at[parent_index].depth
+                  == RD_MAX_NODE_DEPTH - 1) {
+      node->index = parent_index;
+      node->folded = true;
+      continue;
+    }
+    node->index = rd_profile_find_node (profile, parent_index, site->name,
+                                        site->category, node->edge);
+    if (node->index != RD_NO_INDEX)
+      continue;
+    struct radio_profile_node new = {
+      .name = site->name,
+      .category = site->category,
+      .function = site->function,
+      .file = site->file,
+      .line = site->line,
+      .parent = parent ? parent_index : RADIO_NO_PARENT,
+      .edge = node->edge,
+      .min_ns = UINT64_MAX,
+    };
+    RD_TRY (rd_profile_add_node (profile, &new, &node->index));
+  }
   return RADIO_OK;
 }
 
@@ -83,35 +78,13 @@ set_path_indexes (struct radio_profile *profile, struct node_path *path,
  * Figures, in ticks
  *----------------------------------------------------------------------*/
 
-/* Adds counters: the first ones, if there are more than a profile may
- * have. */
-static enum radio_status
-add_counters (struct rd_collection *collection, const struct rd_node *node)
-{
-  struct radio_profile *profile = collection->profile;
-  for (unsigned i = 0; i < node->ntallies; i++) {
-    const struct rd_tally *tally = &node->tallies[i];
-    uint32_t counter;
-    if (!rd_profile_has_room (profile, &profile->counters,
-                              tally->counter->name)) {
-      collection->nvalues_lost++;
-      continue;
-    }
-    RD_TRY (rd_profile_add_counter (profile, tally->counter->name,
-                                    tally->counter->unit, &counter));
-    RD_TRY (rd_profile_add_value (profile, node->index, counter,
-                                  tally->value));
-  }
-  return RADIO_OK;
-}
-
 static enum radio_status
 add_figures (struct rd_collection *collection,
              const struct rd_writer_state *writer,
              const struct rd_node *node)
 {
-  struct radio_profile_node *to
-    = &collection->profile->nodes.at[node->index];
+  struct radio_profile *profile = collection->profile;
+  struct radio_profile_node *to = &profile->nodes.at[node->index];
   if (!node->folded) {        /* a folded node's runs are not its parent's */
     to->calls += node->calls;
     to->total_ns += node->total;
@@ -138,7 +111,22 @@ add_figures (struct rd_collection *collection,
     to->alloc_live_nbytes += live > 0 ? (uint64_t) live : 0;
     to->alloc_peak_nbytes += peak > 0 ? (uint64_t) peak : 0;
   }
-  return add_counters (collection, node);
+
+  /* The first counters, if there are more than a profile may have. */
+  for (unsigned i = 0; i < node->ntallies; i++) {
+    const struct rd_tally *tally = &node->tallies[i];
+    uint32_t counter;
+    if (!rd_profile_has_room (profile, &profile->counters,
+                              tally->counter->name)) {
+      collection->nvalues_lost++;
+      continue;
+    }
+    RD_TRY (rd_profile_add_counter (profile, tally->counter->name,
+                                    tally->counter->unit, &counter));
+    RD_TRY (rd_profile_add_value (profile, node->index, counter,
+                                  tally->value));
+  }
+  return RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -155,28 +143,6 @@ static uint64_t
 length_ns (const struct rd_rate *rate, uint64_t from, uint64_t to)
 {
   return to > from ? rd_rate_ns (rate, to) - rd_rate_ns (rate, from) : 0;
-}
-
-static void
-convert_node (struct radio_profile_node *node, const struct layout *layout,
-         const struct rd_rate *rate)
-{
-  uint64_t begin = layout->begin, end = begin + node->total_ns;
-  uint64_t waited = layout->next + node->wait_ns;
-  uint64_t worked = waited + node->work_ns;
-  uint64_t self = rd_min_u64 (node->self_ns, node->total_ns);
-  node->total_ns = length_ns (rate, begin, end);
-  node->self_ns = length_ns (rate, end - self, end);
-  node->wait_ns = length_ns (rate, layout->next, waited);
-  node->work_ns = length_ns (rate, waited, worked);
-  node->queue_ns = rd_rate_ns (rate, node->queue_ns);
-  /* Those of a single run are the total, with its rounding. */
-  if (node->calls == 1)
-    node->min_ns = node->max_ns = node->total_ns;
-  else {
-    node->min_ns = node->calls ? rd_rate_ns (rate, node->min_ns) : 0;
-    node->max_ns = rd_rate_ns (rate, node->max_ns);
-  }
 }
 
 /* Children come after their parents in the profile: all children of a node
@@ -198,8 +164,25 @@ convert_nodes (struct radio_profile *profile, const struct rd_rate *rate)
     }
     layouts[i].next = layouts[i].begin;
   }
-  for (size_t i = 0; i < n; i++)
-    convert_node (&profile->nodes.at[i], &layouts[i], rate);
+  for (size_t i = 0; i < n; i++) {
+    struct radio_profile_node *node = &profile->nodes.at[i];
+    uint64_t begin = layouts[i].begin, end = begin + node->total_ns;
+    uint64_t waited = layouts[i].next + node->wait_ns;
+    uint64_t worked = waited + node->work_ns;
+    uint64_t self = rd_min_u64 (node->self_ns, node->total_ns);
+    node->total_ns = length_ns (rate, begin, end);
+    node->self_ns = length_ns (rate, end - self, end);
+    node->wait_ns = length_ns (rate, layouts[i].next, waited);
+    node->work_ns = length_ns (rate, waited, worked);
+    node->queue_ns = rd_rate_ns (rate, node->queue_ns);
+    /* Those of a single run are the total, with its rounding. */
+    if (node->calls == 1)
+      node->min_ns = node->max_ns = node->total_ns;
+    else {
+      node->min_ns = node->calls ? rd_rate_ns (rate, node->min_ns) : 0;
+      node->max_ns = rd_rate_ns (rate, node->max_ns);
+    }
+  }
   free (layouts);
   return RADIO_OK;
 }

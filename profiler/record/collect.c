@@ -57,27 +57,30 @@ set_times (struct rd_collection *collection)
  * Lanes: one for each thread and name
  *----------------------------------------------------------------------*/
 
-/* A thread without a name of its own has the process's, of which the system
- * keeps 15 bytes. */
-static const char *
-session_name (const struct rd_session *session, const char *program)
+static enum radio_status
+set_string (struct radio_profile *profile, const char *text,
+            const char **string)
 {
-  if (session->is_named)
-    return session->name;
-  if (session->os_tid == (uint64_t) getpid ())
-    return "main";
-  bool is_inherited = strncmp (session->name, program, 15) == 0
-                      && strlen (session->name) == strnlen (program, 15);
-  return session->name[0] && !is_inherited ? session->name : "thread";
+  *string = rd_profile_string (profile, text);
+  return *string ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
 /* Sets the lane of a session.  Equal names of one thread are one lane, with
  * any writer. */
 static enum radio_status
 add_lane (struct radio_profile *profile, struct rd_ids *known,
-                 const struct rd_session *session, uint32_t *lane)
+          const struct rd_session *session, uint32_t *lane)
 {
-  const char *name = session_name (session, profile->info.program);
+  /* A thread without a name of its own has the process's, of which the system
+   * keeps 15 bytes. */
+  const char *name = session->name, *program = profile->info.program;
+  bool is_inherited = strncmp (name, program, 15) == 0
+                      && strlen (name) == strnlen (program, 15);
+  if (!session->is_named && session->os_tid == (uint64_t) getpid ())
+    name = "main";
+  else if (!session->is_named && (!*name || is_inherited))
+    name = "thread";
+
   uint32_t id, hash = 2166136261u;
   for (const char *c = name; *c; c++)
     hash = (hash ^ (unsigned char) *c) * 16777619u;
@@ -101,11 +104,29 @@ compare_lanes (const void *a, const void *b)
   return by ? by : (x > y) - (x < y);
 }
 
-/* Numbers the threads that share a name, in the order in which they came:
- * "loader", "loader 2", "loader 3". */
 static enum radio_status
-number_equal_lanes (struct radio_profile *profile)
+collect_lanes (struct rd_collection *collection)
 {
+  const struct radio_recorder *recorder = collection->recorder;
+  struct radio_profile *profile = collection->profile;
+  size_t nsessions = 0;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++)
+    nsessions += recorder->synced.writers.at[i]->sessions.n;
+  collection->lanes = calloc (nsessions ? nsessions : 1,
+                              sizeof *collection->lanes);
+  if (!collection->lanes)
+    return rd_fail_memory (nsessions * sizeof *collection->lanes);
+  RD_IDS_SCOPE struct rd_ids known;
+  RD_TRY (rd_ids_init (&known, 1));
+  uint32_t *next = collection->lanes;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    for (size_t j = 0; j < writer->sessions.n; j++)
+      RD_TRY (add_lane (profile, &known, &writer->sessions.at[j], next++));
+  }
+
+  /* Number the threads that share a name, in the order in which they came:
+   * "loader", "loader 2", "loader 3". */
   size_t n = profile->lanes.n, number = 0;
   const char *name = "";
   RD_FREE_PLAIN struct rd_lane **sorted = calloc (n ? n : 1, sizeof *sorted);
@@ -116,70 +137,20 @@ number_equal_lanes (struct radio_profile *profile)
   qsort (sorted, n, sizeof *sorted, compare_lanes);
   for (size_t i = 0; i < n; i++) {
     struct rd_lane *lane = sorted[i];
+    char numbered[96];
     number = strcmp (name, lane->name) == 0 ? number + 1 : 1;
     name = lane->name;
-    if (number > 1) {
-      char numbered[96];
-      snprintf (numbered, sizeof numbered, "%s %zu", name, number);
-      const char *copy = rd_profile_string (profile, numbered);
-      if (!copy)
-        return rd_fail_memory (strlen (numbered) + 1);
-      lane->name = (char *) copy;
-    }
+    if (number == 1)
+      continue;
+    snprintf (numbered, sizeof numbered, "%s %zu", name, number);
+    RD_TRY (set_string (profile, numbered, &lane->name));
   }
   return RADIO_OK;
 }
 
-static enum radio_status
-collect_lanes (struct rd_collection *collection)
-{
-  const struct radio_recorder *recorder = collection->recorder;
-  size_t n = 0;
-  for (size_t i = 0; i < recorder->synced.writers.n; i++)
-    n += recorder->synced.writers.at[i]->sessions.n;
-  collection->lanes = calloc (n ? n : 1, sizeof *collection->lanes);
-  if (!collection->lanes)
-    return rd_fail_memory (n * sizeof *collection->lanes);
-  RD_IDS_SCOPE struct rd_ids known;
-  RD_TRY (rd_ids_init (&known, 1));
-  uint32_t *lane = collection->lanes;
-  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
-    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    for (size_t j = 0; j < writer->sessions.n; j++)
-      RD_TRY (add_lane (collection->profile, &known,
-                        &writer->sessions.at[j], lane++));
-  }
-  return number_equal_lanes (collection->profile);
-}
-
 /*------------------------------------------------------------------------
- * Names and facts
+ * Facts
  *----------------------------------------------------------------------*/
-
-static enum radio_status
-set_string (struct radio_profile *profile, const char *text,
-            const char **string)
-{
-  *string = rd_profile_string (profile, text);
-  return *string ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
-}
-
-static enum radio_status
-set_names (struct rd_collection *collection)
-{
-  const struct radio_recorder *recorder = collection->recorder;
-  struct radio_profile *profile = collection->profile;
-#ifdef __GLIBC__
-  const char *program = program_invocation_short_name;
-#else
-  const char *program = "";
-#endif
-  RD_TRY (set_string (profile, program, &profile->info.program));
-  RD_TRY (set_string (profile, recorder->title ? recorder->title : program,
-                      &profile->info.title));
-  return set_string (profile, recorder->clock.tsc ? "tsc" : "monotonic",
-                     &profile->info.clock);
-}
 
 /* Facts of 0 are left out. */
 static enum radio_status
@@ -190,45 +161,6 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
     return RADIO_OK;
   snprintf (text, sizeof text, "%" PRIu64, value);
   return rd_profile_add_fact (profile, key, text, false);
-}
-
-/* Adds the command line, with blanks between its arguments, if the system has
- * it. */
-static enum radio_status
-add_command (struct radio_profile *profile)
-{
-  char text[4096];
-  FILE *file = fopen ("/proc/self/cmdline", "re");
-  if (!file)
-    return RADIO_OK;
-  size_t n = fread (text, 1, sizeof text - 1, file);
-  fclose (file);
-  while (n > 0 && text[n - 1] == '\0')
-    n--;
-  for (size_t i = 0; i < n; i++) {
-    if (text[i] == '\0')
-      text[i] = ' ';
-  }
-  text[n] = '\0';
-  return n ? rd_profile_add_fact (profile, "command", text, true) : RADIO_OK;
-}
-
-static enum radio_status
-add_process (const struct radio_recorder *recorder,
-             struct radio_profile *profile)
-{
-  char host[256];
-  if (gethostname (host, sizeof host) == 0) {
-    host[sizeof host - 1] = '\0';
-    RD_TRY (rd_profile_add_fact (profile, "host", host, true));
-  }
-  RD_TRY (add_number (profile, "pid", (uint64_t) getpid ()));
-  long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
-  if (ncpus > 0)
-    RD_TRY (add_number (profile, "ncpus", (uint64_t) ncpus));
-  RD_TRY (add_number (profile, RD_FACT_CPU_NS,
-                      recorder->stop.cpu_ns - recorder->start.cpu_ns));
-  return add_command (profile);
 }
 
 /* Adds the numbers of things that could not be kept. */
@@ -257,40 +189,47 @@ add_losses (const struct rd_collection *collection)
   return add_number (profile, RD_FACT_THREADS, recorder->synced.nrefused);
 }
 
-/* The caller's facts are last, and replace those of the same key. */
 static enum radio_status
 add_facts (struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
-  RD_TRY (add_process (recorder, profile));
+  char host[256], command[4096];
+  if (gethostname (host, sizeof host) == 0) {
+    host[sizeof host - 1] = '\0';
+    RD_TRY (rd_profile_add_fact (profile, "host", host, true));
+  }
+  RD_TRY (add_number (profile, "pid", (uint64_t) getpid ()));
+  long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
+  if (ncpus > 0)
+    RD_TRY (add_number (profile, "ncpus", (uint64_t) ncpus));
+  RD_TRY (add_number (profile, RD_FACT_CPU_NS,
+                      recorder->stop.cpu_ns - recorder->start.cpu_ns));
+
+  /* The command line, with blanks between its arguments, if the system has
+   * it. */
+  FILE *file = fopen ("/proc/self/cmdline", "re");
+  size_t n = file ? fread (command, 1, sizeof command - 1, file) : 0;
+  if (file)
+    fclose (file);
+  while (n > 0 && command[n - 1] == '\0')
+    n--;
+  for (size_t i = 0; i < n; i++)
+    if (command[i] == '\0')
+      command[i] = ' ';
+  command[n] = '\0';
+  if (n > 0)
+    RD_TRY (rd_profile_add_fact (profile, "command", command, true));
+
   RD_TRY (add_losses (collection));
+
+  /* The caller's facts are last, and replace those of the same key. */
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {
     const struct rd_recorder_fact *fact = &recorder->synced.facts.at[i];
     RD_TRY (rd_profile_add_fact (profile, fact->key, fact->value,
                                  fact->kind == RADIO_TEXT_NAME));
   }
   return RADIO_OK;
-}
-
-/* Sets the memory held at the end and at most; counts of allocations are set
- * by the tree. */
-static void
-set_memory (struct rd_collection *collection)
-{
-  const struct rd_account *account = collection->recorder->account;
-  struct radio_profile *profile = collection->profile;
-  if (!account)
-    return;
-  int64_t live = atomic_load_explicit (&account->live, memory_order_relaxed);
-  int64_t peak = atomic_load_explicit (&account->peak, memory_order_relaxed);
-  uint64_t limit = peak > 0 ? (uint64_t) peak : 0;
-  profile->info.alloc_live_nbytes = live > 0 ? (uint64_t) live : 0;
-  profile->info.alloc_peak_nbytes = limit;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    uint64_t *nbytes = &profile->nodes.at[i].alloc_peak_nbytes;
-    *nbytes = rd_min_u64 (*nbytes, limit);
-  }
 }
 
 /*------------------------------------------------------------------------
@@ -300,13 +239,39 @@ set_memory (struct rd_collection *collection)
 static enum radio_status
 collect_all (struct rd_collection *collection)
 {
+  const struct radio_recorder *recorder = collection->recorder;
+  struct radio_profile *profile = collection->profile;
+  struct radio_profile_info *info = &profile->info;
+#ifdef __GLIBC__
+  const char *program = program_invocation_short_name;
+#else
+  const char *program = "";
+#endif
   set_times (collection);
-  RD_TRY (set_names (collection));
+  RD_TRY (set_string (profile, program, &info->program));
+  RD_TRY (set_string (profile, recorder->title ? recorder->title : program,
+                      &info->title));
+  RD_TRY (set_string (profile, recorder->clock.tsc ? "tsc" : "monotonic",
+                      &info->clock));
   RD_TRY (rd_collect_tree (collection));
   RD_TRY (collect_lanes (collection));
   RD_TRY (rd_collect_log (collection));
   RD_TRY (add_facts (collection));
-  set_memory (collection);
+
+  /* The memory held at the end and at most; counts of allocations are set by
+   * the tree. */
+  const struct rd_account *account = recorder->account;
+  if (!account)
+    return RADIO_OK;
+  int64_t live = atomic_load_explicit (&account->live, memory_order_relaxed);
+  int64_t peak = atomic_load_explicit (&account->peak, memory_order_relaxed);
+  uint64_t limit = peak > 0 ? (uint64_t) peak : 0;
+  info->alloc_live_nbytes = live > 0 ? (uint64_t) live : 0;
+  info->alloc_peak_nbytes = limit;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    uint64_t *nbytes = &profile->nodes.at[i].alloc_peak_nbytes;
+    *nbytes = rd_min_u64 (*nbytes, limit);
+  }
   return RADIO_OK;
 }
 

@@ -100,16 +100,6 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
  * End
  *----------------------------------------------------------------------*/
 
-/* A run that ended. */
-struct ended_run {
-  uint64_t duration;
-  uint64_t self;              /* less the union of its children */
-  uint64_t own;               /* less all that its thread did inside */
-  uint64_t children;          /* the part of it inside its children */
-  struct rd_log_extra extra;
-  uint64_t parent;            /* its sequence */
-};
-
 static uint64_t
 subtract (uint64_t a, uint64_t b)
 {
@@ -117,93 +107,31 @@ subtract (uint64_t a, uint64_t b)
 }
 
 /* Waiting time: in a BLOCKING scope, the time when the thread did not run,
- * less the waits of scopes inside. */
+ * less the waits of scopes inside.  own: its duration less all that its
+ * thread did inside. */
 static uint64_t
 wait_of (struct rd_writer_state *writer, struct rd_frame *frame,
-         const struct ended_run *run)
+         uint64_t duration, uint64_t own)
 {
   if (frame->node->kind == RADIO_SCOPE_WAIT)
-    return run->own;
+    return own;
   if (!rd_frame_could_wait (frame))
     return 0;
   /* Only the thread itself can read its CPU clock: another one takes a system
    * call that is still open to be waiting. */
   if (!rd_writer_is_mine (writer))
-    return run->own;
+    return own;
   if (!(frame->special & RD_FRAME_BLOCKING))
     rd_frame_note_cpu (writer, frame, frame->begin);
-  if (!rd_frame_may_have_waited (writer, run->own))
+  if (!rd_frame_may_have_waited (writer, own))
     return 0;
-  uint64_t now = frame->begin + run->duration;
+  uint64_t now = frame->begin + duration;
   uint64_t ran = subtract (read_cpu (writer, now), frame->cpu_begin);
   uint64_t other = ran + (writer->waited - frame->waited_before);
-  uint64_t blocked = rd_min_u64 (subtract (run->duration, other), run->own);
+  uint64_t blocked = rd_min_u64 (subtract (duration, other), own);
   /* It was before the reading, though it is added to `waited' after it. */
   writer->cpu.above += blocked;
   return blocked;
-}
-
-/* Sets the end of the run, and how much of it others cover. */
-static void
-finish_times (struct rd_writer_state *writer, struct rd_frame *frame,
-              uint64_t now, struct ended_run *run)
-{
-  uint64_t covered = frame->covered;
-  struct rd_ending ending = { now, covered - frame->elsewhere, false };
-  if (frame->shared || frame->via)
-    rd_shared_finish (writer, frame, &ending);
-  run->duration = subtract (ending.end, frame->begin);
-  if (run->duration < covered)          /* as duration_of in scope.c */
-    run->duration = covered;
-  run->self = subtract (run->duration, ending.covered);
-  run->own = run->duration - covered;
-  run->children = covered - frame->elsewhere;
-  writer->last_end = frame->begin + run->duration;
-  if (ending.late) {
-    run->extra.flags |= RD_LOG_LATE;
-    frame->node->lates++;
-  }
-}
-
-/* Sets the parent, the frame below or one elsewhere, and the members of the
- * extra that depend on it. */
-static void
-find_parent (struct rd_frame *frame, struct ended_run *run)
-{
-  run->parent = rd_frame_sequence (frame - 1);
-  if (!frame->received) {
-    run->extra.flags |= frame->flags;
-    run->extra.tile = frame->tile;
-    run->extra.stored_nbytes = frame->stored_nbytes;
-    return;
-  }
-  run->extra.submitted = frame->submitted;
-  frame->node->queue += subtract (frame->begin, frame->submitted);
-  run->parent = frame->via ? frame->via->sequence : 0;
-  run->extra.parent_writer = frame->via ? frame->via->writer : 0;
-  run->extra.flags |= RD_LOG_REMOTE_PARENT;
-}
-
-/* Adds the run to its node and the log. */
-static void
-add_run (struct rd_writer_state *writer, const struct rd_frame *frame,
-         const struct ended_run *run)
-{
-  struct rd_node *node = frame->node;
-  const struct rd_log_extra *extra = &run->extra;
-  const struct rd_log_run logged = {
-    .begin = frame->begin,
-    .duration = run->duration,
-    .sequence = rd_frame_sequence (frame),
-    .parent = run->parent,
-    .extra = extra->flags || extra->wait || extra->nbytes ? extra : NULL,
-  };
-  rd_node_add_run (node, run->duration, run->self + run->children);
-  node->own_above_self += run->own - run->self;
-  node->wait += extra->wait;
-  writer->waited += extra->wait;
-  if (!rd_log_append (writer, node, &logged))
-    rd_texts_drop_last (&writer->texts, logged.sequence);
 }
 
 /* Takes the frame off the stack, and zeroes its rare members.  The time of a
@@ -235,20 +163,63 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
                struct rd_tap_ends *ends)
 {
   struct rd_frame *frame = writer->top;
-  struct ended_run run = {
-    .extra.nbytes = rd_run_bytes_take (&frame->bytes)
+  struct rd_node *node = frame->node;
+  struct rd_log_extra extra = {
+    .nbytes = rd_run_bytes_take (&frame->bytes)
   };
   if (is_open) {
-    run.extra.flags |= RD_LOG_OPEN;
-    frame->node->opens++;
+    extra.flags |= RD_LOG_OPEN;
+    node->opens++;
   }
-  find_parent (frame, &run);
-  finish_times (writer, frame, now, &run);
-  run.extra.wait = wait_of (writer, frame, &run);
-  add_run (writer, frame, &run);
+
+  /* The parent is the frame below, or one elsewhere. */
+  uint64_t parent = rd_frame_sequence (frame - 1);
+  if (frame->received) {
+    extra.submitted = frame->submitted;
+    node->queue += subtract (frame->begin, frame->submitted);
+    parent = frame->via ? frame->via->sequence : 0;
+    extra.parent_writer = frame->via ? frame->via->writer : 0;
+    extra.flags |= RD_LOG_REMOTE_PARENT;
+  } else {
+    extra.flags |= frame->flags;
+    extra.tile = frame->tile;
+    extra.stored_nbytes = frame->stored_nbytes;
+  }
+
+  /* self: less the union of the children; own: less all that the thread did
+   * inside; children: the part of that inside the run's children. */
+  uint64_t covered = frame->covered, children = covered - frame->elsewhere;
+  struct rd_ending ending = { now, children, false };
+  if (frame->shared || frame->via)
+    rd_shared_finish (writer, frame, &ending);
+  uint64_t duration = subtract (ending.end, frame->begin);
+  if (duration < covered)               /* as duration_of in scope.c */
+    duration = covered;
+  uint64_t self = subtract (duration, ending.covered);
+  uint64_t own = duration - covered;
+  writer->last_end = frame->begin + duration;
+  if (ending.late) {
+    extra.flags |= RD_LOG_LATE;
+    node->lates++;
+  }
+
+  extra.wait = wait_of (writer, frame, duration, own);
+  rd_node_add_run (node, duration, self + children);
+  node->own_above_self += own - self;
+  node->wait += extra.wait;
+  writer->waited += extra.wait;
+  const struct rd_log_run logged = {
+    .begin = frame->begin,
+    .duration = duration,
+    .sequence = rd_frame_sequence (frame),
+    .parent = parent,
+    .extra = extra.flags || extra.wait || extra.nbytes ? &extra : NULL,
+  };
+  if (!rd_log_append (writer, node, &logged))
+    rd_texts_drop_last (&writer->texts, logged.sequence);
   if (ends && frame->is_tapped)
-    ends->sites[ends->n++] = frame->node->site;
-  pop_frame (writer, frame, run.duration);
+    ends->sites[ends->n++] = node->site;
+  pop_frame (writer, frame, duration);
 }
 
 void

@@ -51,25 +51,6 @@ rd_handoff_again (const struct radio_handoff *handoff)
   return again;
 }
 
-/* Opens the scope on the entered writer.  NULL: it cannot be recorded. */
-static struct rd_frame *
-open_received (struct rd_writer_state *writer,
-               const struct radio_handoff *handoff,
-               const struct radio_site *site)
-{
-  struct rd_shared *shared = handoff->parent;
-  struct rd_node *node = rd_tree_stand_in (writer, shared->node);
-  if (node)
-    node = rd_tree_child (writer, node, site, RADIO_EDGE_HANDOFF);
-  struct rd_frame *frame = node ? rd_frame_open (writer, node, shared) : NULL;
-  if (!frame)
-    return NULL;
-  rd_frame_mark (frame, RD_FRAME_SPECIAL);
-  frame->received = true;
-  frame->submitted = handoff->submitted;
-  return frame;
-}
-
 /* Opens the scope on this thread's writer of the handoff's recorder; attach
  * pushes that for the scope.  False: the recorder was stopped. */
 static bool
@@ -85,8 +66,15 @@ receive_scope (const struct radio_handoff *handoff,
     return false;
   bool entered = rd_writer_enter (writer), is_tapped = false;
   if (entered) {
-    struct rd_frame *frame = open_received (writer, handoff, site);
+    struct rd_node *node = rd_tree_stand_in (writer, shared->node);
+    if (node)
+      node = rd_tree_child (writer, node, site, RADIO_EDGE_HANDOFF);
+    struct rd_frame *frame = node ? rd_frame_open (writer, node, shared)
+                                  : NULL;
     if (frame) {
+      rd_frame_mark (frame, RD_FRAME_SPECIAL);
+      frame->received = true;
+      frame->submitted = handoff->submitted;
       frame->attached = attach;
       is_tapped = frame->is_tapped;
       *token = rd_frame_token (frame);
@@ -216,46 +204,39 @@ end_request (struct radio_async *async, uint64_t end, unsigned flags)
     async->next->previous = async->previous;
 }
 
-/* Called with the recorder's mutex held. */
-static bool
-begin_request (struct radio_async *async, const struct radio_site *site)
-{
-  struct radio_recorder *recorder = async->parent->recorder;
-  struct rd_writer_state *writer = rd_async_writer (recorder);
-  struct rd_node *node = writer
-    ? rd_tree_stand_in (writer, async->parent->node)
-    : NULL;
-  if (node)
-    node = rd_tree_child (writer, node, site, RADIO_EDGE_ASYNC);
-  if (!node)
-    return false;
-  uint64_t now = rd_shared_enter_request (async->parent);
-  async->writer = writer;
-  async->request = begin_run (writer, node, now);
-  if (async->submitted == 0 || async->submitted > now)
-    async->submitted = now;
-  node->queue += now - async->submitted;
-  async->is_open = true;
-  async->next = recorder->synced.asyncs;
-  async->previous = &recorder->synced.asyncs;
-  if (async->next)
-    async->next->previous = &async->next;
-  recorder->synced.asyncs = async;
-  return true;
-}
-
 /* A request under a parent, whose reference it takes. */
 static struct radio_async *
 new_request (struct rd_shared *parent, uint64_t submitted,
              const struct radio_site *site)
 {
+  struct radio_recorder *recorder = parent->recorder;
   struct radio_async *async = calloc (1, sizeof *async);
   bool begun = false;
-  if (async && !rd_recorder_is_forked (parent->recorder)) {
-    RD_LOCK_SCOPE (&parent->recorder->mutex);
-    async->parent = parent;
-    async->submitted = submitted;
-    begun = begin_request (async, site);
+  if (async && !rd_recorder_is_forked (recorder)) {
+    RD_LOCK_SCOPE (&recorder->mutex);
+    struct rd_writer_state *writer = rd_async_writer (recorder);
+    struct rd_node *node = writer ? rd_tree_stand_in (writer, parent->node)
+                                  : NULL;
+    if (node)
+      node = rd_tree_child (writer, node, site, RADIO_EDGE_ASYNC);
+    if (node) {
+      uint64_t now = rd_shared_enter_request (parent);
+      bool is_known = submitted > 0 && submitted <= now;
+      *async = (struct radio_async) {
+        .parent = parent,
+        .next = recorder->synced.asyncs,
+        .previous = &recorder->synced.asyncs,
+        .writer = writer,
+        .is_open = true,
+        .request = begin_run (writer, node, now),
+        .submitted = is_known ? submitted : now,
+      };
+      node->queue += now - async->submitted;
+      if (async->next)
+        async->next->previous = &async->next;
+      recorder->synced.asyncs = async;
+      begun = true;
+    }
   }
   if (begun)
     return async;

@@ -105,20 +105,6 @@ plan_compaction (struct rd_writer_state *writer, struct compaction *plan)
     plan->left -= plan->counts[plan->bucket--];
 }
 
-static bool
-is_kept (struct rd_node *node, const struct rd_log_span *span,
-         struct compaction *plan)
-{
-  if (is_first (node, plan))
-    return true;
-  unsigned bucket = bucket_of (rd_span_duration (span));
-  if (bucket == plan->bucket && plan->left >= rd_span_nslots (span)) {
-    plan->left -= rd_span_nslots (span);
-    return true;
-  }
-  return bucket > plan->bucket;
-}
-
 /* The end of the spans that were moved: never beyond the span to be moved,
  * since spans that fitted into a chunk there do so here. */
 struct target {
@@ -159,7 +145,13 @@ move_kept_spans (struct rd_writer_state *writer, struct compaction *plan,
       const struct rd_log_span *span = &c->slots[i].span;
       struct rd_node *node = node_of_span (writer, span);
       n = rd_span_nslots (span);
-      if (is_kept (node, span, plan)) {
+      unsigned bucket = bucket_of (rd_span_duration (span));
+      bool is_kept = is_first (node, plan) || bucket > plan->bucket;
+      if (!is_kept && bucket == plan->bucket && plan->left >= n) {
+        plan->left -= n;
+        is_kept = true;
+      }
+      if (is_kept) {
         move_span (&to, &c->slots[i]);
         continue;
       }

@@ -44,26 +44,20 @@ is_copy (const char *copy, size_t n, const char *value)
          && (value[n] == '\0' || n > MAX_VALUE - 4);
 }
 
-/* Keys are literals: mostly the address is enough to find one, without a
- * look at its text. */
-static struct rd_text_note *
-find_note (struct rd_node *node, const char *key)
-{
-  for (unsigned i = 0; i < node->nnotes; i++)
-    if (node->notes[i].key == key)
-      return &node->notes[i];
-  for (unsigned i = 0; i < node->nnotes; i++)
-    if (strcmp (node->notes[i].key, key) == 0)
-      return &node->notes[i];
-  return NULL;
-}
-
 /* Notes the node's first text of each key.  False if it was not kept. */
 static bool
 add_note (struct rd_node *node, const struct rd_log_text *text,
           const char *value)
 {
-  struct rd_text_note *old = find_note (node, text->key);
+  /* Keys are literals: mostly the address is enough to find one, without a
+   * look at its text. */
+  struct rd_text_note *old = NULL;
+  for (unsigned i = 0; i < node->nnotes && !old; i++)
+    if (node->notes[i].key == text->key)
+      old = &node->notes[i];
+  for (unsigned i = 0; i < node->nnotes && !old; i++)
+    if (strcmp (node->notes[i].key, text->key) == 0)
+      old = &node->notes[i];
   if (old) {
     old->varies = old->varies || !is_copy (old->value, old->nbytes, value);
     return true;
@@ -407,16 +401,24 @@ thin_out (struct rd_samples *samples)
   samples->n = n;
 }
 
-/* Makes room for one more.  When full, makes the slots longer until half of
- * the room is free, or, with more gauges than that, as long as possible.
- * False without room. */
-static bool
-grow_samples (struct rd_samples *samples)
+void
+rd_samples_add (struct rd_samples *samples,
+                const struct rd_log_sample *sample)
 {
-  if (rd_array_grow (&samples->at, &samples->capacity, samples->n,
-                     MAX_SAMPLES, sizeof *samples->at))
-    return true;
-  if (samples->n == MAX_SAMPLES) {
+  struct rd_log_sample *near = samples->spacing
+    ? find_in_slot (samples, samples->n, sample)
+    : NULL;
+  if (near) {
+    *near = *sample;
+    samples->dropped_count++;
+    return;
+  }
+
+  /* When full, the slots become longer until half of the room is free, or,
+   * with more gauges than that, as long as possible. */
+  if (!rd_array_grow (&samples->at, &samples->capacity, samples->n,
+                      MAX_SAMPLES, sizeof *samples->at)
+      && samples->n == MAX_SAMPLES) {
     if (samples->spacing == 0)
       samples->spacing =
         (samples->at[samples->n - 1].time - samples->at[0].time)
@@ -430,21 +432,7 @@ grow_samples (struct rd_samples *samples)
       thin_out (samples);
     }
   }
-  return samples->n < samples->capacity;
-}
-
-void
-rd_samples_add (struct rd_samples *samples,
-                const struct rd_log_sample *sample)
-{
-  struct rd_log_sample *near = samples->spacing
-    ? find_in_slot (samples, samples->n, sample)
-    : NULL;
-  if (near) {
-    *near = *sample;
-    samples->dropped_count++;
-  }
-  else if (grow_samples (samples))
+  if (samples->n < samples->capacity)
     samples->at[samples->n++] = *sample;
   else
     samples->dropped_count++;

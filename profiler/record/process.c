@@ -133,38 +133,6 @@ update_session_name (struct rd_writer_state *writer)
     session->name[0] = '\0';
 }
 
-/* The calling thread has the entered writer from now on.  It continues the
- * last session if that was its own, and takes it over if that left nothing in
- * the log. */
-static void
-begin_session (struct rd_writer_state *writer)
-{
-#ifdef __linux__
-  uint64_t os_tid = (uint64_t) syscall (SYS_gettid);
-#else
-  uint64_t os_tid = (uint64_t) (uintptr_t) &rd_this_thread;
-#endif
-  size_t n = writer->sessions.n;
-  struct rd_session *last = n ? &writer->sessions.at[n - 1] : NULL;
-  struct rd_session *session = last;
-  bool is_same = last && last->os_tid == os_tid;
-  bool is_unused = rd_log_mark (writer) == writer->session_mark
-                   && writer->texts.n == 0;
-  if (!is_same && (!last || !is_unused))
-    session = RD_ARRAY_ADD (&writer->sessions, MAX_SESSIONS);
-  if (session) {
-    if (!is_same)
-      session->first = writer->next_id >> 16;
-    session->os_tid = os_tid;
-    update_session_name (writer);
-  } else if (last) {
-    last->os_tid = 0;
-    last->is_named = true;
-    snprintf (last->name, sizeof last->name, "further threads");
-  }
-  writer->session_mark = rd_log_mark (writer);
-}
-
 /* Not by the thread's handle, which is invalid once the thread has ended. */
 void
 rd_session_read_name (struct rd_session *session)
@@ -238,10 +206,36 @@ attach_thread (struct radio_recorder *recorder)
     return NULL;
   writer->next_mine = thread->mine;
   thread->mine = writer;
-  if (rd_writer_enter (writer)) {
-    begin_session (writer);
-    rd_writer_leave (writer);
+  if (!rd_writer_enter (writer))
+    return writer;
+
+  /* The thread continues the last session if that was its own, and takes it
+   * over if that left nothing in the log. */
+#ifdef __linux__
+  uint64_t os_tid = (uint64_t) syscall (SYS_gettid);
+#else
+  uint64_t os_tid = (uint64_t) (uintptr_t) &rd_this_thread;
+#endif
+  size_t n = writer->sessions.n;
+  struct rd_session *last = n ? &writer->sessions.at[n - 1] : NULL;
+  struct rd_session *session = last;
+  bool is_same = last && last->os_tid == os_tid;
+  bool is_unused = rd_log_mark (writer) == writer->session_mark
+                   && writer->texts.n == 0;
+  if (!is_same && (!last || !is_unused))
+    session = RD_ARRAY_ADD (&writer->sessions, MAX_SESSIONS);
+  if (session) {
+    if (!is_same)
+      session->first = writer->next_id >> 16;
+    session->os_tid = os_tid;
+    update_session_name (writer);
+  } else if (last) {
+    last->os_tid = 0;
+    last->is_named = true;
+    snprintf (last->name, sizeof last->name, "further threads");
   }
+  writer->session_mark = rd_log_mark (writer);
+  rd_writer_leave (writer);
   return writer;
 }
 
@@ -262,28 +256,23 @@ rd_writer_push (struct radio_recorder *recorder)
   return writer;
 }
 
-/* The process's recorder, with a reference; NULL without one, or if it could
- * not add this thread before. */
-static struct radio_recorder *
-ref_process_recorder (void)
+/* The thread's writer of the process's recorder; NULL without one, or if it
+ * could not add this thread before. */
+static struct rd_writer_state *
+attach_to_process (void)
 {
   if (!atomic_load_explicit (&process.recorder, memory_order_relaxed)
       || atomic_load_explicit (&process.serial, memory_order_relaxed)
          == rd_this_thread.refused_serial)
     return NULL;
-  RD_LOCK_SCOPE (&process.mutex);
+  pthread_mutex_lock (&process.mutex);
   struct radio_recorder *recorder = atomic_load (&process.recorder);
   if (recorder)
     rd_recorder_ref (recorder);
-  return recorder;
-}
-
-static struct rd_writer_state *
-attach_to_process (void)
-{
-  struct radio_recorder *recorder = ref_process_recorder ();
+  pthread_mutex_unlock (&process.mutex);
   if (!recorder)
     return NULL;
+
   struct rd_writer_state *writer = rd_writer_push (recorder);
   if (!writer) {
     RD_LOCK_SCOPE (&recorder->mutex);
@@ -309,33 +298,29 @@ rd_writer_current (void)
  * The end of a thread, and fork
  *----------------------------------------------------------------------*/
 
-/* Taps are called last: one that records attaches the thread once more. */
-static void
-detach_thread (struct rd_thread *thread, struct rd_writer_state *writer)
-{
-  struct radio_recorder *recorder = writer->recorder;
-  struct rd_tap_ends ends;
-  ends.n = 0;
-  if (rd_writer_enter (writer)) {
-    /* While the writer is still the thread's own: its CPU clock is read. */
-    while (writer->top > writer->frames)
-      rd_frame_abandon (writer, &ends);
-    update_session_name (writer);
-    rd_writer_leave (writer);
-  }
-  thread->mine = writer->next_mine;
-  rd_recorder_give_writer (recorder, writer);
-  rd_recorder_unref (recorder);
-  rd_tap_end (&ends);
-}
-
 static void
 end_thread (void *arg)
 {
   struct rd_thread *thread = arg;
   while (thread->mine) {
+    struct rd_writer_state *writer = thread->mine;
+    struct radio_recorder *recorder = writer->recorder;
+    struct rd_tap_ends ends;
+    ends.n = 0;
     thread->current = NULL;
-    detach_thread (thread, thread->mine);
+    if (rd_writer_enter (writer)) {
+      /* While the writer is still the thread's own: its CPU clock is read. */
+      while (writer->top > writer->frames)
+        rd_frame_abandon (writer, &ends);
+      update_session_name (writer);
+      rd_writer_leave (writer);
+    }
+    thread->mine = writer->next_mine;
+    rd_recorder_give_writer (recorder, writer);
+    rd_recorder_unref (recorder);
+
+    /* Taps are called last: one that records attaches the thread once more. */
+    rd_tap_end (&ends);
   }
 }
 

@@ -70,29 +70,6 @@ rd_recorder_alone (const struct rd_clock *clock, size_t max_spans)
   return recorder;
 }
 
-static enum radio_status
-set_options (struct radio_recorder *recorder,
-             const struct radio_recorder_options *options)
-{
-  size_t max_spans = options->max_spans ? options->max_spans
-                                        : DEFAULT_MAX_SPANS;
-  recorder->whole_process = options->whole_process;
-  recorder->tree_only = options->tree_only;
-  recorder->taps = options->taps;
-  if (options->title) {
-    recorder->title = strdup (options->title);
-    if (!recorder->title)
-      return rd_fail_memory (strlen (options->title) + 1);
-  }
-  if (!make_span_memory (recorder, max_spans))
-    return rd_fail (RADIO_ERROR_MEMORY, "no memory for a log of %zu spans",
-                    max_spans);
-  recorder->account = rd_account_new (NULL);
-  if (!recorder->account)
-    return rd_fail_memory (sizeof *recorder->account);
-  return RADIO_OK;
-}
-
 /*------------------------------------------------------------------------
  * The cost of a scope: measured with the same functions that scopes call, in
  * a recorder of its own, as the least mean of many short batches, so that
@@ -102,12 +79,24 @@ set_options (struct radio_recorder *recorder,
 #define NBATCHES 24
 #define BATCH 128             /* some 4 us: mostly undisturbed */
 
-static uint64_t
-least_batch_ticks (struct rd_writer_state *writer)
+double
+rd_scope_cost_ns (const struct rd_clock *clock)
 {
   static const struct radio_site site = {
     "scope", "profiler", __func__, __FILE__, __LINE__, RADIO_SCOPE_WORK
   };
+  /* By clock, in units of 1/1024 ns; 0: not measured yet. */
+  static _Atomic uint64_t known_costs[2];
+  uint64_t cost = atomic_load (&known_costs[clock->tsc]);
+  if (cost != 0)
+    return (double) cost / 1024;
+  RD_CLEANUP (cleanup_recorder) struct radio_recorder *recorder
+    = rd_recorder_alone (clock, NBATCHES * BATCH * 2);
+  struct rd_writer_state *writer
+    = recorder ? rd_recorder_take_writer (recorder) : NULL;
+  if (!writer)
+    return 0;
+
   struct rd_writer_state *before = rd_this_thread.current;
   uint64_t least = UINT64_MAX;
   rd_this_thread.current = writer;
@@ -120,25 +109,8 @@ least_batch_ticks (struct rd_writer_state *writer)
       least = ticks;
   }
   rd_this_thread.current = before;
-  return least;
-}
 
-double
-rd_scope_cost_ns (const struct rd_clock *clock)
-{
-  /* By clock, in units of 1/1024 ns; 0: not measured yet. */
-  static _Atomic uint64_t known_costs[2];
-  uint64_t cost = atomic_load (&known_costs[clock->tsc]);
-  if (cost != 0)
-    return (double) cost / 1024;
-  RD_CLEANUP (cleanup_recorder) struct radio_recorder *recorder
-    = rd_recorder_alone (clock, NBATCHES * BATCH * 2);
-  struct rd_writer_state *writer
-    = recorder ? rd_recorder_take_writer (recorder) : NULL;
-  if (!writer)
-    return 0;
-  uint64_t ticks = least_batch_ticks (writer);
-  cost = rd_rate_ns (&recorder->rate, ticks * 1024) / BATCH;
+  cost = rd_rate_ns (&recorder->rate, least * 1024) / BATCH;
   rd_recorder_unref (recorder);         /* the writer's reference */
   atomic_store (&known_costs[clock->tsc], cost);
   return (double) cost / 1024;
@@ -205,7 +177,24 @@ rd_recorder_start (const struct radio_recorder_options *options,
   recorder = new_recorder (&clock);
   if (!recorder)
     return rd_fail_memory (sizeof *recorder);
-  RD_TRY (set_options (recorder, options));
+
+  size_t max_spans = options->max_spans ? options->max_spans
+                                        : DEFAULT_MAX_SPANS;
+  recorder->whole_process = options->whole_process;
+  recorder->tree_only = options->tree_only;
+  recorder->taps = options->taps;
+  if (options->title) {
+    recorder->title = strdup (options->title);
+    if (!recorder->title)
+      return rd_fail_memory (strlen (options->title) + 1);
+  }
+  if (!make_span_memory (recorder, max_spans))
+    return rd_fail (RADIO_ERROR_MEMORY, "no memory for a log of %zu spans",
+                    max_spans);
+  recorder->account = rd_account_new (NULL);
+  if (!recorder->account)
+    return rd_fail_memory (sizeof *recorder->account);
+
   recorder->fences = (setup && setup->fences) || !rd_process_has_barrier ();
   recorder->scope_cost_ns = setup && setup->scope_cost_ns > 0
                             ? setup->scope_cost_ns
@@ -261,23 +250,6 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
  * Stopping
  *----------------------------------------------------------------------*/
 
-/* From here on no thread enters a writer; then waits for those inside. */
-static void
-stop_writers (struct radio_recorder *recorder)
-{
-  pthread_mutex_lock (&recorder->mutex);
-  recorder->synced.stopped = true;
-  size_t n = recorder->synced.writers.n;
-  for (size_t i = 0; i < n; i++)
-    rd_writer_stop (recorder->synced.writers.at[i]);
-  pthread_mutex_unlock (&recorder->mutex);
-  if (!recorder->fences)
-    rd_process_barrier ();
-  for (size_t i = 0; i < n; i++)
-    while (atomic_load (&recorder->synced.writers.at[i]->busy))
-      sched_yield ();
-}
-
 /* The writer whose innermost frame began last; NULL: no frame is open. */
 static struct rd_writer_state *
 find_youngest_frame (struct radio_recorder *recorder)
@@ -292,44 +264,50 @@ find_youngest_frame (struct radio_recorder *recorder)
   return youngest;
 }
 
-/* Closes frames and requests.  Children began after their parents, on any
- * thread: so the youngest frame of all is closed first, and none is late. */
-static void
-close_open_runs (struct radio_recorder *recorder, struct rd_tap_ends *ends)
+void
+rd_recorder_freeze (struct radio_recorder *recorder)
 {
-  struct rd_writer_state *writer;
-  while ((writer = find_youngest_frame (recorder)) != NULL)
-    rd_frame_abandon (writer, rd_writer_is_mine (writer) ? ends : NULL);
-  RD_LOCK_SCOPE (&recorder->mutex);
-  rd_async_stop (recorder, rd_clock_now (&recorder->clock));
-}
+  struct rd_tap_ends ends;
+  ends.n = 0;
 
-/* Under the mutex: threads that end return their writers meanwhile. */
-static void
-finish_writers (struct radio_recorder *recorder)
-{
-  RD_LOCK_SCOPE (&recorder->mutex);
-  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+  /* From here on no thread enters a writer; then wait for those inside. */
+  pthread_mutex_lock (&recorder->mutex);
+  recorder->synced.stopped = true;
+  size_t n = recorder->synced.writers.n;
+  for (size_t i = 0; i < n; i++)
+    rd_writer_stop (recorder->synced.writers.at[i]);
+  pthread_mutex_unlock (&recorder->mutex);
+  if (!recorder->fences)
+    rd_process_barrier ();
+  for (size_t i = 0; i < n; i++)
+    while (atomic_load (&recorder->synced.writers.at[i]->busy))
+      sched_yield ();
+  rd_process_leave (recorder);
+
+  /* Close frames and requests.  Children began after their parents, on any
+   * thread: so the youngest frame of all is closed first, and none is
+   * late. */
+  struct rd_writer_state *youngest;
+  while ((youngest = find_youngest_frame (recorder)) != NULL)
+    rd_frame_abandon (youngest, rd_writer_is_mine (youngest) ? &ends : NULL);
+  pthread_mutex_lock (&recorder->mutex);
+  rd_async_stop (recorder, rd_clock_now (&recorder->clock));
+  pthread_mutex_unlock (&recorder->mutex);
+
+  rd_clock_anchor (&recorder->clock, &recorder->stop);
+  rd_clock_rate_between (&recorder->clock, &recorder->start,
+                         &recorder->stop, &recorder->rate);
+
+  /* Under the mutex: threads that end return their writers meanwhile. */
+  pthread_mutex_lock (&recorder->mutex);
+  for (size_t i = 0; i < n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
     rd_log_finish (writer);
     rd_tree_finish (writer);
     if (!writer->is_free && writer->sessions.n > 0)
       rd_session_read_name (&writer->sessions.at[writer->sessions.n - 1]);
   }
-}
-
-void
-rd_recorder_freeze (struct radio_recorder *recorder)
-{
-  struct rd_tap_ends ends;
-  ends.n = 0;
-  stop_writers (recorder);
-  rd_process_leave (recorder);
-  close_open_runs (recorder, &ends);
-  rd_clock_anchor (&recorder->clock, &recorder->stop);
-  rd_clock_rate_between (&recorder->clock, &recorder->start,
-                         &recorder->stop, &recorder->rate);
-  finish_writers (recorder);
+  pthread_mutex_unlock (&recorder->mutex);
   rd_tap_end (&ends);
 }
 

@@ -59,24 +59,6 @@ insert_into_table (struct rd_writer_state *writer, struct rd_node *node)
   *find_node_slot (writer, &key) = node->number;
 }
 
-/* Keeps at least half of the table empty. */
-static bool
-grow_table (struct rd_writer_state *writer)
-{
-  if (writer->nnodes * 2 < writer->node_table_size)
-    return true;
-  size_t size = writer->node_table_size * 2;
-  uint32_t *table = calloc (size, sizeof *table);
-  if (!table)
-    return false;
-  free (writer->node_table);
-  writer->node_table = table;
-  writer->node_table_size = size;
-  for (size_t i = 1; i < writer->nnodes; i++)
-    insert_into_table (writer, writer->nodes[i]);
-  return true;
-}
-
 static void
 init_node (struct rd_writer_state *writer, struct rd_node *node,
            const struct node_key *key)
@@ -101,9 +83,22 @@ add_node (struct rd_writer_state *writer, const struct node_key *key)
 {
   struct rd_node_block *block = writer->node_blocks;
   if (!rd_array_grow (&writer->nodes, &writer->nodes_capacity,
-                      writer->nnodes, RD_MAX_NODES, sizeof *writer->nodes)
-      || !grow_table (writer))
+                      writer->nnodes, RD_MAX_NODES, sizeof *writer->nodes))
     return NULL;
+
+  /* At least half of the table stays empty. */
+  if (writer->nnodes * 2 >= writer->node_table_size) {
+    size_t size = writer->node_table_size * 2;
+    uint32_t *table = calloc (size, sizeof *table);
+    if (!table)
+      return NULL;
+    free (writer->node_table);
+    writer->node_table = table;
+    writer->node_table_size = size;
+    for (size_t i = 1; i < writer->nnodes; i++)
+      insert_into_table (writer, writer->nodes[i]);
+  }
+
   if (!block || block->nused == BLOCK_NODES) {
     block = aligned_alloc (_Alignof (struct rd_node_block), sizeof *block);
     if (!block)
@@ -284,10 +279,10 @@ rd_octave_bucket (const struct rd_writer_state *writer, size_t octave)
                                          : RADIO_HISTOGRAM_BUCKETS - 1;
 }
 
-/* Adds the runs in the log to their nodes. */
-static void
-add_logged_runs (struct rd_writer_state *writer)
+void
+rd_tree_finish (struct rd_writer_state *writer)
 {
+  /* The runs in the log are counted here, not when they ended. */
   for (size_t i = 0; i < writer->nnodes; i++)
     writer->nodes[i]->nlogged = 0;
   for (struct rd_chunk *c = writer->log.first; c; c = c->next)
@@ -298,13 +293,7 @@ add_logged_runs (struct rd_writer_state *writer)
       i += rd_span_nslots (span);
     }
   rd_octaves_add_pending (writer);
-  writer->pending_node = &writer->root;
-}
 
-void
-rd_tree_finish (struct rd_writer_state *writer)
-{
-  add_logged_runs (writer);
   for (size_t i = 0; i < writer->nnodes; i++) {
     struct rd_node *node = writer->nodes[i];
     flush_set (node);

@@ -70,39 +70,15 @@ free_writer (struct rd_writer_state *writer)
   free (writer);
 }
 
-/* Sets the clock, and splits nanoseconds per tick into a power of two, which
- * is the unit of octaves, and units per tick, which are one to two. */
-static void
-set_clock (struct rd_writer_state *writer,
-           const struct radio_recorder *recorder)
-{
-  writer->clock = recorder->clock;
-  writer->rate = recorder->rate;
-  writer->cpu.fresh_for = rd_rate_ticks (&writer->rate,
-                                         writer->clock.cpu_fresh_ns);
-  writer->cpu.least_wait = rd_rate_ticks (&writer->rate,
-                                          writer->clock.least_wait_ns);
-  double ns_per_tick = rd_rate_ns_per_tick (&writer->rate);
-  uint64_t bits;
-  memcpy (&bits, &ns_per_tick, sizeof bits);
-  writer->octave_shift = (int) (bits >> 52) - 1023;
-  bits = (bits & ((UINT64_C (1) << 52) - 1)) | UINT64_C (1023) << 52;
-  memcpy (&writer->octave_scale, &bits, sizeof bits);
-}
-
-/* The low 15 bits of a writer's ids identify it, and are not all zero. */
-static uint64_t
-first_id (void)
-{
-  static atomic_uint next_epoch;
-  unsigned epoch = atomic_fetch_add (&next_epoch, 1);
-  return RD_ID_STEP | (epoch % (RD_ID_MARK - 1) + 1);
-}
+/*------------------------------------------------------------------------
+ * The recorder's list
+ *----------------------------------------------------------------------*/
 
 /* NULL without memory. */
 static struct rd_writer_state *
-new_writer (struct radio_recorder *recorder, uint32_t number)
+add_writer_synced (struct radio_recorder *recorder)
 {
+  static atomic_uint next_epoch;
   struct rd_writer_state *writer
     = aligned_alloc (_Alignof (struct rd_writer_state), sizeof *writer);
   if (!writer)
@@ -113,34 +89,35 @@ new_writer (struct radio_recorder *recorder, uint32_t number)
                | (recorder->taps ? RD_ATTEND_TAPS : 0)
                | (recorder->clock.tsc ? 0 : RD_ATTEND_CLOCK));
   writer->recorder = recorder;
-  writer->number = number;
-  set_clock (writer, recorder);
+  writer->number = (uint32_t) recorder->synced.writers.n;
+  writer->clock = recorder->clock;
+  writer->rate = recorder->rate;
+  writer->cpu.fresh_for = rd_rate_ticks (&writer->rate,
+                                         writer->clock.cpu_fresh_ns);
+  writer->cpu.least_wait = rd_rate_ticks (&writer->rate,
+                                          writer->clock.least_wait_ns);
+
+  /* Split nanoseconds per tick into a power of two, which is the unit of
+   * octaves, and units per tick, which are one to two. */
+  double ns_per_tick = rd_rate_ns_per_tick (&writer->rate);
+  uint64_t bits;
+  memcpy (&bits, &ns_per_tick, sizeof bits);
+  writer->octave_shift = (int) (bits >> 52) - 1023;
+  bits = (bits & ((UINT64_C (1) << 52) - 1)) | UINT64_C (1023) << 52;
+  memcpy (&writer->octave_scale, &bits, sizeof bits);
+
+  /* The low 15 bits of a writer's ids identify it, and are not all zero.  The
+   * root has sequence 0, which no token has. */
+  unsigned epoch = atomic_fetch_add (&next_epoch, 1);
+  writer->next_id = RD_ID_STEP | (epoch % (RD_ID_MARK - 1) + 1);
   writer->top = writer->frames;
   writer->frames[0].node = &writer->root;
-  writer->frames[RD_MAX_DEPTH - 1].fenced = true;
-  writer->next_id = first_id ();
-  /* The root has sequence 0, which no token has. */
   writer->frames[0].id = writer->next_id - RD_ID_STEP;
-  if (!rd_tree_init (writer)) {
-    free_writer (writer);
-    return NULL;
-  }
-  return writer;
-}
+  writer->frames[RD_MAX_DEPTH - 1].fenced = true;
 
-/*------------------------------------------------------------------------
- * The recorder's list
- *----------------------------------------------------------------------*/
-
-static struct rd_writer_state *
-add_writer_synced (struct radio_recorder *recorder)
-{
-  size_t number = recorder->synced.writers.n;
-  struct rd_writer_state *writer = new_writer (recorder, (uint32_t) number);
-  if (!writer)
-    return NULL;
-  struct rd_writer_state **slot
-    = RD_ARRAY_ADD (&recorder->synced.writers, MAX_WRITERS);
+  struct rd_writer_state **slot = NULL;
+  if (rd_tree_init (writer))
+    slot = RD_ARRAY_ADD (&recorder->synced.writers, MAX_WRITERS);
   if (!slot) {
     free_writer (writer);
     return NULL;
