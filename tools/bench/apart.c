@@ -18,32 +18,6 @@
 #define MAXRSS_NBYTES 1024
 #endif
 
-/* A forked process begins with its own memory, not with the peak of its
- * parent. */
-static uint64_t
-peak_nbytes (void)
-{
-  struct rusage usage;
-  if (getrusage (RUSAGE_SELF, &usage) != 0)
-    return 0;
-  return (uint64_t) usage.ru_maxrss * MAXRSS_NBYTES;
-}
-
-/* The result is shorter than the capacity of a pipe. */
-static _Noreturn void
-be_child (int file, rd_apart_fn *fn, void *data)
-{
-  struct rd_apart result = { 0 };
-  int failed = fn (data, &result.number);
-  result.peak_nbytes = peak_nbytes ();
-  if (!failed
-      && write (file, &result, sizeof result) != (ssize_t) sizeof result)
-    failed = rd_error ("cannot report what was measured: %s",
-                       strerror (errno));
-  /* Buffered output belongs to the parent. */
-  _exit (failed);
-}
-
 static int
 wait_for (pid_t pid)
 {
@@ -67,8 +41,21 @@ rd_apart_run (rd_apart_fn *fn, void *data, struct rd_apart *result)
   if (pipe (ends) != 0)
     return rd_error ("cannot make a pipe: %s", strerror (errno));
   pid_t pid = fork ();
-  if (pid == 0)
-    be_child (ends[1], fn, data);
+  if (pid == 0) {
+    /* A forked process begins with its own memory, not with the peak of its
+     * parent.  The result is shorter than the capacity of a pipe. */
+    struct rd_apart done = { 0 };
+    struct rusage usage = { 0 };
+    int child_failed = fn (data, &done.number);
+    if (getrusage (RUSAGE_SELF, &usage) == 0)
+      done.peak_nbytes = (uint64_t) usage.ru_maxrss * MAXRSS_NBYTES;
+    if (!child_failed
+        && write (ends[1], &done, sizeof done) != (ssize_t) sizeof done)
+      child_failed = rd_error ("cannot report what was measured: %s",
+                               strerror (errno));
+    /* Buffered output belongs to the parent. */
+    _exit (child_failed);
+  }
   int number = errno;
   close (ends[1]);
   int failed = pid < 0 ? rd_error ("cannot start a process: %s",

@@ -145,23 +145,6 @@ do_nothing (void *data, uint64_t *number)
 }
 
 static int
-read_once (const struct task *task, const struct rd_subject *subject,
-           uint64_t i, void *buffer)
-{
-  uint64_t random = rd_row_state (task->row, task->peaks->seed, i);
-  uint64_t size[3];
-  struct radio_box box;
-  find_size (subject, &rd_rows[task->row], size);
-  int failed = rd_subject_box (subject, size, NULL, &random, &box);
-  if (failed)
-    return failed;
-  if (radio_volume_read (subject->target.volume, &box, RADIO_STORED, buffer,
-                         (size_t) task->nbytes, NULL) == RADIO_OK)
-    return RD_EXIT_OK;
-  return rd_error_library (subject->target.name);
-}
-
-static int
 read_places (void *data, uint64_t *number)
 {
   const struct task *task = data;
@@ -170,8 +153,18 @@ read_places (void *data, uint64_t *number)
   int failed = open_subject (task->peaks, &subject);
   if (failed || buffer == NULL)
     return RD_EXIT_FAILED;
-  for (uint64_t i = 0; i < task->peaks->nruns && !failed; i++)
-    failed = read_once (task, &subject, i, buffer);
+  for (uint64_t i = 0; i < task->peaks->nruns && !failed; i++) {
+    uint64_t random = rd_row_state (task->row, task->peaks->seed, i);
+    uint64_t size[3];
+    struct radio_box box;
+    find_size (&subject, &rd_rows[task->row], size);
+    failed = rd_subject_box (&subject, size, NULL, &random, &box);
+    if (!failed
+        && radio_volume_read (subject.target.volume, &box, RADIO_STORED,
+                              buffer, (size_t) task->nbytes, NULL)
+           != RADIO_OK)
+      failed = rd_error_library (subject.target.name);
+  }
   *number = task->nbytes;
   return failed;
 }
@@ -179,32 +172,6 @@ read_places (void *data, uint64_t *number)
 /*------------------------------------------------------------------------
  * One row after the other
  *----------------------------------------------------------------------*/
-
-static bool
-can_measure (const struct peaks *peaks, const struct rd_row *row)
-{
-  if (row->kind == RD_ROW_INGEST)
-    return peaks->file
-           && rd_is_compressed (peaks->file) == (row->which != 0);
-  return row->kind == RD_ROW_FULL || row->kind == RD_ROW_PLANE
-         || row->kind == RD_ROW_BOX;
-}
-
-/* An image is read as the volume made from it. */
-static int
-make_source (struct peaks *peaks)
-{
-  struct task task = { .peaks = peaks, .path = MADE_PATH };
-  struct rd_apart made;
-  if (peaks->volume)
-    return RD_EXIT_OK;
-  int failed = rd_temp_make (peaks->args->store, &peaks->temp);
-  if (failed)
-    return failed;
-  peaks->store = rd_format ("%s/memory.zarr", peaks->temp);
-  return peaks->store ? rd_apart_run (make_volume, &task, &made)
-                      : RD_EXIT_FAILED;
-}
 
 static int
 measure_row (struct peaks *peaks, size_t row)
@@ -230,23 +197,6 @@ measure_row (struct peaks *peaks, size_t row)
   return RD_EXIT_OK;
 }
 
-static int
-measure_rows (struct peaks *peaks)
-{
-  int failed = make_source (peaks);
-  for (size_t i = 0; i < RD_NROWS && !failed && !rd_interrupted (); i++)
-    if (peaks->chosen[i])
-      failed = measure_row (peaks, i);
-  return rd_interrupted () ? RD_EXIT_FAILED : failed;
-}
-
-static void
-clear_peaks (struct peaks *peaks)
-{
-  free (peaks->store);
-  rd_temp_remove (peaks->temp);
-}
-
 /* Memory resident beside the destination.  Two processes need not have the
  * same pages of the program resident. */
 static uint64_t
@@ -268,18 +218,6 @@ name_of (const struct peaks *peaks)
   return peaks->volume ? peaks->volume : "a phantom";
 }
 
-static struct json_object *
-row_json (size_t i, const struct peak *peak)
-{
-  struct json_object *object = json_object_new_object ();
-  rd_report_put_text (object, "row", rd_rows[i].name);
-  rd_report_put_u64 (object, "nbytes", peak->nbytes);
-  rd_report_put_u64 (object, "beside_nbytes", beside_nbytes (peak));
-  rd_report_put_u64 (object, "peak_nbytes", peak->peak_nbytes);
-  rd_report_put_u64 (object, "bare_nbytes", peak->bare_nbytes);
-  return object;
-}
-
 static void
 print_json (const struct peaks *peaks)
 {
@@ -291,8 +229,16 @@ print_json (const struct peaks *peaks)
   rd_report_put_u64 (object, "runs", peaks->nruns);
   rd_report_put_u64 (object, "seed", peaks->seed);
   for (size_t i = 0; i < RD_NROWS; i++)
-    if (peaks->rows[i].measured)
-      json_object_array_add (rows, row_json (i, &peaks->rows[i]));
+    if (peaks->rows[i].measured) {
+      const struct peak *peak = &peaks->rows[i];
+      struct json_object *row = json_object_new_object ();
+      rd_report_put_text (row, "row", rd_rows[i].name);
+      rd_report_put_u64 (row, "nbytes", peak->nbytes);
+      rd_report_put_u64 (row, "beside_nbytes", beside_nbytes (peak));
+      rd_report_put_u64 (row, "peak_nbytes", peak->peak_nbytes);
+      rd_report_put_u64 (row, "bare_nbytes", peak->bare_nbytes);
+      json_object_array_add (rows, row);
+    }
   rd_report_put (object, "rows", rows);
   rd_report_print (object);
 }
@@ -326,37 +272,30 @@ print_table (const struct peaks *peaks)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
-/* The command line. */
-struct memory {
-  struct peaks peaks;
-  bool has_rows;              /* --rows was given */
-};
-
 static bool
-parse_memory_option (struct memory *memory, int id, struct rd_args *args)
+parse_memory (struct peaks *peaks, struct rd_args *args)
 {
-  struct peaks *peaks = &memory->peaks;
-  switch (id) {
-  case RD_OPTION_ROWS:
-    memory->has_rows = true;
-    return rd_rows_parse (args, peaks->chosen);
-  case RD_OPTION_RUNS:
-    return rd_args_number (args, 1, 100000, &peaks->nruns);
-  case RD_OPTION_SEED:
-    return rd_args_number (args, 0, UINT64_MAX, &peaks->seed);
-  default:
-    return rd_subject_take (args, id, &peaks->options) >= 0;
-  }
-}
-
-static bool
-parse_memory (struct memory *memory, struct rd_args *args)
-{
-  struct peaks *peaks = &memory->peaks;
+  bool has_rows = false;
   int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (!parse_memory_option (memory, id, args))
+  while ((id = rd_args_next (args)) > 0) {
+    bool ok;
+    switch (id) {
+    case RD_OPTION_ROWS:
+      has_rows = true;
+      ok = rd_rows_parse (args, peaks->chosen);
+      break;
+    case RD_OPTION_RUNS:
+      ok = rd_args_number (args, 1, 100000, &peaks->nruns);
+      break;
+    case RD_OPTION_SEED:
+      ok = rd_args_number (args, 0, UINT64_MAX, &peaks->seed);
+      break;
+    default:
+      ok = rd_subject_take (args, id, &peaks->options) >= 0;
+    }
+    if (!ok)
       return false;
+  }
   if (id < 0 || !rd_args_want (args, 0, 1, "IMAGE"))
     return false;
   const char *operand = args->noperands ? args->operands[0] : NULL;
@@ -375,41 +314,61 @@ parse_memory (struct memory *memory, struct rd_args *args)
   }
   /* By default all rows that can be measured. */
   for (size_t i = 0; i < RD_NROWS; i++) {
-    bool can = can_measure (peaks, &rd_rows[i]);
-    if (memory->has_rows && peaks->chosen[i] && !can) {
+    enum rd_row_kind kind = rd_rows[i].kind;
+    bool can = kind == RD_ROW_FULL || kind == RD_ROW_PLANE
+               || kind == RD_ROW_BOX
+               || (kind == RD_ROW_INGEST && peaks->file
+                   && rd_is_compressed (peaks->file)
+                      == (rd_rows[i].which != 0));
+    if (has_rows && peaks->chosen[i] && !can) {
       rd_usage_error (args, "--rows: the memory of '%s' is not measured of "
                       "%s", rd_rows[i].name, name_of (peaks));
       return false;
     }
-    if (!memory->has_rows)
+    if (!has_rows)
       peaks->chosen[i] = can;
   }
   return true;
 }
 
 static int
-measure_memory (struct memory *memory)
+measure_memory (struct peaks *peaks)
 {
+  int failed = RD_EXIT_OK;
   rd_interrupt_catch ();
-  int failed = measure_rows (&memory->peaks);
-  if (failed)
-    return failed;
-  if (!memory->peaks.args->json)
-    return print_table (&memory->peaks);
-  print_json (&memory->peaks);
+  /* An image is read as the volume made from it. */
+  if (peaks->volume == NULL) {
+    struct task task = { .peaks = peaks, .path = MADE_PATH };
+    struct rd_apart made;
+    failed = rd_temp_make (peaks->args->store, &peaks->temp);
+    if (failed)
+      return failed;
+    peaks->store = rd_format ("%s/memory.zarr", peaks->temp);
+    failed = peaks->store ? rd_apart_run (make_volume, &task, &made)
+                          : RD_EXIT_FAILED;
+  }
+  for (size_t i = 0; i < RD_NROWS && !failed && !rd_interrupted (); i++)
+    if (peaks->chosen[i])
+      failed = measure_row (peaks, i);
+  if (failed || rd_interrupted ())
+    return RD_EXIT_FAILED;
+  if (!peaks->args->json)
+    return print_table (peaks);
+  print_json (peaks);
   return RD_EXIT_OK;
 }
 
 static int
 run_memory (struct rd_args *args)
 {
-  struct memory memory = {
-    .peaks = { .args = args, .options.shape = RD_SUBJECT_SHAPE, .nruns = 8 },
+  struct peaks peaks = {
+    .args = args, .options.shape = RD_SUBJECT_SHAPE, .nruns = 8,
   };
   args->cache_nbytes = RADIO_NO_CACHE;
-  int status = parse_memory (&memory, args) ? measure_memory (&memory)
-                                            : args->status;
-  clear_peaks (&memory.peaks);
+  int status = parse_memory (&peaks, args) ? measure_memory (&peaks)
+                                           : args->status;
+  free (peaks.store);
+  rd_temp_remove (peaks.temp);
   rd_interrupt_die ();
   return status;
 }

@@ -178,13 +178,6 @@ measure_scopes (size_t nrounds, struct scopes_result *bench)
   return failed;
 }
 
-static void
-clear_scopes (struct scopes_result *bench)
-{
-  for (size_t i = 0; i < NSERIES; i++)
-    rd_series_clear (&bench->series[i]);
-}
-
 /*------------------------------------------------------------------------
  * Reads.  Both sides of a pair read the same places.  A recording is started
  * before the clock runs, with one read that is not timed, as on the other
@@ -253,53 +246,6 @@ time_recorded_reads (const struct reads *reads, size_t n, uint64_t random,
   return failed;
 }
 
-/* Chooses how many reads make a measurement, after warming up: by the fastest
- * of some, since other programs may slow the others. */
-static int
-choose_nreads (const struct reads *reads, struct reads_result *result)
-{
-  double fastest;
-  int failed = time_reads (reads, 1, 1, &fastest);
-  for (unsigned i = 0; i < PROBES && !failed; i++) {
-    double seconds;
-    failed = time_reads (reads, 1, i + 2, &seconds);
-    if (seconds < fastest)
-      fastest = seconds;
-  }
-  double wanted = fastest > 0 ? LEAST_S / fastest : MAX_READS;
-  result->nreads = wanted < 1 ? 1 : wanted < MIN_READS ? MIN_READS
-                   : wanted > MAX_READS ? MAX_READS : (size_t) wanted;
-  return failed;
-}
-
-/* Prepares boxes of a size each way, or with size 0 the whole volume. */
-static int
-prepare_reads (struct reads *reads, uint64_t size,
-               struct reads_result *result)
-{
-  const struct radio_array_info *array = &reads->subject->info.array;
-  struct radio_box box;
-  uint64_t random = 0;
-  for (size_t i = 0; i < 3; i++) {
-    size_t axis = reads->subject->axis_of[i];
-    reads->size[i] = size;
-    if (size == 0)
-      reads->size[i] = axis < array->rank ? array->shape[axis] : 1;
-  }
-  int failed = rd_subject_box (reads->subject, reads->size, NULL, &random,
-                               &box);
-  if (failed)
-    return failed;
-  reads->nbytes = result->nbytes = rd_subject_nbytes (reads->subject, &box);
-  reads->buffer = malloc ((size_t) reads->nbytes + 1);
-  if (reads->buffer == NULL)
-    return rd_error_memory ();
-  memset (reads->buffer, 1, (size_t) reads->nbytes + 1);
-  snprintf (result->name, sizeof result->name, size ? "box of %llu each way"
-            : "whole volume", (unsigned long long) size);
-  return RD_EXIT_OK;
-}
-
 static int
 measure_pairs (const struct reads *reads, size_t npairs, uint64_t seed,
                struct reads_result *result)
@@ -309,7 +255,20 @@ measure_pairs (const struct reads *reads, size_t npairs, uint64_t seed,
   if (!rd_series_open (&result->off, "off", most)
       || !rd_series_open (&result->on, "on", most))
     return RD_EXIT_FAILED;
-  int failed = choose_nreads (reads, result);
+  /* How many reads make a measurement is chosen after warming up: by the
+   * fastest of some, since other programs may slow the others. */
+  double fastest;
+  int failed = time_reads (reads, 1, 1, &fastest);
+  for (unsigned k = 0; k < PROBES && !failed; k++) {
+    double seconds;
+    failed = time_reads (reads, 1, k + 2, &seconds);
+    if (seconds < fastest)
+      fastest = seconds;
+  }
+  double wanted = fastest > 0 ? LEAST_S / fastest : MAX_READS;
+  result->nreads = wanted < 1 ? 1 : wanted < MIN_READS ? MIN_READS
+                   : wanted > MAX_READS ? MAX_READS : (size_t) wanted;
+
   double start = rd_clock_s ();
   rd_progress_start (&progress, NULL);
   for (; i < most && !failed && !rd_interrupted (); i++) {
@@ -339,12 +298,28 @@ static int
 measure_reads (const struct rd_subject *subject, uint64_t size,
                size_t npairs, uint64_t seed, struct reads_result *result)
 {
+  const struct radio_array_info *array = &subject->info.array;
   struct reads reads = { .subject = subject };
-  int failed = prepare_reads (&reads, size, result);
-  if (!failed)
-    failed = measure_pairs (&reads, npairs, seed, result);
-  free (reads.buffer);
-  return failed;
+  struct radio_box box;
+  uint64_t random = 0;
+  for (size_t i = 0; i < 3; i++) {
+    size_t axis = subject->axis_of[i];
+    reads.size[i] = size;
+    if (size == 0)
+      reads.size[i] = axis < array->rank ? array->shape[axis] : 1;
+  }
+  int failed = rd_subject_box (subject, reads.size, NULL, &random, &box);
+  if (failed)
+    return failed;
+  reads.nbytes = result->nbytes = rd_subject_nbytes (subject, &box);
+  RD_FREE void *buffer = malloc ((size_t) reads.nbytes + 1);
+  if (buffer == NULL)
+    return rd_error_memory ();
+  memset (buffer, 1, (size_t) reads.nbytes + 1);
+  reads.buffer = buffer;
+  snprintf (result->name, sizeof result->name, size ? "box of %llu each way"
+            : "whole volume", (unsigned long long) size);
+  return measure_pairs (&reads, npairs, seed, result);
 }
 
 static void
@@ -545,25 +520,6 @@ print_json (const struct bench *bench)
   rd_report_print (object);
 }
 
-static int
-divide (struct bench *bench)
-{
-  const struct rd_series *series = bench->scopes.series;
-  const struct rd_series *bare = &series[BARE];
-  int failed = rd_ratio_alone (&series[OFF], &bench->off);
-  if (!failed)
-    failed = rd_ratio_of (&series[TREE], bare, &bench->tree);
-  if (!failed)
-    failed = rd_ratio_of (&series[LOG], bare, &bench->log);
-  if (!failed)
-    failed = rd_ratio_of (&bench->box.on, &bench->box.off,
-                          &bench->box_ratio);
-  if (!failed)
-    failed = rd_ratio_of (&bench->whole.on, &bench->whole.off,
-                          &bench->whole_ratio);
-  return failed;
-}
-
 /* Fails when a target is clearly missed. */
 static int
 check_targets (const struct bench *bench)
@@ -605,7 +561,19 @@ run_bench (struct bench *bench, const struct rd_args *args)
                              &bench->whole);
   if (failed || rd_interrupted ())
     return RD_EXIT_FAILED;
-  failed = divide (bench);
+  const struct rd_series *series = bench->scopes.series;
+  const struct rd_series *bare = &series[BARE];
+  failed = rd_ratio_alone (&series[OFF], &bench->off);
+  if (!failed)
+    failed = rd_ratio_of (&series[TREE], bare, &bench->tree);
+  if (!failed)
+    failed = rd_ratio_of (&series[LOG], bare, &bench->log);
+  if (!failed)
+    failed = rd_ratio_of (&bench->box.on, &bench->box.off,
+                          &bench->box_ratio);
+  if (!failed)
+    failed = rd_ratio_of (&bench->whole.on, &bench->whole.off,
+                          &bench->whole_ratio);
   if (failed)
     return failed;
   if (args->json)
@@ -627,7 +595,8 @@ run_profiler (struct rd_args *args)
   };
   int status = parse_bench (&bench, args) ? run_bench (&bench, args)
                                           : args->status;
-  clear_scopes (&bench.scopes);
+  for (size_t i = 0; i < NSERIES; i++)
+    rd_series_clear (&bench.scopes.series[i]);
   clear_reads (&bench.box);
   clear_reads (&bench.whole);
   rd_subject_close (&bench.subject);

@@ -32,34 +32,31 @@ start_of (const struct reads *reads, size_t axis, uint64_t size, uint64_t i)
   return (i % NPLACES * 7919 + axis * 104729 + 13) % room;
 }
 
+struct kind {
+  const char *name;
+  enum radio_status (*perform) (struct reads *reads, const struct kind *kind,
+                                uint64_t i);
+  unsigned which;             /* the edge of a box; a plane */
+  bool is_recorded;
+};
+
 static enum radio_status
-read_box (struct reads *reads, uint64_t edge, uint64_t i)
+do_box (struct reads *reads, const struct kind *kind, uint64_t i)
 {
   struct radio_box box = { .rank = 3 };
   for (size_t axis = 0; axis < 3; axis++) {
-    box.start[axis] = start_of (reads, axis, edge, i);
-    box.size[axis] = edge;
+    box.start[axis] = start_of (reads, axis, kind->which, i);
+    box.size[axis] = kind->which;
   }
   return radio_volume_read (reads->volume, &box, RADIO_STORED,
                             reads->buffer, reads->nbytes, NULL);
 }
 
-static enum radio_status
-do_box32 (struct reads *reads, uint64_t i)
-{
-  return read_box (reads, 32, i);
-}
-
-static enum radio_status
-do_box64 (struct reads *reads, uint64_t i)
-{
-  return read_box (reads, 64, i);
-}
-
 /* One whole tile, as it lies. */
 static enum radio_status
-do_tile (struct reads *reads, uint64_t i)
+do_tile (struct reads *reads, const struct kind *kind, uint64_t i)
 {
+  (void) kind;
   const uint64_t *tile = reads->info.array.tile_shape;
   struct radio_box box = { .rank = 3 };
   for (size_t axis = 0; axis < 3; axis++) {
@@ -72,8 +69,9 @@ do_tile (struct reads *reads, uint64_t i)
 }
 
 static enum radio_status
-read_plane (struct reads *reads, enum radio_plane plane, uint64_t i)
+do_plane (struct reads *reads, const struct kind *kind, uint64_t i)
 {
+  enum radio_plane plane = (enum radio_plane) kind->which;
   size_t axis = reads->info.plane_axis[plane];
   return radio_volume_read_plane (reads->volume, plane,
                                   start_of (reads, axis, 1, i), RADIO_STORED,
@@ -81,21 +79,9 @@ read_plane (struct reads *reads, enum radio_plane plane, uint64_t i)
 }
 
 static enum radio_status
-do_axial (struct reads *reads, uint64_t i)
+do_open (struct reads *reads, const struct kind *kind, uint64_t i)
 {
-  return read_plane (reads, RADIO_AXIAL, i);
-}
-
-static enum radio_status
-do_sagittal (struct reads *reads, uint64_t i)
-{
-  return read_plane (reads, RADIO_SAGITTAL, i);
-}
-
-static enum radio_status
-do_open (struct reads *reads, uint64_t i)
-{
-  (void) i;
+  (void) kind, (void) i;
   radio_volume_close (reads->volume);
   reads->volume = NULL;
   enum radio_status status = radio_volume_open (reads->store, reads->path,
@@ -106,27 +92,22 @@ do_open (struct reads *reads, uint64_t i)
 }
 
 static enum radio_status
-do_open_axial (struct reads *reads, uint64_t i)
+do_open_plane (struct reads *reads, const struct kind *kind, uint64_t i)
 {
-  enum radio_status status = do_open (reads, i);
-  return status == RADIO_OK ? do_axial (reads, i) : status;
+  enum radio_status status = do_open (reads, kind, i);
+  return status == RADIO_OK ? do_plane (reads, kind, i) : status;
 }
 
-static const struct kind {
-  const char *name;
-  enum radio_status (*perform) (struct reads *reads, uint64_t i);
-  bool is_recorded;
-} kinds[] = {
-  { "tile", do_tile, false },
-  { "box32", do_box32, false },
-  { "box64", do_box64, false },
-  { "axial", do_axial, false },
-  { "sagittal", do_sagittal, false },
-  { "open", do_open, false },
-  { "open-axial", do_open_axial, false },
-  { "box64-recorded", do_box64, true },
+static const struct kind kinds[] = {
+  { "tile", do_tile, 0, false },
+  { "box32", do_box, 32, false },
+  { "box64", do_box, 64, false },
+  { "axial", do_plane, RADIO_AXIAL, false },
+  { "sagittal", do_plane, RADIO_SAGITTAL, false },
+  { "open", do_open, 0, false },
+  { "open-axial", do_open_plane, RADIO_AXIAL, false },
+  { "box64-recorded", do_box, 64, true },
 };
-
 static int
 open_all (struct reads *reads, const char *store)
 {
@@ -140,7 +121,7 @@ open_all (struct reads *reads, const char *store)
                                                &reads->store);
   radio_context_close (options.context);
   if (status == RADIO_OK)
-    status = do_open (reads, 0);
+    status = do_open (reads, kinds, 0);
   if (status != RADIO_OK)
     return rd_error_library (store);
   for (size_t axis = 0; axis < 3; axis++)
@@ -153,36 +134,23 @@ open_all (struct reads *reads, const char *store)
 }
 
 static int
-repeat (struct reads *reads, const struct kind *kind, uint64_t n)
+repeat (struct reads *reads, const char *what, uint64_t n)
 {
-  for (uint64_t i = 0; i < n; i++)
-    if (kind->perform (reads, i) != RADIO_OK)
-      return rd_error_library (reads->path);
-  return RD_EXIT_OK;
-}
-
-static int
-repeat_recorded (struct reads *reads, const struct kind *kind, uint64_t n)
-{
-  struct radio_recorder *recorder;
-  if (radio_recorder_start (NULL, &recorder) != RADIO_OK)
+  const struct kind *kind = kinds, *end = kinds + sizeof kinds / sizeof *kinds;
+  struct radio_recorder *recorder = NULL;
+  int status = RD_EXIT_OK;
+  while (kind < end && strcmp (kind->name, what) != 0)
+    kind++;
+  if (kind == end)
+    return rd_error ("'%s' is nothing that is counted", what);
+  if (kind->is_recorded && radio_recorder_start (NULL, &recorder) != RADIO_OK)
     return rd_error_library (NULL);
-  int status = repeat (reads, kind, n);
-  if (radio_recorder_stop (recorder, NULL) != RADIO_OK)
+  for (uint64_t i = 0; i < n && status == RD_EXIT_OK; i++)
+    if (kind->perform (reads, kind, i) != RADIO_OK)
+      status = rd_error_library (reads->path);
+  if (recorder && radio_recorder_stop (recorder, NULL) != RADIO_OK)
     return rd_error_library (NULL);
   return status;
-}
-
-static int
-repeat_named (struct reads *reads, const char *what, uint64_t n)
-{
-  size_t i = 0, nkinds = sizeof kinds / sizeof kinds[0];
-  while (i < nkinds && strcmp (kinds[i].name, what) != 0)
-    i++;
-  if (i == nkinds)
-    return rd_error ("'%s' is nothing that is counted", what);
-  return (kinds[i].is_recorded ? repeat_recorded : repeat) (reads, &kinds[i],
-                                                            n);
 }
 
 int
@@ -197,7 +165,7 @@ main (int argc, char **argv)
   reads.path = argv[2];
   int status = open_all (&reads, argv[1]);
   if (status == RD_EXIT_OK)
-    status = repeat_named (&reads, argv[3], n);
+    status = repeat (&reads, argv[3], n);
   radio_volume_close (reads.volume);
   radio_store_close (reads.store);
   free (reads.buffer);

@@ -8,9 +8,11 @@
 
 #include "tools/bench/destination.h"
 
+#ifdef MADV_HUGEPAGE
 /* numpy asks for huge pages from here on (numpy/_core/src/multiarray/alloc.c).
  */
 #define NUMPY_HUGE ((size_t) 4 << 20)
+#endif
 
 /* glibc keeps smaller blocks on its heap once they were freed, however high
  * its threshold for mapping has grown. */
@@ -23,46 +25,32 @@ const char *const rd_destination_names[] = {
   NULL
 };
 
-static void
-ask_for_huge_pages (void *buffer, size_t nbytes)
-{
-#ifdef MADV_HUGEPAGE
-  size_t page = (size_t) sysconf (_SC_PAGESIZE);
-  size_t skip = (page - (uintptr_t) buffer % page) % page;
-  /* Advice only: without it the read is slower, not wrong. */
-  (void) madvise ((char *) buffer + skip, nbytes - skip, MADV_HUGEPAGE);
-#else
-  (void) buffer;
-  (void) nbytes;
-#endif
-}
-
-/* The buffer that is reused, made larger when it is too small. */
-static void *
-reuse (struct rd_destination *destination, size_t nbytes)
-{
-  if (nbytes <= destination->nbytes)
-    return destination->buffer;
-  free (destination->buffer);
-  destination->buffer = malloc (nbytes);
-  destination->nbytes = destination->buffer ? nbytes : 0;
-  if (destination->buffer == NULL)
-    rd_error_memory ();
-  else
-    memset (destination->buffer, 1, nbytes);
-  return destination->buffer;
-}
-
 void *
 rd_destination_take (struct rd_destination *destination, size_t nbytes)
 {
-  if (destination->kind == RD_DESTINATION_REUSED)
-    return reuse (destination, nbytes);
+  bool reuses = destination->kind == RD_DESTINATION_REUSED;
+  if (reuses && nbytes <= destination->nbytes)
+    return destination->buffer;
+  if (reuses)
+    rd_destination_clear (destination);
   void *buffer = malloc (nbytes ? nbytes : 1);
-  if (buffer == NULL)
+  if (buffer == NULL) {
     rd_error_memory ();
-  else if (destination->kind == RD_DESTINATION_NUMPY && nbytes >= NUMPY_HUGE)
-    ask_for_huge_pages (buffer, nbytes);
+    return NULL;
+  }
+  if (reuses) {
+    memset (buffer, 1, nbytes);
+    destination->buffer = buffer;
+    destination->nbytes = nbytes;
+  }
+#ifdef MADV_HUGEPAGE
+  if (destination->kind == RD_DESTINATION_NUMPY && nbytes >= NUMPY_HUGE) {
+    size_t page = (size_t) sysconf (_SC_PAGESIZE);
+    size_t skip = (page - (uintptr_t) buffer % page) % page;
+    /* Advice only: without it the read is slower, not wrong. */
+    (void) madvise ((char *) buffer + skip, nbytes - skip, MADV_HUGEPAGE);
+  }
+#endif
   return buffer;
 }
 

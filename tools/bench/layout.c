@@ -17,19 +17,6 @@
  * Lists on the command line
  *----------------------------------------------------------------------*/
 
-/* The length of the first word of a list. */
-static size_t
-word_length (const char *text)
-{
-  if (*text == '[')
-    return strlen (text);
-  size_t length = strcspn (text, ",");
-  bool number = *text >= '0' && *text <= '9';
-  for (int i = 1; i < 3 && number && text[length] == ','; i++)
-    length += 1 + strcspn (text + length + 1, ",");
-  return length;
-}
-
 /* True if one more word of this length is allowed. */
 static bool
 has_room (struct rd_args *args, size_t length, size_t n)
@@ -46,7 +33,10 @@ bool
 rd_list_add (struct rd_args *args, struct rd_list *words)
 {
   for (const char *text = args->value;;) {
-    size_t length = word_length (text);
+    size_t length = *text == '[' ? strlen (text) : strcspn (text, ",");
+    bool number = *text >= '0' && *text <= '9';
+    for (int i = 1; i < 3 && number && text[length] == ','; i++)
+      length += 1 + strcspn (text + length + 1, ",");
     if (!has_room (args, length, words->n))
       return false;
     char *word = strndup (text, length);
@@ -148,25 +138,6 @@ keep_path (const struct radio_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
-/* Lists the volumes of the collection of the volume. */
-static int
-find_paths (struct rd_layout *layout)
-{
-  const char *path = layout->subject.target.path;
-  const char *slash = strrchr (path, '/');
-  RD_FREE char *collection = rd_format ("%.*s", slash ? (int) (slash - path)
-                                        : 0, path);
-  layout->paths = calloc (MAX_PATHS, sizeof *layout->paths);
-  if (collection == NULL || layout->paths == NULL)
-    return rd_error_memory ();
-  enum radio_status status = radio_store_list (
-    layout->subject.target.store, slash ? collection : NULL, keep_path,
-    layout);
-  if (status == RADIO_OK || status == RADIO_ERROR_CANCELLED)
-    return RD_EXIT_OK;
-  return rd_error_library (collection);
-}
-
 /* The arguments of the command with the store and the threads of a layout. */
 static struct rd_args
 args_of (const struct rd_bench *bench, const struct rd_layout *layout,
@@ -193,10 +164,22 @@ open_layout (const struct rd_bench *bench, struct rd_layout *layout,
   if (radio_volume_stored_nbytes (subject->target.volume,
                                   &layout->stored_nbytes) != RADIO_OK)
     return rd_error_library (subject->target.name);
-  if (is_chosen (bench, RD_ROW_LOADER))
-    failed = find_paths (layout);
-  if (failed || !is_chosen (bench, RD_ROW_INGEST))
-    return failed;
+  if (is_chosen (bench, RD_ROW_LOADER)) {
+    /* It reads the volumes of the volume's collection. */
+    const char *path = subject->target.path;
+    const char *slash = strrchr (path, '/');
+    RD_FREE char *collection = rd_format ("%.*s", slash
+                                          ? (int) (slash - path) : 0, path);
+    layout->paths = calloc (MAX_PATHS, sizeof *layout->paths);
+    if (collection == NULL || layout->paths == NULL)
+      return rd_error_memory ();
+    enum radio_status status = radio_store_list (
+      subject->target.store, slash ? collection : NULL, keep_path, layout);
+    if (status != RADIO_OK && status != RADIO_ERROR_CANCELLED)
+      return rd_error_library (collection);
+  }
+  if (!is_chosen (bench, RD_ROW_INGEST))
+    return RD_EXIT_OK;
   RD_FREE char *name = rd_format ("%s/scratch.zarr", bench->temp);
   if (name == NULL)
     return RD_EXIT_FAILED;
@@ -224,29 +207,6 @@ make_store (const struct rd_bench *bench, const struct rd_layout *layout)
   return failed;
 }
 
-/* Adds layout i: threads change fastest, then codecs.  A temporary store that
- * is measured with several numbers of threads is made for the first one. */
-static int
-add_layout (struct rd_bench *bench, size_t i)
-{
-  struct rd_layout *layout = &bench->layouts[bench->nlayouts++];
-  size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
-  size_t k = i / bench->threads.n;
-  layout->nthreads = bench->threads.at[i % bench->threads.n];
-  if (bench->nvolumes)
-    return open_layout (bench, layout, bench->args->store,
-                        bench->volumes[k]);
-  layout->tiling = bench->tilings.at[k / ncodecs];
-  layout->codec = bench->codecs.at[k % ncodecs];
-  layout->store_name = rd_format ("%s/layout-%zu.zarr", bench->temp, k);
-  if (layout->store_name == NULL)
-    return RD_EXIT_FAILED;
-  int failed = i % bench->threads.n == 0 ? make_store (bench, layout)
-                                         : RD_EXIT_OK;
-  return failed ? failed : open_layout (bench, layout, layout->store_name,
-                                        "bench/1");
-}
-
 int
 rd_layouts_open (struct rd_bench *bench)
 {
@@ -263,8 +223,27 @@ rd_layouts_open (struct rd_bench *bench)
   if (!failed && n > RD_MAX_LAYOUTS)
     return rd_error ("tilings, codecs, volumes and threads make %zu layouts: "
                      "at most %d are compared at a time", n, RD_MAX_LAYOUTS);
-  for (size_t i = 0; i < n && !failed; i++)
-    failed = add_layout (bench, i);
+  /* Threads change fastest, then codecs.  A temporary store that is measured
+   * with several numbers of threads is made for the first one. */
+  for (size_t i = 0; i < n && !failed; i++) {
+    struct rd_layout *layout = &bench->layouts[bench->nlayouts++];
+    size_t thread = i % bench->threads.n, k = i / bench->threads.n;
+    layout->nthreads = bench->threads.at[thread];
+    if (bench->nvolumes) {
+      failed = open_layout (bench, layout, bench->args->store,
+                            bench->volumes[k]);
+      continue;
+    }
+    layout->tiling = bench->tilings.at[k / ncodecs];
+    layout->codec = bench->codecs.at[k % ncodecs];
+    layout->store_name = rd_format ("%s/layout-%zu.zarr", bench->temp, k);
+    if (layout->store_name == NULL)
+      return RD_EXIT_FAILED;
+    if (thread == 0)
+      failed = make_store (bench, layout);
+    if (!failed)
+      failed = open_layout (bench, layout, layout->store_name, "bench/1");
+  }
   return failed;
 }
 

@@ -168,37 +168,29 @@ touch_part (void *data, unsigned i)
   return RD_EXIT_OK;
 }
 
-/* Seconds of mapping memory, touching it on n threads and unmapping it. */
-static int
-time_touch (uint64_t nbytes, unsigned n, bool huge, double *seconds)
-{
-  size_t all = (size_t) nbytes;
-  double touching;
-  double start = rd_clock_s ();
-  char *memory = mmap (NULL, all, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return rd_error_memory ();
-#ifdef MADV_HUGEPAGE
-  if (huge)
-    (void) madvise (memory, all, MADV_HUGEPAGE);
-#endif
-  double mapped = rd_clock_s ();
-  struct touch touch = { memory, all / n };
-  int failed = rd_run_together (n, touch_part, &touch, &touching);
-  double touched = rd_clock_s ();
-  munmap (memory, all);
-  *seconds = mapped - start + touching + rd_clock_s () - touched;
-  return failed;
-}
-
+/* The time of mapping memory, touching it on n threads and unmapping it. */
 static int
 measure_touch (uint64_t nbytes, unsigned n, bool huge, double *most)
 {
+  size_t all = (size_t) nbytes;
   int failed = RD_EXIT_OK;
   for (int i = 0; i < NTOUCHES && !failed; i++) {
-    double seconds = 0;
-    failed = time_touch (nbytes, n, huge, &seconds);
+    double touching = 0;
+    double start = rd_clock_s ();
+    char *memory = mmap (NULL, all, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return rd_error_memory ();
+#ifdef MADV_HUGEPAGE
+    if (huge)
+      (void) madvise (memory, all, MADV_HUGEPAGE);
+#endif
+    double mapped = rd_clock_s ();
+    struct touch touch = { memory, all / n };
+    failed = rd_run_together (n, touch_part, &touch, &touching);
+    double touched = rd_clock_s ();
+    munmap (memory, all);
+    double seconds = mapped - start + touching + rd_clock_s () - touched;
     if (!failed)
       keep_most (most, (double) nbytes / seconds);
   }
@@ -350,31 +342,24 @@ read_part (void *data, unsigned i)
   return read_places (&readers[i]);
 }
 
-/* Keep the most bytes a second of n threads. */
-static int
-measure_decode_rate (struct reader *readers, unsigned n, double *most)
-{
-  int failed = RD_EXIT_OK;
-  for (int i = 0; i < NREPEATS && !failed; i++) {
-    double seconds = 0;
-    failed = rd_run_together (n, read_part, readers, &seconds);
-    double rate = n * (double) readers[0].decoded_nbytes / seconds;
-    if (!failed && rate > *most)
-      *most = rate;
-  }
-  return failed;
-}
-
+/* Keeps the most bytes a second of n threads, of whole tiles and of thin
+ * boxes. */
 static int
 measure_both (struct reader *readers, unsigned n,
               struct rd_decode_rates *rates)
 {
-  for (unsigned i = 0; i < n; i++)
-    readers[i].whole = true;
-  int failed = measure_decode_rate (readers, n, &rates->whole);
-  for (unsigned i = 0; i < n; i++)
-    readers[i].whole = false;
-  return failed ? failed : measure_decode_rate (readers, n, &rates->thin);
+  int failed = RD_EXIT_OK;
+  for (int i = 0; i < 2 * NREPEATS && !failed; i++) {
+    bool whole = i < NREPEATS;
+    double seconds = 0;
+    for (unsigned k = 0; k < n; k++)
+      readers[k].whole = whole;
+    failed = rd_run_together (n, read_part, readers, &seconds);
+    if (!failed)
+      keep_most (whole ? &rates->whole : &rates->thin,
+                 n * (double) readers[0].decoded_nbytes / seconds);
+  }
+  return failed;
 }
 
 double

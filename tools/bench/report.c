@@ -89,16 +89,6 @@ rd_bench_name (const struct rd_bench *bench)
                         : bench->layouts[0].subject.target.name;
 }
 
-/* "98 %"; "-" when there is no limit. */
-static const char *
-share_text (double part, double whole, char text[32])
-{
-  if (!(part > 0) || !(whole > 0))
-    return "-";
-  snprintf (text, 32, "%.0f %%", 100 * part / whole);
-  return text;
-}
-
 static bool
 add_bench_row (struct rd_table *table, const struct rd_bench *bench,
          const struct rd_limits *limits, const struct rd_layout *layout,
@@ -118,11 +108,14 @@ add_bench_row (struct rd_table *table, const struct rd_bench *bench,
   snprintf (text[5], 32, sample->decoded_nbytes ? "%.2fx" : "-",
             sample->counted_nbytes ? (double) sample->decoded_nbytes
                                      / (double) sample->counted_nbytes : 0);
+  bool has_limit = limit_s > 0 && s->median > 0;
+  snprintf (text[6], 32, has_limit ? "%.0f %%" : "-",
+            has_limit ? 100 * limit_s / s->median : 0);
   const char *cells[] = {
     rd_rows[row].name, rd_number_grouped (s->n, text[0]),
     rd_text_ms (s->median, text[1]), rd_text_ms (f.p95_s, text[2]), text[3],
     rd_text_rate (s->n ? sample->sum_nbytes / s->n : 0, s->median, text[4]),
-    text[5], share_text (limit_s, s->median, text[6]),
+    text[5], text[6],
     rd_bench_ratio_text (&ratio, text[7])
   };
   return rd_table_add_row (table, cells);
@@ -234,40 +227,6 @@ rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
  * JSON: the figures, and every time that was measured
  *----------------------------------------------------------------------*/
 
-static void
-put_times (struct json_object *object, const struct rd_sample *sample)
-{
-  struct rd_figures f = { 0 };
-  /* Without memory there are zeros; the times themselves are there. */
-  (void) rd_bench_figures (sample, &f);
-  rd_report_put_double (object, "median_s", f.seconds.median);
-  rd_report_put_double (object, "p95_s", f.p95_s);
-  rd_report_put_double (object, "quartile_low_s", f.seconds.low);
-  rd_report_put_double (object, "quartile_high_s", f.seconds.high);
-  rd_report_put_double (object, "min_s", f.seconds.min);
-  rd_report_put_double (object, "max_s", f.seconds.max);
-  rd_report_put (object, "times_s",
-                 rd_report_double_list (sample->seconds, sample->n));
-}
-
-/* With few rounds there is no interval. */
-static void
-put_ratio (struct json_object *object, const struct rd_bench *bench,
-           const struct rd_layout *layout, size_t row)
-{
-  struct rd_ratio ratio;
-  if (rd_bench_ratio (bench, layout, row, &ratio) != RD_EXIT_OK
-      || !(ratio.median > 0))
-    return;
-  struct json_object *speed_up = json_object_new_object ();
-  rd_report_put_double (speed_up, "ratio", ratio.median);
-  if (ratio.low > 0) {
-    rd_report_put_double (speed_up, "low", ratio.low);
-    rd_report_put_double (speed_up, "high", ratio.high);
-  }
-  rd_report_put (object, "speed_up", speed_up);
-}
-
 static struct json_object *
 row_json (const struct rd_bench *bench, const struct rd_limits *limits,
           const struct rd_layout *layout, size_t row)
@@ -283,7 +242,17 @@ row_json (const struct rd_bench *bench, const struct rd_limits *limits,
   rd_report_put_u64 (object, "runs_of_a_round", sample->nperround);
   rd_report_put_u64 (object, "nbytes", sample->n ? sample->sum_nbytes
                                                    / sample->n : 0);
-  put_times (object, sample);
+  /* Without memory there are zeros; the times themselves are there. */
+  struct rd_figures f = { 0 };
+  (void) rd_bench_figures (sample, &f);
+  rd_report_put_double (object, "median_s", f.seconds.median);
+  rd_report_put_double (object, "p95_s", f.p95_s);
+  rd_report_put_double (object, "quartile_low_s", f.seconds.low);
+  rd_report_put_double (object, "quartile_high_s", f.seconds.high);
+  rd_report_put_double (object, "min_s", f.seconds.min);
+  rd_report_put_double (object, "max_s", f.seconds.max);
+  rd_report_put (object, "times_s",
+                 rd_report_double_list (sample->seconds, sample->n));
   if (sample->counted_nbytes) {
     rd_report_put_u64 (object, "counted_nbytes", sample->counted_nbytes);
     rd_report_put_u64 (object, "decoded_nbytes", sample->decoded_nbytes);
@@ -293,7 +262,18 @@ row_json (const struct rd_bench *bench, const struct rd_limits *limits,
   double limit_s = rd_bench_limit_s (bench, limits, layout, row);
   if (limit_s > 0)
     rd_report_put_double (object, "limit_s", limit_s);
-  put_ratio (object, bench, layout, row);
+  struct rd_ratio ratio;
+  if (rd_bench_ratio (bench, layout, row, &ratio) == RD_EXIT_OK
+      && ratio.median > 0) {
+    struct json_object *speed_up = json_object_new_object ();
+    rd_report_put_double (speed_up, "ratio", ratio.median);
+    /* With few rounds there is no interval. */
+    if (ratio.low > 0) {
+      rd_report_put_double (speed_up, "low", ratio.low);
+      rd_report_put_double (speed_up, "high", ratio.high);
+    }
+    rd_report_put (object, "speed_up", speed_up);
+  }
   return object;
 }
 
@@ -333,23 +313,6 @@ layout_json (const struct rd_bench *bench, const struct rd_limits *limits,
   return object;
 }
 
-static struct json_object *
-limits_json (const struct rd_limits *limits)
-{
-  struct json_object *object = json_object_new_object ();
-  rd_report_put_double (object, "copy_one", limits->copy_one);
-  rd_report_put_double (object, "copy_all", limits->copy_all);
-  rd_report_put_double (object, "touch_one", limits->touch_one);
-  rd_report_put_double (object, "touch_all", limits->touch_all);
-  rd_report_put_double (object, "huge_one", limits->huge_one);
-  rd_report_put_double (object, "huge_all", limits->huge_all);
-  if (limits->inflate > 0) {
-    rd_report_put_double (object, "inflate", limits->inflate);
-    rd_report_put_text (object, "inflated_by", limits->inflated_by);
-  }
-  return object;
-}
-
 void
 rd_bench_print_json (const struct rd_bench *bench,
                      const struct rd_limits *limits)
@@ -372,7 +335,18 @@ rd_bench_print_json (const struct rd_bench *bench,
   rd_report_put_u64 (object, "rounds", bench->nrounds);
   rd_report_put_u64 (object, "warmup", bench->nwarm);
   rd_report_put_u64 (object, "seed", bench->seed);
-  rd_report_put (object, "limits_bytes_per_s", limits_json (limits));
+  struct json_object *rates = json_object_new_object ();
+  rd_report_put_double (rates, "copy_one", limits->copy_one);
+  rd_report_put_double (rates, "copy_all", limits->copy_all);
+  rd_report_put_double (rates, "touch_one", limits->touch_one);
+  rd_report_put_double (rates, "touch_all", limits->touch_all);
+  rd_report_put_double (rates, "huge_one", limits->huge_one);
+  rd_report_put_double (rates, "huge_all", limits->huge_all);
+  if (limits->inflate > 0) {
+    rd_report_put_double (rates, "inflate", limits->inflate);
+    rd_report_put_text (rates, "inflated_by", limits->inflated_by);
+  }
+  rd_report_put (object, "limits_bytes_per_s", rates);
   for (size_t i = 0; i < bench->nlayouts; i++)
     json_object_array_add (layouts,
                            layout_json (bench, limits, &bench->layouts[i]));

@@ -50,27 +50,17 @@ whole_box (const struct radio_array_info *info, struct radio_box *box)
 }
 
 static int
-do_full (const struct run *run, struct rd_outcome *outcome)
-{
-  const struct rd_subject *subject = &run->layout->subject;
-  struct radio_box box;
-  whole_box (&subject->info.array, &box);
-  double start = rd_clock_s ();
-  int failed = read_box (run, subject->target.volume, &box,
-                         run->layout->raw_nbytes);
-  outcome->seconds = rd_clock_s () - start;
-  outcome->nbytes = run->layout->raw_nbytes;
-  return failed;
-}
-
-static int
 do_box (struct run *run, struct rd_outcome *outcome)
 {
   const struct rd_subject *subject = &run->layout->subject;
   uint64_t edge = run->row->which;
   const uint64_t size[3] = { edge, edge, edge };
   struct radio_box box;
-  int failed = rd_subject_box (subject, size, NULL, &run->random, &box);
+  int failed = RD_EXIT_OK;
+  if (run->row->kind == RD_ROW_FULL)
+    whole_box (&subject->info.array, &box);
+  else
+    failed = rd_subject_box (subject, size, NULL, &run->random, &box);
   outcome->nbytes = rd_subject_nbytes (subject, &box);
   double start = rd_clock_s ();
   if (!failed)
@@ -79,18 +69,17 @@ do_box (struct run *run, struct rd_outcome *outcome)
   return failed;
 }
 
+/* The number of the row's planes; *nbytes is the size of one. */
 static uint64_t
-plane_count (const struct rd_subject *subject, enum radio_plane plane)
+count_planes (const struct run *run, uint64_t *nbytes)
 {
-  return subject->info.array.shape[subject->info.plane_axis[plane]];
-}
-
-static uint64_t
-plane_nbytes (const struct rd_subject *subject, enum radio_plane plane)
-{
+  const struct rd_subject *subject = &run->layout->subject;
+  const struct radio_volume_info *info = &subject->info;
+  enum radio_plane plane = (enum radio_plane) run->row->which;
   uint64_t shape[2];
   radio_volume_plane_shape (subject->target.volume, plane, shape);
-  return shape[0] * shape[1] * subject->info.array.item_nbytes;
+  *nbytes = shape[0] * shape[1] * info->array.item_nbytes;
+  return info->array.shape[info->plane_axis[plane]];
 }
 
 static int
@@ -115,10 +104,7 @@ static int
 read_planes (struct run *run, struct radio_volume *volume, uint64_t n,
              struct rd_outcome *outcome)
 {
-  const struct rd_subject *subject = &run->layout->subject;
-  enum radio_plane plane = (enum radio_plane) run->row->which;
-  uint64_t count = plane_count (subject, plane);
-  uint64_t nbytes = plane_nbytes (subject, plane);
+  uint64_t nbytes, count = count_planes (run, &nbytes);
   if (n > count)
     n = count;
   uint64_t first = rd_random_below (&run->random, count - n + 1);
@@ -179,10 +165,8 @@ do_open (struct run *run, struct rd_outcome *outcome)
   const struct rd_subject *subject = &run->layout->subject;
   struct radio_volume *volume = NULL;
   bool reads = run->row->kind == RD_ROW_FIRST;
-  enum radio_plane plane = (enum radio_plane) run->row->which;
-  uint64_t nbytes = plane_nbytes (subject, plane);
-  uint64_t index = rd_random_below (&run->random,
-                                    plane_count (subject, plane));
+  uint64_t nbytes, count = count_planes (run, &nbytes);
+  uint64_t index = rd_random_below (&run->random, count);
   int failed = RD_EXIT_OK;
   double start = rd_clock_s ();
   if (radio_volume_open (subject->target.store, subject->target.path,
@@ -201,10 +185,8 @@ do_open_store (struct run *run, struct rd_outcome *outcome)
 {
   const struct rd_subject *subject = &run->layout->subject;
   bool reads = run->row->kind == RD_ROW_COLD;
-  enum radio_plane plane = (enum radio_plane) run->row->which;
-  uint64_t nbytes = plane_nbytes (subject, plane);
-  uint64_t index = rd_random_below (&run->random,
-                                    plane_count (subject, plane));
+  uint64_t nbytes, count = count_planes (run, &nbytes);
+  uint64_t index = rd_random_below (&run->random, count);
   struct rd_target target;
   if (reads) {
     struct rd_cold cold;
@@ -286,10 +268,9 @@ rd_bench_perform (struct rd_bench *bench, struct rd_layout *layout,
     .random = rd_row_state (row, bench->seed, i),
   };
   switch (rd_rows[row].kind) {
-  case RD_ROW_FULL:
-    return do_full (&run, outcome);
   case RD_ROW_PLANE:
     return read_planes (&run, layout->subject.target.volume, 1, outcome);
+  case RD_ROW_FULL:
   case RD_ROW_BOX:
     return do_box (&run, outcome);
   case RD_ROW_SCROLL:
@@ -343,24 +324,6 @@ rd_bench_obstacle (const struct rd_layout *layout, size_t row)
 /* The most runs whose bytes are counted. */
 #define MOST_COUNTED 16
 
-static int
-add_time (struct rd_sample *sample, const struct rd_outcome *outcome)
-{
-  if (sample->n == sample->capacity) {
-    size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
-    double *seconds = reallocarray (sample->seconds, capacity,
-                                    sizeof *seconds);
-    if (seconds == NULL)
-      return rd_error_memory ();
-    sample->seconds = seconds;
-    sample->capacity = capacity;
-  }
-  sample->seconds[sample->n++] = outcome->seconds;
-  sample->sum_s += outcome->seconds;
-  sample->sum_nbytes += outcome->nbytes;
-  return RD_EXIT_OK;
-}
-
 /* The sum of a counter over all nodes. */
 static uint64_t
 counter_of (const struct radio_profile *profile, size_t nnodes,
@@ -406,42 +369,48 @@ count_bytes (struct rd_bench *bench, struct rd_layout *layout, size_t row)
   return failed;
 }
 
-/* Called before the first round: checks that the row can be measured, warms
- * up, and chooses how many runs make a round. */
-static int
-begin_row (struct rd_bench *bench, struct rd_layout *layout, size_t row)
-{
-  struct rd_sample *sample = &layout->samples[row];
-  struct rd_outcome outcome = { 0 };
-  int failed = RD_EXIT_OK;
-  sample->skipped = rd_bench_obstacle (layout, row);
-  if (sample->skipped)
-    return RD_EXIT_OK;
-  for (uint64_t i = 0; i < bench->nwarm && !failed; i++)
-    failed = rd_bench_perform (bench, layout, row, i, &outcome);
-  double n = outcome.seconds > 0 ? SLICE_S / outcome.seconds : MOST_RUNS;
-  sample->nperround = bench->nruns ? bench->nruns : n < 1 ? 1
-                      : n > MOST_RUNS ? MOST_RUNS : (size_t) n;
-  if (!failed && rd_row_reads (&rd_rows[row]))
-    failed = count_bytes (bench, layout, row);
-  return failed;
-}
-
+/* Before the first round it checks that the row can be measured, warms up, and
+ * chooses how many runs make a round. */
 static int
 measure_row (struct rd_bench *bench, struct rd_layout *layout, size_t row,
              uint64_t round)
 {
   struct rd_sample *sample = &layout->samples[row];
-  int failed = round == 0 ? begin_row (bench, layout, row) : RD_EXIT_OK;
-  if (sample->skipped
-      || (sample->n >= ENOUGH_RUNS && sample->sum_s > ENOUGH_S))
+  int failed = RD_EXIT_OK;
+  if (round == 0)
+    sample->skipped = rd_bench_obstacle (layout, row);
+  if (sample->skipped)
+    return RD_EXIT_OK;
+  if (round == 0) {
+    struct rd_outcome outcome = { 0 };
+    for (uint64_t i = 0; i < bench->nwarm && !failed; i++)
+      failed = rd_bench_perform (bench, layout, row, i, &outcome);
+    double n = outcome.seconds > 0 ? SLICE_S / outcome.seconds : MOST_RUNS;
+    sample->nperround = bench->nruns ? bench->nruns : n < 1 ? 1
+                        : n > MOST_RUNS ? MOST_RUNS : (size_t) n;
+    if (!failed && rd_row_reads (&rd_rows[row]))
+      failed = count_bytes (bench, layout, row);
+  }
+  if (sample->n >= ENOUGH_RUNS && sample->sum_s > ENOUGH_S)
     return failed;
   for (size_t k = 0; k < sample->nperround && !failed; k++) {
     struct rd_outcome outcome = { 0 };
     failed = rd_bench_perform (bench, layout, row,
                                round * sample->nperround + k, &outcome);
-    if (!failed)
-      failed = add_time (sample, &outcome);
+    if (failed)
+      return failed;
+    if (sample->n == sample->capacity) {
+      size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
+      double *seconds = reallocarray (sample->seconds, capacity,
+                                      sizeof *seconds);
+      if (seconds == NULL)
+        return rd_error_memory ();
+      sample->seconds = seconds;
+      sample->capacity = capacity;
+    }
+    sample->seconds[sample->n++] = outcome.seconds;
+    sample->sum_s += outcome.seconds;
+    sample->sum_nbytes += outcome.nbytes;
   }
   return failed;
 }
