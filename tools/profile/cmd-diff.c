@@ -37,22 +37,6 @@ path_of (const struct rd_diff *diff, size_t i)
  * What was measured
  *----------------------------------------------------------------------*/
 
-/* True for facts that differ between any two recordings. */
-static bool
-is_incidental (const char *key)
-{
-  static const char *const keys[] = {
-    "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
-    "scopes not recorded", "paths no longer logged", "texts not kept",
-    "counter values not kept", "gauge samples not kept",
-    "threads not recorded",
-  };
-  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-    if (strcmp (keys[i], key) == 0)
-      return true;
-  return false;
-}
-
 static const char *
 find_fact (const struct radio_profile *profile, const char *wanted)
 {
@@ -67,16 +51,25 @@ find_fact (const struct radio_profile *profile, const char *wanted)
   return NULL;
 }
 
-/* True if the other profile has another value of fact i. */
+/* True if the other profile has another value of fact i, which does not differ
+ * between any two recordings. */
 static bool
 differs (const struct radio_profile *profile, size_t i,
          const struct radio_profile *other, const char **key,
          const char **value, const char **other_value)
 {
+  static const char *const incidental[] = {
+    "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
+    "scopes not recorded", "paths no longer logged", "texts not kept",
+    "counter values not kept", "gauge samples not kept",
+    "threads not recorded",
+  };
   *value = radio_profile_fact (profile, i, key);
   *other_value = find_fact (other, *key);
-  return !is_incidental (*key) && *other_value != NULL
-         && strcmp (*value, *other_value) != 0;
+  for (size_t k = 0; k < sizeof incidental / sizeof incidental[0]; k++)
+    if (strcmp (incidental[k], *key) == 0)
+      return false;
+  return *other_value != NULL && strcmp (*value, *other_value) != 0;
 }
 
 /* True if the operations have the same name, and some root in common if both
@@ -127,27 +120,6 @@ print_conditions (const struct rd_diff *diff)
   }
   if (any)
     putchar ('\n');
-}
-
-static struct json_object *
-conditions_json (const struct rd_diff *diff)
-{
-  struct radio_profile_info info;
-  struct json_object *list = json_object_new_array ();
-  radio_profile_info (diff->before, &info);
-  for (size_t i = 0; i < info.nfacts; i++) {
-    const char *key, *before, *after;
-    if (!differs (diff->before, i, diff->after, &key, &before, &after))
-      continue;
-    struct json_object *object = json_object_new_object ();
-    rd_report_put_text (object, "name", key);
-    if (!diff->redact) {
-      rd_report_put_text (object, "before", before);
-      rd_report_put_text (object, "after", after);
-    }
-    json_object_array_add (list, object);
-  }
-  return list;
 }
 
 /*------------------------------------------------------------------------
@@ -210,34 +182,6 @@ percent (int64_t before, int64_t after, char text[32])
               100 * (double) (after - before) / (double) before);
 }
 
-static bool
-add_path (struct rd_table *table, const struct rd_diff *diff,
-          const struct radio_difference *d)
-{
-  char before[32], after[32], delta[32], share[32], self[32];
-  char range[80] = "-", low[32], high[32];
-  RD_FREE char *name = rd_format ("%*s%s%s", (int) (2 * (d->depth % 40)), "",
-                                  radio_edge_mark (edge_of (diff, d)), d->name);
-  if (name == NULL)
-    return false;
-  rd_text_ms ((double) d->total_before_ns / 1e9, before);
-  rd_text_ms ((double) d->total_after_ns / 1e9, after);
-  signed_ms (d->total_after_ns - d->total_before_ns, delta);
-  percent (d->total_before_ns, d->total_after_ns, share);
-  if (d->delta_low_ns != 0 || d->delta_high_ns != 0) {
-    signed_ms (d->delta_low_ns, low);
-    signed_ms (d->delta_high_ns, high);
-    snprintf (range, sizeof range, "%s to %s", low, high);
-  }
-  signed_ms (d->self_after_ns - d->self_before_ns, self);
-  const char *cells[] = {
-    name, d->before == RADIO_NO_PARENT ? "-" : before,
-    d->after == RADIO_NO_PARENT ? "-" : after, delta, share, range, self,
-    change_names[d->change]
-  };
-  return rd_table_add_row (table, cells);
-}
-
 static int
 print_table (const struct rd_diff *diff, const bool *shown)
 {
@@ -248,11 +192,34 @@ print_table (const struct rd_diff *diff, const bool *shown)
   struct rd_table table = { .ncolumns = 8, .alignment = "lrrrrrrl" };
   bool ok = rd_table_add_row (&table, titles);
   size_t hidden = 0;
-  for (size_t i = 0; i < diff->n && ok; i++)
-    if (shown[i])
-      ok = add_path (&table, diff, path_of (diff, i));
-    else
+  for (size_t i = 0; i < diff->n && ok; i++) {
+    const struct radio_difference *d = path_of (diff, i);
+    char before[32], after[32], delta[32], share[32], self[32];
+    char range[80] = "-", low[32], high[32];
+    if (!shown[i]) {
       hidden++;
+      continue;
+    }
+    RD_FREE char *name = rd_format ("%*s%s%s", (int) (2 * (d->depth % 40)),
+                                    "", radio_edge_mark (edge_of (diff, d)),
+                                    d->name);
+    rd_text_ms ((double) d->total_before_ns / 1e9, before);
+    rd_text_ms ((double) d->total_after_ns / 1e9, after);
+    signed_ms (d->total_after_ns - d->total_before_ns, delta);
+    percent (d->total_before_ns, d->total_after_ns, share);
+    if (d->delta_low_ns != 0 || d->delta_high_ns != 0) {
+      signed_ms (d->delta_low_ns, low);
+      signed_ms (d->delta_high_ns, high);
+      snprintf (range, sizeof range, "%s to %s", low, high);
+    }
+    signed_ms (d->self_after_ns - d->self_before_ns, self);
+    const char *cells[] = {
+      name, d->before == RADIO_NO_PARENT ? "-" : before,
+      d->after == RADIO_NO_PARENT ? "-" : after, delta, share, range, self,
+      change_names[d->change]
+    };
+    ok = name && rd_table_add_row (&table, cells);
+  }
   if (ok)
     rd_table_print (&table, stdout);
   if (ok && hidden > 0)
@@ -300,46 +267,57 @@ static const char *const edge_names[] = {
   [RADIO_EDGE_INSTANT] = "instant",
 };
 
-static struct json_object *
-path_json (const struct rd_diff *diff, const struct radio_difference *d)
-{
-  struct json_object *object = json_object_new_object ();
-  rd_report_put_text (object, "name", d->name);
-  rd_report_put_text (object, "edge", edge_names[edge_of (diff, d)]);
-  rd_report_put (object, "parent", d->parent == RADIO_NO_PARENT
-                 ? NULL : json_object_new_uint64 (d->parent));
-  rd_report_put_u64 (object, "depth", d->depth);
-  rd_report_put_text (object, "change", change_names[d->change]);
-  const struct {
-    const char *key;
-    int64_t value;
-  } numbers[] = {
-    { "total_before_ns", d->total_before_ns },
-    { "total_after_ns", d->total_after_ns },
-    { "self_before_ns", d->self_before_ns },
-    { "self_after_ns", d->self_after_ns },
-    { "delta_low_ns", d->delta_low_ns },
-    { "delta_high_ns", d->delta_high_ns },
-  };
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    rd_report_put (object, numbers[i].key,
-                   json_object_new_int64 (numbers[i].value));
-  rd_report_put_u64 (object, "calls_before", d->calls_before);
-  rd_report_put_u64 (object, "calls_after", d->calls_after);
-  return object;
-}
-
 static void
 print_json (const struct rd_diff *diff)
 {
   struct json_object *object = json_object_new_object ();
+  struct json_object *conditions = json_object_new_array ();
   struct json_object *paths = json_object_new_array ();
+  struct radio_profile_info info;
   int64_t before, after;
   sum_roots (diff, &before, &after);
-  for (size_t i = 0; i < diff->n; i++)
-    json_object_array_add (paths, path_json (diff, path_of (diff, i)));
+  radio_profile_info (diff->before, &info);
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key, *value, *other;
+    if (!differs (diff->before, i, diff->after, &key, &value, &other))
+      continue;
+    struct json_object *one = json_object_new_object ();
+    rd_report_put_text (one, "name", key);
+    if (!diff->redact) {
+      rd_report_put_text (one, "before", value);
+      rd_report_put_text (one, "after", other);
+    }
+    json_object_array_add (conditions, one);
+  }
+  for (size_t i = 0; i < diff->n; i++) {
+    const struct radio_difference *d = path_of (diff, i);
+    const struct {
+      const char *key;
+      int64_t value;
+    } numbers[] = {
+      { "total_before_ns", d->total_before_ns },
+      { "total_after_ns", d->total_after_ns },
+      { "self_before_ns", d->self_before_ns },
+      { "self_after_ns", d->self_after_ns },
+      { "delta_low_ns", d->delta_low_ns },
+      { "delta_high_ns", d->delta_high_ns },
+    };
+    struct json_object *one = json_object_new_object ();
+    rd_report_put_text (one, "name", d->name);
+    rd_report_put_text (one, "edge", edge_names[edge_of (diff, d)]);
+    rd_report_put (one, "parent", d->parent == RADIO_NO_PARENT
+                   ? NULL : json_object_new_uint64 (d->parent));
+    rd_report_put_u64 (one, "depth", d->depth);
+    rd_report_put_text (one, "change", change_names[d->change]);
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+      rd_report_put (one, numbers[k].key,
+                     json_object_new_int64 (numbers[k].value));
+    rd_report_put_u64 (one, "calls_before", d->calls_before);
+    rd_report_put_u64 (one, "calls_after", d->calls_after);
+    json_object_array_add (paths, one);
+  }
   rd_report_put_bool (object, "same_operation", is_same_operation (diff));
-  rd_report_put (object, "conditions", conditions_json (diff));
+  rd_report_put (object, "conditions", conditions);
   rd_report_put (object, "before_ns", json_object_new_int64 (before));
   rd_report_put (object, "after_ns", json_object_new_int64 (after));
   rd_report_put (object, "paths", paths);
@@ -403,34 +381,6 @@ rd_diff_report (struct rd_diff *diff)
  *----------------------------------------------------------------------*/
 
 static int
-compare_profiles (struct rd_diff *diff, struct rd_profile_output *output,
-                  const struct rd_args *args)
-{
-  const char *before_file = args->operands[0];
-  const char *after_file = args->operands[1];
-  RD_CLOSE_PROFILE struct radio_profile *before = NULL;
-  RD_CLOSE_PROFILE struct radio_profile *after = NULL;
-  struct radio_comparison *comparison = NULL;
-  if (radio_profile_read (before_file, &before) != RADIO_OK)
-    return rd_error_library (before_file);
-  if (radio_profile_read (after_file, &after) != RADIO_OK)
-    return rd_error_library (after_file);
-  if (radio_profile_compare (before, after, &comparison) != RADIO_OK)
-    return rd_error_library (NULL);
-  diff->comparison = comparison;
-  diff->before = before;
-  diff->after = after;
-  diff->redact = output->redact;
-  diff->json = args->json;
-  int status = rd_diff_report (diff);
-  output->before = before;
-  /* With --json nothing else is printed on stdout. */
-  int failed = rd_profile_output_write (output, after, diff->json);
-  radio_comparison_close (comparison);
-  return failed ? failed : status;
-}
-
-static int
 run_diff (struct rd_args *args)
 {
   struct rd_diff diff = { .fail_percent = -1 };
@@ -452,7 +402,27 @@ run_diff (struct rd_args *args)
                                                                 : "AFTER"))
     return args->status;
   int failed = rd_profile_output_prepare (&output, args, NULL);
-  return failed ? failed : compare_profiles (&diff, &output, args);
+  if (failed)
+    return failed;
+  RD_CLOSE_PROFILE struct radio_profile *before = NULL;
+  RD_CLOSE_PROFILE struct radio_profile *after = NULL;
+  struct radio_comparison *comparison = NULL;
+  if (radio_profile_read (args->operands[0], &before) != RADIO_OK)
+    return rd_error_library (args->operands[0]);
+  if (radio_profile_read (args->operands[1], &after) != RADIO_OK)
+    return rd_error_library (args->operands[1]);
+  if (radio_profile_compare (before, after, &comparison) != RADIO_OK)
+    return rd_error_library (NULL);
+  diff.comparison = comparison;
+  diff.before = output.before = before;
+  diff.after = after;
+  diff.redact = output.redact;
+  diff.json = args->json;
+  int status = rd_diff_report (&diff);
+  /* With --json nothing else is printed on stdout. */
+  failed = rd_profile_output_write (&output, after, diff.json);
+  radio_comparison_close (comparison);
+  return failed ? failed : status;
 }
 
 static const struct rd_option options[] = {

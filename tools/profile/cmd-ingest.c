@@ -114,13 +114,6 @@ perform_ingest (void *data, size_t run)
   return RD_EXIT_OK;
 }
 
-static enum radio_status
-attach_ingest_facts (void *data, struct radio_recorder *recorder)
-{
-  const struct ingest *ingest = data;
-  return rd_conditions_record (&ingest->measure.conditions, recorder);
-}
-
 static int
 remove_ingested (void *data, size_t run)
 {
@@ -204,7 +197,6 @@ measure_ingest (struct ingest *ingest, struct rd_args *args)
     .title = "ingest",
     .prepare = prepare_ingest,
     .perform = perform_ingest,
-    .facts = attach_ingest_facts,
     .finish = remove_ingested,
     .data = ingest,
   };

@@ -66,13 +66,6 @@ block_signals (struct child *child)
   sigprocmask (SIG_BLOCK, &child->blocked, &child->mask);
 }
 
-static void
-restore_signals (struct child *child)
-{
-  sigaction (SIGCHLD, &child->child_ended, NULL);
-  sigprocmask (SIG_SETMASK, &child->mask, NULL);
-}
-
 /* Runs a program to its end, with signals blocked.  *status is the exit status
  * to use: the program's, or 128 and the signal that ended it.  Returns false
  * when it was not run, after an error; the status alone cannot say so, since
@@ -146,23 +139,6 @@ struct wrap {
   size_t nunreadable;
 };
 
-/* True if a file of some bytes can be made in a folder. */
-static bool
-has_room (const char *folder)
-{
-  static const char bytes[4096];
-  RD_FREE char *name = rd_format ("%s/room", folder);
-  if (name == NULL)
-    return true;
-  int fd = open (name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0)
-    return false;
-  bool written = write (fd, bytes, sizeof bytes) == (ssize_t) sizeof bytes;
-  close (fd);
-  unlink (name);
-  return written;
-}
-
 /* Runs the program to its end; false: it was not run, after an error. */
 static bool
 run_program (struct wrap *wrap, int *status)
@@ -196,28 +172,6 @@ run_program (struct wrap *wrap, int *status)
   return run_child (&wrap->child, wrap->argv, environment, status);
 }
 
-/* Adds a profile.  One that cannot be read is reported, and the others are
- * kept. */
-static int
-add_profile (struct wrap *wrap, const char *name)
-{
-  RD_FREE char *path = rd_format ("%s/%s", wrap->temp, name);
-  struct radio_profile **longer = reallocarray (
-    wrap->profiles, wrap->n + 1, sizeof *longer);
-  if (path == NULL || longer == NULL)
-    return rd_error_memory ();
-  wrap->profiles = longer;
-  if (radio_profile_read (path, &wrap->profiles[wrap->n]) == RADIO_OK) {
-    wrap->n++;
-    return RD_EXIT_OK;
-  }
-  wrap->nunreadable++;
-  RD_FREE char *text = rd_format ("a process's profile is skipped: %s",
-                                  radio_error_message ());
-  rd_warn (text ? text : radio_error_message ());
-  return RD_EXIT_OK;
-}
-
 /* By number: mostly in the order in which processes were started. */
 static int
 by_number (const struct dirent **a, const struct dirent **b)
@@ -234,6 +188,7 @@ is_profile (const struct dirent *entry)
   return entry->d_name[0] != '.' && rd_has_suffix (entry->d_name, ".json");
 }
 
+/* One that cannot be read is reported, and the others are kept. */
 static int
 collect_profiles (struct wrap *wrap)
 {
@@ -241,10 +196,25 @@ collect_profiles (struct wrap *wrap)
   int n = scandir (wrap->temp, &entries, is_profile, by_number);
   int failed = n < 0 ? rd_error ("%s: %s", wrap->temp, strerror (errno))
                      : RD_EXIT_OK;
+  wrap->profiles = calloc ((size_t) (n > 0 ? n : 1), sizeof *wrap->profiles);
+  if (wrap->profiles == NULL)
+    failed = rd_error_memory ();
   for (int i = 0; i < n; i++) {
-    if (!failed && !rd_interrupted ())
-      failed = add_profile (wrap, entries[i]->d_name);
-    free (entries[i]);
+    RD_FREE struct dirent *entry = entries[i];
+    if (failed || rd_interrupted ())
+      continue;
+    RD_FREE char *path = rd_format ("%s/%s", wrap->temp, entry->d_name);
+    if (path == NULL) {
+      failed = RD_EXIT_FAILED;
+    } else if (radio_profile_read (path, &wrap->profiles[wrap->n])
+               == RADIO_OK) {
+      wrap->n++;
+    } else {
+      wrap->nunreadable++;
+      RD_FREE char *text = rd_format ("a process's profile is skipped: %s",
+                                      radio_error_message ());
+      rd_warn (text ? text : radio_error_message ());
+    }
   }
   free (entries);
   return failed;
@@ -288,7 +258,19 @@ report_no_profile (struct wrap *wrap, int status)
    * changed the folder's time. */
   bool was_touched = wrap->is_marked && stat (wrap->temp, &st) == 0
                      && st.st_mtime != 0;
-  if (was_touched || !has_room (wrap->temp))
+  /* Else a file of some bytes is made, to see if that is possible. */
+  static const char bytes[4096];
+  RD_FREE char *name = rd_format ("%s/room", wrap->temp);
+  int fd = -1;
+  bool has_room = name == NULL;
+  if (name && !was_touched)
+    fd = open (name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0) {
+    has_room = write (fd, bytes, sizeof bytes) == (ssize_t) sizeof bytes;
+    close (fd);
+    unlink (name);
+  }
+  if (was_touched || !has_room)
     return rd_error ("%s: its profile %s be written into %s, the folder for "
                      "temporary files; set TMPDIR to another", program,
                      was_touched ? "could not" : "cannot",
@@ -311,7 +293,8 @@ run_and_report (struct wrap *wrap)
     wrap->is_marked = utimensat (AT_FDCWD, wrap->temp, epoch, 0) == 0;
     was_run = run_program (wrap, &status);
   }
-  restore_signals (&wrap->child);
+  sigaction (SIGCHLD, &wrap->child.child_ended, NULL);
+  sigprocmask (SIG_SETMASK, &wrap->child.mask, NULL);
   if (!was_run)
     return status;
   int failed = collect_profiles (wrap);
@@ -324,31 +307,22 @@ run_and_report (struct wrap *wrap)
   return status ? status : failed;
 }
 
-static bool
-parse_wrapped (struct wrap *wrap, struct rd_args *args)
-{
-  int dashes = 1, id;
-  while (strcmp (args->argv[dashes], "--") != 0)
-    dashes++;
-  wrap->argv = args->argv + dashes + 1;
-  int argc = args->argc;
-  args->argc = dashes;
-  while ((id = rd_args_next (args)) > 0)
-    if (rd_profile_output_take (args, id, &wrap->output) < 0)
-      return false;
-  if (id < 0 || !rd_args_want (args, 0, 0, ""))
-    return false;
-  if (dashes + 1 < argc)
-    return true;
-  rd_usage_error (args, "PROGRAM is missing after --");
-  return false;
-}
-
 static int
 run_wrapped (struct rd_args *args)
 {
   struct wrap wrap = { 0 };
-  if (!parse_wrapped (&wrap, args)) {
+  int dashes = 1, id;
+  while (strcmp (args->argv[dashes], "--") != 0)
+    dashes++;
+  wrap.argv = args->argv + dashes + 1;
+  bool has_program = dashes + 1 < args->argc, ok = true;
+  args->argc = dashes;
+  while (ok && (id = rd_args_next (args)) != 0)
+    ok = id > 0 && rd_profile_output_take (args, id, &wrap.output) >= 0;
+  ok = ok && rd_args_want (args, 0, 0, "");
+  if (ok && !has_program)
+    rd_usage_error (args, "PROGRAM is missing after --");
+  if (!ok || !has_program) {
     rd_profile_output_clear (&wrap.output);
     return args->status;
   }

@@ -38,40 +38,35 @@ struct read {
 };
 
 static bool
-parse_read_option (struct read *read, int id, struct rd_args *args)
-{
-  int taken = rd_measure_take (args, id, &read->measure);
-  if (taken == 0)
-    taken = rd_subject_take (args, id, &read->subject_options);
-  if (taken != 0)
-    return taken > 0;
-  int plane;
-  switch (id) {
-  case RD_OPTION_AXIS:
-    plane = rd_args_choose (args, plane_names);
-    read->plane = plane < 0 ? 0 : (enum radio_plane) plane;
-    read->has_axis = true;
-    return plane >= 0;
-  case 'i':
-    read->has_index = true;
-    return rd_args_number (args, 0, UINT64_MAX, &read->index);
-  case RD_OPTION_ROI:
-  case RD_OPTION_SIZE:
-    return read->has_roi = rd_args_shape (args, read->roi);
-  case RD_OPTION_AT:
-    return read->has_at = rd_args_position (args, read->at);
-  default:
-    return true;
-  }
-}
-
-static bool
 parse_read (struct read *read, struct rd_args *args)
 {
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (!parse_read_option (read, id, args))
+  int id, plane;
+  while ((id = rd_args_next (args)) > 0) {
+    int taken = rd_measure_take (args, id, &read->measure);
+    bool ok = true;
+    if (taken == 0)
+      taken = rd_subject_take (args, id, &read->subject_options);
+    switch (id) {
+    case RD_OPTION_AXIS:
+      plane = rd_args_choose (args, plane_names);
+      read->plane = plane < 0 ? 0 : (enum radio_plane) plane;
+      ok = read->has_axis = plane >= 0;
+      break;
+    case 'i':
+      ok = read->has_index = rd_args_number (args, 0, UINT64_MAX,
+                                             &read->index);
+      break;
+    case RD_OPTION_ROI:
+    case RD_OPTION_SIZE:
+      ok = read->has_roi = rd_args_shape (args, read->roi);
+      break;
+    case RD_OPTION_AT:
+      ok = read->has_at = rd_args_position (args, read->at);
+      break;
+    }
+    if (taken < 0 || !ok)
       return false;
+  }
   if (id < 0 || !rd_args_want (args, 0, 1, "VOLUME"))
     return false;
   bool is_box = read->kind == SLICE && read->has_roi;
@@ -88,44 +83,34 @@ parse_read (struct read *read, struct rd_args *args)
   return false;
 }
 
-/* Chooses the plane of the next run. */
+/* Chooses the plane or the box of the next run. */
 static int
-place_plane (struct read *read)
+place_run (struct read *read)
 {
-  const struct radio_volume_info *info = &read->subject.info;
-  size_t axis = info->plane_axis[read->plane];
-  uint64_t n = info->array.shape[axis];
+  const struct rd_subject *subject = &read->subject;
+  const struct radio_array_info *array = &subject->info.array;
+  if (read->kind == FULL) {
+    read->box.rank = array->rank;
+    memcpy (read->box.size, array->shape, sizeof read->box.size);
+    return RD_EXIT_OK;
+  }
+  if (read->kind == ROI)
+    return rd_subject_box (subject, read->roi,
+                           read->has_at ? read->at : NULL,
+                           &read->measure.random, &read->box);
+  size_t axis = subject->info.plane_axis[read->plane];
+  uint64_t n = array->shape[axis];
   if (read->has_index)
     read->place = read->index;
-  else if (read->has_at)
-    for (size_t i = 0; i < 3; i++) {
-      if (read->subject.axis_of[i] == axis)
-        read->place = read->at[i];
-    }
-  else
+  else if (!read->has_at)
     read->place = rd_random_below (&read->measure.random, n);
+  for (size_t i = 0; i < 3 && read->has_at; i++)
+    if (subject->axis_of[i] == axis)
+      read->place = read->at[i];
   if (read->place < n)
     return RD_EXIT_OK;
   return rd_error ("%s plane %" PRIu64 " is out of range (0-%" PRIu64 ")",
                    plane_names[read->plane], read->place, n - 1);
-}
-
-static int
-place_run (struct read *read)
-{
-  switch (read->kind) {
-  case SLICE:
-    return place_plane (read);
-  case ROI:
-    return rd_subject_box (&read->subject, read->roi,
-                           read->has_at ? read->at : NULL,
-                           &read->measure.random, &read->box);
-  default:
-    read->box.rank = read->subject.info.array.rank;
-    memcpy (read->box.size, read->subject.info.array.shape,
-            sizeof read->box.size);
-    return RD_EXIT_OK;
-  }
 }
 
 /* With --cold the store is opened again, too. */
@@ -160,103 +145,83 @@ perform_read (void *data, size_t run)
   return rd_error_library (read->subject.target.name);
 }
 
-static enum radio_status
-attach_read_facts (void *data, struct radio_recorder *recorder)
-{
-  const struct read *read = data;
-  return rd_conditions_record (&read->measure.conditions, recorder);
-}
-
-/* Allocates memory for the bytes of one run. */
-static int
-allocate_buffer (struct read *read)
-{
-  const struct radio_volume_info *info = &read->subject.info;
-  struct radio_box box = read->box;
-  if (read->kind == SLICE) {
-    uint64_t shape[2];
-    radio_volume_plane_shape (read->subject.target.volume, read->plane,
-                              shape);
-    box = (struct radio_box) { 2, { 0 }, { shape[0], shape[1] } };
-  }
-  uint64_t n = radio_box_count (&box);
-  if (__builtin_mul_overflow (n, info->array.item_nbytes, &n)
-      || n > SIZE_MAX / 2)
-    return rd_error ("%s: a run would deliver more bytes than this "
-                     "machine can address", read->subject.target.name);
-  read->nbytes = n;
-  read->buffer = malloc ((size_t) n + 1);
-  if (read->buffer == NULL)
-    return rd_error ("out of memory: a run delivers %" PRIu64 " bytes",
-                     n);
-  /* First-touch page faults are not measured. */
-  memset (read->buffer, 1, (size_t) n + 1);
-  return RD_EXIT_OK;
-}
-
-static int
-describe_read (struct read *read, char **name)
-{
-  struct rd_conditions *c = &read->measure.conditions;
-  int failed = rd_measure_describe (&read->measure, &read->subject);
-  RD_FREE char *box = read->kind == SLICE ? NULL
-    : rd_subject_shape_text (&read->subject, read->box.size);
-  if (!failed && read->kind == SLICE)
-    failed = rd_conditions_add (c, "axis", plane_names[read->plane],
-                                RADIO_TEXT_PLAIN);
-  else if (!failed && box)
-    failed = rd_conditions_add (c, "box", box, RADIO_TEXT_PLAIN);
-  bool fixed = read->has_at || read->has_index || read->kind == FULL;
-  if (!failed)
-    failed = rd_measure_describe_places (&read->measure, !fixed);
-  *name = read->kind == SLICE
-    ? rd_format ("%s plane", plane_names[read->plane])
-    : rd_format ("%s", box ? box : "");
-  return failed || *name == NULL ? RD_EXIT_FAILED : RD_EXIT_OK;
-}
-
 static int
 measure_read (struct read *read, struct rd_args *args)
 {
   const char *operand = args->noperands ? args->operands[0] : NULL;
-  RD_FREE char *name = NULL;
-  int failed = rd_measure_begin (&read->measure, args);
+  struct rd_measure *measure = &read->measure;
+  struct rd_subject *subject = &read->subject;
+  int failed = rd_measure_begin (measure, args);
   if (!failed)
     failed = rd_subject_open (args, operand, &read->subject_options,
-                              read->measure.json, &read->subject);
+                              measure->json, subject);
   if (!failed)
     failed = place_run (read);
-  if (!failed)
-    failed = allocate_buffer (read);
-  if (!failed)
-    failed = describe_read (read, &name);
   if (failed)
     return failed;
-  rd_measure_print (&read->measure);
-  read->measure.random = read->measure.seed;
-  RD_FREE char *title = rd_format ("%s: %s", read->measure.operation, name);
+
+  struct radio_box box = read->box;
+  if (read->kind == SLICE) {
+    uint64_t shape[2];
+    radio_volume_plane_shape (subject->target.volume, read->plane, shape);
+    box = (struct radio_box) { 2, { 0 }, { shape[0], shape[1] } };
+  }
+  uint64_t nbytes = radio_box_count (&box);
+  if (__builtin_mul_overflow (nbytes, subject->info.array.item_nbytes,
+                              &nbytes)
+      || nbytes > SIZE_MAX / 2)
+    return rd_error ("%s: a run would deliver more bytes than this "
+                     "machine can address", subject->target.name);
+  read->nbytes = nbytes;
+  read->buffer = malloc ((size_t) nbytes + 1);
+  if (read->buffer == NULL)
+    return rd_error ("out of memory: a run delivers %" PRIu64 " bytes",
+                     nbytes);
+  /* First-touch page faults are not measured. */
+  memset (read->buffer, 1, (size_t) nbytes + 1);
+
+  bool is_plane = read->kind == SLICE;
+  bool fixed = read->has_at || read->has_index || read->kind == FULL;
+  RD_FREE char *name = is_plane
+    ? rd_format ("%s plane", plane_names[read->plane])
+    : rd_subject_shape_text (subject, read->box.size);
+  RD_FREE char *title = name ? rd_format ("%s: %s", measure->operation, name)
+                             : NULL;
   if (title == NULL)
     return RD_EXIT_FAILED;
+  failed = rd_measure_describe (measure, subject);
+  if (!failed)
+    failed = rd_conditions_add (&measure->conditions,
+                                is_plane ? "axis" : "box",
+                                is_plane ? plane_names[read->plane] : name,
+                                RADIO_TEXT_PLAIN);
+  if (!failed)
+    failed = rd_measure_describe_places (measure, !fixed);
+  if (failed)
+    return failed;
+  rd_measure_print (measure);
+  measure->random = measure->seed;
   struct rd_operation operation = {
     .title = title,
     .prepare = prepare_read,
     .perform = perform_read,
-    .facts = attach_read_facts,
     .data = read,
   };
-  return rd_measure_run (&read->measure, &operation, name, read->nbytes);
+  return rd_measure_run (measure, &operation, name, nbytes);
 }
 
 static int
-run_reads (struct rd_args *args, enum kind kind, size_t nruns)
+run_reads (struct rd_args *args)
 {
+  const struct rd_command *command = args->command;
   struct read read = {
-    .kind = kind,
+    .kind = command == &rd_profile_full ? FULL
+            : command == &rd_profile_slice ? SLICE : ROI,
     .roi = { 64, 64, 64 },
     .subject_options.shape = RD_SUBJECT_SHAPE,
   };
-  read.measure.operation = strrchr (args->command->name, ' ') + 1;
-  read.measure.nruns = nruns;
+  read.measure.operation = strrchr (command->name, ' ') + 1;
+  read.measure.nruns = read.kind == FULL ? 5 : 20;
   read.measure.nwarm = SIZE_MAX;
   int status = parse_read (&read, args) ? measure_read (&read, args)
                                         : args->status;
@@ -265,24 +230,6 @@ run_reads (struct rd_args *args, enum kind kind, size_t nruns)
   free (read.buffer);
   rd_interrupt_die ();
   return status;
-}
-
-static int
-run_full (struct rd_args *args)
-{
-  return run_reads (args, FULL, 5);
-}
-
-static int
-run_slice (struct rd_args *args)
-{
-  return run_reads (args, SLICE, 20);
-}
-
-static int
-run_roi (struct rd_args *args)
-{
-  return run_reads (args, ROI, 20);
 }
 
 #define AT_OPTION                                                       \
@@ -346,7 +293,7 @@ const struct rd_command rd_profile_full = {
     "radio profile full sub-01\n"
     "radio profile full sub-01 --cold --runs 3 -o cold.html\n"
     "radio profile full --phantom 512 --threads 1 --json",
-  .run = run_full,
+  .run = run_reads,
 };
 
 const struct rd_command rd_profile_slice = {
@@ -363,7 +310,7 @@ const struct rd_command rd_profile_slice = {
     "radio profile slice sub-01 --axis sagittal\n"
     "radio profile slice --roi 64\n"
     "radio profile slice sub-01 -i 120 --cold -o cold.html -o cold.json",
-  .run = run_slice,
+  .run = run_reads,
 };
 
 const struct rd_command rd_profile_roi = {
@@ -379,5 +326,5 @@ const struct rd_command rd_profile_roi = {
     "radio profile roi sub-01 --roi 128,128,16\n"
     "radio profile roi --roi 64 --runs 100 --json\n"
     "radio profile roi sub-01 --at 90,80,60 --cold",
-  .run = run_roi,
+  .run = run_reads,
 };

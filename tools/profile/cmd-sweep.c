@@ -108,41 +108,27 @@ prepare_boxes (void *data, size_t run)
 }
 
 static int
-read_point (struct sweep *sweep, struct point *point, double *seconds)
-{
-  uint64_t token = radio_scope_begin_if_on (&point->site);
-  double start = rd_clock_s ();
-  enum radio_status status = radio_volume_read (
-    sweep->subject.target.volume, &point->box, RADIO_STORED, sweep->buffer,
-    (size_t) point->nbytes, NULL);
-  *seconds = rd_clock_s () - start;
-  if (token)
-    radio_scope_end (token);
-  if (status == RADIO_OK)
-    return RD_EXIT_OK;
-  return rd_error_library (sweep->subject.target.name);
-}
-
-static int
 read_boxes (void *data, size_t run)
 {
   struct sweep *sweep = data;
-  double unused;
-  int failed = RD_EXIT_OK;
+  const struct rd_target *target = &sweep->subject.target;
   size_t nwarm = sweep->measure.nwarm;
-  for (size_t i = 0; i < sweep->npoints && !failed; i++) {
+  for (size_t i = 0; i < sweep->npoints; i++) {
     struct point *point = &sweep->points[i];
-    failed = read_point (sweep, point, run < nwarm
-                         ? &unused : &point->seconds[run - nwarm]);
+    uint64_t token = radio_scope_begin_if_on (&point->site);
+    double start = rd_clock_s ();
+    enum radio_status status = radio_volume_read (
+      target->volume, &point->box, RADIO_STORED, sweep->buffer,
+      (size_t) point->nbytes, NULL);
+    double seconds = rd_clock_s () - start;
+    if (token)
+      radio_scope_end (token);
+    if (status != RADIO_OK)
+      return rd_error_library (target->name);
+    if (run >= nwarm)
+      point->seconds[run - nwarm] = seconds;
   }
-  return failed;
-}
-
-static enum radio_status
-attach_sweep_facts (void *data, struct radio_recorder *recorder)
-{
-  const struct sweep *sweep = data;
-  return rd_conditions_record (&sweep->measure.conditions, recorder);
+  return RD_EXIT_OK;
 }
 
 /* Completes the points: default sizes, and memory for one read. */
@@ -190,29 +176,6 @@ prepare_points (struct sweep *sweep)
   return RD_EXIT_OK;
 }
 
-static bool
-add_point_row (struct rd_table *table, const struct point *point)
-{
-  const struct rd_summary *s = &point->summary;
-  char bytes[RD_TEXT_NBYTES], text[5][32], range[80] = "-";
-  if (point->has_interval)
-    snprintf (range, sizeof range, "%s-%s",
-              rd_text_ms (point->low, text[0]),
-              rd_text_ms (point->high, text[1]));
-  RD_FREE char *quartiles = rd_format ("%s-%s",
-                                       rd_text_ms (s->low, text[0]),
-                                       rd_text_ms (s->high, text[1]));
-  if (quartiles == NULL)
-    return false;
-  const char *cells[] = {
-    point->name, rd_text_size (point->nbytes, bytes),
-    rd_number_grouped (s->n, text[0]), rd_text_ms (s->median, text[1]), range,
-    quartiles, rd_text_ms (s->min, text[2]), rd_text_ms (s->max, text[3]),
-    rd_text_rate (point->nbytes, s->median, text[4])
-  };
-  return rd_table_add_row (table, cells);
-}
-
 static int
 print_table (const struct sweep *sweep)
 {
@@ -221,34 +184,31 @@ print_table (const struct sweep *sweep)
   };
   struct rd_table table = { .ncolumns = 9, .alignment = "lrrrrrrrr" };
   bool ok = rd_table_add_row (&table, titles);
-  for (size_t i = 0; i < sweep->npoints && ok; i++)
-    ok = add_point_row (&table, &sweep->points[i]);
+  for (size_t i = 0; i < sweep->npoints && ok; i++) {
+    const struct point *point = &sweep->points[i];
+    const struct rd_summary *s = &point->summary;
+    char bytes[RD_TEXT_NBYTES], text[5][32], range[80] = "-", quartiles[80];
+    if (point->has_interval)
+      snprintf (range, sizeof range, "%s-%s",
+                rd_text_ms (point->low, text[0]),
+                rd_text_ms (point->high, text[1]));
+    snprintf (quartiles, sizeof quartiles, "%s-%s",
+              rd_text_ms (s->low, text[0]), rd_text_ms (s->high, text[1]));
+    const char *cells[] = {
+      point->name, rd_text_size (point->nbytes, bytes),
+      rd_number_grouped (s->n, text[0]), rd_text_ms (s->median, text[1]),
+      range, quartiles, rd_text_ms (s->min, text[2]),
+      rd_text_ms (s->max, text[3]),
+      rd_text_rate (point->nbytes, s->median, text[4])
+    };
+    ok = rd_table_add_row (&table, cells);
+  }
   if (ok) {
     rd_table_print (&table, stdout);
     putchar ('\n');
   }
   rd_table_clear (&table);
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
-}
-
-static void
-write_point (FILE *file, const struct point *p)
-{
-  const struct rd_summary *s = &p->summary;
-  const double fields[] = {
-    s->median, p->has_interval ? p->low : (double) NAN,
-    p->has_interval ? p->high : (double) NAN, s->low, s->high, s->min,
-    s->max, s->mean, s->std,
-    s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
-  };
-  fprintf (file, "%" PRIu64 ",%" PRIu64 ",%zu", p->size, p->nbytes, s->n);
-  /* Numbers have the same form in any locale; a missing one is empty. */
-  for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
-    char text[RD_TEXT_NBYTES];
-    fprintf (file, ",%s", isnan (fields[k]) ? ""
-             : rd_number_exact (fields[k], text));
-  }
-  fputc ('\n', file);
 }
 
 static int
@@ -262,8 +222,25 @@ write_csv (const struct sweep *sweep)
     return failed;
   fputs ("size,nbytes,n,median_s,low_s,high_s,quartile_low_s,"
          "quartile_high_s,min_s,max_s,mean_s,std_s,mb_per_s\n", file.stream);
-  for (size_t i = 0; i < sweep->npoints; i++)
-    write_point (file.stream, &sweep->points[i]);
+  for (size_t i = 0; i < sweep->npoints; i++) {
+    const struct point *p = &sweep->points[i];
+    const struct rd_summary *s = &p->summary;
+    const double fields[] = {
+      s->median, p->has_interval ? p->low : (double) NAN,
+      p->has_interval ? p->high : (double) NAN, s->low, s->high, s->min,
+      s->max, s->mean, s->std,
+      s->median > 0 ? (double) p->nbytes / 1e6 / s->median : 0
+    };
+    fprintf (file.stream, "%" PRIu64 ",%" PRIu64 ",%zu", p->size, p->nbytes,
+             s->n);
+    /* Numbers have the same form in any locale; a missing one is empty. */
+    for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
+      char text[RD_TEXT_NBYTES];
+      fprintf (file.stream, ",%s", isnan (fields[k]) ? ""
+               : rd_number_exact (fields[k], text));
+    }
+    fputc ('\n', file.stream);
+  }
   failed = rd_new_file_end (&file, 0);
   if (!failed && !sweep->measure.json)
     rd_output_print (sweep->csv, "the curve");
@@ -291,23 +268,6 @@ print_json (const struct sweep *sweep, const struct radio_profile *profile)
 }
 
 static int
-report_sweep (struct sweep *sweep, const struct radio_profile *profile)
-{
-  int failed = RD_EXIT_OK;
-  if (sweep->measure.json)
-    print_json (sweep, profile);
-  else
-    failed = print_table (sweep);
-  if (!failed && !sweep->measure.json)
-    failed = rd_profile_print (profile, &sweep->measure.output);
-  if (!failed && sweep->csv)
-    failed = write_csv (sweep);
-  int unwritten = rd_profile_output_write (&sweep->measure.output, profile,
-                                           sweep->measure.json);
-  return failed ? failed : unwritten;
-}
-
-static int
 measure_sweep (struct sweep *sweep, const struct rd_args *args)
 {
   const char *operand = args->noperands ? args->operands[0] : NULL;
@@ -332,7 +292,6 @@ measure_sweep (struct sweep *sweep, const struct rd_args *args)
     .title = "sweep",
     .prepare = prepare_boxes,
     .perform = read_boxes,
-    .facts = attach_sweep_facts,
     .data = sweep,
   };
   failed = rd_measure_record (&sweep->measure, &runs, &operation, &profile);
@@ -344,7 +303,17 @@ measure_sweep (struct sweep *sweep, const struct rd_args *args)
     point->has_interval = rd_median_interval (point->seconds, runs.ndone,
                                               &point->low, &point->high);
   }
-  return report_sweep (sweep, profile);
+  if (sweep->measure.json)
+    print_json (sweep, profile);
+  else
+    failed = print_table (sweep);
+  if (!failed && !sweep->measure.json)
+    failed = rd_profile_print (profile, &sweep->measure.output);
+  if (!failed && sweep->csv)
+    failed = write_csv (sweep);
+  int unwritten = rd_profile_output_write (&sweep->measure.output, profile,
+                                           sweep->measure.json);
+  return failed ? failed : unwritten;
 }
 
 static int

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,35 +21,23 @@
 /* Bytes of a file that are mapped and asked for at one time. */
 #define WINDOW ((uint64_t) 64 << 20)
 
-/* Pages in memory of one window. */
-static uint64_t
-resident_in_window (int file, uint64_t start, size_t nbytes, size_t page)
-{
-  unsigned char *pages = malloc (nbytes / page + 1);
-  if (pages == NULL)
-    return 0;
-  uint64_t n = 0;
-  void *map = mmap (NULL, nbytes, PROT_READ, MAP_SHARED, file,
-                    (off_t) start);
-  if (map != MAP_FAILED) {
-    if (mincore (map, nbytes, pages) == 0)
-      for (size_t i = 0; i * page < nbytes; i++)
-        n += pages[i] & 1;
-    munmap (map, nbytes);
-  }
-  free (pages);
-  return n;
-}
-
 static uint64_t
 resident_nbytes (int file, uint64_t nbytes)
 {
   size_t page = (size_t) sysconf (_SC_PAGESIZE);
+  RD_FREE unsigned char *pages = malloc (WINDOW / page + 1);
   uint64_t sum = 0;
-  for (uint64_t start = 0; start < nbytes; start += WINDOW) {
-    uint64_t left = nbytes - start;
-    uint64_t n = page * resident_in_window (
-      file, start, (size_t) (left < WINDOW ? left : WINDOW), page);
+  for (uint64_t start = 0; start < nbytes && pages; start += WINDOW) {
+    uint64_t left = nbytes - start, n = 0;
+    size_t window = (size_t) (left < WINDOW ? left : WINDOW);
+    void *map = mmap (NULL, window, PROT_READ, MAP_SHARED, file,
+                      (off_t) start);
+    if (map == MAP_FAILED)
+      continue;
+    if (mincore (map, window, pages) == 0)
+      for (size_t i = 0; i * page < window; i++)
+        n += page * (pages[i] & 1);
+    munmap (map, window);
     sum += n < left ? n : left;
   }
   return sum;
@@ -61,15 +50,26 @@ refuse (struct rd_cold *cold, int number)
     cold->error = number;
 }
 
-static void
-drop_file (const char *path, struct rd_cold *cold)
+/* nftw hands nothing through to its callback. */
+static _Thread_local struct rd_cold *current;
+
+static int
+visit (const char *path, const struct stat *entry, int type,
+       struct FTW *place)
 {
+  struct rd_cold *cold = current;
   struct stat st;
+  (void) entry;
+  (void) place;
+  if (type == FTW_DNR || type == FTW_NS)
+    refuse (cold, EACCES);
+  if (type != FTW_F)
+    return 0;
   cold->nfiles++;
   int file = open (path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     refuse (cold, errno);
-    return;
+    return 0;
   }
   if (fstat (file, &st) == 0 && S_ISREG (st.st_mode)) {
     /* Pages that wait to be written cannot be dropped. */
@@ -81,36 +81,17 @@ drop_file (const char *path, struct rd_cold *cold)
     cold->resident_nbytes += resident_nbytes (file, (uint64_t) st.st_size);
   }
   close (file);
-}
-
-/* nftw hands nothing through to its callback. */
-static _Thread_local struct rd_cold *current;
-
-static int
-visit (const char *path, const struct stat *st, int type, struct FTW *place)
-{
-  (void) st;
-  (void) place;
-  if (type == FTW_F)
-    drop_file (path, current);
-  else if (type == FTW_DNR || type == FTW_NS)
-    refuse (current, EACCES);
   return 0;
-}
-
-/* A URI, "s3://...", or a store in memory: nothing of this machine's page
- * cache. */
-static bool
-is_elsewhere (const char *path)
-{
-  return strstr (path, "://") != NULL || strncmp (path, "memory:", 7) == 0;
 }
 
 void
 rd_cold_drop (const char *path, struct rd_cold *cold)
 {
   memset (cold, 0, sizeof *cold);
-  cold->elsewhere = is_elsewhere (path);
+  /* A URI, "s3://...", or a store in memory: nothing of this machine's page
+   * cache. */
+  cold->elsewhere = strstr (path, "://") != NULL
+                    || strncmp (path, "memory:", 7) == 0;
   if (cold->elsewhere)
     return;
   current = cold;

@@ -19,7 +19,8 @@
 #define LEAST_SPANS 1000
 
 static int
-record_run (const struct rd_operation *operation, size_t run, size_t nruns,
+record_run (const struct rd_operation *operation,
+            const struct rd_conditions *conditions, size_t run, size_t nruns,
             double *seconds, struct radio_profile **profile)
 {
   size_t share = MAX_SPANS / (nruns ? nruns : 1);
@@ -33,8 +34,7 @@ record_run (const struct rd_operation *operation, size_t run, size_t nruns,
   double start = rd_clock_s ();
   int failed = operation->perform (operation->data, run);
   *seconds = rd_clock_s () - start;
-  if (!failed && operation->facts
-      && operation->facts (operation->data, recorder) != RADIO_OK)
+  if (!failed && rd_conditions_record (conditions, recorder) != RADIO_OK)
     failed = rd_error_library (NULL);
   if (failed) {
     (void) !radio_recorder_stop (recorder, NULL);
@@ -43,38 +43,6 @@ record_run (const struct rd_operation *operation, size_t run, size_t nruns,
   if (radio_recorder_stop (recorder, profile) != RADIO_OK)
     return rd_error_library (NULL);
   return RD_EXIT_OK;
-}
-
-/* Does all runs; Ctrl-C ends them early (see ndone). */
-static int
-do_runs (struct rd_runs *runs, const struct rd_operation *operation)
-{
-  struct rd_progress progress;
-  size_t n = runs->nwarm + runs->n;
-  int failed = RD_EXIT_OK;
-  runs->seconds = calloc (runs->n + 1, sizeof *runs->seconds);
-  runs->profiles = calloc (runs->n + 1, sizeof *runs->profiles);
-  if (runs->seconds == NULL || runs->profiles == NULL)
-    return rd_error_memory ();
-  rd_progress_start (&progress, NULL);
-  for (size_t run = 0; run < n && !failed && !rd_interrupted (); run++) {
-    rd_progress_update (&progress, operation->title, run, n);
-    if (operation->prepare)
-      failed = operation->prepare (operation->data, run);
-    if (!failed && run < runs->nwarm)
-      failed = operation->perform (operation->data, run);
-    else if (!failed) {
-      failed = record_run (operation, run, runs->n,
-                           &runs->seconds[runs->ndone],
-                           &runs->profiles[runs->ndone]);
-      runs->ndone += !failed;
-    }
-    if (!failed && operation->finish)
-      failed = operation->finish (operation->data, run);
-  }
-  rd_progress_clear (&progress);
-  /* A run that was interrupted does not affect those before it. */
-  return rd_interrupted () ? RD_EXIT_OK : failed;
 }
 
 void
@@ -214,9 +182,37 @@ rd_measure_record (struct rd_measure *measure, struct rd_runs *runs,
                    const struct rd_operation *operation,
                    struct radio_profile **profile)
 {
+  struct rd_progress progress;
+  size_t n = measure->nwarm + measure->nruns;
+  int failed = RD_EXIT_OK;
   runs->nwarm = measure->nwarm;
   runs->n = measure->nruns;
-  int failed = do_runs (runs, operation);
+  runs->seconds = calloc (runs->n + 1, sizeof *runs->seconds);
+  runs->profiles = calloc (runs->n + 1, sizeof *runs->profiles);
+  if (runs->seconds == NULL || runs->profiles == NULL)
+    return rd_error_memory ();
+  /* Ctrl-C ends it early. */
+  rd_progress_start (&progress, NULL);
+  for (size_t run = 0; run < n && !failed && !rd_interrupted (); run++) {
+    rd_progress_update (&progress, operation->title, run, n);
+    if (operation->prepare)
+      failed = operation->prepare (operation->data, run);
+    if (!failed && run < runs->nwarm)
+      failed = operation->perform (operation->data, run);
+    else if (!failed) {
+      failed = record_run (operation, &measure->conditions, run, runs->n,
+                           &runs->seconds[runs->ndone],
+                           &runs->profiles[runs->ndone]);
+      runs->ndone += !failed;
+    }
+    if (!failed && operation->finish)
+      failed = operation->finish (operation->data, run);
+  }
+  rd_progress_clear (&progress);
+  /* A run that was interrupted does not affect those before it. */
+  if (rd_interrupted ())
+    failed = RD_EXIT_OK;
+
   RD_FREE char *problem = measure->cold ? rd_cold_problem (&measure->worst)
                                         : NULL;
   if (!failed && problem) {

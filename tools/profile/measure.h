@@ -19,8 +19,6 @@ struct rd_operation {
   int (*prepare) (void *data, size_t run);
   /* The run. */
   int (*perform) (void *data, size_t run);
-  /* Attach facts to a run's recording; may be NULL. */
-  enum radio_status (*facts) (void *data, struct radio_recorder *recorder);
   /* After a run; may be NULL. */
   int (*finish) (void *data, size_t run);
   void *data;

@@ -68,25 +68,6 @@ read_key (struct rd_profile_output *output)
   return RD_EXIT_OK;
 }
 
-static int
-choose_name (struct rd_profile_output *output, const char *what)
-{
-  for (unsigned i = 1; i < 10000; i++) {
-    char *name = i == 1 ? rd_format ("radio-profile-%s.html", what)
-                        : rd_format ("radio-profile-%s-%u.html", what, i);
-    if (name == NULL)
-      return RD_EXIT_FAILED;
-    if (access (name, F_OK) != 0) {
-      output->default_name = name;
-      output->files[output->nfiles++] = name;
-      return RD_EXIT_OK;
-    }
-    free (name);
-  }
-  return rd_error ("radio-profile-%s.html and 9999 more exist already; use "
-                   "-o", what);
-}
-
 int
 rd_profile_output_prepare (struct rd_profile_output *output,
                            const struct rd_args *args, const char *what)
@@ -95,8 +76,20 @@ rd_profile_output_prepare (struct rd_profile_output *output,
   output->overwrite = args->overwrite;
   for (size_t i = 0; i < output->nfiles && !failed; i++)
     failed = rd_new_file_check (output->files[i], output->overwrite);
-  if (!failed && output->nfiles == 0 && what != NULL)
-    failed = choose_name (output, what);
+  bool chooses = !failed && output->nfiles == 0 && what != NULL;
+  for (unsigned i = 1; i < 10000 && chooses && output->nfiles == 0; i++) {
+    char *name = i == 1 ? rd_format ("radio-profile-%s.html", what)
+                        : rd_format ("radio-profile-%s-%u.html", what, i);
+    if (name == NULL)
+      return RD_EXIT_FAILED;
+    if (access (name, F_OK) != 0)
+      output->files[output->nfiles++] = output->default_name = name;
+    else
+      free (name);
+  }
+  if (chooses && output->nfiles == 0)
+    failed = rd_error ("radio-profile-%s.html and 9999 more exist already; "
+                       "use -o", what);
   if (!failed && output->key_file)
     failed = read_key (output);
   return failed;
@@ -141,15 +134,6 @@ save_elsewhere (const struct rd_profile_output *output,
             rd_temp_folder ());
 }
 
-/* True if the format of a file can be read back. */
-static bool
-holds_all (const char *file)
-{
-  enum radio_profile_format format;
-  return radio_profile_format_of (file, &format) == RADIO_OK
-         && (format == RADIO_PROFILE_JSON || format == RADIO_PROFILE_HTML);
-}
-
 int
 rd_profile_output_write (const struct rd_profile_output *output,
                          const struct radio_profile *profile, bool quiet)
@@ -159,7 +143,11 @@ rd_profile_output_write (const struct rd_profile_output *output,
   for (size_t i = 0; i < output->nfiles; i++) {
     const char *file = output->files[i];
     if (radio_profile_write (profile, file, &options) == RADIO_OK) {
-      saved = saved || holds_all (file);
+      /* These formats can be read back. */
+      enum radio_profile_format format;
+      saved |= radio_profile_format_of (file, &format) == RADIO_OK
+               && (format == RADIO_PROFILE_JSON
+                   || format == RADIO_PROFILE_HTML);
       if (!quiet)
         rd_output_print (file, rd_has_suffix (file, ".html")
                         ? "open it in a browser" : "the profile");

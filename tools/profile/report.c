@@ -319,29 +319,6 @@ find_uneven (const struct radio_profile *profile, struct uneven **rows)
   return n;
 }
 
-static bool
-add_imbalance (struct rd_table *table, const struct radio_profile *profile,
-               const struct uneven *row)
-{
-  const struct radio_imbalance *u = &row->imbalance;
-  char mean[32], max[32], ratio[32];
-  uint64_t wall, work;
-  RD_FREE char *path = rd_profile_path (profile, row->node);
-  if (path == NULL)
-    return false;
-  const char *slowest = radio_profile_part (profile, u->slowest, &wall,
-                                            &work);
-  RD_FREE char *name = rd_format ("%s%s", slowest,
-                                  u->straggler ? " (straggler)" : "");
-  if (name == NULL)
-    return false;
-  rd_text_ms ((double) u->mean_ns / 1e9, mean);
-  rd_text_ms ((double) u->max_ns / 1e9, max);
-  snprintf (ratio, sizeof ratio, "%.2f", u->imbalance);
-  return rd_table_add_row (table, (const char *const[]) {
-                           path, mean, max, ratio, name });
-}
-
 int
 rd_imbalance_print (const struct radio_profile *profile)
 {
@@ -354,8 +331,22 @@ rd_imbalance_print (const struct radio_profile *profile)
   if (rows == NULL)
     return rd_error_memory ();
   bool ok = rd_table_add_row (&table, titles);
-  for (size_t i = 0; i < n && i < MAX_ROWS && ok; i++)
-    ok = add_imbalance (&table, profile, &rows[i]);
+  for (size_t i = 0; i < n && i < MAX_ROWS && ok; i++) {
+    const struct radio_imbalance *u = &rows[i].imbalance;
+    char mean[32], max[32], ratio[32];
+    uint64_t wall, work;
+    RD_FREE char *path = rd_profile_path (profile, rows[i].node);
+    const char *slowest = radio_profile_part (profile, u->slowest, &wall,
+                                              &work);
+    RD_FREE char *name = rd_format ("%s%s", slowest,
+                                    u->straggler ? " (straggler)" : "");
+    snprintf (ratio, sizeof ratio, "%.2f", u->imbalance);
+    const char *cells[] = {
+      path, rd_text_ms ((double) u->mean_ns / 1e9, mean),
+      rd_text_ms ((double) u->max_ns / 1e9, max), ratio, name
+    };
+    ok = path && name && rd_table_add_row (&table, cells);
+  }
   if (ok && n > 0)
     rd_table_print (&table, stdout);
   else if (ok)

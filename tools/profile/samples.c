@@ -58,32 +58,26 @@ rd_summarize (double *values, size_t n, struct rd_summary *summary)
   };
 }
 
-/* The number of values that may be cut off at either end: the largest k for
- * which fewer than k of n tosses of a coin are heads with a chance of at most
- * TAIL.  Beyond 1000 tosses 2^-n comes near the smallest double, and the
- * normal distribution is as good. */
-static size_t
-order_of_interval (size_t n)
-{
-  if (n > 1000) {
-    double k = (double) n / 2 - 1.96 * sqrt ((double) n) / 2;
-    return (size_t) k;
-  }
-  double chance = ldexp (1, -(int) n), sum = 0;
-  for (size_t k = 0; k <= n; k++) {
-    sum += chance;
-    if (sum > TAIL)
-      return k;
-    chance *= (double) (n - k) / (double) (k + 1);
-  }
-  return 0;
-}
-
 bool
 rd_median_interval (const double *sorted, size_t n, double *low,
                     double *high)
 {
-  size_t k = order_of_interval (n);
+  /* The number of values that may be cut off at either end: the largest k for
+   * which fewer than k of n tosses of a coin are heads with a chance of at
+   * most TAIL.  Beyond 1000 tosses 2^-n comes near the smallest double, and
+   * the normal distribution is as good. */
+  size_t k = 0;
+  if (n > 1000) {
+    k = (size_t) ((double) n / 2 - 1.96 * sqrt ((double) n) / 2);
+  } else {
+    double chance = ldexp (1, -(int) n), sum = chance;
+    for (; k <= n && sum <= TAIL; k++) {
+      chance *= (double) (n - k) / (double) (k + 1);
+      sum += chance;
+    }
+    if (k > n)
+      k = 0;
+  }
   if (k == 0)
     return false;
   *low = sorted[k - 1];
@@ -123,28 +117,20 @@ rd_random_below (uint64_t *state, uint64_t n)
 #define MOST_EXACT 20
 #define MOST_U (MOST_EXACT * MOST_EXACT + 1)
 
-/* The number of orders of na and nb values of which u pairs are the wrong
- * way round, by counts for one value less; ways[u] is for the numbers that
- * were made last.  (The coefficients of the Gaussian binomial: multiply by
- * 1 - q^(nb + i), divide by 1 - q^i.) */
-static void
-count_orders (size_t na, size_t nb, double ways[MOST_U])
+static size_t
+exact_cut (size_t na, size_t nb)
 {
-  memset (ways, 0, MOST_U * sizeof *ways);
-  ways[0] = 1;
+  double ways[MOST_U] = { 1 }, all = 0, sum = 0;
+  /* The number of orders of na and nb values of which u pairs are the wrong
+   * way round, by counts for one value less; ways[u] is for the numbers that
+   * were made last.  (The coefficients of the Gaussian binomial: multiply by
+   * 1 - q^(nb + i), divide by 1 - q^i.) */
   for (size_t i = 1; i <= na; i++) {
     for (size_t u = na * nb; u >= nb + i; u--)
       ways[u] -= ways[u - nb - i];
     for (size_t u = i; u <= na * nb; u++)
       ways[u] += ways[u - i];
   }
-}
-
-static size_t
-exact_cut (size_t na, size_t nb)
-{
-  double ways[MOST_U], all = 0, sum = 0;
-  count_orders (na, nb, ways);
   for (size_t u = 0; u <= na * nb; u++)
     all += ways[u];
   size_t cut = 0;
