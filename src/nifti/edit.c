@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Headers written: stripped of personal text, for a box of the image, for a
- * single file from a pair, and new ones.  Other bytes stay as they are. */
+/* Headers written: for a box of the image, for a single file from a pair, and
+ * new ones.  Other bytes stay as they are. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -17,68 +17,6 @@
 /* NIfTI wants the voxels to begin at a multiple of this. */
 #define VOX_OFFSET_ALIGNMENT 16
 
-static struct rd_field_layout
-layout_of (const struct rd_nifti *nifti)
-{
-  return (struct rd_field_layout) {
-    nifti->version, nifti->swapped != RD_HOST_IS_BIG_ENDIAN
-  };
-}
-
-static bool
-all_zero (const unsigned char *bytes, size_t nbytes)
-{
-  for (size_t i = 0; i < nbytes; i++)
-    if (bytes[i] != 0)
-      return false;
-  return true;
-}
-
-void
-rd_nifti_strip (const struct rd_nifti *nifti, struct rd_buffer *prefix,
-                void (*report) (const char *message, void *user_data),
-                void *user_data)
-{
-  static const struct {
-    enum rd_field field;
-    const char *name;
-  } texts[] = {
-    { RD_FIELD_DESCRIP, "descrip" }, { RD_FIELD_AUX_FILE, "aux_file" },
-    { RD_FIELD_INTENT_NAME, "intent_name" },
-    { RD_FIELD_DATA_TYPE, "data_type" }, { RD_FIELD_DB_NAME, "db_name" },
-    { RD_FIELD_UNUSED, "unused_str" },
-  };
-  struct rd_field_layout layout = layout_of (nifti);
-  char message[96];
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    size_t nbytes, at = rd_field_text (&layout, texts[i].field, &nbytes);
-    /* Text may also follow a NUL: all of the field counts. */
-    if (all_zero (prefix->data + at, nbytes))
-      continue;
-    memset (prefix->data + at, 0, nbytes);
-    snprintf (message, sizeof message, "blanked the header's %s",
-              texts[i].name);
-    if (report)
-      report (message, user_data);
-  }
-
-  /* After the header come its extension flag, extensions and padding. */
-  size_t header = rd_field_header_nbytes (&layout);
-  size_t end = rd_field_single_nbytes (&layout);
-  if (!all_zero (prefix->data + header, prefix->nbytes - header) && report) {
-    snprintf (message, sizeof message,
-              "dropped %zu bytes of extensions after the header",
-              prefix->nbytes > end ? prefix->nbytes - end : 0);
-    report (message, user_data);
-  }
-  if (prefix->nbytes > end)
-    prefix->nbytes = end;
-  memset (prefix->data + header, 0, prefix->nbytes - header);
-  if (!nifti->is_pair)
-    rd_field_set_int (&layout, prefix->data, RD_FIELD_VOX_OFFSET, 0,
-                      (int64_t) end);
-}
-
 /* A point of the voxel grid, from the affine's origin. */
 static void
 shift (double affine[3][4], const double start[3], double result[3])
@@ -90,32 +28,11 @@ shift (double affine[3][4], const double start[3], double result[3])
   }
 }
 
-/* Put the box's first voxel where it was.  Method 1 of the standard has no
- * origin to move. */
-static void
-move_origin (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
-             unsigned char *bytes, const double start[3])
-{
-  double affine[3][4], origin[3];
-  if (rd_nifti_has_sform (nifti)) {
-    memcpy (affine, nifti->srow, sizeof affine);
-    shift (affine, start, origin);
-    for (size_t i = 0; i < 3; i++)
-      rd_field_set_real (layout, bytes, RD_FIELD_SROW, 4 * i + 3, origin[i]);
-  }
-  if (rd_nifti_has_qform (nifti)) {
-    rd_nifti_qform (nifti, affine);
-    shift (affine, start, origin);
-    for (size_t i = 0; i < 3; i++)
-      rd_field_set_real (layout, bytes, RD_FIELD_QOFFSET, i, origin[i]);
-  }
-}
-
 static void
 set_box (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
          const struct radio_box *box, unsigned char *bytes)
 {
-  double start[6] = { 0 };
+  double start[6] = { 0 }, affine[3][4], origin[3];
   bool cut = false;
   for (size_t i = 0; i < nifti->rank; i++) {
     size_t axis = rd_nifti_axis (nifti, i);
@@ -128,8 +45,22 @@ set_box (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
       rd_field_set_int (layout, bytes, RD_FIELD_DIM, axis,
                         (int64_t) box->size[i]);
   }
-  if (start[1] > 0 || start[2] > 0 || start[3] > 0)
-    move_origin (nifti, layout, bytes, start + 1);
+
+  /* The box's first voxel stays where it was.  Method 1 of the standard has
+   * no origin to move. */
+  bool is_moved = start[1] > 0 || start[2] > 0 || start[3] > 0;
+  if (is_moved && rd_nifti_has_sform (nifti)) {
+    memcpy (affine, nifti->srow, sizeof affine);
+    shift (affine, start + 1, origin);
+    for (size_t i = 0; i < 3; i++)
+      rd_field_set_real (layout, bytes, RD_FIELD_SROW, 4 * i + 3, origin[i]);
+  }
+  if (is_moved && rd_nifti_has_qform (nifti)) {
+    rd_nifti_qform (nifti, affine);
+    shift (affine, start + 1, origin);
+    for (size_t i = 0; i < 3; i++)
+      rd_field_set_real (layout, bytes, RD_FIELD_QOFFSET, i, origin[i]);
+  }
   if (start[4] > 0)
     rd_field_set_real (layout, bytes, RD_FIELD_TOFFSET, 0,
                        rd_field_real (layout, bytes, RD_FIELD_TOFFSET, 0)
@@ -156,7 +87,7 @@ rd_nifti_box_header (const struct rd_nifti *nifti,
       return rd_fail (RADIO_ERROR_ARGUMENT,
                       "a box of a %s image must hold all %d channels to "
                       "become NIfTI", nifti->type_name, (int) nifti->colour);
-  struct rd_field_layout layout = layout_of (nifti);
+  struct rd_field_layout layout = rd_field_layout_of (nifti);
   size_t header = rd_field_header_nbytes (&layout);
   size_t end = rd_field_single_nbytes (&layout);
   if (prefix->nbytes < header)
@@ -178,7 +109,7 @@ enum radio_status
 rd_nifti_make_single (const struct rd_nifti *nifti, struct rd_buffer *prefix)
 {
   static const unsigned char zeros[VOX_OFFSET_ALIGNMENT];
-  struct rd_field_layout layout = layout_of (nifti);
+  struct rd_field_layout layout = rd_field_layout_of (nifti);
   size_t least = rd_field_single_nbytes (&layout);
   while (prefix->nbytes < least)
     RD_TRY (rd_buffer_append (prefix, zeros, 1));
@@ -189,27 +120,6 @@ rd_nifti_make_single (const struct rd_nifti *nifti, struct rd_buffer *prefix)
                     (int64_t) prefix->nbytes);
   size_t nbytes, magic = rd_field_text (&layout, RD_FIELD_MAGIC, &nbytes);
   memcpy (prefix->data + magic, layout.version == 2 ? "n+2" : "n+1", 4);
-  return RADIO_OK;
-}
-
-static enum radio_status
-check_make (const struct rd_nifti_make *make, struct rd_field_layout *layout)
-{
-  if (rd_nifti_datatype_of (make->dtype) == 0)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "NIfTI has no data type %s",
-                    radio_dtype_name (make->dtype));
-  if (make->rank < 3 || make->rank > 5)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "an array of rank %zu does not become NIfTI", make->rank);
-  *layout = (struct rd_field_layout) { 1, false };
-  for (size_t i = 0; i < make->rank; i++) {
-    if (make->shape[i] == 0 || make->shape[i] > INT64_MAX)
-      return rd_fail (RADIO_ERROR_ARGUMENT,
-                      "shape[%zu] is %" PRIu64 ", which NIfTI cannot hold",
-                      i, make->shape[i]);
-    if (make->shape[i] > NIFTI1_MAX_DIM)
-      layout->version = 2;
-  }
   return RADIO_OK;
 }
 
@@ -240,8 +150,21 @@ set_axes (const struct rd_nifti_make *make,
 enum radio_status
 rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
 {
-  struct rd_field_layout layout;
-  RD_TRY (check_make (make, &layout));
+  struct rd_field_layout layout = { 1, false };
+  if (rd_nifti_datatype_of (make->dtype) == 0)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "NIfTI has no data type %s",
+                    radio_dtype_name (make->dtype));
+  if (make->rank < 3 || make->rank > 5)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "an array of rank %zu does not become NIfTI", make->rank);
+  for (size_t i = 0; i < make->rank; i++) {
+    if (make->shape[i] == 0 || make->shape[i] > INT64_MAX)
+      return rd_fail (RADIO_ERROR_ARGUMENT,
+                      "shape[%zu] is %" PRIu64 ", which NIfTI cannot hold",
+                      i, make->shape[i]);
+    if (make->shape[i] > NIFTI1_MAX_DIM)
+      layout.version = 2;
+  }
   size_t header = rd_field_header_nbytes (&layout);
   size_t end = rd_field_single_nbytes (&layout);
   RD_TRY (rd_buffer_reserve (out, end));

@@ -5,7 +5,7 @@
 #ifndef RD_NIFTI_FIELDS_H
 #define RD_NIFTI_FIELDS_H
 
-#include <radio/base.h>
+#include "src/nifti/nifti.h"
 
 /* Names are those of nifti1.h and nifti2.h.  Numbers first, texts last. */
 enum rd_field {
@@ -48,6 +48,14 @@ struct rd_field_layout {
 };
 
 #define RD_HOST_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+static inline struct rd_field_layout
+rd_field_layout_of (const struct rd_nifti *nifti)
+{
+  return (struct rd_field_layout) {
+    nifti->version, nifti->swapped != RD_HOST_IS_BIG_ENDIAN
+  };
+}
 
 /* Bytes of the header: 348 or 540. */
 size_t rd_field_header_nbytes (const struct rd_field_layout *layout);

@@ -84,30 +84,6 @@ rd_gzip_open (const struct rd_executor *executor, rd_gzip_sink_fn *sink,
   return RADIO_OK;
 }
 
-static enum radio_status
-begin_deflate (struct slot *slot)
-{
-  struct isal_zstream *stream = &slot->stream;
-  isal_deflate_init (stream);
-  stream->level = LEVEL;
-  stream->level_buf = slot->level_room;
-  stream->level_buf_size = LEVEL_NBYTES;
-  stream->gzip_flag = IGZIP_DEFLATE;
-  stream->flush = SYNC_FLUSH;
-  /* ISA-L only reads this buffer. */
-  stream->next_in = (unsigned char *) (uintptr_t) slot->in;
-  stream->avail_in = (uint32_t) slot->nbytes;
-  if (slot->window_nbytes == 0)
-    return RADIO_OK;
-  int code
-    = isal_deflate_set_dict (stream,
-                             (unsigned char *) (uintptr_t) slot->window,
-                             (uint32_t) slot->window_nbytes);
-  return code == COMP_OK ? RADIO_OK
-    : rd_fail (RADIO_ERROR_ARGUMENT, "deflate takes no dictionary: code %d",
-               code);
-}
-
 /* Runs until all input is taken and all output had room. */
 static enum radio_status
 deflate_piece (void *data, uint64_t task)
@@ -116,13 +92,27 @@ deflate_piece (void *data, uint64_t task)
   struct isal_zstream *stream = &slot->stream;
   RD_SCOPE ("deflate", RD_IN_ENCODE);
   RD_COUNT (encoded, slot->nbytes);
-  RD_TRY (begin_deflate (slot));
+  isal_deflate_init (stream);
+  stream->level = LEVEL;
+  stream->level_buf = slot->level_room;
+  stream->level_buf_size = LEVEL_NBYTES;
+  stream->gzip_flag = IGZIP_DEFLATE;
+  stream->flush = SYNC_FLUSH;
+  /* ISA-L only reads these buffers. */
+  stream->next_in = (unsigned char *) (uintptr_t) slot->in;
+  stream->avail_in = (uint32_t) slot->nbytes;
+  unsigned char *window = (unsigned char *) (uintptr_t) slot->window;
+  int code = slot->window_nbytes == 0 ? COMP_OK
+    : isal_deflate_set_dict (stream, window, (uint32_t) slot->window_nbytes);
+  if (code != COMP_OK)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "deflate takes no dictionary: code "
+                    "%d", code);
   slot->out.nbytes = 0;
   do {
     RD_TRY (rd_buffer_reserve (&slot->out, slot->out.nbytes + OUT_NBYTES));
     stream->next_out = slot->out.data + slot->out.nbytes;
     stream->avail_out = (uint32_t) OUT_NBYTES;
-    int code = isal_deflate (stream);
+    code = isal_deflate (stream);
     if (code != COMP_OK)
       return rd_fail (RADIO_ERROR_ARGUMENT, "deflate failed with code %d",
                       code);
@@ -192,41 +182,11 @@ append_pending (struct rd_gzip *gzip, const unsigned char *data,
   gzip->pending_nbytes += nbytes;
 }
 
-/* Adds pieces from the caller's memory; *taken is their size. */
-static enum radio_status
-add_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes,
-            size_t *taken)
-{
-  /* The pending bytes, or the window, precede the first piece. */
-  const unsigned char *end
-    = gzip->room + WINDOW_NBYTES + gzip->pending_nbytes;
-  size_t before = gzip->pending_nbytes > 0 ? WINDOW_NBYTES
-                                           : gzip->window_nbytes;
-  for (*taken = 0; nbytes - *taken >= PIECE_NBYTES; *taken += PIECE_NBYTES) {
-    const unsigned char *window = *taken > 0
-      ? data + *taken - WINDOW_NBYTES : end - before;
-    RD_TRY (add_piece (gzip, data + *taken, PIECE_NBYTES, window,
-                       *taken > 0 ? WINDOW_NBYTES : before));
-  }
-  return RADIO_OK;
-}
-
-/* Keep the window: the end of whole pieces, of which `taken' bytes are the
- * last ones of the caller's. */
-static void
-keep_window (struct rd_gzip *gzip, const unsigned char *end, size_t taken)
-{
-  const unsigned char *from = taken > 0
-    ? end - WINDOW_NBYTES : gzip->room + PIECE_NBYTES;
-  memmove (gzip->room, from, WINDOW_NBYTES);
-  gzip->window_nbytes = WINDOW_NBYTES;
-  gzip->pending_nbytes = 0;
-}
-
+/* Fills the pending piece, adds whole pieces from the caller's memory, and
+ * deflates them all; the rest is pending again. */
 static enum radio_status
 write_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes)
 {
-  size_t taken;
   if (gzip->pending_nbytes > 0) {
     size_t n = PIECE_NBYTES - gzip->pending_nbytes;
     append_pending (gzip, data, n);
@@ -234,9 +194,24 @@ write_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes)
     data += n;
     nbytes -= n;
   }
-  RD_TRY (add_pieces (gzip, data, nbytes, &taken));
+  /* The pending bytes, or the window, precede the first piece. */
+  size_t before = gzip->pending_nbytes > 0 ? WINDOW_NBYTES
+                                           : gzip->window_nbytes;
+  const unsigned char *window
+    = gzip->room + WINDOW_NBYTES + gzip->pending_nbytes - before;
+  size_t taken = 0;
+  for (; nbytes - taken >= PIECE_NBYTES; taken += PIECE_NBYTES) {
+    RD_TRY (add_piece (gzip, data + taken, PIECE_NBYTES, window, before));
+    window = data + taken + PIECE_NBYTES - WINDOW_NBYTES;
+    before = WINDOW_NBYTES;
+  }
   RD_TRY (flush (gzip));
-  keep_window (gzip, data + taken, taken);
+
+  /* Keep the window: the end of the last whole piece. */
+  memmove (gzip->room, taken > 0 ? window : gzip->room + PIECE_NBYTES,
+           WINDOW_NBYTES);
+  gzip->window_nbytes = WINDOW_NBYTES;
+  gzip->pending_nbytes = 0;
   append_pending (gzip, data + taken, nbytes - taken);
   return RADIO_OK;
 }

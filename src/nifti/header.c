@@ -148,7 +148,8 @@ check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
   return RADIO_OK;
 }
 
-/* dim[0] and the dim that it counts. */
+/* Reads dim[0] and the dim that it counts, refuses dimensions that no volume
+ * of ours can have, and counts voxels. */
 static enum radio_status
 read_dims (const struct rd_field_layout *layout, const unsigned char *bytes,
            const char *file, struct rd_nifti *nifti)
@@ -168,13 +169,7 @@ read_dims (const struct rd_field_layout *layout, const unsigned char *bytes,
                       "%s: dim[%zu] is %" PRId64 ", not positive", file, i,
                       nifti->dim[i]);
   }
-  return RADIO_OK;
-}
 
-/* Refuses dimensions that no volume of ours can have, and counts voxels. */
-static enum radio_status
-check_dims (struct rd_nifti *nifti, const char *file)
-{
   if (nifti->ndim < 2)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: a one-dimensional image (dim[0] is 1, dim[1] %"
@@ -268,7 +263,6 @@ rd_nifti_parse (const unsigned char *bytes, size_t nbytes, const char *file,
   RD_TRY (check_kind (bytes, nbytes, file, &layout, &n));
   RD_TRY (read_type (&layout, bytes, file, &n));
   RD_TRY (read_dims (&layout, bytes, file, &n));
-  RD_TRY (check_dims (&n, file));
   RD_TRY (read_vox_offset (&layout, bytes, file, &n));
   set_shape (&n);
 

@@ -120,108 +120,84 @@ check_claim (const struct rd_nifti *nifti, const struct rd_input *voxels,
                   nifti->data_nbytes);
 }
 
-/* Take in everything before the voxels of a single file. */
-static enum radio_status
-read_single_prefix (struct rd_image *image)
-{
-  const struct rd_nifti *nifti = &image->nifti;
-  if (nifti->vox_offset > RD_NIFTI_PREFIX_MAX_NBYTES)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: vox_offset is %" PRIu64 ": more than %zu MiB before "
-                    "the voxels are not supported", image->file,
-                    nifti->vox_offset, RD_NIFTI_PREFIX_MAX_NBYTES >> 20);
-  size_t have = image->prefix.nbytes;
-  RD_TRY (append_input (&image->prefix, image->voxels,
-                        nifti->vox_offset - have));
-  if (image->prefix.nbytes < nifti->vox_offset)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: vox_offset is %" PRIu64 ", past the end of the data "
-                    "at %zu", image->file, nifti->vox_offset,
-                    image->prefix.nbytes);
-  return RADIO_OK;
-}
-
-/* Reads all of a pair's .hdr. */
-static enum radio_status
-read_pair_prefix (struct rd_image *image, struct rd_input *header)
-{
-  size_t most = RD_NIFTI_PREFIX_MAX_NBYTES;
-  RD_TRY (append_input (&image->prefix, header,
-                        most + 1 - image->prefix.nbytes));
-  if (image->prefix.nbytes > most)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: its header file is larger than %zu MiB, which is "
-                    "not supported", image->file, most >> 20);
-  return RADIO_OK;
-}
-
-/* Read on to the first voxel of an .img. */
-static enum radio_status
-skip_to_voxels (struct rd_image *image)
-{
-  struct rd_buffer skipped RD_BUFFER_SCOPE = { 0 };
-  uint64_t left = image->nifti.vox_offset;
-  while (left > 0) {
-    uint64_t step = rd_min_u64 (left, PREFIX_STEP_NBYTES);
-    skipped.nbytes = 0;
-    RD_TRY (append_input (&skipped, image->voxels, step));
-    if (skipped.nbytes < step)
-      return rd_fail (RADIO_ERROR_FORMAT,
-                      "%s: vox_offset is %" PRIu64 ", past the end of the "
-                      "voxels' file", image->file, image->nifti.vox_offset);
-    left -= step;
-  }
-  return RADIO_OK;
-}
-
-/* The header's bytes, however many there are, into the prefix. */
-static enum radio_status
-read_header (struct rd_image *image, struct rd_input *input)
-{
-  RD_TRY (append_input (&image->prefix, input, RD_NIFTI1_NBYTES));
-  bool is_2 = image->prefix.nbytes >= 4
-              && (memcmp (image->prefix.data, "\x1c\x02\0\0", 4) == 0
-                  || memcmp (image->prefix.data, "\0\0\x02\x1c", 4) == 0);
-  if (is_2)
-    RD_TRY (append_input (&image->prefix, input,
-                          RD_NIFTI2_NBYTES - RD_NIFTI1_NBYTES));
-  return rd_nifti_parse (image->prefix.data, image->prefix.nbytes,
-                         image->file, &image->nifti);
-}
-
+/* Reads all of a pair's .hdr, of which the header was read, and on to the first
+ * voxel of its .img. */
 static enum radio_status
 open_pair (struct rd_image *image, struct rd_input *header)
 {
+  struct rd_buffer skipped RD_BUFFER_SCOPE = { 0 };
   const char *file = image->file;
   size_t img = pair_suffix (file, ".img"), hdr = pair_suffix (file, ".hdr");
   if (img == 0 && hdr == 0)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: says that its voxels are in an .img beside it, but "
                     "is not named .hdr", file);
-  RD_TRY (read_pair_prefix (image, header));
+  size_t most = RD_NIFTI_PREFIX_MAX_NBYTES;
+  RD_TRY (append_input (&image->prefix, header,
+                        most + 1 - image->prefix.nbytes));
+  if (image->prefix.nbytes > most)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: its header file is larger than %zu MiB, which is "
+                    "not supported", file, most >> 20);
+
   if (img > 0)
     RD_TRY (rd_input_open (file, &image->voxels));
   else
     RD_TRY (open_partner (file, hdr, ".img", &image->voxels));
   RD_TRY (check_claim (&image->nifti, image->voxels, file));
-  return skip_to_voxels (image);
+  for (uint64_t left = image->nifti.vox_offset; left > 0;) {
+    uint64_t step = rd_min_u64 (left, PREFIX_STEP_NBYTES);
+    skipped.nbytes = 0;
+    RD_TRY (append_input (&skipped, image->voxels, step));
+    if (skipped.nbytes < step)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: vox_offset is %" PRIu64 ", past the end of the "
+                      "voxels' file", file, image->nifti.vox_offset);
+    left -= step;
+  }
+  return RADIO_OK;
 }
 
+/* Reads the header, however many bytes it has, and everything else before the
+ * voxels. */
 static enum radio_status
 open_image (struct rd_image *image)
 {
   RD_CLEANUP (rd_cleanup_input) struct rd_input *input = NULL;
-  size_t img = pair_suffix (image->file, ".img");
+  struct rd_buffer *prefix = &image->prefix;
+  struct rd_nifti *nifti = &image->nifti;
+  const char *file = image->file;
+  size_t img = pair_suffix (file, ".img");
   if (img > 0)
-    RD_TRY (open_partner (image->file, img, ".hdr", &input));
+    RD_TRY (open_partner (file, img, ".hdr", &input));
   else
-    RD_TRY (rd_input_open (image->file, &input));
-  RD_TRY (read_header (image, input));
-  if (image->nifti.is_pair)
+    RD_TRY (rd_input_open (file, &input));
+
+  RD_TRY (append_input (prefix, input, RD_NIFTI1_NBYTES));
+  bool is_2 = prefix->nbytes >= 4
+              && (memcmp (prefix->data, "\x1c\x02\0\0", 4) == 0
+                  || memcmp (prefix->data, "\0\0\x02\x1c", 4) == 0);
+  if (is_2)
+    RD_TRY (append_input (prefix, input,
+                          RD_NIFTI2_NBYTES - RD_NIFTI1_NBYTES));
+  RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, file, nifti));
+  if (nifti->is_pair)
     return open_pair (image, input);
-  RD_TRY (check_claim (&image->nifti, input, image->file));
+
+  RD_TRY (check_claim (nifti, input, file));
   image->voxels = RD_STEAL (input);
-  return read_single_prefix (image);
+  if (nifti->vox_offset > RD_NIFTI_PREFIX_MAX_NBYTES)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: vox_offset is %" PRIu64 ": more than %zu MiB before "
+                    "the voxels are not supported", file, nifti->vox_offset,
+                    RD_NIFTI_PREFIX_MAX_NBYTES >> 20);
+  RD_TRY (append_input (prefix, image->voxels,
+                        nifti->vox_offset - prefix->nbytes));
+  if (prefix->nbytes < nifti->vox_offset)
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: vox_offset is %" PRIu64 ", past the end of the data "
+                    "at %zu", file, nifti->vox_offset, prefix->nbytes);
+  return RADIO_OK;
 }
 
 enum radio_status
