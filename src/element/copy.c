@@ -34,42 +34,12 @@
     }                                           \
   } while (0)
 
-/* From 16 bytes on: the last 16 may overlap those before. */
-static inline void
-copy_medium (unsigned char *to, const unsigned char *from, size_t nbytes)
-{
-  for (size_t i = 0; i + 16 < nbytes; i += 16)
-    memcpy (to + i, from + i, 16);
-  memcpy (to + nbytes - 16, from + nbytes - 16, 16);
-}
-
 /* The first `size' bytes of a row and the last, which may overlap. */
 #define COPY_ENDS(size)                                                \
   do {                                                                  \
     memcpy (to, from, (size));                                          \
     memcpy (to + nbytes - (size), from + nbytes - (size), (size));      \
   } while (0)
-
-/* Less than 16 bytes; of single elements there are many. */
-static void
-copy_short (const unsigned char *from, int64_t from_step, unsigned char *to,
-            int64_t to_step, size_t nbytes, size_t nrows)
-{
-  if (nbytes == 2)
-    EACH_ROW (memcpy (to, from, 2));
-  else if (nbytes == 4)
-    EACH_ROW (memcpy (to, from, 4));
-  else if (nbytes == 8)
-    EACH_ROW (memcpy (to, from, 8));
-  else if (nbytes > 8)
-    EACH_ROW (COPY_ENDS (8));
-  else if (nbytes > 4)
-    EACH_ROW (COPY_ENDS (4));
-  else if (nbytes > 2)
-    EACH_ROW (COPY_ENDS (2));
-  else if (nbytes == 1)
-    EACH_ROW (*to = *from);
-}
 
 void
 rd_rows_copy (const unsigned char *from, int64_t from_step,
@@ -85,9 +55,25 @@ rd_rows_copy (const unsigned char *from, int64_t from_step,
   else if (nbytes == 128)
     EACH_ROW (memcpy (to, from, 128));
   else if (nbytes >= 16)
-    EACH_ROW (copy_medium (to, from, nbytes));
-  else
-    copy_short (from, from_step, to, to_step, nbytes, nrows);
+    EACH_ROW (
+      for (size_t i = 0; i + 16 < nbytes; i += 16)
+        memcpy (to + i, from + i, 16);
+      memcpy (to + nbytes - 16, from + nbytes - 16, 16));
+  /* Of single elements there are many. */
+  else if (nbytes == 2)
+    EACH_ROW (memcpy (to, from, 2));
+  else if (nbytes == 4)
+    EACH_ROW (memcpy (to, from, 4));
+  else if (nbytes == 8)
+    EACH_ROW (memcpy (to, from, 8));
+  else if (nbytes > 8)
+    EACH_ROW (COPY_ENDS (8));
+  else if (nbytes > 4)
+    EACH_ROW (COPY_ENDS (4));
+  else if (nbytes > 2)
+    EACH_ROW (COPY_ENDS (2));
+  else if (nbytes == 1)
+    EACH_ROW (*to = *from);
 }
 
 /* Prefetches the cache lines of each row by their last bytes: a line in which
@@ -122,56 +108,8 @@ typedef void move_fn (const unsigned char *from, int64_t from_stride,
 struct pair32 { uint32_t part[2]; };
 struct pair64 { uint64_t part[2]; };
 
-static inline uint8_t
-same_8 (uint8_t value)
-{
-  return value;
-}
-
-static inline uint16_t
-same_16 (uint16_t value)
-{
-  return value;
-}
-
-static inline uint32_t
-same_32 (uint32_t value)
-{
-  return value;
-}
-
-static inline uint64_t
-same_64 (uint64_t value)
-{
-  return value;
-}
-
-static inline struct pair64
-same_pair64 (struct pair64 value)
-{
-  return value;
-}
-
-static inline uint16_t
-swap_16 (uint16_t value)
-{
-  return bswap_16 (value);
-}
-
-static inline uint32_t
-swap_32 (uint32_t value)
-{
-  return bswap_32 (value);
-}
-
-static inline uint64_t
-swap_64 (uint64_t value)
-{
-  return bswap_64 (value);
-}
-
 static inline struct pair32
-swap_pair32 (struct pair32 value)
+reverse_pair32 (struct pair32 value)
 {
   struct pair32 result = { { bswap_32 (value.part[0]),
                              bswap_32 (value.part[1]) } };
@@ -179,7 +117,7 @@ swap_pair32 (struct pair32 value)
 }
 
 static inline struct pair64
-swap_pair64 (struct pair64 value)
+reverse_pair64 (struct pair64 value)
 {
   struct pair64 result = { { bswap_64 (value.part[0]),
                              bswap_64 (value.part[1]) } };
@@ -197,11 +135,11 @@ swap_pair64 (struct pair64 value)
 /* Strips of a constant length are vectorized also at -O2. */
 #define STRIP 16
 
-#define DEFINE_MOVE(type, change)                                       \
+#define DEFINE_MOVE(name, type, change)                                 \
   static void                                                           \
-  move_##change (const unsigned char *restrict from,                    \
-                 int64_t from_stride, unsigned char *restrict to,       \
-                 int64_t to_stride, uint64_t n, size_t item_nbytes)     \
+  name (const unsigned char *restrict from, int64_t from_stride,        \
+        unsigned char *restrict to, int64_t to_stride, uint64_t n,      \
+        size_t item_nbytes)                                             \
   {                                                                     \
     const int64_t size = sizeof (type);                                 \
     int64_t end = (int64_t) n;                                          \
@@ -215,16 +153,18 @@ swap_pair64 (struct pair64 value)
       MOVE_ONE (type, change, i * from_stride, i * to_stride);          \
   }
 
-DEFINE_MOVE (uint8_t, same_8)
-DEFINE_MOVE (uint16_t, same_16)
-DEFINE_MOVE (uint32_t, same_32)
-DEFINE_MOVE (uint64_t, same_64)
-DEFINE_MOVE (struct pair64, same_pair64)
-DEFINE_MOVE (uint16_t, swap_16)
-DEFINE_MOVE (uint32_t, swap_32)
-DEFINE_MOVE (uint64_t, swap_64)
-DEFINE_MOVE (struct pair32, swap_pair32)
-DEFINE_MOVE (struct pair64, swap_pair64)
+#define AS_IT_IS(value) (value)
+
+DEFINE_MOVE (move_8, uint8_t, AS_IT_IS)
+DEFINE_MOVE (move_16, uint16_t, AS_IT_IS)
+DEFINE_MOVE (move_32, uint32_t, AS_IT_IS)
+DEFINE_MOVE (move_64, uint64_t, AS_IT_IS)
+DEFINE_MOVE (move_pair64, struct pair64, AS_IT_IS)
+DEFINE_MOVE (swap_16, uint16_t, bswap_16)
+DEFINE_MOVE (swap_32, uint32_t, bswap_32)
+DEFINE_MOVE (swap_64, uint64_t, bswap_64)
+DEFINE_MOVE (swap_pair32, struct pair32, reverse_pair32)
+DEFINE_MOVE (swap_pair64, struct pair64, reverse_pair64)
 
 static void
 move_raw (const unsigned char *from, int64_t from_stride,
@@ -241,16 +181,16 @@ find_move (const struct rd_type *type, bool swapped)
   bool is_pair = type->item_nbytes == 2 * type->unit_nbytes;
   if (swapped && type->unit_nbytes > 1)
     switch (type->unit_nbytes) {
-    case 2: return move_swap_16;
-    case 4: return is_pair ? move_swap_pair32 : move_swap_32;
-    default: return is_pair ? move_swap_pair64 : move_swap_64;
+    case 2: return swap_16;
+    case 4: return is_pair ? swap_pair32 : swap_32;
+    default: return is_pair ? swap_pair64 : swap_64;
     }
   switch (type->item_nbytes) {
-  case 1: return move_same_8;
-  case 2: return move_same_16;
-  case 4: return move_same_32;
-  case 8: return move_same_64;
-  case 16: return move_same_pair64;
+  case 1: return move_8;
+  case 2: return move_16;
+  case 4: return move_32;
+  case 8: return move_64;
+  case 16: return move_pair64;
   default: return move_raw;
   }
 }
@@ -375,21 +315,6 @@ part_of (enum radio_dtype dtype)
   }
 }
 
-/* Prints a float with a decimal point in every locale. */
-static void
-print_float (double value, char *text, size_t nbytes)
-{
-  char raw[64];
-  snprintf (raw, sizeof raw, "%.17g", value);
-  size_t n = 0;
-  for (const char *p = raw; *p && n + 1 < nbytes; p++) {
-    bool plain = strchr ("0123456789+-eainf", *p) != NULL;
-    if (plain || n == 0 || text[n - 1] != '.')
-      text[n++] = plain ? *p : '.';
-  }
-  text[n] = '\0';
-}
-
 /* Reports the first of n contiguous values that does not fit. */
 static enum radio_status
 fail_range (const struct plan *plan, const unsigned char *from, size_t n)
@@ -411,7 +336,17 @@ fail_range (const struct plan *plan, const unsigned char *from, size_t n)
     double value;
     rd_convert_find (plan->from_part, RADIO_FLOAT64) (
       from, (unsigned char *) &value, 1);
-    print_float (value, text, sizeof text);
+    /* With a decimal point in every locale, whose own may have several
+     * bytes. */
+    char raw[sizeof text];
+    snprintf (raw, sizeof raw, "%.17g", value);
+    char *p = text;
+    for (const char *q = raw; *q; q++) {
+      bool plain = strchr ("0123456789+-eainf", *q) != NULL;
+      if (plain || p == text || p[-1] != '.')
+        *p++ = plain ? *q : '.';
+    }
+    *p = '\0';
   }
   return rd_fail (RADIO_ERROR_RANGE, "value %s does not fit into %s", text,
                   radio_dtype_name (plan->to_type.dtype));
@@ -494,24 +429,20 @@ copy_whole_rows (const struct plan *plan, const struct rd_copy *copy)
   }
 }
 
-/* True when all is one element, as a fill value is, in rows that are
- * contiguous in the destination. */
+/* If all is one element, as a fill value is, in rows that are contiguous in
+ * the destination: makes a row of it, and copies that.  False if it is not. */
 static bool
-repeats_element (const struct plan *plan)
-{
-  size_t item_nbytes = plan->from_type.item_nbytes;
-  for (size_t i = 0; i < plan->rank; i++)
-    if (plan->from_strides[i] != 0)
-      return false;
-  return item_nbytes <= REPEATED_NBYTES
-    && plan->to_strides[plan->rank - 1] == (int64_t) item_nbytes;
-}
-
-static void
 repeat_element (const struct plan *plan, const struct rd_copy *copy)
 {
   _Alignas (16) unsigned char repeated[REPEATED_NBYTES];
   size_t item_nbytes = plan->from_type.item_nbytes;
+  for (size_t i = 0; i < plan->rank; i++)
+    if (plan->from_strides[i] != 0)
+      return false;
+  if (item_nbytes > REPEATED_NBYTES
+      || plan->to_strides[plan->rank - 1] != (int64_t) item_nbytes)
+    return false;
+
   uint64_t n = plan->shape[plan->rank - 1];
   uint64_t most = REPEATED_NBYTES / item_nbytes;
   plan->move_in (copy->from, 0, repeated, (int64_t) item_nbytes,
@@ -520,7 +451,7 @@ repeat_element (const struct plan *plan, const struct rd_copy *copy)
     struct rd_copy rows = *copy;
     rows.from = repeated;
     copy_whole_rows (plan, &rows);
-    return;
+    return true;
   }
   size_t piece_nbytes = (size_t) most * item_nbytes;
   uint64_t npieces = n / most;
@@ -534,6 +465,7 @@ repeat_element (const struct plan *plan, const struct rd_copy *copy)
     rd_rows_copy (repeated, 0, row + npieces * piece_nbytes, 0, rest_nbytes,
                   1);
   } while (next_rows (plan, 1, at, &from, &to));
+  return true;
 }
 
 enum radio_status
@@ -559,10 +491,8 @@ rd_copy_run (const struct rd_copy *copy)
     return RADIO_OK;
 
   size_t axis = plan.rank - 1, item_nbytes = plan.from_type.item_nbytes;
-  if (!plan.convert && repeats_element (&plan)) {
-    repeat_element (&plan, copy);
+  if (!plan.convert && repeat_element (&plan, copy))
     return RADIO_OK;
-  }
   if (!plan.convert && !plan.swapped
       && plan.from_strides[axis] == (int64_t) item_nbytes
       && plan.to_strides[axis] == (int64_t) item_nbytes) {
