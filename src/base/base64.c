@@ -24,32 +24,20 @@ rd_base64_encode (const void *data, size_t nbytes, struct rd_buffer *text)
   return RADIO_OK;
 }
 
-static bool
-is_base64_digit (char c)
-{
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
-         || (c >= '0' && c <= '9') || c == '+' || c == '/';
-}
-
-/* Counts the '=' at the end, at most two. */
-static size_t
-padding (const char *text, size_t nbytes)
-{
-  size_t n = 0;
-  while (n < 2 && n < nbytes && text[nbytes - 1 - n] == '=')
-    n++;
-  return n;
-}
-
 enum radio_status
 rd_base64_decode (const char *text, size_t nbytes, struct rd_buffer *data)
 {
-  size_t npad = padding (text, nbytes);
-  for (size_t i = 0; i < nbytes - npad; i++)
-    if (!is_base64_digit (text[i]))
+  size_t npad = 0;                      /* the '=' at the end: two at most */
+  while (npad < 2 && npad < nbytes && text[nbytes - 1 - npad] == '=')
+    npad++;
+  for (size_t i = 0; i < nbytes - npad; i++) {
+    char c = text[i];
+    if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
+          || (c >= '0' && c <= '9') || c == '+' || c == '/'))
       return rd_fail (RADIO_ERROR_FORMAT,
                       "character %zu of the base64 text is none of its "
                       "alphabet", i);
+  }
   if (nbytes % 4 != 0 || nbytes > INT_MAX)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "base64 text of %zu characters is cut short", nbytes);

@@ -118,34 +118,26 @@ scan_string (const struct parse *parse, size_t at, size_t *end)
   return RADIO_OK;
 }
 
-/* Feeds a number, with a fraction if it would lose its value. */
-static enum radio_status
-scan_number (struct parse *parse, size_t at, size_t *end)
-{
-  size_t n = 0;
-
-  while (at + n < parse->nbytes && parse->text[at + n] != '\0'
-         && strchr ("0123456789+-.eE", parse->text[at + n]))
-    n++;
-  *end = at + n;
-  if (!needs_double (parse->text + at, n))
-    return RADIO_OK;
-  RD_TRY (feed_up_to (parse, *end));
-  return feed (parse, ".0", 2, *end);
-}
-
 static enum radio_status
 scan (struct parse *parse)
 {
   for (size_t at = 0; at < parse->nbytes;) {
-    char c = parse->text[at];
-    if (c == '\0')
+    const char *start = parse->text + at;
+    if (*start == '\0')
       return fail_at (parse, at, "a NUL byte");
-    if (c == '"')
+    if (*start == '"')
       RD_TRY (scan_string (parse, at, &at));
-    else if (c == '-' || (c >= '0' && c <= '9'))
-      RD_TRY (scan_number (parse, at, &at));
-    else
+    else if (*start == '-' || (*start >= '0' && *start <= '9')) {
+      size_t n = 0;
+      while (at + n < parse->nbytes && start[n] != '\0'
+             && strchr ("0123456789+-.eE", start[n]))
+        n++;
+      at += n;
+      if (needs_double (start, n)) {
+        RD_TRY (feed_up_to (parse, at));
+        RD_TRY (feed (parse, ".0", 2, at));
+      }
+    } else
       at++;
   }
   return feed_up_to (parse, parse->nbytes);
@@ -185,25 +177,13 @@ rd_json_parse (const char *text, size_t nbytes, const char *where,
  * Members
  *----------------------------------------------------------------------*/
 
-/* A string in quotes; a long one ends in "..." at a whole character. */
-static const char *
-quote (const char *string, char text[BRIEF_NBYTES])
-{
-  size_t most = BRIEF_NBYTES - sizeof "\"...\"";
-  size_t n = strnlen (string, most + 1);
-  bool is_cut = n > most;
-
-  if (is_cut)
-    n = rd_utf8_cut (string, most);
-  snprintf (text, BRIEF_NBYTES, "\"%.*s%s\"", (int) n, string,
-            is_cut ? "..." : "");
-  return text;
-}
-
-/* Describes a value: scalars as they are, the rest by kind. */
+/* Describes a value: scalars as they are, the rest by kind.  A long string
+ * ends in "..." at a whole character. */
 static const char *
 brief (struct json_object *value, char text[BRIEF_NBYTES])
 {
+  const char *string;
+  size_t most = BRIEF_NBYTES - sizeof "\"...\"";
   switch (json_object_get_type (value)) {
   case json_type_null:
     return "null";
@@ -214,7 +194,13 @@ brief (struct json_object *value, char text[BRIEF_NBYTES])
   case json_type_boolean:
     return json_object_get_boolean (value) ? "true" : "false";
   case json_type_string:
-    return quote (json_object_get_string (value), text);
+    string = json_object_get_string (value);
+    if (strlen (string) > most)
+      snprintf (text, BRIEF_NBYTES, "\"%.*s...\"",
+                (int) rd_utf8_cut (string, most), string);
+    else
+      snprintf (text, BRIEF_NBYTES, "\"%s\"", string);
+    return text;
   default:
     snprintf (text, BRIEF_NBYTES, "%s", json_object_get_string (value));
     return text;
