@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole: a temporary file beside the target, which is
- * renamed when all of it is on the disk. */
+/* Atomic files (src/base/atomic-file.h) with the command's messages. */
 #include <config.h>
 
 #include <errno.h>
@@ -43,99 +42,46 @@ rd_new_file_check (const char *name, bool overwrite)
   return RD_EXIT_OK;
 }
 
-static void
-release (struct rd_new_file *file)
-{
-  free (file->target);
-  free (file->temporary);
-  file->target = file->temporary = NULL;
-}
-
-/* A hidden name beside the file, so that renaming stays in its folder. */
-static char *
-temporary_name (const char *file)
-{
-  const char *slash = strrchr (file, '/');
-  int folder = slash ? (int) (slash - file) + 1 : 0;
-  return rd_format ("%.*s.radio.%ld.tmp", folder, file, (long) getpid ());
-}
-
-static int
-open_temporary (struct rd_new_file *file)
-{
-  int fd = open (file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                 0666);
-  if (fd < 0)
-    return rd_error ("%s: cannot be written: %s", file->name,
-                     strerror (errno));
-  file->stream = fdopen (fd, "wb");
-  if (file->stream)
-    return RD_EXIT_OK;
-  close (fd);
-  unlink (file->temporary);
-  return rd_error_memory ();
-}
-
 int
 rd_new_file_open (struct rd_new_file *file)
 {
   if (check_name (file->name, file->overwrite))
     return RD_EXIT_FAILED;
-  /* The link's target is replaced, not the link. */
-  file->target = realpath (file->name, NULL);
-  if (file->target == NULL)
-    file->target = rd_format ("%s", file->name);
-  file->temporary = file->target ? temporary_name (file->target) : NULL;
-  int failed = file->temporary ? open_temporary (file) : RD_EXIT_FAILED;
-  if (failed)
-    release (file);
-  return failed;
-}
-
-/* link () never replaces a file; where a file system lacks it, the check
- * and the renaming are two steps. */
-static int
-put_in_place (const struct rd_new_file *file)
-{
-  if (file->overwrite)
-    return rename (file->temporary, file->target);
-  if (link (file->temporary, file->target) == 0)
-    return unlink (file->temporary);
-  if (errno == EEXIST)
-    return -1;
-  if (access (file->target, F_OK) == 0) {
-    errno = EEXIST;
-    return -1;
-  }
-  return rename (file->temporary, file->target);
-}
-
-/* All of it to the disk; 0 or an error number. */
-static int
-finish_stream (FILE *stream, int errnum)
-{
-  errno = 0;
-  bool written = !ferror (stream) && fflush (stream) == 0
-                 && fsync (fileno (stream)) == 0;
-  if (errnum == 0 && !written)
-    errnum = errno ? errno : EIO;
-  if (fclose (stream) != 0 && errnum == 0)
-    errnum = errno;
-  return errnum;
+  if (rd_atomic_open (&file->atomic, file->name, file->overwrite, 0666))
+    return rd_error ("%s: cannot be written: %s", file->name,
+                     strerror (file->atomic.errnum));
+  /* The stream has a descriptor of its own, to be closed before the file is
+   * put in its place. */
+  int fd = fcntl (file->atomic.fd, F_DUPFD_CLOEXEC, 0);
+  file->stream = fd < 0 ? NULL : fdopen (fd, "wb");
+  if (file->stream)
+    return RD_EXIT_OK;
+  if (fd >= 0)
+    close (fd);
+  rd_atomic_abort (&file->atomic);
+  return rd_error_memory ();
 }
 
 int
 rd_new_file_end (struct rd_new_file *file, int errnum)
 {
-  errnum = finish_stream (file->stream, errnum);
-  if (errnum == 0 && put_in_place (file) != 0)
+  errno = 0;
+  bool written = !ferror (file->stream) && fflush (file->stream) == 0;
+  if (errnum == 0 && !written)
+    errnum = errno ? errno : EIO;
+  if (fclose (file->stream) != 0 && errnum == 0)
     errnum = errno;
-  if (errnum)
-    unlink (file->temporary);
-  release (file);
-  if (errnum == EEXIST)
+  if (errnum) {
+    rd_atomic_abort (&file->atomic);
+    return rd_error ("%s: %s", file->name, strerror (errnum));
+  }
+  switch (rd_atomic_commit (&file->atomic)) {
+  case RD_ATOMIC_OK:
+    return RD_EXIT_OK;
+  case RD_ATOMIC_EXISTS:
     return rd_error ("%s: exists already (replace it by --overwrite)",
                      file->name);
-  return errnum ? rd_error ("%s: %s", file->name, strerror (errnum))
-                : RD_EXIT_OK;
+  default:
+    return rd_error ("%s: %s", file->name, strerror (file->atomic.errnum));
+  }
 }

@@ -4,6 +4,7 @@
 #ifndef RD_NEW_FILE_H
 #define RD_NEW_FILE_H
 
+#include "src/base/atomic-file.h"
 #include "tools/tool.h"
 
 /* A file that is being written: its content appears under the name with
@@ -11,8 +12,7 @@
 struct rd_new_file {
   const char *name;           /* outlives it */
   bool overwrite;
-  char *target;               /* the name, links resolved */
-  char *temporary;            /* a hidden name beside that */
+  struct rd_atomic_file atomic;
   FILE *stream;
 };
 

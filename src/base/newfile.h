@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that appears whole or not at all: written under a temporary name in
- * the same folder, synced, renamed.  A symbolic link is followed, so that it
- * stays a link to the new content; an existing file that is not regular (a
- * device, a folder) is refused rather than replaced. */
+/* The library's atomic files (atomic-file.h), with its errors. */
 #ifndef RD_NEWFILE_H
 #define RD_NEWFILE_H
 
