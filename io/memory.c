@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/checked.h"
+#include "src/base/reserve.h"
 #include "profiler/counters.h"
 #include "io/store.h"
 
@@ -200,15 +200,8 @@ publish (struct memory *memory, const char *key, struct blob *blob,
     object->blob = blob;
     return RADIO_OK;
   }
-  if (memory->n == memory->capacity) {
-    size_t capacity = memory->capacity / 2 * 3 + 16;
-    size_t nbytes = capacity * sizeof *memory->objects;
-    struct object *objects = rd_realloc (memory->objects, nbytes);
-    if (objects == NULL)
-      return rd_fail_memory (nbytes);
-    memory->objects = objects;
-    memory->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&memory->objects, &memory->capacity, memory->n,
+                      sizeof *memory->objects));
   char *copy = rd_strdup (key);
   if (copy == NULL)
     return rd_fail_memory (strlen (key) + 1);

@@ -8,6 +8,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/reserve.h"
 #include "io/store.h"
 
 /*------------------------------------------------------------------------
@@ -150,15 +151,8 @@ enum radio_status
 rd_entries_add (struct rd_entries *entries, const char *name,
                 size_t name_nbytes, bool is_prefix, uint64_t nbytes)
 {
-  if (entries->n == entries->capacity) {
-    size_t capacity = entries->capacity / 2 * 3 + 16;
-    size_t items_nbytes = capacity * sizeof *entries->items;
-    struct rd_io_entry *items = rd_realloc (entries->items, items_nbytes);
-    if (items == NULL)
-      return rd_fail_memory (items_nbytes);
-    entries->items = items;
-    entries->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&entries->items, &entries->capacity, entries->n,
+                      sizeof *entries->items));
   char *copy = rd_malloc (name_nbytes + 1);
   if (copy == NULL)
     return rd_fail_memory (name_nbytes + 1);

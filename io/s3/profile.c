@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/reserve.h"
 #include "io/s3/sources.h"
 
 /*------------------------------------------------------------------------
@@ -62,15 +62,8 @@ begins_comment (char c)
 static enum radio_status
 add_property (struct rd_s3_ini *ini, const struct rd_s3_property *property)
 {
-  if (ini->n == ini->capacity) {
-    size_t capacity = ini->capacity ? 2 * ini->capacity : 16;
-    struct rd_s3_property *properties =
-      rd_realloc (ini->properties, capacity * sizeof *properties);
-    if (properties == NULL)
-      return rd_fail_memory (capacity * sizeof *properties);
-    ini->properties = properties;
-    ini->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&ini->properties, &ini->capacity, ini->n,
+                      sizeof *ini->properties));
   ini->properties[ini->n++] = *property;
   return RADIO_OK;
 }

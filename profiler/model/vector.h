@@ -7,37 +7,19 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
-
-/* Room for one more of item_nbytes in *at, which has n of *capacity. */
-static inline enum radio_status
-rd_vector_make_room (void **at, size_t n, size_t *capacity,
-                     size_t item_nbytes)
-{
-  if (n < *capacity)
-    return RADIO_OK;
-  uint64_t wanted = n < 8 ? 8 : (uint64_t) n + n / 2;
-  uint64_t nbytes;
-  if (rd_mul_overflows (wanted, item_nbytes, &nbytes) || nbytes > SIZE_MAX)
-    return rd_fail_memory (SIZE_MAX);
-  void *grown = realloc (*at, nbytes);
-  if (grown == NULL)
-    return rd_fail_memory (nbytes);
-  *at = grown;
-  *capacity = wanted;
-  return RADIO_OK;
-}
+#include "src/base/reserve.h"
 
 /* Append a value to an RD_VECTOR; a status. */
 #define rd_vector_append(vector, value)                                 \
   __extension__ ({                                                      \
-    void *rd_at_ = (vector)->at;                                        \
-    enum radio_status rd_status_ =                                      \
-      rd_vector_make_room (&rd_at_, (vector)->n, &(vector)->capacity,   \
-                           sizeof *(vector)->at);                       \
-    (vector)->at = rd_at_;                                              \
-    if (rd_status_ == RADIO_OK)                                         \
+    size_t rd_nbytes_;                                                  \
+    bool rd_has_room_                                                   \
+      = rd_reserve_by (&(vector)->at, &(vector)->capacity, (vector)->n, \
+                       SIZE_MAX, sizeof *(vector)->at, realloc,         \
+                       &rd_nbytes_);                                    \
+    if (rd_has_room_)                                                   \
       (vector)->at[(vector)->n++] = (value);                            \
-    rd_status_;                                                         \
+    rd_has_room_ ? RADIO_OK : rd_fail_memory (rd_nbytes_);              \
   })
 
 /* n zeroed elements of item_nbytes in *at; NULL if n is 0. */

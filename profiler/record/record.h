@@ -54,23 +54,9 @@ static inline bool
 rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
                size_t element_nbytes)
 {
-  void *old, *grown;
-  if (n < *capacity)
-    return true;
-  if (n >= limit)
-    return false;
-  size_t wanted = *capacity < 8 ? 8 : *capacity * 2;
-  if (wanted > limit)
-    wanted = limit;
-  if (wanted > SIZE_MAX / element_nbytes)
-    return false;
-  memcpy (&old, array_at, sizeof old);
-  grown = realloc (old, wanted * element_nbytes);
-  if (!grown)
-    return false;
-  memcpy (array_at, &grown, sizeof grown);
-  *capacity = wanted;
-  return true;
+  size_t nbytes;
+  return rd_reserve_by (array_at, capacity, n, limit, element_nbytes,
+                        realloc, &nbytes);
 }
 
 /* RD_ARRAY's next element, not initialised, or NULL. */

@@ -5,19 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/reserve.h"
 #include "src/volume/strings.h"
 
 enum radio_status
 rd_strings_add (struct rd_strings *strings, const char *text, size_t nbytes)
 {
-  if (strings->n == strings->capacity) {
-    size_t capacity = strings->capacity ? 2 * strings->capacity : 16;
-    char **items = rd_realloc (strings->items, capacity * sizeof items[0]);
-    if (items == NULL)
-      return rd_fail_memory (capacity * sizeof items[0]);
-    strings->items = items;
-    strings->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&strings->items, &strings->capacity, strings->n,
+                      sizeof *strings->items));
   char *copy = rd_strndup (text, nbytes);
   if (copy == NULL)
     return rd_fail_memory (nbytes + 1);
