@@ -50,7 +50,7 @@ deliver (const struct read *read, const struct radio_request *request,
          const struct rd_view *view)
 {
   const struct rd_array_doc *doc = read->tiles.array->doc;
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = part->rank,
     .from = doc->fill,
     .from_type = doc->type,
@@ -70,14 +70,14 @@ deliver (const struct read *read, const struct radio_request *request,
     + distance (part->rank, request->box.start, part->start,
                 copy.to_strides);
   if (!view)
-    return rd_copy_run (&copy);
+    return rd_box_copy_run (&copy);
   int64_t offset = distance (part->rank, box->start, part->start,
                              view->strides);
   if (!view->shuffled) {
     memcpy (copy.from_strides, view->strides, sizeof copy.from_strides);
     copy.from = view->data + offset;
     copy.from_swapped = view->swapped;
-    return rd_copy_run (&copy);
+    return rd_box_copy_run (&copy);
   }
   int64_t item_nbytes = (int64_t) doc->type.item_nbytes;
   struct rd_shuffled_box elements = {
@@ -216,7 +216,7 @@ read_requests (struct radio_array *array,
     .slope = scaling ? scaling->slope : 1,
     .inter = scaling ? scaling->inter : 0,
   };
-  RD_TRY (rd_copy_check (stored, dtype, read.scaled));
+  RD_TRY (rd_box_copy_check (stored, dtype, read.scaled));
   read.item_nbytes = read.dtype == stored->dtype
     ? stored->item_nbytes : radio_dtype_nbytes (read.dtype);
   read.tiles.takes_shuffled = !read.scaled && read.dtype == stored->dtype

@@ -56,7 +56,7 @@ rd_write_gather (const struct rd_layout *layout,
                                (size_t) layout->tile_nbytes));
     if (!is_whole)
       rd_chunk_fill (chunk, scratch->tile.data);
-    struct rd_copy copy = {
+    struct rd_box_copy copy = {
       .rank = part.rank,
       .from = found,
       .from_type = chunk->type,
@@ -67,7 +67,7 @@ rd_write_gather (const struct rd_layout *layout,
     memcpy (copy.shape, part.size, sizeof copy.shape);
     memcpy (copy.from_strides, given->strides, sizeof copy.from_strides);
     memcpy (copy.to_strides, c_strides, sizeof copy.to_strides);
-    RD_TRY (rd_copy_run (&copy));
+    RD_TRY (rd_box_copy_run (&copy));
     found = scratch->tile.data;
     scratch->tile.nbytes = (size_t) layout->tile_nbytes;
   }

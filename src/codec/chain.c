@@ -256,16 +256,16 @@ encode_array (const struct rd_chain *chain, const struct rd_chunk *chunk,
   }
   if (codec->id == RD_CODEC_BYTES) {
     RD_TRY (rd_codec_reserve (out, bytes->nbytes));
-    struct rd_copy copy = { .rank = encoded.rank, .from = bytes->data,
-                            .from_type = encoded.type,
-                            .from_swapped = swapped, .to = out->data,
-                            .to_dtype = RADIO_STORED };
+    struct rd_box_copy copy = { .rank = encoded.rank, .from = bytes->data,
+                                .from_type = encoded.type,
+                                .from_swapped = swapped, .to = out->data,
+                                .to_dtype = RADIO_STORED };
     memcpy (copy.shape, encoded.shape, sizeof copy.shape);
     memcpy (copy.from_strides, strides, sizeof copy.from_strides);
     if (!rd_c_strides (encoded.rank, encoded.shape, encoded.type.item_nbytes,
                        copy.to_strides))
       return rd_fail_memory (bytes->nbytes);
-    RD_TRY (rd_copy_run (&copy));
+    RD_TRY (rd_box_copy_run (&copy));
     out->nbytes = bytes->nbytes;
   } else {
     out->nbytes = 0;

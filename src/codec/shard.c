@@ -109,7 +109,7 @@ rd_shard_index_decode (const struct rd_codec *sharding,
   if (!result)
     return rd_fail_memory (size);
   result->n = n;
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = chunk.rank, .from = view.data, .from_type = chunk.type,
     .from_swapped = view.swapped, .to = (unsigned char *) result->entries,
     .to_dtype = RADIO_UINT64,
@@ -119,7 +119,7 @@ rd_shard_index_decode (const struct rd_codec *sharding,
   if (!rd_c_strides (chunk.rank, chunk.shape, chunk.type.item_nbytes,
                      copy.to_strides))
     return rd_fail (RADIO_ERROR_FORMAT, "shard index: too large");
-  RD_TRY (rd_copy_run (&copy));
+  RD_TRY (rd_box_copy_run (&copy));
 
   /* An entry is missing as a whole or lies within the shard.  Entries may
    * overlap: a writer may store equal chunks once. */
@@ -200,12 +200,12 @@ inner_offset (const struct walk *walk, const uint64_t *at)
   return offset;
 }
 
-static struct rd_copy
+static struct rd_box_copy
 inner_copy (const struct walk *walk)
 {
-  struct rd_copy copy = { .rank = walk->shard->rank,
-                          .from_type = walk->shard->type,
-                          .to_dtype = RADIO_STORED };
+  struct rd_box_copy copy = { .rank = walk->shard->rank,
+                              .from_type = walk->shard->type,
+                              .to_dtype = RADIO_STORED };
   memcpy (copy.shape, walk->inner.shape, sizeof copy.shape);
   return copy;
 }
@@ -228,7 +228,7 @@ static enum radio_status
 decode_inner (const struct walk *walk, const struct rd_shard_entry *entry,
               struct rd_bytes in, unsigned char *to)
 {
-  struct rd_copy copy = inner_copy (walk);
+  struct rd_box_copy copy = inner_copy (walk);
   struct rd_view view = { .data = walk->shard->fill };
   if (entry->offset != RD_SHARD_MISSING)
     RD_TRY (rd_chain_decode (walk->sharding->u.sharding.inner, &walk->inner,
@@ -240,7 +240,7 @@ decode_inner (const struct walk *walk, const struct rd_shard_entry *entry,
   memcpy (copy.from_strides, view.strides, sizeof copy.from_strides);
   copy.to = to;
   memcpy (copy.to_strides, walk->strides, sizeof copy.to_strides);
-  return rd_copy_run (&copy);
+  return rd_box_copy_run (&copy);
 }
 
 enum radio_status
@@ -282,12 +282,12 @@ encode_inner (const struct walk *walk, const unsigned char *from,
   uint64_t nbytes = rd_chunk_nbytes (&walk->inner);
   RD_TRY (rd_codec_reserve (&nested->tile, nbytes));
   nested->tile.nbytes = (size_t) nbytes;
-  struct rd_copy copy = inner_copy (walk);
+  struct rd_box_copy copy = inner_copy (walk);
   copy.from = from;
   memcpy (copy.from_strides, walk->strides, sizeof copy.from_strides);
   copy.to = nested->tile.data;
   memcpy (copy.to_strides, walk->inner_strides, sizeof copy.to_strides);
-  RD_TRY (rd_copy_run (&copy));
+  RD_TRY (rd_box_copy_run (&copy));
 
   entry->offset = entry->nbytes = RD_SHARD_MISSING;
   if (rd_chunk_is_fill (&walk->inner, nested->tile.data))

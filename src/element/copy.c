@@ -215,7 +215,8 @@ struct plan {
 };
 
 enum radio_status
-rd_copy_check (const struct rd_type *from, enum radio_dtype to, bool scaled)
+rd_box_copy_check (const struct rd_type *from, enum radio_dtype to,
+                   bool scaled)
 {
   char name[24];
   if (scaled) {
@@ -271,7 +272,7 @@ step_over (int64_t stride, uint64_t size)
 
 /* Returns false when there is nothing to copy. */
 static bool
-plan_axes (struct plan *plan, const struct rd_copy *copy)
+plan_axes (struct plan *plan, const struct rd_box_copy *copy)
 {
   plan->rank = 0;
   for (size_t i = 0; i < copy->rank; i++) {
@@ -355,7 +356,7 @@ fail_range (const struct plan *plan, const unsigned char *from, size_t n)
 /* Converts one row in blocks of up to BLOCK elements, by way of contiguous
  * buffers where the memory is not contiguous. */
 static enum radio_status
-convert_row (const struct plan *plan, const struct rd_copy *copy,
+convert_row (const struct plan *plan, const struct rd_box_copy *copy,
              const unsigned char *from, unsigned char *to)
 {
   _Alignas (16) unsigned char buffer_in[BLOCK * RD_ITEM_MAX_NBYTES];
@@ -409,7 +410,7 @@ next_rows (const struct plan *plan, size_t n, uint64_t *at, int64_t *from,
 
 /* Copies rows along the last axis, many at a time along the one before it. */
 static void
-copy_whole_rows (const struct plan *plan, const struct rd_copy *copy)
+copy_whole_rows (const struct plan *plan, const struct rd_box_copy *copy)
 {
   size_t axis = plan->rank - 1, nouter = axis > 0 ? 2 : 1;
   size_t nbytes = plan->shape[axis] * plan->from_type.item_nbytes;
@@ -432,7 +433,7 @@ copy_whole_rows (const struct plan *plan, const struct rd_copy *copy)
 /* If all is one element, as a fill value is, in rows that are contiguous in
  * the destination: makes a row of it, and copies that.  False if it is not. */
 static bool
-repeat_element (const struct plan *plan, const struct rd_copy *copy)
+repeat_element (const struct plan *plan, const struct rd_box_copy *copy)
 {
   _Alignas (16) unsigned char repeated[REPEATED_NBYTES];
   size_t item_nbytes = plan->from_type.item_nbytes;
@@ -448,7 +449,7 @@ repeat_element (const struct plan *plan, const struct rd_copy *copy)
   plan->move_in (copy->from, 0, repeated, (int64_t) item_nbytes,
                  n < most ? n : most, item_nbytes);
   if (n <= most) {
-    struct rd_copy rows = *copy;
+    struct rd_box_copy rows = *copy;
     rows.from = repeated;
     copy_whole_rows (plan, &rows);
     return true;
@@ -469,7 +470,7 @@ repeat_element (const struct plan *plan, const struct rd_copy *copy)
 }
 
 enum radio_status
-rd_copy_run (const struct rd_copy *copy)
+rd_box_copy_run (const struct rd_box_copy *copy)
 {
   enum radio_dtype from_dtype = copy->from_type.dtype;
   enum radio_dtype to_dtype

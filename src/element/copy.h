@@ -8,7 +8,7 @@
 
 #include "src/element/type.h"
 
-struct rd_copy {
+struct rd_box_copy {
   size_t rank;
   uint64_t shape[RADIO_MAX_RANK];           /* elements to copy */
 
@@ -28,14 +28,15 @@ struct rd_copy {
 
 /* Returns RADIO_ERROR_ARGUMENT, naming both types, when values of one type
  * cannot be delivered as the other. */
-enum radio_status rd_copy_check (const struct rd_type *from,
-                                 enum radio_dtype to, bool scaled)
+enum radio_status rd_box_copy_check (const struct rd_type *from,
+                                     enum radio_dtype to, bool scaled)
   RADIO_USE_RESULT;
 
 /* Copies the elements.  Rows that are contiguous on both sides and need no
  * conversion are copied whole.  RADIO_ERROR_RANGE names the first value that
  * does not fit. */
-enum radio_status rd_copy_run (const struct rd_copy *copy) RADIO_USE_RESULT;
+enum radio_status rd_box_copy_run (const struct rd_box_copy *copy)
+  RADIO_USE_RESULT;
 
 /* Copies nrows rows of nbytes each; steps in bytes from start to start.  The
  * sides must not overlap.  For the short rows of tiles, where a call of memcpy

@@ -18,7 +18,7 @@ static void
 take_view (const struct rd_chunk *chunk, const struct rd_view *view,
            unsigned char *to)
 {
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = chunk->rank, .from = view->data, .from_type = chunk->type,
     .from_swapped = view->swapped, .to = to,
   };
@@ -26,7 +26,7 @@ take_view (const struct rd_chunk *chunk, const struct rd_view *view,
   memcpy (copy.from_strides, view->strides, sizeof copy.from_strides);
   assert_true (rd_c_strides (chunk->rank, chunk->shape,
                              chunk->type.item_nbytes, copy.to_strides));
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
 }
 
 /* The same of a view that may be of shuffled elements. */

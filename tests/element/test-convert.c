@@ -236,11 +236,11 @@ struct rooms {
   unsigned char from[ROOM], to[ROOM], expected[ROOM];
 };
 
-static struct rd_copy
+static struct rd_box_copy
 row_copy (struct rooms *rooms, enum radio_dtype from, enum radio_dtype to,
           size_t n)
 {
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 1, .shape = { n }, .from = rooms->from,
     .from_strides = { (int64_t) radio_dtype_nbytes (from) },
     .from_type = rd_type_of (from), .to = rooms->to,
@@ -276,15 +276,15 @@ static void
 check_single_values (struct rooms *rooms, enum radio_dtype from,
                      enum radio_dtype to)
 {
-  struct rd_copy copy = row_copy (rooms, from, to, 1);
+  struct rd_box_copy copy = row_copy (rooms, from, to, 1);
   size_t n = values_of (from, rooms->values);
   for (size_t i = 0; i < n; i++) {
     put_value (&rooms->values[i], from, rooms->from);
     if (expect (&rooms->values[i], to, rooms->expected)) {
-      assert_ok (rd_copy_run (&copy));
+      assert_ok (rd_box_copy_run (&copy));
       assert_element (to, rooms->to, rooms->expected);
     } else
-      assert_fails (rd_copy_run (&copy), RADIO_ERROR_RANGE, "does not fit");
+      assert_fails (rd_box_copy_run (&copy), RADIO_ERROR_RANGE, "does not fit");
   }
 }
 
@@ -303,8 +303,8 @@ check_rows (struct rooms *rooms, enum radio_dtype from, enum radio_dtype to)
       bad = i;
   if (kept == 0)
     return;
-  struct rd_copy copy = row_copy (rooms, from, to, kept);
-  assert_ok (rd_copy_run (&copy));
+  struct rd_box_copy copy = row_copy (rooms, from, to, kept);
+  assert_ok (rd_box_copy_run (&copy));
   for (size_t i = 0; i < kept; i++)
     assert_element (to, rooms->to + i * to_nbytes,
                     rooms->expected + i * to_nbytes);
@@ -312,7 +312,7 @@ check_rows (struct rooms *rooms, enum radio_dtype from, enum radio_dtype to)
     return;
   put_value (&rooms->values[bad], from,
              rooms->from + (kept - 1) * from_nbytes);
-  assert_fails (rd_copy_run (&copy), RADIO_ERROR_RANGE,
+  assert_fails (rd_box_copy_run (&copy), RADIO_ERROR_RANGE,
                 radio_dtype_name (to));
 }
 
@@ -338,23 +338,23 @@ a_refused_value_is_named (void **state)
   double half = -2.5, nan_value = NAN;
   int16_t negative = -300;
   unsigned char to[16];
-  struct rd_copy copy = { .rank = 1, .shape = { 1 }, .to = to };
+  struct rd_box_copy copy = { .rank = 1, .shape = { 1 }, .to = to };
   copy.from = (unsigned char *) &big;
   copy.from_type = rd_type_of (RADIO_UINT64);
   copy.to_dtype = RADIO_INT64;
-  assert_fails (rd_copy_run (&copy), RADIO_ERROR_RANGE,
+  assert_fails (rd_box_copy_run (&copy), RADIO_ERROR_RANGE,
                 "value 18446744073709551615 does not fit into int64");
   copy.from = (unsigned char *) &negative;
   copy.from_type = rd_type_of (RADIO_INT16);
   copy.to_dtype = RADIO_UINT8;
-  assert_fails (rd_copy_run (&copy), RADIO_ERROR_RANGE,
+  assert_fails (rd_box_copy_run (&copy), RADIO_ERROR_RANGE,
                 "value -300 does not fit into uint8");
   copy.from = (unsigned char *) &half;
   copy.from_type = rd_type_of (RADIO_FLOAT64);
   copy.to_dtype = RADIO_INT32;
-  assert_fails (rd_copy_run (&copy), RADIO_ERROR_RANGE, "value -2.5 ");
+  assert_fails (rd_box_copy_run (&copy), RADIO_ERROR_RANGE, "value -2.5 ");
   copy.from = (unsigned char *) &nan_value;
-  assert_fails (rd_copy_run (&copy), RADIO_ERROR_RANGE, "nan");
+  assert_fails (rd_box_copy_run (&copy), RADIO_ERROR_RANGE, "nan");
 }
 
 static void
@@ -369,14 +369,14 @@ swapped_strided_rows_convert_as_plain_ones (void **state)
     from[6 * i] = (unsigned char) (value >> 8);
     from[6 * i + 1] = (unsigned char) value;
   }
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 1, .shape = { N }, .from = from, .from_strides = { 6 },
     .from_type = rd_type_of (RADIO_INT16),
     .from_swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
     .to = (unsigned char *) &to[2 * (N - 1)], .to_strides = { -16 },
     .to_dtype = RADIO_FLOAT64, .scaled = true, .slope = 0.5, .inter = -3,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   for (size_t i = 0; i < N; i++) {
     int16_t value = (int16_t) (uint16_t) (i * 91 - 30000);
     assert_true (to[2 * (N - 1 - i)] == value * 0.5 - 3);
@@ -392,13 +392,13 @@ scaled_float32_is_rounded_once_from_float64 (void **state)
   uint64_t seed = 4;
   for (size_t i = 0; i < 100; i++)
     from[i] = (int32_t) random_next (&seed);
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 1, .shape = { 100 }, .from = (unsigned char *) from,
     .from_strides = { 4 }, .from_type = rd_type_of (RADIO_INT32),
     .to = (unsigned char *) to, .to_strides = { 4 },
     .to_dtype = RADIO_FLOAT32, .scaled = true, .slope = 0.1, .inter = 1e-3,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   for (size_t i = 0; i < 100; i++) {
     volatile double product = from[i] * 0.1;
     volatile double sum = product + 1e-3;
@@ -416,20 +416,20 @@ complex_values_convert_part_by_part (void **state)
   float back[2 * N];
   for (size_t i = 0; i < 2 * N; i++)
     from[i] = (float) i / 3;
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 1, .shape = { N }, .from = (unsigned char *) from,
     .from_strides = { 8 }, .from_type = rd_type_of (RADIO_COMPLEX64),
     .to = (unsigned char *) wide, .to_strides = { 16 },
     .to_dtype = RADIO_COMPLEX128,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   copy.from = (unsigned char *) &wide[2 * (N - 1)];
   copy.from_strides[0] = -16;
   copy.from_type = rd_type_of (RADIO_COMPLEX128);
   copy.to = (unsigned char *) &back[2 * (N - 1)];
   copy.to_strides[0] = -8;
   copy.to_dtype = RADIO_COMPLEX64;
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   for (size_t i = 0; i < 2 * N; i++) {
     assert_true (wide[i] == (double) from[i]);
     assert_true (back[i] == from[i]);
@@ -443,22 +443,22 @@ pairs_that_never_convert_are_refused_by_name (void **state)
   struct rd_type raw, complex64 = rd_type_of (RADIO_COMPLEX64);
   struct rd_type int16 = rd_type_of (RADIO_INT16);
   assert_ok (rd_type_parse ("r24", &raw));
-  assert_fails (rd_copy_check (&raw, RADIO_UINT8, false),
+  assert_fails (rd_box_copy_check (&raw, RADIO_UINT8, false),
                 RADIO_ERROR_ARGUMENT, "r24 values cannot be delivered as "
                 "uint8");
-  assert_fails (rd_copy_check (&complex64, RADIO_FLOAT64, false),
+  assert_fails (rd_box_copy_check (&complex64, RADIO_FLOAT64, false),
                 RADIO_ERROR_ARGUMENT, "complex64");
-  assert_fails (rd_copy_check (&int16, RADIO_COMPLEX64, false),
+  assert_fails (rd_box_copy_check (&int16, RADIO_COMPLEX64, false),
                 RADIO_ERROR_ARGUMENT, "int16");
-  assert_fails (rd_copy_check (&int16, RADIO_RAW, false),
+  assert_fails (rd_box_copy_check (&int16, RADIO_RAW, false),
                 RADIO_ERROR_ARGUMENT, "raw");
-  assert_fails (rd_copy_check (&int16, (enum radio_dtype) 77, false),
+  assert_fails (rd_box_copy_check (&int16, (enum radio_dtype) 77, false),
                 RADIO_ERROR_ARGUMENT, "unknown");
-  assert_fails (rd_copy_check (&int16, RADIO_INT32, true),
+  assert_fails (rd_box_copy_check (&int16, RADIO_INT32, true),
                 RADIO_ERROR_ARGUMENT, "scaled");
-  assert_fails (rd_copy_check (&int16, RADIO_STORED, true),
+  assert_fails (rd_box_copy_check (&int16, RADIO_STORED, true),
                 RADIO_ERROR_ARGUMENT, "scaled");
-  assert_fails (rd_copy_check (&complex64, RADIO_FLOAT32, true),
+  assert_fails (rd_box_copy_check (&complex64, RADIO_FLOAT32, true),
                 RADIO_ERROR_ARGUMENT, "complex64");
 }
 
@@ -469,12 +469,12 @@ pairs_that_convert_are_accepted (void **state)
   struct rd_type raw, complex64 = rd_type_of (RADIO_COMPLEX64);
   struct rd_type half = rd_type_of (RADIO_FLOAT16);
   assert_ok (rd_type_parse ("r24", &raw));
-  assert_ok (rd_copy_check (&raw, RADIO_RAW, false));
-  assert_ok (rd_copy_check (&raw, RADIO_STORED, false));
-  assert_ok (rd_copy_check (&complex64, RADIO_COMPLEX128, false));
-  assert_ok (rd_copy_check (&complex64, RADIO_COMPLEX64, false));
-  assert_ok (rd_copy_check (&half, RADIO_BOOL, false));
-  assert_ok (rd_copy_check (&half, RADIO_FLOAT32, true));
+  assert_ok (rd_box_copy_check (&raw, RADIO_RAW, false));
+  assert_ok (rd_box_copy_check (&raw, RADIO_STORED, false));
+  assert_ok (rd_box_copy_check (&complex64, RADIO_COMPLEX128, false));
+  assert_ok (rd_box_copy_check (&complex64, RADIO_COMPLEX64, false));
+  assert_ok (rd_box_copy_check (&half, RADIO_BOOL, false));
+  assert_ok (rd_box_copy_check (&half, RADIO_FLOAT32, true));
 }
 
 int

@@ -23,7 +23,7 @@ fill_random (uint64_t *seed, unsigned char *p, size_t n)
 /* Strides of an array whose axes lie in memory in a random order, with
  * random gaps and directions; *start is where its first element is. */
 static void
-random_strides (uint64_t *seed, const struct rd_copy *copy,
+random_strides (uint64_t *seed, const struct rd_box_copy *copy,
                 size_t item_nbytes, int64_t *strides, size_t *start)
 {
   size_t order[RADIO_MAX_RANK];
@@ -50,7 +50,7 @@ random_strides (uint64_t *seed, const struct rd_copy *copy,
 
 /* Element by element, by coordinates; reverses units when swapped. */
 static void
-copy_by_definition (const struct rd_copy *copy, unsigned char *to)
+copy_by_definition (const struct rd_box_copy *copy, unsigned char *to)
 {
   uint64_t n = 1;
   for (size_t i = 0; i < copy->rank; i++)
@@ -77,8 +77,8 @@ static void
 check_random_box (uint64_t *seed, struct boxes *boxes,
                   const struct rd_type *type)
 {
-  struct rd_copy copy = { .rank = 1 + random_next (seed) % 8,
-                          .from_type = *type, .to_dtype = type->dtype };
+  struct rd_box_copy copy = { .rank = 1 + random_next (seed) % 8,
+                              .from_type = *type, .to_dtype = type->dtype };
   uint64_t room = 200;
   for (size_t i = 0; i < copy.rank; i++) {
     copy.shape[i] = 1 + random_next (seed) % (room < 40 ? room : 40);
@@ -98,7 +98,7 @@ check_random_box (uint64_t *seed, struct boxes *boxes,
   memset (boxes->to, 0xee, ROOM);
   memset (boxes->expected, 0xee, ROOM);
   copy_by_definition (&copy, boxes->expected + to_start);
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   assert_memory_equal (boxes->to, boxes->expected, ROOM);
 }
 
@@ -128,12 +128,12 @@ a_stride_of_zero_repeats_an_element (void **state)
   (void) state;
   const uint16_t fill = 0x1234;
   uint16_t to[6 * 7];
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 2, .shape = { 6, 7 }, .from = (const unsigned char *) &fill,
     .from_type = rd_type_of (RADIO_UINT16), .to = (unsigned char *) to,
     .to_strides = { 14, 2 }, .to_dtype = RADIO_UINT16,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   for (size_t i = 0; i < 6 * 7; i++)
     assert_int_equal (to[i], 0x1234);
 }
@@ -146,7 +146,7 @@ check_repeated (uint64_t *seed, struct boxes *boxes,
 {
   int64_t item = (int64_t) type->item_nbytes;
   int64_t gap = item * (int64_t) (random_next (seed) % 3);
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 3, .shape = { 2, 3, n }, .from = boxes->from,
     .from_type = *type, .from_swapped = random_next (seed) % 2,
     .to = boxes->to + 5, .to_dtype = type->dtype,
@@ -157,7 +157,7 @@ check_repeated (uint64_t *seed, struct boxes *boxes,
   memset (boxes->to, 0xee, ROOM);
   memset (boxes->expected, 0xee, ROOM);
   copy_by_definition (&copy, boxes->expected + 5);
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   assert_memory_equal (boxes->to, boxes->expected, ROOM);
 }
 
@@ -188,13 +188,13 @@ an_element_for_each_row_fills_that_row (void **state)
   (void) state;
   const uint16_t fills[3] = { 0x1234, 0x5678, 0x9abc };
   uint16_t to[3][40];
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 2, .shape = { 3, 40 }, .from = (const unsigned char *) fills,
     .from_strides = { 2, 0 }, .from_type = rd_type_of (RADIO_UINT16),
     .to = (unsigned char *) to, .to_strides = { sizeof to[0], 2 },
     .to_dtype = RADIO_UINT16,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   for (size_t i = 0; i < 3 * 40; i++)
     assert_int_equal (to[i / 40][i % 40], fills[i / 40]);
 }
@@ -203,11 +203,11 @@ static void
 an_empty_box_touches_nothing (void **state)
 {
   (void) state;
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 3, .shape = { 1u << 30, 0, 5 },
     .from_type = rd_type_of (RADIO_INT16), .to_dtype = RADIO_INT16,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
 }
 
 static void
@@ -215,13 +215,13 @@ a_single_element_needs_no_sensible_strides (void **state)
 {
   (void) state;
   int32_t from = 7, to = 0;
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 2, .shape = { 1, 1 }, .from = (unsigned char *) &from,
     .from_strides = { INT64_MAX, INT64_MIN },
     .from_type = rd_type_of (RADIO_INT32), .to = (unsigned char *) &to,
     .to_strides = { INT64_MIN, 3 }, .to_dtype = RADIO_INT32,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   assert_int_equal (to, 7);
 }
 
@@ -232,12 +232,12 @@ a_stored_bool_is_delivered_as_0_or_1 (void **state)
   unsigned char from[300], to[300];
   for (size_t i = 0; i < 300; i++)
     from[i] = (unsigned char) i;
-  struct rd_copy copy = {
+  struct rd_box_copy copy = {
     .rank = 1, .shape = { 300 }, .from = from, .from_strides = { 1 },
     .from_type = rd_type_of (RADIO_BOOL), .to = to, .to_strides = { 1 },
     .to_dtype = RADIO_BOOL,
   };
-  assert_ok (rd_copy_run (&copy));
+  assert_ok (rd_box_copy_run (&copy));
   for (size_t i = 0; i < 300; i++)
     assert_int_equal (to[i], i % 256 != 0);
 }

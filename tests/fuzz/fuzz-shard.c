@@ -92,13 +92,13 @@ decode (const struct rd_chain *chain, const struct rd_chunk *chunk,
   bool taken = rd_chain_decode (chain, chunk, &scratch, data, nbytes, &view)
     == RADIO_OK;
   if (taken) {
-    struct rd_copy copy = { .rank = RANK, .from = view.data,
-                            .from_type = chunk->type,
-                            .from_swapped = view.swapped, .to = elements };
+    struct rd_box_copy copy = { .rank = RANK, .from = view.data,
+                                .from_type = chunk->type,
+                                .from_swapped = view.swapped, .to = elements };
     memcpy (copy.shape, chunk->shape, sizeof copy.shape);
     memcpy (copy.from_strides, view.strides, sizeof copy.from_strides);
     FUZZ_CHECK (rd_c_strides (RANK, chunk->shape, 2, copy.to_strides));
-    FUZZ_CHECK (rd_copy_run (&copy) == RADIO_OK);
+    FUZZ_CHECK (rd_box_copy_run (&copy) == RADIO_OK);
   }
   rd_scratch_free (&scratch);
   return taken;
