@@ -24,15 +24,6 @@ fail_changed (const struct rd_object_pieces *pieces, uint64_t nbytes)
                   nbytes, pieces->object_nbytes);
 }
 
-/* Returns the offset of the index, which fits into the object. */
-static uint64_t
-index_offset (const struct rd_object_pieces *pieces)
-{
-  const struct rd_layout *layout = pieces->layout;
-  return layout->sharding->u.sharding.index_at_start
-         ? 0 : pieces->object_nbytes - layout->index_nbytes;
-}
-
 static int
 compare_tiles (const void *a, const void *b)
 {
@@ -45,33 +36,7 @@ compare_tiles (const void *a, const void *b)
  * index, which has 16 bytes a tile. */
 #define INDEX_TIMES 4
 
-/* Lists the tiles of a shard's index, and the index itself. */
-static enum radio_status
-list_tiles (struct rd_object_pieces *pieces, struct rd_scratch *scratch)
-{
-  const struct rd_layout *layout = pieces->layout;
-  RD_FREE struct rd_shard_index *index = NULL;
-  RD_TRY (rd_shard_index_decode (layout->sharding, &layout->chunk, scratch,
-                                 pieces->index.data, pieces->index.nbytes,
-                                 pieces->object_nbytes, &index));
-  for (uint64_t i = 0; i < index->n; i++) {
-    const struct rd_shard_entry *entry = &index->entries[i];
-    if (entry->offset == RD_SHARD_MISSING)
-      continue;
-    if (entry->nbytes >= layout->tile_most_nbytes)
-      return rd_fail (RADIO_ERROR_FORMAT, "the index claims %" PRIu64
-                      " bytes at %" PRIu64 ": the codecs cannot make so much "
-                      "of a tile", entry->nbytes, entry->offset);
-    pieces->tiles[pieces->n++]
-      = (struct rd_object_tile) { entry->offset, entry->nbytes, i };
-  }
-  pieces->tiles[pieces->n++] = (struct rd_object_tile) {
-    index_offset (pieces), layout->index_nbytes, RD_OBJECT_INDEX,
-  };
-  qsort (pieces->tiles, pieces->n, sizeof *pieces->tiles, compare_tiles);
-  return RADIO_OK;
-}
-
+/* Reads a shard's index, and lists its tiles and the index itself. */
 static enum radio_status
 open_shard (struct rd_object_pieces *pieces, struct rd_scratch *scratch)
 {
@@ -85,21 +50,44 @@ open_shard (struct rd_object_pieces *pieces, struct rd_scratch *scratch)
              layout->index_nbytes);
     return fail_in_object (pieces, RADIO_ERROR_FORMAT);
   }
+  uint64_t offset = layout->sharding->u.sharding.index_at_start
+                    ? 0 : pieces->object_nbytes - layout->index_nbytes;
   struct rd_io_get get = {
     .key = pieces->key, .file = pieces->file, .range = RD_RANGE_SPAN,
-    .offset = index_offset (pieces),
-    .nbytes = (size_t) layout->index_nbytes, .into = &pieces->index,
+    .offset = offset, .nbytes = (size_t) layout->index_nbytes,
+    .into = &pieces->index,
   };
   RD_TRY (rd_io_read (pieces->io, &get));
   if (get.object_nbytes != pieces->object_nbytes
       || pieces->index.nbytes != layout->index_nbytes)
     return fail_changed (pieces, get.object_nbytes);
+
   size_t nbytes = (size_t) (layout->ntiles + 1) * sizeof *pieces->tiles;
   pieces->tiles = rd_malloc (nbytes);
   if (!pieces->tiles)
     return rd_fail_memory (nbytes);
-  enum radio_status status = list_tiles (pieces, scratch);
-  return status == RADIO_OK ? RADIO_OK : fail_in_object (pieces, status);
+  RD_FREE struct rd_shard_index *index = NULL;
+  enum radio_status status = rd_shard_index_decode (
+    layout->sharding, &layout->chunk, scratch, pieces->index.data,
+    pieces->index.nbytes, pieces->object_nbytes, &index);
+  for (uint64_t i = 0; status == RADIO_OK && i < index->n; i++) {
+    const struct rd_shard_entry *entry = &index->entries[i];
+    if (entry->offset == RD_SHARD_MISSING)
+      continue;
+    if (entry->nbytes >= layout->tile_most_nbytes)
+      status = rd_fail (RADIO_ERROR_FORMAT, "the index claims %" PRIu64
+                        " bytes at %" PRIu64 ": the codecs cannot make so "
+                        "much of a tile", entry->nbytes, entry->offset);
+    pieces->tiles[pieces->n++]
+      = (struct rd_object_tile) { entry->offset, entry->nbytes, i };
+  }
+  if (status != RADIO_OK)
+    return fail_in_object (pieces, status);
+  pieces->tiles[pieces->n++] = (struct rd_object_tile) {
+    offset, layout->index_nbytes, RD_OBJECT_INDEX,
+  };
+  qsort (pieces->tiles, pieces->n, sizeof *pieces->tiles, compare_tiles);
+  return RADIO_OK;
 }
 
 enum radio_status

@@ -268,34 +268,6 @@ write_header (const struct writing *writing, bool stored)
   write_u32 (header + 12, writing->at);
 }
 
-/* Allocates the memory for encoding blocks. */
-static enum radio_status
-prepare_encoding (struct writing *writing, struct rd_scratch *scratch)
-{
-  struct rd_codec_contexts *contexts = rd_contexts (scratch);
-  if (!contexts)
-    return RADIO_ERROR_MEMORY;
-  switch (writing->method) {
-  case RD_BLOSC_BY_LZ4:
-    writing->encoder = rd_contexts_lz4_encoder (scratch);
-    break;
-  case RD_BLOSC_BY_LZ4HC:
-    writing->encoder = rd_contexts_lz4hc_encoder (scratch);
-    break;
-  default:
-    writing->encoder = rd_contexts_zstd_encoder (scratch);
-    break;
-  }
-  if (!writing->encoder)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_codec_reserve (&contexts->blocks,
-                            2 * (uint64_t) writing->blocksize));
-  writing->blocks = contexts->blocks.data;
-  if (writing->method == RD_BLOSC_BY_ZSTD)
-    set_zstd_level (writing);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_blosc_frame_encode (const struct rd_codec *codec,
                        struct rd_scratch *scratch, struct rd_bytes in,
@@ -308,7 +280,23 @@ rd_blosc_frame_encode (const struct rd_codec *codec,
   writing.blocksize = choose_blocksize (codec, writing.method, in.nbytes);
   writing.nblocks = rd_div_up (in.nbytes, writing.blocksize);
   writing.split = splits (codec, writing.blocksize);
-  RD_TRY (prepare_encoding (&writing, scratch));
+
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  if (!contexts)
+    return RADIO_ERROR_MEMORY;
+  writing.encoder = writing.method == RD_BLOSC_BY_LZ4
+    ? rd_contexts_lz4_encoder (scratch)
+    : writing.method == RD_BLOSC_BY_LZ4HC
+    ? rd_contexts_lz4hc_encoder (scratch)
+    : (void *) rd_contexts_zstd_encoder (scratch);
+  if (!writing.encoder)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_codec_reserve (&contexts->blocks,
+                            2 * (uint64_t) writing.blocksize));
+  writing.blocks = contexts->blocks.data;
+  if (writing.method == RD_BLOSC_BY_ZSTD)
+    set_zstd_level (&writing);
+
   RD_TRY (rd_codec_reserve (out, writing.capacity));
   writing.out = out->data;
   bool stored = !write_blocks (&writing);

@@ -96,32 +96,8 @@ struct block {
                                  past its end, where the next one comes */
 };
 
-/* Decodes one stream to exactly nbytes. */
-static bool
-decode_stream (const struct block *block, struct rd_bytes in,
-               unsigned char *out, size_t nbytes)
-{
-  struct rd_scratch *scratch = block->scratch;
-  ptrdiff_t capacity = block->end - out;
-  switch (block->frame->format) {
-  case RD_BLOSC_LZ4:
-    if (capacity > INT_MAX)
-      capacity = INT_MAX;
-    return LZ4_decompress_safe ((const char *) in.data, (char *) out,
-                                (int) in.nbytes, (int) capacity)
-      == (int) nbytes;
-  case RD_BLOSC_ZSTD:
-    return ZSTD_decompressDCtx (rd_contexts_zstd_decoder (scratch), out,
-                                nbytes, in.data, in.nbytes) == nbytes;
-  default:
-    return libdeflate_zlib_decompress (rd_contexts_inflater (scratch),
-                                       in.data, in.nbytes, out, nbytes,
-                                       NULL) == LIBDEFLATE_SUCCESS;
-  }
-}
-
-/* Each stream has its length before it; one as long as its result is not
- * compressed. */
+/* Decodes one stream to exactly nbytes.  Each has its length before it; one as
+ * long as its result is not compressed. */
 static enum radio_status
 read_stream (const struct block *block, size_t *at, unsigned char *out,
              size_t nbytes)
@@ -137,12 +113,36 @@ read_stream (const struct block *block, size_t *at, unsigned char *out,
                     "at byte %zu of a frame of %zu", block->index,
                     stream.nbytes, *at, in.nbytes);
   *at += stream.nbytes;
-  if (stream.nbytes == nbytes)
+  if (stream.nbytes == nbytes) {
     memcpy (out, stream.data, nbytes);
-  else if (!decode_stream (block, stream, out, nbytes))
-    return rd_fail (RADIO_ERROR_FORMAT, "blosc: block %zu is damaged",
-                    block->index);
-  return RADIO_OK;
+    return RADIO_OK;
+  }
+
+  struct rd_scratch *scratch = block->scratch;
+  ptrdiff_t capacity = block->end - out;
+  bool is_good;
+  switch (block->frame->format) {
+  case RD_BLOSC_LZ4:
+    if (capacity > INT_MAX)
+      capacity = INT_MAX;
+    is_good = LZ4_decompress_safe ((const char *) stream.data, (char *) out,
+                                   (int) stream.nbytes, (int) capacity)
+              == (int) nbytes;
+    break;
+  case RD_BLOSC_ZSTD:
+    is_good = ZSTD_decompressDCtx (rd_contexts_zstd_decoder (scratch), out,
+                                   nbytes, stream.data, stream.nbytes)
+              == nbytes;
+    break;
+  default:
+    is_good = libdeflate_zlib_decompress (rd_contexts_inflater (scratch),
+                                          stream.data, stream.nbytes, out,
+                                          nbytes, NULL)
+              == LIBDEFLATE_SUCCESS;
+  }
+  return is_good ? RADIO_OK
+    : rd_fail (RADIO_ERROR_FORMAT, "blosc: block %zu is damaged",
+               block->index);
 }
 
 static enum radio_status

@@ -69,30 +69,6 @@ other_stage (struct rd_scratch *scratch, const unsigned char *data)
                                          : &scratch->stages[0];
 }
 
-/* Decodes one bytes->bytes codec. */
-static enum radio_status
-decode_bytes (const struct rd_codec *codec, struct rd_scratch *scratch,
-              struct rd_decoded_size extent, struct rd_bytes *bytes)
-{
-  if (codec->id == RD_CODEC_CRC32C)
-    return rd_crc32c_strip (bytes);
-  struct rd_buffer *out = other_stage (scratch, bytes->data);
-  switch (codec->id) {
-  case RD_CODEC_BLOSC:
-    RD_TRY (rd_blosc_decode (scratch, *bytes, extent, out));
-    break;
-  case RD_CODEC_ZSTD:
-    RD_TRY (rd_zstd_decode (scratch, *bytes, extent, out));
-    break;
-  default:
-    RD_TRY (rd_gzip_decode (scratch, *bytes, extent, out));
-    break;
-  }
-  bytes->data = out->data;
-  bytes->nbytes = out->nbytes;
-  return RADIO_OK;
-}
-
 static bool
 is_swapped (const struct rd_codec *codec, const struct rd_type *type)
 {
@@ -109,14 +85,33 @@ struct decoding {
   struct rd_bytes bytes;
 };
 
-/* Decodes codecs from number left - 1 down to n. */
+/* Decodes the bytes->bytes codecs from number left - 1 down to n. */
 static enum radio_status
 decode_codecs (struct decoding *decoding, size_t n, size_t left)
 {
-  for (; left > n; left--)
-    RD_TRY (decode_bytes (&decoding->chain->codecs[left - 1],
-                          decoding->scratch, decoding->extents[left - 2],
-                          &decoding->bytes));
+  struct rd_scratch *scratch = decoding->scratch;
+  struct rd_bytes *bytes = &decoding->bytes;
+  for (; left > n; left--) {
+    const struct rd_codec *codec = &decoding->chain->codecs[left - 1];
+    struct rd_decoded_size extent = decoding->extents[left - 2];
+    struct rd_buffer *out = other_stage (scratch, bytes->data);
+    switch (codec->id) {
+    case RD_CODEC_CRC32C:
+      RD_TRY (rd_crc32c_strip (bytes));
+      continue;
+    case RD_CODEC_BLOSC:
+      RD_TRY (rd_blosc_decode (scratch, *bytes, extent, out));
+      break;
+    case RD_CODEC_ZSTD:
+      RD_TRY (rd_zstd_decode (scratch, *bytes, extent, out));
+      break;
+    default:
+      RD_TRY (rd_gzip_decode (scratch, *bytes, extent, out));
+      break;
+    }
+    bytes->data = out->data;
+    bytes->nbytes = out->nbytes;
+  }
   return RADIO_OK;
 }
 

@@ -12,11 +12,19 @@
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 
+/* Of the objects below a prefix. */
+struct summary {
+  uint64_t n, nbytes;
+  uint64_t age_s;             /* of the youngest */
+};
+
 static enum radio_status
-add_nbytes (const struct rd_io_entry *entry, void *user_data)
+summarize (const struct rd_io_entry *entry, void *user_data)
 {
-  uint64_t *sum = user_data;
-  *sum += entry->nbytes;
+  struct summary *summary = user_data;
+  summary->n++;
+  summary->nbytes += entry->nbytes;
+  summary->age_s = rd_min_u64 (summary->age_s, entry->age_s);
   return RADIO_OK;
 }
 
@@ -24,15 +32,10 @@ enum radio_status
 rd_prefix_nbytes (struct radio_store *store, const char *prefix,
                   uint64_t *nbytes)
 {
-  *nbytes = 0;
-  return store->io->ops->list (store->io, prefix, true, add_nbytes, nbytes);
-}
-
-static enum radio_status
-find_youngest (const struct rd_io_entry *entry, void *user_data)
-{
-  uint64_t *age_s = user_data;
-  *age_s = rd_min_u64 (*age_s, entry->age_s);
+  struct summary summary = { 0 };
+  RD_TRY (store->io->ops->list (store->io, prefix, true, summarize,
+                                &summary));
+  *nbytes = summary.nbytes;
   return RADIO_OK;
 }
 
@@ -40,13 +43,13 @@ enum radio_status
 rd_writer_may_be_active (struct radio_store *store, const char *prefix,
                          bool *may_be)
 {
+  struct summary summary = { .age_s = UINT64_MAX };
   struct rd_io *io = store->io;
-  uint64_t age_s = UINT64_MAX;
   *may_be = false;
   if (rd_io_excludes_all (io))
     return RADIO_OK;
-  RD_TRY (io->ops->list (io, prefix, true, find_youngest, &age_s));
-  *may_be = age_s < io->grace_s;
+  RD_TRY (io->ops->list (io, prefix, true, summarize, &summary));
+  *may_be = summary.age_s < io->grace_s;
   return RADIO_OK;
 }
 
@@ -265,15 +268,6 @@ rd_collect_contents (struct radio_store *store, const char *path,
   return rd_tombstone_end (&gc.tombstone, status);
 }
 
-static enum radio_status
-count_entry (const struct rd_io_entry *entry, void *user_data)
-{
-  (void) entry;
-  size_t *n = user_data;
-  ++*n;
-  return RADIO_OK;
-}
-
 /* Take the lock, remove the garbage, and the folder if it is empty then;
  * where locks do not exclude other processes there are no empty folders. */
 static enum radio_status
@@ -281,14 +275,14 @@ collect_volume (struct radio_store *store, const char *path, bool dry_run,
                 struct radio_gc_result *result)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct summary summary = { 0 };
   struct rd_io *io = store->io;
-  size_t n = 0;
   RD_TRY (io->ops->lock (io, path, true, &lock));
   RD_TRY (rd_collect_contents (store, path, dry_run, result));
   if (dry_run || !rd_io_excludes_all (io))
     return RADIO_OK;
-  RD_TRY (io->ops->list (io, path, false, count_entry, &n));
-  return n > 0 ? RADIO_OK : io->ops->remove_tree (io, path);
+  RD_TRY (io->ops->list (io, path, false, summarize, &summary));
+  return summary.n > 0 ? RADIO_OK : io->ops->remove_tree (io, path);
 }
 
 void
