@@ -9,7 +9,9 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "src/base/buffer.h"
 #include "src/base/checked.h"
 #include "profiler/model/vector.h"
 #include "profiler/record/collect.h"
@@ -18,12 +20,6 @@
 /*------------------------------------------------------------------------
  * Paths
  *----------------------------------------------------------------------*/
-
-/* Nodes without an index, each a child of the next one. */
-struct node_path {
-  struct rd_node **at;
-  size_t n, capacity;
-};
 
 /* The parent, on any thread; NULL for roots. */
 static struct rd_node *
@@ -39,13 +35,14 @@ parent_of (const struct rd_node *node)
  * node for each, once its parent has one.  Nodes deeper than a profile has
  * room for are folded: chains of handoffs may be of any length. */
 static enum radio_status
-set_path_indexes (struct radio_profile *profile, struct node_path *path,
-                  struct rd_node *node)
+set_path_indexes (struct radio_profile *profile, struct rd_node *node)
 {
+  RD_BUFFER_SCOPE struct rd_buffer path = { 0 };
   for (; node && node->index == RD_NO_INDEX; node = parent_of (node))
-    RD_TRY (rd_vector_append (path, node));
-  while (path->n > 0) {
-    node = path->at[--path->n];
+    RD_TRY (rd_buffer_append (&path, &node, sizeof node));
+  while (path.nbytes > 0) {
+    path.nbytes -= sizeof node;
+    memcpy (&node, path.data + path.nbytes, sizeof node);
     const struct rd_node *parent = parent_of (node);
     const struct radio_site *site = node->site;
     uint32_t parent_index = parent ? parent->index : RD_NO_INDEX;
@@ -187,34 +184,11 @@ convert_nodes (struct radio_profile *profile, const struct rd_rate *rate)
   return RADIO_OK;
 }
 
-/*------------------------------------------------------------------------
- * All writers
- *----------------------------------------------------------------------*/
-
-static enum radio_status
-collect_writer (struct rd_collection *collection,
-                const struct rd_writer_state *writer, struct node_path *path)
-{
-  struct radio_profile *profile = collection->profile;
-  for (size_t i = 0; i < writer->nnodes; i++) {
-    struct rd_node *node = writer->nodes[i];
-    profile->info.alloc_count += node->alloc_count;
-    profile->info.alloc_nbytes += node->alloc_nbytes;
-    if (!node->site)          /* the memory of roots is only in these sums */
-      continue;
-    RD_TRY (set_path_indexes (profile, path, node));
-    RD_TRY (add_figures (collection, writer, node));
-    collection->nfolded += node->folded ? node->calls : 0;
-  }
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_collect_tree (struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
-  struct node_path path = { .at = NULL };
-  enum radio_status status = RADIO_OK;
+  struct radio_profile *profile = collection->profile;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     for (size_t j = 0; j < writer->nnodes; j++) {
@@ -222,11 +196,18 @@ rd_collect_tree (struct rd_collection *collection)
       writer->nodes[j]->folded = false;
     }
   }
-  for (size_t i = 0; i < recorder->synced.writers.n && status == RADIO_OK;
-       i++)
-    status = collect_writer (collection, recorder->synced.writers.at[i],
-                             &path);
-  free (path.at);
-  RD_TRY (status);
-  return convert_nodes (collection->profile, &recorder->rate);
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    for (size_t j = 0; j < writer->nnodes; j++) {
+      struct rd_node *node = writer->nodes[j];
+      profile->info.alloc_count += node->alloc_count;
+      profile->info.alloc_nbytes += node->alloc_nbytes;
+      if (!node->site)        /* the memory of roots is only in these sums */
+        continue;
+      RD_TRY (set_path_indexes (profile, node));
+      RD_TRY (add_figures (collection, writer, node));
+      collection->nfolded += node->folded ? node->calls : 0;
+    }
+  }
+  return convert_nodes (profile, &recorder->rate);
 }

@@ -83,9 +83,11 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
   else if (node->kind == RADIO_SCOPE_BLOCKING)
     rd_frame_begin_blocking (writer, frame);
   writer->top = frame;
-  if (shared)
-    frame->begin = rd_shared_enter (writer, shared, frame);
-  else
+  if (shared) {
+    frame->via = rd_shared_ref (shared);
+    rd_frame_mark (frame, RD_FRAME_SPECIAL);
+    frame->begin = rd_shared_enter (shared);
+  } else
     frame->begin = rd_clock_now (&writer->clock);
   if (writer->first_begin == 0)
     writer->first_begin = frame->begin;

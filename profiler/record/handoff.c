@@ -220,7 +220,7 @@ new_request (struct rd_shared *parent, uint64_t submitted,
     if (node)
       node = rd_tree_child (writer, node, site, RADIO_EDGE_ASYNC);
     if (node) {
-      uint64_t now = rd_shared_enter_request (parent);
+      uint64_t now = rd_shared_enter (parent);
       bool is_known = submitted > 0 && submitted <= now;
       *async = (struct radio_async) {
         .parent = parent,
@@ -329,24 +329,21 @@ radio_async_text (struct radio_async *async,
                 !async->parent->recorder->tree_only, &text, value);
 }
 
-/* The caller drops references, without the mutex. */
-static void
-end_request_now (struct radio_async *async)
-{
-  LOCK_OPEN_SCOPE (async);
-  uint64_t begin = async->phase.node ? async->phase.begin
-                                     : async->request.begin;
-  uint64_t end;
-  bool late = rd_shared_leave_request (async->parent, begin, &end);
-  end_request (async, end, late ? RD_LOG_LATE : 0);
-}
-
+/* References are dropped without the mutex. */
 void
 radio_async_end (struct radio_async *async)
 {
   if (!async)
     return;
-  end_request_now (async);
+  pthread_mutex_t *locked = lock_open (async);
+  if (locked) {
+    uint64_t begin = async->phase.node ? async->phase.begin
+                                       : async->request.begin;
+    uint64_t end;
+    bool late = rd_shared_leave_request (async->parent, begin, &end);
+    end_request (async, end, late ? RD_LOG_LATE : 0);
+    pthread_mutex_unlock (locked);
+  }
   rd_shared_unref (async->parent);
   free (async);
 }

@@ -36,15 +36,6 @@ bucket_of (uint64_t duration)
   return octave * 4 + (unsigned) (duration >> (octave - 2) & 3) - 4;
 }
 
-/* The shortest duration of a bucket. */
-static uint64_t
-bucket_begin (unsigned bucket)
-{
-  if (bucket < 4)
-    return bucket;
-  return (uint64_t) (4 + bucket % 4) << (bucket / 4 - 1);
-}
-
 static struct rd_node *
 node_of_span (const struct rd_writer_state *writer,
               const struct rd_log_span *span)
@@ -179,8 +170,12 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
   plan_compaction (writer, &plan);
   reset_firsts (writer);
   log->last = move_kept_spans (writer, &plan, chunk_slots);
-  log->threshold = rd_max_u64 (log->threshold,
-                               bucket_begin (plan.bucket + 1));
+
+  /* The shortest duration of the next bucket. */
+  unsigned next = plan.bucket + 1;
+  uint64_t shortest = next < 4 ? next
+                               : (uint64_t) (4 + next % 4) << (next / 4 - 1);
+  log->threshold = rd_max_u64 (log->threshold, shortest);
   for (size_t i = 0; i < writer->nnodes; i++) {
     struct rd_node *node = writer->nodes[i];
     if (!node->throttled && node->nfirst >= plan.keep_first)
@@ -232,12 +227,6 @@ take_chunk (struct rd_writer_state *writer, size_t chunk_slots)
   return true;
 }
 
-static bool
-has_room (const struct rd_writer_state *writer, size_t nslots)
-{
-  return (size_t) (writer->log_end - writer->log_next) >= nslots;
-}
-
 /* Makes room for nslots, by another chunk or by compaction, which may raise
  * the node's threshold. */
 static bool
@@ -255,7 +244,8 @@ make_room_in_log (struct rd_writer_state *writer, size_t nslots)
     return false;
   leave_chunk (writer);
   compact_log (writer, chunk_slots);
-  return has_room (writer, nslots) || take_chunk (writer, chunk_slots);
+  return rd_log_has_room (writer, nslots)
+         || take_chunk (writer, chunk_slots);
 }
 
 union rd_log_slot *
@@ -263,7 +253,8 @@ rd_log_take (struct rd_writer_state *writer, struct rd_node *node,
              uint64_t duration, size_t nslots)
 {
   if (duration < node->threshold
-      || (!has_room (writer, nslots) && !make_room_in_log (writer, nslots))
+      || (!rd_log_has_room (writer, nslots)
+          && !make_room_in_log (writer, nslots))
       || duration < node->threshold) {
     rd_node_drop (writer, node, duration);
     return NULL;
@@ -293,10 +284,6 @@ rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
   return true;
 }
 
-/*------------------------------------------------------------------------
- * Its length
- *----------------------------------------------------------------------*/
-
 uint64_t
 rd_log_mark (const struct rd_writer_state *writer)
 {
@@ -314,12 +301,3 @@ rd_log_finish (struct rd_writer_state *writer)
     log->last->nslots = (size_t) (writer->log_next - log->last->slots);
 }
 
-size_t
-rd_log_count (const struct rd_log *log)
-{
-  size_t n = 0;
-  for (const struct rd_chunk *c = log->first; c; c = c->next)
-    for (size_t i = 0; i < c->nslots; n++)
-      i += rd_span_nslots (&c->slots[i].span);
-  return n;
-}

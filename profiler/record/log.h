@@ -37,8 +37,12 @@ uint64_t rd_log_mark (const struct rd_writer_state *writer);
 /* Sets the last chunk's count, when nothing is logged any more. */
 void rd_log_finish (struct rd_writer_state *writer);
 
-/* Spans in the log, once it is finished. */
-size_t rd_log_count (const struct rd_log *log);
+/* True if the writer's last chunk has nslots slots left. */
+static inline bool
+rd_log_has_room (const struct rd_writer_state *writer, size_t nslots)
+{
+  return (size_t) (writer->log_end - writer->log_next) >= nslots;
+}
 
 /*------------------------------------------------------------------------
  * Span memory: the chunks of all logs of a recorder.  It is bounded, and

@@ -410,12 +410,6 @@ write_span (union rd_log_slot *slot, const struct rd_frame *frame,
   slot->span.parent_epoch = (frame - 1)->id;
 }
 
-static inline bool
-has_room (const struct rd_writer_state *writer, size_t nslots)
-{
-  return (size_t) (writer->log_end - writer->log_next) >= nslots;
-}
-
 /* Logs the span of a frame that ended; there is room.  Returns its slot;
  * NULL: dropped. */
 static inline __attribute__ ((__always_inline__)) union rd_log_slot *
@@ -439,7 +433,7 @@ static union rd_log_slot *
 log_run (struct rd_writer_state *writer, const struct rd_frame *frame,
             uint64_t token, uint64_t duration, size_t nslots)
 {
-  if (has_room (writer, nslots))
+  if (rd_log_has_room (writer, nslots))
     return log_with_room (writer, frame, token, duration, nslots);
   union rd_log_slot *slot = rd_log_take (writer, frame->node, duration,
                                          nslots);
@@ -457,7 +451,7 @@ can_end_fast (const struct rd_writer_state *writer,
               size_t nslots)
 {
   return likely ((int64_t) duration >= (int64_t) frame->covered)
-         && (likely (has_room (writer, nslots))
+         && (likely (rd_log_has_room (writer, nslots))
              || duration < frame->node->threshold);
 }
 

@@ -72,36 +72,21 @@ rd_shared_unref (struct rd_shared *shared)
 
 /* The clock, which never goes back; called with the mutex held. */
 static uint64_t
-read_clock (struct rd_shared *shared, const struct rd_clock *clock)
+read_clock (struct rd_shared *shared)
 {
-  shared->latest = rd_max_u64 (shared->latest, rd_clock_now (clock));
+  shared->latest = rd_max_u64 (shared->latest,
+                               rd_clock_now (&shared->recorder->clock));
   return shared->latest;
 }
 
-static uint64_t
-enter_shared (struct rd_shared *shared, const struct rd_clock *clock)
+uint64_t
+rd_shared_enter (struct rd_shared *shared)
 {
   RD_LOCK_SCOPE (&shared->mutex);
-  uint64_t now = read_clock (shared, clock);
+  uint64_t now = read_clock (shared);
   if (shared->nactive++ == 0)
     shared->cover_begin = now;
   return now;
-}
-
-uint64_t
-rd_shared_enter (struct rd_writer_state *writer,
-                 struct rd_shared *shared,
-                 struct rd_frame *frame)
-{
-  frame->via = rd_shared_ref (shared);
-  rd_frame_mark (frame, RD_FRAME_SPECIAL);
-  return enter_shared (shared, &writer->clock);
-}
-
-uint64_t
-rd_shared_enter_request (struct rd_shared *shared)
-{
-  return enter_shared (shared, &shared->recorder->clock);
 }
 
 /* A child ends; called with the mutex held.  True if its parent had ended. */
@@ -120,7 +105,7 @@ rd_shared_leave_request (struct rd_shared *shared,
                          uint64_t *end)
 {
   RD_LOCK_SCOPE (&shared->mutex);
-  uint64_t now = read_clock (shared, &shared->recorder->clock);
+  uint64_t now = read_clock (shared);
   *end = rd_max_u64 (now, begin);
   return leave_shared (shared, *end);
 }

@@ -10,8 +10,8 @@
  * times and the union is exact however much the threads' clocks differ.
  *
  * Its use by scope.c and frame.c, with the writer entered (busy):
- *   begin  if the frame below has a shared, begin = rd_shared_enter (...),
- *          which sets frame->via; else the clock, and via is NULL;
+ *   begin  if the frame below has a shared, via is a reference to it, and
+ *          begin = rd_shared_enter (...); else the clock, and via is NULL;
  *   end    if frame->shared or frame->via is not NULL, rd_shared_finish
  *          returns the end and the time covered; else the clock and
  *          `covered'.
@@ -32,10 +32,9 @@ struct rd_shared *rd_shared_ref (struct rd_shared *shared);
 /* NULL is legal. */
 void rd_shared_unref (struct rd_shared *shared);
 
-/* A child begins to run under shared: sets frame->via, which holds a
- * reference, and returns the time. */
-uint64_t rd_shared_enter (struct rd_writer_state *writer,
-                          struct rd_shared *shared, struct rd_frame *frame);
+/* A child begins to run under shared, which its frame->via refers to, or is a
+ * request without a frame.  Returns the time. */
+uint64_t rd_shared_enter (struct rd_shared *shared);
 
 /* How a frame ended. */
 struct rd_ending {
@@ -49,9 +48,8 @@ struct rd_ending {
 void rd_shared_finish (struct rd_writer_state *writer,
                        struct rd_frame *frame, struct rd_ending *ending);
 
-/* The same two for a child without a frame, a request; the references are
- * the caller's.  It ends not before `begin'.  Returns true if it is late. */
-uint64_t rd_shared_enter_request (struct rd_shared *shared);
+/* The same for a request; the reference is the caller's.  It ends not before
+ * `begin'.  Returns true if it is late. */
 bool rd_shared_leave_request (struct rd_shared *shared, uint64_t begin,
                               uint64_t *end);
 

@@ -152,7 +152,12 @@ history_span (struct history *history, size_t i)
 size_t
 history_nspans (struct history *history)
 {
-  return rd_log_count (&writer_at (history, 0)->log);
+  const struct rd_chunk *chunk = writer_at (history, 0)->log.first;
+  size_t n = 0;
+  for (; chunk; chunk = chunk->next)
+    for (size_t i = 0; i < chunk->nslots; n++)
+      i += rd_span_nslots (&chunk->slots[i].span);
+  return n;
 }
 
 const char *
