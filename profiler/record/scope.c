@@ -100,7 +100,7 @@ begin_waiting (struct rd_writer_state *writer, struct rd_node *node)
 enum begin {
   BEGIN_BY_CLOCK,
   BEGIN_BY_COUNTER,           /* the counter alone */
-  BEGIN_AT_LAST_END,          /* the counter if nothing ended before */
+  BEGIN_AT_LAST_END,          /* the clock if nothing ended before */
 };
 
 enum kind {
@@ -127,14 +127,14 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
   uint64_t token = frame->id;
   if (kind == KIND_RUNNING)
     rd_frame_mark (frame, RD_FRAME_RUNNING);
-  if (begin == BEGIN_BY_CLOCK)
-    frame->begin = rd_clock_now (&writer->clock);
+  if (begin == BEGIN_BY_COUNTER)
+    frame->begin = rd_counter_read ();
   else if (begin == BEGIN_AT_LAST_END
            && likely (writer->last_end > parent->begin)
            && likely (parent > writer->frames))
     frame->begin = writer->last_end;
   else
-    frame->begin = rd_counter_read ();
+    frame->begin = rd_clock_now (&writer->clock);
   rd_writer_leave (writer);
   return token;
 }
@@ -142,13 +142,15 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
 /* The writer's attention is not 0; it may be busy already. */
 COLD static uint64_t
 begin_checked (struct rd_writer_state *writer, const struct radio_site *site,
-               enum kind kind)
+               enum begin begin, enum kind kind)
 {
   if (!rd_writer_enter (writer))
     return begin_first (site);
   if (rd_writer_has_taps (writer))
     return begin_slow (writer, site);
-  return begin_entered (writer, site, BEGIN_BY_CLOCK, kind);
+  if (begin == BEGIN_BY_COUNTER)
+    begin = BEGIN_BY_CLOCK;
+  return begin_entered (writer, site, begin, kind);
 }
 
 static inline __attribute__ ((__always_inline__)) uint64_t
@@ -159,7 +161,7 @@ begin_fast (const struct radio_site *site, enum begin begin,
   if (unlikely (!writer))
     return begin_first (site);
   if (unlikely (rd_writer_enter_quickly (writer) != 0))
-    return begin_checked (writer, site, kind);
+    return begin_checked (writer, site, begin, kind);
   return begin_entered (writer, site, begin, kind);
 }
 

@@ -234,14 +234,12 @@ end_of (struct history *h, size_t span)
   return at->begin + rd_span_duration (at);
 }
 
-/* But not if the last one ended before the outer scope began, nor without an
- * outer scope. */
 static void
-a_following_scope_begins_at_the_last_end (void **state)
+check_following_scopes (bool portable)
 {
   struct history h = { .recorder = NULL };
-  (void) state;
-  assert_ok (radio_recorder_start (NULL, &h.recorder));
+  const struct radio_recorder_options how = { .portable_clock = portable };
+  assert_ok (radio_recorder_start (&how, &h.recorder));
   radio_scope_end (radio_scope_begin (&b));
   uint64_t outer = radio_scope_begin (&a);
   radio_scope_end (rd_scope_begin_next (&b));
@@ -256,6 +254,16 @@ a_following_scope_begins_at_the_last_end (void **state)
   assert_int_equal (node->self,
                     node->total - history_node (&h, "a/b")->total);
   history_release (&h);
+}
+
+/* But not if the last one ended before the outer scope began, nor without an
+ * outer scope. */
+static void
+a_following_scope_begins_at_the_last_end (void **state)
+{
+  (void) state;
+  check_following_scopes (false);
+  check_following_scopes (true);
 }
 
 /* A set's values first have sums of their own; alternating sets lose none. */
