@@ -242,7 +242,7 @@ collect_all (struct rd_collection *collection)
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
   struct radio_profile_info *info = &profile->info;
-#ifdef __GLIBC__
+#if HAVE_DECL_PROGRAM_INVOCATION_SHORT_NAME
   const char *program = program_invocation_short_name;
 #else
   const char *program = "";

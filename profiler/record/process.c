@@ -21,7 +21,7 @@
 #ifdef __linux__
 #include <sys/syscall.h>
 #endif
-#if defined __linux__ && defined SYS_membarrier
+#ifdef HAVE_LINUX_MEMBARRIER_H
 #include <linux/membarrier.h>
 #endif
 
@@ -95,7 +95,7 @@ rd_process_leave (struct radio_recorder *recorder)
 bool
 rd_process_has_barrier (void)
 {
-#if defined __linux__ && defined SYS_membarrier
+#ifdef HAVE_LINUX_MEMBARRIER_H
   return syscall (SYS_membarrier,
                   MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #else
@@ -106,7 +106,7 @@ rd_process_has_barrier (void)
 void
 rd_process_barrier (void)
 {
-#if defined __linux__ && defined SYS_membarrier
+#ifdef HAVE_LINUX_MEMBARRIER_H
   syscall (SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 #endif
 }
