@@ -16,6 +16,17 @@
 
 #include <radio/base.h>
 
+/* The machine's byte order, by Zarr's name for it and by numpy's. */
+#define MACHINE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#if MACHINE_IS_BIG_ENDIAN
+#define MACHINE_ENDIAN "big"
+#define MACHINE_ORDER ">"
+#else
+#define MACHINE_ENDIAN "little"
+#define MACHINE_ORDER "<"
+#endif
+#define NPY_NATIVE(type) "'" MACHINE_ORDER type "'"
+
 /* The call succeeds; else its message is shown. */
 #define assert_ok(call)                                                 \
   do {                                                                  \

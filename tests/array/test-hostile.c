@@ -3,6 +3,8 @@
  * in words or read for what it is, within the memory limit. */
 #include <config.h>
 
+#include <endian.h>
+
 #include "tests/alloc-peak.h"
 #include "tests/unit.h"
 
@@ -241,8 +243,8 @@ open_shard (struct radio_store *store, const char *codecs,
   char document[1024];
   assert_non_null (shard);
   for (size_t i = 0; i < 16; i++) {
-    const struct rd_shard_entry entry = { offset, nbytes };
-    memcpy (shard + shard_nbytes - 256 + 16 * i, &entry, 16);
+    const uint64_t entry[] = { htole64 (offset), htole64 (nbytes) };
+    memcpy (shard + shard_nbytes - 256 + 16 * i, entry, 16);
   }
   put (store, "x/c/0", shard, shard_nbytes);
   free (shard);

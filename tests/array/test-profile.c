@@ -28,7 +28,8 @@ static const uint64_t TILE[3] = { 5, 16, 8 };
 static const char codecs[] =
   "[{\"name\":\"sharding_indexed\",\"configuration\":{"
   "\"chunk_shape\":[5,16,8],"
-  "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}"
+  "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":"
+  "\"" MACHINE_ENDIAN "\"}}"
   ",{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\",\"clevel\":5,"
   "\"shuffle\":\"bitshuffle\",\"typesize\":2,\"blocksize\":0}},"
   "{\"name\":\"crc32c\"}],"

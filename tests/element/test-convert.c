@@ -372,7 +372,7 @@ swapped_strided_rows_convert_as_plain_ones (void **state)
   struct rd_box_copy copy = {
     .rank = 1, .shape = { N }, .from = from, .from_strides = { 6 },
     .from_type = rd_type_of (RADIO_INT16),
-    .from_swapped = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+    .from_swapped = !MACHINE_IS_BIG_ENDIAN,
     .to = (unsigned char *) &to[2 * (N - 1)], .to_strides = { -16 },
     .to_dtype = RADIO_FLOAT64, .scaled = true, .slope = 0.5, .inter = -3,
   };

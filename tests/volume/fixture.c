@@ -157,7 +157,7 @@ append_element (const struct nifti_spec *spec, size_t unit_nbytes,
                 const unsigned char *from, size_t nbytes,
                 struct rd_buffer *out)
 {
-  if (!spec->big_endian) {
+  if (spec->big_endian == MACHINE_IS_BIG_ENDIAN) {
     must_append (out, from, nbytes);
     return;
   }

@@ -271,10 +271,7 @@ read_npy (const char *file, struct rd_buffer *content, const char *descr,
 static void
 native_voxels (struct nifti_spec spec, struct rd_buffer *out)
 {
-  const uint16_t one = 1;
-  unsigned char first;
-  memcpy (&first, &one, 1);
-  spec.big_endian = first == 0;
+  spec.big_endian = MACHINE_IS_BIG_ENDIAN;
   spec_voxels (&spec, out);
 }
 
@@ -299,7 +296,8 @@ npy_holds_the_values_of_nibabel (void **state)
     int code;
     const char *descr;
   } types[] = {
-    { 2, "'|u1'" }, { 4, "'<i2'" }, { 16, "'<f4'" }, { 1792, "'<c16'" },
+    { 2, "'|u1'" }, { 4, NPY_NATIVE ("i2") }, { 16, NPY_NATIVE ("f4") },
+    { 1792, NPY_NATIVE ("c16") },
     { 128, "[('R', '|u1'), ('G', '|u1'), ('B', '|u1')]" },
     { 2304, "('B', '|u1'), ('A', '|u1')]" },
   };
@@ -328,7 +326,7 @@ npy_has_all_dimensions_of_the_header (void **state)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct nifti_spec spec = small_spec ();
     memcpy (spec.dim, cases[i].dim, sizeof spec.dim);
-    assert_npy (&spec, "'<i2'", cases[i].shape);
+    assert_npy (&spec, NPY_NATIVE ("i2"), cases[i].shape);
   }
 }
 
@@ -336,13 +334,14 @@ static void
 a_box_in_npy_has_the_boxs_shape (void **state)
 {
   (void) state;
-  const struct nifti_spec spec = small_spec ();
+  struct nifti_spec spec = small_spec ();
+  spec.big_endian = MACHINE_IS_BIG_ENDIAN;
   const struct radio_box box = radio_box3 (1, 3, 2, 4, 3, 2);
   VOLUME_SCOPE struct radio_volume *volume = volume_of (&spec);
   RD_BUFFER_SCOPE struct rd_buffer got = { 0 }, voxels = { 0 };
   assert_ok (radio_volume_export (volume, &box, "a.npy", &again));
   const unsigned char *elements
-    = read_npy ("a.npy", &got, "'<i2'", "(2, 4, 3)");
+    = read_npy ("a.npy", &got, NPY_NATIVE ("i2"), "(2, 4, 3)");
   cut_voxels (&spec, &box, &voxels);
   assert_int_equal (got.data + got.nbytes - elements, voxels.nbytes);
   assert_memory_equal (elements, voxels.data, voxels.nbytes);
@@ -360,7 +359,7 @@ scaled_values_are_float32 (void **state)
   const struct radio_export_options scaled = { .scaled = true };
   assert_ok (radio_volume_export (volume, NULL, "a.npy", &scaled));
   const unsigned char *elements
-    = read_npy ("a.npy", &got, "'<f4'", "(7, 6, 5)");
+    = read_npy ("a.npy", &got, NPY_NATIVE ("f4"), "(7, 6, 5)");
   native_voxels (spec, &voxels);
   for (size_t i = 0; i < 7 * 6 * 5; i++) {
     int16_t stored;
@@ -538,7 +537,7 @@ channels_without_a_header_become_the_fifth_dimension (void **state)
   assert_int_equal (nifti.dim[4], 1);
   assert_int_equal (nifti.dim[5], 2);
   assert_ok (radio_volume_export (volume, NULL, "a.npy", NULL));
-  read_npy ("a.npy", &got, "'<i2'", "(5, 4, 3, 2)");
+  read_npy ("a.npy", &got, NPY_NATIVE ("i2"), "(5, 4, 3, 2)");
 }
 
 static void

@@ -195,7 +195,7 @@ make_array (struct fixture *f, const char *type, size_t rank,
       || strcmp (type, "bool") == 0
       ? "[{\"name\": \"bytes\"}]"
       : "[{\"name\": \"bytes\", \"configuration\": {\"endian\": "
-        "\"little\"}}]",
+        "\"" MACHINE_ENDIAN "\"}}]",
   };
   memcpy (options.shape, shape, rank * sizeof *shape);
   memcpy (options.chunk_shape, chunk, rank * sizeof *shape);
@@ -388,10 +388,14 @@ arrays_of_any_type_are_exported_as_stored (void **state)
   static const struct {
     const char *type, *descr;
   } types[] = {
-    { "uint8", "'descr': '|u1'" }, { "int16", "'descr': '<i2'" },
-    { "int64", "'descr': '<i8'" }, { "float16", "'descr': '<f2'" },
-    { "float64", "'descr': '<f8'" }, { "complex64", "'descr': '<c8'" },
-    { "complex128", "'descr': '<c16'" }, { "r24", "'descr': '|V3'" },
+    { "uint8", "'descr': '|u1'" },
+    { "int16", "'descr': " NPY_NATIVE ("i2") },
+    { "int64", "'descr': " NPY_NATIVE ("i8") },
+    { "float16", "'descr': " NPY_NATIVE ("f2") },
+    { "float64", "'descr': " NPY_NATIVE ("f8") },
+    { "complex64", "'descr': " NPY_NATIVE ("c8") },
+    { "complex128", "'descr': " NPY_NATIVE ("c16") },
+    { "r24", "'descr': '|V3'" },
   };
   const struct radio_box all = rd_box_whole (3, small_shape),
     part = radio_box3 (2, 4, 3, 8, 1, 9);
@@ -418,7 +422,7 @@ arrays_of_any_rank_are_exported (void **state)
     open_fixture (&f, "uint32", rank, shape, chunk, 0);
     const struct radio_box all = rd_box_whole (rank, shape);
     assert_ok (radio_array_export (f.array, NULL, "a.npy", &again));
-    assert_npy (&f, &all, "a.npy", "'<u4'");
+    assert_npy (&f, &all, "a.npy", NPY_NATIVE ("u4"));
   }
 }
 

@@ -42,8 +42,7 @@ bits_of (const void *element, size_t nbytes)
   uint64_t bits = 0;
   for (size_t i = 0; i < nbytes; i++)
     bits |= (uint64_t) ((const unsigned char *) element)[i]
-            << 8 * (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-                    ? i : nbytes - 1 - i);
+            << 8 * (MACHINE_IS_BIG_ENDIAN ? nbytes - 1 - i : i);
   return bits;
 }
 
