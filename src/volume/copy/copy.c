@@ -183,31 +183,6 @@ copy_object (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   return rd_copy_object (copy, &object, scratch);
 }
 
-/* Choose the size of pieces, and the number of objects to copy at a time: as
- * many as fit into half of the memory, each with two pieces, its index, a
- * tile, and its writer's buffers. */
-static unsigned
-choose_max_active (struct rd_copy *copy)
-{
-  const struct radio_context *context = copy->to->context;
-  uint64_t limit = context->memory_limit_nbytes, most = 0;
-  uint64_t preferred = rd_max_u64 (copy->from->io->piece_nbytes,
-                                   PIECE_MIN_NBYTES);
-  copy->piece_nbytes = rd_min_u64 (rd_min_u64 (preferred, PIECE_MAX_NBYTES),
-                                   limit / 16 + 1);
-  for (size_t i = 0; i < copy->nlevels; i++) {
-    const struct rd_layout *layout = &copy->levels[i].array->layout;
-    uint64_t nbytes = rd_add_sat (rd_mul_sat (layout->index_nbytes, 4),
-                                  layout->decode_nbytes);
-    nbytes = rd_add_sat (nbytes, rd_mul_sat (layout->tile_bound_nbytes, 2));
-    most = rd_max_u64 (most, nbytes);
-  }
-  uint64_t each = rd_add_sat (2 * copy->piece_nbytes, most);
-  each = rd_add_sat (each, copy->to->io->writer_nbytes);
-  uint64_t n = rd_min_u64 (limit / 2 / each, context->nthreads);
-  return n > 0 ? (unsigned) n : 1;
-}
-
 static enum radio_status
 publish (struct rd_copy *copy)
 {
@@ -234,11 +209,32 @@ publish (struct rd_copy *copy)
 static enum radio_status
 write_volume (struct rd_copy *copy)
 {
+  const struct radio_context *context = copy->to->context;
   RD_TRY (begin_levels (copy));
   RD_TRY (rd_copy_list_objects (copy));
-  copy->max_active = choose_max_active (copy);
+
+  /* The size of pieces, and the number of objects to copy at a time: as many
+   * as fit into half of the memory, each with two pieces, its index, a tile,
+   * and its writer's buffers. */
+  uint64_t limit = context->memory_limit_nbytes, most = 0;
+  uint64_t preferred = rd_max_u64 (copy->from->io->piece_nbytes,
+                                   PIECE_MIN_NBYTES);
+  copy->piece_nbytes = rd_min_u64 (rd_min_u64 (preferred, PIECE_MAX_NBYTES),
+                                   limit / 16 + 1);
+  for (size_t i = 0; i < copy->nlevels; i++) {
+    const struct rd_layout *layout = &copy->levels[i].array->layout;
+    uint64_t nbytes = rd_add_sat (rd_mul_sat (layout->index_nbytes, 4),
+                                  layout->decode_nbytes);
+    nbytes = rd_add_sat (nbytes, rd_mul_sat (layout->tile_bound_nbytes, 2));
+    most = rd_max_u64 (most, nbytes);
+  }
+  uint64_t each = rd_add_sat (2 * copy->piece_nbytes, most);
+  each = rd_add_sat (each, copy->to->io->writer_nbytes);
+  uint64_t n = rd_min_u64 (limit / 2 / each, context->nthreads);
+  copy->max_active = (unsigned) rd_max_u64 (n, 1);
   RD_TRY (rd_copy_run_objects (copy, copy_object, &shards_site,
                                copy->max_active));
+
   RD_TRY (publish (copy));
   if (!copy->is_ours)
     return RADIO_OK;

@@ -10,28 +10,6 @@
 #include "src/volume/header.h"
 #include "src/volume/node.h"
 
-/* A volume whose document is damaged can be removed where nothing but
- * volumes is allowed: in a collection of radio's. */
-static enum radio_status
-check_is_volume (struct radio_store *store, const char *path)
-{
-  enum rd_kind kind;
-  enum radio_status status = rd_node_kind (store, path, &kind);
-  const char *slash = strchr (path, '/');
-  bool is_place = store->is_radio && slash && strchr (slash + 1, '/') == NULL;
-  if (is_place
-      && (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED))
-    return RADIO_OK;
-  RD_TRY (status);
-  if (kind == RD_KIND_NONE)
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s", path,
-                    store->io->uri);
-  if (kind != RD_KIND_IMAGE)
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: %s, not a volume", path,
-                    kind == RD_KIND_ARRAY ? "an array" : "a group");
-  return RADIO_OK;
-}
-
 /* Remove a volume's children, except levels that a writer holds.  levels:
  * those that the document named; any other may be a live writer's even if its
  * lock is free. */
@@ -120,13 +98,30 @@ remove_volume (struct radio_store *store, const char *path)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_tombstone tombstone = { 0 };
+  enum rd_kind kind;
   RD_TRY (rd_store_read_root (store));
-  RD_TRY (check_is_volume (store, path));
+  enum radio_status status = rd_node_kind (store, path, &kind);
+  /* A volume whose document is damaged can be removed where nothing but
+   * volumes is allowed: in a collection of radio's. */
+  const char *slash = strchr (path, '/');
+  bool is_place = store->is_radio && slash && strchr (slash + 1, '/') == NULL;
+  bool is_damaged = status == RADIO_ERROR_FORMAT
+                    || status == RADIO_ERROR_UNSUPPORTED;
+  if (!is_place || !is_damaged) {
+    RD_TRY (status);
+    if (kind == RD_KIND_NONE)
+      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s", path,
+                      store->io->uri);
+    if (kind != RD_KIND_IMAGE)
+      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: %s, not a volume", path,
+                      kind == RD_KIND_ARRAY ? "an array" : "a group");
+  }
+
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
   RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
-  enum radio_status status = rd_tombstone_put (store, path, &tombstone);
+  status = rd_tombstone_put (store, path, &tombstone);
   if (status == RADIO_OK)
     status = remove_locked (store, path, key);
   return rd_tombstone_end (&tombstone, status);

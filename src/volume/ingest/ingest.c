@@ -114,25 +114,6 @@ warn_stripped (const char *message, void *user_data)
   warn (user_data, "%s", message);
 }
 
-/* Copy the header, with personal data blanked if the options say so. */
-static enum radio_status
-copy_header (struct ingest *ingest)
-{
-  const struct rd_source *source = ingest->source;
-  ingest->nifti = source->nifti;
-  RD_TRY (rd_buffer_append (&ingest->prefix, source->prefix.data,
-                            source->prefix.nbytes));
-  if (ingest->options->strip) {
-    rd_nifti_strip (&source->nifti, &ingest->prefix, warn_stripped, ingest);
-    RD_TRY (rd_nifti_parse (ingest->prefix.data, ingest->prefix.nbytes,
-                            source->name, &ingest->nifti));
-  }
-  ingest->result.source_nbytes
-    = ingest->prefix.nbytes + ingest->nifti.data_nbytes;
-  return rd_header_document (ingest->prefix.nbytes,
-                             &ingest->header_document);
-}
-
 /* Choose tiling and codecs, and create the level's document. */
 static enum radio_status
 plan_level (struct ingest *ingest)
@@ -351,27 +332,6 @@ commit (struct ingest *ingest, bool *is_ours)
   return rd_scope_end_with (status);
 }
 
-static enum radio_status
-write_volume (struct ingest *ingest)
-{
-  bool is_ours;
-  if (radio_profile_is_on ()) {
-    rd_annotate_shapes (ingest->nifti.rank, ingest->nifti.shape,
-                    ingest->tiling.shard_shape, ingest->tiling.tile_shape);
-    RD_NOTE ("codec", ingest->codec);
-  }
-  RD_TRY (rd_publish_collection (ingest->store, ingest->collection));
-  RD_TRY (begin_level (ingest));
-  RD_TRY (write_voxels (ingest));
-  if (ingest->trailing_nbytes > 0)
-    warn (ingest, "%" PRIu64 " bytes after the voxels are not stored",
-          ingest->trailing_nbytes);
-  enum radio_status status = commit (ingest, &is_ours);
-  if (is_ours)
-    rd_io_unlock (RD_STEAL (ingest->level_lock));
-  return status;
-}
-
 enum radio_status
 rd_ingest_source (struct radio_store *store, struct rd_source *source,
                   const char *path,
@@ -382,16 +342,49 @@ rd_ingest_source (struct radio_store *store, struct rd_source *source,
   struct ingest ingest RD_CLEANUP (free_ingest) = {
     .store = store, .source = source, .path = path,
     .options = options ? options : &defaults,
+    .nifti = source->nifti,
   };
+  struct rd_nifti *nifti = &ingest.nifti;
+  struct rd_buffer *prefix = &ingest.prefix;
+  bool is_ours;
   RD_TRY (rd_publish_check_path (store, path, &ingest.collection,
                                  &ingest.name));
   RD_TRY (rd_publish_check_existing (store, path, ingest.options->existing,
                                      &ingest.result.skipped));
-  if (!ingest.result.skipped) {
-    RD_TRY (copy_header (&ingest));
-    RD_TRY (plan_level (&ingest));
-    RD_TRY (write_volume (&ingest));
+  if (ingest.result.skipped) {
+    if (result)
+      *result = ingest.result;
+    return RADIO_OK;
   }
+
+  /* A copy of the header, with personal data blanked if the options say
+   * so. */
+  RD_TRY (rd_buffer_append (prefix, source->prefix.data,
+                            source->prefix.nbytes));
+  if (ingest.options->strip) {
+    rd_nifti_strip (&source->nifti, prefix, warn_stripped, &ingest);
+    RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, source->name,
+                            nifti));
+  }
+  ingest.result.source_nbytes = prefix->nbytes + nifti->data_nbytes;
+  RD_TRY (rd_header_document (prefix->nbytes, &ingest.header_document));
+  RD_TRY (plan_level (&ingest));
+  if (radio_profile_is_on ()) {
+    rd_annotate_shapes (nifti->rank, nifti->shape,
+                        ingest.tiling.shard_shape, ingest.tiling.tile_shape);
+    RD_NOTE ("codec", ingest.codec);
+  }
+
+  RD_TRY (rd_publish_collection (store, ingest.collection));
+  RD_TRY (begin_level (&ingest));
+  RD_TRY (write_voxels (&ingest));
+  if (ingest.trailing_nbytes > 0)
+    warn (&ingest, "%" PRIu64 " bytes after the voxels are not stored",
+          ingest.trailing_nbytes);
+  enum radio_status status = commit (&ingest, &is_ours);
+  if (is_ours)
+    rd_io_unlock (RD_STEAL (ingest.level_lock));
+  RD_TRY (status);
   if (result)
     *result = ingest.result;
   return RADIO_OK;

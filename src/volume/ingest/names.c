@@ -63,21 +63,6 @@ label_length (const char *text, const char *end)
   return n;
 }
 
-/* True for "key-value". */
-static bool
-is_entity (const char *text, const char *end)
-{
-  size_t key = label_length (text, end);
-  const char *dash = text + key;
-  if (key == 0 || dash == end || *dash != '-')
-    return false;
-  size_t value = label_length (dash + 1, end);
-  return value > 0 && dash + 1 + value == end;
-}
-
-/* The BIDS suffix of a stem ("T1w" of "sub-01_T1w"), or NULL if the stem is
- * not a BIDS name: entities, the first of them a subject or a template, and
- * a suffix. */
 static const char *
 bids_suffix (const char *stem, size_t length)
 {
@@ -91,36 +76,15 @@ bids_suffix (const char *stem, size_t length)
       bool whole = n > 0 && part + n == end;
       return whole && part > stem ? part : NULL;
     }
-    if (!is_entity (part, next))
+    /* An entity is "key-value". */
+    const char *dash = part + label_length (part, next);
+    if (dash == part || dash == next || *dash != '-')
+      return NULL;
+    size_t value = label_length (dash + 1, next);
+    if (value == 0 || dash + 1 + value != next)
       return NULL;
     part = next + 1;
   }
-}
-
-/* "COLLECTION/NAME", both checked; for the caller's free (). */
-static enum radio_status
-join_checked (const char *file, const char *collection,
-              size_t collection_length, const char *name, size_t name_length,
-              char **path)
-{
-  size_t nbytes = collection_length + name_length + 2;
-  char *text RD_FREE_PLAIN = malloc (nbytes);
-  if (text == NULL)
-    return rd_fail_memory (nbytes);
-  memcpy (text, collection, collection_length);
-  text[collection_length] = '\0';
-  memcpy (text + collection_length + 1, name, name_length);
-  text[nbytes - 1] = '\0';
-
-  enum radio_status status = rd_node_name_check (text);
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "%s: collection", file);
-  status = rd_node_name_check (text + collection_length + 1);
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "%s: name of the volume", file);
-  text[collection_length] = '/';
-  *path = RD_STEAL (text);
-  return RADIO_OK;
 }
 
 enum radio_status
@@ -132,14 +96,29 @@ radio_ingest_path (const char *file, const char *collection, char **path)
   const char *stem = base_name (file);
   const char *suffix = suffix_of (stem);
   size_t length = strlen (stem) - (suffix ? strlen (suffix) : 0);
+  const char *kind = collection ? NULL : bids_suffix (stem, length);
+  if (collection == NULL)
+    collection = kind ? kind : "images";
+  size_t nfolder = kind ? (size_t) (stem + length - kind)
+                        : strlen (collection);
+  size_t nname = kind ? (size_t) (kind - 1 - stem) : length;
 
-  if (collection)
-    return join_checked (file, collection, strlen (collection), stem, length,
-                         path);
-  const char *kind = bids_suffix (stem, length);
-  if (kind == NULL)
-    return join_checked (file, "images", strlen ("images"), stem, length,
-                         path);
-  return join_checked (file, kind, (size_t) (stem + length - kind), stem,
-                       (size_t) (kind - 1 - stem), path);
+  /* "COLLECTION/NAME", both checked; for the caller's free (). */
+  size_t nbytes = nfolder + nname + 2;
+  char *text RD_FREE_PLAIN = malloc (nbytes);
+  if (text == NULL)
+    return rd_fail_memory (nbytes);
+  memcpy (text, collection, nfolder);
+  text[nfolder] = '\0';
+  memcpy (text + nfolder + 1, stem, nname);
+  text[nbytes - 1] = '\0';
+  enum radio_status status = rd_node_name_check (text);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s: collection", file);
+  status = rd_node_name_check (text + nfolder + 1);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s: name of the volume", file);
+  text[nfolder] = '/';
+  *path = RD_STEAL (text);
+  return RADIO_OK;
 }
