@@ -78,20 +78,6 @@ rd_store_read_document (struct radio_store *store, const char *path,
   return rd_json_parse ((const char *) text.data, text.nbytes, key, document);
 }
 
-/* Parses the number before the first point of "1.0". */
-static enum radio_status
-parse_major_version (const char *version, unsigned long *major)
-{
-  char *end;
-  errno = 0;
-  *major = strtoul (version, &end, 10);
-  bool is_number = version[0] >= '0' && version[0] <= '9' && errno == 0;
-  if (!is_number || (*end != '.' && *end != '\0'))
-    return rd_fail (RADIO_ERROR_FORMAT, "zarr.json: attributes.radio.version "
-                    "is '%s', not a version number", version);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_store_check_version (struct json_object *attributes, const char *where,
                         bool *is_radio)
@@ -102,10 +88,16 @@ rd_store_check_version (struct json_object *attributes, const char *where,
   if (!radio)
     return RADIO_OK;
   const char *version;
-  unsigned long major = 0;
+  char *end;
   RD_TRY (rd_json_object (attributes, "radio", where, &radio));
   RD_TRY (rd_json_string (radio, "version", where, &version));
-  RD_TRY (parse_major_version (version, &major));
+  /* The number before the first point of "1.0". */
+  errno = 0;
+  unsigned long major = strtoul (version, &end, 10);
+  bool is_number = version[0] >= '0' && version[0] <= '9' && errno == 0;
+  if (!is_number || (*end != '.' && *end != '\0'))
+    return rd_fail (RADIO_ERROR_FORMAT, "zarr.json: attributes.radio.version "
+                    "is '%s', not a version number", version);
   if (major > RD_FORMAT_MAJOR)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: made by a newer radio "
                     "(format %s; this one knows %s)", where, version,

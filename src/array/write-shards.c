@@ -20,17 +20,6 @@
 /* Tiles that are appended by one call. */
 #define MAX_PARTS 64
 
-/* Returns the address of the first element of a part of the box. */
-static const unsigned char *
-find_element (const struct rd_given *given, const struct radio_box *part)
-{
-  uint64_t distance = 0;
-  for (size_t i = 0; i < part->rank; i++)
-    distance += (part->start[i] - given->box.start[i])
-      * (uint64_t) given->strides[i];
-  return given->elements + (int64_t) distance;
-}
-
 enum radio_status
 rd_write_gather (const struct rd_layout *layout,
                  const struct rd_given *given, const struct radio_box *tile,
@@ -50,7 +39,11 @@ rd_write_gather (const struct rd_layout *layout,
   bool is_c_order = !given->swapped;
   for (size_t i = 0; i < chunk->rank && is_c_order; i++)
     is_c_order = chunk->shape[i] <= 1 || given->strides[i] == c_strides[i];
-  const unsigned char *found = find_element (given, &part);
+  uint64_t distance = 0;
+  for (size_t i = 0; i < part.rank; i++)
+    distance += (part.start[i] - given->box.start[i])
+      * (uint64_t) given->strides[i];
+  const unsigned char *found = given->elements + (int64_t) distance;
   if (!is_whole || !is_c_order) {
     RD_TRY (rd_buffer_reserve (&scratch->tile,
                                (size_t) layout->tile_nbytes));

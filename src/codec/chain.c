@@ -92,13 +92,14 @@ decode_codecs (struct decoding *decoding, size_t n, size_t left)
   struct rd_scratch *scratch = decoding->scratch;
   struct rd_bytes *bytes = &decoding->bytes;
   for (; left > n; left--) {
-    const struct rd_codec *codec = &decoding->chain->codecs[left - 1];
-    struct rd_decoded_size extent = decoding->extents[left - 2];
-    struct rd_buffer *out = other_stage (scratch, bytes->data);
-    switch (codec->id) {
-    case RD_CODEC_CRC32C:
+    enum rd_codec_id id = decoding->chain->codecs[left - 1].id;
+    if (id == RD_CODEC_CRC32C) {
       RD_TRY (rd_crc32c_strip (bytes));
       continue;
+    }
+    struct rd_decoded_size extent = decoding->extents[left - 2];
+    struct rd_buffer *out = other_stage (scratch, bytes->data);
+    switch (id) {
     case RD_CODEC_BLOSC:
       RD_TRY (rd_blosc_decode (scratch, *bytes, extent, out));
       break;

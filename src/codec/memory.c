@@ -46,48 +46,29 @@ rd_zstd_encoder_nbytes (int level, uint64_t nbytes)
     + rd_min_u64 (24 * window, levels[i].most_kib << 10);
 }
 
+/* The context of a codec, and of blosc its blocks.  A frame's blocks may be
+ * larger than its codec says, though usual writers make none such, but not
+ * larger than the chunk. */
 static uint64_t
-blosc_block_nbytes (const struct rd_codec *codec, uint64_t nbytes)
-{
-  return rd_min_u64 (nbytes, rd_max_u64 (codec->u.blosc.blocksize,
-                                         BLOSC_BLOCK_NBYTES));
-}
-
-static uint64_t
-encoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
+context_nbytes (const struct rd_codec *codec, uint64_t nbytes, bool encodes)
 {
   uint64_t block, encoder = BLOSC_ENCODER_NBYTES;
   int clevel;
   switch (codec->id) {
   case RD_CODEC_ZSTD:
-    return rd_zstd_encoder_nbytes (codec->u.zstd.level, nbytes);
+    return encodes ? rd_zstd_encoder_nbytes (codec->u.zstd.level, nbytes)
+                   : ZSTD_DECODER_NBYTES;
   case RD_CODEC_BLOSC:
     clevel = codec->u.blosc.clevel;
-    block = blosc_block_nbytes (codec, nbytes);
+    block = rd_min_u64 (nbytes, rd_max_u64 (codec->u.blosc.blocksize,
+                                            BLOSC_BLOCK_NBYTES));
+    if (!encodes)
+      return 3 * block + ZSTD_DECODER_NBYTES + INFLATER_NBYTES;
     if (strcmp (codec->u.blosc.cname, "zstd") == 0)
       encoder = rd_zstd_encoder_nbytes (clevel < 9 ? 2 * clevel : 22, block);
     return 3 * block + encoder;
   case RD_CODEC_GZIP:
-    return DEFLATER_NBYTES;
-  default:
-    return 0;
-  }
-}
-
-/* The context, and of blosc a shuffled block.  A frame's blocks may be larger
- * than its codec says, though usual writers make none such, but not larger
- * than the chunk. */
-static uint64_t
-decoder_nbytes (const struct rd_codec *codec, uint64_t nbytes)
-{
-  switch (codec->id) {
-  case RD_CODEC_ZSTD:
-    return ZSTD_DECODER_NBYTES;
-  case RD_CODEC_BLOSC:
-    return 3 * blosc_block_nbytes (codec, nbytes) + ZSTD_DECODER_NBYTES
-      + INFLATER_NBYTES;
-  case RD_CODEC_GZIP:
-    return INFLATER_NBYTES;
+    return encodes ? DEFLATER_NBYTES : INFLATER_NBYTES;
   default:
     return 0;
   }
@@ -129,7 +110,8 @@ rd_chain_decode_nbytes (const struct rd_chain *chain,
       nstages = nstages < 2 ? nstages + 1 : 2;
       most = nbytes;
     }
-    total = rd_add_sat (total, decoder_nbytes (&chain->codecs[i], nbytes));
+    total = rd_add_sat (total, context_nbytes (&chain->codecs[i], nbytes,
+                                               false));
     nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
   }
   total = rd_add_sat (total, rd_mul_sat (most, nstages));
@@ -152,7 +134,8 @@ rd_chain_encode_nbytes (const struct rd_chain *chain,
   uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
                             : rd_chunk_nbytes (&encoded);
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
-    total = rd_add_sat (total, encoder_nbytes (&chain->codecs[i], nbytes));
+    total = rd_add_sat (total, context_nbytes (&chain->codecs[i], nbytes,
+                                               true));
     nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
   }
   /* Two stages and the result are swapped from chunk to chunk, and a buffer

@@ -60,22 +60,6 @@ make_planes (const struct rd_shuffler *shuffler, size_t typesize,
       to[k * n + i] = from[i * typesize + k];
 }
 
-/* Makes 8 rows of bits from a plane of n bytes; n is a multiple of 8. */
-static void
-make_rows (const struct rd_shuffler *shuffler, const unsigned char *from,
-           unsigned char *to, size_t n)
-{
-  size_t done = shuffler ? shuffler->bits (from, to, n) : 0;
-  for (size_t i = done; i < n; i += 8) {
-    uint64_t x = 0;
-    for (unsigned k = 0; k < 8; k++)
-      x |= (uint64_t) from[i + k] << 8 * k;
-    x = transpose_bits (x);
-    for (unsigned k = 0; k < 8; k++)
-      to[k * (n / 8) + i / 8] = (unsigned char) (x >> 8 * k);
-  }
-}
-
 void
 rd_shuffle_by (const struct rd_shuffler *shuffler, size_t typesize,
                const unsigned char *from, unsigned char *to, size_t nbytes,
@@ -87,11 +71,22 @@ rd_shuffle_by (const struct rd_shuffler *shuffler, size_t typesize,
   else if (n % 8 != 0)
     done = 0;
   else {
-    const unsigned char *planes = typesize > 1 ? buffer : from;
+    const unsigned char *plane = typesize > 1 ? buffer : from;
+    unsigned char *rows = to;
     if (typesize > 1)
       make_planes (shuffler, typesize, from, buffer, n);
-    for (size_t k = 0; k < typesize; k++)
-      make_rows (shuffler, planes + k * n, to + k * n, n);
+    /* Of each plane 8 rows of bits. */
+    for (size_t k = 0; k < typesize; k++, plane += n, rows += n) {
+      size_t i = shuffler ? shuffler->bits (plane, rows, n) : 0;
+      for (; i < n; i += 8) {
+        uint64_t x = 0;
+        for (unsigned j = 0; j < 8; j++)
+          x |= (uint64_t) plane[i + j] << 8 * j;
+        x = transpose_bits (x);
+        for (unsigned j = 0; j < 8; j++)
+          rows[j * (n / 8) + i / 8] = (unsigned char) (x >> 8 * j);
+      }
+    }
   }
   memcpy (to + done, from + done, nbytes - done);
 }

@@ -4,6 +4,7 @@
  * are all one matter of offsets. */
 #include <config.h>
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -175,16 +176,6 @@ rd_field_set_int (const struct rd_field_layout *layout, unsigned char *bytes,
          (uint64_t) value);
 }
 
-/* A double beyond float's range becomes infinite: converting it as it is
- * would be undefined. */
-static float
-narrow (double value)
-{
-  if (isfinite (value) && fabs (value) > 3.4028234663852886e38)
-    return value < 0 ? -INFINITY : INFINITY;
-  return (float) value;
-}
-
 void
 rd_field_set_real (const struct rd_field_layout *layout, unsigned char *bytes,
                    enum rd_field field, size_t i, double value)
@@ -193,7 +184,11 @@ rd_field_set_real (const struct rd_field_layout *layout, unsigned char *bytes,
   size_t n = kind_nbytes (place->kind);
   uint64_t bits;
   if (place->kind == FLOAT32) {
-    float value32 = narrow (value);
+    /* A double beyond float's range becomes infinite: converting it as it is
+     * would be undefined. */
+    bool is_beyond = isfinite (value) && fabs (value) > FLT_MAX;
+    float value32 = !is_beyond ? (float) value
+                    : value < 0 ? -INFINITY : INFINITY;
     uint32_t bits32;
     memcpy (&bits32, &value32, sizeof bits32);
     bits = bits32;

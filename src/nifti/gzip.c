@@ -58,17 +58,6 @@ struct rd_gzip {
   unsigned char room[WINDOW_NBYTES + PIECE_NBYTES];
 };
 
-static unsigned
-choose_nslots (const struct rd_executor *executor)
-{
-  if (!executor || executor->nthreads <= 1)
-    return 1;
-  uint64_t n = (uint64_t) executor->nthreads * SLOTS_PER_THREAD;
-  n = rd_min_u64 (n, executor->most_nbytes
-                      / (sizeof (struct slot) + OUT_NBYTES));
-  return (unsigned) rd_max_u64 (rd_min_u64 (n, MAX_SLOTS), 1);
-}
-
 enum radio_status
 rd_gzip_open (const struct rd_executor *executor, rd_gzip_sink_fn *sink,
               void *user_data, struct rd_gzip **result)
@@ -79,7 +68,13 @@ rd_gzip_open (const struct rd_executor *executor, rd_gzip_sink_fn *sink,
   gzip->executor = executor;
   gzip->sink = sink;
   gzip->user_data = user_data;
-  gzip->nslots = choose_nslots (executor);
+  gzip->nslots = 1;
+  if (executor && executor->nthreads > 1) {
+    uint64_t n = (uint64_t) executor->nthreads * SLOTS_PER_THREAD;
+    n = rd_min_u64 (n, executor->most_nbytes
+                        / (sizeof (struct slot) + OUT_NBYTES));
+    gzip->nslots = (unsigned) rd_max_u64 (rd_min_u64 (n, MAX_SLOTS), 1);
+  }
   *result = gzip;
   return RADIO_OK;
 }

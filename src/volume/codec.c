@@ -84,25 +84,6 @@ preset_codecs (const struct preset *preset, const struct rd_type *type,
   return rd_make_end (&make, list, codecs);
 }
 
-/* A list that the user wrote; whether it can be used is seen when the
- * document is parsed. */
-static enum radio_status
-given_codecs (const char *codec, struct json_object **codecs)
-{
-  struct json_object *list RD_CLEANUP (rd_cleanup_json) = NULL;
-  enum radio_status status
-    = rd_json_parse (codec, strlen (codec), "codec", &list);
-  if (status == RADIO_ERROR_FORMAT)
-    return RADIO_ERROR_ARGUMENT;
-  RD_TRY (status);
-  if (!json_object_is_type (list, json_type_array)
-      || json_object_array_length (list) == 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "codec: a JSON list of Zarr codecs must not be empty");
-  *codecs = RD_STEAL (list);
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_codec_choose (const char *codec, const struct rd_type *type,
                  const char **name, struct json_object **codecs)
@@ -115,11 +96,24 @@ rd_codec_choose (const char *codec, const struct rd_type *type,
       return preset_codecs (&presets[i], type, codecs);
     }
   *name = "";
-  if (codec[0] == '[')
-    return given_codecs (codec, codecs);
-  return rd_fail (RADIO_ERROR_ARGUMENT,
-                  "codec '%s' is not small, medium, fast, none or a JSON "
-                  "list of Zarr codecs", codec);
+  if (codec[0] != '[')
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "codec '%s' is not small, medium, fast, none or a JSON "
+                    "list of Zarr codecs", codec);
+  /* A list that the user wrote; whether it can be used is seen when the
+   * document is parsed. */
+  struct json_object *list RD_CLEANUP (rd_cleanup_json) = NULL;
+  enum radio_status status
+    = rd_json_parse (codec, strlen (codec), "codec", &list);
+  if (status == RADIO_ERROR_FORMAT)
+    return RADIO_ERROR_ARGUMENT;
+  RD_TRY (status);
+  if (!json_object_is_type (list, json_type_array)
+      || json_object_array_length (list) == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "codec: a JSON list of Zarr codecs must not be empty");
+  *codecs = RD_STEAL (list);
+  return RADIO_OK;
 }
 
 /* The metadata that all arrays of a volume have in common. */

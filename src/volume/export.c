@@ -291,12 +291,14 @@ set_stream (struct radio_array *array, const struct radio_box *box,
 }
 
 static enum radio_status
-check_volume (const struct radio_volume *volume, const char *file,
-              enum format format, bool scaled)
+export_volume (struct radio_volume *volume, const struct radio_box *box,
+               const char *file, const struct radio_export_options *options)
 {
   const struct rd_nifti *nifti = &volume->meta.nifti;
   const struct rd_array_doc *doc = volume->array->doc;
   bool has_nifti = volume->meta.has_nifti;
+  enum format format;
+  RD_TRY (parse_format (file, &format));
   bool agrees = !has_nifti
     || (nifti->rank == doc->rank && nifti->type.dtype == doc->type.dtype
         && memcmp (nifti->shape, doc->shape,
@@ -304,22 +306,13 @@ check_volume (const struct radio_volume *volume, const char *file,
   if (!agrees)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: its NIfTI header has another "
                     "shape or type than its array", volume->path);
-  if (scaled && format != FORMAT_NPY)
+  if (options->scaled && format != FORMAT_NPY)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: scaled values go into .npy only", file);
-  if (scaled && has_nifti && nifti->colour != RD_COLOUR_NONE)
+  if (options->scaled && has_nifti && nifti->colour != RD_COLOUR_NONE)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: colours have no scaled values", volume->path);
-  return RADIO_OK;
-}
 
-static enum radio_status
-export_volume (struct radio_volume *volume, const struct radio_box *box,
-               const char *file, const struct radio_export_options *options)
-{
-  enum format format;
-  RD_TRY (parse_format (file, &format));
-  RD_TRY (check_volume (volume, file, format, options->scaled));
   const struct rd_scaling scaling = {
     volume->info.scl_slope, volume->info.scl_inter,
   };

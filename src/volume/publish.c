@@ -184,20 +184,6 @@ put_parts (struct rd_publication *publication,
   return rd_error_raise (&error);
 }
 
-/* Restore the header array of the volume that stays.  Where locks do not
- * exclude other processes that may be a concurrently published one. */
-static enum radio_status
-restore_header (const struct rd_publication *publication,
-                const struct rd_existing *existing)
-{
-  if (!rd_io_excludes_all (publication->store->io))
-    return rd_header_repair (publication->store, publication->path);
-  if (!existing->meta.has_nifti)
-    return RADIO_OK;
-  return rd_header_write (publication->store, publication->path,
-                          &existing->meta.prefix);
-}
-
 /* Another writer has published its volume first. */
 static enum radio_status
 resolve_race (struct rd_publication *publication,
@@ -231,11 +217,17 @@ rd_publish (struct rd_publication *publication, bool *is_ours)
     RD_TRY (check_replaceable (publication->path, &existing));
   }
   enum radio_status status = put_parts (publication, &existing, is_ours);
-  /* When the document could not be put, the header array is as it was; if
-   * this process dies in between, gc repairs it. */
+  /* When the document could not be put, the header array is restored; if this
+   * process dies in between, gc repairs it.  Where locks do not exclude other
+   * processes the array may be that of a concurrently published volume. */
   if (status != RADIO_OK && !*is_ours) {
+    enum radio_status restored = RADIO_OK;
     rd_error_save (&error, status);
-    enum radio_status restored = restore_header (publication, &existing);
+    if (!rd_io_excludes_all (io))
+      restored = rd_header_repair (publication->store, publication->path);
+    else if (existing.meta.has_nifti)
+      restored = rd_header_write (publication->store, publication->path,
+                                  &existing.meta.prefix);
     if (restored != RADIO_OK)
       return rd_fail_in (restored, "%s: header array", publication->path);
     rd_error_raise (&error);

@@ -14,31 +14,6 @@
 #include "src/volume/node.h"
 #include "src/volume/volume.h"
 
-/* Open the level from the group's copy of its document, if there is one,
- * which saves a read. */
-static enum radio_status
-open_level (struct radio_store *store, const char *where,
-            const struct rd_group_doc *group, struct radio_volume *volume)
-{
-  const char *level_path = volume->meta.level_path;
-  char *path RD_FREE = rd_key_join (volume->path, level_path);
-  if (path == NULL)
-    return RADIO_ERROR_MEMORY;
-  struct json_object *document
-    = rd_json_member (group->consolidated, level_path);
-  if (json_object_is_type (document, json_type_object)) {
-    struct rd_array_doc *doc;
-    RD_TRY (rd_array_doc_parse (document, path, &doc));
-    return rd_array_open_doc (store, path, doc, &volume->array);
-  }
-  enum radio_status status = radio_array_open (store, path, &volume->array);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: datasets[0].path is \"%s\", which does not exist",
-                    where, level_path);
-  return status;
-}
-
 /* Check that the header and the level describe the same image. */
 static enum radio_status
 check_level (struct radio_volume *volume, const char *where)
@@ -186,7 +161,27 @@ rd_volume_open_group (struct radio_store *store, const char *path,
   if (where == NULL)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_meta_parse (group->attributes, where, &volume->meta));
-  RD_TRY (open_level (store, where, group, volume));
+
+  /* Open the level from the group's copy of its document, if there is one,
+   * which saves a read. */
+  const char *level = volume->meta.level_path;
+  struct json_object *document = rd_json_member (group->consolidated, level);
+  char *level_path RD_FREE = rd_key_join (path, level);
+  if (level_path == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (json_object_is_type (document, json_type_object)) {
+    struct rd_array_doc *doc;
+    RD_TRY (rd_array_doc_parse (document, level_path, &doc));
+    RD_TRY (rd_array_open_doc (store, level_path, doc, &volume->array));
+  } else {
+    enum radio_status status
+      = radio_array_open (store, level_path, &volume->array);
+    if (status == RADIO_ERROR_NOT_FOUND)
+      return rd_fail (RADIO_ERROR_FORMAT,
+                      "%s: datasets[0].path is \"%s\", which does not exist",
+                      where, level);
+    RD_TRY (status);
+  }
   RD_TRY (check_level (volume, where));
   fill_info (volume);
   *result = RD_STEAL (volume);
