@@ -222,6 +222,8 @@ print_shape (const struct shape *shape, char *text, size_t nbytes)
                             shape->sizes[i], i ? " x " : "");
 }
 
+#define NOW \
+  "; a box of %s (x first) anywhere in tiles of %s takes %s x, "
 #define FORMULA \
   ": tiles that it touches are decoded whole, on average b + t - 1 elements " \
   "along an axis where it has b and tiles have t, so (b + t - 1) / b times " \
@@ -242,7 +244,7 @@ find_decoded (struct rd_finder *finder)
                      - count_unwanted (finder);
   uint64_t delivered = rd_finder_sum (finder, &rd_count_delivered);
   struct geometry geometry = { .node = RADIO_NO_PARENT };
-  char advice[640] = "";
+  char advice[1024] = "";
   if (find_geometry (finder, &geometry)) {
     /* The bytes delivered, counted in the stored type: elements that became
      * larger on the way (int16 read as float) took no more decoding.  The
@@ -256,34 +258,28 @@ find_decoded (struct rd_finder *finder)
       times *= 2;
     delivered = times <= 8 ? delivered / times : delivered;
 
-    char box[128], tile[128];
-    double now = amplification (&geometry, &geometry.tile);
+    char box[128], tile[128], best_tile[128];
+    double now = amplification (&geometry, &geometry.tile), then = 0;
+    int best = AXIAL;
     print_shape (&geometry.box, box, sizeof box);
     print_shape (&geometry.tile, tile, sizeof tile);
-    int n = snprintf (
-      advice, sizeof advice, "; a box of %s (x first) anywhere in tiles of "
-      "%s takes %s x, ", box, tile, rd_format_number (now).text);
-    if (n >= 0 && (size_t) n < sizeof advice) {
-      char *text = advice + n;
-      size_t nbytes = sizeof advice - (size_t) n;
-      int best = AXIAL;
-      double then = 0;
-      for (int i = 0; i < NTILINGS; i++) {
-        struct shape shape = tile_of (&geometry, i);
-        double ratio = amplification (&geometry, &shape);
-        if (then > 0 && ratio >= then)
-          continue;
-        best = i;
-        then = ratio;
-        print_shape (&shape, tile, sizeof tile);
-      }
-      if (now >= MIN_GAIN * then)
-        snprintf (text, nbytes, "with --tiling %s (%s) %s x" FORMULA,
-                  tiling_names[best], tile, rd_format_number (then).text);
-      else
-        snprintf (text, nbytes, "which none of axial, balanced and isotropic "
-                  "tiles would cut by a third" FORMULA);
+    for (int i = 0; i < NTILINGS; i++) {
+      struct shape shape = tile_of (&geometry, i);
+      double ratio = amplification (&geometry, &shape);
+      if (then > 0 && ratio >= then)
+        continue;
+      best = i;
+      then = ratio;
+      print_shape (&shape, best_tile, sizeof best_tile);
     }
+    if (now >= MIN_GAIN * then)
+      snprintf (advice, sizeof advice, NOW "with --tiling %s (%s) %s x"
+                FORMULA, box, tile, rd_format_number (now).text,
+                tiling_names[best], best_tile, rd_format_number (then).text);
+    else
+      snprintf (advice, sizeof advice, NOW "which none of axial, balanced and "
+                "isotropic tiles would cut by a third" FORMULA, box, tile,
+                rd_format_number (now).text);
   }
   if (!is_amplified (decoded, delivered))
     return RADIO_OK;
