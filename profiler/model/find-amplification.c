@@ -309,7 +309,7 @@ rd_find_amplification (struct rd_finder *finder)
     RADIO_FINDING_HINT, 1 - 1 / ratio, RADIO_NO_PARENT
   };
   return rd_found (finder, &claim,
-                   "%s fetched where %s were asked for (%s x): ranges that "
+                   "%s fetched where %s were requested (%s x): ranges that "
                    "lie close together are fetched as one",
                    rd_format_nbytes (fetched).text,
                    rd_format_nbytes (requested).text,

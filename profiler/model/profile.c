@@ -371,7 +371,7 @@ const struct rd_move rd_moves[RD_NMOVES] = {
   { "bytes delivered", "delivered" }, { "bytes encoded", "encoded" },
   { "bytes decoded", "decoded" }, { "bytes inflated", "inflated" },
   { "bytes written", "written" }, { "bytes fetched", "fetched" },
-  { "bytes asked", "asked for" },
+  { "bytes asked", "requested" },
 };
 
 uint64_t

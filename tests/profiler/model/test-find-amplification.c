@@ -105,7 +105,7 @@ fetching_twice_what_was_asked_is_reported (void **state)
     build_count (profile, read, "bytes asked", "bytes", 2000000);
     if (less == 0)
       assert_found (profile, "fetch-amplification", RADIO_FINDING_HINT,
-                    "4 MB fetched where 2 MB were asked for (2 x)");
+                    "4 MB fetched where 2 MB were requested (2 x)");
     else
       assert_not_found (profile, "fetch-amplification");
   }
