@@ -105,62 +105,46 @@ find_axis (char letter, const char *axes, size_t *axis)
                    letter, list);
 }
 
-static int
-apply_range (const struct rd_range *range, char letter, const char *axes,
-             const uint64_t *shape, struct radio_box *box)
-{
-  size_t axis;
-  int failed = find_axis (letter, axes, &axis);
-  if (failed)
-    return failed;
-  uint64_t n = shape[axis], end = range->has_end ? range->end : n;
-  uint64_t bad = end > n ? end - 1 : range->start;
-  if (end > n || range->start >= end)
-    return rd_error ("--%c: %" PRIu64 " is out of range (0-%" PRIu64 ")",
-                     letter, bad, n - 1);
-  box->start[axis] = range->start;
-  box->size[axis] = end - range->start;
-  return RD_EXIT_OK;
-}
-
-static int
-apply_size (const struct rd_box_options *options, size_t i, const char *axes,
-            const uint64_t *shape, struct radio_box *box)
-{
-  size_t axis;
-  int failed = find_axis (letters[i], axes, &axis);
-  if (failed)
-    return failed;
-  uint64_t n = shape[axis], size = options->size[i];
-  if (size > n)
-    return rd_error ("--size: %" PRIu64 " exceeds the length of axis %c (%"
-                     PRIu64 ")", size, letters[i], n);
-  uint64_t start = options->has_at ? options->at[i] : (n - size) / 2;
-  if (start > n - size)
-    return rd_error ("--at: %c = %" PRIu64 " is out of range (0-%" PRIu64
-                     ") for a size of %" PRIu64, letters[i], start, n - size,
-                     size);
-  box->start[axis] = start;
-  box->size[axis] = size;
-  return RD_EXIT_OK;
-}
-
 int
 rd_box_resolve (const struct rd_box_options *options, const char *axes,
                 const uint64_t *shape, struct radio_box *box)
 {
+  size_t axis;
   memset (box, 0, sizeof *box);
   box->rank = strlen (axes);
   memcpy (box->size, shape, box->rank * sizeof *shape);
-  int status = RD_EXIT_OK;
-  for (size_t i = 0; i < RD_BOX_NAXES && status == RD_EXIT_OK; i++)
-    if (options->ranges[i].given)
-      status = apply_range (&options->ranges[i], letters[i], axes, shape,
-                            box);
-  for (size_t i = 0; i < 3 && status == RD_EXIT_OK; i++)
-    if (options->has_size)
-      status = apply_size (options, i, axes, shape, box);
-  return status;
+  for (size_t i = 0; i < RD_BOX_NAXES; i++) {
+    const struct rd_range *range = &options->ranges[i];
+    if (!range->given)
+      continue;
+    int failed = find_axis (letters[i], axes, &axis);
+    if (failed)
+      return failed;
+    uint64_t n = shape[axis], end = range->has_end ? range->end : n;
+    uint64_t bad = end > n ? end - 1 : range->start;
+    if (end > n || range->start >= end)
+      return rd_error ("--%c: %" PRIu64 " is out of range (0-%" PRIu64 ")",
+                       letters[i], bad, n - 1);
+    box->start[axis] = range->start;
+    box->size[axis] = end - range->start;
+  }
+  for (size_t i = 0; i < 3 && options->has_size; i++) {
+    int failed = find_axis (letters[i], axes, &axis);
+    if (failed)
+      return failed;
+    uint64_t n = shape[axis], size = options->size[i];
+    if (size > n)
+      return rd_error ("--size: %" PRIu64 " exceeds the length of axis %c (%"
+                       PRIu64 ")", size, letters[i], n);
+    uint64_t start = options->has_at ? options->at[i] : (n - size) / 2;
+    if (start > n - size)
+      return rd_error ("--at: %c = %" PRIu64 " is out of range (0-%" PRIu64
+                       ") for a size of %" PRIu64, letters[i], start,
+                       n - size, size);
+    box->start[axis] = start;
+    box->size[axis] = size;
+  }
+  return RD_EXIT_OK;
 }
 
 void

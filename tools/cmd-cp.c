@@ -244,23 +244,6 @@ add_named (struct cp *cp, struct radio_store *store, const char *name,
 }
 
 static int
-add_operand (struct cp *cp, const char *operand)
-{
-  /* The root stays NULL for a name in the store. */
-  RD_FREE char *root = NULL, *path = NULL;
-  int failed = RD_EXIT_OK;
-  if (rd_is_url (operand))
-    failed = rd_url_split (cp->args, operand, &root, &path);
-  else if (rd_may_be_path (cp->args, operand))
-    rd_split_path (operand, &root, &path);
-  if (failed)
-    return failed;
-  struct radio_store *store = open_source (cp, root);
-  return store ? add_named (cp, store, root ? path : operand, operand)
-               : RD_EXIT_FAILED;
-}
-
-static int
 compare_items (const void *a, const void *b)
 {
   const struct item *x = a, *y = b;
@@ -285,8 +268,18 @@ find_items (struct cp *cp)
   cp->sources = calloc (args->noperands + 1, sizeof *cp->sources);
   if (cp->sources == NULL)
     return rd_error_memory ();
-  for (size_t i = 0; i < args->noperands && !failed; i++)
-    failed = add_operand (cp, args->operands[i]);
+  for (size_t i = 0; i < args->noperands && !failed; i++) {
+    /* The root stays NULL for a name in the store. */
+    RD_FREE char *root = NULL, *path = NULL;
+    const char *operand = args->operands[i];
+    if (rd_is_url (operand))
+      failed = rd_url_split (args, operand, &root, &path);
+    else if (rd_may_be_path (args, operand))
+      rd_split_path (operand, &root, &path);
+    struct radio_store *store = failed ? NULL : open_source (cp, root);
+    failed = store ? add_named (cp, store, root ? path : operand, operand)
+                   : RD_EXIT_FAILED;
+  }
   if (args->noperands == 0) {
     struct radio_store *store = open_source (cp, NULL);
     failed = store ? add_named (cp, store, "", rd_store_name (args))

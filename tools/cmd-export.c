@@ -70,32 +70,23 @@ export_array (const struct export *export, const struct rd_target *target)
                        &export->options);
 }
 
+/* radio roi wants a box, and takes no arrays. */
 static int
 run_export (struct rd_args *args)
 {
   struct export export = { 0 };
+  bool is_roi = args->command == &rd_command_roi;
   if (!parse_export (args, &export))
     return args->status;
+  if (is_roi && !rd_box_given (&export.box))
+    return rd_usage_error (args, "no box given: use --x, --y, --z, or --at "
+                           "with --size; 'radio export' writes the whole");
   RD_CLOSE_TARGET struct rd_target target;
-  int failed = rd_target_open (args, args->operands[0], true, &target);
+  int failed = rd_target_open (args, args->operands[0], !is_roi, &target);
   if (failed)
     return failed;
   return target.volume ? export_volume (&export, &target)
                        : export_array (&export, &target);
-}
-
-static int
-run_roi (struct rd_args *args)
-{
-  struct export export = { 0 };
-  if (!parse_export (args, &export))
-    return args->status;
-  if (!rd_box_given (&export.box))
-    return rd_usage_error (args, "no box given: use --x, --y, --z, or --at "
-                           "with --size; 'radio export' writes the whole");
-  RD_CLOSE_TARGET struct rd_target target;
-  int failed = rd_target_open (args, args->operands[0], false, &target);
-  return failed ? failed : export_volume (&export, &target);
 }
 
 static const struct rd_option options[] = {
@@ -141,5 +132,5 @@ const struct rd_command rd_command_roi = {
     "radio roi sub-01 --at 90,80,60 --size 64 -o box.nii.gz\n"
     "radio roi sub-01 --x 10:74 --z 100: -o part.nii.gz\n"
     "radio roi ct/sub-01 --size 128,128,32 --scaled -o centre.npy",
-  .run = run_roi,
+  .run = run_export,
 };

@@ -50,53 +50,6 @@ put_spacing (const struct radio_volume_info *info, const size_t *axes,
 }
 
 static void
-put_affine (const struct radio_volume_info *info)
-{
-  put_owned ("orientation", rd_format ("%s (by %s)", info->orientation,
-                                       info->affine_source));
-  for (int i = 0; i < 3; i++) {
-    printf ("%-12s", i == 0 ? "affine" : "");
-    for (int j = 0; j < 4; j++) {
-      char number[RD_TEXT_NBYTES];
-      printf (" %11s", rd_text_number (info->affine[i][j], number));
-    }
-    putchar ('\n');
-  }
-}
-
-static void
-put_values (const struct radio_volume_info *info)
-{
-  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], type[32];
-  put ("type", rd_volume_type (info, type));
-  if (info->scl_slope != 1 || info->scl_inter != 0)
-    put_owned ("scaling", rd_format ("stored x %s + %s",
-                                     rd_text_number (info->scl_slope, a),
-                                     rd_text_number (info->scl_inter, b)));
-  if (info->window_low < info->window_high)
-    put_owned ("window", rd_format ("%s to %s",
-                                    rd_text_number (info->window_low, a),
-                                    rd_text_number (info->window_high, b)));
-}
-
-static void
-put_layout (const struct radio_volume_info *info, const size_t *axes,
-            size_t n)
-{
-  const struct radio_array_info *array = &info->array;
-  RD_FREE char *tile = rd_join_u64 (array->tile_shape, axes, n, " x ");
-  RD_FREE char *chunk = rd_join_u64 (array->chunk_shape, axes, n, " x ");
-  bool named = *info->tiling && (*info->tiling < '0' || *info->tiling > '9');
-  put_owned ("tiling", rd_format ("%s%stiles of %s%s%s",
-                                  named ? info->tiling : "",
-                                  named ? ", " : "", tile ? tile : "",
-                                  array->sharded ? ", shards of " : "",
-                                  array->sharded && chunk ? chunk : ""));
-  put_owned ("codec", rd_format ("%s%s%s", info->codec,
-                                 *info->codec ? ": " : "", array->codecs));
-}
-
-static void
 put_header (const struct radio_volume_info *info)
 {
   struct rd_header_facts facts;
@@ -145,10 +98,37 @@ print_volume (const char *name, struct radio_volume *volume, bool json)
   RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, " x ");
   put ("volume", name);
   put_owned ("shape", rd_format ("%s (%s)", shape ? shape : "", names));
-  put_values (&info);
+  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], type[32];
+  put ("type", rd_volume_type (&info, type));
+  if (info.scl_slope != 1 || info.scl_inter != 0)
+    put_owned ("scaling", rd_format ("stored x %s + %s",
+                                     rd_text_number (info.scl_slope, a),
+                                     rd_text_number (info.scl_inter, b)));
+  if (info.window_low < info.window_high)
+    put_owned ("window", rd_format ("%s to %s",
+                                    rd_text_number (info.window_low, a),
+                                    rd_text_number (info.window_high, b)));
   put_spacing (&info, axes, n);
-  put_affine (&info);
-  put_layout (&info, axes, n);
+  put_owned ("orientation", rd_format ("%s (by %s)", info.orientation,
+                                       info.affine_source));
+  for (int i = 0; i < 3; i++) {
+    printf ("%-12s", i == 0 ? "affine" : "");
+    for (int j = 0; j < 4; j++)
+      printf (" %11s", rd_text_number (info.affine[i][j], a));
+    putchar ('\n');
+  }
+
+  RD_FREE char *tile = rd_join_u64 (info.array.tile_shape, axes, n, " x ");
+  RD_FREE char *chunk = rd_join_u64 (info.array.chunk_shape, axes, n, " x ");
+  bool named = *info.tiling && (*info.tiling < '0' || *info.tiling > '9');
+  put_owned ("tiling", rd_format ("%s%stiles of %s%s%s",
+                                  named ? info.tiling : "",
+                                  named ? ", " : "", tile ? tile : "",
+                                  info.array.sharded ? ", shards of " : "",
+                                  info.array.sharded && chunk ? chunk : ""));
+  put_owned ("codec", rd_format ("%s%s%s", info.codec,
+                                 *info.codec ? ": " : "",
+                                 info.array.codecs));
   rd_text_size (raw_nbytes, raw);
   if (stored == RD_UNKNOWN_NBYTES)
     put_owned ("size", rd_format ("%s raw", raw));

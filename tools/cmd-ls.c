@@ -20,28 +20,6 @@ struct listing {
   uint64_t raw_nbytes, stored_nbytes;
 };
 
-static bool
-add_volume_row (struct listing *listing, const char *path,
-                const struct radio_volume_info *info, uint64_t stored_nbytes)
-{
-  char type[32], raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
-  char ratio[RD_TEXT_NBYTES];
-  size_t axes[RADIO_MAX_RANK], n = rd_display_axes (info, axes);
-  uint64_t raw_nbytes = rd_raw_nbytes (&info->array);
-  RD_FREE char *shape = rd_join_u64 (info->array.shape, axes, n, "x");
-  RD_FREE char *spacing = rd_join_double (info->spacing, axes,
-                                          n < 3 ? n : 3, "x");
-  listing->raw_nbytes += raw_nbytes;
-  listing->stored_nbytes += stored_nbytes;
-  const char *cells[] = {
-    path, shape, rd_volume_type (info, type), spacing, info->orientation,
-    *info->codec ? info->codec : "-", rd_text_size (raw_nbytes, raw),
-    rd_text_size (stored_nbytes, stored),
-    rd_text_ratio (raw_nbytes, stored_nbytes, ratio)
-  };
-  return shape && spacing && rd_table_add_row (&listing->table, cells);
-}
-
 /* A volume that cannot be opened is reported, and still listed by its name in
  * the short forms. */
 static enum radio_status
@@ -64,10 +42,26 @@ on_list_entry (const struct radio_entry *entry, void *user_data)
       return RADIO_OK;
     }
     radio_volume_info (volume, &info);
-    if (listing->json)
+    if (listing->json) {
       object = rd_volume_json (entry->path, &info, stored_nbytes);
-    else
-      added = add_volume_row (listing, entry->path, &info, stored_nbytes);
+    } else {
+      char type[32], raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
+      char ratio[RD_TEXT_NBYTES];
+      size_t axes[RADIO_MAX_RANK], n = rd_display_axes (&info, axes);
+      uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
+      RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, "x");
+      RD_FREE char *spacing = rd_join_double (info.spacing, axes,
+                                              n < 3 ? n : 3, "x");
+      listing->raw_nbytes += raw_nbytes;
+      listing->stored_nbytes += stored_nbytes;
+      const char *cells[] = {
+        entry->path, shape, rd_volume_type (&info, type), spacing,
+        info.orientation, *info.codec ? info.codec : "-",
+        rd_text_size (raw_nbytes, raw), rd_text_size (stored_nbytes, stored),
+        rd_text_ratio (raw_nbytes, stored_nbytes, ratio)
+      };
+      added = shape && spacing && rd_table_add_row (&listing->table, cells);
+    }
     radio_volume_close (volume);
   } else if (listing->json) {
     object = json_object_new_object ();

@@ -25,29 +25,6 @@ on_phantom_progress (const struct radio_progress *p, void *user_data)
 }
 
 static int
-make_phantom (struct phantom *phantom, const struct rd_args *args)
-{
-  RD_CLOSE_STORE struct radio_store *store = NULL;
-  const uint64_t *shape = phantom->options.shape;
-  int failed = rd_store_open (args, true, &store);
-  if (failed)
-    return failed;
-  rd_progress_start (&phantom->progress, "made");
-  enum radio_status status = radio_phantom (store, phantom->path,
-                                            &phantom->options);
-  rd_progress_clear (&phantom->progress);
-  if (status != RADIO_OK)
-    return rd_error_library (phantom->path);
-  char size[RD_TEXT_NBYTES], time[RD_TEXT_NBYTES];
-  printf ("made %s: %llu x %llu x %llu int16, %s in %s\n", phantom->path,
-          (unsigned long long) shape[2], (unsigned long long) shape[1],
-          (unsigned long long) shape[0],
-          rd_text_size (2 * shape[0] * shape[1] * shape[2], size),
-          rd_text_time (rd_clock_s () - phantom->progress.start_s, time));
-  return RD_EXIT_OK;
-}
-
-static int
 run_phantom (struct rd_args *args)
 {
   struct phantom phantom = { .options.shape = { 128, 256, 256 } };
@@ -80,7 +57,23 @@ run_phantom (struct rd_args *args)
   if (path == NULL)
     return RD_EXIT_FAILED;
   phantom.path = path;
-  return make_phantom (&phantom, args);
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  const uint64_t *shape = phantom.options.shape;
+  int failed = rd_store_open (args, true, &store);
+  if (failed)
+    return failed;
+  rd_progress_start (&phantom.progress, "made");
+  enum radio_status status = radio_phantom (store, path, &phantom.options);
+  rd_progress_clear (&phantom.progress);
+  if (status != RADIO_OK)
+    return rd_error_library (path);
+  char text[RD_TEXT_NBYTES], time[RD_TEXT_NBYTES];
+  printf ("made %s: %llu x %llu x %llu int16, %s in %s\n", path,
+          (unsigned long long) shape[2], (unsigned long long) shape[1],
+          (unsigned long long) shape[0],
+          rd_text_size (2 * shape[0] * shape[1] * shape[2], text),
+          rd_text_time (rd_clock_s () - phantom.progress.start_s, time));
+  return RD_EXIT_OK;
 }
 
 static const struct rd_option options[] = {

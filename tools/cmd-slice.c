@@ -67,43 +67,45 @@ parse_window (struct slice *slice, struct rd_args *args)
 }
 
 static bool
-parse_slice_option (struct slice *slice, int id, struct rd_args *args)
-{
-  int choice;
-  switch (id) {
-  case RD_OPTION_AXIS:
-    choice = rd_args_choose (args, plane_names);
-    slice->plane = choice < 0 ? 0 : (enum radio_plane) choice;
-    return choice >= 0;
-  case 'i':
-    slice->has_index = true;
-    return rd_args_number (args, 0, UINT64_MAX, &slice->index);
-  case RD_OPTION_TIME:
-    return rd_args_number (args, 0, UINT64_MAX, &slice->time);
-  case RD_OPTION_CHANNEL:
-    return rd_args_number (args, 0, UINT64_MAX, &slice->channel);
-  case RD_OPTION_WINDOW:
-    return parse_window (slice, args);
-  case RD_OPTION_INTERPOLATE:
-    choice = rd_args_choose (args, interpolation_names);
-    slice->has_interpolation = true;
-    slice->interpolation = choice < 0 ? 0 : (enum rd_interpolation) choice;
-    return choice >= 0;
-  case RD_OPTION_NO_ASPECT:
-    return slice->no_aspect = true;
-  default:
-    slice->file = args->value;
-    return true;
-  }
-}
-
-static bool
 parse_slice (struct slice *slice, struct rd_args *args)
 {
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (!parse_slice_option (slice, id, args))
+  int id, choice;
+  while ((id = rd_args_next (args)) > 0) {
+    bool ok = true;
+    switch (id) {
+    case RD_OPTION_AXIS:
+      choice = rd_args_choose (args, plane_names);
+      slice->plane = choice < 0 ? 0 : (enum radio_plane) choice;
+      ok = choice >= 0;
+      break;
+    case 'i':
+      slice->has_index = true;
+      ok = rd_args_number (args, 0, UINT64_MAX, &slice->index);
+      break;
+    case RD_OPTION_TIME:
+      ok = rd_args_number (args, 0, UINT64_MAX, &slice->time);
+      break;
+    case RD_OPTION_CHANNEL:
+      ok = rd_args_number (args, 0, UINT64_MAX, &slice->channel);
+      break;
+    case RD_OPTION_WINDOW:
+      ok = parse_window (slice, args);
+      break;
+    case RD_OPTION_INTERPOLATE:
+      choice = rd_args_choose (args, interpolation_names);
+      slice->has_interpolation = true;
+      slice->interpolation = choice < 0 ? 0 : (enum rd_interpolation) choice;
+      ok = choice >= 0;
+      break;
+    case RD_OPTION_NO_ASPECT:
+      slice->no_aspect = true;
+      break;
+    default:
+      slice->file = args->value;
+    }
+    if (!ok)
       return false;
+  }
   if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
     return false;
   slice->overwrite = args->overwrite;
@@ -141,23 +143,6 @@ check_position (const struct slice *slice, const char *option, size_t axis,
     return RD_EXIT_OK;
   return rd_error ("%s: %" PRIu64 " is out of range (0-%" PRIu64 ")", option,
                    position, n - 1);
-}
-
-static int
-check_positions (struct slice *slice)
-{
-  size_t axis = slice->info.plane_axis[slice->plane];
-  size_t channel = rd_is_colour (&slice->info)
-    ? slice->info.array.rank : axis_of (&slice->info, 'c');
-  if (!slice->has_index)
-    slice->index = slice->info.array.shape[axis] / 2;
-  int failed = check_position (slice, "--index", axis, slice->index);
-  if (!failed)
-    failed = check_position (slice, "--time", axis_of (&slice->info, 't'),
-                             slice->time);
-  if (!failed)
-    failed = check_position (slice, "--channel", channel, slice->channel);
-  return failed;
 }
 
 /* Writes the plane as a box that is one voxel thick. */
@@ -213,29 +198,8 @@ read_as (const struct slice *slice, uint64_t channel, enum radio_dtype dtype,
   return rd_error_library (slice->target.name);
 }
 
-/* Reads the values of a plane; of complex ones the magnitude. */
-static int
-read_plane (const struct slice *slice, uint64_t channel, float *plane,
-            size_t n)
-{
-  if (!is_complex (slice))
-    return read_as (slice, channel, RADIO_FLOAT32, plane, n * sizeof *plane);
-  enum radio_dtype dtype = slice->info.array.dtype;
-  size_t nbytes = n * radio_dtype_nbytes (dtype);
-  RD_FREE void *values = malloc (nbytes + 1);
-  if (values == NULL)
-    return rd_error_memory ();
-  int failed = read_as (slice, channel, dtype, values, nbytes);
-  const float *narrow = values;
-  const double *wide = values;
-  for (size_t i = 0; i < n && !failed; i++)
-    plane[i] = dtype == RADIO_COMPLEX64
-      ? hypotf (narrow[2 * i], narrow[2 * i + 1])
-      : (float) hypot (wide[2 * i], wide[2 * i + 1]);
-  return failed;
-}
-
-/* Reads a plane, turns it and makes its pixels square. */
+/* Reads the values of a plane, of complex ones the magnitude; turns it and
+ * makes its pixels square. */
 static int
 make_raster (const struct slice *slice, uint64_t channel,
              struct rd_view *view, struct rd_raster *raster)
@@ -252,10 +216,24 @@ make_raster (const struct slice *slice, uint64_t channel,
   RD_FREE float *plane = malloc ((size_t) nbytes + 1);
   if (plane == NULL)
     return rd_error_memory ();
-  int failed = read_plane (slice, channel, plane,
-                           (size_t) nbytes / sizeof *plane);
+  enum radio_dtype dtype = slice->info.array.dtype;
+  size_t n = (size_t) nbytes / sizeof *plane;
+  size_t value_nbytes = n * radio_dtype_nbytes (dtype);
+  RD_FREE void *values = is_complex (slice) ? malloc (value_nbytes + 1)
+                                            : NULL;
+  if (is_complex (slice) && values == NULL)
+    return rd_error_memory ();
+  int failed = values
+    ? read_as (slice, channel, dtype, values, value_nbytes)
+    : read_as (slice, channel, RADIO_FLOAT32, plane, (size_t) nbytes);
   if (failed)
     return failed;
+  const float *narrow = values;
+  const double *wide = values;
+  for (size_t i = 0; i < n && values; i++)
+    plane[i] = dtype == RADIO_COMPLEX64
+      ? hypotf (narrow[2 * i], narrow[2 * i + 1])
+      : (float) hypot (wide[2 * i], wide[2 * i + 1]);
   if (!rd_view_turn (view, plane, shape, raster))
     return rd_error_memory ();
   if (slice->no_aspect
@@ -343,8 +321,19 @@ write_picture (struct slice *slice, const char *file)
 static int
 write_slice (struct slice *slice)
 {
+  const struct radio_volume_info *info = &slice->info;
   radio_volume_info (slice->target.volume, &slice->info);
-  int failed = check_positions (slice);
+  size_t axis = info->plane_axis[slice->plane];
+  if (!slice->has_index)
+    slice->index = info->array.shape[axis] / 2;
+  int failed = check_position (slice, "--index", axis, slice->index);
+  if (!failed)
+    failed = check_position (slice, "--time", axis_of (info, 't'),
+                             slice->time);
+  if (!failed)
+    failed = check_position (slice, "--channel", rd_is_colour (info)
+                             ? info->array.rank : axis_of (info, 'c'),
+                             slice->channel);
   if (failed)
     return failed;
   if (slice->file == NULL) {

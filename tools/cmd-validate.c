@@ -100,23 +100,6 @@ validate_one (struct validation *v, struct radio_store *store,
           rd_text_size (check.stored_nbytes, stored));
 }
 
-static void
-print_summary (const struct validation *v)
-{
-  char tiles[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], time[RD_TEXT_NBYTES];
-  char damaged[RD_TEXT_NBYTES];
-  double seconds = rd_clock_s () - v->progress.start_s;
-  printf ("%zu checked, %zu bad; %s tiles, %s read in %s", v->n, v->nbad,
-          rd_number_grouped (v->tile_count, tiles),
-          rd_text_size (v->stored_nbytes, stored),
-          rd_text_time (seconds, time));
-  if (v->damaged_count > 0)
-    printf ("; %s tile%s damaged",
-            rd_number_grouped (v->damaged_count, damaged),
-            v->damaged_count == 1 ? "" : "s");
-  putchar ('\n');
-}
-
 static int
 validate (struct validation *v, struct rd_args *args)
 {
@@ -137,7 +120,19 @@ validate (struct validation *v, struct rd_args *args)
     validate_one (v, store, v->names[i]);
   }
   rd_progress_clear (&v->progress);
-  print_summary (v);
+
+  char tiles[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], time[RD_TEXT_NBYTES];
+  char damaged[RD_TEXT_NBYTES];
+  double seconds = rd_clock_s () - v->progress.start_s;
+  printf ("%zu checked, %zu bad; %s tiles, %s read in %s", v->n, v->nbad,
+          rd_number_grouped (v->tile_count, tiles),
+          rd_text_size (v->stored_nbytes, stored),
+          rd_text_time (seconds, time));
+  if (v->damaged_count > 0)
+    printf ("; %s tile%s damaged",
+            rd_number_grouped (v->damaged_count, damaged),
+            v->damaged_count == 1 ? "" : "s");
+  putchar ('\n');
   return v->nbad ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 

@@ -195,39 +195,6 @@ u64_by_axes (const uint64_t *numbers, const size_t *axes, size_t n)
   return rd_report_u64_list (ordered, n);
 }
 
-static struct json_object *
-double_by_axes (const double *numbers, const size_t *axes, size_t n)
-{
-  double ordered[RADIO_MAX_RANK];
-  for (size_t i = 0; i < n; i++)
-    ordered[i] = numbers[axes[i]];
-  return rd_report_double_list (ordered, n);
-}
-
-static void
-put_geometry (struct json_object *object,
-              const struct radio_volume_info *info)
-{
-  size_t axes[RADIO_MAX_RANK], n = rd_display_axes (info, axes);
-  struct json_object *letters = json_object_new_array ();
-  for (size_t i = 0; i < n; i++) {
-    char letter[2] = { info->axes[axes[i]], '\0' };
-    json_object_array_add (letters, json_object_new_string (letter));
-  }
-  rd_report_put (object, "axes", letters);
-  rd_report_put (object, "shape",
-               u64_by_axes (info->array.shape, axes, n));
-  rd_report_put (object, "spacing", double_by_axes (info->spacing, axes, n));
-  rd_report_put_text (object, "space_unit", info->space_unit);
-  rd_report_put_text (object, "time_unit", info->time_unit);
-  rd_report_put_text (object, "orientation", info->orientation);
-  struct json_object *affine = json_object_new_array ();
-  for (int i = 0; i < 3; i++)
-    json_object_array_add (affine, rd_report_double_list (info->affine[i], 4));
-  rd_report_put (object, "affine", affine);
-  rd_report_put_text (object, "affine_source", info->affine_source);
-}
-
 /* The codecs as in the document of the array. */
 static void
 put_codecs (struct json_object *object, const struct radio_array_info *info)
@@ -274,7 +241,27 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   char text[32];
   rd_report_put_text (object, "path", name);
   rd_report_put_text (object, "kind", "volume");
-  put_geometry (object, info);
+
+  struct json_object *letters = json_object_new_array ();
+  struct json_object *affine = json_object_new_array ();
+  double spacing[RADIO_MAX_RANK];
+  for (size_t i = 0; i < n; i++) {
+    char letter[2] = { info->axes[axes[i]], '\0' };
+    json_object_array_add (letters, json_object_new_string (letter));
+    spacing[i] = info->spacing[axes[i]];
+  }
+  for (int i = 0; i < 3; i++)
+    json_object_array_add (affine,
+                           rd_report_double_list (info->affine[i], 4));
+  rd_report_put (object, "axes", letters);
+  rd_report_put (object, "shape", u64_by_axes (info->array.shape, axes, n));
+  rd_report_put (object, "spacing", rd_report_double_list (spacing, n));
+  rd_report_put_text (object, "space_unit", info->space_unit);
+  rd_report_put_text (object, "time_unit", info->time_unit);
+  rd_report_put_text (object, "orientation", info->orientation);
+  rd_report_put (object, "affine", affine);
+  rd_report_put_text (object, "affine_source", info->affine_source);
+
   rd_report_put_text (object, "type", rd_volume_type (info, text));
   rd_report_put_text (object, "dtype", rd_array_type (&info->array, text));
   rd_report_put_double (object, "scl_slope", info->scl_slope);

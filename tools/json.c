@@ -109,36 +109,25 @@ one_line (struct json_object *value)
                                          | JSON_C_TO_STRING_NOSLASHESCAPE);
 }
 
-static void
-print_list (struct json_object *list)
-{
-  size_t n = json_object_array_length (list);
-  puts (n > 0 ? "[" : "[]");
-  for (size_t i = 0; i < n; i++)
-    printf ("  %s%s\n", one_line (json_object_array_get_idx (list, i)),
-            i + 1 < n ? "," : "\n]");
-}
-
-static void
-print_object (struct json_object *object)
-{
-  const char *before = "{\n";
-  json_object_object_foreach (object, key, value) {
-    struct json_object *quoted = json_object_new_string (key);
-    printf ("%s  %s: ", before, one_line (quoted));
-    fputs (one_line (value), stdout);
-    json_object_put (quoted);
-    before = ",\n";
-  }
-  puts ("\n}");
-}
-
 void
 rd_report_print (struct json_object *object)
 {
-  if (json_object_is_type (object, json_type_array))
-    print_list (object);
-  else
-    print_object (object);
+  if (json_object_is_type (object, json_type_array)) {
+    size_t n = json_object_array_length (object);
+    puts (n > 0 ? "[" : "[]");
+    for (size_t i = 0; i < n; i++)
+      printf ("  %s%s\n", one_line (json_object_array_get_idx (object, i)),
+              i + 1 < n ? "," : "\n]");
+  } else {
+    const char *before = "{\n";
+    json_object_object_foreach (object, key, value) {
+      struct json_object *quoted = json_object_new_string (key);
+      printf ("%s  %s: ", before, one_line (quoted));
+      fputs (one_line (value), stdout);
+      json_object_put (quoted);
+      before = ",\n";
+    }
+    puts ("\n}");
+  }
   json_object_put (object);
 }

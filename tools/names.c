@@ -154,33 +154,6 @@ open_node (struct rd_target *target, bool arrays)
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (target->name);
 }
 
-/* Finds the path of a name. */
-static int
-find_name (const struct rd_args *args, const char *operand, bool arrays,
-           struct rd_target *target)
-{
-  enum radio_status status = radio_store_find (target->store, operand,
-                                               &target->path);
-  if (status == RADIO_OK)
-    return RD_EXIT_OK;
-  /* Looking for an array overwrites the message, which suggests names. */
-  RD_FREE char *message = rd_format ("%s", radio_error_message ());
-  if (message == NULL)
-    return RD_EXIT_FAILED;
-  if (status == RADIO_ERROR_NOT_FOUND && arrays
-      && is_array (target, operand)) {
-    target->path = strdup (operand);
-    return target->path ? RD_EXIT_OK : rd_error_memory ();
-  }
-  /* Maybe there is not even a store. */
-  enum radio_node node;
-  if (status == RADIO_ERROR_NOT_FOUND
-      && radio_store_node (target->store, "", &node)
-         == RADIO_ERROR_NOT_FOUND)
-    return no_store_error (rd_store_name (args));
-  return rd_error ("%s", message);
-}
-
 static int
 open_name (const struct rd_args *args, const char *operand, bool arrays,
            struct rd_target *target)
@@ -201,9 +174,26 @@ open_name (const struct rd_args *args, const char *operand, bool arrays,
     if (status == RADIO_ERROR_IO)
       return rd_error_library (operand);
   }
-  failed = find_name (args, operand, arrays, target);
-  if (failed)
-    return failed;
+  enum radio_status status = radio_store_find (target->store, operand,
+                                               &target->path);
+  /* Looking for an array overwrites the message, which suggests names. */
+  RD_FREE char *message = rd_format ("%s", radio_error_message ());
+  enum radio_node node;
+  if (message == NULL)
+    return RD_EXIT_FAILED;
+  if (status == RADIO_ERROR_NOT_FOUND && arrays
+      && is_array (target, operand)) {
+    target->path = strdup (operand);
+    if (target->path == NULL)
+      return rd_error_memory ();
+  } else if (status == RADIO_ERROR_NOT_FOUND
+             && radio_store_node (target->store, "", &node)
+                == RADIO_ERROR_NOT_FOUND) {
+    /* There is not even a store. */
+    return no_store_error (rd_store_name (args));
+  } else if (status != RADIO_OK) {
+    return rd_error ("%s", message);
+  }
   target->name = target->path;
   return open_node (target, arrays);
 }

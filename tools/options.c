@@ -70,26 +70,13 @@ bad_option (struct rd_args *args, int id)
  * takes some of it. */
 #define LEAST_MEMORY_NBYTES 65536
 
-static bool
-parse_memory (struct rd_args *args)
-{
-  bool is_size = rd_parse_size (args->value, &args->memory_nbytes)
-                 && args->memory_nbytes > 0;
-  if (is_size && args->memory_nbytes >= LEAST_MEMORY_NBYTES)
-    return true;
-  rd_usage_error (args, is_size ? "--memory: '%s' means bytes, too few to "
-                  "read anything; give a size such as 512M or 2G"
-                  : "--memory: '%s' is not a size such as 512M or 2G",
-                  args->value);
-  return false;
-}
-
 /* Handles the options that commands share: 1 when id is one, 0 when not, -1
  * after a usage error or --help. */
 static int
 take_shared (struct rd_args *args, int id)
 {
   uint64_t n;
+  bool is_size;
   switch (id) {
   case 'h':
     rd_help_command (args->command);
@@ -109,7 +96,15 @@ take_shared (struct rd_args *args, int id)
     args->nthreads = (unsigned) n;
     return 1;
   case RD_OPTION_MEMORY:
-    return parse_memory (args) ? 1 : -1;
+    is_size = rd_parse_size (args->value, &args->memory_nbytes)
+              && args->memory_nbytes > 0;
+    if (is_size && args->memory_nbytes >= LEAST_MEMORY_NBYTES)
+      return 1;
+    rd_usage_error (args, is_size ? "--memory: '%s' means bytes, too few to "
+                    "read anything; give a size such as 512M or 2G"
+                    : "--memory: '%s' is not a size such as 512M or 2G",
+                    args->value);
+    return -1;
   case RD_OPTION_JSON:
     return args->json = true;
   case RD_OPTION_DRY_RUN:

@@ -210,32 +210,6 @@ static const char *const value_syntax[] = {
   [RD_SETTING_ADDRESSING] = "'path' or 'virtual'",
 };
 
-static bool
-parse_setting_value (enum rd_setting_kind kind, const char *value,
-                     void *field)
-{
-  uint64_t n = 0;
-  bool is_path;
-  switch (kind) {
-  case RD_SETTING_NUMBER:
-    if (!rd_parse_u64 (value, &n) || n == 0 || n > UINT_MAX)
-      return false;
-    *(unsigned *) field = (unsigned) n;
-    return true;
-  case RD_SETTING_SIZE:
-    return rd_parse_size (value, field) && *(uint64_t *) field > 0;
-  case RD_SETTING_TIME:
-    return rd_parse_ms (value, field) && *(uint64_t *) field > 0;
-  case RD_SETTING_ADDRESSING:
-    is_path = strcmp (value, "path") == 0;
-    *(enum radio_s3_addressing *) field
-      = is_path ? RADIO_S3_ADDRESSING_PATH : RADIO_S3_ADDRESSING_VIRTUAL;
-    return is_path || strcmp (value, "virtual") == 0;
-  default:
-    return false;
-  }
-}
-
 /* One setting; value is NULL where there is no '='. */
 static bool
 parse_setting (const char *subject, const struct rd_setting *settings,
@@ -245,25 +219,47 @@ parse_setting (const char *subject, const struct rd_setting *settings,
   while (setting->name && strcmp (setting->name, name) != 0)
     setting++;
   void *field = (char *) fields + setting->offset;
+  uint64_t n = 0;
+  bool is_path, is_valid = false;
   if (setting->name == NULL) {
     char list[512] = "";
     for (size_t used = 0; settings->name; settings++, used = strlen (list))
       snprintf (list + used, sizeof list - used, "%s%s", used ? ", " : "",
                 settings->name);
     rd_error ("%s: '%s' is none of %s", subject, name, list);
-  } else if (setting->kind == RD_SETTING_FLAG) {
-    if (value == NULL)
-      return *(bool *) field = true;
-    rd_error ("%s: '%s' takes no value", subject, name);
-  } else if (value == NULL)
+    return false;
+  }
+  if (setting->kind == RD_SETTING_FLAG) {
+    if (value)
+      rd_error ("%s: '%s' takes no value", subject, name);
+    return *(bool *) field = value == NULL;
+  }
+  if (value == NULL) {
     rd_error ("%s: '%s' needs a value: %s", subject, name,
               value_syntax[setting->kind]);
-  else if (!parse_setting_value (setting->kind, value, field))
+    return false;
+  }
+  switch (setting->kind) {
+  case RD_SETTING_NUMBER:
+    is_valid = rd_parse_u64 (value, &n) && n > 0 && n <= UINT_MAX;
+    *(unsigned *) field = is_valid ? (unsigned) n : 0;
+    break;
+  case RD_SETTING_SIZE:
+    is_valid = rd_parse_size (value, field) && *(uint64_t *) field > 0;
+    break;
+  case RD_SETTING_TIME:
+    is_valid = rd_parse_ms (value, field) && *(uint64_t *) field > 0;
+    break;
+  default:
+    is_path = strcmp (value, "path") == 0;
+    is_valid = is_path || strcmp (value, "virtual") == 0;
+    *(enum radio_s3_addressing *) field
+      = is_path ? RADIO_S3_ADDRESSING_PATH : RADIO_S3_ADDRESSING_VIRTUAL;
+  }
+  if (!is_valid)
     rd_error ("%s: %s: '%s' is not %s", subject, name, value,
               value_syntax[setting->kind]);
-  else
-    return true;
-  return false;
+  return is_valid;
 }
 
 bool

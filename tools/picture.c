@@ -111,10 +111,20 @@ rd_square_size (size_t width, size_t height, const double pixel_mm[2],
   return true;
 }
 
-/* True if a raster has at most RD_MAX_LABELS different values. */
-static bool
-has_few_values (const struct rd_raster *raster)
+enum rd_interpolation
+rd_raster_interpolation (const struct rd_raster *raster,
+                         const struct radio_volume_info *info)
 {
+  struct rd_header_facts facts;
+  if (rd_is_colour (info))
+    return RD_LINEAR;
+  rd_header_facts (info, &facts);
+  if (facts.version != 0 && facts.intent_code == INTENT_LABEL)
+    return RD_NEAREST;
+  /* RADIO_BOOL to RADIO_UINT64 are the integers. */
+  if (info->array.dtype < RADIO_BOOL || info->array.dtype > RADIO_UINT64)
+    return RD_LINEAR;
+  /* Labels have few different values, which are kept sorted. */
   float seen[RD_MAX_LABELS];
   size_t nseen = 0, n = raster->width * raster->height;
   for (size_t i = 0; i < n; i++) {
@@ -131,28 +141,12 @@ has_few_values (const struct rd_raster *raster)
     if (low < nseen && seen[low] == value)
       continue;
     if (nseen == RD_MAX_LABELS)
-      return false;
+      return RD_LINEAR;
     memmove (seen + low + 1, seen + low, (nseen - low) * sizeof *seen);
     seen[low] = value;
     nseen++;
   }
-  return true;
-}
-
-enum rd_interpolation
-rd_raster_interpolation (const struct rd_raster *raster,
-                         const struct radio_volume_info *info)
-{
-  struct rd_header_facts facts;
-  if (rd_is_colour (info))
-    return RD_LINEAR;
-  rd_header_facts (info, &facts);
-  if (facts.version != 0 && facts.intent_code == INTENT_LABEL)
-    return RD_NEAREST;
-  /* RADIO_BOOL to RADIO_UINT64 are the integers. */
-  if (info->array.dtype < RADIO_BOOL || info->array.dtype > RADIO_UINT64)
-    return RD_LINEAR;
-  return has_few_values (raster) ? RD_NEAREST : RD_LINEAR;
+  return RD_NEAREST;
 }
 
 /* Where a pixel of n lies among `from' pixels that cover the same stretch:

@@ -32,29 +32,6 @@ rd_progress_start (struct rd_progress *progress, const char *did)
   progress->start_s = rd_clock_s ();
 }
 
-/* Copies as much of a label as fits into a number of columns. */
-static size_t
-put_label (char *text, const char *label, size_t ncolumns)
-{
-  size_t used = 0;
-  if (ncolumns > 80)
-    ncolumns = 80;
-  while (label[used]) {
-    uint32_t character;
-    char one[8] = "";
-    size_t length = rd_utf8_decode (label + used, &character);
-    memcpy (one, label + used, length);
-    size_t width = rd_text_columns (one);
-    if (width > ncolumns || used + length > 300)
-      break;
-    ncolumns -= width;
-    used += length;
-  }
-  memcpy (text, label, used);
-  text[used] = '\0';
-  return used;
-}
-
 const char *
 rd_progress_line (const char *label, uint64_t done, uint64_t total,
                   double elapsed_s, const char *did, size_t ncolumns,
@@ -97,10 +74,26 @@ rd_progress_line (const char *label, uint64_t done, uint64_t total,
   }
   memcpy (text + used, figures, wanted + 1);
   used += wanted;
-  if (room > 4) {
-    memcpy (text + used, "  ", 2);
-    put_label (text + used + 2, label, room - 2);
+  if (room <= 4)
+    return text;
+  /* As much of the label as fits into the columns left. */
+  memcpy (text + used, "  ", 2);
+  used += 2;
+  room = room - 2 < 80 ? room - 2 : 80;
+  for (size_t end = used + 300;;) {
+    uint32_t character;
+    char one[8] = "";
+    size_t length = *label ? rd_utf8_decode (label, &character) : 0;
+    memcpy (one, label, length);
+    size_t width = rd_text_columns (one);
+    if (length == 0 || width > room || used + length > end)
+      break;
+    memcpy (text + used, label, length);
+    used += length;
+    label += length;
+    room -= width;
   }
+  text[used] = '\0';
   return text;
 }
 

@@ -25,26 +25,6 @@ static const struct rd_command *const commands[] = {
   NULL
 };
 
-static int
-run_help (int argc, char **argv)
-{
-  if (argc < 2) {
-    rd_help (commands);
-    return RD_EXIT_OK;
-  }
-  const struct rd_command *command = rd_find_command (commands, argv[1]);
-  if (command == NULL)
-    return rd_unknown_command (NULL, commands, argv[1]);
-  if (argc > 2 && command->subs) {
-    const struct rd_command *sub = rd_find_command (command->subs, argv[2]);
-    if (sub == NULL)
-      return rd_unknown_command (command, command->subs, argv[2]);
-    command = sub;
-  }
-  rd_help_command (command);
-  return RD_EXIT_OK;
-}
-
 /* Runs a command, recorded when RADIO_PROFILE names a file.  A profile that
  * cannot be written is reported, and the exit status stays. */
 static int
@@ -80,6 +60,7 @@ run_recorded (struct rd_args *args)
 static int
 run (int argc, char **argv)
 {
+  bool helps = false;
   if (argc < 1) {
     rd_error ("no command given (see 'radio --help')");
     return RD_EXIT_USAGE;
@@ -89,11 +70,28 @@ run (int argc, char **argv)
     return RD_EXIT_OK;
   }
   if (strcmp (argv[0], "--help") == 0 || strcmp (argv[0], "-h") == 0
-      || strcmp (argv[0], "help") == 0)
-    return run_help (argc, argv);
+      || strcmp (argv[0], "help") == 0) {
+    if (argc < 2) {
+      rd_help (commands);
+      return RD_EXIT_OK;
+    }
+    helps = true;
+    argc--;
+    argv++;
+  }
   const struct rd_command *command = rd_find_command (commands, argv[0]);
   if (command == NULL)
     return rd_unknown_command (NULL, commands, argv[0]);
+  if (helps) {
+    const struct rd_command *const *subs = command->subs;
+    const struct rd_command *sub = command;
+    if (argc > 1 && subs)
+      sub = rd_find_command (subs, argv[1]);
+    if (sub == NULL)
+      return rd_unknown_command (command, subs, argv[1]);
+    rd_help_command (sub);
+    return RD_EXIT_OK;
+  }
   struct rd_args args;
   return rd_args_init (&args, command, argc, argv) ? run_recorded (&args)
                                                    : RD_EXIT_USAGE;
