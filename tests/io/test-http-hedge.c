@@ -3,12 +3,11 @@
  * the two may answer, and that the other does no harm. */
 #include <config.h>
 
-#include <pthread.h>
 #include <time.h>
 
 #include "io/http/engine.h"
 #include "tests/alloc-fail.h"
-#include "tests/io/http-peer.h"
+#include "tests/io/http-site.h"
 #include "tests/io/store-asserts.h"
 #include "tests/profile-tree.h"
 
@@ -16,32 +15,10 @@
 #define NQUICK 20             /* before which no request is hedged */
 #define MAX_SAVED 4           /* second requests that are paid for at most */
 #define NBYTES 60000          /* of a long answer */
-#define MAX_ANSWERS 16
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 #define OK_AND_CLOSE "HTTP/1.1 200 OK\r\nConnection: close\r\n" \
                      "Content-Length: 5\r\n\r\nquick"
-
-struct site {
-  struct rd_io *objects;
-  struct http_peer *peer;
-  struct rd_http *http;
-  char url[128];
-  const char *answers[MAX_ANSWERS];
-  char *texts[2];             /* long ones, sent until the peer stops */
-};
-
-/* A task whose end is waited for. */
-struct job {
-  struct rd_http_task task;           /* first */
-  struct site *site;
-  struct rd_buffer into;
-  pthread_mutex_t mutex;
-  pthread_cond_t ended;
-  bool is_done;
-  unsigned nprepared;
-  bool did_fail;              /* an allocation */
-};
 
 /* NQUICK answers pay for one second request.  Then on a busy machine, where
  * an answer may be late that is not meant to be, it is not asked twice. */
@@ -62,39 +39,10 @@ static const struct rd_http_options impatient = {
   .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
 };
 
-static void
-open_with (struct site *site, const struct rd_http_options *options)
-{
-  rd_http_close (site->http);
-  assert_ok (rd_http_open (options, &site->http));
-}
-
 static int
 set_up (void **state)
 {
-  struct site *site = calloc (1, sizeof *site);
-  assert_non_null (site);
-  assert_ok (rd_io_open ("memory:", false, &site->objects));
-  put_text (site->objects, "key", "quick");
-  site->peer = http_peer_start (site->objects);
-  snprintf (site->url, sizeof site->url, "%s/key",
-            http_peer_url (site->peer));
-  open_with (site, &frugal);
-  *state = site;
-  return 0;
-}
-
-static int
-tear_down (void **state)
-{
-  struct site *site = *state;
-  rd_http_close (site->http);
-  http_peer_stop (site->peer);
-  rd_io_close (site->objects);
-  free (site->texts[0]);
-  free (site->texts[1]);
-  free (site);
-  return 0;
+  return http_site_set_up (state, &frugal);
 }
 
 /*------------------------------------------------------------------------
@@ -102,64 +50,31 @@ tear_down (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-end (struct rd_http_task *task)
+submit (struct http_site *site, struct http_job *job)
 {
-  struct job *job = (struct job *) task;
-  radio_async_end (task->request);
-  RD_LOCK_SCOPE (&job->mutex);
-  job->is_done = true;
-  pthread_cond_signal (&job->ended);
-}
-
-static void
-submit (struct site *site, struct job *job)
-{
-  job->site = site;
-  job->is_done = false;
-  job->task.url = site->url;
   job->task.into = &job->into;
   job->task.max_nbytes = NBYTES;
-  job->task.done = end;
-  assert_ok (rd_http_submit (site->http, &job->task));
+  http_job_submit (site, job);
 }
 
 static enum radio_status
-await (struct job *job)
-{
-  RD_LOCK_SCOPE (&job->mutex);
-  while (!job->is_done)
-    pthread_cond_wait (&job->ended, &job->mutex);
-  return rd_error_raise (&job->task.error);
-}
-
-static enum radio_status
-run (struct site *site, struct job *job)
+run (struct http_site *site, struct http_job *job)
 {
   submit (site, job);
-  return await (job);
+  return http_job_await (job);
 }
 
 static void
-free_job (struct job *job)
-{
-  rd_buffer_free (&job->into);
-}
-
-#define JOB_INIT { .mutex = PTHREAD_MUTEX_INITIALIZER, \
-                   .ended = PTHREAD_COND_INITIALIZER }
-#define JOB_SCOPE RD_CLEANUP (free_job)
-
-static void
-assert_body (const struct job *job, const char *text)
+assert_body (const struct http_job *job, const char *text)
 {
   assert_int_equal (job->into.nbytes, strlen (text));
   assert_memory_equal (job->into.data, text, strlen (text));
 }
 
 static void
-read_quick (struct site *site, unsigned n)
+read_quick (struct http_site *site, unsigned n)
 {
-  JOB_SCOPE struct job job = JOB_INIT;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   for (unsigned i = 0; i < n; i++) {
     assert_ok (run (site, &job));
     assert_body (&job, "quick");
@@ -172,9 +87,9 @@ read_quick (struct site *site, unsigned n)
  *----------------------------------------------------------------------*/
 
 static void
-say (struct site *site, const char *const *answers, size_t n)
+say (struct http_site *site, const char *const *answers, size_t n)
 {
-  assert_true (n <= MAX_ANSWERS);
+  assert_true (n <= sizeof site->answers / sizeof *site->answers);
   http_peer_say (site->peer, NULL, 0);
   http_peer_release (site->peer, 0);
   for (size_t i = 0; i < n; i++)
@@ -196,7 +111,7 @@ nap (void)
 
 /* Waits for all expected requests, for half a minute at most. */
 static void
-await_all_said (struct site *site)
+await_all_said (struct http_site *site)
 {
   for (unsigned i = 0; i < 30000; i++, nap ())
     if (http_peer_has_said_all (site->peer))
@@ -206,11 +121,11 @@ await_all_said (struct site *site)
 
 /* No more requests were sent, and the engine still works. */
 static void
-assert_all_is_well (struct site *site, unsigned nrequests)
+assert_all_is_well (struct http_site *site, unsigned nrequests)
 {
   assert_int_equal (http_peer_requests (site->peer), nrequests);
   http_peer_say (site->peer, NULL, 0);
-  JOB_SCOPE struct job job = JOB_INIT;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   assert_ok (run (site, &job));
   assert_body (&job, "quick");
 }
@@ -291,8 +206,8 @@ no_more_than_a_few_are_saved_up (void **state)
 static void
 a_stalled_request_is_answered_by_its_hedge (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   read_quick (site, NQUICK);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1);
   assert_ok (run (site, &job));
@@ -307,14 +222,14 @@ a_stalled_request_is_answered_by_its_hedge (void **state)
 static void
 the_first_may_answer_after_all (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", HTTP_PEER_HOLD_2 OK "other");
   submit (site, &job);
   await_all_said (site);
   http_peer_release (site->peer, 1);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, "first");
   assert_int_equal (job.task.nhedges, 1);
   assert_false (job.task.hedge_won);
@@ -327,8 +242,8 @@ the_first_may_answer_after_all (void **state)
 static void
 a_late_answer_harms_nothing (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_2 OK "first",
        OK "ot" HTTP_PEER_HOLD_3 "her");
@@ -338,7 +253,7 @@ a_late_answer_harms_nothing (void **state)
   http_peer_release (site->peer, 2);
   read_quick (site, 3);
   http_peer_release (site->peer, 3);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, job.task.hedge_won ? "other" : "first");
   assert_int_equal (job.task.nhedges, 1);
   assert_all_is_well (site, NQUICK + 8);
@@ -358,7 +273,7 @@ make_long (const char *hold, char letter)
 }
 
 static void
-assert_all_of_one (const struct job *job)
+assert_all_of_one (const struct http_job *job)
 {
   unsigned char letter = job->task.hedge_won ? 'b' : 'a';
   assert_int_equal (job->into.nbytes, NBYTES);
@@ -370,18 +285,18 @@ assert_all_of_one (const struct job *job)
 static void
 answers_at_one_time_are_not_mixed (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   site->texts[0] = make_long (HTTP_PEER_HOLD_1, 'a');
   site->texts[1] = make_long (HTTP_PEER_HOLD_1, 'b');
   for (unsigned i = 0; i < 5; i++) {
-    JOB_SCOPE struct job job = JOB_INIT;
-    open_with (site, &frugal);
+    HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
+    http_site_reopen (site, &frugal);
     read_quick (site, NQUICK);
     SAY (site->texts[0], site->texts[1]);
     submit (site, &job);
     await_all_said (site);
     http_peer_release (site->peer, 1);
-    assert_ok (await (&job));
+    assert_ok (http_job_await (&job));
     assert_int_equal (job.task.nhedges, 1);
     assert_all_of_one (&job);
     assert_all_is_well (site, (NQUICK + 3) * i + NQUICK + 2);
@@ -391,8 +306,8 @@ answers_at_one_time_are_not_mixed (void **state)
 static void
 a_second_request_that_fails_leaves_the_first_going (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", NULL);
   submit (site, &job);
@@ -400,7 +315,7 @@ a_second_request_that_fails_leaves_the_first_going (void **state)
   /* By the end of these the engine has seen the other connection's. */
   read_quick (site, 5);
   http_peer_release (site->peer, 1);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, "first");
   assert_int_equal (job.task.nattempts, 1);
   assert_int_equal (job.task.nhedges, 1);
@@ -413,8 +328,8 @@ a_second_request_that_fails_leaves_the_first_going (void **state)
 static void
 a_first_request_that_fails_leaves_the_second_going (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   read_quick (site, NQUICK - 1);
   SAY (OK_AND_CLOSE);
   read_quick (site, 1);
@@ -424,7 +339,7 @@ a_first_request_that_fails_leaves_the_second_going (void **state)
   http_peer_release (site->peer, 1);
   read_quick (site, 5);
   http_peer_release (site->peer, 2);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, "other");
   assert_int_equal (job.task.nattempts, 1);
   assert_true (job.task.hedge_won);
@@ -436,15 +351,15 @@ a_first_request_that_fails_leaves_the_second_going (void **state)
 static void
 a_second_request_that_is_put_off_leaves_the_first_going (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", BUSY);
   submit (site, &job);
   await_all_said (site);
   read_quick (site, 5);
   http_peer_release (site->peer, 1);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, "first");
   assert_int_equal (job.task.response.status, 200);
   assert_int_equal (job.task.nattempts, 1);
@@ -456,8 +371,8 @@ a_second_request_that_is_put_off_leaves_the_first_going (void **state)
 static void
 a_first_request_that_is_put_off_leaves_the_second_going (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 BUSY, HTTP_PEER_HOLD_2 OK "other");
   submit (site, &job);
@@ -465,7 +380,7 @@ a_first_request_that_is_put_off_leaves_the_second_going (void **state)
   http_peer_release (site->peer, 1);
   read_quick (site, 5);
   http_peer_release (site->peer, 2);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, "other");
   assert_int_equal (job.task.nattempts, 1);
   assert_true (job.task.hedge_won);
@@ -476,14 +391,14 @@ a_first_request_that_is_put_off_leaves_the_second_going (void **state)
 static void
 a_slow_request_is_hedged_after_its_hedge_was_put_off (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
-  open_with (site, &generous);
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
+  http_site_reopen (site, &generous);
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", BUSY, OK "third");
   submit (site, &job);
   await_all_said (site);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, "third");
   assert_int_equal (job.task.nattempts, 1);
   assert_int_equal (job.task.nhedges, 2);
@@ -496,14 +411,14 @@ a_slow_request_is_hedged_after_its_hedge_was_put_off (void **state)
 static void
 two_that_are_put_off_are_one_attempt (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   static const char *const others[] = {
     HTTP_PEER_HOLD_2 BUSY, HTTP_PEER_HOLD_1 BUSY,
     HTTP_PEER_HOLD_2 HTTP_PEER_HANG_UP, HTTP_PEER_HOLD_1 HTTP_PEER_HANG_UP,
   };
   for (unsigned i = 0; i < 4; i++) {
-    JOB_SCOPE struct job job = JOB_INIT;
-    open_with (site, &frugal);
+    HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
+    http_site_reopen (site, &frugal);
     read_quick (site, NQUICK);
     SAY (HTTP_PEER_HOLD_1 BUSY, others[i], OK "again");
     submit (site, &job);
@@ -515,7 +430,7 @@ two_that_are_put_off_are_one_attempt (void **state)
       for (unsigned n = 0; n < 20; n++)
         nap ();
     http_peer_release (site->peer, 2);
-    assert_ok (await (&job));
+    assert_ok (http_job_await (&job));
     assert_body (&job, "again");
     assert_int_equal (job.task.nattempts, 2);
     assert_int_equal (job.task.nhedges, 1);
@@ -527,9 +442,9 @@ two_that_are_put_off_are_one_attempt (void **state)
 static void
 two_that_stay_silent_are_one_attempt (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
-  open_with (site, &impatient);
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
+  http_site_reopen (site, &impatient);
   read_quick (site, NQUICK);
   unsigned before = http_peer_requests (site->peer);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1000);
@@ -547,7 +462,7 @@ two_that_stay_silent_are_one_attempt (void **state)
 
 /* A job that stalls once is tried again in its time. */
 static void
-assert_not_hedged (struct site *site, struct job *job)
+assert_not_hedged (struct http_site *site, struct http_job *job)
 {
   unsigned before = http_peer_requests (site->peer);
   assert_ok (run (site, job));
@@ -560,11 +475,11 @@ assert_not_hedged (struct site *site, struct job *job)
 static void
 nothing_is_hedged_unless_enabled (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   struct rd_http_options options = impatient;
   options.hedge_percent = 0;
-  open_with (site, &options);
+  http_site_reopen (site, &options);
   read_quick (site, 2 * NQUICK);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1);
   assert_not_hedged (site, &job);
@@ -573,14 +488,14 @@ nothing_is_hedged_unless_enabled (void **state)
 static void
 a_request_that_writes_is_never_hedged (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   static const enum rd_http_method methods[] = {
     RD_HTTP_PUT, RD_HTTP_POST, RD_HTTP_DELETE, RD_HTTP_HEAD,
   };
-  open_with (site, &impatient);
+  http_site_reopen (site, &impatient);
   read_quick (site, NQUICK);
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-    JOB_SCOPE struct job job = JOB_INIT;
+    HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
     job.task.method = methods[i];
     job.task.is_repeatable = true;
     SAY (HTTP_PEER_HOLD_1, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
@@ -591,11 +506,11 @@ a_request_that_writes_is_never_hedged (void **state)
 static void
 the_limit_of_requests_at_one_time_holds_for_second_ones (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   struct rd_http_options options = impatient;
   options.nconnections = 1;
-  open_with (site, &options);
+  http_site_reopen (site, &options);
   read_quick (site, NQUICK);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1);
   assert_not_hedged (site, &job);
@@ -606,26 +521,26 @@ static void
 few_are_hedged_where_everything_stalls (void **state)
 {
   enum { N = 8 };
-  struct site *site = *state;
+  struct http_site *site = *state;
   const char *answers[N + MAX_SAVED];
-  struct job jobs[N];
+  struct http_job jobs[N];
   unsigned nhedges = 0;
-  open_with (site, &generous);
+  http_site_reopen (site, &generous);
   read_quick (site, NQUICK);
   for (size_t i = 0; i < N + MAX_SAVED; i++)
     answers[i] = HTTP_PEER_HOLD_1 "HTTP/1.1 404 Not Found\r\n"
                  "Content-Length: 0\r\n\r\n";
   say (site, answers, N + MAX_SAVED);
   for (size_t i = 0; i < N; i++) {
-    jobs[i] = (struct job) JOB_INIT;
+    jobs[i] = (struct http_job) HTTP_JOB_INIT;
     submit (site, &jobs[i]);
   }
   await_all_said (site);
   http_peer_release (site->peer, 1);
   for (size_t i = 0; i < N; i++) {
-    assert_fails (await (&jobs[i]), RADIO_ERROR_IO, "404");
+    assert_fails (http_job_await (&jobs[i]), RADIO_ERROR_IO, "404");
     nhedges += jobs[i].task.nhedges;
-    free_job (&jobs[i]);
+    http_job_free (&jobs[i]);
   }
   assert_int_equal (nhedges, MAX_SAVED);
   assert_all_is_well (site, NQUICK + N + MAX_SAVED);
@@ -639,7 +554,7 @@ few_are_hedged_where_everything_stalls (void **state)
 static enum radio_status
 prepare_once (struct rd_http_task *task, struct rd_http_headers *headers)
 {
-  struct job *job = (struct job *) task;
+  struct http_job *job = (struct http_job *) task;
   if (++job->nprepared == 1)
     return rd_http_add_header (headers, "X-Attempt: 1");
   http_peer_release (job->site->peer, 1);
@@ -649,8 +564,8 @@ prepare_once (struct rd_http_task *task, struct rd_http_headers *headers)
 static void
 a_second_request_that_cannot_be_signed_is_not_made (void **state)
 {
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   job.task.prepare = prepare_once;
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first");
@@ -665,7 +580,7 @@ a_second_request_that_cannot_be_signed_is_not_made (void **state)
 static enum radio_status
 prepare_want (struct rd_http_task *task, struct rd_http_headers *headers)
 {
-  struct job *job = (struct job *) task;
+  struct http_job *job = (struct http_job *) task;
   (void) headers;
   job->nprepared++;
   alloc_fail_nth (1);
@@ -678,35 +593,37 @@ conclude_want (struct rd_http_task *task, const struct rd_buffer *problem,
                enum rd_http_next *next)
 {
   (void) problem, (void) next;
-  ((struct job *) task)->did_fail = alloc_fail_end ();
+  *(bool *) task->user_data = alloc_fail_end ();
   return RADIO_OK;
 }
 
 /* True if a hedge was tried before the first response. */
 static bool
-read_without_memory (struct site *site, unsigned ms)
+read_without_memory (struct http_site *site, unsigned ms)
 {
-  JOB_SCOPE struct job job = JOB_INIT;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
+  bool did_fail = false;
   job.task.prepare = prepare_want;
   job.task.conclude = conclude_want;
+  job.task.user_data = &did_fail;
   assert_ok (rd_buffer_reserve (&job.into, NBYTES));
   SAY (HTTP_PEER_HOLD_1 OK "first");
   submit (site, &job);
   while (ms-- > 0)
     nap ();
   http_peer_release (site->peer, 1);
-  assert_ok (await (&job));
+  assert_ok (http_job_await (&job));
   assert_body (&job, "first");
   assert_int_equal (job.nprepared, 1);
   assert_int_equal (job.task.nhedges, 0);
-  return job.did_fail;
+  return did_fail;
 }
 
 /* The attempt cannot be observed, so the response comes after a delay. */
 static void
 a_second_request_without_memory_is_not_made (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   unsigned ms = 500, n = 1;
   read_quick (site, NQUICK);
   for (; !read_without_memory (site, ms); ms *= 2, n++)
@@ -725,8 +642,8 @@ profiles_show_hedges (void **state)
   static const struct radio_site get_site = {
     "get", "network", "", "", 1, RADIO_SCOPE_WORK
   };
-  struct site *site = *state;
-  JOB_SCOPE struct job job = JOB_INIT;
+  struct http_site *site = *state;
+  HTTP_JOB_SCOPE struct http_job job = HTTP_JOB_INIT;
   bool is_name;
   read_quick (site, NQUICK);
   http_peer_script (site->peer, HTTP_SILENT, 0, 1);
@@ -742,7 +659,8 @@ profiles_show_hedges (void **state)
 }
 #endif
 
-#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, \
+                                   http_site_tear_down)
 
 int
 main (void)

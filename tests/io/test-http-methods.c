@@ -3,10 +3,7 @@
  * attempt, and the results of the answers. */
 #include <config.h>
 
-#include <pthread.h>
-
-#include "io/http/http.h"
-#include "tests/io/http-peer.h"
+#include "tests/io/http-site.h"
 #include "tests/io/store-asserts.h"
 
 #define OK_EMPTY "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -14,21 +11,9 @@
 #define BROKEN "HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"
 #define DENIED "HTTP/1.1 403 No\r\nContent-Length: 4\r\n\r\nwhy!"
 
-struct site {
-  struct rd_io *objects;
-  struct http_peer *peer;
-  struct rd_http *http;
-  char url[128];
-  char *answer;               /* one that is sent until the peer stops */
-};
-
-/* A task that the test waits for, and the behaviour of its callbacks. */
+/* A task, and the behaviour of its callbacks. */
 struct job {
-  struct rd_http_task task;           /* first */
-  pthread_mutex_t mutex;
-  pthread_cond_t ended;
-  bool is_done;
-  unsigned nprepared;
+  struct http_job base;               /* first */
   unsigned nconcluded;
   enum rd_http_next next;             /* of a problem */
   char problem[64];
@@ -43,36 +28,7 @@ static const struct rd_http_options hasty = {
 static int
 set_up (void **state)
 {
-  struct site *site = calloc (1, sizeof *site);
-  assert_non_null (site);
-  assert_ok (rd_io_open ("memory:", false, &site->objects));
-  site->peer = http_peer_start (site->objects);
-  assert_ok (rd_http_open (&hasty, &site->http));
-  snprintf (site->url, sizeof site->url, "%s/key",
-            http_peer_url (site->peer));
-  *state = site;
-  return 0;
-}
-
-static int
-tear_down (void **state)
-{
-  struct site *site = *state;
-  rd_http_close (site->http);
-  http_peer_stop (site->peer);
-  rd_io_close (site->objects);
-  free (site->answer);
-  free (site);
-  return 0;
-}
-
-static void
-end (struct rd_http_task *task)
-{
-  struct job *job = (struct job *) task;
-  RD_LOCK_SCOPE (&job->mutex);
-  job->is_done = true;
-  pthread_cond_signal (&job->ended);
+  return http_site_set_up (state, &hasty);
 }
 
 static enum radio_status
@@ -80,7 +36,7 @@ prepare (struct rd_http_task *task, struct rd_http_headers *headers)
 {
   struct job *job = (struct job *) task;
   char line[32];
-  snprintf (line, sizeof line, "X-Attempt: %u", ++job->nprepared);
+  snprintf (line, sizeof line, "X-Attempt: %u", ++job->base.nprepared);
   return rd_http_add_header (headers, line);
 }
 
@@ -99,21 +55,12 @@ conclude (struct rd_http_task *task, const struct rd_buffer *problem,
   return rd_fail (RADIO_ERROR_PERMISSION, "refused: %s", job->problem);
 }
 
-#define JOB_INIT { .mutex = PTHREAD_MUTEX_INITIALIZER, \
-                   .ended = PTHREAD_COND_INITIALIZER }
+#define JOB_INIT { .base = HTTP_JOB_INIT }
 
 static enum radio_status
-run (struct site *site, struct job *job)
+run (struct http_site *site, struct job *job)
 {
-  job->is_done = false;
-  job->task.done = end;
-  if (!job->task.url)
-    job->task.url = site->url;
-  assert_ok (rd_http_submit (site->http, &job->task));
-  RD_LOCK_SCOPE (&job->mutex);
-  while (!job->is_done)
-    pthread_cond_wait (&job->ended, &job->mutex);
-  return rd_error_raise (&job->task.error);
+  return http_job_run (site, &job->base);
 }
 
 #define SAY(...) \
@@ -122,7 +69,7 @@ run (struct site *site, struct job *job)
   http_peer_say (site->peer, answers_, sizeof answers_ / sizeof answers_[0])
 
 static void
-assert_heard (struct site *site, size_t i, const char *part)
+assert_heard (struct http_site *site, size_t i, const char *part)
 {
   const char *head = http_peer_head (site->peer, i);
   assert_non_null (head);
@@ -131,7 +78,7 @@ assert_heard (struct site *site, size_t i, const char *part)
 }
 
 static void
-assert_unheard (struct site *site, size_t i, const char *part)
+assert_unheard (struct http_site *site, size_t i, const char *part)
 {
   const char *head = http_peer_head (site->peer, i);
   assert_non_null (head);
@@ -145,7 +92,7 @@ assert_unheard (struct site *site, size_t i, const char *part)
 static void
 each_method_is_sent_by_its_name (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   static const struct {
     enum rd_http_method method;
     const char *line;
@@ -159,7 +106,7 @@ each_method_is_sent_by_its_name (void **state)
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct job job = JOB_INIT;
     SAY (OK_EMPTY);
-    job.task.method = rows[i].method;
+    job.base.task.method = rows[i].method;
     assert_ok (run (site, &job));
     assert_heard (site, 0, rows[i].line);
     assert_unheard (site, 0, "Expect");
@@ -171,7 +118,7 @@ static void
 a_body_of_many_parts_is_sent_whole_with_its_length (void **state)
 {
   enum { N = 500, NBYTES = 3001 };
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   unsigned char *bytes = make_bytes (N * NBYTES);
   struct rd_part *parts = calloc (2 * N, sizeof *parts);
@@ -181,9 +128,9 @@ a_body_of_many_parts_is_sent_whole_with_its_length (void **state)
     parts[2 * i] = (struct rd_part) { bytes + i * NBYTES, NBYTES };
   for (int method = RD_HTTP_PUT; method <= RD_HTTP_POST; method++) {
     SAY (OK_EMPTY);
-    job.task.method = (enum rd_http_method) method;
-    job.task.parts = parts;
-    job.task.nparts = 2 * N;
+    job.base.task.method = (enum rd_http_method) method;
+    job.base.task.parts = parts;
+    job.base.task.nparts = 2 * N;
     assert_ok (run (site, &job));
     body = http_peer_body (site->peer, 0);
     assert_heard (site, 0, "\r\nContent-Length: 1500500\r\n");
@@ -199,12 +146,12 @@ a_body_of_many_parts_is_sent_whole_with_its_length (void **state)
 static void
 an_empty_body_has_the_length_zero (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   SAY (OK_EMPTY, OK_EMPTY);
-  job.task.method = RD_HTTP_PUT;
+  job.base.task.method = RD_HTTP_PUT;
   assert_ok (run (site, &job));
-  job.task.method = RD_HTTP_POST;
+  job.base.task.method = RD_HTTP_POST;
   assert_ok (run (site, &job));
   for (size_t i = 0; i < 2; i++)
     assert_heard (site, i, "\r\nContent-Length: 0\r\n");
@@ -214,16 +161,16 @@ static void
 every_attempt_has_headers_of_its_own_and_the_body_from_its_begin (
   void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   const struct rd_part parts[] = { { "one ", 4 }, { "two", 3 } };
   SAY (BUSY, NULL, OK_EMPTY);
-  job.task.method = RD_HTTP_PUT;
-  job.task.parts = parts;
-  job.task.nparts = 2;
-  job.task.prepare = prepare;
+  job.base.task.method = RD_HTTP_PUT;
+  job.base.task.parts = parts;
+  job.base.task.nparts = 2;
+  job.base.task.prepare = prepare;
   assert_ok (run (site, &job));
-  assert_int_equal (job.task.nattempts, 3);
+  assert_int_equal (job.base.task.nattempts, 3);
   for (size_t i = 0; i < 3; i++) {
     const struct rd_buffer *body = http_peer_body (site->peer, i);
     char line[32];
@@ -239,16 +186,16 @@ static void
 a_connection_that_was_closed_meanwhile_costs_nothing_but_is_ambiguous (
   void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   SAY (OK_EMPTY, NULL, OK_EMPTY);
-  job.task.method = RD_HTTP_PUT;
-  job.task.parts = &(struct rd_part) { "body", 4 };
-  job.task.nparts = 1;
+  job.base.task.method = RD_HTTP_PUT;
+  job.base.task.parts = &(struct rd_part) { "body", 4 };
+  job.base.task.nparts = 1;
   assert_ok (run (site, &job));
-  assert_false (job.task.is_ambiguous);
+  assert_false (job.base.task.is_ambiguous);
   assert_ok (run (site, &job));
-  assert_true (job.task.is_ambiguous);
+  assert_true (job.base.task.is_ambiguous);
   assert_true (http_peer_has_said_all (site->peer));
   assert_int_equal (http_peer_body (site->peer, 2)->nbytes, 4);
 }
@@ -256,13 +203,13 @@ a_connection_that_was_closed_meanwhile_costs_nothing_but_is_ambiguous (
 static void
 a_path_with_dots_goes_out_as_it_is (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   char url[128];
   SAY (OK_EMPTY);
   snprintf (url, sizeof url, "%s/a/../b/./c//d", http_peer_url (site->peer));
-  job.task.url = url;
-  job.task.method = RD_HTTP_DELETE;
+  job.base.task.url = url;
+  job.base.task.method = RD_HTTP_DELETE;
   assert_ok (run (site, &job));
   assert_heard (site, 0, "DELETE /data/a/../b/./c//d HTTP/1.1\r\n");
 }
@@ -274,38 +221,38 @@ a_path_with_dots_goes_out_as_it_is (void **state)
 static void
 the_words_of_a_refusal_are_kept (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   SAY (DENIED);
-  job.task.method = RD_HTTP_PUT;
-  job.task.conclude = conclude;
+  job.base.task.method = RD_HTTP_PUT;
+  job.base.task.conclude = conclude;
   assert_fails (run (site, &job), RADIO_ERROR_PERMISSION, "refused: why!");
   assert_string_equal (job.problem, "why!");
-  assert_int_equal (job.task.nattempts, 1);
+  assert_int_equal (job.base.task.nattempts, 1);
 }
 
 static void
 a_refusal_of_endless_words_is_kept_in_part (void **state)
 {
   enum { N = 300000 };
-  struct site *site = *state;
-  char *answer = site->answer = malloc (N + 1);
+  struct http_site *site = *state;
+  char *answer = site->texts[0] = malloc (N + 1);
   assert_non_null (answer);
   int n = snprintf (answer, N, "HTTP/1.1 403 No\r\n\r\n");
   memset (answer + n, 'x', (size_t) (N - n));
   answer[N] = '\0';
   struct job job = JOB_INIT;
   SAY (answer);
-  job.task.conclude = conclude;
+  job.base.task.conclude = conclude;
   assert_fails (run (site, &job), RADIO_ERROR_PERMISSION, "refused: xxx");
   assert_int_equal (job.problem_nbytes, RD_HTTP_MAX_ERROR_NBYTES);
-  assert_int_equal (job.task.nattempts, 1);
+  assert_int_equal (job.base.task.nattempts, 1);
 }
 
 static void
 a_task_decides_which_failures_are_retried (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   static const enum rd_http_next rows[] = {
     RD_HTTP_RETRY_NOW, RD_HTTP_RETRY_LATER, RD_HTTP_RETRY_SLOWER,
   };
@@ -313,10 +260,10 @@ a_task_decides_which_failures_are_retried (void **state)
     struct job job = JOB_INIT;
     SAY (DENIED, OK_EMPTY);
     job.next = rows[i];
-    job.task.prepare = prepare;
-    job.task.conclude = conclude;
+    job.base.task.prepare = prepare;
+    job.base.task.conclude = conclude;
     assert_ok (run (site, &job));
-    assert_int_equal (job.nprepared, 2);
+    assert_int_equal (job.base.nprepared, 2);
     assert_int_equal (job.nconcluded, 2);
   }
 }
@@ -324,11 +271,11 @@ a_task_decides_which_failures_are_retried (void **state)
 static void
 the_attempts_of_a_task_come_to_an_end (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   SAY (DENIED, DENIED, DENIED, DENIED, DENIED);
   job.next = RD_HTTP_RETRY_NOW;
-  job.task.conclude = conclude;
+  job.base.task.conclude = conclude;
   assert_fails (run (site, &job), RADIO_ERROR_PERMISSION,
                 "refused: why! (4 attempts in ");
   assert_int_equal (job.nconcluded, 4);
@@ -337,13 +284,13 @@ the_attempts_of_a_task_come_to_an_end (void **state)
 static void
 a_request_that_is_not_repeatable_is_not_retried (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
-  job.task.method = RD_HTTP_POST;
+  job.base.task.method = RD_HTTP_POST;
   {
     SAY (NULL, OK_EMPTY);
     assert_fails (run (site, &job), RADIO_ERROR_IO, "data/key: ");
-    assert_true (job.task.is_ambiguous);
+    assert_true (job.base.task.is_ambiguous);
     assert_false (http_peer_has_said_all (site->peer));
   }
   {
@@ -352,7 +299,7 @@ a_request_that_is_not_repeatable_is_not_retried (void **state)
     assert_false (http_peer_has_said_all (site->peer));
   }
   SAY (NULL, BROKEN, OK_EMPTY);
-  job.task.is_repeatable = true;
+  job.base.task.is_repeatable = true;
   assert_ok (run (site, &job));
   assert_true (http_peer_has_said_all (site->peer));
 }
@@ -360,11 +307,11 @@ a_request_that_is_not_repeatable_is_not_retried (void **state)
 static void
 headers_of_ones_own_do_not_follow_a_redirection (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   SAY ("HTTP/1.1 307 Go\r\nLocation: /there/key\r\nContent-Length: 0\r\n\r\n",
        OK_EMPTY);
-  job.task.prepare = prepare;
+  job.base.task.prepare = prepare;
   assert_fails (run (site, &job), RADIO_ERROR_IO, "status 307");
   assert_false (http_peer_has_said_all (site->peer));
 }
@@ -372,34 +319,34 @@ headers_of_ones_own_do_not_follow_a_redirection (void **state)
 static void
 the_date_and_the_region_of_an_answer_are_read (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   SAY ("HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
        "X-Amz-Bucket-Region: eu-central-1\r\nContent-Length: 0\r\n\r\n",
        "HTTP/1.1 200 OK\r\nDate: tomorrow?\r\nContent-Length: 0\r\n\r\n");
   assert_ok (run (site, &job));
-  assert_int_equal (job.task.response.date_s, 784111777);
-  assert_string_equal (job.task.response.region, "eu-central-1");
+  assert_int_equal (job.base.task.response.date_s, 784111777);
+  assert_string_equal (job.base.task.response.region, "eu-central-1");
   assert_ok (run (site, &job));
-  assert_true (job.task.response.date_s == -1);
-  assert_string_equal (job.task.response.region, "");
+  assert_true (job.base.task.response.date_s == -1);
+  assert_string_equal (job.base.task.response.region, "");
 }
 
 static void
 the_body_of_an_answer_is_read_as_far_as_it_is_wanted (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
   SAY ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
-  job.task.method = RD_HTTP_POST;
-  job.task.into = &into;
-  job.task.max_nbytes = 5;
+  job.base.task.method = RD_HTTP_POST;
+  job.base.task.into = &into;
+  job.base.task.max_nbytes = 5;
   assert_ok (run (site, &job));
   assert_int_equal (into.nbytes, 5);
   assert_memory_equal (into.data, "hello", 5);
-  job.task.max_nbytes = 4;
+  job.base.task.max_nbytes = 4;
   assert_fails (run (site, &job), RADIO_ERROR_LIMIT, "more than 4 bytes");
 }
 
@@ -407,7 +354,7 @@ the_body_of_an_answer_is_read_as_far_as_it_is_wanted (void **state)
 static void
 an_unwanted_body_that_stalls_is_requested_again (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct job job = JOB_INIT;
   const struct rd_http_options impatient = {
     .nattempts = 4, .stall_timeout_ms = 250, .backoff_ms = 1,
@@ -415,12 +362,13 @@ an_unwanted_body_that_stalls_is_requested_again (void **state)
   SAY ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", OK_EMPTY);
   rd_http_close (site->http);
   assert_ok (rd_http_open (&impatient, &site->http));
-  job.task.method = RD_HTTP_PUT;
+  job.base.task.method = RD_HTTP_PUT;
   assert_ok (run (site, &job));
-  assert_int_equal (job.task.nattempts, 2);
+  assert_int_equal (job.base.task.nattempts, 2);
 }
 
-#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, \
+                                   http_site_tear_down)
 
 int
 main (void)

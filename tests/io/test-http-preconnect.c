@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "io/http/engine.h"
-#include "tests/io/http-peer.h"
+#include "tests/io/http-site.h"
 #include "tests/io/store-asserts.h"
 #include "tests/profile-tree.h"
 
@@ -24,58 +24,15 @@
 #define OK_AND_CLOSE "HTTP/1.1 200 OK\r\nConnection: close\r\n" \
                      "Content-Length: 5\r\n\r\nquick"
 
-struct site {
-  struct rd_io *objects;
-  struct http_peer *peer;
-  struct rd_http *http;
-  char url[128];
-};
-
-/* A task whose end is waited for. */
-struct job {
-  struct rd_http_task task;           /* first */
-  struct rd_buffer into;
-  pthread_mutex_t mutex;
-  pthread_cond_t ended;
-  bool is_done;
-};
-
 static const struct rd_http_options preconnect_options = {
   .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
   .backoff_ms = 1, .nconnections = 16, .npreconnect = NPRECONNECT,
 };
 
-static void
-open_with (struct site *site, const struct rd_http_options *options)
-{
-  rd_http_close (site->http);
-  assert_ok (rd_http_open (options, &site->http));
-}
-
 static int
 set_up (void **state)
 {
-  struct site *site = calloc (1, sizeof *site);
-  assert_non_null (site);
-  assert_ok (rd_io_open ("memory:", false, &site->objects));
-  put_text (site->objects, "key", "quick");
-  site->peer = http_peer_start (site->objects);
-  snprintf (site->url, sizeof site->url, "%s/key",
-            http_peer_url (site->peer));
-  open_with (site, &preconnect_options);
-  *state = site;
-  return 0;
-}
-
-static int
-tear_down (void **state)
-{
-  struct site *site = *state;
-  rd_http_close (site->http);
-  http_peer_stop (site->peer);
-  rd_io_close (site->objects);
-  free (site);
-  return 0;
+  return http_site_set_up (state, &preconnect_options);
 }
 
 /*------------------------------------------------------------------------
@@ -83,48 +40,29 @@ tear_down (void **state)
  *----------------------------------------------------------------------*/
 
 static void
-end (struct rd_http_task *task)
+submit (struct http_site *site, struct http_job *job)
 {
-  struct job *job = (struct job *) task;
-  radio_async_end (task->request);
-  RD_LOCK_SCOPE (&job->mutex);
-  job->is_done = true;
-  pthread_cond_signal (&job->ended);
-}
-
-static void
-submit (struct site *site, struct job *job)
-{
-  pthread_mutex_init (&job->mutex, NULL);
-  pthread_cond_init (&job->ended, NULL);
-  job->task.url = site->url;
   job->task.into = &job->into;
   job->task.max_nbytes = 100;
-  job->task.done = end;
-  assert_ok (rd_http_submit (site->http, &job->task));
+  http_job_submit (site, job);
 }
 
 static void
-await (struct job *job)
+await_quick (struct http_job *job)
 {
-  {
-    RD_LOCK_SCOPE (&job->mutex);
-    while (!job->is_done)
-      pthread_cond_wait (&job->ended, &job->mutex);
-  }
-  assert_ok (rd_error_raise (&job->task.error));
+  assert_ok (http_job_await (job));
   assert_int_equal (job->into.nbytes, 5);
   assert_memory_equal (job->into.data, "quick", 5);
-  rd_buffer_free (&job->into);
+  http_job_free (job);
 }
 
 /* Reads once, and returns the number of attempts. */
 static unsigned
-read_once (struct site *site)
+read_once (struct http_site *site)
 {
-  struct job job = { 0 };
+  struct http_job job = HTTP_JOB_INIT;
   submit (site, &job);
-  await (&job);
+  await_quick (&job);
   return job.task.nattempts;
 }
 
@@ -136,7 +74,7 @@ nap (void)
 
 /* Waits until the peer has accepted n, for half a minute at most. */
 static void
-await_connections (struct site *site, unsigned n)
+await_connections (struct http_site *site, unsigned n)
 {
   for (unsigned i = 0; i < 30000; i++, nap ())
     if (http_peer_connections (site->peer) == n)
@@ -145,7 +83,7 @@ await_connections (struct site *site, unsigned n)
 }
 
 static void
-await_open_connections (struct site *site, unsigned n)
+await_open_connections (struct http_site *site, unsigned n)
 {
   for (unsigned i = 0; i < 30000; i++, nap ())
     if (http_peer_open_connections (site->peer) == n)
@@ -156,7 +94,7 @@ await_open_connections (struct site *site, unsigned n)
 
 /* One request, and the connections that come with it. */
 static void
-begin (struct site *site)
+begin (struct http_site *site)
 {
   assert_int_equal (read_once (site), 1);
   await_connections (site, 1 + NPRECONNECT);
@@ -168,17 +106,18 @@ static const struct radio_site get_site = {
 
 /* So many at one time, each tried once. */
 static void
-read_wave (struct site *site)
+read_wave (struct http_site *site)
 {
   static const char *const answers[NWAVE] = {
     HTTP_PEER_HOLD_1 OK "quick", HTTP_PEER_HOLD_1 OK "quick",
     HTTP_PEER_HOLD_1 OK "quick", HTTP_PEER_HOLD_1 OK "quick",
     HTTP_PEER_HOLD_1 OK "quick",
   };
-  struct job jobs[NWAVE] = { 0 };
+  struct http_job jobs[NWAVE];
   http_peer_release (site->peer, 0);
   http_peer_say (site->peer, answers, NWAVE);
   for (size_t i = 0; i < NWAVE; i++) {
+    jobs[i] = (struct http_job) HTTP_JOB_INIT;
     jobs[i].task.request = radio_async_begin (&get_site);
     submit (site, &jobs[i]);
   }
@@ -186,7 +125,7 @@ read_wave (struct site *site)
     nap ();
   http_peer_release (site->peer, 1);
   for (size_t i = 0; i < NWAVE; i++) {
-    await (&jobs[i]);
+    await_quick (&jobs[i]);
     assert_int_equal (jobs[i].task.nattempts, 1);
   }
   http_peer_say (site->peer, NULL, 0);
@@ -199,7 +138,7 @@ read_wave (struct site *site)
 static void
 the_first_connection_brings_more_and_the_next_wave_takes_them (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   begin (site);
   read_wave (site);
   read_wave (site);
@@ -209,10 +148,10 @@ the_first_connection_brings_more_and_the_next_wave_takes_them (void **state)
 static void
 there_are_none_unless_enabled (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct rd_http_options options = preconnect_options;
   options.npreconnect = 0;
-  open_with (site, &options);
+  http_site_reopen (site, &options);
   read_once (site);
   read_wave (site);
   assert_int_equal (http_peer_connections (site->peer), NWAVE);
@@ -221,10 +160,10 @@ there_are_none_unless_enabled (void **state)
 static void
 they_are_within_the_limit_of_connections (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct rd_http_options options = preconnect_options;
   options.nconnections = 3;
-  open_with (site, &options);
+  http_site_reopen (site, &options);
   read_once (site);
   await_connections (site, 3);
   for (unsigned i = 0; i < 10; i++)
@@ -236,11 +175,11 @@ they_are_within_the_limit_of_connections (void **state)
 static void
 with_a_proxy_they_lead_to_the_proxy (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct rd_http_options options = preconnect_options;
   static const char *const answers[] = { OK "quick" };
   options.proxy = http_peer_url (site->peer);
-  open_with (site, &options);
+  http_site_reopen (site, &options);
   snprintf (site->url, sizeof site->url, "http://nowhere.invalid/key");
   http_peer_say (site->peer, answers, 1);
   begin (site);
@@ -252,7 +191,7 @@ with_a_proxy_they_lead_to_the_proxy (void **state)
 static void
 profiles_count_preconnected_sockets (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   begin (site);
   struct radio_recorder *recorder = tree_begin ();
   read_wave (site);
@@ -270,7 +209,7 @@ profiles_count_preconnected_sockets (void **state)
 static void
 those_that_were_closed_meanwhile_are_not_used (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   begin (site);
   http_peer_hang_up (site->peer);
   await_open_connections (site, 0);
@@ -283,13 +222,13 @@ those_that_were_closed_meanwhile_are_not_used (void **state)
 static void
 one_that_closes_under_a_request_is_no_failure (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   static const char *const answers[] = { OK_AND_CLOSE, NULL, OK "quick" };
   http_peer_say (site->peer, answers, 3);
   begin (site);
-  struct job job = { 0 };
+  struct http_job job = HTTP_JOB_INIT;
   submit (site, &job);
-  await (&job);
+  await_quick (&job);
   assert_int_equal (job.task.nattempts, 2);
   assert_int_equal (job.task.ntokens, 0);
   assert_int_equal (http_peer_connections (site->peer), 2 + NPRECONNECT);
@@ -298,13 +237,14 @@ one_that_closes_under_a_request_is_no_failure (void **state)
 static void
 a_request_that_must_not_be_repeated_uses_none (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   static const char *const answers[] = { OK_AND_CLOSE, OK_AND_CLOSE };
   http_peer_say (site->peer, answers, 2);
   begin (site);
-  struct job job = { .task.method = RD_HTTP_POST };
+  struct http_job job = HTTP_JOB_INIT;
+  job.task.method = RD_HTTP_POST;
   submit (site, &job);
-  await (&job);
+  await_quick (&job);
   assert_int_equal (http_peer_connections (site->peer), 2 + NPRECONNECT);
 }
 
@@ -314,7 +254,7 @@ static void
 a_server_that_keeps_none_gets_no_more_at_once (void **state)
 {
   enum { N = 3 * NPRECONNECT };
-  struct site *site = *state;
+  struct http_site *site = *state;
   const char *answers[N];
   for (size_t i = 0; i < N; i++)
     answers[i] = OK_AND_CLOSE;
@@ -328,7 +268,7 @@ a_server_that_keeps_none_gets_no_more_at_once (void **state)
 static void
 unused_ones_are_closed (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   begin (site);
   await_open_connections (site, 1);
   read_wave (site);
@@ -339,7 +279,7 @@ unused_ones_are_closed (void **state)
 static void
 unused_ones_are_closed_with_the_engine (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   begin (site);
   rd_http_close (site->http);
   site->http = NULL;
@@ -388,7 +328,7 @@ serve_one_by_one (void *data)
 }
 
 static void
-begin_lone (struct site *site, struct lone *lone)
+begin_lone (struct http_site *site, struct lone *lone)
 {
   struct sockaddr_in address = {
     .sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
@@ -406,7 +346,7 @@ begin_lone (struct site *site, struct lone *lone)
 }
 
 static void
-read_of_lone (struct site *site, struct lone *lone)
+read_of_lone (struct http_site *site, struct lone *lone)
 {
   begin_lone (site, lone);
   for (unsigned i = 0; i < 3 * NPRECONNECT; i++)
@@ -437,7 +377,7 @@ a_server_that_takes_but_one_connection_serves_all (void **state)
  *----------------------------------------------------------------------*/
 
 static struct sockaddr_in
-address_of (const struct site *site)
+address_of (const struct http_site *site)
 {
   const char *colon = strrchr (http_peer_url (site->peer), ':');
   return (struct sockaddr_in) {
@@ -449,7 +389,7 @@ address_of (const struct site *site)
 static void
 no_child_of_the_program_gets_one_and_no_other_address (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct rd_http_preconnect preconnect;
   struct sockaddr_in to = address_of (site), other = to;
   other.sin_addr.s_addr = htonl (INADDR_LOOPBACK + 1);
@@ -472,7 +412,7 @@ no_child_of_the_program_gets_one_and_no_other_address (void **state)
 static void
 without_a_listening_server_there_are_none (void **state)
 {
-  struct site *site = *state;
+  struct http_site *site = *state;
   struct rd_http_preconnect preconnect;
   struct sockaddr_in to = address_of (site);
   struct http_peer *other = http_peer_start (site->objects);
@@ -490,7 +430,8 @@ without_a_listening_server_there_are_none (void **state)
   assert_int_equal (preconnect.n, 0);
 }
 
-#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
+#define SITE_TEST(fn) cmocka_unit_test_setup_teardown (fn, set_up, \
+                                   http_site_tear_down)
 
 int
 main (void)
