@@ -58,7 +58,7 @@ as_root () {
   fi
 }
 
-# Autoconf and make refuse such folders, in words that help nobody.
+# Autoconf and make refuse such folders, with a message that does not help.
 case $root in
   *[!-a-zA-Z0-9_./+,%@:]*)
     die "'$root' cannot be built in: autotools take no blanks or special" \

@@ -50,7 +50,7 @@ FNR == 1 {
 }
 
 # The length of the token that a text of the script begins with, after what
-# stands before it: a slash divides behind an operand, and else begins a
+# stands before it: a slash divides after an operand, and else begins a
 # regular expression.
 function token_length(text, before) {
   if (match(text, /^([A-Za-z0-9_$#.]+| +)/)) return RLENGTH
@@ -58,7 +58,7 @@ function token_length(text, before) {
   if (match(text, /^"([^"\\]|\\.)*"/)) return RLENGTH
   if (match(text, /^`([^`\\]|\\.)*`/)) return RLENGTH
   if (text ~ /^\/\//)
-    fail("a comment behind code")
+    fail("a comment after code")
   if (before ~ /(^|[^])A-Za-z0-9_$#.]|[^A-Za-z0-9_$]return)$/ &&
       match(text, /^\/([^[\/\\]|\\.|\[([^]\\]|\\.)*\])+\/[a-z]*/))
     return RLENGTH

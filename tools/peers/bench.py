@@ -221,12 +221,12 @@ class Bench:
         """Checks that the stores to measure were prepared by this build."""
         if not os.path.exists(self.path(dtype, "radio-balanced-medium")):
             raise SystemExit(f"bench-peers: {dtype} was not prepared yet: "
-                             "do --step=prepare before")
+                             "run --step=prepare first")
         if not self.prepared.is_of(dtype, build=self.build,
                                    threads=str(self.options.threads)):
             raise SystemExit(f"bench-peers: {dtype} was prepared by another "
-                             "build, or for another number of threads: do "
-                             "--step=prepare anew")
+                             "build, or for another number of threads: run "
+                             "--step=prepare again")
 
     def dtypes(self):
         return self.options.dtype or (

@@ -87,7 +87,7 @@ class Scaling:
         shape = about["chunk_grid"]["configuration"]["chunk_shape"]
         if shape != [SHARD, 512, 512]:
             raise SystemExit(f"bench-peers: a shard of {store} is {shape} "
-                             f"voxels, not {SHARD} planes: mend SHARD in "
+                             f"voxels, not {SHARD} planes: correct SHARD in "
                              "tools/peers/scaling.py")
         return [level / "c" / str(k) / "0" / "0"
                 for k in range(about["shape"][0] // SHARD)]

@@ -4,7 +4,7 @@ measures the pages for docs/side-by-side.md.
 
 usage: take.py FOLDER SPEEDSCOPE [OUT]
 
-FOLDER: the output of tools/make-pictures; SPEEDSCOPE: the application's folder
+FOLDER: the output of tools/pictures/make; SPEEDSCOPE: the application's folder
 `release'; OUT: the folder of the pictures; without it pages are measured.
 """
 
@@ -167,7 +167,7 @@ def measure(openers):
         found.sort()
         print(f"{name}: drawn after {statistics.median(found):.0f} ms "
               f"({found[0]:.0f} to {found[-1]:.0f}), asks "
-              f"{', '.join(hosts[name]) or 'nobody'}")
+              f"{', '.join(hosts[name]) or 'no host'}")
 
 
 def press_speedscope(page, key):

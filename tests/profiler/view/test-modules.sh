@@ -122,7 +122,7 @@ a_comment_after_code_is_refused () {
   if embed kind=script "$tmp/a.mjs" 2>"$tmp/err"; then
     return 1
   fi
-  grep 'a.mjs:1: a comment behind code' "$tmp/err"
+  grep 'a.mjs:1: a comment after code' "$tmp/err"
 }
 
 a_rule_of_a_style_becomes_a_line () {
