@@ -6,7 +6,7 @@ a view is redrawn.
 
 usage: frames.py RADIO FOLDER NAME [REPEATS]
 
-RADIO: the command; FOLDER: where tools/make-pictures recorded; NAME: a profile
+RADIO: the command; FOLDER: where tools/pictures/make recorded; NAME: a profile
 there (NAME.json), or made-COUNT: a generated one with COUNT spans.
 """
 
