@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 

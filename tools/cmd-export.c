@@ -3,8 +3,7 @@
  * radio roi: a box of a volume into a file. */
 #include <config.h>
 
-#include "tools/boxes.h"
-#include "tools/commands.h"
+#include "tools/options.h"
 #include "tools/output.h"
 
 struct export {

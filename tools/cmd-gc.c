@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <strings.h>
 
-#include "tools/commands.h"
 #include "tools/interrupt.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/text.h"
 
 /* Collects garbage, and also reports the work done before a signal. */

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/text.h"
 
 /* Prints "label:      text", the text without control characters. */

@@ -7,15 +7,252 @@
  * several files are ingested at the same time. */
 #include <config.h>
 
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
-#include "tools/commands.h"
-#include "tools/files.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/text.h"
+
+/*------------------------------------------------------------------------
+ * The files: found in folders, and named
+ *----------------------------------------------------------------------*/
+
+struct file {
+  char *name;                 /* as the user would find it */
+  char *path;                 /* the volume's; NULL: has no legal one */
+  uint64_t nbytes;            /* on the disk; 0: unknown */
+  dev_t device;
+  ino_t inode;
+};
+
+struct files {
+  struct file *list;
+  size_t n, capacity;
+  size_t nbad;                /* folders that could not be read; reported */
+};
+
+/* Deeper trees are probably loops. */
+#define MAX_DEPTH 64
+
+static bool
+add_file (struct files *files, const char *name, const struct stat *st)
+{
+  if (files->n == files->capacity) {
+    size_t capacity = files->capacity ? 2 * files->capacity : 64;
+    struct file *list = reallocarray (files->list, capacity, sizeof *list);
+    if (list == NULL)
+      return false;
+    files->list = list;
+    files->capacity = capacity;
+  }
+  struct file file = { .name = strdup (name) };
+  if (file.name == NULL)
+    return false;
+  if (st) {
+    file.nbytes = st->st_size > 0 ? (uint64_t) st->st_size : 0;
+    file.device = st->st_dev;
+    file.inode = st->st_ino;
+  }
+  files->list[files->n++] = file;
+  return true;
+}
+
+static int
+is_visible (const struct dirent *entry)
+{
+  return entry->d_name[0] != '.';
+}
+
+static int
+in_byte_order (const struct dirent **a, const struct dirent **b)
+{
+  return strcmp ((*a)->d_name, (*b)->d_name);
+}
+
+/* Adds the images in and below a folder.  Folders that are links are not
+ * followed: they could form a loop. */
+static bool
+add_folder (struct files *files, const char *name, int depth)
+{
+  struct dirent **entries;
+  int n = depth < MAX_DEPTH
+    ? scandir (name, &entries, is_visible, in_byte_order)
+    : (errno = ELOOP, -1);
+  if (n < 0) {
+    rd_error ("%s: %s", name, strerror (errno));
+    files->nbad++;
+    return true;
+  }
+  bool slash = name[strlen (name) - 1] == '/';
+  bool ok = true;
+  for (int i = 0; i < n; i++) {
+    RD_FREE char *below = rd_format ("%s%s%s", name, slash ? "" : "/",
+                                     entries[i]->d_name);
+    struct stat st;
+    ok = ok && below != NULL;
+    if (!ok || lstat (below, &st) != 0)
+      ;
+    else if (S_ISDIR (st.st_mode))
+      ok = add_folder (files, below, depth + 1);
+    else if (radio_ingest_is_image (below)) {
+      if (stat (below, &st) != 0)
+        ok = add_file (files, below, NULL);
+      else if (S_ISREG (st.st_mode))
+        ok = add_file (files, below, &st);
+    }
+    free (entries[i]);
+  }
+  free (entries);
+  return ok;
+}
+
+/* Adds a file, or all images in and below a folder (in the byte order of
+ * their names, without hidden ones).  False without memory. */
+static bool
+add_files (struct files *files, const char *name)
+{
+  struct stat st;
+  if (stat (name, &st) != 0) {
+    /* Maybe a pattern that no shell expanded, as from a list; one without
+     * matches is a missing file. */
+    glob_t found;
+    int status = strpbrk (name, "*?[") ? glob (name, 0, NULL, &found)
+                                       : GLOB_NOMATCH;
+    if (status != 0)
+      return status != GLOB_NOSPACE && add_file (files, name, NULL);
+    bool ok = true;
+    for (size_t i = 0; ok && i < found.gl_pathc; i++)
+      ok = stat (found.gl_pathv[i], &st) == 0
+           ? add_files (files, found.gl_pathv[i])
+           : add_file (files, found.gl_pathv[i], NULL);
+    globfree (&found);
+    return ok;
+  }
+  if (!S_ISDIR (st.st_mode))
+    return add_file (files, name, &st);
+  size_t before = files->n, bad = files->nbad;
+  if (!add_folder (files, name, 0))
+    return false;
+  if (files->n == before && files->nbad == bad) {
+    rd_error ("%s: no NIfTI images in this folder", name);
+    files->nbad++;
+  }
+  return true;
+}
+
+/* The length of the stem of "a.hdr", "a.img.gz" and the like, or 0. */
+static size_t
+pair_stem (const char *name, bool *is_img)
+{
+  size_t n = strlen (name);
+  if (n > 3 && strcasecmp (name + n - 3, ".gz") == 0)
+    n -= 3;
+  if (n < 5)
+    return 0;
+  *is_img = strncasecmp (name + n - 4, ".img", 4) == 0;
+  if (!*is_img && strncasecmp (name + n - 4, ".hdr", 4) != 0)
+    return 0;
+  return n - 4;
+}
+
+/* True if two names of one path are one image; *second if b is the one to
+ * drop. */
+static bool
+same_image (const struct file *a, const struct file *b, bool *second)
+{
+  *second = true;
+  if (a->inode != 0 && a->inode == b->inode && a->device == b->device)
+    return true;
+  bool a_img, b_img;
+  size_t na = pair_stem (a->name, &a_img), nb = pair_stem (b->name, &b_img);
+  if (na == 0 || na != nb || a_img == b_img
+      || strncmp (a->name, b->name, na) != 0)
+    return false;
+  *second = b_img;
+  return true;
+}
+
+static int
+by_path (const void *a, const void *b)
+{
+  const struct file *x = *(struct file *const *) a;
+  const struct file *y = *(struct file *const *) b;
+  int order = strcmp (x->path, y->path);
+  if (order != 0)
+    return order;
+  return (x > y) - (x < y);
+}
+
+static void
+drop_file (struct file *file)
+{
+  free (file->name);
+  free (file->path);
+  file->name = file->path = NULL;
+}
+
+/* Names every file's volume, drops duplicates (also an .img beside its .hdr),
+ * and checks that no two files have the same path: false after an error. */
+static bool
+name_files (struct files *files, const char *collection)
+{
+  RD_FREE struct file **sorted = calloc (files->n + 1, sizeof *sorted);
+  bool ok = true;
+  size_t n = 0;
+  if (sorted == NULL)
+    return rd_error_memory (), false;
+  for (size_t i = 0; i < files->n; i++) {
+    struct file *file = &files->list[i];
+    if (radio_ingest_path (file->name, collection, &file->path) == RADIO_OK)
+      sorted[n++] = file;
+    else
+      file->path = NULL;
+  }
+  qsort (sorted, n, sizeof *sorted, by_path);
+  for (size_t i = 1; i < n; i++) {
+    struct file *a = sorted[i - 1], *b = sorted[i];
+    bool second;
+    if (strcmp (a->path, b->path) != 0)
+      continue;
+    if (same_image (a, b, &second)) {
+      /* The one that stays is compared with the next. */
+      if (second)
+        sorted[i] = a;
+      drop_file (second ? b : a);
+    } else {
+      rd_error ("'%s' and '%s' both map to %s; use a separate -c for each",
+                a->name, b->name, a->path);
+      ok = false;
+    }
+  }
+  n = 0;
+  for (size_t i = 0; i < files->n; i++)
+    if (files->list[i].name)
+      files->list[n++] = files->list[i];
+  files->n = n;
+  return ok;
+}
+
+static void
+clear_files (struct files *files)
+{
+  for (size_t i = 0; i < files->n; i++)
+    drop_file (&files->list[i]);
+  free (files->list);
+  memset (files, 0, sizeof *files);
+}
+
+/*------------------------------------------------------------------------
+ * Ingesting them
+ *----------------------------------------------------------------------*/
 
 /* Upper bound of the memory of one file's layers, and the default limit. */
 #define FILE_MEMORY_NBYTES ((uint64_t) 64 << 20)
@@ -33,7 +270,7 @@ struct ingest {
   const struct rd_args *args;
   const char *collection;
   struct radio_ingest_options options;
-  struct rd_files files;
+  struct files files;
   struct radio_store *store;
   struct outcome *outcomes;
   size_t path_width;
@@ -97,7 +334,7 @@ static void
 ingest_file (void *data, size_t i)
 {
   struct ingest *ingest = data;
-  const struct rd_file *file = &ingest->files.list[i];
+  const struct file *file = &ingest->files.list[i];
   struct outcome *outcome = &ingest->outcomes[i];
   struct job job = { ingest, i };
   struct radio_ingest_options options = ingest->options;
@@ -132,7 +369,7 @@ static void
 report_file (void *data, size_t i)
 {
   struct ingest *ingest = data;
-  const struct rd_file *file = &ingest->files.list[i];
+  const struct file *file = &ingest->files.list[i];
   const struct outcome *outcome = &ingest->outcomes[i];
   const struct radio_ingest_result *result = &outcome->result;
   rd_progress_clear (&ingest->progress);
@@ -196,11 +433,11 @@ static int
 ingest_files (struct ingest *ingest)
 {
   const struct rd_args *args = ingest->args;
-  struct rd_files *files = &ingest->files;
+  struct files *files = &ingest->files;
   for (size_t i = 0; i < args->noperands; i++)
-    if (!rd_files_add (files, args->operands[i]))
+    if (!add_files (files, args->operands[i]))
       return rd_error_memory ();
-  if (!rd_files_name (files, ingest->collection) || files->n == 0)
+  if (!name_files (files, ingest->collection) || files->n == 0)
     return RD_EXIT_FAILED;
   /* Making a store is cancelled by Ctrl-C, too. */
   rd_interrupt_catch_once ();
@@ -212,7 +449,7 @@ ingest_files (struct ingest *ingest)
   if (ingest->outcomes == NULL)
     return rd_error_memory ();
   for (size_t i = 0; i < files->n; i++) {
-    const struct rd_file *file = &files->list[i];
+    const struct file *file = &files->list[i];
     size_t width = file->path ? rd_text_columns (file->path) : 0;
     ingest->outcomes[i].nbytes = file->nbytes;
     ingest->total_nbytes += file->nbytes;
@@ -265,7 +502,7 @@ run_ingest (struct rd_args *args)
   for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)
     free (ingest.outcomes[i].message);
   free (ingest.outcomes);
-  rd_files_clear (&ingest.files);
+  clear_files (&ingest.files);
   rd_interrupt_die ();
   return status;
 }

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/names.h"
-#include "tools/table.h"
+#include "tools/options.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 struct listing {

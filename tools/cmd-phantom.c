@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/output.h"
 #include "tools/parse.h"
 #include "tools/picture.h"

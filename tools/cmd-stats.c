@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-#include "tools/commands.h"
-#include "tools/json.h"
 #include "tools/names.h"
-#include "tools/table.h"
+#include "tools/options.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 static const int percents[RADIO_STATS_NPERCENTILES] = {

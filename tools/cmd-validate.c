@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 

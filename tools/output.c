@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/boxes.h"
 #include "tools/facts.h"
+#include "tools/options.h"
 #include "tools/output.h"
 #include "tools/text.h"
 

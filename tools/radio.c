@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tools/commands.h"
+#include "tools/options.h"
 
 static const struct rd_command *const commands[] = {
   &rd_command_ingest,

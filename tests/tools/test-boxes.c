@@ -4,7 +4,7 @@
 
 #include "tests/unit.h"
 
-#include "tools/boxes.h"
+#include "tools/options.h"
 
 static const uint64_t shape[] = { 30, 20, 10 };   /* z, y, x */
 

@@ -7,7 +7,7 @@
 #include "tests/unit.h"
 
 #include "tools/progress.h"
-#include "tools/table.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 static char line[RD_PROGRESS_NBYTES];

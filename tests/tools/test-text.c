@@ -7,8 +7,8 @@
 
 #include "tests/unit.h"
 
-#include "tools/table.h"
 #include "tools/parse.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 static void

@@ -7,9 +7,8 @@
 #include "tools/bench/apart.h"
 #include "tools/bench/layout.h"
 #include "tools/interrupt.h"
-#include "tools/json.h"
 #include "tools/profile/measure.h"
-#include "tools/table.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 /* The figures of one row. */

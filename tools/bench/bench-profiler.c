@@ -14,7 +14,7 @@
 #include "tools/profile/measure.h"
 #include "tools/profile/subject.h"
 #include "tools/progress.h"
-#include "tools/table.h"
+#include "tools/report.h"
 
 enum {
   BARE,                       /* only two readings of the timer */

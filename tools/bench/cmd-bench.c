@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tools/bench/report.h"
-#include "tools/commands.h"
 #include "tools/interrupt.h"
+#include "tools/options.h"
 #include "tools/profile/measure.h"
 
 static const struct rd_command *const subs[] = {

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "tools/bench/report.h"
-#include "tools/commands.h"
+#include "tools/options.h"
 #include "tools/profile/report.h"
 #include "tools/profile/samples.h"
-#include "tools/table.h"
+#include "tools/report.h"
 
 /* One row of one layout.  Strings belong to the object. */
 struct result_row {

@@ -6,9 +6,8 @@
 
 #include "tools/bench/report.h"
 #include "tools/facts.h"
-#include "tools/json.h"
 #include "tools/profile/report.h"
-#include "tools/table.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 /*------------------------------------------------------------------------

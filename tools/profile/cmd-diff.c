@@ -6,12 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/commands.h"
-#include "tools/json.h"
+#include "tools/options.h"
 #include "tools/output.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"
-#include "tools/table.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 /* Paths whose times are below this part of the whole are left out, unless

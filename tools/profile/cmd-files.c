@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/commands.h"
-#include "tools/json.h"
+#include "tools/options.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"
+#include "tools/report.h"
 
 static int
 read_profile (const char *file, struct radio_profile **profile)

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/interrupt.h"
 #include "tools/names.h"
+#include "tools/options.h"
 #include "tools/profile/measure.h"
 #include "tools/text.h"
 

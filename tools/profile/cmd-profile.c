@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/commands.h"
 #include "tools/interrupt.h"
+#include "tools/options.h"
 #include "tools/output.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"

@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/interrupt.h"
+#include "tools/options.h"
 #include "tools/profile/measure.h"
 
 static const char *const plane_names[] = {

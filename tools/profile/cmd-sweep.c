@@ -8,15 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/commands.h"
 #include "tools/facts.h"
 #include "tools/interrupt.h"
 #include "tools/new-file.h"
+#include "tools/options.h"
 #include "tools/output.h"
 #include "tools/parse.h"
 #include "tools/profile/measure.h"
 #include "tools/progress.h"
-#include "tools/table.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 #define MAX_SIZES 32

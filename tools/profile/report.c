@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tools/profile/report.h"
-#include "tools/table.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 int
