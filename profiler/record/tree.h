@@ -110,8 +110,11 @@ static inline const struct rd_tally *
 rd_node_count (struct rd_node *node, const struct radio_counter *counter,
                uint64_t value, size_t i)
 {
-  struct rd_tally *tally = &node->tallies[i];
-  if (__builtin_expect (i >= node->ntallies || tally->counter != counter, 0))
+  struct rd_tally *tally;
+  if (__builtin_expect (i < node->ntallies
+                        && node->tallies[i].counter == counter, 1))
+    tally = &node->tallies[i];
+  else
     tally = rd_node_tally (node, counter);
   if (__builtin_expect (tally != NULL, 1))
     tally->value = rd_sum (tally->value, value);
