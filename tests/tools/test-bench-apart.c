@@ -49,7 +49,7 @@ a_peak_grows_by_the_memory_taken (void **state)
   for (uint64_t n = 16; n <= 64; n *= 2) {
     uint64_t peak = run_taking (n * MIB).peak_nbytes;
     /* The sanitizers' own memory grows with it. */
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#ifndef RD_SANITIZED
     assert_in_range (peak - bare, n * MIB - SLACK_NBYTES,
                      n * MIB + SLACK_NBYTES);
 #else
