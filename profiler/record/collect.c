@@ -27,32 +27,6 @@ rd_collect_time (const struct rd_collection *collection, uint64_t ticks)
   return rd_rate_ns (&collection->recorder->rate, since);
 }
 
-/* The profile begins when the first scope began, and ends when the last one
- * ended; where there was none, both are the recorder's start. */
-static void
-set_times (struct rd_collection *collection)
-{
-  const struct radio_recorder *recorder = collection->recorder;
-  struct radio_profile_info *info = &collection->profile->info;
-  uint64_t begin = UINT64_MAX, end = 0, start = recorder->start.ticks;
-  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
-    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    if (writer->first_begin == 0)
-      continue;
-    begin = rd_min_u64 (begin, writer->first_begin);
-    end = rd_max_u64 (end, writer->last_end);
-  }
-  if (begin == UINT64_MAX)
-    begin = start;
-  collection->origin = begin;
-  info->wall_ns = rd_collect_time (collection, rd_max_u64 (begin, end));
-  uint64_t delay = begin > start
-    ? rd_rate_ns (&recorder->rate, begin - start)
-    : 0;
-  info->started_unix_ns = recorder->started_unix_ns + delay;
-  info->scope_cost_ns = recorder->scope_cost_ns;
-}
-
 /*------------------------------------------------------------------------
  * Lanes: one for each thread and name
  *----------------------------------------------------------------------*/
@@ -163,32 +137,6 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
   return rd_profile_add_fact (profile, key, text, false);
 }
 
-/* Adds the numbers of things that could not be kept. */
-static enum radio_status
-add_losses (const struct rd_collection *collection)
-{
-  const struct radio_recorder *recorder = collection->recorder;
-  struct radio_profile *profile = collection->profile;
-  uint64_t nskipped = collection->nfolded;
-  uint64_t nthrottled = 0, ntexts = 0;
-  uint64_t nsamples = collection->nsamples_lost;
-  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
-    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    ntexts += writer->texts.dropped_count;
-    nsamples += writer->samples.dropped_count;
-    for (size_t j = 0; j < writer->nnodes; j++) {
-      nskipped += writer->nodes[j]->nskipped;
-      nthrottled += writer->nodes[j]->throttled;
-    }
-  }
-  RD_TRY (add_number (profile, RD_FACT_SKIPPED, nskipped));
-  RD_TRY (add_number (profile, RD_FACT_THROTTLED, nthrottled));
-  RD_TRY (add_number (profile, RD_FACT_TEXTS, ntexts));
-  RD_TRY (add_number (profile, RD_FACT_VALUES, collection->nvalues_lost));
-  RD_TRY (add_number (profile, RD_FACT_SAMPLES, nsamples));
-  return add_number (profile, RD_FACT_THREADS, recorder->synced.nrefused);
-}
-
 static enum radio_status
 add_facts (struct rd_collection *collection)
 {
@@ -221,7 +169,25 @@ add_facts (struct rd_collection *collection)
   if (n > 0)
     RD_TRY (rd_profile_add_fact (profile, "command", command, true));
 
-  RD_TRY (add_losses (collection));
+  /* The numbers of things that could not be kept. */
+  uint64_t nskipped = collection->nfolded;
+  uint64_t nthrottled = 0, ntexts = 0;
+  uint64_t nsamples = collection->nsamples_lost;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    ntexts += writer->texts.dropped_count;
+    nsamples += writer->samples.dropped_count;
+    for (size_t j = 0; j < writer->nnodes; j++) {
+      nskipped += writer->nodes[j]->nskipped;
+      nthrottled += writer->nodes[j]->throttled;
+    }
+  }
+  RD_TRY (add_number (profile, RD_FACT_SKIPPED, nskipped));
+  RD_TRY (add_number (profile, RD_FACT_THROTTLED, nthrottled));
+  RD_TRY (add_number (profile, RD_FACT_TEXTS, ntexts));
+  RD_TRY (add_number (profile, RD_FACT_VALUES, collection->nvalues_lost));
+  RD_TRY (add_number (profile, RD_FACT_SAMPLES, nsamples));
+  RD_TRY (add_number (profile, RD_FACT_THREADS, recorder->synced.nrefused));
 
   /* The caller's facts are last, and replace those of the same key. */
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {
@@ -247,7 +213,25 @@ collect_all (struct rd_collection *collection)
 #else
   const char *program = "";
 #endif
-  set_times (collection);
+  /* The profile begins when the first scope began, and ends when the last one
+   * ended; where there was none, both are the recorder's start. */
+  uint64_t begin = UINT64_MAX, end = 0, start = recorder->start.ticks;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    if (writer->first_begin == 0)
+      continue;
+    begin = rd_min_u64 (begin, writer->first_begin);
+    end = rd_max_u64 (end, writer->last_end);
+  }
+  if (begin == UINT64_MAX)
+    begin = start;
+  collection->origin = begin;
+  info->wall_ns = rd_collect_time (collection, rd_max_u64 (begin, end));
+  info->started_unix_ns = recorder->started_unix_ns;
+  if (begin > start)
+    info->started_unix_ns += rd_rate_ns (&recorder->rate, begin - start);
+  info->scope_cost_ns = recorder->scope_cost_ns;
+
   RD_TRY (set_string (profile, program, &info->program));
   RD_TRY (set_string (profile, recorder->title ? recorder->title : program,
                       &info->title));

@@ -96,38 +96,16 @@ plan_compaction (struct rd_writer_state *writer, struct compaction *plan)
     plan->left -= plan->counts[plan->bucket--];
 }
 
-/* The end of the spans that were moved: never beyond the span to be moved,
- * since spans that fitted into a chunk there do so here. */
-struct target {
-  struct rd_chunk *chunk;
-  size_t n;                   /* slots of it that are filled */
-  size_t chunk_slots;
-};
-
-static void
-move_span (struct target *to, const union rd_log_slot *from)
-{
-  union rd_log_slot span = from[0], extra;
-  size_t nslots = rd_span_nslots (&span.span);
-  if (nslots > 1)
-    extra = from[1];
-  if (to->n + nslots > to->chunk_slots) {
-    to->chunk->nslots = to->n;
-    to->chunk = to->chunk->next;
-    to->n = 0;
-  }
-  to->chunk->slots[to->n++] = span;
-  if (nslots > 1)
-    to->chunk->slots[to->n++] = extra;
-}
-
 /* Moves the spans that stay to the front of the list of chunks, which may be
  * where they are.  Returns the chunk where they end. */
 static struct rd_chunk *
 move_kept_spans (struct rd_writer_state *writer, struct compaction *plan,
                  size_t chunk_slots)
 {
-  struct target to = { writer->log.first, 0, chunk_slots };
+  /* The end of the spans that were moved: never beyond the span to be moved,
+   * since spans that fitted into a chunk there do so here. */
+  struct rd_chunk *to = writer->log.first;
+  size_t nfilled = 0;
   struct rd_text_sweep sweep;
   rd_text_sweep_begin (&sweep, &writer->texts);
   for (struct rd_chunk *c = writer->log.first; c; c = c->next) {
@@ -142,20 +120,27 @@ move_kept_spans (struct rd_writer_state *writer, struct compaction *plan,
         plan->left -= n;
         is_kept = true;
       }
-      if (is_kept) {
-        move_span (&to, &c->slots[i]);
+      if (!is_kept) {
+        node->nlogged--;
+        rd_node_drop (writer, node, rd_span_duration (span));
+        writer->texts.nown -= (rd_span_extra (span)->flags & RD_LOG_TEXT)
+                              != 0;
+        rd_text_sweep_drop (&sweep, rd_span_sequence (span));
         continue;
       }
-      node->nlogged--;
-      rd_node_drop (writer, node, rd_span_duration (span));
-      writer->texts.nown -= (rd_span_extra (span)->flags & RD_LOG_TEXT) != 0;
-      rd_text_sweep_drop (&sweep, rd_span_sequence (span));
+      if (nfilled + n > chunk_slots) {
+        to->nslots = nfilled;
+        to = to->next;
+        nfilled = 0;
+      }
+      for (size_t k = 0; k < n; k++)
+        to->slots[nfilled++] = c->slots[i + k];
     }
   }
   rd_text_sweep_end (&sweep);
-  writer->log_next = to.chunk->slots + to.n;
-  writer->log_end = to.chunk->slots + chunk_slots;
-  return to.chunk;
+  writer->log_next = to->slots + nfilled;
+  writer->log_end = to->slots + chunk_slots;
+  return to;
 }
 
 /* Drops at least half of the writer's spans, all of whose chunks are full:
