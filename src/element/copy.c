@@ -41,6 +41,29 @@
     memcpy (to + nbytes - (size), from + nbytes - (size), (size));      \
   } while (0)
 
+/* Less than 16 bytes; of single elements there are many.  A function of its
+ * own, since GCC would divide a longer one at a place that costs a call for
+ * each tile. */
+static void
+copy_short (const unsigned char *from, int64_t from_step, unsigned char *to,
+            int64_t to_step, size_t nbytes, size_t nrows)
+{
+  if (nbytes == 2)
+    EACH_ROW (memcpy (to, from, 2));
+  else if (nbytes == 4)
+    EACH_ROW (memcpy (to, from, 4));
+  else if (nbytes == 8)
+    EACH_ROW (memcpy (to, from, 8));
+  else if (nbytes > 8)
+    EACH_ROW (COPY_ENDS (8));
+  else if (nbytes > 4)
+    EACH_ROW (COPY_ENDS (4));
+  else if (nbytes > 2)
+    EACH_ROW (COPY_ENDS (2));
+  else if (nbytes == 1)
+    EACH_ROW (*to = *from);
+}
+
 void
 rd_rows_copy (const unsigned char *from, int64_t from_step,
               unsigned char *to, int64_t to_step, size_t nbytes,
@@ -59,21 +82,8 @@ rd_rows_copy (const unsigned char *from, int64_t from_step,
       for (size_t i = 0; i + 16 < nbytes; i += 16)
         memcpy (to + i, from + i, 16);
       memcpy (to + nbytes - 16, from + nbytes - 16, 16));
-  /* Of single elements there are many. */
-  else if (nbytes == 2)
-    EACH_ROW (memcpy (to, from, 2));
-  else if (nbytes == 4)
-    EACH_ROW (memcpy (to, from, 4));
-  else if (nbytes == 8)
-    EACH_ROW (memcpy (to, from, 8));
-  else if (nbytes > 8)
-    EACH_ROW (COPY_ENDS (8));
-  else if (nbytes > 4)
-    EACH_ROW (COPY_ENDS (4));
-  else if (nbytes > 2)
-    EACH_ROW (COPY_ENDS (2));
-  else if (nbytes == 1)
-    EACH_ROW (*to = *from);
+  else
+    copy_short (from, from_step, to, to_step, nbytes, nrows);
 }
 
 /* Prefetches the cache lines of each row by their last bytes: a line in which
