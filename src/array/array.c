@@ -247,32 +247,12 @@ make_doc (const struct radio_array_options *options, const char *where,
   return rd_array_doc_parse (document, where, doc);
 }
 
-/* Makes one group's document unless it exists.  It may not be an array's, below
- * which no node can be. */
+/* Makes the missing documents of the groups above a path.  None of the nodes
+ * there may be an array, below which no node can be. */
 static enum radio_status
-make_group (struct radio_store *store, const char *path)
+make_groups (struct radio_store *store, const char *path)
 {
-  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
-  RD_TRY (rd_group_doc_write (NULL, NULL, &document));
-  enum radio_status status = rd_store_put_document (store, path, document);
-  if (status != RADIO_ERROR_EXISTS)
-    return status;
-  RD_CLEANUP (rd_cleanup_json) struct json_object *existing = NULL;
-  RD_TRY (rd_store_read_document (store, path, &existing));
-  char key[RD_KEY_NBYTES];
-  rd_path_key (path, "zarr.json", key);
-  enum rd_node node;
-  RD_TRY (rd_document_node (existing, key, &node));
-  if (node == RD_NODE_ARRAY)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s/%s is an array: no node can be "
-                    "made below it", store->io->uri, path);
-  return RADIO_OK;
-}
-
-enum radio_status
-rd_store_make_groups (struct radio_store *store, const char *path)
-{
-  char above[RD_PATH_MAX_NBYTES + 1];
+  char above[RD_PATH_MAX_NBYTES + 1], key[RD_KEY_NBYTES];
   RD_TRY (rd_store_read_root (store));
   if (store->is_array)
     return rd_fail (RADIO_ERROR_EXISTS, "%s is an array: no node can be made "
@@ -281,8 +261,21 @@ rd_store_make_groups (struct radio_store *store, const char *path)
   memcpy (above, path, strlen (path) + 1);
   for (char *slash = strchr (above, '/'); slash;
        slash = strchr (slash + 1, '/')) {
+    RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+    RD_CLEANUP (rd_cleanup_json) struct json_object *existing = NULL;
+    enum rd_node node = RD_NODE_GROUP;
     *slash = '\0';
-    RD_TRY (make_group (store, above));
+    RD_TRY (rd_group_doc_write (NULL, NULL, &document));
+    enum radio_status status = rd_store_put_document (store, above, document);
+    if (status == RADIO_ERROR_EXISTS) {
+      RD_TRY (rd_store_read_document (store, above, &existing));
+      rd_path_key (above, "zarr.json", key);
+      status = rd_document_node (existing, key, &node);
+    }
+    RD_TRY (status);
+    if (node == RD_NODE_ARRAY)
+      return rd_fail (RADIO_ERROR_EXISTS, "%s/%s is an array: no node can be "
+                      "made below it", store->io->uri, above);
     *slash = '/';
   }
   return RADIO_OK;
@@ -303,7 +296,7 @@ radio_array_create (struct radio_store *store, const char *path,
   RD_TRY (make_doc (options, path, &doc));
   RD_CLEANUP (rd_cleanup_array) struct radio_array *array = NULL;
   RD_TRY (rd_array_open_doc (store, path, doc, &array));
-  RD_TRY (rd_store_make_groups (store, path));
+  RD_TRY (make_groups (store, path));
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_TRY (rd_array_doc_write (array->doc, &document));
   enum radio_status status = rd_store_put_document (store, path, document);

@@ -75,10 +75,6 @@ enum radio_status rd_store_put_document (struct radio_store *store,
                                          struct json_object *document)
   RADIO_USE_RESULT;
 
-/* Makes the missing documents of the groups above a path. */
-enum radio_status rd_store_make_groups (struct radio_store *store,
-                                        const char *path) RADIO_USE_RESULT;
-
 /* Sets *is_radio when a node's attributes (NULL: none) have a member radio;
  * RADIO_ERROR_UNSUPPORTED when this library does not know its version. */
 enum radio_status rd_store_check_version (struct json_object *attributes,

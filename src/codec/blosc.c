@@ -183,38 +183,6 @@ prepare_decoding (const struct rd_blosc_frame *frame,
                            (uint64_t) frame->blocksize + RD_BLOSC_SLACK_NBYTES);
 }
 
-enum radio_status
-rd_blosc_frame_decode (const struct rd_blosc_frame *frame,
-                       struct rd_scratch *scratch, struct rd_bytes in,
-                       unsigned char *out)
-{
-  RD_TRY (prepare_decoding (frame, scratch));
-  unsigned char *from = scratch->contexts->blocks.data;
-  bool is_shuffled = frame->shuffled || frame->bitshuffled;
-  struct block block = { .frame = frame, .scratch = scratch, .in = in };
-  block.end = (is_shuffled ? from + frame->blocksize : out + frame->nbytes)
-              + RD_BLOSC_SLACK_NBYTES;
-  for (; block.index < frame->nblocks; block.index++) {
-    unsigned char *to = out + block.index * frame->blocksize;
-    size_t rest = frame->nbytes - block.index * frame->blocksize;
-    block.nbytes = rest < frame->blocksize ? rest : frame->blocksize;
-    RD_TRY (read_streams (&block, is_shuffled ? from : to));
-    if (!is_shuffled)
-      continue;
-    /* Whole elements are shuffled; by bits only if their number is a multiple
-     * of 8. */
-    size_t n = block.nbytes / frame->typesize, done = 0;
-    const struct rd_shuffled shuffled = { from, frame->typesize, n,
-                                          frame->bitshuffled };
-    if (!frame->bitshuffled || n % 8 == 0) {
-      rd_unshuffle (&shuffled, 0, n, to);
-      done = n * frame->typesize;
-    }
-    memcpy (to + done, from + done, block.nbytes - done);
-  }
-  return RADIO_OK;
-}
-
 bool
 rd_blosc_frame_is_shuffled (const struct rd_blosc_frame *frame,
                             size_t item_nbytes)
@@ -225,25 +193,6 @@ rd_blosc_frame_is_shuffled (const struct rd_blosc_frame *frame,
   return is_ours && !frame->stored && frame->nblocks == 1
     && frame->typesize == item_nbytes && frame->nbytes % item_nbytes == 0
     && (frame->shuffled || (frame->bitshuffled && n % 8 == 0));
-}
-
-enum radio_status
-rd_blosc_frame_decode_shuffled (const struct rd_blosc_frame *frame,
-                                struct rd_scratch *scratch,
-                                struct rd_bytes in,
-                                struct rd_shuffled *shuffled)
-{
-  RD_TRY (prepare_decoding (frame, scratch));
-  unsigned char *data = scratch->contexts->blocks.data;
-  const struct block block = {
-    .frame = frame, .scratch = scratch, .in = in, .nbytes = frame->nbytes,
-    .end = data + frame->nbytes + RD_BLOSC_SLACK_NBYTES,
-  };
-  RD_TRY (read_streams (&block, data));
-  *shuffled = (struct rd_shuffled) { data, frame->typesize,
-                                     frame->nbytes / frame->typesize,
-                                     frame->bitshuffled };
-  return RADIO_OK;
 }
 
 enum radio_status
@@ -319,19 +268,46 @@ decode_frame (const struct rd_blosc_frame *frame, struct rd_scratch *scratch,
 {
   RD_TRY (rd_codec_reserve (out, (uint64_t) frame->nbytes
                             + RD_BLOSC_SLACK_NBYTES));
+  out->nbytes = frame->nbytes;
   if (frame->nbytes == 0)
     return RADIO_OK;
-  if (frame->stored)
+  if (frame->stored) {
     memcpy (out->data, in.data + RD_BLOSC_HEADER_NBYTES, frame->nbytes);
-  else if (frame->format == RD_BLOSC_BLOSCLZ
-           || frame->format == RD_BLOSC_SNAPPY) {
+    return RADIO_OK;
+  }
+  if (frame->format == RD_BLOSC_BLOSCLZ || frame->format == RD_BLOSC_SNAPPY) {
     int n = blosc_decompress_ctx (in.data, out->data, frame->nbytes, 1);
     if (n < 0 || (size_t) n != frame->nbytes)
       return rd_fail (RADIO_ERROR_FORMAT, "blosc: the frame is damaged (%d)",
                       n);
-  } else
-    RD_TRY (rd_blosc_frame_decode (frame, scratch, in, out->data));
-  out->nbytes = frame->nbytes;
+    return RADIO_OK;
+  }
+
+  RD_TRY (prepare_decoding (frame, scratch));
+  unsigned char *from = scratch->contexts->blocks.data;
+  bool is_shuffled = frame->shuffled || frame->bitshuffled;
+  struct block block = { .frame = frame, .scratch = scratch, .in = in };
+  block.end = (is_shuffled ? from + frame->blocksize
+                           : out->data + frame->nbytes)
+              + RD_BLOSC_SLACK_NBYTES;
+  for (; block.index < frame->nblocks; block.index++) {
+    unsigned char *to = out->data + block.index * frame->blocksize;
+    size_t rest = frame->nbytes - block.index * frame->blocksize;
+    block.nbytes = rest < frame->blocksize ? rest : frame->blocksize;
+    RD_TRY (read_streams (&block, is_shuffled ? from : to));
+    if (!is_shuffled)
+      continue;
+    /* Whole elements are shuffled; by bits only if their number is a multiple
+     * of 8. */
+    size_t n = block.nbytes / frame->typesize, done = 0;
+    const struct rd_shuffled shuffled = { from, frame->typesize, n,
+                                          frame->bitshuffled };
+    if (!frame->bitshuffled || n % 8 == 0) {
+      rd_unshuffle (&shuffled, 0, n, to);
+      done = n * frame->typesize;
+    }
+    memcpy (to + done, from + done, block.nbytes - done);
+  }
   return RADIO_OK;
 }
 
@@ -348,14 +324,24 @@ enum radio_status
 rd_blosc_decode_shuffled (struct rd_scratch *scratch, struct rd_bytes in,
                           struct rd_decoded_size extent, size_t item_nbytes,
                           struct rd_buffer *out, bool *shuffled,
-                          struct rd_shuffled *block)
+                          struct rd_shuffled *result)
 {
   struct rd_blosc_frame frame;
   RD_TRY (parse_frame (in, extent, &frame));
   *shuffled = rd_blosc_frame_is_shuffled (&frame, item_nbytes);
-  if (*shuffled)
-    return rd_blosc_frame_decode_shuffled (&frame, scratch, in, block);
-  return decode_frame (&frame, scratch, in, out);
+  if (!*shuffled)
+    return decode_frame (&frame, scratch, in, out);
+  RD_TRY (prepare_decoding (&frame, scratch));
+  unsigned char *data = scratch->contexts->blocks.data;
+  const struct block block = {
+    .frame = &frame, .scratch = scratch, .in = in, .nbytes = frame.nbytes,
+    .end = data + frame.nbytes + RD_BLOSC_SLACK_NBYTES,
+  };
+  RD_TRY (read_streams (&block, data));
+  *result = (struct rd_shuffled) { data, frame.typesize,
+                                   frame.nbytes / frame.typesize,
+                                   frame.bitshuffled };
+  return RADIO_OK;
 }
 
 enum radio_status

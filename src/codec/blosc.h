@@ -56,26 +56,10 @@ enum radio_status rd_blosc_frame_parse (struct rd_bytes in,
 /* LZ4 is faster at the end of a stream where it may write past it. */
 #define RD_BLOSC_SLACK_NBYTES 64
 
-/* Decodes a frame that is not stored and whose format is LZ4, ZLIB or ZSTD
- * to frame->nbytes bytes.  `out' has the slack after them. */
-enum radio_status rd_blosc_frame_decode (const struct rd_blosc_frame *frame,
-                                         struct rd_scratch *scratch,
-                                         struct rd_bytes in,
-                                         unsigned char *out)
-  RADIO_USE_RESULT;
-
 /* True when a frame is one block of whole elements of this size, shuffled by
- * bytes or bits, that the following can decode. */
+ * bytes or bits, that rd_blosc_decode_shuffled leaves shuffled. */
 bool rd_blosc_frame_is_shuffled (const struct rd_blosc_frame *frame,
                                  size_t item_nbytes);
-
-/* Decodes such a frame but for unshuffling.  The block points into scratch
- * and is valid until that is used again. */
-enum radio_status
-rd_blosc_frame_decode_shuffled (const struct rd_blosc_frame *frame,
-                                struct rd_scratch *scratch,
-                                struct rd_bytes in,
-                                struct rd_shuffled *block) RADIO_USE_RESULT;
 
 /* The compressor of blocks. */
 enum rd_blosc_method {

@@ -186,7 +186,13 @@ decode_chunk (const struct rd_chain *chain, const struct rd_chunk *chunk,
                      view->strides))
     return rd_fail (RADIO_ERROR_FORMAT, "a chunk of %" PRIu64 " bytes has "
                     "no strides", rd_chunk_nbytes (encoded));
-  rd_transpose_strides (chain, chunk->rank, view->strides);
+  /* From the axes of the encoded shape to those of the chunk's. */
+  for (size_t i = chain->n_array; i-- > 0;) {
+    int64_t strides[RADIO_MAX_RANK];
+    memcpy (strides, view->strides, chunk->rank * sizeof strides[0]);
+    for (size_t k = 0; k < chunk->rank; k++)
+      view->strides[chain->codecs[i].u.transpose.order[k]] = strides[k];
+  }
   return RADIO_OK;
 }
 

@@ -68,8 +68,9 @@ rd_codec_check_length (const char *codec, size_t nbytes,
                   extent.nbytes);
 }
 
-enum radio_status
-rd_codec_fail_longer (const char *codec, struct rd_decoded_size extent)
+/* Fails since a codec decodes to more than its extent. */
+static enum radio_status
+fail_longer (const char *codec, struct rd_decoded_size extent)
 {
   return rd_fail (RADIO_ERROR_FORMAT, "%s: decodes to more than the %s%"
                   PRIu64 " bytes of its chunk", codec,
@@ -102,7 +103,7 @@ rd_zstd_decode (struct rd_scratch *scratch, struct rd_bytes in,
   case ZSTD_error_no_error:
     break;
   case ZSTD_error_dstSize_tooSmall:
-    return rd_codec_fail_longer ("zstd", extent);
+    return fail_longer ("zstd", extent);
   case ZSTD_error_checksum_wrong:
     return rd_fail (RADIO_ERROR_CHECKSUM,
                     "zstd: the frame's checksum does not match");
@@ -156,7 +157,7 @@ rd_gzip_decode (struct rd_scratch *scratch, struct rd_bytes in,
       inflater, in.data + at, in.nbytes - at, out->data + out->nbytes,
       (size_t) extent.nbytes - out->nbytes, &taken, &made);
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
-      return rd_codec_fail_longer ("gzip", extent);
+      return fail_longer ("gzip", extent);
     if (result != LIBDEFLATE_SUCCESS)
       return rd_fail (RADIO_ERROR_FORMAT, "gzip: the member at byte %zu is "
                       "damaged or cut short", at);
@@ -198,17 +199,5 @@ rd_transpose_shape (const struct rd_chain *chain,
     memcpy (shape, encoded->shape, sizeof shape);
     for (size_t k = 0; k < chunk->rank; k++)
       encoded->shape[k] = shape[chain->codecs[i].u.transpose.order[k]];
-  }
-}
-
-void
-rd_transpose_strides (const struct rd_chain *chain, size_t rank,
-                      int64_t *strides)
-{
-  for (size_t i = chain->n_array; i-- > 0;) {
-    int64_t encoded[RADIO_MAX_RANK];
-    memcpy (encoded, strides, rank * sizeof encoded[0]);
-    for (size_t k = 0; k < rank; k++)
-      strides[chain->codecs[i].u.transpose.order[k]] = encoded[k];
   }
 }

@@ -178,10 +178,6 @@ void rd_transpose_shape (const struct rd_chain *chain,
                          const struct rd_chunk *chunk,
                          struct rd_chunk *encoded);
 
-/* Changes strides of that shape's axes to those of the chunk's. */
-void rd_transpose_strides (const struct rd_chain *chain, size_t rank,
-                           int64_t *strides);
-
 /* The inner chunks of a shard: how many along each axis (grid), and the chunk
  * of each. */
 void rd_shard_layout (const struct rd_codec *sharding,
@@ -226,9 +222,5 @@ enum radio_status rd_codec_reserve (struct rd_buffer *out, uint64_t nbytes)
 enum radio_status rd_codec_check_length (const char *codec, size_t nbytes,
                                          struct rd_decoded_size extent)
   RADIO_USE_RESULT;
-
-/* Fails since a codec decodes to more than its extent. */
-enum radio_status rd_codec_fail_longer (const char *codec,
-                                        struct rd_decoded_size extent);
 
 #endif /* RD_CODEC_H */

@@ -351,9 +351,9 @@ rd_unshuffle_rows_by (const struct rd_unshuffler *const *by,
     do_by_buffer (&work, &rows);
 }
 
-void
-rd_unshuffle_rows (const struct rd_shuffled *block,
-                   const struct rd_shuffled_rows *rows)
+static void
+unshuffle_rows (const struct rd_shuffled *block,
+                const struct rd_shuffled_rows *rows)
 {
   const struct rd_unshuffler *const *by = rd_unshufflers;
   while (!(*by)->is_supported ())
@@ -366,7 +366,7 @@ rd_unshuffle (const struct rd_shuffled *block, size_t first, size_t count,
               unsigned char *to)
 {
   const struct rd_shuffled_rows row = { first, count, 1, 0, to, 0 };
-  rd_unshuffle_rows (block, &row);
+  unshuffle_rows (block, &row);
 }
 
 /* Steps to the next rows of a box; false after the last. */
@@ -408,6 +408,6 @@ rd_unshuffle_box (const struct rd_shuffled *block,
     more = next_rows (box, at, &rows);
     if (more)
       rd_rows_prefetch (rows.to, rows.to_step, nbytes, rows.nrows);
-    rd_unshuffle_rows (block, &now);
+    unshuffle_rows (block, &now);
   }
 }

@@ -70,9 +70,6 @@ struct rd_shuffled_rows {
 void rd_unshuffle (const struct rd_shuffled *block, size_t first,
                    size_t count, unsigned char *to);
 
-void rd_unshuffle_rows (const struct rd_shuffled *block,
-                        const struct rd_shuffled_rows *rows);
-
 /* A box of elements: its size along each axis, steps in elements of the
  * block and in bytes at `to'.  Along the last axis, unless it is of one
  * element, both follow each other. */
@@ -129,7 +126,7 @@ extern const struct rd_unshuffler rd_unshuffle_neon;
 /* All that were compiled, the fastest first, plain C last; then NULL. */
 extern const struct rd_unshuffler *const rd_unshufflers[];
 
-/* As rd_unshuffle_rows, by one of them and those after it.  For tests. */
+/* Unshuffles rows by one of them and those after it.  For tests. */
 void rd_unshuffle_rows_by (const struct rd_unshuffler *const *by,
                            const struct rd_shuffled *block,
                            const struct rd_shuffled_rows *rows);

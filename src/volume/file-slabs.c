@@ -95,16 +95,6 @@ rd_file_slabs_next (struct rd_file_slabs *slabs, struct radio_box *box)
   return true;
 }
 
-/* The image's own size is known not to overflow, and a slab is no larger. */
-uint64_t
-rd_file_slabs_nbytes (const struct rd_file_slabs *slabs)
-{
-  uint64_t nbytes = slabs->nifti->type.item_nbytes;
-  for (size_t i = 0; i < slabs->nifti->rank; i++)
-    nbytes *= slabs->shape[i];
-  return nbytes;
-}
-
 /* memcpy, since the elements need not be aligned; compilers make plain loads
  * and vector shuffles of these. */
 #define SWAP_LOOP(type, swap)                           \

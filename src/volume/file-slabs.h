@@ -34,9 +34,6 @@ void rd_file_slabs_begin (struct rd_file_slabs *slabs,
 /* The next slab's box, clipped to the image; false at the end. */
 bool rd_file_slabs_next (struct rd_file_slabs *slabs, struct radio_box *box);
 
-/* Bytes of the largest slab. */
-uint64_t rd_file_slabs_nbytes (const struct rd_file_slabs *slabs);
-
 /* Reverse the bytes of each unit; nbytes is a whole number of units. */
 void rd_swap_units (void *data, size_t nbytes, size_t unit_nbytes);
 

@@ -22,11 +22,15 @@
 /* Elements that are converted at a time: they fit into the L1 cache. */
 #define BLOCK_COUNT 512
 
+/* Keys of up to these bits are counted in a table. */
+#define MAX_NARROW_NBITS 16
+
 uint64_t
 rd_stats_nbytes (enum radio_dtype dtype)
 {
-  if (rd_values_are_narrow (dtype))
-    return rd_values_key_count (dtype) * 4 * sizeof (uint64_t);
+  unsigned nbits = rd_values_key_nbits (dtype);
+  if (nbits <= MAX_NARROW_NBITS)
+    return ((uint64_t) 1 << nbits) * 4 * sizeof (uint64_t);
   return rd_select_nbytes (RD_NRANKS);
 }
 
@@ -76,7 +80,7 @@ static void
 fill_table (const struct counting *counting, double slope, double inter,
             struct table *table, struct radio_stats *stats)
 {
-  size_t nkeys = rd_values_key_count (counting->dtype);
+  size_t nkeys = (size_t) 1 << rd_values_key_nbits (counting->dtype);
   for (size_t i = 0; i < nkeys; i++) {
     size_t key = slope < 0 ? nkeys - 1 - i : i;
     uint64_t count = counting->counts[key] + counting->counts[nkeys + key];
@@ -143,7 +147,7 @@ static enum radio_status
 compute_narrow (enum radio_dtype dtype, double slope, double inter,
                 rd_scan_fn *scan, void *source, struct radio_stats *stats)
 {
-  size_t nkeys = rd_values_key_count (dtype);
+  size_t nkeys = (size_t) 1 << rd_values_key_nbits (dtype);
   RD_FREE uint64_t *counts = rd_calloc (2 * nkeys, sizeof *counts);
   RD_FREE double *values = rd_malloc (nkeys * sizeof *values);
   RD_FREE uint64_t *occurring = rd_malloc (nkeys * sizeof *occurring);
@@ -272,7 +276,7 @@ rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
   };
   for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
     result.percentile[i] = NAN;
-  if (rd_values_are_narrow (dtype))
+  if (rd_values_key_nbits (dtype) <= MAX_NARROW_NBITS)
     RD_TRY (compute_narrow (dtype, slope, inter, scan, source, &result));
   else
     RD_TRY (compute_wide (dtype, slope, inter, scan, source, &result));

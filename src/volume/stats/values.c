@@ -9,25 +9,6 @@
 
 #include "src/volume/stats/values.h"
 
-bool
-rd_values_are_narrow (enum radio_dtype dtype)
-{
-  size_t nbytes = radio_dtype_nbytes (dtype);
-  return nbytes == 1 || nbytes == 2;
-}
-
-size_t
-rd_values_key_count (enum radio_dtype dtype)
-{
-  return radio_dtype_nbytes (dtype) == 1 ? 1 << 8 : 1 << 16;
-}
-
-unsigned
-rd_values_key_nbits (enum radio_dtype dtype)
-{
-  return radio_dtype_nbytes (dtype) == 4 ? 32 : 64;
-}
-
 /* The mask that flips the bits of a float with the given sign bit into its
  * key, and the reverse. */
 static inline uint64_t

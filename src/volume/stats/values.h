@@ -6,20 +6,19 @@
 
 #include "src/element/type.h"
 
-/* True if a type has 8 or 16 bits, so that each of its values can be
- * counted. */
-bool rd_values_are_narrow (enum radio_dtype dtype);
-
-/* The number of keys of a narrow type (2^8, 2^16), and of the bits in a
- * wide one's (32, 64). */
-size_t rd_values_key_count (enum radio_dtype dtype);
-unsigned rd_values_key_nbits (enum radio_dtype dtype);
+/* The bits of a type's keys: 8 or 16 of a narrow type, each of whose values
+ * can be counted, 32 or 64 of a wide one. */
+static inline unsigned
+rd_values_key_nbits (enum radio_dtype dtype)
+{
+  return 8 * (unsigned) radio_dtype_nbytes (dtype);
+}
 
 /* The value of a key. */
 double rd_values_of_key (enum radio_dtype dtype, uint64_t key);
 
 /* Count the keys of n elements of a narrow type.  There are two tables of
- * key_count counters one after the other, to be added up: neighbours are
+ * 2^nbits counters one after the other, to be added up: neighbours are
  * often equal, and incrementing one counter for both would stall on the
  * first. */
 void rd_values_count (enum radio_dtype dtype, const void *elements, size_t n,
