@@ -94,13 +94,13 @@ enum radio_status rd_found (struct rd_finder *finder,
 /* The kinds, each in its file. */
 typedef enum radio_status rd_find_fn (struct rd_finder *finder);
 
-rd_find_fn rd_find_process;           /* find-process.c */
+rd_find_fn rd_find_process;           /* find-recorder.c */
 rd_find_fn rd_find_bound;             /* find-bound.c */
 rd_find_fn rd_find_amplification;     /* find-amplification.c */
 rd_find_fn rd_find_transfer;          /* find-transfer.c */
-rd_find_fn rd_find_memory;            /* find-memory.c */
+rd_find_fn rd_find_memory;            /* find-transfer.c */
 rd_find_fn rd_find_recorder;          /* find-recorder.c */
 rd_find_fn rd_find_parts;             /* find-parts.c */
-rd_find_fn rd_find_curve;             /* find-curve.c */
+rd_find_fn rd_find_curve;             /* find-parts.c */
 
 #endif /* RD_FINDINGS_H */
