@@ -103,7 +103,8 @@ struct rd_profile_part {
   uint64_t started_unix_ns;
 };
 
-/* A node's own value of a counter, and a part's share of a node. */
+/* A node's own value of a counter, and a part's share of a node.  Both, and the
+ * next, begin with the two numbers that they are sorted by. */
 struct rd_value {
   uint32_t node, counter;
   uint64_t value;
@@ -117,9 +118,9 @@ struct rd_part_share {
 /* The sum of a counter over all nodes up to a place, of 96 bits, since files
  * can ask for sums of any size. */
 struct rd_running {
+  uint32_t counter, place;
   uint64_t low;
   uint32_t high;
-  uint32_t counter, place;
 };
 
 /* The place of a node in preorder, and the number of nodes of its subtree,

@@ -10,6 +10,7 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/checked.h"
 #include "profiler/model/builder.h"
@@ -22,65 +23,47 @@ key_of (uint32_t major, uint32_t minor)
   return (uint64_t) major << 32 | minor;
 }
 
+/* The key of any table's entry, which begins with its two numbers. */
 static uint64_t
-value_key (const struct rd_value *value)
+key_at (const void *entry)
 {
-  return key_of (value->node, value->counter);
+  uint32_t key[2];
+  memcpy (key, entry, sizeof key);
+  return key_of (key[0], key[1]);
 }
 
-static uint64_t
-share_key (const struct rd_part_share *share)
+static int
+compare_keys (const void *a, const void *b)
 {
-  return key_of (share->node, share->part);
+  return rd_compare_u64 (key_at (a), key_at (b));
 }
 
-static uint64_t
-running_key (const struct rd_running *running)
+/* The first of n entries that is not before a key. */
+static size_t
+lower_bound (const void *entries, size_t n, size_t entry_nbytes, uint64_t key)
 {
-  return key_of (running->counter, running->place);
-}
-
-/* NAME (profile, key): the first entry that is not before a key. */
-#define DEFINE_LOWER_BOUND(name, vector, key_function)                  \
-  static size_t                                                         \
-  name (const struct radio_profile *profile, uint64_t key)              \
-  {                                                                     \
-    size_t low = 0, high = profile->vector.n;                           \
-    while (low < high) {                                                \
-      size_t middle = low + (high - low) / 2;                           \
-      if (key_function (&profile->vector.at[middle]) < key)             \
-        low = middle + 1;                                               \
-      else                                                              \
-        high = middle;                                                  \
-    }                                                                   \
-    return low;                                                         \
+  size_t low = 0, high = n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (key_at ((const char *) entries + middle * entry_nbytes) < key)
+      low = middle + 1;
+    else
+      high = middle;
   }
-
-DEFINE_LOWER_BOUND (find_value, values, value_key)
-DEFINE_LOWER_BOUND (find_share, shares, share_key)
-DEFINE_LOWER_BOUND (find_running, running, running_key)
-
-/*------------------------------------------------------------------------
- * Order
- *----------------------------------------------------------------------*/
-
-static int
-compare_values (const void *a, const void *b)
-{
-  return rd_compare_u64 (value_key (a), value_key (b));
+  return low;
 }
 
-static int
-compare_shares (const void *a, const void *b)
-{
-  return rd_compare_u64 (share_key (a), share_key (b));
-}
+/* The same in a vector. */
+#define LOWER_BOUND(vector, key) \
+  lower_bound ((vector)->at, (vector)->n, sizeof *(vector)->at, (key))
 
-static int
-compare_running (const void *a, const void *b)
-{
-  return rd_compare_u64 (running_key (a), running_key (b));
-}
+/* Sorts a vector. */
+#define SORT(vector)                                                    \
+  do {                                                                  \
+    if ((vector)->n > 1)                                                \
+      qsort ((vector)->at, (vector)->n, sizeof *(vector)->at,           \
+             compare_keys);                                             \
+  } while (0)
 
 /* Values of one node and counter are added up; zeros are removed. */
 static void
@@ -91,7 +74,7 @@ join_values (struct radio_profile *profile)
   for (size_t i = 0; i < profile->values.n; i++) {
     if (at[i].value == 0)
       continue;
-    if (n > 0 && value_key (&at[n - 1]) == value_key (&at[i])) {
+    if (n > 0 && key_at (&at[n - 1]) == key_at (&at[i])) {
       at[n - 1].value = rd_sum (at[n - 1].value, at[i].value);
       continue;
     }
@@ -121,7 +104,7 @@ join_shares (struct radio_profile *profile)
     if (at[i].share.calls == 0 && at[i].share.total_ns == 0
         && at[i].share.self_ns == 0)
       continue;
-    if (n > 0 && share_key (&at[n - 1]) == share_key (&at[i])) {
+    if (n > 0 && key_at (&at[n - 1]) == key_at (&at[i])) {
       add_share (&at[n - 1].share, &at[i].share);
       continue;
     }
@@ -148,12 +131,8 @@ rd_profile_make_tables (struct radio_profile *profile)
       RD_TRY (rd_vector_append (&profile->shares, all));
     }
   }
-  if (profile->values.n > 1)
-    qsort (profile->values.at, profile->values.n,
-           sizeof *profile->values.at, compare_values);
-  if (profile->shares.n > 1)
-    qsort (profile->shares.at, profile->shares.n,
-           sizeof *profile->shares.at, compare_shares);
+  SORT (&profile->values);
+  SORT (&profile->shares);
   join_values (profile);
   join_shares (profile);
   /* Number the nodes so that those below a node follow it at once.  A node
@@ -186,13 +165,11 @@ rd_profile_make_tables (struct radio_profile *profile)
   for (size_t i = 0; i < profile->values.n; i++) {
     const struct rd_value *value = &profile->values.at[i];
     struct rd_running running = {
-      value->value, 0, value->counter, profile->extents[value->node].place,
+      value->counter, profile->extents[value->node].place, value->value, 0,
     };
     RD_TRY (rd_vector_append (&profile->running, running));
   }
-  if (profile->running.n > 1)
-    qsort (profile->running.at, profile->running.n,
-           sizeof *profile->running.at, compare_running);
+  SORT (&profile->running);
   for (size_t i = 0; i < profile->running.n; i++) {
     struct rd_running *running = &profile->running.at[i];
     bool is_first = i == 0 || running[-1].counter != running->counter;
@@ -214,9 +191,9 @@ rd_profile_value (const struct radio_profile *profile, size_t node,
                   size_t counter)
 {
   uint64_t key = key_of ((uint32_t) node, (uint32_t) counter);
-  size_t i = find_value (profile, key);
+  size_t i = LOWER_BOUND (&profile->values, key);
   bool is_there = i < profile->values.n
-                  && value_key (&profile->values.at[i]) == key;
+                  && key_at (&profile->values.at[i]) == key;
   return is_there ? profile->values.at[i].value : 0;
 }
 
@@ -225,7 +202,7 @@ static struct rd_running
 sum_before (const struct radio_profile *profile, uint32_t counter,
             uint32_t place)
 {
-  size_t i = find_running (profile, key_of (counter, place));
+  size_t i = LOWER_BOUND (&profile->running, key_of (counter, place));
   if (i == 0 || profile->running.at[i - 1].counter != counter)
     return (struct rd_running) { 0 };
   return profile->running.at[i - 1];
@@ -257,8 +234,8 @@ const struct rd_part_share *
 rd_profile_shares (const struct radio_profile *profile, size_t node,
                    size_t *n)
 {
-  size_t first = find_share (profile, key_of ((uint32_t) node, 0));
-  size_t end = find_share (profile, key_of ((uint32_t) node + 1, 0));
+  size_t first = LOWER_BOUND (&profile->shares, key_of ((uint32_t) node, 0));
+  size_t end = LOWER_BOUND (&profile->shares, key_of ((uint32_t) node + 1, 0));
   *n = end - first;
   return *n > 0 ? &profile->shares.at[first] : NULL;
 }
@@ -268,8 +245,8 @@ rd_profile_share (const struct radio_profile *profile, size_t node,
                   size_t part)
 {
   uint64_t key = key_of ((uint32_t) node, (uint32_t) part);
-  size_t i = find_share (profile, key);
-  if (i == profile->shares.n || share_key (&profile->shares.at[i]) != key)
+  size_t i = LOWER_BOUND (&profile->shares, key);
+  if (i == profile->shares.n || key_at (&profile->shares.at[i]) != key)
     return (struct radio_profile_share) { 0 };
   return profile->shares.at[i].share;
 }
