@@ -230,9 +230,26 @@ enum radio_status rd_io_posix_open (const char *path, bool create,
                                     struct rd_io **io) RADIO_USE_RESULT;
 
 /* NULL is legal in all of these. */
-void rd_io_close (struct rd_io *io);
-void rd_io_writer_abort (struct rd_io_writer *writer);
-void rd_io_unlock (struct rd_io_lock *lock);
+static inline void
+rd_io_close (struct rd_io *io)
+{
+  if (io)
+    io->ops->close (io);
+}
+
+static inline void
+rd_io_writer_abort (struct rd_io_writer *writer)
+{
+  if (writer)
+    writer->ops->abort (writer);
+}
+
+static inline void
+rd_io_unlock (struct rd_io_lock *lock)
+{
+  if (lock)
+    lock->unlock (lock);
+}
 
 /* Reads one object, or one range of it, and waits for it; done and user_data
  * of get are overwritten.  It would deadlock on the thread on which a
@@ -248,14 +265,34 @@ enum radio_status rd_io_read_all (struct rd_io *io, const char *key,
 
 /* As hold, release and forget of the table, in any store; the file may be
  * NULL. */
-struct rd_io_file *rd_io_hold (struct rd_io *io, const char *key, bool keep);
-void rd_io_release (struct rd_io *io, struct rd_io_file *file);
-void rd_io_forget (struct rd_io *io, const char *prefix);
+static inline struct rd_io_file *
+rd_io_hold (struct rd_io *io, const char *key, bool keep)
+{
+  return io->ops->hold ? io->ops->hold (io, key, keep) : NULL;
+}
+
+static inline void
+rd_io_release (struct rd_io *io, struct rd_io_file *file)
+{
+  if (file)
+    io->ops->release (io, file);
+}
+
+static inline void
+rd_io_forget (struct rd_io *io, const char *prefix)
+{
+  if (io->ops->forget)
+    io->ops->forget (io, prefix);
+}
 
 /* Publishes one object from one piece. */
-enum radio_status rd_io_put (struct rd_io *io, const char *key,
-                             const void *data, size_t nbytes,
-                             enum rd_put how) RADIO_USE_RESULT;
+RADIO_USE_RESULT static inline enum radio_status
+rd_io_put (struct rd_io *io, const char *key, const void *data,
+           size_t nbytes, enum rd_put how)
+{
+  const struct rd_part part = { data, nbytes };
+  return io->ops->put (io, key, &part, 1, how);
+}
 
 /* "PREFIX/NAME", or "NAME" below the root; allocated, NULL without memory
  * (the message is set). */

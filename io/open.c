@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of every store: opening by URI, closing, and blocking reads. */
+/* Functions of every store: opening by URI, and blocking reads. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -74,32 +74,7 @@ rd_io_open_with (const char *uri, bool create,
 }
 
 /*------------------------------------------------------------------------
- * Closing
- *----------------------------------------------------------------------*/
-
-void
-rd_io_close (struct rd_io *io)
-{
-  if (io)
-    io->ops->close (io);
-}
-
-void
-rd_io_writer_abort (struct rd_io_writer *writer)
-{
-  if (writer)
-    writer->ops->abort (writer);
-}
-
-void
-rd_io_unlock (struct rd_io_lock *lock)
-{
-  if (lock)
-    lock->unlock (lock);
-}
-
-/*------------------------------------------------------------------------
- * Objects
+ * Reads
  *----------------------------------------------------------------------*/
 
 static void
@@ -156,32 +131,4 @@ rd_io_read_all (struct rd_io *io, const char *key, size_t max_nbytes,
   RD_TRY (rd_buffer_reserve (into, into->nbytes + 1));
   into->data[into->nbytes] = '\0';
   return RADIO_OK;
-}
-
-struct rd_io_file *
-rd_io_hold (struct rd_io *io, const char *key, bool keep)
-{
-  return io->ops->hold ? io->ops->hold (io, key, keep) : NULL;
-}
-
-void
-rd_io_release (struct rd_io *io, struct rd_io_file *file)
-{
-  if (file)
-    io->ops->release (io, file);
-}
-
-void
-rd_io_forget (struct rd_io *io, const char *prefix)
-{
-  if (io->ops->forget)
-    io->ops->forget (io, prefix);
-}
-
-enum radio_status
-rd_io_put (struct rd_io *io, const char *key, const void *data,
-           size_t nbytes, enum rd_put how)
-{
-  const struct rd_part part = { data, nbytes };
-  return io->ops->put (io, key, &part, 1, how);
 }

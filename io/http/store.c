@@ -180,12 +180,6 @@ rd_http_release (struct rd_io *io, struct rd_io_file *file)
  * URLs
  *----------------------------------------------------------------------*/
 
-static void
-cleanup_url (CURLU **url)
-{
-  curl_url_cleanup (*url);
-}
-
 static bool
 has_part (CURLU *url, CURLUPart part)
 {
@@ -199,14 +193,17 @@ has_part (CURLU *url, CURLUPart part)
 enum radio_status
 rd_http_check_url (const char *text)
 {
-  RD_CLEANUP (cleanup_url) CURLU *url = curl_url ();
+  CURLU *url = curl_url ();
   if (url == NULL)
     return rd_fail_memory (0);
   CURLUcode code = curl_url_set (url, CURLUPART_URL, text, 0);
+  bool has_secret = has_part (url, CURLUPART_USER)
+                    || has_part (url, CURLUPART_PASSWORD);
+  curl_url_cleanup (url);
   if (code != CURLUE_OK)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL: %s",
                     curl_url_strerror (code));
-  if (has_part (url, CURLUPART_USER) || has_part (url, CURLUPART_PASSWORD))
+  if (has_secret)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL must not contain "
                     "a user or a password");
   if (strpbrk (text, "?#"))
