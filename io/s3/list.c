@@ -188,10 +188,7 @@ list_below (struct listing *listing, const char *prefix, const char *begin,
       RD_TRY (rd_s3_query_add (&query, "delimiter", "/"));
     if (token)
       RD_TRY (rd_s3_query_add (&query, "continuation-token", token));
-    char *query_text = rd_s3_query_copy (&query);
-    if (query_text == NULL)
-      return RADIO_ERROR_MEMORY;
-    RD_TRY (rd_s3_page_read (listing->s3, query_text, &list_site,
+    RD_TRY (rd_s3_page_read (listing->s3, &query, &list_site,
                              &listing->page, &text));
     listing->written_s = -1;
     RD_TRY (rd_s3_xml_read (&text, listing->s3->base.uri, read_item_element,
@@ -253,13 +250,16 @@ read_page_element (const char *path, const char *text, void *user_data)
 }
 
 enum radio_status
-rd_s3_page_read (struct rd_s3 *s3, char *query,
+rd_s3_page_read (struct rd_s3 *s3, const struct rd_buffer *query,
                  const struct radio_site *site, struct rd_s3_page *page,
                  struct rd_buffer *text)
 {
   {
     RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
-    RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_GET, NULL, query));
+    char *query_text = rd_s3_query_copy (query);
+    if (query_text == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_GET, NULL, query_text));
     call.read.task.into = text;
     call.read.task.max_nbytes = MAX_PAGE_NBYTES;
     RD_TRY (rd_s3_call_run (&call, site));

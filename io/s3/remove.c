@@ -306,11 +306,8 @@ read_page (struct sweep *sweep)
   if (id)
     RD_TRY (rd_s3_query_add (&query, "upload-id-marker", id));
   RD_TRY (rd_s3_query_add (&query, "uploads", ""));
-  char *query_text = rd_s3_query_copy (&query);
-  if (query_text == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_s3_page_read (sweep->s3, query_text, &uploads_site,
-                           &sweep->page, &text));
+  RD_TRY (rd_s3_page_read (sweep->s3, &query, &uploads_site, &sweep->page,
+                           &text));
   RD_TRY (rd_s3_xml_read (&text, where, read_upload_element, sweep));
   if (sweep->page.is_truncated
       && rd_s3_is_same_text (key, sweep->next_key)

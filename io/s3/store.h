@@ -205,11 +205,11 @@ struct rd_s3_page {
   int64_t now_s;              /* time of the response */
 };
 
-/* Requests a page, by a query that is taken over, and parses its properties,
- * which may stand after its items: these are then read from the text by
- * rd_s3_xml_read.  RADIO_ERROR_FORMAT for another document, and errors of
- * the request. */
-enum radio_status rd_s3_page_read (struct rd_s3 *s3, char *query,
+/* Requests a page, and parses its properties, which may stand after its
+ * items: these are then read from the text by rd_s3_xml_read.
+ * RADIO_ERROR_FORMAT for another document, and errors of the request. */
+enum radio_status rd_s3_page_read (struct rd_s3 *s3,
+                                   const struct rd_buffer *query,
                                    const struct radio_site *site,
                                    struct rd_s3_page *page,
                                    struct rd_buffer *text) RADIO_USE_RESULT;
