@@ -303,9 +303,8 @@ write_scopes (struct rd_writer *writer, const struct radio_profile *profile)
                      profile->nodes.n);
 }
 
-void
-rd_page_write_static (struct rd_writer *writer,
-                      const struct radio_profile *profile)
+static void
+write_static (struct rd_writer *writer, const struct radio_profile *profile)
 {
   const struct radio_profile_info *info = &profile->info;
   rd_write_text (writer, "<h1>");
@@ -432,7 +431,7 @@ fill_slot (enum slot slot, const struct radio_profile *profile,
     rd_write_text (writer, rd_page_loader);
     break;
   case SLOT_STATIC:
-    rd_page_write_static (writer, profile);
+    write_static (writer, profile);
     break;
   case SLOT_CURVE:            /* outside the parts that a script hides */
     return rd_page_write_curve (writer, profile);

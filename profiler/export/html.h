@@ -15,11 +15,6 @@ void rd_page_write_quotient (struct rd_writer *writer, uint64_t value,
 void rd_page_write_time (struct rd_writer *writer, uint64_t ns);
 void rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes);
 
-/* Readable without JavaScript, and in print: the summary, the findings
- * and a table of the scopes with the most self time. */
-void rd_page_write_static (struct rd_writer *writer,
-                           const struct radio_profile *profile);
-
 /* The curve of a sweep, as a picture and a table, with and without the
  * script; nothing for any other profile.  RADIO_ERROR_MEMORY. */
 enum radio_status

@@ -231,7 +231,8 @@ rd_export_pprof (const struct radio_profile *profile,
 
   /* The first text of the table has to be the empty one. */
   RD_CLEANUP (free_state) struct state state = { 0 };
-  put_text (&state, &state.wire, PROFILE_COMMENT, "");
+  if (rd_string_index_add (&state.strings, "") == RD_NO_INDEX)
+    return rd_fail_memory (1);
 
   for (size_t i = 0; i < NVALUES; i++) {
     put_text (&state, &state.message, VALUE_TYPE, sample_types[i].type);
