@@ -284,11 +284,9 @@ rd_blosc_frame_encode (const struct rd_codec *codec,
   struct rd_codec_contexts *contexts = rd_contexts (scratch);
   if (!contexts)
     return RADIO_ERROR_MEMORY;
-  writing.encoder = writing.method == RD_BLOSC_BY_LZ4
-    ? rd_contexts_lz4_encoder (scratch)
-    : writing.method == RD_BLOSC_BY_LZ4HC
-    ? rd_contexts_lz4hc_encoder (scratch)
-    : (void *) rd_contexts_zstd_encoder (scratch);
+  writing.encoder = writing.method == RD_BLOSC_BY_ZSTD
+    ? (void *) rd_contexts_zstd_encoder (scratch)
+    : rd_contexts_lz4_encoder (scratch, writing.method == RD_BLOSC_BY_LZ4HC);
   if (!writing.encoder)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_codec_reserve (&contexts->blocks,

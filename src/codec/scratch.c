@@ -49,31 +49,20 @@ rd_contexts_zstd_encoder (struct rd_scratch *scratch)
   return contexts ? contexts->zstd_encoder : NULL;
 }
 
-/* Allocates an encoder whose context is plain memory. */
-static void *
-allocate_encoder (void **encoder, int nbytes)
+void *
+rd_contexts_lz4_encoder (struct rd_scratch *scratch, bool hc)
 {
+  struct rd_codec_contexts *contexts = rd_contexts (scratch);
+  if (!contexts)
+    return NULL;
+  /* These contexts are plain memory. */
+  void **encoder = hc ? &contexts->lz4hc_encoder : &contexts->lz4_encoder;
+  size_t nbytes = (size_t) (hc ? LZ4_sizeofStateHC () : LZ4_sizeofState ());
   if (*encoder == NULL)
-    *encoder = rd_malloc ((size_t) nbytes);
+    *encoder = rd_malloc (nbytes);
   if (*encoder == NULL)
-    rd_fail_memory ((size_t) nbytes);
+    rd_fail_memory (nbytes);
   return *encoder;
-}
-
-void *
-rd_contexts_lz4_encoder (struct rd_scratch *scratch)
-{
-  struct rd_codec_contexts *contexts = rd_contexts (scratch);
-  return contexts ? allocate_encoder (&contexts->lz4_encoder,
-                                      LZ4_sizeofState ()) : NULL;
-}
-
-void *
-rd_contexts_lz4hc_encoder (struct rd_scratch *scratch)
-{
-  struct rd_codec_contexts *contexts = rd_contexts (scratch);
-  return contexts ? allocate_encoder (&contexts->lz4hc_encoder,
-                                      LZ4_sizeofStateHC ()) : NULL;
 }
 
 struct libdeflate_decompressor *

@@ -45,8 +45,7 @@ size_t rd_scratch_nbytes (const struct rd_scratch *scratch);
 struct rd_codec_contexts *rd_contexts (struct rd_scratch *scratch);
 struct ZSTD_DCtx_s *rd_contexts_zstd_decoder (struct rd_scratch *scratch);
 struct ZSTD_CCtx_s *rd_contexts_zstd_encoder (struct rd_scratch *scratch);
-void *rd_contexts_lz4_encoder (struct rd_scratch *scratch);
-void *rd_contexts_lz4hc_encoder (struct rd_scratch *scratch);
+void *rd_contexts_lz4_encoder (struct rd_scratch *scratch, bool hc);
 struct libdeflate_decompressor *
 rd_contexts_inflater (struct rd_scratch *scratch);
 struct libdeflate_compressor *

@@ -141,18 +141,6 @@ struct work {
   int log2;                   /* of the typesize; -1: no vectors */
 };
 
-static int
-find_log2 (size_t typesize)
-{
-  switch (typesize) {
-  case 1: return 0;
-  case 2: return 1;
-  case 4: return 2;
-  case 8: return 3;
-  default: return -1;
-  }
-}
-
 static void
 plain_bytes (const struct rd_planes *planes, size_t typesize)
 {
@@ -311,25 +299,16 @@ do_by_buffer (const struct work *work, const struct rd_shuffled_rows *rows)
   }
 }
 
-/* Unshuffles rows of bits that are groups and contiguous in the block, as
- * those of a tile are, by vectors straight into the destination. */
-static bool
-do_rows_of_groups (const struct work *work,
-                   const struct rd_shuffled_rows *rows)
-{
-  if (rows->n != RD_UNSHUFFLE_GROUP || rows->step != rows->n
-      || rows->first % 8 != 0)
-    return false;
-  return do_groups (work, work->log2, work->block->data + rows->first / 8,
-                    rows->to, rows->to_step, rows->nrows * rows->n / 8);
-}
-
 void
 rd_unshuffle_rows_by (const struct rd_unshuffler *const *by,
                       const struct rd_shuffled *block,
                       const struct rd_shuffled_rows *asked)
 {
-  const struct work work = { by, block, find_log2 (block->typesize) };
+  size_t typesize = block->typesize;
+  bool has_vectors = typesize <= 8 && (typesize & (typesize - 1)) == 0;
+  const struct work work = {
+    by, block, has_vectors ? __builtin_ctzl (typesize) : -1,
+  };
   struct rd_shuffled_rows rows = *asked;
   int64_t row_nbytes = (int64_t) (rows.n * block->typesize);
   if (rows.n == 0 || rows.nrows == 0)
@@ -347,8 +326,16 @@ rd_unshuffle_rows_by (const struct rd_unshuffler *const *by,
     for (size_t i = 0; i < rows.nrows; i++)
       do_columns (&work, rows.first + i * rows.step, rows.n,
                   rows.to + (int64_t) i * rows.to_step);
-  else if (!block->bits || !do_rows_of_groups (&work, &rows))
-    do_by_buffer (&work, &rows);
+  else {
+    /* Rows of bits that are groups and contiguous in the block, as those of a
+     * tile are, go by vectors straight into the destination. */
+    bool are_groups = block->bits && rows.n == RD_UNSHUFFLE_GROUP
+                      && rows.step == rows.n && rows.first % 8 == 0;
+    if (!are_groups
+        || !do_groups (&work, work.log2, block->data + rows.first / 8,
+                       rows.to, rows.to_step, rows.nrows * rows.n / 8))
+      do_by_buffer (&work, &rows);
+  }
 }
 
 static void

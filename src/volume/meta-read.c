@@ -179,35 +179,13 @@ check_level_path (const char *path, const char *where)
                   where, path);
 }
 
-/* Parse the display window of the first channel. */
-static enum radio_status
-parse_omero (struct json_object *ome, const char *where,
-             struct rd_volume_meta *meta)
-{
-  struct json_object *omero, *channels, *window;
-  if (rd_json_member (ome, "omero") == NULL)
-    return RADIO_OK;
-  RD_TRY (rd_json_object (ome, "omero", where, &omero));
-  RD_TRY (rd_json_array (omero, "channels", where, &channels));
-  struct json_object *first = json_object_array_get_idx (channels, 0);
-  if (!json_object_is_type (first, json_type_object)
-      || rd_json_member (first, "window") == NULL)
-    return RADIO_OK;
-  RD_TRY (rd_json_object (first, "window", where, &window));
-  RD_TRY (as_number (rd_json_member (window, "start"), "window.start", where,
-                     &meta->window_start));
-  RD_TRY (as_number (rd_json_member (window, "end"), "window.end", where,
-                     &meta->window_end));
-  meta->has_window = true;
-  return RADIO_OK;
-}
-
 /* Parse the first image and its first dataset, which is the finest level. */
 static enum radio_status
 parse_ome (struct json_object *ome, const char *where,
            struct rd_volume_meta *meta)
 {
   struct json_object *multiscales, *datasets;
+  struct json_object *omero, *channels, *window;
   const char *version, *path;
   RD_TRY (optional_string (ome, "version", where, NULL, &version));
   if (version && strncmp (version, "0.5", 3) != 0)
@@ -234,7 +212,23 @@ parse_ome (struct json_object *ome, const char *where,
   RD_TRY (apply_transforms (finest, where, meta));
   if (rd_json_member (image, "coordinateTransformations"))
     RD_TRY (apply_transforms (image, where, meta));
-  return parse_omero (ome, where, meta);
+
+  /* The display window of the first channel. */
+  if (rd_json_member (ome, "omero") == NULL)
+    return RADIO_OK;
+  RD_TRY (rd_json_object (ome, "omero", where, &omero));
+  RD_TRY (rd_json_array (omero, "channels", where, &channels));
+  struct json_object *first = json_object_array_get_idx (channels, 0);
+  if (!json_object_is_type (first, json_type_object)
+      || rd_json_member (first, "window") == NULL)
+    return RADIO_OK;
+  RD_TRY (rd_json_object (first, "window", where, &window));
+  RD_TRY (as_number (rd_json_member (window, "start"), "window.start", where,
+                     &meta->window_start));
+  RD_TRY (as_number (rd_json_member (window, "end"), "window.end", where,
+                     &meta->window_end));
+  meta->has_window = true;
+  return RADIO_OK;
 }
 
 /* Copy a string member, "" if it is missing. */

@@ -95,32 +95,6 @@ measure_object (struct rd_job *base, uint64_t task,
   return RADIO_OK;
 }
 
-/* Check whether the volume that is to be replaced is this one, or has its
- * data.  Its document may change until the copy is published; then another
- * volume exists, with another level. */
-static enum radio_status
-check_existing (struct rd_copy *copy)
-{
-  struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
-  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
-  char *key RD_FREE = rd_document_key (copy->to_path);
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_existing_read (copy->to, copy->to_path, &existing));
-  const char *theirs = existing.meta.level_path;
-  if (theirs == NULL || strcmp (theirs, copy->volume->meta.level_path) != 0)
-    return RADIO_OK;
-  enum radio_status status
-    = rd_io_read_all (copy->to->io, key, RD_DOCUMENT_MAX_NBYTES, &text);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return RADIO_OK;                  /* removed just now */
-  RD_TRY (status);
-  copy->names_level = true;
-  copy->is_same = text.nbytes == copy->text.nbytes
-                  && memcmp (text.data, copy->text.data, text.nbytes) == 0;
-  return RADIO_OK;
-}
-
 enum radio_status
 rd_copy_put_level (struct rd_copy *copy, const struct rd_copy_level *level)
 {
@@ -153,10 +127,31 @@ begin_levels (struct rd_copy *copy)
 {
   RD_SCOPE ("begin level", RD_IN_METADATA);
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
   struct radio_gc_result removed = { 0 };
   struct rd_io *io = copy->to->io;
   RD_TRY (io->ops->lock (io, copy->to_path, true, &lock));
-  RD_TRY (check_existing (copy));
+
+  /* The volume that is to be replaced may be this one, or have its data.  Its
+   * document may change until the copy is published; then another volume
+   * exists, with another level. */
+  char *key RD_FREE = rd_document_key (copy->to_path);
+  if (key == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_existing_read (copy->to, copy->to_path, &existing));
+  const char *theirs = existing.meta.level_path;
+  if (theirs && strcmp (theirs, copy->volume->meta.level_path) == 0) {
+    enum radio_status found
+      = rd_io_read_all (io, key, RD_DOCUMENT_MAX_NBYTES, &text);
+    if (found != RADIO_ERROR_NOT_FOUND) {       /* else removed just now */
+      RD_TRY (found);
+      copy->names_level = true;
+      copy->is_same = text.nbytes == copy->text.nbytes
+                      && memcmp (text.data, copy->text.data, text.nbytes) == 0;
+    }
+  }
+
   for (size_t i = 0; i < copy->nlevels; i++) {
     struct rd_copy_level *level = &copy->levels[i];
     RD_TRY (io->ops->lock (io, level->to_path, false, &level->lock));

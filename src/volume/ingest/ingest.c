@@ -142,33 +142,6 @@ plan_level (struct ingest *ingest)
                             &ingest->level_document);
 }
 
-/* Lock a folder with an unused name.  The volume's lock is held, so that gc
- * does not remove the folder before it is locked. */
-static enum radio_status
-lock_new_level (struct ingest *ingest)
-{
-  struct rd_io *io = ingest->store->io;
-  for (int i = 0; i < MAX_NAME_ATTEMPTS; i++) {
-    struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-    uint64_t nbytes;
-    RD_TRY (rd_level_name (0, ingest->level_name));
-    char *path RD_FREE = rd_key_join (ingest->path, ingest->level_name);
-    if (path == NULL)
-      return RADIO_ERROR_MEMORY;
-    RD_TRY (io->ops->lock (io, path, false, &lock));
-    if (lock == NULL)
-      continue;
-    RD_TRY (rd_prefix_nbytes (ingest->store, path, &nbytes));
-    if (nbytes > 0)
-      continue;
-    ingest->level_path = RD_STEAL (path);
-    ingest->level_lock = RD_STEAL (lock);
-    return RADIO_OK;
-  }
-  return rd_fail (RADIO_ERROR_IO, "%s: no free name for a level after %d "
-                  "tries", ingest->path, MAX_NAME_ATTEMPTS);
-}
-
 /* Create the level's folder, locked, with its document.  What dead writers
  * and replaced volumes left is removed first; a failure of that is
  * ignored. */
@@ -176,15 +149,36 @@ static enum radio_status
 begin_level (struct ingest *ingest)
 {
   RD_SCOPE ("begin level", RD_IN_METADATA);
-  struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_io_lock *volume_lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct radio_gc_result removed = { 0 };
   struct rd_io *io = ingest->store->io;
-  RD_TRY (io->ops->lock (io, ingest->path, true, &lock));
+  RD_TRY (io->ops->lock (io, ingest->path, true, &volume_lock));
   enum radio_status status
     = rd_collect_contents (ingest->store, ingest->path, false, &removed);
   if (status == RADIO_ERROR_MEMORY)
     return status;
-  RD_TRY (lock_new_level (ingest));
+
+  /* Lock a folder with an unused name.  The volume's lock is held, so that gc
+   * does not remove the folder before it is locked. */
+  for (int i = 0; i < MAX_NAME_ATTEMPTS && !ingest->level_lock; i++) {
+    struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+    uint64_t used_nbytes;
+    RD_TRY (rd_level_name (0, ingest->level_name));
+    char *path RD_FREE = rd_key_join (ingest->path, ingest->level_name);
+    if (path == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (io->ops->lock (io, path, false, &lock));
+    if (lock == NULL)
+      continue;
+    RD_TRY (rd_prefix_nbytes (ingest->store, path, &used_nbytes));
+    if (used_nbytes > 0)
+      continue;
+    ingest->level_path = RD_STEAL (path);
+    ingest->level_lock = RD_STEAL (lock);
+  }
+  if (ingest->level_lock == NULL)
+    return rd_fail (RADIO_ERROR_IO, "%s: no free name for a level after %d "
+                    "tries", ingest->path, MAX_NAME_ATTEMPTS);
 
   struct rd_array_doc *doc;
   size_t nbytes;

@@ -128,30 +128,6 @@ rd_select_add (struct rd_select *select, const uint64_t *keys, size_t n)
   }
 }
 
-/* Assign a wanted rank, which is in a bucket, to the next pass's group of
- * the keys in it, unless that is a single key. */
-static void
-descend (struct rd_select *select, struct wanted *wanted,
-         const struct group *group, size_t bucket, uint64_t nbelow)
-{
-  uint64_t low = group->low + ((uint64_t) bucket << group->shift);
-  uint64_t width = ((uint64_t) 1 << group->shift) - 1;
-  uint64_t high = group->high - low < width ? group->high : low + width;
-  low = low > select->min_key ? low : select->min_key;
-  high = high < select->max_key ? high : select->max_key;
-  wanted->found = low == high;
-  wanted->key = low;
-  if (wanted->found)
-    return;
-  struct group *last = select->next_groups + select->ngroups - 1;
-  if (select->ngroups == 0 || last->low != low)
-    select->next_groups[select->ngroups++] = (struct group) {
-      .low = low, .high = high, .nbelow = nbelow,
-      .shift = shift_for (high - low),
-    };
-  wanted->group = select->ngroups - 1;
-}
-
 /* Clear tables for the new groups, in the half that the old ones do not
  * use, and build the map from keys to groups. */
 static void
@@ -200,7 +176,26 @@ rd_select_narrow (struct rd_select *select)
     if (bucket == NBUCKETS)
       return rd_fail (RADIO_ERROR_FORMAT,
                       "the array's values changed while they were read");
-    descend (select, wanted, &old[current], bucket, nbelow);
+
+    /* The keys in the bucket are the next pass's group, unless that is a
+     * single key. */
+    const struct group *group = &old[current];
+    uint64_t low = group->low + ((uint64_t) bucket << group->shift);
+    uint64_t width = ((uint64_t) 1 << group->shift) - 1;
+    uint64_t high = group->high - low < width ? group->high : low + width;
+    low = low > select->min_key ? low : select->min_key;
+    high = high < select->max_key ? high : select->max_key;
+    wanted->found = low == high;
+    wanted->key = low;
+    if (wanted->found)
+      continue;
+    struct group *last = select->next_groups + select->ngroups - 1;
+    if (select->ngroups == 0 || last->low != low)
+      select->next_groups[select->ngroups++] = (struct group) {
+        .low = low, .high = high, .nbelow = nbelow,
+        .shift = shift_for (high - low),
+      };
+    wanted->group = select->ngroups - 1;
   }
   select->groups = select->next_groups;
   select->next_groups = old;
