@@ -288,35 +288,6 @@ read_upload_element (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
-static enum radio_status
-read_page (struct sweep *sweep)
-{
-  RD_FREE char *key = RD_STEAL (sweep->next_key);
-  RD_FREE char *id = RD_STEAL (sweep->next_id);
-  RD_BUFFER_SCOPE struct rd_buffer query = { 0 }, text = { 0 };
-  const char *where = sweep->s3->base.uri;
-  if (key && sweep->page.is_encoded && !rd_percent_decode (key, true))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListMultipartUploads "
-                    "response: invalid NextKeyMarker", where);
-  RD_TRY (rd_s3_query_add (&query, "encoding-type", "url"));
-  if (*sweep->below)
-    RD_TRY (rd_s3_query_add (&query, "prefix", sweep->below));
-  if (key)
-    RD_TRY (rd_s3_query_add (&query, "key-marker", key));
-  if (id)
-    RD_TRY (rd_s3_query_add (&query, "upload-id-marker", id));
-  RD_TRY (rd_s3_query_add (&query, "uploads", ""));
-  RD_TRY (rd_s3_page_read (sweep->s3, &query, &uploads_site, &sweep->page,
-                           &text));
-  RD_TRY (rd_s3_xml_read (&text, where, read_upload_element, sweep));
-  if (sweep->page.is_truncated
-      && rd_s3_is_same_text (key, sweep->next_key)
-      && rd_s3_is_same_text (id, sweep->next_id))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListMultipartUploads "
-                    "response: it does not end", where);
-  return RADIO_OK;
-}
-
 static void
 free_sweep (struct sweep *sweep)
 {
@@ -365,10 +336,34 @@ rd_s3_sweep (struct rd_io *io, const char *prefix, bool dry_run,
     return RADIO_ERROR_MEMORY;
   if (*prefix == '\0')
     RD_TRY (rd_s3_list_probes (s3, sweep_probe, &sweep));
-  enum radio_status status;
-  do
-    status = read_page (&sweep);
-  while (status == RADIO_OK && sweep.page.is_truncated);
-  /* Endpoints that cannot list uploads have none. */
-  return status == RADIO_ERROR_UNSUPPORTED ? RADIO_OK : status;
+  do {
+    RD_FREE char *key = RD_STEAL (sweep.next_key);
+    RD_FREE char *id = RD_STEAL (sweep.next_id);
+    RD_BUFFER_SCOPE struct rd_buffer query = { 0 }, text = { 0 };
+    if (key && sweep.page.is_encoded && !rd_percent_decode (key, true))
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListMultipartUploads "
+                      "response: invalid NextKeyMarker", io->uri);
+    RD_TRY (rd_s3_query_add (&query, "encoding-type", "url"));
+    if (*sweep.below)
+      RD_TRY (rd_s3_query_add (&query, "prefix", sweep.below));
+    if (key)
+      RD_TRY (rd_s3_query_add (&query, "key-marker", key));
+    if (id)
+      RD_TRY (rd_s3_query_add (&query, "upload-id-marker", id));
+    RD_TRY (rd_s3_query_add (&query, "uploads", ""));
+    enum radio_status status = rd_s3_page_read (s3, &query, &uploads_site,
+                                                &sweep.page, &text);
+    if (status == RADIO_OK)
+      status = rd_s3_xml_read (&text, io->uri, read_upload_element, &sweep);
+    /* Endpoints that cannot list uploads have none. */
+    if (status == RADIO_ERROR_UNSUPPORTED)
+      return RADIO_OK;
+    RD_TRY (status);
+    if (sweep.page.is_truncated
+        && rd_s3_is_same_text (key, sweep.next_key)
+        && rd_s3_is_same_text (id, sweep.next_id))
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: invalid ListMultipartUploads "
+                      "response: it does not end", io->uri);
+  } while (sweep.page.is_truncated);
+  return RADIO_OK;
 }

@@ -248,12 +248,6 @@ rd_s3_signature (const struct rd_s3_signing *signing, const char *time,
  * Characters, in any locale
  *----------------------------------------------------------------------*/
 
-static bool
-is_blank (unsigned char c)
-{
-  return c == ' ' || c == '\t';
-}
-
 static unsigned char
 to_lower (unsigned char c)
 {
@@ -428,11 +422,8 @@ add_headers (struct rd_s3_digest *digest, const struct rd_s3_header *headers,
     /* Blanks at the ends are trimmed, others collapse to one. */
     bool is_first = true;
     for (const char *value = headers[i].value; *value; is_first = false) {
-      size_t nbytes = 0;
-      while (is_blank ((unsigned char) *value))
-        value++;
-      while (value[nbytes] && !is_blank ((unsigned char) value[nbytes]))
-        nbytes++;
+      value += strspn (value, " \t");
+      size_t nbytes = strcspn (value, " \t");
       if (nbytes > 0)
         rd_s3_digest_add_text (digest, is_first ? "" : " ");
       rd_s3_digest_add (digest, value, nbytes);
