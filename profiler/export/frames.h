@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* For formats with tables of functions: the places in the program that
- * the nodes of a tree stand for, each once, and the path of a node. */
+ * the nodes of a tree stand for, each once. */
 #ifndef RD_FRAMES_H
 #define RD_FRAMES_H
 
@@ -21,11 +21,6 @@ enum radio_status rd_frames_make (const struct radio_profile *profile,
 void rd_frames_free (struct rd_frames *frames);
 
 #define RD_FRAMES_SCOPE RD_CLEANUP (rd_frames_free)
-
-/* All nodes in preorder: each is followed by those below it.  order has room
- * for as many as there are nodes.  RADIO_ERROR_MEMORY. */
-enum radio_status rd_frames_walk (const struct radio_profile *profile,
-                                  uint32_t *order) RADIO_USE_RESULT;
 
 /* The node that a frame's name, file and line are taken from. */
 static inline const struct radio_profile_node *

@@ -93,6 +93,50 @@ write_lanes (struct state *state)
  * The tree
  *----------------------------------------------------------------------*/
 
+/* The tree as links.  Index 0 stands for the parent of the roots, i + 1 for
+ * node i, so 0 is also "none". */
+struct links {
+  uint32_t first_child;
+  uint32_t next_sibling;
+};
+
+static uint32_t
+link_of (size_t node)
+{
+  return node == RADIO_NO_PARENT ? 0 : (uint32_t) node + 1;
+}
+
+/* All nodes in preorder: each is followed by those below it.  order has room
+ * for as many as there are nodes. */
+static enum radio_status
+list_in_preorder (const struct radio_profile *profile, uint32_t *order)
+{
+  size_t n = profile->nodes.n;
+  RD_FREE struct links *links = rd_calloc (n + 1, sizeof *links);
+  if (links == NULL)
+    return rd_fail_memory ((n + 1) * sizeof *links);
+
+  /* From the last to the first, so that siblings keep their order. */
+  for (size_t i = profile->nodes.n; i-- > 0;) {
+    struct links *parent = &links[link_of (profile->nodes.at[i].parent)];
+    links[i + 1].next_sibling = parent->first_child;
+    parent->first_child = (uint32_t) i + 1;
+  }
+
+  uint32_t at = links[0].first_child;
+  for (size_t i = 0; at != 0; i++) {
+    order[i] = at - 1;
+    if (links[at].first_child != 0) {
+      at = links[at].first_child;
+      continue;
+    }
+    while (at != 0 && links[at].next_sibling == 0)
+      at = link_of (profile->nodes.at[at - 1].parent);
+    at = links[at].next_sibling;
+  }
+  return RADIO_OK;
+}
+
 static enum radio_status
 write_tree (struct state *state)
 {
@@ -102,7 +146,7 @@ write_tree (struct state *state)
   RD_FREE uint32_t *path = rd_calloc (n + 1, sizeof *path);
   if (order == NULL || path == NULL)
     return rd_fail_memory (n * sizeof *path);
-  RD_TRY (rd_frames_walk (state->profile, order));
+  RD_TRY (list_in_preorder (state->profile, order));
 
   /* The stacks' axis is as long as the sum of self times. */
   state->end_ns = 0;
