@@ -26,7 +26,17 @@ count_allocated (size_t nbytes)
     node->account = rd_account_new (writer->recorder->account);
   struct rd_account *account = node->account;
   if (account)
-    rd_account_add (account, nbytes);
+    atomic_fetch_add_explicit (&account->nrefs, 1, memory_order_relaxed);
+  for (struct rd_account *a = account; a; a = a->whole) {
+    int64_t live = atomic_fetch_add_explicit (&a->live, (int64_t) nbytes,
+                                              memory_order_relaxed)
+                   + (int64_t) nbytes;
+    int64_t peak = atomic_load_explicit (&a->peak, memory_order_relaxed);
+    while (live > peak
+           && !atomic_compare_exchange_weak_explicit (
+             &a->peak, &peak, live, memory_order_relaxed,
+             memory_order_relaxed)) { }
+  }
   rd_writer_leave (writer);
   return (uintptr_t) account;
 }
@@ -34,7 +44,11 @@ count_allocated (size_t nbytes)
 static void
 count_released (uint64_t owner, size_t nbytes)
 {
-  rd_account_remove ((struct rd_account *) (uintptr_t) owner, nbytes);
+  struct rd_account *account = (struct rd_account *) (uintptr_t) owner;
+  for (struct rd_account *a = account; a; a = a->whole)
+    atomic_fetch_sub_explicit (&a->live, (int64_t) nbytes,
+                               memory_order_relaxed);
+  rd_account_unref (account);
 }
 
 /* When a message is written it is not known yet whether the operation fails

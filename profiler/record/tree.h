@@ -176,9 +176,4 @@ struct rd_account *rd_account_new (struct rd_account *whole);
 /* NULL is legal. */
 void rd_account_unref (struct rd_account *account);
 
-/* Adds or removes a block and its reference, in the account and its whole.
- * Thread-safe. */
-void rd_account_add (struct rd_account *account, size_t nbytes);
-void rd_account_remove (struct rd_account *account, size_t nbytes);
-
 #endif /* RD_TREE_H */
