@@ -83,7 +83,7 @@ struct rd_tile_key {
   uint64_t tile;                      /* its number in the chunk */
 };
 
-/* A tile's elements in C order and the machine's byte order. */
+/* A tile's elements in C order, and the array's byte order. */
 struct rd_cached_tile {
   struct rd_tile_key key;
   size_t nbytes;

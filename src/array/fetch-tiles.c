@@ -187,7 +187,7 @@ static const struct rd_counter_set tile_set = {
 };
 
 /* Adds tile i to the cache, if its elements are in C order, as tiles are
- * cached. */
+ * cached.  Their byte order is that of the array. */
 static void
 cache_tile (const struct rd_fetch_job *job, uint32_t i,
             const struct rd_view *view)
@@ -196,9 +196,8 @@ cache_tile (const struct rd_fetch_job *job, uint32_t i,
   const struct rd_layout *layout = &read->array->layout;
   int64_t strides[RADIO_MAX_RANK];
   RD_COUNT (misses, 1);
-  if (view->swapped
-      || !rd_c_strides (layout->rank, layout->tile.shape,
-                        layout->tile.type.item_nbytes, strides)
+  if (!rd_c_strides (layout->rank, layout->tile.shape,
+                     layout->tile.type.item_nbytes, strides)
       || memcmp (strides, view->strides,
                  layout->rank * sizeof *strides) != 0)
     return;
@@ -217,7 +216,9 @@ rd_fetch_place_cached (const struct rd_fetch_job *job,
   const struct rd_layout *layout = &read->array->layout;
   RD_SCOPE ("cache hit", RD_IN_PLACE);
   RD_COUNT (hits, fetch->n);
-  struct rd_view view = { 0 };
+  struct rd_view view = {
+    .swapped = rd_chain_is_swapped (layout->chain, &layout->tile.type),
+  };
   (void) rd_c_strides (layout->rank, layout->tile.shape,
                        layout->tile.type.item_nbytes, view.strides);
   for (uint32_t i = fetch->first; i < fetch->first + fetch->n; i++) {

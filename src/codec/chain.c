@@ -76,6 +76,12 @@ is_swapped (const struct rd_codec *codec, const struct rd_type *type)
     && codec->u.bytes.big_endian != MACHINE_IS_BIG_ENDIAN;
 }
 
+bool
+rd_chain_is_swapped (const struct rd_chain *chain, const struct rd_type *type)
+{
+  return is_swapped (&chain->codecs[chain->n_array], type);
+}
+
 /* A chain that is being decoded. */
 struct decoding {
   const struct rd_chain *chain;

@@ -41,6 +41,11 @@ enum radio_status rd_chain_decode_shuffled (const struct rd_chain *chain,
                                             struct rd_view *view)
   RADIO_USE_RESULT;
 
+/* True when decoding leaves elements in another byte order than the machine's;
+ * the same for all chunks of an array. */
+bool rd_chain_is_swapped (const struct rd_chain *chain,
+                          const struct rd_type *type);
+
 /* True when a checksum covers all of an encoded chunk. */
 bool rd_chain_has_checksum (const struct rd_chain *chain);
 
