@@ -139,5 +139,5 @@ main (void)
     cmocka_unit_test (recording_continues_without_memory),
     cmocka_unit_test (collecting_fails_cleanly_without_memory),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

@@ -308,5 +308,5 @@ main (void)
     TEST (no_request_begins_without_a_recorder),
     TEST (a_request_outside_all_scopes_is_a_root),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

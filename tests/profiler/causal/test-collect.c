@@ -507,5 +507,5 @@ main (void)
     cmocka_unit_test (threads_of_one_name_are_numbered),
     cmocka_unit_test (an_unnamed_thread_does_not_get_the_programs_name),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

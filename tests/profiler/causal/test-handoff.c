@@ -731,5 +731,5 @@ main (void)
     TEST (a_thread_switched_twice_stays_with_the_last_recorder),
     TEST (the_threads_own_recorder_may_stop_meanwhile),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

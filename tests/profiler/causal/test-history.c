@@ -330,5 +330,5 @@ main (void)
     cmocka_unit_test (random_histories_agree_with_the_model),
     cmocka_unit_test (long_histories_agree_with_the_model),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

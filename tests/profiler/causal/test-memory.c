@@ -284,5 +284,5 @@ main (void)
     TEST (memory_outside_all_scopes_counts_in_the_total_only),
     TEST (a_thread_that_is_not_recorded_is_not_counted),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

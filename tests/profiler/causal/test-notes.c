@@ -429,5 +429,5 @@ main (void)
     TEST (many_samples_are_thinned_out_and_losses_counted),
     TEST (the_last_of_simultaneous_samples_is_kept),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

@@ -389,5 +389,5 @@ main (void)
     cmocka_unit_test (a_thread_that_ends_ends_its_received_scopes),
     cmocka_unit_test (handles_do_nothing_in_a_child_of_fork),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

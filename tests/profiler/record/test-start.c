@@ -69,5 +69,5 @@ main (void)
     cmocka_unit_test (
       attached_threads_are_detached_when_starting_fails),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }
