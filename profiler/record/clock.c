@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the clock, and measuring its rate. */
+/* Choosing the clock, and measuring its rate.  (It is read, and ticks become
+ * nanoseconds, in clock.h.) */
 #include <config.h>
 
 #include <fcntl.h>

@@ -21,7 +21,7 @@ enum radio_status rd_newfile_write (struct rd_newfile *newfile,
                                     const void *data, size_t nbytes)
   RADIO_USE_RESULT;
 
-/* Make it appear; the newfile is gone, also on failure. */
+/* Make it appear; the new file is gone, also on failure. */
 enum radio_status rd_newfile_commit (struct rd_newfile *newfile)
   RADIO_USE_RESULT;
 void rd_newfile_abort (struct rd_newfile *newfile);

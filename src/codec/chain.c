@@ -100,7 +100,7 @@ decode_codecs (struct decoding *decoding, size_t n, size_t left)
   for (; left > n; left--) {
     enum rd_codec_id id = decoding->chain->codecs[left - 1].id;
     if (id == RD_CODEC_CRC32C) {
-      RD_TRY (rd_crc32c_strip (bytes));
+      RD_TRY (rd_crc32c_verify (bytes));
       continue;
     }
     struct rd_decoded_size extent = decoding->extents[left - 2];
@@ -225,7 +225,7 @@ rd_chain_verify (const struct rd_chain *chain, const struct rd_chunk *chunk,
   struct rd_bytes bytes = { encoded, nbytes };
   struct rd_view view;
   if (rd_chain_has_checksum (chain))
-    return rd_crc32c_strip (&bytes);
+    return rd_crc32c_verify (&bytes);
   return rd_chain_decode (chain, chunk, scratch, encoded, nbytes, &view);
 }
 

@@ -167,7 +167,7 @@ enum radio_status rd_blosc_check (const struct rd_codec *codec,
                                   uint64_t nbytes) RADIO_USE_RESULT;
 
 /* Verifies the checksum at the end of `in' and removes it. */
-enum radio_status rd_crc32c_strip (struct rd_bytes *in) RADIO_USE_RESULT;
+enum radio_status rd_crc32c_verify (struct rd_bytes *in) RADIO_USE_RESULT;
 
 /* Appends the checksum of a buffer to it. */
 enum radio_status rd_crc32c_append (struct rd_buffer *buffer)

@@ -12,7 +12,7 @@
 /* crc32c: four bytes after the data, little endian (core codecs v1.0; the
  * polynomial of RFC 3720). */
 enum radio_status
-rd_crc32c_strip (struct rd_bytes *in)
+rd_crc32c_verify (struct rd_bytes *in)
 {
   if (in->nbytes < 4)
     return rd_fail (RADIO_ERROR_FORMAT, "crc32c: %zu bytes are too few to "

@@ -238,7 +238,7 @@ checksums_are_those_of_the_rfc (void **state)
     for (int i = 0; i < 4; i++)
       assert_int_equal (buffer.data[32 + i], crcs[k] >> 8 * i & 0xff);
     struct rd_bytes in = { buffer.data, 36 };
-    assert_ok (rd_crc32c_strip (&in));
+    assert_ok (rd_crc32c_verify (&in));
     assert_int_equal (in.nbytes, 32);
     rd_buffer_free (&buffer);
   }
@@ -251,10 +251,10 @@ a_checksum_needs_four_bytes (void **state)
   unsigned char zeros[4] = { 0 };
   for (size_t n = 0; n < 4; n++) {
     struct rd_bytes in = { zeros, n };
-    assert_fails (rd_crc32c_strip (&in), RADIO_ERROR_FORMAT, "too few");
+    assert_fails (rd_crc32c_verify (&in), RADIO_ERROR_FORMAT, "too few");
   }
   struct rd_bytes in = { zeros, 4 };
-  assert_ok (rd_crc32c_strip (&in));    /* the checksum of nothing is 0 */
+  assert_ok (rd_crc32c_verify (&in));    /* the checksum of nothing is 0 */
 }
 
 /* 64 MiB of zeros inside zstd inside gzip, for a chunk of 1 KiB: what is

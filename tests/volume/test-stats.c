@@ -11,7 +11,7 @@
 #include "src/base/cleanup.h"
 #include "src/volume/stats/histogram.h"
 #include "src/volume/stats/moments.h"
-#include "src/volume/stats/quantiles.h"
+#include "src/volume/stats/percentiles.h"
 #include "src/volume/stats/select.h"
 #include "src/volume/stats/stats.h"
 #include "src/volume/stats/values.h"

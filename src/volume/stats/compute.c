@@ -14,7 +14,7 @@
 #include "src/base/error.h"
 #include "src/volume/stats/histogram.h"
 #include "src/volume/stats/moments.h"
-#include "src/volume/stats/quantiles.h"
+#include "src/volume/stats/percentiles.h"
 #include "src/volume/stats/select.h"
 #include "src/volume/stats/stats.h"
 #include "src/volume/stats/values.h"
@@ -127,13 +127,13 @@ finish_table (const struct table *table, struct radio_stats *stats)
 
   uint64_t ranks[RD_NRANKS], nbelow = 0;
   double ranked[RD_NRANKS];
-  rd_quantile_ranks (table->total, ranks);
+  rd_percentile_ranks (table->total, ranks);
   for (size_t i = 0, at = 0; i < RD_NRANKS; i++) {
     while (ranks[i] - nbelow >= table->counts[at])
       nbelow += table->counts[at++];
     ranked[i] = values[at];
   }
-  rd_quantile_values (table->total, ranks, ranked, stats->percentile);
+  rd_percentile_values (table->total, ranks, ranked, stats->percentile);
 
   struct rd_bins bins;
   rd_bins_set (&bins, values[0], values[table->n - 1]);
@@ -243,7 +243,7 @@ compute_wide (enum radio_dtype dtype, double slope, double inter,
   /* Ranks of values as ranks of keys, which a negative slope reverses; they
    * stay ascending. */
   uint64_t ranks[RD_NRANKS], key_ranks[RD_NRANKS];
-  rd_quantile_ranks (count, ranks);
+  rd_percentile_ranks (count, ranks);
   for (size_t i = 0; i < RD_NRANKS; i++)
     key_ranks[i] = slope < 0 ? count - 1 - ranks[RD_NRANKS - 1 - i]
                              : ranks[i];
@@ -261,7 +261,7 @@ compute_wide (enum radio_dtype dtype, double slope, double inter,
     ranked[i] = rd_values_of_key (dtype, rd_select_key (select, at)) * slope
                 + inter;
   }
-  rd_quantile_values (count, ranks, ranked, stats->percentile);
+  rd_percentile_values (count, ranks, ranked, stats->percentile);
   return RADIO_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "src/volume/stats/quantiles.h"
+#include "src/volume/stats/percentiles.h"
 
 static const double percents[RADIO_STATS_NPERCENTILES] = {
   1, 5, 25, 50, 75, 95, 99,
@@ -31,7 +31,7 @@ insert_rank (uint64_t *ranks, size_t n, uint64_t rank)
 }
 
 void
-rd_quantile_ranks (uint64_t count, uint64_t ranks[RD_NRANKS])
+rd_percentile_ranks (uint64_t count, uint64_t ranks[RD_NRANKS])
 {
   for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
     uint64_t below, above;
@@ -51,7 +51,7 @@ value_of_rank (const uint64_t *ranks, const double *values, uint64_t rank)
 }
 
 void
-rd_quantile_values (uint64_t count, const uint64_t ranks[RD_NRANKS],
+rd_percentile_values (uint64_t count, const uint64_t ranks[RD_NRANKS],
                     const double values[RD_NRANKS],
                     double percentile[RADIO_STATS_NPERCENTILES])
 {

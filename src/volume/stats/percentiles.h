@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Percentiles, as numpy.percentile computes them. */
-#ifndef RD_QUANTILES_H
-#define RD_QUANTILES_H
+#ifndef RD_PERCENTILES_H
+#define RD_PERCENTILES_H
 
 #include <radio/stats.h>
 
@@ -10,12 +10,12 @@
 
 /* The ranks (0 is the smallest of count values) that the percentiles of
  * struct radio_stats need, in ascending order.  count > 0. */
-void rd_quantile_ranks (uint64_t count, uint64_t ranks[RD_NRANKS]);
+void rd_percentile_ranks (uint64_t count, uint64_t ranks[RD_NRANKS]);
 
 /* The percentiles from those ranks and their values, interpolated by
  * numpy's default method, to the last bit. */
-void rd_quantile_values (uint64_t count, const uint64_t ranks[RD_NRANKS],
+void rd_percentile_values (uint64_t count, const uint64_t ranks[RD_NRANKS],
                          const double values[RD_NRANKS],
                          double percentile[RADIO_STATS_NPERCENTILES]);
 
-#endif /* RD_QUANTILES_H */
+#endif /* RD_PERCENTILES_H */
