@@ -29,10 +29,18 @@ the_library_is_installed_into_a_folder () {
 
 # The prefix is where the library was put for this test, not where it is to
 # be used from.
-flags () {
-  PKG_CONFIG_PATH=$(dirname "$(find "$root" -name libradio.pc)") \
-    pkg-config --define-variable=prefix="$root$prefix" "$@" libradio
-}
+flags () (
+  PKG_CONFIG_PATH=$(dirname "$(find "$root" -name libradio.pc)")
+  export PKG_CONFIG_PATH
+  packages=libradio
+  # A library without a shared one (--disable-shared) does not bring what it
+  # needs; --static would want these as static libraries, too.
+  if [ -z "$(find "$root" -name 'libradio.so*')" ]; then
+    packages="libradio $(pkg-config --print-requires-private libradio)"
+  fi
+  # shellcheck disable=SC2086 # a list of names
+  pkg-config --define-variable=prefix="$root$prefix" "$@" $packages
+)
 
 # Nothing but an installed prefix: no folder of the source or the build.
 an_example_compiles_by_pkg_config_alone () {
