@@ -9,6 +9,7 @@ code, and formatted as the page writes numbers.
 
 import collections
 import decimal
+import math
 
 from document_reader import ASYNC, PHASE
 
@@ -234,14 +235,19 @@ def fixed(value, digits):
     return str(decimal.Decimal(value).quantize(step, decimal.ROUND_HALF_UP))
 
 
-def three_digits(value):
-    return fixed(value, 0 if value >= 99.95 else 1 if value >= 9.995 else 2)
+def three_digits(value, size):
+    """Of value / size, with halves rounded up."""
+    for digits in (2, 1):
+        rounded = math.floor(value * 10 ** digits / size + 0.5)
+        if rounded < 1000:
+            return fixed(decimal.Decimal(rounded).scaleb(-digits), digits)
+    return str(math.floor(value / size + 0.5))
 
 
 def scaled(value, units):
     size, unit = next(((size, unit) for size, unit in reversed(units)
                        if value >= 0.9995 * size), units[0])
-    text = str(int(value + 0.5)) if size == 1 else three_digits(value / size)
+    text = str(int(value + 0.5)) if size == 1 else three_digits(value, size)
     return f"{text}\u00a0{unit}"
 
 

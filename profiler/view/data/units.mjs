@@ -4,8 +4,15 @@
 const TIMES = [[1, 'ns'], [1e3, '\u00b5s'], [1e6, 'ms'], [1e9, 's']];
 const SIZES = [[1, 'B'], [1e3, 'kB'], [1e6, 'MB'], [1e9, 'GB'], [1e12, 'TB']];
 
-function digits(value) {
-  return value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+// Three digits of value / size.  Halves round up, as in the text that C writes:
+// 33650 ns are 33.7 us, though 33.65.toFixed(1) is 33.6.
+function digits(value, size = 1) {
+  for (const [power, decimals] of [[100, 2], [10, 1]]) {
+    const rounded = Math.round(value * power / size);
+    if (rounded < 1000)
+      return (rounded / power).toFixed(decimals);
+  }
+  return Math.round(value / size).toFixed(0);
 }
 
 function scaled(value, units) {
@@ -14,7 +21,7 @@ function scaled(value, units) {
     if (value >= 0.9995 * candidate[0])
       unit = candidate;
   const text = unit[0] === 1 ? String(Math.round(value))
-    : digits(value / unit[0]);
+    : digits(value, unit[0]);
   return text + '\u00a0' + unit[1];
 }
 
