@@ -11,17 +11,17 @@
 
 #include "tools/new-file.h"
 
-/* Checks that the name is free, or a file that may be replaced. */
 static int
-check_name (const char *name, bool overwrite)
+refuse_existing (const char *name)
+{
+  return rd_error ("%s: exists already (replace it by --overwrite)", name);
+}
+
+static int
+refuse_kind (const char *name)
 {
   struct stat st;
-  if (!overwrite && lstat (name, &st) == 0)
-    return rd_error ("%s: exists already (replace it by --overwrite)",
-                     name);
-  if (stat (name, &st) != 0 || S_ISREG (st.st_mode))
-    return RD_EXIT_OK;
-  return rd_error (S_ISDIR (st.st_mode)
+  return rd_error (stat (name, &st) == 0 && S_ISDIR (st.st_mode)
                    ? "%s: is a folder"
                    : "%s: is not a regular file, and is not replaced",
                    name);
@@ -30,8 +30,11 @@ check_name (const char *name, bool overwrite)
 int
 rd_new_file_check (const char *name, bool overwrite)
 {
-  if (check_name (name, overwrite))
-    return RD_EXIT_FAILED;
+  struct stat st;
+  if (!overwrite && lstat (name, &st) == 0)
+    return refuse_existing (name);
+  if (stat (name, &st) == 0 && !S_ISREG (st.st_mode))
+    return refuse_kind (name);
   RD_FREE char *copy = rd_format ("%s", name);
   if (copy == NULL)
     return RD_EXIT_FAILED;
@@ -45,21 +48,29 @@ rd_new_file_check (const char *name, bool overwrite)
 int
 rd_new_file_open (struct rd_new_file *file)
 {
-  if (check_name (file->name, file->overwrite))
-    return RD_EXIT_FAILED;
-  if (rd_atomic_open (&file->atomic, file->name, file->overwrite, 0666))
+  switch (rd_atomic_open (&file->atomic, file->name, file->overwrite, 0666)) {
+  case RD_ATOMIC_OK:
+    break;
+  case RD_ATOMIC_EXISTS:
+    return refuse_existing (file->name);
+  case RD_ATOMIC_NOT_REGULAR:
+    return refuse_kind (file->name);
+  default:
     return rd_error ("%s: cannot be written: %s", file->name,
                      strerror (file->atomic.errnum));
+  }
   /* The stream has a descriptor of its own, to be closed before the file is
    * put in its place. */
   int fd = fcntl (file->atomic.fd, F_DUPFD_CLOEXEC, 0);
   file->stream = fd < 0 ? NULL : fdopen (fd, "wb");
   if (file->stream)
     return RD_EXIT_OK;
+  int errnum = errno;
   if (fd >= 0)
     close (fd);
   rd_atomic_abort (&file->atomic);
-  return rd_error_memory ();
+  return rd_error ("%s: cannot be written: %s", file->name,
+                   strerror (errnum));
 }
 
 int
@@ -79,8 +90,7 @@ rd_new_file_end (struct rd_new_file *file, int errnum)
   case RD_ATOMIC_OK:
     return RD_EXIT_OK;
   case RD_ATOMIC_EXISTS:
-    return rd_error ("%s: exists already (replace it by --overwrite)",
-                     file->name);
+    return refuse_existing (file->name);
   default:
     return rd_error ("%s: %s", file->name, strerror (file->atomic.errnum));
   }

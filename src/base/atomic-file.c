@@ -38,8 +38,12 @@ rd_atomic_open (struct rd_atomic_file *file, const char *name, bool overwrite,
     return fail (file, RD_ATOMIC_NAME);
   if (exists && !overwrite)
     return fail (file, RD_ATOMIC_EXISTS);
-  if (exists && stat (name, &st) != 0)
-    return fail (file, RD_ATOMIC_NAME);
+  if (exists && stat (name, &st) != 0) {
+    /* A link to nothing is itself replaced. */
+    if (errno != ENOENT)
+      return fail (file, RD_ATOMIC_NAME);
+    exists = false;
+  }
   if (exists && !S_ISREG (st.st_mode))
     return fail (file, RD_ATOMIC_NOT_REGULAR);
   file->target = exists ? realpath (name, NULL) : strdup (name);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that appears whole or not at all: written under a temporary name in
  * the same folder, synced, renamed.  A symbolic link is followed, so that it
- * stays a link to the new content; an existing file that is not regular (a
- * device, a folder) is refused rather than replaced; a regular one's
- * permissions are kept.  Callers phrase their own messages. */
+ * stays a link to the new content, unless it leads to nothing: that is
+ * replaced; an existing file that is not regular (a device, a folder) is
+ * refused rather than replaced; a regular one's permissions are kept.
+ * Callers phrase their own messages. */
 #ifndef RD_ATOMIC_FILE_H
 #define RD_ATOMIC_FILE_H
 
@@ -25,7 +26,8 @@ enum rd_atomic_failure {
 
 struct rd_atomic_file {
   int fd;                     /* to be written to; -1: closed */
-  int errnum;                 /* of what failed, where it is known */
+  int errnum;                 /* of what failed; not of EXISTS and
+                               * NOT_REGULAR */
   bool overwrite;
   char *target;               /* the name, links resolved */
   char *temporary;

@@ -169,6 +169,21 @@ a_link_stays_a_link_to_the_new_content (void **state)
 }
 
 static void
+a_link_to_nothing_is_replaced (void **state)
+{
+  (void) state;
+  struct rd_output *output;
+  assert_int_equal (symlink ("nothing.nii", "loose.nii"), 0);
+  assert_fails (rd_output_open ("loose.nii", false, NULL, &output),
+                RADIO_ERROR_EXISTS, "loose.nii: exists already");
+  write_text ("loose.nii", true, "new");
+  struct stat st;
+  assert_int_equal (lstat ("loose.nii", &st), 0);
+  assert_true (S_ISREG (st.st_mode));
+  assert_content ("loose.nii", "new");
+}
+
+static void
 a_file_that_is_not_regular_is_not_replaced (void **state)
 {
   (void) state;
@@ -300,6 +315,7 @@ main (void)
     TEST (permissions_are_those_that_the_umask_leaves),
     TEST (a_file_that_is_replaced_keeps_its_permissions),
     TEST (a_link_stays_a_link_to_the_new_content),
+    TEST (a_link_to_nothing_is_replaced),
     TEST (a_file_that_is_not_regular_is_not_replaced),
     TEST (a_missing_folder_is_named),
     TEST (the_longest_legal_name_works),

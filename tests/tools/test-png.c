@@ -3,7 +3,10 @@
 #include <config.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <png.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -107,6 +110,79 @@ a_file_that_is_there_stays (void **state)
 }
 
 static void
+a_link_to_nothing_is_replaced_if_asked (void **state)
+{
+  (void) state;
+  uint8_t pixel = 7;
+  struct rd_picture picture = { 1, 1, 1, { 0, 0 }, NULL, &pixel };
+  struct stat st;
+  assert_int_equal (symlink ("nothing", file), 0);
+  assert_int_equal (rd_png_write (file, &picture, false), RD_EXIT_FAILED);
+  assert_int_equal (rd_png_write (file, &picture, true), RD_EXIT_OK);
+  assert_int_equal (lstat (file, &st), 0);
+  assert_true (S_ISREG (st.st_mode));
+  assert_int_equal (count_files (), 1);
+}
+
+/* The standard error output of writing a picture, which fails. */
+static const char *
+complaint (const char *name, bool overwrite)
+{
+  static char text[256];
+  uint8_t pixel = 7;
+  struct rd_picture picture = { 1, 1, 1, { 0, 0 }, NULL, &pixel };
+  FILE *errors = tmpfile ();
+  assert_non_null (errors);
+  int saved = dup (STDERR_FILENO);
+  assert_true (saved >= 0);
+  assert_true (dup2 (fileno (errors), STDERR_FILENO) >= 0);
+  errno = 0;
+  int status = rd_png_write (name, &picture, overwrite);
+  assert_true (dup2 (saved, STDERR_FILENO) >= 0);
+  close (saved);
+  rewind (errors);
+  text[fread (text, 1, sizeof text - 1, errors)] = '\0';
+  fclose (errors);
+  assert_int_equal (status, RD_EXIT_FAILED);
+  return text;
+}
+
+/* Without the check before the work, as of a file that another process made
+ * after it. */
+static void
+what_is_in_the_way_is_reported (void **state)
+{
+  (void) state;
+  assert_non_null (strstr (complaint (folder, false), "exists already"));
+  assert_non_null (strstr (complaint (folder, true), "is a folder"));
+  assert_non_null (strstr (complaint ("/dev/null", true),
+                           "is not a regular file"));
+}
+
+/* One descriptor is left for the file, none for its stream. */
+static void
+too_many_open_files_are_no_lack_of_memory (void **state)
+{
+  (void) state;
+  struct rlimit limit, low;
+  int fds[2] = { dup (0), dup (0) };
+  assert_int_equal (getrlimit (RLIMIT_NOFILE, &limit), 0);
+  /* complaint () itself takes the lowest two. */
+  int last = dup (0);
+  assert_true (fds[0] >= 0 && fds[1] > fds[0] && last > fds[1]);
+  low = limit;
+  low.rlim_cur = (rlim_t) last + 1;
+  close (fds[0]);
+  close (fds[1]);
+  close (last);
+  assert_int_equal (setrlimit (RLIMIT_NOFILE, &low), 0);
+  const char *text = complaint (file, true);
+  assert_int_equal (setrlimit (RLIMIT_NOFILE, &limit), 0);
+  assert_non_null (strstr (text, strerror (EMFILE)));
+  assert_int_equal (count_files (), 0);
+}
+
+static void
 a_picture_that_cannot_be_written_leaves_nothing (void **state)
 {
   (void) state;
@@ -127,6 +203,10 @@ main (void)
     cmocka_unit_test_teardown (grey_reads_back_as_it_was, remove_file),
     cmocka_unit_test_teardown (colour_reads_back_as_it_was, remove_file),
     cmocka_unit_test_teardown (a_file_that_is_there_stays, remove_file),
+    cmocka_unit_test_teardown (a_link_to_nothing_is_replaced_if_asked,
+                               remove_file),
+    cmocka_unit_test (what_is_in_the_way_is_reported),
+    cmocka_unit_test (too_many_open_files_are_no_lack_of_memory),
     cmocka_unit_test_teardown (
       a_picture_that_cannot_be_written_leaves_nothing, remove_file),
   };
