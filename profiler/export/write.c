@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/newfile.h"
+#include "src/base/whole-file.h"
 #include "profiler/export/export.h"
 
 /*------------------------------------------------------------------------
@@ -112,9 +112,9 @@ radio_profile_write_to (const struct radio_profile *profile,
 }
 
 static enum radio_status
-write_to_newfile (const void *data, size_t nbytes, void *user_data)
+write_to_whole (const void *data, size_t nbytes, void *user_data)
 {
-  return rd_newfile_write (user_data, data, nbytes);
+  return rd_whole_file_write (user_data, data, nbytes);
 }
 
 enum radio_status
@@ -122,11 +122,10 @@ rd_profile_write_file (const struct radio_profile *profile, const char *path,
                        const struct radio_profile_write_options *options,
                        bool overwrite, mode_t mode)
 {
-  RD_CLEANUP (rd_cleanup_newfile) struct rd_newfile *newfile = NULL;
-  RD_TRY (rd_newfile_open (path, overwrite, mode, &newfile));
-  RD_TRY (radio_profile_write_to (profile, options, write_to_newfile,
-                                  newfile));
-  return rd_newfile_commit (RD_STEAL (newfile));
+  RD_CLEANUP (rd_cleanup_whole_file) struct rd_whole_file *whole = NULL;
+  RD_TRY (rd_whole_file_open (path, overwrite, mode, &whole));
+  RD_TRY (radio_profile_write_to (profile, options, write_to_whole, whole));
+  return rd_whole_file_commit (RD_STEAL (whole));
 }
 
 enum radio_status

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/newfile.h"
+#include "src/base/whole-file.h"
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
 #include "src/nifti/output.h"
 
 struct rd_output {
-  struct rd_newfile *newfile;
+  struct rd_whole_file *whole;
   struct rd_gzip *gzip;       /* NULL: written as it is */
 };
 
@@ -21,7 +21,7 @@ write_plain (void *user_data, const void *data, size_t nbytes)
 {
   RD_SCOPE_BLOCKING ("write file", RD_IN_DISK);
   RD_COUNT (written, nbytes);
-  return rd_newfile_write (user_data, data, nbytes);
+  return rd_whole_file_write (user_data, data, nbytes);
 }
 
 enum radio_status
@@ -33,10 +33,10 @@ rd_output_open (const char *file, bool overwrite,
     = rd_calloc (1, sizeof *output);
   if (output == NULL)
     return rd_fail_memory (sizeof *output);
-  RD_TRY (rd_newfile_open (file, overwrite, 0666, &output->newfile));
+  RD_TRY (rd_whole_file_open (file, overwrite, 0666, &output->whole));
   size_t n = strlen (file);
   if (n >= 3 && strcasecmp (file + n - 3, ".gz") == 0)
-    RD_TRY (rd_gzip_open (executor, write_plain, output->newfile,
+    RD_TRY (rd_gzip_open (executor, write_plain, output->whole,
                           &output->gzip));
   *result = RD_STEAL (output);
   return RADIO_OK;
@@ -46,7 +46,7 @@ enum radio_status
 rd_output_write (struct rd_output *output, const void *data, size_t nbytes)
 {
   if (!output->gzip)
-    return write_plain (output->newfile, data, nbytes);
+    return write_plain (output->whole, data, nbytes);
   return rd_gzip_write (output->gzip, data, nbytes);
 }
 
@@ -58,7 +58,7 @@ rd_output_commit (struct rd_output *output)
     status = rd_gzip_finish (output->gzip);
   if (status == RADIO_OK) {
     RD_SCOPE_BLOCKING ("commit file", RD_IN_DISK);
-    status = rd_newfile_commit (RD_STEAL (output->newfile));
+    status = rd_whole_file_commit (RD_STEAL (output->whole));
   }
   rd_output_abort (output);
   return status;
@@ -70,6 +70,6 @@ rd_output_abort (struct rd_output *output)
   if (output == NULL)
     return;
   rd_gzip_close (output->gzip);
-  rd_newfile_abort (output->newfile);
+  rd_whole_file_abort (output->whole);
   rd_free (output);
 }

@@ -8,21 +8,21 @@
 
 #include "src/base/atomic-file.h"
 #include "src/base/error.h"
-#include "src/base/newfile.h"
+#include "src/base/whole-file.h"
 
 /* Some systems refuse a single write of 2 GiB or more. */
 #define WRITE_MAX_NBYTES ((size_t) 1 << 30)
 
-struct rd_newfile {
+struct rd_whole_file {
   char *file;                 /* as messages name it */
   struct rd_atomic_file atomic;
 };
 
 static enum radio_status
-report (const struct rd_newfile *newfile, enum rd_atomic_failure failure)
+report (const struct rd_whole_file *whole, enum rd_atomic_failure failure)
 {
-  int errnum = newfile->atomic.errnum;
-  const char *file = newfile->file;
+  int errnum = whole->atomic.errnum;
+  const char *file = whole->file;
   switch (failure) {
   case RD_ATOMIC_OK:
     return RADIO_OK;
@@ -48,34 +48,35 @@ report (const struct rd_newfile *newfile, enum rd_atomic_failure failure)
 }
 
 enum radio_status
-rd_newfile_open (const char *file, bool overwrite, mode_t mode,
-                 struct rd_newfile **result)
+rd_whole_file_open (const char *file, bool overwrite, mode_t mode,
+                    struct rd_whole_file **result)
 {
-  RD_CLEANUP (rd_cleanup_newfile) struct rd_newfile *newfile
-    = rd_calloc (1, sizeof *newfile);
-  if (newfile == NULL)
-    return rd_fail_memory (sizeof *newfile);
-  newfile->atomic.fd = -1;
-  newfile->file = rd_strdup (file);
-  if (newfile->file == NULL)
+  RD_CLEANUP (rd_cleanup_whole_file) struct rd_whole_file *whole
+    = rd_calloc (1, sizeof *whole);
+  if (whole == NULL)
+    return rd_fail_memory (sizeof *whole);
+  whole->atomic.fd = -1;
+  whole->file = rd_strdup (file);
+  if (whole->file == NULL)
     return rd_fail_memory (strlen (file));
-  RD_TRY (report (newfile, rd_atomic_open (&newfile->atomic, file, overwrite,
-                                           mode)));
-  *result = RD_STEAL (newfile);
+  RD_TRY (report (whole, rd_atomic_open (&whole->atomic, file, overwrite,
+                                         mode)));
+  *result = RD_STEAL (whole);
   return RADIO_OK;
 }
 
 enum radio_status
-rd_newfile_write (struct rd_newfile *newfile, const void *data, size_t nbytes)
+rd_whole_file_write (struct rd_whole_file *whole, const void *data,
+                     size_t nbytes)
 {
   const unsigned char *p = data;
   while (nbytes > 0) {
     size_t n = nbytes < WRITE_MAX_NBYTES ? nbytes : WRITE_MAX_NBYTES;
-    ssize_t written = write (newfile->atomic.fd, p, n);
+    ssize_t written = write (whole->atomic.fd, p, n);
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
-      return rd_fail_errno (errno, "%s: cannot write", newfile->file);
+      return rd_fail_errno (errno, "%s: cannot write", whole->file);
     p += written;
     nbytes -= (size_t) written;
   }
@@ -83,20 +84,20 @@ rd_newfile_write (struct rd_newfile *newfile, const void *data, size_t nbytes)
 }
 
 enum radio_status
-rd_newfile_commit (struct rd_newfile *newfile)
+rd_whole_file_commit (struct rd_whole_file *whole)
 {
   enum radio_status status
-    = report (newfile, rd_atomic_commit (&newfile->atomic));
-  rd_newfile_abort (newfile);
+    = report (whole, rd_atomic_commit (&whole->atomic));
+  rd_whole_file_abort (whole);
   return status;
 }
 
 void
-rd_newfile_abort (struct rd_newfile *newfile)
+rd_whole_file_abort (struct rd_whole_file *whole)
 {
-  if (newfile == NULL)
+  if (whole == NULL)
     return;
-  rd_atomic_abort (&newfile->atomic);
-  rd_free (newfile->file);
-  rd_free (newfile);
+  rd_atomic_abort (&whole->atomic);
+  rd_free (whole->file);
+  rd_free (whole);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that appear whole or not at all (atomic-file.h), with the library's
+ * errors. */
+#ifndef RD_WHOLE_FILE_H
+#define RD_WHOLE_FILE_H
+
+#include <sys/types.h>
+
+#include <radio/base.h>
+
+#include "src/base/cleanup.h"
+
+struct rd_whole_file;
+
+/* overwrite false: RADIO_ERROR_EXISTS when the file is there (checked again
+ * at commit, atomically).  mode: of the new file, less the umask; one
+ * that is replaced keeps its own. */
+enum radio_status rd_whole_file_open (const char *file, bool overwrite,
+                                      mode_t mode,
+                                      struct rd_whole_file **whole)
+  RADIO_USE_RESULT;
+enum radio_status rd_whole_file_write (struct rd_whole_file *whole,
+                                       const void *data, size_t nbytes)
+  RADIO_USE_RESULT;
+
+/* Make it appear; the new file is gone, also on failure. */
+enum radio_status rd_whole_file_commit (struct rd_whole_file *whole)
+  RADIO_USE_RESULT;
+void rd_whole_file_abort (struct rd_whole_file *whole);
+RD_DEFINE_CLEANUP (whole_file, struct rd_whole_file, rd_whole_file_abort);
+
+#endif /* RD_WHOLE_FILE_H */
