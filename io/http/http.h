@@ -183,10 +183,6 @@ enum radio_status rd_http_run (struct rd_http *http,
  * and fragment: messages would show them, and a key cannot follow them. */
 enum radio_status rd_http_check_url (const char *url) RADIO_USE_RESULT;
 
-/* "URL/KEY", where all but letters, digits and -._~/ of the key is
- * percent-encoded; allocated.  NULL without memory (the message is set). */
-char *rd_http_join (const char *url, const char *key);
-
 /*------------------------------------------------------------------------
  * Reads of objects, shared by the HTTP store and the S3 store
  *----------------------------------------------------------------------*/

@@ -212,8 +212,10 @@ rd_http_check_url (const char *text)
   return RADIO_OK;
 }
 
-char *
-rd_http_join (const char *url, const char *key)
+/* "URL/KEY", where all but letters, digits and -._~/ of the key is
+ * percent-encoded; allocated.  NULL without memory (the message is set). */
+static char *
+join_url (const char *url, const char *key)
 {
   RD_FREE char *encoded = rd_percent_encode (key, strlen (key), true);
   return encoded ? rd_key_join (url, encoded) : NULL;
@@ -264,7 +266,7 @@ submit_get (struct http_store *store, struct rd_io_get *get)
   RD_FREE struct rd_http_read *read = rd_calloc (1, sizeof *read);
   if (read == NULL)
     return rd_fail_memory (sizeof *read);
-  RD_FREE char *url = rd_http_join (store->base.uri, get->key);
+  RD_FREE char *url = join_url (store->base.uri, get->key);
   if (url == NULL)
     return RADIO_ERROR_MEMORY;
   read->task.url = url;

@@ -148,7 +148,7 @@ rd_posix_scan (const struct rd_posix *posix, const char *path,
  * listed prefix. */
 static enum radio_status
 collect (const struct rd_posix *posix, const char *path, const char *below,
-        struct rd_entries *entries)
+         struct rd_entries *entries)
 {
   RD_ENTRIES_SCOPE struct rd_entries names = { 0 };
   RD_TRY (rd_posix_scan (posix, path, RD_SCAN_LIST_RECURSIVE, &names));

@@ -191,8 +191,8 @@ wait_for_end (struct process *process)
 /* No message shows the command: it may contain a secret. */
 enum radio_status
 rd_s3_process_credentials (const char *command, const char *profile,
-                   uint64_t timeout_ms,
-                   struct rd_s3_credentials **credentials)
+                           uint64_t timeout_ms,
+                           struct rd_s3_credentials **credentials)
 {
   RD_S3_SECRET_SCOPE struct rd_buffer output = { 0 };
   RD_FREE char *words = rd_malloc (strlen (command) + 2);

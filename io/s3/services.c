@@ -219,7 +219,7 @@ check_full_uri (const char *uri)
 
 enum radio_status
 rd_s3_container_credentials (const struct rd_s3_search *search,
-                         struct rd_s3_credentials **credentials)
+                             struct rd_s3_credentials **credentials)
 {
   RD_S3_SECRET_SCOPE struct rd_buffer url = { 0 }, token = { 0 };
   RD_S3_SECRET_SCOPE struct rd_buffer response = { 0 };

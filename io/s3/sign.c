@@ -38,8 +38,14 @@ rd_s3_hex (const unsigned char *bytes, size_t n, char *text)
   *text = '\0';
 }
 
-enum radio_status
-rd_s3_digest_begin (struct rd_s3_digest *digest)
+/* A digest in progress.  Its end returns a failure to add to it. */
+struct digest {
+  EVP_MD_CTX *context;
+  bool has_failed;
+};
+
+static enum radio_status
+digest_begin (struct digest *digest)
 {
   digest->context = EVP_MD_CTX_new ();
   digest->has_failed = false;
@@ -49,22 +55,21 @@ rd_s3_digest_begin (struct rd_s3_digest *digest)
   return fail_crypto ();
 }
 
-void
-rd_s3_digest_add (struct rd_s3_digest *digest, const void *data,
-                  size_t nbytes)
+static void
+digest_add (struct digest *digest, const void *data, size_t nbytes)
 {
   if (nbytes && !EVP_DigestUpdate (digest->context, data, nbytes))
     digest->has_failed = true;
 }
 
-void
-rd_s3_digest_add_text (struct rd_s3_digest *digest, const char *text)
+static void
+digest_add_text (struct digest *digest, const char *text)
 {
-  rd_s3_digest_add (digest, text, strlen (text));
+  digest_add (digest, text, strlen (text));
 }
 
 static enum radio_status
-end_digest (struct rd_s3_digest *digest, unsigned char bytes[32])
+digest_end (struct digest *digest, unsigned char bytes[32])
 {
   unsigned n = 0;
   if (digest->has_failed || !EVP_DigestFinal_ex (digest->context, bytes, &n)
@@ -73,18 +78,17 @@ end_digest (struct rd_s3_digest *digest, unsigned char bytes[32])
   return RADIO_OK;
 }
 
-enum radio_status
-rd_s3_digest_end (struct rd_s3_digest *digest,
-                  char text[RD_S3_SHA256_NBYTES])
+static enum radio_status
+digest_end_hex (struct digest *digest, char text[RD_S3_SHA256_NBYTES])
 {
   unsigned char bytes[32];
-  RD_TRY (end_digest (digest, bytes));
+  RD_TRY (digest_end (digest, bytes));
   rd_s3_hex (bytes, sizeof bytes, text);
   return RADIO_OK;
 }
 
-void
-rd_s3_digest_free (struct rd_s3_digest *digest)
+static void
+digest_free (struct digest *digest)
 {
   EVP_MD_CTX_free (digest->context);
   digest->context = NULL;
@@ -94,11 +98,11 @@ enum radio_status
 rd_s3_sha256 (const struct rd_part *parts, size_t n,
               char text[RD_S3_SHA256_NBYTES])
 {
-  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
-  RD_TRY (rd_s3_digest_begin (&digest));
+  RD_CLEANUP (digest_free) struct digest digest = { 0 };
+  RD_TRY (digest_begin (&digest));
   for (size_t i = 0; i < n; i++)
-    rd_s3_digest_add (&digest, parts[i].data, parts[i].nbytes);
-  return rd_s3_digest_end (&digest, text);
+    digest_add (&digest, parts[i].data, parts[i].nbytes);
+  return digest_end_hex (&digest, text);
 }
 
 /*------------------------------------------------------------------------
@@ -159,23 +163,24 @@ derive_key (const struct rd_s3_signing *signing, const char *day,
   return fail_crypto ();
 }
 
-enum radio_status
-rd_s3_signing_key (const struct rd_s3_signing *signing, const char *time,
-                   unsigned char key[RD_S3_KEY_NBYTES])
+/* The key of signing->now_s, from its cache or into it. */
+static enum radio_status
+find_signing_key (const struct rd_s3_signing *signing, const char *time,
+                  unsigned char key[RD_S3_KEY_NBYTES])
 {
   struct rd_s3_key_cache *cache = signing->cache;
-  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
+  RD_CLEANUP (digest_free) struct digest digest = { 0 };
   unsigned char id[32];
   if (cache == NULL)
     return derive_key (signing, time, key);
   /* A digest of the inputs, each of which ends in a NUL. */
   const char *const texts[] = { signing->credentials->secret_key,
                                 signing->region, signing->service };
-  RD_TRY (rd_s3_digest_begin (&digest));
-  rd_s3_digest_add (&digest, time, DAY_NBYTES);
+  RD_TRY (digest_begin (&digest));
+  digest_add (&digest, time, DAY_NBYTES);
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-    rd_s3_digest_add (&digest, texts[i], strlen (texts[i]) + 1);
-  RD_TRY (end_digest (&digest, id));
+    digest_add (&digest, texts[i], strlen (texts[i]) + 1);
+  RD_TRY (digest_end (&digest, id));
   {
     RD_LOCK_SCOPE (&cache->mutex);
     if (cache->synced.is_set && memcmp (cache->synced.id, id, sizeof id) == 0) {
@@ -209,9 +214,10 @@ rd_s3_key_cache_free (struct rd_s3_key_cache *cache)
  * The signature
  *----------------------------------------------------------------------*/
 
-enum radio_status
-rd_s3_append_scope (struct rd_buffer *text,
-                    const struct rd_s3_signing *signing, const char *time)
+/* "20130524/us-east-1/s3/aws4_request". */
+static enum radio_status
+append_scope (struct rd_buffer *text, const struct rd_s3_signing *signing,
+              const char *time)
 {
   RD_TRY (rd_buffer_append (text, time, DAY_NBYTES));
   RD_TRY (rd_s3_append (text, "/"));
@@ -231,10 +237,10 @@ rd_s3_signature (const struct rd_s3_signing *signing, const char *time,
   RD_TRY (rd_s3_append (&to_sign, "AWS4-HMAC-SHA256\n"));
   RD_TRY (rd_s3_append (&to_sign, time));
   RD_TRY (rd_s3_append (&to_sign, "\n"));
-  RD_TRY (rd_s3_append_scope (&to_sign, signing, time));
+  RD_TRY (append_scope (&to_sign, signing, time));
   RD_TRY (rd_s3_append (&to_sign, "\n"));
   RD_TRY (rd_s3_append (&to_sign, canonical_sha256));
-  RD_TRY (rd_s3_signing_key (signing, time, key));
+  RD_TRY (find_signing_key (signing, time, key));
   bool is_done = hmac (key, sizeof key, (const char *) to_sign.data,
                        to_sign.nbytes, signature);
   OPENSSL_cleanse (key, sizeof key);
@@ -305,7 +311,7 @@ compare_pairs (const void *a_pointer, const void *b_pointer)
 }
 
 static enum radio_status
-add_query (struct rd_s3_digest *digest, const char *query)
+add_query (struct digest *digest, const char *query)
 {
   if (query == NULL || query[0] == '\0')
     return RADIO_OK;
@@ -332,10 +338,10 @@ add_query (struct rd_s3_digest *digest, const char *query)
   }
   qsort (pairs, n, sizeof *pairs, compare_pairs);
   for (size_t i = 0; i < n; i++) {
-    rd_s3_digest_add_text (digest, i ? "&" : "");
-    rd_s3_digest_add (digest, pairs[i].name, pairs[i].name_nbytes);
-    rd_s3_digest_add_text (digest, "=");
-    rd_s3_digest_add (digest, pairs[i].value, pairs[i].value_nbytes);
+    digest_add_text (digest, i ? "&" : "");
+    digest_add (digest, pairs[i].name, pairs[i].name_nbytes);
+    digest_add_text (digest, "=");
+    digest_add (digest, pairs[i].value, pairs[i].value_nbytes);
   }
   return RADIO_OK;
 }
@@ -354,9 +360,11 @@ compare_names (const char *a, const char *b)
   return to_lower ((unsigned char) *a) - to_lower ((unsigned char) *b);
 }
 
-/* A stable insertion sort: they are few. */
-void
-rd_s3_sort_headers (struct rd_s3_header *headers, size_t *n)
+/* Sorts the headers into the order in which they are signed, and removes
+ * those that are not; *n is how many are left.  A stable insertion sort: they
+ * are few. */
+static void
+sort_headers (struct rd_s3_header *headers, size_t *n)
 {
   /* Proxies change or remove these. */
   static const char *const unsigned_names[] = {
@@ -405,19 +413,19 @@ rd_s3_signed_names (const struct rd_s3_header *headers, size_t n,
 }
 
 static void
-add_headers (struct rd_s3_digest *digest, const struct rd_s3_header *headers,
+add_headers (struct digest *digest, const struct rd_s3_header *headers,
              size_t n)
 {
   for (size_t i = 0; i < n; i++) {
     if (is_repeated (headers, i)) {
-      rd_s3_digest_add_text (digest, ",");
+      digest_add_text (digest, ",");
     } else {
-      rd_s3_digest_add_text (digest, i ? "\n" : "");
+      digest_add_text (digest, i ? "\n" : "");
       for (const char *name = headers[i].name; *name; name++) {
         unsigned char c = to_lower ((unsigned char) *name);
-        rd_s3_digest_add (digest, &c, 1);
+        digest_add (digest, &c, 1);
       }
-      rd_s3_digest_add_text (digest, ":");
+      digest_add_text (digest, ":");
     }
     /* Blanks at the ends are trimmed, others collapse to one. */
     bool is_first = true;
@@ -425,12 +433,12 @@ add_headers (struct rd_s3_digest *digest, const struct rd_s3_header *headers,
       value += strspn (value, " \t");
       size_t nbytes = strcspn (value, " \t");
       if (nbytes > 0)
-        rd_s3_digest_add_text (digest, is_first ? "" : " ");
-      rd_s3_digest_add (digest, value, nbytes);
+        digest_add_text (digest, is_first ? "" : " ");
+      digest_add (digest, value, nbytes);
       value += nbytes;
     }
   }
-  rd_s3_digest_add_text (digest, "\n");
+  digest_add_text (digest, "\n");
 }
 
 /*------------------------------------------------------------------------
@@ -444,10 +452,10 @@ rd_s3_canonical_sha256 (const struct rd_s3_request *request,
                         const struct rd_buffer *names,
                         char text[RD_S3_SHA256_NBYTES])
 {
-  RD_S3_DIGEST_SCOPE struct rd_s3_digest digest = { 0 };
-  RD_TRY (rd_s3_digest_begin (&digest));
-  rd_s3_digest_add_text (&digest, request->method);
-  rd_s3_digest_add_text (&digest, "\n");
+  RD_CLEANUP (digest_free) struct digest digest = { 0 };
+  RD_TRY (digest_begin (&digest));
+  digest_add_text (&digest, request->method);
+  digest_add_text (&digest, "\n");
   const char *at = request->path;
   while (*at == '/')
     at += 1 + encoded_span (at + 1, "/");
@@ -457,16 +465,16 @@ rd_s3_canonical_sha256 (const struct rd_s3_request *request,
   if (*at)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the path '%s' of a request is not "
                     "encoded as it is signed", request->path);
-  rd_s3_digest_add_text (&digest, request->path);
-  rd_s3_digest_add_text (&digest, "\n");
+  digest_add_text (&digest, request->path);
+  digest_add_text (&digest, "\n");
   RD_TRY (add_query (&digest, request->query));
-  rd_s3_digest_add_text (&digest, "\n");
+  digest_add_text (&digest, "\n");
   add_headers (&digest, headers, n);
-  rd_s3_digest_add_text (&digest, "\n");
-  rd_s3_digest_add (&digest, names->data, names->nbytes);
-  rd_s3_digest_add_text (&digest, "\n");
-  rd_s3_digest_add_text (&digest, request->payload_sha256);
-  return rd_s3_digest_end (&digest, text);
+  digest_add_text (&digest, "\n");
+  digest_add (&digest, names->data, names->nbytes);
+  digest_add_text (&digest, "\n");
+  digest_add_text (&digest, request->payload_sha256);
+  return digest_end_hex (&digest, text);
 }
 
 /*------------------------------------------------------------------------
@@ -596,7 +604,7 @@ add_lines (struct rd_s3_signed *out, const struct rd_s3_signing *signing,
     headers[n++] = (struct rd_s3_header) { "x-amz-security-token", token };
   for (size_t i = 0; i < request->nheaders; i++)
     headers[n++] = request->headers[i];
-  rd_s3_sort_headers (headers, &n);
+  sort_headers (headers, &n);
   RD_TRY (rd_s3_signed_names (headers, n, &names));
   RD_TRY (rd_s3_canonical_sha256 (request, headers, n, &names, sha256));
   RD_TRY (rd_s3_signature (signing, time, sha256, signature));
@@ -607,7 +615,7 @@ add_lines (struct rd_s3_signed *out, const struct rd_s3_signing *signing,
   RD_TRY (rd_s3_append (&text, "AWS4-HMAC-SHA256 Credential="));
   RD_TRY (rd_s3_append (&text, signing->credentials->access_key));
   RD_TRY (rd_s3_append (&text, "/"));
-  RD_TRY (rd_s3_append_scope (&text, signing, time));
+  RD_TRY (append_scope (&text, signing, time));
   RD_TRY (rd_s3_append (&text, ",SignedHeaders="));
   RD_TRY (rd_buffer_append (&text, names.data, names.nbytes));
   RD_TRY (rd_s3_append (&text, ",Signature="));

@@ -35,9 +35,10 @@ static const struct unit byte_units[] = {
   { 1000000000000, "TB" },
 };
 
-void
-rd_page_write_quotient (struct rd_writer *writer, uint64_t value,
-                        uint64_t size)
+/* A quotient with three digits, or however many its whole part has. */
+static void
+write_quotient (struct rd_writer *writer, uint64_t value,
+                uint64_t size)
 {
   unsigned ndecimals = 2, factor = 100;
   if (size == 1 || value / size >= 100)
@@ -59,7 +60,7 @@ write_scaled (struct rd_writer *writer, uint64_t value,
   size_t i = 0;
   while (i + 1 < nunits && value >= units[i + 1].size)
     i++;
-  rd_page_write_quotient (writer, value, units[i].size);
+  write_quotient (writer, value, units[i].size);
   rd_write_text (writer, "\302\240");
   rd_write_text (writer, units[i].name);
 }
@@ -167,7 +168,7 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_time_row (writer, "wait", info->wait_ns);
   if (span_ns > 0) {
     begin_row (writer, "threads busy");
-    rd_page_write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
+    write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
     end_row (writer);
   }
 

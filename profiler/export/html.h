@@ -8,10 +8,7 @@
 /* Text as HTML, also in attributes. */
 void rd_write_html (struct rd_writer *writer, const char *text);
 
-/* A quotient with three digits, or however many its whole part has; a time
- * and an amount, with their units. */
-void rd_page_write_quotient (struct rd_writer *writer, uint64_t value,
-                             uint64_t size);
+/* A time and an amount, with their units. */
 void rd_page_write_time (struct rd_writer *writer, uint64_t ns);
 void rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes);
 

@@ -30,6 +30,4 @@ void rd_wire_message (struct rd_wire *wire, unsigned field,
 
 void rd_wire_free (struct rd_wire *wire);
 
-#define RD_WIRE_SCOPE RD_CLEANUP (rd_wire_free)
-
 #endif /* RD_PPROF_H */

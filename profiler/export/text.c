@@ -62,9 +62,11 @@ rd_write_right (struct rd_writer *writer, const char *text, size_t width)
   rd_write_text (writer, text);
 }
 
-void
-rd_write_wrapped (struct rd_writer *writer, const char *text, size_t indent,
-                  size_t width)
+/* Writes a text in lines of at most `width' characters, broken at blanks;
+ * lines but the first are indented. */
+static void
+write_wrapped (struct rd_writer *writer, const char *text, size_t indent,
+               size_t width)
 {
   size_t column = 0;
   while (*text != '\0') {
@@ -256,7 +258,7 @@ write_head (const struct rd_text *text)
   if (failure != NULL) {
     rd_text_colour (text, RD_RED);
     size_t column = begin_line (text, RD_FACT_FAILED);
-    rd_write_wrapped (writer, failure, column, text->columns);
+    write_wrapped (writer, failure, column, text->columns);
     rd_text_colour (text, RD_PLAIN);
     rd_write_text (writer, "\n");
   }
@@ -350,10 +352,10 @@ rd_export_text (const struct radio_profile *profile,
     rd_write_text (writer, i == 0 ? "\nFindings\n" : "");
     rd_text_colour (&text, weights[finding->weight].colour);
     rd_write_text (writer, weights[finding->weight].mark);
-    rd_write_wrapped (writer, finding->title, 2, text.columns);
+    write_wrapped (writer, finding->title, 2, text.columns);
     rd_text_colour (&text, RD_PLAIN);
     rd_write_text (writer, "\n    ");
-    rd_write_wrapped (writer, finding->evidence, 4, text.columns);
+    write_wrapped (writer, finding->evidence, 4, text.columns);
     rd_write_text (writer, "\n");
   }
   return writer->status;

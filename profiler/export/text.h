@@ -21,7 +21,7 @@ void rd_text_short_count (uint64_t count, char text[RD_NUMBER_NBYTES]);
 
 /* MB/s, three digits: "412", "9.81". */
 void rd_text_mb_per_s (uint64_t nbytes, uint64_t ns,
-                   char text[RD_NUMBER_NBYTES]);
+                       char text[RD_NUMBER_NBYTES]);
 
 /* Per cent with at most one decimal: "<0.1", "0.3", "71"; part may be above
  * whole. */
@@ -40,11 +40,6 @@ void rd_write_right (struct rd_writer *writer, const char *text,
 
 /* Write n blanks. */
 void rd_write_blanks (struct rd_writer *writer, size_t n);
-
-/* Write a text in lines of at most `width' characters, broken at blanks;
- * lines but the first are indented. */
-void rd_write_wrapped (struct rd_writer *writer, const char *text,
-                       size_t indent, size_t width);
 
 /*------------------------------------------------------------------------
  * The parts of the page

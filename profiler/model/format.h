@@ -24,7 +24,7 @@ struct rd_formatted rd_format_percent (double part, double whole);
 
 /* "1 thread", "2 threads", "0 threads": a count of things. */
 struct rd_formatted rd_format_count (uint64_t n, const char *one,
-                                const char *many);
+                                     const char *many);
 
 /* nbytes in ns as "1.2 GB/s". */
 struct rd_formatted rd_format_rate (uint64_t nbytes, uint64_t ns);

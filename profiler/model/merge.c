@@ -487,8 +487,8 @@ free_all_maps (struct maps *maps)
 
 static enum radio_status
 merge_all (struct radio_profile *joined,
-          struct radio_profile *const *profiles, size_t n,
-          enum radio_profile_parts parts, uint32_t **nodes)
+           struct radio_profile *const *profiles, size_t n,
+           enum radio_profile_parts parts, uint32_t **nodes)
 {
   /* When the first of them was started; 0 is unknown. */
   uint64_t first = 0;

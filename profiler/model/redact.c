@@ -202,7 +202,7 @@ patterns_close (struct patterns *patterns)
  * with that pattern: it is the last one not after text, or linked from it. */
 static const struct pattern *
 patterns_at (const struct patterns *patterns, const char *text,
-              uint64_t *ncomparisons)
+             uint64_t *ncomparisons)
 {
   const struct pattern *at = patterns->list.at;
   size_t low = 0, high = patterns->list.n;

@@ -79,8 +79,11 @@ rd_recorder_alone (const struct rd_clock *clock, size_t max_spans)
 #define NBATCHES 24
 #define BATCH 128             /* some 4 us: mostly undisturbed */
 
-double
-rd_scope_cost_ns (const struct rd_clock *clock)
+/* Nanoseconds of one scope in tree and log, by this kind of clock; measured
+ * at the first call, which takes some tenths of a millisecond.  0: there was
+ * no memory to measure it. */
+static double
+scope_cost_ns (const struct rd_clock *clock)
 {
   static const struct radio_site site = {
     "scope", "profiler", __func__, __FILE__, __LINE__, RADIO_SCOPE_WORK
@@ -198,7 +201,7 @@ rd_recorder_start (const struct radio_recorder_options *options,
   recorder->fences = (setup && setup->fences) || !rd_process_has_barrier ();
   recorder->scope_cost_ns = setup && setup->scope_cost_ns > 0
                             ? setup->scope_cost_ns
-                            : rd_scope_cost_ns (&recorder->clock);
+                            : scope_cost_ns (&recorder->clock);
   recorder->throttle_below
     = rd_rate_ticks (&recorder->rate, (uint64_t) (recorder->scope_cost_ns
                                                   * THROTTLE_FACTOR));

@@ -23,11 +23,6 @@ rd_recorder_start (const struct radio_recorder_options *options,
 void rd_recorder_freeze (struct radio_recorder *recorder);
 void rd_recorder_release (struct radio_recorder *recorder);
 
-/* Nanoseconds of one scope in tree and log, by this kind of clock; measured
- * at the first call, which takes some tenths of a millisecond.  0: there was
- * no memory to measure it. */
-double rd_scope_cost_ns (const struct rd_clock *clock);
-
 /* A recorder that only the caller knows, for measuring.  NULL without
  * memory. */
 struct radio_recorder *rd_recorder_alone (const struct rd_clock *clock,

@@ -155,7 +155,7 @@ begin_checked (struct rd_writer_state *writer, const struct radio_site *site,
 
 static inline __attribute__ ((__always_inline__)) uint64_t
 begin_fast (const struct radio_site *site, enum begin begin,
-               enum kind kind)
+            enum kind kind)
 {
   struct rd_writer_state *writer = rd_this_thread.current;
   if (unlikely (!writer))
@@ -416,7 +416,7 @@ write_span (union rd_log_slot *slot, const struct rd_frame *frame,
  * NULL: dropped. */
 static inline __attribute__ ((__always_inline__)) union rd_log_slot *
 log_with_room (struct rd_writer_state *writer, const struct rd_frame *frame,
-             uint64_t token, uint64_t duration, size_t nslots)
+               uint64_t token, uint64_t duration, size_t nslots)
 {
   struct rd_node *node = frame->node;
   union rd_log_slot *slot = writer->log_next;
@@ -433,7 +433,7 @@ log_with_room (struct rd_writer_state *writer, const struct rd_frame *frame,
 /* The same; there may be no room. */
 static union rd_log_slot *
 log_run (struct rd_writer_state *writer, const struct rd_frame *frame,
-            uint64_t token, uint64_t duration, size_t nslots)
+         uint64_t token, uint64_t duration, size_t nslots)
 {
   if (rd_log_has_room (writer, nslots))
     return log_with_room (writer, frame, token, duration, nslots);
@@ -460,7 +460,7 @@ can_end_fast (const struct rd_writer_state *writer,
 /* Takes the frame off the stack. */
 static inline __attribute__ ((__always_inline__)) void
 pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
-             uint64_t now, uint64_t duration)
+           uint64_t now, uint64_t duration)
 {
   writer->top = frame - 1;
   writer->last_end = now;

@@ -11,6 +11,10 @@
 #include "profiler/record/notes.h"
 #include "profiler/record/tree.h"
 
+/* Limit of the paths of one writer; spans have 16 bits for it.  Scopes beyond
+ * it count into their parent. */
+#define MAX_NODES 65536
+
 #define BLOCK_NODES 16
 #define FIRST_TABLE_SIZE 64
 
@@ -83,7 +87,7 @@ add_node (struct rd_writer_state *writer, const struct node_key *key)
 {
   struct rd_node_block *block = writer->node_blocks;
   if (!rd_array_grow (&writer->nodes, &writer->nodes_capacity,
-                      writer->nnodes, RD_MAX_NODES, sizeof *writer->nodes))
+                      writer->nnodes, MAX_NODES, sizeof *writer->nodes))
     return NULL;
 
   /* At least half of the table stays empty. */
@@ -148,7 +152,7 @@ rd_tree_init (struct rd_writer_state *writer)
   writer->node_table = calloc (FIRST_TABLE_SIZE, sizeof (uint32_t));
   if (!writer->node_table
       || !rd_array_grow (&writer->nodes, &writer->nodes_capacity, 0,
-                         RD_MAX_NODES, sizeof *writer->nodes))
+                         MAX_NODES, sizeof *writer->nodes))
     return false;
   writer->node_table_size = FIRST_TABLE_SIZE;
   init_node (writer, &writer->root, &none);

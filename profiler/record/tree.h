@@ -8,10 +8,6 @@
 
 #include "profiler/record/record.h"
 
-/* Limit of the paths of one writer; spans have 16 bits for it.  Scopes beyond
- * it count into their parent. */
-#define RD_MAX_NODES 65536
-
 /* A node with more calls than this, and a mean below
  * recorder->throttle_below, is not logged any more. */
 #define RD_THROTTLE_CALLS 100000

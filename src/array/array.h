@@ -82,7 +82,8 @@ enum radio_status rd_store_check_version (struct json_object *attributes,
   RADIO_USE_RESULT;
 
 /* An asynchronous write: the chunks of one box are encoded and published by
- * the pool.  The elements must stay valid until it is finished. */
+ * the pool.  The elements must stay valid until it is finished.  Outside of
+ * write.c only tests start and finish them. */
 struct rd_write;
 
 /* Starts to write a box of whole chunks, as radio_array_write.  strides are

@@ -10,6 +10,9 @@
 #include "profiler/counters.h"
 #include "src/array/object-pieces.h"
 
+/* The index in the list of tiles. */
+#define INDEX_TILE UINT64_MAX
+
 static enum radio_status
 fail_in_object (const struct rd_object_pieces *pieces, enum radio_status status)
 {
@@ -84,7 +87,7 @@ open_shard (struct rd_object_pieces *pieces, struct rd_scratch *scratch)
   if (status != RADIO_OK)
     return fail_in_object (pieces, status);
   pieces->tiles[pieces->n++] = (struct rd_object_tile) {
-    offset, layout->index_nbytes, RD_OBJECT_INDEX,
+    offset, layout->index_nbytes, INDEX_TILE,
   };
   qsort (pieces->tiles, pieces->n, sizeof *pieces->tiles, compare_tiles);
   return RADIO_OK;
@@ -182,7 +185,7 @@ verify_tile (const struct rd_object_pieces *pieces,
 {
   const struct rd_layout *layout = pieces->layout;
   char name[RD_TILE_NAME_NBYTES];
-  if (tile->tile == RD_OBJECT_INDEX) {
+  if (tile->tile == INDEX_TILE) {
     if (memcmp (pieces->index.data, bytes, pieces->index.nbytes) == 0)
       return RADIO_OK;
     rd_fail (RADIO_ERROR_CHECKSUM, "shard index: reads differently each "
@@ -211,7 +214,7 @@ rd_object_pieces_verify (const struct rd_object_pieces *pieces,
     const struct rd_object_tile *tile = &pieces->tiles[i];
     RD_TRY (verify_tile (pieces, tile, bytes + (tile->offset - piece->offset),
                          scratch));
-    ntiles += tile->tile != RD_OBJECT_INDEX;
+    ntiles += tile->tile != INDEX_TILE;
   }
   RD_COUNT (tiles, ntiles);
   return RADIO_OK;

@@ -15,9 +15,8 @@ struct rd_object_piece {
 /* A tile's bytes, or those of the index. */
 struct rd_object_tile {
   uint64_t offset, nbytes;
-  uint64_t tile;              /* its number, or RD_OBJECT_INDEX */
+  uint64_t tile;              /* its number; UINT64_MAX: the index */
 };
-#define RD_OBJECT_INDEX UINT64_MAX
 
 struct rd_object_pieces {
   /* The caller's, valid until rd_object_pieces_close. */

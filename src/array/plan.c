@@ -11,6 +11,9 @@
 #include "src/array/plan.h"
 #include "src/element/box.h"
 
+/* The most tiles of one part of a plan. */
+#define MAX_TILES 16384
+
 /* A smaller fetch is not worth splitting further among workers. */
 #define MIN_FETCH_NBYTES ((uint64_t) 32 << 10)
 
@@ -166,9 +169,9 @@ rd_plan_chunks (struct rd_plan_cursor *cursor, uint64_t max_index_nbytes,
   uint64_t ntiles = 0, index_nbytes = 0;
   struct rd_plan_chunk chunk;
   plan->nchunks = 0;
-  while (plan->nchunks < RD_PLAN_MAX_CHUNKS && ntiles < RD_PLAN_MAX_TILES
+  while (plan->nchunks < RD_PLAN_MAX_CHUNKS && ntiles < MAX_TILES
          && (index_nbytes < max_index_nbytes || plan->nchunks == 0)
-         && next_chunk (cursor, RD_PLAN_MAX_TILES - ntiles, &chunk)) {
+         && next_chunk (cursor, MAX_TILES - ntiles, &chunk)) {
     void *list = plan->chunks;
     RD_TRY (reserve_one (&list, plan->inline_chunks, plan->nchunks,
                          &plan->max_chunks, sizeof chunk));

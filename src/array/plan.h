@@ -16,9 +16,8 @@
 #include "src/array/cache.h"
 #include "src/array/layout.h"
 
-/* The maximum for one part of a plan. */
+/* The most chunks of one part of a plan. */
 #define RD_PLAN_MAX_CHUNKS 1024
-#define RD_PLAN_MAX_TILES 16384
 
 struct rd_plan_chunk {
   size_t request;

@@ -14,7 +14,7 @@
 
 static enum radio_status
 set_explicit (const struct radio_s3_options *asked,
-            struct rd_s3_settings *settings)
+              struct rd_s3_settings *settings)
 {
   settings->is_anonymous = asked->anonymous;
   RD_TRY (rd_s3_settings_set (settings, RD_S3_OWN_ACCESS_KEY,

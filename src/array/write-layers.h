@@ -37,7 +37,7 @@ enum radio_status rd_layers_open (struct radio_array *array,
   RADIO_USE_RESULT;
 
 /* Returns how many layers are held at a time.  From 2 on, the elements of one
- * are not changed while the next one is being filled. */
+ * are not changed while the next one is being filled.  For tests. */
 unsigned rd_layers_count (const struct rd_layers *layers);
 
 /* Returns the buffer for the elements of the next layer, which is free once an

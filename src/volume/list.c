@@ -264,7 +264,7 @@ fail_not_found (struct radio_store *store, const char *name)
 /* Add the path if it is a volume. */
 static enum radio_status
 add_if_volume (struct radio_store *store, const char *collection,
-              const char *name, struct rd_strings *found)
+               const char *name, struct rd_strings *found)
 {
   char *path RD_FREE = rd_key_join (collection, name);
   enum rd_kind kind;

@@ -31,8 +31,9 @@ static const struct {
 
 #define NORIENTATIONS (sizeof orientations / sizeof orientations[0])
 
-const char *
-rd_orientation_words (char letter)
+/* RFC-4's value for a direction. */
+static const char *
+orientation_words (char letter)
 {
   for (size_t i = 0; i < NORIENTATIONS; i++)
     if (orientations[i].letter == letter)
@@ -92,7 +93,7 @@ add_axes (struct rd_json_make *make, struct json_object *image,
       struct json_object *to = rd_make_object_in (make, axis, "orientation");
       rd_make_string (make, to, "type", "anatomical");
       rd_make_string (make, to, "value",
-                      rd_orientation_words (letters[place - xyz]));
+                      orientation_words (letters[place - xyz]));
     }
     rd_make_item (make, axes, axis);
   }

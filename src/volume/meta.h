@@ -66,9 +66,8 @@ enum radio_status rd_meta_write (const struct rd_meta_input *meta,
 void rd_meta_scale (const struct rd_nifti *nifti,
                     double scale[RADIO_MAX_RANK]);
 
-/* RFC-4's value for the direction in which an axis increases ('R', 'L',
- * 'A', ...), and the reverse: 0 for any other value. */
-const char *rd_orientation_words (char letter);
+/* The direction in which an axis increases ('R', 'L', 'A', ...), from RFC-4's
+ * value for it; 0 for any other value. */
 char rd_orientation_letter (const char *words);
 
 #endif /* RD_META_H */

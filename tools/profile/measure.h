@@ -97,6 +97,5 @@ struct json_object *rd_measure_json (const struct rd_measure *measure,
                                      const struct radio_profile *profile);
 
 void rd_measure_clear (struct rd_measure *measure);
-#define RD_CLEAR_MEASURE RD_CLEANUP (rd_measure_clear)
 
 #endif /* RD_TOOLS_PROFILE_MEASURE_H */

@@ -17,6 +17,12 @@
 #include "src/volume/ingest/phantom.h"
 #include "src/volume/ingest/ingest.h"
 
+/* The field that the voxels divide, micrometres: z, y, x. */
+static const int64_t field_um[3] = { 192000, 256000, 256000 };
+
+/* Voxels along one axis that are possible. */
+#define MAX_SIZE 65535
+
 #define UNIT ((int64_t) 4096)         /* a radius, in fixed point */
 #define EDGE_UM 700                   /* half the width of a blended edge */
 #define AIR (-1000)
@@ -113,9 +119,9 @@ struct rd_phantom {
 
 /* The middle of voxel i of n, from the middle of the field. */
 static int64_t
-place_um (uint64_t i, uint64_t n, int64_t field_um)
+place_um (uint64_t i, uint64_t n, int64_t size_um)
 {
-  return ((int64_t) (2 * i + 1) * field_um / (int64_t) n - field_um) / 2;
+  return ((int64_t) (2 * i + 1) * size_um / (int64_t) n - size_um) / 2;
 }
 
 /* The square of a distance along an axis, 1 << 24 at the radius. */
@@ -151,12 +157,11 @@ enum radio_status
 rd_phantom_open (const uint64_t shape[3], uint64_t seed,
                  struct rd_phantom **result)
 {
-  static const int64_t field_um[3] = RD_PHANTOM_FIELD_UM;
   for (int i = 0; i < 3; i++)
-    if (shape[i] < 1 || shape[i] > RD_PHANTOM_MAX_SIZE)
+    if (shape[i] < 1 || shape[i] > MAX_SIZE)
       return rd_fail (RADIO_ERROR_ARGUMENT,
                       "a phantom has 1 to %d voxels along %c, not %llu",
-                      RD_PHANTOM_MAX_SIZE, "zyx"[i],
+                      MAX_SIZE, "zyx"[i],
                       (unsigned long long) shape[i]);
   RD_CLEANUP (rd_cleanup_phantom) struct rd_phantom *phantom
     = rd_calloc (1, sizeof *phantom);
@@ -206,7 +211,6 @@ void
 rd_phantom_row (const struct rd_phantom *phantom, uint64_t z, uint64_t y,
                 int16_t *row)
 {
-  static const int64_t field_um[3] = RD_PHANTOM_FIELD_UM;
   uint64_t nx = phantom->shape[2];
   int64_t z_um = place_um (z, phantom->shape[0], field_um[0]);
   int64_t y_um = place_um (y, phantom->shape[1], field_um[1]);
@@ -327,7 +331,7 @@ finish_phantom (struct rd_source *source, uint64_t *trailing_nbytes)
 
 static void
 report_progress (const struct rd_source *source,
-               struct radio_progress *progress)
+                 struct radio_progress *progress)
 {
   const struct phantom_source *from = (const struct phantom_source *) source;
   progress->done_nbytes = from->done_nbytes;
@@ -346,7 +350,6 @@ ingest_phantom (struct radio_store *store, const char *path,
                 const struct radio_phantom_options *options)
 {
   static const uint64_t default_shape[3] = { 128, 256, 256 };
-  static const int64_t field_um[3] = RD_PHANTOM_FIELD_UM;
   /* A header as a scanner's converter writes it: axes to the right, front
    * and top, the middle of the field at the origin. */
   struct rd_nifti_make make = {

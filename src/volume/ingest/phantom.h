@@ -9,12 +9,6 @@
 
 #include "src/base/cleanup.h"
 
-/* The field that the voxels divide, micrometres: z, y, x. */
-#define RD_PHANTOM_FIELD_UM { 192000, 256000, 256000 }
-
-/* Voxels along one axis that are possible. */
-#define RD_PHANTOM_MAX_SIZE 65535
-
 struct rd_phantom;
 
 /* shape is z, y, x.  RADIO_ERROR_ARGUMENT names the axis that is out of

@@ -52,8 +52,8 @@ value_of_rank (const uint64_t *ranks, const double *values, uint64_t rank)
 
 void
 rd_percentile_values (uint64_t count, const uint64_t ranks[RD_NRANKS],
-                    const double values[RD_NRANKS],
-                    double percentile[RADIO_STATS_NPERCENTILES])
+                      const double values[RD_NRANKS],
+                      double percentile[RADIO_STATS_NPERCENTILES])
 {
   for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
     uint64_t below, above;

@@ -15,7 +15,7 @@ void rd_percentile_ranks (uint64_t count, uint64_t ranks[RD_NRANKS]);
 /* The percentiles from those ranks and their values, interpolated by
  * numpy's default method, to the last bit. */
 void rd_percentile_values (uint64_t count, const uint64_t ranks[RD_NRANKS],
-                         const double values[RD_NRANKS],
-                         double percentile[RADIO_STATS_NPERCENTILES]);
+                           const double values[RD_NRANKS],
+                           double percentile[RADIO_STATS_NPERCENTILES]);
 
 #endif /* RD_PERCENTILES_H */

@@ -12,6 +12,10 @@
 #include "src/volume/stream.h"
 #include "src/volume/volume.h"
 
+/* More elements than this cannot be read in a lifetime, and would not be
+ * counted exactly. */
+#define MAX_COUNT (UINT64_C (1) << 47)
+
 /* The source of rd_stats_compute. */
 struct array_scan {
   struct rd_stream stream;
@@ -60,11 +64,11 @@ compute (struct radio_array *array, double slope, double inter,
 
   uint64_t count = radio_box_count (&scan.stream.box);
   enum radio_status status
-    = count <= RD_STATS_MAX_COUNT
+    = count <= MAX_COUNT
       ? rd_stats_check (dtype)
       : rd_fail (RADIO_ERROR_LIMIT, "statistics of %" PRIu64 " elements would "
                  "never finish; at most %" PRIu64 " are possible", count,
-                 RD_STATS_MAX_COUNT);
+                 MAX_COUNT);
   /* An array may be the store itself: its path is empty then. */
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s%s%s", array->store->io->uri,

@@ -17,10 +17,6 @@ typedef void rd_take_fn (void *sink, const void *elements, size_t n);
 typedef enum radio_status rd_scan_fn (void *source, rd_take_fn *take,
                                       void *sink);
 
-/* More elements than this cannot be read in a lifetime, and would not be
- * counted exactly. */
-#define RD_STATS_MAX_COUNT (UINT64_C (1) << 47)
-
 /* RADIO_ERROR_UNSUPPORTED names a type that is not of real numbers. */
 enum radio_status rd_stats_check (enum radio_dtype dtype) RADIO_USE_RESULT;
 
