@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocations that fail when a test says so, and a record of how much was
- * asked for.  They reach all code that is linked statically into the test,
+/* Allocations that fail when a test requests it, and a record of how much was
+ * requested.  They reach all code that is linked statically into the test,
  * hence the library (libradio-internal.la), not other shared libraries.
  *
  * To use it, add to the test program in its Makefile.inc
  *
- *   tests_x_test_y_SOURCES = tests/x/test-y.c $(ALLOC_FAIL_SOURCES)
+ *   tests_x_test_y_LDADD = $(ALLOC_FAIL_LDADD)
  *   tests_x_test_y_LDFLAGS = $(ALLOC_FAIL_WRAPS)
  *
  * and go through every allocation of an operation, which must succeed once

@@ -3,7 +3,7 @@
  * allocated by code that is linked statically into the test, hence by the
  * library.  To use it, add to the test program in its Makefile.inc
  *
- *   tests_x_test_y_SOURCES = tests/x/test-y.c $(ALLOC_PEAK_SOURCES)
+ *   tests_x_test_y_LDADD = $(ALLOC_PEAK_LDADD)
  *   tests_x_test_y_LDFLAGS = $(ALLOC_PEAK_WRAPS)
  */
 #ifndef RD_TESTS_ALLOC_PEAK_H

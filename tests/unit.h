@@ -16,6 +16,15 @@
 
 #include <radio/base.h>
 
+/* Runs the tests whose names match $CMOCKA_TEST_FILTER alone ('*' and '?'). */
+static __attribute__ ((__constructor__)) void
+rd_unit_filter (void)
+{
+  const char *pattern = getenv ("CMOCKA_TEST_FILTER");
+  if (pattern)
+    cmocka_set_test_filter (pattern);
+}
+
 /* The machine's byte order, by Zarr's name for it and by numpy's. */
 #define MACHINE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #if MACHINE_IS_BIG_ENDIAN
