@@ -19,11 +19,12 @@ struct radio_allocator {
   void *user_data;
 };
 
-/* Sets the allocator for all memory of the library itself; NULL: malloc, the
- * default.  The struct is copied.  Call it before any other function of the
- * library, while no other thread is in one.  Memory that a function documents
- * as freed by the caller with free () still comes from malloc, and other
- * libraries (zstd, json-c, OpenSSL, ...) keep their own allocators.
+/* Sets the allocator for the memory of stores, arrays, volumes and images;
+ * NULL: malloc, the default.  The struct is copied.  Call it before any other
+ * function of the library, while no other thread is in one.  Most memory of
+ * profiles and their recording, and memory that a function documents as freed
+ * by the caller with free (), still comes from malloc, and other libraries
+ * (zstd, json-c, OpenSSL, ...) keep their own allocators.
  * Errors: RADIO_ERROR_ARGUMENT (a function is missing),
  * RADIO_ERROR_EXISTS (the library holds memory already). */
 RADIO_API enum radio_status

@@ -23,6 +23,7 @@ RADIO_API enum radio_status
 radio_array_open (struct radio_store *store, const char *path,
                   struct radio_array **array) RADIO_USE_RESULT;
 
+/* Releases an array.  Must not be called while it is in use.  NULL is legal. */
 RADIO_API void radio_array_close (struct radio_array *array);
 
 /* Properties of an array.  The pointers are valid as long as the handle. */
@@ -85,9 +86,9 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
 
 /* One of several boxes read by one call. */
 struct radio_request {
-  struct radio_box box;
-  void *buffer;
-  size_t nbytes;
+  struct radio_box box;       /* within the array, of its rank */
+  void *buffer;               /* for the elements of the box */
+  size_t nbytes;              /* of buffer */
   const int64_t *strides;     /* as in radio_read_options; may be NULL */
 };
 
@@ -103,8 +104,12 @@ radio_array_read_many (struct radio_array *array,
 
 /* Properties of a new array. */
 struct radio_array_options {
+  /* The number of axes, of which the first is the slowest. */
   size_t rank;
+  /* The number of elements along each axis. */
   uint64_t shape[RADIO_MAX_RANK];
+  /* The shape of what one key holds: a shard if codecs_json has the sharding
+   * codec.  At the array's end chunks have elements outside of it. */
   uint64_t chunk_shape[RADIO_MAX_RANK];
   /* A Zarr name: "int16", "r24", ... */
   const char *data_type;
@@ -117,9 +122,9 @@ struct radio_array_options {
   const char *chunk_key_encoding;
   /* '/' or '.'; 0: the encoding's own default. */
   char separator;
-  /* rank strings, each may be NULL; or NULL. */
+  /* Names of the axes: rank strings, each may be NULL; or NULL. */
   const char *const *dimension_names;
-  /* A JSON object; NULL: none. */
+  /* The array's attributes, a JSON object; NULL: none. */
   const char *attributes_json;
 };
 

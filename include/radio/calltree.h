@@ -142,6 +142,7 @@ struct radio_profile_share {
   uint64_t calls, total_ns, self_ns;
 };
 
+/* Fills share with node's times in one part, below info.nparts. */
 RADIO_API void
 radio_profile_node_part (const struct radio_profile *profile, size_t node,
                          size_t part, struct radio_profile_share *share);
@@ -293,6 +294,8 @@ struct radio_imbalance {
                                  1 % of the longest part */
 };
 
+/* Fills imbalance with the distribution of a node's time; all 0 if no part has
+ * any. */
 RADIO_API void
 radio_profile_imbalance (const struct radio_profile *profile, size_t node,
                          struct radio_imbalance *imbalance);
@@ -311,14 +314,15 @@ enum radio_change {
 /* One path in both profiles.  Times are the median over the runs of each
  * profile. */
 struct radio_difference {
-  const char *name;
+  const char *name;           /* of the last scope of the path */
   size_t before, after;       /* its node in each, or RADIO_NO_PARENT */
-  size_t parent;              /* index of the difference above it */
-  unsigned depth;
-  enum radio_change change;
+  size_t parent;              /* index of the difference above it, or
+                                 RADIO_NO_PARENT */
+  unsigned depth;             /* 0 for roots */
+  enum radio_change change;   /* of total */
   int64_t total_before_ns, total_after_ns;
-  int64_t self_before_ns, self_after_ns;
-  uint64_t calls_before, calls_after;
+  int64_t self_before_ns, self_after_ns; /* without children */
+  uint64_t calls_before, calls_after; /* runs of the scope */
   /* The 95 % confidence interval of the change of total, from the spread over
    * the runs; both 0 if unknown. */
   int64_t delta_low_ns, delta_high_ns;

@@ -37,9 +37,13 @@ struct radio_s3_options {
 
   /* The bucket's region; a wrong one is corrected by the server's response. */
   const char *region;
+
+  /* The place of the bucket's name in requests. */
   enum radio_s3_addressing addressing;
 
-  /* Credentials: a key pair, a profile, or anonymous. */
+  /* Credentials: a key pair, a profile, or anonymous.  The token belongs to
+   * temporary keys; the profile is a section of AWS's configuration files;
+   * anonymous requests are not signed. */
   const char *access_key;
   const char *secret_key;
   const char *session_token;

@@ -24,6 +24,7 @@ RADIO_API enum radio_status
 radio_volume_open (struct radio_store *store, const char *path,
                    struct radio_volume **volume) RADIO_USE_RESULT;
 
+/* Releases a volume.  Must not be called while it is in use.  NULL is legal. */
 RADIO_API void radio_volume_close (struct radio_volume *volume);
 
 enum radio_plane {
