@@ -22,7 +22,7 @@
 
 /* An object that is held: its ETag in the first response. */
 struct rd_io_file {
-  pthread_mutex_t mutex;
+  pthread_mutex_t mutex;      /* guards the ETag */
   char etag[sizeof ((struct rd_http_response *) NULL)->etag];
 };
 

@@ -17,7 +17,7 @@
  *----------------------------------------------------------------------*/
 
 /* Returns a string member, or NULL where it is missing.  The getters of
- * rd_json would show its value in messages. */
+ * src/base/json.h would show its value in messages. */
 static enum radio_status
 get_text (struct json_object *document, const char *name, const char *where,
           const char **text)

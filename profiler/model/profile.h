@@ -24,7 +24,7 @@
 #define RD_MAX_KEYS 4096
 
 /* Facts that findings look for.  Of profiles that are joined, the numbers
- * are added up (join-texts.c). */
+ * are added up (merge.c). */
 #define RD_FACT_FAILED "failed"         /* the message */
 #define RD_FACT_CACHE "cache"           /* "warm", or how cold it was */
 #define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process */

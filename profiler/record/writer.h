@@ -27,8 +27,8 @@ extern _Thread_local struct rd_thread rd_this_thread
 
 bool rd_writer_enter_slow (struct rd_writer_state *writer);
 
-/* The first half of entering: returns RD_ATTEND_* flags.  Only 0 means
- * entered. */
+/* The first half of entering: returns RD_ATTEND_* flags (record.h).  Only 0
+ * means entered. */
 static inline unsigned
 rd_writer_enter_quickly (struct rd_writer_state *writer)
 {

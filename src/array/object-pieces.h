@@ -9,7 +9,7 @@
 /* Some contiguous bytes. */
 struct rd_object_piece {
   uint64_t offset, nbytes;
-  uint64_t first, n;          /* of the tiles in it, in rd_pieces.tiles */
+  uint64_t first, n;          /* of its tiles, in rd_object_pieces.tiles */
 };
 
 /* A tile's bytes, or those of the index. */

@@ -53,7 +53,7 @@ struct rd_pool {
    * The last one returned is taken first, being the likeliest to be in the
    * processor's caches. */
   size_t keep_nbytes;
-  pthread_mutex_t scratch_mutex;
+  pthread_mutex_t scratch_mutex;    /* guards the list */
   struct idle_scratch *scratches;
   pthread_t workers[];
 };

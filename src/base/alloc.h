@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's memory: everything that the library allocates for itself
- * comes from here, so that the caller can replace the allocator and the
- * recorder can count.  A block carries its size and the node of the call
- * tree that asked for it in front of itself.
+/* The library's memory, from an allocator that the caller can replace and
+ * the recorder can count.  A block carries its size and the node of the call
+ * tree that requested it in front of itself.
  *
- * Two kinds of memory do not come from here: memory documented as freed by the
- * caller with free (), and that of the recorder, the model of profiles and the
- * exporters (profiler/record, model, export), which use malloc so that the
- * recorder never counts itself. */
+ * Three kinds of memory come from malloc instead: memory documented as freed
+ * by the caller with free (); most of the profiler's (recorder, model,
+ * exporters), so that the recorder does not count itself; and the names of
+ * atomic files, which the command writes too. */
 #ifndef RD_ALLOC_H
 #define RD_ALLOC_H
 

@@ -27,7 +27,7 @@ struct reader {
   struct rd_object_pieces *cuts;
   struct piece_read reads[2];
   unsigned turn;              /* the next one to return */
-  pthread_mutex_t mutex;
+  pthread_mutex_t mutex;      /* guards is_done of the reads */
   pthread_cond_t done;
 };
 
