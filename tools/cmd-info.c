@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/facts.h"
+#include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/text.h"
@@ -85,7 +86,7 @@ print_volume (const char *name, struct radio_volume *volume, bool json)
     return rd_error_library (name);
   radio_volume_info (volume, &info);
   if (json) {
-    rd_report_print (rd_volume_json (name, &info, stored));
+    rd_json_print (rd_volume_json (name, &info, stored));
     return RD_EXIT_OK;
   }
   size_t n = rd_display_axes (&info, axes);
@@ -155,7 +156,7 @@ print_array (const char *name, struct radio_array *array, bool json)
   char text[32], size[RD_TEXT_NBYTES];
   radio_array_info (array, &info);
   if (json) {
-    rd_report_print (rd_array_json (name, &info));
+    rd_json_print (rd_array_json (name, &info));
     return RD_EXIT_OK;
   }
   size_t n = info.rank;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/facts.h"
+#include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/report.h"
@@ -65,14 +66,14 @@ on_list_entry (const struct radio_entry *entry, void *user_data)
     radio_volume_close (volume);
   } else if (listing->json) {
     object = json_object_new_object ();
-    rd_report_put_text (object, "path", entry->path);
+    rd_json_set_text (object, "path", entry->path);
   } else {
     rd_text_print (stdout, entry->path);
     putchar ('\n');
   }
   if (object) {
-    rd_report_put_text (object, "collection", entry->collection);
-    rd_report_put_text (object, "name", entry->name);
+    rd_json_set_text (object, "collection", entry->collection);
+    rd_json_set_text (object, "name", entry->name);
     json_object_array_add (listing->json, object);
   }
   return added ? RADIO_OK : RADIO_ERROR_MEMORY;
@@ -105,7 +106,7 @@ list_volumes (struct listing *listing)
     listing->nfailed++;
   }
   if (args->json)
-    rd_report_print (json_object_get (listing->json));
+    rd_json_print (json_object_get (listing->json));
   else if (listing->is_long) {
     char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
     if (table->ncells > table->ncolumns)

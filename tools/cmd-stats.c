@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/report.h"
@@ -61,26 +62,26 @@ print_stats_json (const char *name, const struct radio_stats *stats,
   struct json_object *percentiles = json_object_new_object ();
   struct json_object *histogram = json_object_new_object ();
   double edges[2] = { stats->bin_low, stats->bin_high };
-  rd_report_put_text (object, "path", name);
-  rd_report_put_text (object, "values", raw ? "stored" : "scaled");
-  rd_report_put_u64 (object, "count", stats->count);
-  rd_report_put_u64 (object, "nan_count", stats->nan_count);
-  rd_report_put_u64 (object, "inf_count", stats->inf_count);
-  rd_report_put_double (object, "min", stats->min);
-  rd_report_put_double (object, "max", stats->max);
-  rd_report_put_double (object, "mean", stats->mean);
-  rd_report_put_double (object, "std", stats->std);
+  rd_json_set_text (object, "path", name);
+  rd_json_set_text (object, "values", raw ? "stored" : "scaled");
+  rd_json_set_u64 (object, "count", stats->count);
+  rd_json_set_u64 (object, "nan_count", stats->nan_count);
+  rd_json_set_u64 (object, "inf_count", stats->inf_count);
+  rd_json_set_double (object, "min", stats->min);
+  rd_json_set_double (object, "max", stats->max);
+  rd_json_set_double (object, "mean", stats->mean);
+  rd_json_set_double (object, "std", stats->std);
   for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
     char key[8];
     snprintf (key, sizeof key, "%d", percents[i]);
-    rd_report_put_double (percentiles, key, stats->percentile[i]);
+    rd_json_set_double (percentiles, key, stats->percentile[i]);
   }
-  rd_report_put (object, "percentiles", percentiles);
-  rd_report_put (histogram, "range", rd_report_double_list (edges, 2));
-  rd_report_put (histogram, "counts",
-               rd_report_u64_list (stats->histogram, RADIO_STATS_NBINS));
-  rd_report_put (object, "histogram", histogram);
-  rd_report_print (object);
+  rd_json_set (object, "percentiles", percentiles);
+  rd_json_set (histogram, "range", rd_json_double_list (edges, 2));
+  rd_json_set (histogram, "counts",
+               rd_json_u64_list (stats->histogram, RADIO_STATS_NBINS));
+  rd_json_set (object, "histogram", histogram);
+  rd_json_print (object);
 }
 
 static int

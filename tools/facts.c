@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/facts.h"
+#include "tools/json.h"
 #include "tools/text.h"
 
 uint64_t
@@ -192,15 +193,15 @@ u64_by_axes (const uint64_t *numbers, const size_t *axes, size_t n)
   uint64_t ordered[RADIO_MAX_RANK];
   for (size_t i = 0; i < n; i++)
     ordered[i] = numbers[axes[i]];
-  return rd_report_u64_list (ordered, n);
+  return rd_json_u64_list (ordered, n);
 }
 
 /* The codecs as in the document of the array. */
 static void
 put_codecs (struct json_object *object, const struct radio_array_info *info)
 {
-  rd_report_put_text (object, "codecs", info->codecs);
-  rd_report_put (object, "codecs_json",
+  rd_json_set_text (object, "codecs", info->codecs);
+  rd_json_set (object, "codecs_json",
                json_tokener_parse (info->codecs_json));
 }
 
@@ -210,23 +211,23 @@ put_header (struct json_object *object, const struct radio_volume_info *info)
   struct rd_header_facts facts;
   rd_header_facts (info, &facts);
   if (facts.version == 0) {
-    rd_report_put (object, "nifti", NULL);
+    rd_json_set (object, "nifti", NULL);
     return;
   }
   struct json_object *nifti = json_object_new_object ();
-  rd_report_put_u64 (nifti, "version", (uint64_t) facts.version);
-  rd_report_put_text (nifti, "byte_order",
+  rd_json_set_u64 (nifti, "version", (uint64_t) facts.version);
+  rd_json_set_text (nifti, "byte_order",
                     facts.big_endian ? "big" : "little");
-  rd_report_put_text (nifti, "descrip", facts.descrip);
-  rd_report_put_text (nifti, "aux_file", facts.aux_file);
-  rd_report_put (nifti, "intent_code",
+  rd_json_set_text (nifti, "descrip", facts.descrip);
+  rd_json_set_text (nifti, "aux_file", facts.aux_file);
+  rd_json_set (nifti, "intent_code",
                json_object_new_int (facts.intent_code));
-  rd_report_put_text (nifti, "intent_name", facts.intent_name);
-  rd_report_put (nifti, "qform_code", json_object_new_int (facts.qform_code));
-  rd_report_put (nifti, "sform_code", json_object_new_int (facts.sform_code));
-  rd_report_put_u64 (nifti, "header_nbytes", info->header_nbytes);
-  rd_report_put_u64 (nifti, "extension_nbytes", facts.extension_nbytes);
-  rd_report_put (object, "nifti", nifti);
+  rd_json_set_text (nifti, "intent_name", facts.intent_name);
+  rd_json_set (nifti, "qform_code", json_object_new_int (facts.qform_code));
+  rd_json_set (nifti, "sform_code", json_object_new_int (facts.sform_code));
+  rd_json_set_u64 (nifti, "header_nbytes", info->header_nbytes);
+  rd_json_set_u64 (nifti, "extension_nbytes", facts.extension_nbytes);
+  rd_json_set (object, "nifti", nifti);
 }
 
 struct json_object *
@@ -239,8 +240,8 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   uint64_t raw_nbytes = rd_raw_nbytes (&info->array);
   size_t axes[RADIO_MAX_RANK], n = rd_display_axes (info, axes);
   char text[32];
-  rd_report_put_text (object, "path", name);
-  rd_report_put_text (object, "kind", "volume");
+  rd_json_set_text (object, "path", name);
+  rd_json_set_text (object, "kind", "volume");
 
   struct json_object *letters = json_object_new_array ();
   struct json_object *affine = json_object_new_array ();
@@ -252,40 +253,40 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   }
   for (int i = 0; i < 3; i++)
     json_object_array_add (affine,
-                           rd_report_double_list (info->affine[i], 4));
-  rd_report_put (object, "axes", letters);
-  rd_report_put (object, "shape", u64_by_axes (info->array.shape, axes, n));
-  rd_report_put (object, "spacing", rd_report_double_list (spacing, n));
-  rd_report_put_text (object, "space_unit", info->space_unit);
-  rd_report_put_text (object, "time_unit", info->time_unit);
-  rd_report_put_text (object, "orientation", info->orientation);
-  rd_report_put (object, "affine", affine);
-  rd_report_put_text (object, "affine_source", info->affine_source);
+                           rd_json_double_list (info->affine[i], 4));
+  rd_json_set (object, "axes", letters);
+  rd_json_set (object, "shape", u64_by_axes (info->array.shape, axes, n));
+  rd_json_set (object, "spacing", rd_json_double_list (spacing, n));
+  rd_json_set_text (object, "space_unit", info->space_unit);
+  rd_json_set_text (object, "time_unit", info->time_unit);
+  rd_json_set_text (object, "orientation", info->orientation);
+  rd_json_set (object, "affine", affine);
+  rd_json_set_text (object, "affine_source", info->affine_source);
 
-  rd_report_put_text (object, "type", rd_volume_type (info, text));
-  rd_report_put_text (object, "dtype", rd_array_type (&info->array, text));
-  rd_report_put_double (object, "scl_slope", info->scl_slope);
-  rd_report_put_double (object, "scl_inter", info->scl_inter);
-  rd_report_put (object, "window", window[0] < window[1]
-                 ? rd_report_double_list (window, 2) : NULL);
-  rd_report_put_text (object, "tiling", info->tiling);
-  rd_report_put (object, "tile_shape",
+  rd_json_set_text (object, "type", rd_volume_type (info, text));
+  rd_json_set_text (object, "dtype", rd_array_type (&info->array, text));
+  rd_json_set_double (object, "scl_slope", info->scl_slope);
+  rd_json_set_double (object, "scl_inter", info->scl_inter);
+  rd_json_set (object, "window", window[0] < window[1]
+               ? rd_json_double_list (window, 2) : NULL);
+  rd_json_set_text (object, "tiling", info->tiling);
+  rd_json_set (object, "tile_shape",
                u64_by_axes (info->array.tile_shape, axes, n));
-  rd_report_put (object, "chunk_shape",
+  rd_json_set (object, "chunk_shape",
                u64_by_axes (info->array.chunk_shape, axes, n));
-  rd_report_put_text (object, "codec", info->codec);
+  rd_json_set_text (object, "codec", info->codec);
   put_codecs (object, &info->array);
-  rd_report_put_u64 (object, "raw_nbytes", raw_nbytes);
+  rd_json_set_u64 (object, "raw_nbytes", raw_nbytes);
   bool is_known = stored_nbytes != RD_UNKNOWN_NBYTES;
-  rd_report_put (object, "stored_nbytes", is_known
-                 ? json_object_new_uint64 (stored_nbytes) : NULL);
-  rd_report_put (object, "ratio", is_known && stored_nbytes > 0
-                 ? rd_report_double ((double) raw_nbytes
-                                     / (double) stored_nbytes) : NULL);
-  rd_report_put_text (source, "name", info->source_name);
-  rd_report_put_u64 (source, "nbytes", info->source_nbytes);
-  rd_report_put_text (source, "sha256", info->source_sha256);
-  rd_report_put (object, "source", source);
+  rd_json_set (object, "stored_nbytes", is_known
+               ? json_object_new_uint64 (stored_nbytes) : NULL);
+  rd_json_set (object, "ratio", is_known && stored_nbytes > 0
+               ? rd_json_double_or_null ((double) raw_nbytes
+                                         / (double) stored_nbytes) : NULL);
+  rd_json_set_text (source, "name", info->source_name);
+  rd_json_set_u64 (source, "nbytes", info->source_nbytes);
+  rd_json_set_text (source, "sha256", info->source_sha256);
+  rd_json_set (object, "source", source);
   put_header (object, info);
   return object;
 }
@@ -295,26 +296,26 @@ rd_array_json (const char *name, const struct radio_array_info *info)
 {
   struct json_object *object = json_object_new_object ();
   char text[32];
-  rd_report_put_text (object, "path", name);
-  rd_report_put_text (object, "kind", "array");
-  rd_report_put (object, "shape", rd_report_u64_list (info->shape, info->rank));
-  rd_report_put_text (object, "dtype", rd_array_type (info, text));
+  rd_json_set_text (object, "path", name);
+  rd_json_set_text (object, "kind", "array");
+  rd_json_set (object, "shape", rd_json_u64_list (info->shape, info->rank));
+  rd_json_set_text (object, "dtype", rd_array_type (info, text));
   if (info->dimension_names) {
     struct json_object *names = json_object_new_array ();
     for (size_t i = 0; i < info->rank; i++)
       json_object_array_add (names, info->dimension_names[i]
-                             ? rd_report_text (info->dimension_names[i])
+                             ? rd_json_new_text (info->dimension_names[i])
                              : NULL);
-    rd_report_put (object, "dimension_names", names);
+    rd_json_set (object, "dimension_names", names);
   }
-  rd_report_put (object, "chunk_shape",
-               rd_report_u64_list (info->chunk_shape, info->rank));
-  rd_report_put (object, "tile_shape",
-               rd_report_u64_list (info->tile_shape, info->rank));
-  rd_report_put_bool (object, "sharded", info->sharded);
+  rd_json_set (object, "chunk_shape",
+               rd_json_u64_list (info->chunk_shape, info->rank));
+  rd_json_set (object, "tile_shape",
+               rd_json_u64_list (info->tile_shape, info->rank));
+  rd_json_set_bool (object, "sharded", info->sharded);
   put_codecs (object, info);
-  rd_report_put_u64 (object, "raw_nbytes", rd_raw_nbytes (info));
-  rd_report_put (object, "attributes",
+  rd_json_set_u64 (object, "raw_nbytes", rd_raw_nbytes (info));
+  rd_json_set (object, "attributes",
                json_tokener_parse (info->attributes_json));
   return object;
 }

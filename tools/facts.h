@@ -3,7 +3,7 @@
 #ifndef RD_FACTS_H
 #define RD_FACTS_H
 
-#include "tools/report.h"
+#include "tools/json.h"
 #include "tools/tool.h"
 
 /* Bytes of all elements, unpacked; UINT64_MAX when that overflows. */

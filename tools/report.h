@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of figures: tables of aligned columns, histograms of bars, and
- * JSON. */
+/* Output of figures: tables of aligned columns, and histograms of bars. */
 #ifndef RD_REPORT_H
 #define RD_REPORT_H
 
-#include <json-c/json.h>
-
 #include "tools/tool.h"
-
-/*------------------------------------------------------------------------
- * Tables and histograms
- *----------------------------------------------------------------------*/
 
 #define RD_TABLE_MAX_COLUMNS 12
 
@@ -46,33 +39,5 @@ void rd_histogram_print (FILE *file, const struct radio_stats *stats);
 #define RD_BAR_NBYTES (3 * (RD_BAR_WIDTH + 1) + 1)
 const char *rd_histogram_bar (uint64_t part, uint64_t whole, bool utf8,
                               char text[RD_BAR_NBYTES]);
-
-/*------------------------------------------------------------------------
- * JSON by json-c, and rules for the cases that it leaves open.  NaN and
- * infinity become null, doubles their shortest exact form, and broken UTF-8
- * (of file names) U+FFFD, so that the output is always valid JSON
- *----------------------------------------------------------------------*/
-
-void rd_report_put (struct json_object *object, const char *key,
-                  struct json_object *value);
-void rd_report_put_text (struct json_object *object, const char *key,
-                       const char *text);
-void rd_report_put_u64 (struct json_object *object, const char *key,
-                      uint64_t number);
-void rd_report_put_double (struct json_object *object, const char *key,
-                         double number);
-void rd_report_put_bool (struct json_object *object, const char *key,
-                       bool value);
-
-struct json_object *rd_report_text (const char *text);
-struct json_object *rd_report_double (double number);
-
-/* Numbers in reverse: array order as NIfTI's x, y, z. */
-struct json_object *rd_report_u64_reversed (const uint64_t *numbers, size_t n);
-struct json_object *rd_report_u64_list (const uint64_t *numbers, size_t n);
-struct json_object *rd_report_double_list (const double *numbers, size_t n);
-
-/* Print it, a line for each of its own members, and release it. */
-void rd_report_print (struct json_object *object);
 
 #endif /* RD_REPORT_H */

@@ -159,7 +159,7 @@ add_json (struct rd_json_make *make, struct json_object *object,
   RD_TRY (rd_json_parse (text, strlen (text), name, &value));
   if (!value)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s is null", name);
-  rd_make_member (make, object, name, value);
+  rd_json_add (make, object, name, value);
   return RADIO_OK;
 }
 
@@ -169,10 +169,10 @@ add_extension (struct rd_json_make *make, struct json_object *object,
                const char *member, const char *name, const char *setting,
                struct json_object *value)
 {
-  struct json_object *extension = rd_make_object_in (make, object, member);
-  rd_make_string (make, extension, "name", name);
-  rd_make_member (make, rd_make_object_in (make, extension, "configuration"),
-                  setting, value);
+  struct json_object *extension = rd_json_add_object (make, object, member);
+  rd_json_add_string (make, extension, "name", name);
+  rd_json_add (make, rd_json_add_object (make, extension, "configuration"),
+               setting, value);
 }
 
 /* Makes the document that the options describe, and parses it as any other. */
@@ -191,11 +191,11 @@ make_doc (const struct radio_array_options *options, const char *where,
   RD_CLEANUP (rd_cleanup_json) struct json_object *document
     = json_object_new_object ();
   struct rd_json_make make = { false };
-  rd_make_u64 (&make, document, "zarr_format", 3);
-  rd_make_string (&make, document, "node_type", "array");
-  rd_make_member (&make, document, "shape",
-                  rd_make_shape (&make, rank, options->shape));
-  rd_make_string (&make, document, "data_type", options->data_type);
+  rd_json_add_u64 (&make, document, "zarr_format", 3);
+  rd_json_add_string (&make, document, "node_type", "array");
+  rd_json_add (&make, document, "shape",
+               rd_json_new_shape (&make, rank, options->shape));
+  rd_json_add_string (&make, document, "data_type", options->data_type);
 
   const char *encoding = options->chunk_key_encoding;
   if (!encoding)
@@ -204,7 +204,7 @@ make_doc (const struct radio_array_options *options, const char *where,
   if (!options->separator)
     separator[0] = strcmp (encoding, "v2") == 0 ? '.' : '/';
   add_extension (&make, document, "chunk_grid", "regular", "chunk_shape",
-                 rd_make_shape (&make, rank, options->chunk_shape));
+                 rd_json_new_shape (&make, rank, options->chunk_shape));
   add_extension (&make, document, "chunk_key_encoding", encoding,
                  "separator", json_object_new_string (separator));
 
@@ -220,8 +220,8 @@ make_doc (const struct radio_array_options *options, const char *where,
     else
       value = json_object_new_array ();
     for (size_t i = 0; type.dtype == RADIO_RAW && i < type.item_nbytes; i++)
-      rd_make_item (&make, value, json_object_new_int (0));
-    rd_make_member (&make, document, "fill_value", value);
+      rd_json_append (&make, value, json_object_new_int (0));
+    rd_json_add (&make, document, "fill_value", value);
   }
   const char *codecs = options->codecs_json;
   if (!codecs) {
@@ -234,16 +234,16 @@ make_doc (const struct radio_array_options *options, const char *where,
                       options->attributes_json));
   if (options->dimension_names) {
     struct json_object *names
-      = rd_make_list_in (&make, document, "dimension_names");
+      = rd_json_add_list (&make, document, "dimension_names");
     for (size_t i = 0; i < rank && names; i++) {
       const char *name = options->dimension_names[i];
       if (name)
-        rd_make_item (&make, names, json_object_new_string (name));
+        rd_json_append (&make, names, json_object_new_string (name));
       else if (json_object_array_add (names, NULL) != 0)
         make.failed = true;
     }
   }
-  RD_TRY (rd_make_end (&make, RD_STEAL (document), &document));
+  RD_TRY (rd_json_make_end (&make, RD_STEAL (document), &document));
   return rd_array_doc_parse (document, where, doc);
 }
 

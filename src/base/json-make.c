@@ -20,15 +20,15 @@ add_value (struct rd_json_make *make, struct json_object *object,
 }
 
 void
-rd_make_member (struct rd_json_make *make, struct json_object *object,
-                const char *member, struct json_object *value)
+rd_json_add (struct rd_json_make *make, struct json_object *object,
+             const char *member, struct json_object *value)
 {
   add_value (make, object, member, value);
 }
 
 void
-rd_make_item (struct rd_json_make *make, struct json_object *list,
-              struct json_object *value)
+rd_json_append (struct rd_json_make *make, struct json_object *list,
+                struct json_object *value)
 {
   if (list && value && json_object_array_add (list, value) == 0)
     return;
@@ -37,52 +37,53 @@ rd_make_item (struct rd_json_make *make, struct json_object *list,
 }
 
 void
-rd_make_string (struct rd_json_make *make, struct json_object *object,
-                const char *member, const char *value)
+rd_json_add_string (struct rd_json_make *make, struct json_object *object,
+                    const char *member, const char *value)
 {
-  rd_make_member (make, object, member, json_object_new_string (value));
+  rd_json_add (make, object, member, json_object_new_string (value));
 }
 
 void
-rd_make_double (struct rd_json_make *make, struct json_object *object,
-                const char *member, double value)
+rd_json_add_double (struct rd_json_make *make, struct json_object *object,
+                    const char *member, double value)
 {
-  rd_make_member (make, object, member, rd_json_new_double (value));
+  rd_json_add (make, object, member, rd_json_new_double (value));
 }
 
 void
-rd_make_u64 (struct rd_json_make *make, struct json_object *object,
-             const char *member, uint64_t value)
+rd_json_add_u64 (struct rd_json_make *make, struct json_object *object,
+                 const char *member, uint64_t value)
 {
-  rd_make_member (make, object, member, json_object_new_uint64 (value));
+  rd_json_add (make, object, member, json_object_new_uint64 (value));
 }
 
 struct json_object *
-rd_make_shape (struct rd_json_make *make, size_t rank, const uint64_t *shape)
+rd_json_new_shape (struct rd_json_make *make, size_t rank,
+                   const uint64_t *shape)
 {
   struct json_object *list = json_object_new_array ();
   for (size_t i = 0; i < rank; i++)
-    rd_make_item (make, list, json_object_new_uint64 (shape[i]));
+    rd_json_append (make, list, json_object_new_uint64 (shape[i]));
   return list;
 }
 
 struct json_object *
-rd_make_object_in (struct rd_json_make *make, struct json_object *object,
-                   const char *member)
+rd_json_add_object (struct rd_json_make *make, struct json_object *object,
+                    const char *member)
 {
   return add_value (make, object, member, json_object_new_object ());
 }
 
 struct json_object *
-rd_make_list_in (struct rd_json_make *make, struct json_object *object,
-                 const char *member)
+rd_json_add_list (struct rd_json_make *make, struct json_object *object,
+                  const char *member)
 {
   return add_value (make, object, member, json_object_new_array ());
 }
 
 enum radio_status
-rd_make_end (struct rd_json_make *make, struct json_object *value,
-             struct json_object **result)
+rd_json_make_end (struct rd_json_make *make, struct json_object *value,
+                  struct json_object **result)
 {
   if (make->failed || value == NULL) {
     json_object_put (value);

@@ -34,10 +34,10 @@ add_codec (struct rd_json_make *make, struct json_object *codecs,
            const char *name)
 {
   struct json_object *codec = json_object_new_object ();
-  rd_make_string (make, codec, "name", name);
+  rd_json_add_string (make, codec, "name", name);
   struct json_object *configuration
-    = rd_make_object_in (make, codec, "configuration");
-  rd_make_item (make, codecs, codec);
+    = rd_json_add_object (make, codec, "configuration");
+  rd_json_append (make, codecs, codec);
   return make->failed ? NULL : configuration;
 }
 
@@ -46,8 +46,8 @@ add_plain_codec (struct rd_json_make *make, struct json_object *codecs,
                  const char *name)
 {
   struct json_object *codec = json_object_new_object ();
-  rd_make_string (make, codec, "name", name);
-  rd_make_item (make, codecs, codec);
+  rd_json_add_string (make, codec, "name", name);
+  rd_json_append (make, codecs, codec);
 }
 
 /* Elements of one byte have no byte order to declare. */
@@ -60,7 +60,7 @@ add_bytes (struct rd_json_make *make, struct json_object *codecs,
     return;
   }
   struct json_object *configuration = add_codec (make, codecs, "bytes");
-  rd_make_string (make, configuration, "endian", "little");
+  rd_json_add_string (make, configuration, "endian", "little");
 }
 
 static enum radio_status
@@ -72,16 +72,16 @@ preset_codecs (const struct preset *preset, const struct rd_type *type,
   add_bytes (&make, list, type->unit_nbytes);
   if (preset->cname) {
     struct json_object *to = add_codec (&make, list, "blosc");
-    rd_make_string (&make, to, "cname", preset->cname);
-    rd_make_u64 (&make, to, "clevel", (uint64_t) preset->clevel);
-    rd_make_string (&make, to, "shuffle",
-                    type->item_nbytes == 1 ? preset->byte_shuffle
-                                           : preset->shuffle);
-    rd_make_u64 (&make, to, "typesize", type->item_nbytes);
-    rd_make_u64 (&make, to, "blocksize", 0);
+    rd_json_add_string (&make, to, "cname", preset->cname);
+    rd_json_add_u64 (&make, to, "clevel", (uint64_t) preset->clevel);
+    rd_json_add_string (&make, to, "shuffle",
+                        type->item_nbytes == 1 ? preset->byte_shuffle
+                                               : preset->shuffle);
+    rd_json_add_u64 (&make, to, "typesize", type->item_nbytes);
+    rd_json_add_u64 (&make, to, "blocksize", 0);
   }
   add_plain_codec (&make, list, "crc32c");
-  return rd_make_end (&make, list, codecs);
+  return rd_json_make_end (&make, list, codecs);
 }
 
 enum radio_status
@@ -122,22 +122,22 @@ begin_array (struct rd_json_make *make, size_t rank, const uint64_t *shape,
              const char *data_type, const uint64_t *chunk_shape)
 {
   struct json_object *array = json_object_new_object ();
-  rd_make_u64 (make, array, "zarr_format", 3);
-  rd_make_string (make, array, "node_type", "array");
-  rd_make_member (make, array, "shape", rd_make_shape (make, rank, shape));
-  rd_make_string (make, array, "data_type", data_type);
+  rd_json_add_u64 (make, array, "zarr_format", 3);
+  rd_json_add_string (make, array, "node_type", "array");
+  rd_json_add (make, array, "shape", rd_json_new_shape (make, rank, shape));
+  rd_json_add_string (make, array, "data_type", data_type);
 
-  struct json_object *grid = rd_make_object_in (make, array, "chunk_grid");
-  rd_make_string (make, grid, "name", "regular");
-  struct json_object *to = rd_make_object_in (make, grid, "configuration");
-  rd_make_member (make, to, "chunk_shape",
-                  rd_make_shape (make, rank, chunk_shape));
+  struct json_object *grid = rd_json_add_object (make, array, "chunk_grid");
+  rd_json_add_string (make, grid, "name", "regular");
+  struct json_object *to = rd_json_add_object (make, grid, "configuration");
+  rd_json_add (make, to, "chunk_shape",
+               rd_json_new_shape (make, rank, chunk_shape));
 
   struct json_object *keys
-    = rd_make_object_in (make, array, "chunk_key_encoding");
-  rd_make_string (make, keys, "name", "default");
-  to = rd_make_object_in (make, keys, "configuration");
-  rd_make_string (make, to, "separator", "/");
+    = rd_json_add_object (make, array, "chunk_key_encoding");
+  rd_json_add_string (make, keys, "name", "default");
+  to = rd_json_add_object (make, keys, "configuration");
+  rd_json_add_string (make, to, "separator", "/");
   return array;
 }
 
@@ -148,13 +148,13 @@ add_fill_value (struct rd_json_make *make, struct json_object *array,
 {
   if (rd_dtype_is_complex (dtype)) {
     struct json_object *pair
-      = rd_make_list_in (make, array, "fill_value");
-    rd_make_item (make, pair, rd_json_new_double (0));
-    rd_make_item (make, pair, rd_json_new_double (0));
+      = rd_json_add_list (make, array, "fill_value");
+    rd_json_append (make, pair, rd_json_new_double (0));
+    rd_json_append (make, pair, rd_json_new_double (0));
   } else if (rd_dtype_is_float (dtype)) {
-    rd_make_double (make, array, "fill_value", 0);
+    rd_json_add_double (make, array, "fill_value", 0);
   } else {
-    rd_make_u64 (make, array, "fill_value", 0);
+    rd_json_add_u64 (make, array, "fill_value", 0);
   }
 }
 
@@ -171,26 +171,26 @@ rd_level_document (const struct rd_nifti *nifti,
                    tiling->shard_shape);
   add_fill_value (&make, array, nifti->type.dtype);
 
-  struct json_object *outer = rd_make_list_in (&make, array, "codecs");
+  struct json_object *outer = rd_json_add_list (&make, array, "codecs");
   struct json_object *to = add_codec (&make, outer, "sharding_indexed");
-  rd_make_member (&make, to, "chunk_shape",
-                  rd_make_shape (&make, nifti->rank, tiling->tile_shape));
-  rd_make_member (&make, to, "codecs", json_object_get (codecs));
-  struct json_object *index = rd_make_list_in (&make, to, "index_codecs");
+  rd_json_add (&make, to, "chunk_shape",
+               rd_json_new_shape (&make, nifti->rank, tiling->tile_shape));
+  rd_json_add (&make, to, "codecs", json_object_get (codecs));
+  struct json_object *index = rd_json_add_list (&make, to, "index_codecs");
   add_bytes (&make, index, 8);
   add_plain_codec (&make, index, "crc32c");
-  rd_make_string (&make, to, "index_location", "end");
+  rd_json_add_string (&make, to, "index_location", "end");
 
   struct json_object *names
-    = rd_make_list_in (&make, array, "dimension_names");
+    = rd_json_add_list (&make, array, "dimension_names");
   for (const char *p = nifti->axes; *p; p++)
-    rd_make_item (&make, names, json_object_new_string_len (p, 1));
+    rd_json_append (&make, names, json_object_new_string_len (p, 1));
 
   /* The codecs may be the user's: an error in them is the caller's mistake,
    * not the store's. */
   struct json_object *made RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
-  RD_TRY (rd_make_end (&make, array, &made));
+  RD_TRY (rd_json_make_end (&make, array, &made));
   enum radio_status status = rd_array_doc_parse (made, "codec", &doc);
   if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
     return RADIO_ERROR_ARGUMENT;
@@ -206,7 +206,7 @@ rd_header_document (size_t nbytes, struct json_object **document)
   struct rd_json_make make = { false };
   struct json_object *array = begin_array (&make, 1, shape, "uint8", shape);
   add_fill_value (&make, array, RADIO_UINT8);
-  struct json_object *codecs = rd_make_list_in (&make, array, "codecs");
+  struct json_object *codecs = rd_json_add_list (&make, array, "codecs");
   add_bytes (&make, codecs, 1);
-  return rd_make_end (&make, array, document);
+  return rd_json_make_end (&make, array, document);
 }

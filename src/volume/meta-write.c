@@ -73,29 +73,29 @@ add_axes (struct rd_json_make *make, struct json_object *image,
   size_t axis_of[3];
   rd_nifti_affine (nifti, affine, &source);
   rd_orientation (affine, letters, axis_of);
-  struct json_object *axes = rd_make_list_in (make, image, "axes");
+  struct json_object *axes = rd_json_add_list (make, image, "axes");
   for (const char *p = nifti->axes; *p; p++) {
     struct json_object *axis = json_object_new_object ();
-    rd_make_member (make, axis, "name", json_object_new_string_len (p, 1));
-    rd_make_string (make, axis, "type",
-                    *p == 't' ? "time" : *p == 'c' ? "channel" : "space");
+    rd_json_add (make, axis, "name", json_object_new_string_len (p, 1));
+    rd_json_add_string (make, axis, "type",
+                        *p == 't' ? "time" : *p == 'c' ? "channel" : "space");
 
     /* OME's list of units has lengths and times only. */
     const char *unit = *p == 't' ? rd_nifti_time_unit (nifti)
                        : *p == 'c' ? "" : rd_nifti_space_unit (nifti);
     if (strstr (unit, *p == 't' ? "second" : "meter"))
-      rd_make_string (make, axis, "unit", unit);
+      rd_json_add_string (make, axis, "unit", unit);
 
     /* The direction in which an axis increases, if the header says: a bare
      * pixdim does not. */
     const char *place = strchr (xyz, *p);
     if (place && strcmp (source, "pixdim") != 0) {
-      struct json_object *to = rd_make_object_in (make, axis, "orientation");
-      rd_make_string (make, to, "type", "anatomical");
-      rd_make_string (make, to, "value",
-                      orientation_words (letters[place - xyz]));
+      struct json_object *to = rd_json_add_object (make, axis, "orientation");
+      rd_json_add_string (make, to, "type", "anatomical");
+      rd_json_add_string (make, to, "value",
+                          orientation_words (letters[place - xyz]));
     }
-    rd_make_item (make, axes, axis);
+    rd_json_append (make, axes, axis);
   }
 }
 
@@ -106,16 +106,16 @@ add_dataset (struct rd_json_make *make, struct json_object *image,
   double scale[RADIO_MAX_RANK];
   rd_meta_scale (meta->nifti, scale);
   struct json_object *dataset = json_object_new_object ();
-  rd_make_string (make, dataset, "path", meta->level_path);
+  rd_json_add_string (make, dataset, "path", meta->level_path);
   struct json_object *transforms
-    = rd_make_list_in (make, dataset, "coordinateTransformations");
+    = rd_json_add_list (make, dataset, "coordinateTransformations");
   struct json_object *transform = json_object_new_object ();
-  rd_make_string (make, transform, "type", "scale");
-  struct json_object *list = rd_make_list_in (make, transform, "scale");
+  rd_json_add_string (make, transform, "type", "scale");
+  struct json_object *list = rd_json_add_list (make, transform, "scale");
   for (size_t i = 0; i < meta->nifti->rank; i++)
-    rd_make_item (make, list, rd_json_new_double (scale[i]));
-  rd_make_item (make, transforms, transform);
-  rd_make_item (make, rd_make_list_in (make, image, "datasets"), dataset);
+    rd_json_append (make, list, rd_json_new_double (scale[i]));
+  rd_json_append (make, transforms, transform);
+  rd_json_append (make, rd_json_add_list (make, image, "datasets"), dataset);
 }
 
 /* The range of stored values to show, and the one that they can have. */
@@ -163,22 +163,22 @@ add_omero (struct rd_json_make *make, struct json_object *ome,
   if (n > OMERO_MAX_CHANNELS || rd_dtype_is_complex (nifti->type.dtype)
       || !choose_window (nifti, &window))
     return;
-  struct json_object *omero = rd_make_object_in (make, ome, "omero");
-  struct json_object *channels = rd_make_list_in (make, omero, "channels");
+  struct json_object *omero = rd_json_add_object (make, ome, "omero");
+  struct json_object *channels = rd_json_add_list (make, omero, "channels");
   for (uint64_t i = 0; i < n; i++) {
     struct json_object *channel = json_object_new_object ();
-    rd_make_string (make, channel, "color",
-                    is_colour && i < 3 ? colours[i] : "FFFFFF");
-    struct json_object *to = rd_make_object_in (make, channel, "window");
-    rd_make_double (make, to, "min", window.min);
-    rd_make_double (make, to, "max", window.max);
-    rd_make_double (make, to, "start", window.start);
-    rd_make_double (make, to, "end", window.end);
+    rd_json_add_string (make, channel, "color",
+                        is_colour && i < 3 ? colours[i] : "FFFFFF");
+    struct json_object *to = rd_json_add_object (make, channel, "window");
+    rd_json_add_double (make, to, "min", window.min);
+    rd_json_add_double (make, to, "max", window.max);
+    rd_json_add_double (make, to, "start", window.start);
+    rd_json_add_double (make, to, "end", window.end);
     if (is_colour)
-      rd_make_string (make, channel, "label", labels[i]);
-    rd_make_member (make, channel, "active",
-                    json_object_new_boolean (!(is_colour && i == 3)));
-    rd_make_item (make, channels, channel);
+      rd_json_add_string (make, channel, "label", labels[i]);
+    rd_json_add (make, channel, "active",
+                 json_object_new_boolean (!(is_colour && i == 3)));
+    rd_json_append (make, channels, channel);
   }
 }
 
@@ -189,24 +189,24 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
   struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
   RD_TRY (rd_base64_encode (meta->prefix->data, meta->prefix->nbytes,
                             &text));
-  struct json_object *radio = rd_make_object_in (make, attributes, "radio");
-  rd_make_string (make, radio, "version", RD_FORMAT_VERSION);
+  struct json_object *radio = rd_json_add_object (make, attributes, "radio");
+  rd_json_add_string (make, radio, "version", RD_FORMAT_VERSION);
 
-  struct json_object *source = rd_make_object_in (make, radio, "source");
-  rd_make_string (make, source, "name", meta->source_name);
-  rd_make_u64 (make, source, "nbytes", meta->source_nbytes);
-  rd_make_string (make, source, "sha256", meta->source_sha256);
+  struct json_object *source = rd_json_add_object (make, radio, "source");
+  rd_json_add_string (make, source, "name", meta->source_name);
+  rd_json_add_u64 (make, source, "nbytes", meta->source_nbytes);
+  rd_json_add_string (make, source, "sha256", meta->source_sha256);
   if (meta->trailing_nbytes > 0)
-    rd_make_u64 (make, source, "trailing_nbytes", meta->trailing_nbytes);
+    rd_json_add_u64 (make, source, "trailing_nbytes", meta->trailing_nbytes);
   if (meta->stripped)
-    rd_make_member (make, source, "stripped",
-                    json_object_new_boolean (true));
+    rd_json_add (make, source, "stripped",
+                 json_object_new_boolean (true));
 
-  rd_make_string (make, radio, "tiling", meta->tiling);
-  rd_make_string (make, radio, "codec", meta->codec);
-  rd_make_member (make, radio, "nifti",
-                  json_object_new_string_len ((const char *) text.data,
-                                              (int) text.nbytes));
+  rd_json_add_string (make, radio, "tiling", meta->tiling);
+  rd_json_add_string (make, radio, "codec", meta->codec);
+  rd_json_add (make, radio, "nifti",
+               json_object_new_string_len ((const char *) text.data,
+                                           (int) text.nbytes));
   return RADIO_OK;
 }
 
@@ -217,21 +217,21 @@ rd_meta_write (const struct rd_meta_input *meta, struct json_object **document)
     = json_object_new_object ();
   struct json_object *consolidated RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_json_make make = { false };
-  struct json_object *ome = rd_make_object_in (&make, attributes, "ome");
-  rd_make_string (&make, ome, "version", "0.5");
+  struct json_object *ome = rd_json_add_object (&make, attributes, "ome");
+  rd_json_add_string (&make, ome, "version", "0.5");
   struct json_object *image = json_object_new_object ();
-  rd_make_string (&make, image, "name", meta->name);
+  rd_json_add_string (&make, image, "name", meta->name);
   add_axes (&make, image, meta->nifti);
   add_dataset (&make, image, meta);
-  rd_make_item (&make, rd_make_list_in (&make, ome, "multiscales"), image);
+  rd_json_append (&make, rd_json_add_list (&make, ome, "multiscales"), image);
   add_omero (&make, ome, meta->nifti);
   RD_TRY (add_radio (&make, attributes, meta));
 
   struct json_object *documents = json_object_new_object ();
-  rd_make_member (&make, documents, meta->level_path,
-                  json_object_get (meta->level_document));
-  rd_make_member (&make, documents, "nifti",
-                  json_object_get (meta->header_document));
-  RD_TRY (rd_make_end (&make, documents, &consolidated));
+  rd_json_add (&make, documents, meta->level_path,
+               json_object_get (meta->level_document));
+  rd_json_add (&make, documents, "nifti",
+               json_object_get (meta->header_document));
+  RD_TRY (rd_json_make_end (&make, documents, &consolidated));
   return rd_group_doc_write (attributes, consolidated, document);
 }

@@ -9,6 +9,7 @@
 #include "tests/unit.h"
 
 #include "tools/facts.h"
+#include "tools/json.h"
 #include "tools/names.h"
 
 static void
@@ -174,7 +175,7 @@ numbers_without_a_json_form_are_null (void **state)
 {
   (void) state;
   static const double numbers[] = { 1, NAN, -INFINITY, 0.1 };
-  expect_json (rd_report_double_list (numbers, 4), "[1,null,null,0.1]");
+  expect_json (rd_json_double_list (numbers, 4), "[1,null,null,0.1]");
 }
 
 static void
@@ -182,14 +183,14 @@ integers_of_64_bits_are_exact (void **state)
 {
   (void) state;
   static const uint64_t numbers[] = { UINT64_MAX, 0 };
-  expect_json (rd_report_u64_list (numbers, 2), "[18446744073709551615,0]");
+  expect_json (rd_json_u64_list (numbers, 2), "[18446744073709551615,0]");
 }
 
 static void
 broken_utf8_is_replaced (void **state)
 {
   (void) state;
-  expect_json (rd_report_text ("a\xff\xc3\xa9\n\"b"),
+  expect_json (rd_json_new_text ("a\xff\xc3\xa9\n\"b"),
                "\"a\xef\xbf\xbd\xc3\xa9\\n\\\"b\"");
 }
 

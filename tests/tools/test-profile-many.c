@@ -8,6 +8,7 @@
 #include "tests/tools/made-profiles.h"
 #include "tests/unit.h"
 
+#include "tools/json.h"
 #include "tools/profile/report.h"
 
 /* The text printed on stdout between the two calls. */

@@ -8,6 +8,7 @@
 #include "tests/unit.h"
 
 #include "tools/bench/paired.h"
+#include "tools/json.h"
 #include "tools/profile/report.h"
 #include "tools/profile/subject.h"
 

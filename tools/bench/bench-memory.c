@@ -7,6 +7,7 @@
 #include "tools/bench/apart.h"
 #include "tools/bench/layout.h"
 #include "tools/interrupt.h"
+#include "tools/json.h"
 #include "tools/profile/measure.h"
 #include "tools/report.h"
 #include "tools/text.h"
@@ -222,24 +223,24 @@ print_json (const struct peaks *peaks)
 {
   struct json_object *object = json_object_new_object ();
   struct json_object *rows = json_object_new_array ();
-  rd_report_put_text (object, "subject", name_of (peaks));
-  rd_report_put_u64 (object, "threads", peaks->args->nthreads
-                     ? peaks->args->nthreads : rd_default_nthreads ());
-  rd_report_put_u64 (object, "runs", peaks->nruns);
-  rd_report_put_u64 (object, "seed", peaks->seed);
+  rd_json_set_text (object, "subject", name_of (peaks));
+  rd_json_set_u64 (object, "threads", peaks->args->nthreads
+                   ? peaks->args->nthreads : rd_default_nthreads ());
+  rd_json_set_u64 (object, "runs", peaks->nruns);
+  rd_json_set_u64 (object, "seed", peaks->seed);
   for (size_t i = 0; i < RD_NROWS; i++)
     if (peaks->rows[i].measured) {
       const struct peak *peak = &peaks->rows[i];
       struct json_object *row = json_object_new_object ();
-      rd_report_put_text (row, "row", rd_rows[i].name);
-      rd_report_put_u64 (row, "nbytes", peak->nbytes);
-      rd_report_put_u64 (row, "beside_nbytes", beside_nbytes (peak));
-      rd_report_put_u64 (row, "peak_nbytes", peak->peak_nbytes);
-      rd_report_put_u64 (row, "bare_nbytes", peak->bare_nbytes);
+      rd_json_set_text (row, "row", rd_rows[i].name);
+      rd_json_set_u64 (row, "nbytes", peak->nbytes);
+      rd_json_set_u64 (row, "beside_nbytes", beside_nbytes (peak));
+      rd_json_set_u64 (row, "peak_nbytes", peak->peak_nbytes);
+      rd_json_set_u64 (row, "bare_nbytes", peak->bare_nbytes);
       json_object_array_add (rows, row);
     }
-  rd_report_put (object, "rows", rows);
-  rd_report_print (object);
+  rd_json_set (object, "rows", rows);
+  rd_json_print (object);
 }
 
 static int

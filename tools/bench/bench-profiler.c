@@ -11,6 +11,7 @@
 
 #include "tools/bench/paired.h"
 #include "tools/interrupt.h"
+#include "tools/json.h"
 #include "tools/profile/measure.h"
 #include "tools/profile/subject.h"
 #include "tools/progress.h"
@@ -473,11 +474,11 @@ series_json (const struct rd_series *series)
   struct rd_summary s = { 0 };
   struct json_object *object = json_object_new_object ();
   (void) rd_series_summary (series, &s);
-  rd_report_put_u64 (object, "n", s.n);
-  rd_report_put_double (object, "median", s.median);
-  rd_report_put_double (object, "quartile_low", s.low);
-  rd_report_put_double (object, "quartile_high", s.high);
-  rd_report_put_double (object, "min", s.min);
+  rd_json_set_u64 (object, "n", s.n);
+  rd_json_set_double (object, "median", s.median);
+  rd_json_set_double (object, "quartile_low", s.low);
+  rd_json_set_double (object, "quartile_high", s.high);
+  rd_json_set_double (object, "min", s.min);
   return object;
 }
 
@@ -488,11 +489,11 @@ reads_json (const struct reads_result *reads, const struct rd_ratio *ratio,
   struct json_object *object = json_object_new_object ();
   struct json_object *slower = json_object_new_object ();
   rd_ratio_put (slower, ratio, bar);
-  rd_report_put_u64 (object, "nbytes", reads->nbytes);
-  rd_report_put_u64 (object, "reads", reads->nreads);
-  rd_report_put (object, "off_s", series_json (&reads->off));
-  rd_report_put (object, "on_s", series_json (&reads->on));
-  rd_report_put (object, "ratio", slower);
+  rd_json_set_u64 (object, "nbytes", reads->nbytes);
+  rd_json_set_u64 (object, "reads", reads->nreads);
+  rd_json_set (object, "off_s", series_json (&reads->off));
+  rd_json_set (object, "on_s", series_json (&reads->on));
+  rd_json_set (object, "ratio", slower);
   return object;
 }
 
@@ -505,19 +506,19 @@ print_json (const struct bench *bench)
   struct json_object *log = json_object_new_object ();
   rd_ratio_put (off, &bench->off, BAR_OFF_NS);
   rd_ratio_put (log, &bench->log, BAR_LOG);
-  rd_report_put_text (object, "timer", bench->scopes.timer);
-  rd_report_put (object, "bare_ns", series_json (&series[BARE]));
-  rd_report_put (object, "off_ns", series_json (&series[OFF]));
-  rd_report_put (object, "tree_ns", series_json (&series[TREE]));
-  rd_report_put (object, "log_ns", series_json (&series[LOG]));
-  rd_report_put (object, "off", off);
-  rd_report_put_double (object, "tree_ratio", bench->tree.median);
-  rd_report_put (object, "log_ratio", log);
-  rd_report_put (object, "box",
-                 reads_json (&bench->box, &bench->box_ratio, BAR_BOX));
-  rd_report_put (object, "whole",
-                 reads_json (&bench->whole, &bench->whole_ratio, BAR_WHOLE));
-  rd_report_print (object);
+  rd_json_set_text (object, "timer", bench->scopes.timer);
+  rd_json_set (object, "bare_ns", series_json (&series[BARE]));
+  rd_json_set (object, "off_ns", series_json (&series[OFF]));
+  rd_json_set (object, "tree_ns", series_json (&series[TREE]));
+  rd_json_set (object, "log_ns", series_json (&series[LOG]));
+  rd_json_set (object, "off", off);
+  rd_json_set_double (object, "tree_ratio", bench->tree.median);
+  rd_json_set (object, "log_ratio", log);
+  rd_json_set (object, "box",
+               reads_json (&bench->box, &bench->box_ratio, BAR_BOX));
+  rd_json_set (object, "whole",
+               reads_json (&bench->whole, &bench->whole_ratio, BAR_WHOLE));
+  rd_json_print (object);
 }
 
 /* Fails when a target is clearly missed. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tools/bench/report.h"
+#include "tools/json.h"
 #include "tools/options.h"
 #include "tools/profile/report.h"
 #include "tools/profile/samples.h"
@@ -376,25 +377,25 @@ print_json (const struct comparison *c)
     const struct row_change *row = &c->rows[i];
     const struct result_row *before = row->before, *after = row->after;
     struct json_object *one = json_object_new_object ();
-    rd_report_put_text (one, "volume", after->volume);
-    rd_report_put_text (one, "tiling", after->tiling);
-    rd_report_put_text (one, "codec", after->codec);
-    rd_report_put_u64 (one, "threads", after->nthreads);
-    rd_report_put_text (one, "row", after->row);
-    rd_report_put_double (one, "old_median_s", before->median_s);
-    rd_report_put_double (one, "new_median_s", after->median_s);
-    rd_report_put_double (one, "ratio", row->shift.ratio);
-    rd_report_put_double (one, "low", row->shift.low);
-    rd_report_put_double (one, "high", row->shift.high);
-    rd_report_put_u64 (one, "old_stored_nbytes", before->stored_nbytes);
-    rd_report_put_u64 (one, "new_stored_nbytes", after->stored_nbytes);
-    rd_report_put_text (one, "change", change_names[row->change]);
+    rd_json_set_text (one, "volume", after->volume);
+    rd_json_set_text (one, "tiling", after->tiling);
+    rd_json_set_text (one, "codec", after->codec);
+    rd_json_set_u64 (one, "threads", after->nthreads);
+    rd_json_set_text (one, "row", after->row);
+    rd_json_set_double (one, "old_median_s", before->median_s);
+    rd_json_set_double (one, "new_median_s", after->median_s);
+    rd_json_set_double (one, "ratio", row->shift.ratio);
+    rd_json_set_double (one, "low", row->shift.low);
+    rd_json_set_double (one, "high", row->shift.high);
+    rd_json_set_u64 (one, "old_stored_nbytes", before->stored_nbytes);
+    rd_json_set_u64 (one, "new_stored_nbytes", after->stored_nbytes);
+    rd_json_set_text (one, "change", change_names[row->change]);
     json_object_array_add (rows, one);
   }
-  rd_report_put (object, "rows", rows);
-  rd_report_put_double (object, "geometric_mean", mean_ratio (c));
-  rd_report_put_u64 (object, "unmatched", c->unmatched_count);
-  rd_report_print (object);
+  rd_json_set (object, "rows", rows);
+  rd_json_set_double (object, "geometric_mean", mean_ratio (c));
+  rd_json_set_u64 (object, "unmatched", c->unmatched_count);
+  rd_json_print (object);
   return RD_EXIT_OK;
 }
 

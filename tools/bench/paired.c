@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/bench/paired.h"
+#include "tools/json.h"
 
 bool
 rd_series_open (struct rd_series *series, const char *name, size_t n)
@@ -105,10 +106,10 @@ void
 rd_ratio_put (struct json_object *object, const struct rd_ratio *ratio,
               double bar)
 {
-  rd_report_put_double (object, "value", ratio->median);
-  rd_report_put_double (object, "low", ratio->low);
-  rd_report_put_double (object, "high", ratio->high);
-  rd_report_put_double (object, "bar", bar);
-  rd_report_put_text (object, "verdict",
-                      rd_verdict_name (rd_classify (ratio, bar)));
+  rd_json_set_double (object, "value", ratio->median);
+  rd_json_set_double (object, "low", ratio->low);
+  rd_json_set_double (object, "high", ratio->high);
+  rd_json_set_double (object, "bar", bar);
+  rd_json_set_text (object, "verdict",
+                    rd_verdict_name (rd_classify (ratio, bar)));
 }

@@ -4,8 +4,8 @@
 #ifndef RD_BENCH_PAIRED_H
 #define RD_BENCH_PAIRED_H
 
+#include "tools/json.h"
 #include "tools/profile/samples.h"
-#include "tools/report.h"
 
 /* One series: its value in each round. */
 struct rd_series {

@@ -6,6 +6,7 @@
 
 #include "tools/bench/report.h"
 #include "tools/facts.h"
+#include "tools/json.h"
 #include "tools/profile/report.h"
 #include "tools/report.h"
 #include "tools/text.h"
@@ -232,46 +233,46 @@ row_json (const struct rd_bench *bench, const struct rd_limits *limits,
 {
   const struct rd_sample *sample = &layout->samples[row];
   struct json_object *object = json_object_new_object ();
-  rd_report_put_text (object, "row", rd_rows[row].name);
+  rd_json_set_text (object, "row", rd_rows[row].name);
   if (sample->skipped) {
-    rd_report_put_text (object, "skipped", sample->skipped);
+    rd_json_set_text (object, "skipped", sample->skipped);
     return object;
   }
-  rd_report_put_u64 (object, "n", sample->n);
-  rd_report_put_u64 (object, "runs_of_a_round", sample->nperround);
-  rd_report_put_u64 (object, "nbytes", sample->n ? sample->sum_nbytes
-                                                   / sample->n : 0);
+  rd_json_set_u64 (object, "n", sample->n);
+  rd_json_set_u64 (object, "runs_of_a_round", sample->nperround);
+  rd_json_set_u64 (object, "nbytes", sample->n ? sample->sum_nbytes
+                                                 / sample->n : 0);
   /* Without memory there are zeros; the times themselves are there. */
   struct rd_figures f = { 0 };
   (void) rd_bench_figures (sample, &f);
-  rd_report_put_double (object, "median_s", f.seconds.median);
-  rd_report_put_double (object, "p95_s", f.p95_s);
-  rd_report_put_double (object, "quartile_low_s", f.seconds.low);
-  rd_report_put_double (object, "quartile_high_s", f.seconds.high);
-  rd_report_put_double (object, "min_s", f.seconds.min);
-  rd_report_put_double (object, "max_s", f.seconds.max);
-  rd_report_put (object, "times_s",
-                 rd_report_double_list (sample->seconds, sample->n));
+  rd_json_set_double (object, "median_s", f.seconds.median);
+  rd_json_set_double (object, "p95_s", f.p95_s);
+  rd_json_set_double (object, "quartile_low_s", f.seconds.low);
+  rd_json_set_double (object, "quartile_high_s", f.seconds.high);
+  rd_json_set_double (object, "min_s", f.seconds.min);
+  rd_json_set_double (object, "max_s", f.seconds.max);
+  rd_json_set (object, "times_s",
+               rd_json_double_list (sample->seconds, sample->n));
   if (sample->counted_nbytes) {
-    rd_report_put_u64 (object, "counted_nbytes", sample->counted_nbytes);
-    rd_report_put_u64 (object, "decoded_nbytes", sample->decoded_nbytes);
-    rd_report_put_u64 (object, "fetched_nbytes", sample->fetched_nbytes);
-    rd_report_put_u64 (object, "tiles", sample->ntiles);
+    rd_json_set_u64 (object, "counted_nbytes", sample->counted_nbytes);
+    rd_json_set_u64 (object, "decoded_nbytes", sample->decoded_nbytes);
+    rd_json_set_u64 (object, "fetched_nbytes", sample->fetched_nbytes);
+    rd_json_set_u64 (object, "tiles", sample->ntiles);
   }
   double limit_s = rd_bench_limit_s (bench, limits, layout, row);
   if (limit_s > 0)
-    rd_report_put_double (object, "limit_s", limit_s);
+    rd_json_set_double (object, "limit_s", limit_s);
   struct rd_ratio ratio;
   if (rd_bench_ratio (bench, layout, row, &ratio) == RD_EXIT_OK
       && ratio.median > 0) {
     struct json_object *speed_up = json_object_new_object ();
-    rd_report_put_double (speed_up, "ratio", ratio.median);
+    rd_json_set_double (speed_up, "ratio", ratio.median);
     /* With few rounds there is no interval. */
     if (ratio.low > 0) {
-      rd_report_put_double (speed_up, "low", ratio.low);
-      rd_report_put_double (speed_up, "high", ratio.high);
+      rd_json_set_double (speed_up, "low", ratio.low);
+      rd_json_set_double (speed_up, "high", ratio.high);
     }
-    rd_report_put (object, "speed_up", speed_up);
+    rd_json_set (object, "speed_up", speed_up);
   }
   return object;
 }
@@ -284,31 +285,31 @@ layout_json (const struct rd_bench *bench, const struct rd_limits *limits,
   struct json_object *object = json_object_new_object ();
   struct json_object *rows = json_object_new_array ();
   char tiling[RD_TILING_NBYTES];
-  rd_report_put_text (object, "volume", bench->nvolumes > 1
-                      ? layout->subject.target.name : "");
-  rd_report_put_text (object, "tiling", layout->tiling ? layout->tiling
-                      : *info->tiling ? rd_volume_tiling (info, tiling) : "");
-  rd_report_put_text (object, "codec", layout->codec ? layout->codec
-                                                     : info->codec);
-  rd_report_put_text (object, "codecs", info->array.codecs);
-  rd_report_put (object, "tile",
-                 rd_report_u64_reversed (info->array.tile_shape,
-                                         info->array.rank));
-  rd_report_put_u64 (object, "threads", layout->nthreads);
-  rd_report_put_u64 (object, "raw_nbytes", layout->raw_nbytes);
-  rd_report_put_u64 (object, "stored_nbytes", layout->stored_nbytes);
-  rd_report_put_double (object, "decode_one_bytes_per_s",
-                        layout->decode_one.whole);
-  rd_report_put_double (object, "decode_all_bytes_per_s",
-                        layout->decode_all.whole);
-  rd_report_put_double (object, "decode_thin_one_bytes_per_s",
-                        layout->decode_one.thin);
-  rd_report_put_double (object, "decode_thin_all_bytes_per_s",
-                        layout->decode_all.thin);
+  rd_json_set_text (object, "volume", bench->nvolumes > 1
+                    ? layout->subject.target.name : "");
+  rd_json_set_text (object, "tiling", layout->tiling ? layout->tiling
+                    : *info->tiling ? rd_volume_tiling (info, tiling) : "");
+  rd_json_set_text (object, "codec", layout->codec ? layout->codec
+                                                   : info->codec);
+  rd_json_set_text (object, "codecs", info->array.codecs);
+  rd_json_set (object, "tile",
+               rd_json_u64_reversed (info->array.tile_shape,
+                                     info->array.rank));
+  rd_json_set_u64 (object, "threads", layout->nthreads);
+  rd_json_set_u64 (object, "raw_nbytes", layout->raw_nbytes);
+  rd_json_set_u64 (object, "stored_nbytes", layout->stored_nbytes);
+  rd_json_set_double (object, "decode_one_bytes_per_s",
+                      layout->decode_one.whole);
+  rd_json_set_double (object, "decode_all_bytes_per_s",
+                      layout->decode_all.whole);
+  rd_json_set_double (object, "decode_thin_one_bytes_per_s",
+                      layout->decode_one.thin);
+  rd_json_set_double (object, "decode_thin_all_bytes_per_s",
+                      layout->decode_all.thin);
   for (size_t i = 0; i < RD_NROWS; i++)
     if (bench->chosen[i])
       json_object_array_add (rows, row_json (bench, limits, layout, i));
-  rd_report_put (object, "rows", rows);
+  rd_json_set (object, "rows", rows);
   return object;
 }
 
@@ -320,35 +321,35 @@ rd_bench_print_json (const struct rd_bench *bench,
   char type[32];
   struct json_object *object = json_object_new_object ();
   struct json_object *layouts = json_object_new_array ();
-  rd_report_put_u64 (object, "radio_bench", RD_BENCH_FORMAT);
-  rd_report_put_text (object, "version", radio_version ());
-  rd_report_put_text (object, "subject", rd_bench_name (bench));
-  rd_report_put (object, "shape",
-                 rd_report_u64_reversed (info->array.shape,
-                                         info->array.rank));
-  rd_report_put_text (object, "dtype", rd_volume_type (info, type));
-  rd_report_put_u64 (object, "raw_nbytes", bench->layouts[0].raw_nbytes);
-  rd_report_put_u64 (object, "threads", limits->nthreads);
-  rd_report_put_text (object, "destination",
-                      rd_destination_names[bench->destination.kind]);
-  rd_report_put_u64 (object, "rounds", bench->nrounds);
-  rd_report_put_u64 (object, "warmup", bench->nwarm);
-  rd_report_put_u64 (object, "seed", bench->seed);
+  rd_json_set_u64 (object, "radio_bench", RD_BENCH_FORMAT);
+  rd_json_set_text (object, "version", radio_version ());
+  rd_json_set_text (object, "subject", rd_bench_name (bench));
+  rd_json_set (object, "shape",
+               rd_json_u64_reversed (info->array.shape,
+                                     info->array.rank));
+  rd_json_set_text (object, "dtype", rd_volume_type (info, type));
+  rd_json_set_u64 (object, "raw_nbytes", bench->layouts[0].raw_nbytes);
+  rd_json_set_u64 (object, "threads", limits->nthreads);
+  rd_json_set_text (object, "destination",
+                    rd_destination_names[bench->destination.kind]);
+  rd_json_set_u64 (object, "rounds", bench->nrounds);
+  rd_json_set_u64 (object, "warmup", bench->nwarm);
+  rd_json_set_u64 (object, "seed", bench->seed);
   struct json_object *rates = json_object_new_object ();
-  rd_report_put_double (rates, "copy_one", limits->copy_one);
-  rd_report_put_double (rates, "copy_all", limits->copy_all);
-  rd_report_put_double (rates, "touch_one", limits->touch_one);
-  rd_report_put_double (rates, "touch_all", limits->touch_all);
-  rd_report_put_double (rates, "huge_one", limits->huge_one);
-  rd_report_put_double (rates, "huge_all", limits->huge_all);
+  rd_json_set_double (rates, "copy_one", limits->copy_one);
+  rd_json_set_double (rates, "copy_all", limits->copy_all);
+  rd_json_set_double (rates, "touch_one", limits->touch_one);
+  rd_json_set_double (rates, "touch_all", limits->touch_all);
+  rd_json_set_double (rates, "huge_one", limits->huge_one);
+  rd_json_set_double (rates, "huge_all", limits->huge_all);
   if (limits->inflate > 0) {
-    rd_report_put_double (rates, "inflate", limits->inflate);
-    rd_report_put_text (rates, "inflated_by", limits->inflated_by);
+    rd_json_set_double (rates, "inflate", limits->inflate);
+    rd_json_set_text (rates, "inflated_by", limits->inflated_by);
   }
-  rd_report_put (object, "limits_bytes_per_s", rates);
+  rd_json_set (object, "limits_bytes_per_s", rates);
   for (size_t i = 0; i < bench->nlayouts; i++)
     json_object_array_add (layouts,
                            layout_json (bench, limits, &bench->layouts[i]));
-  rd_report_put (object, "layouts", layouts);
-  rd_report_print (object);
+  rd_json_set (object, "layouts", layouts);
+  rd_json_print (object);
 }

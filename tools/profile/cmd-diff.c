@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/json.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/profile/output.h"
@@ -281,10 +282,10 @@ print_json (const struct rd_diff *diff)
     if (!differs (diff->before, i, diff->after, &key, &value, &other))
       continue;
     struct json_object *one = json_object_new_object ();
-    rd_report_put_text (one, "name", key);
+    rd_json_set_text (one, "name", key);
     if (!diff->redact) {
-      rd_report_put_text (one, "before", value);
-      rd_report_put_text (one, "after", other);
+      rd_json_set_text (one, "before", value);
+      rd_json_set_text (one, "after", other);
     }
     json_object_array_add (conditions, one);
   }
@@ -302,25 +303,25 @@ print_json (const struct rd_diff *diff)
       { "delta_high_ns", d->delta_high_ns },
     };
     struct json_object *one = json_object_new_object ();
-    rd_report_put_text (one, "name", d->name);
-    rd_report_put_text (one, "edge", edge_names[edge_of (diff, d)]);
-    rd_report_put (one, "parent", d->parent == RADIO_NO_PARENT
-                   ? NULL : json_object_new_uint64 (d->parent));
-    rd_report_put_u64 (one, "depth", d->depth);
-    rd_report_put_text (one, "change", change_names[d->change]);
+    rd_json_set_text (one, "name", d->name);
+    rd_json_set_text (one, "edge", edge_names[edge_of (diff, d)]);
+    rd_json_set (one, "parent", d->parent == RADIO_NO_PARENT
+                 ? NULL : json_object_new_uint64 (d->parent));
+    rd_json_set_u64 (one, "depth", d->depth);
+    rd_json_set_text (one, "change", change_names[d->change]);
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
-      rd_report_put (one, numbers[k].key,
-                     json_object_new_int64 (numbers[k].value));
-    rd_report_put_u64 (one, "calls_before", d->calls_before);
-    rd_report_put_u64 (one, "calls_after", d->calls_after);
+      rd_json_set (one, numbers[k].key,
+                   json_object_new_int64 (numbers[k].value));
+    rd_json_set_u64 (one, "calls_before", d->calls_before);
+    rd_json_set_u64 (one, "calls_after", d->calls_after);
     json_object_array_add (paths, one);
   }
-  rd_report_put_bool (object, "same_operation", is_same_operation (diff));
-  rd_report_put (object, "conditions", conditions);
-  rd_report_put (object, "before_ns", json_object_new_int64 (before));
-  rd_report_put (object, "after_ns", json_object_new_int64 (after));
-  rd_report_put (object, "paths", paths);
-  rd_report_print (object);
+  rd_json_set_bool (object, "same_operation", is_same_operation (diff));
+  rd_json_set (object, "conditions", conditions);
+  rd_json_set (object, "before_ns", json_object_new_int64 (before));
+  rd_json_set (object, "after_ns", json_object_new_int64 (after));
+  rd_json_set (object, "paths", paths);
+  rd_json_print (object);
 }
 
 /* Fails when a root is slower by more than was allowed, and not by noise; of

@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/json.h"
 #include "tools/options.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"
-#include "tools/report.h"
 
 static int
 read_profile (const char *file, struct radio_profile **profile)
@@ -39,9 +39,9 @@ run_show (struct rd_args *args)
     return rd_profile_print (profile, &output);
   struct json_object *object = json_object_new_object ();
   rd_profile_info_put (object, profile, output.redact);
-  rd_report_put (object, "scopes", rd_profile_paths_json (profile));
-  rd_report_put (object, "findings", rd_profile_findings_json (profile));
-  rd_report_print (object);
+  rd_json_set (object, "scopes", rd_profile_paths_json (profile));
+  rd_json_set (object, "findings", rd_profile_findings_json (profile));
+  rd_json_print (object);
   return RD_EXIT_OK;
 }
 
@@ -87,9 +87,9 @@ merge_profiles (const struct rd_args *args,
   if (args->json) {
     struct json_object *object = json_object_new_object ();
     rd_profile_info_put (object, joined, output->redact);
-    rd_report_put (object, "parts", rd_ranks_json (joined));
-    rd_report_put (object, "imbalance", rd_imbalance_json (joined));
-    rd_report_print (object);
+    rd_json_set (object, "parts", rd_ranks_json (joined));
+    rd_json_set (object, "imbalance", rd_imbalance_json (joined));
+    rd_json_print (object);
   } else {
     failed = rd_ranks_print (joined);
     if (!failed)

@@ -10,6 +10,7 @@
 
 #include "tools/facts.h"
 #include "tools/interrupt.h"
+#include "tools/json.h"
 #include "tools/new-file.h"
 #include "tools/options.h"
 #include "tools/output.h"
@@ -256,15 +257,15 @@ print_json (const struct sweep *sweep, const struct radio_profile *profile)
     const struct point *point = &sweep->points[i];
     struct rd_timing timing = { point->name, point->summary, point->nbytes };
     struct json_object *row = rd_timing_json (&timing);
-    rd_report_put_u64 (row, "size", point->size);
+    rd_json_set_u64 (row, "size", point->size);
     if (point->has_interval) {
-      rd_report_put_double (row, "low_s", point->low);
-      rd_report_put_double (row, "high_s", point->high);
+      rd_json_set_double (row, "low_s", point->low);
+      rd_json_set_double (row, "high_s", point->high);
     }
     json_object_array_add (curve, row);
   }
-  rd_report_put (object, "curve", curve);
-  rd_report_print (object);
+  rd_json_set (object, "curve", curve);
+  rd_json_print (object);
 }
 
 static int

@@ -11,6 +11,7 @@
 #include "tools/facts.h"
 #include "tools/interrupt.h"
 #include "tools/profile/measure.h"
+#include "tools/json.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 
@@ -244,10 +245,10 @@ rd_measure_json (const struct rd_measure *measure,
   struct json_object *files = json_object_new_array ();
   rd_conditions_put (object, &measure->conditions, measure->output.redact);
   for (size_t i = 0; i < measure->output.nfiles; i++)
-    json_object_array_add (files, rd_report_text (measure->output.files[i]));
-  rd_report_put (object, "scopes", rd_profile_paths_json (profile));
-  rd_report_put (object, "findings", rd_profile_findings_json (profile));
-  rd_report_put (object, "files", files);
+    json_object_array_add (files, rd_json_new_text (measure->output.files[i]));
+  rd_json_set (object, "scopes", rd_profile_paths_json (profile));
+  rd_json_set (object, "findings", rd_profile_findings_json (profile));
+  rd_json_set (object, "files", files);
   return object;
 }
 
@@ -263,13 +264,13 @@ rd_measure_run (struct rd_measure *measure,
   if (failed)
     return failed;
   struct json_object *times = measure->json
-    ? rd_report_double_list (runs.seconds, runs.ndone) : NULL;
+    ? rd_json_double_list (runs.seconds, runs.ndone) : NULL;
   rd_summarize (runs.seconds, runs.ndone, &timing.seconds);
   if (measure->json) {
     struct json_object *object = rd_measure_json (measure, profile);
-    rd_report_put (object, "time", rd_timing_json (&timing));
-    rd_report_put (object, "times_s", times);
-    rd_report_print (object);
+    rd_json_set (object, "time", rd_timing_json (&timing));
+    rd_json_set (object, "times_s", times);
+    rd_json_print (object);
   } else {
     failed = rd_report_timing (&timing);
     putchar ('\n');

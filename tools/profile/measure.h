@@ -4,6 +4,7 @@
 #ifndef RD_TOOLS_PROFILE_MEASURE_H
 #define RD_TOOLS_PROFILE_MEASURE_H
 
+#include "tools/json.h"
 #include "tools/profile/cold.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/profile/report.h"
+#include "tools/json.h"
 #include "tools/report.h"
 #include "tools/text.h"
 
@@ -118,18 +119,18 @@ rd_timing_json (const struct rd_timing *timing)
 {
   struct json_object *object = json_object_new_object ();
   const struct rd_summary *s = &timing->seconds;
-  rd_report_put_text (object, "name", timing->name);
-  rd_report_put_u64 (object, "n", s->n);
-  rd_report_put_double (object, "mean_s", s->mean);
-  rd_report_put_double (object, "median_s", s->median);
-  rd_report_put_double (object, "min_s", s->min);
-  rd_report_put_double (object, "max_s", s->max);
-  rd_report_put_double (object, "std_s", s->std);
-  rd_report_put_double (object, "quartile_low_s", s->low);
-  rd_report_put_double (object, "quartile_high_s", s->high);
-  rd_report_put_u64 (object, "nbytes", timing->nbytes);
-  rd_report_put_double (object, "mb_per_s", s->median > 0
-                        ? (double) timing->nbytes / 1e6 / s->median : 0);
+  rd_json_set_text (object, "name", timing->name);
+  rd_json_set_u64 (object, "n", s->n);
+  rd_json_set_double (object, "mean_s", s->mean);
+  rd_json_set_double (object, "median_s", s->median);
+  rd_json_set_double (object, "min_s", s->min);
+  rd_json_set_double (object, "max_s", s->max);
+  rd_json_set_double (object, "std_s", s->std);
+  rd_json_set_double (object, "quartile_low_s", s->low);
+  rd_json_set_double (object, "quartile_high_s", s->high);
+  rd_json_set_u64 (object, "nbytes", timing->nbytes);
+  rd_json_set_double (object, "mb_per_s", s->median > 0
+                      ? (double) timing->nbytes / 1e6 / s->median : 0);
   return object;
 }
 
@@ -148,22 +149,22 @@ rd_profile_paths_json (const struct radio_profile *p)
       const char *name = radio_profile_counter_name (p, k, &unit);
       uint64_t value = radio_profile_counter (p, i, name, true);
       if (value > 0)
-        rd_report_put_u64 (counters, name, value);
+        rd_json_set_u64 (counters, name, value);
     }
-    rd_report_put_text (object, "name", node->name);
-    rd_report_put_text (object, "category", node->category);
-    rd_report_put (object, "parent", node->parent == RADIO_NO_PARENT
-                   ? NULL : json_object_new_uint64 (node->parent));
-    rd_report_put_u64 (object, "depth", node->depth);
-    rd_report_put_u64 (object, "calls", node->calls);
-    rd_report_put_u64 (object, "total_ns", node->total_ns);
-    rd_report_put_u64 (object, "self_ns", node->self_ns);
-    rd_report_put_u64 (object, "work_ns", node->work_ns);
-    rd_report_put_u64 (object, "wait_ns", node->wait_ns);
-    rd_report_put_u64 (object, "queue_ns", node->queue_ns);
-    rd_report_put_u64 (object, "min_ns", node->min_ns);
-    rd_report_put_u64 (object, "max_ns", node->max_ns);
-    rd_report_put (object, "counters", counters);
+    rd_json_set_text (object, "name", node->name);
+    rd_json_set_text (object, "category", node->category);
+    rd_json_set (object, "parent", node->parent == RADIO_NO_PARENT
+                 ? NULL : json_object_new_uint64 (node->parent));
+    rd_json_set_u64 (object, "depth", node->depth);
+    rd_json_set_u64 (object, "calls", node->calls);
+    rd_json_set_u64 (object, "total_ns", node->total_ns);
+    rd_json_set_u64 (object, "self_ns", node->self_ns);
+    rd_json_set_u64 (object, "work_ns", node->work_ns);
+    rd_json_set_u64 (object, "wait_ns", node->wait_ns);
+    rd_json_set_u64 (object, "queue_ns", node->queue_ns);
+    rd_json_set_u64 (object, "min_ns", node->min_ns);
+    rd_json_set_u64 (object, "max_ns", node->max_ns);
+    rd_json_set (object, "counters", counters);
     json_object_array_add (list, object);
   }
   return list;
@@ -182,12 +183,12 @@ rd_profile_findings_json (const struct radio_profile *p)
   for (size_t i = 0; i < info.nfindings; i++) {
     const struct radio_finding *finding = radio_profile_finding (p, i);
     struct json_object *object = json_object_new_object ();
-    rd_report_put_text (object, "id", finding->id);
-    rd_report_put_text (object, "weight", weights[finding->weight]);
-    rd_report_put_text (object, "title", finding->title);
-    rd_report_put_text (object, "evidence", finding->evidence);
-    rd_report_put (object, "scope", finding->node == RADIO_NO_PARENT
-                   ? NULL : json_object_new_uint64 (finding->node));
+    rd_json_set_text (object, "id", finding->id);
+    rd_json_set_text (object, "weight", weights[finding->weight]);
+    rd_json_set_text (object, "title", finding->title);
+    rd_json_set_text (object, "evidence", finding->evidence);
+    rd_json_set (object, "scope", finding->node == RADIO_NO_PARENT
+                 ? NULL : json_object_new_uint64 (finding->node));
     json_object_array_add (list, object);
   }
   return list;
@@ -199,8 +200,8 @@ rd_conditions_put (struct json_object *object,
 {
   for (size_t i = 0; i < conditions->n; i++)
     if (!redacted || conditions->list[i].kind == RADIO_TEXT_PLAIN)
-      rd_report_put_text (object, conditions->list[i].key,
-                          conditions->list[i].value);
+      rd_json_set_text (object, conditions->list[i].key,
+                        conditions->list[i].value);
 }
 
 /*------------------------------------------------------------------------
@@ -368,10 +369,10 @@ rd_ranks_json (const struct radio_profile *profile)
   for (size_t i = 0; i < info.nparts; i++) {
     uint64_t wall, work;
     struct json_object *object = json_object_new_object ();
-    rd_report_put_text (object, "name",
-                        radio_profile_part (profile, i, &wall, &work));
-    rd_report_put_u64 (object, "wall_ns", wall);
-    rd_report_put_u64 (object, "work_ns", work);
+    rd_json_set_text (object, "name",
+                      radio_profile_part (profile, i, &wall, &work));
+    rd_json_set_u64 (object, "wall_ns", wall);
+    rd_json_set_u64 (object, "work_ns", work);
     json_object_array_add (list, object);
   }
   return list;
@@ -387,13 +388,13 @@ rd_imbalance_json (const struct radio_profile *profile)
     const struct radio_imbalance *u = &rows[i].imbalance;
     struct json_object *object = json_object_new_object ();
     RD_FREE char *path = rd_profile_path (profile, rows[i].node);
-    rd_report_put_text (object, "path", path ? path : "");
-    rd_report_put_u64 (object, "mean_ns", u->mean_ns);
-    rd_report_put_u64 (object, "max_ns", u->max_ns);
-    rd_report_put_u64 (object, "min_ns", u->min_ns);
-    rd_report_put_double (object, "imbalance", u->imbalance);
-    rd_report_put_u64 (object, "slowest", u->slowest);
-    rd_report_put_bool (object, "straggler", u->straggler);
+    rd_json_set_text (object, "path", path ? path : "");
+    rd_json_set_u64 (object, "mean_ns", u->mean_ns);
+    rd_json_set_u64 (object, "max_ns", u->max_ns);
+    rd_json_set_u64 (object, "min_ns", u->min_ns);
+    rd_json_set_double (object, "imbalance", u->imbalance);
+    rd_json_set_u64 (object, "slowest", u->slowest);
+    rd_json_set_bool (object, "straggler", u->straggler);
     json_object_array_add (list, object);
   }
   return list;
@@ -406,25 +407,25 @@ rd_profile_info_put (struct json_object *object,
   struct radio_profile_info info;
   struct json_object *facts = json_object_new_object ();
   radio_profile_info (profile, &info);
-  rd_report_put_text (object, "title", info.title);
-  rd_report_put_text (object, "program", info.program);
-  rd_report_put_u64 (object, "started_unix_ns", info.started_unix_ns);
-  rd_report_put_u64 (object, "wall_ns", info.wall_ns);
-  rd_report_put_u64 (object, "work_ns", info.work_ns);
-  rd_report_put_u64 (object, "wait_ns", info.wait_ns);
-  rd_report_put_u64 (object, "nparts", info.nparts);
-  rd_report_put_u64 (object, "spans", info.nspans);
-  rd_report_put_u64 (object, "dropped", info.dropped_count);
-  rd_report_put_u64 (object, "open", info.open_count);
-  rd_report_put_u64 (object, "late", info.late_count);
-  rd_report_put_u64 (object, "overhead_ns", info.overhead_ns);
-  rd_report_put_u64 (object, "alloc_count", info.alloc_count);
-  rd_report_put_u64 (object, "alloc_nbytes", info.alloc_nbytes);
-  rd_report_put_u64 (object, "alloc_live_nbytes", info.alloc_live_nbytes);
+  rd_json_set_text (object, "title", info.title);
+  rd_json_set_text (object, "program", info.program);
+  rd_json_set_u64 (object, "started_unix_ns", info.started_unix_ns);
+  rd_json_set_u64 (object, "wall_ns", info.wall_ns);
+  rd_json_set_u64 (object, "work_ns", info.work_ns);
+  rd_json_set_u64 (object, "wait_ns", info.wait_ns);
+  rd_json_set_u64 (object, "nparts", info.nparts);
+  rd_json_set_u64 (object, "spans", info.nspans);
+  rd_json_set_u64 (object, "dropped", info.dropped_count);
+  rd_json_set_u64 (object, "open", info.open_count);
+  rd_json_set_u64 (object, "late", info.late_count);
+  rd_json_set_u64 (object, "overhead_ns", info.overhead_ns);
+  rd_json_set_u64 (object, "alloc_count", info.alloc_count);
+  rd_json_set_u64 (object, "alloc_nbytes", info.alloc_nbytes);
+  rd_json_set_u64 (object, "alloc_live_nbytes", info.alloc_live_nbytes);
   for (size_t i = 0; i < info.nfacts && !redacted; i++) {
     const char *key;
     const char *value = radio_profile_fact (profile, i, &key);
-    rd_report_put_text (facts, key, value);
+    rd_json_set_text (facts, key, value);
   }
-  rd_report_put (object, "facts", facts);
+  rd_json_set (object, "facts", facts);
 }

@@ -4,9 +4,9 @@
 #ifndef RD_TOOLS_PROFILE_REPORT_H
 #define RD_TOOLS_PROFILE_REPORT_H
 
+#include "tools/json.h"
 #include "tools/profile/output.h"
 #include "tools/profile/samples.h"
-#include "tools/report.h"
 
 #define RD_MAX_CONDITIONS 24
 
