@@ -3,8 +3,7 @@
  * kept, so that deflate finds little left to say: 5 to 9 bytes a span. */
 #include <config.h>
 
-#include <stdlib.h>
-
+#include "src/base/alloc.h"
 #include "src/base/base64.h"
 #include "src/base/checked.h"
 #include "src/base/deflate.h"
@@ -107,8 +106,8 @@ put_samples (struct block *block, const struct radio_profile *profile)
   RD_TRY (begin_column (block));
 
   /* The values: each less the one before of its gauge. */
-  RD_FREE_PLAIN int64_t *latest
-    = calloc (profile->gauges.n + 1, sizeof *latest);
+  RD_FREE int64_t *latest
+    = rd_calloc (profile->gauges.n + 1, sizeof *latest);
   if (latest == NULL)
     return rd_fail_memory (profile->gauges.n * sizeof *latest);
   for (size_t i = 0; i < block->count; i++) {

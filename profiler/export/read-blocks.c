@@ -5,11 +5,11 @@
 #include <config.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <libdeflate.h>
 
+#include "src/base/alloc.h"
 #include "src/base/base64.h"
 #include "src/base/checked.h"
 #include "profiler/export/json.h"
@@ -255,8 +255,8 @@ rd_read_samples (struct json_object *document, const char *where,
     .where = where, .name = "samples", .ncolumns = RD_SAMPLE_COLUMNS
   };
   struct rd_sample sample = { 0 };
-  RD_FREE_PLAIN int64_t *latest
-    = calloc (profile->gauges.n + 1, sizeof *latest);
+  RD_FREE int64_t *latest
+    = rd_calloc (profile->gauges.n + 1, sizeof *latest);
   if (latest == NULL)
     return rd_fail_memory (profile->gauges.n * sizeof *latest);
   RD_TRY (open_block (&block, document));

@@ -6,9 +6,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/alloc.h"
 #include "src/base/error.h"
 #include "profiler/export/read.h"
 
@@ -88,7 +88,7 @@ read_cell (const struct reading *reading, const struct rd_table *table,
 static void
 free_reading (struct reading *reading)
 {
-  free (reading->strings);
+  rd_free (reading->strings);
   radio_profile_close (reading->profile);
 }
 
@@ -209,7 +209,7 @@ read_table (struct reading *reading, enum table kind, void **rows, size_t *n)
   if (rd_json_member (reading->document, table->name) == NULL)
     return RADIO_OK;
   RD_TRY (rd_json_object (reading->document, table->name, where, &object));
-  RD_FREE_PLAIN unsigned char *made = NULL;
+  RD_FREE unsigned char *made = NULL;
   size_t nrows = 0;
   for (size_t i = 0; i < table->ncolumns; i++) {
     const struct rd_column *column = &table->columns[i];
@@ -218,7 +218,7 @@ read_table (struct reading *reading, enum table kind, void **rows, size_t *n)
     size_t ncells = json_object_array_length (cells);
     if (i == 0) {
       nrows = ncells;
-      made = calloc (nrows + 1, table->row_nbytes);
+      made = rd_calloc (nrows + 1, table->row_nbytes);
       if (made == NULL)
         return rd_fail_memory (nrows * table->row_nbytes);
     }
@@ -298,7 +298,7 @@ read_all (struct reading *reading)
   struct json_object *list;
   RD_TRY (rd_json_array (reading->document, "strings", where, &list));
   size_t n = json_object_array_length (list);
-  reading->strings = calloc (n + 1, sizeof (char *));
+  reading->strings = rd_calloc (n + 1, sizeof (char *));
   if (reading->strings == NULL)
     return rd_fail_memory (n * sizeof (char *));
   for (size_t i = 0; i < n; i++)
@@ -309,10 +309,10 @@ read_all (struct reading *reading)
   RD_TRY (read_info (reading, &reading->profile->info));
 
   for (unsigned i = 0; i < LANES; i++) {
-    RD_FREE_PLAIN void *rows = NULL;
+    RD_FREE void *rows = NULL;
     RD_TRY (read_table (reading, (enum table) i, &rows, &n));
   }
-  RD_FREE_PLAIN void *lanes = NULL;
+  RD_FREE void *lanes = NULL;
   RD_TRY (read_table (reading, LANES, &lanes, &n));
   RD_TRY (rd_read_samples (reading->document, where, reading->profile));
   RD_TRY (rd_read_spans (reading->document, lanes, n, where,

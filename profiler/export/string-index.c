@@ -2,9 +2,9 @@
 /* String tables: a hash table of indexes. */
 #include <config.h>
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/alloc.h"
 #include "profiler/export/string-index.h"
 
 static uint32_t *
@@ -29,14 +29,14 @@ grow (struct rd_string_index *strings)
     return false;
   uint32_t capacity = strings->capacity ? 2 * strings->capacity : 64;
   const char **texts
-    = realloc (strings->texts, capacity * sizeof *texts);
+    = rd_realloc (strings->texts, capacity * sizeof *texts);
   if (texts == NULL)
     return false;
   strings->texts = texts;
-  uint32_t *slots = calloc (2 * (size_t) capacity, sizeof *slots);
+  uint32_t *slots = rd_calloc (2 * (size_t) capacity, sizeof *slots);
   if (slots == NULL)
     return false;
-  free (strings->slots);
+  rd_free (strings->slots);
   strings->slots = slots;
   strings->nslots = 2 * capacity;
   strings->capacity = capacity;
@@ -61,6 +61,6 @@ rd_string_index_add (struct rd_string_index *strings, const char *text)
 void
 rd_string_index_free (struct rd_string_index *strings)
 {
-  free (strings->texts);
-  free (strings->slots);
+  rd_free (strings->texts);
+  rd_free (strings->slots);
 }

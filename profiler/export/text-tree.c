@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/alloc.h"
 #include "profiler/counters.h"
 #include "profiler/export/text.h"
 
@@ -95,9 +96,9 @@ struct tree {
 static void
 free_tree (struct tree *tree)
 {
-  free (tree->children);
-  free (tree->first);
-  free (tree->number);
+  rd_free (tree->children);
+  rd_free (tree->first);
+  rd_free (tree->number);
 }
 
 /* Shows the most important columns, as far as the width allows. */
@@ -169,10 +170,10 @@ sort_children (struct tree *tree)
 {
   const struct radio_profile *profile = tree->text->profile;
   size_t n = profile->nodes.n;
-  RD_FREE_PLAIN struct heavy *heavy = calloc (n + 1, sizeof *heavy);
-  tree->children = calloc (n + 1, sizeof *tree->children);
-  tree->first = calloc (n + 1, sizeof *tree->first);
-  tree->number = calloc (n + 1, sizeof *tree->number);
+  RD_FREE struct heavy *heavy = rd_calloc (n + 1, sizeof *heavy);
+  tree->children = rd_calloc (n + 1, sizeof *tree->children);
+  tree->first = rd_calloc (n + 1, sizeof *tree->first);
+  tree->number = rd_calloc (n + 1, sizeof *tree->number);
   if (!heavy || !tree->children || !tree->first || !tree->number)
     return rd_fail_memory (n * sizeof *heavy);
   for (size_t i = 0; i < n; i++) {

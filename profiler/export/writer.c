@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/alloc.h"
 #include "src/base/text.h"
 #include "profiler/export/export.h"
 
@@ -96,11 +96,11 @@ rd_write_format (struct rd_writer *writer, const char *format, ...)
   if (n >= 0 && (size_t) n < sizeof room)
     rd_write_bytes (writer, room, (size_t) n);
   else if (n >= 0) {
-    char *text = malloc ((size_t) n + 1);
+    char *text = rd_malloc ((size_t) n + 1);
     if (text != NULL) {
       vsnprintf (text, (size_t) n + 1, format, again);
       rd_write_bytes (writer, text, (size_t) n);
-      free (text);
+      rd_free (text);
     }
     else if (writer->status == RADIO_OK)
       writer->status = rd_fail_memory ((size_t) n + 1);

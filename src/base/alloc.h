@@ -4,9 +4,9 @@
  * tree that requested it in front of itself.
  *
  * Three kinds of memory come from malloc instead: memory documented as freed
- * by the caller with free (); most of the profiler's (recorder, model,
- * exporters), so that the recorder does not count itself; and the names of
- * atomic files, which the command writes too. */
+ * by the caller with free (); the recorder's and the model's of profiles
+ * (profiler/ but for profiler/export), so that the recorder does not count
+ * itself; and the names of atomic files, which the command writes too. */
 #ifndef RD_ALLOC_H
 #define RD_ALLOC_H
 
