@@ -54,7 +54,7 @@ rd_temp_make (const char *beside, char **path)
 
 static int
 remove_entry (const char *path, const struct stat *st, int type,
-            struct FTW *place)
+              struct FTW *place)
 {
   (void) st;
   (void) type;

@@ -15,6 +15,9 @@
 /* NIfTI's intent_code of images whose values are labels. */
 #define INTENT_LABEL 1002
 
+/* So few different integers are taken for labels. */
+#define MAX_LABELS 64
+
 /* The directions of a picture's rows and columns, from its left and its top,
  * by the letters of orientations. */
 static const char runs[3][3] = {
@@ -125,7 +128,7 @@ rd_raster_interpolation (const struct rd_raster *raster,
   if (info->array.dtype < RADIO_BOOL || info->array.dtype > RADIO_UINT64)
     return RD_LINEAR;
   /* Labels have few different values, which are kept sorted. */
-  float seen[RD_MAX_LABELS];
+  float seen[MAX_LABELS];
   size_t nseen = 0, n = raster->width * raster->height;
   for (size_t i = 0; i < n; i++) {
     float value = raster->values[i];
@@ -140,7 +143,7 @@ rd_raster_interpolation (const struct rd_raster *raster,
     }
     if (low < nseen && seen[low] == value)
       continue;
-    if (nseen == RD_MAX_LABELS)
+    if (nseen == MAX_LABELS)
       return RD_LINEAR;
     memmove (seen + low + 1, seen + low, (nseen - low) * sizeof *seen);
     seen[low] = value;

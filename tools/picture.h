@@ -49,7 +49,6 @@ enum rd_interpolation {
  * and wrong: so the nearest value for images whose header says that they are
  * labels (intent_code 1002), and for integers with so few different values in
  * the plane that they are most likely labels. */
-#define RD_MAX_LABELS 64
 enum rd_interpolation
 rd_raster_interpolation (const struct rd_raster *raster,
                          const struct radio_volume_info *info);

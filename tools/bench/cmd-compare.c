@@ -49,7 +49,7 @@ struct result {
 /* A member of a type; NULL after complaining. */
 static struct json_object *
 get_member (const char *file, struct json_object *object, const char *key,
-      enum json_type type)
+            enum json_type type)
 {
   struct json_object *value = NULL;
   if (json_object_is_type (object, json_type_object)
@@ -199,7 +199,7 @@ has_threads (const struct result *result)
 
 static char *
 layout_name (const struct result *result,
-                  const struct result_row *row)
+             const struct result_row *row)
 {
   char threads[48] = "";
   if (has_threads (result))

@@ -13,6 +13,9 @@
 #include "tools/interrupt.h"
 #include "tools/parse.h"
 
+/* Layouts that are compared at a time. */
+#define MAX_LAYOUTS 16
+
 /*------------------------------------------------------------------------
  * Lists on the command line
  *----------------------------------------------------------------------*/
@@ -210,7 +213,7 @@ make_store (const struct rd_bench *bench, const struct rd_layout *layout)
 int
 rd_layouts_open (struct rd_bench *bench)
 {
-  bench->layouts = calloc (RD_MAX_LAYOUTS, sizeof *bench->layouts);
+  bench->layouts = calloc (MAX_LAYOUTS, sizeof *bench->layouts);
   if (bench->layouts == NULL)
     return rd_error_memory ();
   if (bench->threads.n == 0)
@@ -220,9 +223,9 @@ rd_layouts_open (struct rd_bench *bench)
   size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;
   size_t n = bench->threads.n * (bench->nvolumes ? bench->nvolumes
                                                  : ntilings * ncodecs);
-  if (!failed && n > RD_MAX_LAYOUTS)
+  if (!failed && n > MAX_LAYOUTS)
     return rd_error ("tilings, codecs, volumes and threads make %zu layouts: "
-                     "at most %d are compared at a time", n, RD_MAX_LAYOUTS);
+                     "at most %d are compared at a time", n, MAX_LAYOUTS);
   /* Threads change fastest, then codecs.  A temporary store that is measured
    * with several numbers of threads is made for the first one. */
   for (size_t i = 0; i < n && !failed; i++) {

@@ -42,7 +42,6 @@ struct rd_layout {
                                                          by all together */
 };
 
-#define RD_MAX_LAYOUTS 16
 #define RD_MAX_LIST 8
 
 struct rd_list {

@@ -34,9 +34,12 @@ take_rounds (const struct rd_sample *sample, struct rd_series *series)
   return RD_EXIT_OK;
 }
 
-int
-rd_bench_ratio (const struct rd_bench *bench, const struct rd_layout *layout,
-                size_t row, struct rd_ratio *ratio)
+/* The median of the times of the first layout relative to those of this one in
+ * the same round, and its interval.  Median 0: there is nothing to compare.
+ * Returns an exit status; prints errors. */
+static int
+compute_ratio (const struct rd_bench *bench, const struct rd_layout *layout,
+               size_t row, struct rd_ratio *ratio)
 {
   struct rd_series first = { 0 }, second = { 0 };
   memset (ratio, 0, sizeof *ratio);
@@ -52,8 +55,9 @@ rd_bench_ratio (const struct rd_bench *bench, const struct rd_layout *layout,
   return failed;
 }
 
-const char *
-rd_bench_ratio_text (const struct rd_ratio *ratio, char text[32])
+/* "1.87x"; "same" when the interval contains 1; "-" for no ratio. */
+static const char *
+ratio_text (const struct rd_ratio *ratio, char text[32])
 {
   if (!(ratio->median > 0))
     return "-";
@@ -67,8 +71,15 @@ rd_bench_ratio_text (const struct rd_ratio *ratio, char text[32])
  * Tables
  *----------------------------------------------------------------------*/
 
-int
-rd_bench_figures (const struct rd_sample *sample, struct rd_figures *figures)
+struct figures {
+  struct rd_summary seconds;
+  double p95_s;
+};
+
+/* Summarizes a sample; its values stay in their order.  Returns an exit
+ * status; prints errors. */
+static int
+compute_figures (const struct rd_sample *sample, struct figures *figures)
 {
   RD_FREE double *copy = calloc (sample->n + 1, sizeof *copy);
   if (copy == NULL)
@@ -80,8 +91,9 @@ rd_bench_figures (const struct rd_sample *sample, struct rd_figures *figures)
   return RD_EXIT_OK;
 }
 
-const char *
-rd_bench_name (const struct rd_bench *bench)
+/* The name of the subject: the file, the volume or "a phantom". */
+static const char *
+subject_name (const struct rd_bench *bench)
 {
   if (bench->file)
     return bench->file;
@@ -91,15 +103,15 @@ rd_bench_name (const struct rd_bench *bench)
 
 static bool
 add_bench_row (struct rd_table *table, const struct rd_bench *bench,
-         const struct rd_limits *limits, const struct rd_layout *layout,
-         size_t row)
+               const struct rd_limits *limits, const struct rd_layout *layout,
+               size_t row)
 {
   const struct rd_sample *sample = &layout->samples[row];
-  struct rd_figures f;
+  struct figures f;
   struct rd_ratio ratio;
   char text[8][32];
-  if (rd_bench_figures (sample, &f) != RD_EXIT_OK
-      || rd_bench_ratio (bench, layout, row, &ratio) != RD_EXIT_OK)
+  if (compute_figures (sample, &f) != RD_EXIT_OK
+      || compute_ratio (bench, layout, row, &ratio) != RD_EXIT_OK)
     return false;
   const struct rd_summary *s = &f.seconds;
   double limit_s = rd_bench_limit_s (bench, limits, layout, row);
@@ -116,7 +128,7 @@ add_bench_row (struct rd_table *table, const struct rd_bench *bench,
     rd_text_ms (s->median, text[1]), rd_text_ms (f.p95_s, text[2]), text[3],
     rd_text_rate (s->n ? sample->sum_nbytes / s->n : 0, s->median, text[4]),
     text[5], text[6],
-    rd_bench_ratio_text (&ratio, text[7])
+    ratio_text (&ratio, text[7])
   };
   return rd_table_add_row (table, cells);
 }
@@ -208,7 +220,7 @@ rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
     char size[RD_TEXT_NBYTES], type[32];
     RD_FREE char *shape = rd_subject_shape_text (subject,
                                                  subject->info.array.shape);
-    rd_text_print (stdout, rd_bench_name (bench));
+    rd_text_print (stdout, subject_name (bench));
     printf (": %s %s, %s", shape ? shape : "?",
             rd_volume_type (&subject->info, type),
             rd_text_size (bench->layouts[0].raw_nbytes, size));
@@ -243,8 +255,8 @@ row_json (const struct rd_bench *bench, const struct rd_limits *limits,
   rd_json_set_u64 (object, "nbytes", sample->n ? sample->sum_nbytes
                                                  / sample->n : 0);
   /* Without memory there are zeros; the times themselves are there. */
-  struct rd_figures f = { 0 };
-  (void) rd_bench_figures (sample, &f);
+  struct figures f = { 0 };
+  (void) compute_figures (sample, &f);
   rd_json_set_double (object, "median_s", f.seconds.median);
   rd_json_set_double (object, "p95_s", f.p95_s);
   rd_json_set_double (object, "quartile_low_s", f.seconds.low);
@@ -263,7 +275,7 @@ row_json (const struct rd_bench *bench, const struct rd_limits *limits,
   if (limit_s > 0)
     rd_json_set_double (object, "limit_s", limit_s);
   struct rd_ratio ratio;
-  if (rd_bench_ratio (bench, layout, row, &ratio) == RD_EXIT_OK
+  if (compute_ratio (bench, layout, row, &ratio) == RD_EXIT_OK
       && ratio.median > 0) {
     struct json_object *speed_up = json_object_new_object ();
     rd_json_set_double (speed_up, "ratio", ratio.median);
@@ -323,7 +335,7 @@ rd_bench_print_json (const struct rd_bench *bench,
   struct json_object *layouts = json_object_new_array ();
   rd_json_set_u64 (object, "radio_bench", RD_BENCH_FORMAT);
   rd_json_set_text (object, "version", radio_version ());
-  rd_json_set_text (object, "subject", rd_bench_name (bench));
+  rd_json_set_text (object, "subject", subject_name (bench));
   rd_json_set (object, "shape",
                rd_json_u64_reversed (info->array.shape,
                                      info->array.rank));

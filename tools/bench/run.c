@@ -13,6 +13,12 @@
 #include "tools/profile/samples.h"
 #include "tools/progress.h"
 
+/* The time of a run and the bytes it delivered. */
+struct outcome {
+  double seconds;
+  uint64_t nbytes;
+};
+
 struct run {
   struct rd_bench *bench;
   struct rd_layout *layout;
@@ -50,7 +56,7 @@ whole_box (const struct radio_array_info *info, struct radio_box *box)
 }
 
 static int
-do_box (struct run *run, struct rd_outcome *outcome)
+do_box (struct run *run, struct outcome *outcome)
 {
   const struct rd_subject *subject = &run->layout->subject;
   uint64_t edge = run->row->which;
@@ -102,7 +108,7 @@ read_plane (const struct run *run, struct radio_volume *volume,
 /* Reads n planes, beginning with a random one. */
 static int
 read_planes (struct run *run, struct radio_volume *volume, uint64_t n,
-             struct rd_outcome *outcome)
+             struct outcome *outcome)
 {
   uint64_t nbytes, count = count_planes (run, &nbytes);
   if (n > count)
@@ -120,7 +126,7 @@ read_planes (struct run *run, struct radio_volume *volume, uint64_t n,
 /* Opened again with the default cache, so that tiles cached between two planes
  * count, and those of earlier runs do not. */
 static int
-do_scroll (struct run *run, struct rd_outcome *outcome)
+do_scroll (struct run *run, struct outcome *outcome)
 {
   const struct rd_subject *subject = &run->layout->subject;
   struct rd_args args = subject->args;
@@ -135,7 +141,7 @@ do_scroll (struct run *run, struct rd_outcome *outcome)
 
 /* Opens one of the collection's volumes and reads all of it. */
 static int
-do_loader (struct run *run, struct rd_outcome *outcome)
+do_loader (struct run *run, struct outcome *outcome)
 {
   const struct rd_layout *layout = run->layout;
   uint64_t i = rd_random_below (&run->random, layout->npaths);
@@ -160,7 +166,7 @@ do_loader (struct run *run, struct rd_outcome *outcome)
  *----------------------------------------------------------------------*/
 
 static int
-do_open (struct run *run, struct rd_outcome *outcome)
+do_open (struct run *run, struct outcome *outcome)
 {
   const struct rd_subject *subject = &run->layout->subject;
   struct radio_volume *volume = NULL;
@@ -181,7 +187,7 @@ do_open (struct run *run, struct rd_outcome *outcome)
 }
 
 static int
-do_open_store (struct run *run, struct rd_outcome *outcome)
+do_open_store (struct run *run, struct outcome *outcome)
 {
   const struct rd_subject *subject = &run->layout->subject;
   bool reads = run->row->kind == RD_ROW_COLD;
@@ -212,7 +218,7 @@ do_open_store (struct run *run, struct rd_outcome *outcome)
  *----------------------------------------------------------------------*/
 
 static int
-do_export (struct run *run, struct rd_outcome *outcome)
+do_export (struct run *run, struct outcome *outcome)
 {
   const struct rd_target *target = &run->layout->subject.target;
   RD_FREE char *file = rd_format ("%s/export.nii", run->bench->temp);
@@ -235,7 +241,7 @@ either (const char *asked, const char *known)
 }
 
 static int
-do_ingest (struct run *run, struct rd_outcome *outcome)
+do_ingest (struct run *run, struct outcome *outcome)
 {
   struct rd_layout *layout = run->layout;
   const struct radio_volume_info *info = &layout->subject.info;
@@ -257,9 +263,12 @@ do_ingest (struct run *run, struct rd_outcome *outcome)
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (file);
 }
 
-int
-rd_bench_perform (struct rd_bench *bench, struct rd_layout *layout,
-                  size_t row, uint64_t i, struct rd_outcome *outcome)
+/* Does run i of a row.  The time is all that a caller pays: allocating the
+ * memory, the call, freeing the memory; for rows that open something, also
+ * closing it.  Returns an exit status; prints errors. */
+static int
+perform_run (struct rd_bench *bench, struct rd_layout *layout,
+             size_t row, uint64_t i, struct outcome *outcome)
 {
   struct run run = {
     .bench = bench,
@@ -291,8 +300,9 @@ rd_bench_perform (struct rd_bench *bench, struct rd_layout *layout,
   return RD_EXIT_FAILED;
 }
 
-const char *
-rd_bench_obstacle (const struct rd_layout *layout, size_t row)
+/* Returns why a row cannot be measured of a layout; NULL: it can. */
+static const char *
+find_obstacle (const struct rd_layout *layout, size_t row)
 {
   const struct rd_subject *subject = &layout->subject;
   const struct radio_array_info *array = &subject->info.array;
@@ -353,8 +363,8 @@ count_bytes (struct rd_bench *bench, struct rd_layout *layout, size_t row)
   if (status != RADIO_OK)
     return rd_error_library (NULL);
   for (size_t i = 0; i < n && !failed; i++) {
-    struct rd_outcome outcome = { 0 };
-    failed = rd_bench_perform (bench, layout, row, i, &outcome);
+    struct outcome outcome = { 0 };
+    failed = perform_run (bench, layout, row, i, &outcome);
     sample->counted_nbytes += outcome.nbytes
       * (rd_rows[row].kind == RD_ROW_SCROLL ? RD_SCROLL_NPLANES : 1);
   }
@@ -378,13 +388,13 @@ measure_row (struct rd_bench *bench, struct rd_layout *layout, size_t row,
   struct rd_sample *sample = &layout->samples[row];
   int failed = RD_EXIT_OK;
   if (round == 0)
-    sample->skipped = rd_bench_obstacle (layout, row);
+    sample->skipped = find_obstacle (layout, row);
   if (sample->skipped)
     return RD_EXIT_OK;
   if (round == 0) {
-    struct rd_outcome outcome = { 0 };
+    struct outcome outcome = { 0 };
     for (uint64_t i = 0; i < bench->nwarm && !failed; i++)
-      failed = rd_bench_perform (bench, layout, row, i, &outcome);
+      failed = perform_run (bench, layout, row, i, &outcome);
     double n = outcome.seconds > 0 ? SLICE_S / outcome.seconds : MOST_RUNS;
     sample->nperround = bench->nruns ? bench->nruns : n < 1 ? 1
                         : n > MOST_RUNS ? MOST_RUNS : (size_t) n;
@@ -394,9 +404,9 @@ measure_row (struct rd_bench *bench, struct rd_layout *layout, size_t row,
   if (sample->n >= ENOUGH_RUNS && sample->sum_s > ENOUGH_S)
     return failed;
   for (size_t k = 0; k < sample->nperround && !failed; k++) {
-    struct rd_outcome outcome = { 0 };
-    failed = rd_bench_perform (bench, layout, row,
-                               round * sample->nperround + k, &outcome);
+    struct outcome outcome = { 0 };
+    failed = perform_run (bench, layout, row,
+                          round * sample->nperround + k, &outcome);
     if (failed)
       return failed;
     if (sample->n == sample->capacity) {

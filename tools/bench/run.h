@@ -6,21 +6,6 @@
 #include "tools/bench/layout.h"
 #include "tools/bench/limits.h"
 
-/* The time of a run and the bytes it delivered. */
-struct rd_outcome {
-  double seconds;
-  uint64_t nbytes;
-};
-
-/* Does run i of a row.  The time is all that a caller pays: allocating the
- * memory, the call, freeing the memory; for rows that open something, also
- * closing it.  Returns an exit status; prints errors. */
-int rd_bench_perform (struct rd_bench *bench, struct rd_layout *layout,
-                      size_t row, uint64_t i, struct rd_outcome *outcome);
-
-/* Returns why a row cannot be measured of a layout; NULL: it can. */
-const char *rd_bench_obstacle (const struct rd_layout *layout, size_t row);
-
 /* Measures every chosen row of every layout, in rounds: each round does some
  * runs of each, so that a disturbance does not affect one of them alone.  The
  * machine's limits are measured in every round as well.  Ctrl-C ends it early.
