@@ -91,20 +91,42 @@ failures_are_reported_in_words () {
   grep -q '^pipeline: .*no.doc' "$tmp/errors"
 }
 
+# A folder of the installation below $tmp/named, by its variable.
+named () {
+  folder=$(setting "$1")
+  case $folder in '${datarootdir}'*)
+    folder=$(setting datarootdir)${folder#"\${datarootdir}"} ;;
+  esac
+  case $folder in '${prefix}'*) folder=$prefix${folder#"\${prefix}"} ;; esac
+  printf %s "$tmp/named$folder"
+}
+
 # Debian has another command of this name.
 completion_follows_the_name_of_the_command () {
   unset MAKEFLAGS MFLAGS MAKELEVEL
-  data=$(setting datarootdir)
-  case $data in '${prefix}'*) data=$prefix${data#"\${prefix}"} ;; esac
+  data=$(named datarootdir)
   make -s -C "$builddir" DESTDIR="$tmp/named" transform='s,^,x-,' \
     install-dist_completionDATA install-dist_zshcompletionDATA \
     install-data-hook
   grep -q '^complete -F _radio x-radio$' \
-    "$tmp/named$data/bash-completion/completions/x-radio.bash"
-  grep -q '^#compdef x-radio$' "$tmp/named$data/zsh/site-functions/_x-radio"
+    "$data/bash-completion/completions/x-radio.bash"
+  grep -q '^#compdef x-radio$' "$data/zsh/site-functions/_x-radio"
   [ "$(find "$tmp/named" -type f | wc -l)" -eq 2 ]
 }
+
+# Only the command is renamed, not the library.
+man_pages_follow_the_name_of_the_command () {
+  unset MAKEFLAGS MFLAGS MAKELEVEL
+  make -s -C "$builddir" DESTDIR="$tmp/named" transform='s,^,x-,' \
+    install-man install-dist_libraryman3DATA
+  man=$(named mandir)
+  [ -f "$man/man1/x-radio.1" ]
+  [ -f "$man/man3/libradio.3" ]
+  [ "$(find "$man" -type f | wc -l)" -eq 2 ]
+}
+
 check completion_follows_the_name_of_the_command
+check man_pages_follow_the_name_of_the_command
 
 if ! command -v pkg-config >/dev/null; then
   skip the_rest "no pkg-config"
