@@ -52,7 +52,7 @@ rd_text_print (FILE *file, const char *text)
 const char *
 rd_text_size (uint64_t nbytes, char text[RD_TEXT_NBYTES])
 {
-  static const char units[][3] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
+  static const char units[][3] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
   double value = (double) nbytes;
   size_t unit = 0;
   while (value >= 999.5 && unit + 1 < sizeof units / sizeof units[0]) {

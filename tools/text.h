@@ -19,7 +19,7 @@ void rd_text_print (FILE *file, const char *text);
 /* Room for each of the formats below. */
 #define RD_TEXT_NBYTES RD_NUMBER_NBYTES
 
-/* "512 B", "1.5 KB", "16.8 MB": powers of 1000, three figures. */
+/* "512 B", "1.5 kB", "16.8 MB": powers of 1000, three figures. */
 const char *rd_text_size (uint64_t nbytes, char text[RD_TEXT_NBYTES]);
 
 /* "0.42 s", "12.3 s", "2 min 05 s", "1 h 02 min". */

@@ -55,7 +55,7 @@ the_destination_is_not_counted () {
 
 the_table_names_what_was_measured () {
   runs image.nii.gz --tiling axial --codec none --runs 1
-  says 'image.nii.gz, the most memory' '65.5 KB' 'ingest-gz' \
+  says 'image.nii.gz, the most memory' '65.5 kB' 'ingest-gz' \
     'box128: not measured: larger than the volume' 'whole process'
 }
 

@@ -154,7 +154,7 @@ what_cannot_be_compared_is_reported () {
 
 the_table_names_what_was_measured () {
   runs bench image.nii --rounds 1 --runs 1 --codec none
-  says 'image.nii: 70 x 60 x 50 int16, 420 KB; ' 'balanced none: tiles of' \
+  says 'image.nii: 70 x 60 x 50 int16, 420 kB; ' 'balanced none: tiles of' \
     'median ms' 'of limit' 'scroll' 'ingest-gz' 'box128: not measured' \
     'memcpy' 'inflate by'
   awk 'length ($0) > 80 { print; bad = 1 } END { exit bad }' "$tmp/out"

@@ -18,9 +18,9 @@ sizes_have_three_figures_and_the_right_unit (void **state)
   char text[RD_TEXT_NBYTES];
   assert_string_equal (rd_text_size (0, text), "0 B");
   assert_string_equal (rd_text_size (999, text), "999 B");
-  assert_string_equal (rd_text_size (1000, text), "1.0 KB");
-  assert_string_equal (rd_text_size (99949, text), "99.9 KB");
-  assert_string_equal (rd_text_size (99950, text), "100 KB");
+  assert_string_equal (rd_text_size (1000, text), "1.0 kB");
+  assert_string_equal (rd_text_size (99949, text), "99.9 kB");
+  assert_string_equal (rd_text_size (99950, text), "100 kB");
   assert_string_equal (rd_text_size (999500, text), "1.0 MB");
   assert_string_equal (rd_text_size (16777216, text), "16.8 MB");
   assert_string_equal (rd_text_size (UINT64_MAX, text), "18.4 EB");

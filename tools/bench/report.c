@@ -215,7 +215,7 @@ rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
   if (bench->nvolumes > 1)
     printf ("%zu volumes", bench->nvolumes);
   else {
-    /* "scan.nii: 70 x 60 x 50 int16, 420 KB" */
+    /* "scan.nii: 70 x 60 x 50 int16, 420 kB" */
     const struct rd_subject *subject = &bench->layouts[0].subject;
     char size[RD_TEXT_NBYTES], type[32];
     RD_FREE char *shape = rd_subject_shape_text (subject,
