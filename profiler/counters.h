@@ -25,7 +25,7 @@ extern const struct radio_counter rd_count_written;     /* "bytes written" */
 extern const struct radio_counter rd_count_requests;    /* "requests" */
 extern const struct radio_counter rd_count_retries;     /* "retries" */
 extern const struct radio_counter rd_count_hedges;      /* "hedges" */
-extern const struct radio_counter rd_count_ahead;       /* "connected ahead" */
+extern const struct radio_counter rd_count_preconnect;  /* "connected ahead" */
 extern const struct radio_counter rd_count_hits;        /* "cache hits" */
 extern const struct radio_counter rd_count_misses;      /* "cache misses" */
 extern const struct radio_counter rd_count_tiles;       /* "tiles" */

@@ -71,7 +71,7 @@ install_packages () {
   log=$1
   shift
   if ! command -v apt-get >/dev/null; then
-    say "Not Debian or Ubuntu: going on with what is here.  Needed are the"
+    say "Not Debian or Ubuntu: nothing is installed.  Needed are the"
     say "libraries zstd, lz4, c-blosc, ISA-L, libdeflate, json-c, OpenSSL"
     say "and libpng with their headers, autotools, and a C compiler."
     return 0

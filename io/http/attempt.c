@@ -233,7 +233,7 @@ on_socket (void *data, curl_socket_t fd, curlsocktype purpose)
     report_phase (attempt, &connect_site);
   if (!attempt->is_preconnected)
     return CURL_SOCKOPT_OK;
-  radio_async_add (attempt->task->request, &rd_count_ahead, 1);
+  radio_async_add (attempt->task->request, &rd_count_preconnect, 1);
   return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 

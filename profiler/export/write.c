@@ -42,7 +42,7 @@ radio_profile_format_of (const char *path, enum radio_profile_format *format)
     }
   }
   return rd_fail (RADIO_ERROR_ARGUMENT,
-                  "%s: its suffix stands for no format of profiles: give"
+                  "%s: not the suffix of a profile format; use"
                   " .html, .json, .trace.json, .speedscope.json, .folded,"
                   " .pb.gz, .pprof or .txt", path);
 }

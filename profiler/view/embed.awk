@@ -71,8 +71,8 @@ function is_apart(left, right) {
   return left right ~ /^([A-Za-z0-9_$#.][A-Za-z0-9_$#.]|[-+][-+])$/
 }
 
-# Whether the string that a line begins with goes on from the one before it:
-# texts are added, and nothing is asked of this one first.
+# True if the string that a line begins with continues the one before it: the
+# two are added, and no member of this one is used first.
 function goes_on(line, length_) {
   return line ~ /^'/ && statement ~ /'\+$/ &&
     substr(line, length_ + 1) !~ /^ *[.[]/

@@ -10,7 +10,7 @@
 
 /* With the first one nine, as many requests as a box of 64 slices makes at one
  * time where its tiles are balanced. */
-#define CONNECTIONS_AHEAD 8
+#define PRECONNECT_COUNT 8
 
 static enum radio_status
 set_explicit (const struct radio_s3_options *asked,
@@ -65,7 +65,7 @@ set_options (const struct radio_s3_options *asked,
     .http.deadline_ms = asked->deadline_ms,
     .http.ca_file = rd_s3_ca_file (settings),
     .http.hedge_percent = asked->hedge_percent,
-    .http.npreconnect = asked->no_connect_ahead ? 0 : CONNECTIONS_AHEAD,
+    .http.npreconnect = asked->no_connect_ahead ? 0 : PRECONNECT_COUNT,
   };
 }
 

@@ -291,7 +291,7 @@ class Bench:
             for name, measure, *what in turns:
                 if time.monotonic() > self.end:
                     raise SystemExit(f"bench-peers: {kind} of {dtype}: ended "
-                                     "after --seconds; go on by the same "
+                                     "after --seconds; resume by the same "
                                      "command")
                 if (r, name) not in done:
                     measure(dtype, r, *what)

@@ -181,7 +181,7 @@ def make_table(options, results, sizes):
     columns = [f"{row} {when}" for row in ROWS for when in ("cold", "warm")]
     columns.append("full cold")
     heads = ["store", "MB"] + columns[:-1] + [
-        f"whole at {options.rate:.0f} MB/s", "of what its bytes need"]
+        f"whole at {options.rate:.0f} MB/s", "time / transfer time of its bytes"]
     rows = []
     for store in remote.STORES:
         full = results[store.name, "full cold"]
@@ -206,7 +206,7 @@ def best_of_others(results, name, row):
 def make_text(options, results, sizes):
     rows = [f"{row} {when}" for row in ROWS for when in ("cold", "warm")]
     ratios = "; ".join(
-        f"radio with {title}: " + ", ".join(
+        f"with {title} " + ", ".join(
             f"{row} {best_of_others(results, name, row):.2f}"
             for row in rows + ["full cold"])
         for title, name in (
@@ -217,7 +217,7 @@ def make_text(options, results, sizes):
             f"{options.delay_ms:.0f} ms later; milliseconds in the median "
             "(and the range) of the rounds / requests.\n\n"
             + make_table(options, results, sizes)
-            + f"\n\nThe fastest of the others takes so many times as long as "
+            + f"\n\nTime of the fastest of the others relative to radio: "
             f"{ratios}.\n")
 
 

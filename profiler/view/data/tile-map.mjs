@@ -384,19 +384,20 @@ export function isWritten(profile, volume) {
 export function byteFlow(profile, volume, sums, isAll) {
   const total = (name) => profile.counters.filter((one) => one.name === name)
     .reduce((sum, { own }) => own.reduce((a, b) => a + b, sum), 0);
+  // The counter of requested bytes is named "bytes asked" in the file.
   const counted = (names) => names.map((name) =>
-    [name, total('bytes ' + name)]);
+    [name, total('bytes ' + (name === 'requested' ? 'asked' : name))]);
   const known = (flow) => flow.filter(([, nbytes]) => nbytes > 0);
   const writes = isWritten(profile, volume);
   if (isAll)
     return { exact: true, steps: known(counted(
       writes ? ['inflated', 'encoded', 'written']
-        : ['asked', 'fetched', 'decoded', 'delivered'])) };
+        : ['requested', 'fetched', 'decoded', 'delivered'])) };
   const item = sums.count > 0
     ? sums.bytes / sums.count / product(volume.geometry.tile) : 0;
   return { exact: false, steps: known(
     writes ? [['encoded', sums.bytes], ['written', sums.stored]]
-      : [['asked', sums.stored], ['fetched', sums.fetched],
+      : [['requested', sums.stored], ['fetched', sums.fetched],
          ['decoded', sums.bytes],
          ['delivered', sums.askedVoxels * item]]) };
 }
@@ -404,7 +405,7 @@ export function byteFlow(profile, volume, sums, isAll) {
 // The ratio of a step's bytes to the returned ones: [label, ratio].
 export function amplification({ steps }) {
   const of = Object.fromEntries(steps);
-  return [['decoded', 'delivered'], ['fetched', 'asked'],
+  return [['decoded', 'delivered'], ['fetched', 'requested'],
           ['encoded', 'written']]
     .filter(([more, less]) => of[more] > 0 && of[less] > 0)
     .map(([more, less]) => [more, less, of[more] / of[less]]);
