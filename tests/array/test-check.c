@@ -252,7 +252,7 @@ a_sound_array_is_counted (void **state)
 }
 
 static void
-what_is_not_stored_is_missing_and_no_damage (void **state)
+tiles_not_stored_are_missing_and_no_damage (void **state)
 {
   struct model model;
   struct radio_check check;
@@ -320,7 +320,7 @@ main (void)
     cmocka_unit_test (the_message_names_key_and_tile),
     cmocka_unit_test (a_damaged_index_is_reported_once_with_all_its_tiles),
     cmocka_unit_test (a_sound_array_is_counted),
-    cmocka_unit_test (what_is_not_stored_is_missing_and_no_damage),
+    cmocka_unit_test (tiles_not_stored_are_missing_and_no_damage),
     cmocka_unit_test (random_arrays_are_sound),
     cmocka_unit_test (a_shard_that_was_replaced_is_noticed),
   };

@@ -282,7 +282,7 @@ tiles_longer_than_their_codecs_make_them_are_not_fetched (void **state)
 }
 
 static void
-entries_that_lie_are_refused_with_their_figures (void **state)
+wrong_entries_are_refused_with_their_figures (void **state)
 {
   static const struct { uint64_t offset, nbytes; } lies[] = {
     { 0, UINT64_MAX }, { UINT64_MAX, 16 }, { UINT64_MAX - 1, 2 },
@@ -331,7 +331,7 @@ main (void)
     cmocka_unit_test (arrays_of_length_0_are_read_and_written_as_nothing),
     cmocka_unit_test (
       tiles_longer_than_their_codecs_make_them_are_not_fetched),
-    cmocka_unit_test (entries_that_lie_are_refused_with_their_figures),
+    cmocka_unit_test (wrong_entries_are_refused_with_their_figures),
     cmocka_unit_test (tiles_that_share_their_bytes_are_read),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

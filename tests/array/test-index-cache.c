@@ -58,7 +58,7 @@ has (struct rd_index_cache *cache, uint64_t mark)
 }
 
 static void
-what_was_added_is_found (void **state)
+added_indexes_are_found (void **state)
 {
   (void) state;
   struct rd_index_cache *cache = open_cache (1 << 30);
@@ -107,7 +107,7 @@ an_entry_in_use_stays_whatever_comes (void **state)
 }
 
 static void
-what_was_read_before_a_drop_is_not_kept (void **state)
+indexes_read_before_a_drop_are_not_kept (void **state)
 {
   (void) state;
   struct rd_index_cache *cache = open_cache (1 << 20);
@@ -196,10 +196,10 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (what_was_added_is_found),
+    cmocka_unit_test (added_indexes_are_found),
     cmocka_unit_test (no_more_is_kept_than_allowed_and_the_oldest_go),
     cmocka_unit_test (an_entry_in_use_stays_whatever_comes),
-    cmocka_unit_test (what_was_read_before_a_drop_is_not_kept),
+    cmocka_unit_test (indexes_read_before_a_drop_are_not_kept),
     cmocka_unit_test (two_that_read_the_same_index_both_have_one),
     cmocka_unit_test (threads_may_use_it_at_once),
   };

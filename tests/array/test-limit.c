@@ -163,7 +163,7 @@ reads_hold_no_more_than_the_limit (void **state)
 }
 
 static void
-writes_hold_no_more_than_was_said (void **state)
+writes_stay_within_the_memory_limit (void **state)
 {
   (void) state;
   for (size_t kind = 0; kind < NKINDS; kind++) {
@@ -215,7 +215,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (reads_hold_no_more_than_the_limit),
-    cmocka_unit_test (writes_hold_no_more_than_was_said),
+    cmocka_unit_test (writes_stay_within_the_memory_limit),
     cmocka_unit_test (
       objects_that_are_too_large_take_no_memory_by_their_size),
   };

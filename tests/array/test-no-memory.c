@@ -263,7 +263,7 @@ read_and_compare (struct rig *rig)
 }
 
 static void
-what_could_not_be_written_is_written_when_memory_is_back (void **state)
+a_failed_write_succeeds_when_memory_is_back (void **state)
 {
   struct rig rig;
   (void) state;
@@ -286,7 +286,7 @@ reread_and_compare (struct rig *rig)
 }
 
 static void
-what_could_not_be_read_is_read_when_memory_is_back (void **state)
+a_failed_read_succeeds_when_memory_is_back (void **state)
 {
   struct rig rig;
   (void) state;
@@ -320,8 +320,8 @@ main (void)
     cmocka_unit_test (an_array_that_could_not_be_made_is_not_there),
     cmocka_unit_test (making_an_array_is_done_when_memory_is_back),
     cmocka_unit_test (
-      what_could_not_be_written_is_written_when_memory_is_back),
-    cmocka_unit_test (what_could_not_be_read_is_read_when_memory_is_back),
+      a_failed_write_succeeds_when_memory_is_back),
+    cmocka_unit_test (a_failed_read_succeeds_when_memory_is_back),
     cmocka_unit_test (a_check_without_memory_reports_no_damage),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -48,7 +48,7 @@ groups_and_arrays_are_distinguished (void **state)
 }
 
 static void
-what_is_not_there_is_not_found (void **state)
+missing_nodes_are_not_found (void **state)
 {
   (void) state;
   enum radio_node node = RADIO_NODE_ARRAY;
@@ -77,7 +77,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (groups_and_arrays_are_distinguished),
-    cmocka_unit_test (what_is_not_there_is_not_found),
+    cmocka_unit_test (missing_nodes_are_not_found),
     cmocka_unit_test (null_and_paths_outside_are_refused),
   };
   return cmocka_run_group_tests (tests, make_store, close_store);

@@ -39,7 +39,7 @@ make (uint64_t *seed, struct rd_object_tile *tiles,
 }
 
 static void
-assert_tiles_lie_within (const struct rd_object_pieces *pieces,
+assert_tiles_are_within (const struct rd_object_pieces *pieces,
                          const struct rd_object_piece *piece)
 {
   for (uint64_t i = piece->first; i < piece->first + piece->n; i++) {
@@ -51,7 +51,7 @@ assert_tiles_lie_within (const struct rd_object_pieces *pieces,
 }
 
 static void
-pieces_cover_the_object_and_each_tile_lies_in_one (void **state)
+pieces_cover_the_object_and_each_tile_is_in_one (void **state)
 {
   (void) state;
   uint64_t seed = 1;
@@ -65,7 +65,7 @@ pieces_cover_the_object_and_each_tile_lies_in_one (void **state)
       assert_int_equal (piece.offset, at);
       assert_int_equal (piece.first, next);
       assert_true (piece.nbytes > 0);
-      assert_tiles_lie_within (&pieces, &piece);
+      assert_tiles_are_within (&pieces, &piece);
       at += piece.nbytes;
       next += piece.n;
     }
@@ -77,7 +77,7 @@ pieces_cover_the_object_and_each_tile_lies_in_one (void **state)
 /* Small tiles, one after the other: no piece is longer than it was to be by
  * more than a tile. */
 static void
-pieces_are_about_as_large_as_asked_for (void **state)
+pieces_are_about_as_large_as_requested (void **state)
 {
   (void) state;
   struct rd_object_tile tiles[MAX_TILES];
@@ -98,8 +98,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (pieces_cover_the_object_and_each_tile_lies_in_one),
-    cmocka_unit_test (pieces_are_about_as_large_as_asked_for),
+    cmocka_unit_test (pieces_cover_the_object_and_each_tile_is_in_one),
+    cmocka_unit_test (pieces_are_about_as_large_as_requested),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

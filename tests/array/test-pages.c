@@ -183,7 +183,7 @@ a_destination_may_be_filled_backwards (void **state)
 }
 
 static void
-what_lies_between_rows_is_left_alone (void **state)
+memory_between_rows_is_not_written (void **state)
 {
   (void) state;
   struct bench bench;
@@ -204,7 +204,7 @@ main (void)
     cmocka_unit_test (a_context_may_refuse_huge_pages),
     cmocka_unit_test (the_order_of_a_dense_destination_does_not_matter),
     cmocka_unit_test (a_destination_may_be_filled_backwards),
-    cmocka_unit_test (what_lies_between_rows_is_left_alone),
+    cmocka_unit_test (memory_between_rows_is_not_written),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

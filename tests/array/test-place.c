@@ -148,7 +148,7 @@ items_of_several_blocks_come_right (void **state)
 }
 
 static void
-items_that_are_not_what_was_shuffled_come_right (void **state)
+items_of_other_sizes_than_shuffled_are_right (void **state)
 {
   (void) state;
   check_frames (&(struct frame) { "lz4hc", "", "little", 2, 0 });
@@ -205,7 +205,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (items_of_one_block_come_right),
     cmocka_unit_test (items_of_several_blocks_come_right),
-    cmocka_unit_test (items_that_are_not_what_was_shuffled_come_right),
+    cmocka_unit_test (items_of_other_sizes_than_shuffled_are_right),
     cmocka_unit_test (items_in_the_other_byte_order_come_right),
     cmocka_unit_test (items_of_turned_tiles_come_right),
     cmocka_unit_test (shuffled_values_are_converted),

@@ -623,7 +623,7 @@ nothing_is_held_when_all_is_closed (void **state)
 /* Opening and closing within a recording frees all that it allocates, and
  * shows what. */
 static void
-memory_is_counted_where_it_is_asked_for (void **state)
+memory_is_counted_at_the_requesting_scope (void **state)
 {
   (void) state;
   struct site site;
@@ -670,7 +670,7 @@ main (void)
     cmocka_unit_test (two_recorders_at_once_do_not_mix),
     cmocka_unit_test (a_failed_read_leaves_no_scope_open),
     cmocka_unit_test (nothing_is_held_when_all_is_closed),
-    cmocka_unit_test (memory_is_counted_where_it_is_asked_for),
+    cmocka_unit_test (memory_is_counted_at_the_requesting_scope),
   };
   if (tree_skip_all ())
     return 0;

@@ -22,21 +22,21 @@ read_random_boxes (uint64_t first_seed, unsigned n, unsigned nthreads,
 }
 
 static void
-boxes_are_what_was_written_with_one_thread (void **state)
+boxes_equal_the_written_data_with_one_thread (void **state)
 {
   (void) state;
   read_random_boxes (1000, 200, 1, false);
 }
 
 static void
-boxes_are_what_was_written_with_two_threads (void **state)
+boxes_equal_the_written_data_with_two_threads (void **state)
 {
   (void) state;
   read_random_boxes (2000, 100, 2, false);
 }
 
 static void
-boxes_are_what_was_written_with_four_threads (void **state)
+boxes_equal_the_written_data_with_four_threads (void **state)
 {
   (void) state;
   read_random_boxes (3000, 100, 4, false);
@@ -54,9 +54,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (boxes_are_what_was_written_with_one_thread),
-    cmocka_unit_test (boxes_are_what_was_written_with_two_threads),
-    cmocka_unit_test (boxes_are_what_was_written_with_four_threads),
+    cmocka_unit_test (boxes_equal_the_written_data_with_one_thread),
+    cmocka_unit_test (boxes_equal_the_written_data_with_two_threads),
+    cmocka_unit_test (boxes_equal_the_written_data_with_four_threads),
     cmocka_unit_test (boxes_come_right_from_a_store_that_does_not_block),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -94,7 +94,7 @@ requests_are_anonymous_only_on_request (void **state)
 }
 
 static void
-the_slowest_few_are_asked_twice_and_not_more_than_few (void **state)
+hedge_percent_is_limited (void **state)
 {
   (void) state;
   struct radio_s3_options asked = { .hedge_percent = 5 };
@@ -110,7 +110,7 @@ the_slowest_few_are_asked_twice_and_not_more_than_few (void **state)
 }
 
 static void
-what_the_environment_says_is_of_no_concern_to_other_stores (void **state)
+the_s3_environment_does_not_affect_other_stores (void **state)
 {
   (void) state;
   struct radio_store *store;
@@ -211,7 +211,7 @@ checksums_are_turned_off_as_with_the_other_clients (void **state)
 }
 
 static void
-what_is_joined_to_a_request_is_the_callers_choice (void **state)
+the_caller_chooses_how_requests_are_coalesced (void **state)
 {
   (void) state;
   const struct radio_s3_options none = { 0 },
@@ -259,14 +259,14 @@ main (void)
   const struct CMUnitTest tests[] = {
     OPTIONS_TEST (the_caller_goes_before_the_environment_before_the_profile),
     OPTIONS_TEST (requests_are_anonymous_only_on_request),
-    OPTIONS_TEST (the_slowest_few_are_asked_twice_and_not_more_than_few),
+    OPTIONS_TEST (hedge_percent_is_limited),
     OPTIONS_TEST (certificates_of_the_caller_hold_for_credentials_too),
     OPTIONS_TEST (a_file_that_cannot_be_read_fails_only_who_needs_it),
     OPTIONS_TEST (checksums_are_turned_off_as_with_the_other_clients),
-    OPTIONS_TEST (what_is_joined_to_a_request_is_the_callers_choice),
+    OPTIONS_TEST (the_caller_chooses_how_requests_are_coalesced),
     OPTIONS_TEST (each_bound_of_time_reaches_the_requests),
     OPTIONS_TEST (connections_are_opened_ahead_unless_that_is_not_wanted),
-    OPTIONS_TEST (what_the_environment_says_is_of_no_concern_to_other_stores),
+    OPTIONS_TEST (the_s3_environment_does_not_affect_other_stores),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -251,7 +251,7 @@ few_files_are_open_at_a_time (void **state)
 /* A writer that gives up before the end: what was complete may be there or not,
  * what was not is not. */
 static void
-closing_takes_back_what_is_not_complete (void **state)
+closing_removes_incomplete_shards (void **state)
 {
   (void) state;
   for (unsigned nthreads = 1; nthreads <= 4; nthreads++)
@@ -315,7 +315,7 @@ main (void)
     cmocka_unit_test (layers_go_on_while_a_shard_is_committed),
     cmocka_unit_test (the_file_of_a_shard_is_made_before_it_is_wanted),
     cmocka_unit_test (few_files_are_open_at_a_time),
-    cmocka_unit_test (closing_takes_back_what_is_not_complete),
+    cmocka_unit_test (closing_removes_incomplete_shards),
     cmocka_unit_test (a_forked_child_leaves_the_files_to_its_parent),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

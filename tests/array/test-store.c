@@ -50,7 +50,7 @@ a_new_store_is_made_as_radio_s (void **state)
 }
 
 static void
-nothing_is_made_without_being_asked (void **state)
+nothing_is_created_without_the_option (void **state)
 {
   struct radio_store *store = NULL;
   (void) state;
@@ -155,7 +155,7 @@ an_array_and_the_groups_above_it_are_made (void **state)
 }
 
 static void
-what_is_there_is_not_made_again (void **state)
+existing_stores_are_not_created_again (void **state)
 {
   struct radio_array *array = NULL, *other = NULL;
   (void) state;
@@ -325,7 +325,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_new_store_is_made_as_radio_s),
-    cmocka_unit_test (nothing_is_made_without_being_asked),
+    cmocka_unit_test (nothing_is_created_without_the_option),
     cmocka_unit_test (someone_elses_group_opens),
     cmocka_unit_test (
       an_older_minor_version_opens_and_a_newer_major_does_not),
@@ -333,7 +333,7 @@ main (void)
     cmocka_unit_test (zarr_version_2_is_refused_in_words),
     cmocka_unit_test (a_broken_root_is_refused_with_its_name),
     cmocka_unit_test (an_array_and_the_groups_above_it_are_made),
-    cmocka_unit_test (what_is_there_is_not_made_again),
+    cmocka_unit_test (existing_stores_are_not_created_again),
     cmocka_unit_test (the_root_may_be_an_array),
     cmocka_unit_test (illegal_paths_are_refused),
     cmocka_unit_test (a_missing_array_is_not_found),

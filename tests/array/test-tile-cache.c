@@ -157,7 +157,7 @@ the_bound_holds_for_tiles_of_any_size (void **state)
 }
 
 static void
-a_tile_in_use_stays_what_it_was (void **state)
+a_tile_in_use_is_not_changed (void **state)
 {
   (void) state;
   struct rd_tile_cache *cache = open_cache (3 * find_each ());
@@ -178,7 +178,7 @@ a_tile_in_use_stays_what_it_was (void **state)
 }
 
 static void
-what_finds_no_room_is_not_kept (void **state)
+tiles_without_room_are_not_kept (void **state)
 {
   (void) state;
   struct rd_tile_cache *cache = open_cache (2 * find_each ());
@@ -327,8 +327,8 @@ main (void)
     cmocka_unit_test (a_tile_added_twice_is_kept_once),
     cmocka_unit_test (the_longest_unused_go_first),
     cmocka_unit_test (the_bound_holds_for_tiles_of_any_size),
-    cmocka_unit_test (a_tile_in_use_stays_what_it_was),
-    cmocka_unit_test (what_finds_no_room_is_not_kept),
+    cmocka_unit_test (a_tile_in_use_is_not_changed),
+    cmocka_unit_test (tiles_without_room_are_not_kept),
     cmocka_unit_test (forgetting_spares_other_arrays),
     cmocka_unit_test (tiles_of_two_sizes_share_a_part),
     cmocka_unit_test (without_memory_nothing_is_kept_and_nothing_fails),

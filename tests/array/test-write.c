@@ -85,7 +85,7 @@ chunks_of_nothing_but_fill_value_are_not_kept (void **state)
 }
 
 static void
-what_was_written_again_is_read_by_the_same_handle (void **state)
+rewritten_chunks_are_read_by_the_same_handle (void **state)
 {
   struct model model;
   (void) state;
@@ -209,7 +209,7 @@ a_chunk_that_exceeds_the_limit_is_refused (void **state)
 }
 
 static void
-a_full_disk_leaves_what_was_there (void **state)
+a_full_disk_leaves_the_old_chunks (void **state)
 {
   const struct radio_array_options *const both[] = { &sharded, &plain };
   unsigned char old[320], new[320], read[320];
@@ -307,12 +307,12 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (chunks_of_nothing_but_fill_value_are_not_kept),
-    cmocka_unit_test (what_was_written_again_is_read_by_the_same_handle),
+    cmocka_unit_test (rewritten_chunks_are_read_by_the_same_handle),
     cmocka_unit_test (writes_may_be_under_way_side_by_side),
     cmocka_unit_test (elements_may_have_any_strides),
     cmocka_unit_test (boxes_of_parts_of_chunks_are_refused),
     cmocka_unit_test (a_chunk_that_exceeds_the_limit_is_refused),
-    cmocka_unit_test (a_full_disk_leaves_what_was_there),
+    cmocka_unit_test (a_full_disk_leaves_the_old_chunks),
     cmocka_unit_test (failures_of_the_store_end_the_write),
     cmocka_unit_test (failures_of_the_store_end_the_read),
   };

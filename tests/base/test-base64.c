@@ -45,7 +45,7 @@ bytes_of_every_length_and_value_come_back (void **state)
 }
 
 static void
-what_is_no_base64_is_refused (void **state)
+invalid_base64_is_refused (void **state)
 {
   (void) state;
   static const char *const bad[] = {
@@ -64,7 +64,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_vectors_of_rfc_4648_come_out),
     cmocka_unit_test (bytes_of_every_length_and_value_come_back),
-    cmocka_unit_test (what_is_no_base64_is_refused),
+    cmocka_unit_test (invalid_base64_is_refused),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ a_zero_filled_buffer_is_empty (void **state)
 }
 
 static void
-what_is_appended_stands_there_in_order (void **state)
+appended_bytes_are_in_order (void **state)
 {
   (void) state;
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
@@ -130,7 +130,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_zero_filled_buffer_is_empty),
-    cmocka_unit_test (what_is_appended_stands_there_in_order),
+    cmocka_unit_test (appended_bytes_are_in_order),
     cmocka_unit_test (growth_by_single_bytes_needs_few_allocations),
     cmocka_unit_test (room_is_kept_and_never_shrinks),
     cmocka_unit_test (reserving_keeps_the_bytes_in_use),

@@ -31,7 +31,7 @@ refuse (const char *text, size_t nbytes)
 }
 
 static void
-what_is_not_json_is_refused_with_its_byte (void **state)
+invalid_json_is_refused_with_its_byte (void **state)
 {
   (void) state;
   static const struct { const char *text, *words; } cases[] = {
@@ -326,7 +326,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (what_is_not_json_is_refused_with_its_byte),
+    cmocka_unit_test (invalid_json_is_refused_with_its_byte),
     cmocka_unit_test (a_nul_byte_is_refused_wherever_it_stands),
     cmocka_unit_test (bytes_that_are_no_utf8_are_refused),
     cmocka_unit_test (depth_is_bounded),

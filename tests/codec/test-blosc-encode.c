@@ -329,7 +329,7 @@ encode_by_libblosc (struct frames *frames, size_t nbytes)
 }
 
 static void
-planes_of_the_small_preset_follow_what_changes_across_them (void **state)
+planes_of_the_small_preset_follow_the_changes_across_them (void **state)
 {
   enum { NBYTES = 256 * 512 * 2 };
   (void) state;
@@ -369,7 +369,7 @@ main (void)
     cmocka_unit_test (noise_is_stored_and_zeros_are_not),
     cmocka_unit_test (the_small_preset_is_smaller_than_libbloscs_zstd),
     cmocka_unit_test (
-      planes_of_the_small_preset_follow_what_changes_across_them),
+      planes_of_the_small_preset_follow_the_changes_across_them),
     cmocka_unit_test (tiles_of_the_small_preset_are_one_block),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -139,7 +139,7 @@ stored_frames_are_read_too (void **state)
 }
 
 static void
-every_lie_of_a_header_is_named (void **state)
+every_wrong_field_of_a_header_is_named (void **state)
 {
   (void) state;
   static const struct {
@@ -252,7 +252,7 @@ one_flipped_bit_gets_the_verdict_of_libblosc (void **state)
 }
 
 static void
-what_we_write_is_what_libblosc_reads (void **state)
+libblosc_reads_our_frames (void **state)
 {
   (void) state;
   struct rd_chain *chain = new_chain ();
@@ -284,10 +284,10 @@ main (void)
     cmocka_unit_test (frames_of_libblosc_are_read_as_they_were),
     cmocka_unit_test (frames_without_splits_are_read_too),
     cmocka_unit_test (stored_frames_are_read_too),
-    cmocka_unit_test (every_lie_of_a_header_is_named),
+    cmocka_unit_test (every_wrong_field_of_a_header_is_named),
     cmocka_unit_test (a_frame_cut_anywhere_is_refused),
     cmocka_unit_test (one_flipped_bit_gets_the_verdict_of_libblosc),
-    cmocka_unit_test (what_we_write_is_what_libblosc_reads),
+    cmocka_unit_test (libblosc_reads_our_frames),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ make_chain (int kind, const struct rd_chunk *chunk)
 }
 
 static void
-what_is_encoded_is_decoded_for_every_type_and_rank (void **state)
+encoding_round_trips_for_every_type_and_rank (void **state)
 {
   (void) state;
   struct rd_scratch scratch = { 0 };
@@ -457,7 +457,7 @@ several_blocks_are_not_left_shuffled (void **state)
 }
 
 static void
-what_follows_blosc_is_undone_before_it (void **state)
+codecs_after_blosc_are_decoded_before_it (void **state)
 {
   (void) state;
   struct rd_chain *chain = new_chain ();
@@ -477,7 +477,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (what_is_encoded_is_decoded_for_every_type_and_rank),
+    cmocka_unit_test (encoding_round_trips_for_every_type_and_rank),
     cmocka_unit_test (raw_elements_of_odd_sizes_survive),
     cmocka_unit_test (shards_within_shards_survive),
     cmocka_unit_test (a_second_tile_needs_no_larger_buffers),
@@ -491,7 +491,7 @@ main (void)
     cmocka_unit_test (the_bytes_codec_is_described_only_if_not_the_default),
     cmocka_unit_test (only_whole_items_in_one_block_are_left_shuffled),
     cmocka_unit_test (several_blocks_are_not_left_shuffled),
-    cmocka_unit_test (what_follows_blosc_is_undone_before_it),
+    cmocka_unit_test (codecs_after_blosc_are_decoded_before_it),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

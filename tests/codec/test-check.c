@@ -244,7 +244,7 @@ an_index_of_a_rank_8_shard_is_not_transposed (void **state)
 }
 
 static void
-what_is_wrong_inside_a_shard_is_found (void **state)
+errors_inside_a_shard_are_found (void **state)
 {
   (void) state;
   struct rd_chunk chunk = cube (RADIO_INT16, 2, 12);
@@ -315,7 +315,7 @@ main (void)
     cmocka_unit_test (inner_chunks_divide_the_transposed_shard),
     cmocka_unit_test (an_index_has_a_fixed_size),
     cmocka_unit_test (an_index_of_a_rank_8_shard_is_not_transposed),
-    cmocka_unit_test (what_is_wrong_inside_a_shard_is_found),
+    cmocka_unit_test (errors_inside_a_shard_are_found),
     cmocka_unit_test (shards_nest_only_so_deep),
     cmocka_unit_test (an_index_that_cannot_be_addressed_is_refused),
     cmocka_unit_test (a_bound_that_overflows_is_unknown),

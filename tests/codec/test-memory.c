@@ -10,7 +10,7 @@
 #include "src/codec/scratch.h"
 
 static void
-an_encoder_of_zstd_holds_no_more_than_was_said (void **state)
+a_zstd_encoder_stays_within_its_stated_memory (void **state)
 {
   static const int levels[] = { -1000, 0, 1, 2, 3, 4, 5, 8, 9, 12, 19, 22 };
   static const uint64_t sizes[] = { 1, 100, 1000, 1024, 1025, 30000, 131073 };
@@ -35,7 +35,7 @@ an_encoder_of_zstd_holds_no_more_than_was_said (void **state)
 }
 
 static void
-a_decoder_of_zstd_holds_no_more_than_was_said (void **state)
+a_zstd_decoder_stays_within_its_stated_memory (void **state)
 {
   struct rd_scratch scratch = { 0 };
   struct rd_chunk chunk = cube (RADIO_UINT8, 1, 1);
@@ -96,7 +96,7 @@ check_need (const struct rd_chain *chain, const struct rd_chunk *chunk)
 }
 
 static void
-a_scratch_holds_no_more_than_was_said_for_any_chain (void **state)
+a_scratch_stays_within_its_stated_memory_for_any_chain (void **state)
 {
   (void) state;
   for (int depth = 0; depth <= 2; depth++)
@@ -139,7 +139,7 @@ a_shard_of_tiny_tiles_within_a_codec_needs_its_bound (void **state)
 }
 
 static void
-what_cannot_be_is_needed_without_overflow (void **state)
+impossible_sizes_do_not_overflow (void **state)
 {
   struct rd_chunk chunk = cube (RADIO_UINT8, 1, (uint64_t) 1 << 62);
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
@@ -156,13 +156,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (an_encoder_of_zstd_holds_no_more_than_was_said),
-    cmocka_unit_test (a_decoder_of_zstd_holds_no_more_than_was_said),
-    cmocka_unit_test (a_scratch_holds_no_more_than_was_said_for_any_chain),
+    cmocka_unit_test (a_zstd_encoder_stays_within_its_stated_memory),
+    cmocka_unit_test (a_zstd_decoder_stays_within_its_stated_memory),
+    cmocka_unit_test (a_scratch_stays_within_its_stated_memory_for_any_chain),
     cmocka_unit_test (plain_bytes_need_nothing_to_be_decoded),
     cmocka_unit_test (
       a_shard_of_tiny_tiles_within_a_codec_needs_its_bound),
-    cmocka_unit_test (what_cannot_be_is_needed_without_overflow),
+    cmocka_unit_test (impossible_sizes_do_not_overflow),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ a_second_tile_allocates_nothing (void **state)
 
 /* Every value of every byte of a header, for a chunk of 4 KiB. */
 static void
-no_blosc_header_takes_memory_by_what_it_claims (void **state)
+no_blosc_header_takes_memory_by_its_claims (void **state)
 {
   (void) state;
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_chain ();
@@ -167,7 +167,7 @@ main (void)
     cmocka_unit_test (an_encoder_without_memory_says_so),
     cmocka_unit_test (a_decoder_without_memory_says_so),
     cmocka_unit_test (a_second_tile_allocates_nothing),
-    cmocka_unit_test (no_blosc_header_takes_memory_by_what_it_claims),
+    cmocka_unit_test (no_blosc_header_takes_memory_by_its_claims),
     cmocka_unit_test (a_description_without_memory_is_null),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -98,7 +98,7 @@ check_values (struct fixture *f, const int *chunks)
 }
 
 static void
-chunks_lie_anywhere_in_any_order_with_gaps (void **state)
+chunks_may_be_in_any_order_with_gaps (void **state)
 {
   (void) state;
   static const int chunks[] = { 0, 1, 2, 3 };
@@ -134,7 +134,7 @@ chunks_may_be_missing_or_shared (void **state)
 }
 
 static void
-an_entry_that_lies_is_named (void **state)
+a_wrong_entry_is_named (void **state)
 {
   (void) state;
   static const struct { uint64_t offset, nbytes; const char *part; } lies[] = {
@@ -306,9 +306,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (chunks_lie_anywhere_in_any_order_with_gaps),
+    cmocka_unit_test (chunks_may_be_in_any_order_with_gaps),
     cmocka_unit_test (chunks_may_be_missing_or_shared),
-    cmocka_unit_test (an_entry_that_lies_is_named),
+    cmocka_unit_test (a_wrong_entry_is_named),
     cmocka_unit_test (a_chunk_of_the_wrong_length_is_named_by_its_place),
     cmocka_unit_test (a_shard_too_short_for_its_index_is_refused),
     cmocka_unit_test (an_index_of_another_length_is_refused),

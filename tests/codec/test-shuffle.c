@@ -94,14 +94,14 @@ check_every_size (bool bits)
 }
 
 static void
-bytes_lie_together_for_every_size (void **state)
+bytes_are_grouped_for_every_size (void **state)
 {
   (void) state;
   check_every_size (false);
 }
 
 static void
-bits_lie_together_for_every_size (void **state)
+bits_are_grouped_for_every_size (void **state)
 {
   (void) state;
   check_every_size (true);
@@ -127,8 +127,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (bytes_lie_together_for_every_size),
-    cmocka_unit_test (bits_lie_together_for_every_size),
+    cmocka_unit_test (bytes_are_grouped_for_every_size),
+    cmocka_unit_test (bits_are_grouped_for_every_size),
     cmocka_unit_test (the_chosen_way_is_one_of_them),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

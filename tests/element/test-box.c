@@ -88,7 +88,7 @@ a_box_of_another_rank_does_not_fit (void **state)
 }
 
 static void
-boxes_share_what_both_hold (void **state)
+the_intersection_of_boxes_is_in_both (void **state)
 {
   (void) state;
   struct radio_box a = radio_box3 (0, 4, 2, 8, 5, 1);
@@ -138,7 +138,7 @@ a_cell_at_the_far_edge_is_clipped_without_wrapping (void **state)
 }
 
 static void
-a_cell_lies_at_its_index_times_the_cell_shape (void **state)
+a_cell_starts_at_its_index_times_the_cell_shape (void **state)
 {
   (void) state;
   uint64_t cell_shape[] = { 8, 16 };
@@ -253,11 +253,11 @@ main (void)
     cmocka_unit_test (a_box_fits_up_to_the_last_element_and_no_further),
     cmocka_unit_test (a_box_whose_end_wraps_does_not_fit),
     cmocka_unit_test (a_box_of_another_rank_does_not_fit),
-    cmocka_unit_test (boxes_share_what_both_hold),
+    cmocka_unit_test (the_intersection_of_boxes_is_in_both),
     cmocka_unit_test (boxes_that_only_touch_share_nothing),
     cmocka_unit_test (an_intersection_may_replace_one_of_its_boxes),
     cmocka_unit_test (a_cell_at_the_far_edge_is_clipped_without_wrapping),
-    cmocka_unit_test (a_cell_lies_at_its_index_times_the_cell_shape),
+    cmocka_unit_test (a_cell_starts_at_its_index_times_the_cell_shape),
     cmocka_unit_test (touched_cells_are_those_of_the_elements),
     cmocka_unit_test (unravelling_and_stepping_go_through_a_box_in_c_order),
     cmocka_unit_test (strides_of_c_order_grow_to_the_front),

@@ -107,9 +107,10 @@ def test_bytes_are_those_of_the_profile(opened, boxes):
     path, document = boxes
     page = opened(path, fragment="#view=tiles")
     shown = bytes_shown(page)
-    assert list(shown) == ["asked", "fetched", "decoded", "delivered"]
+    assert list(shown) == ["requested", "fetched", "decoded", "delivered"]
     for name, text in shown.items():
-        assert number(text) == counted(document, "bytes " + name) > 0
+        counter = "asked" if name == "requested" else name
+        assert number(text) == counted(document, "bytes " + counter) > 0
     ratio = counted(document, "bytes decoded") \
         / counted(document, "bytes delivered")
     assert f"{ratio:.2f}"[:3] in page.evaluate(
@@ -212,7 +213,7 @@ def test_a_selected_run_limits_the_numbers(opened, boxes):
     assert touched >= len({tile for _, _, tile, _ in inside}) > 0
     assert "by 1 operation in the chosen stretch" in text
     shown = bytes_shown(page)
-    assert number(shown["asked"]) == sum(one[3] for one in inside)
+    assert number(shown["requested"]) == sum(one[3] for one in inside)
     assert number(shown["decoded"]) == len(inside) * 30 * 15 * 14 * 2
     assert number(shown["delivered"]) == 32 ** 3 * 2
 

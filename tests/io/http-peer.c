@@ -590,7 +590,7 @@ http_peer_say (struct http_peer *peer, const char *const *answers, size_t n)
 }
 
 bool
-http_peer_has_said_all (struct http_peer *peer)
+http_peer_has_sent_all (struct http_peer *peer)
 {
   pthread_mutex_lock (&peer->mutex);
   bool all = peer->nsaid == peer->nanswers;

@@ -65,7 +65,7 @@ void http_peer_say (struct http_peer *peer, const char *const *answers,
                     size_t n);
 
 /* True if all of them were sent. */
-bool http_peer_has_said_all (struct http_peer *peer);
+bool http_peer_has_sent_all (struct http_peer *peer);
 
 /* The head of the i-th request since they were set, as it came, and its
  * body; both until the next ones are set.  NULL: there was none. */

@@ -147,8 +147,8 @@ s3_assert_unheard (struct s3_site *site, size_t i, const char *part)
 }
 
 void
-s3_assert_all_said (struct s3_site *site)
+s3_assert_all_sent (struct s3_site *site)
 {
-  assert_true (http_peer_has_said_all (site->peer));
+  assert_true (http_peer_has_sent_all (site->peer));
   assert_null (http_peer_head (site->peer, site->n));
 }

@@ -111,10 +111,10 @@ nap (void)
 
 /* Waits for all expected requests, for half a minute at most. */
 static void
-await_all_said (struct http_site *site)
+await_all_sent (struct http_site *site)
 {
   for (unsigned i = 0; i < 30000; i++, nap ())
-    if (http_peer_has_said_all (site->peer))
+    if (http_peer_has_sent_all (site->peer))
       return;
   fail_msg ("not everything was asked for");
 }
@@ -227,7 +227,7 @@ the_first_may_answer_after_all (void **state)
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", HTTP_PEER_HOLD_2 OK "other");
   submit (site, &job);
-  await_all_said (site);
+  await_all_sent (site);
   http_peer_release (site->peer, 1);
   assert_ok (http_job_await (&job));
   assert_body (&job, "first");
@@ -248,7 +248,7 @@ a_late_answer_harms_nothing (void **state)
   SAY (HTTP_PEER_HOLD_2 OK "first",
        OK "ot" HTTP_PEER_HOLD_3 "her");
   submit (site, &job);
-  await_all_said (site);
+  await_all_sent (site);
   read_quick (site, 3);
   http_peer_release (site->peer, 2);
   read_quick (site, 3);
@@ -294,7 +294,7 @@ answers_at_one_time_are_not_mixed (void **state)
     read_quick (site, NQUICK);
     SAY (site->texts[0], site->texts[1]);
     submit (site, &job);
-    await_all_said (site);
+    await_all_sent (site);
     http_peer_release (site->peer, 1);
     assert_ok (http_job_await (&job));
     assert_int_equal (job.task.nhedges, 1);
@@ -311,7 +311,7 @@ a_second_request_that_fails_leaves_the_first_going (void **state)
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", NULL);
   submit (site, &job);
-  await_all_said (site);
+  await_all_sent (site);
   /* By the end of these the engine has seen the other connection's. */
   read_quick (site, 5);
   http_peer_release (site->peer, 1);
@@ -335,7 +335,7 @@ a_first_request_that_fails_leaves_the_second_going (void **state)
   read_quick (site, 1);
   SAY (HTTP_PEER_HOLD_1 HTTP_PEER_HANG_UP, HTTP_PEER_HOLD_2 OK "other");
   submit (site, &job);
-  await_all_said (site);
+  await_all_sent (site);
   http_peer_release (site->peer, 1);
   read_quick (site, 5);
   http_peer_release (site->peer, 2);
@@ -356,7 +356,7 @@ a_second_request_that_is_put_off_leaves_the_first_going (void **state)
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", BUSY);
   submit (site, &job);
-  await_all_said (site);
+  await_all_sent (site);
   read_quick (site, 5);
   http_peer_release (site->peer, 1);
   assert_ok (http_job_await (&job));
@@ -376,7 +376,7 @@ a_first_request_that_is_put_off_leaves_the_second_going (void **state)
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 BUSY, HTTP_PEER_HOLD_2 OK "other");
   submit (site, &job);
-  await_all_said (site);
+  await_all_sent (site);
   http_peer_release (site->peer, 1);
   read_quick (site, 5);
   http_peer_release (site->peer, 2);
@@ -397,7 +397,7 @@ a_slow_request_is_hedged_after_its_hedge_was_put_off (void **state)
   read_quick (site, NQUICK);
   SAY (HTTP_PEER_HOLD_1 OK "first", BUSY, OK "third");
   submit (site, &job);
-  await_all_said (site);
+  await_all_sent (site);
   assert_ok (http_job_await (&job));
   assert_body (&job, "third");
   assert_int_equal (job.task.nattempts, 1);
@@ -535,7 +535,7 @@ few_are_hedged_where_everything_stalls (void **state)
     jobs[i] = (struct http_job) HTTP_JOB_INIT;
     submit (site, &jobs[i]);
   }
-  await_all_said (site);
+  await_all_sent (site);
   http_peer_release (site->peer, 1);
   for (size_t i = 0; i < N; i++) {
     assert_fails (http_job_await (&jobs[i]), RADIO_ERROR_IO, "404");

@@ -196,7 +196,7 @@ a_connection_that_was_closed_meanwhile_costs_nothing_but_is_ambiguous (
   assert_false (job.base.task.is_ambiguous);
   assert_ok (run (site, &job));
   assert_true (job.base.task.is_ambiguous);
-  assert_true (http_peer_has_said_all (site->peer));
+  assert_true (http_peer_has_sent_all (site->peer));
   assert_int_equal (http_peer_body (site->peer, 2)->nbytes, 4);
 }
 
@@ -291,17 +291,17 @@ a_request_that_is_not_repeatable_is_not_retried (void **state)
     SAY (NULL, OK_EMPTY);
     assert_fails (run (site, &job), RADIO_ERROR_IO, "data/key: ");
     assert_true (job.base.task.is_ambiguous);
-    assert_false (http_peer_has_said_all (site->peer));
+    assert_false (http_peer_has_sent_all (site->peer));
   }
   {
     SAY (BROKEN, OK_EMPTY);
     assert_fails (run (site, &job), RADIO_ERROR_IO, "status 500");
-    assert_false (http_peer_has_said_all (site->peer));
+    assert_false (http_peer_has_sent_all (site->peer));
   }
   SAY (NULL, BROKEN, OK_EMPTY);
   job.base.task.is_repeatable = true;
   assert_ok (run (site, &job));
-  assert_true (http_peer_has_said_all (site->peer));
+  assert_true (http_peer_has_sent_all (site->peer));
 }
 
 static void
@@ -313,7 +313,7 @@ headers_of_ones_own_do_not_follow_a_redirection (void **state)
        OK_EMPTY);
   job.base.task.prepare = prepare;
   assert_fails (run (site, &job), RADIO_ERROR_IO, "status 307");
-  assert_false (http_peer_has_said_all (site->peer));
+  assert_false (http_peer_has_sent_all (site->peer));
 }
 
 static void

@@ -121,7 +121,7 @@ read_wave (struct http_site *site)
     jobs[i].task.request = radio_async_begin (&get_site);
     submit (site, &jobs[i]);
   }
-  for (unsigned i = 0; i < 30000 && !http_peer_has_said_all (site->peer); i++)
+  for (unsigned i = 0; i < 30000 && !http_peer_has_sent_all (site->peer); i++)
     nap ();
   http_peer_release (site->peer, 1);
   for (size_t i = 0; i < NWAVE; i++) {

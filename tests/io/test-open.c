@@ -112,7 +112,7 @@ a_trailing_slash_changes_nothing (void **state)
 }
 
 static void
-a_missing_folder_is_made_only_when_asked (void **state)
+a_missing_folder_is_created_only_on_request (void **state)
 {
   char path[64];
   struct rd_io *io;
@@ -175,7 +175,7 @@ main (void)
     CASE (a_file_uri_is_a_path),
     cmocka_unit_test (a_broken_file_uri_is_rejected),
     CASE (a_trailing_slash_changes_nothing),
-    CASE (a_missing_folder_is_made_only_when_asked),
+    CASE (a_missing_folder_is_created_only_on_request),
     cmocka_unit_test (keys_are_joined_with_one_slash),
     cmocka_unit_test (a_key_is_below_its_folders_only),
   };

@@ -68,7 +68,7 @@ a_link_that_leads_back_ends_no_listing (void **state)
 }
 
 static void
-removing_a_tree_spares_what_links_lead_to (void **state)
+removing_a_tree_spares_the_targets_of_links (void **state)
 {
   struct rd_io *io = io_of (state);
   char path[256];
@@ -186,7 +186,7 @@ names_of_temporary_files_cannot_be_keys (void **state)
 }
 
 static void
-a_huge_file_takes_memory_only_for_what_is_read (void **state)
+a_huge_file_takes_memory_only_for_the_bytes_read (void **state)
 {
   const off_t huge = (off_t) 1 << 40;
   struct rd_io *io = io_of (state);
@@ -275,7 +275,7 @@ main (void)
     SITE_CASE (a_link_to_nothing_is_not_there),
     SITE_CASE (a_link_to_nothing_cannot_be_locked_or_written_below),
     SITE_CASE (a_link_that_leads_back_ends_no_listing),
-    SITE_CASE (removing_a_tree_spares_what_links_lead_to),
+    SITE_CASE (removing_a_tree_spares_the_targets_of_links),
     SITE_CASE (a_put_through_a_link_replaces_the_link),
     SITE_CASE (a_pipe_is_refused_without_waiting),
     SITE_CASE (a_name_too_long_is_refused_and_leaves_nothing),
@@ -283,7 +283,7 @@ main (void)
     SITE_CASE (an_object_is_no_folder_for_others),
     SITE_CASE (a_folder_is_not_replaced_by_an_object),
     SITE_CASE (names_of_temporary_files_cannot_be_keys),
-    SITE_CASE (a_huge_file_takes_memory_only_for_what_is_read),
+    SITE_CASE (a_huge_file_takes_memory_only_for_the_bytes_read),
     SITE_CASE (the_working_directory_may_change),
     SITE_CASE (all_folders_of_a_new_store_are_made),
     SITE_CASE (a_file_is_no_store),

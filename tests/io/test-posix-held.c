@@ -100,7 +100,7 @@ every_range_of_a_held_file_is_read (void **state)
 }
 
 static void
-what_is_held_stays_what_it_was (void **state)
+held_files_stay_the_same (void **state)
 {
   struct rd_io *io = io_of (state);
   for (int kept = 0; kept < 2; kept++) {
@@ -116,7 +116,7 @@ what_is_held_stays_what_it_was (void **state)
 }
 
 static void
-what_was_replaced_is_not_held_again (void **state)
+replaced_files_are_not_held_again (void **state)
 {
   struct rd_io *io = io_of (state);
   put_text (io, "k", "before");
@@ -128,7 +128,7 @@ what_was_replaced_is_not_held_again (void **state)
 }
 
 static void
-what_was_removed_is_not_held_again (void **state)
+removed_files_are_not_held_again (void **state)
 {
   struct rd_io *io = io_of (state);
   put_text (io, "a/k", "1");
@@ -142,7 +142,7 @@ what_was_removed_is_not_held_again (void **state)
 }
 
 static void
-only_what_is_kept_stays_open (void **state)
+only_kept_files_stay_open (void **state)
 {
   struct rd_io *io = io_of (state);
   put_text (io, "k", "1");
@@ -156,7 +156,7 @@ only_what_is_kept_stays_open (void **state)
 }
 
 static void
-removing_closes_what_was_kept (void **state)
+removing_closes_kept_files (void **state)
 {
   struct rd_io *io = io_of (state);
   put_many (io, 3);
@@ -189,7 +189,7 @@ forgetting_spares_other_names (void **state)
 }
 
 static void
-what_is_forgotten_in_use_is_closed_by_its_last_user (void **state)
+forgotten_files_in_use_are_closed_by_the_last_user (void **state)
 {
   struct rd_io *io = io_of (state);
   put_text (io, "k", "abc");
@@ -265,7 +265,7 @@ the_longest_unused_makes_room (void **state)
 }
 
 static void
-kept_files_yield_to_what_needs_a_descriptor (void **state)
+kept_files_are_closed_when_descriptors_run_out (void **state)
 {
   struct rd_io *io = io_of (state);
   struct rlimit limit, low;
@@ -291,7 +291,7 @@ kept_files_yield_to_what_needs_a_descriptor (void **state)
 }
 
 static void
-what_is_no_file_is_not_held (void **state)
+only_regular_files_are_held (void **state)
 {
   struct rd_io *io = io_of (state);
   char path[256];
@@ -404,17 +404,17 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     SITE_CASE (every_range_of_a_held_file_is_read),
-    SITE_CASE (what_is_held_stays_what_it_was),
-    SITE_CASE (what_was_replaced_is_not_held_again),
-    SITE_CASE (what_was_removed_is_not_held_again),
-    SITE_CASE (only_what_is_kept_stays_open),
-    SITE_CASE (removing_closes_what_was_kept),
+    SITE_CASE (held_files_stay_the_same),
+    SITE_CASE (replaced_files_are_not_held_again),
+    SITE_CASE (removed_files_are_not_held_again),
+    SITE_CASE (only_kept_files_stay_open),
+    SITE_CASE (removing_closes_kept_files),
     SITE_CASE (forgetting_spares_other_names),
-    SITE_CASE (what_is_forgotten_in_use_is_closed_by_its_last_user),
+    SITE_CASE (forgotten_files_in_use_are_closed_by_the_last_user),
     SITE_CASE (no_more_than_the_bound_are_open),
     SITE_CASE (the_longest_unused_makes_room),
-    SITE_CASE (kept_files_yield_to_what_needs_a_descriptor),
-    SITE_CASE (what_is_no_file_is_not_held),
+    SITE_CASE (kept_files_are_closed_when_descriptors_run_out),
+    SITE_CASE (only_regular_files_are_held),
     SITE_CASE (wrappers_hand_on_and_still_fail),
     SITE_CASE (a_store_in_memory_holds_nothing),
     SITE_CASE (threads_may_race_for_the_files),

@@ -491,7 +491,7 @@ errors_of_sts_show_their_code (void **state)
       fail_msg ("'%s' not in: %s", whys[i], radio_error_message ());
     assert_null (strstr (radio_error_message (), "SHOWN"));
   }
-  assert_true (http_peer_has_said_all (bench->peer));
+  assert_true (http_peer_has_sent_all (bench->peer));
 }
 
 static void

@@ -230,7 +230,7 @@ a_containers_error_is_shown_without_its_message (void **state)
                              "the container's credentials: "));
     assert_null (strstr (radio_error_message (), "SHOWN"));
   }
-  assert_true (http_peer_has_said_all (bench->peer));
+  assert_true (http_peer_has_sent_all (bench->peer));
 }
 
 static void
@@ -299,7 +299,7 @@ refuse_instance (struct bench *bench, const char *const *answers, size_t n,
   if (strstr (radio_error_message (), why) == NULL)
     fail_msg ("'%s' not in: %s", why, radio_error_message ());
   assert_null (strstr (radio_error_message (), "SHOWN"));
-  assert_true (http_peer_has_said_all (bench->peer));
+  assert_true (http_peer_has_sent_all (bench->peer));
 }
 
 /* No request is sent without a token, as before IMDSv2. */

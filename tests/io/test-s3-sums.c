@@ -38,7 +38,7 @@ a_put_goes_with_the_checksum_of_its_bytes (void **state)
   assert_ok (put (site, RD_PUT_REPLACE));
   s3_assert_heard (site, 0, SUM DIGITS_SUM "\r\n");
   s3_assert_heard (site, 0, "SignedHeaders=host;x-amz-checksum-crc32c;");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -49,7 +49,7 @@ without_tls_none_is_sent (void **state)
   s3_say (site, "200 OK", "", "");
   assert_ok (put (site, RD_PUT_REPLACE));
   s3_assert_unheard (site, 0, "x-amz-checksum");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static const char *const refusals[][2] = {
@@ -79,7 +79,7 @@ a_server_that_refuses_them_gets_none_from_then_on (void **state)
     s3_assert_unheard (site, 1, "x-amz-checksum");
     s3_assert_unheard (site, 2, "x-amz-checksum");
     assert_int_equal (http_peer_body (site->peer, 1)->nbytes, 9);
-    s3_assert_all_said (site);
+    s3_assert_all_sent (site);
   }
 }
 
@@ -95,7 +95,7 @@ other_refusals_are_not_taken_for_that (void **state)
   assert_fails (put (site, RD_PUT_REPLACE), RADIO_ERROR_IO,
                 "the data were corrupted");
   s3_assert_heard (site, 1, SUM DIGITS_SUM "\r\n");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* The probe is refused with and without: it is the condition. */
@@ -114,7 +114,7 @@ a_condition_that_is_refused_costs_no_checksums (void **state)
   s3_assert_heard (site, 0, SUM "AAAAAA==\r\n");
   s3_assert_unheard (site, 1, "x-amz-checksum");
   s3_assert_heard (site, 4, SUM DIGITS_SUM "\r\n");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /*------------------------------------------------------------------------
@@ -179,7 +179,7 @@ an_upload_sends_the_checksums_of_its_parts (void **state)
                PART ("1", SUM_ELEMENT (FULL_SUM))
                PART ("2", SUM_ELEMENT (REST_SUM))
                "</CompleteMultipartUpload>");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* Some servers reject unknown elements at completion. */
@@ -192,7 +192,7 @@ a_server_that_ignores_checksums_gets_none_at_completion (void **state)
   write_two_parts (site);
   assert_body (site, 3, "<CompleteMultipartUpload>" PART ("1", "")
                PART ("2", "") "</CompleteMultipartUpload>");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -207,7 +207,7 @@ an_upload_that_was_begun_without_has_parts_without (void **state)
     s3_assert_unheard (site, i, "x-amz-checksum");
   assert_body (site, 4, "<CompleteMultipartUpload>" PART ("1", "")
                PART ("2", "") "</CompleteMultipartUpload>");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 #define SUM_TEST(fn) \

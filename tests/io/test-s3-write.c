@@ -53,7 +53,7 @@ a_put_whose_answer_is_lost_is_sent_again (void **state)
   s3_say (site, "200 OK", "", "");
   assert_ok (put (site, RD_PUT_REPLACE));
   assert_int_equal (http_peer_body (site->peer, 2)->nbytes, 5);
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -73,7 +73,7 @@ the_condition_is_probed_once_before_it_is_relied_on (void **state)
   for (size_t i = 0; i < 5; i++)
     if (i != 2)
       s3_assert_heard (site, i, "\r\nif-none-match: *\r\n");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -86,7 +86,7 @@ a_server_that_ignores_the_condition_is_found_out (void **state)
   for (int i = 0; i < 2; i++)
     assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_UNSUPPORTED,
                   "single writer");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -97,7 +97,7 @@ a_server_that_refuses_the_condition_is_as_one_that_ignores_it (void **state)
   s3_say (site, NO_CONTENT, "", "");
   assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_UNSUPPORTED,
                 "single writer");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -115,7 +115,7 @@ a_single_writer_looks_first (void **state)
   s3_assert_heard (site, 2, "HEAD /bucket/st/k ");
   s3_assert_heard (site, 3, "PUT /bucket/st/k ");
   s3_assert_unheard (site, 3, "if-none-match");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 #define WRITTEN_BY_US "x-amz-meta-radio-writer: " HTTP_PEER_WRITER "\r\n"
@@ -132,13 +132,13 @@ a_lost_answer_to_a_conditional_put_differs_from_another_writers (
   s3_say_error (site, EXISTS, "", "PreconditionFailed");
   s3_say_head (site, WRITTEN_BY_US, 5);
   assert_ok (put (site, RD_PUT_IF_ABSENT));
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
   s3_site_forget (site);
   s3_say_error (site, "500 Internal", "", "InternalError");
   s3_say_error (site, EXISTS, "", "PreconditionFailed");
   s3_say_head (site, WRITTEN_BY_OTHERS, 5);
   assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_EXISTS, "st/k");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* A server may refuse both of two concurrent writers for now. */
@@ -150,7 +150,7 @@ a_conflict_is_no_object_that_exists (void **state)
   s3_say_error (site, "409 Conflict", "", "ConditionalRequestConflict");
   s3_say (site, "200 OK", "", "");
   assert_ok (put (site, RD_PUT_IF_ABSENT));
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /*------------------------------------------------------------------------
@@ -209,7 +209,7 @@ a_large_object_is_put_in_parts (void **state)
   assert_int_equal (http_peer_body (site->peer, 1)->nbytes
                     + http_peer_body (site->peer, 2)->nbytes,
                     PART_NBYTES + 1);
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* So each has another answer, and their order is known. */
@@ -247,7 +247,7 @@ where_memory_is_scarce_parts_go_out_one_after_the_other (void **state)
                              strlen (wanted)));
   }
   free ((void *) part.data);
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -261,7 +261,7 @@ a_part_that_fails_ends_the_upload (void **state)
   assert_fails (write_two_parts (site), RADIO_ERROR_PERMISSION,
                 "access denied");
   s3_assert_heard (site, 3, "DELETE /bucket/st/k?uploadId=up%2B1 ");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -273,7 +273,7 @@ an_error_within_a_200_response_is_an_error (void **state)
           "<Error><Code>InternalError</Code></Error>");
   s3_say (site, "200 OK", "", " \n<?xml version=\"1.0\"?>" COMPLETE);
   assert_ok (write_two_parts (site));
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
   s3_site_forget (site);
   say_two_parts (site);
   s3_say (site, "200 OK", "", "<Error><Code>InvalidPart</Code></Error>");
@@ -281,7 +281,7 @@ an_error_within_a_200_response_is_an_error (void **state)
   s3_say (site, NO_CONTENT, "", "");
   assert_fails (write_two_parts (site), RADIO_ERROR_IO, "InvalidPart");
   s3_assert_heard (site, 5, "DELETE /bucket/st/k?uploadId=");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -299,7 +299,7 @@ a_lost_answer_to_completing_is_recovered (void **state)
     s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
     s3_say_head (site, WRITTEN_BY_US, PART_NBYTES + 1);
     assert_ok (write_two_parts (site));
-    s3_assert_all_said (site);
+    s3_assert_all_sent (site);
   }
 }
 
@@ -314,7 +314,7 @@ an_upload_ended_by_another_process_is_an_error (void **state)
   s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
   assert_fails (write_two_parts (site), RADIO_ERROR_NOT_FOUND,
                 "no such upload");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /*------------------------------------------------------------------------
@@ -339,7 +339,7 @@ a_tree_is_removed_by_one_request (void **state)
   const struct rd_buffer *body = http_peer_body (site->peer, 1);
   assert_int_equal (body->nbytes, strlen (document));
   assert_memory_equal (body->data, document, body->nbytes);
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -361,7 +361,7 @@ objects_are_removed_singly_without_bulk_deletion (void **state)
     assert_fails (site->io->ops->remove_tree (site->io, ""),
                   RADIO_ERROR_PERMISSION, "s3://bucket/st/c: access");
     s3_assert_heard (site, 2, "DELETE /bucket/st/a%26b ");
-    s3_assert_all_said (site);
+    s3_assert_all_sent (site);
   }
 }
 
@@ -378,7 +378,7 @@ keys_that_xml_cannot_hold_are_removed_singly (void **state)
   assert_ok (site->io->ops->remove_tree (site->io, ""));
   s3_assert_heard (site, 1, "DELETE /bucket/st/a%01b ");
   s3_assert_heard (site, 2, "DELETE /bucket/st/c ");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /*------------------------------------------------------------------------
@@ -427,7 +427,7 @@ old_uploads_are_ended_and_young_ones_are_not (void **state)
     s3_assert_heard (site, 1, "?encoding-type=url&prefix=st%2F&uploads= ");
     s3_assert_heard (site, dry_run ? 3 : 4, "&key-marker=st%2Fm&"
                      "upload-id-marker=9&");
-    s3_assert_all_said (site);
+    s3_assert_all_sent (site);
   }
 }
 
@@ -454,7 +454,7 @@ uploads_with_undeclared_encoded_keys_are_aborted (void **state)
   s3_assert_heard (site, 3, "DELETE /bucket/st/sub%252001?uploadId=1 ");
   s3_assert_heard (site, 5, "DELETE /bucket/st/sub%2001?uploadId=1 ");
   s3_assert_heard (site, 7, "DELETE /bucket/st/a%2520b?uploadId=2 ");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -473,7 +473,7 @@ a_dry_run_measures_an_upload_by_the_key_that_it_has (void **state)
   assert_int_equal (swept.n_files, 1);
   assert_int_equal (swept.nbytes, 11);
   s3_assert_heard (site, 2, "GET /bucket/st/ct/sub%2001?uploadId=1 ");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* Listing parts is a right of its own. */
@@ -495,7 +495,7 @@ uploads_without_a_part_list_are_aborted_too (void **state)
     assert_ok (site->io->ops->sweep (site->io, "ct", false, &swept));
     assert_int_equal (swept.n_files, 1);
     assert_int_equal (swept.nbytes, 0);
-    s3_assert_all_said (site);
+    s3_assert_all_sent (site);
   }
 }
 
@@ -517,7 +517,7 @@ probes_that_were_left_are_swept (void **state)
   assert_int_equal (swept.n_files, 1);
   s3_assert_heard (site, 0, "&prefix=st%2F.radio-probe- ");
   s3_assert_heard (site, 2, "DELETE /bucket/st/.radio-probe-0a ");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* A prefix that is swept has none. */
@@ -529,7 +529,7 @@ a_server_without_uploads_has_none_to_sweep (void **state)
   s3_say_error (site, "501 Not Implemented", "", "NotImplemented");
   assert_ok (site->io->ops->sweep (site->io, "ct", false, &swept));
   assert_int_equal (swept.n_files, 0);
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 #define SITE_TEST(fn) \

@@ -59,7 +59,7 @@ a_hedge_request_is_signed_again (void **state)
   assert_ok (read_part (site, 2, 3, &into));
   assert_int_equal (into.nbytes, 3);
   assert_memory_equal (into.data, "cde", 3);
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
   for (unsigned i = 0; i < 2; i++) {
     s3_assert_heard (site, i, "GET /bucket/st/k HTTP/1.1\r\n");
     s3_assert_heard (site, i, "\r\nRange: bytes=2-4\r\n");
@@ -115,7 +115,7 @@ a_read_after_the_end_returns_nothing (void **state)
   assert_int_equal (into.nbytes, 0);
   assert_int_equal (get.object_nbytes, 12);
   s3_assert_heard (site, 2, "HEAD /bucket/st/k ");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -154,7 +154,7 @@ odd_bodies_of_problems_do_no_harm (void **state)
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_NOT_FOUND, "k");
   s3_say (site, "418 Teapot", "", body);
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "(status 418)");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -186,7 +186,7 @@ errors_are_explained_without_the_servers_message (void **state)
     s3_say_error (site, rows[i].status, "", rows[i].code);
     assert_fails (read_key (site->io, "k"), rows[i].expected, rows[i].part);
     assert_null (strstr (radio_error_message (), S3_SECRET_KEY));
-    s3_assert_all_said (site);
+    s3_assert_all_sent (site);
   }
 }
 
@@ -206,7 +206,7 @@ transient_errors_are_retried_by_their_code (void **state)
     s3_say_error (site, rows[i][0], "", rows[i][1]);
     s3_say (site, "200 OK", "", "x");
     assert_text (site->io, "k", "x");
-    s3_assert_all_said (site);
+    s3_assert_all_sent (site);
   }
   s3_site_forget (site);
   for (int i = 0; i < 4; i++)
@@ -235,7 +235,7 @@ words_that_are_no_xml_or_endless_do_not_hide_the_status (void **state)
        "<Error><Code>&a;</Code></Error>");
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
                 "(status 403)");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /*------------------------------------------------------------------------
@@ -255,7 +255,7 @@ a_bucket_in_another_region_is_found_once_for_all (void **state)
   s3_assert_heard (site, 0, "/us-east-1/s3/");
   s3_assert_heard (site, 1, "/eu-central-1/s3/");
   s3_assert_heard (site, 2, "/eu-central-1/s3/");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -272,7 +272,7 @@ a_region_is_corrected_from_the_body_too_but_only_once (void **state)
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
                 "region eu-west-2");
   s3_assert_heard (site, 1, "/eu-west-1/s3/");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -295,7 +295,7 @@ clock_skew_is_corrected_from_the_server (void **state)
                "RequestTimeTooSkewed");
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
                 "set the clock");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -314,7 +314,7 @@ a_token_that_has_expired_is_renewed_once (void **state)
     s3_say_error (site, "403 Forbidden", "", "InvalidToken");
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
                 "the session token is invalid");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -326,7 +326,7 @@ a_head_response_shows_clock_skew_by_its_date (void **state)
   s3_say_head (site, "", 7);
   assert_ok (site->io->ops->size (site->io, "k", &nbytes));
   assert_int_equal (nbytes, 7);
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -344,7 +344,7 @@ a_head_response_shows_an_expired_token_by_its_status (void **state)
     s3_say (site, "400 Bad Request", "", "");
   assert_fails (site->io->ops->size (site->io, "k", &nbytes),
                 RADIO_ERROR_IO, "credentials have expired");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /*------------------------------------------------------------------------
@@ -376,7 +376,7 @@ pages_are_requested_one_after_the_other (void **state)
   s3_assert_heard (site, 0, "GET /bucket?list-type=2&encoding-type=url&prefix="
                 "st%2Fa%2F HTTP/1.1\r\n");
   s3_assert_heard (site, 1, "&continuation-token=a%2B%2F%3D HTTP/1.1\r\n");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -390,7 +390,7 @@ folders_and_objects_are_listed_by_name (void **state)
                                  FOLDER ("st//")));
   assert_list (site->io, "", false, "a/\na.txt 1\nb 2\nc/\n");
   s3_assert_heard (site, 0, "&delimiter=%2F");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* A server that does not encode keys does not claim it; one that encodes may
@@ -405,7 +405,7 @@ keys_are_decoded_where_the_server_says_that_they_are_encoded (void **state)
           "<EncodingType>url</EncodingType></ListBucketResult>");
   assert_list (site->io, "", true, "a%2Bb+c 1\n");
   assert_list (site->io, "", true, "a+b c 1\n");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 /* Without recursion all pages are gathered: a server must not fill the
@@ -423,7 +423,7 @@ a_listing_that_does_not_fit_is_rejected (void **state)
   assert_fails (site->io->ops->list (site->io, "", false, note_entry,
                                      &listing),
                 RADIO_ERROR_LIMIT, "names in a folder");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 static enum radio_status
@@ -494,7 +494,7 @@ a_listing_that_goes_round_comes_to_an_end (void **state)
   assert_fails (site->io->ops->list (site->io, "", true, note_entry,
                                      &listing),
                 RADIO_ERROR_FORMAT, "not in order");
-  s3_assert_all_said (site);
+  s3_assert_all_sent (site);
 }
 
 #define SITE_TEST(fn) \

@@ -248,7 +248,7 @@ boxes_of_five_dimensions_swap_t_and_c (void **state)
 }
 
 static void
-a_box_must_lie_within_and_hold_all_colours (void **state)
+a_box_must_be_inside_and_have_all_colours (void **state)
 {
   (void) state;
   struct nifti_spec spec = { .datatype = 128 };
@@ -405,7 +405,7 @@ main (void)
     cmocka_unit_test (a_box_begins_when_it_did),
     cmocka_unit_test (the_whole_box_changes_nothing_but_extensions),
     cmocka_unit_test (boxes_of_five_dimensions_swap_t_and_c),
-    cmocka_unit_test (a_box_must_lie_within_and_hold_all_colours),
+    cmocka_unit_test (a_box_must_be_inside_and_have_all_colours),
     cmocka_unit_test (a_made_header_has_the_requested_fields),
     cmocka_unit_test (long_axes_make_nifti_2),
     cmocka_unit_test (every_type_that_nifti_has_is_made),

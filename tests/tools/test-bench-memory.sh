@@ -59,7 +59,7 @@ the_table_names_what_was_measured () {
     'box128: not measured: larger than the volume' 'whole process'
 }
 
-what_cannot_be_measured_is_reported () {
+errors_of_measuring_are_reported () {
   fails 2 "the memory of 'open' is not measured of ct/one" \
     -s s.zarr ct/one --rows full,open
   fails 2 "'ingest-nii' is not measured of image.nii.gz" \
@@ -91,6 +91,6 @@ for name in a_volume_is_read an_image_is_ingested_as_well \
   check_json "$name"
 done
 check the_table_names_what_was_measured
-check what_cannot_be_measured_is_reported
+check errors_of_measuring_are_reported
 check temporary_files_are_removed
 plan

@@ -138,7 +138,7 @@ the_table_distinguishes_layouts () {
   says 'balanced small: ' 'balanced fast: ' 'speed-up'
 }
 
-what_cannot_be_compared_is_reported () {
+errors_of_comparing_are_reported () {
   fails 2 "'image.nii' is an image, which is measured alone" \
     bench -s s.zarr one image.nii
   fails 2 "--threads: '0' is not a number from 1 to 1024" \
@@ -170,7 +170,7 @@ temporary_files_are_removed () {
   [ ! -e radio.zarr ]
 }
 
-what_cannot_be_measured_is_reported () {
+errors_of_measuring_are_reported () {
   fails 1 "nosuch" bench -s s.zarr nosuch
   fails 1 "no store" bench -s none.zarr a
   fails 1 "none.nii.gz" bench none.nii.gz --rows full
@@ -315,9 +315,9 @@ else
 fi
 check the_table_names_what_was_measured
 check the_table_distinguishes_layouts
-check what_cannot_be_compared_is_reported
+check errors_of_comparing_are_reported
 check without_anything_a_phantom_is_measured
-check what_cannot_be_measured_is_reported
+check errors_of_measuring_are_reported
 check an_interrupted_benchmark_cleans_up_and_dies_by_the_signal
 check_json a_change_is_distinguished_from_noise
 results 1 >one.json

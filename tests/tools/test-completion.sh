@@ -64,7 +64,7 @@ sub_commands_are_completed () {
   completes 'ranks runs' profile merge a.json --as ''
 }
 
-what_sub_commands_take_is_completed () {
+arguments_of_sub_commands_are_completed () {
   "$RADIO" phantom -s p.zarr ct/one --size 8 >/dev/null
   touch run1.json run2.json
   completes 'ct/one' profile slice -s p.zarr c
@@ -101,7 +101,7 @@ if [ -n "$bash" ]; then
   check options_are_those_of_the_help
   check words_of_options_are_completed
   check sub_commands_are_completed
-  check what_sub_commands_take_is_completed
+  check arguments_of_sub_commands_are_completed
   check volumes_of_the_store_are_completed
   check files_are_completed_where_they_are_wanted
 else

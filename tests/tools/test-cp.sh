@@ -57,7 +57,7 @@ a_copy_may_be_renamed () {
   [ ! -e x.zarr ]
 }
 
-what_exists_is_kept_skipped_or_replaced () {
+existing_copies_are_kept_skipped_or_replaced () {
   runs cp -s a.zarr mr/head --to e.zarr --name ct/head
   cp -r e.zarr before.zarr
   status=0
@@ -102,9 +102,9 @@ mistakes_are_explained () {
   fails 1 "no store at 'none.zarr'" cp -s none.zarr --to x.zarr
   fails 1 "no volume 'nock' in a.zarr; did you mean ct/neck?" \
     cp -s a.zarr nock x.zarr
-  fails 1 'whole.zarr/ct/new: lies in the store whole.zarr' \
+  fails 1 'whole.zarr/ct/new: is in the store whole.zarr' \
     cp a.zarr/ct/neck whole.zarr/ct/new
-  fails 1 'whole.zarr/ct: lies in the store' cp a.zarr/ct/neck whole.zarr/ct
+  fails 1 'whole.zarr/ct: is in the store' cp a.zarr/ct/neck whole.zarr/ct
   [ ! -e x.zarr ]
   status=0
   "$RADIO" cp a.zarr/ct/neck x2.zarr --name a >"$tmp/out" 2>"$tmp/err" ||
@@ -148,7 +148,7 @@ an_interrupted_copy_resumes () {
 check a_store_is_copied_whole_and_equal
 check collections_and_volumes_are_named_as_elsewhere
 check a_copy_may_be_renamed
-check what_exists_is_kept_skipped_or_replaced
+check existing_copies_are_kept_skipped_or_replaced
 check a_dry_run_makes_no_store
 check damage_is_reported_and_the_others_are_copied
 check mistakes_are_explained

@@ -73,7 +73,7 @@ targets_of_links_stay (void **state)
 }
 
 static void
-a_temporary_folder_can_lie_beside_a_path (void **state)
+a_temporary_folder_can_be_beside_a_path (void **state)
 {
   (void) state;
   char *first = NULL, *beside = NULL, path[512];
@@ -193,7 +193,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_temporary_folder_is_removed_with_its_contents),
     cmocka_unit_test (targets_of_links_stay),
-    cmocka_unit_test (a_temporary_folder_can_lie_beside_a_path),
+    cmocka_unit_test (a_temporary_folder_can_be_beside_a_path),
     cmocka_unit_test (removing_nothing_is_legal),
     cmocka_unit_test (cold_counts_all_files_and_bytes),
     cmocka_unit_test (pages_that_stay_in_memory_are_reported),

@@ -171,7 +171,7 @@ runs_of (uint64_t read_us, uint64_t decode_us, uint64_t jitter_us,
 }
 
 static void
-what_became_slower_is_named_with_its_delta (void **state)
+a_slower_path_is_named_with_its_delta (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = -1 };
@@ -185,7 +185,7 @@ what_became_slower_is_named_with_its_delta (void **state)
 }
 
 static void
-what_became_faster_is_no_failure (void **state)
+a_faster_path_is_no_failure (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = 0 };
@@ -198,7 +198,7 @@ what_became_faster_is_no_failure (void **state)
 }
 
 static void
-what_the_spread_explains_is_noise (void **state)
+changes_within_the_spread_are_noise (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = 0 };
@@ -258,7 +258,7 @@ single_runs_are_compared_by_their_figures (void **state)
 }
 
 static void
-tiny_paths_are_shown_only_when_asked (void **state)
+tiny_paths_are_shown_only_on_request (void **state)
 {
   (void) state;
   struct rd_diff diff = { .fail_percent = -1 };
@@ -388,13 +388,13 @@ main (void)
     cmocka_unit_test (even_ranks_are_reported_as_even),
     cmocka_unit_test (ranks_as_json_have_the_same_figures),
     cmocka_unit_test (paths_are_written_from_the_root),
-    cmocka_unit_test (what_became_slower_is_named_with_its_delta),
-    cmocka_unit_test (what_became_faster_is_no_failure),
-    cmocka_unit_test (what_the_spread_explains_is_noise),
+    cmocka_unit_test (a_slower_path_is_named_with_its_delta),
+    cmocka_unit_test (a_faster_path_is_no_failure),
+    cmocka_unit_test (changes_within_the_spread_are_noise),
     cmocka_unit_test (new_and_gone_paths_are_named_as_such),
     cmocka_unit_test (the_check_fails_beyond_its_percentage_only),
     cmocka_unit_test (single_runs_are_compared_by_their_figures),
-    cmocka_unit_test (tiny_paths_are_shown_only_when_asked),
+    cmocka_unit_test (tiny_paths_are_shown_only_on_request),
     cmocka_unit_test (differences_as_json_are_complete),
     cmocka_unit_test (equal_names_on_other_threads_are_distinguished),
     cmocka_unit_test (other_conditions_are_reported_first),

@@ -187,7 +187,7 @@ subject_of (size_t rank, const char *axes, uint64_t length)
 }
 
 static void
-random_boxes_lie_everywhere_and_inside (void **state)
+random_boxes_are_everywhere_and_inside (void **state)
 {
   (void) state;
   struct rd_subject subject = subject_of (3, "zyx", 6);
@@ -267,7 +267,7 @@ main (void)
     cmocka_unit_test (ratios_are_taken_round_by_round),
     cmocka_unit_test (rounds_with_a_base_of_zero_are_left_out),
     cmocka_unit_test (a_bar_is_met_or_missed_only_beyond_doubt),
-    cmocka_unit_test (random_boxes_lie_everywhere_and_inside),
+    cmocka_unit_test (random_boxes_are_everywhere_and_inside),
     cmocka_unit_test (equal_seeds_give_equal_boxes),
     cmocka_unit_test (fixed_boxes_are_at_the_given_place),
     cmocka_unit_test (colours_are_read_whole),

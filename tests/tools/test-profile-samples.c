@@ -35,7 +35,7 @@ a_summary_equals_that_of_numpy (void **state)
 }
 
 static void
-the_median_of_an_even_number_lies_between (void **state)
+the_median_of_an_even_number_is_between (void **state)
 {
   (void) state;
   double values[] = { 4, 1, 3, 2 };
@@ -196,7 +196,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_summary_equals_that_of_numpy),
-    cmocka_unit_test (the_median_of_an_even_number_lies_between),
+    cmocka_unit_test (the_median_of_an_even_number_is_between),
     cmocka_unit_test (one_value_has_no_spread),
     cmocka_unit_test (no_value_gives_zeros),
     cmocka_unit_test (quantiles_reach_both_ends),

@@ -239,7 +239,7 @@ pages_are_numbered_not_overwritten () {
   [ "$first" = "$(cksum <radio-profile-roi.html)" ]
 }
 
-files_are_not_overwritten_unless_asked () {
+files_are_overwritten_only_on_request () {
   before=$(cksum <small.json)
   fails 1 "small.json: exists already (replace it by --overwrite)" \
     profile roi -s s.zarr ct/one --runs 1 -o small.json
@@ -765,7 +765,7 @@ for test in make_files \
     fixed_places_are_checked \
     an_ingest_of_a_phantom_leaves_nothing \
     pages_are_numbered_not_overwritten \
-    files_are_not_overwritten_unless_asked \
+    files_are_overwritten_only_on_request \
     a_profile_does_not_hold_the_build_folder \
     wrong_outputs_are_refused_before_the_work \
     redacted_files_and_figures_hold_no_names \

@@ -526,7 +526,7 @@ a_full_disk_is_an_error_and_the_copy_resumes_with_room (void **state)
 }
 
 static void
-a_dry_run_writes_nothing_and_counts_what_it_would_send (void **state)
+a_dry_run_writes_nothing_and_counts_the_bytes_to_send (void **state)
 {
   (void) state;
   const struct radio_copy_options options = { .dry_run = true };
@@ -737,7 +737,7 @@ main (void)
     cmocka_unit_test (an_ingest_removes_the_data_of_an_unfinished_copy),
     cmocka_unit_test (
       a_full_disk_is_an_error_and_the_copy_resumes_with_room),
-    cmocka_unit_test (a_dry_run_writes_nothing_and_counts_what_it_would_send),
+    cmocka_unit_test (a_dry_run_writes_nothing_and_counts_the_bytes_to_send),
     cmocka_unit_test (progress_reaches_the_whole),
     cmocka_unit_test (a_source_that_is_replaced_meanwhile_is_an_error),
     cmocka_unit_test (the_faster_volume_stays_unless_it_is_to_be_replaced),

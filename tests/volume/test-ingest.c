@@ -405,7 +405,7 @@ stripping_drops_texts_and_extensions_with_warnings (void **state)
 }
 
 static void
-what_is_asked_wrongly_is_refused_before_anything_is_written (void **state)
+wrong_options_are_refused_before_anything_is_written (void **state)
 {
   (void) state;
   static const struct {
@@ -531,7 +531,7 @@ main (void)
     cmocka_unit_test (bytes_after_the_voxels_are_reported),
     cmocka_unit_test (stripping_drops_texts_and_extensions_with_warnings),
     cmocka_unit_test (
-      what_is_asked_wrongly_is_refused_before_anything_is_written),
+      wrong_options_are_refused_before_anything_is_written),
     cmocka_unit_test (a_slab_beyond_the_memory_limit_is_refused),
     cmocka_unit_test (a_tight_limit_still_lets_slabs_through),
     cmocka_unit_test (others_stores_are_not_written_to),

@@ -369,7 +369,7 @@ readers_of_a_replaced_volume_continue (void **state)
 
 /* Its shards' files are given up at once: the disk has their room back. */
 static void
-gc_of_the_same_process_closes_what_was_kept (void **state)
+gc_of_the_same_process_closes_kept_files (void **state)
 {
   struct sample sample;
   const struct nifti_spec spec = tiled_spec (4), other = tiled_spec (8);
@@ -457,7 +457,7 @@ read_on (void *argument)
 }
 
 static void
-threads_share_what_is_kept (void **state)
+threads_share_kept_files (void **state)
 {
   struct sample sample;
   const struct nifti_spec spec = tiled_spec (4);
@@ -497,10 +497,10 @@ main (void)
     CASE (a_read_returns_the_elements_that_the_handle_wrote),
     CASE (each_shard_is_opened_once_and_closed_with_the_volume),
     CASE (readers_of_a_replaced_volume_continue),
-    CASE (gc_of_the_same_process_closes_what_was_kept),
+    CASE (gc_of_the_same_process_closes_kept_files),
     CASE (validating_looks_at_the_files_themselves),
     CASE (a_forked_child_gets_an_error_and_leaves_the_parent_alone),
-    CASE (threads_share_what_is_kept),
+    CASE (threads_share_kept_files),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

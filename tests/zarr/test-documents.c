@@ -269,7 +269,7 @@ broken_transposes_and_shards_are_refused_by_name (void **state)
 }
 
 static void
-what_need_not_be_understood_is_ignored (void **state)
+members_that_need_not_be_understood_are_ignored (void **state)
 {
   (void) state;
   static const struct { const char *member, *text; } cases[] = {
@@ -309,7 +309,7 @@ key_encodings_have_their_own_separators (void **state)
 }
 
 static void
-a_transposed_shards_tiles_are_told_in_the_arrays_axes (void **state)
+a_transposed_shards_tile_shape_is_in_the_arrays_axes (void **state)
 {
   (void) state;
   ARRAY struct rd_array_doc *doc = NULL;
@@ -325,7 +325,7 @@ a_transposed_shards_tiles_are_told_in_the_arrays_axes (void **state)
 /* Types and codecs in every combination: written, parsed and written
  * again, the second text is the first. */
 static void
-what_is_written_reads_back_the_same (void **state)
+written_documents_read_back_the_same (void **state)
 {
   (void) state;
   static const char *const types[][2] = {
@@ -453,10 +453,10 @@ main (void)
     cmocka_unit_test (broken_rules_are_refused_by_name),
     cmocka_unit_test (broken_configurations_are_refused_by_name),
     cmocka_unit_test (broken_transposes_and_shards_are_refused_by_name),
-    cmocka_unit_test (what_need_not_be_understood_is_ignored),
+    cmocka_unit_test (members_that_need_not_be_understood_are_ignored),
     cmocka_unit_test (key_encodings_have_their_own_separators),
-    cmocka_unit_test (a_transposed_shards_tiles_are_told_in_the_arrays_axes),
-    cmocka_unit_test (what_is_written_reads_back_the_same),
+    cmocka_unit_test (a_transposed_shards_tile_shape_is_in_the_arrays_axes),
+    cmocka_unit_test (written_documents_read_back_the_same),
     cmocka_unit_test (groups_have_attributes_and_consolidated_metadata),
     cmocka_unit_test (broken_groups_are_refused_by_name),
     cmocka_unit_test (a_group_is_written_as_others_read_it),

@@ -127,7 +127,7 @@ static const struct {
 };
 
 static void
-messages_name_what_is_wrong (void **state)
+messages_name_the_cause (void **state)
 {
   (void) state;
   struct sink sink = specimen ();
@@ -464,7 +464,7 @@ reading_a_pipe_without_a_writer_times_out (void **state)
   struct radio_profile *profile = NULL;
   assert_int_equal (mkfifo ("silent", 0600), 0);
   assert_fails (radio_profile_read ("silent", &profile), RADIO_ERROR_IO,
-                "silent: nobody wrote to this pipe");
+                "silent: no data arrived on this pipe");
   unlink ("silent");
 }
 
@@ -569,7 +569,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_file_that_is_cut_anywhere_is_refused),
     cmocka_unit_test (a_byte_that_changed_gives_an_error_or_a_whole_profile),
-    cmocka_unit_test (messages_name_what_is_wrong),
+    cmocka_unit_test (messages_name_the_cause),
     cmocka_unit_test (unknown_members_are_ignored),
     cmocka_unit_test (a_newer_version_is_refused_with_a_message),
     cmocka_unit_test (times_beyond_64_bits_are_refused),

@@ -233,7 +233,7 @@ a_line_shows_the_numbers_of_its_scope (void **state)
 }
 
 static void
-narrow_texts_show_what_matters_most (void **state)
+narrow_texts_show_the_largest_values (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_read ();
@@ -648,7 +648,7 @@ main (void)
     cmocka_unit_test (percentages_and_rates_match_the_numbers),
     cmocka_unit_test (no_line_is_wider_than_the_limit),
     cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
-    cmocka_unit_test (narrow_texts_show_what_matters_most),
+    cmocka_unit_test (narrow_texts_show_the_largest_values),
     cmocka_unit_test (columns_without_numbers_are_left_out),
     cmocka_unit_test (the_head_has_the_sums),
     cmocka_unit_test (the_recorders_overhead_is_relative_to_work),

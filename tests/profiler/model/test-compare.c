@@ -179,7 +179,7 @@ the_order_of_the_variance_is_rounded_to_nearest (void **state)
 /* With 3 runs: c = 1, z = 1.1503 (of 1/8), so the error is the range / 2.3007;
  * equal on both sides gives 4 degrees of freedom, t = 2.7764. */
 static void
-the_interval_is_what_the_formula_says (void **state)
+the_interval_agrees_with_the_formula (void **state)
 {
   (void) state;
   uint64_t a[] = { 100, 110, 120 }, b[] = { 200, 210, 220 };
@@ -538,7 +538,7 @@ main (void)
     cmocka_unit_test (the_variance_of_a_median_is_estimated_well),
     cmocka_unit_test (a_median_is_the_middle_value),
     cmocka_unit_test (the_order_of_the_variance_is_rounded_to_nearest),
-    cmocka_unit_test (the_interval_is_what_the_formula_says),
+    cmocka_unit_test (the_interval_agrees_with_the_formula),
     cmocka_unit_test (one_outlier_does_not_hide_a_change),
     cmocka_unit_test (two_outliers_are_not_ignored),
     cmocka_unit_test (runs_beyond_all_of_the_other_side_are_a_change),

@@ -31,7 +31,7 @@ build_shapes (const char *array, const char *tile, const char *box)
 }
 
 static void
-decoding_twice_what_is_delivered_is_reported (void **state)
+decoding_twice_the_delivered_bytes_is_reported (void **state)
 {
   (void) state;
   assert_found (build_read (2000000, 1000000), "read-amplification",
@@ -95,7 +95,7 @@ tiles_decoded_by_a_check_are_not_amplification (void **state)
 }
 
 static void
-fetching_twice_what_was_asked_is_reported (void **state)
+fetching_twice_the_requested_bytes_is_reported (void **state)
 {
   (void) state;
   for (uint64_t less = 0; less <= 2; less += 2) {
@@ -289,11 +289,11 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (decoding_twice_what_is_delivered_is_reported),
+    cmocka_unit_test (decoding_twice_the_delivered_bytes_is_reported),
     cmocka_unit_test (eight_times_as_much_is_a_problem),
     cmocka_unit_test (less_than_a_megabyte_does_not_matter),
     cmocka_unit_test (tiles_decoded_by_a_check_are_not_amplification),
-    cmocka_unit_test (fetching_twice_what_was_asked_is_reported),
+    cmocka_unit_test (fetching_twice_the_requested_bytes_is_reported),
     cmocka_unit_test (planes_are_wrong_for_boxes),
     cmocka_unit_test (boxes_are_wrong_for_planes),
     cmocka_unit_test (wide_planes_are_cut_as_axial_cuts_them),

@@ -233,7 +233,7 @@ make_spans (struct history *h, uint64_t n)
 }
 
 static void
-check_said (struct history *h, const struct rd_log_span *span)
+check_span (struct history *h, const struct rd_log_span *span)
 {
   const struct rd_log_extra *extra = rd_span_extra (span);
   const char *name = history_span_name (h, span);
@@ -257,7 +257,7 @@ extras_move_with_their_spans (void **state)
     history_freeze (&h);
     size_t n = history_nspans (&h), nslots = 0;
     for (size_t i = 0; i < n; i++) {
-      check_said (&h, history_span (&h, i));
+      check_span (&h, history_span (&h, i));
       nslots += rd_span_nslots (history_span (&h, i));
     }
     assert_in_range (nslots, max / 8, max);

@@ -86,7 +86,7 @@ work_handed_on_has_an_arrow_from_where_it_was_submitted (void **state)
 }
 
 static void
-an_arrow_starts_before_what_its_submitter_does_next (void **state)
+an_arrow_starts_before_its_submitters_next_scope (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -99,7 +99,7 @@ an_arrow_starts_before_what_its_submitter_does_next (void **state)
 }
 
 static void
-an_arrow_ends_before_what_the_worker_does_next (void **state)
+an_arrow_ends_before_the_workers_next_scope (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -132,7 +132,7 @@ an_arrow_starts_at_the_begin_if_a_child_begins_there (void **state)
 }
 
 static void
-an_arrow_lies_within_a_submitter_that_has_ended (void **state)
+an_arrow_is_within_a_submitter_that_has_ended (void **state)
 {
   (void) state;
   struct history h = begin_history ();
@@ -281,10 +281,10 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (work_handed_on_has_an_arrow_from_where_it_was_submitted),
-    cmocka_unit_test (an_arrow_starts_before_what_its_submitter_does_next),
-    cmocka_unit_test (an_arrow_ends_before_what_the_worker_does_next),
+    cmocka_unit_test (an_arrow_starts_before_its_submitters_next_scope),
+    cmocka_unit_test (an_arrow_ends_before_the_workers_next_scope),
     cmocka_unit_test (an_arrow_starts_at_the_begin_if_a_child_begins_there),
-    cmocka_unit_test (an_arrow_lies_within_a_submitter_that_has_ended),
+    cmocka_unit_test (an_arrow_is_within_a_submitter_that_has_ended),
     cmocka_unit_test (each_arrow_has_an_id_of_its_own),
     cmocka_unit_test (an_arrow_starts_before_it_ends_in_the_file),
     cmocka_unit_test (requests_have_arrows_and_their_phases_have_none),

@@ -55,7 +55,7 @@ build_read (void)
 }
 
 static void
-the_sample_types_are_what_is_documented (void **state)
+the_sample_types_are_the_documented_ones (void **state)
 {
   (void) state;
   static const char *const expected[][2] = {
@@ -341,7 +341,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (the_sample_types_are_what_is_documented),
+    cmocka_unit_test (the_sample_types_are_the_documented_ones),
     cmocka_unit_test (each_node_is_a_sample_with_its_own_values),
     cmocka_unit_test (the_whole_has_its_time_and_names),
     cmocka_unit_test (the_leaf_comes_first),

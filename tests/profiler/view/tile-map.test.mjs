@@ -139,7 +139,7 @@ test('a stretch of time has the tiles begun in it', () => {
   assert.equal(sums.askedVoxels, 1);
 });
 
-test('several boxes of one operation are all asked for', () => {
+test('several boxes of one operation are all requested', () => {
   const rows = [[1, 0, 0, 1, 0, -1, 0, 0]];
   const notes = [...shapes(1, 'a', '0,0,0', '1,1,1'),
                  [1, 'boxes', '0,0,0+1,1,1 3,3,3+1,1,1 0,0,0+9,9,9 ...']];
@@ -226,9 +226,9 @@ test('bytes are those that the tree counted, if all is one volume', () => {
   ] };
   const flow = byteFlow(profile, volume, sums, true);
   assert.deepEqual(flow, { exact: true, steps: [
-    ['asked', 4], ['fetched', 5], ['decoded', 60], ['delivered', 30]] });
+    ['requested', 4], ['fetched', 5], ['decoded', 60], ['delivered', 30]] });
   assert.deepEqual(amplification(flow), [['decoded', 'delivered', 2],
-                                         ['fetched', 'asked', 1.25]]);
+                                         ['fetched', 'requested', 1.25]]);
 });
 
 test('bytes of one volume among others are those of the log', () => {
@@ -237,7 +237,8 @@ test('bytes of one volume among others are those of the log', () => {
   // 3 tiles of 2 x 2 x 2 voxels took 48 bytes, so a voxel takes 2.
   assert.deepEqual(byteFlow(profile, volume, sumTiles(PROFILE, volume),
                             false),
-                   { exact: false, steps: [['asked', 17], ['fetched', 30],
+                   { exact: false, steps: [['requested', 17],
+                                           ['fetched', 30],
                                            ['decoded', 48],
                                            ['delivered', 34]] });
 });
