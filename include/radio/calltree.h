@@ -31,7 +31,7 @@ RADIO_API void radio_profile_close (struct radio_profile *profile);
  * Inspecting a profile
  *----------------------------------------------------------------------*/
 
-/* What the parts of a joined profile are. */
+/* The kind of a joined profile's parts. */
 enum radio_profile_parts {
   RADIO_PARTS_NONE = 0,       /* one recording: a single part */
   RADIO_PARTS_RUNS,           /* repeated runs of one operation */

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* What to do if the volume exists. */
+/* The action if the volume exists. */
 enum radio_existing {
   RADIO_EXISTING_ERROR = 0,   /* fail with RADIO_ERROR_EXISTS */
   RADIO_EXISTING_SKIP,        /* leave it; result->skipped is set */

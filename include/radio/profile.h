@@ -107,7 +107,7 @@ RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 RADIO_API void radio_scope_add (const struct radio_counter *counter,
                                 uint64_t value) RADIO_DIRECT;
 
-/* Whether a text is replaced in a redacted profile. */
+/* The kind of a text: some are replaced in a redacted profile. */
 enum radio_text_kind {
   RADIO_TEXT_PLAIN = 0,       /* an axis, a codec, a shape */
   RADIO_TEXT_NAME,            /* of a file, a volume, a subject: replaced

@@ -140,7 +140,8 @@ read_file (const char *path, struct rd_buffer *bytes)
       n = poll (&pipe, 1, WRITER_TIMEOUT_MS);
     while (n < 0 && errno == EINTR);
     if (n == 0)
-      return rd_fail (RADIO_ERROR_IO, "%s: no data arrived on this pipe in %d s",
+      return rd_fail (RADIO_ERROR_IO, "%s: no data arrived on this pipe in "
+                      "%d s",
                       path, WRITER_TIMEOUT_MS / 1000);
     if (n < 0 || fcntl (fd, F_SETFL, 0) != 0)
       return rd_fail_errno (errno, "%s", path);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What failed; RD_ATOMIC_OK is 0. */
+/* The step that failed; RD_ATOMIC_OK is 0. */
 enum rd_atomic_failure {
   RD_ATOMIC_OK,
   RD_ATOMIC_NAME,             /* looking for an existing file, or memory */

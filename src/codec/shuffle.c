@@ -75,7 +75,7 @@ rd_shuffle_by (const struct rd_shuffler *shuffler, size_t typesize,
     unsigned char *rows = to;
     if (typesize > 1)
       make_planes (shuffler, typesize, from, buffer, n);
-    /* Of each plane 8 rows of bits. */
+    /* 8 rows of bits of each plane. */
     for (size_t k = 0; k < typesize; k++, plane += n, rows += n) {
       size_t i = shuffler ? shuffler->bits (plane, rows, n) : 0;
       for (; i < n; i += 8) {

@@ -115,7 +115,8 @@ check_claim (const struct rd_nifti *nifti, const struct rd_input *voxels,
                     "the file can hold at most %" PRIu64, file,
                     nifti->data_nbytes, max - nifti->vox_offset);
   return rd_fail (RADIO_ERROR_FORMAT,
-                  "%s: cut short, or its header is wrong: %" PRIu64 " of %" PRIu64
+                  "%s: cut short, or its header is wrong: %" PRIu64 " of "
+                  "%" PRIu64
                   " bytes of voxels", file, max - nifti->vox_offset,
                   nifti->data_nbytes);
 }

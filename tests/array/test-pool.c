@@ -130,8 +130,8 @@ run_ten_thousand_jobs (uint64_t spin_ns)
 
 #define HOUR_NS ((uint64_t) 3600 * 1000000000)
 
-/* Whether workers sleep at once, or soon, or never: then only the bell of
- * the pool's end gets them from their watch. */
+/* Workers sleep at once, soon, or never: then only the pool's end stops their
+ * spinning. */
 static void
 ten_thousand_jobs_in_a_row_all_end (void **state)
 {

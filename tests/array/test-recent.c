@@ -41,7 +41,7 @@ plane (uint64_t z)
   return radio_box3 (z, 1, 0, 200, 0, 300);
 }
 
-/* Whether the tile of 8 x 32 x 32 at a place would be kept. */
+/* True if the tile of 8 x 32 x 32 at a place would be kept. */
 static bool
 keeps (const struct history *history, uint64_t z, uint64_t y, uint64_t x)
 {

@@ -218,7 +218,7 @@ arrays_without_memory_are_not_made (void **state)
     try_all (do_create, names[i]);
 }
 
-/* What an ingest makes: a tile's codecs, and the array of header bytes. */
+/* The documents of an ingest: a tile's codecs, the array of header bytes. */
 static enum radio_status
 do_choose (const void *with)
 {

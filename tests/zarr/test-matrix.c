@@ -48,7 +48,7 @@ static const struct { const char *name, *fill; } types[] = {
 
 #define NTYPES (sizeof types / sizeof types[0])
 
-/* What may follow "bytes". */
+/* The codecs that may follow "bytes". */
 static const char *const tails[] = {
   "",
   ", 'crc32c'",

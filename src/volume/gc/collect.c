@@ -12,7 +12,7 @@
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 
-/* Of the objects below a prefix. */
+/* Totals of the objects below a prefix. */
 struct summary {
   uint64_t n, nbytes;
   uint64_t age_s;             /* of the youngest */

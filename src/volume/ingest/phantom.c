@@ -218,7 +218,7 @@ rd_phantom_row (const struct rd_phantom *phantom, uint64_t z, uint64_t y,
     row[x] = AIR;
   for (size_t i = 0; i < phantom->npainted; i++) {
     const struct painted *p = &phantom->painted[i];
-    /* What the squares of y and z leave of the sum up to the surface. */
+    /* The sum up to the surface less the squares of y and z. */
     int64_t left = UNIT * UNIT - distance_square (p, 1, y_um)
                    - distance_square (p, 2, z_um);
     for (uint64_t x = 0; x < nx && left > -p->edge; x++) {
