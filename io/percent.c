@@ -7,6 +7,7 @@
 #include "src/base/alloc.h"
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "io/percent.h"
 
 bool
@@ -14,16 +15,6 @@ rd_is_unreserved (unsigned char c)
 {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
          || (c >= '0' && c <= '9') || (c && strchr ("-._~", c));
-}
-
-int
-rd_hex_value (char c)
-{
-  if (c >= '0' && c <= '9')
-    return c - '0';
-  if (c >= 'a' && c <= 'f')
-    return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 char *

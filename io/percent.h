@@ -8,9 +8,6 @@
 /* RFC 3986, 2.3: characters that are not encoded. */
 bool rd_is_unreserved (unsigned char c);
 
-/* The value of a hexadecimal digit, or -1. */
-int rd_hex_value (char c);
-
 /* Encodes all but unreserved characters and, if it is kept, '/' as "%2B",
  * with upper case digits; allocated.  NULL without memory (the message is
  * set). */

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "src/base/text.h"
 #include "tools/interrupt.h"
 #include "tools/names.h"
 
@@ -282,14 +283,6 @@ rd_is_url (const char *operand)
   return scheme_nbytes (operand) > 0;
 }
 
-static int
-hex_value (char c)
-{
-  static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-  const char *digit = c ? strchr (digits, c) : NULL;
-  return digit ? (int) ((digit - digits) % 16) : -1;
-}
-
 /* Returns the path of a node in a store, allocated: decoded from percent
  * encoding, unless in S3.  "%" without two digits stands for itself; no path
  * contains a NUL. */
@@ -303,8 +296,8 @@ path_between (const char *text, size_t start, size_t end)
     return path;
   char *to = path;
   for (const char *from = path; *from; to++) {
-    int high = *from == '%' ? hex_value (from[1]) : -1;
-    int low = high >= 0 ? hex_value (from[2]) : -1;
+    int high = *from == '%' ? rd_hex_value (from[1]) : -1;
+    int low = high >= 0 ? rd_hex_value (from[2]) : -1;
     bool is_code = low >= 0 && high + low > 0;
     *to = is_code ? (char) (16 * high + low) : *from;
     from += is_code ? 3 : 1;

@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/uio.h>
 
+#include "src/base/text.h"
 #include "profiler/counters.h"
 #include "io/posix/posix.h"
 
@@ -58,17 +59,12 @@ static enum radio_status
 try_create (const struct rd_posix *posix, const char *folder,
             struct temp_file *temp)
 {
-  static const char digits[] = "0123456789abcdef";
   unsigned char bytes[TEMP_N_DIGITS / 2];
   char name[sizeof TEMP_PREFIX + TEMP_N_DIGITS] = TEMP_PREFIX;
-  char *p = name + strlen (TEMP_PREFIX);
   while (getrandom (bytes, sizeof bytes, 0) != (ssize_t) sizeof bytes)
     if (errno != EINTR)
       return rd_fail_errno (errno, "no random bytes for a file's name");
-  for (size_t i = 0; i < sizeof bytes; i++) {
-    *p++ = digits[bytes[i] >> 4];
-    *p++ = digits[bytes[i] & 15];
-  }
+  rd_hex_text (bytes, sizeof bytes, name + strlen (TEMP_PREFIX));
   temp->path = rd_key_join (folder, name);
   if (temp->path == NULL)
     return RADIO_ERROR_MEMORY;

@@ -11,6 +11,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "io/percent.h"
 #include "io/s3/sign.h"
 
@@ -26,17 +27,6 @@ fail_crypto (void)
 /*------------------------------------------------------------------------
  * Digests
  *----------------------------------------------------------------------*/
-
-void
-rd_s3_hex (const unsigned char *bytes, size_t n, char *text)
-{
-  static const char digits[] = "0123456789abcdef";
-  for (size_t i = 0; i < n; i++) {
-    *text++ = digits[bytes[i] >> 4];
-    *text++ = digits[bytes[i] & 15];
-  }
-  *text = '\0';
-}
 
 /* A digest in progress.  Its end returns a failure to add to it. */
 struct digest {
@@ -83,7 +73,7 @@ digest_end_hex (struct digest *digest, char text[RD_S3_SHA256_NBYTES])
 {
   unsigned char bytes[32];
   RD_TRY (digest_end (digest, bytes));
-  rd_s3_hex (bytes, sizeof bytes, text);
+  rd_hex_text (bytes, sizeof bytes, text);
   return RADIO_OK;
 }
 
@@ -246,7 +236,7 @@ rd_s3_signature (const struct rd_s3_signing *signing, const char *time,
   OPENSSL_cleanse (key, sizeof key);
   if (!is_done)
     return fail_crypto ();
-  rd_s3_hex (signature, sizeof signature, text);
+  rd_hex_text (signature, sizeof signature, text);
   return RADIO_OK;
 }
 

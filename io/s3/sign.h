@@ -107,8 +107,6 @@ enum radio_status rd_s3_sha256 (const struct rd_part *parts, size_t n,
                                 char text[RD_S3_SHA256_NBYTES])
   RADIO_USE_RESULT;
 
-void rd_s3_hex (const unsigned char *bytes, size_t n, char *text);
-
 /*------------------------------------------------------------------------
  * The steps of signing, for its tests
  *----------------------------------------------------------------------*/

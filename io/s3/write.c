@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/text.h"
 #include "io/s3/store.h"
 #include "io/s3/xml.h"
 
@@ -39,7 +40,7 @@ make_writer_name (char name[WRITER_NBYTES])
   unsigned char bytes[WRITER_NBYTES / 2];
   if (RAND_bytes (bytes, sizeof bytes) != 1)
     return rd_fail (RADIO_ERROR_IO, "no random numbers are available");
-  rd_s3_hex (bytes, sizeof bytes, name);
+  rd_hex_text (bytes, sizeof bytes, name);
   return RADIO_OK;
 }
 

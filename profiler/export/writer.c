@@ -123,10 +123,11 @@ rd_writer_end (struct rd_writer *writer)
 static void
 write_escaped (struct rd_writer *writer, unsigned code)
 {
-  static const char digits[] = "0123456789abcdef";
-  char text[] = { '\\', 'u', digits[code >> 12 & 15], digits[code >> 8 & 15],
-                  digits[code >> 4 & 15], digits[code & 15] };
-  rd_write_bytes (writer, text, sizeof text);
+  unsigned char bytes[2] = { (unsigned char) (code >> 8),
+                             (unsigned char) code };
+  char text[sizeof "\\u0000"] = "\\u";
+  rd_hex_text (bytes, sizeof bytes, text + strlen ("\\u"));
+  rd_write_text (writer, text);
 }
 
 void

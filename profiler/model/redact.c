@@ -19,6 +19,7 @@
 #include <openssl/hmac.h>
 
 #include "src/base/buffer.h"
+#include "src/base/text.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/string-table.h"
 #include "profiler/model/vector.h"
@@ -279,8 +280,7 @@ give_pseudonym (struct redaction *redaction, const char *name,
             strlen (name), digest, &nbytes) == NULL)
     return rd_fail (RADIO_ERROR_MEMORY, "no SHA-256 for the pseudonyms");
   char digits[NDIGITS + 1];
-  for (size_t i = 0; i < NDIGITS / 2; i++)
-    snprintf (digits + 2 * i, 3, "%02x", digest[i]);
+  rd_hex_text (digest, NDIGITS / 2, digits);
   snprintf (text, PSEUDONYM_NBYTES, "name-%s%s", digits,
             harmless_suffix (name));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8, and numbers as text in any locale. */
+/* UTF-8, and numbers and bytes as text in any locale. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -110,4 +110,25 @@ rd_number_exact (double number, char text[RD_NUMBER_NBYTES])
     memmove (mark + 1, fraction, strlen (fraction) + 1);
   }
   return text;
+}
+
+void
+rd_hex_text (const unsigned char *bytes, size_t n, char *text)
+{
+  static const char digits[] = "0123456789abcdef";
+  for (size_t i = 0; i < n; i++) {
+    *text++ = digits[bytes[i] >> 4];
+    *text++ = digits[bytes[i] & 15];
+  }
+  *text = '\0';
+}
+
+int
+rd_hex_value (char c)
+{
+  if (c >= '0' && c <= '9')
+    return c - '0';
+  if (c >= 'a' && c <= 'f')
+    return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }

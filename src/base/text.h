@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8, and numbers as text in any locale.  Pure functions, which the
- * command links as well. */
+/* UTF-8, and numbers and bytes as text in any locale.  Pure functions, which
+ * the command links as well. */
 #ifndef RD_BASE_TEXT_H
 #define RD_BASE_TEXT_H
 
@@ -32,5 +32,12 @@ const char *rd_number_grouped (uint64_t number,
 /* The shortest decimal number that reads back as exactly this double, which
  * is finite; whole numbers in full (100, not 1e+02). */
 const char *rd_number_exact (double number, char text[RD_NUMBER_NBYTES]);
+
+/* Writes two hexadecimal digits in lower case for each of n bytes, and a
+ * NUL. */
+void rd_hex_text (const unsigned char *bytes, size_t n, char *text);
+
+/* Returns the value of a hexadecimal digit in either case, or -1. */
+int rd_hex_value (char c);
 
 #endif /* RD_BASE_TEXT_H */

@@ -6,6 +6,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "profiler/counters.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/tiling.h"
@@ -150,15 +151,10 @@ rd_sha256_add (EVP_MD_CTX *sha, const void *data, size_t nbytes)
 enum radio_status
 rd_sha256_end (EVP_MD_CTX *sha, char text[RD_SHA256_TEXT_NBYTES])
 {
-  static const char digits[] = "0123456789abcdef";
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned n = 0;
   if (!EVP_DigestFinal_ex (sha, digest, &n) || n != 32)
     return fail_sha256 ();
-  for (size_t i = 0; i < n; i++) {
-    text[2 * i] = digits[digest[i] >> 4];
-    text[2 * i + 1] = digits[digest[i] & 15];
-  }
-  text[2 * n] = '\0';
+  rd_hex_text (digest, n, text);
   return RADIO_OK;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "src/zarr/document.h"
 
 #define WHAT "fill_value"
@@ -117,11 +118,10 @@ parse_hex (const char *text, size_t nbytes, uint64_t *bits)
   if (strncmp (text, "0x", 2) != 0 || strlen (text + 2) != 2 * nbytes)
     return false;
   for (text += 2; *text; text++) {
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *digit = strchr (digits, *text);
-    if (digit == NULL)
+    int digit = rd_hex_value (*text);
+    if (digit < 0)
       return false;
-    number = number << 4 | (uint64_t) ((digit - digits) & 15);
+    number = number << 4 | (uint64_t) digit;
   }
   *bits = number;
   return true;
