@@ -15,7 +15,7 @@
 
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
-#include "profiler/model/vector.h"
+#include "profiler/model/sum.h"
 
 /* Twice as much as wanted is worth reporting, from a megabyte on. */
 #define MIN_RATIO 2

@@ -12,7 +12,7 @@
 
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
-#include "profiler/model/vector.h"
+#include "profiler/model/sum.h"
 
 /* Shares of the time from which a category, or requests, are the limit. */
 #define BOUND_SHARE 0.5

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
-#include "profiler/model/vector.h"
 
 /*------------------------------------------------------------------------
  * Failures and CPU time

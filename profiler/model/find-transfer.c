@@ -7,7 +7,7 @@
 
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
-#include "profiler/model/vector.h"
+#include "profiler/model/sum.h"
 
 /*------------------------------------------------------------------------
  * The library's own memory: allocated over and over, or still held when the

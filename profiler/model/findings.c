@@ -11,6 +11,7 @@
 
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
+#include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
 
 /* More would not be read. */

@@ -11,6 +11,7 @@
 
 #include "src/base/buffer.h"
 #include "profiler/model/findings.h"
+#include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
 
 /* The indexes of one source in the joined profile. */

@@ -11,7 +11,7 @@
 #include "src/base/checked.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/string-table.h"
-#include "profiler/model/vector.h"
+#include "profiler/model/sum.h"
 
 /*------------------------------------------------------------------------
  * Public accessors

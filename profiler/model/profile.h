@@ -13,6 +13,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/reserve.h"
 
 #define RD_NO_INDEX UINT32_MAX
 
@@ -128,9 +129,6 @@ struct rd_running {
 struct rd_extent {
   uint32_t place, size;
 };
-
-/* Growing arrays: n in use of capacity. */
-#define RD_VECTOR(type) struct { type *at; size_t n, capacity; }
 
 struct rd_counters {
   struct rd_counter *at;

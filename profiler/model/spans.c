@@ -10,6 +10,7 @@
 #include "src/base/checked.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/string-table.h"
+#include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
 
 /*------------------------------------------------------------------------

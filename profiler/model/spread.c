@@ -10,7 +10,7 @@
 #include "src/base/checked.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/spread.h"
-#include "profiler/model/vector.h"
+#include "profiler/model/sum.h"
 
 /*------------------------------------------------------------------------
  * The interval of a difference of medians.  Times of runs are skewed and

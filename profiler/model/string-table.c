@@ -9,7 +9,6 @@
 
 #include "src/base/text.h"
 #include "profiler/model/string-table.h"
-#include "profiler/model/vector.h"
 
 #define BLOCK_NBYTES ((size_t) 32 << 10)
 

@@ -14,6 +14,7 @@
 
 #include "src/base/checked.h"
 #include "profiler/model/builder.h"
+#include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
 
 /* Everything is in order of a pair of numbers. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing the arrays that RD_VECTOR declares. */
+/* Appending to vectors of plain memory, and arrays of a known length. */
 #ifndef RD_VECTOR_H
 #define RD_VECTOR_H
 
@@ -9,7 +9,7 @@
 #include "src/base/error.h"
 #include "src/base/reserve.h"
 
-/* Append a value to an RD_VECTOR; a status. */
+/* Append a value to an RD_VECTOR (src/base/reserve.h); a status. */
 #define rd_vector_append(vector, value)                                 \
   __extension__ ({                                                      \
     size_t rd_nbytes_;                                                  \
@@ -36,18 +36,6 @@ rd_new_array (size_t n, size_t item_nbytes, void **at)
   if (rd_mul_overflows (n, item_nbytes, &nbytes) || nbytes > SIZE_MAX)
     nbytes = SIZE_MAX;
   return rd_fail_memory (nbytes);
-}
-
-/* The largest time, count or sum in a profile: it may be taken as signed. */
-#define RD_MAX_VALUE ((uint64_t) INT64_MAX)
-
-/* a + b, or the largest value. */
-static inline uint64_t
-rd_sum (uint64_t a, uint64_t b)
-{
-  uint64_t sum;
-  return rd_add_overflows (a, b, &sum) ? RD_MAX_VALUE
-                                       : rd_min_u64 (sum, RD_MAX_VALUE);
 }
 
 #endif /* RD_VECTOR_H */

@@ -13,7 +13,6 @@
 
 #include "src/base/buffer.h"
 #include "src/base/checked.h"
-#include "profiler/model/vector.h"
 #include "profiler/record/collect.h"
 #include "profiler/record/tree.h"
 

@@ -223,7 +223,7 @@ attach_thread (struct radio_recorder *recorder)
   bool is_unused = rd_log_mark (writer) == writer->session_mark
                    && writer->texts.n == 0;
   if (!is_same && (!last || !is_unused))
-    session = RD_ARRAY_ADD (&writer->sessions, MAX_SESSIONS);
+    session = rd_vector_add (&writer->sessions, MAX_SESSIONS);
   if (session) {
     if (!is_same)
       session->first = writer->next_id >> 16;

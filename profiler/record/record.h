@@ -33,8 +33,9 @@
 
 #include <radio/profile.h>
 
+#include "src/base/reserve.h"
 #include "profiler/counters.h"
-#include "profiler/model/vector.h"
+#include "profiler/model/sum.h"
 #include "profiler/record/clock.h"
 
 struct rd_node;
@@ -44,8 +45,6 @@ struct rd_shared;
 /*------------------------------------------------------------------------
  * Arrays that grow up to a limit
  *----------------------------------------------------------------------*/
-
-#define RD_ARRAY(type) struct { type *at; size_t n, capacity; }
 
 /* Makes room for one more of n elements, up to limit in all.  False: there
  * are that many, or no memory.  Sets no message, since that would call the
@@ -59,11 +58,11 @@ rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
                         realloc, &nbytes);
 }
 
-/* RD_ARRAY's next element, not initialised, or NULL. */
-#define RD_ARRAY_ADD(array, limit)                                      \
-  (rd_array_grow (&(array)->at, &(array)->capacity, (array)->n, (limit), \
-                  sizeof *(array)->at)                                  \
-   ? &(array)->at[(array)->n++] : NULL)
+/* An RD_VECTOR's next element, not initialised, or NULL. */
+#define rd_vector_add(vector, limit)                                    \
+  (rd_array_grow (&(vector)->at, &(vector)->capacity, (vector)->n,      \
+                  (limit), sizeof *(vector)->at)                        \
+   ? &(vector)->at[(vector)->n++] : NULL)
 
 /*------------------------------------------------------------------------
  * Notes: texts of spans and nodes, and samples of gauges
@@ -522,7 +521,7 @@ struct rd_writer_state {
   struct rd_log log;
   struct rd_texts texts;
   struct rd_samples samples;
-  RD_ARRAY (struct rd_session) sessions;
+  RD_VECTOR (struct rd_session) sessions;
   uint64_t session_mark;      /* rd_log_mark when the last session began */
 
   /* Ownership, guarded by the recorder's mutex: */
@@ -594,12 +593,12 @@ struct radio_recorder {
   pthread_mutex_t mutex;
   struct {
     bool stopped;
-    RD_ARRAY (struct rd_writer_state *) writers;        /* by number */
+    RD_VECTOR (struct rd_writer_state *) writers;        /* by number */
     struct rd_writer_state *free_writers;
     struct rd_writer_state *async_writer;       /* of requests; see
                                                    rd_async_writer */
     struct radio_async *asyncs; /* open requests; see handoff.c */
-    RD_ARRAY (struct rd_recorder_fact) facts;
+    RD_VECTOR (struct rd_recorder_fact) facts;
     uint64_t nrefused;        /* threads that could not be recorded */
   } synced;
 };

@@ -239,7 +239,7 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
       fact = &recorder->synced.facts.at[i];
   if (fact)
     free (fact->value);
-  else if ((fact = RD_ARRAY_ADD (&recorder->synced.facts, MAX_FACTS)))
+  else if ((fact = rd_vector_add (&recorder->synced.facts, MAX_FACTS)))
     fact->key = RD_STEAL (new_key);
   else
     return rd_fail (RADIO_ERROR_MEMORY, "no memory for another fact: %s",

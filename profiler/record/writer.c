@@ -117,7 +117,7 @@ add_writer_synced (struct radio_recorder *recorder)
 
   struct rd_writer_state **slot = NULL;
   if (rd_tree_init (writer))
-    slot = RD_ARRAY_ADD (&recorder->synced.writers, MAX_WRITERS);
+    slot = rd_vector_add (&recorder->synced.writers, MAX_WRITERS);
   if (!slot) {
     free_writer (writer);
     return NULL;

@@ -9,6 +9,9 @@
 #include "src/base/alloc.h"
 #include "src/base/error.h"
 
+/* A growing array: n in use of capacity. */
+#define RD_VECTOR(type) struct { type *at; size_t n, capacity; }
+
 /* Makes room for one more of n elements in an array, to whose pointer array_at
  * points, and which resize (realloc or rd_realloc) allocates; at most limit
  * elements.  *nbytes is the size that the array needs.  False: there are limit
