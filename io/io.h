@@ -24,7 +24,7 @@ struct rd_io_lock;
 struct rd_io_file;
 
 /* The bytes of an object to read. */
-enum rd_range {
+enum rd_range_kind {
   RD_RANGE_ALL,               /* the whole object */
   RD_RANGE_SPAN,              /* nbytes from offset on */
   RD_RANGE_SUFFIX,            /* the last nbytes */
@@ -35,7 +35,7 @@ enum rd_range {
 struct rd_io_get {
   const char *key;
   struct rd_io_file *file;    /* the same object, held open; or NULL */
-  enum rd_range range;
+  enum rd_range_kind range;
   uint64_t offset;            /* SPAN */
   size_t nbytes;              /* SPAN, SUFFIX; for ALL: the most to accept,
                                  a larger object is RADIO_ERROR_LIMIT */

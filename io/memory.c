@@ -122,7 +122,7 @@ get_one (struct memory *memory, struct rd_io_get *get)
 {
   BLOB_SCOPE struct blob *blob = NULL;
   RD_TRY (take_blob (memory, get->key, &blob));
-  struct rd_span span;
+  struct rd_byte_range span;
   RD_TRY (rd_range_resolve (&memory->base, get, blob->content.nbytes,
                             &span));
   get->into->nbytes = 0;

@@ -73,10 +73,10 @@ rd_key_join (const char *prefix, const char *name)
 
 enum radio_status
 rd_range_resolve (const struct rd_io *io, struct rd_io_get *get,
-                  uint64_t object_nbytes, struct rd_span *span)
+                  uint64_t object_nbytes, struct rd_byte_range *span)
 {
   get->object_nbytes = object_nbytes;
-  *span = (struct rd_span) { 0, object_nbytes };
+  *span = (struct rd_byte_range) { 0, object_nbytes };
   switch (get->range) {
   case RD_RANGE_ALL:
     if (object_nbytes > get->nbytes)

@@ -30,7 +30,7 @@ const char *rd_key_below (const char *key, const char *prefix);
  * Reads and writes
  *----------------------------------------------------------------------*/
 
-struct rd_span {
+struct rd_byte_range {
   uint64_t offset;
   uint64_t nbytes;            /* all of them inside the object */
 };
@@ -41,7 +41,8 @@ struct rd_span {
 enum radio_status rd_range_resolve (const struct rd_io *io,
                                     struct rd_io_get *get,
                                     uint64_t object_nbytes,
-                                    struct rd_span *span) RADIO_USE_RESULT;
+                                    struct rd_byte_range *span)
+  RADIO_USE_RESULT;
 
 /* Sets the result of a read and calls its done. */
 void rd_get_finish (struct rd_io_get *get, enum radio_status status);

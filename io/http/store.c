@@ -34,7 +34,7 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
   const char *name = rd_http_name (task);
   struct rd_io_get *get = read->get;
   struct rd_io_file *file = get->file;
-  struct rd_span span = { 0, SIZE_MAX };
+  struct rd_byte_range span = { 0, SIZE_MAX };
   /* An object that is held must not change: its pieces would be of two
    * objects. */
   if (file && *response->etag) {

@@ -289,7 +289,7 @@ get_one (const struct rd_posix *posix, struct shared_file *file,
     rd_scope_blocks ();
     RD_TRY (open_object (posix, get->key, &file->fd, &file->nbytes));
   }
-  struct rd_span span;
+  struct rd_byte_range span;
   RD_TRY (rd_range_resolve (&posix->base, get,
                             held ? held->nbytes : file->nbytes, &span));
   into->nbytes = 0;

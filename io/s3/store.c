@@ -190,7 +190,7 @@ classify_read (struct rd_s3_call *call, enum rd_http_next *next)
 {
   struct rd_io_get *get = call->read.get;
   struct rd_http_task *task = &call->read.task;
-  struct rd_span span = { 0, 0 };
+  struct rd_byte_range span = { 0, 0 };
   if (call->error.status != 416 || get->range == RD_RANGE_ALL)
     return rd_s3_classify (call, next);
   /* A range that begins after the object's end: some servers send its size,

@@ -189,7 +189,7 @@ walk_logs (struct rd_collection *collection,
       .lanes = writer == recorder->synced.async_writer ? NULL : lanes,
     };
     lanes += writer->sessions.n;
-    for (const struct rd_chunk *c = writer->log.first; c; c = c->next)
+    for (const struct rd_log_chunk *c = writer->log.first; c; c = c->next)
       for (size_t j = 0; j < c->nslots;) {
         const struct rd_log_span *span = &c->slots[j].span;
         RD_TRY (visit (&walk, span));
@@ -234,7 +234,7 @@ collect_texts (struct rd_collection *collection,
     memcpy (copies, writer->texts.at, n * sizeof *copies);
 
   /* The texts in the extras of spans, which got them at their ends. */
-  for (const struct rd_chunk *c = writer->log.first; c; c = c->next)
+  for (const struct rd_log_chunk *c = writer->log.first; c; c = c->next)
     for (size_t i = 0; i < c->nslots;) {
       const struct rd_log_span *span = &c->slots[i].span;
       const struct rd_log_extra *extra = rd_span_extra (span);

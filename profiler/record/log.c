@@ -68,7 +68,7 @@ plan_compaction (struct rd_writer_state *writer, struct compaction *plan)
 {
   size_t nfirst = 0;          /* slots of first spans */
   reset_firsts (writer);
-  for (struct rd_chunk *c = writer->log.first; c; c = c->next) {
+  for (struct rd_log_chunk *c = writer->log.first; c; c = c->next) {
     plan->nslots += c->nslots;
     for (size_t i = 0; i < c->nslots;) {
       const struct rd_log_span *span = &c->slots[i].span;
@@ -80,7 +80,7 @@ plan_compaction (struct rd_writer_state *writer, struct compaction *plan)
   if (plan->keep_first > RD_KEEP_FIRST)
     plan->keep_first = RD_KEEP_FIRST;
   reset_firsts (writer);
-  for (struct rd_chunk *c = writer->log.first; c; c = c->next)
+  for (struct rd_log_chunk *c = writer->log.first; c; c = c->next)
     for (size_t i = 0; i < c->nslots;) {
       const struct rd_log_span *span = &c->slots[i].span;
       size_t nslots = rd_span_nslots (span);
@@ -98,17 +98,17 @@ plan_compaction (struct rd_writer_state *writer, struct compaction *plan)
 
 /* Moves the spans that stay to the front of the list of chunks, which may be
  * where they are.  Returns the chunk where they end. */
-static struct rd_chunk *
+static struct rd_log_chunk *
 move_kept_spans (struct rd_writer_state *writer, struct compaction *plan,
                  size_t chunk_slots)
 {
   /* The end of the spans that were moved: never beyond the span to be moved,
    * since spans that fitted into a chunk there do so here. */
-  struct rd_chunk *to = writer->log.first;
+  struct rd_log_chunk *to = writer->log.first;
   size_t nfilled = 0;
   struct rd_text_sweep sweep;
   rd_text_sweep_begin (&sweep, &writer->texts);
-  for (struct rd_chunk *c = writer->log.first; c; c = c->next) {
+  for (struct rd_log_chunk *c = writer->log.first; c; c = c->next) {
     size_t nslots = c->nslots;
     for (size_t i = 0, n; i < nslots; i += n) {
       const struct rd_log_span *span = &c->slots[i].span;
@@ -170,7 +170,7 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
     rd_span_memory_give (writer->recorder->span_memory, log->last->next);
   log->last->next = NULL;
   log->nchunks = 0;
-  for (struct rd_chunk *c = log->first; c; c = c->next)
+  for (struct rd_log_chunk *c = log->first; c; c = c->next)
     log->nchunks++;
 }
 
@@ -195,7 +195,7 @@ static bool
 take_chunk (struct rd_writer_state *writer, size_t chunk_slots)
 {
   struct rd_log *log = &writer->log;
-  struct rd_chunk *chunk
+  struct rd_log_chunk *chunk
     = rd_span_memory_take (writer->recorder->span_memory, log->nchunks);
   if (!chunk)
     return false;

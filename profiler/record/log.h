@@ -63,11 +63,11 @@ size_t rd_span_memory_chunk_slots (const struct rd_span_memory *memory);
 /* An unused chunk for a writer that has nchunks.  NULL: none is left, or
  * only those reserved for writers that have next to nothing.
  * Thread-safe. */
-struct rd_chunk *rd_span_memory_take (struct rd_span_memory *memory,
-                                      size_t nchunks);
+struct rd_log_chunk *rd_span_memory_take (struct rd_span_memory *memory,
+                                          size_t nchunks);
 
 /* Returns a list of chunks to the memory.  Thread-safe. */
 void rd_span_memory_give (struct rd_span_memory *memory,
-                          struct rd_chunk *chunks);
+                          struct rd_log_chunk *chunks);
 
 #endif /* RD_LOG_H */

@@ -346,8 +346,8 @@ union rd_log_slot {
 
 /* Spans in the order in which they ended.  A span and its extra are in the
  * same chunk. */
-struct rd_chunk {
-  struct rd_chunk *next;
+struct rd_log_chunk {
+  struct rd_log_chunk *next;
   union rd_log_slot *slots;
   size_t nslots;              /* used; set when the log moves on to the next
                                  chunk, or the recorder stops */
@@ -379,7 +379,7 @@ struct rd_session {
 
 /* The cold part of a log; the hot part is in the writer. */
 struct rd_log {
-  struct rd_chunk *first, *last;
+  struct rd_log_chunk *first, *last;
   size_t nchunks;
   uint64_t nappended;         /* slots ever used, without the last chunk's */
   uint64_t threshold;         /* since the last compaction; in ticks */

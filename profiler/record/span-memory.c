@@ -26,12 +26,12 @@ struct rd_span_memory {
   union rd_log_slot *slots;   /* on a huge page's boundary... */
   void *mapping;              /* ... within this */
   size_t mapping_nbytes;
-  struct rd_chunk *chunks;
+  struct rd_log_chunk *chunks;
   pthread_mutex_t mutex;
   struct {
     size_t nmade;             /* chunks that were ever taken */
     size_t nfaulted;
-    struct rd_chunk *unused;  /* returned */
+    struct rd_log_chunk *unused;  /* returned */
     size_t nunused;
   } synced;
 };
@@ -123,7 +123,7 @@ rd_span_memory_chunk_slots (const struct rd_span_memory *memory)
   return memory->chunk_slots;
 }
 
-struct rd_chunk *
+struct rd_log_chunk *
 rd_span_memory_take (struct rd_span_memory *memory, size_t nchunks)
 {
   RD_LOCK_SCOPE (&memory->mutex);
@@ -131,7 +131,7 @@ rd_span_memory_take (struct rd_span_memory *memory, size_t nchunks)
   if (nchunks >= NEWCOMER_CHUNKS
       && left + memory->synced.nunused <= memory->nchunks / RESERVE_SHARE)
     return NULL;
-  struct rd_chunk *chunk = memory->synced.unused;
+  struct rd_log_chunk *chunk = memory->synced.unused;
   if (chunk) {
     memory->synced.unused = chunk->next;
     memory->synced.nunused--;
@@ -150,11 +150,11 @@ rd_span_memory_take (struct rd_span_memory *memory, size_t nchunks)
 }
 
 void
-rd_span_memory_give (struct rd_span_memory *memory, struct rd_chunk *chunks)
+rd_span_memory_give (struct rd_span_memory *memory, struct rd_log_chunk *chunks)
 {
   RD_LOCK_SCOPE (&memory->mutex);
   while (chunks) {
-    struct rd_chunk *chunk = chunks;
+    struct rd_log_chunk *chunk = chunks;
     chunks = chunk->next;
     chunk->next = memory->synced.unused;
     memory->synced.unused = chunk;

@@ -289,7 +289,7 @@ rd_tree_finish (struct rd_writer_state *writer)
   /* The runs in the log are counted here, not when they ended. */
   for (size_t i = 0; i < writer->nnodes; i++)
     writer->nodes[i]->nlogged = 0;
-  for (struct rd_chunk *c = writer->log.first; c; c = c->next)
+  for (struct rd_log_chunk *c = writer->log.first; c; c = c->next)
     for (size_t i = 0; i < c->nslots;) {
       const struct rd_log_span *span = &c->slots[i].span;
       rd_node_add_unlogged (writer, writer->nodes[rd_span_node (span)],

@@ -263,7 +263,7 @@ make_groups (struct radio_store *store, const char *path)
        slash = strchr (slash + 1, '/')) {
     RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
     RD_CLEANUP (rd_cleanup_json) struct json_object *existing = NULL;
-    enum rd_node node = RD_NODE_GROUP;
+    enum rd_node_type node = RD_NODE_GROUP;
     *slash = '\0';
     RD_TRY (rd_group_doc_write (NULL, NULL, &document));
     enum radio_status status = rd_store_put_document (store, above, document);

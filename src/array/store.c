@@ -111,7 +111,7 @@ read_root (struct radio_store *store)
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_TRY (rd_store_read_document (store, "", &document));
-  enum rd_node node;
+  enum rd_node_type node;
   RD_TRY (rd_document_node (document, "zarr.json", &node));
   store->is_array = node == RD_NODE_ARRAY;
   struct json_object *attributes = rd_json_member (document, "attributes");
@@ -295,7 +295,7 @@ radio_store_node (struct radio_store *store, const char *path,
   RD_TRY (rd_store_read_document (store, path, &document));
   char key[RD_KEY_NBYTES];
   rd_path_key (path, "zarr.json", key);
-  enum rd_node kind;
+  enum rd_node_type kind;
   RD_TRY (rd_document_node (document, key, &kind));
   *node = kind == RD_NODE_ARRAY ? RADIO_NODE_ARRAY : RADIO_NODE_GROUP;
   return RADIO_OK;

@@ -27,7 +27,7 @@ rd_node_kind (struct radio_store *store, const char *path,
   if (status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
   RD_TRY (status);
-  enum rd_node node;
+  enum rd_node_type node;
   RD_TRY (rd_document_node (document, path, &node));
   if (node == RD_NODE_ARRAY)
     *kind = RD_KIND_ARRAY;
@@ -80,7 +80,7 @@ rd_group_read (struct radio_store *store, const char *path,
   char *where RD_FREE = rd_document_key (path);
   if (where == NULL)
     return RADIO_ERROR_MEMORY;
-  enum rd_node node;
+  enum rd_node_type node;
   RD_TRY (rd_store_read_document (store, path, &document));
   RD_TRY (rd_document_node (document, where, &node));
   if (node == RD_NODE_ARRAY)

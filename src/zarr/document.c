@@ -13,7 +13,7 @@
 
 enum radio_status
 rd_document_node (struct json_object *document, const char *where,
-                  enum rd_node *node)
+                  enum rd_node_type *node)
 {
   const char *type;
   int64_t format;
@@ -186,7 +186,7 @@ rd_array_doc_parse (struct json_object *document, const char *where,
   };
   static const char *const none[] = { NULL };
   struct rd_named named;
-  enum rd_node node;
+  enum rd_node_type node;
 
   RD_TRY (rd_document_node (document, where, &node));
   if (node != RD_NODE_ARRAY)
@@ -304,7 +304,7 @@ rd_group_doc_parse (struct json_object *document, const char *where,
     "zarr_format", "node_type", "attributes", "consolidated_metadata", NULL
   };
   struct json_object *attributes = NULL, *consolidated = NULL;
-  enum rd_node node;
+  enum rd_node_type node;
 
   RD_TRY (rd_document_node (document, where, &node));
   if (node != RD_NODE_GROUP)

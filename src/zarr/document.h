@@ -10,7 +10,7 @@
 /* A document larger than this is refused. */
 #define RD_DOCUMENT_MAX_NBYTES ((size_t) 64 << 20)
 
-enum rd_node { RD_NODE_ARRAY, RD_NODE_GROUP };
+enum rd_node_type { RD_NODE_ARRAY, RD_NODE_GROUP };
 
 struct rd_array_doc {
   size_t rank;
@@ -36,7 +36,8 @@ struct rd_group_doc {
 /* The kind of node of a document.  RADIO_ERROR_FORMAT when it has none;
  * RADIO_ERROR_UNSUPPORTED for zarr_format 2 or another. */
 enum radio_status rd_document_node (struct json_object *document,
-                                    const char *where, enum rd_node *node)
+                                    const char *where,
+                                    enum rd_node_type *node)
   RADIO_USE_RESULT;
 
 /* Parse a document (a JSON object; not kept).  All rules of the spec are

@@ -146,7 +146,7 @@ an_array_and_the_groups_above_it_are_made (void **state)
   static const char *const groups[] = { "a", "a/b" };
   for (size_t i = 0; i < 2; i++) {
     RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
-    enum rd_node node;
+    enum rd_node_type node;
     assert_ok (rd_store_read_document (store, groups[i], &document));
     assert_ok (rd_document_node (document, groups[i], &node));
     assert_int_equal (node, RD_NODE_GROUP);

@@ -181,7 +181,7 @@ names_with_dots_and_any_bytes_are_kept (void **state)
 #define DIGITS "0123456789"
 
 static void
-assert_range (struct rd_io *io, enum rd_range range, uint64_t offset,
+assert_range (struct rd_io *io, enum rd_range_kind range, uint64_t offset,
               size_t nbytes, const char *expected)
 {
   RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };

@@ -141,7 +141,7 @@ a_short_read_is_cut (void **state)
 /* The first bytes of a range, in an object whose byte 5 has its bit 0
  * flipped: '5' becomes '4'. */
 static void
-assert_flipped (enum rd_range range, uint64_t offset, size_t nbytes,
+assert_flipped (enum rd_range_kind range, uint64_t offset, size_t nbytes,
                 const char *expected)
 {
   const struct rd_fault faults[] = {

@@ -98,7 +98,7 @@ rd_copy_load (struct rd_copy *copy)
   RD_SCOPE ("open volume", RD_IN_METADATA);
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
-  enum rd_node node;
+  enum rd_node_type node;
   char *where RD_FREE = rd_document_key (copy->path);
   if (where == NULL)
     return RADIO_ERROR_MEMORY;

@@ -137,7 +137,7 @@ history_node (struct history *history, const char *path)
 const struct rd_log_span *
 history_span (struct history *history, size_t i)
 {
-  const struct rd_chunk *chunk = writer_at (history, 0)->log.first;
+  const struct rd_log_chunk *chunk = writer_at (history, 0)->log.first;
   size_t slot = 0;
   for (; chunk; chunk = chunk->next, slot = 0)
     for (; slot < chunk->nslots; i--) {
@@ -152,7 +152,7 @@ history_span (struct history *history, size_t i)
 size_t
 history_nspans (struct history *history)
 {
-  const struct rd_chunk *chunk = writer_at (history, 0)->log.first;
+  const struct rd_log_chunk *chunk = writer_at (history, 0)->log.first;
   size_t n = 0;
   for (; chunk; chunk = chunk->next)
     for (size_t i = 0; i < chunk->nslots; n++)
