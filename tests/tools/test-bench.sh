@@ -107,10 +107,12 @@ each_destination_is_one () {
   done
 }
 
-# Computes the ratios again from the times.
+# Computes the ratios again from the times.  The output is kept for comparing,
+# since much of the time goes into decoding at the machine's limit.
 threads_and_volumes_are_measured_beside_each_other () {
   bench -s s.zarr ct/one two --threads 1,2 --rounds 7 --runs 3 \
     --rows full,axial,ingest-nii
+  cp "$tmp/out" threads.json
   json '[(l["volume"], l["threads"]) for l in j["layouts"]]
         == [(v, t) for v in ("ct/one", "ct/two") for t in (1, 2)]'
   json '[l["raw_nbytes"] for l in j["layouts"]] == [420000] * 2 + [52500] * 2'
@@ -254,13 +256,11 @@ its_own_output_is_read_back () {
 }
 
 layouts_are_identified_by_threads_and_volume () {
-  runs bench -s s.zarr one two --threads 1,2 --rounds 6 --runs 1 --json \
-    --rows full
-  cp "$tmp/out" mine.json
-  runs bench compare mine.json mine.json --json
-  json '[(r["volume"], r["threads"], r["ratio"]) for r in j["rows"]]
-        == [(v, t, 1) for v in ("ct/one", "ct/two") for t in (1, 2)]'
-  runs bench compare mine.json mine.json
+  runs bench compare threads.json threads.json --json
+  json '[(r["volume"], r["threads"], r["row"], r["ratio"]) for r in j["rows"]]
+        == [(v, t, r, 1) for v in ("ct/one", "ct/two") for t in (1, 2)
+            for r in ("full", "axial", "ingest-nii")]'
+  runs bench compare threads.json threads.json
   says 'ct/one, axial small, 2 threads' 'ct/two, balanced medium, 1 thread'
 }
 
