@@ -174,6 +174,8 @@ export class TileCanvas {
   }
 
   key(event, choose) {
+    if (!this.projected)
+      return;
     const { rows, columns } = this.projected;
     const at = Math.max(0, this.cursor);
     let row = Math.floor(at / columns), column = at % columns;
