@@ -361,7 +361,7 @@ def test_aims_that_were_not_measured_are_listed(modules):
     assert report.readme(nothing) is None
 
 
-def test_results_are_put_aside_when_their_identity_changes(tmp_path):
+def test_results_are_renamed_when_their_identity_changes(tmp_path):
     import prepared
     results = tmp_path / "results-int16.jsonl"
 

@@ -164,8 +164,8 @@ class Bench:
     # Steps of the benchmark.
 
     def prepare(self):
-        """Keeps what this build made already.  Puts results of other data
-        aside."""
+        """Keeps what this build made already.  Renames results of other
+        data."""
         data = self.folder / "data"
         volumes.make(data, self.options.quick, self.dtypes())
         if "int16" in self.dtypes():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Records the build that prepared each store, so that results are continued
-where the inputs are the same, and put aside where they are not.
+where the inputs are the same, and renamed where they are not.
 
 The record is a file in the folder, with a dictionary of texts, an identity,
 for each kind of results.  Nothing is deleted.
@@ -69,21 +69,21 @@ class Prepared:
                    for name, value in identity.items())
 
     def update(self, kind, identity, results):
-        """Puts the results aside if a known part of their identity has
+        """Renames the results if a known part of their identity has
         changed; new parts leave them in place."""
         before = self.known.get(kind, {})
         changed = [name for name, value in before.items()
                    if identity.get(name, value) != value]
         if results.exists() and (changed or not before):
-            why = ", ".join(changed) or "it is not known of what they are"
+            why = ", ".join(changed) or "their identity is not known"
             print(f"bench-peers: the results of {kind} go to "
-                  f"{self.put_aside(results)}: {why}")
+                  f"{self.rename(results)}: {why}")
             before = {}
         self.known[kind] = {**before, **identity}
         self.write()
 
     @staticmethod
-    def put_aside(results):
+    def rename(results):
         """Renames the results to the first free name."""
         number = 1
         while (aside := results.with_name(
