@@ -40,11 +40,11 @@ void alloc_fail_above (size_t nbytes);
 /* Lets all succeed again; returns whether one was made to fail. */
 bool alloc_fail_end (void);
 
-/* The largest allocation asked for since the last alloc_fail_nth or
+/* The largest allocation requested since the last alloc_fail_nth or
  * alloc_fail_above, failed ones too. */
 size_t alloc_fail_largest (void);
 
-/* How many were asked for since. */
+/* The number of those requested since. */
 size_t alloc_fail_count (void);
 
 #endif /* RD_TESTS_ALLOC_FAIL_H */

@@ -204,7 +204,7 @@ opening_a_store_loses_nothing (void **state)
 }
 
 static void
-everything_from_nothing_works_or_says_why_not (void **state)
+everything_from_nothing_works_or_fails_with_a_message (void **state)
 {
   (void) state;
   for (size_t i = 0; i < NSETTINGS; i++) {
@@ -316,7 +316,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (opening_a_store_loses_nothing),
-    cmocka_unit_test (everything_from_nothing_works_or_says_why_not),
+    cmocka_unit_test (everything_from_nothing_works_or_fails_with_a_message),
     cmocka_unit_test (an_array_that_could_not_be_made_is_not_there),
     cmocka_unit_test (making_an_array_is_done_when_memory_is_back),
     cmocka_unit_test (

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Profiles of reads and writes: work of other threads below the
- * operation that asked for it, bytes exactly as arithmetic on tiles and the
+ * operation that requested it, bytes exactly as arithmetic on tiles and the
  * shards' own indexes have them, and sums that add up. */
 #include <config.h>
 

@@ -101,7 +101,7 @@ assert_holds (struct site *site, const unsigned char *elements)
   assert_memory_equal (bytes, elements, NBYTES);
 }
 
-/* As long as nothing changes, the index is asked for once. */
+/* As long as nothing changes, the index is requested once. */
 static void
 an_index_is_read_once (void **state)
 {

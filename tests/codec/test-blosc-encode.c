@@ -56,7 +56,7 @@ assert_libblosc_reads_it (struct frames *frames, size_t nbytes)
   assert_memory_equal (frames->back, frames->data, nbytes);
 }
 
-/* libblosc splits zstd's blocks only when asked to. */
+/* libblosc splits zstd's blocks only on request. */
 static void
 assert_it_is_libbloscs (struct frames *frames, const struct rd_codec *codec,
                         size_t nbytes)
@@ -218,7 +218,7 @@ streams_that_hardly_shrink_are_kept_where_that_is_faster (void **state)
       check_streams (frames->ours.data, 2, 8192, most, &sums[nbits]);
     }
     /* Noise in the lowest bit shrinks; in all but the highest it does so
-     * by less than is asked. */
+     * by less than is requested. */
     assert_int_equal (sums[1], 0);
     assert_int_equal (sums[7], 1);
     assert_int_equal (sums[8], 1);

@@ -285,7 +285,7 @@ a_trimmed_scratch_drops_an_encoder_that_has_grown (void **state)
 }
 
 static void
-plain_bytes_are_viewed_where_they_lie (void **state)
+plain_bytes_are_viewed_in_place (void **state)
 {
   (void) state;
   struct rd_scratch scratch = { 0 };
@@ -484,7 +484,7 @@ main (void)
     cmocka_unit_test (
       a_trimmed_scratch_holds_no_more_than_allowed_at_any_depth),
     cmocka_unit_test (a_trimmed_scratch_drops_an_encoder_that_has_grown),
-    cmocka_unit_test (plain_bytes_are_viewed_where_they_lie),
+    cmocka_unit_test (plain_bytes_are_viewed_in_place),
     cmocka_unit_test (a_chunk_of_another_length_is_refused_with_both_figures),
     cmocka_unit_test (a_fill_chunk_is_known_by_every_bit),
     cmocka_unit_test (a_chain_is_described_in_words),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory: every allocation of the codecs may fail and is reported; the
- * second tile asks for none; and no header makes them ask for more than the
+ * second tile needs none; and no header makes them request more than the
  * chunk's size explains. */
 #include <config.h>
 
@@ -26,7 +26,7 @@ new_full_chain (void)
 }
 
 static void
-an_encoder_without_memory_says_so (void **state)
+an_encoder_without_memory_reports_it (void **state)
 {
   (void) state;
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_full_chain ();
@@ -49,7 +49,7 @@ an_encoder_without_memory_says_so (void **state)
 }
 
 static void
-a_decoder_without_memory_says_so (void **state)
+a_decoder_without_memory_reports_it (void **state)
 {
   (void) state;
   RD_CLEANUP (rd_cleanup_chain) struct rd_chain *chain = new_full_chain ();
@@ -137,7 +137,7 @@ no_blosc_header_takes_memory_by_its_claims (void **state)
       alloc_fail_end ();
       out.data[at] = old;
       rd_scratch_free (&scratch);
-      /* A block has a header beside what was asked for. */
+      /* A block has a header beside the requested bytes. */
       assert_true (largest <= 2 * 4096 + 64);
       assert_true (status == RADIO_OK || status == RADIO_ERROR_FORMAT
                    || status == RADIO_ERROR_UNSUPPORTED);
@@ -164,8 +164,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (an_encoder_without_memory_says_so),
-    cmocka_unit_test (a_decoder_without_memory_says_so),
+    cmocka_unit_test (an_encoder_without_memory_reports_it),
+    cmocka_unit_test (a_decoder_without_memory_reports_it),
     cmocka_unit_test (a_second_tile_allocates_nothing),
     cmocka_unit_test (no_blosc_header_takes_memory_by_its_claims),
     cmocka_unit_test (a_description_without_memory_is_null),

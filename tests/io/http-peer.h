@@ -22,7 +22,7 @@ enum http_fault {
   HTTP_UNTOLD_RANGE,          /* 206 without Content-Range */
   HTTP_UNTOLD_TOTAL,          /* 206 with "*" as the object's size */
   HTTP_LONGER,                /* 206 with more in its body than its range */
-  HTTP_SHORTER,               /* 206 whose range is not all asked for */
+  HTTP_SHORTER,               /* 206 of a part of the requested range */
   HTTP_OTHER_ETAG,            /* another object than before */
   HTTP_ENCODED,               /* says that the body is compressed */
   HTTP_ENDLESS_HEADERS,
@@ -80,7 +80,7 @@ unsigned http_peer_open_connections (struct http_peer *peer);
 /* Hang up on all of them. */
 void http_peer_hang_up (struct http_peer *peer);
 
-/* The path that was asked for last, as it came; until the next request. */
+/* The path of the last request, not decoded; until the next request. */
 const char *http_peer_path (struct http_peer *peer);
 
 #endif /* RD_TESTS_HTTP_PEER_H */

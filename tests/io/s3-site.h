@@ -54,7 +54,7 @@ void s3_site_forget (struct s3_site *site);
 void s3_assert_heard (struct s3_site *site, size_t i, const char *part);
 void s3_assert_unheard (struct s3_site *site, size_t i, const char *part);
 
-/* All answers were asked for, and no more. */
+/* All responses were requested, and no more. */
 void s3_assert_all_sent (struct s3_site *site);
 
 #endif /* RD_TESTS_S3_SITE_H */

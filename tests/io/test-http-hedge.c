@@ -21,7 +21,7 @@
                      "Content-Length: 5\r\n\r\nquick"
 
 /* NQUICK answers pay for one second request.  Then on a busy machine, where
- * an answer may be late that is not meant to be, it is not asked twice. */
+ * an answer may be late that is not meant to be, it is not requested twice. */
 static const struct rd_http_options frugal = {
   .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
   .backoff_ms = 1, .nconnections = 16, .hedge_percent = 5,
@@ -116,7 +116,7 @@ await_all_sent (struct http_site *site)
   for (unsigned i = 0; i < 30000; i++, nap ())
     if (http_peer_has_sent_all (site->peer))
       return;
-  fail_msg ("not everything was asked for");
+  fail_msg ("not all responses were requested");
 }
 
 /* No more requests were sent, and the engine still works. */
@@ -457,7 +457,7 @@ two_that_stay_silent_are_one_attempt (void **state)
 }
 
 /*------------------------------------------------------------------------
- * What is not asked twice
+ * Requests that are not sent twice
  *----------------------------------------------------------------------*/
 
 /* A job that stalls once is tried again in its time. */

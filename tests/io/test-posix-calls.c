@@ -245,7 +245,7 @@ a_removal_is_made_durable (void **state)
   assert_string_equal (os.log, "fsync root\n");
 }
 
-/* --- calls that do less than asked --- */
+/* --- calls that do less than requested --- */
 
 static void
 interrupted_and_short_calls_lose_nothing (void **state)

@@ -254,7 +254,7 @@ a_file_is_no_store (void **state)
 }
 
 static void
-a_store_whose_folder_was_removed_says_so (void **state)
+a_store_whose_folder_was_removed_reports_it (void **state)
 {
   char path[256];
   struct rd_io *io;
@@ -287,7 +287,7 @@ main (void)
     SITE_CASE (the_working_directory_may_change),
     SITE_CASE (all_folders_of_a_new_store_are_made),
     SITE_CASE (a_file_is_no_store),
-    SITE_CASE (a_store_whose_folder_was_removed_says_so),
+    SITE_CASE (a_store_whose_folder_was_removed_reports_it),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -163,7 +163,7 @@ the_seed_of_chunks_is_signed_as_documented (void **state)
                "a153f7db9fa80a0a9");
 }
 
-/* Where the query says who asks, only the host is signed. */
+/* Where the query has the credentials, only the host is signed. */
 static void
 a_presigned_url_is_signed_as_documented (void **state)
 {

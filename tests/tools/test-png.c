@@ -110,7 +110,7 @@ a_file_that_is_there_stays (void **state)
 }
 
 static void
-a_link_to_nothing_is_replaced_if_asked (void **state)
+a_link_to_nothing_is_replaced_on_request (void **state)
 {
   (void) state;
   uint8_t pixel = 7;
@@ -150,7 +150,7 @@ complaint (const char *name, bool overwrite)
 /* Without the check before the work, as of a file that another process made
  * after it. */
 static void
-what_is_in_the_way_is_reported (void **state)
+existing_files_in_the_way_are_reported (void **state)
 {
   (void) state;
   assert_non_null (strstr (complaint (folder, false), "exists already"));
@@ -203,9 +203,9 @@ main (void)
     cmocka_unit_test_teardown (grey_reads_back_as_it_was, remove_file),
     cmocka_unit_test_teardown (colour_reads_back_as_it_was, remove_file),
     cmocka_unit_test_teardown (a_file_that_is_there_stays, remove_file),
-    cmocka_unit_test_teardown (a_link_to_nothing_is_replaced_if_asked,
+    cmocka_unit_test_teardown (a_link_to_nothing_is_replaced_on_request,
                                remove_file),
-    cmocka_unit_test (what_is_in_the_way_is_reported),
+    cmocka_unit_test (existing_files_in_the_way_are_reported),
     cmocka_unit_test (too_many_open_files_are_no_lack_of_memory),
     cmocka_unit_test_teardown (
       a_picture_that_cannot_be_written_leaves_nothing, remove_file),

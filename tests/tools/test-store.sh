@@ -204,7 +204,7 @@ existing_volumes_are_kept_skipped_or_replaced () {
   cmp e.nii x/a.nii
 }
 
-strip_says_what_it_drops () {
+strip_reports_the_dropped_bytes () {
   cp "$fixtures/good-extensions.nii" person.nii
   "$RADIO" ingest -s s.zarr --strip person.nii >"$tmp/out" 2>"$tmp/err"
   grep -q '^radio: warning: person.nii' "$tmp/err"
@@ -498,7 +498,7 @@ check the_same_file_twice_is_one_volume
 check both_halves_of_a_pair_are_one_volume
 check a_missing_file_is_reported
 check existing_volumes_are_kept_skipped_or_replaced
-check strip_says_what_it_drops
+check strip_reports_the_dropped_bytes
 check a_whole_export_is_the_source_byte_for_byte
 check an_existing_output_stays_without_overwrite
 check a_volume_is_named_in_three_ways

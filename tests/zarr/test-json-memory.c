@@ -117,7 +117,7 @@ do_parse (const void *with)
 }
 
 static void
-a_parser_without_memory_says_so (void **state)
+a_parser_without_memory_reports_it (void **state)
 {
   (void) state;
   try_all (do_parse, document_text);
@@ -242,7 +242,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_parser_without_memory_says_so),
+    cmocka_unit_test (a_parser_without_memory_reports_it),
     cmocka_unit_test (a_document_without_memory_is_not_written),
     cmocka_unit_test (a_group_without_memory_is_not_written),
     cmocka_unit_test (fill_values_without_memory_are_not_written),

@@ -239,7 +239,7 @@ assert_same (const struct rd_array_doc *a, const struct rd_array_doc *b)
   assert_same_names (a, b);
 }
 
-/* Tiles are told in the array's axes, transposed or not. */
+/* The tile shape is in the array's axes, transposed or not. */
 static void
 assert_tiles (const struct rd_array_doc *doc, const struct entry *entry)
 {

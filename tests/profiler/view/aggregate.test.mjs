@@ -148,8 +148,8 @@ test('children are all that have the parent, by their begin', () => {
   }
 });
 
-// Two scopes with bytes: the first asked for more than it delivered, so its
-// spans hold the bytes asked for; no span holds requests and allocations.
+// Two scopes with bytes: the first requested more than it delivered, so its
+// spans hold the bytes requested; no span holds requests and allocations.
 async function narrowed(values) {
   const profile = await makeProfile(
     [{ name: 'read', alloc_count: 3, alloc_nbytes: 300 },

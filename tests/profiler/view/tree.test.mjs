@@ -92,7 +92,7 @@ test('a metric that was not counted is not offered', () => {
   assert.equal(metrics[1].sum, 6);
 });
 
-test('delivered bytes are preferred to bytes asked for', () => {
+test('delivered bytes are preferred to requested bytes', () => {
   const metrics = makeMetrics(profileWith([
     ['bytes asked', [9, 0, 0]], ['something', [1, 1, 1]],
     ['bytes decoded', [0, 7, 0]], ['bytes delivered', [0, 0, 3]]]));
