@@ -258,16 +258,11 @@ count_tables (struct radio_profile *profile)
   info->nfindings = profile->findings.n;
 }
 
-enum radio_status
-rd_profile_finalize (struct radio_profile *profile)
+/* Sums over the nodes.  Allocations and drops may happen outside of all
+ * nodes: the builder's number is kept if it is larger. */
+static void
+sum_nodes (struct radio_profile *profile)
 {
-  RD_TRY (check_numbers (profile));
-  RD_TRY (rd_profile_check_spans (profile));
-  RD_TRY (rd_profile_assign_lanes (profile));
-  RD_TRY (rd_profile_sort_spans (profile));
-
-  /* Sums over the nodes.  Allocations and drops may happen outside of all
-   * nodes: the builder's number is kept if it is larger. */
   struct radio_profile_info *info = &profile->info;
   struct radio_profile_node sum = { 0 };
   uint64_t peak = 0;
@@ -296,7 +291,13 @@ rd_profile_finalize (struct radio_profile *profile)
                                         sum.alloc_live_nbytes);
   info->alloc_peak_nbytes = rd_max_u64 (info->alloc_peak_nbytes, peak);
   info->scope_count = info->scope_count ? info->scope_count : sum.calls;
+}
 
+/* The whole's time and the recorder's share, from the spans and the sums. */
+static void
+sum_times (struct radio_profile *profile)
+{
+  struct radio_profile_info *info = &profile->info;
   uint64_t end = 0;
   for (size_t i = 0; i < profile->spans.n; i++)
     end = rd_max_u64 (end, profile->spans.at[i].begin_ns
@@ -304,18 +305,13 @@ rd_profile_finalize (struct radio_profile *profile)
   info->wall_ns = info->wall_ns ? info->wall_ns : end;
   double overhead = (double) info->scope_count * info->scope_cost_ns;
   info->overhead_ns = overhead < 9e18 ? (uint64_t) overhead : RD_MAX_VALUE;
-  if (profile->parts.n == 0)
-    RD_TRY (rd_profile_add_part (
-      profile, &(struct rd_profile_part) {
-        .name = "run 1",
-        .wall_ns = info->wall_ns,
-        .work_ns = info->work_ns,
-        .started_unix_ns = info->started_unix_ns,
-      }, NULL));
-  RD_TRY (rd_profile_make_tables (profile));
+}
 
-  /* Children come after their parents: in reverse order each is complete when
-   * it is added to its parent. */
+/* Children come after their parents: in reverse order each is complete when
+ * it is added to its parent. */
+static void
+sum_trees (struct radio_profile *profile)
+{
   struct radio_profile_node *nodes = profile->nodes.at;
   for (size_t i = 0; i < profile->nodes.n; i++) {
     nodes[i].tree_work_ns = nodes[i].work_ns;
@@ -330,7 +326,13 @@ rd_profile_finalize (struct radio_profile *profile)
     above->tree_wait_ns = rd_sum (above->tree_wait_ns,
                                   nodes[i].tree_wait_ns);
   }
+}
 
+/* Checks that lanes, notes and samples are of parts, nodes and gauges of the
+ * profile. */
+static enum radio_status
+check_references (const struct radio_profile *profile)
+{
   for (size_t i = 0; i < profile->lanes.n; i++)
     if (profile->lanes.at[i].part >= profile->parts.n)
       return rd_fail (RADIO_ERROR_FORMAT,
@@ -355,6 +357,29 @@ rd_profile_finalize (struct radio_profile *profile)
       return rd_fail (RADIO_ERROR_FORMAT,
                       "sample %zu is later than 2^63 ns", i);
   }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_profile_finalize (struct radio_profile *profile)
+{
+  RD_TRY (check_numbers (profile));
+  RD_TRY (rd_profile_check_spans (profile));
+  RD_TRY (rd_profile_assign_lanes (profile));
+  RD_TRY (rd_profile_sort_spans (profile));
+  sum_nodes (profile);
+  sum_times (profile);
+  if (profile->parts.n == 0)
+    RD_TRY (rd_profile_add_part (
+      profile, &(struct rd_profile_part) {
+        .name = "run 1",
+        .wall_ns = profile->info.wall_ns,
+        .work_ns = profile->info.work_ns,
+        .started_unix_ns = profile->info.started_unix_ns,
+      }, NULL));
+  RD_TRY (rd_profile_make_tables (profile));
+  sum_trees (profile);
+  RD_TRY (check_references (profile));
   if (profile->notes.n > 1)
     qsort (profile->notes.at, profile->notes.n, sizeof *profile->notes.at,
            compare_notes);
