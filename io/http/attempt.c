@@ -114,7 +114,7 @@ on_activity (struct rd_http_attempt *attempt)
 {
   if (rd_http_lost_race (attempt))
     return false;
-  attempt->activity_ns = rd_http_now ();
+  attempt->activity_ns = rd_now_ns ();
   if (!attempt->has_byte) {
     attempt->has_byte = true;
     attempt->waited_ns = attempt->activity_ns - attempt->requested_ns;
@@ -259,7 +259,7 @@ on_sent (void *data, char *to, char *from, int to_port, int from_port)
   /* libcurl sends again on a new connection, after a kept one was closed. */
   task->is_ambiguous |= attempt->is_sent;
   attempt->is_sent = true;
-  attempt->activity_ns = rd_http_now ();
+  attempt->activity_ns = rd_now_ns ();
   report_phase (attempt, task->nparts > 0 ? &send_site : &first_byte_site);
   return CURL_PREREQFUNC_OK;
 }
@@ -317,7 +317,7 @@ on_read (char *to, size_t size, size_t n, void *data)
     attempt->part_offset += most;
   }
   attempt->sent_nbytes += nbytes;
-  attempt->activity_ns = rd_http_now ();
+  attempt->activity_ns = rd_now_ns ();
   if (attempt->part == task->nparts)
     radio_async_phase (task->request, &first_byte_site);
   return nbytes;

@@ -112,7 +112,7 @@ finish_task (struct rd_http_task *task, enum radio_status status)
 static bool
 start (struct rd_http *http, struct rd_http_attempt *attempt)
 {
-  uint64_t now_ns = rd_http_now ();
+  uint64_t now_ns = rd_now_ns ();
   attempt->begin_ns = attempt->activity_ns = attempt->requested_ns = now_ns;
   attempt->alone_ns = now_ns;
   if (curl_multi_add_handle (http->multi, attempt->easy) != CURLM_OK)
@@ -160,7 +160,7 @@ finish_last_attempt (struct rd_http *http, struct rd_http_task *task,
   }
   bool retry = rd_http_retry_schedule (&http->policy, &http->options, task,
                                        outcome.code, outcome.next,
-                                       rd_http_now ());
+                                       rd_now_ns ());
   rd_http_attempt_close (RD_STEAL (task->attempt));
   if (!retry) {
     finish_task (task, outcome.status);
@@ -184,7 +184,7 @@ finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
   if (other && !attempt->has_byte) {
     if (attempt->was_throttled) {
       /* Another hedge is allowed after as long a wait again. */
-      other->alone_ns = rd_http_now ();
+      other->alone_ns = rd_now_ns ();
       other->is_hedged = false;
       rd_http_retry_on_throttle (&http->policy, attempt->throttle_status,
                                  attempt->begin_ns, other->alone_ns);
@@ -249,7 +249,7 @@ check_timeout (struct rd_http *http, struct rd_http_attempt *attempt,
 static void
 check_timeouts (struct rd_http *http)
 {
-  uint64_t now_ns = rd_http_now ();
+  uint64_t now_ns = rd_now_ns ();
   struct rd_http_task *next;
   for (struct rd_http_task *task = http->active; task; task = next) {
     next = task->next;
@@ -293,7 +293,7 @@ hedge_left_ns (const struct rd_http *http, const struct rd_http_task *task,
 static int
 poll_ms (const struct rd_http *http)
 {
-  uint64_t now_ns = rd_http_now ();
+  uint64_t now_ns = rd_now_ns ();
   bool is_busy = http->active || http->waiting.first;
   uint64_t ns = UINT64_C (1000000) * (is_busy ? MAX_POLL_MS : MAX_IDLE_MS);
   ns = rd_min_u64 (ns, rd_http_preconnect_left_ns (&http->preconnect,
@@ -319,7 +319,7 @@ poll_ms (const struct rd_http *http)
 static void
 begin_waiting (struct rd_http *http)
 {
-  uint64_t now_ns = rd_http_now ();
+  uint64_t now_ns = rd_now_ns ();
   struct rd_http_task **at = &http->waiting.first;
   while (*at && http->nactive < http->policy.limit) {
     if ((*at)->not_before_ns > now_ns) {
@@ -398,7 +398,7 @@ run_thread (void *argument)
     }
     check_timeouts (http);
     begin_waiting (http);
-    uint64_t now_ns = rd_http_now ();
+    uint64_t now_ns = rd_now_ns ();
     for (struct rd_http_task *task = http->active; task; task = task->next)
       if (hedge_left_ns (http, task, now_ns) == 0)
         begin_hedge (http, task);

@@ -6,17 +6,9 @@
 
 #include <curl/curl.h>
 #include <sys/socket.h>
-#include <time.h>
 
+#include "src/base/now.h"
 #include "io/http/http.h"
-
-static inline uint64_t
-rd_http_now (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
 
 /*------------------------------------------------------------------------
  * Preconnecting: connections that are open before they are needed

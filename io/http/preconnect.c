@@ -126,7 +126,7 @@ void
 rd_http_preconnect_begin (struct rd_http_preconnect *preconnect,
                           const char *address, int port)
 {
-  uint64_t now_ns = rd_http_now ();
+  uint64_t now_ns = rd_now_ns ();
   struct sockaddr_storage *to = &preconnect->to;
   if (preconnect->n > 0 || preconnect->max == 0
       || (preconnect->begin_ns > 0

@@ -62,7 +62,7 @@ fail_after_attempts (const struct rd_http_task *task,
                      enum radio_status status)
 {
   struct rd_error error;
-  uint64_t ms = (rd_http_now () - task->begin_ns) / 1000000;
+  uint64_t ms = (rd_now_ns () - task->begin_ns) / 1000000;
   if (task->nattempts <= 1)
     return status;
   rd_error_save (&error, status);
@@ -150,7 +150,7 @@ rd_http_retry_init (struct rd_http_retry_policy *policy,
     .limit = options->nconnections,
     .max = options->nconnections,
     .tokens = TOKENS,
-    .random = rd_http_now () | 1,
+    .random = rd_now_ns () | 1,
   };
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/error.h"
+#include "src/base/now.h"
 #include "io/s3/sources.h"
 
 #define MAX_OUTPUT_NBYTES 65536
@@ -71,9 +72,7 @@ struct process {
 static uint64_t
 now_ms (void)
 {
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
+  return rd_now_ns () / 1000000;
 }
 
 /* With the signals of a program that a shell runs, in a group of its own. */

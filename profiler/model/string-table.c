@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "src/base/now.h"
 #include "src/base/text.h"
 #include "profiler/model/string-table.h"
 
@@ -36,10 +36,7 @@ rd_string_table_new (void)
   struct rd_string_table *texts = calloc (1, sizeof *texts);
   if (texts == NULL)
     return NULL;
-  struct timespec now = { 0 };
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  texts->seed = rd_mix ((uint64_t) (uintptr_t) texts)
-                  ^ rd_mix ((uint64_t) now.tv_nsec);
+  texts->seed = rd_mix ((uint64_t) (uintptr_t) texts) ^ rd_mix (rd_now_ns ());
   return texts;
 }
 

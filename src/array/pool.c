@@ -18,12 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/now.h"
 #include "profiler/counters.h"
 #include "src/array/pool.h"
 
@@ -106,19 +106,11 @@ pause_cpu (void)
 #endif
 }
 
-static uint64_t
-now_ns (void)
-{
-  struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
-}
-
 /* Spins for a moment; false when the time is up. */
 static bool
 spin_until (uint64_t end_ns)
 {
-  if (now_ns () >= end_ns)
+  if (rd_now_ns () >= end_ns)
     return false;
   for (int i = 0; i < 8; i++)
     pause_cpu ();
@@ -303,7 +295,7 @@ run_worker (void *argument)
       unsigned seen = atomic_load (&pool->nqueued);
       atomic_fetch_add (&pool->nspinning, 1);
       pthread_mutex_unlock (&pool->mutex);
-      uint64_t end_ns = pool->spin_ns > 0 ? now_ns () + pool->spin_ns : 0;
+      uint64_t end_ns = pool->spin_ns > 0 ? rd_now_ns () + pool->spin_ns : 0;
       while (atomic_load (&pool->nqueued) == seen && spin_until (end_ns))
         ;
       atomic_fetch_sub (&pool->nspinning, 1);
@@ -464,7 +456,7 @@ finish_job (struct rd_pool *pool, struct rd_job *job)
 {
   if (!is_finished (job)) {
     RD_SCOPE_WAIT ("wait for workers", RD_IN_QUEUE);
-    uint64_t end_ns = pool->spin_ns > 0 ? now_ns () + pool->spin_ns : 0;
+    uint64_t end_ns = pool->spin_ns > 0 ? rd_now_ns () + pool->spin_ns : 0;
     while (!is_finished (job) && spin_until (end_ns))
       ;
     if (!is_finished (job)) {
