@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/bench/report.h"
+#include "tools/bench/run.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/profile/measure.h"

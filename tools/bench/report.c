@@ -4,10 +4,13 @@
 
 #include <string.h>
 
+#include "tools/bench/paired.h"
 #include "tools/bench/report.h"
+#include "tools/bench/run.h"
 #include "tools/facts.h"
 #include "tools/json.h"
 #include "tools/profile/report.h"
+#include "tools/profile/samples.h"
 #include "tools/report.h"
 #include "tools/text.h"
 

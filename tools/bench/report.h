@@ -4,9 +4,7 @@
 #define RD_TOOLS_BENCH_REPORT_H
 
 #include "tools/bench/layout.h"
-#include "tools/bench/paired.h"
-#include "tools/bench/run.h"
-#include "tools/profile/samples.h"
+#include "tools/bench/limits.h"
 
 /* The version of the JSON format, which a comparison checks. */
 #define RD_BENCH_FORMAT 1
