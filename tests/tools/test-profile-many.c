@@ -251,7 +251,7 @@ single_runs_are_compared_by_their_figures (void **state)
                             make_run (2100, 1100, NULL, 0), &diff,
                             &capture), RD_EXIT_OK);
   assert_says (&capture,
-               "with a single run, changes cannot be told from noise");
+               "with a single run, changes cannot be distinguished from noise");
   assert_int_equal (report (make_run (2000, 1000, NULL, 0),
                             make_run (2300, 1300, NULL, 0), &diff,
                             &capture), RD_EXIT_FAILED);

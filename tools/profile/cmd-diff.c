@@ -242,7 +242,8 @@ print_summary (const struct rd_diff *diff)
   printf ("\n%s ms -> %s ms (%s); ", rd_text_ms ((double) before / 1e9, a),
           rd_text_ms ((double) after / 1e9, b), change);
   if (counts[RADIO_CHANGE_UNKNOWN] > 0)
-    puts ("with a single run, changes cannot be told from noise (--runs)");
+    puts ("with a single run, changes cannot be distinguished from noise "
+          "(--runs)");
   else {
     printf ("paths: %zu slower, %zu faster, %zu new, %zu gone, %zu within "
             "noise\n", counts[RADIO_CHANGE_SLOWER],
