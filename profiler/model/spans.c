@@ -268,6 +268,70 @@ compare_groups (const void *a, const void *b)
   return (x->first > y->first) - (x->first < y->first);
 }
 
+/* Finds the leaders.  Spans that have a lane have none.  A chain of phases is
+ * walked up to a span with a known leader, and again to set it. */
+static void
+find_leaders (struct packing *packing)
+{
+  const struct radio_profile *profile = packing->profile;
+  for (uint32_t i = 0; i < profile->spans.n; i++)
+    packing->leader[i] = RD_NO_INDEX;
+  for (uint32_t i = 0; i < profile->spans.n; i++) {
+    if (profile->spans.at[i].lane != RD_NO_INDEX)
+      continue;
+    uint32_t top = i, above;
+    while (packing->leader[top] == RD_NO_INDEX
+           && (above = request_of (packing, top)) != RD_NO_INDEX)
+      top = above;
+    uint32_t leader = packing->leader[top];
+    leader = leader == RD_NO_INDEX ? top : leader;
+    packing->leader[top] = leader;
+    for (uint32_t j = i; j != top; j = request_of (packing, j))
+      packing->leader[j] = leader;
+  }
+}
+
+/* Finds the time that each group takes, and sorts the groups.  A phase whose
+ * request is not in the log is a group by itself. */
+static void
+find_groups (struct packing *packing)
+{
+  const struct radio_profile *profile = packing->profile;
+  for (uint32_t i = 0; i < profile->spans.n; i++)
+    packing->groups[i] = (struct group) { UINT64_MAX, 0, i, RD_NO_INDEX };
+  for (uint32_t i = 0; i < profile->spans.n; i++) {
+    if (packing->leader[i] == RD_NO_INDEX)
+      continue;
+    const struct rd_span *span = &profile->spans.at[i];
+    struct group *group = &packing->groups[packing->leader[i]];
+    group->begin_ns = rd_min_u64 (group->begin_ns, span->begin_ns);
+    group->end_ns = rd_max_u64 (group->end_ns,
+                                span->begin_ns + span->duration_ns);
+  }
+
+  for (uint32_t i = 0; i < profile->spans.n; i++)
+    if (packing->leader[i] == i)
+      packing->groups[packing->ngroups++] = packing->groups[i];
+  qsort (packing->groups, packing->ngroups, sizeof *packing->groups,
+         compare_groups);
+}
+
+/* Gives the group the first row that is free from its begin on.  There is
+ * one: as many rows as groups. */
+static size_t
+take_row (struct packing *packing, const struct group *group)
+{
+  size_t at = 1;
+  while (at < packing->nrows)
+    at = packing->ends[2 * at] <= group->begin_ns ? 2 * at : 2 * at + 1;
+  size_t row = at - packing->nrows;
+  packing->ends[at] = group->end_ns;
+  for (at /= 2; at >= 1; at /= 2)
+    packing->ends[at] = rd_min_u64 (packing->ends[2 * at],
+                                    packing->ends[2 * at + 1]);
+  return row;
+}
+
 enum radio_status
 rd_profile_assign_lanes (struct radio_profile *profile)
 {
@@ -284,43 +348,8 @@ rd_profile_assign_lanes (struct radio_profile *profile)
   RD_TRY (rd_new_array (n, sizeof (struct group), &groups));
   packing.groups = groups;
 
-  /* Spans that have a lane have no leader.  A chain of phases is walked up to
-   * a span with a known leader, and again to set it. */
-  for (uint32_t i = 0; i < n; i++)
-    packing.leader[i] = RD_NO_INDEX;
-  for (uint32_t i = 0; i < profile->spans.n; i++) {
-    if (profile->spans.at[i].lane != RD_NO_INDEX)
-      continue;
-    uint32_t top = i, above;
-    while (packing.leader[top] == RD_NO_INDEX
-           && (above = request_of (&packing, top)) != RD_NO_INDEX)
-      top = above;
-    uint32_t leader = packing.leader[top];
-    leader = leader == RD_NO_INDEX ? top : leader;
-    packing.leader[top] = leader;
-    for (uint32_t j = i; j != top; j = request_of (&packing, j))
-      packing.leader[j] = leader;
-  }
-
-  /* Find the time that each group takes.  A phase whose request is not in the
-   * log is a group by itself. */
-  for (uint32_t i = 0; i < profile->spans.n; i++)
-    packing.groups[i] = (struct group) { UINT64_MAX, 0, i, RD_NO_INDEX };
-  for (uint32_t i = 0; i < profile->spans.n; i++) {
-    if (packing.leader[i] == RD_NO_INDEX)
-      continue;
-    const struct rd_span *span = &profile->spans.at[i];
-    struct group *group = &packing.groups[packing.leader[i]];
-    group->begin_ns = rd_min_u64 (group->begin_ns, span->begin_ns);
-    group->end_ns = rd_max_u64 (group->end_ns,
-                                span->begin_ns + span->duration_ns);
-  }
-
-  for (uint32_t i = 0; i < n; i++)
-    if (packing.leader[i] == i)
-      packing.groups[packing.ngroups++] = packing.groups[i];
-  qsort (packing.groups, packing.ngroups, sizeof *packing.groups,
-         compare_groups);
+  find_leaders (&packing);
+  find_groups (&packing);
   packing.nrows = 1;
   while (packing.nrows < packing.ngroups)
     packing.nrows *= 2;
@@ -332,12 +361,7 @@ rd_profile_assign_lanes (struct radio_profile *profile)
   uint32_t first = (uint32_t) profile->lanes.n;
   for (size_t i = 0; i < packing.ngroups; i++) {
     struct group *group = &packing.groups[i];
-    /* Find the first row that is free from begin_ns on.  There is one: as
-     * many rows as groups. */
-    size_t at = 1;
-    while (at < packing.nrows)
-      at = packing.ends[2 * at] <= group->begin_ns ? 2 * at : 2 * at + 1;
-    size_t row = at - packing.nrows;
+    size_t row = take_row (&packing, group);
     if (row == nused) {
       char name[32];
       snprintf (name, sizeof name, "requests %" PRIu32, ++nused);
@@ -345,10 +369,6 @@ rd_profile_assign_lanes (struct radio_profile *profile)
       RD_TRY (rd_profile_add_lane (profile, &lane, NULL));
     }
     group->lane = first + (uint32_t) row;
-    packing.ends[at] = group->end_ns;
-    for (at /= 2; at >= 1; at /= 2)
-      packing.ends[at] = rd_min_u64 (packing.ends[2 * at],
-                                     packing.ends[2 * at + 1]);
   }
 
   struct rd_span *spans = profile->spans.at;
