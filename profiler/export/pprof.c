@@ -220,6 +220,66 @@ write_gzip (const struct rd_buffer *raw, struct rd_writer *writer)
   return rd_writer_end (writer);
 }
 
+/* A sample for each node: its path and values. */
+static enum radio_status
+write_samples (struct state *state, const struct radio_profile *profile,
+               const struct rd_frames *frames)
+{
+  size_t n = profile->nodes.n;
+  RD_FREE uint64_t *path = rd_calloc (n + 1, sizeof *path);
+  if (path == NULL)
+    return rd_fail_memory (n * sizeof *path);
+  for (size_t i = 0; i < n && state->wire.status == RADIO_OK; i++) {
+    /* path has room for the deepest one. */
+    const struct radio_profile_node *nodes = profile->nodes.at;
+    uint64_t values[NVALUES] = {
+      [CALLS] = cut (nodes[i].calls),
+      [WALL] = cut (nodes[i].self_ns),
+      [WORK] = cut (nodes[i].work_ns),
+      [WAIT] = cut (nodes[i].wait_ns),
+      [BYTES] = cut (rd_moved (profile, i, false)),
+      [REQUESTS] = cut (radio_profile_counter (profile, i, "requests",
+                                               false)),
+    };
+    size_t depth = 0;
+    for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)
+      path[depth++] = frames->of_node[at] + 1;
+    rd_wire_packed (&state->message, SAMPLE_LOCATION_ID, path, depth);
+    rd_wire_packed (&state->message, SAMPLE_VALUE, values, NVALUES);
+    if (nodes[i].category[0] != '\0') {
+      put_text (state, &state->inner, LABEL_KEY, "category");
+      put_text (state, &state->inner, LABEL_STR, nodes[i].category);
+      rd_wire_message (&state->message, SAMPLE_LABEL, &state->inner);
+    }
+    rd_wire_message (&state->wire, PROFILE_SAMPLE, &state->message);
+  }
+  return state->wire.status;
+}
+
+/* A frame is one location, in one function. */
+static void
+write_frames (struct state *state, const struct radio_profile *profile,
+              const struct rd_frames *frames)
+{
+  for (uint32_t i = 0; i < frames->n; i++) {
+    const struct radio_profile_node *node =
+      rd_frames_node (profile, frames, i);
+    uint64_t id = (uint64_t) i + 1;
+    rd_wire_number (&state->inner, LINE_FUNCTION_ID, id);
+    rd_wire_number (&state->inner, LINE_LINE, node->line);
+    rd_wire_number (&state->message, LOCATION_ID, id);
+    rd_wire_number (&state->message, LOCATION_MAPPING_ID, 1);
+    rd_wire_message (&state->message, LOCATION_LINE, &state->inner);
+    rd_wire_message (&state->wire, PROFILE_LOCATION, &state->message);
+
+    rd_wire_number (&state->message, FUNCTION_ID, id);
+    put_text (state, &state->message, FUNCTION_NAME, node->name);
+    put_text (state, &state->message, FUNCTION_SYSTEM_NAME, node->function);
+    put_text (state, &state->message, FUNCTION_FILENAME, node->file);
+    rd_wire_message (&state->wire, PROFILE_FUNCTION, &state->message);
+  }
+}
+
 enum radio_status
 rd_export_pprof (const struct radio_profile *profile,
                  const struct radio_profile_write_options *options,
@@ -240,35 +300,7 @@ rd_export_pprof (const struct radio_profile *profile,
     rd_wire_message (&state.wire, PROFILE_SAMPLE_TYPE, &state.message);
   }
 
-  size_t n = profile->nodes.n;
-  RD_FREE uint64_t *path = rd_calloc (n + 1, sizeof *path);
-  if (path == NULL)
-    return rd_fail_memory (n * sizeof *path);
-  for (size_t i = 0; i < n && state.wire.status == RADIO_OK; i++) {
-    /* path has room for the deepest one. */
-    const struct radio_profile_node *nodes = profile->nodes.at;
-    uint64_t values[NVALUES] = {
-      [CALLS] = cut (nodes[i].calls),
-      [WALL] = cut (nodes[i].self_ns),
-      [WORK] = cut (nodes[i].work_ns),
-      [WAIT] = cut (nodes[i].wait_ns),
-      [BYTES] = cut (rd_moved (profile, i, false)),
-      [REQUESTS] = cut (radio_profile_counter (profile, i, "requests",
-                                               false)),
-    };
-    size_t depth = 0;
-    for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)
-      path[depth++] = frames.of_node[at] + 1;
-    rd_wire_packed (&state.message, SAMPLE_LOCATION_ID, path, depth);
-    rd_wire_packed (&state.message, SAMPLE_VALUE, values, NVALUES);
-    if (nodes[i].category[0] != '\0') {
-      put_text (&state, &state.inner, LABEL_KEY, "category");
-      put_text (&state, &state.inner, LABEL_STR, nodes[i].category);
-      rd_wire_message (&state.message, SAMPLE_LABEL, &state.inner);
-    }
-    rd_wire_message (&state.wire, PROFILE_SAMPLE, &state.message);
-  }
-  RD_TRY (state.wire.status);
+  RD_TRY (write_samples (&state, profile, &frames));
 
   /* One mapping that says that everything has its name, so that no tool
    * looks for symbols. */
@@ -278,25 +310,7 @@ rd_export_pprof (const struct radio_profile *profile,
   rd_wire_number (&state.message, MAPPING_HAS_FILENAMES, 1);
   rd_wire_number (&state.message, MAPPING_HAS_LINE_NUMBERS, 1);
   rd_wire_message (&state.wire, PROFILE_MAPPING, &state.message);
-
-  for (uint32_t i = 0; i < frames.n; i++) {
-    /* A frame is one location, in one function. */
-    const struct radio_profile_node *node =
-      rd_frames_node (profile, &frames, i);
-    uint64_t id = (uint64_t) i + 1;
-    rd_wire_number (&state.inner, LINE_FUNCTION_ID, id);
-    rd_wire_number (&state.inner, LINE_LINE, node->line);
-    rd_wire_number (&state.message, LOCATION_ID, id);
-    rd_wire_number (&state.message, LOCATION_MAPPING_ID, 1);
-    rd_wire_message (&state.message, LOCATION_LINE, &state.inner);
-    rd_wire_message (&state.wire, PROFILE_LOCATION, &state.message);
-
-    rd_wire_number (&state.message, FUNCTION_ID, id);
-    put_text (&state, &state.message, FUNCTION_NAME, node->name);
-    put_text (&state, &state.message, FUNCTION_SYSTEM_NAME, node->function);
-    put_text (&state, &state.message, FUNCTION_FILENAME, node->file);
-    rd_wire_message (&state.wire, PROFILE_FUNCTION, &state.message);
-  }
+  write_frames (&state, profile, &frames);
 
   const struct radio_profile_info *info = &profile->info;
   rd_wire_number (&state.wire, PROFILE_TIME_NANOS,
