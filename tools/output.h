@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that commands write: suffixes checked early, and a line printed about
- * each file written. */
+/* Files that commands write: checked before long work, published whole or not
+ * at all, and a line printed about each. */
 #ifndef RD_OUTPUT_TOOL_H
 #define RD_OUTPUT_TOOL_H
 
+#include "src/base/atomic-file.h"
 #include "tools/names.h"
 
 /* True if the name of a file has this suffix. */
@@ -22,6 +23,28 @@ int rd_output_volume (const struct rd_target *target,
 int rd_output_array (const struct rd_target *target,
                      const struct radio_box *box, const char *file,
                      const struct radio_export_options *options);
+
+/* A file that is being written: its content appears under the name with
+ * rd_new_file_end. */
+struct rd_new_file {
+  const char *name;           /* outlives it */
+  bool overwrite;
+  struct rd_atomic_file atomic;
+  FILE *stream;
+};
+
+/* Checks that a file can be made there: no file exists, unless it may be
+ * overwritten, and its folder can be written.  Returns an exit status, after
+ * printing errors. */
+int rd_new_file_check (const char *name, bool overwrite);
+
+/* Begins a file whose name and overwrite are set.  Returns an exit status,
+ * after printing errors; on failure there is nothing to end. */
+int rd_new_file_open (struct rd_new_file *file);
+
+/* Puts the file in its place, or removes it if its writer failed with this
+ * errno (0: it did not).  Returns an exit status, after printing errors. */
+int rd_new_file_end (struct rd_new_file *file, int errnum);
 
 /* Prints "wrote FILE: DETAILS, SIZE". */
 void rd_output_print (const char *file, const char *details);

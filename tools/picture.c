@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tools/facts.h"
-#include "tools/new-file.h"
+#include "tools/output.h"
 #include "tools/picture.h"
 
 /* NIfTI's intent_code of images whose values are labels. */

@@ -11,7 +11,6 @@
 #include "tools/facts.h"
 #include "tools/interrupt.h"
 #include "tools/json.h"
-#include "tools/new-file.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/parse.h"

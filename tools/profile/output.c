@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "tools/interrupt.h"
-#include "tools/new-file.h"
 #include "tools/output.h"
 #include "tools/profile/output.h"
 
