@@ -55,17 +55,26 @@ def construct(folder):
 
 
 def record(radio, folder):
-    """Records an ingest, and a read of many tiles, with the command."""
+    """Records an ingest, and a read of many tiles, with the command; again
+    where the calling thread, on a busy machine, left nothing to the workers."""
     store = folder / "study.zarr"
     image = folder / "head.nii.gz"
     radio("phantom", "-s", store, "--size", "160,160,96", "head")
     radio("export", "-s", store, "head", "-o", image)
-    for name, command in {
-        "ingest": ["ingest", "-s", store, "--threads", 3, image],
-        "read": ["stats", "-s", store, "--threads", 3, "phantoms/head"],
-    }.items():
-        radio(*command, env={**os.environ,
-                             "RADIO_PROFILE": str(folder / f"{name}.json")})
+    for name in REAL:
+        file = folder / f"{name}.json"
+        for i in range(50):
+            command = ["stats", "phantoms/head"] if name == "read" else \
+                ["ingest", "-c", f"c{i}", image]
+            file.unlink(missing_ok=True)
+            radio(*command, "-s", store, "--threads", 3,
+                  env={**os.environ, "RADIO_PROFILE": str(file)})
+            if HANDOFF in edges(Document(file)):
+                break
+
+
+def edges(document):
+    return {node["edge"] for node in document.nodes}
 
 
 class Profiles(dict):
@@ -120,8 +129,7 @@ def test_recordings_have_the_tested_features(profiles):
         assert len(document.spans) > 20
         assert sum(document.tree("work").values()) > 0
         assert sum(document.tree("bytes").values()) > 0
-        edges = {node["edge"] for node in document.nodes}
-        assert HANDOFF in edges, "work in workers hangs under what asked"
+        assert HANDOFF in edges(document), "no handoff to a worker"
 
 
 def test_json_is_strict(profile):
