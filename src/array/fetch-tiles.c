@@ -153,6 +153,8 @@ rd_fetch_check_read (const struct rd_fetch_job *job,
   return fail_at (job, fetch->first, RADIO_ERROR_IO);
 }
 
+static const unsigned char no_bytes[1];
+
 /* Finds the bytes of a tile within those that were read. */
 static enum radio_status
 find_bytes (const struct rd_plan_fetch *fetch,
@@ -173,8 +175,10 @@ find_bytes (const struct rd_plan_fetch *fetch,
                     " within the tile's %" PRIu64 " bytes at %" PRIu64,
                     fetch->offset + get->into->nbytes, tile->nbytes,
                     tile->offset);
-  bytes->data = get->into->data + start;
   bytes->nbytes = (size_t) (end - start);
+  /* A buffer that only empty objects were read into has no memory; codecs
+   * count from where their input begins. */
+  bytes->data = bytes->nbytes > 0 ? get->into->data + start : no_bytes;
   return RADIO_OK;
 }
 

@@ -189,6 +189,32 @@ a_chunk_cut_short_is_found (void **state)
   cut_all (&unsharded);
 }
 
+/* The first read's buffer has no memory yet. */
+static void
+an_empty_chunk_is_found_by_the_first_read (void **state)
+{
+  static const char *const codecs[] = {
+    "[" BYTES "]", "[" BYTES "," CRC "]", "[" BYTES "," ZSTD "]",
+    "[" BYTES ",{\"name\":\"gzip\",\"configuration\":{\"level\":1}}]",
+    "[" BYTES ",{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\","
+      "\"clevel\":1,\"shuffle\":\"shuffle\",\"typesize\":2,"
+      "\"blocksize\":0}}]",
+  };
+  (void) state;
+  for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+    struct model model;
+    struct radio_array_options options = unsharded;
+    options.codecs_json = codecs[i];
+    model_open_as (&model, 8, 1, false, &options);
+    put_object (&model, "some/array/c/0/0", "", 0);
+    enum radio_status status = read_reopened (&model);
+    assert_true (status == RADIO_ERROR_CHECKSUM
+                 || status == RADIO_ERROR_FORMAT);
+    assert_non_null (strstr (radio_error_message (), "some/array/c/0/0"));
+    model_close (&model);
+  }
+}
+
 static void
 the_message_names_key_and_tile (void **state)
 {
@@ -317,6 +343,7 @@ main (void)
     cmocka_unit_test (any_changed_byte_of_a_chunk_without_shards_is_found),
     cmocka_unit_test (a_shard_cut_short_is_found),
     cmocka_unit_test (a_chunk_cut_short_is_found),
+    cmocka_unit_test (an_empty_chunk_is_found_by_the_first_read),
     cmocka_unit_test (the_message_names_key_and_tile),
     cmocka_unit_test (a_damaged_index_is_reported_once_with_all_its_tiles),
     cmocka_unit_test (a_sound_array_is_counted),
